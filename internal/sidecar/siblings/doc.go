@@ -1,12 +1,10 @@
-// Package siblings compares the replicas of a service with each other: the one
-// that is slower, or fails more, than its siblings do on the same minutes is named,
-// before anything is known of what is usual.
+// Package siblings compares the replicas of a service with each other. It finds a replica that
+// is slower, or fails more, than its siblings in the same minutes, without any baseline.
 //
-// Siblings are the targets of one service, probed with the same workload, or the
-// workers behind a front door that its answers name. What all have in common moves
-// their median, and is nothing here. It is pure: the same turns at the same times
-// give the same scores. docs/background/siblings.md has the statistics, and what
-// they are worth.
+// Siblings are the targets of one service with the same workload, or the workers behind a front
+// door that answers name. A change of all siblings moves their median and is not reported here.
+// The package is pure: the same turns at the same times give the same scores.
+// docs/background/siblings.md has the statistics and their quality.
 package siblings
 
 import (
@@ -17,42 +15,40 @@ import (
 )
 
 const (
-	// step is how often siblings are compared.
+	// step is the time between comparisons.
 	step = 10 * time.Second
-	// steps are kept of each replica.
+	// steps is the number of steps kept of each replica.
 	steps = 60
-	// least replicas tell which of them is unlike the others, and least turns what
-	// one is like.
+	// leastReplicas are needed for a comparison, and leastTurns for a replica to take part.
 	leastReplicas, leastTurns = 3, 3
-	// maxWorkers bounds the workers of a front door, and maxName the bytes of the
-	// name of one.
+	// maxWorkers bounds the workers of a front door, maxName the bytes of a worker's name.
 	maxWorkers, maxName = 128, 128
-	// forgotten is after how many steps without a turn a worker is gone.
+	// forgotten is the number of steps without a turn after which a worker is dropped.
 	forgotten = int64(15 * time.Minute / step)
-	// settling is for how long the replicas that are seen are those that were there
-	// before: no later one starts cold.
+	// settling is the number of steps in which all replicas count as already warm. Later ones
+	// start cold.
 	settling = int64(2 * time.Minute / step)
-	// restarted is how many turns in a row that nobody answered may be a restart.
+	// restarted is the number of consecutive unanswered turns that may be a restart.
 	restarted = 2
 	hour      = int64(time.Hour / step)
-	// first is the step that all begins with, late enough for windows and for restarts
-	// to look back from.
+	// first is the number of the first step, large enough for windows and restarts to look
+	// back.
 	first = hour + steps
-	// clip is how far a turn can lie from the level of all.
+	// clip bounds the distance of a turn from the level of all.
 	clip = 2.0
-	// month is what pages for nothing are counted in, in steps.
+	// month is the period of the rate of false pages, in steps.
 	month = float64(30 * 24 * time.Hour / step)
 )
 
-// Strata are compared like with like: by kind of turn, by whether its prompt was
-// cached, and by signal.
+// Turns are compared within strata: by kind of turn, by whether the prompt was cached, and by
+// signal.
 const (
 	kinds   = len(sink.Figures{})
 	signals = len(sink.Figures{}[0]) // as sink.Signals
 	strata  = kinds * 2 * signals
 )
 
-// stratum is the index of a turn's signal.
+// stratum returns the index of a turn's stratum for a signal.
 func stratum(r *probe.Result, signal int) int {
 	cached := 0
 	if 2*r.CachedTokens.V > r.PromptTokens.V {
@@ -61,27 +57,27 @@ func stratum(r *probe.Result, signal int) int {
 	return (r.Kind.Index()*2+cached)*signals + signal
 }
 
-// windowSteps are over how many steps replicas are compared: a short window sees
-// what is large, a long one what is small.
+// windowSteps returns the lengths of the windows: short ones detect large differences, long
+// ones small differences.
 func windowSteps() [windows]int { return [windows]int{3, 6, 18, steps} }
 
 const (
 	windows = 4
-	// shown is the window of the ratio that is exported, and of the end of a page.
+	// shown is the window of the exported ratio, which also decides when a page ends.
 	shown = 2
 )
 
-// View is how a replica compares with its siblings.
+// View shows how a replica compares with its siblings.
 type View struct {
-	// Role is the target's, "" for none.
+	// Role of the target, "" for none.
 	Service, Role, Target, Workload string
-	// Worker is its name behind a front door; "" for a target that is a replica.
+	// Worker is its name behind a front door; "" for a target.
 	Worker string
-	// Score is how near it is to a page: from 1 on it is one.
+	// Score is how near it is to a page; from 1 on it pages.
 	Score float64
-	// Ratios are those of its latency over the median of all, in the last minutes,
-	// by index of probe.TurnKinds and of sink.Signals; NaN where not known.
+	// Ratios are its recent latencies divided by the median of all, by index of probe.TurnKinds
+	// and sink.Signals; NaN if unknown.
 	Ratios [kinds][signals]float64
-	// Failed is the share of its turns that failed lately; NaN without a turn.
+	// share of its recent turns that failed; NaN without a turn
 	Failed float64
 }

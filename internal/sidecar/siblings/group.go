@@ -8,30 +8,29 @@ import (
 )
 
 const (
-	// follow is in how many steps a lasting difference is learned, six hours, as far
-	// as mostUsual: a fault of three times stays one of two.
+	// follow is the number of steps in which a lasting difference is learned: six hours. It is
+	// learned up to mostUsual, so that a factor of three still counts as two.
 	follow    = 2160.0
 	mostUsual = 0.405
-	// youngLimit is the least limit until differences were learned: twice the
-	// siblings.
+	// youngLimit is the smallest limit before differences were learned: a factor of two.
 	youngLimit = math.Ln2
 )
 
-// group are siblings: the targets of a service with a workload, or the workers
-// behind one of its front doors.
+// group holds siblings: the targets of a service and workload, or the workers behind one front
+// door.
 type group struct {
 	policy sink.Siblings
-	// leastDifference is the least that pages, by index of sink.Signals.
+	// smallest difference that pages, by index of sink.Signals
 	leastDifference [signals]time.Duration
-	// share is the part of the service's promise that is the group's.
+	// share of the service's accepted false pages
 	share float64
-	// began is the step of its first turn, 0 before; at is the last step that is over.
+	// began is the step of its first turn, 0 before it; at is the last finished step.
 	began, at int64
 	replicas  map[name]*replica
 	noise     [strata]noise
 
 	chances chances
-	// lately are the turns of the replicas that were lately heard of, which are heard.
+	// lately counts the recent turns of the replicas in heard, which have had a recent turn.
 	lately tally
 	heard  int
 }
@@ -52,7 +51,7 @@ func newGroup(at int64) *group {
 	return g
 }
 
-// pass looks at what is over before a step.
+// pass compares the replicas in all steps before now.
 func (g *group) pass(now int64) {
 	for g.at = max(g.at, now-1-steps); g.at < now-1; {
 		g.at++
@@ -60,7 +59,7 @@ func (g *group) pass(now int64) {
 	}
 }
 
-// compare is one look at all replicas.
+// compare compares all replicas at one step.
 func (g *group) compare() {
 	g.chances = promise(g.policy.FalsePages*g.share, len(g.replicas))
 	g.lately, g.heard = tally{}, 0
@@ -92,7 +91,7 @@ func (g *group) compare() {
 	}
 }
 
-// compareIn compares the replicas that can be judged in one stratum.
+// compareIn compares the replicas with enough turns in one stratum.
 func (g *group) compareIn(k int) {
 	var looks []look
 	for _, m := range g.replicas {
@@ -119,7 +118,7 @@ func (g *group) compareIn(k int) {
 	}
 }
 
-// spread learns how much single turns differ within a minute.
+// spread learns how much single turns vary within a minute.
 func (s *noise) spread(looks []look) {
 	var squares, freedom float64
 	for _, l := range looks {
@@ -167,7 +166,7 @@ func (g *group) compareOver(looks []look, k, w int) {
 	}
 }
 
-// score says how near a replica is to a page, by one window.
+// score updates how near a replica is to a page, by one window.
 func (g *group) score(l *look, k, w int, d, middle float64) {
 	limit := max(g.noise[k].limit(w, l.sums[w].n, g.chances), math.Log(g.policy.Ratio))
 	if g.at-g.began < learned {
@@ -183,8 +182,8 @@ func (g *group) score(l *look, k, w int, d, middle float64) {
 	}
 }
 
-// failingElsewhere is the share of turns that fail of the siblings of a replica;
-// false if too few are well enough known to tell.
+// failingElsewhere returns the share of failed turns of a replica's siblings, and false with
+// too little data.
 func (g *group) failingElsewhere(of *replica) (float64, bool) {
 	others := g.heard
 	if of.lately.turns > 0 {

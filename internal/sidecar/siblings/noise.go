@@ -7,20 +7,19 @@ import (
 	"synthetic/internal/probe"
 )
 
-// noise is what the siblings themselves say of how much one differs from another
-// for nothing, in one stratum.
+// noise describes how much healthy siblings differ from each other in one stratum.
 type noise struct {
-	// level is the median of all, in logarithms of seconds.
+	// median of all, in logarithms of seconds
 	level probe.Opt[float64]
-	// turn is the variance of single turns within replicas.
+	// variance of single turns within replicas
 	turn average
-	// between is, for each window, the variance that the siblings' levels have
-	// beside it, and highest what the highest of them does in an hour.
+	// between holds, for each window, the additional variance of the siblings' levels; highest
+	// the highest level of an hour.
 	between [windows]average
 	highest [windows]hours
 }
 
-// average forgets: the newest of most values weigh as much as all before.
+// average is a mean that decays: all older values together weigh as much as the newest ones.
 type average struct{ value, weight float64 }
 
 func (a *average) add(v, most float64) {
@@ -28,7 +27,7 @@ func (a *average) add(v, most float64) {
 	a.value += (v - a.value) / a.weight
 }
 
-// hours has the mean and the variance of the highest of each hour.
+// hours holds the mean and the variance of the hourly maxima.
 type hours struct {
 	mean, square average
 	now          float64
@@ -43,19 +42,19 @@ func (h *hours) close() {
 }
 
 const (
-	// learned is for how many steps the noise is remembered, about a quarter of a
-	// day, and extremes for how many hours that of the highest.
+	// learned is the memory of the noise in steps, about a quarter of a day; extremes that of
+	// hourly maxima, in hours.
 	learned, extremes = 2160, 7 * 24
-	// leastHours tell what the highest of an hour does.
+	// leastHours is the number of hours needed to know the maxima.
 	leastHours = 6
-	// priorTurn and priorBetween are the standard deviations that are expected before
-	// anything is known, worth so many looks of their own.
+	// priorTurn and priorBetween are the standard deviations assumed at first, with the weight
+	// of priorLooks looks.
 	priorTurn, priorBetween, priorLooks = 0.5, 0.12, 4
-	// leastBetween is by how much replicas always may differ.
+	// leastBetween is the smallest assumed difference of replicas.
 	leastBetween = 0.05
-	// heavy is for tails that are heavier than those of a normal distribution, and for
-	// means of windows that move, which cross a limit z more often than overlap says: z²
-	// times in a length (Pickands 1969).
+	// heavy allows for tails heavier than those of a normal distribution, and for moving
+	// windows, which cross a limit z more often than overlap says: z² times per length
+	// (Pickands 1969).
 	heavy = 1.15
 )
 
@@ -67,12 +66,11 @@ func newNoise() (n noise) {
 	return n
 }
 
-// most is the limit above which the level of the longest window pages whatever the
-// siblings did before: four times the median.
+// most is the limit above which the longest window always pages: four times the median.
 const most = 2 * math.Ln2
 
-// limit is how far above the median of its siblings a replica with n turns in a
-// window is sick, at a chance for each look to be wrong.
+// limit returns how far above its siblings' median a replica with n turns in a window must be,
+// for the error probabilities c.
 func (s *noise) limit(w int, n float64, c chances) float64 {
 	alone := s.turn.value / n
 	z := heavy * c.z[w]
@@ -85,7 +83,7 @@ func (s *noise) limit(w int, n float64, c chances) float64 {
 	return limit
 }
 
-// beyond is what the highest of an hour exceeds with the chance, by a Gumbel
+// beyond returns the value that the hourly maximum exceeds with the chance of c, by a Gumbel
 // distribution of the same mean and variance.
 func (h *hours) beyond(c chances) float64 {
 	n := h.mean.weight
@@ -96,16 +94,16 @@ func (h *hours) beyond(c chances) float64 {
 	return h.mean.value + deviation*math.Sqrt(6)/math.Pi*(1+2/math.Sqrt(n))*(c.hour-0.5772)
 }
 
-// chances say how sure a page must be, by what is promised for the whole service.
+// chances are error probabilities that follow from the accepted false pages of a service.
 type chances struct {
-	// z is the quantile of a normal distribution for a look, by window, hour that of
-	// an exponential one for an hour, and failing the sum of a replica that fails.
+	// z is the normal quantile for a look, by window; hour the exponential quantile for an
+	// hour; failing the limit of a failing replica's sum.
 	z             [windows]float64
 	hour, failing float64
 }
 
-// promise spreads pages in 30 days over so many replicas: half of them over the strata
-// and windows of their latencies.
+// promise divides the accepted pages in 30 days among the replicas, half of them among strata
+// and windows of latency.
 func promise(pages float64, replicas int) (c chances) {
 	pages /= 2
 	each := pages / float64(replicas*active*windows)
@@ -114,18 +112,18 @@ func promise(pages float64, replicas int) (c chances) {
 		c.z[w] = math.Sqrt2 * math.Erfinv(1-2*min(each/looks, 0.01))
 	}
 	c.hour = math.Log(month / float64(hour) * active * windows / pages)
-	c.failing = math.Log(10 * month * float64(replicas) / pages) // of a turn a second
+	c.failing = math.Log(10 * month * float64(replicas) / pages) // at one turn a second
 	return c
 }
 
 const (
-	// active strata have turns, as a rule; overlap is how many looks of their own
-	// a window has in its length.
+	// active is the usual number of strata with turns, overlap the number of independent looks
+	// in a window's length.
 	active, overlap = 4, 2
 )
 
-// learn takes the differences of the calm replicas in a window from their median,
-// and how many turns each stands on.
+// learn takes the differences of healthy replicas from their median in a window, with their
+// numbers of turns.
 func (s *noise) learn(w int, differences, turns []float64) {
 	for i, d := range differences {
 		s.highest[w].now = max(s.highest[w].now, d)
@@ -139,7 +137,7 @@ func (s *noise) learn(w int, differences, turns []float64) {
 	s.between[w].add(max(leastBetween*leastBetween, spread*spread-alone/float64(len(turns))), learned)
 }
 
-// median sorts; there must be a value.
+// median sorts v, which must not be empty.
 func median(v []float64) float64 {
 	slices.Sort(v)
 	m := len(v) / 2

@@ -6,34 +6,34 @@ import (
 	"synthetic/internal/probe"
 )
 
-// name tells the replicas of a group apart.
+// name identifies a replica in its group.
 type name struct{ target, worker string }
 
 // replica is one target, or one worker behind a front door.
 type replica struct {
 	name
 	strata [strata]*past
-	// since is the step from which it is judged: what has just started is cold.
-	// earlier is that of the start before: not three of them are within an hour.
+	// since is the first step in which it is judged, because a new replica is cold. earlier is
+	// that of the previous start: a replica gets at most two such starts an hour.
 	since, earlier int64
-	// row is how many turns in a row nobody answered.
+	// number of consecutive unanswered turns
 	row int
-	// lately are those of its turns that are counted among its group's.
+	// its turns in the tally of its group
 	lately tally
-	// seen is the step of its last turn.
+	// step of its last turn
 	seen    int64
 	failing failing
-	// score is the highest of now, ending that of what has to be low for a page to
-	// be over; up says that there is one.
+	// score is the current maximum, ending the value that must be low for a page to end; up is
+	// true during a page.
 	score, ending float64
 	up            bool
-	// total and weight are the sums behind the ratios that are exported.
+	// sums behind the exported ratios
 	total, weight [kinds][signals]float64
 }
 
 func newReplica(n name, since int64) *replica { return &replica{name: n, since: since, seen: since} }
 
-// take adds the values of a turn, none further than clip from the level of all.
+// take adds the values of a turn, clipped to a distance of clip from the level of all.
 func (m *replica) take(r *probe.Result, values [signals]probe.Opt[float64], g *group, at int64) {
 	m.seen = at
 	if at < m.since {
@@ -55,8 +55,8 @@ func (m *replica) take(r *probe.Result, values [signals]probe.Opt[float64], g *g
 	}
 }
 
-// judge ends the look at a replica: a page begins at 1, and is over when the
-// shorter windows show less than half of it, or nothing at all.
+// judge finishes a look at the replica. A page begins at a score of 1, and ends when the
+// shorter windows show less than half of it, or have no turns.
 func (m *replica) judge(at int64, limit float64) {
 	failing := m.failing.score(at, limit)
 	m.score = max(m.score, failing)
@@ -72,14 +72,13 @@ func (m *replica) judge(at int64, limit float64) {
 	}
 }
 
-// restart is what unanswered turns end with: it is cold again.
+// restart marks the replica as cold after unanswered turns.
 func (m *replica) restart(since int64) {
 	m.earlier, m.since, m.failing.sum = m.since, since, 0
 	m.forget()
 }
 
-// forget lets the past be past, but for what was learned: long windows still hold
-// what is over.
+// forget drops the past except what was learned, because long windows still contain it.
 func (m *replica) forget() {
 	for k, p := range m.strata {
 		if p != nil {
@@ -88,13 +87,13 @@ func (m *replica) forget() {
 	}
 }
 
-// begin forgets the last look.
+// begin resets the results of the last look.
 func (m *replica) begin() {
 	m.score, m.ending = 0, 0
 	m.total, m.weight = [kinds][signals]float64{}, [kinds][signals]float64{}
 }
 
-// ratios are those to the median of all; 0/0 is not known.
+// ratios returns the ratios to the median of all; NaN if unknown.
 func (m *replica) ratios() (out [kinds][signals]float64) {
 	for k := range out {
 		for i := range out[k] {

@@ -25,11 +25,11 @@ type Tracker struct {
 
 var _ sink.Sink = (*Tracker)(nil)
 
-// kin are the siblings of a group: those of a service and a role in it, such as prefill
-// or decode, that are asked the same, and behind the same front door, if any.
+// kin identifies a group of siblings: a service, a role in it such as prefill or decode, a
+// workload and, if any, a front door.
 type kin struct{ service, role, workload, door string }
 
-// New returns a Tracker without jobs; nil is the clock of package time.
+// New returns a Tracker without jobs; nil means time.Now.
 func New(now func() time.Time) *Tracker {
 	if now == nil {
 		now = time.Now
@@ -45,10 +45,10 @@ func kinOf(j sink.Job) kin {
 	return k
 }
 
-// step is that of now.
+// step returns the current step.
 func (t *Tracker) step() int64 { return first + int64(t.now().Sub(t.start)/step) }
 
-// Add announces a job, or another configuration of one.
+// Add implements sink.Sink.
 func (t *Tracker) Add(j sink.Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +72,7 @@ func (t *Tracker) Add(j sink.Job) {
 	t.divide(k.service)
 }
 
-// Remove forgets a job, and all that is known of its replicas.
+// Remove implements sink.Sink and drops what is known of the job's replicas.
 func (t *Tracker) Remove(key probe.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,7 +94,7 @@ func (t *Tracker) remove(key probe.Key) {
 	t.divide(k.service)
 }
 
-// divide gives each group of a service its part of the promise.
+// divide gives each group of a service its share of the accepted false pages.
 func (t *Tracker) divide(service string) {
 	n := 0.0
 	for k := range t.groups {
@@ -109,7 +109,7 @@ func (t *Tracker) divide(service string) {
 	}
 }
 
-// Observe takes a turn that has ended; other events say nothing here.
+// Observe implements sink.Sink. Only finished turns count.
 func (t *Tracker) Observe(e probe.Event) {
 	r, ok := e.(probe.Result)
 	if !ok || r.Outcome.Own() {
@@ -137,7 +137,7 @@ func (t *Tracker) Observe(e probe.Event) {
 	g.take(m, &r, values, at)
 }
 
-// take takes a turn of a replica.
+// take adds a turn of a replica.
 func (g *group) take(m *replica, r *probe.Result, values [signals]probe.Opt[float64], at int64) {
 	if g.began == 0 {
 		g.began = at
@@ -152,7 +152,7 @@ func (g *group) take(m *replica, r *probe.Result, values [signals]probe.Opt[floa
 		}
 		m.row = 0
 	case m.row < restarted:
-		m.row = 0 // it was there
+		m.row = 0 // the replica has answered
 	}
 	switch share, ok := g.failingElsewhere(m); {
 	case r.Outcome.Busy():
@@ -164,8 +164,8 @@ func (g *group) take(m *replica, r *probe.Result, values [signals]probe.Opt[floa
 	m.take(r, values, g, at)
 }
 
-// replica is the one that answered, made if it is a worker that was not seen before;
-// nil where nobody says who it was, or too many are.
+// replica returns the replica that answered, and creates a worker seen for the first time. It
+// returns nil if the answer names no worker, or if there are too many.
 func (g *group) replica(id name, door bool, at int64) *replica {
 	if !door {
 		id.worker = ""
@@ -180,7 +180,7 @@ func (g *group) replica(id name, door bool, at int64) *replica {
 	return m
 }
 
-// judgedFrom is from which step on a replica is judged that is new at a step.
+// judgedFrom returns the first step in which a replica that is new at a step is judged.
 func (g *group) judgedFrom(at int64) int64 {
 	if g.began == 0 || at-g.began < settling {
 		return 0
@@ -188,7 +188,7 @@ func (g *group) judgedFrom(at int64) int64 {
 	return at + int64(g.policy.WarmUp/step)
 }
 
-// Views are those of all replicas, by service, target, workload and worker.
+// Views returns all replicas by service, target, workload and worker.
 func (t *Tracker) Views() []View {
 	t.mu.Lock()
 	defer t.mu.Unlock()

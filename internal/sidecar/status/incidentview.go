@@ -15,29 +15,29 @@ import (
 )
 
 const (
-	// before and after are what the charts of an incident show around it.
+	// before and after extend the time range of an incident's charts.
 	before, after = 45 * time.Minute, 20 * time.Minute
 	// mayExplain is how long before an incident a change may be its cause.
 	mayExplain = 2 * time.Hour
 )
 
-// incidentView is what the template of one incident gets.
+// incidentView is the input of an incident's template.
 type incidentView struct {
 	head
 	incident
-	// Present is its effect now, where that is less than it was.
+	// the effect now, if it is smaller than the peak
 	Present string
 	Figures []template.HTML
-	// Changes are what happened shortly before it, and since.
+	// changes shortly before the incident, and since
 	Changes  []Mark
 	Timeline []happening
-	// Bad are the worst turns on one scale, which is as long as Scale says.
+	// Bad are the worst turns on a common scale of length Scale.
 	Bad   []turnRow
 	Scale string
-	// Todo is the part of the runbook that says what to do, Runbook all of it.
+	// Todo is the part of the runbook with actions, Runbook all of it.
 	Todo, Runbook template.HTML
 	Silences      []Link
-	// Text is the incident for a chat, in Markdown.
+	// the incident in Markdown, for a chat
 	Text string
 }
 
@@ -49,8 +49,8 @@ type happening struct {
 	Detail string
 }
 
-// incidentsNow lists the incidents. Alerts that an earlier process began are taken
-// in here, the oldest first, which names the incident: nobody told of them.
+// incidentsNow returns all incidents. It also adds the alerts that an earlier process started,
+// oldest first, because the first alert names the incident.
 func (p *Page) incidentsNow() []incident {
 	alerts, _ := p.alerts()
 	var firing []AlertChange
@@ -128,7 +128,7 @@ func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error)
 	return v, err
 }
 
-// worst puts the worst turns on one scale.
+// worst puts the worst turns on a common scale.
 func (v *incidentView) worst() {
 	scale := time.Duration(0)
 	for _, t := range v.Worst {
@@ -140,7 +140,7 @@ func (v *incidentView) worst() {
 	}
 }
 
-// timeline lists what happened, the latest last.
+// timeline lists the events of the incident, latest last.
 func (i incident) timeline(changes []Mark) (out []happening) {
 	for _, m := range changes {
 		out = append(out, happening{m.At, state{"unknown", string(m.Kind)}, m.Text, ""})
@@ -163,8 +163,7 @@ func (i incident) timeline(changes []Mark) (out []happening) {
 	return out
 }
 
-// silences lead to the form that silences what is about the subject, on each
-// Alertmanager.
+// silences returns links to each Alertmanager's form for a silence of the subject.
 func (p *Page) silences(i incident) (out []Link) {
 	alerts, _ := p.alerts()
 	name, _, _ := strings.Cut(i.Main().Name, " ")
@@ -172,14 +171,14 @@ func (p *Page) silences(i incident) (out []Link) {
 	if i.About.Target != "" {
 		matchers = "{target=" + strconv.Quote(i.About.Target) + ",workload=" + strconv.Quote(i.About.Workload) + "}"
 	}
-	for _, r := range alerts.Receivers { // whose page takes a + for itself
+	for _, r := range alerts.Receivers { // its page does not decode + as a space
 		filter := strings.ReplaceAll(url.QueryEscape(matchers), "+", "%20")
 		out = append(out, Link{strings.TrimSuffix(r.URL, "/") + "/#/silences/new?filter=" + filter, r.URL})
 	}
 	return out
 }
 
-// markdown is the incident in a few lines.
+// markdown describes the incident in a few lines.
 func (v incidentView) markdown() string {
 	lines := []string{"**" + chart.MarkdownText(v.Headline()) + "**", "", "- " + v.State().Text + ", " + v.Lasted(v.Now)}
 	for _, h := range v.Timeline {

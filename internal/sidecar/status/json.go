@@ -1,5 +1,3 @@
-// Package waterfall shows the turns of one conversation to a person, as bars
-// on a common time axis, and to a machine, as JSON.
 package status
 
 import (
@@ -11,8 +9,8 @@ import (
 	"synthetic/internal/probe"
 )
 
-// Report is one conversation as JSON. Times are RFC 3339 with nanoseconds,
-// durations are seconds; what is undefined or unknown is null, never 0.
+// Report is one conversation as JSON. Times are RFC 3339 with nanoseconds, durations are
+// seconds; undefined or unknown values are null, never 0.
 type Report struct {
 	BaseURL      string `json:"base_url"`
 	Model        string `json:"model"`
@@ -127,7 +125,7 @@ func waterfallSeconds(d probe.Opt[time.Duration]) *float64 {
 	return waterfallKnown(d.V.Seconds(), d.OK)
 }
 
-// known is nil, null in JSON, for what is not.
+// waterfallKnown returns nil, which is null in JSON, for an unknown value.
 func waterfallKnown[T any](v T, is bool) *T {
 	if !is {
 		return nil

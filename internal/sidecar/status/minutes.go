@@ -8,12 +8,10 @@ import (
 	"synthetic/internal/sidecar/baseline"
 )
 
-// minutesKept is a day of minutes: some 35 bytes each where they are noise, 50 kB of
-// a job.
+// minutesKept is one day of minutes. A noisy minute takes about 35 bytes, a job 50 kB.
 const minutesKept = 24 * 60
 
-// minute sums up the turns of a job that ended in one minute, by index of
-// probe.TurnKinds.
+// minute summarises the turns of a job that ended in one minute, by index of probe.TurnKinds.
 type minute struct {
 	at    int32 // minutes since 1970
 	kinds [2]minuteKind
@@ -24,15 +22,15 @@ type minuteKind struct {
 	signals       [2]level // as sink.Signals
 }
 
-// level is one latency of a minute, in seconds, and what was usual for it; 0 is
-// unknown. Tail is where unusual turns begin.
+// level is one latency of a minute and its baseline, in seconds; 0 is unknown. tail is the
+// value above which a turn counts as slow.
 type level struct{ p50, p95, usual, tail float32 }
 
 func minuteOf(t time.Time) int32 { return int32(t.Unix() / 60) }
 
 func (m minute) start() time.Time { return time.Unix(int64(m.at)*60, 0).UTC() }
 
-// day holds the minutes of the last day in which turns ended.
+// day holds the minutes of the last day with turns.
 type day struct{ log baseline.MinuteLog }
 
 func (d *day) add(m minute) {
@@ -42,7 +40,7 @@ func (d *day) add(m minute) {
 
 func (d *day) first() int64 { return d.log.Last() - minutesKept + 1 }
 
-// between lists the minutes of a time, oldest first.
+// between returns the minutes of a time range, oldest first.
 func (d *day) between(from, to time.Time) (out []minute) {
 	last := int64(minuteOf(to))
 	for at, row := range d.log.From(max(int64(minuteOf(from)), d.first())) {
@@ -53,8 +51,8 @@ func (d *day) between(from, to time.Time) (out []minute) {
 	return out
 }
 
-// row is the minute as numbers. Of figures that are often the same, or go together,
-// the difference is one.
+// row encodes the minute. Values that are often equal, or rise together, are stored as
+// differences.
 func (m minute) row() (out []uint32) {
 	for _, k := range m.kinds {
 		out = append(out, uint32(k.turns), uint32(k.failed))
@@ -66,7 +64,7 @@ func (m minute) row() (out []uint32) {
 	return out
 }
 
-// minuteFrom is the minute that gave a row.
+// minuteFrom decodes a row.
 func minuteFrom(at int32, row []uint32) minute {
 	m := minute{at: at}
 	for i := range m.kinds {
@@ -83,8 +81,7 @@ func minuteFrom(at int32, row []uint32) minute {
 	return m
 }
 
-// tally counts the turns that ended in a minute, and those that failed: samples
-// are only the last of them.
+// tally counts the turns of a minute and their failures, since samples are bounded.
 type tally [2]struct{ turns, failed uint16 }
 
 func (t *tally) add(s sample) {
@@ -98,7 +95,7 @@ func (t *tally) add(s sample) {
 	}
 }
 
-// summedUp makes a minute of what was counted, and of the samples that ended in it.
+// summedUp makes a minute of its counts and of its samples.
 func summedUp(at int32, counted tally, samples []sample, usual baseline.Views) minute {
 	m := minute{at: at}
 	for k, kind := range probe.TurnKinds() {
@@ -124,7 +121,7 @@ func summedUp(at int32, counted tally, samples []sample, usual baseline.Views) m
 
 func seconds(d Duration) float32 { return float32(d.V.Seconds()) }
 
-// known is 0 for what is not.
+// known returns 0 for an unknown value.
 func known(v float64) float32 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

@@ -1,8 +1,8 @@
-// Package status is the page that people look at: what the last turns of every
-// target and workload were like, in figures, as a picture, and one by one.
+// Package status serves the status page: the recent turns of every target and workload, in
+// figures, in charts and one by one.
 //
-// A Page takes results as a sink and keeps a bounded number of them, under
-// 250 kB for each job; /metrics is for what lasts.
+// A Page is a sink that keeps a bounded number of results, less than 250 kB for each job.
+// /metrics is for long periods.
 package status
 
 import (
@@ -19,34 +19,31 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// window is how far back the figures look. The last 512 turns of a job are kept,
-// so a busy job's figures look back less.
+// window is the period of the figures. A busy job's figures cover less, because only its last
+// 512 turns are kept.
 const window = 15 * time.Minute
 
-// Options say what a Page shows; the zero value is fine.
+// Options configure a Page. Each field may be left out.
 type Options struct {
-	// Alerts tells of the rules that this process evaluates; false, or nil,
-	// says that it evaluates none.
+	// Alerts returns the rules of this process; nil, or false, means that it evaluates none.
 	Alerts func() (Alerts, bool)
 	// Baseline returns how the turns of a job compare with their baselines; nil, or false,
 	// means unknown.
 	Baseline func(job probe.Key) (baseline.Reading, bool)
-	// Canary is how a target's answers compare with the recorded ones; false, or
-	// nil, says that nobody knows.
+	// Canary returns how a target's answers compare with the recorded ones; nil, or false,
+	// means unknown.
 	Canary func(target string) (answers.Reading, bool)
-	// Discovery says how the groups of discovered targets stand; nil means there are
-	// none.
+	// Discovery returns the state of each discovery group; nil without discovery.
 	Discovery func() []discovery.Standing
-	// Siblings says how replicas compare with each other; nil means there are none.
+	// Siblings returns how replicas compare with each other; nil means no comparison.
 	Siblings func() []siblings.View
-	// Lag is how late this process was in the last minute; nil means never.
+	// Lag returns how late this process was in the last minute; nil means 0.
 	Lag func() time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Page collects what jobs do and shows it. It is safe for concurrent use. Use
-// New.
+// Page collects events and serves the status page. It is safe for concurrent use. Use New.
 type Page struct {
 	http.Handler
 	options Options
@@ -59,7 +56,7 @@ type Page struct {
 	jobs map[probe.Key]*job
 }
 
-// New returns a page without any job.
+// New returns a Page without jobs.
 func New(o Options) *Page {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -81,8 +78,7 @@ func New(o Options) *Page {
 	return p
 }
 
-// Add makes a job known, or judges its turns by other objectives, those of the
-// past included.
+// Add implements sink.Sink. New objectives also apply to turns in the past.
 func (p *Page) Add(info sink.Job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +99,7 @@ func (p *Page) all() map[probe.Key]*job {
 	return maps.Clone(p.jobs)
 }
 
-// Remove forgets a job.
+// Remove implements sink.Sink.
 func (p *Page) Remove(job probe.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +133,7 @@ func (p *Page) Observe(e probe.Event) {
 	}
 }
 
-// Alert tells of an alert of this process that began to fire or is over.
+// Alert records the start or end of an alert.
 func (p *Page) Alert(c AlertChange) {
 	key := subjectOf(c.Labels).Key
 	p.incidents.take(c, func() past {
@@ -153,7 +149,7 @@ func (p *Page) Alert(c AlertChange) {
 	})
 }
 
-// effect is the largest one on a job now.
+// effect returns the current effect on a job.
 func (p *Page) effect(job probe.Key) effect {
 	reading, ok := p.options.Baseline(job)
 	p.mu.Lock()

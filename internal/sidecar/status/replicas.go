@@ -13,31 +13,30 @@ import (
 )
 
 const (
-	// leastSiblings are compared with each other.
+	// leastSiblings is the smallest number of replicas that are compared.
 	leastSiblings = 3
-	// servicesShown bounds the services whose replicas stand on one page, and
-	// replicasShown the replicas of each.
+	// servicesShown bounds the services on one page, replicasShown the replicas of each.
 	servicesShown, replicasShown = 3, 64
-	// barEnd is the ratio at which the bars end.
+	// barEnd is the ratio at the end of the bars.
 	barEnd = 4
 )
 
-// kin is what replicas share that are compared with each other.
+// kin identifies the replicas that are compared with each other.
 type kin struct{ Service, Role, Workload, Door string }
 
-// service are such replicas, the worst first.
+// service holds the replicas of one kin, worst first.
 type service struct {
 	kin
 	Replicas []replica
-	// More is how many are not shown.
+	// number of replicas that are not shown
 	More int
-	// named says that one of them was asked for.
+	// named is true if the query names one of them.
 	named bool
 	worst float64 // score of its replicas
 }
 
-// replica is one as it is shown: its ratios by index of sink.Signals, the larger
-// of those of first and follow-up turns.
+// replica is a replica on the page: its ratios by index of sink.Signals, the larger one of
+// first and follow-up turns.
 type replica struct {
 	Name, Path string
 	State      state
@@ -46,7 +45,7 @@ type replica struct {
 	score      float64
 }
 
-// services are those of the targets that a query names, the worst first.
+// services returns the services of the targets that a query names, worst first.
 func services(views []siblings.View, query url.Values) []service {
 	out := slices.DeleteFunc(grouped(views, query), func(s service) bool { return !s.named || len(s.Replicas) < leastSiblings })
 	for i := range out {
@@ -61,7 +60,7 @@ func services(views []siblings.View, query url.Values) []service {
 	return out[:min(len(out), servicesShown)]
 }
 
-// grouped joins siblings.
+// grouped groups replicas by kin.
 func grouped(views []siblings.View, query url.Values) (out []service) {
 	places := map[kin]int{}
 	for _, v := range views {
@@ -105,7 +104,7 @@ func replicaOf(v siblings.View) replica {
 	return r
 }
 
-// Title says whose replicas they are.
+// Title names the service.
 func (s service) Title() string {
 	title := strings.TrimSpace("Replicas of " + s.Service + " " + s.Role)
 	if s.Door != "" {
@@ -114,5 +113,5 @@ func (s service) Title() string {
 	return title
 }
 
-// Bar is how far a ratio's bar goes, in percent of barEnd.
+// Bar returns the length of a ratio's bar, in percent.
 func (m Multiple) Bar() float64 { return percent(m.V / barEnd) }
