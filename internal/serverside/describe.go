@@ -14,8 +14,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// settingsOf reads a family that tells the configuration: from its labels, or
-// from its value where the labels only say whose it is.
+// settingsOf reads a family that describes the configuration, from its labels, or from its
+// value if the labels only identify its source.
 func settingsOf(name string, mf *dto.MetricFamily) []runfile.Parameter {
 	var out []runfile.Parameter
 	for _, m := range mf.Metric {
@@ -34,7 +34,7 @@ func settingsOf(name string, mf *dto.MetricFamily) []runfile.Parameter {
 	return out
 }
 
-// inWords is a metric's name without its prefix, or a label's.
+// inWords returns the name of a metric without its prefix, or of a label, in words.
 func inWords(name string) string {
 	for _, e := range engines() {
 		name = strings.TrimPrefix(name, e.prefix)
@@ -42,15 +42,15 @@ func inWords(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// Describe asks a deployment what it is: its model list, its version and the
-// configuration among its metrics. What it does not say is left out.
+// Describe reads the model list, the version and the configuration of a deployment. It leaves
+// out what the deployment does not provide.
 func (c *Client) Describe(ctx context.Context, variant string, metricsURLs []string) []runfile.Parameter {
 	d := &description{variant: variant}
 	c.models(ctx, d)
 	var v struct {
 		Version string `json:"version"`
 	}
-	// The version stands beside the path of the API, not below it.
+	// The version path is beside that of the API, not below it.
 	if c.json(ctx, strings.TrimSuffix(c.target.BaseURL, "/v1")+"/version", &v) {
 		d.add("Server version", v.Version, "/version")
 	}
@@ -99,7 +99,7 @@ func (c *Client) models(ctx context.Context, d *description) {
 	}
 }
 
-// configuration is what the metrics tell of it, and which engine's they are.
+// configuration adds the settings in the metrics, and the engine they belong to.
 func (d *description) configuration(s Sample) {
 	for _, l := range s.settings {
 		d.add(l.Name, l.Value, "/metrics")
@@ -120,7 +120,7 @@ func (d *description) configuration(s Sample) {
 	}
 }
 
-// json reads a page into v, and reports whether it could.
+// json decodes a page into v, and reports whether that worked.
 func (c *Client) json(ctx context.Context, page string, v any) bool {
 	return nil == c.get(ctx, page, func(_ context.Context, body io.Reader) error {
 		return json.NewDecoder(io.LimitReader(body, maxDescription)).Decode(v)

@@ -13,17 +13,15 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// How much is taken of a page of metrics, whatever a server sends: what nobody
-// looks for costs no more than its reading.
+// Limits on a page of metrics. Unknown families cost no more than their reading.
 const (
-	// maxPage bounds the bytes that are read of one.
+	// maxPage bounds the size of a page, in bytes.
 	maxPage = 4 << 20
-	// maxLine bounds a line; a longer one is passed over.
+	// maxLine bounds a line; longer lines are skipped.
 	maxLine = 64 << 10
-	// maxKept bounds the bytes of the families that are looked for.
+	// maxKept bounds the bytes of known families.
 	maxKept = 1 << 20
-	// maxSeries bounds the lines of one family: figures of a part of it would be
-	// wrong.
+	// maxSeries bounds the lines of one family. A part of a family would give wrong figures.
 	maxSeries = 4096
 )
 
@@ -33,7 +31,7 @@ var (
 	errMuchKept  = fmt.Errorf("the families that are looked for take more than %d MiB: have the server export fewer series of them, or leave it out of server_metrics", maxKept>>20)
 )
 
-// excerpt are the lines of a page that belong to known families, by family.
+// excerpt holds the lines of known families, by family.
 type excerpt map[string]*lines
 
 type lines struct {
@@ -41,8 +39,7 @@ type lines struct {
 	count int
 }
 
-// excerptOf reads a page line by line, until ctx ends, and keeps what belongs to
-// a known family.
+// excerptOf reads a page line by line, until ctx ends, and keeps the lines of known families.
 func excerptOf(ctx context.Context, page io.Reader) (excerpt, error) {
 	e, kept, known := excerpt{}, 0, knownNames()
 	limited := &io.LimitedReader{R: page, N: maxPage + 1}
@@ -75,8 +72,8 @@ func excerptOf(ctx context.Context, page io.Reader) (excerpt, error) {
 	}
 }
 
-// nextLine is the next line with its end, valid until the next call; one that is
-// too long is empty.
+// nextLine returns the next line with its end, valid until the next call. A line that is too
+// long is returned empty.
 func nextLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -88,7 +85,7 @@ func nextLine(r *bufio.Reader) ([]byte, error) {
 	return nil, err
 }
 
-// keep keeps a line of a family.
+// keep adds a line of a family.
 func (e excerpt) keep(name string, line []byte) error {
 	l := e[name]
 	if l == nil {
@@ -105,7 +102,7 @@ func (e excerpt) keep(name string, line []byte) error {
 	return nil
 }
 
-// family parses the lines of one family; nil when there are none.
+// family parses the lines of one family; nil if there are none.
 func (e excerpt) family(name string) (*dto.MetricFamily, error) {
 	l := e[name]
 	if l == nil {
@@ -114,13 +111,13 @@ func (e excerpt) family(name string) (*dto.MetricFamily, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	found, err := parser.TextToMetricFamilies(&l.text)
 	if err != nil {
-		return nil, fmt.Errorf("the metrics of %q cannot be parsed", name) // err repeats what the server wrote
+		return nil, fmt.Errorf("the metrics of %q cannot be parsed", name) // err would repeat the server's text
 	}
 	return found[name], nil
 }
 
-// knownNames are the names of known families, and of the series that their
-// histograms have, with the family that each belongs to.
+// knownNames returns the names of known families and of their histograms' series, with their
+// family.
 func knownNames() map[string]string {
 	known := map[string]string{}
 	for _, f := range families() {
@@ -132,16 +129,15 @@ func knownNames() map[string]string {
 	return known
 }
 
-// nameOf is the name that a line is about, be it of a series or of the type that
-// stands before them; empty for what has none, false for what is no line of a
-// page of metrics.
+// nameOf returns the metric name of a series line or a TYPE line. The name is empty for other
+// comments; ok is false for a line that no page of metrics has.
 func nameOf(line []byte) (name []byte, ok bool) {
 	line = bytes.TrimSpace(line)
 	typed, isType := bytes.CutPrefix(line, []byte("# TYPE "))
 	switch {
 	case isType:
 		line = bytes.TrimLeft(typed, " \t")
-	case len(line) == 0 || line[0] == '#' || line[0] == '{': // a name in quotes is none of those known
+	case len(line) == 0 || line[0] == '#' || line[0] == '{': // no known name is in quotes
 		return nil, true
 	}
 	end := bytes.IndexAny(line, "{ \t")

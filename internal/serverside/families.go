@@ -2,7 +2,7 @@ package serverside
 
 import "strings"
 
-// role is what a family of metrics says of a deployment.
+// role is the meaning of a family of metrics.
 type role string
 
 const (
@@ -11,7 +11,7 @@ const (
 	cacheHits    role = "prefix cache hits"
 	cacheQueries role = "prefix cache queries"
 	hitRate      role = "prefix cache hit rate"
-	// hitRates sums the rates of so many requests.
+	// hitRates sums the hit rates of a number of requests.
 	hitRates    role = "prefix cache hit rates of requests"
 	hitRequests role = "requests with a prefix cache hit rate"
 	waiting     role = "requests waiting"
@@ -20,8 +20,7 @@ const (
 	drafted     role = "tokens drafted"
 	accepted    role = "drafted tokens accepted"
 	acceptance  role = "acceptance rate"
-	// acceptedLength counts the tokens of a step, the one that is not drafted
-	// included.
+	// acceptedLength counts the tokens of a step, with the one that is not drafted.
 	acceptedLength role = "tokens accepted at once"
 	outputTokens   role = "output tokens"
 	ttft           role = "time to first token"
@@ -32,7 +31,7 @@ const (
 	configuration  role = "configuration"
 )
 
-// reading says which number of a family's series counts.
+// reading selects the number to read from a family's series.
 type reading uint8
 
 const (
@@ -40,20 +39,19 @@ const (
 	total reading = iota
 	// sums adds up the sums of a histogram.
 	sums
-	// share is the mean of the series of a gauge of 0 … 1.
+	// share is the mean of the series of a gauge from 0 to 1.
 	share
-	// percent is likewise of one of 0 … 100.
+	// percent is the mean of the series of a gauge from 0 to 100.
 	percent
-	// hitRateSums adds up sums and counts of a histogram, as hitRates and
-	// hitRequests.
+	// hitRateSums adds up sums and counts of a histogram, as hitRates and hitRequests.
 	hitRateSums
 	// histogram keeps the buckets, added up over the series.
 	histogram
-	// labelled keeps the labels, or the value where there is no telling label.
+	// labelled keeps the labels, or the value if no label is informative.
 	labelled
 )
 
-// engine is a kind of server, whose families have a prefix.
+// engine is a kind of server with the prefix of its families.
 type engine struct{ name, prefix string }
 
 func engines() []engine {
@@ -69,9 +67,8 @@ type family struct {
 	read reading
 }
 
-// families lists what is looked for. Of several families of one role the first
-// that is there counts. vLLM's prefix hits were counted several times on
-// retries for a while, so cached tokens come first.
+// families lists the known families. If several have one role, the first that exists counts.
+// Some versions of vLLM counted prefix hits again on each retry, so cached tokens come first.
 func families() []family {
 	var all []family
 	for _, f := range []struct {

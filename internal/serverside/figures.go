@@ -10,9 +10,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Summarise says what one endpoint said of an interval: its first and last
-// samples are the interval's ends, those between add to the gauges. With fewer
-// than two samples nothing is known but the families.
+// Summarise summarises an interval of one endpoint. The first and the last sample are its ends;
+// those between add to the gauges. With fewer than two samples it only returns the families.
 func Summarise(url string, samples []Sample) runfile.Server {
 	s := summary{figures: map[string]float64{}}
 	var families []string
@@ -29,22 +28,21 @@ func Summarise(url string, samples []Sample) runfile.Server {
 		s.gpus()
 		s.latencies()
 	}
-	// Some gauges are NaN while nothing happens. JSON has no such numbers: one of
-	// them would keep a whole run from being written.
+	// Some gauges are NaN without traffic. JSON cannot encode NaN, so it would prevent the run
+	// from being saved.
 	maps.DeleteFunc(s.figures, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	return runfile.Server{Source: url, Families: slices.Compact(families), Figures: s.figures}
 }
 
-// summary fills in figures; what cannot be known stays absent.
+// summary collects figures. Unknown figures stay absent.
 type summary struct {
 	first, last Sample
 	all         []Sample
 	figures     map[string]float64
 }
 
-// growth of a counter over the interval; false when it is not there at both
-// ends, or fell on the way because the server restarted, be it higher again at
-// the end.
+// growth returns the increase of a counter over the interval. It returns false if the counter
+// is missing at one end, or fell because the server restarted.
 func (s *summary) growth(r role) (float64, bool) {
 	before, ok := s.first.values[r]
 	after, still := s.last.values[r]
@@ -59,7 +57,7 @@ func (s *summary) growth(r role) (float64, bool) {
 	return after - before, ok && still
 }
 
-// quotient of two growths, where the divisor grew.
+// quotient returns the quotient of two increases, and false if the divisor did not grow.
 func (s *summary) quotient(over, under role) (float64, bool) {
 	a, ok := s.growth(over)
 	b, known := s.growth(under)
@@ -78,7 +76,7 @@ func (s *summary) rates() {
 	}
 }
 
-// cache takes the best source of the hit ratio that is there.
+// cache uses the best available source of the hit ratio.
 func (s *summary) cache() {
 	v, ok := s.quotient(cachedTokens, promptTokens)
 	if !ok {
@@ -123,8 +121,8 @@ func (s *summary) gauges() {
 	}
 }
 
-// gpus of all that the page names. Their power is that of the energy that was used,
-// which misses nothing between two looks, or else the mean of what was read.
+// gpus adds the figures of all GPUs. Power comes from the used energy, which includes the time
+// between samples, or else from the mean of the readings.
 func (s *summary) gpus() {
 	if v, _, ok := s.gauge(gpuUse); ok {
 		s.figures[runfile.ServerGPUUse] = v
@@ -187,8 +185,8 @@ func bucketsOf(mf *dto.MetricFamily) []bucket {
 	return out
 }
 
-// grown is what came into the buckets between two scrapes; nil when nothing
-// did, when the bounds changed or when the server restarted.
+// grown returns the increases of buckets between two scrapes; nil if nothing grew, the bounds
+// changed or the server restarted.
 func grown(before, after []bucket) []bucket {
 	if len(before) != len(after) || len(after) == 0 {
 		return nil
@@ -206,8 +204,8 @@ func grown(before, after []bucket) []bucket {
 	return out
 }
 
-// quantile estimates a quantile as PromQL does, evenly within a bucket. It is
-// false where the value lies beyond the last bound.
+// quantile estimates a quantile by interpolation within a bucket, as PromQL does. It returns
+// false beyond the last bound.
 func quantile(q float64, buckets []bucket) (float64, bool) {
 	if len(buckets) == 0 {
 		return 0, false

@@ -1,7 +1,6 @@
-// Package serverside reads what a deployment says of itself: its metrics over
-// the same intervals that the client measures, and its configuration. Names of
-// metrics come and go with versions: what is not there is not known, and the
-// families that were found are stated.
+// Package serverside reads a deployment's own metrics over the intervals that the client
+// measures, and its configuration. Metric names change with versions: missing ones are treated
+// as unknown, and results list the families that were found.
 package serverside
 
 import (
@@ -26,11 +25,11 @@ import (
 const (
 	// patience bounds one scrape.
 	patience = 5 * time.Second
-	// maxDescription bounds the bytes of an answer that is no page of metrics.
+	// maxDescription bounds, in bytes, an answer other than a page of metrics.
 	maxDescription = 1 << 20
 )
 
-// Client asks the side doors of a deployment. Use NewClient; Close it.
+// Client reads metrics and descriptions of a deployment. Use NewClient, and Close at the end.
 type Client struct {
 	target target.Target
 	base   *url.URL // of the target
@@ -38,8 +37,8 @@ type Client struct {
 	http   *http.Client
 }
 
-// NewClient returns a client with the target's key, headers and TLS settings;
-// dial opens its connections, nil means TCP.
+// NewClient returns a client with the target's key, headers and TLS settings. dial opens its
+// connections; nil means TCP.
 func NewClient(t target.Target, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*Client, error) {
 	base, err := url.Parse(t.BaseURL)
 	if err != nil {
@@ -54,13 +53,13 @@ func NewClient(t target.Target, dial func(ctx context.Context, network, addr str
 	}}, nil
 }
 
-// Close frees the connections.
+// Close closes the connections.
 func (c *Client) Close() {
 	c.auth.Close()
 	c.http.CloseIdleConnections()
 }
 
-// get hands the body of a page to read.
+// get passes the body of a page to read.
 func (c *Client) get(ctx context.Context, page string, read func(context.Context, io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -86,8 +85,8 @@ func (c *Client) get(ctx context.Context, page string, read func(context.Context
 	return nil
 }
 
-// authorise adds key and headers, but only for the target's own host, and never
-// in the clear where the target is asked over TLS.
+// authorise adds the key and headers for the target's own host, and never without TLS if the
+// target uses TLS.
 func (c *Client) authorise(req *http.Request) error {
 	if req.URL.Host != c.base.Host || req.URL.Scheme != c.base.Scheme {
 		return nil
@@ -99,11 +98,11 @@ func (c *Client) authorise(req *http.Request) error {
 	return err
 }
 
-// Sample is what one endpoint said at one moment.
+// Sample holds the metrics of one endpoint at one time.
 type Sample struct {
-	// At is when its answer was in.
+	// time of the complete answer
 	At time.Time
-	// Families that were found, of those that are known.
+	// known families that were found
 	Families []string
 	values   map[role]float64
 	buckets  map[role][]bucket
@@ -124,8 +123,7 @@ func (c *Client) Scrape(ctx context.Context, page string) (s Sample, err error) 
 	return s, err
 }
 
-// sampleOf reads the families one by one: what one of them takes is free again
-// before the next.
+// sampleOf parses one family after the other, so that only one is in memory.
 func sampleOf(ctx context.Context, found excerpt) (Sample, error) {
 	s := Sample{values: map[role]float64{}, buckets: map[role][]bucket{}}
 	for _, f := range families() {
@@ -142,7 +140,7 @@ func sampleOf(ctx context.Context, found excerpt) (Sample, error) {
 	return s, nil
 }
 
-// take keeps a family's figure, unless an earlier family of its role is there.
+// take keeps a family's figure, unless an earlier family has the same role.
 func (s *Sample) take(f family, mf *dto.MetricFamily) {
 	if _, taken := s.values[f.role]; taken {
 		return
@@ -173,7 +171,7 @@ func (s *Sample) take(f family, mf *dto.MetricFamily) {
 	}
 }
 
-// ratio is a share of 0 … 1; what is above can only be a percentage.
+// ratio converts a value above 1, which must be a percentage, to a share.
 func ratio(v float64) float64 {
 	if v > 1 {
 		return v / 100

@@ -2,24 +2,21 @@ package serverside
 
 import "math"
 
-// Speculation is what the pages of a deployment say of its speculative
-// decoding since the reading before.
+// Speculation describes speculative decoding since the previous reading.
 type Speculation struct {
-	// Drafted and Accepted are tokens; Counted says that the deployment counts
+	// Drafted and Accepted are numbers of tokens; Counted is true if the deployment counts
 	// them.
 	Drafted, Accepted float64
 	Counted           bool
-	// Acceptance is the share of drafted tokens that were accepted, 0 … 1, as a
-	// deployment averages it that counts nothing; Gauged says that it does, and
-	// that it has drafted something.
+	// Acceptance is the share of accepted draft tokens, from 0 to 1, averaged by a deployment
+	// without counters. Gauged is true if it reports that and has drafted something.
 	Acceptance float64
 	Gauged     bool
 }
 
-// speculation compares what one page said twice; before may be the zero
-// Sample, for a page that is read for the first time. What was counted before
-// the first reading is left out, and so is the growth over a restart of the
-// server: of a page with several engines nobody knows which of them began at 0.
+// speculation compares two readings of one page; before is the zero Sample at the first
+// reading, whose counts are not used. An increase over a restart is not used either: on a page
+// with several engines it is unknown which of them restarted.
 func speculation(before, after Sample) (s Speculation) {
 	d, ok := after.known(drafted)
 	a, both := after.known(accepted)
@@ -35,10 +32,9 @@ func speculation(before, after Sample) (s Speculation) {
 	return s
 }
 
-// averaged is the server's own average, while it is one of anything: a server
-// goes on to show the last value when it is idle, and 0 when it does not
-// speculate. The accepted length tells that 0 from one of bad drafts: each step
-// of a drafter gives a token at least.
+// averaged returns the server's own average, if it is meaningful. An idle server keeps showing
+// its last value, and one without speculation shows 0. The accepted length distinguishes that 0
+// from bad drafts, since each step yields at least one token.
 func averaged(before, after Sample) (float64, bool) {
 	v, ok := after.known(acceptance)
 	if !ok || v < 0 || v > 1 {
@@ -54,14 +50,13 @@ func averaged(before, after Sample) (float64, bool) {
 	return v, v > 0 || known && length > 0
 }
 
-// known is a figure that is there and a number.
+// known returns a figure that exists and is a number.
 func (s Sample) known(r role) (float64, bool) {
 	v, ok := s.values[r]
 	return v, ok && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// combined is what several pages say together. Averages of several servers
-// weigh alike.
+// combined combines several pages. Averages of several servers have equal weights.
 func combined(pages []Speculation) Speculation {
 	var all Speculation
 	gauged := 0.0

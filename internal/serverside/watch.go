@@ -13,8 +13,7 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// Watched is a deployment whose own metrics are read for as long as it is
-// probed.
+// Watched is a deployment whose metrics are read while it is probed.
 type Watched struct {
 	Target target.Target
 	// URLs are its pages: one, or one for each worker.
@@ -23,31 +22,29 @@ type Watched struct {
 	Interval time.Duration
 }
 
-// Reading is what the pages of a deployment said in one round.
+// Reading is the result of reading all pages of a deployment once.
 type Reading struct {
-	// Complete says that every page was read.
+	// true if every page was read
 	Complete bool
 	Speculation
 }
 
-// WatcherOptions are what a Watcher needs. Dial opens connections, nil means
-// TCP.
+// WatcherOptions configure a Watcher. Dial opens connections; nil means TCP.
 type WatcherOptions struct {
-	// Report takes each reading, from the goroutine of its deployment.
+	// Report receives each reading, in the goroutine of its deployment.
 	Report func(target string, r Reading)
 	Logger *slog.Logger
 	Dial   func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Watcher reads the metrics of deployments, each in a loop of its own, while it
-// runs.
+// Watcher reads the metrics of deployments, each in its own loop.
 type Watcher struct {
 	options WatcherOptions
-	// changed has the latest set that Run has not seen, by target.
+	// changed holds the latest set that Run has not seen, by target.
 	changed chan map[string]*loop
 }
 
-// loop reads one deployment in a goroutine of its own.
+// loop reads one deployment in its own goroutine.
 type loop struct {
 	Watched
 	WatcherOptions
@@ -55,21 +52,19 @@ type loop struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	// last is what each page said before, by URL.
+	// last is the previous sample of each page, by URL.
 	last map[string]Sample
-	// said is whether the log says that all pages can be read; nil before the
-	// first round.
+	// said is whether the log says that all pages can be read; nil before the first round.
 	said *bool
 }
 
-// NewWatcher returns a Watcher of nothing; Prepare says of what.
+// NewWatcher returns a Watcher without deployments. Prepare sets them.
 func NewWatcher(o WatcherOptions) *Watcher {
 	return &Watcher{options: o, changed: make(chan map[string]*loop, 1)}
 }
 
-// Prepare checks a new set of deployments, each named once. Nothing changes
-// before commit is called, one at a time. The error names the deployment whose TLS files
-// cannot be used.
+// Prepare checks a new set of deployments, each named once. The returned function puts it into
+// force. The error names a deployment with unusable TLS files.
 func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 	wanted := map[string]*loop{}
 	for _, s := range set {
@@ -81,15 +76,14 @@ func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 	}
 	return func() {
 		select {
-		case <-w.changed: // Run never saw the set before
+		case <-w.changed: // Run has not seen the previous set
 		default:
 		}
 		w.changed <- wanted
 	}, nil
 }
 
-// Run reads until ctx is done, and returns when the last loop has ended. Call
-// it once.
+// Run reads until ctx is done, and returns when the last loop has ended. Call it once.
 func (w *Watcher) Run(ctx context.Context) error {
 	loops := map[string]*loop{}
 	for {
@@ -103,9 +97,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 	}
 }
 
-// reconcile ends the loops that are not wanted any more, or otherwise, and
-// starts those that are not there. A deployment that did not change keeps its
-// loop, and with it the counts that its next reading is compared with.
+// reconcile ends loops that were removed or changed, and starts missing ones. An unchanged
+// deployment keeps its loop, and with it the counts for the next reading.
 func reconcile(ctx context.Context, loops, wanted map[string]*loop) {
 	for name, l := range loops {
 		if n := wanted[name]; n == nil || !reflect.DeepEqual(n.Watched, l.Watched) {
@@ -133,7 +126,7 @@ func (l *loop) run(ctx context.Context) {
 	for {
 		r, err := l.read(ctx)
 		if ctx.Err() != nil {
-			return // what our own end cut short says nothing of the server
+			return // our own shutdown caused the error
 		}
 		l.Report(l.Target.Name, r)
 		l.say(r, err)
@@ -145,9 +138,8 @@ func (l *loop) run(ctx context.Context) {
 	}
 }
 
-// read asks every page once. The error is of the first that gave none; the
-// others count all the same. A page that could not be read is compared with
-// what it said before once it can.
+// read reads every page once. The error is that of the first page that failed; other pages
+// still count. After a failure, a page is compared with its last successful reading.
 func (l *loop) read(ctx context.Context) (Reading, error) {
 	var pages []Speculation
 	var failed error
@@ -163,7 +155,7 @@ func (l *loop) read(ctx context.Context) (Reading, error) {
 	return Reading{failed == nil, combined(pages)}, failed
 }
 
-// say logs when reading begins to work or to fail, and not each time.
+// say logs when reading begins to work or to fail.
 func (l *loop) say(r Reading, err error) {
 	if l.said != nil && *l.said == r.Complete {
 		return

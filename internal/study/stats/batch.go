@@ -33,12 +33,11 @@ func batched(q, value float64, all []Series, failures bool) (low, high float64, 
 	return value * math.Exp(-half), value * math.Exp(half), true
 }
 
-// leastBatches is the fewest from which a spread is estimated.
+// leastBatches is the smallest number of batches for a spread.
 const leastBatches = 6
 
-// batches joins neighbouring blocks until each holds enough turns to have the
-// quantile inside: two beyond it on average. What is left at the end joins the
-// last.
+// batches joins neighbouring blocks until each has enough turns to contain the quantile: two
+// beyond it on average. The rest joins the last batch.
 func batches(q float64, series Series, failures bool) []Block {
 	least := uint64(math.Ceil(2 / min(q, 1-q)))
 	var all []Block

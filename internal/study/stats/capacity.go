@@ -7,9 +7,9 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Capacity of a variant of a run, by the same rule for a grid and for a search:
-// what its levels prove in rising order (see runfile.Capacity.Rise). Those that
-// were not reached are named and prove nothing.
+// Capacity returns the capacity of a variant, by the same rule for a grid and for a search:
+// what its levels prove in rising order (see runfile.Capacity.Rise). Levels that were not
+// reached are listed and prove nothing.
 func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 	c := runfile.Capacity{Variant: variant, Wanted: j.Confidence}
 	seen := map[float64][]runfile.Result{}

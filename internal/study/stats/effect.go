@@ -8,16 +8,16 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Pair is what one block of time adds to a ratio: a part of a whole (turns
-// that failed of all turns), or an amount per unit of time (tokens, seconds).
+// Pair is the contribution of one block of time to a ratio: a part of a whole (failed turns of
+// all turns), or an amount per time (tokens, seconds).
 type Pair struct{ Part, Whole float64 }
 
-// Ratio is Σ part / Σ whole with its 95 % interval. NaN where unknown.
+// Ratio is Σ part / Σ whole with its 95 % interval. NaN if unknown.
 type Ratio struct{ Value, Low, High float64 }
 
-// OfRatio estimates an unbounded ratio, such as tokens per second, from blocks
-// of one or more uninterrupted measurements: Student's interval with the
-// variance between blocks. With fewer than two blocks there is no interval.
+// OfRatio estimates an unbounded ratio, such as tokens per second, from blocks of one or more
+// uninterrupted measurements, with Student's interval and the variance between blocks. It needs
+// at least two blocks for an interval.
 func OfRatio(all [][]Pair) Ratio {
 	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
@@ -30,12 +30,12 @@ func OfRatio(all [][]Pair) Ratio {
 	return r
 }
 
-// OfShare estimates a share of turns, within [0, 1]: the exact interval of
-// Clopper and Pearson (Biometrika 1934) for the effective number of turns.
+// OfShare estimates a share of turns, within [0, 1], with the exact interval of Clopper and
+// Pearson (Biometrika 1934) for the effective number of turns.
 func OfShare(all [][]Pair) Ratio {
 	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
-	if r.Value > 1 { // as of counts that ran over
+	if r.Value > 1 { // counters overflowed
 		r.Value = math.NaN()
 	}
 	if !(total.Whole > 0) || math.IsNaN(r.Value) {
@@ -54,7 +54,7 @@ func OfShare(all [][]Pair) Ratio {
 	return r
 }
 
-// Total is Σ part and Σ whole.
+// Total returns Σ part and Σ whole.
 func Total(all [][]Pair) (total Pair) {
 	for _, p := range slices.Concat(all...) {
 		total.Part += p.Part
@@ -63,9 +63,8 @@ func Total(all [][]Pair) (total Pair) {
 	return total
 }
 
-// designEffect is how many times larger the variance of a share is than that
-// of independent turns, at least 1, and the degrees of freedom with which it
-// is known (+∞ when it is not estimated).
+// designEffect returns the variance of a share relative to that of independent turns, at least
+// 1, and its degrees of freedom (+∞ if it is not estimated).
 func designEffect(all [][]Pair, share float64) (effect, df float64) {
 	whole := Total(all).Whole
 	independent := share * (1 - share) / whole
@@ -74,20 +73,20 @@ func designEffect(all [][]Pair, share float64) (effect, df float64) {
 	}
 	variance, df := longRun(all, share, whole)
 	effect = variance / independent
-	// A variance from df pieces scatters by √(2/df) of itself. Less than 1½
-	// times that is no sign of memory, and correcting for it would only widen
-	// the interval of independent turns.
+	// A variance from df pieces varies by √(2/df) of itself. A factor below 1 + 1.5√(2/df) is
+	// no sign of correlation; correcting for it would only widen the interval of independent
+	// turns.
 	if effect <= 1+1.5*math.Sqrt(2/df) {
 		return 1, math.Inf(1)
 	}
 	return effect, df
 }
 
-// leastBlocks is the fewest blocks from which a variance is estimated.
+// leastBlocks is the smallest number of blocks for a variance.
 const leastBlocks = 4
 
-// longRun is the variance of Σ part / Σ whole and its degrees of freedom: the
-// larger of two estimates, since each is blind to what the other sees.
+// longRun returns the variance of Σ part / Σ whole and its degrees of freedom: the larger of
+// two estimates, each of which misses what the other detects.
 func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
 	z := make([][]float64, len(all))
 	for i, pairs := range all {
@@ -95,18 +94,17 @@ func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
 			z[i] = append(z[i], p.Part-ratio*p.Whole)
 		}
 	}
-	variance, df = neighbourly(z)
-	if far, farDF := farther(z); far > variance {
+	variance, df = ar1Variance(z)
+	if far, farDF := bartlettVariance(z); far > variance {
 		variance, df = far, farDF
 	}
 	return variance / square(whole), df
 }
 
-// neighbourly is the variance of a sum of blocks that resemble their
-// neighbours: taken as an autoregressive process of the first order, their sum
-// varies (1 + ρ) / (1 − ρ) times as much as that of independent ones, and
-// tells as much as that many times fewer.
-func neighbourly(series [][]float64) (variance, df float64) {
+// ar1Variance returns the variance of a sum of correlated blocks as a first-order
+// autoregressive process: (1 + ρ) / (1 − ρ) times that of independent blocks. The degrees of
+// freedom shrink by the same factor.
+func ar1Variance(series [][]float64) (variance, df float64) {
 	var squares, products, blocks, neighbours float64
 	for _, z := range series {
 		squares += floats.Dot(z, z)
@@ -124,9 +122,9 @@ func neighbourly(series [][]float64) (variance, df float64) {
 	return squares * blocks / (blocks - 1) * longer, max(blocks/longer-1, 1)
 }
 
-// farther is the variance of a sum of blocks with the covariances of those up
-// to a quarter of a measurement apart, which fade by Bartlett's weights.
-func farther(series [][]float64) (variance, df float64) {
+// bartlettVariance returns the variance of a sum of blocks with the covariances of blocks up to
+// a quarter of a measurement apart, with Bartlett's weights.
+func bartlettVariance(series [][]float64) (variance, df float64) {
 	blocks := len(slices.Concat(series...))
 	lags := blocks / len(series) / 4
 	weights := 1.0
@@ -149,15 +147,14 @@ func farther(series [][]float64) (variance, df float64) {
 
 func bartlett(lag, lags int) float64 { return 1 - float64(lag)/float64(lags+1) }
 
-// memory is the autocorrelation of neighbouring blocks, freed of the bias
-// that short series have (Kendall, "Note on bias in the estimation of
-// autocorrelation", Biometrika 1954). Opposed neighbours are taken as
-// independent, and no series is believed to be without an end to its memory.
+// memory returns the autocorrelation of neighbouring blocks, corrected for the bias of short
+// series (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 1954). A
+// negative correlation counts as independence, and the result is bounded below 1.
 func memory(rho, blocks float64) float64 {
 	return min(max(rho+(1+3*rho)/blocks, 0), 0.9)
 }
 
-// student is the 97.5th percentile of Student's distribution, by the regularized
+// student returns the 97.5th percentile of Student's distribution, by the regularized
 // incomplete beta function (Abramowitz and Stegun 26.7.1).
 func student(df float64) float64 {
 	if math.IsInf(df, 1) {
@@ -167,7 +164,7 @@ func student(df float64) float64 {
 	return math.Sqrt(df * (1 - t) / t)
 }
 
-// studentRatio is how much wider an interval is for an estimated variance.
+// studentRatio returns how much wider an interval is because its variance is estimated.
 func studentRatio(df float64) float64 {
 	return student(df) / mathext.NormalQuantile(1-tail)
 }

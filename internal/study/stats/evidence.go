@@ -17,11 +17,11 @@ type Evidence struct {
 	Allowed float64
 }
 
-// Against is the logarithm of the evidence that the share of bad turns is
-// above the allowed one.
+// Against returns the logarithm of the evidence that the share of bad turns exceeds the allowed
+// one.
 func (e Evidence) Against(good, bad float64) float64 {
-	// Alternatives from a little above the allowed share to everything bad, in
-	// equal parts: whatever the real share is, one of them is near.
+	// The alternatives range from just above the allowed share to 1 in equal steps, so one of
+	// them is near the real share.
 	var shares []float64
 	for _, times := range []float64{1.5, 2, 3, 5, 10, 20, 50} {
 		if s := e.Allowed * times; s < 0.9 {
@@ -31,14 +31,14 @@ func (e Evidence) Against(good, bad float64) float64 {
 	return e.mixture(good, bad, append(shares, 0.95))
 }
 
-// InFavour is the logarithm of the evidence that the share of bad turns is
-// below the allowed one.
+// InFavour returns the logarithm of the evidence that the share of bad turns is below the
+// allowed one.
 func (e Evidence) InFavour(good, bad float64) float64 {
 	return e.mixture(good, bad, []float64{0, e.Allowed / 8, e.Allowed / 3})
 }
 
-// mixture is the logarithm of the mean likelihood ratio of the alternatives
-// against the allowed share.
+// mixture returns the logarithm of the mean likelihood ratio of the alternatives against the
+// allowed share.
 func (e Evidence) mixture(good, bad float64, shares []float64) float64 {
 	logs := make([]float64, len(shares))
 	for i, s := range shares {
@@ -47,7 +47,7 @@ func (e Evidence) mixture(good, bad float64, shares []float64) float64 {
 	return floats.LogSumExp(logs) - math.Log(float64(len(shares)))
 }
 
-// times is n × log, where nothing happened n = 0 times whatever its chance.
+// times returns n × log, and 0 for n = 0 even if log is infinite.
 func times(n, log float64) float64 {
 	if n == 0 {
 		return 0
@@ -55,10 +55,10 @@ func times(n, log float64) float64 {
 	return n * log
 }
 
-// Tally counts the turns of a block that an objective judged.
+// Tally counts the judged turns of a block.
 type Tally struct{ Good, Bad float64 }
 
-// Count sums blocks up; n of them have judged turns.
+// Count sums blocks; n of them have judged turns.
 func Count(blocks []Tally) (good, bad float64, n int) {
 	for _, b := range blocks {
 		good, bad = good+b.Good, bad+b.Bad
@@ -69,9 +69,9 @@ func Count(blocks []Tally) (good, bad float64, n int) {
 	return good, bad, n
 }
 
-// DesignEffect returns by how much counts have to be divided because turns that
-// are close in time share their fate: the variance of the bad turns between
-// blocks over that of independent turns, at least 1.
+// DesignEffect returns the factor by which counts are divided because neighbouring turns are
+// correlated: the variance of bad turns between blocks relative to that of independent turns,
+// at least 1.
 func DesignEffect(blocks []Tally) float64 {
 	good, bad, n := Count(blocks)
 	p := bad / (good + bad)
@@ -88,10 +88,9 @@ func DesignEffect(blocks []Tally) float64 {
 	return max(squares/float64(n-1), 1)
 }
 
-// confidence that the share of bad turns is at most the allowed one: how
-// unlikely it would be to see so few bad turns, were the share just above it
-// (one-sided, exact for independent turns). Of a part of a thinned bad turn the
-// whole counts.
+// confidence returns the confidence that the share of bad turns is at most the allowed one: 1
+// minus the probability of so few bad turns if the share were just above it (one-sided, exact
+// for independent turns). A fraction of a thinned bad turn counts as a whole one.
 func (e Evidence) confidence(good, bad float64) float64 {
 	if math.Ceil(bad) >= good+bad {
 		return 0
@@ -99,15 +98,15 @@ func (e Evidence) confidence(good, bad float64) float64 {
 	return max(1-e.atMost(math.Ceil(bad), good+bad), 0)
 }
 
-// confidenceMissed is the confidence that the share is above the allowed one: how unlikely
-// it would be to see so many bad turns, were the share just the allowed one. Of
-// a part of a thinned bad turn nothing counts.
+// confidenceMissed returns the confidence that the share exceeds the allowed one: 1 minus the
+// probability of so many bad turns at the allowed share. A fraction of a thinned bad turn does
+// not count.
 func (e Evidence) confidenceMissed(good, bad float64) float64 {
 	return e.atMost(math.Floor(bad)-1, good+bad)
 }
 
-// atMost is the chance of at most so many bad turns of n at the allowed share,
-// summed in logarithms.
+// atMost returns the probability of at most the given number of bad turns among n at the
+// allowed share, summed in logarithms.
 func (e Evidence) atMost(most, n float64) float64 {
 	sum := 0.0
 	for k := 0.0; k <= most; k++ {

@@ -1,6 +1,6 @@
-// Package judge says what counted turns prove of a level's objectives, and of
-// the capacity of a variant. The sweep that measures and the report that is
-// written of it judge by it alike.
+// Package stats holds the statistics of studies: intervals of quantiles and ratios, what
+// counted turns prove about the objectives of a level, and the capacity of a variant. The sweep
+// and the report use the same code.
 package stats
 
 import (
@@ -9,16 +9,16 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Turns has, for each objective by name, the judged turns block by block.
+// Turns holds the judged turns of each objective, by its name, block by block.
 type Turns map[string][]Tally
 
-// Judge applies objectives with a confidence, in (0, 1).
+// Judge applies objectives with a confidence in (0, 1).
 type Judge struct {
 	Objectives []runfile.Objective
 	Confidence float64
 }
 
-// Of is what the sweep of a run judged by.
+// NewJudge returns the judge that the sweep of a run used.
 func NewJudge(r *runfile.Run) Judge {
 	j := Judge{Objectives: r.SLOs, Confidence: cmp.Or(r.Confidence, defaultConfidence)}
 	if len(r.Capacities) > 0 && r.Confidence == 0 {
@@ -27,11 +27,11 @@ func NewJudge(r *runfile.Run) Judge {
 	return j
 }
 
-// defaultConfidence is that of files that do not say it.
+// defaultConfidence applies to files without a confidence.
 const defaultConfidence = 0.95
 
-// Conclude is the verdict on a result of a run that was measured to its end: one
-// that did not carry its load, or of which the prober was the limit, is open.
+// Conclude returns the verdict on a complete result. It is open if the load was not reached or
+// the prober was the limit.
 func (j Judge) Conclude(run *runfile.Run, x runfile.Result) *runfile.Verdict {
 	if x.Spoiled() || run.NotReached(x) != "" {
 		return j.Open(j.TurnsOf(x))
@@ -39,9 +39,8 @@ func (j Judge) Conclude(run *runfile.Run, x runfile.Result) *runfile.Verdict {
 	return j.Measured(j.TurnsOf(x))
 }
 
-// Measured is the verdict on all that was measured: an objective is met when
-// the share of good turns is at least the wanted one. Without a judged turn it
-// is not.
+// Measured returns the verdict on all measurements: an objective is met if the share of good
+// turns reaches the wanted one. It is not met without a judged turn.
 func (j Judge) Measured(all ...Turns) *runfile.Verdict {
 	v := &runfile.Verdict{Met: true, Decided: runfile.DecidedMeasured}
 	for _, o := range j.Objectives {
@@ -58,10 +57,9 @@ func (j Judge) Measured(all ...Turns) *runfile.Verdict {
 	return v
 }
 
-// Prove says what measurements of one level prove together, and with which
-// confidence every objective is met. To be proven met takes each objective, and
-// each may use the whole of the allowed error; to be proven missed takes one of
-// them, and they share it.
+// Prove returns what measurements of one level prove together, and the confidence that every
+// objective is met. "Met" needs every objective, and each may use the whole allowed error.
+// "Missed" needs one objective, and they share the allowed error.
 func (j Judge) Prove(measured ...Turns) (runfile.Standing, float64) {
 	met, missed := 1.0, 0.0
 	for _, o := range j.Objectives {
@@ -83,16 +81,15 @@ func (j Judge) Prove(measured ...Turns) (runfile.Standing, float64) {
 	return runfile.Undecided, met
 }
 
-// Open is the verdict of a level of which nothing is proven, because the prober
-// itself spoiled it or it was not reached.
+// Open returns the verdict of a level without proof, because of the prober or because it was
+// not reached.
 func (j Judge) Open(b Turns) *runfile.Verdict {
 	v := j.Measured(b)
 	v.Met, v.Standing, v.Confidence, v.Lost = false, runfile.Undecided, 0, nil
 	return v
 }
 
-// TurnsOf counts what was judged of a level. The turns lost in the tail are a
-// block of their own.
+// TurnsOf counts the judged turns of a level. Turns lost at the end are a block of their own.
 func (j Judge) TurnsOf(level runfile.Result) Turns {
 	out := Turns{}
 	for _, o := range j.Objectives {
@@ -108,9 +105,9 @@ func (j Judge) TurnsOf(level runfile.Result) Turns {
 	return out
 }
 
-// withoutSliver joins the last block to the one before when it has less than half
-// of their mean turns: the measurement ended, or was looked at, within it. One bad
-// turn of three would pass for a burst.
+// withoutSliver joins the last block to the previous one if it has less than half of the mean
+// number of turns, because the measurement ended within it. One bad turn of three would look
+// like a burst.
 func withoutSliver(blocks []Tally) []Tally {
 	last := len(blocks) - 1
 	if last < 1 {
@@ -126,10 +123,9 @@ func withoutSliver(blocks []Tally) []Tally {
 	return blocks[:last]
 }
 
-// Together is what the results of one level, at least one, prove. One that was
-// given up is missed, whatever came of others; a level that a search passed on
-// its way counts only until it was measured for its own sake; what the prober
-// itself spoiled proves nothing.
+// Together returns what the results of one level, at least one, prove. A level that was given
+// up is missed, whatever other results say. A level that a search only passed counts until it
+// is measured itself. Results that the prober spoiled prove nothing.
 func (j Judge) Together(results []runfile.Result) *runfile.Verdict {
 	var last *runfile.Verdict
 	var measured []Turns
@@ -139,7 +135,7 @@ func (j Judge) Together(results []runfile.Result) *runfile.Verdict {
 		case v != nil && r.State == runfile.EndedEarly && v.Standing == runfile.Missed:
 			return v
 		case r.Spoiled():
-		case v == nil: // no sweep wrote the file, or it was stopped
+		case v == nil: // an older file, or the sweep was stopped
 			last, measured = j.Measured(j.TurnsOf(r)), append(measured, j.TurnsOf(r))
 		case v.Decided != runfile.DecidedProvisional:
 			last, measured = v, append(measured, j.TurnsOf(r))

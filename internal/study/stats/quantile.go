@@ -39,35 +39,33 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Confidence of every interval of this package.
+// Confidence of every interval in this package.
 const Confidence = 0.95
 
 const tail = (1 - Confidence) / 2
 
-// Block is what one interval of time saw.
+// Block holds the turns of one interval of time.
 type Block struct {
 	// Values of the turns, in any unit; never nil.
 	Values *runfile.Sample
-	// Failures are turns without a value, taken to be +∞ where a quantile is
-	// asked over all turns.
+	// Failures are turns without a value. They count as +∞ in a quantile over all turns.
 	Failures uint64
 }
 
-// Series is one uninterrupted measurement: blocks in order of time. Different
-// series are independent of each other.
+// Series is one uninterrupted measurement: blocks in order of time. Different series are
+// independent.
 type Series []Block
 
-// Quantile is an estimate of one quantile.
+// Quantile is the estimate of a quantile.
 type Quantile struct {
 	// Q is the share of values at or below the quantile.
 	Q float64
-	// Value is the estimate; +∞ when failures reach down to it, NaN when there
-	// is no value at all.
+	// Value is the estimate: +∞ if it falls among failures, NaN without values.
 	Value float64
-	// Low and High are the ends of the 95 % interval; NaN when the sample is
-	// too small to have that end.
+	// Low and High are the ends of the 95 % interval; NaN if the sample is too small for that
+	// end.
 	Low, High float64
-	// N turns were seen, worth Effective independent ones.
+	// N is the number of turns, Effective the equivalent number of independent ones.
 	N         uint64
 	Effective float64
 }
@@ -75,13 +73,12 @@ type Quantile struct {
 // Known reports whether the interval has both ends.
 func (q Quantile) Known() bool { return !math.IsNaN(q.Low) && !math.IsNaN(q.High) }
 
-// Of estimates the quantile q, in (0, 1), over the values, or over all turns
-// with the failures at +∞.
+// Of estimates the quantile q, in (0, 1), of the values, or of all turns with failures at +∞.
 func Of(q float64, all []Series, failures bool) Quantile {
 	return OfPooled(q, all, Pool(all), failures)
 }
 
-// OfPooled is Of for who has pooled the series already.
+// OfPooled is Of for series that are already pooled.
 func OfPooled(q float64, all []Series, pooled Block, failures bool) Quantile {
 	if !failures {
 		pooled.Failures = 0
@@ -105,14 +102,13 @@ func OfPooled(q float64, all []Series, pooled Block, failures bool) Quantile {
 			e.Low, e.High = within(q, pooled, low, high)
 		}
 	}
-	// Values are only as good as their error: no interval is narrower. NaN stays
-	// NaN.
+	// An interval is at least as wide as the error of the values. NaN stays NaN.
 	by := pooled.Values.Error()
 	e.Low, e.High = min(e.Low, e.Value*(1-by)), max(e.High, e.Value*(1+by))
 	return e
 }
 
-// Pool is the union of all blocks.
+// Pool returns the union of all blocks.
 func Pool(all []Series) Block {
 	pooled := Block{Values: &runfile.Sample{}}
 	for _, b := range slices.Concat(all...) {
@@ -121,9 +117,9 @@ func Pool(all []Series) Block {
 	return pooled
 }
 
-// within keeps an interval to what was seen. That the quantile lies below every
-// value is all but impossible, and for the lower half above every value too; an
-// upper quantile may well lie above them, so an end up there is unknown.
+// within limits an interval to the observed values. The quantile is practically never below all
+// values, nor, for a low quantile, above all of them. A high quantile may well be above all
+// values, so that end is then unknown.
 func within(q float64, seen Block, low, high float64) (float64, float64) {
 	low, most := max(low, seen.Values.Min()), seen.Values.Max()
 	if high > most && q > 0.5 {
@@ -153,7 +149,7 @@ func effectAt(v, by float64, all []Series, failures bool) (effect, df float64) {
 
 func (b Block) size() uint64 { return b.Values.Count() + b.Failures }
 
-// quantile is the value of rank ⌈q n⌉, failures last.
+// quantile returns the value of rank ⌈q n⌉, with failures last.
 func (b Block) quantile(q float64) float64 {
 	n, ok := b.size(), b.Values.Count()
 	if n == 0 {
@@ -173,7 +169,7 @@ func (b Block) at(rank float64) float64 {
 	return b.Values.At(rank)
 }
 
-// below pairs, per block, the turns at or below v with all turns.
+// below returns, per block, the turns at or below v and all turns.
 func below(series Series, v float64, failures bool) []Pair {
 	pairs := make([]Pair, len(series))
 	for i, b := range series {
@@ -196,7 +192,7 @@ func order(q, n, p float64) (k float64, ok bool) {
 		return 0, false
 	}
 	low, high := 1.0, n
-	for range 60 { // halves the span to far below one order
+	for range 60 { // narrows the range far below one rank
 		mid := (low + high) / 2
 		if covered(mid) > p { // falls as k rises
 			low = mid
@@ -207,9 +203,9 @@ func order(q, n, p float64) (k float64, ok bool) {
 	return low, true
 }
 
-// LeastFor is how many independent values an interval of the quantile q takes:
-// with fewer, all of them lie on one side of it too often. The probability of
-// that, q^n for the upper side, has to be at most 2.5 %.
+// LeastFor returns the number of independent values needed for an interval of the quantile q.
+// With fewer, all values lie on one side of it with a probability above 2.5 % (q^n for the
+// upper side).
 func LeastFor(q float64) uint64 {
 	return uint64(math.Ceil(math.Log(tail) / math.Log(max(q, 1-q))))
 }
