@@ -10,32 +10,32 @@ import (
 	"synthetic/internal/slo"
 )
 
-// ruleGroup is a group before it is completed.
+// ruleGroup is a group without its defaults.
 type ruleGroup struct {
 	Name     string
 	Interval model.Duration
 	Rules    []rule
 }
 
-// rule is a recording rule, or an alert before its links are filled in.
+// rule is a recording rule, or an alert without its links.
 type rule struct {
 	Record, Alert string
 	Severity      slo.Severity
 	Expr          string
-	// For is how long the expression must hold before the alert fires, Keep how
-	// long it fires on after the expression stopped to hold.
+	// For is how long the expression must hold before the alert fires, Keep how long it keeps
+	// firing after that.
 	For  model.Duration
 	Keep model.Duration `yaml:"keep_firing_for"`
-	// Labels are put on it beside those of the expression.
+	// Labels are added to those of the expression.
 	Labels               map[string]string
 	Summary, Description string
-	// Windows says in words when the alert fires; "" for none.
+	// Windows describes when the alert fires; "" for no description.
 	Windows string
-	// Dashboard is the UID of the dashboard to look at.
+	// Dashboard is the UID of the linked dashboard.
 	Dashboard string
 }
 
-// complete turns rules into those of Prometheus.
+// complete converts rules to those of Prometheus.
 func (in Input) complete(rules []rule) []rulefmt.Rule {
 	out := make([]rulefmt.Rule, len(rules))
 	for i, r := range rules {
@@ -63,8 +63,8 @@ func (in Input) annotations(r rule) map[string]string {
 	return out
 }
 
-// dashboard links to a dashboard; the target's detail opens on the target of the
-// alert, and on its workload if it has one.
+// dashboard links to a dashboard. The detail dashboard opens on the alert's target, and on its
+// workload if it has one.
 func (in Input) dashboard(uid string) string {
 	url := strings.TrimSuffix(in.DashboardURL, "/") + "/" + uid
 	if uid == dashboardTarget {

@@ -11,26 +11,24 @@ import (
 	"synthetic/internal/slo"
 )
 
-// keepBurn bridges a prober restart, and hands a lost prober over to
-// SyntheticProberSilent: without it a page would resolve as soon as its data
-// end, in the middle of the fault.
+// keepBurn bridges a restart of the prober, and the time until SyntheticProberSilent fires.
+// Without it, a page would resolve in the middle of a fault when its data end.
 const keepBurn = 15 * time.Minute
 
-// keepFilled is the same where turns are plenty. It still outlasts the hand-over:
-// the windows themselves hold for minutes after their data have ended.
+// keepFilled replaces keepBurn for jobs with many turns. It is long enough, because the windows
+// hold for some minutes after their data have ended.
 const keepFilled = 4 * time.Minute
 
-// lasting is the window that says whether a fault still lasts where turns are
-// plenty, so that a page ends within minutes and not only when the half hour
-// of a tier's short window has forgotten.
+// lasting is the window that decides whether a fault lasts, for jobs with many turns. A page
+// then ends within minutes instead of after the tier's short window of half an hour.
 const lasting = 5 * time.Minute
 
-// slowWait leaves the first word to the page, where a history is so short that a
-// fault of minutes is a ticket as well.
+// slowWait lets the page come first with a short history, in which a fault of minutes is also a
+// ticket.
 const slowWait = 10 * time.Minute
 
-// recordPageBurn records the burn rate while it pages: what the alert shows, and
-// what holds a ticket back after it.
+// recordPageBurn records the burn rate while it pages. The alert shows it, and it holds back a
+// ticket afterwards.
 func recordPageBurn(objectives []objective) rule {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Page) {
@@ -39,8 +37,8 @@ func recordPageBurn(objectives []objective) rule {
 	return record(RecordPageBurn, joined(parts)+"\n"+unlessFailing+"\n"+unlessStarved)
 }
 
-// fastBurn pages. It has no waiting time: the long window is one, and the short
-// window ends it.
+// fastBurn is the page. It needs no "for": the long window delays it, and the short window ends
+// it.
 func fastBurn(objectives []objective) rule {
 	keep := time.Duration(0)
 	for _, fit := range fits(objectives, slo.Page) {
@@ -49,7 +47,7 @@ func fastBurn(objectives []objective) rule {
 	a := burnAlert(objectives, slo.Page)
 	a.Alert = AlertSLOFastBurn
 	a.Expr = fmt.Sprintf("max_over_time(%s[%s])\n%s", RecordPageBurn, slo.FormatDuration(keep), andConfigured)
-	// Turns that are bad to other objectives alone are none of its.
+	// Turns that are bad for other objectives only are left out.
 	others := each(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(otherThan(o.SLI), "|")) })
 	a.Description = jobOf + "Too many turns miss the objective that " + each(objectives, objective.statement) + ". " +
 		told(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
@@ -57,8 +55,8 @@ func fastBurn(objectives []objective) rule {
 	return a
 }
 
-// slowBurn is a ticket, which a page of the same fault makes superfluous: it
-// waits until that is out of its short window.
+// slowBurn is the ticket. After a page for the same fault it waits until the fault has left its
+// short window.
 func slowBurn(objectives []objective) rule {
 	a := burnAlert(objectives, slo.Ticket)
 	a.Description = "Too many turns have missed the objective for days: its error budget will be spent before its window is over."
@@ -83,8 +81,8 @@ func burnAlert(objectives []objective, s slo.Severity) rule {
 	}
 }
 
-// burning is true while any tier of a severity is and no incident explains it, or
-// did so lately; its value is the burn rate in the long window of the first.
+// burning is true while a tier of a severity burns and no recent incident explains it. Its
+// value is the burn rate in the long window of the first tier.
 func burning(fit fit, s slo.Severity, after time.Duration) string {
 	var parts []string
 	for _, t := range fit.tiers(s) {
@@ -109,7 +107,7 @@ func tier(self matchers, fit fit, t slo.Tier) string {
 	return strings.Join(conditions, "\nand ") + bad(t.Long, t.MinBadLong) + bad(t.Short, t.MinBadShort) + fit.when
 }
 
-// explain says when an alert fires, and how that differs from the usual.
+// explain describes when an alert fires, and how that differs from the default.
 func explain(fit fit, s slo.Severity) string {
 	var parts []string
 	for _, t := range fit.tiers(s) {
@@ -119,7 +117,7 @@ func explain(fit fit, s slo.Severity) string {
 	return strings.Join(append([]string{"Fires at " + strings.Join(parts, ", or at ") + "."}, fit.notes(s)...), " ")
 }
 
-// percent writes a share in percent with at most one digit after the point.
+// percent formats a share in percent with at most one decimal.
 func percent(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", x*100), ".0") }
 
 // joined is true while any of the expressions is.

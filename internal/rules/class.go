@@ -12,18 +12,18 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Jobs at different rates need different windows. Rules do not list them: they have
-// a part for each window, and what the prober exports of a job says which part it
-// belongs to. So their number does not grow with the jobs.
+// Jobs with different rates need different windows. Rules do not list jobs: they have a part
+// for each window, and an exported value of the job selects the part. So the number of rules
+// does not grow with the jobs.
 
-// class is the part of a rule for the jobs that share a window.
+// class is the part of a rule for jobs that share a window.
 type class struct {
 	Window time.Duration
-	// Cond selects them by the value of RecordConfigured; "" where all are one.
+	// Cond selects the jobs by the value of RecordConfigured; "" selects all.
 	Cond string
 }
 
-// When ends an expression with Cond.
+// When returns the end of an expression with Cond.
 func (c class) When() string {
 	if c.Cond == "" {
 		return ""
@@ -31,8 +31,8 @@ func (c class) When() string {
 	return " " + andConfigured + c.Cond
 }
 
-// classes are the windows that follow from the silence of the jobs. A window is the
-// longer, the longer that is.
+// classes returns the windows for the silences of the jobs. A longer silence gives a longer
+// window.
 func (in Input) classes(window func(silence time.Duration) time.Duration) []class {
 	var all []time.Duration
 	for _, j := range in.Jobs {
@@ -55,33 +55,33 @@ func (in Input) classes(window func(silence time.Duration) time.Duration) []clas
 	return out
 }
 
-// shareWindow is the window, of at least base, that holds twice the turns that a
-// share needs: half of those that a silence lacks.
+// shareWindow returns a window of at least base with twice the turns that a share needs, half
+// of those in a silence.
 func shareWindow(base time.Duration) func(time.Duration) time.Duration {
 	return func(silence time.Duration) time.Duration { return slo.WindowAtLeast(max(base, silence/2)) }
 }
 
-// turnWindow is one, of at least base, in which some turn must come.
+// turnWindow returns a window of at least base in which a turn must come.
 func turnWindow(base time.Duration, silences int) func(time.Duration) time.Duration {
 	return func(silence time.Duration) time.Duration {
 		return slo.WindowAtLeast(max(base, time.Duration(silences)*silence))
 	}
 }
 
-// pace is a set of jobs that an objective judges at rates which need the same
-// windows. It goes by the rate and is no class: no silence is below five minutes,
-// and at rates that share it a strict objective still needs different windows.
+// pace is a set of jobs whose rates need the same windows of an objective. It depends on the
+// rate, not on the silence as a class does: silences are at least five minutes, and jobs with
+// the same silence may need different windows for a strict objective.
 type pace struct {
 	key  string
 	jobs []Job
-	// workloads are theirs; when ends an expression that is about those of these
-	// workloads with their rates, and is "" for all.
+	// workloads of the jobs. when ends an expression on these workloads that selects their
+	// rates; "" selects all.
 	workloads []string
 	when      string
 }
 
-// paces divides jobs by what key says of them: within a workload, whose
-// conversations are alike, by the rate of these.
+// paces groups jobs by key. Within a workload, whose conversations are alike, the groups are
+// ranges of rates.
 func paces(jobs []Job, key func(Job) string) []pace {
 	var out []pace
 	workloads := map[string]bool{}
@@ -106,8 +106,8 @@ func paces(jobs []Job, key func(Job) string) []pace {
 	return out
 }
 
-// stretches are the paces of one workload, the fastest first. An unknown rate is
-// the fastest: it stretches no window.
+// stretches returns the paces of one workload, fastest first. An unknown rate counts as the
+// fastest, because it must not lengthen a window.
 func stretches(all []Job, workload string, key func(Job) string) []pace {
 	jobs := slices.DeleteFunc(slices.Clone(all), func(j Job) bool { return j.Workload != workload })
 	rate := func(j Job) float64 {
@@ -135,9 +135,9 @@ func stretches(all []Job, workload string, key func(Job) string) []pace {
 	return out
 }
 
-// whenRate ends an expression about jobs with a rate below one limit, and not below
-// another; "" is none. What a prober said an hour ago still holds, so that a page
-// goes on while it restarts.
+// whenRate ends an expression on jobs with a rate below one limit and not below another; ""
+// means no limit. A value from up to an hour ago counts, so that a page continues while the
+// prober restarts.
 func whenRate(below, notBelow string) string {
 	rate := aggregate("max", perJob(), "last_over_time("+metrics.TrafficRate+"[1h])")
 	switch {
@@ -151,7 +151,7 @@ func whenRate(below, notBelow string) string {
 	return "\nand on (" + onJob + ") " + rate + " < " + below + " >= " + notBelow
 }
 
-// who names the jobs of a pace, unless it holds for all.
+// who names the jobs of a pace, unless it covers all.
 func (p pace) who() string {
 	var of []string
 	if p.workloads != nil {

@@ -10,23 +10,23 @@ import (
 	"synthetic/internal/slo"
 )
 
-// fit is the plan of a group of jobs, for all objectives that share it.
+// fit is the burn rate plan of a group of jobs, for all objectives that share it.
 type fit struct {
 	pace
 	plan slo.Plan
-	// slos are the names of the objectives; none when these are all there are.
+	// names of the objectives; none if these are all
 	slos []string
-	// filled says that a fault which just crosses the threshold of a page brings
-	// enough bad turns for the window that says whether it lasts.
+	// filled is true if a fault just above a page's threshold has enough bad turns for the
+	// window lasting.
 	filled bool
 }
 
-// key is equal for fits whose alerts fire on the same numbers and say the same.
+// key is equal for fits with the same alerts.
 func (f fit) key() string {
 	return fmt.Sprint(f.workloads, f.when, f.filled, f.notes(slo.Page), f.notes(slo.Ticket), planKey(f.plan))
 }
 
-// planKey is equal for plans that fire on the same numbers and say the same.
+// planKey is equal for plans with the same alerts.
 func planKey(p slo.Plan) string {
 	var b strings.Builder
 	for _, t := range p.Tiers {
@@ -51,7 +51,7 @@ func (f fit) tiers(s slo.Severity) []slo.Tier {
 	return slices.DeleteFunc(slices.Clone(f.plan.Tiers), func(t slo.Tier) bool { return t.Severity != s })
 }
 
-// ends is the window after which a fault that is over burns no more.
+// ends returns the window after which a finished fault no longer burns.
 func (f fit) ends(s slo.Severity) time.Duration {
 	var w time.Duration
 	for _, t := range f.tiers(s) {
@@ -64,7 +64,7 @@ func (f fit) ends(s slo.Severity) time.Duration {
 	return w
 }
 
-// keep is how long a page fires on.
+// keep returns how long a page keeps firing.
 func (f fit) keep() time.Duration {
 	if f.filled {
 		return keepFilled
@@ -72,7 +72,7 @@ func (f fit) keep() time.Duration {
 	return keepBurn
 }
 
-// notes are how the tiers of a severity differ from the usual ones.
+// notes describes how the tiers of a severity differ from the default.
 func (f fit) notes(s slo.Severity) []string {
 	var notes []string
 	for _, t := range f.tiers(s) {

@@ -1,8 +1,7 @@
-// Package rules turns service level objectives into Prometheus recording and
-// alerting rules. It is pure: the same Input gives the same Rules.
+// Package rules generates Prometheus recording and alerting rules from service level
+// objectives. It is pure: the same Input gives the same Rules.
 //
-// docs/reference/alerts.md explains the formulae; every alert has a runbook under
-// docs/runbooks.
+// docs/reference/alerts.md explains the formulae; every alert has a runbook in docs/runbooks.
 package rules
 
 import (
@@ -17,25 +16,24 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Rules are the generated groups, valid by Prometheus's own parser.
+// Rules are generated groups that Prometheus's own parser accepts.
 type Rules struct {
 	Groups rulefmt.RuleGroups
-	// comments hold, by group name, what a reader of the file should know.
+	// comments for readers of the file, by group name
 	comments map[string][]string
 }
 
-// slowInterval is how often the rules over days are evaluated. It is below
-// half of Prometheus's lookback of five minutes, so that a reader always finds
-// a recorded value, one missed evaluation included.
+// slowInterval is the interval of rules over days. It is less than half of Prometheus's
+// lookback of five minutes, so that a reader finds a recorded value even after a missed
+// evaluation.
 const slowInterval = 2 * time.Minute
 
-// burnInterval is how often the windows of the pages on a burn rate are
-// evaluated. They are hours long and dear to read, and minutes do not matter to
-// them; what must be quick is in other groups.
+// burnInterval is the interval of the pages' burn rates. Their windows of hours are expensive
+// to read and need no faster evaluation; rules that must be fast are in other groups.
 const burnInterval = time.Minute
 
-// Generate makes the rules. It fails, naming the objective and the remedy,
-// when an objective cannot have an alert that pages.
+// Generate returns the rules. It fails, with the objective and the remedy, if an objective
+// cannot have a page.
 func Generate(in Input) (Rules, error) {
 	scope, err := in.Scope.check()
 	if err := errors.Join(err, in.check()); err != nil {
@@ -58,7 +56,7 @@ func Generate(in Input) (Rules, error) {
 	return r, nil
 }
 
-// addObjectives adds the rules of the SLOs: those that page, and those over days.
+// addObjectives adds the rules of the SLOs.
 func (r *Rules) addObjectives(in Input) error {
 	objectives, err := in.objectives()
 	if err != nil || len(objectives) == 0 {
@@ -82,8 +80,8 @@ func (r *Rules) addObjectives(in Input) error {
 	return nil
 }
 
-// maxRules is how many rules a group may have: Mimir's limit. What a ruler records
-// in one group, it reads in the next at most one interval later.
+// maxRules is the largest number of rules in a group, which is Mimir's limit. A group reads
+// what another has recorded at most one interval later.
 const maxRules = 20
 
 func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, comments ...string) {
@@ -95,5 +93,5 @@ func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, c
 	}
 }
 
-// record makes a recording rule.
+// record returns a recording rule.
 func record(name, expr string) rule { return rule{Record: name, Expr: expr} }

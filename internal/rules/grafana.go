@@ -11,11 +11,10 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 )
 
-// grafanaInterval is how often Grafana evaluates a group that says nothing: it has
-// no interval of all groups, as Prometheus has.
+// grafanaInterval is the interval of groups without one: Grafana has no default for all groups.
 const grafanaInterval = model.Duration(30 * time.Second)
 
-// grafanaGroup is a group of alerts as Grafana provisions them from files.
+// grafanaGroup is a group of alerts in Grafana's provisioning format.
 type grafanaGroup struct {
 	OrgID    int            `yaml:"orgId"`
 	Name     string         `yaml:"name"`
@@ -33,8 +32,8 @@ type grafanaRule struct {
 	Error         string         `yaml:"execErrState"`
 	For           model.Duration `yaml:"for"`
 	KeepFiringFor model.Duration `yaml:"keepFiringFor,omitempty"`
-	// Missing is after how many evaluations without a series its alert is over, while
-	// there are others: then Grafana asks for it in place of KeepFiringFor.
+	// Missing is the number of evaluations without a series after which its alert ends while
+	// others remain. Grafana uses it instead of KeepFiringFor.
 	Missing     int               `yaml:"missing_series_evals_to_resolve"`
 	Annotations map[string]string `yaml:"annotations"`
 	Labels      map[string]string `yaml:"labels"`
@@ -47,12 +46,11 @@ type grafanaQuery struct {
 	Model      map[string]any `yaml:"model"`
 }
 
-// grafanaRange is in seconds before now.
+// in seconds before now
 type grafanaRange struct{ From, To int }
 
-// GrafanaYAML is the alerts as rules that Grafana evaluates itself, for its
-// directory provisioning/alerting. They query the data source of that UID, which
-// must have the series of RecordingYAML.
+// GrafanaYAML returns the alerts as rules for Grafana's directory provisioning/alerting. They
+// query the data source with the given UID, which must have the series of RecordingYAML.
 func (r Rules) GrafanaYAML(datasource string) ([]byte, error) {
 	file := struct {
 		APIVersion int            `yaml:"apiVersion"`
@@ -77,10 +75,10 @@ func (r Rules) GrafanaYAML(datasource string) ([]byte, error) {
 	return encode(file)
 }
 
-// Alerts are the rules without those that record.
+// Alerts returns the alerting rules.
 func (r Rules) Alerts() Rules { return r.only(func(r rulefmt.Rule) bool { return r.Alert != "" }) }
 
-// Recording are the rules without the alerts.
+// Recording returns the recording rules.
 func (r Rules) Recording() Rules { return r.only(func(r rulefmt.Rule) bool { return r.Record != "" }) }
 
 func (r Rules) only(wanted func(rulefmt.Rule) bool) Rules {
@@ -99,8 +97,8 @@ func (r Rules) only(wanted func(rulefmt.Rule) bool) Rules {
 	return out
 }
 
-// toGrafana makes Grafana's rule of an alert. A title is there once in a folder,
-// so that alerts of one name are told apart by what else differs.
+// toGrafana converts an alert. Titles are unique in a folder, so alerts of one name get a
+// distinction.
 func toGrafana(r rulefmt.Rule, interval model.Duration, repeated bool, datasource string) grafanaRule {
 	title := r.Alert
 	if repeated {
@@ -111,8 +109,8 @@ func toGrafana(r rulefmt.Rule, interval model.Duration, repeated bool, datasourc
 		For: r.For, KeepFiringFor: r.KeepFiringFor, Missing: max(1, int((r.KeepFiringFor+interval-1)/interval)), Labels: r.Labels, Annotations: map[string]string{},
 	}
 	if r.Alert == AlertProberSilent {
-		// A query that fails ends no incident. That nobody can ask is said once, by
-		// the alert that is about who is silent, and not by each.
+		// A failed query ends no incident. If nothing can be queried, the alert on silent
+		// probers reports it once.
 		out.Error = "Error"
 	}
 	for name, text := range r.Annotations {
@@ -120,7 +118,7 @@ func toGrafana(r rulefmt.Rule, interval model.Duration, repeated bool, datasourc
 	}
 	out.Data = []grafanaQuery{
 		{"query", grafanaRange{From: 600}, datasource, map[string]any{"refId": "query", "expr": r.Expr, "instant": true, "range": false}},
-		// Whatever a query returns is an alert, 0 and no number too.
+		// Every returned value is an alert, including 0 and NaN.
 		{"any", grafanaRange{}, "__expr__", map[string]any{"refId": "any", "type": "math", "expression": "is_number($query) || is_nan($query) || is_inf($query)"}},
 		{"fires", grafanaRange{}, "__expr__", map[string]any{"refId": "fires", "type": "threshold", "expression": "any",
 			"conditions": []any{map[string]any{"evaluator": map[string]any{"type": "gt", "params": []int{0}}}}}},
@@ -128,7 +126,7 @@ func toGrafana(r rulefmt.Rule, interval model.Duration, repeated bool, datasourc
 	return out
 }
 
-// distinction is by what alerts of one name differ: their scope, else their severity.
+// distinction returns what distinguishes alerts of one name: their scope, else their severity.
 func distinction(labels map[string]string) string {
 	if scope, ok := labels["scope"]; ok {
 		return scope
@@ -136,15 +134,14 @@ func distinction(labels map[string]string) string {
 	return strings.Join(slices.Sorted(maps.Values(labels)), " ")
 }
 
-// grafanaUID is what remains of a title within the letters of a UID.
+// grafanaUID returns the characters of a title that a UID may have.
 func grafanaUID(title string) string {
 	return strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(title), "-"), "-")
 }
 
-// grafanaTemplate is a text of Prometheus in Grafana's terms: the value is named by
-// its query. Of all that Grafana reads from files, texts alone are not searched for
-// variables of the environment, so that a dollar stays one. What a text asks
-// Prometheus by "query" is left out by Grafana.
+// grafanaTemplate converts a Prometheus template to Grafana, where the value has the name of
+// its query. Grafana expands environment variables in all provisioned values except texts, so a
+// dollar sign is safe here. Grafana has no "query" function: such parts are dropped.
 func grafanaTemplate(text string) string {
 	return regexp.MustCompile(`\$value\b`).ReplaceAllLiteralString(text, "$values.query.Value")
 }

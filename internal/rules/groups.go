@@ -19,7 +19,7 @@ import (
 //go:embed groups.yml
 var form string
 
-// generalGroups are the rules that need no objective.
+// generalGroups returns the rules that need no objective.
 func (in Input) generalGroups() ([]ruleGroup, error) {
 	t, err := template.New("groups.yml").Delims("<<", ">>").Funcs(in.functions()).Parse(form)
 	if err != nil {
@@ -36,10 +36,10 @@ func (in Input) generalGroups() ([]ruleGroup, error) {
 	return file.Groups, err
 }
 
-// minTurns is the fewest turns from which a share of turns means something.
+// minTurns is the smallest number of turns of a meaningful share.
 const minTurns = 3
 
-// functions are what the form calls: first what depends on the traffic.
+// functions returns the functions of groups.yml.
 func (in Input) functions() template.FuncMap {
 	return template.FuncMap{
 		"shares":   func() []class { return in.classes(shareWindow(15 * time.Minute)) },
@@ -64,7 +64,7 @@ func (in Input) functions() template.FuncMap {
 		"equals":       equals, "selector": func(m string) string { return matchers{m}.on("") },
 		"noneOf": func(label string, values []string) string { return noneOf(label, values).on("") },
 		"short":  slo.FormatDuration, "num": num, "percent": percent,
-		// exact writes a number so that it reads back as the same one.
+		// a number that parses back to the same value
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },
 
@@ -75,22 +75,21 @@ func (in Input) functions() template.FuncMap {
 	}
 }
 
-// oddAnswers counts the answers that are odd for a reason, where they are more
-// than a few and a tenth of all.
+// oddAnswers counts damaged answers by reason, if they are more than a few and more than a
+// tenth.
 func oddAnswers(window time.Duration, op string) string {
 	return increase(perJob(), matchers{"reason" + op + `"model"`}.on(metrics.OddAnswers), window) +
 		" > 2 + 0.1 * " + increase(perJob(), metrics.Turns, window)
 }
 
-// perOutage divides the failures in a row that a prober sees by those that are an
-// outage. One that is starved sees nothing, for as long as given.
+// perOutage divides consecutive failures by the number that counts as an outage. A starved
+// prober sees no failures.
 func perOutage(failures, starved string) string {
 	return fmt.Sprintf("(%s unless max_over_time(%s[%s]) == 1) / ignoring (%s) group_left (%[4]s) %s",
 		failures, metrics.ProberStarved, starved, metrics.LabelURL, metrics.OutageTurns)
 }
 
-// judgedTurns has the jobs with turns that were judged within a window: by an
-// objective, where there is one.
+// judgedTurns selects the jobs with judged turns within a window.
 func (in Input) judgedTurns(window time.Duration) string {
 	uncovered := len(slices.DeleteFunc(slices.Clone(in.Jobs), func(j Job) bool {
 		return slices.ContainsFunc(in.SLOs, func(o slo.Objective) bool { return o.CoversJob(j.Target, j.Workload) })

@@ -9,33 +9,31 @@ import (
 	"synthetic/internal/slo"
 )
 
-// A page ends before everything that its fault leaves behind has: the windows of
-// a burn rate stay full for minutes, those of a ticket for hours. So that this
-// pages nobody again, what may follow from an incident is held back until its own
-// window holds nothing of it. What is new shows then, and an Alertmanager is not
-// needed for it.
+// A fault leaves traces after its page has ended: burn rate windows stay full for minutes,
+// those of tickets for hours. To avoid a second page, an alert that may follow from an incident
+// is held back until its own window no longer contains the incident. New faults still page, and
+// no Alertmanager is needed for this.
 
 const (
-	// unlessStarved ends the expression of what pages about a job: it is held back
-	// while every prober of the job is starved, and for two minutes after, since
-	// what they say of the target may be their own doing. That a prober ends no
-	// turns is said always: one that stands still after own faults would hide
-	// itself.
+	// unlessStarved ends the expression of a page about a job. The page is held back while
+	// every prober of the job is starved and for two more minutes, because its cause may be the
+	// prober itself. The alert on silent probers is not held back: otherwise a prober that
+	// stops after faults of its own would hide itself.
 	unlessStarved = "unless on (" + onJob + ") " + RecordStarved
-	// unlessFailing leaves an outage's first word to its own alert, which speaks
-	// within a minute: on a history of minutes a few failures are a burn at once.
-	// What is no outage after two minutes, because refusals for load came, is one.
+	// unlessFailing leaves the first minutes of an outage to its own alert, which fires within
+	// a minute: with a short history, a few failures are already a fast burn. After two minutes
+	// without an outage alert, for example because of refusals for load, the burn may page.
 	unlessFailing = "unless on (" + onJob + ") (min by (" + onJob + ") (" + metrics.ConsecutiveFailed + ") > 2 unless min by (" +
 		onJob + ") (min_over_time(" + metrics.ConsecutiveFailed + "[2m])) > 2)"
-	// andConfigured ends the alert of a job where windows are long: what is no
-	// longer configured alerts no more.
+	// andConfigured ends an alert of a job with long windows, so that a removed job stops
+	// alerting.
 	andConfigured = "and on (" + onJob + ") " + RecordConfigured
 
 	onJob = metrics.LabelTarget + ", " + metrics.LabelWorkload
 )
 
-// heldBy ends an expression that an incident of one of the causes holds back, and
-// for as long after; without causes, any does.
+// heldBy ends an expression that is held back during an incident with one of the causes, and
+// for the time after it. Without causes, any incident holds it back.
 func heldBy(after time.Duration, causes ...string) string {
 	var m matchers
 	if len(causes) > 0 {

@@ -13,63 +13,61 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Job is one workload that is continuously sent to one target.
+// Job is one workload that is sent to one target.
 type Job struct {
-	// Target and Workload are the values of those labels.
+	// values of the labels
 	Target, Workload string
-	// TurnsPerMinute is the expected rate of turns of both kinds from one prober; 0
-	// is unknown, as for closed-loop traffic.
+	// TurnsPerMinute is the expected rate of all turns from one prober; 0 means unknown, as for
+	// closed-loop traffic.
 	TurnsPerMinute float64
-	// ConversationsPerMinute is the expected rate of first turns from one prober; 0
-	// is unknown. It is also the rate of turns during an outage, when every
-	// conversation ends with its first turn.
+	// ConversationsPerMinute is the expected rate of first turns from one prober; 0 means
+	// unknown. It is also the rate of turns during an outage, when every conversation ends with
+	// its first turn.
 	ConversationsPerMinute float64
-	// ServerMetrics says that the target's own metrics are read.
+	// true if the target's own metrics are read
 	ServerMetrics bool
-	// TurnTimeout is the longest that a turn may take; 0 is unknown.
+	// longest duration of a turn; 0 means unknown
 	TurnTimeout time.Duration
 }
 
-// Input is everything the rules are made from.
+// Input is everything that the rules depend on.
 type Input struct {
 	SLOs []slo.Objective
-	// Jobs are what is probed. Windows follow from their rates; rules name no target.
+	// Jobs determine windows by their rates. Rules do not name targets.
 	Jobs []Job
-	// Replicas are the probers that each take the traffic of Jobs to one deployment,
-	// so that their turns add up; 0 is one.
+	// Replicas is the number of probers that send Jobs to one deployment, so that their turns
+	// add up; 0 means 1.
 	Replicas int
-	// Discovery says that there are groups whose targets are discovered.
+	// true if targets of a group are discovered
 	Discovery bool
-	// Answers is what alerts on answers are that are rubbish, or another model's; ""
-	// is a ticket.
+	// Answers is the severity of alerts about damaged answers and other models; "" means
+	// ticket.
 	Answers slo.Severity
-	// RunbookURL is the address of the directory docs/runbooks; "" leaves the
-	// links out, since a relative path leads nowhere from a pager.
+	// RunbookURL is the address of docs/runbooks; "" leaves links out, because a relative path
+	// is no use in a page.
 	RunbookURL string
-	// DashboardURL is the address under which Grafana serves dashboards by UID,
-	// for example "https://grafana.example.org/d"; "" leaves the links out.
+	// DashboardURL is the address under which Grafana serves dashboards by UID, such as
+	// "https://grafana.example.org/d"; "" leaves links out.
 	DashboardURL string
-	// Scope is whose series the rules are about; the zero value is everybody's.
+	// Scope selects the series of the rules; the zero value selects all.
 	Scope Scope
-	// Severities are what pages and tickets are called; the zero value calls them
-	// that.
+	// Severities are the names of severities; the zero value means page and ticket.
 	Severities Severities
 }
 
-// Severities are the label that tells pages from tickets, and its values; "" is
-// the default of each: severity, page, ticket.
+// Severities are the label for severities and its values; "" means the defaults severity, page
+// and ticket.
 type Severities struct{ Label, Page, Ticket string }
 
-// KubePrometheus are those of the alerts that kube-prometheus brings.
+// KubePrometheus returns the severities of kube-prometheus.
 func KubePrometheus() Severities { return Severities{Page: "critical", Ticket: "warning"} }
 
-// Or takes from others what s leaves open.
+// Or fills the empty fields of s from others.
 func (s Severities) Or(others Severities) Severities {
 	return Severities{cmp.Or(s.Label, others.Label), cmp.Or(s.Page, others.Page), cmp.Or(s.Ticket, others.Ticket)}
 }
 
-// check refuses a label that would hide what an alert is about, and values that
-// tell nothing apart.
+// check rejects a label that would hide the subject of an alert, and values that do not differ.
 func (s Severities) check() error {
 	taken := []string{metrics.LabelTarget, metrics.LabelWorkload, metrics.LabelSLO, metrics.LabelTurn, metrics.LabelReason, labelSLI, "scope", "instance"}
 	switch {
@@ -90,7 +88,7 @@ func (s Severities) value(of slo.Severity) string {
 	return cmp.Or(s.Ticket, string(of))
 }
 
-// check refuses an input from which no meaningful rules can be made.
+// check rejects an input without meaningful rules.
 func (in Input) check() error {
 	var errs []error
 	if len(in.Jobs) == 0 {
@@ -114,7 +112,7 @@ func (in Input) check() error {
 	return errors.Join(errs...)
 }
 
-// repeatedJobs refuses two entries for one pair of target and workload.
+// repeatedJobs rejects two entries for one target and workload.
 func (in Input) repeatedJobs() []error {
 	var errs []error
 	times := map[[2]string]int{}
@@ -141,7 +139,7 @@ func checkObjective(o slo.Objective) error {
 	return nil
 }
 
-// covered lists the jobs whose turns an objective judges.
+// covered returns the jobs that an objective judges.
 func (in Input) covered(o slo.Objective) []Job {
 	return slices.DeleteFunc(slices.Clone(in.Jobs), func(j Job) bool { return !o.CoversJob(j.Target, j.Workload) })
 }

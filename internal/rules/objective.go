@@ -10,11 +10,11 @@ import (
 	"synthetic/internal/slo"
 )
 
-// objective is one SLO with everything its rules need.
+// objective is an SLO with everything that its rules need.
 type objective struct {
 	slo.Objective
-	// fits are the alerts' windows by group of jobs: jobs that take turns at
-	// different rates may need different windows.
+	// fits are the burn rate plans by group of jobs, because jobs with different rates may need
+	// different windows.
 	fits []fit
 }
 
@@ -45,7 +45,7 @@ func (in Input) objective(o slo.Objective) (objective, error) {
 	return f, nil
 }
 
-// filled is that of a fit.
+// filled computes fit.filled.
 func (in Input) filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	for _, t := range p.Tiers {
 		for _, j := range jobs {
@@ -57,8 +57,8 @@ func (in Input) filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	return true
 }
 
-// judgedPerMinute is the expected rate of the turns of all replicas that an
-// objective judges; 0 when it is unknown.
+// judgedPerMinute returns the expected rate of turns of all replicas that an objective judges;
+// 0 if unknown.
 func (in Input) judgedPerMinute(j Job, o slo.Objective) float64 {
 	return float64(max(1, in.Replicas)) * j.judgedPerMinute(o)
 }
@@ -75,7 +75,7 @@ func (j Job) judgedPerMinute(o slo.Objective) float64 {
 	return 0
 }
 
-// kind is the kind of turn that an objective is restricted to, "" for none.
+// kind returns the kind of turn of an objective, "" for both.
 func (f objective) kind() string {
 	if len(f.Turns) == 1 {
 		return string(f.Turns[0])
@@ -83,7 +83,7 @@ func (f objective) kind() string {
 	return ""
 }
 
-// sli is the value of the label of that name.
+// sli returns the value of the label sli.
 func (f objective) sli() string {
 	if f.SLI == slo.Availability {
 		return SLIAvailability
@@ -91,7 +91,7 @@ func (f objective) sli() string {
 	return SLILatency
 }
 
-// statement is the SLO in words.
+// statement describes the SLO in words.
 func (f objective) statement() string {
 	share := num(f.Objective.Objective*100) + " % of turns"
 	if f.kind() != "" {
@@ -103,17 +103,17 @@ func (f objective) statement() string {
 	return fmt.Sprintf("%s have %s <= %ss, over %s", share, f.SLI, num(f.Threshold.Seconds()), slo.FormatDuration(f.Window))
 }
 
-// labels are those of its budget: what its series have besides.
+// labels returns the labels of its budget.
 func (f objective) labels() map[string]string {
 	l := map[string]string{metrics.LabelSLO: f.Name, labelSLI: f.sli()}
-	if f.kind() != "" { // so that nobody takes it for all turns
+	if f.kind() != "" { // so that it is not mistaken for all turns
 		l[metrics.LabelTurn] = f.kind()
 	}
 	return l
 }
 
-// fits are those of all objectives that have tiers of a severity; objectives that
-// burn by the same numbers share one.
+// fits returns the fits of all objectives with tiers of a severity. Objectives with equal
+// numbers share one.
 func fits(objectives []objective, s slo.Severity) []fit {
 	var out []fit
 	for _, o := range objectives {
@@ -133,8 +133,7 @@ func fits(objectives []objective, s slo.Severity) []fit {
 	return out
 }
 
-// each is, in the template of a description, what there is to say of the alert's
-// objective.
+// each returns a template that selects the text of the alert's objective.
 func each(objectives []objective, say func(objective) string) string {
 	text, begin := "", "{{ if "
 	for _, o := range objectives {
@@ -144,7 +143,7 @@ func each(objectives []objective, say func(objective) string) string {
 	return text + "{{ end }}"
 }
 
-// comments say how windows differ from the usual.
+// comments describes how windows differ from the default.
 func comments(objectives []objective, s slo.Severity) []string {
 	var lines []string
 	for _, o := range objectives {

@@ -12,14 +12,14 @@ import (
 	"synthetic/internal/slo"
 )
 
-// perJob are the labels that everything is aggregated to. Replicas (instance,
-// pod) are summed: together they send one workload to one target.
+// perJob returns the labels of aggregations. Replicas (instance, pod) are summed: together they
+// send one workload to one target.
 func perJob() []string { return []string{metrics.LabelTarget, metrics.LabelWorkload} }
 
 // matchers are the label matchers of a selector, without braces.
 type matchers []string
 
-// with returns m and more, leaving m alone.
+// with returns m with more matchers, without changing m.
 func (m matchers) with(more ...string) matchers {
 	return append(append(matchers{}, m...), more...)
 }
@@ -32,7 +32,7 @@ func (m matchers) on(metric string) string {
 	return metric + "{" + strings.Join(m, ", ") + "}"
 }
 
-// increase is how much a counter grew within a window, summed by labels.
+// increase returns the increase of a counter within a window, summed by labels.
 func increase(by []string, metric string, window time.Duration) string {
 	return aggregate("sum", by, fmt.Sprintf("increase(%s[%s])", metric, slo.FormatDuration(window)))
 }
@@ -52,7 +52,7 @@ func aggregate(op string, by []string, expr string) string {
 // equals matches one value of a label.
 func equals(label, value string) string { return label + "=" + strconv.Quote(value) }
 
-// oneOf matches several values of a label, each taken literally.
+// oneOf matches several literal values of a label.
 func oneOf(label string, values []string) string {
 	if len(values) == 1 {
 		return equals(label, values[0])
@@ -60,7 +60,7 @@ func oneOf(label string, values []string) string {
 	return label + "=~" + strconv.Quote(alternatives(values))
 }
 
-// noneOf matches every other value of a label; without values it matches all.
+// noneOf matches every other value of a label.
 func noneOf(label string, values []string) matchers {
 	if len(values) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func noneOf(label string, values []string) matchers {
 	return matchers{label + "!~" + strconv.Quote(alternatives(values))}
 }
 
-// alternatives is a regular expression, anchored by PromQL.
+// alternatives returns a regular expression, which PromQL anchors.
 func alternatives(values []string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {
@@ -77,7 +77,7 @@ func alternatives(values []string) string {
 	return strings.Join(quoted, "|")
 }
 
-// num writes a number for PromQL without the noise of binary fractions.
+// num formats a number for PromQL without binary noise.
 func num(x float64) string {
 	return strconv.FormatFloat(math.Round(x*1e9)/1e9, 'f', -1, 64)
 }

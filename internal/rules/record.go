@@ -12,11 +12,11 @@ import (
 	"synthetic/internal/slo"
 )
 
-// perSLO are the labels of what is recorded of objectives.
+// perSLO returns the labels of records of objectives.
 func perSLO() []string { return append(perJob(), metrics.LabelSLO) }
 
-// recordBudgets records what each SLO allows, so that one rule serves all. It is
-// there where a prober has the SLO, or had it within a day.
+// recordBudgets records the error budget of each SLO, so that one rule serves all. It exists if
+// a prober has the SLO, or had it within a day.
 func recordBudgets(objectives []objective) []rule {
 	var rules []rule
 	for _, o := range objectives {
@@ -27,18 +27,17 @@ func recordBudgets(objectives []objective) []rule {
 	return rules
 }
 
-// perBudget divides a share of bad turns by the share that is allowed.
+// perBudget divides a share of bad turns by the allowed share.
 func perBudget(share string) string {
 	return share + "\n/ on (" + metrics.LabelSLO + ") group_left (" + labelSLI + ", " + metrics.LabelTurn + ") " + RecordBudget
 }
 
-// longest is the longest window that is read from what was scraped. Samples of
-// hours and days are dear to read: longer windows sum recorded rates.
+// longest is the longest window of scraped samples. Longer windows sum recorded rates, because
+// samples of days are expensive to read.
 const longest = time.Hour
 
-// recordRates records both counters of all objectives as rates, of which sums are
-// taken: each turn weighs the same, however many there were. The comparison drops
-// what is no number, of which one would spoil the sum for a whole window.
+// recordRates records both counters of all objectives as rates, so that sums weigh each turn
+// equally. The comparison drops NaN, which would spoil a sum for a whole window.
 func recordRates() []rule {
 	fast := func(metric string) string { return rate(perSLO(), metric, 5*time.Minute) + " >= 0" }
 	return []rule{
@@ -47,8 +46,7 @@ func recordRates() []rule {
 	}
 }
 
-// sumInterval is how often the rates since the last time are summed, for windows of
-// weeks.
+// sumInterval is how often rates are summed for windows of weeks.
 const sumInterval = 10 * time.Minute
 
 func recordSums() []rule {
@@ -62,7 +60,7 @@ func summed(series string, window time.Duration) string {
 	return fmt.Sprintf("sum_over_time(%s[%s])", series, slo.FormatDuration(window))
 }
 
-// recordWindows records, per window, the burn rate and the number of bad turns.
+// recordWindows records the burn rate and the number of bad turns of each window.
 func recordWindows(windows []time.Duration) []rule {
 	var rules []rule
 	for _, w := range windows {
@@ -77,7 +75,7 @@ func recordWindows(windows []time.Duration) []rule {
 	return rules
 }
 
-// windows lists those of the tiers of a severity, in order.
+// windows returns the windows of the tiers of a severity, in order.
 func windows(objectives []objective, s slo.Severity) []time.Duration {
 	var all []time.Duration
 	for _, o := range objectives {
@@ -91,7 +89,7 @@ func windows(objectives []objective, s slo.Severity) []time.Duration {
 	return slices.Compact(all)
 }
 
-// recordBudget records what is left of the error budgets.
+// recordBudget records the remaining error budgets.
 func (in Input) recordBudget() rule {
 	left := in.byWindow(func(self matchers, window time.Duration) string {
 		return "1 -\n" + perBudget(ratio(summed(self.on(recordViolationsSum), window), "", summed(self.on(recordTurnsSum), window)))
@@ -113,16 +111,15 @@ func (in Input) byWindow(expr func(self matchers, window time.Duration) string) 
 	return strings.Join(parts, "\nor\n")
 }
 
-// ratio divides where there is something to divide by: without turns there is
-// no ratio, neither 0 nor NaN. What is recorded and what is scraped are divided on
-// the labels of both, since rulers may put labels of their own on what they record.
+// ratio divides two sums, without a result if there are no turns. It matches on the labels of
+// both, because rulers may add labels to recorded series.
 func ratio(part, on, whole string) string {
 	return part + "\n/" + on + "\n(" + whole + " > 0)"
 }
 
-// budgetExhausted is a ticket: what spent the budget paged when it did. The
-// remaining budget is that of the history there is; a short one weighs as much
-// as it is of the window, so that a bad first hour does not spend a month.
+// budgetExhausted is a ticket: the faults that spent the budget fired their own alerts. A
+// history shorter than the window counts for its part of the window, so that a bad first hour
+// does not spend a month.
 func (in Input) budgetExhausted() rule {
 	return rule{
 		Alert: AlertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),

@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// noSamples raises a ticket when turns end and an SLO judges none of them: its
-// burn alerts cannot fire then, and silence is not health.
+// noSamples is a ticket for an SLO that judges none of the finished turns: its burn alerts
+// cannot fire then.
 func (in Input) noSamples() rule {
 	var parts []string
 	for _, c := range in.classes(turnWindow(time.Hour, 2)) {

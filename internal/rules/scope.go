@@ -15,26 +15,26 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// Scope is for a Prometheus that several installations share: whose series the
-// rules read, and which labels their alerts keep.
+// Scope selects the series of one installation, if several share a Prometheus, and the labels
+// that alerts keep.
 type Scope struct {
-	// Match are matchers of PromQL that every selector gets, such as
-	// `namespace="x"`; "" for none. Their labels are kept.
+	// Match holds PromQL matchers for every selector, such as `namespace="x"`; "" for none.
+	// Their labels are kept.
 	Match string
-	// Keep are labels that the scrape gives a prober, such as cluster or pod: what
-	// differs in one of them is judged apart.
+	// Keep are labels that the scrape adds to a prober, such as cluster or pod. Each
+	// combination of values is judged separately.
 	Keep []string
-	// Targets are labels that the configuration gives targets: alerts have them.
+	// Targets are configured labels of targets, which alerts keep.
 	Targets []string
 }
 
-// scope is a Scope that was checked.
+// scope is a checked Scope.
 type scope struct {
 	matchers      []*labels.Matcher
 	keep, targets []string
 }
 
-// check reads the scope and refuses labels that mean something else in the rules.
+// check rejects labels that have another meaning in the rules.
 func (s Scope) check() (scope, error) {
 	out := scope{keep: slices.Clone(s.Keep), targets: s.Targets}
 	if s.Match != "" {
@@ -61,7 +61,7 @@ func (s Scope) check() (scope, error) {
 	return out, nil
 }
 
-// restrict puts every rule into the scope.
+// restrict applies the scope to every rule.
 func (r *Rules) restrict(s scope) error {
 	var errs []error
 	for _, g := range r.Groups.Groups {
@@ -82,19 +82,18 @@ func (r *Rules) restrict(s scope) error {
 	return errors.Join(errs...)
 }
 
-// none says that nothing is to be changed.
+// none reports whether the scope changes nothing.
 func (s scope) none() bool { return len(s.matchers)+len(s.keep)+len(s.targets) == 0 }
 
-// ofAll is the scope without the labels that each prober has for itself: one that is
-// gone is not lost while another of its installation runs its jobs. What is lost is
-// only compared by it, and has all its labels.
+// ofAll returns the scope without the labels of single probers: a lost prober is not missed
+// while another one of its installation runs its jobs.
 func (s scope) ofAll() scope {
 	s.keep = slices.DeleteFunc(slices.Clone(s.keep), func(l string) bool { return l == "pod" || l == "instance" })
 	return s
 }
 
-// expr is an expression with the matchers in every selector, whose labels are kept
-// wherever others are.
+// expr adds the matchers to every selector of an expression, and keeps their labels in
+// aggregations.
 func (s scope) expr(text string) (string, error) {
 	e, err := parser.NewParser(parser.Options{}).ParseExpr(text)
 	if err != nil || s.none() {
@@ -115,17 +114,16 @@ func (s scope) expr(text string) (string, error) {
 		}
 		return nil
 	})
-	return strings.TrimSpace(parser.Prettify(e)), nil // YAML has no block that begins with a space
+	return strings.TrimSpace(parser.Prettify(e)), nil // a YAML block must not begin with a space
 }
 
-// absence is true of what there is while nothing of a scope is, in none of its parts.
+// absence reports whether an expression is true only if no part of the scope exists.
 func absence(e parser.Expr) bool {
 	call, ok := e.(*parser.Call)
 	return ok && strings.HasPrefix(call.Func.Name, "absent")
 }
 
-// kept are labels and those to be kept beside them: of a target, where it is one of
-// them.
+// kept returns labels with those to keep. Labels of targets are only added to the label target.
 func (s scope) kept(of []string) []string {
 	out := slices.Clone(of)
 	add := s.keep
@@ -140,8 +138,8 @@ func (s scope) kept(of []string) []string {
 	return out
 }
 
-// text is an annotation whose queries ask for what the alert is about, and no
-// target of the same name elsewhere.
+// text adds the scope to the queries of an annotation, so that they do not select a target of
+// the same name elsewhere.
 func (s scope) text(t string) (string, error) {
 	if s.none() {
 		return t, nil
@@ -151,7 +149,7 @@ func (s scope) text(t string) (string, error) {
 		verbs += "," + l + "=%q"
 		args += " $labels." + l
 	}
-	for _, about := range []string{"target", "instance"} { // the first of a query's labels
+	for _, about := range []string{"target", "instance"} { // the first label of a query
 		t = strings.NewReplacer(about+"=%q", about+verbs, "` $labels."+about, "` $labels."+about+args).Replace(t)
 	}
 	var failed error

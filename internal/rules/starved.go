@@ -6,7 +6,7 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// starvedText says how a prober is starved.
+// starvedText describes why a prober is starved.
 func starvedText() string {
 	return "{{ $i := printf `instance=%q` $labels.instance }}" +
 		told("max("+metrics.ProberLag+"{%s}) > 0", "$i",
