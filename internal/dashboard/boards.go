@@ -21,22 +21,22 @@ import (
 //go:embed boards/*.yml
 var sources embed.FS
 
-// board is one dashboard before it is rendered.
+// board is a dashboard before rendering.
 type board struct {
 	File, UID    string `yaml:"-"`
 	Title, About string
-	// PerProber adds the variable that picks probers by their instance.
+	// PerProber adds a variable that selects probers by instance.
 	PerProber bool `yaml:"per_prober"`
-	// OneJob makes the variables pick one target and one workload.
+	// OneJob limits the variables to one target and one workload.
 	OneJob bool `yaml:"one_job"`
-	// Study is one of sweeps, which have variants where others have targets.
+	// Study is true for dashboards of sweeps, which have variants instead of targets.
 	Study bool
 	Rows  []row
-	// Marks are put on the time axis of every panel.
+	// Marks appear on the time axis of every panel.
 	Marks []mark `yaml:"-"`
 }
 
-// mark is an annotation: a thin line where its query has a sample.
+// mark is an annotation: a thin line at each sample of its query.
 type mark struct{ Name, Color, Text, Expr string }
 
 // boards reads the dashboards for an input.
@@ -71,7 +71,7 @@ func boards(in Input) ([]board, error) {
 		if err := read(b.File, b); err != nil {
 			return nil, err
 		}
-		if !b.Study { // whose incidents are no sweep's
+		if !b.Study { // a sweep has no incidents
 			b.Marks = marks
 		}
 		b.scope()
@@ -79,14 +79,14 @@ func boards(in Input) ([]board, error) {
 	return out, nil
 }
 
-// decode reads YAML and refuses keys that it does not know.
+// decode parses YAML and rejects unknown keys.
 func decode(text []byte, into any) error {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	return d.Decode(into)
 }
 
-// scope puts the dashboard's variables into all its queries.
+// scope adds the dashboard's variables to all of its queries.
 func (b *board) scope() {
 	variables := []string{varTarget, varWorkload}
 	if b.Study {
@@ -104,13 +104,13 @@ func (b *board) scope() {
 	}
 }
 
-// selector is a series of ours with the matchers that it has, whose values may
-// hold anything.
+// selector matches a series of this program with its matchers, whose values may contain
+// anything.
 var selector = regexp.MustCompile(`\bsynthetic_\w+(\{(?:[^}"]|"(?:[^"\\]|\\.)*")*\})?`)
 
-// scoped selects each series of a query by those variables whose label it has:
-// variables are named as the labels. Of a variable that picks one value Grafana
-// escapes nothing of a regexp, as the name of a model may be.
+// scoped adds a matcher for each variable whose label the series has; variables are named after
+// labels. Grafana does not escape regexp characters in a variable with a single value, such as
+// the name of a model.
 func scoped(expr string, one bool, variables []string) string {
 	equals := "=~"
 	if one {
@@ -134,8 +134,7 @@ func scoped(expr string, one bool, variables []string) string {
 	})
 }
 
-// labelsOf returns the labels of a metric or of its buckets; nil when the
-// catalog lacks it.
+// labelsOf returns the labels of a metric or of its buckets; nil for an unknown metric.
 func labelsOf(series string) []string {
 	name := strings.TrimSuffix(series, "_bucket")
 	for _, m := range slices.Concat(metrics.Catalog(), metrics.StudyCatalog()) {

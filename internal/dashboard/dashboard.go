@@ -1,8 +1,8 @@
-// Package dashboard makes Grafana dashboards from the objectives and the
-// metric catalog. It is pure: the same input gives the same bytes.
+// Package dashboard generates Grafana dashboards from the objectives and the metric catalog. It
+// is pure: the same input gives the same bytes.
 //
-// Every query reads raw series of the catalog, so that the dashboards work
-// whether the recording rules are loaded or not.
+// Queries read raw series of the catalog, so the dashboards also work without the recording
+// rules.
 package dashboard
 
 import (
@@ -18,41 +18,39 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Input is what the dashboards depend on.
+// Input is everything that the dashboards depend on.
 type Input struct {
-	// SLOs, in the order of the configuration, give the overview its rows and
-	// the latency panels their dashed lines.
+	// SLOs, in the order of the configuration, determine the rows of the overview and the
+	// threshold lines of latency panels.
 	SLOs []slo.Objective
-	// Traffic sets the initial resolution: the slower the probes, the coarser.
-	// Empty stands for probes of at least one conversation every 12 seconds.
+	// Traffic determines the initial resolution: coarser for slower probes. Empty means at
+	// least one conversation every 12 seconds.
 	Traffic []workload.Traffic
-	// SeverityLabel is the label that tells pages from tickets and SeverityPage its
-	// value for pages; "" stands for severity and page.
+	// SeverityLabel is the label of severities and SeverityPage its value for pages; "" means
+	// severity and page.
 	SeverityLabel, SeverityPage string
 }
 
-// Severity is the label that tells pages from tickets.
+// Severity returns the label of severities.
 func (in Input) Severity() string { return cmp.Or(in.SeverityLabel, "severity") }
 
-// Pages matches the alerts that page.
+// Pages returns the matcher of alerts that page.
 func (in Input) Pages() string {
 	return fmt.Sprintf("%s=%q", in.Severity(), cmp.Or(in.SeverityPage, "page"))
 }
 
 // Dashboard is one generated dashboard.
 type Dashboard struct {
-	// File is the file's name, for example "slo-overview.json".
+	// file name, such as "slo-overview.json"
 	File string
 	// UID identifies the dashboard in Grafana and in links.
 	UID, Title string
-	// JSON is the dashboard in Grafana's classic schema, indented, with a
-	// newline at the end.
+	// JSON is the dashboard in Grafana's classic schema, indented, with a final newline.
 	JSON []byte
 }
 
-// Generate returns the overview, the fleet, the target detail, the prober health and
-// the study.
-// The error names the dashboard that could not be built.
+// Generate returns the overview, the fleet, the target detail, the prober health and the study.
+// An error names the dashboard.
 func Generate(in Input) ([]Dashboard, error) {
 	var out []Dashboard
 	all, err := boards(in)
@@ -69,7 +67,7 @@ func Generate(in Input) ([]Dashboard, error) {
 	return out, nil
 }
 
-// encode renders the dashboard and writes it as JSON.
+// encode renders the dashboard as JSON.
 func (b board) encode(resolution string) ([]byte, error) {
 	panels, err := place(b.Rows)
 	if err != nil {
@@ -83,8 +81,8 @@ func (b board) encode(resolution string) ([]byte, error) {
 		}
 		marks = append(marks, built)
 	}
-	// File provisioning and sidecars take the classic schema; its successor, which
-	// the SDK prefers, is new with Grafana 12.
+	// File provisioning and sidecars need the classic schema; the one that the SDK prefers is
+	// new in Grafana 12.
 	d := dashboard.NewDashboard()
 	d.Uid, d.Title, d.Description, d.Tags = &b.UID, &b.Title, &b.About, []string{tag}
 	d.GraphTooltip, d.Time, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), dashboard.NewDashboardDashboardTime(), new("1m")
@@ -95,7 +93,7 @@ func (b board) encode(resolution string) ([]byte, error) {
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	// Queries are read by people, too: "<" stays "<".
+	// People read queries: "<" must stay "<".
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(d); err != nil {
@@ -104,8 +102,7 @@ func (b board) encode(resolution string) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// siblings links to every dashboard with our tag and takes the time range and
-// the variables along.
+// siblings links to every dashboard with our tag, with the current time range and variables.
 func siblings() dashboard.DashboardLink {
 	return dashboard.DashboardLink{
 		Title:       "Synthetic",
@@ -118,8 +115,8 @@ func siblings() dashboard.DashboardLink {
 	}
 }
 
-// render makes the annotation. Samples that are not next to each other are lines;
-// those that are would be a filled region, through which no curve is seen.
+// render returns the annotation. Single samples become lines; adjacent ones would become a
+// filled region that hides curves.
 func (m mark) render() (dashboard.AnnotationQuery, error) {
 	return dashboard.NewAnnotationQueryBuilder().
 		Name(m.Name).

@@ -13,7 +13,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// functions are what the forms of the dashboards call.
+// functions returns the template functions of the dashboards.
 func functions(in Input) template.FuncMap {
 	objectives := in.SLOs
 	return template.FuncMap{
@@ -32,23 +32,23 @@ func functions(in Input) template.FuncMap {
 	}
 }
 
-// quantile is one of a histogram by some labels, of whichever kind is stored: native
-// where there is one. selector is in braces, or "".
+// quantile returns the query of a histogram's quantile by labels, native if stored, else
+// classic. selector is in braces, or "".
 func quantile(q float64, family, by, selector string) string {
 	return fmt.Sprintf("histogram_quantile(%[1]g, sum by (%[3]s) (rate(%[2]s%[4]s[$__rate_interval]))) or histogram_quantile(%[1]g, sum by (le, %[3]s) (rate(%[2]s_bucket%[4]s[$__rate_interval])))", q, family, by, selector)
 }
 
-// latency is one that is shown as quantiles.
+// latency is a latency shown as quantiles.
 type latency struct {
 	SLI slo.SLI
-	// Short names it in titles, "TTFT".
+	// short name in titles, such as "TTFT"
 	Short string
-	// Benchmark says that what a benchmark measured is drawn beside it.
+	// Benchmark is true if a benchmark's figures are drawn beside it.
 	Benchmark       bool
 	Says, Read, Act string
 }
 
-// latencyPanel is the panel of a latency for one kind of turn.
+// latencyPanel is the panel of a latency and a kind of turn.
 type latencyPanel struct {
 	latency
 	Turn probe.TurnKind
@@ -56,7 +56,7 @@ type latencyPanel struct {
 	Limits string
 }
 
-// latencies gives the panels of the latencies, all or only some.
+// latencies returns the panels of all latencies, or of some.
 func latencies(objectives []slo.Objective, only []slo.SLI) ([]latencyPanel, error) {
 	text, err := sources.ReadFile("boards/latencies.yml")
 	if err != nil {
@@ -78,7 +78,7 @@ func latencies(objectives []slo.Objective, only []slo.SLI) ([]latencyPanel, erro
 	return out, nil
 }
 
-// limits matches the objectives on an SLI that apply to such turns.
+// limits matches the objectives on an SLI that apply to a kind of turn.
 func limits(objectives []slo.Objective, sli slo.SLI, kind probe.TurnKind) string {
 	var names []string
 	for _, o := range objectives {
@@ -92,7 +92,7 @@ func limits(objectives []slo.Objective, sli slo.SLI, kind probe.TurnKind) string
 	return oneOf(names)
 }
 
-// oneOf matches objectives by their names, taken literally.
+// oneOf matches objectives by their literal names.
 func oneOf(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
@@ -108,7 +108,7 @@ func turnName(k probe.TurnKind) string {
 	return "follow-up turns"
 }
 
-// promise says the objective in words.
+// promise describes an objective in words.
 func promise(o slo.Objective) string {
 	what := "succeed"
 	if o.SLI != slo.Availability {
@@ -119,17 +119,16 @@ func promise(o slo.Objective) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.6g %%", share*100) }
 
-// burn is how many times faster than allowed the error budget goes: the share
-// of bad turns over the share that the objective permits.
+// burn returns the query of the burn rate: the share of bad turns divided by the allowed share.
 func burn(by, window, matcher string) string {
 	return fmt.Sprintf("(sum by (%[1]s) (increase(%[2]s{%[3]s}[%[4]s])) / sum by (%[1]s) (increase(%[5]s{%[3]s}[%[4]s]))) / on (slo) group_left () (1 - max by (slo) (%[6]s{%[3]s}))",
 		by, metrics.SLOViolations, matcher, window, metrics.SLOTurns, metrics.SLOObjective)
 }
 
-// period is a window with the matcher of the objectives that have it.
+// period is a window with the matcher of its objectives.
 type period struct{ Window, Matcher string }
 
-// periods are the windows of objectives, in the order of their appearance.
+// periods returns the windows of objectives, in order of appearance.
 func periods(objectives []slo.Objective) []period {
 	var out []period
 	for _, p := range slo.Periods(objectives) {
@@ -138,14 +137,14 @@ func periods(objectives []slo.Objective) []period {
 	return out
 }
 
-// tiers are those of an objective's alerts, the slowest first. One that it
-// cannot reach has no line, as it has no alert.
+// tiers returns the tiers of an objective's alerts, slowest first, without those it cannot
+// reach, which have no alert.
 func tiers(o slo.Objective) []slo.Tier {
 	return slices.SortedStableFunc(slices.Values(o.BurnPlan(0).Tiers), func(a, b slo.Tier) int { return cmp.Compare(a.Burn, b.Burn) })
 }
 
-// burnWindows are the long windows of an objective's pages. The ticket's, of
-// days, would cost a query over days for each point.
+// burnWindows returns the long windows of an objective's pages. A ticket's window of days would
+// be queried at each point.
 func burnWindows(o slo.Objective) []string {
 	var out []string
 	for _, t := range o.BurnPlan(0).Tiers {

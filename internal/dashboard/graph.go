@@ -12,23 +12,22 @@ import (
 
 // graphView draws lines over time.
 type graphView struct {
-	// Stacked fills and stacks the series: for parts of a whole.
+	// Stacked fills and stacks the series, for parts of a whole.
 	Stacked bool
-	// Logarithmic has a log scale: for what spans powers of ten.
+	// Logarithmic uses a log scale, for values over several powers of ten.
 	Logarithmic bool
-	// Max is the top of the axis; 0 leaves it to the data.
+	// Max is the top of the axis; 0 follows the data.
 	Max float64
 	// Limits draws the panel's levels as dashed lines.
 	Limits bool
-	// Styles are of series whose names are only known when they are drawn, beside
-	// those of styles.yml.
+	// Styles for series whose names are known only when drawn, in addition to styles.yml.
 	Styles []style
 }
 
-// style is how the series are drawn whose names match a regexp.
+// style describes how to draw the series whose names match a regexp.
 type style struct {
 	Regexp, Color string
-	// Name is shown instead of the series' own; "" leaves that.
+	// Name replaces the series' name; "" keeps it.
 	Name   string
 	Dashed bool
 	// Down fills the space down to the series of that name.
@@ -41,10 +40,10 @@ func (g graphView) draw(p panel) (dashboard.Panel, error) {
 	b := timeseries.NewPanelBuilder().
 		LineWidth(1).
 		FillOpacity(0).
-		// A lone sample between two gaps has no line; as a point it is seen.
+		// A single sample between two gaps has no line, but is visible as a point.
 		ShowPoints(common.VisibilityModeAuto).
 		PointSize(4).
-		// Gaps stay gaps: a line across them would show what nobody measured.
+		// A line across a gap would show data that does not exist.
 		SpanNulls(common.BoolOrFloat64{Bool: new(false)}).
 		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdPaletteClassicByName)).
 		Thresholds(thresholds(p.Levels)).
@@ -53,7 +52,7 @@ func (g graphView) draw(p panel) (dashboard.Panel, error) {
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending).HideZeros(g.Stacked))
 	g.axis(b)
 	if p.Unit == "percentunit" {
-		// Where all is 0, Grafana's own axis ends at 10,000 %.
+		// If all values are 0, Grafana's axis would end at 10,000 %.
 		b.AxisSoftMax(0.05)
 	}
 	if g.Stacked {
@@ -69,7 +68,7 @@ func (g graphView) draw(p panel) (dashboard.Panel, error) {
 	return b.Build()
 }
 
-// styles are those that series have on every dashboard.
+// styles returns the styles of all dashboards.
 func styles() (all []style, err error) {
 	text, err := sources.ReadFile("boards/styles.yml")
 	if err != nil {
@@ -78,7 +77,7 @@ func styles() (all []style, err error) {
 	return all, decode(text, &all)
 }
 
-// of reports whether the legend of one of the queries has the style.
+// of reports whether a query's legend has the style.
 func (s style) of(queries []query) bool {
 	matches := regexp.MustCompile(s.Regexp).MatchString
 	return slices.ContainsFunc(queries, func(q query) bool { return matches(q.Legend) })
@@ -122,8 +121,8 @@ func (g graphView) thresholdStyle() common.GraphThresholdsStyleMode {
 	return common.GraphThresholdsStyleModeOff
 }
 
-// smallLegend is names in a line: figures are in the tooltip, and a table would
-// take half of the panel.
+// smallLegend shows names only: the tooltip has the values, and a table would take half of the
+// panel.
 func smallLegend() *common.VizLegendOptionsBuilder {
 	return common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeList).
 		Placement(common.LegendPlacementBottom).Calcs([]string{})

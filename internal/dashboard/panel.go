@@ -10,34 +10,33 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 )
 
-// row is a titled band of panels, which flow from left to right and wrap.
+// row is a titled row of panels, which flow from left to right and wrap.
 type row struct {
 	Title  string
 	Panels []panel
 }
 
-// panel is one panel before it is rendered.
+// panel is a panel before rendering.
 type panel struct {
 	Title, Unit string
-	// The description: what the panel says, how to read it, and what to do when
-	// it looks bad.
+	// Description: what the panel shows, how to read it, and what to do about bad values.
 	Says, Read, Act string
-	// The kind of panel, of which one is set; none is a Graph.
+	// The kind of panel. At most one is set; none means Graph.
 	Graph    graphView
 	Stat     *statView
 	Table    *tableView
 	Timeline *timelineView
 	Heatmap  bool
-	// Width and Height are in Grafana's grid of 24 columns, of which a row is
-	// about 36 pixels; 0 is 12 by 8.
+	// Width and Height in Grafana's grid of 24 columns, with rows of about 36 pixels; 0 means
+	// 12 by 8.
 	Width, Height uint32
 	Queries       []query
-	// Levels colour the value from the given one up; the first has no value.
+	// Levels colour values from the given one up; the first has no value.
 	Levels []level
-	// Empty is shown when the queries return nothing; not in a table, where it would
-	// stand in each empty cell.
+	// Empty is shown if the queries return nothing; not for tables, where it would fill each
+	// empty cell.
 	Empty string
-	// ToTarget links from a series with a target label to that target's detail.
+	// ToTarget links a series with a target label to the target's detail.
 	ToTarget bool `yaml:"to_target"`
 }
 
@@ -47,19 +46,19 @@ type level struct {
 	Color string
 }
 
-// query is one PromQL query of a panel.
+// query is a PromQL query of a panel.
 type query struct {
 	Expr, Legend string
-	// Exemplars asks for the samples that carry trace ids.
+	// Exemplars requests samples with trace ids.
 	Exemplars bool
-	// Trend makes a column of a table the course over the time range.
+	// Trend shows a table column as a line over the time range.
 	Trend bool
 }
 
-// view draws a kind of panel. Settings that all kinds share are render's.
+// view draws a kind of panel. render adds the settings of all kinds.
 type view interface {
 	draw(p panel) (dashboard.Panel, error)
-	// ask says how a query of such a panel is put to Prometheus.
+	// ask sets how the panel's queries are sent to Prometheus.
 	ask(q *prometheus.DataqueryBuilder)
 }
 
@@ -114,7 +113,7 @@ func (r row) header(id, y uint32) *dashboard.RowPanel {
 	return h
 }
 
-// render makes the Grafana panel.
+// render returns the Grafana panel.
 func (p panel) render(id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
 	out, err := p.view().draw(p)
 	if err != nil {
@@ -141,8 +140,8 @@ func (p panel) render(id uint32, at dashboard.GridPos) (dashboard.Panel, error) 
 	return out, nil
 }
 
-// build makes the Grafana query. The min step is what $__rate_interval is
-// four times of; the panel's min interval alone would not widen it.
+// build returns the Grafana query. $__rate_interval is four times the min step; the panel's min
+// interval alone would not change it.
 func (p panel) build(q query, i int) (variants.Dataquery, error) {
 	b := prometheus.NewDataqueryBuilder().
 		RefId(refID(i)).
@@ -161,15 +160,15 @@ func (p panel) build(q query, i int) (variants.Dataquery, error) {
 	return b.Build()
 }
 
-// refID is the letter of a query.
+// refID returns the letter of a query.
 func refID(i int) string { return string(rune('A' + i)) }
 
 func datasource() common.DataSourceRef {
 	return common.DataSourceRef{Type: new("prometheus"), Uid: new("${" + varDatasource + "}")}
 }
 
-// toTarget leads to the detail of a target and workload, which what is clicked
-// names under a prefix of Grafana's.
+// toTarget links to the detail of the clicked target and workload, whose values Grafana
+// provides under a prefix.
 func toTarget(under string) dashboard.DashboardLink {
 	url := fmt.Sprintf("/d/%s?${__url_time_range}&${%s:queryparam}&var-%[3]s=${%[5]s%[3]s}&var-%[4]s=${%[5]s%[4]s}",
 		TargetUID, varDatasource, varTarget, varWorkload, under)

@@ -6,20 +6,18 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// samplesPerWindow is how many conversation starts a window should hold: at
-// 20 the p95 is the second largest of them, and below that a quantile says
-// little.
+// samplesPerWindow is the number of conversation starts that a window should contain. With 20,
+// the p95 is the second largest value; with fewer, a quantile says little.
 const samplesPerWindow = 20
 
-// stepsPerWindow is Grafana's factor between min step and $__rate_interval.
+// stepsPerWindow is Grafana's ratio of $__rate_interval to the min step.
 const stepsPerWindow = 4
 
-// resolutions are the choices for the smallest step of the panels.
+// resolutions returns the choices of the panels' smallest step.
 func resolutions() []string { return []string{"1m", "5m", "15m", "1h"} }
 
-// resolution is the finest step at which a window of the slowest traffic
-// still holds enough samples; closed-loop traffic, whose rate nobody knows
-// beforehand, is left out.
+// resolution returns the finest step at which a window of the slowest traffic has enough
+// samples. Closed-loop traffic has no known rate and is ignored.
 func resolution(traffic []workload.Traffic) string {
 	choices := resolutions()
 	fit := 0
@@ -35,7 +33,7 @@ func resolution(traffic []workload.Traffic) string {
 	return choices[fit]
 }
 
-// windowOf is the window of a resolution, which is one of ours and so parses.
+// windowOf returns the window of one of the resolutions.
 func windowOf(resolution string) time.Duration {
 	step, _ := time.ParseDuration(resolution)
 	return stepsPerWindow * step

@@ -11,32 +11,31 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 )
 
-// tableView draws a table from instant queries: a row for each set of labels that
-// all of them have.
+// tableView draws a table from instant queries, with a row for each set of labels that all of
+// them have.
 type tableView struct {
-	// Columns are shown, in order, everything else is hidden: the times, and the
-	// labels that Prometheus or an operator may add.
+	// Columns are shown in order. All other fields are hidden: times, and labels that
+	// Prometheus or an operator may add.
 	Columns []column
-	// SortBy are titles of columns, the most important first; "-" before one turns
-	// its order.
+	// SortBy are titles of columns, most important first; a leading "-" reverses the order.
 	SortBy []string `yaml:"sort_by"`
 }
 
 // column is a field of the table: a label, or a query's value.
 type column struct {
-	// Field is the label, "Value" of a single query, "Value #A" for query A of
-	// several, or "Trend #A" for one that is a trend.
+	// Field is the label, "Value" of a single query, "Value #A" of query A among several, or
+	// "Trend #A" of a trend.
 	Field, Title string
-	// Unit of a value; a label has none.
+	// unit of a value; a label has none
 	Unit     string
 	Decimals int
 	Levels   []level
 	Texts    texts
-	// Cell is how it is shown: color-background, gauge (up to Max), sparkline; ""
-	// is text, coloured where there are levels or texts.
+	// Cell is how the value is shown: color-background, gauge (up to Max) or sparkline; "" is
+	// text, coloured if there are levels or texts.
 	Cell string
 	Max  float64
-	// Width is in pixels; 0 leaves it to Grafana.
+	// in pixels; 0 lets Grafana decide
 	Width int
 	// ToTarget links to the detail of the row's target and workload.
 	ToTarget bool `yaml:"to_target"`
@@ -50,7 +49,7 @@ func (v tableView) draw(p panel) (dashboard.Panel, error) {
 	b := table.NewPanelBuilder().
 		ShowHeader(true).
 		CellHeight(common.TableCellHeightSm).
-		// Left alone, the SDK writes a null where the schema wants a list.
+		// Without this, the SDK writes null where the schema needs a list.
 		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{})).
 		Thresholds(thresholds(p.Levels)).
 		SortBy(v.sorting())
@@ -72,7 +71,7 @@ func (v tableView) sorting() []cog.Builder[common.TableSortByFieldState] {
 	return out
 }
 
-// transformations make one table of the answers.
+// transformations combine the answers into one table.
 func (v tableView) transformations(queries []query) []dashboard.DataTransformerConfig {
 	var trends, fields []string
 	for i, q := range queries {
@@ -87,7 +86,7 @@ func (v tableView) transformations(queries []query) []dashboard.DataTransformerC
 	}
 	var out []dashboard.DataTransformerConfig
 	if len(trends) > 0 {
-		// Without the filter, it would take the other answers for series of one sample.
+		// Without the filter, it would treat other answers as series of one sample.
 		out = append(out, dashboard.DataTransformerConfig{
 			Id: "timeSeriesTable", Options: map[string]any{},
 			Filter: &dashboard.MatcherConfig{Id: "byRefId", Options: "/^(" + strings.Join(trends, "|") + ")$/"},
@@ -104,7 +103,7 @@ func (v tableView) transformations(queries []query) []dashboard.DataTransformerC
 }
 
 func (c column) properties() []dashboard.DynamicConfigValue {
-	// A label is text, whatever it looks like: the revision 527e455 is no number.
+	// A label is text, even if it looks like a number, such as the revision 527e455.
 	out := []dashboard.DynamicConfigValue{property("unit", cmp.Or(c.Unit, "string"))}
 	if c.Unit != "" {
 		out = append(out, property("decimals", c.Decimals))
@@ -130,7 +129,7 @@ func (c column) properties() []dashboard.DynamicConfigValue {
 	return out
 }
 
-// cell says how the value is shown; nil is plain text.
+// cell returns how the value is shown; nil is plain text.
 func (c column) cell() map[string]any {
 	switch {
 	case c.Cell == "gauge":

@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// variables lists a dashboard's variables in the order of the bar.
+// variables returns the variables of a dashboard, in the order of the bar.
 func (b board) variables(resolution string) []dashboard.VariableModel {
 	source := variable(varDatasource, "Data source", "The Prometheus that scrapes synthetic.")
 	source.Type = dashboard.VariableTypeDatasource
@@ -38,8 +38,7 @@ func variable(name, label, description string) dashboard.VariableModel {
 	return v
 }
 
-// labelVariable picks any number of the values that a label has on the series
-// of a selector.
+// labelVariable selects any number of values of a label on the series of a selector.
 func labelVariable(name, label, description, selector string) dashboard.VariableModel {
 	v := variable(name, label, description)
 	v.Type, v.Datasource = dashboard.VariableTypeQuery, new(datasource())
@@ -49,8 +48,7 @@ func labelVariable(name, label, description, selector string) dashboard.Variable
 		"query":   *v.Definition, "refId": "PrometheusVariableQueryEditor-VariableQuery",
 	}}
 	v.Refresh, v.Sort = new(dashboard.VariableRefreshOnTimeRangeChanged), new(dashboard.VariableSortAlphabeticalAsc)
-	// Series without the label, as of a prober that was just started, are in All
-	// too.
+	// All includes series without the label, for example of a prober that has just started.
 	v.Multi, v.IncludeAll, v.AllValue = new(true), new(true), new(".*")
 	v.Current = &dashboard.VariableOption{
 		Selected: new(true),
@@ -60,14 +58,14 @@ func labelVariable(name, label, description, selector string) dashboard.Variable
 	return v
 }
 
-// single makes a variable pick one value: the first, until one is chosen.
+// single limits a variable to one value, the first by default.
 func single(v dashboard.VariableModel) dashboard.VariableModel {
 	v.Multi, v.IncludeAll, v.AllValue, v.Current = new(false), new(false), nil, nil
 	return v
 }
 
-// resolutionVariable is the min interval of every panel. A quantile's window
-// is four times that.
+// resolutionVariable is the min interval of every panel. The window of a quantile is four times
+// that.
 func resolutionVariable(initial string) dashboard.VariableModel {
 	v := variable(varResolution, "Resolution",
 		"Smallest step of every panel. Rates and quantiles look back over four of them, so a slow probe needs a coarse one.")

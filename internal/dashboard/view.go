@@ -11,20 +11,20 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
 )
 
-// Colours by Grafana's names, which follow its light and dark themes.
+// Grafana's names of colours, which follow its light and dark themes.
 const (
 	red   = "red"
 	green = "green"
 	gray  = "text"
 )
 
-// built wraps what is built already as a builder, which the SDK wants.
+// built wraps a finished value as a builder, as the SDK requires.
 type built[T any] struct{ v T }
 
 func (b built[T]) Build() (T, error) { return b.v, nil }
 
-// thresholds makes the colour steps of levels. Without any, one neutral step
-// stands in for Grafana's default, which is red from 80 up.
+// thresholds returns the colour steps of levels. Without levels, one neutral step replaces
+// Grafana's default, which is red from 80 up.
 func thresholds(levels []level) built[dashboard.ThresholdsConfig] {
 	steps := []dashboard.Threshold{{Color: gray}}
 	for i, l := range levels {
@@ -37,7 +37,7 @@ func thresholds(levels []level) built[dashboard.ThresholdsConfig] {
 	return built[dashboard.ThresholdsConfig]{dashboard.ThresholdsConfig{Mode: dashboard.ThresholdsModeAbsolute, Steps: steps}}
 }
 
-// texts maps values to what is shown in their place.
+// texts maps values to displayed texts.
 type texts map[string]dashboard.ValueMappingResult
 
 func (t texts) mapping() dashboard.ValueMap {
@@ -48,15 +48,15 @@ func property(id string, value any) dashboard.DynamicConfigValue {
 	return dashboard.DynamicConfigValue{Id: id, Value: value}
 }
 
-// statView draws the last value of each series as a coloured figure.
+// statView draws the last value of each series as a coloured number.
 type statView struct {
-	// Names shows the names of the series instead of their values: for info
-	// metrics, whose value is always 1.
+	// Names shows the names of series instead of values, for info metrics with the constant
+	// value 1.
 	Names bool
 	Texts texts
-	// Styles give names to series.
+	// Styles name the series.
 	Styles []style
-	// Decimals is the number of digits after the point.
+	// number of decimals
 	Decimals float64
 }
 
@@ -73,7 +73,7 @@ func (v statView) draw(p panel) (dashboard.Panel, error) {
 		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
 		ColorMode(common.BigValueColorModeValue).
 		GraphMode(common.BigValueGraphModeNone).
-		// Left empty, only the first of several series is shown.
+		// If empty, Grafana shows only the first of several series.
 		Orientation(common.VizOrientationAuto).
 		TextMode(mode).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
@@ -96,7 +96,7 @@ func (heatmapView) ask(q *prometheus.DataqueryBuilder) {
 
 func (heatmapView) draw(p panel) (dashboard.Panel, error) {
 	return heatmap.NewPanelBuilder().
-		// Prometheus counts already by bucket; Grafana must not bin again.
+		// Prometheus has already counted by bucket; Grafana must not do it again.
 		Calculate(false).
 		YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.Unit)).
 		Color(heatmap.NewHeatmapColorOptionsBuilder().
