@@ -17,27 +17,27 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// Alertmanager says how to reach one. Each of several is told everything.
+// Alertmanager describes how to reach an Alertmanager. Each of several receives every alert.
 type Alertmanager struct {
-	// URL is that of its web page, for example "http://alertmanager:9093".
+	// URL of its web page, such as "http://alertmanager:9093"
 	URL string
 	// Timeout bounds one request; 0 means 10s.
 	Timeout time.Duration
-	// HTTP has TLS and authentication; the zero value trusts the system's
-	// authorities and names nobody. Files are read at each use.
+	// HTTP has TLS and authentication. The zero value uses the system's authorities and no
+	// credentials. Files are read at each use.
 	HTTP promconfig.HTTPClientConfig
 }
 
 // apiPath is appended to an Alertmanager's URL.
 const apiPath = "/api/v2/alerts"
 
-// client posts alerts to one Alertmanager.
+// client sends alerts to one Alertmanager.
 type client struct {
 	url, endpoint string
 	timeout       time.Duration
 	http          *http.Client
 	generator     string
-	// open says that no credentials are sent, which an answer might repeat.
+	// open is true if no credentials are sent, which an answer might repeat.
 	open bool
 }
 
@@ -65,11 +65,11 @@ func newClient(a Alertmanager, generator string, dial dialer) (*client, error) {
 	}, nil
 }
 
-// errRejected says that an Alertmanager understood and refused: sending the
-// same again does not help.
+// errRejected reports a request that an Alertmanager understood and refused. A retry does not
+// help.
 var errRejected = errors.New("rejected")
 
-// send posts messages; all of them were taken if the error is nil.
+// send posts messages. Without an error, the Alertmanager accepted all of them.
 func (c *client) send(ctx context.Context, messages []message) error {
 	for i := range messages {
 		messages[i].GeneratorURL = c.generator
@@ -91,7 +91,7 @@ func (c *client) send(ctx context.Context, messages []message) error {
 	}
 	defer resp.Body.Close()
 	said := c.said(resp)
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // so that the connection can be kept
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // so that the connection can be reused
 	switch {
 	case resp.StatusCode/100 == 2:
 		return nil
@@ -101,8 +101,8 @@ func (c *client) send(ctx context.Context, messages []message) error {
 	return fmt.Errorf("it answers %s", said)
 }
 
-// said is what an answer says. The log and the page of the alerts have it, so of
-// one to credentials it is the status alone.
+// said returns the text of an answer for the log and the alerts page. After a request with
+// credentials it is only the status.
 func (c *client) said(resp *http.Response) string {
 	if !c.open {
 		return fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode))

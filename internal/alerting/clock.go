@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// clock gives the time that samples and evaluations carry. It runs with the
-// monotonic clock, so that a step of the wall clock neither opens a gap in the
-// series, nor makes samples out of order, nor lets a waiting alert jump ahead.
-// What leaves the pager is translated to the wall clock of that moment.
+// clock is the time of samples and evaluations. It follows the monotonic clock, so a step of
+// the wall clock causes no gap in series, no samples out of order, and no early alert. Times
+// that leave the pager are converted to the wall clock.
 type clock struct {
 	wall  func() time.Time
-	base  time.Time // the clock's time at start
+	base  time.Time // this clock's time at the start
 	start time.Time // has a monotonic reading
-	// ahead is what advance added, in nanoseconds.
+	// nanoseconds added by advance
 	ahead atomic.Int64
 }
 
-// newClock goes on with the clock of an earlier process, so that a restart after
-// a step opens no gap either, or starts at the wall clock's time.
+// newClock continues the clock of an earlier process, so that a restart after a step opens no
+// gap, or starts at the wall clock's time.
 func newClock(wall func() time.Time, before savedStates) *clock {
 	base := wall()
 	if at, known := before.resumed(base); known {
@@ -27,24 +26,24 @@ func newClock(wall func() time.Time, before savedStates) *clock {
 	return &clock{wall: wall, base: base.Round(0), start: time.Now()}
 }
 
-// now never goes back while the process lives.
+// now never goes back within a process.
 func (c *clock) now() time.Time {
 	return c.base.Add(time.Since(c.start) + time.Duration(c.ahead.Load()))
 }
 
-// advance sets the clock forward to a time, if that lies ahead: no sample may be
-// older than what is stored.
+// advance sets the clock forward to a later time, because no sample may be older than a stored
+// one.
 func (c *clock) advance(to time.Time) {
 	if by := to.Sub(c.now()); by > 0 {
 		c.ahead.Add(int64(by))
 	}
 }
 
-// tolerated is how far apart the two clocks may run before times are
-// translated: what a step is, and what is only the time between two readings.
+// tolerated is the largest difference of the clocks that is not a step, but the time between
+// two readings.
 const tolerated = time.Second
 
-// step is how far the wall clock is ahead of the pager's.
+// step returns how far the wall clock is ahead of the pager's.
 func (c *clock) step() time.Duration {
 	d := c.wall().Round(0).Sub(c.now())
 	if d.Abs() < tolerated {
@@ -53,7 +52,7 @@ func (c *clock) step() time.Duration {
 	return d
 }
 
-// toWall translates a time of this clock.
+// toWall converts a time of this clock to the wall clock.
 func (c *clock) toWall(t time.Time) time.Time { return shift(t, c.step()) }
 
 // shift moves a time. The zero time, which means none, stays zero.

@@ -1,4 +1,3 @@
-// Package exposition converts gathered metrics to samples, as a scrape does.
 package alerting
 
 import (

@@ -19,50 +19,46 @@ import (
 	"github.com/prometheus/prometheus/storage"
 )
 
-// timestampSuffix ends the names of metrics whose value is a time, by the
-// convention of Prometheus.
+// timestampSuffix ends the names of metrics whose value is a time, by Prometheus's convention.
 const timestampSuffix = "_timestamp_seconds"
 
-// feed stores what a gatherer exposes, as a scrape does. Only run scrapes; any
-// goroutine may call take and read the counts. It has no lock: what is gathered
-// may be the pager's own health, which must not wait for a reload that waits for
-// the scrape.
+// feed stores what a gatherer exposes, like a scrape. Only run scrapes; any goroutine may call
+// take and read the counts. It has no lock, because the gathered metrics include the pager's
+// health, which must not wait for a reload that waits for the scrape.
 type feed struct {
 	gatherer  prometheus.Gatherer
 	storage   storage.Appendable
 	clock     *clock
-	instance  labels.Labels // put on every series
+	instance  labels.Labels // added to every series
 	maxSeries int
 	logger    *slog.Logger
 
 	series map[uint64]*series
 	seed   maphash.Seed
 	round  uint64 // number of the scrape
-	full   bool   // it was said that there are too many series
+	full   bool   // the limit of series was logged
 
-	selected atomic.Pointer[selection] // never nil: New takes the first
+	selected atomic.Pointer[selection] // never nil: New sets the first
 	refused  atomic.Uint64             // samples that were not stored
 	stored   atomic.Int64              // series
 }
 
-// series is one that is stored.
+// series is a stored series.
 type series struct {
 	ref    storage.SeriesRef
 	labels labels.Labels
 	native bool
-	seen   uint64 // round
+	seen   uint64 // round of the last sample
 }
 
-// begin stores in a database from now on. What another one called its series
-// says nothing there.
+// begin stores in another database from now on, with new series references.
 func (f *feed) begin(storage storage.Appendable) { f.storage, f.series = storage, map[uint64]*series{} }
 
-// take sets what is stored from the next batch on.
+// take sets the stored series from the next batch on.
 func (f *feed) take(s selection) { f.selected.Store(&s) }
 
-// scrape gathers once and stores it. Series of the scrape before that are no
-// longer there become stale. A brokenError says that the storage failed as a
-// whole.
+// scrape gathers and stores once. Series that are missing since the last scrape become stale. A
+// brokenError means that the storage failed.
 func (f *feed) scrape(ctx context.Context) error {
 	families, gatherErr := f.gatherer.Gather()
 	b := batch{feed: f, wants: f.selected.Load().wants, at: f.clock.now().UnixMilli(), app: f.storage.Appender(ctx)}
@@ -81,8 +77,7 @@ func (f *feed) scrape(ctx context.Context) error {
 	return errors.Join(gatherErr, b.err)
 }
 
-// overflow says once that there are more series than may be stored, and once
-// that all are stored again.
+// overflow logs when series exceed the limit, and when they fit again.
 func (f *feed) overflow(over int) {
 	switch {
 	case over > 0 && !f.full:
@@ -93,7 +88,7 @@ func (f *feed) overflow(over int) {
 	f.full = over > 0
 }
 
-// batch is what one scrape stores.
+// batch is the data of one scrape.
 type batch struct {
 	*feed
 	wants   func(series string) bool
@@ -112,7 +107,7 @@ func (b *batch) family(family *dto.MetricFamily) {
 	for _, m := range family.Metric {
 		Each(name, m, true, b.wants, func(s Sample) {
 			if isTime && s.Value > 0 {
-				// Rules compare it with time(), which is the pager's clock.
+				// rules compare it with time(), which is the pager's clock
 				s.Value -= b.step.Seconds()
 			}
 			b.store(m, s)
@@ -120,7 +115,7 @@ func (b *batch) family(family *dto.MetricFamily) {
 	}
 }
 
-// store appends a sample to its series, which is made if need be.
+// store appends a sample to its series, which it creates if needed.
 func (b *batch) store(m *dto.Metric, s Sample) {
 	id := b.id(m, s)
 	e := b.series[id]
@@ -137,7 +132,7 @@ func (b *batch) store(m *dto.Metric, s Sample) {
 	b.append(e, s.Value, s.Native)
 }
 
-// append remembers the first error: one bad sample does not lose the others.
+// append keeps the first error: a bad sample does not stop the others.
 func (b *batch) append(e *series, v float64, h *histogram.Histogram) {
 	var err error
 	if h != nil {
@@ -153,7 +148,7 @@ func (b *batch) append(e *series, v float64, h *histogram.Histogram) {
 	}
 }
 
-// stale marks and forgets what this scrape did not show.
+// stale marks the series that this scrape did not contain, and drops them.
 func (b *batch) stale() {
 	for id, e := range b.series {
 		if e.seen == b.round {
@@ -169,7 +164,7 @@ func (b *batch) stale() {
 	}
 }
 
-// id tells series apart without building their labels.
+// id identifies a series without building its labels.
 func (b *batch) id(m *dto.Metric, s Sample) uint64 {
 	k := append(b.key[:0], s.Name...)
 	k = append(append(k, 0xff), s.LabelValue...)

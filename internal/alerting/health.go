@@ -7,43 +7,42 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// Health is how a pager itself is doing. Counts are since its start.
+// Health describes the state of a pager. Counts are since its start.
 type Health struct {
-	// Evaluations counts the rules evaluated, Failures those that could not be,
-	// Missed the evaluations of groups left out because those before took too
-	// long.
+	// Evaluations counts evaluated rules, Failures failed ones, and Missed the evaluations of
+	// groups that were skipped because earlier ones took too long.
 	Evaluations, Failures, Missed uint64
-	// Slowest is what the last evaluation of the slowest group took.
+	// duration of the last evaluation of the slowest group
 	Slowest time.Duration
-	// Oldest is the last evaluation of the group that waits longest, by the wall
-	// clock; zero before the first.
+	// Oldest is the last evaluation of the group that has waited longest, in wall time; zero
+	// before the first.
 	Oldest time.Time
-	// Pending and Firing count alerts.
+	// numbers of alerts
 	Pending, Firing int
-	// Series are stored now, Refused the samples that never were.
+	// Series is the number of stored series, Refused that of rejected samples.
 	Series  int
 	Refused uint64
-	// Standing is why the pager neither stores nor evaluates; nil if it does.
+	// Standing is why the pager neither stores nor evaluates; nil if it works.
 	Standing error
-	// Alertmanagers are in the order of the configuration.
+	// in the order of the configuration
 	Alertmanagers []Receiver
 }
 
-// Receiver is an Alertmanager as the pager knows it.
+// Receiver describes an Alertmanager.
 type Receiver struct {
 	URL string
-	// Undelivered counts the alerts whose state it does not know yet.
+	// number of alerts whose state it has not received yet
 	Undelivered int
-	// LastOK is when it last took alerts; Err is why it did not the last time,
-	// "" if it did.
+	// LastOK is when it last accepted alerts; Err is the error of the last request, "" without
+	// one.
 	LastOK time.Time
 	Err    string
-	// Sent and Failed count requests, Rejected the alerts that it refused.
+	// Sent and Failed count requests, Rejected refused alerts.
 	Sent, Failed, Rejected uint64
 }
 
-// Health returns how the pager is doing. It is cheap enough for every scrape,
-// the pager's own included.
+// Health returns the state of the pager. It is cheap enough for every scrape, including the
+// pager's own.
 func (p *Pager) Health() Health {
 	h := Health{Series: int(p.feed.stored.Load()), Refused: p.feed.refused.Load()}
 	if why := p.standing.Load(); why != nil {
@@ -73,8 +72,8 @@ func (p *Pager) Health() Health {
 	return h
 }
 
-// Groups are those of the rule manager; none before Run. Their times are of the
-// pager's clock, which WallTime translates.
+// Groups returns the groups of the rule manager; none before Run. WallTime converts their
+// times.
 func (p *Pager) Groups() []*rules.Group {
 	manager := p.manager.Load()
 	if manager == nil {
@@ -83,16 +82,14 @@ func (p *Pager) Groups() []*rules.Group {
 	return manager.RuleGroups()
 }
 
-// WallTime translates a time of rules and alerts to the wall clock; the zero time
-// stays zero.
+// WallTime converts a time of rules and alerts to the wall clock. The zero time stays zero.
 func (p *Pager) WallTime(t time.Time) time.Time { return p.clock.toWall(t) }
 
-// evaluations counts what the rule manager does. Its own counters begin anew
-// when a group changes.
+// evaluations counts evaluations. The rule manager's own counters restart when a group changes.
 type evaluations struct{ rules, failed, late atomic.Uint64 }
 
-// note counts an evaluation of a group that just ended; before is the one
-// before it, zero for none.
+// note counts a finished evaluation of a group. before is the time of the previous one, zero
+// for none.
 func (e *evaluations) note(g *rules.Group, before, now time.Time) {
 	for _, r := range g.Rules() {
 		e.rules.Add(1)
@@ -105,7 +102,7 @@ func (e *evaluations) note(g *rules.Group, before, now time.Time) {
 	}
 }
 
-// missed is how many evaluations there should have been between two.
+// missed returns the number of evaluations that are missing between two.
 func missed(passed, interval time.Duration) uint64 {
 	return uint64(max(0, passed.Round(interval)/interval-1))
 }

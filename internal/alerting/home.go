@@ -14,35 +14,34 @@ import (
 	"synthetic/internal/atomicfile"
 )
 
-// home is the directory of a pager, which it shares with nobody.
+// home is the directory of one pager.
 type home struct {
-	// dir is "" before a temporary one could be made.
+	// dir is "" until a temporary one was created.
 	dir string
-	// lasting says that the directory was given and is kept.
+	// lasting is true for a configured directory, which is kept.
 	lasting   bool
 	retention time.Duration
 	logger    *slog.Logger
-	// free tells how many bytes may be written to the volume of a directory.
+	// free returns the number of bytes that may be written to the volume of a directory.
 	free func(dir string) (uint64, error)
-	// mkdir makes a directory and those above it.
+	// mkdir creates a directory and its parents.
 	mkdir func(dir string, mode fs.FileMode) error
 	lock  *atomicfile.Lock
 }
 
 const (
-	// floor is the room without which the database is left alone. Between two
-	// looks, of which there is one at each scrape, a full pager of 50,000 series
-	// writes about 10 MiB to the log, or as much in chunks of which 128 KiB are
-	// allocated at a time; a block takes blockSegment and 10 MiB more.
+	// floor is the free space below which the database is not used. Between two checks, one at
+	// each scrape, a full pager of 50,000 series writes about 10 MiB to the log, or as much in
+	// chunks, allocated in steps of 128 KiB. A block takes blockSegment and 10 MiB more.
 	floor = 32 << 20
-	// enough is the room with which a pager that stood still goes on.
+	// enough is the free space at which a stopped pager continues.
 	enough = floor + floor/4
 )
 
-// errNoRoom says that the volume is almost full.
+// errNoRoom reports an almost full volume.
 var errNoRoom = errors.New("there is hardly any room on the disk")
 
-// room returns errNoRoom if less than so many bytes are free.
+// room returns errNoRoom if fewer than least bytes are free.
 func (h *home) room(least uint64) error {
 	free, err := h.free(h.place())
 	if err != nil {
@@ -54,8 +53,8 @@ func (h *home) room(least uint64) error {
 	return nil
 }
 
-// place is the directory; before it was taken, the nearest above it that is
-// there: on a full disk it may not be made yet.
+// place returns the directory or, before it exists, the nearest existing parent: on a full disk
+// it cannot be created.
 func (h *home) place() string {
 	if h.lock != nil {
 		return h.dir
@@ -71,9 +70,9 @@ func (h *home) place() string {
 	}
 }
 
-// open takes the directory, if that was not done yet, and opens the database.
-// Reading its log again may write all chunks of the head anew, at most 20 MiB, in
-// goroutines whose panics nobody can recover, so there must be room beforehand.
+// open creates and locks the directory if needed, and opens the database. Replaying its log may
+// rewrite all chunks of the head, up to 20 MiB, in goroutines whose panics cannot be recovered,
+// so it checks the free space first.
 func (h *home) open() (*store, error) {
 	if err := h.take(); err != nil {
 		return nil, err
@@ -84,7 +83,7 @@ func (h *home) open() (*store, error) {
 	return openStore(h.dir, h.retention, h.lasting, h.logger)
 }
 
-// take makes and locks the directory.
+// take creates and locks the directory.
 func (h *home) take() error {
 	if h.lock != nil {
 		return nil
@@ -103,7 +102,7 @@ func (h *home) take() error {
 	return nil
 }
 
-// temporaryPrefix begins the names of temporary directories.
+// temporaryPrefix is the prefix of temporary directories.
 const temporaryPrefix = "synthetic-pager-"
 
 func (h *home) takeTemporary() error {
@@ -120,7 +119,7 @@ func (h *home) takeTemporary() error {
 	return nil
 }
 
-// close gives the directory back, and removes it if it was temporary.
+// close unlocks the directory, and removes it if it is temporary.
 func (h *home) close() {
 	if !h.lasting && h.dir != "" {
 		_ = os.RemoveAll(h.dir) // the next pager tries again
@@ -128,12 +127,11 @@ func (h *home) close() {
 	h.lock.Release()
 }
 
-// unborn is how old a temporary directory is before it may count as abandoned:
-// its process makes it and locks it in two steps.
+// unborn is the age from which an unlocked temporary directory counts as abandoned: a process
+// creates and locks it in two steps.
 const unborn = 10 * time.Second
 
-// removeAbandoned removes the temporary directories of this user's processes
-// that were killed.
+// removeAbandoned removes the temporary directories of this user's killed processes.
 func removeAbandoned(parent string) {
 	dirs, _ := filepath.Glob(filepath.Join(parent, temporaryPrefix+"*"))
 	for _, dir := range dirs {
@@ -142,7 +140,7 @@ func removeAbandoned(parent string) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(dir, atomicfile.LockName)); err != nil {
-			continue // not one of ours
+			continue // another program's
 		}
 		lock, err := atomicfile.LockDir(dir)
 		if err == nil && lock.IsHeld() {
@@ -157,7 +155,7 @@ func ours(info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// freeBytes is what an ordinary user may still write to the volume of dir.
+// freeBytes returns the bytes that an unprivileged user may still write to the volume of dir.
 func freeBytes(dir string) (uint64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -31,44 +31,42 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// Options are what a Pager is made of. Gatherer and RuleFiles are required.
+// Options configure a Pager. Gatherer and RuleFiles are required.
 type Options struct {
 	Gatherer prometheus.Gatherer
-	// RuleFiles hold the rules. Groups without an interval are evaluated every
-	// Interval.
+	// RuleFiles contain the rules. Groups without an interval use Interval.
 	RuleFiles []RuleFile
-	// Interval is the time between two scrapes; 0 means 15s.
+	// Interval between two scrapes; 0 means 15s.
 	Interval time.Duration
-	// Retention is how long samples are kept; 0 means 24h.
+	// Retention of samples; 0 means 24h.
 	Retention time.Duration
-	// MaxSeries bounds the series that are stored of what is gathered, and so
-	// the memory; 0 means 50,000.
+	// MaxSeries bounds the stored series, and so the memory; 0 means 50,000.
 	MaxSeries int
-	// Dir keeps samples and alerts over a restart. It must be a directory, and
-	// belongs to one process at a time. "" means a temporary one.
+	// Dir keeps samples and alerts across restarts, for one process at a time. "" means a
+	// temporary directory.
 	Dir string
-	// Alertmanagers are told of alerts; there may be none.
+	// Alertmanagers to notify; may be empty.
 	Alertmanagers []Alertmanager
-	// ExternalLabels are put on every alert that does not have them.
+	// ExternalLabels are added to every alert that does not have them.
 	ExternalLabels map[string]string
-	// ExternalURL is where people reach the page of alerts; "" for nowhere.
+	// ExternalURL is the address of the alerts page; "" for none.
 	ExternalURL string
-	// Instance is the value of the label instance; "" means the host's name.
+	// Instance is the value of the label instance; "" means the host name.
 	Instance string
-	// OnChange is called when an alert begins to fire or is over, from the
-	// goroutine that evaluates: it must be quick.
+	// OnChange is called when an alert starts to fire or ends. It runs in the goroutine that
+	// evaluates rules, so it must be quick.
 	OnChange func(Transition)
 	// Dial opens the connections to Alertmanagers; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Logger is told what the pager does, EngineLogger what the storage and the
-	// rule manager say; nil drops it.
+	// Logger logs what the pager does, EngineLogger what the storage and the rule manager log;
+	// nil logs nothing.
 	Logger, EngineLogger *slog.Logger
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
 
-	// free asks for the room on a volume; nil means the kernel.
+	// free returns the free space of a volume; nil asks the kernel.
 	free func(dir string) (uint64, error)
-	// mkdir makes a directory and those above it; nil means the kernel.
+	// mkdir creates a directory and its parents; nil means os.MkdirAll.
 	mkdir func(dir string, mode fs.FileMode) error
 }
 
@@ -105,29 +103,28 @@ type Pager struct {
 	states    *alertStates
 	sendLoops []*sendLoop
 	external  labels.Labels
-	// evaluations are those of all groups.
+	// of all groups
 	evaluations evaluations
 	close       func() error // once
 
-	// store is nil while it cannot be opened, abandoned how many broke and could
-	// not be closed, failures how many attempts failed since the last that did
-	// not. They belong to Run.
+	// store is nil while it cannot be opened. abandoned counts stores that broke and could not
+	// be closed, failures the failed attempts since the last success. They belong to Run.
 	store               *store
 	abandoned, failures int
-	// standing is why the pager stands still, nil while it does not.
+	// reason why the pager has stopped, nil if it works
 	standing atomic.Pointer[error]
 
 	manager atomic.Pointer[rules.Manager] // nil until Run
-	// mu lets one reload happen at a time. Health and Groups do not take it:
-	// they may be asked while the pager scrapes.
+	// mu serialises reloads. Health and Groups do not take it, because the pager's own scrape
+	// calls them.
 	mu sync.Mutex
-	// cancelRules ends the evaluations that run.
+	// cancelRules ends running evaluations.
 	rulesCtx    context.Context
 	cancelRules context.CancelFunc
 }
 
-// New opens the storage and checks rules and Alertmanagers. Errors name what
-// is wrong and what to do.
+// New opens the storage and checks rules and Alertmanagers. Errors say what is wrong and what
+// to do.
 func New(o Options) (*Pager, error) {
 	o = o.withDefaults()
 	if o.Gatherer == nil {
@@ -184,8 +181,8 @@ func New(o Options) (*Pager, error) {
 	return p, nil
 }
 
-// take takes the directory and reads what is saved there. A full disk is nothing
-// to stop for, here and when the database is opened: Run waits until it is not.
+// take locks the directory and reads the saved state. A full disk is no error, here and when
+// the database is opened: Run waits for space.
 func (p *Pager) take() (savedStates, error) {
 	if err := p.home.take(); err != nil && !full(err) {
 		return savedStates{}, err
@@ -205,11 +202,11 @@ func (p *Pager) closeAll() error {
 // maxSamples bounds the memory of one query: 16 bytes each.
 const maxSamples = 5_000_000
 
-// lookback is how old a sample may be to count as the present one: the usual
-// five minutes, unless scrapes are rarer than that allows.
+// lookback returns the age up to which a sample is current: the usual five minutes, or more
+// with rare scrapes.
 func lookback(interval time.Duration) time.Duration { return max(5*time.Minute, 4*interval) }
 
-// page is where alerts say that they come from.
+// page returns the address that alerts link to.
 func (p *Pager) page() string {
 	if p.options.ExternalURL == "" {
 		return ""
@@ -217,9 +214,8 @@ func (p *Pager) page() string {
 	return strings.TrimSuffix(p.options.ExternalURL, "/") + "/alerts"
 }
 
-// Reload replaces the rules. Groups that did not change, and alerts of rules
-// that did but kept their name, keep their state. On an error nothing has
-// changed.
+// Reload replaces the rules. Unchanged groups, and alerts of changed rules with the same name,
+// keep their state. On an error nothing has changed.
 func (p *Pager) Reload(files []RuleFile) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -249,7 +245,7 @@ func (p *Pager) Check(files []RuleFile) error {
 	return err
 }
 
-// update hands the files to the rule manager.
+// update passes the files to the rule manager.
 func (p *Pager) update(manager *rules.Manager) error {
 	evaluate := func(ctx context.Context, g *rules.Group, _ time.Time) {
 		before, now := g.GetLastEvalTimestamp(), p.clock.now()
@@ -259,9 +255,9 @@ func (p *Pager) update(manager *rules.Manager) error {
 	return manager.Update(p.options.Interval, p.files.names(), p.external, p.options.ExternalURL, evaluate)
 }
 
-// Run scrapes, evaluates and delivers until ctx is done. Then it tells the
-// Alertmanagers what is new, saves its state and closes the storage. While the
-// storage cannot be used it stands still, and Health says why.
+// Run scrapes, evaluates and delivers until ctx is done. Then it delivers the last changes,
+// saves its state and closes the storage. While the storage cannot be used it pauses, and
+// Health says why.
 func (p *Pager) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	deliveries, endDeliveries := context.WithCancel(context.Background())
@@ -279,14 +275,13 @@ func (p *Pager) Run(ctx context.Context) error {
 	return err
 }
 
-// Close closes the storage of a Pager that does not run.
+// Close closes the storage of a Pager that is not running.
 func (p *Pager) Close() error { return p.close() }
 
-// saveInterval is how long deliveries may wait to be saved.
+// saveInterval is the longest time until a delivery is saved.
 const saveInterval = 15 * time.Second
 
-// saves saves the states when an alert has changed, and now and then for what
-// was delivered.
+// saves saves the states when an alert has changed, and regularly for deliveries.
 func (p *Pager) saves(ctx context.Context) {
 	if p.options.Dir == "" {
 		return

@@ -15,34 +15,33 @@ import (
 
 // RuleFile is the text of a Prometheus rule file.
 type RuleFile struct {
-	// Name identifies the file: groups of the same name in files of the same
-	// name keep their state over a reload.
+	// Name identifies the file: groups of the same name in files of the same name keep their
+	// state across a reload.
 	Name string
 	Data []byte
 }
 
-// ruleFiles is the loader of the rule manager: it serves texts from memory.
+// ruleFiles is the rule manager's loader. It serves texts from memory.
 type ruleFiles struct {
 	syntax parser.Parser
 	logger *slog.Logger
 
-	taken atomic.Pointer[takenFiles] // nil before the first
+	taken atomic.Pointer[takenFiles] // nil before the first take
 }
 
-// takenFiles are what is served, with the timing of the alerts by name.
+// takenFiles are the served files, with the timing of alerts by name.
 type takenFiles struct {
 	files []RuleFile
 	times map[string]alertTiming
 }
 
-// alertTiming is how often the rules of an alert are evaluated and keep it.
+// alertTiming describes the evaluation of an alert's rules.
 type alertTiming struct {
-	// interval is the longest between two evaluations, keep the longest
-	// keep_firing_for.
+	// interval is the longest interval of its rules, keep the longest keep_firing_for.
 	interval, keep time.Duration
 }
 
-// parse reads files without taking them.
+// parse parses files without serving them.
 func (r *ruleFiles) parse(files []RuleFile) ([]*rulefmt.RuleGroups, error) {
 	var out []*rulefmt.RuleGroups
 	for _, f := range files {
@@ -55,7 +54,7 @@ func (r *ruleFiles) parse(files []RuleFile) ([]*rulefmt.RuleGroups, error) {
 	return out, nil
 }
 
-// take serves files from now on; interval is that of groups without one.
+// take serves files from now on. interval is that of groups without one.
 func (r *ruleFiles) take(files []RuleFile, groups []*rulefmt.RuleGroups, interval time.Duration) {
 	times := map[string]alertTiming{}
 	for _, file := range groups {
@@ -74,7 +73,7 @@ func (r *ruleFiles) take(files []RuleFile, groups []*rulefmt.RuleGroups, interva
 	r.taken.Store(&takenFiles{files, times})
 }
 
-// names lists the files.
+// names returns the names of the files.
 func (r *ruleFiles) names() []string {
 	var names []string
 	for _, f := range r.taken.Load().files {
@@ -83,8 +82,7 @@ func (r *ruleFiles) names() []string {
 	return names
 }
 
-// timing returns that of an alert by its name; known says whether a rule raises
-// it.
+// timing returns the timing of an alert; known is false if no rule raises it.
 func (r *ruleFiles) timing(alert string) (t alertTiming, known bool) {
 	t, known = r.taken.Load().times[alert]
 	return t, known

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// selection says which series the rules read. The others are not stored: most
-// of what a prober exports is for people and dashboards.
+// selection is the set of series that the rules read. Others are not stored: most exported
+// series are for people and dashboards.
 type selection struct {
 	all   bool
 	names map[string]bool
@@ -19,7 +19,7 @@ type selection struct {
 
 func (s selection) wants(series string) bool { return s.all || s.names[series] }
 
-// word matches what may be the name of a series in a template.
+// word matches a possible series name in a template.
 var word = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*`)
 
 // selected collects the names that the expressions of groups select. An

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// batchSize is the most alerts of one request.
+	// batchSize bounds the alerts of one request.
 	batchSize = 256
 	// leastBackoff and mostBackoff bound the wait after a failed request.
 	leastBackoff, mostBackoff = time.Second, 30 * time.Second
-	// reminderInterval is how often a loop looks for reminders that are due.
+	// reminderInterval is how often a loop checks for due reminders.
 	reminderInterval = resend / 4
-	// drainTimeout is how long a stopping loop tries to deliver what is new.
+	// drainTimeout bounds the last delivery of a stopping loop.
 	drainTimeout = 5 * time.Second
 )
 
-// sendLoop keeps one Alertmanager up to date with the states of the alerts.
+// sendLoop sends the states of alerts to one Alertmanager.
 type sendLoop struct {
 	states *alertStates
 	client *client
@@ -27,10 +27,10 @@ type sendLoop struct {
 	wake   <-chan struct{}
 
 	mu     sync.Mutex
-	status Receiver // but for Undelivered
+	status Receiver // without Undelivered
 }
 
-// run delivers until ctx is done, and then what is new once more.
+// run delivers until ctx is done, and then the last changes.
 func (l *sendLoop) run(ctx context.Context) {
 	defer l.client.close()
 	ticker := time.NewTicker(reminderInterval)
@@ -50,9 +50,8 @@ func (l *sendLoop) run(ctx context.Context) {
 	l.deliver(last, true)
 }
 
-// wait returns when there may be something to do: after a failure when the
-// backoff is over, otherwise at a change or at the next round. It reports
-// false when ctx is done.
+// wait waits for the end of the backoff after a failure, otherwise for a change or the next
+// round. It returns false when ctx is done.
 func (l *sendLoop) wait(ctx context.Context, backoff time.Duration, round <-chan time.Time) bool {
 	wake, retry := l.wake, (<-chan time.Time)(nil)
 	if backoff > 0 {
@@ -68,7 +67,7 @@ func (l *sendLoop) wait(ctx context.Context, backoff time.Duration, round <-chan
 	return true
 }
 
-// deliver sends all that is due, and reports whether it was taken.
+// deliver sends all due notifications, and reports whether they were accepted.
 func (l *sendLoop) deliver(ctx context.Context, onlyUrgent bool) bool {
 	for {
 		due := l.states.due(l.client.url, batchSize, onlyUrgent)
@@ -84,8 +83,8 @@ func (l *sendLoop) deliver(ctx context.Context, onlyUrgent bool) bool {
 	}
 }
 
-// send posts notifications. If a batch is refused, each is tried alone: one
-// alert that an Alertmanager does not like must not keep the others back.
+// send posts notifications. If a batch is refused, it sends each alone, so that one bad alert
+// does not block the others.
 func (l *sendLoop) send(ctx context.Context, batch []notification) error {
 	messages := make([]message, len(batch))
 	for i, n := range batch {
@@ -110,8 +109,7 @@ func (l *sendLoop) send(ctx context.Context, batch []notification) error {
 	return nil
 }
 
-// note counts a delivery and says when deliveries begin to fail and when they
-// succeed again.
+// note counts a delivery, and logs when deliveries begin to fail and when they succeed again.
 func (l *sendLoop) note(ctx context.Context, err error, alerts int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +129,7 @@ func (l *sendLoop) note(ctx context.Context, err error, alerts int) {
 	}
 }
 
-// receiver is the Alertmanager as the loop knows it.
+// receiver returns the state of the Alertmanager.
 func (l *sendLoop) receiver() Receiver {
 	undelivered := l.states.undelivered(l.client.url)
 	l.mu.Lock()

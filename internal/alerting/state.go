@@ -7,42 +7,40 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// alertState is one alert from when it first fires until every Alertmanager
-// knows that it is over. Its times are of the pager's clock; in the file of
-// states they are of the wall clock.
+// alertState is an alert from its start until every Alertmanager knows its end. Its times are
+// those of the pager's clock; in the file they are wall times.
 type alertState struct {
 	Labels      labels.Labels `json:"labels"`
 	Annotations labels.Labels `json:"annotations"`
 	StartsAt    time.Time     `json:"starts_at"`
-	// EndsAt is zero while the alert fires.
+	// zero while the alert fires
 	EndsAt time.Time `json:"ends_at,omitzero"`
-	// KeptSince is since when it fires only because of keep_firing_for; zero
-	// while its expression holds.
+	// KeptSince is since when it fires only because of keep_firing_for; zero while its
+	// expression holds.
 	KeptSince time.Time `json:"kept_since,omitzero"`
-	// Delivered is what each Alertmanager knows, by its URL.
+	// what each Alertmanager knows, by its URL
 	Delivered map[string]delivery `json:"delivered"`
 
 	value float64
-	// validUntil is when a firing alert is over unless its rule says otherwise
-	// before: its rule was removed, or cannot be evaluated.
+	// validUntil is when a firing alert ends if its rule does not report it any more, because
+	// it was removed or cannot be evaluated.
 	validUntil time.Time
 }
 
-// delivery is what one Alertmanager was told of an alert.
+// delivery is what one Alertmanager knows about an alert.
 type delivery struct {
-	// At is when it was told last.
+	// time of the last notification
 	At time.Time `json:"at"`
-	// FiringAt is as of when it was first told that the alert fires, in the last
-	// spell that it was told of; zero is never.
+	// FiringAt is when the current firing period was first reported; zero for never.
 	FiringAt time.Time `json:"firing_at,omitzero"`
-	// Over says that it was told last that the alert is over.
+	// Over is true if the last notification reported the end.
 	Over bool `json:"over"`
-	// ahead is how far the wall clock was ahead of the pager's then. It is not
-	// kept over a restart: a reminder too many harms nobody.
+	// ahead is how far the wall clock was ahead of the pager's then. It is not saved: an
+	// additional reminder does no harm.
 	ahead time.Duration
 }
 
-// shifted is a copy with every time moved: from one clock to another.
+// shifted returns a copy with all times moved to another clock.
 func (r *alertState) shifted(by time.Duration) *alertState {
 	out := *r
 	out.StartsAt, out.EndsAt, out.KeptSince = shift(r.StartsAt, by), shift(r.EndsAt, by), shift(r.KeptSince, by)
@@ -56,14 +54,13 @@ func (r *alertState) shifted(by time.Duration) *alertState {
 
 func (r *alertState) firing() bool { return r.EndsAt.IsZero() }
 
-// knownBy reports whether the Alertmanager of d was told of this spell of the
-// alert.
+// knownBy reports whether the Alertmanager of d knows about this firing period.
 func (r *alertState) knownBy(d delivery) bool {
 	return !d.FiringAt.IsZero() && !d.FiringAt.Before(r.StartsAt)
 }
 
-// refresh takes over what a rule says of a firing alert. An alert that goes on
-// keeps its beginning, also over a restart.
+// refresh updates a firing alert from its rule. A continuing alert keeps its start, also across
+// a restart.
 func (r *alertState) refresh(a *rules.Alert) {
 	if !r.firing() {
 		r.EndsAt, r.StartsAt = time.Time{}, a.FiredAt
@@ -76,24 +73,22 @@ func (r *alertState) refresh(a *rules.Alert) {
 }
 
 const (
-	// resend is how often an Alertmanager is reminded of an alert that fires.
+	// resend is the interval of reminders to an Alertmanager about a firing alert.
 	resend = time.Minute
-	// validFor is how long an Alertmanager may believe in an alert that it is
-	// not reminded of: three lost reminders.
+	// validFor is how long an Alertmanager keeps an alert without a reminder: three lost
+	// reminders.
 	validFor = 4 * resend
-	// repeatEnd is how long it is reminded that an alert is over, in case it
-	// restarts before it has told anybody.
+	// repeatEnd is how long the end of an alert is repeated, in case the Alertmanager restarts
+	// before it has notified anybody.
 	repeatEnd = 15 * time.Minute
-	// missedHold is how long an alert that came and went while an Alertmanager was
-	// away is shown to it as firing. It must outlast the usual group_interval of
-	// 5m, or nobody is told.
+	// missedHold is how long an alert that started and ended while an Alertmanager was away is
+	// reported as firing. It must exceed the usual group_interval of 5m, or nobody is notified.
 	missedHold = 6 * time.Minute
-	// missedWithin is how long ago such an alert may have ended to be still worth
-	// a page.
+	// missedWithin is the largest age of such an alert that is still reported.
 	missedWithin = time.Hour
 )
 
-// news is what an Alertmanager is told next of an alert.
+// news is the kind of the next notification.
 type news int
 
 const (
@@ -102,10 +97,9 @@ const (
 	sendOver
 )
 
-// next decides what the Alertmanager of d is told now, with the wall clock so
-// far ahead. urgent is false for reminders, which are due at once after a step
-// of the wall clock: an Alertmanager whose clock was set forward with it takes
-// an alert for over that it was told of before.
+// next returns what to send to the Alertmanager of d now, with the wall clock ahead by the
+// given time. urgent is false for reminders. They are due at once after a step of the wall
+// clock, because an Alertmanager with the same step would consider the alert ended.
 func (r *alertState) next(d delivery, now time.Time, ahead time.Duration) (n news, urgent bool) {
 	known := r.knownBy(d)
 	switch {
@@ -128,8 +122,7 @@ func (r *alertState) next(d delivery, now time.Time, ahead time.Duration) (n new
 	return n, urgent
 }
 
-// done reports whether no Alertmanager of urls needs to hear of the alert ever
-// again.
+// done reports whether no Alertmanager of urls needs further notifications.
 func (r *alertState) done(urls []string, now time.Time) bool {
 	if r.firing() || now.Sub(r.EndsAt) < repeatEnd {
 		return false
@@ -143,8 +136,7 @@ func (r *alertState) done(urls []string, now time.Time) bool {
 	return true
 }
 
-// markDelivered notes that an Alertmanager was told n, as of a time, with the
-// wall clock so far ahead.
+// markDelivered records that an Alertmanager received n as of a time.
 func (r *alertState) markDelivered(url string, n news, asOf time.Time, ahead time.Duration) {
 	d := r.Delivered[url]
 	d.At, d.Over, d.ahead = asOf, n == sendOver, ahead

@@ -15,16 +15,14 @@ import (
 	"synthetic/internal/atomicfile"
 )
 
-// stateFileName is where the states of alerts lie within the pager's directory.
+// stateFileName is the file of alert states in the pager's directory.
 const stateFileName = "alerts.json"
 
-// outageTolerance is how long a process may have been away for its alerts to go
-// on.
+// outageTolerance is the longest downtime of a process after which its alerts continue.
 const outageTolerance = time.Hour
 
-// savedStates are the states of alerts as a file. Its times are of the wall
-// clock, but for Clock: that is what the pager's own showed at SavedAt, and what
-// the stored samples carry.
+// savedStates is the content of the file of alert states. Times are wall times, except Clock:
+// the pager's clock at SavedAt, as in stored samples.
 type savedStates struct {
 	Version int           `json:"version"`
 	SavedAt time.Time     `json:"saved_at"`
@@ -32,9 +30,8 @@ type savedStates struct {
 	Alerts  []*alertState `json:"alerts"`
 }
 
-// resumed is what the pager's clock would show now if it had run on. It is
-// unknown if it stood for longer than alerts go on, or if the wall clock shows
-// an earlier time than it did then.
+// resumed returns what the pager's clock would show now if it had continued. It is unknown
+// after a downtime longer than outageTolerance, or if the wall clock went back.
 func (f savedStates) resumed(wall time.Time) (at time.Time, known bool) {
 	away := wall.Sub(f.SavedAt)
 	if f.Clock.IsZero() || away < 0 || away > outageTolerance {
@@ -68,8 +65,7 @@ func (s *alertStates) snapshot() savedStates {
 	return out
 }
 
-// readStates reads the states that an earlier process saved; there are none
-// without a file, or without a directory.
+// readStates reads saved states; none without a file or directory.
 func readStates(dir string) (savedStates, error) {
 	if dir == "" {
 		return savedStates{}, nil
@@ -89,13 +85,13 @@ func readStates(dir string) (savedStates, error) {
 	if saved.Version != stateVersion {
 		return savedStates{}, fmt.Errorf("%q has version %d, not %d; remove it to start without the alerts of before", path, saved.Version, stateVersion)
 	}
-	// A null among them is no alert.
+	// null is no alert
 	saved.Alerts = slices.DeleteFunc(saved.Alerts, func(r *alertState) bool { return r == nil })
 	return saved, nil
 }
 
-// restore goes on with the alerts of an earlier process. timing says how often
-// the rules of an alert are evaluated.
+// restore continues the alerts of an earlier process. timing describes the evaluation of their
+// rules.
 func (s *alertStates) restore(saved savedStates, timing func(alert string) (alertTiming, bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,8 +105,7 @@ func (s *alertStates) restore(saved savedStates, timing func(alert string) (aler
 	}
 }
 
-// hold lets the alerts that fire go on by themselves, as after a restart: their
-// rules are not evaluated now.
+// hold lets firing alerts continue while their rules are not evaluated, as after a restart.
 func (s *alertStates) hold(timing func(alert string) (alertTiming, bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,9 +116,9 @@ func (s *alertStates) hold(timing func(alert string) (alertTiming, bool)) {
 	}
 }
 
-// validUntil is until when an alert of before goes on by itself. Its rule needs
-// a few evaluations to find it again. An alert that fired only because of
-// keep_firing_for is forgotten by its rule, so it is kept to its end here.
+// validUntil returns until when an earlier alert continues by itself. Its rule needs a few
+// evaluations to report it again. A rule forgets an alert that fired only because of
+// keep_firing_for, so it is kept until its end here.
 func (s *alertStates) validUntil(r *alertState, saved time.Time, timing func(alert string) (alertTiming, bool)) time.Time {
 	now := s.clock.now()
 	t, known := timing(r.Labels.Get(labels.AlertName))

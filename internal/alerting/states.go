@@ -12,18 +12,18 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// Transition says that an alert began to fire or is over.
+// Transition is the start or end of an alert.
 type Transition struct {
 	Firing      bool
 	Labels      map[string]string
 	Annotations map[string]string
 	Value       float64
-	// At is when the alert began to fire.
+	// start of the alert
 	At time.Time
-	// Lasted is how long it fired; zero if it does.
+	// duration of the alert; zero while it fires
 	Lasted time.Duration
-	// GoesOnAs names an alert about the same that still fires and is no less urgent:
-	// what is over is this alert alone, and not the incident. "" for none.
+	// GoesOnAs names a firing alert about the same subject with at least the same urgency: this
+	// alert ended, but not the incident. "" for none.
 	GoesOnAs string
 }
 
@@ -50,7 +50,7 @@ func newAlertStates(c *clock, external labels.Labels, urls []string, onChange fu
 	return &alertStates{clock: c, external: external, urls: urls, onChange: onChange, byID: map[uint64]*alertState{}}
 }
 
-// watch returns a channel that holds a token after something changed.
+// watch returns a channel that receives a token after a change.
 func (s *alertStates) watch() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +72,8 @@ func (s *alertStates) notify(_ context.Context, _ string, alerts ...*rules.Alert
 	})
 }
 
-// expire ends the alerts that their rules no longer speak of, and forgets
-// those that are over for everybody.
+// expire ends the alerts that their rules no longer report, and drops those whose end everybody
+// knows.
 func (s *alertStates) expire() {
 	s.update(func(now time.Time) (changes []Transition) {
 		for id, r := range s.byID {
@@ -89,7 +89,7 @@ func (s *alertStates) expire() {
 	})
 }
 
-// update changes states under the lock, and tells of the changes after it.
+// update changes states under the lock, and reports the changes after it.
 func (s *alertStates) update(do func(now time.Time) []Transition) {
 	s.mu.Lock()
 	changes := do(s.clock.now())
@@ -109,8 +109,7 @@ func (s *alertStates) update(do func(now time.Time) []Transition) {
 	}
 }
 
-// take brings one alert up to date, and says whether it began to fire or is
-// over now.
+// take updates one alert, and reports whether it started or ended.
 func (s *alertStates) take(a *rules.Alert) (r *alertState, changed bool) {
 	ls := s.identity(a.Labels)
 	id := ls.Hash()
@@ -130,7 +129,7 @@ func (s *alertStates) take(a *rules.Alert) (r *alertState, changed bool) {
 	return r, !fired
 }
 
-// identity adds the external labels that the alert does not have itself.
+// identity adds the external labels that the alert does not have.
 func (s *alertStates) identity(ls labels.Labels) labels.Labels {
 	b := labels.NewBuilder(ls)
 	s.external.Range(func(e labels.Label) {
@@ -152,8 +151,9 @@ func (s *alertStates) transition(r *alertState) Transition {
 	return t
 }
 
-// successor names the alert that goes on with what r was about, of its target and
-// workload or of all, and its objective: a page, or for a ticket any. The caller holds mu.
+// successor names the alert that continues the incident of r: about the same target and
+// workload or about all, and the same objective. It must be a page, or anything if r is a
+// ticket. The caller holds mu.
 func (s *alertStates) successor(r *alertState) (name string) {
 	for _, o := range s.byID {
 		same := o.Labels.Get("target") == r.Labels.Get("target") && o.Labels.Get("workload") == r.Labels.Get("workload")
@@ -161,14 +161,14 @@ func (s *alertStates) successor(r *alertState) (name string) {
 		if r.Labels.Get("target") == "" || !o.firing() || !urgent || !same && o.Labels.Get("scope") != "fleet" {
 			continue
 		}
-		if other := strings.TrimSpace(o.Labels.Get(labels.AlertName) + " " + o.Labels.Get("slo")); name == "" || other < name { // the same one each time
+		if other := strings.TrimSpace(o.Labels.Get(labels.AlertName) + " " + o.Labels.Get("slo")); name == "" || other < name { // always the same of several
 			name = other
 		}
 	}
 	return name
 }
 
-// notification is what one Alertmanager is to be told of one alert.
+// notification is what to send to one Alertmanager about one alert.
 type notification struct {
 	id      uint64
 	news    news
@@ -178,8 +178,8 @@ type notification struct {
 	message message
 }
 
-// due lists what the Alertmanager at url should be told now, at most limit,
-// what is new to it first. With onlyUrgent, reminders are left out.
+// due returns what to send to the Alertmanager at url, at most limit, new facts first. With
+// onlyUrgent it leaves out reminders.
 func (s *alertStates) due(url string, limit int, onlyUrgent bool) []notification {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *alertStates) due(url string, limit int, onlyUrgent bool) []notification
 		}
 		out = append(out, notification{id, n, urgent, now, ahead, s.message(r, n, now)})
 	}
-	// The order is that of the beginnings, so that tests and logs repeat.
+	// sorted by start, so that tests and logs are reproducible
 	slices.SortFunc(out, func(a, b notification) int {
 		switch {
 		case a.urgent && !b.urgent:
@@ -205,7 +205,7 @@ func (s *alertStates) due(url string, limit int, onlyUrgent bool) []notification
 	return out[:min(len(out), limit)]
 }
 
-// delivered notes that the Alertmanager at url took the batch.
+// delivered records that the Alertmanager at url accepted the batch.
 func (s *alertStates) delivered(url string, batch []notification) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
