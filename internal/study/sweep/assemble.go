@@ -12,7 +12,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// blank is the run before anything was measured.
+// blank returns the run before the first measurement.
 func (s *sweep) blank() *runfile.Run {
 	p := s.Plan
 	r := &runfile.Run{
@@ -26,7 +26,7 @@ func (s *sweep) blank() *runfile.Run {
 	if !s.Part.Whole() {
 		r.Shard = &runfile.Shard{Index: s.Part.Index, Count: s.Part.Count, Sweep: s.store.header.ID}
 	}
-	if p.Ramp.Steps > 0 { // each of which is a level, and a snapshot
+	if p.Ramp.Steps > 0 { // each step is a level and a snapshot
 		r.MeasurementSeconds, r.Snapshots = p.Measure.Snapshot.Seconds(), 1
 		r.WarmUp = fmt.Sprintf("%s at the rate of the first", p.WarmUp.Duration)
 	}
@@ -58,16 +58,16 @@ func (p Plan) objectives() []runfile.Objective {
 	return out
 }
 
-// fingerprint names a file by what is in it, wherever it lies.
+// fingerprint identifies a file by its content.
 func fingerprint(path string) string {
 	sum := sha256.New()
 	f, err := os.Open(path)
 	if err == nil {
 		_, err = io.Copy(sum, f)
-		_ = f.Close() // of which nothing more is wanted
+		_ = f.Close() // the file was only read
 	}
 	if err != nil {
-		return filepath.Base(path) // what reads it will say what is wrong
+		return filepath.Base(path) // the reader of the file reports what is wrong
 	}
 	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
 }
@@ -94,9 +94,8 @@ func fromTo(low, high int) string {
 	return fmt.Sprintf("%d-%d", low, high)
 }
 
-// deployment lays the plan's words and those of the variants together: first
-// the plan's, in its order, then what the variants said beside that. Where all
-// variants said the same, it holds for all.
+// deployment merges the deployment tables of the plan and of the variants: the plan's lines
+// first, then further lines of the variants. A line that all variants share holds for all.
 func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 	lines := slices.Clone(p.Deployment)
 	for _, v := range p.Variants {
@@ -121,7 +120,7 @@ func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 	return lines
 }
 
-// everyone reports whether all variants said a line, whatever they call it.
+// everyone reports whether all variants have a line.
 func everyone(p Plan, said []runfile.Parameter, l runfile.Parameter) bool {
 	for _, v := range p.Variants {
 		same := func(o runfile.Parameter) bool {

@@ -17,7 +17,7 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// visit returns the result of a cell: from disk, or measured now and put there.
+// visit returns the result of a cell, from disk or measured now and saved.
 func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, error) {
 	name := s.Plan.name(c)
 	s.progress.Cell = name
@@ -43,7 +43,7 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 	return &rec.Result, s.finish(c, rec)
 }
 
-// finish puts a result on disk and into the run, and tells of it.
+// finish saves a result, adds it to the run and reports it.
 func (s *sweep) finish(c Cell, rec *record) error {
 	if err := s.store.save(rec); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *sweep) finish(c Cell, rec *record) error {
 		return nil
 	}
 	run, result := s.run, rec.Result
-	if t, ok := s.team.(*leads); ok { // which knows what all did
+	if t, ok := s.team.(*leads); ok { // shard 0 has the counts of all shards
 		run = s.whole()
 		result.Snapshots, result.Tail = t.whole.Snapshots, t.whole.Tail
 	}
@@ -64,8 +64,7 @@ func (s *sweep) finish(c Cell, rec *record) error {
 	return nil
 }
 
-// keep adds a result to the run, unless it was interrupted before it saw a
-// turn.
+// keep adds a result to the run, unless it was interrupted before its first turn.
 func (s *sweep) keep(rec *record) {
 	rec.kept = true
 	ended := func(b runfile.Block) bool { return len(b.Outcomes) > 0 }
@@ -79,8 +78,8 @@ func (s *sweep) keep(rec *record) {
 	}
 }
 
-// unvisited keeps the finished cells that the sweep did not come to this time:
-// it was stopped on its way to an earlier one, whose file had been removed.
+// unvisited keeps finished cells that this process did not reach, because it was stopped at an
+// earlier cell whose file had been removed.
 func (s *sweep) unvisited() {
 	for _, name := range slices.Sorted(maps.Keys(s.store.records)) {
 		if rec := s.store.records[name]; !rec.kept {
@@ -89,8 +88,8 @@ func (s *sweep) unvisited() {
 	}
 }
 
-// prepare makes the deployment the cell's variant and waits until it answers,
-// or pauses where it is already.
+// prepare switches the deployment to the cell's variant and waits until it answers, or only
+// pauses if it is the current variant.
 func (s *sweep) prepare(ctx context.Context, c Cell) error {
 	v := s.Plan.Variants[c.Variant]
 	first := s.current < 0
@@ -100,7 +99,7 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 		if err := s.Command(ctx, v.Switch, env); err != nil {
 			return fmt.Errorf("switching to %q: %w", v.Name, err)
 		}
-		clear(s.ready) // whatever was there may have ended
+		clear(s.ready) // the previous deployment may be gone
 	}
 	s.current = c.Variant
 	if _, ok := s.ready[c.Variant]; !ok {
@@ -121,7 +120,7 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 	return ctx.Err()
 }
 
-// measure runs one level, and asks the variant what it is if nobody has.
+// measure measures one level, and asks the variant for its description if it is unknown.
 func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) error {
 	l, done, err := s.level(c, p)
 	if err != nil {
@@ -153,7 +152,7 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 	return l.sink.records.close()
 }
 
-// level puts together what a cell needs; done frees it.
+// level prepares what a cell needs; done releases it.
 func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
 	source, err := workload.NewSource(s.Plan.Workload, seed)

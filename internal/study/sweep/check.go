@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// check refuses what are not all shards of one sweep, each once.
+// check rejects parts that are not all shards of one sweep, each once.
 func check(parts []Part) error {
 	first := parts[0]
 	of := map[int]Part{}
@@ -30,7 +30,7 @@ func check(parts []Part) error {
 	return errors.Join(missing(of, first.Run.Shard.Count), mergeOverlap(parts))
 }
 
-// difference says what two shards of one sweep would have in common.
+// difference describes what differs between two shards but must not.
 func difference(a, b Part) string {
 	x, y := a.Run, b.Run
 	switch {
@@ -63,7 +63,7 @@ func missing(of map[int]Part, count int) error {
 	return fmt.Errorf("shard %s of %d is missing: without it the levels are not what they are named by; name the directories of all, from 0 to %d", strings.Join(names, " and "), count, count-1)
 }
 
-// overlap refuses one measurement under two names.
+// mergeOverlap rejects one measurement under two names.
 func mergeOverlap(parts []Part) error {
 	for i, p := range parts {
 		for _, other := range parts[:i] {

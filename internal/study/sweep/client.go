@@ -16,7 +16,7 @@ import (
 
 // Client is the side of a shard other than 0.
 type Client struct {
-	// Logger is told why shard 0 does not answer; it discards by default.
+	// Logger logs why shard 0 does not answer; nil logs nothing.
 	Logger     *slog.Logger
 	hello      Hello
 	url, token string
@@ -25,11 +25,11 @@ type Client struct {
 	mu     sync.Mutex
 	status Status
 	step   Step
-	heard  time.Time // of shard 0, last
-	err    error     // of the last post; a RefusedError stays
-	warned time.Time // of that error, last
+	heard  time.Time // last answer of shard 0
+	err    error     // error of the last post; a RefusedError stays
+	warned time.Time // when that error was last logged
 	clock  bounds
-	// changed is closed and replaced with each answer, told asks for a post now.
+	// changed is closed and replaced with each answer; told triggers a post.
 	changed chan struct{}
 	told    chan struct{}
 }
@@ -44,7 +44,7 @@ func NewClient(h Hello, url, token string, transport http.RoundTripper) *Client 
 	}
 }
 
-// Run gives signs of life until ctx ends, and then takes leave; or until it is refused.
+// Run posts signs of life until ctx ends, and then says goodbye, or until shard 0 refuses it.
 func (c *Client) Run(ctx context.Context, leaving func() string) {
 	defer c.http.CloseIdleConnections()
 	beats := time.NewTicker(beat)
@@ -63,17 +63,17 @@ func (c *Client) Run(ctx context.Context, leaving func() string) {
 	s.Leaving = leaving()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = c.call(last, http.MethodPost, pathStatus, s, &Step{}) // by when shard 0 may have ended
+	_ = c.call(last, http.MethodPost, pathStatus, s, &Step{}) // shard 0 may have ended by then
 }
 
-// next is the status to post.
+// next returns the next status to post.
 func (c *Client) next() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.status
 }
 
-// post gives one sign of life, and says whether shard 0 wants none.
+// post sends one sign of life, and reports whether shard 0 refused it.
 func (c *Client) post(ctx context.Context, s Status) (refused bool) {
 	var step Step
 	err := c.call(ctx, http.MethodPost, pathStatus, s, &step)
@@ -87,10 +87,10 @@ func (c *Client) post(ctx context.Context, s Status) (refused bool) {
 	if err == nil {
 		c.step, c.heard, c.warned = step, time.Now(), time.Time{}
 		if c.status.Report == s.Report {
-			c.status.Report = nil // it is there
+			c.status.Report = nil // delivered
 		}
 		if c.status.Leaving == s.Leaving {
-			c.status.Leaving = "" // it is known
+			c.status.Leaving = "" // delivered
 		}
 	}
 	close(c.changed)
@@ -98,7 +98,7 @@ func (c *Client) post(ctx context.Context, s Status) (refused bool) {
 	return refused
 }
 
-// call sends v, nil for nothing, and reads the answer.
+// call sends v, nothing if nil, and reads the answer.
 func (c *Client) call(ctx context.Context, method, path string, v, out any) error {
 	var body io.Reader
 	if v != nil {
@@ -125,15 +125,14 @@ func (c *Client) call(ctx context.Context, method, path string, v, out any) erro
 	case err != nil:
 		return err
 	case resp.StatusCode == http.StatusConflict, resp.StatusCode == http.StatusUnauthorized:
-		return RefusedError(fmt.Sprintf("%.500s", bytes.TrimSpace(data))) // who else listens there may say more
+		return RefusedError(fmt.Sprintf("%.500s", bytes.TrimSpace(data))) // another server may answer with a long text
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s: %s: %.200s", c.url+path, resp.Status, bytes.TrimSpace(data))
 	}
 	return json.Unmarshal(data, out)
 }
 
-// Tell says how far this shard is with the level, and what it counted, nil for
-// nothing new.
+// Tell reports this shard's progress in the level, and its counts; nil means no new counts.
 func (c *Client) Tell(step int64, done bool, r *Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,26 +142,25 @@ func (c *Client) Tell(step int64, done bool, r *Report) {
 	}
 	select {
 	case c.told <- struct{}{}:
-	default: // it will be soon
+	default: // a post is pending
 	}
 }
 
-// Leave says why this shard carries its part of the level no more.
+// Leave reports why this shard no longer takes part in the level.
 func (c *Client) Leave(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status.Leaving = why
 }
 
-// Now is the step that all are to be at, and an error when that is not known any
-// more.
+// Now returns the current step of all shards, or an error if it is unknown.
 func (c *Client) Now() (Step, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now(Silence)
 }
 
-// now takes shard 0 for gone after a time; the caller holds mu.
+// now treats shard 0 as gone after patience. The caller holds mu.
 func (c *Client) now(patience time.Duration) (Step, error) {
 	refused, is := errors.AsType[RefusedError](c.err)
 	switch {
@@ -174,8 +172,8 @@ func (c *Client) now(patience time.Duration) (Step, error) {
 	return c.step, nil
 }
 
-// Next waits for another step than the one with that number, while shard 0 is there
-// or may come back within patience.
+// Next waits for a step other than the one with the number after, as long as shard 0 answers or
+// may return within patience.
 func (c *Client) Next(ctx context.Context, after int64, patience time.Duration) (Step, error) {
 	for {
 		c.mu.Lock()

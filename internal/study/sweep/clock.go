@@ -9,24 +9,23 @@ import (
 	"time"
 )
 
-// rounds is how often the clock is asked at a time; the quickest answer counts.
+// rounds is the number of requests in one clock measurement. The fastest one counts.
 const rounds = 8
 
-// bounds hold what is to be added to this clock to have shard 0's, in all that was
-// measured so far. The zero value knows nothing.
+// bounds limits the difference of shard 0's clock to this one, over all measurements so far.
+// The zero value means unknown.
 type bounds struct {
 	low, high time.Duration
 	known     bool
-	// last is by the last measurement of this process, if it was measured: the clock of an
-	// earlier one may be another.
+	// last is the last measurement of this process, if any: an earlier process may have had
+	// another clock.
 	last     time.Duration
 	measured bool
 }
 
-// Measure asks shard 0 for its time. That lies between the question and the answer,
-// so half of the quickest round is the bound of the error, whatever the two ways
-// took (the way of NTP, RFC 5905 section 8). Clocks drift, so it is asked before
-// each level.
+// Measure asks shard 0 for its time. That time lies between the request and the answer, so half
+// of the fastest round trip bounds the error (as in NTP, RFC 5905 section 8). Clocks drift, so
+// it is measured before each level.
 func (c *Client) Measure(ctx context.Context) error {
 	best, offset := time.Duration(math.MaxInt64), time.Duration(0)
 	for range rounds {
@@ -46,8 +45,8 @@ func (c *Client) Measure(ctx context.Context) error {
 	return nil
 }
 
-// Recall takes in what an earlier process of this shard knew of the two clocks, so that
-// Clock holds for what that one measured, too.
+// Recall adds what an earlier process of this shard knew about the clocks, so that Clock also
+// holds for its measurements.
 func (c *Client) Recall(offset, within time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,17 +61,16 @@ func (b *bounds) add(offset, within time.Duration) {
 	b.low, b.high, b.known = low, high, true
 }
 
-// Clock is what is to be added to this shard's clock to have shard 0's, and how far
-// that may be off, in all that is known of it.
+// Clock returns the difference of shard 0's clock to this one, and its uncertainty.
 func (c *Client) Clock() (offset, within time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return (c.clock.low + c.clock.high) / 2, (c.clock.high - c.clock.low) / 2
 }
 
-// Here is when it is that time of shard 0's, on this clock: that of a step just
-// announced, which is near. One that is not tells of a clock that was set since it
-// was measured, by which nothing can begin or end together.
+// Here converts a time of shard 0 to this clock. A time that is far from now means that a clock
+// was set since the measurement: then shards cannot start or end together, and Here returns an
+// error.
 func (c *Client) Here(there time.Time) (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,5 +82,5 @@ func (c *Client) Here(there time.Time) (time.Time, error) {
 	if away.Abs() > Silence {
 		return now, fmt.Errorf("the time that shard 0 announced is %s away: this shard heard of it late, or a clock was set meanwhile", away.Round(time.Second))
 	}
-	return now.Add(away), nil // with the monotonic clock of now
+	return now.Add(away), nil // with this process's monotonic clock
 }

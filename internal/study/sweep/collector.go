@@ -13,11 +13,11 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// earlyTurns are the first turns of a measurement, by which later ones are
-// told to be slow.
+// earlyTurns is the number of first turns with which later ones are compared to detect a
+// growing queue.
 const earlyTurns = 20
 
-// never is later than anything that is measured.
+// never is later than every measured time.
 const never = 1 << 62
 
 // collector turns the results of one level into snapshots as they come. Before
@@ -32,31 +32,29 @@ type collector struct {
 	mu    sync.Mutex
 	spans []*span
 	tail  runfile.Block
-	// live counts the turns in flight, at is the span that was current at the
-	// last change.
+	// live is the number of turns in flight, at the current span at the last change.
 	live, at int
 	streak   streak
-	// holding conversations have been in flight since held.
+	// holding is the number of conversations in flight since held.
 	holding int
 	held    time.Time
-	// parts and total are snapshots and conversations of a measurement that is
-	// counted, 0 of one that is timed; ended counts its conversations.
+	// parts and total are the snapshots and conversations of a counted measurement, 0 of a
+	// timed one; ended counts its conversations.
 	parts, total, ended int
-	cut                 func(now time.Time) // tells of a snapshot that ended by count
+	cut                 func(now time.Time) // called when a snapshot ends by count
 	counts              Counts
 	latencies           live
-	records             *recorder // of every turn; nil for none
+	records             *recorder // records of every turn; nil for none
 }
 
-// Stats are what a level's measurement has seen so far.
+// Stats summarises a level's measurement so far.
 type Stats struct {
 	Counts
-	// TTFT and TPOT have the p50, the p95 and the p99 so far, of first and later
-	// turns together; 0 when there is none.
+	// TTFT and TPOT hold the p50, p95 and p99 so far, of all turns; 0 without turns.
 	TTFT, TPOT [3]time.Duration
 }
 
-// live is what a level's latencies are while it is measured.
+// live holds a level's latencies during its measurement.
 type live struct{ ttft, tpot sketch.Sketch }
 
 func (l *live) add(r probe.Result) {
@@ -89,9 +87,8 @@ func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
 	c.spans[0].most = c.live
 }
 
-// beginCounted starts the measurement of so many parts of a total of
-// conversations: each but the last ends with the end of its last conversation,
-// which cut is told, the last with finish.
+// beginCounted starts a measurement of total conversations in a number of parts. Each part but
+// the last ends with its last conversation, and calls cut; the last one ends with finish.
 func (c *collector) beginCounted(now time.Time, parts, total int, cut func(time.Time)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,8 +102,8 @@ func (c *collector) open(now time.Time) {
 	c.spans = append(c.spans, s)
 }
 
-// finish ends the measurement: later spans vanish, the current one is as long
-// as it got. Turns that end from now on are the tail.
+// finish ends the measurement: later spans are dropped, and the current one is shortened. Turns
+// that end from now on are the tail.
 func (c *collector) finish(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,14 +115,14 @@ func (c *collector) finish(now time.Time) {
 	if n := len(c.spans); n > 0 {
 		current := c.spans[n-1]
 		current.last = c.live
-		if current.end.After(now) { // what ended at this very moment lies within
+		if current.end.After(now) { // a turn that ends at this moment is inside
 			current.end = now.Add(time.Microsecond)
 		}
 	}
 	c.at = len(c.spans)
 }
 
-// advance moves on to the span of now and keeps what was in flight between.
+// advance moves to the span of now, and counts the turns in flight on the way.
 func (c *collector) advance(now time.Time) {
 	for c.at < len(c.spans) && !now.Before(c.spans[c.at].end) {
 		c.spans[c.at].last = c.live
@@ -191,8 +188,8 @@ func (c *collector) turnEnded(r probe.Result) {
 	}
 	s := c.find(r.End)
 	if s == nil || r.Outcome == probe.Canceled {
-		// Our own end cut it: it ended after the measurement, be it at the same
-		// moment.
+		// The sweep's own end cut this turn, so it belongs to the tail even if it ended at the
+		// same moment.
 		c.records.add(r, turnlog.Tail, min(c.at, len(c.spans)-1))
 		c.tail.Observe(r, c.objectives)
 		return
@@ -200,7 +197,7 @@ func (c *collector) turnEnded(r probe.Result) {
 	c.records.add(r, turnlog.Measured, slices.Index(c.spans, s))
 	c.blockAt(s, r.End).Observe(r, c.objectives)
 	if r.Outcome.Own() {
-		return // quick or late, it says nothing of the deployment
+		return // a fault of the prober says nothing about the deployment
 	}
 	c.latencies.add(r)
 	c.counts.Turns++
@@ -213,8 +210,8 @@ func (c *collector) turnEnded(r probe.Result) {
 	}
 }
 
-// hold adds the conversations in flight since the last change to the spans, and
-// changes their number. The caller holds mu.
+// hold adds the conversations in flight since the last change to the spans, and changes their
+// number. The caller holds mu.
 func (c *collector) hold(by int) {
 	now := time.Now()
 	for _, s := range c.spans {
@@ -233,8 +230,7 @@ func (c *collector) conversationStarted(now time.Time) {
 	}
 }
 
-// conversationDue counts a start that was due at a time, and whether it was
-// skipped.
+// conversationDue counts a start that was due at a time, and whether it was skipped.
 func (c *collector) conversationDue(at time.Time, skipped bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,20 +242,20 @@ func (c *collector) conversationDue(at time.Time, skipped bool) {
 	}
 }
 
-// conversationEnded ends a counted span when its share has ended.
+// conversationEnded ends a counted span after its last conversation.
 func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hold(-1)
 	if len(c.spans) == 0 || c.at >= len(c.spans) {
-		return // warming up, or finished
+		return // in the warm-up, or after the end
 	}
 	c.ended++
 	if n := len(c.spans); n >= c.parts || c.ended*c.parts < n*c.total {
 		return
 	}
 	full := c.spans[len(c.spans)-1]
-	// The turn that made the quota ended in the span that it completes.
+	// The turn that completed the part ended in its span.
 	now := sum.End.Add(time.Nanosecond)
 	full.end, full.last = now, c.live
 	c.open(now)
@@ -267,7 +263,7 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.cut(now)
 }
 
-// look sees the measurement of a level.
+// look returns the counts of a level so far.
 func (c *collector) look(now time.Time, level float64) Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -285,14 +281,14 @@ func (c *collector) look(now time.Time, level float64) Report {
 	return s
 }
 
-// stats are counts beside the latencies so far, which are of this process alone.
+// stats combines counts with the latencies of this process.
 func (c *collector) stats(of Counts) Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return Stats{of, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)}
 }
 
-// snapshots returns what was measured, once every turn has ended.
+// snapshots returns the measurement, after every turn has ended.
 func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

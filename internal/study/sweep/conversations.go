@@ -12,13 +12,13 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// conversations are what a level says to its deployment.
+// conversations are the conversations of a level.
 type conversations struct {
 	prober *probe.Prober
 	source *workload.Source
 	model  string
-	// label names the level in conversation IDs; salt is put in front of every
-	// conversation's first message, "" for none.
+	// label names the level in conversation IDs; salt precedes every conversation's first
+	// message, "" for none.
 	label, salt string
 }
 
@@ -33,12 +33,12 @@ func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c worklo
 	}, sink)
 }
 
-// start lets a loop start the level's conversations. over is closed when the
-// last of them is: once the loop's limit or its end is reached, or after halt, which
-// leaves the end of an open loop to its times. The end of hard cuts turns in flight, too.
+// start starts the level's conversations. over is closed after the last one: at the loop's
+// limit or end, or after halt, which lets an open loop end at its times. The end of hard also
+// cuts turns in flight.
 func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct{}, halt func()) {
 	soft, halt := context.WithCancel(hard)
-	open := loop.Process != workload.Closed // where nothing waits, and what is late is
+	open := loop.Process != workload.Closed // in an open loop nothing waits, and a late start is skipped
 	next := l.conversations.source.Next
 	loop.Shard, loop.SkipNext = l.sweep.Part, func() { l.conversations.source.Skip() }
 	if open && l.plan.OwnRate > 0 {
@@ -82,20 +82,19 @@ func (l *level) Observe(e probe.Event) {
 	l.live.Observe(e)
 }
 
-// ownTimes starts conversations at the times that their source gives them, so much
-// faster, with the pauses within where they were recorded. It is the loop's alone.
+// ownTimes starts conversations at the times of their source, sped up by a factor, with the
+// recorded pauses. Only the loop uses it.
 type ownTimes struct {
 	source  *workload.Source
 	speed   float64
 	pauses  bool
 	planned workload.Conversation
-	mine    func(n int) bool // not another shard's
-	n       int              // how many came
+	mine    func(n int) bool // reports whether this shard runs conversation n
+	n       int              // number of conversations so far
 	first   time.Duration
 }
 
-// next plans the next conversation, and says when it starts; one of another shard is
-// passed over.
+// next plans the next conversation of this shard, and returns when it starts.
 func (o *ownTimes) next() time.Duration {
 	at := time.Duration(0)
 	if o.mine(o.n) {
@@ -115,7 +114,7 @@ func (o *ownTimes) next() time.Duration {
 	return time.Duration(float64(at-o.first) / o.speed)
 }
 
-// loop is the level's own load; a limit of 0 conversations is none.
+// loop returns the level's own load; a limit of 0 means no limit.
 func (l *level) loop(limit int) *load.Loop {
 	if l.plan.Kind == runfile.Concurrency {
 		return &load.Loop{Arrival: closed(int(l.value)), StartRate: l.plan.StartRate, Limit: limit}

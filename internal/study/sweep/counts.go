@@ -7,7 +7,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// counts is a copy of a result without its latencies: what a level is judged by.
+// counts returns a copy of a result without its latencies, for judging a level.
 func counts(r runfile.Result) runfile.Result {
 	snapshots, tail := r.Snapshots, r.Tail
 	r.Snapshots, r.Tail = nil, nil
@@ -34,8 +34,7 @@ func countsOf(b runfile.Block) runfile.Block {
 	}
 }
 
-// add takes in what another shard counted, nil for nothing. Its latencies stay its
-// own.
+// add adds the counts of another shard; nil adds nothing. Its latencies are not merged.
 func add(s *Report, index int, r *Report) {
 	if r == nil {
 		return
@@ -46,9 +45,9 @@ func add(s *Report, index int, r *Report) {
 	if s.TargetLost == "" && r.TargetLost != "" {
 		s.TargetLost, s.Ours = fmt.Sprintf("shard %d: %s", index, r.TargetLost), r.Ours
 	}
-	o := counts(r.Result) // which stays as it was told
+	o := counts(r.Result) // the counts must not change later
 	for i := range min(len(o.Snapshots), len(s.Result.Snapshots)) {
-		own := s.Result.Snapshots[i] // at the same time, whatever the clocks say
+		own := s.Result.Snapshots[i] // the same snapshot, whatever the clocks say
 		o.Snapshots[i].Started, o.Snapshots[i].Seconds = own.Started, own.Seconds
 	}
 	s.Result.Merge(o)

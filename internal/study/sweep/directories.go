@@ -11,8 +11,9 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// Directories joins what the shards of a sweep wrote to a new or empty directory, as
-// one process would have: run.json and the turns. After an error nothing is in it.
+// Directories merges the results of a sweep's shards into a new or empty directory, as one
+// process would have written them: run.json and the turns. After an error the directory is
+// empty.
 func Directories(dirs []string, output string) (*runfile.Run, error) {
 	if err := empty(output); err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func Directories(dirs []string, output string) (*runfile.Run, error) {
 	return whole, nil
 }
 
-// empty refuses a directory that holds anything.
+// empty rejects a directory that contains anything.
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -57,7 +58,7 @@ func empty(dir string) error {
 	return nil
 }
 
-// read reads the run of a directory, or of its run.json.
+// read reads the run of a directory, or a run.json.
 func read(dir string) (Part, error) {
 	if filepath.Base(dir) == "run.json" {
 		dir = filepath.Dir(dir)

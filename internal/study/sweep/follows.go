@@ -11,16 +11,16 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// follows is a shard other than 0: it carries its part of the levels that it is told,
-// and judges nothing.
+// follows is a shard other than 0. It carries its share of the announced levels, and judges
+// nothing.
 type follows struct {
 	*Client
 	patience time.Duration
-	at       Step // where it is
-	missed   int  // levels that went on without it
+	at       Step // current step
+	missed   int  // number of levels that continued without it
 }
 
-// join gives signs of life until end is called, and waits until shard 0 has a sweep.
+// join posts signs of life until end is called, and waits until shard 0 has a sweep.
 func (t *follows) join(ctx context.Context) (end func(), err error) {
 	posting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var posts sync.WaitGroup
@@ -46,7 +46,7 @@ func (t *follows) join(ctx context.Context) (end func(), err error) {
 	return nil, err
 }
 
-// follow measures the parts of levels that shard 0 announces, until the sweep is over.
+// follow measures this shard's share of the announced levels, until the sweep ends.
 func (s *sweep) follow(ctx context.Context, t *follows) error {
 	s.progress.Cell = fmt.Sprintf("shard %d of %d", s.Part.Index, s.Part.Count) // until there is a level
 	for {
@@ -63,7 +63,7 @@ func (s *sweep) follow(ctx context.Context, t *follows) error {
 			return t.farewell()
 		}
 		if t.at.Number != came && (t.at.Kind == Prepare || t.at.Kind == Over) {
-			continue // it came while the level was under way
+			continue // it joined during the level
 		}
 		s.phase(PhaseShards)
 		t.Tell(t.at.Number, true, nil)
@@ -78,8 +78,8 @@ func (s *sweep) follow(ctx context.Context, t *follows) error {
 	}
 }
 
-// recall takes in what the processes before this one knew of the clock of shard 0, by
-// which they measured what is kept of them.
+// recall reads what earlier processes of this shard knew about shard 0's clock, for their saved
+// measurements.
 func (s *sweep) recall(t *follows) {
 	for _, rec := range s.store.records {
 		if rec.Shard != nil {
@@ -89,7 +89,7 @@ func (s *sweep) recall(t *follows) {
 	s.clocked(t)
 }
 
-// clocked puts what is known of the clock of shard 0 into the run.
+// clocked adds what is known of shard 0's clock to the run.
 func (s *sweep) clocked(t *follows) {
 	offset, within := t.Clock()
 	s.run.Shard.OffsetSeconds, s.run.Shard.ErrorSeconds = offset.Seconds(), within.Seconds()
@@ -105,15 +105,14 @@ func (t *follows) farewell() error {
 	return nil
 }
 
-// obey measures this shard's part of the level that is announced. t.at is a later
-// step when it returns.
+// obey measures this shard's share of the announced level. Afterwards t.at is a later step.
 func (s *sweep) obey(ctx context.Context, t *follows) error {
 	o := t.at.Level
 	c := Cell{o.Variant, o.Level, o.Repetition}
 	if o.Variant >= len(s.Plan.Variants) || o.Level >= len(s.Plan.Levels) {
 		return fmt.Errorf("shard 0 announces level %d of variant %d, which the plan does not have", o.Level, o.Variant)
 	}
-	// What decides the texts is shard 0's.
+	// Shard 0 decides what determines the texts.
 	s.id, s.calibration = o.Mark, calibration{o.Chars, o.Tokens}
 	s.ready[o.Variant] = o.Model
 	s.progress.Number, s.progress.Total, s.progress.Cell = o.Number, o.Total, s.Plan.name(c)
@@ -125,7 +124,7 @@ func (s *sweep) obey(ctx context.Context, t *follows) error {
 	if o.WarmUp {
 		return s.warmUpVariant(ctx, o.Variant)
 	}
-	delete(s.store.records, s.Plan.name(c)) // it is measured anew
+	delete(s.store.records, s.Plan.name(c)) // it is measured again
 	rec := &record{Cell: s.Plan.name(c)}
 	if err := s.measure(ctx, c, fullCurve, rec); err != nil {
 		return err
@@ -145,7 +144,7 @@ func (s *sweep) obey(ctx context.Context, t *follows) error {
 	return s.finish(c, rec)
 }
 
-// prepare is shard 0's to say.
+// prepare does nothing: shard 0 prepares the level.
 func (t *follows) prepare(context.Context, *level) error { return nil }
 
 func (t *follows) begin(ctx context.Context, _ *level) (time.Time, *ending) {
@@ -163,7 +162,7 @@ func (t *follows) begin(ctx context.Context, _ *level) (time.Time, *ending) {
 	return at, nil
 }
 
-// advance tells that this shard is done with the step, and waits for the next one.
+// advance reports that this shard has finished the step, and waits for the next one.
 func (t *follows) advance(ctx context.Context, r *Report) *ending {
 	t.Tell(t.at.Number, true, r)
 	next, err := t.Next(ctx, t.at.Number, Silence)
@@ -174,10 +173,10 @@ func (t *follows) advance(ctx context.Context, r *Report) *ending {
 	return nil
 }
 
-// elsewhere is the end of a level that goes on, or ended, without this shard.
+// elsewhere is the end of a level that continues, or ended, without this shard.
 func elsewhere(why string) *ending { return &ending{state: runfile.Interrupted, why: why} }
 
-// look reports what was seen, and ends when shard 0 says so, or something else.
+// look reports the counts, and returns an end if shard 0 or this shard ends the level.
 func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *Report) *ending {
 	t.Tell(t.at.Number, false, seen)
 	now, err := t.Now()
@@ -198,7 +197,7 @@ func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *Report)
 	return &ending{state: runfile.EndedEarly}
 }
 
-// rule hands over what was counted, and keeps what shard 0 makes of it.
+// rule reports the final counts, and keeps shard 0's verdict.
 func (t *follows) rule(ctx context.Context, l *level, end *ending, r *runfile.Result) {
 	if end.state == runfile.Interrupted {
 		return

@@ -12,26 +12,25 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Lead is shard 0's side. Its methods are called by the sweep; ServeHTTP by an
-// http.Server.
+// Lead is the barrier on shard 0. The sweep calls its methods, an http.Server calls ServeHTTP.
 type Lead struct {
-	// Logger is told who is waited for; it discards by default.
+	// Logger logs which shards are missing; nil logs nothing.
 	Logger *slog.Logger
 	hello  Hello
 	token  string
 
 	mu     sync.Mutex
 	step   Step
-	level  int64    // the number of the level's Prepare
+	level  int64    // number of the level's Prepare step
 	others []*other // by index − 1
-	// changed is closed and replaced whenever a shard says something new.
+	// changed is closed and replaced when a shard reports something new.
 	changed chan struct{}
 }
 
-// other is what is known of another shard; lost holds for a level.
+// other is the state of another shard; lost holds for one level.
 type other struct {
 	process string
-	former  map[string]bool // processes whose place it took
+	former  map[string]bool // earlier processes of the shard
 	seen    time.Time
 	step    int64
 	done    bool
@@ -40,8 +39,8 @@ type other struct {
 	lost    string
 }
 
-// NewLead returns the barrier of shard 0, which lets in who knows the token; an
-// empty one lets everybody in. Until Open, shards are asked to come back.
+// NewLead returns the barrier of shard 0 for shards that know the token; an empty token admits
+// everyone. Until Open, shards are told to retry.
 func NewLead(h Hello, token string) *Lead {
 	l := &Lead{Logger: slog.New(slog.DiscardHandler), hello: h, token: token, changed: make(chan struct{})}
 	for range h.Count - 1 {
@@ -50,15 +49,15 @@ func NewLead(h Hello, token string) *Lead {
 	return l
 }
 
-// Open begins a sweep of that ID.
+// Open starts a sweep with an ID.
 func (l *Lead) Open(sweep string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// None of a shard 0 that was here before.
+	// Numbers must not repeat those of an earlier shard 0.
 	l.step = Step{Number: time.Now().UnixMilli(), Kind: Wait, Sweep: sweep}
 }
 
-// Announce makes a step the one that all are to be at.
+// Announce sets the step of all shards.
 func (l *Lead) Announce(s Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,8 +68,8 @@ func (l *Lead) Announce(s Step) {
 	}
 }
 
-// Gather waits until all shards are there and done with what was before, as long
-// as patience lasts. Losses are forgotten.
+// Gather waits until all shards are present and have finished the previous step, for patience
+// at most. Earlier losses are forgotten.
 func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
 	began, absent := time.Now(), ""
 	tell := began.Add(patient)
@@ -105,8 +104,8 @@ func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// Await waits until every shard is done with the step, or lost. Who is not by the
-// limit is far behind, and lost.
+// Await waits until every shard has finished the step or is lost. A shard that is not ready by
+// limit counts as lost.
 func (l *Lead) Await(ctx context.Context, limit time.Duration) {
 	done := l.wait(ctx, limit, func() bool {
 		l.mourn()
@@ -124,12 +123,12 @@ func (l *Lead) Await(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// wait waits until a condition, looked at under mu, holds, and says whether it did
-// before the limit and the end of ctx.
+// wait waits until holds returns true, and reports whether it did before the limit and the end
+// of ctx. It calls holds under mu.
 func (l *Lead) wait(ctx context.Context, limit time.Duration, holds func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	look := time.NewTicker(time.Second) // for those who say nothing
+	look := time.NewTicker(time.Second) // to notice silent shards
 	defer look.Stop()
 	for {
 		l.mu.Lock()
@@ -158,7 +157,7 @@ func (l *Lead) mourn() {
 	}
 }
 
-// Lost are the shards that do not carry their parts of the level any more.
+// Lost returns the shards that no longer take part in the level.
 func (l *Lead) Lost() (all []runfile.LostShard) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,8 +170,8 @@ func (l *Lead) Lost() (all []runfile.LostShard) {
 	return all
 }
 
-// Reports are the last counts of the level by index, nil where there are none;
-// shard 0's own place is empty.
+// Reports returns the last counts of the level by index, nil without counts. The place of shard
+// 0 is empty.
 func (l *Lead) Reports() []*Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()

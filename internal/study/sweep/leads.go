@@ -10,21 +10,22 @@ import (
 )
 
 const (
-	// headStart is how long before a load begins, or is halted, that is announced:
-	// some beats of the shards.
+	// headStart is the time between the announcement of a load's start or end and the event:
+	// several signs of life.
 	headStart = time.Second
 	haltAhead = 2 * time.Second
-	// keeping is how long the others may take to put a level on disk, farewell to
-	// hear of an end.
+	// keeping bounds the time in which other shards save a level, farewell that in which they
+	// learn of the end.
 	keeping, farewell = time.Minute, 5 * time.Second
 )
 
-// leads is shard 0: it decides for all, by the sum of what they count.
+// leads is shard 0. It decides for all by the sum of their counts.
 type leads struct {
 	*Lead
 	patience time.Duration
-	told     time.Time // when the others were told of the level
-	// levels is how many ended with a shard lost, whole what all counted of the last.
+	told     time.Time // when the level was announced
+	// levels counts the levels that lost a shard; whole holds the counts of all shards in the
+	// last level.
 	levels int
 	whole  runfile.Result
 }
@@ -42,8 +43,8 @@ func (t *leads) prepare(ctx context.Context, l *level) error {
 	return nil
 }
 
-// begin waits for the others as long as it took itself, and as turns may take. Who is
-// not ready by then is lost, which the first look tells.
+// begin waits for the other shards as long as its own preparation took, plus the time of a
+// turn. A shard that is not ready then is lost, as the first look reports.
 func (t *leads) begin(ctx context.Context, l *level) (time.Time, *ending) {
 	t.Await(ctx, time.Since(t.told)+l.plan.drain())
 	at := time.Now().Add(headStart)
@@ -69,10 +70,10 @@ func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *Report)
 
 func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Result) {
 	if end.state == runfile.Interrupted {
-		return // as the others will be told
+		return // as the other shards will be told
 	}
 	limit := l.plan.drain()
-	if l.plan.Measure.Conversations > 0 { // which end when they end
+	if l.plan.Measure.Conversations > 0 { // such levels end with their conversations
 		limit += time.Since(t.told)
 	}
 	t.Await(ctx, limit)
@@ -89,14 +90,14 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 	t.whole = seen.Result
 	t.Announce(Step{Kind: Ruled, Ruling: Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
 	t.Await(ctx, keeping)
-	if lost := t.Lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it had its part on disk
+	if lost := t.Lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it saved its share
 		t.levels++
 		r.Lost, r.Verdict = lost, l.watcher.Open(l.watcher.TurnsOf(seen.Result))
 	}
 }
 
-// over tells the others how the sweep ended, and returns that: one that lost a shard
-// has not measured everything.
+// over tells the other shards how the sweep ended, and returns that error. A sweep that lost a
+// shard is incomplete.
 func (t *leads) over(ctx context.Context, err error) error {
 	if err == nil && t.levels > 0 {
 		err = fmt.Errorf("%d of the levels lost a shard and were not reached; --resume measures them again", t.levels)

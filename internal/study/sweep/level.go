@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// lookEvery is how often a measurement is looked at.
+	// lookEvery is the time between two looks at a measurement.
 	lookEvery = time.Second
-	// drainGrace is how long past its total timeout a turn may take to end,
-	// drainDefault bounds turns without such a timeout.
+	// drainGrace is how long after its total timeout a turn may still end; drainDefault bounds
+	// turns without a timeout.
 	drainGrace, drainDefault = 5 * time.Second, 2 * time.Minute
-	// primeAtOnce conversations prime the cache at the same time, at most.
+	// primeAtOnce bounds the concurrent conversations that prime the cache.
 	primeAtOnce = 4
 )
 
@@ -29,13 +29,13 @@ type level struct {
 	scraper       *scraper
 	watcher       *watcher
 	live          Live
-	throttled     time.Duration // before the measurement, −1 where that is not known
-	// named is the level in the words of the shards.
+	throttled     time.Duration // before the measurement, −1 if unknown
+	// named describes the level to the other shards.
 	named Level
 }
 
-// run measures the level and fills in the result. It returns when every turn
-// that it started has ended; when ctx ends, those in flight are cut.
+// run measures the level and fills in the result. It returns after every turn has ended; when
+// ctx ends, it cuts the turns in flight.
 func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
@@ -79,16 +79,16 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	return end
 }
 
-// warm waits until the end of the warm-up, and writes what comes meanwhile.
+// warm waits until the end of the warm-up, and reports progress.
 func (l *level) warm(ctx context.Context, end time.Time) {
 	for left := time.Until(end); left > 0 && load.Pause(ctx, min(left, lookEvery)); left = time.Until(end) {
 		l.sink.records.flush()
 	}
 }
 
-// precede holds what the plan wants before the level's own load, and nobody
-// measures: conversations by which the cache knows the texts, and a warm-up of
-// a number of conversations at a rate of their own, with a rest.
+// precede runs what the plan wants before the level's load, without measuring it: conversations
+// that prime the cache, and a warm-up of a number of conversations at its own rate, with a
+// rest.
 func (l *level) precede(ctx context.Context) {
 	if n := l.plan.Cache.Conversations; l.plan.Cache.Policy == Prime && n > 0 {
 		l.sweep.phase(PhasePrime)
@@ -113,7 +113,7 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	if s.Plan.Cache.Policy != Keep || w <= 0 {
 		return nil
 	}
-	// No repetition has the number 0: what is said here is said in no level.
+	// No repetition has the number 0, so these texts occur in no level.
 	l, done, err := s.level(Cell{Variant: variant}, fullCurve)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	}
 	begin, end := s.team.begin(ctx, l)
 	if end != nil {
-		return nil // the other shards are elsewhere by now
+		return nil // the other shards have moved on
 	}
 	s.phase(PhaseWarmUp)
 	hard, cut := context.WithDeadline(ctx, begin.Add(w))
@@ -151,7 +151,7 @@ func (l *level) begin(at time.Time) {
 	l.sink.beginTimed(at, m.Snapshots, m.Snapshot)
 }
 
-// throttled is what Options say, −1 where they do not.
+// throttled returns the throttled time from Options, −1 if unknown.
 func (s *sweep) throttled() time.Duration {
 	if s.Throttled != nil {
 		if d, ok := s.Throttled(); ok {
@@ -161,18 +161,18 @@ func (s *sweep) throttled() time.Duration {
 	return -1
 }
 
-// throttledShare is the share of the time since the measurement began.
+// throttledShare returns the throttled share of the time since the measurement began.
 func (l *level) throttledShare(now time.Time) *float64 {
 	end := l.sweep.throttled()
 	length := now.Sub(l.watcher.began)
 	if l.throttled < 0 || end < 0 || length <= 0 { // stopped before it began
 		return nil
 	}
-	share := min((end-l.throttled).Seconds()/length.Seconds(), 1) // one group in another may count the same time
+	share := min((end-l.throttled).Seconds()/length.Seconds(), 1) // nested groups may count the same time twice
 	return &share
 }
 
-// measure waits until the measurement ends, and says why it did.
+// measure waits until the measurement ends, and returns why it did.
 func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 	scraping, stop := context.WithCancel(ctx)
 	var scrapes sync.WaitGroup
@@ -186,7 +186,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 	if d := l.plan.Measure.Duration(); d > 0 {
 		timed = time.After(time.Until(l.watcher.began.Add(d)))
 	}
-	// Between the edges of blocks, so that an early end leaves no sliver.
+	// Looks fall between the edges of blocks, so that an early end leaves no short block.
 	load.Pause(ctx, lookEvery/2)
 	looks := time.NewTicker(lookEvery)
 	defer looks.Stop()
@@ -213,8 +213,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 	return &ending{state: runfile.Interrupted, why: "the sweep was stopped"}
 }
 
-// drain lets the turns in flight come to their own ends, hangs at their
-// deadlines.
+// drain waits until the turns in flight have ended, at their deadlines at the latest.
 func (l *level) drain(hard context.Context, over <-chan struct{}) {
 	select {
 	case <-over:
@@ -223,7 +222,7 @@ func (l *level) drain(hard context.Context, over <-chan struct{}) {
 	}
 }
 
-// drain is how long turns in flight may take to end.
+// drain returns how long turns in flight may take to end.
 func (p Plan) drain() time.Duration {
 	if total := p.Workload.Timeouts.Total; total > 0 {
 		return total + drainGrace

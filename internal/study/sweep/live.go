@@ -1,5 +1,3 @@
-// Package live shows a sweep under way as metrics, so that one dashboard watches all
-// of its shards. The names are in the catalog.
 package sweep
 
 import (
@@ -17,7 +15,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Exporter has the figures of one process of a sweep. It is safe for concurrent use.
+// Exporter exports the figures of one process of a sweep as metrics, whose names are in the
+// catalog. It is safe for concurrent use.
 type Exporter struct {
 	handler    http.Handler
 	gauges     map[string]*prometheus.GaugeVec
@@ -28,7 +27,7 @@ type Exporter struct {
 	at position
 }
 
-// position is the level under way.
+// position is the current level.
 type position struct {
 	variant, level string
 }
