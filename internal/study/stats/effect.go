@@ -41,7 +41,7 @@ func OfShare(all [][]Pair) Ratio {
 	if !(total.Whole > 0) || math.IsNaN(r.Value) {
 		return r
 	}
-	effect, df := designEffect(all, r.Value)
+	effect, df := significantEffect(all, r.Value)
 	n := total.Whole / effect / square(studentRatio(df))
 	hits := r.Value * n
 	r.Low, r.High = 0, 1
@@ -68,21 +68,28 @@ func Total(all [][]Pair) (total Pair) {
 func designEffect(all [][]Pair, share float64) (effect, df float64) {
 	whole := Total(all).Whole
 	independent := share * (1 - share) / whole
-	if len(slices.Concat(all...)) < leastBlocks || !(independent > 0) {
+	if len(slices.Concat(all...)) < 2 || !(independent > 0) {
 		return 1, math.Inf(1)
 	}
 	variance, df := longRun(all, share, whole)
-	effect = variance / independent
-	// A variance from df pieces varies by √(2/df) of itself. A factor below 1 + 1.5√(2/df) is
-	// no sign of correlation; correcting for it would only widen the interval of independent
-	// turns.
-	if effect <= 1+1.5*math.Sqrt(2/df) {
+	if variance <= independent {
+		return 1, math.Inf(1)
+	}
+	return variance / independent, df
+}
+
+// significantEffect is designEffect, and 1 where the blocks are no evidence of correlation. A
+// 95 % interval that corrects for chance variation would be too wide for independent turns.
+func significantEffect(all [][]Pair, share float64) (effect, df float64) {
+	effect, df = designEffect(all, share)
+	// A variance from df pieces varies by √(2/df) of itself.
+	if len(slices.Concat(all...)) < leastBlocks || effect <= 1+1.5*math.Sqrt(2/df) {
 		return 1, math.Inf(1)
 	}
 	return effect, df
 }
 
-// leastBlocks is the smallest number of blocks for a variance.
+// leastBlocks is the smallest number of blocks for degrees of freedom and for a correlation.
 const leastBlocks = 4
 
 // longRun returns the variance of Σ part / Σ whole and its degrees of freedom: the larger of

@@ -2,16 +2,17 @@ package stats
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat/combin"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Evidence is a sequential test of a share of bad turns against the share that
 // an objective allows. It may be looked at after every turn: the chance that
 // it ever speaks against the truth with more than ln(1/α) is at most α, however
-// often one looks (Ville's inequality for the mean of likelihood ratios). The
-// turns are taken as independent; see DesignEffect for what is done when they are not.
+// often one looks (Ville's inequality for the mean of likelihood ratios). It assumes
+// independent turns; EffectiveCounts gives the counts to use for correlated ones.
 type Evidence struct {
 	// Allowed is the share of bad turns that the objective allows, in (0, 1).
 	Allowed float64
@@ -69,29 +70,53 @@ func Count(blocks []Tally) (good, bad float64, n int) {
 	return good, bad, n
 }
 
-// DesignEffect returns the factor by which counts are divided because neighbouring turns are
-// correlated: the variance of bad turns between blocks relative to that of independent turns,
-// at least 1.
-func DesignEffect(blocks []Tally) float64 {
-	good, bad, n := Count(blocks)
-	p := bad / (good + bad)
-	if !(p > 0 && p < 1) || n < 2 {
+const (
+	// effectMargin covers the uncertainty of a design effect that few blocks give. It was chosen
+	// on simulated levels with AR(1) block noise: without it, 11 % of the levels at a
+	// correlation of 0.8 were wrongly proven to meet an objective, with it 10 % or fewer.
+	effectMargin = 1.25
+	// maxScale bounds the scaling of a design effect to the allowed share. Larger scales made
+	// no proof safer in the same simulation, and left clearly met levels undecided.
+	maxScale = 3
+)
+
+// DesignEffect returns the number of turns that prove as much as one independent turn, at least
+// 1. Each argument holds the blocks of one uninterrupted measurement, in order.
+//
+// A level that shows few bad turns by chance shows little variance too. Where bad turns are
+// fewer than allowed, the effect is therefore scaled up to the allowed share.
+func (e Evidence) DesignEffect(measured ...[]Tally) float64 {
+	series := make([][]Pair, len(measured))
+	blocks := 0
+	for i, tallies := range measured {
+		for _, t := range tallies {
+			series[i] = append(series[i], Pair{Part: t.Bad, Whole: t.Good + t.Bad})
+		}
+		blocks += len(tallies)
+	}
+	total := Total(series)
+	share := total.Part / total.Whole
+	effect, df := designEffect(series, share)
+	if effect == 1 {
 		return 1
 	}
-	squares := 0.0
-	for _, b := range blocks {
-		if turns := b.Good + b.Bad; turns > 0 {
-			d := b.Bad - turns*p
-			squares += d * d / (turns * p * (1 - p))
-		}
+	if blocks >= leastBlocks {
+		effect *= square(studentRatio(df))
 	}
-	return max(squares/float64(n-1), 1)
+	return 1 + effectMargin*(effect-1)*min(max(e.Allowed/share, 1), maxScale)
 }
 
-// confidence returns the confidence that the share of bad turns is at most the allowed one: 1
+// EffectiveCounts returns the numbers of good and bad turns divided by their design effect.
+func (e Evidence) EffectiveCounts(measured ...[]Tally) (good, bad float64) {
+	effect := e.DesignEffect(measured...)
+	good, bad, _ = Count(slices.Concat(measured...))
+	return good / effect, bad / effect
+}
+
+// Confidence returns the confidence that the share of bad turns is at most the allowed one: 1
 // minus the probability of so few bad turns if the share were just above it (one-sided, exact
 // for independent turns). A fraction of a thinned bad turn counts as a whole one.
-func (e Evidence) confidence(good, bad float64) float64 {
+func (e Evidence) Confidence(good, bad float64) float64 {
 	if math.Ceil(bad) >= good+bad {
 		return 0
 	}
@@ -106,11 +131,13 @@ func (e Evidence) confidenceMissed(good, bad float64) float64 {
 }
 
 // atMost returns the probability of at most the given number of bad turns among n at the
-// allowed share, summed in logarithms.
+// allowed share.
 func (e Evidence) atMost(most, n float64) float64 {
-	sum := 0.0
-	for k := 0.0; k <= most; k++ {
-		sum += math.Exp(combin.LogGeneralizedBinomial(n, k) + times(k, math.Log(e.Allowed)) + times(n-k, math.Log(1-e.Allowed)))
+	switch {
+	case most < 0:
+		return 0
+	case most >= n:
+		return 1
 	}
-	return min(sum, 1)
+	return mathext.RegIncBeta(n-most, most+1, 1-e.Allowed)
 }

@@ -82,7 +82,7 @@ func TestConfidence(t *testing.T) {
 		{99, 1, 1 - math.Pow(0.99, 100) - math.Pow(0.99, 99)},
 		{0, 100, 0},
 	} {
-		if got := e.confidence(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {
+		if got := e.Confidence(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%g good, %g bad: %.9f, want %.9f", c.good, c.bad, got, c.want)
 		}
 	}
@@ -103,13 +103,13 @@ func TestDoubt(t *testing.T) {
 		if got := e.confidenceMissed(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%g good, %g bad: %.9f, want %.9f", c.good, c.bad, got, c.want)
 		}
-		if sum := e.confidenceMissed(c.good, c.bad) + e.confidence(c.good, c.bad); sum > 1+1e-9 {
+		if sum := e.confidenceMissed(c.good, c.bad) + e.Confidence(c.good, c.bad); sum > 1+1e-9 {
 			t.Errorf("%g good, %g bad: the two confidences are %g together", c.good, c.bad, sum)
 		}
 	}
 }
 
-func TestThin(t *testing.T) {
+func TestDesignEffect(t *testing.T) {
 	even, bursts := []Tally{}, []Tally{}
 	for i := range 20 {
 		even = append(even, Tally{9, 1})
@@ -119,14 +119,23 @@ func TestThin(t *testing.T) {
 			bursts = append(bursts, Tally{10, 0})
 		}
 	}
-	if got := DesignEffect(even); got != 1 {
-		t.Errorf("even blocks are thinned by %g", got)
+	effect := func(tallies []Tally) float64 {
+		var pairs []Pair
+		for _, t := range tallies {
+			pairs = append(pairs, Pair{Part: t.Bad, Whole: t.Good + t.Bad})
+		}
+		total := Total([][]Pair{pairs})
+		got, _ := designEffect([][]Pair{pairs}, total.Part/total.Whole)
+		return got
 	}
-	// Whole blocks fail together: ten turns are worth one.
-	if got := DesignEffect(bursts); got < 9 || got > 11 {
-		t.Errorf("bursts of ten are thinned by %g, want about 10", got)
+	if got := effect(even); got != 1 {
+		t.Errorf("even blocks have a design effect of %g, want 1", got)
 	}
-	if got := DesignEffect([]Tally{{5, 0}}); got != 1 {
-		t.Errorf("one block is thinned by %g", got)
+	// Whole blocks fail together: ten turns prove as much as one.
+	if got := effect(bursts); got < 9 || got > 11 {
+		t.Errorf("bursts of ten have a design effect of %g, want about 10", got)
+	}
+	if got := effect([]Tally{{5, 0}}); got != 1 {
+		t.Errorf("one block has a design effect of %g, want 1", got)
 	}
 }

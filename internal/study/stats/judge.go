@@ -63,14 +63,13 @@ func (j Judge) Measured(all ...Turns) *runfile.Verdict {
 func (j Judge) Prove(measured ...Turns) (runfile.Standing, float64) {
 	met, missed := 1.0, 0.0
 	for _, o := range j.Objectives {
-		var good, bad float64
-		for _, b := range measured {
-			g, n, _ := Count(b[o.Name])
-			by := DesignEffect(b[o.Name])
-			good, bad = good+g/by, bad+n/by
+		blocks := make([][]Tally, len(measured))
+		for i, m := range measured {
+			blocks[i] = m[o.Name]
 		}
 		e := Evidence{1 - o.Objective}
-		met, missed = min(met, e.confidence(good, bad)), max(missed, e.confidenceMissed(good, bad))
+		good, bad := e.EffectiveCounts(blocks...)
+		met, missed = min(met, e.Confidence(good, bad)), max(missed, e.confidenceMissed(good, bad))
 	}
 	switch {
 	case met >= j.Confidence:

@@ -140,7 +140,7 @@ func effectAt(v, by float64, all []Series, failures bool) (effect, df float64) {
 			share[i] = below(series, at, failures)
 		}
 		total := Total(share)
-		if x, xdf := designEffect(share, total.Part/total.Whole); x > effect {
+		if x, xdf := significantEffect(share, total.Part/total.Whole); x > effect {
 			effect, df = x, xdf
 		}
 	}

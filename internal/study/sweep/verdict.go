@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"math"
-	"slices"
 
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/stats"
@@ -42,7 +41,8 @@ func (j judgement) lost(b stats.Turns, times float64) *runfile.Verdict {
 		if bad <= (1-o.Objective)*(good+bad)*times {
 			continue
 		}
-		if good, bad, ok := enough(b[o.Name]); ok && (stats.Evidence{Allowed: 1 - o.Objective}).Against(good, bad) >= limit {
+		e := stats.Evidence{Allowed: 1 - o.Objective}
+		if blocks := b[o.Name]; enough(blocks) && e.Against(e.EffectiveCounts(blocks)) >= limit {
 			names = append(names, o.Name)
 		}
 	}
@@ -54,17 +54,20 @@ func (j judgement) lost(b stats.Turns, times float64) *runfile.Verdict {
 	return v
 }
 
-// futile names the objectives that the whole level could no longer be proven to
-// meet, were every turn to come good, up to so many times the turns that came.
+// futile names the objectives that the whole level can no longer be proven to meet, even if all
+// its turns to come are good. The level will have the given number of times the turns so far.
 func (j judgement) futile(b stats.Turns, times float64) []string {
 	var names []string
 	for _, o := range j.Objectives {
-		good, bad, n := stats.Count(b[o.Name])
+		good, bad, _ := stats.Count(b[o.Name])
 		if bad == 0 {
 			continue
 		}
-		toCome := slices.Repeat([]stats.Tally{{Good: (good + bad) / float64(n)}}, int(math.Ceil(float64(n)*(times-1))))
-		if _, met := (stats.Judge{Objectives: []runfile.Objective{o}, Confidence: j.Confidence}).Prove(stats.Turns{o.Name: slices.Concat(b[o.Name], toCome)}); met < j.Confidence {
+		// The effect is that of the turns so far: good turns appended to them would look like
+		// a drift.
+		e := stats.Evidence{Allowed: 1 - o.Objective}
+		effect, goodToCome := e.DesignEffect(b[o.Name]), (good+bad)*(times-1)
+		if e.Confidence((good+goodToCome)/effect, bad/effect) < j.Confidence {
 			names = append(names, o.Name)
 		}
 	}
@@ -77,7 +80,8 @@ func (j judgement) futile(b stats.Turns, times float64) []string {
 func (j judgement) met(b stats.Turns) *runfile.Verdict {
 	limit := math.Log(1 / (1 - j.Confidence))
 	for _, o := range j.Objectives {
-		if good, bad, ok := enough(b[o.Name]); !ok || (stats.Evidence{Allowed: 1 - o.Objective}).InFavour(good, bad) < limit {
+		e := stats.Evidence{Allowed: 1 - o.Objective}
+		if blocks := b[o.Name]; !enough(blocks) || e.InFavour(e.EffectiveCounts(blocks)) < limit {
 			return nil
 		}
 	}
@@ -86,15 +90,10 @@ func (j judgement) met(b stats.Turns) *runfile.Verdict {
 	return v
 }
 
-// enough returns the thinned counts of an objective, and whether they suffice
-// for an early decision.
-func enough(blocks []stats.Tally) (good, bad float64, ok bool) {
+// enough reports whether the blocks have enough judged turns for an early decision.
+func enough(blocks []stats.Tally) bool {
 	good, bad, n := stats.Count(blocks)
-	if good+bad < leastTurns || n < leastBlocks {
-		return 0, 0, false
-	}
-	by := stats.DesignEffect(blocks)
-	return good / by, bad / by, true
+	return good+bad >= leastTurns && n >= leastBlocks
 }
 
 func (p Plan) judge() stats.Judge {
