@@ -23,7 +23,7 @@ func exportCommand(parent *kingpin.CmdClause) command {
 	f := &exportFlags{}
 	c := parent.Command("export", "Write every turn of a sweep in the form of other tools.")
 	c.Arg("turns", `Directory of a sweep, or a log of turns: what "run --turns.file" wrote, too.`).Required().StringVar(&f.turns)
-	c.Flag("format", "csv, a row for each turn; aiperf, AIPerf's profile_export.jsonl; guidellm, GuideLLM's benchmarks.json, which has the statistics of each level.").Default(string(runfile.CSV)).EnumVar(&f.format, runfile.Formats()...)
+	c.Flag("format", "csv, a row for each turn; aiperf, AIPerf's profile_export.jsonl; guidellm, GuideLLM's benchmarks.json, which has the statistics of each level.").Default(string(runfile.CSV)).EnumVar(&f.format, runfile.ExportFormats()...)
 	c.Flag("output.file", "File to write; standard output without it.").PlaceHolder("FILE").StringVar(&f.file)
 	return command{c, f.run}
 }

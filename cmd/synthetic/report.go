@@ -55,7 +55,7 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	var conditions []figures.Condition
 	if f.failOn != "" {
 		var err error
-		if conditions, err = figures.Parse(f.failOn); err != nil {
+		if conditions, err = figures.ParseConditions(f.failOn); err != nil {
 			return usagef("--fail-on: %w", err)
 		}
 	}
@@ -68,10 +68,10 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 		return err
 	}
 	shown := files[0].Data // in Markdown
-	var outcomes []figures.Outcome
+	var outcomes []figures.ConditionOutcome
 	if conditions != nil {
-		outcomes = figures.Check(s, conditions)
-		shown = []byte(figures.Markdown(s, outcomes))
+		outcomes = figures.CheckConditions(s, conditions)
+		shown = []byte(figures.GateMarkdown(s, outcomes))
 		files = append(files, reports.File{Name: "gate.md", Data: shown})
 	}
 	if f.outputDir != "" {
@@ -88,14 +88,14 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	if conditions == nil {
 		return nil
 	}
-	return map[figures.Result]error{figures.Fail: errQuiet, figures.GateInconclusive: errInconclusive}[figures.Gate(outcomes)]
+	return map[figures.GateResult]error{figures.GateFailed: errQuiet, figures.GateInconclusive: errInconclusive}[figures.CombineOutcomes(outcomes)]
 }
 
 // objectives are those of the flags.
 func (f *reportFlags) objectives() ([]figures.Objective, error) {
 	var wanted []figures.Objective
 	for _, text := range f.slos {
-		o, err := figures.GateObjective(text)
+		o, err := figures.ParseObjective(text)
 		if err != nil {
 			return nil, usagef("--slo: %w", err)
 		}
@@ -193,7 +193,7 @@ func averaged(f *reportFlags) (*figures.Study, error) {
 			return nil, usagef("these runs cannot be pooled: %s; average repetitions of one plan, and compare others", d)
 		}
 		for i, other := range runs {
-			if place := s.Run.Shared(other); place != "" {
+			if place := s.Run.SharedResult(other); place != "" {
 				return nil, usagef("%s and %s hold the same measurement (%s): counted twice it would look more certain than it is; name each run once", f.runs[i], arg, place)
 			}
 		}

@@ -216,7 +216,7 @@ func TestProgressOnATerminal(t *testing.T) {
 		Coming: []string{"a-c6-r1", "a-c8-r1", "a-c10-r1", "a-c12-r1", "a-c14-r1", "a-c16-r1"},
 		Stats:  sweep.Stats{Counts: sweep.Counts{Turns: 30, Failed: 1, InFlight: 4, OutputTokens: 3000}, TTFT: [3]time.Duration{50 * time.Millisecond, 210 * time.Millisecond, 3 * time.Second}},
 	}
-	v.finished(runfile.Result{Variant: "a", Level: 2, Verdict: &runfile.Verdict{Standing: runfile.Met}}, "")
+	v.finished(runfile.Result{Variant: "a", Level: 2, Verdict: &runfile.LevelVerdict{Standing: runfile.Met}}, "")
 	out.Reset()
 	v.progress(p)
 	first := out.String()

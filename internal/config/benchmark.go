@@ -61,7 +61,7 @@ func openBenchmarkFile(path string) (*benchmarkFile, error) {
 // Levels returns the measured levels of a variant, rising.
 func (f *benchmarkFile) Levels(variant string) []float64 {
 	var out []float64
-	for _, l := range f.study.Of(variant).Levels {
+	for _, l := range f.study.SeriesNamed(variant).Levels {
 		out = append(out, l.At)
 	}
 	return out
@@ -70,7 +70,7 @@ func (f *benchmarkFile) Levels(variant string) []float64 {
 // At returns a level, which must be one of Levels. It returns an error for a level that is
 // unfit as a baseline.
 func (f *benchmarkFile) At(variant string, level float64) (benchmarkLevel, error) {
-	l, ok := f.study.Of(variant).Level(level)
+	l, ok := f.study.SeriesNamed(variant).Level(level)
 	if !ok {
 		return benchmarkLevel{}, fmt.Errorf("nothing was measured at %g", level)
 	}

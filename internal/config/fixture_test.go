@@ -62,7 +62,7 @@ func smallRun() *runfile.Run {
 	}
 	failing, doomed := result(rng, "kv_aware", 40, 400, 0.2), result(rng, "kv_aware", 60, 400, 0)
 	doomed.State, doomed.Why = runfile.EndedEarly, "the queue grew"
-	doomed.Verdict = &runfile.Verdict{Decided: runfile.DecidedEarly}
+	doomed.Verdict = &runfile.LevelVerdict{Decided: runfile.DecidedEarly}
 	r.Results = append(r.Results, failing, doomed)
 	return r
 }

@@ -56,19 +56,19 @@ func TestJudge(t *testing.T) {
 			TTFTP99: Plain(1), TPOTP99: Plain(1)}}},
 		{"spoiled by the prober itself", "UNDECIDED (the prober was the limit)", Level{Limit: "late", Figures: map[Metric]Figure{
 			TTFTP99: Plain(9000), TPOTP99: Plain(1)}}},
-		{"spoiled, and counted", "UNDECIDED (the prober was the limit)", Level{Limit: "late", Verdict: &runfile.Verdict{Standing: runfile.Undecided}}},
-		{"spoiled once, and proven by other runs", "PASS", Level{Limit: "late", Verdict: &runfile.Verdict{Standing: runfile.Met, Met: true}}},
+		{"spoiled, and counted", "UNDECIDED (the prober was the limit)", Level{Limit: "late", Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided}}},
+		{"spoiled once, and proven by other runs", "PASS", Level{Limit: "late", Verdict: &runfile.LevelVerdict{Standing: runfile.Met, Met: true}}},
 		{"given up, no objective missed yet", "FAIL (GIVEN UP)", Level{GivenUp: true, Figures: map[Metric]Figure{
 			TTFTP99: Plain(1), TPOTP99: Plain(1)}}},
-		{"given up for an objective", "FAIL (TTFT)", Level{GivenUp: true, Verdict: &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
-		{"given up, and nothing lost", "FAIL (GIVEN UP)", Level{GivenUp: true, Verdict: &runfile.Verdict{Standing: runfile.Missed}}},
+		{"given up for an objective", "FAIL (TTFT)", Level{GivenUp: true, Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
+		{"given up, and nothing lost", "FAIL (GIVEN UP)", Level{GivenUp: true, Verdict: &runfile.LevelVerdict{Standing: runfile.Missed}}},
 		{"counted turns decide, not the quantile", "FAIL (TTFT)", Level{
 			Figures: map[Metric]Figure{TTFTP99: between(990, 940, 1040), TPOTP99: Plain(1)},
-			Verdict: &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
-		{"counted, and nothing proven", "UNDECIDED (seems to pass)", Level{Verdict: &runfile.Verdict{Met: true, Standing: runfile.Undecided}}},
+			Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
+		{"counted, and nothing proven", "UNDECIDED (seems to pass)", Level{Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Undecided}}},
 		{"counted, nothing proven, and bad", "UNDECIDED (seems to fail TTFT+TPOT)", Level{
-			Verdict: &runfile.Verdict{Standing: runfile.Undecided, Lost: []string{"ttft", "tpot"}}}},
-		{"not reached", "NOT REACHED", Level{NotReached: "too little", Verdict: &runfile.Verdict{Met: true, Standing: runfile.Met}}},
+			Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Lost: []string{"ttft", "tpot"}}}},
+		{"not reached", "NOT REACHED", Level{NotReached: "too little", Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Met}}},
 		{"a bad quantile within noise", "UNDECIDED (seems to fail TTFT)", Level{Figures: map[Metric]Figure{
 			TTFTP99: between(1010, 940, 1040), TPOTP99: between(50, 48, 52)}}},
 		{"a quantile within noise", "UNDECIDED (seems to pass)", Level{Figures: map[Metric]Figure{
@@ -107,7 +107,7 @@ func TestComplyEndsAtTheFirstFailure(t *testing.T) {
 // a sweep; what merely seems to pass counts up to what does not.
 func TestComplyGoesOnWhereNothingIsProven(t *testing.T) {
 	counted := func(s runfile.Standing, lost ...string) Level {
-		return Level{Verdict: &runfile.Verdict{Standing: s, Met: lost == nil, Lost: lost}}
+		return Level{Verdict: &runfile.LevelVerdict{Standing: s, Met: lost == nil, Lost: lost}}
 	}
 	met, missed := counted(runfile.Met), counted(runfile.Missed, "ttft")
 	seemsMet, seemsMissed := counted(runfile.Undecided), counted(runfile.Undecided, "ttft")
@@ -129,7 +129,7 @@ func TestComplyGoesOnWhereNothingIsProven(t *testing.T) {
 			l.At = float64(10 * (i + 1))
 			series.Levels = append(series.Levels, l)
 			if l.Verdict != nil {
-				proven.Rise(l.At, *l.Verdict)
+				proven.AddLevel(l.At, *l.Verdict)
 			}
 		}
 		c := Comply(&Study{Objectives: slos()[:1], Series: []Series{series}})[0]

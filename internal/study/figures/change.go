@@ -6,7 +6,7 @@ import (
 )
 
 // large is the ratio from which a factor reads better than a percentage.
-const large = 5
+const largeRatio = 5
 
 // Change words the ratio of a value to the one that it is held against, in
 // percent with so many decimals ("+48%", "-10%") or, from a factor of 5 on either
@@ -20,9 +20,9 @@ func Change(ratio float64, decimals int) string {
 		return "×∞"
 	case ratio == 0:
 		return "-100%"
-	case ratio >= large:
+	case ratio >= largeRatio:
 		return "×" + factor(ratio, decimals)
-	case ratio <= 1.0/large:
+	case ratio <= 1.0/largeRatio:
 		return "÷" + factor(1/ratio, decimals)
 	}
 	unit := math.Pow(10, float64(decimals))
@@ -41,7 +41,7 @@ func Gain(m Metric, percent float64) string {
 		ratio = 1 - percent/100
 	}
 	switch {
-	case percent > -95 && ratio < large && ratio > 1.0/large:
+	case percent > -95 && ratio < largeRatio && ratio > 1.0/largeRatio:
 		return fmt.Sprintf("%.1f%%", math.Round(10*percent)/10+0) // adding 0 makes −0 a 0
 	case percent > 0:
 		return Change(ratio, 0) + " better"

@@ -11,24 +11,24 @@ import (
 )
 
 // Result is what a condition, or a gate, comes to. A higher one weighs more.
-type Result int
+type GateResult int
 
 // The results.
 const (
 	// Pass: what was measured shows that the condition is not true.
-	Pass Result = iota
+	GatePassed GateResult = iota
 	// Inconclusive: neither that it is true nor that it is not, for want of turns, or
 	// of a level that was reached and that the prober itself did not distort.
 	GateInconclusive
 	// Fail: it is true, beyond noise.
-	Fail
+	GateFailed
 )
 
 // Outcome is what one condition found in one series.
-type Outcome struct {
+type ConditionOutcome struct {
 	Condition
 	Series string
-	Result Result
+	Result GateResult
 	// Detail is the figure that decided, in words, or why nothing did.
 	Detail string
 }
@@ -36,20 +36,20 @@ type Outcome struct {
 // Check applies the conditions to every series but a baseline: with several
 // series the first is the baseline and is not judged; one alone is judged by
 // itself.
-func Check(s *Study, conditions []Condition) []Outcome {
+func CheckConditions(s *Study, conditions []Condition) []ConditionOutcome {
 	comply := Comply(s)
 	compares := len(s.Series) > 1
-	var all []Outcome
+	var all []ConditionOutcome
 	for i, series := range s.Series {
 		if i == 0 && compares {
 			continue
 		}
 		for _, c := range conditions {
-			o := Outcome{Condition: c, Series: series.Name}
+			o := ConditionOutcome{Condition: c, Series: series.Name}
 			if c.Metric == NoMetric {
-				o.capacity(comply[i], comply[0], compares)
+				o.checkCapacity(comply[i], comply[0], compares)
 			} else {
-				o.levels(s, series)
+				o.checkLevels(s, series)
 			}
 			all = append(all, o)
 		}
@@ -57,34 +57,34 @@ func Check(s *Study, conditions []Condition) []Outcome {
 	return all
 }
 
-func (o *Outcome) open(format string, args ...any) {
+func (o *ConditionOutcome) setInconclusive(format string, args ...any) {
 	o.Result, o.Detail = GateInconclusive, fmt.Sprintf(format, args...)
 }
 
-func (o *Outcome) capacity(own, base Compliance, compares bool) {
+func (o *ConditionOutcome) checkCapacity(own, base Compliance, compares bool) {
 	least, most := o.Value, o.Value
 	switch {
 	case !own.Judged:
-		o.open("the SLOs could not be judged at any level")
+		o.setInconclusive("the SLOs could not be judged at any level")
 		return
 	case o.Baseline && (!compares || !base.Judged):
-		o.open("there is no baseline to compare with")
+		o.setInconclusive("there is no baseline to compare with")
 		return
 	case o.Baseline && base.Proven.Missed == nil && own.Proven.Missed != nil && *own.Proven.Missed > base.Highest:
 		// As where its sweep was stopped: it may scale to any level.
-		o.open("capacity %g, and the baseline was not measured up to a level that it fails at (it meets %g)", own.Highest, base.Highest)
+		o.setInconclusive("capacity %g, and the baseline was not measured up to a level that it fails at (it meets %g)", own.Highest, base.Highest)
 		return
 	case o.Baseline && math.IsInf(base.Most, 1): // as far as both were measured
 		least, most = least*base.Least, most*base.Highest
 	case o.Baseline:
 		least, most = least*base.Least, most*base.Most
 	}
-	o.Result = o.between(own.Least, own.Most, least, most)
-	o.Detail = fmt.Sprintf("capacity %s, limit %s", span(own.Least, own.Most), span(least, most))
+	o.Result = o.compareRanges(own.Least, own.Most, least, most)
+	o.Detail = fmt.Sprintf("capacity %s, limit %s", formatRange(own.Least, own.Most), formatRange(least, most))
 }
 
 // span is "40", or "40 to 80" of what is not known closer, or "40 or more".
-func span(least, most float64) string {
+func formatRange(least, most float64) string {
 	switch {
 	case math.IsInf(most, 1):
 		return fmt.Sprintf("%g or more", least)
@@ -97,23 +97,23 @@ func span(least, most float64) string {
 // between compares a value that lies between low and high with a limit that lies
 // between least and most: what holds of the one end and not of the other is
 // inconclusive.
-func (o *Outcome) between(low, high, least, most float64) Result {
+func (o *ConditionOutcome) compareRanges(low, high, least, most float64) GateResult {
 	if o.Op[0] == '<' {
 		low, high, least, most = high, low, most, least
 	}
 	switch { // now low is what speaks for the condition least
-	case gateHolds(low, o.Op, most):
-		return Fail
-	case gateHolds(high, o.Op, least):
+	case satisfies(low, o.Op, most):
+		return GateFailed
+	case satisfies(high, o.Op, least):
 		return GateInconclusive
 	}
-	return Pass
+	return GatePassed
 }
 
 // levels judges all levels, or the one that the condition names. One that fails
 // decides; one of which nothing may be concluded lets nothing pass. The figure that
 // is shown is the one furthest on the wrong side.
-func (o *Outcome) levels(s *Study, series Series) {
+func (o *ConditionOutcome) checkLevels(s *Study, series Series) {
 	worst := math.Inf(-1)
 	var unseen []float64
 	var why, shown string
@@ -122,14 +122,14 @@ func (o *Outcome) levels(s *Study, series Series) {
 			continue
 		}
 		base, _ := s.Series[0].Level(l.At)
-		f, limit, reason := o.figures(base, l)
+		f, limit, reason := o.comparands(base, l)
 		if reason != "" {
 			if unseen = append(unseen, l.At); why == "" {
 				why = reason
 			}
 			continue
 		}
-		r := o.against(base.Figure(o.Metric), f, limit)
+		r := o.compare(base.Figure(o.Metric), f, limit)
 		excess := f.Value - limit
 		if o.Op[0] == '<' {
 			excess = -excess
@@ -143,14 +143,14 @@ func (o *Outcome) levels(s *Study, series Series) {
 			shown += ", which is within noise: measure longer, or repeat"
 		}
 	}
-	o.conclude(shown, unseen, why)
-	if o.Result == Pass && o.At == 0 && s.Interrupted != "" {
-		o.open("%s; the sweep did not come to its end, so levels may be missing: %s", o.Detail, s.Interrupted)
+	o.finish(shown, unseen, why)
+	if o.Result == GatePassed && o.At == 0 && s.Interrupted != "" {
+		o.setInconclusive("%s; the sweep did not come to its end, so levels may be missing: %s", o.Detail, s.Interrupted)
 	}
 }
 
 // figures are those that are compared, or why they may not be.
-func (o *Outcome) figures(base, l Level) (f Figure, limit float64, why string) {
+func (o *ConditionOutcome) comparands(base, l Level) (f Figure, limit float64, why string) {
 	if f = l.Figure(o.Metric); !f.Known() {
 		return f, 0, "the figure is not known, or of too few turns"
 	}
@@ -171,26 +171,26 @@ func (o *Outcome) figures(base, l Level) (f Figure, limit float64, why string) {
 
 // against compares a figure with the limit, by intervals where there are some. Of
 // a ratio to 0, as of errors that nobody had, there is none.
-func (o *Outcome) against(base, f Figure, limit float64) Result {
+func (o *ConditionOutcome) compare(base, f Figure, limit float64) GateResult {
 	low, high := RatioInterval(base, f)
 	switch {
 	case f.Uncertain() || o.Baseline && base.Uncertain():
 		return GateInconclusive
 	case o.Baseline && !math.IsNaN(low):
-		return o.between(low, high, o.Value, o.Value)
+		return o.compareRanges(low, high, o.Value, o.Value)
 	case !o.Baseline && f.Ranged():
-		return o.between(f.Low, f.High, limit, limit)
+		return o.compareRanges(f.Low, f.High, limit, limit)
 	}
-	return o.between(f.Value, f.Value, limit, limit)
+	return o.compareRanges(f.Value, f.Value, limit, limit)
 }
 
 // conclude adds the levels that were not seen.
-func (o *Outcome) conclude(shown string, unseen []float64, why string) {
+func (o *ConditionOutcome) finish(shown string, unseen []float64, why string) {
 	o.Detail = shown
 	switch {
 	case unseen == nil && shown == "":
-		o.open("no such level was measured")
-	case unseen == nil || o.Result == Fail:
+		o.setInconclusive("no such level was measured")
+	case unseen == nil || o.Result == GateFailed:
 	default:
 		o.Result = max(o.Result, GateInconclusive)
 		if shown != "" {
@@ -200,7 +200,7 @@ func (o *Outcome) conclude(shown string, unseen []float64, why string) {
 	}
 }
 
-func gateHolds(v float64, op string, limit float64) bool {
+func satisfies(v float64, op string, limit float64) bool {
 	switch op {
 	case ">":
 		return v > limit
@@ -214,11 +214,11 @@ func gateHolds(v float64, op string, limit float64) bool {
 
 // Gate is what all outcomes come to: the gravest of them. Without any nothing was
 // shown.
-func Gate(all []Outcome) Result {
+func CombineOutcomes(all []ConditionOutcome) GateResult {
 	if len(all) == 0 {
 		return GateInconclusive
 	}
-	gravest := Pass
+	gravest := GatePassed
 	for _, o := range all {
 		gravest = max(gravest, o.Result)
 	}
@@ -226,9 +226,9 @@ func Gate(all []Outcome) Result {
 }
 
 // Markdown is a short summary for a pull request.
-func Markdown(s *Study, all []Outcome) string {
+func GateMarkdown(s *Study, all []ConditionOutcome) string {
 	var b strings.Builder
-	verdict := []string{"passed", "**inconclusive**", "**failed**"}[Gate(all)]
+	verdict := []string{"passed", "**inconclusive**", "**failed**"}[CombineOutcomes(all)]
 	fmt.Fprintf(&b, "### Performance gate %s\n\n%s\n\n", verdict, chart.MarkdownText(s.Title))
 	fmt.Fprintf(&b, "| | Fails if | Configuration | Found |\n| :---: | :--- | :--- | :--- |\n")
 	for _, o := range all {

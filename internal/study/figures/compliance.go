@@ -44,7 +44,7 @@ func (v SLOResult) String() string {
 	case !v.Judged():
 		return "n/a"
 	}
-	return runfile.Verdict{Standing: v.Standing, Met: v.Pass()}.Words(v.Failed)
+	return runfile.LevelVerdict{Standing: v.Standing, Met: v.Pass()}.Words(v.Failed)
 }
 
 // Judge applies the objectives to a level. The verdict of the sweep decides, or
@@ -59,7 +59,7 @@ func Judge(objectives []Objective, l Level) SLOResult {
 	switch {
 	case l.NotReached != "":
 		return SLOResult{NotReached: true}
-	case len(objectives) == 0, l.Verdict == nil && Unsound(l) != "", l.Verdict != nil && l.Verdict.Open():
+	case len(objectives) == 0, l.Verdict == nil && Unsound(l) != "", l.Verdict != nil && l.Verdict.Unjudged():
 		return SLOResult{Limited: len(objectives) > 0 && l.Limit != ""}
 	case l.Verdict != nil:
 		return byTurns(objectives, l)
@@ -165,13 +165,13 @@ func Comply(s *Study) []Compliance {
 		all = append(all, comply(s.Objectives, series))
 		c, base := &all[i], all[0]
 		c.ChangePct = 100 * (c.Highest/base.Highest - 1)
-		c.Unmeasured = c.Highest != base.Highest && !c.below(base) && !base.below(*c)
+		c.Unmeasured = c.Highest != base.Highest && !c.provenBelow(base) && !base.provenBelow(*c)
 		if i > 0 {
 			best = max(best, c.Highest)
 		}
 	}
 	for i := range all {
-		all[i].Winner = i > 0 && all[i].Highest == best && all[0].below(all[i])
+		all[i].Winner = i > 0 && all[i].Highest == best && all[0].provenBelow(all[i])
 	}
 	return all
 }
@@ -187,7 +187,7 @@ func comply(objectives []Objective, series Series) Compliance {
 			continue
 		}
 		c.Judged = c.Judged || v.Judged()
-		c.Proven.Rise(l.At, runfile.Verdict{Standing: v.Standing})
+		c.Proven.AddLevel(l.At, runfile.LevelVerdict{Standing: v.Standing})
 		switch met := v.Standing == runfile.Met; {
 		case met && c.Proven.Missed != nil:
 			c.Beyond = append(c.Beyond, l.At)
@@ -218,7 +218,7 @@ func (c Compliance) Between() string {
 // below reports whether o is known to scale further: c fails, beyond noise, at a
 // level up to the one that o meets, beyond noise. Of a series that passes wherever
 // it was measured, as in a sweep that was stopped, that is not known.
-func (c Compliance) below(o Compliance) bool {
+func (c Compliance) provenBelow(o Compliance) bool {
 	missed, met := c.Proven.Missed, o.Proven.Level
 	return c.Highest < o.Highest && missed != nil && met != nil && *missed <= *met
 }

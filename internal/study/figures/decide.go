@@ -7,28 +7,28 @@ import (
 )
 
 // Verdict is how a series stands against the baseline.
-type Verdict string
+type Winner string
 
 // The verdicts.
 const (
-	Better Verdict = "better"
-	Worse  Verdict = "worse"
+	Better Winner = "better"
+	Worse  Winner = "worse"
 	// Mixed is better by some figures and worse by others.
-	Mixed Verdict = "better and worse"
+	Mixed Winner = "better and worse"
 	// Alike: no latency differs by more than alike, which the intervals show.
-	Alike Verdict = "no difference"
+	Alike Winner = "no difference"
 	// Inconclusive: what was measured shows neither a difference nor that there is
 	// none.
-	Inconclusive Verdict = "inconclusive"
+	Inconclusive Winner = "inconclusive"
 )
 
 // Decision is a verdict and what led to it: capacity or, where it does not decide,
 // latency at equal load, or throughput, of which costs and the yield of GPUs follow.
 type Decision struct {
 	Series, Baseline string
-	Verdict
+	Verdict          Winner
 	// By is ByCapacity, ByLatency, ByThroughput, or "" when nothing decided.
-	By string
+	Criterion string
 	// BetterIn and WorseIn are the figures that decided, in words: those by which
 	// the series is better, and worse.
 	BetterIn, WorseIn []string
@@ -47,13 +47,13 @@ const (
 )
 
 // ground is something that can decide, and its figures.
-type ground struct {
-	by      string
+type criterion struct {
+	name    string
 	metrics []Metric
 }
 
-func grounds() []ground {
-	return []ground{
+func criteria() []criterion {
+	return []criterion{
 		{ByLatency, []Metric{TTFTP95, TTFTP50, TPOTP50, TPOTP95, LatencyP50, LatencyP95}},
 		{ByThroughput, []Metric{OutputTokensPerSecond, TurnsPerSecond}},
 	}
@@ -65,20 +65,20 @@ func Decide(s *Study, series Series, base, own Compliance) Decision {
 	d := Decision{Series: series.Name, Baseline: base.Series}
 	capacities := fmt.Sprintf("%s %s against %s", s.LevelName(), own.Between(), base.Between())
 	switch {
-	case base.below(own):
-		d.Verdict, d.By, d.BetterIn, d.Shown = Better, ByCapacity, []string{capacities}, capacities
+	case base.provenBelow(own):
+		d.Verdict, d.Criterion, d.BetterIn, d.Shown = Better, ByCapacity, []string{capacities}, capacities
 		return d
-	case own.below(base):
-		d.Verdict, d.By, d.WorseIn, d.Shown = Worse, ByCapacity, []string{capacities}, capacities
+	case own.provenBelow(base):
+		d.Verdict, d.Criterion, d.WorseIn, d.Shown = Worse, ByCapacity, []string{capacities}, capacities
 		return d
 	}
 	same := true
-	for _, g := range grounds() {
+	for _, g := range criteria() {
 		all := atEqualLoad(g.metrics, Sound(s.Series[0]), Sound(series))
-		if d.decide(g.by, all); d.By != "" {
+		if d.decide(g.name, all); d.Criterion != "" {
 			return d
 		}
-		same = same && !slices.ContainsFunc(all, func(o overall) bool { return !o.alike() })
+		same = same && !slices.ContainsFunc(all, func(o overall) bool { return !o.isAlike() })
 	}
 	switch {
 	case d.Shown == "":
@@ -86,7 +86,7 @@ func Decide(s *Study, series Series, base, own Compliance) Decision {
 	case same:
 		d.Verdict = Alike
 	default:
-		d.Verdict, d.Why = Inconclusive, fmt.Sprintf("nothing differs beyond noise at most levels, and a difference of more than %s is not ruled out: measure longer, or repeat", Change(alike, 0)[1:])
+		d.Verdict, d.Why = Inconclusive, fmt.Sprintf("nothing differs beyond noise at most levels, and a difference of more than %s is not ruled out: measure longer, or repeat", Change(maxAlikeRatio, 0)[1:])
 	}
 	return d
 }
@@ -94,21 +94,21 @@ func Decide(s *Study, series Series, base, own Compliance) Decision {
 // decide takes in what figures say, when any is better or worse.
 func (d *Decision) decide(by string, all []overall) {
 	for _, o := range all {
-		switch o.way() {
+		switch o.direction() {
 		case 1:
-			d.BetterIn = append(d.BetterIn, o.span())
+			d.BetterIn = append(d.BetterIn, o.describeRange())
 		case -1:
-			d.WorseIn = append(d.WorseIn, o.span())
+			d.WorseIn = append(d.WorseIn, o.describeRange())
 		}
-		if d.Shown == "" || o.way() != 0 && d.By == "" {
+		if d.Shown == "" || o.direction() != 0 && d.Criterion == "" {
 			d.Shown = o.String()
 		}
-		if o.way() != 0 {
-			d.By = by
+		if o.direction() != 0 {
+			d.Criterion = by
 		}
 	}
 	switch {
-	case d.By == "":
+	case d.Criterion == "":
 	case d.WorseIn == nil:
 		d.Verdict = Better
 	case d.BetterIn == nil:
@@ -144,19 +144,19 @@ func (d Decision) Headline() string {
 }
 
 // Ground says by what the verdict was reached, or why there is none.
-func (d Decision) Ground() string {
+func (d Decision) Explanation() string {
 	better, worse := strings.Join(d.BetterIn, ", "), strings.Join(d.WorseIn, ", ")
 	switch {
 	case d.Verdict == Inconclusive:
 		return strings.ToUpper(d.Why[:1]) + d.Why[1:] + "."
 	case d.Verdict == Alike:
-		return fmt.Sprintf("At equal load no latency and no throughput differs by more than %s.", Change(alike, 0)[1:])
-	case d.By == ByCapacity:
+		return fmt.Sprintf("At equal load no latency and no throughput differs by more than %s.", Change(maxAlikeRatio, 0)[1:])
+	case d.Criterion == ByCapacity:
 		return "Decided by capacity."
 	case worse == "":
-		return fmt.Sprintf("Decided by %s: %s.", d.By, better)
+		return fmt.Sprintf("Decided by %s: %s.", d.Criterion, better)
 	case better == "":
-		return fmt.Sprintf("Decided by %s: %s.", d.By, worse)
+		return fmt.Sprintf("Decided by %s: %s.", d.Criterion, worse)
 	}
-	return fmt.Sprintf("Decided by %s: better are %s; worse are %s.", d.By, better, worse)
+	return fmt.Sprintf("Decided by %s: better are %s; worse are %s.", d.Criterion, better, worse)
 }

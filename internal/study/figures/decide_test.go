@@ -31,7 +31,7 @@ func TestDecide(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		other Series
-		want  Verdict
+		want  Winner
 		text  string // of the headline and its ground
 	}{
 		{"better", around("b", 2, 150, 225, 300), Better, "b is better than a: TTFT p95 -25.0% (-26.2% to -23.8%), the mean of 3 levels."},
@@ -44,7 +44,7 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := Decide(&Study{Series: []Series{base, tt.other}}, tt.other, Compliance{Series: "a"}, Compliance{Series: "b"})
-			if text := d.Headline() + " " + d.Ground(); d.Verdict != tt.want || !strings.Contains(strings.ToLower(text), strings.ToLower(tt.text)) {
+			if text := d.Headline() + " " + d.Explanation(); d.Verdict != tt.want || !strings.Contains(strings.ToLower(text), strings.ToLower(tt.text)) {
 				t.Errorf("%s: %s; want %s: %s", d.Verdict, text, tt.want, tt.text)
 			}
 		})

@@ -86,7 +86,7 @@ func RatioInterval(a, b Figure) (low, high float64) {
 func (d Delta) Percent() float64 { return 100 * (d.Ratio - 1) }
 
 // Large reports whether the change is better told as a factor.
-func (d Delta) Large() bool { return d.Known && (d.Ratio >= large || d.Ratio <= 1.0/large) }
+func (d Delta) Large() bool { return d.Known && (d.Ratio >= largeRatio || d.Ratio <= 1.0/largeRatio) }
 
 // String is "+48% worse", "-10% better", "×32 worse", "n/a".
 func (d Delta) String() string {

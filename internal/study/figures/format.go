@@ -7,20 +7,20 @@ import (
 )
 
 // long is the time in ms from which seconds read better.
-const long = 10_000
+const secondsFromMillis = 10_000
 
 // Text is a value with its unit, as it is printed: "236ms", "58.5s", "16.3%".
 // Halves are rounded to even, as the programs that wrote such reports do.
 func (m Metric) Text(v float64) string { return m.describe().text(v) }
 
 func (d description) text(v float64) string {
-	text := d.bare(v, v)
+	text := d.number(v, v)
 	switch {
 	case math.IsNaN(v):
 		return "n/a"
 	case math.IsInf(v, 0):
 		return text
-	case d.unit == "ms" && v >= long:
+	case d.unit == "ms" && v >= secondsFromMillis:
 		return text + "s"
 	}
 	return text + d.unit
@@ -37,7 +37,7 @@ func (m Metric) Cell(f Figure) string {
 		d.decimals = min(d.decimals, max(0, int(math.Round(-math.Log10(f.Step)))))
 	}
 	text := d.text(f.Value)
-	low, high := d.bare(f.Low, f.Value), d.bare(f.High, f.Value)
+	low, high := d.number(f.Low, f.Value), d.number(f.High, f.Value)
 	switch {
 	case f.Uncertain() && low == high:
 		text += " (?)"
@@ -49,13 +49,13 @@ func (m Metric) Cell(f Figure) string {
 
 // bare is a value in the unit and with the digits in which another one, beside
 // which it stands, is printed.
-func (d description) bare(v, beside float64) string {
+func (d description) number(v, beside float64) string {
 	switch {
 	case math.IsNaN(v):
 		return "?"
 	case math.IsInf(v, 1):
 		return "∞"
-	case d.unit == "ms" && beside >= long:
+	case d.unit == "ms" && beside >= secondsFromMillis:
 		return strconv.FormatFloat(v/1000, 'f', 1, 64)
 	}
 	decimals := d.decimals

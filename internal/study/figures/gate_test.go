@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 		"ttft_followup_p50>200ms":    "ttft_followup_p50_ms 0 > 200 false",
 		"ttft_p95_with_failures>10s": "ttft_p95_with_failures_ms 0 > 10000 false",
 	} {
-		all, err := Parse(text)
+		all, err := ParseConditions(text)
 		if err != nil || len(all) != 1 {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -64,19 +64,19 @@ func TestParseErrors(t *testing.T) {
 		"ttft_p99>1s,tops<-4":     `condition 2, "tops<-4": "-4" is no value`,
 		"ttft_p99>1s;tpot_p99>1s": `"1s;tpot_p99>1s" is no value`,
 	} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseConditions(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
 }
 
 func TestObjective(t *testing.T) {
-	o, err := GateObjective("answer_ttft_p95<=1.5s")
+	o, err := ParseObjective("answer_ttft_p95<=1.5s")
 	if err != nil || o.Metric() != "answer_ttft_p95_ms" || o.Label != "ANSWER TTFT" || o.Threshold != 1500 || o.Share != 95 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, text := range []string{"ttft_p99>1s", "tops<5", "ttft_p99@5<1s", "ttft_p99<baseline", "nonsense"} {
-		if _, err := GateObjective(text); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := ParseObjective(text); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
@@ -93,17 +93,17 @@ func TestCheck(t *testing.T) {
 	s := slower()
 	for _, tt := range []struct {
 		text   string
-		want   Result
+		want   GateResult
 		detail string
 	}{
-		{"capacity<baseline*0.9", Fail, "capacity 40, limit 72 to 90"},
-		{"capacity<baseline*0.3", Pass, "capacity 40, limit 24 to 30"},
-		{"ttft_p50>800ms", Fail, "at concurrency 100, limit 800ms"},
-		{"ttft_p50@40>800ms", Pass, "at concurrency 40, limit 800ms"},
-		{"ttft_p50>baseline*1.7", Fail, ", limit "},
-		{"ttft_p50>baseline*2", Pass, ", limit "},
+		{"capacity<baseline*0.9", GateFailed, "capacity 40, limit 72 to 90"},
+		{"capacity<baseline*0.3", GatePassed, "capacity 40, limit 24 to 30"},
+		{"ttft_p50>800ms", GateFailed, "at concurrency 100, limit 800ms"},
+		{"ttft_p50@40>800ms", GatePassed, "at concurrency 40, limit 800ms"},
+		{"ttft_p50>baseline*1.7", GateFailed, ", limit "},
+		{"ttft_p50>baseline*2", GatePassed, ", limit "},
 		{"ttft_p50>baseline*1.8", GateInconclusive, "within noise: measure longer"},
-		{"tops<baseline*0.4", Pass, ", limit "},
+		{"tops<baseline*0.4", GatePassed, ", limit "},
 		{"ttft_p50@70>1s", GateInconclusive, "no such level was measured"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
@@ -115,13 +115,13 @@ func TestCheck(t *testing.T) {
 }
 
 // only is the outcome of one condition.
-func only(t *testing.T, s *Study, text string) Outcome {
+func only(t *testing.T, s *Study, text string) ConditionOutcome {
 	t.Helper()
-	conditions, err := Parse(text)
+	conditions, err := ParseConditions(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := Check(s, conditions)
+	all := CheckConditions(s, conditions)
 	if len(all) != 1 {
 		t.Fatalf("%d outcomes: %+v", len(all), all)
 	}
@@ -134,15 +134,15 @@ func TestGateBetween(t *testing.T) {
 	for _, tt := range []struct {
 		op                     string
 		low, high, least, most float64
-		want                   Result
+		want                   GateResult
 	}{
-		{">", 9, 11, 8, 8, Fail}, {">", 9, 11, 10, 10, GateInconclusive}, {">", 9, 11, 11, 11, Pass}, {">=", 9, 11, 11, 11, GateInconclusive},
-		{"<", 9, 11, 12, 12, Fail}, {"<", 9, 11, 10, 10, GateInconclusive}, {"<", 9, 11, 9, 9, Pass}, {"<=", 9, 11, 9, 9, GateInconclusive},
-		{"<", 40, math.Inf(1), 40, 40, Pass}, {"<", 40, math.Inf(1), 50, 50, GateInconclusive},
-		{">", 9, 11, 8, 10, GateInconclusive}, {"<", 9, 11, 10, 12, GateInconclusive}, {"<", 9, 11, 12, 14, Fail},
+		{">", 9, 11, 8, 8, GateFailed}, {">", 9, 11, 10, 10, GateInconclusive}, {">", 9, 11, 11, 11, GatePassed}, {">=", 9, 11, 11, 11, GateInconclusive},
+		{"<", 9, 11, 12, 12, GateFailed}, {"<", 9, 11, 10, 10, GateInconclusive}, {"<", 9, 11, 9, 9, GatePassed}, {"<=", 9, 11, 9, 9, GateInconclusive},
+		{"<", 40, math.Inf(1), 40, 40, GatePassed}, {"<", 40, math.Inf(1), 50, 50, GateInconclusive},
+		{">", 9, 11, 8, 10, GateInconclusive}, {"<", 9, 11, 10, 12, GateInconclusive}, {"<", 9, 11, 12, 14, GateFailed},
 	} {
-		o := Outcome{Condition: Condition{Op: tt.op}}
-		if got := o.between(tt.low, tt.high, tt.least, tt.most); got != tt.want {
+		o := ConditionOutcome{Condition: Condition{Op: tt.op}}
+		if got := o.compareRanges(tt.low, tt.high, tt.least, tt.most); got != tt.want {
 			t.Errorf("%g to %g %s %g to %g: %d, want %d", tt.low, tt.high, tt.op, tt.least, tt.most, got, tt.want)
 		}
 	}
@@ -151,7 +151,7 @@ func TestGateBetween(t *testing.T) {
 // TestStoppedBaseline: a baseline that was stopped below the level at which the
 // other fails says nothing of its capacity; above it, it does.
 func TestStoppedBaseline(t *testing.T) {
-	for levels, want := range map[int]Result{1: GateInconclusive, 2: Pass} {
+	for levels, want := range map[int]GateResult{1: GateInconclusive, 2: GatePassed} {
 		s := slower()
 		s.Series[0].Levels = s.Series[0].Levels[:levels]
 		if o := only(t, s, "capacity<baseline*0.3"); o.Result != want {
@@ -176,8 +176,8 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := changed(whole, 1, tt.change)
-			for text, want := range map[string]Result{
-				"ttft_p50>10s": GateInconclusive, "ttft_p50>baseline*9": GateInconclusive, "ttft_p50@80>10s": Pass, "ttft_p50>1ms": Fail,
+			for text, want := range map[string]GateResult{
+				"ttft_p50>10s": GateInconclusive, "ttft_p50>baseline*9": GateInconclusive, "ttft_p50@80>10s": GatePassed, "ttft_p50>1ms": GateFailed,
 			} {
 				o := only(t, s, text)
 				if o.Result != want || want == GateInconclusive && !(strings.Contains(o.Detail, "; nothing is concluded at 100: ") && strings.Contains(o.Detail, tt.why)) {
@@ -185,7 +185,7 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 				}
 			}
 			s.Interrupted = "by a signal"
-			if o := only(t, s, "ttft_p50@80>10s"); o.Result != Pass {
+			if o := only(t, s, "ttft_p50@80>10s"); o.Result != GatePassed {
 				t.Errorf("of a level that was measured: %+v", o)
 			}
 			s = changed(whole, 0, tt.change) // and the baseline's
@@ -217,30 +217,30 @@ func changed(s *Study, series int, change func(*Level)) *Study {
 
 // TestNoErrorsAreNoMoreThanNone: a ratio to 0 has no interval.
 func TestNoErrorsAreNoMoreThanNone(t *testing.T) {
-	if o := only(t, slower(), "error_pct>baseline*1.5"); o.Result != Pass {
+	if o := only(t, slower(), "error_pct>baseline*1.5"); o.Result != GatePassed {
 		t.Errorf("%+v", o)
 	}
 }
 
 func TestAloneThereIsNoBaseline(t *testing.T) {
 	s := FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})})
-	conditions, err := Parse("capacity<baseline,ttft_p99>1s,tops<baseline")
+	conditions, err := ParseConditions("capacity<baseline,ttft_p99>1s,tops<baseline")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := Check(s, conditions)
-	if all[0].Result != GateInconclusive || all[1].Result != Pass || all[2].Result != GateInconclusive || Gate(all) != GateInconclusive || Gate(all[1:2]) != Pass {
+	all := CheckConditions(s, conditions)
+	if all[0].Result != GateInconclusive || all[1].Result != GatePassed || all[2].Result != GateInconclusive || CombineOutcomes(all) != GateInconclusive || CombineOutcomes(all[1:2]) != GatePassed {
 		t.Errorf("%+v", all)
 	}
 }
 
 func TestMarkdown(t *testing.T) {
 	s := slower()
-	conditions, err := Parse("capacity<baseline*0.9,error_pct>5%,ttft_p50@7>1s")
+	conditions, err := ParseConditions("capacity<baseline*0.9,error_pct>5%,ttft_p50@7>1s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := Markdown(s, Check(s, conditions))
+	text := GateMarkdown(s, CheckConditions(s, conditions))
 	for _, want := range []string{"### Performance gate **failed**", "| ❌ | `capacity<baseline*0.9` | branch | capacity 40, limit 72 to 90 |", "| ✅ | `error_pct>5%` | branch |", "| ❔ | `ttft_p50@7>1s` | branch |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, text)

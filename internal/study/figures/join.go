@@ -17,18 +17,18 @@ func Difference(a, b *Study) string {
 	}
 	if a.Workload != nil && b.Workload != nil {
 		for _, p := range slices.Concat(a.Workload, b.Workload) {
-			if x, y := valueOf(p.Name, a.Workload), valueOf(p.Name, b.Workload); x != y {
+			if x, y := parameterValue(p.Name, a.Workload), parameterValue(p.Name, b.Workload); x != y {
 				return fmt.Sprintf("the workloads of %s and %s differ: %s is %s in the first, %s in the second", a.File, b.File, p.Name, x, y)
 			}
 		}
 	}
 	if len(a.Objectives) > 0 && len(b.Objectives) > 0 && !slices.Equal(a.Objectives, b.Objectives) {
-		return fmt.Sprintf("the SLOs differ: %s in %s, %s in %s", objectives(a), a.File, objectives(b), b.File)
+		return fmt.Sprintf("the SLOs differ: %s in %s, %s in %s", objectiveList(a), a.File, objectiveList(b), b.File)
 	}
 	return ""
 }
 
-func valueOf(name string, list []runfile.Parameter) string {
+func parameterValue(name string, list []runfile.Parameter) string {
 	for _, p := range list {
 		if p.Name == name {
 			return p.Value
@@ -37,7 +37,7 @@ func valueOf(name string, list []runfile.Parameter) string {
 	return "not given"
 }
 
-func objectives(s *Study) string {
+func objectiveList(s *Study) string {
 	words := make([]string, len(s.Objectives))
 	for i, o := range s.Objectives {
 		words[i] = fmt.Sprintf("%s (%s)", o.Name, o)
@@ -71,7 +71,7 @@ func Join(studies []*Study) *Study {
 	for _, s := range studies {
 		titles = append(titles, s.Name)
 		for _, series := range s.Series {
-			series.Name = s.nameBeside(studies, series.Name)
+			series.Name = s.nameAmong(studies, series.Name)
 			joined.Series = append(joined.Series, series)
 		}
 		joined.Interrupted = cmp.Or(joined.Interrupted, s.Interrupted)
@@ -79,15 +79,15 @@ func Join(studies []*Study) *Study {
 			joined.Objectives = s.Objectives
 		}
 		for _, p := range s.Method {
-			p.Variant = s.nameBeside(studies, p.Variant)
+			p.Variant = s.nameAmong(studies, p.Variant)
 			joined.Method = append(joined.Method, p)
 		}
 		for _, p := range s.Deployment {
-			p.Variant = s.nameBeside(studies, p.Variant)
+			p.Variant = s.nameAmong(studies, p.Variant)
 			joined.Deployment = append(joined.Deployment, p)
 		}
 		for _, c := range s.Capacities {
-			c.Variant = s.nameBeside(studies, c.Variant)
+			c.Variant = s.nameAmong(studies, c.Variant)
 			joined.Capacities = append(joined.Capacities, c)
 		}
 		for _, n := range s.Notes {
@@ -101,12 +101,12 @@ func Join(studies []*Study) *Study {
 		}
 	}
 	joined.Title = strings.Join(titles, " against ")
-	joined.Warnings = append(joined.Warnings, models(joined.Deployment)...)
+	joined.Warnings = append(joined.Warnings, modelWarnings(joined.Deployment)...)
 	return joined
 }
 
 // models warns of a comparison that is one of models as well.
-func models(deployment []runfile.Parameter) []string {
+func modelWarnings(deployment []runfile.Parameter) []string {
 	var values []string
 	for _, p := range deployment {
 		if strings.EqualFold(p.Name, "model") && !slices.Contains(values, p.Value) {
@@ -123,12 +123,12 @@ func models(deployment []runfile.Parameter) []string {
 // where that has no other, by its own name where no other study has it, by both
 // where one has, or where nothing was measured of it. What holds for the whole
 // study ("") carries the study's name.
-func (s *Study) nameBeside(all []*Study, variant string) string {
-	measured := s.index(variant) >= 0
+func (s *Study) nameAmong(all []*Study, variant string) string {
+	measured := s.seriesIndex(variant) >= 0
 	switch {
 	case variant == "" || measured && len(s.Series) == 1:
 		return s.Name
-	case measured && !slices.ContainsFunc(all, func(o *Study) bool { return o != s && o.index(variant) >= 0 }):
+	case measured && !slices.ContainsFunc(all, func(o *Study) bool { return o != s && o.seriesIndex(variant) >= 0 }):
 		return variant
 	}
 	return s.Name + " " + variant

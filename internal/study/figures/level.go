@@ -14,9 +14,9 @@ import (
 // out unless none did.
 func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}, Families: map[string][]string{}}
-	results := l.reached(measured)
+	results := l.reachedResults(measured)
 	l.Runs = len(results)
-	valid := l.valid(results)
+	valid := l.validResults(results)
 	l.addTimings(valid)
 	l.addErrors(results)
 	l.addRates(valid)
@@ -28,10 +28,10 @@ func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 		l.Warnings = append(l.Warnings, text)
 	}
 	for _, r := range results {
-		if r.State != runfile.Complete && !decided(r) {
+		if r.State != runfile.Complete && !decidedEarly(r) {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s.", r.Repetition, r.Why))
 		}
-		if text := leftOut(r); text != "" {
+		if text := leftOutText(r); text != "" {
 			l.Limit = cmp.Or(l.Limit, r.Limit())
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d: %s.", r.Repetition, text))
 		}
@@ -40,7 +40,7 @@ func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 		}
 	}
 	if len(judge.Objectives) > 0 {
-		l.Verdict = judge.Together(results)
+		l.Verdict = judge.Combine(results)
 	}
 	return l
 }
@@ -52,7 +52,7 @@ type measured struct {
 }
 
 // reached are the results that carried their level's load, or all when none did.
-func (l *Level) reached(all []measured) (results []runfile.Result) {
+func (l *Level) reachedResults(all []measured) (results []runfile.Result) {
 	for _, m := range all {
 		if m.notReached == "" {
 			results = append(results, m.Result)
@@ -73,7 +73,7 @@ func (l *Level) reached(all []measured) (results []runfile.Result) {
 }
 
 // leftOut says that the prober itself kept turns, or the whole, from being judged.
-func leftOut(r runfile.Result) string {
+func leftOutText(r runfile.Result) string {
 	turns, of := r.LeftOut()
 	switch limit := r.Limit(); {
 	case limit != "":
@@ -86,7 +86,7 @@ func leftOut(r runfile.Result) string {
 
 // valid are the results that stand for the level's latencies: those with few
 // errors, or all when there is none of them.
-func (l *Level) valid(results []runfile.Result) []runfile.Result {
+func (l *Level) validResults(results []runfile.Result) []runfile.Result {
 	var kept []runfile.Result
 	for _, r := range results {
 		var total, failed uint64
@@ -152,7 +152,7 @@ func (l *Level) countErrors(b runfile.Block) {
 
 // shareFigure is a share in percent.
 func shareFigure(share [][]stats.Pair) Figure {
-	r := stats.OfShare(share)
+	r := stats.EstimateShare(share)
 	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(stats.Total(share).Whole)}
 }
 
@@ -189,6 +189,6 @@ func (l *Level) addServer(results []runfile.Result) {
 
 // decided reports a result that ended early because its verdict was clear: as
 // planned, and no reason to warn.
-func decided(r runfile.Result) bool {
+func decidedEarly(r runfile.Result) bool {
 	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided != runfile.DecidedMeasured
 }

@@ -18,14 +18,14 @@ type table struct {
 }
 
 // document is what a report in Markdown holds.
-type document struct {
+type markdownDocument struct {
 	title     string
 	generated string
 	bullets   []runfile.Parameter // of the methodology
 	tables    []table
 	json      string // the last ```json block
 	// open says that the JSON block was never closed.
-	open bool
+	unclosed bool
 }
 
 var (
@@ -35,8 +35,8 @@ var (
 )
 
 // scan splits the text into its parts.
-func scan(text string) document {
-	var d document
+func scanMarkdown(text string) markdownDocument {
+	var d markdownDocument
 	heading, fenced := "", ""
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
@@ -56,10 +56,10 @@ func scan(text string) document {
 		case strings.HasPrefix(line, "#"):
 			heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
 		case strings.HasPrefix(line, "|") && i+1 < len(lines) && isRule(lines[i+1]):
-			t := table{heading: heading, header: cells(line)}
+			t := table{heading: heading, header: splitRow(line)}
 			for i += 2; i < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i]), "|"); i++ {
 				// As many cells as the table has columns.
-				t.rows = append(t.rows, append(cells(lines[i]), make([]string, len(t.header))...)[:len(t.header)])
+				t.rows = append(t.rows, append(splitRow(lines[i]), make([]string, len(t.header))...)[:len(t.header)])
 			}
 			i--
 			d.tables = append(d.tables, t)
@@ -72,7 +72,7 @@ func scan(text string) document {
 			}
 		}
 	}
-	d.open = fenced == "```json"
+	d.unclosed = fenced == "```json"
 	return d
 }
 
@@ -81,7 +81,7 @@ func isRule(line string) bool {
 	return strings.HasPrefix(line, "|") && strings.Trim(line, "|:- ") == "" && strings.Contains(line, "-")
 }
 
-func cells(line string) (all []string) {
+func splitRow(line string) (all []string) {
 	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
 	for cell := range strings.SplitSeq(line, "|") {
 		all = append(all, chart.UnescapeMarkdown(strings.TrimSpace(cell)))
@@ -92,8 +92,8 @@ func cells(line string) (all []string) {
 // parseMarkdown reads the tables of a report, and its JSON block where it has
 // one: the block's figures are exact and replace what the tables print.
 func parseMarkdown(text string) (*Study, error) {
-	d := scan(text)
-	if d.open {
+	d := scanMarkdown(text)
+	if d.unclosed {
 		return nil, fmt.Errorf("the JSON block is not closed: the report was written only in part; make it again")
 	}
 	s := &Study{Kind: runfile.Concurrency}
@@ -111,11 +111,11 @@ func parseMarkdown(text string) (*Study, error) {
 	}
 	s.Method = append(s.Method, d.bullets...)
 	s.addTables(d)
-	return s, s.check()
+	return s, s.validate()
 }
 
 // mode names the series of a report that does not compare variants.
-func (d document) mode() string {
+func (d markdownDocument) seriesName() string {
 	for _, b := range d.bullets {
 		if b.Name == "Routing mode" {
 			return strings.ToLower(strings.ReplaceAll(b.Value, "-", "_"))

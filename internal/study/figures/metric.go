@@ -49,7 +49,7 @@ const (
 func Quantiles() []float64 { return []float64{0.50, 0.95, 0.99} }
 
 // EveryQuantile lists all that are computed.
-func EveryQuantile() []float64 { return []float64{0.50, 0.75, 0.90, 0.95, 0.99, 0.999} }
+func AllQuantiles() []float64 { return []float64{0.50, 0.75, 0.90, 0.95, 0.99, 0.999} }
 
 // Statistic is what is told of a latency over all turns beside its quantiles.
 type Statistic string
@@ -66,9 +66,9 @@ const (
 func (t Timing) Statistic(s Statistic) Metric { return Metric(string(t) + "_" + string(s) + "_ms") }
 
 // Every is the metrics of a latency over all turns, in the order to be printed.
-func (t Timing) Every() []Metric {
+func (t Timing) AllMetrics() []Metric {
 	all := []Metric{t.Statistic(Mean), t.Statistic(SD), t.Statistic(Min)}
-	for _, q := range EveryQuantile() {
+	for _, q := range AllQuantiles() {
 		all = append(all, t.percentile(AllTurns, 100*q))
 	}
 	return append(all, t.Statistic(Max))
@@ -126,15 +126,15 @@ func Metrics() []Metric {
 	for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns, WithFailures} {
 		for _, t := range Timings() {
 			if turns == AllTurns {
-				all = append(all, t.Every()...)
+				all = append(all, t.AllMetrics()...)
 				continue
 			}
-			for _, q := range EveryQuantile() {
+			for _, q := range AllQuantiles() {
 				all = append(all, t.percentile(turns, 100*q))
 			}
 		}
 	}
-	for _, d := range counted() {
+	for _, d := range countedMetrics() {
 		all = append(all, d.metric)
 	}
 	return all
@@ -163,7 +163,7 @@ func (t Timing) Typical(turns Turns) Metric { return Metric(t) + "_" + Metric(tu
 
 // Main tells the figures of the main tables from the statistics and those over
 // some turns only.
-func (m Metric) Main() bool {
+func (m Metric) InMainTables() bool {
 	t, turns, q := m.Latency()
 	if t != NoTiming {
 		return t != NTPOT && turns == AllTurns && slices.Contains(Quantiles(), q)
@@ -172,7 +172,7 @@ func (m Metric) Main() bool {
 }
 
 // Over is a latency over all turns as it is over others.
-func (m Metric) Over(turns Turns) Metric {
+func (m Metric) ForTurns(turns Turns) Metric {
 	t, _, q := m.Latency()
 	return t.percentile(turns, 100*q)
 }
@@ -218,7 +218,7 @@ type description struct {
 }
 
 // counted are the metrics that are no quantile.
-func counted() []description {
+func countedMetrics() []description {
 	return []description{
 		{ErrorPct, "Error %", "%", 1, LowerIsBetter},
 		{TurnsPerSecond, "Turns/s", "", 2, HigherIsBetter},
@@ -261,7 +261,7 @@ func (m Metric) describe() description {
 		}
 		return d
 	}
-	for _, d := range counted() {
+	for _, d := range countedMetrics() {
 		if d.metric == m {
 			return d
 		}

@@ -7,7 +7,7 @@ import (
 
 // alike is the ratio within which the intervals of figures have to lie for their
 // series not to differ.
-const alike = 1.05
+const maxAlikeRatio = 1.05
 
 // overall sums a figure up over the levels of which both series have it.
 type overall struct {
@@ -58,7 +58,7 @@ func (o *overall) add(d Delta) {
 
 // way is 1 when the figure is better beyond noise at more than half of the levels,
 // and worse at none; −1 the other way round; else 0.
-func (o overall) way() int {
+func (o overall) direction() int {
 	switch {
 	case o.better > 0 && o.worse > 0, 2*max(o.better, o.worse) <= o.levels:
 		return 0
@@ -74,9 +74,9 @@ func (o overall) interval() (low, high float64) {
 	return math.Exp(o.log - math.Sqrt(o.down)/n), math.Exp(o.log + math.Sqrt(o.up)/n)
 }
 
-func (o overall) alike() bool {
+func (o overall) isAlike() bool {
 	low, high := o.interval()
-	return low >= 1/alike && high <= alike
+	return low >= 1/maxAlikeRatio && high <= maxAlikeRatio
 }
 
 // String is "TTFT p95 -24.3% (-27.1% to -21.2%), the mean of 9 levels".
@@ -94,18 +94,18 @@ func (o overall) String() string {
 }
 
 // span is "TTFT p95 by 6.7% to 45% at 9 of 9 levels".
-func (o overall) span() string {
-	by := percent(o.least) + " to " + percent(o.most)
+func (o overall) describeRange() string {
+	by := formatPercent(o.least) + " to " + formatPercent(o.most)
 	if math.Round(o.least) == math.Round(o.most) {
-		by = percent(o.most)
+		by = formatPercent(o.most)
 	}
 	return fmt.Sprintf("%s by %s at %d of %d levels", o.metric.Title(), by, max(o.better, o.worse), o.levels)
 }
 
 // percent is "1.9%", "28%", "×32".
-func percent(v float64) string {
+func formatPercent(v float64) string {
 	switch {
-	case v >= 100*(large-1):
+	case v >= 100*(largeRatio-1):
 		return Change(v/100+1, 0)
 	case v >= 10:
 		return fmt.Sprintf("%.0f%%", v)

@@ -29,20 +29,20 @@ type Condition struct {
 }
 
 // capacity is how a condition names it.
-const capacity = "capacity"
+const capacityKey = "capacity"
 
 var (
-	shape    = regexp.MustCompile(`^([a-z0-9_.]+)(?:@([0-9.]+))?\s*(>=|<=|>|<)\s*(\S.*)$`)
-	baseline = regexp.MustCompile(`^baseline(?:\s*\*\s*([0-9.]+))?$`)
-	quantity = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(ms|s|m|%)?$`)
+	conditionSyntax = regexp.MustCompile(`^([a-z0-9_.]+)(?:@([0-9.]+))?\s*(>=|<=|>|<)\s*(\S.*)$`)
+	baselineSyntax  = regexp.MustCompile(`^baseline(?:\s*\*\s*([0-9.]+))?$`)
+	quantitySyntax  = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(ms|s|m|%)?$`)
 )
 
 // Parse reads conditions separated by commas. Errors say which one is wrong,
 // and what it could be.
-func Parse(text string) ([]Condition, error) {
+func ParseConditions(text string) ([]Condition, error) {
 	var all []Condition
 	for i, part := range strings.Split(text, ",") {
-		c, err := parse(strings.TrimSpace(part))
+		c, err := parseCondition(strings.TrimSpace(part))
 		if err != nil {
 			return nil, fmt.Errorf("condition %d, %q: %w", i+1, strings.TrimSpace(part), err)
 		}
@@ -51,15 +51,15 @@ func Parse(text string) ([]Condition, error) {
 	return all, nil
 }
 
-func parse(text string) (Condition, error) {
+func parseCondition(text string) (Condition, error) {
 	c := Condition{Text: text}
-	m := shape.FindStringSubmatch(text)
+	m := conditionSyntax.FindStringSubmatch(text)
 	if m == nil {
 		return c, fmt.Errorf(`want FIGURE[@LEVEL] OPERATOR VALUE, such as "ttft_p99>1s", "tpot_p95@100>60ms" or "capacity<baseline*0.9"; operators are >, >=, < and <=`)
 	}
-	c.Metric, c.Op = find(m[1]), m[3]
-	if c.Metric == NoMetric && m[1] != capacity {
-		return c, fmt.Errorf("there is no figure %q: want %q or one of %s", m[1], capacity, strings.Join(gateNames(), ", "))
+	c.Metric, c.Op = findMetric(m[1]), m[3]
+	if c.Metric == NoMetric && m[1] != capacityKey {
+		return c, fmt.Errorf("there is no figure %q: want %q or one of %s", m[1], capacityKey, strings.Join(conditionFigures(), ", "))
 	}
 	if m[2] != "" {
 		at, err := strconv.ParseFloat(m[2], 64)
@@ -68,12 +68,12 @@ func parse(text string) (Condition, error) {
 		}
 		c.At = at
 	}
-	return c, c.value(strings.TrimSpace(m[4]))
+	return c, c.parseValue(strings.TrimSpace(m[4]))
 }
 
 // value reads what is compared with, in the metric's own unit.
-func (c *Condition) value(text string) error {
-	if b := baseline.FindStringSubmatch(text); b != nil {
+func (c *Condition) parseValue(text string) error {
+	if b := baselineSyntax.FindStringSubmatch(text); b != nil {
 		v, err := strconv.ParseFloat(cmp.Or(b[1], "1"), 64)
 		if err != nil || !(v > 0) {
 			return fmt.Errorf(`%q is no factor: want a number above 0, such as "baseline*0.9"`, b[1])
@@ -81,7 +81,7 @@ func (c *Condition) value(text string) error {
 		c.Baseline, c.Value = true, v
 		return nil
 	}
-	q := quantity.FindStringSubmatch(text)
+	q := quantitySyntax.FindStringSubmatch(text)
 	if q == nil {
 		return fmt.Errorf(`%q is no value: want a number with a unit, such as 1s, 60ms, 5%%, or "baseline*0.9"`, text)
 	}
@@ -104,11 +104,11 @@ func (c *Condition) value(text string) error {
 
 // Figure is the metric's key, or "capacity".
 func (c Condition) Figure() string {
-	return cmp.Or(string(c.Metric), capacity)
+	return cmp.Or(string(c.Metric), capacityKey)
 }
 
 // find accepts a key with or without its unit ("ttft_p99" is ttft_p99_ms).
-func find(name string) Metric {
+func findMetric(name string) Metric {
 	for _, suffix := range []string{"", "_ms", "_pct", "_per_s"} {
 		if m := Metric(name + suffix); m.Reported() {
 			return m
@@ -117,7 +117,7 @@ func find(name string) Metric {
 	return NoMetric
 }
 
-func gateNames() []string {
+func conditionFigures() []string {
 	var all []string
 	for _, m := range Metrics() {
 		if _, turns, _ := m.Latency(); turns == AllTurns {
@@ -130,8 +130,8 @@ func gateNames() []string {
 
 // Objective reads an SLO such as "ttft_p99<1s": the quantile and its highest
 // good value.
-func GateObjective(text string) (Objective, error) {
-	c, err := parse(strings.TrimSpace(text))
+func ParseObjective(text string) (Objective, error) {
+	c, err := parseCondition(strings.TrimSpace(text))
 	if err != nil {
 		return Objective{}, fmt.Errorf("%q: %w", text, err)
 	}

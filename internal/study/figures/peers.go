@@ -17,19 +17,19 @@ const AIPerfFile = "profile_export_aiperf.json"
 
 // block is the statistics that AIPerf tells of a metric; GuideLLM's are put into
 // the same.
-type block struct {
+type toolStatistics struct {
 	Avg, Std, Min, Max           *float64
 	P50, P75, P90, P95, P99, Top *float64
 	Count                        uint64
 }
 
 // add puts the statistics of a latency, in ms times scale, among the figures.
-func (b *block) add(l Level, t Timing, scale float64) {
+func (b *toolStatistics) addLatency(l Level, t Timing, scale float64) {
 	if b == nil {
 		return
 	}
 	values := []*float64{b.Avg, b.Std, b.Min, b.P50, b.P75, b.P90, b.P95, b.P99, b.Top, b.Max}
-	for i, m := range t.Every() {
+	for i, m := range t.AllMetrics() {
 		if v := values[i]; v != nil {
 			f := Plain(*v * scale)
 			f.N = b.Count
@@ -39,7 +39,7 @@ func (b *block) add(l Level, t Timing, scale float64) {
 }
 
 // mean puts the mean of a block among the figures.
-func (b *block) mean(l Level, m Metric) {
+func (b *toolStatistics) addMean(l Level, m Metric) {
 	if b != nil && b.Avg != nil {
 		l.Figures[m] = Plain(*b.Avg)
 	}
@@ -47,19 +47,19 @@ func (b *block) mean(l Level, m Metric) {
 
 // aiperf is the part of AIPerf's results that is read.
 type aiperf struct {
-	Version    string  `json:"aiperf_version"`
-	Latency    *block  `json:"request_latency"`
-	TTFT       *block  `json:"time_to_first_token"`
-	Answer     *block  `json:"time_to_first_output_token"`
-	TPOT       *block  `json:"inter_token_latency"`
-	Turns      *block  `json:"request_throughput"`
-	Tokens     *block  `json:"output_token_throughput"`
-	Goodput    *block  `json:"goodput"`
-	PerTurn    *block  `json:"output_sequence_length"`
-	Count      *block  `json:"request_count"`
-	ErrorCount *block  `json:"error_request_count"`
-	EndTime    string  `json:"end_time"`
-	Config     loadgen `json:"input_config"`
+	Version    string          `json:"aiperf_version"`
+	Latency    *toolStatistics `json:"request_latency"`
+	TTFT       *toolStatistics `json:"time_to_first_token"`
+	Answer     *toolStatistics `json:"time_to_first_output_token"`
+	TPOT       *toolStatistics `json:"inter_token_latency"`
+	Turns      *toolStatistics `json:"request_throughput"`
+	Tokens     *toolStatistics `json:"output_token_throughput"`
+	Goodput    *toolStatistics `json:"goodput"`
+	PerTurn    *toolStatistics `json:"output_sequence_length"`
+	Count      *toolStatistics `json:"request_count"`
+	ErrorCount *toolStatistics `json:"error_request_count"`
+	EndTime    string          `json:"end_time"`
+	Config     loadgen         `json:"input_config"`
 }
 
 // loadgen is how AIPerf made its load: in the phase that it measured or, in earlier
@@ -105,20 +105,20 @@ func parseAIPerf(data []byte) (*Study, error) {
 	s := &Study{Title: "AIPerf " + r.Version, Kind: kind}
 	s.Generated, _ = time.Parse("2006-01-02T15:04:05.999999", r.EndTime)
 	l := Level{At: at, Figures: map[Metric]Figure{}}
-	r.TTFT.add(l, TTFT, 1)
-	r.Answer.add(l, AnswerTTFT, 1)
-	r.TPOT.add(l, TPOT, 1) // (latency − TTFT) / (tokens − 1) of each request
-	r.Latency.add(l, Latency, 1)
-	r.Turns.mean(l, TurnsPerSecond)
-	r.Tokens.mean(l, OutputTokensPerSecond)
-	r.Goodput.mean(l, GoodputPerSecond)
-	r.PerTurn.mean(l, OutputTokensPerTurn)
-	l.addCounts(count(r.Count), count(r.ErrorCount))
+	r.TTFT.addLatency(l, TTFT, 1)
+	r.Answer.addLatency(l, AnswerTTFT, 1)
+	r.TPOT.addLatency(l, TPOT, 1) // (latency − TTFT) / (tokens − 1) of each request
+	r.Latency.addLatency(l, Latency, 1)
+	r.Turns.addMean(l, TurnsPerSecond)
+	r.Tokens.addMean(l, OutputTokensPerSecond)
+	r.Goodput.addMean(l, GoodputPerSecond)
+	r.PerTurn.addMean(l, OutputTokensPerTurn)
+	l.addCounts(meanOrZero(r.Count), meanOrZero(r.ErrorCount))
 	s.Series = []Series{{Name: "aiperf", Levels: []Level{l}}}
-	return s, s.check()
+	return s, s.validate()
 }
 
-func count(b *block) float64 {
+func meanOrZero(b *toolStatistics) float64 {
 	if b == nil || b.Avg == nil {
 		return 0
 	}
@@ -178,13 +178,13 @@ type summary struct {
 }
 
 // block is the summary in the other form; nil without values.
-func (s summaries) block() *block {
+func (s summaries) statistics() *toolStatistics {
 	x := s.Successful
 	if x == nil || x.Count == 0 {
 		return nil
 	}
 	p := x.Percentiles
-	return &block{
+	return &toolStatistics{
 		Avg: x.Mean, Std: x.SD, Min: x.Min, Max: x.Max, Count: x.Count,
 		P50: p["p50"], P75: p["p75"], P90: p["p90"], P95: p["p95"], P99: p["p99"], Top: p["p999"],
 	}
@@ -215,19 +215,19 @@ func parseGuideLLM(data []byte) (*Study, error) {
 		}
 		s.Kind = kind
 		m := b.Metrics
-		m.TTFT.block().add(l, TTFT, 1)
-		m.Answer.block().add(l, AnswerTTFT, 1)
-		m.TPOT.block().add(l, TPOT, 1)
-		m.NTPOT.block().add(l, NTPOT, 1)
-		m.Latency.block().add(l, Latency, 1000)
-		m.Turns.block().mean(l, TurnsPerSecond)
-		m.Tokens.block().mean(l, OutputTokensPerSecond)
-		m.PerTurn.block().mean(l, OutputTokensPerTurn)
+		m.TTFT.statistics().addLatency(l, TTFT, 1)
+		m.Answer.statistics().addLatency(l, AnswerTTFT, 1)
+		m.TPOT.statistics().addLatency(l, TPOT, 1)
+		m.NTPOT.statistics().addLatency(l, NTPOT, 1)
+		m.Latency.statistics().addLatency(l, Latency, 1000)
+		m.Turns.statistics().addMean(l, TurnsPerSecond)
+		m.Tokens.statistics().addMean(l, OutputTokensPerSecond)
+		m.PerTurn.statistics().addMean(l, OutputTokensPerTurn)
 		l.addCounts(m.Totals.Successful, m.Totals.Errored)
-		s.put("guidellm", l)
+		s.mergeLevel("guidellm", l)
 		s.Generated = time.Unix(int64(b.EndTime), 0).UTC()
 	}
-	return s, s.check()
+	return s, s.validate()
 }
 
 // readAIPerfRuns reads the runs of AIPerf that lie in a directory, or in those
@@ -258,13 +258,13 @@ func readAIPerfRuns(dir string) (*Study, error) {
 		if _, twice := all.Series[0].Level(level.At); twice || s.Kind != all.Kind {
 			return nil, fmt.Errorf("%s: %s %g is there already, or its levels are no %s; name the runs one by one", file, s.Kind, level.At, all.Kind)
 		}
-		all.put("aiperf", level)
+		all.mergeLevel("aiperf", level)
 	}
 	return all, nil
 }
 
 // other reads what other tools wrote, told by its keys; nil for a run.
-func other(text []byte) func([]byte) (*Study, error) {
+func foreignParser(text []byte) func([]byte) (*Study, error) {
 	var keys fields
 	if json.Unmarshal(text, &keys) != nil || keys["format"] != nil {
 		return nil

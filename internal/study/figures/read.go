@@ -35,12 +35,12 @@ func Read(path string) (*Study, error) {
 		return nil, fmt.Errorf("reading a run: %w", err)
 	case len(text) == 0:
 		err = errors.New("the file is empty: the sweep or report that wrote it did not get as far; make it again")
-	case isTurns(text):
-		s, err = parseTurns(file, data)
+	case isTurnLog(text):
+		s, err = parseTurnLog(file, data)
 	case text[0] != '{':
 		s, err = parseMarkdown(string(data))
 	default:
-		parse := other(text)
+		parse := foreignParser(text)
 		if parse == nil {
 			parse = parseRun
 		}
@@ -50,7 +50,7 @@ func Read(path string) (*Study, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if s.Run != nil && s.Turns == "" {
-		s.Turns = turnsOf(file)
+		s.Turns = turnLogBeside(file)
 	}
 	s.File = path
 	s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))

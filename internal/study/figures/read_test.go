@@ -53,7 +53,7 @@ func TestTheJSONGivesEveryNumberOfTheTables(t *testing.T) {
 			for _, s := range exact.Series {
 				printed.Series = append(printed.Series, Series{Name: s.Name})
 			}
-			printed.addTables(scan(text))
+			printed.addTables(scanMarkdown(text))
 			found, lost := 0, 0
 			for i, series := range printed.Series {
 				if series.Name != exact.Series[i].Name {

@@ -46,7 +46,7 @@ func parseReference(data []byte) (*Study, error) {
 	place := func(x Series) uint { return uint(slices.Index(ref.Variants, x.Name)) } // −1 comes last
 	slices.SortStableFunc(s.Series, func(a, b Series) int { return cmp.Compare(place(a), place(b)) })
 	s.dropEmptyQueries()
-	return s, s.check()
+	return s, s.validate()
 }
 
 // addReference adds one level.
@@ -55,9 +55,9 @@ func (s *Study) addReference(text json.RawMessage, mode string) error {
 	if err := json.Unmarshal(text, &level); err != nil {
 		return fmt.Errorf("reading a report's data: %w; the file is cut short or was edited", err)
 	}
-	at := optional[*float64](level["concurrency"])
+	at := decodeOptional[*float64](level["concurrency"])
 	if at == nil {
-		if at = optional[*float64](level["rate"]); at == nil {
+		if at = decodeOptional[*float64](level["rate"]); at == nil {
 			return fmt.Errorf(`neither "concurrency" nor "rate" is a number`)
 		}
 		s.Kind = runfile.Rate
@@ -68,22 +68,22 @@ func (s *Study) addReference(text json.RawMessage, mode string) error {
 	put := func(series string, f fields) (known bool) {
 		values := f.figures()
 		if len(values) > 0 {
-			s.put(series, Level{At: *at, Figures: values, GivenUp: optional[bool](f["given_up"]), NotReached: optional[string](f["not_reached"])})
+			s.mergeLevel(series, Level{At: *at, Figures: values, GivenUp: decodeOptional[bool](f["given_up"]), NotReached: decodeOptional[string](f["not_reached"])})
 		}
 		return len(values) > 0
 	}
 	if put(mode, level) {
 		return nil
 	}
-	for _, name := range names(text) {
-		put(name, optional[fields](level[name]))
+	for _, name := range fieldNames(text) {
+		put(name, decodeOptional[fields](level[name]))
 	}
 	return nil
 }
 
 // names are those of the fields of an object in the order of the text, which a
 // map forgets.
-func names(object json.RawMessage) []string {
+func fieldNames(object json.RawMessage) []string {
 	var all []string
 	var value json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(object))
@@ -98,13 +98,13 @@ func names(object json.RawMessage) []string {
 // are behind them and their intervals, where the report says so under "turns"
 // and "intervals".
 func (f fields) figures() map[Metric]Figure {
-	turns := optional[map[string]uint64](f["turns"])
-	needed := optional[map[string]uint64](f["turns_needed"])
-	intervals := optional[map[string][2]*float64](f["intervals"])
+	turns := decodeOptional[map[string]uint64](f["turns"])
+	needed := decodeOptional[map[string]uint64](f["turns_needed"])
+	intervals := decodeOptional[map[string][2]*float64](f["intervals"])
 	found := map[Metric]Figure{}
 	for _, m := range Metrics() {
 		key := string(m)
-		v := optional[*float64](f[key])
+		v := decodeOptional[*float64](f[key])
 		if v == nil {
 			continue
 		}
@@ -123,7 +123,7 @@ func (f fields) figures() map[Metric]Figure {
 
 // optional reads a field; the zero value if it is absent, or another tool's of
 // that name.
-func optional[T any](raw json.RawMessage) T {
+func decodeOptional[T any](raw json.RawMessage) T {
 	var v, none T
 	if raw == nil || json.Unmarshal(raw, &v) != nil {
 		return none
@@ -133,8 +133,8 @@ func optional[T any](raw json.RawMessage) T {
 
 // put adds a level to a series, which it makes if need be, or adds figures to
 // the level that is there.
-func (s *Study) put(name string, l Level) {
-	i := s.index(name)
+func (s *Study) mergeLevel(name string, l Level) {
+	i := s.seriesIndex(name)
 	if i < 0 {
 		i = len(s.Series)
 		s.Series = append(s.Series, Series{Name: name})
@@ -145,11 +145,11 @@ func (s *Study) put(name string, l Level) {
 		*levels = slices.Insert(*levels, j, l)
 		return
 	}
-	(*levels)[j].absorb(l)
+	(*levels)[j].merge(l)
 }
 
 // absorb takes what o knows better: figures that are not merely printed.
-func (l *Level) absorb(o Level) {
+func (l *Level) merge(o Level) {
 	for m, f := range o.Figures {
 		if have, ok := l.Figures[m]; !ok || have.Step > f.Step {
 			l.Figures[m] = f
@@ -186,7 +186,7 @@ const leastLevel, mostLevel, mostFigure = 1e-9, 1e9, 1e15
 
 // check refuses a report of which nothing could be read, or of which something
 // cannot have been measured.
-func (s *Study) check() error {
+func (s *Study) validate() error {
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
 			if !(l.At >= leastLevel && l.At <= mostLevel) {

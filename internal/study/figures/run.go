@@ -30,8 +30,8 @@ func FromRuns(runs []*runfile.Run) *Study {
 	for _, o := range first.SLOs {
 		s.Objectives = append(s.Objectives, objectiveOf(o))
 	}
-	s.Method = method(first, runs)
-	pooled, by := pool(runs), stats.NewJudge(first)
+	s.Method = methodTable(first, runs)
+	pooled, by := poolRuns(runs), stats.NewJudge(first)
 	for _, variant := range first.Variants {
 		if series := seriesOf(variant, pooled, by); len(series.Levels) > 0 {
 			for _, l := range series.Levels {
@@ -44,7 +44,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 		s.Capacities = append(s.Capacities, by.Capacity(c.Variant, pooled))
 	}
 	for _, result := range pooled.Results { // of those decided early, figures stand on fewer turns
-		if decided(result) {
+		if decidedEarly(result) {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s, level %g, repetition %d was decided early: %s", result.Variant, result.Level, result.Repetition, result.Why))
 		}
 	}
@@ -58,7 +58,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 }
 
 // method is the table of how it was measured.
-func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
+func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	var rows []runfile.Parameter
 	row := func(name, format string, args ...any) {
 		rows = append(rows, runfile.Parameter{Name: name, Value: fmt.Sprintf(format, args...)})
@@ -99,14 +99,14 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	row("Metric source", "client side: bytes as they arrived at the prober")
 	row("Tool", "%s", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
 	if len(r.Shards) > 0 {
-		row("Shards", "%s", shards(r.Shards))
+		row("Shards", "%s", shardSummary(r.Shards))
 	}
 	row("Plan", "sha256 %s, seed %d", r.Plan.SHA256, r.Seed)
 	return rows
 }
 
 // shards says how many were joined, and how well their clocks were known.
-func shards(all []runfile.Shard) string {
+func shardSummary(all []runfile.Shard) string {
 	var clocks []string
 	for _, s := range all[1:] {
 		clocks = append(clocks, fmt.Sprintf("%+.3f ± %.3f ms", 1000*s.OffsetSeconds, 1000*s.ErrorSeconds))
@@ -134,7 +134,7 @@ func seriesOf(variant string, run *runfile.Run, by stats.Judge) Series {
 }
 
 // pool is a run with the results of all runs, whose repetitions count on.
-func pool(runs []*runfile.Run) *runfile.Run {
+func poolRuns(runs []*runfile.Run) *runfile.Run {
 	pooled := *runs[0]
 	type cell struct {
 		variant string

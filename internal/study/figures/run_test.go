@@ -56,7 +56,7 @@ func TestFiguresOfARun(t *testing.T) {
 	if f := l.Figure(figures.TTFTP99); !f.Ranged() || f.Low >= f.Value || f.High <= f.Value || f.N < 6000 {
 		t.Errorf("TTFT p99 %+v, want an interval and its number of turns", f)
 	}
-	first, followup := l.Value(figures.TTFTP50.Over(figures.FirstTurns)), l.Value(figures.TTFTP50.Over(figures.FollowupTurns))
+	first, followup := l.Value(figures.TTFTP50.ForTurns(figures.FirstTurns)), l.Value(figures.TTFTP50.ForTurns(figures.FollowupTurns))
 	if !(first > 1.3*followup) {
 		t.Errorf("TTFT p50 of first turns %g, of follow-ups %g: they are mixed", first, followup)
 	}
@@ -150,10 +150,10 @@ func TestFailuresAtInfinity(t *testing.T) {
 	if l.Valid != 0 || !l.Figure(figures.TTFTP95).Known() {
 		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure(figures.TTFTP95))
 	}
-	if f := l.Figure(figures.TTFTP95.Over(figures.WithFailures)); !math.IsInf(f.Value, 1) || !f.Known() {
+	if f := l.Figure(figures.TTFTP95.ForTurns(figures.WithFailures)); !math.IsInf(f.Value, 1) || !f.Known() {
 		t.Errorf("TTFT p95 with failures %+v, want +∞", f)
 	}
-	if a, b := l.Value(figures.TTFTP50), l.Value(figures.TTFTP50.Over(figures.WithFailures)); !(b > a) || math.IsInf(b, 0) {
+	if a, b := l.Value(figures.TTFTP50), l.Value(figures.TTFTP50.ForTurns(figures.WithFailures)); !(b > a) || math.IsInf(b, 0) {
 		t.Errorf("TTFT p50 %g, with failures %g", a, b)
 	}
 }
@@ -206,9 +206,9 @@ func TestRepetitionsThatDisagree(t *testing.T) {
 func TestDecidedEarlyIsNoWarning(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 60}})
 	run.Results[0].State, run.Results[0].Why = runfile.EndedEarly, "every objective is met"
-	run.Results[0].Verdict = &runfile.Verdict{Met: true, Decided: runfile.DecidedEarly}
+	run.Results[0].Verdict = &runfile.LevelVerdict{Met: true, Decided: runfile.DecidedEarly}
 	run.Results[1].State, run.Results[1].Why = runfile.EndedEarly, "the target is gone"
-	run.Results[1].Verdict = &runfile.Verdict{Decided: runfile.DecidedMeasured}
+	run.Results[1].Verdict = &runfile.LevelVerdict{Decided: runfile.DecidedMeasured}
 	s := figures.FromRuns([]*runfile.Run{run})
 	if l := s.Series[0].Levels[0]; len(l.Warnings) > 0 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "level 40, repetition 1 was decided early: every objective is met") {
 		t.Errorf("warnings %q, notes %q", l.Warnings, s.Notes)
@@ -317,7 +317,7 @@ func TestRunsProveTogether(t *testing.T) {
 func TestJudgeBy(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
 	run.Capacities = []runfile.Capacity{{Variant: "default"}}
-	run.Results[0].State, run.Results[0].Verdict = runfile.EndedEarly, &runfile.Verdict{Lost: []string{"ttft"}, Standing: runfile.Missed}
+	run.Results[0].State, run.Results[0].Verdict = runfile.EndedEarly, &runfile.LevelVerdict{Lost: []string{"ttft"}, Standing: runfile.Missed}
 	s := figures.FromRuns([]*runfile.Run{run})
 	if l := s.Series[0].Levels[0]; !s.Has(figures.GoodputPerSecond) || l.Verdict == nil || len(s.Capacities) != 1 {
 		t.Fatalf("the run has no goodput, loss or capacity: %+v", l)

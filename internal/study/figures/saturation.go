@@ -53,7 +53,7 @@ const (
 // Saturate finds the saturation point of a series, of its sound levels.
 func Saturate(series Series) Saturation {
 	series = Sound(series)
-	s := Saturation{Series: series.Name, Metric: curve(series), Known: true, ErrorsKnown: series.Any(func(l Level) bool { return l.Has(ErrorPct) })}
+	s := Saturation{Series: series.Name, Metric: degradationMetric(series), Known: true, ErrorsKnown: series.Any(func(l Level) bool { return l.Has(ErrorPct) })}
 	for i, l := range series.Levels {
 		s.Known = s.Known && !math.IsNaN(l.Value(TTFTP50))
 		if pct := l.Value(ErrorPct); pct > 0 && !s.FirstErrors.Found {
@@ -62,10 +62,10 @@ func Saturate(series Series) Saturation {
 		if v := l.Value(TTFTP50); v > slowTTFT && !s.SlowTTFT.Found {
 			s.SlowTTFT = Point{l.At, v, true}
 		}
-		if rest := series.Levels[i:]; !s.Sustained.Found && erroneous(l) {
+		if rest := series.Levels[i:]; !s.Sustained.Found && hasTooManyErrors(l) {
 			var dips []float64
 			for _, l := range rest {
-				if !erroneous(l) {
+				if !hasTooManyErrors(l) {
 					dips = append(dips, l.At)
 				}
 			}
@@ -77,20 +77,20 @@ func Saturate(series Series) Saturation {
 			s.Last = l.At
 		}
 	}
-	s.step(series)
-	s.plateau(series)
+	s.findStep(series)
+	s.findPlateau(series)
 	return s
 }
 
 // erroneous reports a level with too many errors: those of its runs, or of
 // most runs, which were left out of its figures for them.
-func erroneous(l Level) bool {
+func hasTooManyErrors(l Level) bool {
 	return l.Value(ErrorPct) > MaxErrorPct || l.Valid*2 < l.Runs
 }
 
 // curve is the latency that degradation is read from: the first of these that
 // the most levels know.
-func curve(series Series) Metric {
+func degradationMetric(series Series) Metric {
 	best, most := NoMetric, 0
 	for _, m := range []Metric{TPOTP95, TPOTP99, TPOTP50, LatencyP95, TTFTP95, TTFTP50} {
 		if known := Summarize(series.Levels, func(l Level) float64 { return l.Value(m) }).Levels; known > most {
@@ -100,7 +100,7 @@ func curve(series Series) Metric {
 	return best
 }
 
-func (s *Saturation) step(series Series) {
+func (s *Saturation) findStep(series Series) {
 	last, at := math.NaN(), 0.0
 	for _, l := range series.Levels {
 		v := l.Value(s.Metric)
@@ -113,7 +113,7 @@ func (s *Saturation) step(series Series) {
 	}
 }
 
-func (s *Saturation) plateau(series Series) {
+func (s *Saturation) findPlateau(series Series) {
 	var tail []float64
 	for _, l := range slices.Backward(series.Levels) {
 		v := l.Value(TPOTP50)
@@ -147,7 +147,7 @@ const (
 
 // steepest is the rise in percent from which the largest step separates clean
 // levels from degrading ones.
-const steepest = 10
+const degradingRise = 10
 
 // Bands puts every level of a series in a band: saturated from the first
 // errors or the first slow TTFT on, degrading from the largest step on when it
@@ -164,7 +164,7 @@ func Bands(series Series) []Band {
 			bands = append(bands, Distorted)
 		case reached(s.FirstErrors) || reached(s.SlowTTFT) || reached(s.Sustained):
 			bands = append(bands, Saturated)
-		case s.Step.Value >= steepest && reached(s.Step):
+		case s.Step.Value >= degradingRise && reached(s.Step):
 			bands = append(bands, Degrading)
 		default:
 			bands = append(bands, Clean)

@@ -79,7 +79,7 @@ type Level struct {
 	Limit string
 	// Verdict is what counted turns prove of the study's objectives; nil where
 	// none were counted.
-	Verdict *runfile.Verdict
+	Verdict *runfile.LevelVerdict
 	Server  []ServerFigure
 	// Families of metrics that were found, by their source.
 	Families map[string][]string
@@ -174,13 +174,13 @@ func (l Level) Has(m Metric) bool {
 func (s *Study) Has(m Metric) bool { return s.Any(func(l Level) bool { return l.Has(m) }) }
 
 // index of a series; -1 when there is none of that name.
-func (s *Study) index(name string) int {
+func (s *Study) seriesIndex(name string) int {
 	return slices.IndexFunc(s.Series, func(x Series) bool { return x.Name == name })
 }
 
 // Of is the series of that name; one without levels when there is none.
-func (s *Study) Of(name string) Series {
-	if i := s.index(name); i >= 0 {
+func (s *Study) SeriesNamed(name string) Series {
+	if i := s.seriesIndex(name); i >= 0 {
 		return s.Series[i]
 	}
 	return Series{Name: name}

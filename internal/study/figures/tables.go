@@ -16,8 +16,8 @@ import (
 // metrics, perhaps with a variant's name before them ("RR TTFT p50"); in the
 // second, the heading names the metric and columns are variants; in the third
 // ("Detailed Comparison … (2.00 RPS)"), rows are metrics of one level.
-func (s *Study) addTables(d document) {
-	mode := d.mode()
+func (s *Study) addTables(d markdownDocument) {
+	mode := d.seriesName()
 	if len(s.Series) == 1 {
 		mode = s.Series[0].Name
 	}
@@ -67,7 +67,7 @@ var (
 func (s *Study) addTargets(t table) {
 	for _, row := range t.rows {
 		m := targetCell.FindStringSubmatch(row[0])
-		f, ok := cell(strings.TrimSpace(strings.TrimLeft(row[1], "<≤ ")), "ms")
+		f, ok := parseCell(strings.TrimSpace(strings.TrimLeft(row[1], "<≤ ")), "ms")
 		if m == nil || !ok {
 			continue
 		}
@@ -83,7 +83,7 @@ func (s *Study) addTargets(t table) {
 const validRuns Metric = "valid runs"
 
 // metricOf reads a column's title; false when it is of no figure.
-func metricOf(title string) (Metric, bool) {
+func metricTitled(title string) (Metric, bool) {
 	title = strings.ToLower(title)
 	if m := timingTitle.FindStringSubmatch(title); m != nil {
 		metric := Metric(m[1] + "_" + m[2] + "_ms")
@@ -106,23 +106,23 @@ func metricOf(title string) (Metric, bool) {
 // title has both.
 func (s *Study) column(heading, title string) (variant string, m Metric, ok bool) {
 	if _, figure, named := strings.Cut(heading, "— "); named && strings.HasPrefix(heading, "Results") {
-		if m, ok := metricOf(figure); ok {
+		if m, ok := metricTitled(figure); ok {
 			return title, m, true
 		}
 	}
 	words := strings.Fields(title)
 	for i := range words {
-		if m, ok := metricOf(strings.Join(words[i:], " ")); ok {
-			return s.variant(strings.Join(words[:i], " ")), m, true
+		if m, ok := metricTitled(strings.Join(words[i:], " ")); ok {
+			return s.variantNamed(strings.Join(words[:i], " ")), m, true
 		}
 	}
 	return "", NoMetric, false
 }
 
 // variant is the series that a short name in a table stands for.
-func (s *Study) variant(short string) string {
+func (s *Study) variantNamed(short string) string {
 	for _, series := range s.Series {
-		if len(s.Series) > 1 && short != "" && initials(series.Name, short) {
+		if len(s.Series) > 1 && short != "" && isAbbreviation(series.Name, short) {
 			return series.Name
 		}
 	}
@@ -131,7 +131,7 @@ func (s *Study) variant(short string) string {
 
 // initials reports whether the short name begins the long one, or its words:
 // RR is round_robin, KV is kv_aware.
-func initials(name, short string) bool {
+func isAbbreviation(name, short string) bool {
 	name, short = strings.ToLower(name), strings.ToLower(short)
 	first := ""
 	for word := range strings.SplitSeq(name, "_") {
@@ -162,7 +162,7 @@ func (s *Study) addDetail(t table) {
 	}
 	at, _ := strconv.ParseFloat(level[1], 64)
 	for _, row := range t.rows {
-		if m, ok := metricOf(row[0]); ok {
+		if m, ok := metricTitled(row[0]); ok {
 			for i, variant := range t.header[1:] {
 				s.putCell(variant, at, m, row[i+1])
 			}
@@ -174,11 +174,11 @@ func (s *Study) putCell(variant string, at float64, m Metric, text string) {
 	l := Level{At: at, Figures: map[Metric]Figure{}}
 	if m == validRuns {
 		if _, err := fmt.Sscanf(text, "%d/%d", &l.Valid, &l.Runs); err == nil {
-			s.put(variant, l)
+			s.mergeLevel(variant, l)
 		}
-	} else if f, ok := cell(text, m.Unit()); ok {
+	} else if f, ok := parseCell(text, m.Unit()); ok {
 		l.Figures[m] = f
-		s.put(variant, l)
+		s.mergeLevel(variant, l)
 	}
 }
 
@@ -186,7 +186,7 @@ var cellNumber = regexp.MustCompile(`^(-?[\d,]+)(\.\d+)?\s*(ms|s|%)?$`)
 
 // cell reads a printed figure of a unit, and the size of its last digit. A
 // figure in ms may be printed in s.
-func cell(text, unit string) (Figure, bool) {
+func parseCell(text, unit string) (Figure, bool) {
 	parts := cellNumber.FindStringSubmatch(text)
 	if parts == nil {
 		return Figure{}, false

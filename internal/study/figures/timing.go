@@ -19,10 +19,10 @@ func (l *Level) addTimings(results []runfile.Result) {
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
 			series := timingSeries(results, timing, turns)
 			pooled := stats.Pool(series)
-			for _, q := range EveryQuantile() {
-				l.addTiming(timing.percentile(turns, 100*q), stats.OfPooled(q, series, pooled, false))
+			for _, q := range AllQuantiles() {
+				l.addTiming(timing.percentile(turns, 100*q), stats.EstimatePooledQuantile(q, series, pooled, false))
 				if turns == AllTurns && timing != ITL {
-					l.addTiming(timing.percentile(WithFailures, 100*q), stats.OfPooled(q, series, pooled, true))
+					l.addTiming(timing.percentile(WithFailures, 100*q), stats.EstimatePooledQuantile(q, series, pooled, true))
 				}
 			}
 			switch {
@@ -66,10 +66,10 @@ func timingSeries(results []runfile.Result, timing Timing, turns Turns) []stats.
 		for _, b := range r.Blocks() {
 			merged := runfile.Distribution{Values: &runfile.Sample{}}
 			if turns != FollowupTurns {
-				merged.Merge(timing.of(b.First))
+				merged.Merge(timing.distribution(b.First))
 			}
 			if turns != FirstTurns {
-				merged.Merge(timing.of(b.Followup))
+				merged.Merge(timing.distribution(b.Followup))
 			}
 			all[i] = append(all[i], stats.Block{Values: merged.Values, Failures: merged.Failures})
 		}
@@ -78,7 +78,7 @@ func timingSeries(results []runfile.Result, timing Timing, turns Turns) []stats.
 }
 
 // of takes one latency out of a kind's distributions.
-func (t Timing) of(d runfile.Distributions) runfile.Distribution {
+func (t Timing) distribution(d runfile.Distributions) runfile.Distribution {
 	return map[Timing]runfile.Distribution{TTFT: d.TTFT, AnswerTTFT: d.AnswerTTFT, TPOT: d.TPOT, NTPOT: d.NTPOT, ITL: d.ITL, Latency: d.Latency}[t]
 }
 
@@ -91,7 +91,7 @@ func (l *Level) addTiming(m Metric, e stats.Quantile) {
 		return
 	}
 	f := Figure{Value: 1000 * e.Value, Low: 1000 * e.Low, High: 1000 * e.High, N: e.N, Quantile: true}
-	if least := stats.LeastFor(e.Q); e.N < least {
+	if least := stats.MinTurns(e.Q); e.N < least {
 		f.Needed = least
 	}
 	l.Figures[m] = f
@@ -141,7 +141,7 @@ func disagreement(results []runfile.Result) string {
 	low, high := 0, 0
 	all := make([]stats.Quantile, len(results))
 	for i, series := range timingSeries(results, TTFT, AllTurns) {
-		all[i] = stats.Of(0.5, []stats.Series{series}, false)
+		all[i] = stats.EstimateQuantile(0.5, []stats.Series{series}, false)
 		if all[i].Value < all[low].Value {
 			low = i
 		}
@@ -230,7 +230,7 @@ func (l *Level) addHitRate(results []runfile.Result) {
 }
 
 func ratioFigure(all [][]stats.Pair) Figure {
-	r := stats.OfRatio(all)
+	r := stats.EstimateRatio(all)
 	if math.IsInf(r.Value, 0) {
 		return Unknown()
 	}

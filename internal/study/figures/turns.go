@@ -15,7 +15,7 @@ import (
 )
 
 // turnsOf is the log of turns that lies beside a run, "" for none.
-func turnsOf(run string) string {
+func turnLogBeside(run string) string {
 	path := filepath.Join(filepath.Dir(run), runfile.TurnsFile)
 	if _, err := os.Stat(path); err != nil {
 		return ""
@@ -24,7 +24,7 @@ func turnsOf(run string) string {
 }
 
 // isTurns tells a log of turns, plain or packed, by its first bytes.
-func isTurns(data []byte) bool {
+func isTurnLog(data []byte) bool {
 	for _, head := range []string{"{\"at\":", "\x28\xb5\x2f\xfd", "\x1f\x8b"} {
 		if bytes.HasPrefix(data, []byte(head)) {
 			return true
@@ -33,7 +33,7 @@ func isTurns(data []byte) bool {
 	return false
 }
 
-func parseTurns(path string, data []byte) (*Study, error) {
+func parseTurnLog(path string, data []byte) (*Study, error) {
 	r, err := turnlog.NewReader(path, bytes.NewReader(data))
 	if err != nil {
 		return nil, err

@@ -52,13 +52,15 @@ func warning(size float64, format string, args ...any) Warning {
 	return Warning{Text: fmt.Sprintf(format, args...), cause: format, size: size}
 }
 
-func free(text string) Warning { return Warning{Text: text, cause: digits.ReplaceAllString(text, "#")} }
+func textWarning(text string) Warning {
+	return Warning{Text: text, cause: digits.ReplaceAllString(text, "#")}
+}
 
 // Warnings lists what keeps a reader from taking the figures at face value.
 func Warnings(s *Study) []Warning {
 	var out []Warning
 	for _, text := range s.Warnings {
-		out = append(out, free(text))
+		out = append(out, textWarning(text))
 	}
 	for _, series := range s.Series {
 		where := s.LevelName()
@@ -77,7 +79,7 @@ func Warnings(s *Study) []Warning {
 			out = append(out, warning(at, "%s passes its SLOs again at %s %g, above a level that fails: the levels do not degrade in order, so repeat the sweep before trusting the capacity.", c.Series, s.LevelName(), at))
 		}
 	}
-	return append(out, lengths(s)...)
+	return append(out, answerLengthWarnings(s)...)
 }
 
 // Group gathers the warnings of levels by their cause, the worst first, in the order
@@ -150,7 +152,7 @@ func levelWarnings(s *Study, series Series, i int) (out []Warning) {
 	}
 	out = append(out, distortions(l)...)
 	if c := CheckLittle(s, l); !c.Holds() && l.NotReached == "" {
-		say(math.Abs(c.Off()), "Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%s).", c.InFlight, c.Rate, c.Seconds, c.Product, Change(1+c.Off(), 0))
+		say(math.Abs(c.Deviation()), "Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%s).", c.InFlight, c.Rate, c.Seconds, c.Product, Change(1+c.Deviation(), 0))
 	}
 	if math.Abs(l.Drift) > driftLog {
 		say(math.Abs(l.Drift), "no steady state: TTFT changed by %s over the measurement; warm up longer, or the level is beyond what the deployment sustains.", Change(math.Exp(l.Drift), 0))
@@ -168,14 +170,14 @@ func levelWarnings(s *Study, series Series, i int) (out []Warning) {
 		}
 	}
 	for _, text := range l.Warnings {
-		out = append(out, free(text))
+		out = append(out, textWarning(text))
 	}
 	return out
 }
 
 // lengths warns of answers that are longer in one series than in another:
 // throughput, latency and turns in flight then differ for that alone.
-func lengths(s *Study) (out []Warning) {
+func answerLengthWarnings(s *Study) (out []Warning) {
 	for _, series := range s.Series[min(1, len(s.Series)):] {
 		for i, l := range series.Levels {
 			if i > 0 && math.IsNaN(l.Value(OutputTokensPerTurn)) {
@@ -231,7 +233,7 @@ func CheckLittle(s *Study, l Level) Little {
 	if math.IsNaN(c.Seconds) {
 		c.Seconds, c.Median = l.Value(LatencyP50)/1000, true
 	}
-	if s.Kind == runfile.Concurrency && (math.IsNaN(c.InFlight) || thinkless(s)) {
+	if s.Kind == runfile.Concurrency && (math.IsNaN(c.InFlight) || hasNoThinkTime(s)) {
 		c.InFlight = l.At
 	}
 	c.Product = c.Rate * c.Seconds
@@ -240,12 +242,12 @@ func CheckLittle(s *Study, l Level) Little {
 }
 
 // thinkless reports a study of which the workload has no pauses between turns.
-func thinkless(s *Study) bool {
-	return slices.ContainsFunc(s.Workload, runfile.Parameter.Thinkless)
+func hasNoThinkTime(s *Study) bool {
+	return slices.ContainsFunc(s.Workload, runfile.Parameter.IsZeroThinkTime)
 }
 
 // Off is how far the law is missed, as a share.
-func (c Little) Off() float64 { return c.Product/c.InFlight - 1 }
+func (c Little) Deviation() float64 { return c.Product/c.InFlight - 1 }
 
 // Holds allows 10 % for turns that straddle the interval's ends, and twice
 // that where a median stands in for the mean.
@@ -254,5 +256,5 @@ func (c Little) Holds() bool {
 	if c.Median {
 		limit = 0.2
 	}
-	return !c.Known || math.Abs(c.Off()) <= limit
+	return !c.Known || math.Abs(c.Deviation()) <= limit
 }

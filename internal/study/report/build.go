@@ -33,7 +33,7 @@ func Build(s *figures.Study) (Document, error) {
 		s: s, capacity: figures.Comply(s), warnings: figures.Group(figures.Warnings(s)), level: strings.ToUpper(level[:1]) + level[1:],
 		compares: len(s.Series) > 1, baseline: s.Series[0], doc: Document{Title: s.Title},
 	}
-	b.first()
+	b.addVerdicts()
 	if n := len(b.warnings); n > 0 {
 		b.doc.Lead = append(b.doc.Lead, fmt.Sprintf("**Warnings:** %d, below; read them before relying on a figure.", n))
 	}
@@ -41,7 +41,7 @@ func Build(s *figures.Study) (Document, error) {
 		b.doc.Lead = append(b.doc.Lead, "**Generated:** "+s.Generated.UTC().Format("2006-01-02 15:04:05")+" UTC")
 	}
 	b.findings()
-	b.warn()
+	b.addWarnings()
 	b.table("Test Methodology", parameters(s.Method))
 	b.table("Deployment Details", parameters(s.Deployment))
 	b.compliance()
@@ -54,12 +54,12 @@ func Build(s *figures.Study) (Document, error) {
 	b.comparison()
 	b.statistics()
 	b.notes()
-	b.section("Reference Data (JSON)").add(Block{Code: brief(s), Language: "json"})
+	b.section("Reference Data (JSON)").add(Block{Code: briefJSON(s), Language: "json"})
 	return b.doc, nil
 }
 
 // warn lists the warnings, one for each cause: the worst, and where else.
-func (b *builder) warn() {
+func (b *builder) addWarnings() {
 	if len(b.warnings) == 0 {
 		return
 	}
@@ -68,7 +68,7 @@ func (b *builder) warn() {
 	var lines []string
 	for _, group := range b.warnings {
 		lines = append(lines, group[0].String())
-		if others := places(group[1:]); others != "" {
+		if others := warningPlaces(group[1:]); others != "" {
 			lines[len(lines)-1] += fmt.Sprintf(" That is the worst of %d; the others: %s.", len(group), others)
 		}
 	}
@@ -76,7 +76,7 @@ func (b *builder) warn() {
 }
 
 // places are where warnings are: "kv, concurrency 40, 50; rr, concurrency 40".
-func places(all []figures.Warning) string {
+func warningPlaces(all []figures.Warning) string {
 	var where []string
 	levels := map[string][]float64{}
 	for _, w := range all {
@@ -98,7 +98,7 @@ func (b *builder) section(title string) *Section {
 	return &b.doc.Sections[len(b.doc.Sections)-1]
 }
 
-func (b *builder) sub(title string) *Section {
+func (b *builder) subsection(title string) *Section {
 	s := b.section(title)
 	s.Sub = true
 	return s
@@ -114,12 +114,12 @@ func (b *builder) table(title string, t Table) {
 // subtable is likewise a part of the section before it.
 func (b *builder) subtable(title string, t Table) {
 	if len(t.Rows) > 0 {
-		b.sub(title).table(t)
+		b.subsection(title).table(t)
 	}
 }
 
 // at names a level: "50", "0.75".
-func at(v float64) string { return fmt.Sprintf("%g", v) }
+func formatLevel(v float64) string { return fmt.Sprintf("%g", v) }
 
 // column is one column per series of a table by level.
 type column struct {
@@ -152,7 +152,7 @@ func (b *builder) byLevel(columns ...column) Table {
 		return t
 	}
 	for _, v := range b.s.Levels() {
-		row := cells(at(v))
+		row := cells(formatLevel(v))
 		for _, c := range columns {
 			for _, s := range b.s.Series {
 				if !c.shows(s) {
@@ -160,7 +160,7 @@ func (b *builder) byLevel(columns ...column) Table {
 				}
 				cell := Cell{"–", Unknown}
 				if l, ok := s.Level(v); ok {
-					cell = mark(c.cell(l), l)
+					cell = markUnsound(c.cell(l), l)
 				}
 				row = append(row, cell)
 			}
@@ -171,7 +171,7 @@ func (b *builder) byLevel(columns ...column) Table {
 }
 
 // mark tells the figure of a level of which nothing is concluded from others.
-func mark(c Cell, l figures.Level) Cell {
+func markUnsound(c Cell, l figures.Level) Cell {
 	if figures.Unsound(l) != "" {
 		c.Text += " †"
 	}
@@ -179,7 +179,7 @@ func mark(c Cell, l figures.Level) Cell {
 }
 
 // known are the columns of those metrics that some series has.
-func (b *builder) known(metrics ...figures.Metric) []column {
+func (b *builder) metricColumns(metrics ...figures.Metric) []column {
 	var all []column
 	for _, m := range metrics {
 		if b.s.Has(m) {
@@ -199,7 +199,7 @@ func figure(m figures.Metric, l figures.Level) Cell {
 }
 
 // where is a column if something holds of any level.
-func (b *builder) where(holds func(figures.Level) bool, title string, cell func(figures.Level) Cell) []column {
+func (b *builder) columnIf(holds func(figures.Level) bool, title string, cell func(figures.Level) Cell) []column {
 	if !b.s.Any(holds) {
 		return nil
 	}

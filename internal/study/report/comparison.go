@@ -14,12 +14,12 @@ func (b *builder) comparison() {
 	}
 	for _, series := range b.s.Series[1:] {
 		b.section(fmt.Sprintf("Comparison: %s vs %s", series.Name, b.baseline.Name))
-		both := b.shared(series)
+		both := b.sharedLevels(series)
 		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.LatencyP50, figures.OutputTokensPerSecond} {
 			t := Table{Header: []string{b.level, b.baseline.Name + " " + m.Title(), series.Name + " " + m.Title(), "Change"}}
 			for _, p := range both {
 				if d := p.delta(m); d.Known {
-					t.Rows = append(t.Rows, []Cell{{Text: at(p.base.At)}, figure(m, p.base), figure(m, p.other), change(d)})
+					t.Rows = append(t.Rows, []Cell{{Text: formatLevel(p.base.At)}, figure(m, p.base), figure(m, p.other), change(d)})
 				}
 			}
 			b.subtable(m.Title()+" Comparison", t)
@@ -31,16 +31,16 @@ func (b *builder) comparison() {
 }
 
 // pair is a level as the baseline and another series measured it.
-type pair struct{ base, other figures.Level }
+type levelPair struct{ base, other figures.Level }
 
-func (p pair) delta(m figures.Metric) figures.Delta { return figures.Between(m, p.base, p.other) }
+func (p levelPair) delta(m figures.Metric) figures.Delta { return figures.Between(m, p.base, p.other) }
 
 // shared are the sound levels that a series has in common with the baseline.
-func (b *builder) shared(series figures.Series) []pair {
-	var both []pair
+func (b *builder) sharedLevels(series figures.Series) []levelPair {
+	var both []levelPair
 	for _, l := range figures.Sound(series).Levels {
 		if x, ok := figures.Sound(b.baseline).Level(l.At); ok {
-			both = append(both, pair{x, l})
+			both = append(both, levelPair{x, l})
 		}
 	}
 	return both
@@ -48,16 +48,16 @@ func (b *builder) shared(series figures.Series) []pair {
 
 // improvements is one table of all metrics, positive where the series is
 // better.
-func (b *builder) improvements(series figures.Series, both []pair) {
+func (b *builder) improvements(series figures.Series, both []levelPair) {
 	t := Table{Header: []string{b.level}, Rows: make([][]Cell, len(both))}
 	for i, p := range both {
-		t.Rows[i] = cells(at(p.base.At))
+		t.Rows[i] = cells(formatLevel(p.base.At))
 	}
 	for _, m := range []figures.Metric{
 		figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.TPOTP50, figures.TPOTP95, figures.TPOTP99,
 		figures.LatencyP50, figures.LatencyP95, figures.OutputTokensPerSecond, figures.GoodputPerSecond, figures.KVHitRatePct,
 	} {
-		if !slices.ContainsFunc(both, func(p pair) bool { return p.delta(m).Known }) {
+		if !slices.ContainsFunc(both, func(p levelPair) bool { return p.delta(m).Known }) {
 			continue
 		}
 		t.Header = append(t.Header, m.Title()+" Improvement")
@@ -108,13 +108,13 @@ func (b *builder) detail() {
 		for _, series := range b.s.Series {
 			l, _ := series.Level(highest)
 			known = known || l.Figure(m).Known()
-			row = append(row, mark(figure(m, l), l))
+			row = append(row, markUnsound(figure(m, l), l))
 		}
 		if known {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	b.table(fmt.Sprintf("Detailed Comparison at the Baseline's Highest Compliant %s (%s)", b.level, at(highest)), t)
+	b.table(fmt.Sprintf("Detailed Comparison at the Baseline's Highest Compliant %s (%s)", b.level, formatLevel(highest)), t)
 }
 
 // summaries are the lines that sum a comparison up.
@@ -143,18 +143,18 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 	name := fmt.Sprintf("%s: %s improvement", series.Name, m.Title())
 	first, last := figures.Gain(m, x.First.Value), figures.Gain(m, x.Last.Value)
 	if x.Levels == 1 {
-		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %s", name, b.s.LevelName(), at(x.First.At), first)}
+		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %s", name, b.s.LevelName(), formatLevel(x.First.At), first)}
 	}
 	detours := "."
 	if x.Against > 0 {
 		detours = fmt.Sprintf(", though %d of %d steps go the other way.", x.Against, x.Levels-1)
 	}
 	return []string{
-		fmt.Sprintf("**%s at lowest %s (%s):** %s", name, b.s.LevelName(), at(x.First.At), first),
-		fmt.Sprintf("**%s at highest %s (%s):** %s", name, b.s.LevelName(), at(x.Last.At), last),
-		fmt.Sprintf("**%s, peak and range:** %s at %s, from %s (at %s), average %s", name, figures.Gain(m, x.Most.Value), at(x.Most.At),
-			figures.Gain(m, x.Least.Value), at(x.Least.At), figures.Gain(m, x.Mean)),
-		fmt.Sprintf("**%s, trend:** %s from %s at %s to %s at %s%s", name, x.Trend(), first, at(x.First.At), last, at(x.Last.At), detours),
+		fmt.Sprintf("**%s at lowest %s (%s):** %s", name, b.s.LevelName(), formatLevel(x.First.At), first),
+		fmt.Sprintf("**%s at highest %s (%s):** %s", name, b.s.LevelName(), formatLevel(x.Last.At), last),
+		fmt.Sprintf("**%s, peak and range:** %s at %s, from %s (at %s), average %s", name, figures.Gain(m, x.Most.Value), formatLevel(x.Most.At),
+			figures.Gain(m, x.Least.Value), formatLevel(x.Least.At), figures.Gain(m, x.Mean)),
+		fmt.Sprintf("**%s, trend:** %s from %s at %s to %s at %s%s", name, x.Trend(), first, formatLevel(x.First.At), last, formatLevel(x.Last.At), detours),
 	}
 }
 
@@ -167,13 +167,13 @@ func rangeLines(series figures.Series) []string {
 	for _, m := range []figures.Metric{figures.KVHitRatePct, figures.OutputTokensPerSecond, figures.TurnsPerSecond} {
 		if x := summary(m); x.Known {
 			lines = append(lines, fmt.Sprintf("**%s (%s):** %s (at %s) to %s (at %s), average %s.", m.Title(), series.Name,
-				m.Text(x.Least.Value), at(x.Least.At), m.Text(x.Most.Value), at(x.Most.At), m.Text(x.Mean)))
+				m.Text(x.Least.Value), formatLevel(x.Least.At), m.Text(x.Most.Value), formatLevel(x.Most.At), m.Text(x.Mean)))
 		}
 	}
 	for _, m := range []figures.Metric{figures.TPOTP50, figures.TPOTP95, figures.TTFTP50, figures.LatencyP95} {
 		if x := summary(m); x.Levels > 1 && x.First.Value > 0 {
 			lines = append(lines, fmt.Sprintf("**%s (%s):** from %s at %s to %s at %s, %.1fx.", m.Title(), series.Name,
-				m.Text(x.First.Value), at(x.First.At), m.Text(x.Last.Value), at(x.Last.At), x.Last.Value/x.First.Value))
+				m.Text(x.First.Value), formatLevel(x.First.At), m.Text(x.Last.Value), formatLevel(x.Last.At), x.Last.Value/x.First.Value))
 		}
 	}
 	return lines

@@ -36,7 +36,7 @@ func (b *builder) notReached() (lines []string) {
 	for _, series := range b.s.Series {
 		for _, l := range series.Levels {
 			if l.NotReached != "" {
-				lines = append(lines, fmt.Sprintf("**%s did not reach %s %s**, of which nothing is concluded: %s.", series.Name, b.s.LevelName(), at(l.At), l.NotReached))
+				lines = append(lines, fmt.Sprintf("**%s did not reach %s %s**, of which nothing is concluded: %s.", series.Name, b.s.LevelName(), formatLevel(l.At), l.NotReached))
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (b *builder) notReached() (lines []string) {
 }
 
 // wanted are the objectives in words.
-func (b *builder) wanted(between string) string {
+func (b *builder) objectiveWords(between string) string {
 	var words []string
 	for _, o := range b.s.Objectives {
 		words = append(words, o.String())
@@ -53,10 +53,10 @@ func (b *builder) wanted(between string) string {
 }
 
 func (b *builder) finding(c figures.Compliance) string {
-	slos, level := b.wanted(" and "), b.s.LevelName()
+	slos, level := b.objectiveWords(" and "), b.s.LevelName()
 	switch {
 	case !c.Judged:
-		return fmt.Sprintf("%s could not be judged by %s: %s.", c.Series, slos, b.spoiled(c.Series))
+		return fmt.Sprintf("%s could not be judged by %s: %s.", c.Series, slos, b.unjudgedReason(c.Series))
 	case c.Highest == 0:
 		return fmt.Sprintf("%s meets %s at no %s that was measured.", c.Series, slos, level)
 	}
@@ -64,11 +64,11 @@ func (b *builder) finding(c figures.Compliance) string {
 	if c.Top {
 		higher = " That is the highest that was reached: measure higher to find its capacity."
 	}
-	return fmt.Sprintf("%s meets %s up to %s %s%s.%s", c.Series, slos, level, at(c.Highest), b.unproven(c), higher)
+	return fmt.Sprintf("%s meets %s up to %s %s%s.%s", c.Series, slos, level, formatLevel(c.Highest), b.provenPart(c), higher)
 }
 
 // noCapacity says why the capacity does not decide.
-func (b *builder) noCapacity(base, own figures.Compliance) string {
+func (b *builder) capacityUndecided(base, own figures.Compliance) string {
 	level := b.s.LevelName()
 	switch {
 	case len(b.s.Objectives) == 0:
@@ -76,26 +76,26 @@ func (b *builder) noCapacity(base, own figures.Compliance) string {
 	case !base.Judged || !own.Judged:
 		return "Their capacities are not known: the SLOs could not be judged for both."
 	case base.Highest == own.Highest && base.Top && own.Top:
-		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s, the highest that was reached; measure higher.", level, at(own.Highest))
+		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s, the highest that was reached; measure higher.", level, formatLevel(own.Highest))
 	case base.Highest == own.Highest && own.Highest == 0:
 		return fmt.Sprintf("Capacity does not decide: neither meets the SLOs at any %s; measure lower.", level)
 	case base.Highest == own.Highest:
-		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s.", level, at(own.Highest))
+		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s.", level, formatLevel(own.Highest))
 	}
 	return fmt.Sprintf("Capacity does not decide: %s meets the SLOs up to %s %s and %s up to %s, which is not proven to be a difference; measure both up to the same levels, for longer.",
-		own.Series, level, at(own.Highest), base.Series, at(base.Highest))
+		own.Series, level, formatLevel(own.Highest), base.Series, formatLevel(base.Highest))
 }
 
 // unproven says how much of a capacity that was seen is proven, where that is
 // less: a few good turns meet any objective.
-func (b *builder) unproven(c figures.Compliance) string {
+func (b *builder) provenPart(c figures.Compliance) string {
 	for _, p := range b.s.Capacities {
 		switch {
 		case p.Variant != c.Series:
 		case p.Level == nil:
 			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven of no %s", 100*p.Wanted, b.s.LevelName())
 		case *p.Level < c.Highest:
-			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven up to %s", 100*p.Wanted, at(*p.Level))
+			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven up to %s", 100*p.Wanted, formatLevel(*p.Level))
 		}
 	}
 	return ""
@@ -111,12 +111,12 @@ func (b *builder) compliance() {
 	}
 	b.table("SLO Targets", targets)
 	s := b.section("SLO Compliance Matrix")
-	s.paragraph("PASS = " + b.wanted(" AND "))
+	s.paragraph("PASS = " + b.objectiveWords(" AND "))
 	undecided := false
 	s.table(b.byLevel(column{title: "SLO", cell: func(l figures.Level) Cell {
 		v := figures.Judge(b.s.Objectives, l)
 		undecided = undecided || v.Standing == runfile.Undecided
-		return judged(v)
+		return sloCell(v)
 	}}))
 	if undecided {
 		s.paragraph("UNDECIDED: too near the edge, or too few turns, to prove that the level meets its SLOs or misses them.")
@@ -125,7 +125,7 @@ func (b *builder) compliance() {
 }
 
 // judged is the cell of a level's verdict.
-func judged(v figures.SLOResult) Cell {
+func sloCell(v figures.SLOResult) Cell {
 	class := map[runfile.Standing]Class{runfile.Met: Good, runfile.Missed: Bad}[v.Standing]
 	return Cell{v.String(), cmp.Or(class, Unknown)}
 }
@@ -145,7 +145,7 @@ func (b *builder) winner() {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
 	for i, c := range b.capacity {
-		row := []Cell{{Text: c.Series}, found(c.Judged, c.Highest > 0, at(c.Highest))}
+		row := []Cell{{Text: c.Series}, foundCell(c.Judged, c.Highest > 0, formatLevel(c.Highest))}
 		if c.Winner {
 			row[0].Text += " **WINNER**"
 		}
@@ -153,7 +153,7 @@ func (b *builder) winner() {
 			row = append(row, figure(figures.GoodputPerSecond, c.At))
 		}
 		if b.compares {
-			row = append(row, cell(i == 0 || c.Judged && b.capacity[0].Judged, against(i, c, b.capacity[0])))
+			row = append(row, cell(i == 0 || c.Judged && b.capacity[0].Judged, capacityChange(i, c, b.capacity[0])))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -165,7 +165,7 @@ func (b *builder) winner() {
 	s.list(proven)
 }
 
-func against(i int, c, base figures.Compliance) string {
+func capacityChange(i int, c, base figures.Compliance) string {
 	switch {
 	case i == 0:
 		return "—"

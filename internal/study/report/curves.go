@@ -14,7 +14,7 @@ import (
 // curves is the picture of a latency: quantiles over the levels, the SLO and the
 // knee; nil when there are too few points. Of several series it has two, the median
 // and that of the SLO: more lines than that cannot be told apart.
-func (b *builder) curves(t figures.Timing) *Picture {
+func (b *builder) latencyPicture(t figures.Timing) *Picture {
 	var keys []figures.Metric
 	for i := range figures.Quantiles() {
 		keys = append(keys, t.Quantile(figures.AllTurns, i))
@@ -37,16 +37,16 @@ func (b *builder) curves(t figures.Timing) *Picture {
 	if len(keys) == 1 {
 		title = keys[0].Title()
 	}
-	return b.draw(string(t), title, "ms", keys)
+	return b.drawPicture(string(t), title, "ms", keys)
 }
 
 // drawable reports whether a figure is known at two levels of a series or more.
 func (b *builder) drawable(key figures.Metric) bool {
-	return slices.ContainsFunc(b.s.Series, func(s figures.Series) bool { return known(s, key) > 1 })
+	return slices.ContainsFunc(b.s.Series, func(s figures.Series) bool { return countKnown(s, key) > 1 })
 }
 
 // known is the number of levels at which a series has a figure.
-func known(series figures.Series, key figures.Metric) int {
+func countKnown(series figures.Series, key figures.Metric) int {
 	n := 0
 	for _, l := range series.Levels {
 		if v := l.Value(key); !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -57,24 +57,24 @@ func known(series figures.Series, key figures.Metric) int {
 }
 
 // picture is that of a single metric.
-func (b *builder) picture(key figures.Metric) *Picture {
+func (b *builder) metricPicture(key figures.Metric) *Picture {
 	unit := map[figures.Metric]string{figures.OutputTokensPerSecond: "output tokens/s", figures.GoodputPerSecond: "turns/s"}[key]
 	title, _, _ := strings.Cut(key.Title(), " (")
-	return b.draw(string(key), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
+	return b.drawPicture(string(key), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
 }
 
 // draw is a picture, nil when there are too few points for a curve.
-func (b *builder) draw(name, title, unit string, keys []figures.Metric) *Picture {
+func (b *builder) drawPicture(name, title, unit string, keys []figures.Metric) *Picture {
 	c := chart.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: chart.Axis{Label: b.level}, Y: chart.Axis{Unit: unit, Log: unit == "ms"}}
 	if unit != "ms" && unit != "%" {
 		c.Y.Label = unit
 	}
 	for _, v := range b.s.Levels() {
-		c.X.Ticks = append(c.X.Ticks, chart.Tick{Value: v, Label: at(v)})
+		c.X.Ticks = append(c.X.Ticks, chart.Tick{Value: v, Label: formatLevel(v)})
 	}
 	for i, series := range b.s.Series {
 		for j, key := range keys {
-			if known(series, key) > 0 && b.drawable(key) {
+			if countKnown(series, key) > 0 && b.drawable(key) {
 				c.Series = append(c.Series, chart.Series{Name: b.lineName(series, key, len(keys)), Color: i, Dash: j, Points: points(series, key)})
 			}
 		}
@@ -82,7 +82,7 @@ func (b *builder) draw(name, title, unit string, keys []figures.Metric) *Picture
 	if len(c.Series) == 0 {
 		return nil
 	}
-	c.Marks = b.marks(keys)
+	c.Marks = b.chartMarks(keys)
 	return &Picture{File: name + ".svg", Chart: c}
 }
 
@@ -110,7 +110,7 @@ func points(series figures.Series, key figures.Metric) []chart.Point {
 }
 
 // marks are the SLOs of the figures and the knee of every series.
-func (b *builder) marks(keys []figures.Metric) []chart.Mark {
+func (b *builder) chartMarks(keys []figures.Metric) []chart.Mark {
 	var marks []chart.Mark
 	for _, o := range b.s.Objectives {
 		if slices.Contains(keys, o.Metric()) {

@@ -18,7 +18,7 @@ import (
 type Document struct {
 	Title string
 	// Verdicts and the picture are the first screen.
-	Verdicts []Verdict
+	Verdicts []Badge
 	Picture  *Picture
 	// Lead are lines below it: when, and what to beware of.
 	Lead     []string
@@ -158,7 +158,7 @@ func (d Document) Markdown() ([]byte, error) {
 // its pictures are still there.
 func (d Document) HTML() ([]byte, error) {
 	page := htmltemplate.Must(htmltemplate.New("page").Funcs(htmltemplate.FuncMap{
-		"text": inline, "anchor": anchor,
+		"text": inlineMarkup, "anchor": anchor,
 		"figure": func(p *Picture) (htmltemplate.HTML, error) { return chart.Figure(p.Chart) },
 		"style":  chart.Style, "charts": chart.Script,
 	}).Parse(pageSource))
@@ -170,7 +170,7 @@ func (d Document) HTML() ([]byte, error) {
 }
 
 // inline is text with the little markup that documents use: bold and code.
-func inline(text string) htmltemplate.HTML {
+func inlineMarkup(text string) htmltemplate.HTML {
 	text = htmltemplate.HTMLEscapeString(text)
 	text = bold.ReplaceAllString(text, "<strong>$1</strong>")
 	text = code.ReplaceAllString(text, "<code>$1</code>")

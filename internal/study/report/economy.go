@@ -11,7 +11,7 @@ import (
 
 // economy sets what a user gets against what a GPU gives, and what it costs.
 func (b *builder) economy() {
-	columns := b.known(figures.TokensPerUser, figures.TokensPerGPU, figures.GoodputPerGPU, figures.CostPerMillionTokens, figures.JoulesPerToken)
+	columns := b.metricColumns(figures.TokensPerUser, figures.TokensPerGPU, figures.GoodputPerGPU, figures.CostPerMillionTokens, figures.JoulesPerToken)
 	if !b.s.Has(figures.TokensPerGPU) && !b.s.Has(figures.JoulesPerToken) {
 		return
 	}

@@ -75,13 +75,13 @@ func CSV(s *figures.Study) ([]byte, error) {
 	rows := [][]string{header}
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			row := []string{at(l.At), series.Name, count(l.Runs), count(l.Valid), figures.Judge(s.Objectives, l).String()}
+			row := []string{formatLevel(l.At), series.Name, formatCount(l.Runs), formatCount(l.Valid), figures.Judge(s.Objectives, l).String()}
 			for _, m := range metrics {
 				f := l.Figure(m)
 				if !f.Ranged() {
 					f.Low, f.High = math.NaN(), math.NaN()
 				}
-				row = append(row, plain(l.Value(m)), plain(f.Low), plain(f.High))
+				row = append(row, formatNumber(l.Value(m)), formatNumber(f.Low), formatNumber(f.High))
 			}
 			rows = append(rows, row)
 		}
@@ -91,14 +91,14 @@ func CSV(s *figures.Study) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func count(n int) string {
+func formatCount(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return strconv.Itoa(n)
 }
 
-func plain(v float64) string {
+func formatNumber(v float64) string {
 	f := finite(v)
 	if f == nil {
 		return ""

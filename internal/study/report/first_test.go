@@ -22,7 +22,7 @@ func TestFirstScreen(t *testing.T) {
 		}
 		return s
 	}
-	missed := &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}
+	missed := &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft"}}
 	for name, tt := range map[string]struct {
 		s                   *figures.Study
 		word, text, picture string
@@ -32,7 +32,7 @@ func TestFirstScreen(t *testing.T) {
 		"misses":     {single(func(l *figures.Level) { l.Verdict = missed }), "misses its SLOs", "at no concurrency", "ttft.svg"},
 		"not judged": {read(t, "000"), "not judged", "scales to concurrency 60", "ttft.svg"},
 		"the prober was late": {single(func(l *figures.Level) {
-			l.Verdict, l.Limit = &runfile.Verdict{Standing: runfile.Undecided}, "the prober could not send"
+			l.Verdict, l.Limit = &runfile.LevelVerdict{Standing: runfile.Undecided}, "the prober could not send"
 		}), "inconclusive", "could not be judged by TTFT p99 < 1000ms", "ttft.svg"},
 		"speed decides nothing": {throughput(), "better", "b is better than a: TOPS +50.0%", "pareto.svg"},
 	} {

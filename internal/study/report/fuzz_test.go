@@ -65,11 +65,11 @@ func checkReport(t *testing.T, s *figures.Study, text []byte) {
 	if err != nil {
 		t.Fatalf("read, and not reported: %v", err)
 	}
-	conditions, err := figures.Parse("ttft_p99>1s,capacity<baseline*0.9")
+	conditions, err := figures.ParseConditions("ttft_p99>1s,capacity<baseline*0.9")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, report.File{Name: "gate.md", Data: []byte(figures.Markdown(s, figures.Check(s, conditions)))})
+	files = append(files, report.File{Name: "gate.md", Data: []byte(figures.GateMarkdown(s, figures.CheckConditions(s, conditions)))})
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 256<<20+10_000*uint64(len(text)) {
 		t.Errorf("%d bytes were allocated for a study of %d", took, len(text))

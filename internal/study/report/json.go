@@ -26,13 +26,13 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
-		fields = append(fields, fmt.Appendf(nil, "%s:%s", quoted(f.name), value))
+		fields = append(fields, fmt.Appendf(nil, "%s:%s", quoteJSON(f.name), value))
 	}
 	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
 }
 
 // quoted is a text as JSON writes it, which is not as Go does.
-func quoted(text string) []byte {
+func quoteJSON(text string) []byte {
 	data, _ := json.Marshal(text) // texts always have an encoding
 	return data
 }
@@ -41,14 +41,14 @@ func (o *object) add(name string, value any) { *o = append(*o, field{name, value
 
 // brief is the data of the report as it prints them: what its main tables hold,
 // a level per line. The whole is in report.json.
-func brief(s *figures.Study) string {
+func briefJSON(s *figures.Study) string {
 	text := func(value any) string {
 		data, _ := json.Marshal(value) // texts and finite numbers always have an encoding
 		return string(data)
 	}
 	var b strings.Builder
-	for _, f := range head(s) {
-		fmt.Fprintf(&b, "  %s: %s,\n", quoted(f.name), text(f.value))
+	for _, f := range headJSON(s) {
+		fmt.Fprintf(&b, "  %s: %s,\n", quoteJSON(f.name), text(f.value))
 	}
 	var levels []string
 	for _, level := range levelsJSON(s, briefLevel) {
@@ -61,7 +61,7 @@ func brief(s *figures.Study) string {
 func briefLevel(s *figures.Study, l figures.Level) object {
 	var o object
 	for _, m := range figures.Metrics() {
-		if _, have := l.Figures[m]; have && m.Main() {
+		if _, have := l.Figures[m]; have && m.InMainTables() {
 			o.add(string(m), finite(l.Value(m)))
 		}
 	}
@@ -90,7 +90,7 @@ func JSON(s *figures.Study) ([]byte, error) {
 	for _, w := range figures.Warnings(s) {
 		warnings = append(warnings, w.String())
 	}
-	data, err := json.MarshalIndent(append(head(s), object{
+	data, err := json.MarshalIndent(append(headJSON(s), object{
 		{"slos", objectives}, {"levels", levelsJSON(s, levelJSON)}, {"highest_compliant", compliant}, {"warnings", warnings},
 	}...), "", "  ")
 	if err != nil {
@@ -100,7 +100,7 @@ func JSON(s *figures.Study) ([]byte, error) {
 }
 
 // head says what was measured.
-func head(s *figures.Study) object {
+func headJSON(s *figures.Study) object {
 	var o object
 	if !s.Generated.IsZero() {
 		o.add("generated", s.Generated.UTC())

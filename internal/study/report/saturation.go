@@ -33,7 +33,7 @@ func (b *builder) saturation() {
 
 // saturationCells are the column of a series.
 func (b *builder) saturationCells(x figures.Saturation) []Cell {
-	point := func(p figures.Point) string { return fmt.Sprintf("%s %s", b.level, at(p.At)) }
+	point := func(p figures.Point) string { return fmt.Sprintf("%s %s", b.level, formatLevel(p.At)) }
 	sustained := point(x.Sustained)
 	if len(x.Dips) > 0 {
 		sustained += " (fewer at " + runfile.FormatLevels(x.Dips, ", ") + ")"
@@ -43,18 +43,18 @@ func (b *builder) saturationCells(x figures.Saturation) []Cell {
 		slow += " or below"
 	}
 	return []Cell{
-		found(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%.1f%%)", point(x.FirstErrors), x.FirstErrors.Value)),
-		found(x.ErrorsKnown, x.Sustained.Found, sustained),
-		found(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
-		found(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %s)", at(x.From), at(x.Step.At), x.Metric.Title(), figures.Change(1+x.Step.Value/100, 0))),
+		foundCell(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%.1f%%)", point(x.FirstErrors), x.FirstErrors.Value)),
+		foundCell(x.ErrorsKnown, x.Sustained.Found, sustained),
+		foundCell(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
+		foundCell(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %s)", formatLevel(x.From), formatLevel(x.Step.At), x.Metric.Title(), figures.Change(1+x.Step.Value/100, 0))),
 		b.plateau(x.Plateau),
-		found(x.Known, x.Last > 0, at(x.Last)),
+		foundCell(x.Known, x.Last > 0, formatLevel(x.Last)),
 	}
 }
 
 // found is what was found, "none" if there is none, and "n/a" if that is not
 // known.
-func found(known, any bool, text string) Cell {
+func foundCell(known, any bool, text string) Cell {
 	if !any {
 		text = "none"
 	}
@@ -64,7 +64,7 @@ func found(known, any bool, text string) Cell {
 func (b *builder) plateau(p figures.Point) Cell {
 	rounded := figures.Plain(p.Value)
 	rounded.Step = 1
-	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Cell(rounded), b.s.LevelName(), at(p.At))
+	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Cell(rounded), b.s.LevelName(), formatLevel(p.At))
 	if !p.Found {
 		return cell(p.At != 0, text+"), not reached")
 	}
@@ -79,7 +79,7 @@ func (b *builder) shifts() []string {
 	for _, series := range b.s.Series[1:] {
 		if x := figures.Saturate(series); base.Known && x.Known && base.Last > 0 && x.Last > 0 && x.Last != base.Last {
 			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %s.",
-				series.Name, at(base.Last), at(x.Last), figures.Change(x.Last/base.Last, 0)))
+				series.Name, formatLevel(base.Last), formatLevel(x.Last), figures.Change(x.Last/base.Last, 0)))
 		}
 	}
 	return out
@@ -90,19 +90,19 @@ func (b *builder) degradation() {
 	var curves []Block
 	for _, series := range b.s.Series {
 		if m := figures.Saturate(series).Metric; m != figures.NoMetric && len(series.Levels) > 1 {
-			curves = append(curves, Block{Code: curve(series, m)})
+			curves = append(curves, Block{Code: textCurve(series, m)})
 		}
 	}
 	if len(curves) == 0 {
 		return
 	}
-	s := b.sub("Degradation Curve")
+	s := b.subsection("Degradation Curve")
 	s.Blocks = curves
 	s.paragraph("Saturated from the first errors or the first TTFT p50 above 1 s on; degrading from the largest step on, if it is at least 10 % and lower; clean below.")
 }
 
 // curve is three lines: levels, values, bands.
-func curve(series figures.Series, m figures.Metric) string {
+func textCurve(series figures.Series, m figures.Metric) string {
 	bands := figures.Bands(series)
 	title := m.Title() + ":"
 	lines := []string{fmt.Sprintf("%-*s", len(title), "Level:"), title, strings.Repeat(" ", len(title))}
@@ -110,11 +110,11 @@ func curve(series figures.Series, m figures.Metric) string {
 		f := l.Figure(m)
 		f.Low, f.High, f.Quantile = math.NaN(), math.NaN(), false
 		value, band := m.Cell(f), string(bands[i])
-		width := max(len([]rune(value)), len(at(l.At)), len(band)) + 2
+		width := max(len([]rune(value)), len(formatLevel(l.At)), len(band)) + 2
 		if i > 0 && bands[i] == bands[i-1] {
 			band = ""
 		}
-		for j, text := range []string{at(l.At), value, band} {
+		for j, text := range []string{formatLevel(l.At), value, band} {
 			lines[j] += fmt.Sprintf("%*s", width, text)
 		}
 	}

@@ -28,7 +28,7 @@ func (b *builder) quantiles(t figures.Timing, over ...figures.Turns) []column {
 	var all []column
 	for i := range figures.Quantiles() {
 		for _, turns := range over {
-			all = append(all, b.known(t.Quantile(turns, i))...)
+			all = append(all, b.metricColumns(t.Quantile(turns, i))...)
 		}
 	}
 	return all
@@ -40,17 +40,17 @@ func (b *builder) timing(t figures.Timing, title string) {
 		return
 	}
 	if t == figures.TPOT && !b.compares {
-		columns = append(append(columns, b.known(figures.ErrorPct)...), b.validRuns()...)
+		columns = append(append(columns, b.metricColumns(figures.ErrorPct)...), b.validRuns()...)
 	}
 	if t != figures.ITL {
 		turns := func(l figures.Level) uint64 { return l.Figure(t.Quantile(figures.AllTurns, 0)).N }
-		columns = append(columns, b.where(func(l figures.Level) bool { return turns(l) > 0 }, "Turns",
+		columns = append(columns, b.columnIf(func(l figures.Level) bool { return turns(l) > 0 }, "Turns",
 			func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(turns(l))} })...)
 	}
 	s := b.section(title)
 	s.table(b.byLevel(columns...))
-	if t != b.leading() {
-		s.picture(b.curves(t))
+	if t != b.leadTiming() {
+		s.picture(b.latencyPicture(t))
 	}
 	b.parts(t)
 }
@@ -80,21 +80,21 @@ func (b *builder) parts(t figures.Timing) {
 }
 
 func (b *builder) validRuns() []column {
-	return b.where(func(l figures.Level) bool { return l.Runs > 1 || l.Runs > l.Valid }, "Valid Runs", func(l figures.Level) Cell {
+	return b.columnIf(func(l figures.Level) bool { return l.Runs > 1 || l.Runs > l.Valid }, "Valid Runs", func(l figures.Level) Cell {
 		return cell(l.Runs > 0, fmt.Sprintf("%d/%d", l.Valid, l.Runs))
 	})
 }
 
 func (b *builder) errors() {
-	columns := b.known(figures.ErrorPct)
+	columns := b.metricColumns(figures.ErrorPct)
 	if len(columns) == 0 {
 		return
 	}
 	if b.compares {
 		columns = append(columns, b.validRuns()...)
 	}
-	columns = append(columns, b.known(figures.Completed, figures.Failed)...)
-	columns = append(columns, b.where(func(l figures.Level) bool { return len(l.Excluded) > 0 }, "Left out of latencies",
+	columns = append(columns, b.metricColumns(figures.Completed, figures.Failed)...)
+	columns = append(columns, b.columnIf(func(l figures.Level) bool { return len(l.Excluded) > 0 }, "Left out of latencies",
 		func(l figures.Level) Cell { return Cell{Text: strings.Join(l.Excluded, "; ")} })...)
 	b.table("Error Rates", b.byLevel(columns...))
 	seen := map[string]uint64{}
@@ -112,9 +112,9 @@ func (b *builder) errors() {
 
 // rates are the sections of what is counted.
 func (b *builder) rates() {
-	if columns := b.known(figures.TurnsPerSecond, figures.ConversationStartsPerSecond); len(columns) > 0 {
+	if columns := b.metricColumns(figures.TurnsPerSecond, figures.ConversationStartsPerSecond); len(columns) > 0 {
 		s := b.section("Turns and Conversation Starts per Second")
-		little := b.where(func(l figures.Level) bool { return figures.CheckLittle(b.s, l).Known }, "Little's law", func(l figures.Level) Cell {
+		little := b.columnIf(func(l figures.Level) bool { return figures.CheckLittle(b.s, l).Known }, "Little's law", func(l figures.Level) Cell {
 			c := figures.CheckLittle(b.s, l)
 			return cell(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
 		})
@@ -132,11 +132,11 @@ func (b *builder) rates() {
 			figures.OutputTokensPerTurn, figures.InFlightMean, figures.InFlightMax}},
 		{"KV Cache Hit Rate (Cached / Prompt Tokens)", []figures.Metric{figures.KVHitRatePct}},
 	} {
-		if columns := b.known(x.metrics...); len(columns) > 0 {
+		if columns := b.metricColumns(x.metrics...); len(columns) > 0 {
 			s := b.section(x.title)
 			s.table(b.byLevel(columns...))
-			s.picture(b.picture(x.metrics[0]))
+			s.picture(b.metricPicture(x.metrics[0]))
 		}
 	}
-	b.table("The Prober's Own Lateness", b.byLevel(b.known(figures.ScheduleLagP99, figures.ReadLagP99, figures.AddedTTFTP99, figures.AddedGapP99)...))
+	b.table("The Prober's Own Lateness", b.byLevel(b.metricColumns(figures.ScheduleLagP99, figures.ReadLagP99, figures.AddedTTFTP99, figures.AddedGapP99)...))
 }

@@ -287,7 +287,7 @@ func TestTurnsObeyLittlesLaw(t *testing.T) {
 // TestSeedsWithObjectives judges reports that name no SLO by one from outside.
 func TestSeedsWithObjectives(t *testing.T) {
 	s := eagle(t)
-	o, err := figures.GateObjective("ttft_p95<1s")
+	o, err := figures.ParseObjective("ttft_p95<1s")
 	if err != nil {
 		t.Fatal(err)
 	}

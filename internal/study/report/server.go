@@ -13,7 +13,7 @@ import (
 
 // page is a page of metrics, as each series has it: variants have addresses of
 // their own.
-type page struct {
+type metricsPage struct {
 	// sources are the addresses, by series; "" where a series has no such page.
 	sources         []string
 	names, families []string
@@ -21,23 +21,23 @@ type page struct {
 
 // pages pairs the pages of the series: those of one address, and otherwise those
 // that have the most figures in common.
-func (b *builder) pages() (all []*page) {
+func (b *builder) pages() (all []*metricsPage) {
 	for i, series := range b.s.Series {
-		own := map[string]*page{}
+		own := map[string]*metricsPage{}
 		for _, l := range series.Levels {
 			for source, families := range l.Families {
-				own[source] = cmp.Or(own[source], &page{})
+				own[source] = cmp.Or(own[source], &metricsPage{})
 				own[source].add(nil, families)
 			}
 			for _, f := range l.Server {
-				own[f.Source] = cmp.Or(own[f.Source], &page{})
+				own[f.Source] = cmp.Or(own[f.Source], &metricsPage{})
 				own[f.Source].add([]string{f.Name}, nil)
 			}
 		}
 		for _, source := range slices.Sorted(maps.Keys(own)) {
-			p := paired(all, i, source, own)
+			p := matchingPage(all, i, source, own)
 			if p == nil {
-				p = &page{sources: make([]string, len(b.s.Series))}
+				p = &metricsPage{sources: make([]string, len(b.s.Series))}
 				all = append(all, p)
 			}
 			p.sources[i] = source
@@ -48,7 +48,7 @@ func (b *builder) pages() (all []*page) {
 }
 
 // add takes in what is not there yet.
-func (p *page) add(names, families []string) {
+func (p *metricsPage) add(names, families []string) {
 	union := func(a, b []string) []string {
 		a = append(slices.Clone(a), b...)
 		slices.Sort(a)
@@ -59,8 +59,8 @@ func (p *page) add(names, families []string) {
 
 // paired is the page of other series that a source of the i-th one belongs to; nil
 // when there is none. A page of an address that the series has, too, waits for that.
-func paired(all []*page, i int, source string, own map[string]*page) *page {
-	var best *page
+func matchingPage(all []*metricsPage, i int, source string, own map[string]*metricsPage) *metricsPage {
+	var best *metricsPage
 	most := 0
 	for _, p := range all {
 		if slices.Contains(p.sources, source) {
@@ -105,7 +105,7 @@ func (b *builder) server() {
 }
 
 // addresses names the page, for each series where they differ.
-func (b *builder) addresses(p *page) string {
+func (b *builder) addresses(p *metricsPage) string {
 	var each, all []string
 	for i, source := range p.sources {
 		if source != "" {
@@ -120,7 +120,7 @@ func (b *builder) addresses(p *page) string {
 }
 
 // serverColumn is a column of the series that have the page.
-func (b *builder) serverColumn(p *page, name string) column {
+func (b *builder) serverColumn(p *metricsPage, name string) column {
 	shown := serverFigure{name: name, title: name, scale: 1, decimals: 3}
 	if i := serverOrder(name); i < len(serverFigures()) {
 		shown = serverFigures()[i]

@@ -19,7 +19,7 @@ func (b *builder) statistics() {
 			if b.compares {
 				title += " of " + s.Name
 			}
-			b.subtable("Statistics: "+title, one.byLevel(one.known(t.Every()...)...))
+			b.subtable("Statistics: "+title, one.byLevel(one.metricColumns(t.AllMetrics()...)...))
 		}
 	}
 }

@@ -8,47 +8,47 @@ import (
 )
 
 // Verdict is an answer: what a reader came for.
-type Verdict struct {
+type Badge struct {
 	// Word is "better", "inconclusive" and the like, Class how it is to be taken.
 	Word  string
 	Class Class
 	// Headline says it with the figure that shows it, Ground what it rests on.
-	Headline, Ground string
+	Headline, Reason string
 }
 
 // first fills the first screen: the verdicts and one picture.
-func (b *builder) first() {
+func (b *builder) addVerdicts() {
 	pareto := false
 	for i, series := range b.s.Series[1:] {
 		d := figures.Decide(b.s, series, b.capacity[0], b.capacity[i+1])
-		b.doc.Verdicts = append(b.doc.Verdicts, b.compared(d, b.capacity[i+1]))
-		pareto = pareto || d.By == figures.ByThroughput
+		b.doc.Verdicts = append(b.doc.Verdicts, b.comparisonBadge(d, b.capacity[i+1]))
+		pareto = pareto || d.Criterion == figures.ByThroughput
 	}
 	if !b.compares {
-		b.doc.Verdicts = []Verdict{b.alone(b.capacity[0])}
+		b.doc.Verdicts = []Badge{b.singleBadge(b.capacity[0])}
 	}
-	b.doc.Picture = b.curves(b.leading())
+	b.doc.Picture = b.latencyPicture(b.leadTiming())
 	if pareto || b.doc.Picture == nil {
 		b.doc.Picture = cmp.Or(b.pareto(), b.doc.Picture)
 	}
 }
 
 // compared is the verdict on a series against the baseline.
-func (b *builder) compared(d figures.Decision, own figures.Compliance) Verdict {
-	v := Verdict{Word: string(d.Verdict), Headline: d.Headline(), Ground: d.Ground()}
-	v.Class = map[figures.Verdict]Class{figures.Better: Good, figures.Worse: Bad}[d.Verdict]
-	if d.By != figures.ByCapacity {
-		v.Ground += " " + b.noCapacity(b.capacity[0], own)
+func (b *builder) comparisonBadge(d figures.Decision, own figures.Compliance) Badge {
+	v := Badge{Word: string(d.Verdict), Headline: d.Headline(), Reason: d.Explanation()}
+	v.Class = map[figures.Winner]Class{figures.Better: Good, figures.Worse: Bad}[d.Verdict]
+	if d.Criterion != figures.ByCapacity {
+		v.Reason += " " + b.capacityUndecided(b.capacity[0], own)
 	}
 	return v
 }
 
 // alone is the verdict on a single series, by its SLOs.
-func (b *builder) alone(c figures.Compliance) Verdict {
-	v := Verdict{Word: string(figures.Inconclusive), Headline: b.finding(c)}
+func (b *builder) singleBadge(c figures.Compliance) Badge {
+	v := Badge{Word: string(figures.Inconclusive), Headline: b.finding(c)}
 	switch saturates := figures.Saturate(b.baseline).Sentence(b.s.LevelName()); {
 	case len(b.s.Objectives) == 0:
-		return Verdict{"not judged", "", saturates, "No SLO says what is good enough: judge it by one, such as --slo='ttft_p99<1s'."}
+		return Badge{"not judged", "", saturates, "No SLO says what is good enough: judge it by one, such as --slo='ttft_p99<1s'."}
 	case !c.Judged:
 		return v
 	case c.Least > 0:
@@ -56,17 +56,17 @@ func (b *builder) alone(c figures.Compliance) Verdict {
 	case c.Most == 0:
 		v.Word, v.Class = "misses its SLOs", Bad
 	default:
-		v.Ground = "Neither that a level meets them nor that all miss them is proven: measure longer, or lower. "
+		v.Reason = "Neither that a level meets them nor that all miss them is proven: measure longer, or lower. "
 	}
-	v.Ground += fmt.Sprintf("Capacity: %s %s. %s", b.s.LevelName(), c.Between(), figures.Saturate(b.baseline).Sentence(b.s.LevelName()))
+	v.Reason += fmt.Sprintf("Capacity: %s %s. %s", b.s.LevelName(), c.Between(), figures.Saturate(b.baseline).Sentence(b.s.LevelName()))
 	return v
 }
 
 // spoiled says why no level of a series could be judged.
-func (b *builder) spoiled(series string) string {
-	for _, l := range b.s.Of(series).Levels {
+func (b *builder) unjudgedReason(series string) string {
+	for _, l := range b.s.SeriesNamed(series).Levels {
 		if why := figures.Unsound(l); why != "" {
-			return fmt.Sprintf("at %s %s, %s", b.s.LevelName(), at(l.At), why)
+			return fmt.Sprintf("at %s %s, %s", b.s.LevelName(), formatLevel(l.At), why)
 		}
 	}
 	return fmt.Sprintf("no %s has the figures", b.s.LevelName())
@@ -74,7 +74,7 @@ func (b *builder) spoiled(series string) string {
 
 // leading is the latency that the first picture shows: the one that the SLOs are
 // of, the TTFT if it is among them.
-func (b *builder) leading() figures.Timing {
+func (b *builder) leadTiming() figures.Timing {
 	leading := figures.NoTiming
 	for _, o := range b.s.Objectives {
 		if o.Turns == figures.AllTurns && b.drawable(o.Metric()) && (leading == figures.NoTiming || o.Timing == figures.TTFT) {

@@ -27,7 +27,7 @@ const (
 )
 
 // Formats lists their names.
-func Formats() []string { return []string{string(CSV), string(AIPerf), string(GuideLLM)} }
+func ExportFormats() []string { return []string{string(CSV), string(AIPerf), string(GuideLLM)} }
 
 // Write writes all turns.
 func WriteExport(to io.Writer, format ExportFormat, next turnlog.Next) error {
@@ -41,13 +41,13 @@ func WriteExport(to io.Writer, format ExportFormat, next turnlog.Next) error {
 	case GuideLLM:
 		err = writeGuideLLM(b, next)
 	default:
-		return fmt.Errorf("there is no format %q: take one of %q", format, Formats())
+		return fmt.Errorf("there is no format %q: take one of %q", format, ExportFormats())
 	}
 	return errors.Join(err, b.Flush())
 }
 
 // each calls do for every turn; one of no study has an empty place in one.
-func eachExported(next turnlog.Next, do func(t *turnlog.Turn, s turnlog.Study) error) error {
+func eachTurn(next turnlog.Next, do func(t *turnlog.Turn, s turnlog.Study) error) error {
 	return next.Each(func(t *turnlog.Turn) error {
 		var s turnlog.Study
 		if t.Study != nil {
@@ -65,11 +65,11 @@ func writeCSV(to io.Writer, next turnlog.Next) error {
 	}); err != nil {
 		return err
 	}
-	err := eachExported(next, func(t *turnlog.Turn, s turnlog.Study) error {
+	err := eachTurn(next, func(t *turnlog.Turn, s turnlog.Study) error {
 		return w.Write([]string{
-			t.At.Format(time.RFC3339Nano), t.Target, t.Workload, number(s.Level), number(float64(s.Repetition)), string(s.Phase), s.Conversation,
-			number(float64(s.Index)), string(t.Kind), string(t.Outcome), seconds(t.TTFT), seconds(s.AnswerTTFT), seconds(t.TPOT),
-			seconds(t.Duration), whole(t.PromptTokens), whole(t.CachedTokens), whole(t.OutputTokens), t.TraceID,
+			t.At.Format(time.RFC3339Nano), t.Target, t.Workload, formatNonZero(s.Level), formatNonZero(float64(s.Repetition)), string(s.Phase), s.Conversation,
+			formatNonZero(float64(s.Index)), string(t.Kind), string(t.Outcome), formatSeconds(t.TTFT), formatSeconds(s.AnswerTTFT), formatSeconds(t.TPOT),
+			formatSeconds(t.Duration), formatInt(t.PromptTokens), formatInt(t.CachedTokens), formatInt(t.OutputTokens), t.TraceID,
 		})
 	})
 	w.Flush()
@@ -77,21 +77,21 @@ func writeCSV(to io.Writer, next turnlog.Next) error {
 }
 
 // number is empty for 0, which no level, repetition or place is.
-func number(v float64) string {
+func formatNonZero(v float64) string {
 	if v == 0 {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-func seconds(v probe.Opt[time.Duration]) string {
+func formatSeconds(v probe.Opt[time.Duration]) string {
 	if !v.OK {
 		return ""
 	}
 	return strconv.FormatFloat(v.V.Seconds(), 'f', -1, 64)
 }
 
-func whole(v probe.Opt[int]) string {
+func formatInt(v probe.Opt[int]) string {
 	if !v.OK {
 		return ""
 	}
@@ -99,20 +99,20 @@ func whole(v probe.Opt[int]) string {
 }
 
 // value is a figure of a request as AIPerf writes it.
-type value struct {
+type aiperfValue struct {
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
 }
 
 // record is a line of AIPerf's profile_export.jsonl. Its tools pass over keys that
 // they do not know, as variant, level and repetition are.
-type record struct {
-	Metadata metadata         `json:"metadata"`
-	Metrics  map[string]value `json:"metrics"`
-	Error    *failure         `json:"error"`
+type aiperfRecord struct {
+	Metadata aiperfMetadata         `json:"metadata"`
+	Metrics  map[string]aiperfValue `json:"metrics"`
+	Error    *aiperfError           `json:"error"`
 }
 
-type metadata struct {
+type aiperfMetadata struct {
 	Session      int     `json:"session_num"`
 	RequestID    string  `json:"x_request_id"`
 	Correlation  string  `json:"x_correlation_id"`
@@ -131,7 +131,7 @@ type metadata struct {
 	Repetition   int     `json:"repetition,omitempty"`
 }
 
-type failure struct {
+type aiperfError struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
 }
@@ -139,7 +139,7 @@ type failure struct {
 func writeAIPerf(to io.Writer, next turnlog.Next) error {
 	enc := json.NewEncoder(to)
 	sessions, begun := map[string]int{}, 0
-	return eachExported(next, func(t *turnlog.Turn, s turnlog.Study) error {
+	return eachTurn(next, func(t *turnlog.Turn, s turnlog.Study) error {
 		// The same conversations are held at every level.
 		key := fmt.Sprint(t.Target, s.Level, s.Repetition, s.Conversation)
 		session, known := sessions[key]
@@ -147,19 +147,19 @@ func writeAIPerf(to io.Writer, next turnlog.Next) error {
 			session, begun = begun, begun+1
 			sessions[key] = session
 		}
-		return enc.Encode(recordOf(t, s, session))
+		return enc.Encode(newAIPerfRecord(t, s, session))
 	})
 }
 
-func recordOf(t *turnlog.Turn, s turnlog.Study, session int) record {
+func newAIPerfRecord(t *turnlog.Turn, s turnlog.Study, session int) aiperfRecord {
 	end := t.At.Add(t.TotalDuration()).UnixNano()
-	r := record{
-		Metadata: metadata{
+	r := aiperfRecord{
+		Metadata: aiperfMetadata{
 			Session: session, RequestID: t.TraceID, Correlation: s.Conversation, Conversation: s.Conversation, Turn: max(s.Index-1, 0),
 			Start: t.At.UnixNano(), End: end, Worker: "synthetic", Processor: "synthetic", Phase: "profiling",
 			Variant: t.Target, Level: s.Level, Repetition: s.Repetition,
 		},
-		Metrics: map[string]value{},
+		Metrics: map[string]aiperfValue{},
 	}
 	if s.Phase == turnlog.WarmUp {
 		r.Metadata.Phase = "warmup"
@@ -168,11 +168,11 @@ func recordOf(t *turnlog.Turn, s turnlog.Study, session int) record {
 		r.Metadata.Canceled, r.Metadata.CanceledAt = true, &end
 	}
 	if t.Outcome != probe.Success {
-		r.Error = &failure{string(t.Outcome), "the turn ended as " + string(t.Outcome)}
+		r.Error = &aiperfError{string(t.Outcome), "the turn ended as " + string(t.Outcome)}
 	}
 	put := func(name, unit string, v float64, known bool) {
 		if known {
-			r.Metrics[name] = value{v, unit}
+			r.Metrics[name] = aiperfValue{v, unit}
 		}
 	}
 	put("input_sequence_length", "tokens", float64(t.PromptTokens.V), t.PromptTokens.OK)

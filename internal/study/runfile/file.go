@@ -27,7 +27,7 @@ func Parse(data []byte) (*Run, error) {
 		return nil, explain(data, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: something follows the end of the run; the file was written twice or edited", place(data, dec.InputOffset()))
+		return nil, fmt.Errorf("%s: something follows the end of the run; the file was written twice or edited", position(data, dec.InputOffset()))
 	}
 	if err := run.Validate(); err != nil {
 		return nil, err
@@ -41,16 +41,16 @@ func explain(data []byte, err error) error {
 	kind, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), broken && syntax.Offset >= int64(len(bytes.TrimRight(data, " \t\r\n"))):
-		return fmt.Errorf("%s: the file ends in the middle of a value: it was written only in part; take the copy that the sweep finished, or sweep again", place(data, int64(len(data))))
+		return fmt.Errorf("%s: the file ends in the middle of a value: it was written only in part; take the copy that the sweep finished, or sweep again", position(data, int64(len(data))))
 	case broken:
-		return fmt.Errorf("%s: not JSON: %w", place(data, syntax.Offset), err)
+		return fmt.Errorf("%s: not JSON: %w", position(data, syntax.Offset), err)
 	case mistyped:
-		return fmt.Errorf("%s: %q must be %s, not %s", place(data, kind.Offset), kind.Field, kind.Type, kind.Value)
+		return fmt.Errorf("%s: %q must be %s, not %s", position(data, kind.Offset), kind.Field, kind.Type, kind.Value)
 	}
 	return err
 }
 
-func place(data []byte, offset int64) string {
+func position(data []byte, offset int64) string {
 	before := data[:min(max(offset, 0), int64(len(data)))]
 	return fmt.Sprintf("line %d, column %d", bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n'))
 }
@@ -115,11 +115,11 @@ func (r Result) validate() error {
 }
 
 func (s Snapshot) validate() error {
-	if err := measured(s.Seconds); err != nil {
+	if err := checkSeconds(s.Seconds); err != nil {
 		return err
 	}
 	for i, b := range s.Blocks {
-		if err := measured(b.Seconds); err != nil {
+		if err := checkSeconds(b.Seconds); err != nil {
 			return fmt.Errorf("blocks[%d]: %w", i, err)
 		}
 		for outcome := range b.Outcomes {
@@ -137,7 +137,7 @@ const (
 	leastSeconds, mostSeconds = 1e-9, 1e10 // a nanosecond; 317 years
 )
 
-func measured(seconds float64) error {
+func checkSeconds(seconds float64) error {
 	if seconds >= leastSeconds && seconds <= mostSeconds {
 		return nil
 	}

@@ -15,31 +15,31 @@ import (
 )
 
 // place is what one benchmark of GuideLLM is: the repetitions of a level.
-type placeExport struct {
+type exportedLevel struct {
 	target string
 	level  float64
 	rate   bool
 }
 
 // values of the measured turns of a place, in GuideLLM's units.
-type values struct {
+type levelValues struct {
 	latency, ttft, answer, tpot, ntpot, prompt, output []float64
 	failed                                             int
 	// spans are those of the repetitions.
-	spans map[int]span
+	spans map[int]timeSpan
 }
 
 // span is the time between the first and the last end of a number of turns.
-type span struct {
+type timeSpan struct {
 	from, to time.Time
 	turns    float64
 }
 
-func (v *values) add(t *turnlog.Turn, s turnlog.Study) {
+func (v *levelValues) add(t *turnlog.Turn, s turnlog.Study) {
 	end := t.At.Add(t.TotalDuration())
 	w, known := v.spans[s.Repetition]
 	if !known {
-		w = span{from: end, to: end}
+		w = timeSpan{from: end, to: end}
 	}
 	w.turns++
 	if end.Before(w.from) {
@@ -71,7 +71,7 @@ func appendKnown(all []float64, v float64, known bool) []float64 {
 }
 
 // seconds that were measured: so many turns have one gap less between their ends.
-func (v *values) seconds() (sum float64) {
+func (v *levelValues) seconds() (sum float64) {
 	for _, w := range v.spans {
 		if w.turns > 1 {
 			sum += w.to.Sub(w.from).Seconds() * w.turns / (w.turns - 1)
@@ -83,14 +83,14 @@ func (v *values) seconds() (sum float64) {
 // writeGuideLLM writes benchmarks.json: of each place the statistics of its
 // measured turns. The turns themselves are in the other formats.
 func writeGuideLLM(to io.Writer, next turnlog.Next) error {
-	all := map[placeExport]*values{}
-	err := eachExported(next, func(t *turnlog.Turn, s turnlog.Study) error {
+	all := map[exportedLevel]*levelValues{}
+	err := eachTurn(next, func(t *turnlog.Turn, s turnlog.Study) error {
 		if s.Phase != turnlog.Measured || t.Outcome.Own() {
 			return nil
 		}
-		p := placeExport{t.Target, s.Level, s.Rate}
+		p := exportedLevel{t.Target, s.Level, s.Rate}
 		if all[p] == nil {
-			all[p] = &values{spans: map[int]span{}}
+			all[p] = &levelValues{spans: map[int]timeSpan{}}
 		}
 		all[p].add(t, s)
 		return nil
@@ -98,7 +98,7 @@ func writeGuideLLM(to io.Writer, next turnlog.Next) error {
 	if err != nil {
 		return err
 	}
-	places := slices.SortedFunc(maps.Keys(all), func(a, b placeExport) int {
+	places := slices.SortedFunc(maps.Keys(all), func(a, b exportedLevel) int {
 		return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.level, b.level))
 	})
 	benchmarks := []any{}
@@ -113,7 +113,7 @@ func writeGuideLLM(to io.Writer, next turnlog.Next) error {
 	return nil
 }
 
-func (v *values) benchmark(p placeExport) any {
+func (v *levelValues) benchmark(p exportedLevel) any {
 	var start, end time.Time
 	for _, w := range v.spans {
 		if start.IsZero() || w.from.Before(start) {
@@ -125,9 +125,9 @@ func (v *values) benchmark(p placeExport) any {
 	}
 	rate := func(sum float64) map[string]any {
 		if v.seconds() == 0 {
-			return successful(nil)
+			return guidellmSummary(nil)
 		}
-		return successful([]float64{sum / v.seconds()})
+		return guidellmSummary([]float64{sum / v.seconds()})
 	}
 	var tokens float64
 	for _, n := range v.output {
@@ -139,15 +139,15 @@ func (v *values) benchmark(p placeExport) any {
 		"config": map[string]any{"strategy": p.strategy(), "variant": p.target},
 		"metrics": map[string]any{
 			"request_totals":      map[string]int{"successful": done, "errored": v.failed, "incomplete": 0, "total": done + v.failed},
-			"requests_per_second": rate(float64(done)), "output_tokens_per_second": rate(tokens), "request_latency": successful(v.latency),
-			"time_to_first_token_ms": successful(v.ttft), "time_to_first_output_token_ms": successful(v.answer),
-			"inter_token_latency_ms": successful(v.tpot), "time_per_output_token_ms": successful(v.ntpot),
-			"prompt_token_count": successful(v.prompt), "output_token_count": successful(v.output),
+			"requests_per_second": rate(float64(done)), "output_tokens_per_second": rate(tokens), "request_latency": guidellmSummary(v.latency),
+			"time_to_first_token_ms": guidellmSummary(v.ttft), "time_to_first_output_token_ms": guidellmSummary(v.answer),
+			"inter_token_latency_ms": guidellmSummary(v.tpot), "time_per_output_token_ms": guidellmSummary(v.ntpot),
+			"prompt_token_count": guidellmSummary(v.prompt), "output_token_count": guidellmSummary(v.output),
 		},
 	}
 }
 
-func (p placeExport) strategy() map[string]any {
+func (p exportedLevel) strategy() map[string]any {
 	if p.rate {
 		return map[string]any{"type_": "poisson", "rate": p.level}
 	}
@@ -158,7 +158,7 @@ func unix(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 // successful has the statistics of some values; without any they are 0, as
 // GuideLLM writes them.
-func successful(v []float64) map[string]any {
+func guidellmSummary(v []float64) map[string]any {
 	slices.Sort(v)
 	n := float64(len(v))
 	var sum, squares float64

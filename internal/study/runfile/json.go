@@ -10,7 +10,7 @@ import (
 )
 
 // largest is the largest value in microseconds that a file may hold.
-const sampleLargest = int64(sketch.Largest)
+const maxMicros = int64(sketch.Largest)
 
 // MarshalJSON writes exact values as one string, so that an indented file stays
 // short: microseconds in rising order, each after the first as the distance from
@@ -49,7 +49,7 @@ func (s *Sample) UnmarshalJSON(data []byte) error {
 	last := int64(0)
 	for step := range strings.SplitSeq(text, ",") {
 		v, err := strconv.ParseInt(step, 10, 64)
-		if err != nil || v < 0 || v > sampleLargest-last {
+		if err != nil || v < 0 || v > maxMicros-last {
 			return fmt.Errorf("reading the values of turns: %q is no step of microseconds from one value to the next", step)
 		}
 		last += v

@@ -28,7 +28,7 @@ func (r *Result) Merge(o Result) {
 			r.Snapshots = append(r.Snapshots, s)
 		}
 	}
-	r.Throttled = largest(r.Throttled, o.Throttled)
+	r.Throttled = larger(r.Throttled, o.Throttled)
 	switch {
 	case r.Tail == nil:
 		r.Tail = o.Tail
@@ -38,15 +38,15 @@ func (r *Result) Merge(o Result) {
 }
 
 // End of the interval.
-func (s Snapshot) End() time.Time { return s.Started.Add(exactly(s.Seconds)) }
+func (s Snapshot) End() time.Time { return s.Started.Add(toDuration(s.Seconds)) }
 
 func (s *Snapshot) merge(o Snapshot) {
 	from := Earlier(s.Started, o.Started)
 	seconds := max(s.Seconds+s.Started.Sub(from).Seconds(), o.Seconds+o.Started.Sub(from).Seconds())
-	s.InFlightMean = both(s.InFlightMean, o.InFlightMean, s.Seconds/seconds, o.Seconds/seconds)
-	s.ConversationsMean = both(s.ConversationsMean, o.ConversationsMean, s.Seconds/seconds, o.Seconds/seconds)
+	s.InFlightMean = weightedSum(s.InFlightMean, o.InFlightMean, s.Seconds/seconds, o.Seconds/seconds)
+	s.ConversationsMean = weightedSum(s.ConversationsMean, o.ConversationsMean, s.Seconds/seconds, o.Seconds/seconds)
 	s.Started, s.Seconds, s.InFlightMax = from, seconds, nil
-	s.InFlightEnd = both(s.InFlightEnd, o.InFlightEnd, 1, 1)
+	s.InFlightEnd = weightedSum(s.InFlightEnd, o.InFlightEnd, 1, 1)
 	s.ConversationStarts += o.ConversationStarts
 	s.ConversationSkips += o.ConversationSkips
 	s.ConversationsDue += o.ConversationsDue
@@ -107,8 +107,8 @@ func (t *Tokens) merge(o Tokens) {
 	t.Output += o.Output
 	t.OutputEstimated += o.OutputEstimated
 	if o.Cached != nil && o.CachedOf != nil { // who had no turn does not know
-		plus(&t.Cached, *o.Cached)
-		plus(&t.CachedOf, *o.CachedOf)
+		addTo(&t.Cached, *o.Cached)
+		addTo(&t.CachedOf, *o.CachedOf)
 	}
 }
 
@@ -122,7 +122,7 @@ func (d *Distributions) merge(o Distributions) {
 }
 
 // both is the weighted sum, unknown when a part is.
-func both[N int | float64](a, b *N, weightA, weightB N) *N {
+func weightedSum[N int | float64](a, b *N, weightA, weightB N) *N {
 	if a == nil || b == nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ func both[N int | float64](a, b *N, weightA, weightB N) *N {
 	return &sum
 }
 
-func largest(a, b *float64) *float64 {
+func larger(a, b *float64) *float64 {
 	if a == nil || b != nil && *b > *a {
 		return b
 	}

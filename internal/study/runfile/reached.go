@@ -32,7 +32,7 @@ func (r *Run) NotReached(x Result) string {
 	if len(x.Lost) > 0 {
 		return fmt.Sprintf("%s did not carry its part to the end; sweep again with --resume, which repeats the level", LostShards(x.Lost))
 	}
-	carried, asked, ok := r.load(x)
+	carried, asked, ok := r.carriedLoad(x)
 	if !ok || carried >= ReachedShare*asked {
 		return ""
 	}
@@ -44,13 +44,13 @@ func (r *Run) NotReached(x Result) string {
 
 // load is what a result carried and what it should have: conversations in
 // flight, or conversations started and due.
-func (r *Run) load(x Result) (carried, asked float64, ok bool) {
+func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 	var seconds, held float64
 	var started, due uint64
 	known := true
 	for _, s := range x.Snapshots {
 		mean := s.ConversationsMean
-		if mean == nil && r.thinkless() { // files of earlier versions
+		if mean == nil && r.hasNoThinkTime() { // files of earlier versions
 			mean = s.InFlightMean
 		}
 		if mean == nil {
@@ -68,18 +68,18 @@ func (r *Run) load(x Result) (carried, asked float64, ok bool) {
 		n, bad := b.Ended()
 		ended, failed = ended+n, failed+bad
 	}
-	return held / seconds, r.Shard.asked(x.Level), known && seconds > 0 && failed*refusedShare <= ended
+	return held / seconds, r.Shard.share(x.Level), known && seconds > 0 && failed*refusedShare <= ended
 }
 
 // thinkless reports a workload of which a conversation always has a turn in
 // flight.
-func (r *Run) thinkless() bool {
-	return slices.ContainsFunc(r.Workload.Parameters, Parameter.Thinkless)
+func (r *Run) hasNoThinkTime() bool {
+	return slices.ContainsFunc(r.Workload.Parameters, Parameter.IsZeroThinkTime)
 }
 
 // Thinkless reports the parameter of a workload that says that turns follow each
 // other at once.
-func (p Parameter) Thinkless() bool { return p.Name == "think_time" && p.Value == "0s … 0s" }
+func (p Parameter) IsZeroThinkTime() bool { return p.Name == "think_time" && p.Value == "0s … 0s" }
 
 func (r *Run) belowRate(x Result) string {
 	for _, s := range x.Snapshots {
@@ -103,15 +103,15 @@ func (r *Run) belowConcurrency(x Result) string {
 		return fmt.Sprintf("an earlier version let start_rate (%g/s) hold back every conversation, not only the first ones; sweep again", *r.TargetRPS)
 	case ramp > r.WarmUpSeconds:
 		return fmt.Sprintf("at a start_rate of %g/s the level stands after %s, and the warm-up is %s; raise start_rate, or warm up longer",
-			*r.TargetRPS, inSeconds(ramp), inSeconds(r.WarmUpSeconds))
+			*r.TargetRPS, roundToMillis(ramp), roundToMillis(r.WarmUpSeconds))
 	case lag > lateStarts.Seconds():
-		return fmt.Sprintf("the prober itself was late, 1 start in 100 by %s or more; %s", inSeconds(lag), remedy)
+		return fmt.Sprintf("the prober itself was late, 1 start in 100 by %s or more; %s", roundToMillis(lag), remedy)
 	}
 	return "conversations did not follow each other at once; give the prober, or who writes the user's messages, more cores"
 }
 
-func inSeconds(s float64) time.Duration {
-	return exactly(s).Round(time.Millisecond)
+func roundToMillis(s float64) time.Duration {
+	return toDuration(s).Round(time.Millisecond)
 }
 
 // Lags are all that blocks of results have of one kind of lateness, in seconds.

@@ -87,7 +87,7 @@ type Run struct {
 }
 
 // Shared names a result that both runs have, "" when there is none.
-func (r *Run) Shared(o *Run) string {
+func (r *Run) SharedResult(o *Run) string {
 	for _, a := range r.Results {
 		if slices.ContainsFunc(o.Results, func(b Result) bool { return reflect.DeepEqual(a, b) }) {
 			return fmt.Sprintf("%s, level %g, of %s", a.Variant, a.Level, a.Started.Format(time.DateTime))
@@ -203,7 +203,7 @@ type Result struct {
 	// rate and no quantile; but what failed among them was the level's doing.
 	Tail *Block `json:"tail,omitempty"`
 	// Verdict is null for files that were not written by a sweep.
-	Verdict *Verdict `json:"verdict,omitempty"`
+	Verdict *LevelVerdict `json:"verdict,omitempty"`
 	// Lost are the shards that did not carry their parts, so that the level was not
 	// reached: the same in the files of all others.
 	Lost []LostShard `json:"lost_shards,omitempty"`

@@ -28,7 +28,7 @@ func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Index, s
 
 // Clock is what is to be added to this shard's times, and how far that may be off.
 func (s Shard) Clock() (offset, within time.Duration) {
-	return exactly(s.OffsetSeconds), exactly(s.ErrorSeconds)
+	return toDuration(s.OffsetSeconds), toDuration(s.ErrorSeconds)
 }
 
 // LostShard is a shard that did not carry its part of a level to the end.
@@ -48,7 +48,7 @@ func LostShards(all []LostShard) string {
 
 // asked is the shard's part of so many conversations in flight; all of them for
 // a nil shard.
-func (s *Shard) asked(level float64) float64 {
+func (s *Shard) share(level float64) float64 {
 	if s == nil || s.Count <= 1 {
 		return level
 	}

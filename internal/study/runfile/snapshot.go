@@ -161,11 +161,11 @@ func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 		kind = &b.Followup
 	}
 	kind.observe(r)
-	add(&b.ScheduleLag, r.ScheduleLag())
-	add(&b.AddedTTFT, r.Lag)
-	add(&b.AddedGap, r.StreamLag)
+	addToSketch(&b.ScheduleLag, r.ScheduleLag())
+	addToSketch(&b.AddedTTFT, r.Lag)
+	addToSketch(&b.AddedGap, r.StreamLag)
 	if r.Events > 0 {
-		add(&b.ReadLag, r.ReadLagMax)
+		addToSketch(&b.ReadLag, r.ReadLagMax)
 	}
 }
 
@@ -204,12 +204,12 @@ func (t *Tokens) observe(r probe.Result) {
 		t.OutputEstimated += uint64(r.OutputTokens.V)
 	}
 	if r.CachedTokens.OK && r.PromptTokens.OK {
-		plus(&t.Cached, r.CachedTokens.V)
-		plus(&t.CachedOf, r.PromptTokens.V)
+		addTo(&t.Cached, r.CachedTokens.V)
+		addTo(&t.CachedOf, r.PromptTokens.V)
 	}
 }
 
-func plus[N int | uint64](sum **uint64, n N) {
+func addTo[N int | uint64](sum **uint64, n N) {
 	if *sum == nil {
 		*sum = new(uint64)
 	}
@@ -253,7 +253,7 @@ func (d *Distribution) observe(v probe.Opt[time.Duration], failed bool) {
 	}
 }
 
-func add(s **sketch.Sketch, d time.Duration) {
+func addToSketch(s **sketch.Sketch, d time.Duration) {
 	if *s == nil {
 		*s = &sketch.Sketch{}
 	}

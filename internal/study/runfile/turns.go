@@ -27,7 +27,7 @@ func (r Result) Cell() Cell { return Cell{r.Variant, r.Level, r.Repetition} }
 
 // each calls do for each turn of a study with its result. A log of which no turn
 // is of a study is refused.
-func each(next turnlog.Next, do func(t *turnlog.Turn, c Cell, r probe.Result)) error {
+func eachStudyTurn(next turnlog.Next, do func(t *turnlog.Turn, c Cell, r probe.Result)) error {
 	any := false
 	err := next.Each(func(t *turnlog.Turn) error {
 		if s := t.Study; s != nil {
@@ -53,7 +53,7 @@ func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 		results[x.Cell()] = x
 		gaveUp := x.GaveUp()
 		if x.Verdict = nil; gaveUp {
-			x.Verdict = &Verdict{Standing: Missed, Decided: DecidedMeasured}
+			x.Verdict = &LevelVerdict{Standing: Missed, Decided: DecidedMeasured}
 		}
 		x.eachBlock(func(b *Block) { b.SLOs, b.Good = nil, 0 })
 	}
@@ -63,10 +63,10 @@ func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 	}
 	judged := make([]slo.Objective, len(objectives))
 	for i, o := range objectives {
-		judged[i] = slo.Objective{Name: o.Name, SLI: o.SLI, Threshold: exactly(o.ThresholdSeconds), Objective: o.Objective, Turns: o.Turns}
+		judged[i] = slo.Objective{Name: o.Name, SLI: o.SLI, Threshold: toDuration(o.ThresholdSeconds), Objective: o.Objective, Turns: o.Turns}
 	}
 	counted := map[*Result]uint64{}
-	err := each(next, func(t *turnlog.Turn, c Cell, turn probe.Result) {
+	err := eachStudyTurn(next, func(t *turnlog.Turn, c Cell, turn probe.Result) {
 		x := results[c]
 		if x == nil || t.Study.Phase == turnlog.WarmUp || turn.Outcome.Own() {
 			return
@@ -74,18 +74,18 @@ func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 		counted[x]++
 		if t.Study.Phase == turnlog.Tail && x.Tail != nil {
 			x.Tail.judge(turn, judged)
-		} else if b := x.at(turn.End); b != nil {
+		} else if b := x.blockAt(turn.End); b != nil {
 			b.judge(turn, judged)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return r.holds(counted)
+	return r.checkComplete(counted)
 }
 
 // holds checks that so many turns of each result are all that it has.
-func (r *Run) holds(counted map[*Result]uint64) error {
+func (r *Run) checkComplete(counted map[*Result]uint64) error {
 	for i := range r.Results {
 		x, all := &r.Results[i], uint64(0)
 		x.eachBlock(func(b *Block) {
@@ -113,7 +113,7 @@ func (r *Result) eachBlock(do func(b *Block)) {
 
 // at is the block of a time. One that is a rounding beyond the measurement is of
 // its first or last.
-func (r *Result) at(end time.Time) (found *Block) {
+func (r *Result) blockAt(end time.Time) (found *Block) {
 	for i := range r.Snapshots {
 		s := &r.Snapshots[i]
 		from := s.Started
@@ -121,14 +121,14 @@ func (r *Result) at(end time.Time) (found *Block) {
 			if found == nil || !end.Before(from) {
 				found = &s.Blocks[j]
 			}
-			from = from.Add(exactly(s.Blocks[j].Seconds))
+			from = from.Add(toDuration(s.Blocks[j].Seconds))
 		}
 	}
 	return found
 }
 
 // exactly is the duration that a number of seconds was written for.
-func exactly(seconds float64) time.Duration {
+func toDuration(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
@@ -138,7 +138,7 @@ func FromTurns(next turnlog.Next) (*Run, error) {
 	run := &Run{Format: Format, Title: "A study by its turns", LevelKind: Concurrency, Repetitions: 1}
 	results, last := map[Cell]*Result{}, map[Cell]time.Time{}
 	var order []Cell
-	err := each(next, func(t *turnlog.Turn, c Cell, turn probe.Result) {
+	err := eachStudyTurn(next, func(t *turnlog.Turn, c Cell, turn probe.Result) {
 		if t.Study.Rate {
 			run.LevelKind = Rate
 		}
@@ -160,12 +160,12 @@ func FromTurns(next turnlog.Next) (*Run, error) {
 		if turn.End.After(last[c]) {
 			last[c] = turn.End
 		}
-		x.Snapshots[0].take(turn)
+		x.Snapshots[0].addTurn(turn)
 	})
 	for _, c := range order {
 		x := results[c]
 		x.Started = x.Snapshots[0].Started
-		x.Snapshots[0].end(last[c])
+		x.Snapshots[0].finish(last[c])
 		if !slices.Contains(run.Variants, c.Variant) {
 			run.Variants = append(run.Variants, c.Variant)
 		}
@@ -182,7 +182,7 @@ func FromTurns(next turnlog.Next) (*Run, error) {
 }
 
 // take counts a turn in its block.
-func (s *Snapshot) take(turn probe.Result) {
+func (s *Snapshot) addTurn(turn probe.Result) {
 	i := max(int(turn.End.Sub(s.Started)/turnBlock), 0)
 	for len(s.Blocks) <= i {
 		s.Blocks = append(s.Blocks, Block{Seconds: turnBlock.Seconds()})
@@ -194,7 +194,7 @@ func (s *Snapshot) take(turn probe.Result) {
 }
 
 // end completes a snapshot that a log of turns has ended.
-func (s *Snapshot) end(last time.Time) {
+func (s *Snapshot) finish(last time.Time) {
 	var turns uint64
 	for _, b := range s.Blocks {
 		n, _ := b.Ended()

@@ -46,7 +46,7 @@ func TestRecount(t *testing.T) {
 	}
 
 	grown := level(func(r *runfile.Result) {
-		r.State, r.Verdict = runfile.EndedEarly, &runfile.Verdict{Standing: runfile.Missed, Decided: runfile.DecidedMeasured, Lost: []string{"tpot"}}
+		r.State, r.Verdict = runfile.EndedEarly, &runfile.LevelVerdict{Standing: runfile.Missed, Decided: runfile.DecidedMeasured, Lost: []string{"tpot"}}
 	})
 	if err := grown.Recount(log(probe.Success, probe.Success), quick); err != nil || !grown.Results[0].GaveUp() || grown.Results[0].Verdict.Lost != nil {
 		t.Errorf("%v: a queue that grew is judged %+v", err, grown.Results[0].Verdict)

@@ -25,7 +25,7 @@ const (
 
 // Verdict says whether a level met its objectives, as the sweep decided while
 // it measured, by what Result.Judged counts.
-type Verdict struct {
+type LevelVerdict struct {
 	// Met says that every objective was met by the turns that were judged,
 	// whatever that proves; Standing says what it proves.
 	Met      bool     `json:"met"`
@@ -45,12 +45,12 @@ type Verdict struct {
 
 // Open reports whether nothing was judged: the turns do not even seem to meet the
 // objectives, or to miss one.
-func (v Verdict) Open() bool { return v.Standing == Undecided && !v.Met && len(v.Lost) == 0 }
+func (v LevelVerdict) Unjudged() bool { return v.Standing == Undecided && !v.Met && len(v.Lost) == 0 }
 
 // Words are those that every output has for a verdict: PASS, FAIL (ttft+tpot),
 // UNDECIDED (seems to pass). The names are of the objectives that were missed, or
 // seem to be.
-func (v Verdict) Words(lost []string) string {
+func (v LevelVerdict) Words(lost []string) string {
 	names := strings.Join(lost, "+")
 	switch {
 	case v.Standing == Met:
@@ -175,7 +175,7 @@ type Capacity struct {
 // Rise takes in the next higher level that was reached. The capacity is the
 // highest level that is proven to meet the objectives, of those below the lowest
 // one that is proven to miss them; one of which nothing is proven ends nothing.
-func (c *Capacity) Rise(level float64, v Verdict) {
+func (c *Capacity) AddLevel(level float64, v LevelVerdict) {
 	switch {
 	case c.Missed != nil:
 	case v.Standing == Met:
@@ -196,7 +196,7 @@ func (c Capacity) Sentence(level string) string {
 	}
 	parts := []string{fmt.Sprintf("no %s is proven to meet the SLOs with the wanted confidence of %.4g%%", level, 100*c.Wanted)}
 	if c.Level != nil {
-		parts[0] = fmt.Sprintf("%s %g meets the SLOs with a confidence of %.4g%% (wanted %.4g%%)", level, *c.Level, percent(c.Confidence), 100*c.Wanted)
+		parts[0] = fmt.Sprintf("%s %g meets the SLOs with a confidence of %.4g%% (wanted %.4g%%)", level, *c.Level, floorPercent(c.Confidence), 100*c.Wanted)
 	}
 	if len(c.Undecided) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s is undecided", level, FormatLevels(c.Undecided, " or ")))
@@ -211,7 +211,7 @@ func (c Capacity) Sentence(level string) string {
 }
 
 // percent of a confidence, rounded down to a tenth: 100 % is never reached.
-func percent(confidence float64) float64 {
+func floorPercent(confidence float64) float64 {
 	return math.Floor(math.Min(1000*confidence+1e-9, 999)) / 10
 }
 

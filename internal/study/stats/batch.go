@@ -14,7 +14,7 @@ import (
 // It stands in where turns resemble each other so much that no order statistic
 // bounds the quantile, though the quantile itself hardly moves: a server whose
 // every token takes 42 or 43 ms, for minutes the one and for minutes the other.
-func batched(q, value float64, all []Series, failures bool) (low, high float64, ok bool) {
+func batchInterval(q, value float64, all []Series, failures bool) (low, high float64, ok bool) {
 	logs := make([][]Pair, len(all))
 	for i, series := range all {
 		for _, b := range batches(q, series, failures) {
@@ -25,16 +25,16 @@ func batched(q, value float64, all []Series, failures bool) (low, high float64, 
 			logs[i] = append(logs[i], Pair{Part: math.Log(x), Whole: 1})
 		}
 	}
-	if Total(logs).Whole < leastBatches || !(value > 0) || math.IsInf(value, 0) {
+	if Total(logs).Whole < minBatches || !(value > 0) || math.IsInf(value, 0) {
 		return 0, 0, false
 	}
-	r := OfRatio(logs)
+	r := EstimateRatio(logs)
 	half := (r.High - r.Low) / 2
 	return value * math.Exp(-half), value * math.Exp(half), true
 }
 
 // leastBatches is the smallest number of batches for a spread.
-const leastBatches = 6
+const minBatches = 6
 
 // batches joins neighbouring blocks until each has enough turns to contain the quantile: two
 // beyond it on average. The rest joins the last batch.

@@ -29,7 +29,7 @@ func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 			c.NotReached = append(c.NotReached, level)
 			continue
 		}
-		if c.Rise(level, *j.Together(reached)); c.Missed != nil {
+		if c.AddLevel(level, *j.Combine(reached)); c.Missed != nil {
 			break
 		}
 	}

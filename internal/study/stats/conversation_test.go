@@ -45,7 +45,7 @@ func TestConversationCoverage(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		covered := 0
 		for range runs {
-			e := Of(0.5, []Series{conversations(rng, int(60*tt.turnBlocks), tt.turnBlocks, tt.part)}, false)
+			e := EstimateQuantile(0.5, []Series{conversations(rng, int(60*tt.turnBlocks), tt.turnBlocks, tt.part)}, false)
 			if e.Low <= truth && truth <= e.High {
 				covered++
 			}

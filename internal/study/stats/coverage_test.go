@@ -83,7 +83,7 @@ func TestCoverage(t *testing.T) {
 			var covered, known, width, worth, n float64
 			rng := rand.New(rand.NewPCG(5, uint64(tt.q*1000)))
 			for range runs {
-				e := Of(tt.q, simulate(rng, tt.process, tt.repetitions, tt.blocks, tt.perBlock), false)
+				e := EstimateQuantile(tt.q, simulate(rng, tt.process, tt.repetitions, tt.blocks, tt.perBlock), false)
 				if !e.Known() {
 					continue
 				}
@@ -131,10 +131,10 @@ func TestShareCoverage(t *testing.T) {
 					failed[i] = Pair{hits, perBlock}
 					second[i] = Pair{hits, 10}
 				}
-				if r := OfShare([][]Pair{failed}); r.Low <= tt.truth && tt.truth <= r.High {
+				if r := EstimateShare([][]Pair{failed}); r.Low <= tt.truth && tt.truth <= r.High {
 					shares++
 				}
-				if r := OfRatio([][]Pair{second}); r.Low <= tt.truth*perBlock/10 && tt.truth*perBlock/10 <= r.High {
+				if r := EstimateRatio([][]Pair{second}); r.Low <= tt.truth*perBlock/10 && tt.truth*perBlock/10 <= r.High {
 					rates++
 				}
 			}

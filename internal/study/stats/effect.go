@@ -18,13 +18,13 @@ type Ratio struct{ Value, Low, High float64 }
 // OfRatio estimates an unbounded ratio, such as tokens per second, from blocks of one or more
 // uninterrupted measurements, with Student's interval and the variance between blocks. It needs
 // at least two blocks for an interval.
-func OfRatio(all [][]Pair) Ratio {
+func EstimateRatio(all [][]Pair) Ratio {
 	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
 	if len(slices.Concat(all...)) < 2 || !(total.Whole > 0) {
 		return r
 	}
-	variance, df := longRun(all, r.Value, total.Whole)
+	variance, df := longRunVariance(all, r.Value, total.Whole)
 	half := student(df) * math.Sqrt(variance)
 	r.Low, r.High = r.Value-half, r.Value+half
 	return r
@@ -32,7 +32,7 @@ func OfRatio(all [][]Pair) Ratio {
 
 // OfShare estimates a share of turns, within [0, 1], with the exact interval of Clopper and
 // Pearson (Biometrika 1934) for the effective number of turns.
-func OfShare(all [][]Pair) Ratio {
+func EstimateShare(all [][]Pair) Ratio {
 	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
 	if r.Value > 1 { // counters overflowed
@@ -71,7 +71,7 @@ func designEffect(all [][]Pair, share float64) (effect, df float64) {
 	if len(slices.Concat(all...)) < 2 || !(independent > 0) {
 		return 1, math.Inf(1)
 	}
-	variance, df := longRun(all, share, whole)
+	variance, df := longRunVariance(all, share, whole)
 	if variance <= independent {
 		return 1, math.Inf(1)
 	}
@@ -83,18 +83,18 @@ func designEffect(all [][]Pair, share float64) (effect, df float64) {
 func significantEffect(all [][]Pair, share float64) (effect, df float64) {
 	effect, df = designEffect(all, share)
 	// A variance from df pieces varies by √(2/df) of itself.
-	if len(slices.Concat(all...)) < leastBlocks || effect <= 1+1.5*math.Sqrt(2/df) {
+	if len(slices.Concat(all...)) < minBlocks || effect <= 1+1.5*math.Sqrt(2/df) {
 		return 1, math.Inf(1)
 	}
 	return effect, df
 }
 
 // leastBlocks is the smallest number of blocks for degrees of freedom and for a correlation.
-const leastBlocks = 4
+const minBlocks = 4
 
 // longRun returns the variance of Σ part / Σ whole and its degrees of freedom: the larger of
 // two estimates, each of which misses what the other detects.
-func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
+func longRunVariance(all [][]Pair, ratio, whole float64) (variance, df float64) {
 	z := make([][]float64, len(all))
 	for i, pairs := range all {
 		for _, p := range pairs {
@@ -122,8 +122,8 @@ func ar1Variance(series [][]float64) (variance, df float64) {
 		}
 	}
 	longer := 1.0
-	if squares > 0 && neighbours >= leastBlocks {
-		rho := memory(products/neighbours/(squares/blocks), blocks)
+	if squares > 0 && neighbours >= minBlocks {
+		rho := correlation(products/neighbours/(squares/blocks), blocks)
 		longer = (1 + rho) / (1 - rho)
 	}
 	return squares * blocks / (blocks - 1) * longer, max(blocks/longer-1, 1)
@@ -157,7 +157,7 @@ func bartlett(lag, lags int) float64 { return 1 - float64(lag)/float64(lags+1) }
 // memory returns the autocorrelation of neighbouring blocks, corrected for the bias of short
 // series (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 1954). A
 // negative correlation counts as independence, and the result is bounded below 1.
-func memory(rho, blocks float64) float64 {
+func correlation(rho, blocks float64) float64 {
 	return min(max(rho+(1+3*rho)/blocks, 0), 0.9)
 }
 

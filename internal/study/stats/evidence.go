@@ -43,13 +43,13 @@ func (e Evidence) InFavour(good, bad float64) float64 {
 func (e Evidence) mixture(good, bad float64, shares []float64) float64 {
 	logs := make([]float64, len(shares))
 	for i, s := range shares {
-		logs[i] = times(bad, math.Log(s/e.Allowed)) + times(good, math.Log((1-s)/(1-e.Allowed)))
+		logs[i] = timesLog(bad, math.Log(s/e.Allowed)) + timesLog(good, math.Log((1-s)/(1-e.Allowed)))
 	}
 	return floats.LogSumExp(logs) - math.Log(float64(len(shares)))
 }
 
 // times returns n × log, and 0 for n = 0 even if log is infinite.
-func times(n, log float64) float64 {
+func timesLog(n, log float64) float64 {
 	if n == 0 {
 		return 0
 	}
@@ -100,7 +100,7 @@ func (e Evidence) DesignEffect(measured ...[]Tally) float64 {
 	if effect == 1 {
 		return 1
 	}
-	if blocks >= leastBlocks {
+	if blocks >= minBlocks {
 		effect *= square(studentRatio(df))
 	}
 	return 1 + effectMargin*(effect-1)*min(max(e.Allowed/share, 1), maxScale)

@@ -32,17 +32,17 @@ const defaultConfidence = 0.95
 
 // Conclude returns the verdict on a complete result. It is open if the load was not reached or
 // the prober was the limit.
-func (j Judge) Conclude(run *runfile.Run, x runfile.Result) *runfile.Verdict {
+func (j Judge) Conclude(run *runfile.Run, x runfile.Result) *runfile.LevelVerdict {
 	if x.Spoiled() || run.NotReached(x) != "" {
-		return j.Open(j.TurnsOf(x))
+		return j.Unproven(j.TurnsOf(x))
 	}
-	return j.Measured(j.TurnsOf(x))
+	return j.JudgeTurns(j.TurnsOf(x))
 }
 
 // Measured returns the verdict on all measurements: an objective is met if the share of good
 // turns reaches the wanted one. It is not met without a judged turn.
-func (j Judge) Measured(all ...Turns) *runfile.Verdict {
-	v := &runfile.Verdict{Met: true, Decided: runfile.DecidedMeasured}
+func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
+	v := &runfile.LevelVerdict{Met: true, Decided: runfile.DecidedMeasured}
 	for _, o := range j.Objectives {
 		var good, n float64
 		for _, b := range all {
@@ -82,8 +82,8 @@ func (j Judge) Prove(measured ...Turns) (runfile.Standing, float64) {
 
 // Open returns the verdict of a level without proof, because of the prober or because it was
 // not reached.
-func (j Judge) Open(b Turns) *runfile.Verdict {
-	v := j.Measured(b)
+func (j Judge) Unproven(b Turns) *runfile.LevelVerdict {
+	v := j.JudgeTurns(b)
 	v.Met, v.Standing, v.Confidence, v.Lost = false, runfile.Undecided, 0, nil
 	return v
 }
@@ -125,8 +125,8 @@ func withoutSliver(blocks []Tally) []Tally {
 // Together returns what the results of one level, at least one, prove. A level that was given
 // up is missed, whatever other results say. A level that a search only passed counts until it
 // is measured itself. Results that the prober spoiled prove nothing.
-func (j Judge) Together(results []runfile.Result) *runfile.Verdict {
-	var last *runfile.Verdict
+func (j Judge) Combine(results []runfile.Result) *runfile.LevelVerdict {
+	var last *runfile.LevelVerdict
 	var measured []Turns
 	for _, r := range results {
 		v := r.Verdict
@@ -135,18 +135,18 @@ func (j Judge) Together(results []runfile.Result) *runfile.Verdict {
 			return v
 		case r.Spoiled():
 		case v == nil: // an older file, or the sweep was stopped
-			last, measured = j.Measured(j.TurnsOf(r)), append(measured, j.TurnsOf(r))
+			last, measured = j.JudgeTurns(j.TurnsOf(r)), append(measured, j.TurnsOf(r))
 		case v.Decided != runfile.DecidedProvisional:
 			last, measured = v, append(measured, j.TurnsOf(r))
 		}
 	}
 	switch {
 	case len(measured) > 1:
-		return j.Measured(measured...)
+		return j.JudgeTurns(measured...)
 	case last != nil:
 		return last
 	case results[0].Verdict != nil && !results[0].Spoiled():
 		return results[0].Verdict
 	}
-	return j.Open(nil)
+	return j.Unproven(nil)
 }

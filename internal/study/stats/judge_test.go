@@ -29,7 +29,7 @@ func TestStanding(t *testing.T) {
 		{"beyond it", blocks(10, 98, 2), runfile.Missed},
 		{"as many, in one burst", append(blocks(9, 100, 0), Tally{80, 20}), runfile.Undecided},
 	} {
-		if v := one.Measured(Turns{"ttft": c.blocks}); v.Standing != c.want {
+		if v := one.JudgeTurns(Turns{"ttft": c.blocks}); v.Standing != c.want {
 			t.Errorf("%s: %s with a confidence of %.3f, want %s", c.name, v.Standing, v.Confidence, c.want)
 		}
 	}

@@ -74,12 +74,12 @@ type Quantile struct {
 func (q Quantile) Known() bool { return !math.IsNaN(q.Low) && !math.IsNaN(q.High) }
 
 // Of estimates the quantile q, in (0, 1), of the values, or of all turns with failures at +∞.
-func Of(q float64, all []Series, failures bool) Quantile {
-	return OfPooled(q, all, Pool(all), failures)
+func EstimateQuantile(q float64, all []Series, failures bool) Quantile {
+	return EstimatePooledQuantile(q, all, Pool(all), failures)
 }
 
 // OfPooled is Of for series that are already pooled.
-func OfPooled(q float64, all []Series, pooled Block, failures bool) Quantile {
+func EstimatePooledQuantile(q float64, all []Series, pooled Block, failures bool) Quantile {
 	if !failures {
 		pooled.Failures = 0
 	}
@@ -88,18 +88,18 @@ func OfPooled(q float64, all []Series, pooled Block, failures bool) Quantile {
 	if n == 0 {
 		return e
 	}
-	effect, df := effectAt(e.Value, pooled.Values.Error(), all, failures)
+	effect, df := quantileEffect(e.Value, pooled.Values.Error(), all, failures)
 	e.Effective = float64(n) / effect
 	calibrated := e.Effective / square(studentRatio(df))
-	if k, ok := order(q, calibrated, 1-tail); ok {
+	if k, ok := fractionalOrder(q, calibrated, 1-tail); ok {
 		e.Low = pooled.at(k / (calibrated + 1) * float64(n))
 	}
-	if k, ok := order(q, calibrated, tail); ok {
+	if k, ok := fractionalOrder(q, calibrated, tail); ok {
 		e.High = pooled.at(k / (calibrated + 1) * float64(n))
 	}
-	if !e.Known() && n >= LeastFor(q) {
-		if low, high, ok := batched(q, e.Value, all, failures); ok {
-			e.Low, e.High = within(q, pooled, low, high)
+	if !e.Known() && n >= MinTurns(q) {
+		if low, high, ok := batchInterval(q, e.Value, all, failures); ok {
+			e.Low, e.High = limitToObserved(q, pooled, low, high)
 		}
 	}
 	// An interval is at least as wide as the error of the values. NaN stays NaN.
@@ -120,7 +120,7 @@ func Pool(all []Series) Block {
 // within limits an interval to the observed values. The quantile is practically never below all
 // values, nor, for a low quantile, above all of them. A high quantile may well be above all
 // values, so that end is then unknown.
-func within(q float64, seen Block, low, high float64) (float64, float64) {
+func limitToObserved(q float64, seen Block, low, high float64) (float64, float64) {
 	low, most := max(low, seen.Values.Min()), seen.Values.Max()
 	if high > most && q > 0.5 {
 		return low, math.NaN()
@@ -133,11 +133,11 @@ func within(q float64, seen Block, low, high float64) (float64, float64) {
 // fail. Many turns of one length fall into one bin of a sketch, which the
 // estimate then cuts in two: the bin's ends, by its error, are tried as well, and
 // the largest effect counts.
-func effectAt(v, by float64, all []Series, failures bool) (effect, df float64) {
+func quantileEffect(v, by float64, all []Series, failures bool) (effect, df float64) {
 	for _, at := range []float64{v, v * (1 - by), v * (1 + by)} {
 		share := make([][]Pair, len(all))
 		for i, series := range all {
-			share[i] = below(series, at, failures)
+			share[i] = sharesBelow(series, at, failures)
 		}
 		total := Total(share)
 		if x, xdf := significantEffect(share, total.Part/total.Whole); x > effect {
@@ -170,7 +170,7 @@ func (b Block) at(rank float64) float64 {
 }
 
 // below returns, per block, the turns at or below v and all turns.
-func below(series Series, v float64, failures bool) []Pair {
+func sharesBelow(series Series, v float64, failures bool) []Pair {
 	pairs := make([]Pair, len(series))
 	for i, b := range series {
 		pairs[i] = Pair{Part: b.Values.Rank(v), Whole: float64(b.Values.Count())}
@@ -186,7 +186,7 @@ func below(series Series, v float64, failures bool) []Pair {
 // values in rising order covers a share of the population that is
 // Beta(k, n + 1 − k), and k is that for which it is at most q with probability
 // p, taken as a continuous number.
-func order(q, n, p float64) (k float64, ok bool) {
+func fractionalOrder(q, n, p float64) (k float64, ok bool) {
 	covered := func(k float64) float64 { return mathext.RegIncBeta(k, n+1-k, q) }
 	if n < 1 || covered(1) < p || covered(n) > p {
 		return 0, false
@@ -206,7 +206,7 @@ func order(q, n, p float64) (k float64, ok bool) {
 // LeastFor returns the number of independent values needed for an interval of the quantile q.
 // With fewer, all values lie on one side of it with a probability above 2.5 % (q^n for the
 // upper side).
-func LeastFor(q float64) uint64 {
+func MinTurns(q float64) uint64 {
 	return uint64(math.Ceil(math.Log(tail) / math.Log(max(q, 1-q))))
 }
 

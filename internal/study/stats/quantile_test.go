@@ -22,11 +22,11 @@ func TestNoQuantileFromTooFew(t *testing.T) {
 		least  int
 		needed uint64
 	}{{0.5, 6, 6}, {0.95, 72, 72}, {0.99, 368, 368}} {
-		few := Of(tt.q, []Series{{{Values: values(tt.least - 1)}}}, false)
-		if few.Known() || LeastFor(tt.q) != tt.needed {
-			t.Errorf("q = %g of %d values: known %v, %d needed; want unknown, %d", tt.q, tt.least-1, few.Known(), LeastFor(tt.q), tt.needed)
+		few := EstimateQuantile(tt.q, []Series{{{Values: values(tt.least - 1)}}}, false)
+		if few.Known() || MinTurns(tt.q) != tt.needed {
+			t.Errorf("q = %g of %d values: known %v, %d needed; want unknown, %d", tt.q, tt.least-1, few.Known(), MinTurns(tt.q), tt.needed)
 		}
-		if enough := Of(tt.q, []Series{{{Values: values(tt.least)}}}, false); !enough.Known() {
+		if enough := EstimateQuantile(tt.q, []Series{{{Values: values(tt.least)}}}, false); !enough.Known() {
 			t.Errorf("q = %g of %d values is not known: %+v", tt.q, tt.least, enough)
 		}
 	}
@@ -35,7 +35,7 @@ func TestNoQuantileFromTooFew(t *testing.T) {
 // TestTextbookInterval compares with the exact interval between order
 // statistics: for 100 values and the median, the 40th and the 61st.
 func TestTextbookInterval(t *testing.T) {
-	e := Of(0.5, []Series{{{Values: values(100)}}}, false)
+	e := EstimateQuantile(0.5, []Series{{{Values: values(100)}}}, false)
 	if math.Abs(e.Low-40) > 1.5 || math.Abs(e.High-61) > 1.5 || math.Abs(e.Value-50) > 0.5 {
 		t.Errorf("median of 1 … 100: %.1f (%.1f to %.1f), want 50 (40 to 61)", e.Value, e.Low, e.High)
 	}
@@ -43,40 +43,40 @@ func TestTextbookInterval(t *testing.T) {
 
 func TestFailuresAtInfinity(t *testing.T) {
 	series := []Series{{{Values: values(95), Failures: 5}}}
-	alone, all := Of(0.9, series, false), Of(0.9, series, true)
+	alone, all := EstimateQuantile(0.9, series, false), EstimateQuantile(0.9, series, true)
 	if alone.N != 95 || all.N != 100 || !(all.Value > alone.Value) {
 		t.Errorf("over successes %+v, over all %+v", alone, all)
 	}
-	if e := Of(0.96, series, true); !math.IsInf(e.Value, 1) || !math.IsInf(e.High, 1) {
+	if e := EstimateQuantile(0.96, series, true); !math.IsInf(e.Value, 1) || !math.IsInf(e.High, 1) {
 		t.Errorf("p96 with 5 %% failed is %g (to %g), want +∞", e.Value, e.High)
 	}
-	if e := Of(0.94, series, true); math.IsInf(e.Value, 1) || !math.IsInf(e.High, 1) {
+	if e := EstimateQuantile(0.94, series, true); math.IsInf(e.Value, 1) || !math.IsInf(e.High, 1) {
 		t.Errorf("p94 with 5 %% failed is %g (to %g), want a value and no upper end", e.Value, e.High)
 	}
-	if e := Of(0.5, []Series{{{Values: values(0), Failures: 40}}}, true); !math.IsInf(e.Value, 1) {
+	if e := EstimateQuantile(0.5, []Series{{{Values: values(0), Failures: 40}}}, true); !math.IsInf(e.Value, 1) {
 		t.Errorf("the median of failures alone is %g, want +∞", e.Value)
 	}
 }
 
 func TestNothing(t *testing.T) {
-	e := Of(0.99, nil, true)
+	e := EstimateQuantile(0.99, nil, true)
 	if !math.IsNaN(e.Value) || e.Known() || e.N != 0 {
 		t.Errorf("of nothing: %+v", e)
 	}
-	if r := OfRatio(nil); !math.IsNaN(r.Value) || !math.IsNaN(r.Low) {
+	if r := EstimateRatio(nil); !math.IsNaN(r.Value) || !math.IsNaN(r.Low) {
 		t.Errorf("ratio of nothing: %+v", r)
 	}
-	if r := OfShare([][]Pair{{{0, 0}}}); !math.IsNaN(r.Value) {
+	if r := EstimateShare([][]Pair{{{0, 0}}}); !math.IsNaN(r.Value) {
 		t.Errorf("share of no turns: %+v", r)
 	}
 }
 
 func TestNoFailureIsNoCertainty(t *testing.T) {
-	r := OfShare([][]Pair{{{0, 300}}})
+	r := EstimateShare([][]Pair{{{0, 300}}})
 	if r.Value != 0 || r.Low != 0 || math.Abs(r.High-0.0122) > 0.0005 {
 		t.Errorf("0 of 300: %+v, want 0 (0 to 0.0122)", r)
 	}
-	if r := OfShare([][]Pair{{{300, 300}}}); r.High != 1 || !(r.Low > 0.98) {
+	if r := EstimateShare([][]Pair{{{300, 300}}}); r.High != 1 || !(r.Low > 0.98) {
 		t.Errorf("300 of 300: %+v", r)
 	}
 }
@@ -93,11 +93,11 @@ func TestStaircase(t *testing.T) {
 		}
 		series = append(series, b)
 	}
-	e := Of(0.5, []Series{series}, false)
+	e := EstimateQuantile(0.5, []Series{series}, false)
 	if !e.Known() || e.Low < 0.038 || e.High > 0.047 || e.Low > 0.042 || e.High < 0.043 {
 		t.Errorf("median %.4f (%.4f to %.4f), want about 0.0425 within some ms", e.Value, e.Low, e.High)
 	}
-	few := Of(0.99, []Series{series[:8]}, false)
+	few := EstimateQuantile(0.99, []Series{series[:8]}, false)
 	if few.Known() {
 		t.Errorf("p99 of %d turns in steps: %+v, want no interval", few.N, few)
 	}
@@ -117,7 +117,7 @@ func TestOrderOfBlocks(t *testing.T) {
 	}
 	shuffled := append(Series(nil), drift...)
 	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	a, b := Of(0.5, []Series{drift}, false), Of(0.5, []Series{shuffled}, false)
+	a, b := EstimateQuantile(0.5, []Series{drift}, false), EstimateQuantile(0.5, []Series{shuffled}, false)
 	if a.Value != b.Value || !(a.Effective < b.Effective/3) {
 		t.Errorf("a drift is worth %.0f turns, shuffled blocks %.0f", a.Effective, b.Effective)
 	}

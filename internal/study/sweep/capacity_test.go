@@ -312,11 +312,11 @@ func (s *single) Generate(ctx context.Context, w simulate.Work, emit func(int) e
 func TestCapacity(t *testing.T) {
 	type seen struct {
 		level   float64
-		verdict runfile.Verdict
+		verdict runfile.LevelVerdict
 	}
-	met, missed := runfile.Verdict{Standing: runfile.Met, Confidence: 0.99}, runfile.Verdict{Standing: runfile.Missed}
-	unsure := runfile.Verdict{Standing: runfile.Undecided, Confidence: 0.6}
-	passed := runfile.Verdict{Standing: runfile.Undecided, Confidence: 0.97, Decided: runfile.DecidedProvisional}
+	met, missed := runfile.LevelVerdict{Standing: runfile.Met, Confidence: 0.99}, runfile.LevelVerdict{Standing: runfile.Missed}
+	unsure := runfile.LevelVerdict{Standing: runfile.Undecided, Confidence: 0.6}
+	passed := runfile.LevelVerdict{Standing: runfile.Undecided, Confidence: 0.97, Decided: runfile.DecidedProvisional}
 	for _, c := range []struct {
 		name string
 		seen []seen

@@ -67,7 +67,7 @@ func missing(of map[int]Part, count int) error {
 func mergeOverlap(parts []Part) error {
 	for i, p := range parts {
 		for _, other := range parts[:i] {
-			if place := p.Run.Shared(other.Run); place != "" {
+			if place := p.Run.SharedResult(other.Run); place != "" {
 				return fmt.Errorf("%s and %s hold the same measurement (%s): each shard has its own", other.Dir, p.Dir, place)
 			}
 		}

@@ -58,7 +58,7 @@ func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *Report)
 	}
 	end := l.watcher.look(now, *seen)
 	if lost := t.Lost(); lost != nil {
-		end = early(l.watcher.Open(l.watcher.TurnsOf(seen.Result)), "lost: %s", runfile.LostShards(lost))
+		end = early(l.watcher.Unproven(l.watcher.TurnsOf(seen.Result)), "lost: %s", runfile.LostShards(lost))
 	}
 	if end != nil {
 		at := now.Add(haltAhead)
@@ -83,7 +83,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 	}
 	if r.Lost = t.Lost(); r.Lost != nil {
 		t.levels++
-		r.Verdict = l.watcher.Open(l.watcher.TurnsOf(seen.Result))
+		r.Verdict = l.watcher.Unproven(l.watcher.TurnsOf(seen.Result))
 	} else if end.judgeable() && len(l.plan.SLOs) > 0 {
 		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.Result)
 	}
@@ -92,7 +92,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 	t.Await(ctx, keeping)
 	if lost := t.Lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it saved its share
 		t.levels++
-		r.Lost, r.Verdict = lost, l.watcher.Open(l.watcher.TurnsOf(seen.Result))
+		r.Lost, r.Verdict = lost, l.watcher.Unproven(l.watcher.TurnsOf(seen.Result))
 	}
 }
 

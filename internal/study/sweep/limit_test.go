@@ -34,7 +34,7 @@ func TestThrottled(t *testing.T) {
 		if first.Throttled == nil || *first.Throttled > 0.01 || first.Verdict.Standing != runfile.Missed {
 			t.Errorf("unthrottled: %v, %+v", first.Throttled, first.Verdict)
 		}
-		if !strings.Contains(second.Limit(), "kept the prober from running for 10% of the time; give it more CPU") || !second.Verdict.Open() || second.State != runfile.Complete {
+		if !strings.Contains(second.Limit(), "kept the prober from running for 10% of the time; give it more CPU") || !second.Verdict.Unjudged() || second.State != runfile.Complete {
 			t.Errorf("throttled: %q, %s, %+v", second.Limit(), second.State, second.Verdict)
 		}
 		files, err := report.Files(figures.FromRuns([]*runfile.Run{run}))

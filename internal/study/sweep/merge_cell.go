@@ -74,12 +74,12 @@ func short(s runfile.State, complete bool) bool {
 }
 
 // conclude judges a whole. What its shards decided together before its end stands.
-func conclude(whole *runfile.Run, x runfile.Result, by stats.Judge, early *runfile.Verdict) *runfile.Verdict {
+func conclude(whole *runfile.Run, x runfile.Result, by stats.Judge, early *runfile.LevelVerdict) *runfile.LevelVerdict {
 	if len(by.Objectives) == 0 {
 		return nil
 	}
 	v := by.Conclude(whole, x)
-	if v.Open() || x.State != runfile.EndedEarly || early == nil {
+	if v.Unjudged() || x.State != runfile.EndedEarly || early == nil {
 		return v
 	}
 	if x.GaveUp() {

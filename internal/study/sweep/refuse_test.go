@@ -102,7 +102,7 @@ func TestNotReached(t *testing.T) {
 			if why := got.NotReached(upper); !strings.Contains(why, tt.want) {
 				t.Errorf("not reached: %q, want %q", why, tt.want)
 			}
-			if !upper.Verdict.Open() || got.NotReached(lower) != "" || lower.Verdict.Open() {
+			if !upper.Verdict.Unjudged() || got.NotReached(lower) != "" || lower.Verdict.Unjudged() {
 				t.Errorf("verdicts %+v and %+v", lower.Verdict, upper.Verdict)
 			}
 			if c := got.Capacities[0]; len(c.NotReached) != 1 || c.NotReached[0] != 12 {
@@ -124,7 +124,7 @@ func TestReachedTogether(t *testing.T) {
 	}
 	got, _ := joined(t, parts, logs, rand.New(rand.NewPCG(1, 1)))
 	for _, x := range got.Results {
-		if why := got.NotReached(x); why != "" || x.Verdict.Open() {
+		if why := got.NotReached(x); why != "" || x.Verdict.Unjudged() {
 			t.Errorf("level %g: not reached %q, verdict %+v", x.Level, why, x.Verdict)
 		}
 	}
@@ -136,7 +136,7 @@ func TestDecidedTogether(t *testing.T) {
 	for _, p := range parts {
 		x := &p.Run.Results[1]
 		x.State, x.Why = runfile.EndedEarly, "doomed"
-		x.Verdict = &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"tpot"}, Decided: runfile.DecidedEarly, Error: 0.1}
+		x.Verdict = &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"tpot"}, Decided: runfile.DecidedEarly, Error: 0.1}
 	}
 	got, _ := joined(t, parts, logs, rand.New(rand.NewPCG(1, 1)))
 	x := got.Results[1]

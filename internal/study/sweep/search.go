@@ -55,7 +55,7 @@ func (b *bracket) next() (level int, p purpose, ok bool) {
 	}
 }
 
-func (b *bracket) take(level int, v *runfile.Verdict) {
+func (b *bracket) take(level int, v *runfile.LevelVerdict) {
 	met := v != nil && v.Standing == runfile.Met
 	switch {
 	case met || v != nil && v.Decided == runfile.DecidedProvisional:

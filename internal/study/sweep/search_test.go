@@ -46,8 +46,8 @@ func TestBracket(t *testing.T) {
 }
 
 // outcome is the verdict on a level that is measured for a purpose.
-func outcome(kind byte, p purpose) *runfile.Verdict {
-	v := &runfile.Verdict{Decided: runfile.DecidedEarly, Standing: runfile.Missed}
+func outcome(kind byte, p purpose) *runfile.LevelVerdict {
+	v := &runfile.LevelVerdict{Decided: runfile.DecidedEarly, Standing: runfile.Missed}
 	switch {
 	case kind == 'm', kind == 'p' && p == confirming:
 		v.Standing = runfile.Met

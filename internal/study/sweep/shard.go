@@ -187,8 +187,8 @@ type Level struct {
 
 // Ruling is how a level ended.
 type Ruling struct {
-	State   runfile.State       `json:"state"`
-	Why     string              `json:"why,omitempty"`
-	Verdict *runfile.Verdict    `json:"verdict,omitempty"`
-	Lost    []runfile.LostShard `json:"lost,omitempty"`
+	State   runfile.State         `json:"state"`
+	Why     string                `json:"why,omitempty"`
+	Verdict *runfile.LevelVerdict `json:"verdict,omitempty"`
+	Lost    []runfile.LostShard   `json:"lost,omitempty"`
 }

@@ -41,7 +41,7 @@ const (
 type ending struct {
 	state   runfile.State
 	why     string
-	verdict *runfile.Verdict
+	verdict *runfile.LevelVerdict
 	// targetLost says that the target does not answer any more.
 	targetLost bool
 }
@@ -56,7 +56,7 @@ func (w *watcher) look(now time.Time, seen Report) *ending {
 	if seen.TargetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.TargetLost, verdict: w.failed(b), targetLost: true}
 		if seen.Ours {
-			end.verdict = w.Open(b)
+			end.verdict = w.Unproven(b)
 		}
 		return end
 	}
@@ -78,7 +78,7 @@ func (w *watcher) look(now time.Time, seen Report) *ending {
 	return w.decided(b, share, times)
 }
 
-func early(v *runfile.Verdict, why string, args ...any) *ending {
+func early(v *runfile.LevelVerdict, why string, args ...any) *ending {
 	return &ending{state: runfile.EndedEarly, why: fmt.Sprintf(why, args...), verdict: v}
 }
 
@@ -89,7 +89,7 @@ func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 	}
 	if share >= leastFutile {
 		if names := w.futile(b, times); names != nil {
-			v := w.Measured(b)
+			v := w.JudgeTurns(b)
 			v.Decided = runfile.DecidedEarly
 			return early(v, "the level cannot be proven to meet %s any more", strings.Join(names, ", "))
 		}
@@ -108,8 +108,8 @@ func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 
 // failed is the verdict of a level that failed for another reason than its
 // judged turns.
-func (w *watcher) failed(b stats.Turns) *runfile.Verdict {
-	v := w.Measured(b)
+func (w *watcher) failed(b stats.Turns) *runfile.LevelVerdict {
+	v := w.JudgeTurns(b)
 	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0
 	return v
 }

@@ -33,7 +33,7 @@ type judgement struct{ stats.Judge }
 // to so many times the turns that came (at least 1) in all; and that is no bad
 // luck of a level that could. The allowed error is shared between the
 // objectives, since one of them is enough.
-func (j judgement) lost(b stats.Turns, times float64) *runfile.Verdict {
+func (j judgement) lost(b stats.Turns, times float64) *runfile.LevelVerdict {
 	limit := math.Log(float64(len(j.Objectives)) / (1 - j.Confidence))
 	var names []string
 	for _, o := range j.Objectives {
@@ -49,7 +49,7 @@ func (j judgement) lost(b stats.Turns, times float64) *runfile.Verdict {
 	if names == nil {
 		return nil
 	}
-	v := j.Measured(b)
+	v := j.JudgeTurns(b)
 	v.Met, v.Standing, v.Lost, v.Decided, v.Error = false, runfile.Missed, names, runfile.DecidedEarly, 1-j.Confidence
 	return v
 }
@@ -77,7 +77,7 @@ func (j judgement) futile(b stats.Turns, times float64) []string {
 // met is the verdict of a level that surely meets its objectives, nil
 // while that is open. Every objective has to be met, so each may use the whole
 // of the allowed error.
-func (j judgement) met(b stats.Turns) *runfile.Verdict {
+func (j judgement) met(b stats.Turns) *runfile.LevelVerdict {
 	limit := math.Log(1 / (1 - j.Confidence))
 	for _, o := range j.Objectives {
 		e := stats.Evidence{Allowed: 1 - o.Objective}
@@ -85,7 +85,7 @@ func (j judgement) met(b stats.Turns) *runfile.Verdict {
 			return nil
 		}
 	}
-	v := j.Measured(b)
+	v := j.JudgeTurns(b)
 	v.Met, v.Standing, v.Lost, v.Decided, v.Error = true, runfile.Met, nil, runfile.DecidedEarly, 1-j.Confidence
 	return v
 }

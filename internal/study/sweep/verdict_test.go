@@ -18,13 +18,13 @@ func blocks(n int, good, bad float64) []stats.Tally {
 
 func TestVerdicts(t *testing.T) {
 	j := judgement{stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", SLI: slo.TTFT, Objective: 0.99}, {Name: "tpot", SLI: slo.TPOT, Objective: 0.9}}, Confidence: 0.95}}
-	if v := j.Measured(stats.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 89, 11)}); v.Met || len(v.Lost) != 1 || v.Lost[0] != "tpot" {
+	if v := j.JudgeTurns(stats.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 89, 11)}); v.Met || len(v.Lost) != 1 || v.Lost[0] != "tpot" {
 		t.Errorf("measured %+v, want tpot lost", v)
 	}
-	if v := j.Measured(stats.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 90, 10)}); !v.Met || v.Confidence > 0.6 {
+	if v := j.JudgeTurns(stats.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 90, 10)}); !v.Met || v.Confidence > 0.6 {
 		t.Errorf("measured at the limit: %+v, want met with little confidence", v)
 	}
-	if v := j.Measured(stats.Turns{"ttft": blocks(10, 99, 1)}); v.Met {
+	if v := j.JudgeTurns(stats.Turns{"ttft": blocks(10, 99, 1)}); v.Met {
 		t.Errorf("an objective that nothing was judged by is met: %+v", v)
 	}
 	if v := j.lost(stats.Turns{"ttft": blocks(10, 5, 5), "tpot": blocks(10, 10, 0)}, 5); v == nil || v.Met || v.Lost[0] != "ttft" {
