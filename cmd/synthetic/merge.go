@@ -34,7 +34,7 @@ Every shard has to be there, once. Repetitions of a sweep are no shards: see
 }
 
 func (f *mergeFlags) run(_ context.Context, e env) error {
-	run, err := sweep.Directories(f.dirs, f.dir)
+	run, err := sweep.MergeDirectories(f.dirs, f.dir)
 	if err != nil {
 		return usageError{err}
 	}

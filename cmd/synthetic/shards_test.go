@@ -93,7 +93,7 @@ func TestBarrierIsNotHeldUp(t *testing.T) {
 	}
 	f := shardFlags{count: 2, listen: free.Addr().String()}
 	_ = free.Close()
-	lead := sweep.NewLead(sweep.Hello{Protocol: sweep.Protocol, Count: 2}, "secret")
+	lead := sweep.NewLead(sweep.Hello{Protocol: sweep.ProtocolVersion, Count: 2}, "secret")
 	lead.Open("sweep")
 	stop, err := f.serve(lead, true, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -107,7 +107,7 @@ func TestBarrierIsNotHeldUp(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	client := sweep.NewClient(sweep.Hello{Protocol: sweep.Protocol, Index: 1, Count: 2}, "http://"+f.listen, "secret", &http.Transport{DisableKeepAlives: true})
+	client := sweep.NewClient(sweep.Hello{Protocol: sweep.ProtocolVersion, Index: 1, Count: 2}, "http://"+f.listen, "secret", &http.Transport{DisableKeepAlives: true})
 	ctx, end := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { client.Run(ctx, func() string { return "it ended" }) })

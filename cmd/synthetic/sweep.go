@@ -104,7 +104,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	case run == nil && errors.Is(err, sweep.ErrInterrupted):
 		fmt.Fprintf(e.stderr, "synthetic: %v, before it began\n", err)
 		return errInterrupted
-	case run == nil && errors.Is(err, sweep.ErrAway):
+	case run == nil && errors.Is(err, sweep.ErrLeadUnreachable):
 		return err // it was tried
 	case run == nil:
 		return usageError{err}

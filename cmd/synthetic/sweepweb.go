@@ -35,7 +35,7 @@ func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop
 	if err != nil {
 		return nil, err
 	}
-	x := sweep.New(shard)
+	x := sweep.NewExporter(shard)
 	shown := o.Progress
 	o.Live = x.Level
 	o.Progress = func(p sweep.Progress) {

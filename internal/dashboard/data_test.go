@@ -149,7 +149,7 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances .
 // sweepTwo plays a closed and an open level of two shards into a store.
 func sweepTwo(t *testing.T, store *dashboardtest.Store, start time.Time) {
 	t.Helper()
-	shards := []*sweep.Exporter{sweep.New(0), sweep.New(1)}
+	shards := []*sweep.Exporter{sweep.NewExporter(0), sweep.NewExporter(1)}
 	for i := range scrapes {
 		for j, x := range shards {
 			at := start.Add(time.Duration(i) * scrapeEvery)

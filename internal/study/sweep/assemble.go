@@ -13,7 +13,7 @@ import (
 )
 
 // blank returns the run before the first measurement.
-func (s *sweep) blank() *runfile.Run {
+func (s *sweep) newRun() *runfile.Run {
 	p := s.Plan
 	r := &runfile.Run{
 		Format: runfile.Format, Tool: s.Tool, Title: p.Title, Plan: p.Source, Seed: p.Seed,
@@ -84,10 +84,10 @@ func (p Plan) summary() string {
 	case w.TurnsMax <= 1:
 		return fmt.Sprintf("Single turns (about %d prompt tokens)", w.PromptTokens)
 	}
-	return fmt.Sprintf("Multi-turn chat (%s turns per conversation)", fromTo(w.TurnsMin, w.TurnsMax))
+	return fmt.Sprintf("Multi-turn chat (%s turns per conversation)", formatRange(w.TurnsMin, w.TurnsMax))
 }
 
-func fromTo(low, high int) string {
+func formatRange(low, high int) string {
 	if low == high || high == 0 {
 		return strconv.Itoa(max(low, high))
 	}
@@ -109,7 +109,7 @@ func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 		if slices.ContainsFunc(planned, func(o runfile.Parameter) bool { return o.Name == l.Name }) {
 			l.Name += " (as served)"
 		}
-		if everyone(p, said, l) {
+		if saidByAll(p, said, l) {
 			l.Variant = ""
 		}
 		known := func(o runfile.Parameter) bool { return o.Name == l.Name && o.Value == l.Value && o.Variant == "" }
@@ -121,7 +121,7 @@ func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 }
 
 // everyone reports whether all variants have a line.
-func everyone(p Plan, said []runfile.Parameter, l runfile.Parameter) bool {
+func saidByAll(p Plan, said []runfile.Parameter, l runfile.Parameter) bool {
 	for _, v := range p.Variants {
 		same := func(o runfile.Parameter) bool {
 			return o.Variant == v.Name && o.Value == l.Value && o.Source == l.Source

@@ -147,7 +147,7 @@ func TestRefined(t *testing.T) {
 		{[]float64{7}, runfile.Rate, 0.05, []float64{7}},
 		{[]float64{10, 10.1}, runfile.Rate, 0.05, []float64{10, 10.1}},
 	} {
-		if got := refined(c.listed, c.share, c.kind); !slices.Equal(got, c.want) {
+		if got := refineLevels(c.listed, c.share, c.kind); !slices.Equal(got, c.want) {
 			t.Errorf("%v by %g: %v, want %v", c.listed, c.share, got, c.want)
 		}
 	}

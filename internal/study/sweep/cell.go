@@ -54,11 +54,11 @@ func (s *sweep) finish(c Cell, rec *record) error {
 		return nil
 	}
 	run, result := s.run, rec.Result
-	if t, ok := s.team.(*leads); ok { // shard 0 has the counts of all shards
-		run = s.whole()
+	if t, ok := s.team.(*leader); ok { // shard 0 has the counts of all shards
+		run = s.wholeRun()
 		result.Snapshots, result.Tail = t.whole.Snapshots, t.whole.Tail
 	}
-	for _, r := range s.stepped(result) {
+	for _, r := range s.splitSteps(result) {
 		s.Finished(r, run.NotReached(r))
 	}
 	return nil
@@ -69,7 +69,7 @@ func (s *sweep) keep(rec *record) {
 	rec.kept = true
 	ended := func(b runfile.Block) bool { return len(b.Outcomes) > 0 }
 	if rec.Result.State != runfile.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
-		s.run.Results = append(s.run.Results, s.stepped(rec.Result)...)
+		s.run.Results = append(s.run.Results, s.splitSteps(rec.Result)...)
 		s.kept = append(s.kept, rec)
 	}
 	if rec.Deployment != nil {
@@ -80,7 +80,7 @@ func (s *sweep) keep(rec *record) {
 
 // unvisited keeps finished cells that this process did not reach, because it was stopped at an
 // earlier cell whose file had been removed.
-func (s *sweep) unvisited() {
+func (s *sweep) keepUnvisited() {
 	for _, name := range slices.Sorted(maps.Keys(s.store.records)) {
 		if rec := s.store.records[name]; !rec.kept {
 			s.keep(rec)
@@ -128,7 +128,7 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 	}
 	defer done()
 	place := turnlog.Study{Rate: s.Plan.Kind == runfile.Rate, Repetition: c.Repetition}
-	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+packed), place, s.Plan.Ramp.levels(l.value)); err != nil {
+	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+turnsSuffix), place, s.Plan.Ramp.levels(l.value)); err != nil {
 		return err
 	}
 	if err := s.team.prepare(ctx, l); err != nil {
@@ -182,12 +182,12 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 		scraper:       newScraper(client, metrics, s.Logger.With("variant", v.Name)),
-		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p, run: s.whole(), level: s.Plan.Levels[c.Level]},
-		named: Level{
+		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p, run: s.wholeRun(), level: s.Plan.Levels[c.Level]},
+		named: LevelSpec{
 			Variant: c.Variant, Level: c.Level, Repetition: c.Repetition, Model: s.ready[c.Variant], Mark: s.id,
 			Chars: s.calibration.chars, Tokens: s.calibration.tokens, Number: s.progress.Number, Total: s.progress.Total,
 		},
-		live: unwatched{},
+		live: noLive{},
 	}
 	return l, func() {
 		client.Close()

@@ -8,14 +8,14 @@ import (
 )
 
 // check rejects parts that are not all shards of one sweep, each once.
-func check(parts []Part) error {
+func checkParts(parts []ShardRun) error {
 	first := parts[0]
-	of := map[int]Part{}
+	of := map[int]ShardRun{}
 	for _, p := range parts {
 		if p.Run.Shard == nil {
 			return fmt.Errorf("%s is no shard: it carried the whole load by itself; pool repetitions with report average", p.Dir)
 		}
-		if d := difference(first, p); d != "" {
+		if d := describeDifference(first, p); d != "" {
 			return fmt.Errorf("%s and %s are not of one sweep: %s; merge the shards of one", first.Dir, p.Dir, d)
 		}
 		i := p.Run.Shard.Index
@@ -27,11 +27,11 @@ func check(parts []Part) error {
 		}
 		of[i] = p
 	}
-	return errors.Join(missing(of, first.Run.Shard.Count), mergeOverlap(parts))
+	return errors.Join(checkMissing(of, first.Run.Shard.Count), mergeOverlap(parts))
 }
 
 // difference describes what differs between two shards but must not.
-func difference(a, b Part) string {
+func describeDifference(a, b ShardRun) string {
 	x, y := a.Run, b.Run
 	switch {
 	case x.Plan.SHA256 != y.Plan.SHA256:
@@ -50,7 +50,7 @@ func difference(a, b Part) string {
 	return ""
 }
 
-func missing(of map[int]Part, count int) error {
+func checkMissing(of map[int]ShardRun, count int) error {
 	var names []string
 	for i := range count {
 		if _, ok := of[i]; !ok {
@@ -64,7 +64,7 @@ func missing(of map[int]Part, count int) error {
 }
 
 // mergeOverlap rejects one measurement under two names.
-func mergeOverlap(parts []Part) error {
+func mergeOverlap(parts []ShardRun) error {
 	for i, p := range parts {
 		for _, other := range parts[:i] {
 			if place := p.Run.SharedResult(other.Run); place != "" {

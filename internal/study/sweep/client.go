@@ -38,7 +38,7 @@ type Client struct {
 func NewClient(h Hello, url, token string, transport http.RoundTripper) *Client {
 	return &Client{
 		Logger: slog.New(slog.DiscardHandler), hello: h, url: strings.TrimSuffix(url, "/"), token: token,
-		http:   &http.Client{Transport: transport, Timeout: Silence / 2},
+		http:   &http.Client{Transport: transport, Timeout: SilenceLimit / 2},
 		status: Status{Hello: h, Done: true}, heard: time.Now(),
 		changed: make(chan struct{}), told: make(chan struct{}, 1),
 	}
@@ -47,7 +47,7 @@ func NewClient(h Hello, url, token string, transport http.RoundTripper) *Client 
 // Run posts signs of life until ctx ends, and then says goodbye, or until shard 0 refuses it.
 func (c *Client) Run(ctx context.Context, leaving func() string) {
 	defer c.http.CloseIdleConnections()
-	beats := time.NewTicker(beat)
+	beats := time.NewTicker(statusInterval)
 	defer beats.Stop()
 	for ctx.Err() == nil {
 		if refused := c.post(ctx, c.next()); refused {
@@ -80,7 +80,7 @@ func (c *Client) post(ctx context.Context, s Status) (refused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, refused = errors.AsType[RefusedError](err)
-	if c.err = err; err != nil && !refused && ctx.Err() == nil && time.Since(c.warned) >= shardWhyEvery {
+	if c.err = err; err != nil && !refused && ctx.Err() == nil && time.Since(c.warned) >= logWaitingEvery {
 		c.warned = time.Now()
 		c.Logger.Warn("Shard 0 does not answer; it is asked again", "url", c.url, "err", err)
 	}
@@ -120,7 +120,7 @@ func (c *Client) call(ctx context.Context, method, path string, v, out any) erro
 		return err
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, mostBody))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
 	switch {
 	case err != nil:
 		return err
@@ -157,7 +157,7 @@ func (c *Client) Leave(why string) {
 func (c *Client) Now() (Step, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now(Silence)
+	return c.now(SilenceLimit)
 }
 
 // now treats shard 0 as gone after patience. The caller holds mu.
@@ -167,7 +167,7 @@ func (c *Client) now(patience time.Duration) (Step, error) {
 	case is:
 		return c.step, refused
 	case c.err != nil && time.Since(c.heard) >= patience:
-		return c.step, fmt.Errorf("%w at %s for %s: %w", ErrAway, c.url, patience, c.err)
+		return c.step, fmt.Errorf("%w at %s for %s: %w", ErrLeadUnreachable, c.url, patience, c.err)
 	}
 	return c.step, nil
 }

@@ -79,7 +79,7 @@ func (c *Client) Here(there time.Time) (time.Time, error) {
 		return now, errors.New("the clock of shard 0 could not be read")
 	}
 	away := there.Sub(now.Add(c.clock.last))
-	if away.Abs() > Silence {
+	if away.Abs() > SilenceLimit {
 		return now, fmt.Errorf("the time that shard 0 announced is %s away: this shard heard of it late, or a clock was set meanwhile", away.Round(time.Second))
 	}
 	return now.Add(away), nil // with this process's monotonic clock

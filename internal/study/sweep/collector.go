@@ -274,10 +274,10 @@ func (c *collector) look(now time.Time, level float64) Report {
 	soFar := runfile.Result{Level: level, Tail: &c.tail}
 	for _, span := range c.spans {
 		if length := min(now.Sub(span.Started), span.end.Sub(span.Started)); length > 0 {
-			soFar.Snapshots = append(soFar.Snapshots, span.carried(length))
+			soFar.Snapshots = append(soFar.Snapshots, span.withConversations(length))
 		}
 	}
-	s.Result, s.InFlight = counts(soFar), c.live
+	s.Result, s.InFlight = countsOnly(soFar), c.live
 	return s
 }
 

@@ -117,11 +117,11 @@ func (o *ownTimes) next() time.Duration {
 // loop returns the level's own load; a limit of 0 means no limit.
 func (l *level) loop(limit int) *load.Loop {
 	if l.plan.Kind == runfile.Concurrency {
-		return &load.Loop{Arrival: closed(int(l.value)), StartRate: l.plan.StartRate, Limit: limit}
+		return &load.Loop{Arrival: closedLoop(int(l.value)), StartRate: l.plan.StartRate, Limit: limit}
 	}
 	return &load.Loop{
 		Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: l.plan.MaxConcurrency, Limit: limit,
-		Warp: l.plan.Ramp.bend(l.plan.WarmUp.Duration),
+		Warp: l.plan.Ramp.warp(l.plan.WarmUp.Duration),
 	}
 }
 
@@ -131,6 +131,6 @@ func (l *level) arrivals(perSecond float64) workload.Arrival {
 	return a
 }
 
-func closed(concurrency int) workload.Arrival {
+func closedLoop(concurrency int) workload.Arrival {
 	return workload.Arrival{Process: workload.Closed, Concurrency: concurrency}
 }

@@ -8,25 +8,25 @@ import (
 )
 
 // counts returns a copy of a result without its latencies, for judging a level.
-func counts(r runfile.Result) runfile.Result {
+func countsOnly(r runfile.Result) runfile.Result {
 	snapshots, tail := r.Snapshots, r.Tail
 	r.Snapshots, r.Tail = nil, nil
 	for _, s := range snapshots {
 		blocks := s.Blocks
 		s.Blocks, s.Server = make([]runfile.Block, len(blocks)), nil
 		for i, b := range blocks {
-			s.Blocks[i] = countsOf(b)
+			s.Blocks[i] = blockCounts(b)
 		}
 		r.Snapshots = append(r.Snapshots, s)
 	}
 	if tail != nil {
-		b := countsOf(*tail)
+		b := blockCounts(*tail)
 		r.Tail = &b
 	}
 	return r
 }
 
-func countsOf(b runfile.Block) runfile.Block {
+func blockCounts(b runfile.Block) runfile.Block {
 	return runfile.Block{
 		Seconds: b.Seconds, TurnsStarted: b.TurnsStarted, Good: b.Good, NotJudged: b.NotJudged,
 		Outcomes: maps.Clone(b.Outcomes), SLOs: maps.Clone(b.SLOs),
@@ -35,7 +35,7 @@ func countsOf(b runfile.Block) runfile.Block {
 }
 
 // add adds the counts of another shard; nil adds nothing. Its latencies are not merged.
-func add(s *Report, index int, r *Report) {
+func addReport(s *Report, index int, r *Report) {
 	if r == nil {
 		return
 	}
@@ -45,7 +45,7 @@ func add(s *Report, index int, r *Report) {
 	if s.TargetLost == "" && r.TargetLost != "" {
 		s.TargetLost, s.Ours = fmt.Sprintf("shard %d: %s", index, r.TargetLost), r.Ours
 	}
-	o := counts(r.Result) // the counts must not change later
+	o := countsOnly(r.Result) // the counts must not change later
 	for i := range min(len(o.Snapshots), len(s.Result.Snapshots)) {
 		own := s.Result.Snapshots[i] // the same snapshot, whatever the clocks say
 		o.Snapshots[i].Started, o.Snapshots[i].Seconds = own.Started, own.Seconds

@@ -14,19 +14,19 @@ import (
 // Directories merges the results of a sweep's shards into a new or empty directory, as one
 // process would have written them: run.json and the turns. After an error the directory is
 // empty.
-func Directories(dirs []string, output string) (*runfile.Run, error) {
-	if err := empty(output); err != nil {
+func MergeDirectories(dirs []string, output string) (*runfile.Run, error) {
+	if err := checkEmpty(output); err != nil {
 		return nil, err
 	}
-	var parts []Part
+	var parts []ShardRun
 	for _, dir := range dirs {
-		p, err := read(dir)
+		p, err := readPart(dir)
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, p)
 	}
-	whole, err := Runs(parts)
+	whole, err := MergeRuns(parts)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func Directories(dirs []string, output string) (*runfile.Run, error) {
 		return nil, fmt.Errorf("--output.dir: %w", err)
 	}
 	turns := filepath.Join(output, runfile.TurnsFile)
-	err = joinTurns(turns, parts, whole)
+	err = mergeTurnLogs(turns, parts, whole)
 	if err == nil {
 		err = runfile.Write(filepath.Join(output, "run.json"), whole)
 	}
@@ -45,7 +45,7 @@ func Directories(dirs []string, output string) (*runfile.Run, error) {
 }
 
 // empty rejects a directory that contains anything.
-func empty(dir string) error {
+func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -59,25 +59,25 @@ func empty(dir string) error {
 }
 
 // read reads the run of a directory, or a run.json.
-func read(dir string) (Part, error) {
+func readPart(dir string) (ShardRun, error) {
 	if filepath.Base(dir) == "run.json" {
 		dir = filepath.Dir(dir)
 	}
 	path := filepath.Join(dir, "run.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return Part{}, fmt.Errorf("reading a shard: %w; a sweep writes it at its end", err)
+		return ShardRun{}, fmt.Errorf("reading a shard: %w; a sweep writes it at its end", err)
 	}
 	run, err := runfile.Parse(data)
 	if err != nil {
-		return Part{}, fmt.Errorf("%s: %w", path, err)
+		return ShardRun{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return Part{dir, run}, nil
+	return ShardRun{dir, run}, nil
 }
 
 // joinTurns writes the turns of all parts to a new file.
-func joinTurns(path string, parts []Part, whole *runfile.Run) (err error) {
-	var logs []Log
+func mergeTurnLogs(path string, parts []ShardRun, whole *runfile.Run) (err error) {
+	var logs []ShardLog
 	for _, p := range parts {
 		from := filepath.Join(p.Dir, runfile.TurnsFile)
 		file, err := os.Open(from)
@@ -90,20 +90,20 @@ func joinTurns(path string, parts []Part, whole *runfile.Run) (err error) {
 			return err
 		}
 		defer r.Close()
-		logs = append(logs, Log{p, r.NextLine})
+		logs = append(logs, ShardLog{p, r.NextLine})
 	}
 	file, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("--output.dir: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
-	return mergePacked(file, logs, whole)
+	return mergeCompressed(file, logs, whole)
 }
 
-func mergePacked(to io.Writer, logs []Log, whole *runfile.Run) error {
+func mergeCompressed(to io.Writer, logs []ShardLog, whole *runfile.Run) error {
 	pack, err := turnlog.Compress(to)
 	if err != nil {
 		return err
 	}
-	return errors.Join(Turns(pack, logs, whole), pack.Close())
+	return errors.Join(MergeTurns(pack, logs, whole), pack.Close())
 }

@@ -13,7 +13,7 @@ import (
 
 // follows is a shard other than 0. It carries its share of the announced levels, and judges
 // nothing.
-type follows struct {
+type follower struct {
 	*Client
 	patience time.Duration
 	at       Step // current step
@@ -21,7 +21,7 @@ type follows struct {
 }
 
 // join posts signs of life until end is called, and waits until shard 0 has a sweep.
-func (t *follows) join(ctx context.Context) (end func(), err error) {
+func (t *follower) join(ctx context.Context) (end func(), err error) {
 	posting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var posts sync.WaitGroup
 	posts.Go(func() {
@@ -47,22 +47,22 @@ func (t *follows) join(ctx context.Context) (end func(), err error) {
 }
 
 // follow measures this shard's share of the announced levels, until the sweep ends.
-func (s *sweep) follow(ctx context.Context, t *follows) error {
+func (s *sweep) follow(ctx context.Context, t *follower) error {
 	s.progress.Cell = fmt.Sprintf("shard %d of %d", s.Part.Index, s.Part.Count) // until there is a level
 	for {
 		came := t.at.Number
 		switch {
 		case t.at.Sweep != s.store.header.ID:
 			return errors.New("shard 0 has begun another sweep; start this shard with another --output.dir, too")
-		case t.at.Kind == Prepare:
-			if err := s.obey(ctx, t); err != nil {
+		case t.at.Kind == StepPrepare:
+			if err := s.followSteps(ctx, t); err != nil {
 				return err
 			}
-		case t.at.Kind == Over:
+		case t.at.Kind == StepOver:
 			t.Tell(came, true, nil)
 			return t.farewell()
 		}
-		if t.at.Number != came && (t.at.Kind == Prepare || t.at.Kind == Over) {
+		if t.at.Number != came && (t.at.Kind == StepPrepare || t.at.Kind == StepOver) {
 			continue // it joined during the level
 		}
 		s.phase(PhaseShards)
@@ -80,22 +80,22 @@ func (s *sweep) follow(ctx context.Context, t *follows) error {
 
 // recall reads what earlier processes of this shard knew about shard 0's clock, for their saved
 // measurements.
-func (s *sweep) recall(t *follows) {
+func (s *sweep) restoreClock(t *follower) {
 	for _, rec := range s.store.records {
 		if rec.Shard != nil {
 			t.Recall(rec.Shard.Clock())
 		}
 	}
-	s.clocked(t)
+	s.recordClock(t)
 }
 
 // clocked adds what is known of shard 0's clock to the run.
-func (s *sweep) clocked(t *follows) {
+func (s *sweep) recordClock(t *follower) {
 	offset, within := t.Clock()
 	s.run.Shard.OffsetSeconds, s.run.Shard.ErrorSeconds = offset.Seconds(), within.Seconds()
 }
 
-func (t *follows) farewell() error {
+func (t *follower) farewell() error {
 	switch {
 	case t.at.Why != "":
 		return fmt.Errorf("shard 0: %s", t.at.Why)
@@ -106,7 +106,7 @@ func (t *follows) farewell() error {
 }
 
 // obey measures this shard's share of the announced level. Afterwards t.at is a later step.
-func (s *sweep) obey(ctx context.Context, t *follows) error {
+func (s *sweep) followSteps(ctx context.Context, t *follower) error {
 	o := t.at.Level
 	c := Cell{o.Variant, o.Level, o.Repetition}
 	if o.Variant >= len(s.Plan.Variants) || o.Level >= len(s.Plan.Levels) {
@@ -120,7 +120,7 @@ func (s *sweep) obey(ctx context.Context, t *follows) error {
 	if err := t.Measure(ctx); err != nil {
 		s.Logger.Warn("The clock of shard 0 cannot be read; what this process last read stands", "err", err)
 	}
-	s.clocked(t)
+	s.recordClock(t)
 	if o.WarmUp {
 		return s.warmUpVariant(ctx, o.Variant)
 	}
@@ -145,72 +145,72 @@ func (s *sweep) obey(ctx context.Context, t *follows) error {
 }
 
 // prepare does nothing: shard 0 prepares the level.
-func (t *follows) prepare(context.Context, *level) error { return nil }
+func (t *follower) prepare(context.Context, *level) error { return nil }
 
-func (t *follows) begin(ctx context.Context, _ *level) (time.Time, *ending) {
+func (t *follower) begin(ctx context.Context, _ *level) (time.Time, *ending) {
 	if end := t.advance(ctx, nil); end != nil {
 		return time.Time{}, end
 	}
-	if t.at.Kind != Load {
-		return time.Time{}, elsewhere("it was not ready when the level began")
+	if t.at.Kind != StepLoad {
+		return time.Time{}, movedOn("it was not ready when the level began")
 	}
 	t.Tell(t.at.Number, false, nil)
 	at, err := t.Here(t.at.At)
 	if err != nil {
-		return at, elsewhere(err.Error())
+		return at, movedOn(err.Error())
 	}
 	return at, nil
 }
 
 // advance reports that this shard has finished the step, and waits for the next one.
-func (t *follows) advance(ctx context.Context, r *Report) *ending {
+func (t *follower) advance(ctx context.Context, r *Report) *ending {
 	t.Tell(t.at.Number, true, r)
-	next, err := t.Next(ctx, t.at.Number, Silence)
+	next, err := t.Next(ctx, t.at.Number, SilenceLimit)
 	if err != nil {
-		return elsewhere(err.Error())
+		return movedOn(err.Error())
 	}
 	t.at = next
 	return nil
 }
 
 // elsewhere is the end of a level that continues, or ended, without this shard.
-func elsewhere(why string) *ending { return &ending{state: runfile.Interrupted, why: why} }
+func movedOn(why string) *ending { return &ending{state: runfile.Interrupted, why: why} }
 
 // look reports the counts, and returns an end if shard 0 or this shard ends the level.
-func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *Report) *ending {
+func (t *follower) look(ctx context.Context, _ *level, _ time.Time, seen *Report) *ending {
 	t.Tell(t.at.Number, false, seen)
 	now, err := t.Now()
 	switch {
 	case err != nil:
-		return elsewhere(err.Error())
+		return movedOn(err.Error())
 	case now.Number == t.at.Number:
 		return nil
 	}
-	if t.at = now; now.Kind != Halt {
-		return elsewhere("the other shards went on without it")
+	if t.at = now; now.Kind != StepHalt {
+		return movedOn("the other shards went on without it")
 	}
 	at, err := t.Here(now.At)
 	if err != nil {
-		return elsewhere(err.Error())
+		return movedOn(err.Error())
 	}
 	load.Pause(ctx, time.Until(at))
 	return &ending{state: runfile.EndedEarly}
 }
 
 // rule reports the final counts, and keeps shard 0's verdict.
-func (t *follows) rule(ctx context.Context, l *level, end *ending, r *runfile.Result) {
+func (t *follower) rule(ctx context.Context, l *level, end *ending, r *runfile.Result) {
 	if end.state == runfile.Interrupted {
 		return
 	}
 	seen := l.sink.look(time.Now(), l.value)
-	seen.Result = counts(*r)
-	for t.at.Kind == Load || t.at.Kind == Halt {
+	seen.Result = countsOnly(*r)
+	for t.at.Kind == StepLoad || t.at.Kind == StepHalt {
 		if e := t.advance(ctx, &seen); e != nil {
 			r.State, r.Why = e.state, e.why
 			return
 		}
 	}
-	if t.at.Kind != Ruled {
+	if t.at.Kind != StepRuled {
 		r.State, r.Why = runfile.Interrupted, "the other shards went on without it"
 		return
 	}

@@ -30,7 +30,7 @@ func FuzzStatus(f *testing.F) {
 				t.Errorf("%q is answered with %s", body, answer.Body)
 			}
 		case http.StatusBadRequest, http.StatusConflict:
-			if lead.others[0].process+lead.others[1].process != "" {
+			if lead.peers[0].process+lead.peers[1].process != "" {
 				t.Errorf("%q is refused, and taken in", body)
 			}
 		default:

@@ -19,16 +19,16 @@ type Lead struct {
 	hello  Hello
 	token  string
 
-	mu     sync.Mutex
-	step   Step
-	level  int64    // number of the level's Prepare step
-	others []*other // by index − 1
+	mu    sync.Mutex
+	step  Step
+	level int64   // number of the level's Prepare step
+	peers []*peer // by index − 1
 	// changed is closed and replaced when a shard reports something new.
 	changed chan struct{}
 }
 
 // other is the state of another shard; lost holds for one level.
-type other struct {
+type peer struct {
 	process string
 	former  map[string]bool // earlier processes of the shard
 	seen    time.Time
@@ -44,7 +44,7 @@ type other struct {
 func NewLead(h Hello, token string) *Lead {
 	l := &Lead{Logger: slog.New(slog.DiscardHandler), hello: h, token: token, changed: make(chan struct{})}
 	for range h.Count - 1 {
-		l.others = append(l.others, &other{former: map[string]bool{}})
+		l.peers = append(l.peers, &peer{former: map[string]bool{}})
 	}
 	return l
 }
@@ -54,7 +54,7 @@ func (l *Lead) Open(sweep string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Numbers must not repeat those of an earlier shard 0.
-	l.step = Step{Number: time.Now().UnixMilli(), Kind: Wait, Sweep: sweep}
+	l.step = Step{Number: time.Now().UnixMilli(), Kind: StepWait, Sweep: sweep}
 }
 
 // Announce sets the step of all shards.
@@ -63,7 +63,7 @@ func (l *Lead) Announce(s Step) {
 	defer l.mu.Unlock()
 	s.Number, s.Sweep = l.step.Number+1, l.step.Sweep
 	l.step = s
-	if s.Kind == Prepare {
+	if s.Kind == StepPrepare {
 		l.level = s.Number
 	}
 }
@@ -72,10 +72,10 @@ func (l *Lead) Announce(s Step) {
 // at most. Earlier losses are forgotten.
 func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
 	began, absent := time.Now(), ""
-	tell := began.Add(patient)
+	tell := began.Add(logWaitingAfter)
 	ok := l.wait(ctx, patience, func() bool {
 		var names []string
-		for i, o := range l.others {
+		for i, o := range l.peers {
 			switch {
 			case o.seen.IsZero():
 				names = append(names, fmt.Sprintf("shard %d (never seen)", i+1))
@@ -85,7 +85,7 @@ func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
 		}
 		absent = strings.Join(names, ", ")
 		if now := time.Now(); absent != "" && now.After(tell) {
-			tell = now.Add(shardWhyEvery)
+			tell = now.Add(logWaitingEvery)
 			l.Logger.Warn("Waiting for other shards", "shards", absent, "at_most", patience)
 		}
 		return absent == ""
@@ -98,7 +98,7 @@ func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, o := range l.others {
+	for _, o := range l.peers {
 		o.lost, o.report = "", nil
 	}
 	return nil
@@ -108,15 +108,15 @@ func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
 // limit counts as lost.
 func (l *Lead) Await(ctx context.Context, limit time.Duration) {
 	done := l.wait(ctx, limit, func() bool {
-		l.mourn()
-		return !slices.ContainsFunc(l.others, func(o *other) bool { return o.lost == "" && (o.step != l.step.Number || !o.done) })
+		l.markLost()
+		return !slices.ContainsFunc(l.peers, func(o *peer) bool { return o.lost == "" && (o.step != l.step.Number || !o.done) })
 	})
 	if done || ctx.Err() != nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, o := range l.others {
+	for _, o := range l.peers {
 		if o.lost == "" && (o.step != l.step.Number || !o.done) {
 			o.lost = fmt.Sprintf("it was not done %s after shard 0", limit.Round(time.Second))
 		}
@@ -146,13 +146,13 @@ func (l *Lead) wait(ctx context.Context, limit time.Duration, holds func() bool)
 	}
 }
 
-func (o *other) alive() bool { return o.leaving == "" && time.Since(o.seen) < Silence }
+func (o *peer) alive() bool { return o.leaving == "" && time.Since(o.seen) < SilenceLimit }
 
 // mourn finds the shards that were lost since the last look. The caller holds mu.
-func (l *Lead) mourn() {
-	for _, o := range l.others {
+func (l *Lead) markLost() {
+	for _, o := range l.peers {
 		if o.lost == "" && !o.alive() {
-			o.lost = fmt.Sprintf("no sign of life for %s", Silence)
+			o.lost = fmt.Sprintf("no sign of life for %s", SilenceLimit)
 		}
 	}
 }
@@ -161,8 +161,8 @@ func (l *Lead) mourn() {
 func (l *Lead) Lost() (all []runfile.LostShard) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.mourn()
-	for i, o := range l.others {
+	l.markLost()
+	for i, o := range l.peers {
 		if o.lost != "" {
 			all = append(all, runfile.LostShard{Index: i + 1, Why: o.lost})
 		}
@@ -176,7 +176,7 @@ func (l *Lead) Reports() []*Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := []*Report{nil}
-	for _, o := range l.others {
+	for _, o := range l.peers {
 		all = append(all, o.report)
 	}
 	return all

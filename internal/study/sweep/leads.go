@@ -20,7 +20,7 @@ const (
 )
 
 // leads is shard 0. It decides for all by the sum of their counts.
-type leads struct {
+type leader struct {
 	*Lead
 	patience time.Duration
 	told     time.Time // when the level was announced
@@ -30,7 +30,7 @@ type leads struct {
 	whole  runfile.Result
 }
 
-func (t *leads) prepare(ctx context.Context, l *level) error {
+func (t *leader) prepare(ctx context.Context, l *level) error {
 	l.sweep.phase(PhaseShards)
 	switch err := t.Gather(ctx, t.patience); {
 	case ctx.Err() != nil:
@@ -39,36 +39,36 @@ func (t *leads) prepare(ctx context.Context, l *level) error {
 		return err
 	}
 	t.told = time.Now()
-	t.Announce(Step{Kind: Prepare, Level: l.named})
+	t.Announce(Step{Kind: StepPrepare, Level: l.named})
 	return nil
 }
 
 // begin waits for the other shards as long as its own preparation took, plus the time of a
 // turn. A shard that is not ready then is lost, as the first look reports.
-func (t *leads) begin(ctx context.Context, l *level) (time.Time, *ending) {
+func (t *leader) begin(ctx context.Context, l *level) (time.Time, *ending) {
 	t.Await(ctx, time.Since(t.told)+l.plan.drain())
 	at := time.Now().Add(headStart)
-	t.Announce(Step{Kind: Load, At: at})
+	t.Announce(Step{Kind: StepLoad, At: at})
 	return at, nil
 }
 
-func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *Report) *ending {
+func (t *leader) look(ctx context.Context, l *level, now time.Time, seen *Report) *ending {
 	for i, r := range t.Reports() {
-		add(seen, i, r)
+		addReport(seen, i, r)
 	}
-	end := l.watcher.look(now, *seen)
+	end := l.watcher.check(now, *seen)
 	if lost := t.Lost(); lost != nil {
-		end = early(l.watcher.Unproven(l.watcher.TurnsOf(seen.Result)), "lost: %s", runfile.LostShards(lost))
+		end = endEarly(l.watcher.Unproven(l.watcher.TurnsOf(seen.Result)), "lost: %s", runfile.LostShards(lost))
 	}
 	if end != nil {
 		at := now.Add(haltAhead)
-		t.Announce(Step{Kind: Halt, At: at})
+		t.Announce(Step{Kind: StepHalt, At: at})
 		load.Pause(ctx, time.Until(at))
 	}
 	return end
 }
 
-func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Result) {
+func (t *leader) rule(ctx context.Context, l *level, end *ending, r *runfile.Result) {
 	if end.state == runfile.Interrupted {
 		return // as the other shards will be told
 	}
@@ -77,9 +77,9 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 		limit += time.Since(t.told)
 	}
 	t.Await(ctx, limit)
-	seen := Report{Result: counts(*r)}
+	seen := Report{Result: countsOnly(*r)}
 	for i, report := range t.Reports() {
-		add(&seen, i, report)
+		addReport(&seen, i, report)
 	}
 	if r.Lost = t.Lost(); r.Lost != nil {
 		t.levels++
@@ -88,7 +88,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.Result)
 	}
 	t.whole = seen.Result
-	t.Announce(Step{Kind: Ruled, Ruling: Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
+	t.Announce(Step{Kind: StepRuled, Ruling: Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
 	t.Await(ctx, keeping)
 	if lost := t.Lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it saved its share
 		t.levels++
@@ -98,7 +98,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 
 // over tells the other shards how the sweep ended, and returns that error. A sweep that lost a
 // shard is incomplete.
-func (t *leads) over(ctx context.Context, err error) error {
+func (t *leader) finish(ctx context.Context, err error) error {
 	if err == nil && t.levels > 0 {
 		err = fmt.Errorf("%d of the levels lost a shard and were not reached; --resume measures them again", t.levels)
 	}
@@ -106,7 +106,7 @@ func (t *leads) over(ctx context.Context, err error) error {
 	if err != nil {
 		why = err.Error()
 	}
-	t.Announce(Step{Kind: Over, Why: why})
+	t.Announce(Step{Kind: StepOver, Why: why})
 	t.Await(context.WithoutCancel(ctx), farewell)
 	return err
 }

@@ -31,7 +31,7 @@ type level struct {
 	live          Live
 	throttled     time.Duration // before the measurement, −1 if unknown
 	// named describes the level to the other shards.
-	named Level
+	named LevelSpec
 }
 
 // run measures the level and fills in the result. It returns after every turn has ended; when
@@ -39,7 +39,7 @@ type level struct {
 func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
-	l.precede(hard)
+	l.prepareCache(hard)
 	begin, end := l.sweep.team.begin(hard, l)
 	if end != nil {
 		r.State, r.Why = end.state, end.why
@@ -59,7 +59,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	over, halt := l.start(hard, loop)
 	if warmUp > 0 {
-		l.warm(hard, begin.Add(warmUp))
+		l.waitForWarmUp(hard, begin.Add(warmUp))
 		l.begin(begin.Add(warmUp))
 	}
 	end = l.measure(ctx, over)
@@ -80,7 +80,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 }
 
 // warm waits until the end of the warm-up, and reports progress.
-func (l *level) warm(ctx context.Context, end time.Time) {
+func (l *level) waitForWarmUp(ctx context.Context, end time.Time) {
 	for left := time.Until(end); left > 0 && load.Pause(ctx, min(left, lookEvery)); left = time.Until(end) {
 		l.sink.records.flush()
 	}
@@ -89,10 +89,10 @@ func (l *level) warm(ctx context.Context, end time.Time) {
 // precede runs what the plan wants before the level's load, without measuring it: conversations
 // that prime the cache, and a warm-up of a number of conversations at its own rate, with a
 // rest.
-func (l *level) precede(ctx context.Context) {
+func (l *level) prepareCache(ctx context.Context) {
 	if n := l.plan.Cache.Conversations; l.plan.Cache.Policy == Prime && n > 0 {
 		l.sweep.phase(PhasePrime)
-		over, _ := l.start(ctx, &load.Loop{Arrival: closed(min(n, primeAtOnce)), Limit: n})
+		over, _ := l.start(ctx, &load.Loop{Arrival: closedLoop(min(n, primeAtOnce)), Limit: n})
 		<-over
 	}
 	if w := l.plan.WarmUp; w.Conversations > 0 {
@@ -204,7 +204,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 			seen := l.sink.look(now, l.value)
 			seen.Result.Throttled = l.throttledShare(now)
 			end := l.sweep.team.look(ctx, l, now, &seen)
-			l.sweep.tell(l.sink.stats(seen.Counts), now.Sub(l.watcher.began))
+			l.sweep.reportProgress(l.sink.stats(seen.Counts), now.Sub(l.watcher.began))
 			if end != nil {
 				return end
 			}

@@ -33,7 +33,7 @@ type position struct {
 }
 
 // New makes the exporter of a shard, 0 for a sweep in one process.
-func New(shard int) *Exporter {
+func NewExporter(shard int) *Exporter {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	own := prometheus.WrapRegistererWith(prometheus.Labels{metrics.LabelShard: strconv.Itoa(shard)}, registry)

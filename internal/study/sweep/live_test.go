@@ -36,7 +36,7 @@ func answered(outcome probe.Outcome) probe.Result {
 
 // TestCatalog: what a level of a shard exports is the catalog, with its labels.
 func TestCatalog(t *testing.T) {
-	x := sweep.New(3)
+	x := sweep.NewExporter(3)
 	l := x.Level("kv", 12.5, runfile.Rate, 3.125)
 	x.Progress(sweep.Progress{Number: 1, Total: 2, Phase: sweep.PhaseMeasure})
 	l.Conversation(1)
@@ -71,7 +71,7 @@ func TestCatalog(t *testing.T) {
 // TestFigures: a level is told from the next, own faults are no latencies, and what
 // is between two levels is of none.
 func TestFigures(t *testing.T) {
-	x := sweep.New(0)
+	x := sweep.NewExporter(0)
 	first := x.Level("kv", 2, runfile.Concurrency, 2)
 	var talking sync.WaitGroup
 	for range 8 { // as conversations do

@@ -14,13 +14,13 @@ import (
 )
 
 // Part is the run of one shard, and the directory where it lies.
-type Part struct {
+type ShardRun struct {
 	Dir string
 	Run *runfile.Run
 }
 
 // offset is what has to be added to the part's times.
-func (p Part) offset() time.Duration {
+func (p ShardRun) offset() time.Duration {
 	offset, _ := p.Run.Shard.Clock()
 	return offset
 }
@@ -28,11 +28,11 @@ func (p Part) offset() time.Duration {
 // Runs joins runs, which lose their results by it: all shards of one sweep in any order.
 // Verdicts and capacities are those of the whole. The largest numbers of turns in
 // flight are not known of it, but by the turns (see Turns).
-func Runs(parts []Part) (*runfile.Run, error) {
-	if err := check(parts); err != nil {
+func MergeRuns(parts []ShardRun) (*runfile.Run, error) {
+	if err := checkParts(parts); err != nil {
 		return nil, err
 	}
-	parts = slices.SortedFunc(slices.Values(parts), func(a, b Part) int { return cmp.Compare(a.Run.Shard.Index, b.Run.Shard.Index) })
+	parts = slices.SortedFunc(slices.Values(parts), func(a, b ShardRun) int { return cmp.Compare(a.Run.Shard.Index, b.Run.Shard.Index) })
 	whole := *parts[0].Run
 	whole.Shard, whole.Results = nil, nil
 	var order []runfile.Cell
@@ -57,7 +57,7 @@ func Runs(parts []Part) (*runfile.Run, error) {
 	whole.Interrupted = strings.Join(interrupted, "; ")
 	by := stats.NewJudge(&whole)
 	for _, c := range order {
-		whole.Results = append(whole.Results, join(c, parts, &whole, by))
+		whole.Results = append(whole.Results, mergeCell(c, parts, &whole, by))
 	}
 	for _, p := range parts {
 		p.Run.Results = nil // so that their values can go

@@ -11,7 +11,7 @@ import (
 )
 
 // of is what the part measured of a cell.
-func (p Part) of(c runfile.Cell) (x runfile.Result, ok bool) {
+func (p ShardRun) result(c runfile.Cell) (x runfile.Result, ok bool) {
 	i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return x.Cell() == c })
 	if i < 0 {
 		return x, false
@@ -21,15 +21,15 @@ func (p Part) of(c runfile.Cell) (x runfile.Result, ok bool) {
 
 // join makes one result of what the parts, one of which at least measured the cell,
 // have of it, and says what kept that from being the load of its level.
-func join(c runfile.Cell, parts []Part, whole *runfile.Run, by stats.Judge) runfile.Result {
+func mergeCell(c runfile.Cell, parts []ShardRun, whole *runfile.Run, by stats.Judge) runfile.Result {
 	var all []runfile.Result
 	var why, below []string
-	lost, complete := "", slices.ContainsFunc(parts, func(p Part) bool {
-		x, _ := p.of(c)
+	lost, complete := "", slices.ContainsFunc(parts, func(p ShardRun) bool {
+		x, _ := p.result(c)
 		return x.State == runfile.Complete
 	})
 	for _, p := range parts {
-		x, ok := p.of(c)
+		x, ok := p.result(c)
 		if !ok {
 			why = append(why, fmt.Sprintf("%s did not measure it; go on with its sweep by --resume (without shard 0's file of it in levels/, if there is one), and merge again", p.Run.Shard))
 			continue
@@ -42,13 +42,13 @@ func join(c runfile.Cell, parts []Part, whole *runfile.Run, by stats.Judge) runf
 		case text != "": // of its part, which proves nothing of the whole
 			below = append(below, fmt.Sprintf("%s: %s", p.Run.Shard, text))
 		}
-		if short(x.State, complete) {
+		if endedShort(x.State, complete) {
 			why = append(why, fmt.Sprintf("%s did not complete it: %s", p.Run.Shard, x.Why))
 		}
 		x.Shift(p.offset())
 		all = append(all, x)
 	}
-	if text := apart(all); text != "" {
+	if text := describeSkew(all); text != "" {
 		why = append(why, text)
 	}
 	if lost != "" {
@@ -69,7 +69,7 @@ func join(c runfile.Cell, parts []Part, whole *runfile.Run, by stats.Judge) runf
 
 // short reports a shard that did not come to the end of a level that all, or others,
 // came to.
-func short(s runfile.State, complete bool) bool {
+func endedShort(s runfile.State, complete bool) bool {
 	return s == runfile.Interrupted || s == runfile.EndedEarly && complete
 }
 
@@ -91,7 +91,7 @@ func conclude(whole *runfile.Run, x runfile.Result, by stats.Judge, early *runfi
 
 // apart says that results were not measured at the same time, so that their loads
 // do not add up.
-func apart(all []runfile.Result) string {
+func describeSkew(all []runfile.Result) string {
 	var first, begin, end, last time.Time // of any of them, and of all together
 	for _, x := range all {
 		if len(x.Snapshots) == 0 {

@@ -17,15 +17,15 @@ import (
 )
 
 // joined merges parts whose order is shuffled.
-func joined(t *testing.T, parts []sweep.Part, logs []sweep.Log, rng *rand.Rand) (*runfile.Run, string) {
+func joined(t *testing.T, parts []sweep.ShardRun, logs []sweep.ShardLog, rng *rand.Rand) (*runfile.Run, string) {
 	t.Helper()
 	rng.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-	whole, err := sweep.Runs(parts)
+	whole, err := sweep.MergeRuns(parts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var turns bytes.Buffer
-	if err := sweep.Turns(&turns, logs, whole); err != nil {
+	if err := sweep.MergeTurns(&turns, logs, whole); err != nil {
 		t.Fatal(err)
 	}
 	if len(whole.Shards) != len(parts) || whole.Shard != nil {
@@ -66,10 +66,10 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-func lines(t *testing.T, logs []sweep.Log) []string {
+func lines(t *testing.T, logs []sweep.ShardLog) []string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := sweep.Turns(&b, logs, &runfile.Run{}); err != nil {
+	if err := sweep.MergeTurns(&b, logs, &runfile.Run{}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Split(b.String(), "\n")

@@ -204,14 +204,14 @@ func inFlight(s *runfile.Snapshot, turns []turn) {
 
 // split is the same load carried by so many processes, whose clocks are behind that
 // of the first, and which part each conversation is of.
-func (m *model) split(behind []time.Duration, shard func(turn) int) ([]sweep.Part, []sweep.Log) {
-	var parts []sweep.Part
-	var logs []sweep.Log
+func (m *model) split(behind []time.Duration, shard func(turn) int) ([]sweep.ShardRun, []sweep.ShardLog) {
+	var parts []sweep.ShardRun
+	var logs []sweep.ShardLog
 	for i, by := range behind {
 		run, log := m.run(func(t turn) bool { return shard(t) == i }, by)
 		run.Shard = &runfile.Shard{Index: i, Count: len(behind), OffsetSeconds: by.Seconds(), ErrorSeconds: 0.001}
-		p := sweep.Part{Dir: fmt.Sprintf("shard-%d", i), Run: run}
-		parts, logs = append(parts, p), append(logs, sweep.Log{Part: p, Next: reader(log)})
+		p := sweep.ShardRun{Dir: fmt.Sprintf("shard-%d", i), Run: run}
+		parts, logs = append(parts, p), append(logs, sweep.ShardLog{ShardRun: p, Next: reader(log)})
 	}
 	return parts, logs
 }

@@ -17,7 +17,7 @@ func (p *parameters) add(name string, value any) {
 }
 
 // dists adds the distributions of a kind of conversation.
-func (p *parameters) dists(at string, d workload.Dists) {
+func (p *parameters) addDistributions(at string, d workload.Dists) {
 	for _, one := range []struct {
 		name string
 		*workload.Dist
@@ -31,7 +31,7 @@ func (p *parameters) dists(at string, d workload.Dists) {
 // workload is what decides whether two runs said the same.
 func (p Plan) workload() runfile.Workload {
 	w := p.Workload
-	out := said(w)
+	out := contentParameters(w)
 	if p.User != nil {
 		out.add("user", p.User.BaseURL)
 	}
@@ -58,16 +58,16 @@ func (p Plan) workload() runfile.Workload {
 }
 
 // said are the parameters that decide how long prompts and answers are.
-func said(w workload.Spec) parameters {
+func contentParameters(w workload.Spec) parameters {
 	var out parameters
 	if w.Trace.File == "" {
-		out.add("turns", fromTo(w.TurnsMin, w.TurnsMax))
+		out.add("turns", formatRange(w.TurnsMin, w.TurnsMax))
 	}
-	out.dists("", w.Dists)
+	out.addDistributions("", w.Dists)
 	for i, c := range w.Clients {
 		at := fmt.Sprintf("clients[%d].", i)
 		out.add(at+"arrival", fmt.Sprintf("%s (share=%g, burstiness=%g)", c.Process, c.Share, c.Burstiness))
-		out.dists(at, c.Dists)
+		out.addDistributions(at, c.Dists)
 	}
 	if c := w.Cancel; c.Share > 0 {
 		out.add("cancel", fmt.Sprintf("%g after %s … %s", c.Share, c.Min, c.Max))
@@ -108,11 +108,11 @@ func said(w workload.Spec) parameters {
 // whose parameters are given, in words; "" if nothing, or if the run's are not
 // known (nil). When turns are sent and given up is no part of it.
 func Differs(w workload.Spec, run []runfile.Parameter) string {
-	own := said(w)
+	own := contentParameters(w)
 	for _, p := range slices.Concat(own, run) {
 		here, ours := valueOf(own, p.Name)
 		there, theirs := valueOf(run, p.Name)
-		if ours && theirs && here != there || ours != theirs && run != nil && optional(p.Name) {
+		if ours && theirs && here != there || ours != theirs && run != nil && mayBeAbsent(p.Name) {
 			return fmt.Sprintf("%s is %s here and was %s there", p.Name, here, there)
 		}
 	}
@@ -120,7 +120,7 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 }
 
 // optional parameters are absent from the workloads that do not have them.
-func optional(name string) bool {
+func mayBeAbsent(name string) bool {
 	return slices.Contains([]string{"system", "conversations_file", "response_format", "trace", "trace_window", "cancel"}, name) ||
 		slices.ContainsFunc([]string{"followups[", "tools[", "distributions.", "clients["}, func(p string) bool { return strings.HasPrefix(name, p) })
 }

@@ -46,16 +46,16 @@ type Live interface {
 }
 
 // unwatched is told of a level that nobody watches.
-type unwatched struct{}
+type noLive struct{}
 
-func (unwatched) Observe(probe.Event) {}
+func (noLive) Observe(probe.Event) {}
 
-func (unwatched) Conversation(int) {}
+func (noLive) Conversation(int) {}
 
 // live is who is told of a level of a variant.
 func (s *sweep) live(variant string, level float64) Live {
 	if s.Live == nil {
-		return unwatched{}
+		return noLive{}
 	}
 	asked := level / float64(max(s.Part.Count, 1))
 	if s.Plan.Kind == runfile.Concurrency {
@@ -72,13 +72,13 @@ type clock struct {
 	plan    Plan
 	started time.Time // of the cell under way
 	// over is what the ended cells took beside their planned times, in all.
-	over  time.Duration
+	extra time.Duration
 	ended int
 }
 
 // cell is the planned time of one cell, without the pause before it. A number of conversations takes until
 // the last of them starts; nothing if that is not known.
-func (c *clock) cell(i int) time.Duration {
+func (c *clock) planned(i int) time.Duration {
 	w, m := c.plan.WarmUp, c.plan.Measure
 	d := w.Duration + w.Cooldown + m.Duration()
 	if w.Conversations > 0 {
@@ -93,16 +93,16 @@ func (c *clock) cell(i int) time.Duration {
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func (c *clock) end(i int, now time.Time) {
-	c.over += now.Sub(c.started) - c.cell(i)
+	c.extra += now.Sub(c.started) - c.planned(i)
 	c.ended++
 }
 
 // left estimates the time for the levels still to come, the first of which is
 // under way, or is about to begin after a pause.
 func (c *clock) left(levels []int, now time.Time) (total time.Duration) {
-	beside := c.over / time.Duration(max(c.ended, 1))
+	beside := c.extra / time.Duration(max(c.ended, 1))
 	for n, i := range levels {
-		cell := max(c.cell(i)+beside, 0)
+		cell := max(c.planned(i)+beside, 0)
 		switch {
 		case n > 0:
 			cell += c.plan.Pause

@@ -54,7 +54,7 @@ func (r Ramp) levels(whole float64) (out []float64) {
 
 // stepped are the steps of a ramp, each of which is a snapshot and a level of its
 // own: so one pass has a whole curve. A level without steps stays what it is.
-func (s *sweep) stepped(r runfile.Result) (out []runfile.Result) {
+func (s *sweep) splitSteps(r runfile.Result) (out []runfile.Result) {
 	if s.Plan.Ramp.Steps == 0 {
 		return []runfile.Result{r}
 	}
@@ -85,7 +85,7 @@ func FourDigits(x float64) float64 {
 
 // bend puts starts of an even rate where they come on the ramp: as many have come as
 // its rate adds up to. It takes them in order.
-func (r Ramp) bend(before time.Duration) func(time.Duration) time.Duration {
+func (r Ramp) warp(before time.Duration) func(time.Duration) time.Duration {
 	if r.Over == 0 {
 		return nil
 	}

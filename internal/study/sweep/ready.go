@@ -22,7 +22,7 @@ const (
 	readyTokens = 16
 	readyPause  = 2 * time.Second
 	// whyEvery is how often it is told why a deployment is not ready.
-	whyEvery = time.Minute
+	logNotReadyEvery = time.Minute
 	// shownOutput is how much of a failed command's output is shown, from its
 	// end; killDelay is how long it may take to end when it is told to.
 	shownOutput = 4 << 10
@@ -66,7 +66,7 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	var told time.Time
 	for {
 		why := s.try(ctx, c, spec)
-		if why != nil && ctx.Err() == nil && time.Since(told) >= whyEvery {
+		if why != nil && ctx.Err() == nil && time.Since(told) >= logNotReadyEvery {
 			told = time.Now()
 			s.Logger.Warn("The target takes no turn yet; it is asked again until ready_timeout", "variant", v.Name, "url", v.Target.BaseURL,
 				"why", why, "ready_timeout", s.Plan.ReadyTimeout)
@@ -118,7 +118,7 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	source.Learn(known.chars, known.tokens)
 	c := source.Next()
 	c.Turns, c.Outputs, c.Patience = 1, nil, nil
-	var last lastResult
+	var last resultKeeper
 	v.hold(ctx, nil, c, time.Now(), &last)
 	if last.Outcome != probe.Success {
 		return known, fmt.Errorf("the last turn ended as %s: %s", last.Outcome, last.Err)
@@ -129,10 +129,10 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	return known, nil
 }
 
-type lastResult struct{ probe.Result }
+type resultKeeper struct{ probe.Result }
 
 // Observe implements probe.Sink.
-func (l *lastResult) Observe(e probe.Event) {
+func (l *resultKeeper) Observe(e probe.Event) {
 	if r, ok := e.(probe.Result); ok {
 		l.Result = r
 	}

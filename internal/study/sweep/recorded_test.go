@@ -217,7 +217,7 @@ func TestBend(t *testing.T) {
 		{Ramp{From: 0.1, Over: 4 * time.Second, Steps: 2}, []float64{0.8, 0.9, 1.0, 3}, []float64{8, 9, 10, 12}},
 		{Ramp{From: 0.1, Over: 4 * time.Second, Steps: 1}, []float64{0.8, 4.8, 5.8}, []float64{8, 12, 13}},
 	} {
-		bend := c.bend(8 * time.Second)
+		bend := c.warp(8 * time.Second)
 		for i, even := range c.even {
 			if got := bend(time.Duration(even * 1e9)).Seconds(); math.Abs(got-c.want[i]) > 1e-6 {
 				t.Errorf("%+v: a start at %g comes at %g, want %g", c.Ramp, even, got, c.want[i])

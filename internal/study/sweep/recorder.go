@@ -17,7 +17,7 @@ import (
 )
 
 // packed is what the turns of a cell are called behind its name.
-const packed = ".jsonl.zst"
+const turnsSuffix = ".jsonl.zst"
 
 // recorder writes every turn of a cell, in the format of package turnlog. Turns
 // are taken in memory, for probing must not wait for a disk, and written at each
@@ -99,7 +99,7 @@ func (s *sweep) joinTurns() error {
 	}
 	defer os.Remove(temp) // fails once renamed, which is as it should be
 	for _, rec := range s.kept {
-		err = errors.Join(err, appendFile(to, s.store.path("levels", rec.Cell+packed)))
+		err = errors.Join(err, appendFile(to, s.store.path("levels", rec.Cell+turnsSuffix)))
 	}
 	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
 		return fmt.Errorf("keeping turns: %w", err)

@@ -135,7 +135,7 @@ func TestWarmUpIsWritten(t *testing.T) {
 		dir := t.TempDir()
 		go func() {
 			time.Sleep(50 * time.Second)
-			files, _ := filepath.Glob(filepath.Join(dir, "levels", "*"+packed))
+			files, _ := filepath.Glob(filepath.Join(dir, "levels", "*"+turnsSuffix))
 			if len(files) != 1 {
 				t.Errorf("files %q", files)
 				return
@@ -216,7 +216,7 @@ func logOf(t *testing.T, path string) turnlog.Next {
 
 // TestTurnsOfAKilledLevel: what was flushed is read, though the file has no end.
 func TestTurnsOfAKilledLevel(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a"+packed)
+	path := filepath.Join(t.TempDir(), "a"+turnsSuffix)
 	r, err := newRecorder(path, turnlog.Study{Repetition: 1}, []float64{2})
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func (b *bracket) next() (level int, p purpose, ok bool) {
 	}
 }
 
-func (b *bracket) take(level int, v *runfile.LevelVerdict) {
+func (b *bracket) record(level int, v *runfile.LevelVerdict) {
 	met := v != nil && v.Standing == runfile.Met
 	switch {
 	case met || v != nil && v.Decided == runfile.DecidedProvisional:
@@ -73,7 +73,7 @@ func (b *bracket) take(level int, v *runfile.LevelVerdict) {
 
 // refined puts levels between those that are listed, so that a level is above the
 // one before it by a share of that at most. What is in flight is a whole number.
-func refined(listed []float64, share float64, kind runfile.LevelKind) []float64 {
+func refineLevels(listed []float64, share float64, kind runfile.LevelKind) []float64 {
 	out := listed[:1:1]
 	for i, high := range listed[1:] {
 		low := listed[i]
@@ -107,7 +107,7 @@ func (s *sweep) search(ctx context.Context) error {
 	for round := 0; ; round++ {
 		left := 0
 		for _, v := range s.Plan.turn(round) {
-			n, err := s.narrow(ctx, brackets[v])
+			n, err := s.visitNext(ctx, brackets[v])
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func (s *sweep) search(ctx context.Context) error {
 
 // narrow visits a level of a variant, or in blocks all it needs, and returns
 // how many that were.
-func (s *sweep) narrow(ctx context.Context, b *bracket) (visited int, err error) {
+func (s *sweep) visitNext(ctx context.Context, b *bracket) (visited int, err error) {
 	for {
 		level, p, open := b.next()
 		if !open {
@@ -139,7 +139,7 @@ func (s *sweep) narrow(ctx context.Context, b *bracket) (visited int, err error)
 		if err != nil {
 			return visited, err
 		}
-		b.take(level, r.Verdict)
+		b.record(level, r.Verdict)
 		if visited++; s.Plan.Order != Blocks {
 			return visited, nil
 		}

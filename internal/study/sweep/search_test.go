@@ -37,7 +37,7 @@ func TestBracket(t *testing.T) {
 				break
 			}
 			visits = append(visits, level)
-			b.take(level, outcome(c.levels[level], a))
+			b.record(level, outcome(c.levels[level], a))
 		}
 		if !slices.Equal(visits, c.visits) {
 			t.Errorf("%s: visits %v, want %v", c.levels, visits, c.visits)

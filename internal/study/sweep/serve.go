@@ -13,10 +13,10 @@ import (
 // question for the time.
 func (l *Lead) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case !l.knows(r.Header.Get("Authorization")):
+	case !l.authorized(r.Header.Get("Authorization")):
 		http.Error(w, "the token is another one: give all shards the same (--barrier.token-file)", http.StatusUnauthorized)
 	case r.URL.Path == pathClock && r.Method == http.MethodGet:
-		answer(w, time.Now())
+		writeJSONAnswer(w, time.Now())
 	case r.URL.Path == pathStatus && r.Method == http.MethodPost:
 		l.status(w, r)
 	default:
@@ -25,42 +25,42 @@ func (l *Lead) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // knows compares digests, which are of one length whatever was sent.
-func (l *Lead) knows(authorization string) bool {
+func (l *Lead) authorized(authorization string) bool {
 	sent, want := sha256.Sum256([]byte(authorization)), sha256.Sum256([]byte("Bearer "+l.token))
 	return l.token == "" || subtle.ConstantTimeCompare(sent[:], want[:]) == 1
 }
 
 func (l *Lead) status(w http.ResponseWriter, r *http.Request) {
 	var s Status
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody)).Decode(&s); err != nil {
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&s); err != nil {
 		http.Error(w, fmt.Sprintf("reading the status of a shard: %v", err), http.StatusBadRequest)
 		return
 	}
-	step, refusal := l.take(s)
+	step, refusal := l.record(s)
 	switch {
 	case refusal != "":
 		http.Error(w, refusal, http.StatusConflict)
 	case step.Number == 0:
 		http.Error(w, "the sweep has not begun", http.StatusServiceUnavailable)
 	default:
-		answer(w, step)
+		writeJSONAnswer(w, step)
 	}
 }
 
-func answer(w http.ResponseWriter, v any) {
+func writeJSONAnswer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // to a shard that is gone, which shows soon enough
 }
 
 // take notes what a shard says, and returns where it is to be, or why it is none of
 // this sweep.
-func (l *Lead) take(s Status) (step Step, refusal string) {
+func (l *Lead) record(s Status) (step Step, refusal string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if refusal = s.differs(l.hello); refusal != "" || l.step.Number == 0 {
 		return l.step, refusal
 	}
-	o := l.others[s.Index-1]
+	o := l.peers[s.Index-1]
 	switch {
 	case o.former[s.Process]:
 		return l.step, fmt.Sprintf("another process has taken the place of shard %d: start each index once", s.Index)

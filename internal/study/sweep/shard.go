@@ -36,16 +36,16 @@ import (
 const (
 	// Protocol is the version of what is said here; shards of different ones do not
 	// work together.
-	Protocol = 1
+	ProtocolVersion = 1
 	// Silence is how long a shard may give no sign of life.
-	Silence = 10 * time.Second
+	SilenceLimit = 10 * time.Second
 	// beat is how often it gives one.
-	beat = 250 * time.Millisecond
+	statusInterval = 250 * time.Millisecond
 	// whyEvery is how often it is told who is waited for, and patient how long that
 	// is nothing to tell of: shards do not start at one moment.
-	shardWhyEvery, patient = time.Minute, 5 * time.Second
+	logWaitingEvery, logWaitingAfter = time.Minute, 5 * time.Second
 	// mostBody bounds a request and its answer: blocks of counts, no turns.
-	mostBody = 16 << 20
+	maxBody = 16 << 20
 )
 
 // Paths of the barrier.
@@ -55,7 +55,7 @@ const (
 )
 
 // ErrAway is the error of a shard 0 that cannot be reached.
-var ErrAway = errors.New("shard 0 cannot be reached")
+var ErrLeadUnreachable = errors.New("shard 0 cannot be reached")
 
 // RefusedError says why shard 0 does not take a shard in; trying again is no use.
 type RefusedError string
@@ -137,27 +137,27 @@ type Counts struct {
 }
 
 // Kind is what a step asks for.
-type Kind string
+type StepKind string
 
 // Kinds of steps.
 const (
-	Wait    Kind = "wait"
-	Prepare Kind = "prepare"
-	Load    Kind = "load"
-	Halt    Kind = "halt"
-	Ruled   Kind = "ruled"
-	Over    Kind = "over"
+	StepWait    StepKind = "wait"
+	StepPrepare StepKind = "prepare"
+	StepLoad    StepKind = "load"
+	StepHalt    StepKind = "halt"
+	StepRuled   StepKind = "ruled"
+	StepOver    StepKind = "over"
 )
 
 // Step is where all shards are to be.
 type Step struct {
 	// Number rises from step to step, and is another one after a restart of shard 0.
-	Number int64 `json:"number"`
-	Kind   Kind  `json:"kind"`
+	Number int64    `json:"number"`
+	Kind   StepKind `json:"kind"`
 	// Sweep tells one sweep from another of the same plan.
 	Sweep string `json:"sweep"`
 	// Level is that of Prepare.
-	Level Level `json:"level,omitzero"`
+	Level LevelSpec `json:"level,omitzero"`
 	// At is when a Load begins and when a Halt ends it, on shard 0's clock.
 	At time.Time `json:"at,omitzero"`
 	// Ruling is that of Ruled.
@@ -167,7 +167,7 @@ type Step struct {
 }
 
 // Level is one level of a sweep, and what all have to know to say the same in it.
-type Level struct {
+type LevelSpec struct {
 	// Variant and Level are places in the plan's lists.
 	Variant    int `json:"variant"`
 	Level      int `json:"level"`

@@ -45,7 +45,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func hello(index, count int) Hello {
-	return Hello{Protocol: Protocol, Index: index, Count: count, Plan: "aa", Seed: 1, Mode: "grid", Process: "p"}
+	return Hello{Protocol: ProtocolVersion, Index: index, Count: count, Plan: "aa", Seed: 1, Mode: "grid", Process: "p"}
 }
 
 // shards are a lead and clients that run until end.
@@ -159,7 +159,7 @@ func TestNotAStatus(t *testing.T) {
 	}{
 		{"POST", pathStatus, "", 400}, {"POST", pathStatus, "[]", 400}, {"POST", pathStatus, `{"index":"x"}`, 400},
 		{"POST", pathStatus, "{}", 409}, {"GET", pathStatus, "", 404}, {"POST", pathClock, "", 404}, {"GET", "/", "", 404},
-		{"POST", pathStatus, `{"plan_sha256":"` + strings.Repeat("x", mostBody) + `"}`, 400},
+		{"POST", pathStatus, `{"plan_sha256":"` + strings.Repeat("x", maxBody) + `"}`, 400},
 	} {
 		answer := httptest.NewRecorder()
 		lead.ServeHTTP(answer, httptest.NewRequest(c.method, c.path, strings.NewReader(c.body)))
@@ -191,9 +191,9 @@ func TestInStep(t *testing.T) {
 		if err := s.lead.Gather(t.Context(), time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		s.lead.Announce(Step{Kind: Prepare})
+		s.lead.Announce(Step{Kind: StepPrepare})
 		s.lead.Await(t.Context(), time.Hour)
-		s.lead.Announce(Step{Kind: Load})
+		s.lead.Announce(Step{Kind: StepLoad})
 		began := time.Now()
 		s.lead.Await(t.Context(), time.Hour)
 		if took := time.Since(began); took < 40*time.Second || took > 41*time.Second {
@@ -226,7 +226,7 @@ func TestLost(t *testing.T) {
 		s.wires[1].cut.Store(true)
 		s.clients[2].Leave("it was stopped")
 		time.Sleep(time.Second)
-		s.lead.Announce(Step{Kind: Prepare})
+		s.lead.Announce(Step{Kind: StepPrepare})
 		began := time.Now()
 		s.lead.Await(t.Context(), 30*time.Second)
 		if took := time.Since(began); took != 30*time.Second {
@@ -256,7 +256,7 @@ func TestStartedAgain(t *testing.T) {
 	say := func(process string) string {
 		h := hello(1, 2)
 		h.Process = process
-		_, refusal := lead.take(Status{Hello: h, Done: true})
+		_, refusal := lead.record(Status{Hello: h, Done: true})
 		return refusal
 	}
 	if why := say("a") + say("a") + say("b"); why != "" {
@@ -285,10 +285,10 @@ func TestLeadAway(t *testing.T) {
 		}
 		w.cut.Store(true)
 		began := time.Now()
-		if _, err = c.Next(t.Context(), first.Number, time.Minute); !errors.Is(err, ErrAway) || time.Since(began) > time.Minute+time.Second {
+		if _, err = c.Next(t.Context(), first.Number, time.Minute); !errors.Is(err, ErrLeadUnreachable) || time.Since(began) > time.Minute+time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
-		if _, err = c.Now(); !errors.Is(err, ErrAway) {
+		if _, err = c.Now(); !errors.Is(err, ErrLeadUnreachable) {
 			t.Errorf("shard 0 is away: %v", err)
 		}
 		var again http.Handler = NewLead(hello(0, 2), "secret")
@@ -371,7 +371,7 @@ func TestOverTCP(t *testing.T) {
 	var running sync.WaitGroup
 	running.Go(func() { c.Run(ctx, func() string { return "it ended" }) })
 	step, err := c.Next(ctx, 0, time.Minute)
-	if err != nil || step.Sweep != "sweep" || step.Kind != Wait {
+	if err != nil || step.Sweep != "sweep" || step.Kind != StepWait {
 		t.Fatalf("%+v, %v", step, err)
 	}
 	if err := c.Measure(ctx); err != nil {
@@ -411,7 +411,7 @@ func TestWaitsAreTold(t *testing.T) {
 		lost := NewClient(hello(1, 2), "http://shard-0", "secret", w)
 		lost.Logger = slog.New(slog.NewTextHandler(&client, nil))
 		s.running.Go(func() { lost.Run(s.ctx, func() string { return "" }) })
-		if _, err := lost.Next(s.ctx, 0, 90*time.Second); !errors.Is(err, ErrAway) {
+		if _, err := lost.Next(s.ctx, 0, 90*time.Second); !errors.Is(err, ErrLeadUnreachable) {
 			t.Error(err)
 		}
 		s.end()
@@ -427,20 +427,20 @@ func TestLeadOfAnEarlierTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, 2)
 		defer s.end()
-		s.lead.Announce(Step{Kind: Prepare})
+		s.lead.Announce(Step{Kind: StepPrepare})
 		c := s.clients[0]
 		at, err := c.Next(s.ctx, 0, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again := NewLead(hello(0, 2), "secret")
-		again.step = Step{Number: at.Number - 1000, Kind: Wait, Sweep: "sweep"}
-		again.Announce(Step{Kind: Prepare})
+		again.step = Step{Number: at.Number - 1000, Kind: StepWait, Sweep: "sweep"}
+		again.Announce(Step{Kind: StepPrepare})
 		c.Tell(at.Number, false, &Report{Counts: Counts{Turns: 7}})
 		var to http.Handler = again
 		s.wires[0].to.Store(&to)
 		next, err := c.Next(s.ctx, at.Number, time.Minute)
-		if err != nil || next.Number >= at.Number || next.Kind != Prepare {
+		if err != nil || next.Number >= at.Number || next.Kind != StepPrepare {
 			t.Errorf("at %+v, %v", next, err)
 		}
 		if r := again.Reports()[1]; r != nil {

@@ -431,7 +431,7 @@ func TestShardsThatCannot(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		lead := NewLead(Hello{Protocol: Protocol, Count: 2, Plan: "other"}, "")
+		lead := NewLead(Hello{Protocol: ProtocolVersion, Count: 2, Plan: "other"}, "")
 		lead.Open("sweep")
 		o := Options{Plan: small(), Dir: t.TempDir(), Part: load.Shard{Index: 1, Count: 2}, Patience: time.Minute}
 		o.Follow = NewClient(o.Hello(), "http://shard-0", "", &inMemory{to: lead})
@@ -452,11 +452,11 @@ func TestShardThatKeepsNothing(t *testing.T) {
 		defer net.serve(t, "a", simulate.New(quick()))()
 		f := set(t, 2, t.TempDir(), func() Options { return Options{Plan: small(), Dial: net.Dial} })
 		time.Sleep(50 * time.Second) // in the first level
-		turns, err := filepath.Glob(filepath.Join(f.dir, "shard-1", "levels", "*"+packed))
+		turns, err := filepath.Glob(filepath.Join(f.dir, "shard-1", "levels", "*"+turnsSuffix))
 		if err != nil || len(turns) != 1 {
 			t.Fatalf("%q, %v", turns, err)
 		}
-		inTheWay := strings.TrimSuffix(turns[0], packed) + ".json"
+		inTheWay := strings.TrimSuffix(turns[0], turnsSuffix) + ".json"
 		if err := os.Mkdir(inTheWay, 0o700); err != nil {
 			t.Fatal(err)
 		}

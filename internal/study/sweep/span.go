@@ -33,11 +33,11 @@ func (s *span) close(length, block time.Duration) runfile.Snapshot {
 	}
 	mean := s.flight.Seconds() / length.Seconds()
 	s.InFlightMean, s.InFlightMax, s.InFlightEnd = &mean, &s.most, &s.last
-	return s.carried(length)
+	return s.withConversations(length)
 }
 
 // carried is the snapshot with the conversations in flight over a length of it.
-func (s *span) carried(length time.Duration) runfile.Snapshot {
+func (s *span) withConversations(length time.Duration) runfile.Snapshot {
 	mean := s.held.Seconds() / length.Seconds()
 	out := s.Snapshot
 	out.Seconds, out.ConversationsMean = length.Seconds(), &mean

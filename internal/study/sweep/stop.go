@@ -48,10 +48,12 @@ type ending struct {
 
 // unfit reports that what was measured says nothing of the level: the prober itself
 // was too late, or the level does not carry its load.
-func (w *watcher) unfit(r runfile.Result) bool { return r.Spoiled() || w.run.NotReached(r) != "" }
+func (w *watcher) provesNothing(r runfile.Result) bool {
+	return r.Spoiled() || w.run.NotReached(r) != ""
+}
 
 // look returns why to end now, or nil.
-func (w *watcher) look(now time.Time, seen Report) *ending {
+func (w *watcher) check(now time.Time, seen Report) *ending {
 	b := w.TurnsOf(seen.Result)
 	if seen.TargetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.TargetLost, verdict: w.failed(b), targetLost: true}
@@ -65,20 +67,20 @@ func (w *watcher) look(now time.Time, seen Report) *ending {
 	if d := w.plan.Measure.Duration(); d > 0 {
 		share = float64(now.Sub(w.began)) / float64(d)
 	}
-	if share < leastLost || len(w.Objectives) == 0 || w.purpose == fullCurve || w.unfit(seen.Result) {
+	if share < minLost || len(w.Objectives) == 0 || w.purpose == fullCurve || w.provesNothing(seen.Result) {
 		return nil
 	}
 	times := 1 + headroom*max(1-share, 0)/share // of the turns so far, in all
 	if v := w.lost(b, times); v != nil {
-		return early(v, "doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
+		return endEarly(v, "doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
 	}
 	if why := w.growing(seen.Counts); why != "" {
-		return early(w.failed(b), "doomed: %s", why)
+		return endEarly(w.failed(b), "doomed: %s", why)
 	}
 	return w.decided(b, share, times)
 }
 
-func early(v *runfile.LevelVerdict, why string, args ...any) *ending {
+func endEarly(v *runfile.LevelVerdict, why string, args ...any) *ending {
 	return &ending{state: runfile.EndedEarly, why: fmt.Sprintf(why, args...), verdict: v}
 }
 
@@ -87,21 +89,21 @@ func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 	if w.purpose == dropDoomed {
 		return nil
 	}
-	if share >= leastFutile {
+	if share >= minFutile {
 		if names := w.futile(b, times); names != nil {
 			v := w.JudgeTurns(b)
 			v.Decided = runfile.DecidedEarly
-			return early(v, "the level cannot be proven to meet %s any more", strings.Join(names, ", "))
+			return endEarly(v, "the level cannot be proven to meet %s any more", strings.Join(names, ", "))
 		}
 	}
 	v := w.met(b)
 	switch {
 	case v == nil:
-	case share >= leastMet:
-		return early(v, "every objective is met (chance of error below %.3g)", v.Error)
-	case w.purpose == bracketing && share >= leastLikely:
+	case share >= minMet:
+		return endEarly(v, "every objective is met (chance of error below %.3g)", v.Error)
+	case w.purpose == bracketing && share >= minProvisional:
 		v.Standing, v.Decided = runfile.Undecided, runfile.DecidedProvisional
-		return early(v, "every objective seems to be met, and the search goes on above")
+		return endEarly(v, "every objective seems to be met, and the search goes on above")
 	}
 	return nil
 }
@@ -135,7 +137,7 @@ func (w *watcher) growing(s Counts) string {
 	if w.plan.Kind != runfile.Rate || uneven || s.Turns < earlyTurns || time.Duration(half)*lookEvery < full {
 		return ""
 	}
-	then, now := w.around(half), w.around(len(w.history))
+	then, now := w.meanInFlight(half), w.meanInFlight(len(w.history))
 	ended := float64(s.Turns - w.history[half].Turns)
 	if now < growth*max(then, 1) || now-then < deviations*math.Sqrt(max(ended, 1)) {
 		return ""
@@ -145,7 +147,7 @@ func (w *watcher) growing(s Counts) string {
 
 // around is the mean number in flight over a twentieth of the time before a
 // look.
-func (w *watcher) around(end int) float64 {
+func (w *watcher) meanInFlight(end int) float64 {
 	n, sum := max(len(w.history)/20, 1), 0
 	for _, p := range w.history[end-n : end] {
 		sum += p.InFlight

@@ -117,7 +117,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	defer st.close()
 	listed := len(o.Plan.Levels)
 	if o.FindCapacity && o.Resolution > 0 {
-		o.Plan.Levels = refined(o.Plan.Levels, o.Resolution, o.Plan.Kind)
+		o.Plan.Levels = refineLevels(o.Plan.Levels, o.Resolution, o.Plan.Kind)
 	}
 	s := &sweep{
 		Options: o, listed: listed, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
@@ -127,25 +127,25 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		s.id = newID()
 	}
 	defer s.watchLag()()
-	s.run = s.blank()
+	s.run = s.newRun()
 	err = s.levels(ctx)
 	if err != nil {
 		s.run.Interrupted = err.Error()
 	}
-	s.unvisited()
-	s.complete()
+	s.keepUnvisited()
+	s.completeRun()
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
 // levels measures all of them.
 func (s *sweep) levels(ctx context.Context) (err error) {
-	if t, ok := s.team.(*follows); ok {
-		s.recall(t)
+	if t, ok := s.team.(*follower); ok {
+		s.restoreClock(t)
 		return s.follow(ctx, t)
 	}
-	if t, ok := s.team.(*leads); ok {
+	if t, ok := s.team.(*leader); ok {
 		t.Open(s.store.header.ID)
-		defer func() { err = t.over(ctx, err) }()
+		defer func() { err = t.finish(ctx, err) }()
 	}
 	if s.FindCapacity {
 		err = s.search(ctx)
@@ -198,10 +198,10 @@ func (s *sweep) grid(ctx context.Context) error {
 
 func (s *sweep) phase(p Phase) {
 	s.progress.Phase, s.progress.Planned = p, s.Plan.Measure.Duration()
-	s.tell(Stats{}, 0)
+	s.reportProgress(Stats{}, 0)
 }
 
-func (s *sweep) tell(stats Stats, measured time.Duration) {
+func (s *sweep) reportProgress(stats Stats, measured time.Duration) {
 	if s.Progress == nil {
 		return
 	}
@@ -210,7 +210,7 @@ func (s *sweep) tell(stats Stats, measured time.Duration) {
 	s.Progress(s.progress)
 }
 
-func (s *sweep) complete() {
+func (s *sweep) completeRun() {
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
 	s.run.Capacities = s.Plan.capacities(s.run, s.listed)

@@ -29,18 +29,18 @@ type team interface {
 func (o *Options) join(ctx context.Context) (t team, leave func(), err error) {
 	switch {
 	case o.Lead != nil:
-		return &leads{Lead: o.Lead, patience: o.Patience}, func() {}, nil
+		return &leader{Lead: o.Lead, patience: o.Patience}, func() {}, nil
 	case o.Follow != nil:
-		t := &follows{Client: o.Follow, patience: o.Patience}
+		t := &follower{Client: o.Follow, patience: o.Patience}
 		leave, err = t.join(ctx)
 		o.ID = t.at.Sweep
 		return t, leave, err
 	}
-	return alone{}, func() {}, nil
+	return singleProcess{}, func() {}, nil
 }
 
 // whole is the run as if one process had carried it: by which what all did is judged.
-func (s *sweep) whole() *runfile.Run {
+func (s *sweep) wholeRun() *runfile.Run {
 	run := *s.run
 	run.Shard = nil
 	return &run
@@ -49,24 +49,24 @@ func (s *sweep) whole() *runfile.Run {
 // Hello is what shards of a sweep tell each other of it.
 func (o *Options) Hello() Hello {
 	return Hello{
-		Protocol: Protocol, Index: o.Part.Index, Count: o.Part.Count,
+		Protocol: ProtocolVersion, Index: o.Part.Index, Count: o.Part.Count,
 		Plan: o.Plan.Source.SHA256, Workload: fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, o.Plan.workload()))),
 		Seed: o.Plan.Seed, Mode: o.mode(), Process: newID(),
 	}
 }
 
 // alone is a sweep in one process.
-type alone struct{}
+type singleProcess struct{}
 
-func (alone) prepare(context.Context, *level) error { return nil }
+func (singleProcess) prepare(context.Context, *level) error { return nil }
 
-func (alone) begin(context.Context, *level) (time.Time, *ending) { return time.Now(), nil }
+func (singleProcess) begin(context.Context, *level) (time.Time, *ending) { return time.Now(), nil }
 
-func (alone) look(_ context.Context, l *level, now time.Time, seen *Report) *ending {
-	return l.watcher.look(now, *seen)
+func (singleProcess) look(_ context.Context, l *level, now time.Time, seen *Report) *ending {
+	return l.watcher.check(now, *seen)
 }
 
-func (alone) rule(_ context.Context, l *level, end *ending, r *runfile.Result) {
+func (singleProcess) rule(_ context.Context, l *level, end *ending, r *runfile.Result) {
 	if end.judgeable() && len(l.plan.SLOs) > 0 {
 		r.Verdict = l.watcher.Conclude(l.watcher.run, *r)
 	}

@@ -12,18 +12,18 @@ import (
 )
 
 // Log is the turns of a shard, by its own clock: of a reader's NextLine.
-type Log struct {
-	Part
+type ShardLog struct {
+	ShardRun
 	Next turnlog.Next
 }
 
 // head is the next turn of a log; nil after the last.
-type head struct {
-	Log
+type cursor struct {
+	ShardLog
 	turn *turnlog.Turn
 }
 
-func (h *head) advance() (err error) {
+func (h *cursor) advance() (err error) {
 	if h.turn, err = h.Next(); errors.Is(err, io.EOF) {
 		h.turn, err = nil, nil
 	}
@@ -36,23 +36,23 @@ func (h *head) advance() (err error) {
 // Turns writes the turns of all shards as one log, by the clock of the first, holding
 // one of each in memory; and completes the run that Runs made of them by the largest
 // numbers of turns in flight, which only turns that stand side by side tell.
-func Turns(to io.Writer, logs []Log, whole *runfile.Run) error {
-	var heads []*head
+func MergeTurns(to io.Writer, logs []ShardLog, whole *runfile.Run) error {
+	var heads []*cursor
 	for _, l := range logs {
-		h := &head{Log: l}
+		h := &cursor{ShardLog: l}
 		if err := h.advance(); err != nil {
 			return err
 		}
 		heads = append(heads, h)
 	}
-	var flight flights
+	var flight inFlight
 	var line []byte
 	for {
-		h := earliest(heads)
+		h := earliestCursor(heads)
 		if h == nil {
 			break
 		}
-		if err := twice(h, heads); err != nil {
+		if err := checkDuplicate(h, heads); err != nil {
 			return err
 		}
 		flight.add(h.turn)
@@ -64,12 +64,12 @@ func Turns(to io.Writer, logs []Log, whole *runfile.Run) error {
 			return err
 		}
 	}
-	flight.fill(whole)
+	flight.setPeaks(whole)
 	return nil
 }
 
 // earliest is the log whose next turn was sent first; nil when none has any.
-func earliest(heads []*head) (first *head) {
+func earliestCursor(heads []*cursor) (first *cursor) {
 	for _, h := range heads {
 		if h.turn != nil && (first == nil || h.turn.At.Before(first.turn.At)) {
 			first = h
@@ -79,7 +79,7 @@ func earliest(heads []*head) (first *head) {
 }
 
 // twice refuses a turn that two shards have.
-func twice(h *head, heads []*head) error {
+func checkDuplicate(h *cursor, heads []*cursor) error {
 	t := h.turn
 	for _, o := range heads {
 		if u := o.turn; o == h || u == nil || u.Study == nil || t.Study == nil || u.Target != t.Target || u.TTFT != t.TTFT || u.Duration != t.Duration || *u.Study != *t.Study {
@@ -91,22 +91,22 @@ func twice(h *head, heads []*head) error {
 }
 
 // flights are when turns began and ended, in nanoseconds.
-type flights struct{ begun, ended []int64 }
+type inFlight struct{ begun, ended []int64 }
 
-func (f *flights) add(t *turnlog.Turn) {
+func (f *inFlight) add(t *turnlog.Turn) {
 	f.begun = append(f.begun, t.At.UnixNano())
 	f.ended = append(f.ended, t.At.Add(t.TotalDuration()).UnixNano())
 }
 
 // fill sets the largest number in flight of every snapshot of which the shards knew
 // their own.
-func (f *flights) fill(run *runfile.Run) {
+func (f *inFlight) setPeaks(run *runfile.Run) {
 	slices.Sort(f.begun)
 	slices.Sort(f.ended)
 	for i := range run.Results {
 		for j := range run.Results[i].Snapshots {
 			if s := &run.Results[i].Snapshots[j]; s.InFlightEnd != nil {
-				most := f.most(s.Started.UnixNano(), s.End().UnixNano())
+				most := f.peak(s.Started.UnixNano(), s.End().UnixNano())
 				s.InFlightMax = &most
 			}
 		}
@@ -115,7 +115,7 @@ func (f *flights) fill(run *runfile.Run) {
 
 // most is the largest number in flight between two times. A turn that ends as
 // another begins makes place for it.
-func (f *flights) most(from, to int64) int {
+func (f *inFlight) peak(from, to int64) int {
 	b, _ := slices.BinarySearch(f.begun, from+1)
 	e, _ := slices.BinarySearch(f.ended, from+1)
 	most := b - e

@@ -10,17 +10,17 @@ import (
 const (
 	// leastTurns and leastBlocks have to be judged before a level may be
 	// decided early: the first moments are no fair sample of a level.
-	leastTurns, leastBlocks = 20, 3
+	minTurns, minBlocks = 20, 3
 	// leastLost of the planned time likewise: a level that is lost has used up
 	// what it may have of bad turns, whatever still comes.
-	leastLost = 0.1
+	minLost = 0.1
 	// A level that meets its objectives may yet fill its queue or cache. To
 	// search on above it takes leastLikely of its time, to call it the capacity
 	// leastMet.
-	leastLikely, leastMet = 0.25, 0.8
+	minProvisional, minMet = 0.25, 0.8
 	// leastFutile is how long a level that can no longer be proven to meet its
 	// objectives is still given to prove that it misses them.
-	leastFutile = 0.5
+	minFutile = 0.5
 	// headroom is by how much denser turns may still come than they came so far.
 	headroom = 1.2
 )
@@ -42,7 +42,7 @@ func (j judgement) lost(b stats.Turns, times float64) *runfile.LevelVerdict {
 			continue
 		}
 		e := stats.Evidence{Allowed: 1 - o.Objective}
-		if blocks := b[o.Name]; enough(blocks) && e.Against(e.EffectiveCounts(blocks)) >= limit {
+		if blocks := b[o.Name]; hasEnoughTurns(blocks) && e.Against(e.EffectiveCounts(blocks)) >= limit {
 			names = append(names, o.Name)
 		}
 	}
@@ -81,7 +81,7 @@ func (j judgement) met(b stats.Turns) *runfile.LevelVerdict {
 	limit := math.Log(1 / (1 - j.Confidence))
 	for _, o := range j.Objectives {
 		e := stats.Evidence{Allowed: 1 - o.Objective}
-		if blocks := b[o.Name]; !enough(blocks) || e.InFavour(e.EffectiveCounts(blocks)) < limit {
+		if blocks := b[o.Name]; !hasEnoughTurns(blocks) || e.InFavour(e.EffectiveCounts(blocks)) < limit {
 			return nil
 		}
 	}
@@ -91,9 +91,9 @@ func (j judgement) met(b stats.Turns) *runfile.LevelVerdict {
 }
 
 // enough reports whether the blocks have enough judged turns for an early decision.
-func enough(blocks []stats.Tally) bool {
+func hasEnoughTurns(blocks []stats.Tally) bool {
 	good, bad, n := stats.Count(blocks)
-	return good+bad >= leastTurns && n >= leastBlocks
+	return good+bad >= minTurns && n >= minBlocks
 }
 
 func (p Plan) judge() stats.Judge {
