@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// large is the ratio from which a factor reads better than a percentage.
+// largeRatio is the ratio from which a factor reads better than a percentage.
 const largeRatio = 5
 
-// Change words the ratio of a value to the one that it is held against, in
-// percent with so many decimals ("+48%", "-10%") or, from a factor of 5 on either
-// way, as the factor: "×32", "÷100". A fall is never told as more than 80 %, except
-// that to 0, which is all of it. "n/a" when there is no ratio.
+// Change formats the ratio of a value to its reference as a percentage with the given decimals
+// ("+48%", "-10%") or, from a factor of 5 up or down, as that factor ("×32", "÷100"). A fall to
+// 0 is "-100%". It returns "n/a" for NaN and negative ratios.
 func Change(ratio float64, decimals int) string {
 	switch {
 	case math.IsNaN(ratio), ratio < 0:
@@ -33,8 +32,8 @@ func Change(ratio float64, decimals int) string {
 	return fmt.Sprintf("%+.*f%%", decimals, p)
 }
 
-// Gain words by how many percent a figure is better than the baseline's: "17.9%",
-// "-12.7%", "+195% worse", "×32 worse", "÷6 better".
+// Gain formats the improvement over the baseline in percent: "17.9%", "-12.7%", "+195% worse",
+// "×32 worse", "÷6 better".
 func Gain(m Metric, percent float64) string {
 	ratio := 1 + percent/100
 	if m.Better() != HigherIsBetter {
@@ -49,8 +48,8 @@ func Gain(m Metric, percent float64) string {
 	return Change(ratio, 0) + " worse"
 }
 
-// factor has the decimals, or none when it is large; what is beyond telling is
-// "1e+06".
+// factor formats a factor with the given decimals, without decimals from 100 on, and as "1e+06"
+// from a million on.
 func factor(v float64, decimals int) string {
 	switch {
 	case v >= 1e6:

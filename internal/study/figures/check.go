@@ -10,32 +10,30 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Result is what a condition, or a gate, comes to. A higher one weighs more.
+// GateResult is the result of a condition or of the whole gate. Higher values are more severe.
 type GateResult int
 
-// The results.
 const (
-	// Pass: what was measured shows that the condition is not true.
+	// GatePassed: the measurement shows that the condition is false.
 	GatePassed GateResult = iota
-	// Inconclusive: neither that it is true nor that it is not, for want of turns, or
-	// of a level that was reached and that the prober itself did not distort.
+	// GateInconclusive: the condition is neither shown to be true nor false. Too few turns, a
+	// level that was not reached or a limit of the prober can be the cause.
 	GateInconclusive
-	// Fail: it is true, beyond noise.
+	// GateFailed: the condition is true beyond noise.
 	GateFailed
 )
 
-// Outcome is what one condition found in one series.
+// ConditionOutcome is the result of one condition for one series.
 type ConditionOutcome struct {
 	Condition
 	Series string
 	Result GateResult
-	// Detail is the figure that decided, in words, or why nothing did.
+	// Detail describes the figure that decided, or why none did.
 	Detail string
 }
 
-// Check applies the conditions to every series but a baseline: with several
-// series the first is the baseline and is not judged; one alone is judged by
-// itself.
+// CheckConditions applies the conditions to every series except the baseline. The first of
+// several series is the baseline; a single series is checked by itself.
 func CheckConditions(s *Study, conditions []Condition) []ConditionOutcome {
 	comply := Comply(s)
 	compares := len(s.Series) > 1
@@ -71,10 +69,10 @@ func (o *ConditionOutcome) checkCapacity(own, base Compliance, compares bool) {
 		o.setInconclusive("there is no baseline to compare with")
 		return
 	case o.Baseline && base.Proven.Missed == nil && own.Proven.Missed != nil && *own.Proven.Missed > base.Highest:
-		// As where its sweep was stopped: it may scale to any level.
+		// Such a baseline may scale to any level. Its sweep may have been stopped, for example.
 		o.setInconclusive("capacity %g, and the baseline was not measured up to a level that it fails at (it meets %g)", own.Highest, base.Highest)
 		return
-	case o.Baseline && math.IsInf(base.Most, 1): // as far as both were measured
+	case o.Baseline && math.IsInf(base.Most, 1): // // both scale as far as they were measured
 		least, most = least*base.Least, most*base.Highest
 	case o.Baseline:
 		least, most = least*base.Least, most*base.Most
@@ -83,7 +81,7 @@ func (o *ConditionOutcome) checkCapacity(own, base Compliance, compares bool) {
 	o.Detail = fmt.Sprintf("capacity %s, limit %s", formatRange(own.Least, own.Most), formatRange(least, most))
 }
 
-// span is "40", or "40 to 80" of what is not known closer, or "40 or more".
+// formatRange returns "40", "40 to 80", or "40 or more" for an infinite end.
 func formatRange(least, most float64) string {
 	switch {
 	case math.IsInf(most, 1):
@@ -94,14 +92,13 @@ func formatRange(least, most float64) string {
 	return fmt.Sprintf("%g", most)
 }
 
-// between compares a value that lies between low and high with a limit that lies
-// between least and most: what holds of the one end and not of the other is
-// inconclusive.
+// compareRanges compares a value between low and high with a limit between least and most. The
+// result is inconclusive if it depends on where in these ranges they lie.
 func (o *ConditionOutcome) compareRanges(low, high, least, most float64) GateResult {
 	if o.Op[0] == '<' {
 		low, high, least, most = high, low, most, least
 	}
-	switch { // now low is what speaks for the condition least
+	switch { // // low is now the end of the value's range that contradicts the condition most
 	case satisfies(low, o.Op, most):
 		return GateFailed
 	case satisfies(high, o.Op, least):
@@ -110,9 +107,9 @@ func (o *ConditionOutcome) compareRanges(low, high, least, most float64) GateRes
 	return GatePassed
 }
 
-// levels judges all levels, or the one that the condition names. One that fails
-// decides; one of which nothing may be concluded lets nothing pass. The figure that
-// is shown is the one furthest on the wrong side.
+// checkLevels checks all levels, or the level that the condition names. One failed level fails
+// the condition, and a level without a conclusion prevents a pass. The detail shows the figure
+// that is furthest on the wrong side.
 func (o *ConditionOutcome) checkLevels(s *Study, series Series) {
 	worst := math.Inf(-1)
 	var unseen []float64
@@ -149,7 +146,7 @@ func (o *ConditionOutcome) checkLevels(s *Study, series Series) {
 	}
 }
 
-// figures are those that are compared, or why they may not be.
+// comparands returns the figure and its limit, or the reason why they must not be compared.
 func (o *ConditionOutcome) comparands(base, l Level) (f Figure, limit float64, why string) {
 	if f = l.Figure(o.Metric); !f.Known() {
 		return f, 0, "the figure is not known, or of too few turns"
@@ -169,8 +166,8 @@ func (o *ConditionOutcome) comparands(base, l Level) (f Figure, limit float64, w
 	return f, o.Value * base.Value(o.Metric), ""
 }
 
-// against compares a figure with the limit, by intervals where there are some. Of
-// a ratio to 0, as of errors that nobody had, there is none.
+// compare compares a figure with the limit, by intervals where both are known. A ratio to a
+// baseline of 0 has no interval.
 func (o *ConditionOutcome) compare(base, f Figure, limit float64) GateResult {
 	low, high := RatioInterval(base, f)
 	switch {
@@ -184,7 +181,7 @@ func (o *ConditionOutcome) compare(base, f Figure, limit float64) GateResult {
 	return o.compareRanges(f.Value, f.Value, limit, limit)
 }
 
-// conclude adds the levels that were not seen.
+// finish sets the detail, and mentions the levels without a conclusion.
 func (o *ConditionOutcome) finish(shown string, unseen []float64, why string) {
 	o.Detail = shown
 	switch {
@@ -212,8 +209,7 @@ func satisfies(v float64, op string, limit float64) bool {
 	return v <= limit
 }
 
-// Gate is what all outcomes come to: the gravest of them. Without any nothing was
-// shown.
+// CombineOutcomes returns the most severe result, or inconclusive without outcomes.
 func CombineOutcomes(all []ConditionOutcome) GateResult {
 	if len(all) == 0 {
 		return GateInconclusive
@@ -225,7 +221,7 @@ func CombineOutcomes(all []ConditionOutcome) GateResult {
 	return gravest
 }
 
-// Markdown is a short summary for a pull request.
+// GateMarkdown returns a short summary for a pull request.
 func GateMarkdown(s *Study, all []ConditionOutcome) string {
 	var b strings.Builder
 	verdict := []string{"passed", "**inconclusive**", "**failed**"}[CombineOutcomes(all)]

@@ -1,7 +1,3 @@
-// Package analysis draws conclusions from studies: which levels meet the SLOs,
-// where a configuration saturates, how two differ and which one wins. Every
-// conclusion is computed from figures; nothing is rounded before it is drawn,
-// unless a figure is only known as printed.
 package figures
 
 import (
@@ -12,29 +8,27 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// SLOResult is what the SLOs say of one level of one series.
+// SLOResult is the judgement of the SLOs on one level of one series.
 type SLOResult struct {
-	// Standing is what is proven; "" when the level could not be judged.
+	// Standing is what is proven; "" if the level could not be judged.
 	Standing runfile.Standing
-	// Failed are the labels of the objectives that were missed, or seem to be;
-	// ERRORS where errors alone break one, GIVEN UP where the sweep gave the level
-	// up before one was missed.
+	// Failed holds the labels of objectives that are missed or seem to be. It is ERRORS if
+	// errors alone break an objective, and GIVEN UP if the sweep gave up the level before an
+	// objective was missed.
 	Failed []string
-	// NotReached says that the level did not carry its load, so that nothing is
-	// concluded.
+	// NotReached is set if the level did not carry its load, so nothing is concluded.
 	NotReached bool
-	// Limited says that nothing is, because the prober or its machine was the limit.
+	// Limited is set if nothing is concluded because the prober or its machine was the limit.
 	Limited bool
 }
 
 // Judged reports whether the level could be judged.
 func (v SLOResult) Judged() bool { return v.Standing != "" }
 
-// Pass reports whether every objective was met by what was seen, be it proven or
-// not.
+// Pass reports whether every objective was met by the measured turns, proven or not.
 func (v SLOResult) Pass() bool { return v.Judged() && len(v.Failed) == 0 }
 
-// String is the cell of the compliance matrix.
+// String returns the cell of the compliance matrix.
 func (v SLOResult) String() string {
 	switch {
 	case v.NotReached:
@@ -47,14 +41,13 @@ func (v SLOResult) String() string {
 	return runfile.LevelVerdict{Standing: v.Standing, Met: v.Pass()}.Words(v.Failed)
 }
 
-// Judge applies the objectives to a level. The verdict of the sweep decides, or
-// what counted turns prove together where a level was measured several times.
-// Where nothing was counted, as in a report of quantiles, each is compared with
-// its threshold, and is undecided where its interval holds that; as failed turns
-// are worse than any threshold, a share of errors above what the objective
-// leaves fails it too, and so do runs that were left out for their errors, or a
-// level that was given up. One that the prober itself spoiled is not judged; of
-// several measurements that were counted, those that it did not spoil are.
+// Judge applies the objectives to a level. It uses the verdict of the sweep, or what the counted
+// turns of several measurements prove together. Measurements that the prober spoiled do not count.
+//
+// A level without counted turns is judged by quantiles: each is compared with its threshold, and
+// is undecided if its interval contains the threshold. Failed turns are worse than any threshold,
+// so such a level also fails if its errors exceed the allowed share, if runs were left out for
+// errors, or if the sweep gave it up.
 func Judge(objectives []Objective, l Level) SLOResult {
 	switch {
 	case l.NotReached != "":
@@ -82,7 +75,7 @@ func byTurns(objectives []Objective, l Level) SLOResult {
 
 func byQuantiles(objectives []Objective, l Level) SLOResult {
 	v := SLOResult{Standing: runfile.Met}
-	var proven bool // that one is missed
+	var proven bool // // an objective is proven to be missed
 	for _, o := range objectives {
 		f := l.Figure(o.Metric())
 		if !f.Known() {
@@ -122,42 +115,39 @@ func tooManyErrors(objectives []Objective, l Level) bool {
 	})
 }
 
-// Compliance is how far a series scales within the SLOs, also against the
-// first series, the baseline.
+// Compliance is how far a series scales within the SLOs, compared with the baseline.
 type Compliance struct {
 	Series string
-	// Highest compliant level: the one that Proven has, or above it the last
-	// before a level that does not pass by what was seen. 0 when there is none.
+	// Highest is the highest compliant level: the highest proven level, or a higher one that
+	// passes with no failure between. 0 if there is none.
 	Highest float64
-	// At is that level's figures.
+	// At holds the figures of that level.
 	At Level
-	// Proven has the levels that pass and fail beyond noise, by the rule of a
-	// sweep. Where none that was measured fails, the series may scale further.
+	// Proven holds the levels that are proven to pass and to fail, by the rule of a sweep. If
+	// no measured level fails, the series may scale further.
 	Proven runfile.Capacity
-	// Least and Most are what the capacity is proven to be at least and at most, of
-	// the levels that were measured: 0 when none is proven to pass, +∞ when none is
-	// proven to fail.
+	// Least and Most bound the proven capacity, among the measured levels: Least is 0 if no
+	// level is proven to pass, Most is +∞ if none is proven to fail.
 	Least, Most float64
-	// Top says that Highest is the highest level that was reached.
+	// Top is set if Highest is the highest level that was reached.
 	Top bool
-	// Beyond are levels above the first proven failure that pass again: noise, or
-	// a deployment that sheds load.
+	// Beyond holds levels above the first proven failure that pass again, because of noise or
+	// because the deployment sheds load.
 	Beyond []float64
-	// Judged says that at least one level could be judged.
+	// Judged is set if at least one level could be judged.
 	Judged bool
-	// ChangePct against the baseline, in percent; meaningless without one.
+	// ChangePct is the change against the baseline in percent; it has no meaning without one.
 	ChangePct float64
-	// Unmeasured says that the series and the baseline cannot be ranked: the
-	// lower of the two was not measured up to where it fails.
+	// Unmeasured is set if the series and the baseline cannot be ranked, because the lower one
+	// was not measured up to a level that it fails.
 	Unmeasured bool
-	// Winner is above the baseline, and no other series is higher; several may
-	// share that place.
+	// Winner is set for series that exceed the baseline and are not exceeded by another series.
+	// Several may share the place.
 	Winner bool
 }
 
-// Comply finds the highest compliant level of each series and ranks them
-// against the first. When none is known to be above the baseline there is no
-// winner.
+// Comply finds the highest compliant level of each series and ranks them against the first. No
+// series wins unless it is proven to exceed the baseline.
 func Comply(s *Study) []Compliance {
 	var all []Compliance
 	best := 0.0
@@ -207,7 +197,7 @@ func comply(objectives []Objective, series Series) Compliance {
 	return c
 }
 
-// Between is the capacity and where it ends: "80 (100 misses)", "80 or more".
+// Between returns the capacity and its end: "80 (100 misses)", "80 or more".
 func (c Compliance) Between() string {
 	if c.Proven.Missed != nil {
 		return fmt.Sprintf("%g (%g misses)", c.Highest, *c.Proven.Missed)
@@ -215,9 +205,9 @@ func (c Compliance) Between() string {
 	return fmt.Sprintf("%g or more", c.Highest)
 }
 
-// below reports whether o is known to scale further: c fails, beyond noise, at a
-// level up to the one that o meets, beyond noise. Of a series that passes wherever
-// it was measured, as in a sweep that was stopped, that is not known.
+// provenBelow reports whether other is proven to scale further: c fails at a level at or below
+// one that other meets. A series that passes wherever it was measured, as in a stopped sweep,
+// has no proven end.
 func (c Compliance) provenBelow(o Compliance) bool {
 	missed, met := c.Proven.Missed, o.Proven.Level
 	return c.Highest < o.Highest && missed != nil && met != nil && *missed <= *met

@@ -6,47 +6,45 @@ import (
 	"strings"
 )
 
-// Verdict is how a series stands against the baseline.
+// Winner says how a series compares with the baseline.
 type Winner string
 
-// The verdicts.
 const (
 	Better Winner = "better"
 	Worse  Winner = "worse"
-	// Mixed is better by some figures and worse by others.
+	// Mixed: better in some figures and worse in others.
 	Mixed Winner = "better and worse"
-	// Alike: no latency differs by more than alike, which the intervals show.
+	// Alike: the intervals show that no figure differs by more than maxAlikeRatio.
 	Alike Winner = "no difference"
-	// Inconclusive: what was measured shows neither a difference nor that there is
-	// none.
+	// Inconclusive: the measurement shows neither a difference nor its absence.
 	Inconclusive Winner = "inconclusive"
 )
 
-// Decision is a verdict and what led to it: capacity or, where it does not decide,
-// latency at equal load, or throughput, of which costs and the yield of GPUs follow.
+// Decision is the comparison of a series with the baseline and its reasons. Capacity decides;
+// otherwise latency at equal load, then throughput. Costs and yield per GPU follow from
+// throughput.
 type Decision struct {
 	Series, Baseline string
 	Verdict          Winner
-	// By is ByCapacity, ByLatency, ByThroughput, or "" when nothing decided.
+	// Criterion is one of the constants below, or "" if nothing decided.
 	Criterion string
-	// BetterIn and WorseIn are the figures that decided, in words: those by which
-	// the series is better, and worse.
+	// BetterIn and WorseIn describe the figures that decided, by direction.
 	BetterIn, WorseIn []string
-	// Shown is the first figure that decided, or would have, in words and with its
-	// interval; "" when nothing could be compared.
+	// Shown describes the first figure that decided, or the first that was compared, with its
+	// interval; "" if nothing could be compared.
 	Shown string
-	// Why says of an inconclusive verdict why, and what helps.
+	// Why gives the reason of an inconclusive comparison, and the remedy.
 	Why string
 }
 
-// What can decide, in this order.
+// The criteria, in the order in which they are tried.
 const (
 	ByCapacity   = "capacity"
 	ByLatency    = "latency at equal load"
 	ByThroughput = "throughput at equal load"
 )
 
-// ground is something that can decide, and its figures.
+// criterion is a name and the figures that belong to it.
 type criterion struct {
 	name    string
 	metrics []Metric
@@ -59,8 +57,7 @@ func criteria() []criterion {
 	}
 }
 
-// Decide compares a series of a study with its first one, given what Comply says
-// of both.
+// Decide compares a series of a study with its first one, given the compliance of both.
 func Decide(s *Study, series Series, base, own Compliance) Decision {
 	d := Decision{Series: series.Name, Baseline: base.Series}
 	capacities := fmt.Sprintf("%s %s against %s", s.LevelName(), own.Between(), base.Between())
@@ -91,7 +88,7 @@ func Decide(s *Study, series Series, base, own Compliance) Decision {
 	return d
 }
 
-// decide takes in what figures say, when any is better or worse.
+// decide applies the figures of one criterion, if any is better or worse.
 func (d *Decision) decide(by string, all []overall) {
 	for _, o := range all {
 		switch o.direction() {
@@ -118,7 +115,7 @@ func (d *Decision) decide(by string, all []overall) {
 	}
 }
 
-// nothingShared says why two series have no figure to be compared by.
+// nothingShared explains why two series have no figure in common.
 func nothingShared(base, other Series) string {
 	for _, series := range []Series{other, base} {
 		for _, l := range series.Levels {
@@ -130,7 +127,7 @@ func nothingShared(base, other Series) string {
 	return "no level was measured of both, with a latency or a throughput"
 }
 
-// Headline says the verdict with the figure that shows it.
+// Headline states the result and the figure that shows it.
 func (d Decision) Headline() string {
 	switch {
 	case d.Verdict == Inconclusive && d.Shown == "":
@@ -143,7 +140,7 @@ func (d Decision) Headline() string {
 	return fmt.Sprintf("%s is %s than %s: %s.", d.Series, d.Verdict, d.Baseline, d.Shown)
 }
 
-// Ground says by what the verdict was reached, or why there is none.
+// Explanation states the criterion that decided, or why none did.
 func (d Decision) Explanation() string {
 	better, worse := strings.Join(d.BetterIn, ", "), strings.Join(d.WorseIn, ", ")
 	switch {

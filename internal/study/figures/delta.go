@@ -4,24 +4,24 @@ import (
 	"math"
 )
 
-// Delta is how a figure of one series differs from the baseline's.
+// Delta is the difference of a figure from the baseline's.
 type Delta struct {
 	Metric Metric
 	Known  bool
-	// Ratio is value / baseline; Low and High are the ends of its 95 % interval, NaN
-	// without one.
+	// Ratio is value / baseline. Low and High are the ends of its 95 % interval, NaN if
+	// unknown.
 	Ratio, Low, High float64
-	// Effect is "better", "worse", or "" when neither.
+	// Effect is "better", "worse", or "" if neither.
 	Effect string
-	// Noise says that the intervals of the two do not tell them apart.
+	// Noise is set if the intervals do not separate the two figures.
 	Noise bool
-	// Survivors says that it is better while more turns failed: those that
-	// were left had more of the deployment to themselves.
+	// Survivors is set if a latency is better while more turns failed. The remaining turns then
+	// had more of the deployment to themselves.
 	Survivors bool
 }
 
-// Between compares a figure of a level with that of the baseline's level. When
-// one is only known as printed, both are taken as printed.
+// Between compares a figure of a level with the baseline's level. If one of them is only known
+// as printed, both are rounded as printed.
 func Between(m Metric, base, other Level) Delta {
 	a, b := base.Figure(m), other.Figure(m)
 	if !a.Known() || !b.Known() || a.Value == 0 || math.IsInf(a.Value, 0) || math.IsInf(b.Value, 0) {
@@ -41,7 +41,7 @@ func Between(m Metric, base, other Level) Delta {
 	return d
 }
 
-// asPrinted rounds as printing does, halves to even.
+// asPrinted rounds as the other programs print: half to even.
 func asPrinted(v, step float64) float64 {
 	if step == 0 {
 		return v
@@ -49,9 +49,9 @@ func asPrinted(v, step float64) float64 {
 	return math.RoundToEven(v/step) * step
 }
 
-// withinNoise tells whether a ratio of 1 lies in the interval of the ratio or, where
-// one of the two has no interval, whether it lies in that of the other. Without any
-// nothing is called noise.
+// withinNoise reports whether the interval of the ratio contains 1. If only one figure has an
+// interval, it reports whether that contains the other value. Without intervals nothing counts
+// as noise.
 func withinNoise(a, b Figure) bool {
 	switch {
 	case a.Uncertain() || b.Uncertain():
@@ -68,10 +68,10 @@ func withinNoise(a, b Figure) bool {
 	return low <= 1 && 1 <= high
 }
 
-// RatioInterval is the 95 % interval of b / a, by that of the difference of their
-// logarithms, recovered from the intervals of the two figures (Zou and Donner,
-// "Construction of confidence limits about effect measures", Statistics in
-// Medicine 2008); NaN where one has none, or reaches down to 0.
+// RatioInterval returns the 95 % interval of b / a, from the difference of the logarithms and
+// the intervals of both (Zou and Donner, "Construction of confidence limits about effect
+// measures", Statistics in Medicine 2008). It returns NaN if one interval is unknown or
+// includes 0.
 func RatioInterval(a, b Figure) (low, high float64) {
 	if !a.Ranged() || !b.Ranged() || a.Low <= 0 || b.Low <= 0 {
 		return math.NaN(), math.NaN()
@@ -82,13 +82,12 @@ func RatioInterval(a, b Figure) (low, high float64) {
 	return math.Exp(d - down), math.Exp(d + up)
 }
 
-// Percent is the change in percent, with its sign.
 func (d Delta) Percent() float64 { return 100 * (d.Ratio - 1) }
 
-// Large reports whether the change is better told as a factor.
+// Large reports whether the change reads better as a factor.
 func (d Delta) Large() bool { return d.Known && (d.Ratio >= largeRatio || d.Ratio <= 1.0/largeRatio) }
 
-// String is "+48% worse", "-10% better", "×32 worse", "n/a".
+// String returns "+48% worse", "-10% better", "×32 worse" or "n/a".
 func (d Delta) String() string {
 	if !d.Known {
 		return "n/a"
@@ -100,7 +99,7 @@ func (d Delta) String() string {
 	return text + d.Caveat()
 }
 
-// Caveat is what keeps a change from being taken for one, " (noise)", or "".
+// Caveat returns " (survivors)" or " (noise)" if the change must not be trusted, otherwise "".
 func (d Delta) Caveat() string {
 	switch {
 	case d.Survivors:
@@ -111,8 +110,8 @@ func (d Delta) Caveat() string {
 	return ""
 }
 
-// Improvement is by how many percent a figure is better than the baseline's,
-// negative when it is worse; NaN when unknown.
+// Improvement returns by how many percent a figure is better than the baseline's: negative if
+// it is worse, NaN if unknown.
 func (d Delta) Improvement() float64 {
 	switch {
 	case !d.Known:
@@ -126,19 +125,17 @@ func (d Delta) Improvement() float64 {
 // Summary describes a figure over all levels of a series.
 type Summary struct {
 	Known bool
-	// First and Last are the lowest and the highest level with a value.
+	// First and Last are the lowest and the highest level that have a value.
 	First, Last Point
-	// Least and Most are the extremes, Mean the average over levels.
+	// Least and Most are the extremes, Mean is the mean over levels.
 	Least, Most Point
 	Mean        float64
-	// Against counts the steps from one level to the next that go against the
-	// way from First to Last.
+	// Against counts the steps between levels in the opposite direction of First to Last.
 	Against int
-	// Levels with a value.
-	Levels int
+	Levels  int
 }
 
-// Summarize describes a value per level; NaN is left out.
+// Summarize describes a value over levels, and leaves out NaN.
 func Summarize(levels []Level, of func(Level) float64) Summary {
 	var s Summary
 	var path []float64
@@ -170,8 +167,8 @@ func Summarize(levels []Level, of func(Level) float64) Summary {
 	return s
 }
 
-// Trend is "rises", "falls" or "is flat": the way from the lowest to the
-// highest level, when it is at least a tenth of the largest value.
+// Trend returns "rises", "falls", or "is flat" if the change from the lowest to the highest
+// level is below a tenth of the largest value.
 func (s Summary) Trend() string {
 	way := s.Last.Value - s.First.Value
 	if math.Abs(way) < 0.1*max(math.Abs(s.Least.Value), math.Abs(s.Most.Value)) {

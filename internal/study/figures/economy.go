@@ -2,19 +2,17 @@ package figures
 
 import "synthetic/internal/study/runfile"
 
-// secondsPerHour and million turn a price of an hour into one of tokens.
 const secondsPerHour, million = 3600, 1e6
 
-// addEconomy adds what a user gets, what power a token takes where a page told it
-// and, where the GPUs are known, what one of them
-// gives and what a million output tokens cost.
+// addEconomy adds the speed for a user, the energy of a token if the GPUs' power is known and,
+// if the number of GPUs is known, the yield of a GPU and the price of a million output tokens.
 func (l Level) addEconomy(h runfile.Hardware) {
 	over := func(m Metric, per, of Figure) {
 		if of.Known() && of.Value > 0 {
 			l.Figures[m] = Figure{Value: per.Value / of.Value, Low: per.Value / of.High, High: per.Value / of.Low, N: of.N}
 		}
 	}
-	// The pace of the typical stream, once it flows: tokens/s is 1000 / TPOT in ms.
+	// The speed of the median stream after its first token: tokens/s is 1000 / TPOT in ms.
 	over(TokensPerUser, Plain(1000), l.Figure(TPOTP50))
 	watts := 0.0
 	for _, f := range l.Server {

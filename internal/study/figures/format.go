@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// long is the time in ms from which seconds read better.
+// secondsFromMillis is the time in ms from which seconds read better.
 const secondsFromMillis = 10_000
 
-// Text is a value with its unit, as it is printed: "236ms", "58.5s", "16.3%".
-// Halves are rounded to even, as the programs that wrote such reports do.
+// Text returns a value with its unit as printed: "236ms", "58.5s", "16.3%". Halves are rounded
+// to even, as in the reports of other programs.
 func (m Metric) Text(v float64) string { return m.describe().text(v) }
 
 func (d description) text(v float64) string {
@@ -26,8 +26,8 @@ func (d description) text(v float64) string {
 	return text + d.unit
 }
 
-// Cell is a figure as it stands in a table: with its interval where there is
-// one, and with how many turns it takes where there are too few.
+// Cell returns a figure for a table: with its interval if known, or with the number of turns
+// that it lacks.
 func (m Metric) Cell(f Figure) string {
 	d := m.describe()
 	if f.Needed > f.N {
@@ -47,8 +47,7 @@ func (m Metric) Cell(f Figure) string {
 	return text
 }
 
-// bare is a value in the unit and with the digits in which another one, beside
-// which it stands, is printed.
+// number formats v in the unit and with the digits of reference, the value it stands beside.
 func (d description) number(v, beside float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -59,7 +58,7 @@ func (d description) number(v, beside float64) string {
 		return strconv.FormatFloat(v/1000, 'f', 1, 64)
 	}
 	decimals := d.decimals
-	switch { // times so short that they would vanish have more
+	switch { // // short times need more digits
 	case d.unit != "ms" || beside == 0 || beside >= 10:
 	case beside >= 1:
 		decimals = max(decimals, 1)

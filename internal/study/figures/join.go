@@ -9,8 +9,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Difference returns what keeps two studies from being compared, in words, or
-// "". What a file does not say is no difference.
+// Difference returns why two studies cannot be compared, or "". Missing information is no
+// difference.
 func Difference(a, b *Study) string {
 	if a.Kind != b.Kind {
 		return fmt.Sprintf("the levels of %s are %s, those of %s are %s", a.File, a.LevelName(), b.File, b.LevelName())
@@ -45,8 +45,7 @@ func objectiveList(s *Study) string {
 	return strings.Join(words, ", ")
 }
 
-// RunDifference returns what keeps two runs from being pooled: beside what
-// studies have to share, the SLOs in full and the variants.
+// RunDifference returns why two runs cannot be pooled: also because their variants differ.
 func RunDifference(a, b *Study) string {
 	if d := Difference(a, b); d != "" {
 		return d
@@ -59,8 +58,8 @@ func RunDifference(a, b *Study) string {
 	return ""
 }
 
-// Join puts studies side by side; the first series of the first study is the
-// baseline. Series of equal names take their study's name before it.
+// Join puts studies side by side. The first series of the first study is the baseline. Series
+// with equal names get the name of their study as a prefix.
 func Join(studies []*Study) *Study {
 	first := studies[0]
 	if len(studies) == 1 {
@@ -105,7 +104,7 @@ func Join(studies []*Study) *Study {
 	return joined
 }
 
-// models warns of a comparison that is one of models as well.
+// modelWarnings warns if the studies measured different models.
 func modelWarnings(deployment []runfile.Parameter) []string {
 	var values []string
 	for _, p := range deployment {
@@ -119,10 +118,9 @@ func modelWarnings(deployment []runfile.Parameter) []string {
 	return []string{fmt.Sprintf("The models differ (%s): what differs in figures may be the model's doing.", strings.Join(values, "; "))}
 }
 
-// nameBeside is what a variant is called beside other studies: as its study
-// where that has no other, by its own name where no other study has it, by both
-// where one has, or where nothing was measured of it. What holds for the whole
-// study ("") carries the study's name.
+// nameAmong returns the name of a variant beside other studies: the study's name if it has one
+// series, the variant's name if no other study has it, otherwise both. Information on the whole
+// study (variant "") gets the study's name.
 func (s *Study) nameAmong(all []*Study, variant string) string {
 	measured := s.seriesIndex(variant) >= 0
 	switch {

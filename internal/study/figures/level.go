@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// levelOf pools the repetitions of one level, those that did not reach it left
-// out unless none did.
+// levelOf pools the repetitions of one level. It leaves out those that did not reach the level,
+// unless none did.
 func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}, Families: map[string][]string{}}
 	results := l.reachedResults(measured)
@@ -45,13 +45,13 @@ func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 	return l
 }
 
-// measured is a result, and why it is not of its level.
+// measured is a result and, if it did not reach its level, the reason.
 type measured struct {
 	runfile.Result
 	notReached string
 }
 
-// reached are the results that carried their level's load, or all when none did.
+// reachedResults returns the results that carried the load of the level, or all if none did.
 func (l *Level) reachedResults(all []measured) (results []runfile.Result) {
 	for _, m := range all {
 		if m.notReached == "" {
@@ -65,14 +65,14 @@ func (l *Level) reachedResults(all []measured) (results []runfile.Result) {
 		l.NotReached = ""
 		return results
 	}
-	l.Warnings = nil // the level itself says it
+	l.Warnings = nil // // l.NotReached has the reason
 	for _, m := range all {
 		results = append(results, m.Result)
 	}
 	return results
 }
 
-// leftOut says that the prober itself kept turns, or the whole, from being judged.
+// leftOutText describes turns or results that are not judged because of the prober.
 func leftOutText(r runfile.Result) string {
 	turns, of := r.LeftOut()
 	switch limit := r.Limit(); {
@@ -84,8 +84,8 @@ func leftOutText(r runfile.Result) string {
 	return ""
 }
 
-// valid are the results that stand for the level's latencies: those with few
-// errors, or all when there is none of them.
+// validResults returns the results with few errors, which represent the latencies of the level,
+// or all if there are none.
 func (l *Level) validResults(results []runfile.Result) []runfile.Result {
 	var kept []runfile.Result
 	for _, r := range results {
@@ -107,7 +107,7 @@ func (l *Level) validResults(results []runfile.Result) []runfile.Result {
 	return kept
 }
 
-// pairs turns the blocks of each result into a part of a whole.
+// pairs returns a ratio for every block of each result.
 func pairs(results []runfile.Result, of func(runfile.Block) stats.Pair) [][]stats.Pair {
 	all := make([][]stats.Pair, len(results))
 	for i, r := range results {
@@ -118,9 +118,8 @@ func pairs(results []runfile.Result, of func(runfile.Block) stats.Pair) [][]stat
 	return all
 }
 
-// addErrors counts failures. Those among the turns that were in flight when a
-// measurement ended are the level's doing, too, though they belong to no rate
-// and no quantile.
+// addErrors counts failures, including those among the turns that were in flight at the end of
+// a measurement. The level caused them, although they count in no rate and no quantile.
 func (l *Level) addErrors(results []runfile.Result) {
 	share := pairs(results, func(b runfile.Block) stats.Pair {
 		l.countErrors(b)
@@ -150,13 +149,13 @@ func (l *Level) countErrors(b runfile.Block) {
 	}
 }
 
-// shareFigure is a share in percent.
+// shareFigure returns a share in percent.
 func shareFigure(share [][]stats.Pair) Figure {
 	r := stats.EstimateShare(share)
 	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(stats.Total(share).Whole)}
 }
 
-// addServer averages each figure over the snapshots that have it.
+// addServer averages each server figure over the snapshots that have it.
 func (l *Level) addServer(results []runfile.Result) {
 	sums := map[ServerFigure]stats.Pair{}
 	for _, r := range results {
@@ -172,7 +171,7 @@ func (l *Level) addServer(results []runfile.Result) {
 	}
 	for f, sum := range sums {
 		f.Value = sum.Part / sum.Whole
-		// Figures are as wild as the page of the server was.
+		// The deployment's page may contain any number.
 		if percent := 100 * f.Value; !math.IsNaN(percent) && !math.IsInf(percent, 0) {
 			l.Server = append(l.Server, f)
 		}
@@ -187,8 +186,8 @@ func (l *Level) addServer(results []runfile.Result) {
 	}
 }
 
-// decided reports a result that ended early because its verdict was clear: as
-// planned, and no reason to warn.
+// decidedEarly reports whether a result ended early because its verdict was clear, which needs
+// no warning.
 func decidedEarly(r runfile.Result) bool {
 	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided != runfile.DecidedMeasured
 }

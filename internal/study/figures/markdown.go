@@ -10,21 +10,20 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// table is one Markdown table and the heading above it.
 type table struct {
 	heading string
 	header  []string
 	rows    [][]string
 }
 
-// document is what a report in Markdown holds.
+// markdownDocument holds the parts of a report in Markdown that are read.
 type markdownDocument struct {
 	title     string
 	generated string
-	bullets   []runfile.Parameter // of the methodology
+	bullets   []runfile.Parameter // // list items of the methodology
 	tables    []table
 	json      string // the last ```json block
-	// open says that the JSON block was never closed.
+	// unclosed is set if the JSON block has no end.
 	unclosed bool
 }
 
@@ -34,7 +33,6 @@ var (
 	clock      = regexp.MustCompile(`\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?`)
 )
 
-// scan splits the text into its parts.
 func scanMarkdown(text string) markdownDocument {
 	var d markdownDocument
 	heading, fenced := "", ""
@@ -58,7 +56,7 @@ func scanMarkdown(text string) markdownDocument {
 		case strings.HasPrefix(line, "|") && i+1 < len(lines) && isRule(lines[i+1]):
 			t := table{heading: heading, header: splitRow(line)}
 			for i += 2; i < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i]), "|"); i++ {
-				// As many cells as the table has columns.
+				// Rows get as many cells as the header has.
 				t.rows = append(t.rows, append(splitRow(lines[i]), make([]string, len(t.header))...)[:len(t.header)])
 			}
 			i--
@@ -89,8 +87,8 @@ func splitRow(line string) (all []string) {
 	return all
 }
 
-// parseMarkdown reads the tables of a report, and its JSON block where it has
-// one: the block's figures are exact and replace what the tables print.
+// parseMarkdown reads the tables of a report and its JSON block. Figures of the block are exact
+// and replace those that the tables print.
 func parseMarkdown(text string) (*Study, error) {
 	d := scanMarkdown(text)
 	if d.unclosed {
@@ -114,7 +112,7 @@ func parseMarkdown(text string) (*Study, error) {
 	return s, s.validate()
 }
 
-// mode names the series of a report that does not compare variants.
+// seriesName returns the name of the series in a report with a single one.
 func (d markdownDocument) seriesName() string {
 	for _, b := range d.bullets {
 		if b.Name == "Routing mode" {

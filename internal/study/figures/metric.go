@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// Timing is a latency of a turn, as keys name it.
+// Timing is a latency of a turn, named as in metric keys.
 type Timing string
 
-// The latencies.
 const (
 	NoTiming   Timing = ""
 	TTFT       Timing = "ttft"
@@ -24,37 +23,35 @@ const (
 	Latency Timing = "latency"
 )
 
-// Timings lists the latencies.
 func Timings() []Timing { return []Timing{TTFT, AnswerTTFT, TPOT, NTPOT, ITL, Latency} }
 
-// Title is "TTFT".
+// Title returns the printed name, such as "TTFT".
 func (t Timing) Title() string {
 	return map[Timing]string{TTFT: "TTFT", AnswerTTFT: "Answer TTFT", TPOT: "TPOT", NTPOT: "NTPOT", ITL: "ITL", Latency: "Latency"}[t]
 }
 
-// Turns are those that a latency is over, as keys name them.
+// Turns is a population of turns, named as in metric keys.
 type Turns string
 
-// The populations of turns.
 const (
 	AllTurns      Turns = ""
 	FirstTurns    Turns = "first"
 	FollowupTurns Turns = "followup"
-	// WithFailures are all turns, the failed ones at +∞; the others are over
-	// the turns that gave a value.
+	// WithFailures holds all turns, with failed ones at +∞. The other populations hold turns
+	// with a value only.
 	WithFailures Turns = "with_failures"
 )
 
-// Quantiles that tables, charts and benchmarks show.
+// Quantiles returns the quantiles that tables, charts and benchmarks show.
 func Quantiles() []float64 { return []float64{0.50, 0.95, 0.99} }
 
-// EveryQuantile lists all that are computed.
+// AllQuantiles returns all computed quantiles.
 func AllQuantiles() []float64 { return []float64{0.50, 0.75, 0.90, 0.95, 0.99, 0.999} }
 
-// Statistic is what is told of a latency over all turns beside its quantiles.
+// Statistic is a statistic of a latency over all turns other than a quantile.
 type Statistic string
 
-// The statistics; SD is the standard deviation.
+// SD is the standard deviation.
 const (
 	Mean Statistic = "mean"
 	SD   Statistic = "sd"
@@ -62,10 +59,10 @@ const (
 	Max  Statistic = "max"
 )
 
-// Statistic is the metric of a statistic, called "ttft_mean_ms".
+// Statistic returns the metric of a statistic, such as "ttft_mean_ms".
 func (t Timing) Statistic(s Statistic) Metric { return Metric(string(t) + "_" + string(s) + "_ms") }
 
-// Every is the metrics of a latency over all turns, in the order to be printed.
+// AllMetrics returns the metrics of a latency over all turns, in printed order.
 func (t Timing) AllMetrics() []Metric {
 	all := []Metric{t.Statistic(Mean), t.Statistic(SD), t.Statistic(Min)}
 	for _, q := range AllQuantiles() {
@@ -74,10 +71,10 @@ func (t Timing) AllMetrics() []Metric {
 	return append(all, t.Statistic(Max))
 }
 
-// Metric is a figure that reports know, by its key in JSON and CSV.
+// Metric is a figure of reports, named by its key in JSON and CSV.
 type Metric string
 
-// The latencies over all turns; for those over others see Over.
+// Latencies over all turns; ForTurns gives those of other populations.
 const (
 	NoMetric      Metric = ""
 	TTFTP50       Metric = "ttft_p50_ms"
@@ -91,7 +88,7 @@ const (
 	LatencyP95    Metric = "latency_p95_ms"
 )
 
-// What is no quantile of a turn's latency.
+// Metrics other than quantiles.
 const (
 	ErrorPct                    Metric = "error_pct"
 	TurnsPerSecond              Metric = "actual_rps"
@@ -115,12 +112,12 @@ const (
 	ReadLagP99                  Metric = "read_lag_p99_ms"
 	AddedTTFTP99                Metric = "added_ttft_p99_ms"
 	AddedGapP99                 Metric = "added_gap_p99_ms"
-	// TurnTimeMean is the time of all turns, whoever ended them, by those that the
-	// deployment did; it is not reported.
+	// TurnTimeMean is the time of all turns, whoever ended them, divided by the number of turns
+	// that the deployment ended. Reports do not show it.
 	TurnTimeMean Metric = "turn_time_mean_ms"
 )
 
-// Metrics lists every figure that is reported, in the order of columns.
+// Metrics returns every reported metric, in the order of columns.
 func Metrics() []Metric {
 	var all []Metric
 	for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns, WithFailures} {
@@ -140,13 +137,13 @@ func Metrics() []Metric {
 	return all
 }
 
-// Reported tells a metric of reports from any other text.
+// Reported reports whether m is a metric of reports.
 func (m Metric) Reported() bool { return slices.Contains(Metrics(), m) }
 
-// Quantile is the metric of the i-th of Quantiles of a latency.
+// Quantile returns the metric of the i-th of Quantiles.
 func (t Timing) Quantile(turns Turns, i int) Metric { return t.percentile(turns, 100*Quantiles()[i]) }
 
-// percentile is called "ttft_followup_p99_ms".
+// percentile returns a metric such as "ttft_followup_p99_ms".
 func (t Timing) percentile(turns Turns, percentile float64) Metric {
 	switch turns {
 	case AllTurns:
@@ -157,12 +154,12 @@ func (t Timing) percentile(turns Turns, percentile float64) Metric {
 	return Metric(fmt.Sprintf("%s_%s_p%g_ms", t, turns, percentile))
 }
 
-// Typical is the geometric mean of a latency, which live turns are compared with;
-// it is not reported, and no report has it.
+// Typical returns the metric of the geometric mean, which live turns are compared with. Reports
+// do not show it.
 func (t Timing) Typical(turns Turns) Metric { return Metric(t) + "_" + Metric(turns) + "_typical_ms" }
 
-// Main tells the figures of the main tables from the statistics and those over
-// some turns only.
+// InMainTables reports whether the main tables show m: statistics and quantiles over some turns
+// are shown elsewhere.
 func (m Metric) InMainTables() bool {
 	t, turns, q := m.Latency()
 	if t != NoTiming {
@@ -171,7 +168,7 @@ func (m Metric) InMainTables() bool {
 	return m == LatencyMean || !statisticKey.MatchString(string(m))
 }
 
-// Over is a latency over all turns as it is over others.
+// ForTurns returns the same quantile over other turns.
 func (m Metric) ForTurns(turns Turns) Metric {
 	t, _, q := m.Latency()
 	return t.percentile(turns, 100*q)
@@ -181,7 +178,7 @@ var quantileKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|ntpot|itl|latency)
 
 var statisticKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|ntpot|itl|latency)_(mean|sd|min|max)_ms$`)
 
-// decimals are the digits after the point in which a latency is printed.
+// decimals returns the number of printed decimals.
 func (t Timing) decimals() int {
 	if t == TPOT || t == NTPOT || t == ITL {
 		return 1
@@ -189,7 +186,7 @@ func (t Timing) decimals() int {
 	return 0
 }
 
-// Latency says what a quantile is of; NoTiming for other metrics.
+// Latency returns the parts of a quantile's key, and NoTiming for other metrics.
 func (m Metric) Latency() (t Timing, turns Turns, quantile float64) {
 	k := quantileKey.FindStringSubmatch(string(m))
 	if k == nil {
@@ -199,25 +196,25 @@ func (m Metric) Latency() (t Timing, turns Turns, quantile float64) {
 	return Timing(k[1]), Turns(k[2] + k[4]), percentile / 100
 }
 
-// Direction says which way a figure is better.
+// Direction says whether lower or higher values are better.
 type Direction int
 
 const (
-	// Neither: the figure describes, and is not judged.
+	// Neither: the figure is descriptive.
 	Neither Direction = iota
 	LowerIsBetter
 	HigherIsBetter
 )
 
-// description is how a metric is called, printed and judged.
+// description says how a metric is named, printed and judged.
 type description struct {
 	metric      Metric
-	title, unit string // title heads its column, unit follows its value
+	title, unit string // // title is the column header, unit the suffix of values
 	decimals    int
 	better      Direction
 }
 
-// counted are the metrics that are no quantile.
+// countedMetrics returns the metrics other than quantiles and statistics.
 func countedMetrics() []description {
 	return []description{
 		{ErrorPct, "Error %", "%", 1, LowerIsBetter},
@@ -269,11 +266,11 @@ func (m Metric) describe() description {
 	return description{}
 }
 
-// Title heads its column.
+// Title returns the column header.
 func (m Metric) Title() string { return m.describe().title }
 
-// Unit follows its value: "ms", "%" or "".
+// Unit returns the suffix of values: "ms", "%" or "".
 func (m Metric) Unit() string { return m.describe().unit }
 
-// Better says which way it is better.
+// Better returns the better direction.
 func (m Metric) Better() Direction { return m.describe().better }

@@ -8,22 +8,21 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Objective is an SLO as a report judges by it.
+// Objective is an SLO as reports judge it.
 type Objective struct {
 	Name string
-	// Label stands in the compliance matrix ("TTFT").
+	// Label is the name in the compliance matrix, such as "TTFT".
 	Label string
-	// Timing has the quantile that says the same, over Turns, and Threshold is
-	// its highest good value in ms; NoTiming for objectives that no quantile
-	// says.
+	// Timing, Turns and Share name the equivalent quantile, and Threshold is its highest good
+	// value in ms. Timing is NoTiming if no quantile is equivalent.
 	Timing    Timing
 	Turns     Turns
 	Threshold float64
-	// Share of good turns that is wanted, in percent: the quantile's percentile.
+	// Share is the wanted share of good turns in percent, which is the percentile.
 	Share float64
 }
 
-// String is the objective in words: "TTFT p99 < 1000ms".
+// String returns the objective in words: "TTFT p99 < 1000ms".
 func (o Objective) String() string {
 	if o.Threshold == 0 {
 		return fmt.Sprintf("%s ≥ %g%%", o.Label, o.Share)
@@ -31,8 +30,7 @@ func (o Objective) String() string {
 	return fmt.Sprintf("%s p%g < %gms", o.Label, o.Share, o.Threshold)
 }
 
-// Metric is the quantile that says the same, which reports need not have;
-// NoMetric without one.
+// Metric returns the equivalent quantile, NoMetric if there is none. A report may lack it.
 func (o Objective) Metric() Metric {
 	if o.Timing == NoTiming {
 		return NoMetric
@@ -40,10 +38,9 @@ func (o Objective) Metric() Metric {
 	return o.Timing.percentile(o.Turns, o.Share)
 }
 
-// JudgeBy replaces the objectives. What was decided by the former ones goes with
-// them: the capacities that the sweep proved, the verdicts on its levels, and
-// goodput, which counts the turns that met them. A level that it gave up stays
-// given up: it was not measured to its end.
+// JudgeBy replaces the objectives. It drops what depends on the former ones: capacities,
+// verdicts and goodput. A level that the sweep gave up stays given up, because it was not
+// measured to its end.
 func (s *Study) JudgeBy(objectives []Objective) {
 	s.Objectives, s.Capacities = objectives, nil
 	for _, series := range s.Series {
@@ -59,7 +56,7 @@ func objectiveOf(o runfile.Objective) Objective {
 		Name: o.Name, Label: strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " ")),
 		Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100,
 	}
-	switch o.SLI { // that of ITL is of the longest gap of a turn, where reports are of all gaps
+	switch o.SLI { // // the SLI of ITL judges the longest gap of a turn, while reports hold all gaps
 	case slo.TTFT, slo.AnswerTTFT, slo.TPOT:
 		out.Timing = Timing(o.SLI)
 	case slo.TurnDuration:

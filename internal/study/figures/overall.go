@@ -5,23 +5,22 @@ import (
 	"math"
 )
 
-// alike is the ratio within which the intervals of figures have to lie for their
-// series not to differ.
+// maxAlikeRatio bounds the intervals of figures that count as equal.
 const maxAlikeRatio = 1.05
 
-// overall sums a figure up over the levels of which both series have it.
+// overall summarises a figure over the levels at which both series have it.
 type overall struct {
 	metric Metric
 	levels int
-	// better and worse of them are so beyond noise, by least to most percent.
+	// better and worse count levels beyond noise, whose change is least to most percent.
 	better, worse int
 	least, most   float64
-	// log is the mean of ln(value / baseline); down and up are the squared distances
-	// of the ends of their intervals from each, summed; NaN without intervals.
+	// log is the mean of ln(value / baseline). down and up sum the squared distances of the
+	// interval's ends from it; NaN without intervals.
 	log, down, up float64
 }
 
-// atEqualLoad sums figures up, those that both series have.
+// atEqualLoad summarises the figures that both series have.
 func atEqualLoad(metrics []Metric, base, other Series) (all []overall) {
 	for _, m := range metrics {
 		o := overall{metric: m, least: math.Inf(1), most: math.Inf(-1)}
@@ -56,8 +55,8 @@ func (o *overall) add(d Delta) {
 	o.least, o.most = min(o.least, gain), max(o.most, gain)
 }
 
-// way is 1 when the figure is better beyond noise at more than half of the levels,
-// and worse at none; −1 the other way round; else 0.
+// direction returns 1 if the figure is better beyond noise at more than half of the levels and
+// worse at none, −1 for the opposite, otherwise 0.
 func (o overall) direction() int {
 	switch {
 	case o.better > 0 && o.worse > 0, 2*max(o.better, o.worse) <= o.levels:
@@ -68,7 +67,7 @@ func (o overall) direction() int {
 	return 1
 }
 
-// interval is that of the mean ratio, 95 %: levels are measured one by one.
+// interval returns the 95 % interval of the mean ratio. Levels are independent.
 func (o overall) interval() (low, high float64) {
 	n := float64(o.levels)
 	return math.Exp(o.log - math.Sqrt(o.down)/n), math.Exp(o.log + math.Sqrt(o.up)/n)
@@ -79,7 +78,7 @@ func (o overall) isAlike() bool {
 	return low >= 1/maxAlikeRatio && high <= maxAlikeRatio
 }
 
-// String is "TTFT p95 -24.3% (-27.1% to -21.2%), the mean of 9 levels".
+// String returns "TTFT p95 -24.3% (-27.1% to -21.2%), the mean of 9 levels".
 func (o overall) String() string {
 	text := o.metric.Title() + " " + Change(math.Exp(o.log), 1)
 	if low, high := o.interval(); math.IsNaN(low) {
@@ -93,7 +92,7 @@ func (o overall) String() string {
 	return text
 }
 
-// span is "TTFT p95 by 6.7% to 45% at 9 of 9 levels".
+// describeRange returns "TTFT p95 by 6.7% to 45% at 9 of 9 levels".
 func (o overall) describeRange() string {
 	by := formatPercent(o.least) + " to " + formatPercent(o.most)
 	if math.Round(o.least) == math.Round(o.most) {
@@ -102,7 +101,7 @@ func (o overall) describeRange() string {
 	return fmt.Sprintf("%s by %s at %d of %d levels", o.metric.Title(), by, max(o.better, o.worse), o.levels)
 }
 
-// percent is "1.9%", "28%", "×32".
+// formatPercent returns "1.9%", "28%" or "×32".
 func formatPercent(v float64) string {
 	switch {
 	case v >= 100*(largeRatio-1):

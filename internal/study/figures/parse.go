@@ -1,5 +1,3 @@
-// Package gate decides whether a report lets a change pass: conditions such as
-// "ttft_p99>1s,capacity<baseline*0.9", of which none may be true.
 package figures
 
 import (
@@ -11,24 +9,24 @@ import (
 	"strings"
 )
 
-// Condition is one comparison that must not be true.
+// Condition is a comparison that must be false for a change to pass, such as "ttft_p99>1s" or
+// "capacity<baseline*0.9".
 type Condition struct {
-	// Text as it was written.
+	// Text is the condition as written.
 	Text string
-	// Metric that is compared; NoMetric for the capacity, the highest level that
-	// meets the SLOs.
+	// Metric is compared; NoMetric stands for the capacity, the highest level that meets the
+	// SLOs.
 	Metric Metric
-	// At is the only level it is about; 0 for every level.
+	// At is the only level to check; 0 means every level.
 	At float64
-	// Op is ">", ">=", "<" or "<=".
 	Op string
-	// Value is compared with, in the metric's unit; with Baseline it is a
-	// factor of the baseline's figure.
+	// Value is the limit in the metric's unit or, with Baseline, a factor of the baseline's
+	// figure.
 	Value    float64
 	Baseline bool
 }
 
-// capacity is how a condition names it.
+// capacityKey stands for the capacity in a condition.
 const capacityKey = "capacity"
 
 var (
@@ -37,8 +35,8 @@ var (
 	quantitySyntax  = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(ms|s|m|%)?$`)
 )
 
-// Parse reads conditions separated by commas. Errors say which one is wrong,
-// and what it could be.
+// ParseConditions parses conditions separated by commas. Errors name the wrong one and the
+// possible values.
 func ParseConditions(text string) ([]Condition, error) {
 	var all []Condition
 	for i, part := range strings.Split(text, ",") {
@@ -71,7 +69,7 @@ func parseCondition(text string) (Condition, error) {
 	return c, c.parseValue(strings.TrimSpace(m[4]))
 }
 
-// value reads what is compared with, in the metric's own unit.
+// parseValue parses the limit into the unit of the metric.
 func (c *Condition) parseValue(text string) error {
 	if b := baselineSyntax.FindStringSubmatch(text); b != nil {
 		v, err := strconv.ParseFloat(cmp.Or(b[1], "1"), 64)
@@ -102,12 +100,12 @@ func (c *Condition) parseValue(text string) error {
 	return nil
 }
 
-// Figure is the metric's key, or "capacity".
+// Figure returns the metric's key, or "capacity".
 func (c Condition) Figure() string {
 	return cmp.Or(string(c.Metric), capacityKey)
 }
 
-// find accepts a key with or without its unit ("ttft_p99" is ttft_p99_ms).
+// findMetric accepts keys without their unit: "ttft_p99" is ttft_p99_ms.
 func findMetric(name string) Metric {
 	for _, suffix := range []string{"", "_ms", "_pct", "_per_s"} {
 		if m := Metric(name + suffix); m.Reported() {
@@ -128,8 +126,7 @@ func conditionFigures() []string {
 	return all
 }
 
-// Objective reads an SLO such as "ttft_p99<1s": the quantile and its highest
-// good value.
+// ParseObjective parses an SLO such as "ttft_p99<1s": a quantile and its highest good value.
 func ParseObjective(text string) (Objective, error) {
 	c, err := parseCondition(strings.TrimSpace(text))
 	if err != nil {

@@ -12,18 +12,17 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// AIPerfFile is what AIPerf calls the results of a run, which is one level.
+// AIPerfFile is AIPerf's name for the results of a run, which is one level.
 const AIPerfFile = "profile_export_aiperf.json"
 
-// block is the statistics that AIPerf tells of a metric; GuideLLM's are put into
-// the same.
+// toolStatistics holds AIPerf's statistics of a metric. GuideLLM's are converted to it.
 type toolStatistics struct {
 	Avg, Std, Min, Max           *float64
 	P50, P75, P90, P95, P99, Top *float64
 	Count                        uint64
 }
 
-// add puts the statistics of a latency, in ms times scale, among the figures.
+// addLatency adds the statistics of a latency, multiplied by scale to give ms.
 func (b *toolStatistics) addLatency(l Level, t Timing, scale float64) {
 	if b == nil {
 		return
@@ -38,7 +37,6 @@ func (b *toolStatistics) addLatency(l Level, t Timing, scale float64) {
 	}
 }
 
-// mean puts the mean of a block among the figures.
 func (b *toolStatistics) addMean(l Level, m Metric) {
 	if b != nil && b.Avg != nil {
 		l.Figures[m] = Plain(*b.Avg)
@@ -62,8 +60,7 @@ type aiperf struct {
 	Config     loadgen         `json:"input_config"`
 }
 
-// loadgen is how AIPerf made its load: in the phase that it measured or, in earlier
-// versions, in all.
+// loadgen is AIPerf's load: of the measured phase or, in earlier versions, of the whole run.
 type loadgen struct {
 	Loadgen struct {
 		Concurrency *float64 `json:"concurrency"`
@@ -76,7 +73,7 @@ type loadgen struct {
 	} `json:"phases"`
 }
 
-// level that was measured.
+// level returns the measured level.
 func (l loadgen) level() (at float64, kind runfile.LevelKind, err error) {
 	concurrency, rate := l.Loadgen.Concurrency, l.Loadgen.Rate
 	for _, p := range l.Phases {
@@ -125,7 +122,7 @@ func meanOrZero(b *toolStatistics) float64 {
 	return *b.Avg
 }
 
-// addCounts adds what was counted of turns.
+// addCounts adds counts of turns, and the figures that follow from others.
 func (l Level) addCounts(completed, failed float64) {
 	l.addEconomy(runfile.Hardware{})
 	if completed+failed <= 0 {
@@ -163,7 +160,7 @@ type guidellm struct {
 	} `json:"benchmarks"`
 }
 
-// summaries of a metric by what became of the request; the successful are read.
+// summaries holds a metric by outcome of the request. Only successful ones are read.
 type summaries struct {
 	Successful *summary `json:"successful"`
 }
@@ -177,7 +174,7 @@ type summary struct {
 	Percentiles map[string]*float64 `json:"percentiles"`
 }
 
-// block is the summary in the other form; nil without values.
+// statistics converts the summary; nil without values.
 func (s summaries) statistics() *toolStatistics {
 	x := s.Successful
 	if x == nil || x.Count == 0 {
@@ -205,7 +202,7 @@ func parseGuideLLM(data []byte) (*Study, error) {
 			kind, l.At = runfile.Rate, *strategy.Rate
 		case strategy.Streams != nil:
 			l.At = *strategy.Streams
-		default: // throughput: as much as there may be
+		default: // // strategy throughput sends as much as possible, so it has no level
 			s.Notes = append(s.Notes, fmt.Sprintf("benchmarks[%d] of strategy %q is of no level, and left out.", i, strategy.Type))
 			continue
 		}
@@ -230,8 +227,8 @@ func parseGuideLLM(data []byte) (*Study, error) {
 	return s, s.validate()
 }
 
-// readAIPerfRuns reads the runs of AIPerf that lie in a directory, or in those
-// right below it, as the levels of one study.
+// readAIPerfRuns reads the AIPerf runs of a directory and its immediate subdirectories as the
+// levels of one study.
 func readAIPerfRuns(dir string) (*Study, error) {
 	var files []string
 	for _, pattern := range []string{AIPerfFile, "*/" + AIPerfFile} {
@@ -263,14 +260,15 @@ func readAIPerfRuns(dir string) (*Study, error) {
 	return all, nil
 }
 
-// other reads what other tools wrote, told by its keys; nil for a run.
+// foreignParser returns the parser for another tool's file, recognised by its keys; nil for a
+// run.
 func foreignParser(text []byte) func([]byte) (*Study, error) {
 	var keys fields
 	if json.Unmarshal(text, &keys) != nil || keys["format"] != nil {
 		return nil
 	}
 	switch {
-	case keys["levels"] != nil: // a report's data
+	case keys["levels"] != nil: // // JSON of a report
 		return parseReference
 	case keys["benchmarks"] != nil:
 		return parseGuideLLM

@@ -12,10 +12,9 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Read reads a run of this program, the JSON of a report, a report in Markdown
-// with its tables and its JSON block, the results of GuideLLM, or those of a run
-// of AIPerf, or of several in one directory, or a log of the turns of a study. Errors name the file, the place
-// and the remedy.
+// Read reads a study: a run of this program, a report as JSON or Markdown, results of GuideLLM,
+// one or more AIPerf runs in a directory, or a turn log. Errors name the file, the place and
+// the remedy.
 func Read(path string) (*Study, error) {
 	file := path
 	info, err := os.Stat(path)

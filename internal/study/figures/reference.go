@@ -12,7 +12,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// reference is the "Reference Data" of a report.
+// reference is the "Reference Data" block of a report.
 type reference struct {
 	Generated string            `json:"generated"`
 	Title     string            `json:"title"`
@@ -22,12 +22,10 @@ type reference struct {
 	Levels    []json.RawMessage `json:"levels"`
 }
 
-// fields are those of a JSON object.
 type fields map[string]json.RawMessage
 
-// parseReference reads levels with flat fields, or with one object of fields
-// per variant. The first variant is the baseline: they stand in the order that
-// the report gives them, else in that of the text.
+// parseReference reads levels with flat fields, or with one object per variant. The order of
+// variants is that of the report's list, otherwise of the text. The first is the baseline.
 func parseReference(data []byte) (*Study, error) {
 	var ref reference
 	if err := json.Unmarshal(data, &ref); err != nil {
@@ -49,7 +47,6 @@ func parseReference(data []byte) (*Study, error) {
 	return s, s.validate()
 }
 
-// addReference adds one level.
 func (s *Study) addReference(text json.RawMessage, mode string) error {
 	var level fields
 	if err := json.Unmarshal(text, &level); err != nil {
@@ -81,8 +78,8 @@ func (s *Study) addReference(text json.RawMessage, mode string) error {
 	return nil
 }
 
-// names are those of the fields of an object in the order of the text, which a
-// map forgets.
+// fieldNames returns the field names of a JSON object in their order, which a map does not
+// keep.
 func fieldNames(object json.RawMessage) []string {
 	var all []string
 	var value json.RawMessage
@@ -94,9 +91,8 @@ func fieldNames(object json.RawMessage) []string {
 	return all
 }
 
-// figures are the fields that are known metrics with a number, how many turns
-// are behind them and their intervals, where the report says so under "turns"
-// and "intervals".
+// figures returns the fields that are metrics with a number. The report may give their numbers
+// of turns and intervals in separate fields.
 func (f fields) figures() map[Metric]Figure {
 	turns := decodeOptional[map[string]uint64](f["turns"])
 	needed := decodeOptional[map[string]uint64](f["turns_needed"])
@@ -121,8 +117,8 @@ func (f fields) figures() map[Metric]Figure {
 	return found
 }
 
-// optional reads a field; the zero value if it is absent, or another tool's of
-// that name.
+// decodeOptional decodes a field. It returns the zero value if the field is absent or, in
+// another tool's file, has a different type.
 func decodeOptional[T any](raw json.RawMessage) T {
 	var v, none T
 	if raw == nil || json.Unmarshal(raw, &v) != nil {
@@ -131,8 +127,8 @@ func decodeOptional[T any](raw json.RawMessage) T {
 	return v
 }
 
-// put adds a level to a series, which it makes if need be, or adds figures to
-// the level that is there.
+// mergeLevel adds a level to a series, creating it if needed, or merges the figures into an
+// existing level.
 func (s *Study) mergeLevel(name string, l Level) {
 	i := s.seriesIndex(name)
 	if i < 0 {
@@ -148,7 +144,7 @@ func (s *Study) mergeLevel(name string, l Level) {
 	(*levels)[j].merge(l)
 }
 
-// absorb takes what o knows better: figures that are not merely printed.
+// merge adds figures of o that l lacks or knows only as printed.
 func (l *Level) merge(o Level) {
 	for m, f := range o.Figures {
 		if have, ok := l.Figures[m]; !ok || have.Step > f.Step {
@@ -163,9 +159,8 @@ func (l *Level) merge(o Level) {
 	l.Excluded = append(l.Excluded, o.Excluded...)
 }
 
-// dropEmptyQueries takes a hit rate or a throughput that is exactly 0 at every
-// level as unknown: a deployment that answers has output, and a query to a
-// metrics store that found nothing comes back as 0.
+// dropEmptyQueries removes a hit rate or throughput that is 0 at every level. A deployment that
+// answers has output, and a metrics store returns 0 for a query without a match.
 func (s *Study) dropEmptyQueries() {
 	for _, series := range s.Series {
 		for _, m := range []Metric{KVHitRatePct, OutputTokensPerSecond} {
@@ -180,12 +175,10 @@ func (s *Study) dropEmptyQueries() {
 	}
 }
 
-// What is read of other tools' reports is refused beyond these bounds, for no
-// chart nor ratio could be made of it.
+// Bounds of values from other tools' reports. Charts and ratios fail beyond them.
 const leastLevel, mostLevel, mostFigure = 1e-9, 1e9, 1e15
 
-// check refuses a report of which nothing could be read, or of which something
-// cannot have been measured.
+// validate rejects a report without figures or with impossible values.
 func (s *Study) validate() error {
 	for _, series := range s.Series {
 		for _, l := range series.Levels {

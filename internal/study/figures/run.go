@@ -10,14 +10,12 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// MaxErrorPct is the share of failed turns in percent above which a run no
-// longer stands for a level's latencies: its survivors had the deployment to
-// themselves.
+// MaxErrorPct is the percentage of failed turns above which a run is left out of a level's
+// latencies, because its surviving turns had the deployment to themselves.
 const MaxErrorPct = 5
 
-// FromRuns makes a study of one run, or of several of the same sweep: their
-// repetitions are pooled, as if one run had measured them all. The runs must
-// be comparable (see Same).
+// FromRuns makes a study of one run, or pools the repetitions of several runs of the same
+// sweep. The runs must be comparable (see RunDifference).
 func FromRuns(runs []*runfile.Run) *Study {
 	first := runs[0]
 	s := &Study{
@@ -40,10 +38,10 @@ func FromRuns(runs []*runfile.Run) *Study {
 			s.Series = append(s.Series, series)
 		}
 	}
-	for _, c := range first.Capacities { // anew, over all runs and by the rule of today
+	for _, c := range first.Capacities { // // recomputed from all runs, by the current rule
 		s.Capacities = append(s.Capacities, by.Capacity(c.Variant, pooled))
 	}
-	for _, result := range pooled.Results { // of those decided early, figures stand on fewer turns
+	for _, result := range pooled.Results { // // their figures come from fewer turns
 		if decidedEarly(result) {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s, level %g, repetition %d was decided early: %s", result.Variant, result.Level, result.Repetition, result.Why))
 		}
@@ -57,7 +55,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 	return s
 }
 
-// method is the table of how it was measured.
+// methodTable returns the table of the methodology.
 func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	var rows []runfile.Parameter
 	row := func(name, format string, args ...any) {
@@ -105,7 +103,7 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	return rows
 }
 
-// shards says how many were joined, and how well their clocks were known.
+// shardSummary returns the number of shards and the accuracy of their clocks.
 func shardSummary(all []runfile.Shard) string {
 	var clocks []string
 	for _, s := range all[1:] {
@@ -117,7 +115,7 @@ func shardSummary(all []runfile.Shard) string {
 	return fmt.Sprintf("%d, by the clock of shard 0; added to those of the others: %s", len(all), strings.Join(clocks, ", "))
 }
 
-// seriesOf gathers the results of a variant by level.
+// seriesOf collects the results of a variant by level.
 func seriesOf(variant string, run *runfile.Run, by stats.Judge) Series {
 	byLevel := map[float64][]measured{}
 	for _, r := range run.Results {
@@ -133,7 +131,7 @@ func seriesOf(variant string, run *runfile.Run, by stats.Judge) Series {
 	return series
 }
 
-// pool is a run with the results of all runs, whose repetitions count on.
+// poolRuns returns a run with the results of all runs, with repetitions renumbered.
 func poolRuns(runs []*runfile.Run) *runfile.Run {
 	pooled := *runs[0]
 	type cell struct {
@@ -144,7 +142,7 @@ func poolRuns(runs []*runfile.Run) *runfile.Run {
 	pooled.Results = nil
 	for _, r := range runs {
 		for _, result := range r.Results {
-			if len(runs) > 1 { // each run counts its own from 1
+			if len(runs) > 1 { // // each run numbers its own from 1
 				c := cell{result.Variant, result.Level}
 				count[c]++
 				result.Repetition = count[c]

@@ -8,39 +8,38 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Point is a level and the value that made it remarkable there.
+// Point is a level and a value that was found there.
 type Point struct {
 	At    float64
 	Value float64
 	Found bool
 }
 
-// Saturation is where a series stops to scale.
+// Saturation describes where a series stops scaling.
 type Saturation struct {
 	Series string
-	// FirstErrors is the lowest level with any failed turn, and the percentage.
+	// FirstErrors is the lowest level with a failed turn, and its error percentage.
 	FirstErrors Point
-	// Sustained is the lowest level with more than MaxErrorPct of errors from
-	// which on most levels have more, or had most of their runs left out.
+	// Sustained is the lowest level with too many errors if most levels above it have them too.
 	Sustained Point
-	// Dips are levels above it with no more errors than that.
+	// Dips are levels above Sustained without too many errors.
 	Dips []float64
-	// SlowTTFT is the lowest level with a TTFT p50 above 1 s, and it.
+	// SlowTTFT is the lowest level with a TTFT p50 above 1 s, and that TTFT.
 	SlowTTFT Point
-	// Step is the level that the largest relative rise of Metric leads to, its
-	// Value the rise in percent; From is the level before.
+	// Step is the level with the largest relative rise of Metric, in percent, from the previous
+	// level, From.
 	Step   Point
 	From   float64
 	Metric Metric
-	// Plateau is the lowest level from which on at least three TPOT p50 lie
-	// within 3 % of their mean, which is the Value; without one, Found is
-	// false, and At and Value are the highest level and its TPOT p50.
+	// Plateau is the lowest level from which at least three TPOT p50 lie within 3 % of their
+	// mean, which is Value. Without a plateau Found is false, and At and Value describe the
+	// highest level.
 	Plateau Point
-	// Last is the highest level before errors or a slow TTFT; 0 when even the
-	// lowest is beyond.
+	// Last is the highest level before errors or a slow TTFT; 0 if the lowest is already
+	// beyond.
 	Last float64
-	// Known says that every level has a TTFT p50, without which Last and
-	// SlowTTFT are guesses; ErrorsKnown that some level has a count of errors.
+	// Known is set if every level has a TTFT p50, which Last and SlowTTFT need. ErrorsKnown is
+	// set if a level has an error count.
 	Known, ErrorsKnown bool
 }
 
@@ -50,7 +49,7 @@ const (
 	plateauLevels = 3
 )
 
-// Saturate finds the saturation point of a series, of its sound levels.
+// Saturate finds the saturation point among the sound levels of a series.
 func Saturate(series Series) Saturation {
 	series = Sound(series)
 	s := Saturation{Series: series.Name, Metric: degradationMetric(series), Known: true, ErrorsKnown: series.Any(func(l Level) bool { return l.Has(ErrorPct) })}
@@ -82,14 +81,12 @@ func Saturate(series Series) Saturation {
 	return s
 }
 
-// erroneous reports a level with too many errors: those of its runs, or of
-// most runs, which were left out of its figures for them.
+// hasTooManyErrors reports whether a level, or most of its runs, exceeded MaxErrorPct.
 func hasTooManyErrors(l Level) bool {
 	return l.Value(ErrorPct) > MaxErrorPct || l.Valid*2 < l.Runs
 }
 
-// curve is the latency that degradation is read from: the first of these that
-// the most levels know.
+// degradationMetric returns the first of these latencies that the most levels have.
 func degradationMetric(series Series) Metric {
 	best, most := NoMetric, 0
 	for _, m := range []Metric{TPOTP95, TPOTP99, TPOTP50, LatencyP95, TTFTP95, TTFTP50} {
@@ -131,27 +128,24 @@ func (s *Saturation) findPlateau(series Series) {
 	}
 }
 
-// Band is how a level stands on the degradation curve.
+// Band is the position of a level on the degradation curve.
 type Band string
 
-// The bands, in order.
 const (
 	Clean     Band = "clean"
 	Degrading Band = "degrading"
 	Saturated Band = "saturated"
-	// NotReached: the level did not carry its load. Distorted: the prober itself was
-	// the limit.
+	// NotReached: the level did not carry its load. Distorted: the prober was the limit.
 	NotReached Band = "not reached"
 	Distorted  Band = "distorted"
 )
 
-// steepest is the rise in percent from which the largest step separates clean
-// levels from degrading ones.
+// degradingRise is the rise in percent from which the largest step separates clean from
+// degrading levels.
 const degradingRise = 10
 
-// Bands puts every level of a series in a band: saturated from the first
-// errors or the first slow TTFT on, degrading from the largest step on when it
-// is lower, clean below.
+// Bands returns the band of every level: saturated from the first errors or slow TTFT,
+// degrading from a large step below that, otherwise clean.
 func Bands(series Series) []Band {
 	s := Saturate(series)
 	var bands []Band
@@ -173,7 +167,7 @@ func Bands(series Series) []Band {
 	return bands
 }
 
-// Sentence says what saturates a series first.
+// Sentence says which level saturates the series.
 func (s Saturation) Sentence(level string) string {
 	switch {
 	case !s.Known:

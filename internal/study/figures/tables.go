@@ -12,10 +12,9 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Tables come in three shapes. In the first, rows are levels and columns
-// metrics, perhaps with a variant's name before them ("RR TTFT p50"); in the
-// second, the heading names the metric and columns are variants; in the third
-// ("Detailed Comparison … (2.00 RPS)"), rows are metrics of one level.
+// addTables reads tables of three shapes: rows are levels and columns are metrics, perhaps with
+// a variant's name ("RR TTFT p50"); the heading names the metric and columns are variants; or
+// rows are metrics of one level ("Detailed Comparison … (2.00 RPS)").
 func (s *Study) addTables(d markdownDocument) {
 	mode := d.seriesName()
 	if len(s.Series) == 1 {
@@ -34,8 +33,8 @@ func (s *Study) addTables(d markdownDocument) {
 			if first == "rate" {
 				s.Kind = runfile.Rate
 			}
-			// The first table of levels decides whether the report compares:
-			// later ones may quote other reports beside their own.
+			// The first table decides whether the report compares variants. Later ones may
+			// quote other reports.
 			if i == 0 || len(s.Series) == 0 {
 				variants = slices.ContainsFunc(t.header[1:], func(title string) bool {
 					variant, _, ok := s.column(t.heading, title)
@@ -63,7 +62,7 @@ var (
 	targetCell  = regexp.MustCompile(`^(TTFT|TPOT|ITL) p(\d+)$`)
 )
 
-// addTargets reads "| TTFT p99 | < 1000ms |".
+// addTargets reads rows such as "| TTFT p99 | < 1000ms |".
 func (s *Study) addTargets(t table) {
 	for _, row := range t.rows {
 		m := targetCell.FindStringSubmatch(row[0])
@@ -79,10 +78,10 @@ func (s *Study) addTargets(t table) {
 	}
 }
 
-// validRuns stands for the column that says how many runs were valid.
+// validRuns stands for the column with the number of valid runs.
 const validRuns Metric = "valid runs"
 
-// metricOf reads a column's title; false when it is of no figure.
+// metricTitled returns the metric of a column title.
 func metricTitled(title string) (Metric, bool) {
 	title = strings.ToLower(title)
 	if m := timingTitle.FindStringSubmatch(title); m != nil {
@@ -101,9 +100,8 @@ func metricTitled(title string) (Metric, bool) {
 	return NoMetric, false
 }
 
-// column says whose figure and which one stands below a title: the heading may
-// name the figure ("Results — TTFT p99 (ms)") and the title the variant, or the
-// title has both.
+// column returns the variant and the metric of a column. The heading may name the metric
+// ("Results — TTFT p99 (ms)") and the title the variant, or the title names both.
 func (s *Study) column(heading, title string) (variant string, m Metric, ok bool) {
 	if _, figure, named := strings.Cut(heading, "— "); named && strings.HasPrefix(heading, "Results") {
 		if m, ok := metricTitled(figure); ok {
@@ -119,7 +117,7 @@ func (s *Study) column(heading, title string) (variant string, m Metric, ok bool
 	return "", NoMetric, false
 }
 
-// variant is the series that a short name in a table stands for.
+// variantNamed returns the series with an abbreviated name.
 func (s *Study) variantNamed(short string) string {
 	for _, series := range s.Series {
 		if len(s.Series) > 1 && short != "" && isAbbreviation(series.Name, short) {
@@ -129,8 +127,8 @@ func (s *Study) variantNamed(short string) string {
 	return short
 }
 
-// initials reports whether the short name begins the long one, or its words:
-// RR is round_robin, KV is kv_aware.
+// isAbbreviation reports whether short is a prefix of the name or its initials: RR is
+// round_robin, KV is kv_aware.
 func isAbbreviation(name, short string) bool {
 	name, short = strings.ToLower(name), strings.ToLower(short)
 	first := ""
@@ -154,7 +152,7 @@ func (s *Study) addLevels(t table, mode string, variants bool) {
 	}
 }
 
-// addDetail reads the metrics of one level.
+// addDetail reads a table with the metrics of one level.
 func (s *Study) addDetail(t table) {
 	level := rateHeading.FindStringSubmatch(t.heading)
 	if level == nil {
@@ -184,8 +182,8 @@ func (s *Study) putCell(variant string, at float64, m Metric, text string) {
 
 var cellNumber = regexp.MustCompile(`^(-?[\d,]+)(\.\d+)?\s*(ms|s|%)?$`)
 
-// cell reads a printed figure of a unit, and the size of its last digit. A
-// figure in ms may be printed in s.
+// parseCell parses a printed figure and the value of its last digit. Figures in ms may be
+// printed in s.
 func parseCell(text, unit string) (Figure, bool) {
 	parts := cellNumber.FindStringSubmatch(text)
 	if parts == nil {

@@ -12,8 +12,8 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// addTimings adds every quantile of every latency, the mean of whole turns, and
-// what is typical of each kind of turn.
+// addTimings adds the quantiles of every latency, statistics over all turns, and the geometric
+// mean for each kind of turn.
 func (l *Level) addTimings(results []runfile.Result) {
 	for _, timing := range Timings() {
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
@@ -36,8 +36,8 @@ func (l *Level) addTimings(results []runfile.Result) {
 	}
 }
 
-// addStatistics adds mean, standard deviation and extremes in ms. The interval of
-// the deviation is that of the variance, which is a mean too; extremes have none.
+// addStatistics adds mean, standard deviation and extremes in ms. The interval of the deviation
+// comes from the variance, which is a mean. Extremes have no interval.
 func (l *Level) addStatistics(t Timing, series []stats.Series, values *runfile.Sample) {
 	n := values.Count()
 	mean := values.Sum() / float64(n)
@@ -59,7 +59,7 @@ func (l *Level) addStatistics(t Timing, series []stats.Series, values *runfile.S
 	}
 }
 
-// timingSeries are the distributions of a latency, of the blocks of each result.
+// timingSeries returns a latency's values in the blocks of each result.
 func timingSeries(results []runfile.Result, timing Timing, turns Turns) []stats.Series {
 	all := make([]stats.Series, len(results))
 	for i, r := range results {
@@ -77,15 +77,13 @@ func timingSeries(results []runfile.Result, timing Timing, turns Turns) []stats.
 	return all
 }
 
-// of takes one latency out of a kind's distributions.
+// distribution returns one latency of a kind of turn.
 func (t Timing) distribution(d runfile.Distributions) runfile.Distribution {
 	return map[Timing]runfile.Distribution{TTFT: d.TTFT, AnswerTTFT: d.AnswerTTFT, TPOT: d.TPOT, NTPOT: d.NTPOT, ITL: d.ITL, Latency: d.Latency}[t]
 }
 
-// addTiming adds a quantile in ms. One that has no samples at all is left out;
-// one that has too few, even if they were independent, says how many it takes.
-// One whose turns resemble each other too much is told without the end of the
-// interval that they do not support.
+// addTiming adds a quantile in ms, unless it has no values. With too few turns it records how
+// many are needed. An end of the interval is unknown if correlated turns do not support it.
 func (l *Level) addTiming(m Metric, e stats.Quantile) {
 	if math.IsNaN(e.Value) {
 		return
@@ -97,7 +95,7 @@ func (l *Level) addTiming(m Metric, e stats.Quantile) {
 	l.Figures[m] = f
 }
 
-// addLags adds how late the prober itself was.
+// addLags adds the prober's own lateness.
 func (l *Level) addLags(results []runfile.Result) {
 	for m, of := range map[Metric]func(runfile.Block) *sketch.Sketch{
 		ScheduleLagP99: func(b runfile.Block) *sketch.Sketch { return b.ScheduleLag },
@@ -114,10 +112,10 @@ func (l *Level) addLags(results []runfile.Result) {
 	}
 }
 
-// drift is ln of what the blocks' mean TTFT at the end of a measurement is to that
-// at its begin, when a straight line through their logarithms rises or falls by
-// more than chance (|t| > 4, which 30 blocks of one distribution reach in 1 of
-// 2,000 runs); the largest of the repetitions, else 0.
+// drift returns ln of the mean TTFT at the end relative to the beginning, from a line through
+// the logarithms of the blocks' means. A drift within chance counts as 0 (|t| ≤ 4, which 30
+// blocks of one distribution exceed in 1 of 2,000 runs). drift returns the largest one of the
+// repetitions.
 func drift(results []runfile.Result) float64 {
 	largest := 0.0
 	for _, series := range timingSeries(results, TTFT, AllTurns) {
@@ -134,9 +132,8 @@ func drift(results []runfile.Result) float64 {
 	return largest
 }
 
-// disagreement compares the TTFT p50 of repetitions with each other: the
-// largest is named against the smallest when their 95 % intervals are apart
-// and they differ by a tenth; "" otherwise.
+// disagreement describes the repetitions with the smallest and the largest TTFT p50 if their 95
+// % intervals do not overlap and they differ by a tenth; otherwise "".
 func disagreement(results []runfile.Result) string {
 	low, high := 0, 0
 	all := make([]stats.Quantile, len(results))
@@ -157,8 +154,8 @@ func disagreement(results []runfile.Result) string {
 		1000*a.Value, results[low].Repetition, 1000*b.Value, results[high].Repetition)
 }
 
-// slope fits a line through y at 0, 1, 2, …: its change from end to end, and
-// Student's t of it.
+// slope fits a line through y at 0, 1, 2, … and returns its change from end to end, and
+// Student's t.
 func slope(y []float64) (change, t float64) {
 	n := float64(len(y))
 	if n < 6 {
@@ -177,7 +174,7 @@ func slope(y []float64) (change, t float64) {
 	return sxy / sxx * (n - 1), r * math.Sqrt((n-2)/(1-r*r))
 }
 
-// addRates adds what is counted per second of measured time, and per turn.
+// addRates adds counts per second of measured time and per turn.
 func (l *Level) addRates(results []runfile.Result) {
 	ended := func(b runfile.Block) float64 {
 		n, _ := b.Ended()
@@ -201,7 +198,7 @@ func (l *Level) addRates(results []runfile.Result) {
 		}))
 	}
 	if !(l.Figures[TurnTimeMean].Value > 0) {
-		delete(l.Figures, TurnTimeMean) // files of earlier versions do not have it
+		delete(l.Figures, TurnTimeMean) // // earlier versions did not record it
 	}
 	starts := make([][]stats.Pair, len(results))
 	for i, r := range results {
@@ -213,8 +210,7 @@ func (l *Level) addRates(results []runfile.Result) {
 	l.addHitRate(results)
 }
 
-// addHitRate uses what the answers' usage said; without it the server's own
-// figure stands in (see addServer).
+// addHitRate uses the usage in the answers; without it addServer adds the server's own figure.
 func (l *Level) addHitRate(results []runfile.Result) {
 	cached := pairs(results, func(b runfile.Block) stats.Pair {
 		if b.Tokens.Cached == nil || b.Tokens.CachedOf == nil {
@@ -223,7 +219,7 @@ func (l *Level) addHitRate(results []runfile.Result) {
 		return stats.Pair{Part: 100 * float64(*b.Tokens.Cached), Whole: float64(*b.Tokens.CachedOf)}
 	})
 	if stats.Total(cached).Whole > 0 {
-		f := ratioFigure(cached) // tokens are no independent trials
+		f := ratioFigure(cached) // // tokens are not independent trials
 		f.High = min(f.High, 100)
 		l.Figures[KVHitRatePct] = f
 	}

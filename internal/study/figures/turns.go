@@ -14,7 +14,7 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// turnsOf is the log of turns that lies beside a run, "" for none.
+// turnLogBeside returns the path of the turn log beside a run, "" if there is none.
 func turnLogBeside(run string) string {
 	path := filepath.Join(filepath.Dir(run), runfile.TurnsFile)
 	if _, err := os.Stat(path); err != nil {
@@ -23,7 +23,7 @@ func turnLogBeside(run string) string {
 	return path
 }
 
-// isTurns tells a log of turns, plain or packed, by its first bytes.
+// isTurnLog recognises a turn log, plain or compressed, by its first bytes.
 func isTurnLog(data []byte) bool {
 	for _, head := range []string{"{\"at\":", "\x28\xb5\x2f\xfd", "\x1f\x8b"} {
 		if bytes.HasPrefix(data, []byte(head)) {
@@ -52,8 +52,8 @@ func parseTurnLog(path string, data []byte) (*Study, error) {
 	return s, nil
 }
 
-// Recount judges the turns of the run by other objectives, counted one by one, and
-// reports whether it could: the turns have to be there, and tell what is wanted.
+// Recount judges the turns of the run by other objectives, one by one. It returns false if the
+// turn log is missing or lacks what the objectives need.
 func (s *Study) Recount(wanted []Objective) (bool, error) {
 	var objectives []runfile.Objective
 	for _, o := range wanted {

@@ -11,32 +11,31 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Limits from which something is worth a warning.
+// Limits from which a warning is given.
 const (
-	survivorsPct = 1.0  // failed turns
-	lagMs        = 10.0 // the prober's own p99 lateness, at least
-	lagShare     = 0.1  // of the figure that it may have made
-	lateShare    = 0.05 // of a turn, that its load came late by
-	driftLog     = 0.2  // of ln(TTFT), from end to end
-	acceptance   = 0.05 // of drafted tokens
-	lengthsApart = 0.1  // output tokens per turn, between series
+	survivorsPct = 1.0  // // percent of failed turns
+	lagMs        = 10.0 // // least p99 of the prober's lateness
+	lagShare     = 0.1  // // share of the figure that the lateness may have caused
+	lateShare    = 0.05 // // share of a turn's duration by which its start was late
+	driftLog     = 0.2  // // ln of the TTFT's change from beginning to end
+	acceptance   = 0.05 // // accepted share of drafted tokens
+	lengthsApart = 0.1  // // relative difference of output tokens per turn between series
 )
 
-// Warning is what keeps a reader from taking figures at face value.
+// Warning is a reason to doubt the figures.
 type Warning struct {
-	// Where is what it is about, "kv, concurrency", and At the level; "" and 0 when it
-	// is of the whole study.
+	// Where is the place, such as "kv, concurrency", and At its level; "" and 0 for the whole
+	// study.
 	Where string
 	At    float64
-	// Text says what, by how much, and what helps.
+	// Text describes the problem, its size and the remedy.
 	Text string
-	// cause is the same for warnings of one kind; size orders those, the worst being
-	// the largest.
+	// cause is equal for warnings of one kind. size orders them; larger is worse.
 	cause string
 	size  float64
 }
 
-// String is the warning with its place before it.
+// String returns the warning with its place.
 func (w Warning) String() string {
 	if w.Where == "" {
 		return w.Text
@@ -46,8 +45,8 @@ func (w Warning) String() string {
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
 
-// warning is one that says its size; free is one of which the text is all that is
-// known: those that differ in their figures alone have one cause.
+// warning makes a warning with a size. textWarning makes one from a text: texts that differ
+// only in numbers have the same cause.
 func warning(size float64, format string, args ...any) Warning {
 	return Warning{Text: fmt.Sprintf(format, args...), cause: format, size: size}
 }
@@ -56,7 +55,7 @@ func textWarning(text string) Warning {
 	return Warning{Text: text, cause: digits.ReplaceAllString(text, "#")}
 }
 
-// Warnings lists what keeps a reader from taking the figures at face value.
+// Warnings returns all warnings of a study.
 func Warnings(s *Study) []Warning {
 	var out []Warning
 	for _, text := range s.Warnings {
@@ -82,8 +81,8 @@ func Warnings(s *Study) []Warning {
 	return append(out, answerLengthWarnings(s)...)
 }
 
-// Group gathers the warnings of levels by their cause, the worst first, in the order
-// in which the causes were met; one of the whole study stands alone.
+// Group groups warnings on levels by cause, in order of appearance, worst first. A warning on
+// the whole study is a group of its own.
 func Group(all []Warning) [][]Warning {
 	var groups [][]Warning
 	for _, w := range all {
@@ -99,8 +98,7 @@ func Group(all []Warning) [][]Warning {
 	return groups
 }
 
-// distortions are what the prober itself did to the figures of a level, where that
-// is more than can be overlooked.
+// distortions returns warnings on effects of the prober that are too large to ignore.
 func distortions(l Level) (out []Warning) {
 	for _, w := range []struct {
 		lag, of Metric
@@ -118,8 +116,8 @@ func distortions(l Level) (out []Warning) {
 	return out
 }
 
-// Unsound says why nothing may be concluded from the figures of a level: it did not
-// carry its load, or the prober itself was the limit. "" when nothing forbids it.
+// Unsound says why nothing can be concluded from a level: it did not carry its load, or the
+// prober was the limit. It returns "" for a sound level.
 func Unsound(l Level) string {
 	switch all := distortions(l); {
 	case l.NotReached != "":
@@ -132,7 +130,7 @@ func Unsound(l Level) string {
 	return ""
 }
 
-// Sound is a series without the levels of which nothing may be concluded.
+// Sound returns the series without unsound levels.
 func Sound(series Series) Series {
 	series.Levels = slices.DeleteFunc(slices.Clone(series.Levels), func(l Level) bool { return Unsound(l) != "" })
 	return series
@@ -175,13 +173,13 @@ func levelWarnings(s *Study, series Series, i int) (out []Warning) {
 	return out
 }
 
-// lengths warns of answers that are longer in one series than in another:
-// throughput, latency and turns in flight then differ for that alone.
+// answerLengthWarnings warns if answers are longer in one series than in another, because that
+// alone changes throughput, latency and turns in flight.
 func answerLengthWarnings(s *Study) (out []Warning) {
 	for _, series := range s.Series[min(1, len(s.Series)):] {
 		for i, l := range series.Levels {
 			if i > 0 && math.IsNaN(l.Value(OutputTokensPerTurn)) {
-				break // derived from throughput, which beyond the lowest level may lag behind arrivals
+				break // // derived from throughput, which may lag behind arrivals above the lowest level
 			}
 			base, ok := s.Series[0].Level(l.At)
 			a, b := TokensPerTurn(s, base), TokensPerTurn(s, l)
@@ -195,9 +193,8 @@ func answerLengthWarnings(s *Study) (out []Warning) {
 	return out
 }
 
-// TokensPerTurn is the mean length of an answer: as counted, or throughput
-// over turns per second, which for an open loop is its rate while the
-// deployment keeps up.
+// TokensPerTurn returns the mean length of an answer: as counted, or throughput over turns per
+// second. An open loop that keeps up has as many turns per second as its level.
 func TokensPerTurn(s *Study, l Level) float64 {
 	if n := l.Value(OutputTokensPerTurn); !math.IsNaN(n) {
 		return n
@@ -209,22 +206,21 @@ func TokensPerTurn(s *Study, l Level) float64 {
 	return l.Value(OutputTokensPerSecond) / perSecond
 }
 
-// Little is the check of a level by Little's law: turns in flight are turns
-// per second times the mean time that one takes.
+// Little checks a level by Little's law: turns in flight = turns per second × mean duration of
+// a turn.
 type Little struct {
 	Known bool
-	// InFlight was measured, or wanted; Product is rate × time.
+	// InFlight was measured or is the level; Product is rate × duration.
 	InFlight, Product float64
 	// Rate in turns/s and Seconds per turn.
 	Rate, Seconds float64
-	// Median says that the median stands in for a mean that is not known.
+	// Median is set if the median replaces an unknown mean.
 	Median bool
 }
 
-// CheckLittle checks one level. A closed loop without think time should hold as
-// many turns in flight as the level says; elsewhere the product is held against
-// those that were counted, which turns that straddle the ends, or that the prober
-// handed over late, can make another number.
+// CheckLittle checks one level. A closed loop without think time should have as many turns in
+// flight as the level. Otherwise the product is compared with the measured mean. Turns across
+// the ends of the measurement, and late hand-over by the prober, cause differences.
 func CheckLittle(s *Study, l Level) Little {
 	c := Little{InFlight: l.Value(InFlightMean), Rate: l.Value(TurnsPerSecond), Seconds: l.Value(TurnTimeMean) / 1000}
 	if math.IsNaN(c.Seconds) {
@@ -241,16 +237,16 @@ func CheckLittle(s *Study, l Level) Little {
 	return c
 }
 
-// thinkless reports a study of which the workload has no pauses between turns.
+// hasNoThinkTime reports whether the workload has no pauses between turns.
 func hasNoThinkTime(s *Study) bool {
 	return slices.ContainsFunc(s.Workload, runfile.Parameter.IsZeroThinkTime)
 }
 
-// Off is how far the law is missed, as a share.
+// Deviation returns the relative difference from the law.
 func (c Little) Deviation() float64 { return c.Product/c.InFlight - 1 }
 
-// Holds allows 10 % for turns that straddle the interval's ends, and twice
-// that where a median stands in for the mean.
+// Holds allows a difference of 10 % for turns across the ends of the measurement, and 20 % if
+// the median replaces the mean.
 func (c Little) Holds() bool {
 	limit := 0.1
 	if c.Median {

@@ -9,21 +9,20 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// builder gathers the sections of one study.
+// builder collects the sections of a study.
 type builder struct {
 	s        *figures.Study
 	capacity []figures.Compliance
 	warnings [][]figures.Warning
-	// level heads the first column: "Concurrency" or "Rate".
+	// level is the header of the first column: "Concurrency" or "Rate".
 	level string
-	// compares says that there are several series; the first is the baseline.
+	// compares is set with several series; the first is the baseline.
 	compares bool
 	baseline figures.Series
 	doc      Document
 }
 
-// Build writes a study down: one configuration by itself, several side by
-// side and against the first.
+// Build makes the report of a study. The first of several series is the baseline.
 func Build(s *figures.Study) (Document, error) {
 	if len(s.Series) == 0 {
 		return Document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
@@ -58,7 +57,7 @@ func Build(s *figures.Study) (Document, error) {
 	return b.doc, nil
 }
 
-// warn lists the warnings, one for each cause: the worst, and where else.
+// addWarnings lists the worst warning of each cause and the places of the others.
 func (b *builder) addWarnings() {
 	if len(b.warnings) == 0 {
 		return
@@ -75,7 +74,7 @@ func (b *builder) addWarnings() {
 	s.list(lines)
 }
 
-// places are where warnings are: "kv, concurrency 40, 50; rr, concurrency 40".
+// warningPlaces returns "kv, concurrency 40, 50; rr, concurrency 40".
 func warningPlaces(all []figures.Warning) string {
 	var where []string
 	levels := map[string][]float64{}
@@ -92,7 +91,7 @@ func warningPlaces(all []figures.Warning) string {
 	return strings.Join(where, "; ")
 }
 
-// section starts a section and returns it to be filled.
+// section starts a section and returns it.
 func (b *builder) section(title string) *Section {
 	b.doc.Sections = append(b.doc.Sections, Section{Title: title})
 	return &b.doc.Sections[len(b.doc.Sections)-1]
@@ -104,36 +103,34 @@ func (b *builder) subsection(title string) *Section {
 	return s
 }
 
-// table is a section of one table, left out when that has no rows.
+// table adds a section with one table, unless it has no rows.
 func (b *builder) table(title string, t Table) {
 	if len(t.Rows) > 0 {
 		b.section(title).table(t)
 	}
 }
 
-// subtable is likewise a part of the section before it.
+// subtable adds a subsection with one table, unless it has no rows.
 func (b *builder) subtable(title string, t Table) {
 	if len(t.Rows) > 0 {
 		b.subsection(title).table(t)
 	}
 }
 
-// at names a level: "50", "0.75".
+// formatLevel returns "50" or "0.75".
 func formatLevel(v float64) string { return fmt.Sprintf("%g", v) }
 
-// column is one column per series of a table by level.
+// column is a column of a table by level, repeated for each series.
 type column struct {
 	title string
 	cell  func(figures.Level) Cell
-	// of leaves out the series of which it does not hold; nil leaves out none.
+	// of selects series; nil selects all.
 	of func(figures.Series) bool
 }
 
-// shows reports whether a series has the column.
 func (c column) shows(s figures.Series) bool { return c.of == nil || c.of(s) }
 
-// byLevel is a table with a row per level, and each column once per series; it
-// has no rows without columns.
+// byLevel returns a table with a row per level. It has no rows if there are no columns.
 func (b *builder) byLevel(columns ...column) Table {
 	t := Table{Header: []string{b.level}}
 	for _, c := range columns {
@@ -170,7 +167,7 @@ func (b *builder) byLevel(columns ...column) Table {
 	return t
 }
 
-// mark tells the figure of a level of which nothing is concluded from others.
+// markUnsound marks figures of levels from which nothing is concluded.
 func markUnsound(c Cell, l figures.Level) Cell {
 	if figures.Unsound(l) != "" {
 		c.Text += " †"
@@ -178,7 +175,7 @@ func markUnsound(c Cell, l figures.Level) Cell {
 	return c
 }
 
-// known are the columns of those metrics that some series has.
+// metricColumns returns columns for the metrics that a series has.
 func (b *builder) metricColumns(metrics ...figures.Metric) []column {
 	var all []column
 	for _, m := range metrics {
@@ -189,7 +186,7 @@ func (b *builder) metricColumns(metrics ...figures.Metric) []column {
 	return all
 }
 
-// figure is a level's cell of a metric.
+// figure returns a level's cell of a metric.
 func figure(m figures.Metric, l figures.Level) Cell {
 	f := l.Figure(m)
 	if !f.Known() {
@@ -198,7 +195,7 @@ func figure(m figures.Metric, l figures.Level) Cell {
 	return Cell{Text: m.Cell(f)}
 }
 
-// where is a column if something holds of any level.
+// columnIf returns a column if a level satisfies holds.
 func (b *builder) columnIf(holds func(figures.Level) bool, title string, cell func(figures.Level) Cell) []column {
 	if !b.s.Any(holds) {
 		return nil
@@ -206,8 +203,8 @@ func (b *builder) columnIf(holds func(figures.Level) bool, title string, cell fu
 	return []column{{title: title, cell: cell}}
 }
 
-// parameters is a table of names and values. What holds for some variants only
-// says for which, and what came from the deployment itself says from where.
+// parameters returns a table of names and values. It names the variants if a value does not
+// apply to all, and the source of values from the deployment.
 func parameters(list []runfile.Parameter) Table {
 	t := Table{Header: []string{"Parameter", "Value"}, Left: true}
 	if slices.ContainsFunc(list, func(p runfile.Parameter) bool { return p.Source != "" }) {

@@ -7,7 +7,7 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// comparison sets every other series against the first.
+// comparison compares every other series with the first.
 func (b *builder) comparison() {
 	if !b.compares {
 		return
@@ -30,12 +30,12 @@ func (b *builder) comparison() {
 	b.summaries()
 }
 
-// pair is a level as the baseline and another series measured it.
+// levelPair is a level of the baseline and of another series.
 type levelPair struct{ base, other figures.Level }
 
 func (p levelPair) delta(m figures.Metric) figures.Delta { return figures.Between(m, p.base, p.other) }
 
-// shared are the sound levels that a series has in common with the baseline.
+// sharedLevels returns the sound levels of both a series and the baseline.
 func (b *builder) sharedLevels(series figures.Series) []levelPair {
 	var both []levelPair
 	for _, l := range figures.Sound(series).Levels {
@@ -46,8 +46,7 @@ func (b *builder) sharedLevels(series figures.Series) []levelPair {
 	return both
 }
 
-// improvements is one table of all metrics, positive where the series is
-// better.
+// improvements adds a table of all metrics, in which positive means better.
 func (b *builder) improvements(series figures.Series, both []levelPair) {
 	t := Table{Header: []string{b.level}, Rows: make([][]Cell, len(both))}
 	for i, p := range both {
@@ -72,12 +71,12 @@ func (b *builder) improvements(series figures.Series, both []levelPair) {
 
 func improvement(d figures.Delta) Cell {
 	if !d.Known || d.Large() {
-		return change(d) // a percentage of thousands tells nobody anything
+		return change(d) // // percentages of thousands are unreadable
 	}
 	return Cell{Text: figures.Gain(d.Metric, d.Improvement()) + d.Caveat()}
 }
 
-// change is judged unless something keeps it from being taken for one.
+// change is colored unless it has a caveat.
 func change(d figures.Delta) Cell {
 	c := Cell{Text: d.String()}
 	switch {
@@ -92,7 +91,7 @@ func change(d figures.Delta) Cell {
 	return c
 }
 
-// detail compares everything at the baseline's highest compliant level.
+// detail compares all metrics at the baseline's highest compliant level.
 func (b *builder) detail() {
 	highest := b.capacity[0].Highest
 	if highest == 0 {
@@ -117,7 +116,6 @@ func (b *builder) detail() {
 	b.table(fmt.Sprintf("Detailed Comparison at the Baseline's Highest Compliant %s (%s)", b.level, formatLevel(highest)), t)
 }
 
-// summaries are the lines that sum a comparison up.
 func (b *builder) summaries() {
 	s := b.section("Summary")
 	var lines []string
@@ -158,7 +156,7 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 	}
 }
 
-// rangeLines describe a series by itself.
+// rangeLines describes a series by itself.
 func rangeLines(series figures.Series) []string {
 	var lines []string
 	summary := func(m figures.Metric) figures.Summary {

@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// findings follow the verdict: what holds of each series by itself.
+// findings adds conclusions on each series by itself.
 func (b *builder) findings() {
 	s := b.section("Findings")
 	var lines []string
@@ -30,8 +30,7 @@ func (b *builder) findings() {
 	}
 }
 
-// notReached names each level that did not carry its load, the cause and the
-// remedy.
+// notReached returns a line for each level that did not carry its load, with cause and remedy.
 func (b *builder) notReached() (lines []string) {
 	for _, series := range b.s.Series {
 		for _, l := range series.Levels {
@@ -43,7 +42,7 @@ func (b *builder) notReached() (lines []string) {
 	return lines
 }
 
-// wanted are the objectives in words.
+// objectiveWords returns the objectives, separated by between.
 func (b *builder) objectiveWords(between string) string {
 	var words []string
 	for _, o := range b.s.Objectives {
@@ -67,7 +66,7 @@ func (b *builder) finding(c figures.Compliance) string {
 	return fmt.Sprintf("%s meets %s up to %s %s%s.%s", c.Series, slos, level, formatLevel(c.Highest), b.provenPart(c), higher)
 }
 
-// noCapacity says why the capacity does not decide.
+// capacityUndecided says why the capacity does not decide.
 func (b *builder) capacityUndecided(base, own figures.Compliance) string {
 	level := b.s.LevelName()
 	switch {
@@ -86,8 +85,7 @@ func (b *builder) capacityUndecided(base, own figures.Compliance) string {
 		own.Series, level, formatLevel(own.Highest), base.Series, formatLevel(base.Highest))
 }
 
-// unproven says how much of a capacity that was seen is proven, where that is
-// less: a few good turns meet any objective.
+// provenPart says which part of an observed capacity is proven, if not all.
 func (b *builder) provenPart(c figures.Compliance) string {
 	for _, p := range b.s.Capacities {
 		switch {
@@ -124,7 +122,7 @@ func (b *builder) compliance() {
 	b.winner()
 }
 
-// judged is the cell of a level's verdict.
+// sloCell returns the cell of a level's SLO result.
 func sloCell(v figures.SLOResult) Cell {
 	class := map[runfile.Standing]Class{runfile.Met: Good, runfile.Missed: Bad}[v.Standing]
 	return Cell{v.String(), cmp.Or(class, Unknown)}

@@ -11,9 +11,9 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// curves is the picture of a latency: quantiles over the levels, the SLO and the
-// knee; nil when there are too few points. Of several series it has two, the median
-// and that of the SLO: more lines than that cannot be told apart.
+// latencyPicture returns a picture of a latency's quantiles over levels with SLO and knee, nil
+// with too few points. With several series it shows two quantiles, the median and that of the
+// SLO, because more lines are hard to tell apart.
 func (b *builder) latencyPicture(t figures.Timing) *Picture {
 	var keys []figures.Metric
 	for i := range figures.Quantiles() {
@@ -40,12 +40,12 @@ func (b *builder) latencyPicture(t figures.Timing) *Picture {
 	return b.drawPicture(string(t), title, "ms", keys)
 }
 
-// drawable reports whether a figure is known at two levels of a series or more.
+// drawable reports whether a series has the figure at two levels or more.
 func (b *builder) drawable(key figures.Metric) bool {
 	return slices.ContainsFunc(b.s.Series, func(s figures.Series) bool { return countKnown(s, key) > 1 })
 }
 
-// known is the number of levels at which a series has a figure.
+// countKnown returns the number of levels at which a series has a figure.
 func countKnown(series figures.Series, key figures.Metric) int {
 	n := 0
 	for _, l := range series.Levels {
@@ -56,14 +56,13 @@ func countKnown(series figures.Series, key figures.Metric) int {
 	return n
 }
 
-// picture is that of a single metric.
 func (b *builder) metricPicture(key figures.Metric) *Picture {
 	unit := map[figures.Metric]string{figures.OutputTokensPerSecond: "output tokens/s", figures.GoodputPerSecond: "turns/s"}[key]
 	title, _, _ := strings.Cut(key.Title(), " (")
 	return b.drawPicture(string(key), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
 }
 
-// draw is a picture, nil when there are too few points for a curve.
+// drawPicture returns a picture, nil with too few points.
 func (b *builder) drawPicture(name, title, unit string, keys []figures.Metric) *Picture {
 	c := chart.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: chart.Axis{Label: b.level}, Y: chart.Axis{Unit: unit, Log: unit == "ms"}}
 	if unit != "ms" && unit != "%" {
@@ -109,7 +108,7 @@ func points(series figures.Series, key figures.Metric) []chart.Point {
 	return all
 }
 
-// marks are the SLOs of the figures and the knee of every series.
+// chartMarks returns the SLOs of the figures and the knee of every series.
 func (b *builder) chartMarks(keys []figures.Metric) []chart.Mark {
 	var marks []chart.Mark
 	for _, o := range b.s.Objectives {

@@ -1,5 +1,5 @@
-// Package report writes studies down: as Markdown, as one page of HTML with
-// its pictures, as JSON, as CSV and as SVG.
+// Package report writes studies as Markdown, as one HTML page with charts, and as JSON, CSV and
+// SVG.
 package report
 
 import (
@@ -14,37 +14,36 @@ import (
 	"synthetic/internal/chart"
 )
 
-// Document is a report without a format.
+// Document is a report independent of its format.
 type Document struct {
 	Title string
-	// Verdicts and the picture are the first screen.
+	// Verdicts and Picture are shown first.
 	Verdicts []Badge
 	Picture  *Picture
-	// Lead are lines below it: when, and what to beware of.
+	// Lead holds the lines after them: date and warnings.
 	Lead     []string
 	Sections []Section
 }
 
-// Section is a heading and what stands below it.
+// Section is a heading and its contents.
 type Section struct {
 	Title string
-	// Sub marks a part of the section before it.
+	// Sub marks a subsection of the previous section.
 	Sub    bool
 	Blocks []Block
 }
 
-// Block is one of its fields; the others are empty.
+// Block has one of its fields set.
 type Block struct {
 	Paragraph string
 	List      []string
 	Table     *Table
-	// Code is shown as it is; Language names it.
+	// Code is printed verbatim in Language.
 	Code, Language string
 	Picture        *Picture
 }
 
-// Table has a header and rows of as many cells. The first column is the row's
-// name.
+// Table has rows with as many cells as the header. The first column names the row.
 type Table struct {
 	Header []string
 	Rows   [][]Cell
@@ -52,23 +51,22 @@ type Table struct {
 	Left bool
 }
 
-// Cell is what stands in a table, and how it is to be taken.
 type Cell struct {
 	Text  string
 	Class Class
 }
 
-// Class colors a cell on the page.
+// Class colors a cell on the HTML page.
 type Class string
 
-// The classes of cells that carry a judgement, or none for want of a figure.
+// Unknown marks missing figures.
 const (
 	Good    Class = "good"
 	Bad     Class = "bad"
 	Unknown Class = "unknown"
 )
 
-// cells are texts without a judgement.
+// cells returns cells without a class.
 func cells(texts ...string) []Cell {
 	var all []Cell
 	for _, t := range texts {
@@ -77,7 +75,7 @@ func cells(texts ...string) []Cell {
 	return all
 }
 
-// cell is a text, or "n/a" where it is not known.
+// cell returns a text, or "n/a" if it is unknown.
 func cell(known bool, text string) Cell {
 	if !known {
 		return Cell{"n/a", Unknown}
@@ -85,13 +83,13 @@ func cell(known bool, text string) Cell {
 	return Cell{Text: text}
 }
 
-// Picture is a chart, and the name of the SVG file that lies beside the report.
+// Picture is a chart and the name of its SVG file beside the report.
 type Picture struct {
 	File  string
 	Chart chart.Chart
 }
 
-// pictures are all of the document.
+// pictures returns all pictures of the document.
 func (d Document) pictures() []*Picture {
 	var all []*Picture
 	if d.Picture != nil {
@@ -110,14 +108,12 @@ func (d Document) pictures() []*Picture {
 func (s *Section) add(b Block)           { s.Blocks = append(s.Blocks, b) }
 func (s *Section) paragraph(text string) { s.add(Block{Paragraph: text}) }
 
-// list adds a list unless it is empty.
 func (s *Section) list(items []string) {
 	if len(items) > 0 {
 		s.add(Block{List: items})
 	}
 }
 
-// picture adds a picture unless there is none.
 func (s *Section) picture(p *Picture) {
 	if p != nil {
 		s.add(Block{Picture: p})
@@ -142,7 +138,7 @@ var (
 	notPlain = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// Markdown writes the document; pictures are links to files beside it.
+// Markdown returns the document with links to picture files beside it.
 func (d Document) Markdown() ([]byte, error) {
 	text := template.Must(template.New("report").Funcs(template.FuncMap{
 		"text": chart.MarkdownText, "cell": chart.MarkdownCell, "code": chart.MarkdownCode,
@@ -154,8 +150,8 @@ func (d Document) Markdown() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// HTML is the document as one page that needs nothing beside it. Without scripts
-// its pictures are still there.
+// HTML returns the document as one self-contained page. It shows its pictures without scripts
+// too.
 func (d Document) HTML() ([]byte, error) {
 	page := htmltemplate.Must(htmltemplate.New("page").Funcs(htmltemplate.FuncMap{
 		"text": inlineMarkup, "anchor": anchor,
@@ -169,15 +165,15 @@ func (d Document) HTML() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// inline is text with the little markup that documents use: bold and code.
+// inlineMarkup converts bold and code, the markup of documents, to HTML.
 func inlineMarkup(text string) htmltemplate.HTML {
 	text = htmltemplate.HTMLEscapeString(text)
 	text = bold.ReplaceAllString(text, "<strong>$1</strong>")
 	text = code.ReplaceAllString(text, "<code>$1</code>")
-	return htmltemplate.HTML(text) // escaped above; only our own tags were added
+	return htmltemplate.HTML(text) // // escaped above, apart from our own tags
 }
 
-// anchor is a section's address within the page.
+// anchor returns the address of a section within the page.
 func anchor(title string) string {
 	return strings.Trim(notPlain.ReplaceAllString(strings.ToLower(title), "-"), "-")
 }

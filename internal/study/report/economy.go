@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// economy sets what a user gets against what a GPU gives, and what it costs.
+// economy compares the speed for users with the yield and the price of GPUs.
 func (b *builder) economy() {
 	columns := b.metricColumns(figures.TokensPerUser, figures.TokensPerGPU, figures.GoodputPerGPU, figures.CostPerMillionTokens, figures.JoulesPerToken)
 	if !b.s.Has(figures.TokensPerGPU) && !b.s.Has(figures.JoulesPerToken) {
@@ -23,8 +23,8 @@ func (b *builder) economy() {
 	}
 }
 
-// pareto is the picture of what one user gets against what a GPU gives, or all of
-// them where their number is not known: a point per level; nil without such figures.
+// pareto returns the picture of speed per user against yield per GPU, or of all GPUs if their
+// number is unknown, with a point per level. It returns nil without such figures.
 func (b *builder) pareto() *Picture {
 	yield, of := figures.TokensPerGPU, "tokens/s per GPU"
 	if !b.s.Has(yield) {

@@ -14,14 +14,13 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// File is one file of a report.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// Files writes a study down in every format: report.md, report.html,
-// report.json, report.csv and the pictures of the Markdown.
+// Files returns a study in every format: report.md, report.html, report.json, report.csv and
+// the pictures of the Markdown.
 func Files(s *figures.Study) ([]File, error) {
 	d, err := Build(s)
 	if err != nil {
@@ -47,8 +46,8 @@ func Files(s *figures.Study) ([]File, error) {
 	return files, nil
 }
 
-// Write writes the files to a directory, which it makes if need be. Each file
-// is replaced as a whole or not at all.
+// Write writes files to a directory, which it creates if needed. Each file is replaced
+// atomically.
 func Write(dir string, files []File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the output directory: %w", err)
@@ -61,8 +60,8 @@ func Write(dir string, files []File) error {
 	return nil
 }
 
-// CSV has a row per level and series, and three columns per figure: its value
-// and the ends of its interval. What is unknown is empty.
+// CSV returns a row per level and series, with columns for the value and the interval of each
+// figure. Unknown values are empty.
 func CSV(s *figures.Study) ([]byte, error) {
 	header := []string{s.LevelName(), "variant", "runs", "valid_runs", "slo"}
 	var metrics []figures.Metric

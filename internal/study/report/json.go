@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// object keeps its fields in order.
+// object is a JSON object with ordered fields.
 type object []field
 
 type field struct {
@@ -18,7 +18,6 @@ type field struct {
 	value any
 }
 
-// MarshalJSON writes the fields as they stand.
 func (o object) MarshalJSON() ([]byte, error) {
 	var fields [][]byte
 	for _, f := range o {
@@ -31,19 +30,18 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
 }
 
-// quoted is a text as JSON writes it, which is not as Go does.
+// quoteJSON returns a JSON string, which differs from Go's syntax.
 func quoteJSON(text string) []byte {
-	data, _ := json.Marshal(text) // texts always have an encoding
+	data, _ := json.Marshal(text) // // encoding a string cannot fail
 	return data
 }
 
 func (o *object) add(name string, value any) { *o = append(*o, field{name, value}) }
 
-// brief is the data of the report as it prints them: what its main tables hold,
-// a level per line. The whole is in report.json.
+// briefJSON returns the data of the main tables, a level per line. report.json has everything.
 func briefJSON(s *figures.Study) string {
 	text := func(value any) string {
-		data, _ := json.Marshal(value) // texts and finite numbers always have an encoding
+		data, _ := json.Marshal(value) // // cannot fail for strings and finite numbers
 		return string(data)
 	}
 	var b strings.Builder
@@ -57,7 +55,7 @@ func briefJSON(s *figures.Study) string {
 	return "{\n" + b.String() + "  \"levels\": [\n" + strings.Join(levels, ",\n") + "\n  ]\n}\n"
 }
 
-// briefLevel has the figures over all turns that the main tables have.
+// briefLevel returns the figures of the main tables.
 func briefLevel(s *figures.Study, l figures.Level) object {
 	var o object
 	for _, m := range figures.Metrics() {
@@ -71,9 +69,8 @@ func briefLevel(s *figures.Study, l figures.Level) object {
 	return o
 }
 
-// JSON is the data of a report: the keys and units of the reports that other
-// tools write, and more. A value that is unknown is null; +∞, which JSON does
-// not have, is null too, with its interval's known end.
+// JSON returns the data of a report, with the keys and units of other tools' reports and more.
+// Unknown and infinite values are null.
 func JSON(s *figures.Study) ([]byte, error) {
 	objectives, compliant := []object{}, object{}
 	for _, x := range s.Objectives {
@@ -99,7 +96,7 @@ func JSON(s *figures.Study) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// head says what was measured.
+// headJSON describes the measurement.
 func headJSON(s *figures.Study) object {
 	var o object
 	if !s.Generated.IsZero() {
@@ -138,7 +135,7 @@ func levelsJSON(s *figures.Study, of func(*figures.Study, figures.Level) object)
 	return all
 }
 
-// levelJSON has the figures, then their intervals and numbers of turns.
+// levelJSON returns the figures, then their intervals and numbers of turns.
 func levelJSON(s *figures.Study, l figures.Level) object {
 	var o, intervals, turns, needed object
 	for _, m := range figures.Metrics() {
@@ -147,7 +144,7 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 			continue
 		}
 		key := string(m)
-		o.add(key, finite(f.Value)) // marked under "turns_needed" where it has too few turns
+		o.add(key, finite(f.Value)) // // turns_needed marks values with too few turns
 		if f.Ranged() {
 			intervals.add(key, [2]*float64{finite(f.Low), finite(f.High)})
 		}
@@ -195,9 +192,9 @@ func serverJSON(l figures.Level) map[string]map[string]*float64 {
 	return all
 }
 
-// finite is a number, with the digits that matter; nil when it is none.
+// finite rounds a number to 6 decimals; nil if it is not finite.
 func finite(v float64) *float64 {
-	// What is too large for such digits overflows, and is no number either.
+	// Rounding huge numbers may overflow.
 	v = math.Round(v*1e6) / 1e6
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

@@ -31,7 +31,7 @@ func (b *builder) saturation() {
 	b.degradation()
 }
 
-// saturationCells are the column of a series.
+// saturationCells returns the column of a series.
 func (b *builder) saturationCells(x figures.Saturation) []Cell {
 	point := func(p figures.Point) string { return fmt.Sprintf("%s %s", b.level, formatLevel(p.At)) }
 	sustained := point(x.Sustained)
@@ -52,8 +52,7 @@ func (b *builder) saturationCells(x figures.Saturation) []Cell {
 	}
 }
 
-// found is what was found, "none" if there is none, and "n/a" if that is not
-// known.
+// foundCell returns a text, "none" if nothing was found, and "n/a" if that is unknown.
 func foundCell(known, any bool, text string) Cell {
 	if !any {
 		text = "none"
@@ -71,8 +70,7 @@ func (b *builder) plateau(p figures.Point) Cell {
 	return cell(p.At != 0, text+"+)")
 }
 
-// shifts say how far the saturation point of each series is from the
-// baseline's.
+// shifts compares the saturation points with the baseline's.
 func (b *builder) shifts() []string {
 	var out []string
 	base := figures.Saturate(b.baseline)
@@ -85,7 +83,7 @@ func (b *builder) shifts() []string {
 	return out
 }
 
-// degradation draws the curve in figures with its bands.
+// degradation adds the degradation curves as text.
 func (b *builder) degradation() {
 	var curves []Block
 	for _, series := range b.s.Series {
@@ -101,7 +99,7 @@ func (b *builder) degradation() {
 	s.paragraph("Saturated from the first errors or the first TTFT p50 above 1 s on; degrading from the largest step on, if it is at least 10 % and lower; clean below.")
 }
 
-// curve is three lines: levels, values, bands.
+// textCurve returns three lines: levels, values and bands.
 func textCurve(series figures.Series, m figures.Metric) string {
 	bands := figures.Bands(series)
 	title := m.Title() + ":"
@@ -121,7 +119,7 @@ func textCurve(series figures.Series, m figures.Metric) string {
 	return chart.OneLine(series.Name) + "\n" + strings.Join(lines, "\n")
 }
 
-// knee is the last clean level before others; NaN when all are clean or none.
+// knee returns the last clean level before others; NaN if all or none are clean.
 func knee(series figures.Series) float64 {
 	i := slices.IndexFunc(figures.Bands(series), func(b figures.Band) bool { return b == figures.Degrading || b == figures.Saturated })
 	if i < 1 {

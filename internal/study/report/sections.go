@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// timings are the sections of the latencies.
+// timings adds the sections of the latencies.
 func (b *builder) timings() {
 	for _, x := range []struct {
 		timing figures.Timing
@@ -23,7 +23,7 @@ func (b *builder) timings() {
 	}
 }
 
-// quantiles are those of a latency over some turns.
+// quantiles returns the columns of a latency over some populations of turns.
 func (b *builder) quantiles(t figures.Timing, over ...figures.Turns) []column {
 	var all []column
 	for i := range figures.Quantiles() {
@@ -55,8 +55,8 @@ func (b *builder) timing(t figures.Timing, title string) {
 	b.parts(t)
 }
 
-// sameAnswers reports whether the first token is always the first content:
-// then there is nothing to tell apart.
+// sameAnswers reports whether the first token always is the first content, so that Answer TTFT
+// adds nothing.
 func (b *builder) sameAnswers() bool {
 	return !b.s.Any(func(l figures.Level) bool {
 		for i := range figures.Quantiles() {
@@ -69,7 +69,7 @@ func (b *builder) sameAnswers() bool {
 	})
 }
 
-// parts are the tables of first and follow-up turns, and with failures.
+// parts adds the tables of first and follow-up turns, and with failures.
 func (b *builder) parts(t figures.Timing) {
 	if t != figures.ITL && t != figures.AnswerTTFT {
 		b.subtable("First and Follow-up Turns: "+t.Title(), b.byLevel(b.quantiles(t, figures.FirstTurns, figures.FollowupTurns)...))
@@ -110,7 +110,7 @@ func (b *builder) errors() {
 	b.subtable("Errors by Outcome", b.byLevel(outcomes...))
 }
 
-// rates are the sections of what is counted.
+// rates adds the sections of counted figures.
 func (b *builder) rates() {
 	if columns := b.metricColumns(figures.TurnsPerSecond, figures.ConversationStartsPerSecond); len(columns) > 0 {
 		s := b.section("Turns and Conversation Starts per Second")
@@ -125,7 +125,7 @@ func (b *builder) rates() {
 	}
 	for _, x := range []struct {
 		title   string
-		metrics []figures.Metric // the first is drawn
+		metrics []figures.Metric // // the first one is drawn
 	}{
 		{"Goodput", []figures.Metric{figures.GoodputPerSecond}},
 		{"Throughput (Output Tokens/s)", []figures.Metric{figures.OutputTokensPerSecond, figures.PromptTokensPerSecond,

@@ -11,16 +11,15 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// page is a page of metrics, as each series has it: variants have addresses of
-// their own.
+// metricsPage is a page of metrics with its address in each series, because variants may have
+// different addresses.
 type metricsPage struct {
-	// sources are the addresses, by series; "" where a series has no such page.
+	// sources are addresses by series; "" if a series lacks the page.
 	sources         []string
 	names, families []string
 }
 
-// pages pairs the pages of the series: those of one address, and otherwise those
-// that have the most figures in common.
+// pages matches the pages of the series: by address, otherwise by the most common figures.
 func (b *builder) pages() (all []*metricsPage) {
 	for i, series := range b.s.Series {
 		own := map[string]*metricsPage{}
@@ -47,7 +46,7 @@ func (b *builder) pages() (all []*metricsPage) {
 	return all
 }
 
-// add takes in what is not there yet.
+// add adds missing names and families.
 func (p *metricsPage) add(names, families []string) {
 	union := func(a, b []string) []string {
 		a = append(slices.Clone(a), b...)
@@ -57,8 +56,8 @@ func (p *metricsPage) add(names, families []string) {
 	p.names, p.families = union(p.names, names), union(p.families, families)
 }
 
-// paired is the page of other series that a source of the i-th one belongs to; nil
-// when there is none. A page of an address that the series has, too, waits for that.
+// matchingPage returns the page of other series that matches a source of series i, nil if there
+// is none. A page is not matched by figures if the series also has that page's address.
 func matchingPage(all []*metricsPage, i int, source string, own map[string]*metricsPage) *metricsPage {
 	var best *metricsPage
 	most := 0
@@ -80,7 +79,7 @@ func matchingPage(all []*metricsPage, i int, source string, own map[string]*metr
 	return best
 }
 
-// server prints what the deployment said of itself, page by page.
+// server adds the metrics of the deployment, page by page.
 func (b *builder) server() {
 	all := b.pages()
 	if len(all) == 0 {
@@ -104,7 +103,7 @@ func (b *builder) server() {
 	}
 }
 
-// addresses names the page, for each series where they differ.
+// addresses returns the page's address, or that of each series if they differ.
 func (b *builder) addresses(p *metricsPage) string {
 	var each, all []string
 	for i, source := range p.sources {
@@ -119,7 +118,7 @@ func (b *builder) addresses(p *metricsPage) string {
 	return strings.Join(each, ", ")
 }
 
-// serverColumn is a column of the series that have the page.
+// serverColumn returns a column for the series that have the page.
 func (b *builder) serverColumn(p *metricsPage, name string) column {
 	shown := serverFigure{name: name, title: name, scale: 1, decimals: 3}
 	if i := serverOrder(name); i < len(serverFigures()) {
@@ -138,7 +137,7 @@ func (b *builder) serverColumn(p *metricsPage, name string) column {
 	}}
 }
 
-// serverFigure is how a server figure is printed.
+// serverFigure says how a server figure is printed.
 type serverFigure struct {
 	name, title string
 	scale       float64
@@ -146,7 +145,7 @@ type serverFigure struct {
 	decimals    int
 }
 
-// serverFigures that have a title, in the order of their columns.
+// serverFigures returns the figures with a title, in the order of columns.
 func serverFigures() []serverFigure {
 	return []serverFigure{
 		{runfile.ServerKVHitRatio, "KV hit", 100, "%", 1},
@@ -170,7 +169,7 @@ func serverFigures() []serverFigure {
 	}
 }
 
-// serverOrder is a figure's place among them; others come last.
+// serverOrder returns the position of a figure; unknown ones are last.
 func serverOrder(name string) int {
 	all := append(serverFigures(), serverFigure{name: name})
 	return slices.IndexFunc(all, func(f serverFigure) bool { return f.name == name })

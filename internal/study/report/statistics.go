@@ -2,8 +2,8 @@ package report
 
 import "synthetic/internal/study/figures"
 
-// statistics has all that is known of each latency, a table for each series: side
-// by side their columns would be too many.
+// statistics adds a table of all statistics for each latency and series. Side by side, series
+// would need too many columns.
 func (b *builder) statistics() {
 	for i, t := range figures.Timings() {
 		if !b.s.Has(t.Statistic(figures.SD)) || t == figures.AnswerTTFT && b.sameAnswers() {

@@ -7,16 +7,16 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// Verdict is an answer: what a reader came for.
+// Badge is the answer at the top of a report.
 type Badge struct {
-	// Word is "better", "inconclusive" and the like, Class how it is to be taken.
+	// Word is "better", "inconclusive" or similar; Class is its color.
 	Word  string
 	Class Class
-	// Headline says it with the figure that shows it, Ground what it rests on.
+	// Headline states it with the main figure, Reason why it holds.
 	Headline, Reason string
 }
 
-// first fills the first screen: the verdicts and one picture.
+// addVerdicts adds the badges and one picture.
 func (b *builder) addVerdicts() {
 	pareto := false
 	for i, series := range b.s.Series[1:] {
@@ -33,7 +33,7 @@ func (b *builder) addVerdicts() {
 	}
 }
 
-// compared is the verdict on a series against the baseline.
+// comparisonBadge compares a series with the baseline.
 func (b *builder) comparisonBadge(d figures.Decision, own figures.Compliance) Badge {
 	v := Badge{Word: string(d.Verdict), Headline: d.Headline(), Reason: d.Explanation()}
 	v.Class = map[figures.Winner]Class{figures.Better: Good, figures.Worse: Bad}[d.Verdict]
@@ -43,7 +43,7 @@ func (b *builder) comparisonBadge(d figures.Decision, own figures.Compliance) Ba
 	return v
 }
 
-// alone is the verdict on a single series, by its SLOs.
+// singleBadge judges a single series by its SLOs.
 func (b *builder) singleBadge(c figures.Compliance) Badge {
 	v := Badge{Word: string(figures.Inconclusive), Headline: b.finding(c)}
 	switch saturates := figures.Saturate(b.baseline).Sentence(b.s.LevelName()); {
@@ -62,7 +62,7 @@ func (b *builder) singleBadge(c figures.Compliance) Badge {
 	return v
 }
 
-// spoiled says why no level of a series could be judged.
+// unjudgedReason says why no level of a series could be judged.
 func (b *builder) unjudgedReason(series string) string {
 	for _, l := range b.s.SeriesNamed(series).Levels {
 		if why := figures.Unsound(l); why != "" {
@@ -72,8 +72,7 @@ func (b *builder) unjudgedReason(series string) string {
 	return fmt.Sprintf("no %s has the figures", b.s.LevelName())
 }
 
-// leading is the latency that the first picture shows: the one that the SLOs are
-// of, the TTFT if it is among them.
+// leadTiming returns the latency of the first picture: one with an SLO, preferably the TTFT.
 func (b *builder) leadTiming() figures.Timing {
 	leading := figures.NoTiming
 	for _, o := range b.s.Objectives {

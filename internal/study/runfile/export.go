@@ -1,4 +1,3 @@
-// Package export writes the turns of a study in the forms that other tools read.
 package runfile
 
 import (
@@ -15,10 +14,10 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// Format of an export.
+// ExportFormat is the format of exported turns.
 type ExportFormat string
 
-// The formats: a row per turn, AIPerf's profile_export.jsonl, and GuideLLM's
+// CSV has a row per turn. The others are AIPerf's profile_export.jsonl and GuideLLM's
 // benchmarks.json.
 const (
 	CSV      ExportFormat = "csv"
@@ -26,10 +25,10 @@ const (
 	GuideLLM ExportFormat = "guidellm"
 )
 
-// Formats lists their names.
+// ExportFormats returns the names of the formats.
 func ExportFormats() []string { return []string{string(CSV), string(AIPerf), string(GuideLLM)} }
 
-// Write writes all turns.
+// WriteExport writes all turns.
 func WriteExport(to io.Writer, format ExportFormat, next turnlog.Next) error {
 	b := bufio.NewWriter(to)
 	var err error
@@ -46,7 +45,7 @@ func WriteExport(to io.Writer, format ExportFormat, next turnlog.Next) error {
 	return errors.Join(err, b.Flush())
 }
 
-// each calls do for every turn; one of no study has an empty place in one.
+// eachTurn calls do for every turn, with a zero Study for turns outside a study.
 func eachTurn(next turnlog.Next, do func(t *turnlog.Turn, s turnlog.Study) error) error {
 	return next.Each(func(t *turnlog.Turn) error {
 		var s turnlog.Study
@@ -76,7 +75,7 @@ func writeCSV(to io.Writer, next turnlog.Next) error {
 	return errors.Join(err, w.Error())
 }
 
-// number is empty for 0, which no level, repetition or place is.
+// formatNonZero returns "" for 0, which is no valid level, repetition or index.
 func formatNonZero(v float64) string {
 	if v == 0 {
 		return ""
@@ -98,14 +97,14 @@ func formatInt(v probe.Opt[int]) string {
 	return strconv.Itoa(v.V)
 }
 
-// value is a figure of a request as AIPerf writes it.
+// aiperfValue is a figure of a request in AIPerf's format.
 type aiperfValue struct {
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
 }
 
-// record is a line of AIPerf's profile_export.jsonl. Its tools pass over keys that
-// they do not know, as variant, level and repetition are.
+// aiperfRecord is a line of AIPerf's profile_export.jsonl. AIPerf's tools ignore unknown keys,
+// such as variant, level and repetition.
 type aiperfRecord struct {
 	Metadata aiperfMetadata         `json:"metadata"`
 	Metrics  map[string]aiperfValue `json:"metrics"`
@@ -140,7 +139,7 @@ func writeAIPerf(to io.Writer, next turnlog.Next) error {
 	enc := json.NewEncoder(to)
 	sessions, begun := map[string]int{}, 0
 	return eachTurn(next, func(t *turnlog.Turn, s turnlog.Study) error {
-		// The same conversations are held at every level.
+		// Every level has the same conversations.
 		key := fmt.Sprint(t.Target, s.Level, s.Repetition, s.Conversation)
 		session, known := sessions[key]
 		if !known || s.Conversation == "" {

@@ -12,11 +12,11 @@ import (
 	"synthetic/internal/probe"
 )
 
-// TurnsFile has the turns of a whole sweep, beside its run.json.
+// TurnsFile holds the turns of a whole sweep, beside its run.json.
 const TurnsFile = "turns.jsonl.zst"
 
-// Parse reads a run and refuses data that are empty, cut short, no run, or
-// contradict themselves. Errors name the place and the remedy.
+// Parse reads a run. It rejects data that are empty, truncated, not a run, or contradictory.
+// Errors name the place and the remedy.
 func Parse(data []byte) (*Run, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("the file is empty: the sweep that wrote it did not get as far; resume it or sweep again")
@@ -35,7 +35,7 @@ func Parse(data []byte) (*Run, error) {
 	return &run, nil
 }
 
-// explain says where the JSON is broken, and whether it ends too soon.
+// explain names the place where the JSON is broken, and whether it is truncated.
 func explain(data []byte, err error) error {
 	syntax, broken := errors.AsType[*json.SyntaxError](err)
 	kind, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
@@ -131,7 +131,7 @@ func (s Snapshot) validate() error {
 	return nil
 }
 
-// What no sweep goes beyond, with room: rates that are computed of it are numbers.
+// Bounds beyond any sweep, within which computed rates stay finite.
 const (
 	mostLevel                 = 1e9
 	leastSeconds, mostSeconds = 1e-9, 1e10 // a nanosecond; 317 years
@@ -144,7 +144,7 @@ func checkSeconds(seconds float64) error {
 	return fmt.Errorf("%g seconds were measured: it must be more than 0, and at most %g", seconds, mostSeconds)
 }
 
-// Encode returns the run as indented JSON with a last newline.
+// Encode returns the run as indented JSON with a final newline.
 func Encode(r *Run) ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return nil, fmt.Errorf("encoding a run: %w", err)
@@ -159,7 +159,7 @@ func Encode(r *Run) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write writes the run to path, whole or not at all.
+// Write writes the run to path atomically.
 func Write(path string, r *Run) error {
 	data, err := Encode(r)
 	if err != nil {

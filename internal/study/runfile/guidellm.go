@@ -14,22 +14,22 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// place is what one benchmark of GuideLLM is: the repetitions of a level.
+// exportedLevel is one benchmark of GuideLLM: the repetitions of a level.
 type exportedLevel struct {
 	target string
 	level  float64
 	rate   bool
 }
 
-// values of the measured turns of a place, in GuideLLM's units.
+// levelValues are the values of the measured turns of a level, in GuideLLM's units.
 type levelValues struct {
 	latency, ttft, answer, tpot, ntpot, prompt, output []float64
 	failed                                             int
-	// spans are those of the repetitions.
+	// // by repetition
 	spans map[int]timeSpan
 }
 
-// span is the time between the first and the last end of a number of turns.
+// timeSpan is the time between the first and the last end of its turns.
 type timeSpan struct {
 	from, to time.Time
 	turns    float64
@@ -70,7 +70,7 @@ func appendKnown(all []float64, v float64, known bool) []float64 {
 	return all
 }
 
-// seconds that were measured: so many turns have one gap less between their ends.
+// seconds returns the measured time. n ends have n − 1 gaps between them.
 func (v *levelValues) seconds() (sum float64) {
 	for _, w := range v.spans {
 		if w.turns > 1 {
@@ -80,8 +80,8 @@ func (v *levelValues) seconds() (sum float64) {
 	return sum
 }
 
-// writeGuideLLM writes benchmarks.json: of each place the statistics of its
-// measured turns. The turns themselves are in the other formats.
+// writeGuideLLM writes benchmarks.json with the statistics of the measured turns of each level.
+// The other formats have the turns themselves.
 func writeGuideLLM(to io.Writer, next turnlog.Next) error {
 	all := map[exportedLevel]*levelValues{}
 	err := eachTurn(next, func(t *turnlog.Turn, s turnlog.Study) error {
@@ -156,8 +156,7 @@ func (p exportedLevel) strategy() map[string]any {
 
 func unix(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-// successful has the statistics of some values; without any they are 0, as
-// GuideLLM writes them.
+// guidellmSummary returns the statistics of values. Without values they are 0, as in GuideLLM.
 func guidellmSummary(v []float64) map[string]any {
 	slices.Sort(v)
 	n := float64(len(v))

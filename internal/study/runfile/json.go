@@ -9,12 +9,12 @@ import (
 	"synthetic/internal/sketch"
 )
 
-// largest is the largest value in microseconds that a file may hold.
+// maxMicros is the largest allowed value in microseconds.
 const maxMicros = int64(sketch.Largest)
 
-// MarshalJSON writes exact values as one string, so that an indented file stays
-// short: microseconds in rising order, each after the first as the distance from
-// the one before ("181034,12,401"). Binned ones are written as the sketch is.
+// MarshalJSON writes exact values as one string, which keeps an indented file short:
+// microseconds in rising order, each as the difference from the previous one ("181034,12,401").
+// Binned values are written like a sketch.
 func (s *Sample) MarshalJSON() ([]byte, error) {
 	if s.binned != nil {
 		return s.binned.MarshalJSON()
@@ -30,8 +30,7 @@ func (s *Sample) MarshalJSON() ([]byte, error) {
 	return append(text, '"'), nil
 }
 
-// UnmarshalJSON reads either form, and refuses values that fall or are beyond
-// every turn.
+// UnmarshalJSON reads either form. It rejects falling values and values too large for a turn.
 func (s *Sample) UnmarshalJSON(data []byte) error {
 	*s = Sample{sorted: true}
 	if len(data) == 0 || data[0] != '"' {

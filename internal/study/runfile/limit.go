@@ -2,20 +2,20 @@ package runfile
 
 import "fmt"
 
-// The prober itself was the limit of a level, which is then not judged, from one
-// turn left out in so many, and from such a share of the time on that its CPU limit
-// took from it: what it lacked is as much as a load may lack (see ReachedShare).
+// The prober was the limit of a level, which is then not judged, if more than 1 turn in
+// spoiledShare was left out, or if its CPU limit stopped it for more than throttledShare of the
+// time. A level may lack as much of its load (see ReachedShare).
 const (
 	spoiledShare   = 100
 	throttledShare = 1 - ReachedShare
 )
 
-// remedy is what helps a prober that is the limit.
+// remedy is the advice for a prober that is the limit.
 const remedy = "give it more CPU, or share the load among more processes (--shards)"
 
-// Limit says that the prober or its machine was the limit, by how much, and what
-// helps: what was measured then says nothing of the deployment's capacity. "" when
-// they were not.
+// Limit describes how the prober or its machine was the limit, and what helps. Such a
+// measurement says nothing about the deployment's capacity. It returns "" if they were not the
+// limit.
 func (r Result) Limit() string {
 	if r.Throttled != nil && *r.Throttled > throttledShare {
 		return fmt.Sprintf("the CPU limit of its cgroup kept the prober from running for %.0f%% of the time; %s", 100**r.Throttled, remedy)
@@ -26,5 +26,4 @@ func (r Result) Limit() string {
 	return ""
 }
 
-// Spoiled reports whether the prober or its machine was the limit.
 func (r Result) Spoiled() bool { return r.Limit() != "" }

@@ -7,7 +7,7 @@ import (
 	"synthetic/internal/sketch"
 )
 
-// Shift puts the times of a result from one clock to another.
+// Shift adds an offset to the times of a result.
 func (r *Result) Shift(by time.Duration) {
 	r.Started, r.Ended = r.Started.Add(by), r.Ended.Add(by)
 	for i := range r.Snapshots {
@@ -15,10 +15,10 @@ func (r *Result) Shift(by time.Duration) {
 	}
 }
 
-// Merge adds what another process measured of the same load at the same time:
-// counts, values and what was in flight add up; what the deployment said of itself
-// is the same for all and taken once. InFlightMax becomes unknown: the peaks of two
-// processes are not at one time. State, verdict and reasons stay r's.
+// Merge adds the measurement of another process that carried a part of the same load at the
+// same time. Counts, values and numbers in flight add up; each server page is taken once.
+// InFlightMax becomes unknown, because the peaks of two processes differ in time. State,
+// verdict and reasons stay r's.
 func (r *Result) Merge(o Result) {
 	r.Started, r.Ended = Earlier(r.Started, o.Started), Later(r.Ended, o.Ended)
 	for i, s := range o.Snapshots {
@@ -37,7 +37,7 @@ func (r *Result) Merge(o Result) {
 	}
 }
 
-// End of the interval.
+// End returns the end of the interval.
 func (s Snapshot) End() time.Time { return s.Started.Add(toDuration(s.Seconds)) }
 
 func (s *Snapshot) merge(o Snapshot) {
@@ -106,7 +106,7 @@ func (t *Tokens) merge(o Tokens) {
 	t.Prompt += o.Prompt
 	t.Output += o.Output
 	t.OutputEstimated += o.OutputEstimated
-	if o.Cached != nil && o.CachedOf != nil { // who had no turn does not know
+	if o.Cached != nil && o.CachedOf != nil { // // a block without turns has none
 		addTo(&t.Cached, *o.Cached)
 		addTo(&t.CachedOf, *o.CachedOf)
 	}
@@ -121,7 +121,7 @@ func (d *Distributions) merge(o Distributions) {
 	d.Latency.Merge(o.Latency)
 }
 
-// both is the weighted sum, unknown when a part is.
+// weightedSum returns the weighted sum, nil if a part is unknown.
 func weightedSum[N int | float64](a, b *N, weightA, weightB N) *N {
 	if a == nil || b == nil {
 		return nil
@@ -137,7 +137,7 @@ func larger(a, b *float64) *float64 {
 	return a
 }
 
-// Earlier is the first of two times.
+// Earlier returns the earlier time.
 func Earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
@@ -145,7 +145,7 @@ func Earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// Later is the last of two times.
+// Later returns the later time.
 func Later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

@@ -9,22 +9,20 @@ import (
 	"synthetic/internal/sketch"
 )
 
-// ReachedShare is the part of its load that a level has to have carried to be
-// called by it.
+// ReachedShare is the share of its load that a level must have carried.
 const ReachedShare = 0.95
 
-// refusedShare is the share of failed turns, 1 in so many, from
-// which on their errors judge a closed loop, whose places a deployment that
-// refuses at once leaves empty.
 const (
+	// A closed loop in which more than 1 turn in refusedShare failed is judged by its errors
+	// instead: a deployment that refuses at once leaves places empty.
 	refusedShare = 20
-	// lateStarts is the p99 of the schedule lag from which the prober is named.
+	// lateStarts is the p99 of the schedule lag above which the prober is the cause.
 	lateStarts = 10 * time.Millisecond
 )
 
-// NotReached says that a result did not carry the load that it is named by, why,
-// and what helps: such a result proves nothing of its level, and is compared
-// with none. "" when it did, or when the file does not tell.
+// NotReached says why a result did not carry the load of its level, and what helps. Such a
+// result proves nothing about its level and is not compared. It returns "" if the level was
+// reached, or if the file does not tell.
 func (r *Run) NotReached(x Result) string {
 	if x.Unreached != "" {
 		return x.Unreached
@@ -42,15 +40,15 @@ func (r *Run) NotReached(x Result) string {
 	return fmt.Sprintf("%.1f of %g were in flight: %s", carried, asked, r.belowConcurrency(x))
 }
 
-// load is what a result carried and what it should have: conversations in
-// flight, or conversations started and due.
+// carriedLoad returns the load of a result and the wanted load: conversations in flight, or
+// conversations started and due.
 func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 	var seconds, held float64
 	var started, due uint64
 	known := true
 	for _, s := range x.Snapshots {
 		mean := s.ConversationsMean
-		if mean == nil && r.hasNoThinkTime() { // files of earlier versions
+		if mean == nil && r.hasNoThinkTime() { // // earlier versions
 			mean = s.InFlightMean
 		}
 		if mean == nil {
@@ -71,14 +69,12 @@ func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 	return held / seconds, r.Shard.share(x.Level), known && seconds > 0 && failed*refusedShare <= ended
 }
 
-// thinkless reports a workload of which a conversation always has a turn in
-// flight.
+// hasNoThinkTime reports whether each conversation always has a turn in flight.
 func (r *Run) hasNoThinkTime() bool {
 	return slices.ContainsFunc(r.Workload.Parameters, Parameter.IsZeroThinkTime)
 }
 
-// Thinkless reports the parameter of a workload that says that turns follow each
-// other at once.
+// IsZeroThinkTime reports whether the parameter says that turns follow each other at once.
 func (p Parameter) IsZeroThinkTime() bool { return p.Name == "think_time" && p.Value == "0s … 0s" }
 
 func (r *Run) belowRate(x Result) string {
@@ -114,7 +110,7 @@ func roundToMillis(s float64) time.Duration {
 	return toDuration(s).Round(time.Millisecond)
 }
 
-// Lags are all that blocks of results have of one kind of lateness, in seconds.
+// Lags merges one kind of lateness of all blocks, in seconds.
 func Lags(results []Result, of func(Block) *sketch.Sketch) (all sketch.Sketch) {
 	for _, r := range results {
 		for _, b := range r.Blocks() {

@@ -1,5 +1,3 @@
-// Package sample holds the values of turns as they were measured, so that their
-// quantiles are exact and runs can be joined without loss.
 package runfile
 
 import (
@@ -9,20 +7,19 @@ import (
 	"synthetic/internal/sketch"
 )
 
-// Sample is a set of durations in seconds: exact to a microsecond or, for gaps,
-// of which a turn has hundreds, and in files of earlier versions, binned to 1 %.
-// The zero value is an empty exact one. Reading sorts, so that it is not safe for
-// concurrent use.
+// Sample is a set of durations in seconds. Values are exact to a microsecond. They are binned
+// to 1 % in files of earlier versions and for gaps between tokens, because a turn has hundreds.
+// The zero value is an empty exact sample. Methods sort it, so it is not safe for concurrent
+// use.
 type Sample struct {
 	micros []int64
 	sorted bool
 	binned *sketch.Sketch
 }
 
-// microsecond in seconds.
 const microsecond = 1e-6
 
-// Add adds a value, exactly unless the sample is binned. Negative ones count as 0.
+// Add adds a value. Negative values count as 0.
 func (s *Sample) Add(seconds float64) {
 	if s.binned != nil {
 		s.binned.Add(seconds)
@@ -31,7 +28,7 @@ func (s *Sample) Add(seconds float64) {
 	s.micros, s.sorted = append(s.micros, int64(math.Round(max(seconds, 0)/microsecond))), false
 }
 
-// Bin adds a value to a sample that is binned, or becomes so.
+// Bin adds a value and makes the sample binned.
 func (s *Sample) Bin(seconds float64) {
 	s.bin()
 	s.binned.Add(seconds)
@@ -47,8 +44,7 @@ func (s *Sample) bin() {
 	}
 }
 
-// Merge adds every value of o, and leaves o as it is. Binned and exact ones make
-// a binned one.
+// Merge adds the values of o. The result is binned if one of the two is.
 func (s *Sample) Merge(o *Sample) {
 	if o.binned != nil {
 		s.bin()
@@ -64,7 +60,7 @@ func (s *Sample) Merge(o *Sample) {
 	}
 }
 
-// Error is the largest relative error of a quantile: 0 for exact values.
+// Error returns the largest relative error of a quantile: 0 for exact values.
 func (s *Sample) Error() float64 {
 	if s.binned != nil {
 		return sketch.Error
@@ -72,7 +68,7 @@ func (s *Sample) Error() float64 {
 	return 0
 }
 
-// Count is the number of values.
+// Count returns the number of values.
 func (s *Sample) Count() uint64 {
 	if s.binned != nil {
 		return s.binned.Count()
@@ -80,7 +76,7 @@ func (s *Sample) Count() uint64 {
 	return uint64(len(s.micros))
 }
 
-// Sum is the sum of the values.
+// Sum returns the sum of the values.
 func (s *Sample) Sum() float64 {
 	if s.binned != nil {
 		return s.binned.Sum()
@@ -92,7 +88,7 @@ func (s *Sample) Sum() float64 {
 	return sum * microsecond
 }
 
-// Squares is the sum of the squared distances from a value.
+// Squares returns the sum of the squared distances from a value.
 func (s *Sample) Squares(from float64) float64 {
 	if s.binned != nil {
 		return s.binned.Squares(from)
@@ -105,14 +101,13 @@ func (s *Sample) Squares(from float64) float64 {
 	return sum
 }
 
-// Min is the smallest value; NaN when empty.
+// Min returns the smallest value; NaN if empty.
 func (s *Sample) Min() float64 { return s.Quantile(0) }
 
-// Max is the largest value; NaN when empty.
+// Max returns the largest value; NaN if empty.
 func (s *Sample) Max() float64 { return s.Quantile(1) }
 
-// Quantile is the value of rank ⌈q × count⌉, counted from 1 in rising order; NaN
-// when the sample is empty.
+// Quantile returns the value of rank ⌈q × count⌉; NaN if empty.
 func (s *Sample) Quantile(q float64) float64 {
 	switch {
 	case s.binned != nil:
@@ -125,7 +120,7 @@ func (s *Sample) Quantile(q float64) float64 {
 	return float64(s.micros[min(max(rank, 1), len(s.micros))-1]) * microsecond
 }
 
-// Rank is how many values lie at or below v.
+// Rank returns the number of values at or below v.
 func (s *Sample) Rank(v float64) float64 {
 	if s.binned != nil {
 		return s.binned.Rank(v)
@@ -140,8 +135,7 @@ func (s *Sample) Rank(v float64) float64 {
 	return float64(n)
 }
 
-// At is the value that has so many values at or below it, between two order
-// statistics in proportion.
+// At returns the value of a fractional rank, interpolated between two values.
 func (s *Sample) At(rank float64) float64 {
 	n := len(s.micros)
 	switch {
@@ -158,8 +152,8 @@ func (s *Sample) At(rank float64) float64 {
 	return ((1-part)*float64(s.micros[low-1]) + part*float64(s.micros[min(low, n-1)])) * microsecond
 }
 
-// GeometricMean is the exponential of the mean logarithm; NaN when empty. A value
-// of 0 enters as sketch.Smallest.
+// GeometricMean returns the geometric mean; NaN if empty. A value of 0 counts as
+// sketch.Smallest.
 func (s *Sample) GeometricMean() float64 {
 	if s.binned != nil {
 		return s.binned.GeometricMean()

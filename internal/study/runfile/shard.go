@@ -7,26 +7,24 @@ import (
 	"time"
 )
 
-// Shard is one of several processes that carry one load together. Everything
-// planned is of the whole load, everything measured of this shard alone; verdicts
-// are of the whole, for shard 0 judges by what all shards count.
+// Shard identifies one of several processes that carry a load together. Plans describe the
+// whole load, measurements that of this shard. Verdicts apply to the whole, because shard 0
+// judges the counts of all.
 type Shard struct {
-	// Index is this one, from 0, of Count.
+	// Index counts from 0.
 	Index int `json:"index"`
 	Count int `json:"count"`
-	// Sweep is the same for the shards of one sweep, and differs between two sweeps
-	// of one plan.
+	// Sweep is equal for the shards of one sweep, and differs between sweeps of one plan.
 	Sweep string `json:"sweep,omitempty"`
-	// OffsetSeconds, added to this shard's clock, gives that of shard 0, to within
-	// ErrorSeconds either way, in all that it measured.
+	// OffsetSeconds plus this shard's clock is the clock of shard 0, within ±ErrorSeconds.
 	OffsetSeconds float64 `json:"offset_seconds"`
 	ErrorSeconds  float64 `json:"error_seconds"`
 }
 
-// String is "shard 1 of 4"; shards count from 0.
+// String returns "shard 1 of 4"; shards count from 0.
 func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Index, s.Count) }
 
-// Clock is what is to be added to this shard's times, and how far that may be off.
+// Clock returns the offset and its error.
 func (s Shard) Clock() (offset, within time.Duration) {
 	return toDuration(s.OffsetSeconds), toDuration(s.ErrorSeconds)
 }
@@ -37,7 +35,7 @@ type LostShard struct {
 	Why   string `json:"why"`
 }
 
-// LostShards are "shard 2 (no sign of life for 10s), shard 3 (…)".
+// LostShards returns "shard 2 (no sign of life for 10s), shard 3 (…)".
 func LostShards(all []LostShard) string {
 	words := make([]string, len(all))
 	for i, s := range all {
@@ -46,8 +44,7 @@ func LostShards(all []LostShard) string {
 	return strings.Join(words, ", ")
 }
 
-// asked is the shard's part of so many conversations in flight; all of them for
-// a nil shard.
+// share returns the shard's part of the conversations in flight; all of them for nil.
 func (s *Shard) share(level float64) float64 {
 	if s == nil || s.Count <= 1 {
 		return level

@@ -9,118 +9,109 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Snapshot is one measured interval of a level. Its turns are kept in blocks
-// of time, so that a reader can see how much turns that are close in time have
-// in common, and how wide a confidence interval has to be for it.
+// Snapshot is one measured interval of a level. Its blocks of time show how much neighbouring
+// turns are correlated, which decides the width of confidence intervals.
 type Snapshot struct {
 	Started time.Time `json:"started"`
-	// Seconds of wall time that were measured.
+	// Seconds of measured wall time.
 	Seconds float64 `json:"seconds"`
-	// Blocks are equal parts of the interval, in order (the last may be
-	// shorter). A turn belongs to the block in which it ended.
+	// Blocks are equal parts of the interval, in order; the last may be shorter. A turn belongs
+	// to the block in which it ended.
 	Blocks []Block `json:"blocks"`
-	// ConversationStarts and ConversationSkips within the interval; skips are
-	// starts that were due and could not be (cap, budget).
+	// ConversationStarts and ConversationSkips count starts, and starts skipped because of a
+	// cap or budget.
 	ConversationStarts uint64 `json:"conversation_starts"`
 	ConversationSkips  uint64 `json:"conversation_skips,omitempty"`
-	// ConversationsDue are the starts that an open loop's arrivals asked for within
-	// the interval, whenever they came; ConversationsMean is the time-weighted mean
-	// of conversations in flight, those between two turns included. Absent in
-	// files of earlier versions.
+	// ConversationsDue counts the starts that were due in an open loop. ConversationsMean is
+	// the mean number of conversations in flight over time, including those between turns. Both
+	// are absent in files of earlier versions.
 	ConversationsDue  uint64   `json:"conversations_due,omitempty"`
 	ConversationsMean *float64 `json:"conversations_mean,omitempty"`
-	// InFlightMean is the time-weighted mean and InFlightMax the largest number
-	// of turns in flight; InFlightEnd were left when the interval ended.
+	// InFlightMean is the mean number of turns in flight over time, InFlightMax the largest,
+	// and InFlightEnd the number at the end.
 	InFlightMean *float64 `json:"in_flight_mean"`
 	InFlightMax  *int     `json:"in_flight_max"`
 	InFlightEnd  *int     `json:"in_flight_end"`
-	// Server is what the deployment said of itself over the same interval.
+	// Server holds the deployment's own metrics for the interval.
 	Server []Server `json:"server,omitempty"`
 }
 
-// Block is a part of a snapshot.
 type Block struct {
-	// Seconds of wall time.
 	Seconds float64 `json:"seconds"`
-	// TurnsStarted were sent within the block; Outcomes counts those that
-	// ended within it.
+	// TurnsStarted counts turns sent in the block, Outcomes turns that ended in it.
 	TurnsStarted uint64                   `json:"turns_started"`
 	Outcomes     map[probe.Outcome]uint64 `json:"outcomes"`
-	// TurnSeconds are the durations of all turns that ended, which were in flight:
-	// failed ones and those that the prober or a user ended, too.
+	// TurnSeconds is the duration of all turns that ended, including failed ones and those that
+	// the prober or a user ended.
 	TurnSeconds float64 `json:"turn_seconds,omitempty"`
-	// Good counts turns that met every objective that judged them, and that
-	// were judged at all: the numerator of goodput.
+	// Good counts judged turns that met every objective that judged them. It is the numerator
+	// of goodput.
 	Good uint64 `json:"good"`
-	// NotJudged turns were left out by an objective because the prober itself had
-	// been too late.
+	// NotJudged counts turns that an objective left out because the prober was late.
 	NotJudged uint64 `json:"not_judged,omitempty"`
-	// SLOs counts good and bad turns per objective, by its name.
+	// SLOs counts good and bad turns by objective.
 	SLOs   map[string]Judged `json:"slos,omitempty"`
 	Tokens Tokens            `json:"tokens"`
-	// First and Followup turns are different populations.
+	// First and followup turns are different populations.
 	First    Distributions `json:"first"`
 	Followup Distributions `json:"followup"`
-	// ScheduleLag is the prober's own lateness per turn, ReadLag the longest
-	// delay between the arrival of a token and our look at it, per turn.
+	// ScheduleLag is the prober's own lateness per turn. ReadLag is the longest delay per turn
+	// between the arrival of a token and its reading.
 	ScheduleLag *sketch.Sketch `json:"schedule_lag,omitempty"`
 	ReadLag     *sketch.Sketch `json:"read_lag,omitempty"`
-	// AddedTTFT and AddedGap are what the prober itself may have added at most to
-	// the TTFT of a turn, and to a time between two of its tokens or to its end.
-	// Where the kernel stamped each token by itself, that is next to nothing however
-	// long they lay unread.
+	// AddedTTFT bounds the prober's own part of a turn's TTFT. AddedGap bounds its part of the
+	// time between two tokens or to the end. It is close to 0 if the kernel recorded the
+	// arrival of each token, however late the prober read it.
 	AddedTTFT *sketch.Sketch `json:"added_ttft,omitempty"`
 	AddedGap  *sketch.Sketch `json:"added_gap,omitempty"`
 }
 
 // Tokens are the server's counts, summed over the turns that ended.
 type Tokens struct {
-	// Prompt and Output are over the turns that said so; of the Output,
-	// OutputEstimated were counted by events for want of usage.
+	// Prompt and Output sum the turns with known counts. OutputEstimated is the part of Output
+	// that was counted by events because usage was missing.
 	Prompt          uint64 `json:"prompt"`
 	Output          uint64 `json:"output"`
 	OutputEstimated uint64 `json:"output_estimated,omitempty"`
-	// Cached prompt tokens of the turns that said how many were cached, whose
-	// prompts had CachedOf tokens in all. Both null when no turn said so.
+	// Cached counts cached prompt tokens of the turns with a known count. CachedOf counts their
+	// prompt tokens. Both are null if no turn had a count.
 	Cached   *uint64 `json:"cached"`
 	CachedOf *uint64 `json:"cached_of"`
 }
 
-// Distributions are the latencies of one kind of turn, in seconds.
+// Distributions are the latencies of one kind of turn.
 type Distributions struct {
 	TTFT       Distribution `json:"ttft,omitzero"`
 	AnswerTTFT Distribution `json:"answer_ttft,omitzero"`
 	TPOT       Distribution `json:"tpot,omitzero"`
-	// NTPOT is the duration of a turn over its output tokens, its first and its
-	// wait included. Absent in files of earlier versions.
+	// NTPOT is the duration of a turn over its output tokens, including the wait for the first
+	// one. Absent in files of earlier versions.
 	NTPOT Distribution `json:"ntpot,omitzero"`
-	// ITL has one value per gap between token-bearing events; it counts no
-	// failures, since a turn that failed is no number of gaps.
+	// ITL has one value per gap between events with tokens. It counts no failures, because a
+	// failed turn has no definite number of gaps.
 	ITL Distribution `json:"itl,omitzero"`
-	// Latency is sent → end of the stream.
+	// Latency is the time from sending to the end of the stream.
 	Latency Distribution `json:"latency,omitzero"`
 }
 
-// Distribution is a set of values in seconds, exact but for ITL, and how many turns failed
-// without giving one: a quantile can be told over the values alone, or with
-// the failures at +∞.
+// Distribution is a set of values in seconds and the number of turns that failed without a
+// value. Quantiles can include failures at +∞.
 type Distribution struct {
 	Values   *Sample `json:"values,omitempty"`
 	Failures uint64  `json:"failures,omitempty"`
 }
 
-// Server is what one metrics endpoint of the deployment said over a snapshot.
+// Server holds the metrics of one endpoint of the deployment for a snapshot.
 type Server struct {
-	// Source names the endpoint ("http://frontend:8000/metrics").
+	// Source is the endpoint, such as "http://frontend:8000/metrics".
 	Source string `json:"source"`
-	// Families are the metric families that were found there.
+	// Families are the metric families that were found.
 	Families []string `json:"families"`
-	// Figures by the names below; what was not found is absent.
+	// Figures by the names below; missing ones are absent.
 	Figures map[string]float64 `json:"figures"`
 }
 
-// Names of server figures that reports know by title and unit. Others may be
-// added freely and are printed as they are.
+// Server figures with a title and unit in reports. Other names are printed as they are.
 const (
 	ServerKVHitRatio      = "kv_hit_ratio"         // cached / prompt tokens, 0 … 1
 	ServerKVUsageMean     = "kv_usage_mean"        // share of the KV cache in use, 0 … 1
@@ -142,9 +133,8 @@ const (
 	ServerGPUPower        = "gpu_power_watts" // of all GPUs of the page, mean
 )
 
-// Observe counts one finished turn in the block. It is not safe for concurrent
-// use. Turns that the prober itself ended are counted among the outcomes, were in
-// flight, and are nothing else.
+// Observe counts a finished turn. It is not safe for concurrent use. A turn that the prober
+// ended itself counts only in Outcomes and TurnSeconds.
 func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	if b.Outcomes == nil {
 		b.Outcomes = map[probe.Outcome]uint64{}
@@ -216,8 +206,8 @@ func addTo[N int | uint64](sum **uint64, n N) {
 	**sum += uint64(n)
 }
 
-// observe follows the SLO's judgement: what was measured counts, whatever came
-// after it, for TTFT; TPOT, ITL and latency are those of whole answers.
+// observe counts a turn's latencies by the rules of the SLOs: a measured TTFT counts whatever
+// came later; the other latencies need a whole answer.
 func (d *Distributions) observe(r probe.Result) {
 	failed := r.Outcome.Failed()
 	d.TTFT.observe(r.TTFT, failed)

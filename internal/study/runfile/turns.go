@@ -12,21 +12,20 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// turnBlock is the length of a block of a run that is made of its turns alone.
+// turnBlock is the length of blocks in runs made from turn logs.
 const turnBlock = 10 * time.Second
 
-// Cell is what a result is of, and what a turn of a study belongs to.
+// Cell identifies a result and its turns.
 type Cell struct {
 	Variant    string
 	Level      float64
 	Repetition int
 }
 
-// Cell is what the result is of.
+// Cell returns the cell of the result.
 func (r Result) Cell() Cell { return Cell{r.Variant, r.Level, r.Repetition} }
 
-// each calls do for each turn of a study with its result. A log of which no turn
-// is of a study is refused.
+// eachStudyTurn calls do for each turn of a study. It rejects a log without such turns.
 func eachStudyTurn(next turnlog.Next, do func(t *turnlog.Turn, c Cell, r probe.Result)) error {
 	any := false
 	err := next.Each(func(t *turnlog.Turn) error {
@@ -42,10 +41,9 @@ func eachStudyTurn(next turnlog.Next, do func(t *turnlog.Turn, c Cell, r probe.R
 	return err
 }
 
-// Recount judges the turns of a run by other objectives: they must be those that
-// it measured. What was decided by the former ones goes with them. A log does not
-// say of which turns the prober itself was late: those are judged, too, but a level
-// that had too many of them stays Spoiled.
+// Recount judges the turns of a run, which next must return, by other objectives. It drops
+// decisions by the former ones. A log does not say for which turns the prober was late, so
+// these are judged too. A level with too many of them stays Spoiled.
 func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 	results := map[Cell]*Result{}
 	for i := range r.Results {
@@ -84,7 +82,7 @@ func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 	return r.checkComplete(counted)
 }
 
-// holds checks that so many turns of each result are all that it has.
+// checkComplete checks that the log had every turn of each result.
 func (r *Run) checkComplete(counted map[*Result]uint64) error {
 	for i := range r.Results {
 		x, all := &r.Results[i], uint64(0)
@@ -111,8 +109,8 @@ func (r *Result) eachBlock(do func(b *Block)) {
 	}
 }
 
-// at is the block of a time. One that is a rounding beyond the measurement is of
-// its first or last.
+// blockAt returns the block of a time. Times just outside the measurement, due to rounding,
+// belong to the first or last block.
 func (r *Result) blockAt(end time.Time) (found *Block) {
 	for i := range r.Snapshots {
 		s := &r.Snapshots[i]
@@ -127,13 +125,13 @@ func (r *Result) blockAt(end time.Time) (found *Block) {
 	return found
 }
 
-// exactly is the duration that a number of seconds was written for.
+// toDuration rounds seconds to the nearest nanosecond.
 func toDuration(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
-// FromTurns makes a run of a log of its turns alone, without objectives: what was
-// not of a turn (scrapes, gaps between tokens, the prober's lateness) is unknown.
+// FromTurns makes a run from its turn log, without objectives. What a log lacks (scrapes, gaps
+// between tokens, the prober's lateness) is unknown.
 func FromTurns(next turnlog.Next) (*Run, error) {
 	run := &Run{Format: Format, Title: "A study by its turns", LevelKind: Concurrency, Repetitions: 1}
 	results, last := map[Cell]*Result{}, map[Cell]time.Time{}
@@ -181,7 +179,7 @@ func FromTurns(next turnlog.Next) (*Run, error) {
 	return run, run.Validate()
 }
 
-// take counts a turn in its block.
+// addTurn counts a turn in its block.
 func (s *Snapshot) addTurn(turn probe.Result) {
 	i := max(int(turn.End.Sub(s.Started)/turnBlock), 0)
 	for len(s.Blocks) <= i {
@@ -193,7 +191,7 @@ func (s *Snapshot) addTurn(turn probe.Result) {
 	}
 }
 
-// end completes a snapshot that a log of turns has ended.
+// finish completes a snapshot after the last turn of a log.
 func (s *Snapshot) finish(last time.Time) {
 	var turns uint64
 	for _, b := range s.Blocks {
@@ -201,14 +199,14 @@ func (s *Snapshot) finish(last time.Time) {
 		turns += n
 	}
 	s.Seconds = max(last.Sub(s.Started), time.Millisecond).Seconds()
-	if turns > 1 { // between so many ends there is one gap less
+	if turns > 1 { // // n ends have n − 1 gaps between them
 		s.Seconds *= float64(turns) / float64(turns-1)
 	}
 	inFlight := 0.0
 	for i := range s.Blocks {
 		b := &s.Blocks[i]
 		inFlight += b.TurnSeconds / s.Seconds
-		b.ScheduleLag, b.ReadLag, b.AddedTTFT, b.AddedGap = nil, nil, nil, nil // which turns do not say
+		b.ScheduleLag, b.ReadLag, b.AddedTTFT, b.AddedGap = nil, nil, nil, nil // // a log lacks them
 	}
 	if n := len(s.Blocks); n > 0 {
 		s.Blocks[n-1].Seconds = max(s.Seconds-float64(n-1)*turnBlock.Seconds(), 1e-3)

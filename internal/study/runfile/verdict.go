@@ -8,48 +8,42 @@ import (
 	"synthetic/internal/probe"
 )
 
-// Standing is what a measurement proves of a level, with the confidence that
-// the plan asks for.
+// Standing is what a measurement proves about a level, with the confidence of the plan.
 type Standing string
 
-// Values of Standing.
 const (
 	// Met: every objective is met.
 	Met Standing = "met"
-	// Missed: at least one objective is not.
+	// Missed: at least one objective is missed.
 	Missed Standing = "missed"
-	// Undecided: the level is too near the edge, or was measured too briefly,
-	// for either.
+	// Undecided: the level is too close to its limit, or was measured too briefly.
 	Undecided Standing = "undecided"
 )
 
-// Verdict says whether a level met its objectives, as the sweep decided while
-// it measured, by what Result.Judged counts.
+// LevelVerdict says whether a level met its objectives.
 type LevelVerdict struct {
-	// Met says that every objective was met by the turns that were judged,
-	// whatever that proves; Standing says what it proves.
+	// Met is set if the judged turns met every objective, proven or not. Standing says what is
+	// proven.
 	Met      bool     `json:"met"`
 	Standing Standing `json:"standing,omitempty"`
 	// Lost names the objectives that were not met.
 	Lost []string `json:"lost,omitempty"`
-	// Confidence in (0, 1) that every objective is met: the exact one-sided one
-	// of the least certain objective, for turns thinned to independent ones.
+	// Confidence, in (0, 1), that every objective is met: that of the least certain objective,
+	// one-sided, for the effective number of turns.
 	Confidence float64 `json:"confidence"`
-	// Decided says how: "measured" at the full length of the level, "early"
-	// by a sequential test whose chance of error is Error or because nothing
-	// can be proven any more, "provisional" by that test for a level that a
-	// search passed on its way.
+	// Decided is "measured" after the full level, "early" if a sequential test with an error
+	// probability of Error decided or no proof is possible any more, and "provisional" for a
+	// level that a search passed by that test on its way up.
 	Decided string  `json:"decided"`
 	Error   float64 `json:"error,omitempty"`
 }
 
-// Open reports whether nothing was judged: the turns do not even seem to meet the
-// objectives, or to miss one.
+// Unjudged reports whether nothing was judged, so that the turns do not even seem to pass or
+// fail.
 func (v LevelVerdict) Unjudged() bool { return v.Standing == Undecided && !v.Met && len(v.Lost) == 0 }
 
-// Words are those that every output has for a verdict: PASS, FAIL (ttft+tpot),
-// UNDECIDED (seems to pass). The names are of the objectives that were missed, or
-// seem to be.
+// Words returns the text of a verdict for every output: PASS, FAIL (ttft+tpot), UNDECIDED
+// (seems to pass). The names are objectives that were missed, or seem to be.
 func (v LevelVerdict) Words(lost []string) string {
 	names := strings.Join(lost, "+")
 	switch {
@@ -67,35 +61,32 @@ func (v LevelVerdict) Words(lost []string) string {
 	return "UNDECIDED"
 }
 
-// Values of Verdict.Decided.
+// Values of LevelVerdict.Decided.
 const (
 	DecidedMeasured    = "measured"
 	DecidedEarly       = "early"
 	DecidedProvisional = "provisional"
 )
 
-// GaveUp reports a level that the sweep gave up for another reason than its judged
-// turns: a queue that grew, a target that was gone.
+// GaveUp reports whether the sweep gave up the level for a reason other than its judged turns,
+// such as a growing queue or a lost target.
 func (r Result) GaveUp() bool {
 	return r.State == EndedEarly && r.Verdict != nil && r.Verdict.Standing == Missed && r.Verdict.Decided == DecidedMeasured
 }
 
-// Judged counts the turns that an objective called good or bad.
+// Judged counts the turns that an objective judged.
 type Judged struct {
 	Good uint64 `json:"good"`
 	Bad  uint64 `json:"bad"`
-	// Failed of the bad turns did not succeed; the others were too slow.
+	// Failed counts the bad turns that did not succeed; the others were too slow.
 	Failed uint64 `json:"failed,omitempty"`
 }
 
-// Judged returns how an objective judged a level: the turns of each block, in
-// order, and how many turns were lost in the tail. A turn of the tail that was
-// slow ended under a falling load and says nothing of the level, and neither
-// does a good one; one that failed does, if the objective minds: a hang counts
-// at its deadline, also when that lies behind the measurement.
+// Judged returns the judged turns of each block and the turns lost in the tail. Turns of the
+// tail ended under a falling load, so only those count that failed and that the objective
+// counts as bad. A hang counts at its deadline, also after the measurement.
 //
-// This is the one rule for what counts: the verdict of a sweep and the matrix of
-// a report both follow it.
+// The verdict of a sweep and the matrix of a report both use this rule.
 func (r Result) Judged(objective string) (blocks []Judged, lost uint64) {
 	for _, b := range r.Blocks() {
 		blocks = append(blocks, b.SLOs[objective])
@@ -106,7 +97,7 @@ func (r Result) Judged(objective string) (blocks []Judged, lost uint64) {
 	return blocks, lost
 }
 
-// Blocks are those of all snapshots, in order.
+// Blocks returns the blocks of all snapshots, in order.
 func (r Result) Blocks() []Block {
 	var all []Block
 	for _, s := range r.Snapshots {
@@ -115,8 +106,8 @@ func (r Result) Blocks() []Block {
 	return all
 }
 
-// Ended is how many turns came to their end, and how many of them failed. Turns
-// that the prober itself ended did not.
+// Ended returns the turns that ended and those among them that failed. It leaves out turns that
+// the prober ended itself.
 func (b Block) Ended() (turns, failed uint64) {
 	for outcome, n := range b.Outcomes {
 		if !outcome.Own() {
@@ -129,9 +120,8 @@ func (b Block) Ended() (turns, failed uint64) {
 	return turns, failed
 }
 
-// LeftOut is how many turns say nothing of the deployment, or too little for an
-// objective, because the prober itself was late or could not send; and of how
-// many.
+// LeftOut returns how many turns say too little about the deployment because the prober was
+// late or could not send, and the number of all turns.
 func (r Result) LeftOut() (turns, of uint64) {
 	blocks := r.Blocks()
 	if r.Tail != nil {
@@ -147,34 +137,31 @@ func (r Result) LeftOut() (turns, of uint64) {
 	return turns, of
 }
 
-// Capacity is how far a variant scales within the objectives, in the words of
-// a confidence that was asked for: what was proven, and what was not. A grid
-// and a search state it by the same rule.
+// Capacity is how far a variant scales within its objectives with a given confidence. A grid
+// and a search use the same rule.
 type Capacity struct {
 	Variant string `json:"variant"`
-	// Level is the highest one that is proven to meet the objectives; null when
-	// none is.
+	// Level is the highest level that is proven to meet the objectives; null if there is none.
 	Level *float64 `json:"level"`
-	// Confidence that Level meets them, and the one that was asked for.
+	// Confidence that Level meets them, and the required one.
 	Confidence float64 `json:"confidence"`
 	Wanted     float64 `json:"wanted"`
-	// Missed is the lowest level that is proven to miss an objective; null when
-	// none is. Undecided levels were measured above Level and below Missed.
+	// Missed is the lowest level that is proven to miss an objective; null if there is none.
+	// Undecided levels lie between Level and Missed.
 	Missed    *float64  `json:"missed"`
 	Undecided []float64 `json:"undecided,omitempty"`
 	// NotReached levels did not carry their load (see Run.NotReached).
 	NotReached []float64 `json:"not_reached,omitempty"`
 	// Visited levels in the order of the visits.
 	Visited []float64 `json:"visited"`
-	// MeasuredSeconds are the measured times of the visits, GridSeconds what
-	// all levels would have taken as planned; null when that ends by number.
+	// MeasuredSeconds is the measured time of all visits, GridSeconds the planned time of all
+	// levels; null if measurements end by a number of conversations.
 	MeasuredSeconds float64  `json:"measured_seconds"`
 	GridSeconds     *float64 `json:"grid_seconds"`
 }
 
-// Rise takes in the next higher level that was reached. The capacity is the
-// highest level that is proven to meet the objectives, of those below the lowest
-// one that is proven to miss them; one of which nothing is proven ends nothing.
+// AddLevel adds the next higher level that was reached. The capacity is the highest proven
+// level below the lowest missed level. Undecided levels do not end it.
 func (c *Capacity) AddLevel(level float64, v LevelVerdict) {
 	switch {
 	case c.Missed != nil:
@@ -187,9 +174,8 @@ func (c *Capacity) AddLevel(level float64, v LevelVerdict) {
 	}
 }
 
-// Sentence says the capacity, naming levels by a word ("concurrency"):
-// "concurrency 70 meets the SLOs with a confidence of 98.4% (wanted 95%),
-// concurrency 80 misses them".
+// Sentence describes the capacity, with a word for levels: "concurrency 70 meets the SLOs with
+// a confidence of 98.4% (wanted 95%), concurrency 80 misses them".
 func (c Capacity) Sentence(level string) string {
 	if len(c.Visited) == 0 {
 		return "not known, no level was measured"
@@ -210,12 +196,12 @@ func (c Capacity) Sentence(level string) string {
 	return strings.Join(parts, ", ")
 }
 
-// percent of a confidence, rounded down to a tenth: 100 % is never reached.
+// floorPercent converts a confidence to percent, rounded down to a tenth and below 100.
 func floorPercent(confidence float64) float64 {
 	return math.Floor(math.Min(1000*confidence+1e-9, 999)) / 10
 }
 
-// FormatLevels is "80, 90" with ", " between.
+// FormatLevels returns "80, 90" for the separator ", ".
 func FormatLevels(levels []float64, between string) string {
 	words := make([]string, len(levels))
 	for i, l := range levels {
