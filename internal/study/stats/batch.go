@@ -6,14 +6,13 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// batched is the interval of a quantile from the quantiles of batches of
-// blocks: Student's, of their logarithms, about the estimate (Seila, "A
-// batching approach to quantile estimation in regenerative simulations",
-// Management Science 1982).
+// batchInterval returns the interval of a quantile from the quantiles of batches of blocks:
+// Student's interval of their logarithms around the estimate (Seila, "A batching approach to
+// quantile estimation in regenerative simulations", Management Science 1982).
 //
-// It stands in where turns resemble each other so much that no order statistic
-// bounds the quantile, though the quantile itself hardly moves: a server whose
-// every token takes 42 or 43 ms, for minutes the one and for minutes the other.
+// It is for turns that are so correlated that no order statistic bounds the quantile, although
+// the quantile hardly moves. An example is a server whose tokens take 42 ms for some minutes and
+// 43 ms for others.
 func batchInterval(q, value float64, all []Series, failures bool) (low, high float64, ok bool) {
 	logs := make([][]Pair, len(all))
 	for i, series := range all {

@@ -15,7 +15,7 @@ type Pair struct{ Part, Whole float64 }
 // Ratio is Σ part / Σ whole with its 95 % interval. NaN if unknown.
 type Ratio struct{ Value, Low, High float64 }
 
-// OfRatio estimates an unbounded ratio, such as tokens per second, from blocks of one or more
+// EstimateRatio estimates an unbounded ratio, such as tokens per second, from blocks of one or more
 // uninterrupted measurements, with Student's interval and the variance between blocks. It needs
 // at least two blocks for an interval.
 func EstimateRatio(all [][]Pair) Ratio {
@@ -30,7 +30,7 @@ func EstimateRatio(all [][]Pair) Ratio {
 	return r
 }
 
-// OfShare estimates a share of turns, within [0, 1], with the exact interval of Clopper and
+// EstimateShare estimates a share of turns, within [0, 1], with the exact interval of Clopper and
 // Pearson (Biometrika 1934) for the effective number of turns.
 func EstimateShare(all [][]Pair) Ratio {
 	total := Total(all)
@@ -92,7 +92,7 @@ func significantEffect(all [][]Pair, share float64) (effect, df float64) {
 // leastBlocks is the smallest number of blocks for degrees of freedom and for a correlation.
 const minBlocks = 4
 
-// longRun returns the variance of Σ part / Σ whole and its degrees of freedom: the larger of
+// longRunVariance returns the variance of Σ part / Σ whole and its degrees of freedom: the larger of
 // two estimates, each of which misses what the other detects.
 func longRunVariance(all [][]Pair, ratio, whole float64) (variance, df float64) {
 	z := make([][]float64, len(all))
@@ -154,7 +154,7 @@ func bartlettVariance(series [][]float64) (variance, df float64) {
 
 func bartlett(lag, lags int) float64 { return 1 - float64(lag)/float64(lags+1) }
 
-// memory returns the autocorrelation of neighbouring blocks, corrected for the bias of short
+// correlation returns the autocorrelation of neighbouring blocks, corrected for the bias of short
 // series (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 1954). A
 // negative correlation counts as independence, and the result is bounded below 1.
 func correlation(rho, blocks float64) float64 {

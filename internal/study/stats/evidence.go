@@ -8,11 +8,10 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Evidence is a sequential test of a share of bad turns against the share that
-// an objective allows. It may be looked at after every turn: the chance that
-// it ever speaks against the truth with more than ln(1/α) is at most α, however
-// often one looks (Ville's inequality for the mean of likelihood ratios). It assumes
-// independent turns; EffectiveCounts gives the counts to use for correlated ones.
+// Evidence is a sequential test of a share of bad turns against the share that an objective
+// allows. It may be evaluated after every turn: the probability that evidence for a false claim
+// ever exceeds ln(1/α) is at most α (Ville's inequality for the mean of likelihood ratios). It
+// assumes independent turns; EffectiveCounts gives the counts to use for correlated ones.
 type Evidence struct {
 	// Allowed is the share of bad turns that the objective allows, in (0, 1).
 	Allowed float64
@@ -48,7 +47,7 @@ func (e Evidence) mixture(good, bad float64, shares []float64) float64 {
 	return floats.LogSumExp(logs) - math.Log(float64(len(shares)))
 }
 
-// times returns n × log, and 0 for n = 0 even if log is infinite.
+// timesLog returns n × log, and 0 for n = 0 even if log is infinite.
 func timesLog(n, log float64) float64 {
 	if n == 0 {
 		return 0

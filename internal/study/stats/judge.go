@@ -1,6 +1,3 @@
-// Package stats holds the statistics of studies: intervals of quantiles and ratios, what
-// counted turns prove about the objectives of a level, and the capacity of a variant. The sweep
-// and the report use the same code.
 package stats
 
 import (
@@ -39,7 +36,7 @@ func (j Judge) Conclude(run *runfile.Run, x runfile.Result) *runfile.LevelVerdic
 	return j.JudgeTurns(j.TurnsOf(x))
 }
 
-// Measured returns the verdict on all measurements: an objective is met if the share of good
+// JudgeTurns returns the verdict on all measurements: an objective is met if the share of good
 // turns reaches the wanted one. It is not met without a judged turn.
 func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
 	v := &runfile.LevelVerdict{Met: true, Decided: runfile.DecidedMeasured}
@@ -80,7 +77,7 @@ func (j Judge) Prove(measured ...Turns) (runfile.Standing, float64) {
 	return runfile.Undecided, met
 }
 
-// Open returns the verdict of a level without proof, because of the prober or because it was
+// Unproven returns the verdict of a level without proof, because of the prober or because it was
 // not reached.
 func (j Judge) Unproven(b Turns) *runfile.LevelVerdict {
 	v := j.JudgeTurns(b)
@@ -122,7 +119,7 @@ func withoutSliver(blocks []Tally) []Tally {
 	return blocks[:last]
 }
 
-// Together returns what the results of one level, at least one, prove. A level that was given
+// Combine returns what the results of one level, at least one, prove. A level that was given
 // up is missed, whatever other results say. A level that a search only passed counts until it
 // is measured itself. Results that the prober spoiled prove nothing.
 func (j Judge) Combine(results []runfile.Result) *runfile.LevelVerdict {

@@ -1,33 +1,3 @@
-// Package estimate says how well a number is known: quantiles, shares and
-// rates with 95 % confidence intervals that hold when turns that are close in
-// time resemble each other.
-//
-// The method, step by step:
-//
-//   - A quantile's interval is the interval of a share, turned round: the share
-//     of values at or below the estimate is estimated with its variance, and the
-//     ends of the share's interval are read off the distribution (Woodruff,
-//     "Confidence intervals for medians and other position measures", JASA
-//     1952).
-//   - The variance of a share is taken between blocks of time that resemble
-//     each other: as an autoregressive process of the first order (Box and
-//     Jenkins, "Time Series Analysis", 1970), or with the covariances of blocks
-//     farther apart (Newey and West, "A simple, positive semi-definite,
-//     heteroskedasticity and autocorrelation consistent covariance matrix",
-//     Econometrica 1987), whichever is more. Its ratio to the variance of independent turns is the design effect; the
-//     number of turns divided by it is the effective number (Kish, "Survey
-//     Sampling", 1965).
-//   - For the effective number the ends are fractional order statistics
-//     (Hutson, "Calculating nonparametric confidence intervals for quantiles
-//     using fractional order statistics", Journal of Applied Statistics 1999),
-//     which for independent turns is the textbook interval between order
-//     statistics with the binomial's ends, without its steps. The effective
-//     number is reduced further because the variance is itself an estimate
-//     (Korn and Graubard, "Confidence intervals for proportions with small
-//     expected number of positive counts estimated from survey data", Survey
-//     Methodology 1998).
-//   - Where even that leaves no interval, though there are turns enough, the
-//     quantiles of batches of blocks give one (see batched).
 package stats
 
 import (
@@ -73,12 +43,12 @@ type Quantile struct {
 // Known reports whether the interval has both ends.
 func (q Quantile) Known() bool { return !math.IsNaN(q.Low) && !math.IsNaN(q.High) }
 
-// Of estimates the quantile q, in (0, 1), of the values, or of all turns with failures at +∞.
+// EstimateQuantile estimates the quantile q, in (0, 1), of the values, or of all turns with failures at +∞.
 func EstimateQuantile(q float64, all []Series, failures bool) Quantile {
 	return EstimatePooledQuantile(q, all, Pool(all), failures)
 }
 
-// OfPooled is Of for series that are already pooled.
+// EstimatePooledQuantile is EstimateQuantile for series that are already pooled.
 func EstimatePooledQuantile(q float64, all []Series, pooled Block, failures bool) Quantile {
 	if !failures {
 		pooled.Failures = 0
@@ -117,7 +87,7 @@ func Pool(all []Series) Block {
 	return pooled
 }
 
-// within limits an interval to the observed values. The quantile is practically never below all
+// limitToObserved limits an interval to the observed values. The quantile is practically never below all
 // values, nor, for a low quantile, above all of them. A high quantile may well be above all
 // values, so that end is then unknown.
 func limitToObserved(q float64, seen Block, low, high float64) (float64, float64) {
@@ -128,11 +98,9 @@ func limitToObserved(q float64, seen Block, low, high float64) (float64, float64
 	return low, min(high, most)
 }
 
-// effectAt is the design effect of the share of turns at or below a value, per
-// block; a value at +∞ has none above it, so that is the share that did not
-// fail. Many turns of one length fall into one bin of a sketch, which the
-// estimate then cuts in two: the bin's ends, by its error, are tried as well, and
-// the largest effect counts.
+// quantileEffect returns the design effect of the share of turns at or below a value. A value at
+// +∞ gives the share that did not fail. Equal turns share one bin of a sketch, which the estimate
+// cuts in two, so it also tries the ends of the bin and returns the largest effect.
 func quantileEffect(v, by float64, all []Series, failures bool) (effect, df float64) {
 	for _, at := range []float64{v, v * (1 - by), v * (1 + by)} {
 		share := make([][]Pair, len(all))
@@ -169,7 +137,7 @@ func (b Block) at(rank float64) float64 {
 	return b.Values.At(rank)
 }
 
-// below returns, per block, the turns at or below v and all turns.
+// sharesBelow returns, per block, the turns at or below v and all turns.
 func sharesBelow(series Series, v float64, failures bool) []Pair {
 	pairs := make([]Pair, len(series))
 	for i, b := range series {
@@ -181,20 +149,19 @@ func sharesBelow(series Series, v float64, failures bool) []Pair {
 	return pairs
 }
 
-// order is the fractional order k in [1, n] of an end of the interval among n
-// independent values; false for an end that so few do not have. The k-th of n
-// values in rising order covers a share of the population that is
-// Beta(k, n + 1 − k), and k is that for which it is at most q with probability
-// p, taken as a continuous number.
+// fractionalOrder returns the order k in [1, n] of an end of the interval among n independent
+// values, and false if n is too small for it. The k-th of n rising values covers a share of the
+// population that has the distribution Beta(k, n + 1 − k). For the returned k, taken as a
+// continuous number, that share is at most q with probability p.
 func fractionalOrder(q, n, p float64) (k float64, ok bool) {
 	covered := func(k float64) float64 { return mathext.RegIncBeta(k, n+1-k, q) }
 	if n < 1 || covered(1) < p || covered(n) > p {
 		return 0, false
 	}
 	low, high := 1.0, n
-	for range 60 { // narrows the range far below one rank
+	for range 60 { // bisects to far below one rank
 		mid := (low + high) / 2
-		if covered(mid) > p { // falls as k rises
+		if covered(mid) > p { // decreases with k
 			low = mid
 		} else {
 			high = mid
@@ -203,7 +170,7 @@ func fractionalOrder(q, n, p float64) (k float64, ok bool) {
 	return low, true
 }
 
-// LeastFor returns the number of independent values needed for an interval of the quantile q.
+// MinTurns returns the number of independent values needed for an interval of the quantile q.
 // With fewer, all values lie on one side of it with a probability above 2.5 % (q^n for the
 // upper side).
 func MinTurns(q float64) uint64 {

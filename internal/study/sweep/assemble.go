@@ -12,7 +12,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// blank returns the run before the first measurement.
+// newRun returns the run before the first measurement.
 func (s *sweep) newRun() *runfile.Run {
 	p := s.Plan
 	r := &runfile.Run{
@@ -120,7 +120,7 @@ func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 	return lines
 }
 
-// everyone reports whether all variants have a line.
+// saidByAll reports whether all variants have a line.
 func saidByAll(p Plan, said []runfile.Parameter, l runfile.Parameter) bool {
 	for _, v := range p.Variants {
 		same := func(o runfile.Parameter) bool {

@@ -78,7 +78,7 @@ func (s *sweep) keep(rec *record) {
 	}
 }
 
-// unvisited keeps finished cells that this process did not reach, because it was stopped at an
+// keepUnvisited keeps finished cells that this process did not reach, because it was stopped at an
 // earlier cell whose file had been removed.
 func (s *sweep) keepUnvisited() {
 	for _, name := range slices.Sorted(maps.Keys(s.store.records)) {

@@ -20,11 +20,9 @@ const earlyTurns = 20
 // never is later than every measured time.
 const never = 1 << 62
 
-// collector turns the results of one level into snapshots as they come. Before
-// begin everything is warm-up and dropped. A turn belongs to the snapshot, and
-// in it to the block, in which it ended; one that ended after the measurement
-// goes to the tail. Where a turn belongs is decided by its times, never by
-// when its result was handed over.
+// collector turns the events of a level into snapshots. It drops events before begin, which belong
+// to the warm-up. A turn belongs to the snapshot and the block in which it ended, or to the tail if
+// it ended after the measurement. Its times decide, not the moment when its result arrives.
 type collector struct {
 	objectives []slo.Objective
 	block      time.Duration

@@ -7,7 +7,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// counts returns a copy of a result without its latencies, for judging a level.
+// countsOnly returns a copy of a result without its latencies, for judging a level.
 func countsOnly(r runfile.Result) runfile.Result {
 	snapshots, tail := r.Snapshots, r.Tail
 	r.Snapshots, r.Tail = nil, nil
@@ -34,7 +34,7 @@ func blockCounts(b runfile.Block) runfile.Block {
 	}
 }
 
-// add adds the counts of another shard; nil adds nothing. Its latencies are not merged.
+// addReport adds the counts of another shard; nil adds nothing. Its latencies are not merged.
 func addReport(s *Report, index int, r *Report) {
 	if r == nil {
 		return

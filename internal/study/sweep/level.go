@@ -79,14 +79,14 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	return end
 }
 
-// warm waits until the end of the warm-up, and reports progress.
+// waitForWarmUp waits until the end of the warm-up, and reports progress.
 func (l *level) waitForWarmUp(ctx context.Context, end time.Time) {
 	for left := time.Until(end); left > 0 && load.Pause(ctx, min(left, lookEvery)); left = time.Until(end) {
 		l.sink.records.flush()
 	}
 }
 
-// precede runs what the plan wants before the level's load, without measuring it: conversations
+// prepareCache runs what the plan wants before the level's load, without measuring it: conversations
 // that prime the cache, and a warm-up of a number of conversations at its own rate, with a
 // rest.
 func (l *level) prepareCache(ctx context.Context) {
@@ -103,11 +103,10 @@ func (l *level) prepareCache(ctx context.Context) {
 	}
 }
 
-// warmUpVariant holds the load of the lowest level, for the time of a warm-up,
-// with a variant that was just switched to. Its prefix cache may be empty, and
-// the first level of a grid, which is low, would fill it in passing, where that
-// of a search would have a queue of prefills that outlasts its warm-up: the
-// same level would not be measured alike.
+// warmUpVariant runs the load of the lowest level for the time of a warm-up, after a switch to the
+// variant. Its prefix cache may be empty. The low first level of a grid would fill the cache in
+// passing, but the first level of a search would build a queue of prefills that outlasts its
+// warm-up, so the same level would measure differently.
 func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	w := s.Plan.WarmUp.Duration
 	if s.Plan.Cache.Policy != Keep || w <= 0 {

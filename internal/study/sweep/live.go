@@ -32,7 +32,7 @@ type position struct {
 	variant, level string
 }
 
-// New makes the exporter of a shard, 0 for a sweep in one process.
+// NewExporter makes the exporter of a shard, 0 for a sweep in one process.
 func NewExporter(shard int) *Exporter {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -63,7 +63,7 @@ func NewExporter(shard int) *Exporter {
 // ServeHTTP serves the metrics.
 func (x *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) { x.handler.ServeHTTP(w, r) }
 
-// Progress says where the sweep is.
+// Progress exports the position of the sweep.
 func (x *Exporter) Progress(p Progress) {
 	x.mu.Lock()
 	switch p.Phase {
@@ -80,7 +80,7 @@ func (x *Exporter) Progress(p Progress) {
 	x.gauges[metrics.StudyLeft].WithLabelValues().Set(p.Left.Seconds())
 }
 
-// Level begins a level, of which this process is asked for a load.
+// Level begins a level; asked is the load of this process.
 func (x *Exporter) Level(variant string, level float64, kind runfile.LevelKind, asked float64) Live {
 	at := position{variant, strconv.FormatFloat(level, 'g', -1, 64)}
 	x.mu.Lock()
@@ -105,7 +105,7 @@ type levelSeries struct {
 	conversations, turns prometheus.Gauge
 }
 
-// Conversation tells of one that started or ended.
+// Conversation counts a conversation that started (1) or ended (−1).
 func (l *levelSeries) Conversation(by int) {
 	l.conversations.Add(float64(by))
 	if by > 0 {
@@ -128,7 +128,7 @@ func (l *levelSeries) ended(r probe.Result) {
 	kind := string(r.Kind)
 	l.counters[metrics.StudyTurns].WithLabelValues(l.variant, l.level, kind, string(r.Outcome)).Inc()
 	if r.Outcome.Own() {
-		return // quick or late, it says nothing of the deployment
+		return // it says nothing about the deployment
 	}
 	l.counters[metrics.StudyOutputTokens].WithLabelValues(l.variant, l.level, kind).Add(float64(r.OutputTokens.V))
 	observe := func(name string, seconds float64) {

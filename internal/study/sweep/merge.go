@@ -1,5 +1,3 @@
-// Package merge joins the runs of the shards of one sweep, without loss, to the run
-// that one process would have written that had carried the whole load.
 package sweep
 
 import (
@@ -13,21 +11,21 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// Part is the run of one shard, and the directory where it lies.
+// ShardRun is the run of one shard and its directory.
 type ShardRun struct {
 	Dir string
 	Run *runfile.Run
 }
 
-// offset is what has to be added to the part's times.
+// offset returns the offset from the shard's clock to that of shard 0.
 func (p ShardRun) offset() time.Duration {
 	offset, _ := p.Run.Shard.Clock()
 	return offset
 }
 
-// Runs joins runs, which lose their results by it: all shards of one sweep in any order.
-// Verdicts and capacities are those of the whole. The largest numbers of turns in
-// flight are not known of it, but by the turns (see Turns).
+// MergeRuns joins the runs of all shards of a sweep, in any order, without loss, to the run
+// that one process would have written. It empties their results. It judges the whole again. The
+// largest numbers of turns in flight stay unknown until MergeTurns computes them.
 func MergeRuns(parts []ShardRun) (*runfile.Run, error) {
 	if err := checkParts(parts); err != nil {
 		return nil, err
@@ -60,7 +58,7 @@ func MergeRuns(parts []ShardRun) (*runfile.Run, error) {
 		whole.Results = append(whole.Results, mergeCell(c, parts, &whole, by))
 	}
 	for _, p := range parts {
-		p.Run.Results = nil // so that their values can go
+		p.Run.Results = nil // // frees their values
 	}
 	slices.SortStableFunc(whole.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 	for i, c := range whole.Capacities {

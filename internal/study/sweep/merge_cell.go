@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// of is what the part measured of a cell.
+// result returns what the shard measured of a cell.
 func (p ShardRun) result(c runfile.Cell) (x runfile.Result, ok bool) {
 	i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return x.Cell() == c })
 	if i < 0 {
@@ -19,8 +19,8 @@ func (p ShardRun) result(c runfile.Cell) (x runfile.Result, ok bool) {
 	return p.Run.Results[i], true
 }
 
-// join makes one result of what the parts, one of which at least measured the cell,
-// have of it, and says what kept that from being the load of its level.
+// mergeCell joins the results of a cell, which at least one shard measured. Unreached says what
+// prevented the whole load.
 func mergeCell(c runfile.Cell, parts []ShardRun, whole *runfile.Run, by stats.Judge) runfile.Result {
 	var all []runfile.Result
 	var why, below []string
@@ -35,11 +35,11 @@ func mergeCell(c runfile.Cell, parts []ShardRun, whole *runfile.Run, by stats.Ju
 			continue
 		}
 		switch text := p.Run.NotReached(x); {
-		case len(x.Lost) > 0: // as all say that were there
+		case len(x.Lost) > 0: // // every remaining shard reports it
 			lost = text
 		case x.Unreached != "":
 			why = append(why, fmt.Sprintf("%s: %s", p.Run.Shard, text))
-		case text != "": // of its part, which proves nothing of the whole
+		case text != "": // // a shard's part proves nothing about the whole
 			below = append(below, fmt.Sprintf("%s: %s", p.Run.Shard, text))
 		}
 		if endedShort(x.State, complete) {
@@ -60,20 +60,21 @@ func mergeCell(c runfile.Cell, parts []ShardRun, whole *runfile.Run, by stats.Ju
 		x.Merge(o)
 	}
 	if why == nil && whole.NotReached(x) != "" {
-		why = below // whose causes no sum tells
+		why = below // // these causes are not visible in the sum
 	}
 	x.Unreached = strings.Join(why, "; ")
 	x.Verdict = conclude(whole, x, by, early)
 	return x
 }
 
-// short reports a shard that did not come to the end of a level that all, or others,
-// came to.
+// endedShort reports whether a shard did not reach the end of a level: it was interrupted, or
+// it ended early while another shard completed the level.
 func endedShort(s runfile.State, complete bool) bool {
 	return s == runfile.Interrupted || s == runfile.EndedEarly && complete
 }
 
-// conclude judges a whole. What its shards decided together before its end stands.
+// conclude judges a merged result. If the shards ended the level early, their common verdict
+// stays.
 func conclude(whole *runfile.Run, x runfile.Result, by stats.Judge, early *runfile.LevelVerdict) *runfile.LevelVerdict {
 	if len(by.Objectives) == 0 {
 		return nil
@@ -89,10 +90,10 @@ func conclude(whole *runfile.Run, x runfile.Result, by stats.Judge, early *runfi
 	return v
 }
 
-// apart says that results were not measured at the same time, so that their loads
-// do not add up.
+// describeSkew describes results that were not measured at the same time, whose loads do not
+// add up. It returns "" if they were.
 func describeSkew(all []runfile.Result) string {
-	var first, begin, end, last time.Time // of any of them, and of all together
+	var first, begin, end, last time.Time // // first and last of any shard, begin and end of all together
 	for _, x := range all {
 		if len(x.Snapshots) == 0 {
 			continue

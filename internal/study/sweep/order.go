@@ -9,15 +9,15 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Cell is one level of one variant, measured once.
+// Cell is one measurement of one level of one variant.
 type Cell struct {
-	// Variant and Level are places in the plan's lists.
+	// Variant and Level are indices in the plan's lists.
 	Variant, Level int
 	// Repetition counts from 1.
 	Repetition int
 }
 
-// Cells lists the whole grid in the order in which it is measured.
+// Cells returns the whole grid in the order of measurement.
 func (p Plan) Cells() []Cell {
 	var cells []Cell
 	for r := range max(p.Repetitions, 1) {
@@ -38,7 +38,7 @@ func (p Plan) Cells() []Cell {
 	return cells
 }
 
-// turn lists the variants forwards, or backwards at odd turns.
+// turn returns the variants in order, reversed if n is odd.
 func (p Plan) turn(n int) []int {
 	order := make([]int, len(p.Variants))
 	for i := range order {
@@ -50,13 +50,13 @@ func (p Plan) turn(n int) []int {
 	return order
 }
 
-// seed makes a cell's draws. Variants share it: they are asked the same at the
+// seed returns the seed of a cell. Variants share it, so they get the same conversations at the
 // same times.
 func (p Plan) seed(c Cell) uint64 {
 	return workload.Hash("cell", strconv.FormatUint(p.Seed, 16), formatLevel(p.Levels[c.Level]), strconv.Itoa(c.Repetition))
 }
 
-// name of a cell for people and file names: "kv-c50-r1".
+// name returns the name of a cell for people and files: "kv-c50-r1".
 func (p Plan) name(c Cell) string {
 	letter := "c"
 	if p.Kind == runfile.Rate {

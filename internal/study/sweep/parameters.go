@@ -9,14 +9,14 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// parameters are what a run file says of a workload.
+// parameters describe a workload in a run file.
 type parameters []runfile.Parameter
 
 func (p *parameters) add(name string, value any) {
 	*p = append(*p, runfile.Parameter{Name: name, Value: fmt.Sprint(value)})
 }
 
-// dists adds the distributions of a kind of conversation.
+// addDistributions adds the distributions of a kind of conversation.
 func (p *parameters) addDistributions(at string, d workload.Dists) {
 	for _, one := range []struct {
 		name string
@@ -28,7 +28,7 @@ func (p *parameters) addDistributions(at string, d workload.Dists) {
 	}
 }
 
-// workload is what decides whether two runs said the same.
+// workload returns the parameters that must be equal for two runs to be compared.
 func (p Plan) workload() runfile.Workload {
 	w := p.Workload
 	out := contentParameters(w)
@@ -57,7 +57,7 @@ func (p Plan) workload() runfile.Workload {
 	return runfile.Workload{Name: w.Name, Summary: p.summary(), Parameters: out}
 }
 
-// said are the parameters that decide how long prompts and answers are.
+// contentParameters returns the parameters that decide the length of prompts and answers.
 func contentParameters(w workload.Spec) parameters {
 	var out parameters
 	if w.Trace.File == "" {
@@ -104,9 +104,9 @@ func contentParameters(w workload.Spec) parameters {
 	return out
 }
 
-// Differs says what a workload says to a deployment otherwise than a run did,
-// whose parameters are given, in words; "" if nothing, or if the run's are not
-// known (nil). When turns are sent and given up is no part of it.
+// Differs describes how the content of a workload differs from that of a run with the given
+// parameters. It returns "" if they agree or if the run's parameters are unknown (nil). It
+// ignores when turns are sent and timed out.
 func Differs(w workload.Spec, run []runfile.Parameter) string {
 	own := contentParameters(w)
 	for _, p := range slices.Concat(own, run) {
@@ -119,7 +119,7 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 	return ""
 }
 
-// optional parameters are absent from the workloads that do not have them.
+// mayBeAbsent reports whether workloads may lack the parameter.
 func mayBeAbsent(name string) bool {
 	return slices.Contains([]string{"system", "conversations_file", "response_format", "trace", "trace_window", "cancel"}, name) ||
 		slices.ContainsFunc([]string{"followups[", "tools[", "distributions.", "clients["}, func(p string) bool { return strings.HasPrefix(name, p) })

@@ -1,21 +1,17 @@
-// Package sweep measures a deployment at several levels of load, one after the
-// other, and keeps what each level measured as a runfile.Run. The conversations
-// are held by the prober that also watches production, and judged by the same
-// objectives: there is no second clock and no second definition here.
+// Package sweep measures a deployment at several levels of load and returns the measurements as
+// a runfile.Run. It uses the prober and the objectives of production monitoring.
 //
-// Data flows one way:
+// A plan gives cells (a grid or a search). Each cell is a level, whose load.Loop starts
+// conversations. The prober sends their events to the collector, whose reports the watcher
+// judges while the level runs.
 //
-//	Plan → cells (grid, search) → level → load.Loop → conversations → probe
-//	                                │                                   │
-//	         runfile.Result ← team ←┴─ watcher ←  report  ← collector ←─┘
+// Run owns every goroutine and all files. A level belongs to one goroutine; its collector takes
+// events from all conversations.
 //
-// Run owns every goroutine and all files; a level is one goroutine's, its collector
-// takes events from all conversations. Several processes may carry a load together
-// (package shard). All that a level knows of that is its team: shard 0 adds the
-// reports of the others to its own before the watcher looks, so that the sum is
-// judged; the others send theirs, and take its word for how a level ends. What is
-// planned is of the whole load, load.Part says which of it a process carries, and
-// what is measured stays with who measured it.
+// Several processes, the shards, may carry a load together; shard.go describes how they keep in
+// step. The team of a level hides them: shard 0 adds the reports of the others to its own
+// before the watcher judges, and the others follow its decisions. Plans describe the whole
+// load, and each shard stores its own measurements. MergeDirectories joins them afterwards.
 package sweep
 
 import (
@@ -27,39 +23,35 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Plan says what to measure. It is a plain value; internal/config makes one
-// from a plan file, of which some parts are read as they are: their tags are
-// those of package yamlform.
+// Plan says what to measure. internal/config makes it from a plan file. Types with yaml tags
+// are read directly by package yamlform.
 type Plan struct {
 	Title string
-	// Source is the plan file as it was read.
+	// Source is the plan file as read.
 	Source runfile.Plan
-	// Seed decides what is said and when conversations start, equally for
-	// every variant.
+	// Seed decides the conversations and their starts, equally for every variant.
 	Seed uint64
-	// Variants to measure, at least one; the first is the baseline.
+	// Variants has at least one entry; the first is the baseline.
 	Variants []Variant
 	Workload workload.Spec
-	// User writes the follow-up messages; nil for script or generated ones.
+	// User writes the follow-up messages; nil for scripted or generated ones.
 	User *target.Target
 	SLOs []slo.Objective
 
-	// Kind says what Levels are: conversations in flight or conversation
-	// starts per second. Levels rise.
+	// Kind is the unit of Levels: conversations in flight, or conversation starts per second.
+	// Levels rise.
 	Kind   runfile.LevelKind
 	Levels []float64
-	// StartRate caps the conversation starts per second of a closed loop; 0 is
-	// no cap.
+	// StartRate caps the conversation starts per second of a closed loop; 0 is no cap.
 	StartRate float64
-	// OwnRate, if above 0, lets conversations of an open loop start at their
-	// workload's own times (workload.Conversation.At), of which so many come in a
-	// second, made quicker or slower to have the level's rate.
+	// OwnRate, if above 0, starts the conversations of an open loop at their workload's own
+	// times (workload.Conversation.At), scaled from OwnRate starts per second to the rate of
+	// the level.
 	OwnRate float64
-	// Ramp is how the rate of a level comes about.
+	// Ramp is how a level reaches its rate.
 	Ramp Ramp
-	// Arrival has process and burstiness of an open loop; its rate is the
-	// level's. MaxConcurrency caps its conversations in flight: a start over
-	// the cap is skipped and counted. 0 is no cap.
+	// Arrival has the process and burstiness of an open loop. MaxConcurrency caps its
+	// conversations in flight: a start beyond the cap is skipped and counted. 0 is no cap.
 	Arrival        workload.Arrival
 	MaxConcurrency int
 
@@ -67,49 +59,47 @@ type Plan struct {
 	Measure     Measure
 	Repetitions int
 	Order       Order
-	// Pause is the time without load between two levels.
+	// Pause is the idle time between two levels.
 	Pause time.Duration
 	Cache Cache
-	// ReadyTimeout bounds the wait for a variant that was switched to.
+	// ReadyTimeout bounds the wait for a variant after a switch.
 	ReadyTimeout time.Duration
-	// Confidence of verdicts, in (0, 1): a level is given up early only when
-	// the chance of doing so wrongly is below 1 − Confidence.
+	// Confidence of verdicts, in (0, 1). A level is wrongly given up early with a probability
+	// below 1 − Confidence.
 	Confidence float64
-	// EarlyStop gives up doomed levels in a grid, too; a search always does.
+	// EarlyStop gives up doomed levels in a grid too; a search always does.
 	EarlyStop bool
-	// Deployment completes what the deployment says of itself.
+	// Deployment completes the deployment's own description.
 	Deployment []runfile.Parameter
 }
 
-// Variant is one deployment, or one setting of it.
+// Variant is a deployment, or a setting of one.
 type Variant struct {
 	Name   string
 	Target target.Target
-	// Preset names a simulated deployment that stands in the target's place;
-	// "" for none.
+	// Preset names a simulated deployment that replaces the target; "" for none.
 	Preset string
-	// Metrics are the URLs of the deployment's own metrics; empty for none.
+	// Metrics are the URLs of the deployment's own metrics.
 	Metrics []string
-	// Switch brings the variant about; the zero value does nothing.
+	// Switch activates the variant; the zero value does nothing.
 	Switch Switch
-	// GPUs of the deployment, and the price of one in an hour; 0 where unknown.
+	// GPUs is the number of GPUs, GPUPrice the hourly price of one; 0 if unknown.
 	GPUs     int
 	GPUPrice float64
-	// Deployment completes what this variant says of itself.
+	// Deployment completes the variant's own description.
 	Deployment []runfile.Parameter
 }
 
-// Switch is a command that makes the deployment into a variant.
+// Switch is a command that switches the deployment to a variant.
 type Switch struct {
-	// Command and its arguments; empty for none.
+	// Command with its arguments; empty for none.
 	Command []string `yaml:"command" min:"1" examples:"[./deploy, eagle3]"`
-	// Timeout bounds the command, not the wait for readiness after it.
+	// Timeout bounds the command, not the wait for readiness.
 	Timeout time.Duration `yaml:"timeout" default:"10m" min:"1s" max:"1d"`
 }
 
-// WarmUp precedes the measurement of a level and is never part of it: either
-// the level's own load for a Duration, or so many Conversations at a Rate per
-// second and a Cooldown after the last of them.
+// WarmUp precedes the measurement of a level and is not part of it: either the level's own load
+// for Duration, or Conversations at Rate per second followed by Cooldown.
 type WarmUp struct {
 	Duration      time.Duration `yaml:"duration" group:"kind" examples:"60s" max:"1d"`
 	Conversations int           `yaml:"conversations" group:"kind" min:"1" max:"1000000" examples:"10"`
@@ -117,21 +107,21 @@ type WarmUp struct {
 	Cooldown      time.Duration `yaml:"cooldown" default:"0s" max:"1d"`
 }
 
-// Measure is the measurement of a level in Snapshots equal parts: parts of a
-// Duration, or of a number of Conversations.
+// Measure is the measurement of a level in equal snapshots, by time or by a number of
+// conversations.
 type Measure struct {
 	Snapshots int `yaml:"snapshots" examples:"3" min:"1" max:"1000"`
-	// Snapshot is the length of each; 0 with Conversations.
+	// Snapshot is the length of one; 0 with Conversations.
 	Snapshot      time.Duration `yaml:"snapshot" group:"kind" examples:"100s" min:"1s" max:"7d"`
 	Conversations int           `yaml:"conversations" group:"kind" min:"1" max:"10000000" examples:"300"`
 }
 
-// Duration of the whole measurement; 0 if that is not known before.
+// Duration returns the length of the measurement; 0 if unknown in advance.
 func (m Measure) Duration() time.Duration { return time.Duration(m.Snapshots) * m.Snapshot }
 
 const (
-	// blocksPerSnapshot is into how many blocks of time a snapshot is cut,
-	// countedBlock their length where that of the snapshot is not known.
+	// blocksPerSnapshot is the number of blocks in a snapshot. Their length is countedBlock if
+	// the length of snapshots is unknown.
 	blocksPerSnapshot           = 10
 	countedBlock                = 10 * time.Second
 	shortestBlock, longestBlock = time.Second, 30 * time.Second
@@ -144,34 +134,33 @@ func (p Plan) block() time.Duration {
 	return min(max(p.Measure.Snapshot/blocksPerSnapshot, shortestBlock), longestBlock)
 }
 
-// Order is how variants take turns.
+// Order is how variants alternate.
 type Order string
 
 const (
-	// Interleaved measures each level of all variants before the next level,
-	// forwards and backwards in turn (A B, B A, …), so that drift cancels.
+	// Interleaved measures each level of all variants before the next level, alternately
+	// forwards and backwards (A B, B A, …), so that drift cancels.
 	Interleaved Order = "ABBA"
-	// Blocks measures all levels of a variant before the next variant, in
-	// reverse order at each repetition: few switches.
+	// Blocks measures all levels of a variant before the next variant, in reverse order at each
+	// repetition. It needs few switches.
 	Blocks Order = "blocks"
 )
 
-// CachePolicy says what the prefix cache may know when a level begins.
+// CachePolicy is the state of the prefix cache when a level begins.
 type CachePolicy string
 
 const (
-	// Keep leaves the cache as earlier levels left it.
+	// Keep leaves the cache unchanged.
 	Keep CachePolicy = "keep"
-	// Bust makes every text of a level new to the cache, also in a second run
-	// of the same plan. Within the level texts are shared as always.
+	// Bust makes all texts of a level new to the cache, also in another run of the plan. Texts
+	// are shared within the level as usual.
 	Bust CachePolicy = "bust"
-	// Prime holds some conversations before the warm-up.
+	// Prime runs some conversations before the warm-up.
 	Prime CachePolicy = "prime"
 )
 
-// Cache is the policy of a sweep.
 type Cache struct {
 	Policy CachePolicy `yaml:"policy" default:"keep" enum:"keep,bust,prime"`
-	// Conversations held for Prime.
+	// Conversations to run for Prime.
 	Conversations int `yaml:"conversations" default:"10" min:"1" max:"1000000"`
 }

@@ -7,7 +7,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Phase is what a sweep does at a moment.
+// Phase is the current activity of a sweep.
 type Phase string
 
 const (
@@ -21,38 +21,37 @@ const (
 	PhaseDrain   Phase = "letting turns end"
 )
 
-// Progress says where a sweep is.
+// Progress is the position of a sweep.
 type Progress struct {
-	// Cell is the name of the cell under way, the Number-th of Total; a search
-	// does not know how many it will visit, its Total is the most there can be.
+	// Cell is the name of the current cell, number Number of Total. In a search, Total is the
+	// largest possible number.
 	Cell          string
 	Number, Total int
 	Phase         Phase
-	// Coming are the names of the cells after it, as far as they are known.
+	// Coming names the cells after it, as far as known.
 	Coming []string
-	// Measured is the time since the measurement of the cell began, 0 before; Planned
-	// what it takes, 0 where it ends by a number of conversations.
+	// Measured is the time since the measurement of the cell began, 0 before. Planned is its
+	// length, 0 if it ends by a number of conversations.
 	Measured, Planned time.Duration
-	// Left is an estimate of the time to the end of the sweep.
+	// Left is the estimated time to the end of the sweep.
 	Left time.Duration
 	Stats
 }
 
-// Live is told of the turns of a level, and of conversations that start (1) or end
-// (−1).
+// Live receives the turns of a level, and 1 or −1 for each conversation that starts or ends.
 type Live interface {
 	probe.Sink
 	Conversation(by int)
 }
 
-// unwatched is told of a level that nobody watches.
+// noLive ignores the events of a level.
 type noLive struct{}
 
 func (noLive) Observe(probe.Event) {}
 
 func (noLive) Conversation(int) {}
 
-// live is who is told of a level of a variant.
+// live returns the receiver of a level's events.
 func (s *sweep) live(variant string, level float64) Live {
 	if s.Live == nil {
 		return noLive{}
@@ -64,20 +63,19 @@ func (s *sweep) live(variant string, level float64) Live {
 	return s.Live(variant, level, s.Plan.Kind, asked)
 }
 
-// clock estimates the time left. What a cell takes beside its planned times
-// (answers that are waited for at its end, a number of conversations) is learned
-// from the cells before; switches and waits for readiness are not, for they come
-// when they come.
+// clock estimates the time left. It learns from earlier cells what they take beyond their
+// planned time, such as waiting for the last answers. It ignores switches and waits for
+// readiness, which are irregular.
 type clock struct {
 	plan    Plan
-	started time.Time // of the cell under way
-	// over is what the ended cells took beside their planned times, in all.
+	started time.Time // // of the current cell
+	// extra is the time of the ended cells beyond their planned time, in total.
 	extra time.Duration
 	ended int
 }
 
-// cell is the planned time of one cell, without the pause before it. A number of conversations takes until
-// the last of them starts; nothing if that is not known.
+// planned returns the planned time of a cell without the pause before it. A number of
+// conversations takes until the last one starts, 0 if unknown.
 func (c *clock) planned(i int) time.Duration {
 	w, m := c.plan.WarmUp, c.plan.Measure
 	d := w.Duration + w.Cooldown + m.Duration()
@@ -97,8 +95,8 @@ func (c *clock) end(i int, now time.Time) {
 	c.ended++
 }
 
-// left estimates the time for the levels still to come, the first of which is
-// under way, or is about to begin after a pause.
+// left estimates the time for the coming levels. The first one is running, or begins after a
+// pause.
 func (c *clock) left(levels []int, now time.Time) (total time.Duration) {
 	beside := c.extra / time.Duration(max(c.ended, 1))
 	for n, i := range levels {

@@ -8,19 +8,18 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Ramp is how an open level comes to its rate while it is measured: from a share of
-// it, evenly or in equal steps, Over the first part of the measurement. The zero
-// value is at its rate at once.
+// Ramp raises the rate of an open level during the first part of the measurement, Over, from a
+// share of it, evenly or in equal steps. The zero value starts at the full rate.
 type Ramp struct {
 	From  float64
 	Over  time.Duration
 	Steps int
 }
 
-// segment is a part of a ramp in seconds, whose rate goes from one share to another.
+// segment is a part of a ramp: its length in seconds, and its first and last share of the rate.
 type segment struct{ length, from, to float64 }
 
-// segments are the parts of a level whose measurement begins after so long.
+// segments returns the segments of a level whose measurement begins after the given time.
 func (r Ramp) segments(before time.Duration) []segment {
 	out := []segment{{before.Seconds(), r.From, r.From}}
 	if r.Steps == 0 {
@@ -32,7 +31,7 @@ func (r Ramp) segments(before time.Duration) []segment {
 	return append(out, segment{math.Inf(1), 1, 1})
 }
 
-// share of the level's rate that a step has, counted from 0.
+// share returns the share of the rate in a step, from 0.
 func (r Ramp) share(step int) float64 {
 	if r.Steps == 1 {
 		return 1
@@ -40,8 +39,7 @@ func (r Ramp) share(step int) float64 {
 	return r.From + (1-r.From)*float64(step)/float64(r.Steps-1)
 }
 
-// levels are the rates of its steps, of which the last is the whole; that alone
-// without steps.
+// levels returns the rates of the steps, or the whole rate without steps.
 func (r Ramp) levels(whole float64) (out []float64) {
 	for i := range r.Steps {
 		out = append(out, FourDigits(whole*r.share(i)))
@@ -52,8 +50,8 @@ func (r Ramp) levels(whole float64) (out []float64) {
 	return out
 }
 
-// stepped are the steps of a ramp, each of which is a snapshot and a level of its
-// own: so one pass has a whole curve. A level without steps stays what it is.
+// splitSteps makes a level of every step of a ramp, which is a snapshot, so that one pass gives
+// a whole curve. Without steps it returns the level.
 func (s *sweep) splitSteps(r runfile.Result) (out []runfile.Result) {
 	if s.Plan.Ramp.Steps == 0 {
 		return []runfile.Result{r}
@@ -67,7 +65,7 @@ func (s *sweep) splitSteps(r runfile.Result) (out []runfile.Result) {
 		if i < len(r.Snapshots)-1 {
 			step.State, step.Why, step.Tail = runfile.Complete, "", nil
 		}
-		if s.run.Shard != nil { // judged with those of the others alone
+		if s.run.Shard != nil { // // judged only together with the other shards
 			step.Verdict = nil
 		} else if r.Verdict != nil && !step.GaveUp() {
 			step.Verdict = s.Plan.judge().Conclude(s.run, step)
@@ -77,20 +75,20 @@ func (s *sweep) splitSteps(r runfile.Result) (out []runfile.Result) {
 	return out
 }
 
-// FourDigits are enough for a level, which is a name, too.
+// FourDigits rounds a level to 4 digits, because it is also a name.
 func FourDigits(x float64) float64 {
-	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64) // which reads what it wrote
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64) // // cannot fail
 	return x
 }
 
-// bend puts starts of an even rate where they come on the ramp: as many have come as
-// its rate adds up to. It takes them in order.
+// warp returns a function that maps starts at an even rate, in rising order, to times on the
+// ramp with as many starts before them.
 func (r Ramp) warp(before time.Duration) func(time.Duration) time.Duration {
 	if r.Over == 0 {
 		return nil
 	}
 	left := r.segments(before)
-	done, passed := 0.0, 0.0 // starts and time of the segments before, both in seconds
+	done, passed := 0.0, 0.0 // // of earlier segments: starts and time, in seconds
 	return func(even time.Duration) time.Duration {
 		due := even.Seconds()
 		for due-done > left[0].starts() || left[0].starts() == 0 {
@@ -101,10 +99,10 @@ func (r Ramp) warp(before time.Duration) func(time.Duration) time.Duration {
 	}
 }
 
-// starts is what the segment adds up to.
+// starts returns the number of starts in the segment at a rate of 1.
 func (s segment) starts() float64 { return s.length * (s.from + s.to) / 2 }
 
-// when is the time at which it has added up to n.
+// when returns the time of start n.
 func (s segment) when(n float64) float64 {
 	slope := (s.to - s.from) / s.length
 	switch {
@@ -113,5 +111,5 @@ func (s segment) when(n float64) float64 {
 	case slope == 0:
 		return n / s.from
 	}
-	return 2 * n / (s.from + math.Sqrt(s.from*s.from+2*slope*n)) // no difference of near numbers
+	return 2 * n / (s.from + math.Sqrt(s.from*s.from+2*slope*n)) // // avoids the difference of close numbers
 }

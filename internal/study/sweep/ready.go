@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// readyTokens is the length of the answer that shows that a deployment is
-	// ready, readyPause the time between two tries.
+	// readyTokens is the length of the answer of a readiness test, readyPause the time between
+	// two tests.
 	readyTokens = 16
 	readyPause  = 2 * time.Second
-	// whyEvery is how often it is told why a deployment is not ready.
+	// logNotReadyEvery is the interval of log messages about a deployment that is not ready.
 	logNotReadyEvery = time.Minute
-	// shownOutput is how much of a failed command's output is shown, from its
-	// end; killDelay is how long it may take to end when it is told to.
+	// shownOutput bounds the shown output of a failed command, from its end. killDelay is how
+	// long it may take to end after an interrupt.
 	shownOutput = 4 << 10
 	killDelay   = 5 * time.Second
 )
 
-// RunCommand runs the command of a switch and returns an error that shows what
-// the command said. It is the default of Options.Command.
+// RunCommand runs the command of a switch. Its errors show the output. It is the default of
+// Options.Command.
 func RunCommand(ctx context.Context, s Switch, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
@@ -49,9 +49,8 @@ func RunCommand(ctx context.Context, s Switch, env []string) error {
 	return fmt.Errorf("the command %q failed: %w; it printed:\n%s", strings.Join(s.Command, " "), err, text)
 }
 
-// awaitReady holds one-turn conversations until one succeeds: a real turn
-// through the real path, because /health answers while the engine behind it is
-// wedged. It returns the name of the model.
+// awaitReady runs one-turn conversations until one succeeds, because /health answers even if
+// the engine behind it hangs. It returns the name of the model.
 func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Plan.ReadyTimeout)
 	defer cancel()
@@ -74,7 +73,7 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 		switch {
 		case why == nil:
 			return c.model, nil
-		case load.Pause(ctx, readyPause): // and try again
+		case load.Pause(ctx, readyPause):
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return "", fmt.Errorf("%q took no turn within %s (ready_timeout): %w", v.Name, s.Plan.ReadyTimeout, why)
 		default:
@@ -83,10 +82,9 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	}
 }
 
-// try asks for the model and takes a turn. The first turns of a sweep also
-// calibrate how long texts are in tokens, the second of them at the length that
-// the first found: that decides the texts of the whole sweep, so that they do
-// not depend on what is measured.
+// try asks for the model and runs a turn. The first turns of a sweep also calibrate how many
+// tokens a text has; the second has the length that the first one found. This fixes the texts
+// of the sweep independently of its measurements.
 func (s *sweep) try(ctx context.Context, c *conversations, spec workload.Spec) (err error) {
 	if c.model, err = c.prober.Model(ctx); err != nil {
 		return err
@@ -103,12 +101,12 @@ func (s *sweep) try(ctx context.Context, c *conversations, spec workload.Spec) (
 	return err
 }
 
-// calibration is how many tokens a text of so many characters was; the zero
-// value changes nothing.
+// calibration says that a text of some characters had some tokens; the zero value changes
+// nothing.
 type calibration struct{ chars, tokens int }
 
-// calibrate takes a single turn with a text of the length that is known, and
-// returns what its usage said of that; what was known, if nothing.
+// calibrate runs one turn with a text of the calibrated length and returns a calibration from
+// its usage, or the known one if usage is missing.
 func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known calibration) (calibration, error) {
 	source, err := workload.NewSource(spec, 0)
 	if err != nil {

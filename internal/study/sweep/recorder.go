@@ -16,21 +16,21 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// packed is what the turns of a cell are called behind its name.
+// turnsSuffix follows the cell's name in the name of its turn log.
 const turnsSuffix = ".jsonl.zst"
 
-// recorder writes every turn of a cell, in the format of package turnlog. Turns
-// are taken in memory, for probing must not wait for a disk, and written at each
-// look: a process that is killed loses a second of them. A nil one takes nothing.
+// recorder writes every turn of a cell in the format of package turnlog. It buffers turns in
+// memory, because probing must not wait for a disk, and writes them every second. So a killed
+// process loses about a second of turns. A nil recorder does nothing.
 type recorder struct {
-	place  turnlog.Study // the same of all turns, but for their level
-	levels []float64     // of the snapshots; those beyond have the last one's
+	place  turnlog.Study // // equal for all turns except their level
+	levels []float64     // // by snapshot; later snapshots have the last one
 	file   *os.File
 	pack   *zstd.Encoder
 
 	mu    sync.Mutex
 	lines []byte
-	err   error // the first of writing, after which nothing is taken
+	err   error // // first write error; later turns are dropped
 }
 
 func newRecorder(path string, place turnlog.Study, levels []float64) (*recorder, error) {
@@ -45,7 +45,7 @@ func newRecorder(path string, place turnlog.Study, levels []float64) (*recorder,
 	return &recorder{place: place, levels: levels, file: file, pack: pack}, nil
 }
 
-// add takes a turn of a snapshot, counted from 0.
+// add buffers a turn of a snapshot, numbered from 0.
 func (r *recorder) add(x probe.Result, phase turnlog.Phase, snapshot int) {
 	if r == nil || x.Sent.IsZero() {
 		return
@@ -62,7 +62,7 @@ func (r *recorder) add(x probe.Result, phase turnlog.Phase, snapshot int) {
 	}
 }
 
-// flush writes what was taken.
+// flush writes the buffered turns.
 func (r *recorder) flush() {
 	if r == nil {
 		return
@@ -79,7 +79,7 @@ func (r *recorder) flush() {
 	}
 }
 
-// close ends the file, which is on the disk then.
+// close flushes and syncs the file.
 func (r *recorder) close() error {
 	r.flush()
 	if err := errors.Join(r.err, r.pack.Close(), r.file.Sync(), r.file.Close()); err != nil {
@@ -88,8 +88,8 @@ func (r *recorder) close() error {
 	return nil
 }
 
-// joinTurns makes one file of the turns of the cells that are in the run: packed
-// files one after the other are one.
+// joinTurns concatenates the turn logs of the cells in the run. Concatenated zstd files are one
+// valid file.
 func (s *sweep) joinTurns() error {
 	slices.SortStableFunc(s.kept, func(a, b *record) int { return a.Result.Started.Compare(b.Result.Started) })
 	temp := s.store.path(atomicfile.TempPrefix + runfile.TurnsFile)
@@ -97,7 +97,7 @@ func (s *sweep) joinTurns() error {
 	if err != nil {
 		return fmt.Errorf("keeping turns: %w", err)
 	}
-	defer os.Remove(temp) // fails once renamed, which is as it should be
+	defer os.Remove(temp) // // fails after the rename, as intended
 	for _, rec := range s.kept {
 		err = errors.Join(err, appendFile(to, s.store.path("levels", rec.Cell+turnsSuffix)))
 	}
@@ -107,7 +107,7 @@ func (s *sweep) joinTurns() error {
 	return os.Rename(temp, s.store.path(runfile.TurnsFile))
 }
 
-// appendFile copies a file, if it is there: earlier versions kept no turns.
+// appendFile copies a file if it exists. Earlier versions stored no turns.
 func appendFile(to io.Writer, path string) error {
 	from, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

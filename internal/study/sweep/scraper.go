@@ -9,12 +9,11 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// scrapeEvery is how often the deployment's gauges are read.
+// scrapeEvery is the interval between reads of the deployment's gauges.
 const scrapeEvery = 5 * time.Second
 
-// scraper reads a deployment's own metrics while a level is measured, at the
-// edges of its snapshots and in between. It is used by one goroutine at a time,
-// but for edges.
+// scraper reads a deployment's own metrics while a level is measured, at the edges of snapshots
+// and between them. Only edge may be called concurrently.
 type scraper struct {
 	client *serverside.Client
 	urls   []string
@@ -32,8 +31,8 @@ func newScraper(client *serverside.Client, urls []string, log *slog.Logger) *scr
 	}
 }
 
-// follow scrapes until ctx is done: at once, every few seconds, and at each
-// multiple of length (0 for none) since the start, where a snapshot ends.
+// follow scrapes until ctx ends: at once, every few seconds, and at the ends of snapshots of
+// the given length (0 for unknown).
 func (s *scraper) follow(ctx context.Context, length time.Duration) {
 	begin := time.Now()
 	for len(s.urls) > 0 && ctx.Err() == nil {
@@ -51,16 +50,15 @@ func (s *scraper) follow(ctx context.Context, length time.Duration) {
 	}
 }
 
-// edge asks for a scrape now; it never blocks.
+// edge requests a scrape now; it never blocks.
 func (s *scraper) edge(now time.Time) {
 	select {
 	case s.edges <- now:
-	default: // one is waiting already
+	default: // // a request is pending
 	}
 }
 
-// scrape reads every endpoint once. An endpoint that cannot be read is named
-// once and tried again.
+// scrape reads every endpoint once. It logs the first failure of each.
 func (s *scraper) scrape(ctx context.Context) {
 	for _, u := range s.urls {
 		sample, err := s.client.Scrape(ctx, u)
@@ -73,8 +71,8 @@ func (s *scraper) scrape(ctx context.Context) {
 	}
 }
 
-// attach adds to each snapshot what the deployment said over it: the samples
-// nearest to its ends and those between.
+// attach adds to each snapshot the summary of the samples from the one nearest to its start to
+// the one nearest to its end.
 func (s *scraper) attach(snapshots []runfile.Snapshot) {
 	for i := range snapshots {
 		from := snapshots[i].Started

@@ -10,18 +10,15 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// bracket is the search of one variant, in indices of levels. To meet the
-// objectives is taken to be monotone in the load; both sides of the answer are
-// measured.
+// bracket is the search of one variant, in indices of levels. It assumes that a higher load
+// never meets the objectives better. It measures both sides of the capacity.
 type bracket struct {
 	variant int
-	// passed levels met the objectives, so that the capacity is at or above the
-	// highest of them that is below high; proven ones do not have to be
-	// measured again.
+	// passed levels met the objectives. The capacity is at least the highest of them below
+	// high. proven levels need no further measurement.
 	passed, proven map[int]bool
-	// high is the lowest level that was not proven to meet the objectives, lost
-	// the lowest that was proven to miss them, and open the highest that was not
-	// proven to do either.
+	// high is the lowest level that was not proven to meet the objectives, lost the lowest that
+	// was proven to miss them, and open the highest undecided one.
 	high, lost, open int
 }
 
@@ -29,7 +26,7 @@ func newBracket(variant, levels int) *bracket {
 	return &bracket{variant: variant, passed: map[int]bool{}, proven: map[int]bool{}, high: levels, lost: levels, open: -1}
 }
 
-// low is the highest level to build on, −1 for none.
+// low returns the highest passed level below high, −1 for none.
 func (b *bracket) low() int {
 	low := b.high - 1
 	for low >= 0 && !b.passed[low] {
@@ -38,16 +35,16 @@ func (b *bracket) low() int {
 	return low
 }
 
-// next is the level to visit and what for, false when all is known: first the
-// capacity is closed in, then it is proven, then the lowest level that is
-// missed is closed in where levels above the capacity are undecided.
+// next returns the next level and its purpose, false if the search is done. It first brackets
+// the capacity, then proves it, and then brackets the lowest missed level if levels above the
+// capacity are undecided.
 func (b *bracket) next() (level int, p purpose, ok bool) {
 	low := b.low()
 	switch top := max(low, b.open); {
 	case b.high-low > 2:
 		return (low + b.high) / 2, bracketing, true
 	case b.high-low == 2:
-		return low + 1, confirming, true // if it passes, it is the capacity
+		return low + 1, confirming, true // // if it passes, it is the capacity
 	case low >= 0 && !b.proven[low]:
 		return low, confirming, true
 	default:
@@ -59,7 +56,7 @@ func (b *bracket) record(level int, v *runfile.LevelVerdict) {
 	met := v != nil && v.Standing == runfile.Met
 	switch {
 	case met || v != nil && v.Decided == runfile.DecidedProvisional:
-		if level > b.high { // against the order of things; it is no miss at least
+		if level > b.high { // // a lower level failed; this one does not count as missed
 			b.open = max(b.open, level)
 			return
 		}
@@ -71,8 +68,8 @@ func (b *bracket) record(level int, v *runfile.LevelVerdict) {
 	}
 }
 
-// refined puts levels between those that are listed, so that a level is above the
-// one before it by a share of that at most. What is in flight is a whole number.
+// refineLevels adds levels so that each one exceeds the previous one by at most the given
+// share. Concurrency levels are whole numbers.
 func refineLevels(listed []float64, share float64, kind runfile.LevelKind) []float64 {
 	out := listed[:1:1]
 	for i, high := range listed[1:] {
@@ -95,14 +92,14 @@ func refineLevels(listed []float64, share float64, kind runfile.LevelKind) []flo
 	return out
 }
 
-// search closes in the capacity of each variant. Variants take turns, or come
-// one after the other in blocks.
+// search brackets the capacity of each variant. Variants alternate, or follow each other in
+// blocks.
 func (s *sweep) search(ctx context.Context) error {
 	var brackets []*bracket
 	for i := range s.Plan.Variants {
 		brackets = append(brackets, newBracket(i, len(s.Plan.Levels)))
 	}
-	// A bisection of each variant, and one level more to prove what it found.
+	// A bisection for each variant, and one more level to prove the result.
 	s.progress.Total = len(brackets) * (bits.Len(uint(len(s.Plan.Levels))) + 1)
 	for round := 0; ; round++ {
 		left := 0
@@ -119,8 +116,8 @@ func (s *sweep) search(ctx context.Context) error {
 	}
 }
 
-// narrow visits a level of a variant, or in blocks all it needs, and returns
-// how many that were.
+// visitNext visits the next level of a variant, or all its levels in blocks, and returns their
+// number.
 func (s *sweep) visitNext(ctx context.Context, b *bracket) (visited int, err error) {
 	for {
 		level, p, open := b.next()
@@ -129,7 +126,7 @@ func (s *sweep) visitNext(ctx context.Context, b *bracket) (visited int, err err
 		}
 		s.progress.Number++
 		s.progress.Total = max(s.progress.Total, s.progress.Number)
-		// The level itself, and as many like it as the search may still need.
+		// Estimates the remaining levels as copies of this one.
 		s.coming = slices.Repeat([]int{level}, max(s.progress.Total-s.progress.Number+1, 1))
 		c := Cell{b.variant, level, 1}
 		if b.passed[level] {

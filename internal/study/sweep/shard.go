@@ -1,28 +1,3 @@
-// Package shard keeps the processes that carry the load of one sweep together, its
-// shards, in step: a barrier over HTTP, which shard 0 serves.
-//
-// Shard 0 is the sweep: it chooses the levels, waits for the deployment, judges and
-// stops. The others follow it. Everything is one kind of request: several times a
-// second a shard posts its Status – which step it has come to, whether it is done
-// with it, and each second of a measurement what it counted – and is answered with
-// the Step that all are to be at:
-//
-//	                 Lead                         Client
-//	prepare  →  what level it is                  makes its part of it, primes caches
-//	         ←                                    done
-//	load     →  when it begins                    carries its part
-//	         ←                                    a report each second
-//	(halt    →  when it ends before its time      ends then)
-//	         ←                                    done, with the last report
-//	ruled    →  how it ended, and its verdict     keeps its result
-//	over     →  why the sweep ends                ends
-//
-// A Status is also the sign of life. Who gives none for Silence, leaves, is started
-// again or is far behind, is lost for the level: it is named, and comes back with
-// the next one. Nobody waits without an end.
-//
-// The types are plain. Lead owns what is known of the shards, and no goroutine: an
-// http.Server serves it. Client owns one goroutine, in Run.
 package sweep
 
 import (
@@ -33,51 +8,65 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
+// The shards of a sweep keep in step through a barrier over HTTP, which shard 0 serves. Shard 0
+// chooses the levels, waits for the deployment, judges and stops. Several times a second each
+// other shard posts its Status and receives the Step that all shards must be at:
+//
+//	step of Lead                          answer of Client
+//	prepare  the level                    done, after it prepared its part and primed caches
+//	load     when the load begins         a report every second
+//	halt     when it ends early           done, with the last report
+//	ruled    how it ended, the verdict    done, after it saved its result
+//	over     why the sweep ends           done
+//
+// A Status is also a sign of life. A shard that is silent for SilenceLimit, leaves, restarts or
+// is far behind is lost for the level, is named in its result, and takes part in the next one. All
+// waits have limits. Lead owns no goroutine; Client owns one, in Run.
+
 const (
-	// Protocol is the version of what is said here; shards of different ones do not
-	// work together.
+	// ProtocolVersion is the version of the barrier; shards of different versions do not work
+	// together.
 	ProtocolVersion = 1
-	// Silence is how long a shard may give no sign of life.
+	// SilenceLimit is the time without a status after which a shard is lost.
 	SilenceLimit = 10 * time.Second
-	// beat is how often it gives one.
+	// statusInterval is the time between two statuses.
 	statusInterval = 250 * time.Millisecond
-	// whyEvery is how often it is told who is waited for, and patient how long that
-	// is nothing to tell of: shards do not start at one moment.
+	// logWaitingEvery is the interval of messages about missing shards. They begin after
+	// logWaitingAfter, because shards start at different times.
 	logWaitingEvery, logWaitingAfter = time.Minute, 5 * time.Second
-	// mostBody bounds a request and its answer: blocks of counts, no turns.
+	// maxBody bounds requests and answers, which hold counts and no turns.
 	maxBody = 16 << 20
 )
 
-// Paths of the barrier.
 const (
 	pathStatus = "/v1/shard"
 	pathClock  = "/v1/clock"
 )
 
-// ErrAway is the error of a shard 0 that cannot be reached.
+// ErrLeadUnreachable means that shard 0 cannot be reached.
 var ErrLeadUnreachable = errors.New("shard 0 cannot be reached")
 
-// RefusedError says why shard 0 does not take a shard in; trying again is no use.
+// RefusedError is the reason why shard 0 refuses a shard. A retry does not help.
 type RefusedError string
 
 func (e RefusedError) Error() string { return "shard 0 refuses this shard: " + string(e) }
 
-// Hello is who a shard is, and what all have to agree on.
+// Hello identifies a shard and holds what all shards must agree on.
 type Hello struct {
 	Protocol int    `json:"protocol"`
 	Index    int    `json:"index"`
 	Count    int    `json:"count"`
 	Plan     string `json:"plan_sha256"`
-	// Workload is what the plan makes of its files: they may differ where it does not.
+	// Workload is a digest of the workload. The files of a plan may differ if it is equal.
 	Workload string `json:"workload_sha256"`
 	Seed     uint64 `json:"seed"`
-	// Mode is grid, or how is searched.
+	// Mode is "grid", or describes the search.
 	Mode string `json:"mode"`
-	// Process tells a process from the one before it.
+	// Process distinguishes a restarted process from the former one.
 	Process string `json:"process"`
 }
 
-// differs says what two shards do not agree on, "" if nothing.
+// differs describes the first disagreement of two shards, "" if there is none.
 func (h Hello) differs(of Hello) string {
 	switch {
 	case h.Protocol != of.Protocol:
@@ -98,48 +87,46 @@ func (h Hello) differs(of Hello) string {
 	return ""
 }
 
-// Status is what a shard posts.
+// Status is posted by a shard.
 type Status struct {
 	Hello
-	// Step is the number of the last step that it saw, Done whether it has done
-	// what that asks for. A shard that is in no level is always done.
+	// Step is the last step that the shard saw. Done is set if the shard has finished it, and
+	// always outside a level.
 	Step int64 `json:"step"`
 	Done bool  `json:"done,omitempty"`
-	// Report is new counts of the level; nil for none.
+	// Report has new counts of the level; nil for none.
 	Report *Report `json:"report,omitempty"`
-	// Leaving says why it leaves the level, or for good; "" while it stays.
+	// Leaving says why the shard leaves the level or the sweep; "" if it stays.
 	Leaving string `json:"leaving,omitempty"`
 }
 
-// Report is what a shard counted of a level until now.
+// Report holds the counts of a shard in the current level.
 type Report struct {
-	// Result has the counts of each block, and no latencies.
+	// Result has the counts of each block without latencies.
 	Result runfile.Result `json:"result"`
 	Counts
-	// Ended are the conversations of a measurement that counts them.
+	// Ended counts conversations, if the measurement ends by their number.
 	Ended int `json:"ended"`
-	// TargetLost says why the target is taken for dead, or "". Ours says that it may
-	// well be alive: the prober itself cannot send.
+	// TargetLost says why the target counts as dead, or "". Ours is set if the prober itself
+	// cannot send, so that the target may be alive.
 	TargetLost string `json:"target_lost,omitempty"`
 	Ours       bool   `json:"ours,omitempty"`
 }
 
-// Counts are the turns of a measurement until now.
+// Counts summarises the turns of a measurement so far.
 type Counts struct {
-	// Turns that ended, Failed of them; Early is the mean duration of the first of
-	// them, before any queue.
-	Turns  uint64        `json:"turns"`
-	Failed uint64        `json:"failed"`
-	Early  time.Duration `json:"early"`
-	// InFlight turns now.
-	InFlight     int    `json:"in_flight"`
-	OutputTokens uint64 `json:"output_tokens"`
+	// Turns counts ended turns, Failed the failed ones. Early is the mean duration of the first
+	// turns, before a queue can form.
+	Turns        uint64        `json:"turns"`
+	Failed       uint64        `json:"failed"`
+	Early        time.Duration `json:"early"`
+	InFlight     int           `json:"in_flight"`
+	OutputTokens uint64        `json:"output_tokens"`
 }
 
-// Kind is what a step asks for.
+// StepKind is the type of a step.
 type StepKind string
 
-// Kinds of steps.
 const (
 	StepWait    StepKind = "wait"
 	StepPrepare StepKind = "prepare"
@@ -149,35 +136,35 @@ const (
 	StepOver    StepKind = "over"
 )
 
-// Step is where all shards are to be.
+// Step is the common step of all shards.
 type Step struct {
-	// Number rises from step to step, and is another one after a restart of shard 0.
+	// Number increases with each step and across restarts of shard 0.
 	Number int64    `json:"number"`
 	Kind   StepKind `json:"kind"`
-	// Sweep tells one sweep from another of the same plan.
+	// Sweep distinguishes sweeps of the same plan.
 	Sweep string `json:"sweep"`
-	// Level is that of Prepare.
+	// Level belongs to StepPrepare.
 	Level LevelSpec `json:"level,omitzero"`
-	// At is when a Load begins and when a Halt ends it, on shard 0's clock.
+	// At is when a StepLoad begins or a StepHalt takes effect, by the clock of shard 0.
 	At time.Time `json:"at,omitzero"`
-	// Ruling is that of Ruled.
+	// Ruling belongs to StepRuled.
 	Ruling Ruling `json:"ruling,omitzero"`
-	// Why says why it is Over; "" when everything was measured.
+	// Why is the reason of StepOver; "" if everything was measured.
 	Why string `json:"why,omitempty"`
 }
 
-// Level is one level of a sweep, and what all have to know to say the same in it.
+// LevelSpec describes a level to other shards, with all that its texts depend on.
 type LevelSpec struct {
-	// Variant and Level are places in the plan's lists.
+	// Variant and Level are indices in the plan's lists.
 	Variant    int `json:"variant"`
 	Level      int `json:"level"`
 	Repetition int `json:"repetition"`
-	// WarmUp says that it is the load before a variant's first level.
+	// WarmUp is set for the load before a variant's first level.
 	WarmUp bool   `json:"warm_up,omitempty"`
 	Model  string `json:"model"`
-	// Mark stands in texts that are to be new to every cache.
+	// Mark is part of texts that must be new to every cache.
 	Mark string `json:"mark"`
-	// A text of so many Chars had so many Tokens.
+	// A text of Chars characters had Tokens tokens.
 	Chars  int `json:"chars"`
 	Tokens int `json:"tokens"`
 	// Number of Total levels.
@@ -185,7 +172,7 @@ type LevelSpec struct {
 	Total  int `json:"total"`
 }
 
-// Ruling is how a level ended.
+// Ruling is the end of a level.
 type Ruling struct {
 	State   runfile.State         `json:"state"`
 	Why     string                `json:"why,omitempty"`

@@ -6,13 +6,13 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// span is a snapshot under way: from its start to before its end.
+// span is a snapshot in progress. end is exclusive.
 type span struct {
 	runfile.Snapshot
 	end time.Time
-	// flight is the time that turns were in flight within the span, summed.
+	// flight sums the time in flight of all turns within the span.
 	flight time.Duration
-	// held is the same of conversations.
+	// held sums the time of all conversations in flight.
 	held time.Duration
 	// most and last are the largest and the last number of turns in flight.
 	most, last int
@@ -27,8 +27,8 @@ func (s *span) close(length, block time.Duration) runfile.Snapshot {
 		s.Blocks = append(s.Blocks, make([]runfile.Block, n-len(s.Blocks))...)
 	}
 	for i := range s.Blocks {
-		// An end is told a moment after it, by when a turn may have opened the
-		// block behind it: that one took no time, but it is there.
+		// The end is reported slightly late, so a turn may have opened a block after it. Such a
+		// block gets a length of 1 ns.
 		s.Blocks[i].Seconds = max(min(block, length-time.Duration(i)*block), time.Nanosecond).Seconds()
 	}
 	mean := s.flight.Seconds() / length.Seconds()
@@ -36,7 +36,8 @@ func (s *span) close(length, block time.Duration) runfile.Snapshot {
 	return s.withConversations(length)
 }
 
-// carried is the snapshot with the conversations in flight over a length of it.
+// withConversations returns the snapshot of the given length with its mean number of
+// conversations.
 func (s *span) withConversations(length time.Duration) runfile.Snapshot {
 	mean := s.held.Seconds() / length.Seconds()
 	out := s.Snapshot

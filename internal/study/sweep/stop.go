@@ -13,8 +13,7 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// watcher looks at a measurement once a second and says when there is no point
-// in going on.
+// watcher judges a measurement every second and decides when to end it.
 type watcher struct {
 	judgement
 	plan    Plan
@@ -28,11 +27,11 @@ type watcher struct {
 type purpose uint8
 
 const (
-	// fullCurve wants the whole level, whatever it shows.
+	// fullCurve measures the whole level.
 	fullCurve purpose = iota
 	// dropDoomed gives up levels that cannot meet their objectives.
 	dropDoomed
-	// bracketing decides on which side of the level to search on.
+	// bracketing decides on which side of the level the search continues.
 	bracketing
 	// confirming decides whether the level is the capacity.
 	confirming
@@ -42,17 +41,17 @@ type ending struct {
 	state   runfile.State
 	why     string
 	verdict *runfile.LevelVerdict
-	// targetLost says that the target does not answer any more.
+	// targetLost is set if the target no longer answers.
 	targetLost bool
 }
 
-// unfit reports that what was measured says nothing of the level: the prober itself
-// was too late, or the level does not carry its load.
+// provesNothing reports whether the measurement says nothing about the level, because the
+// prober was late or the level does not carry its load.
 func (w *watcher) provesNothing(r runfile.Result) bool {
 	return r.Spoiled() || w.run.NotReached(r) != ""
 }
 
-// look returns why to end now, or nil.
+// check returns why to end the measurement now, or nil.
 func (w *watcher) check(now time.Time, seen Report) *ending {
 	b := w.TurnsOf(seen.Result)
 	if seen.TargetLost != "" {
@@ -70,7 +69,7 @@ func (w *watcher) check(now time.Time, seen Report) *ending {
 	if share < minLost || len(w.Objectives) == 0 || w.purpose == fullCurve || w.provesNothing(seen.Result) {
 		return nil
 	}
-	times := 1 + headroom*max(1-share, 0)/share // of the turns so far, in all
+	times := 1 + headroom*max(1-share, 0)/share // // multiple of the turns so far, in total
 	if v := w.lost(b, times); v != nil {
 		return endEarly(v, "doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
 	}
@@ -84,7 +83,7 @@ func endEarly(v *runfile.LevelVerdict, why string, args ...any) *ending {
 	return &ending{state: runfile.EndedEarly, why: fmt.Sprintf(why, args...), verdict: v}
 }
 
-// decided returns why a search knows enough of a level that is not doomed.
+// decided returns why a search can end a level that is not doomed, or nil.
 func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 	if w.purpose == dropDoomed {
 		return nil
@@ -108,8 +107,7 @@ func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 	return nil
 }
 
-// failed is the verdict of a level that failed for another reason than its
-// judged turns.
+// failed returns the verdict of a level that failed for a reason other than its judged turns.
 func (w *watcher) failed(b stats.Turns) *runfile.LevelVerdict {
 	v := w.JudgeTurns(b)
 	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0
@@ -117,19 +115,17 @@ func (w *watcher) failed(b stats.Turns) *runfile.LevelVerdict {
 }
 
 const (
-	// filled conversations after its start an open loop is as full as it gets
-	// if the deployment keeps up.
+	// filled is the number of conversation durations after which an open loop is full, if the
+	// deployment keeps up.
 	filled = 3
-	// growth of the turns in flight between the half and the whole of the time,
-	// and by how many standard deviations of a random number of turns, are a
-	// queue that grows.
+	// A queue grows if the turns in flight multiply by growth between half of the time and now,
+	// and by that many standard deviations of a random number of turns.
 	growth, deviations = 2, 4
 )
 
-// growing says why the queue of an open loop of an even rate grows, or "": on a
-// ramp, and in a trace, the load itself may. While the deployment keeps up, what is in flight settles within the time of a few
-// conversations, told by the first turns; it is compared between the half and
-// the whole of the time.
+// growing describes the growing queue of an open loop, or returns "". It ignores ramps and
+// traces, whose load itself may grow. If the deployment keeps up, the turns in flight settle
+// within a few conversations.
 func (w *watcher) growing(s Counts) string {
 	half := len(w.history) / 2
 	full := filled * s.Early * time.Duration(max(w.plan.Workload.TurnsMax, 1))
@@ -145,8 +141,7 @@ func (w *watcher) growing(s Counts) string {
 	return fmt.Sprintf("the queue grows without bound: %.0f turns were in flight after %d s, %.0f after %d s", then, half, now, len(w.history))
 }
 
-// around is the mean number in flight over a twentieth of the time before a
-// look.
+// meanInFlight returns the mean number in flight over a twentieth of the time before a check.
 func (w *watcher) meanInFlight(end int) float64 {
 	n, sum := max(len(w.history)/20, 1), 0
 	for _, p := range w.history[end-n : end] {
@@ -156,14 +151,13 @@ func (w *watcher) meanInFlight(end int) float64 {
 }
 
 const (
-	// lostTurns failures in a row, over at least lostAfter, make a target dead.
+	// lostTurns consecutive failures, over at least lostAfter, mean that the target is dead.
 	lostTurns = 20
 	lostAfter = 10 * time.Second
 )
 
-// streak counts the turns that failed in a row as those of a dead target do, or
-// that could not be sent. A deployment that is busy (429) or slow (timeouts) is
-// not dead: that is what a sweep measures.
+// streak counts consecutive turns that failed as with a dead target or could not be sent. A
+// busy (429) or slow (timeouts) deployment is not dead: a sweep measures these.
 type streak struct {
 	since    time.Time
 	n        int
@@ -188,7 +182,7 @@ func (s *streak) add(r probe.Result) {
 	s.last = r.Err
 }
 
-// targetLost says why the target is taken for dead at a time, or "".
+// targetLost says why the target counts as dead, or returns "".
 func (s *streak) targetLost(now time.Time) string {
 	if s.n < lostTurns || now.Sub(s.since) < lostAfter {
 		return ""

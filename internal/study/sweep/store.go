@@ -20,16 +20,16 @@ const storeFormat = 2
 
 // store is a sweep's output directory:
 //
-//	plan.yml         the plan, free of secrets
-//	sweep.json       which sweep of which plan this is
-//	levels/CELL.json one finished level each, written once and never again
+//	plan.yml         the plan, without secrets
+//	sweep.json       identifies the sweep and its plan
+//	levels/CELL.json a finished level, written once
 //	levels/CELL.jsonl.zst
-//	                 its turns, written as they end
-//	run.json         everything, at the end
-//	turns.jsonl.zst  every turn, likewise
+//	                 its turns, written while they end
+//	run.json         the whole run, at the end
+//	turns.jsonl.zst  all turns, at the end
 //
-// Every file is written by atomicfile, so that a file that is there is complete,
-// whenever the process or the machine dies.
+// The JSON files are written atomically, so an existing one is complete even if the process or
+// the machine dies.
 type store struct {
 	dir    string
 	header header
@@ -40,7 +40,7 @@ type store struct {
 
 type header struct {
 	Format int `json:"format"`
-	// ID tells this sweep from every other, also from one of the same plan.
+	// ID distinguishes sweeps, even of the same plan.
 	ID      string       `json:"id"`
 	Plan    string       `json:"plan_sha256"`
 	Mode    string       `json:"mode"`
@@ -48,18 +48,19 @@ type header struct {
 	Tool    runfile.Tool `json:"tool"`
 }
 
-// record is one finished cell on disk.
+// record is a finished cell on disk.
 type record struct {
 	Format int    `json:"format"`
 	Sweep  string `json:"sweep"`
 	Cell   string `json:"cell"`
-	// Deployment is what the variant said of itself, at its first level only.
+	// Deployment is the variant's own description, in its first level only.
 	Deployment []runfile.Parameter `json:"deployment,omitempty"`
 	Result     runfile.Result      `json:"result"`
-	// Shard is who measured it, and by which clock; nil for a sweep in one process.
+	// Shard is the shard that measured the cell, with its clock; nil for a sweep in one
+	// process.
 	Shard *runfile.Shard `json:"shard,omitempty"`
 
-	kept bool // in the run
+	kept bool // // it is part of the run
 }
 
 func (o Options) mode() string {
@@ -72,8 +73,8 @@ func (o Options) mode() string {
 	return "grid"
 }
 
-// openStore makes or resumes a directory. One that holds anything else is
-// refused, and nothing in it is touched.
+// openStore creates or resumes a directory. It refuses a directory with other contents and
+// leaves it unchanged.
 func openStore(o Options) (*store, error) {
 	s := &store{dir: o.Dir, records: map[string]*record{}}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
@@ -122,7 +123,7 @@ func (s *store) begin(o Options) error {
 		return fmt.Errorf("reading the output directory: %w", err)
 	}
 	for _, e := range entries {
-		// A sweep that was killed in its first moments leaves these.
+		// A sweep that was killed early leaves these.
 		if name := e.Name(); name != atomicfile.LockName && name != "levels" && name != "plan.yml" {
 			return fmt.Errorf("%s is not empty (%q) and holds no sweep; choose another --output.dir", s.dir, name)
 		}
@@ -160,7 +161,7 @@ func (s *store) load() error {
 		if r.Sweep != s.header.ID || r.Cell+".json" != filepath.Base(path) {
 			return fmt.Errorf("%s is of another sweep (%q, cell %q); remove it to measure its level again", path, r.Sweep, r.Cell)
 		}
-		if len(r.Result.Lost) == 0 { // else it is measured again
+		if len(r.Result.Lost) == 0 { // // otherwise it is measured again
 			s.records[r.Cell] = &r
 		}
 	}

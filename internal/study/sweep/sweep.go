@@ -16,84 +16,77 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// ErrInterrupted is the error of a sweep that was stopped from outside. What
-// it measured until then is kept.
+// ErrInterrupted means that a sweep was stopped. Its measurements are kept.
 var ErrInterrupted = errors.New("the sweep was stopped before its end")
 
-// Options are what a sweep needs. Plan and Dir are required.
+// Options configure a sweep. Plan and Dir are required.
 type Options struct {
 	Plan Plan
-	// Dir is the output directory: see Open.
+	// Dir is the output directory (see store).
 	Dir string
-	// Resume goes on with what Dir holds.
+	// Resume continues the sweep in Dir.
 	Resume bool
-	// FindCapacity searches for the highest level that meets the objectives
-	// instead of measuring all of them: among the plan's levels, and between them
-	// down to steps of Resolution, a share of the level; 0 for none between.
+	// FindCapacity searches for the highest level that meets the objectives, instead of
+	// measuring all levels. Resolution adds levels between the plan's, at most that share
+	// apart; 0 adds none.
 	FindCapacity bool
 	Resolution   float64
-	// ID tells this sweep from every other; empty draws a new one. Equal IDs
-	// bust no cache of each other.
+	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same
+	// marks against caches.
 	ID string
-	// Part is which part of the load this process carries; the zero value is all.
-	// Of several parts the first has Lead, which tells the others what to do, and
-	// these have Follow. They wait Patience for each other.
+	// Part is this process's part of the load; the zero value is all. With several parts, the
+	// first one has Lead and the others have Follow. They wait up to Patience for each other.
 	Part     load.Shard
 	Lead     *Lead
 	Follow   *Client
 	Patience time.Duration
-	// Tool is put into the run.
+	// Tool is stored in the run.
 	Tool runfile.Tool
-	// Dial opens the connections to targets; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Lag watches how late this process is, while Run runs; nil means never.
+	// Lag measures the lateness of this process during Run; nil means never.
 	Lag *lag.Monitor
-	// Throttled is how long the process' CPU limit has kept it from running so far;
-	// nil, or false, means that nobody knows.
+	// Throttled returns how long the CPU limit has stopped the process so far. nil or false
+	// means unknown.
 	Throttled func() (time.Duration, bool)
-	// Command runs the command of a switch; nil means RunCommand.
-	Command func(ctx context.Context, s Switch, env []string) error
-	// Progress is told where the sweep is, at every change and every second of
-	// a measurement, Finished of every result that is safe on disk, and why it did
-	// not reach its level, "" if it did. Both are
-	// called from the goroutine of Run and may be nil.
+	Command   func(ctx context.Context, s Switch, env []string) error
+	// Progress receives the position of the sweep, at every change and every second of a
+	// measurement. Finished receives every result after it was saved, and why it did not reach
+	// its level, "" if it did. Both run in the goroutine of Run and may be nil.
 	Progress func(Progress)
 	Finished func(r runfile.Result, notReached string)
-	// Live begins a level: what it returns is told what happens in it as it happens, by
-	// many goroutines. asked is this process' part of the level. nil tells nobody.
-	Live func(variant string, level float64, kind runfile.LevelKind, asked float64) Live
-	// Logger defaults to discarding.
+	// Live returns the receiver of a level's events, which many goroutines call. asked is this
+	// process's part of the level. nil disables it.
+	Live   func(variant string, level float64, kind runfile.LevelKind, asked float64) Live
 	Logger *slog.Logger
 }
 
 type sweep struct {
 	Options
-	id    string // marks the texts that are to be new to every cache
+	id    string // // marks texts that must be new to every cache
 	store *store
 	clock clock
 	run   *runfile.Run
 	team  team
-	// calibration is by what the texts of the whole sweep are measured.
+	// calibration fixes the length of all texts of the sweep.
 	calibration calibration
 
-	// current is the variant that the deployment is, −1 before the first; ready
-	// holds the models of those that took a turn since they were switched to.
+	// current is the active variant, −1 before the first. ready holds the models of variants
+	// that answered a turn since their switch.
 	current int
 	ready   map[int]string
-	// lost says that the target was gone when the level before ended.
+	// lost is set if the target was gone at the end of the previous level.
 	lost error
-	// described has the variants whose parameters are in the run.
+	// described holds the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
-	listed    int // how many levels the plan has
+	listed    int // // number of levels in the plan
 	kept      []*record
-	coming    []int // levels still to be measured, the one under way first
+	coming    []int // // remaining levels, starting with the current one
 }
 
-// Run measures the plan and returns the run, which is in Dir/run.json too. It
-// also returns a run, and writes it, when it ends before its time: with
-// ErrInterrupted when ctx ended, with another error when the deployment is not
-// to be had. Only a Dir that cannot be used gives no run.
+// Run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
+// it also returns and writes a run: with ErrInterrupted if ctx ended, with another error if the
+// deployment is unavailable. It returns no run only if Dir cannot be used.
 func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.FindCapacity && o.Plan.Ramp.Over > 0 {
@@ -123,7 +116,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		Options: o, listed: listed, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, described: map[string]bool{}, team: mates,
 	}
-	if o.Resume { // the level that was under way has been heard already
+	if o.Resume { // // caches know the texts of the interrupted level
 		s.id = newID()
 	}
 	defer s.watchLag()()
@@ -137,7 +130,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
-// levels measures all of them.
+// levels measures all levels.
 func (s *sweep) levels(ctx context.Context) (err error) {
 	if t, ok := s.team.(*follower); ok {
 		s.restoreClock(t)
@@ -158,15 +151,15 @@ func (s *sweep) levels(ctx context.Context) (err error) {
 	return err
 }
 
-// watchLag begins to watch how late this process is; the function that it
-// returns ends that.
+// watchLag starts to measure the lateness of this process, and returns a function that stops
+// it.
 func (s *sweep) watchLag() (end func()) {
 	if s.Lag == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
-	watching.Go(func() { _ = s.Lag.Run(ctx) }) // which ends with ctx alone
+	watching.Go(func() { _ = s.Lag.Run(ctx) }) // // returns only because ctx ended
 	return func() {
 		cancel()
 		watching.Wait()

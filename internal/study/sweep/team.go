@@ -9,23 +9,22 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// team is how a level keeps in step with the shards that carry it together.
+// team synchronises a level with the other shards.
 type team interface {
-	// prepare tells which level comes.
+	// prepare announces the level.
 	prepare(ctx context.Context, l *level) error
-	// begin waits until all are ready, and says when the load begins, or why the
-	// level ends before that.
+	// begin waits until all shards are ready. It returns when the load begins, or why the level
+	// ends before that.
 	begin(ctx context.Context, l *level) (time.Time, *ending)
-	// look judges what was seen of a measurement under way, and adds to it what the
-	// others saw; nil goes on.
+	// look adds the reports of the other shards to seen, and judges the measurement. It returns
+	// nil to continue.
 	look(ctx context.Context, l *level, now time.Time, seen *Report) *ending
-	// rule completes the result of a level that ended, once it has what this shard
-	// measured.
+	// rule completes the result of an ended level from this shard's measurement.
 	rule(ctx context.Context, l *level, end *ending, r *runfile.Result)
 }
 
-// join makes the team that the options say. A shard that follows has the ID of the
-// whole sweep from then on.
+// join returns the team for the options. It sets the ID of a following shard to that of the
+// sweep.
 func (o *Options) join(ctx context.Context) (t team, leave func(), err error) {
 	switch {
 	case o.Lead != nil:
@@ -39,14 +38,14 @@ func (o *Options) join(ctx context.Context) (t team, leave func(), err error) {
 	return singleProcess{}, func() {}, nil
 }
 
-// whole is the run as if one process had carried it: by which what all did is judged.
+// wholeRun returns the run as one process would judge it.
 func (s *sweep) wholeRun() *runfile.Run {
 	run := *s.run
 	run.Shard = nil
 	return &run
 }
 
-// Hello is what shards of a sweep tell each other of it.
+// Hello returns how this process introduces itself to the other shards.
 func (o *Options) Hello() Hello {
 	return Hello{
 		Protocol: ProtocolVersion, Index: o.Part.Index, Count: o.Part.Count,
@@ -55,7 +54,7 @@ func (o *Options) Hello() Hello {
 	}
 }
 
-// alone is a sweep in one process.
+// singleProcess is the team of a sweep in one process.
 type singleProcess struct{}
 
 func (singleProcess) prepare(context.Context, *level) error { return nil }
@@ -72,5 +71,5 @@ func (singleProcess) rule(_ context.Context, l *level, end *ending, r *runfile.R
 	}
 }
 
-// judgeable reports an end at which the whole level is to be judged.
+// judgeable reports whether the whole level must be judged at this end.
 func (e *ending) judgeable() bool { return e.verdict == nil && e.state == runfile.Complete }

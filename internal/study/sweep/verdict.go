@@ -8,31 +8,28 @@ import (
 )
 
 const (
-	// leastTurns and leastBlocks have to be judged before a level may be
-	// decided early: the first moments are no fair sample of a level.
+	// minTurns and minBlocks must be judged before an early decision, because the first moments
+	// do not represent a level.
 	minTurns, minBlocks = 20, 3
-	// leastLost of the planned time likewise: a level that is lost has used up
-	// what it may have of bad turns, whatever still comes.
+	// minLost is the share of the planned time before which a level is not given up.
 	minLost = 0.1
-	// A level that meets its objectives may yet fill its queue or cache. To
-	// search on above it takes leastLikely of its time, to call it the capacity
-	// leastMet.
+	// A level that meets its objectives may still fill its queue or cache. A search continues
+	// above it after minProvisional of its time, and accepts it as the capacity after minMet.
 	minProvisional, minMet = 0.25, 0.8
-	// leastFutile is how long a level that can no longer be proven to meet its
-	// objectives is still given to prove that it misses them.
+	// minFutile is the share of its time after which a level ends if it can no longer be proven
+	// to meet its objectives. Until then it may still be proven to miss them.
 	minFutile = 0.5
-	// headroom is by how much denser turns may still come than they came so far.
+	// headroom is how much denser the remaining turns may come than the turns so far.
 	headroom = 1.2
 )
 
-// judgement is what a watcher decides by.
+// judgement is the judge of a watcher.
 type judgement struct{ stats.Judge }
 
-// lost is the verdict of a level that cannot meet its objectives, nil while
-// that is open: an objective would be missed if every turn to come was good, up
-// to so many times the turns that came (at least 1) in all; and that is no bad
-// luck of a level that could. The allowed error is shared between the
-// objectives, since one of them is enough.
+// lost returns the verdict of a level that cannot meet its objectives any more, nil for other
+// levels. Such a level misses an objective even if every turn to come is good, up to the given
+// number of times the turns so far, and a sequential test rules out bad luck. The objectives
+// share the allowed error, because missing one is enough.
 func (j judgement) lost(b stats.Turns, times float64) *runfile.LevelVerdict {
 	limit := math.Log(float64(len(j.Objectives)) / (1 - j.Confidence))
 	var names []string
@@ -74,9 +71,8 @@ func (j judgement) futile(b stats.Turns, times float64) []string {
 	return names
 }
 
-// met is the verdict of a level that surely meets its objectives, nil
-// while that is open. Every objective has to be met, so each may use the whole
-// of the allowed error.
+// met returns the verdict of a level that certainly meets its objectives, nil for others. Each
+// objective may use the whole allowed error, because all must be met.
 func (j judgement) met(b stats.Turns) *runfile.LevelVerdict {
 	limit := math.Log(1 / (1 - j.Confidence))
 	for _, o := range j.Objectives {
@@ -90,7 +86,7 @@ func (j judgement) met(b stats.Turns) *runfile.LevelVerdict {
 	return v
 }
 
-// enough reports whether the blocks have enough judged turns for an early decision.
+// hasEnoughTurns reports whether there are enough judged turns for an early decision.
 func hasEnoughTurns(blocks []stats.Tally) bool {
 	good, bad, n := stats.Count(blocks)
 	return good+bad >= minTurns && n >= minBlocks
@@ -100,8 +96,8 @@ func (p Plan) judge() stats.Judge {
 	return stats.Judge{Objectives: p.objectives(), Confidence: p.Confidence}
 }
 
-// capacities says how far each variant scales, beside the time that so many
-// levels as were listed would have taken; nil without objectives.
+// capacities returns the capacity of each variant, with the planned time of all listed levels;
+// nil without objectives.
 func (p Plan) capacities(run *runfile.Run, listed int) []runfile.Capacity {
 	if len(p.SLOs) == 0 {
 		return nil
@@ -109,7 +105,7 @@ func (p Plan) capacities(run *runfile.Run, listed int) []runfile.Capacity {
 	var out []runfile.Capacity
 	for _, v := range p.Variants {
 		c := p.judge().Capacity(v.Name, run)
-		if d := p.Measure.Duration(); d > 0 { // known before
+		if d := p.Measure.Duration(); d > 0 { // // 0 if unknown in advance
 			seconds := d.Seconds() * float64(listed)
 			c.GridSeconds = &seconds
 		}

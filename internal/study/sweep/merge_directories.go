@@ -11,7 +11,7 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// Directories merges the results of a sweep's shards into a new or empty directory, as one
+// MergeDirectories merges the results of a sweep's shards into a new or empty directory, as one
 // process would have written them: run.json and the turns. After an error the directory is
 // empty.
 func MergeDirectories(dirs []string, output string) (*runfile.Run, error) {
@@ -44,7 +44,7 @@ func MergeDirectories(dirs []string, output string) (*runfile.Run, error) {
 	return whole, nil
 }
 
-// empty rejects a directory that contains anything.
+// checkEmpty rejects a directory that contains anything.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -58,7 +58,7 @@ func checkEmpty(dir string) error {
 	return nil
 }
 
-// read reads the run of a directory, or a run.json.
+// readPart reads the run of a directory, or a run.json.
 func readPart(dir string) (ShardRun, error) {
 	if filepath.Base(dir) == "run.json" {
 		dir = filepath.Dir(dir)
@@ -75,7 +75,7 @@ func readPart(dir string) (ShardRun, error) {
 	return ShardRun{dir, run}, nil
 }
 
-// joinTurns writes the turns of all parts to a new file.
+// mergeTurnLogs writes the turns of all parts to a new file.
 func mergeTurnLogs(path string, parts []ShardRun, whole *runfile.Run) (err error) {
 	var logs []ShardLog
 	for _, p := range parts {

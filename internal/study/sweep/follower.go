@@ -11,7 +11,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// follows is a shard other than 0. It carries its share of the announced levels, and judges
+// follower is a shard other than 0. It carries its share of the announced levels, and judges
 // nothing.
 type follower struct {
 	*Client
@@ -78,7 +78,7 @@ func (s *sweep) follow(ctx context.Context, t *follower) error {
 	}
 }
 
-// recall reads what earlier processes of this shard knew about shard 0's clock, for their saved
+// restoreClock reads what earlier processes of this shard knew about shard 0's clock, for their saved
 // measurements.
 func (s *sweep) restoreClock(t *follower) {
 	for _, rec := range s.store.records {
@@ -89,7 +89,7 @@ func (s *sweep) restoreClock(t *follower) {
 	s.recordClock(t)
 }
 
-// clocked adds what is known of shard 0's clock to the run.
+// recordClock adds what is known of shard 0's clock to the run.
 func (s *sweep) recordClock(t *follower) {
 	offset, within := t.Clock()
 	s.run.Shard.OffsetSeconds, s.run.Shard.ErrorSeconds = offset.Seconds(), within.Seconds()
@@ -105,7 +105,7 @@ func (t *follower) farewell() error {
 	return nil
 }
 
-// obey measures this shard's share of the announced level. Afterwards t.at is a later step.
+// followSteps measures this shard's share of the announced level. Afterwards t.at is a later step.
 func (s *sweep) followSteps(ctx context.Context, t *follower) error {
 	o := t.at.Level
 	c := Cell{o.Variant, o.Level, o.Repetition}
@@ -173,7 +173,7 @@ func (t *follower) advance(ctx context.Context, r *Report) *ending {
 	return nil
 }
 
-// elsewhere is the end of a level that continues, or ended, without this shard.
+// movedOn is the end of a level that continues, or ended, without this shard.
 func movedOn(why string) *ending { return &ending{state: runfile.Interrupted, why: why} }
 
 // look reports the counts, and returns an end if shard 0 or this shard ends the level.

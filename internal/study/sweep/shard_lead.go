@@ -27,7 +27,7 @@ type Lead struct {
 	changed chan struct{}
 }
 
-// other is the state of another shard; lost holds for one level.
+// peer is the state of another shard; lost holds for one level.
 type peer struct {
 	process string
 	former  map[string]bool // earlier processes of the shard
@@ -148,7 +148,7 @@ func (l *Lead) wait(ctx context.Context, limit time.Duration, holds func() bool)
 
 func (o *peer) alive() bool { return o.leaving == "" && time.Since(o.seen) < SilenceLimit }
 
-// mourn finds the shards that were lost since the last look. The caller holds mu.
+// markLost finds the shards that were lost since the last look. The caller holds mu.
 func (l *Lead) markLost() {
 	for _, o := range l.peers {
 		if o.lost == "" && !o.alive() {

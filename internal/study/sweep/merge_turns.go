@@ -11,13 +11,13 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// Log is the turns of a shard, by its own clock: of a reader's NextLine.
+// ShardLog reads the turns of a shard, by its own clock.
 type ShardLog struct {
 	ShardRun
 	Next turnlog.Next
 }
 
-// head is the next turn of a log; nil after the last.
+// cursor is the next turn of a log; nil after the last.
 type cursor struct {
 	ShardLog
 	turn *turnlog.Turn
@@ -33,9 +33,9 @@ func (h *cursor) advance() (err error) {
 	return err
 }
 
-// Turns writes the turns of all shards as one log, by the clock of the first, holding
-// one of each in memory; and completes the run that Runs made of them by the largest
-// numbers of turns in flight, which only turns that stand side by side tell.
+// MergeTurns writes the turns of all shards as one log, by the clock of shard 0. It holds one
+// turn of each shard in memory. It also sets the largest numbers of turns in flight in the run
+// from MergeRuns, which only the merged turns give.
 func MergeTurns(to io.Writer, logs []ShardLog, whole *runfile.Run) error {
 	var heads []*cursor
 	for _, l := range logs {
@@ -68,7 +68,7 @@ func MergeTurns(to io.Writer, logs []ShardLog, whole *runfile.Run) error {
 	return nil
 }
 
-// earliest is the log whose next turn was sent first; nil when none has any.
+// earliestCursor returns the log with the earliest next turn; nil after the last.
 func earliestCursor(heads []*cursor) (first *cursor) {
 	for _, h := range heads {
 		if h.turn != nil && (first == nil || h.turn.At.Before(first.turn.At)) {
@@ -78,7 +78,7 @@ func earliestCursor(heads []*cursor) (first *cursor) {
 	return first
 }
 
-// twice refuses a turn that two shards have.
+// checkDuplicate rejects a turn that two shards have.
 func checkDuplicate(h *cursor, heads []*cursor) error {
 	t := h.turn
 	for _, o := range heads {
@@ -90,7 +90,7 @@ func checkDuplicate(h *cursor, heads []*cursor) error {
 	return nil
 }
 
-// flights are when turns began and ended, in nanoseconds.
+// inFlight holds the starts and ends of turns in nanoseconds.
 type inFlight struct{ begun, ended []int64 }
 
 func (f *inFlight) add(t *turnlog.Turn) {
@@ -98,8 +98,7 @@ func (f *inFlight) add(t *turnlog.Turn) {
 	f.ended = append(f.ended, t.At.Add(t.TotalDuration()).UnixNano())
 }
 
-// fill sets the largest number in flight of every snapshot of which the shards knew
-// their own.
+// setPeaks sets the largest number in flight of every snapshot in which all shards knew theirs.
 func (f *inFlight) setPeaks(run *runfile.Run) {
 	slices.Sort(f.begun)
 	slices.Sort(f.ended)
@@ -113,8 +112,8 @@ func (f *inFlight) setPeaks(run *runfile.Run) {
 	}
 }
 
-// most is the largest number in flight between two times. A turn that ends as
-// another begins makes place for it.
+// peak returns the largest number in flight between two times. A turn that ends when another
+// begins is not in flight with it.
 func (f *inFlight) peak(from, to int64) int {
 	b, _ := slices.BinarySearch(f.begun, from+1)
 	e, _ := slices.BinarySearch(f.ended, from+1)

@@ -19,7 +19,7 @@ const (
 	keeping, farewell = time.Minute, 5 * time.Second
 )
 
-// leads is shard 0. It decides for all by the sum of their counts.
+// leader is shard 0. It decides for all by the sum of their counts.
 type leader struct {
 	*Lead
 	patience time.Duration
@@ -96,7 +96,7 @@ func (t *leader) rule(ctx context.Context, l *level, end *ending, r *runfile.Res
 	}
 }
 
-// over tells the other shards how the sweep ended, and returns that error. A sweep that lost a
+// finish tells the other shards how the sweep ended, and returns that error. A sweep that lost a
 // shard is incomplete.
 func (t *leader) finish(ctx context.Context, err error) error {
 	if err == nil && t.levels > 0 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// check rejects parts that are not all shards of one sweep, each once.
+// checkParts rejects parts that are not all shards of one sweep, each once.
 func checkParts(parts []ShardRun) error {
 	first := parts[0]
 	of := map[int]ShardRun{}
@@ -30,7 +30,7 @@ func checkParts(parts []ShardRun) error {
 	return errors.Join(checkMissing(of, first.Run.Shard.Count), mergeOverlap(parts))
 }
 
-// difference describes what differs between two shards but must not.
+// describeDifference describes what differs between two shards but must not.
 func describeDifference(a, b ShardRun) string {
 	x, y := a.Run, b.Run
 	switch {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// ServeHTTP answers a shard's status with the step that all are to be at, and the
-// question for the time.
+// ServeHTTP answers the status of a shard with the current step, and requests for the time.
 func (l *Lead) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !l.authorized(r.Header.Get("Authorization")):
@@ -24,7 +23,7 @@ func (l *Lead) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knows compares digests, which are of one length whatever was sent.
+// authorized compares digests, which have equal lengths for all tokens.
 func (l *Lead) authorized(authorization string) bool {
 	sent, want := sha256.Sum256([]byte(authorization)), sha256.Sum256([]byte("Bearer "+l.token))
 	return l.token == "" || subtle.ConstantTimeCompare(sent[:], want[:]) == 1
@@ -49,11 +48,11 @@ func (l *Lead) status(w http.ResponseWriter, r *http.Request) {
 
 func writeJSONAnswer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // to a shard that is gone, which shows soon enough
+	_ = json.NewEncoder(w).Encode(v) // // fails only if the shard is gone
 }
 
-// take notes what a shard says, and returns where it is to be, or why it is none of
-// this sweep.
+// record stores the status of a shard. It returns the current step, or why the shard is
+// refused.
 func (l *Lead) record(s Status) (step Step, refusal string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +73,7 @@ func (l *Lead) record(s Status) (step Step, refusal string) {
 	if o.lost == "" {
 		o.lost = s.Leaving
 	}
-	if s.Report != nil && s.Step > l.level && s.Step <= l.step.Number { // none of another level
+	if s.Report != nil && s.Step > l.level && s.Step <= l.step.Number { // // skips reports of another level
 		o.report = s.Report
 	}
 	close(l.changed)
