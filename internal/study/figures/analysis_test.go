@@ -18,7 +18,7 @@ func level(at float64, values map[Metric]float64) Level {
 	return l
 }
 
-// series makes levels 10, 20, 30 … of one figure each.
+// series makes levels 10, 20, 30 … with one figure each.
 func series(m Metric, values ...float64) Series {
 	s := Series{Name: "a"}
 	for i, v := range values {
@@ -103,8 +103,8 @@ func TestComplyEndsAtTheFirstFailure(t *testing.T) {
 	}
 }
 
-// TestComplyGoesOnWhereNothingIsProven: only a proven miss ends a capacity, as in
-// a sweep; what merely seems to pass counts up to what does not.
+// Only a proven miss ends a capacity, as in a sweep. Levels that seem to pass count up to the
+// first that does not.
 func TestComplyGoesOnWhereNothingIsProven(t *testing.T) {
 	counted := func(s runfile.Standing, lost ...string) Level {
 		return Level{Verdict: &runfile.LevelVerdict{Standing: s, Met: lost == nil, Lost: lost}}
@@ -142,8 +142,8 @@ func TestComplyGoesOnWhereNothingIsProven(t *testing.T) {
 	}
 }
 
-// TestCapacitiesRankWhatWasMeasured: a baseline that passes wherever it was
-// measured is not known to be worse than one that was measured further.
+// A baseline that passes wherever it was measured is not known to be worse than a series that
+// was measured further.
 func TestCapacitiesRankWhatWasMeasured(t *testing.T) {
 	const good, bad = 500, 5000
 	unknown := math.NaN()
@@ -224,7 +224,7 @@ func TestNoise(t *testing.T) {
 	}{
 		{"apart", of(200, 190, 210), of(250, 240, 260), false},
 		{"together", of(200, 180, 220), of(205, 185, 225), true},
-		// The intervals overlap, and yet the difference is beyond chance.
+		// The intervals overlap, but the difference is beyond chance.
 		{"overlapping ends", of(200, 190, 210), of(216, 206, 226), false},
 		{"no upper end", of(200, 190, math.Inf(1)), of(300, 290, 310), true},
 		{"within the only interval", of(200, math.NaN(), math.NaN()), of(201, 190, 210), true},
@@ -286,7 +286,7 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// texts are warnings line by line.
+// texts returns warnings line by line.
 func texts(all []Warning) string {
 	var lines []string
 	for _, w := range all {
@@ -328,9 +328,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWarningsOfWhatDistorts: that tokens lay unread says nothing, where the kernel
-// stamped them; what the prober may have added does, when it is a part of the
-// figure that tells.
+// Tokens that the kernel timestamped may lie unread without a warning. The prober's own
+// addition gives a warning if it is a relevant part of the figure.
 func TestWarningsOfWhatDistorts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		figures map[Metric]float64
@@ -354,8 +353,8 @@ func TestWarningsOfWhatDistorts(t *testing.T) {
 	}
 }
 
-// TestLittleCanFail: a closed loop without think time is held against its level,
-// not against the sum of its own turns.
+// A closed loop without think time is compared with its level, not with the sum of its own
+// turns.
 func TestLittleCanFail(t *testing.T) {
 	half := level(100, map[Metric]float64{TurnsPerSecond: 500, TurnTimeMean: 100, InFlightMean: 50})
 	s := &Study{Workload: []runfile.Parameter{{Name: "think_time", Value: "0s … 0s"}}}

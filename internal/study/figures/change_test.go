@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestChange is the one rule for how a change is worded: in percent up to a factor
-// of 5 either way, as a factor beyond. Nothing falls by more than it was.
+// TestChange: a change is a percentage up to a factor of 5 either way, otherwise a factor. A
+// fall never exceeds 100 %.
 func TestChange(t *testing.T) {
 	for _, tt := range []struct {
 		ratio          float64
@@ -39,7 +39,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestGain: nothing is better by -3064%.
+// TestGain: no improvement is printed as -3064%.
 func TestGain(t *testing.T) {
 	for _, tt := range []struct {
 		m       Metric

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// around makes levels 10, 20, … of one TTFT p95 each, with intervals of so many
-// percent.
+// around makes levels 10, 20, … with a TTFT p95 whose interval is ± the given percentage.
 func around(name string, percent float64, values ...float64) Series {
 	s := Series{Name: name}
 	for i, v := range values {
@@ -32,7 +31,7 @@ func TestDecide(t *testing.T) {
 		name  string
 		other Series
 		want  Winner
-		text  string // of the headline and its ground
+		text  string // // of headline and explanation
 	}{
 		{"better", around("b", 2, 150, 225, 300), Better, "b is better than a: TTFT p95 -25.0% (-26.2% to -23.8%), the mean of 3 levels."},
 		{"worse", around("b", 2, 400, 3000, 4000), Worse, "b is worse than a: TTFT p95 ×5.8 (×5.8 to ×5.9)"},
@@ -56,7 +55,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestGroup: one cause is told once, by its worst case.
+// TestGroup: warnings with one cause are one group, worst first.
 func TestGroup(t *testing.T) {
 	s := &Study{Series: []Series{{Name: "a", Levels: []Level{
 		level(1, map[Metric]float64{AddedTTFTP99: 500}),
@@ -75,7 +74,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestCapacityIsBetweenEnds: what is proven, and what is not proven to miss.
+// TestCapacityIsBetweenEnds: Least is proven, Most is not proven to be missed.
 func TestCapacityIsBetweenEnds(t *testing.T) {
 	nan := math.NaN()
 	for _, tt := range []struct {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzMarkdown: no text makes the reader panic, and what it accepts has a
-// level with a figure.
+// FuzzMarkdown: no text causes a panic, and every accepted text has a level with a figure.
 func FuzzMarkdown(f *testing.F) {
 	for _, name := range []string{"000", "001", "003", "004"} {
 		data, err := os.ReadFile("testdata/" + name + ".txt")
@@ -33,7 +32,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// FuzzReference is the same for JSON.
+// FuzzReference does the same for JSON.
 func FuzzReference(f *testing.F) {
 	f.Add([]byte(`{"levels": [{"concurrency": 50, "ttft_p50_ms": 236.0, "tops": 0}]}`))
 	f.Add([]byte(`{"levels": [{"rate": 0.5, "a": {"ttft_p50_ms": 2}, "b": {"tops": null}}], "variants": ["b", "a"]}`))

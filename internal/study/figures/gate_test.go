@@ -82,7 +82,7 @@ func TestObjective(t *testing.T) {
 	}
 }
 
-// slower is a baseline of which the second variant is slower.
+// slower returns a study whose second variant is slower than the baseline.
 func slower() *Study {
 	return FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{
 		Seed: 1, Levels: []float64{40, 80, 100}, Variants: []reporttest.Variant{{Name: "main", Slowdown: 1}, {Name: "branch", Slowdown: 1.8}},
@@ -114,7 +114,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// only is the outcome of one condition.
+// only returns the outcome of one condition.
 func only(t *testing.T, s *Study, text string) ConditionOutcome {
 	t.Helper()
 	conditions, err := ParseConditions(text)
@@ -128,8 +128,8 @@ func only(t *testing.T, s *Study, text string) ConditionOutcome {
 	return all[0]
 }
 
-// TestBetween: a condition holds, does not, or neither is shown, by where the value
-// and the limit can be.
+// TestGateBetween: the ranges of value and limit decide whether a condition is true, false or
+// inconclusive.
 func TestGateBetween(t *testing.T) {
 	for _, tt := range []struct {
 		op                     string
@@ -148,8 +148,8 @@ func TestGateBetween(t *testing.T) {
 	}
 }
 
-// TestStoppedBaseline: a baseline that was stopped below the level at which the
-// other fails says nothing of its capacity; above it, it does.
+// TestStoppedBaseline: the capacity of a baseline that was stopped is unknown up to the level
+// that the other series fails, and known above it.
 func TestStoppedBaseline(t *testing.T) {
 	for levels, want := range map[int]GateResult{1: GateInconclusive, 2: GatePassed} {
 		s := slower()
@@ -160,9 +160,8 @@ func TestStoppedBaseline(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotSeenPassesNothing: a level without the figure, one that was not
-// reached and one that the prober itself distorts let no condition pass, unless it is
-// about other levels; what fails elsewhere fails.
+// A level that lacks the figure, was not reached or is distorted by the prober prevents a pass,
+// unless the condition is about other levels. A failure at another level still counts.
 func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 	whole := slower()
 	for name, tt := range map[string]struct {
@@ -188,7 +187,7 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 			if o := only(t, s, "ttft_p50@80>10s"); o.Result != GatePassed {
 				t.Errorf("of a level that was measured: %+v", o)
 			}
-			s = changed(whole, 0, tt.change) // and the baseline's
+			s = changed(whole, 0, tt.change) // // in the baseline too
 			if o := only(t, s, "ttft_p50>baseline*9"); o.Result != GateInconclusive || !strings.Contains(o.Detail, "baseline") {
 				t.Errorf("of the baseline: %+v", o)
 			}
@@ -204,7 +203,7 @@ func TestInterruptedSweepPassesNothing(t *testing.T) {
 	}
 }
 
-// changed is a study of which the third level of a series is another.
+// changed returns the study with a change of the third level of a series.
 func changed(s *Study, series int, change func(*Level)) *Study {
 	copied := *s
 	copied.Series = slices.Clone(s.Series)

@@ -19,8 +19,7 @@ func holds(t *testing.T, l Level, want map[Metric]float64) {
 	}
 }
 
-// TestAIPerf reads runs of AIPerf: one file, and several as the levels of one
-// study.
+// TestAIPerf reads AIPerf runs: one file, and several as levels of one study.
 func TestAIPerf(t *testing.T) {
 	want := map[Metric]float64{
 		TTFTP50: 200, TTFTP99: 600, "ttft_mean_ms": 220, "ttft_sd_ms": 80, "ttft_max_ms": 800, TPOTP95: 40, LatencyP50: 4000,
@@ -46,8 +45,7 @@ func TestAIPerf(t *testing.T) {
 	}
 }
 
-// TestGuideLLM reads the benchmarks of a run: what is of no level, or of another
-// kind, is named.
+// TestGuideLLM reads benchmarks, and names those without a level or with another kind of level.
 func TestGuideLLM(t *testing.T) {
 	s, err := Read("testdata/peers/guidellm.json")
 	if err != nil {
@@ -65,7 +63,7 @@ func TestGuideLLM(t *testing.T) {
 	}
 }
 
-// TestBadPeers says what is wrong with the results of other tools.
+// TestBadPeers: errors describe what is wrong with other tools' results.
 func TestBadPeers(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"input_config":{},"request_latency":{"avg":1}}`:                                         "which level it is cannot be told",

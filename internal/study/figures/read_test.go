@@ -19,7 +19,7 @@ func seed(t *testing.T, name string) string {
 	return string(data)
 }
 
-// split parts a report into its JSON and its text without the JSON.
+// split separates the JSON of a report from its other text.
 func split(t *testing.T, text string) (data, rest string) {
 	t.Helper()
 	before, after, ok := strings.Cut(text, "```json\n")
@@ -30,17 +30,16 @@ func split(t *testing.T, text string) (data, rest string) {
 	return data, before + after
 }
 
-// TestTheJSONGivesEveryNumberOfTheTables reads the JSON and the tables of each
-// report apart, and finds every printed number in the JSON, rounded as the
-// table rounds.
+// This test reads the JSON and the tables of each report separately, and finds every printed
+// number in the JSON, rounded as in the table.
 func TestTheJSONGivesEveryNumberOfTheTables(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
-		found, lost int // cells; lost are those the JSON lacks
+		found, lost int // // number of cells, and of those that the JSON lacks
 	}{
 		{"000", 12 * 8, 0},
 		{"002", 3 * 9, 0},
-		{"004", 9 * 2 * 8, 9 * 2}, // the table of errors has no data behind it
+		{"004", 9 * 2 * 8, 9 * 2}, // // the table of errors has no data
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			data, text := split(t, seed(t, tt.name))
@@ -48,7 +47,7 @@ func TestTheJSONGivesEveryNumberOfTheTables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The series are named by the JSON; the tables have short names.
+			// The JSON has the full names of series, the tables abbreviations.
 			printed := &Study{Series: []Series{}}
 			for _, s := range exact.Series {
 				printed.Series = append(printed.Series, Series{Name: s.Name})
@@ -89,7 +88,7 @@ func TestReadSeeds(t *testing.T) {
 		name, series string
 		kind         runfile.LevelKind
 		levels       int
-		// the level, and what it is at it
+		// // level and value
 		at, value float64
 		metric    Metric
 	}{

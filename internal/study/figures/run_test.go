@@ -17,8 +17,7 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
-// TestAverageOfSplitRunsIsTheUnsplitRun measures a sweep of six repetitions,
-// splits it into three files of two, and pools them again.
+// This test splits a sweep of six repetitions into three files of two, and pools them again.
 func TestAverageOfSplitRunsIsTheUnsplitRun(t *testing.T) {
 	whole := reporttest.Run(reporttest.Options{Seed: 4, Repetitions: 6, Levels: []float64{40, 120}})
 	var parts []*runfile.Run
@@ -65,7 +64,7 @@ func TestFiguresOfARun(t *testing.T) {
 	}
 }
 
-// TestStatistics holds the statistics against the values that the run holds.
+// TestStatistics compares the statistics with the values in the run.
 func TestStatistics(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
 	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
@@ -113,8 +112,8 @@ func TestEconomy(t *testing.T) {
 	}
 }
 
-// TestASpoiledRunIsNotJudged: what the prober itself spoiled is said, and passes
-// and fails nothing.
+// TestASpoiledRunIsNotJudged: a run that the prober spoiled is named, and neither passes nor
+// fails.
 func TestASpoiledRunIsNotJudged(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
 	b := &run.Results[0].Snapshots[0].Blocks[0]
@@ -146,7 +145,7 @@ func TestARunWithErrorsIsLeftOut(t *testing.T) {
 
 func TestFailuresAtInfinity(t *testing.T) {
 	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{120}})})
-	l := s.Series[0].Levels[0] // one in five is refused
+	l := s.Series[0].Levels[0] // // one in five is refused
 	if l.Valid != 0 || !l.Figure(figures.TTFTP95).Known() {
 		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure(figures.TTFTP95))
 	}
@@ -291,14 +290,14 @@ func TestJoinTellsSeriesApart(t *testing.T) {
 	}
 }
 
-// TestRunsProveTogether: the capacity of pooled runs is what all their turns
-// prove, by the rule that a single run is judged by.
+// TestRunsProveTogether: the capacity of pooled runs is what all their turns prove, by the rule
+// of a single run.
 func TestRunsProveTogether(t *testing.T) {
 	of := func(seed uint64) *runfile.Run {
 		run := reporttest.Run(reporttest.Options{Seed: seed, Levels: []float64{40}})
 		s := &run.Results[0].Snapshots
 		*s = (*s)[:1]
-		(*s)[0].Blocks = (*s)[0].Blocks[:2] // some 270 turns, too few
+		(*s)[0].Blocks = (*s)[0].Blocks[:2] // // about 270 turns, too few
 		run.Results[0].Verdict = figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0].Verdict
 		run.Capacities = []runfile.Capacity{{Variant: "default"}}
 		return run
@@ -312,8 +311,7 @@ func TestRunsProveTogether(t *testing.T) {
 	}
 }
 
-// TestJudgeBy: nothing that the run's own objectives decided stands beside
-// others.
+// TestJudgeBy: other objectives remove everything that the run's own objectives decided.
 func TestJudgeBy(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
 	run.Capacities = []runfile.Capacity{{Variant: "default"}}
@@ -328,8 +326,7 @@ func TestJudgeBy(t *testing.T) {
 	}
 }
 
-// TestJoinKeepsWhoseThingsAre: what was proven and what was deployed carry the
-// name of the column that they belong to.
+// TestJoinKeepsWhoseThingsAre: capacities and deployments keep the name of their column.
 func TestJoinKeepsWhoseThingsAre(t *testing.T) {
 	of := func(name string, level float64) *figures.Study {
 		run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}})
@@ -356,8 +353,8 @@ func TestJoinKeepsWhoseThingsAre(t *testing.T) {
 func TestQuantilesAreWithinAHundredth(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
 	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
-	// Log-normal with σ = 0.04 about a mean of 36 ms: the p95 is 5.5 % … 7 %
-	// above the median, and 3,800 turns know it to half a per cent.
+	// Log-normal with σ = 0.04 and a mean of 36 ms: the p95 is 5.5 % … 7 % above the median,
+	// which 3,800 turns determine within 0.5 %.
 	tpot := 36.0 * math.Exp(-0.04*0.04/2)
 	for m, want := range map[figures.Metric]float64{figures.TPOTP50: tpot, figures.TPOTP95: tpot * math.Exp(1.645*0.04), figures.TPOTP99: tpot * math.Exp(2.326*0.04)} {
 		f := l.Figure(m)
@@ -367,8 +364,8 @@ func TestQuantilesAreWithinAHundredth(t *testing.T) {
 	}
 }
 
-// TestEarlierVersions reads a run of version 1, which had sketches, and marks a
-// level that its start rate kept from being loaded.
+// TestEarlierVersions reads a run of version 1, which had sketches, and marks a level that was
+// not loaded because of its start rate.
 func TestEarlierVersions(t *testing.T) {
 	s, err := figures.Read("testdata/version1.json")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestFindingsSayWhatIsProven keeps a level that a few good turns meet from
-// being read as the capacity.
+// TestFindingsSayWhatIsProven: a level that a few good turns meet is not presented as the
+// capacity.
 func TestFindingsSayWhatIsProven(t *testing.T) {
 	level := func(v float64) *float64 { return &v }
 	const seen = "kv meets TTFT p99 < 1000ms up to concurrency 4"

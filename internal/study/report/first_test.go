@@ -13,7 +13,7 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
-// TestFirstScreen: a report begins with its answer and the picture of it.
+// TestFirstScreen: a report begins with its answer and a picture.
 func TestFirstScreen(t *testing.T) {
 	single := func(change func(*figures.Level)) *figures.Study {
 		s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 60}})})
@@ -54,7 +54,7 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// throughput is a study in which that alone tells two series apart.
+// throughput returns a study in which only the throughput of two series differs.
 func throughput() *figures.Study {
 	s := &figures.Study{Title: "throughput"}
 	for i, name := range []string{"a", "b"} {
@@ -68,12 +68,12 @@ func throughput() *figures.Study {
 	return s
 }
 
-// TestTheQuantileOfTheSLOIsDrawn: where the line of an SLO is, so are the values
-// that it is of.
+// TestTheQuantileOfTheSLOIsDrawn: a chart with the line of an SLO also shows the quantile of
+// the SLO.
 func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 	s := quicker()
 	s.Objectives = s.Objectives[:1]
-	for _, share := range []float64{99, 75} { // 75 is no quantile of the tables
+	for _, share := range []float64{99, 75} { // // the tables have no p75
 		s.Objectives[0].Share = share
 		c := picture(t, s)
 		want := []string{"round_robin p50", fmt.Sprintf("round_robin p%g", share), "kv_aware p50", fmt.Sprintf("kv_aware p%g", share)}
@@ -91,7 +91,7 @@ func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 	}
 }
 
-// picture is the first one of a report.
+// picture returns the first picture of a report.
 func picture(t *testing.T, s *figures.Study) chart.Chart {
 	t.Helper()
 	d, err := report.Build(s)
@@ -108,7 +108,7 @@ func names(c chart.Chart) (all []string) {
 	return all
 }
 
-// quicker is a short run of two variants of which the second is quicker.
+// quicker returns a short run whose second variant is quicker.
 func quicker() *figures.Study {
 	return figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{
 		Seed: 1, Levels: []float64{40, 60}, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1}, {Name: "kv_aware", Slowdown: 0.7}},

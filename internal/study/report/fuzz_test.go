@@ -16,12 +16,11 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// noNumber matches what formatting makes of a value that is none.
+// noNumber matches the formatted text of NaN, infinity and format errors.
 var noNumber = regexp.MustCompile(`\b(NaN|[+-]?Inf)\b|%!`)
 
-// FuzzRun holds that each run that is read can be written again and is the same,
-// and reported in every format: without a value that is no number, as JSON that
-// is JSON, and in a bounded space.
+// FuzzRun: every run that can be read is equal after writing and reading it again. Its report
+// in every format contains no NaN, has valid JSON and is bounded in size.
 func FuzzRun(f *testing.F) {
 	for _, text := range hostileRuns() {
 		f.Add([]byte(text))
@@ -74,7 +73,7 @@ func checkReport(t *testing.T, s *figures.Study, text []byte) {
 	if took := after.TotalAlloc - before.TotalAlloc; took > 256<<20+10_000*uint64(len(text)) {
 		t.Errorf("%d bytes were allocated for a study of %d", took, len(text))
 	}
-	said := noNumber.Match(text) // in a name
+	said := noNumber.Match(text) // // the name of a series
 	for _, file := range files {
 		if found := noNumber.Find(file.Data); found != nil && !said {
 			t.Errorf("%s says %q", file.Name, found)
@@ -85,7 +84,7 @@ func checkReport(t *testing.T, s *figures.Study, text []byte) {
 	}
 }
 
-// hostileRuns are a small run, and some that a sweep would not write.
+// hostileRuns returns a small run, and runs that a sweep would not write.
 func hostileRuns() map[string]string {
 	const head, tail = `{"format":1,"level_kind":"rate","variants":["a","b"],"results":[`, `]}`
 	result := func(variant, level, block string) string {
@@ -108,7 +107,7 @@ func hostileRuns() map[string]string {
 	}
 }
 
-// FuzzForeign holds the same of reports that other tools wrote.
+// FuzzForeign does the same for reports of other tools.
 func FuzzForeign(f *testing.F) {
 	for _, text := range []string{
 		`{"levels": [{"concurrency": 50, "ttft_p50_ms": 236.0, "tops": 0, "tpot_p99_ms": 1e308}]}`,

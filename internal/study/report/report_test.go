@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// routings is a run of two variants of which one is quicker.
+// routings returns a run of two variants, the second of which is quicker.
 func routings() *figures.Study {
 	run := reporttest.Run(reporttest.Options{
 		Seed: 1, Repetitions: 2, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1, Limit: 100}, {Name: "kv_aware", Slowdown: 0.7}},
@@ -56,7 +56,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestDataReadsBack: the JSON of a report is itself a report that can be read.
+// TestDataReadsBack: the JSON of a report can be read as a report.
 func TestDataReadsBack(t *testing.T) {
 	for name, s := range map[string]*figures.Study{"004": read(t, "004"), "000": read(t, "000"), "003": read(t, "003"), "variants": routings()} {
 		data, err := report.JSON(s)
@@ -94,8 +94,7 @@ func TestDataReadsBack(t *testing.T) {
 	}
 }
 
-// TestSameKeys: whatever the reports' own data says is in ours, in the same
-// place and unit.
+// TestSameKeys: every value in the data of the reports has the same key and unit in ours.
 func TestSameKeys(t *testing.T) {
 	for _, name := range []string{"000", "002", "004"} {
 		_, after, _ := strings.Cut(file(t, name), "```json\n")
@@ -156,8 +155,8 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// TestPage: one page, no address beside its own, nothing that runs but the charts'
-// own script, and text of others escaped.
+// TestPage: the page contains no external address, no script but that of the charts, and
+// escapes foreign text.
 func TestPage(t *testing.T) {
 	s := routings()
 	s.Title = `<script>alert("x")</script>`
@@ -194,7 +193,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestCellsAreColoredByTheirClass: what a cell says does not matter.
+// TestCellsAreColoredByTheirClass: the text of a cell does not matter.
 func TestCellsAreColoredByTheirClass(t *testing.T) {
 	page, err := report.Document{Sections: []report.Section{{Blocks: []report.Block{{Table: &report.Table{
 		Header: []string{"a", "b"}, Rows: [][]report.Cell{{{Text: "PASS"}, {Text: "n/a", Class: report.Good}}},
@@ -275,8 +274,7 @@ func TestWinnerAndTies(t *testing.T) {
 	}
 }
 
-// stopped leaves out what a sweep that was stopped had not measured of the
-// first variant.
+// stopped removes the levels of the first variant that a stopped sweep would lack.
 func stopped(s *figures.Study) *figures.Study {
 	s.Series[0].Levels = s.Series[0].Levels[:2]
 	return s

@@ -23,7 +23,7 @@ func read(t *testing.T, name string) *figures.Study {
 	return s
 }
 
-// rows are the cells of the first table below a heading of a report.
+// rows returns the cells of the first table below a heading of a report.
 func rows(t *testing.T, text, heading string) [][]string {
 	t.Helper()
 	_, after, ok := strings.Cut(text, heading+"\n")
@@ -73,7 +73,7 @@ func rendered(t *testing.T, s *figures.Study) string {
 	return string(text)
 }
 
-// TestImprovements holds every improvement of the comparison of routings.
+// TestImprovements checks every improvement in the comparison of routings.
 func TestImprovements(t *testing.T) {
 	s := read(t, "004")
 	for _, row := range rows(t, file(t, "004"), "## Results") {
@@ -89,7 +89,7 @@ func TestImprovements(t *testing.T) {
 	}
 }
 
-// TestSummaryLines holds the summary of the same report, computed.
+// TestSummaryLines checks the computed summary of the same report.
 func TestSummaryLines(t *testing.T) {
 	text := rendered(t, read(t, "004"))
 	for _, want := range []string{
@@ -119,11 +119,11 @@ func eagle(t *testing.T) *figures.Study {
 
 var leadingNumber = regexp.MustCompile(`[0-9.]+`)
 
-// TestChangeColumns holds the change columns of 000 against 001: sign, figure
-// and meaning. Factors are printed as ×N where the report says +Nx.
+// TestChangeColumns checks the change columns of 000 against 001: sign, figure and meaning.
+// Factors are printed as ×N where the report has +Nx.
 func TestChangeColumns(t *testing.T) {
 	s := eagle(t)
-	// 6,519 / 206 is 31.6: the report cut this one off where it rounds others.
+	// 6,519 / 206 is 31.6. The report truncated this one and rounds others.
 	printed := map[string]string{"ttft_p50_ms 70": "×32 worse"}
 	checked := 0
 	for m, heading := range map[figures.Metric]string{figures.TPOTP50: "### TPOT Comparison", figures.TTFTP50: "### TTFT Comparison"} {
@@ -151,8 +151,7 @@ func TestChangeColumns(t *testing.T) {
 	}
 }
 
-// TestSaturationTable holds the saturation table of 000, and the reduction of
-// capacity that it concludes.
+// TestSaturationTable checks the saturation table of 000, and its reduction of capacity.
 func TestSaturationTable(t *testing.T) {
 	s := eagle(t)
 	text := rendered(t, s)
@@ -162,7 +161,7 @@ func TestSaturationTable(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"First errors": {"Concurrency 110 (1.7%)", "Concurrency 90 (16.3%)"},
-		// The report does not say that 100 has no errors.
+		// The report omits that 100 has no errors.
 		"Sustained >5% errors": {"Concurrency 120", "Concurrency 90 (fewer at 100)"},
 		"TTFT p50 > 1s":        {"Concurrency 110", "Concurrency 70"},
 		// The report calls the highest level a plateau.
@@ -177,7 +176,7 @@ func TestSaturationTable(t *testing.T) {
 	}
 }
 
-// TestFindingsOf001 holds what 001 finds in its own tables.
+// TestFindingsOf001 checks the findings of 001 in its own tables.
 func TestFindingsOf001(t *testing.T) {
 	s := read(t, "001")
 	text := rendered(t, s)
@@ -198,8 +197,8 @@ func TestFindingsOf001(t *testing.T) {
 	}
 }
 
-// TestComplianceOf003 holds its matrix, its capacities and its detailed
-// comparison, and does not crown a winner that is 75 % worse.
+// TestComplianceOf003 checks its matrix, capacities and detailed comparison, and that a series
+// that is 75 % worse does not win.
 func TestComplianceOf003(t *testing.T) {
 	s := read(t, "003")
 	for _, row := range rows(t, file(t, "003"), "## SLO Compliance Matrix") {
@@ -246,7 +245,7 @@ func TestComplianceOf003(t *testing.T) {
 	}
 }
 
-// TestKnownWarnings holds what the reports do not say of themselves.
+// TestKnownWarnings checks warnings that the reports themselves lack.
 func TestKnownWarnings(t *testing.T) {
 	for name, tt := range map[string]struct {
 		s    *figures.Study
@@ -271,8 +270,8 @@ func TestKnownWarnings(t *testing.T) {
 	}
 }
 
-// TestTurnsObeyLittlesLaw shows that the column "conversation starts/s" of the
-// reports counts turns.
+// TestTurnsObeyLittlesLaw shows that the column "conversation starts/s" of the reports counts
+// turns.
 func TestTurnsObeyLittlesLaw(t *testing.T) {
 	for _, name := range []string{"000", "001", "002"} {
 		s := read(t, name)
@@ -284,7 +283,7 @@ func TestTurnsObeyLittlesLaw(t *testing.T) {
 	}
 }
 
-// TestSeedsWithObjectives judges reports that name no SLO by one from outside.
+// TestSeedsWithObjectives judges reports without SLOs by an SLO from outside.
 func TestSeedsWithObjectives(t *testing.T) {
 	s := eagle(t)
 	o, err := figures.ParseObjective("ttft_p95<1s")

@@ -9,15 +9,14 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
-// TestServerMetricsOfVariantsShareColumns: variants have addresses of their own, and
-// their figures stand side by side all the same; a figure that one lacks has no
-// column of n/a.
+// Variants have different addresses, but their figures stand side by side. A series that lacks
+// a figure has no column for it.
 func TestServerMetricsOfVariantsShareColumns(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 80}, Variants: []reporttest.Variant{{Name: "a", Slowdown: 1}, {Name: "b", Slowdown: 1}}})
 	for _, r := range run.Results {
 		for i := range r.Snapshots {
 			front, worker := "http://"+r.Variant+":8000/metrics", "http://"+r.Variant+":9000/metrics"
-			if r.Variant == "b" { // whose addresses sort the other way round
+			if r.Variant == "b" { // // its addresses sort in the opposite order
 				front, worker = worker, front
 			}
 			r.Snapshots[i].Server = []runfile.Server{

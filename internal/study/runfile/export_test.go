@@ -19,8 +19,8 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// turns are 201 that end each 100 ms at each of two levels, the first of them in
-// the warm-up and every fiftieth failed.
+// turns returns 201 turns at each of two levels, one every 100 ms. The first is in the warm-up,
+// and every fiftieth failed.
 func turns() turnlog.Next {
 	var all []turnlog.Turn
 	start := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
@@ -36,7 +36,7 @@ func turns() turnlog.Next {
 			}
 			if i == 0 {
 				t.Study.Phase = turnlog.WarmUp
-			} else if i == 201 { // its user left
+			} else if i == 201 { // // its user left
 				t.Outcome = probe.UserCanceled
 			} else if i%50 == 0 {
 				t.Outcome, t.TTFT, t.TPOT = probe.HTTP5xx, probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}
@@ -104,7 +104,7 @@ func TestAIPerf(t *testing.T) {
 	}
 }
 
-// TestSessions: turns that no conversation is known of are one each.
+// TestSessions: turns without a known conversation have a session each.
 func TestSessions(t *testing.T) {
 	var b bytes.Buffer
 	n := 0
@@ -119,8 +119,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestGuideLLMReadsBack: what is written for GuideLLM's tools is what its reader
-// reads.
+// TestGuideLLMReadsBack: our reader reads the export for GuideLLM's tools.
 func TestGuideLLMReadsBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "benchmarks.json")
 	if err := os.WriteFile(path, written(t, runfile.GuideLLM), 0o600); err != nil {

@@ -7,7 +7,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// TestLeftOut counts what the prober itself spoiled, and enters it nowhere else.
+// TestLeftOut: turns that the prober spoiled count there and nowhere else.
 func TestLeftOut(t *testing.T) {
 	late := turn(probe.First, time.Minute, time.Second)
 	late.Lag = time.Hour

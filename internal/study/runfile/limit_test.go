@@ -7,7 +7,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// TestLimit: of 1,000 turns and of the time, more than can be overlooked.
+// TestLimit: too many of 1,000 turns, or too much of the time.
 func TestLimit(t *testing.T) {
 	share := func(x float64) *float64 { return &x }
 	for name, tt := range map[string]struct {

@@ -24,7 +24,7 @@ func objectives() []slo.Objective {
 	}
 }
 
-// turn is a whole answer of 100 tokens.
+// turn returns a successful answer of 100 tokens.
 func turn(kind probe.TurnKind, ttft, tpot time.Duration) probe.Result {
 	return probe.Result{
 		Kind: kind, Outcome: probe.Success, Scheduled: noon, Sent: noon, End: noon.Add(ttft + 99*tpot),
@@ -33,7 +33,7 @@ func turn(kind probe.TurnKind, ttft, tpot time.Duration) probe.Result {
 	}
 }
 
-// example is a small but whole run.
+// example returns a small complete run.
 func example() *Run {
 	rng := rand.New(rand.NewPCG(1, 2))
 	mean, most := 49.5, 50
@@ -190,7 +190,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestWriteLeavesTheOldFile: what cannot be written changes nothing.
+// TestWriteLeavesTheOldFile: a failed write changes nothing.
 func TestWriteLeavesTheOldFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "run.json")

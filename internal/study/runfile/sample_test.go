@@ -16,7 +16,7 @@ func of(values ...float64) *Sample {
 	return s
 }
 
-// TestQuantilesAreExact: what a sketch of 1 % cannot tell apart is told apart.
+// TestQuantilesAreExact: values within 1 %, which a sketch merges, stay distinct.
 func TestQuantilesAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var a, b Sample
@@ -62,7 +62,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestOldFilesJoinNewOnes: a sketch and exact values make a sketch of all.
+// TestOldFilesJoinNewOnes: a sketch and exact values merge to a sketch.
 func TestOldFilesJoinNewOnes(t *testing.T) {
 	var old Sample
 	old.Bin(0.3)
@@ -84,7 +84,7 @@ func TestOldFilesJoinNewOnes(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshal: what is read is written as it was read, and has rising ranks.
+// FuzzUnmarshal: accepted data are equal after writing, and ranks rise.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte(`"181034,12,400"`))
 	f.Add([]byte(`{"count":1,"sum":1,"min":1,"max":1,"bins":"0:1"}`))

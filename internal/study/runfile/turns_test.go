@@ -12,8 +12,8 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// TestRecount judges by another objective: what said that a level is no measurement
-// of the deployment, or that the sweep gave it up, holds by any.
+// TestRecount judges by another objective. A level that the prober spoiled or the sweep gave up
+// stays so under any objective.
 func TestRecount(t *testing.T) {
 	start := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	level := func(change func(*runfile.Result)) *runfile.Run {

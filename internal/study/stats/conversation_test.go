@@ -8,9 +8,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// conversations simulates a level of conversations of 3 to 5 turns, each turn
-// some blocks long, in which a part of the variance belongs to the
-// conversation: its turns are far apart in time and resemble each other.
+// conversations simulates a level of conversations of 3 to 5 turns, each some blocks long. A
+// part of the variance belongs to the conversation, so its distant turns are correlated.
 func conversations(rng *rand.Rand, slots int, turnBlocks, part float64) Series {
 	series := make(Series, 30)
 	for i := range series {
@@ -31,8 +30,8 @@ func conversations(rng *rand.Rand, slots int, turnBlocks, part float64) Series {
 	return series
 }
 
-// TestConversationCoverage: turns of one conversation that lie several blocks
-// apart are not seen by neighbouring blocks, and cost a little coverage.
+// TestConversationCoverage: neighbouring blocks do not show the correlation of turns that are
+// several blocks apart, which costs a little coverage.
 func TestConversationCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates 3,000 levels; make test-long runs it")

@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// process draws turns one after another; the marginal distribution is
-// log-normal with median 0.3 and σ = 0.5 for all of them.
+// process draws turns in order. Their marginal distribution is log-normal with median 0.3 and σ
+// = 0.5.
 type process func(rng *rand.Rand) func() float64
 
 func latency(z float64) float64 { return 0.3 * math.Exp(0.5*z) }
@@ -20,8 +20,8 @@ func independent(rng *rand.Rand) func() float64 {
 	return func() float64 { return latency(rng.NormFloat64()) }
 }
 
-// autocorrelated turns share a level that wanders: part of the variance is an
-// AR(1) process whose memory is 1/(1−rho) turns.
+// autocorrelated turns share a varying level: a part of the variance is an AR(1) process with a
+// memory of 1/(1−rho) turns.
 func autocorrelated(part, rho float64) process {
 	return func(rng *rand.Rand) func() float64 {
 		level := rng.NormFloat64()
@@ -32,7 +32,7 @@ func autocorrelated(part, rho float64) process {
 	}
 }
 
-// simulate returns one level: repetitions of blocks with about perBlock turns.
+// simulate returns the repetitions of a level, in blocks of about perBlock turns.
 func simulate(rng *rand.Rand, p process, repetitions, blocks int, perBlock float64) []Series {
 	var all []Series
 	for range repetitions {
@@ -51,9 +51,8 @@ func simulate(rng *rand.Rand, p process, repetitions, blocks int, perBlock float
 	return all
 }
 
-// TestCoverage counts how often the 95 % interval holds the true quantile in
-// 1,000 simulated levels. The level is 10 minutes and more of some turns per
-// second: 30 blocks of time, once or three times.
+// TestCoverage counts how often the 95 % interval contains the true quantile in 1,000 simulated
+// levels of 30 blocks, measured once or three times.
 func TestCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates 11,000 levels; make test-long runs it")
@@ -105,8 +104,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestShareCoverage does the same for shares of turns, of which a few fail in
-// bursts, and for a rate.
+// TestShareCoverage does the same for shares of failed turns, independent or in bursts, and for
+// a rate.
 func TestShareCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates 2,000 levels; make test-long runs it")

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestEvidenceErrs draws levels exactly at the allowed share, looks after every
-// turn, and holds the share of decisions, all of which are wrong, to the stated
-// error.
+// TestEvidenceErrs simulates levels exactly at the allowed share, so that all decisions are
+// wrong, evaluates the test after every turn, and bounds the share of decisions.
 func TestEvidenceErrs(t *testing.T) {
 	const runs, turns, alpha = 1000, 500, 0.05
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -34,7 +33,7 @@ func TestEvidenceErrs(t *testing.T) {
 				met++
 			}
 		}
-		// Three standard deviations of the simulation on top of the error.
+		// Three standard deviations of the simulation above alpha.
 		limit := alpha + 3*math.Sqrt(alpha*(1-alpha)/runs)
 		if share := float64(lost) / runs; share > limit {
 			t.Errorf("allowed %g: lost in %.3f of the runs, want at most %.3f", allowed, share, limit)
@@ -45,11 +44,11 @@ func TestEvidenceErrs(t *testing.T) {
 	}
 }
 
-// TestEvidenceDecides spells out after how many turns clear cases are decided.
+// TestEvidenceDecides: clear cases are decided within some number of turns.
 func TestEvidenceDecides(t *testing.T) {
 	e, limit := Evidence{0.01}, math.Log(20)
 	for _, c := range []struct {
-		every int // one bad turn in so many, 0 for none
+		every int // // turns for each bad one, 0 for no bad turn
 		lost  bool
 		most  int
 	}{{1, true, 2}, {5, true, 25}, {20, true, 140}, {0, false, 420}} {
@@ -73,7 +72,7 @@ func TestEvidenceDecides(t *testing.T) {
 	}
 }
 
-// TestConfidence compares with 1 − 0.99^n and with sums worked out by hand.
+// TestConfidence compares with 1 − 0.99^n and with manual sums.
 func TestConfidence(t *testing.T) {
 	e := Evidence{0.01}
 	for _, c := range []struct{ good, bad, want float64 }{
@@ -88,8 +87,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// TestDoubt compares with sums worked out by hand, and holds that nothing can
-// be proven both ways.
+// TestDoubt compares with manual sums. Both directions cannot be proven at once.
 func TestDoubt(t *testing.T) {
 	e := Evidence{0.01}
 	for _, c := range []struct{ good, bad, want float64 }{
@@ -97,7 +95,7 @@ func TestDoubt(t *testing.T) {
 		{300, 0, 0},
 		{99, 1, math.Pow(0.99, 100)},
 		{98, 2, math.Pow(0.99, 100) + math.Pow(0.99, 99)},
-		{98, 1.9, math.Pow(0.99, 99.9)}, // of a part nothing counts
+		{98, 1.9, math.Pow(0.99, 99.9)}, // // a fraction does not count
 		{0, 100, 1},
 	} {
 		if got := e.confidenceMissed(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {

@@ -7,13 +7,12 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// blocks are n equal blocks.
+// blocks returns n equal blocks.
 func blocks(n int, good, bad float64) []Tally {
 	return slices.Repeat([]Tally{{good, bad}}, n)
 }
 
-// TestStanding says what measured levels prove: clear ones something, and
-// those at the edge, or with few turns, nothing.
+// TestStanding: clear levels are proven; levels near the limit, or with few turns, are not.
 func TestStanding(t *testing.T) {
 	one := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
 	for _, c := range []struct {
@@ -35,8 +34,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestWeigh pools repetitions: two that prove nothing can prove something
-// together.
+// TestWeigh: two repetitions together can prove what neither proves alone.
 func TestWeigh(t *testing.T) {
 	j := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
 	half := Turns{"ttft": blocks(10, 20, 0)}

@@ -32,8 +32,8 @@ func TestNoQuantileFromTooFew(t *testing.T) {
 	}
 }
 
-// TestTextbookInterval compares with the exact interval between order
-// statistics: for 100 values and the median, the 40th and the 61st.
+// TestTextbookInterval compares with the exact interval between order statistics: for 100
+// values and the median, the 40th and the 61st.
 func TestTextbookInterval(t *testing.T) {
 	e := EstimateQuantile(0.5, []Series{{{Values: values(100)}}}, false)
 	if math.Abs(e.Low-40) > 1.5 || math.Abs(e.High-61) > 1.5 || math.Abs(e.Value-50) > 0.5 {
@@ -81,8 +81,8 @@ func TestNoFailureIsNoCertainty(t *testing.T) {
 	}
 }
 
-// TestStaircase: a deployment that takes 42 ms for minutes and then 43 ms for
-// minutes has a median that is known well, though no order statistic bounds it.
+// TestStaircase: a deployment that takes 42 ms for minutes and then 43 ms has a well-known
+// median, although no order statistic bounds it.
 func TestStaircase(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	series := Series{}
@@ -103,8 +103,8 @@ func TestStaircase(t *testing.T) {
 	}
 }
 
-// TestOrderOfBlocks: the same turns say less when they come in a drift than
-// when they are shuffled.
+// TestOrderOfBlocks: drifting turns have a smaller effective number than the same turns
+// shuffled.
 func TestOrderOfBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	drift := Series{}

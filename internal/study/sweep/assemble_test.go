@@ -12,8 +12,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestDeploymentTable lays the plan's lines before those that were served, and
-// joins what all variants said.
+// TestDeploymentTable puts the plan's lines before those from the deployment, and joins lines
+// that all variants have.
 func TestDeploymentTable(t *testing.T) {
 	plan := Plan{
 		Variants: []Variant{
@@ -40,7 +40,7 @@ func TestDeploymentTable(t *testing.T) {
 	}
 }
 
-// TestReplayIsNamedByContent lets runs of one file compare wherever it lay.
+// TestReplayIsNamedByContent: runs of one file can be compared wherever it was.
 func TestReplayIsNamedByContent(t *testing.T) {
 	value := func(text string) string {
 		path := filepath.Join(t.TempDir(), "set.jsonl")
@@ -63,7 +63,7 @@ func TestReplayIsNamedByContent(t *testing.T) {
 	}
 }
 
-// TestTimeLeft follows the plan, and what cells took beyond it.
+// TestTimeLeft follows the plan, and the time of cells beyond it.
 func TestTimeLeft(t *testing.T) {
 	plan := counted() // 10 at 0.5/s, 15 s, then 60 at 1/s and at 4/s, and 30 s of pause
 	now := time.Now()
@@ -73,7 +73,7 @@ func TestTimeLeft(t *testing.T) {
 	if got := c.left([]int{0, 1}, now.Add(10*time.Second)); got != first+pause+second-10*time.Second {
 		t.Errorf("%s left, want %s", got, first+pause+second-10*time.Second)
 	}
-	c.end(0, now.Add(first+time.Minute)) // it took a minute longer, which no wait before it did
+	c.end(0, now.Add(first+time.Minute)) // // a minute longer than planned
 	c.started = now.Add(time.Hour)
 	if got := c.left([]int{1}, c.started); got != second+time.Minute {
 		t.Errorf("%s left, want %s", got, second+time.Minute)

@@ -8,7 +8,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// BenchmarkTurn is what the sweep itself does for a turn of 800 token events.
+// BenchmarkTurn measures the sweep's own work for a turn of 800 token events.
 func BenchmarkTurn(b *testing.B) {
 	c := newCollector([]slo.Objective{{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99}}, time.Minute)
 	start := time.Now()

@@ -16,8 +16,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// knee is an engine whose answers are slow for a share of the requests that
-// grows with the number that run: share gives it for each number.
+// knee is an engine with a share of slow answers that depends on the number of running
+// requests.
 type knee struct {
 	running atomic.Int64
 	share   func(running int64) float64
@@ -30,15 +30,14 @@ func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) err
 		first = 1500 * time.Millisecond
 	}
 	whole := load.Pause(ctx, first)
-	k.running.Add(-1) // before the client knows, whose next request comes at once
+	k.running.Add(-1) // // before the client knows, because its next request follows at once
 	if !whole {
 		return ctx.Err()
 	}
 	return emit(w.OutputTokens)
 }
 
-// kneeAt has hardly a slow answer up to a number of running requests, and then
-// ever more.
+// kneeAt returns almost no slow answers up to a number of running requests, and then ever more.
 func kneeAt(at int64) func(int64) float64 {
 	return func(n int64) float64 {
 		switch {
@@ -58,8 +57,8 @@ func ladder() Plan {
 	return p
 }
 
-// TestCapacityAgreesWithGrid finds the knee wherever it is, at the level that
-// the full grid finds, in at most a third of its measured time.
+// TestCapacityAgreesWithGrid: the search finds the same level as the full grid, wherever the
+// knee is, in at most a third of its measured time.
 func TestCapacityAgreesWithGrid(t *testing.T) {
 	for _, at := range []int64{0, 6, 8, 16} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
@@ -79,8 +78,8 @@ func TestCapacityAgreesWithGrid(t *testing.T) {
 	}
 }
 
-// highest returns the highest level that is proven to meet the objectives, 0
-// for none, and the measured seconds.
+// highest returns the highest level that is proven to meet the objectives, 0 for none, and the
+// measured seconds.
 func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,7 +109,7 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 	return level, seconds
 }
 
-// TestCapacityBetweenLevels finds the knee between two levels that are far apart.
+// TestCapacityBetweenLevels finds the knee between two distant levels.
 func TestCapacityBetweenLevels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -131,8 +130,7 @@ func TestCapacityBetweenLevels(t *testing.T) {
 	})
 }
 
-// TestRefined puts levels between others, no two farther apart than the share and
-// none twice.
+// TestRefined: added levels are at most the share apart, and none occurs twice.
 func TestRefined(t *testing.T) {
 	for _, c := range []struct {
 		listed []float64
@@ -153,8 +151,8 @@ func TestRefined(t *testing.T) {
 	}
 }
 
-// edge is an engine that is slow for every so many-th request while more than
-// four run, and for every second one while more than eight do.
+// edge is an engine that is slow for a fixed share of requests while more than four run, and
+// for every second one while more than eight do.
 type edge struct{ running, served atomic.Int64 }
 
 func (e *edge) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
@@ -170,8 +168,8 @@ func (e *edge) Generate(ctx context.Context, w simulate.Work, emit func(int) err
 	return emit(w.OutputTokens)
 }
 
-// TestUndecided measures a level that is exactly at its edge: grid and search
-// say that it is undecided, and the search does not wait for its end.
+// TestUndecided measures a level exactly at its limit. Grid and search call it undecided, and
+// the search ends it early.
 func TestUndecided(t *testing.T) {
 	for _, search := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -198,8 +196,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestSearchResumes stops a search after its second visit; going on, it comes
-// to the same end without a third visit to the same level.
+// TestSearchResumes stops a search after its second visit. The resumed search ends the same way
+// and does not visit the same level a third time.
 func TestSearchResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -258,8 +256,8 @@ func TestEarlyStopInGrid(t *testing.T) {
 	})
 }
 
-// TestQueueGrows gives up an open loop that the deployment cannot keep up
-// with, though no objective says so.
+// TestQueueGrows gives up an open loop that the deployment cannot keep up with, although no
+// objective detects it.
 func TestQueueGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -288,11 +286,11 @@ func TestQueueGrows(t *testing.T) {
 	})
 }
 
-// single serves one request at a time, each for 100 ms.
+// single serves one request at a time, for 100 ms each.
 type single struct{ turn chan struct{} }
 
 func (s *single) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
-	// The first request makes the queue; the tests' first request is alone.
+	// The first request makes the queue. No other test request runs then.
 	if s.turn == nil {
 		s.turn = make(chan struct{}, 1)
 	}
@@ -308,7 +306,7 @@ func (s *single) Generate(ctx context.Context, w simulate.Work, emit func(int) e
 	return emit(w.OutputTokens)
 }
 
-// TestCapacity reads the capacity off results, whichever way they came about.
+// TestCapacity computes the capacity from results of a grid or a search.
 func TestCapacity(t *testing.T) {
 	type seen struct {
 		level   float64

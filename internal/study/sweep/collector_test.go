@@ -11,7 +11,7 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// ended is a turn that was sent and ended so long after the start.
+// ended returns a turn with times relative to the start.
 func ended(start time.Time, sent, end time.Duration, o probe.Outcome) probe.Result {
 	r := probe.Result{Kind: probe.First, Turn: 1, Scheduled: start.Add(sent), Sent: start.Add(sent), End: start.Add(end), Outcome: o}
 	if o == probe.Success {
@@ -20,8 +20,8 @@ func ended(start time.Time, sent, end time.Duration, o probe.Outcome) probe.Resu
 	return r
 }
 
-// TestCollectorPlaces puts turns at and around every edge and holds where each
-// is counted, whenever its result was handed over.
+// TestCollectorPlaces checks where turns at and around every edge are counted, whatever the
+// order of results.
 func TestCollectorPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCollector([]slo.Objective{{Name: "up", SLI: slo.Availability, Objective: 0.9}}, time.Second)
@@ -61,11 +61,11 @@ func TestCollectorPlaces(t *testing.T) {
 		if tail.Outcomes[probe.Success] != 1 || tail.Outcomes[probe.TimeoutFirstToken] != 1 {
 			t.Errorf("tail %v", tail.Outcomes)
 		}
-		// 0.999 + 2 + 1 + 1 s of the first 2 s, 0 + 2 + 1 s of the second 2 s.
+		// 0.999 + 2 + 1 + 1 s in the first 2 s, 0 + 2 + 1 s in the second 2 s.
 		if a, b := *snapshots[0].InFlightMean, *snapshots[1].InFlightMean; a < 2.499 || a > 2.5 || b != 1.5 {
 			t.Errorf("mean in flight %.4f and %.4f, want 2.4995 and 1.5", a, b)
 		}
-		// The tail's failure counts against the level, its success for nothing.
+		// The tail's failure counts, its success does not.
 		good, bad, _ := stats.Count(stats.Judge{Objectives: []runfile.Objective{{Name: "up"}}}.TurnsOf(c.look(time.Now(), 1).Result)["up"])
 		if good != 3 || bad != 2 {
 			t.Errorf("%g good, %g bad, want 3 and 2", good, bad)
@@ -73,7 +73,7 @@ func TestCollectorPlaces(t *testing.T) {
 	})
 }
 
-// TestCollectorTruncates ends a measurement in the middle of a snapshot.
+// TestCollectorTruncates ends a measurement within a snapshot.
 func TestCollectorTruncates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCollector(nil, time.Second)
@@ -92,7 +92,7 @@ func TestCollectorTruncates(t *testing.T) {
 	})
 }
 
-// TestCollectorCounts cuts snapshots by conversations.
+// TestCollectorCounts ends snapshots by conversations.
 func TestCollectorCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCollector(nil, time.Second)
@@ -125,9 +125,8 @@ func TestCollectorCounts(t *testing.T) {
 	})
 }
 
-// TestCollectorCutsLate hears of the end of a snapshot when a turn has begun in
-// the block behind it: the turn is counted, and no block has a length that a run
-// file may not have.
+// TestCollectorCutsLate learns of the end of a snapshot after a turn began in a later block:
+// the turn counts, and every block has a valid length.
 func TestCollectorCutsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCollector(nil, time.Second)
@@ -154,7 +153,7 @@ func TestCollectorCutsLate(t *testing.T) {
 	})
 }
 
-// TestStreak tells a dead target from a busy or slow one.
+// TestStreak distinguishes a dead target from a busy or slow one.
 func TestStreak(t *testing.T) {
 	start := time.Now()
 	feed := func(n int, o probe.Outcome) *streak {
@@ -190,7 +189,7 @@ func TestStreak(t *testing.T) {
 	}
 }
 
-// TestLookLeavesOutWhoLeft counts, while it measures, the turns that a report counts.
+// TestLookLeavesOutWhoLeft: the counts during the measurement are those of a report.
 func TestLookLeavesOutWhoLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCollector(nil, time.Second)

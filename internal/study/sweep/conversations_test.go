@@ -19,7 +19,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// listener keeps the first message of every opening turn that goes through.
+// listener stores the first message of every opening turn.
 type listener struct {
 	http.Handler
 	mu       sync.Mutex
@@ -41,14 +41,14 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.Handler.ServeHTTP(w, r)
 }
 
-// sweepOf runs a plan against one quick deployment in virtual time.
+// sweepOf runs a plan against a quick deployment in virtual time.
 func sweepOf(t *testing.T, plan Plan) (*runfile.Run, *listener) {
 	t.Helper()
 	l := &listener{Handler: simulate.New(quick())}
 	return sweepOn(t, plan, func(http.Handler) http.Handler { return l }), l
 }
 
-// sweepOn is sweepOf with something around the deployment.
+// sweepOn is sweepOf with a wrapper around the deployment.
 func sweepOn(t *testing.T, plan Plan, around func(http.Handler) http.Handler) (run *runfile.Run) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,8 +62,8 @@ func sweepOn(t *testing.T, plan Plan, around func(http.Handler) http.Handler) (r
 	return run
 }
 
-// counted is the shape of an open-loop benchmark: a warm-up of its own, a
-// number of prompts per rate.
+// counted returns the plan of an open-loop benchmark: a separate warm-up, and a number of
+// prompts per rate.
 func counted() Plan {
 	p := small()
 	p.Kind, p.Levels, p.Arrival = runfile.Rate, []float64{1, 4}, workload.Arrival{Process: workload.Poisson}
@@ -74,8 +74,8 @@ func counted() Plan {
 	return p
 }
 
-// TestCountedRates holds the numbers of prompts exactly, and the rest between
-// warm-up, levels and measurement.
+// TestCountedRates checks the exact numbers of prompts, and the pauses between warm-up, levels
+// and measurement.
 func TestCountedRates(t *testing.T) {
 	run, l := sweepOf(t, counted())
 	if len(l.at) != 2*(10+60) {
@@ -106,8 +106,8 @@ func TestCountedRates(t *testing.T) {
 	}
 }
 
-// TestEqualQuestions holds that variants are asked the same at the same times,
-// and repetitions something else.
+// TestEqualQuestions: variants get the same questions at the same times, and repetitions get
+// different ones.
 func TestEqualQuestions(t *testing.T) {
 	plan := counted()
 	plan.Levels, plan.WarmUp = []float64{2}, WarmUp{}
@@ -135,8 +135,7 @@ func TestEqualQuestions(t *testing.T) {
 	}
 }
 
-// TestCachePolicies compares how many openings a level shares with the one
-// before.
+// TestCachePolicies compares how many openings a level shares with the previous one.
 func TestCachePolicies(t *testing.T) {
 	for policy, want := range map[CachePolicy]int{Keep: 5, Bust: 10} {
 		plan := counted()
@@ -146,16 +145,15 @@ func TestCachePolicies(t *testing.T) {
 		for _, o := range l.openings {
 			distinct[o] = true
 		}
-		// The readiness turns have told the length of texts, so that the five
-		// starters stay what they are.
+		// The readiness turns fixed the length of texts, so the five starters stay the same.
 		if len(distinct) != want {
 			t.Errorf("%s: %d distinct openings in two levels of five starters, want %d", policy, len(distinct), want)
 		}
 	}
 }
 
-// TestResumedLevelIsNewToTheCache stops a level in its middle and measures it
-// anew: no text of it is what the cache heard before.
+// TestResumedLevelIsNewToTheCache stops a level halfway and measures it again: the cache knows
+// none of its texts.
 func TestResumedLevelIsNewToTheCache(t *testing.T) {
 	plan := counted()
 	plan.Levels, plan.Cache.Policy, plan.WarmUp = []float64{4}, Bust, WarmUp{}
@@ -190,7 +188,7 @@ func TestResumedLevelIsNewToTheCache(t *testing.T) {
 	}
 }
 
-// TestPrime holds conversations before the measurement, and none of them in it.
+// TestPrime runs conversations before the measurement and does not count them.
 func TestPrime(t *testing.T) {
 	plan := counted()
 	plan.Levels, plan.WarmUp = []float64{4}, WarmUp{}

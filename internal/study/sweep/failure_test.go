@@ -35,9 +35,8 @@ func outcomes(r runfile.Result) map[probe.Outcome]uint64 {
 	return sum
 }
 
-// TestTargetDies kills the deployment in the middle of the first level and
-// brings it back: that level ends with its errors counted, and the next is
-// measured once a turn goes through again.
+// TestTargetDies stops the deployment during the first level and restarts it: that level ends
+// with its errors counted, and the next begins after a successful turn.
 func TestTargetDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -66,8 +65,7 @@ func TestTargetDies(t *testing.T) {
 	})
 }
 
-// TestLostInTheLastLevel: a sweep whose target goes away for good is not whole,
-// though no level comes after.
+// TestLostInTheLastLevel: a sweep is incomplete if its target is lost in the last level.
 func TestLostInTheLastLevel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -86,8 +84,7 @@ func TestLostInTheLastLevel(t *testing.T) {
 	})
 }
 
-// TestWhyNotReady: what keeps a sweep from its first turn is told at once, and
-// each minute.
+// TestWhyNotReady: the reason why a target is not ready is logged at once, and every minute.
 func TestWhyNotReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -116,8 +113,7 @@ type writer func([]byte)
 
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
-// TestTargetStaysDead ends the sweep with what there is when the deployment
-// does not come back.
+// TestTargetStaysDead ends the sweep with its results if the deployment does not return.
 func TestTargetStaysDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -144,8 +140,8 @@ func TestTargetStaysDead(t *testing.T) {
 	})
 }
 
-// TestHangsCount lets every turn hang in a level that is shorter than the
-// timeout: no turn ends within it, and it is lost all the same.
+// TestHangsCount: all turns hang in a level that is shorter than the timeout. No turn ends
+// within it, but the level fails.
 func TestHangsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -178,8 +174,8 @@ func TestHangsCount(t *testing.T) {
 	})
 }
 
-// TestResume stops a sweep in its second level, and goes on: the first is not
-// measured again, nor changed.
+// TestResume stops a sweep in its second level and resumes it: the first level is not measured
+// again, and is unchanged.
 func TestResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -226,8 +222,8 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// TestStoppedBeforeWhatIsFinished removes the first level's file, so that it is
-// measured again, and stops at once: the second level is in the run all the same.
+// TestStoppedBeforeWhatIsFinished removes the first level's file, resumes and stops at once:
+// the run still has the second level.
 func TestStoppedBeforeWhatIsFinished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -252,7 +248,7 @@ func TestStoppedBeforeWhatIsFinished(t *testing.T) {
 	})
 }
 
-// TestDirectories refuses what is not this sweep's, and touches nothing.
+// TestDirectories rejects directories of other sweeps, and leaves them unchanged.
 func TestDirectories(t *testing.T) {
 	plan := small()
 	other := small()
@@ -317,7 +313,7 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// listing has the files of a directory with their contents, but for the lock.
+// listing returns the files of a directory with their contents, without the lock.
 func listing(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -335,8 +331,8 @@ func listing(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestSwitches holds when a switch is run, with what, and that the variant is
-// awaited with a real turn although its /health is well.
+// TestSwitches checks when a switch runs and with which arguments, and that a real turn, not
+// /health, shows readiness.
 func TestSwitches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -384,7 +380,7 @@ func TestSwitches(t *testing.T) {
 	})
 }
 
-// TestSwitchFails ends the sweep and shows what the command said.
+// TestSwitchFails ends the sweep and shows the output of the command.
 func TestSwitchFails(t *testing.T) {
 	plan := small()
 	plan.Variants[0].Switch = Switch{Command: []string{"sh", "-c", "echo no such model: $SYNTHETIC_VARIANT >&2; exit 3"}, Timeout: time.Minute}

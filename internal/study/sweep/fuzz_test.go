@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzStatus posts anything to shard 0, which stays what it is: it answers, and
-// counts nobody twice.
+// FuzzStatus posts arbitrary data to shard 0, which must answer and must count no shard twice.
 func FuzzStatus(f *testing.F) {
 	good, err := json.Marshal(Status{Hello: hello(1, 3), Step: 5, Done: true, Report: &Report{Counts: Counts{Turns: 3}}})
 	if err != nil {

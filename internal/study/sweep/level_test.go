@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// TestVariantIsWarmedUp holds the lowest level's load before the first level, once,
-// and says in it nothing that the levels say.
+// TestVariantIsWarmedUp: the lowest level's load runs once before the first level, with texts
+// of its own.
 func TestVariantIsWarmedUp(t *testing.T) {
 	for _, c := range []struct {
 		policy CachePolicy
-		before time.Duration // of the first level's own warm-up
+		before time.Duration // // the first level's own warm-up
 	}{{Keep, 10 * time.Second}, {Bust, 0}} {
 		plan := small()
 		plan.Cache.Policy, plan.Workload.Starters = c.policy, 0
 		run, l := sweepOf(t, plan)
-		// What the deployment was asked first, a moment after it was ready.
+		// The first requests of the deployment, just after it was ready.
 		began := slices.MinFunc(l.at, time.Time.Compare)
 		if got := run.Results[0].Snapshots[0].Started.Sub(began).Round(time.Second); got != c.before+plan.WarmUp.Duration {
 			t.Errorf("%s: measured %s after the first conversation, want %s", c.policy, got, c.before+plan.WarmUp.Duration)

@@ -12,9 +12,9 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestThrottled: a deployment misses its SLO at both levels, and at the second the
-// CPU limit of the prober's cgroup takes a tenth of its time. That one is undecided,
-// not missed, from the first look to the report, and says what helps.
+// TestThrottled: a deployment misses its SLO at both levels, and the CPU limit of the prober's
+// cgroup stops it for a tenth of the second one. That level is undecided, not missed, in the
+// sweep and in the report, with a remedy.
 func TestThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var site network
@@ -49,8 +49,7 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-// TestThrottledIsNotDoomed: what would end a level early does not, while the prober
-// itself is the limit.
+// TestThrottledIsNotDoomed: a level does not end early while the prober is the limit.
 func TestThrottledIsNotDoomed(t *testing.T) {
 	for _, share := range []time.Duration{0, 10} {
 		synctest.Test(t, func(t *testing.T) {

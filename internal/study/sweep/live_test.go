@@ -19,7 +19,7 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// scrape returns the page.
+// scrape returns the metrics page.
 func scrape(x *sweep.Exporter) string {
 	w := httptest.NewRecorder()
 	x.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -34,7 +34,7 @@ func answered(outcome probe.Outcome) probe.Result {
 	}
 }
 
-// TestCatalog: what a level of a shard exports is the catalog, with its labels.
+// TestCatalog: a level of a shard exports the catalog with its labels.
 func TestCatalog(t *testing.T) {
 	x := sweep.NewExporter(3)
 	l := x.Level("kv", 12.5, runfile.Rate, 3.125)
@@ -68,13 +68,13 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// TestFigures: a level is told from the next, own faults are no latencies, and what
-// is between two levels is of none.
+// TestFigures: levels have separate series, the prober's own faults are no latencies, and
+// nothing between two levels belongs to one.
 func TestFigures(t *testing.T) {
 	x := sweep.NewExporter(0)
 	first := x.Level("kv", 2, runfile.Concurrency, 2)
 	var talking sync.WaitGroup
-	for range 8 { // as conversations do
+	for range 8 { // // concurrently, as conversations do
 		talking.Go(func() {
 			for _, outcome := range []probe.Outcome{probe.Success, probe.Stall, probe.NotSent} {
 				first.Conversation(1)
@@ -105,7 +105,7 @@ func TestFigures(t *testing.T) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	x.Progress(sweep.Progress{Number: 2, Total: 3, Phase: sweep.PhaseShards}) // as all shards do but the first
+	x.Progress(sweep.Progress{Number: 2, Total: 3, Phase: sweep.PhaseShards}) // // as all shards except the first do
 	if want := `synthetic_study_phase{level="",phase="waiting for the other shards",shard="0",variant=""} 1`; !strings.Contains(scrape(x), want) {
 		t.Errorf("between two levels of a shard, the page has no %s", want)
 	}

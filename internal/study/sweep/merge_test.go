@@ -16,7 +16,7 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// joined merges parts whose order is shuffled.
+// joined merges shuffled parts.
 func joined(t *testing.T, parts []sweep.ShardRun, logs []sweep.ShardLog, rng *rand.Rand) (*runfile.Run, string) {
 	t.Helper()
 	rng.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
@@ -35,8 +35,8 @@ func joined(t *testing.T, parts []sweep.ShardRun, logs []sweep.ShardLog, rng *ra
 	return whole, turns.String()
 }
 
-// TestWhole: however one load is split, the merge is the run of one process, to the
-// byte, with its turns and its report, by whatever clocks.
+// TestWhole: however a load is split, and whatever the clocks, the merged run, its turns and
+// its report equal those of one process byte for byte.
 func TestWhole(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		for _, kind := range []runfile.LevelKind{runfile.Concurrency, runfile.Rate} {
@@ -56,7 +56,7 @@ func TestWhole(t *testing.T) {
 				_, ordered := m.split([]time.Duration{0}, func(turn) int { return 0 })
 				parts, logs := m.split(behind, shard)
 				got, turns := joined(t, parts, logs, rng)
-				got.Generated = want.Generated // by the clock of whoever was last
+				got.Generated = want.Generated // // by the clock of the last shard
 				same(t, want, got)
 				if a, b := lines(t, ordered), strings.Split(turns, "\n"); !slices.Equal(sorted(a), sorted(b)) {
 					t.Errorf("%d lines of turns became %d others", len(a), len(b))
@@ -116,8 +116,8 @@ func firstDifference(a, b string) string {
 	return fmt.Sprintf("%d lines, of the merge %d", len(x), len(y))
 }
 
-// TestAnyValues: with times of any length, whose sums depend on their order in the
-// last bits, the report is the same to the byte.
+// TestAnyValues: with arbitrary times, whose sums depend on their order in the last bits, the
+// report is still equal byte for byte.
 func TestAnyValues(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {

@@ -17,7 +17,7 @@ import (
 const (
 	warmUp, length, block = 8 * time.Second, 16 * time.Second, 4 * time.Second
 	snapshots             = 2
-	// tick divides all times: sums of them are exact in any order.
+	// tick divides all times, so their sums are exact in any order.
 	tick = time.Second / 64
 )
 
@@ -30,7 +30,7 @@ func objectives() []slo.Objective {
 	}
 }
 
-// turn is one of a conversation of a slot of a level.
+// turn is a turn of a conversation in a slot of a level.
 type turn struct {
 	probe.Result
 	slot         int
@@ -38,12 +38,11 @@ type turn struct {
 	last         bool
 }
 
-// model is a load that was carried, with everything that happened: levels of the
-// kind, one after the other.
+// model is a measured load with all its events: levels of one kind in sequence.
 type model struct {
 	kind   runfile.LevelKind
 	levels []float64
-	exact  bool // all times are of ticks
+	exact  bool // // all times are multiples of tick
 	turns  [][]turn
 }
 
@@ -62,7 +61,7 @@ func newModel(seed uint64, kind runfile.LevelKind, exact bool) model {
 	return m
 }
 
-// converse adds a conversation of one to three turns, and returns when it ended.
+// converse adds a conversation of one to three turns, and returns its end.
 func (m *model) converse(rng *rand.Rand, level, slot int, at time.Time) time.Time {
 	of := func(mean time.Duration) time.Duration {
 		d := time.Duration((0.5 + rng.Float64()) * float64(mean))
@@ -93,8 +92,8 @@ func (m *model) converse(rng *rand.Rand, level, slot int, at time.Time) time.Tim
 	return at
 }
 
-// run is what a process wrote that carried a part of the load by a clock that is so
-// much behind; its log of turns beside it.
+// run returns the run and turn log of a process that carried a part of the load, with a clock
+// that is behind by the given time.
 func (m *model) run(mine func(turn) bool, behind time.Duration) (*runfile.Run, []turnlog.Turn) {
 	r := &runfile.Run{
 		Format: runfile.Format, Generated: noon().Add(time.Hour - behind), Title: "A sweep", Plan: runfile.Plan{SHA256: "aa"}, Seed: 7, LevelKind: m.kind,
@@ -143,7 +142,7 @@ func snapshot(from time.Time) runfile.Snapshot {
 	return s
 }
 
-// count puts a turn where it belongs.
+// count adds a turn to its block.
 func count(x *runfile.Result, begin time.Time, t turn) turnlog.Phase {
 	if i := t.Sent.Sub(begin); i >= 0 && i < snapshots*length {
 		s := &x.Snapshots[i/length]
@@ -168,7 +167,7 @@ func count(x *runfile.Result, begin time.Time, t turn) turnlog.Phase {
 	}
 }
 
-// inFlight counts by looking at every moment at which the number rises.
+// inFlight counts at every moment at which the number rises.
 func inFlight(s *runfile.Snapshot, turns []turn) {
 	begun := map[int]time.Time{}
 	var flight, held time.Duration
@@ -191,7 +190,7 @@ func inFlight(s *runfile.Snapshot, turns []turn) {
 			begun[t.conversation] = t.Sent
 		}
 		if t.last {
-			held += within(begun[t.conversation], t.End.Add(tick)) // the next follows at once
+			held += within(begun[t.conversation], t.End.Add(tick)) // // the next turn follows at once
 		}
 		if within(t.Sent, t.Sent.Add(1)) > 0 {
 			most = max(most, at(t.Sent))
@@ -202,8 +201,8 @@ func inFlight(s *runfile.Snapshot, turns []turn) {
 	s.InFlightMean, s.ConversationsMean, s.InFlightMax, s.InFlightEnd = &mean, &conversations, &most, &end
 }
 
-// split is the same load carried by so many processes, whose clocks are behind that
-// of the first, and which part each conversation is of.
+// split returns the same load carried by several processes. behind has their clock offsets;
+// shard assigns conversations.
 func (m *model) split(behind []time.Duration, shard func(turn) int) ([]sweep.ShardRun, []sweep.ShardLog) {
 	var parts []sweep.ShardRun
 	var logs []sweep.ShardLog

@@ -7,7 +7,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestOrder spells out the order of cells: variant, level, repetition.
+// TestOrder lists the order of cells: variant, level, repetition.
 func TestOrder(t *testing.T) {
 	two := []Variant{{Name: "A"}, {Name: "B"}}
 	three := append(two, Variant{Name: "C"})
@@ -30,8 +30,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestOrderBalances holds what interleaving is for: over an even number of
-// levels and repetitions no variant comes first more often.
+// TestOrderBalances: over an even number of levels and repetitions no variant comes first more
+// often.
 func TestOrderBalances(t *testing.T) {
 	p := Plan{Variants: []Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2, 3}, Repetitions: 2}
 	first := 0

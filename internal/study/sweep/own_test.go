@@ -15,9 +15,9 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestProberCannotSend takes the file descriptors away in the middle of the first
-// level: that level ends, nothing is held against the deployment, and the next is
-// measured once there are some again.
+// TestProberCannotSend removes the file descriptors during the first level: that level ends
+// without blaming the deployment, and the next is measured when descriptors are available
+// again.
 func TestProberCannotSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var site network

@@ -22,7 +22,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// answersIn is how long the server of these tests takes for an answer.
+// answersIn is the duration of an answer of the server.
 const answersIn = 100 * time.Millisecond
 
 // twoTokens is a server of two tokens, each of which takes half of answersIn.
@@ -44,7 +44,7 @@ func twoTokens() http.Handler {
 	return mux
 }
 
-// brief is a plan of single turns, of two seconds a level.
+// brief is a plan of single turns, with two seconds for each level.
 func brief() Plan {
 	p := small()
 	p.Variants[0].Metrics = nil
@@ -69,15 +69,14 @@ func measured(t *testing.T, p Plan) (run *runfile.Run, s *figures.Study) {
 	return run, figures.FromRuns([]*runfile.Run{run})
 }
 
-// TestWhatWasNotLoadedIsNotProven measures single turns of 100 ms at two levels,
-// of which the higher one's ramp takes ten times the warm-up: no verdict, no
-// capacity and no knee is read off it, and the report marks it and names the
-// cause and the remedy.
+// This test measures single turns of 100 ms at two levels. The start rate needs ten times the
+// warm-up to reach the higher level. So that level has no verdict, capacity or knee, and the
+// report marks it with cause and remedy.
 func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	p := brief()
 	p.Levels, p.StartRate = []float64{4, 200}, 20
 	p.SLOs = p.SLOs[1:]
-	p.SLOs[0].Objective = 0.9 // which 30 good turns prove
+	p.SLOs[0].Objective = 0.9 // // 30 good turns prove it
 	run, s := measured(t, p)
 	high := run.Results[1]
 	if v := high.Verdict; v == nil || v.Met || v.Standing != runfile.Undecided {
@@ -132,8 +131,8 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	}
 }
 
-// TestRestartsAreNotHeldBack: once a level of single turns stands, it stands,
-// though its turns start more often than slots open.
+// TestRestartsAreNotHeldBack: a level of single turns stays full once it is reached, although
+// turns start more often than the start rate allows.
 func TestRestartsAreNotHeldBack(t *testing.T) {
 	p := brief()
 	p.Levels, p.StartRate, p.WarmUp.Duration = []float64{20}, 20, 1500*time.Millisecond
@@ -146,8 +145,8 @@ func TestRestartsAreNotHeldBack(t *testing.T) {
 	}
 }
 
-// TestSkippedStartsReachNoRate caps the conversations of an open loop below what
-// its rate takes.
+// TestSkippedStartsReachNoRate caps the conversations of an open loop below the need of its
+// rate.
 func TestSkippedStartsReachNoRate(t *testing.T) {
 	p := brief()
 	p.Kind, p.Levels, p.MaxConcurrency = runfile.Rate, []float64{5, 100}, 3
@@ -162,9 +161,9 @@ func TestSkippedStartsReachNoRate(t *testing.T) {
 	}
 }
 
-// TestLateAtTheEnd has a process stand still from 7.5 s to 10.5 s of a level of 10 s: of
-// what piled up it starts what the last second asked for, unless it was stopped before,
-// and the rest was due and is no skip for a cap.
+// TestLateAtTheEnd stops a process from 7.5 s to 10.5 s of a level of 10 s. Of the accumulated
+// starts it makes those of the last second, unless it was stopped before. The others count as
+// due, and not as skipped for a cap.
 func TestLateAtTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		stop       time.Duration

@@ -19,8 +19,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// written writes a trace in Mooncake's form: bursts of requests, of which a part
-// goes on with prompts of earlier ones.
+// written writes a trace in Mooncake's format: bursts of requests, some of which continue
+// earlier prompts.
 func written(t *testing.T, n, block int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "trace.jsonl")
@@ -36,7 +36,7 @@ func written(t *testing.T, n, block int) (path string) {
 		var ids []uint64
 		if len(prompts) > 0 && rng.Float64() < 0.7 {
 			ids = slices.Clone(prompts[rng.IntN(len(prompts))])
-			ids = ids[:rng.IntN(len(ids))] // the last block is not full, and so another's
+			ids = ids[:rng.IntN(len(ids))] // // the last block is partial, so it differs
 		}
 		for range (2 + rng.IntN(3)) * max(256/block, 1) {
 			name++
@@ -56,8 +56,8 @@ func written(t *testing.T, n, block int) (path string) {
 	return path
 }
 
-// told is what a trace says of itself: the gaps between its records in seconds, and
-// the share of its prompts' tokens that blocks have that came before.
+// told returns the gaps between a trace's records in seconds, and the share of its prompt
+// tokens in blocks that occurred before.
 func told(t *testing.T, path string, o trace.Options) (gaps []float64, hits float64) {
 	t.Helper()
 	r, err := trace.Open(path, o)
@@ -87,8 +87,7 @@ func told(t *testing.T, path string, o trace.Options) (gaps []float64, hits floa
 	return gaps, cached / all
 }
 
-// kolmogorov is the statistic of the test of two samples, and its critical value
-// at 5 %.
+// kolmogorov returns the two-sample statistic and its critical value at 5 %.
 func kolmogorov(a, b []float64) (d, critical float64) {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	for _, x := range slices.Concat(a, b) {
@@ -100,7 +99,7 @@ func kolmogorov(a, b []float64) (d, critical float64) {
 	return d, 1.36 * math.Sqrt((n+m)/(n*m))
 }
 
-// cmpAfter orders equal numbers before, up to the rounding of a time.
+// cmpAfter compares numbers; equal ones, up to the rounding of a time, count as before.
 func cmpAfter(e, x float64) int {
 	if e <= x+1e-7 {
 		return -1
@@ -116,8 +115,8 @@ func gapsOf(at []time.Time, times float64) (out []float64) {
 	return out
 }
 
-// TestRecordedTimesAndPrefixes replays a trace at twice its speed: starts come at
-// its intervals, and the prefix cache finds what the trace's own blocks say.
+// TestRecordedTimesAndPrefixes replays a trace at twice its speed: starts follow its intervals,
+// and the prefix cache hits as often as its blocks repeat.
 func TestRecordedTimesAndPrefixes(t *testing.T) {
 	for _, block := range []int{512, 16} {
 		t.Run(fmt.Sprint(block), func(t *testing.T) { replays(t, block) })
@@ -160,7 +159,7 @@ func replays(t *testing.T, block int) {
 		t.Errorf("the intervals are another sample: D = %.3f, critical %.3f", d, critical)
 	}
 	t.Logf("D = %.4f (critical %.3f); the cache hits %.2f %%, the trace's own blocks %.2f %%", d, critical, 100*tokens.cached/tokens.prompt, 100*hits)
-	// Other arrivals are told from it.
+	// A Poisson process must differ from it.
 	p.OwnRate, p.Arrival.Process = 0, workload.Poisson
 	_, l = sweepOf(t, p)
 	if d, critical := kolmogorov(gapsOf(l.at, speed), want); d < critical {
@@ -168,15 +167,15 @@ func replays(t *testing.T, block int) {
 	}
 }
 
-// TestRamp steps from a fifth of the rate to all of it: each step is a level with its
-// own starts and verdict.
+// TestRamp steps from a fifth of the rate to all of it: each step is a level with its own
+// starts and verdict.
 func TestRamp(t *testing.T) {
 	p := small()
 	p.Kind, p.Levels, p.Arrival = runfile.Rate, []float64{10}, workload.Arrival{Process: workload.Constant}
 	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
 	p.Cache.Policy = Bust // no warm-up of the variant
 	for i := range p.SLOs {
-		p.SLOs[i].Objective = 0.9 // which 40 turns prove
+		p.SLOs[i].Objective = 0.9 // // 40 turns prove it
 	}
 	p.Ramp = Ramp{From: 0.2, Over: 60 * time.Second, Steps: 3}
 	run, _ := sweepOf(t, p)
@@ -206,14 +205,14 @@ func TestRamp(t *testing.T) {
 	}
 }
 
-// TestBend holds starts on a ramp to what its rate adds up to.
+// TestBend: starts on a ramp follow the integral of its rate.
 func TestBend(t *testing.T) {
 	for _, c := range []struct {
 		Ramp
 		even, want []float64
 	}{
 		{Ramp{From: 0.5, Over: 10 * time.Second}, []float64{0, 4, 4 + 7.5, 20}, []float64{0, 8, 18, 26.5}},
-		{Ramp{Over: 10 * time.Second}, []float64{0, 1.25, 5, 6}, []float64{8, 13, 18, 19}}, // nothing before
+		{Ramp{Over: 10 * time.Second}, []float64{0, 1.25, 5, 6}, []float64{8, 13, 18, 19}}, // // no warm-up
 		{Ramp{From: 0.1, Over: 4 * time.Second, Steps: 2}, []float64{0.8, 0.9, 1.0, 3}, []float64{8, 9, 10, 12}},
 		{Ramp{From: 0.1, Over: 4 * time.Second, Steps: 1}, []float64{0.8, 4.8, 5.8}, []float64{8, 12, 13}},
 	} {
@@ -226,7 +225,7 @@ func TestBend(t *testing.T) {
 	}
 }
 
-// TestUsersLeave: turns that users close fail nothing, and the server sees them go.
+// TestUsersLeave: turns that users close are no failures, and the server sees them end.
 func TestUsersLeave(t *testing.T) {
 	p := small()
 	p.Workload.Cancel = workload.Cancel{Share: 0.5, Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}
@@ -252,7 +251,7 @@ func TestUsersLeave(t *testing.T) {
 		if why := run.NotReached(r); why != "" {
 			t.Errorf("level %g was not reached: %s", r.Level, why)
 		}
-		flown, held := 0.0, 0.0 // turns in flight were those that ended, but for the edges
+		flown, held := 0.0, 0.0 // // turns in flight were those that ended, except at the edges
 		for _, s := range r.Snapshots {
 			held += *s.InFlightMean * s.Seconds
 		}

@@ -22,7 +22,7 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// turnsOf reads a log of turns as far as it goes.
+// turnsOf reads a turn log as far as possible.
 func turnsOf(t *testing.T, path string) (turns []turnlog.Turn, err error) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -46,8 +46,8 @@ func turnsOf(t *testing.T, path string) (turns []turnlog.Turn, err error) {
 	}
 }
 
-// TestEveryTurnIsKept holds the log of turns against the run: every measured turn
-// is in it, at its place, and the warm-up is told apart.
+// TestEveryTurnIsKept compares the turn log with the run: it has every measured turn at its
+// place, and marks the warm-up.
 func TestEveryTurnIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network network
@@ -102,8 +102,7 @@ func TestEveryTurnIsKept(t *testing.T) {
 	})
 }
 
-// TestStepsHaveTheirTurns: each step of a ramp is a level in the log, too, also where
-// users leave.
+// TestStepsHaveTheirTurns: each step of a ramp is a level in the log, also if users leave.
 func TestStepsHaveTheirTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network network
@@ -122,7 +121,7 @@ func TestStepsHaveTheirTurns(t *testing.T) {
 	})
 }
 
-// TestWarmUpIsWritten: turns do not wait in memory for a long warm-up to end.
+// TestWarmUpIsWritten: turns are written before a long warm-up ends.
 func TestWarmUpIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network network
@@ -150,8 +149,8 @@ func TestWarmUpIsWritten(t *testing.T) {
 	})
 }
 
-// recounted judges the turns by the run's own objectives, and finds what was
-// counted while it was measured; and by one that none meets.
+// recounted judges the turns by the run's own objectives, with the same counts as the
+// measurement, and by an objective that no turn meets.
 func recounted(t *testing.T, dir string, run *runfile.Run) {
 	t.Helper()
 	study, err := figures.Read(dir)
@@ -197,7 +196,7 @@ func recounted(t *testing.T, dir string, run *runfile.Run) {
 	}
 }
 
-// logOf reads a log of turns.
+// logOf reads a turn log.
 func logOf(t *testing.T, path string) turnlog.Next {
 	t.Helper()
 	turns, err := turnsOf(t, path)
@@ -214,7 +213,7 @@ func logOf(t *testing.T, path string) turnlog.Next {
 	}
 }
 
-// TestTurnsOfAKilledLevel: what was flushed is read, though the file has no end.
+// TestTurnsOfAKilledLevel: flushed turns can be read from a truncated file.
 func TestTurnsOfAKilledLevel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a"+turnsSuffix)
 	r, err := newRecorder(path, turnlog.Study{Repetition: 1}, []float64{2})

@@ -12,7 +12,7 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// three is a load in three parts by one clock.
+// three returns a load in three parts with equal clocks.
 func three() ([]sweep.ShardRun, []sweep.ShardLog) {
 	m := newModel(1, runfile.Concurrency, true)
 	return m.split(make([]time.Duration, 3), func(x turn) int { return x.slot % 3 })
@@ -50,7 +50,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTurnsTwice: the log of one shard beside the run of another is found out.
+// TestTurnsTwice: the turn log of another shard is rejected.
 func TestTurnsTwice(t *testing.T) {
 	parts, logs := three()
 	_, again := three()
@@ -64,9 +64,8 @@ func TestTurnsTwice(t *testing.T) {
 	}
 }
 
-// TestNotReached: whatever one shard lacks of a level, the whole did not reach it,
-// says which shard it was, and proves nothing of it; the other level stays what it
-// is.
+// TestNotReached: if one shard lacks a part of a level, the whole did not reach it, names the
+// shard and proves nothing. The other level is unchanged.
 func TestNotReached(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(r *runfile.Run)
@@ -96,7 +95,7 @@ func TestNotReached(t *testing.T) {
 			tt.change(parts[1].Run)
 			got, _ := joined(t, parts, logs, rand.New(rand.NewPCG(1, 1)))
 			lower, upper := got.Results[0], got.Results[1]
-			if lower.Level != 8 { // one that began earlier
+			if lower.Level != 8 { // // a shard that began earlier
 				lower, upper = upper, lower
 			}
 			if why := got.NotReached(upper); !strings.Contains(why, tt.want) {
@@ -112,8 +111,8 @@ func TestNotReached(t *testing.T) {
 	}
 }
 
-// TestReachedTogether: a level is reached by what all carried, as shard 0 judged it,
-// though one of them lacked a little of its own part.
+// TestReachedTogether: the total load decides whether a level is reached, although one shard
+// lacked a little of its part.
 func TestReachedTogether(t *testing.T) {
 	parts, logs := three()
 	for i := range parts[1].Run.Results[1].Snapshots {
@@ -130,7 +129,7 @@ func TestReachedTogether(t *testing.T) {
 	}
 }
 
-// TestDecidedTogether: what all shards ended early, by one decision, stays decided.
+// TestDecidedTogether: a common early decision of all shards stays.
 func TestDecidedTogether(t *testing.T) {
 	parts, logs := three()
 	for _, p := range parts {

@@ -7,10 +7,9 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestBracket plays searches over eight levels, each of which has one outcome
-// when it is passed on the way ("p") or proven to meet the objectives ("m"),
-// undecided ("u") or missed ("x"); "f" seems to be met and is undecided when it
-// is to be proven.
+// TestBracket simulates searches over eight levels. Each level has one outcome: "p" passed
+// while bracketing, "m" proven to meet the objectives, "u" undecided, "x" missed, and "f"
+// passed while bracketing but undecided when it must be proven.
 func TestBracket(t *testing.T) {
 	for _, c := range []struct {
 		levels string
@@ -19,14 +18,14 @@ func TestBracket(t *testing.T) {
 		{"pppppppp", []int{3, 5, 6, 7}},
 		{"mmmmxxxx", []int{3, 5, 4}},
 		{"pppxxxxx", []int{3, 1, 2}},
-		{"ppppxxxx", []int{3, 5, 4, 3}},       // the answer was only passed by
-		{"pppfxxxx", []int{3, 5, 4, 3, 1, 2}}, // and does not stand
-		{"pppuxxxx", []int{3, 1, 2, 5, 4}},    // 4 misses, as the grid would say
+		{"ppppxxxx", []int{3, 5, 4, 3}},       // // the answer was only passed
+		{"pppfxxxx", []int{3, 5, 4, 3, 1, 2}}, // // and is not confirmed
+		{"pppuxxxx", []int{3, 1, 2, 5, 4}},    // // 4 misses, as in a grid
 		{"pppuuuxx", []int{3, 1, 2, 5, 6}},    //
-		{"uuuuuuuu", []int{3, 1, 0, 5, 6, 7}}, // nothing is known of any
+		{"uuuuuuuu", []int{3, 1, 0, 5, 6, 7}}, // // no level is proven
 		{"xxxxxxxx", []int{3, 1, 0}},          //
 		{"fxxxxxxx", []int{3, 1, 0}},          //
-		{"pppuumuu", []int{3, 1, 2, 5, 6, 7}}, // out of order, and it ends
+		{"pppuumuu", []int{3, 1, 2, 5, 6, 7}}, // // contradictory outcomes, but it ends
 		{"fffffffx", []int{3, 5, 6, 7, 6, 5, 4, 3, 1, 2, 1, 0}},
 	} {
 		b := newBracket(0, len(c.levels))
@@ -45,7 +44,7 @@ func TestBracket(t *testing.T) {
 	}
 }
 
-// outcome is the verdict on a level that is measured for a purpose.
+// outcome returns the verdict on a level for a purpose.
 func outcome(kind byte, p purpose) *runfile.LevelVerdict {
 	v := &runfile.LevelVerdict{Decided: runfile.DecidedEarly, Standing: runfile.Missed}
 	switch {

@@ -19,8 +19,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// wire takes requests to a handler, each way in its time, so that tests run in
-// virtual time; while it is cut, they fail.
+// wire passes requests to a handler with a delay each way, so that tests run in virtual time.
+// While cut, requests fail.
 type wire struct {
 	to          atomic.Pointer[http.Handler]
 	cut         atomic.Bool
@@ -77,7 +77,7 @@ func (s *shards) end() {
 	s.running.Wait()
 }
 
-// follow lets a client be done with every step as it comes.
+// follow makes a client finish every step at once.
 func (s *shards) follow(c *Client) {
 	at := Step{}
 	for {
@@ -90,8 +90,7 @@ func (s *shards) follow(c *Client) {
 	}
 }
 
-// TestFarewellToNobody: a shard that takes leave after shard 0 has ended says nothing of
-// asking again.
+// TestFarewellToNobody: a shard that leaves after shard 0 has ended does not log a retry.
 func TestFarewellToNobody(t *testing.T) {
 	client := NewClient(hello(1, 4), "http://shard-0", "", wired(http.NotFoundHandler()))
 	var said strings.Builder
@@ -149,7 +148,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNotAStatus sends what no shard sends.
+// TestNotAStatus sends invalid statuses.
 func TestNotAStatus(t *testing.T) {
 	lead := NewLead(hello(0, 4), "")
 	lead.Open("sweep")
@@ -169,7 +168,7 @@ func TestNotAStatus(t *testing.T) {
 	}
 }
 
-// TestInStep: nobody is done before all are, whoever is slow.
+// TestInStep: no shard proceeds before all are ready, whichever is slow.
 func TestInStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, 4)
@@ -209,8 +208,8 @@ func TestInStep(t *testing.T) {
 	})
 }
 
-// TestLost: who gives no sign of life, leaves, or is not done in time is named, and
-// the others are not held up; who comes back is welcome at the next level.
+// TestLost: a shard that is silent, leaves or is late is named, and the others continue. It may
+// return at the next level.
 func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, 5)
@@ -248,8 +247,8 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// TestStartedAgain: a second process of an index takes the place of the first, for
-// which the level is lost; the first is told to go.
+// TestStartedAgain: a second process with the same index replaces the first one and is lost for
+// the level; the first one is refused.
 func TestStartedAgain(t *testing.T) {
 	lead := NewLead(hello(0, 2), "")
 	lead.Open("sweep")
@@ -273,8 +272,8 @@ func TestStartedAgain(t *testing.T) {
 	}
 }
 
-// TestLeadAway: a shard waits for shard 0 as long as it has patience, and goes on
-// with a new one, whose steps have higher numbers.
+// TestLeadAway: a shard waits for shard 0 up to its patience, and continues with a new one,
+// whose steps have higher numbers.
 func TestLeadAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, 2)
@@ -295,7 +294,7 @@ func TestLeadAway(t *testing.T) {
 		w.to.Store(&again)
 		w.cut.Store(false)
 		s.running.Go(func() {
-			time.Sleep(5 * time.Second) // it is asked before it has a sweep
+			time.Sleep(5 * time.Second) // // no sweep yet
 			again.(*Lead).Open("other")
 		})
 		if second, err := c.Next(t.Context(), first.Number, 2*time.Minute); err != nil || second.Sweep != "other" {
@@ -305,7 +304,7 @@ func TestLeadAway(t *testing.T) {
 	})
 }
 
-// TestClock: whatever the two ways take, the true offset lies within the bound.
+// TestClock: the true offset lies within the bound for all delays.
 func TestClock(t *testing.T) {
 	for _, c := range []struct{ ahead, there, back time.Duration }{
 		{0, 0, 0}, {5 * time.Second, time.Millisecond, time.Millisecond},
@@ -317,7 +316,7 @@ func TestClock(t *testing.T) {
 			}))
 			w.there, w.back = c.there, c.back
 			client := NewClient(hello(1, 2), "http://shard-0", "", w)
-			client.Recall(c.ahead, 0) // of an earlier process, maybe on another machine
+			client.Recall(c.ahead, 0) // // from an earlier process, maybe on another machine
 			if _, err := client.Here(time.Now().Add(c.ahead)); err == nil {
 				t.Error("a load begins by a clock that this process never read")
 			}
@@ -331,12 +330,12 @@ func TestClock(t *testing.T) {
 			if here, err := client.Here(time.Now().Add(c.ahead + time.Second)); err != nil || (time.Until(here)-time.Second).Abs() > within {
 				t.Errorf("%+v: a second later is in %s here, %v", c, time.Until(here), err)
 			}
-			for _, set := range []time.Duration{-time.Hour, time.Hour} { // of either clock
+			for _, set := range []time.Duration{-time.Hour, time.Hour} { // // either clock is ahead
 				if _, err := client.Here(time.Now().Add(c.ahead + set)); err == nil {
 					t.Errorf("%+v: a load that begins in %s is waited for", c, set)
 				}
 			}
-			// A clock that has drifted meanwhile is within the bound over both.
+			// A drift of the clock stays within the combined bound.
 			c.ahead += 100 * time.Millisecond
 			if err := client.Measure(t.Context()); err != nil {
 				t.Fatal(err)
@@ -377,7 +376,7 @@ func TestOverTCP(t *testing.T) {
 	if err := c.Measure(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if offset, within := c.Clock(); offset.Abs() > within { // one clock, seen from two sides
+	if offset, within := c.Clock(); offset.Abs() > within { // // both sides have the same clock
 		t.Errorf("offset %s within %s of the same clock", offset, within)
 	}
 	c.Tell(step.Number, true, nil)
@@ -392,8 +391,8 @@ func TestOverTCP(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// TestWaitsAreTold: who waits says for what, at once or after a few seconds, and
-// then once a minute.
+// TestWaitsAreTold: the reason of a wait is logged at once or after a few seconds, and then
+// once a minute.
 func TestWaitsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, 2)
@@ -421,8 +420,8 @@ func TestWaitsAreTold(t *testing.T) {
 	})
 }
 
-// TestLeadOfAnEarlierTime: a shard 0 that comes back on a machine whose clock is
-// behind is followed all the same, and takes no counts of before for its own.
+// TestLeadOfAnEarlierTime: shards follow a shard 0 that returns on a machine whose clock is
+// behind, and it ignores earlier counts.
 func TestLeadOfAnEarlierTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, 2)

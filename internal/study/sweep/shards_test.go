@@ -26,8 +26,7 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
-// inMemory takes requests to a handler, where the clock is ahead; while it is cut, they
-// fail.
+// inMemory passes requests to a handler whose clock is ahead. While cut, requests fail.
 type inMemory struct {
 	to    http.Handler
 	cut   atomic.Bool
@@ -47,11 +46,11 @@ func (m *inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// fleet is a sweep in several parts, each as a process would run it.
+// fleet is a sweep in several parts, each as its own process.
 type fleet struct {
 	dir   string
 	lead  *Lead
-	wires []*inMemory // to shard 0; of it nil
+	wires []*inMemory // // to shard 0; nil for shard 0 itself
 	stop  []context.CancelFunc
 	runs  []*runfile.Run
 	errs  []error
@@ -59,7 +58,7 @@ type fleet struct {
 	of    func() Options
 }
 
-// set lets a fleet begin in a directory, of several shards of what of returns.
+// set makes a fleet in a directory, with the options that of returns.
 func set(t *testing.T, count int, dir string, of func() Options) *fleet {
 	t.Helper()
 	f := &fleet{
@@ -72,7 +71,7 @@ func set(t *testing.T, count int, dir string, of func() Options) *fleet {
 	return f
 }
 
-// start begins a shard, with what its directory holds.
+// start starts a shard with the contents of its directory.
 func (f *fleet) start(t *testing.T, i int) {
 	t.Helper()
 	o := f.of()
@@ -100,22 +99,22 @@ func (f *fleet) wait() {
 	}
 }
 
-// kill ends a shard without a word to shard 0.
+// kill ends a shard without a message to shard 0.
 func (f *fleet) kill(i int) {
 	f.wires[i].cut.Store(true)
 	f.stop[i]()
 	<-f.done[i]
 }
 
-// heard is the first turn of a conversation, and when it was sent after that of
-// conversation 20, before which there are primings and warm-ups of their own times.
+// heard is the first turn of a conversation, and its time after that of conversation 20, before
+// which primings and warm-ups have times of their own.
 type heard struct {
 	id     int
 	prompt int
 	at     time.Duration
 }
 
-// firstTurns are the conversations in the logs of some directories together.
+// firstTurns returns the conversations in the logs of some directories.
 func firstTurns(t *testing.T, dirs ...string) (all []heard) {
 	t.Helper()
 	for _, turn := range reporttest.Turns(t, dirs...) {
@@ -138,9 +137,8 @@ func firstTurns(t *testing.T, dirs ...string) (all []heard) {
 	return all
 }
 
-// TestShardsSayTheSame: with every kind of open load, shards hold together the
-// conversations that one process holds, each at its time; and each verdict is that of
-// all turns.
+// TestShardsSayTheSame: with every kind of open load, the shards together run the conversations
+// of one process at the same times, and each verdict is that of all turns.
 func TestShardsSayTheSame(t *testing.T) {
 	for name, change := range map[string]func(*Plan){
 		"poisson": func(*Plan) {},
@@ -196,7 +194,7 @@ func sayTheSame(t *testing.T, count int, change func(*Plan)) {
 		if run.Shard == nil || run.Shard.Index != i || run.Shard.Count != count || r.Level != 3 || r.State != runfile.Complete {
 			t.Errorf("shard %d: %+v, level %g, %s", i, run.Shard, r.Level, r.State)
 		}
-		// The whole is what proves: a part alone has too few turns for it.
+		// Only the whole is a proof: a part has too few turns.
 		if want := whole.Results[0].Verdict; !reflect.DeepEqual(r.Verdict, want) {
 			t.Errorf("shard %d: verdict %+v, of one process %+v", i, r.Verdict, want)
 		}
@@ -223,8 +221,8 @@ func firstDifference(a, b []heard) string {
 	return "their ends"
 }
 
-// TestShardsOfAClosedLoop: conversations in flight add up to the level, also where
-// there are more shards than places, and a number of conversations is shared out.
+// TestShardsOfAClosedLoop: conversations in flight add up to the level, also with more shards
+// than conversations, and a number of conversations is divided.
 func TestShardsOfAClosedLoop(t *testing.T) {
 	for _, counted := range []int{0, 60} {
 		synctest.Test(t, func(t *testing.T) {
@@ -267,9 +265,9 @@ func TestShardsOfAClosedLoop(t *testing.T) {
 	}
 }
 
-// TestLostShard: a shard that dies within a level is named by all others, the level
-// is not reached and proves nothing, the next one waits for it, and the sweep ends
-// with an error although that was measured. --resume repeats the level.
+// TestLostShard: all other shards name a shard that dies within a level. The level is not
+// reached and proves nothing, the next one waits for the shard, and the sweep ends with an
+// error. --resume repeats the level.
 func TestLostShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -321,8 +319,8 @@ func TestLostShard(t *testing.T) {
 	})
 }
 
-// TestClockOfWhatIsKept: what a shard measured before it was started again keeps the
-// clock that it was measured by, also where nothing is left to measure.
+// TestClockOfWhatIsKept: measurements from before a restart of a shard keep their clock, also
+// if nothing is left to measure.
 func TestClockOfWhatIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -340,8 +338,8 @@ func TestClockOfWhatIsKept(t *testing.T) {
 	})
 }
 
-// TestShardThatStaysAway: the sweep ends when patience does, everywhere, and names
-// who is missing.
+// TestShardThatStaysAway: all shards end the sweep after the patience, and name the missing
+// one.
 func TestShardThatStaysAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -362,7 +360,7 @@ func TestShardThatStaysAway(t *testing.T) {
 	})
 }
 
-// TestLeadDies: the others wait for it, and a new shard 0 goes on with them.
+// TestLeadDies: the others wait for shard 0 and continue with a new one.
 func TestLeadDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -387,8 +385,8 @@ func TestLeadDies(t *testing.T) {
 	})
 }
 
-// TestEarlyStopOfShards: what no shard could prove alone ends the level for all, at
-// the same time, and a search goes where all of them point.
+// TestEarlyStopOfShards: counts that prove something only together end the level for all shards
+// at the same time, and direct the search.
 func TestEarlyStopOfShards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -422,7 +420,7 @@ func TestEarlyStopOfShards(t *testing.T) {
 	})
 }
 
-// TestShardsThatCannot are refused before anything is sent.
+// TestShardsThatCannot: invalid options are refused before any request.
 func TestShardsThatCannot(t *testing.T) {
 	p := small()
 	p.MaxConcurrency = 2
@@ -443,9 +441,8 @@ func TestShardsThatCannot(t *testing.T) {
 	})
 }
 
-// TestShardThatKeepsNothing: a shard that cannot put its part of a level on disk, or
-// dies before it has, is lost for that level, though it had measured it: shard 0
-// repeats it with --resume.
+// TestShardThatKeepsNothing: a shard that cannot save its part of a level, or dies before, is
+// lost for that level although it was measured. Shard 0 repeats it with --resume.
 func TestShardThatKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network

@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestGridAccounts measures two levels in virtual time and holds every count
-// against what the deployment counted.
+// TestGridAccounts measures two levels in virtual time and compares every count with the
+// deployment's.
 func TestGridAccounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
@@ -42,8 +42,8 @@ func TestGridAccounts(t *testing.T) {
 	})
 }
 
-// checkSnapshot: 0.29 s a turn, no pause between turns or conversations but
-// the start rate, which binds less than the concurrency.
+// checkSnapshot expects 0.29 s per turn without pauses. The start rate limits less than the
+// concurrency.
 func checkSnapshot(t *testing.T, s runfile.Snapshot, level float64) {
 	t.Helper()
 	var turns uint64
@@ -61,7 +61,7 @@ func checkSnapshot(t *testing.T, s runfile.Snapshot, level float64) {
 	if want := level * 20 / 0.29; math.Abs(float64(turns)-want) > 0.03*want {
 		t.Errorf("%d turns, want about %.0f", turns, want)
 	}
-	// Little's law holds to the turn that each edge cuts.
+	// Little's law holds up to the turns at the edges.
 	if l := float64(turns) / s.Seconds * 0.29; math.Abs(l-*s.InFlightMean) > 0.03*level {
 		t.Errorf("turns/s × latency = %.3f, mean in flight %.3f", l, *s.InFlightMean)
 	}

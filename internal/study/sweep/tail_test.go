@@ -14,11 +14,9 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// TestReportJudgesTheTailAsTheSweep measures 50 good turns and lets others end
-// behind the measurement. One that fails is bad for the objectives that it
-// misses, and for no other; one that succeeds is no matter how slow it was. The
-// matrix of the report says of each objective what the verdict of the sweep
-// says.
+// This test measures 50 good turns and lets others end after the measurement. A failed one is
+// bad only for the objectives that it misses. A successful one does not count, however slow it
+// was. The report's matrix agrees with the sweep's verdict on each objective.
 func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 	objectives := []slo.Objective{
 		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
@@ -76,7 +74,7 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 	}
 }
 
-// lostIn lists the objectives that a report on the result calls missed.
+// lostIn returns the objectives that a report on the result calls missed.
 func lostIn(objectives []slo.Objective, result runfile.Result) []string {
 	s := figures.FromRuns([]*runfile.Run{{
 		LevelKind: runfile.Concurrency, Variants: []string{"v"}, SLOs: Plan{SLOs: objectives}.objectives(), Results: []runfile.Result{result},

@@ -11,7 +11,7 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// blocks are n equal blocks.
+// blocks returns n equal blocks.
 func blocks(n int, good, bad float64) []stats.Tally {
 	return slices.Repeat([]stats.Tally{{Good: good, Bad: bad}}, n)
 }
@@ -44,7 +44,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestVain gives up only what nothing can prove any more.
+// TestVain gives up only levels that cannot be proven any more.
 func TestVain(t *testing.T) {
 	j := judgement{stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}}
 	for _, c := range []struct {
@@ -66,8 +66,8 @@ func TestVain(t *testing.T) {
 	}
 }
 
-// TestGrowing: twice as many in flight as in the middle are a queue, unless the load
-// itself may have grown.
+// TestGrowing: twice as many turns in flight as halfway are a queue, unless the load itself may
+// have grown.
 func TestGrowing(t *testing.T) {
 	var history []Counts
 	for i := range 60 {
