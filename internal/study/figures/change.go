@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// largeRatio is the ratio from which a factor reads better than a percentage.
+// largeRatio is the least ratio that is printed as a factor.
 const largeRatio = 5
 
 // Change formats the ratio of a value to its reference as a percentage with the given decimals

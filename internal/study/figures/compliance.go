@@ -10,7 +10,7 @@ import (
 
 // SLOResult is the judgement of the SLOs on one level of one series.
 type SLOResult struct {
-	// Standing is what is proven; "" if the level could not be judged.
+	// Standing is the proven result; "" if the level could not be judged.
 	Standing runfile.Standing
 	// Failed holds the labels of objectives that are missed or seem to be. It is ERRORS if
 	// errors alone break an objective, and GIVEN UP if the sweep gave up the level before an
@@ -75,7 +75,7 @@ func byTurns(objectives []Objective, l Level) SLOResult {
 
 func byQuantiles(objectives []Objective, l Level) SLOResult {
 	v := SLOResult{Standing: runfile.Met}
-	var proven bool // // an objective is proven to be missed
+	var proven bool // an objective is proven to be missed
 	for _, o := range objectives {
 		f := l.Figure(o.Metric())
 		if !f.Known() {
@@ -119,15 +119,15 @@ func tooManyErrors(objectives []Objective, l Level) bool {
 type Compliance struct {
 	Series string
 	// Highest is the highest compliant level: the highest proven level, or a higher one that
-	// passes with no failure between. 0 if there is none.
+	// passes without a failure between. 0 means that no level complies.
 	Highest float64
 	// At holds the figures of that level.
 	At Level
 	// Proven holds the levels that are proven to pass and to fail, by the rule of a sweep. If
 	// no measured level fails, the series may scale further.
 	Proven runfile.Capacity
-	// Least and Most bound the proven capacity, among the measured levels: Least is 0 if no
-	// level is proven to pass, Most is +∞ if none is proven to fail.
+	// Least and Most bound the proven capacity, among the measured levels. Least is 0 without a
+	// proven pass, Most is +∞ without a proven failure.
 	Least, Most float64
 	// Top is set if Highest is the highest level that was reached.
 	Top bool

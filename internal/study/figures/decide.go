@@ -37,7 +37,7 @@ type Decision struct {
 	Why string
 }
 
-// The criteria, in the order in which they are tried.
+// The criteria, in order of precedence.
 const (
 	ByCapacity   = "capacity"
 	ByLatency    = "latency at equal load"

@@ -31,7 +31,7 @@ func TestDecide(t *testing.T) {
 		name  string
 		other Series
 		want  Winner
-		text  string // // of headline and explanation
+		text  string // of headline and explanation
 	}{
 		{"better", around("b", 2, 150, 225, 300), Better, "b is better than a: TTFT p95 -25.0% (-26.2% to -23.8%), the mean of 3 levels."},
 		{"worse", around("b", 2, 400, 3000, 4000), Worse, "b is worse than a: TTFT p95 ×5.8 (×5.8 to ×5.9)"},

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// secondsFromMillis is the time in ms from which seconds read better.
+// secondsFromMillis is the least time in ms that is printed in seconds.
 const secondsFromMillis = 10_000
 
 // Text returns a value with its unit as printed: "236ms", "58.5s", "16.3%". Halves are rounded
@@ -58,7 +58,7 @@ func (d description) number(v, beside float64) string {
 		return strconv.FormatFloat(v/1000, 'f', 1, 64)
 	}
 	decimals := d.decimals
-	switch { // // short times need more digits
+	switch { // short times need more digits
 	case d.unit != "ms" || beside == 0 || beside >= 10:
 	case beside >= 1:
 		decimals = max(decimals, 1)

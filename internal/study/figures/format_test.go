@@ -28,7 +28,7 @@ func TestCell(t *testing.T) {
 		"236ms (221–247)":          {ttft, Figure{Value: 236, Low: 221, High: 247, N: 500}},
 		"236ms (221–∞)":            {ttft, Figure{Value: 236, Low: 221, High: inf, N: 500}},
 		"58.5s (9.0–61.2)":         {ttft, Figure{Value: 58476, Low: 9000, High: 61234, N: 500}},
-		"0.0%":                     {pct, Figure{Value: 0, Low: 0, High: 0.01, N: 50000}}, // // the interval vanishes in rounding
+		"0.0%":                     {pct, Figure{Value: 0, Low: 0, High: 0.01, N: 50000}}, // the interval vanishes in rounding
 		"236ms (212 of 368 turns)": {ttft, Figure{Value: 236, Low: nan, High: nan, N: 212, Needed: 368, Quantile: true}},
 		"24ms (16–?)":              {ttft, Figure{Value: 24, Low: 16, High: nan, N: 2500, Quantile: true}},
 		"25ms (?)":                 {ttft, Figure{Value: 25, Low: nan, High: nan, N: 2500, Quantile: true}},

@@ -72,7 +72,7 @@ func (o *ConditionOutcome) checkCapacity(own, base Compliance, compares bool) {
 		// Such a baseline may scale to any level. Its sweep may have been stopped, for example.
 		o.setInconclusive("capacity %g, and the baseline was not measured up to a level that it fails at (it meets %g)", own.Highest, base.Highest)
 		return
-	case o.Baseline && math.IsInf(base.Most, 1): // // both scale as far as they were measured
+	case o.Baseline && math.IsInf(base.Most, 1): // both scale as far as they were measured
 		least, most = least*base.Least, most*base.Highest
 	case o.Baseline:
 		least, most = least*base.Least, most*base.Most
@@ -98,7 +98,7 @@ func (o *ConditionOutcome) compareRanges(low, high, least, most float64) GateRes
 	if o.Op[0] == '<' {
 		low, high, least, most = high, low, most, least
 	}
-	switch { // // low is now the end of the value's range that contradicts the condition most
+	switch { // low is now the end of the value's range that contradicts the condition most
 	case satisfies(low, o.Op, most):
 		return GateFailed
 	case satisfies(high, o.Op, least):

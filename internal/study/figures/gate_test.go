@@ -187,7 +187,7 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 			if o := only(t, s, "ttft_p50@80>10s"); o.Result != GatePassed {
 				t.Errorf("of a level that was measured: %+v", o)
 			}
-			s = changed(whole, 0, tt.change) // // in the baseline too
+			s = changed(whole, 0, tt.change) // in the baseline too
 			if o := only(t, s, "ttft_p50>baseline*9"); o.Result != GateInconclusive || !strings.Contains(o.Detail, "baseline") {
 				t.Errorf("of the baseline: %+v", o)
 			}

@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// levelOf pools the repetitions of one level. It leaves out those that did not reach the level,
-// unless none did.
+// levelOf pools the repetitions of one level. Repetitions that did not reach the level are used
+// only if all missed it.
 func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}, Families: map[string][]string{}}
 	results := l.reachedResults(measured)
@@ -65,7 +65,7 @@ func (l *Level) reachedResults(all []measured) (results []runfile.Result) {
 		l.NotReached = ""
 		return results
 	}
-	l.Warnings = nil // // l.NotReached has the reason
+	l.Warnings = nil // l.NotReached has the reason
 	for _, m := range all {
 		results = append(results, m.Result)
 	}
@@ -84,8 +84,8 @@ func leftOutText(r runfile.Result) string {
 	return ""
 }
 
-// validResults returns the results with few errors, which represent the latencies of the level,
-// or all if there are none.
+// validResults returns the results with few errors, which represent the latencies of the level.
+// If all have many errors it returns all.
 func (l *Level) validResults(results []runfile.Result) []runfile.Result {
 	var kept []runfile.Result
 	for _, r := range results {

@@ -20,7 +20,7 @@ type table struct {
 type markdownDocument struct {
 	title     string
 	generated string
-	bullets   []runfile.Parameter // // list items of the methodology
+	bullets   []runfile.Parameter // list items of the methodology
 	tables    []table
 	json      string // the last ```json block
 	// unclosed is set if the JSON block has no end.
@@ -87,8 +87,8 @@ func splitRow(line string) (all []string) {
 	return all
 }
 
-// parseMarkdown reads the tables of a report and its JSON block. Figures of the block are exact
-// and replace those that the tables print.
+// parseMarkdown reads the tables of a report and its JSON block. The exact figures of the block
+// replace the printed figures.
 func parseMarkdown(text string) (*Study, error) {
 	d := scanMarkdown(text)
 	if d.unclosed {

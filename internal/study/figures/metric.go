@@ -74,7 +74,7 @@ func (t Timing) AllMetrics() []Metric {
 // Metric is a figure of reports, named by its key in JSON and CSV.
 type Metric string
 
-// Latencies over all turns; ForTurns gives those of other populations.
+// Latencies over all turns. ForTurns returns the latencies of other populations.
 const (
 	NoMetric      Metric = ""
 	TTFTP50       Metric = "ttft_p50_ms"
@@ -112,8 +112,8 @@ const (
 	ReadLagP99                  Metric = "read_lag_p99_ms"
 	AddedTTFTP99                Metric = "added_ttft_p99_ms"
 	AddedGapP99                 Metric = "added_gap_p99_ms"
-	// TurnTimeMean is the time of all turns, whoever ended them, divided by the number of turns
-	// that the deployment ended. Reports do not show it.
+	// TurnTimeMean is the summed duration of all turns divided by the number of turns that the
+	// deployment ended. Reports do not show it.
 	TurnTimeMean Metric = "turn_time_mean_ms"
 )
 
@@ -209,7 +209,7 @@ const (
 // description says how a metric is named, printed and judged.
 type description struct {
 	metric      Metric
-	title, unit string // // title is the column header, unit the suffix of values
+	title, unit string // title is the column header, unit the suffix of values
 	decimals    int
 	better      Direction
 }

@@ -30,7 +30,7 @@ func (o Objective) String() string {
 	return fmt.Sprintf("%s p%g < %gms", o.Label, o.Share, o.Threshold)
 }
 
-// Metric returns the equivalent quantile, NoMetric if there is none. A report may lack it.
+// Metric returns the equivalent quantile, which a report may lack, or NoMetric.
 func (o Objective) Metric() Metric {
 	if o.Timing == NoTiming {
 		return NoMetric
@@ -56,7 +56,7 @@ func objectiveOf(o runfile.Objective) Objective {
 		Name: o.Name, Label: strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " ")),
 		Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100,
 	}
-	switch o.SLI { // // the SLI of ITL judges the longest gap of a turn, while reports hold all gaps
+	switch o.SLI { // the SLI of ITL judges the longest gap of a turn, while reports hold all gaps
 	case slo.TTFT, slo.AnswerTTFT, slo.TPOT:
 		out.Timing = Timing(o.SLI)
 	case slo.TurnDuration:

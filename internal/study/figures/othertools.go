@@ -202,7 +202,7 @@ func parseGuideLLM(data []byte) (*Study, error) {
 			kind, l.At = runfile.Rate, *strategy.Rate
 		case strategy.Streams != nil:
 			l.At = *strategy.Streams
-		default: // // strategy throughput sends as much as possible, so it has no level
+		default: // strategy throughput sends as much as possible, so it has no level
 			s.Notes = append(s.Notes, fmt.Sprintf("benchmarks[%d] of strategy %q is of no level, and left out.", i, strategy.Type))
 			continue
 		}
@@ -268,7 +268,7 @@ func foreignParser(text []byte) func([]byte) (*Study, error) {
 		return nil
 	}
 	switch {
-	case keys["levels"] != nil: // // JSON of a report
+	case keys["levels"] != nil: // JSON of a report
 		return parseReference
 	case keys["benchmarks"] != nil:
 		return parseGuideLLM

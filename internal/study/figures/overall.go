@@ -8,7 +8,7 @@ import (
 // maxAlikeRatio bounds the intervals of figures that count as equal.
 const maxAlikeRatio = 1.05
 
-// overall summarises a figure over the levels at which both series have it.
+// overall summarises a figure over the levels that both series have.
 type overall struct {
 	metric Metric
 	levels int

@@ -35,11 +35,11 @@ func split(t *testing.T, text string) (data, rest string) {
 func TestTheJSONGivesEveryNumberOfTheTables(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
-		found, lost int // // number of cells, and of those that the JSON lacks
+		found, lost int // number of cells, and of those that the JSON lacks
 	}{
 		{"000", 12 * 8, 0},
 		{"002", 3 * 9, 0},
-		{"004", 9 * 2 * 8, 9 * 2}, // // the table of errors has no data
+		{"004", 9 * 2 * 8, 9 * 2}, // the table of errors has no data
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			data, text := split(t, seed(t, tt.name))
@@ -88,7 +88,7 @@ func TestReadSeeds(t *testing.T) {
 		name, series string
 		kind         runfile.LevelKind
 		levels       int
-		// // level and value
+		// level and value
 		at, value float64
 		metric    Metric
 	}{

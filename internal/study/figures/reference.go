@@ -24,8 +24,8 @@ type reference struct {
 
 type fields map[string]json.RawMessage
 
-// parseReference reads levels with flat fields, or with one object per variant. The order of
-// variants is that of the report's list, otherwise of the text. The first is the baseline.
+// parseReference reads levels with flat fields, or with one object per variant. Variants keep
+// the order of the report's list, or of the text without a list. The first is the baseline.
 func parseReference(data []byte) (*Study, error) {
 	var ref reference
 	if err := json.Unmarshal(data, &ref); err != nil {

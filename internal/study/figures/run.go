@@ -38,10 +38,10 @@ func FromRuns(runs []*runfile.Run) *Study {
 			s.Series = append(s.Series, series)
 		}
 	}
-	for _, c := range first.Capacities { // // recomputed from all runs, by the current rule
+	for _, c := range first.Capacities { // recomputed from all runs, by the current rule
 		s.Capacities = append(s.Capacities, by.Capacity(c.Variant, pooled))
 	}
-	for _, result := range pooled.Results { // // their figures come from fewer turns
+	for _, result := range pooled.Results { // their figures come from fewer turns
 		if decidedEarly(result) {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s, level %g, repetition %d was decided early: %s", result.Variant, result.Level, result.Repetition, result.Why))
 		}
@@ -142,7 +142,7 @@ func poolRuns(runs []*runfile.Run) *runfile.Run {
 	pooled.Results = nil
 	for _, r := range runs {
 		for _, result := range r.Results {
-			if len(runs) > 1 { // // each run numbers its own from 1
+			if len(runs) > 1 { // each run numbers its own from 1
 				c := cell{result.Variant, result.Level}
 				count[c]++
 				result.Repetition = count[c]

@@ -145,7 +145,7 @@ func TestARunWithErrorsIsLeftOut(t *testing.T) {
 
 func TestFailuresAtInfinity(t *testing.T) {
 	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{120}})})
-	l := s.Series[0].Levels[0] // // one in five is refused
+	l := s.Series[0].Levels[0] // one in five is refused
 	if l.Valid != 0 || !l.Figure(figures.TTFTP95).Known() {
 		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure(figures.TTFTP95))
 	}
@@ -297,7 +297,7 @@ func TestRunsProveTogether(t *testing.T) {
 		run := reporttest.Run(reporttest.Options{Seed: seed, Levels: []float64{40}})
 		s := &run.Results[0].Snapshots
 		*s = (*s)[:1]
-		(*s)[0].Blocks = (*s)[0].Blocks[:2] // // about 270 turns, too few
+		(*s)[0].Blocks = (*s)[0].Blocks[:2] // about 270 turns, too few
 		run.Results[0].Verdict = figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0].Verdict
 		run.Capacities = []runfile.Capacity{{Variant: "default"}}
 		return run

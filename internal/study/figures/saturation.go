@@ -31,9 +31,9 @@ type Saturation struct {
 	Step   Point
 	From   float64
 	Metric Metric
-	// Plateau is the lowest level from which at least three TPOT p50 lie within 3 % of their
-	// mean, which is Value. Without a plateau Found is false, and At and Value describe the
-	// highest level.
+	// Plateau is the lowest level of a plateau: at least three levels up to the highest, with
+	// TPOT p50 within 3 % of their mean, which is Value. Without a plateau Found is false, and
+	// At and Value describe the highest level.
 	Plateau Point
 	// Last is the highest level before errors or a slow TTFT; 0 if the lowest is already
 	// beyond.
@@ -140,8 +140,7 @@ const (
 	Distorted  Band = "distorted"
 )
 
-// degradingRise is the rise in percent from which the largest step separates clean from
-// degrading levels.
+// degradingRise is the least rise, in percent, of a step from clean to degrading levels.
 const degradingRise = 10
 
 // Bands returns the band of every level: saturated from the first errors or slow TTFT,

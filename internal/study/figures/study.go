@@ -20,8 +20,8 @@ type Study struct {
 	// Name labels the study, File is its path.
 	Name, File string
 	Title      string
-	// Run is the run that was read, nil for a report. Turns is the path of its turn log, "" if
-	// there is none. Counted is set if Recount judged the turns.
+	// Run is the parsed run, nil for a report. Turns is the path of its turn log or "". Counted
+	// is set after Recount.
 	Run     *runfile.Run
 	Turns   string
 	Counted bool
@@ -166,7 +166,7 @@ func (s *Study) seriesIndex(name string) int {
 	return slices.IndexFunc(s.Series, func(x Series) bool { return x.Name == name })
 }
 
-// SeriesNamed returns a series by name, without levels if there is none.
+// SeriesNamed returns the series with a name, without levels if it does not exist.
 func (s *Study) SeriesNamed(name string) Series {
 	if i := s.seriesIndex(name); i >= 0 {
 		return s.Series[i]

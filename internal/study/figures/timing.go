@@ -198,7 +198,7 @@ func (l *Level) addRates(results []runfile.Result) {
 		}))
 	}
 	if !(l.Figures[TurnTimeMean].Value > 0) {
-		delete(l.Figures, TurnTimeMean) // // earlier versions did not record it
+		delete(l.Figures, TurnTimeMean) // earlier versions did not record it
 	}
 	starts := make([][]stats.Pair, len(results))
 	for i, r := range results {
@@ -219,7 +219,7 @@ func (l *Level) addHitRate(results []runfile.Result) {
 		return stats.Pair{Part: 100 * float64(*b.Tokens.Cached), Whole: float64(*b.Tokens.CachedOf)}
 	})
 	if stats.Total(cached).Whole > 0 {
-		f := ratioFigure(cached) // // tokens are not independent trials
+		f := ratioFigure(cached) // tokens are not independent trials
 		f.High = min(f.High, 100)
 		l.Figures[KVHitRatePct] = f
 	}

@@ -14,7 +14,7 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// turnLogBeside returns the path of the turn log beside a run, "" if there is none.
+// turnLogBeside returns the path of the turn log beside a run, or "".
 func turnLogBeside(run string) string {
 	path := filepath.Join(filepath.Dir(run), runfile.TurnsFile)
 	if _, err := os.Stat(path); err != nil {

@@ -11,15 +11,15 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Limits from which a warning is given.
+// Least sizes of problems with a warning.
 const (
-	survivorsPct = 1.0  // // percent of failed turns
-	lagMs        = 10.0 // // least p99 of the prober's lateness
-	lagShare     = 0.1  // // share of the figure that the lateness may have caused
-	lateShare    = 0.05 // // share of a turn's duration by which its start was late
-	driftLog     = 0.2  // // ln of the TTFT's change from beginning to end
-	acceptance   = 0.05 // // accepted share of drafted tokens
-	lengthsApart = 0.1  // // relative difference of output tokens per turn between series
+	survivorsPct = 1.0  // percent of failed turns
+	lagMs        = 10.0 // least p99 of the prober's lateness
+	lagShare     = 0.1  // share of the figure that the lateness may have caused
+	lateShare    = 0.05 // share of a turn's duration by which its start was late
+	driftLog     = 0.2  // ln of the TTFT's change from beginning to end
+	acceptance   = 0.05 // accepted share of drafted tokens
+	lengthsApart = 0.1  // relative difference of output tokens per turn between series
 )
 
 // Warning is a reason to doubt the figures.
@@ -179,7 +179,7 @@ func answerLengthWarnings(s *Study) (out []Warning) {
 	for _, series := range s.Series[min(1, len(s.Series)):] {
 		for i, l := range series.Levels {
 			if i > 0 && math.IsNaN(l.Value(OutputTokensPerTurn)) {
-				break // // derived from throughput, which may lag behind arrivals above the lowest level
+				break // derived from throughput, which may lag behind arrivals above the lowest level
 			}
 			base, ok := s.Series[0].Level(l.At)
 			a, b := TokensPerTurn(s, base), TokensPerTurn(s, l)

@@ -130,7 +130,7 @@ type column struct {
 
 func (c column) shows(s figures.Series) bool { return c.of == nil || c.of(s) }
 
-// byLevel returns a table with a row per level. It has no rows if there are no columns.
+// byLevel returns a table with a row per level, without rows if columns is empty.
 func (b *builder) byLevel(columns ...column) Table {
 	t := Table{Header: []string{b.level}}
 	for _, c := range columns {
@@ -167,7 +167,7 @@ func (b *builder) byLevel(columns ...column) Table {
 	return t
 }
 
-// markUnsound marks figures of levels from which nothing is concluded.
+// markUnsound marks figures of unsound levels.
 func markUnsound(c Cell, l figures.Level) Cell {
 	if figures.Unsound(l) != "" {
 		c.Text += " †"

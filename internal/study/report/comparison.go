@@ -46,7 +46,7 @@ func (b *builder) sharedLevels(series figures.Series) []levelPair {
 	return both
 }
 
-// improvements adds a table of all metrics, in which positive means better.
+// improvements adds a table of all metrics. Positive values are better.
 func (b *builder) improvements(series figures.Series, both []levelPair) {
 	t := Table{Header: []string{b.level}, Rows: make([][]Cell, len(both))}
 	for i, p := range both {
@@ -71,7 +71,7 @@ func (b *builder) improvements(series figures.Series, both []levelPair) {
 
 func improvement(d figures.Delta) Cell {
 	if !d.Known || d.Large() {
-		return change(d) // // percentages of thousands are unreadable
+		return change(d) // percentages of thousands are unreadable
 	}
 	return Cell{Text: figures.Gain(d.Metric, d.Improvement()) + d.Caveat()}
 }

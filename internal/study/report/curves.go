@@ -12,8 +12,8 @@ import (
 )
 
 // latencyPicture returns a picture of a latency's quantiles over levels with SLO and knee, nil
-// with too few points. With several series it shows two quantiles, the median and that of the
-// SLO, because more lines are hard to tell apart.
+// with too few points. With several series it shows the median and the quantile of the SLO
+// only, because more lines are hard to distinguish.
 func (b *builder) latencyPicture(t figures.Timing) *Picture {
 	var keys []figures.Metric
 	for i := range figures.Quantiles() {
@@ -45,7 +45,7 @@ func (b *builder) drawable(key figures.Metric) bool {
 	return slices.ContainsFunc(b.s.Series, func(s figures.Series) bool { return countKnown(s, key) > 1 })
 }
 
-// countKnown returns the number of levels at which a series has a figure.
+// countKnown counts the levels with a known figure.
 func countKnown(series figures.Series, key figures.Metric) int {
 	n := 0
 	for _, l := range series.Levels {

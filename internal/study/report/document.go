@@ -170,7 +170,7 @@ func inlineMarkup(text string) htmltemplate.HTML {
 	text = htmltemplate.HTMLEscapeString(text)
 	text = bold.ReplaceAllString(text, "<strong>$1</strong>")
 	text = code.ReplaceAllString(text, "<code>$1</code>")
-	return htmltemplate.HTML(text) // // escaped above, apart from our own tags
+	return htmltemplate.HTML(text) // escaped above, apart from our own tags
 }
 
 // anchor returns the address of a section within the page.

@@ -73,7 +73,7 @@ func throughput() *figures.Study {
 func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 	s := quicker()
 	s.Objectives = s.Objectives[:1]
-	for _, share := range []float64{99, 75} { // // the tables have no p75
+	for _, share := range []float64{99, 75} { // the tables have no p75
 		s.Objectives[0].Share = share
 		c := picture(t, s)
 		want := []string{"round_robin p50", fmt.Sprintf("round_robin p%g", share), "kv_aware p50", fmt.Sprintf("kv_aware p%g", share)}

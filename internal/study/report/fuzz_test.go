@@ -73,7 +73,7 @@ func checkReport(t *testing.T, s *figures.Study, text []byte) {
 	if took := after.TotalAlloc - before.TotalAlloc; took > 256<<20+10_000*uint64(len(text)) {
 		t.Errorf("%d bytes were allocated for a study of %d", took, len(text))
 	}
-	said := noNumber.Match(text) // // the name of a series
+	said := noNumber.Match(text) // the name of a series
 	for _, file := range files {
 		if found := noNumber.Find(file.Data); found != nil && !said {
 			t.Errorf("%s says %q", file.Name, found)

@@ -32,7 +32,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 
 // quoteJSON returns a JSON string, which differs from Go's syntax.
 func quoteJSON(text string) []byte {
-	data, _ := json.Marshal(text) // // encoding a string cannot fail
+	data, _ := json.Marshal(text) // encoding a string cannot fail
 	return data
 }
 
@@ -41,7 +41,7 @@ func (o *object) add(name string, value any) { *o = append(*o, field{name, value
 // briefJSON returns the data of the main tables, a level per line. report.json has everything.
 func briefJSON(s *figures.Study) string {
 	text := func(value any) string {
-		data, _ := json.Marshal(value) // // cannot fail for strings and finite numbers
+		data, _ := json.Marshal(value) // cannot fail for strings and finite numbers
 		return string(data)
 	}
 	var b strings.Builder
@@ -144,7 +144,7 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 			continue
 		}
 		key := string(m)
-		o.add(key, finite(f.Value)) // // turns_needed marks values with too few turns
+		o.add(key, finite(f.Value)) // turns_needed marks values with too few turns
 		if f.Ranged() {
 			intervals.add(key, [2]*float64{finite(f.Low), finite(f.High)})
 		}

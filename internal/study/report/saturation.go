@@ -119,7 +119,7 @@ func textCurve(series figures.Series, m figures.Metric) string {
 	return chart.OneLine(series.Name) + "\n" + strings.Join(lines, "\n")
 }
 
-// knee returns the last clean level before others; NaN if all or none are clean.
+// knee returns the highest clean level before saturation, NaN if there is no such level.
 func knee(series figures.Series) float64 {
 	i := slices.IndexFunc(figures.Bands(series), func(b figures.Band) bool { return b == figures.Degrading || b == figures.Saturated })
 	if i < 1 {

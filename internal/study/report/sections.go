@@ -125,7 +125,7 @@ func (b *builder) rates() {
 	}
 	for _, x := range []struct {
 		title   string
-		metrics []figures.Metric // // the first one is drawn
+		metrics []figures.Metric // the first one is drawn
 	}{
 		{"Goodput", []figures.Metric{figures.GoodputPerSecond}},
 		{"Throughput (Output Tokens/s)", []figures.Metric{figures.OutputTokensPerSecond, figures.PromptTokensPerSecond,

@@ -103,7 +103,7 @@ func (b *builder) server() {
 	}
 }
 
-// addresses returns the page's address, or that of each series if they differ.
+// addresses returns the address of the page, or one address for each series.
 func (b *builder) addresses(p *metricsPage) string {
 	var each, all []string
 	for i, source := range p.sources {

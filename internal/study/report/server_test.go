@@ -16,7 +16,7 @@ func TestServerMetricsOfVariantsShareColumns(t *testing.T) {
 	for _, r := range run.Results {
 		for i := range r.Snapshots {
 			front, worker := "http://"+r.Variant+":8000/metrics", "http://"+r.Variant+":9000/metrics"
-			if r.Variant == "b" { // // its addresses sort in the opposite order
+			if r.Variant == "b" { // its addresses sort in the opposite order
 				front, worker = worker, front
 			}
 			r.Snapshots[i].Server = []runfile.Server{

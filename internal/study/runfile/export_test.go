@@ -36,7 +36,7 @@ func turns() turnlog.Next {
 			}
 			if i == 0 {
 				t.Study.Phase = turnlog.WarmUp
-			} else if i == 201 { // // its user left
+			} else if i == 201 { // its user left
 				t.Outcome = probe.UserCanceled
 			} else if i%50 == 0 {
 				t.Outcome, t.TTFT, t.TPOT = probe.HTTP5xx, probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}

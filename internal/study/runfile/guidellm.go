@@ -25,7 +25,7 @@ type exportedLevel struct {
 type levelValues struct {
 	latency, ttft, answer, tpot, ntpot, prompt, output []float64
 	failed                                             int
-	// // by repetition
+	// by repetition
 	spans map[int]timeSpan
 }
 

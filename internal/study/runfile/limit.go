@@ -13,9 +13,8 @@ const (
 // remedy is the advice for a prober that is the limit.
 const remedy = "give it more CPU, or share the load among more processes (--shards)"
 
-// Limit describes how the prober or its machine was the limit, and what helps. Such a
-// measurement says nothing about the deployment's capacity. It returns "" if they were not the
-// limit.
+// Limit describes how the prober or its machine was the limit, and what helps, or returns "". A
+// limited measurement proves nothing about the deployment's capacity.
 func (r Result) Limit() string {
 	if r.Throttled != nil && *r.Throttled > throttledShare {
 		return fmt.Sprintf("the CPU limit of its cgroup kept the prober from running for %.0f%% of the time; %s", 100**r.Throttled, remedy)

@@ -106,7 +106,7 @@ func (t *Tokens) merge(o Tokens) {
 	t.Prompt += o.Prompt
 	t.Output += o.Output
 	t.OutputEstimated += o.OutputEstimated
-	if o.Cached != nil && o.CachedOf != nil { // // a block without turns has none
+	if o.Cached != nil && o.CachedOf != nil { // a block without turns has none
 		addTo(&t.Cached, *o.Cached)
 		addTo(&t.CachedOf, *o.CachedOf)
 	}

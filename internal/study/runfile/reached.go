@@ -13,8 +13,8 @@ import (
 const ReachedShare = 0.95
 
 const (
-	// A closed loop in which more than 1 turn in refusedShare failed is judged by its errors
-	// instead: a deployment that refuses at once leaves places empty.
+	// refusedShare: a closed loop in which more than 1 turn in refusedShare failed is judged by
+	// its errors instead, because a deployment that refuses at once leaves places empty.
 	refusedShare = 20
 	// lateStarts is the p99 of the schedule lag above which the prober is the cause.
 	lateStarts = 10 * time.Millisecond
@@ -48,7 +48,7 @@ func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 	known := true
 	for _, s := range x.Snapshots {
 		mean := s.ConversationsMean
-		if mean == nil && r.hasNoThinkTime() { // // earlier versions
+		if mean == nil && r.hasNoThinkTime() { // earlier versions
 			mean = s.InFlightMean
 		}
 		if mean == nil {

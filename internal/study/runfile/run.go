@@ -46,8 +46,8 @@ type Run struct {
 	Deployment []Parameter `json:"deployment"`
 
 	LevelKind LevelKind `json:"level_kind"`
-	// TargetRPS caps the conversation starts per second of a closed loop; null if there is no
-	// cap, and in an open loop.
+	// TargetRPS caps the conversation starts per second of a closed loop; null without a cap
+	// and in an open loop.
 	TargetRPS *float64 `json:"target_rps"`
 	// WarmUpSeconds and MeasurementSeconds are planned, per level. MeasurementSeconds is 0 if
 	// the measurement ends by a number of conversations.
@@ -82,7 +82,7 @@ type Run struct {
 	Shards []Shard `json:"shards,omitempty"`
 }
 
-// SharedResult describes a result that both runs contain, "" if there is none.
+// SharedResult describes a result that both runs contain, or returns "".
 func (r *Run) SharedResult(o *Run) string {
 	for _, a := range r.Results {
 		if slices.ContainsFunc(o.Results, func(b Result) bool { return reflect.DeepEqual(a, b) }) {
@@ -184,12 +184,12 @@ type Result struct {
 	State      State     `json:"state"`
 	// Why is the reason for a state other than Complete.
 	Why string `json:"why,omitempty"`
-	// Unreached says what reduced the load although no figure here shows it, such as a shard
-	// that did not measure its part; otherwise "".
+	// Unreached is a reason for a reduced load that no figure here shows, such as a shard that
+	// did not measure its part; otherwise "".
 	Unreached string     `json:"unreached,omitempty"`
 	Snapshots []Snapshot `json:"snapshots"`
-	// Throttled is the share of the measured time in which the CPU limit of the prober's cgroup
-	// stopped it; null if unknown.
+	// Throttled is the share of the measured time in which the CPU limit of its cgroup stopped
+	// the prober; null if unknown.
 	Throttled *float64 `json:"throttled,omitempty"`
 	// Tail holds the turns in flight when the measurement ended. They ended under a falling
 	// load, so they count in no rate and no quantile. The level caused the failures among them.

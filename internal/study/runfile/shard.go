@@ -8,7 +8,7 @@ import (
 )
 
 // Shard identifies one of several processes that carry a load together. Plans describe the
-// whole load, measurements that of this shard. Verdicts apply to the whole, because shard 0
+// whole load, and measurements describe the shard. Verdicts apply to the whole, because shard 0
 // judges the counts of all.
 type Shard struct {
 	// Index counts from 0.

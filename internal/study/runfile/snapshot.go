@@ -15,8 +15,8 @@ type Snapshot struct {
 	Started time.Time `json:"started"`
 	// Seconds of measured wall time.
 	Seconds float64 `json:"seconds"`
-	// Blocks are equal parts of the interval, in order; the last may be shorter. A turn belongs
-	// to the block in which it ended.
+	// Blocks are equal parts of the interval, in order; the last may be shorter. The end of a
+	// turn decides its block.
 	Blocks []Block `json:"blocks"`
 	// ConversationStarts and ConversationSkips count starts, and starts skipped because of a
 	// cap or budget.
@@ -41,7 +41,7 @@ type Block struct {
 	// TurnsStarted counts turns sent in the block, Outcomes turns that ended in it.
 	TurnsStarted uint64                   `json:"turns_started"`
 	Outcomes     map[probe.Outcome]uint64 `json:"outcomes"`
-	// TurnSeconds is the duration of all turns that ended, including failed ones and those that
+	// TurnSeconds sums the durations of all ended turns, including failed ones and turns that
 	// the prober or a user ended.
 	TurnSeconds float64 `json:"turn_seconds,omitempty"`
 	// Good counts judged turns that met every objective that judged them. It is the numerator
@@ -111,7 +111,7 @@ type Server struct {
 	Figures map[string]float64 `json:"figures"`
 }
 
-// Server figures with a title and unit in reports. Other names are printed as they are.
+// Server figures with a title and unit in reports. Reports print other names unchanged.
 const (
 	ServerKVHitRatio      = "kv_hit_ratio"         // cached / prompt tokens, 0 … 1
 	ServerKVUsageMean     = "kv_usage_mean"        // share of the KV cache in use, 0 … 1
@@ -206,8 +206,8 @@ func addTo[N int | uint64](sum **uint64, n N) {
 	**sum += uint64(n)
 }
 
-// observe counts a turn's latencies by the rules of the SLOs: a measured TTFT counts whatever
-// came later; the other latencies need a whole answer.
+// observe counts a turn's latencies by the rules of the SLOs. A measured TTFT always counts;
+// the other latencies need a whole answer.
 func (d *Distributions) observe(r probe.Result) {
 	failed := r.Outcome.Failed()
 	d.TTFT.observe(r.TTFT, failed)

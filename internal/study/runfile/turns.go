@@ -41,9 +41,9 @@ func eachStudyTurn(next turnlog.Next, do func(t *turnlog.Turn, c Cell, r probe.R
 	return err
 }
 
-// Recount judges the turns of a run, which next must return, by other objectives. It drops
-// decisions by the former ones. A log does not say for which turns the prober was late, so
-// these are judged too. A level with too many of them stays Spoiled.
+// Recount judges all turns of a run, which next returns, by other objectives. It drops
+// decisions by the former objectives. A log lacks the prober's lateness, so late turns are
+// judged too; a level with too many of them stays Spoiled.
 func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 	results := map[Cell]*Result{}
 	for i := range r.Results {
@@ -199,14 +199,14 @@ func (s *Snapshot) finish(last time.Time) {
 		turns += n
 	}
 	s.Seconds = max(last.Sub(s.Started), time.Millisecond).Seconds()
-	if turns > 1 { // // n ends have n − 1 gaps between them
+	if turns > 1 { // n ends have n − 1 gaps between them
 		s.Seconds *= float64(turns) / float64(turns-1)
 	}
 	inFlight := 0.0
 	for i := range s.Blocks {
 		b := &s.Blocks[i]
 		inFlight += b.TurnSeconds / s.Seconds
-		b.ScheduleLag, b.ReadLag, b.AddedTTFT, b.AddedGap = nil, nil, nil, nil // // a log lacks them
+		b.ScheduleLag, b.ReadLag, b.AddedTTFT, b.AddedGap = nil, nil, nil, nil // a log lacks them
 	}
 	if n := len(s.Blocks); n > 0 {
 		s.Blocks[n-1].Seconds = max(s.Seconds-float64(n-1)*turnBlock.Seconds(), 1e-3)

@@ -22,14 +22,13 @@ const (
 
 // LevelVerdict says whether a level met its objectives.
 type LevelVerdict struct {
-	// Met is set if the judged turns met every objective, proven or not. Standing says what is
-	// proven.
+	// Met is set if the judged turns met every objective. Standing is the proven result.
 	Met      bool     `json:"met"`
 	Standing Standing `json:"standing,omitempty"`
 	// Lost names the objectives that were not met.
 	Lost []string `json:"lost,omitempty"`
-	// Confidence, in (0, 1), that every objective is met: that of the least certain objective,
-	// one-sided, for the effective number of turns.
+	// Confidence that every objective is met, in (0, 1). It is the least confidence of all
+	// objectives, one-sided, for the effective number of turns.
 	Confidence float64 `json:"confidence"`
 	// Decided is "measured" after the full level, "early" if a sequential test with an error
 	// probability of Error decided or no proof is possible any more, and "provisional" for a
@@ -141,12 +140,12 @@ func (r Result) LeftOut() (turns, of uint64) {
 // and a search use the same rule.
 type Capacity struct {
 	Variant string `json:"variant"`
-	// Level is the highest level that is proven to meet the objectives; null if there is none.
+	// Level is the highest level with proof of every objective; null if no level has it.
 	Level *float64 `json:"level"`
 	// Confidence that Level meets them, and the required one.
 	Confidence float64 `json:"confidence"`
 	Wanted     float64 `json:"wanted"`
-	// Missed is the lowest level that is proven to miss an objective; null if there is none.
+	// Missed is the lowest level with proof of a missed objective; null if no level has it.
 	// Undecided levels lie between Level and Missed.
 	Missed    *float64  `json:"missed"`
 	Undecided []float64 `json:"undecided,omitempty"`

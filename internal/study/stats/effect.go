@@ -63,8 +63,8 @@ func Total(all [][]Pair) (total Pair) {
 	return total
 }
 
-// designEffect returns the variance of a share relative to that of independent turns, at least
-// 1, and its degrees of freedom (+∞ if it is not estimated).
+// designEffect divides the variance of a share by the variance for independent turns. It
+// returns at least 1, and the degrees of freedom (+∞ if the effect is not estimated).
 func designEffect(all [][]Pair, share float64) (effect, df float64) {
 	whole := Total(all).Whole
 	independent := share * (1 - share) / whole
@@ -92,8 +92,8 @@ func significantEffect(all [][]Pair, share float64) (effect, df float64) {
 // leastBlocks is the smallest number of blocks for degrees of freedom and for a correlation.
 const minBlocks = 4
 
-// longRunVariance returns the variance of Σ part / Σ whole and its degrees of freedom: the larger of
-// two estimates, each of which misses what the other detects.
+// longRunVariance returns the variance of Σ part / Σ whole and its degrees of freedom. It
+// returns the larger of two estimates, because each misses correlations that the other detects.
 func longRunVariance(all [][]Pair, ratio, whole float64) (variance, df float64) {
 	z := make([][]float64, len(all))
 	for i, pairs := range all {

@@ -48,7 +48,7 @@ func TestEvidenceErrs(t *testing.T) {
 func TestEvidenceDecides(t *testing.T) {
 	e, limit := Evidence{0.01}, math.Log(20)
 	for _, c := range []struct {
-		every int // // turns for each bad one, 0 for no bad turn
+		every int // turns for each bad one, 0 for no bad turn
 		lost  bool
 		most  int
 	}{{1, true, 2}, {5, true, 25}, {20, true, 140}, {0, false, 420}} {
@@ -95,7 +95,7 @@ func TestDoubt(t *testing.T) {
 		{300, 0, 0},
 		{99, 1, math.Pow(0.99, 100)},
 		{98, 2, math.Pow(0.99, 100) + math.Pow(0.99, 99)},
-		{98, 1.9, math.Pow(0.99, 99.9)}, // // a fraction does not count
+		{98, 1.9, math.Pow(0.99, 99.9)}, // a fraction does not count
 		{0, 100, 1},
 	} {
 		if got := e.confidenceMissed(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {

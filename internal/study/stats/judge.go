@@ -119,9 +119,9 @@ func withoutSliver(blocks []Tally) []Tally {
 	return blocks[:last]
 }
 
-// Combine returns what the results of one level, at least one, prove. A level that was given
-// up is missed, whatever other results say. A level that a search only passed counts until it
-// is measured itself. Results that the prober spoiled prove nothing.
+// Combine returns the verdict on one level from its results, at least one. A level that was
+// given up is missed regardless of other results. A level that a search only passed counts
+// until it is measured. Results that the prober spoiled prove nothing.
 func (j Judge) Combine(results []runfile.Result) *runfile.LevelVerdict {
 	var last *runfile.LevelVerdict
 	var measured []Turns

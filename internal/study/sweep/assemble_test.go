@@ -73,7 +73,7 @@ func TestTimeLeft(t *testing.T) {
 	if got := c.left([]int{0, 1}, now.Add(10*time.Second)); got != first+pause+second-10*time.Second {
 		t.Errorf("%s left, want %s", got, first+pause+second-10*time.Second)
 	}
-	c.end(0, now.Add(first+time.Minute)) // // a minute longer than planned
+	c.end(0, now.Add(first+time.Minute)) // a minute longer than planned
 	c.started = now.Add(time.Hour)
 	if got := c.left([]int{1}, c.started); got != second+time.Minute {
 		t.Errorf("%s left, want %s", got, second+time.Minute)

@@ -30,7 +30,7 @@ func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) err
 		first = 1500 * time.Millisecond
 	}
 	whole := load.Pause(ctx, first)
-	k.running.Add(-1) // // before the client knows, because its next request follows at once
+	k.running.Add(-1) // before the client knows, because its next request follows at once
 	if !whole {
 		return ctx.Err()
 	}

@@ -13,16 +13,16 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// earlyTurns is the number of first turns with which later ones are compared to detect a
-// growing queue.
+// earlyTurns is the number of first turns whose mean duration shows the latency without a
+// queue.
 const earlyTurns = 20
 
 // never is later than every measured time.
 const never = 1 << 62
 
-// collector turns the events of a level into snapshots. It drops events before begin, which belong
-// to the warm-up. A turn belongs to the snapshot and the block in which it ended, or to the tail if
-// it ended after the measurement. Its times decide, not the moment when its result arrives.
+// collector turns the events of a level into snapshots. It drops events before begin, which
+// belong to the warm-up. A turn that ended within the measurement counts in the snapshot and
+// the block of its end; a later one counts in the tail. The order of results does not matter.
 type collector struct {
 	objectives []slo.Objective
 	block      time.Duration

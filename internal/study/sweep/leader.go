@@ -14,8 +14,8 @@ const (
 	// several signs of life.
 	headStart = time.Second
 	haltAhead = 2 * time.Second
-	// keeping bounds the time in which other shards save a level, farewell that in which they
-	// learn of the end.
+	// keeping bounds how long other shards save a level. farewell bounds how long shard 0 waits
+	// for them at the end of the sweep.
 	keeping, farewell = time.Minute, 5 * time.Second
 )
 

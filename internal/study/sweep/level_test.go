@@ -11,7 +11,7 @@ import (
 func TestVariantIsWarmedUp(t *testing.T) {
 	for _, c := range []struct {
 		policy CachePolicy
-		before time.Duration // // the first level's own warm-up
+		before time.Duration // the first level's own warm-up
 	}{{Keep, 10 * time.Second}, {Bust, 0}} {
 		plan := small()
 		plan.Cache.Policy, plan.Workload.Starters = c.policy, 0

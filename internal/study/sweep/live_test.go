@@ -74,7 +74,7 @@ func TestFigures(t *testing.T) {
 	x := sweep.NewExporter(0)
 	first := x.Level("kv", 2, runfile.Concurrency, 2)
 	var talking sync.WaitGroup
-	for range 8 { // // concurrently, as conversations do
+	for range 8 { // concurrently, as conversations do
 		talking.Go(func() {
 			for _, outcome := range []probe.Outcome{probe.Success, probe.Stall, probe.NotSent} {
 				first.Conversation(1)
@@ -105,7 +105,7 @@ func TestFigures(t *testing.T) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	x.Progress(sweep.Progress{Number: 2, Total: 3, Phase: sweep.PhaseShards}) // // as all shards except the first do
+	x.Progress(sweep.Progress{Number: 2, Total: 3, Phase: sweep.PhaseShards}) // as all shards except the first do
 	if want := `synthetic_study_phase{level="",phase="waiting for the other shards",shard="0",variant=""} 1`; !strings.Contains(scrape(x), want) {
 		t.Errorf("between two levels of a shard, the page has no %s", want)
 	}

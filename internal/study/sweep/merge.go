@@ -17,7 +17,7 @@ type ShardRun struct {
 	Run *runfile.Run
 }
 
-// offset returns the offset from the shard's clock to that of shard 0.
+// offset is added to the shard's times to get times of shard 0.
 func (p ShardRun) offset() time.Duration {
 	offset, _ := p.Run.Shard.Clock()
 	return offset
@@ -58,7 +58,7 @@ func MergeRuns(parts []ShardRun) (*runfile.Run, error) {
 		whole.Results = append(whole.Results, mergeCell(c, parts, &whole, by))
 	}
 	for _, p := range parts {
-		p.Run.Results = nil // // frees their values
+		p.Run.Results = nil // frees their values
 	}
 	slices.SortStableFunc(whole.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 	for i, c := range whole.Capacities {

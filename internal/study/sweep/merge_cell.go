@@ -19,8 +19,8 @@ func (p ShardRun) result(c runfile.Cell) (x runfile.Result, ok bool) {
 	return p.Run.Results[i], true
 }
 
-// mergeCell joins the results of a cell, which at least one shard measured. Unreached says what
-// prevented the whole load.
+// mergeCell joins the results of a cell, which at least one shard measured. Unreached gives the
+// reason for a missing part of the load.
 func mergeCell(c runfile.Cell, parts []ShardRun, whole *runfile.Run, by stats.Judge) runfile.Result {
 	var all []runfile.Result
 	var why, below []string
@@ -35,11 +35,11 @@ func mergeCell(c runfile.Cell, parts []ShardRun, whole *runfile.Run, by stats.Ju
 			continue
 		}
 		switch text := p.Run.NotReached(x); {
-		case len(x.Lost) > 0: // // every remaining shard reports it
+		case len(x.Lost) > 0: // every remaining shard reports it
 			lost = text
 		case x.Unreached != "":
 			why = append(why, fmt.Sprintf("%s: %s", p.Run.Shard, text))
-		case text != "": // // a shard's part proves nothing about the whole
+		case text != "": // a shard's part proves nothing about the whole
 			below = append(below, fmt.Sprintf("%s: %s", p.Run.Shard, text))
 		}
 		if endedShort(x.State, complete) {
@@ -60,7 +60,7 @@ func mergeCell(c runfile.Cell, parts []ShardRun, whole *runfile.Run, by stats.Ju
 		x.Merge(o)
 	}
 	if why == nil && whole.NotReached(x) != "" {
-		why = below // // these causes are not visible in the sum
+		why = below // these causes are not visible in the sum
 	}
 	x.Unreached = strings.Join(why, "; ")
 	x.Verdict = conclude(whole, x, by, early)
@@ -93,7 +93,7 @@ func conclude(whole *runfile.Run, x runfile.Result, by stats.Judge, early *runfi
 // describeSkew describes results that were not measured at the same time, whose loads do not
 // add up. It returns "" if they were.
 func describeSkew(all []runfile.Result) string {
-	var first, begin, end, last time.Time // // first and last of any shard, begin and end of all together
+	var first, begin, end, last time.Time // first and last of any shard, begin and end of all together
 	for _, x := range all {
 		if len(x.Snapshots) == 0 {
 			continue

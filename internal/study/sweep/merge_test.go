@@ -56,7 +56,7 @@ func TestWhole(t *testing.T) {
 				_, ordered := m.split([]time.Duration{0}, func(turn) int { return 0 })
 				parts, logs := m.split(behind, shard)
 				got, turns := joined(t, parts, logs, rng)
-				got.Generated = want.Generated // // by the clock of the last shard
+				got.Generated = want.Generated // by the clock of the last shard
 				same(t, want, got)
 				if a, b := lines(t, ordered), strings.Split(turns, "\n"); !slices.Equal(sorted(a), sorted(b)) {
 					t.Errorf("%d lines of turns became %d others", len(a), len(b))

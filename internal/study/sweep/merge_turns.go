@@ -98,7 +98,7 @@ func (f *inFlight) add(t *turnlog.Turn) {
 	f.ended = append(f.ended, t.At.Add(t.TotalDuration()).UnixNano())
 }
 
-// setPeaks sets the largest number in flight of every snapshot in which all shards knew theirs.
+// setPeaks sets InFlightMax of every snapshot in which all shards measured the turns in flight.
 func (f *inFlight) setPeaks(run *runfile.Run) {
 	slices.Sort(f.begun)
 	slices.Sort(f.ended)

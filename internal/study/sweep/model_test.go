@@ -42,7 +42,7 @@ type turn struct {
 type model struct {
 	kind   runfile.LevelKind
 	levels []float64
-	exact  bool // // all times are multiples of tick
+	exact  bool // all times are multiples of tick
 	turns  [][]turn
 }
 
@@ -190,7 +190,7 @@ func inFlight(s *runfile.Snapshot, turns []turn) {
 			begun[t.conversation] = t.Sent
 		}
 		if t.last {
-			held += within(begun[t.conversation], t.End.Add(tick)) // // the next turn follows at once
+			held += within(begun[t.conversation], t.End.Add(tick)) // the next turn follows at once
 		}
 		if within(t.Sent, t.Sent.Add(1)) > 0 {
 			most = max(most, at(t.Sent))

@@ -104,9 +104,9 @@ func contentParameters(w workload.Spec) parameters {
 	return out
 }
 
-// Differs describes how the content of a workload differs from that of a run with the given
-// parameters. It returns "" if they agree or if the run's parameters are unknown (nil). It
-// ignores when turns are sent and timed out.
+// Differs describes the first difference in content between a workload and a run with the given
+// parameters. It returns "" if they agree or if the parameters are unknown (nil). It ignores
+// timing and timeouts.
 func Differs(w workload.Spec, run []runfile.Parameter) string {
 	own := contentParameters(w)
 	for _, p := range slices.Concat(own, run) {

@@ -23,8 +23,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Plan says what to measure. internal/config makes it from a plan file. Types with yaml tags
-// are read directly by package yamlform.
+// Plan is the plan of a sweep. internal/config makes it from a plan file. Package yamlform
+// reads the types with yaml tags directly.
 type Plan struct {
 	Title string
 	// Source is the plan file as read.

@@ -63,12 +63,12 @@ func (s *sweep) live(variant string, level float64) Live {
 	return s.Live(variant, level, s.Plan.Kind, asked)
 }
 
-// clock estimates the time left. It learns from earlier cells what they take beyond their
-// planned time, such as waiting for the last answers. It ignores switches and waits for
-// readiness, which are irregular.
+// clock estimates the time left. From earlier cells it learns the additional time of a cell,
+// such as waiting for the last answers. It ignores switches and waits for readiness, which are
+// irregular.
 type clock struct {
 	plan    Plan
-	started time.Time // // of the current cell
+	started time.Time // of the current cell
 	// extra is the time of the ended cells beyond their planned time, in total.
 	extra time.Duration
 	ended int

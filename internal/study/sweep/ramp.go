@@ -65,7 +65,7 @@ func (s *sweep) splitSteps(r runfile.Result) (out []runfile.Result) {
 		if i < len(r.Snapshots)-1 {
 			step.State, step.Why, step.Tail = runfile.Complete, "", nil
 		}
-		if s.run.Shard != nil { // // judged only together with the other shards
+		if s.run.Shard != nil { // judged only together with the other shards
 			step.Verdict = nil
 		} else if r.Verdict != nil && !step.GaveUp() {
 			step.Verdict = s.Plan.judge().Conclude(s.run, step)
@@ -77,7 +77,7 @@ func (s *sweep) splitSteps(r runfile.Result) (out []runfile.Result) {
 
 // FourDigits rounds a level to 4 digits, because it is also a name.
 func FourDigits(x float64) float64 {
-	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64) // // cannot fail
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64) // cannot fail
 	return x
 }
 
@@ -88,7 +88,7 @@ func (r Ramp) warp(before time.Duration) func(time.Duration) time.Duration {
 		return nil
 	}
 	left := r.segments(before)
-	done, passed := 0.0, 0.0 // // of earlier segments: starts and time, in seconds
+	done, passed := 0.0, 0.0 // of earlier segments: starts and time, in seconds
 	return func(even time.Duration) time.Duration {
 		due := even.Seconds()
 		for due-done > left[0].starts() || left[0].starts() == 0 {
@@ -111,5 +111,5 @@ func (s segment) when(n float64) float64 {
 	case slope == 0:
 		return n / s.from
 	}
-	return 2 * n / (s.from + math.Sqrt(s.from*s.from+2*slope*n)) // // avoids the difference of close numbers
+	return 2 * n / (s.from + math.Sqrt(s.from*s.from+2*slope*n)) // avoids the difference of close numbers
 }

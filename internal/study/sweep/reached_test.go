@@ -76,7 +76,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	p := brief()
 	p.Levels, p.StartRate = []float64{4, 200}, 20
 	p.SLOs = p.SLOs[1:]
-	p.SLOs[0].Objective = 0.9 // // 30 good turns prove it
+	p.SLOs[0].Objective = 0.9 // 30 good turns prove it
 	run, s := measured(t, p)
 	high := run.Results[1]
 	if v := high.Verdict; v == nil || v.Met || v.Standing != runfile.Undecided {

@@ -36,7 +36,7 @@ func written(t *testing.T, n, block int) (path string) {
 		var ids []uint64
 		if len(prompts) > 0 && rng.Float64() < 0.7 {
 			ids = slices.Clone(prompts[rng.IntN(len(prompts))])
-			ids = ids[:rng.IntN(len(ids))] // // the last block is partial, so it differs
+			ids = ids[:rng.IntN(len(ids))] // the last block is partial, so it differs
 		}
 		for range (2 + rng.IntN(3)) * max(256/block, 1) {
 			name++
@@ -175,7 +175,7 @@ func TestRamp(t *testing.T) {
 	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
 	p.Cache.Policy = Bust // no warm-up of the variant
 	for i := range p.SLOs {
-		p.SLOs[i].Objective = 0.9 // // 40 turns prove it
+		p.SLOs[i].Objective = 0.9 // 40 turns prove it
 	}
 	p.Ramp = Ramp{From: 0.2, Over: 60 * time.Second, Steps: 3}
 	run, _ := sweepOf(t, p)
@@ -212,7 +212,7 @@ func TestBend(t *testing.T) {
 		even, want []float64
 	}{
 		{Ramp{From: 0.5, Over: 10 * time.Second}, []float64{0, 4, 4 + 7.5, 20}, []float64{0, 8, 18, 26.5}},
-		{Ramp{Over: 10 * time.Second}, []float64{0, 1.25, 5, 6}, []float64{8, 13, 18, 19}}, // // no warm-up
+		{Ramp{Over: 10 * time.Second}, []float64{0, 1.25, 5, 6}, []float64{8, 13, 18, 19}}, // no warm-up
 		{Ramp{From: 0.1, Over: 4 * time.Second, Steps: 2}, []float64{0.8, 0.9, 1.0, 3}, []float64{8, 9, 10, 12}},
 		{Ramp{From: 0.1, Over: 4 * time.Second, Steps: 1}, []float64{0.8, 4.8, 5.8}, []float64{8, 12, 13}},
 	} {
@@ -251,7 +251,7 @@ func TestUsersLeave(t *testing.T) {
 		if why := run.NotReached(r); why != "" {
 			t.Errorf("level %g was not reached: %s", r.Level, why)
 		}
-		flown, held := 0.0, 0.0 // // turns in flight were those that ended, except at the edges
+		flown, held := 0.0, 0.0 // turns in flight were those that ended, except at the edges
 		for _, s := range r.Snapshots {
 			held += *s.InFlightMean * s.Seconds
 		}

@@ -23,14 +23,14 @@ const turnsSuffix = ".jsonl.zst"
 // memory, because probing must not wait for a disk, and writes them every second. So a killed
 // process loses about a second of turns. A nil recorder does nothing.
 type recorder struct {
-	place  turnlog.Study // // equal for all turns except their level
-	levels []float64     // // by snapshot; later snapshots have the last one
+	place  turnlog.Study // equal for all turns except their level
+	levels []float64     // by snapshot; later snapshots have the last one
 	file   *os.File
 	pack   *zstd.Encoder
 
 	mu    sync.Mutex
 	lines []byte
-	err   error // // first write error; later turns are dropped
+	err   error // first write error; later turns are dropped
 }
 
 func newRecorder(path string, place turnlog.Study, levels []float64) (*recorder, error) {
@@ -97,7 +97,7 @@ func (s *sweep) joinTurns() error {
 	if err != nil {
 		return fmt.Errorf("keeping turns: %w", err)
 	}
-	defer os.Remove(temp) // // fails after the rename, as intended
+	defer os.Remove(temp) // fails after the rename, as intended
 	for _, rec := range s.kept {
 		err = errors.Join(err, appendFile(to, s.store.path("levels", rec.Cell+turnsSuffix)))
 	}

@@ -95,7 +95,7 @@ func TestNotReached(t *testing.T) {
 			tt.change(parts[1].Run)
 			got, _ := joined(t, parts, logs, rand.New(rand.NewPCG(1, 1)))
 			lower, upper := got.Results[0], got.Results[1]
-			if lower.Level != 8 { // // a shard that began earlier
+			if lower.Level != 8 { // a shard that began earlier
 				lower, upper = upper, lower
 			}
 			if why := got.NotReached(upper); !strings.Contains(why, tt.want) {

@@ -54,7 +54,7 @@ func (s *scraper) follow(ctx context.Context, length time.Duration) {
 func (s *scraper) edge(now time.Time) {
 	select {
 	case s.edges <- now:
-	default: // // a request is pending
+	default: // a request is pending
 	}
 }
 

@@ -44,7 +44,7 @@ func (b *bracket) next() (level int, p purpose, ok bool) {
 	case b.high-low > 2:
 		return (low + b.high) / 2, bracketing, true
 	case b.high-low == 2:
-		return low + 1, confirming, true // // if it passes, it is the capacity
+		return low + 1, confirming, true // if it passes, it is the capacity
 	case low >= 0 && !b.proven[low]:
 		return low, confirming, true
 	default:
@@ -56,7 +56,7 @@ func (b *bracket) record(level int, v *runfile.LevelVerdict) {
 	met := v != nil && v.Standing == runfile.Met
 	switch {
 	case met || v != nil && v.Decided == runfile.DecidedProvisional:
-		if level > b.high { // // a lower level failed; this one does not count as missed
+		if level > b.high { // a lower level failed; this one does not count as missed
 			b.open = max(b.open, level)
 			return
 		}

@@ -18,14 +18,14 @@ func TestBracket(t *testing.T) {
 		{"pppppppp", []int{3, 5, 6, 7}},
 		{"mmmmxxxx", []int{3, 5, 4}},
 		{"pppxxxxx", []int{3, 1, 2}},
-		{"ppppxxxx", []int{3, 5, 4, 3}},       // // the answer was only passed
-		{"pppfxxxx", []int{3, 5, 4, 3, 1, 2}}, // // and is not confirmed
-		{"pppuxxxx", []int{3, 1, 2, 5, 4}},    // // 4 misses, as in a grid
+		{"ppppxxxx", []int{3, 5, 4, 3}},       // the answer was only passed
+		{"pppfxxxx", []int{3, 5, 4, 3, 1, 2}}, // and is not confirmed
+		{"pppuxxxx", []int{3, 1, 2, 5, 4}},    // 4 misses, as in a grid
 		{"pppuuuxx", []int{3, 1, 2, 5, 6}},    //
-		{"uuuuuuuu", []int{3, 1, 0, 5, 6, 7}}, // // no level is proven
+		{"uuuuuuuu", []int{3, 1, 0, 5, 6, 7}}, // no level is proven
 		{"xxxxxxxx", []int{3, 1, 0}},          //
 		{"fxxxxxxx", []int{3, 1, 0}},          //
-		{"pppuumuu", []int{3, 1, 2, 5, 6, 7}}, // // contradictory outcomes, but it ends
+		{"pppuumuu", []int{3, 1, 2, 5, 6, 7}}, // contradictory outcomes, but it ends
 		{"fffffffx", []int{3, 5, 6, 7, 6, 5, 4, 3, 1, 2, 1, 0}},
 	} {
 		b := newBracket(0, len(c.levels))

@@ -66,7 +66,7 @@ type Hello struct {
 	Process string `json:"process"`
 }
 
-// differs describes the first disagreement of two shards, "" if there is none.
+// differs describes the first disagreement of two shards, or returns "".
 func (h Hello) differs(of Hello) string {
 	switch {
 	case h.Protocol != of.Protocol:

@@ -29,7 +29,7 @@ type Client struct {
 	err    error     // error of the last post; a RefusedError stays
 	warned time.Time // when that error was last logged
 	clock  bounds
-	// changed is closed and replaced with each answer; told triggers a post.
+	// changed is closed and replaced with each answer. A value in told triggers a post.
 	changed chan struct{}
 	told    chan struct{}
 }

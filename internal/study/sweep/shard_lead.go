@@ -39,8 +39,8 @@ type peer struct {
 	lost    string
 }
 
-// NewLead returns the barrier of shard 0 for shards that know the token; an empty token admits
-// everyone. Until Open, shards are told to retry.
+// NewLead returns the barrier of shard 0 for shards with the token. An empty token admits every
+// shard. Until Open is called, shards must retry.
 func NewLead(h Hello, token string) *Lead {
 	l := &Lead{Logger: slog.New(slog.DiscardHandler), hello: h, token: token, changed: make(chan struct{})}
 	for range h.Count - 1 {
@@ -53,7 +53,7 @@ func NewLead(h Hello, token string) *Lead {
 func (l *Lead) Open(sweep string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Numbers must not repeat those of an earlier shard 0.
+	// Numbers must not repeat after a restart of shard 0.
 	l.step = Step{Number: time.Now().UnixMilli(), Kind: StepWait, Sweep: sweep}
 }
 

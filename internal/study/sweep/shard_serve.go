@@ -48,7 +48,7 @@ func (l *Lead) status(w http.ResponseWriter, r *http.Request) {
 
 func writeJSONAnswer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // // fails only if the shard is gone
+	_ = json.NewEncoder(w).Encode(v) // fails only if the shard is gone
 }
 
 // record stores the status of a shard. It returns the current step, or why the shard is
@@ -73,7 +73,7 @@ func (l *Lead) record(s Status) (step Step, refusal string) {
 	if o.lost == "" {
 		o.lost = s.Leaving
 	}
-	if s.Report != nil && s.Step > l.level && s.Step <= l.step.Number { // // skips reports of another level
+	if s.Report != nil && s.Step > l.level && s.Step <= l.step.Number { // skips reports of another level
 		o.report = s.Report
 	}
 	close(l.changed)

@@ -294,7 +294,7 @@ func TestLeadAway(t *testing.T) {
 		w.to.Store(&again)
 		w.cut.Store(false)
 		s.running.Go(func() {
-			time.Sleep(5 * time.Second) // // no sweep yet
+			time.Sleep(5 * time.Second) // no sweep yet
 			again.(*Lead).Open("other")
 		})
 		if second, err := c.Next(t.Context(), first.Number, 2*time.Minute); err != nil || second.Sweep != "other" {
@@ -316,7 +316,7 @@ func TestClock(t *testing.T) {
 			}))
 			w.there, w.back = c.there, c.back
 			client := NewClient(hello(1, 2), "http://shard-0", "", w)
-			client.Recall(c.ahead, 0) // // from an earlier process, maybe on another machine
+			client.Recall(c.ahead, 0) // from an earlier process, maybe on another machine
 			if _, err := client.Here(time.Now().Add(c.ahead)); err == nil {
 				t.Error("a load begins by a clock that this process never read")
 			}
@@ -330,7 +330,7 @@ func TestClock(t *testing.T) {
 			if here, err := client.Here(time.Now().Add(c.ahead + time.Second)); err != nil || (time.Until(here)-time.Second).Abs() > within {
 				t.Errorf("%+v: a second later is in %s here, %v", c, time.Until(here), err)
 			}
-			for _, set := range []time.Duration{-time.Hour, time.Hour} { // // either clock is ahead
+			for _, set := range []time.Duration{-time.Hour, time.Hour} { // either clock is ahead
 				if _, err := client.Here(time.Now().Add(c.ahead + set)); err == nil {
 					t.Errorf("%+v: a load that begins in %s is waited for", c, set)
 				}
@@ -376,7 +376,7 @@ func TestOverTCP(t *testing.T) {
 	if err := c.Measure(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if offset, within := c.Clock(); offset.Abs() > within { // // both sides have the same clock
+	if offset, within := c.Clock(); offset.Abs() > within { // both sides have the same clock
 		t.Errorf("offset %s within %s of the same clock", offset, within)
 	}
 	c.Tell(step.Number, true, nil)

@@ -50,7 +50,7 @@ func (m *inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 type fleet struct {
 	dir   string
 	lead  *Lead
-	wires []*inMemory // // to shard 0; nil for shard 0 itself
+	wires []*inMemory // to shard 0; nil for shard 0 itself
 	stop  []context.CancelFunc
 	runs  []*runfile.Run
 	errs  []error

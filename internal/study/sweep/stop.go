@@ -45,8 +45,8 @@ type ending struct {
 	targetLost bool
 }
 
-// provesNothing reports whether the measurement says nothing about the level, because the
-// prober was late or the level does not carry its load.
+// provesNothing reports whether the measurement must not be judged, because the prober was late
+// or the level does not carry its load.
 func (w *watcher) provesNothing(r runfile.Result) bool {
 	return r.Spoiled() || w.run.NotReached(r) != ""
 }
@@ -69,7 +69,7 @@ func (w *watcher) check(now time.Time, seen Report) *ending {
 	if share < minLost || len(w.Objectives) == 0 || w.purpose == fullCurve || w.provesNothing(seen.Result) {
 		return nil
 	}
-	times := 1 + headroom*max(1-share, 0)/share // // multiple of the turns so far, in total
+	times := 1 + headroom*max(1-share, 0)/share // multiple of the turns so far, in total
 	if v := w.lost(b, times); v != nil {
 		return endEarly(v, "doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
 	}

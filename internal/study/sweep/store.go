@@ -60,7 +60,7 @@ type record struct {
 	// process.
 	Shard *runfile.Shard `json:"shard,omitempty"`
 
-	kept bool // // it is part of the run
+	kept bool // it is part of the run
 }
 
 func (o Options) mode() string {
@@ -161,7 +161,7 @@ func (s *store) load() error {
 		if r.Sweep != s.header.ID || r.Cell+".json" != filepath.Base(path) {
 			return fmt.Errorf("%s is of another sweep (%q, cell %q); remove it to measure its level again", path, r.Sweep, r.Cell)
 		}
-		if len(r.Result.Lost) == 0 { // // otherwise it is measured again
+		if len(r.Result.Lost) == 0 { // otherwise it is measured again
 			s.records[r.Cell] = &r
 		}
 	}

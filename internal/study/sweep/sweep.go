@@ -62,7 +62,7 @@ type Options struct {
 
 type sweep struct {
 	Options
-	id    string // // marks texts that must be new to every cache
+	id    string // marks texts that must be new to every cache
 	store *store
 	clock clock
 	run   *runfile.Run
@@ -79,9 +79,9 @@ type sweep struct {
 	// described holds the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
-	listed    int // // number of levels in the plan
+	listed    int // number of levels in the plan
 	kept      []*record
-	coming    []int // // remaining levels, starting with the current one
+	coming    []int // remaining levels, starting with the current one
 }
 
 // Run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
@@ -116,7 +116,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		Options: o, listed: listed, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, described: map[string]bool{}, team: mates,
 	}
-	if o.Resume { // // caches know the texts of the interrupted level
+	if o.Resume { // caches know the texts of the interrupted level
 		s.id = newID()
 	}
 	defer s.watchLag()()
@@ -159,7 +159,7 @@ func (s *sweep) watchLag() (end func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
-	watching.Go(func() { _ = s.Lag.Run(ctx) }) // // returns only because ctx ended
+	watching.Go(func() { _ = s.Lag.Run(ctx) }) // returns only because ctx ended
 	return func() {
 		cancel()
 		watching.Wait()

@@ -23,8 +23,8 @@ type team interface {
 	rule(ctx context.Context, l *level, end *ending, r *runfile.Result)
 }
 
-// join returns the team for the options. It sets the ID of a following shard to that of the
-// sweep.
+// join returns the team for the options. In a following shard it sets the ID to the one of
+// shard 0.
 func (o *Options) join(ctx context.Context) (t team, leave func(), err error) {
 	switch {
 	case o.Lead != nil:

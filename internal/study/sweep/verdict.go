@@ -60,7 +60,7 @@ func (j judgement) futile(b stats.Turns, times float64) []string {
 		if bad == 0 {
 			continue
 		}
-		// The effect is that of the turns so far: good turns appended to them would look like
+		// The effect uses the turns so far only. With good turns appended they would look like
 		// a drift.
 		e := stats.Evidence{Allowed: 1 - o.Objective}
 		effect, goodToCome := e.DesignEffect(b[o.Name]), (good+bad)*(times-1)
@@ -105,7 +105,7 @@ func (p Plan) capacities(run *runfile.Run, listed int) []runfile.Capacity {
 	var out []runfile.Capacity
 	for _, v := range p.Variants {
 		c := p.judge().Capacity(v.Name, run)
-		if d := p.Measure.Duration(); d > 0 { // // 0 if unknown in advance
+		if d := p.Measure.Duration(); d > 0 { // 0 if unknown in advance
 			seconds := d.Seconds() * float64(listed)
 			c.GridSeconds = &seconds
 		}
