@@ -29,7 +29,7 @@ func Between(m Metric, base, other Level) Delta {
 	}
 	step := max(a.Step, b.Step)
 	d := Delta{Metric: m, Known: true, Ratio: asPrinted(b.Value, step) / asPrinted(a.Value, step), Noise: withinNoise(a, b)}
-	d.Low, d.High = RatioInterval(a, b)
+	d.Low, d.High = ratioInterval(a, b)
 	switch {
 	case m.Better() == Neither || d.Ratio == 1:
 	case (d.Ratio < 1) == (m.Better() == LowerIsBetter):
@@ -61,18 +61,18 @@ func withinNoise(a, b Figure) bool {
 	case b.Ranged() && !a.Ranged():
 		return b.Low <= a.Value && a.Value <= b.High
 	}
-	low, high := RatioInterval(a, b)
+	low, high := ratioInterval(a, b)
 	if math.IsNaN(low) {
 		return a.Ranged() && b.Ranged() && a.Low <= b.High && b.Low <= a.High
 	}
 	return low <= 1 && 1 <= high
 }
 
-// RatioInterval returns the 95 % interval of b / a, from the difference of the logarithms and
+// ratioInterval returns the 95 % interval of b / a, from the difference of the logarithms and
 // the intervals of both (Zou and Donner, "Construction of confidence limits about effect
 // measures", Statistics in Medicine 2008). It returns NaN if one interval is unknown or
 // includes 0.
-func RatioInterval(a, b Figure) (low, high float64) {
+func ratioInterval(a, b Figure) (low, high float64) {
 	if !a.Ranged() || !b.Ranged() || a.Low <= 0 || b.Low <= 0 {
 		return math.NaN(), math.NaN()
 	}

@@ -23,7 +23,7 @@ func TestCell(t *testing.T) {
 		"65.1ms":                   {tpot, Plain(65.1)},
 		"44ms":                     {tpot, Figure{Value: 44, Low: nan, High: nan, Step: 1}},
 		"16.3%":                    {pct, Plain(16.260163)},
-		"n/a":                      {ttft, Unknown()},
+		"n/a":                      {ttft, unknown()},
 		"∞":                        {ttft, Figure{Value: inf, Low: inf, High: inf, N: 500}},
 		"236ms (221–247)":          {ttft, Figure{Value: 236, Low: 221, High: 247, N: 500}},
 		"236ms (221–∞)":            {ttft, Figure{Value: 236, Low: 221, High: inf, N: 500}},

@@ -169,7 +169,7 @@ func (o *ConditionOutcome) comparands(base, l Level) (f Figure, limit float64, w
 // compare compares a figure with the limit, by intervals where both are known. A ratio to a
 // baseline of 0 has no interval.
 func (o *ConditionOutcome) compare(base, f Figure, limit float64) GateResult {
-	low, high := RatioInterval(base, f)
+	low, high := ratioInterval(base, f)
 	switch {
 	case f.Uncertain() || o.Baseline && base.Uncertain():
 		return GateInconclusive

@@ -45,8 +45,8 @@ const (
 // Quantiles returns the quantiles that tables, charts and benchmarks show.
 func Quantiles() []float64 { return []float64{0.50, 0.95, 0.99} }
 
-// AllQuantiles returns all computed quantiles.
-func AllQuantiles() []float64 { return []float64{0.50, 0.75, 0.90, 0.95, 0.99, 0.999} }
+// allQuantiles returns all computed quantiles.
+func allQuantiles() []float64 { return []float64{0.50, 0.75, 0.90, 0.95, 0.99, 0.999} }
 
 // Statistic is a statistic of a latency over all turns other than a quantile.
 type Statistic string
@@ -65,7 +65,7 @@ func (t Timing) Statistic(s Statistic) Metric { return Metric(string(t) + "_" + 
 // AllMetrics returns the metrics of a latency over all turns, in printed order.
 func (t Timing) AllMetrics() []Metric {
 	all := []Metric{t.Statistic(Mean), t.Statistic(SD), t.Statistic(Min)}
-	for _, q := range AllQuantiles() {
+	for _, q := range allQuantiles() {
 		all = append(all, t.percentile(AllTurns, 100*q))
 	}
 	return append(all, t.Statistic(Max))
@@ -126,7 +126,7 @@ func Metrics() []Metric {
 				all = append(all, t.AllMetrics()...)
 				continue
 			}
-			for _, q := range AllQuantiles() {
+			for _, q := range allQuantiles() {
 				all = append(all, t.percentile(turns, 100*q))
 			}
 		}

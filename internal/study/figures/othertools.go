@@ -12,8 +12,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// AIPerfFile is AIPerf's name for the results of a run, which is one level.
-const AIPerfFile = "profile_export_aiperf.json"
+// aiperfFile is AIPerf's name for the results of a run, which is one level.
+const aiperfFile = "profile_export_aiperf.json"
 
 // toolStatistics holds AIPerf's statistics of a metric. GuideLLM's are converted to it.
 type toolStatistics struct {
@@ -231,7 +231,7 @@ func parseGuideLLM(data []byte) (*Study, error) {
 // levels of one study.
 func readAIPerfRuns(dir string) (*Study, error) {
 	var files []string
-	for _, pattern := range []string{AIPerfFile, "*/" + AIPerfFile} {
+	for _, pattern := range []string{aiperfFile, "*/" + aiperfFile} {
 		found, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return nil, fmt.Errorf("looking for results in %s: %w", dir, err)

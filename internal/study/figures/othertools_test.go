@@ -25,7 +25,7 @@ func TestAIPerf(t *testing.T) {
 		TTFTP50: 200, TTFTP99: 600, "ttft_mean_ms": 220, "ttft_sd_ms": 80, "ttft_max_ms": 800, TPOTP95: 40, LatencyP50: 4000,
 		TurnsPerSecond: 2.5, OutputTokensPerSecond: 400, TokensPerUser: 50, Completed: 300, Failed: 1, ErrorPct: 100. / 301,
 	}
-	one, err := Read("testdata/peers/c10/" + AIPerfFile)
+	one, err := Read("testdata/peers/c10/" + aiperfFile)
 	if err != nil {
 		t.Fatal(err)
 	}

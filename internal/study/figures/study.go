@@ -110,8 +110,8 @@ type Figure struct {
 // Plain returns a figure without an interval.
 func Plain(v float64) Figure { return Figure{Value: v, Low: math.NaN(), High: math.NaN()} }
 
-// Unknown returns the figure of something that was not measured.
-func Unknown() Figure { return Plain(math.NaN()) }
+// unknown returns the figure of something that was not measured.
+func unknown() Figure { return Plain(math.NaN()) }
 
 // Known reports whether the value can be used.
 func (f Figure) Known() bool { return !math.IsNaN(f.Value) && f.Needed <= f.N }
@@ -127,7 +127,7 @@ func (l Level) Figure(m Metric) Figure {
 	if f, ok := l.Figures[m]; ok {
 		return f
 	}
-	return Unknown()
+	return unknown()
 }
 
 // Value returns the value of a known figure, otherwise NaN.

@@ -19,7 +19,7 @@ func (l *Level) addTimings(results []runfile.Result) {
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
 			series := timingSeries(results, timing, turns)
 			pooled := stats.Pool(series)
-			for _, q := range AllQuantiles() {
+			for _, q := range allQuantiles() {
 				l.addTiming(timing.percentile(turns, 100*q), stats.EstimatePooledQuantile(q, series, pooled, false))
 				if turns == AllTurns && timing != ITL {
 					l.addTiming(timing.percentile(WithFailures, 100*q), stats.EstimatePooledQuantile(q, series, pooled, true))
@@ -228,7 +228,7 @@ func (l *Level) addHitRate(results []runfile.Result) {
 func ratioFigure(all [][]stats.Pair) Figure {
 	r := stats.EstimateRatio(all)
 	if math.IsInf(r.Value, 0) {
-		return Unknown()
+		return unknown()
 	}
 	return Figure{Value: r.Value, Low: max(r.Low, 0), High: r.High}
 }

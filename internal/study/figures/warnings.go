@@ -182,7 +182,7 @@ func answerLengthWarnings(s *Study) (out []Warning) {
 				break // derived from throughput, which may lag behind arrivals above the lowest level
 			}
 			base, ok := s.Series[0].Level(l.At)
-			a, b := TokensPerTurn(s, base), TokensPerTurn(s, l)
+			a, b := tokensPerTurn(s, base), tokensPerTurn(s, l)
 			if ok && math.Abs(b/a-1) > lengthsApart {
 				out = append(out, warning(math.Abs(math.Log(b/a)), "%s %g: an answer of %s has %.0f tokens, of %s %.0f: throughput and turn latency compare different work.",
 					s.LevelName(), l.At, s.Series[0].Name, a, series.Name, b))
@@ -193,9 +193,9 @@ func answerLengthWarnings(s *Study) (out []Warning) {
 	return out
 }
 
-// TokensPerTurn returns the mean length of an answer: as counted, or throughput over turns per
+// tokensPerTurn returns the mean length of an answer: as counted, or throughput over turns per
 // second. An open loop that keeps up has as many turns per second as its level.
-func TokensPerTurn(s *Study, l Level) float64 {
+func tokensPerTurn(s *Study, l Level) float64 {
 	if n := l.Value(OutputTokensPerTurn); !math.IsNaN(n) {
 		return n
 	}
@@ -229,17 +229,12 @@ func CheckLittle(s *Study, l Level) Little {
 	if math.IsNaN(c.Seconds) {
 		c.Seconds, c.Median = l.Value(LatencyP50)/1000, true
 	}
-	if s.Kind == runfile.Concurrency && (math.IsNaN(c.InFlight) || hasNoThinkTime(s)) {
+	if s.Kind == runfile.Concurrency && (math.IsNaN(c.InFlight) || runfile.HasNoThinkTime(s.Workload)) {
 		c.InFlight = l.At
 	}
 	c.Product = c.Rate * c.Seconds
 	c.Known = !math.IsNaN(c.Product) && !math.IsNaN(c.InFlight) && c.InFlight > 0
 	return c
-}
-
-// hasNoThinkTime reports whether the workload has no pauses between turns.
-func hasNoThinkTime(s *Study) bool {
-	return slices.ContainsFunc(s.Workload, runfile.Parameter.IsZeroThinkTime)
 }
 
 // Deviation returns the relative difference from the law.

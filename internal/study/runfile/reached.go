@@ -48,7 +48,7 @@ func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 	known := true
 	for _, s := range x.Snapshots {
 		mean := s.ConversationsMean
-		if mean == nil && r.hasNoThinkTime() { // earlier versions
+		if mean == nil && HasNoThinkTime(r.Workload.Parameters) { // earlier versions
 			mean = s.InFlightMean
 		}
 		if mean == nil {
@@ -69,13 +69,11 @@ func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 	return held / seconds, r.Shard.share(x.Level), known && seconds > 0 && failed*refusedShare <= ended
 }
 
-// hasNoThinkTime reports whether each conversation always has a turn in flight.
-func (r *Run) hasNoThinkTime() bool {
-	return slices.ContainsFunc(r.Workload.Parameters, Parameter.IsZeroThinkTime)
+// HasNoThinkTime reports whether turns of the workload follow each other at once, so that each
+// conversation always has a turn in flight.
+func HasNoThinkTime(workload []Parameter) bool {
+	return slices.ContainsFunc(workload, func(p Parameter) bool { return p.Name == "think_time" && p.Value == "0s … 0s" })
 }
-
-// IsZeroThinkTime reports whether the parameter says that turns follow each other at once.
-func (p Parameter) IsZeroThinkTime() bool { return p.Name == "think_time" && p.Value == "0s … 0s" }
 
 func (r *Run) belowRate(x Result) string {
 	for _, s := range x.Snapshots {

@@ -9,10 +9,10 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Confidence of every interval in this package.
-const Confidence = 0.95
+// intervalConfidence is the confidence of every interval in this package.
+const intervalConfidence = 0.95
 
-const tail = (1 - Confidence) / 2
+const tail = (1 - intervalConfidence) / 2
 
 // Block holds the turns of one interval of time.
 type Block struct {

@@ -390,7 +390,7 @@ func TestSwitchFails(t *testing.T) {
 			t.Errorf("error %v lacks %q", err, want)
 		}
 	}
-	err = RunCommand(t.Context(), Switch{Command: []string{"sleep", "60"}, Timeout: 50 * time.Millisecond}, nil)
+	err = runCommand(t.Context(), Switch{Command: []string{"sleep", "60"}, Timeout: 50 * time.Millisecond}, nil)
 	if err == nil || !strings.Contains(err.Error(), "was not over after 50ms") {
 		t.Errorf("error %v", err)
 	}

@@ -29,9 +29,9 @@ const (
 	killDelay   = 5 * time.Second
 )
 
-// RunCommand runs the command of a switch. Its errors show the output. It is the default of
+// runCommand runs the command of a switch. Its errors show the output. It is the default of
 // Options.Command.
-func RunCommand(ctx context.Context, s Switch, env []string) error {
+func runCommand(ctx context.Context, s Switch, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)

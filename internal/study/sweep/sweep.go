@@ -96,7 +96,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		return nil, fmt.Errorf("max_concurrency is %d, and each of %d shards has to be allowed one conversation; raise it", n, o.Part.Count)
 	}
 	if o.Command == nil {
-		o.Command = RunCommand
+		o.Command = runCommand
 	}
 	mates, leave, err := o.join(ctx)
 	if err != nil {
