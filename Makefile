@@ -47,7 +47,7 @@ test-long: ## Run the simulations that take long, too: the packages of which "ma
 
 # What is computed in one goroutine has no races, and takes long under the detector;
 # of the replays, each of which is one, it would take the most.
-PURE := internal/backtest internal/rules internal/sidecar/baseline internal/dashboard internal/slo \
+PURE := internal/backtest tools/alertquality tools/alertquality/worlds internal/rules internal/sidecar/baseline internal/dashboard internal/slo \
 	internal/study/report internal/study/figures internal/study/stats \
 	internal/simulate/cluster internal/probe/workload/trace internal/config/yamlform tools/notices
 .PHONY: race
@@ -173,15 +173,16 @@ bench: ## Run the benchmarks of docs/background/performance.md
 	$(GO) test ./internal/probe -run '^$$' -bench Path -benchtime 100000x -cpu 1
 	$(GO) test ./internal/sidecar/metrics ./internal/probe/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
-# Every world: 2 seeds of 30 days without faults and 30 with, 120 days. The rest shows
-# relations, for which fewer do.
-QUALITY := docs/background/alert-quality
+# worlds: every simulated deployment, with 2 seeds of 30 days without faults and 30 with
+# faults, so 120 days each. compare and fleet are shorter.
+QUALITY := bin/alert-quality
 .PHONY: alert-quality
-alert-quality: build ## Score the alert rules by replay, about an hour of CPU; see docs/background/alert-quality.md
-	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
-	./$(BIN) backtest --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
-	./$(BIN) backtest --seed=101 --seeds=1 --days=4 --warm-up=10 --workers=2 --no-compare --model=all --fleet=100 --conversations-per-minute=1 --scrape-interval=1m --evaluation-interval=1m --output.dir=$(QUALITY)/fleet
-	$(GO) run ./tools/alertpage
+alert-quality: ## Score the alert rules on simulated deployments into bin/alert-quality: an hour of CPU; docs/background/alert-quality.md
+	$(GO) build -o bin/alertquality ./tools/alertquality
+	bin/alertquality run --seed=101 --seeds=2 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
+	bin/alertquality run --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
+	bin/alertquality run --seed=101 --seeds=1 --days=4 --warm-up=10 --workers=2 --no-compare --model=all --fleet=100 --conversations-per-minute=1 --scrape-interval=1m --evaluation-interval=1m --output.dir=$(QUALITY)/fleet
+	bin/alertquality tables $(QUALITY)
 
 .PHONY: calibrate
 calibrate: ## Lay the simulated deployments beside the measured ones

@@ -16,31 +16,15 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// turnsFlags say which log of turns is replayed.
+// turnsFlags choose a log of turns to replay.
 type turnsFlags struct{ files, more []string }
 
 func (f *turnsFlags) add(c *kingpin.CmdClause) {
-	c.Flag("turns", "Replay a log of turns that run --turns.file wrote, plain, .gz or .zst, or - for stdin; may be repeated. With --config.file its SLOs and jobs judge the turns; otherwise the SLOs are the default and the jobs are those of the log.").PlaceHolder("FILE").StringsVar(&f.files)
-	c.Arg("file", "More files for --turns, as a shell makes them of --turns turns*.zst.").StringsVar(&f.more)
+	c.Flag("turns", "A log of turns to replay, as written by run --turns.file: plain, .gz or .zst, or - for stdin; may be repeated. Targets that --config.file does not name are judged by the default SLOs.").PlaceHolder("FILE").StringsVar(&f.files)
+	c.Arg("file", "More files for --turns, so that a shell can expand --turns turns*.zst.").StringsVar(&f.more)
 }
 
 func (f *turnsFlags) given() bool { return len(f.files) > 0 }
-
-// check refuses what does not go together.
-func (f *backtestFlags) checkTurns() error {
-	switch {
-	case !f.turns.given() && len(f.turns.more) > 0:
-		return usagef("%q: name a log of turns with --turns=%s", f.turns.more[0], f.turns.more[0])
-	case !f.turns.given():
-	case f.recorded.given():
-		return usagef("--turns, --tsdb.path and --prometheus.url: replay one of them")
-	case f.recorded.from != "" || f.recorded.to != "":
-		return usagef("--from and --to: a log of turns is scored from its warm-up to its end; cut the log, or change --warm-up")
-	case f.scenario != "":
-		return usagef("--scenario.file=%s: a log of turns has the noise and the faults it has; leave it out, or --turns", f.scenario)
-	}
-	return nil
-}
 
 // scoreTurns replays a log of turns.
 func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error) {
@@ -68,7 +52,7 @@ func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error)
 	}
 	replay := backtest.TurnReplay{
 		Log: log, Survey: survey, Jobs: jobs, Files: files, Incidents: incidents,
-		WarmUp: time.Duration(f.warm) * 24 * time.Hour, ScrapeInterval: f.scrape,
+		WarmUp: time.Duration(f.warmUpDays) * 24 * time.Hour, ScrapeInterval: f.scrape,
 	}
 	if err := replay.Check(); err != nil {
 		return none, usagef("--turns: %w", err)

@@ -164,6 +164,38 @@ func TestBacktestOfTurns(t *testing.T) {
 	}
 }
 
+// TestBacktestOfOtherRules: a rule file and the rules for comparison are scored on the
+// same log.
+func TestBacktestOfOtherRules(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log, own := filepath.Join(dir, "turns.jsonl"), filepath.Join(dir, "own.yml")
+	writeTurns(t, log, time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), 4*time.Hour, func(_ string, at time.Duration) (float64, bool) {
+		return 1, at >= 2*time.Hour && at < 2*time.Hour+10*time.Minute
+	})
+	rule := "groups: [{name: g, rules: [{alert: Down, expr: synthetic_consecutive_failed_turns >= 3, labels: {severity: page}}]}]"
+	if err := os.WriteFile(own, []byte(rule), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := newBuffer(), newBuffer()
+	args := []string{"backtest", "--turns=" + log, "--warm-up=0", "--rules.file=mine=" + own, "--compare", "--output.dir=" + dir}
+	if code := run(t.Context(), args, out, errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	tables, err := os.ReadFile(filepath.Join(dir, "scores.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| mine | Down |", "| p95-last-week |", "| sloth |", "| a | Down | 2026-01-05 02:0"} {
+		if !strings.Contains(string(tables), want) {
+			t.Errorf("the tables have no %q:\n%s", want, tables)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "time-to-page-replayed.svg")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestBacktestOfTurnsOfAConfiguration: its SLOs judge the turns, and what it does
 // not name, or the log does not have, does no harm.
 func TestBacktestOfTurnsOfAConfiguration(t *testing.T) {
@@ -191,8 +223,8 @@ slos:
 	}
 }
 
-// TestJobsOfALogDivideFalsePages: of a log of two jobs each has half of what all may
-// page for nothing, however many a configuration has; what is simulated has all.
+// TestJobsOfALogDivideFalsePages: the jobs of a log share the false pages that the
+// configuration allows, however many jobs it has itself.
 func TestJobsOfALogDivideFalsePages(t *testing.T) {
 	t.Parallel()
 	cfg := filepath.Join(t.TempDir(), "synthetic.yml")
@@ -210,12 +242,12 @@ regression: {false_pages: 2/30d, page: {ratio: 1.7}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := flags.input()
+		in, err := flags.configured()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := flags.campaign(backtest.Scenario{}, in).Policy; math.Abs(p.FalsePages-2*want.falsePages) > 1e-9 || p.PageRatio != want.ratio {
-			t.Errorf("with the configuration %q the policy of all that is simulated is %+v", file, p)
+		if p := in.policy; math.Abs(p.FalsePages-2*want.falsePages) > 1e-9 || p.PageRatio != want.ratio {
+			t.Errorf("with the configuration %q the policy of all jobs is %+v", file, p)
 		}
 		for _, j := range jobs {
 			if math.Abs(j.Policy.FalsePages-want.falsePages) > 1e-9 || j.Policy.PageRatio != want.ratio {
@@ -245,10 +277,9 @@ func TestBacktestOfTurnsMistakes(t *testing.T) {
 		"bad line":   {[]string{"--turns=" + bad}, "bad.jsonl, line 1: \"at\" is missing"},
 		"warm-up":    {[]string{"--turns=" + log}, "nothing is left to be scored; give a longer log, or a shorter --warm-up"},
 		"target":     {[]string{"--turns=" + log, "--warm-up=0", "--incidents=" + csv}, `the incident "x" is of the target "elsewhere"; the log has the targets ["a" "b"]`},
-		"two":        {[]string{"--turns=" + log, "--tsdb.path=a"}, "replay one of them"},
+		"two":        {[]string{"--turns=" + log, "--tsdb.path=a"}, "give only one of them"},
 		"from":       {[]string{"--turns=" + log, "--from=2026-01-05T00:00:00Z"}, "cut the log, or change --warm-up"},
-		"scenario":   {[]string{"--turns=" + log, "--scenario.file=" + exampleScenario}, "a log of turns has the noise and the faults it has"},
-		"no --turns": {[]string{log}, "name a log of turns with --turns="},
+		"no --turns": {[]string{log}, "give a log of turns with --turns="},
 	} {
 		out, errs := newBuffer(), newBuffer()
 		code := run(t.Context(), append([]string{"backtest"}, tt.args...), out, errs)

@@ -161,6 +161,7 @@ func explain(app *kingpin.Application, args []string, err error) error {
 	if parsed == nil {
 		return err
 	}
+	err = explainRemoved(parsed, err)
 	for _, e := range parsed.Elements {
 		flag, ok := e.Clause.(*kingpin.FlagClause)
 		if !ok || e.Value == nil {

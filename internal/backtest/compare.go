@@ -12,8 +12,8 @@ import (
 //go:embed compare/*.yml
 var compared embed.FS
 
-// Comparisons are rule files as others write them, over the same names: what sloth
-// generates for Objectives, and the p95 against last week's.
+// Comparisons returns rule files to compare with, over the same metrics: the rules
+// that sloth generates for Objectives, and an alert on the p95 against last week's.
 func Comparisons(o RuleOptions) ([]RuleFile, error) {
 	entries, err := compared.ReadDir("compare")
 	if err != nil {
@@ -30,15 +30,11 @@ func Comparisons(o RuleOptions) ([]RuleFile, error) {
 	return files, nil
 }
 
-// Objectives are the SLOs of most simulated deployments: those that rules are
-// generated from.
-func Objectives() []slo.Objective { return objectives(time.Second) }
-
-// objectives are those of a deployment that is to give first tokens within a time.
-func objectives(ttft time.Duration) []slo.Objective {
+// Objectives returns the SLOs that are used without a configuration.
+func Objectives() []slo.Objective {
 	const month = 30 * 24 * time.Hour
 	return []slo.Objective{
-		{Name: "ttft", SLI: slo.TTFT, Threshold: ttft, Objective: 0.99, Window: month},
+		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: month},
 		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: month},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: month},
 	}

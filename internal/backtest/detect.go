@@ -13,14 +13,16 @@ type Incident struct {
 	Within time.Duration
 	// Target is what it was wrong with; "" for every target.
 	Target string
-	// Forecast is what was said before it of what can be seen; nil if nothing was.
-	Forecast *Forecast
+	// Forecast is the delay until a page, in seconds, that the sidecar exported just
+	// before the incident: +Inf if it expected no page, NaN if it exported no delay
+	// for such a fault. nil if the run did not look.
+	Forecast *float64
 }
 
 // Detection is what a pager made of an incident.
 type Detection struct {
 	Incident Incident
-	// Pages is how many pages came between its start and grace after its end,
+	// Pages is how many pages came between its start and Grace after its end,
 	// second calls left out.
 	Pages int
 	// ToPage is from the start of the incident to the first page, ToTicket to the
@@ -33,9 +35,9 @@ type Detection struct {
 func (v Detection) ToEither() float64 { return min(v.ToPage, v.ToTicket) }
 
 const (
-	// grace is how long after the end of an incident a page still belongs to it:
+	// Grace is how long after the end of an incident a page still belongs to it:
 	// what was measured lies in the past.
-	grace = 15 * time.Minute
+	Grace = 15 * time.Minute
 	// secondCall is how long after the end of an incident that had its page
 	// another one is a second call for it.
 	secondCall = 30 * time.Minute
@@ -81,7 +83,7 @@ func detect(inc Incident, pages []Judged, tickets []Span) Detection {
 		case late > 0 && (called[p.Target] || called[""]):
 			p.SecondCall = true
 			continue
-		case late > grace:
+		case late > Grace:
 			continue
 		}
 		called[p.Target] = true

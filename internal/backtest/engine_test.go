@@ -3,6 +3,8 @@ package backtest
 import (
 	"context"
 	"log/slog"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,6 +16,10 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	promrules "github.com/prometheus/prometheus/rules"
 	"github.com/prometheus/prometheus/util/teststorage"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/turnlog"
 )
 
 // stepRules use what a replay has to get right: a series that ends, a recorded
@@ -50,28 +56,17 @@ groups:
 // TestReplayIsStepByStep holds the replay, which asks the engine once for many
 // steps, to what rule groups of a Prometheus do at each step.
 func TestReplayIsStepByStep(t *testing.T) {
-	length := 2*day + 14*time.Hour
-	o := SimulationOptions{
-		SLOs: Objectives(), Start: epoch(), Length: length, ScrapeInterval: 30 * time.Second,
-		Deployments: []Deployment{{Target: Target, Model: Quiet(), Seed: 3, Injections: []Injection{
-			{Fault{Kind: Outage}, 2*day + 2*time.Hour, 2*day + 2*time.Hour + 10*time.Minute},
-			{Fault{Kind: Slow, Size: 3}, 2*day + 7*time.Hour, 2*day + 8*time.Hour},
-		}}},
-	}
-	from, to := epoch().Add(2*day), epoch().Add(length)
+	from, to := epoch().Add(48*time.Hour), epoch().Add(62*time.Hour)
+	log := turnsWithFaults(t, epoch(), to)
 	set, err := LoadRules("steps", []byte(stepRules), RuleOptions{Interval: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sim := NewSimulation(o)
-	sim.WarmUp(2 * day)
-	got, err := Run(t.Context(), sim, []*RuleSet{set}, from, to)
+	got, err := Run(t.Context(), warmedUp(t, log, from), []*RuleSet{set}, from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sim = NewSimulation(o)
-	sim.WarmUp(2 * day)
-	want := stepByStep(t, sim, set.Reads(), from, to)
+	want := stepByStep(t, warmedUp(t, log, from), set.Reads(), from, to)
 	show := func(spans []Span) (out []string) {
 		for _, s := range spans {
 			out = append(out, s.Labels.String()+" "+s.From.Format(time.TimeOnly)+" "+s.To.Format(time.TimeOnly))
@@ -86,8 +81,48 @@ func TestReplayIsStepByStep(t *testing.T) {
 	}
 }
 
+// turnsWithFaults returns a log with a turn every ten seconds, an outage after 50 hours
+// and turns that are three times as slow after 55 hours.
+func turnsWithFaults(t *testing.T, start, end time.Time) *turnlog.Log {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 1))
+	var turns []turnlog.Turn
+	for at := start; at.Before(end); at = at.Add(10 * time.Second) {
+		turn := turnlog.Turn{At: at, Outcome: probe.HTTP5xx, Duration: probe.Some(5 * time.Millisecond)}
+		if since := at.Sub(start); since < 50*time.Hour || since >= 50*time.Hour+10*time.Minute {
+			ttft := 0.25 * math.Exp(0.3*rng.NormFloat64())
+			if since >= 55*time.Hour && since < 56*time.Hour {
+				ttft *= 3
+			}
+			turn.Outcome, turn.Duration = probe.Success, probe.Opt[time.Duration]{}
+			turn.TTFT = probe.Some(time.Duration(ttft * float64(time.Second)))
+			turn.TPOT, turn.OutputTokens = probe.Some(20*time.Millisecond), probe.Some(48)
+		}
+		turns = append(turns, turn)
+	}
+	return opened(t, turns...)
+}
+
+// warmedUp returns a replay of log that has learned its baselines until from.
+func warmedUp(t *testing.T, log *turnlog.Log, from time.Time) *Turns {
+	t.Helper()
+	survey, err := SurveyTurns(t.Context(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := NewTurns(log, []sink.Job{survey.Jobs[0].Job(Objectives(), sink.DefaultPolicy())}, survey.First, 30*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(src.Close)
+	if err := src.WarmUp(t.Context(), from); err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
 // stepByStep runs the rules in groups of Prometheus, on its own storage.
-func stepByStep(t *testing.T, sim *Simulation, reads []string, from, to time.Time) []Span {
+func stepByStep(t *testing.T, src Source, reads []string, from, to time.Time) []Span {
 	t.Helper()
 	storage := teststorage.New(t)
 	syntax := parser.NewParser(parser.Options{})
@@ -112,7 +147,7 @@ func stepByStep(t *testing.T, sim *Simulation, reads []string, from, to time.Tim
 	store, seen := NewStore(), newSpans()
 	states := map[*promrules.AlertingRule]*rule{}
 	for at := from; at.Before(to); at = at.Add(30 * time.Second) {
-		if err := sim.Advance(t.Context(), store, at, wanted); err != nil {
+		if err := src.Advance(t.Context(), store, at, wanted); err != nil {
 			t.Fatal(err)
 		}
 		app := storage.Appender(t.Context())

@@ -40,7 +40,7 @@ func outside(p Page, incidents []Incident) []time.Duration {
 		if i.From.After(at) && i.From.Before(p.To) {
 			pieces = append(pieces, i.From.Sub(at))
 		}
-		if end := i.To.Add(grace); i.From.Before(p.To) && end.After(at) {
+		if end := i.To.Add(Grace); i.From.Before(p.To) && end.After(at) {
 			at = end
 		}
 	}

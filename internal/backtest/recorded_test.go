@@ -16,6 +16,9 @@ import (
 	"github.com/prometheus/prometheus/util/testutil"
 )
 
+// epoch is a Monday at midnight.
+func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
+
 // recording is a gauge that is 1 for an hour from the second hour on, sampled
 // every 30 s for six hours.
 func recording(each func(at time.Time, v float64)) {
@@ -35,11 +38,20 @@ groups:
       - {alert: Broken, expr: 'max_over_time(broken[2m]) > 0', labels: {severity: page}}
 `
 
+func brokenRules(t *testing.T) []*RuleSet {
+	t.Helper()
+	sets, err := LoadRuleFiles([]RuleFile{{"r", []byte(broken), RuleOptions{Interval: time.Minute}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sets
+}
+
 // scoreRecording scores the last five hours.
 func scoreRecording(t *testing.T, src Source) Score {
 	t.Helper()
 	incident := Incident{Name: "broken", From: epoch().Add(2 * time.Hour), To: epoch().Add(3 * time.Hour), Within: time.Hour}
-	scores, err := ScoreRecording(t.Context(), src, []RuleFile{{"r", []byte(broken), RuleOptions{Interval: time.Minute}}},
+	scores, err := ScoreRecording(t.Context(), src, brokenRules(t),
 		[]Incident{incident}, epoch().Add(time.Hour), epoch().Add(6*time.Hour))
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +152,7 @@ func TestRemoteSaysWhatWentWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = ScoreRecording(t.Context(), src, []RuleFile{{"r", []byte(broken), RuleOptions{Interval: time.Minute}}}, nil, epoch(), epoch().Add(time.Hour))
+	_, err = ScoreRecording(t.Context(), src, brokenRules(t), nil, epoch(), epoch().Add(time.Hour))
 	if err == nil {
 		t.Error("no error from a server that knows nothing")
 	}

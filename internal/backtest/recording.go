@@ -9,19 +9,15 @@ import (
 	"time"
 )
 
-// ScoreRecording scores rule files on recorded series between two times. A
+// ScoreRecording scores rule sets on recorded series between two times. A
 // recording without incidents counts as healthy: every page on it is false.
-func ScoreRecording(ctx context.Context, src Source, files []RuleFile, incidents []Incident, from, to time.Time) ([]Score, error) {
-	sets, err := loadAll(files)
-	if err != nil {
-		return nil, err
-	}
+func ScoreRecording(ctx context.Context, src Source, sets []*RuleSet, incidents []Incident, from, to time.Time) ([]Score, error) {
 	spans, err := Run(ctx, src, sets, from, to)
 	if err != nil {
 		return nil, err
 	}
-	run := outcome{days: to.Sub(from).Hours() / 24, spans: spans, incidents: incidents}
-	return scoreSets("recorded", sets, incidentNames(incidents), []outcome{run}), nil
+	run := Outcome{Days: to.Sub(from).Hours() / 24, Spans: spans, Incidents: incidents}
+	return ScoreSets("recorded", sets, incidentNames(incidents), []Outcome{run}), nil
 }
 
 // incidentNames are the names in order of their first incident.

@@ -1,8 +1,10 @@
 package backtest
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,6 +27,37 @@ func (r Report) WriteJSON(w io.Writer) error {
 		return fmt.Errorf("writing the scores as JSON: %w", err)
 	}
 	return nil
+}
+
+// File is one form of a report.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// mostPictures is the number of models up to which Files draws a picture of each.
+const mostPictures = 4
+
+// Files returns the report as scores.md, scores.json and a picture of each model.
+func (r Report) Files() ([]File, error) {
+	var tables, figures bytes.Buffer
+	if err := errors.Join(r.WriteMarkdown(&tables), r.WriteJSON(&figures)); err != nil {
+		return nil, err
+	}
+	files := []File{{"scores.md", tables.Bytes()}, {"scores.json", figures.Bytes()}}
+	models := r.Models()
+	if len(models) > mostPictures {
+		return files, nil
+	}
+	for _, model := range models {
+		var picture bytes.Buffer
+		if err := r.WritePicture(&picture, model); err != nil {
+			return nil, err
+		}
+		name := strings.NewReplacer(" ", "-", ",", "").Replace(model)
+		files = append(files, File{"time-to-page-" + name + ".svg", picture.Bytes()})
+	}
+	return files, nil
 }
 
 //go:embed report.md.tmpl

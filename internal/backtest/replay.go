@@ -31,10 +31,10 @@ type Source interface {
 	Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error
 }
 
-// chunk is how much time is replayed at once. Each rule is evaluated for all
+// Chunk is how much time is replayed at once. Each rule is evaluated for all
 // steps of a chunk by one range query, which gives the same values as one
 // instant query per step and is many times faster.
-const chunk = 6 * time.Hour
+const Chunk = 6 * time.Hour
 
 // evalPhase is when, within its interval, a group is evaluated after a scrape:
 // Prometheus spreads groups, and the middle is the mean.
@@ -84,7 +84,7 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 		}
 	}
 	for at := from; at.Before(to); {
-		end := earlier(at.Add(chunk), to)
+		end := earlier(at.Add(Chunk), to)
 		if err := src.Advance(ctx, r.store, end, wanted); err != nil {
 			return nil, err
 		}

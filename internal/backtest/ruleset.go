@@ -205,15 +205,6 @@ func (s *RuleSet) Reads() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Lookback is how much history the rules need.
-func (s *RuleSet) Lookback() time.Duration {
-	longest := staleAfter
-	for _, r := range s.rules {
-		longest = max(longest, r.lookback)
-	}
-	return longest
-}
-
 // lookbacks raises, by name, how far back series are read.
 func (s *RuleSet) lookbacks(by map[string]time.Duration) {
 	for _, r := range s.rules {

@@ -91,23 +91,32 @@ type PageScore struct {
 	SecondCall bool   `json:"second_call,omitempty"`
 }
 
-// scoreSets scores the outcomes of runs: each set as one pager, for all targets
+// Outcome is the result of one run.
+type Outcome struct {
+	Days float64
+	// Spans holds the alerts that fired, by rule file.
+	Spans     [][]Span
+	Incidents []Incident
+	// Targets are the targets that also get a score of their own.
+	Targets []string
+}
+
+// ScoreSets scores the outcomes of runs: each set as one pager, for all targets
 // and for each that the outcomes name, and then each of its alerts alone.
-func scoreSets(model string, sets []*RuleSet, faults []string, outcomes []outcome) []Score {
+func ScoreSets(model string, sets []*RuleSet, faults []string, outcomes []Outcome) []Score {
 	var scores []Score
 	for i, set := range sets {
 		said := make([][]Span, len(outcomes))
 		for n, o := range outcomes {
-			said[n] = Inhibit(o.spans[i], rules.Inhibitions())
+			said[n] = Inhibit(o.Spans[i], rules.Inhibitions())
 		}
 		score := func(alert, target string) {
 			t := newTally(faults)
 			for n, o := range outcomes {
-				t.add(set.calls(said[n], alert).of(target), incidentsOf(o.incidents, target), o.days)
+				t.add(set.calls(said[n], alert).of(target), incidentsOf(o.Incidents, target), o.Days)
 			}
 			s := t.score()
 			s.Model, s.Rules, s.Alert, s.Target = model, set.Name, alert, target
-			s.TurnsPerDay, s.BurstsPerDay = probes(outcomes)
 			if alert != "" || len(outcomes) > 1 {
 				s.Pages = nil
 			}
@@ -124,22 +133,11 @@ func scoreSets(model string, sets []*RuleSet, faults []string, outcomes []outcom
 	return scores
 }
 
-// probes are the turns and the bursts of a day without faults.
-func probes(outcomes []outcome) (turns, bursts *float64) {
-	var ofTurns, ofBursts []float64
-	for _, o := range outcomes {
-		if len(o.incidents) == 0 && o.turns > 0 {
-			ofTurns, ofBursts = append(ofTurns, o.turns), append(ofBursts, o.bursts)
-		}
-	}
-	return finite(stat.Mean(ofTurns, nil)), finite(stat.Mean(ofBursts, nil))
-}
-
 // targetsOf are the targets that outcomes name.
-func targetsOf(outcomes []outcome) []string {
+func targetsOf(outcomes []Outcome) []string {
 	var all []string
 	for _, o := range outcomes {
-		all = append(all, o.targets...)
+		all = append(all, o.Targets...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

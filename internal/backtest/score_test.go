@@ -111,13 +111,13 @@ func TestScoreOfTargets(t *testing.T) {
 	page := func(alert, target string, from, to float64) Span {
 		return span(alert, from, to, "severity", "page", "target", target)
 	}
-	run := outcome{
-		days: 30, targets: []string{"a", "b"},
-		incidents: []Incident{
+	run := Outcome{
+		Days: 30, Targets: []string{"a", "b"},
+		Incidents: []Incident{
 			{Name: "own", From: at(100), To: at(160), Within: time.Hour, Target: "a"},
 			{Name: "gateway", From: at(1000), To: at(1060), Within: time.Hour},
 		},
-		spans: [][]Span{{
+		Spans: [][]Span{{
 			page("SyntheticSLOFastBurn", "b", 100, 110),
 			page("SyntheticSLOFastBurn", "a", 106, 166),
 			span("SyntheticRegression", 103, 150, "severity", "ticket", "target", "a"),
@@ -127,8 +127,8 @@ func TestScoreOfTargets(t *testing.T) {
 			span("SyntheticFleetRegression", 5000, 5060, "severity", "page", "scope", "fleet"),
 		}},
 	}
-	slices.SortFunc(run.spans[0], func(a, b Span) int { return a.From.Compare(b.From) })
-	all := scoreSets("m", []*RuleSet{set}, []string{"own", "gateway"}, []outcome{run})
+	slices.SortFunc(run.Spans[0], func(a, b Span) int { return a.From.Compare(b.From) })
+	all := ScoreSets("m", []*RuleSet{set}, []string{"own", "gateway"}, []Outcome{run})
 	type short struct {
 		Target                string
 		Pages, Nothing, Found int
@@ -275,7 +275,7 @@ groups:
 	if diff := cmp.Diff([]string{"a_total"}, s.Reads()); diff != "" {
 		t.Error(diff)
 	}
-	if got := s.Lookback().Round(time.Second); got != 15*time.Minute {
+	if got := Lookback([]*RuleSet{s}).Round(time.Second); got != 15*time.Minute {
 		t.Errorf("look-back %s, want 15m", got)
 	}
 	if s.rules[0].name != "short" {
@@ -290,15 +290,5 @@ groups:
 	}
 	if diff := cmp.Diff([]string{"Page"}, s.Alerts()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestSince: what is learned before the days that count is not scored.
-func TestSince(t *testing.T) {
-	got := since([]Span{span("over", 0, 10), span("on", 5, 30), span("later", 20, 21)}, at(10))
-	if diff := cmp.Diff([]Span{span("on", 10, 30), span("later", 20, 21)}, got, cmp.Comparer(func(a, b Span) bool {
-		return a.Alert == b.Alert && a.From.Equal(b.From) && a.To.Equal(b.To)
-	})); diff != "" {
-		t.Errorf("spans (-want +got):\n%s", diff)
 	}
 }

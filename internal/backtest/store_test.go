@@ -12,10 +12,10 @@ import (
 // the oldest.
 func TestThinned(t *testing.T) {
 	var points []promql.FPoint
-	for at := int64(0); at < (3 * day).Milliseconds(); at += 15_000 {
+	for at := int64(0); at < (72 * time.Hour).Milliseconds(); at += 15_000 {
 		points = append(points, promql.FPoint{T: at, F: float64(at)})
 	}
-	for window, want := range map[time.Duration]int{0: len(points), time.Hour: len(points), 6 * time.Hour: 12 * 720, 3 * day: 720} {
+	for window, want := range map[time.Duration]int{0: len(points), time.Hour: len(points), 6 * time.Hour: 12 * 720, 72 * time.Hour: 720} {
 		got := thinned(points, &storage.SelectHints{Range: window.Milliseconds()})
 		if len(got) != want || got[0] != points[0] {
 			t.Errorf("a window of %s is given %d points from %v on, want %d", window, len(got), got[0], want)

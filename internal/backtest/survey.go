@@ -91,7 +91,7 @@ func (j *surveyed) add(t *turnlog.Turn) {
 
 func (j *surveyed) job(key probe.Key) SurveyedJob {
 	minutes := max(j.last.Sub(j.first).Minutes(), 1)
-	usual := workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: TurnTimeout}
+	usual := workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute}
 	if j.toFirstToken > 0 {
 		usual.FirstToken = j.toFirstToken
 	}

@@ -17,8 +17,7 @@ import (
 // it would have exported, scraped. A turn counts from its end, as it did then;
 // gaps in the log are times in which a live prober had no turn.
 type Turns struct {
-	scraper
-	prober  prober
+	sidecar *Sidecar
 	every   time.Duration
 	scraped time.Time
 	log     *turnlog.Merged
@@ -34,12 +33,11 @@ type Turns struct {
 // left out. Close it after use.
 func NewTurns(log *turnlog.Log, jobs []sink.Job, start time.Time, every time.Duration) (*Turns, error) {
 	t := &Turns{
-		scraper: scraper{now: start, sinks: map[string][]*Series{}}, every: every, scraped: start,
+		sidecar: NewSidecar(start), every: every, scraped: start,
 		log: log.Read(), timeouts: map[probe.Key]workload.Timeouts{},
 	}
-	t.prober = newProber(func() time.Time { return t.now })
 	for _, j := range jobs {
-		t.prober.Add(j)
+		t.sidecar.Add(j)
 		t.timeouts[j.Key()] = j.Workload.Timeouts
 	}
 	if err := t.read(); err != nil {
@@ -68,7 +66,7 @@ func (t *Turns) WarmUp(ctx context.Context, to time.Time) error {
 
 // Advance implements Source.
 func (t *Turns) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
-	read := t.prober.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
+	scrape := t.sidecar.Scraper(store, wanted)
 	for !t.scraped.Add(t.every).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -77,7 +75,7 @@ func (t *Turns) Advance(ctx context.Context, store *Store, to time.Time, wanted 
 		if err := t.play(t.scraped); err != nil {
 			return err
 		}
-		if err := t.scrape(read, store, wanted); err != nil {
+		if err := scrape(); err != nil {
 			return err
 		}
 	}
@@ -91,14 +89,14 @@ func (t *Turns) play(to time.Time) error {
 		case len(t.running) > 0 && !t.running[0].End.After(to) && (t.next == nil || !t.running[0].End.After(t.next.At)):
 			r := t.running[0]
 			t.running = slices.Delete(t.running, 0, 1)
-			t.now = r.End
-			t.prober.Observe(*r)
+			t.sidecar.Now = r.End
+			t.sidecar.Observe(*r)
 		case t.next != nil && !t.next.At.After(to):
 			if err := t.start(); err != nil {
 				return err
 			}
 		default:
-			t.now = to
+			t.sidecar.Now = to
 			return nil
 		}
 	}
@@ -111,8 +109,8 @@ func (t *Turns) start() error {
 		if !t.next.Duration.OK {
 			r.End = r.End.Add(waited(&r, timeouts))
 		}
-		t.now = r.Sent
-		t.prober.Observe(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
+		t.sidecar.Now = r.Sent
+		t.sidecar.Observe(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
 		at, _ := slices.BinarySearchFunc(t.running, r.End, func(o *probe.Result, end time.Time) int { return o.End.Compare(end) })
 		t.running = slices.Insert(t.running, at, &r)
 	}

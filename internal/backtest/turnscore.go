@@ -28,7 +28,7 @@ type TurnReplay struct {
 // Run replays the log and returns the scores: of each rule file over all targets,
 // for each target, and of each alert.
 func (r TurnReplay) Run(ctx context.Context) ([]Score, error) {
-	sets, err := loadAll(r.Files)
+	sets, err := LoadRuleFiles(r.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (r TurnReplay) Run(ctx context.Context) ([]Score, error) {
 		return nil, err
 	}
 	incidents := r.incidents()
-	run := outcome{days: to.Sub(from).Hours() / 24, spans: spans, incidents: incidents, targets: r.Survey.Targets()}
-	return scoreSets("replayed", sets, incidentNames(incidents), []outcome{run}), nil
+	run := Outcome{Days: to.Sub(from).Hours() / 24, Spans: spans, Incidents: incidents, Targets: r.Survey.Targets()}
+	return ScoreSets("replayed", sets, incidentNames(incidents), []Outcome{run}), nil
 }
 
 // scored is the time that is scored.

@@ -1,0 +1,90 @@
+package backtest
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/timestamp"
+
+	"synthetic/internal/alerting"
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/sink"
+)
+
+// Sidecar is the part of a sidecar that turns events into series. The caller moves
+// its clock.
+type Sidecar struct {
+	sink.Fanout
+	Baselines *baseline.Tracker
+	Recorder  *metrics.Recorder
+	// Now is the current time of the replay.
+	Now time.Time
+	// series holds the series that each metric is stored in, by metricKey.
+	series map[string][]*Series
+	key    []byte // reused by metricKey
+}
+
+// NewSidecar returns a sidecar that has just started.
+func NewSidecar(start time.Time) *Sidecar {
+	s := &Sidecar{Now: start, series: map[string][]*Series{}}
+	now := func() time.Time { return s.Now }
+	s.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: now})
+	s.Recorder = metrics.NewRecorder(metrics.Options{
+		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines,
+		Heartbeat: func(probe.Key) time.Time { return now() },
+	})
+	s.Recorder.SetReload(true, start)
+	s.Fanout = sink.Fanout{s.Baselines, s.Recorder}
+	return s
+}
+
+// Scraper returns a function that appends the current values of the wanted series to
+// store.
+func (s *Sidecar) Scraper(store *Store, wanted map[string]bool) (scrape func() error) {
+	read := s.Recorder.Only(func(family string) bool {
+		return wanted[family] || wanted[family+"_bucket"] || wanted[family+"_sum"] || wanted[family+"_count"]
+	})
+	return func() error { return s.scrape(read, store, wanted) }
+}
+
+func (s *Sidecar) scrape(read prometheus.Gatherer, store *Store, wanted map[string]bool) error {
+	families, err := read.Gather()
+	if err != nil {
+		return err
+	}
+	at := timestamp.FromTime(s.Now)
+	base := labels.FromStrings("instance", "prober", "job", "synthetic")
+	isWanted := func(series string) bool { return wanted[series] }
+	for _, f := range families {
+		for _, m := range f.Metric {
+			key := s.metricKey(f, m)
+			series, known := s.series[string(key)]
+			n := 0
+			alerting.Each(f.GetName(), m, false, isWanted, func(sample alerting.Sample) {
+				if !known {
+					series = append(series, store.Series(sample.Labels(m, base)))
+				}
+				series[n].Append(at, sample.Value)
+				n++
+			})
+			if !known {
+				s.series[string(key)] = series
+			}
+		}
+	}
+	return nil
+}
+
+// metricKey returns a key that differs between all metrics of all families. It is
+// valid until the next call.
+func (s *Sidecar) metricKey(f *dto.MetricFamily, m *dto.Metric) []byte {
+	s.key = append(s.key[:0], f.GetName()...)
+	for _, l := range m.Label { // the names are the same for a whole family
+		s.key = append(append(s.key, 0xff), l.GetValue()...)
+	}
+	return s.key
+}

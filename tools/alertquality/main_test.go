@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// alertquality runs the command and returns its output.
+func alertquality(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := run(t.Context(), args, &out, io.Discard)
+	return out.String(), err
+}
+
+// TestRunOfARuleFile scores one day with one fault, and a rule file.
+func TestRunOfARuleFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	own := filepath.Join(dir, "own.yml")
+	rule := "groups: [{name: g, rules: [{alert: Down, expr: synthetic_consecutive_failed_turns >= 3, labels: {severity: page}}]}]"
+	if err := os.WriteFile(own, []byte(rule), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alertquality(t, "run", "--rules.file=mine="+own, "--no-compare", "--model=quiet", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0", "--output.dir="+dir); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := os.ReadFile(filepath.Join(dir, "scores.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| mine | 0.00 (0 in 1 days) | 100 % |", "| outage |", "| mine | Down |"} {
+		if !strings.Contains(string(tables), want) {
+			t.Errorf("the tables have no %q:\n%s", want, tables)
+		}
+	}
+	for _, name := range []string{"scores.json", "time-to-page-quiet.svg"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRunOfAConfiguration: the SLOs of the configuration judge the simulated target, and
+// no rule reports that the configured target is missing.
+func TestRunOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	text := `
+targets: [{name: prod, base_url: "http://127.0.0.1:8000/v1"}]
+slos:
+  - {name: up, sli: availability, objective: 0.999, window: 30d, targets: [prod]}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := alertquality(t, "run", "--config.file="+file, "--no-compare", "--model=quiet", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| synthetic | 0.00 (0 in 1 days) | 100 % |",
+		"| synthetic | SyntheticTargetDown | 0.00 | 100 %",
+		"| synthetic | SyntheticTargetNoSamples | 0.00 | – |",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the tables have no %q:\n%s", want, out)
+		}
+	}
+}
+
+// TestPolicyOfAConfiguration: the simulated targets together may have as many false
+// pages as all jobs of the configuration.
+func TestPolicyOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	text := `
+targets: [{name: a, base_url: "http://127.0.0.1:8000/v1"}, {name: c, base_url: "http://127.0.0.1:8000/v1"}, {name: d, base_url: "http://127.0.0.1:8000/v1"}]
+regression: {false_pages: 2/30d, page: {ratio: 1.7}}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for config, want := range map[string]struct{ falsePages, ratio float64 }{"": {0.5, 1.5}, file: {2, 1.7}} {
+		c, err := (&simulationFlags{configFile: config, seeds: 1, days: 30}).campaign()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Policy.FalsePages != want.falsePages || c.Policy.PageRatio != want.ratio {
+			t.Errorf("with the configuration %q: %+v", config, c.Policy)
+		}
+	}
+}
+
+// TestRunOfAScenario: only the models and faults of the scenario are simulated, and the
+// report describes them.
+func TestRunOfAScenario(t *testing.T) {
+	t.Parallel()
+	out, err := alertquality(t, "run", "--scenario.file=scenario.yml", "--fault=wedged", "--no-compare", "--seeds=1", "--days=1", "--warm-up=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"- evenings: 6 conversations a minute of 3 to 6 turns, σ 0.45 of single turns; otherwise like typical, but for first_ttft 300ms, ",
+		"- wedged: lasts 15m0s, found if paged within 15m0s; hang\n",
+		"### evenings\n",
+		"| wedged | ",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the tables have no %q:\n%s", want, out)
+		}
+	}
+	for _, other := range []string{"quiet", "creep"} {
+		if strings.Contains(out, other) {
+			t.Errorf("the tables contain %q, which was not simulated:\n%s", other, out)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	long := filepath.Join(t.TempDir(), "scenario.yml")
+	if err := os.WriteFile(long, []byte("faults: [{name: long, kind: hang, length: 1d}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const example = "--scenario.file=scenario.yml"
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"model":     {[]string{"--model=loud"}, `there is no noise model "loud": take one of`},
+		"fleet":     {[]string{"--fleet=-1"}, "not be negative"},
+		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
+		"scenario":  {[]string{"--scenario.file=none.yml"}, "none.yml: cannot be read (no such file or directory): name a readable YAML file"},
+		"own model": {[]string{example, "--model=morning"}, `there is no noise model "morning"`},
+		"own fault": {[]string{example, "--fault=TTFT"}, "no fault has a name with"},
+		"seeds":     {[]string{"--seeds=0"}, "must be positive"},
+		"too short": {[]string{"--scenario.file=" + long, "--days=1"}, "--days=1: fault \"long\" needs runs of 32h0m0s and they last 24h0m0s; write more days, or leave the fault out with --fault"},
+		"rule file": {[]string{"--rules.file=none.yml", "--seeds=1", "--days=3"}, "--rules.file=none.yml: open none.yml: no such file"},
+	} {
+		if _, err := alertquality(t, append([]string{"run"}, tt.args...)...); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+// TestTables sums up a small run in place of each campaign.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := alertquality(t, "tables", dir); err == nil || !strings.Contains(err.Error(), "make alert-quality writes them") {
+		t.Errorf("without scores: %v", err)
+	}
+	args := []string{"run", "--model=quiet", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0", "--conversations-per-minute=1", "--output.dir=" + dir + "/worlds"}
+	if _, err := alertquality(t, args...); err != nil {
+		t.Fatal(err)
+	}
+	for _, campaign := range []string{"compare", "fleet"} {
+		if err := os.Symlink("worlds", filepath.Join(dir, campaign)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := alertquality(t, "tables", dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "tables.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"## Bounds\n", "| quiet | p95-last-week |", "- **quiet**: ", "| outage | 3 |"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("tables.md has no %q:\n%s", want, text)
+		}
+	}
+}

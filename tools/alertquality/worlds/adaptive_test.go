@@ -1,0 +1,34 @@
+package worlds
+
+import (
+	"testing"
+	"time"
+
+	"synthetic/internal/backtest"
+	"synthetic/internal/probe/workload"
+)
+
+// TestAdaptiveProbesAreFew: a day of an adaptive probe without a fault takes little
+// more turns than a calm one, and a fault is answered with more.
+func TestAdaptiveProbesAreFew(t *testing.T) {
+	calm := Typical()
+	calm.ConversationsPerMinute = 2
+	turns := func(a workload.Adaptive, injections ...Injection) (turns, bursts int) {
+		s := NewSimulation(SimulationOptions{
+			SLOs: backtest.Objectives(), Start: epoch(), Length: 4 * day, Adaptive: a,
+			Deployments: []Deployment{{Target: targetName, Model: calm, Seed: 5, Injections: injections}},
+		})
+		s.WarmUp(4 * day)
+		return s.traffic[0].turns, s.traffic[0].bursts
+	}
+	adaptive := workload.Adaptive{BurstRate: 0.2, Burst: 2 * time.Minute, CoolDown: 3 * time.Minute, BurstsPerHour: 4}
+	constant, none := turns(workload.Adaptive{})
+	few, some := turns(adaptive)
+	_, more := turns(adaptive, Injection{Fault{Kind: Slow, Size: 1.35}, 3 * day, 3*day + 12*time.Hour})
+	if none != 0 || some == 0 || more <= some {
+		t.Errorf("%d bursts at a constant rate, %d of an adaptive one, %d with a fault", none, some, more)
+	}
+	if float64(few) < 0.95*float64(constant) || float64(few) > 1.3*float64(constant) {
+		t.Errorf("%d turns at a constant rate, %d with bursts", constant, few)
+	}
+}

@@ -1,0 +1,282 @@
+package worlds
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/stat"
+
+	"synthetic/internal/backtest"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/slo"
+)
+
+// Campaign scores rule files on simulated series: for each world and seed one
+// run without faults and one with faults.
+type Campaign struct {
+	Models []Model
+	Faults []Fault
+	// Rules are the rule files to be scored on a run of some deployments: the same
+	// names for all, fitted to the targets and the rate of their probes.
+	Rules func([]Deployment) ([]backtest.RuleFile, error)
+	// SLOs and Policy are as in SimulationOptions.
+	SLOs   []slo.Objective
+	Policy sink.Policy
+	Seeds  []uint64
+	// Days is the length of each run, WarmUp the days before it in which
+	// baselines are learned.
+	Days, WarmUp int
+	// Fleet is how many targets are simulated at one time, of all models in turn;
+	// faults hit all of them at once. 0 simulates each model by itself.
+	Fleet int
+	// Adaptive is how the probes answer to a first sign of a fault; the zero value
+	// is not at all.
+	Adaptive workload.Adaptive
+	// ScrapeInterval is 15 s by default.
+	ScrapeInterval time.Duration
+	// Workers run at the same time; 0 is one.
+	Workers int
+	// Progress, if set, is told after each run.
+	Progress func(done, all int)
+}
+
+// world is what is simulated in a run, but for its seed.
+type world struct {
+	name        string
+	deployments []Deployment
+}
+
+// worlds are those of the campaign, in order.
+func (c Campaign) worlds() []world {
+	if c.Fleet > 0 {
+		return []world{{fmt.Sprintf("fleet of %d", c.Fleet), c.fleet()}}
+	}
+	var out []world
+	for _, m := range c.Models {
+		out = append(out, world{m.Name, []Deployment{{Target: targetName, Model: m}}})
+	}
+	return out
+}
+
+// fleet are targets of all models in turn.
+func (c Campaign) fleet() []Deployment {
+	var all []Deployment
+	for i := range c.Fleet {
+		all = append(all, Deployment{Target: fmt.Sprintf("target-%03d", i+1), Model: c.Models[i%len(c.Models)]})
+	}
+	return all
+}
+
+// runKey is one run of a campaign.
+type runKey struct {
+	world  world
+	seed   uint64
+	faulty bool
+}
+
+// outcome is the result of one run.
+type outcome struct {
+	backtest.Outcome
+	world string
+	// turns and bursts are the numbers per day.
+	turns, bursts float64
+}
+
+// Run plays the campaign and returns the scores: by world, then rule file, the
+// whole set before its alerts.
+func (c Campaign) Run(ctx context.Context) ([]backtest.Score, error) {
+	outcomes, err := c.play(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var faults []string
+	for _, f := range c.Faults {
+		faults = append(faults, f.Name)
+	}
+	var scores []backtest.Score
+	for _, w := range c.worlds() {
+		sets, err := c.load(w.deployments)
+		if err != nil {
+			return nil, err
+		}
+		scores = append(scores, scoreWorld(w.name, sets, faults, outcomes)...)
+	}
+	return scores, nil
+}
+
+// scoreWorld scores the runs of one world.
+func scoreWorld(name string, sets []*backtest.RuleSet, faults []string, outcomes []outcome) []backtest.Score {
+	var runs []backtest.Outcome
+	var turns, bursts []float64
+	for _, o := range outcomes {
+		if o.world != name {
+			continue
+		}
+		runs = append(runs, o.Outcome)
+		if len(o.Incidents) == 0 && o.turns > 0 {
+			turns, bursts = append(turns, o.turns), append(bursts, o.bursts)
+		}
+	}
+	scores := backtest.ScoreSets(name, sets, faults, runs)
+	if len(turns) > 0 {
+		meanTurns, meanBursts := stat.Mean(turns, nil), stat.Mean(bursts, nil)
+		for i := range scores {
+			scores[i].TurnsPerDay, scores[i].BurstsPerDay = &meanTurns, &meanBursts
+		}
+	}
+	return scores
+}
+
+// load reads the rule files for some deployments.
+func (c Campaign) load(d []Deployment) ([]*backtest.RuleSet, error) {
+	files, err := c.Rules(d)
+	if err != nil {
+		return nil, err
+	}
+	return backtest.LoadRuleFiles(files)
+}
+
+// play plays all runs, in a fixed order of the outcomes.
+func (c Campaign) play(ctx context.Context) ([]outcome, error) {
+	var keys []runKey
+	for _, w := range c.worlds() {
+		for _, seed := range c.Seeds {
+			keys = append(keys, runKey{w, seed, false})
+			if len(c.Faults) > 0 {
+				keys = append(keys, runKey{w, seed, true})
+			}
+		}
+	}
+	outcomes := make([]outcome, len(keys))
+	var workers errgroup.Group
+	workers.SetLimit(max(1, c.Workers))
+	var mu sync.Mutex
+	done := 0
+	for i, k := range keys {
+		workers.Go(func() (err error) {
+			outcomes[i], err = c.run(ctx, k)
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			if c.Progress != nil {
+				c.Progress(done, len(keys))
+			}
+			return err
+		})
+	}
+	return outcomes, workers.Wait()
+}
+
+// epoch is when simulated runs start: a Monday, 00:00 UTC.
+func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
+
+// run plays one run.
+func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
+	o := c.options(k)
+	sim := NewSimulation(o)
+	sets, err := c.load(o.Deployments)
+	if err != nil {
+		return outcome{}, err
+	}
+	from := epoch().Add(time.Duration(c.WarmUp) * day)
+	history := c.history(sets)
+	sim.WarmUp(time.Duration(c.WarmUp)*day - history)
+	spans, err := backtest.Run(ctx, sim, sets, from.Add(-history), epoch().Add(o.Length))
+	if err != nil {
+		return outcome{}, fmt.Errorf("%s, seed %d: %w", k.world.name, k.seed, err)
+	}
+	for i := range spans {
+		spans[i] = since(spans[i], from)
+	}
+	out := outcome{world: k.world.name, Outcome: backtest.Outcome{Days: float64(c.Days), Spans: spans, Incidents: sim.incidents()}}
+	for _, t := range sim.traffic {
+		out.turns += float64(t.turns) / o.Length.Hours() * 24
+		out.bursts += float64(t.bursts) / o.Length.Hours() * 24
+	}
+	return out, nil
+}
+
+// history is the part of the warm-up in which rules are evaluated, too, for those
+// that look back at it.
+func (c Campaign) history(sets []*backtest.RuleSet) time.Duration {
+	return min(time.Duration(c.WarmUp)*day, backtest.Lookback(sets).Truncate(backtest.Chunk)+backtest.Chunk)
+}
+
+// since are the spans from a time on; those that fire then begin then.
+func since(spans []backtest.Span, from time.Time) []backtest.Span {
+	spans = slices.DeleteFunc(spans, func(s backtest.Span) bool { return !s.To.After(from) })
+	for i := range spans {
+		if spans[i].From.Before(from) {
+			spans[i].From = from
+		}
+	}
+	return spans
+}
+
+// options are what is simulated in a run.
+func (c Campaign) options(k runKey) SimulationOptions {
+	warm, length := time.Duration(c.WarmUp)*day, time.Duration(c.WarmUp+c.Days)*day
+	seed := k.seed * 2
+	var injections []Injection
+	if k.faulty {
+		seed++
+		injections = c.injections(warm, length, seed)
+	}
+	deployments := slices.Clone(k.world.deployments)
+	for i := range deployments {
+		deployments[i].Seed, deployments[i].Injections = seed+uint64(i)<<32, injections
+	}
+	return SimulationOptions{
+		Deployments: deployments, SLOs: c.SLOs, Policy: c.Policy, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, Adaptive: c.Adaptive,
+	}
+}
+
+// injections are the faults of a run: at their own times if they have any,
+// otherwise at random ones.
+func (c Campaign) injections(warm, length time.Duration, seed uint64) []Injection {
+	if fixed := Place(c.Faults, warm); len(fixed) > 0 {
+		return fixed
+	}
+	return Inject(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(seed, 2)))
+}
+
+// incidents are the faults of a run. Those of a fleet hit every target.
+func (s *Simulation) incidents() []backtest.Incident {
+	var out []backtest.Incident
+	first := s.traffic[0]
+	for i, inj := range first.injections {
+		one := backtest.Incident{
+			Name: inj.Fault.Name, From: s.options.Start.Add(inj.From), To: s.options.Start.Add(inj.To),
+			Within: inj.Fault.within(),
+		}
+		if len(s.traffic) == 1 {
+			one.Forecast = first.forecasts[i]
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// Settings say in words how the scores of the campaign are made.
+func (c Campaign) Settings() []string {
+	lines := []string{fmt.Sprintf("seeds %d to %d; each has %d days without faults and %d days with faults, after %d days in which baselines are learned",
+		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.Days, c.Days, c.WarmUp),
+		fmt.Sprintf("scraped every %s", cmp.Or(c.ScrapeInterval, 15*time.Second))}
+	if c.Fleet > 0 {
+		lines = append(lines, fmt.Sprintf("%d targets at one time, of the models below in turn; a fault hits all of them", c.Fleet))
+	}
+	for _, m := range c.Models {
+		lines = append(lines, m.describe())
+	}
+	for _, f := range c.Faults {
+		lines = append(lines, f.describe())
+	}
+	return lines
+}

@@ -1,0 +1,166 @@
+package worlds_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/backtest"
+	"synthetic/internal/rules"
+	"synthetic/tools/alertquality/worlds"
+)
+
+// generated makes the rules for what is simulated.
+func generated(t *testing.T) func([]worlds.Deployment) ([]backtest.RuleFile, error) {
+	t.Helper()
+	return func(all []worlds.Deployment) ([]backtest.RuleFile, error) {
+		in := rules.Input{SLOs: backtest.Objectives()}
+		for _, d := range all {
+			in.Jobs = append(in.Jobs, d.RulesJob())
+		}
+		file, err := backtest.GeneratedRules(in, pages())
+		return []backtest.RuleFile{file}, err
+	}
+}
+
+func pages() backtest.RuleOptions {
+	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}, Tickets: []string{"ticket"}}
+}
+
+// TestAlertQuality is a small part of what docs/background/alert-quality.md holds: one seed,
+// four days with faults and three without, at the bounds that are promised.
+func TestAlertQuality(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays nine days; make test-long runs it")
+	}
+	c := worlds.Campaign{
+		Models: []worlds.Model{worlds.Quiet()}, Faults: worlds.Faults(),
+		Rules: generated(t), SLOs: backtest.Objectives(),
+		Seeds: []uint64{5001}, Days: 4, WarmUp: 7, Workers: 2,
+	}
+	scores, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := scores[0]
+	if set.HealthyPages > 1 || set.HealthyDays != 4 {
+		t.Errorf("%d pages on %v healthy days", set.HealthyPages, set.HealthyDays)
+	}
+	most := map[string]float64{ // minutes to a page or a ticket
+		"TTFT ×3": 4, "TTFT ×2": 6, "TTFT ×1.5": 15, "TTFT ×1.3": 60, "TTFT ×2 rising for 10 min": 15, "TTFT ×1.5 rising for 30 min": 45,
+		"TTFT ×4 of 15 % of turns": 20, "TPOT ×1.5": 15, "outage": 2.5, "hang": 2.5,
+	}
+	for _, f := range set.Faults {
+		if f.MedianToEither == nil {
+			t.Errorf("%s: %d of %d found", f.Fault, f.FoundEither, f.Incidents)
+		} else if *f.MedianToEither > most[f.Fault]*60 {
+			t.Errorf("%s: median to page or ticket %v s of %d, want at most %v min", f.Fault, *f.MedianToEither, f.Incidents, most[f.Fault])
+		}
+	}
+	if len(set.Faults) < 6 {
+		t.Errorf("only %d kinds of faults in four days", len(set.Faults))
+	}
+	checkReport(t, backtest.Report{Settings: c.Settings(), Scores: scores})
+}
+
+// checkReport reads the report in each form.
+func checkReport(t *testing.T, r backtest.Report) {
+	t.Helper()
+	var md, js, svg bytes.Buffer
+	if err := r.WriteMarkdown(&md); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteJSON(&js); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WritePicture(&svg, "quiet"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"seeds 5001 to 5001", "### quiet", "| TTFT ×3 |", "| synthetic | SyntheticRegression |"} {
+		if !strings.Contains(md.String(), want) {
+			t.Errorf("the tables have no %q:\n%s", want, md.String())
+		}
+	}
+	var back backtest.Report
+	if err := json.Unmarshal(js.Bytes(), &back); err != nil || len(back.Scores) != len(r.Scores) {
+		t.Errorf("the JSON gives %d scores, %v", len(back.Scores), err)
+	}
+	if !strings.Contains(svg.String(), "<svg") || !strings.Contains(svg.String(), "hang") {
+		t.Error("the picture shows no faults")
+	}
+}
+
+// TestSameSeedSameScores: a table can be repeated.
+func TestSameSeedSameScores(t *testing.T) {
+	model := worlds.Typical()
+	if testing.Short() {
+		model.ConversationsPerMinute = 1 // instead of 12
+	}
+	c := worlds.Campaign{
+		Models: []worlds.Model{model}, Faults: worlds.Faults()[:1],
+		Rules: generated(t), SLOs: backtest.Objectives(),
+		Seeds: []uint64{1, 2}, Days: 1, WarmUp: 1,
+	}
+	var texts [2]string
+	for i := range texts {
+		c.Workers = i + 1
+		scores, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(scores)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = string(text)
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("two runs differ:\n%s\n%s", texts[0], texts[1])
+	}
+}
+
+func TestComparisonsLoad(t *testing.T) {
+	files, err := backtest.Comparisons(pages())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		set, err := backtest.LoadRules(f.Name, f.Text, f.RuleOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(set.Alerts()) != 1 || len(set.Reads()) == 0 {
+			t.Errorf("%s has the alerts %v and reads %v", f.Name, set.Alerts(), set.Reads())
+		}
+	}
+}
+
+// TestFleetCampaign: a fault of a fleet hits each target, and each that calls is a
+// page of its own unless something holds it back.
+func TestFleetCampaign(t *testing.T) {
+	const rule = `groups: [{name: g, rules: [{alert: Down, expr: synthetic_consecutive_failed_turns >= 3, labels: {severity: page}}]}]`
+	down := worlds.Fault{Name: "outage", Kind: worlds.Outage, Length: time.Hour, At: []time.Duration{2 * time.Hour}}
+	c := worlds.Campaign{
+		Models: []worlds.Model{worlds.Quiet(), worlds.Typical()}, Faults: []worlds.Fault{down},
+		Rules: func(all []worlds.Deployment) ([]backtest.RuleFile, error) {
+			if len(all) != 3 || all[0].Target == all[1].Target || all[1].Model.Name != "typical" {
+				t.Errorf("rules are asked for %d targets", len(all))
+			}
+			return []backtest.RuleFile{{Name: "own", Text: []byte(rule), RuleOptions: pages()}}, nil
+		},
+		Seeds: []uint64{1}, Days: 1, Fleet: 3,
+	}
+	scores, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scores[0]
+	if s.Model != "fleet of 3" || s.Days != 2 || s.ForNothing.Count != 0 {
+		t.Errorf("scored %q: %v days, %d pages for nothing", s.Model, s.Days, s.ForNothing.Count)
+	}
+	if f := s.Faults[0]; f.Incidents != 1 || f.Found != 1 || f.PagesPerIncident == nil || *f.PagesPerIncident != 3 {
+		t.Errorf("scored %+v, want one incident with a page for each target", f)
+	}
+}

@@ -1,0 +1,113 @@
+package worlds
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"synthetic/internal/config/yamlform"
+)
+
+// FaultKind is what a fault does to turns.
+type FaultKind string
+
+const (
+	// Slow multiplies the time to first token.
+	Slow FaultKind = "slow"
+	// SlowDecode multiplies the time per output token.
+	SlowDecode FaultKind = "slow_decode"
+	// Outage refuses turns with HTTP 5xx.
+	Outage FaultKind = "outage"
+	// Hang lets turns wait until their deadline.
+	Hang FaultKind = "hang"
+)
+
+// Fault is a labelled fault, and with its tags that of a scenario file.
+type Fault struct {
+	// Name is how tables call it.
+	Name string    `json:"name" required:"true" examples:"creep"`
+	Kind FaultKind `json:"kind" required:"true" enum:"slow,slow_decode,outage,hang"`
+	// Size is the factor of Slow and SlowDecode.
+	Size float64 `json:"size,omitempty" above:"1" max:"1000" examples:"1.5"`
+	// Share of the turns that are hit; 0 means all.
+	Share yamlform.Share `json:"share,omitempty" examples:"15%"`
+	// Ramp is how long the fault takes to reach its size; 0 is a step.
+	Ramp time.Duration `json:"ramp,omitempty" examples:"1h"`
+	// Length is how long it lasts.
+	Length time.Duration `json:"length" required:"true" min:"1m" max:"30d" examples:"4h"`
+	// Within is the time after which a page is too late to count as found; 0
+	// means Length.
+	Within time.Duration `json:"within,omitempty" min:"1s" examples:"40m"`
+	// At are the onsets, from the end of the warm-up; none means random ones.
+	At []time.Duration `json:"at,omitempty" min:"1" examples:"[2h, 1d6h]"`
+}
+
+// Faults are those that alert quality is measured on.
+func Faults() []Fault {
+	return []Fault{
+		{Name: "TTFT ×3", Kind: Slow, Size: 3, Length: 30 * time.Minute},
+		{Name: "TTFT ×2", Kind: Slow, Size: 2, Length: 30 * time.Minute},
+		{Name: "TTFT ×1.5", Kind: Slow, Size: 1.5, Length: 2 * time.Hour},
+		{Name: "TTFT ×1.3", Kind: Slow, Size: 1.3, Length: 4 * time.Hour, Within: time.Hour},
+		{Name: "TTFT ×4 of 15 % of turns", Kind: Slow, Size: 4, Share: 0.15, Length: time.Hour, Within: 40 * time.Minute},
+		{Name: "TPOT ×1.5", Kind: SlowDecode, Size: 1.5, Length: time.Hour},
+		{Name: "outage", Kind: Outage, Length: 15 * time.Minute},
+		{Name: "hang", Kind: Hang, Length: 15 * time.Minute},
+		// No constant of the detection was chosen on those that come by degrees.
+		{Name: "TTFT ×2 rising for 10 min", Kind: Slow, Size: 2, Ramp: 10 * time.Minute, Length: time.Hour},
+		{Name: "TTFT ×1.5 rising for 30 min", Kind: Slow, Size: 1.5, Ramp: 30 * time.Minute, Length: 3 * time.Hour},
+	}
+}
+
+// Injection is one fault at its time.
+type Injection struct {
+	Fault Fault
+	// From and To are offsets from the start of the source.
+	From, To time.Duration
+}
+
+// recovery is the least time between two injections: the longest window of a
+// page is over by then.
+const recovery = 6 * time.Hour
+
+// Inject spreads faults over [from, to) in random order and at random times of
+// the day, each as often as the others.
+func Inject(faults []Fault, from, to time.Duration, rng *rand.Rand) []Injection {
+	var out []Injection
+	var deck []Fault
+	for at := from; len(faults) > 0; {
+		if len(deck) == 0 {
+			deck = append(deck, faults...)
+			rng.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+		}
+		f := deck[0]
+		deck = deck[1:]
+		at += time.Duration(rng.Int64N(int64(time.Hour)))
+		if at+f.Length+recovery > to {
+			break
+		}
+		out = append(out, Injection{f, at, at + f.Length})
+		at += f.Length + recovery
+	}
+	return out
+}
+
+// size is the factor at a time after the onset.
+func (f Fault) size(after time.Duration) float64 {
+	if after < f.Ramp {
+		return 1 + (f.Size-1)*float64(after)/float64(f.Ramp)
+	}
+	return f.Size
+}
+
+func (f Fault) hits(rng *rand.Rand) bool { return f.Share == 0 || rng.Float64() < float64(f.Share) }
+
+// within is the time in which a page counts as found.
+func (f Fault) within() time.Duration {
+	if f.Within > 0 {
+		return f.Within
+	}
+	return f.Length
+}
+
+func (i Injection) String() string { return fmt.Sprintf("%s at %s", i.Fault.Name, i.From) }

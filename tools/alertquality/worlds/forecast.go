@@ -1,0 +1,75 @@
+package worlds
+
+import (
+	"math"
+	"strconv"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/sink"
+)
+
+// foresee keeps what is exported before each fault that begins until the next
+// scrape.
+func (s *Simulation) foresee() error {
+	for _, t := range s.traffic {
+		for i, inj := range t.injections {
+			if inj.From <= s.scraped || inj.From > s.scraped+s.options.ScrapeInterval {
+				continue
+			}
+			f, err := s.forecast(t.target, inj.Fault)
+			if err != nil {
+				return err
+			}
+			t.forecasts[i] = f
+		}
+	}
+	return nil
+}
+
+// forecast reads what the recorder says of a fault of a target.
+func (s *Simulation) forecast(target string, f Fault) (*float64, error) {
+	signal := f.signal()
+	if signal == "" {
+		return nil, nil // of part of the turns, and of failures, nothing is said
+	}
+	families, err := s.sidecar.Recorder.Only(func(name string) bool { return name == metrics.RegressionDelay }).Gather()
+	if err != nil {
+		return nil, err
+	}
+	size, delay := strconv.FormatFloat(f.Size, 'f', -1, 64), math.NaN()
+	for _, family := range families {
+		for _, m := range family.Metric {
+			if labelOf(m, metrics.LabelTarget) != target || labelOf(m, metrics.LabelSignal) != string(signal) || labelOf(m, metrics.LabelRatio) != size {
+				continue
+			}
+			if v := m.GetGauge().GetValue(); v >= 0 && !(delay <= v) {
+				delay = v
+			}
+		}
+	}
+	return &delay, nil
+}
+
+// signal is what a fault of all turns moves; "" for other faults.
+func (f Fault) signal() sink.Signal {
+	switch {
+	case f.Share != 0 || f.Ramp != 0:
+		return ""
+	case f.Kind == Slow:
+		return sink.TTFT
+	case f.Kind == SlowDecode:
+		return sink.TPOT
+	}
+	return ""
+}
+
+func labelOf(m *dto.Metric, name string) string {
+	for _, l := range m.Label {
+		if l.GetName() == name {
+			return l.GetValue()
+		}
+	}
+	return ""
+}

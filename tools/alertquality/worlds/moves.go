@@ -1,0 +1,169 @@
+package worlds
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// normal and student draw the kicks of a level: of mean 0 and variance 1.
+func normal(rng *rand.Rand) float64 { return rng.NormFloat64() }
+
+// student has four degrees of freedom: its rare kicks are far larger than those
+// of a normal distribution.
+func student(rng *rand.Rand) float64 {
+	return rng.NormFloat64() / math.Sqrt(rng.ExpFloat64()+rng.ExpFloat64())
+}
+
+// wander is a level of standard deviation sd whose autocorrelation falls to 1/e
+// within keep.
+func wander(sd float64, keep time.Duration, kick func(*rand.Rand) float64) move {
+	return func(c *course, rng *rand.Rand) {
+		stay := math.Exp(-courseStep.Seconds() / keep.Seconds())
+		x, size := sd*rng.NormFloat64(), sd*math.Sqrt(1-stay*stay)
+		for i := range c.level {
+			c.level[i] += float32(x)
+			x = stay*x + size*kick(rng)
+		}
+	}
+}
+
+// bursts come perDay times at random, and raise the level by a log amount while
+// they last.
+func bursts(perDay float64, length func(*rand.Rand) time.Duration, amount func(*rand.Rand) float64) move {
+	return func(c *course, rng *rand.Rand) {
+		for at := time.Duration(0); ; {
+			at += time.Duration(rng.ExpFloat64() / perDay * float64(day))
+			took, size := length(rng), amount(rng)
+			if at >= c.length() {
+				return
+			}
+			c.add(at, at+took, size)
+		}
+	}
+}
+
+// spikes are bursts that jump and fade with a time constant, of log-normal size.
+func spikes(perDay float64, fade time.Duration, median float64) move {
+	return func(c *course, rng *rand.Rand) {
+		for at := time.Duration(0); ; {
+			at += time.Duration(rng.ExpFloat64() / perDay * float64(day))
+			size := math.Log(median) * math.Exp(0.5*rng.NormFloat64())
+			if at >= c.length() {
+				return
+			}
+			for i, n := 0, int(4*fade/courseStep); i < n && c.index(at)+i < len(c.level); i++ {
+				c.level[c.index(at)+i] += float32(size * math.Exp(-float64(i)*courseStep.Seconds()/fade.Seconds()))
+			}
+		}
+	}
+}
+
+// hump is a smooth hill of height 1 around an hour of the day.
+func hump(h, center, width float64) float64 {
+	d := (h - center) / width
+	return math.Exp(-d * d / 2)
+}
+
+// officeHours raises the level by a log amount on working days, more in the late
+// morning and in the afternoon, each day by another amount and at another time.
+func officeHours(amount float64) move {
+	return func(c *course, rng *rand.Rand) {
+		height := perDay(c, rng, func(r *rand.Rand) float64 { return amount * max(0.3, 1+0.2*r.NormFloat64()) })
+		late := perDay(c, rng, func(r *rand.Rand) float64 { return 0.3 * r.NormFloat64() })
+		for i := range c.level {
+			d, h := dayOf(i), hour(i)
+			v := height[d] * max(hump(h, 10.8+late[d], 1.7), 0.9*hump(h, 15.3+late[d], 2))
+			if weekend(d) {
+				v *= 0.3
+			}
+			c.level[i] += float32(v)
+		}
+	}
+}
+
+// shifts are deployments: after each gap the level moves for good, from what
+// earlier ones made of it to the next.
+func shifts(gap func(*rand.Rand) time.Duration, next func(level float64, rng *rand.Rand) float64) move {
+	return func(c *course, rng *rand.Rand) {
+		level := 0.0
+		for at := gap(rng); at < c.length(); {
+			level = next(level, rng)
+			until := at + gap(rng)
+			c.add(at, min(until, c.length()), level)
+			at = until
+		}
+	}
+}
+
+// stepWithin steps up or down by a log amount between two, never farther than
+// most from where the level began.
+func stepWithin(least, farthest, most float64) func(float64, *rand.Rand) float64 {
+	return func(level float64, rng *rand.Rand) float64 {
+		size := uniform(rng, least, farthest)
+		if rng.Float64() < 0.5 {
+			size = -size
+		}
+		if math.Abs(level+size) > most {
+			size = -size
+		}
+		return level + size
+	}
+}
+
+// queuePeak is a queue in front of the deployment around noon: at the peak the
+// median turn takes factor times as long, and single turns scatter twice as much.
+// Height and time differ from day to day. quiet days have none.
+func queuePeak(factor float64, quiet func(d int) bool) move {
+	return func(c *course, rng *rand.Rand) {
+		height := perDay(c, rng, func(r *rand.Rand) float64 { return factor * math.Exp(0.12*r.NormFloat64()) })
+		late := perDay(c, rng, func(r *rand.Rand) float64 { return 0.6 * r.NormFloat64() })
+		for i := range c.level {
+			d := dayOf(i)
+			if quiet(d) {
+				continue
+			}
+			// A queue grows as 1/(1-load): slowly first, steeply near the top.
+			load := hump(hour(i), 13.5+late[d], 2.6)
+			top := 1 - 1/height[d]
+			wait := 1 / (1 - top*load*load)
+			c.level[i] += float32(math.Log(wait))
+			c.spread[i] *= float32(1 + load*load)
+		}
+	}
+}
+
+// away lowers the level by a log amount from a day on for some days, again and
+// again after a period, and raises it as before.
+func away(first, days, period int, amount float64) move {
+	return func(c *course, rng *rand.Rand) {
+		for from := time.Duration(first) * day; from < c.length(); from += time.Duration(period) * day {
+			jitter := between(0, 12*time.Hour)(rng)
+			c.add(from+jitter, from+jitter+time.Duration(days)*day, -amount)
+		}
+	}
+}
+
+// missShare lets the share of slow turns drift around a middle: its logit has the
+// standard deviation sd and forgets within keep.
+func missShare(middle, sd float64, keep time.Duration) move {
+	return func(c *course, rng *rand.Rand) {
+		x := &course{level: make([]float32, len(c.level))}
+		wander(sd, keep, normal)(x, rng)
+		offset := math.Log(middle / (1 - middle))
+		for i, v := range x.level {
+			c.slow[i] += float32(1 / (1 + math.Exp(-offset-float64(v))))
+		}
+	}
+}
+
+// seasons are a daily one, highest at 14:00, and a weekly one, of amplitudes on
+// the log scale.
+func seasons(daily, weekly float64) move {
+	return func(c *course, _ *rand.Rand) {
+		for i := range c.level {
+			hours := (time.Duration(i) * courseStep).Hours()
+			c.level[i] += float32(daily*math.Cos(2*math.Pi*(hours-14)/24) + weekly*math.Cos(2*math.Pi*hours/168))
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package worlds
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"synthetic/internal/config/yamlform"
+)
+
+// scenarioFile is the shape of a scenario file.
+type scenarioFile struct {
+	Models []Model `yaml:"models" min:"1" examples:"[{name: busy, like: typical, daily: 0.4}]"`
+	Faults []Fault `yaml:"faults" min:"1" examples:"[{name: creep, kind: slow, size: 1.5, ramp: 1h, length: 4h}]"`
+}
+
+// leastScenario is the remedy of a file that holds no scenario at all.
+const leastScenario = "write at least models: [{name: busy, like: typical, daily: 0.4}]"
+
+// LoadScenario reads and validates a scenario file. A model has the parameters
+// of the named one that it is like, but for those that are written. An error is
+// of type yamlform.Errors and holds every mistake.
+func LoadScenario(path string) (Scenario, error) {
+	data, err := yamlform.Read(path)
+	if err != nil {
+		return Scenario{}, err
+	}
+	var f scenarioFile
+	form, err := yamlform.Decode(path, data, leastScenario, &f)
+	if err != nil {
+		return Scenario{}, err
+	}
+	if len(f.Models)+len(f.Faults) == 0 && form.Err() == nil {
+		form.Mistake("", "", "neither models nor faults are there", leastScenario)
+	}
+	c := checker{form}
+	c.models(f.Models)
+	c.faults(f.Faults)
+	if err := form.Err(); err != nil {
+		return Scenario{}, err
+	}
+	return Scenario(f), nil
+}
+
+// checker completes what a scenario file says, and checks what concerns several
+// keys at once.
+type checker struct{ *yamlform.Form }
+
+func (c checker) models(models []Model) {
+	taken := map[string]string{}
+	var named []string
+	for _, m := range Models() {
+		taken[m.Name] = "a model of the program"
+		named = append(named, m.Name)
+	}
+	for i := range models {
+		m, at := &models[i], yamlform.Index("models", i)
+		c.Name(at, m.Name, "model", taken)
+		base, err := ModelNamed(m.Like)
+		if err == nil {
+			yamlform.Inherit(c.Form, at, m, base)
+			m.Like, m.nature = base.Name, base.nature
+			c.model(at, *m)
+		} else if c.Fine(at + ".like") {
+			c.Mistake(at+".like", m.Like, "is no named model", yamlform.Suggest(m.Like, named, "models"))
+		}
+	}
+}
+
+// model checks parameters that concern each other.
+func (c checker) model(at string, m Model) {
+	inOrder(c, at, "turns_min", "turns_max", m.TurnsMin, m.TurnsMax)
+	inOrder(c, at, "burst_min", "burst_max", m.BurstMin, m.BurstMax)
+	inOrder(c, at, "outlier_min", "outlier_max", m.OutlierMin, m.OutlierMax)
+	c.answerTime(at, m)
+	c.together(at, "shifts_per_month", m.ShiftsPerMonth, "shift_sd: 0.05", m.ShiftSD)
+	c.together(at, "shift_sd", m.ShiftSD, "shifts_per_month: 4", m.ShiftsPerMonth)
+}
+
+// inOrder checks that of two parameters of a model the first is not above the
+// second. The one that was written is to blame.
+func inOrder[T int | float64](c checker, at, low, high string, least, most T) {
+	lowAt, highAt := at+"."+low, at+"."+high
+	switch {
+	case least <= most || !c.Fine(lowAt, highAt):
+	case c.Has(highAt):
+		c.Mistake(highAt, fmt.Sprint(most), fmt.Sprintf("is below %s, which is %v", low, least), fmt.Sprintf("write %v or more, or a lower %s", least, low))
+	default:
+		c.Mistake(lowAt, fmt.Sprint(least), fmt.Sprintf("is above %s, which is %v", high, most), fmt.Sprintf("write %v or less, or a higher %s", most, high))
+	}
+}
+
+// answerTime checks that a usual answer ends before the prober gives it up,
+// which the simulation does not do.
+func (c checker) answerTime(at string, m Model) {
+	key := at + ".output_tokens"
+	if !c.Has(key) {
+		key = at + ".tpot"
+	}
+	took := m.FirstTTFT + time.Duration(m.Output-1)*m.TPOT
+	if took > turnTimeout && c.Fine(at+".output_tokens", at+".tpot", at+".first_ttft") {
+		c.Mistake(key, "", fmt.Sprintf("makes answers of %v, longer than the deadline of a turn of %v", took.Round(time.Second), model.Duration(turnTimeout)), "write fewer output_tokens, or a shorter tpot")
+	}
+}
+
+// together reports a parameter that does nothing while another one is 0.
+func (c checker) together(at, key string, v float64, other string, otherV float64) {
+	name, _, _ := strings.Cut(other, ":")
+	if v > 0 && otherV == 0 && c.Has(at+"."+key) && c.Fine(at+"."+key, at+"."+name) {
+		c.Mistake(at+"."+key, fmt.Sprint(v), "has no effect while "+name+" is 0", "write for example "+other)
+	}
+}
+
+// mostOnset is longer than any run; sums with it still fit in a duration.
+const mostOnset = 10 * 365 * 24 * time.Hour
+
+func (c checker) faults(faults []Fault) {
+	taken := map[string]string{}
+	for i, f := range faults {
+		at := yamlform.Index("faults", i)
+		c.faultName(at, f.Name, taken)
+		c.faultSize(at, f)
+		c.notLonger(at, "ramp", f.Ramp, f.Length)
+		c.notLonger(at, "within", f.Within, f.Length)
+		for j, onset := range f.At {
+			if onset > mostOnset {
+				c.Mistake(yamlform.Index(at+".at", j), model.Duration(onset).String(), fmt.Sprintf("is above %v", model.Duration(mostOnset)), "write a time within --days")
+			}
+		}
+	}
+	if c.Fine("faults") {
+		c.onsets(faults)
+	}
+}
+
+// faultName checks a name, which stands in the cell of a table.
+func (c checker) faultName(at, name string, taken map[string]string) {
+	key := at + ".name"
+	switch first := taken[name]; {
+	case !c.Fine(key):
+		return
+	case len(name) > 63 || strings.ContainsAny(name, "|\r\n"):
+		c.Mistake(key, strings.Join(strings.Fields(name), " "), "is not a valid name", "use one line of up to 63 bytes without |")
+	case first != "":
+		c.Mistake(key, name, "is also the name of "+first, "give each fault its own name")
+	}
+	taken[name] = at
+}
+
+// faultSize checks that a size is there where one is meant.
+func (c checker) faultSize(at string, f Fault) {
+	sized := f.Kind == Slow || f.Kind == SlowDecode
+	switch {
+	case !c.Fine(at + ".kind"):
+	case !sized:
+		c.Useless(at, "on "+string(f.Kind)+", which has no size", "remove it", "size", "ramp")
+	case !c.Has(at+".size") && c.Fine(at):
+		c.Mistake(at+".size", "", "is missing", "write for example size: 1.5, the factor of the slowdown")
+	}
+}
+
+// notLonger checks that a part of a fault is over when the fault is.
+func (c checker) notLonger(at, key string, part, length time.Duration) {
+	if part > length && c.Fine(at+"."+key, at+".length") {
+		most := model.Duration(length)
+		c.Mistake(at+"."+key, model.Duration(part).String(), fmt.Sprintf("is longer than the fault, which lasts %v", most), fmt.Sprintf("write %v or less, or a longer length", most))
+	}
+}
+
+// onsets checks that fixed times are those of every fault, and far enough
+// apart to tell whose page is whose.
+func (c checker) onsets(faults []Fault) {
+	placed := Place(faults, 0)
+	for i, f := range faults {
+		if len(placed) > 0 && len(f.At) == 0 {
+			c.Mistake(yamlform.Index("faults", i), "", "has random times beside faults with fixed ones", "write at for every fault, or for none")
+			return
+		}
+	}
+	for i := 1; i < len(placed); i++ {
+		before, next := placed[i-1], placed[i]
+		if free := before.To + Apart; next.From < free {
+			c.Mistake("faults", "", fmt.Sprintf("%s and %s are too close to tell their pages apart", before, next), fmt.Sprintf("begin %s at %s or later", next.Fault.Name, model.Duration(free.Round(time.Second))))
+			return
+		}
+	}
+}

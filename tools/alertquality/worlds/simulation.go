@@ -1,0 +1,127 @@
+package worlds
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"synthetic/internal/backtest"
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/slo"
+)
+
+// Simulation is simulated deployments under one real Recorder: what a sidecar
+// would export of them, scraped.
+type Simulation struct {
+	sidecar *backtest.Sidecar
+	options SimulationOptions
+	traffic []*traffic
+	scraped time.Duration
+}
+
+// Deployment is one that is simulated, and probed as a target.
+type Deployment struct {
+	Target     string
+	Model      Model
+	Seed       uint64
+	Injections []Injection
+}
+
+// RulesJob returns what the rules must know of the job that probes the deployment.
+func (d Deployment) RulesJob() rules.Job {
+	perMinute := d.Model.ConversationsPerMinute
+	return rules.Job{
+		Target: d.Target, Workload: workloadName, TurnTimeout: turnTimeout,
+		ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * float64(d.Model.TurnsMin+d.Model.TurnsMax) / 2,
+	}
+}
+
+// SimulationOptions define a run. Equal options give equal series.
+type SimulationOptions struct {
+	Deployments []Deployment
+	// SLOs judge every deployment; nil are those that suit each.
+	SLOs []slo.Objective
+	// Policy is that of all deployments together; the zero value is the default.
+	Policy sink.Policy
+	Start  time.Time
+	// Length is the whole run, what comes before the replay included.
+	Length time.Duration
+	// ScrapeInterval is 15 s by default.
+	ScrapeInterval time.Duration
+	// Adaptive is how the probes answer to a first sign of a fault; the zero value
+	// is not at all.
+	Adaptive workload.Adaptive
+}
+
+// NewSimulation returns a simulation at its start.
+func NewSimulation(o SimulationOptions) *Simulation {
+	o.ScrapeInterval = cmp.Or(o.ScrapeInterval, 15*time.Second)
+	s := &Simulation{options: o, sidecar: backtest.NewSidecar(o.Start)}
+	for _, d := range o.Deployments {
+		j := jobOf(d, o)
+		s.sidecar.Add(j)
+		t := newTraffic(d, o.Start, o.Length, s.sidecar)
+		t.setNow = func(at time.Time) { s.sidecar.Now = at }
+		t.pace, t.sign = workload.NewPace(j.Traffic), func() workload.Sign { return s.sidecar.Baselines.Sign(j.Key()) }
+		s.traffic = append(s.traffic, t)
+	}
+	return s
+}
+
+// jobOf is the job of a deployment. What all may page for nothing is divided, as a
+// configuration does.
+func jobOf(d Deployment, o SimulationOptions) sink.Job {
+	policy := cmp.Or(o.Policy, sink.DefaultPolicy())
+	policy.FalsePages /= float64(len(o.Deployments))
+	slos := o.SLOs
+	if slos == nil {
+		slos = backtest.Objectives()
+		slos[0].Threshold = d.Model.TTFTObjective
+	}
+	return sink.Job{
+		Job: probe.Job{
+			Target:   target.Target{Name: d.Target, Model: "simulated", Connection: target.Reuse},
+			Workload: workload.Spec{Name: workloadName, Timeouts: workload.Timeouts{FirstToken: d.Model.FirstToken, Stall: 10 * time.Second, Total: turnTimeout}},
+			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}, Adaptive: o.Adaptive},
+		},
+		Objectives: slos, Policy: policy,
+	}
+}
+
+// play plays every deployment up to a time after the start. One after the other is
+// as good as all at the same time: they share no state.
+func (s *Simulation) play(to time.Duration) {
+	for _, t := range s.traffic {
+		t.advance(to)
+	}
+	s.sidecar.Now = s.options.Start.Add(to)
+}
+
+// WarmUp plays without scraping: a time in which baselines are learned.
+func (s *Simulation) WarmUp(d time.Duration) {
+	s.scraped = d
+	s.play(d)
+}
+
+// Advance implements backtest.Source.
+func (s *Simulation) Advance(ctx context.Context, store *backtest.Store, to time.Time, wanted map[string]bool) error {
+	scrape := s.sidecar.Scraper(store, wanted)
+	for !s.options.Start.Add(s.scraped + s.options.ScrapeInterval).After(to) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.foresee(); err != nil {
+			return err
+		}
+		s.scraped += s.options.ScrapeInterval
+		s.play(s.scraped)
+		if err := scrape(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

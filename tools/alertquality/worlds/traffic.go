@@ -1,0 +1,214 @@
+package worlds
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+)
+
+// Names of the simulated job, where there is but one.
+const (
+	targetName   = "chat"
+	workloadName = "chat"
+)
+
+// traffic simulates conversations with a deployment, event by event, in
+// simulated time.
+type traffic struct {
+	target     string
+	model      Model
+	rng        *rand.Rand
+	course     *course
+	injections []Injection
+	// forecasts are those for the injections, by index.
+	forecasts map[int]*float64
+	start     time.Time
+	sink      probe.Sink
+	// setNow moves the clock of the sink.
+	setNow func(time.Time)
+	events events
+	// pace thins the arrivals, by what sign says; nil for a constant rate.
+	pace *workload.Pace
+	sign func() workload.Sign
+	// arrival is when the next conversation starts.
+	arrival time.Duration
+	current int // injection that is on or comes next
+	// turns and bursts are counted.
+	turns, bursts int
+}
+
+// newTraffic is that with a deployment, at its start.
+func newTraffic(d Deployment, start time.Time, length time.Duration, sink probe.Sink) *traffic {
+	return &traffic{
+		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, length),
+		injections: d.Injections, forecasts: map[int]*float64{}, start: start, sink: sink,
+	}
+}
+
+// talk is a conversation that is held.
+type talk struct {
+	at          time.Duration // of its next event
+	turn, turns int
+	running     bool
+	extra       bool
+	result      probe.Result
+}
+
+// events are conversations by the time of their next event.
+type events []*talk
+
+func (e events) Len() int           { return len(e) }
+func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
+func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)        { *e = append(*e, x.(*talk)) }
+func (e *events) Pop() any {
+	old := *e
+	last := old[len(old)-1]
+	*e = old[:len(old)-1]
+	return last
+}
+
+// advance plays everything up to a time after the start.
+func (t *traffic) advance(to time.Duration) {
+	for {
+		switch {
+		case len(t.events) > 0 && t.events[0].at <= min(to, t.arrival):
+			t.step(t.events[0])
+		case t.arrival <= to:
+			t.begin()
+		default:
+			return
+		}
+	}
+}
+
+// begin starts a conversation and draws when the next one comes.
+func (t *traffic) begin() {
+	c := &talk{at: t.arrival, turns: t.model.TurnsMin + t.rng.IntN(t.model.TurnsMax-t.model.TurnsMin+1)}
+	t.arrival += time.Duration(t.rng.ExpFloat64() / t.perMinute() * float64(time.Minute))
+	t.setNow(t.start.Add(c.at))
+	if t.pace != nil {
+		start := t.pace.Decide(t.start.Add(c.at), t.sign())
+		if start.Changed {
+			t.sink.Observe(probe.Paced{Target: t.target, Workload: workloadName, Rate: t.pace.Rate(), Why: start.Reason})
+		}
+		if start.Reason != "" {
+			t.bursts++
+		}
+		if c.extra = start.Burst; !start.Due {
+			return
+		}
+	}
+	t.sink.Observe(probe.ConversationStart{Target: t.target, Workload: workloadName})
+	heap.Push(&t.events, c)
+}
+
+// perMinute is the rate of arrivals, those included that the pace leaves out.
+func (t *traffic) perMinute() float64 {
+	if t.pace != nil {
+		return t.pace.BurstRate * 60
+	}
+	return t.model.ConversationsPerMinute
+}
+
+// step starts or ends a turn.
+func (t *traffic) step(c *talk) {
+	now := t.start.Add(c.at)
+	t.setNow(now)
+	if !c.running {
+		c.turn++
+		t.ask(c, now)
+		c.running = true
+		c.at = c.result.End.Sub(t.start)
+		heap.Fix(&t.events, 0)
+		return
+	}
+	t.sink.Observe(c.result)
+	c.running = false
+	if c.result.Outcome == probe.Success && c.turn < c.turns {
+		c.at += time.Duration(t.rng.Float64() * 2 * float64(time.Second)) // to think
+		heap.Fix(&t.events, 0)
+		return
+	}
+	heap.Pop(&t.events)
+	t.sink.Observe(probe.Conversation{
+		Target: t.target, Workload: workloadName, Scheduled: c.result.Sent, End: now, Outcome: c.result.Outcome,
+		Turns: c.turn,
+	})
+}
+
+// ask draws how the next turn of a conversation goes.
+func (t *traffic) ask(c *talk, now time.Time) {
+	t.turns++
+	kind, median := probe.First, t.model.FirstTTFT
+	if c.turn > 1 {
+		kind, median = probe.Followup, t.model.FollowupTTFT
+	}
+	t.sink.Observe(probe.Start{Target: t.target, Workload: workloadName, Kind: kind})
+	c.result = probe.Result{
+		Target: t.target, Workload: workloadName, Turn: c.turn, Kind: kind, Burst: c.extra,
+		Scheduled: now, Sent: now, // no trace: exemplars cost as much as all else
+	}
+	fault, after, on := t.fault(c.at)
+	hit := on && fault.hits(t.rng)
+	switch {
+	case hit && fault.Kind == Hang:
+		t.fail(c, probe.TimeoutFirstToken, t.model.FirstToken)
+	case hit && fault.Kind == Outage, t.rng.Float64() < t.model.Failures:
+		t.fail(c, probe.HTTP5xx, 5*time.Millisecond)
+	default:
+		slow, pace := 1.0, 1.0
+		if hit && fault.Kind == Slow {
+			slow = fault.size(after)
+		} else if hit && fault.Kind == SlowDecode {
+			pace = fault.size(after)
+		}
+		t.answer(c, median.Seconds()*slow, pace)
+	}
+}
+
+func (t *traffic) fail(c *talk, o probe.Outcome, after time.Duration) {
+	c.result.Outcome = o
+	c.result.End = c.result.Sent.Add(after)
+}
+
+// answer draws the times of a turn that succeeds, or that its deadline ends.
+func (t *traffic) answer(c *talk, median, pace float64) {
+	m, i := t.model, t.course.index(c.at)
+	log, missed := m.deviation(t.course, i, t.rng)
+	ttft := median * math.Exp(log)
+	// The pace feels the load less than the queue does.
+	tpot := m.TPOT.Seconds() * pace * math.Exp(float64(t.course.level[i])*cmp.Or(m.nature.pace, 1./3)+m.PaceSigma*t.rng.NormFloat64())
+	if ttft > m.FirstToken.Seconds() {
+		t.fail(c, probe.TimeoutFirstToken, m.FirstToken)
+		return
+	}
+	r := &c.result
+	r.Outcome, r.Events = probe.Success, m.Output
+	r.TTFT = probe.Some(time.Duration(ttft * float64(time.Second)))
+	r.AnswerTTFT = r.TTFT
+	r.TPOT = probe.Some(time.Duration(tpot * float64(time.Second)))
+	r.PromptTokens, r.CachedTokens = probe.Some(1500), probe.Some(1200)
+	if missed {
+		r.CachedTokens = probe.Some(0)
+	}
+	r.OutputTokens = probe.Some(m.Output)
+	r.End = r.Sent.Add(r.TTFT.V + time.Duration(m.Output-1)*r.TPOT.V)
+}
+
+// fault is the fault that is on at a time, and since when.
+func (t *traffic) fault(at time.Duration) (f Fault, after time.Duration, on bool) {
+	for t.current < len(t.injections) && t.injections[t.current].To <= at {
+		t.current++
+	}
+	if t.current == len(t.injections) || t.injections[t.current].From > at {
+		return Fault{}, 0, false
+	}
+	i := t.injections[t.current]
+	return i.Fault, at - i.From, true
+}

@@ -1,0 +1,222 @@
+package worlds
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// figures are what a course is like.
+type figures struct {
+	c        *course
+	mean, sd float64
+}
+
+func figuresOf(t *testing.T, name string, length time.Duration) figures {
+	t.Helper()
+	m, err := ModelNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := figures{c: newCourse(m, 7, length)}
+	var sum, squares float64
+	for _, v := range f.c.level {
+		sum += float64(v)
+		squares += float64(v) * float64(v)
+	}
+	n := float64(len(f.c.level))
+	f.mean = sum / n
+	f.sd = math.Sqrt(squares/n - f.mean*f.mean)
+	return f
+}
+
+// autocorrelation is that of the level over a time.
+func (f figures) autocorrelation(over time.Duration) float64 {
+	k, sum := int(over/courseStep), 0.0
+	for i := range len(f.c.level) - k {
+		sum += (float64(f.c.level[i]) - f.mean) * (float64(f.c.level[i+k]) - f.mean)
+	}
+	return sum / float64(len(f.c.level)-k) / (f.sd * f.sd)
+}
+
+// average is that of a track over the hours of some days.
+func (f figures) average(track []float32, from, to float64, days func(d int) bool) float64 {
+	sum, n := 0.0, 0.0
+	for i, v := range track {
+		if h := hour(i); h >= from && h < to && days(dayOf(i)) {
+			sum, n = sum+float64(v), n+1
+		}
+	}
+	return sum / n
+}
+
+// largest is the highest level.
+func (f figures) largest() float64 { return float64(slices.Max(f.c.level)) }
+
+// TestWorlds holds each course to what its description says.
+func TestWorlds(t *testing.T) {
+	every := func(int) bool { return true }
+	working := func(d int) bool { return !weekend(d) }
+	for _, tt := range []struct {
+		world, what string
+		low, high   float64
+		of          func(f figures) float64
+	}{
+		{"quiet", "SD", 0.05, 0.08, func(f figures) float64 { return f.sd }},
+		{"typical", "SD", 0.09, 0.15, func(f figures) float64 { return f.sd }},
+		{"typical", "kept after 10 min", 0.4, 0.75, func(f figures) float64 { return f.autocorrelation(10 * time.Minute) }},
+		{"typical", "afternoon against night", 0.08, 0.25, func(f figures) float64 {
+			return f.average(f.c.level, 14, 16, working) - f.average(f.c.level, 1, 3, working)
+		}},
+		{"autoscale", "share on cold replicas", 0.003, 0.05, func(f figures) float64 { return f.average(f.c.slow, 0, 24, every) }},
+		{"autoscale", "share in the morning against the night", 1.5, 100, func(f figures) float64 {
+			return f.average(f.c.slow, 8, 12, working) / (1e-9 + f.average(f.c.slow, 0, 5, every))
+		}},
+		{"pareto", "share of misses", 0.25, 0.35, func(f figures) float64 { return f.average(f.c.slow, 0, 24, every) }},
+		{"deployments", "largest", math.Log(1.2), 0.3 + math.Log(1.25), figures.largest},
+		{"deployments", "kept after a day", 0.5, 1, func(f figures) float64 { return f.autocorrelation(day) }},
+		{"neighbours", "bursts a day", 2, 4, func(f figures) float64 {
+			n := 0
+			for i := 1; i < len(f.c.level); i++ {
+				if f.c.level[i]-f.c.level[i-1] > 0.35 {
+					n++
+				}
+			}
+			return float64(n) / 60
+		}},
+		{"wander-10m", "SD", 0.14, 0.16, func(f figures) float64 { return f.sd }},
+		{"wander-10m", "kept after 10 min", 0.3, 0.43, func(f figures) float64 { return f.autocorrelation(10 * time.Minute) }},
+		{"wander-1h", "SD", 0.18, 0.22, func(f figures) float64 { return f.sd }},
+		{"wander-1h", "kept after an hour", 0.3, 0.43, func(f figures) float64 { return f.autocorrelation(time.Hour) }},
+		{"wander-6h", "SD", 0.13, 0.17, func(f figures) float64 { return f.sd }},
+		{"wander-6h", "kept after 6 h", 0.25, 0.45, func(f figures) float64 { return f.autocorrelation(6 * time.Hour) }},
+		{"peak", "factor at noon", 2.3, 3.6, func(f figures) float64 { return math.Exp(f.average(f.c.level, 13, 14, every)) }},
+		{"peak", "scatter at noon", 1.7, 2, func(f figures) float64 { return f.average(f.c.spread, 13, 14, every) }},
+		{"weekend", "factor at noon of working days", 2.3, 3.6, func(f figures) float64 { return math.Exp(f.average(f.c.level, 13, 14, working)) }},
+		{"weekend", "level on weekends", -0.03, 0.03, func(f figures) float64 { return f.average(f.c.level, 0, 24, weekend) }},
+		{"holiday", "level on the first one", -0.1, 0.1, func(f figures) float64 {
+			return f.average(f.c.level, 11, 16, func(d int) bool { return d == 9 })
+		}},
+		{"holiday", "factor on the day before", 1.5, 3.6, func(f figures) float64 {
+			return math.Exp(f.average(f.c.level, 12, 15, func(d int) bool { return d == 8 }))
+		}},
+		{"quiet-week", "factor in it", 0.76, 0.80, func(f figures) float64 {
+			in := func(d int) bool { return d >= 10 && d < 18 }
+			out := func(d int) bool { return d >= 20 && d < 34 }
+			return math.Exp(f.average(f.c.level, 0, 6, in) - f.average(f.c.level, 0, 6, out))
+		}},
+		{"hourly-jobs", "after 02:00 against 04:00", 0.4, 0.6, func(f figures) float64 {
+			return f.average(f.c.level, 2.05, 2.4, every) - f.average(f.c.level, 4, 5, every)
+		}},
+		{"maintenance", "in the nights of it", 0.28, 0.42, func(f figures) float64 {
+			in := func(d int) bool { return d%7 >= 1 && d%7 <= 4 }
+			return f.average(f.c.level, 3.3, 4.3, in) - f.average(f.c.level, 1, 2.8, in)
+		}},
+		{"evictions", "share of misses", 0.2, 0.25, func(f figures) float64 { return f.average(f.c.slow, 0, 24, every) }},
+		{"drift", "factor of two weeks", 1.12, 1.17, func(f figures) float64 {
+			at := func(n int) float64 { return f.average(f.c.level, 0, 24, func(d int) bool { return d == n }) }
+			return math.Exp(at(16) - at(2))
+		}},
+		{"prompt-mix", "share in the afternoon", 0.25, 0.35, func(f figures) float64 { return f.average(f.c.slow, 13, 16, working) }},
+		{"prompt-mix", "share at night", 0.04, 0.06, func(f figures) float64 { return f.average(f.c.slow, 0, 4, working) }},
+		{"releases", "share of the canary", 0.05, 0.11, func(f figures) float64 {
+			return f.average(f.c.slow, 11, 12, func(d int) bool { return d%7 == 1 })
+		}},
+	} {
+		if got := tt.of(figuresOf(t, tt.world, 60*day)); got < tt.low || got > tt.high {
+			t.Errorf("%s: %s %.3f, want %.3f to %.3f", tt.world, tt.what, got, tt.low, tt.high)
+		}
+	}
+}
+
+// TestLevelNoise: the parameter of the wandering level is what it is called.
+func TestLevelNoise(t *testing.T) {
+	m := Quiet()
+	m.BurstsPerDay = 0
+	level := newCourse(m, 1, 300*day).level
+	const block = int(30 * time.Minute / courseStep)
+	var squares, n float64
+	for part := range slices.Chunk(level, block) {
+		sum := 0.0
+		for _, v := range part {
+			sum += float64(v)
+		}
+		squares, n = squares+sum/float64(block)*sum/float64(block), n+1
+	}
+	if sd := math.Sqrt(squares / n); math.Abs(sd/m.LevelSD-1) > 0.1 {
+		t.Errorf("30-minute level SD %.4f, want %.4f", sd, m.LevelSD)
+	}
+}
+
+// TestCourseOfASeed: a seed says how a world goes.
+func TestCourseOfASeed(t *testing.T) {
+	for _, m := range Models() {
+		a, again, other := newCourse(m, 3, 9*day), newCourse(m, 3, 9*day), newCourse(m, 4, 9*day)
+		if !reflect.DeepEqual(a, again) {
+			t.Errorf("%s: two courses of a seed differ", m.Name)
+		}
+		if reflect.DeepEqual(a, other) {
+			t.Errorf("%s: two seeds have the same course", m.Name)
+		}
+	}
+}
+
+// TestSingleTurns holds the tails of single turns to what the models say.
+func TestSingleTurns(t *testing.T) {
+	const n = 200_000
+	for world, want := range map[string]struct{ slower3, slower8, missed [2]float64 }{
+		"quiet":  {[2]float64{0.001, 0.005}, [2]float64{0, 0.002}, [2]float64{0, 0}},
+		"pareto": {[2]float64{0.1, 0.2}, [2]float64{0.003, 0.03}, [2]float64{0.27, 0.33}},
+	} {
+		m, err := ModelNamed(world)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, rng := newCourse(m, 1, 30*day), rand.New(rand.NewPCG(1, 1))
+		var slower3, slower8, missed float64
+		for range n {
+			log, miss := m.deviation(c, rng.IntN(len(c.level)), rng)
+			if log > math.Log(3) {
+				slower3++
+			}
+			if log > math.Log(8) {
+				slower8++
+			}
+			if miss {
+				missed++
+			}
+		}
+		for what, v := range map[string]struct {
+			got  float64
+			want [2]float64
+		}{"×3": {slower3, want.slower3}, "×8": {slower8, want.slower8}, "missed": {missed, want.missed}} {
+			if share := v.got / n; share < v.want[0] || share > v.want[1] {
+				t.Errorf("%s: share of turns %s: %.4f, want %v", world, what, share, v.want)
+			}
+		}
+	}
+}
+
+// TestHeldOutIsSaid: a reader of scores is told which models were held out, and
+// what each is about.
+func TestHeldOutIsSaid(t *testing.T) {
+	held := 0
+	for _, m := range Models() {
+		if m.nature.about == "" || !strings.Contains(m.describe(), m.nature.about) {
+			t.Errorf("%s: described as %q", m.Name, m.describe())
+		}
+		if m.HeldOut() {
+			held++
+			if !strings.Contains(m.describe(), "held out") {
+				t.Errorf("%s is held out and not said to be: %q", m.Name, m.describe())
+			}
+		}
+	}
+	if held < 3 {
+		t.Errorf("%d models are held out", held)
+	}
+}
