@@ -61,9 +61,9 @@ func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error)
 	return backtest.Report{Settings: replay.Settings(), Scores: scores}, err
 }
 
-// judgedBy are the jobs of a log, and what their rules are made from: as the
-// configuration has them or, for those that it does not name, as the log shows
-// them. What all may page for nothing is divided among the jobs of the log.
+// jobsAndRules returns the jobs of the log and the input of their rules. Jobs that the
+// configuration does not name are defined by the log. The jobs of the log share the false pages
+// that the policy allows.
 func (f *backtestFlags) judgedBy(survey backtest.Survey) ([]sink.Job, rules.Input, error) {
 	named, err := f.configured()
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *backtestFlags) judgedBy(survey backtest.Survey) ([]sink.Job, rules.Inpu
 			ConversationsPerMinute: s.ConversationsPerMinute, TurnsPerMinute: s.TurnsPerMinute,
 		})
 	}
-	// An SLO of targets that are not in the log has nothing to say, nor to do.
+	// An SLO whose targets are not in the log would only add rules without data.
 	in.SLOs = slices.DeleteFunc(slices.Clone(in.SLOs), func(o slo.Objective) bool {
 		return !slices.ContainsFunc(in.Jobs, func(j rules.Job) bool { return o.CoversJob(j.Target, j.Workload) })
 	})

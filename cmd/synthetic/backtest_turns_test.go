@@ -18,8 +18,8 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// TestRunWritesWhatBacktestReads: the log of a sidecar, rotated as it goes, is
-// whole and can be replayed.
+// TestRunWritesWhatBacktestReads: a sidecar writes and rotates a log, and backtest replays all
+// of it.
 func TestRunWritesWhatBacktestReads(t *testing.T) {
 	t.Parallel()
 	_, server := fastDeployment(t)
@@ -38,14 +38,14 @@ func TestRunWritesWhatBacktestReads(t *testing.T) {
 		t.Errorf("synthetic_turn_log_dropped_total is %v, %v", v, ok)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "turns*.jsonl*"))
-	if err != nil || len(files) < 4 { // with the lock
+	if err != nil || len(files) < 4 { // one is the lock file
 		t.Fatalf("%v: the log is in %q", err, files)
 	}
 	out, errs := newBuffer(), newBuffer()
 	args := []string{"backtest", "--warm-up=0", "--turns", path}
 	for _, f := range files {
 		if f != path && !strings.HasSuffix(f, ".lock") {
-			args = append(args, f) // as a shell spells turns*
+			args = append(args, f) // as a shell expands turns*
 		}
 	}
 	if code := run(t.Context(), args, out, errs); code != exitOK {
@@ -57,12 +57,11 @@ func TestRunWritesWhatBacktestReads(t *testing.T) {
 	}
 }
 
-// weather is what is wrong with a target at a time since the start of a log: how
-// many times as slow it is, or that it is down.
+// weather returns what is wrong with a target at a time after the start of the log: by which
+// factor it is slow, or that it is down.
 type weather func(target string, at time.Duration) (slow float64, down bool)
 
-// writeTurns writes a log of two targets that are probed with four conversations
-// a minute.
+// writeTurns writes a log of two targets with four conversations a minute.
 func writeTurns(t *testing.T, path string, start time.Time, length time.Duration, w weather) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -87,8 +86,8 @@ func writeTurns(t *testing.T, path string, start time.Time, length time.Duration
 	}
 }
 
-// TestBacktestOfTurns: what was wrong with one target is found there, and what
-// was wrong with both is found at both.
+// TestBacktestOfTurns: an incident of one target is found at that target, and an incident of
+// both at both.
 func TestBacktestOfTurns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -137,8 +136,8 @@ func TestBacktestOfTurns(t *testing.T) {
 			}
 		}
 		got = append(got, one)
-		if math.Abs(s.Days-0.5) > 0.01 || s.Hours <= 0 || s.ForNothing.Per30DaysHigh == nil {
-			t.Errorf("target %q: %v days, %v hours firing, %+v", s.Target, s.Days, s.Hours, s.ForNothing)
+		if math.Abs(s.Days-0.5) > 0.01 || s.Hours <= 0 || s.AllFalsePages.Per30DaysHigh == nil {
+			t.Errorf("target %q: %v days, %v hours firing, %+v", s.Target, s.Days, s.Hours, s.AllFalsePages)
 		}
 		for _, p := range s.Pages {
 			if s.Target != "" && p.Target != s.Target || len(p.Alerts) == 0 || !p.End.After(p.Start) {
@@ -196,8 +195,8 @@ func TestBacktestOfOtherRules(t *testing.T) {
 	}
 }
 
-// TestBacktestOfTurnsOfAConfiguration: its SLOs judge the turns, and what it does
-// not name, or the log does not have, does no harm.
+// TestBacktestOfTurnsOfAConfiguration: the SLOs of the configuration judge the turns. Targets
+// that only the configuration or only the log has do no harm.
 func TestBacktestOfTurnsOfAConfiguration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Incident is a labelled time in which something was wrong.
+// Incident is a labelled time during which something was wrong.
 type Incident struct {
 	Name     string
 	From, To time.Time
-	// Within is the time in which a page must come to count as found.
+	// Within is how soon after From a page must come for the incident to count as found.
 	Within time.Duration
-	// Target is what it was wrong with; "" for every target.
+	// Target is the affected target; "" means all targets.
 	Target string
 	// Forecast is the delay until a page, in seconds, that the sidecar exported just
 	// before the incident: +Inf if it expected no page, NaN if it exported no delay
@@ -19,50 +19,50 @@ type Incident struct {
 	Forecast *float64
 }
 
-// Detection is what a pager made of an incident.
-type Detection struct {
+// detection says when alerts found an incident.
+type detection struct {
 	Incident Incident
-	// Pages is how many pages came between its start and Grace after its end,
-	// second calls left out.
+	// Pages counts the pages from the start of the incident until Grace after its end, without
+	// second calls.
 	Pages int
-	// ToPage is from the start of the incident to the first page, ToTicket to the
-	// first ticket, +Inf if none came in time; ToResolve from its end to the end of
-	// the last page, NaN if none came; all in seconds.
+	// ToPage and ToTicket are the seconds from the start to the first page and the first
+	// ticket, +Inf if none came in time. ToResolve is the seconds from the end of the incident
+	// to the end of its last page, NaN without a page.
 	ToPage, ToTicket, ToResolve float64
 }
 
-// ToEither is from the start of the incident to the first page or ticket.
-func (v Detection) ToEither() float64 { return min(v.ToPage, v.ToTicket) }
+// toEither returns the seconds from the start of the incident to the first page or ticket.
+func (v detection) toEither() float64 { return min(v.ToPage, v.ToTicket) }
 
 const (
-	// Grace is how long after the end of an incident a page still belongs to it:
-	// what was measured lies in the past.
+	// Grace is how long after the end of an incident a page still belongs to it, because alerts
+	// look at measurements of the past.
 	Grace = 15 * time.Minute
-	// secondCall is how long after the end of an incident that had its page
-	// another one is a second call for it.
+	// secondCall is how long after the end of an incident another page is a second call, if the
+	// incident already had a page.
 	secondCall = 30 * time.Minute
 )
 
-// Judged is a page and what it belongs to.
-type Judged struct {
-	Page
-	// Incident is the name of what it belongs to, "" for nothing.
+// judgedPage is a page and the incident it belongs to.
+type judgedPage struct {
+	page
+	// Incident is the name of the incident; "" for a false page.
 	Incident string
-	// SecondCall says that it came within half an hour after the end of an incident
-	// that had had its page. It belongs to nothing.
+	// SecondCall is true for a false page within half an hour after the end of an incident that
+	// already had a page.
 	SecondCall bool
 }
 
-// Detect sorts pages into incidents; tickets only tell when they came. Pages and
-// tickets are in order of From.
-func Detect(pages []Page, tickets []Span, incidents []Incident) ([]Detection, []Judged) {
-	judged := make([]Judged, len(pages))
+// judge assigns pages to incidents. Tickets only give the time to the first ticket. Pages and
+// tickets must be sorted by from.
+func judge(pages []page, tickets []Span, incidents []Incident) ([]detection, []judgedPage) {
+	judged := make([]judgedPage, len(pages))
 	for i, p := range pages {
-		judged[i].Page = p
+		judged[i].page = p
 	}
-	var detections []Detection
+	var detections []detection
 	for _, inc := range incidents {
-		detections = append(detections, detect(inc, judged, tickets))
+		detections = append(detections, findPages(inc, judged, tickets))
 	}
 	for i := range judged {
 		judged[i].SecondCall = judged[i].SecondCall && judged[i].Incident == ""
@@ -70,13 +70,13 @@ func Detect(pages []Page, tickets []Span, incidents []Incident) ([]Detection, []
 	return detections, judged
 }
 
-// detect looks for the pages of one incident, and marks them.
-func detect(inc Incident, pages []Judged, tickets []Span) Detection {
-	v := Detection{Incident: inc, ToPage: math.Inf(1), ToTicket: math.Inf(1), ToResolve: math.NaN()}
+// findPages finds the pages of one incident and marks them.
+func findPages(inc Incident, pages []judgedPage, tickets []Span) detection {
+	v := detection{Incident: inc, ToPage: math.Inf(1), ToTicket: math.Inf(1), ToResolve: math.NaN()}
 	called := map[string]bool{} // by target
 	for i := range pages {
 		p := &pages[i]
-		if p.From.Before(inc.From) || p.From.After(inc.To.Add(secondCall)) || !covers(p.Target, inc.Target) {
+		if p.From.Before(inc.From) || p.From.After(inc.To.Add(secondCall)) || !sameTarget(p.Target, inc.Target) {
 			continue
 		}
 		switch late := p.From.Sub(inc.To); {
@@ -92,18 +92,18 @@ func detect(inc Incident, pages []Judged, tickets []Span) Detection {
 		if after := p.From.Sub(inc.From); v.Pages == 1 && after <= inc.Within {
 			v.ToPage = after.Seconds()
 		}
-		// With several targets the last to begin need not be the last to end.
+		// With several targets the page that begins last need not end last.
 		v.ToResolve = max(0, p.To.Sub(inc.To).Seconds(), orZero(v.ToResolve))
 	}
 	v.ToTicket = toTicket(inc, tickets)
 	return v
 }
 
-// toTicket is how long it took until the first ticket, in seconds.
+// toTicket returns the seconds until the first ticket.
 func toTicket(inc Incident, tickets []Span) float64 {
 	for _, t := range tickets {
 		after := t.From.Sub(inc.From)
-		if after >= 0 && after <= inc.Within && covers(t.Labels.Get(labelTarget), inc.Target) {
+		if after >= 0 && after <= inc.Within && sameTarget(t.Labels.Get(labelTarget), inc.Target) {
 			return after.Seconds()
 		}
 	}

@@ -22,8 +22,8 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// stepRules use what a replay has to get right: a series that ends, a recorded
-// one that goes stale, waiting, keeping, and a rule that reads another.
+// stepRules cover the difficult cases of a replay: a series that ends, a recorded series that
+// becomes stale, for, keep_firing_for, and a rule that reads another rule.
 const stepRules = `
 groups:
   - name: one
@@ -53,8 +53,8 @@ groups:
         labels: {severity: page}
 `
 
-// TestReplayIsStepByStep holds the replay, which asks the engine once for many
-// steps, to what rule groups of a Prometheus do at each step.
+// TestReplayIsStepByStep compares the replay, which makes one query for many steps, with the
+// rule groups of Prometheus, which evaluate each step.
 func TestReplayIsStepByStep(t *testing.T) {
 	from, to := epoch().Add(48*time.Hour), epoch().Add(62*time.Hour)
 	log := turnsWithFaults(t, epoch(), to)
@@ -62,7 +62,7 @@ func TestReplayIsStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Run(t.Context(), warmedUp(t, log, from), []*RuleSet{set}, from, to)
+	got, err := Replay(t.Context(), warmedUp(t, log, from), []*RuleSet{set}, from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,28 +100,28 @@ func turnsWithFaults(t *testing.T, start, end time.Time) *turnlog.Log {
 		}
 		turns = append(turns, turn)
 	}
-	return opened(t, turns...)
+	return openLog(t, turns...)
 }
 
 // warmedUp returns a replay of log that has learned its baselines until from.
-func warmedUp(t *testing.T, log *turnlog.Log, from time.Time) *Turns {
+func warmedUp(t *testing.T, log *turnlog.Log, from time.Time) *turnSource {
 	t.Helper()
 	survey, err := SurveyTurns(t.Context(), log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := NewTurns(log, []sink.Job{survey.Jobs[0].Job(Objectives(), sink.DefaultPolicy())}, survey.First, 30*time.Second)
+	src, err := newTurnSource(log, []sink.Job{survey.Jobs[0].Job(Objectives(), sink.DefaultPolicy())}, survey.First, 30*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(src.Close)
-	if err := src.WarmUp(t.Context(), from); err != nil {
+	if err := src.warmUp(t.Context(), from); err != nil {
 		t.Fatal(err)
 	}
 	return src
 }
 
-// stepByStep runs the rules in groups of Prometheus, on its own storage.
+// stepByStep evaluates the rules with Prometheus's rule groups and storage.
 func stepByStep(t *testing.T, src Source, reads []string, from, to time.Time) []Span {
 	t.Helper()
 	storage := teststorage.New(t)
@@ -144,7 +144,7 @@ func stepByStep(t *testing.T, src Source, reads []string, from, to time.Time) []
 	for _, name := range reads {
 		wanted[name] = true
 	}
-	store, seen := NewStore(), newSpans()
+	store, seen := NewStore(), newSpanCollector()
 	states := map[*promrules.AlertingRule]*rule{}
 	for at := from; at.Before(to); at = at.Add(30 * time.Second) {
 		if err := src.Advance(t.Context(), store, at, wanted); err != nil {
@@ -162,7 +162,7 @@ func stepByStep(t *testing.T, src Source, reads []string, from, to time.Time) []
 			t.Fatal(err)
 		}
 		if at.Truncate(time.Minute).Equal(at) {
-			continue // groups run at half a minute past
+			continue // groups are evaluated at half a minute past
 		}
 		for _, g := range groups {
 			for _, r := range g.Rules() {

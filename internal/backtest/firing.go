@@ -5,34 +5,33 @@ import (
 	"time"
 )
 
-// Firing is for how long something fired, in hours, added up over targets.
+// Firing says how long alerts fired, in hours, summed over targets.
 type Firing struct {
 	Hours float64 `json:"hours_firing"`
-	// ForNothing are the hours outside of all incidents and the 15 minutes after
-	// them, Longest the longest time of them without a break.
-	ForNothing float64 `json:"hours_firing_for_nothing"`
-	Longest    float64 `json:"longest_hours_firing_for_nothing"`
-	// LongestAlerts are those that fired for the longest.
+	// FalseHours is the time outside all incidents and the 15 minutes after them. LongestFalse
+	// is the longest such time without a break.
+	FalseHours   float64 `json:"hours_firing_for_nothing"`
+	LongestFalse float64 `json:"longest_hours_firing_for_nothing"`
+	// LongestAlerts are the alerts that fired during LongestFalse.
 	LongestAlerts []string `json:"longest_firing_for_nothing_alerts,omitempty"`
 }
 
-// add takes pages of a run with these incidents.
-func (f *Firing) add(pages []Page, incidents []Incident) {
+// add adds the pages of a run with the given incidents.
+func (f *Firing) add(pages []page, incidents []Incident) {
 	for _, p := range pages {
 		f.Hours += p.To.Sub(p.From).Hours()
 		for _, piece := range outside(p, incidents) {
-			f.ForNothing += piece.Hours()
-			if piece.Hours() > f.Longest {
-				f.Longest, f.LongestAlerts = piece.Hours(), p.Alerts
+			f.FalseHours += piece.Hours()
+			if piece.Hours() > f.LongestFalse {
+				f.LongestFalse, f.LongestAlerts = piece.Hours(), p.Alerts
 			}
 		}
 	}
 }
 
-// outside are the pieces of a page that lie outside of all incidents that it can
-// be about.
-func outside(p Page, incidents []Incident) []time.Duration {
-	about := slices.DeleteFunc(slices.Clone(incidents), func(i Incident) bool { return !covers(p.Target, i.Target) })
+// outside returns the parts of a page that lie outside all incidents of its target.
+func outside(p page, incidents []Incident) []time.Duration {
+	about := slices.DeleteFunc(slices.Clone(incidents), func(i Incident) bool { return !sameTarget(p.Target, i.Target) })
 	slices.SortFunc(about, func(a, b Incident) int { return a.From.Compare(b.From) })
 	var pieces []time.Duration
 	at := p.From

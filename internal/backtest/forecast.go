@@ -12,7 +12,7 @@ type ForecastScore struct {
 }
 
 // scoreForecasts scores the detections that have a forecast; nil if none has.
-func scoreForecasts(detections []Detection) *ForecastScore {
+func scoreForecasts(detections []detection) *ForecastScore {
 	var forecast, replayed []float64
 	for _, d := range detections {
 		if f := d.Incident.Forecast; f != nil && !math.IsNaN(*f) {

@@ -6,11 +6,11 @@ import (
 )
 
 func TestScoreForecasts(t *testing.T) {
-	detection := func(forecast, toPage float64) Detection {
-		return Detection{Incident: Incident{Forecast: &forecast}, ToPage: toPage}
+	detected := func(forecast, toPage float64) detection {
+		return detection{Incident: Incident{Forecast: &forecast}, ToPage: toPage}
 	}
-	got := scoreForecasts([]Detection{
-		detection(600, 300), detection(math.Inf(1), math.Inf(1)), detection(500, 900), detection(math.NaN(), 1), {Incident: Incident{}},
+	got := scoreForecasts([]detection{
+		detected(600, 300), detected(math.Inf(1), math.Inf(1)), detected(500, 900), detected(math.NaN(), 1), {Incident: Incident{}},
 	})
 	if got == nil || got.Incidents != 3 || *got.MedianForecast != 600 || *got.MedianReplayed != 900 {
 		t.Errorf("scored %+v", got)

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// FuzzReadIncidents holds that what is accepted lasts, and reads the same when it
-// is written down.
+// FuzzReadIncidents: accepted incidents have a length, and can be written and read again.
 func FuzzReadIncidents(f *testing.F) {
 	f.Add("# what was wrong\nouter, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z\n")
 	f.Add("a,0000-01-01T00:00:00Z,9999-12-31T23:59:59Z\n\"b\nc\",2026-01-05T00:00:00+23:59,2026-01-05T00:00:00.000000001+23:59\n")
@@ -34,7 +33,7 @@ func FuzzReadIncidents(f *testing.F) {
 		same := func(a, b Incident) bool {
 			return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Within == b.Within && a.Target == b.Target
 		}
-		// A name that begins like a comment or with a space is not one when written.
+		// The CSV reader drops leading spaces and comments, so such names do not survive.
 		plain := !slices.ContainsFunc(all, func(i Incident) bool {
 			return strings.ContainsAny(i.Name+i.Target, "#\r\n \t\u0085\u00a0") || i.Name == ""
 		})

@@ -7,33 +7,33 @@ import (
 	"synthetic/internal/rules"
 )
 
-// groupWait is how long Alertmanager waits before it says the first word of a
-// group, by the example that comes with the rules: what is held back until then
-// was never said.
+// groupWait is the group_wait of the example configuration for Alertmanager. An alert that is
+// inhibited for its first groupWait is not sent.
 const groupWait = 30 * time.Second
 
-// Inhibit leaves out what is held back from its beginning to its end, and lets
-// begin when it was first said what is held back at its beginning. What is held back
-// holds back, too. The spans are in order of From, and stay so.
-func Inhibit(spans []Span, by []rules.Inhibition) []Span {
+// inhibit removes spans that are inhibited from beginning to end. A span that is inhibited at
+// its beginning then begins when Alertmanager first sends it. Inhibited spans inhibit others,
+// too. The spans are sorted by From before and after.
+func inhibit(spans []Span, by []rules.Inhibition) []Span {
 	out := spans
 	for _, rule := range by {
-		sources := slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return !is(s, rule.Sources, rule.SourceLabels) })
+		sources := slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return !matches(s, rule.Sources, rule.SourceLabels) })
 		if len(sources) > 0 {
-			out = heldBack(out, rule, sources)
+			out = applyInhibition(out, rule, sources)
 		}
 	}
 	return out
 }
 
-// heldBack applies a rule that has sources.
-func heldBack(spans []Span, rule rules.Inhibition, sources []Span) []Span {
+// applyInhibition applies a rule to spans. sources are the spans that inhibit others by this
+// rule.
+func applyInhibition(spans []Span, rule rules.Inhibition, sources []Span) []Span {
 	var out []Span
 	for _, s := range spans {
-		// What a rule means on both sides is not held back by it.
-		if is(s, rule.Targets, rule.TargetLabels) && !is(s, rule.Sources, rule.SourceLabels) {
+		// A span that matches both sides of a rule is not inhibited by it.
+		if matches(s, rule.Targets, rule.TargetLabels) && !matches(s, rule.Sources, rule.SourceLabels) {
 			var said bool
-			if s.From, said = firstSaid(s, slices.DeleteFunc(slices.Clone(sources), func(by Span) bool { return !alike(s, by, rule.Equal) })); !said {
+			if s.From, said = firstSent(s, slices.DeleteFunc(slices.Clone(sources), func(by Span) bool { return !sameLabels(s, by, rule.Equal) })); !said {
 				continue
 			}
 		}
@@ -43,9 +43,9 @@ func heldBack(spans []Span, rule rules.Inhibition, sources []Span) []Span {
 	return out
 }
 
-// is says that a span is of one of the alerts, and has one of the values of each
-// label.
-func is(s Span, alerts []string, of map[string][]string) bool {
+// matches reports whether a span is of one of the alerts and has one of the given values of
+// each label.
+func matches(s Span, alerts []string, of map[string][]string) bool {
 	for name, values := range of {
 		if !slices.Contains(values, s.Labels.Get(name)) {
 			return false
@@ -54,17 +54,16 @@ func is(s Span, alerts []string, of map[string][]string) bool {
 	return slices.Contains(alerts, s.Alert)
 }
 
-// alike says that two spans have the same values of labels; one that both lack is
-// alike.
-func alike(a, b Span, names []string) bool {
+// sameLabels reports whether two spans have equal values of the labels. Two missing labels are
+// equal.
+func sameLabels(a, b Span, names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return a.Labels.Get(name) != b.Labels.Get(name) })
 }
 
-// firstSaid is the first time from which on nothing holds a span back for as
-// long as Alertmanager waits; false if there is none. What was said once stays
-// said. The spans by which it is held back are in order of From. An alert that
-// nothing held back counts however short it is.
-func firstSaid(s Span, by []Span) (at time.Time, said bool) {
+// firstSent returns when Alertmanager first sends the alert s: when no source has inhibited it
+// for groupWait. It returns false if that never happens. An alert that was sent stays sent. An
+// alert that is never inhibited is sent however short it is. sources is sorted by From.
+func firstSent(s Span, by []Span) (at time.Time, said bool) {
 	at = s.From
 	for _, b := range by {
 		if !b.From.Before(at.Add(groupWait)) {

@@ -5,26 +5,25 @@ import (
 	"time"
 )
 
-// labelTarget says which deployment an alert is about. An alert without it is
-// about the whole fleet, or about the prober.
+// labelTarget is the label for the target of an alert. An alert without it is about the whole
+// fleet or about the prober.
 const labelTarget = "target"
 
-// Page is a time in which at least one alert of a pager fired for a target,
-// without a break. Alertmanager groups by target, so one page is one call.
-type Page struct {
+// page is a time during which at least one alert of a target fires without a break.
+// Alertmanager groups by target, so a page is one notification.
+type page struct {
 	From, To time.Time
 	// Target is "" for a page about the whole fleet.
 	Target string
-	// Alerts are the names of those that fired, sorted.
+	// Alerts are the names of the alerts that fired, sorted.
 	Alerts []string
 }
 
-// Pages merges the spans of each target that overlap or touch. If alert is not
-// "", only spans of that alert count. The spans, and the pages, are in order of
-// From.
-func Pages(spans []Span, alert string) []Page {
-	var pages []Page
-	last := map[string]int{} // by target
+// mergePages merges the spans of each target that overlap or touch. If alert is not "", it
+// ignores all other alerts. The spans must be sorted by From; the pages are sorted, too.
+func mergePages(spans []Span, alert string) []page {
+	var pages []page
+	last := map[string]int{} // index of the target's last page
 	for _, s := range spans {
 		if alert != "" && s.Alert != alert {
 			continue
@@ -33,7 +32,7 @@ func Pages(spans []Span, alert string) []Page {
 		i, known := last[target]
 		if !known || s.From.After(pages[i].To) {
 			last[target] = len(pages)
-			pages = append(pages, Page{s.From, s.To, target, []string{s.Alert}})
+			pages = append(pages, page{s.From, s.To, target, []string{s.Alert}})
 			continue
 		}
 		p := &pages[i]
@@ -47,6 +46,6 @@ func Pages(spans []Span, alert string) []Page {
 	return pages
 }
 
-// covers reports whether what is about one target, "" for all of them, is about
-// another, too.
-func covers(a, b string) bool { return a == "" || b == "" || a == b }
+// sameTarget reports whether two targets are equal or one of them is "", which means all
+// targets.
+func sameTarget(a, b string) bool { return a == "" || b == "" || a == b }

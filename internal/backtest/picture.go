@@ -8,9 +8,8 @@ import (
 	"synthetic/internal/chart"
 )
 
-// WritePicture draws, as SVG, how long each rule set took to page each fault of
-// a model: a bar from the median to the p90. What it missed in more than half
-// of the incidents is not drawn.
+// WritePicture draws as SVG how long each rule set took to page each fault of a model: a bar
+// from the median to the p90. There is no bar if more than half of the incidents were missed.
 func (r Report) WritePicture(w io.Writer, model string) error {
 	c := chart.Chart{
 		Title: "Time to page, median to p90: " + model,
@@ -31,7 +30,7 @@ func (r Report) WritePicture(w io.Writer, model string) error {
 	return err
 }
 
-// rows names the faults, from the top down.
+// rows returns a tick for each fault, from the top down.
 func rows(s Score) []chart.Tick {
 	var all []chart.Tick
 	for i := len(s.Faults) - 1; i >= 0; i-- {
@@ -40,7 +39,7 @@ func rows(s Score) []chart.Tick {
 	return all
 }
 
-// bars are those of one rule set, a little below those of the sets before it.
+// bars returns the bars of rule set number n, a little below those of the previous set.
 func bars(s Score, n int) chart.Series {
 	out := chart.Series{Name: s.Rules, Color: n, Bars: true}
 	for i, f := range s.Faults {

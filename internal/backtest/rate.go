@@ -2,23 +2,23 @@ package backtest
 
 import "gonum.org/v1/gonum/mathext"
 
-// month is what rates are given for, in days.
+// month is the number of days that rates are given for.
 const month = 30
 
-// Rate is how many of something there were in a time, and how many that makes in
-// 30 days, with the 95 % interval of a Poisson count (Garwood's, which is exact).
+// Rate is a count and the same per 30 days, each with the exact 95 % interval of a Poisson
+// count (Garwood).
 type Rate struct {
 	Count     int     `json:"count"`
 	CountLow  float64 `json:"count_low"`
 	CountHigh float64 `json:"count_high"`
-	// All null without any day.
+	// The rates are null without any day.
 	Per30Days     *float64 `json:"per_30_days"`
 	Per30DaysLow  *float64 `json:"per_30_days_low"`
 	Per30DaysHigh *float64 `json:"per_30_days_high"`
 }
 
-// NewRate is the rate of a count in some days.
-func NewRate(count int, days float64) Rate {
+// newRate returns the rate of a count in some days.
+func newRate(count int, days float64) Rate {
 	low, high := garwood(count)
 	r := Rate{Count: count, CountLow: low, CountHigh: high}
 	if days > 0 {
@@ -28,8 +28,8 @@ func NewRate(count int, days float64) Rate {
 	return r
 }
 
-// garwood are the means at which a Poisson count at least, and at most, as large
-// is just 2.5 % likely.
+// garwood returns the two Poisson means for which a count of at least, and at most, this size
+// has a probability of 2.5 %.
 func garwood(count int) (low, high float64) {
 	const tail = 0.025
 	if count > 0 {

@@ -18,16 +18,15 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 )
 
-// Blocks replays the directory of a Prometheus TSDB, read only. Native
-// histograms are left out.
+// Blocks reads the data directory of a Prometheus without changing it. It ignores native
+// histograms.
 type Blocks struct {
 	db      *tsdb.DBReadOnly
 	sandbox string
 	from    time.Time
 }
 
-// OpenBlocks opens a data directory. What comes from before from is history
-// that the rules may look back at. Close it after use.
+// OpenBlocks opens a data directory and reads it from the given time. The caller must close it.
 func OpenBlocks(dir string, from time.Time) (*Blocks, error) {
 	sandbox, err := os.MkdirTemp("", "synthetic-backtest")
 	if err != nil {
@@ -41,7 +40,7 @@ func OpenBlocks(dir string, from time.Time) (*Blocks, error) {
 	return &Blocks{db, sandbox, from}, nil
 }
 
-// Close lets go of the directory.
+// Close closes the directory.
 func (b *Blocks) Close() error {
 	defer os.RemoveAll(b.sandbox)
 	return b.db.Close()
@@ -76,15 +75,15 @@ func (b *Blocks) Advance(ctx context.Context, store *Store, to time.Time, wanted
 	return nil
 }
 
-// Remote replays what a Prometheus server answers to query_range. A series that
-// ended shows its last value for five minutes more than the rules saw it.
+// Remote reads from a Prometheus server with query_range, which returns the last value of a
+// series for five minutes after the series ended.
 type Remote struct {
 	api  promv1.API
 	step time.Duration
 	from time.Time
 }
 
-// NewRemote reads from a Prometheus at a URL in steps of the scrape interval.
+// NewRemote returns a reader of the Prometheus at url, with query steps of the scrape interval.
 func NewRemote(url string, step time.Duration, from time.Time) (*Remote, error) {
 	client, err := api.NewClient(api.Config{Address: url})
 	if err != nil {
@@ -93,8 +92,7 @@ func NewRemote(url string, step time.Duration, from time.Time) (*Remote, error) 
 	return &Remote{promv1.NewAPI(client), step, from}, nil
 }
 
-// rangePoints is how many points one query asks for; Prometheus gives at most
-// 11,000.
+// rangePoints is the number of points per query; Prometheus allows 11,000.
 const rangePoints = 10_000
 
 // Advance implements Source.

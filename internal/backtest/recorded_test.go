@@ -19,8 +19,8 @@ import (
 // epoch is a Monday at midnight.
 func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 
-// recording is a gauge that is 1 for an hour from the second hour on, sampled
-// every 30 s for six hours.
+// recording calls each with the samples of a gauge, every 30 s for six hours. The gauge is 1 in
+// the third hour and 0 otherwise.
 func recording(each func(at time.Time, v float64)) {
 	for t := time.Duration(0); t < 6*time.Hour; t += 30 * time.Second {
 		v := 0.0
@@ -47,7 +47,7 @@ func brokenRules(t *testing.T) []*RuleSet {
 	return sets
 }
 
-// scoreRecording scores the last five hours.
+// scoreRecording scores the last five hours of recording.
 func scoreRecording(t *testing.T, src Source) Score {
 	t.Helper()
 	incident := Incident{Name: "broken", From: epoch().Add(2 * time.Hour), To: epoch().Add(3 * time.Hour), Within: time.Hour}

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// ScoreRecording scores rule sets on recorded series between two times. A
-// recording without incidents counts as healthy: every page on it is false.
+// ScoreRecording scores rule sets on recorded series between two times. Without incidents the
+// recording counts as healthy, and every page is false.
 func ScoreRecording(ctx context.Context, src Source, sets []*RuleSet, incidents []Incident, from, to time.Time) ([]Score, error) {
-	spans, err := Run(ctx, src, sets, from, to)
+	spans, err := Replay(ctx, src, sets, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func ScoreRecording(ctx context.Context, src Source, sets []*RuleSet, incidents 
 	return ScoreSets("recorded", sets, incidentNames(incidents), []Outcome{run}), nil
 }
 
-// incidentNames are the names in order of their first incident.
+// incidentNames returns the names in order of first appearance.
 func incidentNames(incidents []Incident) []string {
 	var names []string
 	for _, i := range incidents {
@@ -31,9 +31,8 @@ func incidentNames(incidents []Incident) []string {
 	return names
 }
 
-// ReadIncidents reads labelled incidents: lines of name, start and end, the
-// times as RFC 3339, and of the target if it was not with every one. A first line
-// of these words is passed over.
+// ReadIncidents reads CSV lines of name, start, end, and optionally target. The times are RFC
+// 3339. A header line is skipped.
 func ReadIncidents(r io.Reader) ([]Incident, error) {
 	c := csv.NewReader(r)
 	c.FieldsPerRecord, c.Comment, c.TrimLeadingSpace = -1, '#', true

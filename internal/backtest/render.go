@@ -12,14 +12,13 @@ import (
 	"text/template"
 )
 
-// Report is what a backtest gives.
+// Report is the result of a backtest.
 type Report struct {
-	// Settings say in words how it was made, one line each.
+	// Settings describe how the scores were made, one line each.
 	Settings []string `json:"settings"`
 	Scores   []Score  `json:"scores"`
 }
 
-// WriteJSON writes the report with every figure.
 func (r Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -63,8 +62,7 @@ func (r Report) Files() ([]File, error) {
 //go:embed report.md.tmpl
 var scoreTables string
 
-// WriteMarkdown writes the tables: the sets side by side, then the alerts of
-// each set.
+// WriteMarkdown writes the tables of the report.
 func (r Report) WriteMarkdown(w io.Writer) error { return r.write(w, scoreTables, r) }
 
 // write fills a form of tables with data.
@@ -91,8 +89,8 @@ func (r Report) write(w io.Writer, form string, data any) error {
 	return t.Execute(w, data)
 }
 
-// found says of how many incidents a page came in time, and of how many a page
-// or a ticket, as two cells.
+// found returns two table cells: of how many incidents a page came in time, and of how many a
+// page or a ticket.
 func found(faults []FaultScore) string {
 	all, paged, either := 0, 0, 0
 	for _, f := range faults {
@@ -101,15 +99,15 @@ func found(faults []FaultScore) string {
 	return fmt.Sprintf("%d of %d | %d of %d", paged, all, either, all)
 }
 
-// scores are those of a model's rule sets as pagers of all targets, or of their
-// alerts alone.
+// scores returns the scores of a model over all targets: those of whole rule sets, or those of
+// single alerts.
 func (r Report) scores(model string, ofAlerts bool) []Score {
 	return slices.DeleteFunc(slices.Clone(r.Scores), func(s Score) bool {
 		return s.Model != model || s.Target != "" || (s.Alert != "") != ofAlerts
 	})
 }
 
-// Models lists the noise models in the order of the scores.
+// Models lists the models in the order of the scores.
 func (r Report) Models() []string {
 	var names []string
 	for _, s := range r.Scores {
@@ -120,7 +118,7 @@ func (r Report) Models() []string {
 	return names
 }
 
-// number writes a figure in a unit, or a dash where there is none.
+// number formats a figure in a unit, or a dash if it is unknown.
 func number(v *float64, unit float64, format string) string {
 	if v == nil {
 		return "–"

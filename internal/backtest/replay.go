@@ -1,9 +1,8 @@
-// Package backtest replays probe series, simulated or recorded, through
-// Prometheus's own rule engine at accelerated time and scores the rules as
-// pagers: what they page, how soon, and how often for nothing.
+// Package backtest replays the series of a prober through Prometheus's own rule engine in
+// accelerated time, and scores the rules: which incidents they page, how soon, and how many
+// pages are false.
 //
-// It takes any rule file, so that rules of different makers can be laid side
-// by side on the same series.
+// Any rule file can be scored, so different rules can be compared on the same series.
 package backtest
 
 import (
@@ -26,44 +25,41 @@ import (
 
 // Source fills a store.
 type Source interface {
-	// Advance appends every sample up to a time, which never falls. wanted are
-	// the names that will be read.
+	// Advance appends every sample up to a time; each call has a later time. wanted are the
+	// names of the series that the rules read.
 	Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error
 }
 
-// Chunk is how much time is replayed at once. Each rule is evaluated for all
-// steps of a chunk by one range query, which gives the same values as one
-// instant query per step and is many times faster.
+// Chunk is the time replayed at once. One range query evaluates a rule for all steps of a
+// chunk. It gives the same values as an instant query per step, many times faster.
 const Chunk = 6 * time.Hour
 
-// evalPhase is when, within its interval, a group is evaluated after a scrape:
-// Prometheus spreads groups, and the middle is the mean.
+// evalPhase sets when a group is evaluated: 1/evalPhase of its interval after the scrape.
+// Prometheus spreads groups over the interval; this is the mean.
 const evalPhase = 2
 
-// Span is a time in which an alert fired: From its first evaluation, To the
-// first at which it did not.
+// Span is a time during which an alert fired, from the first evaluation at which it fired to
+// the first at which it did not.
 type Span struct {
 	Alert    string
 	Labels   labels.Labels
 	From, To time.Time
 }
 
-// replay is one run of several rule sets over one source.
 type replay struct {
 	sets   []*RuleSet
-	store  *Store // what was scraped
+	store  *Store // the scraped series
 	engine *promql.Engine
-	spans  []*spans // by set
-	// recorded holds what each set records.
+	spans  []*spanCollector // by rule set
+	// recorded holds the recorded series of each rule set.
 	recorded []*Store
-	// present are the series that a recording rule gave at its last step, for
-	// their staleness markers.
+	// present holds the series that each recording rule had at its last step, to add staleness
+	// markers when they end.
 	present map[*rule]map[uint64]*Series
 }
 
-// Run replays a source from one time to another and returns what fired, by
-// rule set.
-func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) ([][]Span, error) {
+// Replay replays src between two times and returns the spans of each rule set.
+func Replay(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) ([][]Span, error) {
 	r := &replay{
 		sets: sets, store: NewStore(), present: map[*rule]map[uint64]*Series{},
 		engine: promql.NewEngine(promql.EngineOpts{
@@ -74,9 +70,9 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 	defer r.engine.Close()
 	wanted, keep := map[string]bool{}, map[string]time.Duration{}
 	for _, s := range sets {
-		r.spans = append(r.spans, newSpans())
+		r.spans = append(r.spans, newSpanCollector())
 		own := NewStore()
-		own.base = r.store
+		own.scraped = r.store
 		r.recorded = append(r.recorded, own)
 		s.lookbacks(keep)
 		for _, name := range s.Reads() {
@@ -103,7 +99,7 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 	return out, nil
 }
 
-// evaluate runs every rule over the steps in [from, to).
+// evaluate evaluates every rule at the steps in [from, to).
 func (r *replay) evaluate(ctx context.Context, from, to time.Time) error {
 	for i, set := range r.sets {
 		for _, one := range set.rules {
@@ -128,7 +124,7 @@ func (r *replay) evaluate(ctx context.Context, from, to time.Time) error {
 	return nil
 }
 
-// steps are the first and the last evaluation in [from, to).
+// steps returns the first and the last evaluation in [from, to).
 func steps(interval time.Duration, from, to time.Time) (start, end time.Time, ok bool) {
 	start = from.Truncate(interval).Add(interval / evalPhase)
 	if start.Before(from) {
@@ -158,7 +154,7 @@ func (r *replay) query(ctx context.Context, store *Store, one *rule, start, end 
 	if err != nil {
 		return nil, err
 	}
-	// The engine takes its points back when the query is closed.
+	// Closing the query returns its points to the engine, so copy them.
 	out := make(promql.Matrix, len(matrix))
 	for i, s := range matrix {
 		out[i] = promql.Series{Metric: s.Metric, Floats: append([]promql.FPoint(nil), s.Floats...)}
@@ -166,8 +162,8 @@ func (r *replay) query(ctx context.Context, store *Store, one *rule, start, end 
 	return out, nil
 }
 
-// record stores what a recording rule gave, with a staleness marker where a
-// series ends, as a rule group does.
+// record stores the result of a recording rule. Like a rule group, it adds a staleness marker
+// where a series ends.
 func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, end time.Time) error {
 	first, last, step := timestamp.FromTime(start), timestamp.FromTime(end), one.interval.Milliseconds()
 	stale := math.Float64frombits(value.StaleNaN)
@@ -182,7 +178,7 @@ func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, en
 		to := store.Series(s.Metric)
 		expected := first
 		if r.present[one][h] == nil && len(s.Floats) > 0 {
-			expected = s.Floats[0].T // nothing ended before
+			expected = s.Floats[0].T // no earlier point
 		}
 		for _, p := range s.Floats {
 			if p.T > expected {
@@ -206,9 +202,9 @@ func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, en
 	return nil
 }
 
-// named gives series the name and the labels of a recording rule. What is one
-// series then may have been several, of different steps: an "or" gives the metrics
-// of its one side at some and those of the other at others.
+// named gives series the name and labels of a recording rule. Several series can become one:
+// "or" returns the metrics of its left side at some steps and those of its right side at
+// others.
 func (one *rule) named(matrix promql.Matrix) (promql.Matrix, error) {
 	var out promql.Matrix
 	at := map[uint64]int{}
@@ -238,9 +234,9 @@ func (one *rule) named(matrix promql.Matrix) (promql.Matrix, error) {
 	return out, nil
 }
 
-// alert moves an alert's state through the steps. The query that it makes is
-// answered from what the range query gave.
-func (r *replay) alert(ctx context.Context, one *rule, matrix promql.Matrix, start, end time.Time, into *spans) error {
+// alert moves the state of an alert through the steps. Its query is answered from the result of
+// the range query.
+func (r *replay) alert(ctx context.Context, one *rule, matrix promql.Matrix, start, end time.Time, into *spanCollector) error {
 	next := make([]int, len(matrix))
 	for at := start; !at.After(end); at = at.Add(one.interval) {
 		t := timestamp.FromTime(at)
@@ -252,7 +248,7 @@ func (r *replay) alert(ctx context.Context, one *rule, matrix promql.Matrix, sta
 			}
 		}
 		if len(vector) == 0 && one.alert.ActiveAlertsCount() == 0 {
-			continue // nothing to find and nothing to end
+			continue // no state to change
 		}
 		answer := func(context.Context, string, time.Time) (promql.Vector, error) { return vector, nil }
 		if _, err := one.alert.Eval(ctx, 0, at, answer, &url.URL{}, 0); err != nil {

@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/rules"
 )
 
-// RuleFile is a rule file to be scored.
+// RuleFile is a rule file to score.
 type RuleFile struct {
 	// Name identifies the rules in reports.
 	Name string

@@ -18,14 +18,13 @@ import (
 	promrules "github.com/prometheus/prometheus/rules"
 )
 
-// RuleSet is the content of a rule file, in an order in which no rule reads
-// what a later one records.
+// RuleSet holds the rules of a file, sorted so that no rule reads a series that a later rule
+// records.
 type RuleSet struct {
-	// Name is how reports call it.
+	// Name identifies the rules in reports.
 	Name  string
 	rules []*rule
-	// pages and tickets are the severities of each; no pages means all that are no
-	// tickets.
+	// pages and tickets are severities. Without pages, all alerts that are not tickets page.
 	pages, tickets []string
 }
 
@@ -40,17 +39,17 @@ type rule struct {
 	alert      *promrules.AlertingRule // nil for a recording rule
 }
 
-// RuleOptions choose what is taken of a rule file.
+// RuleOptions select the rules of a file.
 type RuleOptions struct {
-	// Interval is that of the groups which have none of their own.
+	// Interval is for groups that set none.
 	Interval time.Duration
-	// Severities are those of the alerts that count as pages, Tickets those of the
-	// alerts that count as tickets; alerts of others are left out, and so is what
-	// only they read. No Severities takes every alert.
+	// Alerts with one of the Severities are pages, those with one of the Tickets are tickets.
+	// Other alerts are ignored, and so are the rules that only they read. Without Severities
+	// every alert is a page.
 	Severities, Tickets []string
 }
 
-// LoadRules reads the text of a rule file.
+// LoadRules parses a rule file.
 func LoadRules(name string, text []byte, o RuleOptions) (*RuleSet, error) {
 	syntax := parser.NewParser(parser.Options{})
 	groups, errs := rulefmt.Parse(text, false, model.LegacyValidation, syntax, slog.New(slog.DiscardHandler))
@@ -67,10 +66,10 @@ func LoadRules(name string, text []byte, o RuleOptions) (*RuleSet, error) {
 			all = append(all, one)
 		}
 	}
-	if err := anyPages(all, o.Severities); err != nil {
+	if err := checkPages(all, o.Severities); err != nil {
 		return nil, fmt.Errorf("reading the rules %q: %w", name, err)
 	}
-	sorted, err := sortRules(needed(all, o))
+	sorted, err := sortRules(selectRules(all, o))
 	if err != nil {
 		return nil, fmt.Errorf("reading the rules %q: %w", name, err)
 	}
@@ -96,7 +95,7 @@ func newRule(syntax parser.Parser, g rulefmt.RuleGroup, r rulefmt.Rule, interval
 		return nil, fmt.Errorf("%s reads ALERTS, which a replay does not write: leave the rule out", one.name)
 	}
 	if !one.records {
-		// Annotations decide nothing and cost the most, so they are left out.
+		// Annotations are left out: they change no score and cost the most time.
 		one.alert = promrules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), time.Duration(r.KeepFiringFor),
 			labels.FromMap(r.Labels), labels.EmptyLabels(), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
 	}
@@ -106,7 +105,7 @@ func newRule(syntax parser.Parser, g rulefmt.RuleGroup, r rulefmt.Rule, interval
 // staleAfter is Prometheus's default lookback.
 const staleAfter = 5 * time.Minute
 
-// lookback is how far back an expression reads.
+// lookback returns how far back an expression reads.
 func lookback(expr parser.Expr) time.Duration {
 	at := time.UnixMilli(math.MaxInt32 * 1000)
 	oldest, newest := promql.FindMinMaxTime(&parser.EvalStmt{Expr: expr, Start: at, End: at, LookbackDelta: staleAfter})
@@ -116,14 +115,14 @@ func lookback(expr parser.Expr) time.Duration {
 	return max(staleAfter, at.Sub(time.UnixMilli(oldest)))
 }
 
-// labelSeverity says which alerts count as pages.
+// labelSeverity is the label that tells pages from tickets.
 const labelSeverity = "severity"
 
-// anyPages refuses rules of which no alert has one of the severities: they would
-// be scored as a pager that never pages.
-func anyPages(all []*rule, severities []string) error {
+// checkPages returns an error if no alert has one of the severities, because such rules would
+// never page.
+func checkPages(all []*rule, severities []string) error {
 	if len(severities) == 0 {
-		return nil // every alert is one
+		return nil // every alert pages
 	}
 	var others []string
 	for _, r := range all {
@@ -138,8 +137,8 @@ func anyPages(all []*rule, severities []string) error {
 	return fmt.Errorf("no alert has the label %s at %q, which are the pages; the alerts there are have it at %q: choose of those, or set the label", labelSeverity, severities, slices.Compact(others))
 }
 
-// needed leaves out alerts of other severities, and what only they read.
-func needed(all []*rule, o RuleOptions) []*rule {
+// selectRules drops alerts of other severities, and the rules that only they read.
+func selectRules(all []*rule, o RuleOptions) []*rule {
 	if len(o.Severities) == 0 {
 		return all
 	}
@@ -161,9 +160,9 @@ func needed(all []*rule, o RuleOptions) []*rule {
 	return slices.DeleteFunc(all, func(r *rule) bool { return !keep[r] })
 }
 
-// sortRules puts what is recorded before what reads it, and keeps the order of
-// the file otherwise. Prometheus does the same within a group; between groups
-// it may read a value that is one interval old.
+// sortRules puts recording rules before the rules that read them, and otherwise keeps the
+// order. Prometheus does the same within a group. Between groups it can read a value that is
+// one interval old.
 func sortRules(all []*rule) ([]*rule, error) {
 	open := map[string]int{}
 	for _, r := range all {
@@ -189,7 +188,7 @@ func sortRules(all []*rule) ([]*rule, error) {
 	return sorted, nil
 }
 
-// Reads lists the names of the series that the rules read and do not record.
+// Reads returns the names of the series that the rules read and do not record.
 func (s *RuleSet) Reads() []string {
 	names := map[string]bool{}
 	for _, r := range s.rules {
@@ -205,7 +204,7 @@ func (s *RuleSet) Reads() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// lookbacks raises, by name, how far back series are read.
+// lookbacks raises the entries of longest, which holds by series name how far back rules read.
 func (s *RuleSet) lookbacks(by map[string]time.Duration) {
 	for _, r := range s.rules {
 		for _, name := range r.reads {
@@ -214,7 +213,7 @@ func (s *RuleSet) lookbacks(by map[string]time.Duration) {
 	}
 }
 
-// Alerts lists the names of the alerts that page.
+// Alerts returns the names of the alerts that page.
 func (s *RuleSet) Alerts() []string {
 	var names []string
 	for _, r := range s.rules {

@@ -10,22 +10,20 @@ import (
 	"synthetic/internal/rules"
 )
 
-// FaultScore is how a pager did on one kind of fault.
+// FaultScore says how well a rule set found the incidents of one name.
 type FaultScore struct {
-	Fault string `json:"fault"`
-	// Incidents is how many of them there were.
-	Incidents int `json:"incidents"`
-	// Found is how many were paged in time, FoundEither of how many a page or a
-	// ticket came in time.
+	Fault     string `json:"fault"`
+	Incidents int    `json:"incidents"`
+	// Found counts the incidents that were paged in time, FoundEither those with a page or a
+	// ticket in time.
 	Found       int `json:"found"`
 	FoundEither int `json:"found_page_or_ticket"`
-	// Recall is the share that was paged in time, RecallTicket that of which a
-	// ticket came in time, RecallEither that of either.
+	// The shares of incidents with a page, a ticket, and either of them in time.
 	Recall       float64 `json:"recall"`
 	RecallTicket float64 `json:"recall_ticket"`
 	RecallEither float64 `json:"recall_page_or_ticket"`
-	// Times in seconds. Those to page, to ticket and to either are of all incidents,
-	// missed ones at +Inf (null); those to resolve of the paged ones.
+	// Times in seconds. Times to a page or a ticket are of all incidents; a missed one counts
+	// as +Inf, and the result is then null. Times to resolve are of paged incidents.
 	MedianToPage    *float64 `json:"median_to_page_seconds"`
 	P90ToPage       *float64 `json:"p90_to_page_seconds"`
 	MedianToTicket  *float64 `json:"median_to_ticket_seconds"`
@@ -34,45 +32,43 @@ type FaultScore struct {
 	P90ToEither     *float64 `json:"p90_to_page_or_ticket_seconds"`
 	MedianToResolve *float64 `json:"median_to_resolve_seconds"`
 	P90ToResolve    *float64 `json:"p90_to_resolve_seconds"`
-	// PagesPerIncident is of the paged ones; above 1 is flapping.
+	// PagesPerIncident is of the paged incidents; above 1 is flapping.
 	PagesPerIncident *float64 `json:"pages_per_incident"`
-	// Forecast is what was said to be seen; null where nothing was said.
+	// Forecast is null if no incident had a forecast.
 	Forecast *ForecastScore `json:"forecast,omitempty"`
 }
 
-// Score is how a pager did.
+// Score says how well a rule set did, or one of its alerts.
 type Score struct {
 	Model string `json:"model"`
 	Rules string `json:"rules"`
-	// Alert is one alert of the rules, "" for all of them as one pager.
+	// Alert is one alert of the rules; "" for all alerts together.
 	Alert string `json:"alert,omitempty"`
-	// Target is one target, "" for all of them. A page about the whole fleet finds
-	// the incidents of each target, and belongs to nothing only here.
+	// Target is one target; "" for all of them. A page about the whole fleet finds the
+	// incidents of every target. If it is false, it counts only in the score of all targets.
 	Target string `json:"target,omitempty"`
-	// Days are all that were scored: HealthyDays and FaultyDays.
+	// Days is HealthyDays + FaultyDays.
 	Days float64 `json:"days"`
-	// ForNothing are the pages on all days that belong to no incident, SecondCalls
-	// those of them within half an hour after one that had its page.
-	ForNothing  Rate `json:"pages_for_nothing"`
-	SecondCalls int  `json:"second_calls"`
-	// Firing is for how long the pages fired, Tickets for how long the tickets did,
-	// each alert by itself.
+	// AllFalsePages counts the pages on all days that belong to no incident. SecondCalls of
+	// them came within half an hour after the end of an incident that already had a page.
+	AllFalsePages Rate `json:"pages_for_nothing"`
+	SecondCalls   int  `json:"second_calls"`
+	// Firing is of the pages, Tickets of the tickets, each ticket alert by itself.
 	Firing
 	Tickets Firing `json:"tickets"`
-	// TurnsPerDay and BurstsPerDay are those of the probes on days without faults;
-	// null where they are not simulated.
+	// TurnsPerDay and BurstsPerDay count the simulated probes on days without faults.
 	TurnsPerDay  *float64 `json:"turns_per_day,omitempty"`
 	BurstsPerDay *float64 `json:"bursts_per_day,omitempty"`
-	// Pages lists every page, if there was one run.
+	// Pages lists every page if there was only one run.
 	Pages []PageScore `json:"pages,omitempty"`
-	// HealthyDays are those without any incident, in runs of their own, and
-	// HealthyPages the pages on them.
+	// HealthyDays are the days of runs without any incident, and HealthyPages the pages on
+	// them.
 	HealthyDays  float64 `json:"healthy_days"`
 	HealthyPages int     `json:"healthy_pages"`
 	// FalsePer30Days is HealthyPages per 30 days; null without healthy days.
 	FalsePer30Days *float64 `json:"false_pages_per_30_days"`
-	// FaultyDays are those of the runs with incidents, FalsePages the pages on
-	// them that belong to no incident, and TruePages those that do.
+	// FaultyDays are the days of runs with incidents. FalsePages on them belong to no incident,
+	// TruePages do.
 	FaultyDays float64      `json:"faulty_days"`
 	FalsePages int          `json:"false_pages"`
 	TruePages  int          `json:"true_pages"`
@@ -80,13 +76,12 @@ type Score struct {
 	Faults     []FaultScore `json:"faults"`
 }
 
-// PageScore is one page.
 type PageScore struct {
 	Start  time.Time `json:"start"`
 	End    time.Time `json:"end"`
 	Alerts []string  `json:"alerts"`
 	Target string    `json:"target,omitempty"`
-	// Incident is what it belongs to, "" for nothing.
+	// Incident is the name of the incident; "" for a false page.
 	Incident   string `json:"incident,omitempty"`
 	SecondCall bool   `json:"second_call,omitempty"`
 }
@@ -101,19 +96,19 @@ type Outcome struct {
 	Targets []string
 }
 
-// ScoreSets scores the outcomes of runs: each set as one pager, for all targets
-// and for each that the outcomes name, and then each of its alerts alone.
+// ScoreSets scores runs. Each rule set gets a score for all targets, one for each target that
+// the outcomes name, and one for each of its alerts.
 func ScoreSets(model string, sets []*RuleSet, faults []string, outcomes []Outcome) []Score {
 	var scores []Score
 	for i, set := range sets {
 		said := make([][]Span, len(outcomes))
 		for n, o := range outcomes {
-			said[n] = Inhibit(o.Spans[i], rules.Inhibitions())
+			said[n] = inhibit(o.Spans[i], rules.Inhibitions())
 		}
 		score := func(alert, target string) {
 			t := newTally(faults)
 			for n, o := range outcomes {
-				t.add(set.calls(said[n], alert).of(target), incidentsOf(o.Incidents, target), o.Days)
+				t.add(set.notifications(said[n], alert).forTarget(target), incidentsOf(o.Incidents, target), o.Days)
 			}
 			s := t.score()
 			s.Model, s.Rules, s.Alert, s.Target = model, set.Name, alert, target
@@ -133,7 +128,7 @@ func ScoreSets(model string, sets []*RuleSet, faults []string, outcomes []Outcom
 	return scores
 }
 
-// targetsOf are the targets that outcomes name.
+// targetsOf returns the targets that outcomes name, sorted.
 func targetsOf(outcomes []Outcome) []string {
 	var all []string
 	for _, o := range outcomes {
@@ -143,22 +138,22 @@ func targetsOf(outcomes []Outcome) []string {
 	return slices.Compact(all)
 }
 
-// incidentsOf are those that a target, "" for any, had.
+// incidentsOf returns the incidents of a target; "" means all targets.
 func incidentsOf(all []Incident, target string) []Incident {
-	return slices.DeleteFunc(slices.Clone(all), func(i Incident) bool { return !covers(i.Target, target) })
+	return slices.DeleteFunc(slices.Clone(all), func(i Incident) bool { return !sameTarget(i.Target, target) })
 }
 
-// calls are what a pager says in a run.
-type calls struct {
-	pages   []Page
+// notifications are what a pager sends in a run.
+type notifications struct {
+	pages   []page
 	tickets []Span
-	// target restricts what belongs to nothing to that target, "" to all.
+	// target is the only target whose false pages count; "" means all.
 	target string
 }
 
-// calls tells the pages from the tickets of a run. If alert is not "", only spans
-// of that alert count.
-func (s *RuleSet) calls(spans []Span, alert string) calls {
+// notifications splits the spans of a run into pages and tickets. If alert is not "", it
+// ignores all other alerts.
+func (s *RuleSet) notifications(spans []Span, alert string) notifications {
 	var pages, tickets []Span
 	for _, one := range spans {
 		switch {
@@ -169,38 +164,36 @@ func (s *RuleSet) calls(spans []Span, alert string) calls {
 			pages = append(pages, one)
 		}
 	}
-	return calls{pages: Pages(pages, ""), tickets: tickets}
+	return notifications{pages: mergePages(pages, ""), tickets: tickets}
 }
 
-// of are the calls that a target gets, "" for all: its own, and those for the
-// whole fleet.
-func (c calls) of(target string) calls {
-	return calls{
-		slices.DeleteFunc(slices.Clone(c.pages), func(p Page) bool { return !covers(p.Target, target) }),
-		slices.DeleteFunc(slices.Clone(c.tickets), func(s Span) bool { return !covers(s.Labels.Get(labelTarget), target) }),
+// forTarget returns the notifications about a target and about the whole fleet; "" means all.
+func (c notifications) forTarget(target string) notifications {
+	return notifications{
+		slices.DeleteFunc(slices.Clone(c.pages), func(p page) bool { return !sameTarget(p.Target, target) }),
+		slices.DeleteFunc(slices.Clone(c.tickets), func(s Span) bool { return !sameTarget(s.Labels.Get(labelTarget), target) }),
 		target,
 	}
 }
 
-// tally sums up the runs of a Score.
+// tally sums up the runs of one Score.
 type tally struct {
 	sum     Score
 	faults  []string // in order
-	byFault map[string][]Detection
+	byFault map[string][]detection
 }
 
 func newTally(faults []string) *tally {
-	return &tally{faults: faults, byFault: map[string][]Detection{}}
+	return &tally{faults: faults, byFault: map[string][]detection{}}
 }
 
-// add takes a run; one without incidents is a healthy one.
-func (t *tally) add(c calls, incidents []Incident, days float64) {
-	detections, judged := Detect(c.pages, c.tickets, incidents)
-	// What is about the whole fleet and belongs to nothing is nothing of a single
-	// target's.
-	judged = slices.DeleteFunc(judged, func(j Judged) bool { return j.Target != c.target && c.target != "" && j.Incident == "" })
+// add adds a run. A run without incidents is healthy.
+func (t *tally) add(c notifications, incidents []Incident, days float64) {
+	detections, judged := judge(c.pages, c.tickets, incidents)
+	// A false page about the whole fleet does not count for a single target.
+	judged = slices.DeleteFunc(judged, func(j judgedPage) bool { return j.Target != c.target && c.target != "" && j.Incident == "" })
 	nothing := 0
-	var all []Page
+	var all []page
 	for _, j := range judged {
 		if j.Incident == "" {
 			nothing++
@@ -208,11 +201,11 @@ func (t *tally) add(c calls, incidents []Incident, days float64) {
 		if j.SecondCall {
 			t.sum.SecondCalls++
 		}
-		all = append(all, j.Page)
+		all = append(all, j.page)
 		t.sum.Pages = append(t.sum.Pages, PageScore{j.From.UTC(), j.To.UTC(), j.Alerts, j.Target, j.Incident, j.SecondCall})
 	}
 	t.sum.Firing.add(all, incidents)
-	t.sum.Tickets.add(alone(c.tickets), incidents)
+	t.sum.Tickets.add(alertPages(c.tickets), incidents)
 	if len(incidents) == 0 {
 		t.sum.HealthyDays += days
 		t.sum.HealthyPages += nothing
@@ -226,20 +219,20 @@ func (t *tally) add(c calls, incidents []Incident, days float64) {
 	}
 }
 
-// alone are spans as pages of one alert each.
-func alone(spans []Span) []Page {
-	var pages []Page
+// alertPages returns a page for each span.
+func alertPages(spans []Span) []page {
+	var pages []page
 	for _, s := range spans {
-		pages = append(pages, Page{s.From, s.To, s.Labels.Get(labelTarget), []string{s.Alert}})
+		pages = append(pages, page{s.From, s.To, s.Labels.Get(labelTarget), []string{s.Alert}})
 	}
 	return pages
 }
 
-// score adds the figures that are quotients.
+// score computes the rates and shares.
 func (t *tally) score() Score {
 	s := t.sum
 	s.Days = s.HealthyDays + s.FaultyDays
-	s.ForNothing = NewRate(s.HealthyPages+s.FalsePages, s.Days)
+	s.AllFalsePages = newRate(s.HealthyPages+s.FalsePages, s.Days)
 	if s.HealthyDays > 0 {
 		s.FalsePer30Days = finite(float64(s.HealthyPages) * month / s.HealthyDays)
 	}
@@ -254,11 +247,11 @@ func (t *tally) score() Score {
 	return s
 }
 
-func scoreFault(name string, detections []Detection) FaultScore {
+func scoreFault(name string, detections []detection) FaultScore {
 	var toPage, toTicket, toEither, toResolve []float64
 	pages := 0
 	for _, v := range detections {
-		toPage, toTicket, toEither = append(toPage, v.ToPage), append(toTicket, v.ToTicket), append(toEither, v.ToEither())
+		toPage, toTicket, toEither = append(toPage, v.ToPage), append(toTicket, v.ToTicket), append(toEither, v.toEither())
 		if v.Pages > 0 {
 			pages += v.Pages
 			toResolve = append(toResolve, v.ToResolve)
@@ -277,7 +270,7 @@ func scoreFault(name string, detections []Detection) FaultScore {
 	}
 }
 
-// inTime is how many times are not infinite.
+// inTime counts the finite times.
 func inTime(times []float64) int {
 	n := 0
 	for _, v := range times {
@@ -288,8 +281,8 @@ func inTime(times []float64) int {
 	return n
 }
 
-// quantile is the smallest value that at least a share q of the values do not
-// exceed; NaN of none.
+// quantile returns the smallest value that is at least as large as a share q of the values, or
+// NaN without values.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -297,7 +290,7 @@ func quantile(values []float64, q float64) float64 {
 	return stat.Quantile(q, stat.Empirical, slices.Sorted(slices.Values(values)), nil)
 }
 
-// finite is nil for what JSON cannot say and no one measured.
+// finite returns nil for NaN and infinity, which JSON cannot hold.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

@@ -20,43 +20,43 @@ func span(alert string, from, to float64, pairs ...string) Span {
 	return Span{Alert: alert, Labels: labels.FromStrings(pairs...), From: at(from), To: at(to)}
 }
 
-// page is one of a target that nobody named, as its alerts are not.
-func page(from, to float64) Page { return Page{From: at(from), To: at(to)} }
+// pageAt returns a page without a target.
+func pageAt(from, to float64) page { return page{From: at(from), To: at(to)} }
 
-func pagesOf(pages ...Page) calls { return calls{pages: pages} }
+func pagesOf(pages ...page) notifications { return notifications{pages: pages} }
 
-func TestPages(t *testing.T) {
+func TestMergePages(t *testing.T) {
 	on := func(target, alert string, from, to float64) Span { return span(alert, from, to, "target", target) }
 	spans := []Span{on("x", "B", 0, 10), on("x", "A", 5, 8), on("y", "A", 9, 30), on("x", "A", 10, 12), on("x", "B", 20, 21)}
-	for alert, want := range map[string][]Page{
+	for alert, want := range map[string][]page{
 		"": {
 			{at(0), at(12), "x", []string{"A", "B"}}, {at(9), at(30), "y", []string{"A"}}, {at(20), at(21), "x", []string{"B"}},
 		},
 		"A": {{at(5), at(8), "x", []string{"A"}}, {at(9), at(30), "y", []string{"A"}}, {at(10), at(12), "x", []string{"A"}}},
 		"C": nil,
 	} {
-		if diff := cmp.Diff(want, Pages(spans, alert)); diff != "" {
+		if diff := cmp.Diff(want, mergePages(spans, alert)); diff != "" {
 			t.Errorf("pages of %q (-want +got):\n%s", alert, diff)
 		}
 	}
 }
 
-func TestDetect(t *testing.T) {
+func TestJudge(t *testing.T) {
 	inc := func(name string, from, to, within float64) Incident {
 		return Incident{Name: name, From: at(from), To: at(to), Within: time.Duration(within * float64(time.Minute))}
 	}
 	incidents := []Incident{inc("found", 100, 130, 30), inc("late", 300, 360, 40), inc("missed", 500, 560, 60), inc("flapping", 700, 760, 60)}
-	pages := []Page{
-		page(50, 55),   // false
-		page(99, 140),  // began before the incident: false, too
-		page(102, 137), // found after 2, resolved after 7
-		page(350, 365), // 10 too late
-		page(580, 585), // beyond the grace of "missed": false
-		page(710, 720), page(730, 771),
-		page(774, 776), // a second call: false
-		page(791, 792), // false, and no second call any more
+	pages := []page{
+		pageAt(50, 55),   // false
+		pageAt(99, 140),  // began before the incident: false
+		pageAt(102, 137), // found after 2, resolved after 7
+		pageAt(350, 365), // 10 too late
+		pageAt(580, 585), // beyond the grace of "missed": false
+		pageAt(710, 720), pageAt(730, 771),
+		pageAt(774, 776), // second call: false
+		pageAt(791, 792), // false; too late for a second call
 	}
-	detections, judged := Detect(pages, nil, incidents)
+	detections, judged := judge(pages, nil, incidents)
 	type short struct {
 		name            string
 		pages           int
@@ -83,14 +83,14 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestScore: missed incidents count as never paged in the quantiles.
+// TestScore: missed incidents count as infinite times in the quantiles.
 func TestScore(t *testing.T) {
 	tally := newTally([]string{"f"})
-	tally.add(pagesOf(page(5, 6), page(50, 51)), nil, 60)
+	tally.add(pagesOf(pageAt(5, 6), pageAt(50, 51)), nil, 60)
 	incident := func(from float64) Incident {
 		return Incident{Name: "f", From: at(from), To: at(from + 30), Within: 30 * time.Minute}
 	}
-	tally.add(pagesOf(page(102, 131), page(303, 331)), []Incident{incident(100), incident(200), incident(300)}, 30)
+	tally.add(pagesOf(pageAt(102, 131), pageAt(303, 331)), []Incident{incident(100), incident(200), incident(300)}, 30)
 	s := tally.score()
 	f := s.Faults[0]
 	if *s.FalsePer30Days != 1 || s.TruePages != 2 || s.FalsePages != 0 || *s.Precision != 1 {
@@ -99,16 +99,16 @@ func TestScore(t *testing.T) {
 	if f.Recall != 2.0/3 || *f.MedianToPage != 180 || f.P90ToPage != nil || *f.PagesPerIncident != 1 {
 		t.Errorf("fault %+v: want recall 2/3, a median of 3 min and no p90", f)
 	}
-	if s.Days != 90 || s.ForNothing.Count != 2 || *s.ForNothing.Per30Days != 2.0/3 {
-		t.Errorf("%+v in %v days: want 2 pages for nothing in 90 days, those with incidents counted", s.ForNothing, s.Days)
+	if s.Days != 90 || s.AllFalsePages.Count != 2 || *s.AllFalsePages.Per30Days != 2.0/3 {
+		t.Errorf("%+v in %v days: want 2 false pages in all 90 days", s.AllFalsePages, s.Days)
 	}
 }
 
-// TestScoreOfTargets: what is about one target is none of the others', and what
-// is about all of them is one page over all and found by each.
+// TestScoreOfTargets: alerts of one target do not count for others. An alert of the whole fleet
+// is one page in the score of all targets, and finds the incident of each target.
 func TestScoreOfTargets(t *testing.T) {
 	set := &RuleSet{Name: "r", pages: []string{"page"}, tickets: []string{"ticket"}}
-	page := func(alert, target string, from, to float64) Span {
+	targetPage := func(alert, target string, from, to float64) Span {
 		return span(alert, from, to, "severity", "page", "target", target)
 	}
 	run := Outcome{
@@ -118,12 +118,12 @@ func TestScoreOfTargets(t *testing.T) {
 			{Name: "gateway", From: at(1000), To: at(1060), Within: time.Hour},
 		},
 		Spans: [][]Span{{
-			page("SyntheticSLOFastBurn", "b", 100, 110),
-			page("SyntheticSLOFastBurn", "a", 106, 166),
+			targetPage("SyntheticSLOFastBurn", "b", 100, 110),
+			targetPage("SyntheticSLOFastBurn", "a", 106, 166),
 			span("SyntheticRegression", 103, 150, "severity", "ticket", "target", "a"),
 			span("SyntheticFleetRegression", 1002, 1062, "severity", "page", "scope", "fleet"),
-			page("SyntheticRegression", "a", 1002.2, 1060),
-			page("SyntheticRegression", "b", 1003, 1062.4),
+			targetPage("SyntheticRegression", "a", 1002.2, 1060),
+			targetPage("SyntheticRegression", "b", 1003, 1062.4),
 			span("SyntheticFleetRegression", 5000, 5060, "severity", "page", "scope", "fleet"),
 		}},
 	}
@@ -137,7 +137,7 @@ func TestScoreOfTargets(t *testing.T) {
 	}
 	var got []short
 	for _, s := range all {
-		one := short{Target: s.Target, Pages: len(s.Pages), Nothing: s.ForNothing.Count, Hours: s.Hours, Longest: s.Longest}
+		one := short{Target: s.Target, Pages: len(s.Pages), Nothing: s.AllFalsePages.Count, Hours: s.Hours, Longest: s.LongestFalse}
 		for _, f := range s.Faults {
 			one.Found += f.Found
 			if f.Fault == "own" {
@@ -147,7 +147,7 @@ func TestScoreOfTargets(t *testing.T) {
 		got = append(got, one)
 	}
 	want := []short{
-		{"", 4, 2, 2, 6, 3, 190.0 / 60, 1}, // the page of b, own, gateway, and the fleet's for nothing
+		{"", 4, 2, 2, 6, 3, 190.0 / 60, 1}, // b's page, own, gateway, and the false page of the fleet
 		{"a", 2, 0, 2, 6, 3, 2, 0},
 		{"b", 2, 1, 1, 0, 0, 70.0 / 60, 10.0 / 60},
 	}
@@ -160,7 +160,7 @@ func TestInhibit(t *testing.T) {
 	fleet := span("SyntheticFleetRegression", 10, 20, "severity", "page")
 	for name, tt := range map[string]struct {
 		span Span
-		from float64 // -1: left out
+		from float64 // -1 means removed
 	}{
 		"within":       {span("SyntheticRegression", 11, 19, "severity", "page"), -1},
 		"just before":  {span("SyntheticRegression", 9.8, 20, "severity", "page"), -1},
@@ -174,7 +174,7 @@ func TestInhibit(t *testing.T) {
 		spans := []Span{fleet, tt.span}
 		slices.SortFunc(spans, func(a, b Span) int { return a.From.Compare(b.From) })
 		got := -1.0
-		for _, s := range Inhibit(spans, rules.Inhibitions()) {
+		for _, s := range inhibit(spans, rules.Inhibitions()) {
 			if s.Alert != fleet.Alert {
 				got = s.From.Sub(epoch()).Minutes()
 			} else if s.From != fleet.From || s.To != fleet.To {
@@ -187,11 +187,12 @@ func TestInhibit(t *testing.T) {
 	}
 }
 
-// TestInhibitsAlikeOnly: labels that must be alike keep others apart.
-func TestInhibitsAlikeOnly(t *testing.T) {
+// TestInhibitEqualLabels: a source inhibits only spans with equal values of the labels in
+// Equal.
+func TestInhibitEqualLabels(t *testing.T) {
 	rule := rules.Inhibitions()[0]
 	rule.Equal = []string{"severity"}
-	kept := Inhibit([]Span{
+	kept := inhibit([]Span{
 		span("SyntheticFleetRegression", 10, 20, "severity", "page"),
 		span("SyntheticRegression", 11, 19, "severity", "page"), span("SyntheticRegression", 12, 19, "severity", "ticket"),
 	}, []rules.Inhibition{rule})
@@ -200,26 +201,25 @@ func TestInhibitsAlikeOnly(t *testing.T) {
 	}
 }
 
-// TestRate holds the interval to a table of Garwood's limits.
+// TestRate compares the interval with a table of Garwood's limits.
 func TestRate(t *testing.T) {
 	for count, want := range map[int][2]float64{0: {0, 3.6889}, 1: {0.0253, 5.5716}, 4: {1.0899, 10.2416}, 10: {4.7954, 18.3904}, 100: {81.3640, 121.6268}} {
-		r := NewRate(count, 60)
+		r := newRate(count, 60)
 		if math.Abs(r.CountLow-want[0]) > 1e-4 || math.Abs(r.CountHigh-want[1]) > 1e-4 || math.Abs(*r.Per30DaysHigh-want[1]/2) > 1e-4 {
 			t.Errorf("%d in 60 days: %+v, want %v", count, r, want)
 		}
 	}
-	if r := NewRate(0, 0); r.Per30Days != nil || r.Per30DaysHigh != nil {
+	if r := newRate(0, 0); r.Per30Days != nil || r.Per30DaysHigh != nil {
 		t.Errorf("a rate of no days: %+v", r)
 	}
 }
 
-// TestFiring: what lies in an incident, or in the quarter of an hour after it, is
-// for something.
+// TestFiring: time in an incident, or up to 15 minutes after it, is not false.
 func TestFiring(t *testing.T) {
 	var f Firing
 	incidents := []Incident{{From: at(60), To: at(105)}, {From: at(300), To: at(315)}}
-	f.add([]Page{{at(0), at(360), "", []string{"A"}}, {at(400), at(430), "", []string{"B"}}}, incidents)
-	want := Firing{Hours: 6.5, ForNothing: 1 + 3 + 0.5 + 0.5, Longest: 3, LongestAlerts: []string{"A"}}
+	f.add([]page{{at(0), at(360), "", []string{"A"}}, {at(400), at(430), "", []string{"B"}}}, incidents)
+	want := Firing{Hours: 6.5, FalseHours: 1 + 3 + 0.5 + 0.5, LongestFalse: 3, LongestAlerts: []string{"A"}}
 	if diff := cmp.Diff(want, f); diff != "" {
 		t.Error(diff)
 	}
@@ -254,9 +254,8 @@ func TestLoadRulesRefuses(t *testing.T) {
 	}
 }
 
-// TestNeeded: what only tickets read is not evaluated, and the look-back is that
-// of what is left.
-func TestNeeded(t *testing.T) {
+// TestSelectRules: rules that only tickets read are dropped, and do not count in the look-back.
+func TestSelectRules(t *testing.T) {
 	const text = `
 groups:
   - name: later

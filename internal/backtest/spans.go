@@ -9,16 +9,16 @@ import (
 	promrules "github.com/prometheus/prometheus/rules"
 )
 
-// spans collects when alerts fire.
-type spans struct {
+// spanCollector records when alerts fire.
+type spanCollector struct {
 	open map[*rule]map[uint64]*Span
 	done []Span
 }
 
-func newSpans() *spans { return &spans{open: map[*rule]map[uint64]*Span{}} }
+func newSpanCollector() *spanCollector { return &spanCollector{open: map[*rule]map[uint64]*Span{}} }
 
-// observe takes the state of an alert after an evaluation.
-func (s *spans) observe(one *rule, at time.Time) {
+// observe reads the state of an alert after an evaluation.
+func (s *spanCollector) observe(one *rule, at time.Time) {
 	open := s.open[one]
 	if open == nil {
 		open = map[uint64]*Span{}
@@ -44,8 +44,8 @@ func (s *spans) observe(one *rule, at time.Time) {
 	}
 }
 
-// finish ends what still fires and returns all spans in order of time.
-func (s *spans) finish(at time.Time) []Span {
+// finish ends the spans that are still open and returns all spans, sorted by time.
+func (s *spanCollector) finish(at time.Time) []Span {
 	for _, open := range s.open {
 		for _, span := range open {
 			span.To = at

@@ -14,19 +14,18 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// Series is one time series in a Store, in order of time.
+// Series is one time series in a Store, sorted by time.
 type Series struct {
 	labels labels.Labels
 	points []promql.FPoint
 }
 
-// from is the index of the first point at a time or later.
+// from returns the index of the first point at time t or later.
 func (s *Series) from(t int64) int {
 	return sort.Search(len(s.points), func(i int) bool { return s.points[i].T >= t })
 }
 
-// Append adds a sample. One that is not newer than the last is dropped, as
-// Prometheus does.
+// Append adds a sample. Like Prometheus, it drops a sample that is not newer than the last.
 func (s *Series) Append(at int64, v float64) {
 	if n := len(s.points); n > 0 && s.points[n-1].T >= at {
 		return
@@ -34,14 +33,14 @@ func (s *Series) Append(at int64, v float64) {
 	s.points = append(s.points, promql.FPoint{T: at, F: v})
 }
 
-// Store is a storage in memory that holds what a replay still needs. It is not
-// safe for concurrent use, which the replay does not make of it.
+// Store holds in memory the series that a replay still needs. It is not safe for concurrent
+// use.
 type Store struct {
-	// base, if set, holds more series to be read: rule sets share what was
-	// scraped, and must not see what others record.
-	base   *Store
-	byHash map[uint64]*Series
-	byName map[string][]*Series
+	// scraped, if set, holds more series to read. Rule sets share the scraped series and must
+	// not see what other sets record.
+	scraped *Store
+	byHash  map[uint64]*Series
+	byName  map[string][]*Series
 }
 
 // NewStore returns an empty Store.
@@ -49,7 +48,7 @@ func NewStore() *Store {
 	return &Store{byHash: map[uint64]*Series{}, byName: map[string][]*Series{}}
 }
 
-// Series returns the series with these labels and makes it if need be.
+// Series returns the series with these labels, and creates it if needed.
 func (s *Store) Series(l labels.Labels) *Series {
 	h := l.Hash()
 	if one := s.byHash[h]; one != nil {
@@ -62,8 +61,8 @@ func (s *Store) Series(l labels.Labels) *Series {
 	return one
 }
 
-// Trim forgets the samples that lie further back than a time by what is kept of
-// the series of their name. Most are read over minutes, a few over a month.
+// Trim drops samples older than keep allows for the name of their series. Most series are read
+// over minutes, a few over a month.
 func (s *Store) Trim(at time.Time, keep map[string]time.Duration) {
 	for name, all := range s.byName {
 		oldest := timestamp.FromTime(at.Add(-max(staleAfter, keep[name])))
@@ -81,7 +80,7 @@ func (s *Store) Querier(mint, maxt int64) (storage.Querier, error) {
 }
 
 type querier struct {
-	storage.Querier // the engine asks for no names or values of labels
+	storage.Querier // the engine never asks for label names or values
 	store           *Store
 	mint, maxt      int64
 }
@@ -94,7 +93,7 @@ func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHi
 			continue
 		}
 		if from, to := one.from(q.mint), one.from(q.maxt+1); from < to {
-			set.series = append(set.series, promql.Series{Metric: one.labels, Floats: thinned(one.points[from:to], hints)})
+			set.series = append(set.series, promql.Series{Metric: one.labels, Floats: thinOut(one.points[from:to], hints)})
 		}
 	}
 	if sorted {
@@ -105,20 +104,20 @@ func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHi
 	return set
 }
 
-// A rate looks at every point of its window at every step, so that windows of hours
-// and days would cost more than all else. One of at least shortest is given some
-// thickness points: it knows a rate no better than to that part.
+// A rate reads every point of its window at every step, so windows of hours and days would take
+// most of the time. A window of at least thinFrom gets only about thinPoints points. The error
+// of its rate is then about 1/thinPoints.
 const (
-	shortest  = 6 * time.Hour
-	thickness = 720
+	thinFrom   = 6 * time.Hour
+	thinPoints = 720
 )
 
-// thinned leaves out points that a long window does not need.
-func thinned(points []promql.FPoint, hints *storage.SelectHints) []promql.FPoint {
-	if hints == nil || hints.Range < shortest.Milliseconds() {
+// thinOut drops points that a long window does not need.
+func thinOut(points []promql.FPoint, hints *storage.SelectHints) []promql.FPoint {
+	if hints == nil || hints.Range < thinFrom.Milliseconds() {
 		return points
 	}
-	every := hints.Range / thickness
+	every := hints.Range / thinPoints
 	out, last := make([]promql.FPoint, 0, len(points)), int64(math.MinInt64)
 	for _, p := range points {
 		if bucket := p.T / every; bucket != last {
@@ -128,10 +127,10 @@ func thinned(points []promql.FPoint, hints *storage.SelectHints) []promql.FPoint
 	return out
 }
 
-// candidates are the series of the name, if a matcher says one.
+// candidates returns the series of the name that a matcher requires, or all series.
 func (q *querier) candidates(ms []*labels.Matcher) []*Series {
 	var all []*Series
-	for s := q.store; s != nil; s = s.base {
+	for s := q.store; s != nil; s = s.scraped {
 		all = append(all, s.candidates(ms)...)
 	}
 	return all

@@ -16,37 +16,37 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// Survey is what a log of turns says of the traffic in it.
+// Survey describes the traffic in a log of turns.
 type Survey struct {
-	// First and Last are when its first and its last turn were sent.
+	// First and Last are the times at which the first and the last turn were sent.
 	First, Last time.Time
 	Turns       int
-	// Jobs are in order of their keys.
+	// Jobs are sorted by key.
 	Jobs []SurveyedJob
 }
 
-// SurveyedJob is the traffic of one job of a log.
+// SurveyedJob describes the traffic of one job in a log.
 type SurveyedJob struct {
 	Key probe.Key
-	// ConversationsPerMinute and TurnsPerMinute are over all of its time in the log.
+	// The rates are means over the whole time of the job in the log.
 	ConversationsPerMinute, TurnsPerMinute float64
-	// Timeouts are the usual ones, or longer where turns took longer.
+	// Timeouts are the usual timeouts, or longer ones if turns took longer.
 	Timeouts workload.Timeouts
 }
 
-// surveyed sums up a job.
-type surveyed struct {
+// jobTotals sums up the turns of a job.
+type jobTotals struct {
 	first, last                 time.Time
 	turns, conversations        int
 	longest, ttft, toFirstToken time.Duration
 }
 
-// SurveyTurns reads a log once from its beginning to its end.
+// SurveyTurns reads a whole log once.
 func SurveyTurns(ctx context.Context, log *turnlog.Log) (Survey, error) {
 	in := log.Read()
 	defer in.Close()
 	var s Survey
-	jobs := map[probe.Key]*surveyed{}
+	jobs := map[probe.Key]*jobTotals{}
 	for {
 		t, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -64,7 +64,7 @@ func SurveyTurns(ctx context.Context, log *turnlog.Log) (Survey, error) {
 		s.Turns, s.Last = s.Turns+1, t.At
 		j := jobs[t.Key()]
 		if j == nil {
-			j = &surveyed{first: t.At}
+			j = &jobTotals{first: t.At}
 			jobs[t.Key()] = j
 		}
 		j.add(t)
@@ -75,9 +75,9 @@ func SurveyTurns(ctx context.Context, log *turnlog.Log) (Survey, error) {
 	return s, nil
 }
 
-func (j *surveyed) add(t *turnlog.Turn) {
+func (j *jobTotals) add(t *turnlog.Turn) {
 	j.last = t.At
-	if !t.Burst { // the rate is that of calm traffic
+	if !t.Burst { // bursts do not count towards the normal rate
 		j.turns++
 		if t.Kind == probe.First {
 			j.conversations++
@@ -89,7 +89,7 @@ func (j *surveyed) add(t *turnlog.Turn) {
 	}
 }
 
-func (j *surveyed) job(key probe.Key) SurveyedJob {
+func (j *jobTotals) job(key probe.Key) SurveyedJob {
 	minutes := max(j.last.Sub(j.first).Minutes(), 1)
 	usual := workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute}
 	if j.toFirstToken > 0 {
@@ -103,8 +103,8 @@ func (j *surveyed) job(key probe.Key) SurveyedJob {
 	}
 }
 
-// Job is the job as a configuration would have it that says no more than the log,
-// the objectives and what a regression is.
+// Job returns the job as a configuration would define it. objectives and policy are not in the
+// log.
 func (j SurveyedJob) Job(slos []slo.Objective, policy sink.Policy) sink.Job {
 	return sink.Job{
 		Job: probe.Job{
@@ -117,11 +117,11 @@ func (j SurveyedJob) Job(slos []slo.Objective, policy sink.Policy) sink.Job {
 	}
 }
 
-// Targets are those of the jobs.
+// Targets returns the targets of the jobs, sorted.
 func (s Survey) Targets() []string {
 	var all []string
 	for _, j := range s.Jobs {
 		all = append(all, j.Key.Target)
 	}
-	return slices.Compact(all) // jobs are in order
+	return slices.Compact(all) // the jobs are sorted by target
 }

@@ -13,27 +13,26 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// Turns replays a log of turns to the real Recorder: what the sidecar that wrote
-// it would have exported, scraped. A turn counts from its end, as it did then;
-// gaps in the log are times in which a live prober had no turn.
-type Turns struct {
-	sidecar *Sidecar
-	every   time.Duration
-	scraped time.Time
-	log     *turnlog.Merged
-	// next is the turn that starts next, nil after the last; running are those that
-	// have not ended, in order of their ends.
-	next    *turnlog.Turn
-	running []*probe.Result
-	// timeouts are those of each job.
+// turnSource replays a log of turns through a Sidecar, and so has the series that the sidecar
+// of the log would have exported. A turn counts when it ends, as it does live. A gap in the log
+// is a time without turns.
+type turnSource struct {
+	sidecar        *Sidecar
+	scrapeInterval time.Duration
+	scraped        time.Time
+	log            *turnlog.Merged
+	// next is the turn that starts next; nil after the last. running are the turns that have
+	// not ended, sorted by end.
+	next     *turnlog.Turn
+	running  []*probe.Result
 	timeouts map[probe.Key]workload.Timeouts
 }
 
-// NewTurns returns a replay at the beginning of a log. Turns of other jobs are
-// left out. Close it after use.
-func NewTurns(log *turnlog.Log, jobs []sink.Job, start time.Time, every time.Duration) (*Turns, error) {
-	t := &Turns{
-		sidecar: NewSidecar(start), every: every, scraped: start,
+// newTurnSource returns a replay at the beginning of a log. It ignores turns of other jobs. The
+// caller must close it.
+func newTurnSource(log *turnlog.Log, jobs []sink.Job, start time.Time, scrapeInterval time.Duration) (*turnSource, error) {
+	t := &turnSource{
+		sidecar: NewSidecar(start), scrapeInterval: scrapeInterval, scraped: start,
 		log: log.Read(), timeouts: map[probe.Key]workload.Timeouts{},
 	}
 	for _, j := range jobs {
@@ -47,11 +46,10 @@ func NewTurns(log *turnlog.Log, jobs []sink.Job, start time.Time, every time.Dur
 	return t, nil
 }
 
-// Close closes the log.
-func (t *Turns) Close() { t.log.Close() }
+func (t *turnSource) Close() { t.log.Close() }
 
-// WarmUp plays up to a time without scraping: baselines are learned.
-func (t *Turns) WarmUp(ctx context.Context, to time.Time) error {
+// warmUp plays turns up to a time without scraping, so that baselines are learned.
+func (t *turnSource) warmUp(ctx context.Context, to time.Time) error {
 	for t.scraped.Before(to) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -65,13 +63,13 @@ func (t *Turns) WarmUp(ctx context.Context, to time.Time) error {
 }
 
 // Advance implements Source.
-func (t *Turns) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
+func (t *turnSource) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
 	scrape := t.sidecar.Scraper(store, wanted)
-	for !t.scraped.Add(t.every).After(to) {
+	for !t.scraped.Add(t.scrapeInterval).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t.scraped = t.scraped.Add(t.every)
+		t.scraped = t.scraped.Add(t.scrapeInterval)
 		if err := t.play(t.scraped); err != nil {
 			return err
 		}
@@ -83,7 +81,7 @@ func (t *Turns) Advance(ctx context.Context, store *Store, to time.Time, wanted 
 }
 
 // play starts and ends turns up to a time.
-func (t *Turns) play(to time.Time) error {
+func (t *turnSource) play(to time.Time) error {
 	for {
 		switch {
 		case len(t.running) > 0 && !t.running[0].End.After(to) && (t.next == nil || !t.running[0].End.After(t.next.At)):
@@ -92,7 +90,7 @@ func (t *Turns) play(to time.Time) error {
 			t.sidecar.Now = r.End
 			t.sidecar.Observe(*r)
 		case t.next != nil && !t.next.At.After(to):
-			if err := t.start(); err != nil {
+			if err := t.startNext(); err != nil {
 				return err
 			}
 		default:
@@ -102,12 +100,12 @@ func (t *Turns) play(to time.Time) error {
 	}
 }
 
-// start starts the next turn.
-func (t *Turns) start() error {
+// startNext starts the next turn.
+func (t *turnSource) startNext() error {
 	if timeouts, known := t.timeouts[t.next.Key()]; known {
 		r := t.next.Result()
 		if !t.next.Duration.OK {
-			r.End = r.End.Add(waited(&r, timeouts))
+			r.End = r.End.Add(remaining(&r, timeouts))
 		}
 		t.sidecar.Now = r.Sent
 		t.sidecar.Observe(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
@@ -117,7 +115,7 @@ func (t *Turns) start() error {
 	return t.read()
 }
 
-func (t *Turns) read() (err error) {
+func (t *turnSource) read() (err error) {
 	t.next, err = t.log.Next()
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -125,9 +123,9 @@ func (t *Turns) read() (err error) {
 	return err
 }
 
-// waited is how long a turn whose length was not written waited in vain, after
-// what is known of it, until its prober gave it up.
-func waited(r *probe.Result, t workload.Timeouts) time.Duration {
+// remaining returns how long a turn of unknown length lasted beyond the logged part: until the
+// prober's deadline.
+func remaining(r *probe.Result, t workload.Timeouts) time.Duration {
 	switch r.Outcome {
 	case probe.TimeoutFirstToken:
 		return t.FirstToken

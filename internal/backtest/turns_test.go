@@ -13,8 +13,8 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// opened writes turns to a file and opens it as a log.
-func opened(t *testing.T, turns ...turnlog.Turn) *turnlog.Log {
+// openLog writes turns to a file and opens it as a log.
+func openLog(t *testing.T, turns ...turnlog.Turn) *turnlog.Log {
 	t.Helper()
 	var lines []byte
 	for _, one := range turns {
@@ -33,15 +33,15 @@ func opened(t *testing.T, turns ...turnlog.Turn) *turnlog.Log {
 	return log
 }
 
-// TestTurnsCountFromTheirEnd: what is scraped is what a live prober had ended by
-// then; a time-out of which the log says no length ends with its deadline; and a
-// gap is a time without turns, in which the prober lives.
+// TestTurnsCountFromTheirEnd: each scrape shows the turns that had ended by then. A time-out
+// without a logged length ends at its deadline. In a gap of the log the prober stays alive,
+// without turns.
 func TestTurnsCountFromTheirEnd(t *testing.T) {
 	second := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 	success := func(sent, took float64) turnlog.Turn {
 		return turnlog.Turn{At: epoch().Add(second(sent)), Outcome: probe.Success, TTFT: probe.Some(second(took) / 2), Duration: probe.Some(second(took))}
 	}
-	log := opened(t,
+	log := openLog(t,
 		success(0, 5), // in the warm-up
 		success(20, 25), success(21, 1),
 		turnlog.Turn{At: epoch().Add(second(30)), Outcome: probe.TimeoutFirstToken},
@@ -54,13 +54,13 @@ func TestTurnsCountFromTheirEnd(t *testing.T) {
 	if survey.Turns != 5 || !survey.First.Equal(epoch()) || !survey.Last.Equal(epoch().Add(200*time.Second)) {
 		t.Errorf("survey %+v", survey)
 	}
-	src, err := NewTurns(log, []sink.Job{survey.Jobs[0].Job(nil, sink.DefaultPolicy())}, survey.First, 15*time.Second)
+	src, err := newTurnSource(log, []sink.Job{survey.Jobs[0].Job(nil, sink.DefaultPolicy())}, survey.First, 15*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
 	from := epoch().Add(15 * time.Second)
-	if err := src.WarmUp(t.Context(), from); err != nil {
+	if err := src.warmUp(t.Context(), from); err != nil {
 		t.Fatal(err)
 	}
 	store := NewStore()
@@ -93,16 +93,16 @@ func TestTurnsCountFromTheirEnd(t *testing.T) {
 	}
 }
 
-// TestSurvey: rates and timeouts are those that the log shows.
+// TestSurvey: rates and timeouts come from the log.
 func TestSurvey(t *testing.T) {
 	slow := turnlog.Turn{At: epoch(), Outcome: probe.TimeoutFirstToken, Duration: probe.Some(45 * time.Second)}
-	survey, err := SurveyTurns(t.Context(), opened(t, slow, turnlog.Turn{At: epoch().Add(30 * time.Second), Outcome: probe.Success}, turnlog.Turn{At: epoch().Add(2 * time.Minute), Outcome: probe.Success, Duration: probe.Some(3 * time.Minute)}))
+	survey, err := SurveyTurns(t.Context(), openLog(t, slow, turnlog.Turn{At: epoch().Add(30 * time.Second), Outcome: probe.Success}, turnlog.Turn{At: epoch().Add(2 * time.Minute), Outcome: probe.Success, Duration: probe.Some(3 * time.Minute)}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	j := survey.Jobs[0]
 	if j.ConversationsPerMinute != 1.5 || j.TurnsPerMinute != 1.5 || j.Timeouts.FirstToken != 45*time.Second || j.Timeouts.Total != 3*time.Minute || j.Timeouts.Stall != 10*time.Second {
-		t.Errorf("surveyed %+v", j)
+		t.Errorf("jobTotals %+v", j)
 	}
 	if job := j.Job(Objectives(), sink.DefaultPolicy()); len(job.Objectives) != 3 || job.Traffic.Rate != 0.025 || job.Target.Name != "chat" {
 		t.Errorf("its job is %+v", job)

@@ -14,54 +14,56 @@ import (
 type TurnReplay struct {
 	Log    *turnlog.Log
 	Survey Survey
-	// Jobs are what the turns are judged by; turns of others are left out.
+	// Jobs judge the turns; turns of other jobs are ignored.
 	Jobs  []sink.Job
 	Files []RuleFile
-	// Incidents are what was wrong. Without any, every page is for nothing.
+	// Incidents are the known incidents. Without any, every page is false.
 	Incidents []Incident
-	// WarmUp is the time from the first turn on in which baselines are learned and
-	// nothing is scored.
+	// WarmUp is the time after the first turn in which baselines are learned and nothing is
+	// scored.
 	WarmUp         time.Duration
 	ScrapeInterval time.Duration
 }
 
-// Run replays the log and returns the scores: of each rule file over all targets,
-// for each target, and of each alert.
+// Run replays the log and returns the scores of each rule file: over all targets, for each
+// target, and for each alert.
 func (r TurnReplay) Run(ctx context.Context) ([]Score, error) {
 	sets, err := LoadRuleFiles(r.Files)
 	if err != nil {
 		return nil, err
 	}
-	from, to := r.scored()
-	src, err := NewTurns(r.Log, r.Jobs, r.Survey.First, r.ScrapeInterval)
+	from, to := r.scoredRange()
+	src, err := newTurnSource(r.Log, r.Jobs, r.Survey.First, r.ScrapeInterval)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	if err := src.WarmUp(ctx, from); err != nil {
+	if err := src.warmUp(ctx, from); err != nil {
 		return nil, err
 	}
-	spans, err := Run(ctx, src, sets, from, to)
+	spans, err := Replay(ctx, src, sets, from, to)
 	if err != nil {
 		return nil, err
 	}
-	incidents := r.incidents()
+	incidents := r.scoredIncidents()
 	run := Outcome{Days: to.Sub(from).Hours() / 24, Spans: spans, Incidents: incidents, Targets: r.Survey.Targets()}
 	return ScoreSets("replayed", sets, incidentNames(incidents), []Outcome{run}), nil
 }
 
-// scored is the time that is scored.
-func (r TurnReplay) scored() (from, to time.Time) { return r.Survey.First.Add(r.WarmUp), r.Survey.Last }
+// scoredRange returns the start and end of the scored time.
+func (r TurnReplay) scoredRange() (from, to time.Time) {
+	return r.Survey.First.Add(r.WarmUp), r.Survey.Last
+}
 
-// incidents are those that began in the time that is scored.
-func (r TurnReplay) incidents() []Incident {
-	from, to := r.scored()
+// scoredIncidents returns the incidents that began in the scored time.
+func (r TurnReplay) scoredIncidents() []Incident {
+	from, to := r.scoredRange()
 	return slices.DeleteFunc(slices.Clone(r.Incidents), func(i Incident) bool { return i.From.Before(from) || !i.From.Before(to) })
 }
 
-// Check refuses what would be scored without meaning.
+// Check returns an error if nothing is left to score, or an incident has an unknown target.
 func (r TurnReplay) Check() error {
-	from, to := r.scored()
+	from, to := r.scoredRange()
 	if !from.Before(to) {
 		return fmt.Errorf("the log lasts %s, of which %s are the warm-up: nothing is left to be scored; give a longer log, or a shorter --warm-up",
 			to.Sub(r.Survey.First).Round(time.Minute), r.WarmUp)
@@ -74,13 +76,13 @@ func (r TurnReplay) Check() error {
 	return nil
 }
 
-// Settings say in words what was replayed.
+// Settings describe the replay in words.
 func (r TurnReplay) Settings() []string {
-	from, to := r.scored()
+	from, to := r.scoredRange()
 	lines := []string{
 		fmt.Sprintf("a log of %d turns of %d targets; scored from %s to %s, after %s in which baselines are learned",
 			r.Survey.Turns, len(r.Survey.Targets()), from.Format(time.RFC3339), to.Format(time.RFC3339), r.WarmUp),
-		fmt.Sprintf("%d of %d labelled incidents began in that time", len(r.incidents()), len(r.Incidents)),
+		fmt.Sprintf("%d of %d labelled incidents began in that time", len(r.scoredIncidents()), len(r.Incidents)),
 	}
 	for _, j := range r.Survey.Jobs {
 		lines = append(lines, fmt.Sprintf("%s: %.3g conversations and %.3g turns a minute", j.Key, j.ConversationsPerMinute, j.TurnsPerMinute))

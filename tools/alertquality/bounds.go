@@ -43,7 +43,7 @@ func bounds() []bound {
 		{"their upper bound, at most 4", notIn(append(hardest(), steady...)...), upper, false, 4},
 		{"pages for nothing in 30 days, at most 4", in(hardest()...), nothing, false, 4},
 		{"no page for nothing longer than 2 h", all, func(s backtest.Score) (float64, string, bool) {
-			return s.Longest, fmt.Sprintf("%.1f h", s.Longest), true
+			return s.LongestFalse, fmt.Sprintf("%.1f h", s.LongestFalse), true
 		}, false, 2},
 		{"TTFT ×3 found, at least 99 %", all, recall("TTFT ×3"), true, 0.99},
 		{"TTFT ×3, median at most 3 min", all, median("TTFT ×3"), false, 3},
@@ -81,10 +81,12 @@ func boundsTable(r backtest.Report) string {
 	return b.String()
 }
 
-func nothing(s backtest.Score) (float64, string, bool) { return figure(s.ForNothing.Per30Days, "%.2f") }
+func nothing(s backtest.Score) (float64, string, bool) {
+	return figure(s.AllFalsePages.Per30Days, "%.2f")
+}
 
 func upper(s backtest.Score) (float64, string, bool) {
-	return figure(s.ForNothing.Per30DaysHigh, "%.2f")
+	return figure(s.AllFalsePages.Per30DaysHigh, "%.2f")
 }
 
 func figure(v *float64, format string) (float64, string, bool) {

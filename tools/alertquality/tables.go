@@ -58,7 +58,7 @@ func cell(s backtest.Score, fault string) string {
 
 // rate is a rate with its interval and what it stands on.
 func rate(s backtest.Score) string {
-	r := s.ForNothing
+	r := s.AllFalsePages
 	return fmt.Sprintf("%s [%s–%s]", number(r.Per30Days, "%.2f"), number(r.Per30DaysLow, "%.2f"), number(r.Per30DaysHigh, "%.2f"))
 }
 
@@ -69,7 +69,7 @@ func worldsTable(r backtest.Report) string {
 	highest := -1.0
 	for _, name := range r.Models() {
 		s := of(r, name)
-		if v := s.ForNothing.Per30Days; v != nil && *v > highest {
+		if v := s.AllFalsePages.Per30Days; v != nil && *v > highest {
 			worst, highest = fmt.Sprintf("%s, with %s", name, rate(s)), *v
 		}
 		mark := name
@@ -77,7 +77,7 @@ func worldsTable(r backtest.Report) string {
 			mark += " (held out)"
 		}
 		_, perIncident, _ := calls(s)
-		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.ForNothing.Count, s.Days), fmt.Sprint(regressions(r, name)), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.Longest)}
+		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.AllFalsePages.Count, s.Days), fmt.Sprint(regressions(r, name)), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.LongestFalse)}
 		rows = append(rows, slices.Concat(row, cells(s), []string{perIncident}))
 	}
 	head := slices.Concat([]string{"World", "For nothing in 30 days [95 %]", "Pages in days", "By SyntheticRegression", "Second calls", "Longest for nothing"}, faultNames(), []string{"Pages per incident"})
@@ -88,7 +88,7 @@ func worldsTable(r backtest.Report) string {
 func regressions(r backtest.Report, world string) int {
 	for _, s := range r.Scores {
 		if s.Model == world && s.Rules == ours && s.Alert == "SyntheticRegression" && s.Target == "" {
-			return s.ForNothing.Count
+			return s.AllFalsePages.Count
 		}
 	}
 	return 0
@@ -145,7 +145,7 @@ func comparisonTable(r backtest.Report) string {
 	var rows [][]string
 	for _, s := range r.Scores {
 		if s.Alert == "" && s.Target == "" {
-			rows = append(rows, slices.Concat([]string{s.Model, s.Rules, rate(s), fmt.Sprintf("%.0f h", s.Firing.ForNothing)}, cells(s)))
+			rows = append(rows, slices.Concat([]string{s.Model, s.Rules, rate(s), fmt.Sprintf("%.0f h", s.FalseHours)}, cells(s)))
 		}
 	}
 	return settings(r) + "\n" + table(append([]string{"World", "Rules", "For nothing in 30 days [95 %]", "Firing for nothing"}, faultNames()...), rows)
@@ -158,7 +158,7 @@ func fleetTable(r backtest.Report) string {
 	for _, f := range s.Faults {
 		rows = append(rows, []string{f.Fault, fmt.Sprint(f.Incidents), number(&f.RecallEither, "%.2f"), number(minutes(f.MedianToEither), "%.1f"), number(f.PagesPerIncident, "%.2f")})
 	}
-	return settings(r) + fmt.Sprintf("\nThe whole fleet had %s pages for nothing in 30 days (%d in %.0f days).\n\n", rate(s), s.ForNothing.Count, s.Days) +
+	return settings(r) + fmt.Sprintf("\nThe whole fleet had %s pages for nothing in 30 days (%d in %.0f days).\n\n", rate(s), s.AllFalsePages.Count, s.Days) +
 		table([]string{"Fault of all targets", "Injected", "Found", "Median, min", "Pages per incident"}, rows)
 }
 

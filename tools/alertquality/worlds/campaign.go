@@ -188,7 +188,7 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	from := epoch().Add(time.Duration(c.WarmUp) * day)
 	history := c.history(sets)
 	sim.WarmUp(time.Duration(c.WarmUp)*day - history)
-	spans, err := backtest.Run(ctx, sim, sets, from.Add(-history), epoch().Add(o.Length))
+	spans, err := backtest.Replay(ctx, sim, sets, from.Add(-history), epoch().Add(o.Length))
 	if err != nil {
 		return outcome{}, fmt.Errorf("%s, seed %d: %w", k.world.name, k.seed, err)
 	}

@@ -157,8 +157,8 @@ func TestFleetCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := scores[0]
-	if s.Model != "fleet of 3" || s.Days != 2 || s.ForNothing.Count != 0 {
-		t.Errorf("scored %q: %v days, %d pages for nothing", s.Model, s.Days, s.ForNothing.Count)
+	if s.Model != "fleet of 3" || s.Days != 2 || s.AllFalsePages.Count != 0 {
+		t.Errorf("scored %q: %v days, %d pages for nothing", s.Model, s.Days, s.AllFalsePages.Count)
 	}
 	if f := s.Faults[0]; f.Incidents != 1 || f.Found != 1 || f.PagesPerIncident == nil || *f.PagesPerIncident != 3 {
 		t.Errorf("scored %+v, want one incident with a page for each target", f)
