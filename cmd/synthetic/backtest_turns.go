@@ -42,7 +42,7 @@ func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error)
 	if err != nil {
 		return none, err
 	}
-	jobs, in, err := f.judgedBy(survey)
+	jobs, in, err := f.jobsAndRules(survey)
 	if err != nil {
 		return none, err
 	}
@@ -64,7 +64,7 @@ func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error)
 // jobsAndRules returns the jobs of the log and the input of their rules. Jobs that the
 // configuration does not name are defined by the log. The jobs of the log share the false pages
 // that the policy allows.
-func (f *backtestFlags) judgedBy(survey backtest.Survey) ([]sink.Job, rules.Input, error) {
+func (f *backtestFlags) jobsAndRules(survey backtest.Survey) ([]sink.Job, rules.Input, error) {
 	named, err := f.configured()
 	if err != nil {
 		return nil, named.Input, err

@@ -237,7 +237,7 @@ regression: {false_pages: 2/30d, page: {ratio: 1.7}}
 	survey := backtest.Survey{Jobs: []backtest.SurveyedJob{{Key: probe.Key{Target: "a", Workload: "chat"}}, {Key: probe.Key{Target: "b", Workload: "chat"}}}}
 	for file, want := range map[string]struct{ falsePages, ratio float64 }{"": {0.25, 1.5}, cfg: {1, 1.7}} {
 		flags := &backtestFlags{configFile: file}
-		jobs, _, err := flags.judgedBy(survey)
+		jobs, _, err := flags.jobsAndRules(survey)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,8 +274,8 @@ func TestBacktestOfTurnsMistakes(t *testing.T) {
 	}{
 		"missing":    {[]string{"--turns=none.jsonl"}, "--turns: opening the turn log: stat none.jsonl: no such file"},
 		"bad line":   {[]string{"--turns=" + bad}, "bad.jsonl, line 1: \"at\" is missing"},
-		"warm-up":    {[]string{"--turns=" + log}, "nothing is left to be scored; give a longer log, or a shorter --warm-up"},
-		"target":     {[]string{"--turns=" + log, "--warm-up=0", "--incidents=" + csv}, `the incident "x" is of the target "elsewhere"; the log has the targets ["a" "b"]`},
+		"warm-up":    {[]string{"--turns=" + log}, "nothing is left to score; give a longer log or a shorter --warm-up"},
+		"target":     {[]string{"--turns=" + log, "--warm-up=0", "--incidents=" + csv}, `the incident "x" has the target "elsewhere", but the log has only the targets ["a" "b"]`},
 		"two":        {[]string{"--turns=" + log, "--tsdb.path=a"}, "give only one of them"},
 		"from":       {[]string{"--turns=" + log, "--from=2026-01-05T00:00:00Z"}, "cut the log, or change --warm-up"},
 		"no --turns": {[]string{log}, "give a log of turns with --turns="},

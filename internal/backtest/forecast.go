@@ -11,7 +11,7 @@ type ForecastScore struct {
 	MedianReplayed *float64 `json:"median_replayed_seconds"`
 }
 
-// scoreForecasts scores the detections that have a forecast; nil if none has.
+// scoreForecasts scores the incidents with a forecast; it returns nil without any.
 func scoreForecasts(detections []detection) *ForecastScore {
 	var forecast, replayed []float64
 	for _, d := range detections {

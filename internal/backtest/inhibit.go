@@ -14,9 +14,9 @@ const groupWait = 30 * time.Second
 // inhibit removes spans that are inhibited from beginning to end. A span that is inhibited at
 // its beginning then begins when Alertmanager first sends it. Inhibited spans inhibit others,
 // too. The spans are sorted by From before and after.
-func inhibit(spans []Span, by []rules.Inhibition) []Span {
+func inhibit(spans []Span, inhibitions []rules.Inhibition) []Span {
 	out := spans
-	for _, rule := range by {
+	for _, rule := range inhibitions {
 		sources := slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return !matches(s, rule.Sources, rule.SourceLabels) })
 		if len(sources) > 0 {
 			out = applyInhibition(out, rule, sources)
@@ -32,10 +32,12 @@ func applyInhibition(spans []Span, rule rules.Inhibition, sources []Span) []Span
 	for _, s := range spans {
 		// A span that matches both sides of a rule is not inhibited by it.
 		if matches(s, rule.Targets, rule.TargetLabels) && !matches(s, rule.Sources, rule.SourceLabels) {
-			var said bool
-			if s.From, said = firstSent(s, slices.DeleteFunc(slices.Clone(sources), func(by Span) bool { return !sameLabels(s, by, rule.Equal) })); !said {
+			inhibiting := slices.DeleteFunc(slices.Clone(sources), func(source Span) bool { return !sameLabels(s, source, rule.Equal) })
+			at, sent := firstSent(s, inhibiting)
+			if !sent {
 				continue
 			}
+			s.From = at
 		}
 		out = append(out, s)
 	}
@@ -43,10 +45,9 @@ func applyInhibition(spans []Span, rule rules.Inhibition, sources []Span) []Span
 	return out
 }
 
-// matches reports whether a span is of one of the alerts and has one of the given values of
-// each label.
-func matches(s Span, alerts []string, of map[string][]string) bool {
-	for name, values := range of {
+// matches reports whether alerts contains the span's alert, and labelValues allows its labels.
+func matches(s Span, alerts []string, labelValues map[string][]string) bool {
+	for name, values := range labelValues {
 		if !slices.Contains(values, s.Labels.Get(name)) {
 			return false
 		}
@@ -63,14 +64,14 @@ func sameLabels(a, b Span, names []string) bool {
 // firstSent returns when Alertmanager first sends the alert s: when no source has inhibited it
 // for groupWait. It returns false if that never happens. An alert that was sent stays sent. An
 // alert that is never inhibited is sent however short it is. sources is sorted by From.
-func firstSent(s Span, by []Span) (at time.Time, said bool) {
+func firstSent(s Span, sources []Span) (at time.Time, sent bool) {
 	at = s.From
-	for _, b := range by {
-		if !b.From.Before(at.Add(groupWait)) {
+	for _, source := range sources {
+		if !source.From.Before(at.Add(groupWait)) {
 			break
 		}
-		if b.To.After(at) {
-			at = b.To
+		if source.To.After(at) {
+			at = source.To
 		}
 	}
 	return at, at.Equal(s.From) || s.To.Sub(at) > groupWait

@@ -9,7 +9,7 @@ import (
 )
 
 // WritePicture draws as SVG how long each rule set took to page each fault of a model: a bar
-// from the median to the p90. There is no bar if more than half of the incidents were missed.
+// from the median to the p90. A fault without a median has no bar.
 func (r Report) WritePicture(w io.Writer, model string) error {
 	c := chart.Chart{
 		Title: "Time to page, median to p90: " + model,
@@ -39,7 +39,8 @@ func rows(s Score) []chart.Tick {
 	return all
 }
 
-// bars returns the bars of rule set number n, a little below those of the previous set.
+// bars returns the bars of rule set number n. Each set is drawn a little lower than the
+// previous one.
 func bars(s Score, n int) chart.Series {
 	out := chart.Series{Name: s.Rules, Color: n, Bars: true}
 	for i, f := range s.Faults {

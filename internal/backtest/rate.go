@@ -28,8 +28,8 @@ func newRate(count int, days float64) Rate {
 	return r
 }
 
-// garwood returns the two Poisson means for which a count of at least, and at most, this size
-// has a probability of 2.5 %.
+// garwood returns the ends of the 95 % interval. At the low mean, a count at least as large has
+// a probability of 2.5 %; at the high mean, a count at most as large has.
 func garwood(count int) (low, high float64) {
 	const tail = 0.025
 	if count > 0 {

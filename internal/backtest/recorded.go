@@ -35,7 +35,7 @@ func OpenBlocks(dir string, from time.Time) (*Blocks, error) {
 	db, err := tsdb.OpenDBReadOnly(dir, sandbox, slog.New(slog.DiscardHandler))
 	if err != nil {
 		_ = os.RemoveAll(sandbox)
-		return nil, fmt.Errorf("opening the TSDB in %q: %w; name the directory that --storage.tsdb.path of Prometheus names", dir, err)
+		return nil, fmt.Errorf("opening the TSDB in %q: %w; --tsdb.path must be the directory of Prometheus's --storage.tsdb.path", dir, err)
 	}
 	return &Blocks{db, sandbox, from}, nil
 }
@@ -87,7 +87,7 @@ type Remote struct {
 func NewRemote(url string, step time.Duration, from time.Time) (*Remote, error) {
 	client, err := api.NewClient(api.Config{Address: url})
 	if err != nil {
-		return nil, fmt.Errorf("the address of Prometheus %q: %w", url, err)
+		return nil, fmt.Errorf("invalid Prometheus URL %q: %w", url, err)
 	}
 	return &Remote{promv1.NewAPI(client), step, from}, nil
 }
@@ -107,7 +107,7 @@ func (r *Remote) Advance(ctx context.Context, store *Store, to time.Time, wanted
 			}
 			matrix, ok := v.(model.Matrix)
 			if !ok {
-				return fmt.Errorf("asking Prometheus for %q: the answer is a %s, not a matrix", name, v.Type())
+				return fmt.Errorf("asking Prometheus for %q: got a %s instead of a matrix", name, v.Type())
 			}
 			appendMatrix(store, matrix)
 		}

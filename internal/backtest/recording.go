@@ -45,11 +45,11 @@ func ReadIncidents(r io.Reader) ([]Incident, error) {
 	}
 	var out []Incident
 	for i, row := range rows {
-		one, err := incidentOf(row)
+		incident, err := incidentOf(row)
 		if err != nil {
 			return nil, fmt.Errorf("incident %d (%q): %w", i+1, row[0], err)
 		}
-		out = append(out, one)
+		out = append(out, incident)
 	}
 	return out, nil
 }
@@ -70,9 +70,9 @@ func incidentOf(row []string) (Incident, error) {
 	if !to.After(from) {
 		return none, fmt.Errorf("it ends at %s, before it starts", row[2])
 	}
-	one := Incident{Name: row[0], From: from, To: to, Within: to.Sub(from)}
+	incident := Incident{Name: row[0], From: from, To: to, Within: to.Sub(from)}
 	if len(row) == 4 {
-		one.Target = row[3]
+		incident.Target = row[3]
 	}
-	return one, nil
+	return incident, nil
 }

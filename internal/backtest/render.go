@@ -34,7 +34,7 @@ type File struct {
 	Data []byte
 }
 
-// mostPictures is the number of models up to which Files draws a picture of each.
+// mostPictures limits the pictures: Files draws none if there are more models.
 const mostPictures = 4
 
 // Files returns the report as scores.md, scores.json and a picture of each model.
@@ -84,7 +84,7 @@ func (r Report) write(w io.Writer, form string, data any) error {
 		"times": func(v *float64) string { return number(v, 1, "%.2f") },
 	}).Parse(form)
 	if err != nil {
-		return fmt.Errorf("reading the form of the tables: %w", err)
+		return fmt.Errorf("parsing the template of the tables: %w", err)
 	}
 	return t.Execute(w, data)
 }
@@ -99,8 +99,8 @@ func found(faults []FaultScore) string {
 	return fmt.Sprintf("%d of %d | %d of %d", paged, all, either, all)
 }
 
-// scores returns the scores of a model over all targets: those of whole rule sets, or those of
-// single alerts.
+// scores returns the scores of a model over all targets: of single alerts if ofAlerts is set,
+// of whole rule sets otherwise.
 func (r Report) scores(model string, ofAlerts bool) []Score {
 	return slices.DeleteFunc(slices.Clone(r.Scores), func(s Score) bool {
 		return s.Model != model || s.Target != "" || (s.Alert != "") != ofAlerts

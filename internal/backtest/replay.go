@@ -38,8 +38,8 @@ const Chunk = 6 * time.Hour
 // Prometheus spreads groups over the interval; this is the mean.
 const evalPhase = 2
 
-// Span is a time during which an alert fired, from the first evaluation at which it fired to
-// the first at which it did not.
+// Span is a time during which an alert fired. To is the first evaluation at which it had
+// stopped.
 type Span struct {
 	Alert    string
 	Labels   labels.Labels
@@ -102,22 +102,22 @@ func Replay(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time
 // evaluate evaluates every rule at the steps in [from, to).
 func (r *replay) evaluate(ctx context.Context, from, to time.Time) error {
 	for i, set := range r.sets {
-		for _, one := range set.rules {
-			start, end, ok := steps(one.interval, from, to)
+		for _, rule := range set.rules {
+			start, end, ok := steps(rule.interval, from, to)
 			if !ok {
 				continue
 			}
-			matrix, err := r.query(ctx, r.recorded[i], one, start, end)
+			matrix, err := r.query(ctx, r.recorded[i], rule, start, end)
 			if err != nil {
-				return fmt.Errorf("rules %q, %s, from %s: %w", set.Name, one.name, start.UTC(), err)
+				return fmt.Errorf("rules %q, %s, from %s: %w", set.Name, rule.name, start.UTC(), err)
 			}
-			if one.records {
-				err = r.record(r.recorded[i], one, matrix, start, end)
+			if rule.records {
+				err = r.record(r.recorded[i], rule, matrix, start, end)
 			} else {
-				err = r.alert(ctx, one, matrix, start, end, r.spans[i])
+				err = r.alert(ctx, rule, matrix, start, end, r.spans[i])
 			}
 			if err != nil {
-				return fmt.Errorf("rules %q, %s: %w", set.Name, one.name, err)
+				return fmt.Errorf("rules %q, %s: %w", set.Name, rule.name, err)
 			}
 		}
 	}
@@ -140,8 +140,8 @@ func steps(interval time.Duration, from, to time.Time) (start, end time.Time, ok
 	return start, start.Add(n * interval), true
 }
 
-func (r *replay) query(ctx context.Context, store *Store, one *rule, start, end time.Time) (promql.Matrix, error) {
-	q, err := r.engine.NewRangeQuery(ctx, store, nil, one.expr, start, end, one.interval)
+func (r *replay) query(ctx context.Context, store *Store, rule *rule, start, end time.Time) (promql.Matrix, error) {
+	q, err := r.engine.NewRangeQuery(ctx, store, nil, rule.expr, start, end, rule.interval)
 	if err != nil {
 		return nil, err
 	}
@@ -164,20 +164,20 @@ func (r *replay) query(ctx context.Context, store *Store, one *rule, start, end 
 
 // record stores the result of a recording rule. Like a rule group, it adds a staleness marker
 // where a series ends.
-func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, end time.Time) error {
-	first, last, step := timestamp.FromTime(start), timestamp.FromTime(end), one.interval.Milliseconds()
+func (r *replay) record(store *Store, rule *rule, matrix promql.Matrix, start, end time.Time) error {
+	first, last, step := timestamp.FromTime(start), timestamp.FromTime(end), rule.interval.Milliseconds()
 	stale := math.Float64frombits(value.StaleNaN)
-	given, err := one.named(matrix)
+	named, err := rule.named(matrix)
 	if err != nil {
 		return err
 	}
 	now, seen := map[uint64]*Series{}, map[uint64]bool{}
-	for _, s := range given {
+	for _, s := range named {
 		h := s.Metric.Hash()
 		seen[h] = true
 		to := store.Series(s.Metric)
 		expected := first
-		if r.present[one][h] == nil && len(s.Floats) > 0 {
+		if r.present[rule][h] == nil && len(s.Floats) > 0 {
 			expected = s.Floats[0].T // no earlier point
 		}
 		for _, p := range s.Floats {
@@ -193,26 +193,25 @@ func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, en
 			now[h] = to
 		}
 	}
-	for h, ended := range r.present[one] {
+	for h, ended := range r.present[rule] {
 		if !seen[h] {
 			ended.Append(first, stale)
 		}
 	}
-	r.present[one] = now
+	r.present[rule] = now
 	return nil
 }
 
-// named gives series the name and labels of a recording rule. Several series can become one:
-// "or" returns the metrics of its left side at some steps and those of its right side at
-// others.
-func (one *rule) named(matrix promql.Matrix) (promql.Matrix, error) {
+// named gives series the name and labels of a recording rule. Two series can become one: an "or"
+// expression returns its left side at some steps and its right side at others.
+func (rule *rule) named(matrix promql.Matrix) (promql.Matrix, error) {
 	var out promql.Matrix
 	at := map[uint64]int{}
 	b := labels.NewBuilder(labels.EmptyLabels())
 	for _, s := range matrix {
 		b.Reset(s.Metric)
-		b.Set(model.MetricNameLabel, one.name)
-		for name, v := range one.labels {
+		b.Set(model.MetricNameLabel, rule.name)
+		for name, v := range rule.labels {
 			b.Set(name, v)
 		}
 		l := b.Labels()
@@ -236,9 +235,9 @@ func (one *rule) named(matrix promql.Matrix) (promql.Matrix, error) {
 
 // alert moves the state of an alert through the steps. Its query is answered from the result of
 // the range query.
-func (r *replay) alert(ctx context.Context, one *rule, matrix promql.Matrix, start, end time.Time, into *spanCollector) error {
+func (r *replay) alert(ctx context.Context, rule *rule, matrix promql.Matrix, start, end time.Time, into *spanCollector) error {
 	next := make([]int, len(matrix))
-	for at := start; !at.After(end); at = at.Add(one.interval) {
+	for at := start; !at.After(end); at = at.Add(rule.interval) {
 		t := timestamp.FromTime(at)
 		var vector promql.Vector
 		for i, s := range matrix {
@@ -247,14 +246,14 @@ func (r *replay) alert(ctx context.Context, one *rule, matrix promql.Matrix, sta
 				next[i]++
 			}
 		}
-		if len(vector) == 0 && one.alert.ActiveAlertsCount() == 0 {
+		if len(vector) == 0 && rule.alert.ActiveAlertsCount() == 0 {
 			continue // no state to change
 		}
 		answer := func(context.Context, string, time.Time) (promql.Vector, error) { return vector, nil }
-		if _, err := one.alert.Eval(ctx, 0, at, answer, &url.URL{}, 0); err != nil {
+		if _, err := rule.alert.Eval(ctx, 0, at, answer, &url.URL{}, 0); err != nil {
 			return err
 		}
-		into.observe(one, at)
+		into.observe(rule, at)
 	}
 	return nil
 }

@@ -59,11 +59,11 @@ func LoadRules(name string, text []byte, o RuleOptions) (*RuleSet, error) {
 	var all []*rule
 	for _, g := range groups.Groups {
 		for _, r := range g.Rules {
-			one, err := newRule(syntax, g, r, o.Interval)
+			parsed, err := newRule(syntax, g, r, o.Interval)
 			if err != nil {
 				return nil, fmt.Errorf("reading the rules %q, group %q: %w", name, g.Name, err)
 			}
-			all = append(all, one)
+			all = append(all, parsed)
 		}
 	}
 	if err := checkPages(all, o.Severities); err != nil {
@@ -81,25 +81,25 @@ func newRule(syntax parser.Parser, g rulefmt.RuleGroup, r rulefmt.Rule, interval
 	if err != nil {
 		return nil, err
 	}
-	one := &rule{
+	parsed := &rule{
 		name: r.Alert + r.Record, expr: r.Expr, interval: cmp.Or(time.Duration(g.Interval), interval),
 		records: r.Record != "", labels: r.Labels, lookback: lookback(expr),
 	}
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
-			one.reads = append(one.reads, s.Name)
+			parsed.reads = append(parsed.reads, s.Name)
 		}
 		return nil
 	})
-	if slices.Contains(one.reads, "ALERTS") {
-		return nil, fmt.Errorf("%s reads ALERTS, which a replay does not write: leave the rule out", one.name)
+	if slices.Contains(parsed.reads, "ALERTS") {
+		return nil, fmt.Errorf("%s reads ALERTS, which a replay does not write: remove the rule", parsed.name)
 	}
-	if !one.records {
+	if !parsed.records {
 		// Annotations are left out: they change no score and cost the most time.
-		one.alert = promrules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), time.Duration(r.KeepFiringFor),
+		parsed.alert = promrules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), time.Duration(r.KeepFiringFor),
 			labels.FromMap(r.Labels), labels.EmptyLabels(), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
 	}
-	return one, nil
+	return parsed, nil
 }
 
 // staleAfter is Prometheus's default lookback.
@@ -134,7 +134,7 @@ func checkPages(all []*rule, severities []string) error {
 		return nil
 	}
 	slices.Sort(others)
-	return fmt.Errorf("no alert has the label %s at %q, which are the pages; the alerts there are have it at %q: choose of those, or set the label", labelSeverity, severities, slices.Compact(others))
+	return fmt.Errorf("no alert pages: pages have the label %s=%q, these alerts have %q; change --severity or the label", labelSeverity, severities, slices.Compact(others))
 }
 
 // selectRules drops alerts of other severities, and the rules that only they read.
@@ -176,7 +176,7 @@ func sortRules(all []*rule) ([]*rule, error) {
 			return !slices.ContainsFunc(r.reads, func(name string) bool { return open[name] > 0 })
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("%s reads what rules record that read it: a replay cannot follow a circle", all[0].name)
+			return nil, fmt.Errorf("%s depends on recording rules that depend on each other in a circle", all[0].name)
 		}
 		r := all[i]
 		if r.records {

@@ -22,8 +22,8 @@ type FaultScore struct {
 	Recall       float64 `json:"recall"`
 	RecallTicket float64 `json:"recall_ticket"`
 	RecallEither float64 `json:"recall_page_or_ticket"`
-	// Times in seconds. Times to a page or a ticket are of all incidents; a missed one counts
-	// as +Inf, and the result is then null. Times to resolve are of paged incidents.
+	// Times in seconds. Missed incidents count as +Inf in the times to a page or ticket; a
+	// quantile that is +Inf is null. Times to resolve cover paged incidents only.
 	MedianToPage    *float64 `json:"median_to_page_seconds"`
 	P90ToPage       *float64 `json:"p90_to_page_seconds"`
 	MedianToTicket  *float64 `json:"median_to_ticket_seconds"`
@@ -32,7 +32,7 @@ type FaultScore struct {
 	P90ToEither     *float64 `json:"p90_to_page_or_ticket_seconds"`
 	MedianToResolve *float64 `json:"median_to_resolve_seconds"`
 	P90ToResolve    *float64 `json:"p90_to_resolve_seconds"`
-	// PagesPerIncident is of the paged incidents; above 1 is flapping.
+	// PagesPerIncident is the mean over paged incidents. Above 1 means flapping.
 	PagesPerIncident *float64 `json:"pages_per_incident"`
 	// Forecast is null if no incident had a forecast.
 	Forecast *ForecastScore `json:"forecast,omitempty"`
@@ -53,7 +53,7 @@ type Score struct {
 	// them came within half an hour after the end of an incident that already had a page.
 	AllFalsePages Rate `json:"pages_for_nothing"`
 	SecondCalls   int  `json:"second_calls"`
-	// Firing is of the pages, Tickets of the tickets, each ticket alert by itself.
+	// Firing covers the pages, and Tickets covers each ticket alert by itself.
 	Firing
 	Tickets Firing `json:"tickets"`
 	// TurnsPerDay and BurstsPerDay count the simulated probes on days without faults.
@@ -101,14 +101,14 @@ type Outcome struct {
 func ScoreSets(model string, sets []*RuleSet, faults []string, outcomes []Outcome) []Score {
 	var scores []Score
 	for i, set := range sets {
-		said := make([][]Span, len(outcomes))
+		fired := make([][]Span, len(outcomes))
 		for n, o := range outcomes {
-			said[n] = inhibit(o.Spans[i], rules.Inhibitions())
+			fired[n] = inhibit(o.Spans[i], rules.Inhibitions())
 		}
 		score := func(alert, target string) {
 			t := newTally(faults)
 			for n, o := range outcomes {
-				t.add(set.notifications(said[n], alert).forTarget(target), incidentsOf(o.Incidents, target), o.Days)
+				t.add(set.notifications(fired[n], alert).forTarget(target), incidentsOf(o.Incidents, target), o.Days)
 			}
 			s := t.score()
 			s.Model, s.Rules, s.Alert, s.Target = model, set.Name, alert, target
@@ -155,23 +155,23 @@ type notifications struct {
 // ignores all other alerts.
 func (s *RuleSet) notifications(spans []Span, alert string) notifications {
 	var pages, tickets []Span
-	for _, one := range spans {
+	for _, span := range spans {
 		switch {
-		case alert != "" && one.Alert != alert:
-		case slices.Contains(s.tickets, one.Labels.Get(labelSeverity)):
-			tickets = append(tickets, one)
+		case alert != "" && span.Alert != alert:
+		case slices.Contains(s.tickets, span.Labels.Get(labelSeverity)):
+			tickets = append(tickets, span)
 		default:
-			pages = append(pages, one)
+			pages = append(pages, span)
 		}
 	}
 	return notifications{pages: mergePages(pages, ""), tickets: tickets}
 }
 
 // forTarget returns the notifications about a target and about the whole fleet; "" means all.
-func (c notifications) forTarget(target string) notifications {
+func (sent notifications) forTarget(target string) notifications {
 	return notifications{
-		slices.DeleteFunc(slices.Clone(c.pages), func(p page) bool { return !sameTarget(p.Target, target) }),
-		slices.DeleteFunc(slices.Clone(c.tickets), func(s Span) bool { return !sameTarget(s.Labels.Get(labelTarget), target) }),
+		slices.DeleteFunc(slices.Clone(sent.pages), func(p page) bool { return !sameTarget(p.Target, target) }),
+		slices.DeleteFunc(slices.Clone(sent.tickets), func(s Span) bool { return !sameTarget(s.Labels.Get(labelTarget), target) }),
 		target,
 	}
 }
@@ -188,15 +188,15 @@ func newTally(faults []string) *tally {
 }
 
 // add adds a run. A run without incidents is healthy.
-func (t *tally) add(c notifications, incidents []Incident, days float64) {
-	detections, judged := judge(c.pages, c.tickets, incidents)
+func (t *tally) add(sent notifications, incidents []Incident, days float64) {
+	detections, judged := judge(sent.pages, sent.tickets, incidents)
 	// A false page about the whole fleet does not count for a single target.
-	judged = slices.DeleteFunc(judged, func(j judgedPage) bool { return j.Target != c.target && c.target != "" && j.Incident == "" })
-	nothing := 0
+	judged = slices.DeleteFunc(judged, func(j judgedPage) bool { return j.Target != sent.target && sent.target != "" && j.Incident == "" })
+	falsePages := 0
 	var all []page
 	for _, j := range judged {
 		if j.Incident == "" {
-			nothing++
+			falsePages++
 		}
 		if j.SecondCall {
 			t.sum.SecondCalls++
@@ -205,15 +205,15 @@ func (t *tally) add(c notifications, incidents []Incident, days float64) {
 		t.sum.Pages = append(t.sum.Pages, PageScore{j.From.UTC(), j.To.UTC(), j.Alerts, j.Target, j.Incident, j.SecondCall})
 	}
 	t.sum.Firing.add(all, incidents)
-	t.sum.Tickets.add(alertPages(c.tickets), incidents)
+	t.sum.Tickets.add(alertPages(sent.tickets), incidents)
 	if len(incidents) == 0 {
 		t.sum.HealthyDays += days
-		t.sum.HealthyPages += nothing
+		t.sum.HealthyPages += falsePages
 		return
 	}
 	t.sum.FaultyDays += days
-	t.sum.FalsePages += nothing
-	t.sum.TruePages += len(judged) - nothing
+	t.sum.FalsePages += falsePages
+	t.sum.TruePages += len(judged) - falsePages
 	for _, d := range detections {
 		t.byFault[d.Incident.Name] = append(t.byFault[d.Incident.Name], d)
 	}

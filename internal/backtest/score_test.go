@@ -245,8 +245,8 @@ func TestReadIncidents(t *testing.T) {
 func TestLoadRulesRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"groups: [{name: g, rules: [{alert: A, expr: 'up =='}]}]":                                              "parse error",
-		"groups: [{name: g, rules: [{alert: A, expr: 'ALERTS > 0'}]}]":                                         "a replay does not write",
-		"groups: [{name: g, rules: [{record: 'a', expr: 'b'}]}, {name: h, rules: [{record: 'b', expr: 'a'}]}]": "cannot follow a circle",
+		"groups: [{name: g, rules: [{alert: A, expr: 'ALERTS > 0'}]}]":                                         "a replay does not write: remove the rule",
+		"groups: [{name: g, rules: [{record: 'a', expr: 'b'}]}, {name: h, rules: [{record: 'b', expr: 'a'}]}]": "depend on each other in a circle",
 	} {
 		if _, err := LoadRules("r", []byte(text), RuleOptions{Interval: time.Minute}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -18,21 +18,21 @@ type spanCollector struct {
 func newSpanCollector() *spanCollector { return &spanCollector{open: map[*rule]map[uint64]*Span{}} }
 
 // observe reads the state of an alert after an evaluation.
-func (s *spanCollector) observe(one *rule, at time.Time) {
-	open := s.open[one]
+func (s *spanCollector) observe(rule *rule, at time.Time) {
+	open := s.open[rule]
 	if open == nil {
 		open = map[uint64]*Span{}
-		s.open[one] = open
+		s.open[rule] = open
 	}
 	firing := map[uint64]bool{}
-	one.alert.ForEachActiveAlert(func(a *promrules.Alert) {
+	rule.alert.ForEachActiveAlert(func(a *promrules.Alert) {
 		if a.State != promrules.StateFiring {
 			return
 		}
 		h := a.Labels.Hash()
 		firing[h] = true
 		if open[h] == nil {
-			open[h] = &Span{Alert: one.name, Labels: a.Labels, From: at}
+			open[h] = &Span{Alert: rule.name, Labels: a.Labels, From: at}
 		}
 	})
 	for h, span := range open {

@@ -51,14 +51,14 @@ func NewStore() *Store {
 // Series returns the series with these labels, and creates it if needed.
 func (s *Store) Series(l labels.Labels) *Series {
 	h := l.Hash()
-	if one := s.byHash[h]; one != nil {
-		return one
+	if series := s.byHash[h]; series != nil {
+		return series
 	}
-	one := &Series{labels: l}
-	s.byHash[h] = one
+	series := &Series{labels: l}
+	s.byHash[h] = series
 	name := l.Get(model.MetricNameLabel)
-	s.byName[name] = append(s.byName[name], one)
-	return one
+	s.byName[name] = append(s.byName[name], series)
+	return series
 }
 
 // Trim drops samples older than keep allows for the name of their series. Most series are read
@@ -66,9 +66,9 @@ func (s *Store) Series(l labels.Labels) *Series {
 func (s *Store) Trim(at time.Time, keep map[string]time.Duration) {
 	for name, all := range s.byName {
 		oldest := timestamp.FromTime(at.Add(-max(staleAfter, keep[name])))
-		for _, one := range all {
-			if i := one.from(oldest); i > 0 {
-				one.points = one.points[:copy(one.points, one.points[i:])]
+		for _, series := range all {
+			if i := series.from(oldest); i > 0 {
+				series.points = series.points[:copy(series.points, series.points[i:])]
 			}
 		}
 	}
@@ -88,12 +88,12 @@ type querier struct {
 // Select implements storage.Querier.
 func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
 	set := &seriesSet{at: -1}
-	for _, one := range q.candidates(ms) {
-		if !labels.Selector(ms).Matches(one.labels) {
+	for _, series := range q.candidates(ms) {
+		if !labels.Selector(ms).Matches(series.labels) {
 			continue
 		}
-		if from, to := one.from(q.mint), one.from(q.maxt+1); from < to {
-			set.series = append(set.series, promql.Series{Metric: one.labels, Floats: thinOut(one.points[from:to], hints)})
+		if from, to := series.from(q.mint), series.from(q.maxt+1); from < to {
+			set.series = append(set.series, promql.Series{Metric: series.labels, Floats: thinOut(series.points[from:to], hints)})
 		}
 	}
 	if sorted {
@@ -143,8 +143,8 @@ func (s *Store) candidates(ms []*labels.Matcher) []*Series {
 		}
 	}
 	var all []*Series
-	for _, some := range s.byName {
-		all = append(all, some...)
+	for _, named := range s.byName {
+		all = append(all, named...)
 	}
 	return all
 }

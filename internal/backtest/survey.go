@@ -18,7 +18,7 @@ import (
 
 // Survey describes the traffic in a log of turns.
 type Survey struct {
-	// First and Last are the times at which the first and the last turn were sent.
+	// First and Last are the send times of the first and the last turn.
 	First, Last time.Time
 	Turns       int
 	// Jobs are sorted by key.

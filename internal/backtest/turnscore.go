@@ -19,8 +19,7 @@ type TurnReplay struct {
 	Files []RuleFile
 	// Incidents are the known incidents. Without any, every page is false.
 	Incidents []Incident
-	// WarmUp is the time after the first turn in which baselines are learned and nothing is
-	// scored.
+	// WarmUp is the time after the first turn during which the sidecar only learns baselines.
 	WarmUp         time.Duration
 	ScrapeInterval time.Duration
 }
@@ -65,12 +64,12 @@ func (r TurnReplay) scoredIncidents() []Incident {
 func (r TurnReplay) Check() error {
 	from, to := r.scoredRange()
 	if !from.Before(to) {
-		return fmt.Errorf("the log lasts %s, of which %s are the warm-up: nothing is left to be scored; give a longer log, or a shorter --warm-up",
+		return fmt.Errorf("the log lasts %s and the warm-up %s, so nothing is left to score; give a longer log or a shorter --warm-up",
 			to.Sub(r.Survey.First).Round(time.Minute), r.WarmUp)
 	}
 	for _, i := range r.Incidents {
 		if i.Target != "" && !slices.Contains(r.Survey.Targets(), i.Target) {
-			return fmt.Errorf("the incident %q is of the target %q; the log has the targets %q", i.Name, i.Target, r.Survey.Targets())
+			return fmt.Errorf("the incident %q has the target %q, but the log has only the targets %q", i.Name, i.Target, r.Survey.Targets())
 		}
 	}
 	return nil

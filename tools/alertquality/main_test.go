@@ -132,11 +132,11 @@ func TestMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		"model":     {[]string{"--model=loud"}, `there is no noise model "loud": take one of`},
+		"model":     {[]string{"--model=loud"}, `unknown model "loud"; choose one of`},
 		"fleet":     {[]string{"--fleet=-1"}, "not be negative"},
 		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
 		"scenario":  {[]string{"--scenario.file=none.yml"}, "none.yml: cannot be read (no such file or directory): name a readable YAML file"},
-		"own model": {[]string{example, "--model=morning"}, `there is no noise model "morning"`},
+		"own model": {[]string{example, "--model=morning"}, `unknown model "morning"`},
 		"own fault": {[]string{example, "--fault=TTFT"}, "no fault has a name with"},
 		"seeds":     {[]string{"--seeds=0"}, "must be positive"},
 		"too short": {[]string{"--scenario.file=" + long, "--days=1"}, "--days=1: fault \"long\" needs runs of 32h0m0s and they last 24h0m0s; write more days, or leave the fault out with --fault"},

@@ -108,5 +108,5 @@ func ModelNamed(name string, own ...Model) (Model, error) {
 		}
 		names = append(names, m.Name)
 	}
-	return Model{}, fmt.Errorf("there is no noise model %q: take one of %q", name, names)
+	return Model{}, fmt.Errorf("unknown model %q; choose one of %q", name, names)
 }
