@@ -8,21 +8,20 @@ import (
 	"synthetic/internal/backtest"
 )
 
-// bound is something that is promised of some worlds.
+// bound is a limit that some worlds should keep.
 type bound struct {
 	what   string
 	worlds func(name string) bool
-	// value is what came out, as a number to compare and as text; false where
-	// nothing did.
-	value func(backtest.Score) (v float64, text string, ok bool)
-	least bool // the bound is one from below
-	at    float64
+	// value returns the measured value as a number and as text. ok is false without a value.
+	value   func(backtest.Score) (v float64, text string, ok bool)
+	atLeast bool // the value should be at least the limit
+	limit   float64
 }
 
-// hardest are the worlds of which less is promised, and untold those whose level
-// moves by as much as a small regression does.
-func hardest() []string { return []string{"neighbours", "wander-1h", "wander-6h"} }
-func untold() []string  { return []string{"wander-1h", "wander-6h"} }
+// noisiest are the worlds with looser limits. unpredictable are the worlds whose level moves as
+// much as a small regression.
+func noisiest() []string      { return []string{"neighbours", "wander-1h", "wander-6h"} }
+func unpredictable() []string { return []string{"wander-1h", "wander-6h"} }
 
 func in(names ...string) func(string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }
@@ -32,56 +31,55 @@ func notIn(names ...string) func(string) bool {
 	return func(name string) bool { return !slices.Contains(names, name) }
 }
 
-// bounds are all that is promised.
 func bounds() []bound {
 	steady := []string{"quiet", "typical"}
 	all := notIn()
 	return []bound{
-		{"pages for nothing in 30 days, at most 0.5", in(steady...), nothing, false, 0.5},
-		{"their upper bound, at most 1", in(steady...), upper, false, 1},
-		{"pages for nothing in 30 days, at most 2", notIn(append(hardest(), steady...)...), nothing, false, 2},
-		{"their upper bound, at most 4", notIn(append(hardest(), steady...)...), upper, false, 4},
-		{"pages for nothing in 30 days, at most 4", in(hardest()...), nothing, false, 4},
-		{"no page for nothing longer than 2 h", all, func(s backtest.Score) (float64, string, bool) {
+		{"false pages in 30 days, at most 0.5", in(steady...), falsePages, false, 0.5},
+		{"upper end of the interval, at most 1", in(steady...), upper, false, 1},
+		{"false pages in 30 days, at most 2", notIn(append(noisiest(), steady...)...), falsePages, false, 2},
+		{"upper end of the interval, at most 4", notIn(append(noisiest(), steady...)...), upper, false, 4},
+		{"false pages in 30 days, at most 4", in(noisiest()...), falsePages, false, 4},
+		{"no false page longer than 2 h", all, func(s backtest.Score) (float64, string, bool) {
 			return s.LongestFalse, fmt.Sprintf("%.1f h", s.LongestFalse), true
 		}, false, 2},
 		{"TTFT ×3 found, at least 99 %", all, recall("TTFT ×3"), true, 0.99},
 		{"TTFT ×3, median at most 3 min", all, median("TTFT ×3"), false, 3},
 		{"TTFT ×2 found, at least 98 %", all, recall("TTFT ×2"), true, 0.98},
 		{"TTFT ×2, median at most 6 min", all, median("TTFT ×2"), false, 6},
-		{"TTFT ×1.5 found by a page or a ticket, at least 90 %", notIn(untold()...), recall("TTFT ×1.5"), true, 0.9},
-		{"TTFT ×1.5, median at most 15 min", notIn(untold()...), median("TTFT ×1.5"), false, 15},
+		{"TTFT ×1.5 found by a page or a ticket, at least 90 %", notIn(unpredictable()...), recall("TTFT ×1.5"), true, 0.9},
+		{"TTFT ×1.5, median at most 15 min", notIn(unpredictable()...), median("TTFT ×1.5"), false, 15},
 		{"TTFT ×1.3 found by a page or a ticket within an hour, at least 80 %", in("quiet", "typical", "autoscale", "weekend"), recall("TTFT ×1.3"), true, 0.8},
-		{"an outage, median at most 1.5 min", all, median("outage"), false, 1.5},
-		{"pages per incident, at most 1.05", all, calls, false, 1.05},
+		{"outage, median at most 1.5 min", all, median("outage"), false, 1.5},
+		{"pages per incident, at most 1.05", all, pagesPerIncident, false, 1.05},
 	}
 }
 
-// boundsTable lays every bound beside the worlds that miss it.
+// boundsTable lists the worlds that miss each bound.
 func boundsTable(r backtest.Report) string {
-	var b strings.Builder
-	b.WriteString("| Promised | Held in | Missed in |\n|---|---|---|\n")
-	for _, one := range bounds() {
-		held, all := 0, 0
+	var table strings.Builder
+	table.WriteString("| Bound | Kept by | Missed by |\n|---|---|---|\n")
+	for _, b := range bounds() {
+		kept, all := 0, 0
 		var missed []string
 		for _, name := range r.Models() {
-			v, text, ok := one.value(of(r, name))
-			if !one.worlds(name) || !ok {
+			v, text, ok := b.value(generatedScore(r, name))
+			if !b.worlds(name) || !ok {
 				continue
 			}
 			all++
-			if v == one.at || v > one.at == one.least {
-				held++
+			if v == b.limit || v > b.limit == b.atLeast {
+				kept++
 			} else {
 				missed = append(missed, name+" ("+text+")")
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %d of %d | %s |\n", one.what, held, all, strings.Join(missed, ", "))
+		fmt.Fprintf(&table, "| %s | %d of %d | %s |\n", b.what, kept, all, strings.Join(missed, ", "))
 	}
-	return b.String()
+	return table.String()
 }
 
-func nothing(s backtest.Score) (float64, string, bool) {
+func falsePages(s backtest.Score) (float64, string, bool) {
 	return figure(s.AllFalsePages.Per30Days, "%.2f")
 }
 
@@ -96,25 +94,25 @@ func figure(v *float64, format string) (float64, string, bool) {
 	return *v, fmt.Sprintf(format, *v), true
 }
 
-// recall is the share of a fault that was found, by a page, or by either where
-// that is what is promised.
+// recall returns the share of incidents that were found: by a page, or for small faults by a
+// page or a ticket.
 func recall(fault string) func(backtest.Score) (float64, string, bool) {
 	return func(s backtest.Score) (float64, string, bool) {
 		f, ok := faultOf(s, fault)
 		v := f.Recall
-		if small(fault) {
+		if isSmall(fault) {
 			v = f.RecallEither
 		}
 		return v, fmt.Sprintf("%.0f %% of %d", 100*v, f.Incidents), ok
 	}
 }
 
-// median is that of the minutes to find a fault.
+// median returns the median minutes until a fault was found.
 func median(fault string) func(backtest.Score) (float64, string, bool) {
 	return func(s backtest.Score) (float64, string, bool) {
 		f, ok := faultOf(s, fault)
 		v := f.MedianToPage
-		if small(fault) {
+		if isSmall(fault) {
 			v = f.MedianToEither
 		}
 		if v == nil {
@@ -124,13 +122,13 @@ func median(fault string) func(backtest.Score) (float64, string, bool) {
 	}
 }
 
-// small says that a ticket is enough for a fault.
-func small(fault string) bool {
+// isSmall reports whether a ticket is enough for a fault.
+func isSmall(fault string) bool {
 	return strings.Contains(fault, "×1.5") || strings.Contains(fault, "×1.3")
 }
 
-// calls are the pages per incident that had any, over all faults.
-func calls(s backtest.Score) (float64, string, bool) {
+// pagesPerIncident returns the mean over the paged incidents of all faults.
+func pagesPerIncident(s backtest.Score) (float64, string, bool) {
 	pages, incidents := 0.0, 0.0
 	for _, f := range s.Faults {
 		if f.PagesPerIncident != nil {

@@ -106,7 +106,7 @@ func (f *simulationFlags) campaign() (worlds.Campaign, error) {
 		// The SLOs judge the simulated targets, which the configuration does not name.
 		in.SLOs[i].Targets, in.SLOs[i].Workloads = nil, nil
 	}
-	c.Rules = func(all []worlds.Deployment) ([]backtest.RuleFile, error) { return f.ruleSets(in, all) }
+	c.Rules = func(all []worlds.Deployment) ([]backtest.RuleFile, error) { return f.ruleFilesFor(in, all) }
 	if f.adaptive {
 		c.Adaptive = yamlform.Defaults[workload.Adaptive]()
 	}
@@ -116,9 +116,9 @@ func (f *simulationFlags) campaign() (worlds.Campaign, error) {
 	return c, nil
 }
 
-// ruleSets returns the rule files to score on some deployments. Rules about any other
-// target would only report that it is missing.
-func (f *simulationFlags) ruleSets(in rules.Input, all []worlds.Deployment) ([]backtest.RuleFile, error) {
+// ruleFilesFor returns the rule files to score on some deployments. The rules only know these
+// targets; rules about any other target would only report that it is missing.
+func (f *simulationFlags) ruleFilesFor(in rules.Input, all []worlds.Deployment) ([]backtest.RuleFile, error) {
 	in.Jobs = nil
 	for _, d := range all {
 		in.Jobs = append(in.Jobs, d.RulesJob())
@@ -162,8 +162,8 @@ func (f *simulationFlags) scenarioToRun() ([]worlds.Model, []worlds.Fault, error
 	return models, faults, err
 }
 
-// chosenModels returns the models that --model names, or those of the scenario, or the
-// default ones.
+// chosenModels returns the models of --model, otherwise the scenario's, otherwise the default
+// ones.
 func (f *simulationFlags) chosenModels(own []worlds.Model) ([]worlds.Model, error) {
 	models := slices.Clone(own)
 	if len(f.models) > 0 {
@@ -207,7 +207,7 @@ func (f *simulationFlags) chosenFaults(own []worlds.Fault) ([]worlds.Fault, erro
 	if len(faults) == 0 {
 		return nil, fmt.Errorf("--fault: no fault has a name with %q", f.faults)
 	}
-	if err := worlds.Fit(faults, time.Duration(f.days)*24*time.Hour); err != nil {
+	if err := worlds.CheckFit(faults, time.Duration(f.days)*24*time.Hour); err != nil {
 		return nil, fmt.Errorf("--days=%d: %w; write more days, or leave the fault out with --fault", f.days, err)
 	}
 	return faults, nil

@@ -10,15 +10,14 @@ import (
 	"synthetic/tools/splice"
 )
 
-// ours is the name of the generated rules among the scores.
+// ours is the name of the generated rules in the scores.
 const ours = "synthetic"
 
-// table writes a Markdown table.
 func table(head []string, rows [][]string) string {
 	return splice.Table("---", slices.Insert(rows, 0, head)...)
 }
 
-// shown are the faults that have a column, by what the column is called.
+// shown lists the faults with a column in the tables: the title of the column, and the fault.
 func shown() [][2]string {
 	return [][2]string{
 		{"×3", "TTFT ×3"}, {"×2", "TTFT ×2"}, {"×1.5", "TTFT ×1.5"}, {"×1.3", "TTFT ×1.3"},
@@ -35,7 +34,7 @@ func faultNames() []string {
 	return names
 }
 
-// cells are recall and median of each fault.
+// cells returns a cell for each fault: recall and median minutes.
 func cells(s backtest.Score) []string {
 	var out []string
 	for _, f := range shown() {
@@ -56,19 +55,19 @@ func cell(s backtest.Score, fault string) string {
 	return fmt.Sprintf("%.0f %%, %s", 100*share, strings.TrimSuffix(took, " min"))
 }
 
-// rate is a rate with its interval and what it stands on.
+// rate formats the false pages per 30 days with their interval.
 func rate(s backtest.Score) string {
 	r := s.AllFalsePages
 	return fmt.Sprintf("%s [%s–%s]", number(r.Per30Days, "%.2f"), number(r.Per30DaysLow, "%.2f"), number(r.Per30DaysHigh, "%.2f"))
 }
 
-// worldsTable has a row for each world, and the worst of them first.
+// worldsTable has a row for each world.
 func worldsTable(r backtest.Report) string {
 	var rows [][]string
 	worst := ""
 	highest := -1.0
 	for _, name := range r.Models() {
-		s := of(r, name)
+		s := generatedScore(r, name)
 		if v := s.AllFalsePages.Per30Days; v != nil && *v > highest {
 			worst, highest = fmt.Sprintf("%s, with %s", name, rate(s)), *v
 		}
@@ -76,15 +75,15 @@ func worldsTable(r backtest.Report) string {
 		if m, err := worlds.ModelNamed(name); err == nil && m.HeldOut() {
 			mark += " (held out)"
 		}
-		_, perIncident, _ := calls(s)
+		_, perIncident, _ := pagesPerIncident(s)
 		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.AllFalsePages.Count, s.Days), fmt.Sprint(regressions(r, name)), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.LongestFalse)}
 		rows = append(rows, slices.Concat(row, cells(s), []string{perIncident}))
 	}
-	head := slices.Concat([]string{"World", "For nothing in 30 days [95 %]", "Pages in days", "By SyntheticRegression", "Second calls", "Longest for nothing"}, faultNames(), []string{"Pages per incident"})
+	head := slices.Concat([]string{"World", "False pages in 30 days [95 %]", "False pages in days", "By SyntheticRegression", "Repeated pages", "Longest false page"}, faultNames(), []string{"Pages per incident"})
 	return settings(r) + "\nThe worst is " + worst + ".\n\n" + table(head, rows)
 }
 
-// regressions counts the pages for nothing that the alert on regressions alone brings.
+// regressions counts the false pages of SyntheticRegression.
 func regressions(r backtest.Report, world string) int {
 	for _, s := range r.Scores {
 		if s.Model == world && s.Rules == ours && s.Alert == "SyntheticRegression" && s.Target == "" {
@@ -94,19 +93,19 @@ func regressions(r backtest.Report, world string) int {
 	return 0
 }
 
-// settings say how a campaign was run.
+// settings returns the settings of a campaign, without the descriptions of models and faults.
 func settings(r backtest.Report) string {
 	var b strings.Builder
 	for _, line := range r.Settings {
 		if name, _, ok := strings.Cut(line, ": "); ok && !strings.Contains(name, " targets") {
-			break // what is simulated comes next
+			break // the models follow
 		}
 		fmt.Fprintf(&b, "- %s\n", line)
 	}
 	return b.String()
 }
 
-// descriptions say what each world is.
+// descriptions lists the models and faults.
 func descriptions(r backtest.Report) string {
 	var b strings.Builder
 	for _, line := range r.Settings {
@@ -117,14 +116,15 @@ func descriptions(r backtest.Report) string {
 	return b.String()
 }
 
-// forecastsTable lays delays as exported before the faults beside those that came out.
+// forecastsTable compares the delays that were exported before each fault with the measured
+// delays.
 func forecastsTable(r backtest.Report) string {
 	names := []string{"TTFT ×3", "TTFT ×2", "TTFT ×1.5", "TPOT ×1.5"}
 	var rows [][]string
 	for _, name := range r.Models() {
 		row, any := []string{name}, false
 		for _, fault := range names {
-			f, _ := faultOf(of(r, name), fault)
+			f, _ := faultOf(generatedScore(r, name), fault)
 			if f.Forecast == nil {
 				row = append(row, "")
 				continue
@@ -140,7 +140,7 @@ func forecastsTable(r backtest.Report) string {
 	return table(append(head, names...), rows)
 }
 
-// comparisonTable is what other rules find on the same series.
+// comparisonTable shows all rule sets on the same series.
 func comparisonTable(r backtest.Report) string {
 	var rows [][]string
 	for _, s := range r.Scores {
@@ -148,22 +148,22 @@ func comparisonTable(r backtest.Report) string {
 			rows = append(rows, slices.Concat([]string{s.Model, s.Rules, rate(s), fmt.Sprintf("%.0f h", s.FalseHours)}, cells(s)))
 		}
 	}
-	return settings(r) + "\n" + table(append([]string{"World", "Rules", "For nothing in 30 days [95 %]", "Firing for nothing"}, faultNames()...), rows)
+	return settings(r) + "\n" + table(append([]string{"World", "Rules", "False pages in 30 days [95 %]", "Hours of false pages"}, faultNames()...), rows)
 }
 
-// fleetTable is what a pager of many targets says.
+// fleetTable shows the result for many targets at once.
 func fleetTable(r backtest.Report) string {
-	s := of(r, r.Models()[0])
+	s := generatedScore(r, r.Models()[0])
 	var rows [][]string
 	for _, f := range s.Faults {
 		rows = append(rows, []string{f.Fault, fmt.Sprint(f.Incidents), number(&f.RecallEither, "%.2f"), number(minutes(f.MedianToEither), "%.1f"), number(f.PagesPerIncident, "%.2f")})
 	}
-	return settings(r) + fmt.Sprintf("\nThe whole fleet had %s pages for nothing in 30 days (%d in %.0f days).\n\n", rate(s), s.AllFalsePages.Count, s.Days) +
-		table([]string{"Fault of all targets", "Injected", "Found", "Median, min", "Pages per incident"}, rows)
+	return settings(r) + fmt.Sprintf("\nThe fleet had %s false pages in 30 days (%d in %.0f days).\n\n", rate(s), s.AllFalsePages.Count, s.Days) +
+		table([]string{"Fault of all targets", "Injected", "Found by a page or a ticket", "Median, min", "Pages per incident"}, rows)
 }
 
-// of is the score of the generated rules, all of them, on a world.
-func of(r backtest.Report, model string) backtest.Score {
+// generatedScore returns the score of all generated rules on a world.
+func generatedScore(r backtest.Report, model string) backtest.Score {
 	i := slices.IndexFunc(r.Scores, func(s backtest.Score) bool {
 		return s.Model == model && s.Rules == ours && s.Alert == "" && s.Target == ""
 	})
@@ -173,7 +173,7 @@ func of(r backtest.Report, model string) backtest.Score {
 	return r.Scores[i]
 }
 
-// minutes are seconds as minutes.
+// minutes converts seconds.
 func minutes(v *float64) *float64 {
 	if v == nil {
 		return nil
@@ -182,7 +182,7 @@ func minutes(v *float64) *float64 {
 	return &m
 }
 
-// number writes a figure, or a dash where there is none.
+// number formats a figure, or a dash if it is unknown.
 func number(v *float64, format string) string {
 	if v == nil {
 		return "–"

@@ -8,8 +8,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestAdaptiveProbesAreFew: a day of an adaptive probe without a fault takes little
-// more turns than a calm one, and a fault is answered with more.
+// TestAdaptiveProbesAreFew: without a fault, adaptive probing takes little more turns than a
+// constant rate. A fault causes more bursts.
 func TestAdaptiveProbesAreFew(t *testing.T) {
 	calm := Typical()
 	calm.ConversationsPerMinute = 2

@@ -18,42 +18,40 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Campaign scores rule files on simulated series: for each world and seed one
-// run without faults and one with faults.
+// Campaign scores rule files on simulated series. Each world and seed has one run without
+// faults and one with faults.
 type Campaign struct {
 	Models []Model
 	Faults []Fault
-	// Rules are the rule files to be scored on a run of some deployments: the same
-	// names for all, fitted to the targets and the rate of their probes.
+	// Rules returns the rule files to score on some deployments. The names must be the same for
+	// all deployments.
 	Rules func([]Deployment) ([]backtest.RuleFile, error)
 	// SLOs and Policy are as in SimulationOptions.
 	SLOs   []slo.Objective
 	Policy sink.Policy
 	Seeds  []uint64
-	// Days is the length of each run, WarmUp the days before it in which
-	// baselines are learned.
+	// Days is the length of each run. Baselines are learned in the WarmUp days before it.
 	Days, WarmUp int
-	// Fleet is how many targets are simulated at one time, of all models in turn;
-	// faults hit all of them at once. 0 simulates each model by itself.
+	// Fleet is the number of targets to simulate at once, taking the models in turn. A fault
+	// hits all of them. 0 simulates each model alone.
 	Fleet int
-	// Adaptive is how the probes answer to a first sign of a fault; the zero value
-	// is not at all.
+	// Adaptive is the reaction of the probes to the first sign of a fault; the zero value means
+	// none.
 	Adaptive workload.Adaptive
-	// ScrapeInterval is 15 s by default.
+	// ScrapeInterval defaults to 15 s.
 	ScrapeInterval time.Duration
-	// Workers run at the same time; 0 is one.
+	// Workers is the number of runs at the same time; 0 means 1.
 	Workers int
-	// Progress, if set, is told after each run.
+	// Progress, if set, is called after each run.
 	Progress func(done, all int)
 }
 
-// world is what is simulated in a run, but for its seed.
+// world is the set of deployments that one run simulates.
 type world struct {
 	name        string
 	deployments []Deployment
 }
 
-// worlds are those of the campaign, in order.
 func (c Campaign) worlds() []world {
 	if c.Fleet > 0 {
 		return []world{{fmt.Sprintf("fleet of %d", c.Fleet), c.fleet()}}
@@ -65,7 +63,7 @@ func (c Campaign) worlds() []world {
 	return out
 }
 
-// fleet are targets of all models in turn.
+// fleet returns Fleet targets, taking the models in turn.
 func (c Campaign) fleet() []Deployment {
 	var all []Deployment
 	for i := range c.Fleet {
@@ -74,7 +72,7 @@ func (c Campaign) fleet() []Deployment {
 	return all
 }
 
-// runKey is one run of a campaign.
+// runKey identifies one run of a campaign.
 type runKey struct {
 	world  world
 	seed   uint64
@@ -89,8 +87,8 @@ type outcome struct {
 	turns, bursts float64
 }
 
-// Run plays the campaign and returns the scores: by world, then rule file, the
-// whole set before its alerts.
+// Run simulates all runs and returns the scores, by world and then by rule file. A rule
+// file comes before its alerts.
 func (c Campaign) Run(ctx context.Context) ([]backtest.Score, error) {
 	outcomes, err := c.play(ctx)
 	if err != nil {
@@ -134,7 +132,6 @@ func scoreWorld(name string, sets []*backtest.RuleSet, faults []string, outcomes
 	return scores
 }
 
-// load reads the rule files for some deployments.
 func (c Campaign) load(d []Deployment) ([]*backtest.RuleSet, error) {
 	files, err := c.Rules(d)
 	if err != nil {
@@ -143,7 +140,7 @@ func (c Campaign) load(d []Deployment) ([]*backtest.RuleSet, error) {
 	return backtest.LoadRuleFiles(files)
 }
 
-// play plays all runs, in a fixed order of the outcomes.
+// play simulates all runs. The order of the outcomes is fixed.
 func (c Campaign) play(ctx context.Context) ([]outcome, error) {
 	var keys []runKey
 	for _, w := range c.worlds() {
@@ -174,10 +171,9 @@ func (c Campaign) play(ctx context.Context) ([]outcome, error) {
 	return outcomes, workers.Wait()
 }
 
-// epoch is when simulated runs start: a Monday, 00:00 UTC.
+// epoch is the start of every simulated run: Monday, 00:00 UTC.
 func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 
-// run plays one run.
 func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	o := c.options(k)
 	sim := NewSimulation(o)
@@ -203,13 +199,13 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	return out, nil
 }
 
-// history is the part of the warm-up in which rules are evaluated, too, for those
-// that look back at it.
+// history returns how long before the end of the warm-up the evaluation of rules begins, because
+// later evaluations look back.
 func (c Campaign) history(sets []*backtest.RuleSet) time.Duration {
 	return min(time.Duration(c.WarmUp)*day, backtest.Lookback(sets).Truncate(backtest.Chunk)+backtest.Chunk)
 }
 
-// since are the spans from a time on; those that fire then begin then.
+// since cuts off what fired before from.
 func since(spans []backtest.Span, from time.Time) []backtest.Span {
 	spans = slices.DeleteFunc(spans, func(s backtest.Span) bool { return !s.To.After(from) })
 	for i := range spans {
@@ -220,7 +216,6 @@ func since(spans []backtest.Span, from time.Time) []backtest.Span {
 	return spans
 }
 
-// options are what is simulated in a run.
 func (c Campaign) options(k runKey) SimulationOptions {
 	warm, length := time.Duration(c.WarmUp)*day, time.Duration(c.WarmUp+c.Days)*day
 	seed := k.seed * 2
@@ -238,33 +233,33 @@ func (c Campaign) options(k runKey) SimulationOptions {
 	}
 }
 
-// injections are the faults of a run: at their own times if they have any,
-// otherwise at random ones.
+// injections returns the faults of a run, at their own times if they have any, at random times
+// otherwise.
 func (c Campaign) injections(warm, length time.Duration, seed uint64) []Injection {
-	if fixed := Place(c.Faults, warm); len(fixed) > 0 {
+	if fixed := PlaceFaults(c.Faults, warm); len(fixed) > 0 {
 		return fixed
 	}
-	return Inject(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(seed, 2)))
+	return DrawInjections(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(seed, 2)))
 }
 
-// incidents are the faults of a run. Those of a fleet hit every target.
+// incidents returns the faults of the run. In a fleet each of them concerns every target.
 func (s *Simulation) incidents() []backtest.Incident {
 	var out []backtest.Incident
 	first := s.traffic[0]
 	for i, inj := range first.injections {
-		one := backtest.Incident{
+		incident := backtest.Incident{
 			Name: inj.Fault.Name, From: s.options.Start.Add(inj.From), To: s.options.Start.Add(inj.To),
 			Within: inj.Fault.within(),
 		}
 		if len(s.traffic) == 1 {
-			one.Forecast = first.forecasts[i]
+			incident.Forecast = first.forecasts[i]
 		}
-		out = append(out, one)
+		out = append(out, incident)
 	}
 	return out
 }
 
-// Settings say in words how the scores of the campaign are made.
+// Settings describe the campaign in words.
 func (c Campaign) Settings() []string {
 	lines := []string{fmt.Sprintf("seeds %d to %d; each has %d days without faults and %d days with faults, after %d days in which baselines are learned",
 		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.Days, c.Days, c.WarmUp),

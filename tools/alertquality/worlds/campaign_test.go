@@ -12,7 +12,7 @@ import (
 	"synthetic/tools/alertquality/worlds"
 )
 
-// generated makes the rules for what is simulated.
+// generated returns a function that generates the rules for deployments.
 func generated(t *testing.T) func([]worlds.Deployment) ([]backtest.RuleFile, error) {
 	t.Helper()
 	return func(all []worlds.Deployment) ([]backtest.RuleFile, error) {
@@ -29,8 +29,8 @@ func pages() backtest.RuleOptions {
 	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}, Tickets: []string{"ticket"}}
 }
 
-// TestAlertQuality is a small part of what docs/background/alert-quality.md holds: one seed,
-// four days with faults and three without, at the bounds that are promised.
+// TestAlertQuality is a small part of make alert-quality: one seed with four days without
+// faults and four with faults.
 func TestAlertQuality(t *testing.T) {
 	if testing.Short() {
 		t.Skip("replays nine days; make test-long runs it")
@@ -65,7 +65,7 @@ func TestAlertQuality(t *testing.T) {
 	checkReport(t, backtest.Report{Settings: c.Settings(), Scores: scores})
 }
 
-// checkReport reads the report in each form.
+// checkReport writes the report in each form and checks it.
 func checkReport(t *testing.T, r backtest.Report) {
 	t.Helper()
 	var md, js, svg bytes.Buffer
@@ -92,7 +92,7 @@ func checkReport(t *testing.T, r backtest.Report) {
 	}
 }
 
-// TestSameSeedSameScores: a table can be repeated.
+// TestSameSeedSameScores: the number of workers does not change the scores.
 func TestSameSeedSameScores(t *testing.T) {
 	model := worlds.Typical()
 	if testing.Short() {
@@ -137,8 +137,8 @@ func TestComparisonsLoad(t *testing.T) {
 	}
 }
 
-// TestFleetCampaign: a fault of a fleet hits each target, and each that calls is a
-// page of its own unless something holds it back.
+// TestFleetCampaign: a fault of a fleet hits every target, and each target has a page of its
+// own unless it is inhibited.
 func TestFleetCampaign(t *testing.T) {
 	const rule = `groups: [{name: g, rules: [{alert: Down, expr: synthetic_consecutive_failed_turns >= 3, labels: {severity: page}}]}]`
 	down := worlds.Fault{Name: "outage", Kind: worlds.Outage, Length: time.Hour, At: []time.Duration{2 * time.Hour}}

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// describe says in a line what a model is: what a named one is about, and for a
-// changed model every parameter that was changed.
+// describe describes a model in one line. For a model of a scenario file it lists the changed
+// parameters.
 func (m Model) describe() string {
 	line := fmt.Sprintf("%s: %g conversations a minute of %d to %d turns, σ %g of single turns",
 		m.Name, m.ConversationsPerMinute, m.TurnsMin, m.TurnsMax, m.Sigma)
 	base, err := ModelNamed(m.Like)
-	if err != nil { // it is a named one
+	if err != nil { // a built-in model
 		if m.HeldOut() {
 			line += "; held out"
 		}
-		return line + "; " + m.nature.about
+		return line + "; " + m.builtin.about
 	}
 	line += "; otherwise like " + m.Like
 	if changes := m.changes(base); len(changes) > 0 {
@@ -26,8 +26,8 @@ func (m Model) describe() string {
 	return line
 }
 
-// changes lists what differs from another model and has no place in the line
-// of every model, under the names of the scenario file.
+// changes lists the parameters that differ from base, except those in every line, under their
+// names in the scenario file.
 func (m Model) changes(base Model) []string {
 	always := []string{"name", "like,omitempty", "conversations_per_minute", "turns_min", "turns_max", "sigma"}
 	var out []string
@@ -44,13 +44,13 @@ func (m Model) changes(base Model) []string {
 	return out
 }
 
-// describe says in a line what a fault is. The names of Faults say what they
-// do; those of others may not.
+// describe describes a fault in one line. The names of built-in faults describe them; other
+// faults get their details.
 func (f Fault) describe() string {
 	line := fmt.Sprintf("%s: lasts %s, found if paged within %s", f.Name, f.Length, f.within())
-	named := func(n Fault) bool { return n.Name == f.Name && n.what() == f.what() }
+	named := func(n Fault) bool { return n.Name == f.Name && n.details() == f.details() }
 	if !slices.ContainsFunc(Faults(), named) {
-		line += "; " + f.what()
+		line += "; " + f.details()
 	}
 	if len(f.At) > 0 {
 		line += "; at " + strings.Trim(fmt.Sprint(f.At), "[]") + " of each run"
@@ -58,8 +58,8 @@ func (f Fault) describe() string {
 	return line
 }
 
-// what a fault does: kind, size, share and shape.
-func (f Fault) what() string {
+// details returns kind, size, share and ramp.
+func (f Fault) details() string {
 	s := string(f.Kind)
 	if f.Size != 0 {
 		s += fmt.Sprintf(" ×%g", f.Size)

@@ -8,7 +8,6 @@ import (
 	"synthetic/internal/config/yamlform"
 )
 
-// FaultKind is what a fault does to turns.
 type FaultKind string
 
 const (
@@ -22,27 +21,24 @@ const (
 	Hang FaultKind = "hang"
 )
 
-// Fault is a labelled fault, and with its tags that of a scenario file.
+// Fault is a fault to inject. The tags define its form in a scenario file.
 type Fault struct {
-	// Name is how tables call it.
 	Name string    `json:"name" required:"true" examples:"creep"`
 	Kind FaultKind `json:"kind" required:"true" enum:"slow,slow_decode,outage,hang"`
 	// Size is the factor of Slow and SlowDecode.
 	Size float64 `json:"size,omitempty" above:"1" max:"1000" examples:"1.5"`
-	// Share of the turns that are hit; 0 means all.
+	// Share is the share of turns that are hit; 0 means all.
 	Share yamlform.Share `json:"share,omitempty" examples:"15%"`
-	// Ramp is how long the fault takes to reach its size; 0 is a step.
-	Ramp time.Duration `json:"ramp,omitempty" examples:"1h"`
-	// Length is how long it lasts.
+	// Ramp is how long the fault takes to reach its size; 0 means at once.
+	Ramp   time.Duration `json:"ramp,omitempty" examples:"1h"`
 	Length time.Duration `json:"length" required:"true" min:"1m" max:"30d" examples:"4h"`
-	// Within is the time after which a page is too late to count as found; 0
-	// means Length.
+	// Within is how soon a page must come for the fault to count as found; 0 means Length.
 	Within time.Duration `json:"within,omitempty" min:"1s" examples:"40m"`
-	// At are the onsets, from the end of the warm-up; none means random ones.
+	// At are the onsets, counted from the end of the warm-up. Without any, onsets are random.
 	At []time.Duration `json:"at,omitempty" min:"1" examples:"[2h, 1d6h]"`
 }
 
-// Faults are those that alert quality is measured on.
+// Faults are the built-in faults.
 func Faults() []Fault {
 	return []Fault{
 		{Name: "TTFT ×3", Kind: Slow, Size: 3, Length: 30 * time.Minute},
@@ -53,26 +49,25 @@ func Faults() []Fault {
 		{Name: "TPOT ×1.5", Kind: SlowDecode, Size: 1.5, Length: time.Hour},
 		{Name: "outage", Kind: Outage, Length: 15 * time.Minute},
 		{Name: "hang", Kind: Hang, Length: 15 * time.Minute},
-		// No constant of the detection was chosen on those that come by degrees.
+		// No constant of the detection was chosen on the rising faults.
 		{Name: "TTFT ×2 rising for 10 min", Kind: Slow, Size: 2, Ramp: 10 * time.Minute, Length: time.Hour},
 		{Name: "TTFT ×1.5 rising for 30 min", Kind: Slow, Size: 1.5, Ramp: 30 * time.Minute, Length: 3 * time.Hour},
 	}
 }
 
-// Injection is one fault at its time.
+// Injection is one fault at a fixed time.
 type Injection struct {
 	Fault Fault
-	// From and To are offsets from the start of the source.
+	// From and To are counted from the start of the run.
 	From, To time.Duration
 }
 
-// recovery is the least time between two injections: the longest window of a
-// page is over by then.
+// recovery is the least time between two injections, longer than the longest window of a page.
 const recovery = 6 * time.Hour
 
-// Inject spreads faults over [from, to) in random order and at random times of
-// the day, each as often as the others.
-func Inject(faults []Fault, from, to time.Duration, rng *rand.Rand) []Injection {
+// DrawInjections puts faults at random times in [from, to), in random order, each about equally
+// often.
+func DrawInjections(faults []Fault, from, to time.Duration, rng *rand.Rand) []Injection {
 	var out []Injection
 	var deck []Fault
 	for at := from; len(faults) > 0; {
@@ -92,7 +87,7 @@ func Inject(faults []Fault, from, to time.Duration, rng *rand.Rand) []Injection 
 	return out
 }
 
-// size is the factor at a time after the onset.
+// size returns the factor at a time after the onset.
 func (f Fault) size(after time.Duration) float64 {
 	if after < f.Ramp {
 		return 1 + (f.Size-1)*float64(after)/float64(f.Ramp)
@@ -102,7 +97,7 @@ func (f Fault) size(after time.Duration) float64 {
 
 func (f Fault) hits(rng *rand.Rand) bool { return f.Share == 0 || rng.Float64() < float64(f.Share) }
 
-// within is the time in which a page counts as found.
+// within returns how soon a page must come.
 func (f Fault) within() time.Duration {
 	if f.Within > 0 {
 		return f.Within

@@ -10,9 +10,8 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// foresee keeps what is exported before each fault that begins until the next
-// scrape.
-func (s *Simulation) foresee() error {
+// keepForecasts keeps the forecasts for the faults that begin before the next scrape.
+func (s *Simulation) keepForecasts() error {
 	for _, t := range s.traffic {
 		for i, inj := range t.injections {
 			if inj.From <= s.scraped || inj.From > s.scraped+s.options.ScrapeInterval {
@@ -28,11 +27,11 @@ func (s *Simulation) foresee() error {
 	return nil
 }
 
-// forecast reads what the recorder says of a fault of a target.
+// forecast returns the delay in seconds until a page that is exported for such a fault.
 func (s *Simulation) forecast(target string, f Fault) (*float64, error) {
 	signal := f.signal()
 	if signal == "" {
-		return nil, nil // of part of the turns, and of failures, nothing is said
+		return nil, nil // nothing is exported for faults of some turns, and for failures
 	}
 	families, err := s.sidecar.Recorder.Only(func(name string) bool { return name == metrics.RegressionDelay }).Gather()
 	if err != nil {
@@ -52,7 +51,7 @@ func (s *Simulation) forecast(target string, f Fault) (*float64, error) {
 	return &delay, nil
 }
 
-// signal is what a fault of all turns moves; "" for other faults.
+// signal returns the signal that a fault of all turns changes; "" for other faults.
 func (f Fault) signal() sink.Signal {
 	switch {
 	case f.Share != 0 || f.Ramp != 0:

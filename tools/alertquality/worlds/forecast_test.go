@@ -8,9 +8,9 @@ import (
 	"synthetic/internal/backtest"
 )
 
-// TestForesee: a fault of all turns has a forecast, taken before it began; a
-// recorder that says nothing gives none that is known.
-func TestForesee(t *testing.T) {
+// TestForecasts: a fault of all turns has a forecast from before its onset. The forecast is NaN
+// if the recorder exports none.
+func TestForecasts(t *testing.T) {
 	slow := Injection{Fault{Kind: Slow, Size: 2}, time.Hour, 2 * time.Hour}
 	part := Injection{Fault{Kind: Slow, Size: 2, Share: 0.1}, 3 * time.Hour, 4 * time.Hour}
 	s := NewSimulation(SimulationOptions{

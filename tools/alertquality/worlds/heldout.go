@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// heldOut are models that no constant of the detection was chosen on: what runs
-// beside a deployment, or is done to it, on most working days.
+// heldOut are models with the weekday routines of real deployments. No constant of the
+// detection was chosen on them.
 func heldOut() []Model {
-	evicted := bare("evictions", "the cache of prefixes fills up within 5 to 9 hours, until it is swept: the share of misses climbs from 5 to 40 % and falls back", calm(), evictions)
-	evicted.nature.slow, evicted.nature.misses = times(2, 3), true
-	mix := bare("prompt-mix", "other users' long prompts: a turn in twenty waits 1.5 to 4 times as long behind one at night, and three in ten in the afternoon", calm(), promptMix)
-	mix.nature.slow = times(1.5, 4)
-	train := bare("releases", "a release train: a canary with a tenth of the turns on Tuesdays, the rollout with a warm-up spike for each of six replicas on Wednesdays, after which the level is up to 8 % higher or lower", calm(), officeHours(0.12), releases)
-	train.nature.slow = times(1.4, 2)
-	night := bare("maintenance", "half of the replicas are away from 03:00 to 04:30 in four nights of a week, and come back with cold caches", calm(), officeHours(0.15), maintenance)
-	night.nature.slow, night.nature.misses = times(1.5, 2.5), true
+	evicted := baseModel("evictions", "the cache of prefixes fills up within 5 to 9 hours, until it is swept: the share of misses climbs from 5 to 40 % and falls back", calm(), evictions)
+	evicted.builtin.slow, evicted.builtin.misses = times(2, 3), true
+	mix := baseModel("prompt-mix", "other users' long prompts: a turn in twenty waits 1.5 to 4 times as long behind one at night, and three in ten in the afternoon", calm(), promptMix)
+	mix.builtin.slow = times(1.5, 4)
+	train := baseModel("releases", "a release train: a canary with a tenth of the turns on Tuesdays, the rollout with a warm-up spike for each of six replicas on Wednesdays, after which the level is up to 8 % higher or lower", calm(), officeHours(0.12), releases)
+	train.builtin.slow = times(1.4, 2)
+	night := baseModel("maintenance", "half of the replicas are away from 03:00 to 04:30 in four nights of a week, and come back with cold caches", calm(), officeHours(0.15), maintenance)
+	night.builtin.slow, night.builtin.misses = times(1.5, 2.5), true
 	all := []Model{
-		bare("hourly-jobs", "batch jobs at the full hour for 2 to 8 min, ×1.2 to ×1.5, and a long one at 02:00, ×1.7", calm(), hourlyJobs),
+		baseModel("hourly-jobs", "batch jobs at the full hour for 2 to 8 min, ×1.2 to ×1.5, and a long one at 02:00, ×1.7", calm(), hourlyJobs),
 		night, evicted,
-		bare("drift", "a level that rises by 1 % a day for three weeks, until the engine is restarted", calm(), drift),
+		baseModel("drift", "a level that rises by 1 % a day for three weeks, until the engine is restarted", calm(), drift),
 		mix, train,
 	}
 	for i := range all {
-		all[i].nature.heldOut = true
+		all[i].builtin.heldOut = true
 	}
 	return all
 }
 
-// hourlyJobs slow down the beginning of most hours.
+// hourlyJobs raise the level at the beginning of most hours.
 func hourlyJobs(c *course, rng *rand.Rand) {
 	for at := time.Duration(0); at < c.length(); at += time.Hour {
 		late := between(0, 40*time.Second)(rng)
 		took, size := between(2*time.Minute, 8*time.Minute)(rng), times(1.2, 1.5)(rng)
 		switch h := at % day / time.Hour; {
-		case h == 2: // the long one of the night
+		case h == 2: // the long job of the night
 			c.add(at+late, at+late+between(30*time.Minute, 45*time.Minute)(rng), math.Log(1.7))
 		case h >= 6 && h < 22:
 			c.add(at+late, at+late+took, size)
@@ -43,7 +43,7 @@ func hourlyJobs(c *course, rng *rand.Rand) {
 	}
 }
 
-// maintenance takes half of the replicas away in four nights of each week.
+// maintenance takes half of the replicas away in four nights of a week.
 func maintenance(c *course, rng *rand.Rand) {
 	for d := 0; d <= dayOf(len(c.level)); d++ {
 		from := time.Duration(d)*day + 3*time.Hour + between(0, 10*time.Minute)(rng)
@@ -58,7 +58,7 @@ func maintenance(c *course, rng *rand.Rand) {
 	}
 }
 
-// evictions are a saw of misses.
+// evictions let the share of misses rise and drop like a saw tooth.
 func evictions(c *course, rng *rand.Rand) {
 	for at := time.Duration(0); at < c.length(); {
 		took := between(5*time.Hour, 9*time.Hour)(rng)
@@ -70,7 +70,7 @@ func evictions(c *course, rng *rand.Rand) {
 	}
 }
 
-// drift is a slow leak.
+// drift lets the level rise slowly until a restart.
 func drift(c *course, rng *rand.Rand) {
 	since := time.Duration(0)
 	restart := between(18*day, 24*day)(rng)
@@ -83,7 +83,7 @@ func drift(c *course, rng *rand.Rand) {
 	}
 }
 
-// promptMix follows the day of those who paste long documents.
+// promptMix makes turns slow in the afternoon, when other users send long documents.
 func promptMix(c *course, rng *rand.Rand) {
 	height := perDay(c, rng, func(r *rand.Rand) float64 { return uniform(r, 0.19, 0.31) })
 	for i := range c.level {
@@ -96,7 +96,7 @@ func promptMix(c *course, rng *rand.Rand) {
 	}
 }
 
-// releases come every week.
+// releases are a canary and a rollout in every week.
 func releases(c *course, rng *rand.Rand) {
 	level := 0.0
 	for week := time.Duration(0); week < c.length(); week += 7 * day {

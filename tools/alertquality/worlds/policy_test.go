@@ -6,8 +6,8 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// TestDeploymentsShareThePolicy: what all may page for nothing is divided among
-// them, and the rest is as the options have it.
+// TestDeploymentsShareThePolicy: the allowed false pages are divided among the deployments; the
+// rest of the policy stays.
 func TestDeploymentsShareThePolicy(t *testing.T) {
 	own := sink.DefaultPolicy()
 	own.FalsePages, own.PageRatio = 8, 1.7

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// How the simulated autoscaler works, and how long a new replica is of little
-// use: it loads weights, then serves with an empty prefix cache.
+// Times of the simulated autoscaler. A new replica loads weights for bootTime, then has a cold
+// prefix cache for coldTime.
 const (
 	scaleUp   = time.Minute
 	scaleDown = 15 * time.Minute
@@ -15,20 +15,20 @@ const (
 	coldTime  = 5 * time.Minute
 )
 
-// fleet is the replicas of a deployment by when each was asked for.
-type fleet struct {
-	asked []time.Duration
-	// above and below are since when there were too few and too many.
-	above, below time.Duration
+// replicas holds the replicas of a deployment.
+type replicas struct {
+	started []time.Duration
+	// tooFewSince and tooManySince are the start of the current shortage and surplus.
+	tooFewSince, tooManySince time.Duration
 }
 
-// autoscaling lets replicas come and go with a load that follows the day. Those
-// that are full queue; those that are cold serve slow turns.
+// autoscaling adds and removes replicas with a load that follows the day. Full replicas queue,
+// cold replicas have slow turns.
 func autoscaling(c *course, rng *rand.Rand) {
 	demand := &course{level: make([]float32, len(c.level))}
 	wander(0.12, 6*time.Minute, student)(demand, rng)
 	officeHours(1.2)(demand, rng)
-	f := fleet{asked: []time.Duration{-day, -day, -day, -day}}
+	f := replicas{started: []time.Duration{-day, -day, -day, -day}}
 	for i, d := range demand.level {
 		at, load := time.Duration(i)*courseStep, 2.6*math.Exp(float64(d))
 		f.scale(at, int(math.Ceil(load/0.7)))
@@ -38,28 +38,28 @@ func autoscaling(c *course, rng *rand.Rand) {
 	}
 }
 
-// scale asks for replicas, or lets the last ones go.
-func (f *fleet) scale(at time.Duration, wanted int) {
+// scale starts replicas, or stops the newest one.
+func (f *replicas) scale(at time.Duration, wanted int) {
 	wanted = max(3, wanted)
-	if wanted <= len(f.asked) {
-		f.above = at
+	if wanted <= len(f.started) {
+		f.tooFewSince = at
 	}
-	if wanted >= len(f.asked) {
-		f.below = at
+	if wanted >= len(f.started) {
+		f.tooManySince = at
 	}
-	for at-f.above >= scaleUp && wanted > len(f.asked) {
-		f.asked = append(f.asked, at)
+	for at-f.tooFewSince >= scaleUp && wanted > len(f.started) {
+		f.started = append(f.started, at)
 	}
-	if at-f.below >= scaleDown {
-		f.asked, f.below = f.asked[:len(f.asked)-1], at
+	if at-f.tooManySince >= scaleDown {
+		f.started, f.tooManySince = f.started[:len(f.started)-1], at
 	}
 }
 
-// serving are the replicas that answer, and what part of them is cold: a cache
-// fills little by little.
-func (f *fleet) serving(at time.Duration) (ready, cold float64) {
-	for _, asked := range f.asked {
-		age := at - asked - bootTime
+// serving returns the number of ready replicas and how many of them are cold. A cache fills
+// gradually, so a replica counts in part.
+func (f *replicas) serving(at time.Duration) (ready, cold float64) {
+	for _, start := range f.started {
+		age := at - start - bootTime
 		if age < 0 {
 			continue
 		}

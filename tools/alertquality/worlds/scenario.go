@@ -9,16 +9,15 @@ import (
 	"synthetic/internal/backtest"
 )
 
-// Scenario is what a campaign simulates. Without Models or Faults those of the
-// package are meant.
+// Scenario holds the contents of a scenario file.
 type Scenario struct {
 	Models []Model
 	Faults []Fault
 }
 
-// Place puts faults at their own times, counted from a time after the start of
-// the source, in order. Faults without times are left out.
-func Place(faults []Fault, from time.Duration) []Injection {
+// PlaceFaults returns the faults at their own times, counted from a time after the start of the
+// run, sorted. It ignores faults without times.
+func PlaceFaults(faults []Fault, from time.Duration) []Injection {
 	var out []Injection
 	for _, f := range faults {
 		for _, at := range f.At {
@@ -29,18 +28,18 @@ func Place(faults []Fault, from time.Duration) []Injection {
 	return out
 }
 
-// Apart is the least time between the end of a placed fault and the next: a
-// page in it still belongs to the first.
-const Apart = backtest.Grace
+// minGap is the least time between the end of a placed fault and the next fault. A page in it
+// still belongs to the first.
+const minGap = backtest.Grace
 
-// Fit says which fault a run of some length has no room for, so that no table
-// leaves it out without a word.
-func Fit(faults []Fault, run time.Duration) error {
+// CheckFit returns an error if a run is too short for one of the faults, because tables would
+// not show such a fault.
+func CheckFit(faults []Fault, run time.Duration) error {
 	for _, f := range faults {
-		// A random onset is up to an hour after the first hour of the run.
+		// A random onset lies up to one hour after the first hour of the run.
 		least := 2*time.Hour + f.Length + recovery
 		if len(f.At) > 0 {
-			least = slices.Max(f.At) + f.Length + Apart
+			least = slices.Max(f.At) + f.Length + minGap
 		}
 		if least > run {
 			return fmt.Errorf("fault %q needs runs of %s and they last %s", f.Name, least, run)

@@ -10,18 +10,15 @@ import (
 	"synthetic/internal/config/yamlform"
 )
 
-// scenarioFile is the shape of a scenario file.
 type scenarioFile struct {
 	Models []Model `yaml:"models" min:"1" examples:"[{name: busy, like: typical, daily: 0.4}]"`
 	Faults []Fault `yaml:"faults" min:"1" examples:"[{name: creep, kind: slow, size: 1.5, ramp: 1h, length: 4h}]"`
 }
 
-// leastScenario is the remedy of a file that holds no scenario at all.
 const leastScenario = "write at least models: [{name: busy, like: typical, daily: 0.4}]"
 
-// LoadScenario reads and validates a scenario file. A model has the parameters
-// of the named one that it is like, but for those that are written. An error is
-// of type yamlform.Errors and holds every mistake.
+// LoadScenario reads and checks a scenario file. A model inherits missing parameters from the
+// model in Like. The error is a yamlform.Errors with every mistake.
 func LoadScenario(path string) (Scenario, error) {
 	data, err := yamlform.Read(path)
 	if err != nil {
@@ -44,8 +41,7 @@ func LoadScenario(path string) (Scenario, error) {
 	return Scenario(f), nil
 }
 
-// checker completes what a scenario file says, and checks what concerns several
-// keys at once.
+// checker completes a scenario and checks keys that depend on each other.
 type checker struct{ *yamlform.Form }
 
 func (c checker) models(models []Model) {
@@ -61,7 +57,7 @@ func (c checker) models(models []Model) {
 		base, err := ModelNamed(m.Like)
 		if err == nil {
 			yamlform.Inherit(c.Form, at, m, base)
-			m.Like, m.nature = base.Name, base.nature
+			m.Like, m.builtin = base.Name, base.builtin
 			c.model(at, *m)
 		} else if c.Fine(at + ".like") {
 			c.Mistake(at+".like", m.Like, "is no named model", yamlform.Suggest(m.Like, named, "models"))
@@ -69,18 +65,18 @@ func (c checker) models(models []Model) {
 	}
 }
 
-// model checks parameters that concern each other.
+// model checks parameters that depend on each other.
 func (c checker) model(at string, m Model) {
 	inOrder(c, at, "turns_min", "turns_max", m.TurnsMin, m.TurnsMax)
 	inOrder(c, at, "burst_min", "burst_max", m.BurstMin, m.BurstMax)
 	inOrder(c, at, "outlier_min", "outlier_max", m.OutlierMin, m.OutlierMax)
 	c.answerTime(at, m)
-	c.together(at, "shifts_per_month", m.ShiftsPerMonth, "shift_sd: 0.05", m.ShiftSD)
-	c.together(at, "shift_sd", m.ShiftSD, "shifts_per_month: 4", m.ShiftsPerMonth)
+	c.needs(at, "shifts_per_month", m.ShiftsPerMonth, "shift_sd: 0.05", m.ShiftSD)
+	c.needs(at, "shift_sd", m.ShiftSD, "shifts_per_month: 4", m.ShiftsPerMonth)
 }
 
-// inOrder checks that of two parameters of a model the first is not above the
-// second. The one that was written is to blame.
+// inOrder checks that the value of low is not above the value of high. The error is about the
+// key that the file contains.
 func inOrder[T int | float64](c checker, at, low, high string, least, most T) {
 	lowAt, highAt := at+"."+low, at+"."+high
 	switch {
@@ -92,8 +88,8 @@ func inOrder[T int | float64](c checker, at, low, high string, least, most T) {
 	}
 }
 
-// answerTime checks that a usual answer ends before the prober gives it up,
-// which the simulation does not do.
+// answerTime checks that a normal answer ends before the prober's timeout, which the simulation
+// does not enforce.
 func (c checker) answerTime(at string, m Model) {
 	key := at + ".output_tokens"
 	if !c.Has(key) {
@@ -105,8 +101,8 @@ func (c checker) answerTime(at string, m Model) {
 	}
 }
 
-// together reports a parameter that does nothing while another one is 0.
-func (c checker) together(at, key string, v float64, other string, otherV float64) {
+// needs reports a parameter without effect because the parameter other is 0.
+func (c checker) needs(at, key string, v float64, other string, otherV float64) {
 	name, _, _ := strings.Cut(other, ":")
 	if v > 0 && otherV == 0 && c.Has(at+"."+key) && c.Fine(at+"."+key, at+"."+name) {
 		c.Mistake(at+"."+key, fmt.Sprint(v), "has no effect while "+name+" is 0", "write for example "+other)
@@ -135,7 +131,7 @@ func (c checker) faults(faults []Fault) {
 	}
 }
 
-// faultName checks a name, which stands in the cell of a table.
+// faultName checks a name, which must fit in a table cell.
 func (c checker) faultName(at, name string, taken map[string]string) {
 	key := at + ".name"
 	switch first := taken[name]; {
@@ -149,7 +145,7 @@ func (c checker) faultName(at, name string, taken map[string]string) {
 	taken[name] = at
 }
 
-// faultSize checks that a size is there where one is meant.
+// faultSize checks that a size is given if the kind has one.
 func (c checker) faultSize(at string, f Fault) {
 	sized := f.Kind == Slow || f.Kind == SlowDecode
 	switch {
@@ -161,7 +157,7 @@ func (c checker) faultSize(at string, f Fault) {
 	}
 }
 
-// notLonger checks that a part of a fault is over when the fault is.
+// notLonger checks that ramp or within is not longer than the fault.
 func (c checker) notLonger(at, key string, part, length time.Duration) {
 	if part > length && c.Fine(at+"."+key, at+".length") {
 		most := model.Duration(length)
@@ -169,10 +165,10 @@ func (c checker) notLonger(at, key string, part, length time.Duration) {
 	}
 }
 
-// onsets checks that fixed times are those of every fault, and far enough
-// apart to tell whose page is whose.
+// onsets checks that either all faults have fixed times or none has, and that placed faults are
+// far enough apart.
 func (c checker) onsets(faults []Fault) {
-	placed := Place(faults, 0)
+	placed := PlaceFaults(faults, 0)
 	for i, f := range faults {
 		if len(placed) > 0 && len(f.At) == 0 {
 			c.Mistake(yamlform.Index("faults", i), "", "has random times beside faults with fixed ones", "write at for every fault, or for none")
@@ -181,7 +177,7 @@ func (c checker) onsets(faults []Fault) {
 	}
 	for i := 1; i < len(placed); i++ {
 		before, next := placed[i-1], placed[i]
-		if free := before.To + Apart; next.From < free {
+		if free := before.To + minGap; next.From < free {
 			c.Mistake("faults", "", fmt.Sprintf("%s and %s are too close to tell their pages apart", before, next), fmt.Sprintf("begin %s at %s or later", next.Fault.Name, model.Duration(free.Round(time.Second))))
 			return
 		}

@@ -85,8 +85,7 @@ func TestBadScenario(t *testing.T) {
 	}
 }
 
-// TestExampleScenario: what is written replaces what the other model has, and
-// nothing else.
+// TestExampleScenario: the keys of the example replace the inherited parameters.
 func TestExampleScenario(t *testing.T) {
 	got, err := LoadScenario("../scenario.yml")
 	if err != nil {
@@ -105,7 +104,7 @@ func TestExampleScenario(t *testing.T) {
 	if diff := cmp.Diff([]Model{want}, got.Models, cmpopts.IgnoreUnexported(Model{})); diff != "" {
 		t.Errorf("models (-want +got):\n%s", diff)
 	}
-	if len(got.Models[0].nature.moves) != len(want.nature.moves) {
+	if len(got.Models[0].builtin.effects) != len(want.builtin.effects) {
 		t.Error("the model does not move as the one that it is like")
 	}
 	faults := []Fault{
@@ -121,14 +120,14 @@ func TestExampleScenario(t *testing.T) {
 	}
 }
 
-// TestEveryModelParameter: each parameter of a model, and no other, is a key
-// under the name that reports give it, and the example shows it.
+// TestEveryModelParameter: the keys are exactly the parameters of a model, under the names in
+// reports, and the example shows all of them.
 func TestEveryModelParameter(t *testing.T) {
 	keys := keysOf(reflect.TypeFor[Model]())
 	var want []string
 	for f := range reflect.TypeFor[Model]().Fields() {
 		if !f.IsExported() {
-			continue // the nature of a named model
+			continue // properties of built-in models
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		want = append(want, name)

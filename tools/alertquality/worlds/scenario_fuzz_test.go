@@ -9,8 +9,8 @@ import (
 	"synthetic/internal/config/yamlform"
 )
 
-// FuzzLoadScenario holds that a scenario that is accepted has something in it,
-// and that one that is refused has a place and a reason in one line.
+// FuzzLoadScenario: an accepted scenario is not empty, and each mistake in a refused one has a
+// line and a one-line reason.
 func FuzzLoadScenario(f *testing.F) {
 	example, err := os.ReadFile("../scenario.yml")
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"synthetic/tools/alertquality/worlds"
 )
 
-// TestRampPagesLater: of two faults of one size, at times of their own, the one
-// that comes by degrees is paged later than the one that comes at once.
+// TestRampPagesLater: a rising fault is paged later than an equal fault that begins at once.
 func TestRampPagesLater(t *testing.T) {
 	step := worlds.Fault{Name: "step", Kind: worlds.Slow, Size: 3, Length: 2 * time.Hour, At: []time.Duration{4 * time.Hour}}
 	ramp := step
@@ -39,7 +38,7 @@ func TestRampPagesLater(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
+func TestPlaceFaults(t *testing.T) {
 	a := worlds.Fault{Name: "a", Length: time.Hour, At: []time.Duration{30 * time.Hour, 2 * time.Hour}}
 	b := worlds.Fault{Name: "b", Length: time.Minute, At: []time.Duration{5 * time.Hour}}
 	const day = 24 * time.Hour
@@ -48,21 +47,20 @@ func TestPlace(t *testing.T) {
 		{Fault: b, From: day + 5*time.Hour, To: day + 5*time.Hour + time.Minute},
 		{Fault: a, From: day + 30*time.Hour, To: day + 31*time.Hour},
 	}
-	if diff := cmp.Diff(want, worlds.Place([]worlds.Fault{a, {Name: "random"}, b}, day)); diff != "" {
+	if diff := cmp.Diff(want, worlds.PlaceFaults([]worlds.Fault{a, {Name: "random"}, b}, day)); diff != "" {
 		t.Errorf("injections (-want +got):\n%s", diff)
 	}
 }
 
-// TestFit holds the promise of Fit against the draw: what fits is drawn in any
-// run, whatever the seed.
-func TestFit(t *testing.T) {
+// TestCheckFit: a fault that fits is drawn in a run with any seed.
+func TestCheckFit(t *testing.T) {
 	f := worlds.Fault{Name: "long", Kind: worlds.Hang, Length: 16 * time.Hour}
 	const day = 24 * time.Hour
-	if err := worlds.Fit([]worlds.Fault{f}, day); err != nil {
+	if err := worlds.CheckFit([]worlds.Fault{f}, day); err != nil {
 		t.Fatal(err)
 	}
 	for seed := range uint64(200) {
-		if n := len(worlds.Inject([]worlds.Fault{f}, time.Hour, day, rand.New(rand.NewPCG(seed, 2)))); n != 1 {
+		if n := len(worlds.DrawInjections([]worlds.Fault{f}, time.Hour, day, rand.New(rand.NewPCG(seed, 2)))); n != 1 {
 			t.Fatalf("seed %d: injected %d times", seed, n)
 		}
 	}
@@ -73,14 +71,14 @@ func TestFit(t *testing.T) {
 		"random": {worlds.Fault{Name: "a", Length: 16*time.Hour + time.Minute}, `fault "a" needs runs of 24h1m0s and they last 24h0m0s`},
 		"fixed":  {worlds.Fault{Name: "b", Length: time.Hour, At: []time.Duration{time.Hour, 23 * time.Hour}}, `fault "b" needs runs of 24h15m0s and they last 24h0m0s`},
 	} {
-		if err := worlds.Fit([]worlds.Fault{tt.fault}, day); err == nil || err.Error() != tt.want {
+		if err := worlds.CheckFit([]worlds.Fault{tt.fault}, day); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
 }
 
-// TestSettingsOfAScenario: the report says what was changed of a model, and
-// what a fault does that is not one of the named ones.
+// TestSettingsOfAScenario: the report lists the changed parameters of a model, and the details
+// of faults that are not built in.
 func TestSettingsOfAScenario(t *testing.T) {
 	own, same := worlds.Typical(), worlds.Typical()
 	own.Name, own.Like, own.LevelSD, own.Daily, own.LevelTime = "own", "typical", 0.07, 0.3, 2*time.Hour

@@ -14,8 +14,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Simulation is simulated deployments under one real Recorder: what a sidecar
-// would export of them, scraped.
+// Simulation plays turns of simulated deployments into a sidecar, and scrapes it.
 type Simulation struct {
 	sidecar *backtest.Sidecar
 	options SimulationOptions
@@ -23,7 +22,7 @@ type Simulation struct {
 	scraped time.Duration
 }
 
-// Deployment is one that is simulated, and probed as a target.
+// Deployment is a simulated deployment, probed as one target.
 type Deployment struct {
 	Target     string
 	Model      Model
@@ -43,21 +42,20 @@ func (d Deployment) RulesJob() rules.Job {
 // SimulationOptions define a run. Equal options give equal series.
 type SimulationOptions struct {
 	Deployments []Deployment
-	// SLOs judge every deployment; nil are those that suit each.
+	// SLOs judge every deployment; nil means the default SLOs with each model's TTFTObjective.
 	SLOs []slo.Objective
-	// Policy is that of all deployments together; the zero value is the default.
+	// Policy applies to all deployments together; the zero value is the default policy.
 	Policy sink.Policy
 	Start  time.Time
-	// Length is the whole run, what comes before the replay included.
+	// Length is the length of the run, with the warm-up.
 	Length time.Duration
-	// ScrapeInterval is 15 s by default.
+	// ScrapeInterval defaults to 15 s.
 	ScrapeInterval time.Duration
-	// Adaptive is how the probes answer to a first sign of a fault; the zero value
-	// is not at all.
+	// Adaptive is the reaction of the probes to the first sign of a fault; the zero value means
+	// none.
 	Adaptive workload.Adaptive
 }
 
-// NewSimulation returns a simulation at its start.
 func NewSimulation(o SimulationOptions) *Simulation {
 	o.ScrapeInterval = cmp.Or(o.ScrapeInterval, 15*time.Second)
 	s := &Simulation{options: o, sidecar: backtest.NewSidecar(o.Start)}
@@ -72,8 +70,8 @@ func NewSimulation(o SimulationOptions) *Simulation {
 	return s
 }
 
-// jobOf is the job of a deployment. What all may page for nothing is divided, as a
-// configuration does.
+// jobOf returns the job of a deployment. The deployments share the allowed false pages, as the
+// jobs of a configuration do.
 func jobOf(d Deployment, o SimulationOptions) sink.Job {
 	policy := cmp.Or(o.Policy, sink.DefaultPolicy())
 	policy.FalsePages /= float64(len(o.Deployments))
@@ -92,8 +90,8 @@ func jobOf(d Deployment, o SimulationOptions) sink.Job {
 	}
 }
 
-// play plays every deployment up to a time after the start. One after the other is
-// as good as all at the same time: they share no state.
+// play plays every deployment up to a time after the start, one after the other: they share no
+// state.
 func (s *Simulation) play(to time.Duration) {
 	for _, t := range s.traffic {
 		t.advance(to)
@@ -101,7 +99,7 @@ func (s *Simulation) play(to time.Duration) {
 	s.sidecar.Now = s.options.Start.Add(to)
 }
 
-// WarmUp plays without scraping: a time in which baselines are learned.
+// WarmUp plays without scraping, so that baselines are learned.
 func (s *Simulation) WarmUp(d time.Duration) {
 	s.scraped = d
 	s.play(d)
@@ -114,7 +112,7 @@ func (s *Simulation) Advance(ctx context.Context, store *backtest.Store, to time
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.foresee(); err != nil {
+		if err := s.keepForecasts(); err != nil {
 			return err
 		}
 		s.scraped += s.options.ScrapeInterval

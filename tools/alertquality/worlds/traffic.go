@@ -11,38 +11,35 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// Names of the simulated job, where there is but one.
+// Names of the simulated job if there is only one.
 const (
 	targetName   = "chat"
 	workloadName = "chat"
 )
 
-// traffic simulates conversations with a deployment, event by event, in
-// simulated time.
+// traffic simulates the conversations with one deployment, event by event.
 type traffic struct {
 	target     string
 	model      Model
 	rng        *rand.Rand
 	course     *course
 	injections []Injection
-	// forecasts are those for the injections, by index.
+	// forecasts holds the forecasts for the injections, by index.
 	forecasts map[int]*float64
 	start     time.Time
 	sink      probe.Sink
-	// setNow moves the clock of the sink.
+	// setNow sets the clock of the sink.
 	setNow func(time.Time)
 	events events
-	// pace thins the arrivals, by what sign says; nil for a constant rate.
+	// pace skips some arrivals, as sign requires; nil for a constant rate.
 	pace *workload.Pace
 	sign func() workload.Sign
-	// arrival is when the next conversation starts.
-	arrival time.Duration
-	current int // injection that is on or comes next
-	// turns and bursts are counted.
+	// arrival is the start of the next conversation.
+	arrival       time.Duration
+	current       int // the current or the next injection
 	turns, bursts int
 }
 
-// newTraffic is that with a deployment, at its start.
 func newTraffic(d Deployment, start time.Time, length time.Duration, sink probe.Sink) *traffic {
 	return &traffic{
 		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, length),
@@ -50,22 +47,21 @@ func newTraffic(d Deployment, start time.Time, length time.Duration, sink probe.
 	}
 }
 
-// talk is a conversation that is held.
-type talk struct {
-	at          time.Duration // of its next event
+type conversation struct {
+	at          time.Duration // time of its next event
 	turn, turns int
 	running     bool
 	extra       bool
 	result      probe.Result
 }
 
-// events are conversations by the time of their next event.
-type events []*talk
+// events is a heap of conversations, ordered by the time of the next event.
+type events []*conversation
 
 func (e events) Len() int           { return len(e) }
 func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
 func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)        { *e = append(*e, x.(*talk)) }
+func (e *events) Push(x any)        { *e = append(*e, x.(*conversation)) }
 func (e *events) Pop() any {
 	old := *e
 	last := old[len(old)-1]
@@ -73,7 +69,7 @@ func (e *events) Pop() any {
 	return last
 }
 
-// advance plays everything up to a time after the start.
+// advance plays all events up to a time after the start.
 func (t *traffic) advance(to time.Duration) {
 	for {
 		switch {
@@ -87,9 +83,9 @@ func (t *traffic) advance(to time.Duration) {
 	}
 }
 
-// begin starts a conversation and draws when the next one comes.
+// begin starts a conversation and draws the start of the next one.
 func (t *traffic) begin() {
-	c := &talk{at: t.arrival, turns: t.model.TurnsMin + t.rng.IntN(t.model.TurnsMax-t.model.TurnsMin+1)}
+	c := &conversation{at: t.arrival, turns: t.model.TurnsMin + t.rng.IntN(t.model.TurnsMax-t.model.TurnsMin+1)}
 	t.arrival += time.Duration(t.rng.ExpFloat64() / t.perMinute() * float64(time.Minute))
 	t.setNow(t.start.Add(c.at))
 	if t.pace != nil {
@@ -108,7 +104,7 @@ func (t *traffic) begin() {
 	heap.Push(&t.events, c)
 }
 
-// perMinute is the rate of arrivals, those included that the pace leaves out.
+// perMinute returns the rate of arrivals before pace skips some.
 func (t *traffic) perMinute() float64 {
 	if t.pace != nil {
 		return t.pace.BurstRate * 60
@@ -117,7 +113,7 @@ func (t *traffic) perMinute() float64 {
 }
 
 // step starts or ends a turn.
-func (t *traffic) step(c *talk) {
+func (t *traffic) step(c *conversation) {
 	now := t.start.Add(c.at)
 	t.setNow(now)
 	if !c.running {
@@ -131,7 +127,7 @@ func (t *traffic) step(c *talk) {
 	t.sink.Observe(c.result)
 	c.running = false
 	if c.result.Outcome == probe.Success && c.turn < c.turns {
-		c.at += time.Duration(t.rng.Float64() * 2 * float64(time.Second)) // to think
+		c.at += time.Duration(t.rng.Float64() * 2 * float64(time.Second)) // time to think
 		heap.Fix(&t.events, 0)
 		return
 	}
@@ -142,8 +138,8 @@ func (t *traffic) step(c *talk) {
 	})
 }
 
-// ask draws how the next turn of a conversation goes.
-func (t *traffic) ask(c *talk, now time.Time) {
+// ask draws the result of the next turn of a conversation.
+func (t *traffic) ask(c *conversation, now time.Time) {
 	t.turns++
 	kind, median := probe.First, t.model.FirstTTFT
 	if c.turn > 1 {
@@ -152,7 +148,7 @@ func (t *traffic) ask(c *talk, now time.Time) {
 	t.sink.Observe(probe.Start{Target: t.target, Workload: workloadName, Kind: kind})
 	c.result = probe.Result{
 		Target: t.target, Workload: workloadName, Turn: c.turn, Kind: kind, Burst: c.extra,
-		Scheduled: now, Sent: now, // no trace: exemplars cost as much as all else
+		Scheduled: now, Sent: now, // no trace, because exemplars would double the time of a run
 	}
 	fault, after, on := t.fault(c.at)
 	hit := on && fault.hits(t.rng)
@@ -172,18 +168,18 @@ func (t *traffic) ask(c *talk, now time.Time) {
 	}
 }
 
-func (t *traffic) fail(c *talk, o probe.Outcome, after time.Duration) {
+func (t *traffic) fail(c *conversation, o probe.Outcome, after time.Duration) {
 	c.result.Outcome = o
 	c.result.End = c.result.Sent.Add(after)
 }
 
-// answer draws the times of a turn that succeeds, or that its deadline ends.
-func (t *traffic) answer(c *talk, median, pace float64) {
+// answer draws the times of a turn that succeeds or times out.
+func (t *traffic) answer(c *conversation, median, pace float64) {
 	m, i := t.model, t.course.index(c.at)
 	log, missed := m.deviation(t.course, i, t.rng)
 	ttft := median * math.Exp(log)
-	// The pace feels the load less than the queue does.
-	tpot := m.TPOT.Seconds() * pace * math.Exp(float64(t.course.level[i])*cmp.Or(m.nature.pace, 1./3)+m.PaceSigma*t.rng.NormFloat64())
+	// The load raises TPOT less than TTFT, which includes the queue.
+	tpot := m.TPOT.Seconds() * pace * math.Exp(float64(t.course.level[i])*cmp.Or(m.builtin.pace, 1./3)+m.PaceSigma*t.rng.NormFloat64())
 	if ttft > m.FirstToken.Seconds() {
 		t.fail(c, probe.TimeoutFirstToken, m.FirstToken)
 		return
@@ -201,7 +197,7 @@ func (t *traffic) answer(c *talk, median, pace float64) {
 	r.End = r.Sent.Add(r.TTFT.V + time.Duration(m.Output-1)*r.TPOT.V)
 }
 
-// fault is the fault that is on at a time, and since when.
+// fault returns the active fault, and how long it has been active.
 func (t *traffic) fault(at time.Duration) (f Fault, after time.Duration, on bool) {
 	for t.current < len(t.injections) && t.injections[t.current].To <= at {
 		t.current++

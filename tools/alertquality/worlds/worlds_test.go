@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// figures are what a course is like.
+// figures are statistics of a course.
 type figures struct {
 	c        *course
 	mean, sd float64
@@ -34,7 +34,7 @@ func figuresOf(t *testing.T, name string, length time.Duration) figures {
 	return f
 }
 
-// autocorrelation is that of the level over a time.
+// autocorrelation returns the autocorrelation of the level after a time.
 func (f figures) autocorrelation(over time.Duration) float64 {
 	k, sum := int(over/courseStep), 0.0
 	for i := range len(f.c.level) - k {
@@ -43,7 +43,7 @@ func (f figures) autocorrelation(over time.Duration) float64 {
 	return sum / float64(len(f.c.level)-k) / (f.sd * f.sd)
 }
 
-// average is that of a track over the hours of some days.
+// average returns the mean of a track within some hours of some days.
 func (f figures) average(track []float32, from, to float64, days func(d int) bool) float64 {
 	sum, n := 0.0, 0.0
 	for i, v := range track {
@@ -54,10 +54,9 @@ func (f figures) average(track []float32, from, to float64, days func(d int) boo
 	return sum / n
 }
 
-// largest is the highest level.
 func (f figures) largest() float64 { return float64(slices.Max(f.c.level)) }
 
-// TestWorlds holds each course to what its description says.
+// TestWorlds compares each course with its description.
 func TestWorlds(t *testing.T) {
 	every := func(int) bool { return true }
 	working := func(d int) bool { return !weekend(d) }
@@ -133,7 +132,7 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// TestLevelNoise: the parameter of the wandering level is what it is called.
+// TestLevelNoise: 30-minute means have the standard deviation LevelSD.
 func TestLevelNoise(t *testing.T) {
 	m := Quiet()
 	m.BurstsPerDay = 0
@@ -152,7 +151,7 @@ func TestLevelNoise(t *testing.T) {
 	}
 }
 
-// TestCourseOfASeed: a seed says how a world goes.
+// TestCourseOfASeed: the seed alone determines a course.
 func TestCourseOfASeed(t *testing.T) {
 	for _, m := range Models() {
 		a, again, other := newCourse(m, 3, 9*day), newCourse(m, 3, 9*day), newCourse(m, 4, 9*day)
@@ -165,7 +164,7 @@ func TestCourseOfASeed(t *testing.T) {
 	}
 }
 
-// TestSingleTurns holds the tails of single turns to what the models say.
+// TestSingleTurns checks the tails of single turns.
 func TestSingleTurns(t *testing.T) {
 	const n = 200_000
 	for world, want := range map[string]struct{ slower3, slower8, missed [2]float64 }{
@@ -201,12 +200,11 @@ func TestSingleTurns(t *testing.T) {
 	}
 }
 
-// TestHeldOutIsSaid: a reader of scores is told which models were held out, and
-// what each is about.
-func TestHeldOutIsSaid(t *testing.T) {
+// TestDescriptions: each built-in model is described, and held-out models are marked.
+func TestDescriptions(t *testing.T) {
 	held := 0
 	for _, m := range Models() {
-		if m.nature.about == "" || !strings.Contains(m.describe(), m.nature.about) {
+		if m.builtin.about == "" || !strings.Contains(m.describe(), m.builtin.about) {
 			t.Errorf("%s: described as %q", m.Name, m.describe())
 		}
 		if m.HeldOut() {

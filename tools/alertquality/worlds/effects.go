@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// normal and student draw the kicks of a level: of mean 0 and variance 1.
+// normal draws a change of a level, with mean 0 and variance 1.
 func normal(rng *rand.Rand) float64 { return rng.NormFloat64() }
 
-// student has four degrees of freedom: its rare kicks are far larger than those
-// of a normal distribution.
+// student draws from a Student t distribution with four degrees of freedom, which has larger
+// rare values than a normal one. Mean 0, variance 1.
 func student(rng *rand.Rand) float64 {
 	return rng.NormFloat64() / math.Sqrt(rng.ExpFloat64()+rng.ExpFloat64())
 }
 
-// wander is a level of standard deviation sd whose autocorrelation falls to 1/e
+// wander adds a random level with standard deviation sd. Its autocorrelation falls to 1/e
 // within keep.
-func wander(sd float64, keep time.Duration, kick func(*rand.Rand) float64) move {
+func wander(sd float64, keep time.Duration, kick func(*rand.Rand) float64) effect {
 	return func(c *course, rng *rand.Rand) {
 		stay := math.Exp(-courseStep.Seconds() / keep.Seconds())
 		x, size := sd*rng.NormFloat64(), sd*math.Sqrt(1-stay*stay)
@@ -28,9 +28,8 @@ func wander(sd float64, keep time.Duration, kick func(*rand.Rand) float64) move 
 	}
 }
 
-// bursts come perDay times at random, and raise the level by a log amount while
-// they last.
-func bursts(perDay float64, length func(*rand.Rand) time.Duration, amount func(*rand.Rand) float64) move {
+// bursts raise the level perDay times a day, at random times.
+func bursts(perDay float64, length func(*rand.Rand) time.Duration, amount func(*rand.Rand) float64) effect {
 	return func(c *course, rng *rand.Rand) {
 		for at := time.Duration(0); ; {
 			at += time.Duration(rng.ExpFloat64() / perDay * float64(day))
@@ -43,8 +42,8 @@ func bursts(perDay float64, length func(*rand.Rand) time.Duration, amount func(*
 	}
 }
 
-// spikes are bursts that jump and fade with a time constant, of log-normal size.
-func spikes(perDay float64, fade time.Duration, median float64) move {
+// spikes are bursts that begin at once and fade with a time constant. Their size is log-normal.
+func spikes(perDay float64, fade time.Duration, median float64) effect {
 	return func(c *course, rng *rand.Rand) {
 		for at := time.Duration(0); ; {
 			at += time.Duration(rng.ExpFloat64() / perDay * float64(day))
@@ -59,15 +58,15 @@ func spikes(perDay float64, fade time.Duration, median float64) move {
 	}
 }
 
-// hump is a smooth hill of height 1 around an hour of the day.
+// hump is a Gaussian of height 1 around an hour of the day.
 func hump(h, center, width float64) float64 {
 	d := (h - center) / width
 	return math.Exp(-d * d / 2)
 }
 
-// officeHours raises the level by a log amount on working days, more in the late
-// morning and in the afternoon, each day by another amount and at another time.
-func officeHours(amount float64) move {
+// officeHours raise the level on working days, most in the late morning and in the afternoon.
+// Height and time differ from day to day.
+func officeHours(amount float64) effect {
 	return func(c *course, rng *rand.Rand) {
 		height := perDay(c, rng, func(r *rand.Rand) float64 { return amount * max(0.3, 1+0.2*r.NormFloat64()) })
 		late := perDay(c, rng, func(r *rand.Rand) float64 { return 0.3 * r.NormFloat64() })
@@ -82,9 +81,9 @@ func officeHours(amount float64) move {
 	}
 }
 
-// shifts are deployments: after each gap the level moves for good, from what
-// earlier ones made of it to the next.
-func shifts(gap func(*rand.Rand) time.Duration, next func(level float64, rng *rand.Rand) float64) move {
+// shifts are deployments. After each gap, next returns a new permanent level from the previous
+// one.
+func shifts(gap func(*rand.Rand) time.Duration, next func(level float64, rng *rand.Rand) float64) effect {
 	return func(c *course, rng *rand.Rand) {
 		level := 0.0
 		for at := gap(rng); at < c.length(); {
@@ -96,8 +95,8 @@ func shifts(gap func(*rand.Rand) time.Duration, next func(level float64, rng *ra
 	}
 }
 
-// stepWithin steps up or down by a log amount between two, never farther than
-// most from where the level began.
+// stepWithin returns a function that changes a level by least to farthest, up or down, and
+// keeps it within ±most.
 func stepWithin(least, farthest, most float64) func(float64, *rand.Rand) float64 {
 	return func(level float64, rng *rand.Rand) float64 {
 		size := uniform(rng, least, farthest)
@@ -111,10 +110,10 @@ func stepWithin(least, farthest, most float64) func(float64, *rand.Rand) float64
 	}
 }
 
-// queuePeak is a queue in front of the deployment around noon: at the peak the
-// median turn takes factor times as long, and single turns scatter twice as much.
-// Height and time differ from day to day. quiet days have none.
-func queuePeak(factor float64, quiet func(d int) bool) move {
+// queuePeak is a queue at noon. At its peak the median turn takes factor times as long, and
+// single turns scatter twice as much. Height and time differ from day to day. Quiet days have
+// no queue.
+func queuePeak(factor float64, quiet func(d int) bool) effect {
 	return func(c *course, rng *rand.Rand) {
 		height := perDay(c, rng, func(r *rand.Rand) float64 { return factor * math.Exp(0.12*r.NormFloat64()) })
 		late := perDay(c, rng, func(r *rand.Rand) float64 { return 0.6 * r.NormFloat64() })
@@ -123,7 +122,7 @@ func queuePeak(factor float64, quiet func(d int) bool) move {
 			if quiet(d) {
 				continue
 			}
-			// A queue grows as 1/(1-load): slowly first, steeply near the top.
+			// The waiting time grows as 1/(1-load): slowly first, steeply near full load.
 			load := hump(hour(i), 13.5+late[d], 2.6)
 			top := 1 - 1/height[d]
 			wait := 1 / (1 - top*load*load)
@@ -133,9 +132,8 @@ func queuePeak(factor float64, quiet func(d int) bool) move {
 	}
 }
 
-// away lowers the level by a log amount from a day on for some days, again and
-// again after a period, and raises it as before.
-func away(first, days, period int, amount float64) move {
+// away lowers the level for some days, again after each period.
+func away(first, days, period int, amount float64) effect {
 	return func(c *course, rng *rand.Rand) {
 		for from := time.Duration(first) * day; from < c.length(); from += time.Duration(period) * day {
 			jitter := between(0, 12*time.Hour)(rng)
@@ -144,9 +142,9 @@ func away(first, days, period int, amount float64) move {
 	}
 }
 
-// missShare lets the share of slow turns drift around a middle: its logit has the
-// standard deviation sd and forgets within keep.
-func missShare(middle, sd float64, keep time.Duration) move {
+// missShare lets the share of slow turns drift around middle. Its logit has the standard
+// deviation sd, and its autocorrelation falls to 1/e within keep.
+func missShare(middle, sd float64, keep time.Duration) effect {
 	return func(c *course, rng *rand.Rand) {
 		x := &course{level: make([]float32, len(c.level))}
 		wander(sd, keep, normal)(x, rng)
@@ -157,9 +155,8 @@ func missShare(middle, sd float64, keep time.Duration) move {
 	}
 }
 
-// seasons are a daily one, highest at 14:00, and a weekly one, of amplitudes on
-// the log scale.
-func seasons(daily, weekly float64) move {
+// seasons adds a daily season with its maximum at 14:00, and a weekly one.
+func seasons(daily, weekly float64) effect {
 	return func(c *course, _ *rand.Rand) {
 		for i := range c.level {
 			hours := (time.Duration(i) * courseStep).Hours()

@@ -1,0 +1,65 @@
+package worlds
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// builtin holds the properties that only built-in models have.
+type builtin struct {
+	about string
+	// heldOut means that no constant of the detection was chosen on the model.
+	heldOut bool
+	effects []effect
+	// body draws the deviation of a single turn in multiples of Sigma; nil means a normal
+	// distribution.
+	body func(*rand.Rand) float64
+	// slow draws the natural logarithm of the factor of a slow turn. If misses is set, such a
+	// turn missed the prefix cache.
+	slow   func(*rand.Rand) float64
+	misses bool
+	// pace is the part of the level that applies to TPOT; 0 means a third.
+	pace float64
+}
+
+// mixed is a batch of short and long prompts: every fourth turn waits behind long prompts. Both
+// kinds have heavy tails.
+func mixed(rng *rand.Rand) float64 {
+	if rng.Float64() < 0.75 {
+		return -0.2 + 0.7*student(rng)
+	}
+	return 0.6 + 1.2*student(rng)
+}
+
+// pareto is a normal body with a tail of 5 % that falls with a power of 1.7, cut at a factor of
+// 80. It is meant for a Sigma of 0.35.
+func pareto(rng *rand.Rand) float64 {
+	v := rng.NormFloat64()
+	if rng.Float64() < 0.05 {
+		v += min(rng.ExpFloat64()/1.7, math.Log(80)) / 0.35
+	}
+	return v
+}
+
+// times draws the logarithm of a factor between two bounds.
+func times(least, most float64) func(*rand.Rand) float64 {
+	return func(rng *rand.Rand) float64 { return uniform(rng, math.Log(least), math.Log(most)) }
+}
+
+// deviation draws the natural logarithm of a turn's TTFT relative to the median, and whether
+// the turn missed the prefix cache.
+func (m Model) deviation(c *course, i int, rng *rand.Rand) (log float64, missed bool) {
+	body := m.builtin.body
+	if body == nil {
+		body = normal
+	}
+	log = float64(c.level[i]) + m.Sigma*float64(c.spread[i])*body(rng)
+	if m.builtin.slow != nil && rng.Float64() < float64(c.slow[i]) {
+		log += m.builtin.slow(rng)
+		missed = m.builtin.misses
+	}
+	if rng.Float64() < m.Outliers {
+		log += uniform(rng, math.Log(m.OutlierMin), math.Log(m.OutlierMax))
+	}
+	return log, missed
+}
