@@ -22,5 +22,5 @@ func scoreForecasts(detections []detection) *ForecastScore {
 	if len(forecast) == 0 {
 		return nil
 	}
-	return &ForecastScore{len(forecast), finite(quantile(forecast, 0.5)), finite(quantile(replayed, 0.5))}
+	return &ForecastScore{len(forecast), quantile(forecast, 0.5), quantile(replayed, 0.5)}
 }

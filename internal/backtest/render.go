@@ -63,10 +63,7 @@ func (r Report) Files() ([]File, error) {
 var scoreTables string
 
 // WriteMarkdown writes the tables of the report.
-func (r Report) WriteMarkdown(w io.Writer) error { return r.write(w, scoreTables, r) }
-
-// write fills a form of tables with data.
-func (r Report) write(w io.Writer, form string, data any) error {
+func (r Report) WriteMarkdown(w io.Writer) error {
 	t, err := template.New("tables").Funcs(template.FuncMap{
 		"sets": func(model string) []Score { return r.scores(model, false) },
 		"targets": func(model string) []Score {
@@ -82,11 +79,11 @@ func (r Report) write(w io.Writer, form string, data any) error {
 			return number(r.Per30Days, 1, "%.2f") + " [" + number(r.Per30DaysLow, 1, "%.2f") + "–" + number(r.Per30DaysHigh, 1, "%.2f") + "]"
 		},
 		"times": func(v *float64) string { return number(v, 1, "%.2f") },
-	}).Parse(form)
+	}).Parse(scoreTables)
 	if err != nil {
 		return fmt.Errorf("parsing the template of the tables: %w", err)
 	}
-	return t.Execute(w, data)
+	return t.Execute(w, r)
 }
 
 // found returns two table cells: of how many incidents a page came in time, and of how many a

@@ -262,10 +262,10 @@ func scoreFault(name string, detections []detection) FaultScore {
 	return FaultScore{
 		Fault: name, Incidents: len(detections), Found: found, FoundEither: either,
 		Recall: share(found), RecallTicket: share(inTime(toTicket)), RecallEither: share(either),
-		MedianToPage: finite(quantile(toPage, 0.5)), P90ToPage: finite(quantile(toPage, 0.9)),
-		MedianToTicket: finite(quantile(toTicket, 0.5)), P90ToTicket: finite(quantile(toTicket, 0.9)),
-		MedianToEither: finite(quantile(toEither, 0.5)), P90ToEither: finite(quantile(toEither, 0.9)),
-		MedianToResolve: finite(quantile(toResolve, 0.5)), P90ToResolve: finite(quantile(toResolve, 0.9)),
+		MedianToPage: quantile(toPage, 0.5), P90ToPage: quantile(toPage, 0.9),
+		MedianToTicket: quantile(toTicket, 0.5), P90ToTicket: quantile(toTicket, 0.9),
+		MedianToEither: quantile(toEither, 0.5), P90ToEither: quantile(toEither, 0.9),
+		MedianToResolve: quantile(toResolve, 0.5), P90ToResolve: quantile(toResolve, 0.9),
 		PagesPerIncident: finite(float64(pages) / float64(len(toResolve))), Forecast: scoreForecasts(detections),
 	}
 }
@@ -281,13 +281,13 @@ func inTime(times []float64) int {
 	return n
 }
 
-// quantile returns the smallest value that is at least as large as a share q of the values, or
-// NaN without values.
-func quantile(values []float64, q float64) float64 {
+// quantile returns the smallest value that is at least as large as a share q of the values; nil
+// without values, or if it is infinite.
+func quantile(values []float64, q float64) *float64 {
 	if len(values) == 0 {
-		return math.NaN()
+		return nil
 	}
-	return stat.Quantile(q, stat.Empirical, slices.Sorted(slices.Values(values)), nil)
+	return finite(stat.Quantile(q, stat.Empirical, slices.Sorted(slices.Values(values)), nil))
 }
 
 // finite returns nil for NaN and infinity, which JSON cannot hold.

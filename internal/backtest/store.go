@@ -2,7 +2,9 @@ package backtest
 
 import (
 	"context"
+	"maps"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -88,7 +90,7 @@ type querier struct {
 // Select implements storage.Querier.
 func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
 	set := &seriesSet{at: -1}
-	for _, series := range q.candidates(ms) {
+	for _, series := range q.store.candidates(ms) {
 		if !labels.Selector(ms).Matches(series.labels) {
 			continue
 		}
@@ -128,25 +130,18 @@ func thinOut(points []promql.FPoint, hints *storage.SelectHints) []promql.FPoint
 }
 
 // candidates returns the series of the name that a matcher requires, or all series.
-func (q *querier) candidates(ms []*labels.Matcher) []*Series {
-	var all []*Series
-	for s := q.store; s != nil; s = s.scraped {
-		all = append(all, s.candidates(ms)...)
-	}
-	return all
-}
-
 func (s *Store) candidates(ms []*labels.Matcher) []*Series {
-	for _, m := range ms {
-		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
-			return s.byName[m.Value]
-		}
+	if s == nil {
+		return nil
 	}
-	var all []*Series
-	for _, named := range s.byName {
-		all = append(all, named...)
+	var own []*Series
+	i := slices.IndexFunc(ms, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual })
+	if i >= 0 {
+		own = s.byName[ms[i].Value]
+	} else {
+		own = slices.Concat(slices.Collect(maps.Values(s.byName))...)
 	}
-	return all
+	return slices.Concat(own, s.scraped.candidates(ms))
 }
 
 type seriesSet struct {

@@ -9,18 +9,18 @@ import (
 // heldOut are models with the weekday routines of real deployments. No constant of the
 // detection was chosen on them.
 func heldOut() []Model {
-	evicted := baseModel("evictions", "the cache of prefixes fills up within 5 to 9 hours, until it is swept: the share of misses climbs from 5 to 40 % and falls back", calm(), evictions)
+	evicted := baseModel("evictions", "the share of cache misses rises from 5 to 40 % within 5 to 9 hours, and drops back when the cache is cleared", calm(), evictions)
 	evicted.builtin.slow, evicted.builtin.misses = times(2, 3), true
-	mix := baseModel("prompt-mix", "other users' long prompts: a turn in twenty waits 1.5 to 4 times as long behind one at night, and three in ten in the afternoon", calm(), promptMix)
+	mix := baseModel("prompt-mix", "long prompts of other users: one turn in twenty takes 1.5 to 4 times as long at night, and three in ten in the afternoon", calm(), promptMix)
 	mix.builtin.slow = times(1.5, 4)
-	train := baseModel("releases", "a release train: a canary with a tenth of the turns on Tuesdays, the rollout with a warm-up spike for each of six replicas on Wednesdays, after which the level is up to 8 % higher or lower", calm(), officeHours(0.12), releases)
+	train := baseModel("releases", "weekly releases: a canary with a tenth of the turns on Tuesday, a rollout with a warm-up spike for each of six replicas on Wednesday, and then a level that is up to 8 % higher or lower", calm(), officeHours(0.12), releases)
 	train.builtin.slow = times(1.4, 2)
 	night := baseModel("maintenance", "half of the replicas are away from 03:00 to 04:30 in four nights of a week, and come back with cold caches", calm(), officeHours(0.15), maintenance)
 	night.builtin.slow, night.builtin.misses = times(1.5, 2.5), true
 	all := []Model{
 		baseModel("hourly-jobs", "batch jobs at the full hour for 2 to 8 min, ×1.2 to ×1.5, and a long one at 02:00, ×1.7", calm(), hourlyJobs),
 		night, evicted,
-		baseModel("drift", "a level that rises by 1 % a day for three weeks, until the engine is restarted", calm(), drift),
+		baseModel("drift", "the level rises by 1 % a day for three weeks, until the engine is restarted", calm(), drift),
 		mix, train,
 	}
 	for i := range all {

@@ -23,7 +23,7 @@ func Quiet() Model {
 // Typical is a deployment with the most common noise: on several time scales, with heavy tails
 // and office hours.
 func Typical() Model {
-	m := baseModel("typical", "a level of three time scales (2 min, 25 min, 4 h) with Student-t kicks, office hours of some 20 % that differ from day to day, spikes that jump and fade, and turns of which every fourth waits behind long prompts",
+	m := baseModel("typical", "level noise on three time scales (2 min, 25 min, 4 h) with heavy tails, office hours of about 20 % that differ from day to day, spikes that fade, and every fourth turn waits behind long prompts",
 		wander(0.06, 2*time.Minute, student), wander(0.06, 25*time.Minute, student), wander(0.05, 4*time.Hour, normal),
 		officeHours(0.18), spikes(5, 80*time.Second, 1.45))
 	m.ConversationsPerMinute, m.Sigma, m.PaceSigma = 12, 0.42, 0.15
@@ -50,7 +50,7 @@ func calm() effect { return wander(0.05, 40*time.Minute, student) }
 func loads() []Model {
 	auto := baseModel("autoscale", "replicas come and go with the load of the day; a new one is cold for 5 min, and its turns take 1.5 to 3 times as long", autoscaling, wander(0.04, 10*time.Minute, student))
 	auto.Sigma, auto.builtin.slow, auto.builtin.misses = 0.35, times(1.5, 3), true
-	heavy := baseModel("pareto", "a Pareto tail (power 1.7) on 5 % of turns, and a share of cache misses that drifts around 30 % within hours; a miss takes 2.2 to 3.4 times as long",
+	heavy := baseModel("pareto", "a Pareto tail (power 1.7) on 5 % of turns; a share of cache misses that drifts around 30 % within hours; a miss takes 2.2 to 3.4 times as long",
 		calm(), missShare(0.3, 0.3, 8*time.Hour))
 	heavy.Sigma, heavy.Outliers = 0.35, 0
 	heavy.builtin.body, heavy.builtin.slow, heavy.builtin.misses = pareto, times(2.2, 3.4), true
@@ -64,9 +64,9 @@ func loads() []Model {
 func disturbed() []Model {
 	oneToThree := between(day, 3*day)
 	return []Model{
-		baseModel("deployments", "deployments of 5 to 15 %, up or down, every 1 to 3 days, that stay and add up, within ±35 %",
+		baseModel("deployments", "a deployment every 1 to 3 days changes the level permanently by 5 to 15 %, up or down, within ±35 %",
 			calm(), shifts(oneToThree, stepWithin(math.Log(1.05), math.Log(1.15), 0.3))),
-		baseModel("neighbours", "neighbours' bursts of 2 to 5 min, ×1.5 to ×2.5, three a day",
+		baseModel("neighbours", "three bursts a day by neighbours, 2 to 5 min long, ×1.5 to ×2.5",
 			calm(), bursts(3, between(2*time.Minute, 5*time.Minute), times(1.5, 2.5))),
 		baseModel("wander-10m", "a level with an autocorrelation of 10 min and an SD of 15 %", wander(0.15, 10*time.Minute, normal)),
 		baseModel("wander-1h", "a level with an autocorrelation of 60 min and an SD of 20 %", wander(0.20, time.Hour, normal)),
@@ -79,10 +79,10 @@ func weeks() []Model {
 	always := func(int) bool { return false }
 	holiday := func(d int) bool { return weekend(d) || isHoliday(d) }
 	all := []Model{
-		baseModel("peak", "a queue around noon every day, ×3.4 at the median with twice the scatter, at another height and time each day", calm(), queuePeak(3.4, always)),
-		baseModel("weekend", "the same without the queue on Saturdays and Sundays", calm(), queuePeak(3.4, weekend)),
-		baseModel("holiday", "the same with a public holiday on a working day, the first in the second week and then one in four weeks", calm(), queuePeak(3.4, holiday)),
-		baseModel("quiet-week", "nine days at −22 % from the tenth day on, and then as before; again after 45 days", calm(), officeHours(0.15), away(9, 9, 45, -math.Log(0.78))),
+		baseModel("peak", "a queue every noon, ×3.4 at the median with twice the scatter; height and time differ from day to day", calm(), queuePeak(3.4, always)),
+		baseModel("weekend", "like peak, without the queue on Saturdays and Sundays", calm(), queuePeak(3.4, weekend)),
+		baseModel("holiday", "like weekend, also without the queue on a public holiday, first in the second week and then once in four weeks", calm(), queuePeak(3.4, holiday)),
+		baseModel("quiet-week", "nine days at −22 % from the tenth day on, and again after 45 days", calm(), officeHours(0.15), away(9, 9, 45, -math.Log(0.78))),
 	}
 	for i := range all[:3] {
 		all[i].builtin.pace = 0.1              // a queue delays the first token, not decoding
@@ -90,7 +90,7 @@ func weeks() []Model {
 	}
 	overload := all[0]
 	overload.Name, overload.TTFTObjective = "overload", time.Second
-	overload.builtin.about = "peak, with an objective that it misses every noon: the burn alerts page on working days and others"
+	overload.builtin.about = "like peak, with an objective that the queue misses every noon, so that burn alerts page"
 	return append(all, overload)
 }
 
