@@ -52,33 +52,33 @@ func (c checker) models(models []Model) {
 		named = append(named, m.Name)
 	}
 	for i := range models {
-		m, at := &models[i], yamlform.Index("models", i)
-		c.Name(at, m.Name, "model", taken)
+		m, path := &models[i], yamlform.Index("models", i)
+		c.Name(path, m.Name, "model", taken)
 		base, err := ModelNamed(m.Like)
 		if err == nil {
-			yamlform.Inherit(c.Form, at, m, base)
+			yamlform.Inherit(c.Form, path, m, base)
 			m.Like, m.builtin = base.Name, base.builtin
-			c.model(at, *m)
-		} else if c.Fine(at + ".like") {
-			c.Mistake(at+".like", m.Like, "is no named model", yamlform.Suggest(m.Like, named, "models"))
+			c.model(path, *m)
+		} else if c.Fine(path + ".like") {
+			c.Mistake(path+".like", m.Like, "is no named model", yamlform.Suggest(m.Like, named, "models"))
 		}
 	}
 }
 
 // model checks parameters that depend on each other.
-func (c checker) model(at string, m Model) {
-	inOrder(c, at, "turns_min", "turns_max", m.TurnsMin, m.TurnsMax)
-	inOrder(c, at, "burst_min", "burst_max", m.BurstMin, m.BurstMax)
-	inOrder(c, at, "outlier_min", "outlier_max", m.OutlierMin, m.OutlierMax)
-	c.answerTime(at, m)
-	c.needs(at, "shifts_per_month", m.ShiftsPerMonth, "shift_sd: 0.05", m.ShiftSD)
-	c.needs(at, "shift_sd", m.ShiftSD, "shifts_per_month: 4", m.ShiftsPerMonth)
+func (c checker) model(path string, m Model) {
+	inOrder(c, path, "turns_min", "turns_max", m.TurnsMin, m.TurnsMax)
+	inOrder(c, path, "burst_min", "burst_max", m.BurstMin, m.BurstMax)
+	inOrder(c, path, "outlier_min", "outlier_max", m.OutlierMin, m.OutlierMax)
+	c.answerTime(path, m)
+	c.needs(path, "shifts_per_month", m.ShiftsPerMonth, "shift_sd: 0.05", m.ShiftSD)
+	c.needs(path, "shift_sd", m.ShiftSD, "shifts_per_month: 4", m.ShiftsPerMonth)
 }
 
 // inOrder checks that the value of low is not above the value of high. The error is about the
 // key that the file contains.
-func inOrder[T int | float64](c checker, at, low, high string, least, most T) {
-	lowAt, highAt := at+"."+low, at+"."+high
+func inOrder[T int | float64](c checker, path, low, high string, least, most T) {
+	lowAt, highAt := path+"."+low, path+"."+high
 	switch {
 	case least <= most || !c.Fine(lowAt, highAt):
 	case c.Has(highAt):
@@ -90,22 +90,22 @@ func inOrder[T int | float64](c checker, at, low, high string, least, most T) {
 
 // answerTime checks that a normal answer ends before the prober's timeout, which the simulation
 // does not enforce.
-func (c checker) answerTime(at string, m Model) {
-	key := at + ".output_tokens"
+func (c checker) answerTime(path string, m Model) {
+	key := path + ".output_tokens"
 	if !c.Has(key) {
-		key = at + ".tpot"
+		key = path + ".tpot"
 	}
 	took := m.FirstTTFT + time.Duration(m.Output-1)*m.TPOT
-	if took > turnTimeout && c.Fine(at+".output_tokens", at+".tpot", at+".first_ttft") {
+	if took > turnTimeout && c.Fine(path+".output_tokens", path+".tpot", path+".first_ttft") {
 		c.Mistake(key, "", fmt.Sprintf("makes answers of %v, longer than the deadline of a turn of %v", took.Round(time.Second), model.Duration(turnTimeout)), "write fewer output_tokens, or a shorter tpot")
 	}
 }
 
 // needs reports a parameter without effect because the parameter other is 0.
-func (c checker) needs(at, key string, v float64, other string, otherV float64) {
+func (c checker) needs(path, key string, v float64, other string, otherV float64) {
 	name, _, _ := strings.Cut(other, ":")
-	if v > 0 && otherV == 0 && c.Has(at+"."+key) && c.Fine(at+"."+key, at+"."+name) {
-		c.Mistake(at+"."+key, fmt.Sprint(v), "has no effect while "+name+" is 0", "write for example "+other)
+	if v > 0 && otherV == 0 && c.Has(path+"."+key) && c.Fine(path+"."+key, path+"."+name) {
+		c.Mistake(path+"."+key, fmt.Sprint(v), "has no effect while "+name+" is 0", "write for example "+other)
 	}
 }
 
@@ -115,14 +115,14 @@ const mostOnset = 10 * 365 * 24 * time.Hour
 func (c checker) faults(faults []Fault) {
 	taken := map[string]string{}
 	for i, f := range faults {
-		at := yamlform.Index("faults", i)
-		c.faultName(at, f.Name, taken)
-		c.faultSize(at, f)
-		c.notLonger(at, "ramp", f.Ramp, f.Length)
-		c.notLonger(at, "within", f.Within, f.Length)
+		path := yamlform.Index("faults", i)
+		c.faultName(path, f.Name, taken)
+		c.faultSize(path, f)
+		c.notLonger(path, "ramp", f.Ramp, f.Length)
+		c.notLonger(path, "within", f.Within, f.Length)
 		for j, onset := range f.At {
 			if onset > mostOnset {
-				c.Mistake(yamlform.Index(at+".at", j), model.Duration(onset).String(), fmt.Sprintf("is above %v", model.Duration(mostOnset)), "write a time within --days")
+				c.Mistake(yamlform.Index(path+".at", j), model.Duration(onset).String(), fmt.Sprintf("is above %v", model.Duration(mostOnset)), "write a time within --days")
 			}
 		}
 	}
@@ -132,8 +132,8 @@ func (c checker) faults(faults []Fault) {
 }
 
 // faultName checks a name, which must fit in a table cell.
-func (c checker) faultName(at, name string, taken map[string]string) {
-	key := at + ".name"
+func (c checker) faultName(path, name string, taken map[string]string) {
+	key := path + ".name"
 	switch first := taken[name]; {
 	case !c.Fine(key):
 		return
@@ -142,26 +142,26 @@ func (c checker) faultName(at, name string, taken map[string]string) {
 	case first != "":
 		c.Mistake(key, name, "is also the name of "+first, "give each fault its own name")
 	}
-	taken[name] = at
+	taken[name] = path
 }
 
 // faultSize checks that a size is given if the kind has one.
-func (c checker) faultSize(at string, f Fault) {
+func (c checker) faultSize(path string, f Fault) {
 	sized := f.Kind == Slow || f.Kind == SlowDecode
 	switch {
-	case !c.Fine(at + ".kind"):
+	case !c.Fine(path + ".kind"):
 	case !sized:
-		c.Useless(at, "on "+string(f.Kind)+", which has no size", "remove it", "size", "ramp")
-	case !c.Has(at+".size") && c.Fine(at):
-		c.Mistake(at+".size", "", "is missing", "write for example size: 1.5, the factor of the slowdown")
+		c.Useless(path, "on "+string(f.Kind)+", which has no size", "remove it", "size", "ramp")
+	case !c.Has(path+".size") && c.Fine(path):
+		c.Mistake(path+".size", "", "is missing", "write for example size: 1.5, the factor of the slowdown")
 	}
 }
 
 // notLonger checks that ramp or within is not longer than the fault.
-func (c checker) notLonger(at, key string, part, length time.Duration) {
-	if part > length && c.Fine(at+"."+key, at+".length") {
+func (c checker) notLonger(path, key string, part, length time.Duration) {
+	if part > length && c.Fine(path+"."+key, path+".length") {
 		most := model.Duration(length)
-		c.Mistake(at+"."+key, model.Duration(part).String(), fmt.Sprintf("is longer than the fault, which lasts %v", most), fmt.Sprintf("write %v or less, or a longer length", most))
+		c.Mistake(path+"."+key, model.Duration(part).String(), fmt.Sprintf("is longer than the fault, which lasts %v", most), fmt.Sprintf("write %v or less, or a longer length", most))
 	}
 }
 

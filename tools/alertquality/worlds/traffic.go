@@ -48,10 +48,10 @@ func newTraffic(d Deployment, start time.Time, length time.Duration, sink probe.
 }
 
 type conversation struct {
-	at          time.Duration // time of its next event
+	next        time.Duration // time of its next event
 	turn, turns int
 	running     bool
-	extra       bool
+	burst       bool
 	result      probe.Result
 }
 
@@ -59,7 +59,7 @@ type conversation struct {
 type events []*conversation
 
 func (e events) Len() int           { return len(e) }
-func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
+func (e events) Less(i, j int) bool { return e[i].next < e[j].next }
 func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
 func (e *events) Push(x any)        { *e = append(*e, x.(*conversation)) }
 func (e *events) Pop() any {
@@ -73,30 +73,30 @@ func (e *events) Pop() any {
 func (t *traffic) advance(to time.Duration) {
 	for {
 		switch {
-		case len(t.events) > 0 && t.events[0].at <= min(to, t.arrival):
+		case len(t.events) > 0 && t.events[0].next <= min(to, t.arrival):
 			t.step(t.events[0])
 		case t.arrival <= to:
-			t.begin()
+			t.startConversation()
 		default:
 			return
 		}
 	}
 }
 
-// begin starts a conversation and draws the start of the next one.
-func (t *traffic) begin() {
-	c := &conversation{at: t.arrival, turns: t.model.TurnsMin + t.rng.IntN(t.model.TurnsMax-t.model.TurnsMin+1)}
+// startConversation starts a conversation and draws the start of the next one.
+func (t *traffic) startConversation() {
+	c := &conversation{next: t.arrival, turns: t.model.TurnsMin + t.rng.IntN(t.model.TurnsMax-t.model.TurnsMin+1)}
 	t.arrival += time.Duration(t.rng.ExpFloat64() / t.perMinute() * float64(time.Minute))
-	t.setNow(t.start.Add(c.at))
+	t.setNow(t.start.Add(c.next))
 	if t.pace != nil {
-		start := t.pace.Decide(t.start.Add(c.at), t.sign())
+		start := t.pace.Decide(t.start.Add(c.next), t.sign())
 		if start.Changed {
 			t.sink.Observe(probe.Paced{Target: t.target, Workload: workloadName, Rate: t.pace.Rate(), Why: start.Reason})
 		}
 		if start.Reason != "" {
 			t.bursts++
 		}
-		if c.extra = start.Burst; !start.Due {
+		if c.burst = start.Burst; !start.Due {
 			return
 		}
 	}
@@ -114,20 +114,20 @@ func (t *traffic) perMinute() float64 {
 
 // step starts or ends a turn.
 func (t *traffic) step(c *conversation) {
-	now := t.start.Add(c.at)
+	now := t.start.Add(c.next)
 	t.setNow(now)
 	if !c.running {
 		c.turn++
-		t.ask(c, now)
+		t.drawTurn(c, now)
 		c.running = true
-		c.at = c.result.End.Sub(t.start)
+		c.next = c.result.End.Sub(t.start)
 		heap.Fix(&t.events, 0)
 		return
 	}
 	t.sink.Observe(c.result)
 	c.running = false
 	if c.result.Outcome == probe.Success && c.turn < c.turns {
-		c.at += time.Duration(t.rng.Float64() * 2 * float64(time.Second)) // time to think
+		c.next += time.Duration(t.rng.Float64() * 2 * float64(time.Second)) // time to think
 		heap.Fix(&t.events, 0)
 		return
 	}
@@ -138,8 +138,8 @@ func (t *traffic) step(c *conversation) {
 	})
 }
 
-// ask draws the result of the next turn of a conversation.
-func (t *traffic) ask(c *conversation, now time.Time) {
+// drawTurn draws the result of the next turn of a conversation.
+func (t *traffic) drawTurn(c *conversation, now time.Time) {
 	t.turns++
 	kind, median := probe.First, t.model.FirstTTFT
 	if c.turn > 1 {
@@ -147,10 +147,10 @@ func (t *traffic) ask(c *conversation, now time.Time) {
 	}
 	t.sink.Observe(probe.Start{Target: t.target, Workload: workloadName, Kind: kind})
 	c.result = probe.Result{
-		Target: t.target, Workload: workloadName, Turn: c.turn, Kind: kind, Burst: c.extra,
+		Target: t.target, Workload: workloadName, Turn: c.turn, Kind: kind, Burst: c.burst,
 		Scheduled: now, Sent: now, // no trace, because exemplars would double the time of a run
 	}
-	fault, after, on := t.fault(c.at)
+	fault, after, on := t.fault(c.next)
 	hit := on && fault.hits(t.rng)
 	switch {
 	case hit && fault.Kind == Hang:
@@ -164,7 +164,7 @@ func (t *traffic) ask(c *conversation, now time.Time) {
 		} else if hit && fault.Kind == SlowDecode {
 			pace = fault.size(after)
 		}
-		t.answer(c, median.Seconds()*slow, pace)
+		t.drawAnswer(c, median.Seconds()*slow, pace)
 	}
 }
 
@@ -173,9 +173,9 @@ func (t *traffic) fail(c *conversation, o probe.Outcome, after time.Duration) {
 	c.result.End = c.result.Sent.Add(after)
 }
 
-// answer draws the times of a turn that succeeds or times out.
-func (t *traffic) answer(c *conversation, median, pace float64) {
-	m, i := t.model, t.course.index(c.at)
+// drawAnswer draws the times of a turn that succeeds or times out.
+func (t *traffic) drawAnswer(c *conversation, median, pace float64) {
+	m, i := t.model, t.course.index(c.next)
 	log, missed := m.deviation(t.course, i, t.rng)
 	ttft := median * math.Exp(log)
 	// The load raises TPOT less than TTFT, which includes the queue.
