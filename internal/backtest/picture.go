@@ -8,9 +8,9 @@ import (
 	"synthetic/internal/chart"
 )
 
-// WritePicture draws as SVG how long each rule set took to page each fault of a model: a bar
+// writePicture draws as SVG how long each rule set took to page each fault of a model: a bar
 // from the median to the p90. A fault without a median has no bar.
-func (r Report) WritePicture(w io.Writer, model string) error {
+func (r Report) writePicture(w io.Writer, model string) error {
 	c := chart.Chart{
 		Title: "Time to page, median to p90: " + model,
 		Desc:  "For each fault and each set of rules a bar from the median to the p90 of the minutes until it paged; none where more than half of the incidents were missed.",

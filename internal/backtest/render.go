@@ -19,7 +19,7 @@ type Report struct {
 	Scores   []Score  `json:"scores"`
 }
 
-func (r Report) WriteJSON(w io.Writer) error {
+func (r Report) writeJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	if err := e.Encode(r); err != nil {
@@ -40,7 +40,7 @@ const mostPictures = 4
 // Files returns the report as scores.md, scores.json and a picture of each model.
 func (r Report) Files() ([]File, error) {
 	var tables, figures bytes.Buffer
-	if err := errors.Join(r.WriteMarkdown(&tables), r.WriteJSON(&figures)); err != nil {
+	if err := errors.Join(r.WriteMarkdown(&tables), r.writeJSON(&figures)); err != nil {
 		return nil, err
 	}
 	files := []File{{"scores.md", tables.Bytes()}, {"scores.json", figures.Bytes()}}
@@ -50,7 +50,7 @@ func (r Report) Files() ([]File, error) {
 	}
 	for _, model := range models {
 		var picture bytes.Buffer
-		if err := r.WritePicture(&picture, model); err != nil {
+		if err := r.writePicture(&picture, model); err != nil {
 			return nil, err
 		}
 		name := strings.NewReplacer(" ", "-", ",", "").Replace(model)

@@ -63,7 +63,7 @@ func boundsTable(r backtest.Report) string {
 		kept, all := 0, 0
 		var missed []string
 		for _, name := range r.Models() {
-			v, text, ok := b.value(generatedScore(r, name))
+			v, text, ok := b.value(generatedScore(r, name, ""))
 			if !b.worlds(name) || !ok {
 				continue
 			}

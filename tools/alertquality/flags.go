@@ -85,8 +85,14 @@ func (f *simulationFlags) campaign() (worlds.Campaign, error) {
 	c := worlds.Campaign{
 		Policy: sink.DefaultPolicy(), Fleet: f.fleet, Days: f.days, WarmUp: f.warm, ScrapeInterval: f.scrape, Workers: f.workers,
 	}
-	var err error
-	if c.Models, c.Faults, err = f.scenarioToRun(); err != nil {
+	scenario, err := f.scenarioFromFile()
+	if err != nil {
+		return c, err
+	}
+	if c.Models, err = f.chosenModels(scenario.Models); err != nil {
+		return c, err
+	}
+	if c.Faults, err = f.chosenFaults(scenario.Faults); err != nil {
 		return c, err
 	}
 	in := rules.Input{SLOs: backtest.Objectives()}
@@ -145,21 +151,11 @@ func (f *simulationFlags) ruleFilesFor(in rules.Input, all []worlds.Deployment) 
 	return append(files, others...), err
 }
 
-// scenarioToRun returns the models and faults to simulate.
-func (f *simulationFlags) scenarioToRun() ([]worlds.Model, []worlds.Fault, error) {
-	own := worlds.Scenario{}
-	if f.scenario != "" {
-		var err error
-		if own, err = worlds.LoadScenario(f.scenario); err != nil {
-			return nil, nil, err
-		}
+func (f *simulationFlags) scenarioFromFile() (worlds.Scenario, error) {
+	if f.scenario == "" {
+		return worlds.Scenario{}, nil
 	}
-	models, err := f.chosenModels(own.Models)
-	if err != nil {
-		return nil, nil, err
-	}
-	faults, err := f.chosenFaults(own.Faults)
-	return models, faults, err
+	return worlds.LoadScenario(f.scenario)
 }
 
 // chosenModels returns the models of --model, otherwise the scenario's, otherwise the default

@@ -58,39 +58,25 @@ func cell(s backtest.Score, fault string) string {
 // rate formats the false pages per 30 days with their interval.
 func rate(s backtest.Score) string {
 	r := s.AllFalsePages
-	return fmt.Sprintf("%s [%s–%s]", number(r.Per30Days, "%.2f"), number(r.Per30DaysLow, "%.2f"), number(r.Per30DaysHigh, "%.2f"))
+	return fmt.Sprintf("%s [%s–%s]", number(r.Per30Days), number(r.Per30DaysLow), number(r.Per30DaysHigh))
 }
 
 // worldsTable has a row for each world.
 func worldsTable(r backtest.Report) string {
 	var rows [][]string
-	worst := ""
-	highest := -1.0
 	for _, name := range r.Models() {
-		s := generatedScore(r, name)
-		if v := s.AllFalsePages.Per30Days; v != nil && *v > highest {
-			worst, highest = fmt.Sprintf("%s, with %s", name, rate(s)), *v
-		}
+		s := generatedScore(r, name, "")
 		mark := name
 		if m, err := worlds.ModelNamed(name); err == nil && m.HeldOut() {
 			mark += " (held out)"
 		}
 		_, perIncident, _ := pagesPerIncident(s)
-		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.AllFalsePages.Count, s.Days), fmt.Sprint(regressions(r, name)), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.LongestFalse)}
+		regressions := generatedScore(r, name, "SyntheticRegression").AllFalsePages.Count
+		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.AllFalsePages.Count, s.Days), fmt.Sprint(regressions), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.LongestFalse)}
 		rows = append(rows, slices.Concat(row, cells(s), []string{perIncident}))
 	}
 	head := slices.Concat([]string{"World", "False pages in 30 days [95 %]", "False pages in days", "By SyntheticRegression", "Repeated pages", "Longest false page"}, faultNames(), []string{"Pages per incident"})
-	return settings(r) + "\nThe worst is " + worst + ".\n\n" + table(head, rows)
-}
-
-// regressions counts the false pages of SyntheticRegression.
-func regressions(r backtest.Report, world string) int {
-	for _, s := range r.Scores {
-		if s.Model == world && s.Rules == ours && s.Alert == "SyntheticRegression" && s.Target == "" {
-			return s.AllFalsePages.Count
-		}
-	}
-	return 0
+	return settings(r) + "\n" + table(head, rows)
 }
 
 // settings returns the settings of a campaign, without the descriptions of models and faults.
@@ -119,25 +105,20 @@ func descriptions(r backtest.Report) string {
 // forecastsTable compares the delays that were exported before each fault with the measured
 // delays.
 func forecastsTable(r backtest.Report) string {
-	names := []string{"TTFT ×3", "TTFT ×2", "TTFT ×1.5", "TPOT ×1.5"}
+	faults := []string{"TTFT ×3", "TTFT ×2", "TTFT ×1.5", "TPOT ×1.5"}
 	var rows [][]string
 	for _, name := range r.Models() {
-		row, any := []string{name}, false
-		for _, fault := range names {
-			f, _ := faultOf(generatedScore(r, name), fault)
-			if f.Forecast == nil {
-				row = append(row, "")
-				continue
+		row := []string{name}
+		for _, fault := range faults {
+			cell := ""
+			if f, _ := faultOf(generatedScore(r, name, ""), fault); f.Forecast != nil {
+				cell = minutes(f.Forecast.MedianForecast) + " / " + minutes(f.Forecast.MedianReplayed)
 			}
-			any = true
-			row = append(row, number(minutes(f.Forecast.MedianForecast), "%.1f")+" / "+number(minutes(f.Forecast.MedianReplayed), "%.1f"))
+			row = append(row, cell)
 		}
-		if any {
-			rows = append(rows, row)
-		}
+		rows = append(rows, row)
 	}
-	head := []string{"World"}
-	return table(append(head, names...), rows)
+	return table(slices.Insert(faults, 0, "World"), rows)
 }
 
 // comparisonTable shows all rule sets on the same series.
@@ -153,19 +134,20 @@ func comparisonTable(r backtest.Report) string {
 
 // fleetTable shows the result for many targets at once.
 func fleetTable(r backtest.Report) string {
-	s := generatedScore(r, r.Models()[0])
+	s := generatedScore(r, r.Models()[0], "")
 	var rows [][]string
 	for _, f := range s.Faults {
-		rows = append(rows, []string{f.Fault, fmt.Sprint(f.Incidents), number(&f.RecallEither, "%.2f"), number(minutes(f.MedianToEither), "%.1f"), number(f.PagesPerIncident, "%.2f")})
+		rows = append(rows, []string{f.Fault, fmt.Sprint(f.Incidents), number(&f.RecallEither), minutes(f.MedianToEither), number(f.PagesPerIncident)})
 	}
 	return settings(r) + fmt.Sprintf("\nThe fleet had %s false pages in 30 days (%d in %.0f days).\n\n", rate(s), s.AllFalsePages.Count, s.Days) +
 		table([]string{"Fault of all targets", "Injected", "Found by a page or a ticket", "Median, min", "Pages per incident"}, rows)
 }
 
-// generatedScore returns the score of all generated rules on a world.
-func generatedScore(r backtest.Report, model string) backtest.Score {
+// generatedScore returns the score of the generated rules on a world: of one alert, or of all
+// if alert is "".
+func generatedScore(r backtest.Report, world, alert string) backtest.Score {
 	i := slices.IndexFunc(r.Scores, func(s backtest.Score) bool {
-		return s.Model == model && s.Rules == ours && s.Alert == "" && s.Target == ""
+		return s.Model == world && s.Rules == ours && s.Alert == alert && s.Target == ""
 	})
 	if i < 0 {
 		return backtest.Score{}
@@ -173,19 +155,18 @@ func generatedScore(r backtest.Report, model string) backtest.Score {
 	return r.Scores[i]
 }
 
-// minutes converts seconds.
-func minutes(v *float64) *float64 {
-	if v == nil {
-		return nil
+// minutes formats seconds as minutes, or as a dash if they are unknown.
+func minutes(seconds *float64) string {
+	if seconds == nil {
+		return "–"
 	}
-	m := *v / 60
-	return &m
+	return fmt.Sprintf("%.1f", *seconds/60)
 }
 
 // number formats a figure, or a dash if it is unknown.
-func number(v *float64, format string) string {
+func number(v *float64) string {
 	if v == nil {
 		return "–"
 	}
-	return fmt.Sprintf(format, *v)
+	return fmt.Sprintf("%.2f", *v)
 }

@@ -1,7 +1,6 @@
 package worlds_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -68,26 +67,21 @@ func TestAlertQuality(t *testing.T) {
 // checkReport writes the report in each form and checks it.
 func checkReport(t *testing.T, r backtest.Report) {
 	t.Helper()
-	var md, js, svg bytes.Buffer
-	if err := r.WriteMarkdown(&md); err != nil {
-		t.Fatal(err)
+	files, err := r.Files()
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%d files, %v; want tables, figures and a picture", len(files), err)
 	}
-	if err := r.WriteJSON(&js); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.WritePicture(&svg, "quiet"); err != nil {
-		t.Fatal(err)
-	}
+	md, js, svg := string(files[0].Data), files[1].Data, string(files[2].Data)
 	for _, want := range []string{"seeds 5001 to 5001", "### quiet", "| TTFT ×3 |", "| synthetic | SyntheticRegression |"} {
-		if !strings.Contains(md.String(), want) {
-			t.Errorf("the tables have no %q:\n%s", want, md.String())
+		if !strings.Contains(md, want) {
+			t.Errorf("the tables have no %q:\n%s", want, md)
 		}
 	}
 	var back backtest.Report
-	if err := json.Unmarshal(js.Bytes(), &back); err != nil || len(back.Scores) != len(r.Scores) {
+	if err := json.Unmarshal(js, &back); err != nil || len(back.Scores) != len(r.Scores) {
 		t.Errorf("the JSON gives %d scores, %v", len(back.Scores), err)
 	}
-	if !strings.Contains(svg.String(), "<svg") || !strings.Contains(svg.String(), "hang") {
+	if !strings.Contains(svg, "<svg") || !strings.Contains(svg, "hang") {
 		t.Error("the picture shows no faults")
 	}
 }
