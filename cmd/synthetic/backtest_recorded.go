@@ -27,30 +27,29 @@ func (f *recordedFlags) add(c *kingpin.CmdClause) {
 func (f *recordedFlags) given() bool { return f.tsdb != "" || f.url != "" }
 
 func (f *recordedFlags) score(ctx context.Context, files []backtest.RuleFile, step time.Duration) (backtest.Report, error) {
-	var none backtest.Report
 	from, to, err := f.span()
 	if err != nil {
-		return none, err
+		return backtest.Report{}, err
 	}
 	incidents, err := f.readIncidents()
 	if err != nil {
-		return none, err
+		return backtest.Report{}, err
 	}
 	sets, err := backtest.LoadRuleFiles(files)
 	if err != nil {
-		return none, usageError{err}
+		return backtest.Report{}, usageError{err}
 	}
 	start := from.Add(-backtest.Lookback(sets))
 	var src backtest.Source
 	if f.tsdb != "" {
 		blocks, err := backtest.OpenBlocks(f.tsdb, start)
 		if err != nil {
-			return none, err
+			return backtest.Report{}, err
 		}
 		defer blocks.Close()
 		src = blocks
 	} else if src, err = backtest.NewRemote(f.url, step, start); err != nil {
-		return none, err
+		return backtest.Report{}, err
 	}
 	scores, err := backtest.ScoreRecording(ctx, src, sets, incidents, from, to)
 	return backtest.Report{Settings: []string{

@@ -28,34 +28,33 @@ func (f *turnsFlags) given() bool { return len(f.files) > 0 }
 
 // scoreTurns replays a log of turns.
 func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error) {
-	var none backtest.Report
 	log, err := turnlog.Open(slices.Concat(f.turns.files, f.turns.more), os.Stdin)
 	if err != nil {
-		return none, usagef("--turns: %w", err)
+		return backtest.Report{}, usagef("--turns: %w", err)
 	}
 	defer log.Close()
 	survey, err := backtest.SurveyTurns(ctx, log)
 	if err != nil {
-		return none, usagef("--turns: %w", err)
+		return backtest.Report{}, usagef("--turns: %w", err)
 	}
 	incidents, err := f.recorded.readIncidents()
 	if err != nil {
-		return none, err
+		return backtest.Report{}, err
 	}
 	jobs, in, err := f.jobsAndRules(survey)
 	if err != nil {
-		return none, err
+		return backtest.Report{}, err
 	}
 	files, err := f.files(in)
 	if err != nil {
-		return none, err
+		return backtest.Report{}, err
 	}
 	replay := backtest.TurnReplay{
 		Log: log, Survey: survey, Jobs: jobs, Files: files, Incidents: incidents,
 		WarmUp: time.Duration(f.warmUpDays) * 24 * time.Hour, ScrapeInterval: f.scrape,
 	}
 	if err := replay.Check(); err != nil {
-		return none, usagef("--turns: %w", err)
+		return backtest.Report{}, usagef("--turns: %w", err)
 	}
 	scores, err := replay.Run(ctx)
 	return backtest.Report{Settings: replay.Settings(), Scores: scores}, err
@@ -65,29 +64,29 @@ func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error)
 // configuration does not name are defined by the log. The jobs of the log share the false pages
 // that the policy allows.
 func (f *backtestFlags) jobsAndRules(survey backtest.Survey) ([]sink.Job, rules.Input, error) {
-	named, err := f.configured()
+	cfg, err := f.configured()
 	if err != nil {
-		return nil, named.Input, err
+		return nil, rules.Input{}, err
 	}
-	known := map[probe.Key]sink.Job{}
-	for _, j := range named.jobs {
-		known[j.Key()] = j
+	configured := map[probe.Key]sink.Job{}
+	for _, j := range cfg.jobs {
+		configured[j.Key()] = j
 	}
-	policy := named.policy
+	policy := cfg.policy
 	policy.FalsePages /= float64(max(1, len(survey.Jobs)))
-	in := named.Input
+	in := cfg.Input
 	in.Jobs = nil
 	var jobs []sink.Job
 	for _, s := range survey.Jobs {
-		job, ok := known[s.Key]
+		job, ok := configured[s.Key]
 		if !ok {
-			job = s.Job(named.SLOs, policy)
+			job = s.Job(cfg.SLOs, policy)
 		}
 		job.Policy = policy
 		jobs = append(jobs, job)
-		i := slices.IndexFunc(named.Jobs, func(j rules.Job) bool { return j.Target == s.Key.Target && j.Workload == s.Key.Workload })
+		i := slices.IndexFunc(cfg.Jobs, func(j rules.Job) bool { return j.Target == s.Key.Target && j.Workload == s.Key.Workload })
 		if i >= 0 {
-			in.Jobs = append(in.Jobs, named.Jobs[i])
+			in.Jobs = append(in.Jobs, cfg.Jobs[i])
 			continue
 		}
 		in.Jobs = append(in.Jobs, rules.Job{
