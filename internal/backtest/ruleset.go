@@ -205,10 +205,10 @@ func (s *RuleSet) Reads() []string {
 }
 
 // lookbacks raises the entries of longest, which holds by series name how far back rules read.
-func (s *RuleSet) lookbacks(by map[string]time.Duration) {
+func (s *RuleSet) lookbacks(longest map[string]time.Duration) {
 	for _, r := range s.rules {
 		for _, name := range r.reads {
-			by[name] = max(by[name], r.lookback)
+			longest[name] = max(longest[name], r.lookback)
 		}
 	}
 }
