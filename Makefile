@@ -5,6 +5,7 @@ PKG           := ./cmd/synthetic
 BIN           := bin/synthetic
 CONFIG        ?= examples/synthetic.yml
 REFERENCE     := docs/reference
+EXAMPLE       := 004-kv-vs-rr
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HELM          := helm.sh/helm/v3/cmd/helm@v3.22.0
 HELM4         := helm.sh/helm/v4/cmd/helm@v4.3.1
@@ -138,13 +139,15 @@ helm-schema: ## Copy the schema of the configuration into the chart's values.sch
 	cd deploy/helm/test && $(GO) test . -run SchemaKnowsTheConfiguration -update
 
 .PHONY: studies
-studies: ## Run the plans of plans/ in virtual time and write docs/studies/; STUDY=003-bench runs that one
-	$(GO) test ./cmd/synthetic -run 'TestStudies/$(STUDY)' -count=1 -timeout 60m -args -studies=$(CURDIR)/docs/studies
+studies: ## Run the plans of plans/ in virtual time; writes bin/studies and the example in docs/studies. STUDY=003-bench runs only that one
+	$(GO) test ./cmd/synthetic -run 'TestStudies/$(STUDY)' -count=1 -timeout 60m -args -studies=$(CURDIR)/bin/studies
+	@! test -d bin/studies/$(EXAMPLE) || cp bin/studies/$(EXAMPLE)/report.md bin/studies/$(EXAMPLE)/*.svg docs/studies/$(EXAMPLE)/
 
 .PHONY: demo-quality
-demo-quality: ## What the demo's alerts see, 200 healthy hours included, about 45 minutes of CPU; see docs/background/demo-quality.md
+demo-quality: ## Time every alert of the demo, and 200 hours without a fault, into bin/demo-quality.md: 45 minutes of CPU
+	@mkdir -p bin
 	$(GO) test ./internal/simulate/demo -run 'TestDemoQuality|TestHealthyDemo|TestDrafterOff' -count=1 -timeout 5h -parallel 1 \
-		-args -quality=$(CURDIR)/docs/background/demo-quality.md -quality.seeds=200
+		-args -quality=$(CURDIR)/bin/demo-quality.md -quality.seeds=200
 
 .PHONY: demo-baselines
 demo-baselines: ## Learn anew the baselines that the demo starts with, about two minutes
@@ -185,5 +188,5 @@ alert-quality: ## Score the alert rules on simulated deployments into bin/alert-
 	bin/alertquality tables $(QUALITY)
 
 .PHONY: calibrate
-calibrate: ## Lay the simulated deployments beside the measured ones
+calibrate: ## Compare the simulated deployments with the reports they were fitted to; writes the tables of docs/background/simulation.md
 	$(GO) run ./tools/calibrate

@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -51,10 +50,6 @@ func TestStudies(t *testing.T) {
 				t.Fatal(err)
 			}
 			if *studies != "" {
-				// The page and the table say nothing that the Markdown lacks.
-				pages = slices.DeleteFunc(pages, func(f reports.File) bool {
-					return slices.Contains([]string{".html", ".csv"}, filepath.Ext(f.Name))
-				})
 				if err := reports.Write(filepath.Join(*studies, name), pages); err != nil {
 					t.Fatal(err)
 				}

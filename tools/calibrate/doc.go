@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,46 +9,42 @@ import (
 	"synthetic/tools/splice"
 )
 
-// section is a generated part of docs/background/simulation.md or, for how well
-// the model fits, of simulation-fit.md beside it.
-type section struct {
-	name   string
-	fit    bool
-	render func([]played) string
-}
+// The files that this command writes, relative to the root of the repository.
+const (
+	page        = "docs/background/simulation.md"
+	fitFile     = "tools/calibrate/testdata/fit.md"
+	figuresFile = "tools/calibrate/testdata/figures.csv"
+)
 
-func sections() []section {
-	return []section{
-		{"parameters", false, func([]played) string { return parameters() }},
-		{"summary", true, summary},
-		{"near full", true, nearFull},
-		{"drafting", true, drafting},
-		{"routing", true, routing},
-		{"SLO matrix", true, sloMatrix},
-	}
-}
-
-// tool is how the document names this command.
+// tool is the name of this command in the markers of the page.
 const tool = "calibrate"
 
-// parts renders the sections of either document.
-func parts(fit bool, runs []played) []splice.Part {
-	var out []splice.Part
-	for _, s := range sections() {
-		if s.fit == fit {
-			out = append(out, splice.Part{Name: s.name, Text: s.render(runs)})
-		}
-	}
-	return out
+// pageParts renders the generated sections of the page.
+func pageParts(runs []played) []splice.Part {
+	return []splice.Part{{Name: "parameters", Text: parameters()}, {Name: "summary", Text: summary(runs)}}
 }
 
-// beside names a file that lies beside a document.
-func beside(doc, suffix string) string { return strings.TrimSuffix(doc, filepath.Ext(doc)) + suffix }
-
-// write brings a document, its fit and the figures beside it up to date.
-func write(doc string, runs []played) error {
-	if err := os.WriteFile(beside(doc, ".csv"), []byte(seriesCSV(runs)), 0o644); err != nil {
-		return fmt.Errorf("writing the figures: %w", err)
+// fit renders the comparisons that the page leaves out.
+func fit(runs []played) string {
+	var b strings.Builder
+	b.WriteString("# The simulated deployments and the reports, compared\n")
+	for _, s := range []struct{ title, text string }{
+		{"Near full batches", nearFull(runs)},
+		{"With and without a drafter", drafting(runs)},
+		{"KV-aware and round-robin routing", routing(runs)},
+		{"SLO matrix of the open loop: TTFT p99 < 1,000 ms and TPOT p99 < 60 ms", sloMatrix(runs)},
+	} {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.title, strings.TrimSpace(s.text))
 	}
-	return errors.Join(splice.File(doc, tool, parts(false, runs)), splice.File(beside(doc, "-fit.md"), tool, parts(true, runs)))
+	return b.String()
+}
+
+// write updates the three files under root.
+func write(root string, runs []played) error {
+	for name, text := range map[string]string{fitFile: fit(runs), figuresFile: seriesCSV(runs)} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("writing the comparison: %w", err)
+		}
+	}
+	return splice.File(filepath.Join(root, page), tool, pageParts(runs))
 }

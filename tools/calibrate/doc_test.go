@@ -9,16 +9,15 @@ import (
 	"synthetic/tools/splice"
 )
 
-const document = "../../docs/background/simulation.md"
+const root = "../../"
 
-// TestDocIsFresh simulates all that the document shows: ten hours of it, in
-// some ten seconds of CPU.
+// TestDocIsFresh simulates ten hours of the deployments in about ten seconds of CPU time.
 func TestDocIsFresh(t *testing.T) {
 	switch {
 	case runtime.GOARCH != "amd64":
-		// Others fuse a multiplication with an addition. That moves a step by a
-		// nanosecond, and a full queue by whatever follows.
-		t.Skip("the document was written on amd64")
+		// Other architectures fuse a multiplication with an addition. That shifts a step by
+		// a nanosecond, and everything after it in a full queue.
+		t.Skip("the files were written on amd64")
 	case raceEnabled || testing.Short():
 		t.Skip("takes long")
 	}
@@ -26,15 +25,14 @@ func TestDocIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, fit := range map[string]bool{document: false, beside(document, "-fit.md"): true} {
-		have := read(t, name)
-		want, err := splice.Replace(have, tool, parts(fit, runs))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fresh(t, name, have, want)
+	have := read(t, root+page)
+	want, err := splice.Replace(have, tool, pageParts(runs))
+	if err != nil {
+		t.Fatal(err)
 	}
-	fresh(t, beside(document, ".csv"), read(t, beside(document, ".csv")), seriesCSV(runs))
+	fresh(t, page, have, want)
+	fresh(t, fitFile, read(t, root+fitFile), fit(runs))
+	fresh(t, figuresFile, read(t, root+figuresFile), seriesCSV(runs))
 }
 
 func read(t *testing.T, name string) string {
@@ -46,7 +44,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// fresh names the first line of a file that is not as it should be.
+// fresh fails with the first line of a file that differs.
 func fresh(t *testing.T, name, have, want string) {
 	t.Helper()
 	if have == want {

@@ -1,21 +1,18 @@
-// Command calibrate lays the simulated deployments beside the benchmarks of
-// the real ones, level by level: it writes the tables of
-// docs/background/simulation.md and of simulation-fit.md beside it, and every
-// figure into the CSV file beside them.
+// Command calibrate compares the simulated deployments with the benchmark reports to which
+// they were fitted, level by level. It is run in the root of the repository. It writes the
+// tables of docs/background/simulation.md and, into its testdata directory, all figures and
+// the other comparisons.
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 )
 
 func main() {
-	doc := flag.String("doc", "docs/background/simulation.md", "the document, a Markdown `file`; its fit and the figures lie beside it")
-	flag.Parse()
 	runs, err := play()
 	if err == nil {
-		err = write(*doc, runs)
+		err = write(".", runs)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "calibrate:", err)

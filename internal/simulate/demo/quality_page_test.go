@@ -17,7 +17,7 @@ import (
 //go:embed testdata/demo-quality.md.tmpl
 var qualityTemplate string
 
-// qualityPage is what docs/background/demo-quality.md says.
+// qualityPage is what bin/demo-quality.md says.
 type qualityPage struct {
 	levels []levelRow
 	faults []verdict

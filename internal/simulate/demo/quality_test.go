@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	quality      = flag.String("quality", "", "file for the tables of docs/background/demo-quality.md, measured in full")
+	quality      = flag.String("quality", "", "file for the tables of all faults, measured in full")
 	qualitySeeds = flag.Int("quality.seeds", 0, "hours of the healthy demo, each with a seed of its own; 0 means a part of one")
 	qualityFirst = flag.Uint64("quality.first", 1, "the first of these seeds")
 )
