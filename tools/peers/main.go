@@ -4,7 +4,7 @@
 // installed beside it load one server, which knows when it wrote each token, and
 // prints how far their figures are from that.
 //
-// What is to be installed stands in docs/background/peers.md.
+// docs/background/other-tools.md says what to install.
 package main
 
 import (
