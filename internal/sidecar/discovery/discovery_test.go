@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// plainAddress takes what has a scheme.
+// plainAddress accepts addresses with a scheme.
 type plainAddress struct{}
 
 func (plainAddress) Base(text string) (string, error) {
@@ -36,9 +36,9 @@ func (plainAddress) Base(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-// stage is a source whose answers a test gives.
+// stage is a source whose answers the test provides.
 type stage struct {
-	name    string // of the kind of discovery; "" is one of its own
+	name    string // kind of discovery, such as dns; "" means stage
 	updates chan []*targetgroup.Group
 	errs    chan error
 }
@@ -68,7 +68,7 @@ func (s staged) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
 			return
 		case err := <-s.errs:
 			s.logger.Error("Cannot ask", "err", err)
-			if err == errGivesUp {
+			if err == errDiscovererEnds {
 				return
 			}
 		case groups := <-s.updates:
@@ -80,16 +80,14 @@ func (s staged) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
 	}
 }
 
-// errGivesUp ends a stage by itself.
-var errGivesUp = errors.New("too many open files")
+// errDiscovererEnds makes the discoverer of a stage end by itself.
+var errDiscovererEnds = errors.New("too many open files")
 
-// says answers with so many targets.
-func (s *stage) says(n int) {
-	s.saysOf("all", n)
-}
+// answer sends n targets.
+func (s *stage) answer(n int) { s.answerPart("all", n) }
 
-// saysOf answers with so many targets of a file or a name.
-func (s *stage) saysOf(part string, n int) {
+// answerPart sends n targets of one file or DNS name.
+func (s *stage) answerPart(part string, n int) {
 	g := &targetgroup.Group{Source: part}
 	for i := range n {
 		g.Targets = append(g.Targets, model.LabelSet{model.AddressLabel: model.LabelValue(fmt.Sprintf("10.0.0.%d:8000", i))})
@@ -115,26 +113,26 @@ func TestResolve(t *testing.T) {
 		want   []Target
 		left   []string // reasons
 	}{
-		"host and port":        {nil, []labels.Labels{set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
-		"a whole address":      {nil, []labels.Labels{set("__address__", "http://a:1/llm/v1")}, []Target{{Name: "a-1-llm", BaseURL: "http://a:1/llm/v1"}}, nil},
-		"its own labels":       {nil, []labels.Labels{set("__address__", "a:1", "model", "m", "service", "s", "role", "decode")}, []Target{{Name: "a-1", BaseURL: "http://a:1", Model: "m", Service: "s", Labels: map[string]string{"role": "decode"}}}, nil},
-		"labels of the group":  {func(g *Group) { g.Template.Labels = map[string]string{"team": "x", "role": "any"} }, []labels.Labels{set("__address__", "a:1", "role", "decode")}, []Target{{Name: "a-1", BaseURL: "http://a:1", Labels: map[string]string{"team": "x", "role": "decode"}}}, nil},
-		"base_url":             {nil, []labels.Labels{set("base_url", "http://b/v1", "__address__", "a:1")}, []Target{{Name: "b", BaseURL: "http://b/v1"}}, nil},
-		"no address":           {nil, []labels.Labels{set("name", "a")}, nil, []string{BadAddress}},
-		"another scheme":       {nil, []labels.Labels{set("__address__", "a:1", "__scheme__", "https")}, nil, []string{BadAddress}},
-		"relabelled":           {nil, []labels.Labels{set("__address__", "a:1", "__meta_app", "qwen 3"), set("__address__", "b:1", "__meta_skip", "yes")}, []Target{{Name: "qwen-3", BaseURL: "http://a:1"}}, nil},
-		"a reserved label":     {nil, []labels.Labels{set("__address__", "a:1", "turn", "x")}, nil, []string{BadLabels}},
-		"a label of UTF-8":     {nil, []labels.Labels{set("__address__", "a:1", "app.kubernetes.io/name", "x")}, nil, []string{BadLabels}},
-		"two lines":            {nil, []labels.Labels{set("__address__", "a:1", "team", "x\ny")}, nil, []string{BadLabels}},
-		"a long model":         {nil, []labels.Labels{set("__address__", "a:1", "model", strings.Repeat("m", 129))}, nil, []string{BadLabels}},
-		"a long name":          {nil, []labels.Labels{set("__address__", "a:1", "name", strings.Repeat("m", 129))}, nil, []string{BadLabels}},
-		"five labels":          {nil, []labels.Labels{set("__address__", "a:1", "l1", "x", "l2", "x", "l3", "x", "l4", "x", "l5", "x")}, nil, []string{BadLabels}},
-		"one name for two":     {nil, []labels.Labels{set("__address__", "b:1", "name", "x"), set("__address__", "a:1", "name", "x")}, []Target{{Name: "x", BaseURL: "http://a:1"}}, []string{SameName}},
-		"one target, twice":    {nil, []labels.Labels{set("__address__", "a:1"), set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
-		"too many":             {func(g *Group) { g.Most = 1 }, []labels.Labels{set("__address__", "b:1"), set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, []string{TooMany}},
-		"a host not allowed":   {func(g *Group) { g.AllowedHosts = []string{"b"} }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
-		"a module allows none": {func(g *Group) { g.Lease = time.Minute }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
-		"another one is fine":  {nil, []labels.Labels{set("name", "a"), set("__address__", "b:1")}, []Target{{Name: "b-1", BaseURL: "http://b:1"}}, []string{BadAddress}},
+		"host and port":           {nil, []labels.Labels{set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
+		"a whole address":         {nil, []labels.Labels{set("__address__", "http://a:1/llm/v1")}, []Target{{Name: "a-1-llm", BaseURL: "http://a:1/llm/v1"}}, nil},
+		"discovered labels":       {nil, []labels.Labels{set("__address__", "a:1", "model", "m", "service", "s", "role", "decode")}, []Target{{Name: "a-1", BaseURL: "http://a:1", Model: "m", Service: "s", Labels: map[string]string{"role": "decode"}}}, nil},
+		"labels of the group":     {func(g *Group) { g.Template.Labels = map[string]string{"team": "x", "role": "any"} }, []labels.Labels{set("__address__", "a:1", "role", "decode")}, []Target{{Name: "a-1", BaseURL: "http://a:1", Labels: map[string]string{"team": "x", "role": "decode"}}}, nil},
+		"base_url":                {nil, []labels.Labels{set("base_url", "http://b/v1", "__address__", "a:1")}, []Target{{Name: "b", BaseURL: "http://b/v1"}}, nil},
+		"no address":              {nil, []labels.Labels{set("name", "a")}, nil, []string{BadAddress}},
+		"another scheme":          {nil, []labels.Labels{set("__address__", "a:1", "__scheme__", "https")}, nil, []string{BadAddress}},
+		"relabelled":              {nil, []labels.Labels{set("__address__", "a:1", "__meta_app", "qwen 3"), set("__address__", "b:1", "__meta_skip", "yes")}, []Target{{Name: "qwen-3", BaseURL: "http://a:1"}}, nil},
+		"a reserved label":        {nil, []labels.Labels{set("__address__", "a:1", "turn", "x")}, nil, []string{BadLabels}},
+		"a label of UTF-8":        {nil, []labels.Labels{set("__address__", "a:1", "app.kubernetes.io/name", "x")}, nil, []string{BadLabels}},
+		"two lines":               {nil, []labels.Labels{set("__address__", "a:1", "team", "x\ny")}, nil, []string{BadLabels}},
+		"a long model":            {nil, []labels.Labels{set("__address__", "a:1", "model", strings.Repeat("m", 129))}, nil, []string{BadLabels}},
+		"a long name":             {nil, []labels.Labels{set("__address__", "a:1", "name", strings.Repeat("m", 129))}, nil, []string{BadLabels}},
+		"five labels":             {nil, []labels.Labels{set("__address__", "a:1", "l1", "x", "l2", "x", "l3", "x", "l4", "x", "l5", "x")}, nil, []string{BadLabels}},
+		"one name for two":        {nil, []labels.Labels{set("__address__", "b:1", "name", "x"), set("__address__", "a:1", "name", "x")}, []Target{{Name: "x", BaseURL: "http://a:1"}}, []string{SameName}},
+		"one target, twice":       {nil, []labels.Labels{set("__address__", "a:1"), set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
+		"too many":                {func(g *Group) { g.Most = 1 }, []labels.Labels{set("__address__", "b:1"), set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, []string{TooMany}},
+		"a host not allowed":      {func(g *Group) { g.AllowedHosts = []string{"b"} }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
+		"a module allows none":    {func(g *Group) { g.Lease = time.Minute }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
+		"one is bad, one is good": {nil, []labels.Labels{set("name", "a"), set("__address__", "b:1")}, []Target{{Name: "b-1", BaseURL: "http://b:1"}}, []string{BadAddress}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -197,7 +195,7 @@ type scene struct {
 	log     *strings.Builder
 	mu      sync.Mutex
 	changes int
-	refuse  error // what a change is answered with
+	refuse  error // the error that Changed returns
 }
 
 func play(t *testing.T, f func(*scene)) {
@@ -218,7 +216,7 @@ func play(t *testing.T, f func(*scene)) {
 	})
 }
 
-// after waits, and holds how many targets there are and how often they changed.
+// after waits, and compares the number of targets and of changes with the wanted ones.
 func (s *scene) after(d time.Duration, what string, groups []Group, found, changes int) Standing {
 	s.t.Helper()
 	time.Sleep(d)
@@ -232,14 +230,14 @@ func (s *scene) after(d time.Duration, what string, groups []Group, found, chang
 	return s.Standings()[0]
 }
 
-// readEvery says how often the sources of files and names ask anew.
-func (s *scene) readEvery(interval time.Duration) {
+// setRefresh sets the refresh interval of all sources.
+func (s *scene) setRefresh(interval time.Duration) {
 	s.Follower.mu.Lock()
 	defer s.Follower.mu.Unlock()
-	for _, one := range s.groups {
-		for _, src := range one.sources {
+	for _, g := range s.groups {
+		for _, src := range g.sources {
 			src.mu.Lock()
-			src.every = interval
+			src.refresh = interval
 			src.mu.Unlock()
 		}
 	}
@@ -254,21 +252,21 @@ func TestFollower(t *testing.T) {
 		g.Least = 2
 		groups := []Group{g}
 		s.Follow(groups)
-		s.after(time.Minute, "nothing was said yet", groups, 0, 0)
+		s.after(time.Minute, "no answer yet", groups, 0, 0)
 		if !s.Awaits("pods/a") || s.Awaits("other/a") {
 			t.Error("awaits the wrong targets")
 		}
-		source.says(4)
-		s.after(quiet/2, "it may change again", groups, 0, 0)
-		s.after(quiet, "it is calm", groups, 4, 1)
+		source.answer(4)
+		s.after(quiet/2, "waiting for quiet", groups, 0, 0)
+		s.after(quiet, "quiet", groups, 4, 1)
 		if s.Awaits("pods/a") {
-			t.Error("awaits what has come")
+			t.Error("still awaits a target after the answer")
 		}
 		for n := 5; n < 45; n++ {
-			source.says(n)
+			source.answer(n)
 			time.Sleep(quiet / 2)
 		}
-		s.after(quiet, "forty changes in twenty seconds are few for us", groups, 44, 5)
+		s.after(quiet, "forty answers in twenty seconds cause few changes", groups, 44, 5)
 		for _, key := range []string{"one", "another"} {
 			source.errs <- fmt.Errorf("Get %q: no route", "http://inventory/llm?token="+key)
 		}
@@ -276,23 +274,23 @@ func TestFollower(t *testing.T) {
 		if st := s.after(time.Hour, "a failure changes nothing", groups, 44, 5); st.Failing != `Cannot ask: Get "http://inventory/llm?…": no route` || !st.Since.Equal(at) {
 			t.Errorf("%+v", st)
 		}
-		source.says(1)
+		source.answer(1)
 		few := time.Now().Add(quiet)
 		s.after(time.Minute, "too few remove nothing", groups, 44, 5)
-		source.says(1)
+		source.answer(1)
 		if st := s.after(time.Minute, "still", groups, 44, 5); !strings.Contains(st.Failing, "min_targets") || !st.Since.Equal(few) || !st.At.Equal(few) {
 			t.Errorf("%+v, want since %v", st, few)
 		}
-		source.says(4)
+		source.answer(4)
 		if st := s.after(time.Minute, "enough", groups, 4, 6); st.Failing != "" {
 			t.Errorf("%+v", st)
 		}
 		other := newStage()
 		groups[0].Sources = []prom.Config{other}
 		s.Follow(groups)
-		s.after(time.Minute, "what was found elsewhere stays until the other says", groups, 4, 6)
-		other.says(3)
-		s.after(time.Minute, "the other said", groups, 3, 7)
+		s.after(time.Minute, "the targets of the old source stay until the new one answers", groups, 4, 6)
+		other.answer(3)
+		s.after(time.Minute, "the new source has answered", groups, 3, 7)
 		groups[0].Most = 2
 		s.Follow(groups)
 		if st := s.after(time.Minute, "the group allows fewer", groups, 2, 7); st.LeftOut[TooMany] != 1 {
@@ -303,31 +301,31 @@ func TestFollower(t *testing.T) {
 			t.Errorf("still there: %v", found)
 		}
 		if n := strings.Count(s.log.String(), "Cannot ask"); n != 1 || strings.Contains(s.log.String(), "token") {
-			t.Errorf("a failure was told %d times:\n%s", n, s.log)
+			t.Errorf("a failure was logged %d times:\n%s", n, s.log)
 		}
-		if n := strings.Count(s.log.String(), "is no target"); n != 1 {
-			t.Errorf("what is left out was named %d times:\n%s", n, s.log)
+		if n := strings.Count(s.log.String(), "A discovered object is no target"); n != 1 {
+			t.Errorf("an object that is left out was logged %d times:\n%s", n, s.log)
 		}
 	})
 }
 
-// TestLease leases targets, renews one of them and lets the other end.
+// TestLease leases two targets, renews one lease and lets the other end.
 func TestLease(t *testing.T) {
 	play(t, func(s *scene) {
 		m := group("m")
 		m.Lease, m.Most, m.AllowedHosts = 10*time.Minute, 2, []string{"*.ok"}
 		groups := []Group{m}
 		s.Follow(groups)
-		s.after(time.Minute, "nobody asked", groups, 0, 0)
+		s.after(time.Minute, "no requests yet", groups, 0, 0)
 		for _, bad := range []struct {
 			module, address string
 			status          int
-			says            string
+			want            string
 		}{
 			{"x", "http://a.ok", 400, "one of [m]"}, {"m", "a.ok", 400, "no scheme"}, {"m", "http://a.evil", 403, "allowed_hosts of its group"},
 		} {
 			_, err := s.Lease(bad.module, bad.address)
-			if r, ok := errors.AsType[RefusedError](err); !ok || r.Status != bad.status || !strings.Contains(r.Reason, bad.says) {
+			if r, ok := errors.AsType[RefusedError](err); !ok || r.Status != bad.status || !strings.Contains(r.Reason, bad.want) {
 				t.Errorf("%s at %s: %v", bad.module, bad.address, err)
 			}
 		}
@@ -339,7 +337,7 @@ func TestLease(t *testing.T) {
 		}
 		ask("a.ok", "m/a.ok")
 		ask("b.ok", "m/b.ok")
-		s.after(2*time.Second, "both are there", groups, 2, 1)
+		s.after(2*time.Second, "two leases", groups, 2, 1)
 		if leased := s.Leased(); !leased("m/a.ok") || leased("a.ok") {
 			t.Error("what is leased is told here, and nothing else")
 		}
@@ -350,33 +348,33 @@ func TestLease(t *testing.T) {
 			time.Sleep(time.Minute)
 			ask("a.ok", "m/a.ok")
 		}
-		s.after(time.Second, "one was asked for", groups, 1, 2)
+		s.after(time.Second, "one lease was renewed", groups, 1, 2)
 		s.Follow(groups)
 		s.after(time.Second, "a reload keeps leases", groups, 1, 2)
 		if st := s.Standings()[0]; time.Since(st.At) > time.Minute || !st.Leased {
-			t.Errorf("it is always known what is leased: %+v", st)
+			t.Errorf("the state of leases is always current: %+v", st)
 		}
 		groups[0].AllowedHosts = []string{"b.ok"}
 		s.Follow(groups)
 		if _, err := s.Lease("m", "http://a.ok/v1"); err == nil || err.(RefusedError).Status != 403 {
 			t.Errorf("a host that is no longer allowed: %v", err)
 		}
-		s.after(11*time.Minute, "and nobody any more", groups, 0, 2)
+		s.after(11*time.Minute, "no lease is left", groups, 0, 2)
 		if leased := s.Leased(); !leased("m/a.ok") {
-			t.Error("series of a target that ends are told to others than who leased it")
+			t.Error("the series of an ending target are shown to requests without a lease")
 		}
 	})
 }
 
-// TestPrometheusSources: what comes with Prometheus runs, and ends.
+// TestPrometheusSources runs a static discovery of Prometheus, which ends after its only answer.
 func TestPrometheusSources(t *testing.T) {
 	play(t, func(s *scene) {
 		g := group("static", prom.StaticConfig{{Targets: []model.LabelSet{{model.AddressLabel: "a:1"}}, Labels: model.LabelSet{"team": "x"}}})
 		groups := []Group{g}
 		s.Follow(groups)
 		s.after(2*time.Second, "static", groups, 1, 1)
-		if st := s.after(time.Hour, "and that is all", groups, 1, 1); time.Since(st.At) > time.Minute {
-			t.Errorf("what is written here is always known: %+v", st)
+		if st := s.after(time.Hour, "no second answer", groups, 1, 1); time.Since(st.At) > time.Minute {
+			t.Errorf("static targets are always current: %+v", st)
 		}
 		if got := s.Found(groups)["static"][0].Of(g.Template); got.Name != "static/a-1" || got.BaseURL != "http://a:1" || got.Labels["team"] != "x" {
 			t.Errorf("%+v", got)
@@ -384,27 +382,27 @@ func TestPrometheusSources(t *testing.T) {
 	})
 }
 
-// TestSourcesTogether: a group is as well known as the source that says least.
+// TestSourcesTogether: the time of a group is the oldest time of its sources.
 func TestSourcesTogether(t *testing.T) {
 	play(t, func(s *scene) {
-		one, other := newStage(), newStage()
-		groups := []Group{group("g", one, other)}
+		first, second := newStage(), newStage()
+		groups := []Group{group("g", first, second)}
 		s.Follow(groups)
-		one.says(1)
-		if st := s.after(time.Minute, "one of two", groups, 1, 1); !st.At.IsZero() || !s.Awaits("g/a") {
+		first.answer(1)
+		if st := s.after(time.Minute, "one of two sources has answered", groups, 1, 1); !st.At.IsZero() || !s.Awaits("g/a") {
 			t.Errorf("%+v", st)
 		}
-		other.says(2)
+		second.answer(2)
 		at := time.Now()
 		time.Sleep(time.Hour)
-		one.says(1)
-		if st := s.after(time.Minute, "both, of one target in common", groups, 2, 2); !st.At.Equal(at) {
-			t.Errorf("known at %v, want %v", st.At, at)
+		first.answer(1)
+		if st := s.after(time.Minute, "both have answered, with one target in common", groups, 2, 2); !st.At.Equal(at) {
+			t.Errorf("the time is %v, want %v", st.At, at)
 		}
 	})
 }
 
-// BenchmarkResolve is what a change among a thousand objects costs.
+// BenchmarkResolve measures the cost of a change among a thousand objects.
 func BenchmarkResolve(b *testing.B) {
 	var found []labels.Labels
 	for i := range 1000 {

@@ -1,10 +1,12 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,34 +34,35 @@ type Options struct {
 type Follower struct {
 	options       Options
 	groupsChanged chan struct{} // the set of groups has changed
-	dirty         chan struct{} // the targets of a group have changed
+	dirty         chan struct{} // the targets of a group may have changed
 
 	mu       sync.Mutex
-	groups   map[string]*followed
+	groups   map[string]*groupState
 	recalled map[string][]Target // saved targets of groups that are not followed yet
 }
 
-// followed is the state of one group.
-type followed struct {
-	group   Group
+// groupState is what the follower knows about one group.
+type groupState struct {
+	Group
 	sources []*source
 	leases  map[string]*lease
-	// kept are the labels in force, found and left the targets and objects made of them.
-	kept     []labels.Labels
-	recalled []Target // replaces kept until all sources have answered
+	// accepted are the discovered labels in force. found are the targets made of them, leftOut
+	// the objects that are no targets.
+	accepted []labels.Labels
+	recalled []Target // replaces accepted until all sources have answered
 	found    []Target
-	left     []LeftOut
+	leftOut  []LeftOut
 	answered bool      // all sources have answered once
-	replaced bool      // the sources have changed since kept was set
-	born     time.Time // when the group was added
-	few      string    // non-empty if the last answer had too few targets
-	lacking  time.Time // since when there are too few targets; zero if there are enough
-	named    map[LeftOut]bool
+	replaced bool      // the sources have changed since accepted was set
+	created  time.Time // when the group was added
+	tooFew   string    // error text if the last answer had too few targets
+	fewSince time.Time // since when there are too few targets; zero if there are enough
+	logged   map[LeftOut]bool
 }
 
 // New returns a Follower without groups.
 func New(o Options) *Follower {
-	return &Follower{options: o, groupsChanged: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*followed{}}
+	return &Follower{options: o, groupsChanged: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*groupState{}}
 }
 
 // Follow replaces the set of groups. A group keeps its targets until its new sources have
@@ -67,19 +70,17 @@ func New(o Options) *Follower {
 func (f *Follower) Follow(groups []Group) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	next := map[string]*followed{}
+	next := map[string]*groupState{}
 	for _, g := range groups {
-		one := f.groups[g.Name()]
-		if one == nil {
-			one = f.begun(g)
+		state := f.state(g)
+		if state.sources == nil || !state.sameSource(g) {
+			state.stop()
+			state.sources = newSources(g, func() { poke(f.dirty) })
+			state.answered, state.replaced = false, len(state.accepted)+len(state.recalled) > 0
 		}
-		if one.sources == nil || !one.group.sameSource(g) {
-			one.stop()
-			one.sources, one.answered, one.replaced = newSources(g, f.changed), false, len(one.kept)+len(one.recalled) > 0
-		}
-		one.group = g
-		one.found, one.left = one.current(g)
-		next[g.Name()] = one
+		state.Group = g
+		state.found, state.leftOut = state.current(g)
+		next[g.Name()] = state
 	}
 	for name, old := range f.groups {
 		if next[name] == nil {
@@ -91,44 +92,88 @@ func (f *Follower) Follow(groups []Group) {
 	poke(f.dirty)
 }
 
+// state returns the state of a group, or the initial one of a new group.
+func (f *Follower) state(g Group) *groupState {
+	if state := f.groups[g.Name()]; state != nil {
+		return state
+	}
+	state := &groupState{leases: map[string]*lease{}, created: time.Now()}
+	if g.Lease == 0 {
+		state.recalled = f.recalled[g.Name()]
+	}
+	return state
+}
+
 // stop ends the sources of a group. Run waits for them.
-func (one *followed) stop() {
-	for _, s := range one.sources {
+func (g *groupState) stop() {
+	for _, s := range g.sources {
 		s.cancel()
 	}
 }
 
-func (f *Follower) changed() { poke(f.dirty) }
-
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // Run will look anyway
+	default: // Run has not yet handled the last one
 	}
 }
 
-// Found returns the targets of each group, built with its current settings.
+// Found returns the targets of each group, made with the given settings.
 func (f *Follower) Found(groups []Group) map[string][]Target {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := map[string][]Target{}
 	for _, g := range groups {
-		one := f.groups[g.Name()]
-		if one == nil {
-			one = f.begun(g)
+		out[g.Name()], _ = f.state(g).current(g)
+	}
+	return out
+}
+
+// current makes targets of the labels in force with the settings of updated. Recalled targets
+// remain if updated still allows them.
+func (g *groupState) current(updated Group) ([]Target, []LeftOut) {
+	if g.recalled == nil {
+		return updated.resolve(g.accepted)
+	}
+	var out []Target
+	for _, t := range g.recalled {
+		base, err := updated.Address.Base(t.BaseURL)
+		if err == nil && base == t.BaseURL && updated.allows(base) && len(out) < updated.Most {
+			out = append(out, t)
 		}
-		out[g.Name()], _ = one.current(g)
+	}
+	return out, nil
+}
+
+// Recall sets the targets that an earlier process had found, by group. They are used until all
+// sources of a group have answered. Call it before the first Follow.
+func (f *Follower) Recall(found map[string][]Target) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.recalled = found
+}
+
+// Remember returns what Recall takes in a later process: names, addresses and labels, and no
+// keys.
+func (f *Follower) Remember() map[string][]Target {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := map[string][]Target{}
+	for name, g := range f.groups {
+		if g.Lease == 0 && len(g.found) > 0 {
+			out[name] = g.found
+		}
 	}
 	return out
 }
 
 // Awaits reports whether the target GROUP/NAME may come with the first answer of GROUP.
-func (f *Follower) Awaits(derived string) bool {
-	name, _, _ := strings.Cut(derived, "/")
+func (f *Follower) Awaits(target string) bool {
+	name, _, _ := strings.Cut(target, "/")
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	one := f.groups[name]
-	return one != nil && (!one.answered || time.Since(one.born) < one.group.Lease)
+	g := f.groups[name]
+	return g != nil && (!g.answered || time.Since(g.created) < g.Lease)
 }
 
 // Run follows the groups until ctx is done, and waits for its goroutines.
@@ -136,33 +181,29 @@ func (f *Follower) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer f.stopAll()
-	var refused <-chan time.Time      // time to call Changed again after a rejection
-	silent := time.NewTicker(silence) // a source that says nothing for this long has succeeded
-	defer silent.Stop()
+	var retry <-chan time.Time // time to call Changed again after it failed
+	minute := time.NewTicker(silence)
+	defer minute.Stop()
 	for {
 		f.start(ctx, &running)
-		expiry, stop := f.nextExpiry(time.Now())
 		changed := false
 		select {
 		case <-ctx.Done():
-			stop()
 			return nil
 		case <-f.groupsChanged:
-		case <-expiry:
-			f.expire(time.Now())
-		case <-refused:
+		case <-retry:
 			changed = true
-		case <-silent.C:
+		case <-minute.C: // leases may have ended, and silence of a source may mean success
+			f.expire(time.Now())
 			poke(f.dirty)
 		case <-f.dirty:
-			f.calm(ctx)
-			changed = f.settle(time.Now())
+			f.waitForQuiet(ctx)
+			changed = f.update(time.Now())
 		}
-		stop()
 		if changed && ctx.Err() == nil {
-			refused = nil
+			retry = nil
 			if f.options.Changed() != nil {
-				refused = time.After(again)
+				retry = time.After(again)
 			}
 		}
 	}
@@ -172,8 +213,8 @@ func (f *Follower) Run(ctx context.Context) error {
 func (f *Follower) start(ctx context.Context, running *sync.WaitGroup) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for name, one := range f.groups {
-		for _, s := range one.sources {
+	for name, g := range f.groups {
+		for _, s := range g.sources {
 			if s.started {
 				continue
 			}
@@ -187,85 +228,124 @@ func (f *Follower) start(ctx context.Context, running *sync.WaitGroup) {
 func (f *Follower) stopAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, one := range f.groups {
-		one.stop()
+	for _, g := range f.groups {
+		g.stop()
 	}
 }
 
-// calm waits until nothing changes any more, for a limited time.
-func (f *Follower) calm(ctx context.Context) {
-	enough := time.NewTimer(patience)
-	defer enough.Stop()
+// waitForQuiet waits until nothing has changed for quiet, but not longer than patience.
+func (f *Follower) waitForQuiet(ctx context.Context) {
+	limit := time.After(patience)
 	for {
-		still := time.NewTimer(quiet)
 		select {
 		case <-f.dirty:
-			still.Stop()
 			continue
 		case <-ctx.Done():
-		case <-enough.C:
-		case <-still.C:
+		case <-limit:
+		case <-time.After(quiet):
 		}
-		still.Stop()
 		return
 	}
 }
 
-// settle takes over the sources' answers, and reports whether targets have changed.
-func (f *Follower) settle(now time.Time) (changed bool) {
+// update takes over the sources' answers, and reports whether targets have changed.
+func (f *Follower) update(now time.Time) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for name, one := range f.groups {
-		before := one.found
-		one.settle(now)
-		one.tell(name, f.options.Logger)
-		if !reflect.DeepEqual(before, one.found) {
+	for name, g := range f.groups {
+		before := g.found
+		g.update(now)
+		g.logLeftOut(f.options.Logger)
+		if !reflect.DeepEqual(before, g.found) {
 			changed = true
-			f.options.Logger.Info("The targets of a group are", "group", name, "found", len(one.found), "before", len(before), "left_out", len(one.left))
+			f.options.Logger.Info("The targets of a group have changed", "group", name, "found", len(g.found), "before", len(before), "left_out", len(g.leftOut))
 		}
 	}
 	return changed
 }
 
-// settle takes over the answers of the group's sources.
-func (one *followed) settle(now time.Time) {
-	all, complete := one.leased(), true
-	for _, s := range one.sources {
+// update takes over the answers of the group's sources.
+func (g *groupState) update(now time.Time) {
+	all, complete := g.leased(), true
+	for _, s := range g.sources {
 		labels, answered := s.found()
 		complete = complete && answered
 		all = append(all, labels...)
 	}
-	if one.replaced && !complete {
+	if g.replaced && !complete {
 		return
 	}
-	one.answered, one.replaced = complete, false
-	found, left := one.group.resolve(all)
+	g.answered, g.replaced = complete, false
+	found, leftOut := g.resolve(all)
 	switch {
-	case len(found) >= one.group.Least:
-		one.few, one.lacking = "", time.Time{}
+	case len(found) >= g.Least:
+		g.tooFew, g.fewSince = "", time.Time{}
 	case complete:
-		one.few = fmt.Sprintf("found %d targets, fewer than min_targets, %d", len(found), one.group.Least)
-		if one.lacking.IsZero() {
-			one.lacking = now
+		g.tooFew = fmt.Sprintf("found %d targets, fewer than min_targets, %d", len(found), g.Least)
+		if g.fewSince.IsZero() {
+			g.fewSince = now
 		}
 	}
-	if len(found) < one.group.Least && len(found) < len(one.found) {
+	if len(found) < g.Least && len(found) < len(g.found) {
 		return
 	}
-	one.kept, one.recalled, one.found, one.left = all, nil, found, left
+	g.accepted, g.recalled, g.found, g.leftOut = all, nil, found, leftOut
 }
 
-// mostNamed bounds the objects of a group that the log names at a time.
-const mostNamed = 1000
+// maxLogged bounds the objects of a group that the log names.
+const maxLogged = 1000
 
-// tell logs the objects that are left out, once for each.
-func (one *followed) tell(group string, logger *slog.Logger) {
-	named := map[LeftOut]bool{}
-	for _, l := range one.left[:min(len(one.left), mostNamed)] {
-		if !one.named[l] && !named[l] {
-			logger.Warn("What was discovered is no target", "group", group, "object", l.Object, "why", l.Detail)
+// logLeftOut logs each object that is left out, once.
+func (g *groupState) logLeftOut(logger *slog.Logger) {
+	logged := map[LeftOut]bool{}
+	for _, l := range g.leftOut[:min(len(g.leftOut), maxLogged)] {
+		if !g.logged[l] && !logged[l] {
+			logger.Warn("A discovered object is no target", "group", g.Name(), "object", l.Object, "why", l.Detail)
 		}
-		named[l] = true
+		logged[l] = true
 	}
-	one.named = named
+	g.logged = logged
+}
+
+// Standing is the state of a group.
+type Standing struct {
+	Name string
+	// Found is the number of targets, LeftOut the numbers of other objects by reason.
+	Found   int
+	LeftOut map[string]int
+	// At is the time of the last complete answer: the oldest of its sources; zero for never.
+	At time.Time
+	// Failing is the current error, "" without one, and Since its beginning.
+	Failing string
+	Since   time.Time
+	// Leased is true for a group with leases.
+	Leased bool
+}
+
+// Standings returns the state of each group, by name.
+func (f *Follower) Standings() []Standing {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []Standing
+	for name, g := range f.groups {
+		s := Standing{Name: name, Found: len(g.found), LeftOut: map[string]int{}, At: time.Now(), Failing: g.tooFew, Since: g.fewSince, Leased: g.Lease > 0}
+		if g.tooFew != "" {
+			s.At = g.fewSince
+		}
+		for _, l := range g.leftOut {
+			s.LeftOut[l.Reason]++
+		}
+		for _, src := range g.sources {
+			at, failure, since := src.standing()
+			if at.Before(s.At) {
+				s.At = at
+			}
+			if failure != "" && (s.Failing == "" || since.Before(s.Since)) {
+				s.Failing, s.Since = failure, since
+			}
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b Standing) int { return cmp.Compare(a.Name, b.Name) })
+	return out
 }

@@ -1,12 +1,13 @@
-// Package discovery follows targets that come and go: in files, over HTTP, in DNS and in
-// Kubernetes by Prometheus' service discovery, or leased by requests for their series. It also
-// follows the models that a target serves. It yields plain values; config.Config.Expand makes
-// targets of them.
+// Package discovery follows targets that come and go. They are found in files, over HTTP, in DNS
+// and in Kubernetes with Prometheus' service discovery, or leased by requests for their series.
+// The package also follows the models that a target serves. It yields plain values;
+// config.Config.Expand makes targets of them.
 package discovery
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
@@ -23,8 +24,8 @@ import (
 
 // Group is a set of discovered targets with common settings.
 type Group struct {
-	// Template holds the settings that are not discovered. Its name is that of the group; its
-	// address is empty.
+	// Template holds the settings that are not discovered. It has the name of the group and no
+	// address.
 	Template target.Target
 	// Sources are the service discoveries. None means that targets are leased.
 	Sources []prom.Config
@@ -34,7 +35,7 @@ type Group struct {
 	AllowedHosts []string
 	// Most is the largest number of targets. The first in alphabetical order are used.
 	Most int
-	// Least is the smallest expected number of targets. An answer with fewer removes none.
+	// Least is the smallest expected number of targets. An answer with fewer removes no targets.
 	Least int
 	// Lease is how long a leased target stays after its last request; 0 without leases.
 	Lease time.Duration
@@ -54,6 +55,35 @@ func (g Group) sameSource(o Group) bool {
 	return g.Lease > 0 == (o.Lease > 0) && reflect.DeepEqual(g.Sources, o.Sources)
 }
 
+// labeled is a source that knows in advance which labels it gives to targets.
+type labeled interface{ LabelNames() []string }
+
+// LabelNames returns the labels that targets of the group will have, as far as the
+// configuration tells. Labels from file_sd or http_sd are known only when targets are found.
+func (g Group) LabelNames() []string {
+	all := slices.Collect(maps.Keys(g.Template.Labels))
+	for _, r := range g.Relabel {
+		all = append(all, r.TargetLabel)
+	}
+	for _, s := range g.Sources {
+		switch s := s.(type) {
+		case labeled:
+			all = append(all, s.LabelNames()...)
+		case prom.StaticConfig:
+			for _, static := range s {
+				for name := range static.Labels {
+					all = append(all, string(name))
+				}
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(name string) bool {
+		return name == "" || strings.Contains(name, "$") || name == nameLabel || name == baseLabel || target.IsReservedLabel(name)
+	})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Target is a discovered target, with at most target.MaxLabels labels.
 type Target struct {
 	Name, BaseURL, Model, Service string
@@ -64,20 +94,15 @@ type Target struct {
 func (t Target) Of(template target.Target) target.Target {
 	out := template
 	out.Name, out.BaseURL = template.Name+"/"+t.Name, t.BaseURL
-	if t.Model != "" {
-		out.Model = t.Model
-	}
-	if t.Service != "" {
-		out.Service = t.Service
-	}
+	out.Model, out.Service = cmp.Or(t.Model, template.Model), cmp.Or(t.Service, template.Service)
 	if len(t.Labels) > 0 {
 		out.Labels = t.Labels
 	}
 	return out
 }
 
-// allows reports whether a host may be a target, by its name, by *.DOMAIN or by its network. A
-// pattern may also demand a port or a scheme.
+// allows reports whether the host of a base URL matches one of the patterns: a name, *.DOMAIN or a
+// network, perhaps with a port or a scheme.
 func (g Group) allows(base string) bool {
 	if g.AllowedHosts == nil && g.Lease == 0 {
 		return true
@@ -113,7 +138,7 @@ func hostMatches(u *url.URL, pattern string) bool {
 	return pattern == "*" || strings.EqualFold(host, strings.Trim(pattern, "[]"))
 }
 
-// Everywhere reports whether a pattern allows hosts that anybody can own.
+// Everywhere reports whether a pattern allows every host.
 func Everywhere(pattern string) bool {
 	bare := bareHost(pattern)
 	network, err := netip.ParsePrefix(bare)

@@ -12,15 +12,15 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// told is a source that knows its labels.
-type told struct{ prom.Config }
+// labeledSource is a source that knows its labels.
+type labeledSource struct{ prom.Config }
 
-func (told) LabelNames() []string { return []string{"role", "model", "name"} }
+func (labeledSource) LabelNames() []string { return []string{"role", "model", "name"} }
 
 func TestLabelNames(t *testing.T) {
 	g := Group{
 		Template: target.Target{Labels: map[string]string{"team": "search"}},
-		Sources:  []prom.Config{told{}, prom.StaticConfig{&targetgroup.Group{Labels: model.LabelSet{"zone": "a", "__scheme__": "https"}}}},
+		Sources:  []prom.Config{labeledSource{}, prom.StaticConfig{&targetgroup.Group{Labels: model.LabelSet{"zone": "a", "__scheme__": "https"}}}},
 		Relabel:  []*relabel.Config{{TargetLabel: "owner"}, {TargetLabel: "base_url"}, {TargetLabel: "__address__"}, {TargetLabel: "${1}"}, {TargetLabel: "team"}},
 	}
 	if got, want := g.LabelNames(), []string{"owner", "role", "team", "zone"}; !slices.Equal(got, want) {

@@ -43,8 +43,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// TestFollower follows one target through changes, failures and reloads, in
-// virtual time.
+// TestModelsFollower follows the models of one target through changes, failures and reloads.
 func TestModelsFollower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -81,50 +80,50 @@ func TestModelsFollower(t *testing.T) {
 			defer mu.Unlock()
 			err, answer = e, models
 		}
-		after(time.Second, "nobody answers", 0)
+		after(time.Second, "no answer", 0)
 		if !f.Awaits("a/x") || f.Awaits("fixed/x") || f.Awaits("b/x") {
 			t.Error("awaits the wrong targets")
 		}
 		say(nil, "y", "x")
-		after(5*time.Second, "the first answer counts, and is asked for soon", 1, "x", "y")
+		after(5*time.Second, "the first answer counts, and the first request is repeated soon", 1, "x", "y")
 		if f.Awaits("a/x") {
-			t.Error("awaits what has come")
+			t.Error("still awaits a target after the answer")
 		}
 		say(nil, "x")
-		after(time.Minute, "one answer without a model", 1, "x", "y")
+		after(time.Minute, "one answer lacks a model", 1, "x", "y")
 		say(nil, "x", "y")
-		after(time.Minute, "it is back", 1, "x", "y")
+		after(time.Minute, "the model is listed again", 1, "x", "y")
 		say(nil, "x", "y", "z")
-		after(2*time.Minute, "two answers with a new one", 2, "x", "y", "z")
+		after(2*time.Minute, "two answers with a new model", 2, "x", "y", "z")
 		if l := f.Listings()["a"]; l.Probed != 2 || l.LeftOut != 1 || len(f.Listings()) != 1 {
 			t.Errorf("%+v", f.Listings())
 		}
 		known := f.Listings()["a"].At
 		say(errors.New("no route"))
-		after(10*time.Minute, "what is known stays", 2, "x", "y", "z")
+		after(10*time.Minute, "a failure changes nothing", 2, "x", "y", "z")
 		if at := f.Listings()["a"].At; at != known {
 			t.Errorf("known since %v, want %v", at, known)
 		}
 		say(nil, "x", "y", "z")
-		after(time.Minute, "and goes on", 2, "x", "y", "z")
+		after(time.Minute, "it answers again", 2, "x", "y", "z")
 		before := asked
 		f.Follow([]ModelSet{set})
-		after(time.Second, "a reload without a change asks nobody", 2, "x", "y", "z")
+		after(time.Second, "a reload without a change sends no request", 2, "x", "y", "z")
 		if asked != before {
 			t.Errorf("asked %d times more", asked-before)
 		}
 		set.Most, set.Target.Headers = 3, map[string]string{"X-Team": "a"}
 		say(errors.New("no route"))
 		f.Follow([]ModelSet{set})
-		after(time.Second, "a set that changed asks at once, and forgets nothing", 2, "x", "y", "z")
+		after(time.Second, "a changed set sends a request at once and keeps its models", 2, "x", "y", "z")
 		if l := f.Listings()["a"]; asked != before+1 || f.Awaits("a/x") || l.Probed != 3 || l.At.IsZero() {
 			t.Errorf("asked %d times more, %+v", asked-before, l)
 		}
 		set.Target.BaseURL = "http://elsewhere"
 		f.Follow([]ModelSet{set})
-		after(time.Second, "another address is another target", 2)
+		after(time.Second, "another address has no models yet", 2)
 		f.Follow(nil)
-		after(time.Hour, "nothing is followed any more", 2)
+		after(time.Hour, "no targets are left", 2)
 		cancel()
 		running.Wait()
 		if text := log.String(); strings.Count(text, "Cannot list") != 4 || strings.Count(text, "can be listed again") != 2 || !strings.Contains(text, "left_out=1") {

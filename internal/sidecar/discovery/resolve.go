@@ -3,6 +3,7 @@ package discovery
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,7 +49,8 @@ type LeftOut struct{ Object, Reason, Detail string }
 
 // resolve makes targets of discovered labels, sorted by name. Objects that relabelling drops
 // are not counted as left out.
-func (g Group) resolve(found []labels.Labels) (targets []Target, left []LeftOut) {
+func (g Group) resolve(found []labels.Labels) (unique []Target, left []LeftOut) {
+	var targets []Target
 	for _, l := range found {
 		t, kept, out := g.target(l)
 		switch {
@@ -59,14 +61,13 @@ func (g Group) resolve(found []labels.Labels) (targets []Target, left []LeftOut)
 		}
 	}
 	slices.SortFunc(targets, func(a, b Target) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.BaseURL, b.BaseURL))
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.BaseURL, b.BaseURL))
 	})
-	var unique []Target
 	for _, t := range targets {
 		switch n := len(unique); {
 		case n > 0 && unique[n-1].Name == t.Name:
 			if unique[n-1].BaseURL != t.BaseURL {
-				left = append(left, LeftOut{t.BaseURL, SameName, fmt.Sprintf("has the name %q, as %s does: relabel it to another name", t.Name, unique[n-1].BaseURL)})
+				left = append(left, LeftOut{t.BaseURL, SameName, fmt.Sprintf("has the same name, %q, as %s: relabel it to another name", t.Name, unique[n-1].BaseURL)})
 			}
 		case n == g.Most:
 			left = append(left, LeftOut{t.Name, TooMany, fmt.Sprintf("comes after max_targets, %d: raise it", g.Most)})
@@ -77,31 +78,31 @@ func (g Group) resolve(found []labels.Labels) (targets []Target, left []LeftOut)
 	return unique, left
 }
 
-// target makes one target of the labels of an object.
+// target makes a target of the labels of an object. kept is false if relabelling drops the object,
+// and out is set if it cannot be a target.
 func (g Group) target(found labels.Labels) (t Target, kept bool, out *LeftOut) {
 	b := labels.NewBuilder(found)
 	if !relabel.ProcessBuilder(b, g.Relabel...) {
 		return t, false, nil
 	}
 	l := b.Labels()
-	written := cmp.Or(l.Get(baseLabel), addressOf(l))
 	bad := func(reason, format string, args ...any) (Target, bool, *LeftOut) {
 		object := cmp.Or(l.Get(nameLabel), found.Get(model.AddressLabel), found.Get(nameLabel), "?")
 		return t, false, &LeftOut{fmt.Sprintf("%.128q", object), reason, fmt.Sprintf(format, args...)}
 	}
-	base, err := g.Address.Base(written)
+	base, err := g.Address.Base(cmp.Or(l.Get(baseLabel), addressOf(l)))
 	if err != nil {
 		return bad(BadAddress, "%v", err)
 	}
 	if !g.allows(base) {
-		return bad(BadHost, "is not in allowed_hosts: add its host, if it may be asked")
+		return bad(BadHost, "is not in allowed_hosts: add its host, if it may be probed")
 	}
 	t = Target{Name: safeName(cmp.Or(l.Get(nameLabel), nameOf(base))), BaseURL: base, Model: l.Get(modelLabel), Service: l.Get(serviceLabel)}
-	if t.Labels, err = ownLabels(l, g.Template.Labels); err != nil {
+	if t.Labels, err = targetLabels(l, g.Template.Labels); err != nil {
 		return bad(BadLabels, "%v", err)
 	}
 	if t.Name == "" || badValue(t.Model) || badValue(t.Service) {
-		return bad(BadLabels, "its name, model or service is no value of a label: relabel it to one line of up to %d bytes", mostValue)
+		return bad(BadLabels, "its name, model or service cannot be the value of a label: relabel it to one line of up to %d bytes", mostValue)
 	}
 	return t, true, nil
 }
@@ -115,41 +116,39 @@ func addressOf(l labels.Labels) string {
 	return cmp.Or(l.Get(model.SchemeLabel), "http") + "://" + address
 }
 
-// ownLabels returns a target's labels without those of its template.
-func ownLabels(l labels.Labels, template map[string]string) (map[string]string, error) {
-	own := map[string]string{}
-	for name, value := range template {
-		own[name] = value
-	}
+// targetLabels returns the labels of the template and the discovered ones, nil without labels.
+func targetLabels(found labels.Labels, template map[string]string) (map[string]string, error) {
+	all := map[string]string{}
+	maps.Copy(all, template)
 	var err error
-	l.Range(func(one labels.Label) {
+	found.Range(func(l labels.Label) {
 		switch {
-		case strings.HasPrefix(one.Name, "__") || slices.Contains([]string{nameLabel, baseLabel, modelLabel, serviceLabel}, one.Name):
-		case target.IsReservedLabel(one.Name):
-			err = fmt.Errorf("the label %.50q is one that series have of themselves: relabel it", one.Name)
-		case !model.LegacyValidation.IsValidLabelName(one.Name):
-			err = fmt.Errorf("the label %.50q has characters that a label has not: relabel it", one.Name)
-		case badValue(one.Value):
-			err = fmt.Errorf("the label %.50q has a value that is not one line of up to %d bytes: relabel it", one.Name, mostValue)
+		case strings.HasPrefix(l.Name, "__") || slices.Contains([]string{nameLabel, baseLabel, modelLabel, serviceLabel}, l.Name):
+		case target.IsReservedLabel(l.Name):
+			err = fmt.Errorf("the label %.50q is reserved: relabel it", l.Name)
+		case !model.LegacyValidation.IsValidLabelName(l.Name):
+			err = fmt.Errorf("the label %.50q has characters that a label name must not have: relabel it", l.Name)
+		case badValue(l.Value):
+			err = fmt.Errorf("the label %.50q has a value that is not one line of up to %d bytes: relabel it", l.Name, mostValue)
 		default:
-			own[one.Name] = one.Value
+			all[l.Name] = l.Value
 		}
 	})
-	if len(own) > target.MaxLabels {
-		err = fmt.Errorf("it has %d labels, more than %d: drop some with relabel_configs (action: labeldrop)", len(own), target.MaxLabels)
+	if len(all) > target.MaxLabels {
+		err = fmt.Errorf("it has %d labels, more than %d: drop some with relabel_configs (action: labeldrop)", len(all), target.MaxLabels)
 	}
-	if len(own) == 0 {
-		own = nil
+	if len(all) == 0 {
+		all = nil
 	}
-	return own, err
+	return all, err
 }
 
 func badValue(v string) bool { return len(v) > mostValue || strings.ContainsFunc(v, unicode.IsControl) }
 
-// notInName matches characters that a target's name must not have.
+// notInName matches characters that the name of a target must not have.
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
 
-// safeName makes a name of a text; "" if it is too long.
+// safeName turns a text into a name; "" if it is too long.
 func safeName(text string) string {
 	name := strings.Trim(notInName.ReplaceAllString(text, "-"), "-.")
 	if len(name) > mostName {
@@ -158,7 +157,7 @@ func safeName(text string) string {
 	return name
 }
 
-// nameOf makes a name of an address: host and port, and the path unless it is the default one.
+// nameOf derives a name from an address: host and port, and the path without a final /v1.
 func nameOf(base string) string {
 	_, rest, _ := strings.Cut(base, "://")
 	return strings.TrimSuffix(rest, "/v1")

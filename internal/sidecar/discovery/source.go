@@ -35,14 +35,16 @@ type source struct {
 	err    string
 	since  time.Time // when it began to fail
 	failed time.Time // when the failure was last reported
-	begun  time.Time // when it was first asked
-	every  time.Duration
+	began  time.Time // when the discoverer first ran
+	// refresh is the refresh interval of a source whose files or names fail separately; 0 for a
+	// source whose answer is complete.
+	refresh time.Duration
 }
 
 func newSources(g Group, changed func()) []*source {
-	out := []*source{} // not nil: the group is known even without sources
+	out := []*source{} // not nil, so that Follow calls this once for a group without sources
 	for _, c := range g.Sources {
-		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}, every: interval(c)}
+		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}, refresh: refreshInterval(c)}
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 		out = append(out, s)
 	}
@@ -50,15 +52,14 @@ func newSources(g Group, changed func()) []*source {
 }
 
 const (
-	// again is the time until a discovery that could not start is tried again.
+	// again is the time until a discoverer that could not start, or a rejected change, is tried
+	// again.
 	again = 30 * time.Second
 	// silence is how long reading files or names may take.
 	silence = time.Minute
 )
 
-// interval returns the refresh interval of files or names, each of which fails on its own; 0
-// for a source whose answer is complete.
-func interval(c prom.Config) time.Duration {
+func refreshInterval(c prom.Config) time.Duration {
 	switch c := c.(type) {
 	case *file.SDConfig:
 		return time.Duration(c.RefreshInterval)
@@ -72,58 +73,63 @@ func interval(c prom.Config) time.Duration {
 func (s *source) run(ctx context.Context, logger *slog.Logger) {
 	defer context.AfterFunc(ctx, s.cancel)()
 	for s.ctx.Err() == nil {
-		if err := s.begin(logger); err != nil && s.fails(err.Error()) {
-			logger.Error("A discovery does not begin", "err", err)
+		if err := s.discover(logger); err != nil && s.fail(err.Error()) {
+			logger.Error("A discovery cannot start", "err", err)
 		}
-		timer := time.NewTimer(again)
 		select {
 		case <-s.ctx.Done():
-		case <-timer.C:
+		case <-time.After(again):
 		}
-		timer.Stop()
 	}
 }
 
-// begin runs the discoverer until the source is stopped.
-func (s *source) begin(logger *slog.Logger) error {
-	registry := prometheus.NewRegistry() // metrics of this source, which nobody reads
+// discover starts the discoverer and follows it.
+func (s *source) discover(logger *slog.Logger) error {
+	registry := prometheus.NewRegistry() // the discoverer needs one; its metrics are not exposed
 	refresh := prom.NewRefreshMetrics(registry)
 	metrics := s.config.NewDiscovererMetrics(registry, refresh)
 	if err := errors.Join(refresh.Register(), metrics.Register()); err != nil {
 		return err
 	}
-	return s.discover(s.ctx, prom.DiscovererOptions{Logger: slog.New(listener{s, logger.Handler()}), Metrics: metrics, SetName: "discovery"})
+	d, err := s.config.NewDiscoverer(prom.DiscovererOptions{Logger: slog.New(listener{s, logger.Handler()}), Metrics: metrics, SetName: "discovery"})
+	if err == nil {
+		s.follow(d)
+	}
+	return err
 }
 
-// discover takes the discoverer's answers. A discoverer that gives up has logged the reason,
-// for example that of files if the system has no watches left.
-func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
-	d, err := s.config.NewDiscoverer(o)
-	if err != nil {
-		return err
+// follow takes the discoverer's answers until it ends or the source is stopped. A discoverer that
+// ends by itself has logged the reason, for example that the system allows no more file watches.
+func (s *source) follow(d prom.Discoverer) {
+	s.mu.Lock()
+	if s.began.IsZero() {
+		s.began = time.Now()
 	}
-	s.begins()
+	s.mu.Unlock()
 	updates := make(chan []*targetgroup.Group)
-	over := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		defer close(over)
-		d.Run(ctx, updates)
+		defer close(ended)
+		d.Run(s.ctx, updates)
 	}()
 	for {
 		select {
 		case groups, open := <-updates:
-			if !open {
-				s.ends()
-				<-ctx.Done()
-				<-over
-				return nil
+			if open {
+				s.take(groups)
+				continue
 			}
-			s.take(groups)
-		case <-over:
+			s.mu.Lock()
+			s.final = true // a discoverer that closes the channel gives no more answers
+			s.mu.Unlock()
+			<-s.ctx.Done()
+			<-ended
+			return
+		case <-ended:
 			select {
-			case <-updates: // closed: that was the last answer
+			case <-updates: // the channel is closed
 			default:
-				return nil
+				return
 			}
 		}
 	}
@@ -132,7 +138,7 @@ func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 // take records an answer.
 func (s *source) take(groups []*targetgroup.Group) {
 	if len(groups) == 0 && s.config.Name() == "dns" {
-		return // sent if no name was resolved
+		return // it sends an empty answer if no name was resolved
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,46 +152,31 @@ func (s *source) take(groups []*targetgroup.Group) {
 		}
 	}
 	s.at = time.Now()
-	if s.every == 0 {
+	if s.refresh == 0 {
 		s.err, s.since = "", time.Time{}
 	}
 	s.changed()
 }
 
-// look draws conclusions from silence. A discoverer reports files or names that fail at each
-// refresh, so none fails if there was no report for long. If no answer came at all, no file
-// exists, which the discoverer of files does not report.
-func (s *source) look() {
+// checkSilence draws conclusions from a lack of reports. A discoverer reports the files or names
+// that fail at each refresh. If it has reported no failure for longer, it has recovered. The
+// discoverer of files reports nothing if no file exists, so a long silence after its start counts as
+// an empty answer.
+func (s *source) checkSilence() {
 	now := time.Now()
-	if s.every > 0 && s.err != "" && now.Sub(s.failed) > s.every+silence {
+	if s.refresh > 0 && s.err != "" && now.Sub(s.failed) > s.refresh+silence {
 		s.err, s.since = "", time.Time{}
 	}
-	if s.config.Name() == "file" && s.err == "" && s.at.IsZero() && !s.begun.IsZero() && now.Sub(s.begun) > silence {
+	if s.config.Name() == "file" && s.err == "" && s.at.IsZero() && !s.began.IsZero() && now.Sub(s.began) > silence {
 		s.at = now
 	}
-}
-
-// begins records that the source is asked from now on.
-func (s *source) begins() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.begun.IsZero() {
-		s.begun = time.Now()
-	}
-}
-
-// ends records that the source has given its only answer.
-func (s *source) ends() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.final = true
 }
 
 // found returns the labels of each object, and whether the source has answered.
 func (s *source) found() (all []labels.Labels, answered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.look()
+	s.checkSilence()
 	for _, name := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[name]
 		for _, t := range g.Targets {
@@ -207,35 +198,35 @@ func (s *source) found() (all []labels.Labels, answered bool) {
 
 // standing returns the time of the last answer (zero for never), the current error and its
 // beginning.
-func (s *source) standing() (at time.Time, why string, since time.Time) {
+func (s *source) standing() (at time.Time, failure string, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.look()
+	s.checkSilence()
 	if s.final {
 		return time.Now(), s.err, s.since
 	}
 	return s.at, s.err, s.since
 }
 
-// fails records an error, and reports whether it is new.
-func (s *source) fails(why string) bool {
+// fail records an error, and reports whether it differs from the last one.
+func (s *source) fail(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.look()
+	s.checkSilence()
 	s.failed = time.Now()
 	if s.err == "" {
 		s.since = s.failed
 	}
-	news := s.err != why
-	s.err = why
-	return news
+	isNew := s.err != text
+	s.err = text
+	return isNew
 }
 
-// query matches the queries of addresses, which may contain keys.
-var query = regexp.MustCompile(`\?[^\s"]+`)
+// urlQuery matches the query of a URL, which may contain a key.
+var urlQuery = regexp.MustCompile(`\?[^\s"]+`)
 
-// listener reads a discoverer's log, the only place where it reports failures, and passes on
-// new ones.
+// listener is the log handler of a discoverer, which reports its failures only in the log. It
+// records each failure and passes on new ones.
 type listener struct {
 	source *source
 	slog.Handler
@@ -255,16 +246,16 @@ func (l listener) WithGroup(name string) slog.Handler {
 
 func (l listener) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelError {
-		text := []string{r.Message}
+		parts := []string{r.Message}
 		r.Attrs(func(a slog.Attr) bool {
-			text = append(text, a.Value.String())
+			parts = append(parts, a.Value.String())
 			return true
 		})
-		said := query.ReplaceAllString(strings.Join(text, ": "), "?…")
-		if !l.source.fails(said) {
+		text := urlQuery.ReplaceAllString(strings.Join(parts, ": "), "?…")
+		if !l.source.fail(text) {
 			return nil
 		}
-		r = slog.NewRecord(r.Time, r.Level, said, r.PC)
+		r = slog.NewRecord(r.Time, r.Level, text, r.PC)
 	}
 	if !l.Handler.Enabled(ctx, r.Level) {
 		return nil

@@ -1,5 +1,6 @@
-// Package kubernetes finds targets in objects of a Kubernetes API, of any resource, by its own
-// list and watch over the dynamic client. Informers or typed clients would add 20 MB.
+// Package kubernetes finds targets in objects of a Kubernetes API, of any resource. It follows
+// them with client-go's reflector over the dynamic client. Dynamic informers or typed clients
+// would add about 20 MB to the program.
 package kubernetes
 
 import (
@@ -23,14 +24,14 @@ import (
 type Config struct {
 	// Resource is RESOURCE.VERSION.GROUP, or RESOURCE.VERSION for the core group.
 	Resource string
-	// Namespaces to look in; nil means all, and an empty one that of the process.
+	// Namespaces to look in; nil means all. "" in the list means the namespace of this process.
 	Namespaces []string
 	// Selector is a label selector.
 	Selector string
 	// URL returns the addresses of the targets, separated by spaces.
 	URL string
-	// When returns "", "False" or "Unknown" for an object that is no target now. An empty When
-	// accepts every object.
+	// When is an expression for whether an object is a target now: "", "False" and "Unknown" mean
+	// no. Without When every object is.
 	When string
 	// Labels are expressions for labels of the targets, including name, model and service. An
 	// empty result sets no label.
@@ -48,7 +49,7 @@ type Join struct {
 	// Resource as in Config.
 	Resource string
 	// Selector is an expression for the mapping of labels. Name and Namespace are expressions
-	// for one object; its namespace defaults to that of the first object.
+	// for one object; the default is the namespace of the first object.
 	Selector, Name, Namespace string
 }
 
@@ -58,7 +59,7 @@ func (*Config) Name() string { return "kubernetes" }
 // LabelNames returns the labels that targets get.
 func (c *Config) LabelNames() []string { return slices.Collect(maps.Keys(c.Labels)) }
 
-// NewDiscovererMetrics implements discovery.Config: there are none.
+// NewDiscovererMetrics implements discovery.Config. The discoverer has no metrics.
 func (*Config) NewDiscovererMetrics(prometheus.Registerer, prom.RefreshMetricsInstantiator) prom.DiscovererMetrics {
 	return &prom.NoopDiscovererMetrics{}
 }
@@ -109,7 +110,7 @@ func CheckSelector(text string) error {
 	return err
 }
 
-// newDiscoverer prepares the watches of c.
+// newDiscoverer prepares the watches of c. own is the namespace of this process.
 func newDiscoverer(c Config, client dynamic.Interface, own string, logger *slog.Logger) (*discoverer, error) {
 	e, err := c.compile()
 	if err != nil {
@@ -121,26 +122,23 @@ func newDiscoverer(c Config, client dynamic.Interface, own string, logger *slog.
 		namespaces = []string{allNamespaces}
 	}
 	for _, n := range namespaces {
-		if n == "" {
+		switch n {
+		case "":
 			n = own
-		}
-		if n == allNamespaces {
+		case allNamespaces:
 			n = ""
 		}
 		if err := d.watch(client, c.Resource, n, c.Selector, &d.objects); err != nil {
 			return nil, err
 		}
-		if c.With == nil {
+		if c.With == nil || c.With.Namespace != "" {
 			continue
-		}
-		if c.With.Namespace != "" {
-			continue // objects may be in any namespace
 		}
 		if err := d.watch(client, c.With.Resource, n, "", &d.joined); err != nil {
 			return nil, err
 		}
 	}
-	if c.With != nil && c.With.Namespace != "" {
+	if c.With != nil && c.With.Namespace != "" { // the joined object may be in any namespace
 		return d, d.watch(client, c.With.Resource, "", "", &d.joined)
 	}
 	return d, nil
@@ -149,16 +147,15 @@ func newDiscoverer(c Config, client dynamic.Interface, own string, logger *slog.
 // allNamespaces among Namespaces means all of them.
 const allNamespaces = "*"
 
-// watch adds the watch of a resource in a namespace, "" for all.
-func (d *discoverer) watch(client dynamic.Interface, resource, namespace, selector string, into *[]*follower) error {
+// watch adds a follower of a resource in a namespace ("" means all) to followers.
+func (d *discoverer) watch(client dynamic.Interface, resource, namespace, selector string, followers *[]*follower) error {
 	r, err := ParseResource(resource)
 	if err != nil {
 		return fmt.Errorf("resource: %q %w", resource, err)
 	}
-	f := &follower{
-		api: client.Resource(r).Namespace(namespace), what: resource, namespace: namespace,
+	*followers = append(*followers, &follower{
+		api: client.Resource(r).Namespace(namespace), resource: resource, namespace: namespace,
 		selector: selector, logger: d.logger, changed: d.poke,
-	}
-	*into = append(*into, f)
+	})
 	return nil
 }

@@ -12,15 +12,17 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/discovery/targetgroup"
+	"github.com/prometheus/prometheus/util/strutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
 const (
-	// together is the time for which changes are collected.
-	together = 200 * time.Millisecond
-	// sign is the time between two signs of life without changes.
-	sign = time.Minute
+	// settleTime is the time for which changes are collected.
+	settleTime = 200 * time.Millisecond
+	// repeatInterval is the time between two answers without changes. They show that the
+	// discovery works.
+	repeatInterval = time.Minute
 )
 
 // discoverer makes targets of the objects of its followers.
@@ -34,27 +36,27 @@ type discoverer struct {
 func (d *discoverer) poke() {
 	select {
 	case d.changed <- struct{}{}:
-	default: // it will look anyway
+	default: // Run has not yet handled the last change
 	}
 }
 
-// Run implements discovery.Discoverer. It says nothing while a resource or a
-// namespace does not answer: what is known of the group is whole, or as it was.
+// Run implements discovery.Discoverer. It sends nothing while the API refuses a resource or a
+// namespace, so that the group keeps the targets of its last complete answer.
 func (d *discoverer) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
 	var following sync.WaitGroup
 	defer following.Wait()
 	for _, f := range slices.Concat(d.objects, d.joined) {
 		following.Go(func() { f.run(ctx) })
 	}
-	alive := time.NewTicker(sign)
-	defer alive.Stop()
+	repeat := time.NewTicker(repeatInterval)
+	defer repeat.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-alive.C:
+		case <-repeat.C:
 		case <-d.changed:
-			if !sleep(ctx, together) {
+			if !sleep(ctx, settleTime) {
 				return
 			}
 		}
@@ -68,6 +70,7 @@ func (d *discoverer) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
 	}
 }
 
+// sleep waits, and reports whether ctx is still in force.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -80,13 +83,13 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // targets returns the targets of all objects, and false until all lists are complete.
-func (d *discoverer) targets() (out []model.LabelSet, ok bool) {
-	objects, ok := stateOf(d.objects)
-	joined, fine := stateOf(d.joined)
-	if !ok || !fine {
+func (d *discoverer) targets() (out []model.LabelSet, complete bool) {
+	objects, complete := stateOf(d.objects)
+	joined, joinComplete := stateOf(d.joined)
+	if !complete || !joinComplete {
 		return nil, false
 	}
-	return d.all(objects, joined), true
+	return d.makeTargets(objects, joined), true
 }
 
 // Find returns the targets of objects, joined with others of With.Resource.
@@ -96,36 +99,41 @@ func (c Config) Find(objects, joined []*unstructured.Unstructured) ([]model.Labe
 		return nil, err
 	}
 	d := &discoverer{expressions: e, logger: slog.New(slog.DiscardHandler)}
-	return d.all(objects, joined), nil
+	return d.makeTargets(objects, joined), nil
 }
 
-func (d *discoverer) all(objects, joined []*unstructured.Unstructured) (out []model.LabelSet) {
+func (d *discoverer) makeTargets(objects, joined []*unstructured.Unstructured) (out []model.LabelSet) {
 	byNamespace := map[string][]*unstructured.Unstructured{}
 	for _, o := range joined {
 		byNamespace[o.GetNamespace()] = append(byNamespace[o.GetNamespace()], o)
 	}
 	for _, o := range objects {
 		for _, with := range d.partners(o, byNamespace) {
-			out = append(out, d.of(o, with)...)
+			out = append(out, d.targetsOf(o, with)...)
 		}
 	}
 	return out
 }
 
-func stateOf(followers []*follower) (all []*unstructured.Unstructured, ok bool) {
+// stateOf returns the objects of all followers, and false unless all are current.
+func stateOf(followers []*follower) (all []*unstructured.Unstructured, current bool) {
 	for _, f := range followers {
-		objects, healthy := f.state()
-		if !healthy {
+		objects, current := f.state()
+		if !current {
 			return nil, false
 		}
-		all = append(all, objects...)
+		for _, o := range objects {
+			all = append(all, o.(*unstructured.Unstructured))
+		}
 	}
 	slices.SortFunc(all, func(a, b *unstructured.Unstructured) int { return strings.Compare(keyOf(a), keyOf(b)) })
 	return all, true
 }
 
-// partners returns the objects to join with o; one nil without a join.
-func (d *discoverer) partners(o *unstructured.Unstructured, known map[string][]*unstructured.Unstructured) (out []*unstructured.Unstructured) {
+func keyOf(o *unstructured.Unstructured) string { return o.GetNamespace() + "/" + o.GetName() }
+
+// partners returns the objects to join with o: a single nil without a join.
+func (d *discoverer) partners(o *unstructured.Unstructured, byNamespace map[string][]*unstructured.Unstructured) (out []*unstructured.Unstructured) {
 	if !d.join {
 		return []*unstructured.Unstructured{nil}
 	}
@@ -136,7 +144,7 @@ func (d *discoverer) partners(o *unstructured.Unstructured, known map[string][]*
 	name, _ := d.joinName.text(o.Object)
 	mapping, _ := d.joinSelector.labels(o.Object)
 	selector := labels.SelectorFromSet(mapping)
-	for _, other := range known[namespace] {
+	for _, other := range byNamespace[namespace] {
 		named := name != "" && other.GetName() == name
 		selected := len(mapping) > 0 && selector.Matches(labels.Set(other.GetLabels()))
 		if named || selected {
@@ -146,8 +154,8 @@ func (d *discoverer) partners(o *unstructured.Unstructured, known map[string][]*
 	return out
 }
 
-// of returns the targets of an object and its partner, one for each address.
-func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSet) {
+// targetsOf returns the targets of an object and its partner, one for each address.
+func (d *discoverer) targetsOf(o, with *unstructured.Unstructured) (out []model.LabelSet) {
 	if o.GetDeletionTimestamp() != nil || with != nil && with.GetDeletionTimestamp() != nil {
 		return nil
 	}
@@ -168,7 +176,7 @@ func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSe
 		u = bracketed(u)
 		t := maps.Clone(common)
 		// The name of one of several targets must not depend on the others.
-		if t["base_url"] = model.LabelValue(u); d.several || i > 0 {
+		if t["base_url"] = model.LabelValue(u); d.multipleURLs || i > 0 {
 			host := u[strings.Index(u, "//")+1:]
 			t["name"] += model.LabelValue("." + strings.Trim(host, "/"))
 		}
@@ -177,8 +185,8 @@ func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSe
 	return out
 }
 
-// bracketed adds the brackets around the IPv6 address of a URL, which objects lack. A port at
-// the end stays a port if an address remains.
+// bracketed adds brackets around the IPv6 address of a URL: objects hold addresses without them.
+// The last part counts as the port if the text before it is an address.
 func bracketed(u string) string {
 	scheme, rest, _ := strings.Cut(u, "://")
 	host, _, _ := strings.Cut(rest, "/")
@@ -216,19 +224,9 @@ func meta(l model.LabelSet, prefix string, o *unstructured.Unstructured) {
 	add("namespace", o.GetNamespace())
 	add("name", o.GetName())
 	for k, v := range o.GetLabels() {
-		add("label_"+sanitized(k), v)
+		add("label_"+strutil.SanitizeLabelName(k), v)
 	}
 	for k, v := range o.GetAnnotations() {
-		add("annotation_"+sanitized(k), v)
+		add("annotation_"+strutil.SanitizeLabelName(k), v)
 	}
-}
-
-// sanitized converts a text to a label name.
-func sanitized(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, text)
 }

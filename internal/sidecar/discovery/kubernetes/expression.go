@@ -42,8 +42,8 @@ func (e *expression) text(object any) (text string, err error) {
 	if e == nil {
 		return "", nil
 	}
-	defer caught(&err)
-	var out bounded
+	defer recoverPanic(&err)
+	var out boundedBuffer
 	if err := e.path.Execute(&out, object); err != nil {
 		return "", err
 	}
@@ -55,7 +55,7 @@ func (e *expression) labels(object any) (labels map[string]string, err error) {
 	if e == nil {
 		return nil, nil
 	}
-	defer caught(&err)
+	defer recoverPanic(&err)
 	results, err := e.path.FindResults(object)
 	if err != nil || len(results) == 0 || len(results[0]) == 0 {
 		return nil, err
@@ -75,17 +75,17 @@ func (e *expression) labels(object any) (labels map[string]string, err error) {
 	return labels, nil
 }
 
-// caught converts a panic to an error: the library uses reflection on data of others.
-func caught(err *error) {
+// recoverPanic turns a panic into an error: the library reflects on data that others wrote.
+func recoverPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("cannot be evaluated: %v", p)
 	}
 }
 
-// bounded is a buffer of at most mostText bytes.
-type bounded struct{ bytes.Buffer }
+// boundedBuffer holds at most mostText bytes.
+type boundedBuffer struct{ bytes.Buffer }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *boundedBuffer) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > mostText {
 		return 0, fmt.Errorf("is longer than %d bytes", mostText)
 	}
@@ -95,33 +95,33 @@ func (b *bounded) Write(p []byte) (int, error) {
 // expressions are the compiled expressions of a Config.
 type expressions struct {
 	url, when                             *expression
-	several                               bool // url may return several addresses
+	multipleURLs                          bool // url may return several addresses
 	labels                                map[string]*expression
 	join                                  bool
 	joinSelector, joinName, joinNamespace *expression
 }
 
-// many matches expressions whose number of results depends on the object.
-var many = regexp.MustCompile(`\brange\b|\*|\?\(|\.\.|\[[^]]*[:,]`)
+// multipleResults matches expressions whose number of results depends on the object.
+var multipleResults = regexp.MustCompile(`\brange\b|\*|\?\(|\.\.|\[[^]]*[:,]`)
 
 func (c Config) compile() (expressions, error) {
-	e := expressions{labels: map[string]*expression{}, join: c.With != nil, several: many.MatchString(c.URL)}
+	e := expressions{labels: map[string]*expression{}, join: c.With != nil, multipleURLs: multipleResults.MatchString(c.URL)}
 	with := Join{}
 	if c.With != nil {
 		with = *c.With
 	}
-	for _, one := range []struct {
-		to        **expression
+	for _, field := range []struct {
+		compiled  **expression
 		key, text string
 	}{
 		{&e.url, "url", c.URL}, {&e.when, "when", c.When},
 		{&e.joinSelector, "with.selector", with.Selector}, {&e.joinName, "with.name", with.Name}, {&e.joinNamespace, "with.namespace", with.Namespace},
 	} {
-		compiled, err := compile(one.text)
+		compiled, err := compile(field.text)
 		if err != nil {
-			return e, fmt.Errorf("%s: %q: %w", one.key, one.text, err)
+			return e, fmt.Errorf("%s: %q: %w", field.key, field.text, err)
 		}
-		*one.to = compiled
+		*field.compiled = compiled
 	}
 	for name, text := range c.Labels {
 		compiled, err := compile(text)

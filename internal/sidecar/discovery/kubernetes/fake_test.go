@@ -17,23 +17,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// object is one as JSON has it.
+// object is a decoded JSON object.
 type object = map[string]any
 
-// fakeAPI is as much of a Kubernetes API as a list and a watch see. It is an
-// http.RoundTripper, so that time may be virtual.
+// fakeAPI is a Kubernetes API that answers lists and watches. It is an http.RoundTripper, so that
+// it works in virtual time.
 type fakeAPI struct {
-	mu      sync.Mutex
-	version int
-	objects map[string]map[string]object // by resource, then namespace/name
-	watches map[*io.PipeWriter]watching
-	refuse  int // a status that every request gets, 0 for none
-	expired bool
-	unwatch int  // a status that every watch gets, 0 for none
-	silent  bool // watches are told nothing more, and not ended
-	ageless bool // lists have no version
-	lists   int
-	watched int
+	mu        sync.Mutex
+	version   int
+	objects   map[string]map[string]object // by resource, then namespace/name
+	watches   map[*io.PipeWriter]watching
+	refuse    int  // status of every answer; 0 answers normally
+	expired   bool // the next watch is refused as expired
+	unwatch   int  // status of every watch; 0 answers normally
+	silent    bool // watches get no more events and do not end
+	noVersion bool // lists have no version
+	lists     int  // number of requests
+	watched   int
 }
 
 type watching struct {
@@ -89,18 +89,18 @@ func (a *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: body, Request: r}, nil
 }
 
-// list answers with two objects a page.
+// list returns a page of two objects.
 func (a *fakeAPI) list(w watching, limit, from string) *http.Response {
 	a.lists++
 	var items []object
 	for _, key := range slices.Sorted(maps.Keys(a.objects[w.resource])) {
-		if o := a.objects[w.resource][key]; w.sees(o) {
+		if o := a.objects[w.resource][key]; w.selects(o) {
 			items = append(items, o)
 		}
 	}
 	start, _ := strconv.Atoi(from)
 	meta := object{"resourceVersion": fmt.Sprint(a.version)}
-	if a.ageless {
+	if a.noVersion {
 		meta = object{}
 	}
 	if end := start + 2; limit != "" && end < len(items) {
@@ -110,7 +110,7 @@ func (a *fakeAPI) list(w watching, limit, from string) *http.Response {
 	return answer(200, object{"kind": "List", "apiVersion": "v1", "metadata": meta, "items": append([]object{}, items[start:]...)})
 }
 
-func (w watching) sees(o object) bool {
+func (w watching) selects(o object) bool {
 	meta := o["metadata"].(object)
 	set := labels.Set{}
 	own, _ := meta["labels"].(object)
@@ -120,7 +120,7 @@ func (w watching) sees(o object) bool {
 	return (w.namespace == "" || meta["namespace"] == w.namespace) && (w.selector == nil || w.selector.Matches(set))
 }
 
-// put adds or changes an object, and gone removes one.
+// put adds or changes an object; gone removes one.
 func (a *fakeAPI) put(resource string, o object)  { a.change(resource, "MODIFIED", o) }
 func (a *fakeAPI) gone(resource string, o object) { a.change(resource, "DELETED", o) }
 
@@ -137,11 +137,11 @@ func (a *fakeAPI) change(resource, event string, o object) {
 	if a.objects[resource][key] = o; event == "DELETED" {
 		delete(a.objects[resource], key)
 	}
-	a.tell(object{"type": event, "object": o}, func(w watching) bool { return w.resource == resource && w.sees(o) })
+	a.send(object{"type": event, "object": o}, func(w watching) bool { return w.resource == resource && w.selects(o) })
 }
 
-// tell sends an event to watches. The caller holds mu.
-func (a *fakeAPI) tell(event object, to func(watching) bool) {
+// send sends an event to watches. The caller holds mu.
+func (a *fakeAPI) send(event object, to func(watching) bool) {
 	if a.silent {
 		return
 	}
@@ -155,14 +155,15 @@ func (a *fakeAPI) tell(event object, to func(watching) bool) {
 	}
 }
 
-// bookmark tells all watches the version, and cut ends them.
+// bookmark sends the version to all watches.
 func (a *fakeAPI) bookmark() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.version++
-	a.tell(object{"type": "BOOKMARK", "object": object{"kind": "Pod", "apiVersion": "v1", "metadata": object{"resourceVersion": fmt.Sprint(a.version)}}}, func(watching) bool { return true })
+	a.send(object{"type": "BOOKMARK", "object": object{"kind": "Pod", "apiVersion": "v1", "metadata": object{"resourceVersion": fmt.Sprint(a.version)}}}, func(watching) bool { return true })
 }
 
+// cut breaks the connections of all watches.
 func (a *fakeAPI) cut() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,14 +173,14 @@ func (a *fakeAPI) cut() {
 	clear(a.watches)
 }
 
-// gone410 ends all watches as the API does that has forgotten their versions.
+// gone410 ends all watches with the error for an expired version.
 func (a *fakeAPI) gone410() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.tell(object{"type": "ERROR", "object": object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired"}}, func(watching) bool { return true })
+	a.send(object{"type": "ERROR", "object": object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired"}}, func(watching) bool { return true })
 }
 
-// set changes the state under the lock.
+// set calls f under the lock.
 func (a *fakeAPI) set(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -22,7 +22,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const ready = `{.status.conditions[?(@.type=="Ready")].status}`
 
-// pods are the ready pods of a namespace.
+// longestWatch is the longest duration that client-go asks the API for.
+const longestWatch = 10 * time.Minute
+
+// pods returns a Config that finds the ready pods of some namespaces.
 func pods(namespaces ...string) Config {
 	return Config{
 		Resource: "pods.v1", Namespaces: namespaces, Selector: "app=vllm", When: ready,
@@ -32,12 +35,12 @@ func pods(namespaces ...string) Config {
 
 // scene runs a discoverer against a fake API in virtual time.
 type scene struct {
-	t    *testing.T
-	api  *fakeAPI
-	log  *strings.Builder
-	mu   sync.Mutex
-	says []model.LabelSet
-	n    int // of answers
+	t       *testing.T
+	api     *fakeAPI
+	log     *strings.Builder
+	mu      sync.Mutex
+	targets []model.LabelSet // of the last answer
+	answers int              // their number
 }
 
 func play(t *testing.T, c Config, f func(*scene)) {
@@ -58,7 +61,7 @@ func play(t *testing.T, c Config, f func(*scene)) {
 					return
 				case groups := <-up:
 					s.mu.Lock()
-					s.says, s.n = groups[0].Targets, s.n+1
+					s.targets, s.answers = groups[0].Targets, s.answers+1
 					s.mu.Unlock()
 				}
 			}
@@ -69,14 +72,14 @@ func play(t *testing.T, c Config, f func(*scene)) {
 	})
 }
 
-// said is how often the source told of its targets.
-func (s *scene) said() int {
+// answerCount returns how often the discoverer sent its targets.
+func (s *scene) answerCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.n
+	return s.answers
 }
 
-// after waits and holds the addresses that there are.
+// after waits, and compares the addresses of the targets with the wanted ones.
 func (s *scene) after(d time.Duration, what string, want ...string) {
 	s.t.Helper()
 	time.Sleep(d)
@@ -84,7 +87,7 @@ func (s *scene) after(d time.Duration, what string, want ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var got []string
-	for _, l := range s.says {
+	for _, l := range s.targets {
 		got = append(got, string(l["base_url"]))
 	}
 	slices.Sort(got)
@@ -93,72 +96,71 @@ func (s *scene) after(d time.Duration, what string, want ...string) {
 	}
 }
 
-// TestWatch goes through what a watch meets: pages, changes, bookmarks, ends, a
-// forgotten version in both of its forms, and refusals.
+// TestWatch covers pages of a list, changes, bookmarks, ended watches and both forms of an
+// expired version.
 func TestWatch(t *testing.T) {
 	play(t, pods(""), func(s *scene) {
-		s.after(time.Second, "nothing there yet")
-		s.mu.Lock()
-		if s.n != 1 {
-			t.Errorf("%d answers: an empty list is one", s.n)
+		s.after(time.Second, "no pods yet")
+		if n := s.answerCount(); n != 1 {
+			t.Errorf("%d answers: an empty list is one", n)
 		}
-		s.mu.Unlock()
 		for i := range 5 {
 			s.api.put("pods", pod("own", fmt.Sprint("p", i), "vllm", fmt.Sprint("10.0.0.", i), true))
 		}
 		s.api.put("pods", pod("own", "other", "nginx", "10.0.1.1", true))
 		s.api.put("pods", pod("elsewhere", "p9", "vllm", "10.0.1.2", true))
 		s.api.put("pods", pod("own", "p4", "vllm", "10.0.0.4", false))
-		s.after(time.Second, "ready ones alone", "http://10.0.0.0:8000", "http://10.0.0.1:8000", "http://10.0.0.2:8000", "http://10.0.0.3:8000")
+		s.after(time.Second, "only the ready pods", "http://10.0.0.0:8000", "http://10.0.0.1:8000", "http://10.0.0.2:8000", "http://10.0.0.3:8000")
 		dying := pod("own", "p3", "vllm", "10.0.0.3", true)
 		dying["metadata"].(object)["deletionTimestamp"] = "2026-12-01T10:00:00Z"
 		s.api.put("pods", dying)
 		s.api.gone("pods", pod("own", "p2", "vllm", "10.0.0.2", true))
-		s.after(time.Second, "one is going, one gone", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
+		s.after(time.Second, "one pod is being deleted, one is deleted", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
 		lists := s.api.lists
 		s.api.bookmark()
 		s.after(time.Second, "a bookmark changes nothing", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
 		s.api.cut()
-		s.after(5*time.Second, "an end is no loss", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
+		s.after(5*time.Second, "an ended watch loses nothing", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
 		s.api.put("pods", pod("own", "p6", "vllm", "10.0.0.6", true))
-		s.after(time.Second, "and the watch goes on", "http://10.0.0.0:8000", "http://10.0.0.1:8000", "http://10.0.0.6:8000")
+		s.after(time.Second, "and the next watch continues", "http://10.0.0.0:8000", "http://10.0.0.1:8000", "http://10.0.0.6:8000")
 		if s.api.lists != lists {
 			t.Errorf("%d lists more, want none", s.api.lists-lists)
 		}
-		s.api.set(func() { delete(s.api.objects["pods"], "own/p6") }) // which nobody is told
+		s.api.set(func() { delete(s.api.objects["pods"], "own/p6") }) // without an event
 		s.api.gone410()
-		s.after(5*time.Second, "what was missed comes with the next list", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
+		s.after(5*time.Second, "the next list finds what the watch missed", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
 		s.api.set(func() { delete(s.api.objects["pods"], "own/p1"); s.api.expired = true })
 		s.api.cut()
-		s.after(5*time.Second, "likewise where the watch is refused so", "http://10.0.0.0:8000")
+		s.after(5*time.Second, "also if the watch is refused as expired", "http://10.0.0.0:8000")
 		if s.api.lists != lists+4 { // of two pages each
 			t.Errorf("%d lists more, want 4", s.api.lists-lists)
 		}
-		before := s.said()
-		s.after(3*sign, "no change", "http://10.0.0.0:8000")
-		if s.said() < before+2 {
-			t.Error("no sign of life")
+		before := s.answerCount()
+		s.after(3*repeatInterval, "no change", "http://10.0.0.0:8000")
+		if s.answerCount() < before+2 {
+			t.Error("no repeated answers")
 		}
 	})
 }
 
-// TestRefused: a failure keeps what is known, is told, and asked about less and less.
+// TestRefused: if the API refuses requests, the targets stay, the log says what to do, and the
+// requests become rarer.
 func TestRefused(t *testing.T) {
 	play(t, pods("*"), func(s *scene) {
 		s.api.put("pods", pod("a", "p", "vllm", "10.0.0.1", true))
 		s.after(time.Second, "found", "http://10.0.0.1:8000")
 		s.api.set(func() { s.api.refuse = 403 })
 		s.api.cut()
-		n := s.n
+		n := s.answerCount()
 		s.after(time.Hour, "kept", "http://10.0.0.1:8000")
-		if s.n != n {
-			t.Errorf("%d answers although the API gives none", s.n-n)
+		if now := s.answerCount(); now != n {
+			t.Errorf("%d answers although the API gives none", now-n)
 		}
 		if text := s.log.String(); !strings.Contains(text, "allow the service account get, list and watch") || !strings.Contains(text, "pods.v1 of all namespaces") {
 			t.Errorf("the log does not help:\n%.300s", text)
 		}
-		if told := strings.Count(s.log.String(), "does not tell"); told < 60 || told > 130 {
-			t.Errorf("asked %d times in an hour, want one to two a minute", told)
+		if failures := strings.Count(s.log.String(), "Cannot read from the Kubernetes API"); failures < 60 || failures > 130 {
+			t.Errorf("%d failures in an hour, want one to two a minute", failures)
 		}
 		s.api.set(func() { s.api.refuse = 0 })
 		s.api.put("pods", pod("b", "p", "vllm", "10.0.0.2", true))
@@ -167,9 +169,9 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestForgetful: an API that lists, but whose watches end at once, is not asked for
-// lists all the time.
-func TestForgetful(t *testing.T) {
+// TestWatchRefused: an API that answers lists but refuses watches is not asked for lists all the
+// time.
+func TestWatchRefused(t *testing.T) {
 	for _, status := range []int{403, 410} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			play(t, pods("*"), func(s *scene) {
@@ -178,7 +180,7 @@ func TestForgetful(t *testing.T) {
 				s.api.cut()
 				want := []string{"http://10.0.0.1:8000"}
 				if status == 403 {
-					want = nil // what cannot be watched is not known
+					want = nil // a list without a watch does not count
 				}
 				s.after(time.Hour, "found by a list", want...)
 				if s.api.lists < 60 || s.api.lists > 140 {
@@ -189,30 +191,30 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
-// TestLostWatch: a watch that tells nothing and does not end, as through a proxy that
-// has lost its other side, is ended, and one that the API ends in peace costs no list.
+// TestLostWatch: a watch that is silent and does not end, as behind a proxy that lost its peer, is
+// ended. The next watch needs no list.
 func TestLostWatch(t *testing.T) {
 	play(t, pods("*"), func(s *scene) {
 		s.api.put("pods", pod("a", "p", "vllm", "10.0.0.1", true))
 		s.after(time.Second, "found", "http://10.0.0.1:8000")
 		lists, watched := s.api.lists, s.api.watched
 		s.api.set(func() { s.api.silent = true })
-		s.after(2*watchTimeout+2*listTimeout, "nothing is told", "http://10.0.0.1:8000")
+		s.after(longestWatch+2*listTimeout, "no events arrive", "http://10.0.0.1:8000")
 		s.api.set(func() { s.api.silent = false })
 		if s.api.watched == watched || s.api.lists != lists {
 			t.Errorf("%d watches and %d lists more, want another watch and no list", s.api.watched-watched, s.api.lists-lists)
 		}
 		s.api.put("pods", pod("a", "q", "vllm", "10.0.0.2", true))
-		s.after(time.Second, "the next one tells", "http://10.0.0.1:8000", "http://10.0.0.2:8000")
+		s.after(time.Second, "the next watch has events", "http://10.0.0.1:8000", "http://10.0.0.2:8000")
 	})
 }
 
-// TestAgeless: what lists have no version of cannot be watched, and is not listed all
+// TestNoVersion: a resource whose lists have no version cannot be watched. It is not listed all
 // the time instead.
-func TestAgeless(t *testing.T) {
+func TestNoVersion(t *testing.T) {
 	play(t, pods("*"), func(s *scene) {
 		s.api.put("pods", pod("a", "p", "vllm", "10.0.0.1", true))
-		s.api.set(func() { s.api.ageless = true; s.api.expired = true })
+		s.api.set(func() { s.api.noVersion = true; s.api.expired = true })
 		s.api.cut()
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -222,7 +224,7 @@ func TestAgeless(t *testing.T) {
 	})
 }
 
-// TestIPv6: objects have addresses of IPv6 without the brackets that URLs want.
+// TestIPv6: objects hold IPv6 addresses without the brackets that URLs need.
 func TestIPv6(t *testing.T) {
 	for in, want := range map[string]string{
 		"http://fd00::1:8000": "http://[fd00::1]:8000", "http://2001:db8:0:0:0:0:0:7:8000/v1": "http://[2001:db8:0:0:0:0:0:7]:8000/v1",
@@ -239,18 +241,17 @@ func TestIPv6(t *testing.T) {
 	})
 }
 
-// TestNamespaces: a group is whole or as it was; one namespace that does not answer
-// takes nothing away.
+// TestNamespaces: a group may have several namespaces.
 func TestNamespaces(t *testing.T) {
 	play(t, pods("a", "b"), func(s *scene) {
 		s.api.put("pods", pod("a", "p", "vllm", "10.0.0.1", true))
 		s.api.put("pods", pod("b", "p", "vllm", "10.0.0.2", true))
 		s.api.put("pods", pod("c", "p", "vllm", "10.0.0.3", true))
-		s.after(time.Second, "of two namespaces", "http://10.0.0.1:8000", "http://10.0.0.2:8000")
+		s.after(time.Second, "pods of two namespaces", "http://10.0.0.1:8000", "http://10.0.0.2:8000")
 	})
 }
 
-// TestJoin: an InferencePool's pods, and those of none where its selector is empty.
+// TestJoin: the targets of an InferencePool are its ready pods. An empty selector selects none.
 func TestJoin(t *testing.T) {
 	pool := func(name string, labels object) object {
 		return object{"kind": "InferencePool", "apiVersion": "inference.networking.k8s.io/v1", "metadata": object{"namespace": "own", "name": name}, "spec": object{"selector": object{"matchLabels": labels}, "targetPorts": []any{object{"number": 8200}}}}
@@ -266,19 +267,19 @@ func TestJoin(t *testing.T) {
 		s.api.put("pods", pod("own", "p1", "vllm", "10.0.0.1", true))
 		s.api.put("pods", pod("own", "p2", "vllm", "10.0.0.2", false))
 		s.api.put("pods", pod("own", "p3", "nginx", "10.0.0.3", true))
-		s.after(time.Second, "the ready one of the pool", "http://10.0.0.1:8200")
+		s.after(time.Second, "the ready pod of the pool", "http://10.0.0.1:8200")
 		want := model.LabelSet{
 			"name": "own.chat.p1", "base_url": "http://10.0.0.1:8200", "service": "chat",
 			"__meta_kubernetes_kind": "InferencePool", "__meta_kubernetes_name": "chat", "__meta_kubernetes_namespace": "own",
 			"__meta_kubernetes_with_kind": "Pod", "__meta_kubernetes_with_name": "p1", "__meta_kubernetes_with_namespace": "own", "__meta_kubernetes_with_label_app": "vllm",
 		}
-		if diff := cmp.Diff(want, s.says[0]); diff != "" {
+		if diff := cmp.Diff(want, s.targets[0]); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		s.api.put("pods", pod("own", "p2", "vllm", "10.0.0.2", true))
-		s.after(time.Second, "both", "http://10.0.0.1:8200", "http://10.0.0.2:8200")
+		s.after(time.Second, "both pods", "http://10.0.0.1:8200", "http://10.0.0.2:8200")
 		s.api.gone("inferencepools", pool("chat", object{}))
-		s.after(time.Second, "without its pool")
+		s.after(time.Second, "the pool is deleted")
 	})
 }
 
@@ -294,7 +295,7 @@ func TestParseResource(t *testing.T) {
 	}
 }
 
-// FuzzExpression: no template over no object panics or gives more than it may.
+// FuzzExpression: no template panics or exceeds mostText, whatever the object.
 func FuzzExpression(f *testing.F) {
 	sample, _ := json.Marshal(pod("a", "b", "c", "10.0.0.1", true))
 	for _, text := range []string{
