@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestTheProgramKnowsItsArguments starts it with a file that does not exist: it
-// complains about that, not about its arguments.
+// TestTheProgramKnowsItsArguments starts the program with the chart's arguments and a
+// missing configuration file. The error must be about the file, not the arguments.
 func TestTheProgramKnowsItsArguments(t *testing.T) {
 	eachValues(t, func(t *testing.T, _ string, objects []object) {
 		args := podsOf(t, objects).Spec.Containers[0].Args

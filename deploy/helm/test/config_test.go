@@ -10,13 +10,13 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// mountedConfig writes the ConfigMap as the pod sees it into a new directory,
-// with a key in place of the Secret's, and returns the directory.
+// mountedConfig writes the ConfigMap into a new directory, as it is mounted in the pod,
+// with a test key instead of the Secret, and returns the directory.
 func mountedConfig(t *testing.T, objects []object) string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{"keys/chat": "secret"}
-	for name, text := range into[core.ConfigMap](t, configMap(t, objects)).Data {
+	for name, text := range decodeAs[core.ConfigMap](t, configMap(t, objects)).Data {
 		files[name] = strings.ReplaceAll(text, "/etc/synthetic/", dir+"/")
 	}
 	for name, text := range files {
@@ -38,7 +38,7 @@ func configMap(t *testing.T, objects []object) object {
 		if o.Kind != "ConfigMap" {
 			continue
 		}
-		if data := into[core.ConfigMap](t, o).Data; data["synthetic.yml"]+data["plan.yml"] != "" {
+		if data := decodeAs[core.ConfigMap](t, o).Data; data["synthetic.yml"]+data["plan.yml"] != "" {
 			return o
 		}
 	}
@@ -72,7 +72,7 @@ func TestFilesComeThroughUnchanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	data := into[core.ConfigMap](t, configMap(t, render(t,
+	data := decodeAs[core.ConfigMap](t, configMap(t, render(t,
 		"--set-file=configFile="+dir+"/synthetic.yml", `--set-file=files.talk\.jsonl=`+dir+"/talk.jsonl"))).Data
 	if data["synthetic.yml"] != text {
 		t.Errorf("synthetic.yml = %q, want %q", data["synthetic.yml"], text)

@@ -19,10 +19,10 @@ func TestDashboardsComeThroughUnchanged(t *testing.T) {
 	for _, o := range objects {
 		switch {
 		case o.Kind == "ConfigMap" && o.Metadata.Labels["grafana_dashboard"] == "1":
-			maps.Copy(inMaps, into[core.ConfigMap](t, o).Data)
+			maps.Copy(inMaps, decodeAs[core.ConfigMap](t, o).Data)
 		case o.Kind == "GrafanaDashboard":
 			name := strings.TrimPrefix(o.Metadata.Name, "rel-synthetic-") + ".json"
-			resources[name] = into[grafanaDashboard](t, o).Spec.JSON
+			resources[name] = decodeAs[grafanaDashboard](t, o).Spec.JSON
 		}
 	}
 	want := map[string]string{}

@@ -9,8 +9,8 @@ import (
 	networking "k8s.io/api/networking/v1"
 )
 
-// TestEgressFollowsTheConfiguration: every address in it is let out, however it is
-// written, and a comment is none.
+// TestEgressFollowsTheConfiguration: the policy allows every address in the
+// configuration, in any spelling, and ignores addresses in comments.
 func TestEgressFollowsTheConfiguration(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://vllm.models.svc:8000/v1":               "models",
@@ -29,7 +29,7 @@ func TestEgressFollowsTheConfiguration(t *testing.T) {
 			objects := render(t, "--set-literal=configFile="+config,
 				"--set=networkPolicy.enabled=true,networkPolicy.egress.enabled=true,networkPolicy.egress.fromConfig=true,networkPolicy.egress.dns=null")
 			var got []string
-			for _, rule := range into[networking.NetworkPolicy](t, one(t, objects, "NetworkPolicy")).Spec.Egress {
+			for _, rule := range decodeAs[networking.NetworkPolicy](t, single(t, objects, "NetworkPolicy")).Spec.Egress {
 				got = append(got, destination(rule))
 			}
 			slices.Sort(got)
@@ -42,7 +42,7 @@ func TestEgressFollowsTheConfiguration(t *testing.T) {
 	}
 }
 
-// destination writes a rule as the namespace, or the block, and the ports.
+// destination formats a rule as its namespace or IP block, and its ports.
 func destination(rule networking.NetworkPolicyEgressRule) string {
 	var text strings.Builder
 	for _, to := range rule.To {

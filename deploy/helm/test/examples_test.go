@@ -11,7 +11,7 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// manifests returns the resources of a file of the documentation.
+// manifests returns the resources in a file of the documentation.
 func manifests(t *testing.T, name string) []object {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(examplesDir, name))
@@ -21,8 +21,8 @@ func manifests(t *testing.T, name string) []object {
 	return split(t, string(text))
 }
 
-// TestSidecarExamples: other people's pods, which the prober must not take out of
-// their Service, and whose configuration is one.
+// TestSidecarExamples: in the sidecar examples the prober must not make the engine's pod
+// unready, and the configuration must be valid.
 func TestSidecarExamples(t *testing.T) {
 	for _, name := range []string{"sidecar.yaml", "native-sidecar.yaml"} {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestSidecarExamples(t *testing.T) {
 	}
 }
 
-// TestExamplesAreDocumented: a page embeds each file as it is.
+// TestExamplesAreDocumented: each example file is embedded unchanged in a page.
 func TestExamplesAreDocumented(t *testing.T) {
 	pages, err := filepath.Glob("../../../docs/how-to/*.md")
 	if err != nil || len(pages) == 0 {
@@ -78,10 +78,10 @@ func TestExamplesAreDocumented(t *testing.T) {
 	}
 }
 
-// TestTheLastUpload runs the script of the container that takes results away,
-// which is told to end while it waits: it uploads once more.
+// TestTheLastUpload ends the upload container's script while it waits. The script must
+// upload once more before it exits.
 func TestTheLastUpload(t *testing.T) {
-	job := into[batch.Job](t, one(t, render(t, "--values="+examplesDir+"/study-bucket-values.yaml"), "Job"))
+	job := decodeAs[batch.Job](t, single(t, render(t, "--values="+examplesDir+"/study-bucket-values.yaml"), "Job"))
 	var upload core.Container
 	for _, c := range job.Spec.Template.Spec.InitContainers {
 		if c.Name == "upload" {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestNotes renders the notes as if they were a resource: "helm template"
-// leaves them out.
+// TestNotes renders the notes as a resource, because "helm template" omits them.
 func TestNotes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "synthetic")
 	if err := os.CopyFS(dir, os.DirFS(chartDir)); err != nil {
@@ -18,7 +17,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The notes begin by trimming the white space before them, up to the mark.
+	// The notes trim the white space before them, up to this mark.
 	resource := "notes: |2\n  >" + strings.ReplaceAll(string(notes), "\n", "\n  ")
 	if err := os.WriteFile(dir+"/templates/notes.yaml", []byte(resource), 0o600); err != nil {
 		t.Fatal(err)

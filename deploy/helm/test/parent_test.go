@@ -9,8 +9,8 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// TestAParentChartTurnsItOnAndOff: with a condition, which Helm hands down as a
-// value, and with global values.
+// TestAParentChartTurnsItOnAndOff: a parent chart can disable this chart with a condition,
+// and pass it global values.
 func TestAParentChartTurnsItOnAndOff(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "charts", "synthetic"), os.DirFS(chartDir)); err != nil {
@@ -35,8 +35,8 @@ func TestAParentChartTurnsItOnAndOff(t *testing.T) {
 	}
 }
 
-// TestNamesOfAnyRelease: a release may have dots and begin with a digit, a name of
-// the user's may be anything, and two long ones must not become one.
+// TestNamesOfAnyRelease: release names may contain dots and begin with a digit, users may
+// set any name, and two long names must stay different after truncation.
 func TestNamesOfAnyRelease(t *testing.T) {
 	const target = "config.targets[0].base_url=http://a.example/v1"
 	seen := map[string]string{}
@@ -47,18 +47,18 @@ func TestNamesOfAnyRelease(t *testing.T) {
 	} {
 		objects := render(t, "--set", target+",service.enabled=true,"+set)
 		validNames(t, objects)
-		name := one(t, objects, "StatefulSet").Metadata.Name
+		name := single(t, objects, "StatefulSet").Metadata.Name
 		if other := seen[name]; other != "" {
 			t.Errorf("%s and %s are both %s", other, set, name)
 		}
 		seen[name] = set
-		if p := into[core.Pod](t, one(t, objects, "Pod")); len(p.Name) > 63 {
+		if p := decodeAs[core.Pod](t, single(t, objects, "Pod")); len(p.Name) > 63 {
 			t.Errorf("%s: %s", set, p.Name)
 		}
 	}
 }
 
-// TestNamesOfDigits: what looks like a number is a name all the same.
+// TestNamesOfDigits: names that look like numbers work.
 func TestNamesOfDigits(t *testing.T) {
 	for values, more := range map[string]string{
 		"full":   "priorityClassName=7,keys.existingSecret=7,webConfig.existingSecret=7,state.claim.storageClassName=7,dashboards.namespace=7",

@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestDiscoveryMayReadWhatItsPresetsWatch reads the presets where they are kept.
+// TestDiscoveryMayReadWhatItsPresetsWatch compares the chart's RBAC with the resources in
+// the presets file.
 func TestDiscoveryMayReadWhatItsPresetsWatch(t *testing.T) {
 	type watched struct{ Resource string }
 	var file struct {
@@ -30,7 +31,7 @@ func TestDiscoveryMayReadWhatItsPresetsWatch(t *testing.T) {
 		t.Fatalf("%d presets: %v", len(file.Presets), err)
 	}
 	wide := render(t, "--values="+chartDir+"/ci/existing-values.yaml")
-	rules := into[rbac.ClusterRole](t, one(t, wide, "ClusterRole")).Rules
+	rules := decodeAs[rbac.ClusterRole](t, single(t, wide, "ClusterRole")).Rules
 	for _, preset := range file.Presets {
 		for _, name := range []string{preset.Kubernetes.Resource, preset.Kubernetes.With.Resource} {
 			if name != "" && !allowed(rules, name) {
@@ -40,8 +41,8 @@ func TestDiscoveryMayReadWhatItsPresetsWatch(t *testing.T) {
 	}
 }
 
-// allowed says whether RESOURCE.VERSION.GROUP, or RESOURCE.VERSION of the core
-// group, may be listed.
+// allowed reports whether the rules permit listing a resource, written as
+// RESOURCE.VERSION.GROUP, or RESOURCE.VERSION for the core group.
 func allowed(rules []rbac.PolicyRule, name string) bool {
 	resource, rest, _ := strings.Cut(name, ".")
 	_, group, _ := strings.Cut(rest, ".")
@@ -50,8 +51,8 @@ func allowed(rules []rbac.PolicyRule, name string) bool {
 	})
 }
 
-// TestDiscoveryMayReadAndNoMore: in the named namespaces or in all, bound to the
-// account that the pods run as.
+// TestDiscoveryMayReadAndNoMore: the rights are read-only, cover the named namespaces or
+// all, and are bound to the pods' service account.
 func TestDiscoveryMayReadAndNoMore(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/secret-values.yaml", "--set=rbac.namespaces={models,canaries}")
 	var in []string
@@ -59,9 +60,9 @@ func TestDiscoveryMayReadAndNoMore(t *testing.T) {
 		switch o.Kind {
 		case "Role":
 			in = append(in, o.Metadata.Namespace)
-			readsOnly(t, into[rbac.Role](t, o).Rules)
+			readsOnly(t, decodeAs[rbac.Role](t, o).Rules)
 		case "RoleBinding":
-			b := into[rbac.RoleBinding](t, o)
+			b := decodeAs[rbac.RoleBinding](t, o)
 			binds(t, b.RoleRef, b.Subjects, "Role", b.Name, podsOf(t, objects).Spec.ServiceAccountName)
 		}
 	}
@@ -70,9 +71,9 @@ func TestDiscoveryMayReadAndNoMore(t *testing.T) {
 		t.Errorf("roles in %q", in)
 	}
 	wide := render(t, "--values="+chartDir+"/ci/existing-values.yaml")
-	role := into[rbac.ClusterRole](t, one(t, wide, "ClusterRole"))
+	role := decodeAs[rbac.ClusterRole](t, single(t, wide, "ClusterRole"))
 	readsOnly(t, role.Rules)
-	b := into[rbac.ClusterRoleBinding](t, one(t, wide, "ClusterRoleBinding"))
+	b := decodeAs[rbac.ClusterRoleBinding](t, single(t, wide, "ClusterRoleBinding"))
 	binds(t, b.RoleRef, b.Subjects, "ClusterRole", role.Name, podsOf(t, wide).Spec.ServiceAccountName)
 }
 

@@ -19,7 +19,7 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// keys returns the paths of all leaves; an empty mapping is one.
+// keys returns the paths of all leaves; an empty mapping counts as a leaf.
 func keys(prefix string, v any) []string {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) == 0 || prefix == "dashboards.labels." {
@@ -32,7 +32,7 @@ func keys(prefix string, v any) []string {
 	return all
 }
 
-// whole are mappings that the README describes as one value.
+// whole lists mappings that the README describes as one value.
 var whole = []string{"livenessProbe", "readinessProbe", "resources", "podSecurityContext", "securityContext", "strategy", "rbac.rules", "dashboards.operator.instanceSelector", "test.resources"}
 
 func TestReadmeListsTheValues(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 const (
 	chartDir    = "../synthetic"
 	examplesDir = "../../../examples/kubernetes"
-	// kubeVersion is what the chart is rendered for: a helm built without its
-	// release flags takes a far older one.
+	// kubeVersion is the Kubernetes version to render for. A helm built without its
+	// release flags would assume a much older one.
 	kubeVersion = "--kube-version=1.30.0"
 )
 
@@ -38,8 +38,8 @@ type object struct {
 	text []byte
 }
 
-// tool returns the path of a program that "make helm-lint" builds and names in
-// the environment.
+// tool returns the path of a program that "make helm-lint" built; the environment
+// variable has it.
 func tool(t *testing.T, env string) string {
 	t.Helper()
 	path := os.Getenv(env)
@@ -49,26 +49,26 @@ func tool(t *testing.T, env string) string {
 	return path
 }
 
-// helm runs "helm template" on the chart and returns what it wrote.
+// helm runs "helm template" on the chart and returns its output.
 func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	return helmOn(t, chartDir, args...)
 }
 
-// helmOn runs "helm template" on a chart, as a release named rel. An image of the
-// arguments goes before the one here.
+// helmOn runs "helm template" on a chart, with the release name rel. An image in args
+// overrides the default image.
 func helmOn(t *testing.T, dir string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	return helmBy(t, "HELM", dir, args...)
 }
 
-// helmBy runs the Helm that the environment names.
+// helmBy runs the Helm binary at the path in an environment variable.
 func helmBy(t *testing.T, env, dir string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	return helmAs(t, env, "rel", dir, args...)
 }
 
-// helmAs takes the name of the release, too.
+// helmAs is helmBy with a release name.
 func helmAs(t *testing.T, env, release, dir string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -78,7 +78,7 @@ func helmAs(t *testing.T, env, release, dir string, args ...string) (stdout, std
 	return out.String(), errs.String(), err
 }
 
-// render returns the resources that the chart makes of the arguments.
+// render returns the resources that the chart renders with args.
 func render(t *testing.T, args ...string) []object {
 	t.Helper()
 	out, errs, err := helm(t, args...)
@@ -88,7 +88,7 @@ func render(t *testing.T, args ...string) []object {
 	return split(t, out)
 }
 
-// split reads a file of several resources.
+// split parses a YAML file with several resources.
 func split(t *testing.T, text string) []object {
 	t.Helper()
 	var objects []object
@@ -104,8 +104,8 @@ func split(t *testing.T, text string) []object {
 	return objects
 }
 
-// one returns the only resource of a kind.
-func one(t *testing.T, objects []object, kind string) object {
+// single returns the only resource of a kind.
+func single(t *testing.T, objects []object, kind string) object {
 	t.Helper()
 	var found []object
 	for _, o := range objects {
@@ -119,24 +119,24 @@ func one(t *testing.T, objects []object, kind string) object {
 	return found[0]
 }
 
-// podsOf returns what the pods are made of, whatever keeps them.
+// podsOf returns the pod template of the Deployment, StatefulSet or Job.
 func podsOf(t *testing.T, objects []object) core.PodTemplateSpec {
 	t.Helper()
 	switch {
 	case has(objects, "StatefulSet"):
-		return into[apps.StatefulSet](t, one(t, objects, "StatefulSet")).Spec.Template
+		return decodeAs[apps.StatefulSet](t, single(t, objects, "StatefulSet")).Spec.Template
 	case has(objects, "Job"):
-		return into[batch.Job](t, one(t, objects, "Job")).Spec.Template
+		return decodeAs[batch.Job](t, single(t, objects, "Job")).Spec.Template
 	}
-	return into[apps.Deployment](t, one(t, objects, "Deployment")).Spec.Template
+	return decodeAs[apps.Deployment](t, single(t, objects, "Deployment")).Spec.Template
 }
 
 func has(objects []object, kind string) bool {
 	return slices.ContainsFunc(objects, func(o object) bool { return o.Kind == kind })
 }
 
-// into decodes a resource as strictly as the API server does.
-func into[T any](t *testing.T, o object) T {
+// decodeAs decodes a resource as strictly as the API server does.
+func decodeAs[T any](t *testing.T, o object) T {
 	t.Helper()
 	var v T
 	if err := decodeStrict(o.text, &v); err != nil {
@@ -145,8 +145,8 @@ func into[T any](t *testing.T, o object) T {
 	return v
 }
 
-// decodeStrict refuses doubled fields, unknown ones, and those whose case
-// differs, which encoding/json would take.
+// decodeStrict rejects duplicate and unknown fields, and fields in another case, which
+// encoding/json would accept.
 func decodeStrict(text []byte, v any) error {
 	j, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -156,8 +156,8 @@ func decodeStrict(text []byte, v any) error {
 	return errors.Join(append(strict, err)...)
 }
 
-// eachValues runs f for the resources of each file of values: those under ci/, and
-// those of the documentation.
+// eachValues runs f for the resources rendered from each values file, in ci/ and in the
+// documentation.
 func eachValues(t *testing.T, f func(t *testing.T, values string, objects []object)) {
 	t.Helper()
 	files, err := filepath.Glob(chartDir + "/ci/*-values.yaml")

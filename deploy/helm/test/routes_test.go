@@ -9,27 +9,27 @@ import (
 	gateway "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// TestRoutesLeadToTheService: by its name, and by a port that it has.
+// TestRoutesLeadToTheService: routes name the Service and one of its ports.
 func TestRoutesLeadToTheService(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/secret-values.yaml", "--set=service.port=80")
-	service := into[core.Service](t, one(t, objects, "Service"))
+	service := decodeAs[core.Service](t, single(t, objects, "Service"))
 	port := service.Spec.Ports[0]
 
-	ingress := into[networking.Ingress](t, one(t, objects, "Ingress")).Spec.Rules
+	ingress := decodeAs[networking.Ingress](t, single(t, objects, "Ingress")).Spec.Rules
 	if len(ingress) != 1 || ingress[0].Host != "synthetic.example.com" {
 		t.Fatalf("got %+v", ingress)
 	}
 	if to := ingress[0].HTTP.Paths[0].Backend.Service; to.Name != service.Name || to.Port.Name != port.Name {
 		t.Errorf("the Ingress leads to %+v", to)
 	}
-	to := into[gateway.HTTPRoute](t, one(t, objects, "HTTPRoute")).Spec.Rules[0].BackendRefs[0]
+	to := decodeAs[gateway.HTTPRoute](t, single(t, objects, "HTTPRoute")).Spec.Rules[0].BackendRefs[0]
 	if string(to.Name) != service.Name || to.Port == nil || *to.Port != port.Port {
 		t.Errorf("the HTTPRoute leads to %+v", to)
 	}
 }
 
-// TestAForeignConfigurationIsFollowed: the chart does not see when it changes, so
-// the pods look.
+// TestAForeignConfigurationIsFollowed: the chart cannot see changes of a ConfigMap that it
+// does not own, so the pods reload it themselves.
 func TestAForeignConfigurationIsFollowed(t *testing.T) {
 	for set, mounted := range map[string]func(core.VolumeSource) string{
 		"existingSecret=mine":    func(v core.VolumeSource) string { return v.Secret.SecretName },

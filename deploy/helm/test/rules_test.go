@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// generated writes the rules of the configuration that the values make, and
-// returns the directory they lie in.
+// generated writes the rules for the rendered configuration into a directory and returns
+// its path.
 func generated(t *testing.T, values string, flags ...string) string {
 	t.Helper()
 	t.Setenv("CANARY_KEY", "secret")
@@ -54,7 +54,7 @@ func TestGeneratedRulesGoIntoTheResource(t *testing.T) {
 	dir := generated(t, values)
 	for _, file := range []string{"synthetic-rules.yml", "prometheusrule.yaml"} {
 		objects := render(t, "--values="+values, "--set-file=prometheusRule.rulesFile="+filepath.Join(dir, file))
-		names := groupNames(t, one(t, objects, "PrometheusRule"))
+		names := groupNames(t, single(t, objects, "PrometheusRule"))
 		all := strings.Join(names, " ")
 		if len(names) < 3 || names[0] != "by-hand" || !strings.Contains(all, "synthetic-incident") {
 			t.Errorf("%s: groups %v, want those of the values and those of the file", file, names)
@@ -64,7 +64,7 @@ func TestGeneratedRulesGoIntoTheResource(t *testing.T) {
 
 func TestRulesByHandAlone(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/full-values.yaml")
-	if names := groupNames(t, one(t, objects, "PrometheusRule")); len(names) != 1 {
+	if names := groupNames(t, single(t, objects, "PrometheusRule")); len(names) != 1 {
 		t.Errorf("groups %v, want one", names)
 	}
 }
@@ -77,7 +77,7 @@ func TestRulesOfAnotherConfigurationAreRefused(t *testing.T) {
 	}
 }
 
-// TestRulesOfAnotherNamespaceAreRefused: they would watch nothing of this release.
+// TestRulesOfAnotherNamespaceAreRefused: such rules would not match this release's series.
 func TestRulesOfAnotherNamespaceAreRefused(t *testing.T) {
 	values := chartDir + "/ci/full-values.yaml"
 	for namespace, refused := range map[string]bool{"probing": false, "elsewhere": true} {

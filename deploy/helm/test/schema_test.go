@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "copy the schema of the configuration into values.schema.json")
 
-// valuesSchema keeps the order of what is written by hand.
+// valuesSchema keeps the key order of the hand-written part.
 type valuesSchema struct {
 	Schema               string          `json:"$schema"`
 	Title                string          `json:"title"`
@@ -42,8 +42,8 @@ func readJSON(t *testing.T, path string, v any) {
 	}
 }
 
-// TestSchemaKnowsTheConfiguration holds the copy of the configuration's schema
-// that refuses a misspelt key at "helm install" instead of in the pod's log.
+// TestSchemaKnowsTheConfiguration compares the chart's copy of the configuration schema with
+// the original. With it, "helm install" rejects a misspelt key before a pod starts.
 func TestSchemaKnowsTheConfiguration(t *testing.T) {
 	const path = chartDir + "/values.schema.json"
 	var values valuesSchema

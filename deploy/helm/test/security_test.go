@@ -10,8 +10,8 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// restricted fails the test unless the pod meets the restricted Pod Security
-// Standard and holds the token of the cluster just where it needs it.
+// restricted fails the test unless the pod meets the restricted Pod Security Standard and
+// mounts the service account token only if it needs it.
 func restricted(t *testing.T, m *meta.ObjectMeta, spec *core.PodSpec, token bool) {
 	t.Helper()
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
@@ -47,11 +47,11 @@ func TestPodsAreRestricted(t *testing.T) {
 				restricted(t, &pod.ObjectMeta, &pod.Spec, has(objects, "Role") || has(objects, "ClusterRole"))
 				pods++
 			case "Pod":
-				p := into[core.Pod](t, o)
+				p := decodeAs[core.Pod](t, o)
 				restricted(t, &p.ObjectMeta, &p.Spec, false)
 				pods++
 			case "ServiceAccount":
-				if auto := into[core.ServiceAccount](t, o).AutomountServiceAccountToken; auto == nil || *auto {
+				if auto := decodeAs[core.ServiceAccount](t, o).AutomountServiceAccountToken; auto == nil || *auto {
 					t.Error("the service account hands out its token")
 				}
 			}
@@ -76,10 +76,10 @@ func TestTheStandardIsReallyAsked(t *testing.T) {
 	}
 }
 
-// TestOpenShiftChoosesTheUser: its default constraints refuse any other.
+// TestOpenShiftChoosesTheUser: OpenShift's default constraints reject a fixed user.
 func TestOpenShiftChoosesTheUser(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/minimal-values.yaml", "--set=openshift=true")
-	for _, spec := range []core.PodSpec{podsOf(t, objects).Spec, into[core.Pod](t, one(t, objects, "Pod")).Spec} {
+	for _, spec := range []core.PodSpec{podsOf(t, objects).Spec, decodeAs[core.Pod](t, single(t, objects, "Pod")).Spec} {
 		c := spec.SecurityContext
 		if c.RunAsUser != nil || c.RunAsGroup != nil || c.FSGroup != nil || c.RunAsNonRoot == nil || !*c.RunAsNonRoot {
 			t.Errorf("got %+v", c)

@@ -12,27 +12,27 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// selector returns what a resource selects, and whether it selects pods rather
-// than Services.
+// selector returns the labels that a resource selects, and whether it selects pods
+// rather than Services.
 func selector(t *testing.T, o object) (s *meta.LabelSelector, pods bool) {
 	t.Helper()
 	switch o.Kind {
 	case "Deployment":
-		return into[apps.Deployment](t, o).Spec.Selector, true
+		return decodeAs[apps.Deployment](t, o).Spec.Selector, true
 	case "StatefulSet":
-		return into[apps.StatefulSet](t, o).Spec.Selector, true
+		return decodeAs[apps.StatefulSet](t, o).Spec.Selector, true
 	case "Service":
-		return &meta.LabelSelector{MatchLabels: into[core.Service](t, o).Spec.Selector}, true
+		return &meta.LabelSelector{MatchLabels: decodeAs[core.Service](t, o).Spec.Selector}, true
 	case "PodDisruptionBudget":
-		return into[policy.PodDisruptionBudget](t, o).Spec.Selector, true
+		return decodeAs[policy.PodDisruptionBudget](t, o).Spec.Selector, true
 	case "NetworkPolicy":
-		p := into[networking.NetworkPolicy](t, o)
+		p := decodeAs[networking.NetworkPolicy](t, o)
 		return &p.Spec.PodSelector, true
 	case "PodMonitor":
-		m := into[monitoring.PodMonitor](t, o)
+		m := decodeAs[monitoring.PodMonitor](t, o)
 		return &m.Spec.Selector, true
 	case "ServiceMonitor":
-		m := into[monitoring.ServiceMonitor](t, o)
+		m := decodeAs[monitoring.ServiceMonitor](t, o)
 		return &m.Spec.Selector, false
 	}
 	return nil, false
@@ -57,7 +57,7 @@ func TestSelectorsFindTheProberAndNothingElse(t *testing.T) {
 			}
 			found := prober
 			if !pods {
-				found = one(t, objects, "Service").Metadata.Labels // a ServiceMonitor
+				found = single(t, objects, "Service").Metadata.Labels // a ServiceMonitor
 			}
 			if !matches(t, s, found) {
 				t.Errorf("%s %s does not find %v", o.Kind, o.Metadata.Name, found)
@@ -73,8 +73,8 @@ func TestSelectorsFindTheProberAndNothingElse(t *testing.T) {
 
 func TestTheTestPodMayConnect(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/full-values.yaml")
-	pod := one(t, objects, "Pod")
-	for _, peer := range into[networking.NetworkPolicy](t, one(t, objects, "NetworkPolicy")).Spec.Ingress[0].From {
+	pod := single(t, objects, "Pod")
+	for _, peer := range decodeAs[networking.NetworkPolicy](t, single(t, objects, "NetworkPolicy")).Spec.Ingress[0].From {
 		if peer.NamespaceSelector == nil && matches(t, peer.PodSelector, pod.Metadata.Labels) {
 			return
 		}

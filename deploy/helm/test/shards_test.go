@@ -9,11 +9,11 @@ import (
 	networking "k8s.io/api/networking/v1"
 )
 
-// TestShardsKnowTheirNumbers: pods have numbers also without a claim, each is told its
-// own and how many there are, and their state lies somewhere.
+// TestShardsKnowTheirNumbers: pods have numbers even without a volume claim, each gets its
+// number and the count, and each has a place for its state.
 func TestShardsKnowTheirNumbers(t *testing.T) {
 	for values, claims := range map[string]int{"": 1, ",state.claim.enabled=false": 0, ",state.enabled=false": 0} {
-		set := into[apps.StatefulSet](t, one(t, render(t, "--values="+chartDir+"/ci/shards-values.yaml", "--set=log.level=info"+values), "StatefulSet")).Spec
+		set := decodeAs[apps.StatefulSet](t, single(t, render(t, "--values="+chartDir+"/ci/shards-values.yaml", "--set=log.level=info"+values), "StatefulSet")).Spec
 		pod := set.Template.Spec
 		container := pod.Containers[0]
 		if *set.Replicas != 3 || len(set.VolumeClaimTemplates) != claims || !slices.Contains(container.Args, "--shard=$(POD_NAME)/3") {
@@ -34,19 +34,19 @@ func TestShardsKnowTheirNumbers(t *testing.T) {
 	}
 }
 
-// TestASweepIsScraped where a PodMonitor is asked for: its pods serve what it reads,
-// and the policy lets in who reads it.
+// TestASweepIsScraped: with a PodMonitor, the sweep's pods serve metrics and the network
+// policy admits Prometheus.
 func TestASweepIsScraped(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=podMonitor.enabled=true")
 	container := podsOf(t, objects).Spec.Containers[0]
 	if !slices.Contains(container.Args, "--web.listen-address=:9877") || container.Ports[0].Name != "http" || container.Ports[0].ContainerPort != 9877 || container.Ports[1].Name != "barrier" {
 		t.Errorf("arguments %q, ports %+v", container.Args, container.Ports)
 	}
-	one(t, objects, "PodMonitor")
+	single(t, objects, "PodMonitor")
 	if container.LivenessProbe != nil {
 		t.Error("a sweep is probed, whose page serves /metrics alone")
 	}
-	ingress := into[networking.NetworkPolicy](t, one(t, objects, "NetworkPolicy")).Spec.Ingress
+	ingress := decodeAs[networking.NetworkPolicy](t, single(t, objects, "NetworkPolicy")).Spec.Ingress
 	if len(ingress) != 2 || ingress[1].Ports[0].Port.StrVal != "http" {
 		t.Errorf("the policy lets in %+v", ingress)
 	}

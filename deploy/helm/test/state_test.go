@@ -9,13 +9,13 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// TestStateHasADisk: the state file lies on the volume, and a claim is mounted
-// by one pod at a time.
+// TestStateHasADisk: the state file is on the volume, and only one pod at a time mounts a
+// claim.
 func TestStateHasADisk(t *testing.T) {
 	const target = "config.targets[0].base_url=http://a.example/v1"
 	for name, tt := range map[string]struct {
 		set, kind string
-		// volume is the pod's, nil where the claim of the set brings it.
+		// volume is the pod's volume; nil if the StatefulSet's claim template provides it.
 		volume func(core.VolumeSource) bool
 	}{
 		"claims":   {"", "StatefulSet", nil},
@@ -27,7 +27,7 @@ func TestStateHasADisk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects := render(t, "--set", target+tt.set)
-			one(t, objects, tt.kind)
+			single(t, objects, tt.kind)
 			pod := podsOf(t, objects).Spec
 			i := slices.IndexFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == "state" })
 			if (i >= 0) != (tt.volume != nil) || i >= 0 && !tt.volume(pod.Volumes[i].VolumeSource) {
@@ -43,15 +43,15 @@ func TestStateHasADisk(t *testing.T) {
 			}
 		})
 	}
-	if d := into[apps.Deployment](t, one(t, render(t, "--set", target+",state.existingClaim=mine,strategy.type=Recreate,strategy.rollingUpdate=null"), "Deployment")); d.Spec.Strategy.Type != apps.RecreateDeploymentStrategyType {
+	if d := decodeAs[apps.Deployment](t, single(t, render(t, "--set", target+",state.existingClaim=mine,strategy.type=Recreate,strategy.rollingUpdate=null"), "Deployment")); d.Spec.Strategy.Type != apps.RecreateDeploymentStrategyType {
 		t.Errorf("the strategy of one claim is %s", d.Spec.Strategy.Type)
 	}
 }
 
-// TestEachPodClaimsItsOwn: the size and the class are the user's, and the claim
-// has the name that is mounted.
+// TestEachPodClaimsItsOwn: claims have the user's size and storage class, and the mounted
+// name.
 func TestEachPodClaimsItsOwn(t *testing.T) {
-	set := into[apps.StatefulSet](t, one(t, render(t, "--set", "config.targets[0].base_url=http://a.example/v1,replicaCount=3,state.claim.size=2Gi,state.claim.storageClassName=fast"), "StatefulSet")).Spec
+	set := decodeAs[apps.StatefulSet](t, single(t, render(t, "--set", "config.targets[0].base_url=http://a.example/v1,replicaCount=3,state.claim.size=2Gi,state.claim.storageClassName=fast"), "StatefulSet")).Spec
 	if len(set.VolumeClaimTemplates) != 1 || *set.Replicas != 3 || set.PodManagementPolicy != apps.ParallelPodManagement {
 		t.Fatalf("got %+v", set)
 	}

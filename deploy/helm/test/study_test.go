@@ -11,13 +11,13 @@ import (
 	networking "k8s.io/api/networking/v1"
 )
 
-// TestShardsFindTheBarrier follows the address that the pods are given: its host is
-// that of pod 0 within the headless Service, its port is the pods' and the
-// policy's, and the policy lets in the shards and nobody else.
+// TestShardsFindTheBarrier checks the barrier's address in the pods' arguments: the host is
+// pod 0 in the headless Service, the pods and the network policy open the port, and the
+// policy admits only the shards.
 func TestShardsFindTheBarrier(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml")
-	job := into[batch.Job](t, one(t, objects, "Job"))
-	service := into[core.Service](t, one(t, objects, "Service"))
+	job := decodeAs[batch.Job](t, single(t, objects, "Job"))
+	service := decodeAs[core.Service](t, single(t, objects, "Service"))
 	pod := job.Spec.Template
 	container := pod.Spec.Containers[0]
 	port := container.Ports[0].ContainerPort
@@ -33,7 +33,7 @@ func TestShardsFindTheBarrier(t *testing.T) {
 	if *job.Spec.Completions != 4 || *job.Spec.Parallelism != 4 || *job.Spec.CompletionMode != batch.IndexedCompletion {
 		t.Errorf("not four shards at a time: %+v", job.Spec)
 	}
-	ingress := into[networking.NetworkPolicy](t, one(t, objects, "NetworkPolicy")).Spec.Ingress
+	ingress := decodeAs[networking.NetworkPolicy](t, single(t, objects, "NetworkPolicy")).Spec.Ingress
 	if len(ingress) != 1 || len(ingress[0].From) != 1 || ingress[0].Ports[0].Port.StrVal != container.Ports[0].Name {
 		t.Fatalf("the policy lets in %+v", ingress)
 	}
@@ -58,7 +58,7 @@ func TestTheBarrierOverTLS(t *testing.T) {
 	}
 }
 
-// TestAStudyAloneNeedsNoBarrier: one pod has nobody to meet.
+// TestAStudyAloneNeedsNoBarrier: a study of one pod has no barrier.
 func TestAStudyAloneNeedsNoBarrier(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/alone-values.yaml")
 	if has(objects, "Service") || has(objects, "NetworkPolicy") || has(objects, "PersistentVolumeClaim") {
@@ -69,7 +69,7 @@ func TestAStudyAloneNeedsNoBarrier(t *testing.T) {
 	}
 }
 
-// TestAStudyWatchesNothing: values that a prober shares with it give it no rights.
+// TestAStudyWatchesNothing: discovery values do not give a study any rights.
 func TestAStudyWatchesNothing(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=rbac.create=true")
 	if has(objects, "Role") || *podsOf(t, objects).Spec.AutomountServiceAccountToken {
@@ -77,12 +77,12 @@ func TestAStudyWatchesNothing(t *testing.T) {
 	}
 }
 
-// TestResultsOutliveTheRelease: the claim is kept, takes writers on several nodes
-// just where there are several, and is what the pods mount.
+// TestResultsOutliveTheRelease: the claim survives an uninstall, allows writers on several
+// nodes only for several pods, and is mounted by the pods.
 func TestResultsOutliveTheRelease(t *testing.T) {
 	for shards, want := range map[int]core.PersistentVolumeAccessMode{1: core.ReadWriteOnce, 3: core.ReadWriteMany} {
 		objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", fmt.Sprintf("--set=study.shards=%d", shards))
-		claim := into[core.PersistentVolumeClaim](t, one(t, objects, "PersistentVolumeClaim"))
+		claim := decodeAs[core.PersistentVolumeClaim](t, single(t, objects, "PersistentVolumeClaim"))
 		if claim.Annotations["helm.sh/resource-policy"] != "keep" || !slices.Equal(claim.Spec.AccessModes, []core.PersistentVolumeAccessMode{want}) {
 			t.Errorf("%d shards: %v, %v", shards, claim.Annotations, claim.Spec.AccessModes)
 		}

@@ -17,8 +17,8 @@ import (
 	gateway "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// grafanaDashboard has the fields of the Grafana operator's resource that the chart
-// writes: its own module would bring clients of Grafana.
+// grafanaDashboard has the fields that the chart writes of the Grafana operator's resource.
+// The operator's own module would pull in Grafana clients.
 type grafanaDashboard struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata"`
@@ -30,29 +30,29 @@ type grafanaDashboard struct {
 	} `json:"spec"`
 }
 
-// decoders read a kind strictly.
+// decoders has a strict decoder for each kind.
 var decoders = map[string]func(*testing.T, object){
-	"ClusterRole":           func(t *testing.T, o object) { into[rbac.ClusterRole](t, o) },
-	"ClusterRoleBinding":    func(t *testing.T, o object) { into[rbac.ClusterRoleBinding](t, o) },
-	"ConfigMap":             func(t *testing.T, o object) { into[core.ConfigMap](t, o) },
-	"Deployment":            func(t *testing.T, o object) { into[apps.Deployment](t, o) },
-	"GrafanaDashboard":      func(t *testing.T, o object) { into[grafanaDashboard](t, o) },
-	"HTTPRoute":             func(t *testing.T, o object) { into[gateway.HTTPRoute](t, o) },
-	"Ingress":               func(t *testing.T, o object) { into[networking.Ingress](t, o) },
-	"Job":                   func(t *testing.T, o object) { into[batch.Job](t, o) },
-	"NetworkPolicy":         func(t *testing.T, o object) { into[networking.NetworkPolicy](t, o) },
-	"PersistentVolumeClaim": func(t *testing.T, o object) { into[core.PersistentVolumeClaim](t, o) },
-	"Pod":                   func(t *testing.T, o object) { into[core.Pod](t, o) },
-	"PodDisruptionBudget":   func(t *testing.T, o object) { into[policy.PodDisruptionBudget](t, o) },
-	"PodMonitor":            func(t *testing.T, o object) { into[monitoring.PodMonitor](t, o) },
-	"Probe":                 func(t *testing.T, o object) { into[monitoring.Probe](t, o) },
-	"PrometheusRule":        func(t *testing.T, o object) { into[monitoring.PrometheusRule](t, o) },
-	"Role":                  func(t *testing.T, o object) { into[rbac.Role](t, o) },
-	"RoleBinding":           func(t *testing.T, o object) { into[rbac.RoleBinding](t, o) },
-	"Service":               func(t *testing.T, o object) { into[core.Service](t, o) },
-	"ServiceAccount":        func(t *testing.T, o object) { into[core.ServiceAccount](t, o) },
-	"ServiceMonitor":        func(t *testing.T, o object) { into[monitoring.ServiceMonitor](t, o) },
-	"StatefulSet":           func(t *testing.T, o object) { into[apps.StatefulSet](t, o) },
+	"ClusterRole":           func(t *testing.T, o object) { decodeAs[rbac.ClusterRole](t, o) },
+	"ClusterRoleBinding":    func(t *testing.T, o object) { decodeAs[rbac.ClusterRoleBinding](t, o) },
+	"ConfigMap":             func(t *testing.T, o object) { decodeAs[core.ConfigMap](t, o) },
+	"Deployment":            func(t *testing.T, o object) { decodeAs[apps.Deployment](t, o) },
+	"GrafanaDashboard":      func(t *testing.T, o object) { decodeAs[grafanaDashboard](t, o) },
+	"HTTPRoute":             func(t *testing.T, o object) { decodeAs[gateway.HTTPRoute](t, o) },
+	"Ingress":               func(t *testing.T, o object) { decodeAs[networking.Ingress](t, o) },
+	"Job":                   func(t *testing.T, o object) { decodeAs[batch.Job](t, o) },
+	"NetworkPolicy":         func(t *testing.T, o object) { decodeAs[networking.NetworkPolicy](t, o) },
+	"PersistentVolumeClaim": func(t *testing.T, o object) { decodeAs[core.PersistentVolumeClaim](t, o) },
+	"Pod":                   func(t *testing.T, o object) { decodeAs[core.Pod](t, o) },
+	"PodDisruptionBudget":   func(t *testing.T, o object) { decodeAs[policy.PodDisruptionBudget](t, o) },
+	"PodMonitor":            func(t *testing.T, o object) { decodeAs[monitoring.PodMonitor](t, o) },
+	"Probe":                 func(t *testing.T, o object) { decodeAs[monitoring.Probe](t, o) },
+	"PrometheusRule":        func(t *testing.T, o object) { decodeAs[monitoring.PrometheusRule](t, o) },
+	"Role":                  func(t *testing.T, o object) { decodeAs[rbac.Role](t, o) },
+	"RoleBinding":           func(t *testing.T, o object) { decodeAs[rbac.RoleBinding](t, o) },
+	"Service":               func(t *testing.T, o object) { decodeAs[core.Service](t, o) },
+	"ServiceAccount":        func(t *testing.T, o object) { decodeAs[core.ServiceAccount](t, o) },
+	"ServiceMonitor":        func(t *testing.T, o object) { decodeAs[monitoring.ServiceMonitor](t, o) },
+	"StatefulSet":           func(t *testing.T, o object) { decodeAs[apps.StatefulSet](t, o) },
 }
 
 func TestResourcesHaveTheirTypes(t *testing.T) {
@@ -91,7 +91,7 @@ func TestNamesAndLabelsAreValid(t *testing.T) {
 	})
 }
 
-// validNames holds every resource to the strictest kind of name, that of a Service.
+// validNames checks every name against the strictest rule, the one for Services.
 func validNames(t *testing.T, objects []object) {
 	t.Helper()
 	names := map[string]bool{}
@@ -112,7 +112,8 @@ func validNames(t *testing.T, objects []object) {
 	}
 }
 
-// TestBothHelmsRenderTheSame: what is tested with Helm 3 holds for Helm 4.
+// TestBothHelmsRenderTheSame: Helm 4 renders the same as Helm 3, so tests of one hold for
+// both.
 func TestBothHelmsRenderTheSame(t *testing.T) {
 	eachValues(t, func(t *testing.T, values string, _ []object) {
 		three, _, err := helm(t, "--values="+values)
@@ -126,8 +127,8 @@ func TestBothHelmsRenderTheSame(t *testing.T) {
 	})
 }
 
-// sorted leaves aside the order of the resources and the lines between them, which
-// are Helm's.
+// sorted removes the order of the resources and the lines between them, which depend on
+// the version of Helm.
 func sorted(text string) string {
 	docs := strings.Split("\n"+text, "\n---\n")
 	for i, doc := range docs {
