@@ -10,7 +10,6 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/study/figures"
-
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
 )
@@ -52,10 +51,10 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 // run reads everything before it writes anything: a mistake leaves the output
 // as it was.
 func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)) error {
-	var conditions []figures.Condition
+	var conditions []reports.Condition
 	if f.failOn != "" {
 		var err error
-		if conditions, err = figures.ParseConditions(f.failOn); err != nil {
+		if conditions, err = reports.ParseConditions(f.failOn); err != nil {
 			return usagef("--fail-on: %w", err)
 		}
 	}
@@ -68,10 +67,10 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 		return err
 	}
 	shown := files[0].Data // in Markdown
-	var outcomes []figures.ConditionOutcome
+	var outcomes []reports.ConditionOutcome
 	if conditions != nil {
-		outcomes = figures.CheckConditions(s, conditions)
-		shown = []byte(figures.GateMarkdown(s, outcomes))
+		outcomes = reports.CheckConditions(s, conditions)
+		shown = []byte(reports.GateMarkdown(s, outcomes))
 		files = append(files, reports.File{Name: "gate.md", Data: shown})
 	}
 	if f.outputDir != "" {
@@ -88,14 +87,14 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	if conditions == nil {
 		return nil
 	}
-	return map[figures.GateResult]error{figures.GateFailed: errQuiet, figures.GateInconclusive: errInconclusive}[figures.CombineOutcomes(outcomes)]
+	return map[reports.GateResult]error{reports.GateFailed: errQuiet, reports.GateInconclusive: errInconclusive}[reports.CombineOutcomes(outcomes)]
 }
 
 // objectives are those of the flags.
 func (f *reportFlags) objectives() ([]figures.Objective, error) {
 	var wanted []figures.Objective
 	for _, text := range f.slos {
-		o, err := figures.ParseObjective(text)
+		o, err := reports.ParseObjective(text)
 		if err != nil {
 			return nil, usagef("--slo: %w", err)
 		}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 )
 
-// secondsFromMillis is the least time in ms that is printed in seconds.
 const secondsFromMillis = 10_000
 
 // Text returns a value with its unit as printed: "236ms", "58.5s", "16.3%". Halves are rounded

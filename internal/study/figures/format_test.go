@@ -55,8 +55,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for m, want := range map[Metric]string{
-		TTFTP50: "ttft_p50_ms", AnswerTTFTP99.ForTurns(FirstTurns): "answer_ttft_first_p99_ms",
-		LatencyP95.ForTurns(WithFailures): "latency_p95_with_failures_ms", ITL.Quantile(FollowupTurns, 2): "itl_followup_p99_ms",
+		TTFTP50: "ttft_p50_ms", AnswerTTFT.Quantile(FirstTurns, 2): "answer_ttft_first_p99_ms",
+		Latency.Quantile(WithFailures, 1): "latency_p95_with_failures_ms", ITL.Quantile(FollowupTurns, 2): "itl_followup_p99_ms",
 		ReadLagP99: "read_lag_p99_ms", AddedTTFTP99: "added_ttft_p99_ms", AddedGapP99: "added_gap_p99_ms",
 	} {
 		if string(m) != want || !m.Reported() {

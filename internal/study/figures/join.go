@@ -77,13 +77,11 @@ func Join(studies []*Study) *Study {
 		if len(joined.Objectives) == 0 {
 			joined.Objectives = s.Objectives
 		}
-		for _, p := range s.Method {
-			p.Variant = s.nameAmong(studies, p.Variant)
-			joined.Method = append(joined.Method, p)
-		}
-		for _, p := range s.Deployment {
-			p.Variant = s.nameAmong(studies, p.Variant)
-			joined.Deployment = append(joined.Deployment, p)
+		for into, table := range map[*[]runfile.Parameter][]runfile.Parameter{&joined.Method: s.Method, &joined.Deployment: s.Deployment} {
+			for _, p := range table {
+				p.Variant = s.nameAmong(studies, p.Variant)
+				*into = append(*into, p)
+			}
 		}
 		for _, c := range s.Capacities {
 			c.Variant = s.nameAmong(studies, c.Variant)
@@ -104,7 +102,6 @@ func Join(studies []*Study) *Study {
 	return joined
 }
 
-// modelWarnings warns if the studies measured different models.
 func modelWarnings(deployment []runfile.Parameter) []string {
 	var values []string
 	for _, p := range deployment {

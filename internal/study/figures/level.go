@@ -45,10 +45,9 @@ func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 	return l
 }
 
-// measured is a result and, if it did not reach its level, the reason.
 type measured struct {
 	runfile.Result
-	notReached string
+	notReached string // why it did not reach its level, otherwise ""
 }
 
 // reachedResults returns the results that carried the load of the level, or all if none did.
@@ -149,10 +148,9 @@ func (l *Level) countErrors(b runfile.Block) {
 	}
 }
 
-// shareFigure returns a share in percent.
 func shareFigure(share [][]stats.Pair) Figure {
 	r := stats.EstimateShare(share)
-	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(stats.Total(share).Whole)}
+	return Figure{Value: r.Value, Low: r.Low, High: r.High, N: uint64(stats.Total(share).Whole)}.times(100)
 }
 
 // addServer averages each server figure over the snapshots that have it.
@@ -180,7 +178,7 @@ func (l *Level) addServer(results []runfile.Result) {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name))
 	})
 	for _, f := range l.Server {
-		if _, have := l.Figures[KVHitRatePct]; f.Name == runfile.ServerKVHitRatio && !have {
+		if f.Name == runfile.ServerKVHitRatio && !l.Has(KVHitRatePct) {
 			l.Figures[KVHitRatePct] = Plain(100 * f.Value)
 		}
 	}
@@ -190,4 +188,41 @@ func (l *Level) addServer(results []runfile.Result) {
 // no warning.
 func decidedEarly(r runfile.Result) bool {
 	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided != runfile.DecidedMeasured
+}
+
+const secondsPerHour, million = 3600, 1e6
+
+// addEconomy adds the speed for a user, the energy of a token if the GPUs' power is known and,
+// if the number of GPUs is known, the yield of a GPU and the price of a million output tokens.
+func (l Level) addEconomy(h runfile.Hardware) {
+	over := func(m Metric, per, of Figure) {
+		if of.Known() && of.Value > 0 {
+			l.Figures[m] = Figure{Value: per.Value / of.Value, Low: per.Value / of.High, High: per.Value / of.Low, N: of.N}
+		}
+	}
+	// The speed of the median stream after its first token: tokens/s is 1000 / TPOT in ms.
+	over(TokensPerUser, Plain(1000), l.Figure(TPOTP50))
+	watts := 0.0
+	for _, f := range l.Server {
+		if f.Name == runfile.ServerGPUPower {
+			watts += f.Value
+		}
+	}
+	if watts > 0 {
+		over(JoulesPerToken, Plain(watts), l.Figure(OutputTokensPerSecond))
+	}
+	if h.GPUs < 1 {
+		return
+	}
+	gpus := float64(h.GPUs)
+	share := func(m, of Metric) {
+		if f := l.Figure(of); f.Known() {
+			l.Figures[m] = Figure{Value: f.Value / gpus, Low: f.Low / gpus, High: f.High / gpus, N: f.N}
+		}
+	}
+	share(TokensPerGPU, OutputTokensPerSecond)
+	share(GoodputPerGPU, GoodputPerSecond)
+	if h.PricePerGPUHour > 0 {
+		over(CostPerMillionTokens, Plain(million*gpus*h.PricePerGPUHour/secondsPerHour), l.Figure(OutputTokensPerSecond))
+	}
 }

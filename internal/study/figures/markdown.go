@@ -112,7 +112,6 @@ func parseMarkdown(text string) (*Study, error) {
 	return s, s.validate()
 }
 
-// seriesName returns the name of the series in a report with a single one.
 func (d markdownDocument) seriesName() string {
 	for _, b := range d.bullets {
 		if b.Name == "Routing mode" {

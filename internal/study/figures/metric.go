@@ -45,51 +45,40 @@ const (
 // Quantiles returns the quantiles that tables, charts and benchmarks show.
 func Quantiles() []float64 { return []float64{0.50, 0.95, 0.99} }
 
-// allQuantiles returns all computed quantiles.
 func allQuantiles() []float64 { return []float64{0.50, 0.75, 0.90, 0.95, 0.99, 0.999} }
 
-// Statistic is a statistic of a latency over all turns other than a quantile.
-type Statistic string
+// SD names the standard deviation. The other statistics of a latency that are no quantiles are
+// mean, min and max.
+const SD = "sd"
 
-// SD is the standard deviation.
-const (
-	Mean Statistic = "mean"
-	SD   Statistic = "sd"
-	Min  Statistic = "min"
-	Max  Statistic = "max"
-)
-
-// Statistic returns the metric of a statistic, such as "ttft_mean_ms".
-func (t Timing) Statistic(s Statistic) Metric { return Metric(string(t) + "_" + string(s) + "_ms") }
+// Statistic returns the metric of a statistic over all turns, such as "ttft_mean_ms".
+func (t Timing) Statistic(name string) Metric { return Metric(string(t) + "_" + name + "_ms") }
 
 // AllMetrics returns the metrics of a latency over all turns, in printed order.
 func (t Timing) AllMetrics() []Metric {
-	all := []Metric{t.Statistic(Mean), t.Statistic(SD), t.Statistic(Min)}
+	all := []Metric{t.Statistic("mean"), t.Statistic(SD), t.Statistic("min")}
 	for _, q := range allQuantiles() {
 		all = append(all, t.percentile(AllTurns, 100*q))
 	}
-	return append(all, t.Statistic(Max))
+	return append(all, t.Statistic("max"))
 }
 
 // Metric is a figure of reports, named by its key in JSON and CSV.
 type Metric string
 
-// Latencies over all turns. ForTurns returns the latencies of other populations.
 const (
-	NoMetric      Metric = ""
-	TTFTP50       Metric = "ttft_p50_ms"
-	TTFTP95       Metric = "ttft_p95_ms"
-	TTFTP99       Metric = "ttft_p99_ms"
-	AnswerTTFTP99 Metric = "answer_ttft_p99_ms"
-	TPOTP50       Metric = "tpot_p50_ms"
-	TPOTP95       Metric = "tpot_p95_ms"
-	TPOTP99       Metric = "tpot_p99_ms"
-	LatencyP50    Metric = "latency_p50_ms"
-	LatencyP95    Metric = "latency_p95_ms"
-)
+	NoMetric Metric = ""
 
-// Metrics other than quantiles.
-const (
+	// Latencies over all turns.
+	TTFTP50    Metric = "ttft_p50_ms"
+	TTFTP95    Metric = "ttft_p95_ms"
+	TTFTP99    Metric = "ttft_p99_ms"
+	TPOTP50    Metric = "tpot_p50_ms"
+	TPOTP95    Metric = "tpot_p95_ms"
+	TPOTP99    Metric = "tpot_p99_ms"
+	LatencyP50 Metric = "latency_p50_ms"
+	LatencyP95 Metric = "latency_p95_ms"
+
 	ErrorPct                    Metric = "error_pct"
 	TurnsPerSecond              Metric = "actual_rps"
 	ConversationStartsPerSecond Metric = "conversation_starts_per_s"
@@ -143,7 +132,6 @@ func (m Metric) Reported() bool { return slices.Contains(Metrics(), m) }
 // Quantile returns the metric of the i-th of Quantiles.
 func (t Timing) Quantile(turns Turns, i int) Metric { return t.percentile(turns, 100*Quantiles()[i]) }
 
-// percentile returns a metric such as "ttft_followup_p99_ms".
 func (t Timing) percentile(turns Turns, percentile float64) Metric {
 	switch turns {
 	case AllTurns:
@@ -161,38 +149,21 @@ func (t Timing) Typical(turns Turns) Metric { return Metric(t) + "_" + Metric(tu
 // InMainTables reports whether the main tables show m: statistics and quantiles over some turns
 // are shown elsewhere.
 func (m Metric) InMainTables() bool {
-	t, turns, q := m.Latency()
-	if t != NoTiming {
+	if t, turns, q := m.Latency(); t != NoTiming {
 		return t != NTPOT && turns == AllTurns && slices.Contains(Quantiles(), q)
 	}
-	return m == LatencyMean || !statisticKey.MatchString(string(m))
+	return m == LatencyMean || !latencyKey.MatchString(string(m))
 }
 
-// ForTurns returns the same quantile over other turns.
-func (m Metric) ForTurns(turns Turns) Metric {
-	t, _, q := m.Latency()
-	return t.percentile(turns, 100*q)
-}
-
-var quantileKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|ntpot|itl|latency)(?:_(first|followup))?_p(50|75|90|95|99|99\.9)(?:_(with_failures))?_ms$`)
-
-var statisticKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|ntpot|itl|latency)_(mean|sd|min|max)_ms$`)
-
-// decimals returns the number of printed decimals.
-func (t Timing) decimals() int {
-	if t == TPOT || t == NTPOT || t == ITL {
-		return 1
-	}
-	return 0
-}
+var latencyKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|ntpot|itl|latency)(?:_(first|followup))?_(p50|p75|p90|p95|p99|p99\.9|mean|sd|min|max)(?:_(with_failures))?_ms$`)
 
 // Latency returns the parts of a quantile's key, and NoTiming for other metrics.
 func (m Metric) Latency() (t Timing, turns Turns, quantile float64) {
-	k := quantileKey.FindStringSubmatch(string(m))
-	if k == nil {
+	k := latencyKey.FindStringSubmatch(string(m))
+	if k == nil || k[3][0] != 'p' {
 		return NoTiming, AllTurns, math.NaN()
 	}
-	percentile, _ := strconv.ParseFloat(k[3], 64)
+	percentile, _ := strconv.ParseFloat(k[3][1:], 64)
 	return Timing(k[1]), Turns(k[2] + k[4]), percentile / 100
 }
 
@@ -206,7 +177,6 @@ const (
 	HigherIsBetter
 )
 
-// description says how a metric is named, printed and judged.
 type description struct {
 	metric      Metric
 	title, unit string // title is the column header, unit the suffix of values
@@ -242,19 +212,14 @@ func countedMetrics() []description {
 }
 
 func (m Metric) describe() description {
-	if t, turns, q := m.Latency(); t != NoTiming {
-		d := description{m, fmt.Sprintf("%s p%g", t.Title(), 100*q), "ms", 0, LowerIsBetter}
-		if turns != AllTurns {
-			d.title += " (" + strings.ReplaceAll(string(turns), "_", " ") + ")"
+	if k := latencyKey.FindStringSubmatch(string(m)); k != nil {
+		t, statistic := Timing(k[1]), strings.Replace(k[3], SD, "SD", 1)
+		d := description{m, t.Title() + " " + statistic, "ms", 0, LowerIsBetter}
+		if turns := k[2] + k[4]; turns != "" {
+			d.title += " (" + strings.ReplaceAll(turns, "_", " ") + ")"
 		}
-		d.decimals = t.decimals()
-		return d
-	}
-	if k := statisticKey.FindStringSubmatch(string(m)); k != nil {
-		t := Timing(k[1])
-		d := description{m, t.Title() + " " + k[2], "ms", t.decimals(), LowerIsBetter}
-		if k[2] == string(SD) {
-			d.title = t.Title() + " SD"
+		if t == TPOT || t == NTPOT || t == ITL {
+			d.decimals = 1
 		}
 		return d
 	}

@@ -43,7 +43,6 @@ func (b *toolStatistics) addMean(l Level, m Metric) {
 	}
 }
 
-// aiperf is the part of AIPerf's results that is read.
 type aiperf struct {
 	Version    string          `json:"aiperf_version"`
 	Latency    *toolStatistics `json:"request_latency"`
@@ -73,7 +72,6 @@ type loadgen struct {
 	} `json:"phases"`
 }
 
-// level returns the measured level.
 func (l loadgen) level() (at float64, kind runfile.LevelKind, err error) {
 	concurrency, rate := l.Loadgen.Concurrency, l.Loadgen.Rate
 	for _, p := range l.Phases {
@@ -132,7 +130,6 @@ func (l Level) addCounts(completed, failed float64) {
 	l.Figures[ErrorPct] = Plain(100 * failed / (completed + failed))
 }
 
-// guidellm is the part of GuideLLM's results that is read.
 type guidellm struct {
 	Benchmarks []struct {
 		Config struct {
@@ -162,22 +159,20 @@ type guidellm struct {
 
 // summaries holds a metric by outcome of the request. Only successful ones are read.
 type summaries struct {
-	Successful *summary `json:"successful"`
-}
-
-type summary struct {
-	Mean        *float64            `json:"mean"`
-	SD          *float64            `json:"std_dev"`
-	Min         *float64            `json:"min"`
-	Max         *float64            `json:"max"`
-	Count       uint64              `json:"count"`
-	Percentiles map[string]*float64 `json:"percentiles"`
+	Successful struct {
+		Mean        *float64            `json:"mean"`
+		SD          *float64            `json:"std_dev"`
+		Min         *float64            `json:"min"`
+		Max         *float64            `json:"max"`
+		Count       uint64              `json:"count"`
+		Percentiles map[string]*float64 `json:"percentiles"`
+	} `json:"successful"`
 }
 
 // statistics converts the summary; nil without values.
 func (s summaries) statistics() *toolStatistics {
 	x := s.Successful
-	if x == nil || x.Count == 0 {
+	if x.Count == 0 {
 		return nil
 	}
 	p := x.Percentiles

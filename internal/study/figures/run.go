@@ -55,7 +55,6 @@ func FromRuns(runs []*runfile.Run) *Study {
 	return s
 }
 
-// methodTable returns the table of the methodology.
 func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	var rows []runfile.Parameter
 	row := func(name, format string, args ...any) {
@@ -131,7 +130,6 @@ func seriesOf(variant string, run *runfile.Run, by stats.Judge) Series {
 	return series
 }
 
-// poolRuns returns a run with the results of all runs, with repetitions renumbered.
 func poolRuns(runs []*runfile.Run) *runfile.Run {
 	pooled := *runs[0]
 	type cell struct {

@@ -1,4 +1,4 @@
-package figures_test
+package figures
 
 import (
 	"fmt"
@@ -11,9 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
-
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -33,29 +31,29 @@ func TestAverageOfSplitRunsIsTheUnsplitRun(t *testing.T) {
 	}
 	// A sum in another order may differ in its last bit.
 	near := cmpopts.EquateApprox(1e-12, 0)
-	want, got := figures.FromRuns([]*runfile.Run{whole}), figures.FromRuns(parts)
+	want, got := FromRuns([]*runfile.Run{whole}), FromRuns(parts)
 	if diff := cmp.Diff(want.Series, got.Series, near, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("the average of the parts differs from the whole (-whole +parts):\n%s", diff)
 	}
 }
 
 func TestFiguresOfARun(t *testing.T) {
-	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})})
+	s := FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})})
 	l := s.Series[0].Levels[0]
 	// 80 in flight, 3.8 s per turn of 100 tokens: about 21 turns/s.
-	for m, want := range map[figures.Metric]float64{
-		figures.TurnsPerSecond: 21, figures.GoodputPerSecond: 21, figures.OutputTokensPerSecond: 2100, figures.InFlightMean: 80, figures.InFlightMax: 80,
-		figures.KVHitRatePct: 90, figures.OutputTokensPerTurn: 100, figures.TPOTP50: 36, figures.TTFTP50: 220, figures.LatencyP50: 3800,
-		figures.ErrorPct: 0, figures.Failed: 0, figures.ConversationStartsPerSecond: 5.1,
+	for m, want := range map[Metric]float64{
+		TurnsPerSecond: 21, GoodputPerSecond: 21, OutputTokensPerSecond: 2100, InFlightMean: 80, InFlightMax: 80,
+		KVHitRatePct: 90, OutputTokensPerTurn: 100, TPOTP50: 36, TTFTP50: 220, LatencyP50: 3800,
+		ErrorPct: 0, Failed: 0, ConversationStartsPerSecond: 5.1,
 	} {
 		if got := l.Value(m); math.Abs(got-want) > 0.05*want {
 			t.Errorf("%s = %g, want about %g", m, got, want)
 		}
 	}
-	if f := l.Figure(figures.TTFTP99); !f.Ranged() || f.Low >= f.Value || f.High <= f.Value || f.N < 6000 {
+	if f := l.Figure(TTFTP99); !f.Ranged() || f.Low >= f.Value || f.High <= f.Value || f.N < 6000 {
 		t.Errorf("TTFT p99 %+v, want an interval and its number of turns", f)
 	}
-	first, followup := l.Value(figures.TTFTP50.ForTurns(figures.FirstTurns)), l.Value(figures.TTFTP50.ForTurns(figures.FollowupTurns))
+	first, followup := l.Value(TTFT.Quantile(FirstTurns, 0)), l.Value(TTFT.Quantile(FollowupTurns, 0))
 	if !(first > 1.3*followup) {
 		t.Errorf("TTFT p50 of first turns %g, of follow-ups %g: they are mixed", first, followup)
 	}
@@ -67,7 +65,7 @@ func TestFiguresOfARun(t *testing.T) {
 // TestStatistics compares the statistics with the values in the run.
 func TestStatistics(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
-	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
 	var sum, squares, n float64
 	each := func(do func(v *runfile.Sample)) {
 		for _, b := range run.Results[0].Blocks() {
@@ -77,13 +75,13 @@ func TestStatistics(t *testing.T) {
 	}
 	each(func(v *runfile.Sample) { sum, n = sum+v.Sum(), n+float64(v.Count()) })
 	each(func(v *runfile.Sample) { squares += v.Squares(sum / n) })
-	for s, want := range map[figures.Statistic]float64{figures.Mean: 1000 * sum / n, figures.SD: 1000 * math.Sqrt(squares/n)} {
-		f := l.Figure(figures.Latency.Statistic(s))
+	for s, want := range map[string]float64{"mean": 1000 * sum / n, SD: 1000 * math.Sqrt(squares/n)} {
+		f := l.Figure(Latency.Statistic(s))
 		if math.Abs(f.Value-want) > 1e-6*want || !f.Ranged() || !(f.Low < f.Value && f.Value < f.High) || float64(f.N) != n {
 			t.Errorf("%s is %+v, want %g of %g turns", s, f, want, n)
 		}
 	}
-	at := func(m figures.Metric) float64 { return l.Value(m) }
+	at := func(m Metric) float64 { return l.Value(m) }
 	rising := []float64{at("ntpot_min_ms"), at("ntpot_p50_ms"), at("ntpot_p75_ms"), at("ntpot_p90_ms"), at("ntpot_p95_ms"), at("ntpot_p99_ms"), at("ntpot_p99.9_ms"), at("ntpot_max_ms")}
 	if !slices.IsSorted(rising) || !(rising[0] > 30 && rising[7] < 50) || at("ntpot_p50_ms") <= at("tpot_p50_ms") {
 		t.Errorf("NTPOT from the least to the most: %v; TPOT p50 is %g", rising, at("tpot_p50_ms"))
@@ -97,17 +95,17 @@ func TestEconomy(t *testing.T) {
 	for i := range run.Results[0].Snapshots {
 		run.Results[0].Snapshots[i].Server = []runfile.Server{{Source: "gpus", Figures: map[string]float64{runfile.ServerGPUPower: 4200}}}
 	}
-	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
-	for m, want := range map[figures.Metric]float64{
-		figures.TokensPerUser: 1000. / 36, figures.TokensPerGPU: 2100. / 8, figures.GoodputPerGPU: 21. / 8, figures.CostPerMillionTokens: 8 * 2.5 / 3600 / 2100 * 1e6,
-		figures.JoulesPerToken: 2,
+	l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	for m, want := range map[Metric]float64{
+		TokensPerUser: 1000. / 36, TokensPerGPU: 2100. / 8, GoodputPerGPU: 21. / 8, CostPerMillionTokens: 8 * 2.5 / 3600 / 2100 * 1e6,
+		JoulesPerToken: 2,
 	} {
 		if f := l.Figure(m); math.Abs(f.Value-want) > 0.05*want || !(f.Low <= f.Value && f.Value <= f.High) {
 			t.Errorf("%s is %+v, want about %g", m, f, want)
 		}
 	}
 	run.Hardware = nil
-	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Has(figures.TokensPerGPU) || !l.Has(figures.TokensPerUser) {
+	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Has(TokensPerGPU) || !l.Has(TokensPerUser) {
 		t.Error("without GPUs there is a figure for each of them, or none for users")
 	}
 }
@@ -118,11 +116,11 @@ func TestASpoiledRunIsNotJudged(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
 	b := &run.Results[0].Snapshots[0].Blocks[0]
 	b.Outcomes[probe.NotSent] = 1
-	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Limit != "" || !strings.Contains(strings.Join(l.Warnings, "\n"), "1 of") {
+	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Limit != "" || !strings.Contains(strings.Join(l.Warnings, "\n"), "1 of") {
 		t.Errorf("one turn that was not sent: limit %q, warnings %q", l.Limit, l.Warnings)
 	}
 	b.NotJudged = 10_000
-	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Limit == "" || !strings.Contains(strings.Join(l.Warnings, "\n"), "not judged") {
+	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Limit == "" || !strings.Contains(strings.Join(l.Warnings, "\n"), "not judged") {
 		t.Errorf("thousands that were left out: limit %q, warnings %q", l.Limit, l.Warnings)
 	}
 }
@@ -130,29 +128,29 @@ func TestASpoiledRunIsNotJudged(t *testing.T) {
 func TestARunWithErrorsIsLeftOut(t *testing.T) {
 	bad := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 0.5, Limit: 10}}})
 	good := reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{60}, Repetitions: 2})
-	alone := figures.FromRuns([]*runfile.Run{good}).Series[0].Levels[0]
-	both := figures.FromRuns([]*runfile.Run{good, bad}).Series[0].Levels[0]
+	alone := FromRuns([]*runfile.Run{good}).Series[0].Levels[0]
+	both := FromRuns([]*runfile.Run{good, bad}).Series[0].Levels[0]
 	if both.Runs != 3 || both.Valid != 2 || len(both.Excluded) != 1 || !strings.Contains(both.Excluded[0], "% errors") {
 		t.Fatalf("%d/%d valid, left out %q", both.Valid, both.Runs, both.Excluded)
 	}
-	if a, b := alone.Figure(figures.TTFTP50), both.Figure(figures.TTFTP50); a.Value != b.Value || a.N != b.N {
+	if a, b := alone.Figure(TTFTP50), both.Figure(TTFTP50); a.Value != b.Value || a.N != b.N {
 		t.Errorf("TTFT %g of %d turns with the bad run, %g of %d without", b.Value, b.N, a.Value, a.N)
 	}
-	if pct := both.Value(figures.ErrorPct); !(pct > figures.MaxErrorPct) || both.Errors["http_429"] == 0 {
+	if pct := both.Value(ErrorPct); !(pct > MaxErrorPct) || both.Errors["http_429"] == 0 {
 		t.Errorf("%.1f %% errors, by outcome %v: the bad run's errors are gone", pct, both.Errors)
 	}
 }
 
 func TestFailuresAtInfinity(t *testing.T) {
-	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{120}})})
+	s := FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{120}})})
 	l := s.Series[0].Levels[0] // one in five is refused
-	if l.Valid != 0 || !l.Figure(figures.TTFTP95).Known() {
-		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure(figures.TTFTP95))
+	if l.Valid != 0 || !l.Figure(TTFTP95).Known() {
+		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure(TTFTP95))
 	}
-	if f := l.Figure(figures.TTFTP95.ForTurns(figures.WithFailures)); !math.IsInf(f.Value, 1) || !f.Known() {
+	if f := l.Figure(TTFT.Quantile(WithFailures, 1)); !math.IsInf(f.Value, 1) || !f.Known() {
 		t.Errorf("TTFT p95 with failures %+v, want +∞", f)
 	}
-	if a, b := l.Value(figures.TTFTP50), l.Value(figures.TTFTP50.ForTurns(figures.WithFailures)); !(b > a) || math.IsInf(b, 0) {
+	if a, b := l.Value(TTFTP50), l.Value(TTFT.Quantile(WithFailures, 0)); !(b > a) || math.IsInf(b, 0) {
 		t.Errorf("TTFT p50 %g, with failures %g", a, b)
 	}
 }
@@ -162,15 +160,15 @@ func TestTooFewTurnsGiveNoQuantile(t *testing.T) {
 	snapshots := run.Results[0].Snapshots[:1]
 	snapshots[0].Blocks = snapshots[0].Blocks[:1]
 	run.Results[0].Snapshots = snapshots
-	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
-	f := l.Figure(figures.TTFTP99)
+	l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	f := l.Figure(TTFTP99)
 	if f.Known() || f.Needed != 368 || f.N > 200 {
 		t.Errorf("p99 of %d turns: %+v, want none and 368 needed", f.N, f)
 	}
-	if m := figures.TTFTP99; !strings.Contains(m.Cell(f), "of 368 turns)") {
+	if m := TTFTP99; !strings.Contains(m.Cell(f), "of 368 turns)") {
 		t.Errorf("printed as %q", m.Cell(f))
 	}
-	if !l.Figure(figures.TTFTP50).Known() {
+	if !l.Figure(TTFTP50).Known() {
 		t.Error("p50 is not known")
 	}
 }
@@ -183,20 +181,20 @@ func TestTailFailuresCount(t *testing.T) {
 		tail.Observe(hung, reporttest.SLOs())
 	}
 	run.Results[0].Tail = tail
-	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
 	if without := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}}); l.Errors["timeout_first_token"] != 40 ||
-		!(l.Verdict.Confidence < figures.FromRuns([]*runfile.Run{without}).Series[0].Levels[0].Verdict.Confidence) {
+		!(l.Verdict.Confidence < FromRuns([]*runfile.Run{without}).Series[0].Levels[0].Verdict.Confidence) {
 		t.Errorf("errors %v, %+v: the turns that hung at the end are gone", l.Errors, l.Verdict)
 	}
 }
 
 func TestRepetitionsThatDisagree(t *testing.T) {
 	quick := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Repetitions: 2})
-	if l := figures.FromRuns([]*runfile.Run{quick}).Series[0].Levels[0]; len(l.Warnings) > 0 {
+	if l := FromRuns([]*runfile.Run{quick}).Series[0].Levels[0]; len(l.Warnings) > 0 {
 		t.Errorf("equal repetitions: %q", l.Warnings)
 	}
 	slow := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1.3}}})
-	l := figures.FromRuns([]*runfile.Run{quick, slow}).Series[0].Levels[0]
+	l := FromRuns([]*runfile.Run{quick, slow}).Series[0].Levels[0]
 	if all := strings.Join(l.Warnings, " "); !strings.Contains(all, "the repetitions disagree: TTFT p50 is") {
 		t.Errorf("warnings %q", all)
 	}
@@ -208,7 +206,7 @@ func TestDecidedEarlyIsNoWarning(t *testing.T) {
 	run.Results[0].Verdict = &runfile.LevelVerdict{Met: true, Decided: runfile.DecidedEarly}
 	run.Results[1].State, run.Results[1].Why = runfile.EndedEarly, "the target is gone"
 	run.Results[1].Verdict = &runfile.LevelVerdict{Decided: runfile.DecidedMeasured}
-	s := figures.FromRuns([]*runfile.Run{run})
+	s := FromRuns([]*runfile.Run{run})
 	if l := s.Series[0].Levels[0]; len(l.Warnings) > 0 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "level 40, repetition 1 was decided early: every objective is met") {
 		t.Errorf("warnings %q, notes %q", l.Warnings, s.Notes)
 	}
@@ -222,14 +220,14 @@ func TestDecidedEarlyIsNoWarning(t *testing.T) {
 
 func TestDrift(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
-	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Drift != 0 {
+	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Drift != 0 {
 		t.Errorf("a steady level drifts by %g, as ln", l.Drift)
 	}
 	for i := range run.Results[0].Snapshots {
 		worse := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1 + float64(i)}}})
 		run.Results[0].Snapshots[i] = worse.Results[0].Snapshots[0]
 	}
-	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; !(l.Drift > math.Log(1.5) && l.Drift < math.Log(5)) {
+	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; !(l.Drift > math.Log(1.5) && l.Drift < math.Log(5)) {
 		t.Errorf("a level that gets three times slower drifts by %g, as ln", l.Drift)
 	}
 }
@@ -252,9 +250,9 @@ func TestDifference(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			other := base()
 			tt.change(other)
-			a, b := figures.FromRuns([]*runfile.Run{base()}), figures.FromRuns([]*runfile.Run{other})
+			a, b := FromRuns([]*runfile.Run{base()}), FromRuns([]*runfile.Run{other})
 			a.File, b.File = "a", "b"
-			got := figures.Difference(a, b)
+			got := Difference(a, b)
 			if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("difference %q, want %q", got, tt.want)
 			}
@@ -264,23 +262,23 @@ func TestDifference(t *testing.T) {
 
 func TestJoinTellsSeriesApart(t *testing.T) {
 	variants := []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}
-	of := func(name string, v []reporttest.Variant) *figures.Study {
-		s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: v})})
+	of := func(name string, v []reporttest.Variant) *Study {
+		s := FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: v})})
 		s.Name = name
 		return s
 	}
 	for _, tt := range []struct {
 		name, want string
-		studies    []*figures.Study
+		studies    []*Study
 	}{
-		{"one variant each", "old|new", []*figures.Study{of("old", variants[:1]), of("new", variants[:1])}},
-		{"the same variants", "old rr|old kv|new rr|new kv", []*figures.Study{of("old", variants), of("new", variants)}},
-		{"one beside two", "old|rr|kv", []*figures.Study{of("old", []reporttest.Variant{{Name: "x", Slowdown: 1}}), of("new", variants)}},
-		{"alone", "rr|kv", []*figures.Study{of("old", variants)}},
+		{"one variant each", "old|new", []*Study{of("old", variants[:1]), of("new", variants[:1])}},
+		{"the same variants", "old rr|old kv|new rr|new kv", []*Study{of("old", variants), of("new", variants)}},
+		{"one beside two", "old|rr|kv", []*Study{of("old", []reporttest.Variant{{Name: "x", Slowdown: 1}}), of("new", variants)}},
+		{"alone", "rr|kv", []*Study{of("old", variants)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var names []string
-			for _, s := range figures.Join(tt.studies).Series {
+			for _, s := range Join(tt.studies).Series {
 				names = append(names, s.Name)
 			}
 			if got := strings.Join(names, "|"); got != tt.want {
@@ -298,14 +296,14 @@ func TestRunsProveTogether(t *testing.T) {
 		s := &run.Results[0].Snapshots
 		*s = (*s)[:1]
 		(*s)[0].Blocks = (*s)[0].Blocks[:2] // about 270 turns, too few
-		run.Results[0].Verdict = figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0].Verdict
+		run.Results[0].Verdict = FromRuns([]*runfile.Run{run}).Series[0].Levels[0].Verdict
 		run.Capacities = []runfile.Capacity{{Variant: "default"}}
 		return run
 	}
-	if c := figures.FromRuns([]*runfile.Run{of(1)}).Capacities[0]; c.Level != nil {
+	if c := FromRuns([]*runfile.Run{of(1)}).Capacities[0]; c.Level != nil {
 		t.Errorf("one run: %+v, want nothing proven", c)
 	}
-	all := figures.FromRuns([]*runfile.Run{of(1), of(2)}).Capacities
+	all := FromRuns([]*runfile.Run{of(1), of(2)}).Capacities
 	if len(all) != 1 || all[0].Level == nil || *all[0].Level != 40 {
 		t.Errorf("two runs: %+v, want 40", all)
 	}
@@ -316,27 +314,27 @@ func TestJudgeBy(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
 	run.Capacities = []runfile.Capacity{{Variant: "default"}}
 	run.Results[0].State, run.Results[0].Verdict = runfile.EndedEarly, &runfile.LevelVerdict{Lost: []string{"ttft"}, Standing: runfile.Missed}
-	s := figures.FromRuns([]*runfile.Run{run})
-	if l := s.Series[0].Levels[0]; !s.Has(figures.GoodputPerSecond) || l.Verdict == nil || len(s.Capacities) != 1 {
+	s := FromRuns([]*runfile.Run{run})
+	if l := s.Series[0].Levels[0]; !s.Has(GoodputPerSecond) || l.Verdict == nil || len(s.Capacities) != 1 {
 		t.Fatalf("the run has no goodput, loss or capacity: %+v", l)
 	}
-	s.JudgeBy([]figures.Objective{{Name: "other", Timing: figures.TTFT, Share: 95, Threshold: 1}})
-	if l := s.Series[0].Levels[0]; s.Has(figures.GoodputPerSecond) || l.Verdict != nil || !l.GivenUp || len(s.Capacities) != 0 || s.Objectives[0].Name != "other" {
+	s.JudgeBy([]Objective{{Name: "other", Timing: TTFT, Share: 95, Threshold: 1}})
+	if l := s.Series[0].Levels[0]; s.Has(GoodputPerSecond) || l.Verdict != nil || !l.GivenUp || len(s.Capacities) != 0 || s.Objectives[0].Name != "other" {
 		t.Errorf("judged anew: %+v, level %+v", s, l)
 	}
 }
 
 // TestJoinKeepsWhoseThingsAre: capacities and deployments keep the name of their column.
 func TestJoinKeepsWhoseThingsAre(t *testing.T) {
-	of := func(name string, level float64) *figures.Study {
+	of := func(name string, level float64) *Study {
 		run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}})
 		run.Deployment = []runfile.Parameter{{Name: "GPU", Value: "3x"}, {Name: "router", Value: "kv", Variant: "kv"}}
-		s := figures.FromRuns([]*runfile.Run{run})
+		s := FromRuns([]*runfile.Run{run})
 		s.Capacities = []runfile.Capacity{{Variant: "rr", Level: &level}, {Variant: "kv", Level: &level}}
 		s.Name = name
 		return s
 	}
-	joined := figures.Join([]*figures.Study{of("old", 40), of("new", 60)})
+	joined := Join([]*Study{of("old", 40), of("new", 60)})
 	var got []string
 	for _, c := range joined.Capacities {
 		got = append(got, fmt.Sprintf("%s %g", c.Variant, *c.Level))
@@ -352,11 +350,11 @@ func TestJoinKeepsWhoseThingsAre(t *testing.T) {
 
 func TestQuantilesAreWithinAHundredth(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
-	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
 	// Log-normal with σ = 0.04 and a mean of 36 ms: the p95 is 5.5 % … 7 % above the median,
 	// which 3,800 turns determine within 0.5 %.
 	tpot := 36.0 * math.Exp(-0.04*0.04/2)
-	for m, want := range map[figures.Metric]float64{figures.TPOTP50: tpot, figures.TPOTP95: tpot * math.Exp(1.645*0.04), figures.TPOTP99: tpot * math.Exp(2.326*0.04)} {
+	for m, want := range map[Metric]float64{TPOTP50: tpot, TPOTP95: tpot * math.Exp(1.645*0.04), TPOTP99: tpot * math.Exp(2.326*0.04)} {
 		f := l.Figure(m)
 		if math.Abs(f.Value-want) > 0.006*want || f.Low > 1.005*want || f.High < 0.995*want {
 			t.Errorf("%s is %.2f (%.2f to %.2f), want %.2f", m, f.Value, f.Low, f.High, want)
@@ -367,11 +365,11 @@ func TestQuantilesAreWithinAHundredth(t *testing.T) {
 // TestEarlierVersions reads a run of version 1, which had sketches, and marks a level that was
 // not loaded because of its start rate.
 func TestEarlierVersions(t *testing.T) {
-	s, err := figures.Read("testdata/version1.json")
+	s, err := Read("testdata/version1.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := s.Series[0].Levels[0].Figure(figures.TTFTP50)
+	f := s.Series[0].Levels[0].Figure(TTFTP50)
 	if s.Run.Format != 1 || !f.Ranged() || f.N == 0 {
 		t.Errorf("format %d, TTFT p50 %+v", s.Run.Format, f)
 	}

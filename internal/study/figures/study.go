@@ -1,9 +1,7 @@
-// Package figures holds the contents of reports: levels with named figures, read from runs of
-// this program or from other tools' reports, and conclusions from them: compliance with SLOs,
-// saturation, comparisons, warnings and the gate for changes.
+// Package figures holds the contents of studies: levels with named figures, read from runs of
+// this program or from other tools' reports. Package report draws conclusions from them.
 //
-// Times are milliseconds and shares are percent, as in other tools' reports. Nothing is rounded
-// before a conclusion unless a figure is only known as printed.
+// Times are milliseconds and shares are percent, as in other tools' reports.
 package figures
 
 import (
@@ -110,8 +108,13 @@ type Figure struct {
 // Plain returns a figure without an interval.
 func Plain(v float64) Figure { return Figure{Value: v, Low: math.NaN(), High: math.NaN()} }
 
-// unknown returns the figure of something that was not measured.
 func unknown() Figure { return Plain(math.NaN()) }
+
+// times returns the figure in another unit.
+func (f Figure) times(factor float64) Figure {
+	f.Value, f.Low, f.High = factor*f.Value, factor*f.Low, factor*f.High
+	return f
+}
 
 // Known reports whether the value can be used.
 func (f Figure) Known() bool { return !math.IsNaN(f.Value) && f.Needed <= f.N }

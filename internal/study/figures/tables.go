@@ -81,7 +81,6 @@ func (s *Study) addTargets(t table) {
 // validRuns stands for the column with the number of valid runs.
 const validRuns Metric = "valid runs"
 
-// metricTitled returns the metric of a column title.
 func metricTitled(title string) (Metric, bool) {
 	title = strings.ToLower(title)
 	if m := timingTitle.FindStringSubmatch(title); m != nil {

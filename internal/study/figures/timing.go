@@ -50,12 +50,13 @@ func (l *Level) addStatistics(t Timing, series []stats.Series, values *runfile.S
 		}
 	}
 	variance := ratioFigure(squares)
-	for s, f := range map[Statistic]Figure{
-		Mean: ratioFigure(sums),
-		SD:   {Value: math.Sqrt(variance.Value), Low: math.Sqrt(variance.Low), High: math.Sqrt(variance.High)},
-		Min:  Plain(values.Min()), Max: Plain(values.Max()),
+	for name, f := range map[string]Figure{
+		"mean": ratioFigure(sums),
+		SD:     {Value: math.Sqrt(variance.Value), Low: math.Sqrt(variance.Low), High: math.Sqrt(variance.High)},
+		"min":  Plain(values.Quantile(0)), "max": Plain(values.Quantile(1)),
 	} {
-		l.Figures[t.Statistic(s)] = Figure{Value: 1000 * f.Value, Low: 1000 * f.Low, High: 1000 * f.High, N: n}
+		f.N = n
+		l.Figures[t.Statistic(name)] = f.times(1000)
 	}
 }
 
@@ -77,7 +78,6 @@ func timingSeries(results []runfile.Result, timing Timing, turns Turns) []stats.
 	return all
 }
 
-// distribution returns one latency of a kind of turn.
 func (t Timing) distribution(d runfile.Distributions) runfile.Distribution {
 	return map[Timing]runfile.Distribution{TTFT: d.TTFT, AnswerTTFT: d.AnswerTTFT, TPOT: d.TPOT, NTPOT: d.NTPOT, ITL: d.ITL, Latency: d.Latency}[t]
 }
@@ -88,25 +88,24 @@ func (l *Level) addTiming(m Metric, e stats.Quantile) {
 	if math.IsNaN(e.Value) {
 		return
 	}
-	f := Figure{Value: 1000 * e.Value, Low: 1000 * e.Low, High: 1000 * e.High, N: e.N, Quantile: true}
+	f := Figure{Value: e.Value, Low: e.Low, High: e.High, N: e.N, Quantile: true}
 	if least := stats.MinTurns(e.Q); e.N < least {
 		f.Needed = least
 	}
-	l.Figures[m] = f
+	l.Figures[m] = f.times(1000)
 }
 
 // addLags adds the prober's own lateness.
 func (l *Level) addLags(results []runfile.Result) {
-	for m, of := range map[Metric]func(runfile.Block) *sketch.Sketch{
+	for m, lag := range map[Metric]func(runfile.Block) *sketch.Sketch{
 		ScheduleLagP99: func(b runfile.Block) *sketch.Sketch { return b.ScheduleLag },
 		ReadLagP99:     func(b runfile.Block) *sketch.Sketch { return b.ReadLag },
 		AddedTTFTP99:   func(b runfile.Block) *sketch.Sketch { return b.AddedTTFT },
 		AddedGapP99:    func(b runfile.Block) *sketch.Sketch { return b.AddedGap },
 	} {
-		lags := runfile.Lags(results, of)
-		if n := lags.Count(); n > 0 {
+		if lags := runfile.Lags(results, lag); lags.Count() > 0 {
 			f := Plain(1000 * lags.Quantile(0.99))
-			f.N = n
+			f.N = lags.Count()
 			l.Figures[m] = f
 		}
 	}
@@ -207,11 +206,7 @@ func (l *Level) addRates(results []runfile.Result) {
 		}
 	}
 	l.Figures[ConversationStartsPerSecond] = ratioFigure(starts)
-	l.addHitRate(results)
-}
-
-// addHitRate uses the usage in the answers; without it addServer adds the server's own figure.
-func (l *Level) addHitRate(results []runfile.Result) {
+	// The usage in the answers gives the hit rate. Without it addServer adds the server's own.
 	cached := pairs(results, func(b runfile.Block) stats.Pair {
 		if b.Tokens.Cached == nil || b.Tokens.CachedOf == nil {
 			return stats.Pair{}
@@ -235,7 +230,6 @@ func ratioFigure(all [][]stats.Pair) Figure {
 
 func (l *Level) addInFlight(results []runfile.Result) {
 	var weighted, seconds float64
-	most := -1
 	for _, r := range results {
 		for _, s := range r.Snapshots {
 			if s.InFlightMean != nil {
@@ -243,14 +237,12 @@ func (l *Level) addInFlight(results []runfile.Result) {
 				seconds += s.Seconds
 			}
 			if s.InFlightMax != nil {
-				most = max(most, *s.InFlightMax)
+				most := max(l.Figures[InFlightMax].Value, float64(*s.InFlightMax))
+				l.Figures[InFlightMax] = Plain(most)
 			}
 		}
 	}
 	if seconds > 0 {
 		l.Figures[InFlightMean] = Plain(weighted / seconds)
-	}
-	if most >= 0 {
-		l.Figures[InFlightMax] = Plain(float64(most))
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// turnLogBeside returns the path of the turn log beside a run, or "".
 func turnLogBeside(run string) string {
 	path := filepath.Join(filepath.Dir(run), runfile.TurnsFile)
 	if _, err := os.Stat(path); err != nil {
@@ -25,12 +24,8 @@ func turnLogBeside(run string) string {
 
 // isTurnLog recognises a turn log, plain or compressed, by its first bytes.
 func isTurnLog(data []byte) bool {
-	for _, head := range []string{"{\"at\":", "\x28\xb5\x2f\xfd", "\x1f\x8b"} {
-		if bytes.HasPrefix(data, []byte(head)) {
-			return true
-		}
-	}
-	return false
+	heads := []string{"{\"at\":", "\x28\xb5\x2f\xfd", "\x1f\x8b"}
+	return slices.ContainsFunc(heads, func(head string) bool { return bytes.HasPrefix(data, []byte(head)) })
 }
 
 func parseTurnLog(path string, data []byte) (*Study, error) {

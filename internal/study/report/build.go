@@ -12,25 +12,25 @@ import (
 // builder collects the sections of a study.
 type builder struct {
 	s        *figures.Study
-	capacity []figures.Compliance
-	warnings [][]figures.Warning
+	capacity []Compliance
+	warnings [][]warning
 	// level is the header of the first column: "Concurrency" or "Rate".
 	level string
 	// compares is set with several series; the first is the baseline.
 	compares bool
 	baseline figures.Series
-	doc      Document
+	doc      document
 }
 
-// Build makes the report of a study. The first of several series is the baseline.
-func Build(s *figures.Study) (Document, error) {
+// buildDocument makes the report of a study. The first of several series is the baseline.
+func buildDocument(s *figures.Study) (document, error) {
 	if len(s.Series) == 0 {
-		return Document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
+		return document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
 	}
 	level := s.LevelName()
 	b := &builder{
-		s: s, capacity: figures.Comply(s), warnings: figures.Group(figures.Warnings(s)), level: strings.ToUpper(level[:1]) + level[1:],
-		compares: len(s.Series) > 1, baseline: s.Series[0], doc: Document{Title: s.Title},
+		s: s, capacity: Comply(s), warnings: groupWarnings(studyWarnings(s)), level: strings.ToUpper(level[:1]) + level[1:],
+		compares: len(s.Series) > 1, baseline: s.Series[0], doc: document{Title: s.Title},
 	}
 	b.addVerdicts()
 	if n := len(b.warnings); n > 0 {
@@ -53,7 +53,7 @@ func Build(s *figures.Study) (Document, error) {
 	b.comparison()
 	b.statistics()
 	b.notes()
-	b.section("Reference Data (JSON)").add(Block{Code: briefJSON(s), Language: "json"})
+	b.section("Reference Data (JSON)").add(block{Code: briefJSON(s), Language: "json"})
 	return b.doc, nil
 }
 
@@ -75,7 +75,7 @@ func (b *builder) addWarnings() {
 }
 
 // warningPlaces returns "kv, concurrency 40, 50; rr, concurrency 40".
-func warningPlaces(all []figures.Warning) string {
+func warningPlaces(all []warning) string {
 	var where []string
 	levels := map[string][]float64{}
 	for _, w := range all {
@@ -91,39 +91,37 @@ func warningPlaces(all []figures.Warning) string {
 	return strings.Join(where, "; ")
 }
 
-// section starts a section and returns it.
-func (b *builder) section(title string) *Section {
-	b.doc.Sections = append(b.doc.Sections, Section{Title: title})
+func (b *builder) section(title string) *section {
+	b.doc.Sections = append(b.doc.Sections, section{Title: title})
 	return &b.doc.Sections[len(b.doc.Sections)-1]
 }
 
-func (b *builder) subsection(title string) *Section {
+func (b *builder) subsection(title string) *section {
 	s := b.section(title)
 	s.Sub = true
 	return s
 }
 
 // table adds a section with one table, unless it has no rows.
-func (b *builder) table(title string, t Table) {
+func (b *builder) table(title string, t table) {
 	if len(t.Rows) > 0 {
 		b.section(title).table(t)
 	}
 }
 
 // subtable adds a subsection with one table, unless it has no rows.
-func (b *builder) subtable(title string, t Table) {
+func (b *builder) subtable(title string, t table) {
 	if len(t.Rows) > 0 {
 		b.subsection(title).table(t)
 	}
 }
 
-// formatLevel returns "50" or "0.75".
 func formatLevel(v float64) string { return fmt.Sprintf("%g", v) }
 
 // column is a column of a table by level, repeated for each series.
 type column struct {
 	title string
-	cell  func(figures.Level) Cell
+	cell  func(figures.Level) cell
 	// of selects series; nil selects all.
 	of func(figures.Series) bool
 }
@@ -131,8 +129,8 @@ type column struct {
 func (c column) shows(s figures.Series) bool { return c.of == nil || c.of(s) }
 
 // byLevel returns a table with a row per level, without rows if columns is empty.
-func (b *builder) byLevel(columns ...column) Table {
-	t := Table{Header: []string{b.level}}
+func (b *builder) byLevel(columns ...column) table {
+	t := table{Header: []string{b.level}}
 	for _, c := range columns {
 		for _, s := range b.s.Series {
 			if !c.shows(s) {
@@ -155,7 +153,7 @@ func (b *builder) byLevel(columns ...column) Table {
 				if !c.shows(s) {
 					continue
 				}
-				cell := Cell{"–", Unknown}
+				cell := cell{"–", classUnknown}
 				if l, ok := s.Level(v); ok {
 					cell = markUnsound(c.cell(l), l)
 				}
@@ -168,8 +166,8 @@ func (b *builder) byLevel(columns ...column) Table {
 }
 
 // markUnsound marks figures of unsound levels.
-func markUnsound(c Cell, l figures.Level) Cell {
-	if figures.Unsound(l) != "" {
+func markUnsound(c cell, l figures.Level) cell {
+	if unsound(l) != "" {
 		c.Text += " †"
 	}
 	return c
@@ -180,23 +178,21 @@ func (b *builder) metricColumns(metrics ...figures.Metric) []column {
 	var all []column
 	for _, m := range metrics {
 		if b.s.Has(m) {
-			all = append(all, column{title: m.Title(), cell: func(l figures.Level) Cell { return figure(m, l) }})
+			all = append(all, column{title: m.Title(), cell: func(l figures.Level) cell { return figure(m, l) }})
 		}
 	}
 	return all
 }
 
-// figure returns a level's cell of a metric.
-func figure(m figures.Metric, l figures.Level) Cell {
+func figure(m figures.Metric, l figures.Level) cell {
 	f := l.Figure(m)
 	if !f.Known() {
-		return Cell{m.Cell(f), Unknown}
+		return cell{m.Cell(f), classUnknown}
 	}
-	return Cell{Text: m.Cell(f)}
+	return cell{Text: m.Cell(f)}
 }
 
-// columnIf returns a column if a level satisfies holds.
-func (b *builder) columnIf(holds func(figures.Level) bool, title string, cell func(figures.Level) Cell) []column {
+func (b *builder) columnIf(holds func(figures.Level) bool, title string, cell func(figures.Level) cell) []column {
 	if !b.s.Any(holds) {
 		return nil
 	}
@@ -205,8 +201,8 @@ func (b *builder) columnIf(holds func(figures.Level) bool, title string, cell fu
 
 // parameters returns a table of names and values. It names the variants if a value does not
 // apply to all, and the source of values from the deployment.
-func parameters(list []runfile.Parameter) Table {
-	t := Table{Header: []string{"Parameter", "Value"}, Left: true}
+func parameters(list []runfile.Parameter) table {
+	t := table{Header: []string{"Parameter", "Value"}, Left: true}
 	if slices.ContainsFunc(list, func(p runfile.Parameter) bool { return p.Source != "" }) {
 		t.Header = append(t.Header, "Source")
 	}
@@ -233,7 +229,7 @@ func parameters(list []runfile.Parameter) Table {
 func (b *builder) notes() {
 	s := b.section("How to Read This")
 	var marks []string
-	if b.s.Any(func(l figures.Level) bool { return figures.Unsound(l) != "" }) {
+	if b.s.Any(func(l figures.Level) bool { return unsound(l) != "" }) {
 		marks = []string{"† marks the figures of a level of which nothing is concluded: it did not carry 95 % of the load that it is named by, or the prober itself distorted them."}
 	}
 	s.list(append([]string{

@@ -7,7 +7,6 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// comparison compares every other series with the first.
 func (b *builder) comparison() {
 	if !b.compares {
 		return
@@ -16,10 +15,10 @@ func (b *builder) comparison() {
 		b.section(fmt.Sprintf("Comparison: %s vs %s", series.Name, b.baseline.Name))
 		both := b.sharedLevels(series)
 		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.LatencyP50, figures.OutputTokensPerSecond} {
-			t := Table{Header: []string{b.level, b.baseline.Name + " " + m.Title(), series.Name + " " + m.Title(), "Change"}}
+			t := table{Header: []string{b.level, b.baseline.Name + " " + m.Title(), series.Name + " " + m.Title(), "Change"}}
 			for _, p := range both {
 				if d := p.delta(m); d.Known {
-					t.Rows = append(t.Rows, []Cell{{Text: formatLevel(p.base.At)}, figure(m, p.base), figure(m, p.other), change(d)})
+					t.Rows = append(t.Rows, []cell{{Text: formatLevel(p.base.At)}, figure(m, p.base), figure(m, p.other), change(d)})
 				}
 			}
 			b.subtable(m.Title()+" Comparison", t)
@@ -30,16 +29,15 @@ func (b *builder) comparison() {
 	b.summaries()
 }
 
-// levelPair is a level of the baseline and of another series.
 type levelPair struct{ base, other figures.Level }
 
-func (p levelPair) delta(m figures.Metric) figures.Delta { return figures.Between(m, p.base, p.other) }
+func (p levelPair) delta(m figures.Metric) delta { return compareFigures(m, p.base, p.other) }
 
 // sharedLevels returns the sound levels of both a series and the baseline.
 func (b *builder) sharedLevels(series figures.Series) []levelPair {
 	var both []levelPair
-	for _, l := range figures.Sound(series).Levels {
-		if x, ok := figures.Sound(b.baseline).Level(l.At); ok {
+	for _, l := range sound(series).Levels {
+		if x, ok := sound(b.baseline).Level(l.At); ok {
 			both = append(both, levelPair{x, l})
 		}
 	}
@@ -48,7 +46,7 @@ func (b *builder) sharedLevels(series figures.Series) []levelPair {
 
 // improvements adds a table of all metrics. Positive values are better.
 func (b *builder) improvements(series figures.Series, both []levelPair) {
-	t := Table{Header: []string{b.level}, Rows: make([][]Cell, len(both))}
+	t := table{Header: []string{b.level}, Rows: make([][]cell, len(both))}
 	for i, p := range both {
 		t.Rows[i] = cells(formatLevel(p.base.At))
 	}
@@ -69,24 +67,24 @@ func (b *builder) improvements(series figures.Series, both []levelPair) {
 	}
 }
 
-func improvement(d figures.Delta) Cell {
-	if !d.Known || d.Large() {
+func improvement(d delta) cell {
+	if !d.Known || d.large() {
 		return change(d) // percentages of thousands are unreadable
 	}
-	return Cell{Text: figures.Gain(d.Metric, d.Improvement()) + d.Caveat()}
+	return cell{Text: formatGain(d.Metric, d.improvement()) + d.caveat()}
 }
 
 // change is colored unless it has a caveat.
-func change(d figures.Delta) Cell {
-	c := Cell{Text: d.String()}
+func change(d delta) cell {
+	c := cell{Text: d.String()}
 	switch {
 	case !d.Known:
-		c.Class = Unknown
-	case d.Effect == "" || d.Caveat() != "":
-	case d.Improvement() > 0:
-		c.Class = Good
+		c.Class = classUnknown
+	case d.Effect == "" || d.caveat() != "":
+	case d.improvement() > 0:
+		c.Class = classGood
 	default:
-		c.Class = Bad
+		c.Class = classBad
 	}
 	return c
 }
@@ -97,7 +95,7 @@ func (b *builder) detail() {
 	if highest == 0 {
 		return
 	}
-	t := Table{Header: []string{"Metric"}, Left: true}
+	t := table{Header: []string{"Metric"}, Left: true}
 	for _, series := range b.s.Series {
 		t.Header = append(t.Header, series.Name)
 	}
@@ -131,15 +129,15 @@ func (b *builder) summaries() {
 }
 
 func (b *builder) improvementLines(series figures.Series, m figures.Metric) []string {
-	x := figures.Summarize(figures.Sound(series).Levels, func(l figures.Level) float64 {
-		base, _ := figures.Sound(b.baseline).Level(l.At)
-		return figures.Between(m, base, l).Improvement()
+	x := summarize(sound(series).Levels, func(l figures.Level) float64 {
+		base, _ := sound(b.baseline).Level(l.At)
+		return compareFigures(m, base, l).improvement()
 	})
 	if !x.Known {
 		return nil
 	}
 	name := fmt.Sprintf("%s: %s improvement", series.Name, m.Title())
-	first, last := figures.Gain(m, x.First.Value), figures.Gain(m, x.Last.Value)
+	first, last := formatGain(m, x.First.Value), formatGain(m, x.Last.Value)
 	if x.Levels == 1 {
 		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %s", name, b.s.LevelName(), formatLevel(x.First.At), first)}
 	}
@@ -150,17 +148,16 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 	return []string{
 		fmt.Sprintf("**%s at lowest %s (%s):** %s", name, b.s.LevelName(), formatLevel(x.First.At), first),
 		fmt.Sprintf("**%s at highest %s (%s):** %s", name, b.s.LevelName(), formatLevel(x.Last.At), last),
-		fmt.Sprintf("**%s, peak and range:** %s at %s, from %s (at %s), average %s", name, figures.Gain(m, x.Most.Value), formatLevel(x.Most.At),
-			figures.Gain(m, x.Least.Value), formatLevel(x.Least.At), figures.Gain(m, x.Mean)),
-		fmt.Sprintf("**%s, trend:** %s from %s at %s to %s at %s%s", name, x.Trend(), first, formatLevel(x.First.At), last, formatLevel(x.Last.At), detours),
+		fmt.Sprintf("**%s, peak and range:** %s at %s, from %s (at %s), average %s", name, formatGain(m, x.Most.Value), formatLevel(x.Most.At),
+			formatGain(m, x.Least.Value), formatLevel(x.Least.At), formatGain(m, x.Mean)),
+		fmt.Sprintf("**%s, trend:** %s from %s at %s to %s at %s%s", name, x.trend(), first, formatLevel(x.First.At), last, formatLevel(x.Last.At), detours),
 	}
 }
 
-// rangeLines describes a series by itself.
 func rangeLines(series figures.Series) []string {
 	var lines []string
-	summary := func(m figures.Metric) figures.Summary {
-		return figures.Summarize(figures.Sound(series).Levels, func(l figures.Level) float64 { return l.Value(m) })
+	summary := func(m figures.Metric) levelSummary {
+		return summarize(sound(series).Levels, func(l figures.Level) float64 { return l.Value(m) })
 	}
 	for _, m := range []figures.Metric{figures.KVHitRatePct, figures.OutputTokensPerSecond, figures.TurnsPerSecond} {
 		if x := summary(m); x.Known {

@@ -9,7 +9,6 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// findings adds conclusions on each series by itself.
 func (b *builder) findings() {
 	s := b.section("Findings")
 	var lines []string
@@ -21,7 +20,7 @@ func (b *builder) findings() {
 	lines = append(lines, b.notReached()...)
 	if b.compares {
 		for _, series := range b.s.Series {
-			lines = append(lines, figures.Saturate(series).Sentence(b.s.LevelName()))
+			lines = append(lines, saturate(series).sentence(b.s.LevelName()))
 		}
 	}
 	s.list(lines)
@@ -42,7 +41,6 @@ func (b *builder) notReached() (lines []string) {
 	return lines
 }
 
-// objectiveWords returns the objectives, separated by between.
 func (b *builder) objectiveWords(between string) string {
 	var words []string
 	for _, o := range b.s.Objectives {
@@ -51,7 +49,7 @@ func (b *builder) objectiveWords(between string) string {
 	return strings.Join(words, between)
 }
 
-func (b *builder) finding(c figures.Compliance) string {
+func (b *builder) finding(c Compliance) string {
 	slos, level := b.objectiveWords(" and "), b.s.LevelName()
 	switch {
 	case !c.Judged:
@@ -67,7 +65,7 @@ func (b *builder) finding(c figures.Compliance) string {
 }
 
 // capacityUndecided says why the capacity does not decide.
-func (b *builder) capacityUndecided(base, own figures.Compliance) string {
+func (b *builder) capacityUndecided(base, own Compliance) string {
 	level := b.s.LevelName()
 	switch {
 	case len(b.s.Objectives) == 0:
@@ -86,7 +84,7 @@ func (b *builder) capacityUndecided(base, own figures.Compliance) string {
 }
 
 // provenPart says which part of an observed capacity is proven, if not all.
-func (b *builder) provenPart(c figures.Compliance) string {
+func (b *builder) provenPart(c Compliance) string {
 	for _, p := range b.s.Capacities {
 		switch {
 		case p.Variant != c.Series:
@@ -103,7 +101,7 @@ func (b *builder) compliance() {
 	if len(b.s.Objectives) == 0 {
 		return
 	}
-	targets := Table{Header: []string{"Objective", "Target"}, Left: true}
+	targets := table{Header: []string{"Objective", "Target"}, Left: true}
 	for _, o := range b.s.Objectives {
 		targets.Rows = append(targets.Rows, cells(o.Name, fmt.Sprintf("%s, that is %g%% of turns good", o, o.Share)))
 	}
@@ -111,8 +109,8 @@ func (b *builder) compliance() {
 	s := b.section("SLO Compliance Matrix")
 	s.paragraph("PASS = " + b.objectiveWords(" AND "))
 	undecided := false
-	s.table(b.byLevel(column{title: "SLO", cell: func(l figures.Level) Cell {
-		v := figures.Judge(b.s.Objectives, l)
+	s.table(b.byLevel(column{title: "SLO", cell: func(l figures.Level) cell {
+		v := Judge(b.s.Objectives, l)
 		undecided = undecided || v.Standing == runfile.Undecided
 		return sloCell(v)
 	}}))
@@ -122,10 +120,9 @@ func (b *builder) compliance() {
 	b.winner()
 }
 
-// sloCell returns the cell of a level's SLO result.
-func sloCell(v figures.SLOResult) Cell {
-	class := map[runfile.Standing]Class{runfile.Met: Good, runfile.Missed: Bad}[v.Standing]
-	return Cell{v.String(), cmp.Or(class, Unknown)}
+func sloCell(v SLOResult) cell {
+	class := map[runfile.Standing]class{runfile.Met: classGood, runfile.Missed: classBad}[v.Standing]
+	return cell{v.String(), cmp.Or(class, classUnknown)}
 }
 
 func (b *builder) winner() {
@@ -134,7 +131,7 @@ func (b *builder) winner() {
 		title = "Highest Compliant Level"
 	}
 	s := b.section(title)
-	t := Table{Header: []string{"Label", "Max SLO-Compliant " + b.level}}
+	t := table{Header: []string{"Label", "Max SLO-Compliant " + b.level}}
 	goodput := b.s.Has(figures.GoodputPerSecond)
 	if goodput {
 		t.Header = append(t.Header, "Goodput there")
@@ -143,7 +140,7 @@ func (b *builder) winner() {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
 	for i, c := range b.capacity {
-		row := []Cell{{Text: c.Series}, foundCell(c.Judged, c.Highest > 0, formatLevel(c.Highest))}
+		row := []cell{{Text: c.Series}, foundCell(c.Judged, c.Highest > 0, formatLevel(c.Highest))}
 		if c.Winner {
 			row[0].Text += " **WINNER**"
 		}
@@ -151,7 +148,7 @@ func (b *builder) winner() {
 			row = append(row, figure(figures.GoodputPerSecond, c.At))
 		}
 		if b.compares {
-			row = append(row, cell(i == 0 || c.Judged && b.capacity[0].Judged, capacityChange(i, c, b.capacity[0])))
+			row = append(row, cellIf(i == 0 || c.Judged && b.capacity[0].Judged, capacityChange(i, c, b.capacity[0])))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -163,7 +160,7 @@ func (b *builder) winner() {
 	s.list(proven)
 }
 
-func capacityChange(i int, c, base figures.Compliance) string {
+func capacityChange(i int, c, base Compliance) string {
 	switch {
 	case i == 0:
 		return "—"
@@ -172,5 +169,5 @@ func capacityChange(i int, c, base figures.Compliance) string {
 	case base.Highest == 0:
 		return "the baseline has none"
 	}
-	return figures.Change(1+c.ChangePct/100, 0)
+	return formatChange(1+c.ChangePct/100, 0)
 }

@@ -14,7 +14,7 @@ import (
 // latencyPicture returns a picture of a latency's quantiles over levels with SLO and knee, nil
 // with too few points. With several series it shows the median and the quantile of the SLO
 // only, because more lines are hard to distinguish.
-func (b *builder) latencyPicture(t figures.Timing) *Picture {
+func (b *builder) latencyPicture(t figures.Timing) *picture {
 	var keys []figures.Metric
 	for i := range figures.Quantiles() {
 		keys = append(keys, t.Quantile(figures.AllTurns, i))
@@ -45,7 +45,6 @@ func (b *builder) drawable(key figures.Metric) bool {
 	return slices.ContainsFunc(b.s.Series, func(s figures.Series) bool { return countKnown(s, key) > 1 })
 }
 
-// countKnown counts the levels with a known figure.
 func countKnown(series figures.Series, key figures.Metric) int {
 	n := 0
 	for _, l := range series.Levels {
@@ -56,14 +55,13 @@ func countKnown(series figures.Series, key figures.Metric) int {
 	return n
 }
 
-func (b *builder) metricPicture(key figures.Metric) *Picture {
+func (b *builder) metricPicture(key figures.Metric) *picture {
 	unit := map[figures.Metric]string{figures.OutputTokensPerSecond: "output tokens/s", figures.GoodputPerSecond: "turns/s"}[key]
 	title, _, _ := strings.Cut(key.Title(), " (")
 	return b.drawPicture(string(key), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
 }
 
-// drawPicture returns a picture, nil with too few points.
-func (b *builder) drawPicture(name, title, unit string, keys []figures.Metric) *Picture {
+func (b *builder) drawPicture(name, title, unit string, keys []figures.Metric) *picture {
 	c := chart.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: chart.Axis{Label: b.level}, Y: chart.Axis{Unit: unit, Log: unit == "ms"}}
 	if unit != "ms" && unit != "%" {
 		c.Y.Label = unit
@@ -82,7 +80,7 @@ func (b *builder) drawPicture(name, title, unit string, keys []figures.Metric) *
 		return nil
 	}
 	c.Marks = b.chartMarks(keys)
-	return &Picture{File: name + ".svg", Chart: c}
+	return &picture{File: name + ".svg", Chart: c}
 }
 
 func (b *builder) lineName(series figures.Series, key figures.Metric, keys int) string {

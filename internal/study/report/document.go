@@ -1,5 +1,8 @@
-// Package report writes studies as Markdown, as one HTML page with charts, and as JSON, CSV and
-// SVG.
+// Package report draws conclusions from studies: compliance with SLOs, saturation, comparisons,
+// warnings, and the gate for changes. It writes them as Markdown, as one HTML page with charts,
+// and as JSON, CSV and SVG.
+//
+// Nothing is rounded before a conclusion unless a figure is only known as printed.
 package report
 
 import (
@@ -14,84 +17,82 @@ import (
 	"synthetic/internal/chart"
 )
 
-// Document is a report independent of its format.
-type Document struct {
+// document is a report independent of its format.
+type document struct {
 	Title string
 	// Verdicts and Picture are shown first.
-	Verdicts []Badge
-	Picture  *Picture
+	Verdicts []badge
+	Picture  *picture
 	// Lead holds the lines after them: date and warnings.
 	Lead     []string
-	Sections []Section
+	Sections []section
 }
 
-// Section is a heading and its contents.
-type Section struct {
+// section is a heading and its contents.
+type section struct {
 	Title string
 	// Sub marks a subsection of the previous section.
 	Sub    bool
-	Blocks []Block
+	Blocks []block
 }
 
-// Block has one of its fields set.
-type Block struct {
+// block has one of its fields set.
+type block struct {
 	Paragraph string
 	List      []string
-	Table     *Table
+	Table     *table
 	// Code is printed verbatim in Language.
 	Code, Language string
-	Picture        *Picture
+	Picture        *picture
 }
 
-// Table has rows with as many cells as the header. The first column names the row.
-type Table struct {
+// table has rows with as many cells as the header. The first column names the row.
+type table struct {
 	Header []string
-	Rows   [][]Cell
+	Rows   [][]cell
 	// Left aligns every column left; otherwise figures are centered.
 	Left bool
 }
 
-type Cell struct {
+type cell struct {
 	Text  string
-	Class Class
+	Class class
 }
 
-// Class colors a cell on the HTML page.
-type Class string
+// class colors a cell on the HTML page.
+type class string
 
-// Unknown marks missing figures.
+// classUnknown marks missing figures.
 const (
-	Good    Class = "good"
-	Bad     Class = "bad"
-	Unknown Class = "unknown"
+	classGood    class = "good"
+	classBad     class = "bad"
+	classUnknown class = "unknown"
 )
 
-// cells returns cells without a class.
-func cells(texts ...string) []Cell {
-	var all []Cell
+func cells(texts ...string) []cell {
+	var all []cell
 	for _, t := range texts {
-		all = append(all, Cell{Text: t})
+		all = append(all, cell{Text: t})
 	}
 	return all
 }
 
-// cell returns a text, or "n/a" if it is unknown.
-func cell(known bool, text string) Cell {
+// cellIf returns a text, or "n/a" if it is unknown.
+func cellIf(known bool, text string) cell {
 	if !known {
-		return Cell{"n/a", Unknown}
+		return cell{"n/a", classUnknown}
 	}
-	return Cell{Text: text}
+	return cell{Text: text}
 }
 
-// Picture is a chart and the name of its SVG file beside the report.
-type Picture struct {
+// picture is a chart and the name of its SVG file beside the report.
+type picture struct {
 	File  string
 	Chart chart.Chart
 }
 
-// pictures returns all pictures of the document.
-func (d Document) pictures() []*Picture {
-	var all []*Picture
+func (d document) pictures() []*picture {
+	var all []*picture
 	if d.Picture != nil {
 		all = append(all, d.Picture)
 	}
@@ -105,25 +106,25 @@ func (d Document) pictures() []*Picture {
 	return all
 }
 
-func (s *Section) add(b Block)           { s.Blocks = append(s.Blocks, b) }
-func (s *Section) paragraph(text string) { s.add(Block{Paragraph: text}) }
+func (s *section) add(b block)           { s.Blocks = append(s.Blocks, b) }
+func (s *section) paragraph(text string) { s.add(block{Paragraph: text}) }
 
-func (s *Section) list(items []string) {
+func (s *section) list(items []string) {
 	if len(items) > 0 {
-		s.add(Block{List: items})
+		s.add(block{List: items})
 	}
 }
 
-func (s *Section) picture(p *Picture) {
+func (s *section) picture(p *picture) {
 	if p != nil {
-		s.add(Block{Picture: p})
+		s.add(block{Picture: p})
 	}
 }
 
 // table adds a table unless it has no rows.
-func (s *Section) table(t Table) {
+func (s *section) table(t table) {
 	if len(t.Rows) > 0 {
-		s.add(Block{Table: &t})
+		s.add(block{Table: &t})
 	}
 }
 
@@ -138,8 +139,8 @@ var (
 	notPlain = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// Markdown returns the document with links to picture files beside it.
-func (d Document) Markdown() ([]byte, error) {
+// markdown returns the document with links to picture files beside it.
+func (d document) markdown() ([]byte, error) {
 	text := template.Must(template.New("report").Funcs(template.FuncMap{
 		"text": chart.MarkdownText, "cell": chart.MarkdownCell, "code": chart.MarkdownCode,
 	}).Parse(markdownSource))
@@ -150,12 +151,12 @@ func (d Document) Markdown() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// HTML returns the document as one self-contained page. It shows its pictures without scripts
+// html returns the document as one self-contained page. It shows its pictures without scripts
 // too.
-func (d Document) HTML() ([]byte, error) {
+func (d document) html() ([]byte, error) {
 	page := htmltemplate.Must(htmltemplate.New("page").Funcs(htmltemplate.FuncMap{
 		"text": inlineMarkup, "anchor": anchor,
-		"figure": func(p *Picture) (htmltemplate.HTML, error) { return chart.Figure(p.Chart) },
+		"figure": func(p *picture) (htmltemplate.HTML, error) { return chart.Figure(p.Chart) },
 		"style":  chart.Style, "charts": chart.Script,
 	}).Parse(pageSource))
 	var b bytes.Buffer

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"synthetic/internal/chart"
-
 	"synthetic/internal/study/figures"
 )
 
@@ -25,7 +24,7 @@ func (b *builder) economy() {
 
 // pareto returns the picture of speed per user against yield per GPU, or of all GPUs if their
 // number is unknown, with a point per level. It returns nil without such figures.
-func (b *builder) pareto() *Picture {
+func (b *builder) pareto() *picture {
 	yield, of := figures.TokensPerGPU, "tokens/s per GPU"
 	if !b.s.Has(yield) {
 		yield, of = figures.OutputTokensPerSecond, "output tokens/s"
@@ -37,7 +36,7 @@ func (b *builder) pareto() *Picture {
 	for i, series := range b.s.Series {
 		line := chart.Series{Name: series.Name, Color: i}
 		at := knee(series)
-		for _, l := range figures.Sound(series).Levels {
+		for _, l := range sound(series).Levels {
 			x, y := 1000/l.Value(figures.TPOTP50), l.Value(yield)
 			if math.IsNaN(x) || math.IsNaN(y) {
 				continue
@@ -54,5 +53,5 @@ func (b *builder) pareto() *Picture {
 	if len(c.Series) == 0 {
 		return nil
 	}
-	return &Picture{File: "pareto.svg", Chart: c}
+	return &picture{File: "pareto.svg", Chart: c}
 }

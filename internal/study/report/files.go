@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"synthetic/internal/atomicfile"
-
 	"synthetic/internal/study/figures"
 )
 
@@ -22,7 +21,7 @@ type File struct {
 // Files returns a study in every format: report.md, report.html, report.json, report.csv and
 // the pictures of the Markdown.
 func Files(s *figures.Study) ([]File, error) {
-	d, err := Build(s)
+	d, err := buildDocument(s)
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +30,8 @@ func Files(s *figures.Study) ([]File, error) {
 		name  string
 		write func() ([]byte, error)
 	}{
-		{"report.md", d.Markdown}, {"report.html", d.HTML},
-		{"report.json", func() ([]byte, error) { return JSON(s) }}, {"report.csv", func() ([]byte, error) { return CSV(s) }},
+		{"report.md", d.markdown}, {"report.html", d.html},
+		{"report.json", func() ([]byte, error) { return JSON(s) }}, {"report.csv", func() ([]byte, error) { return csvFile(s) }},
 	} {
 		data, err := format.write()
 		if err != nil {
@@ -60,9 +59,9 @@ func Write(dir string, files []File) error {
 	return nil
 }
 
-// CSV returns a row per level and series, with columns for the value and the interval of each
+// csvFile returns a row per level and series, with columns for the value and the interval of each
 // figure. Unknown values are empty.
-func CSV(s *figures.Study) ([]byte, error) {
+func csvFile(s *figures.Study) ([]byte, error) {
 	header := []string{s.LevelName(), "variant", "runs", "valid_runs", "slo"}
 	var metrics []figures.Metric
 	for _, m := range figures.Metrics() {
@@ -74,7 +73,7 @@ func CSV(s *figures.Study) ([]byte, error) {
 	rows := [][]string{header}
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			row := []string{formatLevel(l.At), series.Name, formatCount(l.Runs), formatCount(l.Valid), figures.Judge(s.Objectives, l).String()}
+			row := []string{formatLevel(l.At), series.Name, formatCount(l.Runs), formatCount(l.Valid), Judge(s.Objectives, l).String()}
 			for _, m := range metrics {
 				f := l.Figure(m)
 				if !f.Ranged() {

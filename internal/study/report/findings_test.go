@@ -24,7 +24,7 @@ func TestFindingsSayWhatIsProven(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := builder{s: &figures.Study{Capacities: tt.proven, Objectives: []figures.Objective{{Label: "TTFT", Share: 99, Threshold: 1000}}}}
-			c := figures.Compliance{Series: "kv", Judged: true, Highest: 4}
+			c := Compliance{Series: "kv", Judged: true, Highest: 4}
 			if got := b.finding(c); got != tt.want {
 				t.Errorf("finding %q, want %q", got, tt.want)
 			}

@@ -1,4 +1,4 @@
-package report_test
+package report
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"synthetic/internal/chart"
 	"synthetic/internal/study/figures"
-	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
 	"synthetic/tools/testkit/reporttest"
 )
@@ -37,7 +36,7 @@ func TestFirstScreen(t *testing.T) {
 		"speed decides nothing": {throughput(), "better", "b is better than a: TOPS +50.0%", "pareto.svg"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := report.Build(tt.s)
+			d, err := buildDocument(tt.s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +44,7 @@ func TestFirstScreen(t *testing.T) {
 			if v.Word != tt.word || !strings.Contains(v.Headline, tt.text) || d.Picture == nil || d.Picture.File != tt.picture {
 				t.Errorf("%+v with picture %v; want %s: %s, %s", v, d.Picture, tt.word, tt.text, tt.picture)
 			}
-			text, _ := d.Markdown()
+			text, _ := d.markdown()
 			_, after, ok := strings.Cut(string(text), "\n\n**")
 			if !ok || strings.Index(after, "](") > strings.Index(after, "## ") {
 				t.Errorf("the answer and its picture are not above the rest:\n%.900s", text)
@@ -75,7 +74,7 @@ func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 	s.Objectives = s.Objectives[:1]
 	for _, share := range []float64{99, 75} { // the tables have no p75
 		s.Objectives[0].Share = share
-		c := picture(t, s)
+		c := firstPicture(t, s)
 		want := []string{"round_robin p50", fmt.Sprintf("round_robin p%g", share), "kv_aware p50", fmt.Sprintf("kv_aware p%g", share)}
 		if names := names(c); !slices.Equal(names, want) || !c.Marks[0].Limit || c.Marks[0].Text != fmt.Sprintf("SLO TTFT p%g < 1000ms", share) {
 			t.Errorf("marks %+v beside %q, want %q", c.Marks, names, want)
@@ -86,15 +85,15 @@ func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 			delete(l.Figures, s.Objectives[0].Metric())
 		}
 	}
-	if c := picture(t, s); slices.ContainsFunc(c.Marks, func(m chart.Mark) bool { return m.Limit }) {
+	if c := firstPicture(t, s); slices.ContainsFunc(c.Marks, func(m chart.Mark) bool { return m.Limit }) {
 		t.Errorf("the line of an SLO stands in a picture of other values: %+v", c.Marks)
 	}
 }
 
 // picture returns the first picture of a report.
-func picture(t *testing.T, s *figures.Study) chart.Chart {
+func firstPicture(t *testing.T, s *figures.Study) chart.Chart {
 	t.Helper()
-	d, err := report.Build(s)
+	d, err := buildDocument(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package report_test
+package report
 
 import (
 	"bytes"
@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"synthetic/internal/study/figures"
-
-	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
 )
 
@@ -60,15 +58,15 @@ func checkReport(t *testing.T, s *figures.Study, text []byte) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	files, err := report.Files(s)
+	files, err := Files(s)
 	if err != nil {
 		t.Fatalf("read, and not reported: %v", err)
 	}
-	conditions, err := figures.ParseConditions("ttft_p99>1s,capacity<baseline*0.9")
+	conditions, err := ParseConditions("ttft_p99>1s,capacity<baseline*0.9")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, report.File{Name: "gate.md", Data: []byte(figures.GateMarkdown(s, figures.CheckConditions(s, conditions)))})
+	files = append(files, File{Name: "gate.md", Data: []byte(GateMarkdown(s, CheckConditions(s, conditions)))})
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 256<<20+10_000*uint64(len(text)) {
 		t.Errorf("%d bytes were allocated for a study of %d", took, len(text))

@@ -64,19 +64,19 @@ func briefLevel(s *figures.Study, l figures.Level) object {
 		}
 	}
 	if len(s.Objectives) > 0 {
-		o.add("slo", figures.Judge(s.Objectives, l).String())
+		o.add("slo", Judge(s.Objectives, l).String())
 	}
 	return o
 }
 
 // JSON returns the data of a report, with the keys and units of other tools' reports and more.
-// Unknown and infinite values are null.
+// classUnknown and infinite values are null.
 func JSON(s *figures.Study) ([]byte, error) {
 	objectives, compliant := []object{}, object{}
 	for _, x := range s.Objectives {
 		objectives = append(objectives, object{{"name", x.Name}, {"key", x.Metric()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
 	}
-	for _, c := range figures.Comply(s) {
+	for _, c := range Comply(s) {
 		var level *float64
 		if c.Judged {
 			level = &c.Highest
@@ -84,7 +84,7 @@ func JSON(s *figures.Study) ([]byte, error) {
 		compliant.add(c.Series, level)
 	}
 	warnings := []string{}
-	for _, w := range figures.Warnings(s) {
+	for _, w := range studyWarnings(s) {
 		warnings = append(warnings, w.String())
 	}
 	data, err := json.MarshalIndent(append(headJSON(s), object{
@@ -168,7 +168,7 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 		o.add("not_reached", l.NotReached)
 	}
 	if len(s.Objectives) > 0 {
-		o.add("slo", figures.Judge(s.Objectives, l).String())
+		o.add("slo", Judge(s.Objectives, l).String())
 	}
 	for _, extra := range []field{{"intervals", intervals}, {"turns", turns}, {"turns_needed", needed}} {
 		if len(extra.value.(object)) > 0 {

@@ -1,4 +1,4 @@
-package report_test
+package report
 
 import (
 	"encoding/csv"
@@ -15,7 +15,6 @@ import (
 
 	"synthetic/internal/chart"
 	"synthetic/internal/study/figures"
-	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
 	"synthetic/tools/testkit/reporttest"
 )
@@ -59,7 +58,7 @@ func TestGolden(t *testing.T) {
 // TestDataReadsBack: the JSON of a report can be read as a report.
 func TestDataReadsBack(t *testing.T) {
 	for name, s := range map[string]*figures.Study{"004": read(t, "004"), "000": read(t, "000"), "003": read(t, "003"), "variants": routings()} {
-		data, err := report.JSON(s)
+		data, err := JSON(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +102,7 @@ func TestSameKeys(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &want); err != nil {
 			t.Fatal(err)
 		}
-		data, err := report.JSON(read(t, name))
+		data, err := JSON(read(t, name))
 		if err != nil || json.Unmarshal(data, &got) != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +132,7 @@ func contains(t *testing.T, place string, want, got map[string]any) {
 }
 
 func TestCSV(t *testing.T) {
-	data, err := report.CSV(routings())
+	data, err := csvFile(routings())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,11 +160,11 @@ func TestPage(t *testing.T) {
 	s := routings()
 	s.Title = `<script>alert("x")</script>`
 	s.Series[0].Levels[0].Warnings = []string{"odd <b>text</b>"}
-	d, err := report.Build(s)
+	d, err := buildDocument(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := d.HTML()
+	page, err := d.html()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,9 +194,9 @@ func TestPage(t *testing.T) {
 
 // TestCellsAreColoredByTheirClass: the text of a cell does not matter.
 func TestCellsAreColoredByTheirClass(t *testing.T) {
-	page, err := report.Document{Sections: []report.Section{{Blocks: []report.Block{{Table: &report.Table{
-		Header: []string{"a", "b"}, Rows: [][]report.Cell{{{Text: "PASS"}, {Text: "n/a", Class: report.Good}}},
-	}}}}}}.HTML()
+	page, err := document{Sections: []section{{Blocks: []block{{Table: &table{
+		Header: []string{"a", "b"}, Rows: [][]cell{{{Text: "PASS"}, {Text: "n/a", Class: classGood}}},
+	}}}}}}.html()
 	if err != nil || !strings.Contains(string(page), `<th scope="row">PASS</th><td class="good">n/a</td>`) {
 		t.Errorf("%v:\n%s", err, page)
 	}
@@ -206,11 +205,11 @@ func TestCellsAreColoredByTheirClass(t *testing.T) {
 // TestFilesAreWholeAndLinked: every picture of the Markdown is written.
 func TestFilesAreWholeAndLinked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")
-	files, err := report.Files(routings())
+	files, err := Files(routings())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := report.Write(dir, files); err != nil {
+	if err := Write(dir, files); err != nil {
 		t.Fatal(err)
 	}
 	markdown, err := os.ReadFile(filepath.Join(dir, "report.md"))
@@ -235,7 +234,7 @@ func TestFilesAreWholeAndLinked(t *testing.T) {
 func TestNothingMeasured(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1})
 	run.Results, run.Interrupted = nil, "by a signal"
-	if _, err := report.Files(figures.FromRuns([]*runfile.Run{run})); err == nil || !strings.Contains(err.Error(), "no level was measured") {
+	if _, err := Files(figures.FromRuns([]*runfile.Run{run})); err == nil || !strings.Contains(err.Error(), "no level was measured") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -7,19 +7,18 @@ import (
 	"strings"
 
 	"synthetic/internal/chart"
-
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
 
 func (b *builder) saturation() {
-	t := Table{Header: []string{"Metric"}}
+	t := table{Header: []string{"Metric"}}
 	for _, name := range []string{"First errors", "Sustained >5% errors", "TTFT p50 > 1s", "Largest step", "TPOT p50 plateau", "Highest level before errors or slow TTFT"} {
 		t.Rows = append(t.Rows, cells(name))
 	}
 	for _, series := range b.s.Series {
 		t.Header = append(t.Header, series.Name)
-		for i, cell := range b.saturationCells(figures.Saturate(series)) {
+		for i, cell := range b.saturationCells(saturate(series)) {
 			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
@@ -32,8 +31,8 @@ func (b *builder) saturation() {
 }
 
 // saturationCells returns the column of a series.
-func (b *builder) saturationCells(x figures.Saturation) []Cell {
-	point := func(p figures.Point) string { return fmt.Sprintf("%s %s", b.level, formatLevel(p.At)) }
+func (b *builder) saturationCells(x saturation) []cell {
+	point := func(p foundPoint) string { return fmt.Sprintf("%s %s", b.level, formatLevel(p.At)) }
 	sustained := point(x.Sustained)
 	if len(x.Dips) > 0 {
 		sustained += " (fewer at " + runfile.FormatLevels(x.Dips, ", ") + ")"
@@ -42,53 +41,51 @@ func (b *builder) saturationCells(x figures.Saturation) []Cell {
 	if !x.Known {
 		slow += " or below"
 	}
-	return []Cell{
+	return []cell{
 		foundCell(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%.1f%%)", point(x.FirstErrors), x.FirstErrors.Value)),
 		foundCell(x.ErrorsKnown, x.Sustained.Found, sustained),
 		foundCell(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
-		foundCell(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %s)", formatLevel(x.From), formatLevel(x.Step.At), x.Metric.Title(), figures.Change(1+x.Step.Value/100, 0))),
+		foundCell(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %s)", formatLevel(x.From), formatLevel(x.Step.At), x.Metric.Title(), formatChange(1+x.Step.Value/100, 0))),
 		b.plateau(x.Plateau),
 		foundCell(x.Known, x.Last > 0, formatLevel(x.Last)),
 	}
 }
 
 // foundCell returns a text, "none" if nothing was found, and "n/a" if that is unknown.
-func foundCell(known, any bool, text string) Cell {
+func foundCell(known, any bool, text string) cell {
 	if !any {
 		text = "none"
 	}
-	return cell(known, text)
+	return cellIf(known, text)
 }
 
-func (b *builder) plateau(p figures.Point) Cell {
+func (b *builder) plateau(p foundPoint) cell {
 	rounded := figures.Plain(p.Value)
 	rounded.Step = 1
 	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Cell(rounded), b.s.LevelName(), formatLevel(p.At))
 	if !p.Found {
-		return cell(p.At != 0, text+"), not reached")
+		return cellIf(p.At != 0, text+"), not reached")
 	}
-	return cell(p.At != 0, text+"+)")
+	return cellIf(p.At != 0, text+"+)")
 }
 
-// shifts compares the saturation points with the baseline's.
 func (b *builder) shifts() []string {
 	var out []string
-	base := figures.Saturate(b.baseline)
+	base := saturate(b.baseline)
 	for _, series := range b.s.Series[1:] {
-		if x := figures.Saturate(series); base.Known && x.Known && base.Last > 0 && x.Last > 0 && x.Last != base.Last {
+		if x := saturate(series); base.Known && x.Known && base.Last > 0 && x.Last > 0 && x.Last != base.Last {
 			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %s.",
-				series.Name, formatLevel(base.Last), formatLevel(x.Last), figures.Change(x.Last/base.Last, 0)))
+				series.Name, formatLevel(base.Last), formatLevel(x.Last), formatChange(x.Last/base.Last, 0)))
 		}
 	}
 	return out
 }
 
-// degradation adds the degradation curves as text.
 func (b *builder) degradation() {
-	var curves []Block
+	var curves []block
 	for _, series := range b.s.Series {
-		if m := figures.Saturate(series).Metric; m != figures.NoMetric && len(series.Levels) > 1 {
-			curves = append(curves, Block{Code: textCurve(series, m)})
+		if m := saturate(series).Metric; m != figures.NoMetric && len(series.Levels) > 1 {
+			curves = append(curves, block{Code: textCurve(series, m)})
 		}
 	}
 	if len(curves) == 0 {
@@ -101,7 +98,7 @@ func (b *builder) degradation() {
 
 // textCurve returns three lines: levels, values and bands.
 func textCurve(series figures.Series, m figures.Metric) string {
-	bands := figures.Bands(series)
+	bands := levelBands(series)
 	title := m.Title() + ":"
 	lines := []string{fmt.Sprintf("%-*s", len(title), "Level:"), title, strings.Repeat(" ", len(title))}
 	for i, l := range series.Levels {
@@ -121,7 +118,7 @@ func textCurve(series figures.Series, m figures.Metric) string {
 
 // knee returns the highest clean level before saturation, NaN if there is no such level.
 func knee(series figures.Series) float64 {
-	i := slices.IndexFunc(figures.Bands(series), func(b figures.Band) bool { return b == figures.Degrading || b == figures.Saturated })
+	i := slices.IndexFunc(levelBands(series), func(b band) bool { return b == bandDegrading || b == bandSaturated })
 	if i < 1 {
 		return math.NaN()
 	}

@@ -9,7 +9,6 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// timings adds the sections of the latencies.
 func (b *builder) timings() {
 	for _, x := range []struct {
 		timing figures.Timing
@@ -45,7 +44,7 @@ func (b *builder) timing(t figures.Timing, title string) {
 	if t != figures.ITL {
 		turns := func(l figures.Level) uint64 { return l.Figure(t.Quantile(figures.AllTurns, 0)).N }
 		columns = append(columns, b.columnIf(func(l figures.Level) bool { return turns(l) > 0 }, "Turns",
-			func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(turns(l))} })...)
+			func(l figures.Level) cell { return cell{Text: fmt.Sprint(turns(l))} })...)
 	}
 	s := b.section(title)
 	s.table(b.byLevel(columns...))
@@ -80,8 +79,8 @@ func (b *builder) parts(t figures.Timing) {
 }
 
 func (b *builder) validRuns() []column {
-	return b.columnIf(func(l figures.Level) bool { return l.Runs > 1 || l.Runs > l.Valid }, "Valid Runs", func(l figures.Level) Cell {
-		return cell(l.Runs > 0, fmt.Sprintf("%d/%d", l.Valid, l.Runs))
+	return b.columnIf(func(l figures.Level) bool { return l.Runs > 1 || l.Runs > l.Valid }, "Valid Runs", func(l figures.Level) cell {
+		return cellIf(l.Runs > 0, fmt.Sprintf("%d/%d", l.Valid, l.Runs))
 	})
 }
 
@@ -95,7 +94,7 @@ func (b *builder) errors() {
 	}
 	columns = append(columns, b.metricColumns(figures.Completed, figures.Failed)...)
 	columns = append(columns, b.columnIf(func(l figures.Level) bool { return len(l.Excluded) > 0 }, "Left out of latencies",
-		func(l figures.Level) Cell { return Cell{Text: strings.Join(l.Excluded, "; ")} })...)
+		func(l figures.Level) cell { return cell{Text: strings.Join(l.Excluded, "; ")} })...)
 	b.table("Error Rates", b.byLevel(columns...))
 	seen := map[string]uint64{}
 	for _, series := range b.s.Series {
@@ -105,7 +104,7 @@ func (b *builder) errors() {
 	}
 	var outcomes []column
 	for _, outcome := range slices.Sorted(maps.Keys(seen)) {
-		outcomes = append(outcomes, column{title: outcome, cell: func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(l.Errors[outcome])} }})
+		outcomes = append(outcomes, column{title: outcome, cell: func(l figures.Level) cell { return cell{Text: fmt.Sprint(l.Errors[outcome])} }})
 	}
 	b.subtable("Errors by Outcome", b.byLevel(outcomes...))
 }
@@ -114,9 +113,9 @@ func (b *builder) errors() {
 func (b *builder) rates() {
 	if columns := b.metricColumns(figures.TurnsPerSecond, figures.ConversationStartsPerSecond); len(columns) > 0 {
 		s := b.section("Turns and Conversation Starts per Second")
-		little := b.columnIf(func(l figures.Level) bool { return figures.CheckLittle(b.s, l).Known }, "Little's law", func(l figures.Level) Cell {
-			c := figures.CheckLittle(b.s, l)
-			return cell(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
+		little := b.columnIf(func(l figures.Level) bool { return checkLittle(b.s, l).Known }, "Little's law", func(l figures.Level) cell {
+			c := checkLittle(b.s, l)
+			return cellIf(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
 		})
 		if little != nil {
 			s.paragraph("By Little's law, turns in flight are turns/s × mean turn latency; the last column holds the product against what was in flight.")
@@ -139,4 +138,26 @@ func (b *builder) rates() {
 		}
 	}
 	b.table("The Prober's Own Lateness", b.byLevel(b.metricColumns(figures.ScheduleLagP99, figures.ReadLagP99, figures.AddedTTFTP99, figures.AddedGapP99)...))
+}
+
+// statistics adds a table of all statistics for each latency and series. Side by side, series
+// would need too many columns.
+func (b *builder) statistics() {
+	for i, t := range figures.Timings() {
+		if !b.s.Has(t.Statistic(figures.SD)) || t == figures.AnswerTTFT && b.sameAnswers() {
+			continue
+		}
+		if i == 0 {
+			b.section("Every Statistic").paragraph("What has too few turns is marked with how many it takes.")
+		}
+		for _, s := range b.s.Series {
+			one := *b
+			one.s, one.compares = &figures.Study{Kind: b.s.Kind, Series: []figures.Series{s}}, false
+			title := t.Title()
+			if b.compares {
+				title += " of " + s.Name
+			}
+			b.subtable("Statistics: "+title, one.byLevel(one.metricColumns(t.AllMetrics()...)...))
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package report_test
+package report
 
 import (
 	"fmt"
@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"synthetic/internal/study/figures"
-
-	"synthetic/internal/study/report"
 )
 
 const seeds = "../figures/testdata/"
@@ -62,11 +60,11 @@ func file(t *testing.T, name string) string {
 
 func rendered(t *testing.T, s *figures.Study) string {
 	t.Helper()
-	d, err := report.Build(s)
+	d, err := buildDocument(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := d.Markdown()
+	text, err := d.markdown()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +80,7 @@ func TestImprovements(t *testing.T) {
 			fmt.Sscan(row[0], &at)
 			base, _ := s.Series[0].Level(at)
 			other, _ := s.Series[1].Level(at)
-			if got := fmt.Sprintf("%.1f%%", figures.Between(m, base, other).Improvement()); got != row[column] {
+			if got := fmt.Sprintf("%.1f%%", compareFigures(m, base, other).improvement()); got != row[column] {
 				t.Errorf("%s at %s improves by %s, the report says %s", m, row[0], got, row[column])
 			}
 		}
@@ -139,7 +137,7 @@ func TestChangeColumns(t *testing.T) {
 			if known, ok := printed[string(m)+" "+row[0]]; ok {
 				want = known
 			}
-			got := strings.TrimSuffix(figures.Between(m, base, other).String(), " (survivors)")
+			got := strings.TrimSuffix(compareFigures(m, base, other).String(), " (survivors)")
 			if got != want {
 				t.Errorf("%s at %s: %s, the report says %s", m, row[0], got, row[3])
 			}
@@ -192,7 +190,7 @@ func TestFindingsOf001(t *testing.T) {
 		}
 	}
 	want := "clean clean clean clean degrading degrading saturated saturated"
-	if got := strings.Trim(fmt.Sprint(figures.Bands(s.Series[0])), "[]"); got != want {
+	if got := strings.Trim(fmt.Sprint(levelBands(s.Series[0])), "[]"); got != want {
 		t.Errorf("bands %s, want %s", got, want)
 	}
 }
@@ -206,7 +204,7 @@ func TestComplianceOf003(t *testing.T) {
 		fmt.Sscan(row[0], &at)
 		for i, want := range row[1:] {
 			l, _ := s.Series[i].Level(at)
-			if got := figures.Judge(s.Objectives, l).String(); got != want {
+			if got := Judge(s.Objectives, l).String(); got != want {
 				t.Errorf("%s at %s: %s, the report says %s", s.Series[i].Name, row[0], got, want)
 			}
 		}
@@ -259,7 +257,7 @@ func TestKnownWarnings(t *testing.T) {
 		"003": {read(t, "003"), []string{"an answer of phase0 has 504 tokens, of phase3-eagle3-chat 804"}},
 	} {
 		all := ""
-		for _, w := range figures.Warnings(tt.s) {
+		for _, w := range studyWarnings(tt.s) {
 			all += w.String() + "\n"
 		}
 		for _, want := range tt.want {
@@ -276,7 +274,7 @@ func TestTurnsObeyLittlesLaw(t *testing.T) {
 	for _, name := range []string{"000", "001", "002"} {
 		s := read(t, name)
 		for _, l := range s.Series[0].Levels {
-			if c := figures.CheckLittle(s, l); !c.Known || !c.Holds() {
+			if c := checkLittle(s, l); !c.Known || !c.holds() {
 				t.Errorf("%s at %g: %.1f in flight, %.2f/s × %.1f s = %.1f", name, l.At, c.InFlight, c.Rate, c.Seconds, c.Product)
 			}
 		}
@@ -286,13 +284,13 @@ func TestTurnsObeyLittlesLaw(t *testing.T) {
 // TestSeedsWithObjectives judges reports without SLOs by an SLO from outside.
 func TestSeedsWithObjectives(t *testing.T) {
 	s := eagle(t)
-	o, err := figures.ParseObjective("ttft_p95<1s")
+	o, err := ParseObjective("ttft_p95<1s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Objectives = []figures.Objective{o}
 	var got []string
-	for _, c := range figures.Comply(s) {
+	for _, c := range Comply(s) {
 		got = append(got, fmt.Sprintf("%s %g %.0f%%", c.Series, c.Highest, c.ChangePct))
 	}
 	if want := "Phase 0 80 0%, Phase 3 60 -25%"; strings.Join(got, ", ") != want {

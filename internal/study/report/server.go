@@ -46,7 +46,6 @@ func (b *builder) pages() (all []*metricsPage) {
 	return all
 }
 
-// add adds missing names and families.
 func (p *metricsPage) add(names, families []string) {
 	union := func(a, b []string) []string {
 		a = append(slices.Clone(a), b...)
@@ -124,20 +123,19 @@ func (b *builder) serverColumn(p *metricsPage, name string) column {
 	if i := serverOrder(name); i < len(serverFigures()) {
 		shown = serverFigures()[i]
 	}
-	cellOf := func(l figures.Level) Cell {
+	cellOf := func(l figures.Level) cell {
 		for _, f := range l.Server {
 			if f.Name == name && slices.Contains(p.sources, f.Source) {
-				return Cell{Text: fmt.Sprintf("%.*f%s", shown.decimals, f.Value*shown.scale, shown.unit)}
+				return cell{Text: fmt.Sprintf("%.*f%s", shown.decimals, f.Value*shown.scale, shown.unit)}
 			}
 		}
-		return cell(false, "")
+		return cellIf(false, "")
 	}
 	return column{shown.title, cellOf, func(s figures.Series) bool {
-		return s.Any(func(l figures.Level) bool { return cellOf(l).Class != Unknown })
+		return s.Any(func(l figures.Level) bool { return cellOf(l).Class != classUnknown })
 	}}
 }
 
-// serverFigure says how a server figure is printed.
 type serverFigure struct {
 	name, title string
 	scale       float64

@@ -7,25 +7,24 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// Badge is the answer at the top of a report.
-type Badge struct {
+// badge is the answer at the top of a report.
+type badge struct {
 	// Word is "better", "inconclusive" or similar; Class is its color.
 	Word  string
-	Class Class
-	// Headline states it with the main figure, Reason why it holds.
+	Class class
+	// headline states it with the main figure, Reason why it holds.
 	Headline, Reason string
 }
 
-// addVerdicts adds the badges and one picture.
 func (b *builder) addVerdicts() {
 	pareto := false
 	for i, series := range b.s.Series[1:] {
-		d := figures.Decide(b.s, series, b.capacity[0], b.capacity[i+1])
+		d := compareSeries(b.s, series, b.capacity[0], b.capacity[i+1])
 		b.doc.Verdicts = append(b.doc.Verdicts, b.comparisonBadge(d, b.capacity[i+1]))
-		pareto = pareto || d.Criterion == figures.ByThroughput
+		pareto = pareto || d.Criterion == byThroughput
 	}
 	if !b.compares {
-		b.doc.Verdicts = []Badge{b.singleBadge(b.capacity[0])}
+		b.doc.Verdicts = []badge{b.singleBadge(b.capacity[0])}
 	}
 	b.doc.Picture = b.latencyPicture(b.leadTiming())
 	if pareto || b.doc.Picture == nil {
@@ -33,39 +32,37 @@ func (b *builder) addVerdicts() {
 	}
 }
 
-// comparisonBadge compares a series with the baseline.
-func (b *builder) comparisonBadge(d figures.Decision, own figures.Compliance) Badge {
-	v := Badge{Word: string(d.Verdict), Headline: d.Headline(), Reason: d.Explanation()}
-	v.Class = map[figures.Winner]Class{figures.Better: Good, figures.Worse: Bad}[d.Verdict]
-	if d.Criterion != figures.ByCapacity {
+func (b *builder) comparisonBadge(d decision, own Compliance) badge {
+	v := badge{Word: string(d.Verdict), Headline: d.headline(), Reason: d.explanation()}
+	v.Class = map[comparisonResult]class{resultBetter: classGood, resultWorse: classBad}[d.Verdict]
+	if d.Criterion != byCapacity {
 		v.Reason += " " + b.capacityUndecided(b.capacity[0], own)
 	}
 	return v
 }
 
 // singleBadge judges a single series by its SLOs.
-func (b *builder) singleBadge(c figures.Compliance) Badge {
-	v := Badge{Word: string(figures.Inconclusive), Headline: b.finding(c)}
-	switch saturates := figures.Saturate(b.baseline).Sentence(b.s.LevelName()); {
+func (b *builder) singleBadge(c Compliance) badge {
+	v := badge{Word: string(resultInconclusive), Headline: b.finding(c)}
+	switch saturates := saturate(b.baseline).sentence(b.s.LevelName()); {
 	case len(b.s.Objectives) == 0:
-		return Badge{"not judged", "", saturates, "No SLO says what is good enough: judge it by one, such as --slo='ttft_p99<1s'."}
+		return badge{"not judged", "", saturates, "No SLO says what is good enough: judge it by one, such as --slo='ttft_p99<1s'."}
 	case !c.Judged:
 		return v
 	case c.Least > 0:
-		v.Word, v.Class = "meets its SLOs", Good
+		v.Word, v.Class = "meets its SLOs", classGood
 	case c.Most == 0:
-		v.Word, v.Class = "misses its SLOs", Bad
+		v.Word, v.Class = "misses its SLOs", classBad
 	default:
 		v.Reason = "Neither that a level meets them nor that all miss them is proven: measure longer, or lower. "
 	}
-	v.Reason += fmt.Sprintf("Capacity: %s %s. %s", b.s.LevelName(), c.Between(), figures.Saturate(b.baseline).Sentence(b.s.LevelName()))
+	v.Reason += fmt.Sprintf("Capacity: %s %s. %s", b.s.LevelName(), c.between(), saturate(b.baseline).sentence(b.s.LevelName()))
 	return v
 }
 
-// unjudgedReason says why no level of a series could be judged.
 func (b *builder) unjudgedReason(series string) string {
 	for _, l := range b.s.SeriesNamed(series).Levels {
-		if why := figures.Unsound(l); why != "" {
+		if why := unsound(l); why != "" {
 			return fmt.Sprintf("at %s %s, %s", b.s.LevelName(), formatLevel(l.At), why)
 		}
 	}

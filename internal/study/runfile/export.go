@@ -97,7 +97,6 @@ func formatInt(v probe.Opt[int]) string {
 	return strconv.Itoa(v.V)
 }
 
-// aiperfValue is a figure of a request in AIPerf's format.
 type aiperfValue struct {
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/turnlog"

@@ -21,7 +21,6 @@ type exportedLevel struct {
 	rate   bool
 }
 
-// levelValues are the values of the measured turns of a level, in GuideLLM's units.
 type levelValues struct {
 	latency, ttft, answer, tpot, ntpot, prompt, output []float64
 	failed                                             int

@@ -82,7 +82,6 @@ func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 	return r.checkComplete(counted)
 }
 
-// checkComplete checks that the log had every turn of each result.
 func (r *Run) checkComplete(counted map[*Result]uint64) error {
 	for i := range r.Results {
 		x, all := &r.Results[i], uint64(0)
@@ -125,7 +124,6 @@ func (r *Result) blockAt(end time.Time) (found *Block) {
 	return found
 }
 
-// toDuration rounds seconds to the nearest nanosecond.
 func toDuration(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
@@ -179,7 +177,6 @@ func FromTurns(next turnlog.Next) (*Run, error) {
 	return run, run.Validate()
 }
 
-// addTurn counts a turn in its block.
 func (s *Snapshot) addTurn(turn probe.Result) {
 	i := max(int(turn.End.Sub(s.Started)/turnBlock), 0)
 	for len(s.Blocks) <= i {

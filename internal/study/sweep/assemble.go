@@ -12,7 +12,6 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// newRun returns the run before the first measurement.
 func (s *sweep) newRun() *runfile.Run {
 	p := s.Plan
 	r := &runfile.Run{
@@ -58,7 +57,6 @@ func (p Plan) objectives() []runfile.Objective {
 	return out
 }
 
-// fingerprint identifies a file by its content.
 func fingerprint(path string) string {
 	sum := sha256.New()
 	f, err := os.Open(path)
@@ -120,7 +118,6 @@ func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 	return lines
 }
 
-// saidByAll reports whether all variants have a line.
 func saidByAll(p Plan, said []runfile.Parameter, l runfile.Parameter) bool {
 	for _, v := range p.Variants {
 		same := func(o runfile.Parameter) bool {

@@ -13,7 +13,6 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/study/runfile"
-
 	"synthetic/internal/turnlog"
 )
 
@@ -43,7 +42,6 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 	return &rec.Result, s.finish(c, rec)
 }
 
-// finish saves a result, adds it to the run and reports it.
 func (s *sweep) finish(c Cell, rec *record) error {
 	if err := s.store.save(rec); err != nil {
 		return err

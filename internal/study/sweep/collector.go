@@ -9,7 +9,6 @@ import (
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
-
 	"synthetic/internal/turnlog"
 )
 
@@ -17,7 +16,6 @@ import (
 // queue.
 const earlyTurns = 20
 
-// never is later than every measured time.
 const never = 1 << 62
 
 // collector turns the events of a level into snapshots. It drops events before begin, which
@@ -218,7 +216,6 @@ func (c *collector) hold(by int) {
 	c.holding, c.held = c.holding+by, now
 }
 
-// conversationStarted counts a start in the span of its time.
 func (c *collector) conversationStarted(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -261,7 +258,6 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.cut(now)
 }
 
-// look returns the counts of a level so far.
 func (c *collector) look(now time.Time, level float64) Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -286,7 +282,6 @@ func (c *collector) stats(of Counts) Stats {
 	return Stats{of, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)}
 }
 
-// snapshots returns the measurement, after every turn has ended.
 func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -300,4 +295,47 @@ func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 		return out, nil
 	}
 	return out, &c.tail
+}
+
+// span is a snapshot in progress. end is exclusive.
+type span struct {
+	runfile.Snapshot
+	end time.Time
+	// flight sums the time in flight of all turns within the span.
+	flight time.Duration
+	// held sums the time of all conversations in flight.
+	held time.Duration
+	// most and last are the largest and the last number of turns in flight.
+	most, last int
+}
+
+func newSpan(start, end time.Time) *span {
+	return &span{Snapshot: runfile.Snapshot{Started: start}, end: end}
+}
+
+func (s *span) close(length, block time.Duration) runfile.Snapshot {
+	if n := int((length + block - 1) / block); len(s.Blocks) < n {
+		s.Blocks = append(s.Blocks, make([]runfile.Block, n-len(s.Blocks))...)
+	}
+	for i := range s.Blocks {
+		// The end is reported slightly late, so a turn may have opened a block after it. Such a
+		// block gets a length of 1 ns.
+		s.Blocks[i].Seconds = max(min(block, length-time.Duration(i)*block), time.Nanosecond).Seconds()
+	}
+	mean := s.flight.Seconds() / length.Seconds()
+	s.InFlightMean, s.InFlightMax, s.InFlightEnd = &mean, &s.most, &s.last
+	return s.withConversations(length)
+}
+
+// withConversations returns the snapshot of the given length with its mean number of
+// conversations.
+func (s *span) withConversations(length time.Duration) runfile.Snapshot {
+	mean := s.held.Seconds() / length.Seconds()
+	out := s.Snapshot
+	out.Seconds, out.ConversationsMean = length.Seconds(), &mean
+	return out
+}
+
+func overlap(from, to, start, end time.Time) time.Duration {
+	return max(min(to.Sub(start), end.Sub(start))-max(from.Sub(start), 0), 0)
 }

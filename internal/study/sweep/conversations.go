@@ -12,7 +12,6 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// conversations are the conversations of a level.
 type conversations struct {
 	prober *probe.Prober
 	source *workload.Source

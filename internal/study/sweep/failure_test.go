@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/atomicfile"
-
 	"synthetic/internal/probe"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"

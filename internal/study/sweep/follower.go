@@ -89,7 +89,6 @@ func (s *sweep) restoreClock(t *follower) {
 	s.recordClock(t)
 }
 
-// recordClock stores the offset to shard 0's clock in the run.
 func (s *sweep) recordClock(t *follower) {
 	offset, within := t.Clock()
 	s.run.Shard.OffsetSeconds, s.run.Shard.ErrorSeconds = offset.Seconds(), within.Seconds()

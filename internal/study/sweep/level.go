@@ -79,7 +79,6 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	return end
 }
 
-// waitForWarmUp waits until the end of the warm-up, and reports progress.
 func (l *level) waitForWarmUp(ctx context.Context, end time.Time) {
 	for left := time.Until(end); left > 0 && load.Pause(ctx, min(left, lookEvery)); left = time.Until(end) {
 		l.sink.records.flush()
@@ -160,7 +159,6 @@ func (s *sweep) throttled() time.Duration {
 	return -1
 }
 
-// throttledShare returns the throttled share of the time since the measurement began.
 func (l *level) throttledShare(now time.Time) *float64 {
 	end := l.sweep.throttled()
 	length := now.Sub(l.watcher.began)

@@ -27,7 +27,6 @@ type Exporter struct {
 	at position
 }
 
-// position is the current level.
 type position struct {
 	variant, level string
 }
@@ -97,7 +96,6 @@ func (x *Exporter) Level(variant string, level float64, kind runfile.LevelKind, 
 	}
 }
 
-// levelSeries are the series of one level.
 type levelSeries struct {
 	*Exporter
 	position

@@ -14,7 +14,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
-
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
 )

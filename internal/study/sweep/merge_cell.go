@@ -10,7 +10,6 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// result returns what the shard measured of a cell.
 func (p ShardRun) result(c runfile.Cell) (x runfile.Result, ok bool) {
 	i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return x.Cell() == c })
 	if i < 0 {

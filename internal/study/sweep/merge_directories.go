@@ -44,7 +44,6 @@ func MergeDirectories(dirs []string, output string) (*runfile.Run, error) {
 	return whole, nil
 }
 
-// checkEmpty rejects a directory that contains anything.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {

@@ -68,7 +68,6 @@ func MergeTurns(to io.Writer, logs []ShardLog, whole *runfile.Run) error {
 	return nil
 }
 
-// earliestCursor returns the log with the earliest next turn; nil after the last.
 func earliestCursor(heads []*cursor) (first *cursor) {
 	for _, h := range heads {
 		if h.turn != nil && (first == nil || h.turn.At.Before(first.turn.At)) {
@@ -78,7 +77,6 @@ func earliestCursor(heads []*cursor) (first *cursor) {
 	return first
 }
 
-// checkDuplicate rejects a turn that two shards have.
 func checkDuplicate(h *cursor, heads []*cursor) error {
 	t := h.turn
 	for _, o := range heads {

@@ -9,14 +9,12 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// parameters describe a workload in a run file.
 type parameters []runfile.Parameter
 
 func (p *parameters) add(name string, value any) {
 	*p = append(*p, runfile.Parameter{Name: name, Value: fmt.Sprint(value)})
 }
 
-// addDistributions adds the distributions of a kind of conversation.
 func (p *parameters) addDistributions(at string, d workload.Dists) {
 	for _, one := range []struct {
 		name string
@@ -119,7 +117,6 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 	return ""
 }
 
-// mayBeAbsent reports whether workloads may lack the parameter.
 func mayBeAbsent(name string) bool {
 	return slices.Contains([]string{"system", "conversations_file", "response_format", "trace", "trace_window", "cancel"}, name) ||
 		slices.ContainsFunc([]string{"followups[", "tools[", "distributions.", "clients["}, func(p string) bool { return strings.HasPrefix(name, p) })

@@ -44,14 +44,12 @@ type Live interface {
 	Conversation(by int)
 }
 
-// noLive ignores the events of a level.
 type noLive struct{}
 
 func (noLive) Observe(probe.Event) {}
 
 func (noLive) Conversation(int) {}
 
-// live returns the receiver of a level's events.
 func (s *sweep) live(variant string, level float64) Live {
 	if s.Live == nil {
 		return noLive{}

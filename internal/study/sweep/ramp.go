@@ -99,10 +99,8 @@ func (r Ramp) warp(before time.Duration) func(time.Duration) time.Duration {
 	}
 }
 
-// starts returns the number of starts in the segment at a rate of 1.
 func (s segment) starts() float64 { return s.length * (s.from + s.to) / 2 }
 
-// when returns the time of start n.
 func (s segment) when(n float64) float64 {
 	slope := (s.to - s.from) / s.length
 	switch {

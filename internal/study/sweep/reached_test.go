@@ -16,7 +16,6 @@ import (
 
 	"synthetic/internal/load"
 	"synthetic/internal/probe/workload"
-
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
@@ -89,7 +88,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	if l := s.Series[0].Levels[0]; l.NotReached != "" {
 		t.Errorf("the level that was loaded: %s", l.NotReached)
 	}
-	if got := figures.Comply(s)[0]; got.Highest != 4 {
+	if got := report.Comply(s)[0]; got.Highest != 4 {
 		t.Errorf("highest compliant level %g, want 4", got.Highest)
 	}
 	files, err := report.Files(s)
@@ -156,7 +155,7 @@ func TestSkippedStartsReachNoRate(t *testing.T) {
 	if levels[0].NotReached != "" || !strings.Contains(levels[1].NotReached, "raise it to see the queue") {
 		t.Errorf("5/s: %q, 100/s: %q", levels[0].NotReached, levels[1].NotReached)
 	}
-	if got := fmt.Sprint(figures.Judge(s.Objectives, levels[1])); got != "NOT REACHED" {
+	if got := fmt.Sprint(report.Judge(s.Objectives, levels[1])); got != "NOT REACHED" {
 		t.Errorf("judged %s", got)
 	}
 }

@@ -148,7 +148,6 @@ func (l *Lead) wait(ctx context.Context, limit time.Duration, holds func() bool)
 
 func (o *peer) alive() bool { return o.leaving == "" && time.Since(o.seen) < SilenceLimit }
 
-// markLost finds the shards that were lost since the last look. The caller holds mu.
 func (l *Lead) markLost() {
 	for _, o := range l.peers {
 		if o.lost == "" && !o.alive() {

@@ -22,7 +22,6 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
-
 	"synthetic/tools/testkit/reporttest"
 )
 

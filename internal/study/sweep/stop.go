@@ -51,7 +51,6 @@ func (w *watcher) provesNothing(r runfile.Result) bool {
 	return r.Spoiled() || w.run.NotReached(r) != ""
 }
 
-// check returns why to end the measurement now, or nil.
 func (w *watcher) check(now time.Time, seen Report) *ending {
 	b := w.TurnsOf(seen.Result)
 	if seen.TargetLost != "" {
@@ -107,7 +106,6 @@ func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 	return nil
 }
 
-// failed returns the verdict of a level that failed for a reason other than its judged turns.
 func (w *watcher) failed(b stats.Turns) *runfile.LevelVerdict {
 	v := w.JudgeTurns(b)
 	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0

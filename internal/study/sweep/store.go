@@ -15,7 +15,6 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// storeFormat is the version of the files in a sweep's directory.
 const storeFormat = 2
 
 // store is a sweep's output directory:
@@ -48,7 +47,6 @@ type header struct {
 	Tool    runfile.Tool `json:"tool"`
 }
 
-// record is a finished cell on disk.
 type record struct {
 	Format int    `json:"format"`
 	Sweep  string `json:"sweep"`

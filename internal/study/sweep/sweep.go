@@ -130,7 +130,6 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
-// levels measures all levels.
 func (s *sweep) levels(ctx context.Context) (err error) {
 	if t, ok := s.team.(*follower); ok {
 		s.restoreClock(t)

@@ -8,8 +8,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
-
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/stats"
 )
@@ -81,7 +81,7 @@ func lostIn(objectives []slo.Objective, result runfile.Result) []string {
 	}})
 	var lost []string
 	for _, o := range s.Objectives {
-		if v := figures.Judge([]figures.Objective{o}, s.Series[0].Levels[0]); !v.Pass() {
+		if v := report.Judge([]figures.Objective{o}, s.Series[0].Levels[0]); !v.Pass() {
 			lost = append(lost, o.Name)
 		}
 	}

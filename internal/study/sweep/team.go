@@ -54,7 +54,6 @@ func (o *Options) Hello() Hello {
 	}
 }
 
-// singleProcess is the team of a sweep in one process.
 type singleProcess struct{}
 
 func (singleProcess) prepare(context.Context, *level) error { return nil }

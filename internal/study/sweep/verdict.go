@@ -86,7 +86,6 @@ func (j judgement) met(b stats.Turns) *runfile.LevelVerdict {
 	return v
 }
 
-// hasEnoughTurns reports whether there are enough judged turns for an early decision.
 func hasEnoughTurns(blocks []stats.Tally) bool {
 	good, bad, n := stats.Count(blocks)
 	return good+bad >= minTurns && n >= minBlocks

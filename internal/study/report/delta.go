@@ -1,12 +1,14 @@
-package figures
+package report
 
 import (
 	"math"
+
+	"synthetic/internal/study/figures"
 )
 
-// Delta is the difference of a figure from the baseline's.
-type Delta struct {
-	Metric Metric
+// delta is the difference of a figure from the baseline's.
+type delta struct {
+	Metric figures.Metric
 	Known  bool
 	// Ratio is value / baseline. Low and High are the ends of its 95 % interval, NaN if
 	// unknown.
@@ -20,21 +22,21 @@ type Delta struct {
 	Survivors bool
 }
 
-// Between compares a figure of a level with the baseline's level. If one of them is only known
+// compareFigures compares a figure of a level with the baseline's level. If one of them is only known
 // as printed, both are rounded as printed.
-func Between(m Metric, base, other Level) Delta {
+func compareFigures(m figures.Metric, base, other figures.Level) delta {
 	a, b := base.Figure(m), other.Figure(m)
 	if !a.Known() || !b.Known() || a.Value == 0 || math.IsInf(a.Value, 0) || math.IsInf(b.Value, 0) {
-		return Delta{Metric: m}
+		return delta{Metric: m}
 	}
 	step := max(a.Step, b.Step)
-	d := Delta{Metric: m, Known: true, Ratio: asPrinted(b.Value, step) / asPrinted(a.Value, step), Noise: withinNoise(a, b)}
+	d := delta{Metric: m, Known: true, Ratio: asPrinted(b.Value, step) / asPrinted(a.Value, step), Noise: withinNoise(a, b)}
 	d.Low, d.High = ratioInterval(a, b)
 	switch {
-	case m.Better() == Neither || d.Ratio == 1:
-	case (d.Ratio < 1) == (m.Better() == LowerIsBetter):
+	case m.Better() == figures.Neither || d.Ratio == 1:
+	case (d.Ratio < 1) == (m.Better() == figures.LowerIsBetter):
 		d.Effect = "better"
-		d.Survivors = other.Value(ErrorPct)-base.Value(ErrorPct) > 1 && m.Unit() == "ms"
+		d.Survivors = other.Value(figures.ErrorPct)-base.Value(figures.ErrorPct) > 1 && m.Unit() == "ms"
 	default:
 		d.Effect = "worse"
 	}
@@ -52,7 +54,7 @@ func asPrinted(v, step float64) float64 {
 // withinNoise reports whether the interval of the ratio contains 1. If only one figure has an
 // interval, it reports whether that contains the other value. Without intervals nothing counts
 // as noise.
-func withinNoise(a, b Figure) bool {
+func withinNoise(a, b figures.Figure) bool {
 	switch {
 	case a.Uncertain() || b.Uncertain():
 		return true
@@ -72,7 +74,7 @@ func withinNoise(a, b Figure) bool {
 // the intervals of both (Zou and Donner, "Construction of confidence limits about effect
 // measures", Statistics in Medicine 2008). It returns NaN if one interval is unknown or
 // includes 0.
-func ratioInterval(a, b Figure) (low, high float64) {
+func ratioInterval(a, b figures.Figure) (low, high float64) {
 	if !a.Ranged() || !b.Ranged() || a.Low <= 0 || b.Low <= 0 {
 		return math.NaN(), math.NaN()
 	}
@@ -82,25 +84,25 @@ func ratioInterval(a, b Figure) (low, high float64) {
 	return math.Exp(d - down), math.Exp(d + up)
 }
 
-func (d Delta) Percent() float64 { return 100 * (d.Ratio - 1) }
+func (d delta) percent() float64 { return 100 * (d.Ratio - 1) }
 
-// Large reports whether the change reads better as a factor.
-func (d Delta) Large() bool { return d.Known && (d.Ratio >= largeRatio || d.Ratio <= 1.0/largeRatio) }
+// large reports whether the change reads better as a factor.
+func (d delta) large() bool { return d.Known && (d.Ratio >= largeRatio || d.Ratio <= 1.0/largeRatio) }
 
 // String returns "+48% worse", "-10% better", "×32 worse" or "n/a".
-func (d Delta) String() string {
+func (d delta) String() string {
 	if !d.Known {
 		return "n/a"
 	}
-	text := Change(d.Ratio, 0)
+	text := formatChange(d.Ratio, 0)
 	if d.Effect != "" {
 		text += " " + d.Effect
 	}
-	return text + d.Caveat()
+	return text + d.caveat()
 }
 
-// Caveat returns " (survivors)" or " (noise)" if the change must not be trusted, otherwise "".
-func (d Delta) Caveat() string {
+// caveat returns " (survivors)" or " (noise)" if the change must not be trusted, otherwise "".
+func (d delta) caveat() string {
 	switch {
 	case d.Survivors:
 		return " (survivors)"
@@ -110,41 +112,41 @@ func (d Delta) Caveat() string {
 	return ""
 }
 
-// Improvement returns by how many percent a figure is better than the baseline's: negative if
+// improvement returns by how many percent a figure is better than the baseline's: negative if
 // it is worse, NaN if unknown.
-func (d Delta) Improvement() float64 {
+func (d delta) improvement() float64 {
 	switch {
 	case !d.Known:
 		return math.NaN()
-	case d.Metric.Better() == HigherIsBetter:
-		return d.Percent()
+	case d.Metric.Better() == figures.HigherIsBetter:
+		return d.percent()
 	}
-	return -d.Percent()
+	return -d.percent()
 }
 
-// Summary describes a figure over all levels of a series.
-type Summary struct {
+// levelSummary describes a figure over all levels of a series.
+type levelSummary struct {
 	Known bool
 	// First and Last are the lowest and the highest level that have a value.
-	First, Last Point
+	First, Last foundPoint
 	// Least and Most are the extremes, Mean is the mean over levels.
-	Least, Most Point
+	Least, Most foundPoint
 	Mean        float64
 	// Against counts the steps between levels in the opposite direction of First to Last.
 	Against int
 	Levels  int
 }
 
-// Summarize describes a value over levels, and leaves out NaN.
-func Summarize(levels []Level, of func(Level) float64) Summary {
-	var s Summary
+// summarize describes a value over levels, and leaves out NaN.
+func summarize(levels []figures.Level, of func(figures.Level) float64) levelSummary {
+	var s levelSummary
 	var path []float64
 	for _, l := range levels {
 		v := of(l)
 		if math.IsNaN(v) {
 			continue
 		}
-		p := Point{l.At, v, true}
+		p := foundPoint{l.At, v, true}
 		if !s.Known || v < s.Least.Value {
 			s.Least = p
 		}
@@ -167,9 +169,9 @@ func Summarize(levels []Level, of func(Level) float64) Summary {
 	return s
 }
 
-// Trend returns "rises", "falls", or "is flat" if the change from the lowest to the highest
+// trend returns "rises", "falls", or "is flat" if the change from the lowest to the highest
 // level is below a tenth of the largest value.
-func (s Summary) Trend() string {
+func (s levelSummary) trend() string {
 	way := s.Last.Value - s.First.Value
 	if math.Abs(way) < 0.1*max(math.Abs(s.Least.Value), math.Abs(s.Most.Value)) {
 		return "is flat"

@@ -1,8 +1,10 @@
-package figures
+package report
 
 import (
 	"fmt"
 	"math"
+
+	"synthetic/internal/study/figures"
 )
 
 // maxAlikeRatio bounds the intervals of figures that count as equal.
@@ -10,7 +12,7 @@ const maxAlikeRatio = 1.05
 
 // overall summarises a figure over the levels that both series have.
 type overall struct {
-	metric Metric
+	metric figures.Metric
 	levels int
 	// better and worse count levels beyond noise, whose change is least to most percent.
 	better, worse int
@@ -21,12 +23,12 @@ type overall struct {
 }
 
 // atEqualLoad summarises the figures that both series have.
-func atEqualLoad(metrics []Metric, base, other Series) (all []overall) {
+func atEqualLoad(metrics []figures.Metric, base, other figures.Series) (all []overall) {
 	for _, m := range metrics {
 		o := overall{metric: m, least: math.Inf(1), most: math.Inf(-1)}
 		for _, l := range other.Levels {
 			b, _ := base.Level(l.At)
-			if d := Between(m, b, l); d.Known && d.Ratio > 0 {
+			if d := compareFigures(m, b, l); d.Known && d.Ratio > 0 {
 				o.add(d)
 			}
 		}
@@ -37,21 +39,21 @@ func atEqualLoad(metrics []Metric, base, other Series) (all []overall) {
 	return all
 }
 
-func (o *overall) add(d Delta) {
+func (o *overall) add(d delta) {
 	log := math.Log(d.Ratio)
 	o.levels++
 	o.log += (log - o.log) / float64(o.levels)
 	o.down += math.Pow(log-math.Log(d.Low), 2)
 	o.up += math.Pow(math.Log(d.High)-log, 2)
 	switch {
-	case d.Effect == "" || d.Caveat() != "":
+	case d.Effect == "" || d.caveat() != "":
 		return
 	case d.Effect == "better":
 		o.better++
 	default:
 		o.worse++
 	}
-	gain := math.Abs(d.Improvement())
+	gain := math.Abs(d.improvement())
 	o.least, o.most = min(o.least, gain), max(o.most, gain)
 }
 
@@ -80,11 +82,11 @@ func (o overall) isAlike() bool {
 
 // String returns "TTFT p95 -24.3% (-27.1% to -21.2%), the mean of 9 levels".
 func (o overall) String() string {
-	text := o.metric.Title() + " " + Change(math.Exp(o.log), 1)
+	text := o.metric.Title() + " " + formatChange(math.Exp(o.log), 1)
 	if low, high := o.interval(); math.IsNaN(low) {
 		text += " (no interval is known)"
 	} else {
-		text += fmt.Sprintf(" (%s to %s)", Change(low, 1), Change(high, 1))
+		text += fmt.Sprintf(" (%s to %s)", formatChange(low, 1), formatChange(high, 1))
 	}
 	if o.levels > 1 {
 		text += fmt.Sprintf(", the mean of %d levels", o.levels)
@@ -105,7 +107,7 @@ func (o overall) describeRange() string {
 func formatPercent(v float64) string {
 	switch {
 	case v >= 100*(largeRatio-1):
-		return Change(v/100+1, 0)
+		return formatChange(v/100+1, 0)
 	case v >= 10:
 		return fmt.Sprintf("%.0f%%", v)
 	}

@@ -1,4 +1,4 @@
-package figures
+package report
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
 
@@ -22,8 +23,8 @@ const (
 	lengthsApart = 0.1  // relative difference of output tokens per turn between series
 )
 
-// Warning is a reason to doubt the figures.
-type Warning struct {
+// warning is a reason to doubt the figures.
+type warning struct {
 	// Where is the place, such as "kv, concurrency", and At its level; "" and 0 for the whole
 	// study.
 	Where string
@@ -36,7 +37,7 @@ type Warning struct {
 }
 
 // String returns the warning with its place.
-func (w Warning) String() string {
+func (w warning) String() string {
 	if w.Where == "" {
 		return w.Text
 	}
@@ -45,21 +46,21 @@ func (w Warning) String() string {
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
 
-// warning makes a warning with a size. textWarning makes one from a text: texts that differ
+// newWarning makes a warning with a size. textWarning makes one from a text: texts that differ
 // only in numbers have the same cause.
-func warning(size float64, format string, args ...any) Warning {
-	return Warning{Text: fmt.Sprintf(format, args...), cause: format, size: size}
+func newWarning(size float64, format string, args ...any) warning {
+	return warning{Text: fmt.Sprintf(format, args...), cause: format, size: size}
 }
 
-func textWarning(text string) Warning {
-	return Warning{Text: text, cause: digits.ReplaceAllString(text, "#")}
+func newTextWarning(text string) warning {
+	return warning{Text: text, cause: digits.ReplaceAllString(text, "#")}
 }
 
-// Warnings returns all warnings of a study.
-func Warnings(s *Study) []Warning {
-	var out []Warning
+// studyWarnings returns all warnings of a study.
+func studyWarnings(s *figures.Study) []warning {
+	var out []warning
 	for _, text := range s.Warnings {
-		out = append(out, textWarning(text))
+		out = append(out, newTextWarning(text))
 	}
 	for _, series := range s.Series {
 		where := s.LevelName()
@@ -75,50 +76,50 @@ func Warnings(s *Study) []Warning {
 	}
 	for _, c := range Comply(s) {
 		for _, at := range c.Beyond {
-			out = append(out, warning(at, "%s passes its SLOs again at %s %g, above a level that fails: the levels do not degrade in order, so repeat the sweep before trusting the capacity.", c.Series, s.LevelName(), at))
+			out = append(out, newWarning(at, "%s passes its SLOs again at %s %g, above a level that fails: the levels do not degrade in order, so repeat the sweep before trusting the capacity.", c.Series, s.LevelName(), at))
 		}
 	}
 	return append(out, answerLengthWarnings(s)...)
 }
 
-// Group groups warnings on levels by cause, in order of appearance, worst first. A warning on
+// groupWarnings groups warnings on levels by cause, in order of appearance, worst first. A warning on
 // the whole study is a group of its own.
-func Group(all []Warning) [][]Warning {
-	var groups [][]Warning
+func groupWarnings(all []warning) [][]warning {
+	var groups [][]warning
 	for _, w := range all {
-		i := slices.IndexFunc(groups, func(g []Warning) bool { return g[0].Where != "" && g[0].cause == w.cause })
+		i := slices.IndexFunc(groups, func(g []warning) bool { return g[0].Where != "" && g[0].cause == w.cause })
 		if i < 0 {
 			i, groups = len(groups), append(groups, nil)
 		}
 		groups[i] = append(groups[i], w)
 	}
 	for _, g := range groups {
-		slices.SortStableFunc(g, func(a, b Warning) int { return cmp.Compare(b.size, a.size) })
+		slices.SortStableFunc(g, func(a, b warning) int { return cmp.Compare(b.size, a.size) })
 	}
 	return groups
 }
 
 // distortions returns warnings on effects of the prober that are too large to ignore.
-func distortions(l Level) (out []Warning) {
+func distortions(l figures.Level) (out []warning) {
 	for _, w := range []struct {
-		lag, of Metric
+		lag, of figures.Metric
 		share   float64
 		text    string
 	}{
-		{AddedTTFTP99, TTFTP50, lagShare, "the prober itself was late: up to %.0f ms of the TTFT of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
-		{AddedGapP99, ITL.Quantile(AllTurns, 2), lagShare, "tokens lay together in the kernel while the prober itself was late: up to %.0f ms of an ITL, and of the duration, of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
-		{ScheduleLagP99, LatencyMean, lateShare, "the load came late: 1 turn in 100 was sent %.0f ms or more after it was due, from which its latencies are not counted; use more cores or fewer streams."},
+		{figures.AddedTTFTP99, figures.TTFTP50, lagShare, "the prober itself was late: up to %.0f ms of the TTFT of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
+		{figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2), lagShare, "tokens lay together in the kernel while the prober itself was late: up to %.0f ms of an ITL, and of the duration, of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
+		{figures.ScheduleLagP99, figures.LatencyMean, lateShare, "the load came late: 1 turn in 100 was sent %.0f ms or more after it was due, from which its latencies are not counted; use more cores or fewer streams."},
 	} {
 		if lag := l.Value(w.lag); lag > lagMs && !(lag <= w.share*l.Value(w.of)) {
-			out = append(out, warning(lag, w.text, lag))
+			out = append(out, newWarning(lag, w.text, lag))
 		}
 	}
 	return out
 }
 
-// Unsound says why nothing can be concluded from a level: it did not carry its load, or the
+// unsound says why nothing can be concluded from a level: it did not carry its load, or the
 // prober was the limit. It returns "" for a sound level.
-func Unsound(l Level) string {
+func unsound(l figures.Level) string {
 	switch all := distortions(l); {
 	case l.NotReached != "":
 		return "not reached: " + l.NotReached
@@ -130,18 +131,18 @@ func Unsound(l Level) string {
 	return ""
 }
 
-// Sound returns the series without unsound levels.
-func Sound(series Series) Series {
-	series.Levels = slices.DeleteFunc(slices.Clone(series.Levels), func(l Level) bool { return Unsound(l) != "" })
+// sound returns the series without unsound levels.
+func sound(series figures.Series) figures.Series {
+	series.Levels = slices.DeleteFunc(slices.Clone(series.Levels), func(l figures.Level) bool { return unsound(l) != "" })
 	return series
 }
 
-func levelWarnings(s *Study, series Series, i int) (out []Warning) {
-	say := func(size float64, format string, args ...any) { out = append(out, warning(size, format, args...)) }
+func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warning) {
+	say := func(size float64, format string, args ...any) { out = append(out, newWarning(size, format, args...)) }
 	l := series.Levels[i]
-	if pct := l.Value(ErrorPct); pct >= survivorsPct && l.Valid >= l.Runs {
+	if pct := l.Value(figures.ErrorPct); pct >= survivorsPct && l.Valid >= l.Runs {
 		flatter := ""
-		for _, m := range []Metric{TPOTP50, TTFTP50} {
+		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50} {
 			if i > 0 && l.Value(m) < series.Levels[i-1].Value(m) {
 				flatter += fmt.Sprintf("; %s looks better than at %g for it", m.Title(), series.Levels[i-1].At)
 			}
@@ -149,18 +150,18 @@ func levelWarnings(s *Study, series Series, i int) (out []Warning) {
 		say(pct, "%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
 	}
 	out = append(out, distortions(l)...)
-	if c := CheckLittle(s, l); !c.Holds() && l.NotReached == "" {
-		say(math.Abs(c.Deviation()), "Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%s).", c.InFlight, c.Rate, c.Seconds, c.Product, Change(1+c.Deviation(), 0))
+	if c := checkLittle(s, l); !c.holds() && l.NotReached == "" {
+		say(math.Abs(c.deviation()), "Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%s).", c.InFlight, c.Rate, c.Seconds, c.Product, formatChange(1+c.deviation(), 0))
 	}
 	if math.Abs(l.Drift) > driftLog {
-		say(math.Abs(l.Drift), "no steady state: TTFT changed by %s over the measurement; warm up longer, or the level is beyond what the deployment sustains.", Change(math.Exp(l.Drift), 0))
+		say(math.Abs(l.Drift), "no steady state: TTFT changed by %s over the measurement; warm up longer, or the level is beyond what the deployment sustains.", formatChange(math.Exp(l.Drift), 0))
 	}
 	if l.Runs > l.Valid {
 		leftOut := "they are left out of the latencies, and the level fails its SLOs."
 		if l.Valid == 0 {
 			leftOut = "none is left, so the latencies are those of survivors."
 		}
-		say(float64(l.Runs-l.Valid), "%d of %d runs had more than %d%% errors: %s", l.Runs-l.Valid, l.Runs, MaxErrorPct, leftOut)
+		say(float64(l.Runs-l.Valid), "%d of %d runs had more than %d%% errors: %s", l.Runs-l.Valid, l.Runs, figures.MaxErrorPct, leftOut)
 	}
 	for _, f := range l.Server {
 		if f.Name == runfile.ServerSpecAcceptance && f.Value < acceptance {
@@ -168,23 +169,23 @@ func levelWarnings(s *Study, series Series, i int) (out []Warning) {
 		}
 	}
 	for _, text := range l.Warnings {
-		out = append(out, textWarning(text))
+		out = append(out, newTextWarning(text))
 	}
 	return out
 }
 
 // answerLengthWarnings warns if answers are longer in one series than in another, because that
 // alone changes throughput, latency and turns in flight.
-func answerLengthWarnings(s *Study) (out []Warning) {
+func answerLengthWarnings(s *figures.Study) (out []warning) {
 	for _, series := range s.Series[min(1, len(s.Series)):] {
 		for i, l := range series.Levels {
-			if i > 0 && math.IsNaN(l.Value(OutputTokensPerTurn)) {
+			if i > 0 && math.IsNaN(l.Value(figures.OutputTokensPerTurn)) {
 				break // derived from throughput, which may lag behind arrivals above the lowest level
 			}
 			base, ok := s.Series[0].Level(l.At)
 			a, b := tokensPerTurn(s, base), tokensPerTurn(s, l)
 			if ok && math.Abs(b/a-1) > lengthsApart {
-				out = append(out, warning(math.Abs(math.Log(b/a)), "%s %g: an answer of %s has %.0f tokens, of %s %.0f: throughput and turn latency compare different work.",
+				out = append(out, newWarning(math.Abs(math.Log(b/a)), "%s %g: an answer of %s has %.0f tokens, of %s %.0f: throughput and turn latency compare different work.",
 					s.LevelName(), l.At, s.Series[0].Name, a, series.Name, b))
 				break
 			}
@@ -195,20 +196,20 @@ func answerLengthWarnings(s *Study) (out []Warning) {
 
 // tokensPerTurn returns the mean length of an answer: as counted, or throughput over turns per
 // second. An open loop that keeps up has as many turns per second as its level.
-func tokensPerTurn(s *Study, l Level) float64 {
-	if n := l.Value(OutputTokensPerTurn); !math.IsNaN(n) {
+func tokensPerTurn(s *figures.Study, l figures.Level) float64 {
+	if n := l.Value(figures.OutputTokensPerTurn); !math.IsNaN(n) {
 		return n
 	}
-	perSecond := l.Value(TurnsPerSecond)
+	perSecond := l.Value(figures.TurnsPerSecond)
 	if math.IsNaN(perSecond) && s.Kind == runfile.Rate {
 		perSecond = l.At
 	}
-	return l.Value(OutputTokensPerSecond) / perSecond
+	return l.Value(figures.OutputTokensPerSecond) / perSecond
 }
 
-// Little checks a level by Little's law: turns in flight = turns per second × mean duration of
+// littlesLaw checks a level by Little's law: turns in flight = turns per second × mean duration of
 // a turn.
-type Little struct {
+type littlesLaw struct {
 	Known bool
 	// InFlight was measured or is the level; Product is rate × duration.
 	InFlight, Product float64
@@ -218,16 +219,16 @@ type Little struct {
 	Median bool
 }
 
-// CheckLittle checks one level. A closed loop without think time should have as many turns in
+// checkLittle checks one level. A closed loop without think time should have as many turns in
 // flight as the level. Otherwise the product is compared with the measured mean. Turns across
 // the ends of the measurement, and late hand-over by the prober, cause differences.
-func CheckLittle(s *Study, l Level) Little {
-	c := Little{InFlight: l.Value(InFlightMean), Rate: l.Value(TurnsPerSecond), Seconds: l.Value(TurnTimeMean) / 1000}
+func checkLittle(s *figures.Study, l figures.Level) littlesLaw {
+	c := littlesLaw{InFlight: l.Value(figures.InFlightMean), Rate: l.Value(figures.TurnsPerSecond), Seconds: l.Value(figures.TurnTimeMean) / 1000}
 	if math.IsNaN(c.Seconds) {
-		c.Seconds = l.Value(LatencyMean) / 1000
+		c.Seconds = l.Value(figures.LatencyMean) / 1000
 	}
 	if math.IsNaN(c.Seconds) {
-		c.Seconds, c.Median = l.Value(LatencyP50)/1000, true
+		c.Seconds, c.Median = l.Value(figures.LatencyP50)/1000, true
 	}
 	if s.Kind == runfile.Concurrency && (math.IsNaN(c.InFlight) || runfile.HasNoThinkTime(s.Workload)) {
 		c.InFlight = l.At
@@ -237,15 +238,15 @@ func CheckLittle(s *Study, l Level) Little {
 	return c
 }
 
-// Deviation returns the relative difference from the law.
-func (c Little) Deviation() float64 { return c.Product/c.InFlight - 1 }
+// deviation returns the relative difference from the law.
+func (c littlesLaw) deviation() float64 { return c.Product/c.InFlight - 1 }
 
-// Holds allows a difference of 10 % for turns across the ends of the measurement, and 20 % if
+// holds allows a difference of 10 % for turns across the ends of the measurement, and 20 % if
 // the median replaces the mean.
-func (c Little) Holds() bool {
+func (c littlesLaw) holds() bool {
 	limit := 0.1
 	if c.Median {
 		limit = 0.2
 	}
-	return !c.Known || math.Abs(c.Deviation()) <= limit
+	return !c.Known || math.Abs(c.deviation()) <= limit
 }

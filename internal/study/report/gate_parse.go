@@ -1,4 +1,4 @@
-package figures
+package report
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"synthetic/internal/study/figures"
 )
 
 // Condition is a comparison that must be false for a change to pass, such as "ttft_p99>1s" or
@@ -16,7 +18,7 @@ type Condition struct {
 	Text string
 	// Metric is compared; NoMetric stands for the capacity, the highest level that meets the
 	// SLOs.
-	Metric Metric
+	Metric figures.Metric
 	// At is the only level to check; 0 means every level.
 	At float64
 	Op string
@@ -26,7 +28,6 @@ type Condition struct {
 	Baseline bool
 }
 
-// capacityKey stands for the capacity in a condition.
 const capacityKey = "capacity"
 
 var (
@@ -56,12 +57,12 @@ func parseCondition(text string) (Condition, error) {
 		return c, fmt.Errorf(`want FIGURE[@LEVEL] OPERATOR VALUE, such as "ttft_p99>1s", "tpot_p95@100>60ms" or "capacity<baseline*0.9"; operators are >, >=, < and <=`)
 	}
 	c.Metric, c.Op = findMetric(m[1]), m[3]
-	if c.Metric == NoMetric && m[1] != capacityKey {
+	if c.Metric == figures.NoMetric && m[1] != capacityKey {
 		return c, fmt.Errorf("there is no figure %q: want %q or one of %s", m[1], capacityKey, strings.Join(conditionFigures(), ", "))
 	}
 	if m[2] != "" {
 		at, err := strconv.ParseFloat(m[2], 64)
-		if err != nil || !(at > 0) || c.Metric == NoMetric {
+		if err != nil || !(at > 0) || c.Metric == figures.NoMetric {
 			return c, fmt.Errorf("%q is no level: after @ stands a number above 0, and capacity has none", m[2])
 		}
 		c.At = at
@@ -69,7 +70,6 @@ func parseCondition(text string) (Condition, error) {
 	return c, c.parseValue(strings.TrimSpace(m[4]))
 }
 
-// parseValue parses the limit into the unit of the metric.
 func (c *Condition) parseValue(text string) error {
 	if b := baselineSyntax.FindStringSubmatch(text); b != nil {
 		v, err := strconv.ParseFloat(cmp.Or(b[1], "1"), 64)
@@ -90,35 +90,35 @@ func (c *Condition) parseValue(text string) error {
 	millis, isTime := map[string]float64{"ms": 1, "s": 1e3, "m": 60e3}[q[2]]
 	switch own := c.Metric.Unit(); {
 	case own == "ms" && !isTime:
-		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", c.Figure())
+		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", c.figure())
 	case own == "ms":
 		v *= millis
 	case q[2] != "" && q[2] != own:
-		return fmt.Errorf("%s is no time: leave %q out", c.Figure(), q[2])
+		return fmt.Errorf("%s is no time: leave %q out", c.figure(), q[2])
 	}
 	c.Value = v
 	return nil
 }
 
-// Figure returns the metric's key, or "capacity".
-func (c Condition) Figure() string {
+// figure returns the metric's key, or "capacity".
+func (c Condition) figure() string {
 	return cmp.Or(string(c.Metric), capacityKey)
 }
 
 // findMetric accepts keys without their unit: "ttft_p99" is ttft_p99_ms.
-func findMetric(name string) Metric {
+func findMetric(name string) figures.Metric {
 	for _, suffix := range []string{"", "_ms", "_pct", "_per_s"} {
-		if m := Metric(name + suffix); m.Reported() {
+		if m := figures.Metric(name + suffix); m.Reported() {
 			return m
 		}
 	}
-	return NoMetric
+	return figures.NoMetric
 }
 
 func conditionFigures() []string {
 	var all []string
-	for _, m := range Metrics() {
-		if _, turns, _ := m.Latency(); turns == AllTurns {
+	for _, m := range figures.Metrics() {
+		if _, turns, _ := m.Latency(); turns == figures.AllTurns {
 			all = append(all, strings.TrimSuffix(strings.TrimSuffix(string(m), "_ms"), "_pct"))
 		}
 	}
@@ -127,17 +127,17 @@ func conditionFigures() []string {
 }
 
 // ParseObjective parses an SLO such as "ttft_p99<1s": a quantile and its highest good value.
-func ParseObjective(text string) (Objective, error) {
+func ParseObjective(text string) (figures.Objective, error) {
 	c, err := parseCondition(strings.TrimSpace(text))
 	if err != nil {
-		return Objective{}, fmt.Errorf("%q: %w", text, err)
+		return figures.Objective{}, fmt.Errorf("%q: %w", text, err)
 	}
 	timing, turns, q := c.Metric.Latency()
-	if timing == NoTiming || c.Baseline || c.At > 0 || c.Op[0] != '<' {
-		return Objective{}, fmt.Errorf(`%q: want the quantile of a latency and its highest good value, such as "ttft_p99<1s"`, text)
+	if timing == figures.NoTiming || c.Baseline || c.At > 0 || c.Op[0] != '<' {
+		return figures.Objective{}, fmt.Errorf(`%q: want the quantile of a latency and its highest good value, such as "ttft_p99<1s"`, text)
 	}
 	label := strings.ReplaceAll(strings.TrimSuffix(fmt.Sprintf("%s_%s", timing, turns), "_"), "_", " ")
-	return Objective{
+	return figures.Objective{
 		Name: text, Label: strings.ToUpper(label),
 		Timing: timing, Turns: turns, Threshold: c.Value, Share: 100 * q,
 	}, nil

@@ -1,4 +1,4 @@
-package figures
+package report
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 	"synthetic/tools/testkit/reporttest"
 )
@@ -38,7 +39,7 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		c := all[0]
-		if got := fmt.Sprintf("%s %g %s %g %v", c.Figure(), c.At, c.Op, c.Value, c.Baseline); got != want {
+		if got := fmt.Sprintf("%s %g %s %g %v", c.figure(), c.At, c.Op, c.Value, c.Baseline); got != want {
 			t.Errorf("%q is %s, want %s", text, got, want)
 		}
 	}
@@ -83,8 +84,8 @@ func TestObjective(t *testing.T) {
 }
 
 // slower returns a study whose second variant is slower than the baseline.
-func slower() *Study {
-	return FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{
+func slower() *figures.Study {
+	return figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{
 		Seed: 1, Levels: []float64{40, 80, 100}, Variants: []reporttest.Variant{{Name: "main", Slowdown: 1}, {Name: "branch", Slowdown: 1.8}},
 	})})
 }
@@ -97,13 +98,13 @@ func TestCheck(t *testing.T) {
 		detail string
 	}{
 		{"capacity<baseline*0.9", GateFailed, "capacity 40, limit 72 to 90"},
-		{"capacity<baseline*0.3", GatePassed, "capacity 40, limit 24 to 30"},
+		{"capacity<baseline*0.3", gatePassed, "capacity 40, limit 24 to 30"},
 		{"ttft_p50>800ms", GateFailed, "at concurrency 100, limit 800ms"},
-		{"ttft_p50@40>800ms", GatePassed, "at concurrency 40, limit 800ms"},
+		{"ttft_p50@40>800ms", gatePassed, "at concurrency 40, limit 800ms"},
 		{"ttft_p50>baseline*1.7", GateFailed, ", limit "},
-		{"ttft_p50>baseline*2", GatePassed, ", limit "},
+		{"ttft_p50>baseline*2", gatePassed, ", limit "},
 		{"ttft_p50>baseline*1.8", GateInconclusive, "within noise: measure longer"},
-		{"tops<baseline*0.4", GatePassed, ", limit "},
+		{"tops<baseline*0.4", gatePassed, ", limit "},
 		{"ttft_p50@70>1s", GateInconclusive, "no such level was measured"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
@@ -115,7 +116,7 @@ func TestCheck(t *testing.T) {
 }
 
 // only returns the outcome of one condition.
-func only(t *testing.T, s *Study, text string) ConditionOutcome {
+func only(t *testing.T, s *figures.Study, text string) ConditionOutcome {
 	t.Helper()
 	conditions, err := ParseConditions(text)
 	if err != nil {
@@ -136,9 +137,9 @@ func TestGateBetween(t *testing.T) {
 		low, high, least, most float64
 		want                   GateResult
 	}{
-		{">", 9, 11, 8, 8, GateFailed}, {">", 9, 11, 10, 10, GateInconclusive}, {">", 9, 11, 11, 11, GatePassed}, {">=", 9, 11, 11, 11, GateInconclusive},
-		{"<", 9, 11, 12, 12, GateFailed}, {"<", 9, 11, 10, 10, GateInconclusive}, {"<", 9, 11, 9, 9, GatePassed}, {"<=", 9, 11, 9, 9, GateInconclusive},
-		{"<", 40, math.Inf(1), 40, 40, GatePassed}, {"<", 40, math.Inf(1), 50, 50, GateInconclusive},
+		{">", 9, 11, 8, 8, GateFailed}, {">", 9, 11, 10, 10, GateInconclusive}, {">", 9, 11, 11, 11, gatePassed}, {">=", 9, 11, 11, 11, GateInconclusive},
+		{"<", 9, 11, 12, 12, GateFailed}, {"<", 9, 11, 10, 10, GateInconclusive}, {"<", 9, 11, 9, 9, gatePassed}, {"<=", 9, 11, 9, 9, GateInconclusive},
+		{"<", 40, math.Inf(1), 40, 40, gatePassed}, {"<", 40, math.Inf(1), 50, 50, GateInconclusive},
 		{">", 9, 11, 8, 10, GateInconclusive}, {"<", 9, 11, 10, 12, GateInconclusive}, {"<", 9, 11, 12, 14, GateFailed},
 	} {
 		o := ConditionOutcome{Condition: Condition{Op: tt.op}}
@@ -151,7 +152,7 @@ func TestGateBetween(t *testing.T) {
 // TestStoppedBaseline: the capacity of a baseline that was stopped is unknown up to the level
 // that the other series fails, and known above it.
 func TestStoppedBaseline(t *testing.T) {
-	for levels, want := range map[int]GateResult{1: GateInconclusive, 2: GatePassed} {
+	for levels, want := range map[int]GateResult{1: GateInconclusive, 2: gatePassed} {
 		s := slower()
 		s.Series[0].Levels = s.Series[0].Levels[:levels]
 		if o := only(t, s, "capacity<baseline*0.3"); o.Result != want {
@@ -165,18 +166,18 @@ func TestStoppedBaseline(t *testing.T) {
 func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 	whole := slower()
 	for name, tt := range map[string]struct {
-		change func(l *Level)
+		change func(l *figures.Level)
 		why    string
 	}{
-		"no figure":   {func(l *Level) { delete(l.Figures, TTFTP50) }, "the figure is not known"},
-		"not reached": {func(l *Level) { l.NotReached = "11.4 of 100 were in flight" }, "not reached: 11.4 of 100"},
-		"late":        {func(l *Level) { l.Figures[AddedTTFTP99] = Plain(9300) }, "up to 9300 ms of the TTFT"},
-		"starved":     {func(l *Level) { l.Limit = "the prober could not send" }, "the prober could not send"},
+		"no figure":   {func(l *figures.Level) { delete(l.Figures, figures.TTFTP50) }, "the figure is not known"},
+		"not reached": {func(l *figures.Level) { l.NotReached = "11.4 of 100 were in flight" }, "not reached: 11.4 of 100"},
+		"late":        {func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(9300) }, "up to 9300 ms of the TTFT"},
+		"starved":     {func(l *figures.Level) { l.Limit = "the prober could not send" }, "the prober could not send"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := changed(whole, 1, tt.change)
 			for text, want := range map[string]GateResult{
-				"ttft_p50>10s": GateInconclusive, "ttft_p50>baseline*9": GateInconclusive, "ttft_p50@80>10s": GatePassed, "ttft_p50>1ms": GateFailed,
+				"ttft_p50>10s": GateInconclusive, "ttft_p50>baseline*9": GateInconclusive, "ttft_p50@80>10s": gatePassed, "ttft_p50>1ms": GateFailed,
 			} {
 				o := only(t, s, text)
 				if o.Result != want || want == GateInconclusive && !(strings.Contains(o.Detail, "; nothing is concluded at 100: ") && strings.Contains(o.Detail, tt.why)) {
@@ -184,7 +185,7 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 				}
 			}
 			s.Interrupted = "by a signal"
-			if o := only(t, s, "ttft_p50@80>10s"); o.Result != GatePassed {
+			if o := only(t, s, "ttft_p50@80>10s"); o.Result != gatePassed {
 				t.Errorf("of a level that was measured: %+v", o)
 			}
 			s = changed(whole, 0, tt.change) // in the baseline too
@@ -204,7 +205,7 @@ func TestInterruptedSweepPassesNothing(t *testing.T) {
 }
 
 // changed returns the study with a change of the third level of a series.
-func changed(s *Study, series int, change func(*Level)) *Study {
+func changed(s *figures.Study, series int, change func(*figures.Level)) *figures.Study {
 	copied := *s
 	copied.Series = slices.Clone(s.Series)
 	copied.Series[series].Levels = slices.Clone(s.Series[series].Levels)
@@ -216,19 +217,19 @@ func changed(s *Study, series int, change func(*Level)) *Study {
 
 // TestNoErrorsAreNoMoreThanNone: a ratio to 0 has no interval.
 func TestNoErrorsAreNoMoreThanNone(t *testing.T) {
-	if o := only(t, slower(), "error_pct>baseline*1.5"); o.Result != GatePassed {
+	if o := only(t, slower(), "error_pct>baseline*1.5"); o.Result != gatePassed {
 		t.Errorf("%+v", o)
 	}
 }
 
 func TestAloneThereIsNoBaseline(t *testing.T) {
-	s := FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})})
+	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})})
 	conditions, err := ParseConditions("capacity<baseline,ttft_p99>1s,tops<baseline")
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := CheckConditions(s, conditions)
-	if all[0].Result != GateInconclusive || all[1].Result != GatePassed || all[2].Result != GateInconclusive || CombineOutcomes(all) != GateInconclusive || CombineOutcomes(all[1:2]) != GatePassed {
+	if all[0].Result != GateInconclusive || all[1].Result != gatePassed || all[2].Result != GateInconclusive || CombineOutcomes(all) != GateInconclusive || CombineOutcomes(all[1:2]) != gatePassed {
 		t.Errorf("%+v", all)
 	}
 }

@@ -1,17 +1,18 @@
-package figures
+package report
 
 import (
 	"fmt"
 	"math"
+
+	"synthetic/internal/study/figures"
 )
 
-// largeRatio is the least ratio that is printed as a factor.
 const largeRatio = 5
 
-// Change formats the ratio of a value to its reference as a percentage with the given decimals
+// formatChange formats the ratio of a value to its reference as a percentage with the given decimals
 // ("+48%", "-10%") or, from a factor of 5 up or down, as that factor ("×32", "÷100"). A fall to
 // 0 is "-100%". It returns "n/a" for NaN and negative ratios.
-func Change(ratio float64, decimals int) string {
+func formatChange(ratio float64, decimals int) string {
 	switch {
 	case math.IsNaN(ratio), ratio < 0:
 		return "n/a"
@@ -32,20 +33,20 @@ func Change(ratio float64, decimals int) string {
 	return fmt.Sprintf("%+.*f%%", decimals, p)
 }
 
-// Gain formats the improvement over the baseline in percent: "17.9%", "-12.7%", "+195% worse",
+// formatGain formats the improvement over the baseline in percent: "17.9%", "-12.7%", "+195% worse",
 // "×32 worse", "÷6 better".
-func Gain(m Metric, percent float64) string {
+func formatGain(m figures.Metric, percent float64) string {
 	ratio := 1 + percent/100
-	if m.Better() != HigherIsBetter {
+	if m.Better() != figures.HigherIsBetter {
 		ratio = 1 - percent/100
 	}
 	switch {
 	case percent > -95 && ratio < largeRatio && ratio > 1.0/largeRatio:
 		return fmt.Sprintf("%.1f%%", math.Round(10*percent)/10+0) // adding 0 makes −0 a 0
 	case percent > 0:
-		return Change(ratio, 0) + " better"
+		return formatChange(ratio, 0) + " better"
 	}
-	return Change(ratio, 0) + " worse"
+	return formatChange(ratio, 0) + " worse"
 }
 
 // factor formats a factor with the given decimals, without decimals from 100 on, and as "1e+06"

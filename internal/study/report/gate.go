@@ -1,4 +1,4 @@
-package figures
+package report
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"synthetic/internal/chart"
-
+	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
 
@@ -15,7 +15,7 @@ type GateResult int
 
 const (
 	// GatePassed: the measurement shows that the condition is false.
-	GatePassed GateResult = iota
+	gatePassed GateResult = iota
 	// GateInconclusive: the condition is neither shown to be true nor false. Too few turns, a
 	// level that was not reached or a limit of the prober can be the cause.
 	GateInconclusive
@@ -34,7 +34,7 @@ type ConditionOutcome struct {
 
 // CheckConditions applies the conditions to every series except the baseline. The first of
 // several series is the baseline; a single series is checked by itself.
-func CheckConditions(s *Study, conditions []Condition) []ConditionOutcome {
+func CheckConditions(s *figures.Study, conditions []Condition) []ConditionOutcome {
 	comply := Comply(s)
 	compares := len(s.Series) > 1
 	var all []ConditionOutcome
@@ -44,7 +44,7 @@ func CheckConditions(s *Study, conditions []Condition) []ConditionOutcome {
 		}
 		for _, c := range conditions {
 			o := ConditionOutcome{Condition: c, Series: series.Name}
-			if c.Metric == NoMetric {
+			if c.Metric == figures.NoMetric {
 				o.checkCapacity(comply[i], comply[0], compares)
 			} else {
 				o.checkLevels(s, series)
@@ -104,13 +104,13 @@ func (o *ConditionOutcome) compareRanges(low, high, least, most float64) GateRes
 	case satisfies(high, o.Op, least):
 		return GateInconclusive
 	}
-	return GatePassed
+	return gatePassed
 }
 
 // checkLevels checks all levels, or the level that the condition names. One failed level fails
 // the condition, and a level without a conclusion prevents a pass. The detail shows the figure
 // that is furthest on the wrong side.
-func (o *ConditionOutcome) checkLevels(s *Study, series Series) {
+func (o *ConditionOutcome) checkLevels(s *figures.Study, series figures.Series) {
 	worst := math.Inf(-1)
 	var unseen []float64
 	var why, shown string
@@ -141,23 +141,23 @@ func (o *ConditionOutcome) checkLevels(s *Study, series Series) {
 		}
 	}
 	o.finish(shown, unseen, why)
-	if o.Result == GatePassed && o.At == 0 && s.Interrupted != "" {
+	if o.Result == gatePassed && o.At == 0 && s.Interrupted != "" {
 		o.setInconclusive("%s; the sweep did not come to its end, so levels may be missing: %s", o.Detail, s.Interrupted)
 	}
 }
 
 // comparands returns the figure and its limit, or the reason why they must not be compared.
-func (o *ConditionOutcome) comparands(base, l Level) (f Figure, limit float64, why string) {
+func (o *ConditionOutcome) comparands(base, l figures.Level) (f figures.Figure, limit float64, why string) {
 	if f = l.Figure(o.Metric); !f.Known() {
 		return f, 0, "the figure is not known, or of too few turns"
 	}
-	if why := Unsound(l); why != "" {
+	if why := unsound(l); why != "" {
 		return f, 0, why
 	}
 	if !o.Baseline {
 		return f, o.Value, ""
 	}
-	if why := Unsound(base); why != "" {
+	if why := unsound(base); why != "" {
 		return f, 0, "the baseline: " + why
 	}
 	if !base.Figure(o.Metric).Known() {
@@ -168,7 +168,7 @@ func (o *ConditionOutcome) comparands(base, l Level) (f Figure, limit float64, w
 
 // compare compares a figure with the limit, by intervals where both are known. A ratio to a
 // baseline of 0 has no interval.
-func (o *ConditionOutcome) compare(base, f Figure, limit float64) GateResult {
+func (o *ConditionOutcome) compare(base, f figures.Figure, limit float64) GateResult {
 	low, high := ratioInterval(base, f)
 	switch {
 	case f.Uncertain() || o.Baseline && base.Uncertain():
@@ -214,7 +214,7 @@ func CombineOutcomes(all []ConditionOutcome) GateResult {
 	if len(all) == 0 {
 		return GateInconclusive
 	}
-	gravest := GatePassed
+	gravest := gatePassed
 	for _, o := range all {
 		gravest = max(gravest, o.Result)
 	}
@@ -222,7 +222,7 @@ func CombineOutcomes(all []ConditionOutcome) GateResult {
 }
 
 // GateMarkdown returns a short summary for a pull request.
-func GateMarkdown(s *Study, all []ConditionOutcome) string {
+func GateMarkdown(s *figures.Study, all []ConditionOutcome) string {
 	var b strings.Builder
 	verdict := []string{"passed", "**inconclusive**", "**failed**"}[CombineOutcomes(all)]
 	fmt.Fprintf(&b, "### Performance gate %s\n\n%s\n\n", verdict, chart.MarkdownText(s.Title))
@@ -231,7 +231,7 @@ func GateMarkdown(s *Study, all []ConditionOutcome) string {
 		mark := []string{"✅", "❔", "❌"}[o.Result]
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", mark, o.Text, chart.MarkdownCell(o.Series), chart.MarkdownCell(o.Detail))
 	}
-	if groups := Group(Warnings(s)); len(groups) > 0 {
+	if groups := groupWarnings(studyWarnings(s)); len(groups) > 0 {
 		fmt.Fprintf(&b, "\nWarnings in the report: %d.\n", len(groups))
 	}
 	return b.String()

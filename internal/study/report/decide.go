@@ -1,31 +1,33 @@
-package figures
+package report
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"synthetic/internal/study/figures"
 )
 
-// Winner says how a series compares with the baseline.
-type Winner string
+// comparisonResult says how a series compares with the baseline.
+type comparisonResult string
 
 const (
-	Better Winner = "better"
-	Worse  Winner = "worse"
+	resultBetter comparisonResult = "better"
+	resultWorse  comparisonResult = "worse"
 	// Mixed: better in some figures and worse in others.
-	Mixed Winner = "better and worse"
+	resultMixed comparisonResult = "better and worse"
 	// Alike: the intervals show that no figure differs by more than maxAlikeRatio.
-	Alike Winner = "no difference"
+	resultAlike comparisonResult = "no difference"
 	// Inconclusive: the measurement shows neither a difference nor its absence.
-	Inconclusive Winner = "inconclusive"
+	resultInconclusive comparisonResult = "inconclusive"
 )
 
-// Decision is the comparison of a series with the baseline and its reasons. Capacity decides;
+// decision is the comparison of a series with the baseline and its reasons. Capacity decides;
 // otherwise latency at equal load, then throughput. Costs and yield per GPU follow from
 // throughput.
-type Decision struct {
+type decision struct {
 	Series, Baseline string
-	Verdict          Winner
+	Verdict          comparisonResult
 	// Criterion is one of the constants below, or "" if nothing decided.
 	Criterion string
 	// BetterIn and WorseIn describe the figures that decided, by direction.
@@ -39,39 +41,38 @@ type Decision struct {
 
 // The criteria, in order of precedence.
 const (
-	ByCapacity   = "capacity"
-	ByLatency    = "latency at equal load"
-	ByThroughput = "throughput at equal load"
+	byCapacity   = "capacity"
+	byLatency    = "latency at equal load"
+	byThroughput = "throughput at equal load"
 )
 
-// criterion is a name and the figures that belong to it.
 type criterion struct {
 	name    string
-	metrics []Metric
+	metrics []figures.Metric
 }
 
 func criteria() []criterion {
 	return []criterion{
-		{ByLatency, []Metric{TTFTP95, TTFTP50, TPOTP50, TPOTP95, LatencyP50, LatencyP95}},
-		{ByThroughput, []Metric{OutputTokensPerSecond, TurnsPerSecond}},
+		{byLatency, []figures.Metric{figures.TTFTP95, figures.TTFTP50, figures.TPOTP50, figures.TPOTP95, figures.LatencyP50, figures.LatencyP95}},
+		{byThroughput, []figures.Metric{figures.OutputTokensPerSecond, figures.TurnsPerSecond}},
 	}
 }
 
-// Decide compares a series of a study with its first one, given the compliance of both.
-func Decide(s *Study, series Series, base, own Compliance) Decision {
-	d := Decision{Series: series.Name, Baseline: base.Series}
-	capacities := fmt.Sprintf("%s %s against %s", s.LevelName(), own.Between(), base.Between())
+// compareSeries compares a series of a study with its first one, given the compliance of both.
+func compareSeries(s *figures.Study, series figures.Series, base, own Compliance) decision {
+	d := decision{Series: series.Name, Baseline: base.Series}
+	capacities := fmt.Sprintf("%s %s against %s", s.LevelName(), own.between(), base.between())
 	switch {
 	case base.provenBelow(own):
-		d.Verdict, d.Criterion, d.BetterIn, d.Shown = Better, ByCapacity, []string{capacities}, capacities
+		d.Verdict, d.Criterion, d.BetterIn, d.Shown = resultBetter, byCapacity, []string{capacities}, capacities
 		return d
 	case own.provenBelow(base):
-		d.Verdict, d.Criterion, d.WorseIn, d.Shown = Worse, ByCapacity, []string{capacities}, capacities
+		d.Verdict, d.Criterion, d.WorseIn, d.Shown = resultWorse, byCapacity, []string{capacities}, capacities
 		return d
 	}
 	same := true
 	for _, g := range criteria() {
-		all := atEqualLoad(g.metrics, Sound(s.Series[0]), Sound(series))
+		all := atEqualLoad(g.metrics, sound(s.Series[0]), sound(series))
 		if d.decide(g.name, all); d.Criterion != "" {
 			return d
 		}
@@ -79,17 +80,17 @@ func Decide(s *Study, series Series, base, own Compliance) Decision {
 	}
 	switch {
 	case d.Shown == "":
-		d.Verdict, d.Why = Inconclusive, nothingShared(s.Series[0], series)
+		d.Verdict, d.Why = resultInconclusive, nothingShared(s.Series[0], series)
 	case same:
-		d.Verdict = Alike
+		d.Verdict = resultAlike
 	default:
-		d.Verdict, d.Why = Inconclusive, fmt.Sprintf("nothing differs beyond noise at most levels, and a difference of more than %s is not ruled out: measure longer, or repeat", Change(maxAlikeRatio, 0)[1:])
+		d.Verdict, d.Why = resultInconclusive, fmt.Sprintf("nothing differs beyond noise at most levels, and a difference of more than %s is not ruled out: measure longer, or repeat", formatChange(maxAlikeRatio, 0)[1:])
 	}
 	return d
 }
 
 // decide applies the figures of one criterion, if any is better or worse.
-func (d *Decision) decide(by string, all []overall) {
+func (d *decision) decide(by string, all []overall) {
 	for _, o := range all {
 		switch o.direction() {
 		case 1:
@@ -107,19 +108,18 @@ func (d *Decision) decide(by string, all []overall) {
 	switch {
 	case d.Criterion == "":
 	case d.WorseIn == nil:
-		d.Verdict = Better
+		d.Verdict = resultBetter
 	case d.BetterIn == nil:
-		d.Verdict = Worse
+		d.Verdict = resultWorse
 	default:
-		d.Verdict = Mixed
+		d.Verdict = resultMixed
 	}
 }
 
-// nothingShared explains why two series have no figure in common.
-func nothingShared(base, other Series) string {
-	for _, series := range []Series{other, base} {
+func nothingShared(base, other figures.Series) string {
+	for _, series := range []figures.Series{other, base} {
 		for _, l := range series.Levels {
-			if why := Unsound(l); why != "" {
+			if why := unsound(l); why != "" {
 				return fmt.Sprintf("no level of both can be compared; %s at %g: %s", series.Name, l.At, why)
 			}
 		}
@@ -127,28 +127,28 @@ func nothingShared(base, other Series) string {
 	return "no level was measured of both, with a latency or a throughput"
 }
 
-// Headline states the result and the figure that shows it.
-func (d Decision) Headline() string {
+// headline states the result and the figure that shows it.
+func (d decision) headline() string {
 	switch {
-	case d.Verdict == Inconclusive && d.Shown == "":
+	case d.Verdict == resultInconclusive && d.Shown == "":
 		return fmt.Sprintf("Inconclusive: %s against %s.", d.Series, d.Baseline)
-	case d.Verdict == Inconclusive:
+	case d.Verdict == resultInconclusive:
 		return fmt.Sprintf("Inconclusive: %s against %s, %s.", d.Series, d.Baseline, d.Shown)
-	case d.Verdict == Alike:
+	case d.Verdict == resultAlike:
 		return fmt.Sprintf("No difference: %s against %s, %s.", d.Series, d.Baseline, d.Shown)
 	}
 	return fmt.Sprintf("%s is %s than %s: %s.", d.Series, d.Verdict, d.Baseline, d.Shown)
 }
 
-// Explanation states the criterion that decided, or why none did.
-func (d Decision) Explanation() string {
+// explanation states the criterion that decided, or why none did.
+func (d decision) explanation() string {
 	better, worse := strings.Join(d.BetterIn, ", "), strings.Join(d.WorseIn, ", ")
 	switch {
-	case d.Verdict == Inconclusive:
+	case d.Verdict == resultInconclusive:
 		return strings.ToUpper(d.Why[:1]) + d.Why[1:] + "."
-	case d.Verdict == Alike:
-		return fmt.Sprintf("At equal load no latency and no throughput differs by more than %s.", Change(maxAlikeRatio, 0)[1:])
-	case d.Criterion == ByCapacity:
+	case d.Verdict == resultAlike:
+		return fmt.Sprintf("At equal load no latency and no throughput differs by more than %s.", formatChange(maxAlikeRatio, 0)[1:])
+	case d.Criterion == byCapacity:
 		return "Decided by capacity."
 	case worse == "":
 		return fmt.Sprintf("Decided by %s: %s.", d.Criterion, better)

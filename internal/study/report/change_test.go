@@ -1,8 +1,10 @@
-package figures
+package report
 
 import (
 	"math"
 	"testing"
+
+	"synthetic/internal/study/figures"
 )
 
 // TestChange: a change is a percentage up to a factor of 5 either way, otherwise a factor. A
@@ -30,10 +32,10 @@ func TestChange(t *testing.T) {
 		{math.NaN(), "n/a", "n/a"},
 		{math.Inf(1), "×∞", "×∞"},
 	} {
-		if got := Change(tt.ratio, 0); got != tt.whole {
+		if got := formatChange(tt.ratio, 0); got != tt.whole {
 			t.Errorf("%g: %s, want %s", tt.ratio, got, tt.whole)
 		}
-		if got := Change(tt.ratio, 1); got != tt.decimal {
+		if got := formatChange(tt.ratio, 1); got != tt.decimal {
 			t.Errorf("%g: %s, want %s", tt.ratio, got, tt.decimal)
 		}
 	}
@@ -42,15 +44,15 @@ func TestChange(t *testing.T) {
 // TestGain: no improvement is printed as -3064%.
 func TestGain(t *testing.T) {
 	for _, tt := range []struct {
-		m       Metric
+		m       figures.Metric
 		percent float64
 		want    string
 	}{
-		{TTFTP50, 17.94, "17.9%"}, {TTFTP50, -12.7, "-12.7%"}, {TTFTP50, -0.04, "0.0%"}, {TTFTP50, -195, "+195% worse"},
-		{TTFTP50, -3064.5, "×32 worse"}, {TTFTP50, 99, "÷100 better"},
-		{OutputTokensPerSecond, 10, "10.0%"}, {OutputTokensPerSecond, 900, "×10 better"}, {OutputTokensPerSecond, -90, "÷10 worse"},
+		{figures.TTFTP50, 17.94, "17.9%"}, {figures.TTFTP50, -12.7, "-12.7%"}, {figures.TTFTP50, -0.04, "0.0%"}, {figures.TTFTP50, -195, "+195% worse"},
+		{figures.TTFTP50, -3064.5, "×32 worse"}, {figures.TTFTP50, 99, "÷100 better"},
+		{figures.OutputTokensPerSecond, 10, "10.0%"}, {figures.OutputTokensPerSecond, 900, "×10 better"}, {figures.OutputTokensPerSecond, -90, "÷10 worse"},
 	} {
-		if got := Gain(tt.m, tt.percent); got != tt.want {
+		if got := formatGain(tt.m, tt.percent); got != tt.want {
 			t.Errorf("%s by %g%%: %s, want %s", tt.m, tt.percent, got, tt.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package figures
+package report
 
 import (
 	"fmt"
@@ -6,35 +6,37 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"synthetic/internal/study/figures"
 )
 
-// Point is a level and a value that was found there.
-type Point struct {
+// foundPoint is a level and a value that was found there.
+type foundPoint struct {
 	At    float64
 	Value float64
 	Found bool
 }
 
-// Saturation describes where a series stops scaling.
-type Saturation struct {
+// saturation describes where a series stops scaling.
+type saturation struct {
 	Series string
 	// FirstErrors is the lowest level with a failed turn, and its error percentage.
-	FirstErrors Point
+	FirstErrors foundPoint
 	// Sustained is the lowest level with too many errors if most levels above it have them too.
-	Sustained Point
+	Sustained foundPoint
 	// Dips are levels above Sustained without too many errors.
 	Dips []float64
 	// SlowTTFT is the lowest level with a TTFT p50 above 1 s, and that TTFT.
-	SlowTTFT Point
+	SlowTTFT foundPoint
 	// Step is the level with the largest relative rise of Metric, in percent, from the previous
 	// level, From.
-	Step   Point
+	Step   foundPoint
 	From   float64
-	Metric Metric
+	Metric figures.Metric
 	// Plateau is the lowest level of a plateau: at least three levels up to the highest, with
 	// TPOT p50 within 3 % of their mean, which is Value. Without a plateau Found is false, and
 	// At and Value describe the highest level.
-	Plateau Point
+	Plateau foundPoint
 	// Last is the highest level before errors or a slow TTFT; 0 if the lowest is already
 	// beyond.
 	Last float64
@@ -49,17 +51,17 @@ const (
 	plateauLevels = 3
 )
 
-// Saturate finds the saturation point among the sound levels of a series.
-func Saturate(series Series) Saturation {
-	series = Sound(series)
-	s := Saturation{Series: series.Name, Metric: degradationMetric(series), Known: true, ErrorsKnown: series.Any(func(l Level) bool { return l.Has(ErrorPct) })}
+// saturate finds the saturation point among the sound levels of a series.
+func saturate(series figures.Series) saturation {
+	series = sound(series)
+	s := saturation{Series: series.Name, Metric: degradationMetric(series), Known: true, ErrorsKnown: series.Any(func(l figures.Level) bool { return l.Has(figures.ErrorPct) })}
 	for i, l := range series.Levels {
-		s.Known = s.Known && !math.IsNaN(l.Value(TTFTP50))
-		if pct := l.Value(ErrorPct); pct > 0 && !s.FirstErrors.Found {
-			s.FirstErrors = Point{l.At, pct, true}
+		s.Known = s.Known && !math.IsNaN(l.Value(figures.TTFTP50))
+		if pct := l.Value(figures.ErrorPct); pct > 0 && !s.FirstErrors.Found {
+			s.FirstErrors = foundPoint{l.At, pct, true}
 		}
-		if v := l.Value(TTFTP50); v > slowTTFT && !s.SlowTTFT.Found {
-			s.SlowTTFT = Point{l.At, v, true}
+		if v := l.Value(figures.TTFTP50); v > slowTTFT && !s.SlowTTFT.Found {
+			s.SlowTTFT = foundPoint{l.At, v, true}
 		}
 		if rest := series.Levels[i:]; !s.Sustained.Found && hasTooManyErrors(l) {
 			var dips []float64
@@ -69,7 +71,7 @@ func Saturate(series Series) Saturation {
 				}
 			}
 			if 2*len(dips) < len(rest) {
-				s.Sustained, s.Dips = Point{l.At, l.Value(ErrorPct), true}, dips
+				s.Sustained, s.Dips = foundPoint{l.At, l.Value(figures.ErrorPct), true}, dips
 			}
 		}
 		if !s.FirstErrors.Found && !s.SlowTTFT.Found {
@@ -82,27 +84,27 @@ func Saturate(series Series) Saturation {
 }
 
 // hasTooManyErrors reports whether a level, or most of its runs, exceeded MaxErrorPct.
-func hasTooManyErrors(l Level) bool {
-	return l.Value(ErrorPct) > MaxErrorPct || l.Valid*2 < l.Runs
+func hasTooManyErrors(l figures.Level) bool {
+	return l.Value(figures.ErrorPct) > figures.MaxErrorPct || l.Valid*2 < l.Runs
 }
 
 // degradationMetric returns the first of these latencies that the most levels have.
-func degradationMetric(series Series) Metric {
-	best, most := NoMetric, 0
-	for _, m := range []Metric{TPOTP95, TPOTP99, TPOTP50, LatencyP95, TTFTP95, TTFTP50} {
-		if known := Summarize(series.Levels, func(l Level) float64 { return l.Value(m) }).Levels; known > most {
+func degradationMetric(series figures.Series) figures.Metric {
+	best, most := figures.NoMetric, 0
+	for _, m := range []figures.Metric{figures.TPOTP95, figures.TPOTP99, figures.TPOTP50, figures.LatencyP95, figures.TTFTP95, figures.TTFTP50} {
+		if known := summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) }).Levels; known > most {
 			best, most = m, known
 		}
 	}
 	return best
 }
 
-func (s *Saturation) findStep(series Series) {
+func (s *saturation) findStep(series figures.Series) {
 	last, at := math.NaN(), 0.0
 	for _, l := range series.Levels {
 		v := l.Value(s.Metric)
 		if rise := 100 * (v/last - 1); rise > s.Step.Value {
-			s.Step, s.From = Point{l.At, rise, true}, at
+			s.Step, s.From = foundPoint{l.At, rise, true}, at
 		}
 		if !math.IsNaN(v) {
 			last, at = v, l.At
@@ -110,10 +112,10 @@ func (s *Saturation) findStep(series Series) {
 	}
 }
 
-func (s *Saturation) findPlateau(series Series) {
+func (s *saturation) findPlateau(series figures.Series) {
 	var tail []float64
 	for _, l := range slices.Backward(series.Levels) {
-		v := l.Value(TPOTP50)
+		v := l.Value(figures.TPOTP50)
 		if math.IsNaN(v) {
 			break
 		}
@@ -123,51 +125,50 @@ func (s *Saturation) findPlateau(series Series) {
 			break
 		}
 		if len(tail) == 1 || len(tail) >= plateauLevels {
-			s.Plateau = Point{l.At, mean, len(tail) >= plateauLevels}
+			s.Plateau = foundPoint{l.At, mean, len(tail) >= plateauLevels}
 		}
 	}
 }
 
-// Band is the position of a level on the degradation curve.
-type Band string
+// band is the position of a level on the degradation curve.
+type band string
 
 const (
-	Clean     Band = "clean"
-	Degrading Band = "degrading"
-	Saturated Band = "saturated"
+	bandClean     band = "clean"
+	bandDegrading band = "degrading"
+	bandSaturated band = "saturated"
 	// NotReached: the level did not carry its load. Distorted: the prober was the limit.
-	NotReached Band = "not reached"
-	Distorted  Band = "distorted"
+	bandNotReached band = "not reached"
+	bandDistorted  band = "distorted"
 )
 
-// degradingRise is the least rise, in percent, of a step from clean to degrading levels.
 const degradingRise = 10
 
-// Bands returns the band of every level: saturated from the first errors or slow TTFT,
+// levelBands returns the band of every level: saturated from the first errors or slow TTFT,
 // degrading from a large step below that, otherwise clean.
-func Bands(series Series) []Band {
-	s := Saturate(series)
-	var bands []Band
+func levelBands(series figures.Series) []band {
+	s := saturate(series)
+	var bands []band
 	for _, l := range series.Levels {
-		reached := func(p Point) bool { return p.Found && l.At >= p.At }
+		reached := func(p foundPoint) bool { return p.Found && l.At >= p.At }
 		switch {
 		case l.NotReached != "":
-			bands = append(bands, NotReached)
-		case Unsound(l) != "":
-			bands = append(bands, Distorted)
+			bands = append(bands, bandNotReached)
+		case unsound(l) != "":
+			bands = append(bands, bandDistorted)
 		case reached(s.FirstErrors) || reached(s.SlowTTFT) || reached(s.Sustained):
-			bands = append(bands, Saturated)
+			bands = append(bands, bandSaturated)
 		case s.Step.Value >= degradingRise && reached(s.Step):
-			bands = append(bands, Degrading)
+			bands = append(bands, bandDegrading)
 		default:
-			bands = append(bands, Clean)
+			bands = append(bands, bandClean)
 		}
 	}
 	return bands
 }
 
-// Sentence says which level saturates the series.
-func (s Saturation) Sentence(level string) string {
+// sentence says which level saturates the series.
+func (s saturation) sentence(level string) string {
 	switch {
 	case !s.Known:
 		return fmt.Sprintf("Where %s saturates is not known: the TTFT p50 is not, at some %s.", s.Series, level)

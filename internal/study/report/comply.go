@@ -1,10 +1,11 @@
-package figures
+package report
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
 
@@ -16,17 +17,17 @@ type SLOResult struct {
 	// errors alone break an objective, and GIVEN UP if the sweep gave up the level before an
 	// objective was missed.
 	Failed []string
-	// NotReached is set if the level did not carry its load, so nothing is concluded.
+	// bandNotReached is set if the level did not carry its load, so nothing is concluded.
 	NotReached bool
 	// Limited is set if nothing is concluded because the prober or its machine was the limit.
 	Limited bool
 }
 
-// Judged reports whether the level could be judged.
-func (v SLOResult) Judged() bool { return v.Standing != "" }
+// judged reports whether the level could be judged.
+func (v SLOResult) judged() bool { return v.Standing != "" }
 
 // Pass reports whether every objective was met by the measured turns, proven or not.
-func (v SLOResult) Pass() bool { return v.Judged() && len(v.Failed) == 0 }
+func (v SLOResult) Pass() bool { return v.judged() && len(v.Failed) == 0 }
 
 // String returns the cell of the compliance matrix.
 func (v SLOResult) String() string {
@@ -35,7 +36,7 @@ func (v SLOResult) String() string {
 		return "NOT REACHED"
 	case v.Limited:
 		return "UNDECIDED (the prober was the limit)"
-	case !v.Judged():
+	case !v.judged():
 		return "n/a"
 	}
 	return runfile.LevelVerdict{Standing: v.Standing, Met: v.Pass()}.Words(v.Failed)
@@ -48,11 +49,11 @@ func (v SLOResult) String() string {
 // is undecided if its interval contains the threshold. Failed turns are worse than any threshold,
 // so such a level also fails if its errors exceed the allowed share, if runs were left out for
 // errors, or if the sweep gave it up.
-func Judge(objectives []Objective, l Level) SLOResult {
+func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
 	switch {
 	case l.NotReached != "":
 		return SLOResult{NotReached: true}
-	case len(objectives) == 0, l.Verdict == nil && Unsound(l) != "", l.Verdict != nil && l.Verdict.Unjudged():
+	case len(objectives) == 0, l.Verdict == nil && unsound(l) != "", l.Verdict != nil && l.Verdict.Unjudged():
 		return SLOResult{Limited: len(objectives) > 0 && l.Limit != ""}
 	case l.Verdict != nil:
 		return byTurns(objectives, l)
@@ -60,7 +61,7 @@ func Judge(objectives []Objective, l Level) SLOResult {
 	return byQuantiles(objectives, l)
 }
 
-func byTurns(objectives []Objective, l Level) SLOResult {
+func byTurns(objectives []figures.Objective, l figures.Level) SLOResult {
 	v := SLOResult{Standing: l.Verdict.Standing}
 	for _, o := range objectives {
 		if slices.Contains(l.Verdict.Lost, o.Name) && !slices.Contains(v.Failed, o.Label) {
@@ -73,7 +74,7 @@ func byTurns(objectives []Objective, l Level) SLOResult {
 	return v
 }
 
-func byQuantiles(objectives []Objective, l Level) SLOResult {
+func byQuantiles(objectives []figures.Objective, l figures.Level) SLOResult {
 	v := SLOResult{Standing: runfile.Met}
 	var proven bool // an objective is proven to be missed
 	for _, o := range objectives {
@@ -106,12 +107,12 @@ func byQuantiles(objectives []Objective, l Level) SLOResult {
 	return v
 }
 
-func tooManyErrors(objectives []Objective, l Level) bool {
+func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
 	if l.Valid < l.Runs {
 		return true
 	}
-	return slices.ContainsFunc(objectives, func(o Objective) bool {
-		return l.Value(ErrorPct) > 100-o.Share
+	return slices.ContainsFunc(objectives, func(o figures.Objective) bool {
+		return l.Value(figures.ErrorPct) > 100-o.Share
 	})
 }
 
@@ -122,7 +123,7 @@ type Compliance struct {
 	// passes without a failure between. 0 means that no level complies.
 	Highest float64
 	// At holds the figures of that level.
-	At Level
+	At figures.Level
 	// Proven holds the levels that are proven to pass and to fail, by the rule of a sweep. If
 	// no measured level fails, the series may scale further.
 	Proven runfile.Capacity
@@ -134,21 +135,21 @@ type Compliance struct {
 	// Beyond holds levels above the first proven failure that pass again, because of noise or
 	// because the deployment sheds load.
 	Beyond []float64
-	// Judged is set if at least one level could be judged.
+	// judged is set if at least one level could be judged.
 	Judged bool
 	// ChangePct is the change against the baseline in percent; it has no meaning without one.
 	ChangePct float64
 	// Unmeasured is set if the series and the baseline cannot be ranked, because the lower one
 	// was not measured up to a level that it fails.
 	Unmeasured bool
-	// Winner is set for series that exceed the baseline and are not exceeded by another series.
+	// comparisonResult is set for series that exceed the baseline and are not exceeded by another series.
 	// Several may share the place.
 	Winner bool
 }
 
 // Comply finds the highest compliant level of each series and ranks them against the first. No
 // series wins unless it is proven to exceed the baseline.
-func Comply(s *Study) []Compliance {
+func Comply(s *figures.Study) []Compliance {
 	var all []Compliance
 	best := 0.0
 	for i, series := range s.Series {
@@ -166,7 +167,7 @@ func Comply(s *Study) []Compliance {
 	return all
 }
 
-func comply(objectives []Objective, series Series) Compliance {
+func comply(objectives []figures.Objective, series figures.Series) Compliance {
 	c, failed := Compliance{Series: series.Name}, false
 	for _, l := range series.Levels {
 		v := Judge(objectives, l)
@@ -176,7 +177,7 @@ func comply(objectives []Objective, series Series) Compliance {
 		if v.NotReached {
 			continue
 		}
-		c.Judged = c.Judged || v.Judged()
+		c.Judged = c.Judged || v.judged()
 		c.Proven.AddLevel(l.At, runfile.LevelVerdict{Standing: v.Standing})
 		switch met := v.Standing == runfile.Met; {
 		case met && c.Proven.Missed != nil:
@@ -197,8 +198,8 @@ func comply(objectives []Objective, series Series) Compliance {
 	return c
 }
 
-// Between returns the capacity and its end: "80 (100 misses)", "80 or more".
-func (c Compliance) Between() string {
+// compareFigures returns the capacity and its end: "80 (100 misses)", "80 or more".
+func (c Compliance) between() string {
 	if c.Proven.Missed != nil {
 		return fmt.Sprintf("%g (%g misses)", c.Highest, *c.Proven.Missed)
 	}
