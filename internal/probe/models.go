@@ -94,7 +94,7 @@ func listModels(ctx context.Context, t target.Target, auth *target.Authorizer, c
 	}
 	list, err := api.ListModels(ctx)
 	switch {
-	case wire.Own(err):
+	case wire.IsLocal(err):
 		return nil, nil, fmt.Errorf("listing the models of %q: %w: %s", t.BaseURL, errNotAsked, scrub.clean(err.Error()))
 	case err != nil:
 		return nil, nil, fmt.Errorf("listing the models of %q: %s", t.BaseURL, scrub.clean(err.Error()))

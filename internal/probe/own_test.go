@@ -86,7 +86,7 @@ func TestTargetsFaultsAreNoOwnFaults(t *testing.T) {
 		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ETIMEDOUT,
 		&net.DNSError{Name: "h", Err: "no such host", IsNotFound: true}, fs.ErrClosed, errors.New("else"),
 	} {
-		if wire.Own(&wire.Error{Step: wire.StepConnect, Err: err}) {
+		if wire.IsLocal(&wire.Error{Step: wire.StepConnect, Err: err}) {
 			t.Errorf("%v counts as the prober's own fault", err)
 		}
 	}

@@ -37,7 +37,7 @@ func (a *attempt) refused(ctx context.Context, err error) {
 		a.lapse(by, now, a.limits.explain(by))
 	case isUnfit:
 		a.finish(Malformed, now, reason)
-	case wire.Own(err) && a.trace.FirstWrite.IsZero():
+	case wire.IsLocal(err) && a.trace.FirstWrite.IsZero():
 		a.finish(NotSent, now, "nothing was sent: "+err.Error())
 	case step == wire.StepDNS || step == wire.StepConnect:
 		a.unreached(ConnectError, now, err)

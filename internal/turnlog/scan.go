@@ -34,7 +34,7 @@ func scan(line []byte, field func(key []byte, k kind, value []byte) error) error
 			return err
 		}
 	}
-	if !s.Whole() {
+	if !s.Valid() {
 		return syntaxError(line)
 	}
 	return nil
@@ -43,7 +43,7 @@ func scan(line []byte, field func(key []byte, k kind, value []byte) error) error
 func readValue(s *jsonscan.Scanner) (kind, []byte) {
 	switch c := s.Peek(); {
 	case c == '"':
-		v := s.Optional().Decode()
+		v := s.Text().Decode()
 		if !utf8.Valid(v) {
 			v = bytes.ToValidUTF8(v, []byte("\uFFFD"))
 		}
@@ -54,9 +54,9 @@ func readValue(s *jsonscan.Scanner) (kind, []byte) {
 	case c == '-' || c-'0' <= 9:
 		return numberKind, s.Number()
 	}
-	from := len(s.Before())
+	from := len(s.Scanned())
 	s.Skip()
-	return otherKind, s.Before()[from:]
+	return otherKind, s.Scanned()[from:]
 }
 
 // syntaxError explains why a line is not one JSON object.

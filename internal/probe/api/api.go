@@ -84,7 +84,7 @@ func streamed(decoder func() stream.Decoder) func() Stream {
 // a name.
 func single(list string) func() Stream {
 	return func() Stream {
-		return Stream{Options: stream.Options{Decoder: stream.NewWhole(list), Document: true}}
+		return Stream{Options: stream.Options{Decoder: stream.NewDocument(list), Document: true}}
 	}
 }
 

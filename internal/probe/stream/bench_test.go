@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// typical is a chunk as vLLM sends one per token.
+// typical is the chunk that vLLM sends for a token.
 const typical = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"meta-llama/Llama-3.1-8B-Instruct","choices":[{"index":0,"delta":{"content":" latency"},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
 
-// endless repeats one text, a read at a time.
+// endless returns the same text for each read.
 type endless struct {
 	text string
 	reads

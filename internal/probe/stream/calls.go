@@ -2,24 +2,21 @@ package stream
 
 import "synthetic/internal/probe/stream/jsonscan"
 
-// ToolCall is what one event adds to a tool call of the answer: of the events
-// that have the same Index, the arguments are to be joined.
+// ToolCall is the part of a tool call in one event. The arguments of a call are those of all events
+// with its Index, joined.
 type ToolCall struct {
-	// Index tells the calls of an answer apart.
 	Index int
-	// ID, Name and Arguments are nil where the event does not say them; a name
-	// and an id come once, the arguments in pieces. They are valid as long as
-	// the event is.
+	// ID, Name and Arguments are nil if the event does not have them. ID and Name come once,
+	// Arguments in pieces. The next event overwrites them.
 	ID, Name, Arguments []byte
 }
 
-// maxCalls bounds the calls that are read of one event.
+// maxCalls limits the calls of one event.
 const maxCalls = 256
 
-// text is a string as it stands in the payload of an event.
 type text = jsonscan.Text
 
-// call is a ToolCall as it stands in the JSON text.
+// call is a ToolCall with its strings still escaped.
 type call struct {
 	index               int
 	id, name, arguments text
@@ -27,53 +24,53 @@ type call struct {
 
 func (c *call) empty() bool { return len(c.id.Raw)+len(c.name.Raw)+len(c.arguments.Raw) == 0 }
 
-// calls are those of an event. Their memory serves the next one.
+// calls holds the calls of an event. The next event uses its memory again.
 type calls struct {
 	raw []call
 	out []ToolCall
-	// objects counts the calls of the stream that came whole.
+	// objects counts the calls of the whole stream that readObjects has read.
 	objects int
+	// seen says that an event of the stream had a call.
+	seen bool
 }
 
 func (c *calls) reset() { c.raw = c.raw[:0] }
 
-// readAll reads the calls of a list, and reports whether any adds something.
+// readAll reads a list of calls. It returns false if all are empty.
 func (c *calls) readAll(s *jsonscan.Scanner) bool {
-	any := false
+	found := false
 	for position := range s.Elements {
-		any = c.read(s, position) || any
+		found = c.read(s, position) || found
 	}
-	return any
+	return found
 }
 
-// read reads a call; one that does not say its index has that of its position.
-// It reports whether the call adds something.
-func (c *calls) read(s *jsonscan.Scanner, position int) bool {
-	one := call{index: position}
-	one.read(s)
-	c.add(one)
-	return !one.empty()
+// read reads a call. Its position in the list is the default of its index.
+func (c *calls) read(s *jsonscan.Scanner, position int) (found bool) {
+	next := call{index: position}
+	next.read(s)
+	c.add(next)
+	return !next.empty()
 }
 
-func (c *calls) add(one call) {
-	if !one.empty() && len(c.raw) < maxCalls {
-		c.raw = append(c.raw, one)
+func (c *calls) add(next call) {
+	if !next.empty() && len(c.raw) < maxCalls {
+		c.raw = append(c.raw, next)
 	}
 }
 
-// take makes the calls those of an event that has one at most.
-func (c *calls) take(one call) {
+// set replaces the calls by one call.
+func (c *calls) set(only call) {
 	c.reset()
-	c.add(one)
+	c.add(only)
 }
 
-// readObjects reads the calls of a list whose arguments are objects, and no
-// texts of such: each is a whole call.
+// readObjects reads a list of complete calls whose arguments are objects instead of strings.
 func (c *calls) readObjects(s *jsonscan.Scanner) {
 	for range s.Elements {
-		one := call{index: c.objects}
-		one.readObject(s)
-		c.add(one)
+		next := call{index: c.objects}
+		next.readObject(s)
+		c.add(next)
 		c.objects++
 	}
 }
@@ -82,11 +79,11 @@ func (c *call) readObject(s *jsonscan.Scanner) {
 	for name := range s.Members {
 		switch string(name) {
 		case "id":
-			c.id = s.Optional()
+			c.id = s.Text()
 		case "function":
 			c.readObject(s)
 		case "name":
-			c.name = s.Optional()
+			c.name = s.Text()
 		case "arguments":
 			c.arguments = s.Object()
 		default:
@@ -95,20 +92,18 @@ func (c *call) readObject(s *jsonscan.Scanner) {
 	}
 }
 
-// read reads a call, or the function in it.
+// read reads a call, or the function in a call.
 func (c *call) read(s *jsonscan.Scanner) {
 	for name := range s.Members {
 		switch string(name) {
 		case "index":
-			if n, ok := s.Count(); ok {
-				c.index = n
-			}
+			c.index = s.CountOr(c.index)
 		case "id":
-			c.id = s.Optional().Or(c.id)
+			c.id = s.Text().Or(c.id)
 		case "name":
-			c.name = s.Optional().Or(c.name)
+			c.name = s.Text().Or(c.name)
 		case "arguments", "input":
-			c.arguments = s.Optional().Or(c.arguments)
+			c.arguments = s.Text().Or(c.arguments)
 		case "function", "custom":
 			c.read(s)
 		default:
@@ -117,14 +112,15 @@ func (c *call) read(s *jsonscan.Scanner) {
 	}
 }
 
-// decode returns the calls, nil for none.
+// decode returns the calls, or nil if there are none.
 func (c *calls) decode() []ToolCall {
 	c.out = c.out[:0]
-	for _, one := range c.raw {
-		c.out = append(c.out, ToolCall{one.index, one.id.Decode(), one.name.Decode(), one.arguments.Decode()})
+	for _, raw := range c.raw {
+		c.out = append(c.out, ToolCall{raw.index, raw.id.Decode(), raw.name.Decode(), raw.arguments.Decode()})
 	}
 	if len(c.out) == 0 {
 		return nil
 	}
+	c.seen = true
 	return c.out
 }

@@ -6,54 +6,52 @@ import (
 	"synthetic/internal/probe/stream/jsonscan"
 )
 
-// chat reads the chunks of a streamed chat completion.
+// chat decodes streamed completions and chat completions.
 type chat struct {
 	prefix prefix
-	// own is the index of the choice that is the answer, once known: the first
-	// that came. Nobody asks for more than one.
-	own   int
-	known bool
-	calls calls
-	// textual says that choices have a text in place of a delta.
-	textual bool
-	// named says that a model was, marked that a fingerprint; of one stream all
-	// chunks name the same.
-	named, marked bool
+	// index is that of the choice that is the answer: the first one that came. No request asks for
+	// more than one.
+	index      int
+	indexKnown bool
+	calls      calls
+	// hasText says that choices have a text instead of a delta.
+	hasText bool
+	// A stream repeats its model and fingerprint in each chunk; only the first ones are decoded.
+	hasModel, hasFingerprint bool
 }
 
-// NewCompletions returns the Decoder of a streamed completion of a prompt.
-func NewCompletions() Decoder { return &chat{textual: true} }
+// NewCompletions returns the Decoder of streamed completions.
+func NewCompletions() Decoder { return &chat{hasText: true} }
 
-// NewChat returns the Decoder of a streamed chat completion.
+// NewChat returns the Decoder of streamed chat completions.
 func NewChat() Decoder { return &chat{} }
 
-func (d *chat) Decode(ev *Event, data []byte, named bool) bool {
+func (d *chat) Decode(ev *Event, data []byte, isError bool) bool {
 	var c chunk
 	if !c.scan(data, d) {
 		return false
 	}
-	if len(c.model.Raw) > 0 && !d.named {
-		ev.Model, d.named = clip(c.model.Clone().Decode()), true
+	if len(c.model.Raw) > 0 && !d.hasModel {
+		ev.Model, d.hasModel = clip(c.model.Clone().Decode()), true
 	}
-	if len(c.fingerprint.Raw) > 0 && !d.marked {
-		ev.Fingerprint, d.marked = clip(c.fingerprint.Clone().Decode()), true
+	if len(c.fingerprint.Raw) > 0 && !d.hasFingerprint {
+		ev.Fingerprint, d.hasFingerprint = clip(c.fingerprint.Clone().Decode()), true
 	}
 	ev.Worker = c.worker
-	c.fill(ev, data, named, &d.calls)
+	c.fill(ev, data, isError, &d.calls)
 	return true
 }
 
-// chunk is what one JSON text of the stream says, strings still escaped.
+// chunk is the content of one event, with its strings still escaped.
 type chunk struct {
-	choice   choice
-	others   bool // another choice has a delta
-	usage    Usage
-	hasUsage bool
-	fault    fault
-	model    text
-	// fingerprint is that of the system, worker the one that Dynamo's nvext names.
+	choice      choice
+	otherChoice bool // another choice has a delta
+	usage       Usage
+	hasUsage    bool
+	fault       fault
+	model       text
 	fingerprint text
-	worker      string
+	worker      string // from the extension of NVIDIA Dynamo
 }
 
 // choice is the element of "choices" that is the answer.
@@ -63,25 +61,25 @@ type choice struct {
 	finish text
 }
 
-// delta is what a choice adds to the answer.
 type delta struct {
 	content, reasoning, reasoningContent, refusal text
-	// tools says that tool calls came, function that one of the older form did.
-	tools, function bool
+	// hasTools means tool_calls, hasFunction the older function_call.
+	hasTools, hasFunction bool
 }
 
 func (d *delta) empty() bool {
-	return len(d.content.Raw)+len(d.reasoning.Raw)+len(d.reasoningContent.Raw)+len(d.refusal.Raw) == 0 && !d.tools && !d.function
+	texts := len(d.content.Raw) + len(d.reasoning.Raw) + len(d.reasoningContent.Raw) + len(d.refusal.Raw)
+	return texts == 0 && !d.hasTools && !d.hasFunction
 }
 
-// scan reads one chunk. It reports false if data is not one valid JSON object.
+// scan returns false if data is not one valid JSON object.
 func (c *chunk) scan(data []byte, d *chat) bool {
 	s := jsonscan.New(data)
 	p := &d.prefix
 	switch {
-	case p.of(data):
-		s = jsonscan.Within(data, len(p.text))
-		c.choices(&s, d)
+	case p.matches(data):
+		s = jsonscan.NewAt(data, len(p.text))
+		c.readChoices(&s, d)
 	case s.Peek() == '{':
 		s.Enter()
 	default:
@@ -90,142 +88,119 @@ func (c *chunk) scan(data []byte, d *chat) bool {
 	for s.Another('}') {
 		name := s.Key()
 		if string(name) == "choices" && !s.Bad() {
-			p.keep(s.Before(), c)
+			p.keep(s.Scanned(), c)
 		}
 		c.member(&s, name, d)
 	}
-	return s.Whole()
+	return s.Valid()
 }
 
-// prefix is the beginning of a stream's last chunk, up to the value of
-// "choices". The chunks of a stream say the same id, time and model over and
-// over: what was found to be valid JSON, and of no interest, need not be
-// scanned again, only compared.
+// prefix is the beginning of the last chunk, up to the value of "choices". The chunks of a stream
+// repeat the same id, time and model. If a chunk has the prefix of the last one, which was valid
+// JSON without information, the prefix need not be scanned again.
 type prefix struct {
 	text []byte
 }
 
-// maxPrefix bounds what a stream keeps of its prefix, in bytes.
+// maxPrefix bounds the length of a prefix in bytes.
 const maxPrefix = 512
 
-// of reports whether data begins with the prefix.
-func (p *prefix) of(data []byte) bool {
+func (p *prefix) matches(data []byte) bool {
 	return len(p.text) > 0 && bytes.HasPrefix(data, p.text)
 }
 
-// keep makes text the prefix, unless c learned something from it.
+// keep makes text the prefix, unless it contains information.
 func (p *prefix) keep(text []byte, c *chunk) {
 	if len(text) <= maxPrefix && c.blank() {
 		p.text = append(p.text[:0], text...)
 	}
 }
 
-// blank reports whether nothing was found that outlasts another "choices".
+// blank reports whether the members before "choices" contained no information.
 func (c *chunk) blank() bool {
 	return !c.hasUsage && c.usage == Usage{} && c.fault.blank() && c.worker == ""
 }
 
-// readExtension reads {"worker_id": {"decode_worker_id": 1}}, which Dynamo's frontend
-// adds to one chunk for a request that asks for it.
-func (c *chunk) readExtension(s *jsonscan.Scanner) {
-	members(s, func(name []byte) bool {
-		if string(name) != "worker_id" {
-			return false
-		}
-		members(s, func(name []byte) bool {
-			if string(name) != "decode_worker_id" || s.Peek() != '-' && (s.Peek() < '0' || s.Peek() > '9') {
-				return false
+// readWorker reads {"worker_id": {"decode_worker_id": 1}}, which the frontend of NVIDIA Dynamo adds to
+// one chunk if the request asks for it.
+func (c *chunk) readWorker(s *jsonscan.Scanner) {
+	for range s.Only("worker_id") {
+		for range s.Only("decode_worker_id") {
+			if next := s.Peek(); next == '-' || next-'0' <= 9 {
+				c.worker = clip(s.Number())
+			} else {
+				s.Skip()
 			}
-			c.worker = clip(s.Number())
-			return true
-		})
-		return true
-	})
-}
-
-// members reads those of an object that read wants, and skips what is none.
-func members(s *jsonscan.Scanner, read func(name []byte) bool) {
-	if s.Peek() != '{' {
-		s.Skip()
-		return
-	}
-	for name := range s.Members {
-		if !read(name) {
-			s.Skip()
 		}
 	}
 }
 
-// member reads the value of one top-level member. A name that comes twice
-// counts the last time, as in every common JSON reader.
+// member reads the value of a top-level member. As in common JSON readers, the last one of repeated
+// names counts.
 func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 	switch string(name) {
 	case "choices":
-		c.choice, c.others = choice{}, false
-		c.choices(s, d)
+		c.choice, c.otherChoice = choice{}, false
+		c.readChoices(s, d)
 	case "usage":
 		c.usage, c.hasUsage = Usage{}, false
 		c.readUsage(s)
 	case "model":
-		c.model = s.Optional()
+		c.model = s.Text()
 	case "system_fingerprint":
-		c.fingerprint = s.Optional()
+		c.fingerprint = s.Text()
 	case "nvext":
 		c.worker = ""
-		c.readExtension(s)
+		c.readWorker(s)
 	default:
 		c.fault.memberOrSkip(s, name)
 	}
 }
 
-func (c *chunk) choices(s *jsonscan.Scanner, d *chat) {
+func (c *chunk) readChoices(s *jsonscan.Scanner, d *chat) {
 	for position := range s.Elements {
-		if position > 0 { // hardly ever
-			c.further(s, d, position)
+		if position > 0 { // rare
+			c.readFurtherChoice(s, d, position)
 			continue
 		}
-		c.choice.read(s, 0, &d.calls, d.textual)
-		if !d.known && !s.Bad() {
-			d.own, d.known = c.choice.index, true
+		c.choice.read(s, 0, &d.calls, d.hasText)
+		if !d.indexKnown && !s.Bad() {
+			d.index, d.indexKnown = c.choice.index, true
 		}
-		if c.choice.index != d.own {
-			c.others = !c.choice.delta.empty()
-			c.choice = choice{index: none}
+		if c.choice.index != d.index {
+			c.otherChoice = !c.choice.delta.empty()
+			c.choice = choice{index: noChoice}
 		}
 	}
 }
 
-// none is the index of no choice.
-const none = -1
+const noChoice = -1
 
-// further reads a choice behind the first of a chunk.
-func (c *chunk) further(s *jsonscan.Scanner, d *chat, position int) {
-	var more choice
-	var theirs calls
-	more.read(s, position, &theirs, d.textual)
-	if more.index == d.own && c.choice.index == none {
-		c.choice, d.calls = more, theirs
+func (c *chunk) readFurtherChoice(s *jsonscan.Scanner, d *chat, position int) {
+	var further choice
+	var itsCalls calls
+	further.read(s, position, &itsCalls, d.hasText)
+	if further.index == d.index && c.choice.index == noChoice {
+		c.choice, d.calls = further, itsCalls
 		return
 	}
-	c.others = c.others || !more.delta.empty()
+	c.otherChoice = c.otherChoice || !further.delta.empty()
 }
 
-// read reads a choice; one that does not say its index has that of its position.
-func (c *choice) read(s *jsonscan.Scanner, position int, to *calls, textual bool) {
+// read reads a choice. Its position in the list is the default of its index.
+func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, hasText bool) {
 	c.index = position
 	for name := range s.Members {
 		switch string(name) {
 		case "index":
-			if n, ok := s.Count(); ok {
-				c.index = n
-			}
+			c.index = s.CountOr(c.index)
 		case "delta":
 			c.delta = delta{}
-			c.delta.read(s, to)
+			c.delta.read(s, calls)
 		case "finish_reason":
-			c.finish = s.Optional()
+			c.finish = s.Text()
 		case "text":
-			if t := s.Optional(); textual {
+			if t := s.Text(); hasText {
 				c.delta.content = t
 			}
 		default:
@@ -234,25 +209,25 @@ func (c *choice) read(s *jsonscan.Scanner, position int, to *calls, textual bool
 	}
 }
 
-func (d *delta) read(s *jsonscan.Scanner, to *calls) {
+func (d *delta) read(s *jsonscan.Scanner, calls *calls) {
 	for name := range s.Members {
 		switch string(name) {
 		case "content":
-			d.content = s.Optional()
+			d.content = s.Text()
 		case "reasoning":
-			d.reasoning = s.Optional()
+			d.reasoning = s.Text()
 		case "reasoning_content":
-			d.reasoningContent = s.Optional()
+			d.reasoningContent = s.Text()
 		case "refusal":
-			d.refusal = s.Optional()
+			d.refusal = s.Text()
 		case "tool_calls":
-			to.reset()
-			d.tools = to.readAll(s)
+			calls.reset()
+			d.hasTools = calls.readAll(s)
 		case "function_call":
-			if !d.tools {
-				to.reset()
+			if !d.hasTools {
+				calls.reset()
 			}
-			d.function = to.read(s, 0)
+			d.hasFunction = calls.read(s, 0)
 		default:
 			s.Skip()
 		}
@@ -278,14 +253,29 @@ func (c *chunk) readUsage(s *jsonscan.Scanner) {
 	c.hasUsage = prompt || output
 }
 
-// readDetail reads an object, or null, and returns its count called name.
+// readDetail reads an object and returns its count with that name.
 func readDetail(s *jsonscan.Scanner, name string) (n int, ok bool) {
-	for member := range s.Members {
-		if string(member) == name {
-			n, ok = s.Count()
-		} else {
-			s.Skip()
-		}
+	for range s.Only(name) {
+		n, ok = s.Count()
 	}
 	return n, ok
+}
+
+func (c *chunk) fill(ev *Event, data []byte, isError bool, calls *calls) {
+	c.fault.fill(ev, data, isError) // before Decode, which overwrites data
+	d := &c.choice.delta
+	ev.Content = d.content.Decode()
+	if ev.Reasoning = d.reasoningContent.Decode(); ev.Reasoning != nil {
+		ev.ReasoningField = "reasoning_content"
+	} else if ev.Reasoning = d.reasoning.Decode(); ev.Reasoning != nil {
+		ev.ReasoningField = "reasoning"
+	}
+	ev.Refusal = d.refusal.Decode()
+	if d.hasTools || d.hasFunction {
+		ev.ToolCalls = calls.decode()
+	}
+	ev.OtherChoice = c.otherChoice
+	ev.FinishReason = FinishReason(c.choice.finish.Decode())
+	ev.Usage, ev.HasUsage = c.usage, c.hasUsage
+	ev.markToken()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// delta0 is a chunk whose choice has the given delta.
+// delta0 returns a chunk whose choice has the given delta.
 func delta0(delta string) string {
 	return `{"choices":[{"index":0,"delta":` + delta + `,"finish_reason":null}],"usage":null}`
 }
@@ -115,7 +115,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// What the chunks of a stream repeat is only compared: the result is the same.
+// TestPrefix checks that a repeated prefix of chunks does not change the result.
 func TestPrefix(t *testing.T) {
 	var d chat
 	chunk := func(id, content string) []byte {

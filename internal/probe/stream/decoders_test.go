@@ -9,22 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// decoders are those of every API, by the name of its transcript.
+// decoders returns the options of every API, by the name of its transcript.
 func decoders() map[string]func() Options {
 	sse := func(d func() Decoder) func() Options { return func() Options { return Options{Decoder: d()} } }
-	whole := func(list string) func() Options {
-		return func() Options { return Options{Decoder: NewWhole(list), Document: true} }
+	document := func(list string) func() Options {
+		return func() Options { return Options{Decoder: NewDocument(list), Document: true} }
 	}
 	return map[string]func() Options{
 		"chat": sse(NewChat), "azure": sse(NewChat), "completions": sse(NewCompletions), "responses": sse(NewResponses),
-		"messages": sse(NewMessages), "triton": sse(NewGenerate), "embeddings": whole("data"), "rerank": whole("results"),
+		"messages": sse(NewMessages), "triton": sse(NewGenerate), "embeddings": document("data"), "rerank": document("results"),
 		"ollama": func() Options { return Options{Decoder: NewOllama(), Lines: true} },
 	}
 }
 
-// FuzzDecoders holds of every API that the events of a stream do not depend on
-// how its bytes are cut into reads, that memory stays bounded, and that nothing
-// but valid JSON carries a token.
+// FuzzDecoders checks for every API that the events of a stream do not depend on how reads cut its
+// bytes, that memory is bounded, and that only valid JSON has tokens.
 func FuzzDecoders(f *testing.F) {
 	for name := range decoders() {
 		text, err := os.ReadFile(filepath.Join("..", "testdata", "apis", name+".txt"))
@@ -47,7 +46,6 @@ func FuzzDecoders(f *testing.F) {
 	})
 }
 
-// TestDecodersDoNotAllocate holds that an event of any API costs no garbage.
 func TestDecodersDoNotAllocate(t *testing.T) {
 	for name, data := range map[string]string{
 		"responses": `{"type":"response.output_text.delta","sequence_number":7,"item_id":"m","output_index":1,"content_index":0,"delta":"It"}`,
@@ -62,7 +60,7 @@ func TestDecodersDoNotAllocate(t *testing.T) {
 			if !d.Decode(&ev, []byte(data), false) || ev.Kind != Token || string(ev.Content) != "It" {
 				t.Fatalf("%s: got %+v", name, ev)
 			}
-		}); n > 1 { // that of data
+		}); n > 1 { // one for the copy of data
 			t.Errorf("%s: %v allocations per event", name, n)
 		}
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// object is what encoding/json makes of an object; its methods read a member
-// as the scan does, by way of any.
+// object is an object decoded by encoding/json. Its methods read members like the scanner.
 type object map[string]any
 
 func (o object) object(name string) object {
@@ -55,7 +54,7 @@ func (o object) tool() bool {
 	return false
 }
 
-// reference classifies by way of encoding/json.
+// reference classifies an event with encoding/json.
 func reference(data []byte) (seen, bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -101,8 +100,8 @@ func referenceChoice(s *seen, choice object) {
 	}
 }
 
-// repeats reports whether an object in valid JSON has two members of one name:
-// the two readers may then differ inside of what both overwrite.
+// repeats reports whether an object has two members with the same name. The two decoders can differ in
+// how they overwrite the first one.
 func repeats(d *json.Decoder) bool {
 	t, err := d.Token()
 	if err == io.EOF {
@@ -129,7 +128,7 @@ func repeats(d *json.Decoder) bool {
 	return false
 }
 
-// agree compares the scan with encoding/json, with and without a prefix.
+// agree compares a decoder with encoding/json.
 func agree(t *testing.T, data []byte, d Decoder) {
 	t.Helper()
 	want, malformed := reference(data)
@@ -153,7 +152,7 @@ func agree(t *testing.T, data []byte, d Decoder) {
 	}
 }
 
-// FuzzScan holds that the scan finds what encoding/json finds, in any JSON.
+// FuzzScan compares the scanner with encoding/json for any text.
 func FuzzScan(f *testing.F) {
 	for _, s := range scanSeeds() {
 		f.Add([]byte(s), []byte(strings.Replace(s, "a", "b", 1)))
@@ -187,7 +186,7 @@ func TestScanAgreesWithEncodingJSON(t *testing.T) {
 	d := NewChat()
 	for _, s := range seeds {
 		agree(t, []byte(s), d)
-		for i := range s { // every text cut short, and with each byte damaged
+		for i := range s { // cut the text at each byte, and damage each byte
 			if cut := strings.TrimSpace(s[:i]); cut != "" {
 				agree(t, []byte(cut), d)
 			}

@@ -2,91 +2,74 @@ package stream
 
 import "synthetic/internal/probe/stream/jsonscan"
 
-// fault is what a JSON text says of a failure, in the shapes of many servers.
+// fault is what a JSON object says about a failure, in the formats of many servers.
 type fault struct {
-	failed  bool // a non-null "error" came
-	reason  text // its message
-	isError bool // "object" is "error": the text as a whole is one
-	message text // of such a text
-	detail  text // the same as some frameworks call it
+	failed  bool // there is an "error" that is not null
+	reason  text // the message of that error
+	isError bool // "object" is "error", so the whole object is one
+	message text
+	detail  text
 }
 
 func (f *fault) blank() bool {
 	return !f.failed && !f.isError && len(f.message.Raw) == 0 && len(f.detail.Raw) == 0
 }
 
-// member reads the value of a top-level member if it is one of a failure's.
-func (f *fault) member(s *jsonscan.Scanner, name []byte) bool {
+// memberOrSkip reads the value of a top-level member if it belongs to a failure.
+func (f *fault) memberOrSkip(s *jsonscan.Scanner, name []byte) {
 	switch string(name) {
 	case "error":
-		f.failed, f.reason = false, text{}
 		f.read(s)
 	case "object":
-		f.isError = string(s.Optional().Raw) == "error"
+		f.isError = string(s.Text().Raw) == "error"
 	case "message":
-		f.message = s.Optional()
+		f.message = s.Text()
 	case "detail":
-		f.detail = s.Optional()
+		f.detail = s.Text()
 	default:
-		return false
-	}
-	return true
-}
-
-// memberOrSkip is for what else may stand beside what a failure has to say.
-func (f *fault) memberOrSkip(s *jsonscan.Scanner, name []byte) {
-	if !f.member(s, name) {
 		s.Skip()
 	}
 }
 
-// read reads the many shapes of an error: a string, or an object with a
-// message. Null, false and "" are none.
+// read reads an error: a string, an object with a message, or another value. Null, false and "" are
+// no error.
 func (f *fault) read(s *jsonscan.Scanner) {
+	f.failed, f.reason = true, text{}
 	switch s.Peek() {
 	case 'n', 'f':
+		f.failed = false
 		s.Skip()
 	case '"':
-		f.reason = s.Optional()
+		f.reason = s.Text()
 		f.failed = len(f.reason.Raw) > 0
-	case '{':
-		f.failed = true
-		for name := range s.Members {
-			if string(name) == "message" {
-				f.reason = s.Optional()
-			} else {
-				s.Skip()
-			}
-		}
 	default:
-		f.failed = true
-		s.Skip()
+		for range s.Only("message") {
+			f.reason = s.Text()
+		}
 	}
 }
 
-// fill makes an Error of an event whose payload, data, says so.
-func (f *fault) fill(ev *Event, data []byte, named bool) {
-	if named || f.failed || f.isError {
+// fill makes ev an Error if data describes a failure.
+func (f *fault) fill(ev *Event, data []byte, isError bool) {
+	if isError || f.failed || f.isError {
 		ev.Kind, ev.Message = Error, f.text(data)
 	}
 }
 
-// text returns the most telling text of an error, the whole of it if it names
-// none.
+// text returns the message of a failure, or else the start of data.
 func (f *fault) text(data []byte) string {
-	for _, t := range []text{f.reason, f.message, f.detail} {
-		if len(t.Raw) > 0 {
-			return clip(t.Clone().Decode())
-		}
+	message := f.reason.Or(f.message).Or(f.detail)
+	if len(message.Raw) > 0 {
+		return clip(message.Clone().Decode())
 	}
 	return clip(data)
 }
 
-// faultOf reads what a JSON object says of a failure.
-func faultOf(data []byte) (f fault, ok bool) {
+// parseFault returns false if data is not a JSON object.
+func parseFault(data []byte) (f fault, ok bool) {
 	s := jsonscan.New(data)
 	for name := range s.Root {
 		f.memberOrSkip(&s, name)
 	}
-	return f, s.Whole()
+	return f, s.Valid()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// split is a Source that cuts data into reads of the given sizes, over and
-// over; without sizes each read takes all it can.
+// split is a Source that cuts data into reads of the given sizes, in rotation. Without sizes, each read
+// fills its buffer.
 type split struct {
 	reads
 	data  []byte
@@ -31,8 +31,8 @@ func (s *split) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzReader holds that the events of a stream do not depend on how its bytes
-// are cut into reads, and that memory stays bounded.
+// FuzzReader checks that the events of a stream do not depend on how reads cut its bytes, and that
+// memory is bounded.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
 		typical + typical + "data: [DONE]\n\n",
@@ -68,8 +68,8 @@ func fuzzReadBy(t *testing.T, o Options, data, sizes []byte) ([]seen, error) {
 	if err != nil && !errors.As(err, &large) {
 		t.Fatal(err)
 	}
-	if n := cap(r.lines.buf) + cap(r.joined); n > smallBuffer+keptBuffer+4*r.max {
-		t.Errorf("the reader holds %d bytes under a bound of %d", n, r.max)
+	if n := cap(r.lines.buf) + cap(r.joined); n > smallBuffer+keptBuffer+4*r.options.MaxEventBytes {
+		t.Errorf("the reader holds %d bytes with a limit of %d", n, r.options.MaxEventBytes)
 	}
 	last := 0
 	for i := range events {

@@ -4,21 +4,20 @@ import "bytes"
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
-// lines splits a stream into lines that end in LF, CR or CRLF, in a buffer
-// that grows only for a line that does not fit. A line is delivered as soon as
-// its end is sure: a CR does not wait for the LF that may follow.
+// lines splits a stream into lines that end in LF, CR or CRLF. Its buffer grows only for a line that
+// does not fit. A line that ends in CR is returned without waiting for a possible LF.
 type lines struct {
 	buf        []byte
-	start, end int // the bytes read and not yet returned
-	scanned    int // no line end before this
-	lf         int // the first LF at or after start; -1 if none before lfEnd
-	lfEnd      int // how far LFs were looked for
-	skipLF     bool
-	begun      bool // the first line was returned
+	start, end int  // the bytes that have been read but not returned
+	scanned    int  // there is no line end before this position
+	lf         int  // the first LF at or after start, or -1 if there is none before lfEnd
+	lfEnd      int  // LFs have been searched up to this position
+	skipLF     bool // the last line ended in CR
+	started    bool // the first line has been returned
 }
 
-// next returns the next whole line without its end. The line is valid until
-// the next call of space.
+// next returns the next complete line without its end. The line is valid until the next call of
+// space.
 func (l *lines) next() ([]byte, bool) {
 	if l.skipLF && l.start < l.end {
 		l.skipLF = false
@@ -44,8 +43,8 @@ func (l *lines) next() ([]byte, bool) {
 	return l.withoutBOM(line), true
 }
 
-// findLF keeps lf true. It looks at each byte once, so that a stream of bare
-// CRs costs no more than another.
+// findLF updates lf. It searches each byte once, so that a stream without LFs costs no more than
+// others.
 func (l *lines) findLF() {
 	if l.lf >= l.start && l.lf < l.lfEnd {
 		return
@@ -60,27 +59,27 @@ func (l *lines) findLF() {
 	l.lfEnd = l.end
 }
 
-// withoutBOM drops the byte order mark that may begin the stream.
+// withoutBOM removes a byte order mark from the first line.
 func (l *lines) withoutBOM(line []byte) []byte {
-	if l.begun {
+	if l.started {
 		return line
 	}
-	l.begun = true
+	l.started = true
 	return bytes.TrimPrefix(line, []byte(byteOrderMark))
 }
 
-// rest returns what follows the last line end, and forgets it.
+// rest returns and removes the bytes after the last line end.
 func (l *lines) rest() []byte {
 	line := l.buf[l.start:l.end]
 	l.start = l.end
 	return l.withoutBOM(line)
 }
 
-// pending returns the bytes of the line that is not whole yet.
+// pending returns the bytes of the incomplete line.
 func (l *lines) pending() []byte { return l.buf[l.start:l.end] }
 
-// space returns room to read into, never empty. It grows the buffer to hold a
-// line of limit bytes and its end.
+// space returns a buffer for the next read, which is never empty. It grows at most to hold a line of
+// limit bytes and its end.
 func (l *lines) space(limit int) []byte {
 	used := l.end - l.start
 	size := cap(l.buf)
@@ -99,10 +98,10 @@ func (l *lines) space(limit int) []byte {
 	}
 	l.scanned = max(l.scanned-l.start, 0)
 	l.lfEnd = max(l.lfEnd-l.start, 0)
-	l.lf = -1 // next found none, or there would be a line
+	l.lf = -1 // next has returned all complete lines
 	l.start, l.end = 0, used
 	return l.buf[l.end:]
 }
 
-// add says that n bytes were read into the space.
+// add adds n bytes that were read into space.
 func (l *lines) add(n int) { l.end += n }

@@ -2,99 +2,94 @@ package stream
 
 import "synthetic/internal/probe/stream/jsonscan"
 
-// messages reads the events of Anthropic's /v1/messages.
+// messages decodes the events of Anthropic's /v1/messages.
 type messages struct {
-	// usage is what the events so far have said of it, in parts.
-	usage messagesUsage
+	usage messagesUsage // so far; the events have it in parts
 	calls calls
 }
 
-// NewMessages returns the Decoder of a streamed message of Anthropic's API.
+// NewMessages returns the Decoder of streamed messages of Anthropic's API.
 func NewMessages() Decoder { return &messages{} }
 
-// messagesUsage are the counts of a message. Its input leaves out what was read
-// from the cache, or written to it.
+// messagesUsage counts the tokens of a message. Its input does not include the tokens that were read
+// from the cache or written to it.
 type messagesUsage struct {
 	input, cached, written, output int
 	cachedKnown                    bool
 }
 
-// messagesEvent is what one event says, strings still escaped.
+// messagesEvent is the content of one event, with its strings still escaped.
 type messagesEvent struct {
 	kind           text
 	index          int
 	text, thinking text
 	tool           call
 	stop           text
-	used           bool
+	hasUsage       bool
 	fault          fault
 }
 
-func (d *messages) Decode(ev *Event, data []byte, named bool) bool {
+func (d *messages) Decode(ev *Event, data []byte, isError bool) bool {
 	s := jsonscan.New(data)
 	var e messagesEvent
 	for name := range s.Root {
 		d.member(&e, &s, name)
 	}
-	if !s.Whole() {
+	if !s.Valid() {
 		return false
 	}
-	e.fault.fill(ev, data, named || string(e.kind.Raw) == "error")
+	e.fault.fill(ev, data, isError || string(e.kind.Raw) == "error")
 	ev.Content, ev.Reasoning = e.text.Decode(), e.thinking.Decode()
 	e.tool.index = e.index
-	d.calls.take(e.tool)
+	d.calls.set(e.tool)
 	ev.ToolCalls = d.calls.decode()
 	ev.FinishReason = FinishReason(e.stop.Decode())
-	ev.Usage, ev.HasUsage = d.usage.whole(), e.used
+	ev.Usage, ev.HasUsage = d.usage.total(), e.hasUsage
 	if string(e.kind.Raw) == "message_stop" && ev.Kind == Other {
 		ev.Kind = Done
 	}
-	ev.settle()
+	ev.markToken()
 	return true
 }
 
 func (d *messages) member(e *messagesEvent, s *jsonscan.Scanner, name []byte) {
 	switch string(name) {
 	case "type":
-		e.kind = s.Optional()
+		e.kind = s.Text()
 	case "index":
 		e.index, _ = s.Count()
 	case "delta", "content_block":
-		e.part(s)
+		e.readPart(s)
 	case "message":
-		for name := range s.Members {
-			if string(name) != "usage" {
-				s.Skip()
-				continue
-			}
+		for range s.Only("usage") {
 			d.usage.read(s)
-			d.usage.output = 0 // of an answer that has only begun
-			e.used = true
+			d.usage.output = 0 // the answer has only begun
+			e.hasUsage = true
 		}
 	case "usage":
 		d.usage.read(s)
-		e.used = true
+		e.hasUsage = true
 	default:
 		e.fault.memberOrSkip(s, name)
 	}
 }
 
-// part reads what is added to the message, or the beginning of a block of it.
-func (e *messagesEvent) part(s *jsonscan.Scanner) {
+// readPart reads a delta, or the start of a content block.
+func (e *messagesEvent) readPart(s *jsonscan.Scanner) {
 	for name := range s.Members {
 		switch string(name) {
 		case "text":
-			e.text = s.Optional()
+			e.text = s.Text()
 		case "thinking":
-			e.thinking = s.Optional()
+			e.thinking = s.Text()
 		case "id":
-			e.tool.id = s.Optional()
+			e.tool.id = s.Text()
 		case "name":
-			e.tool.name = s.Optional()
+			e.tool.name = s.Text()
 		case "partial_json":
-			e.tool.arguments = s.Optional()
+			e.tool.arguments = s.Text()
 		case "stop_reason":
-			e.stop = s.Optional()
+			e.stop = s.Text()
 		default:
 			s.Skip()
 		}
@@ -120,8 +115,8 @@ func (u *messagesUsage) read(s *jsonscan.Scanner) {
 	}
 }
 
-// whole are the counts as other APIs have them.
-func (u *messagesUsage) whole() Usage {
+// total returns the counts as other APIs define them.
+func (u *messagesUsage) total() Usage {
 	return Usage{
 		PromptTokens: u.input + u.cached + u.written, OutputTokens: u.output,
 		CachedTokens: u.cached, CachedKnown: u.cachedKnown,

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// seen is an Event as the tests compare it; At is the number of the read that
-// completed it.
+// seen has the fields of an Event that the tests compare. At is the number of the read that completed
+// the event.
 type seen struct {
 	Kind      Kind
 	Content   string
@@ -29,7 +29,7 @@ func token(content string, at int) seen { return seen{Kind: Token, Content: cont
 
 func done(at int) seen { return seen{Kind: Done, At: at} }
 
-// all reads every event; the error is nil at a clean end.
+// all reads all events. The error is nil at the end of the body.
 func all(r *Reader, src *reads) ([]seen, error) {
 	var events []seen
 	for {
@@ -52,7 +52,7 @@ func all(r *Reader, src *reads) ([]seen, error) {
 	}
 }
 
-// say is a chunk with a content delta.
+// say returns a chunk with a content delta.
 func say(content string) string {
 	return fmt.Sprintf(`{"id":"x","choices":[{"index":0,"delta":{"content":%q},"finish_reason":null}]}`, content)
 }
@@ -182,7 +182,6 @@ func TestReaderBounds(t *testing.T) {
 	}
 }
 
-// Many short comments are no large event.
 func TestReaderEndlessPings(t *testing.T) {
 	src := newReads(strings.Repeat(": ping\n\n", 1<<16), "data: "+say("a")+"\n\n")
 	r := NewReader(src, Options{MaxEventBytes: 1000})
@@ -200,7 +199,7 @@ func TestReaderSourceErrors(t *testing.T) {
 	if !errors.Is(err, os.ErrDeadlineExceeded) || len(got) != 1 {
 		t.Fatalf("got %v and %v", got, err)
 	}
-	// The deadline was moved: the stream goes on where it was.
+	// After the deadline has been moved, the stream continues.
 	src.texts, src.err = []string{" of it\n\n"}, io.EOF
 	got, err = all(r, src)
 	want := []seen{{Kind: Malformed, Message: "half of it", At: 2}}
@@ -231,7 +230,7 @@ func TestReaderDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A kernel time that repeats means one segment that took two reads.
+// TestReaderCoalescedAcrossReads checks that two reads with the same kernel timestamp count as one.
 func TestReaderCoalescedAcrossReads(t *testing.T) {
 	src := &sameKernelTime{reads: *newReads("data: "+say("a")+"\n\n", "data: "+say("b")+"\n\n")}
 	r := NewReader(src, Options{})

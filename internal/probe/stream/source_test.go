@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// reads is a Source that returns one of its texts per Read, the nth at n
-// milliseconds, and then err.
+// reads is a Source that returns one text per Read, and then err. Read n returns at n milliseconds.
 type reads struct {
 	texts []string
 	err   error

@@ -1,10 +1,9 @@
-// Package stream turns the body of a streamed answer into events, each with the
-// time its last byte reached this host. What an event means is for the Decoder of
-// the API to say; all of them share one reader of lines and one scan of JSON.
+// Package stream splits the body of a streamed answer into events. Each event has the time at which
+// its last byte reached this host. All APIs share one reader of lines and one JSON scanner; the
+// Decoder of an API says what an event means.
 //
-// The reader never times anything itself: the body says when bytes arrived
-// (Source), so parsing, scheduling and garbage collection cannot move a
-// timestamp.
+// The reader does not read clocks. The body says when its bytes arrived (Source), so parsing,
+// scheduling and garbage collection cannot change a timestamp.
 package stream
 
 import (
@@ -14,31 +13,31 @@ import (
 
 // Arrival says when the bytes of one read reached this host.
 type Arrival struct {
-	// At is the arrival, on the monotonic clock: the kernel's receive
-	// timestamp where there is one, otherwise the time the read returned.
+	// At is the arrival with a monotonic reading: the kernel's receive timestamp if known, otherwise
+	// the time at which the read returned.
 	At time.Time
-	// Seen is when this process looked; Seen - At is the read lag.
+	// Seen is when this process read the bytes; Seen − At is the read lag.
 	Seen time.Time
-	// Kernel says that At is the kernel's.
+	// Kernel says that At is the kernel's timestamp.
 	Kernel bool
 }
 
-// Source is a response body that says when its bytes arrived.
+// Source is a response body that knows when its bytes arrived.
 type Source interface {
 	io.Reader
 	// Arrival describes the bytes that the last Read returned.
 	Arrival() Arrival
 }
 
-// Kind classifies an event by what it means for timing.
+// Kind is the meaning of an event for timing.
 type Kind uint8
 
 const (
-	// Other carries nothing that timing needs (role only, empty delta, unknown).
+	// Other has no meaning for timing, such as a role or an empty delta.
 	Other Kind = iota
-	// Token carries a non-empty content, reasoning, refusal or tool-call delta.
+	// Token has a non-empty content, reasoning, refusal or tool-call delta.
 	Token
-	// Done is the end of the answer: "[DONE]", or what the API has in its place.
+	// Done is the end of the answer: "[DONE]", or its equivalent in the API.
 	Done
 	// Error is an error object inside the stream.
 	Error
@@ -46,58 +45,54 @@ const (
 	Malformed
 )
 
-// Usage are the server's own token counts.
+// Usage has the server's own token counts.
 type Usage struct {
-	// PromptTokens and OutputTokens are 0 where the server did not say.
+	// PromptTokens and OutputTokens are 0 if unknown.
 	PromptTokens, OutputTokens int
-	// CachedTokens is valid only if CachedKnown: unknown is not zero.
+	// CachedTokens is valid only if CachedKnown.
 	CachedTokens int
 	CachedKnown  bool
-	// ReasoningTokens is the part of OutputTokens spent on reasoning, valid only
-	// if ReasoningKnown.
+	// ReasoningTokens is the part of OutputTokens spent on reasoning. It is valid only if
+	// ReasoningKnown.
 	ReasoningTokens int
 	ReasoningKnown  bool
 }
 
-// Decoder reads the payloads of one stream's events. What it learns of one it may
-// use for the next.
+// Decoder decodes the events of one stream. It can use earlier events for later ones.
 type Decoder interface {
-	// Decode fills ev from the payload of an event, which it may write over and
-	// ev share. named says that the event was called "error". It reports false,
-	// having written nothing, if the payload is not one JSON object.
-	Decode(ev *Event, data []byte, named bool) bool
+	// Decode fills ev from the payload of an event. It can overwrite data, and ev can refer to it.
+	// isError says that the event was named "error". If data is not one JSON object, Decode returns
+	// false and leaves ev unchanged.
+	Decode(ev *Event, data []byte, isError bool) bool
 }
 
-// Event is one event of a streamed answer. Its byte slices are valid until the
-// next call of Next.
+// Event is one event of a streamed answer. Its byte slices are valid until the next call of Next.
 type Event struct {
 	Arrival
 	Kind Kind
-	// Coalesced says that the read that completed this event had completed an
-	// earlier event already: the two share their arrival.
+	// Coalesced says that this event has the arrival of the previous one, because one read completed
+	// both.
 	Coalesced bool
-	// Content, Reasoning and Refusal are the decoded deltas of the answer, nil
-	// when absent, null or empty. ReasoningField is what the server calls its
-	// reasoning.
+	// Content, Reasoning and Refusal are the decoded deltas of the answer, or nil. ReasoningField is
+	// the server's name of the reasoning.
 	Content, Reasoning, Refusal []byte
 	ReasoningField              string
-	// ToolCalls are the non-empty tool-call deltas, nil for none.
+	// ToolCalls are the non-empty tool-call deltas, or nil.
 	ToolCalls []ToolCall
-	// Model is what the server says answers, in the first event that does.
+	// Model is the name of the answering model, in the first event that has one.
 	Model string
-	// Fingerprint is the system_fingerprint, in the first event that has one, and
-	// Worker the one that the event says decoded it.
+	// Fingerprint is the system_fingerprint, in the first event that has one. Worker identifies the
+	// worker that decoded the event.
 	Fingerprint, Worker string
-	// OtherChoice says that the event carries text of another choice than the
-	// one that is the answer.
+	// OtherChoice says that the event has text of a choice that is not the answer.
 	OtherChoice bool
-	// FinishReason is the finish reason if the event has a non-null one, in the
-	// words of chat completions: stop, length, tool_calls, content_filter.
+	// FinishReason is "", or a finish reason of chat completions: stop, length, tool_calls,
+	// content_filter.
 	FinishReason string
-	// Usage is valid if HasUsage (a null usage is none).
+	// Usage is valid if HasUsage.
 	Usage    Usage
 	HasUsage bool
-	// Message is the error message of Kind Error, or the start of the bad data
-	// of Kind Malformed; at most 512 bytes.
+	// Message is the error message of an Error, or the start of a Malformed payload. It has at most
+	// 512 bytes.
 	Message string
 }

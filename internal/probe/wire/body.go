@@ -1,42 +1,46 @@
 package wire
 
 import (
+	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"synthetic/internal/probe/stream"
 )
 
-// Body is the body of a response. Each Read returns bytes of one arrival only.
-// It is not safe for concurrent use.
+// Body is the body of a response. Each Read returns bytes of one arrival only. It is not safe for
+// concurrent use.
 type Body struct {
-	x    *exchange
-	src  io.ReadCloser // net/http's
-	gzip *unzipper
-	err  error // the answer to every further Read
+	exchange *exchange
+	src      io.ReadCloser // the body that net/http made
+	err      error         // the result of every further Read
+
+	compressed bool
+	gzip       *gzip.Reader // nil before the first Read
+	gzipErr    error
 }
 
 var _ stream.Source = (*Body)(nil)
 
-// newBody returns the body of resp. A response without a body lets go of its
-// connection at once.
+// newBody returns the body of resp. A response without a body releases its connection at once.
 func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
-	b := &Body{x: x, src: resp.Body}
+	b := &Body{exchange: x, src: resp.Body}
 	if resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		b.finish(io.EOF)
 		return b
 	}
 	if x.conn != nil {
-		x.conn.follow(framingOf(resp), reusable)
+		x.conn.expectBody(framingOf(resp), reusable)
 	}
-	zipped, err := encodingOf(resp.Header)
-	if err != nil {
+	var err error
+	if b.compressed, err = isGzip(resp.Header); err != nil {
 		b.finish(&Error{StepBody, err})
 	}
-	if zipped {
-		b.gzip = &unzipper{src: plain{b}}
+	if b.compressed {
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 		resp.ContentLength, resp.Uncompressed = -1, true
@@ -44,48 +48,56 @@ func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
 	return b
 }
 
-// Arrival describes the bytes that the last Read returned; at the end of the
-// body it is the arrival of the end.
-func (b *Body) Arrival() stream.Arrival { return b.x.at }
-
-// Received returns how many bytes came so far, counted as Trace.MaxBytes bounds
-// them: all that the connection brought for this answer and what was
-// decompressed; over a proxy or HTTP/2 only those of the body.
-func (b *Body) Received() int64 { return b.x.received.Load() }
-
-// Paced returns the longest wait for the pacer that the answer has met: by so
-// much what arrived may have been dated late.
-func (b *Body) Paced() time.Duration {
-	if b.x.conn == nil {
-		return 0
+// isGzip reports whether a body is compressed with gzip. Another compression is an *UnfitError.
+func isGzip(h http.Header) (bool, error) {
+	switch coding := strings.ToLower(strings.Join(h.Values("Content-Encoding"), ", ")); coding {
+	case "", "identity":
+		return false, nil
+	case "gzip", "x-gzip":
+		return true, nil
+	default:
+		return false, &UnfitError{fmt.Sprintf("the answer has the Content-Encoding %.40q, which was not asked for", coding)}
 	}
-	return time.Duration(b.x.conn.stamps.longest.Load())
 }
 
-// SetReadDeadline bounds the waits of Read; the zero time is no bound. Bytes
-// that arrived before it are in time, however late they are read; a Read that
-// fails for it is the last. It does nothing after the end of the body.
+// Arrival describes the bytes that the last Read returned, or the end of the body.
+func (b *Body) Arrival() stream.Arrival { return b.exchange.arrival }
+
+// Received returns the number of bytes received so far: everything that the connection received for
+// this answer, and the decompressed bytes. With a proxy or HTTP/2 it counts only the body.
+func (b *Body) Received() int64 { return b.exchange.received.Load() }
+
+// Paced returns the longest wait of a read for the pacer. The arrivals can be late by that much.
+func (b *Body) Paced() time.Duration {
+	if b.exchange.conn == nil {
+		return 0
+	}
+	return time.Duration(b.exchange.conn.paced.longestWait.Load())
+}
+
+// SetReadDeadline sets the deadline of Read; the zero time means none. Bytes that arrived before the
+// deadline are in time, even if they are read later. After a Read has failed for its deadline, every
+// further Read fails. After the end of the body, SetReadDeadline does nothing.
 func (b *Body) SetReadDeadline(t time.Time) error {
-	switch c := b.x.conn; {
+	switch c := b.exchange.conn; {
 	case b.err != nil:
 	case c == nil:
-		b.x.expireAt(t)
-	case c.part != partNone: // or all of it is here
-		return c.stamps.SetReadDeadline(t)
+		b.exchange.setTimer(t)
+	case c.part != partNone: // otherwise the whole body has been read from the connection
+		return c.paced.SetReadDeadline(t)
 	}
 	return nil
 }
 
-// Read reads what has arrived, waiting for the first byte. Its errors are
-// io.EOF at the clean end and *Error for everything else: a body cut short
-// wraps io.ErrUnexpectedEOF.
+// Read returns bytes that have arrived, and waits for the first one. Its errors are io.EOF at the
+// regular end, and *Error; if the body is incomplete, it wraps io.ErrUnexpectedEOF.
 func (b *Body) Read(p []byte) (int, error) {
-	if b.gzip == nil || b.err != nil && b.err != io.EOF {
-		return b.readPlain(p)
+	if !b.compressed || b.err != nil && b.err != io.EOF {
+		return b.readRaw(p)
 	}
-	n, err := b.gzip.Read(p)
-	b.x.pacer.spend(costOfBytes(n))
-	if err := b.x.receive(n); err != nil {
+	n, err := b.decompress(p)
+	b.exchange.pacer.spend(costOfBytes(n))
+	if err := b.exchange.count(n); err != nil {
 		return 0, b.fail(err)
 	}
 	var known *Error
@@ -95,30 +107,45 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, b.fail(err)
 }
 
-// Close lets go of the connection. One that was not read to the end of the
-// body is closed.
+// Close releases the connection. If the body has not been read to its end, the connection is closed.
 func (b *Body) Close() error {
 	b.finish(&Error{StepBody, http.ErrBodyReadAfterClose})
-	b.gzip = nil
+	b.compressed = false
 	return nil
 }
 
-// plain is a Body as it is on the wire.
-type plain struct{ *Body }
+// decompress takes no more of the body than it needs for the bytes that it returns, so that they
+// have the arrival of the last read.
+func (b *Body) decompress(p []byte) (int, error) {
+	if b.gzip == nil && b.gzipErr == nil {
+		b.gzip, b.gzipErr = gzip.NewReader(rawBody{b})
+	}
+	if b.gzipErr != nil {
+		return 0, b.gzipErr
+	}
+	n, err := b.gzip.Read(p)
+	if n > 0 {
+		err = nil // the next read returns it again
+	}
+	return n, err
+}
 
-func (p plain) Read(b []byte) (int, error) { return p.readPlain(b) }
+// rawBody reads a Body without decompression.
+type rawBody struct{ *Body }
 
-// readPlain reads the body before it is decompressed.
-func (b *Body) readPlain(p []byte) (n int, err error) {
+func (r rawBody) Read(p []byte) (int, error) { return r.readRaw(p) }
+
+// readRaw is Read before decompression.
+func (b *Body) readRaw(p []byte) (n int, err error) {
 	if b.err != nil || len(p) == 0 {
 		return 0, b.err
 	}
-	if b.x.conn == nil {
+	if b.exchange.conn == nil {
 		n, err = b.src.Read(p)
-		if over := b.x.receive(n); over != nil {
-			err = over
+		if tooLong := b.exchange.count(n); tooLong != nil {
+			err = tooLong
 		}
-		b.x.readNow()
+		b.exchange.arriveNow()
 	} else {
 		n, err = b.readArrived(p)
 	}
@@ -126,39 +153,39 @@ func (b *Body) readPlain(p []byte) (n int, err error) {
 		return n, nil
 	}
 	if err = b.fail(err); n > 0 {
-		return n, nil // the error comes again
+		return n, nil // the next Read returns the error
 	}
 	return 0, err
 }
 
-// readArrived waits for one byte, and reads beyond it what arrived with it.
-// Asked for more, net/http's reader of chunks waits for the rest of a chunk, and
-// keeps what it has.
+// readArrived waits for one byte, and then reads the bytes that arrived with it. If it asked for
+// more, net/http's chunked reader would wait for the rest of the chunk.
 func (b *Body) readArrived(p []byte) (n int, err error) {
-	for want := max(b.x.avail, 1); want > 0 && n < len(p) && err == nil; want = b.x.avail {
+	x := b.exchange
+	for want := max(x.available, 1); want > 0 && n < len(p) && err == nil; want = x.available {
 		var m int
 		m, err = b.src.Read(p[n:min(n+want, len(p))])
 		n += m
-		b.x.avail -= m
+		x.available -= m
 	}
 	return n, err
 }
 
-// fail ends the body with err, and returns it as Read does.
+// fail ends the body, and returns the error for Read.
 func (b *Body) fail(err error) error {
 	if err != io.EOF {
-		err = b.x.failed(err)
+		err = b.exchange.fail(err)
 	}
 	b.finish(err)
 	return err
 }
 
-// finish lets go of the connection, once: net/http keeps it after a clean end
-// and closes it otherwise.
+// finish sets err and releases the connection. Only the first call does something. net/http keeps
+// the connection if the body was read to its end, and otherwise closes it.
 func (b *Body) finish(err error) {
 	if b.err == nil {
 		b.err = err
 		b.src.Close()
-		b.x.close()
+		b.exchange.close()
 	}
 }

@@ -17,7 +17,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// dribble answers with parts that are a second apart.
+// dribble returns a client of a server that sends the parts one second apart.
 func dribble(t *testing.T, head string, parts ...string) *Client {
 	return pipe(t, func(c net.Conn) {
 		readRequest(c)
@@ -29,7 +29,8 @@ func dribble(t *testing.T, head string, parts ...string) *Client {
 	})
 }
 
-// gzip is undone as it streams: what a flush completed carries its time.
+// TestGzipArrivals checks that gzip is decoded while it streams: the bytes of each flush have the
+// arrival of that flush.
 func TestGzipArrivals(t *testing.T) {
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
@@ -68,7 +69,8 @@ func TestGzipArrivals(t *testing.T) {
 	})
 }
 
-// A chunk may be cut anywhere, and what is cut carries the time of its part.
+// TestChunkedCutAnywhere cuts a chunked body at every position. Each byte has the arrival of its
+// part.
 func TestChunkedCutAnywhere(t *testing.T) {
 	const coded, plain = "4;x=y\r\nabcd\r\n1\r\ne\r\n0\r\nX-T: v\r\n\r\n", "abcde"
 	for size := 1; size <= 8; size++ {
@@ -105,15 +107,14 @@ func TestChunkedCutAnywhere(t *testing.T) {
 	}
 }
 
-// together reads the last bytes and the end at once, as TLS does.
-type together struct {
+// dataWithEOF returns the last bytes together with io.EOF, as TLS does.
+type dataWithEOF struct {
 	net.Conn
 	io.Reader
 }
 
-func (c together) Read(p []byte) (int, error) { return c.Reader.Read(p) }
+func (c dataWithEOF) Read(p []byte) (int, error) { return c.Reader.Read(p) }
 
-// What comes with the end of a connection is not lost.
 func TestBytesWithTheEnd(t *testing.T) {
 	client := New(Options{Dial: func(context.Context, string, string) (net.Conn, error) {
 		near, far := net.Pipe()
@@ -122,14 +123,14 @@ func TestBytesWithTheEnd(t *testing.T) {
 			readRequest(far)
 			io.WriteString(far, "HTTP/1.1 200 OK\r\n\r\nhello")
 		}()
-		return together{near, iotest.DataErrReader(near)}, nil
+		return dataWithEOF{near, iotest.DataErrReader(near)}, nil
 	}})
 	if _, _, body := get(t, client, "http://test/"); body != "hello" {
 		t.Errorf("got %q", body)
 	}
 }
 
-// The Client serves http.Client and what is built on it.
+// TestUnderOpenAI uses the Client as the transport of an http.Client.
 func TestUnderOpenAI(t *testing.T) {
 	const list = `{"object":"list","data":[{"id":"tiny"}]}`
 	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {

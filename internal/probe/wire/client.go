@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	promconfig "github.com/prometheus/common/config"
@@ -17,64 +18,60 @@ import (
 const (
 	// idleTimeout is how long an unused connection is kept.
 	idleTimeout = 30 * time.Second
-	// maxHeaderBytes bounds the response headers and interim responses, each.
+	// maxHeaderBytes bounds the response headers, and each interim response.
 	maxHeaderBytes = 64 << 10
-	// Thousands of streams wait with a buffer each for several usual events, and
-	// one for what they will not send.
+	// The buffers are small because thousands of waiting streams have them. The read buffer holds
+	// several usual events.
 	readBuffer, writeBuffer = 2 << 10, 512
 )
 
 // Options of a Client; the zero value is usable.
 type Options struct {
-	// HTTP says which proxy to use and how TLS is spoken, and may allow HTTP/2.
-	// Files are read for each new connection, so that rotated certificates are
-	// picked up. What it says of authentication is not for this package.
+	// HTTP has the proxy and TLS settings, and can allow HTTP/2. Its files are read for each new
+	// connection, so that rotated certificates take effect. This package ignores the
+	// authentication settings.
 	HTTP promconfig.HTTPClientConfig
 	// Dial connects to addr, which is "host:port"; nil dials TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Connections is the budget of open connections; nil is without bound.
+	// Connections limits the open connections; nil means no limit.
 	Connections *bound.Budget
-	// Pacer holds the peer to its share of the CPU; nil does not.
+	// Pacer limits the CPU time that the peer can cost; nil means no limit.
 	Pacer *Pacer
 	// DisableReuse closes each connection after its response.
 	DisableReuse bool
 }
 
-// Exact reports whether arrivals are those of a connection's own reads. A proxy
-// and HTTP/2 stand between: then they are when a read of the body returned.
+// Exact reports whether arrivals are those of the connection's own reads. With a proxy or HTTP/2,
+// an arrival is the time at which a read of the body returned.
 func Exact(c promconfig.HTTPClientConfig) bool { return !c.EnableHTTP2 && c.Proxy() == nil }
 
-// roundTripper is a transport that keeps connections.
+// Client sends requests and keeps connections. Use one per target, or one per conversation that
+// needs connections of its own. It is safe for concurrent use.
+type Client struct {
+	options Options
+
+	mu        sync.Mutex
+	transport roundTripper // nil until the first request through a proxy
+}
+
 type roundTripper interface {
 	http.RoundTripper
 	CloseIdleConnections()
 }
 
-// Client sends requests by net/http. Use one per target, or one per
-// conversation that shall have connections of its own. It is safe for
-// concurrent use.
-type Client struct {
-	options   Options
-	transport roundTripper
-}
-
-// New returns a Client.
 func New(o Options) *Client {
 	c := &Client{options: o}
-	if o.HTTP.Proxy() != nil {
-		c.transport = &onDemand{make: c.newProxied}
-		return c
+	if o.HTTP.Proxy() == nil {
+		transport := c.newTransport()
+		transport.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return c.dial(ctx, network, addr, true)
+		}
+		c.transport = transport
 	}
-	t := c.newTransport()
-	t.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		return c.dial(ctx, network, addr, true)
-	}
-	c.transport = t
 	return c
 }
 
-// newTransport returns what all transports have in common: nothing that would
-// be another request than the one asked for.
+// newTransport returns a transport that sends a request exactly as it is.
 func (c *Client) newTransport() *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -91,34 +88,41 @@ func (c *Client) newTransport() *http.Transport {
 	}
 }
 
-// CloseIdleConnections closes the connections that no request uses. The Client
-// stays usable.
-func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
+// CloseIdleConnections closes the connections that no request uses. The Client stays usable.
+func (c *Client) CloseIdleConnections() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.transport != nil {
+		c.transport.CloseIdleConnections()
+	}
+}
 
-// RoundTrip sends r once, over a kept connection if a live one is there, and
-// returns when the response headers are in. The response's body is a *Body.
-// The error is an *Error. The context of r, which may carry a *Trace, covers
-// the reading of the body too.
+// RoundTrip sends r once, over a kept connection if a live one exists. It returns when the response
+// headers have arrived. The response's body is a *Body, the error an *Error. The context of r can
+// have a *Trace; it also covers the reading of the body.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Host == "" || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
-		closeBody(r)
-		return nil, &Error{StepConnect, fmt.Errorf("cannot reach %q: want http:// or https:// and a host", r.URL.Redacted())}
+	transport, err := c.prepare(r)
+	if err != nil {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, err
 	}
 	for {
 		x := newExchange(r.Context(), Exact(c.options.HTTP), c.options.Pacer)
-		resp, err := c.transport.RoundTrip(r.WithContext(x.context()))
+		resp, err := transport.RoundTrip(r.WithContext(x.context()))
 		if err == nil {
-			x.answered()
+			x.gotHeaders()
 			resp.Request = r
 			resp.Body = newBody(x, resp, !resp.Close && !r.Close && !c.options.DisableReuse)
 			return resp, nil
 		}
-		failed, again := x.failed(err), x.keptWasDead() && r.GetBody != nil
+		failed, retry := x.fail(err), x.canRetry() && r.GetBody != nil
 		x.close()
-		if !again {
+		if !retry {
 			return nil, failed
 		}
-		// net/http repeats some such requests by itself, and not all.
+		// net/http itself repeats only some of these requests.
 		body, err := r.GetBody()
 		if err != nil {
 			return nil, &Error{StepWrite, err}
@@ -128,33 +132,46 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// newProxied returns a transport over the proxies of the configuration. There
-// TLS is net/http's, and the files of its settings are looked at for each
-// request.
+// prepare returns the transport for r. A transport for a proxy is created by the first request that
+// succeeds in it: at an earlier one a certificate may have been half-written.
+func (c *Client) prepare(r *http.Request) (_ roundTripper, err error) {
+	if r.URL.Host == "" || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
+		return nil, &Error{StepConnect, fmt.Errorf("cannot reach %q: want http:// or https:// and a host", r.URL.Redacted())}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.transport == nil {
+		if c.transport, err = c.newProxied(); err != nil {
+			return nil, &Error{StepTLS, fmt.Errorf("%w: %w", errSettings, err)}
+		}
+	}
+	return c.transport, nil
+}
+
+// newProxied returns a transport through the configured proxy. There net/http itself does TLS, and
+// the certificate files are read again for each request.
 func (c *Client) newProxied() (roundTripper, error) {
-	proxies := c.options.HTTP.ProxyConfig
-	make := func(config *tls.Config) (http.RoundTripper, error) {
+	withTLS := func(config *tls.Config) (http.RoundTripper, error) {
 		t := c.newTransport()
-		t.Proxy, t.ProxyConnectHeader = proxies.Proxy(), proxies.GetProxyConnectHeader()
+		t.Proxy, t.ProxyConnectHeader = c.options.HTTP.Proxy(), c.options.HTTP.GetProxyConnectHeader()
 		t.TLSClientConfig = config
 		return t, nil
 	}
 	files := c.options.HTTP.TLSConfig
 	config, err := promconfig.NewTLSConfig(&files)
 	if err != nil {
-		return nil, &Error{StepTLS, fmt.Errorf("%w: %w", errSettings, err)}
+		return nil, err
 	}
 	settings := promconfig.TLSRoundTripperSettings{
 		CA: fileSecret(files.CAFile), Cert: fileSecret(files.CertFile), Key: fileSecret(files.KeyFile),
 	}
-	rt, err := promconfig.NewTLSRoundTripper(config, settings, make)
+	transport, err := promconfig.NewTLSRoundTripper(config, settings, withTLS)
 	if err != nil {
-		return nil, &Error{StepTLS, fmt.Errorf("%w: %w", errSettings, err)}
+		return nil, err
 	}
-	return rt.(roundTripper), nil
+	return transport.(roundTripper), nil
 }
 
-// fileSecret is a file that may be rotated, nil for none.
 func fileSecret(name string) promconfig.SecretReader {
 	if name == "" {
 		return nil

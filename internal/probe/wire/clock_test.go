@@ -10,9 +10,9 @@ func TestClockMap(t *testing.T) {
 		us   = time.Microsecond
 		ms   = time.Millisecond
 		s    = time.Second
-		wall = 1_763_600_000 * s // of the monotonic clock's zero
+		wall = 1_763_600_000 * s // at the zero of the monotonic clock
 	)
-	// reading is one read: the clocks at it, and the kernel's stamp.
+	// reading has the clocks at one read, and the kernel's timestamp.
 	type reading struct {
 		wall, now, stamp time.Duration
 		want             time.Duration
@@ -27,10 +27,10 @@ func TestClockMap(t *testing.T) {
 			{wall + 1*s, 1*s + 800*us, wall + 1*s - 5*us, 1*s - 5*us, true},
 			{wall + 2*s, 2 * s, wall + 2*s - 5*us, 2*s - 5*us, true},
 		},
-		"a stamp from the future": {
+		"a timestamp from the future": {
 			{wall + 1*s, 1 * s, wall + 1*s + 9*us, 1 * s, true},
 		},
-		"a stamp before the last": {
+		"a timestamp before the last": {
 			{wall + 1*s, 1 * s, wall + 1*s - 5*us, 1*s - 5*us, true},
 			{wall + 2*s, 2 * s, wall + 1*s - 9*us, 1*s - 5*us, true},
 		},
@@ -44,7 +44,7 @@ func TestClockMap(t *testing.T) {
 			{wall - 3598*s, 2 * s, wall + 2*s - 5*us, 2 * s, false},
 			{wall - 3597*s, 3 * s, wall - 3597*s - 5*us, 3*s - 5*us, true},
 		},
-		"suspended: the monotonic clock stood still": {
+		"suspended, so that the monotonic clock stood still": {
 			{wall + 1*s, 1 * s, wall + 1*s - 5*us, 1*s - 5*us, true},
 			{wall + 602*s, 2 * s, wall + 602*s - 5*us, 2 * s, false},
 		},

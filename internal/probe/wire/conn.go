@@ -8,157 +8,148 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"synthetic/internal/probe/stream"
 )
 
-// settle is how long a connection is watched after its first response. Some
-// servers promise to keep a connection and close it at once: a request sent
-// before their farewell arrives would be lost, and the failure would be ours.
-const settle = 3 * time.Millisecond
+// settleTime is how long a connection is watched after its first response. Some servers promise to
+// keep a connection and close it at once. A request that is sent before the close arrives would be
+// lost, and the failure would be the prober's.
+const settleTime = 3 * time.Millisecond
 
-// stamped is a connection that says when the bytes of its last Read arrived. A
-// Read whose deadline has passed still returns what had arrived by then.
-type stamped interface {
-	net.Conn
-	arrival() stream.Arrival
-	// quiet reports whether nothing, not even the peer's farewell, waits to be
-	// read, as far as the system can tell. It may be called beside Read.
-	quiet() bool
-}
+// errNoRequest ends a read of net/http while no request is in flight. The server has closed the
+// kept connection, or has sent bytes that nobody asked for.
+var errNoRequest = errors.New("the kept connection is closed")
 
-// conn is a connection as net/http sees it. It counts the data that net/http
-// was given, so that a body knows how much it can read without waiting: net/http
-// reads on only when it has nothing left, so all of that arrived together.
+// conn is the connection that net/http uses. It counts the body bytes that it passes to net/http.
+// net/http reads only when it has used up all earlier bytes, so the counted bytes arrived together,
+// and Body can read that many without waiting.
 type conn struct {
-	net.Conn // TLS or not
-	stamps   *guarded
-	// spoken is closed once the first request goes out: a server that speaks
-	// first is heard as its answer.
-	spoken chan struct{}
-	once   sync.Once
+	net.Conn            // with TLS, if any
+	paced    *pacedConn // below TLS
 
-	mu sync.Mutex
-	framing
-	x       *exchange // the request that has or had the connection
-	held    []byte    // read, and not for net/http yet
-	settled bool      // watched after its first response, or not to be kept
-	reused  bool      // by x
-	sent    bool      // x has begun to send
-	wrote   int       // bytes of x's request
-	// firstWrite and lastWrite are when the system had taken parts of it.
-	firstWrite, lastWrite time.Time
-	counted               int64 // bytes received that x, or one before it, knows of
-	// readErr and writeErr are what the connection itself said.
+	// started is closed by the first write. Reads wait for it: bytes that a server sends before it
+	// has a request then count as its answer.
+	started   chan struct{}
+	startOnce sync.Once
+
+	mu       sync.Mutex
+	framing            // of the current response
+	exchange *exchange // the current request, or the last one
+	unread   []byte    // read from Conn, but not passed to net/http
+	settled  bool      // settleTime is over, or not needed
+	counted  int64     // received bytes that an exchange has counted
+	// readErr and writeErr are errors of Conn itself.
 	readErr, writeErr error
+
+	// State of the current request. written counts its bytes. firstWrite and lastWrite are when
+	// the kernel had taken its first and its last part.
+	reused, sending       bool
+	written               int
+	firstWrite, lastWrite time.Time
 }
 
-// errUnasked ends a connection at which net/http only listens: the peer has
-// closed it, or says something unasked. Nothing of a request has gone out.
-var errUnasked = errors.New("the kept connection is closed")
-
-func newConn(secure net.Conn, stamps *guarded) *conn {
-	return &conn{Conn: secure, stamps: stamps, spoken: make(chan struct{})}
+func newConn(c net.Conn, paced *pacedConn) *conn {
+	return &conn{Conn: c, paced: paced, started: make(chan struct{})}
 }
 
-// claim gives the connection to x. A kept one that its server has closed, or has
-// written to unasked, is closed, and net/http takes another.
-func (c *conn) claim(x *exchange, reused bool) {
+// assign gives the connection to an exchange. If the server has closed a kept connection, or has
+// sent something, assign closes it, and net/http dials another one.
+func (c *conn) assign(x *exchange, reused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stale := reused && (c.writeErr != nil || len(c.held) > 0 || !c.stamps.quiet())
-	c.x, c.reused, c.sent, c.wrote = x, reused, false, 0
+	stale := reused && (c.writeErr != nil || len(c.unread) > 0 || !c.paced.quiet())
+	c.exchange, c.reused, c.sending, c.written = x, reused, false, 0
 	c.firstWrite, c.lastWrite = time.Time{}, time.Time{}
-	c.stamps.forget()
-	c.stamps.SetDeadline(x.trace.HeaderDeadline)
+	c.paced.reset()
+	c.paced.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
-		c.stamps.Close()
+		c.paced.Close()
 	}
 }
 
-// forsake leaves a connection on which x sent nothing; it reports whether that
-// is so.
-func (c *conn) forsake() bool {
+// unassign takes the connection from its exchange. It returns false if bytes of the request have
+// been written.
+func (c *conn) unassign() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.framing = framing{}
-	return c.wrote == 0
+	return c.written == 0
 }
 
-// unsent reports whether nothing of x's request went out: net/http may look for
-// another connection.
+// unsent reports whether no byte of the request has been written. net/http can then use another
+// connection.
 func (c *conn) unsent() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.wrote == 0
+	return c.written == 0
 }
 
-// follow makes what comes next the body of the response.
-func (c *conn) follow(f framing, kept bool) {
+// expectBody tells the connection that the next bytes are a body. reusable says that the
+// connection can be kept after it.
+func (c *conn) expectBody(f framing, reusable bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.framing, c.settled = f, c.settled || !kept
+	c.framing, c.settled = f, c.settled || !reusable
 }
 
-// Read gives what arrived, up to the end of the headers or of the body.
+// Read returns bytes that have arrived, but none beyond the end of the headers or of the body.
 func (c *conn) Read(p []byte) (int, error) {
-	<-c.spoken
-	b, err := c.held, error(nil)
+	<-c.started
+	b, err := c.unread, error(nil)
 	if len(b) == 0 {
 		var n int
 		if n, err = c.Conn.Read(p); n > 0 {
-			err = nil // it comes again, after what is held
+			err = nil // the next read returns it again
 		}
 		b = p[:n]
 	}
-	n, ended, err := c.give(p, b, err)
-	if ended {
-		time.Sleep(settle)
+	n, mustSettle, err := c.pass(p, b, err)
+	if mustSettle {
+		time.Sleep(settleTime)
 	}
 	return n, err
 }
 
-// give hands of b, which is held or in p, what net/http may have. ended says
-// that it ends the first response.
-func (c *conn) give(p, b []byte, err error) (n int, ended bool, _ error) {
+// pass copies to p the part of b that net/http may have, and keeps the rest in c.unread. mustSettle
+// is true at the end of the first response.
+func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.part == partNone {
-		return 0, false, errUnasked
+		return 0, false, errNoRequest
 	}
-	received := c.stamps.received.Load()
-	over := c.x.receive(int(received - c.counted))
+	received := c.paced.received.Load()
+	tooLong := c.exchange.count(int(received - c.counted))
 	c.counted = received
-	if over != nil {
-		c.readErr = over
-		return 0, false, over
+	if tooLong != nil {
+		c.readErr = tooLong
+		return 0, false, tooLong
 	}
 	inHead := c.part == partHead
 	n, data := c.take(b[:min(len(b), len(p))])
 	copy(p, b[:n])
 	switch {
 	case n == len(b):
-		c.held = nil
-	case len(c.held) > 0:
-		c.held = b[n:]
+		c.unread = nil
+	case len(c.unread) > 0:
+		c.unread = b[n:]
 	default:
-		c.held = bytes.Clone(b[n:])
+		c.unread = bytes.Clone(b[n:])
 	}
-	c.x.at, c.x.avail = c.stamps.arrival(), c.x.avail+data
+	c.exchange.arrival = c.paced.arrival()
+	c.exchange.available += data
 	c.readErr = err
 	if c.part == partNone {
-		c.stamps.SetDeadline(time.Time{})
-		ended = !inHead && !c.settled
-		c.settled = c.settled || ended
+		c.paced.SetDeadline(time.Time{})
+		mustSettle = !inHead && !c.settled
+		c.settled = c.settled || mustSettle
 	}
-	return n, ended, err
+	return n, mustSettle, err
 }
 
-// Write sends a part of the request. A server that hangs up before it has read
-// the whole of it may have said why, so that is no error yet: its answer tells
-// more than the failed write.
+// Write sends a part of the request. If the server closes the connection during the request, Write
+// returns no error, because the server's answer can contain the reason.
 func (c *conn) Write(p []byte) (int, error) {
-	c.begin()
+	c.startRequest()
 	n, err := c.Conn.Write(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,38 +157,37 @@ func (c *conn) Write(p []byte) (int, error) {
 		c.lastWrite = time.Now()
 		c.firstWrite = cmp.Or(c.firstWrite, c.lastWrite)
 	}
-	c.wrote += n
+	c.written += n
 	c.writeErr = cmp.Or(c.writeErr, err)
-	hungUp := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
-	unsent := c.reused && c.wrote == 0 // another connection may carry it
-	if hungUp && !unsent {
+	closed := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+	canRetry := c.reused && c.written == 0 // over another connection
+	if closed && !canRetry {
 		return len(p), nil
 	}
 	return n, err
 }
 
-// begin expects an answer from the first write on. A connection that nobody has
-// claimed was closed.
-func (c *conn) begin() {
+// startRequest expects a response from the first write on. A connection without an exchange is
+// being closed.
+func (c *conn) startRequest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.sent && c.x != nil {
-		c.sent, c.framing = true, framing{part: partHead}
-		c.once.Do(func() { close(c.spoken) })
+	if !c.sending && c.exchange != nil {
+		c.sending, c.framing = true, framing{part: partHead}
+		c.startOnce.Do(func() { close(c.started) })
 	}
 }
 
-// writes returns when the request went out, as far as it did. Once net/http has
-// called it failed nothing more of it goes out: it waits for its writer first.
-func (c *conn) writes() (first, last time.Time) {
+// writeTimes returns firstWrite and lastWrite. They are final after net/http has reported a failed
+// request, because net/http waits for its writer before that.
+func (c *conn) writeTimes() (first, last time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.firstWrite, c.lastWrite
 }
 
-// Close closes without a farewell: TLS would wait for a peer that does not
-// read.
+// Close closes without the TLS close message, which would wait for a peer that does not read.
 func (c *conn) Close() error {
-	c.once.Do(func() { close(c.spoken) })
-	return c.stamps.Close()
+	c.startOnce.Do(func() { close(c.started) })
+	return c.paced.Close()
 }

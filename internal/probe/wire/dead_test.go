@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestKeptConnectionThatDied: a server that closes a kept connection between
-// two requests fails neither, however soon the second comes after.
+// TestKeptConnectionThatDied has a server that closes the kept connection between two requests.
+// Neither fails, even if the second follows at once.
 func TestKeptConnectionThatDied(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// pipe returns a Client whose connections are in memory, so that it works
-// under fake time. answer speaks for the server.
+// pipe returns a Client whose connections are in memory, so that it works under fake time. answer
+// is the server's side of a connection.
 func pipe(t *testing.T, answer func(net.Conn)) *Client {
 	c := New(Options{Dial: func(context.Context, string, string) (net.Conn, error) {
 		near, far := net.Pipe()
@@ -72,9 +72,9 @@ func TestArrivalsUnderFakeTime(t *testing.T) {
 
 func TestHeaderDeadline(t *testing.T) {
 	for name, answer := range map[string]func(net.Conn){
-		"silent":          readRequest,
-		"amid headers":    func(c net.Conn) { readRequest(c); io.WriteString(c, "HTTP/1.1 200 OK\r\nX: ") },
-		"deaf to writing": func(net.Conn) {},
+		"silent":        readRequest,
+		"amid headers":  func(c net.Conn) { readRequest(c); io.WriteString(c, "HTTP/1.1 200 OK\r\nX: ") },
+		"does not read": func(net.Conn) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -115,8 +115,8 @@ func TestDialDeadline(t *testing.T) {
 
 var errShutdown = errors.New("shutting down")
 
-// A canceled context gives its cause at every step, and a context's own
-// deadline reads as a deadline.
+// TestCancel checks that errors have the cause of a canceled context, and that the deadline of a
+// context counts as a deadline.
 func TestCancel(t *testing.T) {
 	stages := map[string]func(net.Conn){
 		"before headers": readRequest,
@@ -147,8 +147,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// readAll sends a request and reads the answer, setting a deadline before each
-// read: that must not undo a cancellation.
+// readAll sends a request and reads the answer. It sets a deadline before each read, which must not
+// undo a cancellation.
 func readAll(c *Client, ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://test/", http.NoBody)
 	if err != nil {
@@ -169,7 +169,6 @@ func readAll(c *Client, ctx context.Context) error {
 	return err
 }
 
-// A context that ends before the request starts opens no connection.
 func TestCanceledBefore(t *testing.T) {
 	client := New(Options{Dial: func(context.Context, string, string) (net.Conn, error) {
 		t.Error("dialed")
@@ -182,7 +181,6 @@ func TestCanceledBefore(t *testing.T) {
 	}
 }
 
-// A Read that fails for its deadline is the last; the end of a body has none.
 func TestReadDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := pipe(t, func(c net.Conn) {
@@ -200,7 +198,7 @@ func TestReadDeadline(t *testing.T) {
 		defer resp.Body.Close()
 		start, body, buf := time.Now(), resp.Body.(*Body), make([]byte, 10)
 		body.SetReadDeadline(start.Add(time.Second))
-		body.SetReadDeadline(start.Add(3 * time.Second)) // before it passed, it may be moved
+		body.SetReadDeadline(start.Add(3 * time.Second)) // moved before it has passed
 		if n, err := body.Read(buf); string(buf[:n]) != "abc" || err != nil {
 			t.Errorf("got %q, %v", buf[:n], err)
 		}

@@ -15,12 +15,11 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// errElsewhere ends a dial whose request has gone out over another connection.
-// A connection without a request would be watched by nobody.
-var errElsewhere = errors.New("the request has another connection")
+// errNotNeeded ends a dial whose request has been sent over another connection. Without a request
+// the new connection would have no deadline.
+var errNotNeeded = errors.New("the request has another connection")
 
-// dial makes a connection for net/http and times its steps. It ends with the
-// request that wanted it.
+// dial makes a connection for net/http. The dial ends with the request that needs it.
 func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (net.Conn, error) {
 	x := ctx.Value(exchangeKey{}).(*exchange)
 	ctx, cancel := context.WithDeadline(ctx, cmp.Or(x.trace.HeaderDeadline, time.Now().Add(math.MaxInt64)))
@@ -30,96 +29,94 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 	conn, err := c.connect(ctx, network, addr, secure, &t)
 	if !x.dialed(t) && err == nil {
 		conn.Close()
-		return nil, errElsewhere
+		return nil, errNotNeeded
 	}
 	return conn, err
 }
 
-// connect makes a connection, with TLS where it is due.
+// connect makes a connection, and does the TLS handshake if secure is set.
 func (c *Client) connect(ctx context.Context, network, addr string, secure bool, t *Trace) (net.Conn, error) {
-	stamps, err := c.admit(ctx, network, addr, t)
+	paced, err := c.dialPaced(ctx, network, addr, t)
 	switch {
 	case err != nil:
 		return nil, err
 	case c.options.HTTP.Proxy() != nil:
-		return stamps, nil
+		return paced, nil
 	case !secure:
-		return newConn(stamps, stamps), nil
+		return newConn(paced, paced), nil
 	}
 	c.options.Pacer.spend(handshakeCost)
 	start := time.Now()
-	over, err := c.handshake(ctx, stamps, addr)
+	overTLS, err := c.handshake(ctx, paced, addr)
 	t.TLS = time.Since(start)
 	switch {
 	case err != nil:
-		stamps.Close()
-		return nil, dialFailure(ctx, StepTLS, err)
-	case over.ConnectionState().NegotiatedProtocol == "h2":
-		return over, nil
+		paced.Close()
+		return nil, dialError(ctx, StepTLS, err)
+	case overTLS.ConnectionState().NegotiatedProtocol == "h2":
+		return overTLS, nil
 	}
-	return newConn(over, stamps), nil
+	return newConn(overTLS, paced), nil
 }
 
-// dialFailure says where a deadline was why a step failed. A dialer looks at the
-// clock itself, and may know before the context does.
-func dialFailure(ctx context.Context, step Step, err error) error {
+// dialError marks errors after a deadline. A dialer reads the clock itself, so it can notice a
+// deadline before the context does.
+func dialError(ctx context.Context, step Step, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
 	}
 	return &Error{step, err}
 }
 
-// dialing is how many descriptors a dial may use at once: two addresses that it
-// tries at a time, and a question for the name.
-const dialing = 3
+// filesPerDial is how many descriptors a dial can use at once: two addresses that are tried
+// concurrently, and a DNS query.
+const filesPerDial = 3
 
-// admit dials within the budget of connections.
-func (c *Client) admit(ctx context.Context, network, addr string, t *Trace) (*guarded, error) {
+// dialPaced dials within the limits of connections and CPU time.
+func (c *Client) dialPaced(ctx context.Context, network, addr string, t *Trace) (*pacedConn, error) {
 	budget, pacer := c.options.Connections, c.options.Pacer
-	if !budget.Take(dialing) {
+	if !budget.Take(filesPerDial) {
 		return nil, &Error{StepConnect, ErrNoRoom}
 	}
 	deadline, _ := ctx.Deadline()
 	pacer.wait(ctx.Done(), deadline)
 	pacer.spend(dialCost)
-	raw, err := c.reach(ctx, network, addr, t)
+	raw, err := c.dialTimed(ctx, network, addr, t)
 	if err != nil {
-		budget.Return(dialing)
+		budget.Return(filesPerDial)
 		return nil, err
 	}
-	budget.Return(dialing - 1)
-	timed := stamped(&readTimed{Conn: raw})
-	if c.options.HTTP.Proxy() == nil { // what comes over a proxy is not timed here
-		timed = stamp(raw)
+	budget.Return(filesPerDial - 1)
+	timed := timedConn(&readTimed{Conn: raw})
+	if c.options.HTTP.Proxy() == nil { // the connection to a proxy does not measure arrivals
+		timed = newTimedConn(raw)
 	}
-	return guard(timed, pacer, func() { budget.Return(1) }), nil
+	return newPacedConn(timed, pacer, func() { budget.Return(1) }), nil
 }
 
-// reach looks up the name and dials its addresses. A name that has no address is
-// told from an address that gives no connection.
-func (c *Client) reach(ctx context.Context, network, addr string, t *Trace) (net.Conn, error) {
+// dialTimed dials and measures the DNS lookup and the connecting separately.
+func (c *Client) dialTimed(ctx context.Context, network, addr string, t *Trace) (net.Conn, error) {
 	dial := c.options.Dial
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
 	}
 	start := time.Now()
-	found := start
+	resolved := start
 	conn, err := dial(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		DNSDone: func(httptrace.DNSDoneInfo) { found = time.Now() },
+		DNSDone: func(httptrace.DNSDoneInfo) { resolved = time.Now() },
 	}), network, addr)
-	t.DNS, t.Connect = found.Sub(start), time.Since(found)
+	t.DNS, t.Connect = resolved.Sub(start), time.Since(resolved)
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &dns):
 		t.Connect = 0
-		return nil, dialFailure(ctx, StepDNS, lookupFailure(dns))
+		return nil, dialError(ctx, StepDNS, withErrno(dns))
 	case err != nil:
-		return nil, dialFailure(ctx, StepConnect, err)
+		return nil, dialError(ctx, StepConnect, err)
 	}
 	return conn, nil
 }
 
-// handshake makes a TLS connection over raw.
 func (c *Client) handshake(ctx context.Context, raw net.Conn, addr string) (*tls.Conn, error) {
 	config, err := promconfig.NewTLSConfig(&c.options.HTTP.TLSConfig)
 	if err != nil {

@@ -14,8 +14,6 @@ import (
 	"time"
 )
 
-// A name is looked up and a connection made before the request is sent: both
-// are told apart.
 func TestDialTimings(t *testing.T) {
 	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
 		io.WriteString(c, helloResponse)
@@ -75,7 +73,7 @@ func (c *closing) Close() error {
 	return nil
 }
 
-// refusedURL is the address of a port that nobody listens on any more.
+// refusedURL returns the URL of a port without a listener.
 func refusedURL(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -85,8 +83,8 @@ func refusedURL(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/"
 }
 
-// The answer to a request that the server does not read to its end is not
-// lost, and the connection is not kept.
+// TestEarlyAnswer has a server that answers before it has read the request. The answer arrives, and
+// the connection is not kept.
 func TestEarlyAnswer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -115,7 +113,7 @@ func TestEarlyAnswer(t *testing.T) {
 	<-served
 }
 
-// large is more than a socket takes that nobody reads.
+// large returns a request that does not fit into the socket buffers.
 func large(t *testing.T, addr string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr, bytes.NewReader(make([]byte, 32<<20)))
@@ -125,7 +123,6 @@ func large(t *testing.T, addr string) *http.Request {
 	return r
 }
 
-// The answer of a server that hangs up amid a large request is not lost.
 func TestEarlyAnswerToALargeRequest(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -153,7 +150,6 @@ func TestEarlyAnswerToALargeRequest(t *testing.T) {
 	}
 }
 
-// A server that does not read a large request runs into the deadline.
 func TestWriteDeadline(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outcome is what a user of a RoundTripper sees of two requests.
+// outcome is the visible result of two requests.
 type outcome struct {
-	Failed      bool // either of them, at any step
+	Failed      bool // one of the requests, at any step
 	Status      int
 	Body        string
 	Length      int64
@@ -26,8 +26,8 @@ type outcome struct {
 	Connections int32
 }
 
-// responses are answers to every request on a connection, and whether it is
-// closed after the first.
+// responses returns the answers to every request of a connection. close says that the connection is
+// closed after the first one.
 func responses() map[string]struct {
 	raw   string
 	close bool
@@ -103,12 +103,12 @@ func zip(s string) string {
 	return b.String()
 }
 
-// The client is net/http's in all that a caller can see.
+// TestSameAsNetHTTP checks that the client behaves like net/http's own transport.
 func TestSameAsNetHTTP(t *testing.T) {
 	for name, response := range responses() {
 		for _, method := range []string{http.MethodPost, http.MethodHead} {
 			if method == http.MethodHead && (response.close || strings.HasPrefix(response.raw, "HTTP/1.1 1")) {
-				continue // headers that are no good without what follows
+				continue // these headers are invalid without a body
 			}
 			t.Run(method+" "+name, func(t *testing.T) {
 				transport := &http.Transport{MaxResponseHeaderBytes: maxHeaderBytes}
@@ -123,7 +123,7 @@ func TestSameAsNetHTTP(t *testing.T) {
 	}
 }
 
-// observe sends two requests to a server of its own.
+// observe sends two requests to a new server.
 func observe(t *testing.T, rt http.RoundTripper, method, raw string, close bool) outcome {
 	t.Helper()
 	server := serveRaw(t, func(c net.Conn, r *http.Request) bool {
@@ -158,8 +158,7 @@ func observe(t *testing.T, rt http.RoundTripper, method, raw string, close bool)
 	return o
 }
 
-// waitQuiet gives net/http's goroutines the time to take a connection back;
-// wire has it back already.
+// waitQuiet waits until net/http has taken the connection back. This package does so at once.
 func waitQuiet(rt http.RoundTripper) {
 	if _, ok := rt.(*http.Transport); ok {
 		time.Sleep(5 * time.Millisecond)

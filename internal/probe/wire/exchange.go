@@ -18,63 +18,62 @@ import (
 	"synthetic/internal/probe/stream"
 )
 
-// exchange is one request while net/http carries it.
+// exchange is one request and its response, while net/http works on it.
 type exchange struct {
-	ctx   context.Context
-	trace *Trace
-	pacer *Pacer
-	// received counts the bytes of the answer.
-	received atomic.Int64
-	// expire cancels ctx where connections may know no deadlines of ours, else
-	// it is nil.
-	expire *time.Timer
+	ctx      context.Context
+	trace    *Trace
+	pacer    *Pacer
+	received atomic.Int64 // see Body.Received
+	// timer replaces the deadlines of the connection where the connection is not this exchange's
+	// alone; it cancels ctx. Otherwise it is nil.
+	timer  *time.Timer
 	cancel context.CancelCauseFunc
 
 	mu   sync.Mutex
-	step Step // that net/http is at
-	conn *conn
+	step Step  // what net/http is doing
+	conn *conn // nil with a proxy or HTTP/2
 
-	// at is the arrival of what was read last, and avail how much of the body
-	// net/http has and has not given away. The connection's lock guards both
-	// until the headers are in; then they are the body's reader's.
-	at    stream.Arrival
-	avail int
+	// arrival is that of the last read. available counts the body bytes that net/http has read from
+	// the connection, but not returned. The lock of conn guards both until the headers have
+	// arrived. After that only the reader of the body uses them.
+	arrival   stream.Arrival
+	available int
 }
 
-// exchangeKey is the context key of the *exchange that net/http dials for.
+// exchangeKey is the context key of the *exchange for which net/http dials.
 type exchangeKey struct{}
 
 func newExchange(ctx context.Context, exact bool, pacer *Pacer) *exchange {
 	x := &exchange{ctx: ctx, trace: traceOf(ctx), pacer: pacer}
 	if !exact {
 		x.ctx, x.cancel = context.WithCancelCause(ctx)
-		x.expire = time.AfterFunc(math.MaxInt64, func() { x.cancel(os.ErrDeadlineExceeded) })
-		x.expireAt(x.trace.HeaderDeadline)
+		x.timer = time.AfterFunc(math.MaxInt64, func() { x.cancel(os.ErrDeadlineExceeded) })
+		x.setTimer(x.trace.HeaderDeadline)
 	}
 	return x
 }
 
-// context returns the context to send the request with.
+// context returns the context for the request.
 func (x *exchange) context() context.Context {
 	ctx := context.WithValue(x.ctx, exchangeKey{}, x)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn:           func(string) { x.move("", StepConnect) },
-		TLSHandshakeStart: func() { x.move(StepConnect, StepTLS) },
+		GetConn:           func(string) { x.setStep("", StepConnect) },
+		TLSHandshakeStart: func() { x.setStep(StepConnect, StepTLS) },
 		GotConn:           x.gotConn,
-		WroteHeaders:      x.wrote,
+		WroteHeaders:      x.noteWrite,
 		WroteRequest: func(w httptrace.WroteRequestInfo) {
 			if w.Err != nil {
-				x.move(StepHeaders, StepWrite)
+				x.setStep(StepHeaders, StepWrite)
 				return
 			}
-			x.wrote()
+			x.noteWrite()
 		},
 	})
 }
 
-// move notes a step after another, or after any. A dial and a write may go on
-// when the request is beyond them.
-func (x *exchange) move(from, to Step) {
+// setStep changes the step, if it is from; "" means any. A dial or a write can end after the request
+// has reached a later step.
+func (x *exchange) setStep(from, to Step) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if from == "" || from == x.step {
@@ -82,9 +81,8 @@ func (x *exchange) move(from, to Step) {
 	}
 }
 
-// wrote notes that net/http has written the headers, or the whole, where no
-// connection of ours knows it better.
-func (x *exchange) wrote() {
+// noteWrite sets the write times if no conn measures them.
+func (x *exchange) noteWrite() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.conn == nil && x.step != StepBody {
@@ -93,8 +91,8 @@ func (x *exchange) wrote() {
 	}
 }
 
-// dialed takes the timings of a connection made for the request. It reports
-// whether the request still waits for one.
+// dialed records the durations of a dial. It returns false if the request needs no connection any
+// more.
 func (x *exchange) dialed(t Trace) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -105,9 +103,9 @@ func (x *exchange) dialed(t Trace) bool {
 	return true
 }
 
-// keptWasDead reports whether a kept connection ended before anything of the
-// request went out, so that another may carry it.
-func (x *exchange) keptWasDead() bool {
+// canRetry reports whether a kept connection ended before a byte of the request was written.
+// Another connection can then carry the request.
+func (x *exchange) canRetry() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	late := !x.trace.HeaderDeadline.IsZero() && !time.Now().Before(x.trace.HeaderDeadline)
@@ -117,8 +115,8 @@ func (x *exchange) keptWasDead() bool {
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.conn != nil && !x.conn.forsake() {
-		info.Conn.Close() // net/http would send again what it deems safe
+	if x.conn != nil && !x.conn.unassign() {
+		info.Conn.Close() // net/http wants to send a request again that it considers safe
 		return
 	}
 	x.step = StepHeaders
@@ -127,82 +125,90 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 		x.trace.DNS, x.trace.Connect, x.trace.TLS = 0, 0, 0
 	}
 	if c, exact := info.Conn.(*conn); exact {
-		x.expireAt(time.Time{})
+		x.setTimer(time.Time{})
 		x.conn = c
-		c.claim(x, info.Reused)
+		c.assign(x, info.Reused)
 	}
 }
 
-// answered takes what is known once the headers are in.
-func (x *exchange) answered() {
+// gotHeaders completes the trace.
+func (x *exchange) gotHeaders() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.step = StepBody
 	if x.conn == nil {
-		x.expireAt(time.Time{})
-		x.readNow()
+		x.setTimer(time.Time{})
+		x.arriveNow()
 	} else {
-		x.trace.FirstWrite, x.trace.LastWrite = x.conn.writes()
+		x.trace.FirstWrite, x.trace.LastWrite = x.conn.writeTimes()
 	}
-	x.trace.Headers = x.at.At
+	x.trace.Headers = x.arrival.At
 }
 
-// readNow dates what was read where no connection does.
-func (x *exchange) readNow() {
+// arriveNow sets the arrival if no conn measures it.
+func (x *exchange) arriveNow() {
 	now := time.Now()
-	x.at = stream.Arrival{At: now, Seen: now}
+	x.arrival = stream.Arrival{At: now, Seen: now}
 }
 
-// expireAt moves the end of what no deadline of a connection bounds; the zero
-// time is none.
-func (x *exchange) expireAt(t time.Time) {
+// setTimer moves the deadline of the timer, if the exchange has one. The zero time means none.
+func (x *exchange) setTimer(deadline time.Time) {
 	switch {
-	case x.expire == nil:
-	case t.IsZero():
-		x.expire.Stop()
+	case x.timer == nil:
+	case deadline.IsZero():
+		x.timer.Stop()
 	default:
-		x.expire.Reset(time.Until(t))
+		x.timer.Reset(time.Until(deadline))
 	}
 }
 
-// close frees what a request holds besides its connection.
+// count adds n received bytes. It returns an *UnfitError above the limit.
+func (x *exchange) count(n int) error {
+	sum := x.received.Add(int64(n))
+	if limit := x.trace.MaxBytes; limit > 0 && sum > limit {
+		return &UnfitError{fmt.Sprintf("the server sent more than %d bytes, framing and comments included", limit)}
+	}
+	return nil
+}
+
+// close frees everything but the connection.
 func (x *exchange) close() {
-	if x.expire != nil {
-		x.expire.Stop()
+	if x.timer != nil {
+		x.timer.Stop()
 		x.cancel(nil)
 	}
 }
 
-// failed makes the *Error of a request that err ended.
-func (x *exchange) failed(err error) *Error {
+// fail ends the exchange and returns the *Error for err.
+func (x *exchange) fail(err error) *Error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	step := x.step
-	x.step = StepBody // a dial that goes on writes no timings any more
+	x.step = StepBody // from now on, an unfinished dial does not change the trace
 	var dialing *Error
 	switch {
 	case errors.As(err, &dialing):
 		step, err = dialing.Step, dialing.Err
 	case x.conn != nil:
 		step, err = x.conn.explain(step, err)
-		x.trace.FirstWrite, x.trace.LastWrite = x.conn.writes()
+		x.trace.FirstWrite, x.trace.LastWrite = x.conn.writeTimes()
 	}
 	return failure(x.ctx, step, err)
 }
 
-// explain says at which step a request failed, and of what. What the connection
-// said tells more than what net/http made of it.
+// explain returns the step and the cause of a failed request. The errors of the connection itself
+// say more than the error that net/http makes of them.
 func (c *conn) explain(step Step, err error) (Step, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	read, write := c.readErr, c.writeErr
-	atEnd, closed := errors.Is(read, io.EOF), errors.Is(read, net.ErrClosed) // by net/http
+	atEnd, closed := errors.Is(read, io.EOF), errors.Is(read, net.ErrClosed) // closed by net/http
 	switch {
 	case step == StepBody && (read == nil || atEnd):
 		return step, err
 	case step == StepBody:
 		return step, read
-	case refusedTLS(read):
+	case isTLSAlert(read):
 		return StepTLS, read
 	case write != nil && errors.Is(read, os.ErrDeadlineExceeded):
 		return StepWrite, read
@@ -216,19 +222,18 @@ func (c *conn) explain(step Step, err error) (Step, error) {
 		return StepHeaders, fmt.Errorf("the response headers are over %d bytes", maxHeaderBytes)
 	case read != nil && !closed:
 		return StepHeaders, read
-	case write != nil: // it was net/http that closed amid the request
+	case write != nil: // net/http closed the connection during the request
 		step = StepHeaders
 	}
 	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "net/http: ") {
-		err = inner // "transport connection broken", where the server's words are what is broken
+		err = inner // net/http says "transport connection broken" where the response is invalid
 	}
 	return step, err
 }
 
-// refusedTLS reports whether err is the peer's TLS alert. In TLS 1.3 a server
-// refuses a client certificate, or its absence, when the client believes that
-// the handshake is over.
-func refusedTLS(err error) bool {
+// isTLSAlert reports whether err is a TLS alert of the peer. In TLS 1.3 a server refuses a client
+// certificate, or a missing one, after the client has finished the handshake.
+func isTLSAlert(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"
 }

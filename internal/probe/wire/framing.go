@@ -5,37 +5,36 @@ import (
 	"strings"
 )
 
-// framing follows a response through the bytes of its connection, to tell data
-// from what frames it and to find the end. It judges nothing: what is malformed
-// net/http finds, and it stops the reading.
+// framing parses a response as its bytes arrive. It separates the body from the bytes around it,
+// and finds the end. It does not check the syntax: net/http does, and stops reading.
 type framing struct {
 	part    framePart
 	chunked bool
-	left    uint64 // of the data, or the chunk's size as far as it was read
-	sized   bool   // the size's digits are over
-	filled  bool   // the line in progress holds more than its end
+	left    uint64 // bytes left of the body or the chunk; in a size line, the size read so far
+	sized   bool   // the digits of the size line are complete
+	filled  bool   // the current line is not empty
 	head    int    // bytes of the headers so far
 	status  int
 }
 
-// statusAt is where the status begins: after "HTTP/1.1 ".
+// statusAt is the position of the status code, after "HTTP/1.1 ".
 const statusAt = 9
 
 type framePart uint8
 
 const (
-	// partNone is before a request goes out, between the headers and what the
-	// caller says of the body, and after the response.
+	// partNone is the state before a request, after the headers until expectBody is called, and
+	// after the response.
 	partNone framePart = iota
 	partHead
-	partSize // a chunk's size line
+	partSize // the size line of a chunk
 	partData
-	partDataEnd // the end of line after a chunk
+	partDataEnd // the line end after a chunk
 	partTrailer
 )
 
-// framingOf returns what follows the headers of resp. A length of -1, until the
-// connection closes, is the largest there is.
+// framingOf returns the framing of a body. The length -1, until the connection closes, becomes the
+// largest length.
 func framingOf(resp *http.Response) framing {
 	if len(resp.TransferEncoding) > 0 {
 		return framing{part: partSize, chunked: true}
@@ -43,10 +42,9 @@ func framingOf(resp *http.Response) framing {
 	return framing{part: partData, left: uint64(resp.ContentLength)}
 }
 
-// take returns how many bytes at the front of b net/http may have now, and how
-// many of them are data. It stops where a part of the response ends, and before
-// the last chunk: there net/http waits for the trailers, with the data before it
-// in hand.
+// take returns how many bytes at the front of b net/http can have now, and how many of them are
+// body. It stops at the end of a part of the response. It also stops before the last chunk: there
+// net/http would wait for the trailers before it returned the data.
 func (f *framing) take(b []byte) (n, data int) {
 	for n < len(b) && f.part != partNone {
 		switch {
@@ -63,8 +61,8 @@ func (f *framing) take(b []byte) (n, data int) {
 	return n, data
 }
 
-func (f *framing) takeData(most int) int {
-	n := min(f.left, uint64(most))
+func (f *framing) takeData(limit int) int {
+	n := min(f.left, uint64(limit))
 	if f.left -= n; f.left == 0 {
 		f.part = partNone
 		if f.chunked {
@@ -74,7 +72,7 @@ func (f *framing) takeData(most int) int {
 	return int(n)
 }
 
-// takeByte takes a byte of a line.
+// takeByte takes one byte of a line.
 func (f *framing) takeByte(c byte) {
 	if f.part == partHead {
 		if f.head >= statusAt && f.head < statusAt+3 {
@@ -105,7 +103,7 @@ func (f *framing) endLine() {
 		f.part = partData
 	case f.filled:
 	case f.part == partHead && f.status/100 == 1 && f.status != http.StatusSwitchingProtocols:
-		f.head, f.status = 0, 0 // the real one follows
+		f.head, f.status = 0, 0 // an interim response; the final one follows
 	default: // the empty line after headers or trailers
 		f.part = partNone
 	}

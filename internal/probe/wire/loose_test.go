@@ -14,7 +14,7 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// overHTTP2 returns a server and Options that speak HTTP/2 to it.
+// overHTTP2 returns a server, and Options for using HTTP/2 with it.
 func overHTTP2(t *testing.T, h http.HandlerFunc) (*httptest.Server, Options) {
 	server := httptest.NewUnstartedServer(h)
 	server.EnableHTTP2 = true
@@ -45,7 +45,6 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// The deadlines hold where no connection bounds them.
 func TestHTTP2Deadlines(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
@@ -80,7 +79,7 @@ func TestHTTP2Deadlines(t *testing.T) {
 	}
 }
 
-// proxyServer forwards requests and tunnels, and counts them.
+// proxyServer forwards requests and tunnels. It records them in asked.
 func proxyServer(t *testing.T, asked *[]string) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*asked = append(*asked, r.Method+" "+r.Host+" "+r.Header.Get("X-Token"))
@@ -137,6 +136,6 @@ func TestProxy(t *testing.T) {
 	r, _ = post(t, "https://127.0.0.1/")
 	o.HTTP.TLSConfig = promconfig.TLSConfig{CAFile: "nowhere.pem"}
 	if _, err := newClient(t, o).RoundTrip(r); !errors.As(err, &failed) || failed.Step != StepTLS {
-		t.Errorf("a file that is not there: %v", err)
+		t.Errorf("a missing file: %v", err)
 	}
 }

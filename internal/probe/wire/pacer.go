@@ -1,31 +1,31 @@
 package wire
 
 import (
+	"net"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"synthetic/internal/probe/stream"
 )
 
-// What a peer costs this process is not measured but modelled, so that a slow
-// machine paces no other way than a fast one: the clock of a process cannot tell
-// whom its time was spent on. The model is above what the dearest of legitimate
-// streams cost (BenchmarkCost), so that what it allows is there.
+// The CPU time that a peer costs is not measured, because the process cannot tell for whom it spent
+// its time. It is estimated, so that a slow machine has the same limits as a fast one. The estimate
+// is above the cost of the most expensive legitimate streams (BenchmarkCost).
 const (
-	// readCost is a system call, two switches of goroutines and the timers.
+	// readCost includes a system call, two switches of goroutines and the timers.
 	readCost = 10 * time.Microsecond
-	// byteCost is what one byte costs that says least: an empty line, or a chunk
-	// of one byte.
+	// byteCost is that of the worst bytes: empty lines, or chunks of one byte.
 	byteCost = 40 * time.Nanosecond
-	// dialCost and handshakeCost are those of a new connection; the latter is
-	// the checking of a chain of certificates.
-	dialCost      = 200 * time.Microsecond
+	dialCost = 200 * time.Microsecond
+	// handshakeCost is mostly that of verifying a chain of certificates.
 	handshakeCost = 2 * time.Millisecond
 
-	// paceShare is the share of one core that one target may take in the long
-	// run. 32 conversations with 100 tokens/s each, in events of 300 bytes of
-	// their own reads, take 0.07 by this model.
+	// paceShare is the share of one core that a target can use in the long run. By this estimate,
+	// 32 conversations with 100 tokens/s each, in events of 300 bytes with a read each, use 0.07.
 	paceShare = 0.2
-	// paceBurst may be spent at once: what 32 conversations cost that begin
-	// together over TLS.
+	// paceBurst can be used at once. It is the cost of 32 conversations that start together over
+	// TLS.
 	paceBurst = 100 * time.Millisecond
 	// maxPause bounds one wait.
 	maxPause = time.Second
@@ -35,19 +35,18 @@ func costOfRead(n int) time.Duration { return readCost + costOfBytes(n) }
 
 func costOfBytes(n int) time.Duration { return time.Duration(n) * byteCost }
 
-// Pacer holds one target to its share of this process's CPU: whoever has spent
-// more than that reads later. Nothing that arrives is lost for it; the
-// sender is made to wait by TCP. Body.Paced says what it may have cost a latency. One Pacer serves all connections of a
-// target, its zero value is ready, and a nil Pacer delays nothing. It is safe
-// for concurrent use.
+// Pacer limits the CPU time that one target can cost this process: above the limit, its connections
+// are read later. Nothing is lost, because TCP makes the sender wait. Body.Paced returns how much
+// later. One Pacer serves all connections of a target. The zero value is usable; a nil Pacer delays
+// nothing. It is safe for concurrent use.
 type Pacer struct {
 	mu     sync.Mutex
-	at     time.Time
-	owed   time.Duration // of CPU, spent and not paid by the passing of time
+	at     time.Time     // when debt was last reduced
+	debt   time.Duration // CPU time that passing time has not paid off
 	waited time.Duration
 }
 
-// Waited returns for how long reads were delayed, all connections together.
+// Waited returns the total delay of all reads.
 func (p *Pacer) Waited() time.Duration {
 	if p == nil {
 		return 0
@@ -57,55 +56,146 @@ func (p *Pacer) Waited() time.Duration {
 	return p.waited
 }
 
-// spend takes what something has cost.
 func (p *Pacer) spend(cost time.Duration) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pay()
-	p.owed += cost
+	p.payOff()
+	p.debt += cost
 }
 
-// pay takes off what the time since the last look has paid.
-func (p *Pacer) pay() {
+// payOff reduces the debt by the share of the time since its last call.
+func (p *Pacer) payOff() {
 	now := time.Now()
-	p.owed = max(p.owed-time.Duration(float64(now.Sub(p.at))*paceShare), 0)
+	p.debt = max(p.debt-time.Duration(float64(now.Sub(p.at))*paceShare), 0)
 	p.at = now
 }
 
-// due is how long the next read has to wait.
-func (p *Pacer) due() time.Duration {
+// pause returns how long the next read has to wait.
+func (p *Pacer) pause() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pay()
-	return min(time.Duration(float64(p.owed-paceBurst)/paceShare), maxPause)
+	p.payOff()
+	return min(time.Duration(float64(p.debt-paceBurst)/paceShare), maxPause)
 }
 
-// wait waits until there is something to spend, at most until the deadline (the
-// zero time is none) or until given up. It returns for how long.
+// wait waits until the debt allows a read, the deadline (if any) has passed, or giveUp is closed. It
+// returns how long it waited.
 func (p *Pacer) wait(giveUp <-chan struct{}, deadline time.Time) time.Duration {
 	if p == nil {
 		return 0
 	}
-	d := p.due()
-	if d > 0 && !deadline.IsZero() {
-		d = min(d, time.Until(deadline))
+	pause := p.pause()
+	if pause > 0 && !deadline.IsZero() {
+		pause = min(pause, time.Until(deadline))
 	}
-	if d <= 0 {
+	if pause <= 0 {
 		return 0
 	}
-	begin := time.Now()
-	timer := time.NewTimer(d)
+	start := time.Now()
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-giveUp:
 	}
-	waited := time.Since(begin)
+	waited := time.Since(start)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waited += waited
 	return waited
+}
+
+// pacedConn is a connection below TLS, so that it sees every byte of the peer. It counts the
+// received bytes, reads no faster than the pacer allows, and calls release when it is closed.
+type pacedConn struct {
+	timedConn
+	pacer   *Pacer
+	release func()
+	closing sync.Once
+	closed  chan struct{}
+
+	received atomic.Int64 // bytes
+	// waited, in nanoseconds, is how long the reads of the last arrival waited for the pacer.
+	// longestWait is the longest such wait since reset. arrivalTaken says that the last arrival
+	// has been returned, so that the next read starts another.
+	waited, longestWait atomic.Int64
+	arrivalTaken        atomic.Bool
+
+	mu           sync.Mutex
+	readDeadline time.Time
+}
+
+func newPacedConn(c timedConn, pacer *Pacer, release func()) *pacedConn {
+	return &pacedConn{timedConn: c, pacer: pacer, release: release, closed: make(chan struct{})}
+}
+
+// Read waits for the pacer and then reads. Meanwhile the bytes wait in the kernel's buffer, and then
+// at the sender. Segments that wait together can all get the timestamp of the last one.
+func (c *pacedConn) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	deadline := c.readDeadline
+	c.mu.Unlock()
+	c.wait(deadline)
+	n, err := c.timedConn.Read(p)
+	c.pacer.spend(costOfRead(n))
+	c.received.Add(int64(n))
+	return n, err
+}
+
+// wait adds up the waits until the arrival is taken, because TLS can read several times for one
+// result.
+func (c *pacedConn) wait(deadline time.Time) {
+	if c.arrivalTaken.Swap(false) {
+		c.waited.Store(0)
+	}
+	waited := int64(c.pacer.wait(c.closed, deadline))
+	c.waited.Add(waited)
+	c.longestWait.Store(max(c.longestWait.Load(), waited))
+}
+
+// reset forgets the waits of the previous request.
+func (c *pacedConn) reset() {
+	c.waited.Store(0)
+	c.longestWait.Store(0)
+}
+
+// arrival returns an arrival whose read lag does not include the waits for the pacer.
+func (c *pacedConn) arrival() stream.Arrival {
+	a := c.timedConn.arrival()
+	c.arrivalTaken.Store(true)
+	if waited := time.Duration(c.waited.Load()); waited > 0 {
+		a.Seen = a.Seen.Add(-min(waited, a.Seen.Sub(a.At)))
+	}
+	return a
+}
+
+// SetReadDeadline also bounds the waits for the pacer.
+func (c *pacedConn) SetReadDeadline(t time.Time) error {
+	c.setWaitDeadline(t)
+	return c.timedConn.SetReadDeadline(t)
+}
+
+func (c *pacedConn) SetDeadline(t time.Time) error {
+	c.setWaitDeadline(t)
+	return c.timedConn.SetDeadline(t)
+}
+
+func (c *pacedConn) setWaitDeadline(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readDeadline = t
+}
+
+// Close also ends a wait for the pacer.
+func (c *pacedConn) Close() error {
+	err := net.ErrClosed
+	c.closing.Do(func() {
+		close(c.closed)
+		err = c.timedConn.Close()
+		c.release()
+	})
+	return err
 }

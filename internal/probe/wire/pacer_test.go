@@ -13,7 +13,7 @@ import (
 	"synthetic/internal/probe/stream"
 )
 
-// greedy spends as much as the pacer lets so many readers for so long.
+// greedy runs readers that spend as much as the pacer allows for a period.
 func greedy(p *Pacer, readers int, cost, period time.Duration) (spent time.Duration) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -29,7 +29,7 @@ func greedy(p *Pacer, readers int, cost, period time.Duration) (spent time.Durat
 				mu.Lock()
 				spent += cost
 				mu.Unlock()
-				time.Sleep(cost) // what is spent takes its time
+				time.Sleep(cost) // CPU time takes wall-clock time
 			}
 		})
 	}
@@ -37,8 +37,8 @@ func greedy(p *Pacer, readers int, cost, period time.Duration) (spent time.Durat
 	return spent
 }
 
-// TestPacerHoldsToTheShare: however many connections a target spends on, it gets
-// its share and its burst, not more.
+// TestPacerHoldsToTheShare checks that a target gets its share and its burst, and no more, for any
+// number of connections.
 func TestPacerHoldsToTheShare(t *testing.T) {
 	for name, tc := range map[string]struct {
 		readers int
@@ -55,9 +55,9 @@ func TestPacerHoldsToTheShare(t *testing.T) {
 				p := &Pacer{}
 				spent := greedy(p, tc.readers, tc.cost, period)
 				share := time.Duration(float64(period) * paceShare)
-				most := share + paceBurst + time.Duration(tc.readers)*tc.cost
-				if spent > most || spent < share*9/10 {
-					t.Errorf("%v spent in %v, want at most %v", spent, period, most)
+				limit := share + paceBurst + time.Duration(tc.readers)*tc.cost
+				if spent > limit || spent < share*9/10 {
+					t.Errorf("%v spent in %v, want at most %v", spent, period, limit)
 				}
 				if p.Waited() <= 0 {
 					t.Error("nobody waited")
@@ -67,8 +67,8 @@ func TestPacerHoldsToTheShare(t *testing.T) {
 	}
 }
 
-// TestPacerLetsLegitimateLoadPass: 32 conversations that begin together over
-// TLS, and stream 100 tokens/s each, each in a read of its own, never wait.
+// TestPacerLetsLegitimateLoadPass checks that 32 conversations never wait if they start together
+// over TLS and stream 100 tokens/s each, with one read per token.
 func TestPacerLetsLegitimateLoadPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &Pacer{}
@@ -112,14 +112,13 @@ func TestPacerKeepsDeadlinesAndGivesUp(t *testing.T) {
 		var none *Pacer
 		none.spend(time.Hour)
 		if none.wait(nil, time.Time{}) != 0 || none.Waited() != 0 {
-			t.Error("no pacer delays")
+			t.Error("a nil pacer delays")
 		}
 	})
 }
 
-// TestPacedReads holds that whatever a peer sends is paid for, the headers with
-// all the rest, and what it makes this process compute. In virtual time nothing
-// but the pacer takes any.
+// TestPacedReads checks that all bytes of a peer cost something: headers, body and decompressed
+// bytes. In fake time, only the pacer takes time.
 func TestPacedReads(t *testing.T) {
 	bare := "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 10_000) + "\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("x", 100_000)
 	bomb := zipped(strings.Repeat("x", 1_000_000))
@@ -140,19 +139,19 @@ func TestPacedReads(t *testing.T) {
 				client.options.Pacer = pacer
 				pacer.spend(paceBurst)
 				exchanged(t, client, "http://paced.test")
-				exchanged(t, client, "http://paced.test") // pays what the first still owes
-				least := time.Duration(float64(dialCost+costOfBytes(tc.bytes)) / paceShare)
-				if waited := pacer.Waited() + settle; waited < least { // which the client waits by itself
-					t.Errorf("waited for %v, want at least %v", waited, least)
+				exchanged(t, client, "http://paced.test") // also waits for the debt of the first
+				minimum := time.Duration(float64(dialCost+costOfBytes(tc.bytes)) / paceShare)
+				if waited := pacer.Waited() + settleTime; waited < minimum { // the client also waits for settleTime
+					t.Errorf("waited for %v, want at least %v", waited, minimum)
 				}
 			})
 		})
 	}
 }
 
-// late is a connection whose bytes arrived at a time and are read now.
+// late is a connection whose bytes arrived at a given time and are read now.
 type late struct {
-	stamped
+	timedConn
 	at time.Time
 }
 
@@ -160,19 +159,19 @@ func (l *late) Read([]byte) (int, error) { return 1, nil }
 
 func (l *late) arrival() stream.Arrival { return stream.Arrival{At: l.at, Seen: time.Now()} }
 
-// TestPacingIsNoLateness: bytes that waited for the pacer were not looked at too
-// late, but for what this process was late by itself.
+// TestPacingIsNoLateness checks that the read lag contains the lateness of this process, but not
+// the wait for the pacer.
 func TestPacingIsNoLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pacer := &Pacer{}
 		arrived := time.Now()
-		g := guard(&late{at: arrived}, pacer, func() {})
+		paced := newPacedConn(&late{at: arrived}, pacer, func() {})
 		time.Sleep(time.Second)
-		pacer.spend(paceBurst + 40*time.Millisecond) // which takes 200 ms to pay
-		if _, err := g.Read(nil); err != nil || pacer.Waited() != 200*time.Millisecond {
+		pacer.spend(paceBurst + 40*time.Millisecond) // paid off in 200 ms
+		if _, err := paced.Read(nil); err != nil || pacer.Waited() != 200*time.Millisecond {
 			t.Fatalf("waited %v: %v", pacer.Waited(), err)
 		}
-		if lag := g.arrival().Seen.Sub(arrived); lag != time.Second {
+		if lag := paced.arrival().Seen.Sub(arrived); lag != time.Second {
 			t.Errorf("seen %v after it arrived, want 1s", lag)
 		}
 	})

@@ -4,6 +4,5 @@ package wire
 
 import "net"
 
-// peekQuiet knows no sockets here: net/http, which reads a kept connection,
-// notices what comes.
+// peekQuiet cannot tell here. net/http, which reads a kept connection, notices what arrives.
 func peekQuiet(net.Conn) bool { return true }

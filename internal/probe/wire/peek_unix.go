@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peekQuiet reports whether nothing waits to be read on c, as far as can be
-// told: of what is no socket net/http, which reads a kept connection, notices
-// what comes. It does not wait for a Read in progress.
+// peekQuiet reports whether nothing is waiting to be read from a socket. For another connection it
+// returns true: net/http, which reads a kept connection, notices what arrives. It does not wait for
+// a Read in progress.
 func peekQuiet(c net.Conn) (quiet bool) {
 	s, isSocket := c.(syscall.Conn)
 	if !isSocket {

@@ -14,8 +14,8 @@ import (
 	"synthetic/internal/bound"
 )
 
-// TestBoundsOverAProxy: where the connection is not the target's alone, the bytes
-// of the body count, and the places of connections all the same.
+// TestBoundsOverAProxy checks the limits where the connection does not belong to the target: only
+// the bytes of the body count, and connections count as usual.
 func TestBoundsOverAProxy(t *testing.T) {
 	const body = 50_000
 	proxy := serveRaw(t, func(c net.Conn, r *http.Request) bool {
@@ -26,13 +26,13 @@ func TestBoundsOverAProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	budget := bound.NewBudget(dialing)
+	budget := bound.NewBudget(filesPerDial)
 	client := newClient(t, Options{Connections: budget, HTTP: promconfig.HTTPClientConfig{
 		ProxyConfig: promconfig.ProxyConfig{ProxyURL: promconfig.URL{URL: address}},
 	}})
-	for most, unfit := range map[int64]bool{body: false, body - 1: true} {
+	for limit, unfit := range map[int64]bool{body: false, body - 1: true} {
 		r, trace := post(t, "http://target.test/")
-		trace.MaxBytes = most
+		trace.MaxBytes = limit
 		resp, err := client.RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)
@@ -41,27 +41,27 @@ func TestBoundsOverAProxy(t *testing.T) {
 		resp.Body.Close()
 		var e *UnfitError
 		if errors.As(err, &e) != unfit || !unfit && err != nil {
-			t.Errorf("%d bytes, of which %d are allowed: %v", body, most, err)
+			t.Errorf("%d bytes, of which %d are allowed: %v", body, limit, err)
 		}
 		client.CloseIdleConnections()
 	}
 	if used, _ := budget.Level(); used != 0 {
-		t.Errorf("%v places are taken at the end", used)
+		t.Errorf("%v connections are counted at the end", used)
 	}
 }
 
-// TestBoundsOverHTTP2: the bytes of the body count, to the byte, and the
-// connection has its place until it is closed.
+// TestBoundsOverHTTP2 checks that exactly the bytes of the body count, and that the connection
+// counts until it is closed.
 func TestBoundsOverHTTP2(t *testing.T) {
 	const body = 50_000
 	server, o := overHTTP2(t, func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, strings.Repeat("x", body))
 	})
-	o.Connections = bound.NewBudget(dialing)
+	o.Connections = bound.NewBudget(filesPerDial)
 	client := newClient(t, o)
-	for most, unfit := range map[int64]bool{body: false, body - 1: true} {
+	for limit, unfit := range map[int64]bool{body: false, body - 1: true} {
 		r, trace := post(t, server.URL)
-		trace.MaxBytes = most
+		trace.MaxBytes = limit
 		resp, err := client.RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)
@@ -70,10 +70,10 @@ func TestBoundsOverHTTP2(t *testing.T) {
 		resp.Body.Close()
 		var e *UnfitError
 		if errors.As(err, &e) != unfit || !unfit && (err != nil || n != body) {
-			t.Errorf("%d of %d bytes, of which %d are allowed: %v", n, body, most, err)
+			t.Errorf("%d of %d bytes, of which %d are allowed: %v", n, body, limit, err)
 		}
 		if used, _ := o.Connections.Level(); used != 1 {
-			t.Errorf("%v places are taken for one connection", used)
+			t.Errorf("%v connections are counted instead of one", used)
 		}
 	}
 }

@@ -6,43 +6,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// message holds what recvmsg fills. It lives with its connection, because
-// unix.Recvmsg allocates at each call.
+// message holds the arguments of recvmsg. Each connection keeps one, because unix.Recvmsg allocates
+// at each call.
 type message struct {
-	hdr  unix.Msghdr
-	iov  unix.Iovec
-	room [64]byte // for control messages
-	used int      // of the room
+	header  unix.Msghdr
+	vector  unix.Iovec
+	control [64]byte // control messages
+	used    int      // bytes of control
 }
 
-// into makes p, if any, the place for the next bytes.
-func (m *message) into(p []byte) {
-	m.iov = unix.Iovec{}
+// setBuffer sets the buffer of the next receive; nil sets none.
+func (m *message) setBuffer(p []byte) {
+	m.vector = unix.Iovec{}
 	if len(p) > 0 {
-		m.iov.Base = &p[0]
-		m.iov.SetLen(len(p))
+		m.vector.Base = &p[0]
+		m.vector.SetLen(len(p))
 	}
 }
 
-// receive does one recvmsg on a socket that does not block.
+// receive calls recvmsg once, on a nonblocking socket.
 func (m *message) receive(fd uintptr) (int, error) {
 	for {
-		m.hdr = unix.Msghdr{Iov: &m.iov, Control: &m.room[0]}
-		m.hdr.SetIovlen(1)
-		m.hdr.SetControllen(len(m.room))
-		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&m.hdr)), 0)
+		m.header = unix.Msghdr{Iov: &m.vector, Control: &m.control[0]}
+		m.header.SetIovlen(1)
+		m.header.SetControllen(len(m.control))
+		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&m.header)), 0)
 		switch errno {
 		case 0:
-			m.used = int(m.hdr.Controllen)
+			m.used = int(m.header.Controllen)
 			return int(n), nil
 		case unix.EINTR:
 			continue
 		case unix.EAGAIN:
-			return 0, unix.EAGAIN // the same as errno, without an allocation
+			return 0, unix.EAGAIN // errno itself would allocate
 		}
 		return 0, errno
 	}
 }
-
-// control returns the control messages of the last receive.
-func (m *message) control() []byte { return m.room[:m.used] }

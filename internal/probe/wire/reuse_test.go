@@ -16,7 +16,7 @@ import (
 
 const helloResponse = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-// exchanged sends one request and reads the answer to its end.
+// exchanged sends one request, reads the whole answer and returns the trace.
 func exchanged(t *testing.T, c *Client, url string) *Trace {
 	t.Helper()
 	r, trace := post(t, url)
@@ -64,7 +64,6 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// A read deadline is the body's, not the connection's.
 func TestReuseAfterAReadDeadline(t *testing.T) {
 	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
 		io.WriteString(c, helloResponse)
@@ -88,7 +87,8 @@ func TestReuseAfterAReadDeadline(t *testing.T) {
 	}
 }
 
-// A connection that the server closed, or wrote to unasked, is not used.
+// TestDeadIdleConnection checks that a kept connection is not used after the server closed it or
+// wrote to it.
 func TestDeadIdleConnection(t *testing.T) {
 	for name, farewell := range map[string]string{"closed": "", "stray bytes": "HTTP/1.1 408 Request Timeout\r\n\r\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestDeadIdleConnection(t *testing.T) {
 				if first {
 					first = false
 					go func() {
-						<-said // the answer was read, and the connection kept
+						<-said // the answer was read and the connection is kept
 						io.WriteString(c, farewell)
 						c.Close()
 						said <- struct{}{}
@@ -117,7 +117,8 @@ func TestDeadIdleConnection(t *testing.T) {
 	}
 }
 
-// One RoundTrip is one request, even if a kept connection dies under it.
+// TestNoRetry checks that one RoundTrip is one request, even if a kept connection is closed during
+// it.
 func TestNoRetry(t *testing.T) {
 	server := serveRaw(t, func(c net.Conn, r *http.Request) bool {
 		if r.URL.Path == "/die" {
@@ -140,7 +141,6 @@ func TestNoRetry(t *testing.T) {
 	}
 }
 
-// A request whose own body cannot be read fails at once.
 func TestRequestBodyFails(t *testing.T) {
 	server := serveRaw(t, func(net.Conn, *http.Request) bool { return false })
 	broken := errors.New("disk on fire")
@@ -155,8 +155,8 @@ func TestRequestBodyFails(t *testing.T) {
 	}
 }
 
-// Close before the end of the body ends the connection: the server learns
-// that nobody listens.
+// TestCloseUnread checks that Close before the end of the body closes the connection, so that the
+// server can stop.
 func TestCloseUnread(t *testing.T) {
 	gone := make(chan error, 1)
 	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
@@ -183,9 +183,8 @@ func TestCloseUnread(t *testing.T) {
 	}
 }
 
-// TestPromiseNotKept pins that a server that offers to keep the connection and
-// closes it with its answer costs no request: the farewell, which arrives a
-// little later, is waited for.
+// TestPromiseNotKept has a server that offers to keep the connection, but closes it with its answer.
+// No request fails, because the client waits for the close, which arrives a little later.
 func TestPromiseNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := New(Options{Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -230,7 +229,7 @@ func TestIdleTimeout(t *testing.T) {
 		if !exchanged(t, client, "http://test/").Reused {
 			t.Error("a young connection was not reused")
 		}
-		if idle := (<-closed).Sub(start); idle != settle+20*time.Second+idleTimeout {
+		if idle := (<-closed).Sub(start); idle != settleTime+20*time.Second+idleTimeout {
 			t.Errorf("closed after %v", idle)
 		}
 	})

@@ -11,8 +11,8 @@ import (
 	"synthetic/tools/testkit/tlstest"
 )
 
-// TestRotation: certificates that are replaced while a client lives, which may
-// have been made before they were whole, are used from then on.
+// TestRotation checks that new connections use rotated certificates, even if the client was created
+// while the files were incomplete.
 func TestRotation(t *testing.T) {
 	for name, tc := range map[string]struct{ proxied, torn, http2 bool }{
 		"direct": {}, "direct, made too early": {torn: true}, "HTTP/2": {http2: true},

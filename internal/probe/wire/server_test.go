@@ -14,11 +14,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	log.SetOutput(io.Discard) // net/http tells it of the stray bytes we send
+	log.SetOutput(io.Discard) // net/http logs the stray bytes that the tests send
 	goleak.VerifyTestMain(m)
 }
 
-// rawServer speaks TCP and no more: what it answers is up to the test.
+// rawServer is a TCP server. The tests write its answers.
 type rawServer struct {
 	net.Listener
 	URL   string
@@ -27,8 +27,7 @@ type rawServer struct {
 	open  sync.Map     // net.Conn → nothing
 }
 
-// serveRaw calls answer for each request of each connection; false closes the
-// connection.
+// serveRaw calls answer for each request. If answer returns false, the connection is closed.
 func serveRaw(t *testing.T, answer func(c net.Conn, r *http.Request) bool) *rawServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,7 +76,7 @@ func (s *rawServer) handle(c net.Conn, answer func(net.Conn, *http.Request) bool
 	}
 }
 
-// newClient returns a Client whose connections end with the test.
+// newClient returns a Client whose connections are closed at the end of the test.
 func newClient(t *testing.T, o Options) *Client {
 	c := New(o)
 	t.Cleanup(c.CloseIdleConnections)

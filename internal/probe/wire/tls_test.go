@@ -74,8 +74,8 @@ func TestTLSFailures(t *testing.T) {
 	}
 }
 
-// A server that wants a client certificate says so after the handshake: that
-// is a failure of TLS all the same.
+// TestTLSClientCertificateMissing has a server that requires a client certificate. In TLS 1.3 it
+// refuses after the handshake, which still counts as a failure of TLS.
 func TestTLSClientCertificateMissing(t *testing.T) {
 	for name, version := range map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13} {
 		t.Run(name, func(t *testing.T) {
@@ -94,8 +94,8 @@ func TestTLSClientCertificateMissing(t *testing.T) {
 	}
 }
 
-// A body read to its end within its deadline leaves a TLS connection fit for
-// use.
+// TestTLSReuseAfterAReadDeadline checks that a connection can be reused if the body was read within
+// its deadline.
 func TestTLSReuseAfterAReadDeadline(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.(http.Flusher).Flush()
@@ -119,9 +119,8 @@ func TestTLSReuseAfterAReadDeadline(t *testing.T) {
 	}
 }
 
-// A server that says nothing does not hold up the handshake.
 func TestTLSHandshakeDeadline(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts, nobody else
+	l, err := net.Listen("tcp", "127.0.0.1:0") // accepted by the kernel, but by no server
 	if err != nil {
 		t.Fatal(err)
 	}

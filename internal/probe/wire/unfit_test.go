@@ -12,16 +12,16 @@ import (
 	"testing"
 )
 
-// taken reads the whole answer to a request that may bring most bytes, and
-// returns the text, what was counted, and how it ended.
-func taken(t *testing.T, answer string, most int64) (text string, received int64, err error) {
+// readAnswer reads an answer with a limit of bytes. It returns the text, the counted bytes and the
+// error.
+func readAnswer(t *testing.T, answer string, limit int64) (text string, received int64, err error) {
 	t.Helper()
 	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
 		io.WriteString(c, answer)
 		return false
 	})
 	r, trace := post(t, server.URL)
-	trace.MaxBytes = most
+	trace.MaxBytes = limit
 	resp, err := newClient(t, Options{}).RoundTrip(r)
 	if err != nil {
 		return "", 0, err
@@ -31,7 +31,7 @@ func taken(t *testing.T, answer string, most int64) (text string, received int64
 	return string(all), resp.Body.(*Body).Received(), err
 }
 
-// zipped is text, compressed.
+// zipped compresses text.
 func zipped(text string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -40,15 +40,14 @@ func zipped(text string) string {
 	return b.String()
 }
 
-// TestMaxBytes holds that every byte of an answer counts, wherever it stands, at
-// the bound to the byte.
+// TestMaxBytes checks that every byte of an answer counts, and that the limit is exact.
 func TestMaxBytes(t *testing.T) {
 	const ok, chunked = "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	padding := strings.Repeat("x", 1500)
 	squeezed := zipped(strings.Repeat("data", 2000))
 	for name, tc := range map[string]struct {
 		answer string
-		more   int64 // that count beside the answer's own length
+		more   int64 // counted bytes beyond the length of the answer
 	}{
 		"a header":          {answer: ok + "X: " + padding + "\r\nContent-Length: 2\r\n\r\nhi"},
 		"interim responses": {answer: "HTTP/1.1 103 Early Hints\r\nX: " + padding + "\r\n\r\n" + ok + "Content-Length: 2\r\n\r\nhi"},
@@ -60,20 +59,20 @@ func TestMaxBytes(t *testing.T) {
 		"what gzip becomes": {answer: ok + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(squeezed), squeezed), more: 8000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			most := int64(len(tc.answer)) + tc.more
-			if _, received, err := taken(t, tc.answer, most); err != nil || received != most {
-				t.Errorf("bounded by its own %d bytes: %d received, %v", most, received, err)
+			size := int64(len(tc.answer)) + tc.more
+			if _, received, err := readAnswer(t, tc.answer, size); err != nil || received != size {
+				t.Errorf("bounded by its own %d bytes: %d received, %v", size, received, err)
 			}
-			_, received, err := taken(t, tc.answer, most-1)
+			_, received, err := readAnswer(t, tc.answer, size-1)
 			var unfit *UnfitError
-			if !errors.As(err, &unfit) || !strings.Contains(err.Error(), fmt.Sprint(most-1)) {
+			if !errors.As(err, &unfit) || !strings.Contains(err.Error(), fmt.Sprint(size-1)) {
 				t.Errorf("bounded by one byte less: %d received, %v", received, err)
 			}
 		})
 	}
 }
 
-// TestBytesOfAKeptConnection holds that each answer is counted by itself.
+// TestBytesOfAKeptConnection checks that each answer is counted separately.
 func TestBytesOfAKeptConnection(t *testing.T) {
 	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
 		io.WriteString(c, helloResponse)
@@ -111,7 +110,7 @@ func TestContentEncodings(t *testing.T) {
 			if strings.HasSuffix(strings.ToLower(coding), "gzip") {
 				body = zipped(body)
 			}
-			text, _, err := taken(t, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", coding, len(body), body), 0)
+			text, _, err := readAnswer(t, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", coding, len(body), body), 0)
 			var unfit *UnfitError
 			switch {
 			case readable && (err != nil || text != "hello"):

@@ -1,14 +1,12 @@
-// Package wire is how every probe speaks HTTP: net/http over connections that
-// stamp what arrives with the kernel's receive time, and count how much of a body
-// net/http holds, which is read no further. A request is sent once, and its
-// bounds are deadlines of its connection: bytes that arrived before one are in
-// time, however late this process looks.
+// Package wire sends the HTTP requests of all probes. It uses net/http over connections that take
+// the kernel's receive time of the bytes that arrive. A request is sent once. Its time limits are
+// deadlines of the connection: bytes that arrived before a deadline are in time, even if this
+// process reads them later.
 //
-// It leaves out on purpose what would blur a measurement, unless the
-// configuration asks for it: proxies (the figures would be the proxy's) and
-// HTTP/2 (one read carries the bytes of many streams). It follows no redirect
-// (a turn is one request; http.Client does if one insists), and asks for no
-// compression (gzip is decoded if a server sends it unasked).
+// It leaves out what would blur a measurement, unless the configuration asks for it: proxies (the
+// figures would be those of the proxy) and HTTP/2 (one read returns bytes of many streams). It
+// follows no redirects, because a turn is one request. It does not ask for compression, but
+// decodes gzip if a server sends it.
 package wire
 
 import (
@@ -19,41 +17,35 @@ import (
 	"time"
 )
 
-// Trace is filled while a request runs. A zero duration or time means that the
-// step did not happen (yet). It is written by the goroutine of RoundTrip and
-// may be read once RoundTrip returned.
+// Trace describes one request. RoundTrip fills it in; read it after RoundTrip has returned. A zero
+// duration or time means that the step did not happen (yet).
 type Trace struct {
-	// HeaderDeadline is an input: it bounds everything up to the response
-	// headers, dialing included. The zero time is no bound.
+	// HeaderDeadline is an input: the deadline of the response headers, which includes dialing.
+	// The zero time means none.
 	HeaderDeadline time.Time
-	// MaxBytes is an input: it bounds the bytes of the answer, all of them (see
-	// Body.Received). The answer that exceeds it ends with an *UnfitError. 0 is
-	// no bound.
+	// MaxBytes is an input: the limit of Body.Received. A longer answer ends with an *UnfitError.
+	// 0 means no limit.
 	MaxBytes int64
 
-	// DNS, Connect and TLS are how long each step took; all zero on a reused
-	// connection.
+	// DNS, Connect and TLS are the durations of the steps. They are 0 on a reused connection.
 	DNS, Connect, TLS time.Duration
-	// Reused says that the request went over a kept connection.
-	Reused bool
-	// FirstWrite and LastWrite are when the system had taken the first and the
-	// last part of the request that it took. Where connections are not exact they
-	// are when net/http had written the headers and the whole.
+	Reused            bool
+	// FirstWrite and LastWrite are when the kernel had taken the first and the last part of the
+	// request. Without exact timestamps (see Exact), they are when net/http had written the
+	// headers and the whole request.
 	FirstWrite, LastWrite time.Time
 	// Headers is when the last byte of the response headers arrived.
 	Headers time.Time
 }
 
-// traceKey is the context key of a *Trace.
 type traceKey struct{}
 
-// WithTrace returns a context whose request fills t. One request at a time may
-// use it.
+// WithTrace returns a context for one request that fills t.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, t)
 }
 
-// traceOf returns the trace of ctx, or one that nobody looks at.
+// traceOf returns the trace of ctx, or an unused one.
 func traceOf(ctx context.Context) *Trace {
 	if t, ok := ctx.Value(traceKey{}).(*Trace); ok {
 		return t
@@ -61,7 +53,7 @@ func traceOf(ctx context.Context) *Trace {
 	return &Trace{}
 }
 
-// Step names what a request was doing when it failed.
+// Step is what a request was doing when it failed.
 type Step string
 
 const (
@@ -73,8 +65,8 @@ const (
 	StepBody    Step = "body"
 )
 
-// Error is the only error type of this package: what failed, at which step.
-// A deadline wraps os.ErrDeadlineExceeded, a canceled context its cause.
+// Error is the type of all errors of this package. After a deadline it wraps
+// os.ErrDeadlineExceeded, after a cancellation the cause of the context.
 type Error struct {
 	Step Step
 	Err  error
@@ -83,11 +75,10 @@ type Error struct {
 func (e *Error) Error() string { return string(e.Step) + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Timeout reports whether a deadline passed, as net.Error has it.
+// Timeout is that of net.Error.
 func (e *Error) Timeout() bool { return errors.Is(e.Err, os.ErrDeadlineExceeded) }
 
-// failure makes the *Error of a step. What the caller did to the request
-// explains a failure better than what the connection then said.
+// failure returns an *Error. If ctx has ended, its cause replaces err, which is only a consequence.
 func failure(ctx context.Context, step Step, err error) *Error {
 	if ctx.Err() == nil {
 		return &Error{Step: step, Err: err}

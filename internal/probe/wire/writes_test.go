@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// slowWriter is a connection whose writes end when it is closed, with so much
-// written: as of a process that is stopped amid a write, or before it.
+// slowWriter is a connection whose writes end only when it is closed. taken returns how many bytes
+// have been written by then. It imitates a process that is stopped before or during a write.
 type slowWriter struct {
 	net.Conn
 	taken  func(p []byte) int
@@ -21,7 +21,7 @@ type slowWriter struct {
 
 func (c *slowWriter) Write(p []byte) (int, error) {
 	<-c.closed
-	time.Sleep(50 * time.Millisecond) // the process is slow to learn of it
+	time.Sleep(50 * time.Millisecond) // the process notices the close late
 	if n := c.taken(p); n > 0 {
 		return n, nil
 	}
@@ -33,8 +33,8 @@ func (c *slowWriter) Close() error {
 	return c.Conn.Close()
 }
 
-// TestWhetherAnythingWasWritten: once a request has failed it is known whether
-// any of it went out, though a write may have been under way.
+// TestWhetherAnythingWasWritten checks that a failed request has a known state: whether any byte of
+// it was written, even if a write was in progress.
 func TestWhetherAnythingWasWritten(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -61,7 +61,7 @@ func TestWhetherAnythingWasWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := c.RoundTrip(req); err == nil {
-				t.Fatal("a server that says nothing has answered")
+				t.Fatal("a silent server has answered")
 			}
 			if got := !trace.FirstWrite.IsZero(); got != tc.wrote || trace.LastWrite.IsZero() == tc.wrote {
 				t.Errorf("first write %v, last %v; want some: %v", trace.FirstWrite, trace.LastWrite, tc.wrote)

@@ -1,5 +1,5 @@
-// Package jsonscan walks JSON texts without building values: whoever reads says
-// what it wants, and the rest is skipped, at a few nanoseconds a byte.
+// Package jsonscan reads JSON texts without building values, at a few nanoseconds per byte. The
+// caller names the members that it wants and skips the others.
 package jsonscan
 
 import (
@@ -9,53 +9,45 @@ import (
 	"strconv"
 )
 
-// maxDepth is the nesting at which encoding/json gives up too.
+// maxDepth is the nesting limit of encoding/json.
 const maxDepth = 10000
 
-// Scanner walks one JSON text and checks its syntax on the way, without
-// building values: the caller names the members it wants and skips the rest.
-// The first mistake makes it bad, after which every method does nothing.
+// Scanner reads one JSON text and checks its syntax. After the first syntax error, every method
+// does nothing.
 type Scanner struct {
 	b     []byte
 	i     int
 	depth int
-	fresh bool // the container just entered has yielded nothing yet
+	fresh bool // the scanner has just entered an object or list
 	bad   bool
 }
 
-// New returns a Scanner of a text, at its beginning.
 func New(b []byte) Scanner { return Scanner{b: b} }
 
-// Within returns a Scanner of a text whose first n bytes are known to begin its
+// NewAt returns a Scanner inside of an object. The first n bytes must be a valid beginning of the
 // object, up to the value of a member.
-func Within(b []byte, n int) Scanner { return Scanner{b: b, i: n, depth: 1} }
+func NewAt(b []byte, n int) Scanner { return Scanner{b: b, i: n, depth: 1} }
 
-// Before returns what was scanned.
-func (s *Scanner) Before() []byte { return s.b[:s.i] }
+// Scanned returns the bytes read so far.
+func (s *Scanner) Scanned() []byte { return s.b[:s.i] }
 
-// Bad reports whether there was a mistake.
+// Bad reports whether there was a syntax error.
 func (s *Scanner) Bad() bool { return s.bad }
 
-// Text is a string as it stands in the JSON text, still escaped.
-type Text struct {
-	Raw     []byte
-	Escaped bool
-}
+// Valid reports whether the whole text has been read without a syntax error.
+func (s *Scanner) Valid() bool { return !s.bad && s.Peek() == 0 && s.i == len(s.b) }
 
 func (s *Scanner) fail() { s.bad = true }
 
-// Whole reports whether the text was valid and is used up.
-func (s *Scanner) Whole() bool { return !s.bad && s.Peek() == 0 && s.i == len(s.b) }
-
-// Peek skips white space and returns the next byte, 0 at the end.
+// Peek skips white space and returns the next byte, or 0 at the end.
 func (s *Scanner) Peek() byte {
-	if s.i < len(s.b) && s.b[s.i] > ' ' { // nearly always; short enough to inline
+	if s.i < len(s.b) && s.b[s.i] > ' ' { // the usual case, short enough to be inlined
 		return s.b[s.i]
 	}
-	return s.peekSpaced()
+	return s.peekAfterSpace()
 }
 
-func (s *Scanner) peekSpaced() byte {
+func (s *Scanner) peekAfterSpace() byte {
 	for ; s.i < len(s.b); s.i++ {
 		switch c := s.b[s.i]; c {
 		case ' ', '\n', '\r', '\t':
@@ -66,8 +58,7 @@ func (s *Scanner) peekSpaced() byte {
 	return 0
 }
 
-// Enter consumes the opening bracket that Peek returned. It is followed by a
-// loop over Another.
+// Enter consumes an opening bracket that Peek has returned. A loop over Another must follow.
 func (s *Scanner) Enter() {
 	s.i++
 	s.depth++
@@ -77,8 +68,8 @@ func (s *Scanner) Enter() {
 	}
 }
 
-// Another reports whether a further element follows, and consumes the comma
-// before it, or the closing bracket.
+// Another reports whether another element follows. It consumes the comma before it, or else the
+// closing bracket.
 func (s *Scanner) Another(closing byte) bool {
 	if s.bad {
 		return false
@@ -102,22 +93,21 @@ func (s *Scanner) Another(closing byte) bool {
 	return true
 }
 
-// Key consumes a member's name and its colon.
+// Key consumes the name of a member and the colon.
 func (s *Scanner) Key() []byte {
-	name := s.str()
+	name := s.readString()
 	if s.Peek() != ':' {
 		s.fail()
 		return nil
 	}
 	s.i++
-	if name.Escaped {
+	if name.escaped {
 		return unescape(bytes.Clone(name.Raw))
 	}
 	return name.Raw
 }
 
-// str consumes a string.
-func (s *Scanner) str() Text {
+func (s *Scanner) readString() Text {
 	if s.bad || s.Peek() != '"' {
 		s.fail()
 		return Text{}
@@ -125,7 +115,7 @@ func (s *Scanner) str() Text {
 	s.i++
 	t := Text{}
 	for start := s.i; ; {
-		s.i += plain(s.b[s.i:])
+		s.i += plainLength(s.b[s.i:])
 		if s.i >= len(s.b) {
 			s.fail()
 			return Text{}
@@ -136,8 +126,8 @@ func (s *Scanner) str() Text {
 			s.i++
 			return t
 		case '\\':
-			t.Escaped = true
-			n := escape(s.b[s.i:])
+			t.escaped = true
+			n := escapeLength(s.b[s.i:])
 			if n == 0 {
 				s.fail()
 				return Text{}
@@ -150,19 +140,17 @@ func (s *Scanner) str() Text {
 	}
 }
 
-// plain returns how many bytes of b stand for themselves inside a string,
-// looking at eight at a time: strings are most of a chunk, and this loop most
-// of the cost of an event.
-func plain(b []byte) int {
+// plainLength returns how many bytes of b are neither a quote, a backslash nor a control character.
+// It checks eight bytes at a time, because strings are most of an event.
+func plainLength(b []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
 		quote := w ^ '"'*ones
 		slash := w ^ '\\'*ones
-		// A byte's high bit is set where it is zero (or, for w, below space).
-		// A borrow may set the bits above a true one, never below: the lowest
-		// is right.
+		// This sets the high bit of each byte that is 0 in quote or slash, or below space in w. A
+		// borrow can also set bits above such a byte, but none below, so the lowest bit is right.
 		hit := ((quote-ones)&^quote | (slash-ones)&^slash | (w-' '*ones)&^w) & highs
 		if hit != 0 {
 			return i + bits.TrailingZeros64(hit)/8
@@ -176,9 +164,8 @@ func plain(b []byte) int {
 	return i
 }
 
-// escape returns the length of the escape sequence that b begins with, 0 if it
-// is none.
-func escape(b []byte) int {
+// escapeLength returns the length of the escape sequence at the start of b, or 0 if it is invalid.
+func escapeLength(b []byte) int {
 	if len(b) < 2 {
 		return 0
 	}
@@ -209,7 +196,7 @@ func (s *Scanner) Skip() {
 			s.Skip()
 		}
 	case '"':
-		s.str()
+		s.readString()
 	case 't':
 		s.literal("true")
 	case 'f':
@@ -229,24 +216,24 @@ func (s *Scanner) literal(word string) {
 	s.i += len(word)
 }
 
-// Number consumes a number and returns it as it stands.
+// Number consumes a number and returns its text.
 func (s *Scanner) Number() []byte {
 	start := s.i
-	if s.at() == '-' {
+	if s.current() == '-' {
 		s.i++
 	}
-	if s.at() == '0' {
+	if s.current() == '0' {
 		s.i++
 	} else {
 		s.digits()
 	}
-	if s.at() == '.' {
+	if s.current() == '.' {
 		s.i++
 		s.digits()
 	}
-	if c := s.at(); c == 'e' || c == 'E' {
+	if c := s.current(); c == 'e' || c == 'E' {
 		s.i++
-		if c := s.at(); c == '+' || c == '-' {
+		if c := s.current(); c == '+' || c == '-' {
 			s.i++
 		}
 		s.digits()
@@ -257,15 +244,15 @@ func (s *Scanner) Number() []byte {
 	return s.b[start:s.i]
 }
 
-// at returns the byte at the cursor, 0 at the end.
-func (s *Scanner) at() byte {
+// current returns the next byte, or 0 at the end.
+func (s *Scanner) current() byte {
 	if s.i < len(s.b) {
 		return s.b[s.i]
 	}
 	return 0
 }
 
-// digits consumes one digit or more.
+// digits consumes at least one digit.
 func (s *Scanner) digits() {
 	start := s.i
 	for s.i < len(s.b) && s.b[s.i]-'0' <= 9 {
@@ -276,37 +263,35 @@ func (s *Scanner) digits() {
 	}
 }
 
-// Count consumes a value and returns it if it is a whole number that can
-// count tokens; anything else is skipped.
+// Count consumes a value. It returns false if the value is not a whole number from 0 to 2⁵³.
 func (s *Scanner) Count() (int, bool) {
 	if c := s.Peek(); c-'0' > 9 {
 		s.Skip()
 		return 0, false
 	}
-	lit := s.Number()
-	if len(lit) > 15 || bytes.ContainsAny(lit, ".eE") {
-		f, err := strconv.ParseFloat(string(lit), 64)
+	digits := s.Number()
+	if len(digits) > 15 || bytes.ContainsAny(digits, ".eE") {
+		f, err := strconv.ParseFloat(string(digits), 64)
 		n := int(min(f, 1<<53))
 		return n, err == nil && float64(n) == f
 	}
 	n := 0
-	for _, c := range lit {
+	for _, c := range digits {
 		n = n*10 + int(c-'0')
 	}
 	return n, !s.bad
 }
 
-// CountOr consumes a value and returns it if it can count tokens, otherwise
-// what was known before.
-func (s *Scanner) CountOr(before int) int {
+// CountOr is Count with a default.
+func (s *Scanner) CountOr(other int) int {
 	if n, ok := s.Count(); ok {
 		return n
 	}
-	return before
+	return other
 }
 
-// Members consumes an object, of whose members the loop reads the values;
-// anything else is skipped.
+// Members consumes an object; the loop must consume the value of each member. It skips any other
+// value.
 func (s *Scanner) Members(loop func(name []byte) bool) {
 	if s.Peek() != '{' {
 		s.Skip()
@@ -316,7 +301,20 @@ func (s *Scanner) Members(loop func(name []byte) bool) {
 	}
 }
 
-// Root is Members of a text that is to be an object as a whole.
+// Only is Members for the members with one name. It skips the others.
+func (s *Scanner) Only(wanted string) func(loop func() bool) {
+	return func(loop func() bool) {
+		for name := range s.Members {
+			if string(name) != wanted {
+				s.Skip()
+			} else if !loop() {
+				return
+			}
+		}
+	}
+}
+
+// Root is Members for a text that must be an object.
 func (s *Scanner) Root(loop func(name []byte) bool) {
 	if s.Peek() != '{' {
 		s.fail()
@@ -325,8 +323,7 @@ func (s *Scanner) Root(loop func(name []byte) bool) {
 	s.Members(loop)
 }
 
-// Elements consumes a list, of which the loop reads the elements; anything else is
-// skipped.
+// Elements consumes a list; the loop must consume each element. It skips any other value.
 func (s *Scanner) Elements(loop func(position int) bool) {
 	if s.Peek() != '[' {
 		s.Skip()
@@ -337,22 +334,22 @@ func (s *Scanner) Elements(loop func(position int) bool) {
 	}
 }
 
-// Object consumes a value and returns it as it stands if it is an object.
+// Object consumes a value. It returns the JSON text of an object, and nothing for another value.
 func (s *Scanner) Object() Text {
-	is := s.Peek() == '{'
+	isObject := s.Peek() == '{'
 	start := s.i
 	s.Skip()
-	if !is || s.bad {
+	if !isObject || s.bad {
 		return Text{}
 	}
 	return Text{Raw: s.b[start:s.i]}
 }
 
-// Optional consumes a value and returns it if it is a non-empty string.
-func (s *Scanner) Optional() Text {
+// Text consumes a value. It returns a string, and nothing for another value.
+func (s *Scanner) Text() Text {
 	if s.Peek() != '"' {
 		s.Skip()
 		return Text{}
 	}
-	return s.str()
+	return s.readString()
 }

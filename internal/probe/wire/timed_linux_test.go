@@ -34,10 +34,9 @@ func pair(t *testing.T) (near, far *net.TCPConn) {
 	return out.(*net.TCPConn), in.(*net.TCPConn)
 }
 
-// awaitStamps writes until segments are stamped: Linux begins with it a moment
-// after the first socket of all asked for it, and the moment is longer where the
-// machine is busy.
-func awaitStamps(t *testing.T, timed stamped, far net.Conn) {
+// awaitStamps writes until segments have timestamps. Linux starts with them a moment after the first
+// socket asked for them, and later on a busy machine.
+func awaitStamps(t *testing.T, timed timedConn, far net.Conn) {
 	t.Helper()
 	buf := make([]byte, 10)
 	for range 10_000 {
@@ -51,16 +50,16 @@ func awaitStamps(t *testing.T, timed stamped, far net.Conn) {
 			return
 		}
 	}
-	t.Fatal("no segment was stamped")
+	t.Fatal("no segment has a timestamp")
 }
 
-// A late read does not move the arrival: that is the point of it all.
+// TestKernelStampsOutliveALateRead checks that a late read does not change the arrival.
 func TestKernelStampsOutliveALateRead(t *testing.T) {
 	if TimestampSource() != "kernel" {
-		t.Skip("this system gives no receive timestamps")
+		t.Skip("this system takes no receive timestamps")
 	}
 	near, far := pair(t)
-	timed := stamp(near)
+	timed := newTimedConn(near)
 	buf := make([]byte, 10)
 	awaitStamps(t, timed, far)
 	for i := range 3 {
@@ -83,21 +82,21 @@ func TestKernelStampsOutliveALateRead(t *testing.T) {
 	}
 }
 
-// What arrived before the deadline is in time, however late it is looked at;
-// what came later, and nothing, is not.
+// TestReadAfterTheDeadline checks that bytes that arrived before the deadline are returned after it,
+// and that later bytes are not.
 func TestReadAfterTheDeadline(t *testing.T) {
 	if TimestampSource() != "kernel" {
-		t.Skip("this system gives no receive timestamps")
+		t.Skip("this system takes no receive timestamps")
 	}
 	near, far := pair(t)
-	timed := stamp(near)
+	timed := newTimedConn(near)
 	awaitStamps(t, timed, far)
 	buf := make([]byte, 10)
 	write := func() {
 		if _, err := far.Write([]byte("abc")); err != nil {
 			t.Fatal(err)
 		}
-		for timed.quiet() { // the kernel's own doing, on loopback
+		for timed.quiet() { // until the kernel has delivered it
 			runtime.Gosched()
 		}
 	}
@@ -118,7 +117,7 @@ func TestReadAfterTheDeadline(t *testing.T) {
 
 func TestKernelTimedEnds(t *testing.T) {
 	near, far := pair(t)
-	timed := stamp(near)
+	timed := newTimedConn(near)
 	if !timed.quiet() {
 		t.Error("a fresh connection is not quiet")
 	}
@@ -142,7 +141,7 @@ func TestKernelTimedEnds(t *testing.T) {
 
 func TestReadDoesNotAllocate(t *testing.T) {
 	near, far := pair(t)
-	timed := stamp(near)
+	timed := newTimedConn(near)
 	buf, message := make([]byte, 64), []byte("hello")
 	if n := testing.AllocsPerRun(200, func() {
 		if _, err := far.Write(message); err != nil {
@@ -178,7 +177,7 @@ func TestKernelStamp(t *testing.T) {
 	}
 }
 
-// controlMessage is one as the kernel lays it out.
+// controlMessage returns a control message in the kernel's layout.
 func controlMessage(level, kind int32, data []byte) []byte {
 	b := make([]byte, unix.CmsgSpace(len(data)))
 	h := unix.Cmsghdr{Level: level, Type: kind}

@@ -10,19 +10,18 @@ import (
 	"synthetic/internal/bound"
 )
 
-// TestConnectionBudget holds that a dial needs room for what it may use at once,
-// that an open connection keeps its one place until it is closed, and that a
-// failed dial keeps none.
+// TestConnectionBudget checks that a dial reserves the descriptors that it may use at once, that an
+// open connection counts as one until it is closed, and that a failed dial counts as none.
 func TestConnectionBudget(t *testing.T) {
 	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
 		io.WriteString(c, helloResponse)
 		return true
 	})
-	budget := bound.NewBudget(dialing + 1)
+	budget := bound.NewBudget(filesPerDial + 1)
 	used := func(want float64) {
 		t.Helper()
 		if got, _ := budget.Level(); got != want {
-			t.Errorf("%v places are taken, want %v", got, want)
+			t.Errorf("%v connections are counted, want %v", got, want)
 		}
 	}
 	var clients []*Client

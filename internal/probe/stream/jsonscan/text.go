@@ -1,0 +1,94 @@
+package jsonscan
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text is a string as it is written in the JSON text, or empty.
+type Text struct {
+	Raw     []byte
+	escaped bool
+}
+
+// Or returns other if t is empty.
+func (t Text) Or(other Text) Text {
+	if len(t.Raw) == 0 {
+		return other
+	}
+	return t
+}
+
+func (t Text) Clone() Text { return Text{bytes.Clone(t.Raw), t.escaped} }
+
+// Decode returns the string without escapes, or nil if it is empty. It overwrites the bytes of t and
+// returns them.
+func (t Text) Decode() []byte {
+	switch {
+	case len(t.Raw) == 0:
+		return nil
+	case t.escaped:
+		return unescape(t.Raw)
+	}
+	return t.Raw
+}
+
+// unescape decodes a valid JSON string in place. An escape sequence is never shorter than its UTF-8.
+func unescape(b []byte) []byte {
+	n := 0
+	for i := 0; i < len(b); {
+		if b[i] != '\\' {
+			b[n] = b[i]
+			n++
+			i++
+			continue
+		}
+		if b[i+1] != 'u' {
+			b[n] = shortEscape(b[i+1])
+			n++
+			i += 2
+			continue
+		}
+		c, size := unicodeEscape(b[i:])
+		i += size
+		n += utf8.EncodeRune(b[n:n+utf8.RuneLen(c)], c)
+	}
+	return b[:n]
+}
+
+// shortEscape returns the byte for an escape sequence of a backslash and c.
+func shortEscape(c byte) byte {
+	if i := strings.IndexByte("bfnrt", c); i >= 0 {
+		return "\b\f\n\r\t"[i]
+	}
+	return c
+}
+
+// unicodeEscape decodes the \u escape at the start of b, or a surrogate pair of two. Half a pair
+// becomes the replacement character.
+func unicodeEscape(b []byte) (c rune, size int) {
+	c, _ = hex4(b[2:])
+	if !utf16.IsSurrogate(c) {
+		return c, 6
+	}
+	if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		low, _ := hex4(b[8:])
+		if pair := utf16.DecodeRune(c, low); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// hex4 reads four hexadecimal digits.
+func hex4(b []byte) (c rune, ok bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	var decoded [2]byte
+	_, err := hex.Decode(decoded[:], b[:4])
+	return rune(decoded[0])<<8 | rune(decoded[1]), err == nil
+}

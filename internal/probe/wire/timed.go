@@ -1,0 +1,35 @@
+package wire
+
+import (
+	"net"
+	"time"
+
+	"synthetic/internal/probe/stream"
+)
+
+// timedConn is a connection that knows when the bytes of its last Read arrived. A Read after its
+// deadline still returns bytes that arrived before it.
+type timedConn interface {
+	net.Conn
+	arrival() stream.Arrival
+	// quiet reports whether nothing is waiting to be read, not even the end of the stream. It can
+	// be called during a Read. If the system cannot tell, it returns true.
+	quiet() bool
+}
+
+// readTimed uses the time at which a read returned.
+type readTimed struct {
+	net.Conn
+	last stream.Arrival
+}
+
+func (c *readTimed) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	now := time.Now()
+	c.last = stream.Arrival{At: now, Seen: now}
+	return n, err
+}
+
+func (c *readTimed) arrival() stream.Arrival { return c.last }
+
+func (c *readTimed) quiet() bool { return peekQuiet(c.Conn) }

@@ -1,0 +1,195 @@
+package wire
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"synthetic/internal/probe/stream"
+)
+
+// newTimedConn uses the kernel's receive timestamps if it can, and else the time of reads.
+func newTimedConn(c net.Conn) timedConn {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		if timed, err := newKernelTimed(tcp); err == nil {
+			return timed
+		}
+	}
+	return &readTimed{Conn: c}
+}
+
+// kernelTimed reads with recvmsg. The arrival of a read is the receive timestamp of the last segment
+// from which it took bytes.
+type kernelTimed struct {
+	*net.TCPConn
+	raw     syscall.RawConn
+	receive func(fd uintptr) bool // receiveOnce; a closure per read would allocate
+	epoch   time.Time             // zero of the monotonic times
+	clock   clockMap
+	last    stream.Arrival
+
+	mu           sync.Mutex
+	readDeadline time.Time
+
+	// The current read.
+	message message
+	n       int
+	err     error
+}
+
+func newKernelTimed(c *net.TCPConn) (*kernelTimed, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	})
+	if err != nil || failed != nil {
+		return nil, os.NewSyscallError("setsockopt", failed)
+	}
+	k := &kernelTimed{TCPConn: c, raw: raw, epoch: time.Now()}
+	k.clock.learn(time.Duration(k.epoch.UnixNano()))
+	k.receive = k.receiveOnce
+	return k, nil
+}
+
+func (k *kernelTimed) arrival() stream.Arrival { return k.last }
+
+func (k *kernelTimed) quiet() bool { return peekQuiet(k.TCPConn) }
+
+// SetReadDeadline sets the deadline of the arrival, not of the reading.
+func (k *kernelTimed) SetReadDeadline(t time.Time) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.readDeadline = t
+	return k.TCPConn.SetReadDeadline(t)
+}
+
+func (k *kernelTimed) SetDeadline(t time.Time) error {
+	return cmp.Or(k.SetReadDeadline(t), k.SetWriteDeadline(t))
+}
+
+// Read reads bytes that have arrived, and waits for the first one.
+func (k *kernelTimed) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	k.message.setBuffer(p)
+	err := k.raw.Read(k.receive)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = k.readAfterDeadline(err)
+	}
+	k.message.setBuffer(nil)
+	switch {
+	case err != nil:
+		return 0, err
+	case k.err != nil:
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: k.LocalAddr(), Addr: k.RemoteAddr(), Err: os.NewSyscallError("recvmsg", k.err)}
+	case k.n == 0:
+		return 0, io.EOF
+	}
+	return k.n, nil
+}
+
+// readAfterDeadline reads without waiting. Bytes that arrived before the deadline are in time: it is
+// this process that is late.
+func (k *kernelTimed) readAfterDeadline(expired error) error {
+	k.mu.Lock()
+	deadline := k.readDeadline
+	k.mu.Unlock()
+	received := false
+	err := k.raw.Control(func(fd uintptr) { received = k.receiveOnce(fd) })
+	if err != nil || !received || k.last.At.After(deadline) {
+		return expired
+	}
+	return nil
+}
+
+// receiveOnce calls recvmsg. It returns false if there is nothing to read.
+func (k *kernelTimed) receiveOnce(fd uintptr) bool {
+	switch k.n, k.err = k.message.receive(fd); k.err {
+	case nil:
+	case unix.EAGAIN:
+		return false
+	default:
+		return true
+	}
+	now := time.Now()
+	k.last = stream.Arrival{At: now, Seen: now}
+	stamp, ok := kernelStamp(k.message.control[:k.message.used])
+	if !ok { // the end of the stream, or the kernel does not yet take timestamps
+		return true
+	}
+	elapsed := now.Sub(k.epoch)
+	at, trusted := k.clock.arrival(time.Duration(now.UnixNano()), elapsed, stamp)
+	k.last.At, k.last.Kernel = now.Add(at-elapsed), trusted
+	return true
+}
+
+// kernelStamp returns the receive timestamp in the control messages of a read, as Unix time.
+func kernelStamp(b []byte) (time.Duration, bool) {
+	for len(b) >= unix.SizeofCmsghdr {
+		header, data, rest, err := unix.ParseOneSocketControlMessage(b)
+		if err != nil {
+			return 0, false
+		}
+		if header.Level == unix.SOL_SOCKET && header.Type == unix.SCM_TIMESTAMPNS {
+			if len(data) != int(unsafe.Sizeof(unix.Timespec{})) {
+				return 0, false
+			}
+			return time.Duration((*unix.Timespec)(unsafe.Pointer(&data[0])).Nano()), true
+		}
+		b = rest
+	}
+	return 0, false
+}
+
+// TimestampSource returns where the timestamps of events come from on this machine: "kernel" or
+// "read". To find out, it sends itself a byte over loopback, because some sandboxes accept the
+// socket option but take no timestamps.
+func TimestampSource() string {
+	// The first socket of a system that asks for timestamps may get them late.
+	for range 3 {
+		if hasKernelStamps() {
+			return "kernel"
+		}
+	}
+	return "read"
+}
+
+// hasKernelStamps reports whether a byte sent over loopback has a timestamp.
+func hasKernelStamps() bool {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return false
+	}
+	defer l.Close()
+	out, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return false
+	}
+	defer out.Close()
+	in, err := l.Accept()
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	timed := newTimedConn(in)
+	deadline := time.Now().Add(time.Second)
+	if errors.Join(out.SetDeadline(deadline), timed.SetDeadline(deadline)) != nil {
+		return false
+	}
+	_, sendErr := out.Write([]byte{1})
+	_, receiveErr := timed.Read(make([]byte, 1))
+	return sendErr == nil && receiveErr == nil && timed.arrival().Kernel
+}
