@@ -38,7 +38,7 @@ func (c *conversation) run(due time.Time) probe.Outcome {
 		Burst:        c.burst,
 		Model:        *c.model.name.Load(),
 		Stop:         c.startsCtx.Done(),
-		Room:         c.claim,
+		Memory:       c.claim,
 	}, c)
 	c.budget.Settle(c.estimate, c.cost)
 	c.report("a conversation's end", result)

@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// spoken is how one API answers: a transcript in testdata/apis, written by hand,
-// and what is to be known of a turn that it answers.
+// spoken is a test of one API: a handwritten transcript in testdata/apis, and the expected values
+// of a turn that it answers.
 type spoken struct {
 	api      target.API
 	path     string
@@ -54,7 +54,7 @@ func spokens() []spoken {
 	}
 }
 
-// transcript answers every request with one text, and keeps what was asked.
+// transcript answers every request with the same text and records the requests.
 type transcript struct {
 	text []byte
 
@@ -88,7 +88,7 @@ func (s spoken) check(t *testing.T) {
 	defer web.Close()
 	o := s.options(t, web.URL)
 	results, sum := converse(t.Context(), t, o, 2)
-	web.Close() // and wait for its handlers
+	web.Close() // waits for its handlers
 	if len(results) != s.turns || sum.Outcome != probe.Success {
 		t.Fatalf("%d turns, %s: %q", len(results), sum.Outcome, results[len(results)-1].Err)
 	}
@@ -109,7 +109,7 @@ func (s spoken) check(t *testing.T) {
 	golden(t, string(s.api)+".request.json", server.bodies[s.turns-1])
 }
 
-// options are those of a target of the API, with a temperature and a limit.
+// options returns options for a target of the API, with a temperature and a token limit.
 func (s spoken) options(t *testing.T, url string) probe.Options {
 	o := options(strings.TrimPrefix(url, "http://"))
 	o.Target.API, o.Target.BaseURL = s.api, url+s.api.DefaultPath()
@@ -141,7 +141,7 @@ func (s spoken) holds(t *testing.T, r probe.Result) {
 	}
 }
 
-// golden compares a body, indented, with a file.
+// golden compares an indented body with a file.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	file := filepath.Join("testdata", "apis", name)
@@ -164,7 +164,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestAPIErrors has each API say in its own way what went wrong.
+// TestAPIErrors checks the outcomes of each API's errors.
 func TestAPIErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		api     target.API
@@ -186,7 +186,7 @@ func TestAPIErrors(t *testing.T) {
 		"ollama, events":       {target.Ollama, "data: {}\n\n", probe.Malformed, "data: {}"},
 		"embeddings, none":     {target.Embeddings, `{"object":"list","data":[]}`, probe.Empty, "no token"},
 		"embeddings, failed":   {target.Embeddings, `{"error":{"message":"boom"}}`, probe.ErrorEvent, "boom"},
-		"embeddings, no JSON":  {target.Embeddings, "{\"data\":[", probe.Malformed, "bad data"},
+		"embeddings, no JSON":  {target.Embeddings, "{\"data\":[", probe.Malformed, "invalid data"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			web := httptest.NewServer(&transcript{text: []byte(test.events)})
@@ -199,8 +199,8 @@ func TestAPIErrors(t *testing.T) {
 	}
 }
 
-// TestAPIToolCalls holds that each API's tool calls are put together, and sent
-// back with their results.
+// TestAPIToolCalls checks that the pieces of tool calls are joined and sent back with their
+// results, for each API.
 func TestAPIToolCalls(t *testing.T) {
 	want := workload.ToolCall{ID: "c1", Name: "f", Arguments: `{"a":1}`}
 	for api, events := range map[target.API]string{

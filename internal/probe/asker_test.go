@@ -12,8 +12,8 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// TestAskerOfEachAPI: canaries ask chat completions, wherever a server has them
-// beside the API that is probed, and with the key that these take.
+// TestAskerOfEachAPI checks that canaries use the chat completions of servers whose probed API is
+// another one, and send the key as that API expects.
 func TestAskerOfEachAPI(t *testing.T) {
 	const bearer = "Authorization: Bearer hunter2"
 	for _, tt := range []struct {
@@ -47,9 +47,9 @@ func TestAskerOfEachAPI(t *testing.T) {
 	}
 }
 
-// TestAskerReadsStrictServers: the name of the limit is learned from one refusal,
-// thoughts are part of the answer under either name, and what a server says it took
-// is bounded.
+// TestAskerReadsStrictServers checks that one rejection is enough to learn the name of the limit,
+// that reasoning is part of the answer under either name, and that an impossible number of tokens
+// is ignored.
 func TestAskerReadsStrictServers(t *testing.T) {
 	refused := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,12 +1,15 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"synthetic/internal/probe/api"
@@ -14,20 +17,29 @@ import (
 	"synthetic/internal/probe/wire"
 )
 
-// drainFor bounds how long a finished stream may take to end its body, so that
-// its connection can be kept for the next turn.
-const drainFor = 50 * time.Millisecond
+const (
+	// drainTimeout bounds how long the body may take to end after the answer. Only a complete
+	// body leaves the connection usable for the next turn.
+	drainTimeout = 50 * time.Millisecond
+	// maxErrorBody is how much of an error body is read.
+	maxErrorBody = 64 << 10
+	// statusOverloaded is a non-standard status. Some frontends, such as NVIDIA Dynamo's,
+	// answer with it when they are overloaded.
+	statusOverloaded = 529
 
-// attempt is one request and its answer, from sending to an outcome.
+	shutdownText = "canceled by the prober's own shutdown"
+)
+
+// attempt is one request and its answer.
 type attempt struct {
-	client *wire.Client
-	how    api.Stream
-	scrub  scrubber
-	limits deadlines
-	most   amounts
-	peaks  *Peaks
-	seen   measurement
-	lag    Lateness
+	client    *wire.Client
+	stream    api.Stream
+	scrub     scrubber
+	deadlines deadlines
+	limits    limits
+	peaks     *Peaks
+	seen      measurement
+	lag       Lateness
 
 	trace   wire.Trace
 	status  int
@@ -35,24 +47,24 @@ type attempt struct {
 	outcome Outcome
 	end     time.Time
 	err     string
-	// drained is how long the body took to end once the answer was over.
+	// drained is how long the body took to end after the answer.
 	drained time.Duration
 	// paced is the longest wait for the pacer.
 	paced time.Duration
 }
 
-// run sends the request and follows its answer to the end. Sent is stamped
-// immediately before the request is handed to the transport.
-func (a *attempt) run(req *http.Request, limits func(sent time.Time) deadlines) {
+// run sends the request and reads the answer. It sets seen.sent immediately before it passes the
+// request to the transport.
+func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) deadlines) {
 	ctx := req.Context()
 	req = req.WithContext(wire.WithTrace(ctx, &a.trace))
 	a.seen.sent = time.Now()
-	a.limits = limits(a.seen.sent)
-	a.trace.MaxBytes = a.most.wire
-	a.trace.HeaderDeadline, _ = a.limits.next(time.Time{})
+	a.deadlines = deadlinesFrom(a.seen.sent)
+	a.trace.MaxBytes = a.limits.wire
+	a.trace.HeaderDeadline, _ = a.deadlines.next(time.Time{})
 	resp, err := a.client.RoundTrip(req)
 	if err != nil {
-		a.refused(ctx, err)
+		a.endWithoutResponse(ctx, err)
 		return
 	}
 	defer resp.Body.Close()
@@ -63,9 +75,9 @@ func (a *attempt) run(req *http.Request, limits func(sent time.Time) deadlines) 
 		return
 	}
 	defer func() { a.paced = body.Paced() }()
-	defer a.peaks.see(a.most, body, &a.seen)
-	if by, ok := outcomeOfStatus(resp.StatusCode); ok {
-		a.readRefusal(ctx, by, body)
+	defer a.peaks.record(a.limits, body, &a.seen)
+	if outcome := statusOutcome(resp.StatusCode); outcome != "" {
+		a.readRefusal(ctx, outcome, body)
 		return
 	}
 	a.readStream(ctx, body)
@@ -74,114 +86,215 @@ func (a *attempt) run(req *http.Request, limits func(sent time.Time) deadlines) 
 	}
 }
 
-// finish sets how the turn ended; only the first call counts.
+// finish sets how the turn ended. Only the first call counts.
 func (a *attempt) finish(o Outcome, at time.Time, text string) {
 	if a.outcome == "" {
 		a.outcome, a.end, a.err = o, at, a.scrub.clean(text)
 	}
 }
 
-// readStream takes the events of the stream until the turn has ended.
+// readStream reads events until the turn has ended.
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
-	a.how.MaxEventBytes = a.most.event
-	events := stream.NewReader(body, a.how.Options)
+	a.stream.MaxEventBytes = a.limits.event
+	events := stream.NewReader(body, a.stream.Options)
 	for a.outcome == "" {
 		event, err := a.next(body, events)
 		if err != nil {
-			a.broke(ctx, body, err)
+			a.endReadError(ctx, body, err)
 			return
 		}
-		a.take(event)
+		a.addEvent(event)
 	}
 }
 
-// next returns the next event. A deadline that passed while the event had
-// arrived in time does not count: that lateness is the prober's own.
+// next returns the next event. An event that arrived before the deadline counts, even if the
+// prober reads it later.
 func (a *attempt) next(body *wire.Body, events *stream.Reader) (*stream.Event, error) {
-	deadline, outcome := a.limits.next(a.seen.lastToken)
+	deadline, outcome := a.deadlines.next(a.seen.lastToken)
 	if err := body.SetReadDeadline(deadline); err != nil {
 		return nil, err
 	}
 	event, err := events.Next()
 	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
 	if late || errors.Is(err, os.ErrDeadlineExceeded) {
-		a.lapse(outcome, deadline, a.limits.explain(outcome))
+		a.endTimedOut(outcome, deadline, a.deadlines.explain(outcome))
 		return nil, os.ErrDeadlineExceeded
 	}
 	return event, err
 }
 
-// take adds an event, and ends the turn where the event says so.
-func (a *attempt) take(e *stream.Event) {
+func (a *attempt) addEvent(e *stream.Event) {
 	switch e.Kind {
 	case stream.Error:
-		a.finish(ErrorEvent, e.At, "the stream carried an error: "+e.Message)
+		a.finish(ErrorEvent, e.At, "the stream contained an error: "+e.Message)
 	case stream.Malformed:
-		a.finish(Malformed, e.At, "bad data in the stream: "+e.Message)
+		a.finish(Malformed, e.At, "invalid data in the stream: "+e.Message)
 	case stream.Done:
 		a.seen.add(e)
-		a.conclude(e.At)
+		a.endComplete(e.At)
 	default:
 		a.seen.add(e)
-		if text := a.most.excess(&a.seen); text != "" {
+		if text := a.limits.violation(&a.seen); text != "" {
 			a.finish(Malformed, e.At, text)
 		}
 	}
 }
 
-// broke ends a turn whose body gave err.
-func (a *attempt) broke(ctx context.Context, body *wire.Body, err error) {
+// endReadError ends a turn in which reading the body failed or reached its end.
+func (a *attempt) endReadError(ctx context.Context, body *wire.Body, err error) {
 	var tooLarge *stream.TooLargeError
-	reason, isUnfit := unfit(err)
+	var unfit *wire.UnfitError
 	switch {
-	case a.outcome != "": // a deadline
+	case a.outcome != "": // a deadline has passed
 	case ctx.Err() != nil:
-		a.finish(Canceled, time.Now(), "canceled by the prober's own shutdown")
+		a.finish(Canceled, time.Now(), shutdownText)
 	case errors.Is(err, io.EOF):
 		at := body.Arrival().At
 		if at.IsZero() {
 			at = time.Now()
 		}
-		a.conclude(at)
-	case isUnfit:
-		a.finish(Malformed, time.Now(), reason)
+		a.endComplete(at)
+	case errors.As(err, &unfit):
+		a.finish(Malformed, time.Now(), unfit.Reason)
 	case errors.As(err, &tooLarge):
 		a.finish(Malformed, time.Now(), err.Error())
 	default:
-		a.forsaken(Truncated, time.Now(), "the connection broke in mid-stream: "+err.Error())
+		a.endAbandoned(Truncated, time.Now(), "the connection broke in the middle of the stream: "+err.Error())
 	}
 }
 
-// conclude judges a stream that ended in good order at a time, by [DONE] or by
-// a whole body. The finish reason, not [DONE], shows that the answer is whole:
-// a proxy may put [DONE] behind an answer that its backend cut, and some
-// servers send no [DONE].
-func (a *attempt) conclude(at time.Time) {
-	tokens, finished := a.seen.events > 0, a.seen.finish != "" || a.how.Endless
+// endComplete decides the outcome of a stream that ended with [DONE] or with the complete body.
+// Only the finish reason shows that the answer is complete: a proxy may send [DONE] after an
+// answer that its backend cut, and some servers never send [DONE].
+func (a *attempt) endComplete(at time.Time) {
+	hasTokens, finished := a.seen.events > 0, a.seen.finishReason != "" || a.stream.Endless
 	switch {
-	case a.seen.finish == finishFilter:
+	case a.seen.finishReason == finishFilter:
 		a.finish(ContentFilter, at, "a content filter ended the answer")
-	case tokens && finished && a.seen.thoughtOnly():
-		a.finish(Empty, at, "the answer is reasoning alone, and ended with "+strconv.Quote(a.seen.finish))
-	case tokens && finished, a.how.Document && finished:
+	case hasTokens && finished && a.seen.onlyReasoning():
+		a.finish(Empty, at, "the answer contains only reasoning, with the finish reason "+strconv.Quote(a.seen.finishReason))
+	case hasTokens && finished, a.stream.Document && finished:
 		a.finish(Success, at, "")
-	case tokens:
+	case hasTokens:
 		a.finish(Truncated, at, "the stream ended without a finish reason")
 	case finished || a.seen.done:
-		a.finish(Empty, at, "the answer carries no token")
+		a.finish(Empty, at, "the answer contains no token")
 	case !a.seen.firstEvent.IsZero():
 		a.finish(Truncated, at, "the stream ended before its first token")
 	default:
-		a.finish(Empty, at, "the stream carried no event")
+		a.finish(Empty, at, "the stream contained no event")
 	}
 }
 
-// drain reads what may follow [DONE], so that the connection can be kept. The
-// turn is over: nothing here can change it.
+// drain reads the rest of the body, so that the connection can be reused. It cannot change the
+// turn.
 func (a *attempt) drain(body *wire.Body) {
 	begin := time.Now()
 	defer func() { a.drained = time.Since(begin) }()
-	if body.SetReadDeadline(time.Now().Add(drainFor)) == nil {
+	if body.SetReadDeadline(time.Now().Add(drainTimeout)) == nil {
 		_, _ = io.CopyN(io.Discard, body, 64<<10)
 	}
+}
+
+// endWithoutResponse ends a turn that got no response headers.
+func (a *attempt) endWithoutResponse(ctx context.Context, err error) {
+	now := time.Now()
+	var failed *wire.Error
+	step := wire.StepHeaders
+	if errors.As(err, &failed) {
+		step = failed.Step
+	}
+	var unfit *wire.UnfitError
+	_, missed := a.deadlines.next(time.Time{})
+	switch {
+	case ctx.Err() != nil:
+		a.finish(Canceled, now, shutdownText)
+	case missed == UserCanceled && isTimeout(err):
+		a.endTimedOut(missed, now, a.deadlines.explain(missed))
+	case errors.As(err, &unfit):
+		a.finish(Malformed, now, unfit.Reason)
+	case wire.IsLocal(err) && a.trace.FirstWrite.IsZero():
+		a.finish(NotSent, now, "nothing was sent: "+err.Error())
+	case step == wire.StepDNS || step == wire.StepConnect:
+		a.endUnconnected(ConnectError, now, err)
+	case step == wire.StepTLS:
+		a.endUnconnected(TLSError, now, err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		a.endTimedOut(missed, now, a.deadlines.explain(missed))
+	case step == wire.StepWrite || isConnectionLoss(err):
+		a.endAbandoned(ConnectError, now, "the connection was lost before the response: "+err.Error())
+	default:
+		a.finish(Malformed, now, "the response is not HTTP: "+err.Error())
+	}
+}
+
+// endUnconnected ends a turn that got no connection. If the peer rejects connections or cannot be
+// found, the time does not matter.
+func (a *attempt) endUnconnected(o Outcome, now time.Time, err error) {
+	switch {
+	case isTimeout(err):
+		a.endTimedOut(o, now, err.Error())
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET):
+		a.endAbandoned(o, now, err.Error())
+	default:
+		a.finish(o, now, err.Error())
+	}
+}
+
+// isTimeout reports whether one of the prober's deadlines caused the error.
+func isTimeout(err error) bool {
+	var dns *net.DNSError
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &dns) && dns.IsTimeout
+}
+
+// isConnectionLoss reports whether the peer went away, rather than sent invalid data.
+func isConnectionLoss(err error) bool {
+	var op net.Error
+	var errno syscall.Errno
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.As(err, &op) || errors.As(err, &errno)
+}
+
+// readRefusal ends a turn with an error status. The error contains the message of the body, if
+// it arrives in time.
+func (a *attempt) readRefusal(ctx context.Context, o Outcome, body *wire.Body) {
+	deadline, _ := a.deadlines.next(time.Time{})
+	_ = body.SetReadDeadline(deadline)
+	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
+	message := statusError(a.status, text).Error()
+	switch {
+	case ctx.Err() != nil:
+		a.finish(Canceled, time.Now(), shutdownText)
+	case a.status == http.StatusBadRequest && bytes.Contains(text, []byte(`"content_filter"`)): // Azure's code
+		a.finish(ContentFilter, time.Now(), message)
+	case a.status == http.StatusRequestTimeout: // the request arrived too slowly
+		a.endAbandoned(o, time.Now(), message)
+	default:
+		a.finish(o, time.Now(), message)
+	}
+}
+
+// statusOutcome returns the outcome of an error status, and "" for 2xx.
+func statusOutcome(status int) Outcome {
+	switch {
+	case status/100 == 2:
+		return ""
+	case status == http.StatusTooManyRequests, status == statusOverloaded:
+		return HTTP429
+	case status >= 500:
+		return HTTP5xx
+	}
+	return HTTP4xx
+}
+
+// fill writes the measured values into the result.
+func (a *attempt) fill(r *Result) {
+	r.Sent, r.End = a.seen.sent, a.end
+	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err
+	a.seen.fill(r)
+	r.FinishReason = a.scrub.hide(r.FinishReason)
+	step := func(d time.Duration) Opt[time.Duration] { return Opt[time.Duration]{V: d, OK: d > 0} }
+	r.Phases.Reused = a.trace.Reused
+	r.Phases.DNS, r.Phases.Connect, r.Phases.TLS = step(a.trace.DNS), step(a.trace.Connect), step(a.trace.TLS)
+	r.Phases.Headers = a.seen.since(a.trace.Headers)
 }

@@ -12,7 +12,7 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// serve serves a handler over TCP until the test ends, and returns its address.
+// handle serves a handler over TCP until the test ends, and returns its address.
 func handle(t *testing.T, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -23,8 +23,7 @@ func handle(t *testing.T, h http.Handler) string {
 	return l.Addr().String()
 }
 
-// buffering is a proxy that hands on what it got of an answer when it has so many
-// bytes of it, or all.
+// buffering is a proxy that forwards an answer in pieces of buffer bytes.
 func buffering(t *testing.T, backend string, buffer int) string {
 	return handle(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.URL.Scheme, r.URL.Host, r.RequestURI = "http", backend, ""
@@ -45,7 +44,7 @@ func buffering(t *testing.T, backend string, buffer int) string {
 	}))
 }
 
-// paced answers with so many tokens, one by one.
+// paced is a server that answers with tokens at intervals.
 func paced(t *testing.T, tokens int) string {
 	return handle(t, simulate.New(simulate.Options{
 		Model: "m", FirstToken: simulate.Delay{Median: 10 * time.Millisecond}, InterToken: simulate.Delay{Median: 4 * time.Millisecond},
@@ -53,9 +52,8 @@ func paced(t *testing.T, tokens int) string {
 	}))
 }
 
-// TestBufferingProxy: one burst, or a few, is no pace, and no turn of such a proxy
-// has a TPOT or a gap. A machine that is too busy to read in time says nothing,
-// so some turn in many must tell.
+// TestBufferingProxy checks that turns through a buffering proxy have no TPOT and no gaps. Turns
+// that a busy machine reads late do not count, so only some turn out of many must be detected.
 func TestBufferingProxy(t *testing.T) {
 	backend := paced(t, 100)
 	for name, buffer := range map[string]int{"whole answers": 1 << 20, "pages of 8 kB": 8 << 10} {
@@ -78,8 +76,8 @@ func TestBufferingProxy(t *testing.T) {
 	}
 }
 
-// TestNotBuffered: what comes at its own pace, however many tokens an event has,
-// and what is too short to tell.
+// TestNotBuffered checks streams with several tokens per event, and answers that are too short to
+// decide.
 func TestNotBuffered(t *testing.T) {
 	drafter := func(name string) string {
 		o, err := simulate.Preset(name)
@@ -105,7 +103,8 @@ func TestNotBuffered(t *testing.T) {
 	}
 }
 
-// TestFewAtATime: a server or a kernel that joins a few events does not buffer.
+// TestFewAtATime checks that a server or a kernel that joins a few events does not count as a
+// buffer.
 func TestFewAtATime(t *testing.T) {
 	steps := []step{{0, sseHead + chunk(role)}}
 	for range 8 {
@@ -118,7 +117,7 @@ func TestFewAtATime(t *testing.T) {
 	}
 }
 
-// TestOurOwnLateReading looks like a proxy that buffers, and is none.
+// TestOurOwnLateReading checks that late reading by the prober does not count as a buffering proxy.
 func TestOurOwnLateReading(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, closeHead + strings.Repeat(hello, 40) + finish + done}}})
 	o := options(s.addr)

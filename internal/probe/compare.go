@@ -1,47 +1,48 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"reflect"
 	"strings"
 	"time"
-
-	openai "github.com/sashabaranov/go-openai"
 
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/workload"
 )
 
-// said is an answer as far as streaming must not change it. The ids of calls are
-// drawn anew, and what was thought is nobody's answer.
-type said struct {
-	text, finish string
-	calls        []workload.ToolCall
+// comparableAnswer is the part of an answer that streaming must not change. It excludes the IDs of
+// calls, which are random, and reasoning.
+type comparableAnswer struct {
+	text, finishReason string
+	calls              []workload.ToolCall
 }
 
-// compare asks for the answer of a turn once more, whole, for the share of turns
-// that the workload wants. At temperature 0 the two should be one; where a
-// deployment's own arithmetic makes two of them, a third answer tells: the odd one
-// is the streamed one no more often than the second then, unless streaming is what
-// changes answers. The next turn is due after it.
+// compare requests the answer of a turn again without streaming, for the share of turns that the
+// workload wants. At temperature 0 both should be equal. If a deployment's arithmetic varies,
+// they can differ; then a second whole answer also differs from the first. The next turn is due
+// after the comparison.
 func (d *dialogue) compare(ctx context.Context, r *Result, sink Sink) {
-	if share := d.p.opts.Workload.Compare; share == 0 || rand.Float64() >= share || d.stopped() {
+	if share := d.prober.opts.Workload.Compare; share == 0 || rand.Float64() >= share || d.stopped() {
 		return
 	}
 	c := Comparison{Target: r.Target, Workload: r.Workload, TraceID: r.TraceID, Verdict: Same}
-	streamed := said{r.Answer, r.FinishReason, r.ToolCalls}
-	err := d.stoppable(ctx, func(ctx context.Context) error {
-		first, err := d.whole(ctx, &c)
+	streamed := comparableAnswer{r.Answer, r.FinishReason, r.ToolCalls}
+	err := d.untilStopped(ctx, func(ctx context.Context) error {
+		first, err := d.fetchWhole(ctx, &c)
 		if err != nil {
 			return err
 		}
-		if c.Text = first.differs(streamed); c.Text == "" {
+		if c.Text = first.difference(streamed); c.Text == "" {
 			return nil
 		}
-		second, err := d.whole(ctx, &c)
-		if c.Verdict = Different; err == nil && second.differs(first) != "" {
+		second, err := d.fetchWhole(ctx, &c)
+		if c.Verdict = Different; err == nil && second.difference(first) != "" {
 			c.Verdict = Unsteady
 		}
 		return err
@@ -55,35 +56,76 @@ func (d *dialogue) compare(ctx context.Context, r *Result, sink Sink) {
 	}
 }
 
-func saidBy(choice openai.ChatCompletionChoice) said {
-	out := said{text: choice.Message.Content, finish: stream.FinishReason(string(choice.FinishReason))}
-	for _, call := range choice.Message.ToolCalls {
+// fetchWhole requests the answer to the history without streaming, and counts its tokens.
+func (d *dialogue) fetchWhole(ctx context.Context, c *Comparison) (comparableAnswer, error) {
+	if total := d.prober.opts.Workload.Timeouts.Total; total > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, total)
+		defer cancel()
+	}
+	req, scrub, err := d.request(ctx, d.prober.limitField(), d.trace(&Result{}))
+	var answer completion
+	if err == nil {
+		err = stopStreaming(req)
+	}
+	if err == nil {
+		_, err = fetchJSON(d.client, req, &answer, int64(newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)).event))
+	}
+	if err == nil {
+		err = answer.check()
+	}
+	if err != nil {
+		return comparableAnswer{}, errors.New(scrub.clean(err.Error()))
+	}
+	c.Tokens += tokens(answer.Usage.PromptTokens).V + tokens(answer.Usage.CompletionTokens).V
+	first := answer.Choices[0]
+	out := comparableAnswer{text: first.Message.Content, finishReason: stream.FinishReason(first.FinishReason)}
+	for _, call := range first.Message.ToolCalls {
 		out.calls = append(out.calls, workload.ToolCall{Name: call.Function.Name, Arguments: call.Function.Arguments})
 	}
-	return out
+	return out, nil
 }
 
-// differs says in which parts two answers differ, "" if in none. White space
-// around a text is nothing, nor is how arguments are laid out.
-func (s said) differs(other said) string {
+// stopStreaming changes a request to one for an answer in one piece.
+func stopStreaming(req *http.Request) error {
+	fields := map[string]json.RawMessage{}
+	if err := json.NewDecoder(req.Body).Decode(&fields); err != nil {
+		return err
+	}
+	fields["stream"] = json.RawMessage("false")
+	delete(fields, "stream_options")
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.ContentLength = int64(len(body))
+	req.Header.Set("Accept", "application/json")
+	req.Body, err = req.GetBody()
+	return err
+}
+
+// difference names the parts in which two answers differ; "" if they are equal. White space
+// around texts and the layout of arguments do not count.
+func (a comparableAnswer) difference(other comparableAnswer) string {
 	var parts []string
-	if strings.TrimSpace(s.text) != strings.TrimSpace(other.text) {
+	if strings.TrimSpace(a.text) != strings.TrimSpace(other.text) {
 		parts = append(parts, "text")
 	}
-	same := len(s.calls) == len(other.calls)
-	for i := 0; same && i < len(s.calls); i++ {
-		same = s.calls[i].Name == other.calls[i].Name && sameJSON(s.calls[i].Arguments, other.calls[i].Arguments)
+	same := len(a.calls) == len(other.calls)
+	for i := 0; same && i < len(a.calls); i++ {
+		same = a.calls[i].Name == other.calls[i].Name && sameJSON(a.calls[i].Arguments, other.calls[i].Arguments)
 	}
 	if !same {
 		parts = append(parts, "tool calls")
 	}
-	if s.finish != other.finish {
+	if a.finishReason != other.finishReason {
 		parts = append(parts, "finish reason")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// sameJSON reports whether two texts are equal, or the same value as JSON.
+// sameJSON reports whether two texts are equal or encode the same value.
 func sameJSON(a, b string) bool {
 	var x, y any
 	return a == b || json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)

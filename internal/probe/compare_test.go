@@ -11,7 +11,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// comparisons is a Sink that keeps what came of comparing.
+// comparisons is a Sink that records comparisons.
 type comparisons struct {
 	recorder
 	mu  sync.Mutex
@@ -27,30 +27,30 @@ func (c *comparisons) Observe(e probe.Event) {
 	}
 }
 
-// wholeText is a whole answer of a text.
+// wholeText returns an answer without streaming.
 func wholeText(s string) string {
 	return fmt.Sprintf(`{"choices":[{"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":5}}`, quoted(s))
 }
 
-// wholeCall is a whole answer that calls a tool.
+// wholeCall returns an answer without streaming that calls a tool.
 func wholeCall(name, arguments, finish string) string {
 	return fmt.Sprintf(`{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"x","type":"function","function":{"name":%q,"arguments":%s}}]},"finish_reason":%q}]}`, name, quoted(arguments), finish)
 }
 
-// TestCompareStreamed asks for each answer once more without streaming.
+// TestCompareStreamed checks the verdict of each kind of comparison.
 func TestCompareStreamed(t *testing.T) {
 	rain := []string{text("It "), text("rains."), ended("stop")}
 	oslo := []string{begin(0, "a", "get_weather", ""), more(0, `{"city":"Oslo"}`), ended("tool_calls")}
 	for name, tc := range map[string]struct {
 		streamed []string
-		whole    []string // of the requests that are not streamed, in turn
+		whole    []string // answers to the requests without streaming, in order
 		want     probe.Comparison
 	}{
 		"same":                {rain, []string{wholeText("It rains.\n")}, probe.Comparison{Verdict: probe.Same, Tokens: 25}},
 		"a piece is lost":     {rain, []string{wholeText("It rains again."), wholeText("It rains again.")}, probe.Comparison{Verdict: probe.Different, Text: "text", Tokens: 50}},
 		"never twice alike":   {rain, []string{wholeText("It pours."), wholeText("It snows.")}, probe.Comparison{Verdict: probe.Unsteady, Text: "text", Tokens: 50}},
 		"refused":             {rain, []string{`{"error":{"message":"streams only"}}`}, probe.Comparison{Verdict: probe.NoVerdict, Text: "HTTP 400: streams only"}},
-		"no choices":          {rain, []string{`{}`}, probe.Comparison{Verdict: probe.NoVerdict, Text: "the whole answer has no choices"}},
+		"no choices":          {rain, []string{`{}`}, probe.Comparison{Verdict: probe.NoVerdict, Text: "the answer has no choices"}},
 		"same call":           {oslo, []string{wholeCall("get_weather", `{"city": "Oslo"}`, "tool_calls")}, probe.Comparison{Verdict: probe.Same}},
 		"another call":        {oslo, []string{wholeCall("get_weather", `{"city": "Bergen"}`, "tool_calls"), wholeCall("get_weather", `{"city": "Bergen"}`, "tool_calls")}, probe.Comparison{Verdict: probe.Different, Text: "tool calls"}},
 		"another finish":      {oslo, []string{wholeCall("get_weather", `{"city": "Oslo"}`, "stop"), wholeCall("get_weather", `{"city": "Oslo"}`, "stop")}, probe.Comparison{Verdict: probe.Different, Text: "finish reason"}},
@@ -104,8 +104,8 @@ func (u *untilCompared) Observe(e probe.Event) {
 	}
 }
 
-// TestComparisonsMakeNobodyLate: the next turn is due after the comparison, which
-// is of the same history.
+// TestComparisonsMakeNobodyLate checks that the next turn is due after the comparison, which sends
+// the same history.
 func TestComparisonsMakeNobodyLate(t *testing.T) {
 	var compared time.Time
 	s := serve(t, func(n int, a request) []string {

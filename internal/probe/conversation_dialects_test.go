@@ -16,7 +16,7 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// asked is a request as a strict server reads it.
+// asked is a request as a strict server decodes it.
 type asked struct {
 	Messages []struct {
 		Role             string
@@ -32,8 +32,8 @@ type asked struct {
 	ChatTemplate        any    `json:"chat_template_kwargs"`
 }
 
-// strict says what llama.cpp, OpenAI and the chat templates of vLLM refuse in a
-// history, "" for nothing.
+// strict returns why llama.cpp, OpenAI or the chat templates of vLLM would reject a history; "" if
+// they accept it.
 func strict(a asked) string {
 	before := ""
 	for i, m := range a.Messages {
@@ -53,7 +53,8 @@ func strict(a asked) string {
 	return ""
 }
 
-// strictServer answers with the same events, and refuses what strict does.
+// strictServer answers with the same events each time, and rejects requests for which strict
+// returns a reason.
 type strictServer struct {
 	refuse func(asked) string
 	events string
@@ -81,7 +82,7 @@ func (s *strictServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, s.events)
 }
 
-// said are the events of an answer whose deltas are given, ended by a reason.
+// said returns the events of an answer with the given deltas and finish reason.
 func said(reason string, deltas ...string) string {
 	var b strings.Builder
 	for _, d := range deltas {
@@ -99,7 +100,8 @@ const (
 	callsMore    = `{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`
 )
 
-// conversationDialects are how models of today answer, over three turns.
+// conversationDialects returns the answers of current models, each for a conversation of three
+// turns.
 func conversationDialects() []conversationDialect {
 	set := func(change func(*probe.Options)) func(*probe.Options) { return change }
 	echo := set(func(o *probe.Options) { o.Workload.Reasoning = workload.Echo })
@@ -182,23 +184,23 @@ type conversationDialect struct {
 	set    func(*probe.Options)
 	refuse func(asked) string
 	events string
-	// finishAs is the index of the choice that ends.
+	// finishAs is the index of the choice with the finish reason.
 	finishAs int
 
-	// turns are taken of three, the last of which ends in want, success if "";
-	// extra requests are sent beside theirs.
+	// turns is the expected number of turns, at most three. want is the outcome of the last one; ""
+	// means success. extra is the number of additional requests.
 	turns, extra int
 	want         probe.Outcome
-	// short says that no turn follows although none failed.
+	// short is true if the conversation ends early without a failure.
 	short bool
-	// heard is the answer as the history has it.
+	// heard is the answer in the history.
 	heard string
-	sent  func(asked) bool // of the last request
+	sent  func(asked) bool // checks the last request
 	holds func(probe.Result) bool
 }
 
-// TestConversationDialects holds conversations with servers that refuse what any
-// server may refuse.
+// TestConversationDialects runs conversations with servers that reject everything that any server
+// may reject.
 func TestConversationDialects(t *testing.T) {
 	for _, d := range conversationDialects() {
 		t.Run(d.name, func(t *testing.T) { d.check(t) })
@@ -214,7 +216,7 @@ func (d conversationDialect) check(t *testing.T) {
 		d.set(&o)
 	}
 	results, sum := converse(t.Context(), t, o, 3)
-	web.Close() // and wait for its handlers
+	web.Close() // waits for its handlers
 	want := d.want
 	if want == "" {
 		want = probe.Success

@@ -10,9 +10,8 @@ import (
 	"synthetic/internal/probe"
 )
 
-// BenchmarkCost measures what the model of the pacer stands for: the CPU that a
-// byte costs which a target sends (the last dialect: a read), all of this
-// process included.
+// BenchmarkCost measures the constants of the pacer: the CPU time of the whole process per byte
+// that a target sends, and, for the last dialect, per read.
 func BenchmarkCost(b *testing.B) {
 	for _, d := range neighbours()[1:] {
 		b.Run(d.name, func(b *testing.B) {
@@ -28,13 +27,13 @@ func BenchmarkCost(b *testing.B) {
 				chat(b.Context(), b, p)
 				turns++
 			}
-			bytes, _ := o.Peaks.Wire.Level() // of each turn, about
+			bytes, _ := o.Peaks.Wire.Level() // about the same for each turn
 			b.ReportMetric(float64(cpuTime(b)-begin)/bytes/float64(turns), "cpu-ns/B")
 		})
 	}
 }
 
-// cpuTime is what this process has taken.
+// cpuTime returns the CPU time that this process has used.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -6,11 +6,12 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// deadlines are the three bounds of a turn, and when its user leaves. A bound of
-// zero does not exist.
+// deadlines bound a turn. Zero values mean no bound.
 type deadlines struct {
-	firstToken, total, leave time.Time
-	stall                    time.Duration
+	firstToken, total time.Time
+	// leave is when the simulated user closes the connection.
+	leave time.Time
+	stall time.Duration
 }
 
 func newDeadlines(sent time.Time, t workload.Timeouts) deadlines {
@@ -24,43 +25,37 @@ func newDeadlines(sent time.Time, t workload.Timeouts) deadlines {
 	return d
 }
 
-// next returns the deadline that applies now and the outcome of passing it.
-// lastToken is zero before the first token. Without any bound the time is
-// zero.
+// next returns the next deadline, or the zero time, and the outcome of missing it. lastToken is
+// zero before the first token.
 func (d deadlines) next(lastToken time.Time) (time.Time, Outcome) {
-	at, outcome := d.bound(lastToken)
-	if !d.leave.IsZero() && (at.IsZero() || d.leave.Before(at)) {
-		return d.leave, UserCanceled
-	}
-	return at, outcome
-}
-
-func (d deadlines) bound(lastToken time.Time) (time.Time, Outcome) {
-	at, outcome := d.firstToken, TimeoutFirstToken
+	at, outcome, atTotal := d.firstToken, TimeoutFirstToken, TimeoutFirstToken
 	if !lastToken.IsZero() {
-		at, outcome = time.Time{}, Stall
+		at, outcome, atTotal = time.Time{}, Stall, TimeoutTotal
 		if d.stall > 0 {
 			at = lastToken.Add(d.stall)
 		}
 	}
-	if !d.total.IsZero() && (at.IsZero() || d.total.Before(at)) {
-		if lastToken.IsZero() {
-			return d.total, TimeoutFirstToken
-		}
-		return d.total, TimeoutTotal
+	if isEarlier(d.total, at) {
+		at, outcome = d.total, atTotal
+	}
+	if isEarlier(d.leave, at) {
+		at, outcome = d.leave, UserCanceled
 	}
 	return at, outcome
 }
 
-// explain says in words which bound was passed.
+// isEarlier reports whether deadline a exists and is before b.
+func isEarlier(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
+
+// explain describes a missed deadline.
 func (d deadlines) explain(o Outcome) string {
 	switch o {
 	case TimeoutFirstToken:
 		return "no token arrived within the first-token timeout"
 	case Stall:
-		return "no further token arrived within " + d.stall.String() + " of the last one"
+		return "no token arrived within " + d.stall.String() + " after the last one"
 	case UserCanceled:
-		return "the user did not wait, and the connection was closed"
+		return "the simulated user did not wait and closed the connection"
 	case TimeoutTotal:
 		return "the answer was not complete within the total timeout"
 	}

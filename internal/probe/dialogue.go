@@ -3,8 +3,12 @@ package probe
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
+	"math/rand/v2"
 	"net/http"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -15,89 +19,83 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// dialogue is one conversation while it is held.
+// dialogue is one conversation in progress.
 type dialogue struct {
-	p       *Prober
+	prober  *Prober
 	plan    Plan
 	client  *wire.Client
-	extra   map[string]any // fields of each body
+	extra   map[string]any // additional fields of each request body
 	history []workload.Message
-	added   int // bytes of it, by the target and the user endpoint
+	added   int // bytes of history that the target and the user endpoint wrote
 	lastEnd time.Time
-	// asked counts the user's messages. calls are those of the last answer, whose
-	// results are due; rounds is how many answers in a row have called.
-	asked, rounds int
-	calls         []workload.ToolCall
-	// lag is the largest of the turns so far.
-	lag time.Duration
+	// userMessages counts the user's messages. calls are the tool calls of the last answer,
+	// whose results are not sent yet. toolRounds counts consecutive answers with tool calls.
+	userMessages, toolRounds int
+	calls                    []workload.ToolCall
+	// maxLag is the largest Result.Lag so far.
+	maxLag time.Duration
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
-	sum     Conversation
+	result  Conversation
 }
 
 func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
-	if plan.ID == "" {
-		plan.ID = newConversationID()
-	}
+	plan.ID = cmp.Or(plan.ID, strconv.FormatUint(rand.Uint64(), 36))
 	d := &dialogue{
-		p: p, plan: plan, client: client, extra: p.opts.Target.Extra,
-		history: append([]workload.Message(nil), plan.Conversation.Opening...),
-		sum: Conversation{
+		prober: p, plan: plan, client: client, extra: p.opts.Target.Extra,
+		history: slices.Clone(plan.Conversation.Opening),
+		result: Conversation{
 			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
 			Scheduled: plan.Scheduled, End: plan.Scheduled,
 		},
 	}
 	if p.opts.Traced != nil && p.opts.Traced() {
-		d.sum.TraceID, d.sum.SpanID = newID(16), newID(8)
+		d.result.TraceID, d.result.SpanID = newID(16), newID(8)
 	}
 	if p.opts.Target.CacheSalt == target.SaltConversation {
-		d.extra = salted(d.extra)
+		d.extra = withSalt(d.extra)
 	}
 	return d
 }
 
-// prepare adds to the history what the next turn is about: the results of calls,
-// or the user's next message, of which the first is there already. It returns when
-// the turn is due, and false if the conversation is to stop here.
-func (d *dialogue) prepare(ctx context.Context) (time.Time, bool) {
+// prepare adds the content of the next turn to the history: the results of tool calls, or the
+// user's next message. It returns when the turn is due, and false if the conversation stops.
+func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
 	if len(d.calls) > 0 {
 		d.answerCalls()
-		due := d.lastEnd.Add(d.drained)
+		due = d.lastEnd.Add(d.drained)
 		return due, d.pause(ctx, time.Until(due))
 	}
-	d.asked++
-	if d.asked == 1 {
+	d.userMessages++
+	if d.userMessages == 1 { // the opening contains it
 		return d.plan.Scheduled, true
 	}
-	return d.ask(ctx, d.asked)
-}
-
-// ask thinks, then adds the user's message n (from 2). It returns when the turn
-// is due, and false if the conversation is to stop here.
-func (d *dialogue) ask(ctx context.Context, n int) (time.Time, bool) {
-	due := d.lastEnd
-	think := d.drained // a connection that is not free yet is no lateness of ours
-	if i := n - 2; i < len(d.plan.Conversation.Think) {
+	i := d.userMessages - 2
+	think := d.drained // the wait for a free connection is not the prober's lateness
+	if i < len(d.plan.Conversation.Think) {
 		think = max(think, d.plan.Conversation.Think[i])
 	}
-	due = due.Add(think)
-	text, late, ok := d.question(ctx, n)
+	due = d.lastEnd.Add(think)
+	text, written, ok := d.userMessage(ctx, i)
 	if !ok || !d.pause(ctx, time.Until(due)) {
 		return due, false
 	}
-	if late.After(due) {
-		due = late // the user endpoint took longer than the think time
+	if written.After(due) {
+		due = written // the user endpoint took longer than the think time
 	}
 	d.history = append(d.history, workload.Message{Role: "user", Content: text})
 	return due, true
 }
 
-// question returns the user's message n, and when a user endpoint
-// delivered it (zero if planned). A user endpoint that fails is replaced by
-// the planned message, and counted: it is not the target's fault.
-func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Time, ok bool) {
-	if d.p.user != nil {
-		text, err := d.consult(ctx)
+// userMessage returns follow-up i of the user, and when the user endpoint wrote it. If the user
+// endpoint fails, the planned message replaces its message, because that is not the target's
+// fault.
+func (d *dialogue) userMessage(ctx context.Context, i int) (text string, written time.Time, ok bool) {
+	if d.prober.user != nil {
+		err := d.untilStopped(ctx, func(ctx context.Context) (err error) {
+			text, err = d.prober.user.next(ctx, d.history)
+			return err
+		})
 		if err == nil {
 			d.added += len(text)
 			return text, time.Now(), true
@@ -105,27 +103,18 @@ func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Ti
 		if ctx.Err() != nil || d.stopped() {
 			return "", time.Time{}, false
 		}
-		d.sum.UserErrors++
-		at = time.Now()
+		d.result.UserErrors++
+		written = time.Now()
 	}
-	if i := n - 2; i < len(d.plan.Conversation.Followups) {
-		return d.plan.Conversation.Followups[i], at, true
+	if i < len(d.plan.Conversation.Followups) {
+		return d.plan.Conversation.Followups[i], written, true
 	}
-	return "Please go on.", at, true
+	return "Please go on.", written, true
 }
 
-// consult asks the user endpoint for the next message.
-func (d *dialogue) consult(ctx context.Context) (text string, err error) {
-	err = d.stoppable(ctx, func(ctx context.Context) (err error) {
-		text, err = d.p.user.next(ctx, d.history)
-		return err
-	})
-	return text, err
-}
-
-// stoppable does something until the conversation is to stop: no turn is in flight
-// meanwhile.
-func (d *dialogue) stoppable(ctx context.Context, do func(context.Context) error) error {
+// untilStopped calls do between two turns. It cancels do's context if the conversation must
+// stop.
+func (d *dialogue) untilStopped(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -140,7 +129,7 @@ func (d *dialogue) stoppable(ctx context.Context, do func(context.Context) error
 	return do(ctx)
 }
 
-// stopped reports whether no further turn is to start.
+// stopped reports whether plan.Stop is closed.
 func (d *dialogue) stopped() bool {
 	select {
 	case <-d.plan.Stop:
@@ -150,7 +139,7 @@ func (d *dialogue) stopped() bool {
 	}
 }
 
-// pause waits and reports false if the conversation is to stop.
+// pause waits. It returns false if the conversation must stop.
 func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
 	if d.stopped() {
 		return false
@@ -158,10 +147,8 @@ func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
 	if wait <= 0 {
 		return ctx.Err() == nil
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(wait):
 		return true
 	case <-d.plan.Stop:
 	case <-ctx.Done():
@@ -169,14 +156,14 @@ func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
 	return false
 }
 
-// turn takes one turn and reports it to the sink.
+// turn runs one turn and reports it to the sink.
 func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Result {
 	kind := First
 	if n > 1 {
 		kind = Followup
 	}
 	r := Result{
-		Target: d.sum.Target, Workload: d.sum.Workload, Model: d.plan.Model,
+		Target: d.result.Target, Workload: d.result.Workload, Model: d.plan.Model,
 		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due, Burst: d.plan.Burst,
 	}
 	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
@@ -186,148 +173,151 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 	return r
 }
 
-// measure sends one request and fills the result. A request that is refused for
-// the name of a field is repeated with the other, and only that is measured.
+// measure sends the request and fills the result. If the server rejects the name of the limit
+// field, only a second request with the other name is measured.
 func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
-	limit := d.p.limitField()
+	limit := d.prober.limitField()
 	a, err := d.send(ctx, r, limit)
 	if err == nil {
-		again, first := d.learn(a, limit)
+		again, first := d.learnLimitField(a, limit)
 		if first {
 			sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
 		}
 		if again {
 			r.Scheduled = a.end
-			a, err = d.send(ctx, r, d.p.limitField())
+			a, err = d.send(ctx, r, d.prober.limitField())
 		}
 	}
 	if err != nil {
-		r.Sent, r.Lag = time.Now(), max(d.lag, d.p.opts.Lag.Lag())
+		r.Sent, r.Lag = time.Now(), max(d.maxLag, d.prober.opts.Lag.Lag())
 		r.End, r.Outcome, r.Err = r.Sent, NotSent, err.Error()
 		if ctx.Err() != nil {
-			r.Outcome, r.Err = Canceled, "canceled by the prober's own shutdown"
+			r.Outcome, r.Err = Canceled, shutdownText
 		}
 		return
 	}
-	a.report(r)
-	r.Worker = a.worker(d.p.opts.Target.Worker)
-	a.lateness(r)
-	unbuffer(r)
-	d.lag = max(d.lag, r.Lag)
-	r.Lag = d.lag
+	a.fill(r)
+	r.Worker = a.worker(d.prober.opts.Target.Worker)
+	a.fillLag(r)
+	dropBufferedGaps(r)
+	d.maxLag = max(d.maxLag, r.Lag)
+	r.Lag = d.maxLag
 	d.drained = a.drained
 	if r.Outcome == Success {
-		if r.Answer != "" {
-			r.Odd = d.p.usual[r.Kind.Index()].Judge(answers.GarbleOf(r.Answer), r.OutputTokens.V)
-		}
-		if t := d.p.opts.Target; !sameModel(&t, r.Model, a.seen.model) {
-			r.Odd, r.AnsweredBy = answers.Model, a.scrub.hide(a.seen.model)
-		}
-		d.judge(r, a.scrub)
+		d.inspect(r, a)
+		d.checkAnswer(r, a.scrub)
 	}
 }
 
-// send sends one request and follows its answer.
+// inspect looks for defects of an answer.
+func (d *dialogue) inspect(r *Result, a *attempt) {
+	if r.Answer != "" {
+		r.Defect = d.prober.answerBaseline[r.Kind.Index()].Judge(r.Answer, r.OutputTokens.V)
+	}
+	if !isServedModel(&d.prober.opts.Target, r.Model, a.seen.model) {
+		r.Defect, r.AnsweredBy = answers.Model, a.scrub.hide(a.seen.model)
+	}
+}
+
+// send sends one request and reads its answer.
 func (d *dialogue) send(ctx context.Context, r *Result, limit target.LimitField) (*attempt, error) {
 	req, scrub, err := d.request(ctx, limit, d.trace(r))
 	if err != nil {
 		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
 	}
-	most := amountsOf(d.spec().MaxOutputTokens, int(req.ContentLength))
-	a := &attempt{client: d.client, how: d.p.api.Stream(), scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
-	a.run(req, d.limits)
+	a := &attempt{
+		client: d.client, stream: d.prober.api.Stream(), scrub: scrub, peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag,
+		limits: newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)),
+	}
+	a.run(req, d.deadlines)
 	return a, nil
 }
 
-// goOn adds an answer to the history, and reports false if the conversation ends
-// with it.
-func (d *dialogue) goOn(r Result) bool {
-	if d.called(r) {
+// recordAnswer adds an answer to the history. It returns false if the conversation ends with it.
+func (d *dialogue) recordAnswer(r Result) bool {
+	if d.recordCalls(r) {
 		return true
 	}
-	if d.asked == d.plan.Conversation.Turns {
+	if d.userMessages == d.plan.Conversation.Turns {
 		return false
 	}
-	d.sum.Shortened = !d.remember(r)
-	return !d.sum.Shortened
-}
-
-// remember adds an answer to the history, as the chat templates of models and
-// strict servers expect it, and reports false if there is nothing to add: a
-// message without content is refused. Tool calls without their results are, too,
-// so that they are left out.
-func (d *dialogue) remember(r Result) bool {
 	m := workload.Message{Role: "assistant", Content: r.Answer}
 	if r.NoAnswer {
-		m.Content = cmp.Or(r.Refusal, d.p.opts.Workload.Placeholder)
+		m.Content = cmp.Or(r.Refusal, d.prober.opts.Workload.Placeholder)
 	}
-	if m.Content == "" {
+	if m.Content == "" { // strict servers reject a message without content
+		d.result.Shortened = true
 		return false
 	}
-	d.echo(&m, r)
-	d.history = append(d.history, m)
-	d.added += m.Size()
+	d.addMessage(m, r)
 	return true
 }
 
-// echo adds what was thought to a message, where the model wants that back.
-func (d *dialogue) echo(m *workload.Message, r Result) {
-	if d.p.opts.Workload.Reasoning == workload.Echo {
+// addMessage adds a message of the assistant, with its reasoning if the workload wants that.
+func (d *dialogue) addMessage(m workload.Message, r Result) {
+	if d.prober.opts.Workload.Reasoning == workload.Echo {
 		m.Reasoning, m.ReasoningField = r.Reasoning, r.ReasoningField
 	}
+	d.history = append(d.history, m)
+	d.added += m.Size()
 }
 
-// errNoMemory is why a turn is not sent whose conversation has grown too large.
-var errNoMemory = errors.New("the prober has no memory left for the conversation")
+var (
+	errNoMemory = errors.New("the prober has no memory left for the conversation")
+	// errNoModel prevents a request without a model name, which the server would reject.
+	errNoModel = errors.New("the model is unknown, because the prober could not ask for it")
+)
 
-// errNameless is why a turn is not sent that would ask for no model: the answer
-// would be a refusal.
-var errNameless = errors.New("the model is not known yet: the prober could not ask for it")
-
-// request builds the request of a turn, if there is room for it.
+// request builds the request of a turn, if the memory suffices.
 func (d *dialogue) request(ctx context.Context, limit target.LimitField, traceparent string) (*http.Request, scrubber, error) {
-	if !d.plan.Room.Grow(Cost(d.spec(), d.history)) {
+	if !d.plan.Memory.Grow(Cost(d.spec(), d.history)) {
 		return nil, nil, errNoMemory
 	}
-	if d.plan.Model == "" && d.p.unasked.Load() {
-		return nil, nil, errNameless
+	if d.plan.Model == "" && d.prober.lookupFailedHere.Load() {
+		return nil, nil, errNoModel
 	}
-	return d.p.request(ctx, api.Turn{Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit}, d.extra, traceparent)
+	turn := api.Turn{Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit, Target: d.prober.opts.Target}
+	turn.Target.Extra = d.extra
+	return d.prober.request(ctx, turn, traceparent)
 }
 
-// spec is the workload, with the limit of the answer that is due.
+// spec returns the workload with the token limit of the next answer.
 func (d *dialogue) spec() workload.Spec {
-	spec := d.p.opts.Workload
-	if i := d.asked - 1; i < len(d.plan.Conversation.Outputs) && d.plan.Conversation.Outputs[i] > 0 {
+	spec := d.prober.opts.Workload
+	if i := d.userMessages - 1; i < len(d.plan.Conversation.Outputs) && d.plan.Conversation.Outputs[i] > 0 {
 		spec.MaxOutputTokens = d.plan.Conversation.Outputs[i]
 	}
 	return spec
 }
 
-// limits returns the deadlines of a turn sent at a time.
-func (d *dialogue) limits(sent time.Time) deadlines {
-	limits := newDeadlines(sent, d.p.opts.Workload.Timeouts)
-	if i := d.asked - 1; i < len(d.plan.Conversation.Patience) && d.plan.Conversation.Patience[i] > 0 {
-		limits.leave = sent.Add(d.plan.Conversation.Patience[i])
+// deadlines returns the deadlines of a turn.
+func (d *dialogue) deadlines(sent time.Time) deadlines {
+	out := newDeadlines(sent, d.prober.opts.Workload.Timeouts)
+	if i := d.userMessages - 1; i < len(d.plan.Conversation.Patience) && d.plan.Conversation.Patience[i] > 0 {
+		out.leave = sent.Add(d.plan.Conversation.Patience[i])
 	}
-	return limits
+	return out
 }
 
-// report writes what the attempt saw into the result.
-func (a *attempt) report(r *Result) {
-	r.Sent, r.End = a.seen.sent, a.end
-	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err
-	r.Phases = phases(a.trace, a.seen.sent)
-	a.seen.fill(r)
-	r.FinishReason = a.scrub.hide(r.FinishReason)
+// trace assigns a turn to a trace and returns its traceparent header. An exported conversation
+// is one trace, marked as sampled, so that the deployment records its part. Any other turn is a
+// trace of its own that is not sampled.
+func (d *dialogue) trace(r *Result) (traceparent string) {
+	if d.result.TraceID == "" {
+		r.TraceID = newID(16)
+		return "00-" + r.TraceID + "-" + newID(8) + "-00"
+	}
+	r.TraceID, r.SpanID, r.ParentSpanID = d.result.TraceID, newID(8), d.result.SpanID
+	return "00-" + r.TraceID + "-" + r.SpanID + "-01"
 }
 
-func phases(t wire.Trace, sent time.Time) Phases {
-	p := Phases{Reused: t.Reused}
-	step := func(d time.Duration) Opt[time.Duration] { return Opt[time.Duration]{V: d, OK: d > 0} }
-	p.DNS, p.Connect, p.TLS = step(t.DNS), step(t.Connect), step(t.TLS)
-	if !t.Headers.IsZero() {
-		p.Headers = Some(t.Headers.Sub(sent))
+// newID returns the hex digits of n random bytes. IDs of traces must be unique, but not
+// unpredictable.
+func newID(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rand.Uint32())
 	}
-	return p
+	b[0] |= 1 // an all-zero ID is invalid
+	return hex.EncodeToString(b)
 }

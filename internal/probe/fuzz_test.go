@@ -16,13 +16,13 @@ import (
 	"synthetic/internal/probe"
 )
 
-// A script is what a server does with a request: a byte n from 1 on writes the n
-// bytes that follow, in one segment; 0 is followed by what to do instead. At the
-// end it closes the connection.
+// A script describes what a server does with a request. A byte n > 0 writes the n bytes that follow
+// in one segment. 0 is followed by one of these actions. At the end, the server closes the
+// connection.
 const (
-	scriptPause = iota // for a second
-	scriptHold         // until the prober goes
-	scriptPart         // repeats the segment before, 255 times
+	scriptPause = iota // waits a second
+	scriptHold         // waits until the prober disconnects
+	scriptPart         // repeats the previous segment 255 times
 )
 
 // perform plays a script.
@@ -55,7 +55,7 @@ func perform(c net.Conn, script []byte) {
 	}
 }
 
-// written is a script that writes a text in segments of so many bytes.
+// written returns a script that writes a text in segments of size bytes.
 func written(text string, size int) (script []byte) {
 	for part := range slices.Chunk([]byte(text), size) {
 		script = append(append(script, byte(len(part))), part...)
@@ -63,11 +63,11 @@ func written(text string, size int) (script []byte) {
 	return script
 }
 
-// FuzzTurn takes a turn with a server that plays any script. It ends with one
-// outcome of the list, in bounded memory, and nothing is left running: the
-// bubble of virtual time would not end.
+// FuzzTurn runs a turn with a server that plays an arbitrary script. The turn must end with a valid
+// outcome and in bounded memory. It must leave no goroutine behind, or the synctest bubble would
+// not end.
 func FuzzTurn(f *testing.F) {
-	log.SetOutput(io.Discard) // net/http tells it of stray bytes
+	log.SetOutput(io.Discard) // net/http logs stray bytes
 	for _, s := range streams() {
 		for i, framing := range framings() {
 			if text := framing.frame(s.text); len(text) < 4<<10 {
@@ -87,7 +87,7 @@ func FuzzTurn(f *testing.F) {
 	})
 }
 
-// takeTurn takes a turn with a server in memory.
+// takeTurn runs a turn with a server in memory.
 func takeTurn(t *testing.T, script []byte) {
 	var server sync.WaitGroup
 	defer server.Wait()

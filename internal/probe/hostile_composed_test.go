@@ -7,8 +7,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// composed are what a peer may say, in every framing and at every pace: neither
-// decides the outcome.
+// composed combines streams with every framing and pace. Neither may change the outcome.
 func composed() (all []dialect) {
 	for _, s := range streams() {
 		for _, f := range framings() {
@@ -45,8 +44,8 @@ func framings() []framing {
 	}
 }
 
-// chunkOf frames a text in chunks of at most so many bytes; none for no text,
-// which would be the last chunk.
+// chunkOf frames a text in chunks of limited size. An empty text gives no chunk, because that would
+// be the last one.
 func chunkOf(s string, most int) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -60,7 +59,7 @@ func chunkOf(s string, most int) string {
 // extended gives each chunk of 7 bytes an extension.
 func extended(chunks string) string { return strings.ReplaceAll(chunks, "7\r\n", "7;a=\"b\"\r\n") }
 
-// aStream is a body, with its outcome in every framing.
+// aStream is a body and its outcome in every framing.
 type aStream struct {
 	name, text string
 	want       probe.Outcome

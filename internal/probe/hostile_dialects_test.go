@@ -8,7 +8,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// dialects are single oddities.
+// dialects returns single protocol violations.
 func dialects() []dialect {
 	const (
 		success   = probe.Success

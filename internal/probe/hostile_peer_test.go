@@ -16,14 +16,13 @@ import (
 	"synthetic/internal/probe"
 )
 
-// dialect is a way in which a peer may misbehave, by malice or by mistake.
+// dialect describes how a peer misbehaves, on purpose or by mistake.
 type dialect struct {
 	name string
-	// speak answers a request that was read, or with deaf one that was not.
+	// speak answers a request. If deaf is true, the request is not read first.
 	speak func(*peer)
 	deaf  bool
-	// patient dialects end by themselves or by a bound in bytes; all others by a
-	// short deadline.
+	// patient dialects end by themselves or at a limit in bytes. The others need a short deadline.
 	patient bool
 	tls     bool
 	want    []probe.Outcome
@@ -35,7 +34,7 @@ type peer struct {
 	wrote *atomic.Int64
 }
 
-// put writes and reports whether the other side still takes it.
+// put writes and reports whether the other side still reads.
 func (p *peer) put(b []byte) bool {
 	n, err := p.Conn.Write(b)
 	p.wrote.Add(int64(n))
@@ -44,14 +43,14 @@ func (p *peer) put(b []byte) bool {
 
 func (p *peer) say(text ...string) bool { return p.put([]byte(strings.Join(text, ""))) }
 
-// forever repeats a text, in large writes, until the other side is gone.
+// forever repeats a text, in large writes, until the other side has disconnected.
 func (p *peer) forever(text string) {
 	block := bytes.Repeat([]byte(text), 1+(32<<10)/len(text))
 	for p.put(block) {
 	}
 }
 
-// spell writes a text in one segment for each byte.
+// spell writes each byte of a text in its own segment.
 func (p *peer) spell(text string) {
 	for i := range len(text) {
 		if !p.say(text[i : i+1]) {
@@ -67,22 +66,22 @@ func (p *peer) trickle(text string) {
 			if !p.say(text[i : i+1]) {
 				return
 			}
-			time.Sleep(time.Millisecond) // the dialect itself
+			time.Sleep(time.Millisecond) // part of the dialect
 		}
 	}
 }
 
-// hold waits for the other side to go.
+// hold waits until the other side disconnects.
 func (p *peer) hold() { _, _ = io.Copy(io.Discard, p.Conn) }
 
-// reset ends the connection without a farewell.
+// reset ends the connection with RST.
 func (p *peer) reset() {
 	if tcp, ok := p.Conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
 }
 
-// says, saysAndHolds and repeats make the usual speakers.
+// says, saysAndHolds and repeats return common speak functions.
 func says(text ...string) func(*peer) { return func(p *peer) { p.say(text...) } }
 
 func saysAndHolds(text ...string) func(*peer) {
@@ -101,7 +100,7 @@ func trickles(head, text string) func(*peer) {
 	return func(p *peer) { p.say(head); p.trickle(text) }
 }
 
-// bomb is a gzip stream of so many bytes of text.
+// bomb returns a gzip stream that decompresses to size bytes of text.
 func bomb(text string, size int) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	// hostileTokens are asked of a hostile peer.
+	// hostileTokens is the token limit of requests to a hostile peer.
 	hostileTokens = 128
-	// mostWire is what it may send for them: 64 KiB, 4 KiB a token, and twice the
-	// request, which is below 1 KiB.
+	// mostWire is the limit of received bytes: 64 KiB, 4 KiB per token, and twice the request,
+	// which has less than 1 KiB.
 	mostWire = 64<<10 + hostileTokens*4<<10 + 2<<10
-	// mostTaken is what it gets rid of: the system's buffers of both ends beside.
+	// mostTaken is the limit of bytes that a peer can send, including the buffers of both kernels.
 	mostTaken = mostWire + 16<<20
-	// mostAllocated is what a turn may allocate in all, whatever it is told; the
-	// peer, in this process too, is within it.
+	// mostAllocated is the limit of allocations in a turn, including those of the peer in this
+	// process.
 	mostAllocated = 8 << 20
-	// mostTime is far above the timeouts of a turn, for a busy machine.
+	// mostTime is far above the timeouts of a turn, because the machine may be busy.
 	mostTime = 15 * time.Second
 )
 
-// TestHostileUpstreams holds, for every dialect and over real TCP, that a turn
-// ends with one outcome, the expected one, in memory, bytes and time that do not
-// depend on the peer, and leaves no goroutine behind.
+// TestHostileUpstreams checks, for every dialect and over real TCP, that a turn ends with the
+// expected outcome. Its memory, bytes and time must not depend on the peer, and it must leave no
+// goroutine behind.
 func TestHostileUpstreams(t *testing.T) {
 	log.SetOutput(io.Discard)
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
@@ -50,7 +50,7 @@ func TestHostileUpstreams(t *testing.T) {
 	}
 }
 
-// endure takes one turn with a peer of the dialect.
+// endure runs one turn with a peer of the dialect.
 func (d dialect) endure(t *testing.T) {
 	ignore := goleak.IgnoreCurrent()
 	var wrote atomic.Int64
@@ -69,7 +69,7 @@ func (d dialect) endure(t *testing.T) {
 	if used > mostAllocated {
 		t.Errorf("%d bytes were allocated, want at most %d", used, mostAllocated)
 	}
-	// What exceeds the bound is one buffer, or what one reading of gzip gives.
+	// One buffer, or one read from gzip, may exceed the limit.
 	if read, _ := o.Peaks.Wire.Level(); read > mostWire+64<<10 || wrote.Load() > mostTaken {
 		t.Errorf("%v bytes were read of %d written, want at most %d of %d", read, wrote.Load(), mostWire, mostTaken)
 	}
@@ -79,7 +79,7 @@ func (d dialect) endure(t *testing.T) {
 	goleak.VerifyNone(t, ignore)
 }
 
-// options are those of a turn that ends soon, unless the peer is patient.
+// options returns options for a turn that ends soon, unless the peer is patient.
 func (d dialect) options(addr string) probe.Options {
 	o := options(addr)
 	o.Workload.MaxOutputTokens, o.Peaks = hostileTokens, &probe.Peaks{}
@@ -95,7 +95,7 @@ func (d dialect) options(addr string) probe.Options {
 	return o
 }
 
-// allocated is how much this process has allocated so far.
+// allocated returns the bytes that this process has allocated so far.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

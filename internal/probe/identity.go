@@ -9,47 +9,49 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// dated is the date that servers put behind the name of a model that they serve.
-var dated = regexp.MustCompile(`[-@](\d{4}-\d\d-\d\d|\d{8}|\d{4})$`)
+// releaseDate matches the date that servers append to the name of a model.
+var releaseDate = regexp.MustCompile(`[-@](\d{4}-\d\d-\d\d|\d{8}|\d{4})$`)
 
-// sameModel reports whether an answer that names a model is by the one that was
-// asked, or by one that may stand for it. Servers name a model by its file or by
-// its release; one that names none is believed. At Azure a deployment is asked,
-// whose name says nothing of its model unless aliases do.
-func sameModel(t *target.Target, asked, answered string) bool {
+// isServedModel reports whether the model that an answer names may be the requested one. Servers
+// name a model by its file or its release, or not at all. A request to Azure names a deployment,
+// which says nothing about the model unless ServedAs does.
+func isServedModel(t *target.Target, requested, answered string) bool {
 	name := modelName(answered)
-	return asked == "" || name == "" || t.API == target.Azure && len(t.ServedAs) == 0 || stands(name, modelName(asked)) ||
-		slices.ContainsFunc(t.ServedAs, func(a string) bool { return stands(name, modelName(a)) })
+	if requested == "" || name == "" || t.API == target.Azure && len(t.ServedAs) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(append([]string{requested}, t.ServedAs...), func(allowed string) bool {
+		return isSameRelease(name, modelName(allowed))
+	})
 }
 
-// stands reports whether a name is another or a release of it, or that a release of
-// it: of two releases neither is the other.
-func stands(name, asked string) bool {
-	return name == asked || dated.ReplaceAllString(name, "") == asked || name == dated.ReplaceAllString(asked, "")
+// isSameRelease reports whether two names are equal, or one is the other with a release date.
+func isSameRelease(a, b string) bool {
+	return a == b || releaseDate.ReplaceAllString(a, "") == b || a == releaseDate.ReplaceAllString(b, "")
 }
 
 func modelName(name string) string {
 	name = strings.ToLower(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
-	for _, end := range []string{".gguf", ":latest", "-latest"} {
-		name = strings.TrimSuffix(name, end)
+	for _, suffix := range []string{".gguf", ":latest", "-latest"} {
+		name = strings.TrimSuffix(name, suffix)
 	}
 	return strings.Trim(name, "/.")
 }
 
-// worker is who gave an answer, as it says; "" for what is no front door. Headers
-// come with refusals, too.
-func (a *attempt) worker(how *target.Worker) string {
-	if how == nil {
+// worker returns the name of the worker behind a front door that gave the answer; "" if the
+// answer names none. Refusals also have the headers.
+func (a *attempt) worker(w *target.Worker) string {
+	if w == nil {
 		return ""
 	}
-	if how.Fingerprint {
+	if w.Fingerprint {
 		return a.scrub.hide(a.seen.fingerprint)
 	}
-	names := target.WorkerHeaders()
-	if how.Header != "" {
-		names = []string{how.Header}
+	headers := target.WorkerHeaders()
+	if w.Header != "" {
+		headers = []string{w.Header}
 	}
-	for _, name := range names {
+	for _, name := range headers {
 		if v := a.headers.Get(name); v != "" {
 			return a.scrub.hide(v)
 		}

@@ -6,9 +6,9 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// TestSameModel: a release of a model is that model; another version or another
-// release is not.
-func TestSameModel(t *testing.T) {
+// TestIsServedModel checks that a release of a model counts as that model, but another version or
+// another release does not.
+func TestIsServedModel(t *testing.T) {
 	for _, tc := range []struct {
 		api             target.API
 		asked, answered string
@@ -30,7 +30,7 @@ func TestSameModel(t *testing.T) {
 		{api: target.Azure, asked: "prod-chat", answered: "gpt-4o-2024-08-06", served: []string{"gpt-4o"}, want: true},
 		{api: target.Azure, asked: "prod-chat", answered: "gpt-35-turbo", served: []string{"gpt-4o"}},
 	} {
-		if got := sameModel(&target.Target{API: tc.api, ServedAs: tc.served}, tc.asked, tc.answered); got != tc.want {
+		if got := isServedModel(&target.Target{API: tc.api, ServedAs: tc.served}, tc.asked, tc.answered); got != tc.want {
 			t.Errorf("asked %q, answered by %q: %v", tc.asked, tc.answered, got)
 		}
 	}

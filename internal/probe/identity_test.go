@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestTracedConversationIsOneTrace holds that requests are marked as sampled if
-// and only if their spans are exported, with the ids of those spans.
+// TestTracedConversationIsOneTrace checks that requests are marked as sampled if and only if their
+// spans are exported, with the IDs of those spans.
 func TestTracedConversationIsOneTrace(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
 	o, marked := options(s.addr), true
@@ -37,7 +37,7 @@ func TestTracedConversationIsOneTrace(t *testing.T) {
 	}
 }
 
-// TestCacheSalt holds who may find whose prompts.
+// TestCacheSalt checks which requests share a prefix cache.
 func TestCacheSalt(t *testing.T) {
 	tests := map[target.Salt]struct{ sent, ofJob bool }{
 		"": {}, target.SaltNone: {}, target.SaltJob: {true, true}, target.SaltConversation: {true, false},

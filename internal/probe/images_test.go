@@ -13,8 +13,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestImages holds that each API gets images in its own form, in every turn of
-// which they are history.
+// TestImages checks the format of images in each API, also in later turns whose history contains
+// them.
 func TestImages(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.JPG")
 	if err := os.WriteFile(file, []byte("image"), 0o600); err != nil {
@@ -50,7 +50,7 @@ func TestImages(t *testing.T) {
 			if sum.Outcome != probe.Success || sum.Turns != 2 {
 				t.Fatalf("%s after %d turns", sum.Outcome, sum.Turns)
 			}
-			web.Close() // and wait for its handlers
+			web.Close() // waits for its handlers
 			for n, body := range server.bodies {
 				if strings.Count(string(body), want) != 1 {
 					t.Errorf("turn %d sent %s, want %s in it once", n+1, body, want)

@@ -19,15 +19,15 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// neighbourEnv makes the test binary a server of the dialect that it names.
+// neighbourEnv names the dialect that the test binary serves instead of running tests.
 const neighbourEnv = "PROBE_TEST_NEIGHBOUR"
 
-// neighbours are targets of one process: one that answers after 20 ms, and those
-// that send as fast as they can what costs most.
+// neighbours returns the targets of one process: one that answers after 20 ms, and some that send
+// the most expensive data as fast as they can.
 func neighbours() []dialect {
 	return []dialect{
 		{name: "good", speak: func(p *peer) {
-			time.Sleep(20 * time.Millisecond) // the first token's time
+			time.Sleep(20 * time.Millisecond) // the time of the first token
 			p.say(closeHead + answer)
 		}},
 		{name: "comments", speak: repeats(closeHead, ": ping\n\n")},
@@ -42,13 +42,13 @@ func neighbours() []dialect {
 	}
 }
 
-// stamped are neighbours that send a chunk as vLLM sends one per token so often;
-// its content is the time, in 19 digits, right before it is written.
+// stamped returns neighbours that send one chunk per token, as vLLM does. The content is the time
+// of writing in 19 digits.
 func stamped() []dialect {
 	at := func(name string, every time.Duration) dialect {
 		return dialect{name: name, speak: func(p *peer) {
 			for p.say(sseHead); p.say(chunk(fmt.Sprintf(stampedEvent, time.Now().UnixNano()))); {
-				time.Sleep(every) // the pace of the tokens
+				time.Sleep(every) // the time per token
 			}
 		}}
 	}
@@ -57,7 +57,7 @@ func stamped() []dialect {
 
 const stampedEvent = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"meta-llama/Llama-3.1-8B-Instruct","choices":[{"index":0,"delta":{"content":"%019d"},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
 
-// asNeighbour serves until its input ends, if the environment asks for it.
+// asNeighbour serves until its input ends, if neighbourEnv is set.
 func asNeighbour() {
 	flag := os.Getenv(neighbourEnv)
 	all := append(neighbours(), stamped()...)
@@ -72,7 +72,7 @@ func asNeighbour() {
 	os.Exit(0)
 }
 
-// neighbour starts a server in a process of its own, whose CPU is not ours.
+// neighbour starts a server in its own process, so that its CPU time is not counted.
 func neighbour(b *testing.B, name string) (addr string) {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -99,7 +99,7 @@ func neighbour(b *testing.B, name string) (addr string) {
 	return strings.TrimSpace(line)
 }
 
-// chat takes one turn.
+// chat runs one turn.
 func chat(ctx context.Context, b *testing.B, p *probe.Prober) probe.Result {
 	sink := &recorder{}
 	c := workload.Conversation{Turns: 1, Opening: []workload.Message{{Role: "user", Content: "Hello there."}}}
@@ -122,9 +122,9 @@ func proberOf(b *testing.B, addr string, pacer *wire.Pacer) *probe.Prober {
 	return p
 }
 
-// BenchmarkIsolation shows what a hostile target of eight conversations does to
-// the TTFT of a good one in the same process, with and without pacing. Run it on
-// one core, which -cpu 1 or GOMAXPROCS=1 makes of a machine with more.
+// BenchmarkIsolation measures how a hostile target with eight conversations changes the TTFT of a
+// good target in the same process, with and without pacing. Run it on one core: -cpu 1 or
+// GOMAXPROCS=1.
 func BenchmarkIsolation(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { isolate(b, "", nil) })
 	for _, d := range neighbours()[1:] {
@@ -148,7 +148,7 @@ func isolate(b *testing.B, hostile string, pacer *wire.Pacer) {
 				}
 			})
 		}
-		time.Sleep(2 * time.Second) // it spends its burst
+		time.Sleep(2 * time.Second) // until the burst of the pacer is used
 	}
 	var ttft []time.Duration
 	for b.Loop() {

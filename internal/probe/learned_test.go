@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestLimitIsLearnedOnce holds that the probers of a target learn its name for the
-// limit from one refusal, say so once, and measure only the request that was taken.
+// TestLimitIsLearnedOnce checks that the probers of a target learn the name of the limit from one
+// rejection, report it once, and measure only the accepted request.
 func TestLimitIsLearnedOnce(t *testing.T) {
 	s := &strictServer{events: said("stop", contentDelta), refuse: func(a asked) string {
 		if a.MaxTokens > 0 {
@@ -33,7 +33,7 @@ func TestLimitIsLearnedOnce(t *testing.T) {
 		p.Converse(t.Context(), probe.Plan{Conversation: c, Scheduled: time.Now(), Model: "m"}, sink)
 		p.Close()
 	}
-	web.Close() // and wait for its handlers
+	web.Close() // waits for its handlers
 	if len(s.asked) != 3 || sink.learned != 1 || len(sink.results) != 2 || sink.started != 2 {
 		t.Fatalf("%d requests, %d times learned, %d turns of %d", len(s.asked), sink.learned, len(sink.results), sink.started)
 	}
@@ -44,7 +44,7 @@ func TestLimitIsLearnedOnce(t *testing.T) {
 	}
 }
 
-// learner is a recorder that counts what was learned.
+// learner is a recorder that counts LimitLearned events.
 type learner struct {
 	recorder
 	learned int

@@ -15,8 +15,8 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// TestAUserLeaves closes the connection in mid-turn, whatever it waits for, and the
-// server sees it close.
+// TestAUserLeaves checks that the connection is closed in every phase of a turn, and that the
+// server notices.
 func TestAUserLeaves(t *testing.T) {
 	for name, begin := range map[string]func(w http.ResponseWriter){
 		"before the headers": func(http.ResponseWriter) {},
@@ -66,8 +66,8 @@ func TestAUserLeaves(t *testing.T) {
 	}
 }
 
-// TestLimitsOfTurns: each turn asks for as many tokens as its conversation says, and
-// one that says nothing for those of the workload.
+// TestLimitsOfTurns checks that a turn uses the token limit of the conversation, or else that of
+// the workload.
 func TestLimitsOfTurns(t *testing.T) {
 	asked := make(chan int, 8)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

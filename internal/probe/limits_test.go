@@ -20,13 +20,13 @@ import (
 	"synthetic/internal/probe/wire"
 )
 
-// token is an event with a text of so many bytes in a field.
+// token returns an event with n bytes of text in a field.
 func token(field string, n int) string {
 	return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{%q:%q}}]}`+"\n\n", field, strings.Repeat("x", n))
 }
 
-// TestAnswerBounds holds each bound of an answer for which 100 tokens were asked,
-// at the bound and one beyond it.
+// TestAnswerBounds checks each limit of an answer to a request for 100 tokens, at the limit and one
+// above.
 func TestAnswerBounds(t *testing.T) {
 	const asked = 100
 	const events, text = 64 + 4*asked, 1<<10 + 64*asked
@@ -35,11 +35,11 @@ func TestAnswerBounds(t *testing.T) {
 		err    string // "" for success
 	}{
 		"events, at the bound":       {strings.Repeat(hello, events), ""},
-		"events, beyond it":          {strings.Repeat(hello, events+1), "the server ignores max_tokens: more than 464 events with tokens where 100 tokens were asked for"},
+		"events, beyond it":          {strings.Repeat(hello, events+1), "the server ignores max_tokens: the answer has more than 464 events with tokens, but 100 tokens were requested"},
 		"text, at the bound":         {token("content", text), ""},
-		"text, beyond it":            {token("content", text+1), "the server ignores max_tokens: an answer longer than 7424 bytes where 100 tokens were asked for"},
+		"text, beyond it":            {token("content", text+1), "the server ignores max_tokens: the answer has more than 7424 bytes, but 100 tokens were requested"},
 		"reasoning, at the bound":    {token("reasoning_content", text-5) + hello, ""},
-		"reasoning, beyond it":       {token("reasoning_content", text-4) + hello, "longer than 7424 bytes"},
+		"reasoning, beyond it":       {token("reasoning_content", text-4) + hello, "more than 7424 bytes"},
 		"comments, within the bytes": {strings.Repeat(": ping\n", 10_000) + hello, ""},
 		"comments, beyond them":      {strings.Repeat(": ping\n", 100_000) + hello, "the server sent more than "},
 		"one event, within":          {token("other", 150_000) + hello, ""},
@@ -64,7 +64,7 @@ func TestAnswerBounds(t *testing.T) {
 	}
 }
 
-// TestPeaks holds that the turn which came nearest to its bounds is remembered.
+// TestPeaks checks that the turn closest to its limits is recorded.
 func TestPeaks(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, closeHead + hello + world + finish + done}}})
 	o := options(s.addr)
@@ -87,8 +87,8 @@ func TestPeaks(t *testing.T) {
 	}
 }
 
-// TestLongHistoryEndsTheConversation: what the answers add is bounded, and the
-// conversation ends before it goes beyond it, without a failure.
+// TestLongHistoryEndsTheConversation checks that a conversation ends without a failure before its
+// history exceeds the limit.
 func TestLongHistoryEndsTheConversation(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, closeHead + token("content", 200<<10) + finish + done}}})
 	o := options(s.addr)
@@ -109,8 +109,8 @@ func TestLongHistoryEndsTheConversation(t *testing.T) {
 	}
 }
 
-// TestNoMemoryIsNotTheTarget: a conversation whose history outgrows the budget is
-// not sent on.
+// TestNoMemoryIsNotTheTarget checks that a turn is not sent if the history needs more than the
+// budget, and that the target is not blamed.
 func TestNoMemoryIsNotTheTarget(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, closeHead + token("content", 5000) + finish + done}}})
 	o := options(s.addr)
@@ -122,8 +122,8 @@ func TestNoMemoryIsNotTheTarget(t *testing.T) {
 	defer p.Close()
 	plan := plan(3)
 	first := probe.Cost(o.Workload, plan.Conversation.Opening)
-	budget := bound.NewBudget(first + 3*6000) // for one answer and a question
-	plan.Room, _ = budget.Claim(first)
+	budget := bound.NewBudget(first + 3*6000) // enough for one answer and one question
+	plan.Memory, _ = budget.Claim(first)
 	sink := &recorder{}
 	sum := p.Converse(t.Context(), plan, sink)
 	last := sink.results[len(sink.results)-1]
@@ -133,14 +133,13 @@ func TestNoMemoryIsNotTheTarget(t *testing.T) {
 	if sum.Outcome.Failed() {
 		t.Errorf("the conversation failed: %s", sum.Outcome)
 	}
-	plan.Room.Release()
+	plan.Memory.Release()
 	if used, _ := budget.Level(); used != 0 {
 		t.Errorf("%v bytes are reserved at the end", used)
 	}
 }
 
-// TestUserReplyIsCut: what the user endpoint says goes to the target only as far
-// as it was asked for.
+// TestUserReplyIsCut checks that a reply of the user endpoint is cut to the requested length.
 func TestUserReplyIsCut(t *testing.T) {
 	for name, tc := range map[string]struct {
 		said string
@@ -149,7 +148,7 @@ func TestUserReplyIsCut(t *testing.T) {
 		"too long":       {strings.Repeat("ä", 3000), strings.Repeat("ä", 512)},
 		"a cut amid one": {"x" + strings.Repeat("ä", 3000), "x" + strings.Repeat("ä", 511)},
 		"at the bound":   {strings.Repeat("x", 1024), strings.Repeat("x", 1024)},
-		"without end":    {strings.Repeat("x", 4<<20), "question 2"}, // the planned one
+		"without end":    {strings.Repeat("x", 4<<20), "question 2"}, // the planned message
 	} {
 		t.Run(name, func(t *testing.T) {
 			user := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -168,8 +167,8 @@ func TestUserReplyIsCut(t *testing.T) {
 	}
 }
 
-// TestPacedDiscovery: what is not timed, such as the list of models, is paid for
-// like all the rest. In virtual time nothing but the pacer takes any.
+// TestPacedDiscovery checks that the list of models is paced too. In virtual time, only the pacer
+// takes time.
 func TestPacedDiscovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var server sync.WaitGroup
@@ -190,7 +189,7 @@ func TestPacedDiscovery(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		for range 5 { // each costs 40 ms at least, and 100 are there
+		for range 5 { // each costs at least 40 ms, and 100 ms are available
 			if _, err := p.Model(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 	"synthetic/internal/probe/stream"
 )
 
-// measurement gathers what the events of one stream say of a turn.
+// measurement collects the events of one stream.
 type measurement struct {
 	sent time.Time
 
@@ -20,29 +20,27 @@ type measurement struct {
 	refusal   []byte
 	calls     calls
 	size      int // bytes of content, reasoning, refusal and tool calls
-	// reasoningField is what the server calls its reasoning.
-	reasoningField string
-	model          string // that answers, as the server says
-	// fingerprint and worker are who answers, as it says.
-	fingerprint, worker string
-	// otherChoices says that the stream carried more than one.
+
+	// reasoningField is the server's name of the reasoning. model, fingerprint and worker are
+	// the server's names of what answers.
+	reasoningField, model, fingerprint, worker string
+	// otherChoices is true if the stream contains several choices.
 	otherChoices bool
 
 	firstEvent, firstToken, firstAnswer, lastToken time.Time
 
 	usage stream.Usage
-	// firstTokens is how many tokens the first token-bearing event carried:
-	// its running usage says so where there is one; otherwise 1, since a
-	// prefill yields exactly one token.
+	// firstTokens is the number of tokens in the first token-bearing event, from its usage. The
+	// default is 1, because a prefill yields one token.
 	firstTokens int
 
-	finish     string
-	done       bool
-	readLagMax time.Duration
-	kernel     bool
+	finishReason string
+	done         bool
+	readLagMax   time.Duration
+	kernel       bool
 }
 
-// add takes in one event. It must be called in the order of arrival.
+// add adds the next event, in order of arrival.
 func (m *measurement) add(e *stream.Event) {
 	if m.firstEvent.IsZero() {
 		m.firstEvent = e.At
@@ -50,12 +48,7 @@ func (m *measurement) add(e *stream.Event) {
 	if e.HasUsage {
 		m.usage = e.Usage
 	}
-	if e.FinishReason != "" {
-		m.finish = e.FinishReason
-	}
-	if e.Model != "" {
-		m.model = e.Model
-	}
+	m.finishReason, m.model = cmp.Or(e.FinishReason, m.finishReason), cmp.Or(e.Model, m.model)
 	m.fingerprint, m.worker = cmp.Or(e.Fingerprint, m.fingerprint), cmp.Or(e.Worker, m.worker)
 	m.otherChoices = m.otherChoices || e.OtherChoice
 	switch e.Kind {
@@ -84,7 +77,7 @@ func (m *measurement) addToken(e *stream.Event) {
 	m.lastToken = e.At
 	m.size += len(e.Content)
 	if e.Reasoning != nil || e.Refusal != nil || e.ToolCalls != nil {
-		m.addSilent(e)
+		m.addOtherTexts(e)
 	}
 	if len(e.Content) > 0 {
 		if m.firstAnswer.IsZero() {
@@ -94,46 +87,42 @@ func (m *measurement) addToken(e *stream.Event) {
 	}
 }
 
-// addSilent takes in what a token carries beside content. One event may hold
-// all of it, behind a proxy that gathers them.
-func (m *measurement) addSilent(e *stream.Event) {
+// addOtherTexts adds everything but content. Behind a buffering proxy, one event may contain all
+// kinds of texts.
+func (m *measurement) addOtherTexts(e *stream.Event) {
 	before := m.calls.size
 	m.reasoning = append(m.reasoning, e.Reasoning...)
 	m.refusal = append(m.refusal, e.Refusal...)
-	if e.ReasoningField != "" {
-		m.reasoningField = e.ReasoningField
-	}
+	m.reasoningField = cmp.Or(e.ReasoningField, m.reasoningField)
 	for i := range e.ToolCalls {
 		m.calls.add(&e.ToolCalls[i])
 	}
 	m.size += len(e.Reasoning) + len(e.Refusal) + m.calls.size - before
 }
 
-// fill writes what was measured into the result.
 func (m *measurement) fill(r *Result) {
 	r.Phases.FirstEvent = m.since(m.firstEvent)
 	r.TTFT = m.since(m.firstToken)
 	r.AnswerTTFT = m.since(m.firstAnswer)
 	r.Events, r.Coalesced, r.Gaps = m.events, m.coalesced, m.gaps
 	r.ReadLagMax, r.Kernel = m.readLagMax, m.kernel
-	r.FinishReason, r.Answer = m.finish, string(m.answer)
+	r.FinishReason, r.Answer = m.finishReason, string(m.answer)
 	r.Reasoning, r.ReasoningField, r.Refusal = string(m.reasoning), m.reasoningField, string(m.refusal)
-	r.ToolCalls, r.OtherChoices = m.calls.whole(), m.otherChoices
-	r.NoAnswer = m.events > 0 && m.blank()
+	r.ToolCalls, r.OtherChoices = m.calls.complete(), m.otherChoices
+	r.NoAnswer = m.events > 0 && m.isBlank()
 	m.fillTokens(r)
 	r.TPOT = m.tpot(r.OutputTokens)
 }
 
-// blank reports whether the answer has no content: white space is none.
-func (m *measurement) blank() bool { return len(bytes.TrimSpace(m.answer)) == 0 }
+// isBlank reports whether the content is only white space.
+func (m *measurement) isBlank() bool { return len(bytes.TrimSpace(m.answer)) == 0 }
 
-// Finish reasons that say more than that the answer is whole.
+// Finish reasons that do not mean a complete answer.
 const finishLength, finishFilter = "length", "content_filter"
 
-// thoughtOnly reports whether an answer that ended of itself is reasoning and
-// nothing else. One that the limit of tokens ended may have had more to say.
-func (m *measurement) thoughtOnly() bool {
-	return m.finish != finishLength && len(m.reasoning) > 0 && m.blank() && len(m.refusal) == 0 && len(m.calls.all) == 0
+// onlyReasoning reports whether an answer ended by itself and contains only reasoning.
+func (m *measurement) onlyReasoning() bool {
+	return m.finishReason != finishLength && len(m.reasoning) > 0 && m.isBlank() && len(m.refusal) == 0 && len(m.calls.all) == 0
 }
 
 func (m *measurement) since(t time.Time) Opt[time.Duration] {
@@ -143,20 +132,15 @@ func (m *measurement) since(t time.Time) Opt[time.Duration] {
 	return Some(t.Sub(m.sent))
 }
 
-// maxTokens is more than any turn has. A larger count is nonsense, and would
-// spoil the totals and the budget for good.
-const maxTokens = 1e9
-
-// fillTokens takes what usage says. Some servers and proxies fill its fields
-// with 0, leave one out, or report more cached tokens than there are: what
-// cannot be true is unknown.
+// fillTokens sets the tokens from the usage. Some servers and proxies report 0, omit fields, or
+// report more cached tokens than prompt tokens. Such values are unknown.
 func (m *measurement) fillTokens(r *Result) {
-	r.PromptTokens = tokens(m.usage.PromptTokens)
-	r.OutputTokens = tokens(m.usage.OutputTokens)
-	if u := m.usage; u.CachedKnown && r.PromptTokens.OK && u.CachedTokens <= u.PromptTokens {
+	u := m.usage
+	r.PromptTokens, r.OutputTokens = tokens(u.PromptTokens), tokens(u.OutputTokens)
+	if u.CachedKnown && r.PromptTokens.OK && u.CachedTokens <= u.PromptTokens {
 		r.CachedTokens = Some(u.CachedTokens)
 	}
-	if u := m.usage; u.ReasoningKnown && r.OutputTokens.OK && u.ReasoningTokens <= u.OutputTokens {
+	if u.ReasoningKnown && r.OutputTokens.OK && u.ReasoningTokens <= u.OutputTokens {
 		r.ReasoningTokens = Some(u.ReasoningTokens)
 	}
 	if !r.OutputTokens.OK && m.events > 0 {
@@ -164,18 +148,19 @@ func (m *measurement) fillTokens(r *Result) {
 	}
 }
 
-// tokens is a count that a server gave, unknown if it cannot be one.
+// tokens returns a count that a server reported, or unknown if it is not positive or more than
+// any turn has. A nonsensical count would spoil the totals and the budget permanently.
 func tokens(n int) Opt[int] {
+	const maxTokens = 1e9
 	if n <= 0 || n > maxTokens {
 		return Opt[int]{}
 	}
 	return Some(n)
 }
 
-// tpot is (last token − first token) / (output tokens − tokens of the first
-// event): the mean time between tokens after the first event, prefill and
-// queue left out. It is undefined without a second token-bearing event, for
-// then no time passed that could be divided.
+// tpot returns the mean time between tokens after the first event, without queue and prefill:
+// (last token − first token) / (output tokens − tokens of the first event). It is unknown
+// without a second token-bearing event.
 func (m *measurement) tpot(output Opt[int]) Opt[time.Duration] {
 	n := output.V - m.firstTokens
 	if !output.OK || m.events < 2 || n < 1 {

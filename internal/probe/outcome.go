@@ -2,8 +2,7 @@ package probe
 
 import "slices"
 
-// Outcome is how a turn ended. Every turn that was started ends in exactly
-// one. The values are also the values of the "reason" label.
+// Outcome is how a turn ended. The values are those of the "reason" label.
 type Outcome string
 
 const (
@@ -20,29 +19,26 @@ const (
 	Truncated         Outcome = "truncated"
 	Malformed         Outcome = "malformed"
 	Empty             Outcome = "empty"
-	// ContentFilter: the provider's filter ended the answer, or refused to give
-	// one.
+	// ContentFilter: the provider's filter ended or prevented the answer.
 	ContentFilter   Outcome = "content_filter"
 	ContentMismatch Outcome = "content_mismatch"
-	// ToolCallInvalid: a call that no client could carry out, or none where one
-	// was demanded.
+	// ToolCallInvalid: a tool call is invalid, or a required one is missing.
 	ToolCallInvalid Outcome = "tool_call_invalid"
-	// SchemaMismatch: the text is not what the response format asks for.
+	// SchemaMismatch: the text is not valid by the response format.
 	SchemaMismatch Outcome = "schema_mismatch"
-	// NotSent: nothing of the request left this process, for want of something
-	// of our own: a key, a file descriptor, a local port, room.
+	// NotSent: nothing was sent, because the prober lacked a key, a file descriptor, a local
+	// port or memory.
 	NotSent Outcome = "not_sent"
-	// ProberLate: a bound passed, or the connection was lost, while the prober
-	// itself was provably not running.
+	// ProberLate: a deadline passed, or the connection was lost, while the prober was provably
+	// not running.
 	ProberLate Outcome = "prober_late"
-	// Canceled is our own shutdown, UserCanceled the simulated user's: the
-	// connection is closed in mid-turn, as that of a closed tab.
+	// Canceled: the prober's shutdown ended the turn. UserCanceled: the simulated user closed
+	// the connection during the turn, like a closed tab.
 	Canceled     Outcome = "canceled"
 	UserCanceled Outcome = "user_canceled"
 )
 
-// Outcomes lists every outcome: Success, the Failures, the OwnFaults, and those that
-// we ended.
+// Outcomes returns all outcomes: Success, Failures, OwnFaults, Canceled and UserCanceled.
 func Outcomes() []Outcome {
 	return []Outcome{
 		Success, ConnectError, TLSError, TimeoutFirstToken, Stall, TimeoutTotal,
@@ -51,34 +47,33 @@ func Outcomes() []Outcome {
 	}
 }
 
-// Failures lists the outcomes that count against the deployment.
+// Failures returns the outcomes that count against the deployment.
 func Failures() []Outcome {
 	return slices.DeleteFunc(Outcomes(), func(o Outcome) bool { return !o.Failed() })
 }
 
-// OwnFaults lists the outcomes that count against the prober.
+// OwnFaults returns the outcomes that count against the prober.
 func OwnFaults() []Outcome { return []Outcome{NotSent, ProberLate} }
 
 // Failed reports whether the outcome counts against the deployment.
 func (o Outcome) Failed() bool { return o != Success && !o.Own() }
 
-// WrongAnswer reports whether the deployment answered in good order, and not what
-// was asked for: such a turn has the latencies of any other.
+// WrongAnswer reports whether a complete answer was rejected for its content. Its latencies
+// count.
 func (o Outcome) WrongAnswer() bool {
 	return o == ContentMismatch || o == ContentFilter || o == ToolCallInvalid || o == SchemaMismatch
 }
 
-// Own reports whether the prober itself ended the turn, be it by its shutdown, in
-// the name of a user who did not wait, or by a fault. Such a turn says nothing of the deployment: it is no failure,
-// no SLO judges it, and it enters no baseline.
+// Own reports whether the prober itself ended the turn: by its shutdown, for a simulated user or
+// by a fault. Such a turn says nothing about the deployment. No SLO judges it, and no baseline
+// contains it.
 func (o Outcome) Own() bool { return o.Canceled() || o.OwnFault() }
 
-// Canceled reports whether we ended a turn, or a simulated user did.
+// Canceled reports whether the prober's shutdown or a simulated user ended the turn.
 func (o Outcome) Canceled() bool { return o == Canceled || o == UserCanceled }
 
 // OwnFault reports whether the outcome is one of OwnFaults.
 func (o Outcome) OwnFault() bool { return o == NotSent || o == ProberLate }
 
-// Busy reports whether the deployment was up and refused for load: "busy" is
-// not "down".
+// Busy reports whether the deployment is up, but refused the turn because of its load.
 func (o Outcome) Busy() bool { return o == HTTP429 }

@@ -10,15 +10,15 @@ import (
 	"synthetic/internal/probe"
 )
 
-// TestOutcomes plays every way a server was seen to answer and checks the
-// outcome, and what of the answer was understood.
+// TestOutcomes checks the outcome and the understood part of every kind of answer that a server was
+// seen to send.
 func TestOutcomes(t *testing.T) {
 	long := strings.Repeat("x", 100<<10)
 	type want struct {
 		outcome probe.Outcome
 		answer  string
 		events  int
-		err     string // substring
+		err     string // part of the error
 	}
 	for _, tc := range []struct {
 		name   string
@@ -73,11 +73,11 @@ func TestOutcomes(t *testing.T) {
 			want{probe.Success, "Hello", 1, ""}},
 
 		{"cut after a token", sseHead + chunk(role) + chunk(hello), false,
-			want{probe.Truncated, "Hello", 1, "in mid-stream"}},
+			want{probe.Truncated, "Hello", 1, "in the middle of the stream"}},
 		{"reset after a token", sseHead + chunk(role) + chunk(hello), true,
-			want{probe.Truncated, "Hello", 1, "in mid-stream"}},
+			want{probe.Truncated, "Hello", 1, "in the middle of the stream"}},
 		{"cut before the first token", sseHead + chunk(role), false,
-			want{probe.Truncated, "", 0, "in mid-stream"}},
+			want{probe.Truncated, "", 0, "in the middle of the stream"}},
 		{"clean end without a finish reason", sseHead + chunk(hello) + lastChunk, false,
 			want{probe.Truncated, "Hello", 1, "without a finish reason"}},
 		{"[DONE] without a finish reason", sseHead + chunk(hello, done) + lastChunk, false,
@@ -103,11 +103,11 @@ func TestOutcomes(t *testing.T) {
 		{"JSON answer instead of a stream", jsonResponse("200 OK", `{"choices":[{"message":{"content":"hi"}}]}`), false,
 			want{probe.Malformed, "", 0, "not an event stream"}},
 		{"data that is no JSON", sseHead + chunk(hello, "data: <html>\n\n") + lastChunk, false,
-			want{probe.Malformed, "Hello", 1, "bad data"}},
+			want{probe.Malformed, "Hello", 1, "invalid data"}},
 		{"an answer without end", closeHead + strings.Repeat(`data: {"choices":[{"delta":{"content":"`+long+`"}}]}`+"\n\n", 12), false,
-			want{probe.Malformed, strings.Repeat(long, 11), 11, "longer than 1048576 bytes"}},
+			want{probe.Malformed, strings.Repeat(long, 11), 11, "more than 1048576 bytes"}},
 		{"no HTTP at all", "220 smtp ready\r\n\r\n", false,
-			want{probe.Malformed, "", 0, "no HTTP"}},
+			want{probe.Malformed, "", 0, "is not HTTP"}},
 		{"empty answer", sseHead + chunk(role, finish, done) + lastChunk, false,
 			want{probe.Empty, "", 0, "no token"}},
 		{"empty body", sseHead + lastChunk, false,
@@ -156,7 +156,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestTimeouts lets each bound pass, over real TCP.
+// TestTimeouts checks each timeout over real TCP.
 func TestTimeouts(t *testing.T) {
 	const short, long = 60 * time.Millisecond, 20 * time.Second
 	ping := step{20 * time.Millisecond, chunk(": ping\n\n")}

@@ -20,8 +20,8 @@ import (
 	"synthetic/internal/probe/wire"
 )
 
-// TestNothingIsSentForWantOfOurOwn lets the prober lack what only it can lack:
-// the target, which is not asked, is not blamed.
+// TestNothingIsSentForWantOfOurOwn checks failures that only the prober can cause. They must not
+// count against the target.
 func TestNothingIsSentForWantOfOurOwn(t *testing.T) {
 	failing := func(err error) func(*probe.Options) {
 		return func(o *probe.Options) {
@@ -79,8 +79,8 @@ func TestNothingIsSentForWantOfOurOwn(t *testing.T) {
 	}
 }
 
-// TestTargetsFaultsAreNoOwnFaults holds the other side: what the peer or the
-// network did counts against the deployment.
+// TestTargetsFaultsAreNoOwnFaults checks that failures of the peer and the network count against
+// the deployment.
 func TestTargetsFaultsAreNoOwnFaults(t *testing.T) {
 	for _, err := range []error{
 		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ETIMEDOUT,
@@ -92,8 +92,8 @@ func TestTargetsFaultsAreNoOwnFaults(t *testing.T) {
 	}
 }
 
-// TestOutcomesAreSorted holds the kinds of outcomes against each other: each is
-// of one, and none of the prober's own counts as failed.
+// TestOutcomesAreSorted checks that each outcome has one kind, and that no fault of the prober
+// counts as a failure.
 func TestOutcomesAreSorted(t *testing.T) {
 	sorted := slices.Concat([]probe.Outcome{probe.Success}, probe.Failures(), probe.OwnFaults(), []probe.Outcome{probe.Canceled, probe.UserCanceled})
 	if !slices.Equal(sorted, probe.Outcomes()) {

@@ -20,13 +20,12 @@ import (
 	"synthetic/internal/probe/wire"
 )
 
-// readStream reads a stream to its end, and tells of each token what it says and
-// when it arrived.
+// readStream reads a stream to its end and passes each token's content and arrival time to told.
 type readStream func(ctx context.Context, url string, told func(content []byte, at time.Time)) error
 
-// BenchmarkPath measures the measuring path on events that say when they were
-// sent: what one costs in this process, how late its time is, and what a stream
-// holds in memory. Beside it stands the least that the standard library can do.
+// BenchmarkPath measures the reading of events that contain their sending time: the CPU time per
+// event, the delay of its timestamp, and the memory of a stream. The same is measured for a minimal
+// reader made from the standard library.
 func BenchmarkPath(b *testing.B) {
 	for _, load := range []struct {
 		streams int
@@ -38,7 +37,7 @@ func BenchmarkPath(b *testing.B) {
 	}
 }
 
-// follow reads streams until b.N events came after the first of each.
+// follow reads streams until b.N events have come after the first one of each.
 func follow(b *testing.B, url string, streams int, read readStream) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -57,7 +56,7 @@ func follow(b *testing.B, url string, streams int, read readStream) {
 				if !counting.Load() {
 					return
 				}
-				sent, _ := strconv.ParseInt(string(content), 10, 64) // a bad one is late by decades
+				sent, _ := strconv.ParseInt(string(content), 10, 64) // an invalid number is decades late
 				late[i] = append(late[i], float64(at.UnixNano()-sent)/1e3)
 				if noted.Add(1) == int64(b.N) {
 					cancel()
@@ -80,7 +79,7 @@ func follow(b *testing.B, url string, streams int, read readStream) {
 	all.Wait()
 	times := slices.Concat(late...)
 	if len(times) == 0 {
-		return // a stream ended before any event was counted
+		return // a stream ended before an event was counted
 	}
 	slices.Sort(times)
 	b.ReportMetric(float64(took.Nanoseconds())/1e3/float64(len(times)), "cpu-µs/event")
@@ -89,7 +88,7 @@ func follow(b *testing.B, url string, streams int, read readStream) {
 	b.ReportMetric(held/1000/float64(streams), "kB/stream")
 }
 
-// inUse is what heap and stacks hold, garbage excluded.
+// inUse returns the bytes of heap and stacks in use.
 func inUse() float64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -105,7 +104,7 @@ func post(ctx context.Context, by http.RoundTripper, url string) (*http.Response
 	return by.RoundTrip(r)
 }
 
-// leastRead reads, takes the time, and looks for the bytes that are wanted.
+// leastRead is the minimal reader: it reads, takes the time and searches for the content.
 func leastRead() readStream {
 	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	return func(ctx context.Context, url string, told func([]byte, time.Time)) error {
@@ -127,8 +126,8 @@ func leastRead() readStream {
 	}
 }
 
-// events calls f with the content of each event in buf[:n], and moves what is left
-// over to the front.
+// events calls f with the content of each event in buf[:n], and moves the incomplete rest to the
+// front.
 func events(buf []byte, n int, f func(content []byte)) int {
 	rest := buf[:n]
 	for {
@@ -144,7 +143,7 @@ func events(buf []byte, n int, f func(content []byte)) int {
 	}
 }
 
-// pathRead is the way that every answer takes in the product.
+// pathRead reads a stream as the prober does.
 func pathRead() readStream {
 	client := wire.New(wire.Options{})
 	return func(ctx context.Context, url string, told func([]byte, time.Time)) error {

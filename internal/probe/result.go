@@ -1,5 +1,5 @@
-// Package probe holds one conversation with a deployment, turn by turn, and
-// reports each turn as a Result. It knows nothing of metrics.
+// Package probe runs conversations with a deployment and reports each turn as a Result. It knows
+// nothing about metrics.
 package probe
 
 import (
@@ -9,21 +9,21 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TurnKind separates the two populations that are never mixed.
+// TurnKind separates two populations of turns that are never mixed.
 type TurnKind string
 
 const (
-	// First is a conversation's opening turn: a long prompt, cached at most
-	// through other conversations.
+	// First is the first turn of a conversation: a long prompt that is cached only through
+	// other conversations.
 	First TurnKind = "first"
-	// Followup is every later turn: its history should be in the prefix cache.
+	// Followup is every later turn: the prefix cache should contain its history.
 	Followup TurnKind = "followup"
 )
 
-// TurnKinds lists both kinds.
+// TurnKinds returns both kinds.
 func TurnKinds() []TurnKind { return []TurnKind{First, Followup} }
 
-// Index is the kind's place in TurnKinds.
+// Index is the index of the kind in TurnKinds.
 func (k TurnKind) Index() int {
 	if k == Followup {
 		return 1
@@ -31,138 +31,131 @@ func (k TurnKind) Index() int {
 	return 0
 }
 
-// Opt is a value that may be undefined or unknown, which is never the same as
-// zero.
+// Opt is a value that may be unknown or undefined, which differs from zero.
 type Opt[T any] struct {
 	V  T
 	OK bool
 }
 
-// Some returns a defined value.
+// Some returns a known value.
 func Some[T any](v T) Opt[T] { return Opt[T]{V: v, OK: true} }
 
-// Result is one finished turn: the only value that flows to metrics, pages and
-// reports. All times are readings of one monotonic clock.
+// Result is one finished turn. All times come from one monotonic clock.
 type Result struct {
 	Target, Workload, Model string
-	// Conversation identifies the conversation within this process.
+	// Conversation is the ID of the conversation in this process.
 	Conversation string
 	// Turn counts from 1.
 	Turn int
 	Kind TurnKind
-	// TraceID is the 32 hex digits of the traceparent header that was sent. SpanID
-	// is the turn's span and ParentSpanID that of its conversation, 16 hex digits
-	// each; "" where no span is exported.
+	// TraceID has the 32 hex digits of the traceparent header. SpanID is the span of the turn,
+	// ParentSpanID that of its conversation; both have 16 hex digits, or are "" if no span is
+	// exported.
 	TraceID, SpanID, ParentSpanID string
 
-	// Scheduled is when the arrival process (or the think time) wanted the
-	// turn; Sent is when it was handed to the transport; End is the arrival of
-	// the stream's last byte, or the moment the turn was given up.
+	// Scheduled is when the turn was due, by the arrival process or the think time. Sent is when
+	// the transport got it. End is when the last byte of the stream arrived, or when the prober
+	// gave up.
 	Scheduled, Sent, End time.Time
 
 	Outcome Outcome
-	// Worker is who answered behind a front door, as the answer says; "" where it
-	// does not, or the target is none.
+	// Worker names the worker behind a front door; "" if the answer names none or the target is
+	// not a front door.
 	Worker string
-	// Status is the HTTP status, 0 when none arrived.
+	// Status is the HTTP status; 0 if none arrived.
 	Status int
-	// Err says in words what went wrong, free of secrets; "" on success.
+	// Err describes the failure, without secrets; "" on success.
 	Err string
 
 	Phases Phases
-	// TTFT is sent → first token-bearing event; AnswerTTFT → first non-empty
-	// content. Undefined when no such event came.
+	// TTFT is the time from Sent to the first token-bearing event, AnswerTTFT to the first
+	// content; unknown if there was none.
 	TTFT, AnswerTTFT Opt[time.Duration]
-	// TPOT is (last token − first token) / (output tokens − tokens of the
-	// first event); undefined for fewer than two tokens, and where Buffered.
+	// TPOT is (last token − first token) / (output tokens − tokens of the first event). It is
+	// unknown for fewer than two tokens and for Buffered turns.
 	TPOT Opt[time.Duration]
-	// Gaps are the inter-token latencies: times between consecutive
-	// token-bearing events; none where Buffered.
+	// Gaps are the times between consecutive token-bearing events, the inter-token latencies.
+	// Buffered turns have none.
 	Gaps []time.Duration
-	// Coalesced of the Events came in one read with an earlier one and share
-	// its time: their gaps are 0 by arrival, not by the server's pace.
+	// Coalesced is how many of the Events arrived in one read with an earlier one and share its
+	// time. Their gaps of 0 do not describe the server.
 	Coalesced int
 
-	// PromptTokens, CachedTokens, OutputTokens and ReasoningTokens, which is a
-	// part of it, come from usage. OutputTokens is estimated from the number of token-bearing events when
-	// UsageMissing.
+	// The tokens are from the usage. ReasoningTokens are part of OutputTokens. If UsageMissing
+	// is true, OutputTokens is the number of token-bearing events.
 	PromptTokens, CachedTokens, OutputTokens, ReasoningTokens Opt[int]
 	UsageMissing                                              bool
-	// FinishReason as the server gave it, in the words of chat completions.
+	// FinishReason is the server's, in the terms of chat completions.
 	FinishReason string
 	// Events counts token-bearing events.
 	Events int
-	// ReadLagMax is the largest delay between the arrival of a token's bytes
-	// and our look at them; Kernel says that the kernel stamped every one.
+	// ReadLagMax is the largest delay between the arrival of a token's bytes and the prober's
+	// reading of them. Kernel is true if the kernel stamped all of them.
 	ReadLagMax time.Duration
 	Kernel     bool
-	// Buffered says that the events came together, in one burst or a few, though
-	// they were read in time: something between the server and us keeps them back.
+	// Buffered is true if the events arrived in one burst or a few, although the prober read
+	// them on time: something between the server and the prober buffers them.
 	Buffered bool
-	// Extra says that the turn was taken because a fault was suspected. Such turns
-	// are no fair sample of the time.
+	// Burst is true for a turn that exists only because of a burst. Such turns are not a
+	// representative sample.
 	Burst bool
-	// Lag is how much the prober itself may have added to the time to first token
-	// of this turn, or of an earlier one of its conversation, at most; StreamLag,
-	// to a time between two of its tokens, or to its end.
+	// Lag is the maximum that the prober itself may have added to the TTFT of this or an earlier
+	// turn of the conversation. StreamLag is the same for the time between two tokens, and for
+	// the end.
 	Lag, StreamLag time.Duration
-	// Answer is the assistant's text (content only), as put in the history.
+	// Answer is the text of the content, as the history has it.
 	Answer string
-	// Odd is why an answer that came in good order is taken for rubbish, or for
-	// that of another model; "" if it is not. It changes no outcome.
-	Odd answers.Reason
-	// AnsweredBy is the model that the server named, where Odd is garble.Model.
+	// Defect is why a successful answer looks damaged, or that another model gave it; "" for a
+	// normal answer.
+	Defect answers.Defect
+	// AnsweredBy is the model that the server named, if Defect is answers.Model.
 	AnsweredBy string
-	// NoAnswer says that tokens came, but no content other than white space:
-	// reasoning, a refusal or tool calls alone.
+	// NoAnswer is true if there were tokens, but no content except white space: only reasoning,
+	// a refusal or tool calls.
 	NoAnswer bool
-	// Reasoning and Refusal are the texts that came beside it; ReasoningField is
-	// what the server calls its reasoning.
+	// Reasoning and Refusal are texts besides the content. ReasoningField is the server's name
+	// of the reasoning.
 	Reasoning, ReasoningField, Refusal string
-	// ToolCalls are the calls that the answer asks for, put together.
-	ToolCalls []workload.ToolCall
-	// OtherChoices says that the server gave more than one answer. The first is
-	// the one that was measured.
+	ToolCalls                          []workload.ToolCall
+	// OtherChoices is true if the server sent several choices. The first one was measured.
 	OtherChoices bool
 }
 
-// Phases are parts of a turn; each is undefined when it did not happen.
+// Phases are parts of a turn; unknown if they did not happen.
 type Phases struct {
-	// DNS, Connect and TLS are durations of those steps; undefined on a reused
-	// connection.
+	// DNS, Connect and TLS are the durations of those steps; unknown on a reused connection.
 	DNS, Connect, TLS Opt[time.Duration]
 	// Headers and FirstEvent are measured from Sent.
 	Headers, FirstEvent Opt[time.Duration]
-	// Reused says that the turn went over a kept connection.
+	// Reused is true if the connection was reused.
 	Reused bool
 }
 
-// Duration is sent → end.
+// Duration is the time from Sent to End.
 func (r Result) Duration() time.Duration { return r.End.Sub(r.Sent) }
 
-// TokenLag is how much of the TPOT the prober itself may have made, at most.
+// TokenLag is the maximum that the prober itself may have added to the TPOT.
 func (r Result) TokenLag() time.Duration {
 	return r.StreamLag / time.Duration(max(r.OutputTokens.V-1, 1))
 }
 
-// ScheduleLag is how late the prober itself sent the turn.
+// ScheduleLag is how late the prober sent the turn.
 func (r Result) ScheduleLag() time.Duration { return r.Sent.Sub(r.Scheduled) }
 
 // Conversation is one finished conversation.
 type Conversation struct {
 	Target, Workload, ID string
-	// TraceID and SpanID are those of its span; "" where none is exported.
+	// TraceID and SpanID identify the span of the conversation; "" if it is not exported.
 	TraceID, SpanID string
-	// Scheduled is when its first turn was due, End when its last turn ended.
+	// Scheduled is when the first turn was due, End when the last turn ended.
 	Scheduled, End time.Time
-	// Outcome is the outcome of the last turn: Success, the failure that ended
-	// it, or Canceled.
+	// Outcome is that of the last turn, or Canceled.
 	Outcome Outcome
-	// UserErrors counts messages that the user endpoint failed to write.
+	// UserErrors counts the messages that the user endpoint did not write.
 	UserErrors int
-	// Turns were taken, those that give a tool's results too.
+	// Turns counts all turns, including those that send the results of tool calls.
 	Turns int
-	// Shortened says that no further turn was taken because the answers had made
-	// the history too long, or because one had no content to stand in it.
+	// Shortened is true if turns were omitted because the history was too long, or because an
+	// answer had no content for it.
 	Shortened bool
 }

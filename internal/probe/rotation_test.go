@@ -16,7 +16,7 @@ import (
 	"synthetic/tools/testkit/tlstest"
 )
 
-// modelServer is a target and a user endpoint.
+// modelServer answers as a target and as a user endpoint.
 func modelServer(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Accept") == "text/event-stream" {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -27,8 +27,8 @@ func modelServer(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{"choices":[{"message":{"role":"assistant","content":"And why?"}}]}`))
 }
 
-// TestRotation: a prober that is never told goes on with the certificates and the
-// key that replace the old ones, of the target and of the user endpoint.
+// TestRotation checks that a running prober uses new certificates and a new key, of the target and
+// of the user endpoint, without a reload.
 func TestRotation(t *testing.T) {
 	for name, change := range map[string]func(o *probe.Options, rotated target.Target){
 		"a target, a connection per conversation": func(o *probe.Options, rotated target.Target) {
@@ -67,7 +67,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// twoTurns holds a conversation, and returns what went wrong in it.
+// twoTurns runs a conversation and returns its failures.
 func twoTurns(t *testing.T, p *probe.Prober) error {
 	sink := &recorder{}
 	c := workload.Conversation{Turns: 2, Opening: []workload.Message{{Role: "user", Content: "Hello there."}}, Followups: []string{"question 2"}}

@@ -15,28 +15,34 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// maxErr is the length in bytes to which error texts are cut.
-const maxErr = 300
+const (
+	// maxErr is the maximum length of an error text in bytes.
+	maxErr = 300
+	// maxRaw is the maximum length, in bytes, of a text that is searched for secrets. The search
+	// costs more than reading the text.
+	maxRaw = 16 << 10
+	// redacted replaces a secret.
+	redacted = "<redacted>"
+	// minBase64 is the number of base64 characters that distinguish a secret from other text.
+	minBase64 = 8
+	// maxLayers is how often a text may be escaped: for example a message inside a page inside a
+	// JSON string.
+	maxLayers = 4
+	// maxEscape is the length of the longest escape.
+	maxEscape = 12
+)
 
-// maxRaw is to how many bytes they are cut before it is looked for secrets in
-// them, which costs more than reading them did.
-const maxRaw = 16 << 10
-
-// redacted stands where a secret was.
-const redacted = "<redacted>"
-
-// scrubber removes secrets from texts that a server or a library made: an
-// error body may echo the key it was given, in any spelling. It has what to look
-// for in a text whose escapes are undone, the longest first.
+// scrubber removes secrets from texts of servers and libraries. An error body may repeat the
+// key, in any spelling. The elements are the secrets as they appear in an unescaped text,
+// longest first.
 type scrubber []string
 
-// newScrubber takes the secrets to remove from the headers that a request
-// carries beside its own: any value may be one. Values too short to be told from
-// ordinary text are left out.
+// newScrubber returns a scrubber for the headers of a request. Any value may be a secret, except
+// those that are too short to distinguish them from normal text.
 func newScrubber(header http.Header) scrubber {
 	var s scrubber
-	add := func(secret string, least int) {
-		if len(secret) >= least {
+	add := func(secret string, minLength int) {
+		if len(secret) >= minLength {
 			s = append(append(s, secret, unescape(secret)), inBase64(secret)...)
 		}
 	}
@@ -57,51 +63,40 @@ func newScrubber(header http.Header) scrubber {
 			add(token, 8)
 		}
 	}
-	// A secret that is part of another one must not break it up.
+	// Longer ones first, so that a secret inside another one does not break it up.
 	slices.SortStableFunc(s, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return slices.Compact(s)
 }
 
-// leastBase64 is how many characters of base64 tell a secret from other text.
-const leastBase64 = 8
-
-// inBase64 returns what of a secret is the same in the base64 of every text that
-// has it: what surrounds it decides how it is aligned, and its first and last
-// character.
+// inBase64 returns the parts of a secret's base64 that do not depend on the surrounding text. It
+// determines the alignment, and the first and last character.
 func inBase64(secret string) (all []string) {
 	for before := range 3 {
 		bits := (before + len(secret)) * 8
 		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), secret...))
-		if first, last := (before*8+5)/6, bits/6; last-first >= leastBase64 {
+		if first, last := (before*8+5)/6, bits/6; last-first >= minBase64 {
 			all = append(all, text[first:last], strings.NewReplacer("+", "-", "/", "_").Replace(text[first:last]))
 		}
 	}
 	return all
 }
 
-// maxLayers is how many times over a text may be escaped: the message of one
-// server within the page of another, within a JSON text.
-const maxLayers = 4
+var (
+	// escapes matches the escapes of JSON, Go, URLs and HTML.
+	escapes = regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[\\/"']|%[2-9a-fA-F][0-9a-fA-F]|&(?:#[xX]?[0-9a-fA-F]{1,8}|[a-zA-Z]{2,10});`)
+	// cutEscape matches an incomplete escape at the end of a text.
+	cutEscape = regexp.MustCompile(`(?:\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?|%[0-9a-fA-F]?|&(?:#[xX]?[0-9a-fA-F]{0,8}|[a-zA-Z]{0,10}))$`)
+)
 
-// escaped matches the escapes of JSON and of Go, of URLs and of HTML.
-var escaped = regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[\\/"']|%[2-9a-fA-F][0-9a-fA-F]|&(?:#[xX]?[0-9a-fA-F]{1,8}|[a-zA-Z]{2,10});`)
-
-// maxEscape is the length of the longest escape.
-const maxEscape = 12
-
-// open matches an escape that the end of a text cuts.
-var open = regexp.MustCompile(`(?:\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?|%[0-9a-fA-F]?|&(?:#[xX]?[0-9a-fA-F]{0,8}|[a-zA-Z]{0,10}))$`)
-
-// unescape undoes all escapes, as many times over as there may be: a server that
-// echoes a key may have changed its spelling.
+// unescape decodes all layers of escapes.
 func unescape(text string) string { return scrubber(nil).unescape(text) }
 
-// unescape undoes escapes and removes the secrets, before each layer and after
-// the last: a secret may look like an escape itself.
+// unescape decodes all layers of escapes. It removes the secrets before each layer and after the
+// last, because a secret may look like an escape.
 func (s scrubber) unescape(text string) string {
 	for range maxLayers {
 		text = s.remove(text)
-		plain := strings.ToValidUTF8(escaped.ReplaceAllStringFunc(text, unescapeOne), "?")
+		plain := strings.ToValidUTF8(escapes.ReplaceAllStringFunc(text, decodeEscape), "?")
 		if plain == text {
 			return text
 		}
@@ -110,45 +105,32 @@ func (s scrubber) unescape(text string) string {
 	return s.remove(text)
 }
 
-func unescapeOne(e string) string {
+func decodeEscape(e string) string {
 	switch {
 	case e[0] == '&':
 		return html.UnescapeString(e)
 	case e[0] == '%':
-		return unescapeHex(e, e[1:], func(code uint64) string { return string([]byte{byte(code)}) })
+		if code, err := strconv.ParseUint(e[1:], 16, 8); err == nil {
+			return string([]byte{byte(code)})
+		}
 	case e[1] == 'u' || e[1] == 'x':
-		return unescapeHex(e, e[2:], func(code uint64) string { return string(rune(code)) })
+		if code, err := strconv.ParseUint(e[2:], 16, 16); err == nil {
+			return string(rune(code))
+		}
 	}
 	return e[1:]
 }
 
-func unescapeHex(escape, digits string, text func(uint64) string) string {
-	code, err := strconv.ParseUint(digits, 16, 32)
-	if err != nil {
-		return escape
-	}
-	return text(code)
-}
-
-// withoutOpen cuts what the end of a text has begun to escape.
-func withoutOpen(text string) string {
+// dropCutEscape removes an incomplete escape at the end of a text.
+func dropCutEscape(text string) string {
 	for range maxLayers {
 		end := max(len(text)-maxEscape, 0)
-		text = text[:end] + open.ReplaceAllString(text[end:], "")
+		text = text[:end] + cutEscape.ReplaceAllString(text[end:], "")
 	}
 	return text
 }
 
-// printable puts a space in place of control characters: a server's words go
-// to terminals.
-func printable(r rune) rune {
-	if unicode.IsControl(r) {
-		return ' '
-	}
-	return r
-}
-
-// remove removes the secrets as they are spelled.
+// remove removes the secrets from an unescaped text.
 func (s scrubber) remove(text string) string {
 	for _, secret := range s {
 		text = strings.ReplaceAll(text, secret, redacted)
@@ -156,8 +138,8 @@ func (s scrubber) remove(text string) string {
 	return text
 }
 
-// hide removes the secrets from a short text that was not cut, and leaves one
-// without any as it is.
+// hide removes the secrets from a short, complete text. It does not change a text without
+// secrets.
 func (s scrubber) hide(text string) string {
 	if plain := s.unescape(text); strings.Contains(plain, redacted) {
 		return plain
@@ -165,14 +147,18 @@ func (s scrubber) hide(text string) string {
 	return text
 }
 
-// clean removes the secrets, then cuts the text to maxErr bytes. A text that
-// was cut within a secret before it came here loses that rest, too, and the
-// escape that was cut.
+// clean removes the secrets and control characters, and shortens the text to maxErr bytes. If
+// the end of the text may be the beginning of a secret, it also removes that.
 func (s scrubber) clean(text string) string {
 	text = clip(text, maxRaw)
-	text = strings.Map(printable, s.unescape(strings.ToValidUTF8(text, "?")))
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) { // texts are printed on terminals
+			return ' '
+		}
+		return r
+	}, s.unescape(strings.ToValidUTF8(text, "?")))
 	text = s.remove(text)
-	whole := withoutOpen(text)
+	whole := dropCutEscape(text)
 	for _, secret := range s {
 		if rest := dropPartial(whole, secret); rest != whole {
 			text, whole = rest, rest
@@ -185,19 +171,19 @@ func (s scrubber) clean(text string) string {
 	return text
 }
 
-// clip cuts text to at most so many bytes, between two characters.
-func clip(text string, most int) string {
-	if len(text) <= most {
+// clip shortens a text to maxBytes or less, between two characters.
+func clip(text string, maxBytes int) string {
+	if len(text) <= maxBytes {
 		return text
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
+	for maxBytes > 0 && !utf8.RuneStart(text[maxBytes]) {
+		maxBytes--
 	}
-	return text[:most]
+	return text[:maxBytes]
 }
 
-// dropPartial removes the longest beginning of secret (of at least 4 bytes)
-// that ends text.
+// dropPartial removes the longest beginning of a secret, of at least 4 bytes, from the end of a
+// text.
 func dropPartial(text, secret string) string {
 	for n := min(len(secret)-1, len(text)); n >= 4; n-- {
 		if strings.HasSuffix(text, secret[:n]) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// spellings are the ways to write one character of a key.
+// spellings returns functions that write one character of a key in different ways.
 func spellings() []func(c byte) string {
 	as := func(format string) func(byte) string { return func(c byte) string { return fmt.Sprintf(format, c) } }
 	return []func(byte) string{
@@ -24,7 +24,7 @@ func spellings() []func(c byte) string {
 	}
 }
 
-// randomKey has the characters that keys have.
+// randomKey returns a key with the characters that keys contain.
 func randomKey(rng *rand.Rand) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~+/=:"
 	key := make([]byte, 12+rng.IntN(60))
@@ -34,14 +34,13 @@ func randomKey(rng *rand.Rand) string {
 	return string(key)
 }
 
-// quoted is a text within a JSON text.
+// quoted encodes a text for a JSON string.
 func quoted(text string) string {
 	b, _ := json.Marshal(text)
 	return string(b[1 : len(b)-1])
 }
 
-// respell writes a key with a mix of spellings, and puts the whole into up to two
-// other texts.
+// respell writes each character of a key in a random spelling, and escapes the result up to twice.
 func respell(rng *rand.Rand, key string) string {
 	all, wholes := spellings(), []func(string) string{url.QueryEscape, html.EscapeString, quoted}
 	var b strings.Builder
@@ -55,7 +54,7 @@ func respell(rng *rand.Rand, key string) string {
 	return text
 }
 
-// plainly is a text with every escape undone, to find what a reader could.
+// plainly decodes all escapes, as a reader might.
 func plainly(text string) string { return unescape(unescape(text)) }
 
 // TestAnySpellingOfTheKeyIsHidden mixes the spellings of random keys.
@@ -77,8 +76,7 @@ func TestAnySpellingOfTheKeyIsHidden(t *testing.T) {
 	}
 }
 
-// TestBase64OfTheKeyIsHidden puts the key into texts of any length before they
-// are encoded.
+// TestBase64OfTheKeyIsHidden encodes texts that contain the key at different positions.
 func TestBase64OfTheKeyIsHidden(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -89,7 +87,7 @@ func TestBase64OfTheKeyIsHidden(t *testing.T) {
 			for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
 				spelled := url.QueryEscape(e.EncodeToString([]byte(text)))
 				got := s.clean("you sent " + spelled)
-				for at := range 4 { // wherever the rest is taken for base64
+				for at := range 4 { // whatever position the rest starts at
 					rest := strings.Map(alphabetOf64, strings.TrimPrefix(got, "you sent "))
 					if plain, err := base64.RawStdEncoding.DecodeString(rest[min(at, len(rest)):]); err == nil && strings.Contains(string(plain), key[2:8]) {
 						t.Fatalf("the key %q in %q gave %q", key, spelled, got)
@@ -103,7 +101,7 @@ func TestBase64OfTheKeyIsHidden(t *testing.T) {
 	}
 }
 
-// alphabetOf64 maps both alphabets of base64 to the standard one.
+// alphabetOf64 maps both base64 alphabets to the standard one.
 func alphabetOf64(r rune) rune {
 	switch r {
 	case '-':
@@ -116,7 +114,7 @@ func alphabetOf64(r rune) rune {
 	return r
 }
 
-// TestOtherTextStaysReadable: what is no secret comes through.
+// TestOtherTextStaysReadable checks that texts without secrets stay readable.
 func TestOtherTextStaysReadable(t *testing.T) {
 	s := newScrubber(http.Header{"Authorization": {"Bearer sk-very-secret-0123456789"}, "X-Tenant": {"tenant-a-b-c"}, "User-Agent": {"synthetic"}})
 	for text, want := range map[string]string{
@@ -137,8 +135,7 @@ func TestOtherTextStaysReadable(t *testing.T) {
 	}
 }
 
-// FuzzScrub looks for texts from which a key that is in them, or in the JSON text
-// that they are, comes through.
+// FuzzScrub searches for texts around a key that make it visible.
 func FuzzScrub(f *testing.F) {
 	for _, text := range []string{"", "%", "&#x", `\u00`, "%2", "%25252", "&amp;amp;#x73;", `\\\\u0073`, "<redacted>"} {
 		f.Add(text, text)
@@ -157,8 +154,8 @@ func FuzzScrub(f *testing.F) {
 	})
 }
 
-// BenchmarkClean has the longest texts that come here, of escapes alone: the time
-// per byte must not grow with the length.
+// BenchmarkClean cleans the longest possible texts of escapes. The time per byte must not grow with
+// the length.
 func BenchmarkClean(b *testing.B) {
 	s := newScrubber(http.Header{"Authorization": {"Bearer " + strings.Repeat("abc", 400)}})
 	for _, n := range []int{4 << 10, maxErrorBody} {

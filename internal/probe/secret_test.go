@@ -14,8 +14,7 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// TestKeyNeverComesBack lets servers echo the key in every place that ends up
-// in a result.
+// TestKeyNeverComesBack lets servers repeat the key in every place that a result contains.
 func TestKeyNeverComesBack(t *testing.T) {
 	const key = "sk-very/secret+0123456789=="
 	const header = "tenant-secret-abcdef"
@@ -63,8 +62,8 @@ func TestKeyNeverComesBack(t *testing.T) {
 	}
 }
 
-// TestPasswordNeverComesBack lets a server echo what basic authentication
-// encodes.
+// TestPasswordNeverComesBack lets a server repeat the password of basic authentication, plain and
+// encoded.
 func TestPasswordNeverComesBack(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, jsonResponse("401 No", `{"error":{"message":"u:hunter2 dTpodW50ZXIy"}}`)}}})
 	file := filepath.Join(t.TempDir(), "password")
@@ -82,8 +81,7 @@ func TestPasswordNeverComesBack(t *testing.T) {
 	}
 }
 
-// TestNoControlCharacters keeps a server from steering the terminal on which
-// its words are shown.
+// TestNoControlCharacters checks that a server cannot control the terminal that shows its error.
 func TestNoControlCharacters(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, closeHead + `data: {"error":{"message":"\u001b[2J\u0007\u009bhi"}}` + "\n\n"}}})
 	r := once(t, options(s.addr))
@@ -92,8 +90,8 @@ func TestNoControlCharacters(t *testing.T) {
 	}
 }
 
-// TestKeyIsNoModel lets a server give the key as the name of its model, which
-// would become a label.
+// TestKeyIsNoModel lets a server return the key as the name of its model, which would become a
+// label value.
 func TestKeyIsNoModel(t *testing.T) {
 	const key = "sk-very-secret-0123456789"
 	s := play(t, &scripted{steps: []step{{0, jsonResponse("200 OK", `{"data":[{"id":"for `+key+`"}]}`)}}})

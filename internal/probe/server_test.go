@@ -18,14 +18,14 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// step is one act of a scripted server: wait, then write.
+// step is one step of a scripted server: it waits, then writes.
 type step struct {
 	wait  time.Duration
 	write string
 }
 
-// scripted is a TCP server that plays the same script for every request and
-// then closes. It speaks no HTTP of its own: every byte is the test's.
+// scripted is a TCP server that plays the same script for every request and then closes. The test
+// provides every byte, including the HTTP headers.
 type scripted struct {
 	*testing.T
 	addr string
@@ -41,7 +41,7 @@ type scripted struct {
 	wrote    []time.Time // when each step of the last request was written
 }
 
-// play starts the server and stops it with the test.
+// play starts the server and stops it at the end of the test.
 func play(t *testing.T, s *scripted) *scripted {
 	t.Helper()
 	s.T = t
@@ -107,7 +107,7 @@ func (s *scripted) serve(c net.Conn, done <-chan struct{}) {
 	}
 }
 
-// count returns how many requests came.
+// count returns the number of requests.
 func (s *scripted) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *scripted) stamps() []time.Time {
 	return slices.Clone(s.wrote)
 }
 
-// recorder is a Sink that keeps everything.
+// recorder is a Sink that records all events.
 type recorder struct {
 	mu      sync.Mutex
 	started int
@@ -149,7 +149,7 @@ func (r *recorder) Observe(e probe.Event) {
 	}
 }
 
-// options probe the given address with generous timeouts.
+// options returns options for an address, with long timeouts.
 func options(addr string) probe.Options {
 	return probe.Options{
 		Target: target.Target{Name: "t", BaseURL: "http://" + addr + "/v1", Model: "m", Connection: target.PerConversation},
@@ -160,7 +160,7 @@ func options(addr string) probe.Options {
 	}
 }
 
-// converse holds one conversation of so many turns.
+// converse runs one conversation.
 func converse(ctx context.Context, t *testing.T, o probe.Options, turns int) ([]probe.Result, probe.Conversation) {
 	t.Helper()
 	p, err := probe.New(o)
@@ -180,7 +180,7 @@ func converse(ctx context.Context, t *testing.T, o probe.Options, turns int) ([]
 	return sink.results, sum
 }
 
-// once takes a single turn against a script.
+// once runs a single turn.
 func once(t *testing.T, o probe.Options) probe.Result {
 	t.Helper()
 	results, _ := converse(t.Context(), t, o, 1)
@@ -210,7 +210,7 @@ func chunk(s ...string) string {
 	return fmt.Sprintf("%x\r\n%s\r\n", len(all), all)
 }
 
-// json is a whole response with a JSON body.
+// jsonResponse returns a response with a JSON body.
 func jsonResponse(status, body string) string {
 	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
 }

@@ -12,8 +12,8 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// simulated runs a deployment that is written without knowledge of this
-// package, and returns the options to probe it with.
+// simulated starts a simulated deployment, which was written independently of this package, and
+// returns options to probe it.
 func simulated(t *testing.T, api target.API, o simulate.Options) (*simulate.Deployment, probe.Options) {
 	t.Helper()
 	o.Model, o.Answer.Median, o.Reasoning = "m", 20, 0.25
@@ -29,11 +29,11 @@ func simulated(t *testing.T, api target.API, o simulate.Options) (*simulate.Depl
 	return d, opts
 }
 
-// single says whether an API answers in one piece.
+// single reports whether an API answers in one piece.
 func single(api target.API) bool { return api == target.Embeddings || api == target.Rerank }
 
-// TestSimulatedAPIs holds conversations with a server of every API, and counts
-// beside it.
+// TestSimulatedAPIs runs conversations with a server of every API and compares the results with the
+// server's counts.
 func TestSimulatedAPIs(t *testing.T) {
 	for _, api := range target.APIs() {
 		t.Run(string(api), func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestSimulatedAPIs(t *testing.T) {
 				}
 			}
 			s := d.Stats()
-			if api == target.Triton { // says nothing of its prompts
+			if api == target.Triton { // does not report prompt tokens
 				s.PromptTokens = 0
 			}
 			if prompt != s.PromptTokens || !single(api) && output != s.OutputTokens {
@@ -65,7 +65,7 @@ func TestSimulatedAPIs(t *testing.T) {
 	}
 }
 
-// TestSimulatedFaults: what goes wrong has its name in every API.
+// TestSimulatedFaults checks the outcome of each fault in every API.
 func TestSimulatedFaults(t *testing.T) {
 	for want, kind := range map[probe.Outcome]simulate.IncidentKind{
 		probe.HTTP5xx:    simulate.ErrorStatus,
@@ -76,7 +76,7 @@ func TestSimulatedFaults(t *testing.T) {
 	} {
 		for _, api := range target.APIs() {
 			if single(api) && want != probe.HTTP5xx && want != probe.HTTP429 {
-				continue // nothing of it is in mid-stream
+				continue // the answer has no middle
 			}
 			_, o := simulated(t, api, simulate.Options{Incidents: []simulate.Incident{{Kind: kind, Share: 1}}})
 			if want == probe.Stall {
@@ -89,8 +89,8 @@ func TestSimulatedFaults(t *testing.T) {
 	}
 }
 
-// TestSimulatedTools: a call, the answer to its result and the next question,
-// and what parsers of calls do that are broken.
+// TestSimulatedTools checks a tool call, the answer to its result, the next question, and the
+// mistakes of broken parsers.
 func TestSimulatedTools(t *testing.T) {
 	for _, api := range []target.API{target.Chat, target.Azure, target.Responses, target.Messages, target.Ollama} {
 		for kind, want := range map[simulate.IncidentKind]probe.Outcome{

@@ -1,96 +1,95 @@
 package probe
 
-// Event is what happens in a job: a Start and a Result for each turn, a
-// ConversationStart and a Conversation around them, a Skip for a conversation
-// that was due and not started, a Paced when the rate changes, a Comparison of a
-// turn's answer with the same one whole, a ModelFound when the target says which
-// model it serves, and a LimitLearned when it says how it wants its limit called.
+// Event is something that happens in a job. It is one of ConversationStart, Start, Result,
+// Comparison, Conversation, Skip, Paced, ModelFound and LimitLearned.
 type Event interface {
-	// Key names the job.
+	// Key returns the job.
 	Key() Key
 }
 
-// Sink receives the events of a job in their order. Observe is called from the
-// goroutine of the conversation, of many conversations at once, and must not
-// block: never between a read and its timestamp, always between turns.
+// Sink receives the events of jobs. Conversations call Observe concurrently, each in order and
+// only between turns. Observe must not block.
 type Sink interface {
 	Observe(Event)
 }
 
-// Start announces a turn that is about to be sent.
+// ConversationStart is the start of a conversation.
+type ConversationStart Key
+
+// Start means that a turn is about to be sent.
 type Start struct {
 	Target, Workload string
 	Kind             TurnKind
 }
 
-// ConversationStart announces a conversation.
-type ConversationStart struct {
-	Target, Workload string
-}
-
-// Skip is a conversation that was due and not started, with the reason.
+// Skip is a conversation that was due but not started.
 type Skip struct {
 	Target, Workload, Reason string
 }
 
-// Skip reasons: the cap on conversations in flight was reached, the budget of
-// tokens was used up, the prober itself was overdue, or its memory for texts was
-// used up.
+// Reasons of a Skip.
 const (
+	// SkipMaxConcurrency: too many conversations are in flight.
 	SkipMaxConcurrency = "max_concurrency"
-	SkipBudget         = "budget"
-	SkipLate           = "late"
-	SkipMemory         = "memory"
+	// SkipBudget: the token budget is spent.
+	SkipBudget = "budget"
+	// SkipLate: the prober itself is too late.
+	SkipLate = "late"
+	// SkipMemory: the memory for texts is full.
+	SkipMemory = "memory"
 )
 
-// SkipReasons lists them all.
+// SkipReasons returns all reasons.
 func SkipReasons() []string { return []string{SkipMaxConcurrency, SkipBudget, SkipLate, SkipMemory} }
 
-// Paced is another rate of starts from now on.
+// Paced is a change of the rate of starts.
 type Paced struct {
 	Target, Workload string
-	// Rate is in conversations per second. Why is one of workload.BurstReasons when
-	// a burst begins, "" when it is over.
+	// Rate is the new rate in conversations per second.
 	Rate float64
-	Why  string
+	// Why is one of workload.BurstReasons at the begin of a burst, and "" at its end.
+	Why string
 }
 
-// ModelFound says which model a target turned out to serve.
+// ModelFound is the discovery of a target's model.
 type ModelFound struct {
 	Target, Workload, Model string
 }
 
-// Comparison is what came of asking for the answer of a turn once more, whole
-// instead of streamed.
+// LimitLearned means that a target rejects max_tokens, and gets max_completion_tokens from now
+// on.
+type LimitLearned Key
+
+// Comparison compares the streamed answer of a turn with an answer to the same request without
+// streaming.
 type Comparison struct {
 	Target, Workload string
-	// TraceID is the turn's.
+	// TraceID is that of the turn.
 	TraceID string
 	Verdict Verdict
-	// Text says what differs, or why there is no verdict; never how.
+	// Text names the parts that differ, or says why Verdict is NoVerdict. It contains no text of
+	// the answers.
 	Text string
-	// Tokens were used for it, prompts included.
+	// Tokens is the number of tokens used for the comparison, including prompts.
 	Tokens int
 }
 
-// Verdict is how two answers compare.
+// Verdict is the result of a Comparison.
 type Verdict string
 
 const (
 	Same Verdict = "same"
-	// Different: the streamed answer was another than two whole ones, which
-	// were the same.
+	// Different: two answers without streaming are equal, and the streamed one differs.
 	Different Verdict = "different"
-	// Unsteady: the whole answers, too, were two.
+	// Unsteady: two answers without streaming differ.
 	Unsteady Verdict = "unsteady"
-	// NoVerdict: no whole answer came.
+	// NoVerdict: the request without streaming failed.
 	NoVerdict Verdict = "none"
 )
 
-// Verdicts lists them all.
+// Verdicts returns all verdicts.
 func Verdicts() []Verdict { return []Verdict{Same, Different, Unsteady, NoVerdict} }
 
-// Key names the job.
 func (s Start) Key() Key             { return Key{s.Target, s.Workload} }
 func (r Result) Key() Key            { return Key{r.Target, r.Workload} }
 func (s ConversationStart) Key() Key { return Key(s) }
@@ -99,3 +98,4 @@ func (s Skip) Key() Key              { return Key{s.Target, s.Workload} }
 func (p Paced) Key() Key             { return Key{p.Target, p.Workload} }
 func (c Comparison) Key() Key        { return Key{c.Target, c.Workload} }
 func (m ModelFound) Key() Key        { return Key{m.Target, m.Workload} }
+func (l LimitLearned) Key() Key      { return Key(l) }

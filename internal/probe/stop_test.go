@@ -16,7 +16,7 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// on runs a function when the first turn starts.
+// on calls a function when the first turn starts.
 type on struct {
 	recorder
 	start func()
@@ -162,13 +162,13 @@ func TestUserEndpoint(t *testing.T) {
 	}
 }
 
-// TestStopEndsTheWaitForTheUser stops a conversation while the user endpoint
-// hangs: nothing is in flight then that would be worth waiting for.
+// TestStopEndsTheWaitForTheUser stops a conversation while the user endpoint hangs. The
+// conversation must end at once, because no turn is in flight.
 func TestStopEndsTheWaitForTheUser(t *testing.T) {
 	chat := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
 	stop := make(chan struct{})
 	user := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice the end
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice the end
 		close(stop)
 		<-r.Context().Done()
 	}))
@@ -193,7 +193,7 @@ func TestModelDiscovery(t *testing.T) {
 		"first of the list": {jsonResponse("200 OK", `{"data":[{"id":"a"},{"id":"b"}]}`), "a", ""},
 		"empty list":        {jsonResponse("200 OK", `{"data":[]}`), "", "set the target's model"},
 		"not found":         {jsonResponse("404 Not Found", `{"error":{"message":"no such page"}}`), "", "no such page"},
-		"no name":           {jsonResponse("200 OK", `{"data":[{"id":""}]}`), "", "no name"},
+		"no name":           {jsonResponse("200 OK", `{"data":[{"id":""}]}`), "", "is invalid"},
 		"control sequence":  {jsonResponse("200 OK", `{"data":[{"id":"\u001b[2J"}]}`), "", `\x1b[2J`},
 		"a name too long":   {jsonResponse("200 OK", `{"data":[{"id":"`+strings.Repeat("x", 300)+`"}]}`), "", "300 bytes"},
 		"endless list":      {closeHead + `{"data":[` + strings.Repeat(`{"id":"`+strings.Repeat("x", 1<<10)+`"},`, 6<<10), "", "more than 4194304 bytes"},
@@ -216,8 +216,8 @@ func TestModelDiscovery(t *testing.T) {
 	}
 }
 
-// TestLingeringBodyIsNoLag lets the server keep the body open after [DONE]: the
-// next turn waits for the connection, and that wait is no lateness of ours.
+// TestLingeringBodyIsNoLag lets the server keep the body open after [DONE]. The next turn waits for
+// the connection, and this wait must not count as lateness of the prober.
 func TestLingeringBodyIsNoLag(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, sseHead + chunk(hello, finish, done)}, {20 * time.Millisecond, lastChunk}}})
 	results, sum := converse(t.Context(), t, options(s.addr), 2)
@@ -229,12 +229,12 @@ func TestLingeringBodyIsNoLag(t *testing.T) {
 	}
 }
 
-// TestNamelessForWantOfOurOwn: a model that is not known because the prober could
-// not ask is no fault of the target, which would refuse a request without one.
+// TestNamelessForWantOfOurOwn checks that no request without a model is sent if the prober itself
+// failed to ask for the model.
 func TestNamelessForWantOfOurOwn(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, jsonResponse("404 Not Found", `{"error":{"message":"no such model"}}`)}}})
 	o := options(s.addr)
-	o.Target.Model, o.Connections = "", bound.NewBudget(1) // a dial needs more
+	o.Target.Model, o.Connections = "", bound.NewBudget(1) // a connection needs more
 	p, err := probe.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestNamelessForWantOfOurOwn(t *testing.T) {
 	sink, nameless := &recorder{}, plan(1)
 	nameless.Model = ""
 	p.Converse(t.Context(), nameless, sink)
-	if r := sink.results[0]; r.Outcome != probe.NotSent || !strings.Contains(r.Err, "model is not known") || s.count() != 0 {
+	if r := sink.results[0]; r.Outcome != probe.NotSent || !strings.Contains(r.Err, "the model is unknown") || s.count() != 0 {
 		t.Errorf("outcome %s (%s), %d requests", r.Outcome, r.Err, s.count())
 	}
 }

@@ -73,8 +73,8 @@ func TestUnknownIsNotZero(t *testing.T) {
 	}
 }
 
-// TestUsageThatCannotBeTrue gives two tokens and a usage that is half missing
-// or nonsense: what is not known is neither 0 nor what was said.
+// TestUsageThatCannotBeTrue sends two tokens and a usage with missing or impossible values. They
+// must be unknown, not 0 or the reported value.
 func TestUsageThatCannotBeTrue(t *testing.T) {
 	for name, tc := range map[string]struct {
 		usage                  string
@@ -104,8 +104,8 @@ func TestUsageThatCannotBeTrue(t *testing.T) {
 	}
 }
 
-// TestHistory checks that each turn resends the whole history with the
-// server's real answers in it, over one connection.
+// TestHistory checks that each turn sends the whole history, with the server's answers, over one
+// connection.
 func TestHistory(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, closeHead + hello + world + finish + usage + done}}})
 	temperature := 0.0
@@ -154,7 +154,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestOneAttempt pins that a turn is one request, whatever goes wrong.
+// TestOneAttempt checks that a turn is one request, even after a failure.
 func TestOneAttempt(t *testing.T) {
 	for name, s := range map[string]*scripted{
 		"500":              {steps: []step{{0, jsonResponse("500 Oops", `{}`)}}},

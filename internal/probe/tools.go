@@ -1,77 +1,129 @@
 package probe
 
 import (
+	"cmp"
+	"fmt"
+	"strings"
+
 	"synthetic/internal/probe/answers"
+	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
-// mostRounds is how many answers in a row may call tools and get the results. A
-// model that goes on for longer than that does not come to an end.
-const mostRounds = 8
+const (
+	// maxToolRounds is the number of consecutive answers whose tool calls get results. Some
+	// models never stop calling tools.
+	maxToolRounds = 8
+	// maxCalls bounds the tool calls of one answer.
+	maxCalls = 128
+)
 
-// judge holds a whole answer to what was asked for. A call says nothing that the
-// check of the content could be about, nor does a refusal, or reasoning that the
-// limit of tokens cut.
-func (d *dialogue) judge(r *Result, scrub scrubber) {
-	p := d.p
+// calls collects the tool calls of an answer from the pieces of a stream.
+type calls struct {
+	all  []call
+	size int // bytes of all texts
+}
+
+type call struct {
+	index     int // as the server counts
+	id, name  string
+	arguments []byte
+}
+
+// add appends a piece to the last call with the same index. A piece with another ID begins a
+// new call, because some servers do not count calls.
+func (c *calls) add(piece *stream.ToolCall) {
+	at := len(c.all) - 1
+	for at >= 0 && c.all[at].index != piece.Index {
+		at--
+	}
+	if at < 0 || len(piece.ID) > 0 && c.all[at].id != "" && c.all[at].id != string(piece.ID) {
+		if at = len(c.all); at == maxCalls {
+			return
+		}
+		c.all = append(c.all, call{index: piece.Index})
+	}
+	current := &c.all[at]
+	current.id = cmp.Or(current.id, string(piece.ID))
+	current.name = cmp.Or(current.name, string(piece.Name))
+	current.arguments = append(current.arguments, piece.Arguments...)
+	c.size += len(piece.ID) + len(piece.Name) + len(piece.Arguments)
+}
+
+func (c *calls) complete() []workload.ToolCall {
+	var out []workload.ToolCall
+	for _, call := range c.all {
+		out = append(out, workload.ToolCall{ID: call.id, Name: call.name, Arguments: string(call.arguments)})
+	}
+	return out
+}
+
+// checkAnswer changes the outcome of an answer with invalid tool calls or content. The content
+// check does not apply to tool calls. No check applies to a refusal, or to reasoning that the
+// token limit cut.
+func (d *dialogue) checkAnswer(r *Result, scrub scrubber) {
+	p := d.prober
 	if r.NoAnswer && len(r.ToolCalls) == 0 && (r.Refusal != "" || r.FinishReason == finishLength) {
 		return
 	}
 	if p.opts.Target.API == target.Messages {
-		fillArguments(r.ToolCalls)
+		for i := range r.ToolCalls { // this API sends no piece for empty arguments
+			r.ToolCalls[i].Arguments = cmp.Or(r.ToolCalls[i].Arguments, "{}")
+		}
 	}
 	a := answers.Answer{
 		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == finishLength,
-		Anonymous: p.opts.Target.API == target.Ollama,
-		Free:      d.history[len(d.history)-1].Role == workload.RoleTool,
+		WithoutIDs:    p.opts.Target.API == target.Ollama,
+		ChoiceOmitted: d.history[len(d.history)-1].Role == workload.RoleTool,
 	}
-	outcome, err := ToolCallInvalid, p.contract.Calls(a)
+	outcome, err := ToolCallInvalid, p.contract.CheckCalls(a)
 	if err == nil {
-		outcome, err = SchemaMismatch, p.contract.Text(a)
+		outcome, err = SchemaMismatch, p.contract.CheckText(a)
 	}
-	if called := len(p.opts.Workload.Tools) > 0 && len(r.ToolCalls) > 0; err == nil && !called {
-		outcome, err = ContentMismatch, p.accept(r.Answer)
+	if calledTools := len(p.opts.Workload.Tools) > 0 && len(r.ToolCalls) > 0; err == nil && !calledTools {
+		outcome, err = ContentMismatch, p.checkContent(r.Answer)
 	}
 	if err != nil {
 		r.Outcome, r.Err = outcome, scrub.clean(err.Error())
 	}
 }
 
-// fillArguments writes the arguments of calls without any as the object that they
-// are: an API whose calls begin with an empty one has no piece for it.
-func fillArguments(calls []workload.ToolCall) {
-	for i := range calls {
-		if calls[i].Arguments == "" {
-			calls[i].Arguments = "{}"
-		}
+// checkContent applies the workload's content check.
+func (p *Prober) checkContent(answer string) error {
+	c := p.opts.Workload.Check
+	if c.Contains != "" && !strings.Contains(answer, c.Contains) {
+		return fmt.Errorf("the answer does not contain %q", c.Contains)
 	}
+	if p.checkRegexp != nil && !p.checkRegexp.MatchString(answer) {
+		return fmt.Errorf("the answer does not match %q", c.Regexp)
+	}
+	return nil
 }
 
-// called adds an answer that calls tools to the history, and reports false if it
-// does not: calls that the limit of tokens cut cannot be carried out.
-func (d *dialogue) called(r Result) bool {
-	if len(d.p.opts.Workload.Tools) == 0 || len(r.ToolCalls) == 0 || r.FinishReason == finishLength || d.rounds == mostRounds {
-		d.rounds = 0
+// recordCalls adds an answer with tool calls to the history. It returns false for other answers,
+// for calls that the token limit cut, and after maxToolRounds.
+func (d *dialogue) recordCalls(r Result) bool {
+	hasCalls := len(d.prober.opts.Workload.Tools) > 0 && len(r.ToolCalls) > 0 && r.FinishReason != finishLength
+	if !hasCalls || d.toolRounds == maxToolRounds {
+		d.toolRounds = 0
 		return false
 	}
 	m := workload.Message{Role: "assistant", Content: r.Answer, ToolCalls: r.ToolCalls}
 	if r.NoAnswer {
-		m.Content = "" // a text of white space is refused
+		m.Content = "" // servers reject white space
 	}
-	d.echo(&m, r)
-	d.history = append(d.history, m)
-	d.added += m.Size()
+	d.addMessage(m, r)
 	d.calls = r.ToolCalls
-	d.rounds++
+	d.toolRounds++
 	return true
 }
 
-// answerCalls adds the results of the calls to the history.
+// answerCalls adds the results of the tool calls to the history.
 func (d *dialogue) answerCalls() {
 	for _, call := range d.calls {
 		m := workload.Message{Role: workload.RoleTool, ToolCallID: call.ID}
-		for _, t := range d.p.opts.Workload.Tools {
+		for _, t := range d.prober.opts.Workload.Tools {
 			if t.Name == call.Name {
 				m.Content = t.Result
 			}

@@ -15,13 +15,13 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestToolsOfEveryAPI has each API that knows tools call two, in the words of its
-// own, and looks at what is asked and what comes back.
+// TestToolsOfEveryAPI lets each API that supports tools call two of them, and checks the requests
+// and the results.
 func TestToolsOfEveryAPI(t *testing.T) {
 	const schema = `{"properties":{"city":{"type":"string"}},"required":["city"],"type":"object"}`
 	for name, tc := range map[target.API]struct {
-		calls, words  string // the answers
-		asks, results string // what of the requests is looked at
+		calls, words  string // answers of the server
+		asks, results string // parts of the requests
 	}{
 		target.Responses: {
 			calls: `data: {"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","call_id":"a","name":"get_weather","arguments":""}}` + "\n\n" +
@@ -59,7 +59,7 @@ func TestToolsOfEveryAPI(t *testing.T) {
 			var bodies []string
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
-				bodies = append(bodies, string(body)) // one after the other
+				bodies = append(bodies, string(body)) // requests are sequential
 				w.Header().Set("Content-Type", "text/event-stream")
 				_, _ = io.WriteString(w, map[bool]string{true: tc.calls, false: tc.words}[len(bodies) == 1])
 			}))
@@ -70,7 +70,7 @@ func TestToolsOfEveryAPI(t *testing.T) {
 				o.Workload.ToolChoice = workload.ChoiceRequired
 			}
 			results, sum := converse(t.Context(), t, o, 1)
-			server.Close() // and wait for its handlers
+			server.Close() // waits for its handlers
 			if len(results) != 2 || sum.Outcome != probe.Success || len(results[0].ToolCalls) != 2 || results[1].Answer != "Mild." {
 				t.Fatalf("%d turns, %+v, the last %+v", len(results), sum, results[len(results)-1])
 			}
@@ -91,7 +91,7 @@ func TestToolsOfEveryAPI(t *testing.T) {
 	}
 }
 
-// TestFormatOfEveryAPI: the same schema in the words of each API that knows one.
+// TestFormatOfEveryAPI checks how each API that supports it gets the JSON schema.
 func TestFormatOfEveryAPI(t *testing.T) {
 	for name, want := range map[target.API]string{
 		target.Responses: `"text":{"format":{"name":"x","schema":{"type":"object"},"strict":true,"type":"json_schema"}}`,

@@ -15,7 +15,7 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// request is what was asked, as far as the servers of these tests look at it.
+// request is the part of a request that the servers of these tests read.
 type request struct {
 	Stream   bool `json:"stream"`
 	Messages []struct {
@@ -32,7 +32,7 @@ type request struct {
 	ResponseFormat any              `json:"response_format"`
 }
 
-// strict says why a server that checks a conversation refuses it.
+// strict returns why a strict server rejects the request; "" if it does not.
 func (a request) strict() string {
 	var open []string
 	for i, m := range a.Messages {
@@ -59,16 +59,16 @@ func (a request) strict() string {
 	return ""
 }
 
-// caller is a strict server over real TCP. Its answers are the events of a
-// stream, or a whole answer, by the number of the request.
+// caller is a strict server over real TCP. It answers a request with events, or with an answer in
+// one piece.
 type caller struct {
 	addr string
 	mu   sync.Mutex
 	seen []request
 }
 
-// serve starts a server that answers request n with answer(n, request); an error
-// object is a refusal.
+// serve starts a server that answers request n with answer(n, request). An error object is a
+// rejection.
 func serve(t *testing.T, answer func(n int, a request) []string) *caller {
 	t.Helper()
 	c := &caller{}
@@ -102,19 +102,19 @@ func serve(t *testing.T, answer func(n int, a request) []string) *caller {
 	return c
 }
 
-// requests returns those so far.
+// requests returns the requests so far.
 func (c *caller) requests() []request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.seen)
 }
 
-// delta is an event that adds to the message, given as JSON.
+// delta returns an event with fields of the message, given as JSON.
 func delta(fields string) string {
 	return `data: {"choices":[{"index":0,"delta":{` + fields + `}}]}` + "\n\n"
 }
 
-// text is an event of content.
+// text returns an event with content.
 func text(s string) string { return delta(`"content":` + quoted(s)) }
 
 func quoted(s string) string {
@@ -122,7 +122,7 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// begin and more are the events of a call: its head, and a piece of its arguments.
+// begin and more return events of a call: its begin, and a piece of its arguments.
 func begin(index int, id, name, arguments string) string {
 	return delta(fmt.Sprintf(`"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}]`, index, id, name, quoted(arguments)))
 }
@@ -131,12 +131,12 @@ func more(index int, arguments string) string {
 	return delta(fmt.Sprintf(`"tool_calls":[{"index":%d,"function":{"arguments":%s}}]`, index, quoted(arguments)))
 }
 
-// ended is the end of a stream for a reason.
+// ended returns the end of a stream with a finish reason.
 func ended(reason string) string {
 	return `data: {"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n" + done
 }
 
-// toolOptions probe an address with two tools.
+// toolOptions returns options for an address, with two tools.
 func toolOptions(addr string) probe.Options {
 	o := options(addr)
 	o.Workload.Tools = []workload.Tool{

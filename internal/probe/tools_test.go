@@ -11,8 +11,7 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestToolCalls holds a turn to the tools that it was given, whatever pieces its
-// calls come in.
+// TestToolCalls checks tool calls in various pieces against the tools of the workload.
 func TestToolCalls(t *testing.T) {
 	for name, tc := range map[string]struct {
 		events []string
@@ -23,16 +22,16 @@ func TestToolCalls(t *testing.T) {
 		"valid, in one event": {[]string{begin(0, "a", "get_weather", `{"city": "Oslo"}`) + ended("tool_calls")}, probe.Success, ""},
 		"valid, ends as stop": {[]string{begin(0, "a", "get_time", `{}`), ended("stop")}, probe.Success, ""},
 		"no call":             {[]string{text("It rains."), ended("stop")}, probe.Success, ""},
-		"no JSON":             {[]string{begin(0, "a", "get_weather", ""), more(0, `{"city": Oslo}`), ended("tool_calls")}, probe.ToolCallInvalid, "are no JSON"},
-		"cut JSON":            {[]string{begin(0, "a", "get_weather", ""), more(0, `{"city": "Os`), ended("tool_calls")}, probe.ToolCallInvalid, "are no JSON"},
-		"pieces said twice":   {[]string{begin(0, "a", "get_weather", ""), more(0, `{"city": `), more(0, `{"city": "Oslo"}`), ended("tool_calls")}, probe.ToolCallInvalid, "are no JSON"},
+		"no JSON":             {[]string{begin(0, "a", "get_weather", ""), more(0, `{"city": Oslo}`), ended("tool_calls")}, probe.ToolCallInvalid, "invalid JSON"},
+		"cut JSON":            {[]string{begin(0, "a", "get_weather", ""), more(0, `{"city": "Os`), ended("tool_calls")}, probe.ToolCallInvalid, "invalid JSON"},
+		"pieces said twice":   {[]string{begin(0, "a", "get_weather", ""), more(0, `{"city": `), more(0, `{"city": "Oslo"}`), ended("tool_calls")}, probe.ToolCallInvalid, "invalid JSON"},
 		"against the schema":  {[]string{begin(0, "a", "get_weather", `{"town": "Oslo"}`), ended("tool_calls")}, probe.ToolCallInvalid, "missing property 'city'"},
-		"unknown tool":        {[]string{begin(0, "a", "get_wether", `{"city": "Oslo"}`), ended("tool_calls")}, probe.ToolCallInvalid, `there is no tool "get_wether"`},
+		"unknown tool":        {[]string{begin(0, "a", "get_wether", `{"city": "Oslo"}`), ended("tool_calls")}, probe.ToolCallInvalid, `no tool is called "get_wether"`},
 		"leaked":              {[]string{text("<tool_call>\n"), text(`{"name": "get_weather"}`), ended("stop")}, probe.ToolCallInvalid, "markup"},
 		"leaked, in two":      {[]string{text("<tool"), text("_call>"), ended("stop")}, probe.ToolCallInvalid, "markup"},
 		"leaked, Mistral":     {[]string{text("[TOOL"), text("_CALLS]"), text(`[{"name": "get_weather"}]`), ended("stop")}, probe.ToolCallInvalid, "markup"},
 		"leaked beside":       {[]string{text("<|python_tag|>"), begin(0, "a", "get_time", `{}`), ended("tool_calls")}, probe.ToolCallInvalid, "markup"},
-		"one id for two":      {[]string{begin(0, "a", "get_time", `{}`), begin(1, "a", "get_time", `{}`), ended("tool_calls")}, probe.ToolCallInvalid, "id of its own"},
+		"one id for two":      {[]string{begin(0, "a", "get_time", `{}`), begin(1, "a", "get_time", `{}`), ended("tool_calls")}, probe.ToolCallInvalid, "empty or used twice"},
 		"in one event with words": {[]string{
 			delta(`"content":"I look.","tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"get_weather","arguments":"{}"}}]`), ended("tool_calls"),
 		}, probe.ToolCallInvalid, "missing property 'city'"},
@@ -56,8 +55,8 @@ func TestToolCalls(t *testing.T) {
 	}
 }
 
-// TestTurnAfterACall holds a conversation with a strict server: calls, in
-// parallel, their results, the answer to them, and the user's next question.
+// TestTurnAfterACall runs a conversation with a strict server: parallel calls, their results, the
+// answer to them, and the user's next question.
 func TestTurnAfterACall(t *testing.T) {
 	s := serve(t, func(n int, _ request) []string {
 		switch n {
@@ -70,7 +69,7 @@ func TestTurnAfterACall(t *testing.T) {
 	})
 	o := toolOptions(s.addr)
 	o.Workload.ToolChoice = workload.ChoiceRequired
-	o.Workload.Check.Contains = "." // of answers, not of calls
+	o.Workload.Check.Contains = "." // applies to answers without calls only
 	results, sum := converse(t.Context(), t, o, 2)
 	var got []any
 	for _, r := range results {
@@ -100,8 +99,8 @@ func TestTurnAfterACall(t *testing.T) {
 	}
 }
 
-// TestIDsThatDoNotMatch: a server that streams another id than it remembers
-// refuses the turn after the call.
+// TestIDsThatDoNotMatch checks a server that streams another ID than it stores, and so rejects the
+// turn after the call.
 func TestIDsThatDoNotMatch(t *testing.T) {
 	s := serve(t, func(n int, a request) []string {
 		if n == 2 && a.Messages[2].ToolCallID != "remembered" {
@@ -115,7 +114,7 @@ func TestIDsThatDoNotMatch(t *testing.T) {
 	}
 }
 
-// TestCallsWithoutEnd: a model that only ever calls is not asked for ever.
+// TestCallsWithoutEnd checks that a model which always calls tools gets a limited number of turns.
 func TestCallsWithoutEnd(t *testing.T) {
 	s := serve(t, func(int, request) []string {
 		return []string{begin(0, "a", "get_time", `{}`), ended("tool_calls")}
@@ -126,7 +125,7 @@ func TestCallsWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestResponseFormat holds answers to a JSON schema.
+// TestResponseFormat checks answers against a JSON schema.
 func TestResponseFormat(t *testing.T) {
 	for name, tc := range map[string]struct {
 		events []string
@@ -134,7 +133,7 @@ func TestResponseFormat(t *testing.T) {
 		says   string
 	}{
 		"followed": {[]string{text(`{"city": "Os`), text(`lo"}`), ended("stop")}, probe.Success, ""},
-		"fenced":   {[]string{text("```json\n"), text(`{"city": "Oslo"}`), text("\n```"), ended("stop")}, probe.SchemaMismatch, "the answer is no JSON"},
+		"fenced":   {[]string{text("```json\n"), text(`{"city": "Oslo"}`), text("\n```"), ended("stop")}, probe.SchemaMismatch, "the answer: invalid JSON"},
 		"violated": {[]string{text(`{"city": 7}`), ended("stop")}, probe.SchemaMismatch, "at '/city': got number, want string"},
 		"cut":      {[]string{text(`{"city": "Os`), ended("length")}, probe.Success, ""},
 		"refused":  {[]string{delta(`"refusal":"I cannot say that."`), ended("stop")}, probe.Success, ""},

@@ -7,39 +7,27 @@ import (
 	"sync"
 	"time"
 
-	openai "github.com/sashabaranov/go-openai"
-
-	"synthetic/internal/probe/target"
-	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 )
 
 const (
-	// userTimeout bounds one message of the user endpoint.
+	// userTimeout bounds the time for one message of the user endpoint.
 	userTimeout = 60 * time.Second
 	// userTokens limits the length of such a message.
 	userTokens = 120
 	userPrompt = "You play the user of a chat assistant. Read the conversation, in which you wrote the messages of the role assistant, and write the user's next question about it. Write the question alone."
 )
 
-// writer asks a second model for the user's next message.
+// writer lets the model of the user endpoint write the user's messages.
 type writer struct {
-	target target.Target
-	auth   *target.Authorizer
-	client *wire.Client
+	*untimedClient
 
 	mu    sync.Mutex
-	model string // once discovered
+	model string // "" until discovered
 }
 
 func newWriter(o Options) *writer {
-	t := *o.User
-	return &writer{target: t, auth: target.NewAuthorizer(t, o.Workload.Name), client: newClient(t, o), model: t.Model}
-}
-
-func (w *writer) close() {
-	w.auth.Close()
-	w.client.CloseIdleConnections()
+	return &writer{untimedClient: newUntimedClient(*o.User, o.Workload.Name, o), model: o.User.Model}
 }
 
 // next returns the user's next message after the history.
@@ -50,22 +38,16 @@ func (w *writer) next(ctx context.Context, history []workload.Message) (string, 
 	if err != nil {
 		return "", err
 	}
-	api, scrub, err := newAPI(ctx, w.target.BaseURL, w.auth, w.client, maxUserReply)
-	if err != nil {
-		return "", err
+	// max_tokens, because few servers know max_completion_tokens.
+	body := map[string]any{"model": model, "messages": swapRoles(history), "max_tokens": userTokens}
+	var c completion
+	if _, _, err := w.do(ctx, "/chat/completions", body, &c, maxUserReply); err != nil {
+		return "", fmt.Errorf("asking the user endpoint %q: %w", w.target.BaseURL, err)
 	}
-	resp, err := api.CreateChatCompletion(ctx, openai.ChatCompletionRequest{
-		Model: model, Messages: swapRoles(history),
-		//lint:ignore SA1019 every server knows max_tokens, its successor only some
-		MaxTokens: userTokens,
-	})
-	if err != nil {
-		return "", fmt.Errorf("asking the user endpoint %q: %s", w.target.BaseURL, scrub.clean(err.Error()))
+	if len(c.Choices) == 0 || c.Choices[0].Message.Content == "" {
+		return "", errors.New("the user endpoint returned an empty message")
 	}
-	if len(resp.Choices) == 0 || resp.Choices[0].Message.Content == "" {
-		return "", errors.New("the user endpoint gave an empty message")
-	}
-	return clip(resp.Choices[0].Message.Content, maxUserText), nil
+	return clip(c.Choices[0].Message.Content, maxUserText), nil
 }
 
 func (w *writer) modelName(ctx context.Context) (string, error) {
@@ -75,7 +57,7 @@ func (w *writer) modelName(ctx context.Context) (string, error) {
 	if model != "" {
 		return model, nil
 	}
-	model, err := discoverModel(ctx, w.target, w.auth, w.client)
+	model, err := discoverModel(ctx, w.untimedClient)
 	if err == nil {
 		w.mu.Lock()
 		w.model = model
@@ -84,19 +66,16 @@ func (w *writer) modelName(ctx context.Context) (string, error) {
 	return model, err
 }
 
-// swapRoles turns the history around, as the model that plays the user sees
-// it: its own messages are the assistant's.
-func swapRoles(history []workload.Message) []openai.ChatCompletionMessage {
-	out := []openai.ChatCompletionMessage{{Role: "system", Content: userPrompt}}
+// swapRoles returns the history from the view of the model that plays the user, whose own
+// messages have the role assistant.
+func swapRoles(history []workload.Message) []chatMessage {
+	out := []chatMessage{{"system", userPrompt}}
 	for _, m := range history {
-		switch m.Role {
-		case "user":
-			out = append(out, openai.ChatCompletionMessage{Role: "assistant", Content: m.Content})
-		case "assistant":
-			if m.Content == "" {
-				continue // it called a tool, which the user does not see
-			}
-			out = append(out, openai.ChatCompletionMessage{Role: "user", Content: m.Content})
+		switch {
+		case m.Role == "user":
+			out = append(out, chatMessage{"assistant", m.Content})
+		case m.Role == "assistant" && m.Content != "": // a user does not see tool calls
+			out = append(out, chatMessage{"user", m.Content})
 		}
 	}
 	return out

@@ -10,8 +10,8 @@ import (
 )
 
 // odd turns succeed with an answer that is odd for a reason.
-func odd(why answers.Reason) func(int, probe.TurnKind) probe.Result {
-	return with(ok, func(r *probe.Result) { r.Odd = why })
+func odd(why answers.Defect) func(int, probe.TurnKind) probe.Result {
+	return with(ok, func(r *probe.Result) { r.Defect = why })
 }
 
 // targetScenarios are about faults of the deployment.

@@ -19,7 +19,7 @@ func tokens(texts string, logprobs ...float64) []Token {
 	return out
 }
 
-func TestHowFarTokensAreApart(t *testing.T) {
+func TestTokenDistance(t *testing.T) {
 	want := tokens("a b c", -0.1, -0.2, -0.3)
 	tie := tokens("a x y", -0.1, -0.69, -3)
 	tie[1].Others = tokens("x b", -0.69, -0.7)
@@ -31,23 +31,23 @@ func TestHowFarTokensAreApart(t *testing.T) {
 	}{
 		"the same":                       {want, 0},
 		"a little off":                   {tokens("a b c", -0.1, -0.2, -0.6), 0.1},
-		"a tie that falls the other way": {tie, 0.25}, // of b, and nothing behind it
+		"a tie that falls the other way": {tie, 0.25}, // the distance of b; later tokens do not count
 		"not among the likely":           {unknown, 0.5},
-		"minus infinity":                 {tokens("a", math.Inf(-1)), mostApart},
-		"no number":                      {tokens("a", math.NaN()), mostApart},
-		"ended early":                    {tokens("a b", -0.1, -0.2), mostApart / 3.},
-		"nothing":                        {nil, mostApart},
+		"minus infinity":                 {tokens("a", math.Inf(-1)), maxTokenDistance},
+		"no number":                      {tokens("a", math.NaN()), maxTokenDistance},
+		"ended early":                    {tokens("a b", -0.1, -0.2), maxTokenDistance / 3.},
+		"nothing":                        {nil, maxTokenDistance},
 	} {
-		if got := apart(want, test.got); math.Abs(got-test.want) > 1e-9 {
-			t.Errorf("%s: %v apart, want %v", name, got, test.want)
+		if got := tokenDistance(want, test.got); math.Abs(got-test.want) > 1e-9 {
+			t.Errorf("%s: distance %v, want %v", name, got, test.want)
 		}
 	}
 }
 
-func TestHowTextsDiffer(t *testing.T) {
+func TestTextDistance(t *testing.T) {
 	p := Prompt{Texts: []string{"abcd", "abxx"}}
 	for text, want := range map[string]float64{"abcd": 0.25, "abxx": 0.25, "zzzz": 1, "": 1} {
-		if got := p.differing(text); got != want {
+		if got := p.textDistance(text); got != want {
 			t.Errorf("%q differs by %v, want %v", text, got, want)
 		}
 	}
@@ -95,10 +95,10 @@ func TestAReferenceIsWrittenAndRead(t *testing.T) {
 		}
 	}
 	if _, err := NewReference([]string{"p"}, nil); err == nil {
-		t.Error("a reference of no rounds")
+		t.Error("a reference was created from no rounds")
 	}
 	if _, err := NewReference([]string{"p"}, rounds(CanaryAnswer{})); err == nil || !strings.Contains(err.Error(), "raise answers.canary.tokens") {
-		t.Errorf("a reference of nothing: %v", err)
+		t.Errorf("creating a reference from empty answers: %v", err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestARoundIsCompared(t *testing.T) {
 	for range 50 {
 		r = w.Take(Round{{}}, at)
 	}
-	if r.Err != nil || r.Score != 1 || r.Distance != mostApart {
-		t.Errorf("of a model that says nothing any more: %+v", r)
+	if r.Err != nil || r.Score != 1 || r.Distance != maxTokenDistance {
+		t.Errorf("with a model that gives empty answers: %+v", r)
 	}
 }

@@ -1,125 +1,206 @@
-// Package contract judges what an answer says against what was asked for: calls
-// of the tools that a workload has, and text by its JSON schema. It is pure.
 package answers
 
 import (
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"synthetic/internal/probe/workload"
 )
 
-// Contract is what the answers of a workload have to keep to. A nil *Contract
-// holds them to nothing. It is safe for concurrent use.
+// Contract checks answers against the tools and the response format that a workload sends. A
+// nil *Contract accepts every answer. It is safe for concurrent use.
 type Contract struct {
-	arguments map[string]*Schema // by tool
-	choice    string
-	format    *Schema
+	// arguments holds the schema of each tool, by its name.
+	arguments  map[string]*jsonschema.Schema
+	toolChoice string
+	format     *jsonschema.Schema
 }
 
-// Answer is what is judged.
+// Answer is an answer to check.
 type Answer struct {
 	Text  string
 	Calls []workload.ToolCall
-	// Cut says that the limit of tokens ended the answer: what it lacks at its
-	// end is no fault of the deployment.
+	// Cut means that the token limit ended the answer, so an incomplete end is allowed.
 	Cut bool
-	// Anonymous says that the API has no ids for calls.
-	Anonymous bool
-	// Free says that the request left it to the model whether to call a tool,
-	// whatever the workload asks for.
-	Free bool
+	// WithoutIDs means that the API has no IDs of calls.
+	WithoutIDs bool
+	// ChoiceOmitted means that the request did not contain the tool choice of the workload.
+	ChoiceOmitted bool
 }
 
-// Of compiles the schemas of a workload; nil if it has neither tools nor a format.
-// An error names the tool, or the format.
-func Of(spec workload.Spec) (*Contract, error) {
+// NewContract compiles the schemas of a workload. It returns nil if the workload has neither
+// tools nor a response format.
+func NewContract(spec workload.Spec) (*Contract, error) {
 	if len(spec.Tools) == 0 && spec.Format == nil {
 		return nil, nil
 	}
-	c := &Contract{arguments: map[string]*Schema{}, choice: spec.ToolChoice}
+	c := &Contract{arguments: map[string]*jsonschema.Schema{}, toolChoice: spec.ToolChoice}
 	for _, t := range spec.Tools {
-		s, err := Compile(t.Parameters)
+		schema, err := Compile(t.Parameters)
 		if err != nil {
 			return nil, fmt.Errorf("compiling the parameters of the tool %q: %w", t.Name, err)
 		}
-		c.arguments[t.Name] = s
+		c.arguments[t.Name] = schema
 	}
 	if spec.Format != nil {
-		s, err := Compile(spec.Format.Schema)
+		schema, err := Compile(spec.Format.Schema)
 		if err != nil {
 			return nil, fmt.Errorf("compiling the schema of the response format: %w", err)
 		}
-		c.format = s
+		c.format = schema
 	}
 	return c, nil
 }
 
-// Calls says what is wrong with the calls of an answer, those included that stand
-// in its text.
-func (c *Contract) Calls(a Answer) error {
+// CheckCalls checks the tool calls of an answer. Markup of a call in the text is an error.
+func (c *Contract) CheckCalls(a Answer) error {
 	if c == nil || len(c.arguments) == 0 {
 		return nil
 	}
-	if m := leaked(a.Text); m != "" {
-		return fmt.Errorf("the text has markup of the model's template, %q: its calls were not read as such", m)
+	for _, m := range templateMarkup() {
+		if strings.Contains(a.Text, m) {
+			return fmt.Errorf("the text contains markup of the model's chat template, %q; the server did not parse a tool call", m)
+		}
 	}
 	ids := map[string]bool{}
 	for i, call := range a.Calls {
-		if err := c.call(call, a); err != nil {
+		if err := c.checkCall(call, a.Cut); err != nil {
 			return fmt.Errorf("call %d: %w", i+1, err)
 		}
-		if !a.Anonymous && (call.ID == "" || ids[call.ID]) {
-			return fmt.Errorf("call %d has no id of its own, but %q: its result could not be told from others", i+1, call.ID)
+		if !a.WithoutIDs && (call.ID == "" || ids[call.ID]) {
+			return fmt.Errorf("call %d has the ID %q, which is empty or used twice; its result could not be assigned to it", i+1, call.ID)
 		}
 		ids[call.ID] = true
 	}
-	return c.chosen(a)
-}
-
-// call judges one call.
-func (c *Contract) call(call workload.ToolCall, a Answer) error {
-	arguments := c.arguments[call.Name]
-	if arguments == nil {
-		return fmt.Errorf("there is no tool %.64q", call.Name)
-	}
-	if a.Cut {
+	if a.ChoiceOmitted {
 		return nil
 	}
-	if err := arguments.Check(call.Arguments); err != nil {
-		return fmt.Errorf("the arguments of %q are %w", call.Name, err)
+	return c.checkChoice(a)
+}
+
+func (c *Contract) checkCall(call workload.ToolCall, cut bool) error {
+	schema := c.arguments[call.Name]
+	if schema == nil {
+		return fmt.Errorf("no tool is called %.64q", call.Name)
+	}
+	if cut {
+		return nil
+	}
+	if err := checkText(schema, call.Arguments); err != nil {
+		return fmt.Errorf("the arguments of %q: %w", call.Name, err)
 	}
 	return nil
 }
 
-// chosen judges whether there are the calls that the request demanded.
-func (c *Contract) chosen(a Answer) error {
+// checkChoice checks that the answer makes the calls that the workload's tool choice demands.
+func (c *Contract) checkChoice(a Answer) error {
 	switch {
-	case a.Free || c.choice == "" || c.choice == workload.ChoiceAuto:
-	case c.choice == workload.ChoiceNone:
+	case c.toolChoice == "" || c.toolChoice == workload.ChoiceAuto:
+	case c.toolChoice == workload.ChoiceNone:
 		if len(a.Calls) > 0 {
 			return errors.New("a tool was called although tool_choice is none")
 		}
 	case len(a.Calls) == 0 && !a.Cut:
-		return fmt.Errorf("no tool was called although tool_choice is %s", c.choice)
-	case c.choice != workload.ChoiceRequired:
+		return fmt.Errorf("no tool was called although tool_choice is %s", c.toolChoice)
+	case c.toolChoice != workload.ChoiceRequired:
 		for _, call := range a.Calls {
-			if call.Name != c.choice {
-				return fmt.Errorf("the tool %q was called although tool_choice is %s", call.Name, c.choice)
+			if call.Name != c.toolChoice {
+				return fmt.Errorf("the tool %q was called although tool_choice is %s", call.Name, c.toolChoice)
 			}
 		}
 	}
 	return nil
 }
 
-// Text says where the text of an answer is not what the response format asks
-// for. An answer that calls tools instead has none.
-func (c *Contract) Text(a Answer) error {
+// CheckText checks the text of an answer against the response format, unless it calls tools
+// instead.
+func (c *Contract) CheckText(a Answer) error {
 	if c == nil || c.format == nil || a.Cut || len(a.Calls) > 0 && len(c.arguments) > 0 {
 		return nil
 	}
-	if err := c.format.Check(a.Text); err != nil {
-		return fmt.Errorf("the answer is %w", err)
+	if err := checkText(c.format, a.Text); err != nil {
+		return fmt.Errorf("the answer: %w", err)
 	}
 	return nil
+}
+
+// templateMarkup returns the beginnings of what models write around calls and turns. A server
+// with the right parser removes it. Otherwise clients miss a call, or users see the markup.
+func templateMarkup() []string {
+	return []string{
+		"<tool_call", "</tool_call", "<function=", "<|tool_call", // Qwen, Hermes, Nemotron; Kimi, Granite, GLM
+		"<|python_tag|>", "<|eom_id|>", "<|start_header_id|>", "<|eot_id|>", // Llama
+		"[TOOL_CALLS]", "[/TOOL_CALLS]", "[TOOL_RESULTS]", // Mistral
+		"<｜tool▁call", "<｜DSML｜", // DeepSeek
+		"<|channel|>", "<|constrain|>", "<|recipient|>", // gpt-oss
+		"<|START_ACTION|>", "<minimax:tool_call", "<longcat_tool_call", "<TOOLCALL>", // Cohere, MiniMax, LongCat, Nemotron
+		"<|im_start|>", "<|im_end|>",
+	}
+}
+
+const (
+	// schemaURL is the address of the schema itself, the base of its relative references.
+	schemaURL = "urn:schema"
+	// maxValidated is the maximum length, in bytes, of a text that is validated by a schema.
+	// Each violation costs memory.
+	maxValidated = 64 << 10
+)
+
+// Compile compiles a JSON schema, by draft 2020-12 unless $schema names another one. A schema
+// cannot refer to files or URLs.
+func Compile(schema map[string]any) (*jsonschema.Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	if err := c.AddResource(schemaURL, schema); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile(schemaURL)
+	if err != nil {
+		return nil, errors.New(listCauses(err))
+	}
+	return compiled, nil
+}
+
+func checkText(schema *jsonschema.Schema, text string) error {
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("invalid JSON: %w", err)
+	}
+	if len(text) > maxValidated {
+		return nil
+	}
+	if err := schema.Validate(v); err != nil {
+		return fmt.Errorf("not valid by the schema: %s", listCauses(err))
+	}
+	return nil
+}
+
+// listCauses returns the innermost causes of an error of the library, in one line.
+func listCauses(err error) string {
+	lines := strings.Split(strings.ReplaceAll(err.Error(), schemaURL, ""), "\n")
+	var causes []string
+	for i, line := range lines {
+		if i+1 == len(lines) || causeIndent(lines[i+1]) <= causeIndent(line) {
+			causes = append(causes, strings.TrimPrefix(strings.TrimSpace(line), "- "))
+		}
+	}
+	return strings.Join(causes, "; ")
+}
+
+// causeIndent returns the indentation of a cause, and 0 for the first line of an error.
+func causeIndent(line string) int {
+	if cause := strings.TrimLeft(line, " "); strings.HasPrefix(cause, "- ") {
+		return len(line) - len(cause) + 1
+	}
+	return 0
+}
+
+// noLoader implements jsonschema.URLLoader and loads nothing.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%q is outside of the schema", url)
 }

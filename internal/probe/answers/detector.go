@@ -4,102 +4,153 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"time"
 )
 
-// Detector says, round by round, whether distances have become larger than they
-// were. It is a conformal test: the rank of each distance among all before it,
-// made a p-value with ties drawn, is uniform and independent of the earlier ones
-// as long as the rounds are exchangeable, whatever their distribution (Vovk,
-// Nouretdinov and Gammerman 2003). Each p-value is bet on, and the bets are
-// summed up as by Shiryaev and Roberts: evidence = bet × (1 + evidence). Then
-// evidence − rounds is a martingale, so that within n healthy rounds the
-// evidence reaches a limit with a probability of at most n / limit, restarts in
-// between included (e-detectors: Shin, Ramdas and Rinaldo 2023).
-type Detector struct {
-	reference []float64 // sorted, as recorded
-	known     []float64 // sorted, those since
+// detector decides after each round whether the distances have become larger. It is a conformal
+// test: the rank of each distance among all earlier ones, as a p-value with random tie-breaks,
+// is uniform and independent if the rounds are exchangeable, whatever their distribution (Vovk,
+// Nouretdinov and Gammerman 2003). It bets on each p-value and adds up the bets as Shiryaev and
+// Roberts do: evidence = bet × (1 + evidence). Then evidence − rounds is a martingale, so that
+// within n healthy rounds the evidence reaches a limit with a probability of at most n / limit,
+// including restarts (e-detectors: Shin, Ramdas and Rinaldo 2023).
+type detector struct {
+	reference []float64 // recorded distances, sorted
+	seen      []float64 // reference and later distances, sorted
 	limit     float64
 	evidence  float64
 	changed   bool
-	calm      int
-	draw      *rand.Rand
+	nearby    int // consecutive distances within the reference, after a change
+	random    *rand.Rand
 }
 
 const (
-	// least is the distance below which all are the same: the noise of numbers of
-	// 16 bits within a batch is of this size.
-	least = 0.002
-	// mostKnown bounds what is kept; one that has seen so much begins anew.
-	mostKnown = 10_000
-	// calmAgain is how many rounds in a row, all as near as the reference's own,
-	// end a change.
-	calmAgain = 10
+	// minDistance replaces all smaller distances. The noise of 16-bit numbers in a batch has
+	// this size.
+	minDistance = 0.002
+	// maxSeen bounds detector.seen. When it is full, the detector starts again.
+	maxSeen = 10_000
+	// nearbyEnd is the number of consecutive distances within the reference that end a change.
+	nearbyEnd = 10
 )
 
-// NewDetector returns a Detector of a reference's own distances. perFalse is how
-// many healthy rounds at least one false alarm costs on average.
-func NewDetector(distances []float64, perFalse float64) *Detector {
-	d := &Detector{limit: perFalse, draw: rand.New(rand.NewPCG(1, uint64(len(distances))))}
+// newDetector returns a detector with the distances of a reference. roundsPerAlarm is the
+// minimum mean number of healthy rounds per false alarm.
+func newDetector(distances []float64, roundsPerAlarm float64) *detector {
+	d := &detector{limit: roundsPerAlarm, random: rand.New(rand.NewPCG(1, uint64(len(distances))))}
 	for _, x := range distances {
-		d.reference = append(d.reference, max(x, least))
+		d.reference = append(d.reference, max(x, minDistance))
 	}
 	slices.Sort(d.reference)
-	d.known = slices.Clone(d.reference)
+	d.seen = slices.Clone(d.reference)
 	return d
 }
 
-// Add takes in the distance of a round.
-func (d *Detector) Add(distance float64) {
-	x := max(distance, least)
+func (d *detector) add(distance float64) {
+	distance = max(distance, minDistance)
 	if d.changed {
-		if x > d.reference[len(d.reference)-1] {
-			d.calm = 0
-		} else if d.calm++; d.calm >= calmAgain {
-			d.begin(false)
+		if distance > d.maxReference() {
+			d.nearby = 0
+		} else if d.nearby++; d.nearby >= nearbyEnd {
+			d.restart(false)
 		}
 		return
 	}
-	d.evidence = bet(d.rank(x)) * (1 + d.evidence)
-	switch at, _ := slices.BinarySearch(d.known, x); {
+	d.evidence = bet(d.pValue(distance)) * (1 + d.evidence)
+	switch at, _ := slices.BinarySearch(d.seen, distance); {
 	case d.evidence >= d.limit:
-		d.begin(true)
-	case len(d.known) >= mostKnown:
-		d.begin(false)
+		d.restart(true)
+	case len(d.seen) >= maxSeen:
+		d.restart(false)
 	default:
-		d.known = slices.Insert(d.known, at, x)
+		d.seen = slices.Insert(d.seen, at, distance)
 	}
 }
 
-// begin forgets all but the reference.
-func (d *Detector) begin(changed bool) {
-	d.known = append(d.known[:0], d.reference...)
-	d.evidence, d.calm, d.changed = 0, 0, changed
+func (d *detector) maxReference() float64 { return d.reference[len(d.reference)-1] }
+
+// restart forgets everything but the reference.
+func (d *detector) restart(changed bool) {
+	d.seen = append(d.seen[:0], d.reference...)
+	d.evidence, d.nearby, d.changed = 0, 0, changed
 }
 
-// rank is the p-value of a distance: the share of all, itself included, that are
-// as large.
-func (d *Detector) rank(x float64) float64 {
-	from, _ := slices.BinarySearch(d.known, x)
-	to, _ := slices.BinarySearch(d.known, math.Nextafter(x, math.Inf(1)))
-	larger, equal := len(d.known)-to, to-from+1
-	u := 1 - d.draw.Float64() // of (0, 1]
-	return (float64(larger) + u*float64(equal)) / float64(len(d.known)+1)
+// pValue returns the share of all distances, including this one, that are at least as large.
+func (d *detector) pValue(distance float64) float64 {
+	from, _ := slices.BinarySearch(d.seen, distance)
+	to, _ := slices.BinarySearch(d.seen, math.Nextafter(distance, math.Inf(1)))
+	larger, equal := len(d.seen)-to, to-from+1
+	u := 1 - d.random.Float64() // in (0, 1]
+	return (float64(larger) + u*float64(equal)) / float64(len(d.seen)+1)
 }
 
-// bet is what a p-value brings: the mean over all powers of ε p^(ε-1). Its mean
-// is 1 where p is uniform.
+// bet returns the gain for a p-value: the mean over all powers ε of ε p^(ε-1). Its mean is 1 for
+// uniform p.
 func bet(p float64) float64 {
 	l := math.Log(p)
 	if l > -1e-4 {
-		return 0.5 // its limit at 1
+		return 0.5 // the limit at p = 1
 	}
 	return (1 - p + p*l) / (p * l * l)
 }
 
-// Score is how near the evidence is to a change, from 0; 1 is one.
-func (d *Detector) Score() float64 {
+// score returns how near the evidence is to the limit, from 0 to 1.
+func (d *detector) score() float64 {
 	if d.changed {
 		return 1
 	}
 	return math.Log1p(d.evidence) / math.Log1p(d.limit)
+}
+
+// Watch compares the rounds of one target with its reference. It is not safe for concurrent use.
+type Watch struct {
+	Reference *Reference
+	detector  *detector
+	since     time.Time
+}
+
+// NewWatch returns a Watch for one round per interval. It has about one false alarm a year.
+func NewWatch(r *Reference, interval time.Duration) *Watch {
+	const year = 365 * 24 * time.Hour
+	return &Watch{Reference: r, detector: newDetector(r.Distances, float64(year/interval))}
+}
+
+// Reading is the state of a target after a round.
+type Reading struct {
+	// At is when the round ended.
+	At time.Time
+	// Err is why the round was not compared. Score and Since are then those of earlier rounds.
+	Err error
+	// Score is the evidence for a change, from 0 to 1. At 1 the answers have changed, since
+	// Since.
+	Score float64
+	Since time.Time
+	// Distance is that of the round, Usual the largest of the reference.
+	Distance, Usual float64
+	// Prompt is the prompt with the largest distance. Was is its recorded answer, Is the
+	// current one.
+	Prompt, Was, Is string
+	// Tokens is the number of tokens that the round used.
+	Tokens int
+}
+
+// Take compares a round that ended at a time.
+func (w *Watch) Take(round Round, at time.Time) Reading {
+	r := Reading{At: at, Usual: w.detector.maxReference()}
+	distance, worst, err := w.Reference.Compare(round)
+	if err != nil {
+		r.Err, r.Score, r.Since = err, w.detector.score(), w.since
+		return r
+	}
+	w.detector.add(distance)
+	r.Score, r.Distance = w.detector.score(), distance
+	switch {
+	case r.Score < 1:
+		w.since = time.Time{}
+	case w.since.IsZero():
+		w.since = at
+	}
+	p := w.Reference.Centre[worst]
+	r.Since, r.Prompt, r.Was, r.Is = w.since, p.Prompt, p.Texts[0], round[worst].Text
+	return r
 }

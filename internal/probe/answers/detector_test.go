@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// healthy draws distances as noise makes them: of any level and spread.
+// healthy draws a distance that noise alone causes.
 func healthy(r *rand.Rand) float64 { return 0.01 * math.Exp(0.5*r.NormFloat64()) }
 
 func distances(r *rand.Rand, n int, draw func(*rand.Rand) float64) []float64 {
@@ -17,64 +17,63 @@ func distances(r *rand.Rand, n int, draw func(*rand.Rand) float64) []float64 {
 	return out
 }
 
-// TestFalseAlarmsAreAsRareAsPromised: of many healthy rounds, with references of
-// their own and a promise of one in 1,000.
+// TestFalseAlarmsAreAsRareAsPromised simulates many healthy rounds, with a new reference every
+// 500 rounds and a limit of one false alarm in 1,000 rounds.
 func TestFalseAlarmsAreAsRareAsPromised(t *testing.T) {
 	const rounds, perFalse = 20_000, 1000
 	for name, draw := range map[string]func(*rand.Rand) float64{
 		"noise":                  healthy,
-		"a server without any":   func(*rand.Rand) float64 { return 0.0003 },
-		"ties that fall at odds": func(r *rand.Rand) float64 { return 0.05 * float64(r.IntN(3)) },
+		"a server without noise": func(*rand.Rand) float64 { return 0.0003 },
+		"random ties":            func(r *rand.Rand) float64 { return 0.05 * float64(r.IntN(3)) },
 		"heavy tails":            func(r *rand.Rand) float64 { return 0.01 / math.Sqrt(r.Float64()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(5, 6))
 			alarms := 0
 			for seen := 0; seen < rounds; seen += 500 {
-				d := NewDetector(distances(r, Rounds-centreRounds, draw), perFalse)
-				d.draw = r
+				d := newDetector(distances(r, Rounds-centreRounds, draw), perFalse)
+				d.random = r
 				for range 500 {
-					if d.Add(draw(r)); d.changed {
+					if d.add(draw(r)); d.changed {
 						alarms++
-						d.begin(false)
+						d.restart(false)
 					}
 				}
 			}
 			if t.Logf("%d alarms in %d rounds", alarms, rounds); alarms > rounds/perFalse {
-				t.Errorf("%d alarms in %d healthy rounds, promised are %d at most", alarms, rounds, rounds/perFalse)
+				t.Errorf("%d alarms in %d healthy rounds, want at most %d", alarms, rounds, rounds/perFalse)
 			}
 		})
 	}
 }
 
-// TestAChangeIsFoundAndOver: at the limit of one false alarm a year of five
-// minutes.
+// TestAChangeIsFoundAndOver uses the limit of one false alarm a year at one round in five minutes.
 func TestAChangeIsFoundAndOver(t *testing.T) {
 	const year = 105_120
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, known := range []int{0, 288} {
-		d := NewDetector(distances(r, Rounds-centreRounds, healthy), year)
+		d := newDetector(distances(r, Rounds-centreRounds, healthy), year)
 		for range known {
-			d.Add(healthy(r))
+			d.add(healthy(r))
 		}
 		rounds := 0
 		for ; !d.changed && rounds < 100; rounds++ {
-			d.Add(20 * healthy(r))
+			d.add(20 * healthy(r))
 		}
-		if t.Logf("%d rounds before: found after %d", known, rounds); rounds > 20 || d.Score() != 1 {
-			t.Errorf("after %d healthy rounds a change was found after %d, score %v", known, rounds, d.Score())
+		if t.Logf("%d rounds before: found after %d", known, rounds); rounds > 20 || d.score() != 1 {
+			t.Errorf("after %d healthy rounds a change was found after %d, score %v", known, rounds, d.score())
 		}
-		for range 500 { // it does not become the usual
-			d.Add(20 * healthy(r))
+		for range 500 { // a change does not become normal
+			d.add(20 * healthy(r))
 		}
 		if !d.changed {
-			t.Error("a change that stays is forgotten")
+			t.Error("the detector forgot a change that lasts")
 		}
 		for rounds = 0; d.changed && rounds < 200; rounds++ {
-			d.Add(0.01)
+			d.add(0.01)
 		}
-		if rounds != calmAgain || d.Score() != 0 {
-			t.Errorf("over after %d rounds, score %v", rounds, d.Score())
+		if rounds != nearbyEnd || d.score() != 0 {
+			t.Errorf("the change ended after %d rounds, score %v", rounds, d.score())
 		}
 	}
 }
@@ -85,7 +84,7 @@ func TestABetIsFair(t *testing.T) {
 	for i := range n {
 		sum += bet((float64(i) + 0.5) / n)
 	}
-	if mean := sum / n; mean > 1 || mean < 0.85 { // some of it lies below 1 / n
+	if mean := sum / n; mean > 1 || mean < 0.85 { // the sum misses the part below 1/n
 		t.Errorf("the mean bet is %v", mean)
 	}
 }

@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// logits is a model that exists as numbers alone: for each prompt and place the
-// logits of a vocabulary.
+// logits is a simulated model: the logits of a vocabulary, for each prompt and position.
 type logits [][][]float64
 
 const (
 	simPrompts, simPlaces, simWords = 8, 8, 40
-	// simTokens is what a round of as many real prompts takes.
+	// simTokens is the number of tokens of a round with as many real prompts.
 	simTokens = 320
-	// jitter is the noise of each logit in a healthy server, from its batches.
+	// jitter is the noise that batching adds to each logit of a healthy server.
 	jitter = 0.01
 )
 
@@ -32,7 +31,7 @@ func newLogits(r *rand.Rand, scale float64) logits {
 	return m
 }
 
-// round is what a deployment of the model answers, off by an error that stays.
+// round returns the answers of a deployment whose logits have the constant error size × off.
 func (m logits) round(r *rand.Rand, off logits, size float64) Round {
 	round := make(Round, len(m))
 	for i := range m {
@@ -69,9 +68,9 @@ func (m logits) watch(t *testing.T, r *rand.Rand, off logits) *Watch {
 	return NewWatch(ref, 5*time.Minute)
 }
 
-// TestPowerOnSimulatedLogits has the table of docs/background/canaries.md: in
-// how many rounds an error of the logits is found, right after recording and a day
-// later, and false alarms of healthy rounds.
+// TestPowerOnSimulatedLogits measures the table of docs/background/canaries.md: the number of
+// rounds until an error of the logits is found, right after recording and a day later, and the
+// false alarms in healthy rounds.
 func TestPowerOnSimulatedLogits(t *testing.T) {
 	runs, healthyRounds := 20, 12_000
 	if testing.Short() {
@@ -112,6 +111,6 @@ func TestPowerOnSimulatedLogits(t *testing.T) {
 		}
 	}
 	if t.Logf("%d alarms in %d healthy rounds", alarms, healthyRounds); alarms > 0 {
-		t.Errorf("%d alarms in %d healthy rounds, at a promise of one in 105,120", alarms, healthyRounds)
+		t.Errorf("%d alarms in %d healthy rounds, want at most one in 105,120", alarms, healthyRounds)
 	}
 }

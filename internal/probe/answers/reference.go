@@ -9,96 +9,96 @@ import (
 	"time"
 )
 
-// version is that of the file's format.
-const version = 1
+// formatVersion is the version of the file format.
+const formatVersion = 1
 
 const (
-	// centreRounds are averaged; the distances of the others from that are what
-	// distances of later rounds are compared with.
+	// centreRounds is the number of rounds whose mean is the centre. The distances of the other
+	// rounds from it are the sample with which later distances are compared.
 	centreRounds = 12
-	// LeastRounds is how many rounds a reference needs: with fewer a change becomes
-	// the usual before it is sure. Rounds is how many find one within ten more.
+	// LeastRounds is the minimum number of rounds of a reference. With fewer, a change becomes
+	// normal before the evidence suffices. With Rounds, a change is found within ten rounds.
 	LeastRounds, Rounds = centreRounds + 64, centreRounds + 100
 )
 
-// Reference is how a deployment answers: a file that synthetic canary record
-// writes.
+// Reference describes how a deployment answers. "synthetic canary record" writes it to a file.
 type Reference struct {
 	Version  int       `json:"version"`
 	Recorded time.Time `json:"recorded"`
 	Target   string    `json:"target"`
 	Model    string    `json:"model"`
-	// Fingerprint is the server's own name of its configuration, "" if it gave none.
+	// Fingerprint identifies the server's configuration; "" if the server reported none.
 	Fingerprint string `json:"system_fingerprint,omitempty"`
-	// Tokens were asked for in each answer. Logprobs says that they are compared
-	// by their log-probabilities, and otherwise by the texts.
-	Tokens   int  `json:"tokens"`
+	// Tokens is the token limit of each answer.
+	Tokens int `json:"tokens"`
+	// Logprobs is true if answers are compared by log-probabilities, false if by text.
 	Logprobs bool `json:"logprobs"`
-	// Centre is what the prompts were usually answered with.
+	// Centre holds the usual answer to each prompt.
 	Centre []Prompt `json:"prompts"`
-	// Distances are those of the remaining rounds from it.
+	// Distances are the distances of the remaining rounds from the centre.
 	Distances []float64 `json:"distances"`
 }
 
-// Prompt is one of them.
+// Prompt is one prompt and its usual answer.
 type Prompt struct {
 	Prompt string `json:"prompt"`
-	// Texts are those of the first rounds, repeated as they came, and Tokens the
-	// most frequent answer's, each with its mean log-probability.
-	Texts  []string `json:"texts"`
-	Tokens []Token  `json:"tokens,omitempty"`
+	// Texts are the answers of the first rounds, including equal ones.
+	Texts []string `json:"texts"`
+	// Tokens are the tokens of the most frequent answer with their mean log-probabilities.
+	Tokens []Token `json:"tokens,omitempty"`
 }
 
-// NewReference makes one of at least LeastRounds rounds; what it does not know
-// is left to the caller.
+// NewReference creates a reference from at least LeastRounds rounds. The caller sets Recorded,
+// Target, Model, Fingerprint and Tokens.
 func NewReference(prompts []string, rounds []Round) (*Reference, error) {
 	if len(rounds) < LeastRounds {
-		return nil, fmt.Errorf("%d rounds were answered: a reference needs %d to know what is usual", len(rounds), LeastRounds)
+		return nil, fmt.Errorf("%d rounds were answered; a reference needs %d", len(rounds), LeastRounds)
 	}
-	r := &Reference{Version: version, Logprobs: true}
+	r := &Reference{Version: formatVersion, Logprobs: true}
 	for _, round := range rounds {
-		for _, a := range round {
-			r.Logprobs = r.Logprobs && !a.unlikely()
-		}
+		r.Logprobs = r.Logprobs && !slices.ContainsFunc(round, CanaryAnswer.lacksLogprobs)
 	}
 	for i, prompt := range prompts {
-		r.Centre = append(r.Centre, centre(prompt, i, rounds[:centreRounds]))
+		r.Centre = append(r.Centre, newPrompt(prompt, i, rounds[:centreRounds]))
 	}
 	for _, round := range rounds[centreRounds:] {
-		r.Distances = append(r.Distances, r.distance(round))
+		distance, _, err := r.Compare(round)
+		if err != nil {
+			return nil, err
+		}
+		r.Distances = append(r.Distances, distance)
 	}
-	return r, r.answered()
+	return r, r.checkAnswered()
 }
 
-// unlikely reports whether an answer came without log-probabilities, as against
-// without anything that could have them.
-func (a CanaryAnswer) unlikely() bool { return len(a.Tokens) == 0 && a.Text != "" }
+// lacksLogprobs reports whether an answer has text but no log-probabilities.
+func (a CanaryAnswer) lacksLogprobs() bool { return len(a.Tokens) == 0 && a.Text != "" }
 
-// answered refuses prompts that were answered with nothing: nothing is what a
-// model whose tokens are all thought goes on to say, whatever becomes of it.
-func (r *Reference) answered() error {
+// checkAnswered returns an error if all answers to a prompt are empty. A model that spends all
+// tokens on reasoning gives empty answers, whatever happens to it later.
+func (r *Reference) checkAnswered() error {
 	for _, p := range r.Centre {
-		some := slices.ContainsFunc(p.Texts, func(text string) bool { return text != "" })
-		if len(p.Texts) == 0 || r.Logprobs && len(p.Tokens) == 0 || !r.Logprobs && !some {
-			return fmt.Errorf("the prompt %.40q was answered with nothing: raise answers.canary.tokens, or ask another", p.Prompt)
+		hasText := slices.ContainsFunc(p.Texts, func(text string) bool { return text != "" })
+		if len(p.Texts) == 0 || r.Logprobs && len(p.Tokens) == 0 || !r.Logprobs && !hasText {
+			return fmt.Errorf("all answers to the prompt %.40q are empty: raise answers.canary.tokens, or change the prompt", p.Prompt)
 		}
 	}
 	return nil
 }
 
-// centre is the usual answer to prompt i.
-func centre(prompt string, i int, rounds []Round) Prompt {
+// newPrompt returns prompt i with its usual answer.
+func newPrompt(prompt string, i int, rounds []Round) Prompt {
 	p := Prompt{Prompt: prompt}
-	alike := map[string][]CanaryAnswer{}
+	byText := map[string][]CanaryAnswer{}
 	usual := ""
 	for _, round := range rounds {
 		a := round[i]
 		p.Texts = append(p.Texts, a.Text)
-		if alike[a.Text] = append(alike[a.Text], a); len(alike[a.Text]) > len(alike[usual]) {
+		if byText[a.Text] = append(byText[a.Text], a); len(byText[a.Text]) > len(byText[usual]) {
 			usual = a.Text
 		}
 	}
-	same := alike[usual]
+	same := byText[usual]
 	for t, token := range same[0].Tokens {
 		sum := 0.0
 		for _, a := range same {
@@ -111,7 +111,7 @@ func centre(prompt string, i int, rounds []Round) Prompt {
 	return p
 }
 
-// Prompts are those that are asked.
+// Prompts returns the texts of the prompts.
 func (r *Reference) Prompts() []string {
 	var out []string
 	for _, p := range r.Centre {
@@ -120,66 +120,69 @@ func (r *Reference) Prompts() []string {
 	return out
 }
 
-// Compare returns the distance of a round, and the prompt whose answer is
-// farthest from its usual one. A round without the log-probabilities that the
-// reference has is not compared: that is no other model, but another server.
+// Compare returns the mean distance of a round from the centre, and the index of the prompt with
+// the largest one. A round without the log-probabilities of the reference is an error: the
+// server has changed, not necessarily the model.
 func (r *Reference) Compare(round Round) (distance float64, worst int, err error) {
 	if len(round) != len(r.Centre) {
-		return 0, 0, fmt.Errorf("%d answers to %d prompts", len(round), len(r.Centre))
+		return 0, 0, fmt.Errorf("the round has %d answers to %d prompts", len(round), len(r.Centre))
 	}
-	most := -1.0
-	for i := range round {
-		if r.Logprobs && round[i].unlikely() {
-			return 0, 0, errors.New("an answer came without the log-probabilities that the reference has; record it anew if the server gives them no more")
+	sum, largest := 0.0, -1.0
+	for i, a := range round {
+		if r.Logprobs && a.lacksLogprobs() {
+			return 0, 0, errors.New("an answer has no log-probabilities, but the reference has; if the server no longer returns them, record the reference again")
 		}
-		one := Reference{Logprobs: r.Logprobs, Centre: r.Centre[i : i+1]}
-		if d := one.distance(round[i : i+1]); d > most {
-			most, worst = d, i
+		d := r.Centre[i].textDistance(a.Text)
+		if r.Logprobs {
+			d = tokenDistance(r.Centre[i].Tokens, a.Tokens)
+		}
+		if sum += d; d > largest {
+			largest, worst = d, i
 		}
 	}
-	return r.distance(round), worst, nil
+	return sum / float64(len(r.Centre)), worst, nil
 }
 
-// Encode is the text of the file.
+// Encode returns the contents of the file.
 func (r *Reference) Encode() ([]byte, error) {
 	text, err := json.MarshalIndent(r, "", " ")
 	return append(text, '\n'), err
 }
 
-// mostFile bounds a file that is read, in bytes.
-const mostFile = 16 << 20
+// maxFile is the maximum size of a file in bytes.
+const maxFile = 16 << 20
 
-// Read reads a file of Encode.
+// Read reads a file that contains the result of Encode.
 func Read(path string) (*Reference, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > mostFile {
-		return nil, fmt.Errorf("%s has %d bytes: no reference has more than %d", path, info.Size(), mostFile)
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%s has %d bytes; a reference has at most %d", path, info.Size(), maxFile)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	var r Reference
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("%s is no reference (%w): record it anew with synthetic canary record", path, err)
+	if err = json.Unmarshal(data, &r); err == nil {
+		err = r.check()
 	}
-	if err := r.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w: record it anew with synthetic canary record", path, err)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a valid reference: %w; record it again with \"synthetic canary record\"", path, err)
 	}
 	return &r, nil
 }
 
 func (r *Reference) check() error {
 	switch {
-	case r.Version != version:
-		return fmt.Errorf("the format has version %d, and this program reads %d", r.Version, version)
+	case r.Version != formatVersion:
+		return fmt.Errorf("it has format version %d, and this program reads version %d", r.Version, formatVersion)
 	case len(r.Centre) == 0 || r.Tokens < 1 || r.Model == "":
-		return errors.New("it has no prompts, asks for no tokens, or of no model")
+		return errors.New("it lacks prompts, tokens or a model")
 	case len(r.Distances) < LeastRounds-centreRounds:
-		return fmt.Errorf("it has %d distances, and needs %d", len(r.Distances), LeastRounds-centreRounds)
+		return fmt.Errorf("it has %d distances and needs %d", len(r.Distances), LeastRounds-centreRounds)
 	}
-	return r.answered()
+	return r.checkAnswered()
 }

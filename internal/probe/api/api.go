@@ -1,5 +1,4 @@
-// Package api says how each kind of endpoint is spoken to: what a turn sends, and
-// how the stream that answers it is read. It knows nothing of time.
+// Package api builds the requests of each kind of endpoint, and says how the answer is decoded.
 package api
 
 import (
@@ -15,44 +14,42 @@ import (
 
 // API is one kind of endpoint. It is safe for concurrent use.
 type API struct {
-	// Request returns what a turn sends.
+	// Request builds the request of a turn.
 	Request func(Turn) (Request, error)
-	// Stream says how the answer is read, with a Decoder of its own for each.
+	// Stream returns how to decode one answer. Each call returns a new Decoder.
 	Stream func() Stream
 }
 
-// Stream is how an answer is read.
+// Stream says how to decode an answer.
 type Stream struct {
 	stream.Options
-	// Endless says that the API has no finish reason: that the body is whole is
-	// all that can be known of an answer's end.
+	// Endless means that the API has no finish reason. An answer is complete if the body is.
 	Endless bool
 }
 
-// Turn is what a request is made of.
+// Turn is the content of a request.
 type Turn struct {
 	Model   string
 	Spec    workload.Spec
 	History []workload.Message
-	// Target brings the fields that it adds to every body, Extra; they win over
+	// Target provides Extra, the fields that are added to every body. They have priority over
 	// those of the workload.
 	Target target.Target
 	// Limit is MaxTokens or MaxCompletionTokens.
 	Limit target.LimitField
 }
 
-// Request is a POST of JSON.
+// Request is a POST request with JSON.
 type Request struct {
-	// Path is appended to the base URL, and begins with a slash; it may have a
-	// query.
+	// Path is appended to the base URL. It begins with a slash and may contain a query.
 	Path string
-	// Accept is the type of the answer, "" for that of event streams.
+	// Accept is the type of the answer; "" means an event stream.
 	Accept string
 	Body   []byte
 }
 
-// Of returns the API of that name, chat completions for "".
-func Of(name target.API) API {
+// New returns the API with the name. "" means chat completions.
+func New(name target.API) API {
 	switch name {
 	case target.Completions:
 		return API{completions, streamed(stream.NewCompletions)}
@@ -69,9 +66,9 @@ func Of(name target.API) API {
 			return Stream{Options: stream.Options{Decoder: stream.NewOllama(), Lines: true}}
 		}}
 	case target.Embeddings:
-		return API{embeddings, single("data")}
+		return API{embeddings, document("data")}
 	case target.Rerank:
-		return API{rerank, single("results")}
+		return API{rerank, document("results")}
 	}
 	return API{chat, streamed(stream.NewChat)}
 }
@@ -80,9 +77,8 @@ func streamed(decoder func() stream.Decoder) func() Stream {
 	return func() Stream { return Stream{Options: stream.Options{Decoder: decoder()}} }
 }
 
-// single is how an answer is read that comes in one piece, in the list called by
-// a name.
-func single(list string) func() Stream {
+// document is for an answer in one piece with a list of that name.
+func document(list string) func() Stream {
 	return func() Stream {
 		return Stream{Options: stream.Options{Decoder: stream.NewDocument(list), Document: true}}
 	}
@@ -91,36 +87,36 @@ func single(list string) func() Stream {
 // fields are those of a JSON object.
 type fields map[string]any
 
-// put adds a field that is not empty.
+// put adds a field, unless the value is empty.
 func put[T comparable](f fields, name string, v T) {
 	if v != *new(T) {
 		f[name] = v
 	}
 }
 
-// putAll adds a list that is not empty, each in the form of an API.
-func putAll[S, T any](f fields, name string, in []S, form func(*S) T) {
+// putAll adds a list, unless it is empty, and converts its elements.
+func putAll[S, T any](f fields, name string, in []S, convert func(*S) T) {
 	if len(in) > 0 {
-		f[name] = each(in, form)
+		f[name] = convertAll(in, convert)
 	}
 }
 
-func each[S, T any](in []S, form func(*S) T) []T {
+func convertAll[S, T any](in []S, convert func(*S) T) []T {
 	out := make([]T, len(in))
 	for i := range in {
-		out[i] = form(&in[i])
+		out[i] = convert(&in[i])
 	}
 	return out
 }
 
-// request encodes a body with the fields that the target adds; the configuration
-// refuses those that would break it. A history may be long, so that it is written
-// once, into a buffer that usually need not grow.
+// request encodes a body, including the fields that the target adds; the configuration rejects
+// those that would break it. A history may be long, so it is encoded into a buffer that usually
+// does not have to grow.
 func (t Turn) request(path, accept string, f fields) (Request, error) {
 	maps.Copy(f, t.Target.Extra)
-	size := 256 // for the frame of the whole
+	size := 256 // for the other fields
 	for i := range t.History {
-		size += t.History[i].Size()*9/8 + 64 // for what is escaped, and the frame of a message
+		size += t.History[i].Size()*9/8 + 64 // for escapes and the fields of a message
 	}
 	body := bytes.NewBuffer(make([]byte, 0, size))
 	if err := json.NewEncoder(body).Encode(f); err != nil {

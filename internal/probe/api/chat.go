@@ -1,31 +1,53 @@
 package api
 
 import (
+	"cmp"
+	"net/url"
+
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
-// chat is OpenAI's /chat/completions, and Azure's.
+// azureVersion is a generally available version of Azure's API.
+const azureVersion = "2024-10-21"
+
+// ChatPath returns the path of chat completions. For Azure it contains the deployment and the
+// version.
+func ChatPath(t target.Target, model string) string {
+	const path = "/chat/completions"
+	if t.API != target.Azure {
+		return path
+	}
+	return "/openai/deployments/" + url.PathEscape(model) + path +
+		"?api-version=" + url.QueryEscape(cmp.Or(t.APIVersion, azureVersion))
+}
+
+// chat builds a request for OpenAI's /chat/completions, or Azure's.
 func chat(t Turn) (Request, error) {
 	f := fields{
-		"model": t.Model, "messages": each(t.History, chatMessage), "stream": true, "stream_options": fields{"include_usage": true},
+		"model": t.Model, "messages": convertAll(t.History, chatMessage),
+		"stream": true, "stream_options": fields{"include_usage": true},
 	}
-	limit := target.MaxTokens
-	if t.Limit == target.MaxCompletionTokens {
-		limit = t.Limit
-	}
-	put(f, string(limit), t.Spec.MaxOutputTokens)
+	put(f, string(cmp.Or(t.Limit, target.MaxTokens)), t.Spec.MaxOutputTokens)
 	put(f, "temperature", t.Spec.Temperature)
 	put(f, "reasoning_effort", t.Spec.ReasoningEffort)
 	if t.Spec.ChatTemplate != nil {
 		f["chat_template_kwargs"] = t.Spec.ChatTemplate
 	}
-	addChatTools(f, t)
+	putAll(f, "tools", t.Spec.Tools, chatTool)
+	addToolChoice(f, t, sameWord, func(name string) any {
+		return fields{"type": "function", "function": fields{"name": name}}
+	})
+	if o := t.Spec.Format; o != nil {
+		f["response_format"] = fields{
+			"type": "json_schema", "json_schema": fields{"name": o.Name, "strict": o.Strict, "schema": o.Schema},
+		}
+	}
 	return t.request(ChatPath(t.Target, t.Model), "", f)
 }
 
-// chatMessage is a message of the history. Content is never left out: null
-// stands beside tool calls, and strict servers refuse a message with neither.
+// chatMessage converts a message. It always contains content, which is null beside tool calls,
+// because strict servers reject a message with neither.
 func chatMessage(m *workload.Message) fields {
 	out := fields{"role": m.Role, "content": nil}
 	switch {
@@ -38,14 +60,41 @@ func chatMessage(m *workload.Message) fields {
 	case m.Content != "" || len(m.ToolCalls) == 0:
 		out["content"] = m.Content
 	}
-	field := "reasoning_content"
+	reasoningField := "reasoning_content"
 	if m.ReasoningField == "reasoning" {
-		field = m.ReasoningField
+		reasoningField = m.ReasoningField
 	}
-	put(out, field, m.Reasoning)
+	put(out, reasoningField, m.Reasoning)
 	put(out, "tool_call_id", m.ToolCallID)
-	putAll(out, "tool_calls", m.ToolCalls, func(c *workload.ToolCall) typed {
-		return typed{c.ID, "function", called{c.Name, c.Arguments}}
+	putAll(out, "tool_calls", m.ToolCalls, func(c *workload.ToolCall) wrapped {
+		return wrapped{c.ID, "function", toolCall{c.Name, c.Arguments}}
+	})
+	return out
+}
+
+// ollama builds a request for Ollama's own /api/chat, which has no tool choice.
+func ollama(t Turn) (Request, error) {
+	options := fields{}
+	put(options, "temperature", t.Spec.Temperature)
+	put(options, "num_predict", max(t.Spec.MaxOutputTokens, 0))
+	f := fields{"model": t.Model, "messages": convertAll(t.History, ollamaMessage), "stream": true}
+	if len(options) > 0 {
+		f["options"] = options
+	}
+	put(f, "think", t.Spec.ReasoningEffort)
+	putAll(f, "tools", t.Spec.Tools, chatTool)
+	if o := t.Spec.Format; o != nil {
+		f["format"] = o.Schema
+	}
+	return t.request("/api/chat", "application/x-ndjson", f)
+}
+
+func ollamaMessage(m *workload.Message) fields {
+	out := fields{"role": m.Role, "content": m.Content}
+	put(out, "thinking", m.Reasoning)
+	putAll(out, "images", m.Images, func(i *workload.Image) string { return i.Data })
+	putAll(out, "tool_calls", m.ToolCalls, func(c *workload.ToolCall) wrapped {
+		return wrapped{Function: toolCall{c.Name, argumentsObject(c.Arguments)}}
 	})
 	return out
 }

@@ -8,21 +8,20 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// anyLength is the limit of an answer where the workload has none: the API
-// demands one.
-const anyLength = 4096
+// defaultLimit is the token limit if the workload has none, because the API requires one.
+const defaultLimit = 4096
 
-// messages is Anthropic's /messages.
+// messages builds a request for Anthropic's /messages, which has no response format.
 func messages(t Turn) (Request, error) {
 	var all []fields
 	var system []string
-	var results []fields // of the last message, if it has nothing else
+	var results []fields // of the last message, if it has only tool results
 	for i := range t.History {
 		m := &t.History[i]
 		switch m.Role {
 		case "system":
 			system = append(system, m.Content)
-		case "tool": // a result is a user's word; those of one answer share a message
+		case "tool": // the results for one answer are one message of the user
 			result := fields{"type": "tool_result", "tool_use_id": m.ToolCallID}
 			put(result, "content", m.Content)
 			if results == nil {
@@ -34,14 +33,22 @@ func messages(t Turn) (Request, error) {
 			all, results = append(all, fields{"role": m.Role, "content": messagesContent(m)}), nil
 		}
 	}
-	f := fields{"model": t.Model, "messages": all, "max_tokens": cmp.Or(t.Spec.MaxOutputTokens, anyLength), "stream": true}
+	f := fields{"model": t.Model, "messages": all, "max_tokens": cmp.Or(t.Spec.MaxOutputTokens, defaultLimit), "stream": true}
 	put(f, "system", strings.Join(system, "\n\n"))
 	put(f, "temperature", t.Spec.Temperature)
-	addMessagesTools(f, t)
+	putAll(f, "tools", t.Spec.Tools, func(t *workload.Tool) tool {
+		return tool{Name: t.Name, Description: t.Description, InputSchema: t.Parameters}
+	})
+	addToolChoice(f, t, func(word string) any {
+		if word == workload.ChoiceRequired {
+			word = "any"
+		}
+		return fields{"type": word}
+	}, func(name string) any { return fields{"type": "tool", "name": name} })
 	return t.request("/messages", "", f)
 }
 
-// messagesContent is a text, or the blocks of a message with images or tool calls.
+// messagesContent returns a text, or blocks for a message with images or tool calls.
 func messagesContent(m *workload.Message) any {
 	if len(m.ToolCalls) == 0 && len(m.Images) == 0 {
 		return m.Content
@@ -54,14 +61,14 @@ func messagesContent(m *workload.Message) any {
 		blocks = append(blocks, fields{"type": "image", "source": fields{"type": "base64", "media_type": i.Type, "data": i.Data}})
 	}
 	for _, c := range m.ToolCalls {
-		blocks = append(blocks, fields{"type": "tool_use", "id": c.ID, "name": c.Name, "input": object(c.Arguments)})
+		blocks = append(blocks, fields{"type": "tool_use", "id": c.ID, "name": c.Name, "input": argumentsObject(c.Arguments)})
 	}
 	return blocks
 }
 
-// object is the JSON object that the arguments of a tool call are, an empty one
-// if they are none.
-func object(arguments string) json.RawMessage {
+// argumentsObject returns the arguments of a tool call as a JSON object, which is empty if they
+// are not an object.
+func argumentsObject(arguments string) json.RawMessage {
 	var o map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &o) != nil || o == nil {
 		return json.RawMessage("{}")

@@ -6,8 +6,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// responses is OpenAI's /responses, which is sent the whole history: nothing is
-// stored at the server.
+// responses builds a request for OpenAI's /responses. It sends the whole history and asks the
+// server not to store it.
 func responses(t Turn) (Request, error) {
 	var input []fields
 	for i := range t.History {
@@ -19,11 +19,19 @@ func responses(t Turn) (Request, error) {
 	if t.Spec.ReasoningEffort != "" {
 		f["reasoning"] = fields{"effort": t.Spec.ReasoningEffort}
 	}
-	addResponsesTools(f, t)
+	putAll(f, "tools", t.Spec.Tools, func(t *workload.Tool) tool {
+		return tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters}
+	})
+	addToolChoice(f, t, sameWord, func(name string) any { return fields{"type": "function", "name": name} })
+	if o := t.Spec.Format; o != nil {
+		f["text"] = fields{
+			"format": fields{"type": "json_schema", "name": o.Name, "strict": o.Strict, "schema": o.Schema},
+		}
+	}
 	return t.request("/responses", "", f)
 }
 
-// responsesItems are the items of a message: its text, then its tool calls.
+// responsesItems converts a message: its text, then its tool calls.
 func responsesItems(number int, m *workload.Message) (items []fields) {
 	if m.Role == "tool" {
 		return []fields{{"type": "function_call_output", "call_id": m.ToolCallID, "output": m.Content}}
@@ -40,14 +48,16 @@ func responsesItems(number int, m *workload.Message) (items []fields) {
 func responsesMessage(number int, m *workload.Message) fields {
 	text := fields{"type": "input_text"}
 	put(text, "text", m.Content)
-	out := fields{"type": "message", "role": m.Role, "content": []fields{text}}
-	if m.Role == "assistant" { // of an answer of their own strict servers want more
+	content := []fields{text}
+	out := fields{"type": "message", "role": m.Role}
+	if m.Role == "assistant" { // strict servers require these fields in their own answers
 		text["type"], text["annotations"] = "output_text", []any{}
 		out["id"], out["status"] = fmt.Sprintf("msg_%d", number), "completed"
-		return out
+	} else {
+		for _, i := range m.Images {
+			content = append(content, fields{"type": "input_image", "image_url": i.URL()})
+		}
 	}
-	for _, i := range m.Images {
-		out["content"] = append(out["content"].([]fields), fields{"type": "input_image", "image_url": i.URL()})
-	}
+	out["content"] = content
 	return out
 }

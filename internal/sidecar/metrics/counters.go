@@ -39,7 +39,7 @@ type counters struct {
 	// rate of a burst; 0 without one.
 	rate   float64
 	bursts map[string]float64
-	odd    map[answers.Reason]float64
+	odd    map[answers.Defect]float64
 
 	lastTurn float64
 }

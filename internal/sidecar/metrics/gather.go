@@ -224,7 +224,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 			e.part(StreamComparisons, l, LabelVerdict, string(verdict), j.compared[verdict])
 		}
 	}
-	for _, reason := range answers.Reasons() {
+	for _, reason := range answers.Defects() {
 		e.part(OddAnswers, l, LabelReason, string(reason), j.odd[reason])
 	}
 	e.addHistogram(ConversationDuration, l, j.conversation)

@@ -57,7 +57,7 @@ func newJob(key probe.Key) *job {
 		readLag:      newHistogram(ReadLag),
 		counters: counters{
 			skipped: map[string]float64{}, bursts: map[string]float64{},
-			compared: map[probe.Verdict]float64{}, odd: map[answers.Reason]float64{},
+			compared: map[probe.Verdict]float64{}, odd: map[answers.Defect]float64{},
 		},
 	}
 	for i := range j.turns {
@@ -132,7 +132,7 @@ func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Trac
 	}
 	t.end(r.Outcome)
 	t.usage(r)
-	j.odd[r.Odd]++
+	j.odd[r.Defect]++
 	if !r.Outcome.Canceled() {
 		j.lastTurn = unixSeconds(r.End)
 	}

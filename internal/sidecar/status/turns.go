@@ -37,13 +37,13 @@ func (t turnRow) State() state {
 
 // OddText describes a damaged answer, "" for a normal one.
 func (t turnRow) OddText() string {
-	switch t.Odd {
+	switch t.Defect {
 	case "":
 		return ""
 	case answers.Model:
 		return fmt.Sprintf("answered by another model than %s: %s", t.Model, t.AnsweredBy)
 	}
-	return "the answer looks like rubbish: " + string(t.Odd)
+	return "the answer looks like rubbish: " + string(t.Defect)
 }
 
 // Figures returns the names and values of the turn's latencies.

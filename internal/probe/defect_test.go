@@ -14,7 +14,7 @@ func TestOddAnswersAreToldFromOthers(t *testing.T) {
 	for _, test := range []struct {
 		name, answer, model string
 		aliases             []string
-		want                answers.Reason
+		want                answers.Defect
 	}{
 		{"an answer", "The mill stood at the bend.", "meta/llama", nil, ""},
 		{"rubbish", rubbish, "meta/llama", nil, answers.Repetition},
@@ -35,8 +35,8 @@ func TestOddAnswersAreToldFromOthers(t *testing.T) {
 			o := options(s.addr)
 			o.Target.Model, o.Target.ServedAs = "meta/llama", test.aliases
 			r := once(t, o)
-			if r.Outcome != probe.Success || r.Odd != test.want {
-				t.Errorf("outcome %s, odd for %q, want a success and %q", r.Outcome, r.Odd, test.want)
+			if r.Outcome != probe.Success || r.Defect != test.want {
+				t.Errorf("outcome %s, odd for %q, want a success and %q", r.Outcome, r.Defect, test.want)
 			}
 			if named := r.AnsweredBy != ""; named != (test.want == answers.Model) {
 				t.Errorf("answered by %q", r.AnsweredBy)

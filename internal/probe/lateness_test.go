@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// late is a process that was late at given times.
+// late simulates a process that was late.
 type late struct {
 	longest, lost func(from, to time.Time) time.Duration
 	now           time.Duration
@@ -27,20 +27,20 @@ func lasting(d time.Duration) func(from, to time.Time) time.Duration {
 	return func(time.Time, time.Time) time.Duration { return d }
 }
 
-// part of each time is lost.
+// part loses a share of each span.
 func part(share float64) func(from, to time.Time) time.Duration {
 	return func(from, to time.Time) time.Duration { return time.Duration(share * float64(to.Sub(from))) }
 }
 
-// TestLatenessOfOurOwn lets bounds pass and connections end, with a prober that
-// runs and with one that provably did not.
+// TestLatenessOfOurOwn lets deadlines pass and connections end, with a prober that runs and with
+// one that provably did not.
 func TestLatenessOfOurOwn(t *testing.T) {
 	const short, long = 200 * time.Millisecond, 20 * time.Second
 	silent := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	// A dialer may see that the time is up before its context does.
+	// A dialer may notice a deadline before its context does.
 	early := func(context.Context, string, string) (net.Conn, error) {
 		time.Sleep(short)
 		return nil, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
@@ -55,10 +55,10 @@ func TestLatenessOfOurOwn(t *testing.T) {
 		steps  []step
 		hold   bool
 		atOnce bool
-		bound  bool // the prober's own
+		bound  bool // the prober's deadline
 		change func(*probe.Options)
-		theirs probe.Outcome // where the prober ran
-		ours   probe.Outcome // where it did not
+		theirs probe.Outcome // if the prober ran
+		ours   probe.Outcome // if it did not
 	}{
 		{"no connection", nil, false, false, true, func(o *probe.Options) { o.Dial = silent }, probe.ConnectError, probe.NotSent},
 		{"no connection, as the dialer says", nil, false, false, true, func(o *probe.Options) { o.Dial = early }, probe.ConnectError, probe.NotSent},
@@ -72,19 +72,19 @@ func TestLatenessOfOurOwn(t *testing.T) {
 		{"a server error", []step{{0, jsonResponse("500 No", "{}")}}, false, false, false, nil, probe.HTTP5xx, probe.HTTP5xx},
 		{"an answer", []step{{0, sseHead + chunk(hello, finish, done) + lastChunk}}, false, false, false, nil, probe.Success, probe.Success},
 	} {
-		after := tc.ours // a pause that leaves the peer nearly all of the time there is
+		after := tc.ours // after a pause that leaves the peer nearly all of the time
 		if tc.bound {
 			after = tc.theirs
 		}
-		part := tc.ours // of the time is lost, and a bound looked at in time all the same
+		part := tc.ours // if part of the time was lost, but the deadline was checked on time
 		if tc.bound && tc.theirs != probe.ConnectError {
-			part = tc.theirs // since the peer had the request
+			part = tc.theirs // because the peer had the request
 		}
 		for lateness, want := range map[*late]probe.Outcome{
 			&well: tc.theirs, &slightly: tc.theirs, &paused: after, &stopped: tc.ours, &throttled: part,
 		} {
 			if lateness == &throttled && tc.atOnce {
-				continue // there is no time of which a part could be lost
+				continue // no time can be lost
 			}
 			t.Run(tc.name, func(t *testing.T) {
 				o := options(play(t, &scripted{steps: tc.steps, hold: tc.hold}).addr)
@@ -101,8 +101,8 @@ func TestLatenessOfOurOwn(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreNeverOurs: a peer that refuses a connection would have done so
-// at any time, however late we ask.
+// TestRefusalsAreNeverOurs checks that a rejected connection counts against the peer, however late
+// the prober is.
 func TestRefusalsAreNeverOurs(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -116,7 +116,7 @@ func TestRefusalsAreNeverOurs(t *testing.T) {
 	}
 }
 
-// TestLag says how much of a turn may be the prober's own, and holds it against
+// TestLag checks how much of a turn's latency the prober may have added, and that it applies to
 // every later turn of the conversation.
 func TestLag(t *testing.T) {
 	answer := sseHead + chunk(hello, finish, done) + lastChunk

@@ -1,0 +1,139 @@
+package probe
+
+import (
+	"slices"
+	"time"
+
+	"synthetic/internal/probe/lag"
+)
+
+// These constants decide whether the prober's own lateness explains a failure. A missed deadline
+// is explained if the prober did not run for 1/lateShare of the time, and at least lateMin. With
+// less, the peer had nearly as much time as from any other client. A peer that gave up is also
+// explained by one interruption of lateAtOnce within the last lateBefore: the default timeouts
+// of servers and resolvers are not much longer.
+const (
+	lateAtOnce = time.Second
+	lateBefore = 10 * time.Second
+	lateShare  = 10
+	lateMin    = 100 * time.Millisecond
+)
+
+// endTimedOut ends a turn that missed a deadline. If the prober checks on time and finds
+// nothing, nothing had arrived. Then only lateness before the request was written counts.
+func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
+	from, to := a.lateSpan(o, at)
+	span := to.Sub(from)
+	if written := a.trace.LastWrite; !written.IsZero() && written.Before(to) && time.Since(to) < lateMin {
+		to = written
+	}
+	_, lost := a.lag.Between(from, to)
+	a.finishOrBlameProber(o, at, text, tooLate(lost, span))
+}
+
+// endAbandoned ends a turn in which the peer gave up.
+func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
+	from, to := a.lateSpan(o, at)
+	_, lost := a.lag.Between(from, to)
+	if recent := to.Add(-lateBefore); recent.After(from) {
+		from = recent
+	}
+	longest, _ := a.lag.Between(from, to)
+	a.finishOrBlameProber(o, at, text, longest >= lateAtOnce || tooLate(lost, to.Sub(a.seen.sent)))
+}
+
+// tooLate reports whether the prober lost too large a part of a span.
+func tooLate(lost, span time.Duration) bool { return lost >= lateMin && lost*lateShare >= span }
+
+// finishOrBlameProber finishes the turn. If the prober was late, the turn says nothing about the
+// peer.
+func (a *attempt) finishOrBlameProber(o Outcome, at time.Time, text string, proberLate bool) {
+	switch {
+	case !proberLate:
+	case a.status == 0 && a.trace.FirstWrite.IsZero():
+		o, text = NotSent, "nothing was sent, because the prober itself was late: "+text
+	default:
+		o, text = ProberLate, "the prober itself was late: "+text
+	}
+	a.finish(o, at, text)
+}
+
+// lateSpan returns the time in which the prober's lateness can have caused an outcome. It ends
+// at the deadline.
+func (a *attempt) lateSpan(o Outcome, at time.Time) (from, to time.Time) {
+	from, to = a.seen.sent, at
+	if o == Stall {
+		from = a.seen.lastToken
+	}
+	if deadline, _ := a.deadlines.next(a.seen.lastToken); !deadline.IsZero() && deadline.Before(to) {
+		to = deadline
+	}
+	return from, to
+}
+
+// fillLag sets the maximum that the prober itself may have added to the latencies of the turn.
+//
+// Until the request was written, that is all time in which the prober did not run, or the time
+// that no step explains. Afterwards it is the longest interruption or wait for the pacer, but
+// only if that can have changed a timestamp. The kernel stamps each segment on arrival. Segments
+// that wait together may all get the last one's time, and several events share one stamp.
+//
+// Data that stays unread for lag.MaxTolerance may have stopped the sender, so it always counts.
+func (a *attempt) fillLag(r *Result) {
+	written := a.trace.LastWrite
+	if written.IsZero() {
+		written = r.End
+	}
+	_, lost := a.lag.Between(r.Sent, written)
+	r.Lag = max(lost, a.lag.Lag())
+	if first := a.trace.FirstWrite; !first.IsZero() {
+		r.Lag = max(r.Lag, first.Sub(r.Sent)-a.trace.DNS-a.trace.Connect-a.trace.TLS)
+	}
+	if r.Events > 0 && (!r.Kernel || r.Coalesced > 0) {
+		untilFirst, _ := a.lag.Between(r.Sent, a.seen.firstToken)
+		untilEnd, _ := a.lag.Between(r.Sent, r.End)
+		r.Lag, r.StreamLag = max(r.Lag, untilFirst, a.paced), max(untilEnd, a.paced)
+	}
+	if r.ReadLagMax >= lag.MaxTolerance {
+		r.Lag, r.StreamLag = max(r.Lag, r.ReadLagMax), max(r.StreamLag, r.ReadLagMax)
+	}
+}
+
+const (
+	// minBufferedEvents is the minimum number of events of a buffered answer, because a short
+	// answer may fit into one segment.
+	minBufferedEvents = 16
+	// bufferedShare is the share of the events that arrive together. It is not reached by a
+	// server that sends the tokens of one step as separate events, or a kernel that joins a
+	// few: that takes ten events at a time.
+	bufferedShare = 0.9
+	// maxBufferedGap is the longest gap between events that arrive together. maxBufferedTime is
+	// the maximum share of the turn that these gaps take in total: even in the turns of a
+	// deployment with such small gaps, decoding takes more.
+	maxBufferedGap  = 200 * time.Microsecond
+	maxBufferedTime = 0.02
+)
+
+// dropBufferedGaps removes the times between tokens if something buffered the events, because
+// they then describe the buffer. The prober's own late reading looks the same, so it must have
+// been on time.
+func dropBufferedGaps(r *Result) {
+	if max(r.StreamLag, r.ReadLagMax) > lag.Tolerance(0) || !isBuffered(r.Gaps, r.End.Sub(r.Sent)) {
+		return
+	}
+	r.Buffered, r.TPOT, r.Gaps = true, Opt[time.Duration]{}, nil
+}
+
+// isBuffered checks the shortest gaps of a turn.
+func isBuffered(gaps []time.Duration, turn time.Duration) bool {
+	if len(gaps)+1 < minBufferedEvents {
+		return false
+	}
+	gaps = slices.Sorted(slices.Values(gaps))
+	short := gaps[:int(bufferedShare*float64(len(gaps))+0.5)]
+	sum := time.Duration(0)
+	for _, gap := range short {
+		sum += gap
+	}
+	return short[len(short)-1] <= maxBufferedGap && float64(sum) <= maxBufferedTime*float64(turn)
+}

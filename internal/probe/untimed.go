@@ -1,0 +1,140 @@
+package probe
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/wire"
+)
+
+// errOwnFault wraps errors that the prober itself caused, such as a missing key.
+var errOwnFault = errors.New("the prober could not send the request")
+
+// untimedClient sends requests that are not measured: for lists of models, canaries and the
+// messages of a user endpoint. It is safe for concurrent use.
+type untimedClient struct {
+	target target.Target
+	auth   *target.Authorizer
+	wire   *wire.Client
+}
+
+func newUntimedClient(t target.Target, workload string, o Options) *untimedClient {
+	return &untimedClient{target: t, auth: target.NewAuthorizer(t, workload), wire: newClient(t, o)}
+}
+
+func (c *untimedClient) close() {
+	c.auth.Close()
+	c.wire.CloseIdleConnections()
+}
+
+// do requests a path of the target and decodes the answer, of at most maxBytes, into answer. A
+// nil body means a GET request. The error contains no secrets, and the scrubber finds them in
+// other texts.
+func (c *untimedClient) do(ctx context.Context, path string, body, answer any, maxBytes int64) (int, scrubber, error) {
+	header, err := c.auth.Header(ctx)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", errOwnFault, err)
+	}
+	scrub := newScrubber(header)
+	method, content := http.MethodGet, []byte(nil)
+	if body != nil {
+		method = http.MethodPost
+		if content, err = json.Marshal(body); err != nil {
+			return 0, nil, fmt.Errorf("encoding the extra body fields: %w", err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.target.BaseURL+path, bytes.NewReader(content))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header = header
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	status, err := fetchJSON(c.wire, req, answer, maxBytes)
+	switch {
+	case err == nil:
+		return status, scrub, nil
+	case wire.IsLocal(err):
+		return status, scrub, fmt.Errorf("%w: %s", errOwnFault, scrub.clean(err.Error()))
+	}
+	return status, scrub, errors.New(scrub.clean(err.Error()))
+}
+
+// fetchJSON sends a request and decodes the answer, of at most maxBytes.
+func fetchJSON(client *wire.Client, req *http.Request, answer any, maxBytes int64) (status int, err error) {
+	resp, err := client.RoundTrip(req.WithContext(wire.WithTrace(req.Context(), &wire.Trace{MaxBytes: maxBytes})))
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return resp.StatusCode, err
+	case resp.StatusCode/100 != 2:
+		return resp.StatusCode, statusError(resp.StatusCode, text)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return resp.StatusCode, fmt.Errorf("decoding the answer: %w", err)
+	}
+	return resp.StatusCode, nil
+}
+
+// statusError describes an answer with an error status.
+func statusError(status int, body []byte) error {
+	return fmt.Errorf("HTTP %d: %s", status, cmp.Or(stream.ErrorMessage(body), "without an error message"))
+}
+
+// completion is a chat completion that is not streamed.
+type completion struct {
+	Fingerprint string `json:"system_fingerprint"`
+	Usage       struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+		TotalTokens      int `json:"total_tokens"`
+	} `json:"usage"`
+	Choices []choice `json:"choices"`
+}
+
+type choice struct {
+	FinishReason string `json:"finish_reason"`
+	Message      struct {
+		Content string `json:"content"`
+		// Servers use one of two names for the reasoning.
+		Reasoning        string `json:"reasoning"`
+		ReasoningContent string `json:"reasoning_content"`
+		ToolCalls        []struct {
+			Function struct {
+				Name      string `json:"name"`
+				Arguments string `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"message"`
+	Logprobs struct {
+		Content []struct {
+			tokenLogprob
+			TopLogprobs []tokenLogprob `json:"top_logprobs"`
+		} `json:"content"`
+	} `json:"logprobs"`
+}
+
+type tokenLogprob struct {
+	Token   string  `json:"token"`
+	Logprob float64 `json:"logprob"`
+}
+
+// check returns an error for a completion without a choice.
+func (c *completion) check() error {
+	if len(c.Choices) == 0 {
+		return errors.New("the answer has no choices")
+	}
+	return nil
+}
