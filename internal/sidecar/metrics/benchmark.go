@@ -9,10 +9,10 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Geomean is the value of LabelStatistic for the geometric mean. Statistic returns the others.
-const Geomean = "geomean"
+// geomean is the value of labelStatistic for the geometric mean. Statistic returns the others.
+const geomean = "geomean"
 
-// Statistic returns the value of LabelStatistic for a quantile: "p95" for 0.95.
+// Statistic returns the value of labelStatistic for a quantile: "p95" for 0.95.
 func Statistic(q float64) string { return fmt.Sprintf("p%g", 100*q) }
 
 // gatherBenchmark adds the known figures of a job's benchmark.
@@ -21,7 +21,7 @@ func gatherBenchmark(e *exposition, l labels, b *sink.Benchmark) {
 	if b.Pooled {
 		turns = "pooled"
 	}
-	e.add(ExpectedInfo, l.with("run", b.Run).with("variant", b.Variant).
+	e.add(expectedInfo, l.with("run", b.Run).with("variant", b.Variant).
 		with("level", strconv.FormatFloat(b.Level, 'g', -1, 64)).with("turns", turns), 1)
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {
@@ -33,14 +33,14 @@ func gatherBenchmark(e *exposition, l labels, b *sink.Benchmark) {
 func gatherExpected(e *exposition, l labels, b sink.SignalFigures) {
 	add := func(statistic string, d time.Duration) {
 		if d > 0 {
-			e.add(Expected, l.with(LabelStatistic, statistic), d.Seconds())
+			e.add(expected, l.with(labelStatistic, statistic), d.Seconds())
 		}
 	}
-	add(Geomean, b.Typical)
+	add(geomean, b.Typical)
 	for i, q := range sink.Quantiles() {
 		add(Statistic(q), b.Quantiles[i])
 	}
 	if b.Samples > 0 {
-		e.add(ExpectedTurns, l, float64(b.Samples))
+		e.add(expectedTurns, l, float64(b.Samples))
 	}
 }

@@ -41,13 +41,13 @@ func valueOf(m *dto.Metric, label string) string {
 func TestBenchmarkFollowsReloads(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c, "east")
-	if got := gaugesOf(t, r, Expected, LabelStatistic); len(got) != 3 || got[Geomean] != 0.4 || got["p50"] != 0.39 || got["p95"] != 0.7 {
+	if got := gaugesOf(t, r, expected, labelStatistic); len(got) != 3 || got[geomean] != 0.4 || got["p50"] != 0.39 || got["p95"] != 0.7 {
 		t.Errorf("expected seconds %v, want geomean 0.4, p50 0.39 and p95 0.7", got)
 	}
-	if got := gaugesOf(t, r, ExpectedTurns, LabelSignal); len(got) != 1 || got["ttft"] != 300 {
+	if got := gaugesOf(t, r, expectedTurns, LabelSignal); len(got) != 1 || got["ttft"] != 300 {
 		t.Errorf("expected turns %v, want 300 for ttft alone", got)
 	}
-	if got := gaugesOf(t, r, ExpectedInfo, "level"); got["20"] != 1 {
+	if got := gaugesOf(t, r, expectedInfo, "level"); got["20"] != 1 {
 		t.Errorf("info by level %v, want level 20", got)
 	}
 
@@ -57,16 +57,16 @@ func TestBenchmarkFollowsReloads(t *testing.T) {
 		Figures: sink.Figures{{{Quantiles: [3]time.Duration{time.Second}}}},
 	}
 	apply(r, s)
-	if got := gaugesOf(t, r, Expected, LabelStatistic); len(got) != 1 || got["p50"] != 1 {
+	if got := gaugesOf(t, r, expected, labelStatistic); len(got) != 1 || got["p50"] != 1 {
 		t.Errorf("after the reload: expected seconds %v, want p50 1 alone", got)
 	}
-	if got := gaugesOf(t, r, ExpectedInfo, "turns"); len(got) != 1 || got["pooled"] != 1 {
+	if got := gaugesOf(t, r, expectedInfo, "turns"); len(got) != 1 || got["pooled"] != 1 {
 		t.Errorf("after the reload: info by turns %v, want pooled alone", got)
 	}
 
 	s[0].Benchmark = nil
 	apply(r, s)
-	for _, family := range []string{Expected, ExpectedTurns, ExpectedInfo} {
+	for _, family := range []string{expected, expectedTurns, expectedInfo} {
 		if got := gaugesOf(t, r, family, LabelTarget); len(got) != 0 {
 			t.Errorf("without a benchmark %s is exported: %v", family, got)
 		}

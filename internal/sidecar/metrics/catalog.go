@@ -15,9 +15,9 @@ type Kind string
 
 const (
 	Counter   Kind = "counter"
-	Gauge     Kind = "gauge"
+	gauge     Kind = "gauge"
 	Histogram Kind = "histogram"
-	Summary   Kind = "summary"
+	summary   Kind = "summary"
 )
 
 // Names of labels.
@@ -27,19 +27,19 @@ const (
 	LabelWorkload = "workload"
 	LabelTurn     = "turn"
 	LabelReason   = "reason"
-	LabelPhase    = "phase"
+	labelPhase    = "phase"
 	LabelSLO      = "slo"
 	LabelSignal   = "signal"
-	LabelWithin   = "within"
+	labelWithin   = "within"
 	LabelRatio    = "ratio"
 	LabelPart     = "part"
-	// LabelStatistic says which figure of a benchmark it is.
-	LabelStatistic = "statistic"
+	// labelStatistic says which figure of a benchmark it is.
+	labelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
-	LabelBound     = "bound"
-	LabelGroup     = "group"
-	// LabelVerdict says how a streamed answer compares with a whole one.
-	LabelVerdict = "verdict"
+	labelBound     = "bound"
+	labelGroup     = "group"
+	// labelVerdict says how a streamed answer compares with a whole one.
+	labelVerdict = "verdict"
 	LabelURL     = "url"
 	// LabelWorker is of replicas behind a front door.
 	LabelWorker = "worker"
@@ -47,56 +47,56 @@ const (
 
 // Names of metrics.
 const (
-	TTFT                 = "synthetic_ttft_seconds"
-	AnswerTTFT           = "synthetic_answer_ttft_seconds"
-	TPOT                 = "synthetic_tpot_seconds"
-	ITL                  = "synthetic_itl_seconds"
-	TurnDuration         = "synthetic_turn_duration_seconds"
-	ConversationDuration = "synthetic_conversation_duration_seconds"
+	ttft                 = "synthetic_ttft_seconds"
+	answerTTFT           = "synthetic_answer_ttft_seconds"
+	tpot                 = "synthetic_tpot_seconds"
+	itl                  = "synthetic_itl_seconds"
+	turnDuration         = "synthetic_turn_duration_seconds"
+	conversationDuration = "synthetic_conversation_duration_seconds"
 	PhaseDuration        = "synthetic_phase_duration_seconds"
 	ScheduleLag          = "synthetic_schedule_lag_seconds"
 	ReadLag              = "synthetic_read_lag_seconds"
 	ProberLag            = "synthetic_prober_lag_seconds"
 	ProberStarved        = "synthetic_prober_starved"
 
-	TTFTWindow         = "synthetic_ttft_window_seconds"
-	TPOTWindow         = "synthetic_tpot_window_seconds"
-	TurnDurationWindow = "synthetic_turn_duration_window_seconds"
+	ttftWindow         = "synthetic_ttft_window_seconds"
+	tpotWindow         = "synthetic_tpot_window_seconds"
+	turnDurationWindow = "synthetic_turn_duration_window_seconds"
 
-	TurnsStarted   = "synthetic_turns_started_total"
+	turnsStarted   = "synthetic_turns_started_total"
 	Turns          = "synthetic_turns_total"
-	TurnsInFlight  = "synthetic_turns_in_flight"
+	turnsInFlight  = "synthetic_turns_in_flight"
 	TurnFailures   = "synthetic_turn_failures_total"
 	TurnOwnFaults  = "synthetic_turn_own_faults_total"
-	TurnsCanceled  = "synthetic_turns_canceled_total"
-	TurnsNotJudged = "synthetic_turns_not_judged_total"
+	turnsCanceled  = "synthetic_turns_canceled_total"
+	turnsNotJudged = "synthetic_turns_not_judged_total"
 	TurnsBuffered  = "synthetic_turns_buffered_total"
 
 	ConversationsStarted  = "synthetic_conversations_started_total"
-	Conversations         = "synthetic_conversations_total"
-	ConversationFailures  = "synthetic_conversation_failures_total"
-	ConversationsCanceled = "synthetic_conversations_canceled_total"
+	conversations         = "synthetic_conversations_total"
+	conversationFailures  = "synthetic_conversation_failures_total"
+	conversationsCanceled = "synthetic_conversations_canceled_total"
 	ConversationsSkipped  = "synthetic_conversations_skipped_total"
-	ConversationsInFlight = "synthetic_conversations_in_flight"
-	ConversationsShort    = "synthetic_conversations_shortened_total"
-	UserEndpointErrors    = "synthetic_user_endpoint_errors_total"
-	StreamComparisons     = "synthetic_stream_comparisons_total"
+	conversationsInFlight = "synthetic_conversations_in_flight"
+	conversationsShort    = "synthetic_conversations_shortened_total"
+	userEndpointErrors    = "synthetic_user_endpoint_errors_total"
+	streamComparisons     = "synthetic_stream_comparisons_total"
 
 	PromptTokens       = "synthetic_prompt_tokens_total"
 	CachedPromptTokens = "synthetic_cached_prompt_tokens_total"
 	CacheKnownPrompt   = "synthetic_cache_reported_prompt_tokens_total"
 	OutputTokens       = "synthetic_output_tokens_total"
-	ReasoningTokens    = "synthetic_reasoning_tokens_total"
-	TurnsWithoutAnswer = "synthetic_turns_without_answer_total"
+	reasoningTokens    = "synthetic_reasoning_tokens_total"
+	turnsWithoutAnswer = "synthetic_turns_without_answer_total"
 	UsageMissing       = "synthetic_usage_missing_total"
-	CoalescedEvents    = "synthetic_coalesced_events_total"
+	coalescedEvents    = "synthetic_coalesced_events_total"
 	OddAnswers         = "synthetic_odd_answers_total"
 	CanaryScore        = "synthetic_canary_score"
-	CanaryDistance     = "synthetic_canary_distance"
+	canaryDistance     = "synthetic_canary_distance"
 	CanaryRounds       = "synthetic_canary_rounds_total"
-	CanaryFailures     = "synthetic_canary_failures_total"
+	canaryFailures     = "synthetic_canary_failures_total"
 	CanaryTokens       = "synthetic_canary_tokens_total"
-	TokenEvents        = "synthetic_token_events_total"
+	tokenEvents        = "synthetic_token_events_total"
 
 	LastTurn          = "synthetic_last_turn_timestamp_seconds"
 	ConsecutiveFailed = "synthetic_consecutive_failed_turns"
@@ -104,10 +104,10 @@ const (
 
 	SignalTurns        = "synthetic_signal_turns_total"
 	SignalLog2         = "synthetic_signal_log2_total"
-	SignalLog2Squared  = "synthetic_signal_log2_squared_total"
+	signalLog2Squared  = "synthetic_signal_log2_squared_total"
 	SignalBaselineLog2 = "synthetic_signal_baseline_log2_total"
-	SignalTail         = "synthetic_signal_tail_turns_total"
-	TailLimit          = "synthetic_signal_tail_limit_seconds"
+	signalTail         = "synthetic_signal_tail_turns_total"
+	tailLimit          = "synthetic_signal_tail_limit_seconds"
 	Baseline           = "synthetic_baseline_seconds"
 	BaselineYoung      = "synthetic_baseline_young"
 	BaselineTurns      = "synthetic_baseline_turns"
@@ -125,12 +125,12 @@ const (
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
 
 	SiblingPageScore = "synthetic_sibling_page_score"
-	SiblingRatio     = "synthetic_sibling_ratio"
-	SiblingFailed    = "synthetic_sibling_failed_ratio"
+	siblingRatio     = "synthetic_sibling_ratio"
+	siblingFailed    = "synthetic_sibling_failed_ratio"
 
-	Expected      = "synthetic_expected_seconds"
-	ExpectedTurns = "synthetic_expected_turns"
-	ExpectedInfo  = "synthetic_expected_info"
+	expected      = "synthetic_expected_seconds"
+	expectedTurns = "synthetic_expected_turns"
+	expectedInfo  = "synthetic_expected_info"
 
 	SLOTurns      = "synthetic_slo_turns_total"
 	SLOViolations = "synthetic_slo_violations_total"
@@ -143,36 +143,36 @@ const (
 	ServerAccepted   = "synthetic_server_spec_accepted_tokens_total"
 	ServerAcceptance = "synthetic_server_spec_acceptance_ratio"
 
-	TargetInfo          = "synthetic_target_info"
+	targetInfo          = "synthetic_target_info"
 	TrafficRate         = "synthetic_traffic_conversations_per_second"
-	ProbeRate           = "synthetic_probe_rate_conversations_per_second"
-	Bursts              = "synthetic_bursts_total"
-	TimestampSourceInfo = "synthetic_timestamp_source_info"
+	probeRate           = "synthetic_probe_rate_conversations_per_second"
+	bursts              = "synthetic_bursts_total"
+	timestampSourceInfo = "synthetic_timestamp_source_info"
 	BuildInfo           = "synthetic_build_info"
 
 	ConfigLastReloadSuccessful = "synthetic_config_last_reload_successful"
 	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
 	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
 
-	Throttled      = "synthetic_target_throttled_seconds_total"
-	TurnLogDropped = "synthetic_turn_log_dropped_total"
+	throttled      = "synthetic_target_throttled_seconds_total"
+	turnLogDropped = "synthetic_turn_log_dropped_total"
 
-	DiscoveredTargets  = "synthetic_discovered_targets"
-	DiscoveryLeftOut   = "synthetic_discovery_left_out"
-	DiscoverySucceeded = "synthetic_discovery_last_success_timestamp_seconds"
+	discoveredTargets  = "synthetic_discovered_targets"
+	discoveryLeftOut   = "synthetic_discovery_left_out"
+	discoverySucceeded = "synthetic_discovery_last_success_timestamp_seconds"
 	DiscoveryFailing   = "synthetic_discovery_failing"
 	Silence            = "synthetic_silence_seconds"
 	OutageTurns        = "synthetic_outage_turns"
 
 	ModelsProbed  = "synthetic_models_probed"
 	ModelsLeftOut = "synthetic_models_left_out"
-	ModelsListed  = "synthetic_models_listed_timestamp_seconds"
+	modelsListed  = "synthetic_models_listed_timestamp_seconds"
 
-	SpansExported = "synthetic_spans_exported_total"
-	SpansLost     = "synthetic_spans_lost_total"
+	spansExported = "synthetic_spans_exported_total"
+	spansLost     = "synthetic_spans_lost_total"
 
-	BoundLimit = "synthetic_bound_limit"
-	BoundUsed  = "synthetic_bound_used"
+	boundLimit = "synthetic_bound_limit"
+	boundUsed  = "synthetic_bound_used"
 )
 
 // Metric describes one family.
@@ -198,131 +198,131 @@ func Catalog() []Metric {
 		return append(append([]string{}, base...), more...)
 	}
 	return []Metric{
-		{TTFT, Histogram, "seconds", "Time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. A turn without a first token has no sample here; it counts in the SLO counters.", turn},
-		{AnswerTTFT, Histogram, "seconds", "Time from sending a turn to the first non-empty content. It differs from the TTFT for reasoning models.", turn},
-		{TPOT, Histogram, "seconds", "Time per output token of a turn: (last token - first token) / (output tokens - tokens of the first event).", turn},
-		{ITL, Histogram, "seconds", "Inter-token latency: the time between consecutive events with tokens. With speculative decoding one event carries several tokens.", turn},
-		{TurnDuration, Histogram, "seconds", "Time from sending a turn to the end of its stream, for successful turns.", turn},
-		{ConversationDuration, Histogram, "seconds", "Time from a conversation's scheduled start to the end of its last turn, for successful conversations.", job},
-		{PhaseDuration, Histogram, "seconds", "Parts of a turn: dns, connect and tls are the time of the step (new connections only); headers and first_event are measured from sending the turn.", with(job, LabelPhase)},
+		{ttft, Histogram, "seconds", "Time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. A turn without a first token has no sample here; it counts in the SLO counters.", turn},
+		{answerTTFT, Histogram, "seconds", "Time from sending a turn to the first non-empty content. It differs from the TTFT for reasoning models.", turn},
+		{tpot, Histogram, "seconds", "Time per output token of a turn: (last token - first token) / (output tokens - tokens of the first event).", turn},
+		{itl, Histogram, "seconds", "Inter-token latency: the time between consecutive events with tokens. With speculative decoding one event carries several tokens.", turn},
+		{turnDuration, Histogram, "seconds", "Time from sending a turn to the end of its stream, for successful turns.", turn},
+		{conversationDuration, Histogram, "seconds", "Time from a conversation's scheduled start to the end of its last turn, for successful conversations.", job},
+		{PhaseDuration, Histogram, "seconds", "Parts of a turn: dns, connect and tls are the time of the step (new connections only); headers and first_event are measured from sending the turn.", with(job, labelPhase)},
 		{ScheduleLag, Histogram, "seconds", "Delay between the scheduled and the actual sending of a turn, caused by the prober.", job},
 		{ReadLag, Histogram, "seconds", "Largest delay in a turn between the arrival of a token's bytes and the prober's read. High values mean that the prober is short of CPU; kernel timestamps stay correct.", job},
-		{ProberLag, Gauge, "seconds", "Lag of the prober: for more than 5 % of the last minute its goroutines ran at least this late; 0 below 10 ms.", nil},
-		{ProberStarved, Gauge, "", "1 if the prober cannot judge a job, else 0. Either synthetic_prober_lag_seconds exceeds what every objective and signal of the job tolerates, or most turns of the last two minutes were faults of the prober. Without a turn in that time, the last one counts for ten minutes.", job},
+		{ProberLag, gauge, "seconds", "Lag of the prober: for more than 5 % of the last minute its goroutines ran at least this late; 0 below 10 ms.", nil},
+		{ProberStarved, gauge, "", "1 if the prober cannot judge a job, else 0. Either synthetic_prober_lag_seconds exceeds what every objective and signal of the job tolerates, or most turns of the last two minutes were faults of the prober. Without a turn in that time, the last one counts for ten minutes.", job},
 
-		{TTFTWindow, Summary, "seconds", "Quantiles of the TTFT over the last 60 seconds.", turn},
-		{TPOTWindow, Summary, "seconds", "Quantiles of the TPOT over the last 60 seconds.", turn},
-		{TurnDurationWindow, Summary, "seconds", "Quantiles of the turn duration over the last 60 seconds.", turn},
+		{ttftWindow, summary, "seconds", "Quantiles of the TTFT over the last 60 seconds.", turn},
+		{tpotWindow, summary, "seconds", "Quantiles of the TPOT over the last 60 seconds.", turn},
+		{turnDurationWindow, summary, "seconds", "Quantiles of the turn duration over the last 60 seconds.", turn},
 
-		{TurnsStarted, Counter, "turns", "Turns started. At every scrape it equals turns ended plus turns in flight.", turn},
+		{turnsStarted, Counter, "turns", "Turns started. At every scrape it equals turns ended plus turns in flight.", turn},
 		{Turns, Counter, "turns", "Turns ended, with any outcome, including turns that the prober ended.", turn},
-		{TurnsInFlight, Gauge, "turns", "Turns sent and not yet ended.", turn},
+		{turnsInFlight, gauge, "turns", "Turns sent and not yet ended.", turn},
 		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
 		{TurnOwnFaults, Counter, "turns", "Turns lost to a fault of the prober, by reason: it could not send (not_sent), or it was late (prober_late). They are no failures of the deployment.", with(turn, LabelReason)},
-		{TurnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
-		{TurnsNotJudged, Counter, "turns", "Turns that an SLO skipped, good or bad, because the prober was too late in them or earlier in their conversations.", turn},
+		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
+		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, good or bad, because the prober was too late in them or earlier in their conversations.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
-		{Conversations, Counter, "conversations", "Conversations ended, with any outcome, including conversations that the prober ended.", job},
-		{ConversationFailures, Counter, "conversations", "Conversations ended by a failed turn.", job},
-		{ConversationsCanceled, Counter, "conversations", "Conversations ended early by the prober: a shutdown, a reload or its own fault. They are no failures.", job},
+		{conversations, Counter, "conversations", "Conversations ended, with any outcome, including conversations that the prober ended.", job},
+		{conversationFailures, Counter, "conversations", "Conversations ended by a failed turn.", job},
+		{conversationsCanceled, Counter, "conversations", "Conversations ended early by the prober: a shutdown, a reload or its own fault. They are no failures.", job},
 		{ConversationsSkipped, Counter, "conversations", "Conversations that were due but not started, by reason.", with(job, LabelReason)},
-		{ConversationsInFlight, Gauge, "conversations", "Conversations started and not yet ended.", job},
-		{ConversationsShort, Counter, "conversations", "Conversations with fewer turns than planned, because their history became too long or an answer had no content to keep in it. They are no failures.", job},
+		{conversationsInFlight, gauge, "conversations", "Conversations started and not yet ended.", job},
+		{conversationsShort, Counter, "conversations", "Conversations with fewer turns than planned, because their history became too long or an answer had no content to keep in it. They are no failures.", job},
 
-		{UserEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write. The prober sent a planned message instead; the target is not at fault.", job},
+		{userEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write. The prober sent a planned message instead; the target is not at fault.", job},
 
-		{StreamComparisons, Counter, "comparisons", "Turns that were repeated without streaming to compare the answers: same, different (two whole answers were equal and the streamed one was not), unsteady (the whole answers differed too), or no answer to compare with. Absent without compare_streamed.", with(job, LabelVerdict)},
+		{streamComparisons, Counter, "comparisons", "Turns that were repeated without streaming to compare the answers: same, different (two whole answers were equal and the streamed one was not), unsteady (the whole answers differed too), or no answer to compare with. Absent without compare_streamed.", with(job, labelVerdict)},
 
 		{PromptTokens, Counter, "tokens", "Prompt tokens, from the server's usage.", turn},
 		{CachedPromptTokens, Counter, "tokens", "Prompt tokens served from the prefix cache, from the server's usage.", turn},
 		{CacheKnownPrompt, Counter, "tokens", "Prompt tokens of turns whose usage reported cached tokens: the denominator of the cached ratio.", turn},
 		{OutputTokens, Counter, "tokens", "Output tokens, from the server's usage; without usage, the number of token events.", turn},
-		{ReasoningTokens, Counter, "tokens", "Output tokens spent on reasoning, from the server's usage; 0 if it does not report them.", turn},
-		{TurnsWithoutAnswer, Counter, "turns", "Turns whose tokens contained no content: only reasoning, a refusal or tool calls.", turn},
+		{reasoningTokens, Counter, "tokens", "Output tokens spent on reasoning, from the server's usage; 0 if it does not report them.", turn},
+		{turnsWithoutAnswer, Counter, "turns", "Turns whose tokens contained no content: only reasoning, a refusal or tool calls.", turn},
 		{UsageMissing, Counter, "turns", "Turns with tokens but without usage, so that their output tokens are an estimate.", turn},
 		{OddAnswers, Counter, "turns", "Successful turns with a damaged answer, or with an answer by another model than requested (model), by reason.", with(job, LabelReason)},
-		{TokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
-		{CoalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and share its timestamp.", turn},
+		{tokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
+		{coalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and share its timestamp.", turn},
 
-		{LastTurn, Gauge, "seconds", "Unix time of the end of the last turn with any outcome, except canceled turns.", job},
+		{LastTurn, gauge, "seconds", "Unix time of the end of the last turn with any outcome, except canceled turns.", job},
 
-		{ConsecutiveFailed, Gauge, "turns", "Number of consecutive failed turns. A refusal for load (http_429) does not change it; a wrong answer (content_mismatch, tool_call_invalid, schema_mismatch) resets it.", job},
-		{BadTurn, Gauge, "seconds", "Unix time of the end of a bad turn, one of each kind. The reason is that of its failure, or the SLI of a missed SLO or unusual value. The trace id is that of its traceparent header.", with(turn, LabelReason, LabelTraceID)},
+		{ConsecutiveFailed, gauge, "turns", "Number of consecutive failed turns. A refusal for load (http_429) does not change it; a wrong answer (content_mismatch, tool_call_invalid, schema_mismatch) resets it.", job},
+		{BadTurn, gauge, "seconds", "Unix time of the end of a bad turn, one of each kind. The reason is that of its failure, or the SLI of a missed SLO or unusual value. The trace id is that of its traceparent header.", with(turn, LabelReason, LabelTraceID)},
 
 		{SignalTurns, Counter, "turns", "Turns with a value of the signal. A turn without one counts with its deadline, or with its waiting time if that is longer.", signal},
 		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over these turns. Its rate divided by the rate of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},
-		{SignalLog2Squared, Counter, "", "Sum of the squares of log2(value / 1 us), for the standard error of the geometric mean.", signal},
+		{signalLog2Squared, Counter, "", "Sum of the squares of log2(value / 1 us), for the standard error of the geometric mean.", signal},
 		{SignalBaselineLog2, Counter, "", "Sum of log2(baseline / 1 us), with the baseline at the time of each turn. synthetic_signal_log2_total would have this value without any change.", signal},
-		{SignalTail, Counter, "turns", "Turns beyond synthetic_signal_tail_limit_seconds.", signal},
-		{TailLimit, Gauge, "seconds", "Value above which a turn counts as slow: at least 2.5 times the recent level, more if single turns vary much; NaN without a baseline.", signal},
-		{Baseline, Gauge, "seconds", "Current baseline: the usual geometric mean at this time of day and week; NaN in the first three hours.", signal},
-		{BaselineYoung, Gauge, "", "1 if the baseline has less than a day of data, so that only large steps page, else 0.", signal},
-		{BaselineTurns, Gauge, "turns", "Number of turns in the baseline.", signal},
-		{BaselineNoise, Gauge, "", "Standard deviation of the natural logarithm of the 30-minute level around the baseline; NaN while it is young.", signal},
-		{Excess, Gauge, "seconds", "Seconds by which a part of recent turns exceeds its usual time: connect, queue_prefill (the rest of the TTFT), proxy_buffering (the part of the TTFT in which tokens were held back) or decode; NaN with too few turns.", with(turn, LabelPart)},
-		{PageScore, Gauge, "", "How near the signal is to a page; from 1 on it pages. The limits come from the target's own history. 0 if unknown.", signal},
-		{TicketScore, Gauge, "", "The same for a ticket.", signal},
-		{RegressionRatio, Gauge, "ratio", "Geometric mean of value / baseline over the last five minutes; NaN if unknown.", signal},
-		{RegressionSince, Gauge, "seconds", "Unix time at which the current regression with a page or ticket began; 0 without one.", signal},
-		{RegressionDelay, Gauge, "seconds", "Time after which a rise to this ratio to the baseline pages, in half of the cases, without the delays of scrapes and evaluations; +Inf if it never pages, NaN if the history is too short.", append(slices.Clone(signal), LabelRatio)},
-		{Detectable, Gauge, "ratio", "Smallest ratio to the baseline that pages within this time, in half of the cases, at the configured rate of false pages; +Inf if none does, NaN if the history is too short.", append(slices.Clone(signal), LabelWithin)},
-		{ExpectedFalsePages, Gauge, "", "Expected number of false pages of this signal in 30 days, at the current limits; NaN if the history is too short.", signal},
-		{RegressionHistory, Gauge, "seconds", "Length of the history from which limits are chosen.", signal},
-		{BaselineMoved, Gauge, "seconds", "Unix time at which a lasting level that violated no objective last became the baseline; 0 for never.", signal},
-		{CachedBaseline, Gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN if unknown.", turn},
-		{SiblingPageScore, Gauge, "", "How near a replica is to a page because it is slower, or fails more, than its siblings; from 1 on it pages. Absent for targets without a service. The label worker names replicas behind a front door.", sibling},
-		{SiblingRatio, Gauge, "ratio", "Geometric mean of a replica's turns in the last three minutes, divided by the median of its siblings, with cached and other prompts compared separately; NaN if unknown.", with(sibling, LabelTurn, LabelSignal)},
-		{SiblingFailed, Gauge, "ratio", "Share of failed turns among about the last twenty turns of a replica. Refusals for load are no failures.", sibling},
-		{Expected, Gauge, "seconds", "Measured values of the configured benchmark, by statistic: geomean, which turns are compared with, and quantiles. Absent without a benchmark or with too few turns.", with(signal, LabelStatistic)},
-		{ExpectedTurns, Gauge, "turns", "Number of turns in the benchmark of synthetic_expected_seconds; absent if unknown.", signal},
-		{ExpectedInfo, Gauge, "", "The benchmark and level that a job is compared with; always 1. The label turns is pooled if the file does not separate first from follow-up turns: the figures are then only shown.", with(job, "run", "variant", "level", "turns")},
+		{signalTail, Counter, "turns", "Turns beyond synthetic_signal_tail_limit_seconds.", signal},
+		{tailLimit, gauge, "seconds", "Value above which a turn counts as slow: at least 2.5 times the recent level, more if single turns vary much; NaN without a baseline.", signal},
+		{Baseline, gauge, "seconds", "Current baseline: the usual geometric mean at this time of day and week; NaN in the first three hours.", signal},
+		{BaselineYoung, gauge, "", "1 if the baseline has less than a day of data, so that only large steps page, else 0.", signal},
+		{BaselineTurns, gauge, "turns", "Number of turns in the baseline.", signal},
+		{BaselineNoise, gauge, "", "Standard deviation of the natural logarithm of the 30-minute level around the baseline; NaN while it is young.", signal},
+		{Excess, gauge, "seconds", "Seconds by which a part of recent turns exceeds its usual time: connect, queue_prefill (the rest of the TTFT), proxy_buffering (the part of the TTFT in which tokens were held back) or decode; NaN with too few turns.", with(turn, LabelPart)},
+		{PageScore, gauge, "", "How near the signal is to a page; from 1 on it pages. The limits come from the target's own history. 0 if unknown.", signal},
+		{TicketScore, gauge, "", "The same for a ticket.", signal},
+		{RegressionRatio, gauge, "ratio", "Geometric mean of value / baseline over the last five minutes; NaN if unknown.", signal},
+		{RegressionSince, gauge, "seconds", "Unix time at which the current regression with a page or ticket began; 0 without one.", signal},
+		{RegressionDelay, gauge, "seconds", "Time after which a rise to this ratio to the baseline pages, in half of the cases, without the delays of scrapes and evaluations; +Inf if it never pages, NaN if the history is too short.", append(slices.Clone(signal), LabelRatio)},
+		{Detectable, gauge, "ratio", "Smallest ratio to the baseline that pages within this time, in half of the cases, at the configured rate of false pages; +Inf if none does, NaN if the history is too short.", append(slices.Clone(signal), labelWithin)},
+		{ExpectedFalsePages, gauge, "", "Expected number of false pages of this signal in 30 days, at the current limits; NaN if the history is too short.", signal},
+		{RegressionHistory, gauge, "seconds", "Length of the history from which limits are chosen.", signal},
+		{BaselineMoved, gauge, "seconds", "Unix time at which a lasting level that violated no objective last became the baseline; 0 for never.", signal},
+		{CachedBaseline, gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN if unknown.", turn},
+		{SiblingPageScore, gauge, "", "How near a replica is to a page because it is slower, or fails more, than its siblings; from 1 on it pages. Absent for targets without a service. The label worker names replicas behind a front door.", sibling},
+		{siblingRatio, gauge, "ratio", "Geometric mean of a replica's turns in the last three minutes, divided by the median of its siblings, with cached and other prompts compared separately; NaN if unknown.", with(sibling, LabelTurn, LabelSignal)},
+		{siblingFailed, gauge, "ratio", "Share of failed turns among about the last twenty turns of a replica. Refusals for load are no failures.", sibling},
+		{expected, gauge, "seconds", "Measured values of the configured benchmark, by statistic: geomean, which turns are compared with, and quantiles. Absent without a benchmark or with too few turns.", with(signal, labelStatistic)},
+		{expectedTurns, gauge, "turns", "Number of turns in the benchmark of synthetic_expected_seconds; absent if unknown.", signal},
+		{expectedInfo, gauge, "", "The benchmark and level that a job is compared with; always 1. The label turns is pooled if the file does not separate first from follow-up turns: the figures are then only shown.", with(job, "run", "variant", "level", "turns")},
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},
-		{SLOObjective, Gauge, "ratio", "Objective of an SLO: the wanted share of good turns.", []string{LabelSLO}},
-		{SLOThreshold, Gauge, "seconds", "Largest good value of an SLO; absent for availability.", []string{LabelSLO}},
-		{SLOWindow, Gauge, "seconds", "Window of an SLO's error budget.", []string{LabelSLO}},
+		{SLOObjective, gauge, "ratio", "Objective of an SLO: the wanted share of good turns.", []string{LabelSLO}},
+		{SLOThreshold, gauge, "seconds", "Largest good value of an SLO; absent for availability.", []string{LabelSLO}},
+		{SLOWindow, gauge, "seconds", "Window of an SLO's error budget.", []string{LabelSLO}},
 
-		{ServerMetricsUp, Gauge, "", "1 if the last read of all pages of a target's own metrics succeeded, else 0; absent if none are configured.", []string{LabelTarget}},
+		{ServerMetricsUp, gauge, "", "1 if the last read of all pages of a target's own metrics succeeded, else 0; absent if none are configured.", []string{LabelTarget}},
 		{ServerDrafted, Counter, "tokens", "Draft tokens proposed by a target since the prober started, by the target's counters; absent without such counters.", []string{LabelTarget}},
 		{ServerAccepted, Counter, "tokens", "Draft tokens accepted by a target since the prober started, by the target's counters; absent without such counters.", []string{LabelTarget}},
-		{ServerAcceptance, Gauge, "ratio", "Share of draft tokens accepted, as averaged by a target without counters; absent while it is idle or drafts nothing.", []string{LabelTarget}},
+		{ServerAcceptance, gauge, "ratio", "Share of draft tokens accepted, as averaged by a target without counters; absent while it is idle or drafts nothing.", []string{LabelTarget}},
 
-		{CanaryScore, Gauge, "", "Confidence that a target's answers to the canary's prompts differ from the reference; from 1 on they do. Absent without a canary and before its first round.", []string{LabelTarget}},
-		{CanaryDistance, Gauge, "", "Distance of the last round's answers from the reference: the mean difference of the log-probabilities of the first tokens or, without them, the mean share of the text that differs.", []string{LabelTarget}},
+		{CanaryScore, gauge, "", "Confidence that a target's answers to the canary's prompts differ from the reference; from 1 on they do. Absent without a canary and before its first round.", []string{LabelTarget}},
+		{canaryDistance, gauge, "", "Distance of the last round's answers from the reference: the mean difference of the log-probabilities of the first tokens or, without them, the mean share of the text that differs.", []string{LabelTarget}},
 		{CanaryRounds, Counter, "rounds", "Rounds in which all canary prompts were answered and compared.", []string{LabelTarget}},
-		{CanaryFailures, Counter, "rounds", "Rounds without a comparison, because a prompt was not answered.", []string{LabelTarget}},
+		{canaryFailures, Counter, "rounds", "Rounds without a comparison, because a prompt was not answered.", []string{LabelTarget}},
 		{CanaryTokens, Counter, "tokens", "Tokens of the canary's prompts and answers, from the server's usage.", []string{LabelTarget}},
 
-		{TargetInfo, Gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", LabelURL}},
-		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts without bursts; absent for closed-loop traffic.", job},
-		{ProbeRate, Gauge, "conversations per second", "Current rate of conversation starts, including a burst; absent for closed-loop traffic.", job},
-		{Bursts, Counter, "", "Bursts started at the first sign of a fault, by reason: a turn failed (failed), or a signal approached a page (slower).", with(job, LabelReason)},
-		{TimestampSourceInfo, Gauge, "", "Source of event timestamps: kernel or read; always 1.", []string{"source"}},
-		{BuildInfo, Gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
+		{targetInfo, gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", LabelURL}},
+		{TrafficRate, gauge, "conversations per second", "Configured rate of conversation starts without bursts; absent for closed-loop traffic.", job},
+		{probeRate, gauge, "conversations per second", "Current rate of conversation starts, including a burst; absent for closed-loop traffic.", job},
+		{bursts, Counter, "", "Bursts started at the first sign of a fault, by reason: a turn failed (failed), or a signal approached a page (slower).", with(job, LabelReason)},
+		{timestampSourceInfo, gauge, "", "Source of event timestamps: kernel or read; always 1.", []string{"source"}},
+		{BuildInfo, gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
 
-		{ConfigLastReloadSuccessful, Gauge, "", "Whether the last load of the configuration succeeded (1) or failed (0).", nil},
-		{ConfigLastReloadSuccess, Gauge, "seconds", "Unix time of the last successful load of the configuration.", nil},
-		{SchedulerHeartbeat, Gauge, "seconds", "Unix time of the last sign of life of a traffic loop.", job},
+		{ConfigLastReloadSuccessful, gauge, "", "Whether the last load of the configuration succeeded (1) or failed (0).", nil},
+		{ConfigLastReloadSuccess, gauge, "seconds", "Unix time of the last successful load of the configuration.", nil},
+		{SchedulerHeartbeat, gauge, "seconds", "Unix time of the last sign of life of a traffic loop.", job},
 
-		{Silence, Gauge, "seconds", "Age of the last turn at which the job counts as silent: 12 mean intervals between conversations plus the longest turn, at least 5 minutes. It exists for each configured job; rules judge the jobs that have it.", job},
-		{OutageTurns, Gauge, "turns", "Number of consecutive failures at which the target counts as down. The label url is the probed URL, with the host's name instead of a loopback address, so that probers with the same url test one deployment.", with(job, LabelURL)},
+		{Silence, gauge, "seconds", "Age of the last turn at which the job counts as silent: 12 mean intervals between conversations plus the longest turn, at least 5 minutes. It exists for each configured job; rules judge the jobs that have it.", job},
+		{OutageTurns, gauge, "turns", "Number of consecutive failures at which the target counts as down. The label url is the probed URL, with the host's name instead of a loopback address, so that probers with the same url test one deployment.", with(job, LabelURL)},
 
-		{Throttled, Counter, "", "Seconds by which reads of a target were delayed, over all its connections, because its data needs more than its share of the prober's CPU.", []string{LabelTarget}},
-		{TurnLogDropped, Counter, "turns", "Turns missing from the turn log, because it could not be written or was too slow; absent without a turn log.", nil},
-		{ModelsProbed, Gauge, "", "Models of a target that are probed, each as its own target TARGET/MODEL; absent if models are not followed.", []string{LabelTarget}},
-		{ModelsLeftOut, Gauge, "", "Models of a target that are not probed because of max_models.", []string{LabelTarget}},
-		{ModelsListed, Gauge, "seconds", "Unix time of the last successful model listing of a target; 0 for never. The probed models are those of that listing.", []string{LabelTarget}},
-		{DiscoveredTargets, Gauge, "", "Targets of a group that were discovered or leased and are probed; absent without discovery.", []string{LabelGroup}},
-		{DiscoveryLeftOut, Gauge, "", "Discovered objects of a group that are not probed, by reason: an invalid address (address), a host outside allowed_hosts (host), invalid labels (labels), more than max_targets (max_targets), or a name already in use (name).", []string{LabelGroup, LabelReason}},
-		{DiscoverySucceeded, Gauge, "seconds", "Unix time of the last complete discovery of a group: the oldest last success of its sources; 0 for never. The probed targets are those of that time.", []string{LabelGroup}},
-		{DiscoveryFailing, Gauge, "", "1 if the discovery of a group fails or finds fewer targets than min_targets, else 0. Targets found before are still probed.", []string{LabelGroup}},
-		{SpansExported, Counter, "", "Spans accepted by the receiver of tracing.url; absent without an export.", nil},
-		{SpansLost, Counter, "", "Spans not exported, by reason: the queue was full (queue_full), or the receiver could not be reached or refused them (not_taken); absent without an export.", []string{LabelReason}},
-		{BoundLimit, Gauge, "", "A limit of this process, in the unit at the end of the label bound (see docs/reference/limits.md); absent without a limit, and for limits of single turns before the first turn.", []string{LabelBound}},
-		{BoundUsed, Gauge, "", "Current use of a limit; for limits of single turns, the largest use so far.", []string{LabelBound}},
+		{throttled, Counter, "", "Seconds by which reads of a target were delayed, over all its connections, because its data needs more than its share of the prober's CPU.", []string{LabelTarget}},
+		{turnLogDropped, Counter, "turns", "Turns missing from the turn log, because it could not be written or was too slow; absent without a turn log.", nil},
+		{ModelsProbed, gauge, "", "Models of a target that are probed, each as its own target TARGET/MODEL; absent if models are not followed.", []string{LabelTarget}},
+		{ModelsLeftOut, gauge, "", "Models of a target that are not probed because of max_models.", []string{LabelTarget}},
+		{modelsListed, gauge, "seconds", "Unix time of the last successful model listing of a target; 0 for never. The probed models are those of that listing.", []string{LabelTarget}},
+		{discoveredTargets, gauge, "", "Targets of a group that were discovered or leased and are probed; absent without discovery.", []string{labelGroup}},
+		{discoveryLeftOut, gauge, "", "Discovered objects of a group that are not probed, by reason: an invalid address (address), a host outside allowed_hosts (host), invalid labels (labels), more than max_targets (max_targets), or a name already in use (name).", []string{labelGroup, LabelReason}},
+		{discoverySucceeded, gauge, "seconds", "Unix time of the last complete discovery of a group: the oldest last success of its sources; 0 for never. The probed targets are those of that time.", []string{labelGroup}},
+		{DiscoveryFailing, gauge, "", "1 if the discovery of a group fails or finds fewer targets than min_targets, else 0. Targets found before are still probed.", []string{labelGroup}},
+		{spansExported, Counter, "", "Spans accepted by the receiver of tracing.url; absent without an export.", nil},
+		{spansLost, Counter, "", "Spans not exported, by reason: the queue was full (queue_full), or the receiver could not be reached or refused them (not_taken); absent without an export.", []string{LabelReason}},
+		{boundLimit, gauge, "", "A limit of this process, in the unit at the end of the label bound (see docs/reference/limits.md); absent without a limit, and for limits of single turns before the first turn.", []string{labelBound}},
+		{boundUsed, gauge, "", "Current use of a limit; for limits of single turns, the largest use so far.", []string{labelBound}},
 	}
 }
 

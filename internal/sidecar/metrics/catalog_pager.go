@@ -2,7 +2,7 @@ package metrics
 
 // Names of the labels of the pager's metrics.
 const (
-	LabelState        = "state"
+	labelState        = "state"
 	LabelAlertmanager = "alertmanager"
 )
 
@@ -37,16 +37,16 @@ func PagerCatalog() []Metric {
 		{PagerEvaluations, Counter, "rules", "Rules that the pager evaluated.", nil},
 		{PagerFailures, Counter, "rules", "Rules that the pager could not evaluate.", nil},
 		{PagerMissed, Counter, "evaluations", "Evaluations of rule groups left out because those before took too long.", nil},
-		{PagerDuration, Gauge, "seconds", "What the last evaluation of the slowest rule group took.", nil},
-		{PagerLastEvaluation, Gauge, "seconds", "Unix time of the last evaluation of the rule group that waits longest; absent before the first.", nil},
-		{PagerAlerts, Gauge, "alerts", "Alerts that wait (pending) or fire.", []string{LabelState}},
-		{PagerStalled, Gauge, "boolean", "1 while the pager stores and evaluates nothing, for want of room on its disk or since its storage failed; 0 otherwise.", nil},
-		{PagerSeries, Gauge, "series", "Series that the pager stores of what the process exports.", nil},
+		{PagerDuration, gauge, "seconds", "What the last evaluation of the slowest rule group took.", nil},
+		{PagerLastEvaluation, gauge, "seconds", "Unix time of the last evaluation of the rule group that waits longest; absent before the first.", nil},
+		{PagerAlerts, gauge, "alerts", "Alerts that wait (pending) or fire.", []string{labelState}},
+		{PagerStalled, gauge, "boolean", "1 while the pager stores and evaluates nothing, for want of room on its disk or since its storage failed; 0 otherwise.", nil},
+		{PagerSeries, gauge, "series", "Series that the pager stores of what the process exports.", nil},
 		{PagerRefused, Counter, "samples", "Samples that the pager did not store, for want of room or out of order.", nil},
 		{PagerNotifications, Counter, "requests", "Requests that an Alertmanager took, by its host and path.", each},
 		{PagerNotifyFailures, Counter, "requests", "Requests that an Alertmanager did not take; their alerts are sent again until it does.", each},
 		{PagerRejected, Counter, "alerts", "Alerts that an Alertmanager refused, and that it does not page.", each},
-		{PagerUndelivered, Gauge, "alerts", "Alerts whose latest state an Alertmanager does not know yet.", each},
-		{PagerLastNotification, Gauge, "seconds", "Unix time when an Alertmanager last took a request; absent before the first.", each},
+		{PagerUndelivered, gauge, "alerts", "Alerts whose latest state an Alertmanager does not know yet.", each},
+		{PagerLastNotification, gauge, "seconds", "Unix time when an Alertmanager last took a request; absent before the first.", each},
 	}
 }

@@ -44,9 +44,9 @@ func TestScrapesAreConsistent(t *testing.T) {
 	traffic.Wait()
 	requireConsistent(t, gather(t, r))
 	g := gather(t, r)
-	if g.value(t, ofJob(ConversationsInFlight)) != 0 || g.value(t, ofJob(Conversations)) == 0 {
+	if g.value(t, ofJob(conversationsInFlight)) != 0 || g.value(t, ofJob(conversations)) == 0 {
 		t.Errorf("at the end %v conversations are in flight, %v ended",
-			g.value(t, ofJob(ConversationsInFlight)), g.value(t, ofJob(Conversations)))
+			g.value(t, ofJob(conversationsInFlight)), g.value(t, ofJob(conversations)))
 	}
 }
 
@@ -89,8 +89,8 @@ func converse(r *testRecorder, rng *rand.Rand) {
 func requireConsistent(t *testing.T, g gathered) {
 	t.Helper()
 	for started, sum := range map[string][2]string{
-		TurnsStarted:         {Turns, TurnsInFlight},
-		ConversationsStarted: {Conversations, ConversationsInFlight},
+		turnsStarted:         {Turns, turnsInFlight},
+		ConversationsStarted: {conversations, conversationsInFlight},
 	} {
 		for name := range g {
 			labels, ok := strings.CutPrefix(name, started+"{")
@@ -133,7 +133,7 @@ func seriesCount(g gathered) float64 {
 // does.
 func TestOnly(t *testing.T) {
 	r := scripted()
-	wanted := map[string]bool{Turns: true, TTFT: true, TPOTWindow: true, SLOThreshold: true}
+	wanted := map[string]bool{Turns: true, ttft: true, tpotWindow: true, SLOThreshold: true}
 	some, err := r.Only(func(family string) bool { return wanted[family] }).Gather()
 	if err != nil {
 		t.Fatal(err)

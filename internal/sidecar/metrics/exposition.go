@@ -25,8 +25,8 @@ type exposition struct {
 
 func newExposition(now time.Time, catalog []Metric, mode Mode) *exposition {
 	types := map[Kind]dto.MetricType{
-		Counter: dto.MetricType_COUNTER, Gauge: dto.MetricType_GAUGE,
-		Histogram: dto.MetricType_HISTOGRAM, Summary: dto.MetricType_SUMMARY,
+		Counter: dto.MetricType_COUNTER, gauge: dto.MetricType_GAUGE,
+		Histogram: dto.MetricType_HISTOGRAM, summary: dto.MetricType_SUMMARY,
 	}
 	e := &exposition{form: mode.form(), now: now, families: make(map[string]*dto.MetricFamily, len(catalog))}
 	for _, m := range catalog {

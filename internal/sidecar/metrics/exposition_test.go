@@ -133,7 +133,7 @@ func TestExemplars(t *testing.T) {
 	}
 	for _, line := range strings.Split(text, "\n") {
 		family, _, _ := strings.Cut(line, "_bucket")
-		if strings.Contains(line, "# {trace_id") && family != TTFT && family != TPOT && family != TurnDuration {
+		if strings.Contains(line, "# {trace_id") && family != ttft && family != tpot && family != turnDuration {
 			t.Errorf("an unexpected exemplar: %s", line)
 		}
 	}

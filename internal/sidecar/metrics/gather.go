@@ -50,7 +50,7 @@ func every(string) bool { return true }
 // Only gathers some families. The others cost nothing.
 func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
 	catalog := slices.DeleteFunc(Catalog(), func(m Metric) bool { return !wanted(m.Name) })
-	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog, view{every, true, Both}), nil })
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog, view{every, true, both}), nil })
 }
 
 func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
@@ -65,7 +65,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		of[name] = l
 		r.targets[name].gather(e, l)
 		if r.options.Throttled != nil {
-			e.add(Throttled, l, r.options.Throttled(name).Seconds())
+			e.add(throttled, l, r.options.Throttled(name).Seconds())
 		}
 	}
 	reload := r.reload
@@ -106,32 +106,32 @@ func (r *Recorder) gatherProcess(e *exposition) {
 			with("goversion", b.GoVersion).with("goos", b.GOOS).with("goarch", b.GOARCH).with("tags", b.Tags), 1)
 	}
 	if r.options.TurnLog != nil {
-		e.add(TurnLogDropped, nil, float64(r.options.TurnLog()))
+		e.add(turnLogDropped, nil, float64(r.options.TurnLog()))
 	}
 	if r.options.Spans != nil {
 		if s, on := r.options.Spans(); on {
-			e.add(SpansExported, nil, float64(s.Exported))
-			e.add(SpansLost, labels{}.with(LabelReason, "queue_full"), float64(s.Dropped))
-			e.add(SpansLost, labels{}.with(LabelReason, "not_taken"), float64(s.Refused))
+			e.add(spansExported, nil, float64(s.Exported))
+			e.add(spansLost, labels{}.with(LabelReason, "queue_full"), float64(s.Dropped))
+			e.add(spansLost, labels{}.with(LabelReason, "not_taken"), float64(s.Refused))
 		}
 	}
 	if r.options.Models != nil {
 		for target, m := range r.options.Models() {
 			e.addAll(labels{}.with(LabelTarget, target).of(own(m.Target)), value{ModelsProbed, float64(m.Probed)},
-				value{ModelsLeftOut, float64(m.LeftOut)}, value{ModelsListed, unixSeconds(m.At)})
+				value{ModelsLeftOut, float64(m.LeftOut)}, value{modelsListed, unixSeconds(m.At)})
 		}
 	}
 	r.gatherDiscovery(e)
 	for _, b := range r.options.Bounds {
 		if used, limit := b.Level(); limit > 0 {
-			e.addAll(labels{}.with(LabelBound, b.Name), value{BoundLimit, limit}, value{BoundUsed, used})
+			e.addAll(labels{}.with(labelBound, b.Name), value{boundLimit, limit}, value{boundUsed, used})
 		}
 	}
 	if r.options.TimestampSource == nil {
 		return
 	}
 	if s := r.options.TimestampSource(); s != "" {
-		e.add(TimestampSourceInfo, labels{}.with("source", s), 1)
+		e.add(timestampSourceInfo, labels{}.with("source", s), 1)
 	}
 }
 
@@ -141,10 +141,10 @@ func (r *Recorder) gatherDiscovery(e *exposition) {
 		return
 	}
 	for _, s := range r.options.Discovery() {
-		l := labels{}.with(LabelGroup, s.Name)
-		e.addAll(l, value{DiscoveredTargets, float64(s.Found)}, value{DiscoverySucceeded, unixSeconds(s.At)}, value{DiscoveryFailing, truth(s.Failing != "")})
+		l := labels{}.with(labelGroup, s.Name)
+		e.addAll(l, value{discoveredTargets, float64(s.Found)}, value{discoverySucceeded, unixSeconds(s.At)}, value{DiscoveryFailing, truth(s.Failing != "")})
 		for _, reason := range discovery.Reasons() {
-			e.add(DiscoveryLeftOut, l.with(LabelReason, reason), float64(s.LeftOut[reason]))
+			e.add(discoveryLeftOut, l.with(LabelReason, reason), float64(s.LeftOut[reason]))
 		}
 	}
 }
@@ -163,9 +163,9 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading, judged
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if rate := j.info.Traffic.Rate; rate > 0 {
-		e.addAll(l, value{TrafficRate, rate}, value{ProbeRate, cmp.Or(j.rate, rate)})
+		e.addAll(l, value{TrafficRate, rate}, value{probeRate, cmp.Or(j.rate, rate)})
 		for _, why := range workload.BurstReasons() {
-			e.part(Bursts, l, LabelReason, why, j.bursts[why])
+			e.part(bursts, l, LabelReason, why, j.bursts[why])
 		}
 	}
 	for k, kind := range probe.TurnKinds() {
@@ -183,13 +183,13 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading, judged
 
 func (t *turnSeries) gather(e *exposition, l labels) {
 	e.addAll(l,
-		value{TurnsStarted, t.started}, value{Turns, t.ended}, value{TurnsInFlight, t.inFlight},
-		value{TurnsCanceled, t.outcomes[probe.Canceled] + t.outcomes[probe.UserCanceled]}, value{PromptTokens, t.promptTokens},
+		value{turnsStarted, t.started}, value{Turns, t.ended}, value{turnsInFlight, t.inFlight},
+		value{turnsCanceled, t.outcomes[probe.Canceled] + t.outcomes[probe.UserCanceled]}, value{PromptTokens, t.promptTokens},
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
-		value{ReasoningTokens, t.reasoningTokens}, value{TurnsWithoutAnswer, t.withoutAnswer},
-		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced},
-		value{TurnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
+		value{reasoningTokens, t.reasoningTokens}, value{turnsWithoutAnswer, t.withoutAnswer},
+		value{tokenEvents, t.tokenEvents}, value{coalescedEvents, t.coalesced},
+		value{turnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	for _, reason := range probe.Failures() {
 		if reason == probe.HTTP429 { // a rule needs the zero before the first refusal, and sums over reasons must not be empty
 			e.keep(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
@@ -200,11 +200,11 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 	for _, reason := range probe.OwnFaults() {
 		e.part(TurnOwnFaults, l, LabelReason, string(reason), t.outcomes[reason])
 	}
-	e.distribution(TTFT, TTFTWindow, l, &t.ttft)
-	e.distribution(TPOT, TPOTWindow, l, &t.tpot)
-	e.distribution(TurnDuration, TurnDurationWindow, l, &t.duration)
-	e.addHistogram(AnswerTTFT, l, t.answer)
-	e.addHistogram(ITL, l, t.itl)
+	e.distribution(ttft, ttftWindow, l, &t.ttft)
+	e.distribution(tpot, tpotWindow, l, &t.tpot)
+	e.distribution(turnDuration, turnDurationWindow, l, &t.duration)
+	e.addHistogram(answerTTFT, l, t.answer)
+	e.addHistogram(itl, l, t.itl)
 	if t.bad.current(e.now) {
 		e.add(BadTurn, l.with(LabelReason, t.bad.reason).with(LabelTraceID, t.bad.trace), t.bad.end)
 	}
@@ -212,26 +212,26 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 
 func (j *job) gatherConversations(e *exposition, l labels) {
 	e.addAll(l,
-		value{ConversationsStarted, j.started}, value{Conversations, j.ended},
-		value{ConversationsInFlight, j.inFlight}, value{ConversationFailures, j.failed},
-		value{ConversationsCanceled, j.canceled}, value{ConversationsShort, j.shortened}, value{UserEndpointErrors, j.userErrors},
+		value{ConversationsStarted, j.started}, value{conversations, j.ended},
+		value{conversationsInFlight, j.inFlight}, value{conversationFailures, j.failed},
+		value{conversationsCanceled, j.canceled}, value{conversationsShort, j.shortened}, value{userEndpointErrors, j.userErrors},
 		value{LastTurn, j.lastTurn})
 	for _, reason := range SkipReasons() {
 		e.part(ConversationsSkipped, l, LabelReason, reason, j.skipped[reason])
 	}
 	if j.info.Workload.Compare > 0 {
 		for _, verdict := range probe.Verdicts() {
-			e.part(StreamComparisons, l, LabelVerdict, string(verdict), j.compared[verdict])
+			e.part(streamComparisons, l, labelVerdict, string(verdict), j.compared[verdict])
 		}
 	}
 	for _, reason := range answers.Defects() {
 		e.part(OddAnswers, l, LabelReason, string(reason), j.odd[reason])
 	}
-	e.addHistogram(ConversationDuration, l, j.conversation)
+	e.addHistogram(conversationDuration, l, j.conversation)
 	e.addHistogram(ScheduleLag, l, j.lag)
 	e.addHistogram(ReadLag, l, j.readLag)
 	for i, phase := range Phases() {
-		e.addHistogram(PhaseDuration, l.with(LabelPhase, phase), j.phase[i])
+		e.addHistogram(PhaseDuration, l.with(labelPhase, phase), j.phase[i])
 	}
 }
 

@@ -13,7 +13,7 @@ const nativeSchema = 3
 // TestHistogramIsBounded: no duration is so short, long or wrong that it makes
 // more buckets than the docs promise, and a negative one counts as 0.
 func TestHistogramIsBounded(t *testing.T) {
-	h := newHistogram(TTFT)
+	h := newHistogram(ttft)
 	for _, d := range []time.Duration{-time.Second, 0, 1, 1000, math.MaxInt64} {
 		observe(h, d, nil)
 	}
@@ -31,7 +31,7 @@ func TestHistogramIsBounded(t *testing.T) {
 }
 
 func BenchmarkObserve(b *testing.B) {
-	h := newHistogram(TPOT)
+	h := newHistogram(tpot)
 	rng := rand.New(rand.NewPCG(5, 6))
 	ds := make([]time.Duration, 4096)
 	for i := range ds {

@@ -52,7 +52,7 @@ type distribution struct {
 func newJob(key probe.Key) *job {
 	j := &job{
 		key:          key,
-		conversation: newHistogram(ConversationDuration),
+		conversation: newHistogram(conversationDuration),
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
 		counters: counters{
@@ -63,9 +63,9 @@ func newJob(key probe.Key) *job {
 	for i := range j.turns {
 		t := &j.turns[i]
 		t.outcomes = map[probe.Outcome]float64{}
-		t.ttft.histogram, t.answer = newHistogram(TTFT), newHistogram(AnswerTTFT)
-		t.tpot.histogram, t.itl = newHistogram(TPOT), newHistogram(ITL)
-		t.duration.histogram = newHistogram(TurnDuration)
+		t.ttft.histogram, t.answer = newHistogram(ttft), newHistogram(answerTTFT)
+		t.tpot.histogram, t.itl = newHistogram(tpot), newHistogram(itl)
+		t.duration.histogram = newHistogram(turnDuration)
 	}
 	return j
 }

@@ -11,30 +11,30 @@ import (
 type Mode string
 
 const (
-	// Both exports every family; each histogram is native and classic.
-	Both Mode = "both"
-	// Classic leaves out native histograms.
-	Classic Mode = "classic"
-	// Native leaves out classic buckets, families that no rule or dashboard reads, and series
+	// both exports every family; each histogram is native and classic.
+	both Mode = "both"
+	// classic leaves out native histograms.
+	classic Mode = "classic"
+	// native leaves out classic buckets, families that no rule or dashboard reads, and series
 	// without information: a third of all series.
-	Native Mode = "native"
+	native Mode = "native"
 )
 
 // unread returns the families that Native leaves out.
 func unread() []string {
 	return []string{
-		TTFTWindow, TPOTWindow, TurnDurationWindow, ConversationDuration,
-		Conversations, ConversationFailures, ConversationsCanceled, ConversationsShort,
-		UserEndpointErrors, ReasoningTokens, TurnsWithoutAnswer, ProbeRate, Bursts, Throttled,
-		RegressionDelay, SignalLog2Squared, TailLimit, StreamComparisons,
-		BoundLimit, BoundUsed,
+		ttftWindow, tpotWindow, turnDurationWindow, conversationDuration,
+		conversations, conversationFailures, conversationsCanceled, conversationsShort,
+		userEndpointErrors, reasoningTokens, turnsWithoutAnswer, probeRate, bursts, throttled,
+		RegressionDelay, signalLog2Squared, tailLimit, streamComparisons,
+		boundLimit, boundUsed,
 	}
 }
 
 // silent returns the families whose series Native leaves out while they are 0 or NaN.
 func silent() []string {
 	return []string{
-		TurnFailures, ConversationsSkipped, OddAnswers, TurnsBuffered, TurnsNotJudged, UsageMissing,
+		TurnFailures, ConversationsSkipped, OddAnswers, TurnsBuffered, turnsNotJudged, UsageMissing,
 		Excess, Detectable, RegressionSince, BaselineMoved, ExpectedFalsePages, CachedBaseline, BaselineYoung,
 	}
 }
@@ -46,7 +46,7 @@ type form struct {
 }
 
 func (m Mode) form() form {
-	if m != Native {
+	if m != native {
 		return form{mode: m}
 	}
 	return form{m, unread(), silent()}
@@ -60,14 +60,14 @@ func (f form) leavesOut(family string, v float64) bool {
 // histogram removes the parts of h that the mode does not export.
 func (f form) histogram(h *dto.Histogram) *dto.Histogram {
 	switch f.mode {
-	case Native:
+	case native:
 		for _, b := range h.Bucket {
 			if b.Exemplar != nil {
 				h.Exemplars = append(h.Exemplars, b.Exemplar)
 			}
 		}
 		h.Bucket = nil
-	case Classic:
+	case classic:
 		h.Schema, h.ZeroThreshold, h.ZeroCount = nil, nil, nil
 		h.PositiveSpan, h.PositiveDelta = nil, nil
 	}

@@ -66,7 +66,7 @@ func TestNativeIsCompact(t *testing.T) {
 		info.Objectives = append(info.Objectives, slo.Objective{Name: string(sli), SLI: sli, Threshold: time.Second, Objective: 0.99})
 	}
 	r.Add(info)
-	r.SetMode(Native)
+	r.SetMode(native)
 	for _, kind := range probe.TurnKinds() {
 		one := turn("east", kind, start, 420*time.Millisecond, 21*time.Millisecond, 12)
 		one.TraceID = "t"
@@ -74,7 +74,7 @@ func TestNativeIsCompact(t *testing.T) {
 		run(r, one)
 	}
 	all := map[Mode]int{}
-	for _, mode := range []Mode{Native, Both} {
+	for _, mode := range []Mode{native, both} {
 		r.SetMode(mode)
 		families, err := r.Gather()
 		if err != nil {
@@ -85,7 +85,7 @@ func TestNativeIsCompact(t *testing.T) {
 				if hasLabel(m, LabelTarget) {
 					all[mode] += samples(m)
 				}
-				if mode == Native && m.Histogram != nil {
+				if mode == native && m.Histogram != nil {
 					checkNative(t, f.GetName(), m.Histogram)
 					all[mode] -= samples(m) - 1 // one series
 				}
@@ -94,10 +94,10 @@ func TestNativeIsCompact(t *testing.T) {
 	}
 	// A mature baseline has limits, which are NaN here, 4 × expected and 8 × detectable,
 	// and is not young.
-	if mature := all[Native] + 12 - 4; mature > 120 || mature < 60 || all[Both] < 380 {
-		t.Errorf("%d series in native and %d in both, want at most 120 of a mature target, and 380 at least", mature, all[Both])
+	if mature := all[native] + 12 - 4; mature > 120 || mature < 60 || all[both] < 380 {
+		t.Errorf("%d series in native and %d in both, want at most 120 of a mature target, and 380 at least", mature, all[both])
 	}
-	t.Logf("%d series in native, %d in both", all[Native], all[Both])
+	t.Logf("%d series in native, %d in both", all[native], all[both])
 }
 
 func hasLabel(m *dto.Metric, name string) bool {
@@ -111,14 +111,14 @@ func checkNative(t *testing.T, family string, h *dto.Histogram) {
 	if len(h.Bucket) > 0 || h.Schema == nil {
 		t.Errorf("%s has %d classic buckets in native, schema %v", family, len(h.Bucket), h.Schema)
 	}
-	if family == TTFT && len(h.Exemplars) != 1 {
+	if family == ttft && len(h.Exemplars) != 1 {
 		t.Errorf("%s has %d exemplars, want that of its turn", family, len(h.Exemplars))
 	}
 }
 
 func TestClassicHasNoNativeBuckets(t *testing.T) {
 	r := scripted()
-	r.SetMode(Classic)
+	r.SetMode(classic)
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)

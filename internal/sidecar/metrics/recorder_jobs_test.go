@@ -27,7 +27,7 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	}
 	for _, name := range g.of("target=a") {
 		known := []string{
-			TargetInfo, TrafficRate, ProbeRate, SchedulerHeartbeat, Silence, OutageTurns, TailLimit, RegressionDelay, Baseline, BaselineYoung,
+			targetInfo, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, tailLimit, RegressionDelay, Baseline, BaselineYoung,
 			BaselineNoise, Excess, CachedBaseline, RegressionRatio, Detectable, ExpectedFalsePages,
 		}
 		if got := g.value(t, name); got != 0 && !slices.Contains(known, name[:strings.Index(name, "{")]) {
@@ -89,7 +89,7 @@ func TestRemove(t *testing.T) {
 	r.Observe(ended)
 	r.Observe(probe.Conversation{Target: "a", Workload: "chat"})
 	g = gather(t, r)
-	for _, series := range []string{first(TurnsInFlight), first(Turns), ofJob(ConversationsInFlight), ofJob(Conversations)} {
+	for _, series := range []string{first(turnsInFlight), first(Turns), ofJob(conversationsInFlight), ofJob(conversations)} {
 		if got := g.value(t, series); got != 0 {
 			t.Errorf("%s = %v, want 0", series, got)
 		}
@@ -122,7 +122,7 @@ func TestOtherObjectives(t *testing.T) {
 
 func TestDiscoveredModel(t *testing.T) {
 	info := func(model string) string {
-		return TargetInfo + "{connection=reuse,model=" + model + ",target=a,url=http://east.example:8000/v1}"
+		return targetInfo + "{connection=reuse,model=" + model + ",target=a,url=http://east.example:8000/v1}"
 	}
 	r := newTestRecorder(&clock{start}, "a")
 	s := jobs("a")

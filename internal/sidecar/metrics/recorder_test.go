@@ -36,29 +36,29 @@ func TestWhatEntersWhere(t *testing.T) {
 		want   map[string]float64
 	}{
 		{"success", full(func(*probe.Result) {}), map[string]float64{
-			ended: 1, first(TTFT): 1, first(AnswerTTFT): 1, first(TPOT): 1, first(ITL): 5,
-			first(TurnDuration): 1, first(TTFTWindow): 1, first(TPOTWindow): 1, first(TurnDurationWindow): 1,
-			first(TurnsCanceled): 0, first(TokenEvents): 6, first(CoalescedEvents): 0,
+			ended: 1, first(ttft): 1, first(answerTTFT): 1, first(tpot): 1, first(itl): 5,
+			first(turnDuration): 1, first(ttftWindow): 1, first(tpotWindow): 1, first(turnDurationWindow): 1,
+			first(turnsCanceled): 0, first(tokenEvents): 6, first(coalescedEvents): 0,
 			first(PromptTokens): 4000, first(CachedPromptTokens): 3000, first(CacheKnownPrompt): 4000,
 			first(OutputTokens): 6, first(UsageMissing): 0,
 			ofJob(ScheduleLag): 1, ofJob(ReadLag): 1,
 			ofJob(LastTurn): float64(start.UnixMicro()+200+400_000) / 1e6,
 		}},
 		{"truncated after tokens", full(func(r *probe.Result) { r.Outcome = probe.Truncated }), map[string]float64{
-			ended: 1, first(TTFT): 1, first(AnswerTTFT): 1, first(TPOT): 1, first(ITL): 5,
-			first(TurnDuration): 0, first(TurnDurationWindow): 0,
+			ended: 1, first(ttft): 1, first(answerTTFT): 1, first(tpot): 1, first(itl): 5,
+			first(turnDuration): 0, first(turnDurationWindow): 0,
 			first(TurnFailures, "reason=truncated"): 1, first(TurnFailures, "reason=stall"): 0,
 		}},
 		{"canceled", full(func(r *probe.Result) { r.Outcome = probe.Canceled }), map[string]float64{
-			ended: 1, first(TurnsCanceled): 1, first(TTFT): 0, first(AnswerTTFT): 0, first(TPOT): 0,
-			first(TurnDuration): 0, first(ITL): 5, first(PromptTokens): 4000, ofJob(LastTurn): 0,
+			ended: 1, first(turnsCanceled): 1, first(ttft): 0, first(answerTTFT): 0, first(tpot): 0,
+			first(turnDuration): 0, first(itl): 5, first(PromptTokens): 4000, ofJob(LastTurn): 0,
 			first(SLOTurns, "slo=up"): 0,
 		}},
 		{"no connection", probe.Result{
 			Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.ConnectError,
 			Scheduled: start, Sent: start, End: start.Add(time.Second),
 		}, map[string]float64{
-			ended: 1, first(TurnFailures, "reason=connect_error"): 1, first(TTFT): 0, first(ITL): 0,
+			ended: 1, first(TurnFailures, "reason=connect_error"): 1, first(ttft): 0, first(itl): 0,
 			first(UsageMissing): 0, ofJob(ReadLag): 0, ofJob(ScheduleLag): 1,
 			first(SLOTurns, "slo=ttft"): 1, first(SLOViolations, "slo=ttft"): 1,
 			first(SLOTurns, "slo=up"): 1, first(SLOViolations, "slo=up"): 1,
@@ -75,7 +75,7 @@ func TestWhatEntersWhere(t *testing.T) {
 		{"one token, timestamps of reads, two events in one read", full(func(r *probe.Result) {
 			r.TPOT, r.Gaps, r.Kernel, r.Coalesced = probe.Opt[time.Duration]{}, nil, false, 2
 		}), map[string]float64{
-			first(TPOT): 0, first(ITL): 0, ofJob(ReadLag): 0, first(CoalescedEvents): 2,
+			first(tpot): 0, first(itl): 0, ofJob(ReadLag): 0, first(coalescedEvents): 2,
 		}},
 		{"slow but good", full(func(r *probe.Result) { r.TTFT = probe.Some(2 * time.Second) }), map[string]float64{
 			first(SLOTurns, "slo=ttft"): 1, first(SLOViolations, "slo=ttft"): 1,
@@ -113,7 +113,7 @@ func TestEveryOutcomeIsCounted(t *testing.T) {
 		for _, reason := range probe.OwnFaults() {
 			own += g.value(t, seriesOfTurn(TurnOwnFaults, "followup", []string{"reason=" + string(reason)}))
 		}
-		canceled := g.value(t, seriesOfTurn(TurnsCanceled, "followup", nil))
+		canceled := g.value(t, seriesOfTurn(turnsCanceled, "followup", nil))
 		if (failed == 1) != o.Failed() || (own == 1) != o.OwnFault() || (canceled == 1) != o.Canceled() {
 			t.Errorf("%s: %v failures, %v own faults, %v canceled", o, failed, own, canceled)
 		}
@@ -156,10 +156,10 @@ func TestConversations(t *testing.T) {
 	r.Observe(probe.Comparison{Target: "a", Workload: "chat", Verdict: probe.Different})
 	g := gather(t, r)
 	for series, want := range map[string]float64{
-		StreamComparisons + "{target=a,verdict=different,workload=chat}": 1,
-		StreamComparisons + "{target=a,verdict=same,workload=chat}":      0,
-		ofJob(ConversationsStarted):                                      4, ofJob(Conversations): 3, ofJob(ConversationsInFlight): 1,
-		ofJob(ConversationFailures): 1, ofJob(ConversationsCanceled): 1, ofJob(ConversationDuration): 1,
+		streamComparisons + "{target=a,verdict=different,workload=chat}": 1,
+		streamComparisons + "{target=a,verdict=same,workload=chat}":      0,
+		ofJob(ConversationsStarted):                                      4, ofJob(conversations): 3, ofJob(conversationsInFlight): 1,
+		ofJob(conversationFailures): 1, ofJob(conversationsCanceled): 1, ofJob(conversationDuration): 1,
 	} {
 		if got := g.value(t, series); got != want {
 			t.Errorf("%s = %v, want %v", series, got, want)
@@ -178,14 +178,14 @@ func TestWindowQuantiles(t *testing.T) {
 	for i := range 100 {
 		run(r, turn("a", probe.First, start, time.Duration(i+1)*10*millisecond, millisecond, 1))
 	}
-	s := gather(t, r)[first(TTFTWindow)].Summary
+	s := gather(t, r)[first(ttftWindow)].Summary
 	for i, want := range []float64{0.5, 0.95, 0.99} {
 		if q := s.Quantile[i]; q.GetQuantile() != want || math.Abs(q.GetValue()-want) > 0.01*want {
 			t.Errorf("quantile %v = %v, want %v within 1 %%", q.GetQuantile(), q.GetValue(), want)
 		}
 	}
 	c.now = start.Add(time.Minute)
-	s = gather(t, r)[first(TTFTWindow)].Summary
+	s = gather(t, r)[first(ttftWindow)].Summary
 	for _, q := range s.Quantile {
 		if !math.IsNaN(q.GetValue()) {
 			t.Errorf("quantile %v of an empty window = %v, want NaN", q.GetQuantile(), q.GetValue())
@@ -221,14 +221,14 @@ func TestBursts(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c, "a")
 	key := probe.Key{Target: "a", Workload: "chat"}
-	rate := func(want, bursts float64) {
+	rate := func(want, started float64) {
 		t.Helper()
 		g := gather(t, r)
-		if got := g.value(t, ProbeRate+"{target=a,workload=chat}"); got != want {
+		if got := g.value(t, probeRate+"{target=a,workload=chat}"); got != want {
 			t.Errorf("rate %v, want %v", got, want)
 		}
-		if got := g.value(t, Bursts+"{reason=failed,target=a,workload=chat}"); got != bursts {
-			t.Errorf("%v bursts, want %v", got, bursts)
+		if got := g.value(t, bursts+"{reason=failed,target=a,workload=chat}"); got != started {
+			t.Errorf("%v bursts, want %v", got, started)
 		}
 	}
 	rate(0.25, 0)

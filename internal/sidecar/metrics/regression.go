@@ -15,8 +15,8 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 	for i, signal := range sink.Signals() {
 		v, of := &r.Views[k][i], l.with(LabelSignal, string(signal))
 		e.addAll(of,
-			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{SignalLog2Squared, v.Log2Squared},
-			value{SignalBaselineLog2, v.BaselineLog2}, value{SignalTail, v.Tail}, value{TailLimit, v.TailSeconds},
+			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{signalLog2Squared, v.Log2Squared},
+			value{SignalBaselineLog2, v.BaselineLog2}, value{signalTail, v.Tail}, value{tailLimit, v.TailSeconds},
 			value{Baseline, v.Baseline}, value{BaselineYoung, truth(v.Young)}, value{BaselineTurns, v.Samples},
 			value{BaselineNoise, v.Noise},
 			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, v.Ratio},
@@ -26,7 +26,7 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 			e.part(RegressionDelay, of, LabelRatio, strconv.FormatFloat(size, 'f', -1, 64), delaySeconds(v.Delay[n]))
 		}
 		for w, within := range []string{"15m", "1h"} {
-			e.part(Detectable, of, LabelWithin, within, v.Detectable[w])
+			e.part(Detectable, of, labelWithin, within, v.Detectable[w])
 		}
 	}
 	for i, part := range baseline.Parts() {

@@ -38,10 +38,10 @@ func gatherSibling(e *exposition, v siblings.View, own map[string]string) {
 	if v.Worker != "" {
 		l = l.with(LabelWorker, v.Worker)
 	}
-	e.addAll(l, value{SiblingPageScore, v.Score}, value{SiblingFailed, v.Failed})
+	e.addAll(l, value{SiblingPageScore, v.Score}, value{siblingFailed, v.Failed})
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {
-			e.add(SiblingRatio, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), v.Ratios[k][i])
+			e.add(siblingRatio, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), v.Ratios[k][i])
 		}
 	}
 }

@@ -55,10 +55,10 @@ func (r *Recorder) CanaryOver(target string) {
 
 func (c *canarySeries) gather(e *exposition, l labels) {
 	if c.rounds+c.failures > 0 {
-		e.addAll(l, value{CanaryRounds, c.rounds}, value{CanaryFailures, c.failures}, value{CanaryTokens, c.tokens})
+		e.addAll(l, value{CanaryRounds, c.rounds}, value{canaryFailures, c.failures}, value{CanaryTokens, c.tokens})
 	}
 	if c.rounds > 0 {
-		e.addAll(l, value{CanaryScore, c.score}, value{CanaryDistance, c.distance})
+		e.addAll(l, value{CanaryScore, c.score}, value{canaryDistance, c.distance})
 	}
 }
 
@@ -137,7 +137,7 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 
 // gather adds the series of the target. Unknown server values have no series.
 func (t *targetSeries) gather(e *exposition, l labels) {
-	e.add(TargetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
+	e.add(targetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
 	t.canary.gather(e, l)
 	s := t.server
 	if s == nil || !s.read {
