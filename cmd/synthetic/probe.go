@@ -96,7 +96,7 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 		fmt.Fprintf(e.stdout, "ended after turn %d: the answer has no content that could stand in the history, or made it too long\n", sum.Turns)
 	}
 	if !show.text {
-		if err := status.NewReport(f.target.BaseURL, sum, show.results).WriteJSON(e.stdout); err != nil {
+		if err := status.WriteJSON(e.stdout, f.target.BaseURL, sum, show.results); err != nil {
 			return err
 		}
 	}

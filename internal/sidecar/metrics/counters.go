@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/slo"
 )
 
@@ -13,12 +12,8 @@ const (
 	signals = 2
 )
 
-// turnCounters are the counters of one kind of turn. They are plain numbers under the lock of
-// their job, so that the values of one scrape agree.
+// turnCounters are the counters of one kind of turn beside its tally.
 type turnCounters struct {
-	started, ended, inFlight float64
-	outcomes                 map[probe.Outcome]float64
-
 	promptTokens, cachedTokens, cacheKnown, outputTokens float64
 	reasoningTokens, withoutAnswer                       float64
 	usageMissing, tokenEvents, coalesced                 float64
@@ -29,48 +24,21 @@ type turnCounters struct {
 	buffered float64
 }
 
-// counters are the plain numbers of a job.
-type counters struct {
-	started, ended, inFlight, failed, canceled, shortened float64
-	userErrors                                            float64
-	skipped                                               map[string]float64
-	compared                                              map[probe.Verdict]float64
-
-	// rate of a burst; 0 without one.
-	rate   float64
-	bursts map[string]float64
-	odd    map[answers.Defect]float64
-
-	lastTurn float64
-}
-
 // sloCounters count the turns that one objective judged.
 type sloCounters struct {
 	objective         slo.Objective
 	turns, violations [kinds]float64
 }
 
-// end counts the outcome of a turn.
-func (c *turnCounters) end(o probe.Outcome) {
-	c.ended++
-	c.inFlight--
-	c.outcomes[o]++
-}
-
-// usage counts tokens, also those of canceled turns, which were spent all the same.
+// usage counts tokens, also those of canceled turns, which were spent all the same. The value
+// of an unknown number is 0.
 func (c *turnCounters) usage(r *probe.Result) {
-	if r.PromptTokens.OK {
-		c.promptTokens += float64(r.PromptTokens.V)
-	}
+	c.promptTokens += float64(r.PromptTokens.V)
+	c.outputTokens += float64(r.OutputTokens.V)
+	c.reasoningTokens += float64(r.ReasoningTokens.V)
 	if r.CachedTokens.OK && r.PromptTokens.OK {
 		c.cachedTokens += float64(r.CachedTokens.V)
 		c.cacheKnown += float64(r.PromptTokens.V)
-	}
-	if r.OutputTokens.OK {
-		c.outputTokens += float64(r.OutputTokens.V)
-	}
-	if r.ReasoningTokens.OK {
-		c.reasoningTokens += float64(r.ReasoningTokens.V)
 	}
 	if r.NoAnswer {
 		c.withoutAnswer++

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -70,10 +70,8 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 	}
 	reload := r.reload
 	r.mu.RUnlock()
-	judged := &latest{}
 	for _, j := range jobs {
 		if !v.shows(j.key.Target) {
-			j.judge(judged)
 			continue
 		}
 		l := of[j.key.Target].with(LabelWorkload, j.key.Workload)
@@ -85,14 +83,14 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 			}
 		}
 		reading, _ := r.options.Baselines.Read(j.key)
-		j.gather(e, l, &reading, judged)
+		j.gather(e, l, &reading)
 		e.add(ProberStarved, l, truth(j.starved(r.options.Lag(), r.options.Baselines.Tolerance(j.key), e.now)))
 	}
 	r.gatherSiblings(e, v)
 	if v.process {
 		e.addAll(nil, value{ConfigLastReloadSuccessful, reload.successful}, value{ConfigLastReloadSuccess, reload.lastSuccess})
 		r.gatherProcess(e)
-		judged.gather(e)
+		gatherDefinitions(e, jobs)
 	}
 	return e.sorted()
 }
@@ -149,42 +147,39 @@ func (r *Recorder) gatherDiscovery(e *exposition) {
 	}
 }
 
-// judge adds the job's objectives to judged.
-func (j *job) judge(judged *latest) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, s := range j.slos {
-		judged.take(s.objective, j.added)
-	}
-}
-
-// gather adds the series of a job, and its objectives to judged.
-func (j *job) gather(e *exposition, l labels, compared *baseline.Reading, judged *latest) {
+// gather adds the series of a job.
+func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if rate := j.info.Traffic.Rate; rate > 0 {
-		e.addAll(l, value{TrafficRate, rate}, value{probeRate, cmp.Or(j.rate, rate)})
+		current := rate
+		if burst := j.tally.Burst; burst.Why != "" {
+			current = burst.Rate
+		}
+		e.addAll(l, value{TrafficRate, rate}, value{probeRate, current})
 		for _, why := range workload.BurstReasons() {
-			e.part(bursts, l, LabelReason, why, j.bursts[why])
+			e.part(bursts, l, LabelReason, why, float64(j.tally.Bursts[why]))
 		}
 	}
 	for k, kind := range probe.TurnKinds() {
 		turn := l.with(LabelTurn, string(kind))
-		j.turns[k].gather(e, turn)
+		j.turns[k].gather(e, turn, &j.tally.Turns[k])
 		gatherRegression(e, turn, compared, k)
 	}
 	j.gatherConversations(e, l)
 	e.add(ConsecutiveFailed, l, float64(compared.Failures))
-	j.gatherObjectives(e, l, judged)
+	j.gatherObjectives(e, l)
 	if b := j.info.Benchmark; b != nil {
 		gatherBenchmark(e, l, b)
 	}
 }
 
-func (t *turnSeries) gather(e *exposition, l labels) {
+func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {
+	outcome := func(o probe.Outcome) float64 { return float64(tally.Outcomes[o]) }
 	e.addAll(l,
-		value{turnsStarted, t.started}, value{Turns, t.ended}, value{turnsInFlight, t.inFlight},
-		value{turnsCanceled, t.outcomes[probe.Canceled] + t.outcomes[probe.UserCanceled]}, value{PromptTokens, t.promptTokens},
+		value{turnsStarted, float64(tally.Ended + tally.InFlight)},
+		value{Turns, float64(tally.Ended)}, value{turnsInFlight, float64(tally.InFlight)},
+		value{turnsCanceled, float64(tally.Count(probe.Outcome.Canceled))}, value{PromptTokens, t.promptTokens},
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
 		value{reasoningTokens, t.reasoningTokens}, value{turnsWithoutAnswer, t.withoutAnswer},
@@ -192,13 +187,13 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 		value{turnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	for _, reason := range probe.Failures() {
 		if reason == probe.HTTP429 { // a rule needs the zero before the first refusal, and sums over reasons must not be empty
-			e.keep(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
+			e.keep(TurnFailures, l.with(LabelReason, string(reason)), outcome(reason))
 			continue
 		}
-		e.part(TurnFailures, l, LabelReason, string(reason), t.outcomes[reason])
+		e.part(TurnFailures, l, LabelReason, string(reason), outcome(reason))
 	}
 	for _, reason := range probe.OwnFaults() {
-		e.part(TurnOwnFaults, l, LabelReason, string(reason), t.outcomes[reason])
+		e.part(TurnOwnFaults, l, LabelReason, string(reason), outcome(reason))
 	}
 	e.distribution(ttft, ttftWindow, l, &t.ttft)
 	e.distribution(tpot, tpotWindow, l, &t.tpot)
@@ -211,13 +206,15 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 }
 
 func (j *job) gatherConversations(e *exposition, l labels) {
+	c := &j.tally.Conversations
 	e.addAll(l,
-		value{ConversationsStarted, j.started}, value{conversations, j.ended},
-		value{conversationsInFlight, j.inFlight}, value{conversationFailures, j.failed},
-		value{conversationsCanceled, j.canceled}, value{conversationsShort, j.shortened}, value{userEndpointErrors, j.userErrors},
+		value{ConversationsStarted, float64(c.Ended + c.InFlight)}, value{conversations, float64(c.Ended)},
+		value{conversationsInFlight, float64(c.InFlight)}, value{conversationFailures, float64(c.Failed)},
+		value{conversationsCanceled, float64(c.Canceled)}, value{conversationsShort, float64(c.Shortened)},
+		value{userEndpointErrors, j.userErrors},
 		value{LastTurn, j.lastTurn})
 	for _, reason := range SkipReasons() {
-		e.part(ConversationsSkipped, l, LabelReason, reason, j.skipped[reason])
+		e.part(ConversationsSkipped, l, LabelReason, reason, float64(j.tally.Skipped[reason]))
 	}
 	if j.info.Workload.Compare > 0 {
 		for _, verdict := range probe.Verdicts() {
@@ -236,7 +233,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 }
 
 // gatherObjectives adds the counters of each objective for the turns it covers.
-func (j *job) gatherObjectives(e *exposition, l labels, judged *latest) {
+func (j *job) gatherObjectives(e *exposition, l labels) {
 	for _, s := range j.slos {
 		o := s.objective
 		for k, kind := range probe.TurnKinds() {
@@ -245,32 +242,29 @@ func (j *job) gatherObjectives(e *exposition, l labels, judged *latest) {
 				e.addAll(turn, value{SLOTurns, s.turns[k]}, value{SLOViolations, s.violations[k]})
 			}
 		}
-		judged.take(o, j.added)
 	}
 }
 
-// latest holds the objectives of the newest configuration. A draining job may still have older
-// ones.
-type latest struct {
-	objectives []slo.Objective
-	added      []uint64
-}
-
-// take adds an objective, or replaces an older one of the same name.
-func (all *latest) take(o slo.Objective, added uint64) {
-	i := slices.IndexFunc(all.objectives, func(known slo.Objective) bool { return known.Name == o.Name })
-	switch {
-	case i < 0:
-		all.objectives, all.added = append(all.objectives, o), append(all.added, added)
-	case all.added[i] < added:
-		all.objectives[i], all.added[i] = o, added
+// gatherDefinitions adds the definition of each objective. A draining job may still have older
+// ones, so those of the newest configuration count. Availability has no threshold.
+func gatherDefinitions(e *exposition, jobs []*job) {
+	var names []string
+	newest, added := map[string]slo.Objective{}, map[string]uint64{}
+	for _, j := range jobs {
+		j.mu.Lock()
+		for _, s := range j.slos {
+			name := s.objective.Name
+			if added[name] == 0 {
+				names = append(names, name)
+			}
+			if added[name] < j.added {
+				newest[name], added[name] = s.objective, j.added
+			}
+		}
+		j.mu.Unlock()
 	}
-}
-
-// gather adds the definition of each objective. Availability has no threshold.
-func (all *latest) gather(e *exposition) {
-	for _, o := range all.objectives {
-		l := labels{}.with(LabelSLO, o.Name)
+	for _, name := range names {
+		o, l := newest[name], labels{}.with(LabelSLO, name)
 		e.addAll(l, value{SLOObjective, o.Objective}, value{SLOWindow, o.Window.Seconds()})
 		if o.Threshold > 0 {
 			e.add(SLOThreshold, l, o.Threshold.Seconds())

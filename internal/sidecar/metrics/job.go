@@ -24,8 +24,13 @@ type job struct {
 	info sink.Job
 	// added numbers the configurations in the order in which jobs received them.
 	added uint64
-	counters
+	tally sink.Tally
 	turns [kinds]turnSeries
+	// userErrors counts messages that the user endpoint failed to write.
+	userErrors float64
+	compared   map[probe.Verdict]float64
+	odd        map[answers.Defect]float64
+	lastTurn   float64
 	// phase holds the phases that have occurred: a target without TLS needs no series of a
 	// handshake.
 	phase        [phases]prometheus.Histogram
@@ -55,14 +60,12 @@ func newJob(key probe.Key) *job {
 		conversation: newHistogram(conversationDuration),
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
-		counters: counters{
-			skipped: map[string]float64{}, bursts: map[string]float64{},
-			compared: map[probe.Verdict]float64{}, odd: map[answers.Defect]float64{},
-		},
+		tally:        sink.NewTally(),
+		compared:     map[probe.Verdict]float64{},
+		odd:          map[answers.Defect]float64{},
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
-		t.outcomes = map[probe.Outcome]float64{}
 		t.ttft.histogram, t.answer = newHistogram(ttft), newHistogram(answerTTFT)
 		t.tpot.histogram, t.itl = newHistogram(tpot), newHistogram(itl)
 		t.duration.histogram = newHistogram(turnDuration)
@@ -91,46 +94,26 @@ func (j *job) setSLOs(objectives []slo.Objective) {
 	}
 }
 
-// observe adds an event to the job's series.
+// observe adds an event to the job's series, unless the tally does not count it.
 func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker) {
+	if !j.tally.Observe(e) {
+		return
+	}
 	switch e := e.(type) {
-	case probe.Start:
-		t := &j.turns[e.Kind.Index()]
-		t.started++
-		t.inFlight++
 	case probe.Result:
 		j.turnEnded(&e, now, baselines)
-	case probe.ConversationStart:
-		j.started++
-		j.inFlight++
 	case probe.Conversation:
-		j.conversationEnded(&e)
-	case probe.Skip:
-		j.skipped[e.Reason]++
-	case probe.Paced:
-		j.paced(e)
+		j.userErrors += float64(e.UserErrors)
+		if e.Outcome == probe.Success && !e.Shortened { // the duration of a shortened one cannot be compared
+			observe(j.conversation, e.End.Sub(e.Scheduled), nil)
+		}
 	case probe.Comparison:
 		j.compared[e.Verdict]++
 	}
 }
 
-// paced sets the rate of a burst.
-func (j *job) paced(p probe.Paced) {
-	j.rate = 0
-	if p.Why != "" {
-		j.rate = p.Rate
-		j.bursts[p.Why]++
-	}
-}
-
-// turnEnded counts a finished turn. It drops a turn that started before this job was added, for
-// a removed job of the same name: the turns in flight would become negative.
 func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Tracker) {
 	t := &j.turns[r.Kind.Index()]
-	if t.inFlight == 0 {
-		return
-	}
-	t.end(r.Outcome)
 	t.usage(r)
 	j.odd[r.Defect]++
 	if !r.Outcome.Canceled() {
@@ -211,27 +194,6 @@ func (j *job) observeLags(r *probe.Result) {
 	}
 	if r.Kernel && r.Events > 0 {
 		observe(j.readLag, r.ReadLagMax, nil)
-	}
-}
-
-// conversationEnded counts a finished conversation, unless it started before this job was
-// added.
-func (j *job) conversationEnded(c *probe.Conversation) {
-	if j.inFlight == 0 {
-		return
-	}
-	j.ended++
-	j.inFlight--
-	j.userErrors += float64(c.UserErrors)
-	switch {
-	case c.Shortened: // its duration cannot be compared with others
-		j.shortened++
-	case c.Outcome == probe.Success:
-		observe(j.conversation, c.End.Sub(c.Scheduled), nil)
-	case c.Outcome.Own():
-		j.canceled++
-	default:
-		j.failed++
 	}
 }
 

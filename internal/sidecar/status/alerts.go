@@ -125,8 +125,8 @@ func badge(s, severity string) state {
 	return state{"unknown", "not yet evaluated"}
 }
 
-// Link is an address with its text.
-type Link struct{ Path, Text string }
+// link is an address with its text.
+type link struct{ Path, Text string }
 
 // webAddress reports whether a text is a web address.
 func webAddress(text string) bool {

@@ -21,6 +21,8 @@ const pause = 10 * time.Minute
 // span is the time range of charts.
 type span struct{ from, to time.Time }
 
+func (s span) contains(at time.Time) bool { return !at.Before(s.from) && !at.After(s.to) }
+
 type figureFunc func(chart.Chart) (template.HTML, error)
 
 // figureFor returns how a request gets charts: the page's script needs data, not pictures.
@@ -55,11 +57,11 @@ func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark)
 		for _, m := range marks {
 			c.Marks = append(c.Marks, chart.Mark{Text: m.Short(), X: float64(m.At.Unix()), Y: math.NaN(), Color: m.color()})
 		}
-		one, err := figure(c)
+		drawn, err := figure(c)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, one)
+		out = append(out, drawn)
 	}
 	return out, nil
 }
@@ -73,22 +75,23 @@ func kindNames() map[probe.TurnKind]string {
 func latencies(minutes []minute, kind, signal int) []chart.Series {
 	usual := chart.Series{Name: "usual", Color: 4, Dash: 2}
 	p50, p95 := chart.Series{Name: "p50", Color: 0}, chart.Series{Name: "p95", Color: 1}
-	some := false
+	hasTurns := false
 	for i, m := range minutes {
 		l := m.kinds[kind].signals[signal]
-		some = some || l.p50 > 0
+		hasTurns = hasTurns || l.p50 > 0
 		for _, s := range []*chart.Series{&usual, &p50, &p95} {
 			s.Points = append(s.Points, interruption(minutes, i)...)
 		}
-		at := pointAt(m.start(), l.usual)
+		point := pointAt(m.start(), float64(l.usual))
 		if l.tail > l.usual {
-			at.Low, at.High = float64(l.usual), float64(l.tail)
+			point.Low, point.High = float64(l.usual), float64(l.tail)
 		}
-		usual.Points = append(usual.Points, at)
-		p50.Points, p95.Points = append(p50.Points, pointAt(m.start(), l.p50)), append(p95.Points, pointAt(m.start(), l.p95))
+		usual.Points = append(usual.Points, point)
+		p50.Points = append(p50.Points, pointAt(m.start(), float64(l.p50)))
+		p95.Points = append(p95.Points, pointAt(m.start(), float64(l.p95)))
 	}
 	switch {
-	case !some:
+	case !hasTurns:
 		return nil
 	case slices.ContainsFunc(usual.Points, func(p chart.Point) bool { return p.Y > 0 }):
 		return []chart.Series{usual, p50, p95}
@@ -101,16 +104,12 @@ func interruption(minutes []minute, i int) []chart.Point {
 	if i == 0 || minutes[i].start().Sub(minutes[i-1].start()) <= pause {
 		return nil
 	}
-	return []chart.Point{pointAt(minutes[i-1].start().Add(time.Minute), 0)}
+	return []chart.Point{pointAt(minutes[i-1].start().Add(time.Minute), math.NaN())}
 }
 
-// pointAt returns a value at a time; 0 is unknown.
-func pointAt(t time.Time, v float32) chart.Point {
-	p := chart.Point{X: float64(t.Unix()), Y: float64(v), Low: math.NaN(), High: math.NaN()}
-	if v == 0 {
-		p.Y = math.NaN()
-	}
-	return p
+// pointAt returns a value at a time. NaN interrupts a line.
+func pointAt(t time.Time, v float64) chart.Point {
+	return chart.Point{X: float64(t.Unix()), Y: v, Low: math.NaN(), High: math.NaN()}
 }
 
 // failures returns the share of failed turns in percent; an empty series without failures.
@@ -121,9 +120,7 @@ func failures(minutes []minute) (s chart.Series) {
 		if failed > 0 {
 			s.Name, s.Color = "failed", 1
 		}
-		at := pointAt(m.start(), 0)
-		at.Y = 100 * float64(failed) / float64(max(turns, 1))
-		s.Points = append(s.Points, at)
+		s.Points = append(s.Points, pointAt(m.start(), 100*float64(failed)/float64(max(turns, 1))))
 	}
 	return s
 }
@@ -142,7 +139,7 @@ func limits(objectives []SLO, signal sink.Signal) (out []chart.Mark) {
 // sparkline returns the line of the last hour's TTFT, of the more frequent kind of turn, as a
 // path within 100 by 20; "" without data.
 func sparkline(minutes []minute, now time.Time) string {
-	kind, most, high := 0, 0, float32(0)
+	kind, count, highest := 0, 0, float32(0)
 	for k := range 2 {
 		n, top := 0, float32(0)
 		for _, m := range minutes {
@@ -150,18 +147,18 @@ func sparkline(minutes []minute, now time.Time) string {
 				n, top = n+1, max(top, v)
 			}
 		}
-		if n > most {
-			kind, most, high = k, n, top
+		if n > count {
+			kind, count, highest = k, n, top
 		}
 	}
 	var path strings.Builder
 	for _, m := range minutes {
 		if v := m.kinds[kind].signals[0].p50; v > 0 {
 			x := 100 * int(m.at-minutes[0].at) / max(int(minuteOf(now)-minutes[0].at), 1)
-			fmt.Fprintf(&path, "L%d,%d", x, 19-int(17*v/high))
+			fmt.Fprintf(&path, "L%d,%d", x, 19-int(17*v/highest))
 		}
 	}
-	if most < 2 {
+	if count < 2 {
 		return ""
 	}
 	return "M" + path.String()[1:]

@@ -41,16 +41,16 @@ const (
 	fewest = 5
 )
 
-// lately raises the ratios of views to those of the last two minutes, because the ratio of five
+// useLatestTurns raises the ratios of views to those of the last two minutes, because the ratio of five
 // minutes is too small just after the start.
-func lately(views *baseline.Views, samples []sample, now time.Time) {
+func useLatestTurns(views *baseline.Views, samples []sample, now time.Time) {
 	for k, kind := range probe.TurnKinds() {
 		var sum, turns [2]float64
 		for _, s := range samples {
 			if s.turn() != kind || now.Sub(s.end) > late {
 				continue
 			}
-			for i, d := range []probe.Opt[time.Duration]{s.ttft.opt(), s.tpot.opt()} {
+			for i, d := range s.latencies() {
 				if d.OK && d.V > 0 {
 					sum[i], turns[i] = sum[i]+math.Log(d.V.Seconds()), turns[i]+1
 				}
@@ -154,7 +154,7 @@ func (i incident) reason() string {
 	if len(i.Reasons) == 0 {
 		return ""
 	}
-	most := slices.MaxFunc(i.Reasons, func(a, b Reason) int { return a.Turns - b.Turns })
+	most := slices.MaxFunc(i.Reasons, func(a, b failureReason) int { return a.Turns - b.Turns })
 	return " (" + string(most.Outcome) + ")"
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // figures summarises samples, without their span.
-func figures(samples []sample) Recent {
-	r := Recent{Turns: len(samples), Reasons: []Reason{}}
+func figures(samples []sample) recentFigures {
+	r := recentFigures{Turns: len(samples), Reasons: []failureReason{}}
 	failed := map[probe.Outcome]int{}
 	var prompt, cached int
 	for _, s := range samples {
@@ -21,19 +21,19 @@ func figures(samples []sample) Recent {
 			r.Failed++
 			failed[s.outcome]++
 		}
-		if of, hit := s.prompt.opt(), s.cached.opt(); of.OK && hit.OK {
-			prompt += int(of.V)
-			cached += int(hit.V)
+		if s.prompt > 0 && s.cached > 0 {
+			prompt += int(s.prompt) - 1
+			cached += int(s.cached) - 1
 		}
 	}
 	for outcome, n := range failed {
-		r.Reasons = append(r.Reasons, Reason{outcome, n, ratio(n, r.Turns)})
+		r.Reasons = append(r.Reasons, failureReason{outcome, n, shareOf(n, r.Turns)})
 	}
-	slices.SortFunc(r.Reasons, func(a, b Reason) int {
+	slices.SortFunc(r.Reasons, func(a, b failureReason) int {
 		return cmp.Or(cmp.Compare(b.Turns, a.Turns), cmp.Compare(a.Outcome, b.Outcome))
 	})
-	r.Errors = ratio(r.Failed, r.Turns)
-	r.Cached = ratio(cached, prompt)
+	r.Errors = shareOf(r.Failed, r.Turns)
+	r.Cached = shareOf(cached, prompt)
 	r.First = kindFigures(samples, probe.First)
 	r.Followup = kindFigures(samples, probe.Followup)
 	return r
@@ -47,18 +47,19 @@ func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 			continue
 		}
 		k.Turns++
-		switch first := s.ttft.opt(); {
+		values := s.latencies()
+		switch first := values[0]; {
 		case first.OK:
 			ttft = append(ttft, first.V)
 			all = append(all, first.V)
 		case s.outcome.Failed():
 			all = append(all, endless)
 		}
-		if pace := s.tpot.opt(); pace.OK {
-			tpot = append(tpot, pace.V)
+		if values[1].OK {
+			tpot = append(tpot, values[1].V)
 		}
 	}
-	k.TTFT, k.TTFTAll, k.TPOT = quantiles(ttft), quantiles(all), quantiles(tpot)
+	k.TTFT, k.TTFTAll, k.TPOT = quantilesOf(ttft), quantilesOf(all), quantilesOf(tpot)
 	return k
 }
 
@@ -69,7 +70,7 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 		if !o.CoversJob(key.Target, key.Workload) {
 			continue
 		}
-		s := SLO{Name: o.Name, SLI: o.SLI, Objective: Ratio(probe.Some(o.Objective))}
+		s := SLO{Name: o.Name, SLI: o.SLI, Objective: share(probe.Some(o.Objective))}
 		if o.SLI != slo.Availability {
 			s.Threshold = Duration(probe.Some(o.Threshold))
 		}
@@ -82,24 +83,24 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 				s.Judged++
 			}
 		}
-		s.Share = ratio(s.Good, s.Judged)
+		s.Share = shareOf(s.Good, s.Judged)
 		out = append(out, s)
 	}
 	return out
 }
 
-// Quantiles are nearest-rank quantiles of Count values, undefined without values.
-type Quantiles struct {
+// quantiles are nearest-rank quantiles of Count values, undefined without values.
+type quantiles struct {
 	Count int      `json:"count"`
 	P50   Duration `json:"p50_seconds"`
 	P95   Duration `json:"p95_seconds"`
 	P99   Duration `json:"p99_seconds"`
 }
 
-// quantiles sorts the values in place.
-func quantiles(values []time.Duration) Quantiles {
+// quantilesOf sorts the values in place.
+func quantilesOf(values []time.Duration) quantiles {
 	slices.Sort(values)
-	return Quantiles{
+	return quantiles{
 		Count: len(values),
 		P50:   nearestRank(values, 0.50),
 		P95:   nearestRank(values, 0.95),
@@ -107,8 +108,8 @@ func quantiles(values []time.Duration) Quantiles {
 	}
 }
 
-// nearestRank returns the smallest of the sorted values that at least a share q does not
-// exceed.
+// nearestRank returns the smallest of the sorted values that a share of at least q of them does
+// not exceed.
 func nearestRank(sorted []time.Duration, q float64) Duration {
 	if len(sorted) == 0 {
 		return Duration{}
@@ -118,36 +119,36 @@ func nearestRank(sorted []time.Duration, q float64) Duration {
 	return Duration(probe.Some(sorted[max(rank, 1)-1]))
 }
 
-// Expected holds the figures of a job's benchmark, shown beside those of recent turns.
-type Expected struct {
+// expectedFigures holds the figures of a job's benchmark, shown beside those of recent turns.
+type expectedFigures struct {
 	// Source describes the benchmark.
 	Source string `json:"source"`
 	// Pooled is true if the benchmark does not separate first from follow-up turns.
 	Pooled   bool         `json:"pooled"`
-	First    ExpectedKind `json:"first"`
-	Followup ExpectedKind `json:"followup"`
+	First    expectedKind `json:"first"`
+	Followup expectedKind `json:"followup"`
 }
 
-// ExpectedKind holds the figures of one kind of turn; Count is 0 if the benchmark has none.
-type ExpectedKind struct {
-	TTFT Quantiles `json:"ttft"`
-	TPOT Quantiles `json:"tpot"`
+// expectedKind holds the figures of one kind of turn; Count is 0 if the benchmark has none.
+type expectedKind struct {
+	TTFT quantiles `json:"ttft"`
+	TPOT quantiles `json:"tpot"`
 }
 
 // expectedOf returns the figures of a benchmark; nil without one.
-func expectedOf(b *sink.Benchmark) *Expected {
+func expectedOf(b *sink.Benchmark) *expectedFigures {
 	if b == nil {
 		return nil
 	}
-	e := &Expected{Source: b.Source(), Pooled: b.Pooled}
-	for k, kind := range []*ExpectedKind{&e.First, &e.Followup} { // as probe.TurnKinds
-		of := b.Figures[k]
-		kind.TTFT, kind.TPOT = quantilesOf(of[0]), quantilesOf(of[1]) // as sink.Signals
+	e := &expectedFigures{Source: b.Source(), Pooled: b.Pooled}
+	for k, kind := range []*expectedKind{&e.First, &e.Followup} { // as probe.TurnKinds
+		figures := b.Figures[k]
+		kind.TTFT, kind.TPOT = benchmarkQuantiles(figures[0]), benchmarkQuantiles(figures[1]) // as sink.Signals
 	}
 	return e
 }
 
-func quantilesOf(b sink.SignalFigures) Quantiles {
+func benchmarkQuantiles(b sink.SignalFigures) quantiles {
 	known := func(d time.Duration) Duration { return Duration(probe.Opt[time.Duration]{V: d, OK: d > 0}) }
-	return Quantiles{Count: b.Samples, P50: known(b.Quantiles[0]), P95: known(b.Quantiles[1]), P99: known(b.Quantiles[2])}
+	return quantiles{Count: b.Samples, P50: known(b.Quantiles[0]), P95: known(b.Quantiles[1]), P99: known(b.Quantiles[2])}
 }

@@ -2,8 +2,10 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"synthetic/internal/probe"
@@ -64,7 +66,7 @@ type incident struct {
 	Since time.Time
 	// Turns and Failed count from Since on; Reasons counts failures by reason.
 	Turns, Failed int
-	Reasons       []Reason
+	Reasons       []failureReason
 }
 
 // firedAlert is one alert of an incident. Over is zero while it fires.
@@ -93,8 +95,7 @@ func (i incident) paged() bool {
 	return i.has(func(a firedAlert) bool { return a.Severity == "page" })
 }
 
-// has reports whether an alert satisfies such.
-func (i incident) has(such func(firedAlert) bool) bool { return slices.ContainsFunc(i.Alerts, such) }
+func (i incident) has(match func(firedAlert) bool) bool { return slices.ContainsFunc(i.Alerts, match) }
 
 // Main returns the alert that explains the others: a page about a cause, else the first page,
 // else the first alert.
@@ -185,9 +186,9 @@ func (i *incident) count(o probe.Outcome) {
 	i.Turns++
 	if o.Failed() {
 		i.Failed++
-		at := slices.IndexFunc(i.Reasons, func(r Reason) bool { return r.Outcome == o })
+		at := slices.IndexFunc(i.Reasons, func(r failureReason) bool { return r.Outcome == o })
 		if at < 0 {
-			at, i.Reasons = len(i.Reasons), append(i.Reasons, Reason{Outcome: o})
+			at, i.Reasons = len(i.Reasons), append(i.Reasons, failureReason{Outcome: o})
 		}
 		i.Reasons[at].Turns++
 	}
@@ -199,4 +200,128 @@ func (i *incident) add(t scored) {
 	if at < worstKept {
 		i.Worst = slices.Insert(i.Worst, at, t)[:min(len(i.Worst)+1, worstKept)]
 	}
+}
+
+// incidents are the known incidents, oldest first.
+type incidents struct {
+	mu  sync.Mutex
+	all []*incident
+}
+
+// open returns the incident of a subject that continues, or may be continued at a time; nil if
+// there is none. The caller holds mu.
+func (s *incidents) open(about subject, at time.Time) *incident {
+	for _, i := range slices.Backward(s.all) {
+		if i.About == about && (i.Ended.IsZero() || at.Sub(i.Ended) < reopens) {
+			return i
+		}
+	}
+	return nil
+}
+
+// take records a change of an alert. before returns the history of its job.
+func (s *incidents) take(c AlertChange, before func() past) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	about := subjectOf(c.Labels)
+	i := s.open(about, c.At)
+	if i == nil {
+		if !c.Firing {
+			return
+		}
+		i = &incident{About: about, Started: c.At, ID: s.newID(about, c.At)}
+		s.makeRoom()
+		s.all = append(s.all, i)
+	}
+	if i.note(c) {
+		i.reach(c.At, i.Alerts[len(i.Alerts)-1].sli, before())
+	}
+}
+
+// makeRoom drops the oldest finished incident. The number of open ones is bounded by that of
+// subjects. The caller holds mu.
+func (s *incidents) makeRoom() {
+	over := func(i *incident) bool { return !i.Ended.IsZero() }
+	if at := slices.IndexFunc(s.all, over); at >= 0 && len(s.all) >= incidentsKept {
+		s.all = slices.Delete(s.all, at, at+1)
+	}
+}
+
+// marks returns the starts of a target's incidents, oldest first.
+func (s *incidents) marks(target string, within span) (out []Mark) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range s.all {
+		if i.About.Target == target && within.contains(i.Started) {
+			out = append(out, Mark{At: i.Started, Kind: markIncident, Target: target, Text: i.Alerts[0].Name})
+		}
+	}
+	return out
+}
+
+// newID returns the id of an incident in addresses. The caller holds mu.
+func (s *incidents) newID(about subject, at time.Time) string {
+	plain := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}
+	id := at.UTC().Format("20060102-1504") + "-" + strings.Trim(strings.Map(plain, strings.ToLower(clip(about.String(), 40))), "-")
+	for n := 2; slices.ContainsFunc(s.all, func(o *incident) bool { return o.ID == id }); n++ {
+		id = fmt.Sprintf("%s.%d", strings.TrimSuffix(id, fmt.Sprint(".", n-1)), n)
+	}
+	return id
+}
+
+// observe adds a turn to the open incident of its job.
+func (s *incidents) observe(t scored) {
+	s.update(t.Key(), func(i *incident) {
+		i.count(t.Outcome)
+		i.add(t)
+	})
+}
+
+// recordEffect records an effect on the open incident of a job.
+func (s *incidents) recordEffect(job probe.Key, e effect) {
+	s.update(job, func(i *incident) {
+		if e.Ratio > i.Peak.Ratio {
+			i.Peak = e
+		}
+		slow := i.has(func(a firedAlert) bool { return a.sli == rules.SLILatency })
+		if slow && !e.Since.IsZero() && e.Since.Before(i.Since) {
+			i.Since = e.Since
+		}
+	})
+}
+
+func (s *incidents) update(job probe.Key, change func(*incident)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.open(subject{Key: job}, time.Time{}); i != nil && i.Ended.IsZero() {
+		change(i)
+	}
+}
+
+// list copies the incidents: pages first, then tickets, then finished ones, the latest first in each group.
+func (s *incidents) list() []incident {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []incident
+	for _, i := range slices.Backward(s.all) {
+		copied := *i
+		copied.Alerts, copied.Worst, copied.Reasons = slices.Clone(i.Alerts), slices.Clone(i.Worst), slices.Clone(i.Reasons)
+		out = append(out, copied)
+	}
+	rank := func(i incident) int {
+		switch {
+		case i.paging():
+			return 0
+		case i.Ended.IsZero():
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(out, func(a, b incident) int { return rank(a) - rank(b) })
+	return out
 }

@@ -93,7 +93,7 @@ func TestLately(t *testing.T) {
 		samples = append(samples, sampleOf(turn(time.Duration(i)*time.Second, ttft(time.Second))), sampleOf(turn(3*time.Minute, ttft(time.Hour))))
 	}
 	views := baseline.Views{{{Ratio: 1.1, Baseline: 0.1}}, {{Ratio: math.NaN(), Baseline: 0.25}, {Ratio: 9, Baseline: 0.02}}}
-	lately(&views, samples, noon)
+	useLatestTurns(&views, samples, noon)
 	if got := views[1][0].Ratio; math.Abs(got-4) > 1e-9 || views[1][1].Ratio != 9 || views[0][0].Ratio != 1.1 {
 		t.Errorf("got %v and %v", got, views)
 	}

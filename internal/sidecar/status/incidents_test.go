@@ -54,7 +54,7 @@ func TestManyAtOnce(t *testing.T) {
 	if again := p.incidentsNow(); len(first) != jobs || again[0].ID != first[0].ID || len(again) != jobs {
 		t.Fatalf("%d incidents and then %d, want all %d", len(first), len(again), jobs)
 	}
-	if got := p.marked("t7", span{noon.Add(-2 * time.Hour), noon}); len(got) != 2 || got[0].Kind != MarkDeploy || got[1].Kind != MarkIncident {
+	if got := p.marked("t7", span{noon.Add(-2 * time.Hour), noon}); len(got) != 2 || got[0].Kind != MarkDeploy || got[1].Kind != markIncident {
 		t.Errorf("the marks are %+v, want the release and its incident", got)
 	}
 	for _, c := range firing {

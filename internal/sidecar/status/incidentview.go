@@ -1,16 +1,22 @@
 package status
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+
+	"synthetic/docs/runbooks"
 	"synthetic/internal/chart"
 )
 
@@ -36,7 +42,7 @@ type incidentView struct {
 	Scale string
 	// Todo is the part of the runbook with actions, Runbook all of it.
 	Todo, Runbook template.HTML
-	Silences      []Link
+	Silences      []link
 	// the incident in Markdown, for a chat
 	Text string
 }
@@ -92,7 +98,7 @@ func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error)
 	v.head.Charts = chart.Script()
 	if i.Ended.IsZero() {
 		if e := p.effect(i.About.Key); e.Ratio > 0 {
-			p.incidents.saw(i.About.Key, e)
+			p.incidents.recordEffect(i.About.Key, e)
 			if e.Ratio > i.Peak.Ratio {
 				i.Peak, v.Peak = e, e
 			} else if e.Ratio < 0.9*i.Peak.Ratio {
@@ -105,10 +111,7 @@ func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error)
 	if end := i.Ended.Add(after); !i.Ended.IsZero() && end.Before(s.to) {
 		s.to = end
 	}
-	p.mu.Lock()
-	j := p.jobs[i.About.Key]
-	p.mu.Unlock()
-	if j != nil {
+	if j := p.job(i.About.Key); j != nil {
 		j.mu.Lock()
 		objectives := judge(i.About.Key, nil, j.info.Objectives)
 		j.mu.Unlock()
@@ -164,7 +167,7 @@ func (i incident) timeline(changes []Mark) (out []happening) {
 }
 
 // silences returns links to each Alertmanager's form for a silence of the subject.
-func (p *Page) silences(i incident) (out []Link) {
+func (p *Page) silences(i incident) (out []link) {
 	alerts, _ := p.alerts()
 	name, _, _ := strings.Cut(i.Main().Name, " ")
 	matchers := "{alertname=" + strconv.Quote(name) + "}"
@@ -173,7 +176,7 @@ func (p *Page) silences(i incident) (out []Link) {
 	}
 	for _, r := range alerts.Receivers { // its page does not decode + as a space
 		filter := strings.ReplaceAll(url.QueryEscape(matchers), "+", "%20")
-		out = append(out, Link{strings.TrimSuffix(r.URL, "/") + "/#/silences/new?filter=" + filter, r.URL})
+		out = append(out, link{strings.TrimSuffix(r.URL, "/") + "/#/silences/new?filter=" + filter, r.URL})
 	}
 	return out
 }
@@ -205,4 +208,47 @@ func (p *Page) serveRunbook(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	render(w, r, runbookPage, v)
+}
+
+var (
+	// runbookLink matches links to other runbooks, otherLink links to docs that this process
+	// does not have.
+	runbookLink = regexp.MustCompile(`\]\((Synthetic\w+)\.md\)`)
+	otherLink   = regexp.MustCompile(`\[([^\]]+)\]\(\.\./[^)]*\)`)
+	// wide makes large elements scroll, also with the keyboard.
+	wide = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>")
+)
+
+// runbook renders the runbook of an alert, with headings one level lower. root is the path to
+// the first page. sections selects sections, all by default. The result is "" if there is no
+// such runbook.
+func runbook(alert, root string, sections ...string) (template.HTML, error) {
+	text, err := runbooks.Files.ReadFile(alert + ".md")
+	if err != nil {
+		return "", nil //nolint:nilerr // a user's own alert has no runbook
+	}
+	var b bytes.Buffer
+	md := runbookLink.ReplaceAllString(otherLink.ReplaceAllString(string(text), "$1"), "]("+root+"runbooks/$1)")
+	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(partsOf(md, sections)), &b); err != nil {
+		return "", err
+	}
+	return template.HTML(wide.Replace(b.String())), nil // our own file, without its HTML
+}
+
+// partsOf drops the title of a runbook and lowers its headings one level.
+func partsOf(md string, wanted []string) string {
+	var out strings.Builder
+	for _, part := range strings.Split("\n"+md, "\n## ")[1:] {
+		name, body, _ := strings.Cut(part, "\n")
+		if len(wanted) == 0 {
+			out.WriteString("### " + name + "\n" + body + "\n")
+			continue
+		}
+		for _, w := range wanted {
+			if name == w {
+				out.WriteString(body + "\n")
+			}
+		}
+	}
+	return out.String()
 }

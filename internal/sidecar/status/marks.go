@@ -10,23 +10,23 @@ import (
 // marksKept bounds the marks, textKept the bytes of a mark's text.
 const marksKept, textKept = 200, 200
 
-// MarkKind is the kind of a Mark.
-type MarkKind string
+// markKind is the kind of a Mark.
+type markKind string
 
 // Kinds of marks: the process started, it loaded a new configuration, a release was marked over
 // HTTP, a job requests another model, or an incident began.
 const (
-	MarkStart    MarkKind = "start"
-	MarkReload   MarkKind = "reload"
-	MarkDeploy   MarkKind = "deploy"
-	MarkModel    MarkKind = "model"
-	MarkIncident MarkKind = "incident"
+	MarkStart    markKind = "start"
+	MarkReload   markKind = "reload"
+	MarkDeploy   markKind = "deploy"
+	markModel    markKind = "model"
+	markIncident markKind = "incident"
 )
 
 // Mark is an event that may explain later measurements.
 type Mark struct {
 	At   time.Time
-	Kind MarkKind
+	Kind markKind
 	// the affected target, "" for all
 	Target string
 	Text   string
@@ -42,7 +42,7 @@ func (m Mark) Short() string {
 
 // color returns the number of the mark's colour in charts.
 func (m Mark) color() int {
-	if m.Kind == MarkIncident {
+	if m.Kind == markIncident {
 		return 1
 	}
 	return 3
@@ -54,13 +54,6 @@ type marks struct {
 	all []Mark
 }
 
-func (m *marks) add(one Mark) {
-	one.Text = clip(one.Text, textKept)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.all = appendBounded(m.all, one, marksKept)
-}
-
 // marked returns the marks of a target in a time range, and the starts of its incidents.
 func (p *Page) marked(target string, s span) []Mark {
 	return append(p.marks.about(target, s), p.incidents.marks(target, s)...)
@@ -70,8 +63,8 @@ func (p *Page) marked(target string, s span) []Mark {
 func (m *marks) about(target string, s span) []Mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(m.all), func(one Mark) bool {
-		return one.At.Before(s.from) || one.At.After(s.to) || one.Target != "" && one.Target != target
+	return slices.DeleteFunc(slices.Clone(m.all), func(mark Mark) bool {
+		return !s.contains(mark.At) || mark.Target != "" && mark.Target != target
 	})
 }
 
@@ -80,5 +73,8 @@ func (p *Page) Mark(m Mark) {
 	if m.At.IsZero() {
 		m.At = p.options.Now()
 	}
-	p.marks.add(m)
+	m.Text = clip(m.Text, textKept)
+	p.marks.mu.Lock()
+	defer p.marks.mu.Unlock()
+	p.marks.all = appendBounded(p.marks.all, m, marksKept)
 }

@@ -22,7 +22,7 @@ type minuteKind struct {
 	signals       [2]level // as sink.Signals
 }
 
-// level is one latency of a minute and its baseline, in seconds; 0 is unknown. tail is the
+// level is one latency of a minute and its baseline in seconds, NaN if unknown. tail is the
 // value above which a turn counts as slow.
 type level struct{ p50, p95, usual, tail float32 }
 
@@ -81,50 +81,45 @@ func minuteFrom(at int32, row []uint32) minute {
 	return m
 }
 
-// tally counts the turns of a minute and their failures, since samples are bounded.
-type tally [2]struct{ turns, failed uint16 }
-
-func (t *tally) add(s sample) {
-	of := &t[s.kind]
-	if of.turns == math.MaxUint16 {
+// count counts a turn and its failure. Samples are bounded, so they cannot be counted later.
+func (m *minute) count(s sample) {
+	k := &m.kinds[s.kind]
+	if k.turns == math.MaxUint16 {
 		return
 	}
-	of.turns++
+	k.turns++
 	if s.outcome.Failed() {
-		of.failed++
+		k.failed++
 	}
 }
 
-// summedUp makes a minute of its counts and of its samples.
-func summedUp(at int32, counted tally, samples []sample, usual baseline.Views) minute {
-	m := minute{at: at}
+// currentMinute returns the minute in progress with the latencies of its samples.
+func (j *job) currentMinute() minute {
+	m := j.current
 	for k, kind := range probe.TurnKinds() {
-		of, values := &m.kinds[k], [2][]time.Duration{}
-		of.turns, of.failed = counted[k].turns, counted[k].failed
-		for _, s := range samples {
-			if s.turn() != kind || minuteOf(s.end) != at {
+		var values [2][]time.Duration
+		for _, s := range j.samples {
+			if s.turn() != kind || minuteOf(s.end) != m.at {
 				continue
 			}
-			for i, v := range []probe.Opt[time.Duration]{s.ttft.opt(), s.tpot.opt()} {
+			for i, v := range s.latencies() {
 				if v.OK {
 					values[i] = append(values[i], v.V)
 				}
 			}
 		}
-		for i := range of.signals {
-			q, v := quantiles(values[i]), usual[k][i]
-			of.signals[i] = level{seconds(q.P50), seconds(q.P95), known(v.Baseline), known(v.UsualTail)}
+		for i, v := range j.views[k] {
+			q := quantilesOf(values[i])
+			m.kinds[k].signals[i] = level{positive(q.P50.V.Seconds()), positive(q.P95.V.Seconds()), positive(v.Baseline), positive(v.UsualTail)}
 		}
 	}
 	return m
 }
 
-func seconds(d Duration) float32 { return float32(d.V.Seconds()) }
-
-// known returns 0 for an unknown value.
-func known(v float64) float32 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0
+// positive returns NaN for the 0 of an unknown value.
+func positive(v float64) float32 {
+	if !(v > 0) {
+		return float32(math.NaN())
 	}
 	return float32(v)
 }

@@ -84,13 +84,20 @@ func (p *Page) Add(info sink.Job) {
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = newJob(info.Key(), func() (baseline.Reading, bool) { return p.options.Baseline(info.Key()) })
+		j = &job{tally: sink.NewTally(), compare: func() (baseline.Reading, bool) { return p.options.Baseline(info.Key()) }}
 		j.spent.since = p.options.Now()
 		p.jobs[info.Key()] = j
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.info, j.counted.Expected = info, expectedOf(info.Benchmark)
+	j.info = info
+}
+
+// job returns a job, nil if it is unknown.
+func (p *Page) job(key probe.Key) *job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.jobs[key]
 }
 
 func (p *Page) all() map[probe.Key]*job {
@@ -108,25 +115,23 @@ func (p *Page) Remove(job probe.Key) {
 
 // Observe implements sink.Sink.
 func (p *Page) Observe(e probe.Event) {
-	p.mu.Lock()
-	j := p.jobs[e.Key()]
-	p.mu.Unlock()
+	j := p.job(e.Key())
 	if j == nil {
 		return
 	}
 	j.mu.Lock()
-	model, sealing, turn := j.counted.Model, j.currentMinute, scored{}
-	j.observe(e, p.options.Now())
-	if r, ended := e.(probe.Result); ended && !r.Outcome.Own() {
+	previousModel, previousMinute, turn := j.model, j.current.at, scored{}
+	counted := j.observe(e, p.options.Now())
+	if r, ended := e.(probe.Result); counted && ended && !r.Outcome.Own() {
 		turn = scored{*j.last, j.score(r)}
 	}
-	now, sealed := j.counted.Model, j.currentMinute != sealing
+	model, minuteFinished := j.model, j.current.at != previousMinute
 	j.mu.Unlock()
-	if sealed {
-		p.incidents.saw(e.Key(), p.effect(e.Key()))
+	if minuteFinished {
+		p.incidents.recordEffect(e.Key(), p.effect(e.Key()))
 	}
-	if model != "" && now != model {
-		p.Mark(Mark{Kind: MarkModel, Target: e.Key().Target, Text: "asked for " + now + ", before for " + model})
+	if previousModel != "" && model != previousModel {
+		p.Mark(Mark{Kind: markModel, Target: e.Key().Target, Text: "asked for " + model + ", before for " + previousModel})
 	}
 	if turn.TraceID != "" {
 		p.incidents.observe(turn)
@@ -137,9 +142,7 @@ func (p *Page) Observe(e probe.Event) {
 func (p *Page) Alert(c AlertChange) {
 	key := subjectOf(c.Labels).Key
 	p.incidents.take(c, func() past {
-		p.mu.Lock()
-		j := p.jobs[key]
-		p.mu.Unlock()
+		j := p.job(key)
 		if j == nil {
 			return past{}
 		}
@@ -152,14 +155,12 @@ func (p *Page) Alert(c AlertChange) {
 // effect returns the current effect on a job.
 func (p *Page) effect(job probe.Key) effect {
 	reading, ok := p.options.Baseline(job)
-	p.mu.Lock()
-	j := p.jobs[job]
-	p.mu.Unlock()
+	j := p.job(job)
 	if !ok || j == nil {
 		return effect{}
 	}
 	j.mu.Lock()
-	lately(&reading.Views, j.samples, p.options.Now())
+	useLatestTurns(&reading.Views, j.samples, p.options.Now())
 	j.mu.Unlock()
 	return effectOf(reading.Views, reading.Excess)
 }

@@ -40,8 +40,8 @@ type service struct {
 type replica struct {
 	Name, Path string
 	State      state
-	Times      []Multiple
-	Failed     Ratio
+	Times      []multiple
+	Failed     share
 	score      float64
 }
 
@@ -82,7 +82,7 @@ func grouped(views []siblings.View, query url.Values) (out []service) {
 func replicaOf(v siblings.View) replica {
 	r := replica{
 		Name: cmp.Or(v.Worker, v.Target), State: state{"good", "as its siblings"}, score: v.Score,
-		Times: make([]Multiple, len(sink.Signals())), Failed: Ratio{V: v.Failed, OK: !math.IsNaN(v.Failed)},
+		Times: make([]multiple, len(sink.Signals())), Failed: share{V: v.Failed, OK: !math.IsNaN(v.Failed)},
 	}
 	if v.Worker == "" {
 		r.Path = "./?" + url.Values{"target": {v.Target}, "workload": {v.Workload}}.Encode()
@@ -90,7 +90,7 @@ func replicaOf(v siblings.View) replica {
 	known := false
 	for k := range probe.TurnKinds() {
 		for i := range r.Times {
-			if m := multiple(v.Ratios[k][i]); m.V > r.Times[i].V {
+			if m := multipleOf(v.Ratios[k][i]); m.V > r.Times[i].V {
 				r.Times[i], known = m, true
 			}
 		}
@@ -112,6 +112,3 @@ func (s service) Title() string {
 	}
 	return title
 }
-
-// Bar returns the length of a ratio's bar, in percent.
-func (m Multiple) Bar() float64 { return percent(m.V / barEnd) }

@@ -35,7 +35,7 @@ func someBaseline(job probe.Key) (r baseline.Reading, ok bool) {
 // TestNumbers: what is as good as never is not shown with an exponent.
 func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 7.7e-275: "< 0.001", 0.0312: "0.031", 2: "2"} {
-		if got := (Number{v, true}).String(); got != want {
+		if got := (number{v, true}).String(); got != want {
 			t.Errorf("%v is shown as %s, want %s", v, got, want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestSignals(t *testing.T) {
 			t.Errorf("the JSON lacks %s (error %v):\n%s", want, err, data)
 		}
 	}
-	if s := (Signal{}).State(); s != (state{"good", "as usual"}) {
+	if s := (signalState{}).State(); s != (state{"good", "as usual"}) {
 		t.Errorf("a signal that is well: %+v", s)
 	}
 }

@@ -19,7 +19,7 @@ type Snapshot struct {
 	// lag of the prober in the last minute
 	Lag Duration `json:"prober_lag_seconds"`
 	// sum of all jobs
-	Spending Spending `json:"spending"`
+	Spending spending `json:"spending"`
 	// sorted by target and workload
 	Jobs []Job `json:"jobs"`
 }
@@ -45,25 +45,25 @@ type Job struct {
 	// Burst is the reason of the current burst: a failed turn, or a signal near a page; ""
 	// without a burst.
 	Burst    string   `json:"burst"`
-	Spending Spending `json:"spending"`
+	Spending spending `json:"spending"`
 
 	// InPart is true if the prober is too late for at least one objective, or lost the last
 	// turn. The metric for starvation is 1 only if it cannot judge anything.
 	InPart bool `json:"judged_in_part"`
 	// last finished turn, nil before the first
-	Last   *Last  `json:"last"`
-	Recent Recent `json:"recent"`
+	Last   *lastTurn     `json:"last"`
+	Recent recentFigures `json:"recent"`
 	// nil without a benchmark
-	Expected *Expected `json:"expected,omitempty"`
-	SLOs     []SLO     `json:"slos"`
+	Expected *expectedFigures `json:"expected,omitempty"`
+	SLOs     []SLO            `json:"slos"`
 	// signals with data
-	Signals []Signal `json:"signals"`
+	Signals []signalState `json:"signals"`
 	// recent turns, oldest first
 	Points []Point `json:"points"`
 }
 
-// Last is the last turn of a job.
-type Last struct {
+// lastTurn is the last turn of a job.
+type lastTurn struct {
 	End      time.Time     `json:"end"`
 	Age      Duration      `json:"age_seconds"`
 	Outcome  probe.Outcome `json:"outcome"`
@@ -73,30 +73,30 @@ type Last struct {
 	Duration Duration      `json:"duration_seconds"`
 }
 
-// Recent holds the figures of the turns that ended within the window, without those that the
+// recentFigures holds the figures of the turns that ended within the window, without those that the
 // prober ended.
-type Recent struct {
+type recentFigures struct {
 	Turns  int `json:"turns"`
 	Failed int `json:"failed"`
 	// Span is the period of these turns: the window, or less if it had more turns than are
 	// kept.
 	Span Duration `json:"span_seconds"`
 	// Errors is Failed / Turns; Reasons are its parts, largest first.
-	Errors  Ratio    `json:"error_ratio"`
-	Reasons []Reason `json:"reasons"`
+	Errors  share           `json:"error_ratio"`
+	Reasons []failureReason `json:"reasons"`
 	// Cached is cached / prompt tokens, of turns that reported both.
-	Cached Ratio `json:"cached_ratio"`
+	Cached share `json:"cached_ratio"`
 	// First and Followup turns are never mixed.
 	First    Kind `json:"first"`
 	Followup Kind `json:"followup"`
 }
 
-// Reason is the number of turns that failed for one reason.
-type Reason struct {
+// failureReason is the number of turns that failed for one reason.
+type failureReason struct {
 	Outcome probe.Outcome `json:"reason"`
 	Turns   int           `json:"turns"`
 	// share of all recent turns
-	Share Ratio `json:"share"`
+	Share share `json:"share"`
 }
 
 // Kind holds the figures of first or of follow-up turns.
@@ -104,9 +104,9 @@ type Kind struct {
 	Turns int `json:"turns"`
 	// TTFT covers the turns with a first token. TTFTAll counts turns that failed before it as
 	// infinite, so that a deployment that sheds load does not look faster.
-	TTFT    Quantiles `json:"ttft"`
-	TTFTAll Quantiles `json:"ttft_with_failures"`
-	TPOT    Quantiles `json:"tpot"`
+	TTFT    quantiles `json:"ttft"`
+	TTFTAll quantiles `json:"ttft_with_failures"`
+	TPOT    quantiles `json:"tpot"`
 }
 
 // SLO is the result of the recent turns for one objective.
@@ -115,10 +115,10 @@ type SLO struct {
 	SLI  slo.SLI `json:"sli"`
 	// undefined for availability
 	Threshold Duration `json:"threshold_seconds"`
-	Objective Ratio    `json:"objective"`
+	Objective share    `json:"objective"`
 	Judged    int      `json:"judged"`
 	Good      int      `json:"good"`
-	Share     Ratio    `json:"good_ratio"`
+	Share     share    `json:"good_ratio"`
 }
 
 // Met reports whether the share of good turns reaches the objective. It is false without judged
@@ -161,9 +161,18 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		return out, false
 	}
 	objectives, last, samples := j.info.Objectives, j.last, slices.Clone(j.samples)
-	out = j.counted
-	out.Spending = j.spent.spending(j.info, now)
-	out.Skipped = maps.Clone(out.Skipped)
+	out = Job{
+		Target: key.Target, Workload: key.Workload, Model: j.model, Burst: j.tally.Burst.Why,
+		Conversations: j.tally.Conversations.Ended, ConversationsInFlight: j.tally.Conversations.InFlight,
+		Skipped: maps.Clone(j.tally.Skipped), Spending: j.spent.spending(j.info, now), Expected: expectedOf(j.info.Benchmark),
+	}
+	for _, turns := range j.tally.Turns {
+		out.Turns += turns.Ended
+		out.TurnsInFlight += turns.InFlight
+		out.Failed += turns.Count(probe.Outcome.Failed)
+		out.Canceled += turns.Count(probe.Outcome.Canceled)
+		out.OwnFaults += turns.Count(probe.Outcome.OwnFault)
+	}
 	j.mu.Unlock()
 
 	// Figures are computed without the lock, because a sink must not wait for them.
@@ -182,13 +191,13 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance() })
 	out.Points = []Point{}
 	for _, s := range recent {
-		out.Points = append(out.Points, Point{End: s.end, Kind: s.turn(), Outcome: s.outcome, TTFT: Duration(s.ttft.opt())})
+		out.Points = append(out.Points, Point{End: s.end, Kind: s.turn(), Outcome: s.outcome, TTFT: Duration(s.ttft.duration())})
 	}
 	return out, true
 }
 
-func lastOf(r *probe.Result, now time.Time) *Last {
-	return &Last{
+func lastOf(r *probe.Result, now time.Time) *lastTurn {
+	return &lastTurn{
 		End: r.End, Age: Duration(probe.Some(now.Sub(r.End))), Outcome: r.Outcome, Err: r.Err,
 		TTFT: Duration(r.TTFT), TPOT: Duration(r.TPOT), Duration: Duration(probe.Some(r.Duration())),
 	}

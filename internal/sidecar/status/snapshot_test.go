@@ -44,7 +44,7 @@ func TestFiguresOfRecentTurns(t *testing.T) {
 	if r.Turns != 5 || r.Failed != 2 || r.Errors.String() != "40 %" || r.Cached.String() != "80 %" || r.Span.String() != "15 min" {
 		t.Errorf("recent: %+v", r)
 	}
-	reasons := []Reason{{probe.HTTP429, 1, ratio(1, 5)}, {probe.Truncated, 1, ratio(1, 5)}}
+	reasons := []failureReason{{probe.HTTP429, 1, shareOf(1, 5)}, {probe.Truncated, 1, shareOf(1, 5)}}
 	if !slices.Equal(r.Reasons, reasons) {
 		t.Errorf("reasons %+v, want %+v", r.Reasons, reasons)
 	}
@@ -112,7 +112,8 @@ func TestJudgedAsTheWholeResult(t *testing.T) {
 	}
 	for _, o := range objectives() {
 		for i, r := range turns {
-			if got, want := o.Judge(sampleOf(r).result(probe.Key{Target: "t", Workload: "w"})), o.Judge(r); got != want {
+			s := sampleOf(r)
+			if got, want := o.Judge(s.result(key("t", "w"))), o.Judge(r); got != want {
 				t.Errorf("%s of turn %d: %v of what is kept, %v of the result", o.Name, i, got, want)
 			}
 		}
@@ -193,11 +194,11 @@ func TestForgottenJobStaysForgotten(t *testing.T) {
 		t.Errorf("the end of a turn brought back %+v", jobs)
 	}
 	p.Add(jobOf("t", "w"))
-	p.Observe(probe.Start{Target: "t", Workload: "w"})
+	p.Observe(probe.Start{Target: "t", Workload: "w", Kind: probe.Followup})
 	p.Observe(turn(0))
-	p.Observe(turn(0))
-	if n := only(t, p).TurnsInFlight; n != 0 {
-		t.Errorf("%d turns in flight, want 0", n)
+	p.Observe(turn(0)) // without a start: it belongs to the removed job
+	if j := only(t, p); j.TurnsInFlight != 0 || j.Turns != 1 || len(j.Points) != 1 {
+		t.Errorf("%d turns in flight, %d ended, %d points; want 0, 1 and 1", j.TurnsInFlight, j.Turns, len(j.Points))
 	}
 }
 

@@ -9,18 +9,18 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Spending is the daily use of tokens.
-type Spending struct {
+// spending is the daily use of tokens.
+type spending struct {
 	// Measured extrapolates the use of the last Span to a day; nil in the first minute. Turns
 	// without usage count with their output tokens only.
-	Measured *Day     `json:"measured_per_day"`
-	Span     Duration `json:"span_seconds"`
+	Measured *dailyUse `json:"measured_per_day"`
+	Span     Duration  `json:"span_seconds"`
 	// Expected follows from the configuration; nil if it does not determine the use.
-	Expected *Day `json:"expected_per_day"`
+	Expected *dailyUse `json:"expected_per_day"`
 }
 
-// Day is the use of one day in tokens and, if they have a price, in money.
-type Day struct {
+// dailyUse is the use of one day in tokens and, if they have a price, in money.
+type dailyUse struct {
 	Prompt float64  `json:"prompt_tokens"`
 	Cached float64  `json:"cached_prompt_tokens"`
 	Output float64  `json:"output_tokens"`
@@ -30,8 +30,8 @@ type Day struct {
 // leastSpan is the shortest period that is extrapolated to a day.
 const leastSpan = time.Minute
 
-func dayOf(t workload.Tokens, p *workload.Price) *Day {
-	d := &Day{Prompt: t.Prompt, Cached: t.Cached, Output: t.Output}
+func dayOf(t workload.Tokens, p *workload.Price) *dailyUse {
+	d := &dailyUse{Prompt: t.Prompt, Cached: t.Cached, Output: t.Output}
 	if p != nil {
 		cost := p.Cost(t)
 		d.Cost = &cost
@@ -79,7 +79,7 @@ func (s *spent) perDay(now time.Time) (day workload.Tokens, span time.Duration) 
 }
 
 // spending returns the spending of a job.
-func (s *spent) spending(info sink.Job, now time.Time) (out Spending) {
+func (s *spent) spending(info sink.Job, now time.Time) (out spending) {
 	day, span := s.perDay(now)
 	out.Span = Duration(probe.Some(span))
 	if span >= leastSpan {
@@ -93,7 +93,7 @@ func (s *spent) spending(info sink.Job, now time.Time) (out Spending) {
 
 // sumSpending adds the spending of several jobs. A value that one job lacks is missing in the
 // sum.
-func sumSpending(jobs []Job) (all Spending) {
+func sumSpending(jobs []Job) (all spending) {
 	for i, j := range jobs {
 		if i == 0 {
 			all = j.Spending
@@ -105,11 +105,11 @@ func sumSpending(jobs []Job) (all Spending) {
 	return all
 }
 
-func (d *Day) plus(o *Day) *Day {
+func (d *dailyUse) plus(o *dailyUse) *dailyUse {
 	if d == nil || o == nil {
 		return nil
 	}
-	sum := &Day{Prompt: d.Prompt + o.Prompt, Cached: d.Cached + o.Cached, Output: d.Output + o.Output}
+	sum := &dailyUse{Prompt: d.Prompt + o.Prompt, Cached: d.Cached + o.Cached, Output: d.Output + o.Output}
 	if d.Cost != nil && o.Cost != nil {
 		cost := *d.Cost + *o.Cost
 		sum.Cost = &cost
@@ -118,8 +118,8 @@ func (d *Day) plus(o *Day) *Day {
 }
 
 // Title returns the measured number of tokens if any, else the expected one.
-func (s Spending) Title() string {
-	for _, d := range []*Day{s.Measured, s.Expected} {
+func (s spending) Title() string {
+	for _, d := range []*dailyUse{s.Measured, s.Expected} {
 		if d != nil {
 			return workload.Amount(d.Prompt + d.Output)
 		}
@@ -128,7 +128,7 @@ func (s Spending) Title() string {
 }
 
 // Lines describes the measured and the expected use.
-func (s Spending) Lines() (out []string) {
+func (s spending) Lines() (out []string) {
 	if s.Measured != nil {
 		out = append(out, "measured over "+s.Span.String()+": "+s.Measured.String())
 	}
@@ -138,7 +138,7 @@ func (s Spending) Lines() (out []string) {
 	return out
 }
 
-func (d *Day) String() string {
+func (d *dailyUse) String() string {
 	text := fmt.Sprintf("%s prompt (%s cached), %s output", workload.Amount(d.Prompt), workload.Amount(d.Cached), workload.Amount(d.Output))
 	if d.Cost != nil {
 		text += fmt.Sprintf(", for %.2f", *d.Cost)

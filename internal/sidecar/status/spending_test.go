@@ -28,6 +28,7 @@ func TestSpending(t *testing.T) {
 			r := turn(0)
 			r.Target, r.Workload, r.End = "a", "w", now
 			r.PromptTokens, r.CachedTokens, r.OutputTokens = probe.Some(1000), probe.Some(900), probe.Some(100)
+			p.Observe(probe.Start{Target: "a", Workload: "w", Kind: r.Kind})
 			p.Observe(r)
 		}
 	}

@@ -79,21 +79,21 @@ func count(n probe.Opt[int]) string {
 // bar is a part of a turn. X and Width are percentages of the scale.
 type bar struct {
 	X, Width float64
-	Part     Part   // also its CSS class
-	Text     string // name and duration
+	Part     turnPart // also its CSS class
+	Text     string   // name and duration
 }
 
 // bars returns the parts of a turn on a time scale.
 func bars(r probe.Result, scale time.Duration) []bar {
-	names := map[Part]string{
-		DNS: "DNS", TLS: "TLS", FirstEvent: "first event", FirstToken: "first token",
-		Failed: "until " + string(r.Outcome), Rest: "until the end",
+	names := map[turnPart]string{
+		partDNS: "DNS", partTLS: "TLS", partFirstEvent: "first event", partFirstToken: "first token",
+		partFailed: "until " + string(r.Outcome), partRest: "until the end",
 	}
 	total := float64(max(scale, 1))
 	var out []bar
-	for _, b := range Bars(r) {
-		name := cmp.Or(names[b.Part], string(b.Part))
-		out = append(out, bar{percent(float64(b.From) / total), percent(float64(b.To-b.From) / total), b.Part, name + " " + short(b.To-b.From)})
+	for _, i := range intervals(r) {
+		name, length := cmp.Or(names[i.part], string(i.part)), i.to-i.from
+		out = append(out, bar{percent(float64(i.from) / total), percent(float64(length) / total), i.part, name + " " + short(length)})
 	}
 	return out
 }

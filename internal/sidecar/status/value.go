@@ -29,13 +29,21 @@ func (d Duration) String() string {
 
 // MarshalJSON implements json.Marshaler.
 func (d Duration) MarshalJSON() ([]byte, error) {
+	if d.V == endless {
+		return marshal(math.Inf(1), d.OK)
+	}
+	return marshal(d.V.Seconds(), d.OK)
+}
+
+// marshal encodes a number that may be unknown or infinite, which JSON has no numbers for.
+func marshal(v float64, known bool) ([]byte, error) {
 	switch {
-	case !d.OK:
+	case !known:
 		return []byte("null"), nil
-	case d.V == endless:
+	case math.IsInf(v, 1):
 		return []byte(`"+Inf"`), nil
 	}
-	return json.Marshal(d.V.Seconds())
+	return json.Marshal(v)
 }
 
 // short formats a duration with about three digits.
@@ -61,24 +69,21 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.0f h", d.Hours())
 }
 
-// Ratio is a share from 0 to 1 that may be undefined ("n/a", null in JSON).
-type Ratio probe.Opt[float64]
+// share is a number from 0 to 1 that may be undefined ("n/a", null in JSON).
+type share probe.Opt[float64]
 
-// ratio returns part / whole, undefined for a whole of 0.
-func ratio(part, whole int) Ratio {
-	if whole == 0 {
-		return Ratio{}
-	}
-	return Ratio(probe.Some(float64(part) / float64(whole)))
+// shareOf returns part / whole, undefined for a whole of 0.
+func shareOf(part, whole int) share {
+	return share{V: float64(part) / float64(max(whole, 1)), OK: whole > 0}
 }
 
-// String formats the ratio in percent. Only exact values are shown as 0 % or 100 %: one failure
+// String formats the share in percent. Only exact values are shown as 0 % or 100 %: one failure
 // in a thousand must not read as none.
-func (r Ratio) String() string {
-	if !r.OK {
+func (s share) String() string {
+	if !s.OK {
 		return "n/a"
 	}
-	percent := 100 * r.V
+	percent := 100 * s.V
 	digits := 1
 	for ; digits < 6 && (rounds(percent, 0, digits) || rounds(percent, 100, digits)); digits++ {
 	}
@@ -94,9 +99,43 @@ func rounds(v, bound float64, digits int) bool {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (r Ratio) MarshalJSON() ([]byte, error) {
-	if !r.OK {
-		return []byte("null"), nil
+func (s share) MarshalJSON() ([]byte, error) { return marshal(s.V, s.OK) }
+
+// multiple is a ratio of levels that may be undefined, or infinite if no ratio qualifies. In
+// JSON it is a number, null, or "+Inf".
+type multiple probe.Opt[float64]
+
+// multipleOf is undefined for values that are no ratio.
+func multipleOf(v float64) multiple { return multiple{V: v, OK: v > 0} }
+
+func (m multiple) String() string {
+	switch {
+	case !m.OK:
+		return "n/a"
+	case math.IsInf(m.V, 1):
+		return "nothing"
 	}
-	return json.Marshal(r.V)
+	return fmt.Sprintf("×%.2f", m.V)
 }
+
+// Bar returns the length of the bar that shows the ratio, in percent.
+func (m multiple) Bar() float64 { return percent(m.V / barEnd) }
+
+// MarshalJSON implements json.Marshaler.
+func (m multiple) MarshalJSON() ([]byte, error) { return marshal(m.V, m.OK) }
+
+// number is a finite number that may be undefined ("n/a", null in JSON).
+type number probe.Opt[float64]
+
+func (n number) String() string {
+	switch {
+	case !n.OK:
+		return "n/a"
+	case n.V > 0 && n.V < 0.001: // more digits say nothing
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.2g", n.V)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) { return marshal(n.V, n.OK) }

@@ -29,8 +29,8 @@ func TestNearestRank(t *testing.T) {
 		{200, 100, 190, 198},
 		{1000, 500, 950, 990},
 	} {
-		got := quantiles(upTo(c.n))
-		want := Quantiles{c.n, Duration(probe.Some(c.p50)), Duration(probe.Some(c.p95)), Duration(probe.Some(c.p99))}
+		got := quantilesOf(upTo(c.n))
+		want := quantiles{c.n, Duration(probe.Some(c.p50)), Duration(probe.Some(c.p95)), Duration(probe.Some(c.p99))}
 		if got != want {
 			t.Errorf("of 1…%d: %+v, want %+v", c.n, got, want)
 		}
@@ -38,7 +38,7 @@ func TestNearestRank(t *testing.T) {
 }
 
 func TestNoSamplesAreNotZero(t *testing.T) {
-	q := quantiles(nil)
+	q := quantilesOf(nil)
 	if q.P50.OK || q.P50.String() != "n/a" {
 		t.Errorf("p50 of nothing is %q", q.P50)
 	}
@@ -83,11 +83,23 @@ func TestRatios(t *testing.T) {
 		{99_999, 100_000, "99.999 %"},
 		{999, 1000, "99.9 %"},
 	} {
-		if got := ratio(c.part, c.whole).String(); got != c.want {
+		if got := shareOf(c.part, c.whole).String(); got != c.want {
 			t.Errorf("%d of %d: %q, want %q", c.part, c.whole, got, c.want)
 		}
 	}
-	if b, err := json.Marshal(ratio(0, 0)); err != nil || string(b) != "null" {
+	if b, err := json.Marshal(shareOf(0, 0)); err != nil || string(b) != "null" {
 		t.Errorf("an unknown ratio in JSON: %s, %v", b, err)
+	}
+}
+
+func TestThreeDigits(t *testing.T) {
+	const ms = time.Millisecond
+	for d, want := range map[time.Duration]string{
+		0: "0 µs", 812 * time.Microsecond: "812 µs", 1500 * time.Microsecond: "1.50 ms",
+		18200 * time.Microsecond: "18.2 ms", 182 * ms: "182 ms", 1930 * ms: "1.93 s", 90 * time.Second: "90.0 s", -2 * ms: "-2.00 ms",
+	} {
+		if got := threeDigits(d); got != want {
+			t.Errorf("threeDigits(%v) = %q, want %q", d, got, want)
+		}
 	}
 }

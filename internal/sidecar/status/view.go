@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/slo"
 )
 
@@ -44,7 +46,7 @@ type card struct {
 	Job
 	State state
 	// largest ratio to a baseline
-	Worst Multiple
+	Worst multiple
 	// link to the open incident, "" without one
 	Incident string
 	Spark    string
@@ -53,25 +55,25 @@ type card struct {
 	// nil without a canary
 	Canary *canaryView
 	// Ranges link to other time ranges; Path is "" for the current one.
-	Ranges []Link
+	Ranges []link
 }
 
 // row is a line of the table of figures.
 type row struct {
 	Name string
-	Quantiles
+	quantiles
 	Note bool // a note on the row above
 }
 
 // rows returns the quantiles of a job's recent turns. The TTFT with failures has a row only if
 // it differs; benchmark figures have rows if there is a benchmark.
-func rows(r Recent, e *Expected) []row {
+func rows(r recentFigures, e *expectedFigures) []row {
 	if e == nil {
-		e = &Expected{}
+		e = &expectedFigures{}
 	}
 	var out []row
-	add := func(name string, q, all, expected Quantiles) {
-		out = append(out, row{Name: name, Quantiles: q})
+	add := func(name string, q, all, expected quantiles) {
+		out = append(out, row{Name: name, quantiles: q})
 		if all.Count != q.Count {
 			out = append(out, row{"… with failures as ∞", all, true})
 		}
@@ -93,7 +95,7 @@ type state struct{ Class, Text string }
 func (s state) rank() int { return slices.Index([]string{"bad", "warn", "unknown", "good"}, s.Class) }
 
 // rangesOf returns the requested time range, and links to the others.
-func rangesOf(query url.Values) (wanted time.Duration, links []Link) {
+func rangesOf(query url.Values) (wanted time.Duration, links []link) {
 	known := map[string]time.Duration{"1h": time.Hour, "3h": 3 * time.Hour, "24h": 24 * time.Hour}
 	name := query.Get("range")
 	if known[name] == 0 {
@@ -101,7 +103,7 @@ func rangesOf(query url.Values) (wanted time.Duration, links []Link) {
 	}
 	query.Del("range")
 	for _, other := range []string{"1h", "3h", "24h"} {
-		l := Link{Text: other}
+		l := link{Text: other}
 		if other != name {
 			l.Path = "./?" + strings.TrimPrefix(query.Encode()+"&range="+other, "&")
 		}
@@ -236,4 +238,82 @@ func (s SLO) State() state {
 		return state{"good", "met"}
 	}
 	return state{"bad", "missed"}
+}
+
+// canaryView shows how a target's answers compare with the recorded ones.
+type canaryView struct{ answers.Reading }
+
+// State sums it up.
+func (c canaryView) State() state {
+	switch {
+	case c.Score >= 1:
+		return state{"bad", "the answers have changed, found " + c.Since.Format("2006-01-02 15:04 MST")}
+	case c.Err != nil:
+		return state{"unknown", "not compared: " + c.Err.Error()}
+	}
+	return state{"good", "as recorded"}
+}
+
+// Figures returns the values in words.
+func (c canaryView) Figures() string {
+	return fmt.Sprintf("distance %.2g, recorded up to %.2g; score %.2f", c.Distance, c.Usual, c.Score)
+}
+
+// shownText is the number of characters of an answer on the page.
+const shownText = 200
+
+// Texts returns the recorded and the current answer from shortly before their difference;
+// nothing if texts may not be shown.
+func (c canaryView) Texts() []string {
+	if c.Was == "" && c.Is == "" {
+		return nil
+	}
+	was, is := []rune(c.Was), []rune(c.Is)
+	from := 0
+	for from < min(len(was), len(is)) && was[from] == is[from] {
+		from++
+	}
+	from = max(from-20, 0)
+	return []string{excerpt(was, from), excerpt(is, from)}
+}
+
+func excerpt(text []rune, from int) string {
+	from = min(from, len(text))
+	shown := string(text[from:min(from+shownText, len(text))])
+	if from > 0 {
+		shown = "…" + shown
+	}
+	return strings.ToValidUTF8(shown, "?")
+}
+
+// group is the state of a discovery group on the page.
+type group struct{ Name, Text, Failing string }
+
+// groups describes each discovery group: its targets, the objects left out, its error.
+func (p *Page) groups() (out []group) {
+	if p.options.Discovery == nil {
+		return nil
+	}
+	now := p.options.Now()
+	for _, s := range p.options.Discovery() {
+		g := group{Name: s.Name, Text: fmt.Sprintf("%d found", s.Found)}
+		if s.Leased {
+			g.Text = fmt.Sprintf("%d leased", s.Found)
+		}
+		var left []string
+		for _, reason := range slices.Sorted(maps.Keys(s.LeftOut)) {
+			left = append(left, fmt.Sprintf("%d for %s", s.LeftOut[reason], reason))
+		}
+		if left != nil {
+			g.Text += ", left out " + strings.Join(left, ", ")
+		}
+		switch {
+		case s.Failing != "":
+			g.Failing = fmt.Sprintf("fails for %v: %s", Duration(probe.Some(now.Sub(s.Since))), s.Failing)
+		case s.At.IsZero():
+			g.Failing = "has not answered yet"
+		}
+		out = append(out, g)
+	}
+	return out
 }

@@ -68,7 +68,7 @@ func TestGolden(t *testing.T) {
 	golden(t, "waterfall.txt", text.String())
 	var doc strings.Builder
 	sum := probe.Conversation{ID: "c1", Outcome: probe.ConnectError}
-	if err := status.NewReport("http://x/v1", sum, results).WriteJSON(&doc); err != nil {
+	if err := status.WriteJSON(&doc, "http://x/v1", sum, results); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "waterfall.json", doc.String())
@@ -94,7 +94,7 @@ func golden(t *testing.T, name, got string) {
 // TestUnknownIsNull pins that no undefined value is printed as a zero.
 func TestUnknownIsNull(t *testing.T) {
 	var doc strings.Builder
-	if err := status.NewReport("u", probe.Conversation{}, []probe.Result{unreached()}).WriteJSON(&doc); err != nil {
+	if err := status.WriteJSON(&doc, "u", probe.Conversation{}, []probe.Result{unreached()}); err != nil {
 		t.Fatal(err)
 	}
 	var report struct{ Turns []map[string]any }
@@ -112,17 +112,6 @@ func TestUnknownIsNull(t *testing.T) {
 	for key, v := range report.Turns[0]["phases"].(map[string]any) {
 		if key != "connection_reused" && v != nil {
 			t.Errorf("phases.%s is %v, want null", key, v)
-		}
-	}
-}
-
-func TestShort(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0 µs", 812 * time.Microsecond: "812 µs", 1500 * time.Microsecond: "1.50 ms",
-		18200 * time.Microsecond: "18.2 ms", 182 * ms: "182 ms", 1930 * ms: "1.93 s", 90 * time.Second: "90.0 s", -2 * ms: "-2.00 ms",
-	} {
-		if got := status.Short(d); got != want {
-			t.Errorf("Short(%v) = %q, want %q", d, got, want)
 		}
 	}
 }
