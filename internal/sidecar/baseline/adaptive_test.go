@@ -15,11 +15,11 @@ import (
 // returns the job at their end, how many pages there were, and the turns of bursts.
 // Whatever the pace does, the turns of calm starts are the same. as says how the job
 // is told of a turn.
-func healthyDays(seed uint64, days int, burstRate float64, as func(*probe.Result)) (j *Job, pages, extra int, now time.Time) {
+func healthyDays(seed uint64, days int, burstRate float64, as func(*probe.Result)) (j *job, pages, extra int, now time.Time) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	policy := sink.DefaultPolicy()
 	policy.FalsePages = 60 // enough to be counted
-	j = NewJob(Options{Policy: policy})
+	j = testJob(options{Policy: policy})
 	pace := workload.NewPace(workload.Traffic{
 		Arrival:  workload.Arrival{Rate: 2. / 60},
 		Adaptive: workload.Adaptive{BurstRate: burstRate, Burst: 2 * time.Minute, CoolDown: 3 * time.Minute, BurstsPerHour: 4},
@@ -30,14 +30,14 @@ func healthyDays(seed uint64, days int, burstRate float64, as func(*probe.Result
 		now = now.Add(5 * time.Second)
 		level += -level/360 + 0.15*math.Sqrt(2./360)*rng.NormFloat64() // forgets within half an hour
 		ttft := time.Duration(0.3 * math.Exp(level+0.4*rng.NormFloat64()) * float64(time.Second))
-		s := pace.Decide(now, workload.Sign{Score: j.Score(now)})
+		s := pace.Decide(now, workload.Sign{Score: j.score(now)})
 		if s.Due {
 			r := probe.Result{Kind: probe.First, Outcome: probe.Success, Sent: now, End: now, TTFT: probe.Some(ttft), Burst: s.Burst}
 			if s.Burst {
 				extra++
 			}
 			as(&r)
-			j.Observe(&r, now)
+			j.observe(&r, now)
 		}
 		if up := j.series[0][0].page.Up; up != paged {
 			if paged = up; up {
@@ -72,7 +72,7 @@ func TestBurstsBiasNothing(t *testing.T) {
 		if a.Turns != b.Turns || a.Log2 != b.Log2 {
 			t.Errorf("seed %d: calm %v turns of %v, with bursts %v of %v", seed, a.Turns, a.Log2, b.Turns, b.Log2)
 		}
-		if usual, got := calm.View(0, 0, at).Baseline, wary.View(0, 0, at).Baseline; math.Abs(got/usual-1) > 0.02 {
+		if usual, got := calm.views(at)[0][0].Baseline, wary.views(at)[0][0].Baseline; math.Abs(got/usual-1) > 0.02 {
 			t.Errorf("seed %d: the usual is %v with bursts, and %v without", seed, got, usual)
 		}
 		mean := func(m Moments) float64 { return m.Log2 / m.Turns * math.Ln2 }

@@ -5,14 +5,26 @@ import (
 	"time"
 )
 
-// Backfill adds minutes that an earlier process measured, in order of time, to a kind of turn
+// Minute is the measurement of a signal in one minute.
+type Minute struct {
+	At time.Time
+	// Turns is the number of values, Mean the mean of the natural logarithm of their seconds,
+	// Baseline that of their baselines; NaN without a baseline.
+	Turns          float64
+	Mean, Baseline float64
+}
+
+// backfill adds minutes that an earlier process measured, in order of time, to a kind of turn
 // and a signal. What the job has measured itself stays.
-func (j *Job) Backfill(kind, signal int, minutes []Minute) {
+func (j *job) backfill(kind, signal int, minutes []Minute) {
 	s := &j.series[kind][signal]
 	if s.baseline.mature() || len(minutes) == 0 {
 		return
 	}
-	fresh := series{replaying: true, signal: s.signal, policy: s.policy, threshold: s.threshold, budget: s.budget, benchmark: s.benchmark, baseline: &baseline{}}
+	fresh := series{
+		replaying: true, signal: s.signal, policy: s.policy, threshold: s.threshold, budget: s.budget,
+		benchmark: s.benchmark, baseline: &baseline{},
+	}
 	for _, m := range minutes {
 		fresh.relive(m)
 	}
@@ -56,14 +68,4 @@ func (s *series) beyond(mean float64) float64 {
 		return 0
 	}
 	return math.Erfc((logSeconds(s.threshold)-mean)/(math.Sqrt2*s.baseline.spreadOr())) / 2
-}
-
-// Accept makes the level since a time the baseline.
-func (j *Job) Accept(since, now time.Time) {
-	at := j.wall(now)
-	for k := range j.series {
-		for i := range j.series[k] {
-			j.series[k][i].accept(since, at)
-		}
-	}
 }

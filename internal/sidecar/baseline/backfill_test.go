@@ -24,13 +24,13 @@ func minutesOf(f *feed, d time.Duration) (out []Minute) {
 
 // TestBackfill: a job that was given the minutes of another judges as that one does.
 func TestBackfill(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.wander, f.spread = 0.05, 0.5
 	f.shape = func(at time.Time) float64 { return 0.3 * math.Sin(2*math.Pi*at.Sub(monday).Hours()/24) }
 	minutes := minutesOf(f, 8*day)
-	next := newFeed(Options{})
+	next := newFeed(options{})
 	next.now, next.rng, next.wander, next.shape, next.level, next.spread = f.now, f.rng, f.wander, f.shape, f.level, f.spread
-	next.Backfill(0, 0, minutes)
+	next.backfill(0, 0, minutes)
 	a, b := f.view(), next.view()
 	if b.Young || pages(b) || tickets(b) {
 		t.Errorf("after it: %+v", b)
@@ -66,12 +66,12 @@ func TestBeyond(t *testing.T) {
 // TestBackfillLearnsNoFault: a regression that lasted to the end of what was
 // recorded is up at the start.
 func TestBackfillLearnsNoFault(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	minutes := minutesOf(f, 4*day)
 	f.ratio = 3
 	minutes = append(minutes, minutesOf(f, 6*time.Hour)...)
-	next := newFeed(Options{})
-	next.Backfill(0, 0, minutes)
+	next := newFeed(options{})
+	next.backfill(0, 0, minutes)
 	next.now = f.now
 	near(t, "baseline", next.view().Baseline, 0.2, 0.01)
 	if next.at(3, 5*time.Minute); !pages(next.view()) {
@@ -82,7 +82,7 @@ func TestBackfillLearnsNoFault(t *testing.T) {
 // TestBackfillBounds: what cannot have been measured is passed over, and a job that
 // has learned keeps its own.
 func TestBackfillBounds(t *testing.T) {
-	j := NewJob(Options{})
+	j := testJob(options{})
 	at := monday
 	var rubbish []Minute
 	for _, m := range []Minute{
@@ -98,12 +98,12 @@ func TestBackfillBounds(t *testing.T) {
 		at = at.Add(10 * time.Minute)
 		rubbish = append(rubbish, Minute{At: at, Turns: math.Inf(1), Mean: -1, Baseline: math.NaN()})
 	}
-	j.Backfill(0, 0, rubbish)
+	j.backfill(0, 0, rubbish)
 	checkViews(t, j, at)
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.run(2 * day)
 	before := f.view()
-	f.Backfill(0, 0, rubbish)
+	f.backfill(0, 0, rubbish)
 	if got := f.view(); got.Baseline != before.Baseline || got.Samples != before.Samples {
 		t.Errorf("what was learned is gone: %+v", got)
 	}

@@ -37,8 +37,8 @@ func TestChangeCovers(t *testing.T) {
 // TestWeeklyWindow: what happens in it every week is not learned, and ends no
 // baseline.
 func TestWeeklyWindow(t *testing.T) {
-	f := newFeed(Options{})
-	f.Configure(Options{Changes: []sink.Change{{From: f.now.Add(-2 * week), To: f.now.Add(-2*week + 6*time.Hour), Weekly: true}}})
+	f := newFeed(options{})
+	f.configure(options{Changes: []sink.Change{{From: f.now.Add(-2 * week), To: f.now.Add(-2*week + 6*time.Hour), Weekly: true}}})
 	if v := f.run(6*time.Hour - time.Minute).view(); v.Samples != 0 {
 		t.Errorf("%v turns of the weekly window entered the baseline", v.Samples)
 	}
@@ -50,11 +50,11 @@ func TestWeeklyWindow(t *testing.T) {
 // TestChangeWhileDown: a window that asks to relearn and ends while no process
 // runs is taken at the next start, once.
 func TestChangeWhileDown(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.run(2 * day)
-	state, history := f.State("a", "chat", f.now), f.History()
+	state, history := f.state(f.now), f.archive()
 	end := f.now.Add(time.Hour)
-	options := Options{Changes: []sink.Change{{From: f.now, To: end, Relearn: true}}}
+	options := options{Changes: []sink.Change{{From: f.now, To: end, Relearn: true}}}
 
 	f.now = end.Add(time.Hour)
 	f.restart(t, options, state, history)
@@ -64,7 +64,7 @@ func TestChangeWhileDown(t *testing.T) {
 	}
 
 	f.run(2 * day)
-	state, history = f.State("a", "chat", f.now), f.History()
+	state, history = f.state(f.now), f.archive()
 	f.restart(t, options, state, history)
 	f.run(time.Minute)
 	if f.view().Young {
@@ -73,22 +73,22 @@ func TestChangeWhileDown(t *testing.T) {
 }
 
 // restart is another process that takes over what was saved.
-func (f *feed) restart(t *testing.T, o Options, state JobState, history []byte) {
+func (f *feed) restart(t *testing.T, o options, state JobState, history []byte) {
 	t.Helper()
-	f.Job = NewJob(o)
-	if err := f.RestoreHistory(history); err != nil {
+	f.job = testJob(o)
+	if err := f.restoreArchive(history); err != nil {
 		t.Fatal(err)
 	}
-	f.Restore(state, f.now)
+	f.restore(state, f.now)
 }
 
 // TestChangeWindow: what is measured in it is not learned, however long it lasts,
 // and what was learned before it is forgotten if it says so.
 func TestChangeWindow(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.run(2 * day)
 	before := f.view()
-	f.Configure(Options{Changes: []sink.Change{{From: f.now, To: f.now.Add(5 * day), Relearn: true}}})
+	f.configure(options{Changes: []sink.Change{{From: f.now, To: f.now.Add(5 * day), Relearn: true}}})
 	v := f.at(1.4, 5*day-time.Minute).view()
 	if v.Samples > before.Samples+200 || !v.Moved.IsZero() {
 		t.Errorf("%v turns of a change window entered the baseline: %+v", v.Samples-before.Samples, v)

@@ -39,7 +39,7 @@ func TestSetMovesTheWallClockAlone(t *testing.T) {
 func TestSetClockChangesNothing(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour, 48 * time.Hour, -time.Minute} {
 		begin := time.Now() // with a monotonic reading
-		steady, moved := newFeed(Options{}), newFeed(Options{})
+		steady, moved := newFeed(options{}), newFeed(options{})
 		steady.now, moved.now = begin, begin
 		compare := func(when string) {
 			t.Helper()

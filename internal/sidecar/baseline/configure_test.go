@@ -9,12 +9,12 @@ import (
 // TestReloadEndsWhatItTookAway: a regression from a benchmark is over with it, and
 // the level is learned as any other.
 func TestReloadEndsWhatItTookAway(t *testing.T) {
-	f := newFeed(Options{Benchmarks: sink.Figures{{{Typical: 200 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
+	f := newFeed(options{Benchmarks: sink.Figures{{{Typical: 200 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
 	f.run(30 * time.Minute)
 	if v := f.at(3, time.Hour).view(); !pages(v) {
 		t.Fatalf("no regression to begin with: %+v", v)
 	}
-	f.Configure(Options{})
+	f.configure(options{})
 	if v := f.run(time.Minute).view(); v.Page != 0 || v.Ticket != 0 {
 		t.Errorf("without it the scores are %v and %v", v.Page, v.Ticket)
 	}
@@ -27,8 +27,8 @@ func TestReloadEndsWhatItTookAway(t *testing.T) {
 
 // TestBenchmark stands in for what is learned, and is not accepted away.
 func TestBenchmark(t *testing.T) {
-	f := newFeed(Options{Benchmarks: sink.Figures{{{Typical: 100 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
-	if v := f.View(0, 0, f.now.Add(time.Hour)); v.Page != 0 { // before any turn
+	f := newFeed(options{Benchmarks: sink.Figures{{{Typical: 100 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
+	if v := f.views(f.now.Add(time.Hour))[0][0]; v.Page != 0 { // before any turn
 		t.Errorf("without a turn: %+v", v)
 	}
 	f.now = f.now.Add(2 * time.Hour)
@@ -38,7 +38,7 @@ func TestBenchmark(t *testing.T) {
 	if v.Young || v.Samples != 300 || v.Noise != 0.05 || took > 15*time.Minute {
 		t.Errorf("four times a benchmark for %v: %+v", took, v)
 	}
-	f.Accept(f.now.Add(-time.Hour), f.now)
+	f.accept(f.now.Add(-time.Hour), f.now)
 	if v := f.run(4 * day).view(); v.Baseline < 0.0999 || v.Baseline > 0.1001 || !v.Moved.IsZero() {
 		t.Errorf("after days and an acceptance: %+v", v)
 	}

@@ -2,7 +2,7 @@
 // it keeps the moments of the logarithm, a baseline of four weeks that learns no regression,
 // the minutes of the same period, and limits chosen from these minutes.
 //
-// A Job is pure: the same results at the same times give the same numbers, and no goroutine
+// A job is pure: the same results at the same times give the same numbers, and no goroutine
 // runs. Tracker holds the jobs of a sidecar. docs/background/regression.md explains the
 // statistics, and docs/background/alert-quality.md measures their quality.
 package baseline
@@ -19,8 +19,8 @@ const (
 	signals = len(sink.Figures{}[0])
 )
 
-// Options configure a Job.
-type Options struct {
+// options configure a job.
+type options struct {
 	// Timeouts of the workload: the waiting time of a turn that never got its value.
 	Timeouts workload.Timeouts
 	// Thresholds are those of the strictest objectives by kind of turn and signal, Budgets

@@ -15,7 +15,7 @@ const day = 24 * time.Hour
 
 // feed gives a job first turns, three a minute unless every says otherwise.
 type feed struct {
-	*Job
+	*job
 	rng   *rand.Rand
 	now   time.Time
 	every time.Duration
@@ -31,8 +31,10 @@ type feed struct {
 	level  float64
 }
 
-func newFeed(o Options) *feed {
-	return &feed{Job: NewJob(o), rng: rand.New(rand.NewPCG(1, 2)), now: monday, usual: 200 * time.Millisecond, ratio: 1, every: 20 * time.Second, spread: 0.3}
+func testJob(o options) *job { return newJob(probe.Key{Target: "a", Workload: "chat"}, o) }
+
+func newFeed(o options) *feed {
+	return &feed{job: testJob(o), rng: rand.New(rand.NewPCG(1, 2)), now: monday, usual: 200 * time.Millisecond, ratio: 1, every: 20 * time.Second, spread: 0.3}
 }
 
 func (f *feed) run(d time.Duration) *feed {
@@ -55,7 +57,7 @@ func (f *feed) turn() {
 	if f.fail != "" {
 		r.Outcome, r.TTFT = f.fail, probe.Opt[time.Duration]{}
 	}
-	f.Observe(r, f.now)
+	f.observe(r, f.now)
 }
 
 // at runs at a ratio to the usual.
@@ -64,7 +66,9 @@ func (f *feed) at(ratio float64, d time.Duration) *feed {
 	return f.run(d)
 }
 
-func (f *feed) view() View { return f.View(0, 0, f.now) }
+func (f *feed) view() View { return f.views(f.now)[0][0] }
+
+func (f *feed) usualCached(kind int) float64 { return f.cached[kind].usual(f.wall(f.now)) }
 
 // until runs until a view is as wanted, and says how long that phaseSeconds; d if never.
 func (f *feed) until(d time.Duration, want func(View) bool) time.Duration {

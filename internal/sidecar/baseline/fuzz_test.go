@@ -13,11 +13,11 @@ import (
 // turns and can be saved again; that what it says are numbers; and that saving
 // and restoring changes nothing from the second time on.
 func FuzzState(f *testing.F) {
-	j := NewJob(Options{})
+	j := testJob(options{})
 	for i := range 40 {
-		j.Observe(success(time.Duration(1+i%3)*100*time.Millisecond), monday.Add(time.Duration(i)*5*time.Minute))
+		j.observe(success(time.Duration(1+i%3)*100*time.Millisecond), monday.Add(time.Duration(i)*5*time.Minute))
 	}
-	text, err := json.Marshal(File{Version: stateVersion, Jobs: []JobState{j.State("a", "b", monday)}})
+	text, err := json.Marshal(File{Version: stateVersion, Jobs: []JobState{j.state(monday)}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -43,10 +43,10 @@ func FuzzState(f *testing.F) {
 func checkState(t *testing.T, st JobState) {
 	t.Helper()
 	now := monday.Add(time.Minute)
-	restored := func(st JobState) (*Job, JobState, []byte) {
-		j := NewJob(Options{})
-		j.Restore(st, now)
-		out := j.State(st.Target, st.Workload, now)
+	restored := func(st JobState) (*job, JobState, []byte) {
+		j := testJob(options{})
+		j.restore(st, now)
+		out := j.state(now)
 		text, err := json.Marshal(out)
 		if err != nil {
 			t.Fatalf("restored, and not saved again: %v", err)
@@ -59,31 +59,32 @@ func checkState(t *testing.T, st JobState) {
 		t.Errorf("saved as\n%s\nand after a restart as\n%s", text, again)
 	}
 	for i := range 20 {
-		j.Observe(success(time.Second), now.Add(time.Duration(i)*time.Minute))
+		j.observe(success(time.Second), now.Add(time.Duration(i)*time.Minute))
 		checkViews(t, j, now.Add(time.Duration(i)*time.Minute))
 	}
-	if _, err := json.Marshal(j.State("a", "b", now)); err != nil {
+	if _, err := json.Marshal(j.state(now)); err != nil {
 		t.Errorf("not saved after some turns: %v", err)
 	}
 }
 
-func checkViews(t *testing.T, j *Job, at time.Time) {
+func checkViews(t *testing.T, j *job, at time.Time) {
 	t.Helper()
+	views := j.views(at)
 	for k := range kinds {
 		for s := range signals {
-			v := j.View(k, s, at)
+			v := views[k][s]
 			for name, x := range map[string]float64{"page": v.Page, "ticket": v.Ticket, "moments": v.Log2 + v.BaselineLog2} {
 				if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
 					t.Fatalf("%s of kind %d, signal %d is %g: %+v", name, k, s, x, v)
 				}
 			}
 		}
-		for i, part := range j.Parts(k) {
+		for i, part := range j.parts[k].excess() {
 			if math.IsInf(part, 0) {
 				t.Fatalf("part %d of kind %d is %g", i, k, part)
 			}
 		}
-		if c := j.CachedBaseline(k, at); c < 0 || c > 1 {
+		if c := j.cached[k].usual(j.wall(at)); c < 0 || c > 1 {
 			t.Fatalf("a usual cached share of %g", c)
 		}
 	}

@@ -1,6 +1,9 @@
 package baseline
 
 import (
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"time"
 )
@@ -61,4 +64,200 @@ func (h *history) length() time.Duration {
 		return 0
 	}
 	return time.Duration(h.last()-h.first+1) * time.Minute
+}
+
+// archiveVersion is the version of the encoding.
+const archiveVersion = 1
+
+// archive encodes the half hours and the minutes of a job, and the state that cannot be computed
+// from them. It needs at most 230 kB a signal, and a tenth of that compressed.
+func (j *job) archive() []byte {
+	out := []byte{archiveVersion}
+	for k := range j.series {
+		for i := range j.series[k] {
+			s := &j.series[k][i]
+			out = s.baseline.archive(out)
+			out = s.history.archive(out)
+		}
+		out = j.cached[k].baseline.archive(out)
+	}
+	return binary.AppendVarint(out, max(0, j.relearned.Unix()))
+}
+
+var errArchive = errors.New("it is cut short, or no history at all")
+
+// restoreArchive decodes what archive returned in an earlier process. If data cannot be decoded
+// it returns an error and changes nothing.
+func (j *job) restoreArchive(data []byte) error {
+	if len(data) == 0 || data[0] != archiveVersion {
+		return fmt.Errorf("the history is not of version %d", archiveVersion)
+	}
+	r := reader{data: data[1:]}
+	type part struct {
+		baseline *baseline
+		history  history
+	}
+	var parts [kinds][signals]part
+	var hits [kinds]*baseline
+	for k := range parts {
+		for i := range parts[k] {
+			parts[k][i] = part{r.baseline(), r.history()}
+		}
+		hits[k] = r.baseline()
+	}
+	relearned := r.varint()
+	if r.failed || len(r.data) > 0 {
+		return errArchive
+	}
+	for k := range parts {
+		for i, p := range parts[k] {
+			s := &j.series[k][i]
+			s.baseline, s.history, s.limited, s.calibrated = p.baseline, p.history, 0, 0
+			s.refill()
+		}
+		j.cached[k].baseline = hits[k]
+	}
+	// This history was saved before the last relearn, which discarded it.
+	if at := time.Unix(relearned, 0).UTC(); j.relearned.After(at) {
+		j.relearned = at
+	}
+	return nil
+}
+
+// refill restores the last minutes of the scan from the history.
+func (s *series) refill() {
+	s.scan = scan{}
+	last := s.history.last()
+	usual := s.past28(int32(last * 60 / int64(BlockLength/time.Second)))
+	s.history.since(last-scanned+1, func(minute int64, turns, mean, tail float64) {
+		if x := mean - usual(minute); !math.IsNaN(x) {
+			s.scan.push(minute, turns, turns*min(max(x, -clip), clip), tail)
+		}
+	})
+}
+
+// archive appends the entries; none for a nil baseline.
+func (b *baseline) archive(out []byte) []byte {
+	if b == nil {
+		return binary.AppendUvarint(out, 0)
+	}
+	out = binary.AppendUvarint(out, uint64(len(b.entries)))
+	if len(b.entries) == 0 {
+		return out
+	}
+	out = binary.AppendUvarint(out, uint64(b.since))
+	out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(b.accepted)))
+	out = binary.AppendVarint(out, b.moved.Unix())
+	for _, e := range b.entries {
+		out = binary.AppendUvarint(out, uint64(e.number))
+		for _, v := range []float32{e.mean, e.variance, e.bad} {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+		}
+		out = binary.AppendUvarint(out, uint64(e.counted))
+	}
+	return out
+}
+
+// archive appends the minutes that had turns.
+func (h *history) archive(out []byte) []byte {
+	count, before := uint64(0), int64(0)
+	var body []byte
+	for minute, row := range h.log.From(h.first) {
+		body = binary.AppendUvarint(body, uint64(minute-before))
+		body = binary.AppendVarint(body, int64(int32(row[0])))
+		body = append(body, byte(row[1]), byte(row[2]))
+		count, before = count+1, minute
+	}
+	return append(binary.AppendUvarint(out, count), body...)
+}
+
+// reader decodes an archive. After a failure it returns zeros.
+type reader struct {
+	data   []byte
+	failed bool
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.data)
+	r.skip(n)
+	return v
+}
+
+func (r *reader) varint() int64 {
+	v, n := binary.Varint(r.data)
+	r.skip(n)
+	return v
+}
+
+// skip skips n bytes.
+func (r *reader) skip(n int) {
+	if n <= 0 || n > len(r.data) {
+		r.failed, r.data = true, nil
+		return
+	}
+	r.data = r.data[n:]
+}
+
+func (r *reader) float() float32 {
+	if len(r.data) < 4 {
+		r.skip(4)
+		return 0
+	}
+	v := math.Float32frombits(binary.LittleEndian.Uint32(r.data))
+	r.skip(4)
+	return v
+}
+
+// count returns the number of items that follow, each of at least one byte.
+func (r *reader) count() int {
+	n := r.uvarint()
+	if n > uint64(len(r.data)) {
+		r.failed, r.data = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) baseline() *baseline {
+	n := r.count()
+	if n == 0 {
+		return nil
+	}
+	b := &baseline{}
+	b.since = int32(min(r.uvarint(), math.MaxInt32))
+	b.accepted = float64(r.float())
+	if moved := r.varint(); fitsTime(moved) {
+		b.moved = time.Unix(moved, 0).UTC()
+	}
+	newest := int32(0)
+	for range n {
+		e := entry{number: int32(min(r.uvarint(), math.MaxInt32)), mean: r.float(), variance: r.float(), bad: r.float()}
+		e.counted = uint32(min(r.uvarint(), math.MaxUint32))
+		if !r.failed && e.fits() {
+			b.put(e)
+			newest = e.number
+		}
+	}
+	if b.since > newest+slots || !(math.Abs(b.accepted) <= mostLog) {
+		b.since, b.accepted = 0, 0
+	}
+	b.derive(newest)
+	return b
+}
+
+func (r *reader) history() history {
+	var h history
+	minute := int64(0)
+	for range r.count() {
+		minute += int64(min(r.uvarint(), math.MaxInt32))
+		mean := r.varint()
+		if len(r.data) < 2 || !fitsTime(minute*60) {
+			r.skip(2 + len(r.data))
+			return h
+		}
+		turns, tail := float64(r.data[0]), float64(r.data[1])
+		r.skip(2)
+		h.put(minute, turns, float64(mean)/packed, min(tail, turns))
+	}
+	return h
 }

@@ -64,19 +64,19 @@ func TestHistoryPacks(t *testing.T) {
 
 // TestArchive: what is restored says and judges the same.
 func TestArchive(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.wander = 0.05
 	f.run(10*day + time.Minute)
-	archive := f.History()
+	archive := f.archive()
 	if len(archive) > 10*24*60*6+entryCount*20 {
 		t.Errorf("ten days are %d bytes", len(archive))
 	}
-	next := newFeed(Options{})
+	next := newFeed(options{})
 	next.now, next.rng, next.wander, next.level = f.now, f.rng, f.wander, f.level
-	if err := next.RestoreHistory(archive); err != nil {
+	if err := next.restoreArchive(archive); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(archive, next.History()) {
+	if !bytes.Equal(archive, next.archive()) {
 		t.Error("restored, and not the same when archived again")
 	}
 	near(t, "baseline", next.view().Baseline/f.view().Baseline, 1, 0.02)
@@ -91,29 +91,29 @@ func TestArchive(t *testing.T) {
 
 // FuzzRestoreHistory: no damage panics, or makes a number that is none.
 func FuzzRestoreHistory(f *testing.F) {
-	short := newFeed(Options{})
+	short := newFeed(options{})
 	short.every = time.Minute
-	archive := short.run(8 * time.Hour).History()
+	archive := short.run(8 * time.Hour).archive()
 	f.Add(archive)
 	f.Add(archive[:len(archive)/2])
 	f.Add([]byte{archiveVersion})
 	f.Add(append([]byte{archiveVersion, 1, 0xff, 0xff, 0xff, 0xff, 0x7f}, make([]byte, 40)...))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		j := NewJob(Options{})
-		if err := j.RestoreHistory(data); err != nil {
-			if v := j.View(0, 0, monday); v.Samples != 0 {
+		j := testJob(options{})
+		if err := j.restoreArchive(data); err != nil {
+			if v := j.views(monday)[0][0]; v.Samples != 0 {
 				t.Errorf("refused, and %v turns of it taken", v.Samples)
 			}
 			return
 		}
 		now := monday.Add(9 * time.Hour)
 		for i := range 40 {
-			j.Observe(success(time.Second), now.Add(time.Duration(i)*time.Minute))
+			j.observe(success(time.Second), now.Add(time.Duration(i)*time.Minute))
 			checkViews(t, j, now.Add(time.Duration(i)*time.Minute))
 		}
-		j.Accept(now, now.Add(time.Hour))
-		again := NewJob(Options{})
-		if err := again.RestoreHistory(j.History()); err != nil {
+		j.accept(now, now.Add(time.Hour))
+		again := testJob(options{})
+		if err := again.restoreArchive(j.archive()); err != nil {
 			t.Errorf("not restored once more: %v", err)
 		}
 	})

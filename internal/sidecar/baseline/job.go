@@ -1,7 +1,9 @@
 package baseline
 
 import (
+	"iter"
 	"math"
+	"sync"
 	"time"
 
 	"synthetic/internal/probe"
@@ -10,9 +12,15 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Job holds the baselines of one workload sent to one target. It is not safe for concurrent
-// use.
-type Job struct {
+// job holds the baselines of one workload sent to one target. Its methods need its lock.
+type job struct {
+	key probe.Key
+
+	mu       sync.Mutex
+	failures failureRun
+	// hasHistory is true after a history was restored or backfilled.
+	hasHistory bool
+
 	timeouts workload.Timeouts
 	changes  []sink.Change
 	// start is the first reading of the clock.
@@ -28,15 +36,27 @@ type Job struct {
 	cached      [kinds]cached
 }
 
-// NewJob returns a Job without history.
-func NewJob(o Options) *Job {
-	j := &Job{}
-	j.Configure(o)
+func newJob(key probe.Key, o options) *job {
+	j := &job{key: key}
+	j.configure(o)
 	return j
 }
 
-// Configure changes the options and keeps what was learned.
-func (j *Job) Configure(o Options) {
+// all iterates over the signals of all kinds of turn.
+func (j *job) all() iter.Seq[*series] {
+	return func(yield func(*series) bool) {
+		for k := range j.series {
+			for i := range j.series[k] {
+				if !yield(&j.series[k][i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// configure changes the options and keeps what was learned.
+func (j *job) configure(o options) {
 	j.timeouts, j.changes = o.Timeouts, o.Changes
 	if o.Policy == (sink.Policy{}) {
 		o.Policy = sink.DefaultPolicy()
@@ -57,15 +77,15 @@ func (j *Job) Configure(o Options) {
 
 // wall returns the wall time of a clock reading in UTC. It adds the monotonic time to the first
 // reading, so steps of the wall clock have no effect.
-func (j *Job) wall(now time.Time) time.Time {
+func (j *job) wall(now time.Time) time.Time {
 	if j.start.IsZero() {
 		j.start = now
 	}
 	return j.start.UTC().Round(0).Add(now.Sub(j.start))
 }
 
-// Observe adds a finished turn, also if it is late or comes after a step of the clock.
-func (j *Job) Observe(r *probe.Result, now time.Time) {
+// observe adds a finished turn, also if it is late or comes after a step of the clock.
+func (j *job) observe(r *probe.Result, now time.Time) {
 	if r.Outcome.Own() {
 		return
 	}
@@ -92,16 +112,14 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 }
 
 // pass closes the minutes before at.
-func (j *Job) pass(at time.Time) {
+func (j *job) pass(at time.Time) {
 	minute := minuteOf(at)
 	if minute == j.minute {
 		return
 	}
 	j.minute = minute
-	for k := range j.series {
-		for i := range j.series[k] {
-			j.series[k][i].pass(at)
-		}
+	for s := range j.all() {
+		s.pass(at)
 	}
 	j.closeIncident()
 	j.expireTickets(minute)
@@ -112,7 +130,7 @@ func (j *Job) pass(at time.Time) {
 const ticketMinutes = 110
 
 // expireTickets ends tickets and mild pages that have been up for ticketMinutes.
-func (j *Job) expireTickets(minute int64) {
+func (j *job) expireTickets(minute int64) {
 	if !j.anySeries((*series).regressed) {
 		j.ticketSince = 0
 		return
@@ -124,20 +142,16 @@ func (j *Job) expireTickets(minute int64) {
 		return
 	}
 	j.ticketSince = 0
-	for k := range j.series {
-		for i := range j.series[k] {
-			j.series[k][i].closeTicket()
-		}
+	for s := range j.all() {
+		s.closeTicket()
 	}
 }
 
 // anySeries reports whether match is true for any signal.
-func (j *Job) anySeries(match func(*series) bool) bool {
-	for k := range j.series {
-		for i := range j.series[k] {
-			if match(&j.series[k][i]) {
-				return true
-			}
+func (j *job) anySeries(match func(*series) bool) bool {
+	for s := range j.all() {
+		if match(s) {
+			return true
 		}
 	}
 	return false
@@ -145,16 +159,13 @@ func (j *Job) anySeries(match func(*series) bool) bool {
 
 // closeIncident ends an incident in all signals at once: the windows of several signals may
 // contain the same incident, which is reported once.
-func (j *Job) closeIncident() {
+func (j *job) closeIncident() {
 	since, paged := int64(0), false
-	for k := range j.series {
-		for i := range j.series[k] {
-			s := &j.series[k][i]
-			if s.lastIncidentStart > 0 && (since == 0 || s.lastIncidentStart < since) {
-				since = s.lastIncidentStart
-			}
-			paged = paged || s.lastIncidentPaged
+	for s := range j.all() {
+		if s.lastIncidentStart > 0 && (since == 0 || s.lastIncidentStart < since) {
+			since = s.lastIncidentStart
 		}
+		paged = paged || s.lastIncidentPaged
 	}
 	up := (*series).regressed
 	if paged {
@@ -163,14 +174,11 @@ func (j *Job) closeIncident() {
 	if since == 0 || j.anySeries(up) {
 		return
 	}
-	for k := range j.series {
-		for i := range j.series[k] {
-			s := &j.series[k][i]
-			s.lastIncidentStart, s.lastIncidentPaged = 0, false
-			s.ignoreSince(since)
-			if paged {
-				s.quiet = j.minute + quietMinutes
-			}
+	for s := range j.all() {
+		s.lastIncidentStart, s.lastIncidentPaged = 0, false
+		s.ignoreSince(since)
+		if paged {
+			s.quiet = j.minute + quietMinutes
 		}
 	}
 }
@@ -178,21 +186,13 @@ func (j *Job) closeIncident() {
 // quietMinutes after a page, only a clearly new level pages again.
 const quietMinutes = 30
 
-// TooLate reports whether the prober may have added more to a signal of the turn than a
-// comparison with the baseline can bear.
-func (j *Job) TooLate(r *probe.Result, signal int, now time.Time) bool {
-	v := valuesOf(r, j.timeouts)[signal]
-	return j.tooLate(r, signal, v.V, j.wall(now))
-}
-
-// tooLate is TooLate for a value at a wall time. Without a baseline the value itself replaces
-// it.
-func (j *Job) tooLate(r *probe.Result, signal int, value time.Duration, at time.Time) bool {
-	usual, ok := j.usual(r.Kind.Index(), signal, at)
-	if !ok {
-		usual = value
+// tooLate reports whether the prober may have added more to the value of a signal than a
+// comparison with the baseline can bear. Without a baseline the value itself replaces it.
+func (j *job) tooLate(r *probe.Result, signal int, value time.Duration, at time.Time) bool {
+	if ln, ok := j.series[r.Kind.Index()][signal].reference(at); ok {
+		value = time.Duration(math.Exp(ln) * float64(time.Second))
 	}
-	return late(r, signal, usual)
+	return late(r, signal, value)
 }
 
 // late reports whether the prober may have added more to a signal than a comparison with usual
@@ -204,25 +204,8 @@ func late(r *probe.Result, signal int, usual time.Duration) bool {
 	return r.Lag > lag.Tolerance(usual)
 }
 
-// Tolerance returns the longest delay of the prober that a comparison can bear, and false
-// without a baseline. It is the delay of a time to first token; for the time per output token
-// it is the most that delay can add.
-func (j *Job) Tolerance(kind, signal int, now time.Time) (time.Duration, bool) {
-	if sink.Signals()[signal] == sink.TPOT {
-		return lag.MaxTolerance, true
-	}
-	usual, ok := j.usual(kind, signal, j.wall(now))
-	return lag.Tolerance(usual), ok
-}
-
-// usual returns the value that a signal is compared with at a wall time.
-func (j *Job) usual(kind, signal int, at time.Time) (time.Duration, bool) {
-	ln, ok := j.series[kind][signal].reference(at)
-	return time.Duration(math.Exp(ln) * float64(time.Second)), ok
-}
-
 // isQuiet reports whether no signal of a kind of turn is up or about to be.
-func (j *Job) isQuiet(kind int) bool {
+func (j *job) isQuiet(kind int) bool {
 	for i := range j.series[kind] {
 		if s := &j.series[kind][i]; s.regressed() || s.onset.Since > 0 {
 			return false
@@ -231,34 +214,38 @@ func (j *Job) isQuiet(kind int) bool {
 	return true
 }
 
-// Score returns how near the job is to its next page. Signals that already page do not count.
-func (j *Job) Score(now time.Time) float64 {
+// score returns how near the job is to its next page. Signals that already page do not count.
+func (j *job) score(now time.Time) float64 {
 	j.pass(j.wall(now))
 	highest := 0.0
-	for k := range j.series {
-		for i := range j.series[k] {
-			p := &j.series[k][i].page
-			if p.Up {
-				return 0
-			}
-			highest = max(highest, p.score)
+	for s := range j.all() {
+		if s.page.Up {
+			return 0
 		}
+		highest = max(highest, s.page.score)
 	}
 	return highest
 }
 
-// View returns the state of a signal, by index of probe.TurnKinds and sink.Signals.
-func (j *Job) View(kind, signal int, now time.Time) View {
-	at := j.wall(now)
-	j.pass(at)
-	return j.series[kind][signal].view(at)
+// change reports whether a change window is open. When a window with Relearn has ended, it
+// discards the baselines, also if no process ran at that time.
+func (j *job) change(at time.Time) bool {
+	open := false
+	for _, c := range j.changes {
+		if c.Relearn && !at.Before(c.To) && c.To.After(j.relearned) {
+			j.relearned = c.To
+			j.forget()
+		}
+		open = open || c.Covers(at)
+	}
+	return open
 }
 
-// Parts returns by how many seconds each part of a turn exceeds its baseline, by index of
-// Parts.
-func (j *Job) Parts(kind int) [partCount]float64 { return j.parts[kind].excess() }
-
-// CachedBaseline returns the usual share of cached prompt tokens, NaN if unknown.
-func (j *Job) CachedBaseline(kind int, now time.Time) float64 {
-	return j.cached[kind].usual(j.wall(now))
+func (j *job) forget() {
+	for s := range j.all() {
+		s.forgetAll()
+	}
+	for k := range kinds {
+		j.parts[k].usual, j.cached[k] = means{}, cached{}
+	}
 }

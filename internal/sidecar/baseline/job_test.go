@@ -49,7 +49,7 @@ func TestValues(t *testing.T) {
 
 // TestHangsPage and are not learned; errors at once are no matter of latency.
 func TestHangsPage(t *testing.T) {
-	f := newFeed(Options{Timeouts: workload.Timeouts{FirstToken: 30 * time.Second}})
+	f := newFeed(options{Timeouts: workload.Timeouts{FirstToken: 30 * time.Second}})
 	f.run(2 * day)
 	before := f.view()
 	f.fail = probe.HTTP5xx
@@ -66,7 +66,7 @@ func TestHangsPage(t *testing.T) {
 }
 
 func TestMatureBaseline(t *testing.T) {
-	v := newFeed(Options{}).run(2 * day).view()
+	v := newFeed(options{}).run(2 * day).view()
 	if v.Young || v.Samples < 5000 {
 		t.Errorf("after two days: young %t on %v turns", v.Young, v.Samples)
 	}
@@ -76,7 +76,7 @@ func TestMatureBaseline(t *testing.T) {
 }
 
 func TestCountersNeverFall(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.usual = time.Nanosecond
 	last := f.view()
 	for range 100 {
@@ -89,21 +89,21 @@ func TestCountersNeverFall(t *testing.T) {
 }
 
 func TestCachedBaseline(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	turn := func(cached int) {
 		r := probe.Result{Kind: probe.Followup, Outcome: probe.Success, TTFT: probe.Some(time.Second), PromptTokens: probe.Some(1000), CachedTokens: probe.Some(cached)}
-		f.Observe(&r, f.now)
+		f.observe(&r, f.now)
 		f.now = f.now.Add(30 * time.Second)
 	}
 	for range 2 * 2880 {
 		turn(800)
 	}
-	near(t, "usual ratio", f.CachedBaseline(1, f.now), 0.8, 1e-6)
+	near(t, "usual ratio", f.usualCached(1), 0.8, 1e-6)
 	for range 8 * 2880 {
 		turn(100)
 	}
-	near(t, "usual ratio after a week without hits", f.CachedBaseline(1, f.now), 0.8, 1e-6)
-	if got := f.CachedBaseline(0, f.now); !math.IsNaN(got) {
+	near(t, "usual ratio after a week without hits", f.usualCached(1), 0.8, 1e-6)
+	if got := f.usualCached(0); !math.IsNaN(got) {
 		t.Errorf("the ratio of turns that never came is %v", got)
 	}
 }
@@ -121,22 +121,22 @@ func TestParts(t *testing.T) {
 		"a proxy":      {10 * ms, 2200 * ms, 0, true, ProxyBuffering},
 		"and a queue":  {10 * ms, 9200 * ms, 0, true, QueuePrefill},
 	} {
-		f := newFeed(Options{})
+		f := newFeed(options{})
 		turns := func(n int, connect, ttft, tpot time.Duration, buffered bool) {
 			for range n {
 				r := success(ttft)
 				r.Buffered = buffered
 				r.TPOT, r.OutputTokens, r.Phases = probe.Opt[time.Duration]{V: tpot, OK: !buffered}, probe.Some(100), probe.Phases{Connect: probe.Some(connect)}
-				f.Observe(r, f.now)
+				f.observe(r, f.now)
 				f.now = f.now.Add(5 * time.Second)
 			}
 		}
-		if got := f.Parts(0); !math.IsNaN(got[0]) {
+		if got := f.parts[0].excess(); !math.IsNaN(got[0]) {
 			t.Errorf("without turns the parts are %v", got)
 		}
 		turns(2000, 10*ms, 200*ms, 20*ms, false)
 		turns(120, tt.connect, tt.ttft, tt.tpot, tt.buffered)
-		got, largest := f.Parts(0), 0
+		got, largest := f.parts[0].excess(), 0
 		for i := range got {
 			if got[i] > got[largest] {
 				largest = i

@@ -3,6 +3,8 @@ package baseline
 import (
 	"math"
 	"time"
+
+	"synthetic/internal/probe"
 )
 
 // A level that lasts for days without violating an objective becomes the baseline without
@@ -92,4 +94,55 @@ func (s *series) riseSince(from int64) float64 {
 		sum += turns * (mean - s.baseline.at(time.Unix(minute*60+30, 0)))
 	})
 	return sum / n
+}
+
+// acceptLast is the period whose level Accept uses for a job without a regression.
+const acceptLast = 30 * time.Minute
+
+// Accepted describes a job whose current level became its baseline.
+type Accepted struct {
+	Key   probe.Key
+	Since time.Time
+	// Ratios are those of the level to the previous baseline, by kind of turn and signal; NaN
+	// if unknown.
+	Ratios [kinds][signals]float64
+}
+
+// Accept makes the level since a time the baseline of a target's jobs. An empty workload
+// means all of them. A zero time means the start of each job's regression, or the last 30
+// minutes for a job without one. It returns the accepted jobs.
+func (t *Tracker) Accept(target, workload string, since time.Time) (out []Accepted) {
+	now := t.options.Now()
+	for _, j := range t.sorted() {
+		if j.key.Target == target && (workload == "" || j.key.Workload == workload) {
+			j.mu.Lock()
+			out = append(out, j.accept(since, now))
+			j.mu.Unlock()
+		}
+	}
+	return out
+}
+
+func (j *job) accept(since, now time.Time) Accepted {
+	a := Accepted{Key: j.key, Since: since}
+	first := time.Time{}
+	for k, signals := range j.views(now) {
+		for i, v := range signals {
+			a.Ratios[k][i] = v.Ratio
+			if !v.Since.IsZero() && (first.IsZero() || v.Since.Before(first)) {
+				first = v.Since
+			}
+		}
+	}
+	if a.Since.IsZero() {
+		a.Since = first
+	}
+	if a.Since.IsZero() {
+		a.Since = now.Add(-acceptLast)
+	}
+	at := j.wall(now)
+	for s := range j.all() {
+		s.accept(a.Since, at)
+	}
+	return a
 }

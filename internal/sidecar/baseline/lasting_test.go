@@ -9,12 +9,12 @@ import (
 // TestLastingLevel: one that no objective minds is the usual after the stated time,
 // and not before; one that an objective minds never is.
 func TestLastingLevel(t *testing.T) {
-	minding := Options{}
+	minding := options{}
 	minding.Thresholds[0][0], minding.Budgets[0][0] = 350*time.Millisecond, 0.05
 	for name, tt := range map[string]struct {
-		options Options
+		options options
 		moves   bool
-	}{"minded by nobody": {Options{}, true}, "missing its objective": {minding, false}} {
+	}{"minded by nobody": {options{}, true}, "missing its objective": {minding, false}} {
 		f := newFeed(tt.options)
 		f.usual = 170 * time.Millisecond
 		f.run(8 * day)
@@ -48,18 +48,18 @@ func TestNightlyHabit(t *testing.T) {
 		}
 		return 0
 	}
-	minding := Options{}
+	minding := options{}
 	minding.Thresholds[0][0], minding.Budgets[0][0] = 300*time.Millisecond, 0.2
 	for name, tt := range map[string]struct {
-		options Options
+		options options
 		want    float64
-	}{"minded by nobody": {Options{}, 1.6}, "missing its objective": {minding, 1}} {
+	}{"minded by nobody": {options{}, 1.6}, "missing its objective": {minding, 1}} {
 		f := newFeed(tt.options)
 		f.run(7 * day) // to a Monday
 		f.shape = night
 		f.run(3 * day)
 		usual := func(hour time.Duration) float64 {
-			return f.View(0, 0, f.now).Baseline * math.Exp(f.series[0][0].baseline.shapeAt(f.now.Add(hour*time.Hour))-f.series[0][0].baseline.shapeAt(f.now))
+			return f.views(f.now)[0][0].Baseline * math.Exp(f.series[0][0].baseline.shapeAt(f.now.Add(hour*time.Hour))-f.series[0][0].baseline.shapeAt(f.now))
 		}
 		near(t, name+": at three after three nights", usual(3), 0.2, 0.03)
 		f.run(8 * day) // to a Friday
@@ -76,7 +76,7 @@ func TestSmallRiseIsLearned(t *testing.T) {
 		last  time.Duration
 		want  float64
 	}{{1.12, 30 * time.Hour, 1.12}, {2, 30 * time.Hour, 1}, {0.7, 30 * time.Hour, 1}, {0.7, 5 * day, 0.7}} {
-		f := newFeed(Options{})
+		f := newFeed(options{})
 		f.run(8 * day)
 		before := f.view().Baseline
 		near(t, "baseline", f.at(tt.ratio, tt.last).view().Baseline/before, tt.want, 0.03)
@@ -85,22 +85,22 @@ func TestSmallRiseIsLearned(t *testing.T) {
 
 // TestAccept: an accepted level is no page any more, and the one above it is.
 func TestAccept(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.run(6*day + 10*time.Minute)
 	f.at(1.6, time.Hour)
 	if !pages(f.view()) && !tickets(f.view()) {
 		t.Fatalf("×1.6 for an hour is nothing: %+v", f.view())
 	}
-	f.Accept(f.now.Add(-time.Hour), f.now)
+	f.accept(f.now.Add(-time.Hour), f.now)
 	near(t, "baseline", f.view().Baseline, 0.32, 0.02)
-	restarted, archive := f.now, f.History()
+	restarted, archive := f.now, f.archive()
 	if n := f.pagesIn(day); n != 0 || tickets(f.view()) {
 		t.Errorf("%d pages in a day at an accepted level, then %+v", n, f.view())
 	}
 	// The level is known to the next process, too.
-	next := newFeed(Options{})
+	next := newFeed(options{})
 	next.now, next.ratio = restarted, f.ratio
-	if err := next.RestoreHistory(archive); err != nil {
+	if err := next.restoreArchive(archive); err != nil {
 		t.Fatal(err)
 	}
 	if n := next.pagesIn(3 * time.Hour); n != 0 {
@@ -115,11 +115,11 @@ func TestAccept(t *testing.T) {
 // TestAcceptInTheMiddle: of a large level the minute that is being measured is
 // accepted, too.
 func TestAcceptInTheMiddle(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.every = 5 * time.Second
 	f.run(3*day + 10*time.Minute)
 	f.at(5, 10*time.Minute+30*time.Second)
-	f.Accept(f.now.Add(-10*time.Minute), f.now)
+	f.accept(f.now.Add(-10*time.Minute), f.now)
 	if n := f.pagesIn(time.Hour); n != 0 {
 		t.Errorf("%d pages after ×5 was accepted", n)
 	}
@@ -129,11 +129,11 @@ func TestAcceptInTheMiddle(t *testing.T) {
 // nothing is accepted, or all.
 func TestAcceptNothing(t *testing.T) {
 	for name, since := range map[string]time.Time{"of the future": monday.Add(90 * day), "of no time": {}} {
-		f := newFeed(Options{})
+		f := newFeed(options{})
 		f.run(3 * day)
-		f.Accept(since, f.now)
+		f.accept(since, f.now)
 		near(t, name+": baseline", f.run(3*time.Hour).view().Baseline, 0.2, 0.01)
-		if err := NewJob(Options{}).RestoreHistory(f.History()); err != nil {
+		if err := testJob(options{}).restoreArchive(f.archive()); err != nil {
 			t.Error(name, err)
 		}
 	}

@@ -15,21 +15,21 @@ import (
 // the prober itself was too late: nothing of it is different.
 func TestLateTurnsLeaveNoTrace(t *testing.T) {
 	const ms = time.Millisecond
-	spared := newFeed(Options{}).run(2 * day)
+	spared := newFeed(options{}).run(2 * day)
 	for name, r := range map[string]probe.Result{
 		"slow":     {Outcome: probe.Success, TTFT: probe.Some(time.Minute), TPOT: probe.Some(time.Minute), Lag: 100 * ms},
 		"failed":   {Outcome: probe.TimeoutFirstToken, Lag: 100 * ms},
 		"not sent": {Outcome: probe.NotSent},
 		"late":     {Outcome: probe.ProberLate, TTFT: probe.Some(time.Minute)},
 	} {
-		f := newFeed(Options{}).run(2 * day)
+		f := newFeed(options{}).run(2 * day)
 		for range 30 {
-			f.Observe(&r, f.now)
+			f.observe(&r, f.now)
 		}
 		if diff := cmp.Diff(spared.view(), f.view(), cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(spared.Parts(0), f.Parts(0), cmpopts.EquateNaNs()); diff != "" {
+		if diff := cmp.Diff(spared.parts[0].excess(), f.parts[0].excess(), cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("%s: parts (-want +got):\n%s", name, diff)
 		}
 	}
@@ -39,11 +39,11 @@ func TestLateTurnsLeaveNoTrace(t *testing.T) {
 // is known the value itself; what it did to the stream is divided by the tokens.
 func TestTolerance(t *testing.T) {
 	const ms = time.Millisecond
-	learned := newFeed(Options{})
+	learned := newFeed(options{})
 	learned.usual = 2 * time.Second
 	learned.run(2 * day)
-	given := newFeed(Options{Benchmarks: sink.Figures{{{Typical: 5 * time.Second}}}})
-	bare := newFeed(Options{})
+	given := newFeed(options{Benchmarks: sink.Figures{{{Typical: 5 * time.Second}}}})
+	bare := newFeed(options{})
 	slow := probe.Result{Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms), OutputTokens: probe.Some(11)}
 	for name, tt := range map[string]struct {
 		f           *feed
@@ -65,7 +65,8 @@ func TestTolerance(t *testing.T) {
 	} {
 		r := slow
 		r.Lag, r.StreamLag = tt.lag, tt.stream
-		if got := tt.f.TooLate(&r, tt.signal, tt.f.now); got != tt.tooLate {
+		value := []time.Duration{r.TTFT.V, r.TPOT.V}[tt.signal]
+		if got := tt.f.tooLate(&r, tt.signal, value, tt.f.wall(tt.f.now)); got != tt.tooLate {
 			t.Errorf("%s: too late %v, want %v", name, got, tt.tooLate)
 		}
 	}

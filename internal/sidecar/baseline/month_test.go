@@ -25,18 +25,18 @@ func TestCostOfAMonth(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	job := NewJob(Options{})
+	job := testJob(options{})
 	for k := range kinds {
 		for i := range signals {
-			job.Backfill(k, i, minutes)
+			job.backfill(k, i, minutes)
 		}
 	}
-	held, saved := heap()-before, len(job.History())
+	held, saved := heap()-before, len(job.archive())
 	t.Logf("a job holds %d kB, its history is %d kB", held/1000, saved/1000)
 	if held > 500_000 || saved > 1_000_000 {
 		t.Errorf("a job holds %d bytes and saves %d, want at most half a megabyte, and one", held, saved)
 	}
-	if v := job.View(1, 0, monday.Add(historyMinutes*time.Minute)); v.History < 27*24*time.Hour {
+	if v := job.views(monday.Add(historyMinutes * time.Minute))[1][0]; v.History < 27*24*time.Hour {
 		t.Errorf("after a month the history is of %v", v.History)
 	}
 	runtime.KeepAlive(job)

@@ -9,7 +9,7 @@ import (
 // TestTimeToPage: what is twice the usual pages within minutes, less once it has
 // lasted.
 func TestTimeToPage(t *testing.T) {
-	learned := func() *feed { f := newFeed(Options{}); f.wander = 0.03; return f.run(5 * day) }
+	learned := func() *feed { f := newFeed(options{}); f.wander = 0.03; return f.run(5 * day) }
 	for ratio, within := range map[float64][2]time.Duration{
 		5:   {time.Minute, 4 * time.Minute},
 		3:   {time.Minute, 4 * time.Minute},
@@ -38,7 +38,7 @@ func TestTimeToPage(t *testing.T) {
 // TestTicket: what is no page is a ticket, for two hours, and news only when it
 // becomes more.
 func TestTicket(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.wander = 0.02
 	f.run(5 * day)
 	f.ratio, f.every = 1.25, 2*time.Second
@@ -61,7 +61,7 @@ func TestTicket(t *testing.T) {
 
 // TestLeastDifference: a jump that is large as a ratio alone is a ticket.
 func TestLeastDifference(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.usual = 10 * time.Millisecond
 	f.run(3 * day)
 	f.ratio = 2.5
@@ -79,7 +79,7 @@ func TestLeastDifference(t *testing.T) {
 
 // TestYoung: until there is a baseline only large steps page.
 func TestYoung(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	if v := f.run(2 * time.Hour).view(); !v.Young || !math.IsNaN(v.Baseline) {
 		t.Errorf("after two hours: %+v, want nothing to compare with", v)
 	}
@@ -96,7 +96,7 @@ func TestYoung(t *testing.T) {
 
 // TestOneIncidentOnePage: whatever of it the long windows still hold.
 func TestOneIncidentOnePage(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.wander = 0.03
 	f.run(5 * day)
 	f.ratio = 3
@@ -110,7 +110,7 @@ func TestOneIncidentOnePage(t *testing.T) {
 // TestTailIsTold: what a ticket has told of for two hours, a share of the turns here,
 // is none again as long as it stays, and one again if it grows.
 func TestTailIsTold(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.every = 2 * time.Second
 	f.run(3 * day)
 	n, nth := 0, 18
@@ -138,7 +138,7 @@ func TestTailIsTold(t *testing.T) {
 // TestToldAcrossARestart: the next process knows of what was told, since when it is
 // being told, and how long only what is clearly new is a page.
 func TestToldAcrossARestart(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.run(3 * day)
 	f.every = 2 * time.Second
 	f.at(3, 20*time.Minute).at(1, 10*time.Minute)
@@ -147,8 +147,8 @@ func TestToldAcrossARestart(t *testing.T) {
 	if s.quiet <= s.minute || s.ignoredUntil == 0 {
 		t.Fatalf("after a page: quiet to %d, ignoredUntil to %d, now %d", s.quiet, s.ignoredUntil, s.minute)
 	}
-	j := NewJob(Options{})
-	j.Restore(f.State("a", "chat", f.now), f.now)
+	j := testJob(options{})
+	j.restore(f.state(f.now), f.now)
 	if r := &j.series[0][0]; r.quiet != s.quiet || r.ignoredUntil != s.ignoredUntil || j.ticketSince != f.ticketSince {
 		t.Errorf("restored: quiet to %d, ignoredUntil to %d, asked since %d", r.quiet, r.ignoredUntil, j.ticketSince)
 	}

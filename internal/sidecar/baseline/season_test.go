@@ -18,7 +18,7 @@ func weekShape(at time.Time) float64 {
 // and no Monday and no Saturday is a page.
 func TestShapeOfTheWeek(t *testing.T) {
 	for _, weeks := range []time.Duration{1, 4} {
-		f := newFeed(Options{})
+		f := newFeed(options{})
 		f.every, f.shape = time.Minute, weekShape
 		f.run(weeks * 7 * day)
 		for _, in := range []time.Duration{6 * time.Hour, 18 * time.Hour, 5*day + 12*time.Hour} {
@@ -39,7 +39,7 @@ func TestShapeOfTheWeek(t *testing.T) {
 // long page.
 func TestQuietDays(t *testing.T) {
 	for name, quiet := range map[string]time.Duration{"a quiet week": 7 * day, "a holiday": day} {
-		f := newFeed(Options{})
+		f := newFeed(options{})
 		f.every, f.wander = time.Minute, 0.03
 		f.run(14 * day)
 		n := f.at(0.78, 0).pagesIn(quiet)
@@ -62,7 +62,7 @@ func TestWeekend(t *testing.T) {
 
 // TestNoNoiseAtAll: of a signal that is always the same every change is seen.
 func TestNoNoiseAtAll(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.every, f.spread = time.Minute, 0
 	f.run(4 * day)
 	near(t, "detectable in an hour", f.view().Detectable[1], 1.5, 0.1)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"time"
 
@@ -21,7 +22,7 @@ const stateVersion = 2
 const sumsLast = time.Hour
 
 // File is the content of the state file: what must survive a restart and changes every minute.
-// Job.History holds what changes every half hour.
+// The history holds what changes every half hour.
 type File struct {
 	Version int        `json:"version"`
 	Jobs    []JobState `json:"jobs"`
@@ -37,13 +38,13 @@ type JobState struct {
 	Relearned time.Time `json:"relearned,omitzero"`
 	// minute since which a ticket or page is up, 0 if none is
 	Asked  int64         `json:"asked,omitzero"`
-	Series []SeriesState `json:"series"`
+	Series []seriesState `json:"series"`
 	Usual  [kinds]means  `json:"usual"`
 }
 
-// SeriesState is the state of one kind of turn and signal, both by index. Counters are not
+// seriesState is the state of one kind of turn and signal, both by index. Counters are not
 // saved: they start at 0 in a new process, as usual.
-type SeriesState struct {
+type seriesState struct {
 	Kind   int     `json:"kind"`
 	Signal int     `json:"signal"`
 	Onset  onset   `json:"onset"`
@@ -58,14 +59,15 @@ type SeriesState struct {
 	Forgiven int64 `json:"forgiven,omitzero"`
 }
 
-// State returns the current state of the job.
-func (j *Job) State(target, workload string, now time.Time) JobState {
-	st := JobState{Target: target, Workload: workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Asked: j.ticketSince}
+func (j *job) state(now time.Time) JobState {
+	st := JobState{
+		Target: j.key.Target, Workload: j.key.Workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Asked: j.ticketSince,
+	}
 	for k := range j.series {
 		st.Usual[k] = j.parts[k].usual
 		for i := range j.series[k] {
 			s := &j.series[k][i]
-			st.Series = append(st.Series, SeriesState{
+			st.Series = append(st.Series, seriesState{
 				Kind: k, Signal: i, Onset: s.onset, Page: s.page, Ticket: s.ticket,
 				Told: s.ticketLevel, ToldPage: s.pageLevel, Quiet: s.quiet, Forgiven: s.ignoredUntil,
 			})
@@ -74,9 +76,9 @@ func (j *Job) State(target, workload string, now time.Time) JobState {
 	return st
 }
 
-// Restore takes over the state of an earlier process. Pages and tickets older than an hour end.
+// restore takes over the state of an earlier process. Pages and tickets older than an hour end.
 // Implausible values are dropped.
-func (j *Job) Restore(st JobState, now time.Time) {
+func (j *job) restore(st JobState, now time.Time) {
 	j.relearned = st.Relearned
 	for k := range kinds {
 		j.parts[k].usual = st.Usual[k].fitting()
@@ -86,15 +88,15 @@ func (j *Job) Restore(st JobState, now time.Time) {
 	}
 	minute := minuteOf(now)
 	j.ticketSince = min(st.Asked, minute)
-	for _, one := range st.Series {
-		if one.Kind < 0 || one.Kind >= kinds || one.Signal < 0 || one.Signal >= signals {
+	for _, saved := range st.Series {
+		if saved.Kind < 0 || saved.Kind >= kinds || saved.Signal < 0 || saved.Signal >= signals {
 			continue
 		}
-		s := &j.series[one.Kind][one.Signal]
-		s.ticketLevel, s.pageLevel = one.Told.fitting(), one.ToldPage.fitting()
-		s.quiet, s.ignoredUntil = min(one.Quiet, minute+quietMinutes), min(one.Forgiven, minute)
-		if one.Page.fits() && one.Ticket.fits() {
-			s.onset, s.page, s.ticket = onset{min(one.Onset.Since, minute)}, one.Page.by(minute), one.Ticket.by(minute)
+		s := &j.series[saved.Kind][saved.Signal]
+		s.ticketLevel, s.pageLevel = saved.Told.fitting(), saved.ToldPage.fitting()
+		s.quiet, s.ignoredUntil = min(saved.Quiet, minute+quietMinutes), min(saved.Forgiven, minute)
+		if saved.Page.fits() && saved.Ticket.fits() {
+			s.onset, s.page, s.ticket = onset{min(saved.Onset.Since, minute)}, saved.Page.before(minute), saved.Ticket.before(minute)
 		}
 	}
 }
@@ -109,8 +111,8 @@ func (v *verdict) fits() bool {
 	return v.Limit >= 0 && v.Limit <= mostLog && v.Over >= -below && v.Over <= mostLog
 }
 
-// by returns the verdict with later minutes cut off, which another clock wrote.
-func (v verdict) by(minute int64) verdict {
+// before returns the verdict with later minutes cut off, which another clock wrote.
+func (v verdict) before(minute int64) verdict {
 	v.Began, v.Seen = min(v.Began, minute), min(v.Seen, minute)
 	return v
 }
@@ -151,4 +153,43 @@ func ReadFile(path string) (File, error) {
 		return File{}, fmt.Errorf("the state in %q is of version %d, this binary reads %d; delete the file to learn anew", path, f.Version, stateVersion)
 	}
 	return f, nil
+}
+
+// Bounds of the numbers in a state file. A number beyond them comes from a damaged file; values
+// computed from it would overflow and could not be saved again.
+const (
+	// mostLog bounds logarithms of seconds. Those of 1 µs and of 292 years, the longest
+	// time.Duration, are -14 and 23.
+	mostLog = 32
+	// mostTurns bounds numbers of turns, mostSeconds means of seconds and of tokens.
+	mostTurns, mostSeconds = 1e12, 1e9
+	// earliest and latest bound times, in seconds since 1970. earliest leaves room for windows
+	// and seasons before it; latest is about 500 years.
+	earliest, latest = 30 * 86400, 1 << 34
+)
+
+// clampFinite returns v if it is between 0 and most, or else 0.
+func clampFinite(most, v float64) float64 {
+	if v >= 0 && v <= most {
+		return v
+	}
+	return 0
+}
+
+func (e entry) fits() bool {
+	return fitsTime(startOf(e.number).Unix()) && e.n() > 0 && math.Abs(float64(e.mean)) <= mostLog && e.variance >= 0 && e.variance <= mostLog*mostLog &&
+		e.bad >= 0 && e.bad <= 1
+}
+
+// fitsTime reports whether a time, in seconds since 1970, is plausible.
+func fitsTime(seconds int64) bool { return seconds >= earliest && seconds < latest }
+
+func (m means) fitting() means {
+	for _, v := range []float64{m.Connect, m.TTFT, m.TPOT, m.Output} {
+		if !(v >= 0 && v <= mostSeconds) {
+			return means{}
+		}
+	}
+	m.Turns = clampFinite(mostTurns, m.Turns)
+	return m
 }

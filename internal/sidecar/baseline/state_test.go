@@ -12,14 +12,14 @@ import (
 // TestRestoreAfter: a page outlives a restart, and not two hours in which nobody
 // looked; what is usual outlives both.
 func TestRestoreAfter(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.run(3 * day)
 	if v := f.at(3, 10*time.Minute).view(); !pages(v) {
 		t.Fatalf("no regression to save: %+v", v)
 	}
-	history, before, saved := f.History(), f.view(), f.now
+	history, before, saved := f.archive(), f.view(), f.now
 	path := filepath.Join(t.TempDir(), "state.json")
-	if err := (File{Jobs: []JobState{f.State("a", "chat", f.now)}}).WriteFile(path); err != nil {
+	if err := (File{Jobs: []JobState{f.state(f.now)}}).WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
 	file, err := ReadFile(path)
@@ -29,9 +29,9 @@ func TestRestoreAfter(t *testing.T) {
 	for after, want := range map[time.Duration]bool{
 		time.Minute: true, 10 * time.Minute: true, time.Hour + time.Second: false, 2 * time.Hour: false,
 	} {
-		ill := newFeed(Options{})
+		ill := newFeed(options{})
 		ill.now, ill.ratio = saved.Add(after), 3
-		ill.restart(t, Options{}, file.Jobs[0], history)
+		ill.restart(t, options{}, file.Jobs[0], history)
 		if pages(ill.view()) != want {
 			t.Errorf("after %v the page stands: %v", after, !want)
 		}
@@ -39,9 +39,9 @@ func TestRestoreAfter(t *testing.T) {
 		if v := ill.run(5 * time.Minute).view(); !pages(v) || v.Turns != 15 {
 			t.Errorf("after %v and five minutes at ×3: %+v", after, v)
 		}
-		well := newFeed(Options{})
+		well := newFeed(options{})
 		well.now = saved.Add(after)
-		well.restart(t, Options{}, file.Jobs[0], history)
+		well.restart(t, options{}, file.Jobs[0], history)
 		if v := well.run(10 * time.Minute).view(); pages(v) {
 			t.Errorf("after %v and ten minutes without a slow turn: %+v", after, v)
 		}
@@ -55,10 +55,10 @@ func TestRestoreAfter(t *testing.T) {
 // and the level is learned.
 func TestRestoredWithoutHistory(t *testing.T) {
 	now := monday
-	j := NewJob(Options{})
-	j.Restore(JobState{Saved: now, Series: []SeriesState{{Page: verdict{Up: true, Began: minuteOf(now) - 9, Seen: minuteOf(now), reason: reason{Limit: 0.7}}}}}, now)
-	f := newFeed(Options{})
-	f.Job = j
+	j := testJob(options{})
+	j.restore(JobState{Saved: now, Series: []seriesState{{Page: verdict{Up: true, Began: minuteOf(now) - 9, Seen: minuteOf(now), reason: reason{Limit: 0.7}}}}}, now)
+	f := newFeed(options{})
+	f.job = j
 	if !pages(f.view()) {
 		t.Fatal("the page is not restored")
 	}
@@ -70,13 +70,13 @@ func TestRestoredWithoutHistory(t *testing.T) {
 // TestStateAfterATicket: a signal without turns has no level to know, and can be
 // saved.
 func TestStateAfterATicket(t *testing.T) {
-	f := newFeed(Options{})
+	f := newFeed(options{})
 	f.run(3 * day)
 	f.every = 2 * time.Second
 	f.at(1.25, 4*time.Hour)
 	f.series[1][1].closeTicket()
 	known := false
-	state := f.State("a", "chat", f.now)
+	state := f.state(f.now)
 	for _, s := range state.Series {
 		known = known || s.Told.Level > 0
 	}
@@ -134,7 +134,7 @@ func TestWriteFileLeavesNothingBehind(t *testing.T) {
 // time zone.
 func TestSavedIsWallTime(t *testing.T) {
 	now := monday.Add(90 * time.Minute).In(time.FixedZone("east", 3600))
-	text, err := json.Marshal(NewJob(Options{}).State("a", "chat", now))
+	text, err := json.Marshal(testJob(options{}).state(now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,12 +149,12 @@ func TestRestoreIgnoresWhatDoesNotFit(t *testing.T) {
 	up := verdict{Up: true, Seen: minuteOf(monday), reason: reason{Limit: 0.5}}
 	wild, stuck := up, up
 	wild.Limit, stuck.Over = 1e300, -5
-	j := NewJob(Options{})
-	j.Restore(JobState{Saved: monday, Usual: [kinds]means{{Turns: 99, TTFT: 1e300}}, Series: []SeriesState{
+	j := testJob(options{})
+	j.restore(JobState{Saved: monday, Usual: [kinds]means{{Turns: 99, TTFT: 1e300}}, Series: []seriesState{
 		{Kind: 7}, {Signal: -1, Page: up}, {Page: wild, Told: reportedLevel{Level: -1e300}}, {Signal: 1, Ticket: stuck},
 	}}, monday)
 	for i := range signals {
-		if v := j.View(0, i, monday); v.Page != 0 || v.Ticket != 0 {
+		if v := j.views(monday)[0][i]; v.Page != 0 || v.Ticket != 0 {
 			t.Errorf("restored %+v", v)
 		}
 	}

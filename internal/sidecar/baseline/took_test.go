@@ -67,16 +67,16 @@ func TestFailuresWaitInTheirPart(t *testing.T) {
 // TestHangIsNamed: where no turn gets a first token the wait is named, and the
 // failures do not become usual.
 func TestHangIsNamed(t *testing.T) {
-	f := newFeed(Options{Timeouts: workload.Timeouts{FirstToken: 10 * time.Second}})
+	f := newFeed(options{Timeouts: workload.Timeouts{FirstToken: 10 * time.Second}})
 	for range 200 {
-		f.Observe(&probe.Result{Kind: probe.First, Outcome: probe.Success, Sent: f.now, TTFT: probe.Some(200 * time.Millisecond)}, f.now)
+		f.observe(&probe.Result{Kind: probe.First, Outcome: probe.Success, Sent: f.now, TTFT: probe.Some(200 * time.Millisecond)}, f.now)
 		f.now = f.now.Add(5 * time.Second)
 	}
 	for range 300 {
-		f.Observe(&probe.Result{Kind: probe.First, Outcome: probe.TimeoutFirstToken, Sent: f.now.Add(-10 * time.Second), End: f.now}, f.now)
+		f.observe(&probe.Result{Kind: probe.First, Outcome: probe.TimeoutFirstToken, Sent: f.now.Add(-10 * time.Second), End: f.now}, f.now)
 		f.now = f.now.Add(5 * time.Second)
 	}
-	got := f.Parts(0)
+	got := f.parts[0].excess()
 	if got[0] != 0 || got[1] < 9.5 || got[1] > 10 {
 		t.Errorf("the parts of a hang are %v, want 9.8 s of queue and prefill", got)
 	}

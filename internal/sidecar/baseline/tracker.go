@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -29,7 +30,7 @@ type Tracker struct {
 	options TrackerOptions
 
 	mu   sync.RWMutex
-	jobs map[probe.Key]*trackedJob
+	jobs map[probe.Key]*job
 	// states and histories were saved by an earlier process for jobs that do not exist
 	// yet.
 	states    map[probe.Key]JobState
@@ -37,16 +38,6 @@ type Tracker struct {
 }
 
 var _ sink.Sink = (*Tracker)(nil)
-
-// trackedJob is the baseline of one job, with its lock.
-type trackedJob struct {
-	key probe.Key
-
-	mu         sync.Mutex
-	baseline   *Job
-	failures   failureRun
-	hasHistory bool
-}
 
 // NewTracker returns a Tracker without jobs.
 func NewTracker(o TrackerOptions) *Tracker {
@@ -59,7 +50,7 @@ func NewTracker(o TrackerOptions) *Tracker {
 	if o.HistoryRefused == nil {
 		o.HistoryRefused = func(probe.Key, error) {}
 	}
-	return &Tracker{options: o, jobs: map[probe.Key]*trackedJob{}}
+	return &Tracker{options: o, jobs: map[probe.Key]*job{}}
 }
 
 // Add implements sink.Sink. A new job takes over what was saved for it.
@@ -69,7 +60,7 @@ func (t *Tracker) Add(info sink.Job) {
 	key := info.Key()
 	j := t.jobs[key]
 	if j == nil {
-		j = &trackedJob{key: key, baseline: NewJob(optionsOf(info))}
+		j = newJob(key, optionsOf(info))
 		t.restoreState(j)
 		t.restoreHistory(j)
 		t.jobs[key] = j
@@ -77,7 +68,7 @@ func (t *Tracker) Add(info sink.Job) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.baseline.Configure(optionsOf(info))
+	j.configure(optionsOf(info))
 }
 
 // Remove implements sink.Sink.
@@ -96,12 +87,12 @@ func (t *Tracker) Observe(e probe.Event) {
 	if j := t.lock(r.Key()); j != nil {
 		defer j.mu.Unlock()
 		j.failures.add(r.Outcome)
-		j.baseline.Observe(&r, t.options.Now())
+		j.observe(&r, t.options.Now())
 	}
 }
 
 // lock returns a job with its lock held, or nil if there is no such job.
-func (t *Tracker) lock(key probe.Key) *trackedJob {
+func (t *Tracker) lock(key probe.Key) *job {
 	t.mu.RLock()
 	j := t.jobs[key]
 	t.mu.RUnlock()
@@ -112,15 +103,14 @@ func (t *Tracker) lock(key probe.Key) *trackedJob {
 }
 
 // sorted returns all jobs, by target and workload.
-func (t *Tracker) sorted() []*trackedJob {
+func (t *Tracker) sorted() []*job {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return slices.SortedFunc(maps.Values(t.jobs), func(a, b *trackedJob) int { return a.key.Compare(b.key) })
+	return slices.SortedFunc(maps.Values(t.jobs), func(a, b *job) int { return a.key.Compare(b.key) })
 }
 
-// optionsOf returns the options of a job's detector.
-func optionsOf(info sink.Job) Options {
-	o := Options{Timeouts: info.Workload.Timeouts, Changes: info.Changes, Policy: info.Policy}
+func optionsOf(info sink.Job) options {
+	o := options{Timeouts: info.Workload.Timeouts, Changes: info.Changes, Policy: info.Policy}
 	if info.Benchmark != nil {
 		o.Benchmarks = info.Benchmark.Figures
 	}
@@ -142,4 +132,108 @@ func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind prob
 	}
 	o := slices.MinFunc(covering, func(a, b slo.Objective) int { return cmp.Compare(a.Threshold, b.Threshold) })
 	return o.Threshold, o.Budget()
+}
+
+// States returns the state of all jobs for the state file. It includes saved states of
+// awaited targets.
+func (t *Tracker) States() (f File) {
+	now := t.options.Now()
+	for _, j := range t.sorted() {
+		j.mu.Lock()
+		f.Jobs = append(f.Jobs, j.state(now))
+		j.mu.Unlock()
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for key, st := range t.states {
+		if t.options.Awaited(key.Target) {
+			f.Jobs = append(f.Jobs, st)
+		}
+	}
+	return f
+}
+
+// Histories returns the encoded history of each job, one at a time because each is large.
+func (t *Tracker) Histories() iter.Seq2[probe.Key, []byte] {
+	return func(yield func(probe.Key, []byte) bool) {
+		for _, j := range t.sorted() {
+			j.mu.Lock()
+			data := j.archive()
+			j.mu.Unlock()
+			if !yield(j.key, data) {
+				return
+			}
+		}
+		t.mu.RLock()
+		waiting := maps.Clone(t.histories) // of jobs that may still be added
+		t.mu.RUnlock()
+		for key, data := range waiting {
+			if t.options.Awaited(key.Target) && !yield(key, data) {
+				return
+			}
+		}
+	}
+}
+
+// Restore takes over the states and histories that an earlier process saved. A job that does
+// not exist yet takes its part when it is added.
+func (t *Tracker) Restore(f File, histories map[probe.Key][]byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.histories = histories
+	t.states = make(map[probe.Key]JobState, len(f.Jobs))
+	for _, st := range f.Jobs {
+		t.states[probe.Key{Target: st.Target, Workload: st.Workload}] = st
+	}
+	for _, j := range t.jobs {
+		j.mu.Lock()
+		t.restoreState(j)
+		t.restoreHistory(j)
+		j.mu.Unlock()
+	}
+}
+
+// restoreState gives a job its saved state. The tracker must be locked, and the job too
+// unless it is new.
+func (t *Tracker) restoreState(j *job) {
+	if st, ok := t.states[j.key]; ok {
+		j.restore(st, t.options.Now())
+		delete(t.states, j.key)
+	}
+}
+
+// restoreHistory gives a job its saved history, under the same locks as restoreState.
+func (t *Tracker) restoreHistory(j *job) {
+	data, ok := t.histories[j.key]
+	if !ok {
+		return
+	}
+	delete(t.histories, j.key)
+	if err := j.restoreArchive(data); err != nil {
+		t.options.HistoryRefused(j.key, err)
+		return
+	}
+	j.hasHistory = true
+}
+
+// WithoutHistory returns the jobs that have neither restored a history nor been backfilled.
+func (t *Tracker) WithoutHistory() (out []probe.Key) {
+	for _, j := range t.sorted() {
+		j.mu.Lock()
+		if !j.hasHistory {
+			out = append(out, j.key)
+		}
+		j.mu.Unlock()
+	}
+	return out
+}
+
+// Backfill gives a job minutes that an earlier process measured, of one kind of turn and one
+// signal. It does nothing for an unknown job.
+func (t *Tracker) Backfill(key probe.Key, kind, signal int, minutes []Minute) {
+	if j := t.lock(key); j != nil {
+		defer j.mu.Unlock()
+		j.hasHistory = true
+		j.backfill(kind, signal, minutes)
+	}
 }

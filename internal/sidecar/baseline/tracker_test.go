@@ -88,7 +88,7 @@ func TestHistories(t *testing.T) {
 	if got := slices.Collect(maps.Keys(maps.Collect(r.Histories()))); len(got) != 3 {
 		t.Errorf("histories of %v", got)
 	}
-	kept := NewJob(Options{}).History()
+	kept := testJob(options{}).archive()
 	histories := map[probe.Key][]byte{}
 	for _, j := range jobs("west", "south") {
 		histories[j.Key()] = kept

@@ -3,7 +3,109 @@ package baseline
 import (
 	"math"
 	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/sink"
 )
+
+// Views are the comparisons of each kind of turn and signal with its baseline, by index of
+// probe.TurnKinds and of sink.Signals.
+type Views [kinds][signals]View
+
+// Reading is the state of one job's baselines at one time.
+type Reading struct {
+	Views Views
+	// Excess is by how many seconds each part of a turn exceeds its baseline, by index of
+	// probe.TurnKinds and of Parts.
+	Excess [kinds][partCount]float64
+	// CachedBaseline is the usual share of cached prompt tokens, by index of
+	// probe.TurnKinds.
+	CachedBaseline [kinds]float64
+	// Failures is the number of consecutive failed turns.
+	Failures int
+}
+
+// Read returns the current reading of a job, and false for an unknown job.
+func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
+	j := t.lock(key)
+	if j == nil {
+		return Reading{}, false
+	}
+	defer j.mu.Unlock()
+	now := t.options.Now()
+	r.Views, r.Failures = j.views(now), j.failures.count
+	at := j.wall(now)
+	for k := range kinds {
+		r.Excess[k], r.CachedBaseline[k] = j.parts[k].excess(), j.cached[k].usual(at)
+	}
+	return r, true
+}
+
+func (j *job) views(now time.Time) (v Views) {
+	at := j.wall(now)
+	j.pass(at)
+	for k := range v {
+		for i := range v[k] {
+			v[k][i] = j.series[k][i].view(at)
+		}
+	}
+	return v
+}
+
+// Unusual returns the first signal of a turn that is far above its baseline, and "" if there is
+// none. A value that the prober read too late is never unusual.
+func (t *Tracker) Unusual(r *probe.Result) sink.Signal {
+	j := t.lock(r.Key())
+	if j == nil {
+		return ""
+	}
+	defer j.mu.Unlock()
+	at := j.wall(t.options.Now())
+	values := valuesOf(r, j.timeouts)
+	for i, v := range []probe.Opt[time.Duration]{r.TTFT, r.TPOT} { // as sink.Signals
+		if v.OK && !j.tooLate(r, i, values[i].V, at) && j.series[r.Kind.Index()][i].unusual(v.V, at) {
+			return sink.Signals()[i]
+		}
+	}
+	return ""
+}
+
+// Sign returns the first signs of a fault, on which the scheduler probes more often. A run of
+// failures that ended in a refusal for load is no sign: a burst would add to the load.
+func (t *Tracker) Sign(key probe.Key) workload.Sign {
+	j := t.lock(key)
+	if j == nil {
+		return workload.Sign{}
+	}
+	defer j.mu.Unlock()
+	sign := workload.Sign{Score: j.score(t.options.Now())}
+	if j.failures.lastFailed {
+		sign.Failed = j.failures.count
+	}
+	return sign
+}
+
+// failureRun counts consecutive failed turns.
+type failureRun struct {
+	count      int
+	lastFailed bool
+}
+
+// add counts an outcome. A refusal for load and a turn that the prober itself ended say
+// neither that the deployment is up nor that it is down, so they do not reset the count.
+func (f *failureRun) add(o probe.Outcome) {
+	switch {
+	case o.Own():
+	case o.Busy():
+		f.lastFailed = false
+	case o.Failed() && !o.WrongAnswer():
+		f.count++
+		f.lastFailed = true
+	default:
+		*f = failureRun{}
+	}
+}
 
 // View holds the exported values of a signal.
 type View struct {
@@ -23,12 +125,12 @@ type View struct {
 	Ratio float64
 	Since time.Time
 	// Detectable holds the smallest ratios that page within 15 minutes and within an hour, +Inf
-	// if none does. Delay is the time after which a rise of each of Sizes pages: Never, or 0 if
-	// unknown. Both hold in half of the cases. Expected is the expected number of false pages
-	// in 30 days at these limits, NaN if unknown. History is the period that they are computed
-	// from.
+	// if none does. Delay is the time in seconds after which a rise of each of Sizes pages, +Inf
+	// if it never does. Both hold in half of the cases. Expected is the expected number of false
+	// pages in 30 days at these limits. All are NaN if unknown. History is the period that they
+	// are computed from.
 	Detectable [2]float64
-	Delay      [3]time.Duration
+	Delay      [3]float64
 	Expected   float64
 	History    time.Duration
 	// Moved is when a lasting level last became the baseline; zero for never.
@@ -41,39 +143,28 @@ type View struct {
 // promise describes what the current limits detect and cost.
 type promise struct {
 	detectable [2]float64
-	delay      [3]time.Duration
+	delay      [3]float64
 	expected   float64
 }
-
-// withins returns the times of View.Detectable, in minutes.
-func withins() [2]float64 { return [2]float64{15, 60} }
 
 // promised computes the promise of the current limits.
 func (s *series) promised() promise {
 	p := promise{expected: s.pages.expected(&s.past)}
-	for i, minutes := range withins() {
+	for i, minutes := range []float64{15, 60} {
 		p.detectable[i] = s.pages.detectable(s.policy, minutes)
 	}
 	for i, size := range Sizes() {
-		p.delay[i] = Never
-		if minutes := s.pages.delay(math.Log(size), s.policy); !math.IsInf(minutes, 1) {
-			p.delay[i] = time.Duration(minutes * float64(time.Minute))
-		}
+		p.delay[i] = 60 * s.pages.delay(math.Log(size), s.policy)
 	}
 	return p
 }
 
-// Never is the delay of a rise that does not page.
-const Never time.Duration = math.MaxInt64
-
 // Sizes returns the ratios of View.Delay.
 func Sizes() [3]float64 { return [3]float64{1.5, 2, 3} }
 
-// Unusual reports whether a value is slow, or well above the baseline while a page or ticket is
+// unusual reports whether a value is slow, or well above the baseline while a page or ticket is
 // up.
-func (j *Job) Unusual(kind, signal int, value time.Duration, now time.Time) bool {
-	s := &j.series[kind][signal]
-	at := j.wall(now)
+func (s *series) unusual(value time.Duration, at time.Time) bool {
 	reference, ok := s.reference(at)
 	x := logSeconds(value) - reference
 	return ok && (x >= max(0, s.level())+s.tailLimit(at) || s.regressed() && x >= wellAbove)
@@ -83,11 +174,12 @@ func (j *Job) Unusual(kind, signal int, value time.Duration, now time.Time) bool
 const wellAbove = 0.26
 
 func (s *series) view(at time.Time) View {
+	nan := math.NaN()
 	v := View{
 		Moments: s.moments, Young: s.young(), Page: s.page.value(), Ticket: s.ticket.value(),
-		Baseline: math.NaN(), TailSeconds: math.NaN(), UsualTail: math.NaN(), Noise: math.NaN(), Expected: math.NaN(),
-		Detectable: [2]float64{math.NaN(), math.NaN()},
-		Ratio:      math.Exp(s.scan.mean(5)), History: s.history.length(),
+		Baseline: nan, TailSeconds: nan, UsualTail: nan, Noise: nan, Expected: nan,
+		Detectable: [2]float64{nan, nan}, Delay: [3]float64{nan, nan, nan},
+		Ratio: math.Exp(s.scan.mean(5)), History: s.history.length(),
 	}
 	if s.regressed() && s.onset.Since > 0 {
 		v.Since = time.Unix(s.onset.Since*60, 0).UTC()
@@ -101,11 +193,6 @@ func (s *series) view(at time.Time) View {
 	if ok && s.past.known && s.limited != 0 {
 		v.Detectable, v.Delay, v.Expected = s.promise.detectable, s.promise.delay, s.promise.expected
 	}
-	s.viewBaseline(&v)
-	return v
-}
-
-func (s *series) viewBaseline(v *View) {
 	if b := s.baseline; b != nil {
 		v.Samples, v.Moved = float64(b.samples), b.moved
 		if b.mature() {
@@ -118,4 +205,5 @@ func (s *series) viewBaseline(v *View) {
 	if s.benchmark.Noise > 0 {
 		v.Noise = s.benchmark.Noise
 	}
+	return v
 }

@@ -84,7 +84,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		}
 		reading, _ := r.options.Baselines.Read(j.key)
 		j.gather(e, l, &reading)
-		e.add(ProberStarved, l, truth(j.starved(r.options.Lag(), r.options.Baselines.Tolerance(j.key), e.now)))
+		e.add(ProberStarved, l, truth(j.starved(r.options.Lag(), e.now)))
 	}
 	r.gatherSiblings(e, v)
 	if v.process {

@@ -1,11 +1,15 @@
 package metrics
 
 import (
-	"math"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -13,8 +17,8 @@ import (
 // them.
 func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 	for i, signal := range sink.Signals() {
-		v, of := &r.Views[k][i], l.with(LabelSignal, string(signal))
-		e.addAll(of,
+		v, l := &r.Views[k][i], l.with(LabelSignal, string(signal))
+		e.addAll(l,
 			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{signalLog2Squared, v.Log2Squared},
 			value{SignalBaselineLog2, v.BaselineLog2}, value{signalTail, v.Tail}, value{tailLimit, v.TailSeconds},
 			value{Baseline, v.Baseline}, value{BaselineYoung, truth(v.Young)}, value{BaselineTurns, v.Samples},
@@ -23,10 +27,10 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, v.Expected},
 			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})
 		for n, size := range baseline.Sizes() {
-			e.part(RegressionDelay, of, LabelRatio, strconv.FormatFloat(size, 'f', -1, 64), delaySeconds(v.Delay[n]))
+			e.part(RegressionDelay, l, LabelRatio, strconv.FormatFloat(size, 'f', -1, 64), v.Delay[n])
 		}
 		for w, within := range []string{"15m", "1h"} {
-			e.part(Detectable, of, labelWithin, within, v.Detectable[w])
+			e.part(Detectable, l, labelWithin, within, v.Detectable[w])
 		}
 	}
 	for i, part := range baseline.Parts() {
@@ -35,13 +39,73 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 	e.add(CachedBaseline, l, r.CachedBaseline[k])
 }
 
-// delaySeconds returns +Inf for Never and NaN for an unknown delay.
-func delaySeconds(d time.Duration) float64 {
-	switch d {
-	case baseline.Never:
-		return math.Inf(1)
-	case 0:
-		return math.NaN()
+// geomean is the value of labelStatistic for the geometric mean. Statistic returns the others.
+const geomean = "geomean"
+
+// Statistic returns the value of labelStatistic for a quantile: "p95" for 0.95.
+func Statistic(q float64) string { return fmt.Sprintf("p%g", 100*q) }
+
+// gatherBenchmark adds the known figures of a job's benchmark.
+func gatherBenchmark(e *exposition, l labels, b *sink.Benchmark) {
+	turns := "by_kind"
+	if b.Pooled {
+		turns = "pooled"
 	}
-	return d.Seconds()
+	e.add(expectedInfo, l.with("run", b.Run).with("variant", b.Variant).
+		with("level", strconv.FormatFloat(b.Level, 'g', -1, 64)).with("turns", turns), 1)
+	for k, kind := range probe.TurnKinds() {
+		for i, signal := range sink.Signals() {
+			figures, l := b.Figures[k][i], l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal))
+			values := map[string]time.Duration{geomean: figures.Typical}
+			for n, q := range sink.Quantiles() {
+				values[Statistic(q)] = figures.Quantiles[n]
+			}
+			for _, statistic := range slices.Sorted(maps.Keys(values)) {
+				if d := values[statistic]; d > 0 {
+					e.add(expected, l.with(labelStatistic, statistic), d.Seconds())
+				}
+			}
+			if figures.Samples > 0 {
+				e.add(expectedTurns, l, float64(figures.Samples))
+			}
+		}
+	}
+}
+
+// gatherSiblings adds how each replica compares with its siblings.
+func (r *Recorder) gatherSiblings(e *exposition, v view) {
+	if r.options.Siblings == nil {
+		return
+	}
+	for _, s := range r.options.Siblings() {
+		if v.shows(s.Target) {
+			gatherSibling(e, s, r.ownLabels(s.Target))
+		}
+	}
+}
+
+// ownLabels returns a target's labels without the service.
+func (r *Recorder) ownLabels(target string) map[string]string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if t := r.targets[target]; t != nil {
+		all := maps.Clone(t.labels)
+		delete(all, LabelService)
+		return all
+	}
+	return nil
+}
+
+// gatherSibling adds the series of one replica.
+func gatherSibling(e *exposition, v siblings.View, own map[string]string) {
+	l := labels{}.with(LabelService, v.Service).with(LabelTarget, v.Target).with(LabelWorkload, v.Workload).of(own)
+	if v.Worker != "" {
+		l = l.with(LabelWorker, v.Worker)
+	}
+	e.addAll(l, value{SiblingPageScore, v.Score}, value{siblingFailed, v.Failed})
+	for k, kind := range probe.TurnKinds() {
+		for i, signal := range sink.Signals() {
+			e.add(siblingRatio, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), v.Ratios[k][i])
+		}
+	}
 }

@@ -48,9 +48,9 @@ func (s *ownShare) roll(now time.Time) {
 	s.at = max(s.at, present)
 }
 
-// most reports whether most turns were faults of the prober. If no turn ended in the period, it
+// mostlyOwn reports whether most turns were faults of the prober. If no turn ended in the period, it
 // reports whether the last one was, at most ownLasts ago.
-func (s *ownShare) most(now time.Time) bool {
+func (s *ownShare) mostlyOwn(now time.Time) bool {
 	s.roll(now)
 	turns, own := 0, 0
 	for _, slot := range s.slots {
@@ -62,24 +62,11 @@ func (s *ownShare) most(now time.Time) bool {
 	return 2*own > turns
 }
 
-// starved reports whether the prober itself is too slow or too often at fault to judge the
-// job. The most tolerant objective or signal decides: a lag that blurs a time to first token
-// does not hide an outage.
-func (j *job) starved(late, signals time.Duration, now time.Time) bool {
+// starved reports whether the prober itself is too slow or too often at fault to judge the job.
+// The most tolerant signal decides, the time per output token: a lag that blurs a time to first
+// token does not hide an outage.
+func (j *job) starved(late time.Duration, now time.Time) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.own.most(now) || late > j.tolerance(signals)
-}
-
-// tolerance returns the longest delay of the prober that an objective or a signal of the job
-// can bear. signals is the tolerance of its signals.
-func (j *job) tolerance(signals time.Duration) time.Duration {
-	longest := signals
-	for _, s := range j.slos {
-		longest = max(longest, s.objective.Tolerance())
-	}
-	if longest == 0 { // neither an objective nor a baseline
-		return lag.MaxTolerance
-	}
-	return longest
+	return j.own.mostlyOwn(now) || late > lag.MaxTolerance
 }

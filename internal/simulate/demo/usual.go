@@ -4,12 +4,14 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/sink"
 )
 
 // baselines is what each of the demo's deployments is like while all is well, as
@@ -75,23 +77,27 @@ func (u Usual) Until(now time.Time) (present baseline.File, past map[probe.Key][
 	return present, past
 }
 
-// until is the history of a target.
+// until returns the history of a target.
 func (l Learned) until(now time.Time) []byte {
-	job := baseline.NewJob(baseline.Options{})
 	begin := now.Add(-lived).Truncate(time.Minute)
+	at := begin
+	tracker := baseline.NewTracker(baseline.TrackerOptions{Now: func() time.Time { return at }})
+	job := sink.Job{}
+	job.Target.Name, job.Workload.Name = l.State.Target, l.State.Workload
+	tracker.Add(job)
 	for k, kind := range probe.TurnKinds() {
-		for at := begin; at.Before(now); at = at.Add(cachedEvery) {
+		for at = begin; at.Before(now); at = at.Add(cachedEvery) {
 			const prompt = 1e6
-			job.Observe(&probe.Result{
-				Kind: kind, Outcome: probe.Success,
+			tracker.Observe(probe.Result{
+				Target: job.Target.Name, Workload: job.Workload.Name, Kind: kind, Outcome: probe.Success,
 				PromptTokens: probe.Some(int(prompt)), CachedTokens: probe.Some(int(prompt * l.Cached[k])),
-			}, at)
+			})
 		}
 		for signal, minutes := range l.Minutes[k] {
-			job.Backfill(k, signal, repeated(minutes, begin, now))
+			tracker.Backfill(job.Key(), k, signal, repeated(minutes, begin, now))
 		}
 	}
-	return job.History()
+	return maps.Collect(tracker.Histories())[job.Key()]
 }
 
 // repeated lays minutes between two times.

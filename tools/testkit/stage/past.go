@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -21,7 +20,7 @@ func HistoryOf(stateFile string) string { return stateFile + ".history" }
 func Remember(t *testing.T, stateFile string, job probe.Key, usual [2]time.Duration) {
 	t.Helper()
 	const lived, turns, spread = 4 * 24 * time.Hour, 10, 0.3
-	past, rng := baseline.NewJob(baseline.Options{}), rand.New(rand.NewPCG(1, 2))
+	past, rng := trackerOf(job), rand.New(rand.NewPCG(1, 2))
 	now := time.Now().Truncate(time.Minute)
 	for kind := range probe.TurnKinds() {
 		for signal, mean := range usual {
@@ -30,10 +29,10 @@ func Remember(t *testing.T, stateFile string, job probe.Key, usual [2]time.Durat
 				noise := spread / math.Sqrt(turns) * rng.NormFloat64()
 				minutes = append(minutes, baseline.Minute{At: at, Turns: turns, Mean: math.Log(mean.Seconds()) + noise, Baseline: math.NaN()})
 			}
-			past.Backfill(kind, signal, minutes)
+			past.Backfill(job, kind, signal, minutes)
 		}
 	}
-	if err := store.Write(HistoryOf(stateFile), maps.All(map[probe.Key][]byte{job: past.History()})); err != nil {
+	if err := store.Write(HistoryOf(stateFile), past.Histories()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -45,14 +44,24 @@ func Remembered(t *testing.T, stateFile string, job probe.Key) (turns float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past := baseline.NewJob(baseline.Options{})
-	if err := past.RestoreHistory(kept[job]); err != nil {
-		t.Fatal(err)
+	past := trackerOf(job)
+	past.Restore(baseline.File{}, kept)
+	if len(past.WithoutHistory()) > 0 {
+		t.Fatalf("the history of %v cannot be decoded", job)
 	}
-	for kind := range probe.TurnKinds() {
-		for signal := range sink.Signals() {
-			turns += past.View(kind, signal, time.Now()).Samples
+	reading, _ := past.Read(job)
+	for _, signals := range reading.Views {
+		for _, v := range signals {
+			turns += v.Samples
 		}
 	}
 	return turns
+}
+
+// trackerOf returns a tracker of one job.
+func trackerOf(key probe.Key) *baseline.Tracker {
+	tracker, job := baseline.NewTracker(baseline.TrackerOptions{}), sink.Job{}
+	job.Target.Name, job.Workload.Name = key.Target, key.Workload
+	tracker.Add(job)
+	return tracker
 }
