@@ -38,12 +38,12 @@ func TestDynamoWorkersKilled(t *testing.T) {
 // health check sees nothing of it; the conversation does.
 func TestDynamoWorkersWedged(t *testing.T) {
 	d := startDynamo(t, "round-robin")
-	c := converse(t, d.api(), append([]string{"--timeout.stall=2s"}, long...)...)
+	c := converse(t, d.api(), append([]string{"--timeout=10s"}, long...)...)
 	d.awaitTokens(t, 5)
 	d.workers.signal(t, syscall.SIGSTOP)
 	wantFailure(t, "in flight", c.wait(t), "stall")
 	wantHealthy(t, d)
-	r := converse(t, d.api(), append([]string{"--timeout.first-token=2s"}, long...)...).wait(t)
+	r := converse(t, d.api(), append([]string{"--timeout=2s"}, long...)...).wait(t)
 	wantFailure(t, "next", r, "timeout_first_token")
 	if got := r.Turns[0].TTFT; got != nil {
 		t.Errorf("TTFT %v s of a turn without a token, want null", *got)

@@ -140,11 +140,11 @@ func TestLlamaServerKilled(t *testing.T) {
 // for the next one even the kernel still accepts.
 func TestLlamaServerWedged(t *testing.T) {
 	s := startLlamaServer(t)
-	c := converse(t, s.api(), "--turns=1", "--max-output-tokens=6000", "--timeout.stall=2s")
+	c := converse(t, s.api(), "--turns=1", "--max-output-tokens=6000", "--timeout=10s")
 	s.awaitTokens(t, 20)
 	s.signal(t, syscall.SIGSTOP)
 	wantFailure(t, "in flight", c.wait(t), "stall")
-	wantFailure(t, "next", converse(t, s.api(), "--turns=1", "--timeout.first-token=2s").wait(t), "timeout_first_token")
+	wantFailure(t, "next", converse(t, s.api(), "--turns=1", "--timeout=2s").wait(t), "timeout_first_token")
 }
 
 // TestLlamaServerRefuses: a prompt beyond the context is the client's fault.

@@ -22,7 +22,7 @@ func TestPrometheusNamesTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{binary(t), "simulate", "--model=m", "--first-token=5ms"}
+	flags := []string{binary(t), "simulate", "--model=m", "--engine=first_token=5ms"}
 	var targets []string
 	for i := range many {
 		host := fmt.Sprintf("127.0.0.%d:%s", i+1, port)

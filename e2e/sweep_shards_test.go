@@ -42,7 +42,7 @@ slos:
 // simulated starts a simulated deployment and returns its URL.
 func simulated(t *testing.T, flags ...string) string {
 	t.Helper()
-	return startDeployment(t, append([]string{"--answer-tokens=16"}, flags...)...).api()
+	return startDeployment(t, append([]string{"--engine=answer_tokens=16"}, flags...)...).api()
 }
 
 // fleet is a sweep by several processes.
@@ -72,12 +72,15 @@ func startWarmed(t *testing.T, count int, levels, warmUp, snapshot, url string, 
 		}
 		return path
 	}
+	for name, data := range map[string][]byte{"tls.crt": g.Cert, "tls.key": g.Key, "ca.crt": g.CA} {
+		file(name, data)
+	}
 	// The pods of a Job have one command line, and their index from the environment.
 	f.argv = append([]string{
 		binary(t), "sweep", "--plan.file=" + file("plan.yml", fmt.Appendf(nil, shardPlan, url, levels, warmUp, snapshot)), "--output.dir=" + f.dir,
 		fmt.Sprintf("--shards=%d", count), "--barrier.listen=" + address, "--barrier=https://" + address, "--resume",
 		"--barrier.token-file=" + file("token", []byte(g.Token+"\n")),
-		"--barrier.tls-cert=" + file("cert", g.Cert), "--barrier.tls-key=" + file("key", g.Key), "--barrier.tls-ca=" + file("ca", g.CA),
+		"--barrier.tls-dir=" + dir,
 	}, flags...)
 	f.shards = make([]*process, count)
 	for i := range count {
@@ -298,7 +301,7 @@ func TestTenThousandStreams(t *testing.T) {
 	if os.Getenv("E2E_TEN_THOUSAND") == "" {
 		t.Skip("set E2E_TEN_THOUSAND=1: it wants the machine for itself")
 	}
-	url := simulated(t, "--first-token=1s", "--inter-token=1s")
+	url := simulated(t, "--engine=first_token=1s,inter_token=1s")
 	f := startWarmed(t, 4, "concurrency: [10000], start_rate: 400", "45s", "60s", url, "--barrier.wait=2m")
 	f.wait(t, 2*patience)
 	var all sizes

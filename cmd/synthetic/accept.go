@@ -14,11 +14,10 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// acceptTimeout is how long an answer may take, mostAccepted how long, in bytes,
-// it may be.
+// Limits of the sidecar's response.
 const (
-	acceptTimeout = 30 * time.Second
-	mostAccepted  = 1 << 20
+	acceptTimeout  = 30 * time.Second
+	maxAcceptBytes = 1 << 20
 )
 
 // acceptFlags are the flags of "synthetic accept".
@@ -29,23 +28,24 @@ type acceptFlags struct {
 
 func addAccept(app *kingpin.Application) command {
 	f := &acceptFlags{}
-	c := app.Command("accept", `Take the level of a target for the usual one.
+	c := app.Command("accept", `Make the present level of a target its new baseline.
 
-For a deployment that is meant to be slower, or a page about what is to stay:
-what was measured since is from now on what turns are compared with. The sidecar
-must have been started with --web.enable-lifecycle.`)
-	c.Flag("target", "The target, by its label.").Required().StringVar(&f.target)
-	c.Flag("workload", "Only this workload of it; default: all of them.").StringVar(&f.workload)
-	c.Flag("since", "Since when the level is what it is: a time as 2026-12-01T10:00:00Z, or how long ago as 2h; default: since the regression began, or the last 30 minutes if there is none.").StringVar(&f.since)
-	c.Flag("url", "Address of the sidecar, with its prefix if it has one.").Default("http://127.0.0.1:9877").StringVar(&f.url)
-	c.Flag("http.config.file", "How to reach it, as Prometheus' <http_config>: passwords, certificates.").StringVar(&f.httpConfig)
+Use it when a deployment is slower on purpose, for example after a change of the
+model, so that its regression alert ends. The sidecar must run with
+--web.enable-lifecycle. Example:
+  synthetic accept --target=chat --since=2h`)
+	c.Flag("target", "Name of the target.").Required().StringVar(&f.target)
+	c.Flag("workload", "Only this workload. Default: all workloads of the target.").StringVar(&f.workload)
+	c.Flag("since", "Start of the new level: a time such as 2026-12-01T10:00:00Z, or an age such as 2h. Default: the start of the regression, or 30 minutes ago if there is none.").StringVar(&f.since)
+	c.Flag("url", "Address of the sidecar, with its path prefix if it has one.").Default("http://127.0.0.1:9877").StringVar(&f.url)
+	c.Flag("http.config.file", "File with passwords and certificates for the sidecar, in the format of Prometheus' <http_config>.").StringVar(&f.httpConfig)
 	return command{c, f.run}
 }
 
 func (f *acceptFlags) run(ctx context.Context, e env) error {
 	base, err := url.Parse(f.url)
 	if err != nil || base.Host == "" || base.User != nil {
-		return usagef("--url: not an address without user information: write for example http://127.0.0.1:9877, and passwords in a file of --http.config.file")
+		return usagef("--url: want an address without user and password, for example http://127.0.0.1:9877; passwords belong in the file of --http.config.file")
 	}
 	client, err := f.client()
 	if err != nil {
@@ -61,14 +61,14 @@ func (f *acceptFlags) run(ctx context.Context, e env) error {
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("asking the sidecar: %w; does it run there?", err)
+		return fmt.Errorf("asking the sidecar: %w; check that it runs there", err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAccepted))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAcceptBytes))
 	if err != nil {
 		return fmt.Errorf("reading the sidecar's answer: %w", err)
 	}
-	return f.tell(e, resp.StatusCode, strings.TrimSpace(string(text)))
+	return f.printResult(e, resp.StatusCode, strings.TrimSpace(string(text)))
 }
 
 func (f *acceptFlags) client() (*http.Client, error) {
@@ -86,15 +86,14 @@ func (f *acceptFlags) client() (*http.Client, error) {
 	return client, nil
 }
 
-// tell prints what was accepted, or why nothing was: what the caller can mend is
-// a mistake of the caller.
-func (f *acceptFlags) tell(e env, status int, text string) error {
+// printResult prints the sidecar's answer. Client errors (4xx) are usage errors.
+func (f *acceptFlags) printResult(e env, status int, text string) error {
 	switch {
 	case status == http.StatusOK:
 		fmt.Fprintln(e.stdout, text)
 		return nil
 	case status == http.StatusUnauthorized:
-		return usagef("%s asks who you are: name a file with the password in --http.config.file", f.url)
+		return usagef("%s requires a password: name a file that has it with --http.config.file", f.url)
 	case status >= 400 && status < 500:
 		return usageError{errors.New(text)}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestAccept asks a running sidecar for a level to be the usual one.
+// TestAccept accepts the present level of a running sidecar.
 func TestAccept(t *testing.T) {
 	_, a := fastDeployment(t)
 	p := sidecarRun(t, configFor(t, "", map[string]string{"a": a.URL}), "--web.enable-lifecycle")
@@ -26,9 +26,9 @@ func TestAccept(t *testing.T) {
 		"unknown":       {"--target=b --url=" + p.base, exitUsage, `^$`, `^synthetic: there is no target "b" .* one of a, `},
 		"no time":       {"--target=a --since=soon --url=" + p.base, exitUsage, `^$`, `neither a time nor a duration`},
 		"not enabled":   {"--target=a --url=" + closed.base, exitUsage, `^$`, `start synthetic run with --web.enable-lifecycle`},
-		"nobody there":  {"--target=a --url=http://127.0.0.1:1", exitFailure, `^$`, `asking the sidecar: .* does it run there`},
-		"no address":    {"--target=a --url=127.0.0.1", exitUsage, `^$`, `--url: not an address`},
-		"a password":    {"--target=a --url=http://u:hunter2@127.0.0.1:1", exitUsage, `^$`, `without user information`},
+		"nobody there":  {"--target=a --url=http://127.0.0.1:1", exitFailure, `^$`, `asking the sidecar: .* check that it runs there`},
+		"no address":    {"--target=a --url=127.0.0.1", exitUsage, `^$`, `--url: want an address`},
+		"a password":    {"--target=a --url=http://u:hunter2@127.0.0.1:1", exitUsage, `^$`, `without user and password`},
 		"no target":     {"--url=" + p.base, exitUsage, `^$`, `required flag.*--target`},
 		"configuration": {"--target=a --http.config.file=" + bad, exitUsage, `^$`, `--http.config.file: .*nonsense`},
 	} {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -19,7 +21,6 @@ type backtestFlags struct {
 	ruleFiles   []string
 	comparisons bool
 	severities  []string
-	tickets     []string
 	evaluation  time.Duration
 	scrape      time.Duration
 	warmUpDays  int
@@ -43,8 +44,7 @@ scores.`)
 	c.Flag("config.file", "Score the rules generated from this configuration. A log of turns is judged by its SLOs and its regression settings. Default: TTFT within 1 s and TPOT within 60 ms for 99 % of turns, and 99.5 % availability.").StringVar(&f.configFile)
 	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
 	c.Flag("compare", "Also score burn-rate rules as sloth generates them, and an alert on p95 against last week's.").BoolVar(&f.comparisons)
-	c.Flag("severity", "Alerts with this value of the label severity count as pages; may be repeated.").Default("page").StringsVar(&f.severities)
-	c.Flag("ticket-severity", "Alerts with this value of the label severity count as tickets; may be repeated.").Default("ticket").StringsVar(&f.tickets)
+	c.Flag("severity", "Values of the label severity of pages and of tickets, such as critical,warning; may be repeated. Without a comma, tickets are those with the severity ticket.").Default("page,ticket").PlaceHolder("PAGE,TICKET").StringsVar(&f.severities)
 	c.Flag("evaluation-interval", "Evaluation interval of rule groups that set none.").Default("30s").DurationVar(&f.evaluation)
 	c.Flag("scrape-interval", "Scrape interval for --turns, and the query step for --prometheus.url.").Default("15s").DurationVar(&f.scrape)
 	c.Flag("output.dir", "Write scores.md, scores.json and a picture of the times to page here. Default: print the tables.").StringVar(&f.outputDir)
@@ -107,7 +107,11 @@ func (f *backtestFlags) checkRecording() error {
 
 // files returns the rule files to score.
 func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
-	o := backtest.RuleOptions{Interval: f.evaluation, Severities: f.severities, Tickets: f.tickets}
+	o := backtest.RuleOptions{Interval: f.evaluation}
+	for _, pair := range f.severities {
+		page, ticket, _ := strings.Cut(pair, ",")
+		o.Severities, o.Tickets = append(o.Severities, page), append(o.Tickets, cmp.Or(ticket, "ticket"))
+	}
 	var files []backtest.RuleFile
 	if len(f.ruleFiles) == 0 || f.configFile != "" {
 		generated, err := backtest.GeneratedRules(in, o)

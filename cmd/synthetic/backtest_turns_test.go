@@ -38,7 +38,7 @@ func TestRunWritesWhatBacktestReads(t *testing.T) {
 		t.Errorf("synthetic_turn_log_dropped_total is %v, %v", v, ok)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "turns*.jsonl*"))
-	if err != nil || len(files) < 4 { // one is the lock file
+	if err != nil || len(files) < 4 { // the lock file is one of them
 		t.Fatalf("%v: the log is in %q", err, files)
 	}
 	out, errs := newBuffer(), newBuffer()
@@ -57,8 +57,8 @@ func TestRunWritesWhatBacktestReads(t *testing.T) {
 	}
 }
 
-// weather returns what is wrong with a target at a time after the start of the log: by which
-// factor it is slow, or that it is down.
+// weather returns the fault of a target at a time after the start of the log: its turns
+// take slow times as long, or it is down.
 type weather func(target string, at time.Duration) (slow float64, down bool)
 
 // writeTurns writes a log of two targets with four conversations a minute.

@@ -13,13 +13,13 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// traces remembers the trace ids of the requests that came to a server.
+// traces collects the trace ids of the requests to a server.
 type traces struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// before remembers a request and hands it on.
+// before records the trace id of each request to next.
 func (s *traces) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if parts := strings.Split(r.Header.Get("Traceparent"), "-"); len(parts) == 4 {
@@ -37,8 +37,8 @@ func (s *traces) has(id string) bool {
 	return s.seen[id]
 }
 
-// TestPagesNameATraceOfTheServer follows a trace id from the header that the
-// server got over /metrics into what an Alertmanager is told.
+// TestPagesNameATraceOfTheServer follows a trace id from the request header over /metrics
+// to the alert that an Alertmanager receives.
 func TestPagesNameATraceOfTheServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for a quarter of a minute; make test-long runs it")
@@ -56,7 +56,7 @@ func TestPagesNameATraceOfTheServer(t *testing.T) {
 		for _, a := range alerts {
 			select {
 			case told <- a.Annotations["description"]:
-			default: // the test has seen enough
+			default: // the channel is full; the test has enough
 			}
 		}
 	}))

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// benchmarked writes a configuration that is compared with a level of a run in
-// the directory nightly beside it, and returns the paths of both.
+// benchmarked writes a configuration with baseline_file, a run in the directory nightly
+// beside it. It returns the paths of both.
 func benchmarked(t *testing.T, url string) (configFile, runFile string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,8 +62,7 @@ func TestRunIsComparedWithABenchmark(t *testing.T) {
 		n, _ := sum(s, "synthetic_turns_total", `turn="followup"`)
 		return n > 5
 	})
-	// The run was made so that first turns take about 0.4 s at 20 in flight, and
-	// 0.3 s at 10.
+	// In the run, first turns take about 0.4 s at 20 in flight and 0.3 s at 10.
 	first := []string{`turn="first"`, `signal="ttft"`}
 	expects := func(s map[string]float64, level string, seconds float64) {
 		t.Helper()
@@ -106,8 +105,8 @@ func TestRunIsComparedWithABenchmark(t *testing.T) {
 	}), "10", 0.3)
 }
 
-// TestBenchmarkIsChecked: a file that is no benchmark keeps a sidecar from
-// starting, and the check says the same.
+// TestBenchmarkIsChecked: with an invalid baseline_file, run does not start and check
+// config prints the same error.
 func TestBenchmarkIsChecked(t *testing.T) {
 	configFile, runFile := benchmarked(t, "http://127.0.0.1:1")
 	var out, log bytes.Buffer

@@ -22,27 +22,23 @@ import (
 type canaryFlags struct {
 	configFile string
 	targets    []string
-	rounds     int
 }
 
 func addCanary(app *kingpin.Application) command {
 	f := &canaryFlags{}
-	c := app.Command("canary", "Whether deployments still answer as they did.").Command("record", `Record how targets answer the canary's prompts.
+	c := app.Command("canary", "Detect changed answers.").Command("record", fmt.Sprintf(`Record how targets answer the canary prompts.
 
-Asks the prompts of answers.canary of the configuration many times over, every
-other time all at once, and writes one file for each target into its directory,
-by which "synthetic run" tells whether the answers have changed. Record under the
-usual load, after a change that is meant, and reload.`)
+It asks each prompt of answers.canary in the configuration %d times, one after
+the other and all at once in turns, and writes one file per target into the
+directory that answers.canary names. "synthetic run" compares answers with these
+files. Record under normal load, record again after an intended change of the
+model, and reload the sidecar.`, answers.Rounds))
 	c.Flag("config.file", "The configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
-	c.Flag("target", "Only this target, by its label; repeatable.").PlaceHolder("NAME").StringsVar(&f.targets)
-	c.Flag("rounds", fmt.Sprintf("How often each prompt is asked, at least %d: the more, the sooner a change is found.", answers.LeastRounds)).Default(fmt.Sprint(answers.Rounds)).IntVar(&f.rounds)
+	c.Flag("target", "Record only this target; repeatable. Default: all targets of answers.canary.").PlaceHolder("NAME").StringsVar(&f.targets)
 	return command{c, f.run}
 }
 
 func (f *canaryFlags) run(ctx context.Context, e env) error {
-	if f.rounds < answers.LeastRounds {
-		return usagef("--rounds=%d: a reference needs %d to know what is usual", f.rounds, answers.LeastRounds)
-	}
 	cfg, err := config.Load(f.configFile)
 	switch {
 	case err != nil:
@@ -52,30 +48,30 @@ func (f *canaryFlags) run(ctx context.Context, e env) error {
 	}
 	for _, name := range f.targets {
 		if !slices.Contains(cfg.Canary.Targets, name) {
-			return usagef("--target=%s: answers.canary of %s has %q", name, f.configFile, cfg.Canary.Targets)
+			return usagef("--target=%s: answers.canary of %s has the targets %q", name, f.configFile, cfg.Canary.Targets)
 		}
 	}
 	if err := os.MkdirAll(cfg.Canary.Directory, 0o755); err != nil {
-		return fmt.Errorf("making the directory of the references: %w", err)
+		return fmt.Errorf("creating the directory of the references: %w", err)
+	}
+	wanted := f.targets
+	if wanted == nil {
+		wanted = cfg.Canary.Targets
 	}
 	var errs []error
 	for _, t := range cfg.Targets {
-		wanted := f.targets
-		if wanted == nil {
-			wanted = cfg.Canary.Targets
-		}
 		if slices.Contains(wanted, t.Name) {
-			errs = append(errs, f.record(ctx, e, cfg.Canary, t))
+			errs = append(errs, record(ctx, e, cfg.Canary, t))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // record writes the reference of one target.
-func (f *canaryFlags) record(ctx context.Context, e env, c *config.Canary, t target.Target) error {
+func record(ctx context.Context, e env, c *config.Canary, t target.Target) error {
 	asker := probe.NewAsker(probe.Options{Target: t})
 	defer asker.Close()
-	r, tokens, err := f.reference(ctx, asker, c)
+	r, tokens, err := recordReference(ctx, asker, c)
 	if err != nil {
 		return fmt.Errorf("target %q: %w; nothing was written", t.Name, err)
 	}
@@ -88,34 +84,34 @@ func (f *canaryFlags) record(ctx context.Context, e env, c *config.Canary, t tar
 	if err := atomicfile.Write(path, data, 0o644); err != nil {
 		return fmt.Errorf("writing the reference of %q: %w", t.Name, err)
 	}
-	by := "log-probabilities"
+	compared := "log-probabilities"
 	if !r.Logprobs {
-		by = "texts, since the server gives no log-probabilities: write more tokens in answers.canary for a change to show"
+		compared = "texts, because the server returns no log-probabilities; increase answers.canary.tokens to detect smaller changes"
 	}
-	fmt.Fprintf(e.stdout, "%s: %s of %d prompts, %d tokens, compared by %s; distances up to %.2g\nwrote %s\n",
-		t.Name, count(f.rounds, "round"), len(c.Prompts), tokens, by, slices.Max(r.Distances), path)
+	fmt.Fprintf(e.stdout, "%s: %d rounds of %d prompts, %d tokens, compared by %s; distances up to %.2g\nwrote %s\n",
+		t.Name, answers.Rounds, len(c.Prompts), tokens, compared, slices.Max(r.Distances), path)
 	return nil
 }
 
-// mostFailed rounds in a row end a recording that has begun; fewer are asked again.
-const mostFailed = 4
+// maxFailures is how many consecutive failed rounds end a recording.
+const maxFailures = 4
 
-// reference asks the rounds, and the base model for one.
-func (f *canaryFlags) reference(ctx context.Context, asker *probe.Asker, c *config.Canary) (r *answers.Reference, tokens int, err error) {
+// recordReference asks all rounds, and one round of the base model if there is one.
+func recordReference(ctx context.Context, asker *probe.Asker, c *config.Canary) (r *answers.Reference, tokens int, err error) {
 	model, err := asker.Model(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	var rounds []answers.Round
 	var last probe.Asked
-	for failed := 0; len(rounds) < f.rounds; {
+	for failed := 0; len(rounds) < answers.Rounds; {
 		last, err = asker.Round(ctx, model, c.Prompts, c.Tokens, len(rounds)%2 == 1)
 		tokens += last.Tokens
 		if err == nil {
 			rounds, failed = append(rounds, last.Round), 0
 			continue
 		}
-		if failed++; ctx.Err() != nil || len(rounds) == 0 || failed == mostFailed {
+		if failed++; ctx.Err() != nil || len(rounds) == 0 || failed == maxFailures {
 			return nil, 0, err
 		}
 		select {
@@ -134,14 +130,15 @@ func (f *canaryFlags) reference(ctx context.Context, asker *probe.Asker, c *conf
 	if err != nil {
 		return nil, 0, fmt.Errorf("the base model: %w", err)
 	}
-	return r, tokens + base.Tokens, differs(r, base.Round, model, c.Base)
+	return r, tokens + base.Tokens, checkDiffers(r, base.Round, model, c.Base)
 }
 
-// differs refuses a model that answers as its base does.
-func differs(r *answers.Reference, base answers.Round, model, name string) error {
-	d, _, err := r.Compare(base)
-	if err == nil && d <= 2*slices.Max(r.Distances) {
-		err = fmt.Errorf("the answers of %q cannot be told from those of its base model %q (distance %.2g, its own are up to %.2g): the adapter is not in use", model, name, d, slices.Max(r.Distances))
+// checkDiffers returns an error if the model answers like its base model.
+func checkDiffers(r *answers.Reference, base answers.Round, model, baseModel string) error {
+	distance, _, err := r.Compare(base)
+	if err != nil || distance > 2*slices.Max(r.Distances) {
+		return err
 	}
-	return err
+	return fmt.Errorf("the answers of %q are like the answers of its base model %q (distance %.2g; rounds of %q differ by up to %.2g): the adapter is not in use",
+		model, baseModel, distance, model, slices.Max(r.Distances))
 }

@@ -40,11 +40,10 @@ func TestCanaryRecord(t *testing.T) {
 		code      int
 		out, errs string
 	}{
-		"recorded":         {fine + " --rounds=76", exitOK, `^chat: 76 rounds of 2 prompts, \d+ tokens, compared by log-probabilities; distances up to \S+\nwrote \S+chat.json\n$`, `^$`},
-		"like its base":    {configure("same", "base", fmt.Sprintf(section, "same")) + " --rounds=76", exitFailure, `^$`, `cannot be told from those of its base model "base".*nothing was written`},
-		"no such model":    {configure("gone", "gone", fmt.Sprintf(section, "gone")) + " --rounds=76", exitFailure, `^$`, `HTTP 404.*nothing was written`},
-		"too few rounds":   {fine + " --rounds=5", exitUsage, `^$`, `--rounds=5: a reference needs 76`},
-		"no such target":   {fine + " --target=other", exitUsage, `^$`, `--target=other: answers.canary of \S+ has \["chat"\]`},
+		"recorded":         {fine, exitOK, `^chat: 112 rounds of 2 prompts, \d+ tokens, compared by log-probabilities; distances up to \S+\nwrote \S+chat.json\n$`, `^$`},
+		"like its base":    {configure("same", "base", fmt.Sprintf(section, "same")), exitFailure, `^$`, `are like the answers of its base model "base".*nothing was written`},
+		"no such model":    {configure("gone", "gone", fmt.Sprintf(section, "gone")), exitFailure, `^$`, `HTTP 404.*nothing was written`},
+		"no such target":   {fine + " --target=other", exitUsage, `^$`, `--target=other: answers.canary of \S+ has the targets \["chat"\]`},
 		"nothing asked of": {configure("plain", "base", ""), exitUsage, `^$`, `has no answers.canary: write for example`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,18 +63,18 @@ func TestCanaryRecord(t *testing.T) {
 	}
 }
 
-// TestCanaryRecordGoesOn: a request that fails is asked again, and a server that has
-// gone ends the recording.
+// TestCanaryRecordGoesOn: a failed request is repeated; if the server is gone, the
+// recording ends.
 func TestCanaryRecordGoesOn(t *testing.T) {
 	deployment := simulate.New(simulate.Options{
 		Model: "m", Seed: 1, FirstToken: simulate.Delay{Median: time.Microsecond}, InterToken: simulate.Delay{Median: time.Microsecond},
 	})
 	for name, tt := range map[string]struct {
-		last int64 // request that fails, from the 20th on
+		last int64 // last failing request; the first is the 20th
 		code int
 	}{"one fails": {20, exitOK}, "all fail": {math.MaxInt64, exitFailure}} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // rounds that fail wait before the next
+			t.Parallel() // the program waits after failed rounds
 			var asked atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if n := asked.Add(1); n >= 20 && n <= tt.last {
@@ -91,7 +90,7 @@ func TestCanaryRecordGoesOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, errs strings.Builder
-			if code := run(t.Context(), []string{"canary", "record", "--rounds=76", "--config.file=" + file}, &out, &errs); code != tt.code {
+			if code := run(t.Context(), []string{"canary", "record", "--config.file=" + file}, &out, &errs); code != tt.code {
 				t.Errorf("code %d, output %q, errors %q", code, out.String(), errs.String())
 			}
 		})

@@ -22,10 +22,10 @@ var (
 	capacitySeeds = flag.Int("capacity-seeds", 1, "how many seeds -capacities goes through, from 1")
 )
 
-// TestCapacities compares the search with the full grid: the same capacity, in
-// at most a third of the measured time. With -capacities it does so on every
-// plan of plans/ at its full length, which takes minutes per seed, and prints
-// the rows of the table in docs/how-to/sweeps.md; otherwise on one that is made short.
+// TestCapacities compares --find-capacity with the full grid: it has to find the same
+// capacity in at most a third of the measured time. With -capacities it runs every plan of
+// plans/ at full length, which takes minutes per seed, and prints the rows of the table in
+// docs/how-to/sweeps.md. Otherwise it runs one shortened plan.
 func TestCapacities(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates two sweeps; make test-long runs it")
@@ -60,9 +60,9 @@ func loadPlan(t *testing.T, file string) sweep.Plan {
 	return plan
 }
 
-// short makes a plan one of four levels for two minutes, in which looser
-// objectives can be proven. The search passes the second level, sees the third
-// miss, and comes back to prove the second.
+// short changes a plan to four levels of two minutes and to looser objectives, which can be
+// proven in that time. The search passes the second level, misses the third, and returns to
+// prove the second.
 func short(p sweep.Plan) sweep.Plan {
 	p.Levels = []float64{60, 120, 200, 220}
 	p.Measure.Snapshot = 40 * time.Second
@@ -72,7 +72,7 @@ func short(p sweep.Plan) sweep.Plan {
 	return p
 }
 
-// compareCapacities measures a plan both ways.
+// compareCapacities measures a plan with the search and with the full grid.
 func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 	t.Helper()
 	grid, search := inVirtualTime(t, "grid", plan, false), inVirtualTime(t, "search", plan, true)
@@ -95,7 +95,7 @@ func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 	}
 }
 
-// reportsCapacities looks for the capacities in the report of a run.
+// reportsCapacities checks that the report of a run shows the capacities.
 func reportsCapacities(t *testing.T, run *runfile.Run) {
 	t.Helper()
 	pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
@@ -109,7 +109,7 @@ func reportsCapacities(t *testing.T, run *runfile.Run) {
 	}
 }
 
-// levelOf is the level that is proven to meet the objectives, 0 for none.
+// levelOf returns the level that is proven to meet the objectives, 0 if there is none.
 func levelOf(c runfile.Capacity) float64 {
 	if c.Level == nil {
 		return 0
@@ -117,7 +117,7 @@ func levelOf(c runfile.Capacity) float64 {
 	return *c.Level
 }
 
-// bounds writes the capacity and the lowest level that is missed: "70 – 80".
+// bounds formats the capacity and the lowest missed level: "70 – 80".
 func bounds(c runfile.Capacity) string {
 	low, high := "none", "none"
 	if c.Level != nil {

@@ -15,21 +15,24 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// count is n of something, in words.
-func count(n int, what string) string {
+// count returns "1 target", "2 targets" and so on.
+func count(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func addCheck(app *kingpin.Application) []command {
 	check := app.Command("check", "Check files before they are used.")
-	c := check.Command("config", "Check a configuration file: every mistake with its place and what to write instead, or what its traffic spends in a day. Exit code 2 if there is any mistake.")
+	c := check.Command("config", `Check a configuration file.
+
+It prints every mistake with its line and what to write instead, and exits with
+code 2. Without mistakes it prints the tokens that the traffic uses in a day.`)
 	file := c.Arg("file", "The configuration file.").Required().String()
-	keys := c.Flag("keys", "Fail where an environment variable that api_key_env names is not set, as \"run\" does; --no-keys is for a machine that lacks them.").Default("true").Bool()
-	discover := c.Flag("discover", "Look for so long what the configuration discovers, and show it; nothing is sent to what is found.").PlaceHolder("10s").Duration()
-	p := check.Command("plan", "Check the plan of a sweep likewise. Nothing is sent.")
+	keys := c.Flag("keys", "Fail if an environment variable that api_key_env names is not set, as \"run\" does. Use --no-keys on a machine without the keys.").Default("true").Bool()
+	discover := c.Flag("discover", "Run the discovery for this long and print the targets that it finds. Nothing is sent to the targets.").PlaceHolder("10s").Duration()
+	p := check.Command("plan", "Check the plan file of a sweep. Nothing is sent to its endpoints.")
 	planFile := p.Arg("file", "The plan file.").Required().String()
 	return []command{{p, func(_ context.Context, e env) error {
 		plan, err := config.LoadPlan(*planFile, cluster.Presets())
@@ -42,7 +45,7 @@ func addCheck(app *kingpin.Application) []command {
 		return nil
 	}}, {c, func(ctx context.Context, e env) error {
 		if *file == "" {
-			return usagef("name the configuration file; /dev/stdin reads standard input")
+			return usagef("name the configuration file; use /dev/stdin for standard input")
 		}
 		load := config.Load
 		if *keys {
@@ -66,8 +69,8 @@ func addCheck(app *kingpin.Application) []command {
 	}}}
 }
 
-// showDiscovered looks for some time, and writes what is found; the log says what is
-// left out, and why a discovery fails. It is an error if one does.
+// showDiscovered runs the discovery for some time and prints the targets. The log names
+// targets that are left out. It returns an error if the discovery of a group fails.
 func showDiscovered(ctx context.Context, e env, cfg *config.Config, patience time.Duration) error {
 	f := discovery.New(discovery.Options{Logger: e.logger, Changed: func() error { return nil }})
 	f.Follow(cfg.Discovery)
@@ -97,8 +100,7 @@ func showDiscovered(ctx context.Context, e env, cfg *config.Config, patience tim
 	return nil
 }
 
-// contents counts what a configuration holds; what few have is named only where
-// it is there.
+// contents counts the parts of a configuration. Rare parts are listed only if there are any.
 func contents(cfg *config.Config) []string {
 	out := []string{count(len(cfg.Targets), "target"), count(len(cfg.Jobs), "traffic job"), count(len(cfg.SLOs), "SLO")}
 	for _, j := range cfg.Jobs {

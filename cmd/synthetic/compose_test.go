@@ -19,7 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// composeProject reads deploy/compose as "docker compose" does, without an engine.
+// composeProject reads deploy/compose as "docker compose" does, without a container engine.
 func composeProject(t *testing.T) *types.Project {
 	t.Helper()
 	const dir = "../../deploy/compose"
@@ -31,8 +31,8 @@ func composeProject(t *testing.T) *types.Project {
 	return p
 }
 
-// mounted is the file of this repository that a service sees under a path; a
-// volume has the directory that stands for it here.
+// mounted returns the file of this repository that a service mounts at a path. volumes is
+// the directory that replaces named volumes.
 func mounted(t *testing.T, s types.ServiceConfig, volumes, inside string) string {
 	t.Helper()
 	for _, v := range s.Volumes {
@@ -49,7 +49,7 @@ func mounted(t *testing.T, s types.ServiceConfig, volumes, inside string) string
 	return ""
 }
 
-// TestComposeMountsExist holds that all is there, and pinned.
+// TestComposeMountsExist: all mounted files exist, and all images are pinned.
 func TestComposeMountsExist(t *testing.T) {
 	p := composeProject(t)
 	for name, s := range p.Services {
@@ -80,8 +80,8 @@ func TestComposeMountsExist(t *testing.T) {
 	}
 }
 
-// TestComposeCommands runs what the containers of synthetic run, and reads what
-// they write as Prometheus does.
+// TestComposeCommands runs the commands of the synthetic containers and reads their files
+// with Prometheus' own readers.
 func TestComposeCommands(t *testing.T) {
 	p, volumes := composeProject(t), t.TempDir()
 	generate := p.Services["rules"]
@@ -114,13 +114,14 @@ func TestComposeCommands(t *testing.T) {
 	cancel()
 	demo := []string(p.Services["synthetic"].Command)
 	demo = append(demo, "--web.listen-address=127.0.0.1:0")
-	demo = append(demo[:2:2], demo[3:]...) // not the port, which may be taken here
+	demo = append(demo[:2:2], demo[3:]...) // without --web.listen-address: the port may be in use here
 	if code := run(ended, demo, &out, &out); code != exitOK {
 		t.Errorf("%v: exit code %d: %s", demo, code, &out)
 	}
 }
 
-// TestDemoForGrafana reads what the demo writes as Prometheus does.
+// TestDemoForGrafana reads the files of "synthetic demo --grafana" with Prometheus' own
+// readers.
 func TestDemoForGrafana(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ended, cancel := context.WithCancel(t.Context())
@@ -147,7 +148,7 @@ func TestDemoForGrafana(t *testing.T) {
 	}
 }
 
-// TestComposeAddresses holds that each part looks for the others where they are.
+// TestComposeAddresses: each service has the addresses at which the others listen.
 func TestComposeAddresses(t *testing.T) {
 	p := composeProject(t)
 	ports := map[string]string{"synthetic": "9877", "prometheus": "9090", "alertmanager": "9093"}
@@ -206,7 +207,7 @@ func TestComposeAddresses(t *testing.T) {
 	}
 }
 
-// provisioned reads a file as Grafana does; a key that is not meant is a mistake.
+// provisioned reads a provisioning file like Grafana and rejects unknown keys.
 func provisioned(t *testing.T, name string, into any) {
 	t.Helper()
 	text, err := os.ReadFile("../../deploy/compose/grafana/" + name)

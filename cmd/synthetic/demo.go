@@ -20,7 +20,7 @@ import (
 	"synthetic/internal/simulate/demo"
 )
 
-// demoListen is where the demo's sidecar serves, unless it is taken.
+// demoListen is the default address of the demo's sidecar.
 const demoListen = "127.0.0.1:9877"
 
 // demoFlags are the flags of "synthetic demo".
@@ -33,15 +33,16 @@ type demoFlags struct {
 
 func addDemo(app *kingpin.Application) command {
 	f := &demoFlags{}
-	c := app.Command("demo", `Show everything on a simulated deployment; needs no arguments and no network.
+	c := app.Command("demo", `Show everything with a simulated deployment, without a network.
 
-Starts a simulated deployment on loopback and the sidecar against it, prints
-where to look, and runs until Ctrl-C.`)
-	c.Flag("web.listen-address", "Address of the status page and of /metrics (default "+demoListen+", or any free port if that is taken).").StringVar(&f.listen)
-	c.Flag("seed", "Makes the simulated deployment's texts and delays repeatable.").Default("1").Uint64Var(&f.seed)
-	c.Flag("scenario", "What happens: healthy; regression (prefill slows down); eagle3 (a drafter is switched on); outage (workers hang and are lost); kv-vs-rr (two routers side by side).").
+It starts a simulated deployment and a sidecar that probes it, prints the
+addresses of the pages, and runs until Ctrl-C. Example:
+  synthetic demo --scenario=regression`)
+	c.Flag("web.listen-address", "Address of the status page and of /metrics. Default: "+demoListen+", or a free port if it is in use.").StringVar(&f.listen)
+	c.Flag("seed", "Seed of the simulated deployment's random texts and delays.").Default("1").Uint64Var(&f.seed)
+	c.Flag("scenario", "One of healthy, regression (prefill slows down), eagle3 (a drafter for speculative decoding is switched on), outage (workers hang and are lost) and kv-vs-rr (two routers side by side).").
 		Default("healthy").EnumVar(&f.scenario, demo.Names()...)
-	c.Flag("grafana", "Print how to see it in Grafana, and write what that takes into "+grafanaDir+" of this directory: alert rules, dashboards, a prometheus.yml.").BoolVar(&f.grafana)
+	c.Flag("grafana", "Write alert rules, dashboards and a prometheus.yml into the directory "+grafanaDir+", and print how to see the demo in Grafana.").BoolVar(&f.grafana)
 	return command{c, f.run}
 }
 
@@ -55,7 +56,7 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return usageError{err}
 	}
-	began := time.Now()
+	start := time.Now()
 	addrs, stop, err := demo.Start(show.Targets)
 	if err != nil {
 		return err
@@ -73,40 +74,40 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	defer s.Close()
 	f.welcome(e, web.Addr(), addrs)
 	if f.grafana {
-		if err := forGrafana(e, cfg, web.Addr()); err != nil {
+		if err := writeGrafana(e, cfg, web.Addr()); err != nil {
 			return err
 		}
 	}
 	view.plan(show)
 	viewCtx, stopView := context.WithCancel(ctx)
-	var shown sync.WaitGroup
-	shown.Go(func() { view.follow(viewCtx, s.Status) })
-	shown.Go(func() { show.Tell(viewCtx, began, func(text string) { view.say(event, text) }) })
+	var views sync.WaitGroup
+	views.Go(func() { view.follow(viewCtx, s.Status) })
+	views.Go(func() { show.Tell(viewCtx, start, func(text string) { view.say(event, text) }) })
 	server := s.Server()
 	err = s.Run(ctx, server, func() error { return server.Serve(s.Bounded(web)) })
 	stopView()
-	shown.Wait()
+	views.Wait()
 	return err
 }
 
-// sidecar probes the deployments and knows what is usual for them.
+// sidecar returns a sidecar that probes the deployments, with learned baselines.
 func (f *demoFlags) sidecar(e env, show demo.Scenario, cfg *config.Config, view *live) (*sidecar.Sidecar, error) {
-	usual, err := demo.Baselines(show.Targets)
+	baselines, err := demo.Baselines(show.Targets)
 	if err != nil {
 		return nil, err
 	}
 	s, err := sidecar.New(sidecar.Options{
-		Logger: sidecar.Quiet(e.logger), Lag: lag.New(), // Ctrl-C ends turns at once
-		OnAlert: newIncidents(view.say).tell,
+		Logger: sidecar.Quiet(e.logger), Lag: lag.New(), // no DrainTimeout: Ctrl-C ends turns at once
+		OnAlert: newIncidents(view.say).update,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.Restore(usual.Until(time.Now()))
+	s.Restore(baselines.Until(time.Now()))
 	return s, s.Apply(cfg)
 }
 
-// webListener takes the usual port or, unless told a port, any free one.
+// webListener listens on --web.listen-address. Without the flag it falls back to a free port.
 func (f *demoFlags) webListener() (net.Listener, error) {
 	l, err := net.Listen("tcp", cmp.Or(f.listen, demoListen))
 	if f.listen == "" && errors.Is(err, syscall.EADDRINUSE) {
@@ -128,18 +129,18 @@ func (f *demoFlags) welcome(e env, web net.Addr, addrs []string) {
   metrics       http://%[2]s/metrics
   by hand       %[3]s probe --base-url http://%[1]s/v1
 
-What is usual was learned beforehand; a prober of your own takes days for that.
-Ctrl-C ends the demo. The first figures come within seconds.
+The demo starts with learned baselines; a new sidecar learns them within days.
+The first figures appear within seconds. Ctrl-C ends the demo.
 
 `, addrs[0], web, os.Args[0])
 }
 
-// grafanaDir is where the demo writes what a Prometheus and a Grafana need.
+// grafanaDir is the directory for --grafana.
 const grafanaDir = "synthetic-demo"
 
-// forGrafana writes what a Prometheus and a Grafana need to show the sidecar at
-// web, and says how to start them.
-func forGrafana(e env, cfg *config.Config, web net.Addr) error {
+// writeGrafana writes the files that Prometheus and Grafana need to show the sidecar at web,
+// and prints how to use them.
+func writeGrafana(e env, cfg *config.Config, web net.Addr) error {
 	alerts, err := (&generateFlags{}).rules(cfg)
 	if err != nil {
 		return err
@@ -161,9 +162,9 @@ rule_files: [%s]
 	fmt.Fprintf(e.stdout, `
 In Grafana
   1. prometheus --config.file=%[1]s/prometheus.yml
-  2. In Grafana add that as a data source: http://127.0.0.1:9090
-  3. Dashboards, New, Import: each .json of %[1]s
-All at once, in a clone: docker compose -f deploy/compose/compose.yaml up
+  2. In Grafana, add the data source http://127.0.0.1:9090
+  3. Dashboards, New, Import: each .json file of %[1]s
+Or, in a checkout of the source: docker compose -f deploy/compose/compose.yaml up
 
 `, grafanaDir)
 	return nil

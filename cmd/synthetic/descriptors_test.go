@@ -14,9 +14,9 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// TestFewDescriptors runs the real program where it may open 64 files, with 50
-// targets that want more connections than that: /metrics answers all the same,
-// and what could not be sent blames nobody.
+// TestFewDescriptors runs the real program with a limit of 64 open files and 50 targets
+// that need more connections. /metrics still answers, and turns that could not be sent
+// count against no target.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	_, server := fastDeployment(t, func(o *simulate.Options) { o.FirstToken.Median = 500 * time.Millisecond })
@@ -42,7 +42,7 @@ func TestFewDescriptors(t *testing.T) {
 	}
 	defer func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // its error is that it was killed
+		_ = cmd.Wait() // the error says that it was killed
 	}()
 	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
 	s := p.until("turns that were not sent, beside others", func(s map[string]float64) bool {

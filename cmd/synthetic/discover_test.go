@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCheckDiscovers shows what a group finds, and fails for one that finds nothing
-// out.
+// TestCheckDiscovers: --discover prints the targets of each group and fails for a group
+// whose discovery fails.
 func TestCheckDiscovers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("looks for six seconds")

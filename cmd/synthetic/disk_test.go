@@ -15,9 +15,9 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// TestFullDiskOfTheProgram fills the disk of the real program before it starts,
-// while it runs and when it ends: it probes on, pages when there is room, and
-// keeps its baselines on the disk that has some.
+// TestFullDiskOfTheProgram fills the disk of the real program before it starts, while it
+// runs and when it ends. The program keeps probing, sends alerts once there is room, and
+// keeps its baselines on the disk that has room.
 func TestFullDiskOfTheProgram(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a page and for storage that would fail, in real time; make test-long runs it")
@@ -40,7 +40,7 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill() }() // nothing, once it has ended
+	defer func() { _ = cmd.Process.Kill() }() // fails if it has ended
 	p := &program{t: t, err: log}
 	p.base = "http://" + log.find(t, listening)
 
@@ -56,7 +56,7 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	p.stalls(0)
 	awaitPage(t, box, log)
 
-	// Two minutes fill chunks, which then have to be written.
+	// After two minutes the chunks are full and have to be written.
 	time.Sleep(2*time.Minute + 10*time.Second)
 	disk.Fill()
 	p.stalls(1)
@@ -87,8 +87,8 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	}
 }
 
-// TestStandingStillIsSaid takes the directory from a pager that runs, which
-// anybody can: the process probes on and is ready, and says what is wrong.
+// TestStandingStillIsSaid removes the directory of a running pager. The process keeps
+// probing, stays ready and reports the fault.
 func TestStandingStillIsSaid(t *testing.T) {
 	t.Parallel()
 	_, server := fastDeployment(t)
@@ -112,7 +112,7 @@ func TestStandingStillIsSaid(t *testing.T) {
 	}
 }
 
-// stalls waits until the pager says so.
+// stalls waits until synthetic_pager_stalled has the wanted value.
 func (p *program) stalls(want float64) {
 	p.t.Helper()
 	p.until("the pager's word", func(s map[string]float64) bool { return s["synthetic_pager_stalled"] == want })
@@ -122,7 +122,7 @@ func (p *program) stalls(want float64) {
 	}
 }
 
-// turns waits until some more turns have ended.
+// turns waits until more turns have ended.
 func (p *program) turns() {
 	p.t.Helper()
 	before, _ := sum(p.series(), "synthetic_turns_total")

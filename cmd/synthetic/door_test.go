@@ -14,9 +14,8 @@ import (
 	"synthetic/tools/testkit/tlstest"
 )
 
-// TestOwnCertificateIsRotated: the port shows the certificate that its files have
-// now; while they are half-written or missing it refuses, and is there again
-// afterwards.
+// TestOwnCertificateIsRotated: the port always serves the certificate that is in its files
+// now. While the files are half-written or missing, it refuses connections.
 func TestOwnCertificateIsRotated(t *testing.T) {
 	now, next := tlstest.NewGeneration(t, "hunter2"), tlstest.NewGeneration(t, "hunter3")
 	files := tlstest.NewFiles(t, now)
@@ -55,19 +54,20 @@ func TestOwnCertificateIsRotated(t *testing.T) {
 	}
 }
 
-// TestRunSaysWhoCanAsk: the log has the addresses, and what is open there.
+// TestRunSaysWhoCanAsk: the log names the addresses and warns that anyone can read from
+// them.
 func TestRunSaysWhoCanAsk(t *testing.T) {
 	_, a := fastDeployment(t)
 	p := sidecarRun(t, configFor(t, "", map[string]string{"a": a.URL}), "--web.listen-address=127.0.0.2:0")
-	p.err.find(t, `Everybody who reaches these addresses can read .*addresses="127.0.0.1:\d+ 127.0.0.2:\d+" reload_over_http=false`)
+	p.err.find(t, `Anyone who reaches these addresses can read .*addresses="127.0.0.1:\d+ 127.0.0.2:\d+" reload_over_http=false`)
 	out := newBuffer()
 	if code := run(t.Context(), []string{"run", "--help"}, out, out); code != exitOK || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "without a password") {
 		t.Errorf("--help does not say who can read the port (%d):\n%s", code, out)
 	}
 }
 
-// TestReloadRefusesOtherSites: a page of another site cannot have a browser
-// reload the configuration; curl can.
+// TestReloadRefusesOtherSites: a web page of another site cannot make a browser reload the
+// configuration; curl can.
 func TestReloadRefusesOtherSites(t *testing.T) {
 	_, a := fastDeployment(t)
 	p := sidecarRun(t, configFor(t, "", map[string]string{"a": a.URL}), "--web.enable-lifecycle")
@@ -99,9 +99,9 @@ func TestReloadRefusesOtherSites(t *testing.T) {
 	}
 }
 
-// TestDemoStaysOnThisMachine unless told otherwise.
+// TestDemoStaysOnThisMachine: the demo listens on loopback by default.
 func TestDemoStaysOnThisMachine(t *testing.T) {
-	for range 2 { // the second finds the usual port taken
+	for range 2 { // the second demo finds the default port in use
 		l, err := (&demoFlags{}).webListener()
 		if err != nil {
 			t.Fatal(err)

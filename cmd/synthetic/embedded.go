@@ -1,7 +1,7 @@
 package main
 
-// What an image without a base lacks: the certificates of public authorities,
-// used only where the system has none, and the time zones that TZ may name.
+// The container image has no base. These packages embed the time zones for TZ, and the
+// certificates of public authorities, which are used only if the system has none.
 import (
 	_ "time/tzdata"
 

@@ -14,8 +14,8 @@ import (
 
 const emptyRoot = "IN_EMPTY_ROOT"
 
-// TestWithoutBaseImage runs this binary where there is no other file, as in
-// the container image.
+// TestWithoutBaseImage runs this binary in a root directory without other files, like the
+// container image.
 func TestWithoutBaseImage(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -21,10 +21,10 @@ type exportFlags struct {
 
 func exportCommand(parent *kingpin.CmdClause) command {
 	f := &exportFlags{}
-	c := parent.Command("export", "Write every turn of a sweep in the form of other tools.")
-	c.Arg("turns", `Directory of a sweep, or a log of turns: what "run --turns.file" wrote, too.`).Required().StringVar(&f.turns)
-	c.Flag("format", "csv, a row for each turn; aiperf, AIPerf's profile_export.jsonl; guidellm, GuideLLM's benchmarks.json, which has the statistics of each level.").Default(string(runfile.CSV)).EnumVar(&f.format, runfile.ExportFormats()...)
-	c.Flag("output.file", "File to write; standard output without it.").PlaceHolder("FILE").StringVar(&f.file)
+	c := parent.Command("export", "Write every turn of a sweep in the format of other tools.")
+	c.Arg("turns", `Directory of a sweep, its turns.jsonl.zst, or a log that "synthetic run --turns.file" wrote.`).Required().StringVar(&f.turns)
+	c.Flag("format", "csv: a row for each turn. aiperf: AIPerf's profile_export.jsonl. guidellm: GuideLLM's benchmarks.json, which also has the statistics of each level.").Default(string(runfile.CSV)).EnumVar(&f.format, runfile.ExportFormats()...)
+	c.Flag("output.file", "File to write. Default: standard output.").PlaceHolder("FILE").StringVar(&f.file)
 	return command{c, f.run}
 }
 
@@ -35,7 +35,7 @@ func (f *exportFlags) run(_ context.Context, e env) error {
 	}
 	from, err := os.Open(path)
 	if err != nil {
-		return usagef("%w; a sweep writes it at its end", err)
+		return usagef("%w; a sweep writes this file when it ends", err)
 	}
 	defer from.Close()
 	r, err := turnlog.NewReader(path, from)
@@ -56,7 +56,7 @@ func (f *exportFlags) run(_ context.Context, e env) error {
 	return f.write(next)
 }
 
-// write makes the file, and leaves none that is half of it.
+// write writes the file, which gets its name only when it is complete.
 func (f *exportFlags) write(next turnlog.Next) error {
 	if info, err := os.Stat(f.file); err == nil && !info.Mode().IsRegular() {
 		return usagef("--output.file=%s is not a file: leave it out to write to standard output", f.file)
@@ -65,7 +65,7 @@ func (f *exportFlags) write(next turnlog.Next) error {
 	if err != nil {
 		return usagef("--output.file: %w", err)
 	}
-	defer os.Remove(to.Name()) // which fails once it has its name
+	defer os.Remove(to.Name()) // does nothing after the rename
 	if err := errors.Join(runfile.WriteExport(to, runfile.ExportFormat(f.format), next), to.Chmod(0o644), to.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", f.file, err)
 	}

@@ -11,11 +11,10 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// TestFaultsInMidTraffic changes how the deployment behaves while it is
-// probed. Whatever happens: every turn is accounted for at every scrape, the
-// failures carry the right reason, the loops stay alive and, once the
-// deployment is well again, turns succeed again. That no goroutine is left
-// over is checked by TestMain.
+// TestFaultsInMidTraffic changes the behaviour of the deployment while it is probed. In all
+// cases every scrape accounts for every turn, failures have the right reason, the traffic
+// loops stay alive, and turns succeed again after the fault. TestMain checks that no
+// goroutine is left.
 func TestFaultsInMidTraffic(t *testing.T) {
 	healthy := simulate.Options{
 		Seed: 1, FirstToken: simulate.Delay{Median: 5 * time.Millisecond},
@@ -55,16 +54,16 @@ func TestFaultsInMidTraffic(t *testing.T) {
 	}
 }
 
-// befall lets a share of the requests meet an incident.
+// befall makes an incident affect a share of the requests.
 func befall(kind simulate.IncidentKind, share float64) func(*simulate.Options) {
 	return func(o *simulate.Options) { o.Incidents = []simulate.Incident{{Kind: kind, Share: share}} }
 }
 
-// recovered waits for successes and checks that the loops are alive.
+// recovered waits for successes and checks that the traffic loops are alive.
 func recovered(t *testing.T, p *program) {
 	t.Helper()
 	successes := func(s map[string]float64) float64 {
-		n, _ := sum(s, "synthetic_turn_duration_seconds_count") // of successes only
+		n, _ := sum(s, "synthetic_turn_duration_seconds_count") // it counts successes only
 		return n
 	}
 	before := successes(p.series())
@@ -77,8 +76,8 @@ func recovered(t *testing.T, p *program) {
 	}
 }
 
-// TestServerDies kills the server, resets its connections, and starts another
-// at the same address.
+// TestServerDies kills the server, resets its connections and starts another at the same
+// address.
 func TestServerDies(t *testing.T) {
 	t.Parallel()
 	_, server := fastDeployment(t)

@@ -16,26 +16,26 @@ import (
 	"synthetic/internal/serverside"
 )
 
-// findings are what an endpoint said of itself.
+// findings are the facts about an endpoint that the template of "synthetic init" shows.
 type findings struct {
 	Target     target.Target
 	File, Date string
-	Asked      bool
 
 	Models []string
-	// NoModels and NoTurn are why those are not known; NoTurn has a line for each
-	// API that was tried.
+	// NoModels is the error of listing the models, NoTurn the errors of the APIs whose
+	// turn failed.
 	NoModels string
 	NoTurn   []string
-	// Turn is the first that succeeded, over the API of Target; Others answered, too.
+	// Turn is the first successful turn, over the API of Target. The turns over Others
+	// succeeded, too.
 	Turn   *probe.Result
 	Others []target.API
-	// Metrics are the families known of its page, Version what it calls its own.
+	// Metrics are the known metric families on the server's /metrics.
 	Metrics []string
 	Version string
 }
 
-// candidates are the APIs to try: the wanted one, or those that say their models.
+// candidates returns the APIs to try: the wanted one, or all whose servers list models.
 func candidates(wanted target.API) []target.API {
 	if wanted != "" {
 		return []target.API{wanted}
@@ -43,9 +43,8 @@ func candidates(wanted target.API) []target.API {
 	return []target.API{target.Chat, target.Responses, target.Messages, target.Completions, target.Ollama}
 }
 
-// ask fills the findings. bare says that the address had no path: each API has its
-// own root then.
-func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.API, bare bool) {
+// ask fills the findings. Without a path in the address, each API has its default path.
+func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.API, hasPath bool) {
 	first, model := n.Target, n.Target.Model
 	models, err := probe.ListModels(ctx, probe.Options{Target: first})
 	if n.Models = models; err != nil {
@@ -56,7 +55,7 @@ func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.AP
 	}
 	for _, api := range apis {
 		t := first
-		if t.API = api; bare {
+		if t.API = api; !hasPath {
 			t.BaseURL = strings.TrimSuffix(first.BaseURL, first.API.DefaultPath()) + api.DefaultPath()
 		}
 		r, err := oneTurn(ctx, t, spec, model)
@@ -73,7 +72,7 @@ func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.AP
 	n.askServer(ctx)
 }
 
-// askServer asks beside the API for version and metrics.
+// askServer asks the server for its version and its metrics.
 func (n *findings) askServer(ctx context.Context) {
 	client, err := serverside.NewClient(n.Target, nil)
 	if err != nil {
@@ -86,12 +85,12 @@ func (n *findings) askServer(ctx context.Context) {
 		}
 	}
 	if u, err := url.Parse(n.Target.BaseURL); err == nil {
-		page, _ := client.Scrape(ctx, u.Scheme+"://"+u.Host+"/metrics") // there may be none
+		page, _ := client.Scrape(ctx, u.Scheme+"://"+u.Host+"/metrics") // not every server has metrics
 		n.Metrics = page.Families
 	}
 }
 
-// oneTurn takes one turn. The error says in words why it failed.
+// oneTurn takes one turn and returns an error if it does not succeed.
 func oneTurn(ctx context.Context, t target.Target, spec workload.Spec, model string) (probe.Result, error) {
 	prober, err := probe.New(probe.Options{Target: t, Workload: spec})
 	if err != nil {
@@ -102,19 +101,20 @@ func oneTurn(ctx context.Context, t target.Target, spec workload.Spec, model str
 	if err != nil {
 		return probe.Result{}, err
 	}
-	seen := &printer{w: io.Discard}
-	prober.Converse(ctx, probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: model}, seen)
-	if len(seen.results) == 0 {
+	turns := &printer{w: io.Discard}
+	prober.Converse(ctx, probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: model}, turns)
+	if len(turns.results) == 0 {
 		return probe.Result{}, context.Cause(ctx)
 	}
-	r := seen.results[0]
+	r := turns.results[0]
 	if r.Outcome != probe.Success {
 		return r, fmt.Errorf("%s, %s", r.Outcome, r.Err)
 	}
 	return r, nil
 }
 
-// inLine makes of a server's text one that a comment can hold.
+// inLine turns a server's text into at most 200 characters on one line, safe in a YAML
+// comment.
 func inLine(text string) string {
 	printing := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strconv.IsPrint(r) {

@@ -8,8 +8,8 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// spending says what the jobs of a configuration are expected to spend in a day,
-// one by one and in all.
+// spending describes the tokens and the money that each job, and all jobs together, are
+// expected to spend in a day.
 func spending(cfg *config.Config) []string {
 	var out []string
 	for _, j := range cfg.Jobs {
@@ -23,7 +23,7 @@ func spending(cfg *config.Config) []string {
 	if day.Sum() == 0 || len(cfg.Jobs) == 1 && len(cfg.Models) == 0 {
 		return out
 	}
-	all := "in all: " + aDay(day)
+	all := "in all: " + perDay(day)
 	if priced {
 		all += fmt.Sprintf(", for %.2f", money)
 	}
@@ -33,27 +33,27 @@ func spending(cfg *config.Config) []string {
 	return append(out, all)
 }
 
-// spent says what a job is expected to spend.
+// spent describes the expected spending of one job.
 func spent(j sink.Job) string {
 	f := j.Footprint
 	if f.Day.Sum() == 0 {
-		return fmt.Sprintf("%s a conversation; how many a day depends on how fast the deployment is", f.Conversation)
+		return fmt.Sprintf("%s a conversation; the number a day depends on the speed of the deployment", f.Conversation)
 	}
-	text := aDay(f.Day)
+	text := perDay(f.Day)
 	if p := j.Price; p != nil {
 		cold := f.Day
 		cold.Cached = 0
 		text += fmt.Sprintf(", for %.2f, or %.2f with nothing cached", p.Cost(f.Day), p.Cost(cold))
 	}
 	if f.Bursts.Sum() > 0 {
-		text += fmt.Sprintf("; bursts at signs of a fault add %s at most", f.Bursts)
+		text += fmt.Sprintf("; bursts at the first sign of a fault add at most %s", f.Bursts)
 	}
 	if f.LimitedByBudget {
-		text += "; the budget holds it there"
+		text += "; the token budget limits it to this"
 	}
 	return text
 }
 
-func aDay(t workload.Tokens) string {
+func perDay(t workload.Tokens) string {
 	return fmt.Sprintf("%s a day, at most %s of the prompts cached", t, workload.Amount(t.Cached))
 }

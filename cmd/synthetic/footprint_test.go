@@ -14,8 +14,8 @@ import (
 	"synthetic/internal/config"
 )
 
-// TestFootprintIsSaid holds that nobody has to count what probing spends: the
-// check and the page say it, and every request says whose it is.
+// TestFootprintIsSaid: check config and the status page show the expected tokens and cost,
+// and every request has a header with its target and workload.
 func TestFootprintIsSaid(t *testing.T) {
 	type seen struct{ path, agent, probe string }
 	requests := make(chan seen, 100)
@@ -39,8 +39,8 @@ func TestFootprintIsSaid(t *testing.T) {
 		t.Fatalf("code %d: %s", code, log.String())
 	}
 	for _, want := range []string{
-		"chat to a: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached, for 7.21, or 14.94 with nothing cached; bursts at signs of a fault add 6.14 M prompt and 985 k output tokens at most\n",
-		"chat to b: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached; bursts at signs of a fault add 6.14 M prompt and 985 k output tokens at most\n",
+		"chat to a: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached, for 7.21, or 14.94 with nothing cached; bursts at the first sign of a fault add at most 6.14 M prompt and 985 k output tokens\n",
+		"chat to b: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached; bursts at the first sign of a fault add at most 6.14 M prompt and 985 k output tokens\n",
 		"in all: 18.2 M prompt and 2.92 M output tokens a day, at most 17.2 M of the prompts cached\n",
 	} {
 		if !strings.Contains(out.String(), want) {
@@ -75,7 +75,7 @@ func TestFootprintIsSaid(t *testing.T) {
 		t.Errorf("the page does not say what a day takes:\n%s", page)
 	}
 	p.end()
-	server.Close() // which waits for its handlers
+	server.Close() // waits for the handlers
 	close(requests)
 	said := map[string]bool{}
 	for r := range requests {
@@ -89,7 +89,7 @@ func TestFootprintIsSaid(t *testing.T) {
 	}
 }
 
-// TestFootprintOfTheDocs holds the figures of the page on costs to the binary's.
+// TestFootprintOfTheDocs: docs/how-to/costs.md shows the same figures as the binary.
 func TestFootprintOfTheDocs(t *testing.T) {
 	var out, log strings.Builder
 	if code := run(context.Background(), []string{"check", "config", "../../examples/minimal.yml"}, &out, &log); code != 0 {
@@ -104,7 +104,7 @@ func TestFootprintOfTheDocs(t *testing.T) {
 	}
 }
 
-// TestSpendingOfSeveralModels: what is expected is that of all models that may come,
+// TestSpendingOfSeveralModels: the expected tokens cover all models that may be probed,
 // listed or not.
 func TestSpendingOfSeveralModels(t *testing.T) {
 	for models, want := range map[string]string{`["llama*", qwen]`: "up to 8 targets", "[a, b]": "up to 2 targets", "[a]": "in all: 9.1 M"} {

@@ -18,33 +18,36 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// output is one file to be written.
+// output is a file to write.
 type output struct {
 	name string
 	data []byte
 }
 
-// generateFlags are shared by what is made from a configuration.
+// generateFlags are the flags of the generators that read a configuration.
 type generateFlags struct {
 	configFile, outputDir    string
 	runbookURL, dashboardURL string
 	replicas                 int
-	severities               rules.Severities
 	match, keepLabels        string
 	style                    string
+	severities               rules.Severities // of style
 	datasource               string
 }
 
 func addGenerate(app *kingpin.Application) []command {
-	g := app.Command("generate", "Write alert rules and dashboards for a configuration, or the schemas and references of what synthetic reads and exports.")
+	g := app.Command("generate", "Write alert rules and dashboards for a configuration, or the schemas and references of files and metrics.")
 	return []command{
-		fromConfig(g, "rules", "Write alert rules from the SLOs and the traffic of a configuration: a Prometheus rule file and a PrometheusRule resource.", (*generateFlags).rules),
-		fromConfig(g, "dashboards", "Write dashboards (Grafana JSON) from the SLOs and the traffic of a configuration.", (*generateFlags).dashboards),
-		fromConfig(g, "grafana", "Write the alerts as rules that Grafana evaluates itself, for its provisioning, and the recorded series that they read, for Prometheus.", (*generateFlags).grafana),
-		fromConfig(g, "mixin", "Write rules and dashboards as a monitoring mixin (jsonnet).", (*generateFlags).mixin),
-		ofProgram(g, "schema", "Write the JSON Schema of a file, by which editors complete and check its keys.", schema, "config", "plan"),
-		ofProgram(g, "reference", "Write the reference of every key of a file, as Markdown.", reference, "config", "plan"),
-		ofProgram(g, "metrics", "Write the reference of every exported metric, as Markdown.", metricsReference),
+		fromConfig(g, "rules", `Write the alert rules of a configuration, as a Prometheus rule file and as a
+PrometheusRule resource. Example:
+  synthetic generate rules --config.file=synthetic.yml --output.dir=alerts`, (*generateFlags).rules),
+		fromConfig(g, "dashboards", "Write the dashboards of a configuration, as JSON for Grafana.", (*generateFlags).dashboards),
+		fromConfig(g, "grafana", `Write alert rules that Grafana evaluates, for its provisioning, and the
+recording rules that they need, for Prometheus.`, (*generateFlags).grafana),
+		fromConfig(g, "mixin", "Write alert rules and dashboards as a monitoring mixin (jsonnet).", (*generateFlags).mixin),
+		describing(g, "schema", "Write the JSON Schema of a file. Editors use it to complete and check keys.", schema, "config", "plan"),
+		describing(g, "reference", "Write the reference of every key of a file, as Markdown.", reference, "config", "plan"),
+		describing(g, "metrics", "Write the reference of every exported metric, as Markdown.", metricsReference),
 	}
 }
 
@@ -53,42 +56,39 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	f := &generateFlags{}
 	c := parent.Command(name, help)
 	c.Flag("config.file", "The configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
-	c.Flag("output.dir", "Directory to write to; it is made if need be.").Required().PlaceHolder("DIR").StringVar(&f.outputDir)
-	c.Flag("runbook-url", "Address of the runbooks, put into the alerts; empty leaves the links out.").PlaceHolder("URL").StringVar(&f.runbookURL)
-	c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID (https://grafana.example.org/d), put into the alerts.").PlaceHolder("URL").StringVar(&f.dashboardURL)
-	c.Flag("style", "What pages and tickets are called: synthetic (severity page and ticket), or kube-prometheus (critical and warning).").Default("synthetic").EnumVar(&f.style, "synthetic", "kube-prometheus")
-	c.Flag("severity.label", "Label that tells pages from tickets, instead of that of the style.").PlaceHolder("NAME").StringVar(&f.severities.Label)
-	c.Flag("severity.page", "Its value for pages.").PlaceHolder("VALUE").StringVar(&f.severities.Page)
-	c.Flag("severity.ticket", "Its value for tickets.").PlaceHolder("VALUE").StringVar(&f.severities.Ticket)
+	c.Flag("output.dir", "Directory to write to; it is created if it does not exist.").Required().PlaceHolder("DIR").StringVar(&f.outputDir)
+	c.Flag("runbook-url", "Address of the directory of runbooks. Alerts link to them; without the flag they have no link.").PlaceHolder("URL").StringVar(&f.runbookURL)
+	c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID, such as https://grafana.example.org/d. Alerts link to them; without the flag they have no link.").PlaceHolder("URL").StringVar(&f.dashboardURL)
+	c.Flag("style", "How alerts say whether they are pages or tickets: synthetic (label severity is page or ticket), kube-prometheus (critical or warning), or LABEL:PAGE,TICKET with a label and values of your own.").Default("synthetic").PlaceHolder("synthetic").StringVar(&f.style)
 	if name != "dashboards" {
-		c.Flag("match", "Matchers of PromQL that every selector of the rules gets, for a Prometheus that scrapes probers of others, too; the alerts keep their labels.").PlaceHolder("MATCHERS").StringVar(&f.match)
-		c.Flag("keep-labels", "Labels of the scrape by which alerts are told apart, with commas: cluster,namespace,pod.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
+		c.Flag("match", `Matchers of PromQL for every selector of the rules, such as namespace="llm-probes". Use it where Prometheus also scrapes probers of other teams.`).PlaceHolder("MATCHERS").StringVar(&f.match)
+		c.Flag("keep-labels", "Labels of the scrape that alerts keep, separated by commas, such as cluster,namespace,pod. Alerts of different values stay apart.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
 	}
 	if name == "grafana" {
 		c.Flag("datasource.uid", "UID of the Prometheus data source in Grafana.").Default("prometheus").PlaceHolder("UID").StringVar(&f.datasource)
 	}
-	c.Flag("replicas", "How many sidecars run this configuration: their probe rates add up.").Default("1").IntVar(&f.replicas)
+	c.Flag("replicas", "How many sidecars run this configuration. Their probe rates add up.").Default("1").IntVar(&f.replicas)
 	return command{c, func(_ context.Context, e env) error {
 		err := f.run(e, build)
 		if err == nil && f.match == "" && name != "dashboards" {
-			fmt.Fprintln(e.stderr, everybody)
+			fmt.Fprintln(e.stderr, noMatchNote)
 		}
 		return err
 	}}
 }
 
-// everybody is said of rules without matchers.
-const everybody = `synthetic: these rules are about every prober that their Prometheus scrapes; where others have some there, too, add for example --match='namespace="llm-probes"'`
+// noMatchNote is printed with rules that have no matchers.
+const noMatchNote = `synthetic: these rules apply to every prober that their Prometheus scrapes. If other teams have probers there, add for example --match='namespace="llm-probes"'`
 
-// ofProgram adds a generator of a document about synthetic itself; kinds are the
-// files that there is one of each for.
-func ofProgram(parent *kingpin.CmdClause, name, help string, build func(kind string) (output, error), kinds ...string) command {
+// describing adds a generator of a document about synthetic itself. kinds are the
+// values of its argument; without kinds it has no argument.
+func describing(parent *kingpin.CmdClause, name, help string, build func(kind string) (output, error), kinds ...string) command {
 	var kind, dir string
 	c := parent.Command(name, help)
 	if len(kinds) > 0 {
-		c.Arg("file", "Of which file: config, the configuration of the sidecar, or plan, that of a sweep.").Default(kinds[0]).EnumVar(&kind, kinds...)
+		c.Arg("file", "The kind of file: config, the configuration of the sidecar, or plan, the plan of a sweep.").Default(kinds[0]).EnumVar(&kind, kinds...)
 	}
-	c.Flag("output.dir", "Directory to write to; it is made if need be. Without it, the text goes to standard output.").PlaceHolder("DIR").StringVar(&dir)
+	c.Flag("output.dir", "Directory to write to; it is created if it does not exist. Without it, the text goes to standard output.").PlaceHolder("DIR").StringVar(&dir)
 	return command{c, func(_ context.Context, e env) error {
 		o, err := build(kind)
 		if err == nil && dir == "" {
@@ -121,12 +121,16 @@ func metricsReference(string) (output, error) {
 
 func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([]output, error)) error {
 	if f.replicas < 1 {
-		return usagef("--replicas=%d: at least one sidecar probes", f.replicas)
+		return usagef("--replicas=%d: give the number of sidecars, 1 or more", f.replicas)
+	}
+	var err error
+	if f.severities, err = parseStyle(f.style); err != nil {
+		return err
 	}
 	for _, a := range []struct{ name, value string }{{"runbook-url", f.runbookURL}, {"dashboard-url", f.dashboardURL}} {
 		u, err := url.Parse(a.value)
 		if a.value != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-			return usagef("--%s=%s is no http(s) address: an alert carries it for people to follow", a.name, a.value)
+			return usagef("--%s=%s is no http(s) address; alerts link to it, so write for example https://grafana.example.org/d", a.name, a.value)
 		}
 	}
 	cfg, err := config.Load(f.configFile)
@@ -140,10 +144,10 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 	return writeAll(e, f.outputDir, files)
 }
 
-// generated are the rules of the configuration.
+// generated returns the rules of the configuration.
 func (f *generateFlags) generated(cfg *config.Config) (rules.Rules, error) {
 	in := sidecar.RulesOf(cfg.ForRules(), f.replicas)
-	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.called()
+	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.severities
 	in.Scope.Match = f.match
 	if f.keepLabels != "" {
 		in.Scope.Keep = strings.Split(f.keepLabels, ",")
@@ -168,7 +172,7 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	return []output{{"synthetic-rules.yml", plain}, {"prometheusrule.yaml", resource}}, nil
 }
 
-// grafana returns the alerts for Grafana and, for Prometheus, what they read.
+// grafana returns the alert rules for Grafana and the recording rules for Prometheus.
 func (f *generateFlags) grafana(cfg *config.Config) ([]output, error) {
 	generated, err := f.generated(cfg)
 	if err != nil {
@@ -185,16 +189,24 @@ func (f *generateFlags) grafana(cfg *config.Config) ([]output, error) {
 	return []output{{"grafana-alerts.yaml", alerts}, {"recording-rules.yml", recording}}, nil
 }
 
-// called is what pages and tickets are called.
-func (f *generateFlags) called() rules.Severities {
-	if f.style == "kube-prometheus" {
-		return f.severities.Or(rules.KubePrometheus())
+// parseStyle returns the label and the values that --style names.
+func parseStyle(style string) (rules.Severities, error) {
+	switch style {
+	case "synthetic":
+		return rules.Severities{}, nil
+	case "kube-prometheus":
+		return rules.KubePrometheus(), nil
 	}
-	return f.severities
+	label, values, _ := strings.Cut(style, ":")
+	page, ticket, _ := strings.Cut(values, ",")
+	if label == "" || page == "" || ticket == "" {
+		return rules.Severities{}, usagef("--style=%s: want synthetic, kube-prometheus or LABEL:PAGE,TICKET, for example severity:critical,warning", style)
+	}
+	return rules.Severities{Label: label, Page: page, Ticket: ticket}, nil
 }
 
 func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
-	in := dashboard.Input{SLOs: cfg.SLOs, SeverityLabel: f.called().Label, SeverityPage: f.called().Page}
+	in := dashboard.Input{SLOs: cfg.SLOs, SeverityLabel: f.severities.Label, SeverityPage: f.severities.Page}
 	for _, j := range cfg.Jobs {
 		in.Traffic = append(in.Traffic, j.Traffic)
 	}
@@ -209,10 +221,10 @@ func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
 	return files, nil
 }
 
-// writeAll writes the files, each under its final name only once it is whole.
+// writeAll writes the files into dir. A file gets its name only when it is complete.
 func writeAll(e env, dir string, files []output) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making the output directory: %w; choose another --output.dir", err)
+		return fmt.Errorf("creating the output directory: %w; choose another --output.dir", err)
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)

@@ -20,9 +20,11 @@ func TestGenerateRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"nonsense"}, exitUsage, `expected command but got "nonsense"`},
-		{[]string{"rules", "--replicas=0"}, exitUsage, "--replicas=0: at least one sidecar probes"},
+		{[]string{"rules", "--replicas=0"}, exitUsage, "--replicas=0: give the number of sidecars, 1 or more"},
 		{[]string{"rules", "--runbook-url=runbooks"}, exitUsage, "--runbook-url=runbooks is no http(s) address"},
 		{[]string{"rules", "--dashboard-url=https:///d"}, exitUsage, "--dashboard-url=https:///d is no http(s) address"},
+		{[]string{"rules", "--style=critical"}, exitUsage, "--style=critical: want synthetic, kube-prometheus or LABEL:PAGE,TICKET"},
+		{[]string{"rules", "--style=severity:critical"}, exitUsage, "want synthetic, kube-prometheus or LABEL:PAGE,TICKET"},
 		{[]string{"rules", "--output.dir=" + file}, exitFailure, "not a directory; choose another --output.dir"},
 		{[]string{"dashboards", "--config.file=" + dir}, exitUsage, "is a directory"},
 	} {
@@ -65,7 +67,7 @@ func TestGenerateWrites(t *testing.T) {
 	}
 }
 
-// TestGenerateDocuments writes what needs no configuration, to standard output
+// TestGenerateDocuments writes the documents that need no configuration, to standard output
 // and to a directory.
 func TestGenerateDocuments(t *testing.T) {
 	dir := t.TempDir()
@@ -90,8 +92,8 @@ func TestGenerateDocuments(t *testing.T) {
 	}
 }
 
-// TestRulesForEverybodyAreSaidToBe: without matchers two installations under one
-// Prometheus page for each other, which only who generates them can know.
+// TestRulesForEverybodyAreSaidToBe: rules without matchers come with a note. Two
+// installations under one Prometheus would page for each other, which only the user can know.
 func TestRulesForEverybodyAreSaidToBe(t *testing.T) {
 	for args, want := range map[string]bool{
 		"rules":                    true,

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// buffer is a concurrent buffer that can be waited on.
+// buffer is a concurrent buffer. find waits for text in it.
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -69,7 +69,7 @@ func (b *buffer) find(t *testing.T, pattern string) string {
 	}
 }
 
-// program is a command that runs within the test.
+// program is a command that runs in this process.
 type program struct {
 	t        *testing.T
 	out, err *buffer
@@ -199,7 +199,7 @@ func sum(series map[string]float64, name string, parts ...string) (total float64
 	return total, found
 }
 
-// fastDeployment answers within milliseconds.
+// fastDeployment serves a deployment that answers within milliseconds.
 func fastDeployment(t *testing.T, change ...func(*simulate.Options)) (*simulate.Deployment, *httptest.Server) {
 	t.Helper()
 	o := simulate.Options{
@@ -218,7 +218,7 @@ func fastDeployment(t *testing.T, change ...func(*simulate.Options)) (*simulate.
 	return d, server
 }
 
-// configFor writes a configuration that probes the named URLs quickly.
+// configFor writes a configuration that probes the URLs often.
 func configFor(t *testing.T, extra string, urls map[string]string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "synthetic.yml")

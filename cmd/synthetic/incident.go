@@ -13,8 +13,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// incidents tells of alerts so that one fault is a few lines: each alert is named
-// once, a ticket not beside a page, and the end when the last of a target is over.
+// incidents prints a few lines per fault: each alert of a target once, tickets only before
+// the first page, and the end when the last alert of the target ends.
 type incidents struct {
 	say func(colour, string)
 
@@ -22,48 +22,49 @@ type incidents struct {
 	open map[string]*incident // by target
 }
 
-// incident is what fires for one target.
+// incident holds the alerts of one target.
 type incident struct {
-	began  time.Time
-	paged  bool
-	named  map[string]bool
-	firing map[string]bool // by all labels
+	start   time.Time
+	paged   bool
+	printed map[string]bool // by alert name
+	firing  map[string]bool // by all labels
 }
 
 func newIncidents(say func(colour, string)) *incidents {
 	return &incidents{say: say, open: map[string]*incident{}}
 }
 
-// tell takes in that an alert began or ended, and says what is new in that.
-func (n *incidents) tell(c alerting.Transition) {
+// update records that an alert started or ended, and prints the change if it is news.
+func (n *incidents) update(t alerting.Transition) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	target, id := cmp.Or(c.Labels["target"], "the prober"), fmt.Sprint(c.Labels)
-	one := n.open[target]
+	target, id := cmp.Or(t.Labels["target"], "the prober"), fmt.Sprint(t.Labels)
+	current := n.open[target]
 	switch {
-	case c.Firing && one == nil:
-		one = &incident{began: c.At, named: map[string]bool{}, firing: map[string]bool{}}
-		n.open[target] = one
-	case one == nil:
+	case t.Firing && current == nil:
+		current = &incident{start: t.At, printed: map[string]bool{}, firing: map[string]bool{}}
+		n.open[target] = current
+	case current == nil:
 		return
-	case !c.Firing:
-		delete(one.firing, id)
-		if len(one.firing) == 0 {
+	case !t.Firing:
+		delete(current.firing, id)
+		if len(current.firing) == 0 {
 			delete(n.open, target)
-			n.say(good, fmt.Sprintf("RESOLVED %s: %s, %s after it began", target, strings.Join(slices.Sorted(maps.Keys(one.named)), ", "),
-				slo.FormatDuration(c.At.Add(c.Lasted).Sub(one.began).Round(time.Second))))
+			names := strings.Join(slices.Sorted(maps.Keys(current.printed)), ", ")
+			lasted := t.At.Add(t.Lasted).Sub(current.start).Round(time.Second)
+			n.say(good, fmt.Sprintf("RESOLVED %s: %s, after %s", target, names, slo.FormatDuration(lasted)))
 		}
 		return
 	}
-	one.firing[id] = true
-	name, page := c.Labels["alertname"], c.Labels["severity"] == "page"
-	if one.named[name] || one.paged && !page {
+	current.firing[id] = true
+	name, severity := t.Labels["alertname"], t.Labels["severity"]
+	if current.printed[name] || current.paged && severity != "page" {
 		return
 	}
-	one.named[name], one.paged = true, one.paged || page
-	severity := warning
-	if page {
-		severity = bad
+	current.printed[name] = true
+	c := warning
+	if severity == "page" {
+		c, current.paged = bad, true
 	}
-	n.say(severity, strings.Join([]string{"FIRING", strings.ToUpper(c.Labels["severity"]), name, "–", c.Annotations["summary"]}, " "))
+	n.say(c, fmt.Sprintf("FIRING %s %s – %s", strings.ToUpper(severity), name, t.Annotations["summary"]))
 }

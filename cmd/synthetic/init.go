@@ -22,10 +22,9 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// initFlags are the flags of "synthetic init": an endpoint, and where to write.
+// initFlags are the flags of "synthetic init".
 type initFlags struct {
 	probeFlags
-	ask  bool
 	file string
 }
 
@@ -39,38 +38,31 @@ func addInit(app *kingpin.Application) command {
 	}}
 	c := app.Command("init", `Write a commented configuration for an endpoint.
 
-Asks the endpoint what it is: its models, the APIs that answer, reasoning, usage,
-its version and its metrics. That takes a turn for each API, of about 50 tokens and
-at most 64 of answer. What it could not find out is a comment. A file that is there
-is left alone.
-Example:
+It asks the endpoint for its models, version and metrics, and takes one turn over
+each API to learn which of them answer, and whether they report reasoning and
+usage. Each turn has a prompt of about 50 tokens and an answer of at most 64.
+Whatever it cannot learn becomes a comment in the file. An existing file is never
+overwritten. Example:
   synthetic init --base-url http://127.0.0.1:8000/v1`)
-	f.endpoint(c, "", "API to write; without it, the first that answers of "+apiList(candidates(""))+". There are")
-	c.Flag("ask", "Ask the endpoint; --no-ask writes what needs no question, offline.").Default("true").BoolVar(&f.ask)
+	f.endpoint(c, "", "API to use. Default: the first of "+apiList(candidates(""))+" that answers. Known APIs")
 	c.Flag("output.file", "The file to write.").Default("synthetic.yml").PlaceHolder("FILE").StringVar(&f.file)
 	return command{c, f.run}
 }
 
 func (f *initFlags) run(ctx context.Context, e env) error {
 	if _, err := os.Lstat(f.file); !errors.Is(err, fs.ErrNotExist) {
-		return usagef("%s is there, and is not written over: name another --output.file, or move it away", f.file)
+		return usagef("%s exists and is not overwritten: name another --output.file, or move it away", f.file)
 	}
-	bare, wanted, key := strings.Trim(f.baseURL.Path, "/") == "", f.target.API, f.target.Key
+	hasPath, wanted := strings.Trim(f.baseURL.Path, "/") != "", f.target.API
 	f.target.API = cmp.Or(wanted, target.Chat)
-	if !f.ask {
-		f.target.Key = target.Credential{} // which need not be here
-	}
 	if err := f.complete(); err != nil {
 		return err
 	}
-	f.target.Key = key
-	found := findings{Target: f.target, File: f.file, Date: time.Now().Format(time.DateOnly), Asked: f.ask}
-	if f.ask {
-		apis := candidates(wanted)
-		fmt.Fprintf(e.stderr, "synthetic: asking %s: its models, and for a turn of at most %d tokens of answer over %s\n",
-			f.target.BaseURL, f.spec.MaxOutputTokens, apiList(apis))
-		found.ask(ctx, f.spec, apis, bare)
-	}
+	found := findings{Target: f.target, File: f.file, Date: time.Now().Format(time.DateOnly)}
+	apis := candidates(wanted)
+	fmt.Fprintf(e.stderr, "synthetic: asking %s for its models, and for an answer of at most %d tokens over each of %s\n",
+		f.target.BaseURL, f.spec.MaxOutputTokens, apiList(apis))
+	found.ask(ctx, f.spec, apis, hasPath)
 	if ctx.Err() != nil {
 		fmt.Fprintf(e.stderr, "synthetic: interrupted: %s was not written\n", f.file)
 		return errInterrupted
@@ -78,7 +70,7 @@ func (f *initFlags) run(ctx context.Context, e env) error {
 	return f.write(e, found)
 }
 
-// write writes the configuration and checks that it is one.
+// write checks that the configuration is valid and writes it.
 func (f *initFlags) write(e env, found findings) error {
 	text, err := found.render()
 	if err != nil {
@@ -95,8 +87,8 @@ func (f *initFlags) write(e env, found findings) error {
 	if err := errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("writing the configuration: %w; choose another --output.file", err)
 	}
-	if found.Asked && found.Turn == nil {
-		fmt.Fprintf(e.stderr, "synthetic: %s did not answer a turn; %s says why\n", found.Target.BaseURL, f.file)
+	if found.Turn == nil {
+		fmt.Fprintf(e.stderr, "synthetic: no turn of %s succeeded; the comments in %s say why\n", found.Target.BaseURL, f.file)
 	}
 	fmt.Fprintf(e.stdout, "wrote %[1]s\nNext: read it, then\n  synthetic check config %[1]s\n  synthetic run --config.file=%[1]s\n", f.file)
 	return nil
@@ -105,13 +97,14 @@ func (f *initFlags) write(e env, found findings) error {
 //go:embed init.yml.tmpl
 var initTemplate string
 
-// render returns the configuration.
+// render returns the text of the configuration.
 func (n findings) render() ([]byte, error) {
 	for _, path := range []*string{&n.Target.Key.File, &n.Target.HTTP.TLSConfig.CAFile} {
 		if *path == "" {
 			continue
 		}
-		// A flag's path is relative to where one stands, a key's to its file.
+		// Paths of flags are relative to the working directory, paths of a configuration to
+		// its file.
 		absolute, err := filepath.Abs(*path)
 		if err != nil {
 			return nil, fmt.Errorf("finding %s: %w", *path, err)

@@ -14,8 +14,8 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// initialised runs "synthetic init" and returns what it wrote, which the
-// configuration's own reader takes.
+// initialised runs "synthetic init", checks that its file is a valid configuration, and
+// returns the text.
 func initialised(t *testing.T, args ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "synthetic.yml")
@@ -33,7 +33,7 @@ func initialised(t *testing.T, args ...string) string {
 	return string(text)
 }
 
-// TestInit asks endpoints of several kinds what they are.
+// TestInit runs init against different endpoints.
 func TestInit(t *testing.T) {
 	d, all := fastDeployment(t, func(o *simulate.Options) { o.Model, o.Reasoning = "m", .5 })
 	only := func(paths ...string) string {
@@ -50,6 +50,7 @@ func TestInit(t *testing.T) {
 		return s.URL
 	}
 	nobody := only()
+	t.Setenv("SYNTHETIC_TEST_KEY", "secret")
 	odd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"data":[{"id":"a\": [\u2028#{{.}}"}],"version":"1\n2: 3"}`))
 	}))
@@ -59,19 +60,20 @@ func TestInit(t *testing.T) {
 		want []string
 	}{
 		"everything": {[]string{"--base-url=" + all.URL}, []string{
-			`base_url: "` + all.URL + `/v1"`, "api: chat # which answered; so do responses, messages, completions, ollama",
-			`model: "m" # of 1 that it lists`, "\n    server_metrics: {} # ", "reports usage, and what was cached",
-			`max_output_tokens: 1024 # it thinks first, in "reasoning"`,
+			`base_url: "` + all.URL + `/v1"`, "api: chat # it answered, and so did responses, messages, completions, ollama",
+			`model: "m" # one of 1 listed models`, "\n    server_metrics: {} # ", "reports usage with cached tokens",
+			`max_output_tokens: 1024 # the model reasons first, in "reasoning"`,
 		}},
 		"one API": {[]string{"--base-url=" + only("/v1/messages", "/v1/models") + "/v1"}, []string{
-			"api: messages # which answered\n", "# Did not answer: chat: http_4xx, ", "# server_metrics: {urls",
+			"api: messages # it answered\n", "# No successful turn over chat: http_4xx, ", "# server_metrics: {urls",
 		}},
-		"the wanted API": {[]string{"--base-url=" + all.URL, "--api=responses", "--model=m"}, []string{"api: responses # which answered\n"}},
-		"nobody":         {[]string{"--base-url=" + nobody}, []string{"api: chat\n", "# Did not answer: ollama", "# model: NAME", "# Its models are not known: "}},
-		"odd texts":      {[]string{"--base-url=" + odd.URL}, []string{`# Its version is "1 2: 3"`}},
-		"not asked": {[]string{"--base-url=" + nobody, "--no-ask", "--api-key-env=SYNTHETIC_TEST_UNSET"}, []string{
-			"# The endpoint was not asked", "api_key_env: SYNTHETIC_TEST_UNSET # a key is never",
+		"the wanted API": {[]string{"--base-url=" + all.URL, "--api=responses", "--model=m"}, []string{"api: responses # it answered\n"}},
+		"nobody":         {[]string{"--base-url=" + nobody}, []string{"api: chat\n", "# No successful turn over ollama", "# model: NAME", "# The models could not be listed: "}},
+		"odd texts":      {[]string{"--base-url=" + odd.URL}, []string{`# The server reports version "1 2: 3"`}},
+		"a key": {[]string{"--base-url=" + nobody, "--api-key-env=SYNTHETIC_TEST_KEY"}, []string{
+			"api_key_env: SYNTHETIC_TEST_KEY # the name of the variable",
 		}},
+		"a version": {[]string{"--api=messages", "--base-url=" + nobody + "/v1?api-version=v9"}, []string{`base_url: "` + nobody + `/v1"`, `api_version: "v9"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := initialised(t, test.args...)
@@ -84,7 +86,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestInitInterrupted: Ctrl-C writes nothing, and says so.
+// TestInitInterrupted: after Ctrl-C no file is written.
 func TestInitInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -100,15 +102,15 @@ func TestInitInterrupted(t *testing.T) {
 	}
 }
 
-// TestInitLeavesFilesAlone: what is there is not written over, and a key that is
-// not there is said before anything is asked.
+// TestInitLeavesFilesAlone: init does not overwrite a file, and a missing key is reported
+// before any request.
 func TestInitLeavesFilesAlone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "synthetic.yml")
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"init", "--no-ask", "--base-url=http://127.0.0.1:8000", "--output.file=" + file},
+		{"init", "--base-url=http://127.0.0.1:8000", "--output.file=" + file},
 		{"init", "--base-url=http://127.0.0.1:8000", "--api-key-env=SYNTHETIC_TEST_UNSET", "--output.file=" + file + "2"},
 	} {
 		var out bytes.Buffer

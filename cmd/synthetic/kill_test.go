@@ -25,10 +25,9 @@ import (
 
 var killsFlag = flag.Int("kills", 20, "how often TestKilledAnywhere kills the program")
 
-// TestKilledAnywhere kills the real program at random moments of its life, also
-// while it starts and while it saves, and starts it again. What is kept stays
-// whole, the page of a fault that lasts is told and never over, and nothing half
-// written outlives the next start.
+// TestKilledAnywhere kills the real program at random moments, also while it starts and
+// while it saves, and starts it again. Its files stay valid, the alert of a lasting fault
+// is sent and never resolved, and temporary files are removed at the next start.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	kills := *killsFlag
@@ -43,7 +42,7 @@ func TestKilledAnywhere(t *testing.T) {
 		if random.IntN(4) > 0 {
 			p.find(t, listening)
 		}
-		time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond)))) // any moment will do
+		time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond)))) // at any moment
 		if random.IntN(3) == 0 {
 			h.save(random.Int64N(int64(60 * time.Millisecond)))
 		}
@@ -60,7 +59,7 @@ func TestKilledAnywhere(t *testing.T) {
 		t.Errorf("told of ends within the fault: %+v", over)
 	}
 	t.Logf("%d kills: %d letters about %d alerts, %d files half written, %.0f samples kept",
-		kills, len(h.box.All()), len(h.begins), h.left, h.samples)
+		kills, len(h.box.All()), len(h.starts), h.left, h.samples)
 	if code := h.end(); code != exitOK {
 		t.Errorf("exit code %d; log:\n%s", code, p)
 	}
@@ -68,7 +67,8 @@ func TestKilledAnywhere(t *testing.T) {
 
 const listening = `msg="Listening on" address=(\S+)`
 
-// awaitPage waits for a page. Where none comes it says what its program knows.
+// awaitPage waits for a page. Without one, the test prints the alerts and the log of the
+// program.
 func awaitPage(t *testing.T, box *stage.Letterbox, log *buffer) {
 	t.Helper()
 	box.Await(t, func(a stage.Told) bool { return a.Firing() && a.Labels["severity"] == "page" })
@@ -85,7 +85,7 @@ func awaitPage(t *testing.T, box *stage.Letterbox, log *buffer) {
 	t.Logf("%s\n%s", alerts, log)
 }
 
-// hospital is where a program is killed and begins again.
+// hospital kills and restarts one program.
 type hospital struct {
 	t      *testing.T
 	box    *stage.Letterbox
@@ -93,17 +93,17 @@ type hospital struct {
 	args   []string
 	cmd    *exec.Cmd
 	log    *buffer
-	strays []string // what the last kill left half written
-	// samples are how many the kept baselines had last.
+	strays []string // temporary files that the last killed process left
+	// samples is the number of samples in the stored baselines after the last kill.
 	samples float64
-	// begins are the beginnings of alerts that were on the disk at a kill, heard
-	// how many letters were held to them, left all strays there were.
-	begins      map[string]time.Time
+	// starts holds the start of each alert that was on disk at a kill, heard counts the
+	// alerts that were compared with them, and left counts all temporary files.
+	starts      map[string]time.Time
 	heard, left int
 }
 
 func newHospital(t *testing.T, url string) *hospital {
-	h := &hospital{t: t, box: &stage.Letterbox{Told: make(chan stage.Told, 10000)}, begins: map[string]time.Time{}}
+	h := &hospital{t: t, box: &stage.Letterbox{Told: make(chan stage.Told, 10000)}, starts: map[string]time.Time{}}
 	am := httptest.NewServer(h.box)
 	t.Cleanup(am.Close)
 	file := configFor(t, "/v1", map[string]string{"a": url})
@@ -129,9 +129,9 @@ func (h *hospital) begin() *buffer {
 	return h.log
 }
 
-// save lets the program begin to end, for a while.
+// save makes the program shut down, and waits before it is killed.
 func (h *hospital) save(while int64) {
-	_ = h.cmd.Process.Signal(syscall.SIGTERM) // what ended by itself is seen by whole
+	_ = h.cmd.Process.Signal(syscall.SIGTERM) // whole checks whether the program ended by itself
 	time.Sleep(time.Duration(while))
 }
 
@@ -140,7 +140,7 @@ func (h *hospital) kill() {
 		return
 	}
 	_ = h.cmd.Process.Kill()
-	_ = h.cmd.Wait() // its error is that it was killed
+	_ = h.cmd.Wait() // the error says that it was killed
 	h.cmd = nil
 }
 
@@ -152,11 +152,11 @@ func (h *hospital) end() int {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		h.t.Error(err)
 	}
-	_ = cmd.Wait() // its error is the exit code
+	_ = cmd.Wait() // the exit code is read below
 	return cmd.ProcessState.ExitCode()
 }
 
-// whole checks what a killed program left.
+// whole checks the files of a killed program.
 func (h *hospital) whole() {
 	h.t.Helper()
 	h.clean()
@@ -183,7 +183,8 @@ func (h *hospital) whole() {
 	h.left += len(h.strays)
 }
 
-// clean checks that a program that served has removed what the last one left.
+// clean checks that a program that served has removed the temporary files of the previous
+// one.
 func (h *hospital) clean() {
 	h.t.Helper()
 	if !strings.Contains(h.log.String(), "Listening on") {
@@ -196,13 +197,13 @@ func (h *hospital) clean() {
 	}
 }
 
-// goesOn holds what was told since the last kill to what was on the disk then: an
-// alert that goes on has the beginning that it had. It notes what is there now.
+// goesOn checks that alerts sent since the last kill have the start that was on disk then.
+// It records the alerts that are on disk now.
 func (h *hospital) goesOn() {
 	h.t.Helper()
 	told := h.box.All()
 	for _, a := range told[h.heard:] {
-		if began, known := h.begins[fmt.Sprint(a.Labels)]; known && !a.StartsAt.Equal(began) {
+		if began, known := h.starts[fmt.Sprint(a.Labels)]; known && !a.StartsAt.Equal(began) {
 			h.t.Errorf("%v began at %v before a kill and at %v after it", a.Labels, began, a.StartsAt)
 		}
 	}
@@ -221,11 +222,11 @@ func (h *hospital) goesOn() {
 		h.t.Fatalf("the alerts are damaged: %v in %s", err, text)
 	}
 	for _, a := range kept.Alerts {
-		h.begins[fmt.Sprint(a.Labels)] = a.StartsAt
+		h.starts[fmt.Sprint(a.Labels)] = a.StartsAt
 	}
 }
 
-// over lists the ends that the Alertmanager was told.
+// over returns the resolved alerts that the Alertmanager received.
 func (h *hospital) over() (ends []stage.Told) {
 	for _, a := range h.box.All() {
 		if !a.Firing() {
@@ -238,7 +239,7 @@ func (h *hospital) over() (ends []stage.Told) {
 // targetA is the job of most tests.
 func targetA() probe.Key { return probe.Key{Target: "a", Workload: "chat"} }
 
-// remember has known the job for days.
+// remember writes a state file with days of baselines of the job.
 func remember(t *testing.T, state string) {
 	t.Helper()
 	stage.Remember(t, state, targetA(), [2]time.Duration{18 * time.Millisecond, 18 * time.Millisecond})

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPortInUse: what cannot serve must not probe either. A pod that crashes
-// over its port would otherwise begin conversations at each restart.
+// TestPortInUse: a process that cannot listen does not probe. Otherwise a pod that restarts
+// in a loop over its port would start conversations each time.
 func TestPortInUse(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,15 +59,18 @@ func TestWebFlagsAreChecked(t *testing.T) {
 
 func TestSimulateRefuses(t *testing.T) {
 	for flag, want := range map[string]string{
-		"--first-token=-1s":         "--first-token=-1s: a delay is 0 or longer",
-		"--inter-token=-1ms":        "--inter-token=-1ms: a delay is 0 or longer",
-		"--first-token.spread=NaN":  "--first-token.spread=NaN: a spread is between 0 and 5",
-		"--answer-tokens.spread=-1": "--answer-tokens.spread=-1: a spread is between 0 and 5",
-		"--answer-tokens=0":         "--answer-tokens=0: an answer has at least 1 token",
-		"--tokens-per-event=0.5":    "--tokens-per-event=0.5: an event carries 1 to 64 tokens on average",
-		"--model=":                  "--model is empty: a model has a name",
-		"--reasoning=NaN":           "--reasoning=NaN: a share is between 0 and 1",
-		"--reasoning=-0.000001":     "--reasoning=-1e-06: a share is between 0 and 1",
+		"--engine=first_token=-1s":            "--engine=first_token=-1s: want a duration such as 20ms, 0 or longer",
+		"--engine=prefill=1us,inter_token=-1": "--engine=inter_token=-1: want a duration such as 20ms, 0 or longer",
+		"--engine=first_token_spread=NaN":     "--engine=first_token_spread=NaN: want a number from 0 to 5",
+		"--engine=answer_tokens_spread=-1":    "--engine=answer_tokens_spread=-1: want a number from 0 to 5",
+		"--engine=answer_tokens=0":            "--engine=answer_tokens=0: want a whole number from 1",
+		"--engine=tokens_per_event=0.5":       "--engine=tokens_per_event=0.5: want a number from 1 to 64",
+		"--model=":                            "--model is empty: a model has a name",
+		"--engine=reasoning=NaN":              "--engine=reasoning=NaN: want a number from 0 to 1",
+		"--engine=reasoning=-0.000001":        "--engine=reasoning=-0.000001: want a number from 0 to 1",
+		"--engine=reasoning_field=thoughts":   "--engine=reasoning_field=thoughts: want reasoning or reasoning_content",
+		"--engine=refuse_max_tokens=maybe":    "--engine=refuse_max_tokens=maybe: want true or false",
+		"--engine=first-token=1s":             "--engine=first-token=1s: there is no key \"first-token\"; \"synthetic simulate --help\" lists the keys",
 	} {
 		var out, errs strings.Builder
 		code := run(t.Context(), []string{"simulate", "--web.listen-address=127.0.0.1:0", flag}, &out, &errs)

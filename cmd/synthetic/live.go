@@ -17,30 +17,30 @@ import (
 	"synthetic/internal/slo"
 )
 
-// noWrap and wrap switch a terminal's line wrapping: what a narrow one wraps
-// would be more lines than erase knows of.
+// noWrap and wrap switch a terminal's line wrapping off and on. Wrapped lines would be
+// more lines than erase removes.
 const noWrap, wrap = "\x1b[?7l", "\x1b[?7h"
 
-// live shows the jobs' figures in a terminal: a block that is redrawn in
-// place, or, where the output is no terminal, a block now and then.
+// live shows the figures of all jobs. On a terminal it redraws them every second in place;
+// otherwise it prints them every 5 seconds.
 type live struct {
 	w        io.Writer
 	terminal bool
-	// width is how many columns there are; 0 is as many as one likes.
-	width func() int
-	paint paint
-	every time.Duration
+	// width returns the number of columns; 0 means no limit.
+	width    func() int
+	paint    paint
+	interval time.Duration
 
 	mu    sync.Mutex
-	lines int // of the block that stands on the screen
+	lines int // number of lines of the figures on the screen
 }
 
 func newLive(w io.Writer) *live {
-	v := &live{w: w, width: func() int { return 0 }, every: 5 * time.Second}
+	v := &live{w: w, width: func() int { return 0 }, interval: 5 * time.Second}
 	if f, ok := w.(*os.File); ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())) {
-		v.terminal, v.every, v.paint = true, time.Second, os.Getenv("NO_COLOR") == ""
+		v.terminal, v.interval, v.paint = true, time.Second, os.Getenv("NO_COLOR") == ""
 		v.width = func() int {
-			columns, _, _ := term.GetSize(int(f.Fd())) // 0 if it does not say
+			columns, _, _ := term.GetSize(int(f.Fd())) // 0 if unknown
 			return columns
 		}
 	}
@@ -49,7 +49,7 @@ func newLive(w io.Writer) *live {
 
 // follow draws what snapshot returns until ctx is done.
 func (v *live) follow(ctx context.Context, snapshot func() status.Snapshot) {
-	ticker := time.NewTicker(v.every)
+	ticker := time.NewTicker(v.interval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -61,32 +61,31 @@ func (v *live) follow(ctx context.Context, snapshot func() status.Snapshot) {
 	}
 }
 
-// say writes a text that stays, above the block of figures, in the colour of a
-// state.
+// say prints a text above the figures, where it stays.
 func (v *live) say(c colour, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erase()
-	v.lay(time.Now().Format(time.TimeOnly)+"  ", c, text)
+	v.printWrapped(time.Now().Format(time.TimeOnly)+"  ", c, text)
 	_, _ = io.WriteString(v.w, "\n")
 }
 
-// plan lists what will happen.
+// plan lists the steps of the scenario.
 func (v *live) plan(s demo.Scenario) {
-	v.lay("", plainly, s.About)
+	v.printWrapped("", uncoloured, s.About)
 	for _, step := range s.Steps {
-		v.lay(fmt.Sprintf("  after %-8s ", slo.FormatDuration(step.At)), plainly, step.Text)
+		v.printWrapped(fmt.Sprintf("  after %-8s ", slo.FormatDuration(step.At)), uncoloured, step.Text)
 	}
 	_, _ = io.WriteString(v.w, "\n")
 }
 
-// lay writes a text beside a prefix, under which further lines are indented.
-func (v *live) lay(prefix string, c colour, text string) {
-	lines := wrapped(text, v.width()-len(prefix))
-	_, _ = fmt.Fprintf(v.w, "%s%s\n", prefix, v.paint.in(c, strings.Join(lines, "\n"+strings.Repeat(" ", len(prefix)))))
+// printWrapped prints a prefix and a text, whose further lines are indented by the prefix.
+func (v *live) printWrapped(prefix string, c colour, text string) {
+	lines := wrapLines(text, v.width()-len(prefix))
+	_, _ = fmt.Fprintf(v.w, "%s%s\n", prefix, v.paint.coloured(c, strings.Join(lines, "\n"+strings.Repeat(" ", len(prefix)))))
 }
 
-// erase takes the block off the screen; the next draw puts it back.
+// erase removes the figures from the screen until the next draw.
 func (v *live) erase() {
 	if v.lines > 0 {
 		fmt.Fprintf(v.w, "\x1b[%dA\x1b[J", v.lines)
@@ -107,10 +106,10 @@ func (v *live) draw(s status.Snapshot) {
 		v.lines = strings.Count(text, "\n")
 		text = noWrap + text + wrap
 	}
-	_, _ = io.WriteString(v.w, text) // what reads it may go; the demo goes on
+	_, _ = io.WriteString(v.w, text) // the demo continues even if nobody reads its output
 }
 
-// job writes the figures of one job, in at most 79 columns but for an error.
+// job writes the figures of one job. Lines have at most 79 columns, except for an error.
 func (p paint) job(b *strings.Builder, j status.Job) {
 	r := j.Recent
 	fmt.Fprintf(b, "%s/%s  %d turns, %d in flight, errors %s, prompt tokens cached %s\n",
@@ -124,24 +123,24 @@ func (p paint) job(b *strings.Builder, j status.Job) {
 		fmt.Fprintf(b, "  %-14s %10s %10s %10s %10s %10s %6d\n", k.name,
 			k.kind.TTFT.P50, k.kind.TTFT.P95, k.kind.TTFT.P99,
 			k.kind.TPOT.P50, k.kind.TPOT.P95, k.kind.Turns)
-		if bars, most := sparkline(j.Points, k.turn); bars != "" {
-			fmt.Fprintf(b, "    TTFT of each %s, up to %s\n", bars, most)
+		if bars, longest := sparkline(j.Points, k.turn); bars != "" {
+			fmt.Fprintf(b, "    TTFT of each %s, up to %s\n", bars, longest)
 		}
 	}
 	for _, s := range j.SLOs {
-		c, words := state(s)
-		fmt.Fprintf(b, "  SLO %-13s %s of %d turns good, objective %s: %s\n", s.Name, s.Share, s.Judged, s.Objective, p.in(c, words))
+		c, state := sloState(s)
+		fmt.Fprintf(b, "  SLO %-13s %s of %d turns good, objective %s: %s\n", s.Name, s.Share, s.Judged, s.Objective, p.coloured(c, state))
 	}
 	if j.Last != nil && j.Last.Outcome.Failed() {
-		fmt.Fprintf(b, "  last turn      %s: %s\n", p.in(bad, string(j.Last.Outcome)), j.Last.Err)
+		fmt.Fprintf(b, "  last turn      %s: %s\n", p.coloured(bad, string(j.Last.Outcome)), j.Last.Err)
 	}
 	b.WriteString("\n")
 }
 
-func state(s status.SLO) (colour, string) {
+func sloState(s status.SLO) (colour, string) {
 	switch {
 	case s.Judged == 0:
-		return plainly, "no turn yet"
+		return uncoloured, "no turn yet"
 	case s.Met():
 		return good, "met"
 	}

@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
-// TestLiveRedrawsInPlace: each block erases exactly the lines of the one
-// before, and a line that stays takes the block's place.
+// TestLiveRedrawsInPlace: each drawing erases exactly the lines of the previous one, and a
+// permanent line takes their place.
 func TestLiveRedrawsInPlace(t *testing.T) {
 	var out strings.Builder
 	v, seen := newLive(&out), status.Snapshot{Jobs: []status.Job{{Target: "demo", Workload: "chat"}}}
@@ -40,7 +40,7 @@ func TestLiveRedrawsInPlace(t *testing.T) {
 	}
 }
 
-// TestDemo follows what the demo prints, as a newcomer does.
+// TestDemo checks the output of the demo.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	p := start(t, "demo", "--web.listen-address=127.0.0.1:0")
@@ -58,7 +58,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	p.out.find(t, `(?m)^  first turns .* ms .*\d$`)
-	// Ctrl-C cuts what is in flight without a word.
+	// Ctrl-C cancels turns in flight without a log line.
 	if code := p.end(); code != exitOK || strings.Contains(p.err.String(), "in flight") {
 		t.Errorf("exit code %d; log:\n%s", code, p.err)
 	}

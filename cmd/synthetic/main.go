@@ -1,4 +1,4 @@
-// Command synthetic probes LLM deployments as a user does and exports what the
+// Command synthetic probes LLM deployments the way a user does and exports what the
 // client sees.
 package main
 
@@ -27,32 +27,32 @@ import (
 // Exit codes.
 const (
 	exitOK           = 0
-	exitFailure      = 1   // it was tried and failed
-	exitUsage        = 2   // it could not be tried: wrong flags, wrong configuration
-	exitInconclusive = 3   // it was tried, and shows neither
-	exitStopped      = 130 // Ctrl-C or SIGTERM came before the end
+	exitFailure      = 1   // the command ran and failed
+	exitUsage        = 2   // the command could not run: wrong flags or configuration
+	exitInconclusive = 3   // the measurement shows neither success nor failure
+	exitStopped      = 130 // stopped by Ctrl-C or SIGTERM
 )
 
-const about = `Talks to an LLM deployment as a user does, and exports what the client sees.
+const about = `Probe an LLM deployment the way a user does, and export what the client sees.
 
-Start with "synthetic demo": it needs no arguments and no network.
-"synthetic probe --base-url URL" holds one conversation with a deployment of yours.
-"synthetic init --base-url URL" writes a configuration for it, and
-"synthetic run --config.file=synthetic.yml" is the sidecar.`
+  synthetic demo                              show everything, without a network
+  synthetic probe --base-url URL              hold one conversation with a deployment
+  synthetic init --base-url URL               write a configuration for it
+  synthetic run --config.file=synthetic.yml   run the sidecar`
 
-// env is what a command may touch beside its flags.
+// env holds the outputs of a command.
 type env struct {
 	stdout, stderr io.Writer
 	logger         *slog.Logger
 }
 
-// command is one kingpin command and what it does.
+// command is a kingpin command and its function.
 type command struct {
 	clause *kingpin.CmdClause
 	run    func(ctx context.Context, e env) error
 }
 
-// exit is how kingpin's own terminations (--help, --version) leave run.
+// exit is the panic value with which kingpin ends run after --help or --version.
 type exit int
 
 func main() {
@@ -64,8 +64,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole program: it parses args, runs one command until it ends or
-// ctx is done, and returns the exit code.
+// run parses args, runs one command until it ends or ctx is done, and returns the exit
+// code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	app := kingpin.New("synthetic", about)
 	app.Version(version.Print("synthetic"))
@@ -99,21 +99,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	return exitUsage
 }
 
-// usageError is a mistake of the caller: nothing was tried.
+// usageError is a mistake in the flags or in a file that they name.
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// errQuiet ends a command with exitFailure when it has said why itself.
-var errQuiet = errors.New("failed")
-
-// errInconclusive ends a command with exitInconclusive when it has said why itself.
-var errInconclusive = errors.New("inconclusive")
-
-// errInterrupted ends a command with exitStopped when it has said why itself.
-var errInterrupted = errors.New("interrupted")
+// These errors only choose the exit code: the command has printed the reason itself.
+var (
+	errQuiet        = errors.New("failed")
+	errInconclusive = errors.New("inconclusive")
+	errInterrupted  = errors.New("interrupted")
+)
 
 // report prints err and returns its exit code.
 func report(stderr io.Writer, err error) int {
@@ -140,8 +138,8 @@ func report(stderr io.Writer, err error) int {
 	return exitFailure
 }
 
-// afterPanic returns the exit code of a panic of kingpin: its way to leave after
-// --help, and what it does when the help cannot be written.
+// afterPanic returns the exit code for a panic of kingpin. Kingpin panics after --help, and
+// when it cannot write the help.
 func afterPanic(stderr io.Writer, r any) int {
 	if code, ok := r.(exit); ok {
 		return int(code)
@@ -154,8 +152,7 @@ func afterPanic(stderr io.Writer, r any) int {
 	panic(r)
 }
 
-// explain adds to an error about a flag's value which flag it is; kingpin says
-// only what is wrong with the value.
+// explain adds the name of the flag to an error about its value, which kingpin leaves out.
 func explain(app *kingpin.Application, args []string, err error) error {
 	parsed, _ := app.ParseContext(args)
 	if parsed == nil {
@@ -169,14 +166,14 @@ func explain(app *kingpin.Application, args []string, err error) error {
 		}
 		model := flag.Model()
 		if bad := model.Value.Set(*e.Value); bad != nil && bad.Error() == err.Error() {
-			return fmt.Errorf("--%s: %w", model.Name, plain(err))
+			return fmt.Errorf("--%s: %w", model.Name, explainNumber(err))
 		}
 	}
 	return err
 }
 
-// plain says of a number that it is none, without the name of the parser.
-func plain(err error) error {
+// explainNumber replaces a strconv error by one without the name of the function.
+func explainNumber(err error) error {
 	var number *strconv.NumError
 	switch {
 	case !errors.As(err, &number):
@@ -184,12 +181,12 @@ func plain(err error) error {
 	case errors.Is(err, strconv.ErrRange):
 		return fmt.Errorf("%q is too large", number.Num)
 	case number.Func == "ParseUint":
-		return fmt.Errorf("%q is no whole number from 0", number.Num)
+		return fmt.Errorf("%q is not a whole number from 0", number.Num)
 	}
-	return fmt.Errorf("%q is no number", number.Num)
+	return fmt.Errorf("%q is not a number", number.Num)
 }
 
-// helpFor is the call that shows the help of the command that was meant.
+// helpFor returns the command line that shows the help of the chosen command.
 func helpFor(app *kingpin.Application, args []string) string {
 	if parsed, _ := app.ParseContext(args); parsed != nil && parsed.SelectedCommand != nil {
 		return "synthetic " + parsed.SelectedCommand.FullCommand() + " --help"

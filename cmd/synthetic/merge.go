@@ -18,18 +18,17 @@ type mergeFlags struct {
 
 func mergeCommand(parent *kingpin.CmdClause) command {
 	f := &mergeFlags{}
-	c := parent.Command("merge", `Join the shards of one sweep to the run that one process would have written
-that had carried the whole load: run.json, turns.jsonl.zst and report/. Example:
-  synthetic report merge shard-0 shard-1 shard-2 --output.dir=whole
+	c := parent.Command("merge", `Join the shards of one sweep.
 
-Nothing is lost: counts add up, quantiles are those of all turns, and SLOs and
-capacities are judged anew. Times are put on the clock of shard 0; the report says
-by how much, and how well that is known. A level that a shard did not measure to its
-end is not reached, and the shard is named.
-Every shard has to be there, once. Repetitions of a sweep are no shards: see
-"synthetic report average".`)
-	c.Arg("dir", `Directory of a shard: what "synthetic sweep --shards=N --shard=i" wrote, in any order.`).Required().StringsVar(&f.dirs)
-	c.Flag("output.dir", "Directory for the whole; new or empty.").PlaceHolder("DIR").Required().StringVar(&f.dir)
+It writes the run.json, turns.jsonl.zst and report/ that one process would have
+written. Counts add up, quantiles are computed from all turns, and SLOs and
+capacities are judged again. Times are converted to the clock of shard 0; the
+report shows the correction and its uncertainty. A level that a shard did not
+finish counts as not reached. Name every shard once. To combine repetitions of a
+sweep, use "synthetic report average". Example:
+  synthetic report merge shard-0 shard-1 shard-2 --output.dir=whole`)
+	c.Arg("dir", `Directories that "synthetic sweep --shards=N --shard=I" wrote, in any order.`).Required().StringsVar(&f.dirs)
+	c.Flag("output.dir", "Directory for the result; new or empty.").PlaceHolder("DIR").Required().StringVar(&f.dir)
 	return command{c, f.run}
 }
 

@@ -13,7 +13,7 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
-// shardDirs are what two shards wrote, of which the second's clock is a second
+// shardDirs writes the directories of two shards. The clock of the second is a second
 // ahead.
 func shardDirs(t *testing.T) (dirs []string) {
 	t.Helper()
@@ -70,9 +70,9 @@ func TestReportMergeRefuses(t *testing.T) {
 		{[]string{"merge", dirs[0], dirs[1]}, "required flag(s) '--output.dir' not provided"},
 		{[]string{"merge", dirs[0], dirs[1], "--output.dir=" + dirs[0]}, "is not empty"},
 		{[]string{"merge", dirs[0], t.TempDir(), "--output.dir=" + t.TempDir()}, "a sweep writes it at its end"},
-		{[]string{"average", dirs[0], dirs[1]}, "it carried a part of the load that its levels are named by; use report merge"},
-		{[]string{"render", dirs[0]}, "use report merge"},
-		{[]string{"compare", dirs[0], dirs[1]}, "use report merge"},
+		{[]string{"average", dirs[0], dirs[1]}, "which carried only a part of the load; join all shards with report merge"},
+		{[]string{"render", dirs[0]}, "with report merge"},
+		{[]string{"compare", dirs[0], dirs[1]}, "with report merge"},
 	} {
 		if code, stdout, stderr := reportOn(t, tt.args...); code != exitUsage || stdout != "" || !strings.Contains(stderr, tt.want) {
 			t.Errorf("%q: exit code %d, %q, want %q", tt.args, code, stderr, tt.want)

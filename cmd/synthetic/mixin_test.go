@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestMixin adds labels and tags to the mixin as its users do, and compares what
-// comes out with the rules and dashboards of the same configuration.
+// TestMixin adds labels and tags to the mixin as users do, and compares the result with the
+// rules and dashboards of the same configuration.
 func TestMixin(t *testing.T) {
 	dir := t.TempDir()
 	for _, what := range []string{"mixin", "rules", "dashboards"} {

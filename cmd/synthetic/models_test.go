@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestModels holds that the models of a target are followed while it runs: each is
-// a target of its own, and what cannot be listed stays.
+// TestModels: the listed models of a target are followed while the sidecar runs. Each is a
+// target of its own; if the list cannot be read, the models stay.
 func TestModels(t *testing.T) {
 	d, _ := fastDeployment(t)
 	var listed atomic.Value

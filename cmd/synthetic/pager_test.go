@@ -26,8 +26,8 @@ func withAlerting(t *testing.T, path, section string) {
 	}
 }
 
-// TestRunPages breaks a deployment and wants the page at an Alertmanager, on
-// the page of alerts and in the log.
+// TestRunPages breaks a deployment and expects the page at an Alertmanager, on the page
+// /alerts and in the log.
 func TestRunPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits a third of a minute for what pages in real time; make test-long runs it")
@@ -42,7 +42,7 @@ func TestRunPages(t *testing.T) {
 		for _, a := range alerts {
 			select {
 			case told <- a.Labels:
-			default: // the test has seen enough
+			default: // the channel is full; the test has enough
 			}
 		}
 	}))
@@ -80,7 +80,7 @@ func TestRunPages(t *testing.T) {
 		return sent > 0 && firing > 0
 	})
 
-	// A reload may change the rules, but neither stop nor start the pager.
+	// A reload may change the rules, but does not stop or start the pager.
 	withAlerting(t, file, "# the same\n")
 	if code, body := p.do(http.MethodPost, "/-/reload"); code != http.StatusOK {
 		t.Errorf("reloading the same configuration answers %d: %s", code, body)
@@ -96,7 +96,7 @@ func TestRunPages(t *testing.T) {
 	}
 }
 
-// TestRunWithoutPager says so on the page, and opens no storage.
+// TestRunWithoutPager: without alerting, /alerts says so and no storage is opened.
 func TestRunWithoutPager(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	_, server := fastDeployment(t)
@@ -113,7 +113,7 @@ func TestRunWithoutPager(t *testing.T) {
 	}
 }
 
-// TestLiveSays keeps alerts on the screen, above the figures that are redrawn.
+// TestLiveSays: alerts stay on the screen, above the figures.
 func TestLiveSays(t *testing.T) {
 	var out bytes.Buffer
 	v := newLive(&out)

@@ -14,31 +14,35 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// planLine is a plan file in flags: what they leave out is the file's default.
+// planLine holds the flags of "synthetic sweep" that replace a plan file.
 type planLine struct {
 	baseURL, api, model, keyFile, keyEnv string
 	concurrency, rate                    string
 	duration, warmUp                     time.Duration
-	warmUpGiven                          bool // 0 is none
+	warmUpGiven                          bool // a warm-up of 0 is valid
 	promptTokens, outputTokens, turns    int
 }
 
 func (l *planLine) add(c *kingpin.CmdClause) {
-	c.Flag("base-url", "Instead of a plan file: where the API is, or preset:NAME for a simulated deployment.").PlaceHolder("URL").StringVar(&l.baseURL)
-	c.Flag("concurrency", "Levels of conversations in flight: a closed loop. Likewise.").PlaceHolder("10,50,100").StringVar(&l.concurrency)
-	c.Flag("rate", "Levels of conversations started per second: an open loop. Likewise.").PlaceHolder("0.5,1,2").StringVar(&l.rate)
-	c.Flag("duration", "Measured time of each level (60s). Likewise.").PlaceHolder("60s").DurationVar(&l.duration)
-	c.Flag("warm-up", "Time before it under the same load (a third of the duration). Likewise.").PlaceHolder("20s").IsSetByUser(&l.warmUpGiven).DurationVar(&l.warmUp)
-	c.Flag("api", "API of the endpoint: "+strings.Join(apiNames(), ", ")+". Likewise.").PlaceHolder(string(target.Chat)).StringVar(&l.api)
-	c.Flag("model", "Model to ask for; by default the first that /models lists. Likewise.").PlaceHolder("NAME").StringVar(&l.model)
-	c.Flag("api-key-file", "File that holds the API key. Likewise.").PlaceHolder("FILE").StringVar(&l.keyFile)
-	c.Flag("api-key-env", "Environment variable that holds the API key. Likewise.").PlaceHolder("NAME").StringVar(&l.keyEnv)
-	c.Flag("prompt-tokens", "Approximate length of first messages in tokens. Likewise.").PlaceHolder("N").IntVar(&l.promptTokens)
-	c.Flag("max-output-tokens", "Limit of each answer in tokens. Likewise.").PlaceHolder("N").IntVar(&l.outputTokens)
-	c.Flag("turns", "Turns of each conversation. Likewise.").PlaceHolder("N").IntVar(&l.turns)
+	flag := func(name, help, placeHolder string) *kingpin.FlagClause {
+		return c.Flag(name, help+" Not with --plan.file.").PlaceHolder(placeHolder)
+	}
+	flag("base-url", "Address of the API, or preset:NAME for a simulated deployment.", "URL").StringVar(&l.baseURL)
+	flag("concurrency", "Levels of conversations in flight (closed loop).", "10,50,100").StringVar(&l.concurrency)
+	flag("rate", "Levels of conversations started per second (open loop).", "0.5,1,2").StringVar(&l.rate)
+	flag("duration", "Measured time of each level.", "60s").DurationVar(&l.duration)
+	flag("warm-up", "Time under the same load before the measured time. Default: a third of the duration.", "20s").
+		IsSetByUser(&l.warmUpGiven).DurationVar(&l.warmUp)
+	flag("api", "API of the endpoint: "+apiList(target.APIs())+".", string(target.Chat)).StringVar(&l.api)
+	flag("model", "Model to ask for. Default: the first that /models lists.", "NAME").StringVar(&l.model)
+	flag("api-key-file", "File that holds the API key.", "FILE").StringVar(&l.keyFile)
+	flag("api-key-env", "Environment variable that holds the API key.", "NAME").StringVar(&l.keyEnv)
+	flag("prompt-tokens", "Approximate length of first messages in tokens.", "N").IntVar(&l.promptTokens)
+	flag("max-output-tokens", "Limit of each answer in tokens.", "N").IntVar(&l.outputTokens)
+	flag("turns", "Turns of each conversation.", "N").IntVar(&l.turns)
 }
 
-// given names a flag that was given, "" for none.
+// given returns the name of a flag that was given, "" if none was.
 func (l *planLine) given() string {
 	for _, f := range []struct {
 		name  string
@@ -56,14 +60,14 @@ func (l *planLine) given() string {
 	return ""
 }
 
-// defaultDuration of a level, and which part of it the warm-up takes.
+// defaultDuration is the measured time of a level. The warm-up takes 1/warmUpShare of it.
 const (
 	defaultDuration = time.Minute
 	warmUpShare     = 3
 )
 
-// text is the plan file that the flags stand for. What is wrong with a value its
-// reader says.
+// text returns the plan file that the flags stand for. Values are checked when the text
+// is parsed.
 func (l *planLine) text() (string, error) {
 	switch {
 	case l.baseURL == "":
@@ -71,12 +75,12 @@ func (l *planLine) text() (string, error) {
 	case (l.concurrency == "") == (l.rate == ""):
 		return "", usagef("--base-url takes either --concurrency=10,50,100 or --rate=0.5,1,2")
 	case l.duration < 0 || l.warmUp < 0:
-		return "", usagef("--duration and --warm-up are times: write for example 60s")
+		return "", usagef("--duration and --warm-up cannot be negative: write for example 60s")
 	}
 	if l.duration == 0 {
 		l.duration = defaultDuration
 	}
-	if l.keyFile != "" { // a plan file may lie elsewhere
+	if l.keyFile != "" { // relative to the working directory, not to the plan file
 		path, err := filepath.Abs(l.keyFile)
 		if err != nil {
 			return "", fmt.Errorf("--api-key-file: %w", err)
@@ -118,8 +122,8 @@ func (l *planLine) workload() string {
 	return "workload: {" + strings.Join(keys, ", ") + "}\n"
 }
 
-// levels are those that were given. The places of a closed loop open so fast that
-// the highest level stands after half of its warm-up.
+// levels returns the levels that were given. In a closed loop, conversations start fast
+// enough to reach the highest level after half of the warm-up.
 func (l *planLine) levels() string {
 	if l.rate != "" {
 		return "rate: [" + l.rate + "]"
@@ -130,14 +134,14 @@ func (l *planLine) levels() string {
 			highest = max(highest, v)
 		}
 	}
-	if half := l.warmUp.Seconds() / 2; half > 0 && highest/half > 10 { // the default
+	if half := l.warmUp.Seconds() / 2; half > 0 && highest/half > 10 { // 10 is the default of start_rate
 		text += fmt.Sprintf(", start_rate: %g", float64(int(highest/half)+1))
 	}
 	return text
 }
 
-// quoted is a text as JSON, and so YAML, has it.
+// quoted quotes text for YAML, which accepts JSON strings.
 func quoted(text string) string {
-	data, _ := json.Marshal(text) // texts always have an encoding
+	data, _ := json.Marshal(text) // a string cannot fail
 	return string(data)
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 )
 
-// ports are the sockets that the usual flags of an exporter name, taken before
-// anything is sent to a target, so that a mistake or a port in use shows first.
+// ports are the listeners that the --web flags name. They are opened before any request
+// to a target, so that a mistake or a port in use shows first.
 type ports struct {
 	flags     *web.FlagConfig
 	logger    *slog.Logger
 	listeners []net.Listener
 }
 
-// openPorts checks the web configuration and takes the ports.
+// openPorts checks the web configuration and listens.
 func openPorts(flags *web.FlagConfig, logger *slog.Logger) (*ports, error) {
 	if err := web.Validate(*flags.WebConfigFile); err != nil {
 		return nil, usagef("--web.config.file=%s: %w", *flags.WebConfigFile, err)
@@ -42,19 +42,19 @@ func openPorts(flags *web.FlagConfig, logger *slog.Logger) (*ports, error) {
 	return p, nil
 }
 
-// inherit takes the sockets that systemd hands over.
+// inherit takes the sockets that systemd passes.
 func (p *ports) inherit() (err error) {
 	p.listeners, err = activation.Listeners()
 	switch {
 	case err != nil:
 		return fmt.Errorf("--web.systemd-socket: %w", err)
 	case len(p.listeners) == 0:
-		return usagef("--web.systemd-socket: systemd hands over no socket: start the program by a .socket unit, or leave the flag out")
+		return usagef("--web.systemd-socket: systemd passed no socket: start the program with a .socket unit, or leave the flag out")
 	}
 	return nil
 }
 
-// listen takes one port, vsock://:PORT being one of the hypervisor's.
+// listen listens on one address. vsock://:PORT is a port for the hypervisor.
 func listen(addr string) (net.Listener, error) {
 	if strings.HasPrefix(addr, "vsock://") {
 		return listenVsock(addr)
@@ -85,28 +85,28 @@ func listenVsock(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// bound replaces each listener by what by makes of it.
-func (p *ports) bound(by func(net.Listener) net.Listener) {
+// wrap replaces each listener l with limit(l).
+func (p *ports) wrap(limit func(net.Listener) net.Listener) {
 	for i, l := range p.listeners {
-		p.listeners[i] = by(l)
+		p.listeners[i] = limit(l)
 	}
 }
 
-// addresses are where is listened.
-func (p *ports) addresses() []string {
+// addresses returns the addresses of the listeners, separated by spaces.
+func (p *ports) addresses() string {
 	var all []string
 	for _, l := range p.listeners {
 		all = append(all, l.Addr().String())
 	}
-	return all
+	return strings.Join(all, " ")
 }
 
-// serve serves on all ports until the server is closed.
+// serve serves on all listeners until the server is closed.
 func (p *ports) serve(s *http.Server) error {
 	return web.ServeMultiple(p.listeners, s, p.flags, p.logger)
 }
 
-// close gives the ports back, as a server that has served did already.
+// close closes the listeners. A server that has run has closed them already.
 func (p *ports) close() {
 	for _, l := range p.listeners {
 		_ = l.Close()

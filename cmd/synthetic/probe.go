@@ -18,8 +18,8 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
-// maxTurns and maxTokens are the limits of a workload, which the configuration
-// has, too: a conversation is planned in memory.
+// maxTurns and maxTokens are the limits of a workload, as in the configuration. A
+// conversation is planned in memory.
 const maxTurns, maxTokens = 1000, 2_000_000
 
 // probeFlags are the flags of "synthetic probe".
@@ -27,6 +27,7 @@ type probeFlags struct {
 	target  target.Target
 	baseURL *url.URL
 	spec    workload.Spec
+	timeout time.Duration
 	output  string
 }
 
@@ -35,40 +36,43 @@ func addProbe(app *kingpin.Application) command {
 		target: target.Target{Connection: target.PerConversation, Headers: map[string]string{}},
 		spec:   workload.Spec{Name: "probe", FollowupTokens: 40},
 	}
-	c := app.Command("probe", `Hold one conversation now and show it as a waterfall.
+	c := app.Command("probe", `Hold one conversation now and show its turns as a waterfall.
 
-Exit code 0 only when every turn succeeded, 1 otherwise. Example:
+The exit code is 0 if every turn succeeded, else 1. Example:
   synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3`)
 	f.endpoint(c, string(target.Chat), "API of the endpoint")
-	c.Flag("turns", "Turns of the conversation; each resends the whole history.").Default("3").IntVar(&f.spec.TurnsMax)
+	c.Flag("turns", "Turns of the conversation. Each turn sends the whole history again.").Default("3").IntVar(&f.spec.TurnsMax)
 	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
-	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends none.").Default("128").IntVar(&f.spec.MaxOutputTokens)
-	c.Flag("header", "Header to add to each request, as NAME=VALUE; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.target.Headers)
-	c.Flag("timeout.first-token", "Longest wait for the first token.").Default("60s").DurationVar(&f.spec.Timeouts.FirstToken)
-	c.Flag("timeout.stall", "Longest wait between two tokens.").Default("30s").DurationVar(&f.spec.Timeouts.Stall)
-	c.Flag("timeout.total", "Longest turn.").Default("300s").DurationVar(&f.spec.Timeouts.Total)
+	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends no limit.").Default("128").IntVar(&f.spec.MaxOutputTokens)
+	c.Flag("header", "Header to add to each request; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.target.Headers)
+	c.Flag("timeout", "How long to wait for the first token. Each next token has to follow within the same time, and within 30s.").Default("60s").DurationVar(&f.timeout)
 	c.Flag("output", "text (a waterfall) or json.").Default("text").EnumVar(&f.output, "text", "json")
 	return command{c, f.run}
 }
 
-// endpoint adds the flags that say what is asked, and how; api is the default of
-// that flag, and about what it is.
-func (f *probeFlags) endpoint(c *kingpin.CmdClause, api, about string) {
-	c.Flag("base-url", "Where the OpenAI-compatible API is, up to and including /v1 (which is assumed when the URL has no path, where the API has it).").Required().PlaceHolder("URL").URLVar(&f.baseURL)
-	kind := c.Flag("api", about+": "+strings.Join(apiNames(), ", ")+".")
+// endpoint adds the flags that describe the endpoint. api is the default of --api, and
+// apiHelp the beginning of its help.
+func (f *probeFlags) endpoint(c *kingpin.CmdClause, api, apiHelp string) {
+	c.Flag("base-url", "Address of the API up to /v1, such as http://127.0.0.1:8000/v1. Without a path, the default path of the API is added. Azure's and Anthropic's version of the API may follow as ?api-version=VERSION.").Required().PlaceHolder("URL").URLVar(&f.baseURL)
+	flag := c.Flag("api", apiHelp+": "+apiList(target.APIs())+".")
 	if api != "" {
-		kind.Default(api)
+		flag.Default(api)
 	}
-	kind.EnumVar((*string)(&f.target.API), apiNames()...)
-	c.Flag("api-version", "Version of Azure's or Anthropic's API.").PlaceHolder("VERSION").StringVar(&f.target.APIVersion)
-	c.Flag("model", "Model to ask for; by default the first that /models lists.").PlaceHolder("NAME").StringVar(&f.target.Model)
+	flag.EnumVar((*string)(&f.target.API), strings.Split(apiList(target.APIs()), ", ")...)
+	c.Flag("model", "Model to ask for. Default: the first that /models lists.").PlaceHolder("NAME").StringVar(&f.target.Model)
 	c.Flag("api-key-file", "File that holds the API key.").PlaceHolder("FILE").StringVar(&f.target.Key.File)
 	c.Flag("api-key-env", "Environment variable that holds the API key.").PlaceHolder("NAME").StringVar(&f.target.Key.Env)
-	c.Flag("tls.ca-file", "CA certificates to trust instead of the system's.").PlaceHolder("FILE").StringVar(&f.target.HTTP.TLSConfig.CAFile)
+	c.Flag("tls.ca-file", "File with the CA certificates to trust, in place of the system's.").PlaceHolder("FILE").StringVar(&f.target.HTTP.TLSConfig.CAFile)
 	c.Flag("tls.insecure-skip-verify", "Do not verify the server's certificate.").BoolVar(&f.target.HTTP.TLSConfig.InsecureSkipVerify)
 }
 
 func (f *probeFlags) run(ctx context.Context, e env) error {
+	if f.timeout <= 0 {
+		return usagef("--timeout=%v: a timeout is positive", f.timeout)
+	}
+	f.spec.Timeouts = workload.Timeouts{
+		FirstToken: f.timeout, Stall: min(f.timeout, 30*time.Second), Total: max(5*time.Minute, 2*f.timeout),
+	}
 	if err := f.complete(); err != nil {
 		return err
 	}
@@ -83,8 +87,8 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 	}
 	model, err := prober.Model(ctx)
 	if err != nil {
-		// The turn shows better than the discovery what is wrong.
-		fmt.Fprintf(e.stderr, "synthetic: %v; going on without a model name, --model sets one\n", err)
+		// The turn will show more clearly what is wrong.
+		fmt.Fprintf(e.stderr, "synthetic: %v; the turns name no model, --model sets one\n", err)
 	}
 	show := &printer{w: e.stdout, text: f.output == "text"}
 	if show.text {
@@ -93,7 +97,7 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 	plan := probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: model}
 	sum := prober.Converse(ctx, plan, show)
 	if show.text && sum.Shortened {
-		fmt.Fprintf(e.stdout, "ended after turn %d: the answer has no content that could stand in the history, or made it too long\n", sum.Turns)
+		fmt.Fprintf(e.stdout, "ended after turn %d: its answer is empty, or makes the history too long for another turn\n", sum.Turns)
 	}
 	if !show.text {
 		if err := status.WriteJSON(e.stdout, f.target.BaseURL, sum, show.results); err != nil {
@@ -106,21 +110,23 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 	return nil
 }
 
-// complete checks the flags against each other and fills the values that the
-// engine takes.
+// complete checks the flags and fills in the target and the workload.
 func (f *probeFlags) complete() error {
 	u := f.baseURL
+	query := u.Query()
+	f.target.APIVersion = query.Get("api-version")
+	query.Del("api-version")
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return usagef("--base-url %q is no http(s) URL: write for example http://127.0.0.1:8000/v1", u.Redacted())
 	case u.User != nil:
 		return usagef("--base-url carries a user name or password: use --api-key-file or --header")
-	case u.RawQuery != "" || u.Fragment != "":
-		return usagef("--base-url %q has a query or a fragment: leave it out", u.Redacted())
+	case len(query) > 0 || u.Fragment != "":
+		return usagef("--base-url %q has a fragment or a query other than api-version: leave it out", u.Redacted())
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions"), strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/models"):
-		return usagef("--base-url %q names an operation, which is appended by itself: end it with /v1", u.Redacted())
+		return usagef("--base-url %q includes the path of a request, which is added to it: end it with /v1", u.Redacted())
 	case f.target.Model == "" && !f.target.API.ListsModels():
-		return usagef("--api=%s cannot be asked for its models: name one with --model", f.target.API)
+		return usagef("--api=%s cannot list its models: name one with --model", f.target.API)
 	case f.spec.TurnsMax < 1 || f.spec.TurnsMax > maxTurns:
 		return usagef("--turns=%d: a conversation has 1 to %d turns", f.spec.TurnsMax, maxTurns)
 	case f.spec.PromptTokens < 1 || f.spec.PromptTokens > maxTokens:
@@ -132,17 +138,9 @@ func (f *probeFlags) complete() error {
 	case f.target.Key.File != "" && f.target.Key.Env != "":
 		return usagef("--api-key-file and --api-key-env exclude each other")
 	}
-	for _, t := range []struct {
-		name  string
-		value time.Duration
-	}{{"first-token", f.spec.Timeouts.FirstToken}, {"stall", f.spec.Timeouts.Stall}, {"total", f.spec.Timeouts.Total}} {
-		if t.value <= 0 {
-			return usagef("--timeout.%s=%v: a timeout is positive", t.name, t.value)
-		}
-	}
 	for name, value := range f.target.Headers {
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
-			return usagef("--header %q: a header's name is letters, digits and -, and its value one line of text", name)
+			return usagef("--header %q: the name of a header has letters, digits and -, and its value is one line of text", name)
 		}
 	}
 	if _, err := f.target.Key.Read(); err != nil {
@@ -151,20 +149,13 @@ func (f *probeFlags) complete() error {
 	if u.Path == "" || u.Path == "/" {
 		u.Path = f.target.API.DefaultPath()
 	}
+	u.RawQuery = ""
 	f.target.Name, f.target.BaseURL = u.Host, strings.TrimSuffix(u.String(), "/")
 	f.spec.TurnsMin = f.spec.TurnsMax
 	return nil
 }
 
-func apiNames() []string {
-	var names []string
-	for _, api := range target.APIs() {
-		names = append(names, string(api))
-	}
-	return names
-}
-
-// printer shows each turn as it ends and keeps them for the JSON.
+// printer prints each turn when it ends and keeps the turns for the JSON.
 type printer struct {
 	w       io.Writer
 	text    bool
@@ -178,6 +169,6 @@ func (p *printer) Observe(e probe.Event) {
 	}
 	p.results = append(p.results, r)
 	if p.text {
-		_ = status.WriteTurn(p.w, r) // the exit code speaks of the turns, not of stdout
+		_ = status.WriteTurn(p.w, r) // the exit code depends on the turns, not on stdout
 	}
 }

@@ -19,7 +19,7 @@ func TestProbeRefuses(t *testing.T) {
 		{[]string{"--base-url=127.0.0.1:8000"}, "--base-url: invalid URL"},
 		{[]string{"--base-url=ftp://x"}, "write for example http://127.0.0.1:8000/v1"},
 		{[]string{"--base-url=http://me:pass@x"}, "carries a user name or password"},
-		{[]string{"--base-url=http://x/v1?a=b"}, "has a query or a fragment"},
+		{[]string{"--base-url=http://x/v1?a=b"}, "has a fragment or a query other than api-version"},
 		{[]string{"--base-url=http://x/v1/chat/completions/"}, "end it with /v1"},
 		{[]string{"--base-url=http://x/v1/models"}, "end it with /v1"},
 		{[]string{"--base-url=" + url, "--api=azure"}, "name one with --model"},
@@ -28,7 +28,7 @@ func TestProbeRefuses(t *testing.T) {
 		{[]string{"--base-url=" + url, "--turns=100000000"}, "--turns=100000000: a conversation has 1 to 1000 turns"},
 		{[]string{"--base-url=" + url, "--prompt-tokens=99999999"}, "a prompt has 1 to 2000000 tokens"},
 		{[]string{"--base-url=" + url, "--max-output-tokens=-1"}, "give 0 for no limit, or at most 2000000"},
-		{[]string{"--base-url=" + url, "--timeout.stall=0s"}, "--timeout.stall=0s: a timeout is positive"},
+		{[]string{"--base-url=" + url, "--timeout=0s"}, "--timeout=0s: a timeout is positive"},
 		{[]string{"--base-url=" + url, "--tls.ca-file=ca.pem"}, "has no effect on an http address"},
 		{[]string{"--base-url=" + url, "--tls.insecure-skip-verify"}, "has no effect on an http address"},
 		{[]string{"--base-url=" + url, "--api-key-file=a", "--api-key-env=B"}, "exclude each other"},
@@ -45,7 +45,7 @@ func TestProbeRefuses(t *testing.T) {
 	}
 }
 
-// TestProbeJSON holds what machines may rely on, and that unknown is null.
+// TestProbeJSON: the documented keys exist, and unknown values are null.
 func TestProbeJSON(t *testing.T) {
 	_, server := fastDeployment(t)
 	var out, errs strings.Builder

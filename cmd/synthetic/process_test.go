@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// asProgramEnv makes the test binary be the program, or, with the word measured, a
-// process that starts the program and writes what that took to its third file.
+// asProgramEnv makes the test binary run the program. With the value measuredProgram it
+// starts the program as a child and writes its resource usage to file descriptor 3.
 const asProgramEnv, measuredProgram = "SYNTHETIC_TEST_AS_PROGRAM", "measured"
 
-// asProgram runs the program and exits, in a test binary that was started to
-// be that.
+// asProgram runs the program and exits if this process was started for that.
 func asProgram() {
 	switch os.Getenv(asProgramEnv) {
 	case "":
@@ -27,7 +26,7 @@ func asProgram() {
 	}
 }
 
-// newProcess is the real program as a process of its own.
+// newProcess returns the real program as a process of its own.
 func newProcess(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	cmd = exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgramEnv+"=1")
@@ -36,23 +35,23 @@ func newProcess(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	return cmd, stdout, stderr
 }
 
-// launch runs the program with this process' arguments and returns its exit code.
+// launch runs the program with the arguments of this process and returns its exit code.
 func launch(took *os.File) int {
 	cmd, _, _ := newProcess(os.Args[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
-	_ = cmd.Wait() // of which the exit code tells
+	_ = cmd.Wait() // the exit code is read below
 	state := cmd.ProcessState
 	fmt.Fprintln(took, state.SysUsage().(*syscall.Rusage).Maxrss>>10, int64(state.UserTime()+state.SystemTime()))
 	return state.ExitCode()
 }
 
-// measured runs the program to its end, which is to be a good one, and returns what it
-// wrote, the most memory that it had resident, and its CPU time. A process counts the
-// most memory of the one that made it as its own, and these tests have a lot: so one
-// that has done nothing else makes it.
+// measured runs the program, which has to succeed, and returns its output, its largest
+// resident memory and its CPU time. The kernel counts the memory of the process that forks
+// as the child's own, and these tests use a lot, so a process without other work starts the
+// program.
 func measured(t *testing.T, args ...string) (stdout string, mib int64, cpu time.Duration) {
 	t.Helper()
 	cmd, out, stderr := newProcess(args...)
@@ -74,7 +73,7 @@ func measured(t *testing.T, args ...string) (stdout string, mib int64, cpu time.
 	return out.String(), mib, cpu
 }
 
-// TestMeasured: what these tests have resident is not told of the program.
+// TestMeasured: the memory of these tests is not counted as the program's.
 func TestMeasured(t *testing.T) {
 	ballast := bytes.Repeat([]byte{1}, 200<<20)
 	stdout, mib, cpu := measured(t, "--version")

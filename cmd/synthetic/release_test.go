@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestReleasedFiles holds that what a release packs is here, or made by "make
-// release-texts"; "make release-check" asks goreleaser for the rest.
+// TestReleasedFiles: the files of a release exist, or "make release-texts" writes them.
+// "make release-check" checks the rest with goreleaser.
 func TestReleasedFiles(t *testing.T) {
 	type file struct{ Src, Type string }
 	var release struct {
@@ -50,7 +50,7 @@ func TestReleasedFiles(t *testing.T) {
 	}
 }
 
-// TestUnitRuns holds the flags of the systemd unit to those of the program.
+// TestUnitRuns: the program accepts the flags of the systemd unit.
 func TestUnitRuns(t *testing.T) {
 	unit, err := os.ReadFile("../../deploy/systemd/synthetic.service")
 	if err != nil {

@@ -2,28 +2,39 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/alecthomas/kingpin/v2"
 )
 
-// removedFlag is a flag that an earlier version had.
-type removedFlag struct {
-	command, flag string
+// removedFlags are flags of an earlier version of a command, or of a group of commands.
+type removedFlags struct {
+	command, flags string
 	// remedy says what to do instead.
 	remedy string
 }
 
-// removedFlags lists the removed flags. A user who still passes one gets its remedy.
-func removedFlags() []removedFlag {
-	const simulated = `simulated deployments are scored by "make alert-quality" in a checkout of the source`
-	var all []removedFlag
-	for _, flag := range []string{
-		"scenario.file", "model", "fault", "fleet", "adaptive", "conversations-per-minute",
-		"seed", "seeds", "days", "workers",
-	} {
-		all = append(all, removedFlag{"backtest", flag, simulated})
+func allRemovedFlags() []removedFlags {
+	return []removedFlags{
+		{"backtest", "scenario.file model fault fleet adaptive conversations-per-minute seed seeds days workers",
+			`simulated deployments are scored by "make alert-quality" in a checkout of the source`},
+		{"backtest", "ticket-severity", "write --severity=PAGE,TICKET"},
+		{"canary record", "rounds", "the number of rounds is fixed"},
+		{"generate", "severity.label severity.page severity.ticket", "write --style=LABEL:PAGE,TICKET"},
+		{"init", "ask", "it always asks the endpoint"},
+		{"init", "api-version", "append ?api-version=VERSION to --base-url"},
+		{"probe", "api-version", "append ?api-version=VERSION to --base-url"},
+		{"probe", "timeout.first-token timeout.stall timeout.total", "write --timeout=DURATION"},
+		{"run", "turns.keep", "the number of packed logs is fixed; --turns.max-size sets their size"},
+		{"simulate", "more-models", "repeat --model"},
+		{"simulate", "adapter", "write --engine=adapters=NAME+NAME"},
+		{"simulate", "preset.load preset.speed", "write --engine=load=N,speed=FACTOR"},
+		{"simulate", "first-token first-token.spread prefill inter-token inter-token.spread tokens-per-event " +
+			"answer-tokens answer-tokens.spread reasoning reasoning.field refuse-max-tokens",
+			"write --engine=KEY=VALUE with - and . of the flag as _"},
+		{"sweep", "barrier.tls-cert barrier.tls-key barrier.tls-ca",
+			"put tls.crt, tls.key and ca.crt into a directory and write --barrier.tls-dir=DIR"},
 	}
-	return all
 }
 
 // explainRemoved returns the remedy if err is about a removed flag, and err otherwise.
@@ -31,11 +42,15 @@ func explainRemoved(parsed *kingpin.ParseContext, err error) error {
 	if parsed.SelectedCommand == nil {
 		return err
 	}
-	for _, r := range removedFlags() {
-		for _, name := range []string{r.flag, "no-" + r.flag} {
-			unknown := fmt.Sprintf("unknown long flag '--%s'", name)
-			if r.command == parsed.SelectedCommand.FullCommand() && err.Error() == unknown {
-				return fmt.Errorf("--%s was removed: %s", name, r.remedy)
+	for _, r := range allRemovedFlags() {
+		if !strings.HasPrefix(parsed.SelectedCommand.FullCommand()+" ", r.command+" ") {
+			continue
+		}
+		for flag := range strings.FieldsSeq(r.flags) {
+			for _, name := range []string{flag, "no-" + flag} {
+				if err.Error() == fmt.Sprintf("unknown long flag '--%s'", name) {
+					return fmt.Errorf("--%s was removed: %s", name, r.remedy)
+				}
 			}
 		}
 	}

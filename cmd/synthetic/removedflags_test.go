@@ -9,13 +9,19 @@ import (
 // the remedy.
 func TestRemovedFlags(t *testing.T) {
 	t.Parallel()
-	for _, r := range removedFlags() {
-		for _, arg := range []string{"--" + r.flag + "=1", "--no-" + r.flag} {
-			out, errs := newBuffer(), newBuffer()
-			code := run(t.Context(), append(strings.Fields(r.command), arg), out, errs)
-			name, _, _ := strings.Cut(arg, "=")
-			if want := name + " was removed: " + r.remedy; code != exitUsage || !strings.Contains(errs.String(), want) {
-				t.Errorf("%s %s: exit code %d, %s; want %q", r.command, arg, code, errs, want)
+	for _, r := range allRemovedFlags() {
+		command := r.command
+		if command == "generate" {
+			command = "generate grafana"
+		}
+		for flag := range strings.FieldsSeq(r.flags) {
+			for _, arg := range []string{"--" + flag + "=1", "--no-" + flag} {
+				out, errs := newBuffer(), newBuffer()
+				code := run(t.Context(), append(strings.Fields(command), arg), out, errs)
+				name, _, _ := strings.Cut(arg, "=")
+				if want := name + " was removed: " + r.remedy; code != exitUsage || !strings.Contains(errs.String(), want) {
+					t.Errorf("%s %s: exit code %d, %s; want %q", command, arg, code, errs, want)
+				}
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// reportFlags are shared by the kinds of report.
+// reportFlags are the flags of report render, compare and average.
 type reportFlags struct {
 	runs      []string
 	outputDir string
@@ -23,33 +23,34 @@ type reportFlags struct {
 	force     bool
 }
 
-const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), the results of other tools (AIPerf: profile_export_aiperf.json, or a directory of such runs; GuideLLM: benchmarks.json), or their reports: JSON with "levels", or Markdown with tables. NAME=FILE labels one.`
+const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), results of other tools (AIPerf: profile_export_aiperf.json, or a directory of such runs; GuideLLM: benchmarks.json), or reports (JSON with "levels", or Markdown with tables). NAME=FILE gives a run a name.`
 
 func addReport(app *kingpin.Application) []command {
-	r := app.Command("report", "Write reports of sweeps: Markdown, HTML, JSON, CSV and pictures.")
+	r := app.Command("report", "Write reports of sweeps as Markdown, HTML, JSON, CSV and pictures.")
 	return []command{
-		reportCommand(r, "render", "Report each configuration of one run, and compare its variants.", one),
-		reportCommand(r, "compare", "Compare runs; the first is the baseline.", joined),
-		reportCommand(r, "average", "Pool repeated runs of one sweep into one report, by their distributions.", averaged),
+		reportCommand(r, "render", `Report one run and compare its variants. Example:
+  synthetic report render results --output.dir=report`, single),
+		reportCommand(r, "compare", `Compare runs with the first run. Example:
+  synthetic report compare old=before/run.json new=after/run.json --fail-on='ttft_p99>baseline*1.1'`, joined),
+		reportCommand(r, "average", "Combine repeated runs of one sweep into one report of all their turns.", averaged),
 		mergeCommand(r),
 		exportCommand(r),
 	}
 }
 
-// reportCommand is one kind of report; read turns its arguments into a study.
+// reportCommand adds a report command. read reads its arguments.
 func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*reportFlags) (*figures.Study, error)) command {
 	f := &reportFlags{}
 	c := parent.Command(name, help)
 	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
-	c.Flag("output.dir", "Directory to write to; it is made if need be. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
-	c.Flag("fail-on", `Conditions that must not be true, such as "ttft_p99>1s,capacity<baseline*0.9": exit code 0 if none is, 1 if one is, 3 if the measurement shows neither; and a summary for a pull request on standard output.`).StringVar(&f.failOn)
-	c.Flag("slo", `An objective such as "ttft_p99<1s", instead of those of the run; repeatable. Every turn is judged anew where the run has its turns.jsonl.zst.`).StringsVar(&f.slos)
-	c.Flag("force", "Put runs side by side although their SLOs or workloads differ.").BoolVar(&f.force)
+	c.Flag("output.dir", "Directory to write to; it is created if it does not exist. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
+	c.Flag("fail-on", `Conditions for a failure, such as "ttft_p99>1s,capacity<baseline*0.9". The exit code is 0 if none holds, 1 if one holds, and 3 if the measurement cannot tell. A summary for a pull request goes to standard output.`).StringVar(&f.failOn)
+	c.Flag("slo", `An objective such as "ttft_p99<1s" that replaces the SLOs of the run; repeatable. Every turn is judged again if the run has its turns.jsonl.zst.`).StringsVar(&f.slos)
+	c.Flag("force", "Compare runs even if their SLOs or workloads differ.").BoolVar(&f.force)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, read) }}
 }
 
-// run reads everything before it writes anything: a mistake leaves the output
-// as it was.
+// run reads everything before it writes, so that a mistake does not change the output.
 func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)) error {
 	var conditions []reports.Condition
 	if f.failOn != "" {
@@ -66,7 +67,7 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	if err != nil {
 		return err
 	}
-	shown := files[0].Data // in Markdown
+	shown := files[0].Data // report.md
 	var outcomes []reports.ConditionOutcome
 	if conditions != nil {
 		outcomes = reports.CheckConditions(s, conditions)
@@ -90,7 +91,7 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	return map[reports.GateResult]error{reports.GateFailed: errQuiet, reports.GateInconclusive: errInconclusive}[reports.CombineOutcomes(outcomes)]
 }
 
-// objectives are those of the flags.
+// objectives returns the objectives of --slo.
 func (f *reportFlags) objectives() ([]figures.Objective, error) {
 	var wanted []figures.Objective
 	for _, text := range f.slos {
@@ -103,16 +104,16 @@ func (f *reportFlags) objectives() ([]figures.Objective, error) {
 	return wanted, nil
 }
 
-// one reads the only run.
-func one(f *reportFlags) (*figures.Study, error) {
+// single reads the only run.
+func single(f *reportFlags) (*figures.Study, error) {
 	if len(f.runs) != 1 {
-		return nil, usagef("render takes one run, not %d: use compare to set them side by side, or average to pool them", len(f.runs))
+		return nil, usagef("render takes one run, not %d: use compare to compare runs, or average to combine them", len(f.runs))
 	}
 	return f.study(f.runs[0])
 }
 
-// study reads FILE or NAME=FILE, and judges it by the objectives of the flags: turn
-// by turn where it has its turns, else by quantiles.
+// study reads FILE or NAME=FILE and judges it by the objectives of --slo, using each turn if
+// the run has its turns, and quantiles otherwise.
 func (f *reportFlags) study(arg string) (*figures.Study, error) {
 	wanted, err := f.objectives()
 	if err != nil {
@@ -144,7 +145,7 @@ func readStudy(arg string) (*figures.Study, error) {
 		return nil, usageError{err}
 	}
 	if s.Run != nil && s.Run.Shard != nil {
-		return nil, usagef("%s is %s: it carried a part of the load that its levels are named by; use report merge to join all of them, and report that", s.File, s.Run.Shard)
+		return nil, usagef("%s is %s, which carried only a part of the load; join all shards with report merge and report the result", s.File, s.Run.Shard)
 	}
 	if labelled {
 		s.Name = name
@@ -152,7 +153,7 @@ func readStudy(arg string) (*figures.Study, error) {
 	return s, nil
 }
 
-// joined reads runs that are to be compared.
+// joined reads the runs of report compare.
 func joined(f *reportFlags) (*figures.Study, error) {
 	var all []*figures.Study
 	for _, arg := range f.runs {
@@ -173,8 +174,8 @@ func joined(f *reportFlags) (*figures.Study, error) {
 	return figures.Join(all), nil
 }
 
-// averaged reads runs that are to be pooled. Reports without distributions
-// cannot be: an average of quantiles is no quantile.
+// averaged reads the runs of report average. It rejects reports without distributions,
+// because the average of quantiles is not a quantile.
 func averaged(f *reportFlags) (*figures.Study, error) {
 	var runs []*runfile.Run
 	var first *figures.Study
@@ -185,15 +186,15 @@ func averaged(f *reportFlags) (*figures.Study, error) {
 			return nil, err
 		}
 		if s.Run == nil {
-			return nil, usagef("%s: a report has quantiles only, and an average of quantiles is no quantile: average takes the run.json of sweeps", s.File)
+			return nil, usagef("%s has only quantiles, which cannot be averaged: give the run.json of sweeps", s.File)
 		}
 		first, counted = cmp.Or(first, s), counted && s.Counted
 		if d := figures.RunDifference(first, s); d != "" {
-			return nil, usagef("these runs cannot be pooled: %s; average repetitions of one plan, and compare others", d)
+			return nil, usagef("these runs cannot be combined: %s; use average for repetitions of one plan, and compare for other runs", d)
 		}
 		for i, other := range runs {
 			if place := s.Run.SharedResult(other); place != "" {
-				return nil, usagef("%s and %s hold the same measurement (%s): counted twice it would look more certain than it is; name each run once", f.runs[i], arg, place)
+				return nil, usagef("%s and %s hold the same measurement (%s), which must not count twice; name each run once", f.runs[i], arg, place)
 			}
 		}
 		runs = append(runs, s.Run)

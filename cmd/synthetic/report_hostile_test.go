@@ -15,11 +15,11 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
-// hostileName is what a deployment may call itself, or say when it fails.
+// hostileName is a model name or an error text from a hostile deployment.
 const hostileName = "evil | <script>alert(1)</script> <img src=x onerror=y>\n# heading\n```\n[click](javascript:z) ![pixel](http://evil/x.png) \x1b[31m &#60;script>"
 
-// TestReportOfHostileNames: names and texts from outside stay texts in every
-// file that a report has.
+// TestReportOfHostileNames: names and texts from deployments remain plain text in every
+// file of a report.
 func TestReportOfHostileNames(t *testing.T) {
 	hostile := func(suffix string) func(*runfile.Run) {
 		return func(r *runfile.Run) {
@@ -89,7 +89,7 @@ func harmless(t *testing.T, name, text string) {
 	}
 }
 
-// withoutCode leaves out the blocks of code, in which everything is text.
+// withoutCode removes code blocks, in which everything is text.
 func withoutCode(text string) string {
 	var out []string
 	fence := ""
@@ -107,7 +107,7 @@ func withoutCode(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// sameCells checks that no row has more or fewer cells than the one above it.
+// sameCells checks that all rows of a table have the same number of cells.
 func sameCells(t *testing.T, name, text string) {
 	t.Helper()
 	before := 0

@@ -18,8 +18,8 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
-// TestReportOfAMillionTurns renders ten levels of 100,000 turns, of 100 gaps
-// each, in at most 10 s of CPU and 300 MB.
+// TestReportOfAMillionTurns renders ten levels of 100,000 turns with 100 gaps each, in at
+// most 10 s of CPU and 300 MB.
 func TestReportOfAMillionTurns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a million turns; make test-long runs it")
@@ -38,8 +38,8 @@ func TestReportOfAMillionTurns(t *testing.T) {
 	}
 }
 
-// TestMergeOfAMillionTurns joins them from four shards, with their turns, and renders
-// them, likewise.
+// TestMergeOfAMillionTurns merges the same turns from four shards and renders the result
+// within the same limits.
 func TestMergeOfAMillionTurns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a million turns; make test-long runs it")
@@ -61,7 +61,7 @@ func TestMergeOfAMillionTurns(t *testing.T) {
 		}
 		run := million(4, i, pack)
 		run.Shard = &runfile.Shard{Index: i, Count: 4}
-		for j := range run.Results { // which tells one from the others
+		for j := range run.Results { // the results differ by it
 			run.Results[j].Ended = run.Results[j].Ended.Add(time.Duration(i))
 		}
 		if err := errors.Join(pack.Close(), file.Close(), runfile.Write(filepath.Join(dir, "run.json"), run)); err != nil {
@@ -74,7 +74,7 @@ func TestMergeOfAMillionTurns(t *testing.T) {
 	}
 }
 
-// frugal runs a command, which may take 10 s of CPU and 300 MB.
+// frugal runs a command and limits it to 10 s of CPU and 300 MB.
 func frugal(t *testing.T, args ...string) string {
 	t.Helper()
 	stdout, memory, cpu := measured(t, args...)
@@ -85,8 +85,8 @@ func frugal(t *testing.T, args ...string) string {
 	return stdout
 }
 
-// million is a run of ten levels of 30 blocks, of which one of several parts has so much less, and
-// writes its turns, unless there is nowhere to.
+// million returns a run of ten levels with 30 blocks each. With parts above 1 it is one
+// shard and has a part of the turns. It writes the turns unless turns is nil.
 func million(part, index int, turns io.Writer) *runfile.Run {
 	run := reporttest.Run(reporttest.Options{Levels: []float64{1}})
 	template := run.Results[0]
@@ -116,7 +116,7 @@ func million(part, index int, turns io.Writer) *runfile.Run {
 					if turns != nil {
 						line := turnlog.FromResult(x)
 						line.Target, line.Workload, line.Study = "default", "chat", &turnlog.Study{Level: r.Level, Repetition: 1, Phase: turnlog.Measured, Conversation: "c/" + strconv.Itoa(rng.Int()), Index: 1}
-						_, _ = turns.Write(line.Append(nil)) // of which Close tells
+						_, _ = turns.Write(line.Append(nil)) // Close returns the error
 					}
 				}
 				s.Blocks = append(s.Blocks, b)

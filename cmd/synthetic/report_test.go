@@ -11,7 +11,7 @@ import (
 	"synthetic/tools/testkit/reporttest"
 )
 
-// sweepFile writes a run that was changed and returns its path.
+// sweepFile writes a run with a change and returns its path.
 func sweepFile(t *testing.T, name string, change func(*runfile.Run)) string {
 	t.Helper()
 	r := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 80, 100}})
@@ -87,8 +87,8 @@ func TestReportGate(t *testing.T) {
 	}
 }
 
-// TestReportGateOfALateProber: figures that the prober itself distorts pass no gate
-// and decide nothing, whatever they are.
+// TestReportGateOfALateProber: figures that the prober's own lateness distorts are
+// inconclusive, whatever their values.
 func TestReportGateOfALateProber(t *testing.T) {
 	late := func(name string) string {
 		return sweepFile(t, name, func(r *runfile.Run) {
@@ -116,8 +116,8 @@ func TestReportGateOfALateProber(t *testing.T) {
 	}
 }
 
-// TestReportRefuses: a mistake is exit code 2 and a clear error, and whatever
-// was in the output directory is still there.
+// TestReportRefuses: a mistake gives exit code 2 and a clear error, and does not change the
+// output directory.
 func TestReportRefuses(t *testing.T) {
 	good := sweepFile(t, "good.json", nil)
 	broken := func(name, data string) string {
@@ -148,10 +148,10 @@ func TestReportRefuses(t *testing.T) {
 		{"half a file", "ends in the middle of a value: it was written only in part", []string{"compare", good, broken("half.json", string(whole[:len(whole)/2]))}},
 		{"other SLOs", "cannot be compared: the SLOs differ: ttft (TTFT p99 < 1000ms)", []string{"compare", good, otherSLO}},
 		{"other workload", "cannot be compared: the workloads of", []string{"compare", good, otherWork}},
-		{"average of other workloads", "cannot be pooled: the workloads of", []string{"average", good, otherWork}},
+		{"average of other workloads", "cannot be combined: the workloads of", []string{"average", good, otherWork}},
 		{"average of other variants", `the variants differ: "default"`, []string{"average", good, otherName}},
 		{"average of one run twice", "hold the same measurement (default, level 40", []string{"average", good, good}},
-		{"average of quantiles", "an average of quantiles is no quantile", []string{"average", good, "../../internal/study/figures/testdata/000.txt"}},
+		{"average of quantiles", "has only quantiles, which cannot be averaged", []string{"average", good, "../../internal/study/figures/testdata/000.txt"}},
 		{"two to render", "render takes one run, not 2", []string{"render", good, good}},
 		{"a wrong condition", `--fail-on: condition 1, "speed>1": there is no figure "speed"`, []string{"render", good, "--fail-on=speed>1"}},
 		{"a wrong objective", `--slo: "tops<5": want the quantile of a latency`, []string{"render", good, "--slo=tops<5"}},

@@ -14,8 +14,8 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// TestKilledProcess kills the real program, which pages over TCP, and starts it
-// again: the alert goes on with the beginning that it had.
+// TestKilledProcess kills and restarts the real program, which sends alerts over TCP. The
+// alert continues with its original start.
 func TestKilledProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for two pages in real time; make test-long runs it")
@@ -35,7 +35,7 @@ func TestKilledProcess(t *testing.T) {
 		}
 		return func() {
 			_ = cmd.Process.Kill()
-			_ = cmd.Wait() // its error is that it was killed
+			_ = cmd.Wait() // the error says that it was killed
 		}, errs
 	}
 	kill, log := begin()
@@ -57,7 +57,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// eventually polls a condition of the outside world for half a minute.
+// eventually polls a condition for half a minute.
 func eventually(ok func() bool) bool {
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -17,8 +17,8 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// accounted fails unless started = ended + in flight, for turns and for
-// conversations, in every series of one scrape.
+// accounted fails unless started = ended + in flight, for the turns and conversations of
+// every job in one scrape.
 func accounted(t *testing.T, series map[string]float64) {
 	t.Helper()
 	checked := 0
@@ -130,8 +130,8 @@ func TestReloadBySignal(t *testing.T) {
 	})
 }
 
-// TestStopCountsNoFailure stops while turns hang: they are cut when the drain
-// is over, and count as canceled.
+// TestStopCountsNoFailure stops the sidecar while turns hang. They are canceled at the end
+// of the drain and count as canceled.
 func TestStopCountsNoFailure(t *testing.T) {
 	_, server := fastDeployment(t, befall(simulate.NoAnswer, 1))
 	cfg, err := config.Load(configFor(t, "", map[string]string{"a": server.URL}))
@@ -173,7 +173,7 @@ func TestStopCountsNoFailure(t *testing.T) {
 	}
 }
 
-// gathered returns the series of a sidecar that no longer serves.
+// gathered returns the metrics of a sidecar that no longer serves.
 func gathered(t *testing.T, s *sidecar.Sidecar) map[string]float64 {
 	t.Helper()
 	w := httptest.NewRecorder()

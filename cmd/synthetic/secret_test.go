@@ -13,9 +13,9 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// TestKeyAppearsNowhere runs the sidecar and the probe with a key, against a
-// deployment that accepts it and one that refuses it (and quotes it in its
-// error), and looks for the key in everything that anyone can see.
+// TestKeyAppearsNowhere runs the sidecar and the probe with a key, against a deployment
+// that accepts it and one that refuses it and quotes it in the error. The key must not
+// appear in any output.
 func TestKeyAppearsNowhere(t *testing.T) {
 	const key = "sk-THE-KEY-0123456789abcdef"
 	const header = "tenant-SECRET-0123456789"

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestServersFollowTheConfiguration: a reload begins to read a server's metrics,
-// goes on to while they cannot be read, and stops.
+// TestServersFollowTheConfiguration: after a reload, the sidecar starts to read a server's
+// metrics, keeps trying while they cannot be read, and stops after another reload.
 func TestServersFollowTheConfiguration(t *testing.T) {
 	_, deployment := fastDeployment(t)
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

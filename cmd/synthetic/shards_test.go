@@ -17,13 +17,15 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// TestShardFlags: what cannot work is refused with exit code 2 and what to do, before
-// anything is written or sent.
+// TestShardFlags: invalid flags give exit code 2 and a remedy, before anything is written
+// or sent.
 func TestShardFlags(t *testing.T) {
 	dir := t.TempDir()
-	empty := filepath.Join(dir, "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
+	empty, tlsDir := filepath.Join(dir, "empty"), t.TempDir()
+	for _, file := range []string{empty, filepath.Join(tlsDir, "tls.crt"), filepath.Join(tlsDir, "tls.key"), filepath.Join(tlsDir, "ca.crt")} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	sweep := []string{"sweep", "--base-url=http://127.0.0.1:9/v1", "--output.dir=" + filepath.Join(dir, "out"), "--concurrency=4"}
 	first := []string{"--shards=4", "--shard=0"}
@@ -33,8 +35,8 @@ func TestShardFlags(t *testing.T) {
 		want string
 	}{
 		{"none", []string{"--shards=0"}, "want 1 or more"},
-		{"which", []string{"--shards=4"}, "--shard=0 to 3, or JOB_COMPLETION_INDEX"},
-		{"too high", []string{"--shards=4", "--shard=4"}, "--shards=4 are 0 to 3"},
+		{"which", []string{"--shards=4"}, "--shard=0 to 3, or with JOB_COMPLETION_INDEX"},
+		{"too high", []string{"--shards=4", "--shard=4"}, "the shards of --shards=4 are 0 to 3"},
 		{"no address", first, "shard 0 needs --barrier.listen"},
 		{"no URL", []string{"--shards=4", "--shard=2"}, "shard 2 needs --barrier"},
 		{"no URL at all", []string{"--shards=4", "--shard=2", "--barrier=first:9878"}, "want the URL of shard 0"},
@@ -43,10 +45,10 @@ func TestShardFlags(t *testing.T) {
 		{"no port", append(first, "--barrier.listen=127.0.0.1:99999"), "--barrier.listen"},
 		{"no file", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.token-file=nowhere"), "--barrier.token-file: "},
 		{"empty token", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.token-file="+empty), "the file is empty"},
-		{"half of TLS", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.tls-cert="+empty), "go together"},
-		{"no certificate", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.tls-cert="+empty, "--barrier.tls-key="+empty), "--barrier.tls-cert"},
-		{"no authority", []string{"--shards=4", "--shard=2", "--barrier=https://first:1", "--barrier.tls-ca=" + empty}, "no certificate in PEM"},
-		{"presets", append(first, "--barrier.listen=127.0.0.1:0", "preset"), "of which every shard would have its own"},
+		{"no certificate", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.tls-dir=nowhere"), "--barrier.tls-dir: open nowhere/tls.crt"},
+		{"no key in it", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.tls-dir="+tlsDir), "--barrier.tls-dir: "},
+		{"no authority", []string{"--shards=4", "--shard=2", "--barrier=https://first:1", "--barrier.tls-dir=" + tlsDir}, "ca.crt has no certificate in PEM"},
+		{"presets", append(first, "--barrier.listen=127.0.0.1:0", "preset"), "every shard would simulate its own deployment"},
 		{"no directory", append(first, "--barrier.listen=127.0.0.1:0", "nowhere"), "--output.dir=DIR"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -72,7 +74,7 @@ func TestShardFlags(t *testing.T) {
 	}
 }
 
-// TestShardAlone: a shard that finds no shard 0, or another sweep's, says so and ends.
+// TestShardAlone: a shard that cannot reach shard 0 ends with an error.
 func TestShardAlone(t *testing.T) {
 	var out, err bytes.Buffer
 	began := time.Now()
@@ -85,7 +87,7 @@ func TestShardAlone(t *testing.T) {
 	}
 }
 
-// TestBarrierIsNotHeldUp: who opens connections and says nothing keeps no shard from shard 0.
+// TestBarrierIsNotHeldUp: silent connections do not keep a shard from shard 0.
 func TestBarrierIsNotHeldUp(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

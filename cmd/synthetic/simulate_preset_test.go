@@ -7,7 +7,7 @@ import (
 )
 
 func TestPresetIsServed(t *testing.T) {
-	p := start(t, "simulate", "--preset=eagle3", "--preset.speed=10", "--preset.load=20", "--answer-tokens=20", "--web.listen-address=127.0.0.1:0",
+	p := start(t, "simulate", "--preset=eagle3", "--engine=speed=10,load=20", "--engine=answer_tokens=20", "--web.listen-address=127.0.0.1:0",
 		"--incident=http_500,at=1000h,share=1")
 	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
 	s := p.until("tokens of the load", func(s map[string]float64) bool {
@@ -53,19 +53,19 @@ func TestReplicasAreServed(t *testing.T) {
 func TestPresetFlagsAreChecked(t *testing.T) {
 	for args, want := range map[string]string{
 		"--preset=nothing":                                 "phase0",
-		"--preset=phase0 --first-token=1s":                 "--first-token goes with fixed delays, and --preset=phase0 works out its own: leave one of them out",
-		"--preset=phase0 --tokens-per-event=2":             "--tokens-per-event goes with fixed delays",
-		"--preset=phase0 --preset.speed=0":                 "--preset.speed=0: give a factor above 0",
-		"--preset=phase0 --preset.speed=NaN":               "--preset.speed=NaN: give a factor above 0",
-		"--preset=phase0 --preset.load=-1":                 "concurrency -1",
-		"--preset.load=3":                                  "--preset.load=3: only a preset has a load: add --preset",
-		"--preset.speed=3":                                 "--preset.speed=3: only a preset has a speed: add --preset",
-		"--reasoning=2":                                    "--reasoning=2: a share is between 0 and 1",
-		"--adapter=a --more-models=a":                      "give each a name of its own",
+		"--preset=phase0 --engine=first_token=1s":          "--engine=first_token=1s: --preset=phase0 computes its own delays; leave one of them out",
+		"--preset=phase0 --engine=tokens_per_event=2":      "--preset=phase0 computes its own delays",
+		"--preset=phase0 --engine=speed=0":                 "--engine=speed=0: want a number from 1e-06 to 1e+06",
+		"--preset=phase0 --engine=speed=NaN":               "--engine=speed=NaN: want a number from 1e-06 to 1e+06",
+		"--preset=phase0 --engine=load=-1":                 "--engine=load=-1: want a whole number from 0",
+		"--engine=load=3":                                  "--engine=load=3: it needs --preset",
+		"--engine=speed=3":                                 "--engine=speed=3: it needs --preset",
+		"--engine=reasoning=2":                             "--engine=reasoning=2: want a number from 0 to 1",
+		"--engine=adapters=b+a --model=m --model=a":        "give each a name of its own",
 		"--incident=nonsense":                              `there is no kind "nonsense"; give one of [acceptance`,
 		"--incident=slow_prefill,factor=4":                 "incident 1 (slow_prefill): it befalls a cluster: set one",
 		"--preset=phase0 --incident=worker_loss,workers=1": "worker 1 is not there",
-		"--replicas=-1":                                    "--replicas=-1: give a number of replicas from 1",
+		"--replicas=-1":                                    "--replicas=-1: give 1 or more replicas",
 		"--replicas=2 --incident=cut,share=1,workers=2":    "incident cut: replica 2 is not there: give 0 to 1",
 	} {
 		out, errs := newBuffer(), newBuffer()

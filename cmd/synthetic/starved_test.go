@@ -23,14 +23,14 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// "make starvation" starves a prober of many targets for long.
+// Flags for "make starvation", which starves a prober of many targets for longer.
 var (
 	starveTargets = flag.Int("starve.targets", 3, "how many targets the starved prober has")
 	starveFor     = flag.Duration("starve.for", 6*time.Second, "for how long it is starved; from 2m30s on its own page is awaited")
 	starveCgroup  = flag.String("starve.cgroup", "", "directory of a cgroup with a cpu controller (v1), below which a quota of 2 % is set; none stops and continues the process instead")
 )
 
-// arrivals counts the requests of a deployment as they come.
+// arrivals counts the requests to a deployment.
 type arrivals struct {
 	http.Handler
 	turns atomic.Int64
@@ -43,9 +43,9 @@ func (a *arrivals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Handler.ServeHTTP(w, r)
 }
 
-// TestStarvedProber takes the CPU away from the real program, whose deployment is
-// quick throughout. Nothing is held against that: no failure, no violation and no
-// page; and the deployment has got each turn that the prober says it sent.
+// TestStarvedProber takes the CPU from the real program, whose deployment stays quick. No
+// failure, no SLO violation and no page may result, and the deployment has to receive each
+// turn that the prober counts as sent.
 func TestStarvedProber(t *testing.T) {
 	d, _ := fastDeployment(t, func(o *simulate.Options) { o.Model, o.FirstToken.Median = "m", 50*time.Millisecond })
 	counted := &arrivals{Handler: d}
@@ -63,12 +63,12 @@ func TestStarvedProber(t *testing.T) {
 	cmd, p := starvable(t, file)
 	p.until("turns before", func(s map[string]float64) bool { n, _ := sum(s, "synthetic_turns_total"); return n > 20 })
 	release := starve(t, cmd.Process)
-	time.Sleep(*starveFor) // what is under test is that time going by
+	time.Sleep(*starveFor) // the test needs this time to pass
 	release()
 	var code int
 	var text string
 	eventually(func() bool { code, text = p.get("/metrics"); return code == http.StatusOK })
-	during := parse(t, text) // it has the last minute's lag
+	during := parse(t, text) // includes the lag of the last minute
 
 	lagging, leftOut := during["synthetic_prober_lag_seconds"], 0.0
 	if leftOut, _ = sum(during, "synthetic_turns_not_judged_total"); lagging == 0 || leftOut == 0 {
@@ -78,7 +78,7 @@ func TestStarvedProber(t *testing.T) {
 	if lagging > lag.MaxTolerance.Seconds() && starved == 0 {
 		t.Errorf("no job of a prober that is %v s late counts as starved", lagging)
 	}
-	starvationConfig(t, file, server.URL, am.URL, 0.0001) // so that a moment comes without a turn
+	starvationConfig(t, file, server.URL, am.URL, 0.0001) // a low rate, so that at some moment no turn is in flight
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func TestStarvedProber(t *testing.T) {
 		lagging, starved, *starveTargets)
 }
 
-// starvationConfig writes a configuration that probes a URL as many targets, at so
-// many conversations a second each, and pages.
+// starvationConfig writes a configuration with many targets at one URL, with rate
+// conversations per second each, and with alerting.
 func starvationConfig(t *testing.T, path, url, alertmanager string, rate float64) {
 	t.Helper()
 	var b strings.Builder
@@ -134,8 +134,8 @@ alerting: {interval: 5s, alertmanagers: [{url: %q}]}
 	}
 }
 
-// starvable starts the program as a process of its own, by a command that ends
-// with the name of the binary if one is given.
+// starvable starts the program as a process. by is an optional command to start it with,
+// whose last argument is the binary.
 func starvable(t *testing.T, file string, by ...string) (*exec.Cmd, *program) {
 	t.Helper()
 	cmd, _, _ := newProcess("run", "--config.file="+file, "--web.listen-address=127.0.0.1:0", "--shutdown.timeout=1s")
@@ -149,14 +149,14 @@ func starvable(t *testing.T, file string, by ...string) (*exec.Cmd, *program) {
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // its error is that it was killed
+		_ = cmd.Wait() // the error says that it was killed
 	})
 	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
 	return cmd, p
 }
 
-// starve leaves a process 2 % of a core until it is released: by a quota, or by
-// stopping it for most of each tenth of a second.
+// starve limits a process to 2 % of a core until release: by a quota, or by stopping it for
+// most of each 100 ms.
 func starve(t *testing.T, process *os.Process) (release func()) {
 	t.Helper()
 	if *starveCgroup != "" {
@@ -185,7 +185,7 @@ func starve(t *testing.T, process *os.Process) (release func()) {
 	return release
 }
 
-// limit puts a process under a quota.
+// limit puts a process under a CPU quota.
 func limit(t *testing.T, pid int) (release func()) {
 	t.Helper()
 	group := filepath.Join(*starveCgroup, "synthetic-starved-"+strconv.Itoa(pid))
@@ -210,17 +210,17 @@ func limit(t *testing.T, pid int) (release func()) {
 	return release
 }
 
-// settled are the series at a moment at which no turn is in flight.
+// settled returns the metrics at a moment without a turn in flight.
 func settled(p *program, counted *arrivals) map[string]float64 {
 	p.t.Helper()
-	var beat float64 // of the page before, and what had come when it was read
+	var beat float64 // heartbeat of the previous page, and the requests counted when it was read
 	var came int64
 	return p.until("a quiet moment", func(s map[string]float64) bool {
 		accounted(p.t, s)
 		beatBefore, cameBefore := beat, came
 		beat, _ = sum(s, "synthetic_scheduler_heartbeat_timestamp_seconds")
 		if beat == beatBefore {
-			return false // the same page: it may be older than what came
+			return false // the cached page, which may be older than the count
 		}
 		came = counted.turns.Load()
 		flying, _ := sum(s, "synthetic_turns_in_flight")
@@ -228,7 +228,7 @@ func settled(p *program, counted *arrivals) map[string]float64 {
 	})
 }
 
-// positive lists the series of a family that are above 0.
+// positive returns the series of a family with values above 0.
 func positive(s map[string]float64, name string) (out []string) {
 	for series, v := range s {
 		if strings.HasPrefix(series, name+"{") && v > 0 {
@@ -238,7 +238,7 @@ func positive(s map[string]float64, name string) (out []string) {
 	return out
 }
 
-// falsePages are the pages about targets that were told.
+// falsePages returns the pages about targets that were sent.
 func falsePages(box *stage.Letterbox) map[string]int {
 	pages := map[string]int{}
 	for len(box.Told) > 0 {
@@ -249,7 +249,7 @@ func falsePages(box *stage.Letterbox) map[string]int {
 	return pages
 }
 
-// TestNoFileDescriptors lets the real program run out of them.
+// TestNoFileDescriptors lets the real program run out of file descriptors.
 func TestNoFileDescriptors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a process; make test-long runs it")

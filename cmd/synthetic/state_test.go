@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/sidecar/baseline"
 )
 
-// TestStateFile: a stopped sidecar has saved what it knows.
+// TestStateFile: a sidecar saves its state when it stops.
 func TestStateFile(t *testing.T) {
 	t.Parallel()
 	_, server := fastDeployment(t)
@@ -29,7 +29,7 @@ func TestStateFile(t *testing.T) {
 	}
 }
 
-// TestSecondProcess: what one process keeps, no second one touches.
+// TestSecondProcess: a second process does not touch the files of the first.
 func TestSecondProcess(t *testing.T) {
 	t.Parallel()
 	_, server := fastDeployment(t)
@@ -49,8 +49,8 @@ func TestSecondProcess(t *testing.T) {
 	}
 }
 
-// TestStateFileRefused: what cannot be used ends the program before it begins,
-// and is left as it is.
+// TestStateFileRefused: the program does not start with an invalid state file and does not
+// change it.
 func TestStateFileRefused(t *testing.T) {
 	t.Parallel()
 	whole := `{"version": 2, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
@@ -90,7 +90,8 @@ func TestStateFileRefused(t *testing.T) {
 	}
 }
 
-// TestDamagedAlertsRefused: nor is the pager's ledger overwritten.
+// TestDamagedAlertsRefused: the program does not start with a damaged alerts file and does
+// not change it.
 func TestDamagedAlertsRefused(t *testing.T) {
 	t.Parallel()
 	file := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"})

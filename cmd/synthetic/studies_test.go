@@ -20,10 +20,9 @@ var (
 	studies = flag.String("studies", "", "directory for the reports of plans/, each measured in full")
 )
 
-// TestStudies runs the plans of plans/ in virtual time: the real sweep engine,
-// prober and HTTP, over connections in memory. With -studies=DIR each is
-// measured as it stands and its report written to DIR; otherwise a moment of
-// each shows that it would work.
+// TestStudies runs the plans of plans/ in virtual time, with the real sweep engine, prober
+// and HTTP over connections in memory. With -studies=DIR it measures each plan in full and
+// writes its report to DIR; otherwise it runs a short version of each.
 func TestStudies(t *testing.T) {
 	files, err := filepath.Glob("../../plans/*.yml")
 	if err != nil || len(files) == 0 {
@@ -58,7 +57,7 @@ func TestStudies(t *testing.T) {
 	}
 }
 
-// glimpse is a plan with one low level, measured briefly.
+// glimpse reduces a plan to one low level and a short measurement.
 func glimpse(p sweep.Plan) sweep.Plan {
 	p.Levels, p.Repetitions, p.Pause = []float64{2}, 1, time.Second
 	if p.Measure.Conversations > 0 {
@@ -69,7 +68,7 @@ func glimpse(p sweep.Plan) sweep.Plan {
 	return p
 }
 
-// inVirtualTime runs a plan, whose presets are its whole world.
+// inVirtualTime runs a plan, all of whose variants are presets.
 func inVirtualTime(t *testing.T, name string, plan sweep.Plan, search bool) *runfile.Run {
 	t.Helper()
 	var run *runfile.Run

@@ -21,7 +21,6 @@ import (
 	"synthetic/internal/study/figures"
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
-
 	"synthetic/internal/study/sweep"
 )
 
@@ -36,31 +35,35 @@ type sweepFlags struct {
 
 func addSweep(app *kingpin.Application) command {
 	f := &sweepFlags{}
-	c := app.Command("sweep", `Measure deployments at several levels of load, as a plan file says, or
-flags that stand for one, which is printed. Example:
+	c := app.Command("sweep", `Measure deployments at several levels of load.
+
+A plan file, or flags in its place, describe the deployments, the conversations
+and the levels. Examples:
+  synthetic sweep --plan.file=plan.yml
   synthetic sweep --base-url=http://127.0.0.1:8000/v1 --concurrency=10,50,100 --duration=60s
 
-Every finished level is on disk before it is reported; in the end run.json holds
-the whole sweep, for "synthetic report", and report/ a first report of it. Ctrl-C
-ends the sweep, and both hold what there is.
+The output directory gets run.json with all measurements, for "synthetic report",
+and a first report in report/. Ctrl-C ends the sweep; finished levels are kept,
+and --resume continues with the next one.
 
-Where one machine is not enough, several carry the load together. Each is given
-the same plan; the first serves a barrier that keeps them in step:
+Several machines can share the load. All get the same plan. The first serves a
+barrier, at which all wait before each level:
   synthetic sweep --plan.file=plan.yml --output.dir=results --shards=4 --shard=0 \
     --barrier.listen=:9878 --barrier.token-file=token
   synthetic sweep --plan.file=plan.yml --output.dir=results --shards=4 --shard=1 \
     --barrier=http://first:9878 --barrier.token-file=token
-and so on to --shard=3. Each has its part in DIR/shard-I, of which "synthetic
-report merge DIR/shard-* --output.dir=DIR/whole" makes the whole.
 
-Exit code 0 when everything was measured, 130 when it was stopped, 1 when the
-deployment or a shard was not to be had, 2 when the plan or the directory cannot be used.`)
+and so on to --shard=3. Shard I writes results/shard-I. Join the shards with
+  synthetic report merge results/shard-* --output.dir=results/whole
+
+Exit codes: 0 if everything was measured, 1 if the deployment or a shard failed,
+2 if the plan or the directory cannot be used, 130 if the sweep was stopped.`)
 	c.Flag("plan.file", "The plan file (see docs/reference/plan.md).").PlaceHolder("FILE").StringVar(&f.planFile)
 	f.line.add(c)
-	c.Flag("output.dir", "Directory for the results; new or empty, unless --resume. By default sweep-TIME, new, in the working directory.").PlaceHolder("DIR").StringVar(&f.dir)
-	c.Flag("resume", "Go on after the last finished level in the output directory.").BoolVar(&f.resume)
-	c.Flag("find-capacity", "Search for the highest load that is proven to meet the SLOs, between the lowest and the highest level, instead of measuring all levels.").BoolVar(&f.findCapacity)
-	c.Flag("resolution", "How close the search comes to the capacity, as a share of it; 0 searches among the plan's own levels.").Default("5%").StringVar(&f.resolution)
+	c.Flag("output.dir", "Directory for the results. It must be new or empty, except with --resume. Default: a new directory sweep-TIME.").PlaceHolder("DIR").StringVar(&f.dir)
+	c.Flag("resume", "Continue after the last finished level in the output directory.").BoolVar(&f.resume)
+	c.Flag("find-capacity", "Instead of measuring all levels, search between the lowest and the highest for the highest load that provably meets the SLOs.").BoolVar(&f.findCapacity)
+	c.Flag("resolution", "Precision of --find-capacity as a share of the capacity; 0 searches only among the levels of the plan.").Default("5%").StringVar(&f.resolution)
 	f.shards.add(c)
 	f.web.add(c)
 	return command{c, f.run}
@@ -76,7 +79,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	if f.findCapacity && len(plan.SLOs) == 0 {
-		return usagef("--find-capacity needs SLOs, and %s has an empty list of them", f.planFile)
+		return usagef("--find-capacity needs SLOs, and the list of SLOs in %s is empty", f.planFile)
 	}
 	dial, closePresets, err := presetNetwork(plan)
 	defer closePresets()
@@ -102,10 +105,10 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	view.clear()
 	switch {
 	case run == nil && errors.Is(err, sweep.ErrInterrupted):
-		fmt.Fprintf(e.stderr, "synthetic: %v, before it began\n", err)
+		fmt.Fprintf(e.stderr, "synthetic: %v before its start\n", err)
 		return errInterrupted
 	case run == nil && errors.Is(err, sweep.ErrLeadUnreachable):
-		return err // it was tried
+		return err // not a usage error
 	case run == nil:
 		return usageError{err}
 	}
@@ -116,21 +119,21 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	if run.Shard == nil {
 		writeReport(e, f.dir, run)
 	} else {
-		fmt.Fprintf(e.stdout, "this is the part of shard %d of %d; synthetic report merge %s --output.dir=%s makes the whole\n",
+		fmt.Fprintf(e.stdout, "this is shard %d of %d; synthetic report merge %s --output.dir=%s joins all shards\n",
 			run.Shard.Index, run.Shard.Count, filepath.Join(filepath.Dir(f.dir), "shard-*"), filepath.Join(filepath.Dir(f.dir), "whole"))
 	}
 	if errors.Is(err, sweep.ErrInterrupted) {
-		fmt.Fprintf(e.stderr, "synthetic: %v; --resume goes on with it\n", err)
+		fmt.Fprintf(e.stderr, "synthetic: %v; --resume continues it\n", err)
 		return errInterrupted
 	}
 	return err
 }
 
-// plan reads the plan file, or prints the one that the flags stand for. The
-// default directory is new with every second.
+// plan reads the plan file, or prints the plan that the flags stand for. It also completes
+// the name of the output directory.
 func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
 	if f.resume && f.dir == "" {
-		return sweep.Plan{}, usagef("--resume goes on with a sweep: name its directory, --output.dir=DIR")
+		return sweep.Plan{}, usagef("--resume continues a sweep: name its directory with --output.dir=DIR")
 	}
 	var err error
 	if f.dir, err = f.shards.directory(f.dir); err != nil {
@@ -139,7 +142,7 @@ func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
 	f.dir = cmp.Or(f.dir, time.Now().UTC().Format("sweep-20060102T150405Z"))
 	if f.planFile != "" {
 		if name := f.line.given(); name != "" {
-			return sweep.Plan{}, usagef("--%s stands for a line of a plan file: write it in %s, or leave --plan.file out", name, f.planFile)
+			return sweep.Plan{}, usagef("--%s cannot be combined with --plan.file: write it in %s, or leave --plan.file out", name, f.planFile)
 		}
 		return config.LoadPlan(f.planFile, cluster.Presets())
 	}
@@ -164,27 +167,27 @@ func parseResolution(text string) (float64, error) {
 		v /= 100
 	}
 	if err != nil || !(v == 0 || v >= 0.005 && v <= 1) {
-		return 0, usagef("--resolution=%s: write a share from 0.5%% to 100%%, or 0 for the levels of the plan alone", text)
+		return 0, usagef("--resolution=%s: give a share from 0.5%% to 100%%, or 0 for the levels of the plan only", text)
 	}
 	return v, nil
 }
 
-// writeReport writes the report beside the run. What cannot be reported is no
-// failure of the sweep: the run is whole, and "synthetic report" can try again.
-func writeReport(e env, beside string, run *runfile.Run) {
+// writeReport writes the report of a run into dir/report. An error is only logged: the run
+// is complete, and "synthetic report" can try again.
+func writeReport(e env, dir string, run *runfile.Run) {
 	if len(run.Results) == 0 {
 		return
 	}
-	dir := filepath.Join(beside, "report")
+	dir = filepath.Join(dir, "report")
 	files, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
 	if err == nil {
 		err = reports.Write(dir, files)
 	}
 	if err != nil {
-		e.logger.Warn("The report cannot be written; try synthetic report render", "err", err)
+		e.logger.Warn("Writing the report failed; try synthetic report render", "err", err)
 		return
 	}
-	fmt.Fprintf(e.stdout, "the report is %s, and as a page report.html beside it\n", filepath.Join(dir, files[0].Name))
+	fmt.Fprintf(e.stdout, "the report is %s, with the page report.html beside it\n", filepath.Join(dir, files[0].Name))
 }
 
 func tool() runfile.Tool {
@@ -194,13 +197,13 @@ func tool() runfile.Tool {
 func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
 	cost := fmt.Sprintf("%s measured for %.0f s", count(len(c.Visited), "level"), c.MeasuredSeconds)
 	if c.GridSeconds != nil {
-		cost += fmt.Sprintf(", all that are listed take %.0f s", *c.GridSeconds)
+		cost += fmt.Sprintf(", all listed levels take %.0f s", *c.GridSeconds)
 	}
 	return fmt.Sprintf("capacity of %s: %s (%s)", c.Variant, c.Sentence(string(kind)), cost)
 }
 
-// finishedLine sums a level up. Latencies are left to the report: one number
-// for first and later turns would be true of neither.
+// finishedLine summarises a level without latencies: one number for first and later turns
+// would be wrong for both.
 func finishedLine(r runfile.Result, notReached string) string {
 	var turns, failed, output uint64
 	var seconds float64
@@ -229,9 +232,8 @@ func finishedLine(r runfile.Result, notReached string) string {
 	return line
 }
 
-// presetNetwork serves the simulated deployments that a plan names over
-// connections in memory; all others are reached over TCP. Without presets dial
-// is nil, which is TCP.
+// presetNetwork serves the presets of a plan over connections in memory; dial reaches all
+// other addresses over TCP. Without presets dial is nil, which means TCP.
 func presetNetwork(p sweep.Plan) (dial func(context.Context, string, string) (net.Conn, error), stop func(), err error) {
 	network := simulate.Network{Others: (&net.Dialer{}).DialContext}
 	for _, v := range p.Variants {

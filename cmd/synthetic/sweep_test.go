@@ -23,7 +23,7 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// planFor writes a plan of quick levels, two variants against one deployment.
+// planFor writes a plan with short levels and two variants of one deployment.
 func planFor(t *testing.T, url, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plan.yml")
@@ -79,8 +79,8 @@ func TestSweepOnRealSockets(t *testing.T) {
 	}
 }
 
-// TestSweepInOneLine sweeps without a file: the plan that it prints is kept, and
-// stands for the same sweep.
+// TestSweepInOneLine sweeps without a plan file. The printed plan is kept and gives the
+// same sweep.
 func TestSweepInOneLine(t *testing.T) {
 	_, server := fastDeployment(t)
 	dir := filepath.Join(t.TempDir(), "out")
@@ -126,7 +126,7 @@ func TestSweepInOneLine(t *testing.T) {
 	}
 }
 
-// TestPlanLineWithoutWarmUp: 0 is a warm-up that was given.
+// TestPlanLineWithoutWarmUp: --warm-up=0 is not the default.
 func TestPlanLineWithoutWarmUp(t *testing.T) {
 	for args, want := range map[string]string{"--warm-up=0s": "warm_up: {duration: 0s}", "--duration=60s": "warm_up: {duration: 20s}"} {
 		var l planLine
@@ -141,7 +141,7 @@ func TestPlanLineWithoutWarmUp(t *testing.T) {
 	}
 }
 
-// TestSweepRefuses holds the exit code and the message of what cannot be tried.
+// TestSweepRefuses checks the exit code and the message of usage errors.
 func TestSweepRefuses(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "plan.yml")
 	if err := os.WriteFile(bad, []byte("variants: [{base_url: \"preset:phase9\"}]\nlevels: {rate: [2, 1]}\n"), 0o600); err != nil {
@@ -157,9 +157,9 @@ func TestSweepRefuses(t *testing.T) {
 		{[]string{"--plan.file=" + bad}, "plan.yml:1:23: variants[0].base_url: \"preset:phase9\" is not a preset"},
 		{[]string{"--plan.file=nowhere.yml"}, "cannot be read"},
 		{[]string{"--plan.file=" + noSLOs, "--find-capacity"}, "--find-capacity needs SLOs"},
-		{[]string{"--plan.file=" + noSLOs, "--resolution=5"}, "write a share from 0.5% to 100%"},
+		{[]string{"--plan.file=" + noSLOs, "--resolution=5"}, "give a share from 0.5% to 100%"},
 		{nil, "name the plan: --plan.file=plan.yml, or --base-url="},
-		{[]string{"--plan.file=" + noSLOs, "--rate=1"}, "--rate stands for a line of a plan file"},
+		{[]string{"--plan.file=" + noSLOs, "--rate=1"}, "--rate cannot be combined with --plan.file"},
 		{[]string{"--base-url=http://127.0.0.1:1", "--concurrency=1", "--rate=1"}, "either --concurrency"},
 		{[]string{"--base-url=http://127.0.0.1:1", "--rate=2,1"}, `levels.rate[1]: "1" is not above 2`},
 		{[]string{"--base-url=http://127.0.0.1:1", "--rate=a"}, `levels.rate[0]: "a"`},
@@ -173,12 +173,12 @@ func TestSweepRefuses(t *testing.T) {
 		t.Error("the output directory was made for nothing")
 	}
 	nowhere := start(t, "sweep", "--plan.file="+noSLOs, "--resume")
-	if <-nowhere.done; nowhere.code != exitUsage || !strings.Contains(nowhere.err.String(), "name its directory, --output.dir=DIR") {
+	if <-nowhere.done; nowhere.code != exitUsage || !strings.Contains(nowhere.err.String(), "name its directory with --output.dir=DIR") {
 		t.Errorf("--resume of nothing: exit code %d:\n%s", nowhere.code, nowhere.err)
 	}
 }
 
-// TestCheckPlan reads a plan as sweep does, and sends nothing.
+// TestCheckPlan: check plan accepts the plan files of sweep and sends nothing.
 func TestCheckPlan(t *testing.T) {
 	good := start(t, "check", "plan", planFor(t, "http://127.0.0.1:1", ""))
 	if <-good.done; good.code != exitOK || !strings.Contains(good.out.String(), "ok (2 variants, 2 levels, 3 SLOs, 4 cells to measure)") {
@@ -190,8 +190,8 @@ func TestCheckPlan(t *testing.T) {
 	}
 }
 
-// TestProgressWithoutATerminal says how a short level goes, with its latencies,
-// and nothing twice within a few seconds.
+// TestProgressWithoutATerminal: the progress of a short level includes its latencies, and
+// no line repeats within a few seconds.
 func TestProgressWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	v := &sweepView{progressTo: &out}
@@ -206,8 +206,8 @@ func TestProgressWithoutATerminal(t *testing.T) {
 	}
 }
 
-// TestProgressOnATerminal draws the same lines anew, within the width, and leaves
-// only what is finished.
+// TestProgressOnATerminal: the progress is redrawn within the width of the terminal, and
+// only finished levels remain.
 func TestProgressOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	v := &sweepView{out: &out, progressTo: &out, width: 60}
@@ -237,8 +237,8 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
-// TestSweepStops ends a sweep by a signal: the run is written, and the exit
-// code says that it is not whole.
+// TestSweepStops stops a sweep with a signal: the run is written, and the exit code is
+// exitStopped.
 func TestSweepStops(t *testing.T) {
 	_, server := fastDeployment(t)
 	dir := filepath.Join(t.TempDir(), "out")
@@ -260,9 +260,8 @@ func TestSweepStops(t *testing.T) {
 	}
 }
 
-// TestKilledSweepsLoseNothing kills the real program at random moments and
-// resumes it: what it reported as finished is there, stays as it was, and is
-// in the run in the end.
+// TestKilledSweepsLoseNothing kills the real program at random moments and resumes the
+// sweep. Levels that it reported as finished stay unchanged and are part of the final run.
 func TestKilledSweepsLoseNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills 20 processes, which takes half a minute; make test-long runs it")
@@ -285,7 +284,8 @@ func TestKilledSweepsLoseNothing(t *testing.T) {
 		for _, r := range study.Run.Results {
 			name := fmt.Sprintf("%s-c%g-r%d.json", r.Variant, r.Level, r.Repetition)
 			started := fmt.Sprintf(`"started": %q`, r.Started.Format(time.RFC3339Nano))
-			// One that was killed between its file and its line was never reported.
+			// A process that was killed after it wrote the file, but before it printed the
+			// line, did not report it.
 			if reported[name] != "" && !strings.Contains(reported[name], started) {
 				t.Errorf("%s is not in the run as it was reported", name)
 			}
@@ -300,9 +300,9 @@ func TestKilledSweepsLoseNothing(t *testing.T) {
 	}
 }
 
-// killUntilDone kills one sweep again and again, at most so many times, until it is
-// through. It returns how often it did, how often there was a finished level by then,
-// and the files of the levels that were reported as finished.
+// killUntilDone kills one sweep up to most times until it finishes. It returns the number
+// of kills, how many of them came after a finished level, and the files of the reported
+// levels.
 func killUntilDone(t *testing.T, plan, dir string, most int, rng *rand.Rand) (kills, held int, reported map[string]string) {
 	t.Helper()
 	reported = map[string]string{}
@@ -312,8 +312,8 @@ func killUntilDone(t *testing.T, plan, dir string, most int, rng *rand.Rand) (ki
 			t.Fatal(err)
 		}
 		if kills < most {
-			// From before it has opened its directory to amid its second level, which comes
-			// later on a busy machine.
+			// Between the start and the middle of the second level, which comes later on a
+			// busy machine.
 			within := 2500*time.Millisecond + time.Duration(kills-held)*time.Second
 			timer := time.AfterFunc(time.Duration(rng.Int64N(int64(within))), func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
 			defer timer.Stop()
@@ -333,8 +333,8 @@ func killUntilDone(t *testing.T, plan, dir string, most int, rng *rand.Rand) (ki
 	}
 }
 
-// collect adds the files of the levels that were reported, each of which is to
-// be there and new, and compares those that were there before.
+// collect adds the files of newly reported levels, which have to exist, and checks that the
+// earlier ones have not changed.
 func collect(t *testing.T, dir, stdout string, files map[string]string) {
 	t.Helper()
 	for line := range strings.Lines(stdout) {

@@ -14,22 +14,23 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// quietFor is how often progress is told where the output is no terminal.
-const quietFor = 10 * time.Second
+// progressInterval is the time between two lines of progress if stderr is not a terminal.
+const progressInterval = 10 * time.Second
 
-// sweepView shows a sweep: finished levels on stdout, where it is on stderr: a few
-// lines that are drawn anew each second on a terminal, a line now and then
-// elsewhere. It is used by one goroutine.
+// sweepView prints finished levels on stdout and progress on stderr. A terminal shows
+// progress in a few lines that are redrawn; otherwise progress is a line at each change of
+// phase and every progressInterval. Only one goroutine may use it.
 type sweepView struct {
 	out, progressTo io.Writer
-	// width of the terminal in columns; 0 where there is none.
+	// width is the width of the terminal in columns, 0 without a terminal.
 	width int
-	drawn int      // lines
-	done  []string // levels and how they were judged
-	told  time.Time
-	// phase and whether its first turns were told.
-	phase sweep.Phase
-	begun bool
+	drawn int      // number of lines of progress on the terminal
+	done  []string // finished levels with their verdicts
+	// The last printed line without a terminal: its time, phase and whether the phase had
+	// turns by then.
+	printed  time.Time
+	phase    sweep.Phase
+	hasTurns bool
 }
 
 func newSweepView(e env) *sweepView {
@@ -42,8 +43,7 @@ func newSweepView(e env) *sweepView {
 	return v
 }
 
-// progress redraws; without a terminal it writes a line at each change of phase
-// and now and then.
+// progress shows the progress.
 func (v *sweepView) progress(p sweep.Progress) {
 	if v.width > 0 {
 		v.clear()
@@ -51,13 +51,13 @@ func (v *sweepView) progress(p sweep.Progress) {
 			fmt.Fprintln(v.progressTo, cut(line, v.width-1))
 			v.drawn++
 		}
-	} else if begun := p.Turns > 0; p.Phase != v.phase || begun && !v.begun || time.Since(v.told) >= quietFor {
-		v.phase, v.begun, v.told = p.Phase, begun, time.Now()
+	} else if hasTurns := p.Turns > 0; p.Phase != v.phase || hasTurns && !v.hasTurns || time.Since(v.printed) >= progressInterval {
+		v.phase, v.hasTurns, v.printed = p.Phase, hasTurns, time.Now()
 		fmt.Fprintln(v.progressTo, progressLine(p))
 	}
 }
 
-// clear removes what was drawn.
+// clear removes the progress from the terminal.
 func (v *sweepView) clear() {
 	if v.drawn > 0 {
 		fmt.Fprintf(v.progressTo, "\x1b[%dA\x1b[J", v.drawn)
@@ -65,13 +65,13 @@ func (v *sweepView) clear() {
 	}
 }
 
-// shownDone and shownComing levels stand before and after the one under way.
+// shownDone and shownComing are how many levels are shown before and after the current one.
 const shownDone, shownComing = 3, 4
 
-// screen is where the sweep is, and while it measures what of it there is.
+// screen returns the lines of progress for a terminal.
 func (v *sweepView) screen(p sweep.Progress) []string {
 	head := fmt.Sprintf("[%d/%d] %s: %s", p.Number, p.Total, p.Cell, p.Phase)
-	if p.Measured > 0 && p.Planned > 0 { // no number of conversations
+	if p.Measured > 0 && p.Planned > 0 { // not limited by a number of conversations
 		head += fmt.Sprintf(" %s %s of %s", bar(p.Measured.Seconds()/p.Planned.Seconds()), p.Measured.Round(time.Second), p.Planned)
 	}
 	levels := append([]string{}, v.done[max(len(v.done)-shownDone, 0):]...)
@@ -90,14 +90,14 @@ func (v *sweepView) screen(p sweep.Progress) []string {
 	return append(lines, turns, "  TTFT    "+quantiles(p.TTFT), "  TPOT    "+quantiles(p.TPOT))
 }
 
-// bar is a share as a bar.
+// bar draws a share from 0 to 1.
 func bar(share float64) string {
-	const wide = 20
-	full := min(max(int(share*wide), 0), wide)
-	return strings.Repeat("█", full) + strings.Repeat("░", wide-full)
+	const width = 20
+	full := min(max(int(share*width), 0), width)
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
 }
 
-// cut keeps a line to a number of columns, for one that wraps is two.
+// cut shortens a line to the given columns. clear could not remove a line that wraps.
 func cut(line string, columns int) string {
 	if utf8.RuneCountInString(line) <= columns {
 		return line
@@ -121,7 +121,7 @@ func left(p sweep.Progress) string {
 	return fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
 }
 
-// quantiles are "p50 210ms, p95 480ms, p99 612ms"; "unknown" when there are none.
+// quantiles returns "p50 210ms, p95 480ms, p99 612ms", or "unknown" without turns.
 func quantiles(q [3]time.Duration) string {
 	if q[0] == 0 {
 		return "unknown"

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -12,20 +11,19 @@ import (
 	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
 	"synthetic/internal/sidecar/httplimit"
-
 	"synthetic/internal/study/sweep"
 )
 
-// sweepWeb serves the figures of a sweep under way, if an address is given.
+// sweepWeb serves the metrics of a running sweep if the flags give an address.
 type sweepWeb struct{ flags *web.FlagConfig }
 
 func (w *sweepWeb) add(c *kingpin.CmdClause) {
 	w.flags = webflag.AddFlags(c, "")
-	c.GetFlag("web.listen-address").Help("Serve the figures of the sweep under way at /metrics, for the dashboard Synthetic / Study: `:9879`, for example. Off by default; repeatable.").PlaceHolder("ADDRESS")
+	c.GetFlag("web.listen-address").Help("Address of /metrics while the sweep runs, for example :9879; for the dashboard Synthetic / Study. Repeatable. Default: none.").PlaceHolder("ADDRESS")
 }
 
-// serve begins to serve, and lets the options tell the exporter; stop ends it. shard
-// is 0 for a sweep in one process.
+// serve starts to serve and makes the options report progress to the exporter. shard is
+// 0 for a sweep in one process. The caller has to call stop.
 func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop func(), err error) {
 	*w.flags.WebListenAddresses = slices.DeleteFunc(*w.flags.WebListenAddresses, func(addr string) bool { return addr == "" })
 	if len(*w.flags.WebListenAddresses) == 0 && !(w.flags.WebSystemdSocket != nil && *w.flags.WebSystemdSocket) {
@@ -36,26 +34,26 @@ func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop
 		return nil, err
 	}
 	x := sweep.NewExporter(shard)
-	shown := o.Progress
+	showProgress := o.Progress
 	o.Live = x.Level
 	o.Progress = func(p sweep.Progress) {
 		x.Progress(p)
-		shown(p)
+		showProgress(p)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", x)
 	connections := httplimit.NewConnections()
-	ports.bound(connections.Limit)
+	ports.wrap(connections.Limit)
 	server := httplimit.NewServer(mux, connections, logger)
-	logger.Info("Serving the figures of this sweep", "addresses", strings.Join(ports.addresses(), " "))
+	logger.Info("Serving the metrics of this sweep", "addresses", ports.addresses())
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := ports.serve(server); err != nil && err != http.ErrServerClosed {
-			logger.Error("The figures of this sweep are no longer served", "err", err)
+			logger.Error("Serving the metrics of this sweep failed", "err", err)
 		}
 	})
 	return func() {
-		_ = server.Close() // whoever scrapes has had its time
+		_ = server.Close()
 		ports.close()
 		serving.Wait()
 	}, nil

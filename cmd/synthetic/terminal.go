@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -8,30 +9,30 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
-// colour is one that a terminal gives a meaning, as its number; plainly is none.
+// colour is the number of a terminal's colour.
 type colour string
 
 const (
-	plainly colour = ""
-	bad     colour = "31"
-	good    colour = "32"
-	warning colour = "33"
-	event   colour = "36"
+	uncoloured colour = ""
+	bad        colour = "31"
+	good       colour = "32"
+	warning    colour = "33"
+	event      colour = "36"
 )
 
-// paint says whether texts are coloured.
+// paint is true if the terminal shows colours.
 type paint bool
 
-func (p paint) in(c colour, text string) string {
-	if !p || c == plainly {
+func (p paint) coloured(c colour, text string) string {
+	if !p || c == uncoloured {
 		return text
 	}
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
 }
 
-// wrapped breaks a text between words into lines of at most width columns, but
-// for a word that is longer; a width below 1 is none.
-func wrapped(text string, width int) []string {
+// wrapLines breaks a text between words into lines of at most width columns. A longer word
+// gets a line of its own. A width below 1 means no limit.
+func wrapLines(text string, width int) []string {
 	var lines []string
 	used := 0
 	for _, word := range strings.Fields(text) {
@@ -49,25 +50,25 @@ func wrapped(text string, width int) []string {
 // sparkWidth is how many turns a sparkline shows.
 const sparkWidth = 48
 
-// sparkline draws the TTFT of the last turns of a kind as bars from 0 to the
-// longest of them, which it returns; × is a turn without a token.
-func sparkline(points []status.Point, kind probe.TurnKind) (bars string, most status.Duration) {
-	var shown []status.Duration
-	for i := len(points) - 1; i >= 0 && len(shown) < sparkWidth; i-- {
-		if points[i].Kind == kind {
-			shown = append(shown, points[i].TTFT)
-			most.V = max(most.V, finite(points[i].TTFT))
+// sparkline draws the TTFT of the last turns of a kind as bars from 0 to the longest, which
+// it returns. × is a turn without a token.
+func sparkline(points []status.Point, kind probe.TurnKind) (bars string, longest status.Duration) {
+	var shown []time.Duration // newest first
+	for _, p := range slices.Backward(points) {
+		if p.Kind == kind && len(shown) < sparkWidth {
+			shown = append(shown, finite(p.TTFT))
 		}
 	}
-	most.OK = most.V > 0
+	longest.V = slices.Max(append(shown, 0))
+	longest.OK = longest.V > 0
 	var b strings.Builder
-	for i := len(shown) - 1; i >= 0; i-- {
-		b.WriteRune(spark(finite(shown[i]), most.V))
+	for _, ttft := range slices.Backward(shown) {
+		b.WriteRune(spark(ttft, longest.V))
 	}
-	return b.String(), most
+	return b.String(), longest
 }
 
-// finite is a duration, or 0 where there is none.
+// finite returns a duration, 0 if it is unknown or longer than a day.
 func finite(d status.Duration) time.Duration {
 	if !d.OK || d.V > 24*time.Hour {
 		return 0
@@ -75,10 +76,10 @@ func finite(d status.Duration) time.Duration {
 	return d.V
 }
 
-func spark(d, most time.Duration) rune {
+func spark(d, longest time.Duration) rune {
 	bars := []rune("▁▂▃▄▅▆▇█")
 	if d <= 0 {
 		return '×'
 	}
-	return bars[int(d*time.Duration(len(bars)-1)/most)]
+	return bars[int(d*time.Duration(len(bars)-1)/longest)]
 }

@@ -15,8 +15,8 @@ import (
 	"synthetic/internal/simulate/demo"
 )
 
-// TestOneFaultIsAFewLines: what ten alerts say of one fault is said once, and its
-// end when all of them are over.
+// TestOneFaultIsAFewLines: ten alerts of one fault give a few lines, and one line when all
+// have ended.
 func TestOneFaultIsAFewLines(t *testing.T) {
 	var said []string
 	n := newIncidents(func(c colour, text string) { said = append(said, string(c)+" "+text) })
@@ -29,9 +29,9 @@ func TestOneFaultIsAFewLines(t *testing.T) {
 		if !firing {
 			c.Lasted = 5 * time.Minute
 		}
-		n.tell(c)
+		n.update(c)
 	}
-	alert(false, "Burn", "page", "ttft") // of before the start
+	alert(false, "Burn", "page", "ttft") // it fired before the start
 	alert(true, "Moved", "ticket", "")
 	for _, slo := range []string{"ttft", "tpot", "itl"} {
 		alert(true, "Burn", "page", slo)
@@ -47,15 +47,15 @@ func TestOneFaultIsAFewLines(t *testing.T) {
 	alert(false, "Regression", "page", "")
 	want := []string{
 		"33 FIRING TICKET Moved – slow", "31 FIRING PAGE Burn – slow", "31 FIRING PAGE Regression – slow",
-		"32 RESOLVED chat: Burn, Moved, Regression, 6m after it began",
+		"32 RESOLVED chat: Burn, Moved, Regression, after 6m",
 	}
 	if diff := cmp.Diff(want, said); diff != "" {
 		t.Errorf("said (-want +got):\n%s", diff)
 	}
 }
 
-// TestTerminal holds what the demo shows to 80 columns, words to one piece, and
-// colours to terminals that want them.
+// TestTerminal: the demo fits in 80 columns, does not break words, and uses colours only if
+// wanted.
 func TestTerminal(t *testing.T) {
 	var out strings.Builder
 	v := newLive(&out)

@@ -11,16 +11,16 @@ import (
 	"testing"
 )
 
-// traceBytes is the size of the files of TestTraceStreams: 1e9 for what
-// docs/background/performance.md says.
+// traceBytes is the size of the files of TestTraceStreams. docs/background/performance.md
+// shows 1e9.
 var traceBytes = flag.Int64("trace.bytes", 40<<20, "size of each trace")
 
-// traceMemory is what a file of 1 GB may take, in MiB: more than half of it is the
-// program's own, so that there is no room for a file of 40 MiB.
+// traceMemory is the memory limit for a file of 1 GB, in MiB. The program itself uses more
+// than half of it, so that a file of 40 MiB would not fit.
 const traceMemory = 85
 
-// traceForms has for each form of recorded traffic its beginning and its n-th record,
-// counted from 1.
+// traceForms returns, for each format of recorded traffic, its n-th record, counted from 1,
+// and its beginning for 0.
 func traceForms() map[string]func(n int) string {
 	csv := func(heading, record string) func(int) string {
 		return func(n int) string {
@@ -72,8 +72,8 @@ func traceForms() map[string]func(n int) string {
 	}
 }
 
-// TestTraceStreams reads a file of each form to its end, as a sweep would, in memory
-// that its size does not move.
+// TestTraceStreams reads a file of each format to its end, like a sweep. The memory must
+// not depend on the size of the file.
 func TestTraceStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes long traces; make test-long runs it")
@@ -97,7 +97,7 @@ func TestTraceStreams(t *testing.T) {
 	}
 }
 
-// writeTrace writes records up to the size, an array with its end.
+// writeTrace writes records up to the size, and closes the array if the format is one.
 func writeTrace(path string, array bool, record func(int) string) error {
 	file, err := os.Create(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func writeTrace(path string, array bool, record func(int) string) error {
 	}
 	w := bufio.NewWriter(file)
 	for n, size := 0, int64(0); size < *traceBytes; n++ {
-		written, _ := w.WriteString(record(n)) // of which Flush tells
+		written, _ := w.WriteString(record(n)) // Flush returns the error
 		size += int64(written)
 	}
 	if array {

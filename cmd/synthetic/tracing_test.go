@@ -17,9 +17,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestTracing holds that a request which is marked as sampled has a span with the
-// ids that it carried, within that of its conversation, and that the last ones are
-// sent before the process ends.
+// TestTracing: each sampled request has a span with the ids of its headers, inside the span
+// of its conversation. The last spans are sent before the process ends.
 func TestTracing(t *testing.T) {
 	var mu sync.Mutex
 	sent, spans, parents := map[string]bool{}, map[string]bool{}, map[string]int{}

@@ -9,9 +9,9 @@ import (
 
 func TestUsageErrorsNameTheFlag(t *testing.T) {
 	for args, want := range map[string]string{
-		"demo --seed=x":                              "synthetic: --seed: \"x\" is no whole number from 0\nTry \"synthetic demo --help\".\n",
+		"demo --seed=x":                              "synthetic: --seed: \"x\" is not a whole number from 0\nTry \"synthetic demo --help\".\n",
 		"demo --seed=99999999999999999999":           "synthetic: --seed: \"99999999999999999999\" is too large\nTry \"synthetic demo --help\".\n",
-		"simulate --reasoning=often":                 "synthetic: --reasoning: \"often\" is no number\nTry \"synthetic simulate --help\".\n",
+		"probe --base-url=http://x --turns=often":    "synthetic: --turns: \"often\" is not a number\nTry \"synthetic probe --help\".\n",
 		"run --shutdown.timeout=5":                   "synthetic: --shutdown.timeout: time: missing unit in duration \"5\"\nTry \"synthetic run --help\".\n",
 		"probe --base-url=http://x --header=a":       "synthetic: --header: expected KEY=VALUE got 'a'\nTry \"synthetic probe --help\".\n",
 		"probe --base-url=http://x --log.level=loud": "synthetic: --log.level: unrecognized log level loud\nTry \"synthetic probe --help\".\n",
@@ -27,7 +27,7 @@ func TestUsageErrorsNameTheFlag(t *testing.T) {
 	}
 }
 
-// fullDisk fails as a file on a full disk does.
+// fullDisk fails like a file on a full disk.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) {

@@ -22,7 +22,7 @@ const restricted = `
 // without any it is quick. All pods of a namespace share the label part-of.
 func simulated(name string, replicas int, flags ...string) string {
 	if flags == nil {
-		flags = []string{"--inter-token=5ms", "--first-token=20ms"}
+		flags = []string{"--engine=inter_token=5ms,first_token=20ms"}
 	}
 	args := ""
 	for _, flag := range flags {
@@ -58,7 +58,7 @@ spec:
           args:
             - simulate
             - --web.listen-address=:8000
-            - --answer-tokens=8%[3]s
+            - --engine=answer_tokens=8%[3]s
           ports: [{name: http, containerPort: 8000}]
           readinessProbe: {httpGet: {path: /health, port: http}, periodSeconds: 1}
 `, name, replicas, args, restricted)

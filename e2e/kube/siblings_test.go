@@ -25,8 +25,8 @@ traffic:
 // within the SLOs: a page names it within a minute, and is the only one, though they all
 // roll afterwards and scale from four to forty and back, which leaves no series either.
 func testSiblings(t *testing.T, c *cluster, namespace string) {
-	c.apply(t, namespace, simulated("pool", 15, "--first-token=200ms", "--inter-token=15ms")+
-		"---"+simulated("slow", 1, "--first-token=600ms", "--inter-token=45ms")+"---"+pool("pool"))
+	c.apply(t, namespace, simulated("pool", 15, "--engine=first_token=200ms,inter_token=15ms")+
+		"---"+simulated("slow", 1, "--engine=first_token=600ms,inter_token=45ms")+"---"+pool("pool"))
 	c.awaitPods(t, namespace, "app=pool", 15)
 	slow := c.awaitPods(t, namespace, "app=slow", 1)[0]
 	c.apply(t, namespace, discovering(namespace, replicas))

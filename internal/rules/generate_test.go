@@ -104,9 +104,9 @@ func TestSeverities(t *testing.T) {
 		in   rules.Severities
 		want string // label and value of a page, and of a ticket
 	}{
-		"by default":             {rules.Severities{}, "severity page ticket"},
-		"of kube-prometheus":     {rules.KubePrometheus(), "severity critical warning"},
-		"of it, but for the one": {rules.Severities{Label: "urgency", Ticket: "low"}.Or(rules.KubePrometheus()), "urgency critical low"},
+		"by default":         {rules.Severities{}, "severity page ticket"},
+		"of kube-prometheus": {rules.KubePrometheus(), "severity critical warning"},
+		"custom":             {rules.Severities{Label: "urgency", Page: "critical", Ticket: "low"}, "urgency critical low"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := usual()

@@ -62,11 +62,6 @@ type Severities struct{ Label, Page, Ticket string }
 // KubePrometheus returns the severities of kube-prometheus.
 func KubePrometheus() Severities { return Severities{Page: "critical", Ticket: "warning"} }
 
-// Or fills the empty fields of s from others.
-func (s Severities) Or(others Severities) Severities {
-	return Severities{cmp.Or(s.Label, others.Label), cmp.Or(s.Page, others.Page), cmp.Or(s.Ticket, others.Ticket)}
-}
-
 // check rejects a label that would hide the subject of an alert, and values that do not differ.
 func (s Severities) check() error {
 	taken := []string{metrics.LabelTarget, metrics.LabelWorkload, metrics.LabelSLO, metrics.LabelTurn, metrics.LabelReason, labelSLI, "scope", "instance"}

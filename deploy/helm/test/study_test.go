@@ -51,7 +51,7 @@ func TestAStudyNeedsJobsByIndex(t *testing.T) {
 
 func TestTheBarrierOverTLS(t *testing.T) {
 	args := podsOf(t, render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=study.barrier.tls=true")).Spec.Containers[0].Args
-	for _, want := range []string{"--barrier=https://rel-synthetic-0.rel-synthetic:8471", "--barrier.tls-cert=/etc/synthetic-barrier/tls.crt"} {
+	for _, want := range []string{"--barrier=https://rel-synthetic-0.rel-synthetic:8471", "--barrier.tls-dir=/etc/synthetic-barrier"} {
 		if !slices.Contains(args, want) {
 			t.Errorf("arguments %q, want %q", args, want)
 		}

@@ -55,9 +55,7 @@ ttlSecondsAfterFinished: {{ . }}
 - --barrier.listen=:{{ .Values.study.barrier.port }}
 - --barrier.token-file=/etc/synthetic-barrier/token
 {{- if .Values.study.barrier.tls }}
-- --barrier.tls-cert=/etc/synthetic-barrier/tls.crt
-- --barrier.tls-key=/etc/synthetic-barrier/tls.key
-- --barrier.tls-ca=/etc/synthetic-barrier/ca.crt
+- --barrier.tls-dir=/etc/synthetic-barrier
 {{- end }}
 {{- end }}
 {{- end -}}
