@@ -42,6 +42,7 @@ type script struct {
 func newScript(start time.Time) *script {
 	s := &script{now: start}
 	now := func() time.Time { return s.now }
+	equal := probe.Some(1.0)
 	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Now:             now,
@@ -50,7 +51,7 @@ func newScript(start time.Time) *script {
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return s.now },
 		Siblings: func() []siblings.View {
-			return []siblings.View{{Service: "all", Target: "vllm", Workload: "chat", Score: 0.5, Ratios: [2][2]float64{{1, 1}, {1, 1}}}}
+			return []siblings.View{{Service: "all", Target: "vllm", Workload: "chat", Score: 0.5, Failed: probe.Some(0.0), Ratios: [2][2]probe.Opt[float64]{{equal, equal}, {equal, equal}}}}
 		},
 	})
 	s.sinks = sink.Fanout{baselines, s.recorder}

@@ -76,7 +76,11 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 			return []discovery.Standing{{Name: "pods", Found: 3, LeftOut: map[string]int{discovery.BadHost: 1}, At: start, Failing: "no route"}}
 		},
 		Siblings: func() []siblings.View {
-			return []siblings.View{{Service: "all", Target: "door", Workload: "chat", Worker: "pod-1", Score: 0.5}}
+			zero := probe.Some(0.0)
+			return []siblings.View{{
+				Service: "all", Target: "door", Workload: "chat", Worker: "pod-1", Score: 0.5,
+				Failed: zero, Ratios: [2][2]probe.Opt[float64]{{zero, zero}, {zero, zero}},
+			}}
 		},
 		Spans: func() (Spans, bool) { return Spans{Exported: 4, Dropped: 2, Refused: 1}, true },
 		Bounds: []bound.Bound{

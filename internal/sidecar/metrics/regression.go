@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -96,16 +97,24 @@ func (r *Recorder) ownLabels(target string) map[string]string {
 	return nil
 }
 
+// orNaN returns the value for an exposition, in which NaN means unknown.
+func orNaN(v probe.Opt[float64]) float64 {
+	if !v.OK {
+		return math.NaN()
+	}
+	return v.V
+}
+
 // gatherSibling adds the series of one replica.
 func gatherSibling(e *exposition, v siblings.View, own map[string]string) {
 	l := labels{}.with(LabelService, v.Service).with(LabelTarget, v.Target).with(LabelWorkload, v.Workload).of(own)
 	if v.Worker != "" {
 		l = l.with(LabelWorker, v.Worker)
 	}
-	e.addAll(l, value{SiblingPageScore, v.Score}, value{siblingFailed, v.Failed})
+	e.addAll(l, value{SiblingPageScore, v.Score}, value{siblingFailed, orNaN(v.Failed)})
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {
-			e.add(siblingRatio, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), v.Ratios[k][i])
+			e.add(siblingRatio, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), orNaN(v.Ratios[k][i]))
 		}
 	}
 }

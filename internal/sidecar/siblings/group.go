@@ -4,56 +4,66 @@ import (
 	"math"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
 )
 
 const (
-	// follow is the number of steps in which a lasting difference is learned: six hours. It is
-	// learned up to mostUsual, so that a factor of three still counts as two.
-	follow    = 2160.0
-	mostUsual = 0.405
-	// youngLimit is the smallest limit before differences were learned: a factor of two.
-	youngLimit = math.Ln2
+	// minReplicas is the number of replicas needed for a comparison, minTurns the number of
+	// turns that each of them needs.
+	minReplicas, minTurns = 3, 3
+	// warmStart is the number of steps after the first turn in which new replicas count as warm.
+	// Later ones start cold.
+	warmStart = int64(2 * time.Minute / step)
+	// restartTurns is the number of consecutive unanswered turns that may mean a restart.
+	restartTurns = 2
+	// adaptSteps is the time constant, six hours, of learning a lasting difference. At most
+	// maxLasting is learned, so that a factor of three still counts as two.
+	adaptSteps = 2160.0
+	maxLasting = 0.405
+	// earlyLimit is the smallest limit before differences were learned: a factor of two.
+	earlyLimit = math.Ln2
 )
 
 // group holds siblings: the targets of a service and workload, or the workers behind one front
 // door.
 type group struct {
 	policy sink.Siblings
-	// smallest difference that pages, by index of sink.Signals
+	// leastDifference is the smallest difference that pages, by index of sink.Signals.
 	leastDifference [signals]time.Duration
-	// share of the service's accepted false pages
+	// share is the group's share of the service's accepted false pages.
 	share float64
-	// began is the step of its first turn, 0 before it; at is the last finished step.
+	// began is the step of the first turn, or 0; at is the last compared step.
 	began, at int64
-	replicas  map[name]*replica
+	replicas  map[replicaID]*replica
 	noise     [strata]noise
 
 	chances chances
-	// lately counts the recent turns of the replicas in heard, which have had a recent turn.
-	lately tally
-	heard  int
+	// recent counts the recent turns of all replicas, of which active have enough.
+	recent tally
+	active int
 }
 
-// look is a replica in a stratum at a step.
-type look struct {
-	of    *replica
-	past  *past
+// sample is a replica in one stratum at one step.
+type sample struct {
+	*replica
+	history *history
+	// sums and above, the distance from the median, are by window.
 	sums  [windows]sums
 	above [windows]float64
 }
 
 func newGroup(at int64) *group {
-	g := &group{at: at, share: 1, replicas: map[name]*replica{}}
+	g := &group{at: at, share: 1, replicas: map[replicaID]*replica{}}
 	for k := range g.noise {
 		g.noise[k] = newNoise()
 	}
 	return g
 }
 
-// pass compares the replicas in all steps before now.
-func (g *group) pass(now int64) {
-	for g.at = max(g.at, now-1-steps); g.at < now-1; {
+// compareUntil compares the replicas at every step before now.
+func (g *group) compareUntil(now int64) {
+	for g.at = max(g.at, now-1-historySteps); g.at < now-1; {
 		g.at++
 		g.compare()
 	}
@@ -61,134 +71,159 @@ func (g *group) pass(now int64) {
 
 // compare compares all replicas at one step.
 func (g *group) compare() {
-	g.chances = promise(g.policy.FalsePages*g.share, len(g.replicas))
-	g.lately, g.heard = tally{}, 0
-	for _, m := range g.replicas {
-		m.begin()
-		if m.lately = m.failing.tally; g.at-m.failing.last >= unheard || m.lately.turns < leastTurns {
-			m.lately = tally{}
+	g.chances = newChances(g.policy.FalsePages*g.share, len(g.replicas))
+	g.recent, g.active = tally{}, 0
+	for _, r := range g.replicas {
+		r.resetComparison()
+		r.recent = r.failing.tally
+		if g.at-r.failing.last >= failingExpiry || r.recent.turns < minTurns {
+			r.recent = tally{}
 			continue
 		}
-		g.heard++
-		g.lately.failed += m.lately.failed
-		g.lately.turns += m.lately.turns
+		g.active++
+		g.recent.failed += r.recent.failed
+		g.recent.turns += r.recent.turns
 	}
 	for k := range strata {
-		g.compareIn(k)
+		g.compareStratum(k)
 	}
-	for id, m := range g.replicas {
-		m.judge(g.at, g.chances.failing)
-		if m.worker != "" && g.at-m.seen > forgotten {
+	for id, r := range g.replicas {
+		r.judge(g.at, g.chances.failing)
+		if r.worker != "" && g.at-r.lastTurn > workerExpiry {
 			delete(g.replicas, id)
 		}
 	}
 	if g.at%hour == 0 {
 		for k := range g.noise {
 			for w := range windows {
-				g.noise[k].highest[w].close()
+				g.noise[k].highest[w].endHour()
 			}
 		}
 	}
 }
 
-// compareIn compares the replicas with enough turns in one stratum.
-func (g *group) compareIn(k int) {
-	var looks []look
-	for _, m := range g.replicas {
-		if s := m.strata[k].windows(g.at); s[windows-1].n > 0 && g.at >= m.since {
-			looks = append(looks, look{of: m, past: m.strata[k], sums: s})
+// compareStratum compares the replicas with turns in one stratum.
+func (g *group) compareStratum(k int) {
+	var samples []sample
+	for _, r := range g.replicas {
+		if s := r.strata[k].windows(g.at); s[windows-1].n > 0 && g.at >= r.judgedFrom {
+			samples = append(samples, sample{replica: r, history: r.strata[k], sums: s})
 		}
 	}
-	if len(looks) < leastReplicas {
+	if len(samples) < minReplicas {
 		return
 	}
-	g.noise[k].spread(looks)
+	g.noise[k].learnTurns(samples)
 	for w := range windows {
-		g.compareOver(looks, k, w)
+		g.compareWindow(samples, k, w)
 	}
-	for _, l := range looks {
-		if l.sums[shown].n < leastTurns {
+	for _, s := range samples {
+		n := s.sums[shownWindow].n
+		if n < minTurns {
 			continue
 		}
-		l.of.total[k/4][k%2] += l.sums[shown].n * l.above[shown]
-		l.of.weight[k/4][k%2] += l.sums[shown].n
-		if !l.of.up {
-			l.past.usual = min(max(l.past.usual+(l.above[shown]-l.past.usual)/follow, -mostUsual), mostUsual)
+		s.total[k/4][k%2] += n * s.above[shownWindow]
+		s.weight[k/4][k%2] += n
+		if !s.paging {
+			change := (s.above[shownWindow] - s.history.lasting) / adaptSteps
+			s.history.lasting = min(max(s.history.lasting+change, -maxLasting), maxLasting)
 		}
 	}
 }
 
-// spread learns how much single turns vary within a minute.
-func (s *noise) spread(looks []look) {
-	var squares, freedom float64
-	for _, l := range looks {
-		if v := l.sums[1]; v.n >= 2 {
-			squares += v.within()
-			freedom += v.n - 1
-		}
-	}
-	if freedom >= leastTurns {
-		s.turn.add(squares/freedom, learned)
-	}
-}
-
-// compareOver compares them over one window.
-func (g *group) compareOver(looks []look, k, w int) {
+// compareWindow compares the samples over one window.
+func (g *group) compareWindow(samples []sample, k, w int) {
 	var means, turns []float64
-	for _, l := range looks {
-		if l.sums[w].n >= leastTurns {
-			means = append(means, l.sums[w].mean())
+	for _, s := range samples {
+		if s.sums[w].n >= minTurns {
+			means = append(means, s.sums[w].mean())
 		}
 	}
-	if len(means) < leastReplicas {
+	if len(means) < minReplicas {
 		return
 	}
-	s := &g.noise[k]
 	middle := median(means)
-	if w == shown {
-		s.level.V, s.level.OK = middle, true
+	if w == shownWindow {
+		g.noise[k].level = probe.Some(middle)
 	}
-	means = means[:0]
-	for i := range looks {
-		l := &looks[i]
-		if l.sums[w].n < leastTurns {
+	var differences []float64
+	for i := range samples {
+		s := &samples[i]
+		if s.sums[w].n < minTurns {
 			continue
 		}
-		l.above[w] = l.sums[w].mean() - middle
-		d := l.above[w] - l.past.usual
-		g.score(l, k, w, d, middle)
-		if !l.of.up {
-			means, turns = append(means, d), append(turns, l.sums[w].n)
+		s.above[w] = s.sums[w].mean() - middle
+		difference := s.above[w] - s.history.lasting
+		g.updateScore(s, k, w, difference, middle)
+		if !s.paging {
+			differences, turns = append(differences, difference), append(turns, s.sums[w].n)
 		}
 	}
-	if len(means) >= leastReplicas {
-		s.learn(w, means, turns)
+	if len(differences) >= minReplicas {
+		g.noise[k].learnDifferences(w, differences, turns)
 	}
 }
 
-// score updates how near a replica is to a page, by one window.
-func (g *group) score(l *look, k, w int, d, middle float64) {
-	limit := max(g.noise[k].limit(w, l.sums[w].n, g.chances), math.Log(g.policy.Ratio))
-	if g.at-g.began < learned {
-		limit = max(limit, youngLimit)
+// updateScore updates the score of a replica by its difference in one window.
+func (g *group) updateScore(s *sample, k, w int, difference, middle float64) {
+	limit := max(g.noise[k].limit(w, s.sums[w].n, g.chances), math.Log(g.policy.Ratio))
+	if g.at-g.began < noiseSteps {
+		limit = max(limit, earlyLimit)
 	}
-	score := d / limit
-	if seconds := math.Exp(middle) * math.Expm1(max(0, l.above[w])); seconds < g.leastDifference[k%2].Seconds() {
+	score := difference / limit
+	if seconds := math.Exp(middle) * math.Expm1(max(0, s.above[w])); seconds < g.leastDifference[k%2].Seconds() {
 		score = min(score, 0.49)
 	}
-	l.of.score = max(l.of.score, score)
-	if w == 1 || w == shown {
-		l.of.ending = max(l.of.ending, score)
+	s.score = max(s.score, score)
+	if w == 1 || w == shownWindow {
+		s.endScore = max(s.endScore, score)
 	}
 }
 
-// failingElsewhere returns the share of failed turns of a replica's siblings, and false with
-// too little data.
-func (g *group) failingElsewhere(of *replica) (float64, bool) {
-	others := g.heard
-	if of.lately.turns > 0 {
+// addTurn adds a turn of a replica.
+func (g *group) addTurn(r *replica, turn *probe.Result, values [signals]probe.Opt[float64], at int64) {
+	if g.began == 0 {
+		g.began = at
+	}
+	failed := turn.Outcome.Failed() && !turn.Outcome.WrongAnswer()
+	switch answered := values != [signals]probe.Opt[float64]{}; {
+	case failed && !answered && !turn.Outcome.Busy():
+		r.unanswered++
+	case !failed:
+		if r.unanswered >= restartTurns && !r.paging && at-r.previousStart > hour {
+			r.restart(g.judgedFrom(at))
+		}
+		r.unanswered = 0
+	case r.unanswered < restartTurns:
+		r.unanswered = 0 // the replica has answered
+	}
+	share := g.siblingsFailed(r)
+	switch {
+	case turn.Outcome.Busy():
+	case share.OK && at >= r.judgedFrom:
+		r.failing.observe(failed, share.V, g.chances.failing, at)
+	default:
+		r.failing.count(failed, at)
+	}
+	r.addTurn(turn, values, g, at)
+}
+
+// judgedFrom returns the first step in which a replica that is new at a step is judged.
+func (g *group) judgedFrom(at int64) int64 {
+	if g.began == 0 || at-g.began < warmStart {
+		return 0
+	}
+	return at + int64(g.policy.WarmUp/step)
+}
+
+// siblingsFailed returns the share of failed turns of a replica's siblings.
+func (g *group) siblingsFailed(r *replica) probe.Opt[float64] {
+	others := g.active
+	if r.recent.turns > 0 {
 		others--
 	}
-	rest := tally{max(0, g.lately.failed-of.lately.failed), g.lately.turns - of.lately.turns}
-	return rest.share(), others >= leastReplicas-1
+	if others < minReplicas-1 {
+		return probe.Opt[float64]{}
+	}
+	return tally{max(0, g.recent.failed-r.recent.failed), g.recent.turns - r.recent.turns}.share()
 }

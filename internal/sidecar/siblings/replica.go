@@ -4,101 +4,196 @@ import (
 	"math"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/sink"
 )
 
-// name identifies a replica in its group.
-type name struct{ target, worker string }
+// Turns are compared within strata: by kind of turn, by whether the prompt was cached, and by
+// signal.
+const (
+	kinds   = len(sink.Figures{})
+	signals = len(sink.Figures{}[0]) // as sink.Signals
+	strata  = kinds * 2 * signals
+)
+
+// maxDistance bounds the distance of a turn from the level of all, in logarithms.
+const maxDistance = 2.0
+
+// stratumOf returns the index of a turn's stratum for a signal.
+func stratumOf(turn *probe.Result, signal int) int {
+	cached := 0
+	if 2*turn.CachedTokens.V > turn.PromptTokens.V {
+		cached = 1
+	}
+	return (turn.Kind.Index()*2+cached)*signals + signal
+}
+
+// replicaID identifies a replica in its group.
+type replicaID struct{ target, worker string }
 
 // replica is one target, or one worker behind a front door.
 type replica struct {
-	name
-	strata [strata]*past
-	// since is the first step in which it is judged, because a new replica is cold. earlier is
-	// that of the previous start: a replica gets at most two such starts an hour.
-	since, earlier int64
-	// number of consecutive unanswered turns
-	row int
-	// its turns in the tally of its group
-	lately tally
-	// step of its last turn
-	seen    int64
-	failing failing
-	// score is the current maximum, ending the value that must be low for a page to end; up is
-	// true during a page.
-	score, ending float64
-	up            bool
-	// sums behind the exported ratios
+	replicaID
+	strata [strata]*history
+	// judgedFrom is the first step in which the replica is judged, because it is cold at first.
+	// previousStart is the same for its previous start, because only two cold starts an hour are
+	// excused.
+	judgedFrom, previousStart int64
+	// unanswered counts consecutive unanswered turns.
+	unanswered int
+	// recent is its part of group.recent.
+	recent   tally
+	lastTurn int64
+	failing  failing
+	// score is the current score. A page ends if endScore is low.
+	score, endScore float64
+	paging          bool
+	// total divided by weight is the mean distance behind the exported ratios.
 	total, weight [kinds][signals]float64
 }
 
-func newReplica(n name, since int64) *replica { return &replica{name: n, since: since, seen: since} }
+func newReplica(id replicaID, judgedFrom int64) *replica {
+	return &replica{replicaID: id, judgedFrom: judgedFrom, lastTurn: judgedFrom}
+}
 
-// take adds the values of a turn, clipped to a distance of clip from the level of all.
-func (m *replica) take(r *probe.Result, values [signals]probe.Opt[float64], g *group, at int64) {
-	m.seen = at
-	if at < m.since {
+// addTurn adds the logarithms of a turn's values.
+func (r *replica) addTurn(turn *probe.Result, values [signals]probe.Opt[float64], g *group, at int64) {
+	r.lastTurn = at
+	if at < r.judgedFrom {
 		return
 	}
 	for i, v := range values {
 		if !v.OK {
 			continue
 		}
-		k := stratum(r, i)
+		k := stratumOf(turn, i)
 		x := v.V
 		if level := g.noise[k].level; level.OK {
-			x = min(max(x, level.V-clip), level.V+clip)
+			x = min(max(x, level.V-maxDistance), level.V+maxDistance)
 		}
-		if m.strata[k] == nil {
-			m.strata[k] = &past{}
+		if r.strata[k] == nil {
+			r.strata[k] = &history{}
 		}
-		m.strata[k].add(at, x)
+		r.strata[k].add(at, x)
 	}
 }
 
-// judge finishes a look at the replica. A page begins at a score of 1, and ends when the
-// shorter windows show less than half of it, or have no turns.
-func (m *replica) judge(at int64, limit float64) {
-	failing := m.failing.score(at, limit)
-	m.score = max(m.score, failing)
+// judge begins or ends a page. It begins at a score of 1. It ends when the shorter windows show
+// less than half of it, or have no turns.
+func (r *replica) judge(at int64, limit float64) {
+	failing := r.failing.score(at, limit)
+	r.score = max(r.score, failing)
 	switch {
-	case !m.up && m.score >= 1:
-		m.up = true
-	case m.up && max(m.ending, failing) < 0.5:
-		m.up, m.score = false, 0
-		m.forget()
+	case !r.paging && r.score >= 1:
+		r.paging = true
+	case r.paging && max(r.endScore, failing) < 0.5:
+		r.paging, r.score = false, 0
+		r.forgetTurns()
 	}
-	if m.up {
-		m.score = max(m.score, 1)
+	if r.paging {
+		r.score = max(r.score, 1)
 	}
 }
 
-// restart marks the replica as cold after unanswered turns.
-func (m *replica) restart(since int64) {
-	m.earlier, m.since, m.failing.sum = m.since, since, 0
-	m.forget()
+// restart marks the replica as cold.
+func (r *replica) restart(judgedFrom int64) {
+	r.previousStart, r.judgedFrom, r.failing.sum = r.judgedFrom, judgedFrom, 0
+	r.forgetTurns()
 }
 
-// forget drops the past except what was learned, because long windows still contain it.
-func (m *replica) forget() {
-	for k, p := range m.strata {
-		if p != nil {
-			m.strata[k] = &past{usual: p.usual}
+// forgetTurns clears the windows, because the long ones still contain the past. It keeps the
+// learned lasting differences.
+func (r *replica) forgetTurns() {
+	for k, h := range r.strata {
+		if h != nil {
+			r.strata[k] = &history{lasting: h.lasting}
 		}
 	}
 }
 
-// begin resets the results of the last look.
-func (m *replica) begin() {
-	m.score, m.ending = 0, 0
-	m.total, m.weight = [kinds][signals]float64{}, [kinds][signals]float64{}
+func (r *replica) resetComparison() {
+	r.score, r.endScore = 0, 0
+	r.total, r.weight = [kinds][signals]float64{}, [kinds][signals]float64{}
 }
 
-// ratios returns the ratios to the median of all; NaN if unknown.
-func (m *replica) ratios() (out [kinds][signals]float64) {
+// ratios returns the ratios to the median of all.
+func (r *replica) ratios() (out [kinds][signals]probe.Opt[float64]) {
 	for k := range out {
 		for i := range out[k] {
-			out[k][i] = math.Exp(m.total[k][i] / m.weight[k][i])
+			if weight := r.weight[k][i]; weight > 0 {
+				out[k][i] = probe.Some(math.Exp(r.total[k][i] / weight))
+			}
 		}
 	}
 	return out
+}
+
+// failing detects a failing replica with a CUSUM of the log likelihood ratio of failing most
+// turns against failing as often as its siblings. Without a fault it crosses a limit h once in
+// at least e^h turns (Lorden 1971).
+type failing struct {
+	sum float64
+	// since is the step of the first failure that counts, last that of the last turn.
+	since, last int64
+	tally
+}
+
+// tally holds decaying numbers of failed turns and of all turns.
+type tally struct{ failed, turns float64 }
+
+const (
+	// failingShare is the assumed share of failed turns of a failing replica; minHealthy and
+	// maxHealthy bound that of its siblings.
+	failingShare, minHealthy, maxHealthy = 0.6, 0.01, 0.4
+	// tallyTurns is the time constant of tally, in turns.
+	tallyTurns = 20
+	// minFailingSteps is the number of steps for which a replica must fail.
+	minFailingSteps = 12
+	// failingExpiry is the number of steps without a turn after which a replica's failures no
+	// longer count.
+	failingExpiry = 30
+)
+
+// observe adds a turn. siblings is the share of failed turns of its siblings, limit the sum that
+// pages.
+func (f *failing) observe(failed bool, siblings, limit float64, at int64) {
+	healthyShare := min(max(siblings, minHealthy), maxHealthy)
+	gain := math.Log((1 - failingShare) / (1 - healthyShare))
+	if failed {
+		gain = math.Log(failingShare / healthyShare)
+	}
+	if f.sum == 0 && failed {
+		f.since = at
+	}
+	f.sum = min(max(0, f.sum+gain), 1.5*limit)
+	f.count(failed, at)
+}
+
+// count adds a turn that cannot be judged.
+func (f *failing) count(failed bool, at int64) {
+	f.last = at
+	f.turns += 1 - f.turns/tallyTurns
+	f.failed -= f.failed / tallyTurns
+	if failed {
+		f.failed++
+	}
+}
+
+// score returns the sum as a share of the limit.
+func (f *failing) score(at int64, limit float64) float64 {
+	if f.sum == 0 || at-f.last >= failingExpiry {
+		return 0
+	}
+	score := f.sum / limit
+	if at-f.since < minFailingSteps {
+		return min(score, 0.99)
+	}
+	return score
+}
+
+// share returns the share of failed turns.
+func (t tally) share() probe.Opt[float64] {
+	if t.turns == 0 {
+		return probe.Opt[float64]{}
+	}
+	return probe.Some(t.failed / t.turns)
 }

@@ -1,3 +1,10 @@
+// Package siblings compares the replicas of a service with each other. It finds a replica that
+// is slower, or fails more, than its siblings in the same minutes, without any baseline.
+//
+// Siblings are the targets of one service with the same workload, or the workers behind a front
+// door that answers name. A change of all siblings moves their median and is not reported here.
+// The package is deterministic: the same turns at the same times give the same scores.
+// docs/background/siblings.md has the statistics and their quality.
 package siblings
 
 import (
@@ -13,6 +20,34 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
+const (
+	// step is the time between two comparisons.
+	step = 10 * time.Second
+	// hour is its number of steps.
+	hour = int64(time.Hour / step)
+	// firstStep is large enough for windows and restarts to look back.
+	firstStep = hour + historySteps
+	// maxWorkers bounds the workers of a front door, maxName the bytes of a worker's name.
+	maxWorkers, maxName = 128, 128
+	// workerExpiry is the number of steps without a turn after which a worker is dropped.
+	workerExpiry = int64(15 * time.Minute / step)
+)
+
+// View says how a replica compares with its siblings.
+type View struct {
+	// Role is that of the target, such as prefill or decode; "" for none.
+	Service, Role, Target, Workload string
+	// Worker is its name behind a front door; "" for a target.
+	Worker string
+	// Score is the distance to a page: at 1 it pages.
+	Score float64
+	// Ratios are its recent latencies divided by the median of all, by index of probe.TurnKinds
+	// and sink.Signals.
+	Ratios [kinds][signals]probe.Opt[float64]
+	// Failed is the share of recent turns that failed.
+	Failed probe.Opt[float64]
+}
+
 // Tracker compares the replicas of all services. It is a sink.Sink.
 type Tracker struct {
 	now   func() time.Time
@@ -20,59 +55,57 @@ type Tracker struct {
 
 	mu     sync.Mutex
 	jobs   map[probe.Key]sink.Job
-	groups map[kin]*group
+	groups map[groupKey]*group
 }
 
 var _ sink.Sink = (*Tracker)(nil)
 
-// kin identifies a group of siblings: a service, a role in it such as prefill or decode, a
-// workload and, if any, a front door.
-type kin struct{ service, role, workload, door string }
+// groupKey identifies a group of siblings. frontDoor is "" for a group of targets.
+type groupKey struct{ service, role, workload, frontDoor string }
 
-// New returns a Tracker without jobs; nil means time.Now.
+// New returns a Tracker without jobs. now is for tests; nil means time.Now.
 func New(now func() time.Time) *Tracker {
 	if now == nil {
 		now = time.Now
 	}
-	return &Tracker{now: now, start: now(), jobs: map[probe.Key]sink.Job{}, groups: map[kin]*group{}}
+	return &Tracker{now: now, start: now(), jobs: map[probe.Key]sink.Job{}, groups: map[groupKey]*group{}}
 }
 
-func kinOf(j sink.Job) kin {
-	k := kin{service: j.Target.Service, role: j.Target.Labels["role"], workload: j.Workload.Name}
+func keyOf(j sink.Job) groupKey {
+	k := groupKey{service: j.Target.Service, role: j.Target.Labels["role"], workload: j.Workload.Name}
 	if j.Target.IsFrontDoor() {
-		k.door = j.Target.Name
+		k.frontDoor = j.Target.Name
 	}
 	return k
 }
 
-// step returns the current step.
-func (t *Tracker) step() int64 { return first + int64(t.now().Sub(t.start)/step) }
+func (t *Tracker) step() int64 { return firstStep + int64(t.now().Sub(t.start)/step) }
 
 // Add implements sink.Sink.
 func (t *Tracker) Add(j sink.Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if before, ok := t.jobs[j.Key()]; ok && kinOf(before) != kinOf(j) {
+	k, at := keyOf(j), t.step()
+	if previous, ok := t.jobs[j.Key()]; ok && keyOf(previous) != k {
 		t.remove(j.Key())
 	}
 	if j.Target.Service == "" {
 		return
 	}
 	t.jobs[j.Key()] = j
-	k, at := kinOf(j), t.step()
 	g := t.groups[k]
 	if g == nil {
 		g = newGroup(at)
 		t.groups[k] = g
 	}
 	g.policy, g.leastDifference = j.Siblings, j.Policy.LeastDifference
-	if id := (name{target: j.Target.Name}); k.door == "" && g.replicas[id] == nil {
+	if id := (replicaID{target: j.Target.Name}); k.frontDoor == "" && g.replicas[id] == nil {
 		g.replicas[id] = newReplica(id, g.judgedFrom(at))
 	}
-	t.divide(k.service)
+	t.shareFalsePages(k.service)
 }
 
-// Remove implements sink.Sink and drops what is known of the job's replicas.
+// Remove implements sink.Sink and forgets the job's replicas.
 func (t *Tracker) Remove(key probe.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,126 +118,90 @@ func (t *Tracker) remove(key probe.Key) {
 		return
 	}
 	delete(t.jobs, key)
-	k := kinOf(j)
+	k := keyOf(j)
 	g := t.groups[k]
-	delete(g.replicas, name{target: key.Target})
-	if k.door != "" || len(g.replicas) == 0 {
+	delete(g.replicas, replicaID{target: key.Target})
+	if k.frontDoor != "" || len(g.replicas) == 0 {
 		delete(t.groups, k)
 	}
-	t.divide(k.service)
+	t.shareFalsePages(k.service)
 }
 
-// divide gives each group of a service its share of the accepted false pages.
-func (t *Tracker) divide(service string) {
-	n := 0.0
-	for k := range t.groups {
-		if k.service == service {
-			n++
-		}
-	}
+// shareFalsePages divides a service's accepted false pages equally among its groups.
+func (t *Tracker) shareFalsePages(service string) {
+	var groups []*group
 	for k, g := range t.groups {
 		if k.service == service {
-			g.share = 1 / n
+			groups = append(groups, g)
 		}
+	}
+	for _, g := range groups {
+		g.share = 1 / float64(len(groups))
 	}
 }
 
-// Observe implements sink.Sink. Only finished turns count.
+// Observe implements sink.Sink. It uses only finished turns.
 func (t *Tracker) Observe(e probe.Event) {
-	r, ok := e.(probe.Result)
-	if !ok || r.Outcome.Own() {
+	turn, ok := e.(probe.Result)
+	if !ok || turn.Outcome.Own() {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	j, ok := t.jobs[r.Key()]
+	j, ok := t.jobs[turn.Key()]
 	if !ok {
 		return
 	}
-	k, at := kinOf(j), t.step()
+	k, at := keyOf(j), t.step()
 	g := t.groups[k]
-	g.pass(at)
-	m := g.replica(name{r.Target, r.Worker}, k.door != "", at)
-	if m == nil {
+	g.compareUntil(at)
+	r := g.replica(replicaID{turn.Target, turn.Worker}, k.frontDoor != "", at)
+	if r == nil {
 		return
 	}
 	var values [signals]probe.Opt[float64]
-	for i, v := range baseline.Measured(&r, j.Workload.Timeouts) {
+	for i, v := range baseline.Measured(&turn, j.Workload.Timeouts) {
 		if v.OK && v.V > 0 {
 			values[i] = probe.Some(math.Log(v.V.Seconds()))
 		}
 	}
-	g.take(m, &r, values, at)
+	g.addTurn(r, &turn, values, at)
 }
 
-// take adds a turn of a replica.
-func (g *group) take(m *replica, r *probe.Result, values [signals]probe.Opt[float64], at int64) {
-	if g.began == 0 {
-		g.began = at
-	}
-	failed := r.Outcome.Failed() && !r.Outcome.WrongAnswer()
-	switch answered := values != [signals]probe.Opt[float64]{}; {
-	case failed && !answered && !r.Outcome.Busy():
-		m.row++
-	case !failed:
-		if m.row >= restarted && !m.up && at-m.earlier > hour {
-			m.restart(g.judgedFrom(at))
-		}
-		m.row = 0
-	case m.row < restarted:
-		m.row = 0 // the replica has answered
-	}
-	switch share, ok := g.failingElsewhere(m); {
-	case r.Outcome.Busy():
-	case ok && at >= m.since:
-		m.failing.observe(failed, share, g.chances.failing, at)
-	default:
-		m.failing.count(failed, at)
-	}
-	m.take(r, values, g, at)
-}
-
-// replica returns the replica that answered, and creates a worker seen for the first time. It
-// returns nil if the answer names no worker, or if there are too many.
-func (g *group) replica(id name, door bool, at int64) *replica {
-	if !door {
+// replica returns the replica that answered, and adds a worker that is new. It returns nil if the
+// answer names no worker, or if there are too many.
+func (g *group) replica(id replicaID, frontDoor bool, at int64) *replica {
+	if !frontDoor {
 		id.worker = ""
 	} else if id.worker == "" || len(id.worker) > maxName || !utf8.ValidString(id.worker) {
 		return nil
 	}
-	m := g.replicas[id]
-	if m == nil && door && len(g.replicas) < maxWorkers {
-		m = newReplica(id, g.judgedFrom(at))
-		g.replicas[id] = m
+	r := g.replicas[id]
+	if r == nil && frontDoor && len(g.replicas) < maxWorkers {
+		r = newReplica(id, g.judgedFrom(at))
+		g.replicas[id] = r
 	}
-	return m
+	return r
 }
 
-// judgedFrom returns the first step in which a replica that is new at a step is judged.
-func (g *group) judgedFrom(at int64) int64 {
-	if g.began == 0 || at-g.began < settling {
-		return 0
-	}
-	return at + int64(g.policy.WarmUp/step)
-}
-
-// Views returns all replicas by service, target, workload and worker.
+// Views returns all replicas, ordered by service, target, workload and worker.
 func (t *Tracker) Views() []View {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	at := t.step()
 	var out []View
 	for k, g := range t.groups {
-		g.pass(at)
-		for id, m := range g.replicas {
+		g.compareUntil(at)
+		for id, r := range g.replicas {
 			out = append(out, View{
 				Service: k.service, Role: k.role, Target: id.target, Workload: k.workload, Worker: id.worker,
-				Score: m.score, Ratios: m.ratios(), Failed: m.failing.share(),
+				Score: r.score, Ratios: r.ratios(), Failed: r.failing.share(),
 			})
 		}
 	}
 	slices.SortFunc(out, func(a, b View) int {
-		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.Worker, b.Worker))
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Target, b.Target),
+			cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.Worker, b.Worker))
 	})
 	return out
 }

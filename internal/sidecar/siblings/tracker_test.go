@@ -12,7 +12,7 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// clock is one that a test moves.
+// clock is a clock that the test sets.
 type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
@@ -23,7 +23,7 @@ func newTracker() (*Tracker, *clock) {
 }
 
 func jobOf(name, service string, door *target.Worker) sink.Job {
-	return sink.Job{Siblings: promised(), Policy: sink.DefaultPolicy(), Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
+	return sink.Job{Siblings: defaults(), Policy: sink.DefaultPolicy(), Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
 }
 
 func turn(target, worker string, ttft time.Duration) probe.Result {
@@ -38,8 +38,7 @@ func (t *Tracker) scores() map[string]float64 {
 	return out
 }
 
-// TestGroups: siblings share service, workload and door; others, and what is alone,
-// are compared with nothing.
+// TestGroups checks that only targets with the same service, workload and front door are compared.
 func TestGroups(t *testing.T) {
 	s, c := newTracker()
 	for _, n := range []string{"a", "b", "c", "d"} {
@@ -63,23 +62,23 @@ func TestGroups(t *testing.T) {
 		t.Errorf("scores are %v", got)
 	}
 	for _, v := range s.Views() {
-		if v.Target == "d" && math.Abs(v.Ratios[0][0]-5) > 0.01 {
+		if v.Target == "d" && math.Abs(v.Ratios[0][0].V-5) > 0.01 {
 			t.Errorf("the ratio of d is %v", v.Ratios[0][0])
 		}
 	}
-	s.Add(jobOf("d", "z", nil)) // another service
+	s.Add(jobOf("d", "z", nil)) // moves it to another service
 	if got := s.scores(); got["d"] != 0 {
-		t.Errorf("of another service it scores %v", got["d"])
+		t.Errorf("in another service its score is %v", got["d"])
 	}
 	for _, n := range []string{"a", "b", "c", "d", "lone", "none", "door"} {
 		s.Remove(probe.Key{Target: n, Workload: "chat"})
 	}
 	if len(s.jobs)+len(s.groups) != 0 {
-		t.Errorf("%v and %v are left", s.jobs, s.groups)
+		t.Errorf("jobs %v and groups %v remain", s.jobs, s.groups)
 	}
 }
 
-// TestWorkersAreBounded: names come from others.
+// TestWorkersAreBounded checks the limits of worker names, because servers choose them.
 func TestWorkersAreBounded(t *testing.T) {
 	s, c := newTracker()
 	s.Add(jobOf("door", "x", &target.Worker{}))
@@ -98,33 +97,33 @@ func TestWorkersAreBounded(t *testing.T) {
 	}
 }
 
-// TestMostAreNotOne: what most share is not one's own, however much they differ from
-// the rest.
-func TestMostAreNotOne(t *testing.T) {
+// TestMostReplicasAreSlow checks that no replica pages if most of them are slow.
+func TestMostReplicasAreSlow(t *testing.T) {
 	s := world{replicas: 16, rate: 0.2, spread: 0.4, wander: 0.1, wanders: 300}.begin(1)
 	for i := range 12 {
 		s.slower[i] = math.Log(3)
 	}
 	if n := s.pages(0.1); n != 0 {
-		t.Errorf("%d page", n)
+		t.Errorf("%d pages", n)
 	}
 }
 
-// TestOlderReplica: a lasting difference is learned, and masks nothing.
+// TestOlderReplica checks that a lasting difference is learned, and that a later fault of the same
+// replica is still found.
 func TestOlderReplica(t *testing.T) {
 	s := world{replicas: 4, rate: 0.1, spread: 0.4, wander: 0.05, wanders: 300}.begin(1)
 	s.slower[2] = math.Log(1.4)
 	if n := s.pages(1); n != 0 {
-		t.Errorf("%d pages of one that is always 1.4 times as slow", n)
+		t.Errorf("%d pages for a replica that is always 1.4 times as slow", n)
 	}
 	s.slower[2] += math.Log(3)
 	if seconds, right := s.named(2, 30); !right {
-		t.Errorf("three times as much as ever is not named in %d s", seconds)
+		t.Errorf("a replica three times as slow as usual did not page in %d s", seconds)
 	}
 }
 
-// TestFailing: the one that fails is named, and is well again soon after it is; one
-// that all share the failures with is not.
+// TestFailing checks that a failing replica pages and recovers soon after its failure, and that
+// failures of all replicas do not page.
 func TestFailing(t *testing.T) {
 	s := world{replicas: 8, rate: 0.2, spread: 0.4, wander: 0.1, wanders: 300}.begin(1)
 	s.pages(0.02)
@@ -132,23 +131,23 @@ func TestFailing(t *testing.T) {
 		s.failing[i] = 0.3
 	}
 	if n := s.pages(0.02); n != 0 {
-		t.Errorf("%d pages where all fail alike", n)
+		t.Errorf("%d pages while all fail equally", n)
 	}
 	clear(s.failing)
 	s.pages(0.02)
 	s.failing[3] = 0.9
 	seconds, right := s.named(3, 60)
 	if !right || seconds < 100 {
-		t.Errorf("named the failing one: %v, after %d s", right, seconds)
+		t.Errorf("the failing replica paged first: %v, after %d s", right, seconds)
 	}
 	clear(s.failing)
 	s.pages(0.005)
-	if m := s.of[3]; m.up {
-		t.Errorf("seven minutes after it failed it scores %v", m.score)
+	if m := s.all[3]; m.paging {
+		t.Errorf("seven minutes after its failure the score is %v", m.score)
 	}
 }
 
-// TestRolesAreApart: what answers in another role is no sibling.
+// TestRolesAreApart checks that targets with different roles are not compared.
 func TestRolesAreApart(t *testing.T) {
 	s, c := newTracker()
 	for n, role := range map[string]string{"a": "replica", "b": "replica", "c": "replica", "gateway": "front"} {
@@ -164,21 +163,20 @@ func TestRolesAreApart(t *testing.T) {
 		s.Observe(turn("gateway", "", 5*time.Second))
 	}
 	if got := s.scores(); got["gateway"] != 0 {
-		t.Errorf("the gateway is compared with replicas: %v", got)
+		t.Errorf("the gateway was compared with replicas: %v", got)
 	}
 }
 
-// TestWhatIsARestart: who did not answer twice in a row is given its time to warm up,
-// however lately the prober began. Who answers late, or refuses for load, was there all
-// the time, and is given none.
-func TestWhatIsARestart(t *testing.T) {
+// TestRestartDetection checks that a replica gets time to warm up after two consecutive unanswered
+// turns. A replica that answers late, or refuses because of its load, did not restart.
+func TestRestartDetection(t *testing.T) {
 	bad := func(o probe.Outcome) probe.Result {
 		r := turn("d", "", 0)
 		r.Outcome, r.TTFT = o, probe.Opt[time.Duration]{}
 		return r
 	}
 	gone, busy, hung := bad(probe.ConnectError), bad(probe.HTTP429), bad(probe.TimeoutFirstToken)
-	for name, how := range map[string]struct {
+	for name, test := range map[string]struct {
 		healthy int
 		bad     []probe.Result
 		judged  bool
@@ -203,30 +201,30 @@ func TestWhatIsARestart(t *testing.T) {
 			}
 			s.Observe(d)
 		}
-		for range how.healthy {
+		for range test.healthy {
 			round(turn("d", "", time.Second))
 		}
 		for range 8 {
-			for _, r := range how.bad {
+			for _, r := range test.bad {
 				round(r)
 			}
 			round(turn("d", "", 9*time.Second))
 		}
-		if got := s.scores(); got["d"] >= 1 != how.judged || got["a"] >= 1 {
+		if got := s.scores(); got["d"] >= 1 != test.judged || got["a"] >= 1 {
 			t.Errorf("%s: two minutes later the scores are %v", name, got)
 		}
 	}
 }
 
-// TestSiblingsFailures: the share of the siblings is of what was counted of them, though
-// the replica itself has many turns between two looks.
-func TestSiblingsFailures(t *testing.T) {
+// TestSiblingsFailed checks the share of failed turns of the siblings if the replica itself had
+// many turns since the last comparison.
+func TestSiblingsFailed(t *testing.T) {
 	s := world{replicas: 3}.begin(1)
 	take := func(i int, o probe.Outcome) {
-		s.g.take(s.of[i], &probe.Result{Outcome: o}, [signals]probe.Opt[float64]{}, s.at)
+		s.g.addTurn(s.all[i], &probe.Result{Outcome: o}, [signals]probe.Opt[float64]{}, s.at)
 	}
 	for range 4 {
-		for i := range s.of {
+		for i := range s.all {
 			take(i, probe.Success)
 			take(i, probe.HTTP5xx)
 		}
@@ -235,13 +233,13 @@ func TestSiblingsFailures(t *testing.T) {
 	for range 12 {
 		take(0, probe.Success)
 	}
-	if share, ok := s.g.failingElsewhere(s.of[0]); !ok || share < 0.45 || share > 0.6 {
-		t.Errorf("of the siblings' turns %v failed, want half (%v)", share, ok)
+	if share := s.g.siblingsFailed(s.all[0]); !share.OK || share.V < 0.45 || share.V > 0.6 {
+		t.Errorf("the share of the siblings' failed turns is %v, want 0.5", share)
 	}
 }
 
-// TestRestarts: of three restarts within an hour the third is a page, though each alone
-// is as cold as the others.
+// TestRestarts checks that the third restart within an hour pages, although the replica is as cold
+// as after the others.
 func TestRestarts(t *testing.T) {
 	s := world{replicas: 8, rate: 0.2, spread: 0.4, wander: 0.1, wanders: 300}.begin(1)
 	s.pages(0.05)

@@ -2,7 +2,6 @@ package status
 
 import (
 	"cmp"
-	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -82,7 +81,7 @@ func grouped(views []siblings.View, query url.Values) (out []service) {
 func replicaOf(v siblings.View) replica {
 	r := replica{
 		Name: cmp.Or(v.Worker, v.Target), State: state{"good", "as its siblings"}, score: v.Score,
-		Times: make([]multiple, len(sink.Signals())), Failed: share{V: v.Failed, OK: !math.IsNaN(v.Failed)},
+		Times: make([]multiple, len(sink.Signals())), Failed: share(v.Failed),
 	}
 	if v.Worker == "" {
 		r.Path = "./?" + url.Values{"target": {v.Target}, "workload": {v.Workload}}.Encode()
@@ -90,7 +89,7 @@ func replicaOf(v siblings.View) replica {
 	known := false
 	for k := range probe.TurnKinds() {
 		for i := range r.Times {
-			if m := multipleOf(v.Ratios[k][i]); m.V > r.Times[i].V {
+			if m := multipleOf(v.Ratios[k][i].V); m.V > r.Times[i].V {
 				r.Times[i], known = m, true
 			}
 		}

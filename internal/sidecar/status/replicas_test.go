@@ -2,27 +2,36 @@ package status
 
 import (
 	"fmt"
-	"math"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/siblings"
 )
+
+// optional returns ratios, of which 0 means unknown.
+func optional(v [2][2]float64) (out [2][2]probe.Opt[float64]) {
+	for k := range v {
+		for i := range v[k] {
+			out[k][i] = probe.Opt[float64]{V: v[k][i], OK: v[k][i] > 0}
+		}
+	}
+	return out
+}
 
 // sixteen are the replicas of a service, of which the sixth is three times as slow and
 // the last has come just now.
 func sixteen() (out []siblings.View) {
-	unknown := math.NaN()
 	for i := range 16 {
-		v := siblings.View{Service: "chat", Target: fmt.Sprintf("chat-%d", i), Workload: "talk", Score: 0.1, Failed: 0}
-		v.Ratios = [2][2]float64{{1 + float64(i%5)/50, 1}, {1, unknown}}
+		v := siblings.View{Service: "chat", Target: fmt.Sprintf("chat-%d", i), Workload: "talk", Score: 0.1, Failed: probe.Some(0.0)}
+		v.Ratios = optional([2][2]float64{{1 + float64(i%5)/50, 1}, {1, 0}})
 		switch i {
 		case 5:
-			v.Score, v.Ratios, v.Failed = 1.3, [2][2]float64{{2.9, 3.11}, {3.02, 3}}, 0.05
+			v.Score, v.Ratios, v.Failed = 1.3, optional([2][2]float64{{2.9, 3.11}, {3.02, 3}}), probe.Some(0.05)
 		case 15:
-			v.Score, v.Ratios, v.Failed = 0, [2][2]float64{{unknown, unknown}, {unknown, unknown}}, unknown
+			v.Score, v.Ratios, v.Failed = 0, optional([2][2]float64{}), probe.Opt[float64]{}
 		}
 		out = append(out, v)
 	}
@@ -64,16 +73,15 @@ func TestServices(t *testing.T) {
 // TestNewReplicasHideNothing: replicas that are not compared yet stand before those that
 // are well, and yet take the place neither of a worse one nor of a worse service.
 func TestNewReplicasHideNothing(t *testing.T) {
-	unknown := [2]float64{math.NaN(), math.NaN()}
 	var views []siblings.View
 	for _, service := range []string{"a", "b", "c", "late"} {
 		for i := range 70 {
-			v := siblings.View{Service: service, Target: fmt.Sprintf("%s-%d", service, i), Workload: "talk", Score: 0.1, Ratios: [2][2]float64{{1, 1}, {1, 1}}}
+			v := siblings.View{Service: service, Target: fmt.Sprintf("%s-%d", service, i), Workload: "talk", Score: 0.1, Ratios: optional([2][2]float64{{1, 1}, {1, 1}})}
 			switch {
 			case service == "late" && i == 69:
 				v.Score = 0.9
 			case service == "late":
-				v.Score, v.Ratios = 0, [2][2]float64{unknown, unknown}
+				v.Score, v.Ratios = 0, optional([2][2]float64{})
 			}
 			views = append(views, v)
 		}
