@@ -67,12 +67,11 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	if err != nil {
 		return err
 	}
-	shown := files[0].Data // report.md
-	var outcomes []reports.ConditionOutcome
+	shown := string(files[0].Data) // report.md
+	var result reports.GateResult
 	if conditions != nil {
-		outcomes = reports.CheckConditions(s, conditions)
-		shown = []byte(reports.GateMarkdown(s, outcomes))
-		files = append(files, reports.File{Name: "gate.md", Data: shown})
+		result, shown = reports.CheckGate(s, conditions)
+		files = append(files, reports.File{Name: "gate.md", Data: []byte(shown)})
 	}
 	if f.outputDir != "" {
 		if err := reports.Write(f.outputDir, files); err != nil {
@@ -83,12 +82,9 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 		}
 	}
 	if f.outputDir == "" || conditions != nil {
-		fmt.Fprintf(e.stdout, "%s", shown)
+		fmt.Fprint(e.stdout, shown)
 	}
-	if conditions == nil {
-		return nil
-	}
-	return map[reports.GateResult]error{reports.GateFailed: errQuiet, reports.GateInconclusive: errInconclusive}[reports.CombineOutcomes(outcomes)]
+	return map[reports.GateResult]error{reports.GateFailed: errQuiet, reports.GateInconclusive: errInconclusive}[result]
 }
 
 // objectives returns the objectives of --slo.

@@ -279,7 +279,7 @@ func TestSummarize(t *testing.T) {
 	if s.First.Value != 4 || s.Last.At != 50 || s.Most.At != 20 || s.Least.Value != 2 || s.Mean != 5 || s.Levels != 4 || s.Against != 1 || s.trend() != "falls" {
 		t.Errorf("%+v, trend %s", s, s.trend())
 	}
-	if s := summarize(nil, nil); s.Known {
+	if s := summarize(nil, nil); s.Levels > 0 {
 		t.Errorf("of nothing: %+v", s)
 	}
 	if flat := summarize(series(figures.LatencyP50, 100, 103).Levels, func(l figures.Level) float64 { return l.Value(figures.LatencyP50) }); flat.trend() != "is flat" {

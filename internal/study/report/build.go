@@ -122,18 +122,22 @@ func formatLevel(v float64) string { return fmt.Sprintf("%g", v) }
 type column struct {
 	title string
 	cell  func(figures.Level) cell
-	// of selects series; nil selects all.
-	of func(figures.Series) bool
+	shows func(figures.Series) bool // nil shows all series
 }
-
-func (c column) shows(s figures.Series) bool { return c.of == nil || c.of(s) }
 
 // byLevel returns a table with a row per level, without rows if columns is empty.
 func (b *builder) byLevel(columns ...column) table {
+	if len(columns) == 0 {
+		return table{}
+	}
+	levels := b.s.Levels()
 	t := table{Header: []string{b.level}}
+	for _, at := range levels {
+		t.Rows = append(t.Rows, cells(formatLevel(at)))
+	}
 	for _, c := range columns {
 		for _, s := range b.s.Series {
-			if !c.shows(s) {
+			if c.shows != nil && !c.shows(s) {
 				continue
 			}
 			title := c.title
@@ -141,26 +145,14 @@ func (b *builder) byLevel(columns ...column) table {
 				title = s.Name + " " + title
 			}
 			t.Header = append(t.Header, title)
-		}
-	}
-	if len(columns) == 0 {
-		return t
-	}
-	for _, v := range b.s.Levels() {
-		row := cells(formatLevel(v))
-		for _, c := range columns {
-			for _, s := range b.s.Series {
-				if !c.shows(s) {
-					continue
+			for i, at := range levels {
+				shown := cell{"–", classUnknown}
+				if l, ok := s.Level(at); ok {
+					shown = markUnsound(c.cell(l), l)
 				}
-				cell := cell{"–", classUnknown}
-				if l, ok := s.Level(v); ok {
-					cell = markUnsound(c.cell(l), l)
-				}
-				row = append(row, cell)
+				t.Rows[i] = append(t.Rows[i], shown)
 			}
 		}
-		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -217,8 +209,8 @@ func parameters(list []runfile.Parameter) table {
 		owners[p] = append(owners[p], owner)
 	}
 	for _, p := range rows {
-		of := owners[p]
-		if text := strings.Join(of, ", "); text != "" && (len(of) == 1 || len(of) < len(variants)) {
+		n := len(owners[p])
+		if text := strings.Join(owners[p], ", "); text != "" && (n == 1 || n < len(variants)) {
 			p.Name += " (" + text + ")"
 		}
 		t.Rows = append(t.Rows, cells(p.Name, p.Value, p.Source)[:len(t.Header)])

@@ -133,7 +133,7 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 		base, _ := sound(b.baseline).Level(l.At)
 		return compareFigures(m, base, l).improvement()
 	})
-	if !x.Known {
+	if x.Levels == 0 {
 		return nil
 	}
 	name := fmt.Sprintf("%s: %s improvement", series.Name, m.Title())
@@ -156,17 +156,14 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 
 func rangeLines(series figures.Series) []string {
 	var lines []string
-	summary := func(m figures.Metric) levelSummary {
-		return summarize(sound(series).Levels, func(l figures.Level) float64 { return l.Value(m) })
-	}
 	for _, m := range []figures.Metric{figures.KVHitRatePct, figures.OutputTokensPerSecond, figures.TurnsPerSecond} {
-		if x := summary(m); x.Known {
+		if x := summarizeMetric(sound(series), m); x.Levels > 0 {
 			lines = append(lines, fmt.Sprintf("**%s (%s):** %s (at %s) to %s (at %s), average %s.", m.Title(), series.Name,
 				m.Text(x.Least.Value), formatLevel(x.Least.At), m.Text(x.Most.Value), formatLevel(x.Most.At), m.Text(x.Mean)))
 		}
 	}
 	for _, m := range []figures.Metric{figures.TPOTP50, figures.TPOTP95, figures.TTFTP50, figures.LatencyP95} {
-		if x := summary(m); x.Levels > 1 && x.First.Value > 0 {
+		if x := summarizeMetric(sound(series), m); x.Levels > 1 && x.First.Value > 0 {
 			lines = append(lines, fmt.Sprintf("**%s (%s):** from %s at %s to %s at %s, %.1fx.", m.Title(), series.Name,
 				m.Text(x.First.Value), formatLevel(x.First.At), m.Text(x.Last.Value), formatLevel(x.Last.At), x.Last.Value/x.First.Value))
 		}

@@ -17,13 +17,11 @@ type SLOResult struct {
 	// errors alone break an objective, and GIVEN UP if the sweep gave up the level before an
 	// objective was missed.
 	Failed []string
-	// bandNotReached is set if the level did not carry its load, so nothing is concluded.
-	NotReached bool
-	// Limited is set if nothing is concluded because the prober or its machine was the limit.
-	Limited bool
+	// Nothing is concluded if the level did not carry its load, or if the prober or its machine
+	// was the limit.
+	NotReached, Limited bool
 }
 
-// judged reports whether the level could be judged.
 func (v SLOResult) judged() bool { return v.Standing != "" }
 
 // Pass reports whether every objective was met by the measured turns, proven or not.
@@ -120,29 +118,25 @@ func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
 type Compliance struct {
 	Series string
 	// Highest is the highest compliant level: the highest proven level, or a higher one that
-	// passes without a failure between. 0 means that no level complies.
+	// passes without a failure between. 0 means that no level complies. At holds its figures.
 	Highest float64
-	// At holds the figures of that level.
-	At figures.Level
+	At      figures.Level
 	// Proven holds the levels that are proven to pass and to fail, by the rule of a sweep. If
 	// no measured level fails, the series may scale further.
 	Proven runfile.Capacity
 	// Least and Most bound the proven capacity, among the measured levels. Least is 0 without a
 	// proven pass, Most is +∞ without a proven failure.
 	Least, Most float64
-	// Top is set if Highest is the highest level that was reached.
-	Top bool
+	Top         bool // Highest is the highest level that was reached
 	// Beyond holds levels above the first proven failure that pass again, because of noise or
 	// because the deployment sheds load.
-	Beyond []float64
-	// judged is set if at least one level could be judged.
-	Judged bool
-	// ChangePct is the change against the baseline in percent; it has no meaning without one.
-	ChangePct float64
+	Beyond    []float64
+	Judged    bool    // at least one level could be judged
+	ChangePct float64 // against the baseline
 	// Unmeasured is set if the series and the baseline cannot be ranked, because the lower one
 	// was not measured up to a level that it fails.
 	Unmeasured bool
-	// comparisonResult is set for series that exceed the baseline and are not exceeded by another series.
+	// Winner is set for series that exceed the baseline and are not exceeded by another series.
 	// Several may share the place.
 	Winner bool
 }
@@ -198,7 +192,7 @@ func comply(objectives []figures.Objective, series figures.Series) Compliance {
 	return c
 }
 
-// compareFigures returns the capacity and its end: "80 (100 misses)", "80 or more".
+// between returns the capacity and its end: "80 (100 misses)", "80 or more".
 func (c Compliance) between() string {
 	if c.Proven.Missed != nil {
 		return fmt.Sprintf("%g (%g misses)", c.Highest, *c.Proven.Missed)

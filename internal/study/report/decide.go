@@ -26,17 +26,14 @@ const (
 // otherwise latency at equal load, then throughput. Costs and yield per GPU follow from
 // throughput.
 type decision struct {
-	Series, Baseline string
-	Verdict          comparisonResult
-	// Criterion is one of the constants below, or "" if nothing decided.
-	Criterion string
-	// BetterIn and WorseIn describe the figures that decided, by direction.
-	BetterIn, WorseIn []string
+	Series, Baseline  string
+	Verdict           comparisonResult
+	Criterion         string   // one of the constants below, or "" if nothing decided
+	BetterIn, WorseIn []string // the figures that decided, by direction
 	// Shown describes the first figure that decided, or the first that was compared, with its
 	// interval; "" if nothing could be compared.
 	Shown string
-	// Why gives the reason of an inconclusive comparison, and the remedy.
-	Why string
+	Why   string // the reason of an inconclusive comparison, and the remedy
 }
 
 // The criteria, in order of precedence.

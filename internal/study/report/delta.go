@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"synthetic/internal/study/figures"
 )
@@ -13,10 +15,8 @@ type delta struct {
 	// Ratio is value / baseline. Low and High are the ends of its 95 % interval, NaN if
 	// unknown.
 	Ratio, Low, High float64
-	// Effect is "better", "worse", or "" if neither.
-	Effect string
-	// Noise is set if the intervals do not separate the two figures.
-	Noise bool
+	Effect           string // "better", "worse", or "" if neither
+	Noise            bool   // the intervals do not separate the two figures
 	// Survivors is set if a latency is better while more turns failed. The remaining turns then
 	// had more of the deployment to themselves.
 	Survivors bool
@@ -84,8 +84,6 @@ func ratioInterval(a, b figures.Figure) (low, high float64) {
 	return math.Exp(d - down), math.Exp(d + up)
 }
 
-func (d delta) percent() float64 { return 100 * (d.Ratio - 1) }
-
 // large reports whether the change reads better as a factor.
 func (d delta) large() bool { return d.Known && (d.Ratio >= largeRatio || d.Ratio <= 1.0/largeRatio) }
 
@@ -115,58 +113,52 @@ func (d delta) caveat() string {
 // improvement returns by how many percent a figure is better than the baseline's: negative if
 // it is worse, NaN if unknown.
 func (d delta) improvement() float64 {
+	percent := 100 * (d.Ratio - 1)
 	switch {
 	case !d.Known:
 		return math.NaN()
 	case d.Metric.Better() == figures.HigherIsBetter:
-		return d.percent()
+		return percent
 	}
-	return -d.percent()
+	return -percent
 }
 
 // levelSummary describes a figure over all levels of a series.
 type levelSummary struct {
-	Known bool
-	// First and Last are the lowest and the highest level that have a value.
-	First, Last foundPoint
-	// Least and Most are the extremes, Mean is the mean over levels.
-	Least, Most foundPoint
-	Mean        float64
-	// Against counts the steps between levels in the opposite direction of First to Last.
-	Against int
-	Levels  int
+	First, Last foundPoint // the lowest and the highest level that have a value
+	Least, Most foundPoint // the extremes
+	Mean        float64    // over levels
+	Against     int        // number of steps between levels in the opposite direction of First to Last
+	Levels      int
 }
 
 // summarize describes a value over levels, and leaves out NaN.
-func summarize(levels []figures.Level, of func(figures.Level) float64) levelSummary {
-	var s levelSummary
-	var path []float64
+func summarize(levels []figures.Level, value func(figures.Level) float64) levelSummary {
+	var all []foundPoint
 	for _, l := range levels {
-		v := of(l)
-		if math.IsNaN(v) {
-			continue
+		if v := value(l); !math.IsNaN(v) {
+			all = append(all, foundPoint{l.At, v, true})
 		}
-		p := foundPoint{l.At, v, true}
-		if !s.Known || v < s.Least.Value {
-			s.Least = p
-		}
-		if !s.Known || v > s.Most.Value {
-			s.Most = p
-		}
-		if !s.Known {
-			s.First = p
-		}
-		s.Last, s.Known = p, true
-		path = append(path, v)
 	}
-	s.Levels = len(path)
-	for i, v := range path {
-		s.Mean += v / float64(len(path))
-		if i > 0 && (v-path[i-1])*(s.Last.Value-s.First.Value) < 0 {
+	if all == nil {
+		return levelSummary{}
+	}
+	byValue := func(a, b foundPoint) int { return cmp.Compare(a.Value, b.Value) }
+	s := levelSummary{
+		Levels: len(all), First: all[0], Last: all[len(all)-1],
+		Least: slices.MinFunc(all, byValue), Most: slices.MaxFunc(all, byValue),
+	}
+	for i, p := range all {
+		s.Mean += p.Value / float64(len(all))
+		if i > 0 && (p.Value-all[i-1].Value)*(s.Last.Value-s.First.Value) < 0 {
 			s.Against++
 		}
 	}
 	return s
+}
+
+func summarizeMetric(series figures.Series, m figures.Metric) levelSummary {
+	return summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) })
 }
 
 // trend returns "rises", "falls", or "is flat" if the change from the lowest to the highest

@@ -10,6 +10,7 @@ import (
 	_ "embed"
 	"fmt"
 	htmltemplate "html/template"
+	"io"
 	"regexp"
 	"strings"
 	"text/template"
@@ -62,11 +63,10 @@ type cell struct {
 // class colors a cell on the HTML page.
 type class string
 
-// classUnknown marks missing figures.
 const (
 	classGood    class = "good"
 	classBad     class = "bad"
-	classUnknown class = "unknown"
+	classUnknown class = "unknown" // the figure is missing
 )
 
 func cells(texts ...string) []cell {
@@ -144,9 +144,13 @@ func (d document) markdown() ([]byte, error) {
 	text := template.Must(template.New("report").Funcs(template.FuncMap{
 		"text": chart.MarkdownText, "cell": chart.MarkdownCell, "code": chart.MarkdownCode,
 	}).Parse(markdownSource))
+	return execute(text, d)
+}
+
+func execute(t interface{ Execute(io.Writer, any) error }, d document) ([]byte, error) {
 	var b bytes.Buffer
-	if err := text.Execute(&b, d); err != nil {
-		return nil, fmt.Errorf("writing the Markdown: %w", err)
+	if err := t.Execute(&b, d); err != nil {
+		return nil, fmt.Errorf("writing the report: %w", err)
 	}
 	return b.Bytes(), nil
 }
@@ -159,11 +163,7 @@ func (d document) html() ([]byte, error) {
 		"figure": func(p *picture) (htmltemplate.HTML, error) { return chart.Figure(p.Chart) },
 		"style":  chart.Style, "charts": chart.Script,
 	}).Parse(pageSource))
-	var b bytes.Buffer
-	if err := page.Execute(&b, d); err != nil {
-		return nil, fmt.Errorf("writing the page: %w", err)
-	}
-	return b.Bytes(), nil
+	return execute(page, d)
 }
 
 // inlineMarkup converts bold and code, the markup of documents, to HTML.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -25,20 +26,14 @@ func Files(s *figures.Study) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []File
-	for _, format := range []struct {
-		name  string
-		write func() ([]byte, error)
-	}{
-		{"report.md", d.markdown}, {"report.html", d.html},
-		{"report.json", func() ([]byte, error) { return JSON(s) }}, {"report.csv", func() ([]byte, error) { return csvFile(s) }},
-	} {
-		data, err := format.write()
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, File{format.name, data})
+	markdown, markdownErr := d.markdown()
+	page, pageErr := d.html()
+	data, dataErr := JSON(s)
+	rows, rowsErr := csvFile(s)
+	if err := errors.Join(markdownErr, pageErr, dataErr, rowsErr); err != nil {
+		return nil, err
 	}
+	files := []File{{"report.md", markdown}, {"report.html", page}, {"report.json", data}, {"report.csv", rows}}
 	for _, p := range d.pictures() {
 		files = append(files, File{p.File, p.Chart.SVG()})
 	}

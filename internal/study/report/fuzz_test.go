@@ -66,7 +66,8 @@ func checkReport(t *testing.T, s *figures.Study, text []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, File{Name: "gate.md", Data: []byte(GateMarkdown(s, CheckConditions(s, conditions)))})
+	_, summary := CheckGate(s, conditions)
+	files = append(files, File{Name: "gate.md", Data: []byte(summary)})
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 256<<20+10_000*uint64(len(text)) {
 		t.Errorf("%d bytes were allocated for a study of %d", took, len(text))

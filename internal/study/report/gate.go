@@ -14,7 +14,7 @@ import (
 type GateResult int
 
 const (
-	// GatePassed: the measurement shows that the condition is false.
+	// gatePassed: the measurement shows that the condition is false.
 	gatePassed GateResult = iota
 	// GateInconclusive: the condition is neither shown to be true nor false. Too few turns, a
 	// level that was not reached or a limit of the prober can be the cause.
@@ -23,27 +23,39 @@ const (
 	GateFailed
 )
 
-// ConditionOutcome is the result of one condition for one series.
-type ConditionOutcome struct {
+// conditionOutcome is the result of one condition for one series.
+type conditionOutcome struct {
 	Condition
 	Series string
 	Result GateResult
-	// Detail describes the figure that decided, or why none did.
-	Detail string
+	Detail string // the figure that decided, or why none did
 }
 
-// CheckConditions applies the conditions to every series except the baseline. The first of
+// CheckGate returns the most severe result of the conditions, and a summary in Markdown for a
+// pull request. It is inconclusive without a series to check.
+func CheckGate(s *figures.Study, conditions []Condition) (result GateResult, summary string) {
+	all := checkConditions(s, conditions)
+	if len(all) == 0 {
+		result = GateInconclusive
+	}
+	for _, o := range all {
+		result = max(result, o.Result)
+	}
+	return result, gateMarkdown(s, all, result)
+}
+
+// checkConditions applies the conditions to every series except the baseline. The first of
 // several series is the baseline; a single series is checked by itself.
-func CheckConditions(s *figures.Study, conditions []Condition) []ConditionOutcome {
+func checkConditions(s *figures.Study, conditions []Condition) []conditionOutcome {
 	comply := Comply(s)
 	compares := len(s.Series) > 1
-	var all []ConditionOutcome
+	var all []conditionOutcome
 	for i, series := range s.Series {
 		if i == 0 && compares {
 			continue
 		}
 		for _, c := range conditions {
-			o := ConditionOutcome{Condition: c, Series: series.Name}
+			o := conditionOutcome{Condition: c, Series: series.Name}
 			if c.Metric == figures.NoMetric {
 				o.checkCapacity(comply[i], comply[0], compares)
 			} else {
@@ -55,11 +67,11 @@ func CheckConditions(s *figures.Study, conditions []Condition) []ConditionOutcom
 	return all
 }
 
-func (o *ConditionOutcome) setInconclusive(format string, args ...any) {
+func (o *conditionOutcome) setInconclusive(format string, args ...any) {
 	o.Result, o.Detail = GateInconclusive, fmt.Sprintf(format, args...)
 }
 
-func (o *ConditionOutcome) checkCapacity(own, base Compliance, compares bool) {
+func (o *conditionOutcome) checkCapacity(own, base Compliance, compares bool) {
 	least, most := o.Value, o.Value
 	switch {
 	case !own.Judged:
@@ -94,7 +106,7 @@ func formatRange(least, most float64) string {
 
 // compareRanges compares a value between low and high with a limit between least and most. The
 // result is inconclusive if it depends on where in these ranges they lie.
-func (o *ConditionOutcome) compareRanges(low, high, least, most float64) GateResult {
+func (o *conditionOutcome) compareRanges(low, high, least, most float64) GateResult {
 	if o.Op[0] == '<' {
 		low, high, least, most = high, low, most, least
 	}
@@ -110,7 +122,7 @@ func (o *ConditionOutcome) compareRanges(low, high, least, most float64) GateRes
 // checkLevels checks all levels, or the level that the condition names. One failed level fails
 // the condition, and a level without a conclusion prevents a pass. The detail shows the figure
 // that is furthest on the wrong side.
-func (o *ConditionOutcome) checkLevels(s *figures.Study, series figures.Series) {
+func (o *conditionOutcome) checkLevels(s *figures.Study, series figures.Series) {
 	worst := math.Inf(-1)
 	var unseen []float64
 	var why, shown string
@@ -147,7 +159,7 @@ func (o *ConditionOutcome) checkLevels(s *figures.Study, series figures.Series) 
 }
 
 // comparands returns the figure and its limit, or the reason why they must not be compared.
-func (o *ConditionOutcome) comparands(base, l figures.Level) (f figures.Figure, limit float64, why string) {
+func (o *conditionOutcome) comparands(base, l figures.Level) (f figures.Figure, limit float64, why string) {
 	if f = l.Figure(o.Metric); !f.Known() {
 		return f, 0, "the figure is not known, or of too few turns"
 	}
@@ -168,7 +180,7 @@ func (o *ConditionOutcome) comparands(base, l figures.Level) (f figures.Figure, 
 
 // compare compares a figure with the limit, by intervals where both are known. A ratio to a
 // baseline of 0 has no interval.
-func (o *ConditionOutcome) compare(base, f figures.Figure, limit float64) GateResult {
+func (o *conditionOutcome) compare(base, f figures.Figure, limit float64) GateResult {
 	low, high := ratioInterval(base, f)
 	switch {
 	case f.Uncertain() || o.Baseline && base.Uncertain():
@@ -182,7 +194,7 @@ func (o *ConditionOutcome) compare(base, f figures.Figure, limit float64) GateRe
 }
 
 // finish sets the detail, and mentions the levels without a conclusion.
-func (o *ConditionOutcome) finish(shown string, unseen []float64, why string) {
+func (o *conditionOutcome) finish(shown string, unseen []float64, why string) {
 	o.Detail = shown
 	switch {
 	case unseen == nil && shown == "":
@@ -209,22 +221,9 @@ func satisfies(v float64, op string, limit float64) bool {
 	return v <= limit
 }
 
-// CombineOutcomes returns the most severe result, or inconclusive without outcomes.
-func CombineOutcomes(all []ConditionOutcome) GateResult {
-	if len(all) == 0 {
-		return GateInconclusive
-	}
-	gravest := gatePassed
-	for _, o := range all {
-		gravest = max(gravest, o.Result)
-	}
-	return gravest
-}
-
-// GateMarkdown returns a short summary for a pull request.
-func GateMarkdown(s *figures.Study, all []ConditionOutcome) string {
+func gateMarkdown(s *figures.Study, all []conditionOutcome, result GateResult) string {
 	var b strings.Builder
-	verdict := []string{"passed", "**inconclusive**", "**failed**"}[CombineOutcomes(all)]
+	verdict := []string{"passed", "**inconclusive**", "**failed**"}[result]
 	fmt.Fprintf(&b, "### Performance gate %s\n\n%s\n\n", verdict, chart.MarkdownText(s.Title))
 	fmt.Fprintf(&b, "| | Fails if | Configuration | Found |\n| :---: | :--- | :--- | :--- |\n")
 	for _, o := range all {

@@ -14,14 +14,12 @@ import (
 // Condition is a comparison that must be false for a change to pass, such as "ttft_p99>1s" or
 // "capacity<baseline*0.9".
 type Condition struct {
-	// Text is the condition as written.
-	Text string
+	Text string // as written
 	// Metric is compared; NoMetric stands for the capacity, the highest level that meets the
 	// SLOs.
 	Metric figures.Metric
-	// At is the only level to check; 0 means every level.
-	At float64
-	Op string
+	At     float64 // the only level to check; 0 means every level
+	Op     string
 	// Value is the limit in the metric's unit or, with Baseline, a factor of the baseline's
 	// figure.
 	Value    float64
@@ -88,21 +86,16 @@ func (c *Condition) parseValue(text string) error {
 		return fmt.Errorf("%q is no number: %w", q[1], err)
 	}
 	millis, isTime := map[string]float64{"ms": 1, "s": 1e3, "m": 60e3}[q[2]]
-	switch own := c.Metric.Unit(); {
+	switch own, figure := c.Metric.Unit(), cmp.Or(string(c.Metric), capacityKey); {
 	case own == "ms" && !isTime:
-		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", c.figure())
+		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", figure)
 	case own == "ms":
 		v *= millis
 	case q[2] != "" && q[2] != own:
-		return fmt.Errorf("%s is no time: leave %q out", c.figure(), q[2])
+		return fmt.Errorf("%s is no time: leave %q out", figure, q[2])
 	}
 	c.Value = v
 	return nil
-}
-
-// figure returns the metric's key, or "capacity".
-func (c Condition) figure() string {
-	return cmp.Or(string(c.Metric), capacityKey)
 }
 
 // findMetric accepts keys without their unit: "ttft_p99" is ttft_p99_ms.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -39,7 +40,7 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		c := all[0]
-		if got := fmt.Sprintf("%s %g %s %g %v", c.figure(), c.At, c.Op, c.Value, c.Baseline); got != want {
+		if got := fmt.Sprintf("%s %g %s %g %v", cmp.Or(string(c.Metric), capacityKey), c.At, c.Op, c.Value, c.Baseline); got != want {
 			t.Errorf("%q is %s, want %s", text, got, want)
 		}
 	}
@@ -116,13 +117,13 @@ func TestCheck(t *testing.T) {
 }
 
 // only returns the outcome of one condition.
-func only(t *testing.T, s *figures.Study, text string) ConditionOutcome {
+func only(t *testing.T, s *figures.Study, text string) conditionOutcome {
 	t.Helper()
 	conditions, err := ParseConditions(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := CheckConditions(s, conditions)
+	all := checkConditions(s, conditions)
 	if len(all) != 1 {
 		t.Fatalf("%d outcomes: %+v", len(all), all)
 	}
@@ -142,7 +143,7 @@ func TestGateBetween(t *testing.T) {
 		{"<", 40, math.Inf(1), 40, 40, gatePassed}, {"<", 40, math.Inf(1), 50, 50, GateInconclusive},
 		{">", 9, 11, 8, 10, GateInconclusive}, {"<", 9, 11, 10, 12, GateInconclusive}, {"<", 9, 11, 12, 14, GateFailed},
 	} {
-		o := ConditionOutcome{Condition: Condition{Op: tt.op}}
+		o := conditionOutcome{Condition: Condition{Op: tt.op}}
 		if got := o.compareRanges(tt.low, tt.high, tt.least, tt.most); got != tt.want {
 			t.Errorf("%g to %g %s %g to %g: %d, want %d", tt.low, tt.high, tt.op, tt.least, tt.most, got, tt.want)
 		}
@@ -228,9 +229,15 @@ func TestAloneThereIsNoBaseline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := CheckConditions(s, conditions)
-	if all[0].Result != GateInconclusive || all[1].Result != gatePassed || all[2].Result != GateInconclusive || CombineOutcomes(all) != GateInconclusive || CombineOutcomes(all[1:2]) != gatePassed {
+	all := checkConditions(s, conditions)
+	if all[0].Result != GateInconclusive || all[1].Result != gatePassed || all[2].Result != GateInconclusive {
 		t.Errorf("%+v", all)
+	}
+	together, _ := CheckGate(s, conditions)
+	passed, _ := CheckGate(s, conditions[1:2])
+	none, _ := CheckGate(s, nil)
+	if together != GateInconclusive || passed != gatePassed || none != GateInconclusive {
+		t.Errorf("together %d, the second alone %d, none %d", together, passed, none)
 	}
 }
 
@@ -240,7 +247,7 @@ func TestMarkdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := GateMarkdown(s, CheckConditions(s, conditions))
+	_, text := CheckGate(s, conditions)
 	for _, want := range []string{"### Performance gate **failed**", "| ❌ | `capacity<baseline*0.9` | branch | capacity 40, limit 72 to 90 |", "| ✅ | `error_pct>5%` | branch |", "| ❔ | `ttft_p50@7>1s` | branch |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, text)

@@ -25,37 +25,32 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
-		fields = append(fields, fmt.Appendf(nil, "%s:%s", quoteJSON(f.name), value))
+		fields = append(fields, fmt.Appendf(nil, "%s:%s", jsonText(f.name), value))
 	}
 	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
 }
 
-// quoteJSON returns a JSON string, which differs from Go's syntax.
-func quoteJSON(text string) []byte {
-	data, _ := json.Marshal(text) // encoding a string cannot fail
-	return data
+// jsonText returns the JSON of a value of strings and finite numbers, which cannot fail.
+func jsonText(value any) string {
+	data, _ := json.Marshal(value)
+	return string(data)
 }
 
 func (o *object) add(name string, value any) { *o = append(*o, field{name, value}) }
 
 // briefJSON returns the data of the main tables, a level per line. report.json has everything.
 func briefJSON(s *figures.Study) string {
-	text := func(value any) string {
-		data, _ := json.Marshal(value) // cannot fail for strings and finite numbers
-		return string(data)
-	}
 	var b strings.Builder
 	for _, f := range headJSON(s) {
-		fmt.Fprintf(&b, "  %s: %s,\n", quoteJSON(f.name), text(f.value))
+		fmt.Fprintf(&b, "  %s: %s,\n", jsonText(f.name), jsonText(f.value))
 	}
 	var levels []string
 	for _, level := range levelsJSON(s, briefLevel) {
-		levels = append(levels, "    "+text(level))
+		levels = append(levels, "    "+jsonText(level))
 	}
 	return "{\n" + b.String() + "  \"levels\": [\n" + strings.Join(levels, ",\n") + "\n  ]\n}\n"
 }
 
-// briefLevel returns the figures of the main tables.
 func briefLevel(s *figures.Study, l figures.Level) object {
 	var o object
 	for _, m := range figures.Metrics() {
@@ -70,7 +65,7 @@ func briefLevel(s *figures.Study, l figures.Level) object {
 }
 
 // JSON returns the data of a report, with the keys and units of other tools' reports and more.
-// classUnknown and infinite values are null.
+// Unknown and infinite values are null.
 func JSON(s *figures.Study) ([]byte, error) {
 	objectives, compliant := []object{}, object{}
 	for _, x := range s.Objectives {
@@ -159,7 +154,8 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 		o.add("errors", l.Errors)
 	}
 	if l.Runs > 0 {
-		o = append(o, field{"runs", l.Runs}, field{"valid_runs", l.Valid})
+		o.add("runs", l.Runs)
+		o.add("valid_runs", l.Valid)
 	}
 	if l.GivenUp {
 		o.add("given_up", true)
@@ -175,21 +171,17 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 			o = append(o, extra)
 		}
 	}
-	if len(l.Server) > 0 {
-		o.add("server", serverJSON(l))
+	server := map[string]map[string]*float64{}
+	for _, f := range l.Server {
+		if server[f.Source] == nil {
+			server[f.Source] = map[string]*float64{}
+		}
+		server[f.Source][f.Name] = finite(f.Value)
+	}
+	if len(server) > 0 {
+		o.add("server", server)
 	}
 	return o
-}
-
-func serverJSON(l figures.Level) map[string]map[string]*float64 {
-	all := map[string]map[string]*float64{}
-	for _, f := range l.Server {
-		if all[f.Source] == nil {
-			all[f.Source] = map[string]*float64{}
-		}
-		all[f.Source][f.Name] = finite(f.Value)
-	}
-	return all
 }
 
 // finite rounds a number to 6 decimals; nil if it is not finite.

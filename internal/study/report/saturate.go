@@ -12,22 +12,19 @@ import (
 
 // foundPoint is a level and a value that was found there.
 type foundPoint struct {
-	At    float64
-	Value float64
-	Found bool
+	At, Value float64
+	Found     bool
 }
 
 // saturation describes where a series stops scaling.
 type saturation struct {
-	Series string
-	// FirstErrors is the lowest level with a failed turn, and its error percentage.
-	FirstErrors foundPoint
+	Series      string
+	FirstErrors foundPoint // lowest level with a failed turn, and its error percentage
 	// Sustained is the lowest level with too many errors if most levels above it have them too.
+	// Dips are levels above it without too many errors.
 	Sustained foundPoint
-	// Dips are levels above Sustained without too many errors.
-	Dips []float64
-	// SlowTTFT is the lowest level with a TTFT p50 above 1 s, and that TTFT.
-	SlowTTFT foundPoint
+	Dips      []float64
+	SlowTTFT  foundPoint // lowest level with a TTFT p50 above 1 s, and that TTFT
 	// Step is the level with the largest relative rise of Metric, in percent, from the previous
 	// level, From.
 	Step   foundPoint
@@ -37,9 +34,7 @@ type saturation struct {
 	// TPOT p50 within 3 % of their mean, which is Value. Without a plateau Found is false, and
 	// At and Value describe the highest level.
 	Plateau foundPoint
-	// Last is the highest level before errors or a slow TTFT; 0 if the lowest is already
-	// beyond.
-	Last float64
+	Last    float64 // highest level before errors or a slow TTFT, 0 for none
 	// Known is set if every level has a TTFT p50, which Last and SlowTTFT need. ErrorsKnown is
 	// set if a level has an error count.
 	Known, ErrorsKnown bool
@@ -83,16 +78,15 @@ func saturate(series figures.Series) saturation {
 	return s
 }
 
-// hasTooManyErrors reports whether a level, or most of its runs, exceeded MaxErrorPct.
 func hasTooManyErrors(l figures.Level) bool {
 	return l.Value(figures.ErrorPct) > figures.MaxErrorPct || l.Valid*2 < l.Runs
 }
 
 // degradationMetric returns the first of these latencies that the most levels have.
-func degradationMetric(series figures.Series) figures.Metric {
-	best, most := figures.NoMetric, 0
+func degradationMetric(series figures.Series) (best figures.Metric) {
+	most := 0
 	for _, m := range []figures.Metric{figures.TPOTP95, figures.TPOTP99, figures.TPOTP50, figures.LatencyP95, figures.TTFTP95, figures.TTFTP50} {
-		if known := summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) }).Levels; known > most {
+		if known := summarizeMetric(series, m).Levels; known > most {
 			best, most = m, known
 		}
 	}

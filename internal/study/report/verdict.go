@@ -12,7 +12,7 @@ type badge struct {
 	// Word is "better", "inconclusive" or similar; Class is its color.
 	Word  string
 	Class class
-	// headline states it with the main figure, Reason why it holds.
+	// Headline states it with the main figure, Reason why it holds.
 	Headline, Reason string
 }
 

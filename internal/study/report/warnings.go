@@ -29,14 +29,12 @@ type warning struct {
 	// study.
 	Where string
 	At    float64
-	// Text describes the problem, its size and the remedy.
-	Text string
+	Text  string // describes the problem, its size and the remedy
 	// cause is equal for warnings of one kind. size orders them; larger is worse.
 	cause string
 	size  float64
 }
 
-// String returns the warning with its place.
 func (w warning) String() string {
 	if w.Where == "" {
 		return w.Text
@@ -46,17 +44,16 @@ func (w warning) String() string {
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
 
-// newWarning makes a warning with a size. textWarning makes one from a text: texts that differ
-// only in numbers have the same cause.
 func newWarning(size float64, format string, args ...any) warning {
 	return warning{Text: fmt.Sprintf(format, args...), cause: format, size: size}
 }
 
+// newTextWarning makes a warning from a text. Texts that differ only in numbers have the same
+// cause.
 func newTextWarning(text string) warning {
 	return warning{Text: text, cause: digits.ReplaceAllString(text, "#")}
 }
 
-// studyWarnings returns all warnings of a study.
 func studyWarnings(s *figures.Study) []warning {
 	var out []warning
 	for _, text := range s.Warnings {
@@ -207,16 +204,12 @@ func tokensPerTurn(s *figures.Study, l figures.Level) float64 {
 	return l.Value(figures.OutputTokensPerSecond) / perSecond
 }
 
-// littlesLaw checks a level by Little's law: turns in flight = turns per second × mean duration of
-// a turn.
+// littlesLaw says that turns in flight = turns per second × mean duration of a turn.
 type littlesLaw struct {
-	Known bool
-	// InFlight was measured or is the level; Product is rate × duration.
-	InFlight, Product float64
-	// Rate in turns/s and Seconds per turn.
-	Rate, Seconds float64
-	// Median is set if the median replaces an unknown mean.
-	Median bool
+	Known             bool
+	InFlight, Product float64 // InFlight was measured or is the level; Product is rate × duration
+	Rate, Seconds     float64 // turns/s, and seconds per turn
+	Median            bool    // the median replaces an unknown mean
 }
 
 // checkLittle checks one level. A closed loop without think time should have as many turns in
@@ -238,7 +231,6 @@ func checkLittle(s *figures.Study, l figures.Level) littlesLaw {
 	return c
 }
 
-// deviation returns the relative difference from the law.
 func (c littlesLaw) deviation() float64 { return c.Product/c.InFlight - 1 }
 
 // holds allows a difference of 10 % for turns across the ends of the measurement, and 20 % if
