@@ -23,7 +23,7 @@ func exportCommand(parent *kingpin.CmdClause) command {
 	f := &exportFlags{}
 	c := parent.Command("export", "Write every turn of a sweep in the format of other tools.")
 	c.Arg("turns", `Directory of a sweep, its turns.jsonl.zst, or a log that "synthetic run --turns.file" wrote.`).Required().StringVar(&f.turns)
-	c.Flag("format", "csv: a row for each turn. aiperf: AIPerf's profile_export.jsonl. guidellm: GuideLLM's benchmarks.json, which also has the statistics of each level.").Default(string(runfile.CSV)).EnumVar(&f.format, runfile.ExportFormats()...)
+	c.Flag("format", "csv: a row for each turn. aiperf: AIPerf's profile_export.jsonl. guidellm: GuideLLM's benchmarks.json, which also has the statistics of each level.").Default("csv").EnumVar(&f.format, runfile.ExportFormats()...)
 	c.Flag("output.file", "File to write. Default: standard output.").PlaceHolder("FILE").StringVar(&f.file)
 	return command{c, f.run}
 }
@@ -51,7 +51,7 @@ func (f *exportFlags) run(_ context.Context, e env) error {
 		return t, err
 	}
 	if f.file == "" {
-		return runfile.WriteExport(e.stdout, runfile.ExportFormat(f.format), next)
+		return runfile.WriteExport(e.stdout, f.format, next)
 	}
 	return f.write(next)
 }
@@ -66,7 +66,7 @@ func (f *exportFlags) write(next turnlog.Next) error {
 		return usagef("--output.file: %w", err)
 	}
 	defer os.Remove(to.Name()) // does nothing after the rename
-	if err := errors.Join(runfile.WriteExport(to, runfile.ExportFormat(f.format), next), to.Chmod(0o644), to.Close()); err != nil {
+	if err := errors.Join(runfile.WriteExport(to, f.format, next), to.Chmod(0o644), to.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", f.file, err)
 	}
 	return os.Rename(to.Name(), f.file)

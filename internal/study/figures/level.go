@@ -88,11 +88,7 @@ func leftOutText(r runfile.Result) string {
 func (l *Level) validResults(results []runfile.Result) []runfile.Result {
 	var kept []runfile.Result
 	for _, r := range results {
-		var total, failed uint64
-		for _, b := range r.Blocks() {
-			n, f := b.Ended()
-			total, failed = total+n, failed+f
-		}
+		total, failed := r.EndedTurns()
 		if pct := 100 * float64(failed) / float64(total); total > 0 && pct > MaxErrorPct {
 			l.Excluded = append(l.Excluded, fmt.Sprintf("repetition %d: %.1f%% errors", r.Repetition, pct))
 			continue

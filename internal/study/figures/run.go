@@ -132,16 +132,12 @@ func seriesOf(variant string, run *runfile.Run, by stats.Judge) Series {
 
 func poolRuns(runs []*runfile.Run) *runfile.Run {
 	pooled := *runs[0]
-	type cell struct {
-		variant string
-		level   float64
-	}
-	count := map[cell]int{}
+	count := map[runfile.Cell]int{}
 	pooled.Results = nil
 	for _, r := range runs {
 		for _, result := range r.Results {
 			if len(runs) > 1 { // each run numbers its own from 1
-				c := cell{result.Variant, result.Level}
+				c := runfile.Cell{Variant: result.Variant, Level: result.Level}
 				count[c]++
 				result.Repetition = count[c]
 			}

@@ -72,7 +72,7 @@ func timingSeries(results []runfile.Result, timing Timing, turns Turns) []stats.
 			if turns != FirstTurns {
 				merged.Merge(timing.distribution(b.Followup))
 			}
-			all[i] = append(all[i], stats.Block{Values: merged.Values, Failures: merged.Failures})
+			all[i] = append(all[i], merged)
 		}
 	}
 	return all

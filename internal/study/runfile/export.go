@@ -14,30 +14,20 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// ExportFormat is the format of exported turns.
-type ExportFormat string
-
-// CSV has a row per turn. The others are AIPerf's profile_export.jsonl and GuideLLM's
-// benchmarks.json.
-const (
-	CSV      ExportFormat = "csv"
-	AIPerf   ExportFormat = "aiperf"
-	GuideLLM ExportFormat = "guidellm"
-)
-
-// ExportFormats returns the names of the formats.
-func ExportFormats() []string { return []string{string(CSV), string(AIPerf), string(GuideLLM)} }
+// ExportFormats returns the formats of WriteExport: CSV with a row per turn, AIPerf's
+// profile_export.jsonl, and GuideLLM's benchmarks.json.
+func ExportFormats() []string { return []string{"csv", "aiperf", "guidellm"} }
 
 // WriteExport writes all turns.
-func WriteExport(to io.Writer, format ExportFormat, next turnlog.Next) error {
+func WriteExport(to io.Writer, format string, next turnlog.Next) error {
 	b := bufio.NewWriter(to)
 	var err error
 	switch format {
-	case CSV:
+	case "csv":
 		err = writeCSV(b, next)
-	case AIPerf:
+	case "aiperf":
 		err = writeAIPerf(b, next)
-	case GuideLLM:
+	case "guidellm":
 		err = writeGuideLLM(b, next)
 	default:
 		return fmt.Errorf("there is no format %q: take one of %q", format, ExportFormats())

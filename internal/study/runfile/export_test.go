@@ -54,7 +54,7 @@ func turns() turnlog.Next {
 	}
 }
 
-func written(t *testing.T, format runfile.ExportFormat) []byte {
+func written(t *testing.T, format string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := runfile.WriteExport(&b, format, turns()); err != nil {
@@ -64,7 +64,7 @@ func written(t *testing.T, format runfile.ExportFormat) []byte {
 }
 
 func TestCSV(t *testing.T) {
-	rows, err := csv.NewReader(bytes.NewReader(written(t, runfile.CSV))).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(written(t, "csv"))).ReadAll()
 	if err != nil || len(rows) != 405 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
@@ -75,7 +75,7 @@ func TestCSV(t *testing.T) {
 }
 
 func TestAIPerf(t *testing.T) {
-	lines := bytes.Split(bytes.TrimSpace(written(t, runfile.AIPerf)), []byte("\n"))
+	lines := bytes.Split(bytes.TrimSpace(written(t, "aiperf")), []byte("\n"))
 	if len(lines) != 404 {
 		t.Fatalf("%d lines", len(lines))
 	}
@@ -107,7 +107,7 @@ func TestAIPerf(t *testing.T) {
 func TestSessions(t *testing.T) {
 	var b bytes.Buffer
 	n := 0
-	err := runfile.WriteExport(&b, runfile.AIPerf, func() (*turnlog.Turn, error) {
+	err := runfile.WriteExport(&b, "aiperf", func() (*turnlog.Turn, error) {
 		if n++; n > 3 {
 			return nil, io.EOF
 		}
@@ -121,7 +121,7 @@ func TestSessions(t *testing.T) {
 // TestGuideLLMReadsBack: our reader reads the export for GuideLLM's tools.
 func TestGuideLLMReadsBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "benchmarks.json")
-	if err := os.WriteFile(path, written(t, runfile.GuideLLM), 0o600); err != nil {
+	if err := os.WriteFile(path, written(t, "guidellm"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := figures.Read(path)

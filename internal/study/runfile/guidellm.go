@@ -40,14 +40,7 @@ func (v *levelValues) add(t *turnlog.Turn, s turnlog.Study) {
 	if !known {
 		w = timeSpan{from: end, to: end}
 	}
-	w.turns++
-	if end.Before(w.from) {
-		w.from = end
-	}
-	if end.After(w.to) {
-		w.to = end
-	}
-	v.spans[s.Repetition] = w
+	v.spans[s.Repetition] = timeSpan{Earlier(w.from, end), Later(w.to, end), w.turns + 1}
 	if t.Outcome != probe.Success {
 		v.failed++
 		return
@@ -113,15 +106,9 @@ func writeGuideLLM(to io.Writer, next turnlog.Next) error {
 }
 
 func (v *levelValues) benchmark(p exportedLevel) any {
-	var start, end time.Time
-	for _, w := range v.spans {
-		if start.IsZero() || w.from.Before(start) {
-			start = w.from
-		}
-		if w.to.After(end) {
-			end = w.to
-		}
-	}
+	spans := slices.Collect(maps.Values(v.spans))
+	first := slices.MinFunc(spans, func(a, b timeSpan) int { return a.from.Compare(b.from) })
+	last := slices.MaxFunc(spans, func(a, b timeSpan) int { return a.to.Compare(b.to) })
 	rate := func(sum float64) map[string]any {
 		if v.seconds() == 0 {
 			return guidellmSummary(nil)
@@ -134,7 +121,7 @@ func (v *levelValues) benchmark(p exportedLevel) any {
 	}
 	done := len(v.latency)
 	return map[string]any{
-		"type_": "generative_benchmark", "start_time": unix(start), "end_time": unix(end), "duration": v.seconds(),
+		"type_": "generative_benchmark", "start_time": unix(first.from), "end_time": unix(last.to), "duration": v.seconds(),
 		"config": map[string]any{"strategy": p.strategy(), "variant": p.target},
 		"metrics": map[string]any{
 			"request_totals":      map[string]int{"successful": done, "errored": v.failed, "incomplete": 0, "total": done + v.failed},

@@ -1,6 +1,7 @@
 package runfile
 
 import (
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -57,12 +58,8 @@ func (s *Snapshot) merge(o Snapshot) {
 			s.Blocks = append(s.Blocks, b)
 		}
 	}
-	known := map[string]bool{}
-	for _, x := range s.Server {
-		known[x.Source] = true
-	}
 	for _, x := range o.Server {
-		if !known[x.Source] {
+		if !slices.ContainsFunc(s.Server, func(own Server) bool { return own.Source == x.Source }) {
 			s.Server = append(s.Server, x)
 		}
 	}

@@ -61,11 +61,7 @@ func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 	if r.LevelKind == Rate {
 		return float64(started), float64(due), due > 0
 	}
-	var ended, failed uint64
-	for _, b := range x.Blocks() {
-		n, bad := b.Ended()
-		ended, failed = ended+n, failed+bad
-	}
+	ended, failed := x.EndedTurns()
 	return held / seconds, r.Shard.share(x.Level), known && seconds > 0 && failed*refusedShare <= ended
 }
 

@@ -105,12 +105,6 @@ func (s *Sample) Squares(from float64) float64 {
 	return sum
 }
 
-// Min returns the smallest value; NaN if empty.
-func (s *Sample) Min() float64 { return s.Quantile(0) }
-
-// Max returns the largest value; NaN if empty.
-func (s *Sample) Max() float64 { return s.Quantile(1) }
-
 // Quantile returns the value of rank ⌈q × count⌉; NaN if empty.
 func (s *Sample) Quantile(q float64) float64 {
 	switch {

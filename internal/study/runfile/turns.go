@@ -84,11 +84,8 @@ func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 
 func (r *Run) checkComplete(counted map[*Result]uint64) error {
 	for i := range r.Results {
-		x, all := &r.Results[i], uint64(0)
-		x.eachBlock(func(b *Block) {
-			n, _ := b.Ended()
-			all += n
-		})
+		x := &r.Results[i]
+		all, _ := countEnded(x.blocksAndTail())
 		if n := counted[x]; n != all {
 			return fmt.Errorf("of the %d turns of %s, level %g, repetition %d, it has %d: it is not the log of this run.json; write both anew with synthetic sweep --resume, or move it away, so that quantiles judge",
 				all, x.Variant, x.Level, x.Repetition, n)
@@ -153,9 +150,7 @@ func FromTurns(next turnlog.Next) (*Run, error) {
 			x.Tail.Observe(turn, nil)
 			return
 		}
-		if turn.End.After(last[c]) {
-			last[c] = turn.End
-		}
+		last[c] = Later(last[c], turn.End)
 		x.Snapshots[0].addTurn(turn)
 	})
 	for _, c := range order {
@@ -190,11 +185,7 @@ func (s *Snapshot) addTurn(turn probe.Result) {
 
 // finish completes a snapshot after the last turn of a log.
 func (s *Snapshot) finish(last time.Time) {
-	var turns uint64
-	for _, b := range s.Blocks {
-		n, _ := b.Ended()
-		turns += n
-	}
+	turns, _ := countEnded(s.Blocks)
 	s.Seconds = max(last.Sub(s.Started), time.Millisecond).Seconds()
 	if turns > 1 { // n ends have n − 1 gaps between them
 		s.Seconds *= float64(turns) / float64(turns-1)

@@ -105,6 +105,13 @@ func (r Result) Blocks() []Block {
 	return all
 }
 
+func (r Result) blocksAndTail() []Block {
+	if r.Tail == nil {
+		return r.Blocks()
+	}
+	return append(r.Blocks(), *r.Tail)
+}
+
 // Ended returns the turns that ended and those among them that failed. It leaves out turns that
 // the prober ended itself.
 func (b Block) Ended() (turns, failed uint64) {
@@ -119,14 +126,21 @@ func (b Block) Ended() (turns, failed uint64) {
 	return turns, failed
 }
 
+func countEnded(blocks []Block) (turns, failed uint64) {
+	for _, b := range blocks {
+		n, bad := b.Ended()
+		turns, failed = turns+n, failed+bad
+	}
+	return turns, failed
+}
+
+// EndedTurns is Block.Ended for the whole measurement without its tail.
+func (r Result) EndedTurns() (turns, failed uint64) { return countEnded(r.Blocks()) }
+
 // LeftOut returns how many turns say too little about the deployment because the prober was
 // late or could not send, and the number of all turns.
 func (r Result) LeftOut() (turns, of uint64) {
-	blocks := r.Blocks()
-	if r.Tail != nil {
-		blocks = append(blocks, *r.Tail)
-	}
-	for _, b := range blocks {
+	for _, b := range r.blocksAndTail() {
 		ended, _ := b.Ended()
 		turns, of = turns+b.NotJudged, of+ended
 		for _, o := range probe.OwnFaults() {

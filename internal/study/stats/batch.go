@@ -17,7 +17,7 @@ func batchInterval(q, value float64, all []Series, failures bool) (low, high flo
 	logs := make([][]Pair, len(all))
 	for i, series := range all {
 		for _, b := range batches(q, series, failures) {
-			x := b.quantile(q)
+			x := quantile(b, q)
 			if !(x > 0) || math.IsInf(x, 0) {
 				return 0, 0, false
 			}
@@ -32,31 +32,26 @@ func batchInterval(q, value float64, all []Series, failures bool) (low, high flo
 	return value * math.Exp(-half), value * math.Exp(half), true
 }
 
-// leastBatches is the smallest number of batches for a spread.
+// minBatches is the smallest number of batches for a spread.
 const minBatches = 6
 
 // batches joins neighbouring blocks until each has enough turns to contain the quantile: two
 // beyond it on average. The rest joins the last batch.
-func batches(q float64, series Series, failures bool) []Block {
+func batches(q float64, series Series, failures bool) Series {
 	least := uint64(math.Ceil(2 / min(q, 1-q)))
-	var all []Block
-	next := Block{Values: &runfile.Sample{}}
+	var all Series
+	next := runfile.Distribution{Values: &runfile.Sample{}}
 	for _, b := range series {
-		next.join(b, failures)
-		if next.size() >= least {
+		if !failures {
+			b.Failures = 0
+		}
+		if next.Merge(b); size(next) >= least {
 			all = append(all, next)
-			next = Block{Values: &runfile.Sample{}}
+			next = runfile.Distribution{Values: &runfile.Sample{}}
 		}
 	}
 	if len(all) > 0 {
-		all[len(all)-1].join(next, failures)
+		all[len(all)-1].Merge(next)
 	}
 	return all
-}
-
-func (b *Block) join(o Block, failures bool) {
-	b.Values.Merge(o.Values)
-	if failures {
-		b.Failures += o.Failures
-	}
 }

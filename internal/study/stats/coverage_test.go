@@ -39,7 +39,7 @@ func simulate(rng *rand.Rand, p process, repetitions, blocks int, perBlock float
 		next := p(rng)
 		var series Series
 		for range blocks {
-			b := Block{Values: &runfile.Sample{}}
+			b := runfile.Distribution{Values: &runfile.Sample{}}
 			n := int(distuv.Poisson{Lambda: perBlock, Src: rng}.Rand())
 			for range n {
 				b.Values.Add(next())

@@ -89,7 +89,7 @@ func significantEffect(all [][]Pair, share float64) (effect, df float64) {
 	return effect, df
 }
 
-// leastBlocks is the smallest number of blocks for degrees of freedom and for a correlation.
+// minBlocks is the smallest number of blocks for degrees of freedom and for a correlation.
 const minBlocks = 4
 
 // longRunVariance returns the variance of Σ part / Σ whole and its degrees of freedom. It

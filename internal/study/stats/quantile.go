@@ -38,17 +38,9 @@ const intervalConfidence = 0.95
 
 const tail = (1 - intervalConfidence) / 2
 
-// Block holds the turns of one interval of time.
-type Block struct {
-	// Values of the turns, in any unit; never nil.
-	Values *runfile.Sample
-	// Failures are turns without a value. They count as +∞ in a quantile over all turns.
-	Failures uint64
-}
-
-// Series is one uninterrupted measurement: blocks in order of time. Different series are
-// independent.
-type Series []Block
+// Series is one uninterrupted measurement: blocks in order of time, whose values are never nil.
+// Failures count as +∞ in a quantile over all turns. Different series are independent.
+type Series []runfile.Distribution
 
 // Quantile is the estimate of a quantile.
 type Quantile struct {
@@ -73,12 +65,12 @@ func EstimateQuantile(q float64, all []Series, failures bool) Quantile {
 }
 
 // EstimatePooledQuantile is EstimateQuantile for series that are already pooled.
-func EstimatePooledQuantile(q float64, all []Series, pooled Block, failures bool) Quantile {
+func EstimatePooledQuantile(q float64, all []Series, pooled runfile.Distribution, failures bool) Quantile {
 	if !failures {
 		pooled.Failures = 0
 	}
-	n := pooled.size()
-	e := Quantile{Q: q, Value: pooled.quantile(q), Low: math.NaN(), High: math.NaN(), N: n}
+	n := size(pooled)
+	e := Quantile{Q: q, Value: quantile(pooled, q), Low: math.NaN(), High: math.NaN(), N: n}
 	if n == 0 {
 		return e
 	}
@@ -86,14 +78,14 @@ func EstimatePooledQuantile(q float64, all []Series, pooled Block, failures bool
 	e.Effective = float64(n) / effect
 	calibrated := e.Effective / square(studentRatio(df))
 	if k, ok := fractionalOrder(q, calibrated, 1-tail); ok {
-		e.Low = pooled.at(k / (calibrated + 1) * float64(n))
+		e.Low = valueAt(pooled, k/(calibrated+1)*float64(n))
 	}
 	if k, ok := fractionalOrder(q, calibrated, tail); ok {
-		e.High = pooled.at(k / (calibrated + 1) * float64(n))
+		e.High = valueAt(pooled, k/(calibrated+1)*float64(n))
 	}
 	if !e.Known() && n >= MinTurns(q) {
 		if low, high, ok := batchInterval(q, e.Value, all, failures); ok {
-			e.Low, e.High = limitToObserved(q, pooled, low, high)
+			e.Low, e.High = limitToObserved(q, pooled.Values, low, high)
 		}
 	}
 	// An interval is at least as wide as the error of the values. NaN stays NaN.
@@ -103,10 +95,10 @@ func EstimatePooledQuantile(q float64, all []Series, pooled Block, failures bool
 }
 
 // Pool returns the union of all blocks.
-func Pool(all []Series) Block {
-	pooled := Block{Values: &runfile.Sample{}}
+func Pool(all []Series) runfile.Distribution {
+	pooled := runfile.Distribution{Values: &runfile.Sample{}}
 	for _, b := range slices.Concat(all...) {
-		pooled.join(b, true)
+		pooled.Merge(b)
 	}
 	return pooled
 }
@@ -114,8 +106,8 @@ func Pool(all []Series) Block {
 // limitToObserved limits an interval to the observed values. The quantile is practically never below all
 // values, nor, for a low quantile, above all of them. A high quantile may well be above all
 // values, so that end is then unknown.
-func limitToObserved(q float64, seen Block, low, high float64) (float64, float64) {
-	low, most := max(low, seen.Values.Min()), seen.Values.Max()
+func limitToObserved(q float64, seen *runfile.Sample, low, high float64) (float64, float64) {
+	low, most := max(low, seen.Quantile(0)), seen.Quantile(1)
 	if high > most && q > 0.5 {
 		return low, math.NaN()
 	}
@@ -139,11 +131,11 @@ func quantileEffect(v, by float64, all []Series, failures bool) (effect, df floa
 	return effect, df
 }
 
-func (b Block) size() uint64 { return b.Values.Count() + b.Failures }
+func size(b runfile.Distribution) uint64 { return b.Values.Count() + b.Failures }
 
 // quantile returns the value of rank ⌈q n⌉, with failures last.
-func (b Block) quantile(q float64) float64 {
-	n, ok := b.size(), b.Values.Count()
+func quantile(b runfile.Distribution, q float64) float64 {
+	n, ok := size(b), b.Values.Count()
 	if n == 0 {
 		return math.NaN()
 	}
@@ -154,7 +146,7 @@ func (b Block) quantile(q float64) float64 {
 	return b.Values.Quantile(rank / float64(ok))
 }
 
-func (b Block) at(rank float64) float64 {
+func valueAt(b runfile.Distribution, rank float64) float64 {
 	if rank > float64(b.Values.Count()) {
 		return math.Inf(1)
 	}

@@ -87,7 +87,7 @@ func TestStaircase(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	series := Series{}
 	for i := range 30 {
-		b := Block{Values: &runfile.Sample{}}
+		b := runfile.Distribution{Values: &runfile.Sample{}}
 		for range 40 {
 			b.Values.Add(0.042 + 0.001*float64(i/6%2) + 1e-5*rng.Float64())
 		}
@@ -109,7 +109,7 @@ func TestOrderOfBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	drift := Series{}
 	for i := range 30 {
-		b := Block{Values: &runfile.Sample{}}
+		b := runfile.Distribution{Values: &runfile.Sample{}}
 		for range 20 {
 			b.Values.Add(math.Exp(float64(i)/30 + 0.3*rng.NormFloat64()))
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // visit returns the result of a cell, from disk or measured now and saved.
-func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, error) {
+func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, error) {
 	name := s.Plan.name(c)
 	s.progress.Cell = name
 	if rec := s.store.records[name]; rec != nil {
@@ -42,7 +42,7 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 	return &rec.Result, s.finish(c, rec)
 }
 
-func (s *sweep) finish(c Cell, rec *record) error {
+func (s *sweep) finish(c cell, rec *record) error {
 	if err := s.store.save(rec); err != nil {
 		return err
 	}
@@ -88,11 +88,11 @@ func (s *sweep) keepUnvisited() {
 
 // prepare switches the deployment to the cell's variant and waits until it answers, or only
 // pauses if it is the current variant.
-func (s *sweep) prepare(ctx context.Context, c Cell) error {
+func (s *sweep) prepare(ctx context.Context, c cell) error {
 	v := s.Plan.Variants[c.Variant]
 	first := s.current < 0
 	if c.Variant != s.current && len(v.Switch.Command) > 0 {
-		s.phase(PhaseSwitch)
+		s.phase(phaseSwitch)
 		env := []string{"SYNTHETIC_VARIANT=" + v.Name, "SYNTHETIC_BASE_URL=" + v.Target.BaseURL}
 		if err := s.Command(ctx, v.Switch, env); err != nil {
 			return fmt.Errorf("switching to %q: %w", v.Name, err)
@@ -101,7 +101,7 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 	}
 	s.current = c.Variant
 	if _, ok := s.ready[c.Variant]; !ok {
-		s.phase(PhaseReady)
+		s.phase(phaseReady)
 		model, err := s.awaitReady(ctx, v)
 		if err != nil {
 			return err
@@ -112,14 +112,14 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 		}
 	}
 	if !first {
-		s.phase(PhasePause)
+		s.phase(phasePause)
 		load.Pause(ctx, s.Plan.Pause)
 	}
 	return ctx.Err()
 }
 
 // measure measures one level, and asks the variant for its description if it is unknown.
-func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) error {
+func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) error {
 	l, done, err := s.level(c, p)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 }
 
 // level prepares what a cell needs; done releases it.
-func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
+func (s *sweep) level(c cell, p purpose) (l *level, done func(), err error) {
 	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
 	source, err := workload.NewSource(s.Plan.Workload, seed)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		metrics = nil
 	}
 	name, salt := s.Plan.name(c), ""
-	if s.Plan.Cache.Policy == Bust { // so that its texts are new to every cache
+	if s.Plan.Cache.Policy == bustCache { // so that its texts are new to every cache
 		salt = "[run " + s.id + " " + name + "]\n\n"
 	}
 	l = &level{
@@ -181,8 +181,8 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 		scraper:       newScraper(client, metrics, s.Logger.With("variant", v.Name)),
 		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p, run: s.wholeRun(), level: s.Plan.Levels[c.Level]},
-		named: LevelSpec{
-			Variant: c.Variant, Level: c.Level, Repetition: c.Repetition, Model: s.ready[c.Variant], Mark: s.id,
+		named: levelSpec{
+			cell: c, Model: s.ready[c.Variant], Mark: s.id,
 			Chars: s.calibration.chars, Tokens: s.calibration.tokens, Number: s.progress.Number, Total: s.progress.Total,
 		},
 		live: noLive{},

@@ -258,10 +258,10 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.cut(now)
 }
 
-func (c *collector) look(now time.Time, level float64) Report {
+func (c *collector) look(now time.Time, level float64) levelReport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := Report{
+	s := levelReport{
 		Counts: c.counts, TargetLost: c.streak.targetLost(now), Ours: c.streak.outcomes[probe.NotSent] > 0, Ended: c.ended,
 	}
 	c.hold(0)

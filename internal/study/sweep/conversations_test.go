@@ -137,7 +137,7 @@ func TestEqualQuestions(t *testing.T) {
 
 // TestCachePolicies compares how many openings a level shares with the previous one.
 func TestCachePolicies(t *testing.T) {
-	for policy, want := range map[CachePolicy]int{Keep: 5, Bust: 10} {
+	for policy, want := range map[CachePolicy]int{keepCache: 5, bustCache: 10} {
 		plan := counted()
 		plan.Cache.Policy, plan.WarmUp = policy, WarmUp{}
 		_, l := sweepOf(t, plan)
@@ -156,7 +156,7 @@ func TestCachePolicies(t *testing.T) {
 // none of its texts.
 func TestResumedLevelIsNewToTheCache(t *testing.T) {
 	plan := counted()
-	plan.Levels, plan.Cache.Policy, plan.WarmUp = []float64{4}, Bust, WarmUp{}
+	plan.Levels, plan.Cache.Policy, plan.WarmUp = []float64{4}, bustCache, WarmUp{}
 	l := &listener{Handler: simulate.New(quick())}
 	heard := map[string]bool{}
 	synctest.Test(t, func(t *testing.T) {

@@ -35,7 +35,7 @@ func blockCounts(b runfile.Block) runfile.Block {
 }
 
 // addReport adds the counts of another shard; nil adds nothing. Its latencies are not merged.
-func addReport(s *Report, index int, r *Report) {
+func addReport(s *levelReport, index int, r *levelReport) {
 	if r == nil {
 		return
 	}

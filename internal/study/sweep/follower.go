@@ -16,7 +16,7 @@ import (
 type follower struct {
 	*Client
 	patience time.Duration
-	at       Step // current step
+	at       step // current step
 	missed   int  // number of levels that continued without it
 }
 
@@ -36,7 +36,7 @@ func (t *follower) join(ctx context.Context) (end func(), err error) {
 		stop()
 		posts.Wait()
 	}
-	if t.at, err = t.Next(ctx, 0, t.patience); err == nil {
+	if t.at, err = t.nextStep(ctx, 0, t.patience); err == nil {
 		return end, nil
 	}
 	end()
@@ -54,20 +54,20 @@ func (s *sweep) follow(ctx context.Context, t *follower) error {
 		switch {
 		case t.at.Sweep != s.store.header.ID:
 			return errors.New("shard 0 has begun another sweep; start this shard with another --output.dir, too")
-		case t.at.Kind == StepPrepare:
+		case t.at.Kind == stepPrepare:
 			if err := s.followSteps(ctx, t); err != nil {
 				return err
 			}
-		case t.at.Kind == StepOver:
-			t.Tell(came, true, nil)
+		case t.at.Kind == stepOver:
+			t.tell(came, true, nil)
 			return t.farewell()
 		}
-		if t.at.Number != came && (t.at.Kind == StepPrepare || t.at.Kind == StepOver) {
+		if t.at.Number != came && (t.at.Kind == stepPrepare || t.at.Kind == stepOver) {
 			continue // it joined during the level
 		}
-		s.phase(PhaseShards)
-		t.Tell(t.at.Number, true, nil)
-		next, err := t.Next(ctx, t.at.Number, t.patience)
+		s.phase(phaseShards)
+		t.tell(t.at.Number, true, nil)
+		next, err := t.nextStep(ctx, t.at.Number, t.patience)
 		switch {
 		case ctx.Err() != nil:
 			return ErrInterrupted
@@ -83,14 +83,14 @@ func (s *sweep) follow(ctx context.Context, t *follower) error {
 func (s *sweep) restoreClock(t *follower) {
 	for _, rec := range s.store.records {
 		if rec.Shard != nil {
-			t.Recall(rec.Shard.Clock())
+			t.recall(rec.Shard.Clock())
 		}
 	}
 	s.recordClock(t)
 }
 
 func (s *sweep) recordClock(t *follower) {
-	offset, within := t.Clock()
+	offset, within := t.clockOffset()
 	s.run.Shard.OffsetSeconds, s.run.Shard.ErrorSeconds = offset.Seconds(), within.Seconds()
 }
 
@@ -107,25 +107,25 @@ func (t *follower) farewell() error {
 // followSteps measures this shard's share of the announced level. Afterwards t.at is a later step.
 func (s *sweep) followSteps(ctx context.Context, t *follower) error {
 	o := t.at.Level
-	c := Cell{o.Variant, o.Level, o.Repetition}
 	if o.Variant >= len(s.Plan.Variants) || o.Level >= len(s.Plan.Levels) {
 		return fmt.Errorf("shard 0 announces level %d of variant %d, which the plan does not have", o.Level, o.Variant)
 	}
 	// Shard 0 decides what determines the texts.
 	s.id, s.calibration = o.Mark, calibration{o.Chars, o.Tokens}
 	s.ready[o.Variant] = o.Model
-	s.progress.Number, s.progress.Total, s.progress.Cell = o.Number, o.Total, s.Plan.name(c)
+	name := s.Plan.name(o.cell)
+	s.progress.Number, s.progress.Total, s.progress.Cell = o.Number, o.Total, name
 	s.coming, s.clock.started = []int{o.Level}, time.Now()
-	if err := t.Measure(ctx); err != nil {
+	if err := t.measure(ctx); err != nil {
 		s.Logger.Warn("The clock of shard 0 cannot be read; what this process last read stands", "err", err)
 	}
 	s.recordClock(t)
 	if o.WarmUp {
 		return s.warmUpVariant(ctx, o.Variant)
 	}
-	delete(s.store.records, s.Plan.name(c)) // it is measured again
-	rec := &record{Cell: s.Plan.name(c)}
-	if err := s.measure(ctx, c, fullCurve, rec); err != nil {
+	delete(s.store.records, name) // it is measured again
+	rec := &record{Cell: name}
+	if err := s.measure(ctx, o.cell, fullCurve, rec); err != nil {
 		return err
 	}
 	switch {
@@ -134,13 +134,13 @@ func (s *sweep) followSteps(ctx context.Context, t *follower) error {
 		return ErrInterrupted
 	case rec.Result.State == runfile.Interrupted:
 		t.missed++
-		t.Leave(rec.Result.Why)
+		t.leave(rec.Result.Why)
 		s.Logger.Warn("This shard has lost its part of a level; it goes on with the next one", "level", rec.Cell, "why", rec.Result.Why)
 		return nil
 	}
 	by := *s.run.Shard
 	rec.Shard = &by
-	return s.finish(c, rec)
+	return s.finish(o.cell, rec)
 }
 
 // prepare does nothing: shard 0 prepares the level.
@@ -150,11 +150,11 @@ func (t *follower) begin(ctx context.Context, _ *level) (time.Time, *ending) {
 	if end := t.advance(ctx, nil); end != nil {
 		return time.Time{}, end
 	}
-	if t.at.Kind != StepLoad {
+	if t.at.Kind != stepLoad {
 		return time.Time{}, movedOn("it was not ready when the level began")
 	}
-	t.Tell(t.at.Number, false, nil)
-	at, err := t.Here(t.at.At)
+	t.tell(t.at.Number, false, nil)
+	at, err := t.here(t.at.At)
 	if err != nil {
 		return at, movedOn(err.Error())
 	}
@@ -162,9 +162,9 @@ func (t *follower) begin(ctx context.Context, _ *level) (time.Time, *ending) {
 }
 
 // advance reports that this shard has finished the step, and waits for the next one.
-func (t *follower) advance(ctx context.Context, r *Report) *ending {
-	t.Tell(t.at.Number, true, r)
-	next, err := t.Next(ctx, t.at.Number, SilenceLimit)
+func (t *follower) advance(ctx context.Context, r *levelReport) *ending {
+	t.tell(t.at.Number, true, r)
+	next, err := t.nextStep(ctx, t.at.Number, silenceLimit)
 	if err != nil {
 		return movedOn(err.Error())
 	}
@@ -176,19 +176,19 @@ func (t *follower) advance(ctx context.Context, r *Report) *ending {
 func movedOn(why string) *ending { return &ending{state: runfile.Interrupted, why: why} }
 
 // look reports the counts, and returns an end if shard 0 or this shard ends the level.
-func (t *follower) look(ctx context.Context, _ *level, _ time.Time, seen *Report) *ending {
-	t.Tell(t.at.Number, false, seen)
-	now, err := t.Now()
+func (t *follower) look(ctx context.Context, _ *level, _ time.Time, seen *levelReport) *ending {
+	t.tell(t.at.Number, false, seen)
+	now, err := t.currentStep()
 	switch {
 	case err != nil:
 		return movedOn(err.Error())
 	case now.Number == t.at.Number:
 		return nil
 	}
-	if t.at = now; now.Kind != StepHalt {
+	if t.at = now; now.Kind != stepHalt {
 		return movedOn("the other shards went on without it")
 	}
-	at, err := t.Here(now.At)
+	at, err := t.here(now.At)
 	if err != nil {
 		return movedOn(err.Error())
 	}
@@ -203,13 +203,13 @@ func (t *follower) rule(ctx context.Context, l *level, end *ending, r *runfile.R
 	}
 	seen := l.sink.look(time.Now(), l.value)
 	seen.Result = countsOnly(*r)
-	for t.at.Kind == StepLoad || t.at.Kind == StepHalt {
+	for t.at.Kind == stepLoad || t.at.Kind == stepHalt {
 		if e := t.advance(ctx, &seen); e != nil {
 			r.State, r.Why = e.state, e.why
 			return
 		}
 	}
-	if t.at.Kind != StepRuled {
+	if t.at.Kind != stepRuled {
 		r.State, r.Why = runfile.Interrupted, "the other shards went on without it"
 		return
 	}

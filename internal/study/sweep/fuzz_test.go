@@ -10,7 +10,7 @@ import (
 
 // FuzzStatus posts arbitrary data to shard 0, which must answer and must count no shard twice.
 func FuzzStatus(f *testing.F) {
-	good, err := json.Marshal(Status{Hello: hello(1, 3), Step: 5, Done: true, Report: &Report{Counts: Counts{Turns: 3}}})
+	good, err := json.Marshal(status{Hello: hello(1, 3), Step: 5, Done: true, Report: &levelReport{Counts: Counts{Turns: 3}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -19,10 +19,10 @@ func FuzzStatus(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		lead := NewLead(hello(0, 3), "")
-		lead.Open("sweep")
+		lead.open("sweep")
 		answer := httptest.NewRecorder()
 		lead.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, pathStatus, strings.NewReader(body)))
-		var step Step
+		var step step
 		switch answer.Code {
 		case http.StatusOK:
 			if err := json.Unmarshal(answer.Body.Bytes(), &step); err != nil || step.Sweep != "sweep" {
@@ -35,7 +35,7 @@ func FuzzStatus(f *testing.F) {
 		default:
 			t.Errorf("%q: %d", body, answer.Code)
 		}
-		if n := len(lead.Reports()); n != 3 {
+		if n := len(lead.reports()); n != 3 {
 			t.Errorf("%d shards", n)
 		}
 	})

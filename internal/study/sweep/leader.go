@@ -31,38 +31,38 @@ type leader struct {
 }
 
 func (t *leader) prepare(ctx context.Context, l *level) error {
-	l.sweep.phase(PhaseShards)
-	switch err := t.Gather(ctx, t.patience); {
+	l.sweep.phase(phaseShards)
+	switch err := t.gather(ctx, t.patience); {
 	case ctx.Err() != nil:
 		return ErrInterrupted
 	case err != nil:
 		return err
 	}
 	t.told = time.Now()
-	t.Announce(Step{Kind: StepPrepare, Level: l.named})
+	t.announce(step{Kind: stepPrepare, Level: l.named})
 	return nil
 }
 
 // begin waits for the other shards as long as its own preparation took, plus the time of a
 // turn. A shard that is not ready then is lost, as the first look reports.
 func (t *leader) begin(ctx context.Context, l *level) (time.Time, *ending) {
-	t.Await(ctx, time.Since(t.told)+l.plan.drain())
+	t.await(ctx, time.Since(t.told)+l.plan.drain())
 	at := time.Now().Add(headStart)
-	t.Announce(Step{Kind: StepLoad, At: at})
+	t.announce(step{Kind: stepLoad, At: at})
 	return at, nil
 }
 
-func (t *leader) look(ctx context.Context, l *level, now time.Time, seen *Report) *ending {
-	for i, r := range t.Reports() {
+func (t *leader) look(ctx context.Context, l *level, now time.Time, seen *levelReport) *ending {
+	for i, r := range t.reports() {
 		addReport(seen, i, r)
 	}
 	end := l.watcher.check(now, *seen)
-	if lost := t.Lost(); lost != nil {
+	if lost := t.lost(); lost != nil {
 		end = endEarly(l.watcher.Unproven(l.watcher.TurnsOf(seen.Result)), "lost: %s", runfile.LostShards(lost))
 	}
 	if end != nil {
 		at := now.Add(haltAhead)
-		t.Announce(Step{Kind: StepHalt, At: at})
+		t.announce(step{Kind: stepHalt, At: at})
 		load.Pause(ctx, time.Until(at))
 	}
 	return end
@@ -76,21 +76,21 @@ func (t *leader) rule(ctx context.Context, l *level, end *ending, r *runfile.Res
 	if l.plan.Measure.Conversations > 0 { // such levels end with their conversations
 		limit += time.Since(t.told)
 	}
-	t.Await(ctx, limit)
-	seen := Report{Result: countsOnly(*r)}
-	for i, report := range t.Reports() {
+	t.await(ctx, limit)
+	seen := levelReport{Result: countsOnly(*r)}
+	for i, report := range t.reports() {
 		addReport(&seen, i, report)
 	}
-	if r.Lost = t.Lost(); r.Lost != nil {
+	if r.Lost = t.lost(); r.Lost != nil {
 		t.levels++
 		r.Verdict = l.watcher.Unproven(l.watcher.TurnsOf(seen.Result))
 	} else if end.judgeable() && len(l.plan.SLOs) > 0 {
 		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.Result)
 	}
 	t.whole = seen.Result
-	t.Announce(Step{Kind: StepRuled, Ruling: Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
-	t.Await(ctx, keeping)
-	if lost := t.Lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it saved its share
+	t.announce(step{Kind: stepRuled, Ruling: ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
+	t.await(ctx, keeping)
+	if lost := t.lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it saved its share
 		t.levels++
 		r.Lost, r.Verdict = lost, l.watcher.Unproven(l.watcher.TurnsOf(seen.Result))
 	}
@@ -106,7 +106,7 @@ func (t *leader) finish(ctx context.Context, err error) error {
 	if err != nil {
 		why = err.Error()
 	}
-	t.Announce(Step{Kind: StepOver, Why: why})
-	t.Await(context.WithoutCancel(ctx), farewell)
+	t.announce(step{Kind: stepOver, Why: why})
+	t.await(context.WithoutCancel(ctx), farewell)
 	return err
 }

@@ -31,7 +31,7 @@ type level struct {
 	live          Live
 	throttled     time.Duration // before the measurement, −1 if unknown
 	// named describes the level to the other shards.
-	named LevelSpec
+	named levelSpec
 }
 
 // run measures the level and fills in the result. It returns after every turn has ended; when
@@ -48,13 +48,13 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	load.Pause(hard, time.Until(begin))
 	warmUp := l.plan.WarmUp.Duration
 	if warmUp > 0 {
-		l.sweep.phase(PhaseWarmUp)
+		l.sweep.phase(phaseWarmUp)
 	} else {
 		l.begin(begin)
 	}
 	loop := l.loop(l.plan.Measure.Conversations)
 	loop.Begin = begin
-	if d := l.plan.Measure.Duration(); d > 0 {
+	if d := l.plan.Measure.duration(); d > 0 {
 		loop.End = begin.Add(warmUp + d)
 	}
 	over, halt := l.start(hard, loop)
@@ -67,7 +67,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	r.Throttled = l.throttledShare(time.Now())
 	halt()
 	if end.state == runfile.Complete {
-		l.sweep.phase(PhaseDrain)
+		l.sweep.phase(phaseDrain)
 		l.drain(hard, over)
 	}
 	cut()
@@ -90,12 +90,12 @@ func (l *level) waitForWarmUp(ctx context.Context, end time.Time) {
 // rest.
 func (l *level) prepareCache(ctx context.Context) {
 	if n := l.plan.Cache.Conversations; l.plan.Cache.Policy == Prime && n > 0 {
-		l.sweep.phase(PhasePrime)
+		l.sweep.phase(phasePrime)
 		over, _ := l.start(ctx, &load.Loop{Arrival: closedLoop(min(n, primeAtOnce)), Limit: n})
 		<-over
 	}
 	if w := l.plan.WarmUp; w.Conversations > 0 {
-		l.sweep.phase(PhaseWarmUp)
+		l.sweep.phase(phaseWarmUp)
 		over, _ := l.start(ctx, &load.Loop{Arrival: l.arrivals(w.Rate), Seed: l.seed + 1, Limit: w.Conversations})
 		<-over
 		load.Pause(ctx, w.Cooldown)
@@ -108,11 +108,11 @@ func (l *level) prepareCache(ctx context.Context) {
 // warm-up, so the same level would measure differently.
 func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	w := s.Plan.WarmUp.Duration
-	if s.Plan.Cache.Policy != Keep || w <= 0 {
+	if s.Plan.Cache.Policy != keepCache || w <= 0 {
 		return nil
 	}
 	// No repetition has the number 0, so these texts occur in no level.
-	l, done, err := s.level(Cell{Variant: variant}, fullCurve)
+	l, done, err := s.level(cell{Variant: variant}, fullCurve)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	if end != nil {
 		return nil // the other shards have moved on
 	}
-	s.phase(PhaseWarmUp)
+	s.phase(phaseWarmUp)
 	hard, cut := context.WithDeadline(ctx, begin.Add(w))
 	defer cut()
 	loop := l.loop(0)
@@ -180,7 +180,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		l.scraper.scrape(ctx)
 	}()
 	var timed <-chan time.Time
-	if d := l.plan.Measure.Duration(); d > 0 {
+	if d := l.plan.Measure.duration(); d > 0 {
 		timed = time.After(time.Until(l.watcher.began.Add(d)))
 	}
 	// Looks fall between the edges of blocks, so that an early end leaves no short block.

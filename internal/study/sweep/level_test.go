@@ -12,7 +12,7 @@ func TestVariantIsWarmedUp(t *testing.T) {
 	for _, c := range []struct {
 		policy CachePolicy
 		before time.Duration // the first level's own warm-up
-	}{{Keep, 10 * time.Second}, {Bust, 0}} {
+	}{{keepCache, 10 * time.Second}, {bustCache, 0}} {
 		plan := small()
 		plan.Cache.Policy, plan.Workload.Starters = c.policy, 0
 		run, l := sweepOf(t, plan)

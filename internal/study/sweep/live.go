@@ -66,7 +66,7 @@ func (x *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) { x.handler
 func (x *Exporter) Progress(p Progress) {
 	x.mu.Lock()
 	switch p.Phase {
-	case PhaseSwitch, PhaseReady, PhaseShards, PhasePause: // between two levels
+	case phaseSwitch, phaseReady, phaseShards, phasePause: // between two levels
 		x.at = position{}
 	}
 	at := x.at

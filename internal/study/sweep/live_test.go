@@ -1,4 +1,4 @@
-package sweep_test
+package sweep
 
 import (
 	"net/http/httptest"
@@ -15,11 +15,10 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/sweep"
 )
 
 // scrape returns the metrics page.
-func scrape(x *sweep.Exporter) string {
+func scrape(x *Exporter) string {
 	w := httptest.NewRecorder()
 	x.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	return w.Body.String()
@@ -35,9 +34,9 @@ func answered(outcome probe.Outcome) probe.Result {
 
 // TestCatalog: a level of a shard exports the catalog with its labels.
 func TestCatalog(t *testing.T) {
-	x := sweep.NewExporter(3)
+	x := NewExporter(3)
 	l := x.Level("kv", 12.5, runfile.Rate, 3.125)
-	x.Progress(sweep.Progress{Number: 1, Total: 2, Phase: sweep.PhaseMeasure})
+	x.Progress(Progress{Number: 1, Total: 2, Phase: PhaseMeasure})
 	l.Conversation(1)
 	l.Observe(probe.Start{})
 	l.Observe(answered(probe.Success))
@@ -70,7 +69,7 @@ func TestCatalog(t *testing.T) {
 // TestFigures: levels have separate series, the prober's own faults are no latencies, and
 // nothing between two levels belongs to one.
 func TestFigures(t *testing.T) {
-	x := sweep.NewExporter(0)
+	x := NewExporter(0)
 	first := x.Level("kv", 2, runfile.Concurrency, 2)
 	var talking sync.WaitGroup
 	for range 8 { // concurrently, as conversations do
@@ -84,7 +83,7 @@ func TestFigures(t *testing.T) {
 		})
 	}
 	talking.Wait()
-	x.Progress(sweep.Progress{Number: 1, Total: 3, Phase: sweep.PhaseDrain, Left: 90 * time.Second})
+	x.Progress(Progress{Number: 1, Total: 3, Phase: phaseDrain, Left: 90 * time.Second})
 	page := scrape(x)
 	for _, want := range []string{
 		`synthetic_study_phase{level="2",phase="letting turns end",shard="0",variant="kv"} 1`,
@@ -104,11 +103,11 @@ func TestFigures(t *testing.T) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	x.Progress(sweep.Progress{Number: 2, Total: 3, Phase: sweep.PhaseShards}) // as all shards except the first do
+	x.Progress(Progress{Number: 2, Total: 3, Phase: phaseShards}) // as all shards except the first do
 	if want := `synthetic_study_phase{level="",phase="waiting for the other shards",shard="0",variant=""} 1`; !strings.Contains(scrape(x), want) {
 		t.Errorf("between two levels of a shard, the page has no %s", want)
 	}
-	x.Progress(sweep.Progress{Number: 2, Total: 3, Phase: sweep.PhasePause})
+	x.Progress(Progress{Number: 2, Total: 3, Phase: phasePause})
 	x.Level("kv", 4, runfile.Concurrency, 4)
 	page = scrape(x)
 	for _, want := range []string{`synthetic_study_phase{level="",phase="pausing",shard="0",variant=""} 1`, `synthetic_study_levels_done{shard="0"} 1`, `synthetic_study_levels_to_come{shard="0"} 2`} {

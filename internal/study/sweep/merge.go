@@ -12,26 +12,26 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-// ShardRun is the run of one shard and its directory.
-type ShardRun struct {
+// shardRun is the run of one shard and its directory.
+type shardRun struct {
 	Dir string
 	Run *runfile.Run
 }
 
 // offset is added to the shard's times to get times of shard 0.
-func (p ShardRun) offset() time.Duration {
+func (p shardRun) offset() time.Duration {
 	offset, _ := p.Run.Shard.Clock()
 	return offset
 }
 
-// MergeRuns joins the runs of all shards of a sweep, in any order, without loss, to the run
+// mergeRuns joins the runs of all shards of a sweep, in any order, without loss, to the run
 // that one process would have written. It empties their results. It judges the whole again. The
 // largest numbers of turns in flight stay unknown until MergeTurns computes them.
-func MergeRuns(parts []ShardRun) (*runfile.Run, error) {
+func mergeRuns(parts []shardRun) (*runfile.Run, error) {
 	if err := checkParts(parts); err != nil {
 		return nil, err
 	}
-	parts = slices.SortedFunc(slices.Values(parts), func(a, b ShardRun) int { return cmp.Compare(a.Run.Shard.Index, b.Run.Shard.Index) })
+	parts = slices.SortedFunc(slices.Values(parts), func(a, b shardRun) int { return cmp.Compare(a.Run.Shard.Index, b.Run.Shard.Index) })
 	whole := *parts[0].Run
 	whole.Shard, whole.Results = nil, nil
 	var order []runfile.Cell
@@ -69,9 +69,9 @@ func MergeRuns(parts []ShardRun) (*runfile.Run, error) {
 	return &whole, whole.Validate()
 }
 
-func checkParts(parts []ShardRun) error {
+func checkParts(parts []shardRun) error {
 	first := parts[0]
-	of := map[int]ShardRun{}
+	of := map[int]shardRun{}
 	for _, p := range parts {
 		if p.Run.Shard == nil {
 			return fmt.Errorf("%s is no shard: it carried the whole load by itself; pool repetitions with report average", p.Dir)
@@ -92,7 +92,7 @@ func checkParts(parts []ShardRun) error {
 }
 
 // describeDifference describes what differs between two shards but must not.
-func describeDifference(a, b ShardRun) string {
+func describeDifference(a, b shardRun) string {
 	x, y := a.Run, b.Run
 	switch {
 	case x.Plan.SHA256 != y.Plan.SHA256:
@@ -111,7 +111,7 @@ func describeDifference(a, b ShardRun) string {
 	return ""
 }
 
-func checkMissing(of map[int]ShardRun, count int) error {
+func checkMissing(of map[int]shardRun, count int) error {
 	var names []string
 	for i := range count {
 		if _, ok := of[i]; !ok {
@@ -124,7 +124,7 @@ func checkMissing(of map[int]ShardRun, count int) error {
 	return fmt.Errorf("shard %s of %d is missing: without it the levels are not what they are named by; name the directories of all, from 0 to %d", strings.Join(names, " and "), count, count-1)
 }
 
-func mergeOverlap(parts []ShardRun) error {
+func mergeOverlap(parts []shardRun) error {
 	for i, p := range parts {
 		for _, other := range parts[:i] {
 			if place := p.Run.SharedResult(other.Run); place != "" {

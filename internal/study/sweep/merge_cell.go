@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/study/stats"
 )
 
-func (p ShardRun) result(c runfile.Cell) (x runfile.Result, ok bool) {
+func (p shardRun) result(c runfile.Cell) (x runfile.Result, ok bool) {
 	i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return x.Cell() == c })
 	if i < 0 {
 		return x, false
@@ -20,10 +20,10 @@ func (p ShardRun) result(c runfile.Cell) (x runfile.Result, ok bool) {
 
 // mergeCell joins the results of a cell, which at least one shard measured. Unreached gives the
 // reason for a missing part of the load.
-func mergeCell(c runfile.Cell, parts []ShardRun, whole *runfile.Run, by stats.Judge) runfile.Result {
+func mergeCell(c runfile.Cell, parts []shardRun, whole *runfile.Run, by stats.Judge) runfile.Result {
 	var all []runfile.Result
 	var why, below []string
-	lost, complete := "", slices.ContainsFunc(parts, func(p ShardRun) bool {
+	lost, complete := "", slices.ContainsFunc(parts, func(p shardRun) bool {
 		x, _ := p.result(c)
 		return x.State == runfile.Complete
 	})

@@ -3,7 +3,6 @@ package sweep
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -18,7 +17,7 @@ func MergeDirectories(dirs []string, output string) (*runfile.Run, error) {
 	if err := checkEmpty(output); err != nil {
 		return nil, err
 	}
-	var parts []ShardRun
+	var parts []shardRun
 	for _, dir := range dirs {
 		p, err := readPart(dir)
 		if err != nil {
@@ -26,7 +25,7 @@ func MergeDirectories(dirs []string, output string) (*runfile.Run, error) {
 		}
 		parts = append(parts, p)
 	}
-	whole, err := MergeRuns(parts)
+	whole, err := mergeRuns(parts)
 	if err != nil {
 		return nil, err
 	}
@@ -58,25 +57,25 @@ func checkEmpty(dir string) error {
 }
 
 // readPart reads the run of a directory, or a run.json.
-func readPart(dir string) (ShardRun, error) {
+func readPart(dir string) (shardRun, error) {
 	if filepath.Base(dir) == "run.json" {
 		dir = filepath.Dir(dir)
 	}
 	path := filepath.Join(dir, "run.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return ShardRun{}, fmt.Errorf("reading a shard: %w; a sweep writes it at its end", err)
+		return shardRun{}, fmt.Errorf("reading a shard: %w; a sweep writes it at its end", err)
 	}
 	run, err := runfile.Parse(data)
 	if err != nil {
-		return ShardRun{}, fmt.Errorf("%s: %w", path, err)
+		return shardRun{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return ShardRun{dir, run}, nil
+	return shardRun{dir, run}, nil
 }
 
 // mergeTurnLogs writes the turns of all parts to a new file.
-func mergeTurnLogs(path string, parts []ShardRun, whole *runfile.Run) (err error) {
-	var logs []ShardLog
+func mergeTurnLogs(path string, parts []shardRun, whole *runfile.Run) (err error) {
+	var logs []*shardLog
 	for _, p := range parts {
 		from := filepath.Join(p.Dir, runfile.TurnsFile)
 		file, err := os.Open(from)
@@ -89,20 +88,16 @@ func mergeTurnLogs(path string, parts []ShardRun, whole *runfile.Run) (err error
 			return err
 		}
 		defer r.Close()
-		logs = append(logs, ShardLog{p, r.NextLine})
+		logs = append(logs, &shardLog{shardRun: p, Next: r.NextLine})
 	}
 	file, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("--output.dir: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
-	return mergeCompressed(file, logs, whole)
-}
-
-func mergeCompressed(to io.Writer, logs []ShardLog, whole *runfile.Run) error {
-	pack, err := turnlog.Compress(to)
+	pack, err := turnlog.Compress(file)
 	if err != nil {
 		return err
 	}
-	return errors.Join(MergeTurns(pack, logs, whole), pack.Close())
+	return errors.Join(mergeTurns(pack, logs, whole), pack.Close())
 }

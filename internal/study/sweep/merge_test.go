@@ -1,4 +1,4 @@
-package sweep_test
+package sweep
 
 import (
 	"bytes"
@@ -13,19 +13,18 @@ import (
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/sweep"
 )
 
 // joined merges shuffled parts.
-func joined(t *testing.T, parts []sweep.ShardRun, logs []sweep.ShardLog, rng *rand.Rand) (*runfile.Run, string) {
+func joined(t *testing.T, parts []shardRun, logs []*shardLog, rng *rand.Rand) (*runfile.Run, string) {
 	t.Helper()
 	rng.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-	whole, err := sweep.MergeRuns(parts)
+	whole, err := mergeRuns(parts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var turns bytes.Buffer
-	if err := sweep.MergeTurns(&turns, logs, whole); err != nil {
+	if err := mergeTurns(&turns, logs, whole); err != nil {
 		t.Fatal(err)
 	}
 	if len(whole.Shards) != len(parts) || whole.Shard != nil {
@@ -66,10 +65,10 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-func lines(t *testing.T, logs []sweep.ShardLog) []string {
+func lines(t *testing.T, logs []*shardLog) []string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := sweep.MergeTurns(&b, logs, &runfile.Run{}); err != nil {
+	if err := mergeTurns(&b, logs, &runfile.Run{}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Split(b.String(), "\n")
@@ -85,7 +84,7 @@ func same(t *testing.T, want, got *runfile.Run) {
 		t.Fatal(err, err2)
 	}
 	if !bytes.Equal(a, b) {
-		t.Errorf("the run differs: %s", firstDifference(string(a), string(b)))
+		t.Errorf("the run differs: %s", firstDifferentLine(string(a), string(b)))
 	}
 	if !testing.Short() {
 		sameReport(t, want, got)
@@ -101,12 +100,12 @@ func sameReport(t *testing.T, want, got *runfile.Run) {
 	}
 	for i := range a {
 		if !bytes.Equal(a[i].Data, b[i].Data) {
-			t.Errorf("%s differs: %s", a[i].Name, firstDifference(string(a[i].Data), string(b[i].Data)))
+			t.Errorf("%s differs: %s", a[i].Name, firstDifferentLine(string(a[i].Data), string(b[i].Data)))
 		}
 	}
 }
 
-func firstDifference(a, b string) string {
+func firstDifferentLine(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {
 		if x[i] != y[i] {

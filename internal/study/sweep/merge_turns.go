@@ -11,19 +11,15 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// ShardLog reads the turns of a shard, by its own clock.
-type ShardLog struct {
-	ShardRun
+// shardLog reads the turns of a shard, by its own clock. turn is the next one, by the clock of
+// shard 0; nil after the last.
+type shardLog struct {
+	shardRun
 	Next turnlog.Next
-}
-
-// cursor is the next turn of a log; nil after the last.
-type cursor struct {
-	ShardLog
 	turn *turnlog.Turn
 }
 
-func (h *cursor) advance() (err error) {
+func (h *shardLog) advance() (err error) {
 	if h.turn, err = h.Next(); errors.Is(err, io.EOF) {
 		h.turn, err = nil, nil
 	}
@@ -33,26 +29,19 @@ func (h *cursor) advance() (err error) {
 	return err
 }
 
-// MergeTurns writes the turns of all shards as one log, by the clock of shard 0. It holds one
-// turn of each shard in memory. It also sets the largest numbers of turns in flight in the run
-// from MergeRuns, which only the merged turns give.
-func MergeTurns(to io.Writer, logs []ShardLog, whole *runfile.Run) error {
-	var heads []*cursor
+// mergeTurns writes the turns of all shards as one log. It holds one turn of each shard in
+// memory. It also sets the largest numbers of turns in flight in the merged run, which only the
+// merged turns give.
+func mergeTurns(to io.Writer, logs []*shardLog, whole *runfile.Run) error {
 	for _, l := range logs {
-		h := &cursor{ShardLog: l}
-		if err := h.advance(); err != nil {
+		if err := l.advance(); err != nil {
 			return err
 		}
-		heads = append(heads, h)
 	}
 	var flight inFlight
 	var line []byte
-	for {
-		h := earliestCursor(heads)
-		if h == nil {
-			break
-		}
-		if err := checkDuplicate(h, heads); err != nil {
+	for h := earliest(logs); h != nil; h = earliest(logs) {
+		if err := checkDuplicate(h, logs); err != nil {
 			return err
 		}
 		flight.add(h.turn)
@@ -68,8 +57,8 @@ func MergeTurns(to io.Writer, logs []ShardLog, whole *runfile.Run) error {
 	return nil
 }
 
-func earliestCursor(heads []*cursor) (first *cursor) {
-	for _, h := range heads {
+func earliest(logs []*shardLog) (first *shardLog) {
+	for _, h := range logs {
 		if h.turn != nil && (first == nil || h.turn.At.Before(first.turn.At)) {
 			first = h
 		}
@@ -77,9 +66,9 @@ func earliestCursor(heads []*cursor) (first *cursor) {
 	return first
 }
 
-func checkDuplicate(h *cursor, heads []*cursor) error {
+func checkDuplicate(h *shardLog, logs []*shardLog) error {
 	t := h.turn
-	for _, o := range heads {
+	for _, o := range logs {
 		if u := o.turn; o == h || u == nil || u.Study == nil || t.Study == nil || u.Target != t.Target || u.TTFT != t.TTFT || u.Duration != t.Duration || *u.Study != *t.Study {
 			continue
 		}

@@ -1,4 +1,4 @@
-package sweep_test
+package sweep
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/stats"
-	"synthetic/internal/study/sweep"
 	"synthetic/internal/turnlog"
 )
 
@@ -125,7 +124,7 @@ func (m *model) run(mine func(turn) bool, behind time.Duration) (*runfile.Run, [
 			log = append(log, line)
 		}
 		for j := range x.Snapshots {
-			inFlight(&x.Snapshots[j], own)
+			inFlightAt(&x.Snapshots[j], own)
 		}
 		x.Verdict = by.Conclude(r, x)
 		r.Results = append(r.Results, x)
@@ -167,8 +166,8 @@ func count(x *runfile.Result, begin time.Time, t turn) turnlog.Phase {
 	}
 }
 
-// inFlight counts at every moment at which the number rises.
-func inFlight(s *runfile.Snapshot, turns []turn) {
+// inFlightAt counts at every moment at which the number rises.
+func inFlightAt(s *runfile.Snapshot, turns []turn) {
 	begun := map[int]time.Time{}
 	var flight, held time.Duration
 	most, end := 0, 0
@@ -203,14 +202,14 @@ func inFlight(s *runfile.Snapshot, turns []turn) {
 
 // split returns the same load carried by several processes. behind has their clock offsets;
 // shard assigns conversations.
-func (m *model) split(behind []time.Duration, shard func(turn) int) ([]sweep.ShardRun, []sweep.ShardLog) {
-	var parts []sweep.ShardRun
-	var logs []sweep.ShardLog
+func (m *model) split(behind []time.Duration, shard func(turn) int) ([]shardRun, []*shardLog) {
+	var parts []shardRun
+	var logs []*shardLog
 	for i, by := range behind {
 		run, log := m.run(func(t turn) bool { return shard(t) == i }, by)
 		run.Shard = &runfile.Shard{Index: i, Count: len(behind), OffsetSeconds: by.Seconds(), ErrorSeconds: 0.001}
-		p := sweep.ShardRun{Dir: fmt.Sprintf("shard-%d", i), Run: run}
-		parts, logs = append(parts, p), append(logs, sweep.ShardLog{ShardRun: p, Next: reader(log)})
+		p := shardRun{Dir: fmt.Sprintf("shard-%d", i), Run: run}
+		parts, logs = append(parts, p), append(logs, &shardLog{shardRun: p, Next: reader(log)})
 	}
 	return parts, logs
 }

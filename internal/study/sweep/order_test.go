@@ -21,7 +21,7 @@ func TestOrder(t *testing.T) {
 		"blocks":      {Plan{Variants: two, Levels: []float64{1, 2}, Repetitions: 2, Order: Blocks}, "A1.1 A2.1 B1.1 B2.1 B1.2 B2.2 A1.2 A2.2"},
 	} {
 		var got []string
-		for _, cell := range c.plan.Cells() {
+		for _, cell := range c.plan.cells() {
 			got = append(got, c.plan.Variants[cell.Variant].Name+formatLevel(c.plan.Levels[cell.Level])+"."+formatLevel(float64(cell.Repetition)))
 		}
 		if s := strings.Join(got, " "); s != c.want {
@@ -35,7 +35,7 @@ func TestOrder(t *testing.T) {
 func TestOrderBalances(t *testing.T) {
 	p := Plan{Variants: []Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2, 3}, Repetitions: 2}
 	first := 0
-	cells := p.Cells()
+	cells := p.cells()
 	for i := 0; i < len(cells); i += 2 {
 		first += cells[i].Variant
 	}
@@ -46,17 +46,17 @@ func TestOrderBalances(t *testing.T) {
 
 func TestSeeds(t *testing.T) {
 	p := Plan{Seed: 1, Variants: []Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2}, Repetitions: 2, Kind: runfile.Concurrency}
-	if p.seed(Cell{0, 0, 1}) != p.seed(Cell{1, 0, 1}) {
+	if p.seed(cell{0, 0, 1}) != p.seed(cell{1, 0, 1}) {
 		t.Error("variants are asked differently")
 	}
 	seen := map[uint64]bool{}
-	for _, c := range []Cell{{0, 0, 1}, {0, 1, 1}, {0, 0, 2}, {0, 1, 2}} {
+	for _, c := range []cell{{0, 0, 1}, {0, 1, 1}, {0, 0, 2}, {0, 1, 2}} {
 		seen[p.seed(c)] = true
 	}
 	if len(seen) != 4 {
 		t.Error("levels or repetitions share a seed")
 	}
-	if got := p.name(Cell{1, 1, 2}); got != "B-c2-r2" {
+	if got := p.name(cell{1, 1, 2}); got != "B-c2-r2" {
 		t.Errorf("name %q", got)
 	}
 }

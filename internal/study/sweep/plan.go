@@ -110,7 +110,7 @@ type WarmUp struct {
 	Cooldown      time.Duration `yaml:"cooldown" default:"0s" max:"1d"`
 }
 
-// Measure is the measurement of a level in equal snapshots, by time or by a number of
+// measure is the measurement of a level in equal snapshots, by time or by a number of
 // conversations.
 type Measure struct {
 	Snapshots int `yaml:"snapshots" examples:"3" min:"1" max:"1000"`
@@ -119,8 +119,8 @@ type Measure struct {
 	Conversations int           `yaml:"conversations" group:"kind" min:"1" max:"10000000" examples:"300"`
 }
 
-// Duration returns the length of the measurement; 0 if unknown in advance.
-func (m Measure) Duration() time.Duration { return time.Duration(m.Snapshots) * m.Snapshot }
+// duration returns the length of the measurement; 0 if unknown in advance.
+func (m Measure) duration() time.Duration { return time.Duration(m.Snapshots) * m.Snapshot }
 
 const (
 	// blocksPerSnapshot is the number of blocks in a snapshot. Their length is countedBlock if
@@ -153,11 +153,11 @@ const (
 type CachePolicy string
 
 const (
-	// Keep leaves the cache unchanged.
-	Keep CachePolicy = "keep"
-	// Bust makes all texts of a level new to the cache, also in another run of the plan. Texts
+	// keepCache leaves the cache unchanged.
+	keepCache CachePolicy = "keep"
+	// bustCache makes all texts of a level new to the cache, also in another run of the plan. Texts
 	// are shared within the level as usual.
-	Bust CachePolicy = "bust"
+	bustCache CachePolicy = "bust"
 	// Prime runs some conversations before the warm-up.
 	Prime CachePolicy = "prime"
 )
@@ -168,29 +168,30 @@ type Cache struct {
 	Conversations int `yaml:"conversations" default:"10" min:"1" max:"1000000"`
 }
 
-// Cell is one measurement of one level of one variant.
-type Cell struct {
+// cell is one measurement of one level of one variant.
+type cell struct {
 	// Variant and Level are indices in the plan's lists.
-	Variant, Level int
+	Variant int `json:"variant"`
+	Level   int `json:"level"`
 	// Repetition counts from 1.
-	Repetition int
+	Repetition int `json:"repetition"`
 }
 
-// Cells returns the whole grid in the order of measurement.
-func (p Plan) Cells() []Cell {
-	var cells []Cell
+// cells returns the whole grid in the order of measurement.
+func (p Plan) cells() []cell {
+	var cells []cell
 	for r := range max(p.Repetitions, 1) {
 		if p.Order == Blocks {
 			for _, v := range p.turn(r) {
 				for l := range p.Levels {
-					cells = append(cells, Cell{v, l, r + 1})
+					cells = append(cells, cell{v, l, r + 1})
 				}
 			}
 			continue
 		}
 		for l := range p.Levels {
 			for _, v := range p.turn(l + r) {
-				cells = append(cells, Cell{v, l, r + 1})
+				cells = append(cells, cell{v, l, r + 1})
 			}
 		}
 	}
@@ -211,12 +212,12 @@ func (p Plan) turn(n int) []int {
 
 // seed returns the seed of a cell. Variants share it, so they get the same conversations at the
 // same times.
-func (p Plan) seed(c Cell) uint64 {
+func (p Plan) seed(c cell) uint64 {
 	return workload.Hash("cell", strconv.FormatUint(p.Seed, 16), formatLevel(p.Levels[c.Level]), strconv.Itoa(c.Repetition))
 }
 
 // name returns the name of a cell for people and files: "kv-c50-r1".
-func (p Plan) name(c Cell) string {
+func (p Plan) name(c cell) string {
 	letter := "c"
 	if p.Kind == runfile.Rate {
 		letter = "rate"

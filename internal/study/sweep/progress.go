@@ -11,19 +11,19 @@ import (
 type Phase string
 
 const (
-	PhaseSwitch  Phase = "switching"
-	PhaseReady   Phase = "waiting until ready"
-	PhaseShards  Phase = "waiting for the other shards"
-	PhasePause   Phase = "pausing"
-	PhasePrime   Phase = "priming the cache"
-	PhaseWarmUp  Phase = "warming up"
+	phaseSwitch  Phase = "switching"
+	phaseReady   Phase = "waiting until ready"
+	phaseShards  Phase = "waiting for the other shards"
+	phasePause   Phase = "pausing"
+	phasePrime   Phase = "priming the cache"
+	phaseWarmUp  Phase = "warming up"
 	PhaseMeasure Phase = "measuring"
-	PhaseDrain   Phase = "letting turns end"
+	phaseDrain   Phase = "letting turns end"
 )
 
 // Progress is the position of a sweep.
 type Progress struct {
-	// Cell is the name of the current cell, number Number of Total. In a search, Total is the
+	// cell is the name of the current cell, number Number of Total. In a search, Total is the
 	// largest possible number.
 	Cell          string
 	Number, Total int
@@ -76,7 +76,7 @@ type clock struct {
 // conversations takes until the last one starts, 0 if unknown.
 func (c *clock) planned(i int) time.Duration {
 	w, m := c.plan.WarmUp, c.plan.Measure
-	d := w.Duration + w.Cooldown + m.Duration()
+	d := w.Duration + w.Cooldown + m.duration()
 	if w.Conversations > 0 {
 		d += inSeconds(float64(w.Conversations) / w.Rate)
 	}

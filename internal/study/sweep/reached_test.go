@@ -48,7 +48,7 @@ func brief() Plan {
 	p := small()
 	p.Variants[0].Metrics = nil
 	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
-	p.Cache.Policy = Bust // no warm-up of the variant
+	p.Cache.Policy = bustCache // no warm-up of the variant
 	p.WarmUp, p.Measure = WarmUp{Duration: 500 * time.Millisecond}, Measure{Snapshots: 1, Snapshot: 2 * time.Second}
 	return p
 }
@@ -173,7 +173,7 @@ func TestLateAtTheEnd(t *testing.T) {
 			server := &listener{Handler: twoTokens()}
 			defer net.serve(t, "a", server)()
 			s := &sweep{Options: Options{Plan: brief(), Dial: net.Dial, Logger: slog.New(slog.DiscardHandler)}, run: &runfile.Run{}}
-			l, done, err := s.level(Cell{}, fullCurve)
+			l, done, err := s.level(cell{}, fullCurve)
 			if err != nil {
 				t.Fatal(err)
 			}

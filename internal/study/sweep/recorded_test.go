@@ -173,7 +173,7 @@ func TestRamp(t *testing.T) {
 	p := small()
 	p.Kind, p.Levels, p.Arrival = runfile.Rate, []float64{10}, workload.Arrival{Process: workload.Constant}
 	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
-	p.Cache.Policy = Bust // no warm-up of the variant
+	p.Cache.Policy = bustCache // no warm-up of the variant
 	for i := range p.SLOs {
 		p.SLOs[i].Objective = 0.9 // 40 turns prove it
 	}

@@ -128,7 +128,7 @@ func TestWarmUpIsWritten(t *testing.T) {
 		defer network.serve(t, "a", simulate.New(quick()))()
 		plan := small()
 		plan.Levels, plan.WarmUp.Duration = []float64{2}, time.Hour
-		plan.Cache.Policy = Bust // no warm-up of the variant
+		plan.Cache.Policy = bustCache // no warm-up of the variant
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		dir := t.TempDir()

@@ -1,4 +1,4 @@
-package sweep_test
+package sweep
 
 import (
 	"io"
@@ -9,34 +9,33 @@ import (
 	"time"
 
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/sweep"
 )
 
 // three returns a load in three parts with equal clocks.
-func three() ([]sweep.ShardRun, []sweep.ShardLog) {
+func three() ([]shardRun, []*shardLog) {
 	m := newModel(1, runfile.Concurrency, true)
 	return m.split(make([]time.Duration, 3), func(x turn) int { return x.slot % 3 })
 }
 
-func TestRefused(t *testing.T) {
+func TestMergeRefuses(t *testing.T) {
 	for name, tt := range map[string]struct {
-		change func(p []sweep.ShardRun) []sweep.ShardRun
+		change func(p []shardRun) []shardRun
 		want   string
 	}{
-		"a shard is missing":  {func(p []sweep.ShardRun) []sweep.ShardRun { return []sweep.ShardRun{p[2], p[0]} }, "shard 1 of 3 is missing"},
-		"two are missing":     {func(p []sweep.ShardRun) []sweep.ShardRun { return p[1:2] }, "shard 0 and 2 of 3 is missing"},
-		"one of another plan": {func(p []sweep.ShardRun) []sweep.ShardRun { p[1].Run.Plan.SHA256 = "bb"; return p }, "shard-0 and shard-1 are not of one sweep: their plans differ (sha256 aa…, bb…)"},
-		"one of other files": {func(p []sweep.ShardRun) []sweep.ShardRun {
+		"a shard is missing":  {func(p []shardRun) []shardRun { return []shardRun{p[2], p[0]} }, "shard 1 of 3 is missing"},
+		"two are missing":     {func(p []shardRun) []shardRun { return p[1:2] }, "shard 0 and 2 of 3 is missing"},
+		"one of another plan": {func(p []shardRun) []shardRun { p[1].Run.Plan.SHA256 = "bb"; return p }, "shard-0 and shard-1 are not of one sweep: their plans differ (sha256 aa…, bb…)"},
+		"one of other files": {func(p []shardRun) []shardRun {
 			p[2].Run.Workload.Parameters = append(slices.Clone(p[2].Run.Workload.Parameters), runfile.Parameter{Name: "trace", Value: "other"})
 			return p
 		}, "their workloads differ"},
-		"one of another seed":  {func(p []sweep.ShardRun) []sweep.ShardRun { p[2].Run.Seed = 8; return p }, "their seeds are 7 and 8"},
-		"one of another count": {func(p []sweep.ShardRun) []sweep.ShardRun { p[2].Run.Shard.Count = 4; return p }, "they are shard 0 of 3 and shard 2 of 4"},
-		"one of another sweep": {func(p []sweep.ShardRun) []sweep.ShardRun { p[2].Run.Shard.Sweep = "b"; return p }, "they are of two sweeps of one plan (, b)"},
-		"one index twice":      {func(p []sweep.ShardRun) []sweep.ShardRun { p[2].Run.Shard.Index = 1; return p }, "shard-1 and shard-2 are both shard 1 of 3"},
-		"an index beyond":      {func(p []sweep.ShardRun) []sweep.ShardRun { p[2].Run.Shard.Index = 3; return p }, "says that it is shard 3 of 3"},
-		"no shard":             {func(p []sweep.ShardRun) []sweep.ShardRun { p[1].Run.Shard = nil; return p }, "shard-1 is no shard: it carried the whole load by itself; pool repetitions with report average"},
-		"a copy under another index": {func(p []sweep.ShardRun) []sweep.ShardRun {
+		"one of another seed":  {func(p []shardRun) []shardRun { p[2].Run.Seed = 8; return p }, "their seeds are 7 and 8"},
+		"one of another count": {func(p []shardRun) []shardRun { p[2].Run.Shard.Count = 4; return p }, "they are shard 0 of 3 and shard 2 of 4"},
+		"one of another sweep": {func(p []shardRun) []shardRun { p[2].Run.Shard.Sweep = "b"; return p }, "they are of two sweeps of one plan (, b)"},
+		"one index twice":      {func(p []shardRun) []shardRun { p[2].Run.Shard.Index = 1; return p }, "shard-1 and shard-2 are both shard 1 of 3"},
+		"an index beyond":      {func(p []shardRun) []shardRun { p[2].Run.Shard.Index = 3; return p }, "says that it is shard 3 of 3"},
+		"no shard":             {func(p []shardRun) []shardRun { p[1].Run.Shard = nil; return p }, "shard-1 is no shard: it carried the whole load by itself; pool repetitions with report average"},
+		"a copy under another index": {func(p []shardRun) []shardRun {
 			copied := *p[1].Run
 			copied.Shard = p[2].Run.Shard
 			p[2].Run = &copied
@@ -44,7 +43,7 @@ func TestRefused(t *testing.T) {
 		}, "shard-1 and shard-2 hold the same measurement"},
 	} {
 		parts, _ := three()
-		if _, err := sweep.MergeRuns(tt.change(parts)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := mergeRuns(tt.change(parts)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
@@ -55,11 +54,11 @@ func TestTurnsTwice(t *testing.T) {
 	parts, logs := three()
 	_, again := three()
 	logs[2].Next = again[1].Next
-	whole, err := sweep.MergeRuns(parts)
+	whole, err := mergeRuns(parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sweep.MergeTurns(io.Discard, logs, whole); err == nil || !strings.Contains(err.Error(), "shard-1 and shard-2 have the same turn") {
+	if err := mergeTurns(io.Discard, logs, whole); err == nil || !strings.Contains(err.Error(), "shard-1 and shard-2 have the same turn") {
 		t.Errorf("a log that is there twice: %v", err)
 	}
 }

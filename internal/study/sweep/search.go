@@ -128,7 +128,7 @@ func (s *sweep) visitNext(ctx context.Context, b *bracket) (visited int, err err
 		s.progress.Total = max(s.progress.Total, s.progress.Number)
 		// Estimates the remaining levels as copies of this one.
 		s.coming = slices.Repeat([]int{level}, max(s.progress.Total-s.progress.Number+1, 1))
-		c := Cell{b.variant, level, 1}
+		c := cell{b.variant, level, 1}
 		if b.passed[level] {
 			c.Repetition = 2
 		}

@@ -27,8 +27,8 @@ const (
 	// ProtocolVersion is the version of the barrier; shards of different versions do not work
 	// together.
 	ProtocolVersion = 1
-	// SilenceLimit is the time without a status after which a shard is lost.
-	SilenceLimit = 10 * time.Second
+	// silenceLimit is the time without a status after which a shard is lost.
+	silenceLimit = 10 * time.Second
 	// statusInterval is the time between two statuses.
 	statusInterval = 250 * time.Millisecond
 	// logWaitingEvery is the interval of messages about missing shards. They begin after
@@ -46,10 +46,10 @@ const (
 // ErrLeadUnreachable means that shard 0 cannot be reached.
 var ErrLeadUnreachable = errors.New("shard 0 cannot be reached")
 
-// RefusedError is the reason why shard 0 refuses a shard. A retry does not help.
-type RefusedError string
+// refusedError is the reason why shard 0 refuses a shard. A retry does not help.
+type refusedError string
 
-func (e RefusedError) Error() string { return "shard 0 refuses this shard: " + string(e) }
+func (e refusedError) Error() string { return "shard 0 refuses this shard: " + string(e) }
 
 // Hello identifies a shard and holds what all shards must agree on.
 type Hello struct {
@@ -87,21 +87,21 @@ func (h Hello) differs(of Hello) string {
 	return ""
 }
 
-// Status is posted by a shard.
-type Status struct {
+// status is posted by a shard.
+type status struct {
 	Hello
-	// Step is the last step that the shard saw. Done is set if the shard has finished it, and
+	// step is the last step that the shard saw. Done is set if the shard has finished it, and
 	// always outside a level.
 	Step int64 `json:"step"`
 	Done bool  `json:"done,omitempty"`
-	// Report has new counts of the level; nil for none.
-	Report *Report `json:"report,omitempty"`
+	// report has new counts of the level; nil for none.
+	Report *levelReport `json:"report,omitempty"`
 	// Leaving says why the shard leaves the level or the sweep; "" if it stays.
 	Leaving string `json:"leaving,omitempty"`
 }
 
-// Report holds the counts of a shard in the current level.
-type Report struct {
+// levelReport holds the counts of a shard in the current level.
+type levelReport struct {
 	// Result has the counts of each block without latencies.
 	Result runfile.Result `json:"result"`
 	Counts
@@ -124,41 +124,38 @@ type Counts struct {
 	OutputTokens uint64        `json:"output_tokens"`
 }
 
-// StepKind is the type of a step.
-type StepKind string
+// stepKind is the type of a step.
+type stepKind string
 
 const (
-	StepWait    StepKind = "wait"
-	StepPrepare StepKind = "prepare"
-	StepLoad    StepKind = "load"
-	StepHalt    StepKind = "halt"
-	StepRuled   StepKind = "ruled"
-	StepOver    StepKind = "over"
+	stepWait    stepKind = "wait"
+	stepPrepare stepKind = "prepare"
+	stepLoad    stepKind = "load"
+	stepHalt    stepKind = "halt"
+	stepRuled   stepKind = "ruled"
+	stepOver    stepKind = "over"
 )
 
-// Step is the common step of all shards.
-type Step struct {
+// step is the common step of all shards.
+type step struct {
 	// Number increases with each step and across restarts of shard 0.
 	Number int64    `json:"number"`
-	Kind   StepKind `json:"kind"`
+	Kind   stepKind `json:"kind"`
 	// Sweep distinguishes sweeps of the same plan.
 	Sweep string `json:"sweep"`
 	// Level belongs to StepPrepare.
-	Level LevelSpec `json:"level,omitzero"`
+	Level levelSpec `json:"level,omitzero"`
 	// At is when a StepLoad begins or a StepHalt takes effect, by the clock of shard 0.
 	At time.Time `json:"at,omitzero"`
-	// Ruling belongs to StepRuled.
-	Ruling Ruling `json:"ruling,omitzero"`
+	// ruling belongs to StepRuled.
+	Ruling ruling `json:"ruling,omitzero"`
 	// Why is the reason of StepOver; "" if everything was measured.
 	Why string `json:"why,omitempty"`
 }
 
-// LevelSpec describes a level to other shards, with all that its texts depend on.
-type LevelSpec struct {
-	// Variant and Level are indices in the plan's lists.
-	Variant    int `json:"variant"`
-	Level      int `json:"level"`
-	Repetition int `json:"repetition"`
+// levelSpec describes a level to other shards, with all that its texts depend on.
+type levelSpec struct {
+	cell
 	// WarmUp is set for the load before a variant's first level.
 	WarmUp bool   `json:"warm_up,omitempty"`
 	Model  string `json:"model"`
@@ -172,8 +169,8 @@ type LevelSpec struct {
 	Total  int `json:"total"`
 }
 
-// Ruling is the end of a level.
-type Ruling struct {
+// ruling is the end of a level.
+type ruling struct {
 	State   runfile.State         `json:"state"`
 	Why     string                `json:"why,omitempty"`
 	Verdict *runfile.LevelVerdict `json:"verdict,omitempty"`

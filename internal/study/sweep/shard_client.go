@@ -24,8 +24,8 @@ type Client struct {
 	http       *http.Client
 
 	mu     sync.Mutex
-	status Status
-	step   Step
+	status status
+	step   step
 	heard  time.Time // last answer of shard 0
 	err    error     // error of the last post; a RefusedError stays
 	warned time.Time // when that error was last logged
@@ -39,8 +39,8 @@ type Client struct {
 func NewClient(h Hello, url, token string, transport http.RoundTripper) *Client {
 	return &Client{
 		Logger: slog.New(slog.DiscardHandler), hello: h, url: strings.TrimSuffix(url, "/"), token: token,
-		http:   &http.Client{Transport: transport, Timeout: SilenceLimit / 2},
-		status: Status{Hello: h, Done: true}, heard: time.Now(),
+		http:   &http.Client{Transport: transport, Timeout: silenceLimit / 2},
+		status: status{Hello: h, Done: true}, heard: time.Now(),
 		changed: make(chan struct{}), told: make(chan struct{}, 1),
 	}
 }
@@ -64,22 +64,22 @@ func (c *Client) Run(ctx context.Context, leaving func() string) {
 	s.Leaving = leaving()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = c.call(last, http.MethodPost, pathStatus, s, &Step{}) // shard 0 may have ended by then
+	_ = c.call(last, http.MethodPost, pathStatus, s, &step{}) // shard 0 may have ended by then
 }
 
-func (c *Client) next() Status {
+func (c *Client) next() status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.status
 }
 
 // post sends one sign of life, and reports whether shard 0 refused it.
-func (c *Client) post(ctx context.Context, s Status) (refused bool) {
-	var step Step
+func (c *Client) post(ctx context.Context, s status) (refused bool) {
+	var step step
 	err := c.call(ctx, http.MethodPost, pathStatus, s, &step)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, refused = errors.AsType[RefusedError](err)
+	_, refused = errors.AsType[refusedError](err)
 	if c.err = err; err != nil && !refused && ctx.Err() == nil && time.Since(c.warned) >= logWaitingEvery {
 		c.warned = time.Now()
 		c.Logger.Warn("Shard 0 does not answer; it is asked again", "url", c.url, "err", err)
@@ -110,7 +110,7 @@ func (c *Client) call(ctx context.Context, method, path string, v, out any) erro
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.url+path, body)
 	if err != nil {
-		return RefusedError(err.Error())
+		return refusedError(err.Error())
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
@@ -125,15 +125,15 @@ func (c *Client) call(ctx context.Context, method, path string, v, out any) erro
 	case err != nil:
 		return err
 	case resp.StatusCode == http.StatusConflict, resp.StatusCode == http.StatusUnauthorized:
-		return RefusedError(fmt.Sprintf("%.500s", bytes.TrimSpace(data))) // another server may answer with a long text
+		return refusedError(fmt.Sprintf("%.500s", bytes.TrimSpace(data))) // another server may answer with a long text
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s: %s: %.200s", c.url+path, resp.Status, bytes.TrimSpace(data))
 	}
 	return json.Unmarshal(data, out)
 }
 
-// Tell reports this shard's progress in the level, and its counts; nil means no new counts.
-func (c *Client) Tell(step int64, done bool, r *Report) {
+// tell reports this shard's progress in the level, and its counts; nil means no new counts.
+func (c *Client) tell(step int64, done bool, r *levelReport) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status.Step, c.status.Done = step, done
@@ -146,23 +146,23 @@ func (c *Client) Tell(step int64, done bool, r *Report) {
 	}
 }
 
-// Leave reports why this shard no longer takes part in the level.
-func (c *Client) Leave(why string) {
+// leave reports why this shard no longer takes part in the level.
+func (c *Client) leave(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status.Leaving = why
 }
 
-// Now returns the current step of all shards, or an error if it is unknown.
-func (c *Client) Now() (Step, error) {
+// currentStep returns the current step of all shards, or an error if it is unknown.
+func (c *Client) currentStep() (step, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now(SilenceLimit)
+	return c.now(silenceLimit)
 }
 
 // now treats shard 0 as gone after patience. The caller holds mu.
-func (c *Client) now(patience time.Duration) (Step, error) {
-	refused, is := errors.AsType[RefusedError](c.err)
+func (c *Client) now(patience time.Duration) (step, error) {
+	refused, is := errors.AsType[refusedError](c.err)
 	switch {
 	case is:
 		return c.step, refused
@@ -172,9 +172,9 @@ func (c *Client) now(patience time.Duration) (Step, error) {
 	return c.step, nil
 }
 
-// Next waits for a step other than the one with the number after, as long as shard 0 answers or
+// nextStep waits for a step other than the one with the number after, as long as shard 0 answers or
 // may return within patience.
-func (c *Client) Next(ctx context.Context, after int64, patience time.Duration) (Step, error) {
+func (c *Client) nextStep(ctx context.Context, after int64, patience time.Duration) (step, error) {
 	for {
 		c.mu.Lock()
 		step, err := c.now(patience)
@@ -205,10 +205,10 @@ type bounds struct {
 	measured bool
 }
 
-// Measure asks shard 0 for its time. That time lies between the request and the answer, so half
+// measure asks shard 0 for its time. That time lies between the request and the answer, so half
 // of the fastest round trip bounds the error (as in NTP, RFC 5905 section 8). Clocks drift, so
 // it is measured before each level.
-func (c *Client) Measure(ctx context.Context) error {
+func (c *Client) measure(ctx context.Context) error {
 	best, offset := time.Duration(math.MaxInt64), time.Duration(0)
 	for range rounds {
 		var there time.Time
@@ -227,9 +227,9 @@ func (c *Client) Measure(ctx context.Context) error {
 	return nil
 }
 
-// Recall adds what an earlier process of this shard knew about the clocks, so that Clock also
+// recall adds what an earlier process of this shard knew about the clocks, so that Clock also
 // holds for its measurements.
-func (c *Client) Recall(offset, within time.Duration) {
+func (c *Client) recall(offset, within time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock.add(offset, within)
@@ -243,17 +243,17 @@ func (b *bounds) add(offset, within time.Duration) {
 	b.low, b.high, b.known = low, high, true
 }
 
-// Clock returns the difference of shard 0's clock to this one, and its uncertainty.
-func (c *Client) Clock() (offset, within time.Duration) {
+// clockOffset returns the difference of shard 0's clock to this one, and its uncertainty.
+func (c *Client) clockOffset() (offset, within time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return (c.clock.low + c.clock.high) / 2, (c.clock.high - c.clock.low) / 2
 }
 
-// Here converts a time of shard 0 to this clock. A time that is far from now means that a clock
+// here converts a time of shard 0 to this clock. A time that is far from now means that a clock
 // was set since the measurement: then shards cannot start or end together, and Here returns an
 // error.
-func (c *Client) Here(there time.Time) (time.Time, error) {
+func (c *Client) here(there time.Time) (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
@@ -261,7 +261,7 @@ func (c *Client) Here(there time.Time) (time.Time, error) {
 		return now, errors.New("the clock of shard 0 could not be read")
 	}
 	away := there.Sub(now.Add(c.clock.last))
-	if away.Abs() > SilenceLimit {
+	if away.Abs() > silenceLimit {
 		return now, fmt.Errorf("the time that shard 0 announced is %s away: this shard heard of it late, or a clock was set meanwhile", away.Round(time.Second))
 	}
 	return now.Add(away), nil // with this process's monotonic clock

@@ -20,7 +20,7 @@ type Lead struct {
 	token  string
 
 	mu    sync.Mutex
-	step  Step
+	step  step
 	level int64   // number of the level's Prepare step
 	peers []*peer // by index − 1
 	// changed is closed and replaced when a shard reports something new.
@@ -34,7 +34,7 @@ type peer struct {
 	seen    time.Time
 	step    int64
 	done    bool
-	report  *Report
+	report  *levelReport
 	leaving string
 	lost    string
 }
@@ -49,28 +49,28 @@ func NewLead(h Hello, token string) *Lead {
 	return l
 }
 
-// Open starts a sweep with an ID.
-func (l *Lead) Open(sweep string) {
+// open starts a sweep with an ID.
+func (l *Lead) open(sweep string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Numbers must not repeat after a restart of shard 0.
-	l.step = Step{Number: time.Now().UnixMilli(), Kind: StepWait, Sweep: sweep}
+	l.step = step{Number: time.Now().UnixMilli(), Kind: stepWait, Sweep: sweep}
 }
 
-// Announce sets the step of all shards.
-func (l *Lead) Announce(s Step) {
+// announce sets the step of all shards.
+func (l *Lead) announce(s step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.Number, s.Sweep = l.step.Number+1, l.step.Sweep
 	l.step = s
-	if s.Kind == StepPrepare {
+	if s.Kind == stepPrepare {
 		l.level = s.Number
 	}
 }
 
-// Gather waits until all shards are present and have finished the previous step, for patience
+// gather waits until all shards are present and have finished the previous step, for patience
 // at most. Earlier losses are forgotten.
-func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
+func (l *Lead) gather(ctx context.Context, patience time.Duration) error {
 	began, absent := time.Now(), ""
 	tell := began.Add(logWaitingAfter)
 	ok := l.wait(ctx, patience, func() bool {
@@ -104,9 +104,9 @@ func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// Await waits until every shard has finished the step or is lost. A shard that is not ready by
+// await waits until every shard has finished the step or is lost. A shard that is not ready by
 // limit counts as lost.
-func (l *Lead) Await(ctx context.Context, limit time.Duration) {
+func (l *Lead) await(ctx context.Context, limit time.Duration) {
 	done := l.wait(ctx, limit, func() bool {
 		l.markLost()
 		return !slices.ContainsFunc(l.peers, func(o *peer) bool { return o.lost == "" && (o.step != l.step.Number || !o.done) })
@@ -146,18 +146,18 @@ func (l *Lead) wait(ctx context.Context, limit time.Duration, holds func() bool)
 	}
 }
 
-func (o *peer) alive() bool { return o.leaving == "" && time.Since(o.seen) < SilenceLimit }
+func (o *peer) alive() bool { return o.leaving == "" && time.Since(o.seen) < silenceLimit }
 
 func (l *Lead) markLost() {
 	for _, o := range l.peers {
 		if o.lost == "" && !o.alive() {
-			o.lost = fmt.Sprintf("no sign of life for %s", SilenceLimit)
+			o.lost = fmt.Sprintf("no sign of life for %s", silenceLimit)
 		}
 	}
 }
 
-// Lost returns the shards that no longer take part in the level.
-func (l *Lead) Lost() (all []runfile.LostShard) {
+// lost returns the shards that no longer take part in the level.
+func (l *Lead) lost() (all []runfile.LostShard) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.markLost()
@@ -169,12 +169,12 @@ func (l *Lead) Lost() (all []runfile.LostShard) {
 	return all
 }
 
-// Reports returns the last counts of the level by index, nil without counts. The place of shard
+// reports returns the last counts of the level by index, nil without counts. The place of shard
 // 0 is empty.
-func (l *Lead) Reports() []*Report {
+func (l *Lead) reports() []*levelReport {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := []*Report{nil}
+	all := []*levelReport{nil}
 	for _, o := range l.peers {
 		all = append(all, o.report)
 	}

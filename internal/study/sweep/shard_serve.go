@@ -30,7 +30,7 @@ func (l *Lead) authorized(authorization string) bool {
 }
 
 func (l *Lead) status(w http.ResponseWriter, r *http.Request) {
-	var s Status
+	var s status
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&s); err != nil {
 		http.Error(w, fmt.Sprintf("reading the status of a shard: %v", err), http.StatusBadRequest)
 		return
@@ -53,7 +53,7 @@ func writeJSONAnswer(w http.ResponseWriter, v any) {
 
 // record stores the status of a shard. It returns the current step, or why the shard is
 // refused.
-func (l *Lead) record(s Status) (step Step, refusal string) {
+func (l *Lead) record(s status) (step step, refusal string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if refusal = s.differs(l.hello); refusal != "" || l.step.Number == 0 {

@@ -61,7 +61,7 @@ type shards struct {
 func begin(t *testing.T, count int) *shards {
 	t.Helper()
 	s := &shards{lead: NewLead(hello(0, count), "secret")}
-	s.lead.Open("sweep")
+	s.lead.open("sweep")
 	s.ctx, s.stop = context.WithCancel(t.Context())
 	for i := 1; i < count; i++ {
 		w := wired(s.lead)
@@ -79,14 +79,14 @@ func (s *shards) end() {
 
 // follow makes a client finish every step at once.
 func (s *shards) follow(c *Client) {
-	at := Step{}
+	at := step{}
 	for {
-		next, err := c.Next(s.ctx, at.Number, time.Minute)
+		next, err := c.nextStep(s.ctx, at.Number, time.Minute)
 		if err != nil {
 			return
 		}
 		at = next
-		c.Tell(at.Number, true, nil)
+		c.tell(at.Number, true, nil)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestRefused(t *testing.T) {
 		c.change(&h)
 		synctest.Test(t, func(t *testing.T) {
 			lead := NewLead(hello(0, 4), "secret")
-			lead.Open("sweep")
+			lead.open("sweep")
 			client := NewClient(h, "http://shard-0", c.token, wired(lead))
 			var said strings.Builder
 			client.Logger = slog.New(slog.NewTextHandler(&said, nil))
@@ -133,8 +133,8 @@ func TestRefused(t *testing.T) {
 				defer close(ended)
 				client.Run(t.Context(), func() string { return "" })
 			}()
-			_, err := client.Next(t.Context(), 0, time.Hour)
-			var refused RefusedError
+			_, err := client.nextStep(t.Context(), 0, time.Hour)
+			var refused refusedError
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%q: %v", c.want, err)
 			}
@@ -151,7 +151,7 @@ func TestRefused(t *testing.T) {
 // TestNotAStatus sends invalid statuses.
 func TestNotAStatus(t *testing.T) {
 	lead := NewLead(hello(0, 4), "")
-	lead.Open("sweep")
+	lead.open("sweep")
 	for _, c := range []struct {
 		method, path, body string
 		want               int
@@ -177,31 +177,31 @@ func TestInStep(t *testing.T) {
 		}
 		slow := s.clients[0]
 		s.running.Go(func() {
-			first, _ := slow.Next(t.Context(), 0, time.Minute)
-			slow.Tell(first.Number, true, nil)
-			second, _ := slow.Next(t.Context(), first.Number, time.Minute)
-			slow.Tell(second.Number, true, nil)
-			third, _ := slow.Next(t.Context(), second.Number, time.Minute)
-			slow.Tell(third.Number, false, nil)
+			first, _ := slow.nextStep(t.Context(), 0, time.Minute)
+			slow.tell(first.Number, true, nil)
+			second, _ := slow.nextStep(t.Context(), first.Number, time.Minute)
+			slow.tell(second.Number, true, nil)
+			third, _ := slow.nextStep(t.Context(), second.Number, time.Minute)
+			slow.tell(third.Number, false, nil)
 			time.Sleep(40 * time.Second)
-			slow.Tell(third.Number, true, &Report{Counts: Counts{Turns: 7}})
+			slow.tell(third.Number, true, &levelReport{Counts: Counts{Turns: 7}})
 			s.follow(slow)
 		})
-		if err := s.lead.Gather(t.Context(), time.Minute); err != nil {
+		if err := s.lead.gather(t.Context(), time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		s.lead.Announce(Step{Kind: StepPrepare})
-		s.lead.Await(t.Context(), time.Hour)
-		s.lead.Announce(Step{Kind: StepLoad})
+		s.lead.announce(step{Kind: stepPrepare})
+		s.lead.await(t.Context(), time.Hour)
+		s.lead.announce(step{Kind: stepLoad})
 		began := time.Now()
-		s.lead.Await(t.Context(), time.Hour)
+		s.lead.await(t.Context(), time.Hour)
 		if took := time.Since(began); took < 40*time.Second || took > 41*time.Second {
 			t.Errorf("all were done after %s, and one took 40 s", took)
 		}
-		if lost := s.lead.Lost(); lost != nil {
+		if lost := s.lead.lost(); lost != nil {
 			t.Errorf("lost: %v", lost)
 		}
-		if r := s.lead.Reports(); r[0] != nil || r[1] == nil || r[1].Turns != 7 || r[2] != nil {
+		if r := s.lead.reports(); r[0] != nil || r[1] == nil || r[1].Turns != 7 || r[2] != nil {
 			t.Errorf("reports %v", r)
 		}
 		s.end()
@@ -217,31 +217,31 @@ func TestLost(t *testing.T) {
 			s.running.Go(func() { s.follow(c) })
 		}
 		behind := s.clients[0]
-		first, _ := behind.Next(t.Context(), 0, time.Minute)
-		behind.Tell(first.Number, true, nil)
-		if err := s.lead.Gather(t.Context(), time.Minute); err != nil {
+		first, _ := behind.nextStep(t.Context(), 0, time.Minute)
+		behind.tell(first.Number, true, nil)
+		if err := s.lead.gather(t.Context(), time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		s.wires[1].cut.Store(true)
-		s.clients[2].Leave("it was stopped")
+		s.clients[2].leave("it was stopped")
 		time.Sleep(time.Second)
-		s.lead.Announce(Step{Kind: StepPrepare})
+		s.lead.announce(step{Kind: stepPrepare})
 		began := time.Now()
-		s.lead.Await(t.Context(), 30*time.Second)
+		s.lead.await(t.Context(), 30*time.Second)
 		if took := time.Since(began); took != 30*time.Second {
 			t.Errorf("waited %s for who is behind, want 30 s", took)
 		}
 		want := "shard 1 (it was not done 30s after shard 0), shard 2 (no sign of life for 10s), shard 3 (it was stopped)"
-		if got := runfile.LostShards(s.lead.Lost()); got != want {
+		if got := runfile.LostShards(s.lead.lost()); got != want {
 			t.Errorf("lost: %s", got)
 		}
-		if err := s.lead.Gather(t.Context(), 5*time.Second); err == nil || !strings.Contains(err.Error(), "shard 2 (last seen") || strings.Contains(err.Error(), "shard 4") {
+		if err := s.lead.gather(t.Context(), 5*time.Second); err == nil || !strings.Contains(err.Error(), "shard 2 (last seen") || strings.Contains(err.Error(), "shard 4") {
 			t.Errorf("gathered without shards 1 and 2: %v", err)
 		}
 		s.wires[1].cut.Store(false)
 		s.running.Go(func() { s.follow(behind) })
-		if err := s.lead.Gather(t.Context(), time.Minute); err != nil || s.lead.Lost() != nil {
-			t.Errorf("all are back: %v, lost %v", err, s.lead.Lost())
+		if err := s.lead.gather(t.Context(), time.Minute); err != nil || s.lead.lost() != nil {
+			t.Errorf("all are back: %v, lost %v", err, s.lead.lost())
 		}
 		s.end()
 	})
@@ -251,17 +251,17 @@ func TestLost(t *testing.T) {
 // the level; the first one is refused.
 func TestStartedAgain(t *testing.T) {
 	lead := NewLead(hello(0, 2), "")
-	lead.Open("sweep")
+	lead.open("sweep")
 	say := func(process string) string {
 		h := hello(1, 2)
 		h.Process = process
-		_, refusal := lead.record(Status{Hello: h, Done: true})
+		_, refusal := lead.record(status{Hello: h, Done: true})
 		return refusal
 	}
 	if why := say("a") + say("a") + say("b"); why != "" {
 		t.Fatal(why)
 	}
-	if got := runfile.LostShards(lead.Lost()); got != "shard 1 (it was started again)" {
+	if got := runfile.LostShards(lead.lost()); got != "shard 1 (it was started again)" {
 		t.Errorf("lost: %s", got)
 	}
 	if why := say("a"); !strings.Contains(why, "start each index once") {
@@ -278,16 +278,16 @@ func TestLeadAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, 2)
 		c, w := s.clients[0], s.wires[0]
-		first, err := c.Next(t.Context(), 0, time.Minute)
+		first, err := c.nextStep(t.Context(), 0, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.cut.Store(true)
 		began := time.Now()
-		if _, err = c.Next(t.Context(), first.Number, time.Minute); !errors.Is(err, ErrLeadUnreachable) || time.Since(began) > time.Minute+time.Second {
+		if _, err = c.nextStep(t.Context(), first.Number, time.Minute); !errors.Is(err, ErrLeadUnreachable) || time.Since(began) > time.Minute+time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
-		if _, err = c.Now(); !errors.Is(err, ErrLeadUnreachable) {
+		if _, err = c.currentStep(); !errors.Is(err, ErrLeadUnreachable) {
 			t.Errorf("shard 0 is away: %v", err)
 		}
 		var again http.Handler = NewLead(hello(0, 2), "secret")
@@ -295,9 +295,9 @@ func TestLeadAway(t *testing.T) {
 		w.cut.Store(false)
 		s.running.Go(func() {
 			time.Sleep(5 * time.Second) // no sweep yet
-			again.(*Lead).Open("other")
+			again.(*Lead).open("other")
 		})
-		if second, err := c.Next(t.Context(), first.Number, 2*time.Minute); err != nil || second.Sweep != "other" {
+		if second, err := c.nextStep(t.Context(), first.Number, 2*time.Minute); err != nil || second.Sweep != "other" {
 			t.Errorf("the new shard 0: %+v, %v", second, err)
 		}
 		s.end()
@@ -316,31 +316,31 @@ func TestClock(t *testing.T) {
 			}))
 			w.there, w.back = c.there, c.back
 			client := NewClient(hello(1, 2), "http://shard-0", "", w)
-			client.Recall(c.ahead, 0) // from an earlier process, maybe on another machine
-			if _, err := client.Here(time.Now().Add(c.ahead)); err == nil {
+			client.recall(c.ahead, 0) // from an earlier process, maybe on another machine
+			if _, err := client.here(time.Now().Add(c.ahead)); err == nil {
 				t.Error("a load begins by a clock that this process never read")
 			}
-			if err := client.Measure(t.Context()); err != nil {
+			if err := client.measure(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			offset, within := client.Clock()
+			offset, within := client.clockOffset()
 			if off := (offset - c.ahead).Abs(); off > within || within > (c.there+c.back)/2 {
 				t.Errorf("%+v: offset %s within %s", c, offset, within)
 			}
-			if here, err := client.Here(time.Now().Add(c.ahead + time.Second)); err != nil || (time.Until(here)-time.Second).Abs() > within {
+			if here, err := client.here(time.Now().Add(c.ahead + time.Second)); err != nil || (time.Until(here)-time.Second).Abs() > within {
 				t.Errorf("%+v: a second later is in %s here, %v", c, time.Until(here), err)
 			}
 			for _, set := range []time.Duration{-time.Hour, time.Hour} { // either clock is ahead
-				if _, err := client.Here(time.Now().Add(c.ahead + set)); err == nil {
+				if _, err := client.here(time.Now().Add(c.ahead + set)); err == nil {
 					t.Errorf("%+v: a load that begins in %s is waited for", c, set)
 				}
 			}
 			// A drift of the clock stays within the combined bound.
 			c.ahead += 100 * time.Millisecond
-			if err := client.Measure(t.Context()); err != nil {
+			if err := client.measure(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			offset, within = client.Clock()
+			offset, within = client.clockOffset()
 			for _, truth := range []time.Duration{c.ahead, c.ahead - 100*time.Millisecond} {
 				if (offset - truth).Abs() > within {
 					t.Errorf("%+v: offset %s within %s, and it was %s", c, offset, within, truth)
@@ -353,7 +353,7 @@ func TestClock(t *testing.T) {
 // TestOverTCP: token, refusal and steps over a real server.
 func TestOverTCP(t *testing.T) {
 	lead := NewLead(hello(0, 2), "secret")
-	lead.Open("sweep")
+	lead.open("sweep")
 	server := httptest.NewServer(lead)
 	defer server.Close()
 	resp, err := http.Get(server.URL + pathClock)
@@ -369,23 +369,23 @@ func TestOverTCP(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { c.Run(ctx, func() string { return "it ended" }) })
-	step, err := c.Next(ctx, 0, time.Minute)
-	if err != nil || step.Sweep != "sweep" || step.Kind != StepWait {
+	step, err := c.nextStep(ctx, 0, time.Minute)
+	if err != nil || step.Sweep != "sweep" || step.Kind != stepWait {
 		t.Fatalf("%+v, %v", step, err)
 	}
-	if err := c.Measure(ctx); err != nil {
+	if err := c.measure(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if offset, within := c.Clock(); offset.Abs() > within { // both sides have the same clock
+	if offset, within := c.clockOffset(); offset.Abs() > within { // both sides have the same clock
 		t.Errorf("offset %s within %s of the same clock", offset, within)
 	}
-	c.Tell(step.Number, true, nil)
-	if err := lead.Gather(ctx, time.Minute); err != nil {
+	c.tell(step.Number, true, nil)
+	if err := lead.gather(ctx, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	stop()
 	running.Wait()
-	if got := runfile.LostShards(lead.Lost()); got != "shard 1 (it ended)" {
+	if got := runfile.LostShards(lead.lost()); got != "shard 1 (it ended)" {
 		t.Errorf("lost: %s", got)
 	}
 	http.DefaultClient.CloseIdleConnections()
@@ -399,7 +399,7 @@ func TestWaitsAreTold(t *testing.T) {
 		var lead, client bytes.Buffer
 		s.lead.Logger = slog.New(slog.NewTextHandler(&lead, nil))
 		s.wires[0].cut.Store(true)
-		if err := s.lead.Gather(t.Context(), 150*time.Second); err == nil {
+		if err := s.lead.gather(t.Context(), 150*time.Second); err == nil {
 			t.Error("a shard that never came is there")
 		}
 		if n := strings.Count(lead.String(), "shard 1 ("); n != 3 {
@@ -410,7 +410,7 @@ func TestWaitsAreTold(t *testing.T) {
 		lost := NewClient(hello(1, 2), "http://shard-0", "secret", w)
 		lost.Logger = slog.New(slog.NewTextHandler(&client, nil))
 		s.running.Go(func() { lost.Run(s.ctx, func() string { return "" }) })
-		if _, err := lost.Next(s.ctx, 0, 90*time.Second); !errors.Is(err, ErrLeadUnreachable) {
+		if _, err := lost.nextStep(s.ctx, 0, 90*time.Second); !errors.Is(err, ErrLeadUnreachable) {
 			t.Error(err)
 		}
 		s.end()
@@ -426,23 +426,23 @@ func TestLeadOfAnEarlierTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t, 2)
 		defer s.end()
-		s.lead.Announce(Step{Kind: StepPrepare})
+		s.lead.announce(step{Kind: stepPrepare})
 		c := s.clients[0]
-		at, err := c.Next(s.ctx, 0, time.Minute)
+		at, err := c.nextStep(s.ctx, 0, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again := NewLead(hello(0, 2), "secret")
-		again.step = Step{Number: at.Number - 1000, Kind: StepWait, Sweep: "sweep"}
-		again.Announce(Step{Kind: StepPrepare})
-		c.Tell(at.Number, false, &Report{Counts: Counts{Turns: 7}})
+		again.step = step{Number: at.Number - 1000, Kind: stepWait, Sweep: "sweep"}
+		again.announce(step{Kind: stepPrepare})
+		c.tell(at.Number, false, &levelReport{Counts: Counts{Turns: 7}})
 		var to http.Handler = again
 		s.wires[0].to.Store(&to)
-		next, err := c.Next(s.ctx, at.Number, time.Minute)
-		if err != nil || next.Number >= at.Number || next.Kind != StepPrepare {
+		next, err := c.nextStep(s.ctx, at.Number, time.Minute)
+		if err != nil || next.Number >= at.Number || next.Kind != stepPrepare {
 			t.Errorf("at %+v, %v", next, err)
 		}
-		if r := again.Reports()[1]; r != nil {
+		if r := again.reports()[1]; r != nil {
 			t.Errorf("the new shard 0 counts %+v", r)
 		}
 	})

@@ -429,11 +429,11 @@ func TestShardsThatCannot(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		lead := NewLead(Hello{Protocol: ProtocolVersion, Count: 2, Plan: "other"}, "")
-		lead.Open("sweep")
+		lead.open("sweep")
 		o := Options{Plan: small(), Dir: t.TempDir(), Part: load.Shard{Index: 1, Count: 2}, Patience: time.Minute}
 		o.Follow = NewClient(o.Hello(), "http://shard-0", "", &inMemory{to: lead})
 		run, err := Run(t.Context(), o)
-		var refused RefusedError
+		var refused refusedError
 		if run != nil || !errors.As(err, &refused) {
 			t.Errorf("a shard of another plan: %v", err)
 		}

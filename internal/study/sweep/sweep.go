@@ -136,7 +136,7 @@ func (s *sweep) levels(ctx context.Context) (err error) {
 		return s.follow(ctx, t)
 	}
 	if t, ok := s.team.(*leader); ok {
-		t.Open(s.store.header.ID)
+		t.open(s.store.header.ID)
 		defer func() { err = t.finish(ctx, err) }()
 	}
 	if s.FindCapacity {
@@ -166,7 +166,7 @@ func (s *sweep) watchLag() (end func()) {
 }
 
 func (s *sweep) grid(ctx context.Context) error {
-	cells := s.Plan.Cells()
+	cells := s.Plan.cells()
 	wanted := fullCurve
 	if s.Plan.EarlyStop {
 		wanted = dropDoomed
@@ -189,7 +189,7 @@ func (s *sweep) grid(ctx context.Context) error {
 }
 
 func (s *sweep) phase(p Phase) {
-	s.progress.Phase, s.progress.Planned = p, s.Plan.Measure.Duration()
+	s.progress.Phase, s.progress.Planned = p, s.Plan.Measure.duration()
 	s.reportProgress(Stats{}, 0)
 }
 

@@ -18,7 +18,7 @@ type team interface {
 	begin(ctx context.Context, l *level) (time.Time, *ending)
 	// look adds the reports of the other shards to seen, and judges the measurement. It returns
 	// nil to continue.
-	look(ctx context.Context, l *level, now time.Time, seen *Report) *ending
+	look(ctx context.Context, l *level, now time.Time, seen *levelReport) *ending
 	// rule completes the result of an ended level from this shard's measurement.
 	rule(ctx context.Context, l *level, end *ending, r *runfile.Result)
 }
@@ -60,7 +60,7 @@ func (singleProcess) prepare(context.Context, *level) error { return nil }
 
 func (singleProcess) begin(context.Context, *level) (time.Time, *ending) { return time.Now(), nil }
 
-func (singleProcess) look(_ context.Context, l *level, now time.Time, seen *Report) *ending {
+func (singleProcess) look(_ context.Context, l *level, now time.Time, seen *levelReport) *ending {
 	return l.watcher.check(now, *seen)
 }
 
