@@ -54,7 +54,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	loop := l.loop(l.plan.Measure.Conversations)
 	loop.Begin = begin
-	if d := l.plan.Measure.duration(); d > 0 {
+	if d := l.plan.Measure.Duration(); d > 0 {
 		loop.End = begin.Add(warmUp + d)
 	}
 	over, halt := l.start(hard, loop)
@@ -180,7 +180,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		l.scraper.scrape(ctx)
 	}()
 	var timed <-chan time.Time
-	if d := l.plan.Measure.duration(); d > 0 {
+	if d := l.plan.Measure.Duration(); d > 0 {
 		timed = time.After(time.Until(l.watcher.began.Add(d)))
 	}
 	// Looks fall between the edges of blocks, so that an early end leaves no short block.

@@ -119,8 +119,8 @@ type Measure struct {
 	Conversations int           `yaml:"conversations" group:"kind" min:"1" max:"10000000" examples:"300"`
 }
 
-// duration returns the length of the measurement; 0 if unknown in advance.
-func (m Measure) duration() time.Duration { return time.Duration(m.Snapshots) * m.Snapshot }
+// Duration returns the length of the measurement; 0 if unknown in advance.
+func (m Measure) Duration() time.Duration { return time.Duration(m.Snapshots) * m.Snapshot }
 
 const (
 	// blocksPerSnapshot is the number of blocks in a snapshot. Their length is countedBlock if

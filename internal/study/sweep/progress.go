@@ -76,7 +76,7 @@ type clock struct {
 // conversations takes until the last one starts, 0 if unknown.
 func (c *clock) planned(i int) time.Duration {
 	w, m := c.plan.WarmUp, c.plan.Measure
-	d := w.Duration + w.Cooldown + m.duration()
+	d := w.Duration + w.Cooldown + m.Duration()
 	if w.Conversations > 0 {
 		d += inSeconds(float64(w.Conversations) / w.Rate)
 	}

@@ -62,7 +62,7 @@ func (w *watcher) check(now time.Time, seen levelReport) *ending {
 	}
 	w.history = append(w.history, seen.Counts)
 	share := float64(seen.Ended) / float64(max(w.plan.Measure.Conversations, 1))
-	if d := w.plan.Measure.duration(); d > 0 {
+	if d := w.plan.Measure.Duration(); d > 0 {
 		share = float64(now.Sub(w.began)) / float64(d)
 	}
 	if share < minLost || len(w.Objectives) == 0 || w.purpose == fullCurve || w.provesNothing(seen.Result) {

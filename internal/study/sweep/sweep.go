@@ -189,7 +189,7 @@ func (s *sweep) grid(ctx context.Context) error {
 }
 
 func (s *sweep) phase(p Phase) {
-	s.progress.Phase, s.progress.Planned = p, s.Plan.Measure.duration()
+	s.progress.Phase, s.progress.Planned = p, s.Plan.Measure.Duration()
 	s.reportProgress(Stats{}, 0)
 }
 

@@ -104,7 +104,7 @@ func (p Plan) capacities(run *runfile.Run, listed int) []runfile.Capacity {
 	var out []runfile.Capacity
 	for _, v := range p.Variants {
 		c := p.judge().Capacity(v.Name, run)
-		if d := p.Measure.duration(); d > 0 { // 0 if unknown in advance
+		if d := p.Measure.Duration(); d > 0 { // 0 if unknown in advance
 			seconds := d.Seconds() * float64(listed)
 			c.GridSeconds = &seconds
 		}
