@@ -82,7 +82,7 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	viewCtx, stopView := context.WithCancel(ctx)
 	var views sync.WaitGroup
 	views.Go(func() { view.follow(viewCtx, s.Status) })
-	views.Go(func() { show.Tell(viewCtx, start, func(text string) { view.say(event, text) }) })
+	views.Go(func() { show.Announce(viewCtx, start, func(text string) { view.say(event, text) }) })
 	server := s.Server()
 	err = s.Run(ctx, server, func() error { return server.Serve(s.Bounded(web)) })
 	stopView()
@@ -92,7 +92,7 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 
 // sidecar returns a sidecar that probes the deployments, with learned baselines.
 func (f *demoFlags) sidecar(e env, show demo.Scenario, cfg *config.Config, view *live) (*sidecar.Sidecar, error) {
-	baselines, err := demo.Baselines(show.Targets)
+	baselines, err := demo.LoadBaselines(show.Targets)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (f *demoFlags) sidecar(e env, show demo.Scenario, cfg *config.Config, view 
 	if err != nil {
 		return nil, err
 	}
-	s.Restore(baselines.Until(time.Now()))
+	s.Restore(baselines.HistoryUntil(time.Now()))
 	return s, s.Apply(cfg)
 }
 

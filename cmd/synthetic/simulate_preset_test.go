@@ -63,10 +63,10 @@ func TestPresetFlagsAreChecked(t *testing.T) {
 		"--engine=reasoning=2":                             "--engine=reasoning=2: want a number from 0 to 1",
 		"--engine=adapters=b+a --model=m --model=a":        "give each a name of its own",
 		"--incident=nonsense":                              `there is no kind "nonsense"; give one of [acceptance`,
-		"--incident=slow_prefill,factor=4":                 "incident 1 (slow_prefill): it befalls a cluster: set one",
-		"--preset=phase0 --incident=worker_loss,workers=1": "worker 1 is not there",
+		"--incident=slow_prefill,factor=4":                 "incident 1 (slow_prefill): it needs a cluster: set one",
+		"--preset=phase0 --incident=worker_loss,workers=1": "there is no worker 1",
 		"--replicas=-1":                                    "--replicas=-1: give 1 or more replicas",
-		"--replicas=2 --incident=cut,share=1,workers=2":    "incident cut: replica 2 is not there: give 0 to 1",
+		"--replicas=2 --incident=cut,share=1,workers=2":    "incident cut: there is no replica 2: give 0 to 1",
 	} {
 		out, errs := newBuffer(), newBuffer()
 		code := run(t.Context(), append([]string{"simulate", "--web.listen-address=127.0.0.1:0"}, strings.Fields(args)...), out, errs)

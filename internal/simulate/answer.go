@@ -1,33 +1,26 @@
 package simulate
 
-import (
-	"iter"
-	"math/rand/v2"
-	"slices"
-)
+import "math/rand/v2"
 
-// answer is the text of an answer, given out token by token: endless, unless it
-// is fixed.
+// answer is the text of an answer, as a stream of tokens. It is endless unless end was called.
 type answer struct {
 	rand     *rand.Rand
-	more     func() []rune // some more of it; nil for the end
+	more     func() []rune // returns the next text; nil if there is no more
 	pending  []rune
 	sentence int // words so far
 }
 
-// newAnswer returns the invented words that a seed gives for a prompt: always
-// the same.
+// newAnswer returns the invented words for a seed and a prompt.
 func newAnswer(seed, prompt uint64) *answer {
 	a := &answer{rand: rand.New(rand.NewPCG(seed, prompt))}
 	a.more = a.word
 	return a
 }
 
-// fix makes the answer end after so many tokens of the words that it would have
-// been, and then a text. It returns how many tokens that is.
-func (a *answer) fix(words int, text string) (tokens int) {
-	a.peek(words)
-	a.pending = append(a.pending[:words*charsPerToken], []rune(text)...)
+// end makes the answer end with text, after n more tokens of words. It returns the tokens of both.
+func (a *answer) end(n int, text string) (tokens int) {
+	a.peek(n)
+	a.pending = append(a.pending[:n*charsPerToken], []rune(text)...)
 	a.more = nil
 	return (len(a.pending) + charsPerToken - 1) / charsPerToken
 }
@@ -40,28 +33,27 @@ func (a *answer) peek(n int) string {
 	return string(a.pending[:min(n*charsPerToken, len(a.pending))])
 }
 
-// next is peek, but takes the tokens away.
+// next returns and removes the text of the next n tokens.
 func (a *answer) next(n int) string {
 	text := a.peek(n)
 	a.pending = a.pending[min(n*charsPerToken, len(a.pending)):]
 	return text
 }
 
-// token returns one of the next tokens, counted from 0; "" beyond the end.
+// token returns the token after the next i tokens, "" beyond the end.
 func (a *answer) token(i int) string {
 	a.peek(i + 1)
 	return string(a.pending[min(i*charsPerToken, len(a.pending)):min((i+1)*charsPerToken, len(a.pending))])
 }
 
-// branch replaces one of the next tokens and all that comes after it, unless
-// the end is fixed.
+// branch replaces the token after the next i tokens and all text after it, unless the end is fixed.
 func (a *answer) branch(i int, token string) {
 	if a.more != nil {
 		a.pending = append(a.pending[:i*charsPerToken], []rune(token)...)
 	}
 }
 
-// word is a word and what follows it.
+// word returns a word and the space after it.
 func (a *answer) word() []rune {
 	const consonants, vowels = "bdfgklmnprstvz", "aeiou"
 	var word []rune
@@ -81,19 +73,8 @@ func (a *answer) word() []rune {
 	return append(word, ' ')
 }
 
-// tokens are those of a text.
-func tokens(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for token := range slices.Chunk([]rune(text), charsPerToken) {
-			if !yield(string(token)) {
-				return
-			}
-		}
-	}
-}
-
-// garble replaces the text by what a deployment says whose numbers went wrong,
-// if it is of that kind. Some of it has no end of its own.
+// garble replaces the text by that of an incident with garbage answers. A model that repeats itself
+// does not end its answer, so the answer is as long as the request allows.
 func (a *answer) garble(kind IncidentKind) (garbled, endless bool) {
 	switch kind {
 	case Exclamations:

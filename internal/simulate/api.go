@@ -4,92 +4,129 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
-// api is one way to ask a deployment and to write its answers down. All share
-// what is between: the same engine makes the same tokens for each.
+// api is an API of the deployment. All APIs share one engine and one cache.
 type api struct {
-	// read decodes a body into the request that they have in common.
+	// read decodes a body into the form that all APIs share.
 	read func(r *http.Request, body []byte, q *chatRequest) error
-	// refusal is the body of an error.
-	refusal func(*apiError) any
-	// whole is a complete answer as one object.
+	// errorBody returns the body of an error.
+	errorBody func(*apiError) any
+	// whole returns a complete answer as one object.
 	whole func(*responder) any
-	// stream opens a streamed answer; nil where all answers come whole.
+	// stream starts a streamed answer. It is nil for APIs that do not stream.
 	stream func(*responder) events
-	// contentType of a stream, default server-sent events.
+	// contentType is that of a stream; default server-sent events.
 	contentType string
 }
 
-// events writes a streamed answer down. They only buffer: the responder sends.
+// events encodes a streamed answer into the buffer of its responder.
 type events interface {
-	// piece is about new tokens.
+	// piece encodes new tokens.
 	piece(piece)
-	// end is about the end of a complete answer.
+	// end encodes the end of a complete answer.
 	end()
-	// fail is about an error in mid-stream.
+	// fail encodes an error in mid-stream.
 	fail(*apiError)
 }
 
-// piece is what some tokens add to an answer.
-type piece struct {
-	reasoning, content string
-	arguments          string    // of the turn's call of a tool
-	logprobs           []logprob // of the content, if they were asked for
-}
-
-// apis lists what a deployment speaks, by path. Those under a model's own path
-// have it as {model}.
+// apis returns the APIs by path.
 func apis() map[string]api {
-	chat := api{read: readChat, refusal: openAIRefusal, whole: wholeChat, stream: streamChat}
+	chat := api{read: readChat, errorBody: openAIError, whole: wholeChat, stream: streamChat}
 	azure := chat
 	azure.read, azure.stream = readAzure, streamAzure
-	embeddings := api{read: readEmbeddings, refusal: openAIRefusal, whole: wholeEmbeddings}
-	rerank := api{read: readRerank, refusal: openAIRefusal, whole: wholeRerank}
-	triton := api{read: readTriton, refusal: plainRefusal, whole: wholeTriton, stream: streamTriton}
+	rerank := api{read: readRerank, errorBody: openAIError, whole: wholeRerank}
+	triton := api{read: readTriton, errorBody: plainError, whole: wholeTriton, stream: streamTriton}
+	ollama := api{read: readOllama, errorBody: plainError, whole: wholeOllama, stream: streamOllama}
+	ollama.contentType = "application/x-ndjson"
 	return map[string]api{
 		"/v1/chat/completions":                         chat,
 		"/openai/deployments/{model}/chat/completions": azure,
-		"/v1/completions":                              {read: readCompletion, refusal: openAIRefusal, whole: wholeCompletion, stream: streamCompletion},
-		"/v1/responses":                                {read: readResponses, refusal: openAIRefusal, whole: wholeResponse, stream: streamResponse},
-		"/v1/messages":                                 {read: readMessages, refusal: anthropicRefusal, whole: wholeMessage, stream: streamMessage},
+		"/v1/completions":                              {read: readCompletion, errorBody: openAIError, whole: wholeCompletion, stream: streamCompletion},
+		"/v1/responses":                                {read: readResponses, errorBody: openAIError, whole: wholeResponse, stream: streamResponse},
+		"/v1/messages":                                 {read: readMessages, errorBody: anthropicError, whole: wholeMessage, stream: streamMessage},
 		"/v2/models/{model}/generate":                  triton,
 		"/v2/models/{model}/generate_stream":           triton,
-		"/api/chat":                                    {read: readOllama, refusal: plainRefusal, whole: wholeOllama, stream: streamOllama, contentType: "application/x-ndjson"},
-		"/v1/embeddings":                               embeddings,
+		"/api/chat":                                    ollama,
+		"/v1/embeddings":                               {read: readEmbeddings, errorBody: openAIError, whole: wholeEmbeddings},
 		"/v1/rerank":                                   rerank,
 		"/rerank":                                      rerank,
 	}
 }
 
-// openAIRefusal is an error as OpenAI's API has it.
-func openAIRefusal(e *apiError) any { return map[string]any{"error": e} }
-
-// plainRefusal is an error that is nothing but its message.
-func plainRefusal(e *apiError) any { return map[string]string{"error": e.Message} }
-
-// data buffers one server-sent event: JSON, in parts.
-func (a *responder) data(parts ...string) {
-	a.buf = append(a.buf, "data: "...)
-	for _, part := range parts {
-		a.buf = append(a.buf, part...)
-	}
-	a.buf = append(a.buf, "\n\n"...)
-}
-
-// named buffers one server-sent event with a name, which its data repeat as
-// their type.
-func (a *responder) named(name string, v map[string]any) {
-	v["type"] = name
-	a.buf = fmt.Appendf(a.buf, "event: %s\n", name)
-	a.data(encode(v))
-}
-
-// encode is a value as JSON.
+// encode returns a value as JSON.
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // all that is sent can be marshaled
+		panic(err) // no answer contains a value that JSON cannot hold
 	}
 	return string(b)
+}
+
+// apiError is an error as OpenAI-compatible servers encode it.
+type apiError struct {
+	status  int
+	Code    any    `json:"code"` // nil is null
+	Message string `json:"message"`
+	Param   any    `json:"param"`
+	Kind    string `json:"type"`
+}
+
+// newError returns an error with its status as the code.
+func newError(status int, kind, format string, args ...any) *apiError {
+	return &apiError{status: status, Code: status, Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// badRequest returns an error with status 400 about a field. param is nil for errors about no field.
+func badRequest(param any, format string, args ...any) *apiError {
+	e := newError(http.StatusBadRequest, "BadRequestError", format, args...)
+	e.Param = param
+	return e
+}
+
+// unauthorized returns OpenAI's error for a missing or wrong key. Like OpenAI, it repeats part of a
+// wrong key, so that tests can check that no client prints it.
+func unauthorized(key string) *apiError {
+	e := &apiError{status: http.StatusUnauthorized, Kind: "invalid_request_error"}
+	if key == "" {
+		e.Message = "No API key was provided. Send it in an Authorization header, as a bearer token."
+		return e
+	}
+	masked := strings.Repeat("*", len(key))
+	if n := len(key); n > 12 {
+		masked = key[:8] + masked[12:] + key[n-4:]
+	}
+	e.Code, e.Message = "invalid_api_key", "Incorrect API key provided: "+masked+"."
+	return e
+}
+
+func engineFailed() *apiError {
+	return newError(http.StatusInternalServerError, "InternalServerError", "The engine failed while it served this request (simulated fault).")
+}
+
+// Error implements error.
+func (e *apiError) Error() string { return e.Message }
+
+// write sends the error as a response.
+func (e *apiError) write(w http.ResponseWriter, body func(*apiError) any) {
+	switch e.status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	writeJSON(w, e.status, body(e))
+}
+
+// openAIError returns the body of an error in OpenAI's API.
+func openAIError(e *apiError) any { return map[string]any{"error": e} }
+
+// plainError returns the body of an error in APIs that send only a message.
+func plainError(e *apiError) any { return map[string]string{"error": e.Message} }
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // fails only if the client left
 }

@@ -10,16 +10,15 @@ import (
 	"testing"
 )
 
-// event is one of a stream: a server-sent event, or a line of JSON.
-type event struct {
+// streamEvent is a server-sent event or a line of JSON.
+type streamEvent struct {
 	name string
 	raw  string
-	data map[string]any // nil for what is no JSON
+	data map[string]any // nil if raw is not JSON
 }
 
-// ask posts a body and returns the status and all that came: the events of a
-// stream, or the one object.
-func (c client) ask(t *testing.T, path, body string, header ...string) (status int, events []event) {
+// ask posts a body and returns the events of the stream. A whole answer is one event.
+func (c client) ask(t *testing.T, path, body string, header ...string) (status int, events []streamEvent) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+path, strings.NewReader(body))
 	if err != nil {
@@ -37,7 +36,7 @@ func (c client) ask(t *testing.T, path, body string, header ...string) (status i
 }
 
 // readAll reads events until the body ends.
-func readAll(t *testing.T, body io.Reader) (all []event) {
+func readAll(t *testing.T, body io.Reader) (all []streamEvent) {
 	t.Helper()
 	name := ""
 	lines := bufio.NewScanner(body)
@@ -52,7 +51,7 @@ func readAll(t *testing.T, body io.Reader) (all []event) {
 		if line == "" {
 			continue
 		}
-		e := event{name: name, raw: line}
+		e := streamEvent{name: name, raw: line}
 		if line != "[DONE]" {
 			if err := json.Unmarshal([]byte(line), &e.data); err != nil {
 				t.Fatalf("event %q: %v", line, err)
@@ -63,8 +62,8 @@ func readAll(t *testing.T, body io.Reader) (all []event) {
 	return all
 }
 
-// at is a value inside an event, "" if it is not there.
-func (e event) at(path ...any) any {
+// at returns a value inside an event, nil if it is missing.
+func (e streamEvent) at(path ...any) any {
 	var v any = e.data
 	for _, p := range path {
 		switch p := p.(type) {
@@ -82,33 +81,33 @@ func (e event) at(path ...any) any {
 	return v
 }
 
-// text is a value that is one, or "".
-func (e event) text(path ...any) string {
+// text returns a string inside an event, "" if it is missing.
+func (e streamEvent) text(path ...any) string {
 	s, _ := e.at(path...).(string)
 	return s
 }
 
-// number is a value that is one, or -1.
-func (e event) number(path ...any) int {
+// number returns a number inside an event, -1 if it is missing.
+func (e streamEvent) number(path ...any) int {
 	if f, ok := e.at(path...).(float64); ok {
 		return int(f)
 	}
 	return -1
 }
 
-// dialect is how a test asks in one API, and reads the answer.
+// dialect describes the requests and the answers of an API.
 type dialect struct {
 	name, path string
-	body       string // of a short question; %s is more of it
-	stream     string // what makes it a stream, or not
-	whole      string
+	body       string // of a short question; %s stands for more fields
+	stream     string // fields of a streamed request
+	whole      string // fields of a request that is not streamed
 	header     []string
-	// Where the parts of an answer are, in an event and in the one object.
+	// Places of the parts of an answer, in an event and in a whole answer.
 	content, reasoning       []any
 	wholeContent, wholeThink []any
-	prompt, output, finish   []any // in whichever event has them
+	prompt, output, finish   []any // in any event
 	finished, cut            string
-	// sequence are the kinds of events in order, runs as one.
+	// sequence lists the kinds of events in order. Equal neighbours count once.
 	sequence string
 }
 
@@ -160,7 +159,7 @@ func dialects() []dialect {
 	}}
 }
 
-// ask asks in a dialect, with some more fields, and reads the stream.
+// ask sends a streamed request with more fields.
 func (d dialect) ask(t *testing.T, c client, more string) reply {
 	t.Helper()
 	status, events := c.ask(t, d.path, strings.Replace(d.body, "%s", more+d.stream, 1), d.header...)
@@ -170,8 +169,8 @@ func (d dialect) ask(t *testing.T, c client, more string) reply {
 	return d.read(events)
 }
 
-// read takes a stream apart.
-func (d dialect) read(events []event) reply {
+// read extracts the parts of a streamed answer.
+func (d dialect) read(events []streamEvent) reply {
 	r := reply{usage: &usage{Prompt: -1, Completion: -1}}
 	for _, e := range events {
 		r.raw = append(r.raw, e.raw)
@@ -200,8 +199,8 @@ func (d dialect) read(events []event) reply {
 	return r
 }
 
-// kinds are those of the events, runs as one.
-func kinds(events []event) string {
+// kinds lists the kinds of events. Equal neighbours count once.
+func kinds(events []streamEvent) string {
 	var all []string
 	for _, e := range events {
 		kind := e.name
@@ -232,7 +231,7 @@ func TestEveryAPIStreamsTheSameAnswer(t *testing.T) {
 				t.Errorf("events\n%s, want\n%s", got, d.sequence)
 			}
 			got, want := d.read(events), dialects()[0].ask(t, c, "")
-			plain := d.name == "completions" || d.name == "triton" // a prompt without roles: another text
+			plain := d.name == "completions" || d.name == "triton" // a prompt without roles gets another text
 			if (got.content != want.content || got.reasoning != want.reasoning) != plain {
 				t.Errorf("%q, %q; a chat has %q, %q", got.reasoning, got.content, want.reasoning, want.content)
 			}
@@ -257,7 +256,7 @@ func TestEveryAPIStreamsTheSameAnswer(t *testing.T) {
 	}
 }
 
-func TestEveryAPIHasALimit(t *testing.T) {
+func TestEveryAPILimitsTokens(t *testing.T) {
 	_, c := serve(t, quick)
 	for _, d := range dialects() {
 		field := map[string]string{"responses": "max_output_tokens", "ollama": "options"}[d.name]
@@ -277,24 +276,24 @@ func TestEveryAPIHasALimit(t *testing.T) {
 	}
 }
 
-func TestEveryAPIHasItsErrors(t *testing.T) {
+func TestEveryAPIReportsErrors(t *testing.T) {
 	o := quick
 	o.APIKey = "secret"
 	d, c := serve(t, o)
-	errorForm := map[string]func(event) string{
-		"messages": func(e event) string {
+	errorForm := map[string]func(streamEvent) string{
+		"messages": func(e streamEvent) string {
 			if e.text("type") != "error" || e.text("error", "type") == "" {
 				return ""
 			}
 			return e.text("error", "message")
 		},
-		"ollama": func(e event) string { return e.text("error") },
-		"triton": func(e event) string { return e.text("error") },
+		"ollama": func(e streamEvent) string { return e.text("error") },
+		"triton": func(e streamEvent) string { return e.text("error") },
 	}
 	for _, a := range dialects() {
 		form := errorForm[a.name]
 		if form == nil {
-			form = func(e event) string { return e.text("error", "message") }
+			form = func(e streamEvent) string { return e.text("error", "message") }
 		}
 		body := strings.Replace(a.body, "%s", a.stream, 1)
 		keys := map[string][]string{"messages": {"X-Api-Key", "secret"}, "azure": {"Api-Key", "secret"}}[a.name]
@@ -313,7 +312,7 @@ func TestEveryAPIHasItsErrors(t *testing.T) {
 		}{
 			{"no key", a.path, body, nil, 401, "No API key"},
 			{"unknown model", path, other, keys, 404, "`unknown` does not exist"},
-			{"no JSON", a.path, "{", keys, 400, "not valid"},
+			{"invalid JSON", a.path, "{", keys, 400, "not valid"},
 			{"fault", a.path, body, keys, 500, "simulated fault"},
 		} {
 			d.Update(func(o *Options) { o.Incidents = nil })
@@ -327,62 +326,61 @@ func TestEveryAPIHasItsErrors(t *testing.T) {
 		}
 		d.Update(func(o *Options) { o.Incidents = []Incident{{Kind: ErrorEvent, Share: 1}} })
 		status, got := c.ask(t, a.path, body, keys...)
-		said := slices.ContainsFunc(got, func(e event) bool {
+		reported := slices.ContainsFunc(got, func(e streamEvent) bool {
 			return strings.Contains(form(e)+e.text("response", "error", "message"), "simulated fault")
 		})
-		if status != 200 || !said || a.read(got).finish == a.finished && a.finish != nil {
-			t.Errorf("%s: an error in mid-stream: %d %v", a.name, status, got)
+		if status != 200 || !reported || a.read(got).finish == a.finished && a.finish != nil {
+			t.Errorf("%s: error in mid-stream: %d %v", a.name, status, got)
 		}
 	}
 }
 
-// TestFollowUpsAreCached: the history of a follow-up is found in the cache,
-// and the counts of a message are those of a chat.
-func TestFollowUpsAreCached(t *testing.T) {
+// TestAPIsShareTheCache checks that the same prompt is cached in every API, with the same counts.
+func TestAPIsShareTheCache(t *testing.T) {
 	_, c := serve(t, quick)
 	long := strings.Repeat("long opening ", 40)
-	ask := func(path, field string) event {
+	ask := func(path, field string) streamEvent {
 		body := `{"model":"simulated-chat","max_tokens":4,"` + field + `":[{"role":"user","content":"` + long + `"}]}`
 		_, got := c.ask(t, path, body)
 		return got[0]
 	}
 	chat := ask("/v1/chat/completions", "messages")
-	total, cached := chat.number("usage", "prompt_tokens"), 0
-	for _, get := range []func() (fresh, found int){
+	total, previous := chat.number("usage", "prompt_tokens"), 0
+	for _, get := range []func() (uncached, cached int){
 		func() (int, int) {
 			e := ask("/v1/messages", "messages")
 			return e.number("usage", "input_tokens"), e.number("usage", "cache_read_input_tokens")
 		},
 		func() (int, int) {
 			e := ask("/v1/responses", "input")
-			found := e.number("usage", "input_tokens_details", "cached_tokens")
-			return e.number("usage", "input_tokens") - found, found
+			cached := e.number("usage", "input_tokens_details", "cached_tokens")
+			return e.number("usage", "input_tokens") - cached, cached
 		},
 	} {
-		fresh, found := get()
-		if fresh+found != total || found == 0 || cached != 0 && found != cached {
-			t.Errorf("%d fresh and %d cached tokens of %d", fresh, found, total)
+		uncached, cached := get()
+		if uncached+cached != total || cached == 0 || previous != 0 && cached != previous {
+			t.Errorf("%d uncached and %d cached tokens of %d", uncached, cached, total)
 		}
-		cached = found
+		previous = cached
 	}
 }
 
-func TestEmbeddingsAndRerankings(t *testing.T) {
+func TestEmbeddingsAndRerank(t *testing.T) {
 	_, c := serve(t, quick)
-	_, got := c.ask(t, "/v1/embeddings", `{"model":"simulated-chat","input":["one","two","one"],"dimensions":5}`)
+	_, got := c.ask(t, "/v1/embeddings", `{"model":"simulated-chat","input":["one","two","one"],"user":"x"}`)
 	list, _ := got[0].at("data").([]any)
 	vector := func(i int) string { return encode(got[0].at("data", i, "embedding")) }
-	if len(list) != 3 || vector(0) != vector(2) || vector(0) == vector(1) || len(strings.Split(vector(0), ",")) != 5 {
+	if len(list) != 3 || vector(0) != vector(2) || vector(0) == vector(1) || len(strings.Split(vector(0), ",")) != 64 {
 		t.Errorf("embeddings %s", got[0].raw)
 	}
 	if n := got[0].number("usage", "prompt_tokens"); n != 3 {
 		t.Errorf("%d prompt tokens, want 3", n)
 	}
-	_, got = c.ask(t, "/v1/rerank", `{"model":"simulated-chat","query":"q","documents":["a","b","c"],"top_n":2}`)
+	_, got = c.ask(t, "/v1/rerank", `{"model":"simulated-chat","query":"q","documents":["a","b","c"]}`)
 	list, _ = got[0].at("results").([]any)
 	first, _ := got[0].at("results", 0, "relevance_score").(float64)
 	second, _ := got[0].at("results", 1, "relevance_score").(float64)
-	if len(list) != 2 || first < second || got[0].text("results", 0, "document", "text") == "" {
+	if len(list) != 3 || first < second || got[0].text("results", 0, "document", "text") == "" {
 		t.Errorf("reranked %s", got[0].raw)
 	}
 	for path, body := range map[string]string{"/v1/embeddings": `{"model":"simulated-chat"}`, "/rerank": `{"model":"no"}`} {

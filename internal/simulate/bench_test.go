@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// discard is a ResponseWriter that leads nowhere.
+// discard is a ResponseWriter that discards everything.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }
@@ -15,7 +15,7 @@ func (d discard) Write(b []byte) (int, error) { return len(b), nil }
 func (d discard) WriteHeader(int)             {}
 func (d discard) Flush()                      {}
 
-// BenchmarkEvent measures what an event costs the deployment, HTTP aside.
+// BenchmarkEvent measures the cost of an event without HTTP.
 func BenchmarkEvent(b *testing.B) {
 	d := New(Options{FirstToken: Delay{Median: time.Nanosecond}, InterToken: Delay{Median: time.Nanosecond}, MaxModelLen: 1 << 40})
 	body := question + `,"ignore_eos":true,"max_tokens":1000}`

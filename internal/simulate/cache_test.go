@@ -5,19 +5,19 @@ import (
 	"testing"
 )
 
-func TestCachedTokensRiseOverTheTurns(t *testing.T) {
+func TestCachedTokensRiseInAConversation(t *testing.T) {
 	o := quick
 	o.Answer = Length{Median: 100}
 	d, c := serve(t, o)
 	history := []message{{Role: "system", Content: content{"Be kind.", true}}, user(strings.Repeat("long opening ", 100))}
-	before := 0
+	previous := 0
 	for turn := range 4 {
 		got := c.say(t, history, "")
-		// All of the turn before is cached, prompt and answer, in full blocks.
-		if want := before / blockTokens * blockTokens; got.usage.Details.Cached != want {
+		// The previous turn is cached, prompt and answer, in full blocks.
+		if want := previous / blockTokens * blockTokens; got.usage.Details.Cached != want {
 			t.Errorf("turn %d: %d cached tokens, want %d", turn+1, got.usage.Details.Cached, want)
 		}
-		before = got.usage.Total
+		previous = got.usage.Total
 		history = append(history, assistant(got.content), user("and then?"))
 	}
 	if s := d.Stats(); s.CachedTokens == 0 || s.CachedTokens >= s.PromptTokens {
@@ -46,13 +46,13 @@ func TestPrefixCache(t *testing.T) {
 
 	p := newPrefixCache()
 	if got := p.use(prompt(full), 100); got != 0 {
-		t.Errorf("%d tokens hit in an empty cache", got)
+		t.Errorf("%d cached tokens in an empty cache", got)
 	}
 	if got := p.use(prompt(full), 100); got != 48 {
-		t.Errorf("%d tokens hit of a cached prompt of 64, want 48: the last token is always computed", got)
+		t.Errorf("%d cached tokens of a cached prompt of 64, want 48: the last token is always computed", got)
 	}
 	if got := p.use(prompt("Xbcd"+full[4:]), 100); got != 0 {
-		t.Errorf("%d tokens hit behind a different start", got)
+		t.Errorf("%d cached tokens after a different start", got)
 	}
 	if got := p.order.Len(); got != 8 {
 		t.Errorf("%d blocks, want 8", got)
@@ -60,7 +60,7 @@ func TestPrefixCache(t *testing.T) {
 	p.use(prompt(full), 100)
 	p.use(prompt("Ybcd"), 6)
 	if got := p.use(prompt(full), 6); got != 48 {
-		t.Errorf("%d tokens hit of the most recently used prompt, want 48", got)
+		t.Errorf("%d cached tokens of the most recently used prompt, want 48", got)
 	}
 	if got := p.order.Len(); got != 6 || len(p.index) != 6 {
 		t.Errorf("%d and %d blocks after shrinking, want 6", got, len(p.index))
@@ -78,18 +78,18 @@ func TestTokensOfAHistory(t *testing.T) {
 	}
 	a, b := newPrompt([]message{user("abcd"), user("e")}, blockTokens, 0), newPrompt([]message{user("abcde")}, blockTokens, 0)
 	if a.hash == b.hash {
-		t.Error("different histories have one hash")
+		t.Error("different histories have the same hash")
 	}
 }
 
-func TestAnswerComesBackAsItsTokens(t *testing.T) {
+func TestAnswerHasTheSameBlocksInAHistory(t *testing.T) {
 	history := []message{user(strings.Repeat("a question ", 20))}
 	c := newPrompt(history, blockTokens, 0)
 	text := newAnswer(1, c.hash)
 	var whole string
 	for _, n := range []int{1, 3, 2, 60} {
 		part := text.next(n)
-		c.text(part)
+		c.addText(part)
 		whole += part
 	}
 	next := newPrompt(append(history, assistant(whole), user("more")), blockTokens, 0)

@@ -10,21 +10,20 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// instant passes between the arrival of a request and its start: all that
-// arrive at one moment of virtual time then start together, in the order of
-// their ranks and not of the goroutines that brought them.
+// instant is the time between the arrival of a request and its start. Requests that arrive at the
+// same virtual time therefore start together, ordered by rank and not by the order in which their
+// goroutines ran.
 const instant = time.Nanosecond
 
-// driver lets the requests of a deployment share one cluster. It has no
-// goroutine of its own: of the requests that wait, whichever holds the one
-// token of lead moves the cluster's time, sleeps until something happens next,
-// and hands the token on when it has an event itself. When nobody waits,
-// nothing moves; the next call catches up, so nobody can tell.
+// driver lets the requests of a deployment share a cluster. It has no goroutine. One of the waiting
+// requests holds the token of lead: it advances the cluster, sleeps until the next event, and passes
+// the token on when it has an event of its own. If no request waits, nothing advances, and the next
+// call catches up, with the same results.
 type driver struct {
-	config cluster.Config
-	clock  clock
-	lead   chan struct{} // its token is held by who drives
-	poke   chan struct{} // wakes who drives: the next event may come earlier
+	config     cluster.Config
+	clock      clock
+	lead       chan struct{} // holds one token
+	wakeLeader chan struct{} // the next event may be earlier than expected
 
 	mu      sync.Mutex
 	cluster *cluster.Cluster
@@ -34,25 +33,26 @@ type driver struct {
 	tally   *tally
 }
 
-// call is a request at the cluster.
+// call is a request to the cluster.
 type call struct {
 	prompt int
-	finish string // why its answer will end
-	// Times of the cluster.
-	sent, first, last time.Duration
-	output, burst     int // tokens so far, those of the first event
+	finish string // finish reason of the answer
+	// Times are those of the cluster. sent is the time of submission, first and last are the times of
+	// the first and the latest token event.
+	sent, first, last        time.Duration
+	output, firstEventTokens int // output counts tokens so far
 
-	// Of requests over HTTP: what they have not taken yet.
-	box  []cluster.Event
-	wake chan struct{}
-	// Of the load.
+	// Requests over HTTP: events that were not handled yet.
+	events []cluster.Event
+	wake   chan struct{}
+	// Requests of the load.
 	conversation *conversation
 }
 
-// catchUp moves the cluster to the clock's time. Hold mu.
+// catchUp advances the cluster to the time of the clock. The caller holds mu.
 func (d *driver) catchUp() { d.cluster.Advance(d.clock.now(), d.handle) }
 
-// handle takes an event of the cluster.
+// handle handles an event of the cluster.
 func (d *driver) handle(e cluster.Event) {
 	c := d.calls[e.ID]
 	if c == nil {
@@ -66,11 +66,11 @@ func (d *driver) handle(e cluster.Event) {
 		d.load.handle(c.conversation, e)
 		return
 	}
-	c.box = append(c.box, e)
+	c.events = append(c.events, e)
 	signal(c.wake)
 }
 
-// signal wakes who waits for it, unless that was told already.
+// signal sends to a channel with a buffer of one, unless the buffer is full.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -78,7 +78,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// submit sends a request to the cluster at a time, now or later. Hold mu.
+// submit sends a request to the cluster at a time, now or later. The caller holds mu.
 func (d *driver) submit(at time.Duration, r cluster.Request, c *call) error {
 	d.ids++
 	r.ID = d.ids
@@ -87,14 +87,12 @@ func (d *driver) submit(at time.Duration, r cluster.Request, c *call) error {
 		return err
 	}
 	d.calls[r.ID] = c
-	d.tally.front.inFlight++
-	d.tally.front.queued++
+	d.tally.queued++
 	return nil
 }
 
-// serve sends a request to the cluster and hands each of its events to emit,
-// the last one included. It returns early, and gives the request up, when ctx
-// ends or emit fails.
+// serve sends a request to the cluster and calls emit for each of its events, including the last. If
+// ctx ends or emit fails, it cancels the request and returns the error.
 func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, emit func(cluster.Event) error) error {
 	c := &call{finish: finish, wake: make(chan struct{}, 1)}
 	d.mu.Lock()
@@ -103,9 +101,9 @@ func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, em
 	id := d.ids
 	d.mu.Unlock()
 	if err != nil {
-		return fmt.Errorf("handing a request to the simulated cluster: %w", err)
+		return fmt.Errorf("sending a request to the simulated cluster: %w", err)
 	}
-	signal(d.poke)
+	signal(d.wakeLeader)
 	var events []cluster.Event
 	for {
 		if err := d.wait(ctx, c); err != nil {
@@ -113,7 +111,7 @@ func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, em
 			return err
 		}
 		d.mu.Lock()
-		events, c.box = c.box, events[:0]
+		events, c.events = c.events, events[:0]
 		d.mu.Unlock()
 		for _, e := range events {
 			if err := emit(e); err != nil {
@@ -127,25 +125,25 @@ func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, em
 	}
 }
 
-// cancel gives up a request, which may have ended.
+// cancel cancels a request. It may already have ended.
 func (d *driver) cancel(id uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.catchUp()
 	d.cluster.Cancel(id)
 	d.catchUp()
-	signal(d.poke)
+	signal(d.wakeLeader)
 }
 
-// wait returns nil when a call has an event, or why ctx has ended. Meanwhile it
-// moves the cluster, if nobody else does.
+// wait returns nil when the call has an event, or the error of ctx. While no other request does, it
+// advances the cluster.
 func (d *driver) wait(ctx context.Context, c *call) error {
 	lead := d.lead
-	var poke chan struct{}
+	var wakeLeader chan struct{}
 	for {
-		var soon <-chan time.Time
+		var next <-chan time.Time
 		if lead == nil {
-			soon = d.step()
+			next = d.advance()
 		}
 		select {
 		case <-c.wake:
@@ -153,17 +151,16 @@ func (d *driver) wait(ctx context.Context, c *call) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-lead:
-			lead, poke = nil, d.poke
+			lead, wakeLeader = nil, d.wakeLeader
 			defer signal(d.lead)
-		case <-soon:
-		case <-poke:
+		case <-next:
+		case <-wakeLeader:
 		}
 	}
 }
 
-// step catches up and returns what fires when the next event is due: nil,
-// which is never, when none is.
-func (d *driver) step() <-chan time.Time {
+// advance catches up and returns a timer for the next event, nil if there is none.
+func (d *driver) advance() <-chan time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.catchUp()
@@ -174,15 +171,15 @@ func (d *driver) step() <-chan time.Time {
 	return time.After(d.clock.until(at))
 }
 
-// clock maps the time of the world to that of a cluster. Under testing/synctest
-// the world's time is the bubble's.
+// clock converts wall time to the time of a cluster. Under testing/synctest, wall time is that of
+// the bubble.
 type clock struct {
-	start time.Time     // in the world
-	at    time.Duration // on the cluster, at the start
-	speed float64       // cluster seconds per second of the world
+	start time.Time
+	at    time.Duration // cluster time at start
+	speed float64       // cluster seconds per second
 }
 
-// now is the cluster's time.
+// now returns the time of the cluster.
 func (c clock) now() time.Duration {
 	elapsed := time.Since(c.start)
 	if c.speed != 1 { // without the rounding of floats: exact to the nanosecond
@@ -191,8 +188,8 @@ func (c clock) now() time.Duration {
 	return c.at + elapsed
 }
 
-// until is how long the world has to wait for a time of the cluster; never
-// too short, for a wait that ends early would have to be repeated.
+// until returns the wall time until a time of the cluster. It rounds up, because a wait that ends too
+// early would have to be repeated.
 func (c clock) until(at time.Duration) time.Duration {
 	left := at - c.now()
 	if c.speed != 1 {

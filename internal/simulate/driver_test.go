@@ -15,7 +15,7 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// preset returns a measured deployment, changed.
+// preset returns the cluster of a measured deployment, with changes.
 func preset(t *testing.T, name string, change ...func(*cluster.Config)) *cluster.Config {
 	t.Helper()
 	c, err := cluster.Preset(name)
@@ -28,7 +28,7 @@ func preset(t *testing.T, name string, change ...func(*cluster.Config)) *cluster
 	return &c
 }
 
-// bench runs a test in virtual time against a deployment.
+// bench runs a test against a deployment in virtual time.
 func bench(t *testing.T, o Options, test func(t *testing.T, d *Deployment, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,7 +38,7 @@ func bench(t *testing.T, o Options, test func(t *testing.T, d *Deployment, c cli
 	})
 }
 
-// long is a question of some tokens.
+// long returns a message of a number of tokens, after a name.
 func long(name string, tokens int) message {
 	return user(name + strings.Repeat("word", tokens))
 }
@@ -51,18 +51,18 @@ func TestClusterAnswersATurn(t *testing.T) {
 			t.Fatalf("got %+v", first)
 		}
 		if first.usage.Details.Cached != 0 {
-			t.Errorf("%d tokens cached at first", first.usage.Details.Cached)
+			t.Errorf("%d tokens of the first request cached", first.usage.Details.Cached)
 		}
 		again := c.say(t, append(history, assistant(first.content), user("and then?")), "")
-		// All of the turn before is cached, prompt and answer, in full blocks;
-		// its last token was never computed as an input.
+		// The first turn is cached, prompt and answer, in full blocks, except for its last token,
+		// which was never computed as an input.
 		if want := (first.usage.Total - 1) / 16 * 16; again.usage.Details.Cached != want {
 			t.Errorf("%d tokens cached, want %d", again.usage.Details.Cached, want)
 		}
-		// The reply's clock starts with its headers, which come with the first
-		// token; the rest are steps of an engine of its own.
+		// The times of a reply start with its headers, which come with the first token. The request
+		// runs alone, so each later token takes one step.
 		if tpot := again.at[len(again.at)-1] / 49; tpot < 20*time.Millisecond || tpot > 25*time.Millisecond {
-			t.Errorf("%v per token of a lone request", tpot)
+			t.Errorf("%v per token of a request that runs alone", tpot)
 		}
 		s := d.Stats()
 		if s.Requests != 2 || s.Running != 0 || s.OutputTokens != 100 || s.CachedTokens != again.usage.Details.Cached {
@@ -71,34 +71,34 @@ func TestClusterAnswersATurn(t *testing.T) {
 	})
 }
 
-// crowd sends n requests at once and returns how long each took.
-func crowd(t *testing.T, c client, n int) []time.Duration {
+// sendAtOnce sends n requests at once and returns the duration of each.
+func sendAtOnce(t *testing.T, c client, n int) []time.Duration {
 	var wg sync.WaitGroup
-	took := make([]time.Duration, n)
+	durations := make([]time.Duration, n)
 	for i := range n {
 		wg.Go(func() {
 			began := time.Now()
 			if got := c.say(t, []message{long(fmt.Sprintf("%04d", i), 200)}, ""); got.err != nil || got.finish != "stop" {
 				t.Errorf("request %d: %+v", i, got)
 			}
-			took[i] = time.Since(began)
+			durations[i] = time.Since(began)
 		})
 	}
 	wg.Wait()
-	return took
+	return durations
 }
 
 func TestRequestsShareTheCluster(t *testing.T) {
 	small := preset(t, "phase0", func(c *cluster.Config) { c.Engine.MaxSeqs = 8 })
 	bench(t, Options{Cluster: small, Answer: Length{Median: 20}}, func(t *testing.T, _ *Deployment, c client) {
-		alone := crowd(t, c, 1)[0]
-		took := crowd(t, c, 16)
-		slices.Sort(took)
-		if took[0] <= alone {
-			t.Errorf("the first of 16 took %v, one alone %v", took[0], alone)
+		alone := sendAtOnce(t, c, 1)[0]
+		durations := sendAtOnce(t, c, 16)
+		slices.Sort(durations)
+		if durations[0] <= alone {
+			t.Errorf("the first of 16 requests took %v, a request that runs alone %v", durations[0], alone)
 		}
-		if took[15] < took[0]*3/2 {
-			t.Errorf("8 places and 16 requests: the last took %v, the first %v", took[15], took[0])
+		if durations[15] < durations[0]*3/2 {
+			t.Errorf("16 requests for 8 places: the last took %v, the first %v", durations[15], durations[0])
 		}
 	})
 }
@@ -124,21 +124,20 @@ func TestSameSeedSameBytesAndTimes(t *testing.T) {
 	}
 }
 
-// TestOneMomentHasOneOrder sends crowds in which all requests arrive at one
-// moment, brought by goroutines that run in any order: each takes its time
-// again, though only a few of them are served at once.
-func TestOneMomentHasOneOrder(t *testing.T) {
-	play := func() (took []time.Duration) {
+// TestSimultaneousRequestsHaveAnOrder sends requests at the same time from goroutines that run in any
+// order. Only a few are served at once, and each must take the same time in every run.
+func TestSimultaneousRequestsHaveAnOrder(t *testing.T) {
+	play := func() (durations []time.Duration) {
 		few := preset(t, "trtllm-kv", func(c *cluster.Config) { c.Engine.MaxSeqs = 4 })
 		bench(t, Options{Cluster: few, Answer: Length{Median: 20, Sigma: .5}}, func(t *testing.T, _ *Deployment, c client) {
-			took = append(crowd(t, c, 40), crowd(t, c, 40)...)
+			durations = append(sendAtOnce(t, c, 40), sendAtOnce(t, c, 40)...)
 		})
-		return took
+		return durations
 	}
 	first := play()
 	for range 3 {
 		if again := play(); !slices.Equal(first, again) {
-			t.Fatalf("the requests took\n%v, and then\n%v", first, again)
+			t.Fatalf("the requests took\n%v, and in another run\n%v", first, again)
 		}
 	}
 }
@@ -147,14 +146,14 @@ func TestSpeculationPutsSeveralTokensIntoAnEvent(t *testing.T) {
 	o := Options{Cluster: preset(t, "eagle3", func(c *cluster.Config) { c.Engine.Speculation.Acceptance = 1 }), Answer: Length{Median: 81}}
 	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
 		got := c.say(t, []message{user("hi")}, "")
-		// 1 token of the prefill, then 1 + 3 a step; role, finish, usage, [DONE].
+		// Prefill gives 1 token, each step 1 + 3. Role, finish, usage and [DONE] are events without tokens.
 		if events := len(got.raw) - 4; events != 21 || got.usage.Completion != 81 {
 			t.Errorf("%d events for %d tokens, want 21 for 81", events, got.usage.Completion)
 		}
 	})
 }
 
-func TestClientGoes(t *testing.T) {
+func TestClientLeaves(t *testing.T) {
 	bench(t, Options{Cluster: preset(t, "phase0"), Answer: Length{Median: 500}}, func(t *testing.T, d *Deployment, c client) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
@@ -164,13 +163,13 @@ func TestClientGoes(t *testing.T) {
 		if err := c.drain(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the request ended with %v", err)
 		}
-		wg.Wait() // whoever went may have been the one that drove
+		wg.Wait() // the request that left may have been the leader
 		if other.finish != "stop" || other.usage.Completion != 500 {
 			t.Errorf("the other request got %+v", other)
 		}
-		_, driver := d.serving()
-		if n := driver.cluster.Stats().InFlight; n != 0 || len(driver.calls) != 0 {
-			t.Errorf("%d requests in flight, %d calls kept", n, len(driver.calls))
+		_, driver := d.current()
+		if n := driver.cluster.InFlight(); n != 0 || len(driver.calls) != 0 {
+			t.Errorf("%d requests in flight, %d calls left", n, len(driver.calls))
 		}
 		if s := d.Stats(); s.Finished["abort"] != 1 || s.Finished["stop"] != 1 {
 			t.Errorf("stats %+v", s)
@@ -178,7 +177,7 @@ func TestClientGoes(t *testing.T) {
 	})
 }
 
-// status sends a question and returns status and body.
+// status sends a question and returns the status and the answer.
 func (c client) status(t *testing.T) (int, reply) {
 	t.Helper()
 	resp := c.post(t, t.Context(), question+`}`)
@@ -194,23 +193,13 @@ func TestDeadline(t *testing.T) {
 	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
 		began := time.Now()
 		if got, _ := c.status(t); got != http.StatusGatewayTimeout || time.Since(began) != 120*time.Second+instant {
-			t.Errorf("status %d after %v, want 504 after the deadline", got, time.Since(began))
+			t.Errorf("status %d after %v, want 504 after the deadline of 120s", got, time.Since(began))
 		}
 	})
 	o.Incidents = nil
 	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
 		if _, got := c.status(t); got.failure == "" || got.finish != "" || got.content == "" {
-			t.Errorf("over the deadline in mid-stream: finish %q, error %q, %d characters", got.finish, got.failure, len(got.content))
-		}
-	})
-}
-
-func TestFullQueue(t *testing.T) {
-	full := preset(t, "phase0", func(c *cluster.Config) { c.Engine.MaxSeqs, c.Frontend.MaxWaiting = 1, 1 })
-	o := Options{Cluster: full, Load: Load{Concurrency: 4, WarmUp: time.Minute}}
-	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
-		if got, _ := c.status(t); got != http.StatusTooManyRequests {
-			t.Errorf("status %d, want 429", got)
+			t.Errorf("deadline in mid-stream: finish %q, error %q, %d characters", got.finish, got.failure, len(got.content))
 		}
 	})
 }
@@ -220,27 +209,27 @@ func TestLostWorker(t *testing.T) {
 	o.Incidents = []Incident{{Kind: cluster.WorkerLoss, At: 5 * time.Second, For: 10 * time.Second}}
 	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
 		if _, got := c.status(t); got.err == nil || got.content == "" || got.finish != "" {
-			t.Errorf("a lost worker's answer ended with %v, finish %q", got.err, got.finish)
+			t.Errorf("the answer of a lost worker ended with %v, finish %q", got.err, got.finish)
 		}
 		if got, _ := c.status(t); got != http.StatusServiceUnavailable {
 			t.Errorf("status %d without a worker, want 503", got)
 		}
 		time.Sleep(10 * time.Second)
 		if got, answer := c.status(t); got != 200 || answer.finish != "stop" {
-			t.Errorf("status %d, finish %q when the worker is back", got, answer.finish)
+			t.Errorf("status %d, finish %q after the end of the loss", got, answer.finish)
 		}
 	})
 }
 
 func TestSpeed(t *testing.T) {
 	o := Options{Cluster: preset(t, "phase0"), Answer: Length{Median: 100}}
-	took := func(speed float64) (d time.Duration) {
+	duration := func(speed float64) (d time.Duration) {
 		o.Speed = speed
-		bench(t, o, func(t *testing.T, _ *Deployment, c client) { d = crowd(t, c, 1)[0] })
+		bench(t, o, func(t *testing.T, _ *Deployment, c client) { d = sendAtOnce(t, c, 1)[0] })
 		return d
 	}
-	if once, tenfold := took(1), took(10); (once - 10*tenfold).Abs() > time.Microsecond {
-		t.Errorf("an answer took %v, and %v at ten times the speed", once, tenfold)
+	if normal, fast := duration(1), duration(10); (normal - 10*fast).Abs() > time.Microsecond {
+		t.Errorf("an answer took %v, and %v at ten times the speed", normal, fast)
 	}
 }
 
@@ -248,7 +237,7 @@ func TestOverlongPromptIsRefused(t *testing.T) {
 	tiny := preset(t, "phase0", func(c *cluster.Config) { c.Engine.KVTokens = 1600 })
 	bench(t, Options{Cluster: tiny}, func(t *testing.T, _ *Deployment, c client) {
 		if _, page := c.get(t, "/v1/models"); !strings.Contains(page, `"max_model_len":1600`) {
-			t.Errorf("the model's length is not what fits: %s", page)
+			t.Errorf("max_model_len is not the size of the KV memory: %s", page)
 		}
 		b := strings.Repeat("word", 1700)
 		resp := c.post(t, t.Context(), `{"model":"simulated-chat","messages":[{"role":"user","content":"`+b+`"}]}`)
@@ -258,9 +247,9 @@ func TestOverlongPromptIsRefused(t *testing.T) {
 	})
 }
 
-// TestManyComeAndGo lets clients over TCP come, stay or go in the middle, and
-// counts that nothing of them is left. It is for the race detector, too.
-func TestManyComeAndGo(t *testing.T) {
+// TestManyClientsLeave lets some clients over TCP leave early and checks that no request of theirs
+// is left. It also serves the race detector.
+func TestManyClientsLeave(t *testing.T) {
 	d, c := serve(t, Options{
 		Cluster: preset(t, "trtllm-kv"), Speed: 20, Load: Load{Concurrency: 10}, Answer: Length{Median: 20, Sigma: .5},
 	})
@@ -272,7 +261,7 @@ func TestManyComeAndGo(t *testing.T) {
 				if (i+n)%3 == 0 {
 					cancel = stopAfter(cancel, time.Duration(n)*2*time.Millisecond)
 				}
-				_ = c.drain(ctx) // some were given up
+				_ = c.drain(ctx) // some were cancelled
 				cancel()
 			}
 		})
@@ -290,20 +279,20 @@ func TestManyComeAndGo(t *testing.T) {
 	for _, n := range s.Finished {
 		ended += n
 	}
-	// A request may be given up before it reaches the server.
+	// A request may be cancelled before it reaches the server.
 	if s.Running != 0 || ended != s.Requests || ended > 160 || s.Finished["stop"] < 80 {
 		t.Errorf("%d requests: %+v", s.Requests, s)
 	}
-	_, driver := d.serving()
+	_, driver := d.current()
 	driver.mu.Lock()
 	defer driver.mu.Unlock()
 	driver.catchUp()
 	if n := len(driver.calls); n != 10 {
-		t.Errorf("%d calls beside a load of 10", n-10)
+		t.Errorf("%d calls in addition to a load of 10", n-10)
 	}
 }
 
-// stopAfter calls stop some time from now, and at once when it is called.
+// stopAfter calls stop after a time. The function that it returns calls stop at once.
 func stopAfter(stop func(), after time.Duration) func() {
 	timer := time.AfterFunc(after, stop)
 	return func() {

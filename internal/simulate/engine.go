@@ -7,28 +7,25 @@ import (
 	"time"
 )
 
-// Work is what one request asks of an engine.
+// Work is one request to an engine.
 type Work struct {
-	// PromptTokens is the whole prompt; CachedTokens of them need no prefill.
+	// CachedTokens of the PromptTokens need no prefill.
 	PromptTokens, CachedTokens int
-	// OutputTokens are to be generated, at least 1.
+	// OutputTokens is at least 1.
 	OutputTokens int
-	// Rand is the request's own source of draws; one goroutine uses it.
+	// Rand belongs to this request. Only one goroutine uses it.
 	Rand *rand.Rand
 }
 
-// Engine decides how long a request takes. It is the only part of a deployment
-// that knows about time.
+// Engine decides how long a request takes.
 type Engine interface {
-	// Generate calls emit with the number of new tokens each time an event is
-	// due, until OutputTokens are out in all. It returns early with the
-	// context's error when ctx ends, or with emit's. It is called from the
-	// goroutine of each request and must not keep one of its own.
+	// Generate calls emit with the number of new tokens whenever an event is due, until
+	// OutputTokens were emitted. It returns early with the error of ctx or of emit. It runs in the
+	// goroutine of the request and must not start another.
 	Generate(ctx context.Context, w Work, emit func(tokens int) error) error
 }
 
-// paced is the engine of the options' delays: every request runs at its own
-// pace, as if it were alone.
+// paced is the Engine of the configured delays. Requests do not affect each other.
 type paced Options
 
 // Generate implements Engine.
@@ -43,22 +40,21 @@ func (p paced) Generate(ctx context.Context, w Work, emit func(int) error) error
 			return context.Cause(ctx)
 		case <-timer.C:
 		}
-		n := min(left, p.burst(w.Rand))
+		n := min(left, p.eventTokens(w.Rand))
 		if err := emit(n); err != nil {
 			return err
 		}
 		if left -= n; left == 0 {
 			return nil
 		}
-		// Deadlines add up from the start, so a late wake-up does not push
-		// back the events after it.
+		// Due times add up from the start, so a late event does not delay the events after it.
 		due += p.InterToken.draw(w.Rand)
 		timer.Reset(time.Until(start.Add(due)))
 	}
 }
 
-// burst draws the number of tokens of one event, TokensPerEvent on average.
-func (p paced) burst(r *rand.Rand) int {
+// eventTokens draws the number of tokens of one event, TokensPerEvent on average.
+func (p paced) eventTokens(r *rand.Rand) int {
 	whole, part := math.Modf(p.TokensPerEvent)
 	if r.Float64() < part {
 		whole++

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// times runs the engine and returns when its events came.
+// times runs the engine and returns the times of its events.
 func times(ctx context.Context, e Engine, w Work, emit func() error) ([]time.Duration, error) {
 	var at []time.Duration
 	start := time.Now()
@@ -23,7 +23,7 @@ func times(ctx context.Context, e Engine, w Work, emit func() error) ([]time.Dur
 	return at, err
 }
 
-func nothing() error { return nil }
+func ignore() error { return nil }
 
 func TestPaceHasNoDrift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestEngineEndsEarly(t *testing.T) {
 		e := paced(Options{}.withDefaults())
 		ctx, cancel := context.WithTimeout(t.Context(), 130*time.Millisecond)
 		defer cancel()
-		got, err := times(ctx, e, Work{OutputTokens: 5}, nothing)
+		got, err := times(ctx, e, Work{OutputTokens: 5}, ignore)
 		if len(got) != 1 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%d events, %v; want 1 and the context's error", len(got), err)
 		}
@@ -64,7 +64,7 @@ func TestSpreadIsLogNormal(t *testing.T) {
 		all = append(all, d.draw(r))
 	}
 	slices.Sort(all)
-	// The median of such a spread is the median, its p84 e^sigma of it.
+	// The p84 of a log-normal distribution is e^sigma times the median.
 	if p50 := all[5000]; p50 < 970*time.Millisecond || p50 > 1030*time.Millisecond {
 		t.Errorf("p50 is %v, want about 1s", p50)
 	}
@@ -73,7 +73,7 @@ func TestSpreadIsLogNormal(t *testing.T) {
 	}
 }
 
-// transcript is all a client sees of a few turns, and when.
+// transcript returns everything that a client receives in six turns, with times.
 func transcript(t *testing.T, seed uint64) (out []reply) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c, stop := serveInMemory(Options{
@@ -92,10 +92,10 @@ func TestSameSeedSameDraws(t *testing.T) {
 	equal := func(a, b reply) bool { return slices.Equal(a.raw, b.raw) && slices.Equal(a.at, b.at) }
 	a, b, other := transcript(t, 1), transcript(t, 1), transcript(t, 2)
 	if !slices.EqualFunc(a, b, equal) {
-		t.Errorf("one seed gave two transcripts:\n%v\n%v", a, b)
+		t.Errorf("the same seed gave two transcripts:\n%v\n%v", a, b)
 	}
 	if slices.EqualFunc(a, other, equal) {
-		t.Error("two seeds gave one transcript")
+		t.Error("two seeds gave the same transcript")
 	}
 }
 
@@ -105,9 +105,9 @@ func TestAnswerIsStableForAPrompt(t *testing.T) {
 	other := c.say(t, []message{user("two")}, "")
 	again := c.say(t, []message{user("one")}, "")
 	if first.content != again.content {
-		t.Errorf("one prompt gave %q and %q", first.content, again.content)
+		t.Errorf("the same prompt gave %q and %q", first.content, again.content)
 	}
 	if first.content == other.content {
-		t.Errorf("two prompts gave %q", first.content)
+		t.Errorf("two prompts gave the same answer %q", first.content)
 	}
 }

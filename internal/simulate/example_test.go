@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// A deployment is an http.Handler: a test puts it behind any server.
+// A deployment is an http.Handler, so any server can serve it.
 func Example() {
 	deployment := simulate.New(simulate.Options{
 		Model:      "tiny",

@@ -24,7 +24,7 @@ func TestRefusedRequests(t *testing.T) {
 	}
 	d.Update(func(o *Options) { o.Incidents = nil })
 	if got := c.say(t, []message{user("hi")}, ""); got.finish != "stop" {
-		t.Errorf("not healthy after the faults: %+v", got)
+		t.Errorf("unhealthy after the faults: %+v", got)
 	}
 }
 
@@ -37,14 +37,14 @@ func TestCut(t *testing.T) {
 		t.Errorf("the body ended with %v, want an unexpected end", got.err)
 	}
 	if got.finish != "" || got.content == "" {
-		t.Errorf("content %q, finish %q; want some of the answer and no finish", got.content, got.finish)
+		t.Errorf("content %q, finish %q; want a part of the answer and no finish reason", got.content, got.finish)
 	}
 	if s := d.Stats(); s.Finished["error"] != 1 || s.Running != 0 {
 		t.Errorf("stats %+v", s)
 	}
 }
 
-func TestInBandError(t *testing.T) {
+func TestErrorEvent(t *testing.T) {
 	o := quick
 	o.Incidents = []Incident{{Kind: ErrorEvent, Share: 1}}
 	_, c := serve(t, o)
@@ -57,11 +57,11 @@ func TestInBandError(t *testing.T) {
 	}
 	resp := c.post(t, t.Context(), `{"model":"simulated-chat","messages":[{"role":"user","content":"hi"}]}`)
 	if resp.StatusCode != 500 {
-		t.Errorf("not streamed: status %s, want 500", resp.Status)
+		t.Errorf("status %s without streaming, want 500", resp.Status)
 	}
 }
 
-func TestHangAndStallEndWithTheClient(t *testing.T) {
+func TestHangAndStallEndWhenTheClientLeaves(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind     IncidentKind
 		headers  bool
@@ -87,12 +87,12 @@ func TestHangAndStallEndWithTheClient(t *testing.T) {
 				}
 				cancel()
 				if err := <-answered; !errors.Is(err, context.Canceled) {
-					t.Errorf("the request ended with %v before its client went", err)
+					t.Errorf("the request ended with %v, want the cancellation", err)
 				}
 				synctest.Wait()
 				s := d.Stats()
 				if s.Running+s.Waiting != 0 || s.Finished[test.finished] != len(s.Finished) {
-					t.Errorf("after the client went: %+v", s)
+					t.Errorf("after the client left: %+v", s)
 				}
 				stop()
 			})
@@ -109,11 +109,11 @@ func TestFaultRates(t *testing.T) {
 	counts := map[IncidentKind]int{}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 {
-		counts[o.fault(0, r).Kind]++
+		counts[o.drawFault(0, r).Kind]++
 	}
 	for _, kind := range kinds {
 		if n := counts[kind]; n < 850 || n > 1150 {
-			t.Errorf("fault %s came %d times in 10000, want about 1000", kind, n)
+			t.Errorf("%d of 10000 requests had the fault %s, want about 1000", n, kind)
 		}
 	}
 	if n := counts[""]; n < 3700 || n > 4300 {

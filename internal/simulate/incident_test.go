@@ -16,8 +16,8 @@ func TestIncidentAsText(t *testing.T) {
 		"slow_decode,factor=1.5,workers=2":   "decoding takes 1.5 times as long on worker 2",
 		"slow_network,factor=10,for=1h":      "the network takes 10 times as long for 1h",
 		"acceptance,factor=0":                "drafts are accepted 0 times as often",
-		"hang,workers=0+2":                   "nothing comes from workers 0, 2, though requests go there",
-		"worker_loss,for=90s":                "all that was on all workers is lost, and nothing goes there for 1m30s",
+		"hang,workers=0+2":                   "requests to workers 0, 2 get no answer",
+		"worker_loss,for=90s":                "the requests of all workers fail, and no others go there for 1m30s",
 		"cold_cache,at=2s":                   "the prefix cache of all workers is emptied",
 		"http_500,share=0.2":                 "20 % of the requests get status 500",
 		"http_429,share=1":                   "100 % of the requests get status 429",
@@ -25,20 +25,20 @@ func TestIncidentAsText(t *testing.T) {
 		"cut,share=0.5":                      "50 % of the answers are cut off",
 		"stall,share=0.5":                    "50 % of the answers stop in mid-stream",
 		"error_event,share=0.015":            "1.5 % of the answers end with an error event",
-		"worker_loss,workers=1,at=1s,for=2s": "all that was on worker 1 is lost, and nothing goes there for 2s",
+		"worker_loss,workers=1,at=1s,for=2s": "the requests of worker 1 fail, and no others go there for 2s",
 		"nothing":                            `there is no kind "nothing"; give one of [acceptance bad_arguments base_model buffered cold_cache cut drift error_event exclamations hang http_429 http_500 new_fingerprint no_answer other_model repetition slow_decode slow_network slow_prefill stall tool_markup worker_loss wrong_script]`,
 		"slow_prefill":                       "it lacks a factor: add for example factor=4",
 		"cut":                                "it lacks a share of the requests: add for example share=0.2",
 		"drift,share=1,factor=0.05":          "100 % of the answers have log-probabilities that are off by 0.05",
 		"drift,share=1":                      "it lacks a factor: add for example factor=4",
 		"buffered":                           "it lacks a share of the requests: add for example share=0.2",
-		"hang,factor=3":                      "factor goes with a slow-down, share with what befalls requests",
-		"slow_decode,factor=3,share=1":       "factor goes with a slow-down, share with what befalls requests",
-		"cut,share=much":                     "share=much: that is no value for it; write for example at=1m, factor=4 or share=0.2",
-		"cut,share":                          "share: that is no value for it",
-		"hang,workers=1,2":                   `2: there is no "2"; give at, for, workers, factor or share`,
+		"hang,factor=3":                      "this kind has no factor: leave it out",
+		"slow_decode,factor=3,share=1":       "this kind has no share of the requests: leave it out",
+		"cut,share=much":                     "share=much: invalid value; write for example at=1m, factor=4 or share=0.2",
+		"cut,share":                          "share: invalid value",
+		"hang,workers=1,2":                   `2: there is no key "2"; give at, for, workers, factor or share`,
 		"hang,workers=a":                     "workers=a: workers are numbers from 0, as in workers=0+2",
-		"slow_prefill,since=3s,factor=4":     `since=3s: there is no "since"; give at, for, workers, factor or share`,
+		"slow_prefill,since=3s,factor=4":     `since=3s: there is no key "since"; give at, for, workers, factor or share`,
 	} {
 		i, err := ParseIncident(text)
 		got := i.String()
@@ -55,24 +55,21 @@ func TestValidate(t *testing.T) {
 	phase0 := preset(t, "phase0")
 	for name, test := range map[string]struct {
 		o    Options
-		want string // "" is valid
+		want string // "" for valid options
 	}{
-		"zero":               {Options{}, ""},
-		"cluster":            {Options{Cluster: phase0, Speed: 3, Load: Load{Concurrency: 2}}, ""},
-		"shares need none":   {Options{Incidents: []Incident{{Kind: CutStream, Share: 1}}}, ""},
-		"slow without":       {Options{Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it befalls a cluster: set one"},
-		"load without":       {Options{Load: Load{Concurrency: 1}}, "rollouts, load and speed are about a cluster: set one"},
-		"unknown kind":       {Options{Incidents: []Incident{{}}}, `incident 1 (): kind "" is unknown`},
-		"share":              {Options{Incidents: []Incident{{Kind: CutStream, Share: 2}}}, "its share of the requests is 2: give a number above 0, at most 1"},
-		"drift of nothing":   {Options{Incidents: []Incident{{Kind: Drift, Share: 1}}}, "its factor is 0: give a number above 0"},
-		"workers of a share": {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, Workers: []int{0}}}}, "leave the workers out"},
-		"past":               {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, At: -1}}}, "neither may be negative"},
-		"no such worker":     {Options{Cluster: phase0, Incidents: []Incident{{Kind: cluster.WorkerLoss, Workers: []int{1}}}}, "worker 1 is not there"},
-		"bad cluster":        {Options{Cluster: &cluster.Config{}}, "workers: 0 is too small"},
-		"bad rollout":        {Options{Cluster: phase0, Rollouts: []Rollout{{At: 1}}}, "rollout 1: "},
-		"rollout order":      {Options{Cluster: phase0, Rollouts: []Rollout{{2, *phase0}, {1, *phase0}}}, "rollout 2 comes at 1ns: give times above 0, in order"},
-		"speed":              {Options{Cluster: phase0, Speed: -1}, "speed is -1"},
-		"load":               {Options{Cluster: phase0, Load: Load{Concurrency: -1}}, "load has concurrency -1"},
+		"zero":                        {Options{}, ""},
+		"cluster":                     {Options{Cluster: phase0, Speed: 3, Load: Load{Concurrency: 2}}, ""},
+		"share without a cluster":     {Options{Incidents: []Incident{{Kind: CutStream, Share: 1}}}, ""},
+		"slow-down without a cluster": {Options{Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it needs a cluster: set one"},
+		"load without a cluster":      {Options{Load: Load{Concurrency: 1}}, "load and speed need a cluster: set one"},
+		"unknown kind":                {Options{Incidents: []Incident{{}}}, `incident 1 (): kind "" is unknown`},
+		"share":                       {Options{Incidents: []Incident{{Kind: CutStream, Share: 2}}}, "its share of the requests is 2: give a number above 0, at most 1"},
+		"drift without a factor":      {Options{Incidents: []Incident{{Kind: Drift, Share: 1}}}, "its factor is 0: give a number above 0"},
+		"share with workers":          {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, Workers: []int{0}}}}, "leave the workers out"},
+		"negative start":              {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, At: -1}}}, "neither may be negative"},
+		"no such worker":              {Options{Cluster: phase0, Incidents: []Incident{{Kind: cluster.WorkerLoss, Workers: []int{1}}}}, "there is no worker 1"},
+		"speed":                       {Options{Cluster: phase0, Speed: -1}, "speed is -1"},
+		"load":                        {Options{Cluster: phase0, Load: Load{Concurrency: -1}}, "load has -1 conversations"},
 	} {
 		err := test.o.Validate()
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -81,13 +78,13 @@ func TestValidate(t *testing.T) {
 	}
 	defer func() {
 		if got := fmt.Sprint(recover()); !strings.Contains(got, "speed is -1") {
-			t.Errorf("New on invalid options: %q", got)
+			t.Errorf("New with invalid options: %q", got)
 		}
 	}()
 	New(Options{Cluster: phase0, Speed: -1})
 }
 
-func TestSharesComeAndGo(t *testing.T) {
+func TestSharesFollowTheirSchedule(t *testing.T) {
 	o := Options{Answer: Length{Median: 3}, Incidents: []Incident{
 		{Kind: ErrorStatus, Share: 1, At: 10 * time.Second, For: 10 * time.Second},
 		{Kind: BusyStatus, Share: 1, At: 20 * time.Second, For: 5 * time.Second},
@@ -107,7 +104,7 @@ func TestSharesComeAndGo(t *testing.T) {
 			seen[got]++
 		}
 		if seen[http.StatusTooManyRequests] < 30 || seen[http.StatusOK] < 30 {
-			t.Errorf("half of the requests refused: %v", seen)
+			t.Errorf("status codes %v, want half of the requests to be refused", seen)
 		}
 	})
 }
@@ -119,7 +116,7 @@ func TestSlowPrefillAndColdCache(t *testing.T) {
 			ask := func() time.Duration {
 				began := time.Now()
 				got := c.say(t, []message{long("a", 4000)}, "")
-				return time.Since(began) - got.at[len(got.at)-1] // the clock of a reply begins with its headers
+				return time.Since(began) - got.at[len(got.at)-1] // the times of a reply start with its headers
 			}
 			first = ask()
 			time.Sleep(time.Minute)
@@ -129,13 +126,13 @@ func TestSlowPrefillAndColdCache(t *testing.T) {
 	}
 	first, again := ttft()
 	if first < again+100*time.Millisecond {
-		t.Errorf("cold %v, cached %v", first, again)
+		t.Errorf("TTFT with a cold cache %v, cached %v", first, again)
 	}
 	slow, slowAgain := ttft(Incident{Kind: cluster.SlowPrefill, Factor: 4, For: 30 * time.Second})
 	if slow < 2*first || slowAgain != again {
-		t.Errorf("with slow prefill %v, after it %v; without %v and %v", slow, slowAgain, first, again)
+		t.Errorf("TTFT with slow prefill %v, after it %v; without %v and %v", slow, slowAgain, first, again)
 	}
 	if _, cold := ttft(Incident{Kind: cluster.ColdCache, At: 30 * time.Second}); cold != first {
-		t.Errorf("with an emptied cache %v, cold %v", cold, first)
+		t.Errorf("TTFT with an emptied cache %v, with a cold cache %v", cold, first)
 	}
 }

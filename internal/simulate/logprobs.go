@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"cmp"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,35 +9,35 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// maxTop is how many tokens an answer can name for each place.
-const maxTop = 20
+// maxTopLogprobs is the largest number of candidates per token.
+const maxTopLogprobs = 20
 
-// logprob is a token with the natural logarithm of its probability.
+// logprob is a token and the natural logarithm of its probability.
 type logprob struct {
 	Token   string    `json:"token"`
 	Logprob float64   `json:"logprob"`
 	Bytes   []int     `json:"bytes"`
-	Top     []logprob `json:"top_logprobs,omitempty"` // the likeliest first
+	Top     []logprob `json:"top_logprobs,omitempty"` // likeliest first
 }
 
-// encodeLogprobs is the form that chats have them in: null for none.
-func encodeLogprobs(all []logprob) string {
+// logprobsObject returns the logprobs of a chat; nil if there are none.
+func logprobsObject(all []logprob) any {
 	if all == nil {
-		return "null"
+		return nil
 	}
-	return encode(map[string]any{"content": all})
+	return map[string]any{"content": all}
 }
 
-// logprobs are those of the next tokens of an answer, from place i on; nil
-// unless they were asked for.
+// logprobs returns the log-probabilities of the tokens of text, which starts at token i of the
+// answer; nil if the request wants none.
 func (t *turn) logprobs(i int, text string) []logprob {
 	if !t.request.Logprobs {
 		return nil
 	}
 	all := []logprob{}
-	for token := range tokens(text) {
-		top := t.candidates(i, token)
-		own := top[slices.IndexFunc(top, func(l logprob) bool { return l.Token == token })]
+	for token := range slices.Chunk([]rune(text), charsPerToken) {
+		top := t.candidates(i, string(token))
+		own := top[slices.IndexFunc(top, func(l logprob) bool { return l.Token == string(token) })]
 		own.Top = top[:min(t.request.TopLogprobs, len(top))]
 		all = append(all, own)
 		i++
@@ -46,20 +45,17 @@ func (t *turn) logprobs(i int, text string) []logprob {
 	return all
 }
 
-// candidates are the likeliest tokens for place i of an answer, the likeliest
-// first. They depend on the model, the prompt, the place and the token that a
-// model without drift has there, so they can be repeated.
+// candidates returns the likeliest tokens at place i of the answer, likeliest first. They depend on
+// the model, the prompt, the place and the token that a model without Drift generates there.
 func (t *turn) candidates(i int, token string) []logprob {
-	if was, ok := t.flips[i]; ok {
-		token = was
+	if original, ok := t.driftedFrom[i]; ok {
+		token = original
 	}
-	h := fnv.New64a()
-	h.Write([]byte(token))
-	key := cluster.Mix(t.textKey^cluster.Mix(uint64(i))) ^ h.Sum64()
+	key := cluster.Mix(t.textKey^cluster.Mix(uint64(i))) ^ hashOf(token)
 	r, noise := rand.New(rand.NewPCG(t.options.Seed, key)), rand.New(rand.NewPCG(key, t.options.Seed))
 	p := 0.3 + 0.65*r.Float64()
 	rest := 1 - p
-	out := make([]logprob, maxTop)
+	out := make([]logprob, maxTopLogprobs)
 	for k := range out {
 		if k > 0 {
 			p = min(rest*(0.3+0.4*r.Float64()), p*(0.5+0.5*r.Float64()))
@@ -73,20 +69,20 @@ func (t *turn) candidates(i int, token string) []logprob {
 	return out
 }
 
-// diverge lets an answer of n tokens follow the tokens that drift has made the
-// likeliest. What comes after such a token is another text.
-func (t *turn) diverge(n int) {
-	t.flips = map[int]string{}
-	for i := t.thinks; i < n; i++ {
+// applyDrift makes an answer of n tokens follow the tokens that Drift has made the likeliest. Another
+// text follows such a token.
+func (t *turn) applyDrift(n int) {
+	t.driftedFrom = map[int]string{}
+	for i := t.reasoning; i < n; i++ {
 		token := t.text.token(i)
 		if top := t.candidates(i, token)[0].Token; top != token {
-			t.flips[i] = token
+			t.driftedFrom[i] = token
 			t.text.branch(i, top)
 		}
 	}
 }
 
-// bytesOf are the bytes of a token, which JSON has as numbers.
+// bytesOf returns the bytes of a token as numbers. JSON would encode a []byte as base64.
 func bytesOf(token string) []int {
 	out := make([]int, 0, len(token))
 	for _, b := range []byte(token) {

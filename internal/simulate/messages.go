@@ -1,12 +1,13 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
 )
 
-// anthropicRequest is what /v1/messages has in words of its own.
+// anthropicRequest is a request of /v1/messages.
 type anthropicRequest struct {
 	System    content            `json:"system"`
 	Messages  []anthropicMessage `json:"messages"`
@@ -18,35 +19,29 @@ type anthropicRequest struct {
 	ToolChoice struct {
 		Type, Name string
 	} `json:"tool_choice"`
-	Thinking struct{ Type string } `json:"thinking"`
-	Model    string                `json:"model"`
-	Stream   bool                  `json:"stream"`
-	Heat     *float64              `json:"temperature"`
+	Thinking    struct{ Type string } `json:"thinking"`
+	Model       string                `json:"model"`
+	Stream      bool                  `json:"stream"`
+	Temperature *float64              `json:"temperature"`
 }
 
-// anthropicMessage has text, or blocks that are text, a call or its result.
 type anthropicMessage struct {
 	Role    string          `json:"role"`
 	Content anthropicBlocks `json:"content"`
 }
 
+// anthropicBlocks are texts, tool calls and results of tools. A string stands for one text.
 type anthropicBlocks []struct {
 	Type, Text, ID, Name string
 	Input                json.RawMessage
-	ToolUseID            string `json:"tool_use_id"`
 	Content              content
 }
 
 func (b *anthropicBlocks) UnmarshalJSON(raw []byte) error {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		raw = []byte(`[{"type":"text","text":` + encode(text) + `}]`)
-	}
 	type plain anthropicBlocks
-	return json.Unmarshal(raw, (*plain)(b))
+	return decodeListOr(raw, (*plain)(b), `[{"type":"text","text":%s}]`)
 }
 
-// readMessages decodes a request of Anthropic's /v1/messages.
 func readMessages(_ *http.Request, body []byte, q *chatRequest) error {
 	var in anthropicRequest
 	if err := json.Unmarshal(body, &in); err != nil {
@@ -55,15 +50,15 @@ func readMessages(_ *http.Request, body []byte, q *chatRequest) error {
 	if in.MaxTokens == nil {
 		return errors.New("max_tokens: Field required")
 	}
-	q.Model, q.Stream, q.MaxCompletionTokens, q.Temperature = in.Model, in.Stream, in.MaxTokens, in.Heat
+	q.Model, q.Stream, q.MaxCompletionTokens, q.Temperature = in.Model, in.Stream, in.MaxTokens, in.Temperature
 	if in.Thinking.Type == "disabled" {
 		q.Effort = "none"
 	}
-	if in.System.given {
+	if in.System.present {
 		q.Messages = append(q.Messages, message{Role: "system", Content: in.System})
 	}
 	for _, m := range in.Messages {
-		q.Messages = append(q.Messages, m.plain()...)
+		q.Messages = append(q.Messages, m.chatMessages()...)
 	}
 	for _, t := range in.Tools {
 		q.Tools = append(q.Tools, tool{function{Name: t.Name, Parameters: t.InputSchema}})
@@ -72,101 +67,94 @@ func readMessages(_ *http.Request, body []byte, q *chatRequest) error {
 	return nil
 }
 
-// plain is a message in the words of a chat: results of tools are messages of
-// their own there.
-func (m anthropicMessage) plain() []message {
+// chatMessages converts a message. In a chat, the results of tools are separate messages.
+func (m anthropicMessage) chatMessages() []message {
 	var out []message
-	said := message{Role: m.Role}
+	rest := message{Role: m.Role}
 	for _, b := range m.Content {
 		switch b.Type {
 		case "text":
-			said.Content.given = said.Content.given || b.Text != "" // empty text is refused there
-			said.Content.text += b.Text
+			rest.Content.present = rest.Content.present || b.Text != "" // empty text counts as absent
+			rest.Content.text += b.Text
 		case "tool_use":
-			said.ToolCalls = append(said.ToolCalls, toolCall{b.ID, "function", called{b.Name, arguments(b.Input)}})
+			rest.ToolCalls = append(rest.ToolCalls, toolCall{b.ID, "function", calledFunction{b.Name, arguments(b.Input)}})
 		case "tool_result":
 			out = append(out, message{Role: "tool", Content: b.Content})
 		}
 	}
-	if len(out) > 0 && !said.Content.given {
+	if len(out) > 0 && !rest.Content.present {
 		return out
 	}
-	return append(out, said)
+	return append(out, rest)
 }
 
-// anthropicRefusal is an error as Anthropic's API has it.
-func anthropicRefusal(e *apiError) any {
-	kind := "api_error"
-	switch e.status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusMethodNotAllowed:
-		kind = "invalid_request_error"
-	case http.StatusUnauthorized:
-		kind = "authentication_error"
-	case http.StatusNotFound:
-		kind = "not_found_error"
-	case http.StatusTooManyRequests:
-		kind = "rate_limit_error"
-	case http.StatusServiceUnavailable:
-		kind = "overloaded_error"
+// anthropicError returns the body of an error in Anthropic's API.
+func anthropicError(e *apiError) any {
+	kind := map[int]string{
+		http.StatusBadRequest:            "invalid_request_error",
+		http.StatusRequestEntityTooLarge: "invalid_request_error",
+		http.StatusMethodNotAllowed:      "invalid_request_error",
+		http.StatusUnauthorized:          "authentication_error",
+		http.StatusNotFound:              "not_found_error",
+		http.StatusTooManyRequests:       "rate_limit_error",
+		http.StatusServiceUnavailable:    "overloaded_error",
+	}[e.status]
+	return map[string]any{
+		"type": "error", "error": map[string]string{"type": cmp.Or(kind, "api_error"), "message": e.Message},
 	}
-	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": e.Message}}
 }
 
-// messageEvents are those of a streamed message: content blocks, one after the
-// other.
+// messageEvents encodes a streamed message: content blocks, one after the other.
 type messageEvents struct {
 	*responder
-	blocks
+	open openBlock
 }
 
 func streamMessage(a *responder) events {
-	s := &messageEvents{responder: a}
 	message := a.message()
 	message["content"], message["stop_reason"] = []any{}, nil
-	a.named("message_start", map[string]any{"message": message})
-	a.named("ping", map[string]any{})
-	return s
+	a.namedEvent("message_start", map[string]any{"message": message})
+	a.namedEvent("ping", map[string]any{})
+	return &messageEvents{responder: a}
 }
 
 func (s *messageEvents) piece(p piece) {
-	for _, b := range p.parts() {
-		if s.enter(b.kind, s.stop) {
-			s.named("content_block_start", map[string]any{"index": s.index, "content_block": s.block(b.kind, "")})
+	for _, b := range p.blocks() {
+		if s.open.enter(b.kind, s.endBlock) {
+			s.namedEvent("content_block_start", map[string]any{"index": s.open.index, "content_block": s.messageBlock(blockText{b.kind, ""})})
 		}
 		delta := map[block]map[string]any{
-			thinks: {"type": "thinking_delta", "thinking": b.text},
-			speaks: {"type": "text_delta", "text": b.text},
-			calls:  {"type": "input_json_delta", "partial_json": b.text},
+			reasoningBlock: {"type": "thinking_delta", "thinking": b.text},
+			contentBlock:   {"type": "text_delta", "text": b.text},
+			callBlock:      {"type": "input_json_delta", "partial_json": b.text},
 		}[b.kind]
-		s.named("content_block_delta", map[string]any{"index": s.index, "delta": delta})
+		s.namedEvent("content_block_delta", map[string]any{"index": s.open.index, "delta": delta})
 	}
 }
 
-// stop ends a block.
-func (s *messageEvents) stop(block) {
-	s.named("content_block_stop", map[string]any{"index": s.index})
+func (s *messageEvents) endBlock(block) {
+	s.namedEvent("content_block_stop", map[string]any{"index": s.open.index})
 }
 
 func (s *messageEvents) end() {
-	s.leave(s.stop)
-	s.named("message_delta", map[string]any{
+	s.open.leave(s.endBlock)
+	s.namedEvent("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": s.turn.stopReason(), "stop_sequence": nil},
 		"usage": map[string]int{"output_tokens": s.turn.sent},
 	})
-	s.named("message_stop", map[string]any{})
+	s.namedEvent("message_stop", map[string]any{})
 }
 
-func (s *messageEvents) fail(e *apiError) { s.named("error", anthropicRefusal(e).(map[string]any)) }
+func (s *messageEvents) fail(e *apiError) { s.namedEvent("error", anthropicError(e).(map[string]any)) }
 
-// wholeMessage is a complete message.
 func wholeMessage(a *responder) any { return a.message() }
 
-// message is what was said so far.
+// message returns the answer so far as a message.
 func (a *responder) message() map[string]any {
 	t := a.turn
 	content := []any{}
-	for _, b := range a.parts() {
-		content = append(content, a.block(b.kind, b.text))
+	for _, b := range a.soFar().blocks() {
+		content = append(content, a.messageBlock(b))
 	}
 	return map[string]any{
 		"id": t.id, "type": "message", "role": "assistant", "model": t.model, "content": content,
@@ -177,22 +165,22 @@ func (a *responder) message() map[string]any {
 	}
 }
 
-// block is a content block with all its text.
-func (a *responder) block(kind block, text string) map[string]any {
-	switch kind {
-	case thinks:
-		return map[string]any{"type": "thinking", "thinking": text, "signature": ""}
-	case speaks:
-		return map[string]any{"type": "text", "text": text}
+// messageBlock returns a content block.
+func (a *responder) messageBlock(b blockText) map[string]any {
+	switch b.kind {
+	case reasoningBlock:
+		return map[string]any{"type": "thinking", "thinking": b.text, "signature": ""}
+	case contentBlock:
+		return map[string]any{"type": "text", "text": b.text}
 	}
-	input := json.RawMessage(text)
+	input := json.RawMessage(b.text)
 	if !json.Valid(input) {
-		input = json.RawMessage("{}") // not yet, or not at all
+		input = json.RawMessage("{}") // incomplete, or BadArguments
 	}
 	return map[string]any{"type": "tool_use", "id": a.turn.call.ID, "name": a.turn.call.Function.Name, "input": input}
 }
 
-// stopReason is why an answer ends, in Anthropic's words.
+// stopReason returns the finish reason in Anthropic's terms.
 func (t *turn) stopReason() string {
 	return map[string]string{"stop": "end_turn", "length": "max_tokens", toolCalls: "tool_use"}[t.finish]
 }

@@ -2,19 +2,18 @@ package simulate
 
 import (
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"slices"
 
 	"synthetic/internal/simulate/cluster"
 )
 
-// names lists what requests may ask for.
+// names returns the models and adapters that requests may name.
 func (o Options) names() []string { return slices.Concat([]string{o.Model}, o.Models, o.Adapters) }
 
-// models lists the models and adapters.
+// models answers with the list of models.
 func (d *Deployment) models(w http.ResponseWriter, _ *http.Request) {
-	o, _ := d.serving()
+	o, _ := d.current()
 	list := []any{}
 	for _, name := range o.names() {
 		entry := map[string]any{
@@ -29,23 +28,21 @@ func (d *Deployment) models(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": list})
 }
 
-// identify says which model answers a turn, and what it says that it is.
+// identify sets the model that answers a turn, and the names that the answer contains.
 func (t *turn) identify() {
 	o, served := t.options, t.request.Model
 	t.model = served
 	switch {
 	case t.fault.Kind == OtherModel:
-		served = served + "-other"
+		served += "-other"
 		t.model = served
 	case t.fault.Kind == BaseModel && slices.Contains(o.Adapters, served):
 		served = o.Model
 	}
-	if served != o.Model { // the key of the one model is 0
-		h := fnv.New64a()
-		h.Write([]byte(served))
-		t.key = h.Sum64()
+	if served != o.Model { // the key of the first model is 0
+		t.modelKey = hashOf(served)
 	}
-	build := cluster.Mix(o.Seed ^ t.key)
+	build := cluster.Mix(o.Seed ^ t.modelKey)
 	if t.fault.Kind == NewFingerprint {
 		build = cluster.Mix(build)
 	}

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// Serve serves a deployment, or what stands beside one, until stopped. Requests
-// that hang end then, too.
+// Serve serves h until stop is called. stop also ends requests that hang.
 func Serve(l net.Listener, h http.Handler) (stop func()) {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = server.Serve(l) // ends by Close, with http.ErrServerClosed
+		_ = server.Serve(l) // returns http.ErrServerClosed
 	}()
 	return func() {
 		_ = server.Close()
@@ -24,13 +23,14 @@ func Serve(l net.Listener, h http.Handler) (stop func()) {
 	}
 }
 
-// Pipes is a listener whose connections are in memory, so that a deployment
-// and its clients can run in virtual time. Use NewPipes.
+// Pipes is a listener with in-memory connections, so that a server and its clients can run in
+// virtual time. Use NewPipes.
 type Pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
 	close func()
-	Slow  atomic.Int64 // how long each connection takes, in nanoseconds
+	// DialDelay is the duration of each connection attempt, in nanoseconds.
+	DialDelay atomic.Int64
 }
 
 // NewPipes returns an open listener.
@@ -58,14 +58,14 @@ func (p *Pipes) Close() error {
 // Addr implements net.Listener.
 func (p *Pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// Dial connects to the listener, whatever the address.
+// Dial connects to the listener. It ignores network and address.
 func (p *Pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	client, server := net.Pipe()
 	select {
-	case <-time.After(time.Duration(p.Slow.Load())):
+	case <-time.After(time.Duration(p.DialDelay.Load())):
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	client, server := net.Pipe()
 	select {
 	case p.conns <- server:
 		return client, nil
@@ -76,10 +76,10 @@ func (p *Pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// Network has servers in memory, by their addresses as in "deployment:80". The
-// zero value has none.
+// Network is a network of in-memory servers, by addresses such as "deployment:80". The zero value
+// has no servers.
 type Network struct {
-	// Others reaches all other addresses; nil means that there are none.
+	// Others dials all other addresses. Without it they are unknown.
 	Others func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	mu    sync.Mutex
@@ -87,8 +87,8 @@ type Network struct {
 	stops []func()
 }
 
-// Serve puts a server on the network, in place of the one that has the address.
-// Once stopped it refuses connections.
+// Serve serves h at an address, instead of an earlier server there. A stopped server refuses
+// connections.
 func (n *Network) Serve(addr string, h http.Handler) (p *Pipes, stop func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,91 +12,83 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Options say how a deployment behaves. The zero value is a healthy, quick
-// deployment without a key; fields left zero take the default named at them.
+// Options describe how a deployment behaves. The zero value is a healthy, fast deployment without a
+// key. Fields that are zero take the default in their comment.
 type Options struct {
-	// Model is the model served; default "simulated-chat".
+	// Model is the name of the model; default "simulated-chat".
 	Model string
-	// Models are served beside it, and Adapters (LoRA) on top of it. Each has
-	// answers of its own; time and metrics are those of the one deployment.
+	// Models are served in addition, and Adapters are LoRA adapters of Model. Each gives its own
+	// answers. All share the pace and the metrics of the deployment.
 	Models, Adapters []string
-	// APIKey, if set, must come with each request for tokens or models; anything
-	// else is answered with 401.
+	// APIKey, if set, is required for requests and for the list of models.
 	APIKey string
-	// Seed makes texts, lengths, delays and faults repeatable: the same seed
-	// and the same sequence of requests give the same draws.
+	// Seed seeds texts, lengths, delays and faults. The same seed and sequence of requests give the
+	// same draws.
 	Seed uint64
 
-	// FirstToken is the time from the request's arrival to its first token,
-	// without prefill; default median 120 ms.
+	// FirstToken is the time until the first token, without prefill; default median 120 ms.
 	FirstToken Delay
-	// Prefill is added to it for each prompt token that is not cached.
+	// Prefill is added to it per uncached prompt token.
 	Prefill time.Duration
 	// InterToken is the time between two token events; default median 20 ms.
 	InterToken Delay
-	// TokensPerEvent is how many tokens an event carries on average, as with
-	// speculative decoding; default 1, the least possible.
+	// TokensPerEvent is the mean number of tokens per event, as with speculative decoding; at least
+	// and by default 1.
 	TokensPerEvent float64
-	// Engine replaces the three delays above by another model of time.
+	// Engine, if set, replaces the four fields above.
 	Engine Engine
 
-	// Cluster, if set, answers all requests together, in place of delays,
-	// Engine and CacheBlocks: a request's time then depends on the others in
-	// flight. Headers come with the first token, so that what the cluster
-	// refuses has a status of its own.
+	// Cluster, if set, replaces delays, Engine and CacheBlocks. Requests then share queue, batch
+	// and cache. Headers are sent with the first token, so that a refusal has its own status.
 	Cluster *cluster.Config
-	// Speed is how much faster than the clock a cluster runs; default 1. Its
-	// metrics tell its own time. A speed that the machine cannot compute, some
-	// hundreds for a busy cluster, makes it fall behind.
+	// Speed is the speed of the cluster relative to the clock; default 1. Metrics show the time of
+	// the cluster. If the machine cannot compute that fast, the cluster falls behind; the limit is
+	// some hundreds for a busy cluster.
 	Speed float64
-	// Load is what others ask of the cluster.
+	// Load is what other clients ask of the cluster.
 	Load Load
-	// Rollouts replace the cluster by others, one after the other.
-	Rollouts []Rollout
-	// Incidents are faults with a schedule.
+	// Rollouts replace the cluster, in order of time.
+	Rollouts  []Rollout
 	Incidents []Incident
 
-	// Answer is the length of an answer in tokens, before the request's own
-	// limits; default median 120.
+	// Answer is the length of an answer in tokens before the limits of the request; default median
+	// 120.
 	Answer Length
-	// Reasoning is the share of an answer, as long as it would like to be, that
-	// comes as reasoning before the content; from 0 to 1. A request may ask for
-	// half of it (effort low), half as much again (high) or none.
+	// Reasoning is the share of an answer, from 0 to 1, that is reasoning before the content. A
+	// request can halve it (effort "low"), increase it by half ("high") or turn it off.
 	Reasoning float64
-	// ReasoningField is the name of it in a chat; default "reasoning".
+	// ReasoningField is its field in a chat; default "reasoning".
 	ReasoningField string
-	// RefuseMaxTokens answers max_tokens with 400, as OpenAI's reasoning models
-	// do: max_completion_tokens has its place.
+	// RefuseMaxTokens answers max_tokens with status 400, as OpenAI's reasoning models do. They
+	// want max_completion_tokens.
 	RefuseMaxTokens bool
-	// MaxModelLen bounds prompt plus answer in tokens; default 131072.
+	// MaxModelLen limits the tokens of prompt plus answer; default 131072.
 	MaxModelLen int
-	// CacheBlocks is the size of the prefix cache in blocks of 16 tokens;
-	// default 65536. Negative means no cache.
+	// CacheBlocks is the size of the prefix cache in blocks of 16 tokens; default 65536. A negative
+	// number turns the cache off.
 	CacheBlocks int
 }
 
-// Rollout replaces a deployment's cluster by another, whose cache is cold and
-// whose counters begin at 0. Requests in flight end on the old one; the load
-// moves over.
+// Rollout replaces the cluster of a deployment by another, with a cold cache and counters at 0.
+// Requests in flight end on the old cluster. The Load moves to the new one.
 type Rollout struct {
-	// At is when, from the deployment's start.
+	// At is the time since the start of the deployment.
 	At      time.Duration
 	Cluster cluster.Config
 }
 
-// Delay is a log-normal duration. A Sigma of 0 means no spread.
+// Delay is a log-normal duration. Sigma 0 means no spread.
 type Delay struct {
 	Median time.Duration
 	Sigma  float64
 }
 
-// Length is a log-normal number of tokens. A Sigma of 0 means no spread.
+// Length is a log-normal number of tokens. Sigma 0 means no spread.
 type Length struct {
 	Median int
 	Sigma  float64
 }
 
-// withDefaults returns the options as they are used.
 func (o Options) withDefaults() Options {
 	o.Model = cmp.Or(o.Model, "simulated-chat")
 	o.ReasoningField = cmp.Or(o.ReasoningField, "reasoning")
@@ -110,20 +102,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// draw returns one duration.
 func (d Delay) draw(r *rand.Rand) time.Duration {
 	return time.Duration(float64(d.Median) * math.Exp(d.Sigma*r.NormFloat64()))
 }
 
-// draw returns one length, at least 1.
 func (l Length) draw(r *rand.Rand) int {
 	return max(1, int(math.Round(float64(l.Median)*math.Exp(l.Sigma*r.NormFloat64()))))
 }
 
-// Preset returns a deployment that behaves like a measured one. Its answers are
-// as long as those that the preset's figures were measured with, as far as they
-// tell: those of the chat lean against their limit of 1,024 tokens, those of
-// the two open loops differ.
+// Preset returns the options of a measured deployment. Its answers have about the length of the
+// answers of the measurement: those of the chat lean against their limit of 1,024 tokens.
 func Preset(name string) (Options, error) {
 	config, err := cluster.Preset(name)
 	if err != nil {
@@ -139,43 +127,31 @@ func Preset(name string) (Options, error) {
 	return Options{Cluster: &config, Answer: answer}, nil
 }
 
-// Validate returns what is wrong with the options, nil if nothing is.
+// Validate returns all mistakes in what users write: names, speed, load and incidents.
 func (o Options) Validate() error {
 	var errs []error
-	if o.Cluster == nil && (len(o.Rollouts) > 0 || o.Load.Concurrency > 0 || o.Speed != 0) {
-		errs = append(errs, errors.New("rollouts, load and speed are about a cluster: set one"))
+	if o.Cluster == nil && (o.Load.Concurrency > 0 || o.Speed != 0) {
+		errs = append(errs, errors.New("load and speed need a cluster: set one"))
 	}
 	if o.Speed < 0 || o.Speed > 1e6 {
 		errs = append(errs, fmt.Errorf("speed is %v: give a factor above 0, at most 1e6", o.Speed))
 	}
-	if o.Load.Concurrency < 0 || o.Load.WarmUp < 0 {
-		errs = append(errs, fmt.Errorf("load has concurrency %d and warm-up %v: neither may be negative", o.Load.Concurrency, o.Load.WarmUp))
+	if o.Load.Concurrency < 0 {
+		errs = append(errs, fmt.Errorf("load has %d conversations: give 0 or more", o.Load.Concurrency))
 	}
-	if names := o.withDefaults().names(); slices.Contains(names, "") || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
+	names := o.withDefaults().names()
+	if slices.Contains(names, "") || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
 		errs = append(errs, fmt.Errorf("models and adapters are %q: give each a name of its own", names))
 	}
-	for i, f := range o.Incidents {
-		if err := f.validate(o.Cluster != nil); err != nil {
-			errs = append(errs, fmt.Errorf("incident %d (%s): %w", i+1, f.Kind, err))
+	for i, incident := range o.Incidents {
+		if err := incident.validate(o.Cluster != nil); err != nil {
+			errs = append(errs, fmt.Errorf("incident %d (%s): %w", i+1, incident.Kind, err))
 		}
 	}
-	if o.Cluster == nil {
-		return errors.Join(errs...)
-	}
-	errs = append(errs, o.check(*o.Cluster))
-	for i, r := range o.Rollouts {
-		if err := o.check(r.Cluster); err != nil {
-			errs = append(errs, fmt.Errorf("rollout %d: %w", i+1, err))
-		}
-		if r.At <= 0 || i > 0 && r.At <= o.Rollouts[i-1].At {
-			errs = append(errs, fmt.Errorf("rollout %d comes at %v: give times above 0, in order", i+1, r.At))
-		}
+	if o.Cluster != nil {
+		c := *o.Cluster
+		c.Faults = slices.Concat(c.Faults, o.clusterFaults(0, 0))
+		errs = append(errs, c.Validate())
 	}
 	return errors.Join(errs...)
-}
-
-// check checks a cluster, with the incidents.
-func (o Options) check(c cluster.Config) error {
-	c.Faults = slices.Concat(c.Faults, o.clusterFaults(0, 0))
-	return c.Validate()
 }

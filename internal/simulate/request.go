@@ -13,12 +13,11 @@ import (
 	"strings"
 )
 
-// maxBody bounds a request's body in bytes.
+// maxBody limits the body of a request, in bytes.
 const maxBody = 32 << 20
 
-// chatRequest is the part of a request that matters here; other fields are
-// accepted and ignored, as servers do. Its JSON is that of a chat; requests of
-// the other APIs are read into the same.
+// chatRequest holds the fields of a chat request that have an effect. Other fields are ignored, as
+// servers do. Requests of all APIs are decoded into it.
 type chatRequest struct {
 	Model               string        `json:"model"`
 	Messages            []message     `json:"messages"`
@@ -45,22 +44,19 @@ type chatRequest struct {
 	Logprobs    bool `json:"logprobs"`
 	TopLogprobs int  `json:"top_logprobs"`
 
-	// Of requests for figures about texts.
-	inputs     texts
-	query      string
-	dimensions int
-	topN       int // 0 is all
+	// Fields of embeddings and rerank.
+	inputs texts
+	query  string
 }
 
-// Types of a response_format.
+// Values of the type of a response_format.
 const (
 	jsonObject = "json_object"
 	jsonSchema = "json_schema"
 )
 
 type streamOptions struct {
-	IncludeUsage         bool `json:"include_usage"`
-	ContinuousUsageStats bool `json:"continuous_usage_stats"`
+	IncludeUsage bool `json:"include_usage"`
 }
 
 type message struct {
@@ -69,52 +65,49 @@ type message struct {
 	ToolCalls []toolCall `json:"tool_calls"`
 }
 
-// noRole is that of a prompt which is nothing but text.
+// noRole is the role of a prompt without messages.
 const noRole = "text"
 
-// texts is one text or a list of them.
+// texts is a text or a list of texts.
 type texts []string
 
-func (t *texts) UnmarshalJSON(b []byte) error {
-	if bytes.HasPrefix(b, []byte("[")) {
-		return json.Unmarshal(b, (*[]string)(t))
+func (t *texts) UnmarshalJSON(b []byte) error { return decodeListOr(b, (*[]string)(t), "[%s]") }
+
+// decodeListOr decodes a JSON list. It puts any other value into the list that format describes.
+func decodeListOr(b []byte, list any, format string) error {
+	if !bytes.HasPrefix(b, []byte("[")) {
+		b = fmt.Appendf(nil, format, b)
 	}
-	*t = make(texts, 1)
-	return json.Unmarshal(b, &(*t)[0])
+	return json.Unmarshal(b, list)
 }
 
-// prompt makes the request one for what follows a text.
-func (q *chatRequest) prompt(t texts) {
+// setPrompt makes the request continue a text without roles.
+func (q *chatRequest) setPrompt(t texts) {
 	q.Messages = nil
 	if len(t) > 0 {
 		q.Messages = []message{{Role: noRole, Content: content{strings.Join(t, ""), true}}}
 	}
 }
 
-// content is a message's text, given as a string, as a list of parts, or null.
+// content is the text of a message: a string, a list of parts, or null.
 type content struct {
-	text  string
-	given bool // though it may be null
+	text    string
+	present bool // also true for null
 }
 
 func (c *content) UnmarshalJSON(b []byte) error {
-	c.given = true
-	if bytes.HasPrefix(b, []byte("[")) {
-		var parts []struct {
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(b, &parts); err != nil {
-			return err
-		}
-		for _, p := range parts {
-			c.text += p.Text
-		}
-		return nil
+	var parts []struct{ Text string }
+	if err := decodeListOr(b, &parts, `[{"text":%s}]`); err != nil {
+		return err
 	}
-	return json.Unmarshal(b, &c.text)
+	c.present = true
+	for _, p := range parts {
+		c.text += p.Text
+	}
+	return nil
 }
 
-// read decodes and validates the body of a request to an API.
+// read decodes and validates the body of a request.
 func (q *chatRequest) read(w http.ResponseWriter, r *http.Request, a api, o Options) *apiError {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
@@ -127,18 +120,17 @@ func (q *chatRequest) read(w http.ResponseWriter, r *http.Request, a api, o Opti
 	if err := a.read(r, body, q); err != nil {
 		return badRequest(nil, "The request body is not valid: %v", err)
 	}
-	if refused := q.validate(o); refused != nil {
-		return refused
+	if invalid := q.validate(o); invalid != nil {
+		return invalid
 	}
 	return q.validateHistory()
 }
 
-// validate returns what is wrong with the request, or nil.
 func (q *chatRequest) validate(o Options) *apiError {
 	limit := q.maxTokens()
 	switch {
 	case !slices.Contains(o.names(), q.Model):
-		e := failure(http.StatusNotFound, "NotFoundError", "The model `%s` does not exist.", q.Model)
+		e := newError(http.StatusNotFound, "NotFoundError", "The model `%s` does not exist.", q.Model)
 		e.Param = "model"
 		return e
 	case len(q.Messages) == 0:
@@ -153,27 +145,27 @@ func (q *chatRequest) validate(o Options) *apiError {
 		return badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *limit)
 	case limit != nil && q.MinTokens > *limit:
 		return badRequest("min_tokens", "min_tokens must be less than or equal to max_tokens=%d, got %d.", *limit, q.MinTokens)
-	case q.StreamOptions != streamOptions{} && !q.Stream:
+	case q.StreamOptions.IncludeUsage && !q.Stream:
 		return badRequest("stream_options", "stream_options can only be set when stream is true.")
-	case q.TopLogprobs < 0 || q.TopLogprobs > maxTop:
-		return badRequest("top_logprobs", "top_logprobs must be between 0 and %d, got %d.", maxTop, q.TopLogprobs)
+	case q.TopLogprobs < 0 || q.TopLogprobs > maxTopLogprobs:
+		return badRequest("top_logprobs", "top_logprobs must be between 0 and %d, got %d.", maxTopLogprobs, q.TopLogprobs)
 	case q.ToolChoice.name != "" && q.function() == nil:
 		return badRequest("tool_choice", "tool_choice names the tool %q, which is not among the tools.", q.ToolChoice.name)
 	}
 	return nil
 }
 
-// validateHistory is as strict as the strictest servers: a message says
-// something, and the result of a tool follows its call.
+// validateHistory is as strict as the strictest servers: a message needs content or tool calls, and
+// a tool result follows its call.
 func (q *chatRequest) validateHistory() *apiError {
 	called := false
 	for i, m := range q.Messages {
 		switch {
 		case m.Role == "":
 			return badRequest("messages", "messages[%d] has no role.", i)
-		case m.Role == "assistant" && !m.Content.given && len(m.ToolCalls) == 0:
+		case m.Role == "assistant" && !m.Content.present && len(m.ToolCalls) == 0:
 			return badRequest("messages", "Assistant message must contain either 'content' or 'tool_calls'!")
-		case m.Role != "assistant" && !m.Content.given:
+		case m.Role != "assistant" && !m.Content.present:
 			return badRequest("messages", "All non-assistant messages must contain 'content'")
 		case m.Role == "tool" && !called:
 			return badRequest("messages", "messages[%d] has the role 'tool', but follows no message with 'tool_calls'.", i)
@@ -183,15 +175,15 @@ func (q *chatRequest) validateHistory() *apiError {
 	return nil
 }
 
-// maxTokens is the request's own limit, nil if it has none.
+// maxTokens returns the token limit of the request, nil if it has none.
 func (q *chatRequest) maxTokens() *int { return cmp.Or(q.MaxCompletionTokens, q.MaxTokens) }
 
-// answerTokens is how long the answer is, given how long the model would like
-// it to be and how much room the context has, and why it ends there.
+// answerTokens returns the length of the answer and its finish reason. wanted is the length that the
+// model would choose, room the rest of the context.
 func (q *chatRequest) answerTokens(wanted, room int) (n int, finish string) {
 	limit := room
-	if most := q.maxTokens(); most != nil {
-		limit = min(limit, *most)
+	if own := q.maxTokens(); own != nil {
+		limit = min(limit, *own)
 	}
 	if n = max(wanted, q.MinTokens); q.IgnoreEOS || n > limit {
 		return limit, "length"
@@ -199,10 +191,10 @@ func (q *chatRequest) answerTokens(wanted, room int) (n int, finish string) {
 	return n, "stop"
 }
 
-// thinking is how many tokens of an answer are reasoning, given the share that
-// the model would like.
-func (q *chatRequest) thinking(share float64, wanted int) int {
-	if on := q.Template.EnableThinking; on != nil && !*on {
+// reasoningTokens returns how many of the wanted tokens are reasoning. share is the share that the
+// model would choose.
+func (q *chatRequest) reasoningTokens(share float64, wanted int) int {
+	if enabled := q.Template.EnableThinking; enabled != nil && !*enabled {
 		return 0
 	}
 	switch q.Effort {

@@ -71,10 +71,10 @@ func TestKey(t *testing.T) {
 		t.Errorf("/v1/models without a key: %d", status)
 	}
 	if status, _ := c.get(t, "/health"); status != http.StatusOK {
-		t.Errorf("/health needs a key: %d", status)
+		t.Errorf("/health without a key: %d", status)
 	}
 	if got := d.Stats().Requests; got != 1 {
-		t.Errorf("%d requests with a good key, want 1", got)
+		t.Errorf("%d requests with a valid key, want 1", got)
 	}
 }
 

@@ -2,26 +2,33 @@ package simulate
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"strings"
 )
 
-// responder sends an answer in the form of its API: as a stream of events,
-// each flushed on its own, or as one JSON object when it is complete.
+// piece is the text of some tokens of an answer.
+type piece struct {
+	reasoning, content string
+	arguments          string    // of the tool call
+	logprobs           []logprob // of the content, if the request wants them
+}
+
+// responder sends an answer in the form of its API: as a stream of events, each flushed on its own,
+// or as one JSON object at the end.
 type responder struct {
 	turn *turn
 	w    http.ResponseWriter
 
-	// What was said so far.
+	// The answer so far.
 	reasoning, content, arguments strings.Builder
 	logprobs                      []logprob
 
-	// Of a stream.
-	events events // nil until it is open
+	events events // nil until the stream is open
 	buf    []byte
 }
 
-// open writes the headers and what a stream has before its first token.
+// open sends the headers and what a stream has before its first token.
 func (a *responder) open() {
 	if a.events != nil {
 		return
@@ -33,8 +40,8 @@ func (a *responder) open() {
 	a.events = a.turn.api.stream(a)
 }
 
-// tokens sends the next piece of an answer.
-func (a *responder) tokens(p piece) error {
+// send adds a piece to the answer, and sends it if the answer is streamed.
+func (a *responder) send(p piece) error {
 	a.reasoning.WriteString(p.reasoning)
 	a.content.WriteString(p.content)
 	a.arguments.WriteString(p.arguments)
@@ -58,21 +65,20 @@ func (a *responder) end() {
 	}
 	a.open()
 	a.events.end()
-	// A failed write means that the client is gone: nobody is left to be told.
-	_ = a.flush()
+	_ = a.flush() // fails only if the client left
 }
 
 // fail ends the answer with an error.
 func (a *responder) fail(err *apiError) {
 	if a.events == nil {
-		err.write(a.w, a.turn.api.refusal)
+		err.write(a.w, a.turn.api.errorBody)
 		return
 	}
 	a.events.fail(err)
-	_ = a.flush() // as in end
+	_ = a.flush() // fails only if the client left
 }
 
-// flush sends what is buffered.
+// flush sends the buffer.
 func (a *responder) flush() error {
 	_, err := a.w.Write(a.buf)
 	a.buf = a.buf[:0]
@@ -80,4 +86,79 @@ func (a *responder) flush() error {
 		return err
 	}
 	return http.NewResponseController(a.w).Flush()
+}
+
+// data buffers a server-sent event. The parts together are its JSON.
+func (a *responder) data(parts ...string) {
+	a.buf = append(a.buf, "data: "...)
+	for _, part := range parts {
+		a.buf = append(a.buf, part...)
+	}
+	a.buf = append(a.buf, "\n\n"...)
+}
+
+// namedEvent buffers a server-sent event with a name, which its JSON repeats as the type.
+func (a *responder) namedEvent(name string, v map[string]any) {
+	v["type"] = name
+	a.buf = fmt.Appendf(a.buf, "event: %s\n", name)
+	a.data(encode(v))
+}
+
+// block is a kind of text in an answer. APIs with a place for each kind send them in this order.
+type block int
+
+const (
+	noBlock block = iota
+	reasoningBlock
+	contentBlock
+	callBlock
+)
+
+// blockText is text of one kind.
+type blockText struct {
+	kind block
+	text string
+}
+
+// blocks returns the non-empty texts of a piece, in order.
+func (p piece) blocks() []blockText {
+	var out []blockText
+	for _, b := range []blockText{{reasoningBlock, p.reasoning}, {contentBlock, p.content}, {callBlock, p.arguments}} {
+		if b.text != "" {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// soFar returns the answer so far as one piece.
+func (a *responder) soFar() piece {
+	return piece{a.reasoning.String(), a.content.String(), a.arguments.String(), a.logprobs}
+}
+
+// openBlock is the block that a stream is sending.
+type openBlock struct {
+	kind  block
+	index int
+}
+
+// enter reports whether a text of this kind starts a new block. It ends the previous block first.
+func (b *openBlock) enter(kind block, end func(block)) bool {
+	if b.kind == kind {
+		return false
+	}
+	if b.kind != noBlock {
+		b.leave(end)
+		b.index++
+	}
+	b.kind = kind
+	return true
+}
+
+// leave ends the open block, if there is one.
+func (b *openBlock) leave(end func(block)) {
+	if b.kind != noBlock {
+		end(b.kind)
+	}
+	b.kind = noBlock
 }

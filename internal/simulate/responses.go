@@ -3,10 +3,9 @@ package simulate
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 )
 
-// responsesRequest is what /v1/responses has in words of its own.
+// responsesRequest is a request of /v1/responses.
 type responsesRequest struct {
 	Input           responsesInput `json:"input"`
 	Instructions    content        `json:"instructions"`
@@ -21,36 +20,30 @@ type responsesRequest struct {
 			Schema json.RawMessage `json:"schema"`
 		} `json:"format"`
 	} `json:"text"`
-	Include     []string   `json:"include"`
-	TopLogprobs int        `json:"top_logprobs"`
 	Model       string     `json:"model"`
 	Stream      bool       `json:"stream"`
 	Temperature *float64   `json:"temperature"`
 	ToolChoice  toolChoice `json:"tool_choice"`
 }
 
-// responsesInput are items: messages, calls and their results. A text alone is
-// the message of a user.
+// responsesInput are messages, tool calls and results of tools. A string stands for one message of
+// the user.
 type responsesInput []struct {
 	Type, Role string
 	Content    content
 	CallID     string `json:"call_id"`
 	Name       string
-	Arguments  string
+	Arguments  arguments
 	Output     content
 }
 
 func (i *responsesInput) UnmarshalJSON(raw []byte) error {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		raw = []byte(`[{"role":"user","content":` + encode(text) + `}]`)
-	}
 	type plain responsesInput
-	return json.Unmarshal(raw, (*plain)(i))
+	return decodeListOr(raw, (*plain)(i), `[{"role":"user","content":%s}]`)
 }
 
-// readResponses decodes a request of /v1/responses. Nothing is kept between
-// requests: the input is the whole history.
+// readResponses decodes a request of /v1/responses. The server stores nothing, so the input is the
+// whole history.
 func readResponses(_ *http.Request, body []byte, q *chatRequest) error {
 	var in responsesRequest
 	if err := json.Unmarshal(body, &in); err != nil {
@@ -59,7 +52,6 @@ func readResponses(_ *http.Request, body []byte, q *chatRequest) error {
 	q.Model, q.Stream, q.MaxCompletionTokens, q.Temperature = in.Model, in.Stream, in.MaxOutputTokens, in.Temperature
 	q.Effort, q.ToolChoice = in.Reasoning.Effort, in.ToolChoice
 	q.Format.Type, q.Format.JSONSchema.Schema = in.Text.Format.Type, in.Text.Format.Schema
-	q.Logprobs, q.TopLogprobs = slices.Contains(in.Include, "message.output_text.logprobs"), in.TopLogprobs
 	for _, f := range in.Tools {
 		q.Tools = append(q.Tools, tool{f})
 	}
@@ -71,7 +63,8 @@ func readResponses(_ *http.Request, body []byte, q *chatRequest) error {
 		case "", "message":
 			q.Messages = append(q.Messages, message{Role: item.Role, Content: item.Content})
 		case "function_call":
-			q.Messages = append(q.Messages, message{Role: "assistant", ToolCalls: []toolCall{{item.CallID, "function", called{item.Name, arguments(item.Arguments)}}}})
+			call := toolCall{item.CallID, "function", calledFunction{item.Name, item.Arguments}}
+			q.Messages = append(q.Messages, message{Role: "assistant", ToolCalls: []toolCall{call}})
 		case "function_call_output":
 			q.Messages = append(q.Messages, message{Role: "tool", Content: item.Output})
 		}
@@ -79,80 +72,85 @@ func readResponses(_ *http.Request, body []byte, q *chatRequest) error {
 	return nil
 }
 
-// responseEvents are those of a streamed response: output items, one after the
-// other, and no mark of its own at the end.
+// responseEvents encodes a streamed response: output items, one after the other.
 type responseEvents struct {
 	*responder
-	blocks
-	number int // of the next event
+	open openBlock
+	sent int // events
 }
 
 func streamResponse(a *responder) events {
 	s := &responseEvents{responder: a}
-	s.event("response.created", map[string]any{"response": a.response("in_progress", false)})
-	s.event("response.in_progress", map[string]any{"response": a.response("in_progress", false)})
+	for _, name := range []string{"response.created", "response.in_progress"} {
+		s.event(name, map[string]any{"response": a.response("in_progress", false)})
+	}
 	return s
 }
 
-// event buffers an event with its number.
+// event buffers an event with its sequence number.
 func (s *responseEvents) event(name string, v map[string]any) {
-	v["sequence_number"] = s.number
-	s.number++
-	s.named(name, v)
+	v["sequence_number"] = s.sent
+	s.sent++
+	s.namedEvent(name, v)
 }
 
-// about is an event about the part that is open.
-func (s *responseEvents) about(name string, v map[string]any) {
-	v["item_id"], v["output_index"] = s.itemID(s.now), s.index
-	if s.now != calls {
+// blockEvent buffers an event about the open block.
+func (s *responseEvents) blockEvent(name string, v map[string]any) {
+	v["item_id"], v["output_index"] = s.itemID(s.open.kind), s.open.index
+	if s.open.kind != callBlock {
 		v["content_index"] = 0
 	}
 	s.event(name, v)
 }
 
+// itemEvent buffers an event with the item of the open block.
+func (s *responseEvents) itemEvent(name string, b blockText, status string) {
+	s.event(name, map[string]any{"output_index": s.open.index, "item": s.item(b, status)})
+}
+
 func (s *responseEvents) piece(p piece) {
-	for _, b := range p.parts() {
-		if s.enter(b.kind, s.done) {
-			s.event("response.output_item.added", map[string]any{"output_index": s.index, "item": s.item(part{b.kind, ""}, "in_progress", nil)})
-			if b.kind == speaks {
-				s.about("response.content_part.added", map[string]any{"part": outputText("", nil)})
+	for _, b := range p.blocks() {
+		if s.open.enter(b.kind, s.endBlock) {
+			s.itemEvent("response.output_item.added", blockText{b.kind, ""}, "in_progress")
+			if b.kind == contentBlock {
+				s.blockEvent("response.content_part.added", map[string]any{"part": outputText("")})
 			}
 		}
 		v := map[string]any{"delta": b.text}
-		if b.kind == speaks {
-			v["logprobs"] = orEmpty(p.logprobs)
+		if b.kind == contentBlock {
+			v["logprobs"] = []any{}
 		}
-		s.about(textEvent(b.kind)+".delta", v)
+		s.blockEvent(textEvent(b.kind)+".delta", v)
 	}
 }
 
-// textEvent is the beginning of the names of the events with a part's text.
+// textEvent returns the prefix of the names of the events with the text of a block.
 func textEvent(kind block) string {
 	return map[block]string{
-		thinks: "response.reasoning_text", speaks: "response.output_text", calls: "response.function_call_arguments",
+		reasoningBlock: "response.reasoning_text", contentBlock: "response.output_text", callBlock: "response.function_call_arguments",
 	}[kind]
 }
 
-// done ends a part and its item.
-func (s *responseEvents) done(kind block) {
-	for _, b := range s.parts() {
+// endBlock ends a block and its item.
+func (s *responseEvents) endBlock(kind block) {
+	for _, b := range s.soFar().blocks() {
 		if b.kind != kind {
 			continue
 		}
 		field := "text"
-		if kind == calls {
+		if kind == callBlock {
 			field = "arguments"
 		}
-		s.about(textEvent(kind)+".done", map[string]any{field: b.text})
-		if kind == speaks {
-			s.about("response.content_part.done", map[string]any{"part": outputText(b.text, s.logprobs)})
+		s.blockEvent(textEvent(kind)+".done", map[string]any{field: b.text})
+		if kind == contentBlock {
+			s.blockEvent("response.content_part.done", map[string]any{"part": outputText(b.text)})
 		}
-		s.event("response.output_item.done", map[string]any{"output_index": s.index, "item": s.item(b, "completed", s.logprobs)})
+		s.itemEvent("response.output_item.done", b, "completed")
 	}
 }
 
 func (s *responseEvents) end() {
-	s.leave(s.done)
+	s.open.leave(s.endBlock)
 	r := s.response("completed", true)
 	s.event("response."+r["status"].(string), map[string]any{"response": r})
 }
@@ -165,7 +163,7 @@ func (s *responseEvents) fail(e *apiError) {
 
 func wholeResponse(a *responder) any { return a.response("completed", true) }
 
-// response is the object of a response; one that is complete has its output.
+// response returns a response object, with its output if it is complete.
 func (a *responder) response(status string, complete bool) map[string]any {
 	t := a.turn
 	r := map[string]any{
@@ -179,51 +177,41 @@ func (a *responder) response(status string, complete bool) map[string]any {
 		r["status"], r["incomplete_details"] = "incomplete", map[string]string{"reason": "max_output_tokens"}
 	}
 	output := []any{}
-	for _, b := range a.parts() {
-		output = append(output, a.item(b, "completed", a.logprobs))
+	for _, b := range a.soFar().blocks() {
+		output = append(output, a.item(b, "completed"))
 	}
 	r["output"] = output
 	r["usage"] = map[string]any{
 		"input_tokens": t.promptTokens, "input_tokens_details": map[string]int{"cached_tokens": t.cached},
-		"output_tokens": t.sent, "output_tokens_details": map[string]int{"reasoning_tokens": t.thought()},
+		"output_tokens": t.sent, "output_tokens_details": map[string]int{"reasoning_tokens": t.reasoningSent()},
 		"total_tokens": t.promptTokens + t.sent,
 	}
 	return r
 }
 
-// itemID names an item of the output.
 func (a *responder) itemID(kind block) string {
-	return map[block]string{thinks: "rs_", speaks: "msg_", calls: "fc_"}[kind] + a.turn.id
+	return map[block]string{reasoningBlock: "rs_", contentBlock: "msg_", callBlock: "fc_"}[kind] + a.turn.id
 }
 
-// item is an item of the output with the text of its part, "" before its end.
-func (a *responder) item(p part, status string, logprobs []logprob) map[string]any {
-	v := map[string]any{"id": a.itemID(p.kind), "status": status}
-	switch p.kind {
-	case thinks:
+// item returns an output item.
+func (a *responder) item(b blockText, status string) map[string]any {
+	v := map[string]any{"id": a.itemID(b.kind), "status": status}
+	switch b.kind {
+	case reasoningBlock:
 		v["type"], v["summary"] = "reasoning", []any{}
-		v["content"] = []any{map[string]string{"type": "reasoning_text", "text": p.text}}
-	case calls:
+		v["content"] = []any{map[string]string{"type": "reasoning_text", "text": b.text}}
+	case callBlock:
 		call := a.turn.call
-		v["type"], v["call_id"], v["name"], v["arguments"] = "function_call", call.ID, call.Function.Name, p.text
+		v["type"], v["call_id"], v["name"], v["arguments"] = "function_call", call.ID, call.Function.Name, b.text
 	default:
-		v["type"], v["role"], v["content"] = "message", "assistant", []any{outputText(p.text, logprobs)}
+		v["type"], v["role"], v["content"] = "message", "assistant", []any{outputText(b.text)}
 	}
-	if status == "in_progress" && p.kind != calls {
+	if status == "in_progress" && b.kind != callBlock {
 		v["content"] = []any{}
 	}
 	return v
 }
 
-// outputText is a part with the text of an answer.
-func outputText(text string, logprobs []logprob) map[string]any {
-	return map[string]any{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": orEmpty(logprobs)}
-}
-
-// orEmpty is a list that is never null.
-func orEmpty(all []logprob) []logprob {
-	if all == nil {
-		return []logprob{}
-	}
-	return all
+func outputText(text string) map[string]any {
+	return map[string]any{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": []any{}}
 }

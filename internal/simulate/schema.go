@@ -9,36 +9,33 @@ import (
 	"strings"
 )
 
-// instance returns a value, as JSON, that fits a JSON schema: one of those that
-// people write for answers and tools. What it does not know it takes for text.
+// instance returns a value, as JSON, that fits a JSON schema. It supports what schemas of answers and
+// tools usually contain, and returns a string for the rest.
 func instance(schema json.RawMessage, r *rand.Rand) string {
 	var root map[string]any
 	if json.Unmarshal(schema, &root) != nil {
 		root = map[string]any{"type": "object"}
 	}
-	left := mostValues
-	return encode(sampler{root: root, rand: r, left: &left}.value(root))
+	left := maxValues
+	return encode(sampler{root: root, rand: r, valuesLeft: &left}.value(root))
 }
 
-// mostValues and mostText, in bytes, bound what a schema may ask for: it comes from
-// whoever sends requests.
-const mostValues, mostText = 4096, 4096
+// Clients choose schemas, so the size of an instance is limited: in values, and in bytes per string.
+const maxValues, maxText = 4096, 4096
 
-// sampler draws values that fit.
+// sampler draws values that fit a schema.
 type sampler struct {
-	root  map[string]any
-	rand  *rand.Rand
-	depth int
-	// left is how many values may still be drawn.
-	left *int
+	root       map[string]any
+	rand       *rand.Rand
+	depth      int
+	valuesLeft *int
 }
 
-// value is one that fits a part of the schema.
 func (s sampler) value(schema map[string]any) any {
 	if s.depth++; s.depth > 16 {
 		return nil // the schema contains itself
 	}
-	*s.left--
+	*s.valuesLeft--
 	schema = s.resolved(schema)
 	if v, ok := schema["const"]; ok {
 		return v
@@ -70,9 +67,9 @@ func (s sampler) value(schema map[string]any) any {
 	return s.text(schema)
 }
 
-// resolved follows references, and takes the first of several ways.
+// resolved follows references and takes the first alternative of anyOf, oneOf and allOf.
 func (s sampler) resolved(schema map[string]any) map[string]any {
-	for range 8 { // deeper, or in a circle, it stays as it is
+	for range 8 { // a circle of references is left as it is
 		next, _ := schema["$ref"].(string)
 		if path, ok := strings.CutPrefix(next, "#"); ok {
 			schema = s.root
@@ -83,19 +80,19 @@ func (s sampler) resolved(schema map[string]any) map[string]any {
 			}
 			continue
 		}
-		ways := schema
+		alternative := schema
 		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 			if all, ok := schema[key].([]any); ok && len(all) > 0 {
-				ways, _ = all[0].(map[string]any)
+				alternative, _ = all[0].(map[string]any)
 			}
 		}
-		schema = ways
+		schema = alternative
 	}
 	return schema
 }
 
-// object has all properties, so that a strict reader is content as well; deep
-// inside one that may go on for ever, only those that it needs.
+// object draws all properties, so that strict readers accept the object, too. Deep inside a schema
+// that may contain itself, it draws only the required ones.
 func (s sampler) object(schema map[string]any) any {
 	out := map[string]any{}
 	properties, _ := schema["properties"].(map[string]any)
@@ -104,7 +101,7 @@ func (s sampler) object(schema map[string]any) any {
 		if s.depth > 4 && !slices.Contains(required, any(name)) {
 			continue
 		}
-		if *s.left <= 0 {
+		if *s.valuesLeft <= 0 {
 			break
 		}
 		part, _ := properties[name].(map[string]any)
@@ -116,33 +113,33 @@ func (s sampler) object(schema map[string]any) any {
 func (s sampler) array(schema map[string]any) any {
 	items, _ := schema["items"].(map[string]any)
 	out := []any{}
-	for n := bound(schema, "minItems", 1); float64(len(out)) < n && *s.left > 0; {
+	for n := bound(schema, "minItems", 1); float64(len(out)) < n && *s.valuesLeft > 0; {
 		out = append(out, s.value(items))
 	}
 	return out
 }
 
-// number lies between the bounds; without them it is small.
+// number draws a number between the bounds. Without bounds it is small.
 func (s sampler) number(schema map[string]any) float64 {
-	least := bound(schema, "minimum", bound(schema, "exclusiveMinimum", -1)+1)
-	most := bound(schema, "maximum", bound(schema, "exclusiveMaximum", least+100)-1)
-	return math.Floor(least + s.rand.Float64()*max(most-least, 0))
+	low := bound(schema, "minimum", bound(schema, "exclusiveMinimum", -1)+1)
+	high := bound(schema, "maximum", bound(schema, "exclusiveMaximum", low+100)-1)
+	return math.Floor(low + s.rand.Float64()*max(high-low, 0))
 }
 
-// text is as long as it has to be: two words, if that is open.
+// text draws two words, or more if the schema requires a longer text.
 func (s sampler) text(schema map[string]any) string {
 	a := newAnswer(s.rand.Uint64(), 0)
 	text := strings.TrimSpace(string(append(a.word(), a.word()...)))
-	for float64(len(text)) < min(bound(schema, "minLength", 0), mostText) {
+	for float64(len(text)) < min(bound(schema, "minLength", 0), maxText) {
 		text += string(a.word())
 	}
 	return text[:int(min(float64(len(text)), max(bound(schema, "maxLength", float64(len(text))), 0)))]
 }
 
-// bound is a number of a schema, or what holds without it.
-func bound(schema map[string]any, key string, otherwise float64) float64 {
+// bound returns a number of a schema, or fallback if the schema does not have it.
+func bound(schema map[string]any, key string, fallback float64) float64 {
 	if v, ok := schema[key].(float64); ok {
 		return v
 	}
-	return otherwise
+	return fallback
 }

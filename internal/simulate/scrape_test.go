@@ -15,22 +15,22 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// page is a scraped exposition.
+// page holds scraped metrics.
 type page map[string]*dto.MetricFamily
 
-// scrape reads /metrics as Prometheus does.
+// scrape parses /metrics like Prometheus.
 func (c client) scrape(t *testing.T) page {
 	t.Helper()
 	_, text := c.get(t, "/metrics")
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
 	if err != nil {
-		t.Fatalf("the exposition cannot be parsed: %v", err)
+		t.Fatalf("parsing the metrics: %v", err)
 	}
 	return families
 }
 
-// sum adds up the series of a family; of histograms the sums.
+// sum adds up the values of the series of a family. The value of a histogram is its sum.
 func (p page) sum(t *testing.T, name string) (sum float64) {
 	t.Helper()
 	f := p[name]
@@ -43,7 +43,7 @@ func (p page) sum(t *testing.T, name string) (sum float64) {
 	return sum
 }
 
-// count adds up the counts of a histogram's series.
+// count adds up the sample counts of the series of a histogram.
 func (p page) count(t *testing.T, name string) (n float64) {
 	t.Helper()
 	f := p[name]
@@ -56,7 +56,7 @@ func (p page) count(t *testing.T, name string) (n float64) {
 	return n
 }
 
-// known gives a preset a frontend of known delays.
+// known gives a cluster fixed frontend delays.
 func known(c *cluster.Config) {
 	c.Frontend = cluster.Frontend{RequestDelay: 40 * time.Millisecond, ResponseDelay: 10 * time.Millisecond}
 }
@@ -71,7 +71,7 @@ func TestMetricsOfOneTurn(t *testing.T) {
 		first := c.say(t, history, "")
 		c.say(t, append(history, assistant(first.content), user("more")), "")
 		p := c.scrape(t)
-		prompts := float64(first.usage.Prompt) + float64(first.usage.Total) + 9 // marks, "more", marks
+		prompts := float64(first.usage.Prompt) + float64(first.usage.Total) + 9 // the marks of three messages, and "more"
 		for name, want := range map[string]float64{
 			"vllm:num_requests_running":                  0,
 			"vllm:num_requests_waiting":                  0,
@@ -115,18 +115,18 @@ func TestMetricsOfOneTurn(t *testing.T) {
 				t.Errorf("%s has %v samples, want %v", name, got, want)
 			}
 		}
-		// The engine does not see the frontend's 40 and 10 ms, twice.
+		// The histogram of the engine lacks the delays of 40 and 10 ms of the frontend, in two requests.
 		engine, front := p.sum(t, "vllm:time_to_first_token_seconds"), p.sum(t, "dynamo_frontend_time_to_first_token_seconds")
 		if got := front - engine; math.Abs(got-.1) > 1e-9 {
-			t.Errorf("the frontend's TTFT is %v s more than the engine's, want 0.1", got)
+			t.Errorf("the TTFT of the frontend is %v s more than that of the engine, want 0.1", got)
 		}
 		if p["dynamo_component_router_kv_hit_rate"] != nil {
-			t.Error("a router that does not look at the cache has hit rates")
+			t.Error("a round-robin router has hit rates")
 		}
 	})
 }
 
-func TestMetricsDoNotLookThroughTheNetwork(t *testing.T) {
+func TestEngineMetricsExcludeTheNetwork(t *testing.T) {
 	ttft := func(incidents ...Incident) (engine, front float64) {
 		o := Options{Cluster: preset(t, "phase0", known), Answer: Length{Median: 5}, Incidents: incidents}
 		bench(t, o, func(t *testing.T, _ *Deployment, c client) {
@@ -139,14 +139,14 @@ func TestMetricsDoNotLookThroughTheNetwork(t *testing.T) {
 	engine, front := ttft()
 	slowEngine, slowFront := ttft(Incident{Kind: cluster.SlowNetwork, Factor: 10})
 	if math.Abs(slowEngine-engine) > 1e-9 || math.Abs(slowFront-front-9*.05) > 1e-9 {
-		t.Errorf("ten times the network: engine %v s then %v s, frontend %v s then %v s", engine, slowEngine, front, slowFront)
+		t.Errorf("ten times the network delay: engine %v s then %v s, frontend %v s then %v s", engine, slowEngine, front, slowFront)
 	}
 }
 
-// figures are what a preset's metrics say of a busy stretch of time.
+// figures are the means of the metrics of a busy preset.
 type figures struct{ running, waiting, ttft, itl, hits float64 }
 
-// busyFigures lets a preset run under a load and scrapes it twice.
+// busyFigures runs a preset with a load and scrapes it twice.
 func busyFigures(t *testing.T, name string, concurrency int) (f figures) {
 	t.Helper()
 	o := Options{Seed: 1, Cluster: preset(t, name), Load: Load{Concurrency: concurrency, WarmUp: time.Minute}}
@@ -164,7 +164,7 @@ func busyFigures(t *testing.T, name string, concurrency int) (f figures) {
 			hits: growth("vllm:prompt_tokens_cached_total", page.sum) / growth("vllm:prompt_tokens_total", page.sum),
 		}
 		if front := growth("dynamo_frontend_cached_tokens", page.sum) / growth("dynamo_frontend_input_sequence_tokens", page.sum); math.Abs(front-f.hits) > .02 {
-			t.Errorf("%s: the frontend says that %v of the prompts was cached, the engines %v", name, front, f.hits)
+			t.Errorf("%s: cached share of the prompts: %v by the frontend, %v by the engines", name, front, f.hits)
 		}
 		t.Logf("%s at %d: %+v", name, concurrency, f)
 	})
@@ -174,15 +174,15 @@ func busyFigures(t *testing.T, name string, concurrency int) (f figures) {
 func TestPresetsDifferAsMeasured(t *testing.T) {
 	plain, drafting := busyFigures(t, "phase0", 60), busyFigures(t, "eagle3", 60)
 	if drafting.itl < plain.itl*1.1 {
-		t.Errorf("with a drafter that drafts in vain %v s per event, without %v s", drafting.itl, plain.itl)
+		t.Errorf("with a drafter whose drafts are rejected %v s per event, without %v s", drafting.itl, plain.itl)
 	}
 	over := busyFigures(t, "eagle3", 80)
 	if over.running > 64 || over.waiting < 8 || over.ttft < 1 || drafting.ttft > 1 {
-		t.Errorf("80 conversations and 64 places: %+v; 60: %+v", over, drafting)
+		t.Errorf("80 conversations for 64 places: %+v; 60: %+v", over, drafting)
 	}
-	turn, kv := busyFigures(t, "trtllm-rr", 60), busyFigures(t, "trtllm-kv", 60)
-	if kv.hits < turn.hits+.05 || kv.itl > turn.itl {
-		t.Errorf("round-robin %+v, KV-aware %+v", turn, kv)
+	roundRobin, kv := busyFigures(t, "trtllm-rr", 60), busyFigures(t, "trtllm-kv", 60)
+	if kv.hits < roundRobin.hits+.05 || kv.itl > roundRobin.itl {
+		t.Errorf("round-robin %+v, KV-aware %+v", roundRobin, kv)
 	}
 }
 
@@ -192,14 +192,14 @@ func TestRouterHitRate(t *testing.T) {
 		p := c.scrape(t)
 		n, sum := p.count(t, "dynamo_component_router_kv_hit_rate"), p.sum(t, "dynamo_component_router_kv_hit_rate")
 		if n != p.count(t, "vllm:time_to_first_token_seconds") || sum <= 0 || sum > n {
-			t.Errorf("%v hit rates that add up to %v", n, sum)
+			t.Errorf("%v hit rates with a sum of %v", n, sum)
 		}
 		if got := len(p["vllm:num_requests_running"].Metric); got != 3 {
 			t.Errorf("%d engines, want 3", got)
 		}
-		// What the workers hold is what the frontend has in flight, in blocks.
+		// Six conversations in flight hold at least the blocks of their first prompts.
 		if used := p.sum(t, "dynamo_frontend_worker_active_decode_blocks"); used < 6*3600/16 {
-			t.Errorf("6 conversations of 3,600 tokens and more hold %v blocks", used)
+			t.Errorf("6 conversations of at least 3,600 tokens hold %v blocks", used)
 		}
 	})
 }
@@ -225,20 +225,19 @@ func TestRollout(t *testing.T) {
 		if got := <-done; got.finish != "stop" || got.usage.Completion != 300 {
 			t.Errorf("the request in flight got %+v", got)
 		}
-		// The slow-down goes over with its end.
-		slow, quick := c.pace(t), time.Duration(0)
+		// The slow-down continues on the new cluster, until its end.
+		slow := c.pace(t)
 		if time.Since(d.began) > 30*time.Second {
-			t.Fatalf("too late to see the slow-down: %v", time.Since(d.began))
+			t.Fatalf("the slow-down has ended: %v", time.Since(d.began))
 		}
 		time.Sleep(time.Until(d.began.Add(31 * time.Second)))
-		quick = c.pace(t)
-		if slow < quick*3/2 {
+		if quick := c.pace(t); slow < quick*3/2 {
 			t.Errorf("%v per event during the slow-down, %v after it", slow, quick)
 		}
 	})
 }
 
-// pace is the time per event of a short answer.
+// pace returns the time per event of a short answer.
 func (c client) pace(t *testing.T) time.Duration {
 	t.Helper()
 	got := c.say(t, []message{user("hi")}, `,"max_tokens":21,"ignore_eos":true`)
@@ -255,14 +254,14 @@ func TestLogBuckets(t *testing.T) {
 	}
 }
 
-// TestUpdateToAnotherCluster pins that a deployment can be changed by hand, too.
+// TestUpdateToAnotherCluster checks that Update can replace the cluster.
 func TestUpdateToAnotherCluster(t *testing.T) {
 	bench(t, Options{Answer: Length{Median: 5}}, func(t *testing.T, d *Deployment, c client) {
 		if got, _ := c.status(t); got != http.StatusOK {
 			t.Errorf("status %d without a cluster", got)
 		}
 		if p := c.scrape(t); p["dynamo_frontend_inflight_requests"] != nil {
-			t.Error("without a cluster there is a frontend")
+			t.Error("a deployment without a cluster has metrics of a frontend")
 		}
 		for _, name := range []string{"phase0", "trtllm-kv"} {
 			next := preset(t, name)

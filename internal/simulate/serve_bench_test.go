@@ -19,13 +19,11 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// benchServer is the environment variable that makes the test binary a server
-// for BenchmarkServe; its value is the GOMAXPROCS of that server.
+// benchServer is the environment variable that makes the test binary the server of BenchmarkServe.
 const benchServer = "SIMULATE_BENCH_SERVER"
 
-// serveForBench serves a deployment that is far quicker than any client can
-// read, until standard input ends. Its answers come from a cluster: the batch,
-// the queue and the cache are computed as in use.
+// serveForBench serves a deployment that is faster than any client can read, until standard input
+// ends. Answers come from a cluster, with batch, queue and cache.
 func serveForBench() {
 	c, err := cluster.Preset("phase0")
 	if err != nil {
@@ -47,9 +45,8 @@ func serveForBench() {
 	os.Stdout.WriteString(strconv.FormatInt(int64(cpu), 10) + "\n")
 }
 
-// BenchmarkServe measures how many events a second a server of one core sends
-// to clients in this process, over TCP: with GOMAXPROCS=1 for each, on a
-// machine of two cores. cpu-µs/event is the server's alone.
+// BenchmarkServe measures how many events per second a server sends to clients in this process over
+// TCP. Each has one core of a machine with two. cpu-µs/event is that of the server only.
 func BenchmarkServe(b *testing.B) {
 	for _, streams := range []int{16, 64, 256} {
 		b.Run(strconv.Itoa(streams), func(b *testing.B) { benchServe(b, streams) })
@@ -79,7 +76,7 @@ func benchServe(b *testing.B, streams int) {
 	b.ResetTimer()
 	began := time.Now()
 	events := readEvents(b, "http://"+strings.TrimSpace(addr), streams, b.N)
-	took := time.Since(began)
+	duration := time.Since(began)
 	b.StopTimer()
 	_ = in.Close()
 	cpu, err := out.ReadString('\n')
@@ -93,11 +90,11 @@ func benchServe(b *testing.B, streams int) {
 	if err := cmd.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(float64(events)/took.Seconds(), "events/s")
+	b.ReportMetric(float64(events)/duration.Seconds(), "events/s")
 	b.ReportMetric(nanos/1000/float64(events), "cpu-µs/event")
 }
 
-// readEvents lets clients read streams until so many events have come.
+// readEvents lets clients read streams until they have read a number of events.
 func readEvents(b *testing.B, url string, streams, want int) int64 {
 	transport := &http.Transport{MaxIdleConnsPerHost: streams}
 	defer transport.CloseIdleConnections()
@@ -129,8 +126,7 @@ func readEvents(b *testing.B, url string, streams, want int) int64 {
 	return events.Load()
 }
 
-// BenchmarkLoad measures how much faster than its clock a cluster with a load
-// runs, metrics included.
+// BenchmarkLoad measures how much faster than real time a cluster with a load and metrics runs.
 func BenchmarkLoad(b *testing.B) {
 	for _, concurrency := range []int{40, 60, 160} {
 		b.Run(strconv.Itoa(concurrency), func(b *testing.B) {

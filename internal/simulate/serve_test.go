@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// quick are delays that cost a test over TCP next to nothing.
+// quick are options with almost no delay, for tests over TCP.
 var quick = Options{
 	FirstToken: Delay{Median: time.Nanosecond},
 	InterToken: Delay{Median: time.Nanosecond},
 	Answer:     Length{Median: 8},
 }
 
-// client speaks to one deployment.
+// client is a client of one deployment.
 type client struct {
 	*http.Client
 	url string
 }
 
-// serve runs a deployment over TCP.
+// serve serves a deployment over TCP.
 func serve(t *testing.T, o Options) (*Deployment, client) {
 	t.Helper()
 	d := New(o)
@@ -37,8 +37,8 @@ func serve(t *testing.T, o Options) (*Deployment, client) {
 	return d, client{s.Client(), s.URL}
 }
 
-// serveInMemory runs a deployment over in-memory connections, for use under
-// testing/synctest. The caller calls stop in the bubble.
+// serveInMemory serves a deployment over in-memory connections, for testing/synctest. The caller must
+// call stop inside the bubble.
 func serveInMemory(o Options) (d *Deployment, c client, stop func()) {
 	d = New(o)
 	l := NewPipes()
@@ -50,8 +50,7 @@ func serveInMemory(o Options) (d *Deployment, c client, stop func()) {
 	}
 }
 
-// post sends a chat request and returns the response, whose body the test
-// closes.
+// post sends a chat request. The end of the test closes the body.
 func (c client) post(t *testing.T, ctx context.Context, body string, header ...string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/v1/chat/completions", strings.NewReader(body))
@@ -69,7 +68,7 @@ func (c client) post(t *testing.T, ctx context.Context, body string, header ...s
 	return resp
 }
 
-// say sends a history as a streamed chat and returns the parsed stream.
+// say sends a history and returns the streamed answer.
 func (c client) say(t *testing.T, history []message, extra string) reply {
 	t.Helper()
 	type plain struct {
@@ -119,7 +118,7 @@ type reply struct {
 	finish    string
 	usage     *usage
 	failure   string
-	err       error // how the body ended, nil for a clean end
+	err       error // of reading the body
 }
 
 type usage struct {
@@ -153,7 +152,7 @@ func parse(t *testing.T, body io.Reader) reply {
 	return r
 }
 
-// add takes in one chunk.
+// add adds a chunk.
 func (r *reply) add(t *testing.T, payload string) {
 	t.Helper()
 	var c struct {
@@ -183,11 +182,10 @@ func (r *reply) add(t *testing.T, payload string) {
 	}
 }
 
-// user and assistant are entries of a history.
 func user(text string) message      { return message{Role: "user", Content: content{text, true}} }
 func assistant(text string) message { return message{Role: "assistant", Content: content{text, true}} }
 
-// drain sends a chat request and reads the answer to its end.
+// drain sends a chat request and reads the whole answer.
 func (c client) drain(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/v1/chat/completions", strings.NewReader(question+`}`))
 	if err != nil {

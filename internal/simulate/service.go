@@ -11,50 +11,48 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// WorkerHeader is what the router of a Service says in who answered, as llm-d's
-// simulator does.
+// WorkerHeader is the response header in which the router of a Service names the replica, as the
+// simulator of llm-d does.
 const WorkerHeader = "X-Inference-Pod"
 
-// Service is several deployments behind one router, which gives requests to one
-// after the other. Under /replica-3/ it is the fourth of them, without the router.
+// Service is a router and several deployments, which it uses in turn. Replica 3 is also at
+// /replica-3/, without the router.
 type Service struct {
 	http.Handler
 	replicas []*Deployment
 	next     atomic.Uint64
 }
 
-// NewService returns a service of n replicas, each with the options that of gives
-// for its index.
-func NewService(n int, of func(i int) Options) *Service {
+// NewService returns a service of n replicas. options returns the options of a replica.
+func NewService(n int, options func(i int) Options) *Service {
 	s, mux := &Service{}, http.NewServeMux()
 	for i := range n {
-		d := New(of(i))
-		d.sequence = uint64(i) << 32 // draws and ids of its own, though the seed be that of all
+		d := New(options(i))
+		d.requests = uint64(i) << 32 // gives each replica its own draws and IDs if all have one seed
 		s.replicas = append(s.replicas, d)
-		mux.Handle("/"+s.Name(i)+"/", http.StripPrefix("/"+s.Name(i), d))
+		mux.Handle("/"+replicaName(i)+"/", http.StripPrefix("/"+replicaName(i), d))
 	}
 	mux.HandleFunc("/", s.route)
 	mux.HandleFunc("/metrics", func(w http.ResponseWriter, _ *http.Request) {
-		failure(http.StatusNotFound, "NotFoundError", "The router has no metrics; its replicas have: /%s/metrics.", s.Name(0)).write(w, openAIRefusal)
+		newError(http.StatusNotFound, "NotFoundError", "The router has no metrics. Its replicas have metrics: /%s/metrics.", replicaName(0)).
+			write(w, openAIError)
 	})
 	s.Handler = mux
 	return s
 }
 
-// route gives a request to the replica whose turn it is.
 func (s *Service) route(w http.ResponseWriter, r *http.Request) {
 	i := int((s.next.Add(1) - 1) % uint64(len(s.replicas)))
-	w.Header().Set(WorkerHeader, s.Name(i))
+	w.Header().Set(WorkerHeader, replicaName(i))
 	s.replicas[i].ServeHTTP(w, r)
 }
 
-// Replica is the one of an index, and Name what the router calls it.
+// Replica returns a replica.
 func (s *Service) Replica(i int) *Deployment { return s.replicas[i] }
 
-// Name is what the router calls the replica of an index, and its first path element.
-func (s *Service) Name(i int) string { return fmt.Sprintf("replica-%d", i) }
+func replicaName(i int) string { return fmt.Sprintf("replica-%d", i) }
 
-// Run is [Deployment.Run] of all replicas.
+// Run calls [Deployment.Run] of all replicas and waits for them.
 func (s *Service) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, d := range s.replicas {
@@ -63,21 +61,20 @@ func (s *Service) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// Replicas are the options of n replicas that are alike, but for incidents with
-// workers: those befall the replicas of these numbers. It returns what Validate finds
-// wrong with the options, whose incidents it counts as they were given.
+// Replicas returns the options of n equal replicas. The workers of an incident are the replicas that
+// it affects. It returns the error of Validate for invalid options.
 func (o Options) Replicas(n int) ([]Options, error) {
-	every := o
-	every.Incidents = slices.Clone(o.Incidents)
+	checked := o
+	checked.Incidents = slices.Clone(o.Incidents)
 	for i, incident := range o.Incidents {
 		for _, w := range incident.Workers {
 			if w < 0 || w >= n {
-				return nil, fmt.Errorf("incident %s: replica %d is not there: give 0 to %d", incident.Kind, w, n-1)
+				return nil, fmt.Errorf("incident %s: there is no replica %d: give 0 to %d", incident.Kind, w, n-1)
 			}
 		}
-		every.Incidents[i].Workers = nil
+		checked.Incidents[i].Workers = nil
 	}
-	if err := every.Validate(); err != nil {
+	if err := checked.Validate(); err != nil {
 		return nil, err
 	}
 	all := make([]Options, n)
@@ -87,7 +84,6 @@ func (o Options) Replicas(n int) ([]Options, error) {
 	return all, nil
 }
 
-// replica is one of Replicas.
 func (o Options) replica(i int) Options {
 	if o.Cluster != nil {
 		c := *o.Cluster

@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// serveReplicas runs a service of replicas that the options describe over TCP.
+// serveReplicas serves n replicas over TCP.
 func serveReplicas(t *testing.T, n int, o Options) client {
 	t.Helper()
 	all, err := o.Replicas(n)
@@ -22,8 +22,8 @@ func serveReplicas(t *testing.T, n int, o Options) client {
 	return client{s.Client(), s.URL}
 }
 
-// TestRouterSaysWhoAnswered: one after the other, and an incident of one is of that one.
-func TestRouterSaysWhoAnswered(t *testing.T) {
+// TestRouterUsesReplicasInTurn also checks that an incident affects only its replica.
+func TestRouterUsesReplicasInTurn(t *testing.T) {
 	o := quick
 	o.Incidents = []Incident{{Kind: ErrorStatus, Share: 1, Workers: []int{1}}}
 	c := serveReplicas(t, 3, o)
@@ -39,29 +39,29 @@ func TestRouterSaysWhoAnswered(t *testing.T) {
 		if want.status != http.StatusOK {
 			continue
 		}
-		var said struct {
+		var answer struct {
 			ID      string
 			Choices []struct{ Message struct{ Content string } }
 		}
-		if err := json.NewDecoder(resp.Body).Decode(&said); err != nil {
+		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
 			t.Fatal(err)
 		}
-		texts[said.Choices[0].Message.Content], ids[said.ID] = true, true
+		texts[answer.Choices[0].Message.Content], ids[answer.ID] = true, true
 	}
 	if len(texts) != 1 || len(ids) != 3 {
-		t.Errorf("replicas of one model gave %d texts under %d ids, want one under 3", len(texts), len(ids))
+		t.Errorf("replicas of one model gave %d texts and %d IDs, want 1 and 3", len(texts), len(ids))
 	}
 }
 
-// TestReplicasHaveTheirMetrics: the router has none, for a scrape of it would meet
-// another replica each time.
-func TestReplicasHaveTheirMetrics(t *testing.T) {
+// TestReplicasHaveMetrics checks that the router has no metrics, because each scrape of it would reach
+// another replica.
+func TestReplicasHaveMetrics(t *testing.T) {
 	c := serveReplicas(t, 2, quick)
 	if status, body := c.get(t, "/metrics"); status != http.StatusNotFound || !strings.Contains(body, "/replica-0/metrics") {
-		t.Errorf("the router's metrics are %d, %s", status, body)
+		t.Errorf("metrics of the router: status %d, %s", status, body)
 	}
 	if status, body := c.get(t, "/replica-1/metrics"); status != http.StatusOK || !strings.Contains(body, "vllm:") {
-		t.Errorf("a replica's metrics are %d, %.100s", status, body)
+		t.Errorf("metrics of a replica: status %d, %.100s", status, body)
 	}
 }
 
@@ -81,15 +81,15 @@ func TestReplicasOfAPreset(t *testing.T) {
 		}
 	}
 	if len(seeds) != 3 {
-		t.Errorf("the clusters draw from %d seeds, want one each", len(seeds))
+		t.Errorf("the clusters have %d seeds, want 3", len(seeds))
 	}
 }
 
 func TestBadReplicas(t *testing.T) {
 	cut := Incident{Kind: CutStream, Share: 1, Workers: []int{0}}
 	for want, i := range map[string]Incident{
-		"incident cut: replica 2 is not there: give 0 to 1":           {Kind: CutStream, Share: 1, Workers: []int{2}},
-		"incident 2 (slow_decode): it befalls a cluster: set one":     {Kind: cluster.SlowDecode, Factor: 3, Workers: []int{1}},
+		"incident cut: there is no replica 2: give 0 to 1":            {Kind: CutStream, Share: 1, Workers: []int{2}},
+		"incident 2 (slow_decode): it needs a cluster: set one":       {Kind: cluster.SlowDecode, Factor: 3, Workers: []int{1}},
 		"incident 2 (cut): its share of the requests is 2: give a nu": {Kind: CutStream, Share: 2},
 	} {
 		if _, err := (Options{Incidents: []Incident{cut, i}}).Replicas(2); err == nil || !strings.Contains(err.Error(), want) {

@@ -10,9 +10,9 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// serving returns the options in force, defaults filled in, and the driver of
-// the cluster that serves now: nil without one.
-func (d *Deployment) serving() (Options, *driver) {
+// current returns the current options, with defaults, and the driver of the current cluster, which
+// is nil without one.
+func (d *Deployment) current() (Options, *driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o := d.options.withDefaults()
@@ -24,16 +24,16 @@ func (d *Deployment) serving() (Options, *driver) {
 	return o, d.driver
 }
 
-// roll starts the cluster whose turn it is, unless it runs. Hold mu.
+// roll starts the cluster that is due, unless it already runs. The caller holds d.mu.
 func (d *Deployment) roll(o Options) {
-	want, born := o.Cluster, time.Duration(0)
+	due, born := o.Cluster, time.Duration(0)
 	elapsed := clock{start: d.began, speed: o.Speed}.now()
 	for i := range o.Rollouts {
 		if r := &o.Rollouts[i]; r.At <= elapsed {
-			want, born = &r.Cluster, r.At
+			due, born = &r.Cluster, r.At
 		}
 	}
-	if want == d.runs {
+	if due == d.driverConfig {
 		return
 	}
 	if d.driver != nil {
@@ -42,37 +42,36 @@ func (d *Deployment) roll(o Options) {
 		d.driver.load.stopped = true
 		d.driver.mu.Unlock()
 	}
-	d.driver, d.runs = o.start(*want, d.began, born), want
+	d.driver, d.driverConfig = o.start(*due, d.began, born), due
 }
 
-// start returns a driver of a cluster that is born some time after the
-// deployment's start. It panics on options that Validate refuses.
+// start returns the driver of a cluster that starts at the time born after the start of the
+// deployment. It panics on options that Validate refuses.
 func (o Options) start(config cluster.Config, began time.Time, born time.Duration) *driver {
-	warm := o.Load.WarmUp
+	warmUp := o.Load.WarmUp
 	if born > 0 || o.Load.Concurrency == 0 {
-		warm = 0
+		warmUp = 0
 	}
 	config.Seed ^= o.Seed
-	config.Faults = slices.Concat(config.Faults, o.clusterFaults(born, warm))
+	config.Faults = slices.Concat(config.Faults, o.clusterFaults(born, warmUp))
 	c, err := cluster.New(config)
 	if err != nil {
 		panic(fmt.Sprintf("simulate: %v", err))
 	}
 	birth := began.Add(time.Duration(float64(born) / o.Speed))
 	d := &driver{
-		config: config, clock: clock{start: birth, at: warm, speed: o.Speed}, cluster: c,
-		lead: make(chan struct{}, 1), poke: make(chan struct{}, 1),
+		config: config, clock: clock{start: birth, at: warmUp, speed: o.Speed}, cluster: c,
+		lead: make(chan struct{}, 1), wakeLeader: make(chan struct{}, 1),
 		calls: make(map[uint64]*call), tally: newTally(config, o.Model),
 	}
 	d.lead <- struct{}{}
 	o.Load.begin(d, o.Seed)
-	c.Advance(warm, d.handle)
+	c.Advance(warmUp, d.handle)
 	return d
 }
 
-// Run keeps a deployment with a Load at the clock until ctx is done. Nothing
-// depends on it but the time that the first request after a long silence has
-// to wait for the cluster to catch up.
+// Run advances the cluster every second until ctx ends. Without it, the first request after a long
+// silence waits until the cluster has computed that time. It changes no result.
 func (d *Deployment) Run(ctx context.Context) {
 	for tick := time.Tick(time.Second); ; {
 		select {
@@ -80,7 +79,7 @@ func (d *Deployment) Run(ctx context.Context) {
 			return
 		case <-tick:
 		}
-		if _, driver := d.serving(); driver != nil {
+		if _, driver := d.current(); driver != nil {
 			driver.mu.Lock()
 			driver.catchUp()
 			driver.mu.Unlock()
@@ -88,38 +87,36 @@ func (d *Deployment) Run(ctx context.Context) {
 	}
 }
 
-// share lets the cluster produce the answer, beside those of all others.
-func (d *Deployment) share(ctx context.Context, t *turn, out *responder) error {
-	// The cluster caches the answer as it grows, so it has to know its blocks
-	// before. What comes back as history has the same ones.
-	t.prompt.text(t.text.peek(t.output))
+// generateOnCluster generates the answer on the cluster.
+func (d *Deployment) generateOnCluster(ctx context.Context, t *turn, out *responder) error {
+	// The cluster caches the answer while it grows, so it needs the hashes of the answer's blocks in
+	// advance. The answer has the same hashes when it comes back as history.
+	t.prompt.addText(t.text.peek(t.output))
 	work := cluster.Request{Prompt: t.promptTokens, Output: t.output, Chain: t.prompt.blocks, Rank: t.prompt.hash}
 	send := d.sender(ctx, t, out)
 	return t.driver.serve(ctx, work, t.finish, func(e cluster.Event) error {
 		if e.Kind != cluster.Tokens {
-			return t.ended(e)
+			return t.endError(e.Kind)
 		}
 		if t.sent == 0 {
-			d.looked(t, e.Cached)
+			d.countPrompt(t, e.Cached)
 		}
 		return send(e.Tokens)
 	})
 }
 
-// ended says how a request's last event looks to its client.
-func (t *turn) ended(e cluster.Event) error {
-	switch e.Kind {
+// endError returns the error that the client gets for the last event of its request.
+func (t *turn) endError(kind cluster.Kind) error {
+	switch kind {
 	case cluster.Done:
 		return nil
-	case cluster.Refused:
-		return queueFull()
 	case cluster.Unavailable:
-		return failure(http.StatusServiceUnavailable, "service_unavailable", "There is no worker for this request; try again later.")
+		return newError(http.StatusServiceUnavailable, "service_unavailable", "There is no worker for this request; try again later.")
 	case cluster.Expired:
-		return failure(http.StatusGatewayTimeout, "timeout_error", "The request was not complete within %v.", t.driver.config.Frontend.Deadline)
+		return newError(http.StatusGatewayTimeout, "timeout_error", "The request was not complete within %v.", t.driver.config.Frontend.Deadline)
 	}
 	if t.sent > 0 {
-		return errCut // a lost worker says no more
+		return errCut // a lost worker sends nothing more
 	}
 	return engineFailed()
 }

@@ -17,19 +17,19 @@ func TestStreamOfATurn(t *testing.T) {
 		t.Fatal(got.err)
 	}
 	if first := got.raw[0]; !strings.Contains(first, `"delta":{"role":"assistant","content":""}`) {
-		t.Errorf("the first chunk is not role only: %s", first)
+		t.Errorf("the first chunk does not consist of the role: %s", first)
 	}
 	n := len(got.raw)
 	if got.raw[n-1] != "[DONE]" {
 		t.Errorf("the last event is %q, not [DONE]", got.raw[n-1])
 	}
 	if !strings.Contains(got.raw[n-2], `"choices":[],"usage":{`) {
-		t.Errorf("the last chunk has no usage with empty choices: %s", got.raw[n-2])
+		t.Errorf("the chunk before [DONE] has no usage with empty choices: %s", got.raw[n-2])
 	}
 	if got.finish != "stop" {
 		t.Errorf("finish reason %q, want stop", got.finish)
 	}
-	// "hi" is 1 token, its role and end 4, the answer's role 3.
+	// "hi" is 1 token, its role and end are 4, and the role of the answer is 3.
 	if got.usage.Prompt != 8 || got.usage.Completion != 8 || got.usage.Total != 16 {
 		t.Errorf("usage %+v, want 8 + 8 = 16", *got.usage)
 	}
@@ -38,7 +38,7 @@ func TestStreamOfATurn(t *testing.T) {
 	}
 }
 
-func TestUsageOnlyWhenAsked(t *testing.T) {
+func TestUsageOnlyOnRequest(t *testing.T) {
 	_, c := serve(t, quick)
 	for extra, want := range map[string]bool{
 		`}`:                       false,
@@ -46,8 +46,6 @@ func TestUsageOnlyWhenAsked(t *testing.T) {
 		`,"stream_options":null}`: false,
 		`,"stream_options":{"include_usage":false}}`:                                      false,
 		`,"stream_options":{"include_usage":true}}`:                                       true,
-		`,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`:         true,
-		`,"stream_options":{"include_usage":false,"continuous_usage_stats":true}}`:        true,
 		`,"max_tokens":1,"stream_options":{"include_usage":true},"temperature":0,"x":[]}`: true,
 	} {
 		got := parse(t, c.post(t, t.Context(), question+extra).Body)
@@ -63,10 +61,10 @@ func TestAnswerLength(t *testing.T) {
 		tokens      int
 		finish      string
 	}{
-		{"own length", ``, 8, "stop"},
-		{"max_tokens below", `,"max_tokens":3`, 3, "length"},
-		{"max_completion_tokens goes before", `,"max_tokens":3,"max_completion_tokens":5`, 5, "length"},
-		{"max_tokens above", `,"max_tokens":100`, 8, "stop"},
+		{"no limit", ``, 8, "stop"},
+		{"max_tokens below the length", `,"max_tokens":3`, 3, "length"},
+		{"max_completion_tokens has priority", `,"max_tokens":3,"max_completion_tokens":5`, 5, "length"},
+		{"max_tokens above the length", `,"max_tokens":100`, 8, "stop"},
 		{"ignore_eos", `,"max_tokens":100,"ignore_eos":true`, 100, "length"},
 		{"min_tokens", `,"max_tokens":100,"min_tokens":50`, 50, "stop"},
 		{"ignore_eos without a limit fills the context", `,"ignore_eos":true`, 192, "length"},

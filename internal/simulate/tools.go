@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// toolCalls is why an answer ends that calls a tool.
+// toolCalls is the finish reason of an answer that calls a tool.
 const toolCalls = "tool_calls"
 
-// tool is one that a request offers.
+// tool is a tool that a request offers.
 type tool struct {
 	Function function `json:"function"`
 }
@@ -20,19 +20,19 @@ type function struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// toolCall is a call, of an answer or in a history.
+// toolCall is a call in an answer or in a history.
 type toolCall struct {
-	ID       string `json:"id"`
-	Type     string `json:"type"`
-	Function called `json:"function"`
+	ID       string         `json:"id"`
+	Type     string         `json:"type"`
+	Function calledFunction `json:"function"`
 }
 
-type called struct {
+type calledFunction struct {
 	Name      string    `json:"name"`
 	Arguments arguments `json:"arguments"`
 }
 
-// arguments are JSON, in a text or, with Ollama, as they are.
+// arguments is JSON. Requests hold it in a string or, in Ollama's API, as a value.
 type arguments string
 
 func (a *arguments) UnmarshalJSON(b []byte) error {
@@ -42,13 +42,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// with is the call with its arguments.
-func (c toolCall) with(text string) toolCall {
-	c.Function.Arguments = arguments(text)
-	return c
-}
-
-// toolChoice says whether a tool is to be called, and which.
+// toolChoice is a mode such as "none", or the name of a tool to call.
 type toolChoice struct{ mode, name string }
 
 func (c *toolChoice) UnmarshalJSON(b []byte) error {
@@ -64,8 +58,8 @@ func (c *toolChoice) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// function is the tool to be called, nil for none. A model calls what it is
-// offered until it has a result.
+// function returns the tool that the answer calls, nil if it calls none. The model calls a tool
+// unless the last message is the result of one.
 func (q *chatRequest) function() *function {
 	if len(q.Tools) == 0 || q.ToolChoice.mode == "none" || q.Messages[len(q.Messages)-1].Role == "tool" {
 		return nil
@@ -80,12 +74,12 @@ func (q *chatRequest) function() *function {
 	return &q.Tools[i].Function
 }
 
-// structured is the text of an answer that has to have a form: the arguments of
-// a call, or JSON. It is not ok if the text is free.
+// structured returns the text of an answer with a prescribed form: the arguments of a tool call, or
+// JSON. It returns false if the form is free.
 func (t *turn) structured(r *rand.Rand) (text string, ok bool) {
 	q := &t.request
 	if f := q.function(); f != nil {
-		return t.calling(f, instance(f.Parameters, r)), true
+		return t.callTool(f, instance(f.Parameters, r)), true
 	}
 	switch q.Format.Type {
 	case jsonSchema:
@@ -96,15 +90,15 @@ func (t *turn) structured(r *rand.Rand) (text string, ok bool) {
 	return "", false
 }
 
-// calling makes the turn one that calls a tool, well or as with a parser that
-// is broken. It returns the text to generate.
-func (t *turn) calling(f *function, arguments string) string {
+// callTool makes the answer a tool call, or what a broken tool parser makes of one. It returns the
+// text to generate.
+func (t *turn) callTool(f *function, arguments string) string {
 	switch t.fault.Kind {
 	case ToolMarkup:
 		return fmt.Sprintf("<tool_call>\n{\"name\": %s, \"arguments\": %s}\n</tool_call>", encode(f.Name), arguments)
 	case BadArguments:
 		arguments = arguments[:len(arguments)-1] + ", "
 	}
-	t.call = &toolCall{ID: "call_" + t.id, Type: "function", Function: called{Name: f.Name}}
+	t.call = &toolCall{ID: "call_" + t.id, Type: "function", Function: calledFunction{Name: f.Name}}
 	return arguments
 }

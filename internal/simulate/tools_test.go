@@ -16,15 +16,14 @@ import (
 
 const weather = `{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer","minimum":1,"maximum":7}},"required":["city","days"],"additionalProperties":false}`
 
-// openAI is a client that others wrote.
+// openAI returns a client of another project.
 func (c client) openAI() *openai.Client {
 	config := openai.DefaultConfig("")
 	config.BaseURL, config.HTTPClient = c.url+"/v1", c.Client
 	return openai.NewClientWithConfig(config)
 }
 
-// TestToolsByGoOpenAI holds a conversation with a call, its result and an
-// answer, streamed.
+// TestToolsByGoOpenAI holds a streamed conversation with a tool call, its result and an answer.
 func TestToolsByGoOpenAI(t *testing.T) {
 	o := quick
 	o.Reasoning, o.ReasoningField = 0.5, "reasoning_content"
@@ -34,29 +33,29 @@ func TestToolsByGoOpenAI(t *testing.T) {
 		Messages: []openai.ChatCompletionMessage{{Role: "user", Content: "hi"}},
 		Tools:    []openai.Tool{{Type: "function", Function: &openai.FunctionDefinition{Name: "weather", Parameters: json.RawMessage(weather)}}},
 	}
-	said := c.streamed(t, request)
-	if len(said.ToolCalls) != 1 || said.ToolCalls[0].Function.Name != "weather" || said.Content != "" || said.ReasoningContent == "" {
-		t.Fatalf("the answer %+v calls no tool", said)
+	answer := c.streamed(t, request)
+	if len(answer.ToolCalls) != 1 || answer.ToolCalls[0].Function.Name != "weather" || answer.Content != "" || answer.ReasoningContent == "" {
+		t.Fatalf("the answer %+v calls no tool", answer)
 	}
-	if err := conforms(weather, said.ToolCalls[0].Function.Arguments); err != nil {
+	if err := conforms(weather, answer.ToolCalls[0].Function.Arguments); err != nil {
 		t.Error(err)
 	}
 	whole, err := c.openAI().CreateChatCompletion(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := whole.Choices[0]; got.FinishReason != "tool_calls" || got.Message.ToolCalls[0].Function != said.ToolCalls[0].Function {
-		t.Errorf("not streamed: %+v", got)
+	if got := whole.Choices[0]; got.FinishReason != "tool_calls" || got.Message.ToolCalls[0].Function != answer.ToolCalls[0].Function {
+		t.Errorf("answer without streaming: %+v", got)
 	}
 	request.Messages = append(request.Messages,
-		openai.ChatCompletionMessage{Role: "assistant", ToolCalls: said.ToolCalls},
-		openai.ChatCompletionMessage{Role: "tool", ToolCallID: said.ToolCalls[0].ID, Content: "sunny"})
-	if said := c.streamed(t, request); len(said.ToolCalls) != 0 || said.Content == "" {
-		t.Errorf("after the result of the tool: %+v", said)
+		openai.ChatCompletionMessage{Role: "assistant", ToolCalls: answer.ToolCalls},
+		openai.ChatCompletionMessage{Role: "tool", ToolCallID: answer.ToolCalls[0].ID, Content: "sunny"})
+	if answer := c.streamed(t, request); len(answer.ToolCalls) != 0 || answer.Content == "" {
+		t.Errorf("answer to the result of the tool: %+v", answer)
 	}
 }
 
-// streamed puts a streamed message together.
+// streamed returns the message of a streamed answer.
 func (c client) streamed(t *testing.T, request openai.ChatCompletionRequest) (m openai.ChatCompletionMessage) {
 	t.Helper()
 	stream, err := c.openAI().CreateChatCompletionStream(t.Context(), request)
@@ -85,7 +84,7 @@ func (c client) streamed(t *testing.T, request openai.ChatCompletionRequest) (m 
 	}
 }
 
-// conforms returns why a text does not fit a schema.
+// conforms returns an error if a text does not fit a schema.
 func conforms(schema, text string) error {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
 	if err != nil {
@@ -106,14 +105,14 @@ func conforms(schema, text string) error {
 	return compiled.Validate(v)
 }
 
-// TestEveryAPICallsTools: the call, its arguments and why the answer ends.
+// TestEveryAPICallsTools checks the name, the arguments and the finish reason.
 func TestEveryAPICallsTools(t *testing.T) {
 	_, c := serve(t, quick)
 	nested := `,"tools":[{"type":"function","function":{"name":"weather","parameters":` + weather + `}}]`
 	for name, test := range map[string]struct {
 		more, finish string
 		name         []any
-		arguments    func([]event) string
+		arguments    func([]streamEvent) string
 		whole        []any
 	}{
 		"messages": {`,"tools":[{"name":"weather","input_schema":` + weather + `}]`, "tool_use", []any{"content_block", "name"},
@@ -146,9 +145,8 @@ func TestEveryAPICallsTools(t *testing.T) {
 	}
 }
 
-// TestResultsOfToolsAreAnswered: after a call and its result comes text, in the
-// words of each API.
-func TestResultsOfToolsAreAnswered(t *testing.T) {
+// TestToolResultsAreAnswered checks that a text follows the result of a tool.
+func TestToolResultsAreAnswered(t *testing.T) {
 	_, c := serve(t, quick)
 	for path, test := range map[string]struct {
 		body string
@@ -170,9 +168,9 @@ func TestResultsOfToolsAreAnswered(t *testing.T) {
 	}
 }
 
-// joined collects what the events have at one place.
-func joined(path ...any) func([]event) string {
-	return func(events []event) string {
+// joined returns a function that joins the values at a place of all events.
+func joined(path ...any) func([]streamEvent) string {
+	return func(events []streamEvent) string {
 		all := ""
 		for _, e := range events {
 			if v := e.at(path...); v != nil {
@@ -183,7 +181,7 @@ func joined(path ...any) func([]event) string {
 	}
 }
 
-// jsonText is a text as it is, and anything else as JSON.
+// jsonText returns a string unchanged, and any other value as JSON.
 func jsonText(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -194,12 +192,12 @@ func jsonText(v any) string {
 func TestBrokenToolParsers(t *testing.T) {
 	more := `,"tools":[{"type":"function","function":{"name":"weather","parameters":` + weather + `}}]}`
 	body := `{"model":"simulated-chat","messages":[{"role":"user","content":"hi"}]` + more
-	_, c := serve(t, spoiled(BadArguments, 0))
+	_, c := serve(t, withIncident(BadArguments, 0))
 	_, got := c.ask(t, "/v1/chat/completions", body)
 	if arguments := got[0].text("choices", 0, "message", "tool_calls", 0, "function", "arguments"); arguments == "" || json.Valid([]byte(arguments)) {
-		t.Errorf("arguments %q, want some that are no JSON", arguments)
+		t.Errorf("arguments %q, want invalid JSON", arguments)
 	}
-	_, c = serve(t, spoiled(ToolMarkup, 0))
+	_, c = serve(t, withIncident(ToolMarkup, 0))
 	_, got = c.ask(t, "/v1/chat/completions", body)
 	m := got[0].at("choices", 0, "message")
 	if text := got[0].text("choices", 0, "message", "content"); !strings.HasPrefix(text, "<tool_call>\n{\"name\": \"weather\"") || strings.Contains(encode(m), "tool_calls") {
@@ -241,7 +239,7 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 		}
 	}
 	if text := instance(json.RawMessage(`no schema`), rand.New(rand.NewPCG(1, 1))); text != "{}" {
-		t.Errorf("of no schema: %s", text)
+		t.Errorf("instance of invalid JSON: %s", text)
 	}
 }
 
@@ -267,18 +265,18 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// TestReasoningIsAskedForInEveryAPI: none and half of it, in the API's words.
-func TestReasoningIsAskedForInEveryAPI(t *testing.T) {
+// TestEveryAPIControlsReasoning checks the fields that turn reasoning off or halve it.
+func TestEveryAPIControlsReasoning(t *testing.T) {
 	o := quick
 	o.Answer.Median, o.Reasoning = 40, 0.5
 	_, c := serve(t, o)
-	for name, asks := range map[string]map[string]int{
+	for name, requests := range map[string]map[string]int{
 		"responses": {`,"reasoning":{"effort":"none"}`: 0, `,"reasoning":{"effort":"low"}`: 10},
 		"messages":  {`,"thinking":{"type":"disabled"}`: 0, `,"thinking":{"type":"enabled","budget_tokens":1024}`: 20},
 		"ollama":    {`,"think":false`: 0, `,"think":true`: 20, `,"think":"low"`: 10},
 	} {
 		for _, d := range dialects() {
-			for more, want := range asks {
+			for more, want := range requests {
 				if d.name != name {
 					continue
 				}
@@ -315,6 +313,6 @@ func TestStrictHistories(t *testing.T) {
 	}
 	status, got := c.ask(t, "/v1/messages", `{"model":"simulated-chat","messages":[]}`)
 	if status != http.StatusBadRequest || !strings.Contains(got[0].text("error", "message"), "max_tokens: Field required") {
-		t.Errorf("a message without a limit: %d %v", status, got)
+		t.Errorf("without max_tokens: %d %v", status, got)
 	}
 }

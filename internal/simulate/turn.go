@@ -14,96 +14,95 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// turn is one valid request while it is served.
+// turn is a valid request and its answer.
 type turn struct {
 	api     api
 	options Options
-	driver  *driver // of the cluster that answers, if one does
+	driver  *driver // of the cluster that answers; nil without one
 	request chatRequest
 	arrived time.Time
 	id      string
 
-	// Of the model that answers: see identify.
-	model, fingerprint string
-	key                uint64
+	model, fingerprint string // in the answer
+	modelKey           uint64 // of the model that really answers
 
-	prompt       *chain
+	prompt       *chain // and the answer so far
 	promptTokens int
 	cached       int
 	text         *answer
-	textKey      uint64    // what the text follows from
-	thinks       int       // tokens of reasoning that begin the answer
-	call         *toolCall // if the answer calls a tool; its arguments are the text
-	output       int       // tokens of the whole answer
-	finish       string    // why it ends there
+	textKey      uint64 // determines text
+	reasoning    int    // tokens of reasoning at the start of the answer
+	call         *toolCall
+	output       int    // tokens of the complete answer
+	finish       string // reason for its end
 
-	rand    *rand.Rand
-	fault   Incident // of no kind for none
-	faultAt int      // output tokens after which a fault in mid-stream comes
-	drift   float64  // of the log-probabilities
-	flips   map[int]string
+	rand        *rand.Rand
+	fault       Incident       // without a kind if there is none
+	faultAfter  int            // output tokens before a fault in mid-stream
+	drift       float64        // standard deviation of the noise of log-probabilities
+	driftedFrom map[int]string // original tokens, by place, where drift changed the text
 
-	sent  int // output tokens so far
-	first time.Time
+	sent       int // output tokens so far
+	firstToken time.Time
 }
 
-// errCut ends an answer with its connection.
+// errCut ends an answer by closing its connection.
 var errCut = errors.New("simulated cut in mid-stream")
 
-// complete serves an API's requests.
-func (d *Deployment) complete(a api) http.HandlerFunc {
+// handle serves the requests of an API.
+func (d *Deployment) handle(a api) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		t := &turn{api: a, arrived: time.Now()}
 		caller := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header)))
-		d.count(func(s *Stats) {
+		d.updateStats(func(s *Stats) {
 			s.Requests++
 			if caller.HasTraceID() {
 				s.TraceID = caller.TraceID().String()
 			}
 		})
-		t.options, t.driver = d.serving()
-		refused := t.request.read(w, r, a, t.options)
-		if refused == nil {
-			refused = d.begin(t)
+		t.options, t.driver = d.current()
+		invalid := t.request.read(w, r, a, t.options)
+		if invalid == nil {
+			invalid = d.prepare(t)
 		}
-		if refused != nil {
-			refused.write(w, a.refusal)
+		if invalid != nil {
+			invalid.write(w, a.errorBody)
 			return
 		}
 		d.serve(w, r, t)
 	}
 }
 
-// begin makes all draws of a request but those of its engine.
-func (d *Deployment) begin(t *turn) *apiError {
+// prepare makes all random draws of a request except those of its engine.
+func (d *Deployment) prepare(t *turn) *apiError {
 	d.mu.Lock()
-	d.sequence++
-	n := d.sequence
+	d.requests++
+	n := d.requests
 	d.mu.Unlock()
 	o := t.options
 	t.id = fmt.Sprintf("chatcmpl-%016x%016x", o.Seed, n)
 	t.rand = rand.New(rand.NewPCG(o.Seed, n))
-	t.fault = o.fault(clock{start: d.began, speed: o.Speed}.now(), t.rand)
+	t.fault = o.drawFault(clock{start: d.began, speed: o.Speed}.now(), t.rand)
 	t.identify()
 	block := blockTokens
 	if t.driver != nil {
 		block = t.driver.config.Engine.BlockTokens
 	}
-	t.prompt = newPrompt(t.request.Messages, block, t.key)
+	t.prompt = newPrompt(t.request.Messages, block, t.modelKey)
 	t.promptTokens = t.prompt.tokens
 	room := o.MaxModelLen - t.promptTokens
 	if room < 1 {
 		return badRequest("messages", "This model's maximum context length is %d tokens, but the messages have %d tokens: shorten them.",
 			o.MaxModelLen, t.promptTokens)
 	}
-	t.write(n, room)
-	t.faultAt = 1 + t.rand.IntN(max(t.output-1, 1))
+	t.planAnswer(n, room)
+	t.faultAfter = 1 + t.rand.IntN(max(t.output-1, 1))
 	return nil
 }
 
-// write decides on the text of an answer, its length and its end. One prompt
-// has one answer, unless a temperature is asked for.
-func (t *turn) write(n uint64, room int) {
+// planAnswer chooses text, length and end of the answer to request number n. A prompt always gets
+// the same answer, unless the request sets a temperature above 0.
+func (t *turn) planAnswer(n uint64, room int) {
 	o, q := t.options, &t.request
 	t.textKey = t.prompt.hash
 	if q.Temperature != nil && *q.Temperature > 0 {
@@ -111,13 +110,13 @@ func (t *turn) write(n uint64, room int) {
 	}
 	t.text = newAnswer(o.Seed, t.textKey)
 	wanted := o.Answer.draw(t.text.rand)
-	t.thinks = q.thinking(o.Reasoning, wanted)
+	t.reasoning = q.reasoningTokens(o.Reasoning, wanted)
 	garbled, endless := t.text.garble(t.fault.Kind)
 	if endless && q.maxTokens() != nil {
 		q.IgnoreEOS = true
 	}
 	if text, ok := t.structured(rand.New(rand.NewPCG(t.textKey, o.Seed))); ok && !garbled {
-		wanted = t.text.fix(t.thinks, text)
+		wanted = t.text.end(t.reasoning, text)
 		q.MinTokens, q.IgnoreEOS = 0, false
 	}
 	t.output, t.finish = q.answerTokens(wanted, room)
@@ -126,93 +125,97 @@ func (t *turn) write(n uint64, room int) {
 	}
 	if t.fault.Kind == Drift {
 		t.drift = t.fault.Factor
-		t.diverge(t.output)
+		t.applyDrift(t.output)
 	}
 }
 
-// serve answers a turn, well or with its fault.
+// serve answers a turn, or fails it at once.
 func (d *Deployment) serve(w http.ResponseWriter, r *http.Request, t *turn) {
 	switch t.fault.Kind {
 	case ErrorStatus:
-		engineFailed().write(w, t.api.refusal)
+		engineFailed().write(w, t.api.errorBody)
 	case BusyStatus:
-		queueFull().write(w, t.api.refusal)
+		e := newError(http.StatusTooManyRequests, "rate_limit_error", "The queue is full; try again later (simulated fault).")
+		e.Code = "rate_limit_exceeded"
+		e.write(w, t.api.errorBody)
 	case NoAnswer:
-		d.count(func(s *Stats) { s.Waiting++ })
+		d.updateStats(func(s *Stats) { s.Waiting++ })
 		<-r.Context().Done()
-		d.count(func(s *Stats) { s.Waiting-- })
+		d.updateStats(func(s *Stats) { s.Waiting-- })
 	default:
 		d.answer(w, r, t)
 	}
 }
 
-// answer generates and sends a turn's answer. Counts and cache are brought up
-// to date before the client sees the end: it may look at once.
+// answer generates and sends the answer. It updates counts and cache before the client sees the end,
+// because the client may check them at once.
 func (d *Deployment) answer(w http.ResponseWriter, r *http.Request, t *turn) {
-	d.count(func(s *Stats) {
+	d.updateStats(func(s *Stats) {
 		s.Running++
 		s.held += t.promptTokens
 	})
 	out := &responder{turn: t, w: w}
-	produce := d.generate
+	generate := d.generate
 	if t.driver != nil {
-		produce = d.share
+		generate = d.generateOnCluster
 	}
-	err := produce(r.Context(), t, out)
+	err := generate(r.Context(), t, out)
 	var failed *apiError
 	switch {
 	case err == nil:
-		d.ended(t, t.finish)
+		d.countEnd(t, t.finish)
 		out.end()
 	case errors.As(err, &failed):
-		d.ended(t, "error")
+		d.countEnd(t, "error")
 		out.fail(failed)
 	case errors.Is(err, errCut):
-		d.ended(t, "error")
-		// net/http closes the connection without the end of the body, and
-		// without a stack trace in the log.
+		d.countEnd(t, "error")
+		// net/http then closes the connection without the end of the body and without a log line.
 		panic(http.ErrAbortHandler)
 	default:
-		d.ended(t, "abort")
+		d.countEnd(t, "abort")
 	}
 }
 
-// ended counts the end of a turn.
-func (d *Deployment) ended(t *turn, reason string) {
+func (d *Deployment) countEnd(t *turn, reason string) {
 	if t.driver == nil && reason == t.finish {
-		d.latency[e2e].WithLabelValues(t.options.Model, engineID).Observe(time.Since(t.arrived).Seconds())
+		d.observe(t, e2e, time.Since(t.arrived))
 	}
-	d.count(func(s *Stats) {
+	d.updateStats(func(s *Stats) {
 		s.Running--
 		s.Finished[reason]++
 		s.held -= t.promptTokens + t.sent
 	})
 }
 
-// looked counts a turn's prompt when it is known how much of it was cached.
-func (d *Deployment) looked(t *turn, cached int) {
+// observe adds a duration to a histogram of a deployment without a cluster.
+func (d *Deployment) observe(t *turn, family int, v time.Duration) {
+	d.latency[family].WithLabelValues(t.options.Model, engineID).Observe(v.Seconds())
+}
+
+func (d *Deployment) countPrompt(t *turn, cached int) {
 	t.cached = cached
-	d.count(func(s *Stats) {
+	d.updateStats(func(s *Stats) {
 		s.PromptTokens += t.promptTokens
 		s.CachedTokens += cached
 	})
 }
 
-// generate lets the engine produce the answer.
+// generate generates the answer with the engine of a deployment without a cluster.
 func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) error {
 	var engine Engine = paced(t.options)
 	if t.options.Engine != nil {
 		engine = t.options.Engine
 	}
-	d.looked(t, d.cache.use(t.prompt, t.options.CacheBlocks))
-	if t.request.Stream { // it begins before its first token
+	d.countPrompt(t, d.cache.use(t.prompt, t.options.CacheBlocks))
+	if t.request.Stream { // its headers come before the first token
 		out.open()
-		_ = out.flush() // to a client that went: the next event fails as well
+		_ = out.flush() // if the client left, the next event fails, too
 	}
 	work := Work{PromptTokens: t.promptTokens, CachedTokens: t.cached, OutputTokens: t.output, Rand: t.rand}
 	send := d.sender(ctx, t, out)
 	err := engine.Generate(ctx, work, func(n int) error {
-		t.prompt.text(t.text.peek(n))
+		t.prompt.addText(t.text.peek(n))
 		return send(n)
 	})
 	if err == nil {
@@ -221,7 +224,7 @@ func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) erro
 	return err
 }
 
-// sender returns what sends the next tokens of an answer.
+// sender returns a function that sends the next n tokens of the answer.
 func (d *Deployment) sender(ctx context.Context, t *turn, out *responder) func(n int) error {
 	last := t.arrived
 	return func(n int) error {
@@ -231,41 +234,43 @@ func (d *Deployment) sender(ctx context.Context, t *turn, out *responder) func(n
 			if t.sent == 0 {
 				family = ttft
 			}
-			d.latency[family].WithLabelValues(t.options.Model, engineID).Observe(now.Sub(last).Seconds())
+			d.observe(t, family, now.Sub(last))
 		}
-		d.count(func(s *Stats) {
+		d.updateStats(func(s *Stats) {
 			s.OutputTokens += n
 			s.held += n
 		})
 		last = now
-		if err := out.tokens(t.piece(n)); err != nil {
+		if err := out.send(t.nextPiece(n)); err != nil {
 			return err
 		}
-		return t.midStream(ctx)
+		return t.midStreamFault(ctx)
 	}
 }
 
-// piece is what the next tokens say.
-func (t *turn) piece(n int) piece {
+func (t *turn) nextPiece(n int) piece {
 	if t.sent == 0 {
-		t.first = time.Now()
+		t.firstToken = time.Now()
 	}
-	thinks := min(t.thinks-t.thought(), n)
-	p := piece{reasoning: t.text.next(thinks)}
-	said := t.text.next(n - thinks)
+	reasoning := min(t.reasoning-t.reasoningSent(), n)
+	p := piece{reasoning: t.text.next(reasoning)}
+	text := t.text.next(n - reasoning)
 	if t.call != nil {
-		p.arguments = said
+		p.arguments = text
 	} else {
-		p.content, p.logprobs = said, t.logprobs(t.sent+thinks, said)
+		p.content, p.logprobs = text, t.logprobs(t.sent+reasoning, text)
 	}
 	t.sent += n
 	return p
 }
 
-// midStream returns the error of a fault that is due. A stall is that fault's
-// own doing: it ends when the client goes.
-func (t *turn) midStream(ctx context.Context) error {
-	if t.sent < t.faultAt {
+// reasoningSent returns how many of the tokens sent so far are reasoning.
+func (t *turn) reasoningSent() int { return min(t.reasoning, t.sent) }
+
+// midStreamFault returns the error of a fault in mid-stream when it is due. A stall returns when the
+// client leaves.
+func (t *turn) midStreamFault(ctx context.Context) error {
+	if t.sent < t.faultAfter {
 		return nil
 	}
 	switch t.fault.Kind {

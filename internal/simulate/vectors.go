@@ -3,57 +3,49 @@ package simulate
 import (
 	"cmp"
 	"encoding/json"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 )
 
-// dimensions is the length of an embedding unless the request says another.
+// dimensions is the length of an embedding.
 const dimensions = 64
 
-// readEmbeddings decodes a request of /v1/embeddings. An engine reads all input
-// and computes one step.
 func readEmbeddings(_ *http.Request, body []byte, q *chatRequest) error {
 	var in struct {
-		Model      string `json:"model"`
-		Input      texts  `json:"input"`
-		Dimensions int    `json:"dimensions"`
+		Model string `json:"model"`
+		Input texts  `json:"input"`
 	}
 	err := json.Unmarshal(body, &in)
-	q.Model, q.dimensions = in.Model, in.Dimensions
-	q.score(in.Input, in.Input)
+	q.Model = in.Model
+	q.setInputs(in.Input, in.Input)
 	return err
 }
 
-// readRerank decodes a request of /v1/rerank.
 func readRerank(_ *http.Request, body []byte, q *chatRequest) error {
 	var in struct {
 		Model     string `json:"model"`
 		Query     string `json:"query"`
 		Documents texts  `json:"documents"`
-		TopN      int    `json:"top_n"`
 	}
 	err := json.Unmarshal(body, &in)
-	q.Model, q.query, q.topN = in.Model, in.Query, in.TopN
-	q.score(append(texts{in.Query}, in.Documents...), in.Documents)
+	q.Model, q.query = in.Model, in.Query
+	q.setInputs(append(texts{in.Query}, in.Documents...), in.Documents)
 	return err
 }
 
-// score makes a request one for a figure of each input: all of the prompt is
-// read, and nothing is said.
-func (q *chatRequest) score(prompt, inputs texts) {
+// setInputs makes the request one for embeddings or scores. It costs the engine the prompt and one
+// step.
+func (q *chatRequest) setInputs(prompt, inputs texts) {
 	one := 1
-	q.prompt(prompt)
+	q.setPrompt(prompt)
 	q.inputs, q.MaxCompletionTokens = inputs, &one
 }
 
-// vector is the unit vector of a text, always the same from one model.
+// vector returns the unit vector of a text. The same model gives the same vector.
 func (t *turn) vector(text string, n int) []float64 {
-	h := fnv.New64a()
-	h.Write([]byte(text))
-	r := rand.New(rand.NewPCG(t.options.Seed^t.key, h.Sum64()))
+	r := rand.New(rand.NewPCG(t.options.Seed^t.modelKey, hashOf(text)))
 	out, norm := make([]float64, n), 0.0
 	for i := range out {
 		out[i] = r.NormFloat64()
@@ -66,15 +58,12 @@ func (t *turn) vector(text string, n int) []float64 {
 }
 
 func wholeEmbeddings(a *responder) any {
-	t, n := a.turn, a.turn.request.dimensions
-	if n < 1 {
-		n = dimensions
-	}
+	t := a.turn
 	data := []any{}
 	for i, text := range t.request.inputs {
-		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": t.vector(text, n)})
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": t.vector(text, dimensions)})
 	}
-	return map[string]any{"id": t.id, "object": "list", "model": t.model, "data": data, "usage": t.read()}
+	return map[string]any{"id": t.id, "object": "list", "model": t.model, "data": data, "usage": t.promptUsage()}
 }
 
 func wholeRerank(a *responder) any {
@@ -90,13 +79,9 @@ func wholeRerank(a *responder) any {
 		results = append(results, result{i, map[string]string{"text": text}, score})
 	}
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(b.Score, a.Score) })
-	if n := t.request.topN; n > 0 && n < len(results) {
-		results = results[:n]
-	}
-	return map[string]any{"id": t.id, "object": "list", "model": t.model, "results": results, "usage": t.read()}
+	return map[string]any{"id": t.id, "object": "list", "model": t.model, "results": results, "usage": t.promptUsage()}
 }
 
-// read is the usage of a request that is not answered in tokens.
-func (t *turn) read() map[string]int {
+func (t *turn) promptUsage() map[string]int {
 	return map[string]int{"prompt_tokens": t.promptTokens, "total_tokens": t.promptTokens}
 }

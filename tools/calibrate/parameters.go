@@ -25,7 +25,7 @@ func parameters() string {
 		of   func(cluster.Config) string
 	}{
 		{"workers", func(c cluster.Config) string { return fmt.Sprint(c.Workers) }},
-		{"router", func(c cluster.Config) string { return string(c.Router.Policy) }},
+		{"router", func(c cluster.Config) string { return string(c.Policy) }},
 		{"sequences per batch", func(c cluster.Config) string { return fmt.Sprint(c.Engine.MaxSeqs) }},
 		{"tokens per step", func(c cluster.Config) string { return fmt.Sprint(c.Engine.MaxBatchedTokens) }},
 		{"KV memory, tokens", func(c cluster.Config) string { return fmt.Sprint(c.Engine.KVTokens) }},

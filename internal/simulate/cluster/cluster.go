@@ -1,46 +1,52 @@
+// Package cluster is a model of an LLM deployment with continuous batching: a frontend routes
+// requests to workers, and each worker runs steps over a batch of sequences, with a paged and
+// prefix-cached KV memory.
+//
+// It is a discrete-event simulation without goroutines and without a wall clock. Time is a
+// [time.Duration] since the start. The same configuration, seed and calls give the same events to
+// the nanosecond. A caller advances it in virtual time, as fast as it computes:
+//
+//	for at, ok := c.Next(); ok; at, ok = c.Next() {
+//		c.Advance(at, handle)
+//	}
+//
+// or in real time, by calling Advance whenever the clock reaches Next.
+// docs/background/simulation.md describes the model and the source of its parameters.
 package cluster
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 )
 
-// Cluster is a deployment at some point of virtual time. It is not safe for
-// concurrent use.
+// Cluster is a simulated deployment. It is not safe for concurrent use.
 type Cluster struct {
 	config  Config
 	engine  Engine
 	workers []*worker
-	faults  []*Fault // in force
+	faults  []*Fault // active now
 	rand    *rand.Rand
 
-	now    time.Duration
-	agenda agenda
-	flying map[uint64]*sequence
-	told   []note      // what the step that is being finished has to tell
-	handle func(Event) // during Advance
+	now      time.Duration
+	agenda   agenda
+	inFlight map[uint64]*sequence
+	// stepEvents are the events of the step that is ending. They are sent together.
+	stepEvents []event
+	handle     func(Event) // set during Advance
 
-	turn uint64 // of the round-robin
+	routed uint64 // requests routed by RoundRobin so far
 }
 
-// note is an event on its way.
-type note struct {
+// event is an Event before it is delivered.
+type event struct {
 	*sequence
 	kind   Kind
 	tokens int
-	made   time.Duration
+	at     time.Duration // at the worker
 }
-
-// Errors of Submit.
-var (
-	ErrTooLong  = errors.New("request does not fit the KV memory")
-	ErrInFlight = errors.New("request id is in flight already")
-	ErrPast     = errors.New("time has passed already")
-)
 
 // New returns an idle cluster at time 0.
 func New(config Config) (*Cluster, error) {
@@ -48,14 +54,14 @@ func New(config Config) (*Cluster, error) {
 		return nil, fmt.Errorf("cluster configuration: %w", err)
 	}
 	c := &Cluster{
-		config: config,
-		engine: config.Engine,
-		rand:   rand.New(rand.NewPCG(config.Seed, 0x636c7573746572)),
-		flying: make(map[uint64]*sequence),
+		config:   config,
+		engine:   config.Engine,
+		rand:     rand.New(rand.NewPCG(config.Seed, 0x636c7573746572)),
+		inFlight: make(map[uint64]*sequence),
 	}
 	for i := range config.Workers {
 		w := &worker{cluster: c, id: i, pool: newPool(c.engine.KVTokens-c.engine.Speculation.KVTokens, c.engine.BlockTokens)}
-		if config.Router.Policy == KVAware {
+		if config.Policy == KVAware {
 			w.demand = demand{size: c.engine.BlockTokens, active: make(map[uint64]int32)}
 		}
 		c.workers = append(c.workers, w)
@@ -66,17 +72,20 @@ func New(config Config) (*Cluster, error) {
 	return c, nil
 }
 
-// MaxTokens is the most that a request's prompt and output may have together:
-// what fits a worker's KV memory.
+// MaxTokens returns how many tokens the prompt and the output of a request may have together to
+// fit the KV memory of a worker.
 func (c *Cluster) MaxTokens() int {
 	return c.workers[0].pool.total()*c.engine.BlockTokens - c.engine.Speculation.Draft
 }
 
-// Now is the time up to which the cluster has been advanced.
+// Now returns the time up to which the cluster has been advanced.
 func (c *Cluster) Now() time.Duration { return c.now }
 
-// Next is when something happens next; false means nothing will until the
-// next Submit.
+// InFlight returns the number of requests that were submitted and have not ended.
+func (c *Cluster) InFlight() int { return len(c.inFlight) }
+
+// Next returns the time of the next action. It returns false if nothing happens until the next
+// Submit.
 func (c *Cluster) Next() (at time.Duration, ok bool) {
 	if len(c.agenda) == 0 {
 		return 0, false
@@ -84,43 +93,41 @@ func (c *Cluster) Next() (at time.Duration, ok bool) {
 	return c.agenda[len(c.agenda)-1].at, true
 }
 
-// Advance moves time to the given one, which is ignored if it has passed, and
-// hands out all events on the way, in order of time. handle may be nil, and
-// may call all methods but Advance.
+// Advance moves time to the given time and calls handle for each event on the way, in order of
+// time. It ignores a time in the past. handle may call every method except Advance.
 func (c *Cluster) Advance(to time.Duration, handle func(Event)) {
 	c.handle = handle
 	for at, ok := c.Next(); ok && at <= to; at, ok = c.Next() {
-		e := c.agenda.next()
-		c.now = e.at
-		e.do()
+		a := c.agenda.pop()
+		c.now = a.at
+		a.do()
 	}
 	c.now = max(c.now, to)
 	c.handle = nil
 }
 
-// Submit lets a request start at a time, now or later. It returns ErrTooLong,
-// ErrInFlight or ErrPast; none of them changes anything.
+// Submit starts a request at a time, now or later. A request that it refuses changes nothing.
 func (c *Cluster) Submit(at time.Duration, r Request) error {
-	most := c.MaxTokens()
+	limit := c.MaxTokens()
 	switch {
 	case at < c.now:
-		return fmt.Errorf("submit request %d at %v, now is %v: %w", r.ID, at, c.now, ErrPast)
+		return fmt.Errorf("request %d starts at %v: that is in the past, now is %v", r.ID, at, c.now)
 	case r.Prompt < 1 || r.Output < 1:
-		return fmt.Errorf("submit request %d: prompt %d, output %d: both need at least 1 token", r.ID, r.Prompt, r.Output)
-	case r.Prompt+r.Output > most:
-		return fmt.Errorf("submit request %d: prompt %d and output %d are more than %d tokens: %w", r.ID, r.Prompt, r.Output, most, ErrTooLong)
-	case c.flying[r.ID] != nil:
-		return fmt.Errorf("submit request %d: %w", r.ID, ErrInFlight)
+		return fmt.Errorf("request %d has a prompt of %d and an output of %d tokens: each needs at least 1", r.ID, r.Prompt, r.Output)
+	case r.Prompt+r.Output > limit:
+		return fmt.Errorf("request %d has a prompt of %d and an output of %d tokens: KV memory holds %d", r.ID, r.Prompt, r.Output, limit)
+	case c.inFlight[r.ID] != nil:
+		return fmt.Errorf("request %d: another request with this ID is in flight", r.ID)
 	}
 	s := &sequence{Request: r, cached: -1}
-	c.flying[r.ID] = s
-	c.agenda.add(at, r.Rank, func() { c.start(s) })
+	c.inFlight[r.ID] = s
+	c.agenda.add(at, r.Rank, func() { c.arrive(s) })
 	return nil
 }
 
-// start is a request's arrival at the frontend.
-func (c *Cluster) start(s *sequence) {
-	if s.closed {
+// arrive handles the arrival of a request at the frontend.
+func (c *Cluster) arrive(s *sequence) {
+	if s.ended {
 		return
 	}
 	if d := c.config.Frontend.Deadline; d > 0 {
@@ -130,25 +137,26 @@ func (c *Cluster) start(s *sequence) {
 	if spread := c.config.Frontend.Spread; spread > 0 {
 		delay = time.Duration(float64(delay) * (1 + spread*(2*c.rand.Float64()-1)))
 	}
-	if delay = c.delay(delay); delay == 0 {
+	if delay = c.networkDelay(delay); delay == 0 {
 		c.route(s)
 		return
 	}
 	c.agenda.add(c.now+delay, 0, func() { c.route(s) })
 }
 
+// networkDelay applies active SlowNetwork faults to a delay.
+func (c *Cluster) networkDelay(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * c.factor(SlowNetwork, -1))
+}
+
 // route gives a request to a worker.
 func (c *Cluster) route(s *sequence) {
-	if s.closed {
-		return
-	}
-	if most := c.config.Frontend.MaxWaiting; most > 0 && c.Stats().Waiting >= most {
-		c.close(s, Refused)
+	if s.ended {
 		return
 	}
 	w := c.pick(s)
 	if w == nil {
-		c.close(s, Unavailable)
+		c.end(s, Unavailable)
 		return
 	}
 	s.worker, s.routed = w, c.now
@@ -157,94 +165,92 @@ func (c *Cluster) route(s *sequence) {
 	w.enqueue(s)
 }
 
-// Cancel ends a request that its client gives up now. The next Advance hands
-// out its last event. A request that is not in flight is left alone.
+// Cancel ends a request because its client left. The next Advance delivers the last event of the
+// request. Cancel ignores a request that is not in flight.
 func (c *Cluster) Cancel(id uint64) {
-	if s := c.flying[id]; s != nil {
+	if s := c.inFlight[id]; s != nil {
 		c.agenda.add(c.now, 0, func() { c.abort(s, Canceled) })
 	}
 }
 
-// abort ends a request from the frontend's side.
+// abort ends a request on behalf of the frontend.
 func (c *Cluster) abort(s *sequence, k Kind) {
-	if s.closed {
+	if s.ended {
 		return
 	}
-	c.close(s, k)
+	c.end(s, k)
 	if s.worker != nil && !s.leaving {
 		s.worker.leave(s)
 		s.worker.wake()
 	}
 }
 
-// close hands out a request's last event.
-func (c *Cluster) close(s *sequence, k Kind) { c.deliver(note{s, k, 0, c.now}) }
+// end delivers the last event of a request.
+func (c *Cluster) end(s *sequence, k Kind) { c.deliver(event{s, k, 0, c.now}) }
 
-// tell puts an event of a worker among those of the step that ends now.
-func (c *Cluster) tell(s *sequence, k Kind, tokens int) {
-	c.told = append(c.told, note{s, k, tokens, c.now})
+// emit adds an event to those of the step that is ending.
+func (c *Cluster) emit(s *sequence, k Kind, tokens int) {
+	c.stepEvents = append(c.stepEvents, event{s, k, tokens, c.now})
 }
 
-// flush sends off what a step has to tell.
-func (c *Cluster) flush(w *worker) {
-	if len(c.told) == 0 {
+// sendStepEvents sends the events of a step of w to the clients.
+func (c *Cluster) sendStepEvents(w *worker) {
+	if len(c.stepEvents) == 0 {
 		return
 	}
-	at := max(w.told, c.now+c.delay(c.config.Frontend.ResponseDelay))
-	w.told = at
-	batch := slices.Clone(c.told)
-	c.told = c.told[:0]
-	c.agenda.add(at, 0, func() {
-		for _, n := range batch {
-			c.deliver(n)
+	w.lastArrival = max(w.lastArrival, c.now+c.networkDelay(c.config.Frontend.ResponseDelay))
+	batch := slices.Clone(c.stepEvents)
+	c.stepEvents = c.stepEvents[:0]
+	c.agenda.add(w.lastArrival, 0, func() {
+		for _, e := range batch {
+			c.deliver(e)
 		}
 	})
 }
 
-// deliver hands an event out unless the request has ended before.
-func (c *Cluster) deliver(n note) {
-	s := n.sequence
-	if s.closed {
+// deliver hands an event to the caller, unless the request has already ended.
+func (c *Cluster) deliver(e event) {
+	s := e.sequence
+	if s.ended {
 		return
 	}
-	if n.kind != Tokens {
-		s.closed = true
-		delete(c.flying, s.ID)
+	if e.kind != Tokens {
+		s.ended = true
+		delete(c.inFlight, s.ID)
 	}
 	if c.handle == nil {
 		return
 	}
-	e := Event{At: c.now, ID: s.ID, Kind: n.kind, Tokens: n.tokens, Cached: max(s.cached, 0), Worker: -1}
+	out := Event{At: c.now, ID: s.ID, Kind: e.kind, Tokens: e.tokens, Cached: max(s.cached, 0), Worker: -1}
 	if s.worker != nil {
-		e.Worker, e.AtWorker = s.worker.id, n.made-s.routed
+		out.Worker, out.AtWorker = s.worker.id, e.at-s.routed
 	}
-	c.handle(e)
+	c.handle(out)
 }
 
-// entry is something that will happen.
-type entry struct {
+type action struct {
 	at   time.Duration
-	rank uint64 // of entries at one time: the lowest first
+	rank uint64
 	do   func()
 }
 
-// agenda is what will happen, the next at its end; of equal entries the one
-// that was added first.
-type agenda []*entry
+// agenda holds scheduled actions. The next action is the last element. Of equal actions, the one
+// added first comes first.
+type agenda []*action
 
-// add puts something on the agenda. Its rank keeps its place among what is due
-// at the same time from depending on when it was added; 0 is before all others.
+// add schedules an action. Of actions at the same time, the lowest rank comes first, whichever was
+// added first.
 func (a *agenda) add(at time.Duration, rank uint64, do func()) {
-	i, _ := slices.BinarySearchFunc(*a, entry{at: at, rank: rank}, func(e *entry, x entry) int {
+	i, _ := slices.BinarySearchFunc(*a, action{at: at, rank: rank}, func(e *action, x action) int {
 		return cmp.Or(cmp.Compare(x.at, e.at), cmp.Compare(x.rank, e.rank))
 	})
-	*a = slices.Insert(*a, i, &entry{at, rank, do})
+	*a = slices.Insert(*a, i, &action{at, rank, do})
 }
 
-// next takes the first entry off the agenda, which must not be empty.
-func (a *agenda) next() *entry {
+// pop removes and returns the next action. The agenda must not be empty.
+func (a *agenda) pop() *action {
 	last := len(*a) - 1
-	e := (*a)[last]
+	next := (*a)[last]
 	*a = slices.Delete(*a, last, last+1)
-	return e
+	return next
 }

@@ -21,13 +21,13 @@ func TestStepTime(t *testing.T) {
 	}{
 		{"one sequence", padded, decode(1), 1, 1, 11 * ms},
 		{"padded to the next size", padded, decode(5), 1, 1, 18 * ms},
-		{"the same at that size", padded, decode(8), 1, 1, 18 * ms},
-		{"above all sizes, launched one by one", padded, decode(9), 1, 1, 26 * ms},
+		{"exactly that size", padded, decode(8), 1, 1, 18 * ms},
+		{"above all sizes, without a graph", padded, decode(9), 1, 1, 26 * ms},
 		{"without padding, between sizes", exact, decode(5), 1, 1, 22 * ms},
 		{"without padding, at a size", exact, decode(8), 1, 1, 18 * ms},
 		{"no graphs", Engine{Cost: c}, decode(9), 1, 1, 19 * ms},
 		{"reading KV", padded, load{decodes: 1, decoded: 1, context: 5000}, 1, 1, 16 * ms},
-		{"prefill alone", padded, load{prefill: 200, pairs: 1e6}, 1, 1, 38 * ms},
+		{"prefill only", padded, load{prefill: 200, pairs: 1e6}, 1, 1, 38 * ms},
 		{"prefill beside decode", padded, load{decodes: 4, decoded: 4, prefill: 100}, 1, 1, 31 * ms},
 		{"drafts", drafts, load{decodes: 2, decoded: 8}, 1, 1, 20 * ms},
 		{"no drafts in prefill", drafts, load{prefill: 150}, 1, 1, 32 * ms},
@@ -43,6 +43,6 @@ func TestStepTime(t *testing.T) {
 func TestTimeNeverStandsStill(t *testing.T) {
 	e := Engine{Cost: Cost{Base: 1e-12}}
 	if got := e.duration(load{}, 1, 0); got != 1 {
-		t.Errorf("a step takes %d ns, want at least 1", got)
+		t.Errorf("a step takes %d ns, want 1", got)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// A client of a real deployment's model, in virtual time: a turn, and the next
-// one with the history of the first.
+// The example sends two turns of a conversation in virtual time. The second prompt contains the
+// first turn.
 func Example() {
 	config, err := cluster.Preset("phase0")
 	if err != nil {
@@ -19,7 +19,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// The running hashes of the history's blocks of 16 tokens.
+	// The running hashes of the blocks of 16 tokens.
 	var chain []uint64
 	for i := range 300 {
 		chain = append(chain, uint64(i+1))
@@ -30,7 +30,7 @@ func Example() {
 			log.Fatal(err)
 		}
 		began, first := c.Now(), true
-		for at, ok := c.Next(); ok && c.Stats().InFlight > 0; at, ok = c.Next() {
+		for at, ok := c.Next(); ok && c.InFlight() > 0; at, ok = c.Next() {
 			c.Advance(at, func(e cluster.Event) {
 				if first {
 					fmt.Printf("%d of %d prompt tokens cached, slow start: %v\n", e.Cached, prompt, e.At-began > 300*time.Millisecond)

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// alone is when a request of 10 + 3 tokens, sent at 100 ms, ends under faults.
-func alone(t *testing.T, c Config, faults ...Fault) Event {
+// lastEvent returns the last event of a single request of 10 + 3 tokens, sent at 100 ms.
+func lastEvent(t *testing.T, c Config, faults ...Fault) Event {
 	t.Helper()
 	c.Faults = faults
-	w := newWorld(t, c)
-	w.submit(100*ms, Request{ID: 1, Prompt: 10, Output: 3})
-	w.run(time.Minute)
-	return w.last(1)
+	r := newRun(t, c)
+	r.submit(100*ms, Request{ID: 1, Prompt: 10, Output: 3})
+	r.advance(time.Minute)
+	return r.last(1)
 }
 
 func TestFaults(t *testing.T) {
@@ -28,19 +28,19 @@ func TestFaults(t *testing.T) {
 		{"slow decode", []Fault{{Kind: SlowDecode, Factor: 2}}, Done, 100*ms + 10*ms + 21*ms + 44*ms},
 		{"slow prefill", []Fault{{Kind: SlowPrefill, Factor: 6}}, Done, 148 * ms},
 		{"slow network", []Fault{{Kind: SlowNetwork, Factor: 3}}, Done, 163 * ms},
-		{"two at once", []Fault{{Kind: SlowNetwork, Factor: 3}, {Kind: SlowNetwork, Factor: 2}}, Done, 193 * ms},
-		{"over before", []Fault{{Kind: SlowDecode, Factor: 9, For: 50 * ms}}, Done, 143 * ms},
-		{"comes after", []Fault{{Kind: SlowDecode, Factor: 9, At: time.Second}}, Done, 143 * ms},
-		{"another worker's", []Fault{{Kind: SlowDecode, Factor: 9, Workers: []int{1}}}, Done, 143 * ms},
+		{"two faults at once", []Fault{{Kind: SlowNetwork, Factor: 3}, {Kind: SlowNetwork, Factor: 2}}, Done, 193 * ms},
+		{"ended earlier", []Fault{{Kind: SlowDecode, Factor: 9, For: 50 * ms}}, Done, 143 * ms},
+		{"starts later", []Fault{{Kind: SlowDecode, Factor: 9, At: time.Second}}, Done, 143 * ms},
+		{"of another worker", []Fault{{Kind: SlowDecode, Factor: 9, Workers: []int{1}}}, Done, 143 * ms},
 		{"hang", []Fault{{Kind: Hang, At: 120 * ms, For: time.Second}}, Done, 1136 * ms},
-		{"loss", []Fault{{Kind: WorkerLoss, At: 120 * ms, For: time.Second}}, Failed, 125 * ms},
-		{"lost before", []Fault{{Kind: WorkerLoss, For: time.Second}}, Unavailable, 105 * ms},
+		{"worker lost while it runs", []Fault{{Kind: WorkerLoss, At: 120 * ms, For: time.Second}}, Failed, 125 * ms},
+		{"worker lost before", []Fault{{Kind: WorkerLoss, For: time.Second}}, Unavailable, 105 * ms},
 	} {
 		c.Workers = 1
 		if len(x.faults) > 0 && x.faults[0].Workers != nil {
 			c.Workers = 2 // the first request goes to worker 0
 		}
-		if e := alone(t, c, x.faults...); e.Kind != x.kind || e.At != x.at {
+		if e := lastEvent(t, c, x.faults...); e.Kind != x.kind || e.At != x.at {
 			t.Errorf("%s: %v at %v (worker %d), want %v at %v", x.name, e.Kind, e.At, e.Worker, x.kind, x.at)
 		}
 	}
@@ -49,52 +49,52 @@ func TestFaults(t *testing.T) {
 func TestAcceptanceCollapse(t *testing.T) {
 	c := small()
 	c.Engine.Speculation = Speculation{Draft: 2, Acceptance: 1}
-	good := alone(t, c)
-	bad := alone(t, c, Fault{Kind: Acceptance, Factor: 0})
-	if good.At != 100*ms+11*ms+13*ms || bad.At != good.At+13*ms {
-		t.Errorf("done at %v, and at %v without acceptance", good.At, bad.At)
+	accepted := lastEvent(t, c)
+	rejected := lastEvent(t, c, Fault{Kind: Acceptance, Factor: 0})
+	if accepted.At != 100*ms+11*ms+13*ms || rejected.At != accepted.At+13*ms {
+		t.Errorf("done at %v, and at %v if all drafts are rejected", accepted.At, rejected.At)
 	}
 }
 
 func TestColdCache(t *testing.T) {
 	c := small()
 	c.Faults = []Fault{{Kind: ColdCache, At: 1950 * ms}}
-	w := newWorld(t, c)
+	r := newRun(t, c)
 	for i := range uint64(3) {
 		at := time.Duration(i) * time.Second
-		w.submit(at, Request{ID: i, Prompt: 160, Output: 2, Chain: chainOf(1, 10)})
-		w.run(at + 900*ms)
+		r.submit(at, Request{ID: i, Prompt: 160, Output: 2, Chain: chainOf(1, 10)})
+		r.advance(at + 900*ms)
 	}
 	for id, want := range map[uint64]int{0: 0, 1: 144, 2: 0} {
-		if got := w.last(id).Cached; got != want {
+		if got := r.last(id).Cached; got != want {
 			t.Errorf("request %d: %d tokens cached, want %d", id, got, want)
 		}
 	}
 }
 
-func TestLostWorkerIsPassedOver(t *testing.T) {
+func TestRouterSkipsLostWorker(t *testing.T) {
 	c := small()
 	c.Workers = 3
 	c.Faults = []Fault{{Kind: WorkerLoss, Workers: []int{1}, For: time.Second}}
-	w := newWorld(t, c)
+	r := newRun(t, c)
 	for id := range uint64(30) {
-		w.submit(0, Request{ID: id, Prompt: 10, Output: 2})
+		r.submit(0, Request{ID: id, Prompt: 10, Output: 2})
 	}
-	w.run(time.Second)
+	r.advance(time.Second)
 	for id := range uint64(30) {
-		if e := w.last(id); e.Kind != Done || e.Worker == 1 {
+		if e := r.last(id); e.Kind != Done || e.Worker == 1 {
 			t.Errorf("request %d: %v at worker %d", id, e.Kind, e.Worker)
 		}
 	}
-	w.submit(2*time.Second, Request{ID: 99, Prompt: 10, Output: 1})
-	w.submit(2*time.Second, Request{ID: 98, Prompt: 10, Output: 1})
-	w.submit(2*time.Second, Request{ID: 97, Prompt: 10, Output: 1})
-	w.run(3 * time.Second)
-	back := false
+	r.submit(2*time.Second, Request{ID: 99, Prompt: 10, Output: 1})
+	r.submit(2*time.Second, Request{ID: 98, Prompt: 10, Output: 1})
+	r.submit(2*time.Second, Request{ID: 97, Prompt: 10, Output: 1})
+	r.advance(3 * time.Second)
+	returned := false
 	for id := uint64(97); id <= 99; id++ {
-		back = back || w.last(id).Worker == 1
+		returned = returned || r.last(id).Worker == 1
 	}
-	if !back {
-		t.Error("the worker did not come back")
+	if !returned {
+		t.Error("the worker gets no requests after the end of its loss")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// plan puts together the next step's batch: first the sequences that run, then
-// those that wait, as far as tokens, places and memory reach.
+// plan fills the batch of the next step: first with running sequences, then with waiting ones, as
+// far as tokens, places and memory allow.
 func (w *worker) plan() load {
 	e := &w.cluster.engine
 	w.batch = w.batch[:0]
@@ -29,7 +29,7 @@ func (w *worker) plan() load {
 	}
 	for budget > 0 && !preempted && len(w.waiting) > 0 && len(w.running) < e.MaxSeqs {
 		s := w.waiting[0]
-		if s.joins > w.steps+1 || !w.admit(s, budget) {
+		if s.firstStep > w.steps+1 || !w.admit(s, budget) {
 			break
 		}
 		tokens, decode := w.wanted(s, s.computed, budget)
@@ -38,17 +38,16 @@ func (w *worker) plan() load {
 	return l
 }
 
-// wanted is how many tokens a sequence computes within a budget when some are
-// computed already, and whether it decodes.
+// wanted returns how many tokens a sequence computes next within a budget, and whether it decodes.
 func (w *worker) wanted(s *sequence, computed, budget int) (tokens int, decode bool) {
 	missing := s.known() - computed
-	if missing == 1 && s.out > 0 {
+	if missing == 1 && s.generated > 0 {
 		return min(1+w.cluster.engine.Speculation.Draft, budget), true
 	}
 	return min(missing, budget), false
 }
 
-// add makes a sequence part of the step and returns its tokens.
+// add adds a sequence to the batch and returns its tokens.
 func (w *worker) add(l *load, s *sequence, tokens int, decode bool) int {
 	w.batch = append(w.batch, part{s, tokens, decode})
 	if decode {
@@ -62,10 +61,10 @@ func (w *worker) add(l *load, s *sequence, tokens int, decode bool) int {
 	return tokens
 }
 
-// admit moves the first waiting sequence into the batch if there is memory for
-// the part of its prompt that the budget allows.
+// admit moves the first waiting sequence into the batch, if there is memory for the part of its
+// prompt that the budget allows.
 func (w *worker) admit(s *sequence, budget int) bool {
-	// The last token is always computed: without it there is nothing to sample.
+	// The last token is always computed: sampling needs its result.
 	hits, free := w.pool.match(s.Chain, (s.known()-1)/w.pool.tokens)
 	tokens, _ := w.wanted(s, hits*w.pool.tokens, budget)
 	tokens += hits * w.pool.tokens
@@ -84,15 +83,15 @@ func (w *worker) admit(s *sequence, budget int) bool {
 	return true
 }
 
-// preempt takes the memory of the sequence that was admitted last. It will be
-// computed again, as far as its blocks are not cached by then.
+// preempt takes the memory of the sequence that was admitted last. That sequence waits again and
+// later recomputes the blocks that are not cached then.
 func (w *worker) preempt() *sequence {
 	last := len(w.running) - 1
 	s := w.running[last]
 	w.running = w.running[:last]
 	w.pool.release(s)
 	w.waiting = slices.Insert(w.waiting, 0, s)
-	s.joins = 0
+	s.firstStep = 0
 	w.stats.Preemptions++
 	return s
 }
@@ -101,13 +100,12 @@ func (w *worker) preempt() *sequence {
 type load struct {
 	decodes int     // sequences that decode
 	decoded int     // tokens of their batch, drafts included
-	context int     // tokens they attend to
+	context int     // cached tokens that they attend to
 	prefill int     // prompt tokens
-	pairs   float64 // of a prompt token and a token before it
+	pairs   float64 // pairs of a prompt token and a token before it
 }
 
-// duration is what a step with that load takes; prefill and decode are
-// slow-down factors.
+// duration returns how long a step with that load takes. prefill and decode are slow-down factors.
 func (e *Engine) duration(l load, prefill, decode float64) time.Duration {
 	c := &e.Cost
 	batch, captured := e.captured(l.decoded)
@@ -122,8 +120,8 @@ func (e *Engine) duration(l load, prefill, decode float64) time.Duration {
 	return max(1, time.Duration(math.Round(t*float64(time.Second))))
 }
 
-// captured is the batch size that a number of decoded tokens runs as, and
-// whether its graph was captured.
+// captured returns the batch size, padding included, that the engine runs for a number of decoded
+// tokens, and whether it has a captured graph for it.
 func (e *Engine) captured(decoded int) (size int, ok bool) {
 	i, exact := slices.BinarySearch(e.Graphs, decoded)
 	if e.Padding && decoded > 0 && i < len(e.Graphs) {

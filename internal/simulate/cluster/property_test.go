@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// configOf draws a configuration, small enough to run into all limits.
-func configOf(r *rand.Rand) Config {
+// randomConfig draws a configuration that is small enough to reach every limit.
+func randomConfig(r *rand.Rand) Config {
 	e := Engine{
 		MaxSeqs: 1 + r.IntN(20), BlockTokens: 1 + r.IntN(20), Lookahead: r.IntN(4),
 		Padding: r.IntN(2) == 0,
@@ -25,20 +25,17 @@ func configOf(r *rand.Rand) Config {
 	e.KVTokens = e.Speculation.KVTokens + e.BlockTokens + 260 + r.IntN(1500)
 	return Config{
 		Workers: 1 + r.IntN(4), Engine: e, Seed: r.Uint64(),
-		Router: Router{
-			Policy:        []Policy{RoundRobin, Random, KVAware}[r.IntN(3)],
-			OverlapWeight: 2 * r.Float64(), Temperature: float64(r.IntN(2)) * r.Float64(),
-		},
+		Policy: []Policy{RoundRobin, KVAware}[r.IntN(2)],
 		Frontend: Frontend{
 			RequestDelay: time.Duration(r.IntN(30)) * time.Millisecond, Spread: r.Float64(), ResponseDelay: time.Duration(r.IntN(30)) * time.Millisecond,
-			Deadline: time.Duration(r.IntN(2)*r.IntN(5000)) * time.Millisecond, MaxWaiting: r.IntN(2) * r.IntN(30),
+			Deadline: time.Duration(r.IntN(2)*r.IntN(5000)) * time.Millisecond,
 		},
-		Faults: faultsOf(r),
+		Faults: randomFaults(r),
 	}
 }
 
-// faultsOf draws faults that all end.
-func faultsOf(r *rand.Rand) []Fault {
+// randomFaults draws faults that all end.
+func randomFaults(r *rand.Rand) []Fault {
 	var all []Fault
 	kinds := []FaultKind{SlowPrefill, SlowDecode, SlowNetwork, Acceptance, Hang, WorkerLoss, ColdCache}
 	for range r.IntN(5) {
@@ -54,7 +51,7 @@ func faultsOf(r *rand.Rand) []Fault {
 	return all
 }
 
-// trial is one run of random requests, with all that must hold.
+// trial is a run of random requests. Its methods check what must hold in every run.
 type trial struct {
 	*testing.T
 	cluster *Cluster
@@ -64,10 +61,9 @@ type trial struct {
 	ended   map[uint64]Kind
 	last    time.Duration
 	log     []byte
-	checked map[*worker]progress
+	checked map[*worker]progress // at the last check
 }
 
-// progress is how far a worker is.
 type progress struct {
 	steps, epoch uint64
 	busy         bool
@@ -76,11 +72,11 @@ type progress struct {
 func (t *trial) handle(e Event) {
 	t.log = fmt.Appendf(t.log, "%d %d %v %d %d %d\n", e.At, e.ID, e.Kind, e.Tokens, e.Cached, e.Worker)
 	if e.At < t.last || e.At != t.cluster.Now() {
-		t.Errorf("event at %v after one at %v, now is %v", e.At, t.last, t.cluster.Now())
+		t.Errorf("event at %v after an event at %v, now is %v", e.At, t.last, t.cluster.Now())
 	}
 	t.last = e.At
-	if k, twice := t.ended[e.ID]; twice {
-		t.Errorf("request %d: %v after its end, %v", e.ID, e.Kind, k)
+	if k, ended := t.ended[e.ID]; ended {
+		t.Errorf("request %d: event %v after its last event %v", e.ID, e.Kind, k)
 	}
 	r := t.sent[e.ID]
 	if e.Cached >= r.Prompt {
@@ -95,11 +91,11 @@ func (t *trial) handle(e Event) {
 	}
 	t.ended[e.ID] = e.Kind
 	if n := t.got[e.ID]; n > r.Output || e.Kind == Done && n != r.Output {
-		t.Errorf("request %d: %d of %d tokens when %v", e.ID, n, r.Output, e.Kind)
+		t.Errorf("request %d: %d of %d tokens before the event %v", e.ID, n, r.Output, e.Kind)
 	}
 }
 
-// check looks at a worker between steps.
+// check checks the limits and the memory of a worker between steps.
 func (t *trial) check(w *worker) {
 	e := t.config.Engine
 	tokens := 0
@@ -107,12 +103,12 @@ func (t *trial) check(w *worker) {
 		tokens += p.tokens
 	}
 	if len(w.running) > e.MaxSeqs || len(w.batch) > e.MaxSeqs || tokens > e.MaxBatchedTokens {
-		t.Errorf("batch of %d in %d running, %d tokens; at most %d, %d", len(w.batch), len(w.running), tokens, e.MaxSeqs, e.MaxBatchedTokens)
+		t.Errorf("batch of %d, %d running, %d tokens; the limits are %d and %d", len(w.batch), len(w.running), tokens, e.MaxSeqs, e.MaxBatchedTokens)
 	}
 	users := make([]int32, len(w.pool.blocks))
 	for _, s := range w.running {
 		if held := len(s.blocks) * e.BlockTokens; s.computed > held {
-			t.Errorf("request %d: %d tokens in blocks for %d", s.ID, s.computed, held)
+			t.Errorf("request %d: %d tokens in blocks that hold %d", s.ID, s.computed, held)
 		}
 		for _, i := range s.blocks {
 			users[i]++
@@ -151,8 +147,8 @@ func (t *trial) check(w *worker) {
 	}
 }
 
-// requestOf draws a request; prompts of few families share their starts.
-func requestOf(r *rand.Rand, id uint64, blockTokens int) Request {
+// randomRequest draws a request. Prompts of the same family share their first blocks.
+func randomRequest(r *rand.Rand, id uint64, blockTokens int) Request {
 	q := Request{ID: id, Prompt: 1 + r.IntN(200), Output: 1 + r.IntN(50)}
 	family := r.Uint64N(4) + 1
 	for n := range (q.Prompt + q.Output) / blockTokens {
@@ -164,17 +160,20 @@ func requestOf(r *rand.Rand, id uint64, blockTokens int) Request {
 	return q
 }
 
-// play runs a trial to its end.
+// play runs a trial until every request has ended.
 func play(t *testing.T, seed uint64) *trial {
 	r := rand.New(rand.NewPCG(seed, 1))
-	config := configOf(r)
+	config := randomConfig(r)
 	c, err := New(config)
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	x := &trial{T: t, cluster: c, config: config, sent: map[uint64]Request{}, got: map[uint64]int{}, ended: map[uint64]Kind{}, checked: map[*worker]progress{}}
+	x := &trial{
+		T: t, cluster: c, config: config, sent: map[uint64]Request{}, got: map[uint64]int{},
+		ended: map[uint64]Kind{}, checked: map[*worker]progress{},
+	}
 	for id := range uint64(150) {
-		q := requestOf(r, id, config.Engine.BlockTokens)
+		q := randomRequest(r, id, config.Engine.BlockTokens)
 		x.sent[id] = q
 		if err := c.Submit(c.Now()+time.Duration(r.IntN(50))*time.Millisecond, q); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -190,7 +189,7 @@ func play(t *testing.T, seed uint64) *trial {
 	return x
 }
 
-// advance moves time, and checks a worker whenever a step of it began or ended.
+// advance moves time and checks a worker whenever one of its steps started or ended.
 func (t *trial) advance(to time.Duration) {
 	for at, ok := t.cluster.Next(); ok && at <= to; at, ok = t.cluster.Next() {
 		t.cluster.Advance(at, t.handle)
@@ -204,17 +203,17 @@ func (t *trial) advance(to time.Duration) {
 	t.cluster.Advance(to, t.handle)
 }
 
-// empty checks that nothing is left over.
-func (t *trial) empty() {
-	if len(t.ended) != len(t.sent) || len(t.cluster.flying) != 0 {
-		t.Errorf("%d of %d requests ended, %d are in flight", len(t.ended), len(t.sent), len(t.cluster.flying))
+// checkEmpty checks that every request ended and that no memory is in use.
+func (t *trial) checkEmpty() {
+	if len(t.ended) != len(t.sent) || len(t.cluster.inFlight) != 0 {
+		t.Errorf("%d of %d requests ended, %d are in flight", len(t.ended), len(t.sent), len(t.cluster.inFlight))
 	}
 	for i, w := range t.cluster.workers {
 		if w.pool.free != w.pool.total() || len(w.running)+len(w.waiting) > 0 {
 			t.Errorf("worker %d: %d of %d blocks free, %d running, %d waiting", i, w.pool.free, w.pool.total(), len(w.running), len(w.waiting))
 		}
-		if d := w.demand; len(d.active) > 0 || d.loose != 0 || d.prefill != 0 {
-			t.Errorf("worker %d: the router still counts %d + %d blocks, %d tokens", i, len(d.active), d.loose, d.prefill)
+		if d := w.demand; len(d.active) > 0 || d.unshared != 0 || d.prefill != 0 {
+			t.Errorf("worker %d: the router still counts %d + %d blocks, %d tokens", i, len(d.active), d.unshared, d.prefill)
 		}
 	}
 }
@@ -224,7 +223,7 @@ func TestConservation(t *testing.T) {
 	var preempted, hits uint64
 	for seed := range uint64(300) {
 		x := play(t, seed)
-		x.empty()
+		x.checkEmpty()
 		if t.Failed() {
 			t.Fatalf("seed %d: %+v", seed, x.config)
 		}
@@ -236,10 +235,10 @@ func TestConservation(t *testing.T) {
 			hits += x.cluster.Worker(i).CachedTokens
 		}
 	}
-	// The trials are worth something only if all paths were taken.
-	for _, k := range []Kind{Done, Refused, Unavailable, Expired, Canceled, Failed} {
+	// The trials prove little unless they reach every kind of event.
+	for _, k := range []Kind{Done, Unavailable, Expired, Canceled, Failed} {
 		if outcomes[k] == 0 {
-			t.Errorf("no request was %v", k)
+			t.Errorf("no request ended with %v", k)
 		}
 	}
 	if preempted == 0 || hits == 0 {
@@ -248,16 +247,16 @@ func TestConservation(t *testing.T) {
 }
 
 func TestSameSeedSameBytes(t *testing.T) {
-	sum := func(b []byte) uint64 { h := fnv.New64a(); h.Write(b); return h.Sum64() }
+	hash := func(b []byte) uint64 { h := fnv.New64a(); h.Write(b); return h.Sum64() }
 	seen := map[uint64]bool{}
 	for seed := range uint64(20) {
 		a, b := play(t, seed), play(t, seed)
-		if sum(a.log) != sum(b.log) {
+		if hash(a.log) != hash(b.log) {
 			t.Errorf("seed %d: two runs differ", seed)
 		}
-		seen[sum(a.log)] = true
+		seen[hash(a.log)] = true
 	}
 	if len(seen) != 20 {
-		t.Errorf("20 seeds made %d different runs", len(seen))
+		t.Errorf("20 seeds gave %d different runs", len(seen))
 	}
 }

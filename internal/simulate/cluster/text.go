@@ -1,39 +1,38 @@
 package cluster
 
-// Text is one that grows, known by what Request wants of it: its length and the
-// running hashes of its blocks.
+// Text is a growing text without content: the length and the block hashes that a Request needs.
 type Text struct {
-	// Tokens and Chain are those of Request; Chain is of all full blocks.
+	// Tokens is the length. Chain holds the running hashes of all full blocks.
 	Tokens int
 	Chain  []uint64
 
-	key   uint64
-	block int // tokens
+	key         uint64
+	blockTokens int
 }
 
-// NewText begins a text that equals others of its key, in blocks of so many tokens.
-func NewText(key uint64, block int) *Text { return &Text{key: key, block: block} }
+// NewText returns an empty text. Texts of equal keys have equal content.
+func NewText(key uint64, blockTokens int) *Text { return &Text{key: key, blockTokens: blockTokens} }
 
-// Fork begins another text, which goes on differently.
+// Fork returns a copy that continues with other content, chosen by key.
 func (t *Text) Fork(key uint64) *Text {
-	full := t.Tokens / t.block
-	return &Text{Tokens: t.Tokens, Chain: append(make([]uint64, 0, 3*full), t.Chain[:full]...), key: key, block: t.block}
+	full := t.Tokens / t.blockTokens
+	chain := append(make([]uint64, 0, 3*full), t.Chain[:full]...)
+	return &Text{Tokens: t.Tokens, Chain: chain, key: key, blockTokens: t.blockTokens}
 }
 
-// Grow adds tokens.
+// Grow appends tokens.
 func (t *Text) Grow(tokens int) {
 	t.Tokens += tokens
-	for n := len(t.Chain); n < t.Tokens/t.block; n++ {
-		before := t.key
+	for n := len(t.Chain); n < t.Tokens/t.blockTokens; n++ {
+		hash := t.key
 		if n > 0 {
-			before ^= t.Chain[n-1]
+			hash ^= t.Chain[n-1]
 		}
-		t.Chain = append(t.Chain, Mix(before))
+		t.Chain = append(t.Chain, Mix(hash))
 	}
 }
 
-// Mix scrambles a number: a bijection without visible pattern (the finalizer of
-// splitmix64).
+// Mix scrambles a number with the finalizer of splitmix64, which is a bijection.
 func Mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -10,44 +10,68 @@ type worker struct {
 	cluster *Cluster
 	id      int
 	pool    *pool
-	waiting []*sequence   // first come, first served
-	running []*sequence   // in order of admission
-	batch   []part        // of the step in progress
-	busy    bool          // a step is in progress
-	lost    bool          // by a WorkerLoss in force
-	steps   uint64        // begun so far
-	epoch   uint64        // steps of an earlier epoch were lost with the worker
-	demand  demand        // as the router counts it
-	told    time.Duration // when its last events reach the clients
-	stats   WorkerStats
+	waiting []*sequence // first come, first served
+	running []*sequence // in order of admission
+	batch   []part      // the step in progress
+	busy    bool        // a step is in progress
+	lost    bool        // a WorkerLoss is active
+	steps   uint64      // steps started so far
+	epoch   uint64      // number of times the worker died; steps of earlier epochs never finish
+	demand  demand
+	// lastArrival is when the latest events reach the clients.
+	lastArrival time.Duration
+	stats       WorkerStats
 }
 
-// part is what a sequence does in a step.
+// WorkerStats are the counters and gauges of a worker. Counts of tokens include work that was
+// aborted or repeated.
+type WorkerStats struct {
+	Running, Waiting int // sequences in the batch, and before it
+	// KVBlocks is the size of the KV memory. Sequences hold KVUsed of it.
+	KVBlocks, KVUsed int
+
+	Preemptions uint64
+	// PromptTokens counts the prompts of admitted requests. CachedTokens of them were cached.
+	// PrefilledTokens is the number of tokens that prefill computed.
+	PromptTokens, CachedTokens, PrefilledTokens uint64
+	OutputTokens                                uint64
+	Drafts, DraftTokens, AcceptedTokens         uint64
+}
+
+// Worker returns the state of a worker. Numbers of workers start at 0.
+func (c *Cluster) Worker(id int) WorkerStats {
+	w := c.workers[id]
+	s := w.stats
+	s.Running, s.Waiting = len(w.running), len(w.waiting)
+	s.KVBlocks = w.pool.total()
+	s.KVUsed = s.KVBlocks - w.pool.free
+	return s
+}
+
+// part is the share of a sequence in a step.
 type part struct {
 	*sequence
 	tokens int
 	decode bool
 }
 
-// enqueue takes in a request.
 func (w *worker) enqueue(s *sequence) {
-	s.worker = w
-	s.joins = w.steps + 1
+	s.firstStep = w.steps + 1
 	if w.busy {
-		s.joins += uint64(w.cluster.engine.Lookahead)
+		s.firstStep += uint64(w.cluster.engine.Lookahead)
 	}
 	w.waiting = append(w.waiting, s)
 	w.wake()
 }
 
-// wake begins a step if the worker is idle and there is work.
+// wake starts a step if the worker is idle and has work.
 func (w *worker) wake() {
 	c := w.cluster
-	if w.busy || w.lost || c.suffers(Hang, w.id) {
+	if w.busy || w.lost || c.hasFault(Hang, w.id) {
 		return
 	}
 	if len(w.running) == 0 && len(w.waiting) > 0 {
-		w.waiting[0].joins = 0 // nothing was planned ahead of it
+		w.waiting[0].firstStep = 0 // an idle worker has planned no steps ahead
 	}
 	l := w.plan()
 	if len(w.batch) == 0 {
@@ -55,37 +79,35 @@ func (w *worker) wake() {
 	}
 	w.busy = true
 	w.steps++
-	took := c.engine.duration(l, c.factor(SlowPrefill, w.id), c.factor(SlowDecode, w.id))
-	w.stats.Steps++
-	w.stats.Busy += took
+	duration := c.engine.duration(l, c.factor(SlowPrefill, w.id), c.factor(SlowDecode, w.id))
 	epoch := w.epoch
-	c.agenda.add(c.now+took, 0, func() {
+	c.agenda.add(c.now+duration, 0, func() {
 		if epoch == w.epoch {
 			w.finish()
 		}
 	})
 }
 
-// finish ends the step in progress and begins the next.
+// finish ends the step in progress and starts the next one.
 func (w *worker) finish() {
 	w.busy = false
-	for i := range w.batch {
-		if p := &w.batch[i]; !p.leaving {
+	for _, p := range w.batch {
+		if !p.leaving {
 			w.advance(p)
 		}
 	}
 	w.batch = w.batch[:0]
-	w.sweep()
-	w.cluster.flush(w)
+	w.removeLeaving()
+	w.cluster.sendStepEvents(w)
 	w.wake()
 }
 
-// advance brings one sequence to the state after the step.
-func (w *worker) advance(p *part) {
+// advance updates one sequence after a step.
+func (w *worker) advance(p part) {
 	s := p.sequence
 	emitted := 0
 	if p.decode {
-		emitted = min(1+w.accepted(p.tokens-1), s.Output-s.out)
+		emitted = min(1+w.accepted(p.tokens-1), s.Output-s.generated)
 		s.computed += emitted
 	} else {
 		s.computed += p.tokens
@@ -98,16 +120,15 @@ func (w *worker) advance(p *part) {
 	if emitted == 0 {
 		return
 	}
-	if s.out == 0 {
+	if s.generated == 0 {
 		w.demand.prefilled(s)
 	}
-	s.out += emitted
+	s.generated += emitted
 	w.stats.OutputTokens += uint64(emitted)
-	w.cluster.tell(s, Tokens, emitted)
-	if s.out == s.Output {
+	w.cluster.emit(s, Tokens, emitted)
+	if s.generated == s.Output {
 		s.leaving = true
-		w.stats.Finished++
-		w.cluster.tell(s, Done, 0)
+		w.cluster.emit(s, Done, 0)
 	}
 }
 
@@ -128,12 +149,11 @@ func (w *worker) accepted(drafted int) int {
 	return n
 }
 
-// leave takes a sequence off the worker, at once unless it is in the step in
-// progress.
+// leave removes a sequence from the worker: now, or after the step in progress if it runs.
 func (w *worker) leave(s *sequence) {
 	s.leaving = true
 	if !w.busy {
-		w.sweep()
+		w.removeLeaving()
 		return
 	}
 	if i := slices.Index(w.waiting, s); i >= 0 {
@@ -142,8 +162,7 @@ func (w *worker) leave(s *sequence) {
 	}
 }
 
-// sweep removes the sequences that are to go.
-func (w *worker) sweep() {
+func (w *worker) removeLeaving() {
 	leaves := func(s *sequence) bool {
 		if s.leaving {
 			w.pool.release(s)
@@ -155,7 +174,7 @@ func (w *worker) sweep() {
 	w.waiting = slices.DeleteFunc(w.waiting, leaves)
 }
 
-// die loses all that the worker holds.
+// die fails all requests of the worker and clears its cache.
 func (w *worker) die() {
 	w.epoch++
 	w.busy = false
@@ -163,10 +182,10 @@ func (w *worker) die() {
 	for _, s := range slices.Concat(w.running, w.waiting) {
 		if !s.leaving {
 			s.leaving = true
-			w.cluster.tell(s, Failed, 0)
+			w.cluster.emit(s, Failed, 0)
 		}
 	}
-	w.sweep()
+	w.removeLeaving()
 	w.pool.clear()
-	w.cluster.flush(w)
+	w.cluster.sendStepEvents(w)
 }

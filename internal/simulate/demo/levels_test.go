@@ -9,29 +9,27 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// change is what reports 001 and 000 measured at a level, before and after the
-// drafter was switched on: medians of TTFT and TPOT in milliseconds.
+// change holds the medians of TTFT and TPOT, in milliseconds, that reports 001 and 000 measured at a
+// level, before and after the drafter was switched on.
 type change struct {
 	level                 int
 	ttftBefore, ttftAfter float64
 	tpotBefore, tpotAfter float64
-	// part is what got worse, the more of the two; "" where both did alike, and no
-	// part is named.
+	// part is the part that became slower; "" if both became equally slower, and no part is named.
 	part string
-	// late says that turns wait longer than their deadline, which is an outage where
-	// all of them do.
+	// late says that turns wait longer than their deadline. If all of them do, it is an outage.
 	late bool
 }
 
-// ownTurns are how many turns of the demo's are in flight by Little's law: two a
-// second, of 80 tokens. They become ten when tokens take half as long again. With
-// other clients' conversations they make a level.
+// ownTurns returns how many turns of the demo are in flight by Little's law: two per second, of 80
+// tokens. There are ten of them when tokens take 1.5 times as long. Together with the conversations
+// of other clients they make up the level.
 func (c change) ownTurns() int {
 	return max(10, int(math.Round(2*(c.ttftBefore+80*c.tpotBefore)/1000)))
 }
 
-// changes are the levels that both reports have. Above them 001 has nothing,
-// for its deployment takes 128 sequences at once.
+// changes returns the levels that both reports have. Report 001 ends there, because its deployment
+// has a batch of 128 sequences.
 func changes() []change {
 	return []change{
 		{50, 174, 236, 44, 65.1, "decode", false},
@@ -45,41 +43,40 @@ func changes() []change {
 	}
 }
 
-// drafted is the trial of a level: the deployment of report 001 becomes that of
-// report 000.
-func (c change) drafted() trial {
-	target := Busy("demo", "phase0", c.level-c.ownTurns())
-	target.Options.Load.WarmUp = 20 * time.Minute // near its limits a deployment takes that long to settle
+// trial returns the trial of a level: the deployment of report 001 becomes that of report 000.
+func (c change) trial() trial {
+	target := busyTarget("demo", "phase0", c.level-c.ownTurns())
+	target.Options.Load.WarmUp = 20 * time.Minute // a deployment near its limits needs that long to become stationary
 	target.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: *mustPreset("eagle3").Cluster}}
-	lasts, wanted := 6*time.Minute, jumps(c.part)
+	length, wanted := 6*time.Minute, regressionPage(c.part)
 	if max(c.ttftAfter/c.ttftBefore, c.tpotAfter/c.tpotBefore) < 2 {
-		lasts, wanted = 35*time.Minute, rises(c.part)
+		length, wanted = 35*time.Minute, smallRegression(c.part)
 	}
 	if c.late {
 		wanted = want{alert: "SyntheticTargetDown|SyntheticRegression", severity: "page", within: outageBound}
 	}
 	return trial{
-		name: fmt.Sprint(c.level), target: target, learns: true, lasts: lasts,
+		name: fmt.Sprint(c.level), target: target, learnsBaseline: true, length: length,
 		wants: []want{wanted},
 	}
 }
 
-// TestDrafterOffIsNoRegression goes the other way: turns become faster. Only the
-// burst while the new cache is cold may be seen, as a ticket.
+// TestDrafterOffIsNoRegression switches the drafter off, so turns become faster. Only the slow turns
+// while the new cache is cold may cause an alert, and only a ticket.
 func TestDrafterOffIsNoRegression(t *testing.T) {
 	if *quality == "" {
 		t.Skip("takes long: make demo-quality")
 	}
-	target := Busy("demo", "eagle3", 10)
+	target := busyTarget("demo", "eagle3", 10)
 	target.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: *mustPreset("phase0").Cluster}}
-	c := trial{name: "drafter off", target: target, learns: true, lasts: 35 * time.Minute}
-	p := c.play(t, c.usual(t), 1)
-	if tpot := p.ratios(2*pause, c.lasts)["first tpot"]; !(tpot < 0.95) {
-		t.Errorf("the time per token is %v times what it was, which is no improvement", tpot)
+	c := trial{name: "drafter off", target: target, learnsBaseline: true, length: 35 * time.Minute}
+	p := c.play(t, c.baselines(t), 1)
+	if tpot := p.ratios(2*pause, c.length)["first tpot"]; !(tpot < 0.95) {
+		t.Errorf("the time per token is %v times the baseline, want an improvement", tpot)
 	}
 	for _, g := range p.pages(t) {
 		if g.severity == "page" {
-			t.Errorf("an improvement pages: %s", g)
+			t.Errorf("a page for an improvement: %s", g)
 		}
 	}
 }

@@ -9,17 +9,17 @@ import (
 )
 
 var (
-	quality      = flag.String("quality", "", "file for the tables of all faults, measured in full")
-	qualitySeeds = flag.Int("quality.seeds", 0, "hours of the healthy demo, each with a seed of its own; 0 means a part of one")
+	quality      = flag.String("quality", "", "file for the tables of all faults; runs every trial")
+	qualitySeeds = flag.Int("quality.seeds", 0, "hours of the healthy demo, each with its own seed; 0 means 20 minutes")
 	qualityFirst = flag.Uint64("quality.first", 1, "the first of these seeds")
 )
 
-// trialSeeds is how often each fault is injected for the tables.
+// trialSeeds is the number of runs per fault for the tables.
 const trialSeeds = 3
 
-// TestDemoQuality lets go wrong in the demo what can, and wants the alerts that
-// name it in time. With -quality=FILE all of it is measured, and written down;
-// otherwise only what is told within minutes, once each.
+// TestDemoQuality injects every fault into the demo and checks that the right alerts fire in time.
+// With -quality=FILE it runs all trials and writes their tables. Without it, it runs only the short
+// trials, once each.
 func TestDemoQuality(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates many deployments; make test-long runs it")
@@ -31,14 +31,14 @@ func TestDemoQuality(t *testing.T) {
 		}
 		for i := range p.levels {
 			row := &p.levels[i]
-			judged(t, row.change.drafted(), &row.verdict)
+			judge(t, row.change.trial(), &row.verdict)
 		}
 	})
 	t.Run("fault", func(t *testing.T) {
 		trials := faults(t)
 		p.faults = make([]verdict, len(trials))
 		for i, c := range trials {
-			judged(t, c, &p.faults[i])
+			judge(t, c, &p.faults[i])
 		}
 	})
 	if *quality != "" && !t.Failed() {
@@ -48,26 +48,24 @@ func TestDemoQuality(t *testing.T) {
 	}
 }
 
-// judged judges a trial in a test of its own.
-func judged(t *testing.T, c trial, v *verdict) {
+// judge runs a trial as a subtest.
+func judge(t *testing.T, c trial, v *verdict) {
 	t.Run(c.name, func(t *testing.T) {
 		seeds := trialSeeds
 		if *quality == "" {
-			if seeds = 1; c.learns || c.lasts > 6*time.Minute {
+			if seeds = 1; c.learnsBaseline || c.length > 6*time.Minute {
 				t.Skip("takes long: make demo-quality")
 			}
 		}
 		t.Parallel()
 		*v = c.judge(t, seeds)
-		t.Logf("first page %v; wanted and told %v; changed by %v", v.paged, v.told, v.ratios)
+		t.Logf("first pages %v; wanted alerts %v; ratios to the baselines %v", v.firstPages, v.found, v.ratios)
 	})
 }
 
-// TestHealthyDemoPagesNever lets an hour of the healthy demo go by for each
-// seed, or, without -quality.seeds, a part of one. Seeds differ in all that is
-// drawn: when conversations start, how long they are, and what the other clients
-// do.
-func TestHealthyDemoPagesNever(t *testing.T) {
+// TestHealthyDemoNeverPages runs the healthy demo for an hour per seed of -quality.seeds, or once for
+// 20 minutes. The seed changes the start and the length of conversations, and the load.
+func TestHealthyDemoNeverPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates a long time; make test-long runs it")
 	}
@@ -77,17 +75,17 @@ func TestHealthyDemoPagesNever(t *testing.T) {
 	}
 	for seed := *qualityFirst; seed < *qualityFirst+uint64(seeds); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			p := stageOf(t, "healthy", seed, length).play(t)
-			// Half a conversation a second, of four turns on average.
+			p := runOf(t, "healthy", seed, length).play(t)
+			// Half a conversation per second, with four turns on average.
 			if turns := p.turns(); turns < 0.8*2*length.Seconds() {
 				t.Errorf("only %v turns ended within %v", turns, length)
 			}
-			for _, one := range p.pages(t) {
-				say := t.Errorf
-				if one.severity == "ticket" { // five turns over an objective are, while there is little history
-					say = t.Logf
+			for _, alert := range p.pages(t) {
+				report := t.Errorf
+				if alert.severity == "ticket" { // with little history, five turns over an objective cause one
+					report = t.Logf
 				}
-				say("while all is well, %s: %s", one, one.text)
+				report("the healthy demo has the alert %s: %s", alert, alert.text)
 			}
 		})
 	}

@@ -1,12 +1,14 @@
-// Package demo is what "synthetic demo" shows: simulated deployments, what
-// happens to them, what is usual for them, and the configuration that probes
-// them.
+// Package demo holds what "synthetic demo" shows: simulated deployments, what happens to them, their
+// baselines, and the configuration that probes them.
 package demo
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -16,30 +18,29 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Scenario is what "synthetic demo" shows.
+// Scenario is a choice of --scenario.
 type Scenario struct {
 	Name, About string
 	Targets     []Target
 	Steps       []Step
 }
 
-// Target is a simulated deployment that the demo probes. While all is well
-// it is as the one whose baseline baselines.json has under usual.
+// Target is a simulated deployment that the demo probes. Baseline names its entry in baselines.json.
 type Target struct {
-	Name, Usual string
-	Options     simulate.Options
+	Name, Baseline string
+	Options        simulate.Options
 }
 
-// Step is something that happens, in words.
+// Step is an event of a scenario.
 type Step struct {
-	At   time.Duration // after the start
+	At   time.Duration // since the start
 	Text string
 }
 
-// pause is how long a scenario leaves a newcomer to see what is normal.
+// pause is the time of normal operation before the first event.
 const pause = time.Minute
 
-// Names lists the names of scenarios.
+// Names returns the names of all scenarios, the default first.
 func Names() []string {
 	var names []string
 	for _, s := range scenarios() {
@@ -62,15 +63,14 @@ func Named(name string, seed uint64) (Scenario, error) {
 	return Scenario{}, fmt.Errorf("--scenario=%s: there is no such scenario; give one of %s", name, strings.Join(Names(), ", "))
 }
 
-// Busy is a simulated deployment with other clients' conversations on it.
-func Busy(name, preset string, conversations int) Target {
+// busyTarget returns a deployment that also serves conversations of other clients.
+func busyTarget(name, preset string, conversations int) Target {
 	o := mustPreset(preset)
 	o.Model, o.Answer = "simulated-70b", simulate.Length{Median: 80, Sigma: 0.3}
 	o.Load = simulate.Load{Concurrency: conversations, WarmUp: 2 * time.Minute}
 	return Target{name, fmt.Sprintf("%s-%d", preset, conversations), o}
 }
 
-// mustPreset returns a preset that is known to exist.
 func mustPreset(name string) simulate.Options {
 	o, err := simulate.Preset(name)
 	if err != nil {
@@ -79,68 +79,68 @@ func mustPreset(name string) simulate.Options {
 	return o
 }
 
-// scenarios lists what the demo can show, the default first.
 func scenarios() []Scenario {
-	one := func() []Target { return []Target{Busy("demo", "phase0", 34)} }
-	drafter := one()
+	oneGPU := func() []Target { return []Target{busyTarget("demo", "phase0", 34)} }
+	drafter := oneGPU()
 	drafter[0].Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: *mustPreset("eagle3").Cluster}}
 	return []Scenario{{
-		Name: "healthy", About: "One GPU with a 70B model answers some 45 conversations, and all is well.",
-		Targets: one(),
+		Name: "healthy", About: "One GPU with a 70B model serves about 45 conversations. Nothing goes wrong.",
+		Targets: oneGPU(),
 	}, Scenario{
-		Name: "regression", About: "One GPU with a 70B model, all well at first. Then prompts take longer, and first tokens come late.",
-		Targets: one(),
-	}.with(
+		Name: "regression", About: "One GPU with a 70B model. After a minute prompts take longer, so first tokens arrive later.",
+		Targets: oneGPU(),
+	}.withIncidents(
 		simulate.Incident{Kind: cluster.SlowPrefill, Factor: 6, At: pause, For: 10 * time.Minute},
 	), {
-		Name: "eagle3", About: "One GPU with a 70B model. Then speculative decoding is rolled out, and hardly a draft is accepted.",
+		Name: "eagle3", About: "One GPU with a 70B model. After a minute speculative decoding is rolled out, and almost no draft is accepted.",
 		Targets: drafter,
-		Steps:   []Step{{pause, "speculative decoding is rolled out: a drafter, at most 64 sequences at once, a cold cache"}},
+		Steps:   []Step{{pause, "speculative decoding is rolled out: a drafter, at most 64 sequences per batch, a cold cache"}},
 	}, Scenario{
-		Name: "outage", About: "Three workers behind a round-robin router. One hangs, is lost and comes back; then errors come.",
-		Targets: []Target{Busy("demo", "trtllm-rr", 60)},
-	}.with(
+		Name: "outage", About: "Three workers behind a round-robin router. One hangs, is lost and returns. Later a fifth of the requests fail.",
+		Targets: []Target{busyTarget("demo", "trtllm-rr", 60)},
+	}.withIncidents(
 		simulate.Incident{Kind: cluster.Hang, Workers: []int{1}, At: pause, For: 90 * time.Second},
 		simulate.Incident{Kind: cluster.WorkerLoss, Workers: []int{1}, At: pause + 90*time.Second, For: time.Minute},
 		simulate.Incident{Kind: simulate.ErrorStatus, Share: .2, At: pause + 4*time.Minute, For: 2 * time.Minute},
 	), {
-		Name: "kv-vs-rr", About: "Two deployments of three workers each under the same load. One routes by what is cached, one in turn.",
-		Targets: []Target{Busy("kv-aware", "trtllm-kv", 80), Busy("round-robin", "trtllm-rr", 80)},
+		Name: "kv-vs-rr", About: "Two deployments of three workers each under the same load: one with KV-aware routing, one with round robin.",
+		Targets: []Target{busyTarget("kv-aware", "trtllm-kv", 80), busyTarget("round-robin", "trtllm-rr", 80)},
 	}}
 }
 
-// with lets incidents happen to the first target.
-func (s Scenario) with(incidents ...simulate.Incident) Scenario {
+// withIncidents adds incidents of the first target, and their steps.
+func (s Scenario) withIncidents(incidents ...simulate.Incident) Scenario {
 	s.Targets[0].Options.Incidents = incidents
 	for _, i := range incidents {
 		s.Steps = append(s.Steps, Step{i.At, i.String()})
 		if i.For > 0 {
-			s.Steps = append(s.Steps, Step{i.At + i.For, overText})
+			s.Steps = append(s.Steps, Step{i.At + i.For, incidentEnds})
 		}
 	}
 	slices.SortStableFunc(s.Steps, byTime)
 	return s
 }
 
-// overText ends an incident.
-const overText = "that is over"
+const incidentEnds = "the incident ends"
 
-// notice is how long before a step the demo says what comes.
+// notice is how long before a step the demo announces it.
 const notice = 20 * time.Second
 
-// Tell says what comes and what happens, each at its time, until ctx is done.
-func (s Scenario) Tell(ctx context.Context, began time.Time, say func(string)) {
+// Announce calls say before and at each step, until ctx ends.
+func (s Scenario) Announce(ctx context.Context, began time.Time, say func(string)) {
 	var all []Step
 	for _, step := range s.Steps {
-		if step.Text != overText {
+		if step.Text != incidentEnds {
 			all = append(all, Step{step.At - notice, fmt.Sprintf("in %s: %s", slo.FormatDuration(notice), step.Text)})
 		}
 		all = append(all, Step{step.At, "now: " + step.Text})
 	}
 	slices.SortStableFunc(all, byTime)
 	for _, step := range all {
-		if !until(ctx, began.Add(step.At)) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(time.Until(began.Add(step.At))):
 		}
 		say(step.Text)
 	}
@@ -148,12 +148,35 @@ func (s Scenario) Tell(ctx context.Context, began time.Time, say func(string)) {
 
 func byTime(a, b Step) int { return cmp.Compare(a.At, b.At) }
 
-// until waits for a time; false when ctx ended before.
-func until(ctx context.Context, at time.Time) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(time.Until(at)):
-		return true
+// Start serves the deployments of targets on loopback ports. stop also ends requests that hang.
+func Start(targets []Target) (addrs []string, stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, s := range stops {
+			s()
+		}
 	}
+	for _, t := range targets {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			stop()
+			return nil, nil, fmt.Errorf("listening for the simulated deployment: %w", err)
+		}
+		addrs = append(addrs, l.Addr().String())
+		stops = append(stops, simulate.Serve(l, simulate.New(t.Options)))
+	}
+	return addrs, stop, nil
+}
+
+//go:embed demo.yml
+var configText []byte
+
+// ConfigFor returns the configuration for deployments at their addresses.
+func ConfigFor(targets []Target, addrs []string) []byte {
+	out, _, _ := bytes.Cut(configText, []byte("targets:\n"))
+	out = append(bytes.Clone(out), "targets:\n"...)
+	for i, t := range targets {
+		out = fmt.Appendf(out, "  - {name: %s, base_url: 'http://%s/v1', server_metrics: {interval: 5s}}\n", t.Name, addrs[i])
+	}
+	return out
 }

@@ -13,8 +13,8 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// TestScenarios pins what a newcomer is promised: nothing fires while all is
-// well, and what is wrong pages within minutes, with the part that it is.
+// TestScenarios checks that no alert fires before the incident of a scenario, and that the incident
+// pages within minutes and names the right part.
 func TestScenarios(t *testing.T) {
 	for name, want := range map[string]page{
 		"healthy":    {},
@@ -25,10 +25,10 @@ func TestScenarios(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "regression" && name != "outage" {
-				t.Skip("these two begin with all well, too; make test-long runs the others")
+				t.Skip("the other scenarios run in make test-long; these two also start with a healthy minute")
 			}
 			t.Parallel()
-			p := stageOf(t, name, 1, 10*time.Minute).play(t)
+			p := runOf(t, name, 1, 10*time.Minute).play(t)
 			pages := p.pages(t)
 			if name == "kv-vs-rr" {
 				routersDiffer(t, p.jobs)
@@ -38,35 +38,35 @@ func TestScenarios(t *testing.T) {
 			})
 			for _, g := range pages {
 				if want.alert == "" || g.first < pause {
-					t.Errorf("while all is well, %s", g)
+					t.Errorf("before the incident: %s", g)
 				}
 			}
 			if want.alert == "" {
 				return
 			}
 			if found < 0 {
-				t.Fatalf("want %s among %v", want, pages)
+				t.Fatalf("the alerts %v do not include %s", pages, want)
 			}
-			t.Logf("%v after it began, of %v", pages[found].first-pause, pages)
+			t.Logf("fired after %v; all alerts: %v", pages[found].first-pause, pages)
 		})
 	}
 }
 
-// stageOf is a scenario of the demo, with the baselines that it starts with.
-func stageOf(t *testing.T, name string, seed uint64, length time.Duration) demoRun {
+// runOf returns a run of a scenario with its baselines.
+func runOf(t *testing.T, name string, seed uint64, length time.Duration) demoRun {
 	t.Helper()
 	s, err := Named(name, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	usual, err := Baselines(s.Targets)
+	baselines, err := LoadBaselines(s.Targets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return demoRun{targets: s.Targets, baselines: usual, length: length}
+	return demoRun{targets: s.Targets, baselines: baselines, length: length}
 }
 
-// routersDiffer checks what the side by side shows.
+// routersDiffer checks that KV-aware routing finds more cached tokens than round robin.
 func routersDiffer(t *testing.T, jobs map[string]status.Job) {
 	t.Helper()
 	kv, rr := jobs["kv-aware"].Recent.Cached, jobs["round-robin"].Recent.Cached
@@ -75,28 +75,28 @@ func routersDiffer(t *testing.T, jobs map[string]status.Job) {
 	}
 }
 
-func TestScenarioTellsWhatHappensWhen(t *testing.T) {
+func TestAnnounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := Scenario{Targets: []Target{{}}}.with(
+		s := Scenario{Targets: []Target{{}}}.withIncidents(
 			simulate.Incident{Kind: cluster.SlowPrefill, Factor: 4, At: time.Minute, For: 90 * time.Second},
-			simulate.Incident{Kind: cluster.SlowDecode, Factor: 2, At: 150 * time.Second}, // as the first ends
+			simulate.Incident{Kind: cluster.SlowDecode, Factor: 2, At: 150 * time.Second}, // when the first ends
 		)
 		began := time.Now()
-		var said []string
-		s.Tell(t.Context(), began, func(line string) { said = append(said, time.Since(began).String()+" "+line) })
+		var announced []string
+		s.Announce(t.Context(), began, func(line string) { announced = append(announced, time.Since(began).String()+" "+line) })
 		want := []string{
 			"40s in 20s: prefill takes 4 times as long for 1m30s",
 			"1m0s now: prefill takes 4 times as long for 1m30s",
 			"2m10s in 20s: decoding takes 2 times as long",
-			"2m30s now: that is over",
+			"2m30s now: the incident ends",
 			"2m30s now: decoding takes 2 times as long",
 		}
-		if !slices.Equal(said, want) {
-			t.Errorf("said %q, want %q", said, want)
+		if !slices.Equal(announced, want) {
+			t.Errorf("announced %q, want %q", announced, want)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		s.Tell(ctx, time.Now(), func(line string) { t.Errorf("said %q after the end", line) })
+		s.Announce(ctx, time.Now(), func(line string) { t.Errorf("announced %q after the end", line) })
 	})
 }
 
@@ -108,7 +108,7 @@ func TestScenariosAreValid(t *testing.T) {
 			}
 		}
 		if !strings.HasSuffix(s.About, ".") {
-			t.Errorf("%s: %q is no sentence", s.Name, s.About)
+			t.Errorf("%s: %q does not end with a full stop", s.Name, s.About)
 		}
 	}
 }

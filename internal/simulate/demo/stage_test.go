@@ -18,24 +18,23 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// demoTick is how often the demo's pager gathers and evaluates: "interval" in
-// demo.yml.
-const demoTick = 5 * time.Second
+// pagerInterval is how often the demo's pager scrapes and evaluates: "interval" in demo.yml.
+const pagerInterval = 5 * time.Second
 
-// demoRun is the demo in virtual time: its deployments, its configuration and the
-// real sidecar, over connections in memory.
+// demoRun describes a run of the demo in virtual time: its deployments, its configuration and the
+// real sidecar, over in-memory connections.
 type demoRun struct {
 	targets   []Target
-	baselines Usual
+	baselines Baselines
 	length    time.Duration
-	// every is the time between two scrapes; 0 is the demo's own.
-	every time.Duration
+	// scrapeInterval is at least pagerInterval, which is the default.
+	scrapeInterval time.Duration
 	// acts happen to the first target.
 	acts []stage.Act
 }
 
-// played is what was seen of a stage.
-type played struct {
+// recording is what a run gave.
+type recording struct {
 	cfg     *config.Config
 	began   time.Time
 	scrapes []stage.Scrape
@@ -43,36 +42,34 @@ type played struct {
 	learned baseline.JobState     // of the first target, at the end
 }
 
-// play plays a stage to its end.
-func (g demoRun) play(t *testing.T) played {
+func (g demoRun) play(t *testing.T) recording {
 	t.Helper()
-	p := played{jobs: map[string]status.Job{}}
-	synctest.Test(t, func(t *testing.T) { g.playNow(t, &p) })
+	p := recording{jobs: map[string]status.Job{}}
+	synctest.Test(t, func(t *testing.T) { g.playInBubble(t, &p) })
 	return p
 }
 
-// playNow plays within a bubble.
-func (g demoRun) playNow(t *testing.T, p *played) {
+func (g demoRun) playInBubble(t *testing.T, p *recording) {
 	p.began = time.Now()
-	h := g.house()
-	defer h.Close()
+	network := g.serve()
+	defer network.Close()
 	var err error
-	if p.cfg, err = config.Parse("demo.yml", ConfigFor(g.targets, h.at), "."); err != nil {
+	if p.cfg, err = config.Parse("demo.yml", ConfigFor(g.targets, network.addrs), "."); err != nil {
 		t.Fatal(err)
 	}
-	pages := p.cfg.Alerting
-	p.cfg.Alerting = nil // its storage has no virtual time
-	prober, err := sidecar.New(sidecar.Options{DrainTimeout: time.Second, Dial: h.Dial, Replica: g.replica()})
+	pager := p.cfg.Alerting
+	p.cfg.Alerting = nil // the storage of the pager does not work in virtual time
+	prober, err := sidecar.New(sidecar.Options{DrainTimeout: time.Second, Dial: network.Dial, Replica: g.replica()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	prober.Restore(g.baselines.Until(p.began))
+	prober.Restore(g.baselines.HistoryUntil(p.began))
 	if err := prober.Apply(p.cfg); err != nil {
 		t.Fatal(err)
 	}
-	p.cfg.Alerting = pages
+	p.cfg.Alerting = pager
 	stop := stage.Run(t, prober)
-	g.watch(t, prober, h, p)
+	g.watch(t, prober, network, p)
 	for _, j := range prober.Status().Jobs {
 		p.jobs[j.Target] = j
 	}
@@ -80,28 +77,28 @@ func (g demoRun) playNow(t *testing.T, p *played) {
 	stop()
 }
 
-// watch scrapes, and lets things happen, until the stage is over.
-func (g demoRun) watch(t *testing.T, s *sidecar.Sidecar, h *house, p *played) {
-	every, acts := max(g.every, demoTick), g.acts
-	keep := readByRules(t, p.cfg)
-	for elapsed := time.Duration(0); elapsed < g.length; elapsed += every {
+// watch scrapes, and runs the acts at their times, until the end.
+func (g demoRun) watch(t *testing.T, s *sidecar.Sidecar, network *demoNetwork, p *recording) {
+	interval, acts := max(g.scrapeInterval, pagerInterval), g.acts
+	keep := neededFamilies(t, p.cfg)
+	for elapsed := time.Duration(0); elapsed < g.length; elapsed += interval {
 		for len(acts) > 0 && acts[0].After <= elapsed {
-			acts[0].Do(h.deployments[0], h.wires[0])
+			acts[0].Do(network.deployments[0], network.listeners[0])
 			acts = acts[1:]
 		}
-		time.Sleep(time.Until(p.began.Add(elapsed + every)))
+		time.Sleep(time.Until(p.began.Add(elapsed + interval)))
 		p.scrapes = append(p.scrapes, stage.Scrape{At: time.Now(), Samples: stage.SamplesOf(t, s, keep)})
 	}
 }
 
-// readByTests are families that no rule names.
+// readByTests returns families that tests read and no rule names.
 func readByTests() []string {
 	return []string{metrics.SignalTurns, metrics.SignalLog2, metrics.SignalBaselineLog2, metrics.PromptTokens, metrics.CachedPromptTokens}
 }
 
-// readByRules says of a family whether the pager's rules name it, or a test: the
-// others are not stored by the pager, either.
-func readByRules(t *testing.T, cfg *config.Config) func(family string) bool {
+// neededFamilies returns a function that reports whether a rule of the pager or a test reads a
+// family. The pager stores no others, either.
+func neededFamilies(t *testing.T, cfg *config.Config) func(family string) bool {
 	t.Helper()
 	files, err := sidecar.PagerRules(cfg)
 	if err != nil {
@@ -109,33 +106,33 @@ func readByRules(t *testing.T, cfg *config.Config) func(family string) bool {
 	}
 	known := map[string]bool{}
 	return func(family string) bool {
-		named, ok := known[family]
+		needed, ok := known[family]
 		if !ok {
-			named = bytes.Contains(files[0].Data, []byte(family)) || slices.Contains(readByTests(), family)
-			known[family] = named
+			needed = bytes.Contains(files[0].Data, []byte(family)) || slices.Contains(readByTests(), family)
+			known[family] = needed
 		}
-		return named
+		return needed
 	}
 }
 
-// house holds the deployments of a stage.
-type house struct {
+// demoNetwork serves the deployments of a run.
+type demoNetwork struct {
 	simulate.Network
-	at          []string // addresses
+	addrs       []string
 	deployments []*simulate.Deployment
-	wires       []*simulate.Pipes
+	listeners   []*simulate.Pipes
 }
 
-func (g demoRun) house() *house {
-	h := &house{}
+func (g demoRun) serve() *demoNetwork {
+	n := &demoNetwork{}
 	for _, target := range g.targets {
 		d := simulate.New(target.Options)
-		wire, _ := h.Serve(net.JoinHostPort(target.Name, "80"), d)
-		h.at = append(h.at, target.Name)
-		h.deployments, h.wires = append(h.deployments, d), append(h.wires, wire)
+		listener, _ := n.Serve(net.JoinHostPort(target.Name, "80"), d)
+		n.addrs = append(n.addrs, target.Name)
+		n.deployments, n.listeners = append(n.deployments, d), append(n.listeners, listener)
 	}
-	return h
+	return n
 }
 
-// replica makes the probes of another seed come at other times.
+// replica returns the name of the prober. It differs by seed, so that probes start at other times.
 func (g demoRun) replica() string { return fmt.Sprint("seed ", g.targets[0].Options.Seed) }
