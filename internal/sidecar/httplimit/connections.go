@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -12,26 +13,24 @@ import (
 	"synthetic/internal/bound"
 )
 
-// Connections bounds the open connections of all listeners together. At the limit, a new
-// connection replaces the one that has waited longest for a request, or else the one with the
-// longest request if that is older than busyTimeout. If all requests are young, the new
-// connection is closed. Use NewConnections.
+// Connections limits the open connections of all listeners together. At the limit, a new connection
+// replaces the one that has waited longest for a request. If none waits, it replaces the one with the
+// oldest request, if that is older than busyTimeout. Otherwise the new connection is closed.
 type Connections struct {
 	limit   int
-	reserve *reserve
+	reserve reserve
 
 	mu   sync.Mutex
 	open map[*conn]connState
 }
 
-// connState says whether a connection has a request, and since when.
 type connState struct {
 	busy  bool // has a request
 	since time.Time
 }
 
-// NewConnections returns the limit for this process: at most a quarter of its descriptors,
-// since probes need the others.
+// NewConnections returns the limit for this process. It is at most a quarter of its descriptors, since
+// probes need the others.
 func NewConnections() *Connections {
 	limit := int64(maxConnections)
 	if descriptors := bound.MaxOpenFiles(); descriptors > 0 {
@@ -41,7 +40,7 @@ func NewConnections() *Connections {
 }
 
 func newConnections(limit int) *Connections {
-	return &Connections{limit: limit, reserve: &reserve{}, open: map[*conn]connState{}}
+	return &Connections{limit: limit, open: map[*conn]connState{}}
 }
 
 // Level returns the number of open connections and the limit.
@@ -51,7 +50,7 @@ func (c *Connections) Level() (used, limit float64) {
 	return float64(len(c.open)), float64(c.limit)
 }
 
-// Limit wraps l with the limit. The connections must belong to a server of NewServer.
+// Limit wraps a listener. A server of NewServer must use it.
 func (c *Connections) Limit(l net.Listener) net.Listener {
 	c.reserve.fill()
 	return &listener{l, c}
@@ -59,55 +58,55 @@ func (c *Connections) Limit(l net.Listener) net.Listener {
 
 type listener struct {
 	net.Listener
-	of *Connections
+	connections *Connections
 }
 
-// Accept waits for a connection that fits the limit.
+// Accept waits for a connection within the limit.
 func (l *listener) Accept() (net.Conn, error) {
+	reserve := &l.connections.reserve
 	for {
 		raw, err := l.Listener.Accept()
-		if errors.Is(err, syscall.EMFILE) && l.of.reserve.give() {
+		if errors.Is(err, syscall.EMFILE) && reserve.release() {
 			continue
 		}
-		l.of.reserve.fill()
+		reserve.fill()
 		if err != nil {
 			return nil, err
 		}
-		if c := l.of.admit(raw); c != nil {
+		if c := l.connections.admit(raw); c != nil {
 			return c, nil
 		}
 		raw.Close()
 	}
 }
 
-// admit registers a connection and closes another one if needed. It returns nil if there is no
-// room.
+// admit adds a connection and closes another one if needed. It returns nil if there is no room.
 func (c *Connections) admit(raw net.Conn) net.Conn {
 	if tcp, ok := raw.(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(sendBuffer) // without it, the system's default size holds
+		_ = tcp.SetWriteBuffer(sendBuffer) // if it fails, the system's default applies
 	}
-	admitted := &conn{Conn: raw, of: c}
+	admitted := &conn{Conn: raw, connections: c}
 	c.mu.Lock()
-	var leaves *conn
+	var replaced *conn
 	if len(c.open) >= c.limit {
-		if leaves = c.leaves(); leaves == nil {
+		if replaced = c.replaceable(); replaced == nil {
 			c.mu.Unlock()
 			return nil
 		}
-		delete(c.open, leaves)
+		delete(c.open, replaced)
 	}
 	c.open[admitted] = connState{since: time.Now()}
 	c.mu.Unlock()
-	if leaves != nil {
-		leaves.Close()
+	if replaced != nil {
+		replaced.Close()
 	}
 	return admitted
 }
 
-// leaves returns the connection to close for a new one, or nil.
-func (c *Connections) leaves() (first *conn) {
-	for open, s := range c.open {
-		if first == nil || s.before(c.open[first]) {
+// replaceable returns the connection that a new one replaces, or nil.
+func (c *Connections) replaceable() (first *conn) {
+	for open, state := range c.open {
+		if first == nil || state.before(c.open[first]) {
 			first = open
 		}
 	}
@@ -117,7 +116,7 @@ func (c *Connections) leaves() (first *conn) {
 	return first
 }
 
-// before reports whether s is closed before other.
+// before reports whether a connection is replaced before another.
 func (s connState) before(other connState) bool {
 	if s.busy != other.busy {
 		return other.busy
@@ -125,36 +124,70 @@ func (s connState) before(other connState) bool {
 	return s.since.Before(other.since)
 }
 
-// state is an http.Server.ConnState hook that tracks which connections wait for a request.
-func (c *Connections) state(over net.Conn, s http.ConnState) {
-	if secure, ok := over.(*tls.Conn); ok {
-		over = secure.NetConn()
+// setState is an http.Server.ConnState hook.
+func (c *Connections) setState(changed net.Conn, s http.ConnState) {
+	if secure, ok := changed.(*tls.Conn); ok {
+		changed = secure.NetConn()
 	}
-	of, ok := over.(*conn)
+	admitted, ok := changed.(*conn)
 	if !ok {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, open := c.open[of]; !open {
-		return
-	}
-	if s == http.StateActive || s == http.StateIdle {
-		c.open[of] = connState{busy: s == http.StateActive, since: time.Now()}
+	_, open := c.open[admitted]
+	if open && (s == http.StateActive || s == http.StateIdle) {
+		c.open[admitted] = connState{busy: s == http.StateActive, since: time.Now()}
 	}
 }
 
-// conn is a connection that reports its end.
+// conn removes itself from connections when it is closed.
 type conn struct {
 	net.Conn
-	of *Connections
+	connections *Connections
 }
 
 func (c *conn) Close() error {
 	err := c.Conn.Close()
-	c.of.mu.Lock()
-	delete(c.of.open, c)
-	c.of.mu.Unlock()
-	c.of.reserve.fill()
+	c.connections.mu.Lock()
+	delete(c.connections.open, c)
+	c.connections.mu.Unlock()
+	c.connections.reserve.fill()
 	return err
+}
+
+// reserveSize is the number of descriptors that are reserved for the port.
+const reserveSize = 8
+
+// reserve holds open descriptors. When the process has no descriptors left, one of them is closed to
+// accept a connection.
+type reserve struct {
+	mu    sync.Mutex
+	files []*os.File
+}
+
+// fill opens the missing descriptors, if the system allows it.
+func (r *reserve) fill() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.files) < reserveSize {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			return
+		}
+		r.files = append(r.files, f)
+	}
+}
+
+// release closes one descriptor. It returns false if there is none.
+func (r *reserve) release() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.files) == 0 {
+		return false
+	}
+	last := len(r.files) - 1
+	r.files[last].Close()
+	r.files = r.files[:last]
+	return true
 }

@@ -11,17 +11,16 @@ import (
 
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-// gone reports whether the server has closed a connection.
-func gone(c net.Conn) bool {
+// isClosed reports whether the server has closed a connection.
+func isClosed(c net.Conn) bool {
 	c.SetReadDeadline(time.Now().Add(time.Millisecond))
 	_, err := c.Read(make([]byte, 1))
 	timeout, ok := err.(net.Error)
 	return !ok || !timeout.Timeout()
 }
 
-// TestTheLongestWaitingGivesWay: connections that wait make room, in the order in
-// which they began to.
-func TestTheLongestWaitingGivesWay(t *testing.T) {
+// TestLongestWaitingIsReplaced checks that a new connection replaces the one that has waited longest.
+func TestLongestWaitingIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, stop := open(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), 2)
 		defer stop()
@@ -37,16 +36,16 @@ func TestTheLongestWaitingGivesWay(t *testing.T) {
 		third := p.connect(get)
 		defer third.Close()
 		if answerOf(third) == nil {
-			t.Error("a connection too many got no answer: nothing gave way")
+			t.Error("a connection above the limit got no answer")
 		}
-		if !gone(silent) || gone(idle) {
-			t.Errorf("the silent one is gone: %v, the idle one: %v", gone(silent), gone(idle))
+		if !isClosed(silent) || isClosed(idle) {
+			t.Errorf("the silent one is closed: %v, the idle one: %v", isClosed(silent), isClosed(idle))
 		}
 	})
 }
 
-// TestSlowRequestsGiveWay: bodies that trickle in do not deafen the port.
-func TestSlowRequestsGiveWay(t *testing.T) {
+// TestSlowRequestsAreReplaced checks that slow request bodies do not block the port.
+func TestSlowRequestsAreReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, stop := open(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), 2)
 		defer stop()
@@ -59,13 +58,13 @@ func TestSlowRequestsGiveWay(t *testing.T) {
 		c := p.connect(get)
 		defer c.Close()
 		if answerOf(c) == nil {
-			t.Error("a connection too many got no answer: no slow request gave way")
+			t.Error("a connection above the limit got no answer")
 		}
 	})
 }
 
-// TestRequestsKeepTheirConnections: who has a request under way does not lose it
-// to a newcomer.
+// TestRequestsKeepTheirConnections checks that a new connection does not replace one with a young
+// request.
 func TestRequestsKeepTheirConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -78,8 +77,8 @@ func TestRequestsKeepTheirConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer third.Close()
-		if !gone(third) {
-			t.Error("a connection too many was let in")
+		if !isClosed(third) {
+			t.Error("a connection above the limit was accepted")
 		}
 		close(release)
 		for i, c := range busy {
@@ -92,7 +91,7 @@ func TestRequestsKeepTheirConnections(t *testing.T) {
 		after := p.connect(get)
 		defer after.Close()
 		if answerOf(after) == nil {
-			t.Error("there is no room after the others left")
+			t.Error("no answer after the others were closed")
 		}
 	})
 }
@@ -101,12 +100,12 @@ func TestLevel(t *testing.T) {
 	c := newConnections(3)
 	client, server := net.Pipe()
 	defer client.Close()
-	in := c.admit(server)
+	admitted := c.admit(server)
 	if used, limit := c.Level(); used != 1 || limit != 3 {
 		t.Errorf("%v of %v", used, limit)
 	}
-	in.Close()
-	in.Close()
+	admitted.Close()
+	admitted.Close()
 	if used, _ := c.Level(); used != 0 {
 		t.Errorf("%v after it was closed", used)
 	}

@@ -1,44 +1,41 @@
-// Package httplimit bounds what requests to the prober's own port can cost: memory, descriptors
-// and time, whoever sends them.
+// Package httplimit limits what requests to the prober's own port can cost: memory, descriptors and
+// time.
 //
-// Connections limits connections; waiting ones are closed first. Gate limits concurrent answers
-// of one kind and answers 503 beyond the limit. Pages renders one answer at a time. Scrapes
-// renders at most once a second for all clients. NewServer bounds the time of a request.
+// Connections limits the connections; a waiting connection is closed before a busy one. Gate limits
+// the concurrent answers of one kind and answers 503 beyond the limit. Pages renders one answer at a
+// time. Scrapes renders at most once a second for all clients. NewServer limits the time of a request.
 package httplimit
 
 import "time"
 
-// Sizes.
 const (
-	// maxConnections bounds the open connections if descriptors are plentiful. It fits into
-	// what probe/wire leaves to others.
+	// maxConnections is the limit if there are enough descriptors. It fits into the reserve of
+	// wire.MaxConnections.
 	maxConnections = 192
-	// MaxScrapes, MaxPages and MaxReloads bound the concurrent answers of each kind. Scrapes
-	// share their bytes, so more of them are allowed.
+	// MaxScrapes, MaxPages and MaxReloads limit the concurrent answers of each kind. There can be
+	// more scrapes, because they share their bytes.
 	MaxScrapes, MaxPages, MaxReloads = 64, 16, 4
 	// sendBuffer is the kernel buffer for a slow reader. The kernel takes twice that, and a
-	// container's memory limit counts it.
+	// container's memory limit includes it.
 	sendBuffer = 64 << 10
-	// maxHeader and maxBody bound a request, in bytes.
+	// maxHeader and maxBody limit a request, in bytes.
 	maxHeader, maxBody = 16 << 10, 64 << 10
-	// maxStreams bounds the concurrent requests of one HTTP/2 connection.
+	// maxStreams limits the concurrent requests of one HTTP/2 connection.
 	maxStreams = 16
 )
 
-// Times.
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 15 * time.Second
-	// writeTimeout includes the rendering.
-	writeTimeout = 30 * time.Second
-	idleTimeout  = 2 * time.Minute
-	// busyTimeout is the age of a request from which its connection may be closed at the limit.
-	// Scrapes are faster.
+	writeTimeout  = 30 * time.Second // includes the rendering
+	idleTimeout   = 2 * time.Minute
+	// busyTimeout is the age of a request after which its connection can be replaced. Scrapes are
+	// faster.
 	busyTimeout = 5 * time.Second
-	// sendTimeout bounds the time in which a client reads an answer.
+	// sendTimeout limits how long a client takes to read an answer.
 	sendTimeout = 10 * time.Second
-	// renderTimeout bounds the wait for the lock and the rendering.
+	// renderTimeout limits the wait for another rendering, and the rendering itself.
 	renderTimeout = 10 * time.Second
-	// freshFor is the time for which a rendering of /metrics is reused.
+	// freshFor is how long a rendering of /metrics is used.
 	freshFor = time.Second
 )

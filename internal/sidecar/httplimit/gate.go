@@ -4,70 +4,62 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 
 	"synthetic/internal/bound"
 )
 
-// retryAfter, in seconds, is the Retry-After header of a refused request.
-const retryAfter = 1
-
-// Gate bounds the number of concurrent requests. One client address gets at most half of them,
-// so a client that does not read leaves room for Prometheus. Use NewGate.
+// Gate limits the concurrent requests. One client address gets at most half of them, so that a client
+// that does not read leaves room for Prometheus.
 type Gate struct {
 	*bound.Budget
-	what string
-	half int64
+	requests string // for messages, such as "scrapes"
+	half     int64
 
-	mu sync.Mutex
-	of map[string]int64 // concurrent requests by address
+	mu        sync.Mutex
+	byAddress map[string]int64 // concurrent requests
 }
 
-// NewGate returns a gate with a limit; what names the requests in messages.
-func NewGate(what string, limit int64) *Gate {
-	return &Gate{Budget: bound.NewBudget(limit), what: what, half: (limit + 1) / 2, of: map[string]int64{}}
+// NewGate returns a gate; requests names what it limits, for messages.
+func NewGate(requests string, limit int64) *Gate {
+	return &Gate{Budget: bound.NewBudget(limit), requests: requests, half: (limit + 1) / 2, byAddress: map[string]int64{}}
 }
 
 // Handler serves requests within the limit with h, and refuses the others at once.
 func (g *Gate) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		from := addressOf(r)
-		if !g.enter(from) {
+		address, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			address = r.RemoteAddr // a socket without ports
+		}
+		if !g.enter(address) {
 			_, limit := g.Level()
-			w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
-			http.Error(w, fmt.Sprintf("there may be %v %s under way, half of them for one address, and there are: ask again later", limit, g.what), http.StatusServiceUnavailable)
+			w.Header().Set("Retry-After", "1") // seconds
+			text := fmt.Sprintf("too many %s at once: at most %v are served, and half of them for one address; "+
+				"try again later", g.requests, limit)
+			http.Error(w, text, http.StatusServiceUnavailable)
 			return
 		}
-		defer g.leave(from)
+		defer g.leave(address)
 		h.ServeHTTP(w, r)
 	})
 }
 
-// addressOf returns the client's address without its port.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr // a socket without ports
-	}
-	return host
-}
-
-func (g *Gate) enter(from string) bool {
+func (g *Gate) enter(address string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.of[from] >= g.half || !g.Take(1) {
+	if g.byAddress[address] >= g.half || !g.Take(1) {
 		return false
 	}
-	g.of[from]++
+	g.byAddress[address]++
 	return true
 }
 
-func (g *Gate) leave(from string) {
+func (g *Gate) leave(address string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.Return(1)
-	if g.of[from]--; g.of[from] == 0 {
-		delete(g.of, from)
+	if g.byAddress[address]--; g.byAddress[address] == 0 {
+		delete(g.byAddress, address)
 	}
 }

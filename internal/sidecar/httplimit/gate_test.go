@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// TestGate lets a crowd of one address through up to half, and another address
-// to the rest; what has left makes room.
+// TestGate checks that one address gets half of the limit, that other addresses get the rest, and that
+// finished requests do not count.
 func TestGate(t *testing.T) {
-	in, out := make(chan bool), make(chan bool)
+	entered, release := make(chan bool), make(chan bool)
 	h := NewGate("scrapes", 4).Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		in <- true
-		<-out
+		entered <- true
+		<-release
 	}))
 	ask := func(from string) (codes chan int) {
 		r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
@@ -27,28 +27,28 @@ func TestGate(t *testing.T) {
 	}
 	enters := func(from string) chan int {
 		codes := ask(from)
-		<-in
+		<-entered
 		return codes
 	}
 	refused := func(from string) {
 		t.Helper()
 		if code := <-ask(from); code != http.StatusServiceUnavailable {
-			t.Errorf("a request too many of %s: status %d", from, code)
+			t.Errorf("a request of %s above the limit: status %d", from, code)
 		}
 	}
-	under := []chan int{enters("[2001:db8::1]:1"), enters("[2001:db8::1]:2")}
+	requests := []chan int{enters("[2001:db8::1]:1"), enters("[2001:db8::1]:2")}
 	refused("[2001:db8::1]:3")
-	under = append(under, enters("192.0.2.1:1"), enters("@"))
+	requests = append(requests, enters("192.0.2.1:1"), enters("@"))
 	refused("192.0.2.7:1")
-	for range under {
-		out <- true
+	for range requests {
+		release <- true
 	}
-	for _, codes := range under {
+	for _, codes := range requests {
 		if code := <-codes; code != http.StatusOK {
 			t.Errorf("status %d", code)
 		}
 	}
 	last := enters("[2001:db8::1]:4")
-	out <- true
+	release <- true
 	<-last
 }

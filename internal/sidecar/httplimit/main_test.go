@@ -14,13 +14,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// port is a server of the door over connections in memory.
+// port is a server of NewServer over connections in memory.
 type port struct {
 	t     *testing.T
 	pipes *simulate.Pipes
 }
 
-// open serves h until the test's end or stop, with room for so many connections.
+// open serves h with a limit of connections until stop is called.
 func open(t *testing.T, h http.Handler, limit int) (p port, stop func()) {
 	t.Helper()
 	p = port{t, simulate.NewPipes()}
@@ -34,7 +34,7 @@ func open(t *testing.T, h http.Handler, limit int) (p port, stop func()) {
 	}
 }
 
-// connect opens a connection and says something.
+// connect opens a connection and sends text.
 func (p port) connect(text string) net.Conn {
 	p.t.Helper()
 	c, err := p.pipes.Dial(p.t.Context(), "", "")
@@ -47,7 +47,7 @@ func (p port) connect(text string) net.Conn {
 	return c
 }
 
-// answerOf reads a response; nil when the connection ends before one.
+// answerOf reads a response. It returns nil if the connection ends before.
 func answerOf(c net.Conn) *http.Response {
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNoDescriptorsLeft: a process without descriptors goes on to answer, one
+// TestNoDescriptorsLeft checks that a process without free descriptors still answers. It uses one
 // reserved descriptor for each connection.
 func TestNoDescriptorsLeft(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,10 +24,10 @@ func TestNoDescriptorsLeft(t *testing.T) {
 	}
 	c := newConnections(100)
 	server := NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), c, slog.New(slog.DiscardHandler))
-	guarded := c.Limit(l)
-	// The clients are there before the descriptors are gone; nobody accepts yet.
+	limited := c.Limit(l)
+	// Connect before all descriptors are used. The server does not accept yet.
 	var clients []net.Conn
-	for range reserved {
+	for range reserveSize {
 		client, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -35,9 +35,9 @@ func TestNoDescriptorsLeft(t *testing.T) {
 		defer client.Close()
 		clients = append(clients, client)
 	}
-	give := takeAllDescriptors(t)
+	closeAll := takeAllDescriptors(t)
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(guarded) }()
+	go func() { done <- server.Serve(limited) }()
 	for i, client := range clients {
 		client.SetDeadline(time.Now().Add(30 * time.Second))
 		if _, err := client.Write([]byte(get)); err != nil {
@@ -47,13 +47,13 @@ func TestNoDescriptorsLeft(t *testing.T) {
 			t.Errorf("client %d got %+v", i, r)
 		}
 	}
-	give()
+	closeAll()
 	server.Close()
 	<-done
 }
 
-// takeAllDescriptors opens files until no more can be had.
-func takeAllDescriptors(t *testing.T) (give func()) {
+// takeAllDescriptors opens files until it fails.
+func takeAllDescriptors(t *testing.T) (closeAll func()) {
 	t.Helper()
 	var before unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
@@ -84,21 +84,20 @@ func takeAllDescriptors(t *testing.T) (give func()) {
 	}
 }
 
-// TestSlowReadersCostLittle: the kernel takes no more of an answer than its
-// share, whatever the page weighs.
+// TestSlowReadersCostLittle checks that the kernel buffers only sendBuffer of an answer.
 func TestSlowReadersCostLittle(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	guarded := newConnections(1).Limit(l)
-	defer guarded.Close()
+	limited := newConnections(1).Limit(l)
+	defer limited.Close()
 	client, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	accepted, err := guarded.Accept()
+	accepted, err := limited.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}

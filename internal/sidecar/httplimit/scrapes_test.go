@@ -18,15 +18,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// counting renders metrics and counts how often, and how many at a time at most.
+// counting renders metrics. It counts the renderings and the most concurrent ones.
 type counting struct {
-	h                http.Handler
-	times, now, most atomic.Int64
+	h                   http.Handler
+	total, current, max atomic.Int64
 }
 
 func newCounting() *counting {
 	registry := prometheus.NewRegistry()
-	renderings := prometheus.NewCounter(prometheus.CounterOpts{Name: "renderings_total", Help: "So many."})
+	renderings := prometheus.NewCounter(prometheus.CounterOpts{Name: "renderings_total", Help: "Number of renderings."})
 	registry.MustRegister(renderings)
 	serve := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 	c := &counting{}
@@ -38,9 +38,9 @@ func newCounting() *counting {
 }
 
 func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.times.Add(1)
-	c.most.Store(max(c.most.Load(), c.now.Add(1)))
-	defer c.now.Add(-1)
+	c.total.Add(1)
+	c.max.Store(max(c.max.Load(), c.current.Add(1)))
+	defer c.current.Add(-1)
 	time.Sleep(50 * time.Millisecond)
 	c.h.ServeHTTP(w, r)
 }
@@ -55,8 +55,8 @@ func ask(h http.Handler, headers ...string) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestScrapesShareARendering: those who come together, and those who come within
-// a second, get the same; who comes later gets a new one.
+// TestScrapesShareARendering checks that all requests within a second get the same answer, and that a
+// later one gets a new answer.
 func TestScrapesShareARendering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		render := newCounting()
@@ -70,7 +70,7 @@ func TestScrapesShareARendering(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if n := render.times.Load(); n != 1 {
+		if n := render.total.Load(); n != 1 {
 			t.Errorf("%d renderings for 100 scrapes at once", n)
 		}
 		for i, b := range bodies {
@@ -85,8 +85,8 @@ func TestScrapesShareARendering(t *testing.T) {
 	})
 }
 
-// TestScrapesFormats: whatever clients claim to accept, there are as many
-// renderings as formats, and one at a time.
+// TestScrapesFormats checks that arbitrary Accept headers cause at most one rendering per format, and
+// no concurrent ones.
 func TestScrapesFormats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		render := newCounting()
@@ -106,10 +106,10 @@ func TestScrapesFormats(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if n := render.times.Load(); n > int64(2*len(formats())) {
+		if n := render.total.Load(); n > int64(2*len(formats())) {
 			t.Errorf("%d renderings within a second", n)
 		}
-		if n := render.most.Load(); n != 1 {
+		if n := render.max.Load(); n != 1 {
 			t.Errorf("%d renderings at a time", n)
 		}
 	})
@@ -148,7 +148,7 @@ func TestScrapesNegotiate(t *testing.T) {
 	}
 }
 
-// TestScrapesBrokenRendering is not kept for others.
+// TestScrapesBrokenRendering checks that a failed rendering is not used again.
 func TestScrapesBrokenRendering(t *testing.T) {
 	status := http.StatusInternalServerError
 	h := Scrapes(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
@@ -157,11 +157,11 @@ func TestScrapesBrokenRendering(t *testing.T) {
 	}
 	status = http.StatusOK
 	if got := ask(h).Code; got != status {
-		t.Errorf("status %d after it was mended", got)
+		t.Errorf("status %d after it was repaired", got)
 	}
 }
 
-// TestRenderingThatHangs ends those who wait for it, and itself where it writes.
+// TestRenderingThatHangs checks that a slow rendering ends, and the requests that wait for it.
 func TestRenderingThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := Scrapes(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// TestCrossSite: a page of another site gets nothing done, everybody else does,
-// and what changes nothing is answered.
+// TestCrossSite checks that only requests from pages of other sites are refused, and only if they
+// change something.
 func TestCrossSite(t *testing.T) {
-	h := Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "done") }))
+	h := guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "done") }))
 	for name, tc := range map[string]struct {
 		method  string
 		headers map[string]string
@@ -40,7 +40,7 @@ func TestCrossSite(t *testing.T) {
 				t.Errorf("%d %s, want %d and %q", w.Code, w.Body, tc.code, tc.says)
 			}
 			if w.Header().Get("X-Content-Type-Options") != "nosniff" {
-				t.Error("a browser may guess what the answer is")
+				t.Error("a browser may guess the content type")
 			}
 		})
 	}
@@ -48,28 +48,28 @@ func TestCrossSite(t *testing.T) {
 
 func TestBodiesAreBounded(t *testing.T) {
 	var read int64
-	h := Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { read, _ = io.Copy(io.Discard, r.Body) }))
+	h := guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { read, _ = io.Copy(io.Discard, r.Body) }))
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 2*maxBody))))
 	if read != maxBody {
 		t.Errorf("%d bytes were read, want %d", read, maxBody)
 	}
 }
 
-// closedWithin is how long it takes until the server lets go of a connection.
+// closedWithin returns how long the server keeps a connection open.
 func closedWithin(c net.Conn) time.Duration {
 	began := time.Now()
 	_, _ = io.Copy(io.Discard, c)
 	return time.Since(began)
 }
 
-// TestSlowPeers: whoever holds a connection and sends or takes nothing loses it.
+// TestSlowPeers checks that connections are closed whose client neither sends nor reads.
 func TestSlowPeers(t *testing.T) {
 	large := strings.Repeat("x", 1<<20)
 	for name, tc := range map[string]struct {
 		says   string
 		within time.Duration
 	}{
-		"says nothing":       {"", headerTimeout},
+		"sends nothing":      {"", headerTimeout},
 		"half a header":      {"GET / HTTP/1.1\r\nHost:", headerTimeout},
 		"half a body":        {"POST /read HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf", readTimeout},
 		"no body, not asked": {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", readTimeout},
@@ -86,12 +86,12 @@ func TestSlowPeers(t *testing.T) {
 				c := p.connect(tc.says)
 				defer c.Close()
 				if took := closedWithin(c); took > tc.within+time.Second {
-					t.Errorf("the connection was let go of after %v, want %v", took, tc.within)
+					t.Errorf("the connection was closed after %v, want %v", took, tc.within)
 				}
 			})
 		})
 	}
-	t.Run("takes nothing", func(t *testing.T) {
+	t.Run("reads nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			gate := NewGate("pages", 1)
 			p, stop := open(t, gate.Handler(Pages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, large) }))), 4)
@@ -101,13 +101,13 @@ func TestSlowPeers(t *testing.T) {
 			synctest.Wait()
 			other := p.connect("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 			if r := answerOf(other); r == nil || r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
-				t.Errorf("while a reader takes nothing, another gets %+v", r)
+				t.Errorf("while one client does not read, another gets %+v", r)
 			}
 			other.Close()
 			time.Sleep(sendTimeout + time.Second)
 			synctest.Wait()
 			if used, limit := gate.Level(); used != 0 || limit != 1 {
-				t.Errorf("%v of %v answers are under way", used, limit)
+				t.Errorf("%v of %v answers are counted", used, limit)
 			}
 		})
 	})

@@ -1,9 +1,8 @@
-// Package tracing exports conversations and turns as OpenTelemetry spans, over OTLP and HTTP.
-// Spans carry figures, names and outcomes, and never the text of a prompt, an answer or an
-// error.
+// Package tracing exports conversations and turns as OpenTelemetry spans, over OTLP and HTTP. Spans
+// have figures, names and outcomes, but never the text of a prompt, an answer or an error.
 //
-// It is a sink and costs nothing until Start. Spans wait in a bounded queue. A span without
-// room, or one that the receiver refuses, is lost and counted; probing never waits.
+// Spans wait in a bounded queue. If the queue is full or the receiver refuses a span, the span is lost
+// and counted. Probing never waits.
 package tracing
 
 import (
@@ -28,45 +27,44 @@ import (
 )
 
 const (
-	// queued is the size of the queue: half an hour at one span a second.
-	queued = 2048
-	// patience bounds the export of the last spans at the end of the process.
-	patience = 3 * time.Second
-	// mostText bounds server texts such as a finish reason, in bytes.
-	mostText = 256
+	// queueSize is half an hour at one span a second.
+	queueSize = 2048
+	// closeTimeout bounds the export of the last spans at the end of the process.
+	closeTimeout = 3 * time.Second
+	// maxText bounds server texts such as a finish reason, in bytes.
+	maxText = 256
 )
 
 // Options configure the export.
 type Options struct {
 	// URL is the receiver's URL with its path, such as "http://collector:4318/v1/traces".
 	URL string
-	// Client authenticates.
+	// Client adds the authentication.
 	Client *http.Client
 	// Timeout bounds one request.
 	Timeout time.Duration
 	// Ratio is the share of conversations that are exported, with their turns.
-	Ratio float64
-	// Version is the version of this binary.
-	Version string
+	Ratio   float64
+	Version string // of this binary
 	// Logger logs when the receiver begins to refuse spans and when it accepts them again.
 	Logger *slog.Logger
 }
 
 // Tracer is a sink that exports spans after Start. The zero value exports nothing.
 type Tracer struct {
-	on atomic.Pointer[running]
+	running atomic.Pointer[running]
 
 	mu   sync.Mutex
-	jobs map[probe.Key]about
+	jobs map[probe.Key]jobInfo
 }
 
 // running is the state of a started Tracer.
 type running struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
-	out      *outlet
+	exporter *countingExporter
 	ratio    float64
-	cut      context.CancelFunc
+	cancel   context.CancelFunc // ends the export
 	client   *http.Client
 }
 
@@ -78,28 +76,30 @@ func (t *Tracer) Start(o Options) error {
 	if err != nil {
 		return fmt.Errorf("making the exporter of spans to %q: %w", o.URL, err)
 	}
-	whose, err := resource.New(context.Background(), resource.WithAttributes(
+	process, err := resource.New(context.Background(), resource.WithAttributes(
 		attribute.String("service.name", "synthetic"), attribute.String("service.version", o.Version)),
 		resource.WithFromEnv()) // OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME
 	if err != nil {
 		return fmt.Errorf("reading the resource of spans from the environment: %w", err)
 	}
-	life, cut := context.WithCancel(context.Background())
-	out := &outlet{SpanExporter: exporter, room: bound.NewBudget(queued), life: life, logger: o.Logger}
+	ctx, cancel := context.WithCancel(context.Background())
+	counting := &countingExporter{SpanExporter: exporter, queue: bound.NewBudget(queueSize), ctx: ctx, logger: o.Logger}
+	batches := sdktrace.NewBatchSpanProcessor(counting,
+		sdktrace.WithMaxQueueSize(queueSize), sdktrace.WithExportTimeout(o.Timeout))
 	limits := sdktrace.NewSpanLimits()
-	limits.AttributeValueLengthLimit = mostText
+	limits.AttributeValueLengthLimit = maxText
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithSpanProcessor(gate{sdktrace.NewBatchSpanProcessor(out, sdktrace.WithMaxQueueSize(queued), sdktrace.WithExportTimeout(o.Timeout)), out}),
+		sdktrace.WithSpanProcessor(queueLimit{batches, counting}),
 		sdktrace.WithSampler(sdktrace.AlwaysSample()), // Traced has already sampled
-		sdktrace.WithIDGenerator(given{}), sdktrace.WithResource(whose), sdktrace.WithRawSpanLimits(limits))
-	t.on.Store(&running{provider, provider.Tracer("synthetic"), out, o.Ratio, cut, o.Client})
+		sdktrace.WithIDGenerator(idsFromContext{}), sdktrace.WithResource(process), sdktrace.WithRawSpanLimits(limits))
+	t.running.Store(&running{provider, provider.Tracer("synthetic"), counting, o.Ratio, cancel, o.Client})
 	return nil
 }
 
 // Traced decides at random whether the next conversation is exported.
 func (t *Tracer) Traced() bool {
-	on := t.on.Load()
-	return on != nil && (on.ratio >= 1 || rand.Float64() < on.ratio)
+	r := t.running.Load()
+	return r != nil && (r.ratio >= 1 || rand.Float64() < r.ratio)
 }
 
 // Run waits for ctx and then sends the remaining spans, within a few seconds.
@@ -111,33 +111,33 @@ func (t *Tracer) Run(ctx context.Context) error {
 
 // Close sends the remaining spans within a few seconds and ends the export.
 func (t *Tracer) Close() {
-	on := t.on.Swap(nil)
-	if on == nil {
+	r := t.running.Swap(nil)
+	if r == nil {
 		return
 	}
-	defer time.AfterFunc(patience, on.cut).Stop()
-	defer on.cut()
-	defer on.client.CloseIdleConnections()
-	// Shutdown waits for its goroutine. Lost spans are counted.
-	_ = on.provider.Shutdown(context.Background())
+	defer time.AfterFunc(closeTimeout, r.cancel).Stop()
+	defer r.cancel()
+	defer r.client.CloseIdleConnections()
+	_ = r.provider.Shutdown(context.Background()) // lost spans are counted
 }
 
-// Counts are numbers of spans: sent, without room in the queue, and refused by the receiver.
+// Counts are numbers of spans: sent, lost because the queue was full, and refused by the receiver.
 type Counts struct{ Exported, Dropped, Refused uint64 }
 
 // Counts returns false before Start.
-func (t *Tracer) Counts() (c Counts, on bool) {
-	is := t.on.Load()
-	if is == nil {
-		return c, false
+func (t *Tracer) Counts() (Counts, bool) {
+	r := t.running.Load()
+	if r == nil {
+		return Counts{}, false
 	}
-	return Counts{Exported: is.out.exported.Load(), Dropped: is.out.dropped.Load(), Refused: is.out.refused.Load()}, true
+	e := r.exporter
+	return Counts{Exported: e.exported.Load(), Dropped: e.dropped.Load(), Refused: e.refused.Load()}, true
 }
 
 // Level returns the length and the size of the queue; 0 and 0 before Start.
 func (t *Tracer) Level() (used, limit float64) {
-	if is := t.on.Load(); is != nil {
-		return is.out.room.Level()
+	if r := t.running.Load(); r != nil {
+		return r.exporter.queue.Level()
 	}
 	return 0, 0
 }
@@ -147,9 +147,9 @@ func (t *Tracer) Add(j sink.Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.jobs == nil {
-		t.jobs = map[probe.Key]about{}
+		t.jobs = map[probe.Key]jobInfo{}
 	}
-	t.jobs[j.Key()] = ofJob(j)
+	t.jobs[j.Key()] = newJobInfo(j)
 }
 
 // Remove implements sink.Sink.
@@ -161,24 +161,21 @@ func (t *Tracer) Remove(k probe.Key) {
 
 // Observe implements sink.Sink.
 func (t *Tracer) Observe(e probe.Event) {
-	on := t.on.Load()
-	if on == nil {
+	r := t.running.Load()
+	if r == nil {
 		return
 	}
 	switch e := e.(type) {
 	case probe.Result:
 		if e.SpanID != "" {
-			on.turn(&e, t.about(e.Key()))
+			t.mu.Lock()
+			job := t.jobs[e.Key()]
+			t.mu.Unlock()
+			r.exportTurn(&e, job)
 		}
 	case probe.Conversation:
 		if e.SpanID != "" {
-			on.conversation(&e)
+			r.exportConversation(&e)
 		}
 	}
-}
-
-func (t *Tracer) about(k probe.Key) about {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.jobs[k]
 }

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// receiver takes spans over OTLP, unless answer says otherwise.
+// receiver receives spans over OTLP. If answer returns true, it has answered the request instead.
 type receiver struct {
 	*httptest.Server
 	answer func(http.ResponseWriter, *http.Request) bool
@@ -90,7 +90,7 @@ const (
 	turnID  = "00f067aa0ba902b7"
 )
 
-// example is a turn of which everything is known.
+// example returns a turn with all figures.
 func example(sent time.Time) probe.Result {
 	return probe.Result{
 		Target: "a", Workload: "chat", Model: "llama", Conversation: "a/chat/1.1", Turn: 2, Kind: probe.Followup,
@@ -109,7 +109,7 @@ func exampleJob() sink.Job {
 	return j
 }
 
-// shown is a span as a table can hold it.
+// shown is a span in a form that can be compared.
 type shown struct {
 	Name, ID, Parent, Status string
 	Kind                     otlp.Span_SpanKind
@@ -135,8 +135,8 @@ func show(s *otlp.Span, begin time.Time) shown {
 	return out
 }
 
-// TestSpans holds what a receiver gets over a connection: a span of the turn
-// within that of its conversation, in the names of the conventions, and no text.
+// TestSpans checks what a receiver gets: spans of the turns inside of the span of their conversation,
+// with the names of the conventions, and without texts.
 func TestSpans(t *testing.T) {
 	r := receive(t, nil)
 	tracer := traced(t, r)
@@ -152,11 +152,11 @@ func TestSpans(t *testing.T) {
 	unmarked := turn
 	unmarked.SpanID = ""
 	tracer.Observe(unmarked)
-	over := probe.Conversation{
+	conversation := probe.Conversation{
 		Target: "a", Workload: "chat", ID: "a/chat/1.1", TraceID: traceID, SpanID: rootID,
 		Scheduled: begin, End: begin.Add(4 * time.Second), Outcome: probe.Canceled, Turns: 2,
 	}
-	tracer.Observe(over)
+	tracer.Observe(conversation)
 	tracer.Remove(turn.Key())
 	tracer.Close()
 
@@ -201,11 +201,11 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestEveryAPIHasNames holds that no API is left to be taken for chat by mistake.
+// TestEveryAPIHasNames checks that no API is called chat by mistake.
 func TestEveryAPIHasNames(t *testing.T) {
 	seen := map[string]int{}
 	for _, a := range target.APIs() {
-		operation, provider := spoken(a)
+		operation, provider := conventionalNames(a)
 		seen[operation+" "+provider]++
 	}
 	if len(seen) != len(target.APIs())-1 || seen["chat openai"] != 2 { // chat and responses
@@ -213,8 +213,8 @@ func TestEveryAPIHasNames(t *testing.T) {
 	}
 }
 
-// TestFullQueueLosesSpans holds that a receiver that hangs delays nobody, that
-// every span is accounted for, and that the end does not wait for it for long.
+// TestFullQueueLosesSpans has a receiver that hangs. It delays nothing, every span is counted, and
+// Close does not wait long.
 func TestFullQueueLosesSpans(t *testing.T) {
 	hung := make(chan struct{})
 	r := receive(t, func(_ http.ResponseWriter, req *http.Request) bool {
@@ -224,38 +224,38 @@ func TestFullQueueLosesSpans(t *testing.T) {
 	})
 	defer close(hung)
 	tracer := traced(t, r, func(o *Options) { o.Timeout = time.Minute })
-	out := tracer.on.Load().out
-	const all = queued + 500
+	exporter := tracer.running.Load().exporter
+	const all = queueSize + 500
 	for range all {
 		tracer.Observe(example(time.Now()))
 	}
 	c, on := tracer.Counts()
 	used, limit := tracer.Level()
-	if !on || c.Dropped != all-queued || c.Exported != 0 || used != queued || limit != queued {
+	if !on || c.Dropped != all-queueSize || c.Exported != 0 || used != queueSize || limit != queueSize {
 		t.Errorf("%+v, %v of %v queued", c, used, limit)
 	}
 	tracer.Close()
-	if lost := out.refused.Load() + out.dropped.Load(); lost != all {
-		t.Errorf("%d of %d spans are accounted for", lost, all)
+	if lost := exporter.refused.Load() + exporter.dropped.Load(); lost != all {
+		t.Errorf("%d of %d spans are counted", lost, all)
 	}
 	if _, on := tracer.Counts(); on {
 		t.Error("still on")
 	}
 }
 
-// TestRefusedSpansAreSaidOnce holds that the log says once that spans are lost,
-// and nothing of what the receiver said.
-func TestRefusedSpansAreSaidOnce(t *testing.T) {
+// TestRefusedSpansAreLoggedOnce checks that the log mentions lost spans once, without the receiver's
+// error.
+func TestRefusedSpansAreLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	r := receive(t, func(w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, "Bearer hunter2 is not known", http.StatusUnauthorized)
 		return true
 	})
 	tracer := traced(t, r, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	on := tracer.on.Load()
+	started := tracer.running.Load()
 	for range 3 {
 		tracer.Observe(example(time.Now()))
-		if err := on.provider.ForceFlush(t.Context()); err != nil {
+		if err := started.provider.ForceFlush(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -270,10 +270,10 @@ func TestRefusedSpansAreSaidOnce(t *testing.T) {
 	}
 }
 
-func TestTracedDrawsItsShare(t *testing.T) {
+func TestTraced(t *testing.T) {
 	var off Tracer
 	if off.Traced() {
-		t.Error("a tracer that is off marks conversations")
+		t.Error("a tracer that is off exports conversations")
 	}
 	off.Observe(example(time.Now()))
 	if used, limit := off.Level(); used != 0 || limit != 0 {
@@ -291,7 +291,7 @@ func TestTracedDrawsItsShare(t *testing.T) {
 	}
 }
 
-// BenchmarkOff shows what a turn costs while no spans are exported.
+// BenchmarkOff measures the cost of a turn without export.
 func BenchmarkOff(b *testing.B) {
 	var off Tracer
 	var e probe.Event = example(time.Now())
