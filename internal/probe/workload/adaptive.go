@@ -2,14 +2,12 @@ package workload
 
 import "time"
 
-// Adaptive makes open-loop traffic react to the first sign of a fault with a burst: a limited
-// time at a higher rate. Package yamlform reads the tags.
+// Adaptive makes open-loop traffic react to the first sign of a fault with a burst: a limited time at
+// a higher rate.
 type Adaptive struct {
-	// BurstRate is in conversations per second. Without a higher rate than the base rate there
-	// are no bursts.
+	// BurstRate is in conversations per second. There are no bursts if it is not above the base rate.
 	BurstRate float64 `yaml:"burst_rate" default:"0.2" min:"0" max:"10000"`
-	// Burst is the maximum length of a burst. CoolDown is the minimum pause after one.
-	// BurstsPerHour is the maximum number of bursts in an hour.
+	// Burst is the maximum length of a burst, CoolDown the minimum pause after it.
 	Burst         time.Duration `yaml:"burst" default:"2m" min:"30s" max:"10m"`
 	CoolDown      time.Duration `yaml:"cool_down" default:"3m" min:"0s" max:"1h"`
 	BurstsPerHour int           `yaml:"bursts_per_hour" default:"4" min:"1" max:"20"`
@@ -19,9 +17,8 @@ type Adaptive struct {
 type Sign struct {
 	// Score says how close the nearest alert is, for signals without an alert: 1 means that it
 	// fires.
-	Score float64
-	// Failed is the number of consecutive failed turns.
-	Failed int
+	Score  float64
+	Failed int // consecutive failed turns
 }
 
 const (
@@ -34,27 +31,22 @@ const (
 	minBurst = time.Minute
 )
 
+// BurstReasons returns the reasons for a burst.
+func BurstReasons() []string { return []string{"failed", "slower"} }
+
 // reason returns the reason for a burst, or "".
 func (s Sign) reason() string {
 	switch {
 	case s.Failed > 0 && s.Failed < maxNewFailures:
-		return BurstFailed
+		return "failed"
 	case s.Score >= signScore:
-		return BurstSlower
+		return "slower"
 	}
 	return ""
 }
 
-// Reasons for a burst.
-const (
-	BurstFailed = "failed"
-	BurstSlower = "slower"
-)
-
-func BurstReasons() []string { return []string{BurstFailed, BurstSlower} }
-
-// Pace thins out the starts of a process that runs at BurstRate. During a burst all of them
-// take place, otherwise as many as the base rate needs. It is not safe for concurrent use.
+// Pace thins out the starts of a process that runs at BurstRate. During a burst all of them take
+// place, otherwise as many as the base rate needs. It is not safe for concurrent use.
 type Pace struct {
 	baseRate float64
 	Adaptive
@@ -76,11 +68,10 @@ func NewPace(t Traffic) *Pace {
 
 // Start is the decision on one start of the process.
 type Start struct {
-	// Due says that the start takes place, and Burst that only the burst makes it do so.
-	// Statistics over time must not count the turns of such starts.
+	// Due says that the start takes place. Burst says that the base rate alone would have skipped it;
+	// statistics over time must not count its turns.
 	Due, Burst bool
-	// Changed says that the rate changes now. Reason is the reason for a new burst, or "" at
-	// its end.
+	// Changed says that the rate changes now. Reason is the reason for a new burst, or "" at its end.
 	Changed bool
 	Reason  string
 }

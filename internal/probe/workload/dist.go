@@ -2,10 +2,12 @@ package workload
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -25,8 +27,7 @@ const (
 	Empirical Shape = "empirical"
 )
 
-// Dist is a distribution of lengths in tokens, numbers of turns, or pauses in seconds. Package
-// yamlform reads the tags.
+// Dist is a distribution of lengths in tokens, numbers of turns, or pauses in seconds.
 type Dist struct {
 	Shape Shape `yaml:"shape" required:"true" enum:"fixed,normal,lognormal,gamma,pareto,empirical"`
 	// Mean and SD describe the values themselves, for lognormal too. Alpha is the exponent of a
@@ -55,20 +56,18 @@ func (d *Dist) draw(rng *rand.Rand) float64 {
 		x = d.Mean * math.Exp(math.Sqrt(sigma2)*rng.NormFloat64()-sigma2/2)
 	case GammaShape:
 		if x = d.Mean; cv > 0 {
-			x = gamma(rng, 1/(cv*cv)) * d.Mean * cv * cv
+			x = drawGamma(rng, 1/(cv*cv)) * d.Mean
 		}
 	case Pareto:
 		x = d.Min * math.Pow(1-rng.Float64(), -1/d.Alpha)
 	case Empirical:
 		u := rng.Float64() * d.Bins[len(d.Bins)-1].UpTo
-		x = d.Bins[min(sort.Search(len(d.Bins), func(i int) bool { return d.Bins[i].UpTo > u }), len(d.Bins)-1)].Value
+		i := sort.Search(len(d.Bins)-1, func(i int) bool { return d.Bins[i].UpTo > u })
+		x = d.Bins[i].Value
 	default:
 		x = d.Mean
 	}
-	if x = max(x, d.Min); d.Max > 0 {
-		x = min(x, d.Max)
-	}
-	return x
+	return min(max(x, d.Min), cmp.Or(d.Max, math.Inf(1)))
 }
 
 // count draws an integer of at least 1.
@@ -142,18 +141,18 @@ func newClients(classes []Client, seed, salt uint64) *clients {
 
 // nextStart returns the class of the next start, and its time.
 func (c *clients) nextStart() (*Client, time.Duration) {
-	first := 0
-	for i, at := range c.nextStarts {
-		if at < c.nextStarts[first] {
-			first = i
-		}
-	}
-	at := c.nextStarts[first]
+	at := slices.Min(c.nextStarts)
+	first := slices.Index(c.nextStarts, at)
 	c.nextStarts[first] = c.starts[first].Next()
 	return &c.classes[first], at
 }
 
-const maxBins = 100_000
+// maxBins and maxWeight bound a histogram; maxValue is that of Dist.
+const (
+	maxBins   = 100_000
+	maxValue  = 2_000_000
+	maxWeight = 1e15
+)
 
 // ReadHistogram reads lines of the form "value,weight". Its errors start with the line number.
 func ReadHistogram(path string) ([]Bin, error) {
@@ -173,8 +172,10 @@ func ReadHistogram(path string) ([]Bin, error) {
 		value, weight, _ := strings.Cut(text, ",")
 		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		w, err2 := strconv.ParseFloat(strings.TrimSpace(weight), 64)
-		if err != nil || err2 != nil || !(v >= 0 && v <= 2_000_000) || !(w >= 0 && w <= 1e15) || len(bins) == maxBins {
-			return nil, fmt.Errorf("%d: %.40q is not \"value,weight\"; write lines such as 512,17, at most %d of them", number, text, maxBins)
+		valid := err == nil && err2 == nil && v >= 0 && v <= maxValue && w >= 0 && w <= maxWeight
+		if !valid || len(bins) == maxBins {
+			return nil, fmt.Errorf("%d: %.40q is not \"value,weight\"; write lines such as 512,17, at most %d of them",
+				number, text, maxBins)
 		}
 		sum += w
 		bins = append(bins, Bin{v, sum})

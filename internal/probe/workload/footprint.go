@@ -1,16 +1,15 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 	"unicode/utf8"
 )
 
-// Tokens are the tokens of a conversation, or of a day.
-type Tokens struct {
-	// Cached is the part of Prompt that a prefix cache can serve.
-	Prompt, Cached, Output float64
-}
+// Tokens are the tokens of a conversation, or of a day. Cached is the part of Prompt that a prefix cache
+// can serve.
+type Tokens struct{ Prompt, Cached, Output float64 }
 
 // Sum returns the tokens that count for a budget.
 func (t Tokens) Sum() float64 { return t.Prompt + t.Output }
@@ -37,26 +36,23 @@ func Amount(n float64) string {
 	return fmt.Sprintf("%.3g%s", n, unit)
 }
 
-// Price is the price of a million tokens, in any currency. Package yamlform reads the tags.
+// Price is the price of a million tokens, in any currency.
 type Price struct {
 	Prompt float64 `yaml:"prompt" required:"true" min:"0" examples:"0.15"`
 	Cached float64 `yaml:"cached" min:"0" examples:"0.075"`
 	Output float64 `yaml:"output" required:"true" min:"0" examples:"0.6"`
 }
 
-// Cost returns the price of t.
 func (p Price) Cost(t Tokens) float64 {
 	return ((t.Prompt-t.Cached)*p.Prompt + t.Cached*p.Cached + t.Output*p.Output) / 1e6
 }
 
 // Footprint is what a job is expected to use.
 type Footprint struct {
-	// Conversation is the average of one conversation whose answers have their maximum length.
-	// Cached is the most a prefix cache can serve: the text of earlier turns, or of an earlier
-	// conversation with the same opening.
+	// Conversation is the average of one conversation whose answers have their maximum length. The
+	// prefix cache can serve earlier turns and openings.
 	Conversation Tokens
-	// Day is 0 if unknown: without a budget, a closed loop uses as much as the deployment can
-	// serve.
+	// Day is 0 if unknown: without a budget, a closed loop uses as much as the deployment can serve.
 	Day Tokens
 	// Bursts is the most that bursts add to a day.
 	Bursts Tokens
@@ -90,42 +86,37 @@ func (t Traffic) burstRate() float64 {
 	if NewPace(t) == nil {
 		return 0
 	}
-	perHour := min(float64(t.Adaptive.BurstsPerHour), time.Hour.Seconds()/(t.Adaptive.Burst+t.Adaptive.CoolDown).Seconds())
-	return (t.Adaptive.BurstRate - t.Rate) * perHour * t.Adaptive.Burst.Hours()
+	a := t.Adaptive
+	perHour := min(float64(a.BurstsPerHour), time.Hour.Seconds()/(a.Burst+a.CoolDown).Seconds())
+	return (a.BurstRate - t.Rate) * perHour * a.Burst.Hours()
 }
 
 // ExpectedTokens returns the average tokens of one conversation, for Footprint.
 func (s *Source) ExpectedTokens() Tokens {
+	return s.average(s.conversationTokens)
+}
+
+// FirstTurnTokens returns the tokens of APIs with one turn and no output tokens, such as embeddings.
+func (s *Source) FirstTurnTokens() Tokens {
+	return s.average(func(c Conversation) Tokens { return Tokens{Prompt: float64(s.EstimatePrompt(c, 1))} })
+}
+
+// average returns the mean over the conversations of the file, or else the tokens of the longest
+// generated conversation.
+func (s *Source) average(tokens func(Conversation) Tokens) (sum Tokens) {
 	if len(s.conversations) == 0 {
-		return s.conversationTokens(s.longestConversation(), s.turnShare)
+		return tokens(s.longestConversation())
 	}
-	var all Tokens
 	for i := range s.conversations {
 		c := Conversation{ID: uint64(i)}
 		s.replayFile(&c)
 		c.CharsOpening = countChars(c.Opening)
-		all = all.Plus(s.conversationTokens(c, func(int) float64 { return 1 }))
+		sum = sum.Plus(tokens(c))
 	}
-	return all.Times(1 / float64(len(s.conversations)))
+	return sum.Times(1 / float64(len(s.conversations)))
 }
 
-// FirstTurnTokens returns the tokens of APIs with one turn and no output tokens, such as
-// embeddings.
-func (s *Source) FirstTurnTokens() Tokens {
-	if len(s.conversations) == 0 {
-		return Tokens{Prompt: float64(s.EstimatePrompt(s.longestConversation(), 1))}
-	}
-	prompts := 0
-	for i := range s.conversations {
-		c := Conversation{ID: uint64(i)}
-		s.replayFile(&c)
-		prompts += int(float64(countChars(c.Opening)) / s.ratio.value())
-	}
-	return Tokens{Prompt: float64(prompts) / float64(len(s.conversations))}
-}
-
-// longestConversation returns a generated conversation with the most turns. It has no texts
-// except scripted ones.
+// longestConversation returns a conversation with the most turns. It has no generated texts.
 func (s *Source) longestConversation() Conversation {
 	c := Conversation{
 		Turns:        max(s.spec.TurnsMin, s.spec.TurnsMax, 1),
@@ -139,18 +130,17 @@ func (s *Source) longestConversation() Conversation {
 	return c
 }
 
-// turnShare returns the share of generated conversations that have a turn, counted from 1.
+// turnShare returns the share of conversations that have a turn, counted from 1.
 func (s *Source) turnShare(turn int) float64 {
 	smallest, largest := max(s.spec.TurnsMin, 1), s.spec.TurnsMax
-	if turn <= smallest {
+	if turn <= smallest || len(s.conversations) > 0 {
 		return 1
 	}
 	return float64(largest-turn+1) / float64(largest-smallest+1)
 }
 
-// conversationTokens adds up the turns of c, each times the share of conversations that have
-// it.
-func (s *Source) conversationTokens(c Conversation, share func(turn int) float64) (all Tokens) {
+// conversationTokens adds up the turns of c, each times its share.
+func (s *Source) conversationTokens(c Conversation) (sum Tokens) {
 	repeated := 0
 	for turn := 1; turn <= c.Turns; turn++ {
 		output := s.outputTokens(c, turn)
@@ -159,8 +149,47 @@ func (s *Source) conversationTokens(c Conversation, share func(turn int) float64
 			repeated = prompt
 		}
 		tokens := Tokens{float64(prompt), float64(repeated), float64(output)}
-		all = all.Plus(tokens.Times(share(turn)))
+		sum = sum.Plus(tokens.Times(s.turnShare(turn)))
 		repeated = prompt + output
 	}
-	return all
+	return sum
+}
+
+// defaultOutput is the assumed length of an answer without a limit, in tokens.
+const defaultOutput = 500
+
+// Estimate estimates the prompt and output tokens of a conversation. Each turn sends the whole
+// history again.
+func (s *Source) Estimate(c Conversation) int {
+	total := 0
+	for turn := 1; turn <= c.Turns; turn++ {
+		total += s.EstimatePrompt(c, turn) + s.outputTokens(c, turn)
+	}
+	if len(s.spec.Tools) > 0 {
+		total *= 2 // a turn may call a tool, which takes another request
+	}
+	return total
+}
+
+// EstimatePrompt estimates the prompt tokens of a turn, counted from 1.
+func (s *Source) EstimatePrompt(c Conversation, turn int) int {
+	chars := c.CharsOpening
+	prompt := 0
+	for k := range turn - 1 {
+		prompt += s.outputTokens(c, k+1)
+		if k < len(c.Followups) {
+			chars += utf8.RuneCountInString(c.Followups[k])
+		} else {
+			prompt += s.spec.FollowupTokens
+		}
+	}
+	return prompt + int(float64(chars)/s.ratio.value())
+}
+
+// outputTokens returns the maximum length of a turn's answer.
+func (s *Source) outputTokens(c Conversation, turn int) int {
+	if turn <= len(c.Outputs) && c.Outputs[turn-1] > 0 {
+		return c.Outputs[turn-1]
+	}
+	return cmp.Or(s.spec.MaxOutputTokens, defaultOutput)
 }

@@ -12,11 +12,8 @@ import (
 // maxImages bounds the images of a workload in bytes. Each turn sends them again.
 const maxImages = 8 << 20
 
-// Image is an image in a message.
-type Image struct {
-	// Type is the media type, Data the base64 text.
-	Type, Data string
-}
+// Image is an image in a message, with its media type and its base64 text.
+type Image struct{ Type, Data string }
 
 // URL returns the image as a data URL.
 func (i Image) URL() string { return "data:" + i.Type + ";base64," + i.Data }

@@ -1,10 +1,46 @@
 package workload
 
 import (
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
+
+// Process is how conversation starts are distributed over time.
+type Process string
+
+const (
+	Constant Process = "constant" // equal intervals
+	Poisson  Process = "poisson"  // exponentially distributed intervals
+	// Gamma has gamma distributed intervals with the shape Burstiness: 1 is Poisson, below 1 is
+	// burstier, above 1 more regular.
+	Gamma  Process = "gamma"
+	Closed Process = "closed" // keeps Concurrency conversations in flight
+)
+
+// Arrival configures a process.
+type Arrival struct {
+	Process Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma,closed"`
+	// Rate is in conversations per second; Closed has none. docs/background/adaptive.md
+	// explains the default.
+	Rate float64 `yaml:"rate" default:"0.033" above:"0" max:"10000"`
+	// Burstiness is for Gamma; 0 means 1. Concurrency is for Closed.
+	Burstiness  float64 `yaml:"burstiness" default:"1" above:"0" max:"1000"`
+	Concurrency int     `yaml:"concurrency" min:"1" max:"100000" examples:"4"`
+}
+
+// Traffic says when and how often one workload is sent to one target.
+type Traffic struct {
+	Arrival
+	// Starts above these limits are skipped and counted; 0 means no limit. MaxConcurrency limits the
+	// conversations in flight, the others limit prompt and output tokens together.
+	MaxConcurrency                int
+	TokensPerMinute, TokensPerDay int
+	Adaptive                      Adaptive
+}
 
 // Schedule returns the start times of an open-loop process, as offsets from its begin. They
 // depend only on the process, the seed and the count. It is not safe for concurrent use.
@@ -44,28 +80,12 @@ func (s *Schedule) interval() float64 {
 	if s.arrival.Process != Gamma || shape <= 0 || shape == 1 {
 		return s.rng.ExpFloat64() / s.arrival.Rate
 	}
-	return gamma(s.rng, shape) / (shape * s.arrival.Rate)
+	return drawGamma(s.rng, shape) / s.arrival.Rate
 }
 
-// gamma draws from the gamma distribution with scale 1, with Marsaglia and Tsang's method
-// (2000).
-func gamma(rng *rand.Rand, shape float64) float64 {
-	if shape < 1 {
-		return gamma(rng, shape+1) * math.Pow(1-rng.Float64(), 1/shape)
-	}
-	d := shape - 1.0/3
-	c := 1 / math.Sqrt(9*d)
-	for {
-		x := rng.NormFloat64()
-		v := 1 + c*x
-		if v <= 0 {
-			continue
-		}
-		v = v * v * v
-		if math.Log(1-rng.Float64()) < 0.5*x*x+d-d*v+d*math.Log(v) {
-			return d * v
-		}
-	}
+// drawGamma draws from the gamma distribution with a mean of 1.
+func drawGamma(rng *rand.Rand, shape float64) float64 {
+	return distuv.Gamma{Alpha: shape, Beta: shape, Src: rng}.Rand()
 }
 
 // Phase returns the time from now to the first start of a process with a rate per second. It is
@@ -73,10 +93,7 @@ func gamma(rng *rand.Rand, shape float64) float64 {
 // hashes therefore do not start at the same times, and a reload does not change the times of a
 // job.
 func Phase(now time.Time, rate float64, hash uint64) time.Duration {
-	interval := float64(time.Second) / rate
-	if interval >= math.MaxInt64 {
-		interval = math.MaxInt64 / 2
-	}
+	interval := min(float64(time.Second)/rate, math.MaxInt64/2)
 	elapsed := math.Mod(float64(now.UnixNano()), interval)
 	wait := float64(hash)/(1<<64)*interval - elapsed
 	if wait < 0 {
@@ -91,4 +108,33 @@ func seconds(s float64) time.Duration {
 		return math.MaxInt64
 	}
 	return time.Duration(s * float64(time.Second))
+}
+
+// Hash returns a well mixed number that is the same in every process. It spreads replicas and
+// jobs over time.
+func Hash(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0}) // so that ("ab", "c") is not ("a", "bc")
+	}
+	return mix(h.Sum64())
+}
+
+// mix is the finalizer of splitmix64. It is needed because FNV's upper bits differ little for
+// short similar strings.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// newRand returns a random source that depends on all keys.
+func newRand(keys ...uint64) *rand.Rand {
+	var a uint64
+	for _, k := range keys {
+		a = mix(a ^ mix(k))
+	}
+	return rand.New(rand.NewPCG(a, mix(a)))
 }

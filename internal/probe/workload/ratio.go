@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// DefaultCharsPerToken applies until the first usage arrives. It is close to the ratio of
+	// defaultCharsPerToken applies until the first usage arrives. It is close to the ratio of
 	// current tokenizers for English text.
-	DefaultCharsPerToken = 4.5
+	defaultCharsPerToken = 4.5
 	// The minimum is that of a tokenizer of single bytes. The maximum is above that of one of
 	// whole words.
 	minCharsPerToken, maxCharsPerToken = 1.0, 12.0
@@ -31,7 +31,7 @@ type ratio struct {
 	n       int
 }
 
-func newRatio() *ratio { return &ratio{current: DefaultCharsPerToken} }
+func newRatio() *ratio { return &ratio{current: defaultCharsPerToken} }
 
 func (r *ratio) value() float64 {
 	r.mu.Lock()
@@ -53,11 +53,7 @@ func (r *ratio) Learn(chars, tokens int) {
 	slices.Sort(seen)
 	median := seen[len(seen)/2]
 	if math.Abs(math.Log(median/r.current)) > ratioTolerance {
-		r.current = quantise(median)
+		rounded := math.Exp(math.Round(math.Log(median)/ratioStep) * ratioStep)
+		r.current = min(max(rounded, minCharsPerToken), maxCharsPerToken)
 	}
-}
-
-func quantise(v float64) float64 {
-	v = math.Exp(math.Round(math.Log(v)/ratioStep) * ratioStep)
-	return min(max(v, minCharsPerToken), maxCharsPerToken)
 }

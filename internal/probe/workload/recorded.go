@@ -112,7 +112,8 @@ func (s *Source) recordedMessages(t trace.Turn, id, turn uint64) (out []Message)
 	b.Grow(length)
 	for _, name := range t.Blocks {
 		if b.Len() < length {
-			b.WriteString(filler(newRand(s.spec.Seed, s.salt, streamBlock, name), min(chars(t.BlockTokens), length-b.Len())))
+			rng := newRand(s.spec.Seed, s.salt, streamBlock, name)
+			b.WriteString(filler(rng, min(chars(t.BlockTokens), length-b.Len())))
 		}
 	}
 	if rest := length - b.Len(); rest > 0 {

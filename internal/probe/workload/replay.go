@@ -24,10 +24,9 @@ const (
 	messageCost = 64
 )
 
-// fileConversation is one conversation of a file: an optional system message and the user
-// messages.
+// fileConversation is one conversation of a file.
 type fileConversation struct {
-	system string
+	system string // or ""
 	user   []string
 }
 
@@ -57,9 +56,7 @@ func (s *Source) replayFile(c *Conversation) {
 	c.Followups = r.user[1:c.Turns:c.Turns]
 }
 
-// readConversations reads a JSONL file. Each line is an object with "messages" (role, content)
-// or "conversations" (from, value). It drops assistant and tool messages, because the history
-// contains the deployment's own answers.
+// readConversations reads a file as described at Spec.ConversationsFile.
 func readConversations(path string) ([]fileConversation, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,29 +82,26 @@ func parseConversations(r io.Reader) ([]fileConversation, error) {
 		if len(line) == 0 {
 			continue
 		}
-		conversation, err := parseConversation(line)
-		if err != nil {
+		var c fileConversation
+		var err error
+		if c.system, c.user, err = trace.ParseDialogue(line); err != nil {
 			return nil, fmt.Errorf("%d: %w", number, err)
 		}
-		if size += conversation.size(); size > maxReplay {
+		if size += c.size(); size > maxReplay {
 			return nil, fmt.Errorf("%d: more than %d MiB of messages; split the file and use a part of it", number, maxReplay>>20)
 		}
-		all = append(all, conversation)
+		all = append(all, c)
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%d: the line is longer than %d MiB; write one conversation per line, and leave out larger ones", number+1, maxLine>>20)
+		return nil, fmt.Errorf("%d: the line is longer than %d MiB; write one conversation per line, and leave out larger ones",
+			number+1, maxLine>>20)
 	case err != nil:
 		return nil, fmt.Errorf("%d: %w", number+1, err)
 	case len(all) == 0:
 		return nil, errors.New(`1: the file has no conversations; write one per line, such as {"messages":[{"role":"user","content":"Hello"}]}`)
 	}
 	return all, nil
-}
-
-func parseConversation(b []byte) (fileConversation, error) {
-	d, err := trace.ParseDialogue(b)
-	return fileConversation{d.System, d.User}, err
 }
 
 func (r fileConversation) size() int {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"synthetic/internal/probe/workload/trace"
 )
 
 // file writes a conversations file and returns its path.
@@ -122,10 +124,10 @@ func TestContentOfManyParts(t *testing.T) {
 		strings.TrimSuffix(strings.Repeat(`{"type":"text","text":"0123456789"},`, parts), ",") + `]}]}`
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := parseConversation([]byte(many))
+	_, texts, err := trace.ParseDialogue([]byte(many))
 	runtime.ReadMemStats(&after)
-	if err != nil || got.user[0] != strings.Repeat("0123456789", parts) {
-		t.Fatalf("%d bytes, %v", len(got.user[0]), err)
+	if err != nil || texts[0] != strings.Repeat("0123456789", parts) {
+		t.Fatalf("%d bytes, %v", len(texts[0]), err)
 	}
 	if took := after.TotalAlloc - before.TotalAlloc; took > 64*uint64(len(many)) {
 		t.Errorf("%d bytes were allocated for a line of %d", took, len(many))

@@ -45,14 +45,13 @@ const (
 	streamCancel
 )
 
-// NewSource returns a source for spec. It reads Spec.ConversationsFile; errors name the file,
-// the line and the remedy. Spec.Trace is read later, so check it with trace.Survey before. The
-// caller must Close the source.
+// NewSource returns a source for spec. It reads Spec.ConversationsFile; errors name the file, the line and
+// the remedy. Spec.Trace is read later, so check it with trace.Survey before. The caller must Close the
+// source.
 //
-// The salt distinguishes processes with the same seed. If openings must be unique
-// (Spec.Starters = 0), their texts depend on the salt, so that replicas and restarts do not
-// find each other's texts in a prefix cache. Shared openings do not depend on it. The salt also
-// selects where in a conversations file the replay starts.
+// The salt distinguishes processes with the same seed. The texts of unique openings (Spec.Starters = 0)
+// depend on it, so that replicas and restarts do not find each other's texts in a prefix cache. The salt
+// also selects where in a conversations file the replay starts.
 func NewSource(spec Spec, salt uint64) (*Source, error) {
 	s := &Source{spec: spec, salt: salt, ratio: newRatio(), starters: map[uint64]starter{}}
 	s.titleOrder = newRand(spec.Seed, s.textSalt(), streamOrder).Perm(len(nouns))

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	_ "embed"
 	"math/rand/v2"
 	"strings"
 )
@@ -96,3 +97,31 @@ func (p *prose) word(stem string) string {
 }
 
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+// vocabulary has lines with words of one kind, or with a pattern of a sentence (S) or question (Q). N, V,
+// A, D and P in a pattern stand for a noun, verb, adjective, adverb and preposition. Most words are one
+// token each, because they are common, short and lower-case. They are ASCII, so a character is a byte.
+//
+//go:embed words.txt
+var vocabulary string
+
+var (
+	sentences, questions = vocabularyLines("S"), vocabularyLines("Q")
+	nouns                = vocabularyWords("N")
+	standIns             = map[string][]string{
+		"N": nouns, "V": vocabularyWords("V"), "A": vocabularyWords("A"), "D": vocabularyWords("D"), "P": vocabularyWords("P"),
+	}
+)
+
+func vocabularyWords(kind string) []string {
+	return strings.Fields(strings.Join(vocabularyLines(kind), " "))
+}
+
+func vocabularyLines(kind string) (lines []string) {
+	for line := range strings.Lines(vocabulary) {
+		if text, ok := strings.CutPrefix(line, kind+": "); ok {
+			lines = append(lines, strings.TrimSpace(text))
+		}
+	}
+	return lines
+}

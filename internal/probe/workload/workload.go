@@ -1,5 +1,5 @@
-// Package workload describes conversations and their traffic: prompts, arrival process and
-// token budget.
+// Package workload describes conversations and their traffic: prompts, arrival process and token budget.
+// Package config/yamlform reads the tags of its types.
 package workload
 
 import "time"
@@ -17,19 +17,15 @@ type Spec struct {
 	// Starters is the number of different opening texts that the conversations share, for
 	// prefix reuse between conversations. 0 makes each opening unique.
 	Starters int
-	// Seed determines texts, draws and think times.
-	Seed uint64
-	// System is the system message, or "".
-	System string
-	// Images are files that are added to the first user message. APIs without images omit them.
+	Seed     uint64 // determines texts, draws and think times
+	System   string // the system message, or ""
+	// Images are files for the first user message. APIs without images omit them.
 	Images []string
 	// MaxOutputTokens limits each answer; 0 sends no limit.
 	MaxOutputTokens int
-	// Temperature is sent if it is not nil.
-	Temperature *float64
-	Reasoning   Reasoning
-	// Placeholder replaces an empty answer in the history. With "", the conversation ends
-	// there.
+	Temperature     *float64 // nil sends none
+	Reasoning       Reasoning
+	// Placeholder replaces an empty answer in the history. With "", the conversation ends there.
 	Placeholder string
 	// ReasoningEffort is sent if it is not empty. The server defines the values, such as low,
 	// medium and high.
@@ -41,32 +37,22 @@ type Spec struct {
 	// Followups are scripted follow-up questions. Each conversation starts with the first. If
 	// empty, questions are generated.
 	Followups []string
-	// ConversationsFile is a JSONL file of conversations that replace generated texts. Each
-	// line is an object with "messages" (role and content, as in OpenAI's API) or
-	// "conversations" (from and value, as in ShareGPT). The user messages are the turns, at
-	// most TurnsMax. Assistant messages are dropped, because the history contains the
-	// deployment's own answers.
+	// ConversationsFile is a JSONL file of conversations that replace generated texts; see
+	// trace.ParseDialogue. The user messages are the turns, at most TurnsMax.
 	ConversationsFile string
 	// Trace is recorded traffic that replaces generated texts; see package trace.
 	Trace Trace
-	// Dists replace the fixed lengths, turns and pauses. The fixed values are then about their
-	// means.
+	// Dists replace the fixed lengths, turns and pauses. The fixed values are then about their means.
 	Dists
-	// Clients are classes of conversations with their own distributions and arrival processes.
 	Clients []Client
-	// Cancel says which turns the user cancels.
-	Cancel Cancel
-	// Check tests the content of answers.
-	Check Check
-	// Tools are the tools that an answer may call.
-	Tools []Tool
-	// ToolChoice is sent with each user message: auto, required, none, a tool's name, or "" to
-	// omit it.
+	Cancel  Cancel
+	Check   Check
+	Tools   []Tool
+	// ToolChoice is sent with each user message: auto, required, none, a tool's name, or "" to omit it.
 	ToolChoice string
-	// Format is the required format of answers, or nil.
-	Format *Format
-	// Compare is the share of successful turns whose request is sent again without streaming,
-	// to compare the answers.
+	Format     *Format // or nil
+	// Compare is the share of successful turns whose request is sent again without streaming, to
+	// compare the answers.
 	Compare  float64
 	Timeouts Timeouts
 }
@@ -90,14 +76,12 @@ type Cancel struct {
 
 // Check tests an answer's text. The zero value accepts everything.
 type Check struct {
-	// Contains must be a substring of the answer.
-	Contains string
-	// Regexp must match the answer (RE2).
-	Regexp string
+	Contains string // must be a substring
+	Regexp   string // must match (RE2)
 }
 
-// Timeouts bound one turn. They start when it is sent, except Stall, which bounds the time
-// between two tokens. Package yamlform reads the tags.
+// Timeouts bound one turn. They start when it is sent, except Stall, which bounds the time between two
+// tokens.
 type Timeouts struct {
 	FirstToken time.Duration `yaml:"first_token" default:"30s" min:"1ms"`
 	Stall      time.Duration `yaml:"stall" default:"10s" min:"1ms"`
@@ -106,27 +90,24 @@ type Timeouts struct {
 
 // Conversation is one planned conversation.
 type Conversation struct {
-	// ID is unique within one runner of a job.
-	ID uint64
-	// Turns is the number of turns, at least 1.
-	Turns int
+	ID    uint64 // unique within one runner of a job
+	Turns int    // at least 1
 	// Opening is the history up to and including the first user message.
 	Opening []Message
-	// Followups are the user messages of turn 2 and later. If there is a user endpoint, its
-	// messages replace them.
+	// Followups are the user messages of turn 2 and later, Think the pauses before. The messages of a
+	// user endpoint replace them.
 	Followups []string
-	// Think are the pauses before turn 2 and later.
-	Think []time.Duration
-	// At is the start time relative to the first conversation. A trace defines it, or the
-	// classes of clients at one start per second. Otherwise it is 0.
+	Think     []time.Duration
+	// At is the start time relative to the first conversation. A trace defines it, or the classes of
+	// clients at one start per second. Otherwise it is 0.
 	At time.Duration
-	// Outputs are the token limits of the turns. Where it is 0 or missing, Spec.MaxOutputTokens
+	// Outputs are the token limits of the turns. Where one is 0 or missing, Spec.MaxOutputTokens
 	// applies.
 	Outputs []int
-	// Patience is how long after sending the user closes each turn; 0 means never. It is empty
-	// if no turn is cancelled.
+	// Patience is how long after sending the user closes each turn; 0 means never. It is empty if no
+	// turn is cancelled.
 	Patience []time.Duration
 	// CharsOpening is the number of characters of the opening, from which the source learns the
-	// characters per token.
+	// characters per token. 0 means unknown.
 	CharsOpening int
 }

@@ -232,7 +232,7 @@ func TestBursts(t *testing.T) {
 		}
 	}
 	rate(0.25, 0)
-	r.Observe(probe.Paced{Target: "a", Workload: "chat", Rate: 2, Why: workload.BurstFailed})
+	r.Observe(probe.Paced{Target: "a", Workload: "chat", Rate: 2, Why: "failed"})
 	apply(r, jobs("a"))
 	rate(2, 1)
 	for _, extra := range []bool{false, true} {

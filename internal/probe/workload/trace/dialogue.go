@@ -1,18 +1,12 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 )
-
-// Dialogue holds the user's side of a recorded conversation. Assistant and tool messages are
-// dropped, because the history contains the deployment's own answers.
-type Dialogue struct {
-	System string
-	User   []string
-}
 
 // dialogue is a conversation in one of the formats of data sets.
 type dialogue struct {
@@ -26,57 +20,50 @@ type shareGPTMessage struct {
 	Value string `json:"value"`
 }
 
-// ParseDialogue parses an object with "messages" or "conversation" (role, content), or
-// "conversations" (from, value). Its errors name the position in the object and the remedy.
-func ParseDialogue(b []byte) (Dialogue, error) {
+// ParseDialogue parses an object with "messages" or "conversation" (role, content), or "conversations"
+// (from, value). It drops assistant and tool messages, because the history contains the deployment's own
+// answers. Its errors name the position in the object and the remedy.
+func ParseDialogue(b []byte) (system string, user []string, err error) {
 	if b[0] == '[' {
-		return Dialogue{}, errors.New(`the line is a JSON array; write one conversation object per line (jq -c '.[]' converts it)`)
+		return "", nil, errors.New(`the line is a JSON array; write one conversation object per line (jq -c '.[]' converts it)`)
 	}
 	var d dialogue
 	if err := json.Unmarshal(b, &d); err != nil {
-		return Dialogue{}, fmt.Errorf("not a JSON object with a conversation: %w; write one per line", err)
+		return "", nil, fmt.Errorf("not a JSON object with a conversation: %w; write one per line", err)
 	}
-	return d.userTexts()
+	return d.texts()
 }
 
-func (d *dialogue) userTexts() (Dialogue, error) {
-	var out Dialogue
-	for _, list := range []struct {
-		name string
-		all  []Message
-	}{{"messages", d.Messages}, {"conversation", d.Conversation}} {
-		for i, m := range list.all {
-			if err := out.add("role", m.Role, string(m.Content)); err != nil {
-				return Dialogue{}, fmt.Errorf("%s[%d]: %w", list.name, i, err)
+func (d *dialogue) texts() (system string, user []string, err error) {
+	add := func(list string, i int, field, role, text string) {
+		switch role {
+		case "user", "human":
+			if strings.TrimSpace(text) == "" && err == nil {
+				err = fmt.Errorf("%s[%d]: the user message is empty; write its text or remove it", list, i)
 			}
+			user = append(user, text)
+		case "system", "developer":
+			system = text
+		case "assistant", "gpt", "tool", "function":
+		default:
+			unknown := fmt.Errorf("%s[%d]: %s %q is unknown; use user, assistant or system (human, gpt or system in \"conversations\")",
+				list, i, field, role)
+			err = cmp.Or(err, unknown)
 		}
+	}
+	for i, m := range d.Messages {
+		add("messages", i, "role", m.Role, string(m.Content))
+	}
+	for i, m := range d.Conversation {
+		add("conversation", i, "role", m.Role, string(m.Content))
 	}
 	for i, m := range d.Conversations {
-		if err := out.add("from", m.From, m.Value); err != nil {
-			return Dialogue{}, fmt.Errorf("conversations[%d]: %w", i, err)
-		}
+		add("conversations", i, "from", m.From, m.Value)
 	}
-	if len(out.User) == 0 {
-		return Dialogue{}, errors.New(`the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`)
+	if len(user) == 0 && err == nil {
+		err = errors.New(`the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`)
 	}
-	return out, nil
-}
-
-// add adds one message. The roles are those of all formats.
-func (d *Dialogue) add(field, role, text string) error {
-	switch role {
-	case "user", "human":
-		if strings.TrimSpace(text) == "" {
-			return errors.New("the user message is empty; write its text or remove it")
-		}
-		d.User = append(d.User, text)
-	case "system", "developer":
-		d.System = text
-	case "assistant", "gpt", "tool", "function":
-	default:
-		return fmt.Errorf("%s %q is unknown; use user, assistant or system (human, gpt or system in \"conversations\")", field, role)
-	}
-	return nil
+	return system, user, err
 }
 
 // Text is the text of a message. In JSON it is a string, null, or a list of text parts.

@@ -225,16 +225,16 @@ func tokensError(key string, n int) error {
 
 // dataset parses a conversation of a data set. Each user message is a turn.
 func (o *object) dataset() (Record, error) {
-	dialogue, err := o.userTexts()
+	system, user, err := o.texts()
 	if err != nil {
 		return Record{}, err
 	}
 	var r Record
-	for _, text := range dialogue.User {
+	for _, text := range user {
 		r.Turns = append(r.Turns, Turn{Messages: []Message{{Role: "user", Content: Text(text)}}})
 	}
-	if first := &r.Turns[0]; dialogue.System != "" {
-		first.Messages = []Message{{Role: "system", Content: Text(dialogue.System)}, first.Messages[0]}
+	if first := &r.Turns[0]; system != "" {
+		first.Messages = []Message{{Role: "system", Content: Text(system)}, first.Messages[0]}
 	}
 	return r, r.setTime(o, time.Second)
 }
