@@ -16,14 +16,14 @@ import (
 // releases it when the process ends. The lock file stays.
 type Lock struct{ releaser fileutil.Releaser }
 
-// HeldError means that another process holds the lock.
-type HeldError struct {
+// heldError means that another process holds the lock.
+type heldError struct {
 	// Path is the locked path. Holder is a text such as "process 12 on prober-0", or "" if
 	// unknown.
 	Path, Holder string
 }
 
-func (e *HeldError) Error() string {
+func (e *heldError) Error() string {
 	return fmt.Sprintf("%q is in use by %s; stop it, or choose another place", e.Path, cmp.Or(e.Holder, "another process"))
 }
 
@@ -32,14 +32,14 @@ const LockName = "lock"
 
 // LockFile locks the file at path, which need not exist, with the lock file path.lock. It
 // removes temporary files of path that killed processes left. If another process holds the
-// lock, the error is a *HeldError.
+// lock, the error is a *heldError.
 func LockFile(path string) (*Lock, error) {
 	return lock(path, path+".lock", filepath.Base(path)+".")
 }
 
 // LockDir locks an existing directory with the lock file LockName. It removes all temporary
 // files in it that killed processes left. If another process holds the lock, the error is a
-// *HeldError.
+// *heldError.
 func LockDir(dir string) (*Lock, error) {
 	return lock(dir, filepath.Join(dir, LockName), "")
 }
@@ -67,13 +67,13 @@ func lock(path, lockFile, leftovers string) (*Lock, error) {
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		holder, _ := os.ReadFile(lockFile)
-		return nil, &HeldError{path, strings.TrimSpace(string(holder))}
+		return nil, &heldError{path, strings.TrimSpace(string(holder))}
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.ENOLCK):
 		return &Lock{}, nil // the volume does not support locks; run without one
 	case err != nil:
 		return nil, lockError(path, err)
 	}
-	// This is only for HeldError, so a failure (such as a full disk) does not matter.
+	// This is only for heldError, so a failure (such as a full disk) does not matter.
 	host, _ := os.Hostname()
 	_ = os.WriteFile(lockFile, fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o644)
 	if err := removeStrays(dir, leftovers); err != nil {

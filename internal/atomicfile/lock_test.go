@@ -56,7 +56,7 @@ func TestLock(t *testing.T) {
 				t.Errorf("%q is left, want %q", got, tt.left)
 			}
 			_, err = tt.lock(path)
-			held, ok := errors.AsType[*HeldError](err)
+			held, ok := errors.AsType[*heldError](err)
 			if !ok || !strings.HasPrefix(held.Holder, fmt.Sprintf("process %d on ", os.Getpid())) || held.Path != path || !strings.Contains(err.Error(), "choose another place") {
 				t.Errorf("locked twice: %v", err)
 			}
@@ -83,7 +83,7 @@ func TestLockNowhere(t *testing.T) {
 }
 
 func TestHeldByNobodyKnown(t *testing.T) {
-	if text := (&HeldError{Path: "x"}).Error(); strings.Contains(text, "0") || !strings.Contains(text, "another process") {
+	if text := (&heldError{Path: "x"}).Error(); strings.Contains(text, "0") || !strings.Contains(text, "another process") {
 		t.Errorf("got %q", text)
 	}
 }

@@ -3,4 +3,4 @@
 package bound
 
 // MaxOpenFiles returns 0, because the system has no such limit per process.
-func Descriptors() int64 { return 0 }
+func MaxOpenFiles() int64 { return 0 }

@@ -14,8 +14,7 @@ import (
 // Chart is one picture.
 type Chart struct {
 	Title string
-	// Desc is the text alternative of the picture. If it is empty, the description lists the
-	// first and the last value of each series.
+	// Desc is the text alternative. The default lists the first and the last value of each series.
 	Desc   string
 	X, Y   Axis
 	Series []Series
@@ -24,12 +23,10 @@ type Chart struct {
 
 // Series is one line, or one set of bars. Points are joined in the order given.
 type Series struct {
-	Name string
-	// Color and Dash are indexes from 0 into the colors and the dash patterns.
-	Color, Dash int
-	// Bars draws thick segments in place of a line with dots.
-	Bars   bool
-	Points []Point
+	Name        string
+	Color, Dash int  // indexes into the colors and the dash patterns
+	Bars        bool // thick segments instead of a line with dots
+	Points      []Point
 }
 
 // Point is a value at X. A NaN or infinite Y interrupts the line. Low and High are the interval
@@ -42,8 +39,7 @@ type Mark struct {
 	Text  string
 	X, Y  float64
 	Color int
-	// Limit shades the area above Y.
-	Limit bool
+	Limit bool // shades the area above Y
 }
 
 // Sizes of a picture, in SVG units. A phone shows a picture at about this width, so the text is
@@ -96,7 +92,8 @@ func (c Chart) render() *plot {
 
 // bounds returns the ranges of X and Y that the axes have to show.
 func (c Chart) bounds() (x, y scale) {
-	x, y = scale{Low: math.Inf(1), High: math.Inf(-1)}, scale{Low: math.Inf(1), High: math.Inf(-1)}
+	empty := scale{Low: math.Inf(1), High: math.Inf(-1)}
+	x, y = empty, empty
 	for _, s := range c.Series {
 		for _, p := range s.knownPoints() {
 			x.Low, x.High = min(x.Low, p.X), max(x.High, p.X)
@@ -120,19 +117,14 @@ func (p *plot) px(v float64) float64            { return p.left + p.wide*p.x.pos
 func (p *plot) py(v float64) float64            { return p.top + p.high*(1-p.y.position(v)) }
 func (p *plot) coordinates(x, y float64) string { return num(p.px(x)) + "," + num(p.py(y)) }
 
-// isLogY reports whether the Y axis is logarithmic.
-func (c Chart) isLogY() bool {
-	_, y := c.bounds()
-	return c.Y.scale(y).Log
-}
-
 // description returns Desc, or else the first and the last value of each series in words.
 func (c Chart) description() string {
 	var all []string
 	for _, s := range c.Series {
 		if points := s.knownPoints(); len(points) > 0 {
 			from, to := points[0], points[len(points)-1]
-			all = append(all, fmt.Sprintf("%s: %s at %s, %s at %s.", s.Name, Label(from.Y, c.Y.Unit), c.X.format(from.X), Label(to.Y, c.Y.Unit), c.X.format(to.X)))
+			all = append(all, fmt.Sprintf("%s: %s at %s, %s at %s.", s.Name,
+				Label(from.Y, c.Y.Unit), c.X.format(from.X), Label(to.Y, c.Y.Unit), c.X.format(to.X)))
 		}
 	}
 	return cmp.Or(c.Desc, strings.Join(all, " "))
@@ -148,7 +140,7 @@ func (p *plot) heading() {
 		if x+wide > width && x > 8 {
 			x, p.top = 8, p.top+row
 		}
-		p.addForeground(`<path class="%s" d="M%s,%sh20" %s/>`, colorClass(s.Color), num(x), num(p.top-3.5), s.stroke())
+		p.addForeground(`<path class="%s" d="M%s,%sh20" %s/>`, colorClass(s.Color), x, p.top-3.5, s.stroke())
 		p.addText("ink", x+25, p.top, "start", s.Name)
 		x += wide
 	}
@@ -159,24 +151,25 @@ func (p *plot) heading() {
 func (p *plot) axes() {
 	bottom := p.top + p.high
 	for _, t := range p.Y.ticks(p.y) {
-		p.addBackground(`<path class="grid" d="M%s,%sh%s" %s/>`, num(p.left), num(p.py(t.Value)), num(p.wide), faint)
+		p.addBackground(`<path class="grid" d="M%s,%sh%s" %s/>`, p.left, p.py(t.Value), p.wide, faint)
 		p.addText("muted", p.left-gap, p.py(t.Value)+3.5, "end", t.Label)
 	}
 	free := 0.0
 	for _, t := range p.X.ticks(p.x) {
 		x, half := p.px(t.Value), textWidth(t.Label)/2
 		if p.x.Log {
-			p.addBackground(`<path class="grid" d="M%s,%sv%s" %s/>`, num(x), num(p.top), num(p.high), faint)
+			p.addBackground(`<path class="grid" d="M%s,%sv%s" %s/>`, x, p.top, p.high, faint)
 		}
-		p.addBackground(`<path class="muted" d="M%s,%sv4" %s/>`, num(x), num(bottom), faint)
+		p.addBackground(`<path class="muted" d="M%s,%sv4" %s/>`, x, bottom, faint)
 		if x-half >= free {
 			p.addText("muted", x, bottom+row, "middle", t.Label)
 			free = x + half + gap
 		}
 	}
-	p.addBackground(`<path class="muted" d="M%s,%sh%s" %s/>`, num(p.left), num(bottom), num(p.wide), faint)
+	p.addBackground(`<path class="muted" d="M%s,%sh%s" %s/>`, p.left, bottom, p.wide, faint)
 	p.addText("ink", p.left+p.wide/2, bottom+2*row, "middle", p.X.Label)
-	p.addForeground(`<text class="ink" transform="translate(12,%s)rotate(-90)" text-anchor="middle">%s</text>`, num(p.top+p.high/2), escape(p.Y.Label))
+	p.addForeground(`<text class="ink" transform="translate(12,%s)rotate(-90)" text-anchor="middle">%s</text>`,
+		p.top+p.high/2, escape(p.Y.Label))
 }
 
 // maxDots is the most points of a series that are drawn with dots.
@@ -210,10 +203,11 @@ func (p *plot) series(s Series) {
 	class := colorClass(s.Color)
 	p.addBackground(`<path class="%s" d="%s" fill="currentColor" opacity=".18"/>`, class, p.band(s.Points))
 	p.addForeground(`<path class="%s" d="%s" %s/>`, class, line.String(), s.stroke())
+	if !s.hasDots() {
+		return
+	}
 	for _, pt := range s.knownPoints() {
-		if s.hasDots() {
-			p.addForeground(`<circle class="%s" cx="%s" cy="%s" r="2.2" fill="currentColor"/>`, class, num(p.px(pt.X)), num(p.py(pt.Y)))
-		}
+		p.addForeground(`<circle class="%s" cx="%s" cy="%s" r="2.2" fill="currentColor"/>`, class, p.px(pt.X), p.py(pt.Y))
 	}
 }
 

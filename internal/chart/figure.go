@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Figure returns a chart of a page: a picture, and the data from which Script draws the
-// interactive chart that replaces it.
+// Figure returns a picture for a page, and the data of the interactive chart with which Script replaces
+// it.
 func Figure(c Chart) (template.HTML, error) { return figure(c, c.inlineSVG()) }
 
 // FigureData returns a Figure without the picture, for a page that already runs Script.
@@ -21,26 +21,21 @@ func figure(c Chart, picture []byte) (template.HTML, error) {
 	if err != nil {
 		return "", fmt.Errorf("encoding the chart %q: %w", c.Title, err)
 	}
-	return template.HTML(fmt.Sprintf(`<figure class="chart">%s<script type="application/json">%s</script></figure>`, picture, data)), nil
+	html := fmt.Sprintf(`<figure class="chart">%s<script type="application/json">%s</script></figure>`, picture, data)
+	return template.HTML(html), nil
 }
 
 // payload is a chart as assets/charts.js reads it.
 type payload struct {
 	Title  string   `json:"title"`
 	Desc   string   `json:"desc"`
-	X      axis     `json:"x"`
-	Y      axis     `json:"y"`
+	X      Axis     `json:"x"`
+	Y      Axis     `json:"y"`
 	Series []series `json:"series"`
 	Marks  []mark   `json:"marks"`
 	// Each table has one column for X and one for each series; a series with intervals takes
 	// three. Consecutive series with the same X share a table.
 	Tables [][][]value `json:"tables"`
-}
-
-type axis struct {
-	Label string `json:"label,omitempty"`
-	Unit  string `json:"unit,omitempty"`
-	Log   bool   `json:"log,omitempty"`
 }
 
 type series struct {
@@ -76,9 +71,11 @@ func (v value) MarshalJSON() ([]byte, error) {
 }
 
 func newPayload(c Chart) payload {
+	_, y := c.bounds()
+	c.X.Log, c.Y.Log = false, c.Y.scale(y).Log
 	p := payload{
-		Title: c.Title, Desc: c.description(), Series: []series{}, Marks: []mark{}, Tables: [][][]value{},
-		X: axis{c.X.Label, c.X.Unit, false}, Y: axis{c.Y.Label, c.Y.Unit, c.isLogY()},
+		Title: c.Title, Desc: c.description(), X: c.X, Y: c.Y,
+		Series: []series{}, Marks: []mark{}, Tables: [][][]value{},
 	}
 	for _, m := range c.Marks {
 		p.Marks = append(p.Marks, mark{m.Text, value(m.X), value(m.Y), colorClass(m.Color), m.Limit})

@@ -30,16 +30,19 @@ func (p *plot) labels() {
 func (p *plot) marks() {
 	for _, m := range p.Marks {
 		if !math.IsNaN(m.X) {
-			p.addBackground(`<path class="%s" d="M%s,%sv%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="1.5,3"/>`, colorClass(m.Color), num(p.px(m.X)), num(p.top), num(p.high))
+			p.addBackground(`<path class="%s" d="M%s,%sv%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="1.5,3"/>`,
+				colorClass(m.Color), p.px(m.X), p.top, p.high)
 			continue
 		}
 		if m.Y > p.y.High {
 			continue
 		}
 		if m.Limit {
-			p.addBackground(`<path class="mark" d="M%s,%sh%sV%sh-%sZ" fill="currentColor" opacity=".07"/>`, num(p.left), num(p.top), num(p.wide), num(p.py(m.Y)), num(p.wide))
+			p.addBackground(`<path class="mark" d="M%s,%sh%sV%sh-%sZ" fill="currentColor" opacity=".07"/>`,
+				p.left, p.top, p.wide, p.py(m.Y), p.wide)
 		}
-		p.addForeground(`<path class="mark" d="M%s,%sh%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="7,3"/>`, num(p.left), num(p.py(m.Y)), num(p.wide))
+		p.addForeground(`<path class="mark" d="M%s,%sh%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="7,3"/>`,
+			p.left, p.py(m.Y), p.wide)
 		left, right, wide := p.left+3, p.left+p.wide-3, textWidth(m.Text)
 		if p.clearance(m.Y, left, left+wide) >= p.clearance(m.Y, right-wide, right) {
 			p.addText("mark halo", left, p.py(m.Y)-3, "start", m.Text)
@@ -52,13 +55,13 @@ func (p *plot) marks() {
 // clearance returns the distance between the label of a horizontal mark and the nearest point
 // whose X lies between left and right.
 func (p *plot) clearance(y, left, right float64) float64 {
-	room := math.Inf(1)
+	nearest := math.Inf(1)
 	for _, s := range p.Series {
 		for _, pt := range s.knownPoints() {
 			if x := p.px(pt.X); x > left-row && x < right+row {
-				room = min(room, math.Abs(p.py(pt.Y)-p.py(y)+textSize/2))
+				nearest = min(nearest, math.Abs(p.py(pt.Y)-p.py(y)+textSize/2))
 			}
 		}
 	}
-	return room
+	return nearest
 }

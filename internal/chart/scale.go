@@ -9,16 +9,16 @@ import (
 )
 
 type Axis struct {
-	Label string
+	Label string `json:"label,omitempty"`
 	// Unit is "ms", "s", "%" or Time. Values in ms and s are formatted as durations, Time (Unix
 	// seconds) as the time of day in UTC. Another unit belongs in Label.
-	Unit string
-	// Log allows a logarithmic axis. It is used if all values are positive and the largest is
-	// more than wideRatio times the smallest.
-	Log bool
-	// Ticks are the labelled values, ascending. They also set the ends of the axis. Without
-	// them the ticks are round values.
-	Ticks []Tick
+	Unit string `json:"unit,omitempty"`
+	// Log allows a logarithmic axis. It is used if all values are positive and the largest is more than
+	// wideRatio times the smallest.
+	Log bool `json:"log,omitempty"`
+	// Ticks are the labelled values, ascending. They also set the ends of the axis. The default is
+	// round values.
+	Ticks []Tick `json:"-"`
 }
 
 type Tick struct {
@@ -39,17 +39,8 @@ type scale struct {
 	Log       bool
 }
 
-// logScale returns a logarithmic scale around the positive values, with round ends.
-func logScale(values ...float64) scale {
-	low, high := math.Inf(1), 0.0
-	for _, v := range values {
-		if v > 0 {
-			low, high = min(low, v), max(high, v)
-		}
-	}
-	if high == 0 {
-		low, high = 0.1, 1
-	}
+// logScale returns a logarithmic scale with round ends.
+func logScale(low, high float64) scale {
 	from, to := indexBelow(low), indexAbove(high)
 	return scale{roundValue(from), roundValue(max(to, from+1)), true}
 }
@@ -169,7 +160,7 @@ func (s scale) timeTicks() (all []float64) {
 	return all
 }
 
-// format writes a value of X for the description.
+// format formats a value of X for the description.
 func (a Axis) format(v float64) string {
 	if a.Unit == Time {
 		return Label(v, Time)

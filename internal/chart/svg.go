@@ -23,8 +23,7 @@ func colors() []color {
 	}
 }
 
-// colorClass returns the CSS class of a series' color, which is also the name of its custom
-// property.
+// colorClass returns the CSS class of a series' color, and the name of its custom property.
 func colorClass(i int) string { return fmt.Sprintf("series%d", i%5) }
 
 // colorStyle returns the colors as custom properties and as classes. Viewers without support
@@ -36,8 +35,8 @@ func colorStyle() string {
 		fmt.Fprintf(&dark, "--%s:%s;", s.name, s.dark)
 		fmt.Fprintf(&classes, "svg .%s{color:%s;color:var(--%s)}", s.name, s.light, s.name)
 	}
-	return fmt.Sprintf(":root{%s}@media(prefers-color-scheme:dark){:root{%s}}\n%s"+
-		"svg .halo{paint-order:stroke;stroke:#ffffff;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}", &light, &dark, &classes)
+	const halo = "svg .halo{paint-order:stroke;stroke:#ffffff;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}"
+	return fmt.Sprintf(":root{%s}@media(prefers-color-scheme:dark){:root{%s}}\n%s%s", &light, &dark, &classes, halo)
 }
 
 // canvas collects the elements of a picture. background is drawn first.
@@ -46,11 +45,17 @@ type canvas struct {
 	height                 float64
 }
 
-func (c *canvas) addBackground(format string, args ...any) {
-	fmt.Fprintf(&c.background, format+"\n", args...)
-}
-func (c *canvas) addForeground(format string, args ...any) {
-	fmt.Fprintf(&c.foreground, format+"\n", args...)
+// addBackground and addForeground write an element. They format numbers with num.
+func (c *canvas) addBackground(format string, args ...any) { add(&c.background, format, args) }
+func (c *canvas) addForeground(format string, args ...any) { add(&c.foreground, format, args) }
+
+func add(b *strings.Builder, format string, args []any) {
+	for i, arg := range args {
+		if v, ok := arg.(float64); ok {
+			args[i] = num(v)
+		}
+	}
+	fmt.Fprintf(b, format+"\n", args...)
 }
 
 // escape prepares a text for XML, which does not allow control characters.
@@ -65,7 +70,7 @@ func escape(text string) string {
 
 // addText writes a line of text. anchor is start, middle or end.
 func (c *canvas) addText(class string, x, y float64, anchor, text string) {
-	c.addForeground(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, num(x), num(y), anchor, escape(text))
+	c.addForeground(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, x, y, anchor, escape(text))
 }
 
 // file returns the SVG document. It paints its own background, so that it stays readable on a

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// document is a sketch on disk. Bins are one string, so that an indented file
-// stays short: "index:count" pairs, each index after the first as the distance
-// from the one before ("-120:3,2:1" is 3 values in bin −120 and 1 in −118).
+// document is a sketch as JSON. Bins is one string, so that an indented file stays short. It has pairs
+// "index:count"; each index after the first is the distance from the previous one. "-120:3,2:1" is 3 values
+// in bin −120 and 1 in −118.
 type document struct {
 	Count uint64  `json:"count"`
 	Zero  uint64  `json:"zero,omitempty"`
@@ -59,7 +59,8 @@ func (s *Sketch) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("reading a distribution: %d values are 0, but the minimum is %g", d.Zero, d.Min)
 	}
 	if n := float64(d.Count); d.Zero > d.Count || d.Sum < n*d.Min*(1-rounding) || d.Sum > n*d.Max*(1+rounding) {
-		return fmt.Errorf("reading a distribution: the sum %g, with %d of %d values at 0, does not fit values between %g and %g", d.Sum, d.Zero, d.Count, d.Min, d.Max)
+		return fmt.Errorf("reading a distribution: the sum %g, with %d of %d values at 0, does not fit values between %g and %g",
+			d.Sum, d.Zero, d.Count, d.Min, d.Max)
 	}
 	*s = Sketch{bins: bins, zero: d.Zero, count: d.Count, sum: d.Sum, min: d.Min, max: d.Max}
 	return nil

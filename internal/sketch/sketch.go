@@ -1,11 +1,9 @@
-// Package sketch holds quantile sketches of positive values: small, mergeable,
-// and true to a bounded relative error.
+// Package sketch has quantile sketches of positive values. They are small, can be merged, and have a
+// bounded relative error.
 //
-// A Sketch counts values in bins whose bounds grow geometrically, so that the
-// middle of a bin is never further than Error from any value inside it. It
-// keeps only the bins that hold something, which costs 8 bytes each: ten
-// values cost at most 80 bytes, a log-normal spread with σ = 0.5 about 1 kB
-// however many values it has seen.
+// A Sketch counts values in bins whose bounds grow geometrically, so that the middle of a bin is never
+// further than Error from any value inside it. It stores only bins with values, in 8 bytes each: ten values
+// need at most 80 bytes, a log-normal distribution with σ = 0.5 about 1 kB for any number of values.
 package sketch
 
 import (
@@ -13,8 +11,7 @@ import (
 	"slices"
 )
 
-// Error is the largest relative error of a quantile: |estimate − true| ≤
-// Error × true.
+// Error is the largest relative error of a quantile: |estimate − true| ≤ Error × true.
 const Error = 0.01
 
 // gamma is the ratio of neighbouring bin bounds, (1 + Error) / (1 − Error).
@@ -23,15 +20,13 @@ const gamma = (1 + Error) / (1 - Error)
 // logGamma is ln(gamma), which is 2 artanh(Error).
 const logGamma = 0.020000666706669525
 
-// The span of values with the promised error. Smaller ones count as 0, larger
-// ones as Largest, so the number of bins is bounded by 2,900.
+// Values below Smallest count as 0, values above Largest as Largest. There are at most 2,900 bins.
 const (
 	Smallest = 1e-12
 	Largest  = 1e13
 )
 
-// Sketch is a set of values. The zero value is an empty sketch, ready for use.
-// It is not safe for concurrent use.
+// Sketch is a set of values. The zero value is an empty sketch. It is not safe for concurrent use.
 type Sketch struct {
 	// bins are sorted by index, without repetition and without empty bins.
 	bins     []bin
@@ -63,8 +58,7 @@ func (s *Sketch) Add(v float64) {
 	s.put(bin{index: index(v), count: 1})
 }
 
-// Merge adds every value of o; the result is the same as if each had been
-// added to s. It leaves o as it is.
+// Merge adds every value of o.
 func (s *Sketch) Merge(o *Sketch) {
 	if o.count == 0 {
 		return
@@ -82,7 +76,6 @@ func (s *Sketch) Merge(o *Sketch) {
 	}
 }
 
-// Count returns the number of values.
 func (s *Sketch) Count() uint64 { return s.count }
 
 // Sum returns the sum of the values, exact except for rounding.
@@ -128,8 +121,8 @@ func (s *Sketch) Quantile(q float64) float64 {
 // Reset empties the sketch and keeps its memory for the next values.
 func (s *Sketch) Reset() { *s = Sketch{bins: s.bins[:0]} }
 
-// put adds a bin's count. Values of one stream tend to fall into known bins,
-// so inserting, which moves the tail, is rare.
+// put adds a bin's count. A new bin moves the later ones, but is rare: most values of a stream fall into
+// existing bins.
 func (s *Sketch) put(b bin) {
 	i, found := slices.BinarySearchFunc(s.bins, b, func(b, o bin) int { return int(b.index - o.index) })
 	if !found {

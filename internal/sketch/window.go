@@ -15,8 +15,8 @@ const (
 	Span = cells * Step
 )
 
-// Window is a sketch of the last minute. The zero value is an empty window. It
-// is not safe for concurrent use.
+// Window is a sketch of the last minute. The zero value is an empty window. It is not safe for concurrent
+// use.
 type Window struct {
 	cells [cells]Sketch
 	// steps holds the step number of each cell.

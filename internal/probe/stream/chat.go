@@ -143,8 +143,7 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 		c.choice, c.otherChoice = choice{}, false
 		c.readChoices(s, d)
 	case "usage":
-		c.usage, c.hasUsage = Usage{}, false
-		c.readUsage(s)
+		c.usage, c.hasUsage = readUsage(s, "prompt_tokens", "completion_tokens")
 	case "model":
 		c.model = s.Text()
 	case "system_fingerprint":
@@ -234,23 +233,26 @@ func (d *delta) read(s *jsonscan.Scanner, calls *calls) {
 	}
 }
 
-func (c *chunk) readUsage(s *jsonscan.Scanner) {
-	var prompt, output bool
+// readUsage reads the object of token counts. The arguments are the names of its counts; their details
+// have the same names with "_details".
+func readUsage(s *jsonscan.Scanner, promptName, outputName string) (u Usage, ok bool) {
+	var hasPrompt, hasOutput bool
 	for name := range s.Members {
-		switch string(name) {
-		case "prompt_tokens":
-			c.usage.PromptTokens, prompt = s.Count()
-		case "completion_tokens":
-			c.usage.OutputTokens, output = s.Count()
-		case "prompt_tokens_details":
-			c.usage.CachedTokens, c.usage.CachedKnown = readDetail(s, "cached_tokens")
-		case "completion_tokens_details":
-			c.usage.ReasoningTokens, c.usage.ReasoningKnown = readDetail(s, "reasoning_tokens")
+		count, isDetails := bytes.CutSuffix(name, []byte("_details"))
+		switch isPrompt, isOutput := string(count) == promptName, string(count) == outputName; {
+		case isPrompt && isDetails:
+			u.CachedTokens, u.CachedKnown = readDetail(s, "cached_tokens")
+		case isOutput && isDetails:
+			u.ReasoningTokens, u.ReasoningKnown = readDetail(s, "reasoning_tokens")
+		case isPrompt:
+			u.PromptTokens, hasPrompt = s.Count()
+		case isOutput:
+			u.OutputTokens, hasOutput = s.Count()
 		default:
 			s.Skip()
 		}
 	}
-	c.hasUsage = prompt || output
+	return u, hasPrompt || hasOutput
 }
 
 // readDetail reads an object and returns its count with that name.

@@ -126,24 +126,7 @@ func (e *responsesEvent) readResponse(s *jsonscan.Scanner) {
 				e.reason = s.Text()
 			}
 		case "usage":
-			e.readUsage(s)
-		default:
-			s.Skip()
-		}
-	}
-}
-
-func (e *responsesEvent) readUsage(s *jsonscan.Scanner) {
-	for name := range s.Members {
-		switch u := &e.usage; string(name) {
-		case "input_tokens":
-			u.PromptTokens, e.hasUsage = s.CountOr(0), true
-		case "output_tokens":
-			u.OutputTokens, e.hasUsage = s.CountOr(0), true
-		case "input_tokens_details":
-			u.CachedTokens, u.CachedKnown = readDetail(s, "cached_tokens")
-		case "output_tokens_details":
-			u.ReasoningTokens, u.ReasoningKnown = readDetail(s, "reasoning_tokens")
+			e.usage, e.hasUsage = readUsage(s, "input_tokens", "output_tokens")
 		default:
 			s.Skip()
 		}

@@ -50,7 +50,7 @@ func (d document) Decode(ev *Event, data []byte, isError bool) bool {
 				found = true
 			}
 		case "usage":
-			c.readUsage(&s)
+			c.usage, c.hasUsage = readUsage(&s, "prompt_tokens", "completion_tokens")
 		default:
 			c.fault.memberOrSkip(&s, name)
 		}
