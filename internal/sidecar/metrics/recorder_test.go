@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 )
 
