@@ -21,7 +21,7 @@ func TestOrder(t *testing.T) {
 		"blocks":      {Plan{Variants: two, Levels: []float64{1, 2}, Repetitions: 2, Order: Blocks}, "A1.1 A2.1 B1.1 B2.1 B1.2 B2.2 A1.2 A2.2"},
 	} {
 		var got []string
-		for _, cell := range c.plan.cells() {
+		for _, cell := range c.plan.Cells() {
 			got = append(got, c.plan.Variants[cell.Variant].Name+formatLevel(c.plan.Levels[cell.Level])+"."+formatLevel(float64(cell.Repetition)))
 		}
 		if s := strings.Join(got, " "); s != c.want {
@@ -35,7 +35,7 @@ func TestOrder(t *testing.T) {
 func TestOrderBalances(t *testing.T) {
 	p := Plan{Variants: []Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2, 3}, Repetitions: 2}
 	first := 0
-	cells := p.cells()
+	cells := p.Cells()
 	for i := 0; i < len(cells); i += 2 {
 		first += cells[i].Variant
 	}

@@ -177,8 +177,8 @@ type cell struct {
 	Repetition int `json:"repetition"`
 }
 
-// cells returns the whole grid in the order of measurement.
-func (p Plan) cells() []cell {
+// Cells returns the whole grid in the order of measurement.
+func (p Plan) Cells() []cell {
 	var cells []cell
 	for r := range max(p.Repetitions, 1) {
 		if p.Order == Blocks {

@@ -166,7 +166,7 @@ func (s *sweep) watchLag() (end func()) {
 }
 
 func (s *sweep) grid(ctx context.Context) error {
-	cells := s.Plan.cells()
+	cells := s.Plan.Cells()
 	wanted := fullCurve
 	if s.Plan.EarlyStop {
 		wanted = dropDoomed
