@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -96,7 +94,6 @@ func TestBarrierIsNotHeldUp(t *testing.T) {
 	f := shardFlags{count: 2, listen: free.Addr().String()}
 	_ = free.Close()
 	lead := sweep.NewLead(sweep.Hello{Protocol: sweep.ProtocolVersion, Count: 2}, "secret")
-	lead.Open("sweep")
 	stop, err := f.serve(lead, true, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -109,13 +106,18 @@ func TestBarrierIsNotHeldUp(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	client := sweep.NewClient(sweep.Hello{Protocol: sweep.ProtocolVersion, Index: 1, Count: 2}, "http://"+f.listen, "secret", &http.Transport{DisableKeepAlives: true})
-	ctx, end := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { client.Run(ctx, func() string { return "it ended" }) })
-	if step, err := client.Next(ctx, 0, time.Minute); err != nil || step.Sweep != "sweep" {
-		t.Errorf("the shard is at %+v, %v", step, err)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+f.listen+"/v1/clock", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	end()
-	running.Wait()
+	req.Header.Set("Authorization", "Bearer secret")
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("the barrier answers a shard with %s", resp.Status)
+	}
 }
