@@ -27,7 +27,7 @@ func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), status)
 		return
 	}
-	promhttp.HandlerFor(s.recorder.Of(name), promhttp.HandlerOpts{
+	promhttp.HandlerFor(s.recorder.ForTarget(name), promhttp.HandlerOpts{
 		ErrorLog: errorLog{s.logger}, EnableOpenMetrics: true,
 		OfferedCompressions: []promhttp.Compression{promhttp.Identity, promhttp.Gzip},
 	}).ServeHTTP(w, r)

@@ -11,10 +11,9 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// healthyDays plays days of a deployment with nothing wrong, whose level wanders, and
-// returns the job at their end, how many pages there were, and the turns of bursts.
-// Whatever the pace does, the turns of calm starts are the same. as says how the job
-// is told of a turn.
+// healthyDays plays days of a healthy deployment whose level wanders. It returns the job at the
+// end, the number of pages and the number of burst turns. The turns of regular starts do not
+// depend on burstRate. as changes the result of a burst turn before the job observes it.
 func healthyDays(seed uint64, days int, burstRate float64, as func(*probe.Result)) (j *job, pages, extra int, now time.Time) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	policy := sink.DefaultPolicy()
@@ -48,10 +47,9 @@ func healthyDays(seed uint64, days int, burstRate float64, as func(*probe.Result
 	return j, pages, extra, now
 }
 
-// TestBurstsBiasNothing: bursts begin when a level is high. What is learned is
-// nevertheless the same to the digit, and no more pages come for nothing than without
-// them, within what chance allows. Were their turns taken as any others, what is
-// measured would be higher than it is.
+// TestBurstsBiasNothing checks bursts, which begin when a level is high. The learned values
+// must equal those without bursts exactly, and the false pages may differ only by chance. If
+// burst turns counted like other turns, the measured level would be too high.
 func TestBurstsBiasNothing(t *testing.T) {
 	seeds, days := 6, 16
 	if testing.Short() {
@@ -86,7 +84,7 @@ func TestBurstsBiasNothing(t *testing.T) {
 	t.Logf("pages for nothing in %d days: %d constant, %d adaptive", seeds*days, constant, adaptive)
 }
 
-// outcomeUnless is success, and for the extra ones what enters nothing.
+// outcomeUnless returns Success, or for a burst turn an outcome that no statistic counts.
 func outcomeUnless(extra bool) probe.Outcome {
 	if extra {
 		return probe.Canceled

@@ -8,14 +8,14 @@ import (
 // Minute is the measurement of a signal in one minute.
 type Minute struct {
 	At time.Time
-	// Turns is the number of values, Mean the mean of the natural logarithm of their seconds,
-	// Baseline that of their baselines; NaN without a baseline.
+	// Turns is the number of values. Mean is the mean of the natural logarithm of their
+	// seconds, Baseline the same for their baselines, NaN without a baseline.
 	Turns          float64
 	Mean, Baseline float64
 }
 
-// backfill adds minutes that an earlier process measured, in order of time, to a kind of turn
-// and a signal. What the job has measured itself stays.
+// backfill adds minutes of one signal that an earlier process measured, in order of time. A
+// full baseline that the job has learned itself stays.
 func (j *job) backfill(kind, signal int, minutes []Minute) {
 	s := &j.series[kind][signal]
 	if s.baseline.mature() || len(minutes) == 0 {
@@ -26,7 +26,7 @@ func (j *job) backfill(kind, signal int, minutes []Minute) {
 		benchmark: s.benchmark, baseline: &baseline{},
 	}
 	for _, m := range minutes {
-		fresh.relive(m)
+		fresh.replay(m)
 	}
 	s.history.each(func(minute int64, turns, mean, tail float64) { // minutes of this process
 		fresh.history.put(minute, turns, mean, tail)
@@ -36,9 +36,9 @@ func (j *job) backfill(kind, signal int, minutes []Minute) {
 	s.refill()
 }
 
-// relive replays a minute of an earlier process with its verdicts, so that an old regression is
+// replay replays a minute of an earlier process with its verdicts, so that an old regression is
 // not learned.
-func (s *series) relive(m Minute) {
+func (s *series) replay(m Minute) {
 	if !(m.Turns >= 1) || !(math.Abs(m.Mean) <= mostLog) || m.At.Unix() < earliest {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// minutesOf are what a Prometheus has recorded of a feed.
+// minutesOf returns the minutes that a Prometheus would have recorded of a feed.
 func minutesOf(f *feed, d time.Duration) (out []Minute) {
 	last := f.view().Moments
 	for end := f.now.Add(d); f.now.Before(end); {
@@ -22,7 +22,8 @@ func minutesOf(f *feed, d time.Duration) (out []Minute) {
 	return out
 }
 
-// TestBackfill: a job that was given the minutes of another judges as that one does.
+// TestBackfill checks that a job that was backfilled with the minutes of another job has the
+// same limits.
 func TestBackfill(t *testing.T) {
 	f := newFeed(options{})
 	f.wander, f.spread = 0.05, 0.5
@@ -52,7 +53,8 @@ func TestBackfill(t *testing.T) {
 	}
 }
 
-// TestBeyond: of minutes that lie on an objective half of the turns miss it.
+// TestBeyond checks that half of the turns violate an objective whose threshold is the mean of
+// the minute.
 func TestBeyond(t *testing.T) {
 	s := series{threshold: time.Second}
 	for mean, want := range map[float64]float64{0: 0.5, -youngSpread: 0.159, 5: 1, -5: 0} {
@@ -63,8 +65,8 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestBackfillLearnsNoFault: a regression that lasted to the end of what was
-// recorded is up at the start.
+// TestBackfillLearnsNoFault checks that a regression that lasts to the end of the backfilled
+// minutes is up at the start.
 func TestBackfillLearnsNoFault(t *testing.T) {
 	f := newFeed(options{})
 	minutes := minutesOf(f, 4*day)
@@ -79,8 +81,8 @@ func TestBackfillLearnsNoFault(t *testing.T) {
 	}
 }
 
-// TestBackfillBounds: what cannot have been measured is passed over, and a job that
-// has learned keeps its own.
+// TestBackfillBounds checks that implausible minutes are skipped, and that a job with a full
+// baseline keeps its own.
 func TestBackfillBounds(t *testing.T) {
 	j := testJob(options{})
 	at := monday

@@ -16,23 +16,21 @@ const (
 	entryCount  = historyDays * slots
 	// startBlocks are enough for a first comparison, matureBlocks for a baseline: one day.
 	startBlocks, matureBlocks = 6, slots
-	// minBlock is the smallest number of turns of an entry.
-	minBlock = 8
-	// maxFailed is the largest share of failed turns in an entry.
-	maxFailed = 0.05
+	minBlock                  = 8
+	maxFailed                 = 0.05
 )
 
 // entry is the measurement of half an hour.
 type entry struct {
 	// number counts half hours since 1970; 0 means no entry.
 	number int32
-	// mean and variance of n turns, and bad, the share that violated the objective.
+	// mean and variance of n turns; bad is the share that violated the objective.
 	mean, variance, bad float32
-	// counted is 2n, plus 1 if the baseline was learned from the entry.
+	// counted is 2n, plus 1 if the entry is usual, which means that the baseline learns from
+	// it.
 	counted uint32
 }
 
-// mostCounted is the largest number of turns of an entry.
 const mostCounted = math.MaxUint32 >> 1
 
 func (e *entry) n() uint32   { return e.counted >> 1 }
@@ -43,15 +41,13 @@ func (e *entry) admit()      { e.counted |= 1 }
 // each half hour of weekdays and of weekends. Its owner decides what it learns, so that a
 // lasting regression does not become the baseline.
 type baseline struct {
-	// entries of four weeks, oldest first.
 	entries []entry
 	block   block
-	// since is the first half hour of the current level, accepted that level when it was
-	// accepted.
+	// since is the first half hour of the current level; 0 if no level was accepted. accepted
+	// is that level when it was accepted.
 	since    int32
 	accepted float64
-	// moved is when a lasting level last became the baseline.
-	moved time.Time
+	moved    time.Time
 	derived
 }
 
@@ -69,7 +65,6 @@ type block struct {
 	unsuitable, regressed bool
 }
 
-// add adds a value.
 func (b *block) add(v float64, bad bool) {
 	share := 0.0
 	if bad {
@@ -78,7 +73,7 @@ func (b *block) add(v float64, bad bool) {
 	b.weigh(1, v, share)
 }
 
-// weigh adds n values by their mean, with the share that is bad.
+// weigh adds n values by their mean and the share of bad ones.
 func (b *block) weigh(n, mean, bad float64) {
 	b.n += n
 	d := mean - b.mean
@@ -108,7 +103,6 @@ func (b *block) fit() bool {
 func numberOf(at time.Time) int32 { return int32(at.Unix() / int64(BlockLength/time.Second)) }
 func dayOf(number int32) int32    { return number / slots }
 
-// startOf returns the start of a half hour.
 func startOf(number int32) time.Time {
 	return time.Unix(int64(number)*int64(BlockLength/time.Second), 0).UTC()
 }
@@ -180,12 +174,11 @@ func (b *baseline) accept(since, now int32, rise float64) {
 	b.derive(now)
 }
 
-// started reports whether there is something to compare with, mature whether there is a full
+// started reports whether there is a level to compare with, mature whether there is a full
 // baseline.
 func (b *baseline) started() bool { return b != nil && b.blocks >= startBlocks }
 func (b *baseline) mature() bool  { return b != nil && b.blocks >= matureBlocks }
 
-// spreadOr returns the standard deviation of single turns, or a default.
 func (b *baseline) spreadOr() float64 {
 	if !b.mature() {
 		return youngSpread

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// lived is a series that has lived for so many days of a steady level.
+// lived returns a series with some days of history at a steady level.
 func lived(days int) (*series, time.Time) {
 	s := &series{policy: sink.DefaultPolicy()}
 	rng := rand.New(rand.NewPCG(1, 2))

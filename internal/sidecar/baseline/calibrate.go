@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Limits are chosen by replaying the target's own past. The limit of a window is what that past
-// would have exceeded as rarely as promised. Faults only raise a level, so the deviations below
-// the baseline show how much it moves by itself: the past is replayed upside down. Short
+// Limits are chosen by replaying the target's own past: a window's limit is the value that the
+// past exceeded at the accepted rate. Faults only raise a level, so the deviations below the
+// baseline show how much the level moves by itself: the past is replayed upside down. Short
 // windows are also replayed the right way up, without longer rises, because bursts have no
 // mirror image.
 
 const (
-	// blockMinutes of the past give one extreme each.
+	// Each block of blockMinutes gives one extreme.
 	blockMinutes = 6 * 60
 	// leastBlocks is the smallest number of blocks for a calibration: two days.
 	leastBlocks = 8
-	// burstMinutes is the longest window in which bursts are searched. A rise that lifts the
-	// mean of lastingMinutes is no burst and is left out, with its neighbourhood.
+	// burstMinutes is the longest window that is searched for bursts. A rise that lifts the
+	// mean of lastingMinutes above lasting is a fault and is left out, with its neighbourhood.
 	burstMinutes            = 30
 	lastingMinutes, lasting = 45, 0.17
-	// independent is the number of windows that see separate events. The promised rate is
+	// independent is the number of windows that see separate events. The accepted rate is
 	// divided by it.
 	independent = 6
 )
@@ -57,7 +57,6 @@ func (t tailOf) chance(x float64) float64 {
 	return min(1, math.Exp(-(x-t.location)/t.scale))
 }
 
-// past is the result of replaying one window.
 type past struct {
 	// wander describes the squares of the extremes below the baseline, burst the extremes above
 	// it in short windows. sd is the standard deviation of the window's mean, from values
@@ -82,8 +81,7 @@ type calibration struct {
 	// turns per minute, in minutes with turns.
 	turns float64
 	spans [spans]past
-	// usualTail is the usual share of slow turns, tail the extremes of the share above it in
-	// each window.
+	// usualTail is the usual share of slow turns, tail the extremes of that share.
 	usualTail float64
 	tail      tailOf
 }
@@ -122,9 +120,9 @@ func (c *calibration) ofTurns(window int, spread, chance float64) float64 {
 // mostOfTurns bounds the result of ofTurns, which is computed from estimates.
 const mostOfTurns = 0.75
 
-// replayer collects the extremes of one pass through a history. Levels are in units of their
-// usual movement at that time of day; steps in units of its square root, because an hour that
-// differs more from day to day is not as much more abrupt.
+// replayer collects the extremes of one pass through a history. Levels are divided by their
+// usual movement at that time of day. Steps are divided by its square root, because an hour
+// that differs more from day to day is less than proportionally more abrupt.
 type replayer struct {
 	levels  scan
 	steps   scan
@@ -156,7 +154,6 @@ func (r *replayer) take(minute int64, table *[spans]span, upTo int) {
 	}
 }
 
-// close ends a block.
 func (r *replayer) close() {
 	if r.block == 0 {
 		return
@@ -167,23 +164,23 @@ func (r *replayer) close() {
 	}
 }
 
-// relived is a minute of the past with its baseline.
-type relived struct {
+// replayedMinute is a minute of the past with its baseline.
+type replayedMinute struct {
 	minute int64
 	turns  float64
-	// level and step are the sums of log ratios in their units.
+	// level and step are sums of log ratios, divided as in a replayer.
 	level, step float64
 	tail        float64
 }
 
-// relive compares the minutes of a history with their baseline as known today. It leaves out
-// long rises and their neighbourhood.
-func relive(h *history, usual func(minute int64) float64, wide func(time.Time) float64) []relived {
-	all := make([]relived, 0, h.last()-h.first+1)
+// replayMinutes compares the minutes of a history with their baseline as known today. It leaves
+// out long rises and their neighbourhood.
+func replayMinutes(h *history, usual func(minute int64) float64, wide func(time.Time) float64) []replayedMinute {
+	all := make([]replayedMinute, 0, h.last()-h.first+1)
 	h.each(func(minute int64, turns, mean, tail float64) {
 		if x := mean - usual(minute); !math.IsNaN(x) {
 			total, unit := turns*min(max(x, -clip), clip), wide(time.Unix(minute*60, 0))
-			all = append(all, relived{minute, turns, total / unit, total / math.Sqrt(unit), tail})
+			all = append(all, replayedMinute{minute, turns, total / unit, total / math.Sqrt(unit), tail})
 		}
 	})
 	var s scan
@@ -203,14 +200,13 @@ func relive(h *history, usual func(minute int64) float64, wide func(time.Time) f
 	return keep
 }
 
-// calibrate replays a history.
 func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time) float64) calibration {
 	var c calibration
 	var mirror, upright replayer
 	var share shares
 	table := spanTable()
 	minutes := 0.0
-	for _, m := range relive(h, usual, wide) {
+	for _, m := range replayMinutes(h, usual, wide) {
 		minutes++
 		c.turns += m.turns
 		mirror.levels.push(m.minute, m.turns, -m.level, 0)

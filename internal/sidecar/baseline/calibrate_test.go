@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestGumbel: the fit finds the parameters of what was drawn, wider by what so few
-// may be off by.
+// TestGumbel checks that the fit finds the parameters of the drawn sample, widened for the
+// uncertainty of a small sample.
 func TestGumbel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var drawn []float64
@@ -33,8 +33,8 @@ func TestGumbel(t *testing.T) {
 	}
 }
 
-// past of so many days that wanders by so much from half hour to half hour, with
-// something on top.
+// wandering returns a history of some days whose level has the standard deviation sd from half
+// hour to half hour. on is added to the logarithm of a minute.
 func wandering(days int, sd float64, on func(minute int64) float64) *history {
 	rng := rand.New(rand.NewPCG(7, 8))
 	h, level, first := &history{}, 0.0, minuteOf(monday)
@@ -60,7 +60,8 @@ func limitsOf(c calibration) limits {
 	return s.pageLimits(1, 1)
 }
 
-// TestLimitsGrowWithNoise, are the same for the same past, and detectable with them.
+// TestLimitsGrowWithNoise checks that limits and detectable ratios grow with the noise of the
+// past, and that the same past gives the same limits.
 func TestLimitsGrowWithNoise(t *testing.T) {
 	var before limits
 	var seen float64
@@ -90,8 +91,8 @@ func TestLimitsGrowWithNoise(t *testing.T) {
 	}
 }
 
-// TestLastingFaultsRaiseNoLimits: what was up for an hour is a fault and no noise;
-// short bursts are noise of their windows.
+// TestLastingFaultsRaiseNoLimits checks that a rise of an hour counts as a fault and raises no
+// limit, while short bursts raise the limits of short windows.
 func TestLastingFaultsRaiseNoLimits(t *testing.T) {
 	steady := limitsOf(calibrated(wandering(14, 0.05, nil)))
 	faulty := limitsOf(calibrated(wandering(14, 0.05, func(m int64) float64 {
@@ -116,7 +117,7 @@ func TestLastingFaultsRaiseNoLimits(t *testing.T) {
 	}
 }
 
-// TestTooShortAPast calibrates nothing.
+// TestTooShortAPast checks that a history that is too short gives no calibration.
 func TestTooShortAPast(t *testing.T) {
 	if c := calibrated(wandering(1, 0.05, nil)); c.known {
 		t.Errorf("a day is enough for %+v", c)

@@ -34,8 +34,8 @@ func TestChangeCovers(t *testing.T) {
 	}
 }
 
-// TestWeeklyWindow: what happens in it every week is not learned, and ends no
-// baseline.
+// TestWeeklyWindow checks that turns in a weekly change window are not learned, and that the
+// window discards no baseline.
 func TestWeeklyWindow(t *testing.T) {
 	f := newFeed(options{})
 	f.configure(options{Changes: []sink.Change{{From: f.now.Add(-2 * week), To: f.now.Add(-2*week + 6*time.Hour), Weekly: true}}})
@@ -47,8 +47,8 @@ func TestWeeklyWindow(t *testing.T) {
 	}
 }
 
-// TestChangeWhileDown: a window that asks to relearn and ends while no process
-// runs is taken at the next start, once.
+// TestChangeWhileDown checks that a window with Relearn that ends while no process runs
+// discards the baseline at the next start, and only once.
 func TestChangeWhileDown(t *testing.T) {
 	f := newFeed(options{})
 	f.run(2 * day)
@@ -72,7 +72,7 @@ func TestChangeWhileDown(t *testing.T) {
 	}
 }
 
-// restart is another process that takes over what was saved.
+// restart replaces the job by one that restores the saved state, as a new process does.
 func (f *feed) restart(t *testing.T, o options, state JobState, history []byte) {
 	t.Helper()
 	f.job = testJob(o)
@@ -82,8 +82,8 @@ func (f *feed) restart(t *testing.T, o options, state JobState, history []byte) 
 	f.restore(state, f.now)
 }
 
-// TestChangeWindow: what is measured in it is not learned, however long it lasts,
-// and what was learned before it is forgotten if it says so.
+// TestChangeWindow checks that turns in a change window are not learned, however long it is,
+// and that Relearn discards the earlier baseline.
 func TestChangeWindow(t *testing.T) {
 	f := newFeed(options{})
 	f.run(2 * day)

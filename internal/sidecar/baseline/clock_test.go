@@ -10,10 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// set is a reading of a clock whose wall part was set anew, as by NTP or by
-// hand. Times carry both readings in one value, and package time changes one
-// alone only when the kernel does: the seconds of the wall clock are in the
-// upper bits of the first word.
+// set returns a time with only its wall reading moved, as if NTP or an administrator had set
+// the clock. A Time holds both readings, and package time has no function that changes one
+// alone. The seconds of the wall clock are in the upper bits of the first word.
 func set(t time.Time, by time.Duration) time.Time {
 	*(*uint64)(unsafe.Pointer(&t)) += uint64(by/time.Second) << 30
 	return t
@@ -32,10 +31,9 @@ func TestSetMovesTheWallClockAlone(t *testing.T) {
 	}
 }
 
-// TestSetClockChangesNothing lets two jobs see the same turns, one of them with
-// a wall clock that is set in the middle of a regression: all that is exported
-// stays the same, to the last bit, also a day later, when half hours of after
-// the step have entered the baseline.
+// TestSetClockChangesNothing gives two jobs the same turns. The wall clock of one is set in the
+// middle of a regression. All exported values must be equal to the last bit, also a day later,
+// when half hours after the step are in the baseline.
 func TestSetClockChangesNothing(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour, 48 * time.Hour, -time.Minute} {
 		begin := time.Now() // with a monotonic reading

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestReloadEndsWhatItTookAway: a regression from a benchmark is over with it, and
-// the level is learned as any other.
+// TestReloadEndsWhatItTookAway checks that removing a benchmark ends a regression that was
+// measured against it, and that the level is then learned.
 func TestReloadEndsWhatItTookAway(t *testing.T) {
 	f := newFeed(options{Benchmarks: sink.Figures{{{Typical: 200 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
 	f.run(30 * time.Minute)
@@ -25,7 +25,8 @@ func TestReloadEndsWhatItTookAway(t *testing.T) {
 	near(t, "baseline", v.Baseline, 0.6, 0.02)
 }
 
-// TestBenchmark stands in for what is learned, and is not accepted away.
+// TestBenchmark checks that a benchmark replaces the learned baseline, and that Accept does not
+// replace the benchmark.
 func TestBenchmark(t *testing.T) {
 	f := newFeed(options{Benchmarks: sink.Figures{{{Typical: 100 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
 	if v := f.views(f.now.Add(time.Hour))[0][0]; v.Page != 0 { // before any turn

@@ -9,15 +9,15 @@ import (
 const (
 	// seasonDays of entries are needed to tell a daily season from noise.
 	seasonDays = 3
-	// dayEntries are needed for the level of a day, weekEntries for a longer one.
+	// dayEntries are needed for the level of a day.
 	dayEntries = 12
 	// shapeStep is the time between computations of the shape, in half hours.
 	shapeStep = slots / 4
 	// newest is the number of days of a kind that determine its shape.
 	newest = 10
-	// recent entries determine the current level. A fall of the level is limited by the median
-	// of longRecent entries: a quiet day is no new baseline, and the rise after it is no
-	// regression.
+	// recent entries determine the current level. The level falls only if the median of
+	// longRecent entries falls, too: a quiet day is no new baseline, and the rise after it is
+	// no regression.
 	recent, longRecent = slots * 3 / 2, slots * 7
 )
 
@@ -28,16 +28,16 @@ type derived struct {
 	// level is the overall level, curve the offset of each half hour of weekdays and weekends.
 	level float64
 	curve [2][slots]float64
-	// wide is the ratio of the day-to-day differences at a half hour to those of all half
-	// hours; 0 is unknown.
+	// wide is how many times as much the level differs from day to day at a half hour as at the
+	// median half hour; 0 is unknown.
 	wide [2][slots]float64
-	// scatter is the ratio of the spread of single turns at a half hour to that of all; 0 is
+	// scatter is how many times as much single turns differ at a half hour as overall; 0 is
 	// unknown.
 	scatter [2][slots]float64
-	// shaped is the quarter of a day in which curve was computed.
+	// shaped is the quarter of a day, counted since 1970, in which curve was computed.
 	shaped int32
-	// noise is the standard deviation of half hours around the baseline, spread that of single
-	// turns within them.
+	// noise is the standard deviation of half hours around the baseline, spread the standard
+	// deviation of single turns within half hours.
 	noise, spread float64
 }
 
@@ -75,8 +75,8 @@ func (b *baseline) derive(now int32) {
 	b.derived = d
 }
 
-// levelOf returns the current level: the median of the newest residuals, or that of a week if
-// it is higher.
+// levelOf returns the current level: the median of the newest residuals, or the median of a
+// week if that is higher.
 func levelOf(residuals []float64) float64 {
 	of := func(n int) float64 { return median(residuals[max(0, len(residuals)-n):]) }
 	return max(of(recent), of(longRecent))
@@ -135,11 +135,10 @@ func (b *baseline) path(now int32) func(minute int64) float64 {
 	}
 }
 
-// at returns the baseline at a time.
 func (b *baseline) at(t time.Time) float64 { return b.level + b.shapeAt(t) }
 
 // shapeAt returns the offset of a time of day and kind of day. It interpolates between the
-// middles of half hours, so that a steep morning is not taken for a rise.
+// middles of half hours, so that a steep morning does not look like a rise.
 func (b *baseline) shapeAt(t time.Time) float64 {
 	position := float64(t.Unix())/BlockLength.Seconds() - 0.5
 	n := int32(math.Floor(position))
@@ -182,15 +181,15 @@ const rounds = 3
 
 func (p *polish) season() {
 	for range rounds {
-		p.days = p.byDay()
+		p.days = p.dayLevels()
 		p.shape()
 	}
 	p.shrink()
 	p.weekends()
 }
 
-// byDay returns the level of each day: the median of its entries without their shape.
-func (p *polish) byDay() map[int32]float64 {
+// dayLevels returns the level of each day: the median of its entries without their shape.
+func (p *polish) dayLevels() map[int32]float64 {
 	values := map[int32][]float64{}
 	for _, e := range p.usual {
 		day := dayOf(e.number)
@@ -230,8 +229,8 @@ func (p *polish) shape() {
 	}
 }
 
-// shrink pulls the shape towards zero, and that of weekends towards that of weekdays, by the
-// share of their variance that chance explains (empirical Bayes).
+// shrink pulls the shape of weekdays towards zero, and the shape of weekends towards weekdays,
+// by the share of the variance that chance explains (empirical Bayes).
 func (p *polish) shrink() {
 	all := p.deviations()
 	p.curve[0] = shrunk(p.curve[0], [slots]float64{}, all[0])
@@ -267,10 +266,10 @@ func shrunk(curve, towards [slots]float64, deviations [slots][]float64) [slots]f
 	return curve
 }
 
-// weekends adds the distance of weekends from the weekdays around them to the shape of
+// weekends adds the distance between weekends and the weekdays around them to the shape of
 // weekends.
 func (p *polish) weekends() {
-	p.days = p.byDay()
+	p.days = p.dayLevels()
 	var offsets []float64
 	for day, level := range p.days {
 		if weekend(day) == 0 {
@@ -293,18 +292,18 @@ func (p *polish) weekends() {
 	for s := range p.curve[1] {
 		p.curve[1][s] += offset
 	}
-	p.days = p.byDay()
+	p.days = p.dayLevels()
 }
 
 const (
 	// around is the number of neighbouring half hours on each side whose differences count for
 	// a half hour, leastAround the number of differences needed.
 	around, leastAround = 3, 20
-	// widest is the largest ratio.
-	widest = 8
+	widest              = 8
 )
 
-// wide returns the day-to-day differences of each half hour relative to those of all.
+// wide returns how much the level differs from day to day at each half hour, divided by the
+// median of all half hours.
 func (p *polish) wide() (out [2][slots]float64) {
 	var all []float64
 	of := p.deviations()
@@ -315,7 +314,7 @@ func (p *polish) wide() (out [2][slots]float64) {
 				near = append(near, alike(of, k, (i+slots)%slots)...)
 			}
 			if len(near) >= leastAround {
-				out[k][s] = math.Hypot(differ(near)*(1+1/math.Sqrt(float64(len(of[k][s])+1))), p.slope(k, s))
+				out[k][s] = math.Hypot(spreadOf(near)*(1+1/math.Sqrt(float64(len(of[k][s])+1))), p.slope(k, s))
 				all = append(all, out[k][s])
 			}
 		}
@@ -362,7 +361,7 @@ func (p *polish) slope(kind, slot int) float64 {
 	return max(math.Abs(at(slot)-at(slot-1)), math.Abs(at(slot+1)-at(slot)))
 }
 
-// likeShape is the largest log ratio of weekends and weekdays at which their differences are
+// Weekends and weekdays whose medians differ by less than likeShape, as a log ratio, are
 // pooled.
 const likeShape = 0.2
 
@@ -385,9 +384,9 @@ func alike(of [2][slots][]float64, kind, slot int) (out []float64) {
 	return out
 }
 
-// differ returns the standard deviation of deviations, or that of the negative ones if it is
-// larger, because the highest were not learned.
-func differ(deviations []float64) float64 {
+// spreadOf returns the standard deviation of deviations, or of the negative ones alone if that
+// is larger, because the highest values were not learned.
+func spreadOf(deviations []float64) float64 {
 	sum, below, n := 0.0, 0.0, 0.0
 	for _, d := range deviations {
 		sum += d * d

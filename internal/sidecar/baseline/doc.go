@@ -19,12 +19,11 @@ const (
 	signals = len(sink.Figures{}[0])
 )
 
-// options configure a job.
 type options struct {
 	// Timeouts of the workload: the waiting time of a turn that never got its value.
 	Timeouts workload.Timeouts
-	// Thresholds are those of the strictest objectives by kind of turn and signal, Budgets
-	// their error budgets; 0 without an objective.
+	// Thresholds and Budgets are the thresholds and error budgets of the strictest objectives
+	// by kind of turn and signal; 0 without an objective.
 	Thresholds [kinds][signals]time.Duration
 	Budgets    [kinds][signals]float64
 	// Benchmarks replace learned baselines, by kind of turn and signal.

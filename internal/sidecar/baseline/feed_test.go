@@ -13,17 +13,17 @@ var monday = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-// feed gives a job first turns, three a minute unless every says otherwise.
+// feed gives a job first turns, one every 20 seconds by default.
 type feed struct {
 	*job
 	rng   *rand.Rand
 	now   time.Time
 	every time.Duration
-	// usual is the median of the TTFT, ratio what it is multiplied with, wander the
-	// standard deviation of the logarithm of the level from half hour to half hour.
+	// usual is the median of the TTFT, which ratio multiplies. wander is the standard deviation
+	// of the logarithm of the level from half hour to half hour.
 	usual         time.Duration
 	ratio, wander float64
-	// shape says what a time of day or a day adds to the logarithm; nil is none.
+	// shape returns what a time of day or week adds to the logarithm; nil means nothing.
 	shape func(time.Time) float64
 	fail  probe.Outcome
 	// spread is the standard deviation of the logarithm of turns.
@@ -60,7 +60,7 @@ func (f *feed) turn() {
 	f.observe(r, f.now)
 }
 
-// at runs at a ratio to the usual.
+// at runs the feed with a ratio to the baseline.
 func (f *feed) at(ratio float64, d time.Duration) *feed {
 	f.ratio = ratio
 	return f.run(d)
@@ -70,7 +70,8 @@ func (f *feed) view() View { return f.views(f.now)[0][0] }
 
 func (f *feed) usualCached(kind int) float64 { return f.cached[kind].usual(f.wall(f.now)) }
 
-// until runs until a view is as wanted, and says how long that phaseSeconds; d if never.
+// until runs the feed until a view satisfies want, at most for d. It returns the time that this
+// took.
 func (f *feed) until(d time.Duration, want func(View) bool) time.Duration {
 	begin := f.now
 	for f.now.Sub(begin) < d && !want(f.view()) {
@@ -82,7 +83,7 @@ func (f *feed) until(d time.Duration, want func(View) bool) time.Duration {
 func pages(v View) bool   { return v.Page >= 1 }
 func tickets(v View) bool { return v.Ticket >= 1 }
 
-// pagesIn counts how often a page comes up while the feed runs.
+// pagesIn returns the number of pages that begin while the feed runs.
 func (f *feed) pagesIn(d time.Duration) (pages int) {
 	up := f.view().Page >= 1
 	for end := f.now.Add(d); f.now.Before(end); {
@@ -102,7 +103,7 @@ func near(t *testing.T, what string, got, want, by float64) {
 	}
 }
 
-// success is a turn with a time to first token.
+// success returns a successful turn with a time to first token.
 func success(ttft time.Duration) *probe.Result {
 	return &probe.Result{Outcome: probe.Success, Kind: probe.First, TTFT: probe.Some(ttft), TPOT: probe.Some(ttft / 10),
 		PromptTokens: probe.Some(100), CachedTokens: probe.Some(50), OutputTokens: probe.Some(10), End: monday.Add(ttft), Sent: monday}

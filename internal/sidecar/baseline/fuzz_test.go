@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// FuzzState holds that each state file that is read can be restored, goes on with
-// turns and can be saved again; that what it says are numbers; and that saving
-// and restoring changes nothing from the second time on.
+// FuzzState checks that every readable state file can be restored, used for more turns and
+// saved again, that the exported values are numbers, and that a second save and restore changes
+// nothing.
 func FuzzState(f *testing.F) {
 	j := testJob(options{})
 	for i := range 40 {

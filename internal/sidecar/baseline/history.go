@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	// historyDays is the length of the history.
 	historyDays    = 28
 	historyMinutes = historyDays * 24 * 60
 	// packed is the resolution of logarithms: 1/2000.
@@ -22,7 +21,7 @@ const (
 // its slow turns.
 type history struct {
 	log MinuteLog
-	// first is the oldest minute ever added.
+	// first is the oldest minute that the history may hold.
 	first int64
 }
 
@@ -226,14 +225,14 @@ func (r *reader) baseline() *baseline {
 	b := &baseline{}
 	b.since = int32(min(r.uvarint(), math.MaxInt32))
 	b.accepted = float64(r.float())
-	if moved := r.varint(); fitsTime(moved) {
+	if moved := r.varint(); plausibleTime(moved) {
 		b.moved = time.Unix(moved, 0).UTC()
 	}
 	newest := int32(0)
 	for range n {
 		e := entry{number: int32(min(r.uvarint(), math.MaxInt32)), mean: r.float(), variance: r.float(), bad: r.float()}
 		e.counted = uint32(min(r.uvarint(), math.MaxUint32))
-		if !r.failed && e.fits() {
+		if !r.failed && e.isPlausible() {
 			b.put(e)
 			newest = e.number
 		}
@@ -251,7 +250,7 @@ func (r *reader) history() history {
 	for range r.count() {
 		minute += int64(min(r.uvarint(), math.MaxInt32))
 		mean := r.varint()
-		if len(r.data) < 2 || !fitsTime(minute*60) {
+		if len(r.data) < 2 || !plausibleTime(minute*60) {
 			r.skip(2 + len(r.data))
 			return h
 		}

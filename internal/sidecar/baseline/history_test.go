@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestHistoryIsARing lays one beside a plain map, over gaps of all sizes, clocks
-// that are set back and more weeks than it holds.
+// TestHistoryIsARing compares a history with a plain map, over gaps of all sizes, clocks that
+// are set back and more weeks than it holds.
 func TestHistoryIsARing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var h history
@@ -62,7 +62,7 @@ func TestHistoryPacks(t *testing.T) {
 	}
 }
 
-// TestArchive: what is restored says and judges the same.
+// TestArchive checks that a restored job has the same values and limits.
 func TestArchive(t *testing.T) {
 	f := newFeed(options{})
 	f.wander = 0.05
@@ -89,7 +89,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// FuzzRestoreHistory: no damage panics, or makes a number that is none.
+// FuzzRestoreHistory checks that damaged data causes no panic and no value that is not a
+// number.
 func FuzzRestoreHistory(f *testing.F) {
 	short := newFeed(options{})
 	short.every = time.Minute

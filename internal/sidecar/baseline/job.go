@@ -30,7 +30,7 @@ type job struct {
 	relearned time.Time
 	// minute of the last evaluation.
 	minute int64
-	// ticketSince is the minute since which a ticket or a page is up; 0 if none is.
+	// ticketSince is the minute since which a ticket or a page is up; 0 if neither is.
 	ticketSince int64
 	parts       [kinds]parts
 	cached      [kinds]cached
@@ -42,7 +42,6 @@ func newJob(key probe.Key, o options) *job {
 	return j
 }
 
-// all iterates over the signals of all kinds of turn.
 func (j *job) all() iter.Seq[*series] {
 	return func(yield func(*series) bool) {
 		for k := range j.series {
@@ -147,7 +146,6 @@ func (j *job) expireTickets(minute int64) {
 	}
 }
 
-// anySeries reports whether match is true for any signal.
 func (j *job) anySeries(match func(*series) bool) bool {
 	for s := range j.all() {
 		if match(s) {
@@ -204,7 +202,7 @@ func late(r *probe.Result, signal int, usual time.Duration) bool {
 	return r.Lag > lag.Tolerance(usual)
 }
 
-// isQuiet reports whether no signal of a kind of turn is up or about to be.
+// isQuiet reports whether no signal of a kind of turn has a page, a ticket or an onset.
 func (j *job) isQuiet(kind int) bool {
 	for i := range j.series[kind] {
 		if s := &j.series[kind][i]; s.regressed() || s.onset.Since > 0 {

@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestValues: a turn that waited in vain enters as its deadline, and any other
-// failure says nothing of what it did not get.
+// TestValues checks that a turn that timed out counts with its deadline, and that another
+// failure has no value for the signals that it did not reach.
 func TestValues(t *testing.T) {
 	d := workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: time.Minute}
 	sent := monday
@@ -47,7 +47,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestHangsPage and are not learned; errors at once are no matter of latency.
+// TestHangsPage checks that hanging turns page and are not learned, and that immediate errors
+// do not affect latency.
 func TestHangsPage(t *testing.T) {
 	f := newFeed(options{Timeouts: workload.Timeouts{FirstToken: 30 * time.Second}})
 	f.run(2 * day)

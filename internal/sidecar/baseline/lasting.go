@@ -8,28 +8,27 @@ import (
 )
 
 // A level that lasts for days without violating an objective becomes the baseline without
-// anybody's action: a new model, another GPU, a nightly job. Until then it is not learned, or a
-// regression would hide itself.
+// anybody's action, for example after a new model or another GPU. Until then it is not learned,
+// or a regression would hide itself.
 
 const (
-	// most is the share of half hours that must have been measured above the baseline before
-	// their level becomes the baseline.
-	most = 0.75
-	// weekDays is how many days back days of the same kind are compared.
+	// highShare is the share of half hours that must have been measured above the baseline
+	// before their level becomes the baseline.
+	highShare = 0.75
+	// weekDays is how many more days back days of the same kind are searched.
 	weekDays = 7
 )
 
-// minded reports whether the share of bad turns violates an objective.
-func (s *series) minded(bad float64) bool { return s.threshold > 0 && bad > s.budget }
+// violatesBudget reports whether the share of bad turns violates an objective.
+func (s *series) violatesBudget(bad float64) bool { return s.threshold > 0 && bad > s.budget }
 
-// acceptDays returns the number of days that a level must last.
 func (s *series) acceptDays() int32 { return int32(max(1, s.policy.AcceptAfter/(24*time.Hour))) }
 
 // habit reports whether the same half hour was as high on earlier days of the same kind,
 // without violating an objective. Such a half hour is learned.
 func (s *series) habit(b *block) bool {
 	own := b.entry()
-	if s.minded(float64(own.bad)) {
+	if s.violatesBudget(float64(own.bad)) {
 		return false
 	}
 	var alike []*entry
@@ -40,7 +39,7 @@ func (s *series) habit(b *block) bool {
 			continue
 		}
 		e := s.baseline.entryOf(number)
-		if e == nil || float64(own.mean-e.mean) > s.gate(b.start) || s.minded(float64(e.bad)) {
+		if e == nil || float64(own.mean-e.mean) > s.gate(b.start) || s.violatesBudget(float64(e.bad)) {
 			return false
 		}
 		alike = append(alike, e)
@@ -68,13 +67,13 @@ func (s *series) move(at time.Time) {
 			high++
 		}
 	})
-	if began && measured >= most*float64(s.acceptDays()*slots) && high >= most*measured && !s.minded(bad/measured) && s.accept(startOf(since), at) {
+	if began && measured >= highShare*float64(s.acceptDays()*slots) && high >= highShare*measured && !s.violatesBudget(bad/measured) && s.accept(startOf(since), at) {
 		s.baseline.moved = at
 	}
 }
 
 // accept makes the level since a time the baseline and restarts the evaluation. It returns
-// false if there is no level to accept, or if the baseline is a benchmark.
+// false if no level is known or if a benchmark replaces the baseline.
 func (s *series) accept(since, at time.Time) bool {
 	rise := s.riseSince(minuteOf(since))
 	if s.benchmark.Typical > 0 || !s.baseline.started() || math.IsNaN(rise) {
@@ -103,8 +102,8 @@ const acceptLast = 30 * time.Minute
 type Accepted struct {
 	Key   probe.Key
 	Since time.Time
-	// Ratios are those of the level to the previous baseline, by kind of turn and signal; NaN
-	// if unknown.
+	// Ratios compare the level with the previous baseline, by kind of turn and signal; NaN if
+	// unknown.
 	Ratios [kinds][signals]float64
 }
 

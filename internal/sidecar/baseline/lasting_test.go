@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestLastingLevel: one that no objective minds is the usual after the stated time,
-// and not before; one that an objective minds never is.
+// TestLastingLevel checks that a higher level becomes the baseline after AcceptAfter if it
+// violates no objective, and never if it does.
 func TestLastingLevel(t *testing.T) {
 	minding := options{}
 	minding.Thresholds[0][0], minding.Budgets[0][0] = 350*time.Millisecond, 0.05
@@ -39,8 +39,8 @@ func TestLastingLevel(t *testing.T) {
 	}
 }
 
-// TestNightlyHabit: two hours of each night become usual for their time of day,
-// after as many nights, and the rest of the day stays as it was.
+// TestNightlyHabit checks that two slow hours of each night are learned for their time of day
+// after some nights, and that the rest of the day keeps its baseline.
 func TestNightlyHabit(t *testing.T) {
 	night := func(at time.Time) float64 {
 		if h := at.Hour(); h == 2 || h == 3 {
@@ -68,8 +68,8 @@ func TestNightlyHabit(t *testing.T) {
 	}
 }
 
-// TestSmallRiseIsLearned within about a day, a large one is not, and a better level
-// within the days that a quiet one may last.
+// TestSmallRiseIsLearned checks that a small rise is learned within about a day, a large one is
+// not, and a fall only after as many days as a quiet period may last.
 func TestSmallRiseIsLearned(t *testing.T) {
 	for _, tt := range []struct {
 		ratio float64
@@ -83,7 +83,7 @@ func TestSmallRiseIsLearned(t *testing.T) {
 	}
 }
 
-// TestAccept: an accepted level is no page any more, and the one above it is.
+// TestAccept checks that an accepted level does not page, and that a higher one does.
 func TestAccept(t *testing.T) {
 	f := newFeed(options{})
 	f.run(6*day + 10*time.Minute)
@@ -97,7 +97,7 @@ func TestAccept(t *testing.T) {
 	if n := f.pagesIn(day); n != 0 || tickets(f.view()) {
 		t.Errorf("%d pages in a day at an accepted level, then %+v", n, f.view())
 	}
-	// The level is known to the next process, too.
+	// The next process knows the accepted level, too.
 	next := newFeed(options{})
 	next.now, next.ratio = restarted, f.ratio
 	if err := next.restoreArchive(archive); err != nil {
@@ -112,8 +112,7 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// TestAcceptInTheMiddle: of a large level the minute that is being measured is
-// accepted, too.
+// TestAcceptInTheMiddle checks that Accept also covers the minute in progress.
 func TestAcceptInTheMiddle(t *testing.T) {
 	f := newFeed(options{})
 	f.every = 5 * time.Second
@@ -125,8 +124,8 @@ func TestAcceptInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestAcceptNothing: of a time without turns, or to come, or before all times,
-// nothing is accepted, or all.
+// TestAcceptNothing checks Accept with a period without turns, in the future, and before all
+// measurements.
 func TestAcceptNothing(t *testing.T) {
 	for name, since := range map[string]time.Time{"of the future": monday.Add(90 * day), "of no time": {}} {
 		f := newFeed(options{})

@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// TestLateTurnsLeaveNoTrace feeds a job turns with nonsense in them, for which
-// the prober itself was too late: nothing of it is different.
+// TestLateTurnsLeaveNoTrace gives a job absurd turns for which the prober itself was too late.
+// They must not change any value.
 func TestLateTurnsLeaveNoTrace(t *testing.T) {
 	const ms = time.Millisecond
 	spared := newFeed(options{}).run(2 * day)
@@ -35,8 +35,8 @@ func TestLateTurnsLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// TestTolerance: the usual says how late the prober may have been, and until it
-// is known the value itself; what it did to the stream is divided by the tokens.
+// TestTolerance checks how late the prober may be, by the baseline or, without one, by the
+// value itself. A delay in the stream is divided by the number of tokens.
 func TestTolerance(t *testing.T) {
 	const ms = time.Millisecond
 	learned := newFeed(options{})

@@ -19,9 +19,9 @@ type limits struct {
 	turns float64
 }
 
-// shown returns the share of a rise that a full window reports: readings of few turns are
-// reduced.
-func (l *limits) shown(w span) float64 {
+// visibleShare returns the share of a rise that a full window shows, because the means of few
+// turns are reduced.
+func (l *limits) visibleShare(w span) float64 {
 	if l.turns == 0 {
 		return 1
 	}
@@ -30,9 +30,9 @@ func (l *limits) shown(w span) float64 {
 }
 
 const (
-	// twice is the ratio from which a level pages without PageFor. nearlyAll is the share of a
-	// limit that a mean soon reaches under a fault of the limit's size, since it fluctuates
-	// around it.
+	// twice is the ratio at which a level pages without PageFor. nearlyAll is the share of a
+	// limit that is enough: under a fault of the limit's size the mean fluctuates around the
+	// limit.
 	twice, nearlyAll = 2.0, 0.93
 	// tailPage and tailTicket are the smallest rises of the share of slow turns, leastTail the
 	// smallest number of slow turns.
@@ -46,8 +46,8 @@ const (
 	youngTail = 0.3
 )
 
-// always returns the ratio of a mean over minutes that pages whatever the past was: frequent
-// faults in the past do not excuse the next.
+// always returns the log ratio of a mean over some minutes that pages whatever the past was:
+// frequent faults in the past do not excuse the next one.
 func always(minutes int) float64 {
 	switch {
 	case minutes <= 3:
@@ -60,13 +60,13 @@ func always(minutes int) float64 {
 	return math.Log(2)
 }
 
-// outlying is the number of standard deviations of the mean that is attributed to chance.
+// outlying is the number of standard deviations of the mean that chance may explain.
 const outlying = 5
 
-// blocksPer30Days is the number of calibration blocks in 30 days.
 const blocksPer30Days = 30 * 24 * 60 / blockMinutes
 
-// chanceFor returns the probability per block that gives a job a rate per 30 days.
+// chanceFor returns the probability per block at which all signals of a job together have a
+// rate per 30 days.
 func chanceFor(per30Days float64) float64 {
 	return per30Days / float64(kinds*signals) / blocksPer30Days / independent
 }
@@ -86,7 +86,7 @@ func (s *series) pageLimits(usual, wide float64) limits {
 		floor := max(nearlyAll*math.Log(least), difference)
 		l.least[i], l.chance[i] = floor, s.past.ofTurns(i, s.baseline.spreadOr(), chance)
 		if s.past.known {
-			l.spans[i] = max(floor, min(s.past.limit(i, chance, wide), l.shown(w)*s.most(w, wide)))
+			l.spans[i] = max(floor, min(s.past.limit(i, chance, wide), l.visibleShare(w)*s.alwaysPages(w, wide)))
 		} else {
 			l.spans[i] = max(floor, math.Log(youngPage))
 		}
@@ -98,9 +98,9 @@ func (s *series) pageLimits(usual, wide float64) limits {
 	return l
 }
 
-// most returns the limit above which a window always pages. It is higher for few turns, which
-// are noisy, and where days differ much.
-func (s *series) most(w span, wide float64) float64 {
+// alwaysPages returns the limit above which a window pages whatever the past was. It is higher
+// for few turns, which are noisy, and where days differ much.
+func (s *series) alwaysPages(w span, wide float64) float64 {
 	ratio := always(w.minutes)
 	if !w.step {
 		ratio *= max(1, wide/2)
@@ -111,7 +111,6 @@ func (s *series) most(w span, wide float64) float64 {
 // mostTail is the share of slow turns that always pages.
 const mostTail = 0.5
 
-// ticketLimits returns the limits of tickets.
 func (s *series) ticketLimits(wide float64) limits {
 	var l limits
 	p := s.policy
@@ -136,7 +135,7 @@ func (s *series) ticketLimits(wide float64) limits {
 // the reason, and whether it may page at once.
 type finding struct {
 	score  float64
-	by     reason
+	reason reason
 	atOnce bool
 }
 
@@ -157,12 +156,12 @@ func (l *limits) find(s *scan, above reportedLevel, levels bool) finding {
 		}
 		r := s.read(w)
 		if !w.step {
-			r = reading{r.rise - above.Level, r.over + above.Level}
+			r = reading{r.rise - above.Level, r.reference + above.Level}
 		}
-		limit := l.eased(i, s.surer(0, w.minutes))
+		limit := l.eased(i, s.confidence(0, w.minutes))
 		v := r.rise / limit
 		if v > f.score {
-			f.score, f.by = v, reason{Limit: limit, Over: r.over}
+			f.score, f.reason = v, reason{Limit: limit, Over: r.reference}
 		}
 		f.atOnce = f.atOnce || v >= 1 && min(l.spans[i], max(limit, r.rise)) >= nearlyAll*math.Log(twice)
 	}
@@ -173,10 +172,10 @@ func (l *limits) find(s *scan, above reportedLevel, levels bool) finding {
 	return f
 }
 
-// eased returns a lower limit for a window with surer times as many turns as in the calibrated
-// past, since single turns then move its mean less.
-func (l *limits) eased(window int, surer float64) float64 {
-	left := 1 - l.chance[window]*(1-1/max(1, surer))
+// eased returns a lower limit for a window with confidence times as many turns as in the
+// calibrated past, since single turns then move its mean less.
+func (l *limits) eased(window int, confidence float64) float64 {
+	left := 1 - l.chance[window]*(1-1/max(1, confidence))
 	return max(min(l.least[window], l.spans[window]), l.spans[window]*math.Sqrt(left))
 }
 
@@ -185,7 +184,7 @@ func (l *limits) eased(window int, surer float64) float64 {
 func (l *limits) delay(rise float64, policy sink.Policy) float64 {
 	soon, atOnce := math.Inf(1), math.Inf(1)
 	for i, w := range spanTable() {
-		shown := rise * l.shown(w)
+		shown := rise * l.visibleShare(w)
 		if l.spans[i] > shown {
 			continue
 		}

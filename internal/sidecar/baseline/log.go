@@ -1,4 +1,4 @@
-// A MinuteLog is exact and compact, because minutes are most of the memory of a target: they
+// A MinuteLog is exact and compact, because minutes take most of the memory of a target. They
 // are written once a minute and rarely read.
 //
 // Each number is stored as its difference from the previous row, in a Rice code whose parameter
@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// chunkBytes is the size of the chunks in which old minutes are dropped.
+// Old minutes are dropped in chunks of about chunkBytes.
 const chunkBytes = 4096
 
 // MinuteLog holds rows of numbers by minute, oldest first. All rows have the same width. The
@@ -94,10 +94,9 @@ func (l *MinuteLog) From(minute int64) iter.Seq2[int64, []uint32] {
 	}
 }
 
-// longest is the number of leading ones that announces a difference written in full.
+// longest is the number of leading ones that announces a difference in full.
 const longest = 24
 
-// column is the state of one column of numbers.
 type column struct {
 	last uint32
 	// size is 16 × the recent mean of the non-zero differences.

@@ -19,8 +19,8 @@ func all(l *MinuteLog, from int64) (out []row) {
 	return out
 }
 
-// TestLog lays one beside a plain list: over gaps, clocks that are set back, columns
-// that rest, leap and are noise, and what is too old.
+// TestMinuteLog compares a log with a plain list: over gaps, clocks that are set back, columns
+// that are constant, jump or are noise, and rows that are too old.
 func TestMinuteLog(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var l MinuteLog
@@ -61,7 +61,8 @@ func TestMinuteLog(t *testing.T) {
 	}
 }
 
-// TestSize: what rests costs a bit, and noise little more than its own bits.
+// TestSize checks that a constant column costs a bit a row, and noise little more than its own
+// bits.
 func TestSize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var l MinuteLog
@@ -78,7 +79,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// FuzzLog: whatever the numbers are, they come back.
+// FuzzLog checks that all rows are read as they were written.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 255, 255, 255, 255, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {

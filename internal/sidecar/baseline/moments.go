@@ -10,17 +10,16 @@ import (
 )
 
 // Moments are sums over turns that never fall, so that PromQL computes the exact geometric mean
-// and standard error of any window. The logarithms are of microseconds: logarithms of seconds
+// and standard error of any window. They use logarithms of microseconds: logarithms of seconds
 // can be negative, and a counter must not fall.
 type Moments struct {
-	// number of turns
 	Turns float64
 	// Log2 is Σ log₂(value / 1 µs), Log2Squared the sum of the squares.
 	Log2, Log2Squared float64
 	// BaselineLog2 is Σ log₂(baseline / 1 µs), with the baseline at the time of each turn. A
 	// turn without a baseline counts as on it.
 	BaselineLog2 float64
-	// number of slow turns
+	// slow turns
 	Tail float64
 }
 
@@ -39,14 +38,15 @@ func (m *Moments) add(ln, baselineLn float64, tail bool) {
 // least 0.
 func log2Micros(ln float64) float64 { return max(0, ln*math.Log2E+math.Log2(1e6)) }
 
-// logSeconds returns the natural logarithm of a duration in seconds, at least that of 1 µs.
+// logSeconds returns the natural logarithm of a duration in seconds; durations below 1 µs count
+// as 1 µs.
 func logSeconds(d time.Duration) float64 { return math.Log(max(d, time.Microsecond).Seconds()) }
 
-// values of a turn by signal; undefined if the turn says nothing about it
+// values of a turn by signal; undefined if the turn has no information about it
 type values [signals]probe.Opt[time.Duration]
 
-// Measured returns the values of a turn by index of sink.Signals, as they are compared with
-// baselines. A value that the prober read too late is undefined.
+// Measured returns the values of a turn by index of sink.Signals, as baselines use them. A
+// value that the prober read too late is undefined.
 func Measured(r *probe.Result, t workload.Timeouts) [signals]probe.Opt[time.Duration] {
 	v := valuesOf(r, t)
 	for i := range v {
@@ -57,8 +57,7 @@ func Measured(r *probe.Result, t workload.Timeouts) [signals]probe.Opt[time.Dura
 
 // valuesOf returns the values of a turn. A turn that timed out before its first token counts
 // with its deadline, or with its waiting time if that is longer; a turn that stalled counts the
-// same way in the TPOT. Other failures say nothing about latency and count in the availability.
-// A turn that the prober ended says nothing.
+// same way in the TPOT. Other failures, and turns that the prober ended, have no values.
 func valuesOf(r *probe.Result, t workload.Timeouts) values {
 	if r.Outcome.Own() {
 		return values{}

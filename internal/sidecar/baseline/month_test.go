@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestCostOfAMonth: what a job with four weeks behind it holds and saves.
+// TestCostOfAMonth bounds the memory and the archive of a job with four weeks of history.
 func TestCostOfAMonth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("lives through four weeks of four signals; make test-long runs it")

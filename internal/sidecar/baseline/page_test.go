@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestTimeToPage: what is twice the usual pages within minutes, less once it has
-// lasted.
+// TestTimeToPage checks that twice the baseline pages within minutes, and a smaller rise after
+// PageFor.
 func TestTimeToPage(t *testing.T) {
 	learned := func() *feed { f := newFeed(options{}); f.wander = 0.03; return f.run(5 * day) }
 	for ratio, within := range map[float64][2]time.Duration{
@@ -35,8 +35,8 @@ func TestTimeToPage(t *testing.T) {
 	}
 }
 
-// TestTicket: what is no page is a ticket, for two hours, and news only when it
-// becomes more.
+// TestTicket checks that a smaller rise is a ticket for two hours, and a new ticket only if it
+// rises further.
 func TestTicket(t *testing.T) {
 	f := newFeed(options{})
 	f.wander = 0.02
@@ -59,7 +59,8 @@ func TestTicket(t *testing.T) {
 	}
 }
 
-// TestLeastDifference: a jump that is large as a ratio alone is a ticket.
+// TestLeastDifference checks that a rise with a large ratio but a small difference is only a
+// ticket.
 func TestLeastDifference(t *testing.T) {
 	f := newFeed(options{})
 	f.usual = 10 * time.Millisecond
@@ -77,7 +78,7 @@ func TestLeastDifference(t *testing.T) {
 	}
 }
 
-// TestYoung: until there is a baseline only large steps page.
+// TestYoung checks that only large steps page before there is a full baseline.
 func TestYoung(t *testing.T) {
 	f := newFeed(options{})
 	if v := f.run(2 * time.Hour).view(); !v.Young || !math.IsNaN(v.Baseline) {
@@ -94,7 +95,8 @@ func TestYoung(t *testing.T) {
 	}
 }
 
-// TestOneIncidentOnePage: whatever of it the long windows still hold.
+// TestOneIncidentOnePage checks that an incident pages once, although the long windows still
+// contain it after its end.
 func TestOneIncidentOnePage(t *testing.T) {
 	f := newFeed(options{})
 	f.wander = 0.03
@@ -107,8 +109,8 @@ func TestOneIncidentOnePage(t *testing.T) {
 	}
 }
 
-// TestTailIsTold: what a ticket has told of for two hours, a share of the turns here,
-// is none again as long as it stays, and one again if it grows.
+// TestTailIsTold checks that a share of slow turns that had a ticket for two hours gets no
+// further ticket while it stays, and another one if it grows.
 func TestTailIsTold(t *testing.T) {
 	f := newFeed(options{})
 	f.every = 2 * time.Second
@@ -135,8 +137,8 @@ func TestTailIsTold(t *testing.T) {
 	}
 }
 
-// TestToldAcrossARestart: the next process knows of what was told, since when it is
-// being told, and how long only what is clearly new is a page.
+// TestToldAcrossARestart checks that the next process knows the reported levels, the start of
+// the ticket, and until when only a clearly new level pages.
 func TestToldAcrossARestart(t *testing.T) {
 	f := newFeed(options{})
 	f.run(3 * day)

@@ -15,8 +15,8 @@ const (
 	Connect Part = "connect"
 	// the rest of the TTFT: queue and prefill
 	QueuePrefill Part = "queue_prefill"
-	// ProxyBuffering is the part of the TTFT in which something between the server and the
-	// prober held tokens back.
+	// ProxyBuffering is the part of the TTFT in which a proxy between the server and the prober
+	// held tokens back.
 	ProxyBuffering Part = "proxy_buffering"
 	// Decode is the time from the first to the last token, for an answer of usual length.
 	Decode Part = "decode"
@@ -30,8 +30,8 @@ func Parts() []Part { return []Part{Connect, QueuePrefill, ProxyBuffering, Decod
 const (
 	// time constants of the recent and the usual mean
 	recentSpan, usualSpan = 5 * time.Minute, 24 * time.Hour
-	// strange is the ratio of recent to usual above which nothing is learned.
-	strange = 1.15
+	// maxLearned is the ratio of recent to usual above which nothing is learned.
+	maxLearned = 1.15
 	// minUsual is the number of turns needed for a usual mean.
 	minUsual = 30
 )
@@ -69,7 +69,7 @@ type parts struct {
 }
 
 func (p *parts) observe(r *probe.Result, v values, now time.Time, calm bool) {
-	t, ok := tookOf(r, v, p.usual.Output)
+	t, ok := phaseSecondsOf(r, v, p.usual.Output)
 	if !ok {
 		return
 	}
@@ -79,7 +79,7 @@ func (p *parts) observe(r *probe.Result, v values, now time.Time, calm bool) {
 	}
 	p.last = now
 	p.recent.add(t, 1-math.Exp(-elapsed.Minutes()/recentSpan.Minutes()))
-	if calm && !r.Outcome.Failed() && (p.usual.Turns < minUsual || p.recent.TTFT < strange*p.usual.TTFT && p.recent.TPOT < strange*p.usual.TPOT) {
+	if calm && !r.Outcome.Failed() && (p.usual.Turns < minUsual || p.recent.TTFT < maxLearned*p.usual.TTFT && p.recent.TPOT < maxLearned*p.usual.TPOT) {
 		p.usual.add(t, 1-math.Exp(-elapsed.Minutes()/usualSpan.Minutes()))
 	}
 }
@@ -107,10 +107,10 @@ func (p *parts) excess() [partCount]float64 {
 // unknown; buffered is 1 if tokens were held back, else 0.
 type phaseSeconds struct{ connect, ttft, tpot, output, buffered float64 }
 
-// tookOf returns the parts of a turn. A timed-out turn counts in the part in which it waited:
-// connect without a connection, then the first token, then decode with the usual number of
-// output tokens. An error answer is no wait and counts nowhere.
-func tookOf(r *probe.Result, v values, usualOutput float64) (t phaseSeconds, ok bool) {
+// phaseSecondsOf returns the parts of a turn. A timed-out turn counts in the part in which it
+// waited: connect without a connection, then the first token, then decode with the usual number
+// of output tokens. An error answer is no wait and counts nowhere.
+func phaseSecondsOf(r *probe.Result, v values, usualOutput float64) (t phaseSeconds, ok bool) {
 	p := r.Phases
 	t = phaseSeconds{connect: (p.DNS.V + p.Connect.V + p.TLS.V).Seconds(), ttft: r.TTFT.V.Seconds()}
 	if r.Buffered {

@@ -5,35 +5,33 @@ import (
 	"time"
 )
 
-// A scan looks at the mean log ratio to the usual over several windows at once: a
-// short one sees a large jump within minutes, a long one a small rise within an
-// hour. Each window has a limit of its own, which calibrate chooses. Some compare
-// with the usual (level), others with what was measured just before the window
-// (step): a deployment wanders slowly, and a fault comes at once.
+// A scan holds the mean log ratio to the baseline over several windows at once: a short window
+// shows a large jump within minutes, a long one a small rise within an hour. calibrate chooses a
+// limit for each window. A level window is compared with the baseline, a step window with the
+// minutes just before it: a deployment wanders slowly, and a fault comes at once.
 
-// span is one window of a scan, in minutes.
+// span is one window of a scan.
 type span struct {
 	minutes int
-	// step says that the window is compared with the quarter of an hour before
-	// it, and not with the usual alone.
+	// step windows are compared with the quarter of an hour before them.
 	step bool
 }
 
 const (
-	// before is how many minutes in front of a step's window it is compared with.
+	// before is the number of minutes before a step window that it is compared with.
 	before = 15
-	// leastTurns are evidence of a level.
+	// leastTurns is the number of turns that are evidence of a level.
 	leastTurns = 3
-	// doubt is how many turns as usual a mean takes for granted: what few turns
-	// show is as likely their own noise, and less the fewer they are.
+	// doubt is the number of turns at the baseline that a visible mean assumes in addition: the
+	// mean of few turns is as likely their own noise.
 	doubt = 3
-	// below is how far below the usual what came before a step may count: coming
-	// back from a good hour is no fault.
+	// below bounds how far below the baseline the reference of a step may be: the return from a
+	// good hour is no fault.
 	below = 0.25
-	// still is the part of its mean that the end of a window must show.
+	// still is the share of a window's mean that its end must reach.
 	still = 0.7
-	// scanned is how many minutes a scan remembers: more than the longest window,
-	// and than one with what comes before it.
+	// scanned is the number of minutes that a scan keeps: more than the longest window, and more
+	// than a step window with the minutes before it.
 	scanned = 256
 	spans   = 15
 )
@@ -46,42 +44,41 @@ func spanTable() [spans]span {
 	}
 }
 
-// scan holds running sums by minute, so that the mean of any window is one
-// subtraction.
+// scan holds running sums by minute, so that the mean of any window is one subtraction.
 type scan struct {
 	// last is the minute of the newest sums, 0 before the first.
 	last               int64
 	turns, total, tail [scanned]float64
-	// noise is the sum of weight²/turns of the minutes: turns beyond a minute's
-	// weight make its mean surer, and weigh nothing.
+	// noise is the sum of weight²/turns of the minutes. Burst turns make the mean of a minute more
+	// certain, but add no weight.
 	noise [scanned]float64
 }
 
-// slot is where the sums of a minute are.
+// slot returns the index of the sums of a minute.
 func slot(minute int64) uint64 { return uint64(minute) % scanned }
 
-// push adds a minute: how many turns it had, the sum of their log ratios and how
-// many were in the tail. Minutes without turns need not be pushed.
+// push adds a minute with its turns, the sum of their log ratios and the number of slow turns.
+// Minutes without turns need not be pushed.
 func (s *scan) push(minute int64, turns, total, tail float64) {
 	s.weigh(minute, turns, 1, total, tail)
 }
 
-// weigh adds a minute of a weight, whose mean stands on so many times as many turns;
-// total and tail are of the weight.
-func (s *scan) weigh(minute int64, weight, surer, total, tail float64) {
-	if s.last == 0 || minute < s.last || minute-s.last >= scanned { // before it: the clock was set
+// weigh adds a minute whose mean comes from confidence times as many turns as its weight. total
+// and tail are scaled to the weight.
+func (s *scan) weigh(minute int64, weight, confidence, total, tail float64) {
+	if s.last == 0 || minute < s.last || minute-s.last >= scanned { // an earlier minute: the clock was set back
 		*s = scan{last: minute - 1}
 	}
-	s.to(minute)
+	s.advanceTo(minute)
 	i := slot(minute)
 	s.turns[i] += weight
-	s.noise[i] += weight / surer
+	s.noise[i] += weight / confidence
 	s.total[i] += total
 	s.tail[i] += tail
 }
 
-// to moves the scan on to a minute that had no turns so far.
-func (s *scan) to(minute int64) {
+// advanceTo adds minutes without turns.
+func (s *scan) advanceTo(minute int64) {
 	if s.last == 0 || minute <= s.last {
 		return
 	}
@@ -96,8 +93,7 @@ func (s *scan) to(minute int64) {
 	}
 }
 
-// sums are those of the minutes (last − from − length, last − from]; 0 before the
-// first.
+// sums returns the sums of the minutes (last − from − length, last − from].
 func (s *scan) sums(from, length int64) (turns, total, tail float64) {
 	if s.last <= scanned {
 		return 0, 0, 0
@@ -106,7 +102,7 @@ func (s *scan) sums(from, length int64) (turns, total, tail float64) {
 	return s.turns[end] - s.turns[start], s.total[end] - s.total[start], s.tail[end] - s.tail[start]
 }
 
-// mean is that of the last minutes; NaN without evidence.
+// mean returns the mean of the last minutes, NaN with fewer than leastTurns.
 func (s *scan) mean(minutes int) float64 {
 	turns, total, _ := s.sums(0, int64(minutes))
 	if turns < leastTurns-0.5 {
@@ -115,75 +111,74 @@ func (s *scan) mean(minutes int) float64 {
 	return total / turns
 }
 
-// shown is the mean of so many minutes, drawn to the usual by doubt, which is less
-// where more turns stand behind it; NaN without turns.
-func (s *scan) shown(from, minutes int) float64 {
-	turns, total, _ := s.sums(int64(from), int64(minutes))
+// visibleMean returns the mean of a window that ended some minutes ago, with doubt: it is closer
+// to the baseline the fewer turns the window has. It is NaN without turns.
+func (s *scan) visibleMean(ago, minutes int) float64 {
+	turns, total, _ := s.sums(int64(ago), int64(minutes))
 	if turns < 0.5 {
 		return math.NaN()
 	}
-	return total / (turns + doubt/s.surer(from, minutes))
+	return total / (turns + doubt/s.confidence(ago, minutes))
 }
 
-// surer is how many times as many turns a window of minutes stands on as weigh in
-// it, so many minutes ago.
-func (s *scan) surer(from, minutes int) float64 {
-	turns, _, _ := s.sums(int64(from), int64(minutes))
-	noise := s.noise[slot(s.last-int64(from))] - s.noise[slot(s.last-int64(from+minutes))]
+// confidence returns how many turns a window has for each turn of its weight.
+func (s *scan) confidence(ago, minutes int) float64 {
+	turns, _, _ := s.sums(int64(ago), int64(minutes))
+	noise := s.noise[slot(s.last-int64(ago))] - s.noise[slot(s.last-int64(ago+minutes))]
 	if s.last <= scanned || turns < 0.5 || noise <= 0 {
 		return 1
 	}
 	return turns / noise
 }
 
-// latest is the mean of the last two minutes, or of as many more as have evidence,
-// or of what there is.
+// latest returns the mean of the last two minutes, or of up to 12 minutes until there are enough
+// turns.
 func (s *scan) latest() float64 {
-	const most = 12
-	for minutes := 2; minutes < most; minutes++ {
+	const longest = 12
+	for minutes := 2; minutes < longest; minutes++ {
 		if m := s.mean(minutes); !math.IsNaN(m) {
 			return m
 		}
 	}
-	return s.shown(0, most)
+	return s.visibleMean(0, longest)
 }
 
-// covers says that there were turns in the older half of a window, too, unless it is
-// a short one: a few turns after a gap are no mean over all of it.
+// covers reports whether the older half of a window has turns, too: a few turns after a gap are
+// no mean over all of it. Short windows need none there.
 func (s *scan) covers(minutes int) bool {
 	older := minutes / 2
 	turns, _, _ := s.sums(int64(older), int64(minutes-older))
 	return minutes < 5 || turns > 0
 }
 
-// reading is what a window shows: how far the mean lies above what it is compared
-// with, and what that is, as log ratio to the usual.
-type reading struct{ rise, over float64 }
+// reading is the result of one window: how far its mean is above its reference, and that
+// reference as log ratio to the baseline.
+type reading struct{ rise, reference float64 }
 
-// read reads a window. Its end must show nearly as much: a window that is still
-// full of a fault that is over says little.
+// read reads a window. Its end must show nearly the same rise: a window that still contains a
+// finished fault says little.
 func (s *scan) read(w span) reading {
 	if !s.covers(w.minutes) {
 		return reading{math.Inf(-1), 0}
 	}
-	mean, over := s.shown(0, w.minutes), 0.0
+	mean, reference := s.visibleMean(0, w.minutes), 0.0
 	if w.step {
-		over = max(s.shown(w.minutes, before), -below)
+		reference = max(s.visibleMean(w.minutes, before), -below)
 	}
-	now := s.shown(0, max(2, w.minutes/4))
+	now := s.visibleMean(0, max(2, w.minutes/4))
 	if math.IsNaN(now) {
 		now = mean
 	}
-	rise := min(mean-over, (now-over)/still)
+	rise := min(mean-reference, (now-reference)/still)
 	if math.IsNaN(rise) {
-		return reading{math.Inf(-1), over}
+		return reading{math.Inf(-1), reference}
 	}
-	return reading{rise, over}
+	return reading{rise, reference}
 }
 
-// forgive takes the minutes since one for usual ones: what they were has been told,
-// and is over.
-func (s *scan) forgive(since int64) {
+// ignoreSince makes the minutes from one on equal to the baseline, because they were reported
+// and are over.
+func (s *scan) ignoreSince(since int64) {
 	from := max(since, s.last-scanned+1)
 	if from > s.last {
 		return
@@ -195,12 +190,12 @@ func (s *scan) forgive(since int64) {
 	}
 }
 
-// A growing tail is seen in tailMinutes, and must be in their older half and in the
-// latest, tailNow, as well: a burst of some minutes is in one of them.
+// The share of slow turns is measured over tailMinutes. The older half and the latest tailNow
+// minutes must show it, too: a burst of a few minutes is in only one of them.
 const tailMinutes, tailOlder, tailNow = 20, 10, 7
 
-// tailShare is the share of turns in the tail, over the window or, if that is less,
-// twice that of its older half or of its end; and how many they are.
+// tailShare returns the share of slow turns, which is at most twice the share of the older half
+// and of the end of the window, and the number of slow turns.
 func (s *scan) tailShare() (share, turns float64) {
 	n, _, tail := s.sums(0, tailMinutes)
 	older, _, olderTail := s.sums(tailMinutes-tailOlder, tailOlder)
@@ -211,5 +206,5 @@ func (s *scan) tailShare() (share, turns float64) {
 	return min(tail/n, 2*olderTail/older, 2*recentTail/recent), tail
 }
 
-// minuteOf numbers minutes.
+// minuteOf numbers minutes since 1970.
 func minuteOf(at time.Time) int64 { return at.Unix() / 60 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestScanAfterAGap: the first turns after hours without any are no mean over them.
+// TestScanAfterAGap checks that the first turns after hours without turns do not fill a long
+// window.
 func TestScanAfterAGap(t *testing.T) {
 	var s scan
 	for m := int64(10_000); m < 10_300; m++ {
@@ -26,8 +27,8 @@ func TestScanAfterAGap(t *testing.T) {
 	}
 }
 
-// TestFewTurnsAreDoubted: one turn of a window is no level, and what a window shows
-// grows with the turns that say the same.
+// TestFewTurnsAreDoubted checks that one turn is no level, and that the visible mean of a
+// window grows with the number of turns.
 func TestFewTurnsAreDoubted(t *testing.T) {
 	last := 0.0
 	for _, turns := range []float64{1, 3, 30, 300} {
@@ -47,8 +48,8 @@ func TestFewTurnsAreDoubted(t *testing.T) {
 	}
 }
 
-// TestBurstIsNoTail: slow turns within a few minutes are no growing tail, wherever in
-// its window they lie; as many that are spread over it are one.
+// TestBurstIsNoTail checks that slow turns within a few minutes do not count as a growing tail,
+// wherever they lie in the window, and that the same number spread over the window does.
 func TestBurstIsNoTail(t *testing.T) {
 	for begin := range int64(tailMinutes) {
 		var s scan

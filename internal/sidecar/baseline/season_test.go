@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// week is the shape of weekdays with an evening, and of quiet weekends without.
+// weekShape is the shape of weekdays with a busy evening, and of quiet weekends.
 func weekShape(at time.Time) float64 {
 	if weekend(dayOf(numberOf(at))) == 1 {
 		return -0.4
@@ -14,8 +14,8 @@ func weekShape(at time.Time) float64 {
 	return 0.4 * math.Sin(2*math.Pi*at.Sub(monday).Hours()/24)
 }
 
-// TestShapeOfTheWeek: weekdays and weekends have their own, from the first week on,
-// and no Monday and no Saturday is a page.
+// TestShapeOfTheWeek checks that weekdays and weekends have separate shapes from the first week
+// on, and that neither Mondays nor Saturdays page.
 func TestShapeOfTheWeek(t *testing.T) {
 	for _, weeks := range []time.Duration{1, 4} {
 		f := newFeed(options{})
@@ -29,14 +29,13 @@ func TestShapeOfTheWeek(t *testing.T) {
 		if n := f.pagesIn(7 * day); n != 0 {
 			t.Errorf("after %d weeks the next one has %d pages", weeks, n)
 		}
-		// Weekends lie lower, and are no less steady for it.
+		// The level of weekends is lower but not less steady.
 		saturday := monday.Add(5*day + 12*time.Hour)
 		near(t, "how wide Saturdays are", f.series[0][0].baseline.wideAt(saturday), 1, 0.5)
 	}
 }
 
-// TestQuietDays: neither a quiet week nor a holiday makes what comes after it one
-// long page.
+// TestQuietDays checks that the days after a quiet week or a holiday do not page.
 func TestQuietDays(t *testing.T) {
 	for name, quiet := range map[string]time.Duration{"a quiet week": 7 * day, "a holiday": day} {
 		f := newFeed(options{})
@@ -51,7 +50,7 @@ func TestQuietDays(t *testing.T) {
 	}
 }
 
-// TestWeekend: 1970 began on a Thursday.
+// TestWeekend uses that 1970 began on a Thursday.
 func TestWeekend(t *testing.T) {
 	for i, want := range []int{0, 0, 0, 0, 0, 1, 1} {
 		if got := weekend(dayOf(numberOf(monday.Add(time.Duration(i) * day)))); got != want {
@@ -60,7 +59,7 @@ func TestWeekend(t *testing.T) {
 	}
 }
 
-// TestNoNoiseAtAll: of a signal that is always the same every change is seen.
+// TestNoNoiseAtAll checks that every change of a constant signal is detected.
 func TestNoNoiseAtAll(t *testing.T) {
 	f := newFeed(options{})
 	f.every, f.spread = time.Minute, 0

@@ -7,17 +7,16 @@ import (
 )
 
 const (
-	// tailFloor and tailSpread define the tail: a turn beyond tailSpread
-	// standard deviations of single turns, at least e^tailFloor (2.5) times the
-	// recent level.
+	// A turn is slow if it exceeds the recent level by tailSpread standard deviations of single
+	// turns, and at least by the factor e^tailFloor (2.5).
 	tailFloor, tailSpread = 0.916, 2.5
 	// youngSpread replaces an unknown spread.
 	youngSpread = 0.5
 	// clip bounds the log ratio of one turn: an outlier or a deadline counts as e² times the
 	// baseline at most.
 	clip = 2.0
-	// learnNoise is how many times the noise a half hour may lie above the baseline to be
-	// learned, if there is no ticket.
+	// A half hour without a ticket is learned if it lies at most learnNoise times the noise
+	// above the baseline.
 	learnNoise = 2.5
 )
 
@@ -28,8 +27,8 @@ type series struct {
 	scan     scan
 	history  history
 	past     calibration
-	// calibrated is the day of the calibration in force, limited the half hour of the limits.
-	// offset spreads the calibrations of signals over the day, in half hours.
+	// calibrated is the day of the current calibration, limited the half hour of the current
+	// limits. offset spreads the calibrations of signals over the day, in half hours.
 	calibrated, limited, offset int32
 	// replaying is true while stored history is replayed; limits are then recalibrated once a
 	// week.
@@ -54,7 +53,7 @@ type series struct {
 	quiet int64
 	// ticketLevel and pageLevel are the levels that the last ticket and page reported.
 	ticketLevel, pageLevel reportedLevel
-	// ignoredUntil is the minute until which the scan has no data of either.
+	// ignoredUntil is the minute up to which the scan ignores these levels.
 	ignoredUntil int64
 	// configured values
 	signal    int
@@ -112,7 +111,6 @@ func (s *series) fail(at time.Time) {
 	}
 }
 
-// level returns the recent log ratio to the baseline, 0 if unknown.
 func (s *series) level() float64 {
 	if l := s.scan.mean(10); !math.IsNaN(l) {
 		return l
@@ -120,7 +118,6 @@ func (s *series) level() float64 {
 	return 0
 }
 
-// regressed reports whether a page or a ticket is up.
 func (s *series) regressed() bool { return s.page.Up || s.ticket.Up }
 
 // pass closes the minutes before at.
@@ -187,12 +184,12 @@ func (s *series) wide(at time.Time) float64 {
 // judge compares the measurements up to the minute with the limits.
 func (s *series) judge() {
 	if !s.baseline.started() && s.benchmark.Typical == 0 {
-		// Without a baseline there is no regression; one would also keep every half hour out of
-		// the baseline.
+		// Without a baseline there is no regression. A regression would also keep every half
+		// hour out of the baseline.
 		s.judgeAnew()
 		return
 	}
-	s.scan.to(s.minute)
+	s.scan.advanceTo(s.minute)
 	s.onset.take(&s.scan, s.minute)
 	since := s.began()
 	if s.page.end(&s.scan, s.minute) { // and with it the data in longer windows
@@ -210,12 +207,12 @@ func (s *series) judge() {
 	s.page.take(s.minute, pageEvidence, s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
 	s.forget()
 	ticketEvidence := s.tickets.find(&s.scan, s.ticketLevel, levels)
-	ticketEvidence.atOnce = ticketEvidence.by.Tail && ticketEvidence.score >= 1 // a short rise needs no ticket
+	ticketEvidence.atOnce = ticketEvidence.reason.Tail && ticketEvidence.score >= 1 // a short rise needs no ticket
 	s.ticket.take(s.minute, ticketEvidence, s.onset.lasted(&s.scan, s.minute, ticketFor))
 }
 
-// newPageFactor is the score of something new shortly after a page, stillUpFactor one that is
-// just below the limit.
+// For a while after a page only a score of newPageFactor pages again. A smaller one is reduced
+// to stillUpFactor, just below the limit.
 const newPageFactor, stillUpFactor = 1.4, 0.99
 
 // ticketFor is how long a level must be up to open a ticket.
@@ -235,24 +232,25 @@ func (s *series) closeTicket() {
 	s.page.Up, s.ticket.Up = false, false
 }
 
-// urgent reports whether the signal pages and must not end early: at twice the baseline, or
-// with a violated objective.
+// urgent reports whether the signal pages and must not end early, because it is at twice the
+// baseline or violates an objective.
 func (s *series) urgent() bool {
-	return s.page.Up && (s.scan.mean(30) >= math.Log(twice) || s.page.Tail || s.missing())
+	return s.page.Up && (s.scan.mean(30) >= math.Log(twice) || s.page.Tail || s.violatesObjective())
 }
 
-// missing reports whether the objective is violated in this half hour or the previous one.
-func (s *series) missing() bool {
+// violatesObjective reports whether the objective is violated in this half hour or the previous
+// one.
+func (s *series) violatesObjective() bool {
 	if s.baseline == nil {
 		return false
 	}
 	b := &s.baseline.block
 	before := false
-	s.baseline.each(numberOf(b.start)-2, numberOf(b.start)-1, func(e *entry) { before = s.minded(float64(e.bad)) })
-	return before || b.n >= minBlock && s.minded(float64(b.bad)/float64(b.n))
+	s.baseline.each(numberOf(b.start)-2, numberOf(b.start)-1, func(e *entry) { before = s.violatesBudget(float64(e.bad)) })
+	return before || b.n >= minBlock && s.violatesBudget(float64(b.bad)/float64(b.n))
 }
 
-// began returns the minute at which the page or ticket began, 0 without one.
+// began returns the minute at which the page or ticket began; 0 if neither is up.
 func (s *series) began() int64 {
 	began := int64(0)
 	for _, v := range []*verdict{&s.page, &s.ticket} {
@@ -272,9 +270,8 @@ func (s *series) began() int64 {
 // leadMinutes before a verdict belong to its incident.
 const leadMinutes = 20
 
-// ignoreSince removes the minutes from one on from the evaluation.
 func (s *series) ignoreSince(since int64) {
-	s.scan.forgive(since)
+	s.scan.ignoreSince(since)
 	s.ignoredUntil = s.minute
 }
 
@@ -307,7 +304,6 @@ func (s *series) usual(b *block) bool {
 	return !b.regressed && b.mean-s.baseline.at(b.start) <= s.gate(b.start) || s.habit(b)
 }
 
-// firstWeek is the number of half hours that are always learned.
 const firstWeek = 7 * slots
 
 // gate returns how far above the baseline a half hour may lie to be learned at once.
@@ -315,7 +311,8 @@ func (s *series) gate(at time.Time) float64 {
 	return max(math.Log(s.policy.TicketRatio), learnNoise*s.baseline.noise*s.baseline.wideAt(at))
 }
 
-// reference returns the logarithm of the baseline of a turn: a benchmark, or what was learned.
+// reference returns the logarithm of the baseline of a turn: the benchmark or the learned
+// baseline.
 func (s *series) reference(at time.Time) (ln float64, ok bool) {
 	switch {
 	case s.benchmark.Typical > 0:
@@ -326,7 +323,6 @@ func (s *series) reference(at time.Time) (ln float64, ok bool) {
 	return 0, false
 }
 
-// young reports whether there is no full baseline yet.
 func (s *series) young() bool {
 	return s.benchmark.Typical == 0 && !s.baseline.mature()
 }

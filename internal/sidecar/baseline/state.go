@@ -16,8 +16,8 @@ import (
 // whose jobs learn again.
 const stateVersion = 2
 
-// sumsLast is how long a page or ticket survives without a process. A restart of the prober
-// does not end a regression, so its page continues; but after hours without a measurement the
+// sumsLast is how long a page or ticket survives without a process. A regression continues
+// while the prober restarts, and so does its page; but after hours without a measurement the
 // state is unknown. The embedded pager also continues its alerts for one hour.
 const sumsLast = time.Hour
 
@@ -36,7 +36,7 @@ type JobState struct {
 	Saved time.Time `json:"saved,omitzero"`
 	// end of the last change that discarded the baselines
 	Relearned time.Time `json:"relearned,omitzero"`
-	// minute since which a ticket or page is up, 0 if none is
+	// minute since which a ticket or page is up, 0 if neither is
 	Asked  int64         `json:"asked,omitzero"`
 	Series []seriesState `json:"series"`
 	Usual  [kinds]means  `json:"usual"`
@@ -81,7 +81,7 @@ func (j *job) state(now time.Time) JobState {
 func (j *job) restore(st JobState, now time.Time) {
 	j.relearned = st.Relearned
 	for k := range kinds {
-		j.parts[k].usual = st.Usual[k].fitting()
+		j.parts[k].usual = st.Usual[k].plausible()
 	}
 	if st.Saved.IsZero() || now.Sub(st.Saved) > sumsLast {
 		return // the clock has gone back since; that does not make it older
@@ -93,21 +93,19 @@ func (j *job) restore(st JobState, now time.Time) {
 			continue
 		}
 		s := &j.series[saved.Kind][saved.Signal]
-		s.ticketLevel, s.pageLevel = saved.Told.fitting(), saved.ToldPage.fitting()
+		s.ticketLevel, s.pageLevel = saved.Told.plausible(), saved.ToldPage.plausible()
 		s.quiet, s.ignoredUntil = min(saved.Quiet, minute+quietMinutes), min(saved.Forgiven, minute)
-		if saved.Page.fits() && saved.Ticket.fits() {
+		if saved.Page.isPlausible() && saved.Ticket.isPlausible() {
 			s.onset, s.page, s.ticket = onset{min(saved.Onset.Since, minute)}, saved.Page.before(minute), saved.Ticket.before(minute)
 		}
 	}
 }
 
-// fitting returns h with implausible values removed.
-func (h reportedLevel) fitting() reportedLevel {
+func (h reportedLevel) plausible() reportedLevel {
 	return reportedLevel{clampFinite(mostLog, h.Level), clampFinite(1, h.Tail)}
 }
 
-// fits reports whether the verdict is plausible.
-func (v *verdict) fits() bool {
+func (v *verdict) isPlausible() bool {
 	return v.Limit >= 0 && v.Limit <= mostLog && v.Over >= -below && v.Over <= mostLog
 }
 
@@ -158,8 +156,8 @@ func ReadFile(path string) (File, error) {
 // Bounds of the numbers in a state file. A number beyond them comes from a damaged file; values
 // computed from it would overflow and could not be saved again.
 const (
-	// mostLog bounds logarithms of seconds. Those of 1 µs and of 292 years, the longest
-	// time.Duration, are -14 and 23.
+	// mostLog bounds logarithms of seconds. The logarithms of 1 µs and of 292 years, the
+	// longest time.Duration, are -14 and 23.
 	mostLog = 32
 	// mostTurns bounds numbers of turns, mostSeconds means of seconds and of tokens.
 	mostTurns, mostSeconds = 1e12, 1e9
@@ -176,15 +174,14 @@ func clampFinite(most, v float64) float64 {
 	return 0
 }
 
-func (e entry) fits() bool {
-	return fitsTime(startOf(e.number).Unix()) && e.n() > 0 && math.Abs(float64(e.mean)) <= mostLog && e.variance >= 0 && e.variance <= mostLog*mostLog &&
+func (e entry) isPlausible() bool {
+	return plausibleTime(startOf(e.number).Unix()) && e.n() > 0 && math.Abs(float64(e.mean)) <= mostLog && e.variance >= 0 && e.variance <= mostLog*mostLog &&
 		e.bad >= 0 && e.bad <= 1
 }
 
-// fitsTime reports whether a time, in seconds since 1970, is plausible.
-func fitsTime(seconds int64) bool { return seconds >= earliest && seconds < latest }
+func plausibleTime(seconds int64) bool { return seconds >= earliest && seconds < latest }
 
-func (m means) fitting() means {
+func (m means) plausible() means {
 	for _, v := range []float64{m.Connect, m.TTFT, m.TPOT, m.Output} {
 		if !(v >= 0 && v <= mostSeconds) {
 			return means{}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestRestoreAfter: a page outlives a restart, and not two hours in which nobody
-// looked; what is usual outlives both.
+// TestRestoreAfter checks that a page survives a restart, but not two hours without a process.
+// The baseline survives both.
 func TestRestoreAfter(t *testing.T) {
 	f := newFeed(options{})
 	f.run(3 * day)
@@ -51,8 +51,8 @@ func TestRestoreAfter(t *testing.T) {
 	}
 }
 
-// TestRestoredWithoutHistory: a page of what nothing is known of any more is over,
-// and the level is learned.
+// TestRestoredWithoutHistory checks that a restored page ends if there is no history, and that
+// the level is then learned.
 func TestRestoredWithoutHistory(t *testing.T) {
 	now := monday
 	j := testJob(options{})
@@ -67,8 +67,8 @@ func TestRestoredWithoutHistory(t *testing.T) {
 	}
 }
 
-// TestStateAfterATicket: a signal without turns has no level to know, and can be
-// saved.
+// TestStateAfterATicket checks that the state of a signal without turns, whose level is
+// unknown, can be saved.
 func TestStateAfterATicket(t *testing.T) {
 	f := newFeed(options{})
 	f.run(3 * day)
@@ -106,7 +106,8 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestWriteFileLeavesNothingBehind: neither on success nor on failure.
+// TestWriteFileLeavesNothingBehind checks that neither a success nor a failure leaves temporary
+// files.
 func TestWriteFileLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	if err := (File{}).WriteFile(filepath.Join(dir, "state.json")); err != nil {
@@ -130,8 +131,8 @@ func TestWriteFileLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// TestSavedIsWallTime: the file is read by another process, perhaps in another
-// time zone.
+// TestSavedIsWallTime checks that times are saved in UTC and without the monotonic reading,
+// because another process reads them.
 func TestSavedIsWallTime(t *testing.T) {
 	now := monday.Add(90 * time.Minute).In(time.FixedZone("east", 3600))
 	text, err := json.Marshal(testJob(options{}).state(now))
@@ -143,8 +144,8 @@ func TestSavedIsWallTime(t *testing.T) {
 	}
 }
 
-// TestRestoreIgnoresWhatDoesNotFit: a state file that was edited must not crash the
-// prober, nor hold a page.
+// TestRestoreIgnoresWhatDoesNotFit checks that an edited state file neither crashes the prober
+// nor keeps a page up.
 func TestRestoreIgnoresWhatDoesNotFit(t *testing.T) {
 	up := verdict{Up: true, Seen: minuteOf(monday), reason: reason{Limit: 0.5}}
 	wild, stuck := up, up

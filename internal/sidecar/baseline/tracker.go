@@ -39,7 +39,6 @@ type Tracker struct {
 
 var _ sink.Sink = (*Tracker)(nil)
 
-// NewTracker returns a Tracker without jobs.
 func NewTracker(o TrackerOptions) *Tracker {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -53,7 +52,7 @@ func NewTracker(o TrackerOptions) *Tracker {
 	return &Tracker{options: o, jobs: map[probe.Key]*job{}}
 }
 
-// Add implements sink.Sink. A new job takes over what was saved for it.
+// Add implements sink.Sink. A new job takes its saved state and history.
 func (t *Tracker) Add(info sink.Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +90,7 @@ func (t *Tracker) Observe(e probe.Event) {
 	}
 }
 
-// lock returns a job with its lock held, or nil if there is no such job.
+// lock returns a job with its lock held, nil if it is unknown.
 func (t *Tracker) lock(key probe.Key) *job {
 	t.mu.RLock()
 	j := t.jobs[key]
@@ -102,7 +101,6 @@ func (t *Tracker) lock(key probe.Key) *job {
 	return j
 }
 
-// sorted returns all jobs, by target and workload.
 func (t *Tracker) sorted() []*job {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -122,8 +120,8 @@ func optionsOf(info sink.Job) options {
 	return o
 }
 
-// strictest returns the lowest threshold of the latency objectives that cover the turns,
-// and the error budget of that objective; 0 and 0 if there is none.
+// strictest returns the lowest threshold of the latency objectives that cover the turns, and
+// the error budget of that objective; 0 and 0 without one.
 func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind probe.TurnKind) (threshold time.Duration, budget float64) {
 	covers := func(o slo.Objective) bool { return o.SLI == sli && o.Covers(key.Target, key.Workload, kind) }
 	covering := slices.DeleteFunc(slices.Clone(objectives), func(o slo.Objective) bool { return !covers(o) })

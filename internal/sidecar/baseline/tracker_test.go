@@ -14,7 +14,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// start is when the tests of the tracker begin.
+// start is the time at which the tests of the tracker begin.
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 type clock struct{ now time.Time }
@@ -39,7 +39,8 @@ func jobs(targets ...string) (out []sink.Job) {
 	return out
 }
 
-// TestSign counts consecutive failures; a refusal for load ends the sign, not the count.
+// TestSign checks the number of consecutive failures. A refusal for load ends the sign but not
+// the count.
 func TestSign(t *testing.T) {
 	r := newTracker(&clock{start}, "a")
 	key := probe.Key{Target: "a", Workload: "chat"}
@@ -57,7 +58,8 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// TestStrictest takes the lowest threshold that covers the turns, with its budget.
+// TestStrictest checks that the lowest threshold that covers the turns is used, with its
+// budget.
 func TestStrictest(t *testing.T) {
 	objectives := []slo.Objective{
 		{SLI: slo.TTFT, Threshold: 2 * time.Second, Objective: 0.9},
@@ -81,8 +83,8 @@ func targetsOf(keys []probe.Key) []string {
 	return out
 }
 
-// TestHistories: what was kept of a job waits for it, and a job that has none is
-// said to until it was handed some.
+// TestHistories checks that a saved history waits for its job, and that WithoutHistory returns
+// a job until it is backfilled.
 func TestHistories(t *testing.T) {
 	r := newTracker(&clock{start}, "east", "west", "north")
 	if got := slices.Collect(maps.Keys(maps.Collect(r.Histories()))); len(got) != 3 {
@@ -110,8 +112,8 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// TestAwaitedJobsAreKept: what was known of a job that may still come is not
-// forgotten by a process that saves before it comes.
+// TestAwaitedJobsAreKept checks that the tracker saves the restored state of jobs that may
+// still be added.
 func TestAwaitedJobsAreKept(t *testing.T) {
 	r := NewTracker(TrackerOptions{Awaited: func(target string) bool { return target == "m/late" }})
 	r.Restore(File{Jobs: []JobState{{Target: "m/late", Workload: "w"}, {Target: "gone", Workload: "w"}}},
@@ -124,7 +126,7 @@ func TestAwaitedJobsAreKept(t *testing.T) {
 	}
 }
 
-// TestAcceptNamesJobs names what is accepted, by target and workload.
+// TestAcceptNamesJobs checks which jobs Accept returns for a target and workload.
 func TestAcceptNamesJobs(t *testing.T) {
 	r := newTracker(&clock{start}, "east", "west")
 	if got := r.Accept("north", "", start); got != nil {
@@ -142,7 +144,7 @@ func TestAcceptNamesJobs(t *testing.T) {
 	}
 }
 
-// saved is a state file of a regression in progress, as of start.
+// saved returns a state file that was saved at start during a regression.
 func saved(t *testing.T, targets ...string) (f File) {
 	t.Helper()
 	for _, target := range targets {
@@ -157,12 +159,12 @@ func saved(t *testing.T, targets ...string) (f File) {
 	return f
 }
 
-// TestRestoreBaselines: the recorder's clock says how old a page is, for each job
-// when it takes its part.
+// TestRestoreBaselines checks that the age of a restored page is judged by the tracker's clock
+// when the job takes its state.
 func TestRestoreBaselines(t *testing.T) {
 	for name, tt := range map[string]struct {
-		after, later time.Duration // the restart, the reload that names the second job
-		want         [2]bool       // both page
+		after, later time.Duration // times of the restart, and of the reload that adds the second job
+		want         [2]bool       // whether each job pages
 	}{
 		"at once":                     {time.Minute, 0, [2]bool{true, true}},
 		"after two days":              {48 * time.Hour, 0, [2]bool{false, false}},

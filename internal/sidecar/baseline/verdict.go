@@ -17,7 +17,8 @@ type reason struct {
 // verdict is the state of a page or a ticket of one signal.
 type verdict struct {
 	Up bool `json:"up"`
-	// Began is the minute at which it came up, seen the last minute with turns.
+	// Began is the minute at which the verdict came up, Seen the last minute that showed its
+	// cause.
 	Began int64 `json:"began,omitzero"`
 	Seen  int64 `json:"seen,omitzero"`
 	reason
@@ -31,15 +32,14 @@ const (
 	// overTurns is the number of turns needed to end a verdict, overMost the longest wait for
 	// them in minutes.
 	overTurns, overMost = 24, 12
-	// unheard is for how many minutes a verdict stays up without turns.
-	unheard = 15
+	// silentMinutes is how long a verdict stays up without turns.
+	silentMinutes = 15
 )
 
-// take advances a verdict by a minute.
 func (v *verdict) take(minute int64, f finding, lasted bool) {
 	v.score = f.score
 	if !v.Up && f.score >= 1 && (lasted || f.atOnce) {
-		v.Up, v.Began, v.Seen, v.reason = true, minute, minute, f.by
+		v.Up, v.Began, v.Seen, v.reason = true, minute, minute, f.reason
 	}
 }
 
@@ -56,7 +56,7 @@ func (v *verdict) end(s *scan, minute int64) bool {
 	}
 	switch {
 	case math.IsNaN(now):
-		v.Up = minute-v.Seen < unheard
+		v.Up = minute-v.Seen < silentMinutes
 	case now < overPart*v.Limit:
 		// Minutes from before the verdict do not count.
 		v.Up = minute-v.Began < int64(minutes)
@@ -92,8 +92,7 @@ type onset struct {
 }
 
 const (
-	// risen is the log ratio at which a level counts as up, fallen the one below which the rise
-	// has ended.
+	// A rise begins at the log ratio risen and ends below fallen.
 	risen, fallen = 0.15, 0.08
 )
 

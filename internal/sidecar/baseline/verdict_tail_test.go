@@ -2,8 +2,8 @@ package baseline
 
 import "testing"
 
-// TestTailEndsAtTheUsual: where a tenth of the turns is in the tail as a rule, a page
-// about a third of them is over when it is a tenth again.
+// TestTailEndsAtTheUsual checks a job whose usual share of slow turns is a tenth: a page about
+// a third ends when the share is a tenth again.
 func TestTailEndsAtTheUsual(t *testing.T) {
 	l := limits{usualTail: 0.1, tail: 0.16}
 	for i := range l.spans {

@@ -135,8 +135,8 @@ type View struct {
 	History    time.Duration
 	// Moved is when a lasting level last became the baseline; zero for never.
 	Moved time.Time
-	// TailSeconds is the value above which a turn counts as slow now, UsualTail the value at
-	// the baseline level. NaN if unknown.
+	// TailSeconds is the value above which a turn counts as slow now. UsualTail is the same
+	// value at the baseline level. Both are NaN if unknown.
 	TailSeconds, UsualTail float64
 }
 
@@ -170,7 +170,7 @@ func (s *series) unusual(value time.Duration, at time.Time) bool {
 	return ok && (x >= max(0, s.level())+s.tailLimit(at) || s.regressed() && x >= wellAbove)
 }
 
-// wellAbove is the log ratio from which a turn belongs to a regression: 1.3 times the baseline.
+// A turn above the log ratio wellAbove, 1.3 times the baseline, belongs to a regression.
 const wellAbove = 0.26
 
 func (s *series) view(at time.Time) View {

@@ -12,11 +12,11 @@ const (
 	// badTurnEvery is the minimum time between two bad turns on display. Each is a series of
 	// its own, and a fault must not create thousands.
 	badTurnEvery = 5 * time.Minute
-	// badTurnKept is the time for which the last bad turn is shown.
+	// badTurnKept is how long the last bad turn is shown.
 	badTurnKept = time.Hour
 )
 
-// badTurn is the bad turn of one kind that a paged engineer should look at.
+// badTurn is the latest bad turn of one kind, for a paged engineer to look at.
 type badTurn struct {
 	trace, reason string
 	// end of the turn, in Unix seconds.
@@ -42,14 +42,12 @@ func (b *badTurn) take(r *probe.Result, reason string, now time.Time) {
 	b.end, b.shown = unixSeconds(r.End), now
 }
 
-// current reports whether a turn is on display.
 func (b *badTurn) current(now time.Time) bool {
 	return b.trace != "" && now.Sub(b.seen) < badTurnKept
 }
 
 // whyBad returns the value of the label reason for a bad turn, and "" for a good one. A failure
-// comes before a missed objective, and that before an unusual value. violated is the SLI of a
-// missed objective, or "".
+// comes first, then a missed objective, whose SLI is violated, then an unusual value.
 func whyBad(r *probe.Result, violated slo.SLI, baselines *baseline.Tracker) string {
 	switch {
 	case r.Outcome.Failed():

@@ -36,7 +36,7 @@ func badTurns(t *testing.T, r *testRecorder) []string {
 	return out
 }
 
-// badly is a turn with a trace id that ends in some way.
+// badly returns a turn with a trace id and an outcome.
 func badly(at time.Time, trace string, o probe.Outcome, ttft time.Duration) probe.Result {
 	r := turn("a", probe.First, at, ttft, 20*millisecond, 5)
 	r.TraceID, r.Outcome = trace, o
@@ -68,7 +68,7 @@ func TestWhatIsABadTurn(t *testing.T) {
 	}
 }
 
-// slowTokens is a first turn, which the objective on the TPOT leaves alone.
+// slowTokens makes the tokens of a first turn slow, which the TPOT objective does not cover.
 func slowTokens(r probe.Result) probe.Result {
 	r.TPOT = probe.Some(90 * millisecond)
 	return r
@@ -80,7 +80,7 @@ func followup(at time.Time, trace string, tpot time.Duration) probe.Result {
 	return r
 }
 
-// TestFarAboveTheUsualIsBad: without an SLO in reach, the baseline decides.
+// TestFarAboveTheUsualIsBad checks that the baseline decides for turns without an SLO.
 func TestFarAboveTheUsualIsBad(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c)
@@ -96,20 +96,20 @@ func TestFarAboveTheUsualIsBad(t *testing.T) {
 	if got := badTurns(t, r); got != nil {
 		t.Fatalf("1.5 times the usual is shown: %v", got)
 	}
-	step("tail", 400*millisecond) // 2.5 spreads of 0.5 are 3.5 times the usual
+	step("tail", 400*millisecond) // 2.5 standard deviations of 0.5 are 3.5 times the baseline
 	if diff := cmp.Diff([]string{"first ttft tail"}, badTurns(t, r)); diff != "" {
 		t.Fatalf("a turn in the tail (-want +got):\n%s", diff)
 	}
 	for range 200 {
-		step("regressed", 200*millisecond) // not in the tail, but it lasts
+		step("regressed", 200*millisecond) // not slow by itself, but during a page
 	}
 	if diff := cmp.Diff([]string{"first ttft regressed"}, badTurns(t, r)); diff != "" {
 		t.Errorf("while the signal has regressed (-want +got):\n%s", diff)
 	}
 }
 
-// TestASlowTurnOfATicketIsBad: what is a ticket brings no turn into the tail, and
-// whoever reads it wants a trace all the same.
+// TestASlowTurnOfATicketIsBad checks that a ticket shows a trace, although its turns do not
+// count as slow.
 func TestASlowTurnOfATicketIsBad(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c)
@@ -134,7 +134,8 @@ func TestASlowTurnOfATicketIsBad(t *testing.T) {
 	}
 }
 
-// TestBadTurnsAreReplaced rarely, by a failure at once, and end.
+// TestBadTurnsAreReplaced checks that a bad turn is replaced rarely, by a failure at once, and
+// disappears after some time.
 func TestBadTurnsAreReplaced(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c, "a")
@@ -164,8 +165,8 @@ func TestBadTurnsAreReplaced(t *testing.T) {
 	}
 }
 
-// TestBadTurnsAreBounded: hours in which every turn is bad makes no more series
-// than the docs promise, and one at a time.
+// TestBadTurnsAreBounded checks that hours of bad turns create as few series as the docs
+// promise, and one at a time.
 func TestBadTurnsAreBounded(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c, "a")
@@ -185,7 +186,7 @@ func TestBadTurnsAreBounded(t *testing.T) {
 	}
 }
 
-// TestBadTurnsGoWithTheirJob on a reload, and stay over one that keeps it.
+// TestBadTurnsGoWithTheirJob checks that a reload removes the bad turn of a removed job only.
 func TestBadTurnsGoWithTheirJob(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a", "b")
 	run(r, badly(start, "t1", probe.HTTP5xx, millisecond))

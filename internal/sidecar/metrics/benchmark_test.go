@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// gaugesOf are the series of a family by the value of a label.
+// gaugesOf returns the values of a family's series by the value of a label.
 func gaugesOf(t *testing.T, r *testRecorder, family, label string) map[string]float64 {
 	t.Helper()
 	families, err := r.Gather()
@@ -36,8 +36,8 @@ func valueOf(m *dto.Metric, label string) string {
 	return ""
 }
 
-// TestBenchmarkFollowsReloads: a reload that names another benchmark, or
-// none, replaces what is exported and compared with.
+// TestBenchmarkFollowsReloads checks that a reload with another benchmark, or none, replaces
+// the exported figures and the baseline.
 func TestBenchmarkFollowsReloads(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c, "east")

@@ -9,8 +9,8 @@ import (
 	"synthetic/internal/probe"
 )
 
-// formats are the Accept headers of Prometheus 3: protobuf once native
-// histograms are on, OpenMetrics otherwise; and of a plain text scraper.
+// formats returns Accept headers: protobuf, which Prometheus 3 sends for native histograms,
+// OpenMetrics otherwise, and the header of a plain text scraper.
 func formats() map[string]string {
 	return map[string]string{
 		"text":        "text/plain;version=1.0.0;escaping=allow-utf-8",
@@ -19,9 +19,8 @@ func formats() map[string]string {
 	}
 }
 
-// busyRecorder has n targets, each with every series alive: some fifty turns in
-// the last minute, of log-normal latencies (σ = 0.5) and a hundred gaps each,
-// and one turn in ten failed.
+// busyRecorder has n targets, each with every series in use: about fifty turns in the last
+// minute, with log-normal latencies (σ = 0.5) and a hundred gaps each. One turn in ten failed.
 func busyRecorder(n int) *testRecorder {
 	c := &clock{start}
 	names := make([]string, n)

@@ -33,15 +33,14 @@ const (
 	labelWithin   = "within"
 	LabelRatio    = "ratio"
 	LabelPart     = "part"
-	// labelStatistic says which figure of a benchmark it is.
+	// labelStatistic names a figure of a benchmark.
 	labelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
 	labelBound     = "bound"
 	labelGroup     = "group"
-	// labelVerdict says how a streamed answer compares with a whole one.
-	labelVerdict = "verdict"
-	LabelURL     = "url"
-	// LabelWorker is of replicas behind a front door.
+	labelVerdict   = "verdict"
+	LabelURL       = "url"
+	// LabelWorker names a replica behind a front door.
 	LabelWorker = "worker"
 )
 
@@ -181,7 +180,7 @@ type Metric struct {
 	Kind Kind
 	// Unit is the base unit: "seconds", "tokens", "turns", "ratio", "" ...
 	Unit string
-	// Help is the HELP line; one sentence, its unit and its population said.
+	// Help is the HELP line, with the unit and the counted population.
 	Help string
 	// Labels in the order of the exposition; target, workload, turn first.
 	Labels []string

@@ -21,8 +21,8 @@ func TestCatalogGolden(t *testing.T) {
 	golden(t, "testdata/catalog", []byte(b.String()))
 }
 
-// TestCatalogIsTheExposition: every entry is really exported, and everything
-// exported is in the catalog with the same type, help and labels.
+// TestCatalogIsTheExposition checks that every entry is exported, and that every exported
+// family is in the catalog with the same type, help and labels.
 func TestCatalogIsTheExposition(t *testing.T) {
 	fams, err := scripted().Gather()
 	if err != nil {
@@ -56,7 +56,7 @@ func TestCatalogIsTheExposition(t *testing.T) {
 	}
 }
 
-// TestLabelsAreReserved: no label of a target's own can be one of ours.
+// TestLabelsAreReserved checks that a target's own labels cannot replace the exported ones.
 func TestLabelsAreReserved(t *testing.T) {
 	for _, m := range Catalog() {
 		for _, l := range m.Labels {
@@ -84,7 +84,7 @@ func TestBoundedSets(t *testing.T) {
 	}
 }
 
-// TestUnits: a name says its base unit.
+// TestUnits checks that names end in their base unit.
 func TestUnits(t *testing.T) {
 	for _, m := range slices.Concat(Catalog(), PagerCatalog(), StudyCatalog()) {
 		switch m.Unit {

@@ -20,8 +20,8 @@ import (
 	"synthetic/internal/probe"
 )
 
-// TestScrapesAreConsistent scrapes in every way while conversations run and
-// reloads come: started = ended + in flight must hold in each scrape.
+// TestScrapesAreConsistent scrapes in all ways during conversations and reloads. In each scrape
+// started must equal ended plus in flight.
 func TestScrapesAreConsistent(t *testing.T) {
 	r := newPlainRecorder(Options{})
 	apply(r, jobs("a"))
@@ -50,7 +50,7 @@ func TestScrapesAreConsistent(t *testing.T) {
 	}
 }
 
-// until repeats what it is given, at least once.
+// until repeats do, at least once.
 func until(stop <-chan struct{}, do func()) {
 	for {
 		do()
@@ -62,7 +62,7 @@ func until(stop <-chan struct{}, do func()) {
 	}
 }
 
-// reloads adds a job and takes it away again, beside the one in traffic.
+// reloads adds and removes a second job.
 func reloads(r *testRecorder) func() {
 	n := 0
 	return func() {
@@ -73,7 +73,7 @@ func reloads(r *testRecorder) func() {
 	}
 }
 
-// converse holds one conversation, which may end in any way.
+// converse reports a conversation with random outcomes.
 func converse(r *testRecorder, rng *rand.Rand) {
 	outcomes := probe.Outcomes()
 	r.Observe(probe.ConversationStart{Target: "a", Workload: "chat"})
@@ -105,8 +105,8 @@ func requireConsistent(t *testing.T, g gathered) {
 	}
 }
 
-// TestScrapesAreIndependent: a slow client holds what it was given, whatever
-// happens and is scraped meanwhile.
+// TestScrapesAreIndependent checks that gathered families do not change with later events and
+// scrapes.
 func TestScrapesAreIndependent(t *testing.T) {
 	r := busyRecorder(2)
 	slow, err := r.Gather()
@@ -129,8 +129,7 @@ func seriesCount(g gathered) float64 {
 	return g[Turns+"{target=deployment-000,turn=first,workload=chat}"].Counter.GetValue()
 }
 
-// TestOnly pins that a gatherer of some families gives those alone, as the whole
-// does.
+// TestOnly checks that a gatherer of some families returns only these, with the same values.
 func TestOnly(t *testing.T) {
 	r := scripted()
 	wanted := map[string]bool{Turns: true, ttft: true, tpotWindow: true, SLOThreshold: true}
@@ -153,7 +152,7 @@ func TestGatherBesideOthers(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	other := prometheus.NewCounter(prometheus.CounterOpts{Name: "go_other_total", Help: "Another."})
 	reg.MustRegister(other)
-	fams, err := beside{r, reg}.Gather()
+	fams, err := gatherers{r, reg}.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,13 +166,13 @@ func TestGatherBesideOthers(t *testing.T) {
 	}
 }
 
-// TestGatherReportsOthersErrors: a broken neighbour must not hide what the
-// recorder knows.
+// TestGatherReportsOthersErrors checks that an error of another gatherer does not hide the
+// recorder's families.
 func TestGatherReportsOthersErrors(t *testing.T) {
 	broken := prometheus.NewRegistry()
 	desc := prometheus.NewDesc("go_broken", "Broken.", nil, nil)
 	broken.MustRegister(invalid{prometheus.NewInvalidMetric(desc, http.ErrServerClosed)})
-	fams, err := beside{newTestRecorder(&clock{start}, "a"), broken}.Gather()
+	fams, err := gatherers{newTestRecorder(&clock{start}, "a"), broken}.Gather()
 	if err == nil || len(fams) == 0 {
 		t.Errorf("error %v and %d families; want an error and the recorder's families", err, len(fams))
 	}

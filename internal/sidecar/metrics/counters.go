@@ -24,14 +24,13 @@ type turnCounters struct {
 	buffered float64
 }
 
-// sloCounters count the turns that one objective judged.
 type sloCounters struct {
 	objective         slo.Objective
 	turns, violations [kinds]float64
 }
 
-// usage counts tokens, also those of canceled turns, which were spent all the same. The value
-// of an unknown number is 0.
+// usage counts tokens, also tokens of canceled turns, because they were spent. The value of an
+// unknown number is 0.
 func (c *turnCounters) usage(r *probe.Result) {
 	c.promptTokens += float64(r.PromptTokens.V)
 	c.outputTokens += float64(r.OutputTokens.V)
@@ -53,7 +52,6 @@ func (c *turnCounters) usage(r *probe.Result) {
 	}
 }
 
-// judge counts and returns the judgement of a turn.
 func (c *sloCounters) judge(r *probe.Result) slo.Judgement {
 	v := c.objective.Judge(*r)
 	if v == slo.NotJudged {

@@ -37,7 +37,6 @@ func Document() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// documentValues is the input of the template.
 type documentValues struct {
 	Groups          []documentGroup
 	Others, Pager   []Metric
@@ -54,7 +53,6 @@ type documentValues struct {
 	BadTurnsPerHour int
 }
 
-// documentGroup holds metrics with the same labels.
 type documentGroup struct {
 	Labels  []string
 	Metrics []Metric
@@ -166,7 +164,6 @@ func list(items []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// buckets writes the bounds.
 func buckets(bounds []float64) string {
 	texts := make([]string, len(bounds))
 	for i, b := range bounds {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reference is where "make generate" writes the document.
+// reference is the file that "make generate" writes.
 const reference = "../../../docs/reference/metrics.md"
 
 func TestDocumentGolden(t *testing.T) {

@@ -38,7 +38,6 @@ func newExposition(now time.Time, catalog []Metric, mode Mode) *exposition {
 	return e
 }
 
-// sorted returns the families that have series, by name.
 func (e *exposition) sorted() []*dto.MetricFamily {
 	out := make([]*dto.MetricFamily, 0, len(e.families))
 	for _, f := range e.families {
@@ -52,13 +51,11 @@ func (e *exposition) sorted() []*dto.MetricFamily {
 
 func byName(a, b *dto.MetricFamily) int { return strings.Compare(a.GetName(), b.GetName()) }
 
-// value is a number for one metric of the catalog.
 type value struct {
 	name string
 	v    float64
 }
 
-// addAll adds a series to each of several counters and gauges.
 func (e *exposition) addAll(l labels, values ...value) {
 	for _, v := range values {
 		e.add(v.name, l, v.v)
@@ -94,16 +91,15 @@ func series(kind dto.MetricType, l labels, v float64) *dto.Metric {
 	return &dto.Metric{Label: l, Gauge: &dto.Gauge{Value: &v}}
 }
 
-// addHistogram adds a series of a histogram; nothing for nil.
 func (e *exposition) addHistogram(name string, l labels, h prometheus.Histogram) {
 	if f := e.families[name]; f != nil && h != nil {
 		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: e.histogram(written(h))})
 	}
 }
 
-// distribution adds a histogram and a summary of its last 60 seconds. The summary's quantiles
-// are those of the window, NaN if it is empty. Its count and sum are those of the histogram,
-// because they must never fall.
+// distribution adds a histogram and a summary of its last 60 seconds. The summary has the
+// quantiles of the window, NaN if it is empty, but the count and sum of the histogram, because
+// they must never fall.
 func (e *exposition) distribution(name, window string, l labels, d *distribution) {
 	f, beside := e.families[name], e.families[window]
 	if f == nil && beside == nil {
@@ -125,7 +121,6 @@ func (e *exposition) distribution(name, window string, l labels, d *distribution
 	beside.Metric = append(beside.Metric, &dto.Metric{Label: l, Summary: s})
 }
 
-// written returns the current state of a histogram.
 func written(h prometheus.Histogram) *dto.Histogram {
 	var m dto.Metric
 	_ = h.Write(&m) // the error is always nil
@@ -135,22 +130,19 @@ func written(h prometheus.Histogram) *dto.Histogram {
 // labels are pairs sorted by name. Series share them.
 type labels []*dto.LabelPair
 
-// with returns l with one more label.
 func (l labels) with(name, value string) labels {
 	i, _ := slices.BinarySearchFunc(l, name, func(p *dto.LabelPair, name string) int { return cmp.Compare(p.GetName(), name) })
 	return slices.Insert(slices.Clip(l), i, &dto.LabelPair{Name: &name, Value: &value})
 }
 
-// of returns l with the labels of more.
-func (l labels) of(more map[string]string) labels {
+func (l labels) withAll(more map[string]string) labels {
 	for _, name := range slices.Sorted(maps.Keys(more)) {
 		l = l.with(name, more[name])
 	}
 	return l
 }
 
-// truth returns 1 for true and 0 for false.
-func truth(b bool) float64 {
+func boolValue(b bool) float64 {
 	if b {
 		return 1
 	}

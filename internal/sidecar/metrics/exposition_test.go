@@ -48,7 +48,7 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// scrape asks the handler for a format.
+// scrape requests a format from the handler.
 func scrape(t *testing.T, r *testRecorder, accept string) *bytes.Buffer {
 	t.Helper()
 	req := httptest.NewRequest(http.MethodGet, "/metrics", nil)
@@ -61,8 +61,8 @@ func scrape(t *testing.T, r *testRecorder, accept string) *bytes.Buffer {
 	return w.Body
 }
 
-// scripted is a recorder after a small, varied history: every phase, a failure,
-// a cut stream, a canceled turn, a conversation of each end, one in flight.
+// scripted returns a recorder after a small, varied history: every phase, a failure, a cut
+// stream, a canceled turn, a conversation with each kind of end, and one in flight.
 func scripted() *testRecorder {
 	c := &clock{start}
 	r := newTestRecorder(c, "east", "west")
@@ -103,8 +103,7 @@ func scripted() *testRecorder {
 	return r
 }
 
-// TestExpositionGolden runs at a fixed time: an exemplar carries the time at which
-// it was taken.
+// TestExpositionGolden runs at a fixed time, because an exemplar carries its time.
 func TestExpositionGolden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, name := range []string{"text", "openmetrics"} {
@@ -123,7 +122,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestExemplars finds the trace of the slow, cut turn beside its bucket.
+// TestExemplars checks that the bucket of a slow, cut turn has its trace.
 func TestExemplars(t *testing.T) {
 	text := scrape(t, scripted(), formats()["openmetrics"]).String()
 	want := `synthetic_ttft_seconds_bucket{target="east",turn="first",workload="chat",le="2.0"} 2 # {trace_id="00000000000000001898b5e2a5f3a400"} 1.3`
@@ -139,8 +138,7 @@ func TestExemplars(t *testing.T) {
 	}
 }
 
-// TestProtobufIsNative reads the format that Prometheus negotiates for native
-// histograms.
+// TestProtobufIsNative checks the format that Prometheus requests for native histograms.
 func TestProtobufIsNative(t *testing.T) {
 	body := scrape(t, scripted(), formats()["protobuf"])
 	histograms := 0

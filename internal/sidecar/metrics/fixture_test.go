@@ -15,15 +15,15 @@ import (
 	"synthetic/internal/slo"
 )
 
-// start is when the scripted results happen.
+// start is the time of the scripted results.
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// clock is a hand-set clock.
+// clock is set by hand.
 type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-// objectives cover every kind of SLI and of restriction.
+// objectives returns every kind of SLI and of restriction.
 func objectives() []slo.Objective {
 	day := 24 * time.Hour
 	return []slo.Objective{
@@ -33,7 +33,7 @@ func objectives() []slo.Objective {
 	}
 }
 
-// testRecorder is a Recorder behind its baselines, as in a sidecar.
+// testRecorder passes events to its baselines first, as a sidecar does.
 type testRecorder struct {
 	*Recorder
 	baselines *baseline.Tracker
@@ -60,7 +60,7 @@ func (r *testRecorder) Remove(k probe.Key) {
 	r.Recorder.Remove(k)
 }
 
-// newTestRecorder has everything configured and one job per target.
+// newTestRecorder returns a recorder with all options and one job per target.
 func newTestRecorder(c *clock, targets ...string) *testRecorder {
 	r := newPlainRecorder(Options{
 		Now:             c.Now,
@@ -93,7 +93,7 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 	return r
 }
 
-// apply makes the jobs of a recorder those of the list, as a reload does.
+// apply replaces the jobs of a recorder, as a reload does.
 func apply(r *testRecorder, jobs []sink.Job) {
 	kept := map[probe.Key]bool{}
 	for _, j := range jobs {
@@ -107,7 +107,7 @@ func apply(r *testRecorder, jobs []sink.Job) {
 	}
 }
 
-// jobs are one per target, with everything configured.
+// jobs returns one job per target, with everything configured.
 func jobs(targets ...string) []sink.Job {
 	var out []sink.Job
 	for _, t := range targets {
@@ -122,7 +122,7 @@ func jobs(targets ...string) []sink.Job {
 	return out
 }
 
-// benchmarks know the TTFT of first turns.
+// benchmarks returns figures of the TTFT of first turns.
 func benchmarks() (b sink.Figures) {
 	b[0][0] = sink.SignalFigures{
 		Typical: 400 * time.Millisecond, Samples: 300,
@@ -131,7 +131,7 @@ func benchmarks() (b sink.Figures) {
 	return b
 }
 
-// turn is a successful turn of n gaps of the given length.
+// turn returns a successful turn with n gaps.
 func turn(target string, kind probe.TurnKind, at time.Time, ttft, gap time.Duration, n int) probe.Result {
 	r := probe.Result{
 		Target: target, Workload: "chat", Model: "m-8b", Conversation: "c1", Turn: 1, Kind: kind,

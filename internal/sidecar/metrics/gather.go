@@ -25,15 +25,16 @@ func (r *Recorder) Gather() ([]*dto.MetricFamily, error) {
 	return r.gather(Catalog(), view{every, true, r.mode()}), nil
 }
 
-// Of gathers the series of one target, without those of the process.
-func (r *Recorder) Of(target string) prometheus.Gatherer {
+// ForTarget gathers the series of one target, without the series of the process.
+func (r *Recorder) ForTarget(target string) prometheus.Gatherer {
 	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		return r.gather(Catalog(), view{func(t string) bool { return t == target }, false, r.mode()}), nil
 	})
 }
 
-// rest gathers the series that Of does not return for any leased target.
-func (r *Recorder) rest() ([]*dto.MetricFamily, error) {
+// gatherUnleased gathers all series except those of leased targets, which only ForTarget
+// returns.
+func (r *Recorder) gatherUnleased() ([]*dto.MetricFamily, error) {
 	leased := r.options.Leased()
 	return r.gather(Catalog(), view{func(t string) bool { return !leased(t) }, true, r.mode()}), nil
 }
@@ -61,7 +62,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		if !v.shows(name) {
 			continue
 		}
-		l := labels{}.with(LabelTarget, name).of(r.targets[name].labels)
+		l := labels{}.with(LabelTarget, name).withAll(r.targets[name].labels)
 		of[name] = l
 		r.targets[name].gather(e, l)
 		if r.options.Throttled != nil {
@@ -84,7 +85,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		}
 		reading, _ := r.options.Baselines.Read(j.key)
 		j.gather(e, l, &reading)
-		e.add(ProberStarved, l, truth(j.starved(r.options.Lag(), e.now)))
+		e.add(ProberStarved, l, boolValue(j.starved(r.options.Lag(), e.now)))
 	}
 	r.gatherSiblings(e, v)
 	if v.process {
@@ -115,7 +116,7 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	}
 	if r.options.Models != nil {
 		for target, m := range r.options.Models() {
-			e.addAll(labels{}.with(LabelTarget, target).of(own(m.Target)), value{ModelsProbed, float64(m.Probed)},
+			e.addAll(labels{}.with(LabelTarget, target).withAll(own(m.Target)), value{ModelsProbed, float64(m.Probed)},
 				value{ModelsLeftOut, float64(m.LeftOut)}, value{modelsListed, unixSeconds(m.At)})
 		}
 	}
@@ -133,21 +134,19 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	}
 }
 
-// gatherDiscovery adds the state of each discovery group.
 func (r *Recorder) gatherDiscovery(e *exposition) {
 	if r.options.Discovery == nil {
 		return
 	}
 	for _, s := range r.options.Discovery() {
 		l := labels{}.with(labelGroup, s.Name)
-		e.addAll(l, value{discoveredTargets, float64(s.Found)}, value{discoverySucceeded, unixSeconds(s.At)}, value{DiscoveryFailing, truth(s.Failing != "")})
+		e.addAll(l, value{discoveredTargets, float64(s.Found)}, value{discoverySucceeded, unixSeconds(s.At)}, value{DiscoveryFailing, boolValue(s.Failing != "")})
 		for _, reason := range discovery.Reasons() {
 			e.add(discoveryLeftOut, l.with(LabelReason, reason), float64(s.LeftOut[reason]))
 		}
 	}
 }
 
-// gather adds the series of a job.
 func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -232,7 +231,6 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	}
 }
 
-// gatherObjectives adds the counters of each objective for the turns it covers.
 func (j *job) gatherObjectives(e *exposition, l labels) {
 	for _, s := range j.slos {
 		o := s.objective
@@ -246,7 +244,7 @@ func (j *job) gatherObjectives(e *exposition, l labels) {
 }
 
 // gatherDefinitions adds the definition of each objective. A draining job may still have older
-// ones, so those of the newest configuration count. Availability has no threshold.
+// definitions, so the newest configuration counts. Availability has no threshold.
 func gatherDefinitions(e *exposition, jobs []*job) {
 	var names []string
 	newest, added := map[string]slo.Objective{}, map[string]uint64{}
@@ -272,22 +270,22 @@ func gatherDefinitions(e *exposition, jobs []*job) {
 	}
 }
 
-// Handler serves the recorder's families and those of others through promhttp, in the format
-// that the scraper asks for: OpenMetrics with exemplars, protobuf with native histograms, or
-// text.
+// Handler serves the families of the recorder and of other gatherers through promhttp, in the
+// format that the scraper asks for: OpenMetrics with exemplars, protobuf with native
+// histograms, or text.
 func (r *Recorder) Handler(opts promhttp.HandlerOpts, others ...prometheus.Gatherer) http.Handler {
 	opts.EnableOpenMetrics = true
-	return promhttp.HandlerFor(beside(append([]prometheus.Gatherer{prometheus.GathererFunc(r.rest)}, others...)), opts)
+	return promhttp.HandlerFor(gatherers(append([]prometheus.Gatherer{prometheus.GathererFunc(r.gatherUnleased)}, others...)), opts)
 }
 
-// beside gathers from several gatherers with different names. Unlike prometheus.Gatherers it
+// gatherers gathers from several gatherers with different names. Unlike prometheus.Gatherers it
 // does not check every series again.
-type beside []prometheus.Gatherer
+type gatherers []prometheus.Gatherer
 
 // Gather implements prometheus.Gatherer.
-func (b beside) Gather() (all []*dto.MetricFamily, err error) {
-	for _, g := range b {
-		more, gatherErr := g.Gather()
+func (g gatherers) Gather() (all []*dto.MetricFamily, err error) {
+	for _, gatherer := range g {
+		more, gatherErr := gatherer.Gather()
 		all, err = append(all, more...), errors.Join(err, gatherErr)
 	}
 	slices.SortStableFunc(all, byName)

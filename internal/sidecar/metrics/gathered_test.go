@@ -12,8 +12,8 @@ import (
 // gathered maps "name{label=value,...}" to a series.
 type gathered map[string]*dto.Metric
 
-// gather takes everything the recorder exports, and has client_golang check it:
-// no series twice, labels sorted and of valid text, types as the family says.
+// gather returns all exported series. client_golang checks them: no duplicates, sorted labels
+// with valid text, and matching types.
 func gather(t *testing.T, r *testRecorder) gathered {
 	t.Helper()
 	fams, err := prometheus.Gatherers{r}.Gather()
@@ -42,7 +42,7 @@ func seriesName(name string, m *dto.Metric) string {
 	return name + "{" + strings.Join(ls, ",") + "}"
 }
 
-// value is the number of a counter or gauge, or the count of a distribution.
+// value returns the value of a counter or gauge, or the count of a distribution.
 func (g gathered) value(t *testing.T, series string) float64 {
 	t.Helper()
 	m := g[series]
@@ -59,7 +59,7 @@ func (g gathered) value(t *testing.T, series string) float64 {
 	return float64(m.Summary.GetSampleCount())
 }
 
-// of lists the series that carry the pair, such as "target=a".
+// of lists the series with a label, such as "target=a".
 func (g gathered) of(pair string) []string {
 	var names []string
 	for name := range g {

@@ -25,7 +25,7 @@ func TestHandlerFilter(t *testing.T) {
 	}
 }
 
-// TestHandlerError: an error reaches the scraper as status and text.
+// TestHandlerError checks that the scraper gets an error as status and text.
 func TestHandlerError(t *testing.T) {
 	broken := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		return nil, errors.New("the neighbour is broken")

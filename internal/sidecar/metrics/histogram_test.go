@@ -10,8 +10,8 @@ import (
 // nativeSchema has buckets that grow by 2^(1/8).
 const nativeSchema = 3
 
-// TestHistogramIsBounded: no duration is so short, long or wrong that it makes
-// more buckets than the docs promise, and a negative one counts as 0.
+// TestHistogramIsBounded checks that even absurd durations create no more buckets than the docs
+// promise, and that a negative one counts as 0.
 func TestHistogramIsBounded(t *testing.T) {
 	h := newHistogram(ttft)
 	for _, d := range []time.Duration{-time.Second, 0, 1, 1000, math.MaxInt64} {

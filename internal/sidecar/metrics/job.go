@@ -22,7 +22,7 @@ type job struct {
 
 	mu   sync.Mutex
 	info sink.Job
-	// added numbers the configurations in the order in which jobs received them.
+	// added is the number of the configuration, counted over all jobs.
 	added uint64
 	tally sink.Tally
 	turns [kinds]turnSeries
@@ -40,7 +40,6 @@ type job struct {
 	own          ownShare
 }
 
-// turnSeries holds the series of one kind of turn.
 type turnSeries struct {
 	turnCounters
 	ttft, tpot, duration distribution
@@ -73,7 +72,6 @@ func newJob(key probe.Key) *job {
 	return j
 }
 
-// configure sets the job's configuration.
 func (j *job) configure(info sink.Job, added uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

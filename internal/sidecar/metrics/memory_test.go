@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/probe"
 )
 
-// TestMemoryOf200Targets holds the promise of 60 MB of heap with every series
-// alive and scraped: a histogram holds its buckets twice from then on.
+// TestMemoryOf200Targets checks the promise of 60 MB of heap with every series in use and
+// scraped: from the first scrape on a histogram holds its buckets twice.
 func TestMemoryOf200Targets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector's heap is larger")
@@ -31,8 +31,8 @@ func TestMemoryOf200Targets(t *testing.T) {
 	}
 }
 
-// TestMemoryOfATarget: what one holds from the third hour on, when its minutes are
-// compared with what is usual, and kept.
+// TestMemoryOfATarget bounds the memory of a target after eight hours, when it has a baseline
+// and a history.
 func TestMemoryOfATarget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector's heap is larger")
@@ -48,7 +48,7 @@ func TestMemoryOfATarget(t *testing.T) {
 	for step := range 2 * 8 * 60 { // hours of two turns a minute
 		c.now = start.Add(time.Duration(step) * 30 * time.Second)
 		for _, name := range names {
-			busyTurn(r, rng, name, 2*(step/2)%8+step%2, c.now) // none fails
+			busyTurn(r, rng, name, 2*(step/2)%8+step%2, c.now) // without failures
 		}
 	}
 	for range 2 {
@@ -67,19 +67,18 @@ func TestMemoryOfATarget(t *testing.T) {
 	}
 }
 
-// inUse is the heap in use after a collection.
+// inUse returns the size of the heap after a collection.
 func inUse() uint64 {
 	runtime.GC()
-	runtime.GC() // what the first one only unlinked, pools for instance
+	runtime.GC() // frees what the first collection only unlinked, such as pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// TestObserveAllocatesItsExemplarsAlone: garbage of the recorder would pause the
-// conversations that are being timed. The gaps of a turn make none. Its three
-// exemplars make 23 objects, some 2 kB, in client_golang; the events are made by
-// who reports them.
+// TestObserveAllocatesItsExemplarsAlone bounds the allocations for a turn, because collections
+// would pause the timed conversations. Gaps allocate nothing. The three exemplars of a turn
+// allocate 23 objects, about 2 kB, in client_golang.
 func TestObserveAllocatesItsExemplarsAlone(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
 	for trace, most := range map[string]float64{"": 0, "4bf92f3577b34da6a3ce929d0e0e4736": 23} {

@@ -17,8 +17,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// TestNothingReadsTheUnread: what Native leaves out stands in no generated rule and on
-// no dashboard.
+// TestNothingReadsTheUnread checks that no generated rule and no dashboard uses a family that
+// native leaves out.
 func TestNothingReadsTheUnread(t *testing.T) {
 	files := slices.Concat(glob(t, "../../../alerts/*.yml"), glob(t, "../../../dashboards/*.json"))
 	if len(files) < 5 {
@@ -56,8 +56,8 @@ func glob(t *testing.T, pattern string) []string {
 	return files
 }
 
-// TestNativeIsCompact counts the series of a target with the default SLOs on which
-// everything happened but a failure and the phases of TLS and DNS.
+// TestNativeIsCompact counts the series of a target with the default SLOs, after every event
+// except a failure and the phases of TLS and DNS.
 func TestNativeIsCompact(t *testing.T) {
 	r := newPlainRecorder(Options{Heartbeat: func(probe.Key) time.Time { return start }, Throttled: func(string) time.Duration { return 0 }})
 	info := sink.Job{}
@@ -87,12 +87,12 @@ func TestNativeIsCompact(t *testing.T) {
 				}
 				if mode == native && m.Histogram != nil {
 					checkNative(t, f.GetName(), m.Histogram)
-					all[mode] -= samples(m) - 1 // one series
+					all[mode] -= samples(m) - 1 // a histogram is one series here
 				}
 			}
 		}
 	}
-	// A mature baseline has limits, which are NaN here, 4 × expected and 8 × detectable,
+	// A mature baseline adds limits, which are NaN here (4 expected and 8 detectable series),
 	// and is not young.
 	if mature := all[native] + 12 - 4; mature > 120 || mature < 60 || all[both] < 380 {
 		t.Errorf("%d series in native and %d in both, want at most 120 of a mature target, and 380 at least", mature, all[both])
@@ -104,8 +104,8 @@ func hasLabel(m *dto.Metric, name string) bool {
 	return slices.ContainsFunc(m.Label, func(l *dto.LabelPair) bool { return l.GetName() == name })
 }
 
-// checkNative holds that a histogram has native buckets alone, with the exemplars of
-// the classic ones.
+// checkNative checks that a histogram has only native buckets, with the exemplars of the
+// classic ones.
 func checkNative(t *testing.T, family string, h *dto.Histogram) {
 	t.Helper()
 	if len(h.Bucket) > 0 || h.Schema == nil {
@@ -139,7 +139,8 @@ func TestClassicHasNoNativeBuckets(t *testing.T) {
 	}
 }
 
-// TestOwnLabelsAreOnAllSeries of the target that has them, and on no other's.
+// TestOwnLabelsAreOnAllSeries checks that a target's labels are on all of its series, and on no
+// other target's.
 func TestOwnLabelsAreOnAllSeries(t *testing.T) {
 	r := scripted()
 	own := target.Target{Name: "east", Service: "chat", Labels: map[string]string{"team": "search"}}

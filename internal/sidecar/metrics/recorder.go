@@ -39,7 +39,7 @@ type Options struct {
 	Models func() map[string]discovery.Listing
 	// Discovery returns the state of each discovery group; nil without discovery.
 	Discovery func() []discovery.Standing
-	// Leased returns a function that reports whether only Of shows a target; nil means no
+	// Leased returns a function that reports whether only ForTarget shows a target; nil means no
 	// target.
 	Leased func() func(target string) bool
 	// Baselines are read at each scrape and for each turn. They must observe an event

@@ -9,8 +9,8 @@ import (
 	"synthetic/internal/probe"
 )
 
-// BenchmarkTurnEnded is a turn of 800 gaps: what one turn costs the goroutine
-// of its conversation.
+// BenchmarkTurnEnded measures the cost of a turn with 800 gaps for its conversation's
+// goroutine.
 func BenchmarkTurnEnded(b *testing.B) {
 	r := newTestRecorder(&clock{start}, "a")
 	t := turn("a", probe.Followup, start, 300*time.Millisecond, 0, 0)

@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// TestNewJobStartsAtZero: increase() sees the first failure only if the series
-// was there before.
+// TestNewJobStartsAtZero checks that series exist before the first failure, so that increase()
+// sees it.
 func TestNewJobStartsAtZero(t *testing.T) {
 	g := gather(t, newTestRecorder(&clock{start}, "a"))
 	for _, kind := range []string{"first", "followup"} {
@@ -57,8 +57,8 @@ func TestAddKeepsKnownJobs(t *testing.T) {
 	}
 }
 
-// TestRemove: everything of a job goes with it, and of its target with the last
-// one.
+// TestRemove checks that a removed job leaves no series, and its target none after its last
+// job.
 func TestRemove(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a", "b")
 	r.ServerRead("a", serverside.Reading{Complete: true})
@@ -84,7 +84,7 @@ func TestRemove(t *testing.T) {
 	if got := gather(t, r).of("target=a"); len(got) != 0 {
 		t.Errorf("a target without jobs left %v", got)
 	}
-	// A late end of the removed job must not make turns in flight negative.
+	// A late end of a turn of the removed job must not make the turns in flight negative.
 	apply(r, jobs("a", "b"))
 	r.Observe(ended)
 	r.Observe(probe.Conversation{Target: "a", Workload: "chat"})
@@ -107,7 +107,7 @@ func TestOtherObjectives(t *testing.T) {
 	run(r, slow)
 	g := gather(t, r)
 	for series, want := range map[string]float64{
-		first(SLOTurns, "slo=ttft"): 2, first(SLOViolations, "slo=ttft"): 1, // the second is good by the new threshold
+		first(SLOTurns, "slo=ttft"): 2, first(SLOViolations, "slo=ttft"): 1, // the second turn is good by the new threshold
 		first(SLOTurns, "slo=fresh"): 1, first(SLOViolations, "slo=fresh"): 1,
 		SLOThreshold + "{slo=ttft}": 3,
 	} {

@@ -12,7 +12,7 @@ import (
 
 const millisecond = time.Millisecond
 
-// first and follow name series of the job a/chat.
+// first and follow return the names of series of the job a/chat.
 func first(name string, more ...string) string { return seriesOfTurn(name, "first", more) }
 
 func seriesOfTurn(name, kind string, more []string) string {
@@ -21,7 +21,7 @@ func seriesOfTurn(name, kind string, more []string) string {
 
 func ofJob(name string) string { return name + "{target=a,workload=chat}" }
 
-// TestWhatEntersWhere ends one turn of each kind and wants the sample counts.
+// TestWhatEntersWhere ends a turn in each way and checks the sample counts.
 func TestWhatEntersWhere(t *testing.T) {
 	full := func(change func(*probe.Result)) probe.Result {
 		r := turn("a", probe.First, start, 300*millisecond, 20*millisecond, 5)
@@ -95,8 +95,8 @@ func TestWhatEntersWhere(t *testing.T) {
 	}
 }
 
-// TestEveryOutcomeIsCounted holds turns = success + failures + own faults +
-// canceled.
+// TestEveryOutcomeIsCounted checks that turns are the sum of successes, failures, own faults
+// and canceled turns.
 func TestEveryOutcomeIsCounted(t *testing.T) {
 	for _, o := range probe.Outcomes() {
 		r := newTestRecorder(&clock{start}, "a")
@@ -214,8 +214,8 @@ func TestObjectiveGauges(t *testing.T) {
 	}
 }
 
-// TestBursts: the rate of now is that of the burst, until it is over, whatever is
-// configured meanwhile; the objectives judge none of its turns, and all else does.
+// TestBursts checks the rate during and after a burst, also over a reload. Objectives do not
+// judge turns of a burst; everything else counts them.
 func TestBursts(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c, "a")
@@ -259,7 +259,7 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// TestITLObjective pins that each gap is seen by the judge.
+// TestITLObjective checks that each gap is judged.
 func TestITLObjective(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
 	s := jobs("a")

@@ -22,7 +22,7 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 		e.addAll(l,
 			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{signalLog2Squared, v.Log2Squared},
 			value{SignalBaselineLog2, v.BaselineLog2}, value{signalTail, v.Tail}, value{tailLimit, v.TailSeconds},
-			value{Baseline, v.Baseline}, value{BaselineYoung, truth(v.Young)}, value{BaselineTurns, v.Samples},
+			value{Baseline, v.Baseline}, value{BaselineYoung, boolValue(v.Young)}, value{BaselineTurns, v.Samples},
 			value{BaselineNoise, v.Noise},
 			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, v.Ratio},
 			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, v.Expected},
@@ -107,7 +107,7 @@ func orNaN(v probe.Opt[float64]) float64 {
 
 // gatherSibling adds the series of one replica.
 func gatherSibling(e *exposition, v siblings.View, own map[string]string) {
-	l := labels{}.with(LabelService, v.Service).with(LabelTarget, v.Target).with(LabelWorkload, v.Workload).of(own)
+	l := labels{}.with(LabelService, v.Service).with(LabelTarget, v.Target).with(LabelWorkload, v.Workload).withAll(own)
 	if v.Worker != "" {
 		l = l.with(LabelWorker, v.Worker)
 	}

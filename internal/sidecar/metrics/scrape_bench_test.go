@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// discard is a ResponseWriter that keeps only the size.
+// discard is a ResponseWriter that counts bytes.
 type discard struct {
 	header http.Header
 	size   int
@@ -24,8 +24,8 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) WriteHeader(int)             {}
 func (d *discard) Write(p []byte) (int, error) { d.size += len(p); return len(p), nil }
 
-// Scrapes of 5 and of 200 targets without the network. CPU time is given beside
-// the time because shared machines take turns.
+// BenchmarkScrape5 and BenchmarkScrape200 scrape without the network. They also report CPU
+// time, because wall time on a shared machine varies.
 func BenchmarkScrape5(b *testing.B)   { scrapes(b, 5) }
 func BenchmarkScrape200(b *testing.B) { scrapes(b, 200) }
 
@@ -51,7 +51,7 @@ func scrapes(b *testing.B, targets int) {
 	}
 }
 
-// cpu is the processor time this process has used.
+// cpu returns the processor time of this process.
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -60,8 +60,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkScrapeNetwork200 is a scrape over loopback, client and server on the
-// same cores, gzip as Prometheus asks for it or not.
+// BenchmarkScrapeNetwork200 scrapes over loopback, with client and server on the same cores,
+// with and without gzip.
 func BenchmarkScrapeNetwork200(b *testing.B) {
 	server := httptest.NewServer(busyRecorder(200).Handler(promhttp.HandlerOpts{}))
 	defer server.Close()
@@ -93,7 +93,7 @@ func fetch(b *testing.B, url, accept, encoding string) {
 	}
 }
 
-// BenchmarkGather200 is the part of a scrape that is ours: all but the encoding.
+// BenchmarkGather200 measures a scrape without the encoding.
 func BenchmarkGather200(b *testing.B) {
 	r := busyRecorder(200)
 	b.ReportAllocs()

@@ -8,7 +8,7 @@ import (
 	"synthetic/internal/serverside"
 )
 
-// serverSeries are the series of a target's own metrics, by name.
+// serverSeries returns the values of a target's own metrics, by name.
 func serverSeries(t *testing.T, r *testRecorder, target string) map[string]float64 {
 	t.Helper()
 	out := map[string]float64{}
@@ -65,8 +65,8 @@ func TestServerReadings(t *testing.T) {
 	}
 }
 
-// TestServersFollowReloads: what is counted goes on over a reload, and is gone
-// with the target, or with the key that names its page.
+// TestServersFollowReloads checks that counters continue over a reload, and disappear with the
+// target or with its server metrics.
 func TestServersFollowReloads(t *testing.T) {
 	reading := serverside.Reading{Complete: true, Speculation: said{Counted: true, Drafted: 10, Accepted: 4}}
 	want := map[string]float64{ServerMetricsUp: 1, ServerDrafted: 10, ServerAccepted: 4}
@@ -77,7 +77,7 @@ func TestServersFollowReloads(t *testing.T) {
 	if diff := cmp.Diff(want, serverSeries(t, r, "a")); diff != "" {
 		t.Errorf("after a reload (-want +got):\n%s", diff)
 	}
-	r.ServerRead("b", reading) // the last one of a loop that is ending
+	r.ServerRead("b", reading) // the last reading of a loop that is ending
 	if got := serverSeries(t, r, "b"); len(got) > 0 {
 		t.Errorf("a removed target has %v", got)
 	}

@@ -7,12 +7,12 @@ import (
 	"synthetic/internal/probe"
 )
 
-// TestLateTurnsAreNotJudged counts a turn for which the prober itself was late,
-// and holds it against nobody.
+// TestLateTurnsAreNotJudged checks that no objective judges a turn for which the prober was
+// late.
 func TestLateTurnsAreNotJudged(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
 	slow := turn("a", probe.First, start, 30*time.Second, millisecond, 1)
-	slow.Lag = 150 * millisecond // more than the objective of the TTFT can bear, less than the others
+	slow.Lag = 150 * millisecond // more than the TTFT objective tolerates, less than the others tolerate
 	run(r, slow)
 	g := gather(t, r)
 	for series, want := range map[string]float64{

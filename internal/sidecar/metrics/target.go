@@ -143,7 +143,7 @@ func (t *targetSeries) gather(e *exposition, l labels) {
 	if s == nil || !s.read {
 		return
 	}
-	e.add(ServerMetricsUp, l, truth(s.last.Complete))
+	e.add(ServerMetricsUp, l, boolValue(s.last.Complete))
 	if s.counted {
 		e.add(ServerDrafted, l, s.drafted)
 		e.add(ServerAccepted, l, s.accepted)

@@ -19,8 +19,8 @@ const (
 	quantiles = 3
 )
 
-// Policy says when a change of latency is a regression. Start from DefaultPolicy: the
-// zero value is not usable.
+// Policy defines when a change of latency is a regression. Start from DefaultPolicy: the zero
+// value is not usable.
 type Policy struct {
 	// PageRatio is the smallest ratio to the baseline that pages after it has lasted for
 	// PageFor. A ratio of 2 or more pages at once.
@@ -28,7 +28,7 @@ type Policy struct {
 	PageFor   time.Duration
 	// TicketRatio is the smallest ratio to the baseline that opens a ticket.
 	TicketRatio float64
-	// LeastDifference is the smallest rise that pages, whatever the ratio, by index of
+	// LeastDifference is the smallest rise that pages even if the ratio is large, by index of
 	// Signals. A smaller rise opens a ticket.
 	LeastDifference [signals]time.Duration
 	// FalsePages is the accepted number of false pages of this job in 30 days.
@@ -51,7 +51,7 @@ func DefaultPolicy() Policy {
 // Signals.
 type Figures [kinds][signals]SignalFigures
 
-// SignalFigures are the measured figures of one signal. The zero value has none.
+// SignalFigures are the measured figures of one signal. In the zero value all are unknown.
 type SignalFigures struct {
 	// Typical is the geometric mean, used as the baseline. If it is 0, the baseline is
 	// learned.
@@ -74,7 +74,7 @@ type Change struct {
 	From, To time.Time
 	// Weekly repeats the window every seven days. It must be shorter than that.
 	Weekly bool
-	// Relearn discards what was learned before To, because the level is meant to differ
+	// Relearn discards the baseline learned before To, because the level is meant to differ
 	// afterwards. It has no effect on a weekly window.
 	Relearn bool
 }

@@ -14,7 +14,6 @@ type Alerts struct {
 	Stalled string `json:"stalled,omitempty"`
 }
 
-// AlertRule is one alerting rule.
 type AlertRule struct {
 	Group string `json:"group"`
 	Name  string `json:"name"`
@@ -31,7 +30,6 @@ type AlertRule struct {
 	Alerts    []Alert   `json:"alerts"`
 }
 
-// Alert is a firing or pending alert.
 type Alert struct {
 	State       string            `json:"state"`
 	Labels      map[string]string `json:"labels"`
@@ -42,7 +40,6 @@ type Alert struct {
 	FiredAt time.Time `json:"fired_at,omitzero"`
 }
 
-// AlertReceiver is an Alertmanager.
 type AlertReceiver struct {
 	URL string `json:"url"`
 	// number of alerts whose state it has not received yet
@@ -52,16 +49,13 @@ type AlertReceiver struct {
 	Err string `json:"error,omitempty"`
 }
 
-// alertsView is the input of the template.
 type alertsView struct {
 	head
-	// On is true if this process evaluates rules.
 	On bool
 	Alerts
 	// known incidents, worst first
 	Incidents []incident
-	// descriptions of pending alerts
-	Waiting []string
+	Waiting   []string
 }
 
 func (p *Page) serveAlerts(w http.ResponseWriter, r *http.Request) {
@@ -104,8 +98,8 @@ func (a Alerts) waiting(now time.Time) (out []string) {
 	return out
 }
 
-// Badge returns the state with its colour. A rule that cannot be evaluated is bad, whatever its
-// last state was.
+// Badge returns the state with its colour. A rule that cannot be evaluated is bad, even if it
+// was good before.
 func (r AlertRule) Badge() state {
 	if r.Err != "" && len(r.Alerts) == 0 {
 		return state{"warn", "evaluation failed"}
@@ -125,10 +119,8 @@ func badge(s, severity string) state {
 	return state{"unknown", "not yet evaluated"}
 }
 
-// link is an address with its text.
 type link struct{ Path, Text string }
 
-// webAddress reports whether a text is a web address.
 func webAddress(text string) bool {
 	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }

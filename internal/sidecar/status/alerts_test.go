@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// someAlerts is one alert that fires, one that waits, and a rule that cannot be
-// evaluated.
+// someAlerts returns a firing alert, a pending one, and a rule that cannot be evaluated.
 func someAlerts() (Alerts, bool) {
 	seconds := func(n int) Duration { return Duration{V: time.Duration(n) * time.Second, OK: true} }
 	return Alerts{
@@ -58,7 +57,7 @@ func TestAlertsJSON(t *testing.T) {
 	}
 }
 
-// TestNoAlerts says why there are none, rather than that all is well.
+// TestNoAlerts checks that a process without a pager says so, and does not look healthy.
 func TestNoAlerts(t *testing.T) {
 	p := pageAt(noon)
 	for path, want := range map[string]int{"/alerts": http.StatusOK, "/api/alerts": http.StatusNotFound, "/incidents/any": http.StatusNotFound} {
@@ -69,8 +68,7 @@ func TestNoAlerts(t *testing.T) {
 	}
 }
 
-// TestStalledIsSaid: a pager that evaluates nothing must not look like one that
-// has nothing to say.
+// TestStalledIsSaid checks that a stalled pager looks different from one without alerts.
 func TestStalledIsSaid(t *testing.T) {
 	p := New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return Alerts{Stalled: "no room"}, true }})
 	if body := get(t, p, "/alerts").Body.String(); !strings.Contains(body, "stands still: no room") || strings.Contains(body, "No alert fires") {
@@ -78,8 +76,8 @@ func TestStalledIsSaid(t *testing.T) {
 	}
 }
 
-// TestIncidentsAreSaidOnTheOverview, pages before tickets, and a pager that stands
-// still.
+// TestIncidentsAreSaidOnTheOverview checks that the first page lists incidents, pages before
+// tickets, and a stalled pager.
 func TestIncidentsAreSaidOnTheOverview(t *testing.T) {
 	rule := func(name, severity, target, state string) AlertRule {
 		l := map[string]string{"alertname": name, "severity": severity, "target": target, "workload": "w"}
@@ -101,7 +99,7 @@ func TestIncidentsAreSaidOnTheOverview(t *testing.T) {
 	}
 }
 
-// TestRuleBadges tells a rule that cannot be evaluated from one that is well.
+// TestRuleBadges checks that a rule that cannot be evaluated differs from an inactive one.
 func TestRuleBadges(t *testing.T) {
 	for _, tt := range []struct {
 		rule AlertRule

@@ -18,7 +18,6 @@ import (
 // pause is the time without a turn after which a line is interrupted.
 const pause = 10 * time.Minute
 
-// span is the time range of charts.
 type span struct{ from, to time.Time }
 
 func (s span) contains(at time.Time) bool { return !at.Before(s.from) && !at.After(s.to) }

@@ -9,7 +9,8 @@ import (
 	"synthetic/internal/sidecar/discovery"
 )
 
-// TestGroups: the first page says of each group what it found, and why it fails.
+// TestGroups checks that the first page shows the targets of each discovery group, and its
+// error.
 func TestGroups(t *testing.T) {
 	p := New(Options{Now: func() time.Time { return noon }, Discovery: func() []discovery.Standing {
 		return []discovery.Standing{

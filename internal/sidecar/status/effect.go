@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	// leastEffect is the smallest ratio to the baseline that counts as an effect.
 	leastEffect = 1.1
 	// If the TPOT rose by at least the TTFT's rise to the power alike, the slower decode is
 	// taken as the cause of both, and no part of the TTFT is named. The rules do the same.
@@ -35,19 +34,19 @@ type effect struct {
 }
 
 const (
-	// late is the period before an incident in which an effect is measured, fewest the number
-	// of turns needed.
-	late   = 2 * time.Minute
-	fewest = 5
+	// An effect just before an incident is measured within latestSpan, with at least
+	// latestTurns turns.
+	latestSpan  = 2 * time.Minute
+	latestTurns = 5
 )
 
-// useLatestTurns raises the ratios of views to those of the last two minutes, because the ratio of five
-// minutes is too small just after the start.
+// useLatestTurns raises the ratios of views to the ratios of the last two minutes, because a
+// mean over five minutes is too small just after the start.
 func useLatestTurns(views *baseline.Views, samples []sample, now time.Time) {
 	for k, kind := range probe.TurnKinds() {
 		var sum, turns [2]float64
 		for _, s := range samples {
-			if s.turn() != kind || now.Sub(s.end) > late {
+			if s.turn() != kind || now.Sub(s.end) > latestSpan {
 				continue
 			}
 			for i, d := range s.latencies() {
@@ -57,7 +56,7 @@ func useLatestTurns(views *baseline.Views, samples []sample, now time.Time) {
 			}
 		}
 		for i := range sum {
-			if v := &views[k][i]; turns[i] >= fewest && v.Baseline > 0 {
+			if v := &views[k][i]; turns[i] >= latestTurns && v.Baseline > 0 {
 				if ratio := math.Exp(sum[i]/turns[i]) / v.Baseline; !(v.Ratio >= ratio) {
 					v.Ratio = ratio
 				}
@@ -102,13 +101,11 @@ func likelyPart(views [2]baseline.View, excess [4]float64, e effect) (part basel
 	return part
 }
 
-// of describes the effect on a target.
-func (e effect) of(target string) string {
+func (e effect) describe(target string) string {
 	return fmt.Sprintf("%s of %s up to %.1f × usual (%s against %s)", strings.ToUpper(string(e.Signal)), target, e.Ratio,
 		chart.Label(rounded(e.Ratio*e.Usual), "s"), chart.Label(rounded(e.Usual), "s"))
 }
 
-// rounded rounds to three digits.
 func rounded(v float64) float64 {
 	if v <= 0 {
 		return 0
@@ -117,8 +114,8 @@ func rounded(v float64) float64 {
 	return math.Round(v*scale) / scale
 }
 
-// likely names the part, "" if it is unknown.
-func (e effect) likely() string {
+// cause names the part that is likely slower, "" if it is unknown.
+func (e effect) cause() string {
 	name := map[baseline.Part]string{
 		baseline.Connect: "connecting", baseline.QueuePrefill: "queue or prefill",
 		baseline.ProxyBuffering: "a proxy that buffers", baseline.Decode: "decode",
@@ -129,7 +126,7 @@ func (e effect) likely() string {
 	return ", likely " + name
 }
 
-// Headline says in one sentence what is bad, since when and, if known, why.
+// Headline names in one sentence the fault, its start and, if known, the likely cause.
 func (i incident) Headline() string {
 	since := " since " + i.Since.UTC().Format("15:04 MST")
 	switch {
@@ -141,7 +138,7 @@ func (i incident) Headline() string {
 	case i.Failed > 0 && i.has(func(a firedAlert) bool { return a.sli == rules.SLIAvailability }):
 		return fmt.Sprintf("%d of %d turns of %s failed%s%s", i.Failed, i.Turns, i.About.Target, since, i.reason())
 	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.sli == rules.SLILatency }):
-		return i.Peak.of(i.About.Target) + since + i.Peak.likely()
+		return i.Peak.describe(i.About.Target) + since + i.Peak.cause()
 	}
 	if s := i.Main().Summary; s != "" {
 		return s + since
@@ -158,7 +155,6 @@ func (i incident) reason() string {
 	return " (" + string(most.Outcome) + ")"
 }
 
-// State returns the state of the incident.
 func (i incident) State() state {
 	switch {
 	case i.paging():
@@ -171,7 +167,6 @@ func (i incident) State() state {
 	return state{"warn", "ticket"}
 }
 
-// Lasted returns the duration of the incident so far.
 func (i incident) Lasted(now time.Time) string {
 	if !i.Ended.IsZero() {
 		return "lasted " + short(i.Ended.Sub(i.Since).Round(time.Second))

@@ -9,8 +9,8 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// TestExpected shows a benchmark below the figures that it knows, of its own
-// job alone, and nothing once it is gone.
+// TestExpected checks that the benchmark's known figures stand below the measured ones, only
+// for its own job, and disappear with the benchmark.
 func TestExpected(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(time.Minute, first, ttft(400*time.Millisecond)), turn(time.Minute))

@@ -53,7 +53,7 @@ func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 			ttft = append(ttft, first.V)
 			all = append(all, first.V)
 		case s.outcome.Failed():
-			all = append(all, endless)
+			all = append(all, infinite)
 		}
 		if values[1].OK {
 			tpot = append(tpot, values[1].V)
@@ -119,9 +119,9 @@ func nearestRank(sorted []time.Duration, q float64) Duration {
 	return Duration(probe.Some(sorted[max(rank, 1)-1]))
 }
 
-// expectedFigures holds the figures of a job's benchmark, shown beside those of recent turns.
+// expectedFigures holds the figures of a job's benchmark, which stand beside the figures of
+// recent turns.
 type expectedFigures struct {
-	// Source describes the benchmark.
 	Source string `json:"source"`
 	// Pooled is true if the benchmark does not separate first from follow-up turns.
 	Pooled   bool         `json:"pooled"`
@@ -135,7 +135,6 @@ type expectedKind struct {
 	TPOT quantiles `json:"tpot"`
 }
 
-// expectedOf returns the figures of a benchmark; nil without one.
 func expectedOf(b *sink.Benchmark) *expectedFigures {
 	if b == nil {
 		return nil

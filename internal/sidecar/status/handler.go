@@ -53,7 +53,6 @@ type head struct {
 	Now  time.Time
 }
 
-// turnsShown bounds the turns on one page.
 const turnsShown = 100
 
 // routes serves the overview at /, single turns at /turns, the overview as JSON at /api/status,
@@ -155,8 +154,8 @@ func (p *Page) turns(q url.Values) []probe.Result {
 	return out[:min(len(out), turnsShown)]
 }
 
-// partHeader asks for the changing part of a page, with which the page's script replaces the
-// previous one.
+// A request with partHeader gets only the changing part of a page. The page's script replaces
+// the previous part by it.
 const partHeader = "Synthetic-Part"
 
 // render writes a page. It renders completely first, so that an error cannot leave half a page.
@@ -186,7 +185,6 @@ func render(w http.ResponseWriter, r *http.Request, page *template.Template, dat
 	_, _ = w.Write(b.Bytes()) // the client is gone if this fails
 }
 
-// scripts returns the scripts of the page.
 func (h head) scripts() []template.JS {
 	if h.Charts == "" {
 		return []template.JS{h.Live}

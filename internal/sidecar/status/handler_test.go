@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// get returns what a page answers.
+// get returns the response of a page.
 func get(t *testing.T, p *Page, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -29,10 +29,10 @@ func get(t *testing.T, p *Page, path string) *httptest.ResponseRecorder {
 	return w
 }
 
-// hostile is a text as a server that means harm would send it.
+// hostile is a text that a malicious server might send.
 const hostile = `</title></script><script>alert("x")</script><img src=x onerror='alert(1)'>`
 
-// full returns a page with something of everything on it.
+// full returns a page with all kinds of content.
 func full() *Page {
 	p := pageAt(noon)
 	p.Add(jobOf("t", "w", objectives()...))
@@ -52,7 +52,7 @@ func full() *Page {
 	return p
 }
 
-// someCanaries have one that has changed, and one that is not answered.
+// someCanaries has one target whose answers changed, and one that does not answer.
 func someCanaries(target string) (answers.Reading, bool) {
 	switch target {
 	case "t":
@@ -112,8 +112,8 @@ func TestPolicyLetsOnlyOurOwnRun(t *testing.T) {
 	}
 	for _, tag := range inline {
 		text := tag[strings.Index(tag, ">")+1 : strings.LastIndex(tag, "<")]
-		// A browser hashes what stands on the page: had the template changed a
-		// byte, nothing would run.
+		// A browser hashes the text on the page. If the template changed a byte, no script
+		// would run.
 		if !strings.Contains(policy, chart.CSPHash(text)) {
 			t.Errorf("the policy does not know the inline %.40q…", tag)
 		}
@@ -220,7 +220,7 @@ func TestOtherPathsAndMethods(t *testing.T) {
 	}
 }
 
-// TestBurstIsSaid, and its end.
+// TestBurstIsSaid checks that a card mentions a burst until it ends.
 func TestBurstIsSaid(t *testing.T) {
 	p := full()
 	const said = "probed more often to make sure (failed)"

@@ -15,8 +15,7 @@ import (
 const (
 	// incidentsKept bounds the finished incidents, alertsKept the alerts of one incident.
 	incidentsKept, alertsKept = 100, 50
-	// worstKept is the number of turns that an incident shows.
-	worstKept = 10
+	worstKept                 = 10
 	// reopens is how long after its end a new alert continues an incident.
 	reopens = 15 * time.Minute
 )
@@ -85,12 +84,10 @@ type scored struct {
 	score float64
 }
 
-// paging reports whether a page fires.
 func (i incident) paging() bool {
 	return i.has(func(a firedAlert) bool { return a.Severity == "page" && a.Over.IsZero() })
 }
 
-// paged reports whether a page has ever fired.
 func (i incident) paged() bool {
 	return i.has(func(a firedAlert) bool { return a.Severity == "page" })
 }
@@ -110,8 +107,8 @@ func (i incident) Main() firedAlert {
 	return main
 }
 
-// reach extends the incident back to the start of the fault that the alert reports.
-func (i *incident) reach(at time.Time, sli string, p past) {
+// extendBack extends the incident back to the start of the fault that the alert reports.
+func (i *incident) extendBack(at time.Time, sli string, p past) {
 	if p.effect.Ratio > i.Peak.Ratio {
 		i.Peak = p.effect
 	}
@@ -138,18 +135,18 @@ func (i *incident) reach(at time.Time, sli string, p past) {
 	}
 }
 
-// note records a change of an alert, and reports whether it started.
-func (i *incident) note(c AlertChange) (began bool) {
+// apply records a change of an alert, and reports whether it started.
+func (i *incident) apply(c AlertChange) (began bool) {
 	name, severity := strings.TrimSpace(c.Labels["alertname"]+" "+c.Labels["slo"]), c.Labels["severity"]
 	at := slices.IndexFunc(i.Alerts, func(a firedAlert) bool {
 		return a.Name == name && a.Severity == severity && a.Over.IsZero()
 	})
 	// The pager's list may be older than the end of an alert.
-	late := i.has(func(a firedAlert) bool {
+	ended := i.has(func(a firedAlert) bool {
 		return a.Name == name && a.Severity == severity && !a.Over.IsZero() && a.From.Equal(c.At)
 	})
 	switch {
-	case c.Firing && late:
+	case c.Firing && ended:
 	case c.Firing && at < 0:
 		i.Alerts, i.Ended = appendBounded(i.Alerts, newAlert(name, c), alertsKept), time.Time{}
 		return true
@@ -181,7 +178,6 @@ func newAlert(name string, c AlertChange) firedAlert {
 	return a
 }
 
-// count counts the outcome of a turn.
 func (i *incident) count(o probe.Outcome) {
 	i.Turns++
 	if o.Failed() {
@@ -202,14 +198,13 @@ func (i *incident) add(t scored) {
 	}
 }
 
-// incidents are the known incidents, oldest first.
 type incidents struct {
 	mu  sync.Mutex
 	all []*incident
 }
 
-// open returns the incident of a subject that continues, or may be continued at a time; nil if
-// there is none. The caller holds mu.
+// open returns the incident of a subject that continues, or that may be continued at a time;
+// nil without one. The caller holds mu.
 func (s *incidents) open(about subject, at time.Time) *incident {
 	for _, i := range slices.Backward(s.all) {
 		if i.About == about && (i.Ended.IsZero() || at.Sub(i.Ended) < reopens) {
@@ -219,8 +214,8 @@ func (s *incidents) open(about subject, at time.Time) *incident {
 	return nil
 }
 
-// take records a change of an alert. before returns the history of its job.
-func (s *incidents) take(c AlertChange, before func() past) {
+// record records a change of an alert. before returns the history of its job.
+func (s *incidents) record(c AlertChange, before func() past) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	about := subjectOf(c.Labels)
@@ -233,13 +228,13 @@ func (s *incidents) take(c AlertChange, before func() past) {
 		s.makeRoom()
 		s.all = append(s.all, i)
 	}
-	if i.note(c) {
-		i.reach(c.At, i.Alerts[len(i.Alerts)-1].sli, before())
+	if i.apply(c) {
+		i.extendBack(c.At, i.Alerts[len(i.Alerts)-1].sli, before())
 	}
 }
 
-// makeRoom drops the oldest finished incident. The number of open ones is bounded by that of
-// subjects. The caller holds mu.
+// makeRoom drops the oldest finished incident. The number of open incidents is bounded by the
+// number of subjects. The caller holds mu.
 func (s *incidents) makeRoom() {
 	over := func(i *incident) bool { return !i.Ended.IsZero() }
 	if at := slices.IndexFunc(s.all, over); at >= 0 && len(s.all) >= incidentsKept {
@@ -247,7 +242,6 @@ func (s *incidents) makeRoom() {
 	}
 }
 
-// marks returns the starts of a target's incidents, oldest first.
 func (s *incidents) marks(target string, within span) (out []Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"synthetic/internal/sidecar/baseline"
 )
 
-// told is a change of an alert about t/w, so long before noon.
+// told returns a change of an alert about t/w that began some time before noon.
 func told(name, severity string, ago, lasted time.Duration, change ...func(*AlertChange)) AlertChange {
 	c := AlertChange{
 		Firing: lasted == 0, At: noon.Add(-ago), Lasted: lasted,
@@ -28,7 +28,7 @@ func told(name, severity string, ago, lasted time.Duration, change ...func(*Aler
 	return c
 }
 
-// slow makes the TTFT of first turns of each job 4.7 times the usual.
+// slow makes the TTFT of first turns of each job 4.7 times the baseline.
 func slow(p *Page) {
 	p.options.Baseline = func(probe.Key) (r baseline.Reading, ok bool) {
 		r.Views[0][0] = baseline.View{Ratio: 4.7, Baseline: 0.33, Since: noon.Add(-20 * time.Minute)}
@@ -85,11 +85,11 @@ func TestHeadlines(t *testing.T) {
 	}
 }
 
-// TestLately: what has just begun is told as it is, and not as a mean over five
-// minutes.
-func TestLately(t *testing.T) {
+// TestLatestTurns checks that a fault that has just begun shows its full ratio, and not the
+// mean of five minutes.
+func TestLatestTurns(t *testing.T) {
 	var samples []sample
-	for i := range fewest {
+	for i := range latestTurns {
 		samples = append(samples, sampleOf(turn(time.Duration(i)*time.Second, ttft(time.Second))), sampleOf(turn(3*time.Minute, ttft(time.Hour))))
 	}
 	views := baseline.Views{{{Ratio: 1.1, Baseline: 0.1}}, {{Ratio: math.NaN(), Baseline: 0.25}, {Ratio: 9, Baseline: 0.02}}}
@@ -99,8 +99,8 @@ func TestLately(t *testing.T) {
 	}
 }
 
-// TestOneIncident: alerts about a job are one incident, as long as any of them fires
-// and for a while after.
+// TestOneIncident checks that alerts about a job belong to one incident while any of them
+// fires, and for some time after.
 func TestOneIncident(t *testing.T) {
 	p := pageAt(noon)
 	p.Add(jobOf("t", "w"))
@@ -121,7 +121,7 @@ func TestOneIncident(t *testing.T) {
 		{told("Late", "ticket", 50*time.Minute, 0), "paging"},
 		{told("Slow", "page", 58*time.Minute, 10*time.Minute), "page over, tickets open"},
 		{told("Late", "ticket", 50*time.Minute, 10*time.Minute), "over"},
-		{told("Late", "ticket", 30*time.Minute, 0), "page over, tickets open"}, // ten minutes after its end it goes on
+		{told("Late", "ticket", 30*time.Minute, 0), "page over, tickets open"}, // ten minutes after its end it continues
 	} {
 		p.Alert(step.told)
 		if got := state(); got != step.want {
@@ -154,12 +154,13 @@ func TestOneIncident(t *testing.T) {
 	}
 }
 
-// TestWorstTurns are the failed ones and then the slowest, and no more than ten.
+// TestWorstTurns checks that the worst turns are failed ones, then the slowest, and at most
+// ten.
 func TestWorstTurns(t *testing.T) {
 	p := pageAt(noon)
 	p.Add(jobOf("t", "w"))
 	slow(p)
-	feed(p, turn(10*time.Minute, first, ttft(9*time.Second))) // seals no minute: nothing is usual yet
+	feed(p, turn(10*time.Minute, first, ttft(9*time.Second))) // finishes no minute: there is no baseline yet
 	p.Alert(told("SyntheticRegression", "page", 8*time.Minute, 0))
 	for i := range 15 {
 		feed(p, turn(time.Duration(400-i)*time.Second, first, ttft(time.Duration(i)*time.Second)))
@@ -173,7 +174,7 @@ func TestWorstTurns(t *testing.T) {
 	}
 }
 
-// TestPartsAlone: the script fetches what changes, compressed.
+// TestPartsAlone checks that the page's script gets only the changing part, compressed.
 func TestPartsAlone(t *testing.T) {
 	p := fleet(100, 1)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
@@ -200,7 +201,7 @@ func TestPartsAlone(t *testing.T) {
 		t.Errorf("no chart as data alone (%v): %.300s", err, whole)
 	}
 	r.URL.RawQuery = ""
-	// The first paint of 100 targets, all of the page.
+	// The complete page of 100 targets.
 	r.Header.Del(partHeader)
 	w = httptest.NewRecorder()
 	p.ServeHTTP(w, r)
@@ -211,7 +212,7 @@ func TestPartsAlone(t *testing.T) {
 	}
 }
 
-// TestRunbooks lead to each other, and nowhere outside.
+// TestRunbooks checks that runbooks link to each other, and not to other docs.
 func TestRunbooks(t *testing.T) {
 	p := pageAt(noon)
 	body := get(t, p, "/runbooks/SyntheticRegression").Body.String()

@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/sidecar/baseline"
 )
 
-// pagerSays makes a page whose pager tells of such alerts when it is asked.
+// pagerSays returns a page whose pager lists these firing alerts.
 func pagerSays(firing ...AlertChange) *Page {
 	var all Alerts
 	for _, c := range firing {
@@ -19,8 +19,8 @@ func pagerSays(firing ...AlertChange) *Page {
 	return New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return all, true }})
 }
 
-// TestAskedTooEarly: what the pager said of an alert before it was over does not begin
-// it anew, or nothing would ever end it.
+// TestAskedTooEarly checks that a list of alerts from before an alert's end does not reopen its
+// incident, which would then never end.
 func TestAskedTooEarly(t *testing.T) {
 	fires := told("Slow", "page", 10*time.Minute, 0)
 	p := pagerSays(fires)
@@ -31,8 +31,8 @@ func TestAskedTooEarly(t *testing.T) {
 	}
 }
 
-// TestNamedByTheOldest: after a restart an incident has the name that it had, in
-// whatever order the rules are.
+// TestNamedByTheOldest checks that an incident keeps its name over a restart, whatever the
+// order of the rules.
 func TestNamedByTheOldest(t *testing.T) {
 	i := pagerSays(told("Slow", "page", 5*time.Minute, 0), told("Burn", "page", 20*time.Minute, 0)).incidentsNow()[0]
 	if want := noon.Add(-20 * time.Minute); !i.Started.Equal(want) || !strings.Contains(i.ID, want.UTC().Format("1504")) {
@@ -40,8 +40,8 @@ func TestNamedByTheOldest(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: all incidents that go on are known, however many; of those that are
-// over the latest. Their marks take no room from releases.
+// TestManyAtOnce checks that the page keeps all open incidents, and the latest finished ones.
+// Their marks do not displace those of releases.
 func TestManyAtOnce(t *testing.T) {
 	const jobs = 3 * incidentsKept
 	var firing []AlertChange
@@ -69,8 +69,8 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestOfTheProber: what is told of has external labels, what is listed has not; both
-// are of one incident, or the second would never end.
+// TestOfTheProber checks that a change with external labels and a listed alert without them
+// belong to one incident. Otherwise the second would never end.
 func TestOfTheProber(t *testing.T) {
 	with := func(external string) AlertChange {
 		return told("Stuck", "page", time.Minute, 0, func(c *AlertChange) {
@@ -87,7 +87,7 @@ func TestOfTheProber(t *testing.T) {
 	}
 }
 
-// TestSilence: the page of an Alertmanager reads what leads to it: it takes no + for a
+// TestSilence checks that Alertmanager's page understands the link: it does not decode + as a
 // space.
 func TestSilence(t *testing.T) {
 	p := pageAt(noon)
@@ -103,7 +103,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestDownSince: a slow drift of days is not the beginning of an outage.
+// TestDownSince checks that a slow drift over days does not count as the start of an outage.
 func TestDownSince(t *testing.T) {
 	p := pageAt(noon)
 	p.Add(jobOf("t", "w"))

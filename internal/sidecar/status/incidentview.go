@@ -27,7 +27,6 @@ const (
 	mayExplain = 2 * time.Hour
 )
 
-// incidentView is the input of an incident's template.
 type incidentView struct {
 	head
 	incident
@@ -47,7 +46,6 @@ type incidentView struct {
 	Text string
 }
 
-// happening is one line of a timeline.
 type happening struct {
 	At     time.Time
 	State  state
@@ -102,7 +100,7 @@ func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error)
 			if e.Ratio > i.Peak.Ratio {
 				i.Peak, v.Peak = e, e
 			} else if e.Ratio < 0.9*i.Peak.Ratio {
-				v.Present = e.of(i.About.Target)
+				v.Present = e.describe(i.About.Target)
 			}
 		}
 	}
@@ -143,7 +141,6 @@ func (v *incidentView) worst() {
 	}
 }
 
-// timeline lists the events of the incident, latest last.
 func (i incident) timeline(changes []Mark) (out []happening) {
 	for _, m := range changes {
 		out = append(out, happening{m.At, state{"unknown", string(m.Kind)}, m.Text, ""})
@@ -220,8 +217,8 @@ var (
 )
 
 // runbook renders the runbook of an alert, with headings one level lower. root is the path to
-// the first page. sections selects sections, all by default. The result is "" if there is no
-// such runbook.
+// the first page. sections selects sections, all by default. The result is "" for an alert
+// without a runbook.
 func runbook(alert, root string, sections ...string) (template.HTML, error) {
 	text, err := runbooks.Files.ReadFile(alert + ".md")
 	if err != nil {

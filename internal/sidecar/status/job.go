@@ -22,7 +22,6 @@ const (
 	errorKept    = 512 // bytes of a turn's error text
 )
 
-// job holds the page's data of one job.
 type job struct {
 	mu sync.Mutex
 
@@ -136,7 +135,7 @@ func (j *job) finishMinute(now int32) {
 	j.current = minute{at: now}
 }
 
-// minutesIn returns the minutes of a time range, with the one in progress.
+// minutesIn returns the minutes of a time range, including the minute in progress.
 func (j *job) minutesIn(s span) []minute {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -207,7 +206,6 @@ func sampleOf(r probe.Result) sample {
 
 func (s *sample) turn() probe.TurnKind { return probe.TurnKinds()[s.kind] }
 
-// latencies returns the values of the sample by index of sink.Signals.
 func (s *sample) latencies() [2]probe.Opt[time.Duration] {
 	return [2]probe.Opt[time.Duration]{s.ttft.duration(), s.tpot.duration()}
 }

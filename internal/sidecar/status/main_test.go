@@ -17,11 +17,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // noon is the time at which the tests look at their pages.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// pageAt returns a page whose clock stands.
+// pageAt returns a page with a fixed clock.
 func pageAt(now time.Time) *Page { return New(Options{Now: func() time.Time { return now }}) }
 
-// turn returns a good follow-up turn of target/workload "t"/"w" that ended so
-// long before noon, with changes.
+// turn returns a good follow-up turn of target "t" and workload "w" that ended some time before
+// noon. The changes are applied to it.
 func turn(ago time.Duration, change ...func(*probe.Result)) probe.Result {
 	end := noon.Add(-ago)
 	r := probe.Result{
@@ -62,15 +62,14 @@ func ttft(d time.Duration) func(*probe.Result) {
 // first makes a turn the first of its conversation.
 func first(r *probe.Result) { r.Turn, r.Kind = 1, probe.First }
 
-// jobOf is the job of a target and a workload, judged by objectives.
+// jobOf returns the job of a target and a workload with objectives.
 func jobOf(target, workload string, o ...slo.Objective) sink.Job {
 	j := sink.Job{Objectives: o}
 	j.Target.Name, j.Workload.Name = target, workload
 	return j
 }
 
-// feed runs turns through a page, each in a conversation of its own. A job that
-// is not known yet is added.
+// feed gives turns to a page, each in its own conversation. It adds an unknown job.
 func feed(p *Page, turns ...probe.Result) {
 	for _, r := range turns {
 		p.mu.Lock()
@@ -86,7 +85,7 @@ func feed(p *Page, turns ...probe.Result) {
 	}
 }
 
-// objectives are one of each kind.
+// objectives returns one of each kind.
 func objectives() []slo.Objective {
 	return []slo.Objective{
 		{Name: "quick", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},

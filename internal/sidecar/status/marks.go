@@ -10,7 +10,6 @@ import (
 // marksKept bounds the marks, textKept the bytes of a mark's text.
 const marksKept, textKept = 200, 200
 
-// markKind is the kind of a Mark.
 type markKind string
 
 // Kinds of marks: the process started, it loaded a new configuration, a release was marked over
@@ -32,7 +31,6 @@ type Mark struct {
 	Text   string
 }
 
-// Short returns the text for charts.
 func (m Mark) Short() string {
 	if m.Kind == MarkDeploy && len(m.Text) <= 24 {
 		return cmp.Or(m.Text, string(m.Kind))
@@ -40,7 +38,6 @@ func (m Mark) Short() string {
 	return string(m.Kind)
 }
 
-// color returns the number of the mark's colour in charts.
 func (m Mark) color() int {
 	if m.Kind == markIncident {
 		return 1
@@ -48,7 +45,6 @@ func (m Mark) color() int {
 	return 3
 }
 
-// marks of the process, oldest first.
 type marks struct {
 	mu  sync.Mutex
 	all []Mark

@@ -30,7 +30,6 @@ func minuteOf(t time.Time) int32 { return int32(t.Unix() / 60) }
 
 func (m minute) start() time.Time { return time.Unix(int64(m.at)*60, 0).UTC() }
 
-// day holds the minutes of the last day with turns.
 type day struct{ log baseline.MinuteLog }
 
 func (d *day) add(m minute) {
@@ -40,7 +39,6 @@ func (d *day) add(m minute) {
 
 func (d *day) first() int64 { return d.log.Last() - minutesKept + 1 }
 
-// between returns the minutes of a time range, oldest first.
 func (d *day) between(from, to time.Time) (out []minute) {
 	last := int64(minuteOf(to))
 	for at, row := range d.log.From(max(int64(minuteOf(from)), d.first())) {
@@ -64,7 +62,6 @@ func (m minute) row() (out []uint32) {
 	return out
 }
 
-// minuteFrom decodes a row.
 func minuteFrom(at int32, row []uint32) minute {
 	m := minute{at: at}
 	for i := range m.kinds {

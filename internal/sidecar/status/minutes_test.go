@@ -15,8 +15,8 @@ import (
 	"synthetic/internal/sidecar/baseline"
 )
 
-// TestMinutes: each minute has the figures of its turns, of both kinds apart, and
-// what was usual then.
+// TestMinutes checks that each minute has the figures of its turns, by kind, and the baselines
+// of that time.
 func TestMinutes(t *testing.T) {
 	p := New(Options{Now: func() time.Time { return noon }, Baseline: func(probe.Key) (r baseline.Reading, ok bool) {
 		r.Views[1][0] = baseline.View{Baseline: 0.1, UsualTail: 0.3}
@@ -39,8 +39,8 @@ func TestMinutes(t *testing.T) {
 	}
 }
 
-// TestCrowdedMinute: of a minute with more turns than samples are kept, every turn
-// and every failure counts.
+// TestCrowdedMinute checks that all turns and failures of a minute count, even if it has more
+// turns than samples are kept.
 func TestCrowdedMinute(t *testing.T) {
 	p := pageAt(noon)
 	for i := range 2 * samplesKept {
@@ -57,8 +57,8 @@ func TestCrowdedMinute(t *testing.T) {
 	}
 }
 
-// TestInterrupted: no line crosses a time in which no turn ended, that of failures
-// no more than that of latencies.
+// TestInterrupted checks that no line crosses a period without turns, neither of latencies nor
+// of failures.
 func TestInterrupted(t *testing.T) {
 	minutes := []minute{{at: 100}, {at: 101}, {at: 200}}
 	for i := range minutes {
@@ -71,7 +71,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestClockSetBack: what comes after is shown at once, and what was ahead is not.
+// TestClockSetBack checks that turns after the step are shown at once, and that later minutes
+// are dropped.
 func TestClockSetBack(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(2*time.Hour), turn(-24*time.Hour), turn(-25*time.Hour), turn(5*time.Minute), turn(3*time.Minute), turn(0))
@@ -84,12 +85,12 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-// TestADayIsKept, and no more; and what a job holds that was probed for so long, of
-// two turns a minute whose latencies are noise.
+// TestADayIsKept checks that a page keeps one day, and bounds the memory of a job after a day
+// with two turns a minute whose latencies are noise.
 func TestADayIsKept(t *testing.T) {
 	heap := func() int64 {
 		var m runtime.MemStats
-		for range 3 { // what other tests left in pools goes with the second
+		for range 3 { // the second collection frees the pools of other tests
 			runtime.GC()
 		}
 		runtime.ReadMemStats(&m)
@@ -125,7 +126,7 @@ func TestADayIsKept(t *testing.T) {
 	}
 }
 
-// TestDayKeepsFigures: a minute that is read is the one that was kept, to the bit.
+// TestDayKeepsFigures checks that minutes are read exactly as they were stored.
 func TestDayKeepsFigures(t *testing.T) {
 	var d day
 	var want []minute
@@ -142,7 +143,7 @@ func TestDayKeepsFigures(t *testing.T) {
 	}
 }
 
-// fleet is a page of so many targets that were probed for an hour.
+// fleet returns a page of some targets that were probed for an hour.
 func fleet(targets, aMinute int) *Page {
 	p := pageAt(noon)
 	for i := range targets {
@@ -155,7 +156,7 @@ func fleet(targets, aMinute int) *Page {
 	return p
 }
 
-// BenchmarkFleet is the first page of 100 targets.
+// BenchmarkFleet measures the first page of 100 targets.
 func BenchmarkFleet(b *testing.B) {
 	p := fleet(100, 8)
 	for b.Loop() {

@@ -39,7 +39,6 @@ type Options struct {
 	Siblings func() []siblings.View
 	// Lag returns how late this process was in the last minute; nil means 0.
 	Lag func() time.Duration
-	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
@@ -56,7 +55,6 @@ type Page struct {
 	jobs map[probe.Key]*job
 }
 
-// New returns a Page without jobs.
 func New(o Options) *Page {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -93,7 +91,6 @@ func (p *Page) Add(info sink.Job) {
 	j.info = info
 }
 
-// job returns a job, nil if it is unknown.
 func (p *Page) job(key probe.Key) *job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +138,7 @@ func (p *Page) Observe(e probe.Event) {
 // Alert records the start or end of an alert.
 func (p *Page) Alert(c AlertChange) {
 	key := subjectOf(c.Labels).Key
-	p.incidents.take(c, func() past {
+	p.incidents.record(c, func() past {
 		j := p.job(key)
 		if j == nil {
 			return past{}
@@ -152,7 +149,6 @@ func (p *Page) Alert(c AlertChange) {
 	})
 }
 
-// effect returns the current effect on a job.
 func (p *Page) effect(job probe.Key) effect {
 	reading, ok := p.options.Baseline(job)
 	j := p.job(job)

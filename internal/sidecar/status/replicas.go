@@ -59,7 +59,6 @@ func services(views []siblings.View, query url.Values) []service {
 	return out[:min(len(out), servicesShown)]
 }
 
-// grouped groups replicas by kin.
 func grouped(views []siblings.View, query url.Values) (out []service) {
 	places := map[kin]int{}
 	for _, v := range views {
@@ -103,7 +102,6 @@ func replicaOf(v siblings.View) replica {
 	return r
 }
 
-// Title names the service.
 func (s service) Title() string {
 	title := strings.TrimSpace("Replicas of " + s.Service + " " + s.Role)
 	if s.Door != "" {

@@ -11,7 +11,7 @@ import (
 	"synthetic/internal/sidecar/siblings"
 )
 
-// optional returns ratios, of which 0 means unknown.
+// optional converts ratios; 0 becomes unknown.
 func optional(v [2][2]float64) (out [2][2]probe.Opt[float64]) {
 	for k := range v {
 		for i := range v[k] {
@@ -21,8 +21,8 @@ func optional(v [2][2]float64) (out [2][2]probe.Opt[float64]) {
 	return out
 }
 
-// sixteen are the replicas of a service, of which the sixth is three times as slow and
-// the last has come just now.
+// sixteen returns the replicas of a service. The sixth is three times as slow, the last has
+// just started.
 func sixteen() (out []siblings.View) {
 	for i := range 16 {
 		v := siblings.View{Service: "chat", Target: fmt.Sprintf("chat-%d", i), Workload: "talk", Score: 0.1, Failed: probe.Some(0.0)}
@@ -38,8 +38,8 @@ func sixteen() (out []siblings.View) {
 	return out
 }
 
-// TestServices: who is compared stands together, the one that pages first; what is
-// compared with nothing is left out.
+// TestServices checks that replicas that are compared with each other stand together, the
+// paging one first, and that a replica without siblings is left out.
 func TestServices(t *testing.T) {
 	views := append(sixteen(),
 		siblings.View{Service: "pair", Target: "a", Workload: "talk"}, siblings.View{Service: "pair", Target: "b", Workload: "talk"})
@@ -70,8 +70,8 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestNewReplicasHideNothing: replicas that are not compared yet stand before those that
-// are well, and yet take the place neither of a worse one nor of a worse service.
+// TestNewReplicasHideNothing checks that replicas that are not compared yet stand before
+// healthy ones, but displace neither a worse replica nor a worse service.
 func TestNewReplicasHideNothing(t *testing.T) {
 	var views []siblings.View
 	for _, service := range []string{"a", "b", "c", "late"} {
@@ -96,7 +96,8 @@ func TestNewReplicasHideNothing(t *testing.T) {
 	}
 }
 
-// TestReplicasOnThePage: a person sees who it is, by how much, and a bar as long.
+// TestReplicasOnThePage checks that the page shows the replica, its ratio, and a bar of that
+// length.
 func TestReplicasOnThePage(t *testing.T) {
 	views := sixteen()
 	views[3].Target = hostile

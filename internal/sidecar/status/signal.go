@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// signalState shows how a latency of a kind of turn compares with its baseline, and what can be
-// detected.
+// signalState compares a latency of a kind of turn with its baseline, and shows which rise can
+// be detected.
 type signalState struct {
 	Turn probe.TurnKind `json:"turn"`
 	Name sink.Signal    `json:"signal"`
@@ -30,7 +30,7 @@ type signalState struct {
 	// computed from.
 	FalsePages number   `json:"expected_false_pages_30d"`
 	History    Duration `json:"history_seconds"`
-	// time at which a lasting level last became the baseline
+	// time at which a lasting level was last accepted as the baseline
 	Moved time.Time `json:"moved_at,omitzero"`
 }
 
@@ -67,7 +67,6 @@ func signalOf(kind probe.TurnKind, name sink.Signal, v baseline.View) signalStat
 	return s
 }
 
-// Title returns the name that other tables use.
 func (s signalState) Title() string {
 	return strings.ToUpper(string(s.Name)) + ", " + kindNames()[s.Turn]
 }
@@ -83,7 +82,6 @@ func (s signalState) Span() string {
 	return s.History.String()
 }
 
-// State returns the state of the signal.
 func (s signalState) State() state {
 	switch {
 	case s.Severity == "" && s.Learning:

@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/sidecar/baseline"
 )
 
-// someBaseline knows one of each state of the job t w: a first turn that pages, one
-// with a ticket, a follow-up turn that is as usual, and nothing of the last.
+// someBaseline returns one signal in each state for the job t/w: a paging first turn, one with
+// a ticket, a follow-up turn that is still learning, and no data for the last.
 func someBaseline(job probe.Key) (r baseline.Reading, ok bool) {
 	if job.Target != "t" {
 		return r, false
@@ -32,7 +32,7 @@ func someBaseline(job probe.Key) (r baseline.Reading, ok bool) {
 	return r, true
 }
 
-// TestNumbers: what is as good as never is not shown with an exponent.
+// TestNumbers checks that a tiny number is shown without an exponent.
 func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 7.7e-275: "< 0.001", 0.0312: "0.031", 2: "2"} {
 		if got := (number{v, true}).String(); got != want {
@@ -41,8 +41,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestSignals shows what can be seen of a job, in words and as JSON, and nothing
-// where nobody knows.
+// TestSignals checks the signals of a job as text and as JSON, and that nothing is shown
+// without baselines.
 func TestSignals(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(time.Minute))

@@ -24,7 +24,6 @@ type Snapshot struct {
 	Jobs []Job `json:"jobs"`
 }
 
-// Job is the state of one workload sent to one target.
 type Job struct {
 	Target   string `json:"target"`
 	Workload string `json:"workload"`
@@ -62,7 +61,6 @@ type Job struct {
 	Points []Point `json:"points"`
 }
 
-// lastTurn is the last turn of a job.
 type lastTurn struct {
 	End      time.Time     `json:"end"`
 	Age      Duration      `json:"age_seconds"`
@@ -73,8 +71,8 @@ type lastTurn struct {
 	Duration Duration      `json:"duration_seconds"`
 }
 
-// recentFigures holds the figures of the turns that ended within the window, without those that the
-// prober ended.
+// recentFigures holds the figures of the turns that ended within the window, except turns that
+// the prober ended.
 type recentFigures struct {
 	Turns  int `json:"turns"`
 	Failed int `json:"failed"`
@@ -99,7 +97,6 @@ type failureReason struct {
 	Share share `json:"share"`
 }
 
-// Kind holds the figures of first or of follow-up turns.
 type Kind struct {
 	Turns int `json:"turns"`
 	// TTFT covers the turns with a first token. TTFTAll counts turns that failed before it as
@@ -125,7 +122,6 @@ type SLO struct {
 // turns.
 func (s SLO) Met() bool { return s.Share.OK && s.Share.V >= s.Objective.V }
 
-// Point is one recent turn in the chart.
 type Point struct {
 	End     time.Time      `json:"end"`
 	Kind    probe.TurnKind `json:"turn"`
@@ -133,7 +129,6 @@ type Point struct {
 	TTFT    Duration       `json:"ttft_seconds"`
 }
 
-// Snapshot returns the state of all jobs.
 func (p *Page) Snapshot() Snapshot {
 	late := p.options.Lag()
 	s := Snapshot{

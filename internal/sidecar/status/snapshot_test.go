@@ -51,8 +51,8 @@ func TestFiguresOfRecentTurns(t *testing.T) {
 	if r.First.TTFT.Count != 1 || r.First.TTFT.P50.String() != "400 ms" {
 		t.Errorf("first turns are mixed with others: %+v", r.First)
 	}
-	// A turn cut after its first token has a TTFT; one refused has none, and
-	// counts as endless where failures count.
+	// A turn cut after its first token has a TTFT. A refused turn has none, and counts as
+	// infinite with failures.
 	f := r.Followup
 	if f.Turns != 4 || f.TTFT.Count != 3 || f.TTFT.P50.String() != "100 ms" || f.TTFTAll.Count != 4 || f.TTFTAll.P99.String() != "∞" {
 		t.Errorf("follow-up turns: %+v", f)
@@ -65,8 +65,8 @@ func TestFiguresOfRecentTurns(t *testing.T) {
 	}
 }
 
-// TestOwnFaultsAreNoFigures: a turn that the prober itself spoiled is counted and
-// shown, and is in no figure of the deployment.
+// TestOwnFaultsAreNoFigures checks that a turn that the prober lost is counted and listed, but
+// is in no figure of the deployment.
 func TestOwnFaultsAreNoFigures(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(3*time.Minute), turn(2*time.Minute, failing(probe.ProberLate, "late")), turn(time.Minute, failing(probe.NotSent, "no key")))
@@ -170,7 +170,7 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
-// The package's comment promises 250 kB for each job.
+// TestPromisedMemory checks the promise of the package's comment: 250 kB for each job.
 func TestPromisedMemory(t *testing.T) {
 	const texts = 300 // ids, names and the like of one turn
 	got := samplesKept*unsafe.Sizeof(sample{}) +

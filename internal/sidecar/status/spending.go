@@ -9,7 +9,6 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// spending is the daily use of tokens.
 type spending struct {
 	// Measured extrapolates the use of the last Span to a day; nil in the first minute. Turns
 	// without usage count with their output tokens only.
@@ -50,7 +49,6 @@ type spent struct {
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
-// add adds the tokens of a time.
 func (s *spent) add(t time.Time, tokens workload.Tokens) {
 	hour := hourOf(t)
 	at := &s.hours[uint64(hour)%uint64(len(s.hours))]
@@ -78,7 +76,6 @@ func (s *spent) perDay(now time.Time) (day workload.Tokens, span time.Duration) 
 	return day.Times(float64(24*time.Hour) / float64(span)), span
 }
 
-// spending returns the spending of a job.
 func (s *spent) spending(info sink.Job, now time.Time) (out spending) {
 	day, span := s.perDay(now)
 	out.Span = Duration(probe.Some(span))

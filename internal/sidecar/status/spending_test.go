@@ -9,8 +9,8 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// TestSpending holds that the page says what a day takes: measured from the turns
-// of the last day, expected from the configuration, in money where there is a price.
+// TestSpending checks the daily use: measured over the last day, expected from the
+// configuration, and in money if there is a price.
 func TestSpending(t *testing.T) {
 	now := noon
 	p := New(Options{Now: func() time.Time { return now }})
@@ -55,7 +55,7 @@ func TestSpending(t *testing.T) {
 	check("after half a day of silence", Duration(probe.Some(23*time.Hour)), 1440e3*11/23, dayCost*11/23)
 }
 
-// TestComparisonsAreSpent: what is asked once more is paid for, too.
+// TestComparisonsAreSpent checks that repeated turns count as spent tokens, too.
 func TestComparisonsAreSpent(t *testing.T) {
 	now := noon
 	p := New(Options{Now: func() time.Time { return now }})

@@ -10,7 +10,6 @@ import (
 	"synthetic/internal/probe/answers"
 )
 
-// turnsView is the input of the template.
 type turnsView struct {
 	head
 	Target, Workload, Conversation string
@@ -18,13 +17,11 @@ type turnsView struct {
 	Turns                          []turnRow
 }
 
-// turnRow is a turn on the page.
 type turnRow struct {
 	probe.Result
 	Bars []bar
 }
 
-// State is the turn's outcome with its colour.
 func (t turnRow) State() state {
 	switch {
 	case t.Outcome == probe.Success:
@@ -61,7 +58,6 @@ func (t turnRow) Figures() [][2]string {
 	)
 }
 
-// Connection describes the connection of the turn.
 func (t turnRow) Connection() string {
 	if t.Phases.Reused {
 		return "kept connection"

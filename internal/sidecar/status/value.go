@@ -13,15 +13,15 @@ import (
 // value). In JSON it is a number of seconds, null, or "+Inf".
 type Duration probe.Opt[time.Duration]
 
-// endless is the value of turns without one.
-const endless = time.Duration(math.MaxInt64)
+// infinite is the value of turns without one.
+const infinite = time.Duration(math.MaxInt64)
 
 // String formats the duration for people, with about three digits.
 func (d Duration) String() string {
 	switch {
 	case !d.OK:
 		return "n/a"
-	case d.V == endless:
+	case d.V == infinite:
 		return "∞"
 	}
 	return short(d.V)
@@ -29,7 +29,7 @@ func (d Duration) String() string {
 
 // MarshalJSON implements json.Marshaler.
 func (d Duration) MarshalJSON() ([]byte, error) {
-	if d.V == endless {
+	if d.V == infinite {
 		return marshal(math.Inf(1), d.OK)
 	}
 	return marshal(d.V.Seconds(), d.OK)
@@ -105,7 +105,7 @@ func (s share) MarshalJSON() ([]byte, error) { return marshal(s.V, s.OK) }
 // JSON it is a number, null, or "+Inf".
 type multiple probe.Opt[float64]
 
-// multipleOf is undefined for values that are no ratio.
+// multipleOf returns an undefined value unless v is positive.
 func multipleOf(v float64) multiple { return multiple{V: v, OK: v > 0} }
 
 func (m multiple) String() string {

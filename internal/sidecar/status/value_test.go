@@ -59,7 +59,7 @@ func TestDurations(t *testing.T) {
 		15 * time.Minute:         {"15 min", "900"},
 		30 * time.Hour:           {"30 h", "108000"},
 		-2 * time.Millisecond:    {"-2.0 ms", "-0.002"},
-		endless:                  {"∞", `"+Inf"`},
+		infinite:                 {"∞", `"+Inf"`},
 	} {
 		v := Duration(probe.Some(d))
 		b, err := json.Marshal(v)

@@ -20,20 +20,16 @@ import (
 // cardsShown bounds the jobs with full details on one page.
 const cardsShown = 20
 
-// overview is the input of the first page's template.
 type overview struct {
 	head
 	Snapshot Snapshot
 	// all jobs, worst first, if there are several
 	Fleet []card
 	Cards []card
-	// open incidents
-	Open []incident
+	Open  []incident
 	// number of jobs that are only judged in part
-	InPart int
-	// discovery groups
-	Groups []group
-	// replicas of services
+	InPart   int
+	Groups   []group
 	Services []service
 	// reason why the pager is stalled, "" if it is not
 	Stalled string
@@ -41,7 +37,6 @@ type overview struct {
 	Query string
 }
 
-// card is a job on the page.
 type card struct {
 	Job
 	State state
@@ -112,8 +107,8 @@ func rangesOf(query url.Values) (wanted time.Duration, links []link) {
 	return known[name], links
 }
 
-// overview returns the list of all jobs, with details of those that the query names, or of a
-// single job.
+// overview returns the list of all jobs, with details of the jobs that the query names. A
+// single job always has details.
 func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	wanted, links := rangesOf(query)
 	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups(), Services: services(p.options.Siblings(), query)}
@@ -156,7 +151,6 @@ func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	return o, nil
 }
 
-// cardOf returns a short description of a job.
 func (p *Page) cardOf(j Job, open []incident) card {
 	c := card{Job: j, State: stateOf(j)}
 	for _, s := range j.Signals {
@@ -172,7 +166,6 @@ func (p *Page) cardOf(j Job, open []incident) card {
 	return c
 }
 
-// complete adds the details of a job.
 func (p *Page) complete(c *card, of *job, s span, figure figureFunc) (err error) {
 	c.Rows = rows(c.Recent, c.Expected)
 	if r, ok := p.options.Canary(c.Target); ok {
@@ -217,7 +210,6 @@ func stateOf(j Job) state {
 	return state{"warn", fmt.Sprintf("misses %s and %d more", missed[0], len(missed)-1)}
 }
 
-// Statement describes the objective.
 func (s SLO) Statement() string {
 	if s.SLI == slo.Availability {
 		return fmt.Sprintf("%s of turns succeed", s.Objective)
@@ -229,7 +221,6 @@ func (s SLO) Statement() string {
 	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], chart.Label(s.Threshold.V.Seconds(), "s"))
 }
 
-// State returns whether the objective is met.
 func (s SLO) State() state {
 	switch {
 	case s.Judged == 0:
@@ -243,7 +234,6 @@ func (s SLO) State() state {
 // canaryView shows how a target's answers compare with the recorded ones.
 type canaryView struct{ answers.Reading }
 
-// State sums it up.
 func (c canaryView) State() state {
 	switch {
 	case c.Score >= 1:
@@ -254,7 +244,6 @@ func (c canaryView) State() state {
 	return state{"good", "as recorded"}
 }
 
-// Figures returns the values in words.
 func (c canaryView) Figures() string {
 	return fmt.Sprintf("distance %.2g, recorded up to %.2g; score %.2f", c.Distance, c.Usual, c.Score)
 }
@@ -286,7 +275,6 @@ func excerpt(text []rune, from int) string {
 	return strings.ToValidUTF8(shown, "?")
 }
 
-// group is the state of a discovery group on the page.
 type group struct{ Name, Text, Failing string }
 
 // groups describes each discovery group: its targets, the objects left out, its error.

@@ -12,7 +12,6 @@ import (
 	"synthetic/internal/probe"
 )
 
-// turnPart is a part of a turn's time.
 type turnPart string
 
 // The parts in their order. The last three end a turn with tokens, a failed turn, and one that
@@ -35,8 +34,8 @@ type interval struct {
 	from, to time.Duration
 }
 
-// intervals returns the consecutive parts of a turn. A failed turn ends in the part in which it
-// failed.
+// intervals returns the consecutive parts of a turn. A failed turn ends in the part during
+// which it failed.
 func intervals(r probe.Result) []interval {
 	total := r.Duration()
 	if total <= 0 {
@@ -72,7 +71,6 @@ func intervals(r probe.Result) []interval {
 	return all
 }
 
-// barWidth is the width of the time axis in columns.
 const barWidth = 48
 
 // WriteTurn writes one finished turn: a headline, bars on a common time axis, and the tokens.
@@ -101,15 +99,14 @@ func WriteTurn(w io.Writer, r probe.Result) error {
 
 func headline(r probe.Result) string {
 	p50, longest := gaps(r.Gaps)
-	parts := []string{"TTFT " + opt(r.TTFT, threeDigits)}
+	parts := []string{"TTFT " + textOf(r.TTFT, threeDigits)}
 	if r.AnswerTTFT.OK && r.AnswerTTFT != r.TTFT {
-		parts = append(parts, "answer TTFT "+opt(r.AnswerTTFT, threeDigits))
+		parts = append(parts, "answer TTFT "+textOf(r.AnswerTTFT, threeDigits))
 	}
-	parts = append(parts, "TPOT "+opt(r.TPOT, threeDigits), "ITL p50 "+opt(p50, threeDigits)+" max "+opt(longest, threeDigits), "total "+threeDigits(r.Duration()))
+	parts = append(parts, "TPOT "+textOf(r.TPOT, threeDigits), "ITL p50 "+textOf(p50, threeDigits)+" max "+textOf(longest, threeDigits), "total "+threeDigits(r.Duration()))
 	return strings.Join(parts, "  ")
 }
 
-// describe returns the name of a part and a note.
 func describe(p turnPart, r probe.Result) (label, note string) {
 	switch {
 	case p == partHeaders && r.Phases.Reused:
@@ -150,14 +147,14 @@ func describeTokens(r probe.Result) string {
 			cached += fmt.Sprintf(" (%.0f %%)", 100*float64(r.CachedTokens.V)/float64(r.PromptTokens.V))
 		}
 	}
-	output := opt(r.OutputTokens, strconv.Itoa)
+	output := textOf(r.OutputTokens, strconv.Itoa)
 	if r.UsageMissing {
 		output = "about " + output + " (the server sent no usage: counted from events)"
 	}
 	if r.ReasoningTokens.OK && r.ReasoningTokens.V > 0 {
 		output += fmt.Sprintf(", of which reasoning %d", r.ReasoningTokens.V)
 	}
-	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", opt(r.PromptTokens, strconv.Itoa), cached, output, beside(r))
+	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", textOf(r.PromptTokens, strconv.Itoa), cached, output, beside(r))
 }
 
 // beside describes an answer that was more than content.
@@ -178,8 +175,7 @@ func beside(r probe.Result) string {
 	return s
 }
 
-// opt writes a known value.
-func opt[T any](o probe.Opt[T], write func(T) string) string {
+func textOf[T any](o probe.Opt[T], write func(T) string) string {
 	if !o.OK {
 		return "n/a"
 	}

@@ -22,7 +22,7 @@ const ms = time.Millisecond
 
 func start() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.UTC) }
 
-// whole is a turn with everything in it.
+// whole returns a turn with all values.
 func whole() probe.Result {
 	sent := start().Add(2 * ms)
 	return probe.Result{
@@ -38,7 +38,7 @@ func whole() probe.Result {
 	}
 }
 
-// unreached is a turn that never left the ground.
+// unreached returns a turn that could not connect.
 func unreached() probe.Result {
 	return probe.Result{
 		Conversation: "c1", Turn: 2, Kind: probe.Followup, TraceID: strings.Repeat("cd", 16),
@@ -47,7 +47,7 @@ func unreached() probe.Result {
 	}
 }
 
-// estimated is a reused connection and a server without usage.
+// estimated returns a turn on a reused connection, from a server without usage.
 func estimated() probe.Result {
 	r := whole()
 	r.Turn, r.Kind = 2, probe.Followup
@@ -91,7 +91,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestUnknownIsNull pins that no undefined value is printed as a zero.
+// TestUnknownIsNull checks that no unknown value is written as a zero.
 func TestUnknownIsNull(t *testing.T) {
 	var doc strings.Builder
 	if err := status.WriteJSON(&doc, "u", probe.Conversation{}, []probe.Result{unreached()}); err != nil {

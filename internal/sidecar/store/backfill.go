@@ -55,7 +55,6 @@ func New(url string, labels map[string]string, client *http.Client) (*Reader, er
 	return r, nil
 }
 
-// Close closes idle connections.
 func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
 // limited fails an answer that exceeds the size limit.

@@ -22,7 +22,7 @@ import (
 	"synthetic/tools/testkit/promtest"
 )
 
-// prometheus serves query_range of a storage by the real engine.
+// prometheus serves query_range from a storage with the real engine.
 func prometheus(t *testing.T, s *promtest.Server) *httptest.Server {
 	seconds := func(text string) time.Time {
 		v, err := strconv.ParseFloat(text, 64)
@@ -79,7 +79,7 @@ func newReader(t *testing.T, url string) *Reader {
 	return r
 }
 
-// sums are the counters of one signal in one process.
+// sums holds the counters of one signal in one process.
 type sums struct{ turns, log2, baseline float64 }
 
 func (s *sums) add(seconds, usual float64) {
@@ -88,8 +88,8 @@ func (s *sums) add(seconds, usual float64) {
 	s.baseline += math.Log2(usual * 1e6)
 }
 
-// exposed are the counters as samples of a cluster; the other clusters' are not
-// to be read.
+// exposed returns the counters as samples of one cluster, and of another one that must not be
+// read.
 func (s *sums) exposed(turn, signal string) []promtest.Sample {
 	var out []promtest.Sample
 	for i, v := range []float64{s.turns, s.log2, s.baseline} {
@@ -101,9 +101,8 @@ func (s *sums) exposed(turn, signal string) []promtest.Sample {
 	return out
 }
 
-// TestRead scrapes two replicas every 15 seconds for ten days, of which one
-// begins anew in between and another is away for an hour, and compares what is
-// read back with what happened.
+// TestRead scrapes two replicas every 15 seconds for ten days. One restarts in between, another
+// is away for an hour. The minutes that are read must equal the real ones.
 func TestRead(t *testing.T) {
 	const days = 10
 	from := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -126,7 +125,7 @@ func TestRead(t *testing.T) {
 				continue
 			}
 			server.Scrape(at, instance, counted.exposed("followup", "ttft"))
-			// A turn right after the scrape is seen by the next one.
+			// The next scrape sees a turn right after this one.
 			if at.Sub(from)%(30*time.Second) == 0 {
 				seconds, usual := level(minute)
 				counted.add(seconds, usual)
@@ -153,7 +152,7 @@ func TestRead(t *testing.T) {
 		}
 		w := want[m.At.Unix()]
 		if w == nil || m.Turns != w.turns {
-			differ++ // a replica went away, came back or began anew
+			differ++ // a replica went away, came back or restarted
 			continue
 		}
 		if seconds := math.Exp(m.Mean); math.Abs(math.Log2(seconds*1e6)-w.log2/w.turns) > 1e-9 || math.Abs(math.Exp(m.Baseline)-.2) > 1e-9 {
@@ -165,8 +164,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestNothingUsual: a turn that was compared with nothing has no baseline, and
-// there is none where nobody counted it.
+// TestNothingUsual checks that a turn without a baseline gives a minute without one, also if
+// the counter of baselines is missing.
 func TestNothingUsual(t *testing.T) {
 	stream := func(counter, turn string, values ...float64) *model.SampleStream {
 		s := &model.SampleStream{Metric: model.Metric{"__name__": model.LabelValue(counter), "turn": model.LabelValue(turn), "signal": "tpot"}}
@@ -193,8 +192,8 @@ func TestNothingUsual(t *testing.T) {
 	}
 }
 
-// TestFailures: what a server says is not repeated, and what cannot get better is
-// not asked for again.
+// TestFailures checks that errors do not repeat the server's text, and that permanent ones are
+// RefusedErrors.
 func TestFailures(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status  int
@@ -229,8 +228,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// FuzzMinutes holds that whatever a server answers becomes minutes in order of
-// time, of turns that were, or nothing.
+// FuzzMinutes checks that any answer becomes minutes with turns, in order of time, or none.
 func FuzzMinutes(f *testing.F) {
 	for _, text := range []string{
 		`[]`,

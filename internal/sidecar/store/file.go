@@ -16,11 +16,9 @@ import (
 )
 
 const (
-	// packed is the suffix of compressed files.
 	packed = ".zst"
 	// stamp is the time format in the names of older files, which sort by it.
-	stamp = "20060102T150405.000Z"
-	// lineStart is the start of every log line.
+	stamp     = "20060102T150405.000Z"
 	lineStart = `{"at":"`
 	// lineMost is the longest partial line that open looks for at the end of a file.
 	lineMost = 64 << 10

@@ -64,7 +64,7 @@ func Write(path string, jobs iter.Seq2[probe.Key, []byte]) error {
 	return nil
 }
 
-// Read returns the histories of a file, and none if there is no file. If the content cannot be
+// Read returns the histories of a file; a missing file has none. If the content cannot be
 // decoded, the error is a *DamagedError.
 func Read(path string) (map[probe.Key][]byte, error) {
 	f, err := os.Open(path)

@@ -13,12 +13,12 @@ import (
 	"synthetic/internal/probe"
 )
 
-// kept are two jobs, one of them as large as a job of four weeks.
+// kept returns the histories of two jobs, one as large as four weeks.
 func kept() map[probe.Key][]byte {
 	large := make([]byte, 700_000)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range large {
-		large[i] = byte(r.IntN(12)) // as bytes of small differences are
+		large[i] = byte(r.IntN(12)) // like small differences
 	}
 	return map[probe.Key][]byte{{Target: "chat", Workload: "a"}: large, {Target: "größer", Workload: "b"}: {0, 1, 2}}
 }
@@ -44,7 +44,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestDamaged: each byte that is missing or another one is noticed.
+// TestDamaged checks that each missing or changed byte is detected.
 func TestDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.history")
 	if err := Write(path, maps.All(map[probe.Key][]byte{{Target: "chat", Workload: "a"}: []byte("0123456789")})); err != nil {

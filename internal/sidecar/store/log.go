@@ -18,8 +18,7 @@ const (
 	// maxQueued is the queue of the writer, which compresses a full file in less than a second.
 	// maxHeld bounds the turns that wait to be written in order.
 	maxQueued, maxHeld = 4096, 50_000
-	// writeEvery is the time between writes.
-	writeEvery = 5 * time.Second
+	writeEvery         = 5 * time.Second
 	// late is the delay after its deadline within which a turn is reported.
 	late = time.Second
 	// batch is the approximate size of one write, in bytes.
@@ -36,8 +35,8 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// Log is a sink that writes finished turns in the order in which they were sent. It holds a
-// turn back while an earlier one may still be in flight.
+// Log is a sink that writes finished turns ordered by the time of sending. It holds a turn back
+// while an earlier one may still be in flight.
 type Log struct {
 	options Options
 	lock    *atomicfile.Lock
@@ -46,7 +45,7 @@ type Log struct {
 	dropped atomic.Uint64
 	// longest is the longest timeout of a turn of any job.
 	longest atomic.Int64
-	// held are waiting turns in the order in which they were sent.
+	// held are waiting turns, ordered by the time of sending.
 	held []turnlog.Turn
 	// failing is true after a failed write, full after a turn found the queue full.
 	failing bool
@@ -77,7 +76,6 @@ func (l *Log) Close() {
 	}
 }
 
-// Dropped returns the number of turns that were not written.
 func (l *Log) Dropped() uint64 { return l.dropped.Load() }
 
 // Add implements sink.Sink.
@@ -131,7 +129,6 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// drain moves the queued turns to held.
 func (l *Log) drain() {
 	for {
 		select {

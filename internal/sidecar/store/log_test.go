@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// job has turns of at most two minutes.
+// job returns a job whose turns last at most two minutes.
 func job() sink.Job {
 	var j sink.Job
 	j.Target.Name, j.Workload.Name = "a", "chat"
@@ -40,7 +40,7 @@ func result(sent time.Time, took time.Duration) probe.Result {
 	}
 }
 
-// opened is a log in a new directory.
+// opened returns a log in a new directory.
 func opened(t *testing.T, o Options) (*Log, *strings.Builder) {
 	t.Helper()
 	var said strings.Builder
@@ -58,7 +58,7 @@ func opened(t *testing.T, o Options) (*Log, *strings.Builder) {
 	return l, &said
 }
 
-// running runs a log until it is stopped.
+// running runs a log until stop is called.
 func running(l *Log) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
@@ -69,7 +69,7 @@ func running(l *Log) (stop func()) {
 	}
 }
 
-// readBack returns when the turns of logs were sent, by the reader of logs.
+// readBack returns the times at which the turns in log files were sent.
 func readBack(t *testing.T, paths ...string) (sent []time.Time) {
 	t.Helper()
 	log, err := turnlog.Open(paths, nil)
@@ -91,8 +91,8 @@ func readBack(t *testing.T, paths ...string) (sent []time.Time) {
 	}
 }
 
-// TestOrder: turns are written in the order in which they were sent, as soon as
-// none that was sent before can be in flight, and all of them at the end.
+// TestOrder checks that turns are written in the order of sending, as soon as no earlier turn
+// can be in flight, and all of them at the end.
 func TestOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "turns.jsonl")
 	synctest.Test(t, func(t *testing.T) {
@@ -127,13 +127,13 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestRotation: older files are packed, the oldest go, and what is left reads as
-// one log.
+// TestRotation checks that older files are compressed, the oldest are removed, and the rest
+// reads as one log.
 func TestRotation(t *testing.T) {
 	l, _ := opened(t, Options{MaxSize: 1000, Keep: 3})
 	begin := time.Now().Add(-time.Hour).Truncate(time.Microsecond)
 	const turns = 100
-	for i := range turns { // as if each were written by itself
+	for i := range turns { // as if each were written alone
 		l.hold(turnlog.FromResult(result(begin.Add(time.Duration(i)*time.Second), time.Second)))
 		l.release(1)
 	}
@@ -157,7 +157,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestReopened: what a crash left is repaired, and packed.
+// TestReopened checks that the log repairs and compresses the files that a crash left.
 func TestReopened(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "turns.jsonl")
@@ -213,18 +213,18 @@ func TestRefusesOthersFiles(t *testing.T) {
 	}
 }
 
-// TestUnwritable: a log that cannot be written keeps nobody waiting; what is
-// missing is counted, and said once.
+// TestUnwritable checks that a log that cannot be written delays no turn, counts the missing
+// ones and logs one error.
 func TestUnwritable(t *testing.T) {
 	l, said := opened(t, Options{MaxSize: 1 << 20})
 	at := time.Now().Add(-time.Hour)
-	for i := range maxQueued + 7 { // nobody takes them
+	for i := range maxQueued + 7 { // nothing reads the queue
 		l.Observe(result(at.Add(time.Duration(i)*time.Millisecond), time.Second))
 	}
 	if got := l.Dropped(); got != 7 {
 		t.Errorf("%d turns did not fit, want 7", got)
 	}
-	broken, err := os.Open(l.options.Path) // for reading alone
+	broken, err := os.Open(l.options.Path) // read-only
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestUnwritable(t *testing.T) {
 	if got := l.Dropped(); got != 107 {
 		t.Errorf("%d turns are missing, want 107", got)
 	}
-	l.release(100) // into the file that was opened anew
+	l.release(100) // into the reopened file
 	l.release(len(l.held))
 	if got := len(readBack(t, l.options.Path)); got != maxQueued-100 {
 		t.Errorf("%d turns were written, want %d", got, maxQueued-100)
@@ -247,8 +247,8 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestFullDisk: what does not fit on the disk is missing, whole line by whole
-// line, and what comes when there is room is written.
+// TestFullDisk checks that only whole lines are missing while the disk is full, and that turns
+// are written again when it has room.
 func TestFullDisk(t *testing.T) {
 	disk := smalldisk.New(t, "1")
 	l, said := opened(t, Options{Path: filepath.Join(disk.Path, "turns.jsonl"), MaxSize: 1 << 20})

@@ -69,7 +69,6 @@ func minutesOf(matrix model.Matrix, span promv1.Range) Minutes {
 	return out
 }
 
-// seriesOf reads the labels of a series.
 func seriesOf(m model.Metric) (Series, bool) {
 	s := Series{
 		Kind:   slices.Index(probe.TurnKinds(), probe.TurnKind(m[metrics.LabelTurn])),
@@ -114,7 +113,7 @@ func minute(at time.Time, rose reading) baseline.Minute {
 // mostTurns is more than one prober can have in a minute.
 const mostTurns = 1e6
 
-// plausible reports whether the logarithm of seconds can be that of a latency: from 1 µs, the
+// plausible reports whether v can be the logarithm of a latency in seconds: from 1 µs, the
 // smallest value of the counters, to a day. NaN cannot.
 func plausible(ln float64) bool {
 	return ln >= -math.Log(1e6)-sameLog2 && ln <= math.Log(24*3600)

@@ -8,9 +8,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestFailuresWaitInTheirPart: a failed turn counts where it waited, for as long
-// as it enters its signal with; one that was told at once that it failed did not
-// wait.
+// TestFailuresWaitInTheirPart checks that a timed-out turn counts in the part in which it
+// waited, with the value that its signal gets. An immediate error counts in no part.
 func TestFailuresWaitInTheirPart(t *testing.T) {
 	const ms = time.Millisecond
 	limits := workload.Timeouts{FirstToken: 10 * time.Second, Stall: 5 * time.Second, Total: 30 * time.Second}
@@ -56,7 +55,7 @@ func TestFailuresWaitInTheirPart(t *testing.T) {
 			if tt.r.End.IsZero() {
 				tt.r.End = sent.Add(time.Second)
 			}
-			got, ok := tookOf(&tt.r, valuesOf(&tt.r, limits), 100)
+			got, ok := phaseSecondsOf(&tt.r, valuesOf(&tt.r, limits), 100)
 			if ok == tt.none || ok && got != tt.want {
 				t.Errorf("got %+v (%v), want %+v", got, ok, tt.want)
 			}
@@ -64,8 +63,8 @@ func TestFailuresWaitInTheirPart(t *testing.T) {
 	}
 }
 
-// TestHangIsNamed: where no turn gets a first token the wait is named, and the
-// failures do not become usual.
+// TestHangIsNamed checks that turns without a first token show up as excess of queue and
+// prefill, and that failures are not learned as usual.
 func TestHangIsNamed(t *testing.T) {
 	f := newFeed(options{Timeouts: workload.Timeouts{FirstToken: 10 * time.Second}})
 	for range 200 {
