@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestAgentForwards has an agent scrape the sidecar and forward by remote write to a
-// Prometheus that has the rules, as where a cluster's own Prometheus stores nothing.
-// The receiver pages, and has what one that scrapes for itself has, native histograms
-// included.
+// TestAgentForwards: an agent scrapes the sidecar and forwards the samples by remote write
+// to a Prometheus with the rules, as in clusters whose own Prometheus stores nothing. The
+// receiver fires the same alerts and has the same series, native histograms included, as a
+// Prometheus that scrapes the sidecar itself.
 func TestAgentForwards(t *testing.T) {
 	t.Parallel()
 	const native = "--enable-feature=native-histograms"
@@ -40,7 +40,8 @@ remote_write:
 
 	d.kill()
 	receiver.awaitAlert(t, map[string]string{"alertname": "SyntheticTargetDown", "severity": "page", "target": "dynamo", "workload": "chat"})
-	// No turn has a first token any more, so that both end with the same.
+	// From now on no turn has a first token, so that both Prometheus end with the same
+	// values.
 	for _, query := range []string{
 		"histogram_count(synthetic_ttft_seconds)",
 		"histogram_quantile(0.9, synthetic_ttft_seconds)",
@@ -49,7 +50,8 @@ remote_write:
 	}
 }
 
-// checkForwarded awaits that both give the same, by kind of turn, and not nothing.
+// checkForwarded waits until both Prometheus return the same values by kind of turn, and at
+// least one.
 func checkForwarded(t *testing.T, query string, direct, receiver *prometheus) {
 	t.Helper()
 	await(t, patience, query+" to arrive", func() error {

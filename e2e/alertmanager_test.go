@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// alertmanager is an Alertmanager with the configuration that is shipped
-// as an example, but for its waiting times and addresses.
+// alertmanager is an Alertmanager with the configuration of the examples, but with other
+// intervals and addresses.
 type alertmanager struct {
 	*process
 	address, root string
@@ -58,14 +58,14 @@ func startAlertmanager(t *testing.T) *alertmanager {
 	return a
 }
 
-// restart starts it, again if it was killed.
+// restart starts Alertmanager, again if it was killed.
 func (a *alertmanager) restart(t *testing.T) {
 	t.Helper()
 	a.process = start(t, "alertmanager", nil, a.argv...)
 	awaitAnswer(t, a.process, a.root+"/-/ready")
 }
 
-// alerts lists the labels of the alerts of a name that it knows.
+// alerts returns the labels of the known alerts of a name.
 func (a *alertmanager) alerts(t *testing.T, name string) []map[string]string {
 	t.Helper()
 	body, err := get(t.Context(), a.root+"/api/v2/alerts?filter="+url.QueryEscape("alertname="+name))
@@ -83,7 +83,7 @@ func (a *alertmanager) alerts(t *testing.T, name string) []map[string]string {
 	return out
 }
 
-// notification is what Alertmanager posts to a webhook.
+// notification is the body of Alertmanager's request to a webhook.
 type notification struct {
 	Status      string
 	GroupLabels map[string]string
@@ -94,7 +94,7 @@ type notification struct {
 	path string
 }
 
-// webhook is the pager that Alertmanager calls.
+// webhook receives the notifications of Alertmanager.
 type webhook struct {
 	url string
 	mu  sync.Mutex
@@ -119,8 +119,7 @@ func (w *webhook) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	w.got = append(w.got, n)
 }
 
-// await waits until one of some alerts was notified with a status, and returns
-// the notification.
+// await waits for a notification with a status about one of some alerts, and returns it.
 func (w *webhook) await(t *testing.T, limit time.Duration, status string, alertnames []string, needed ...*process) notification {
 	t.Helper()
 	began := time.Now()
@@ -142,7 +141,7 @@ func (w *webhook) await(t *testing.T, limit time.Duration, status string, alertn
 	return found
 }
 
-// statuses are what was told of an alert, in order.
+// statuses returns the statuses that were notified for an alert, in order.
 func (w *webhook) statuses(alertname string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,12 +156,12 @@ func (w *webhook) statuses(alertname string) []string {
 	return out
 }
 
-// starved is the alert of a prober without CPU: it is about the machine that the tests
-// share, and true of a busy one.
+// starved is the alert of a prober without CPU. It describes the machine that runs the
+// tests and may fire on a busy one.
 const starved = "SyntheticProberStarved"
 
-// calls lists the alerts that were notified as firing, in order, each once for a
-// notification, but for starved.
+// calls returns the alerts that were notified as firing, in order and once per
+// notification, except starved.
 func (w *webhook) calls() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLlamaServerAPIs holds a conversation in each API that llama-server
-// speaks, and counts its tokens beside the server.
+// TestLlamaServerAPIs holds a conversation over each API of llama-server and compares its
+// tokens with the server's counts.
 func TestLlamaServerAPIs(t *testing.T) {
 	const turns, output = 4, 24
 	s := startLlamaServer(t)
@@ -42,9 +42,9 @@ func TestLlamaServerAPIs(t *testing.T) {
 	}
 }
 
-// toolsConfiguration has a workload that calls a tool and reads its result, and
-// one whose answers are JSON. What a random model may say in between is
-// bounded, so that an answer ends before its limit and is judged.
+// toolsConfiguration has a workload that calls a tool and reads its result, and a workload
+// whose answers are JSON. The texts of the random model are limited, so that an answer ends
+// before its limit and is checked.
 const toolsConfiguration = `
 targets:
   - {name: llama, base_url: %[1]q}
@@ -71,11 +71,11 @@ traffic:
   - {workload: json, arrival: {process: constant, rate: 0.5}}
 `
 
-// placeSchema has room for a few answers only.
+// placeSchema permits only a few answers.
 const placeSchema = `{type: object, properties: {city: {type: string, enum: [Oslo, Lisbon]}, sunny: {type: boolean}}, required: [city, sunny], additionalProperties: false}`
 
-// TestLlamaServerToolsAndSchemas: llama-server holds the model to calls and to
-// JSON that fit, and the sidecar finds nothing wrong with them.
+// TestLlamaServerToolsAndSchemas: llama-server restricts the model to valid calls and valid
+// JSON, and the sidecar finds no fault in them.
 func TestLlamaServerToolsAndSchemas(t *testing.T) {
 	s := startLlamaServer(t, "--chat-template-file", "testdata/tools.jinja")
 	c := startConfigured(t, fmt.Sprintf(toolsConfiguration, s.api(), placeSchema))

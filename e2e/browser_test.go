@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// browser is a page of a Chromium that runs without a window. It is spoken to over
-// two pipes, so that it needs no port.
+// browser is a page in a headless Chromium. The test talks to it over two pipes, so that it
+// needs no port.
 type browser struct {
 	in      io.Writer
 	out     *bufio.Reader
@@ -22,7 +22,7 @@ type browser struct {
 	calls   int
 }
 
-// startBrowser opens an empty page; the browser ends with the test.
+// startBrowser opens an empty page. The browser ends with the test.
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	theirs, in, err := os.Pipe()
@@ -33,10 +33,10 @@ func startBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Processes in a container may not nest sandboxes. What it shows here is ours.
+	// Processes in a container may not nest sandboxes, and all pages shown here are ours.
 	cmd := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
-	cmd.ExtraFiles = []*os.File{theirs, answers} // 3 and 4, where it looks for them
+	cmd.ExtraFiles = []*os.File{theirs, answers} // Chromium uses file descriptors 3 and 4
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("starting chromium: %v", err)
 	}
@@ -44,7 +44,7 @@ func startBrowser(t *testing.T) *browser {
 	answers.Close()
 	b := &browser{in: in, out: bufio.NewReaderSize(out, 1<<16)}
 	t.Cleanup(func() {
-		in.Close() // which ends it, with all its processes
+		in.Close() // ends it with all its processes
 		_ = cmd.Wait()
 		out.Close()
 	})
@@ -55,7 +55,7 @@ func startBrowser(t *testing.T) *browser {
 	return b
 }
 
-// call asks for something and waits for the answer.
+// call sends a request and waits for the response.
 func (b *browser) call(t *testing.T, method string, params, result any) {
 	t.Helper()
 	b.calls++
@@ -87,8 +87,8 @@ func (b *browser) call(t *testing.T, method string, params, result any) {
 	t.Fatalf("%s: %v", method, err)
 }
 
-// eval evaluates an expression on the page, waits for it if it is a promise, and
-// reads its value.
+// eval evaluates an expression on the page, awaits it if it is a promise, and decodes its
+// value.
 func (b *browser) eval(t *testing.T, expression string, into any) {
 	t.Helper()
 	var said struct {
@@ -106,7 +106,7 @@ func (b *browser) eval(t *testing.T, expression string, into any) {
 	}
 }
 
-// open loads a page of such a width.
+// open loads a page with a window of the given width.
 func (b *browser) open(t *testing.T, url string, width int) {
 	t.Helper()
 	b.call(t, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, &struct{}{})

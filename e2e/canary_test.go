@@ -15,8 +15,8 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// TestCanary records the random model in f16 and compares another start of it,
-// and its quantizations.
+// TestCanary records the random model in f16 and compares it with another start of the same
+// model and with its quantizations.
 func TestCanary(t *testing.T) {
 	ref := recordCanary(t)
 	for model, changed := range map[string]bool{"tiny.gguf": false, "tiny-q8_0.gguf": true, "tiny-q4_0.gguf": true} {
@@ -42,7 +42,7 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// recordCanary runs the command, as a person would.
+// recordCanary runs "synthetic canary record".
 func recordCanary(t *testing.T) *answers.Reference {
 	t.Helper()
 	s := startLlamaServer(t)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// report is what "synthetic probe --output=json" promises, written down a
-// second time on purpose: renaming a field there breaks users.
+// report is the documented output of "synthetic probe --output=json". It is defined again
+// on purpose: renaming a field breaks users.
 type report struct {
 	Model   string `json:"model"`
 	Outcome string `json:"outcome"`
@@ -41,7 +41,7 @@ type turn struct {
 	} `json:"phases"`
 }
 
-// conversation is a run of "synthetic probe" that is under way.
+// conversation is a running "synthetic probe".
 type conversation struct {
 	cmd            *exec.Cmd
 	stdout, stderr bytes.Buffer
@@ -60,7 +60,7 @@ func converse(t *testing.T, baseURL string, flags ...string) *conversation {
 	return c
 }
 
-// wait returns the report, after checking that the exit code agrees with it.
+// wait returns the report and checks that the exit code agrees with it.
 func (c *conversation) wait(t *testing.T) report {
 	t.Helper()
 	err := c.cmd.Wait()
@@ -82,8 +82,8 @@ func (c *conversation) wait(t *testing.T) report {
 	return r
 }
 
-// probeAll holds n conversations one after the other and returns their
-// reports. Every turn has to succeed and to be complete.
+// probeAll holds n consecutive conversations and returns their reports. Every turn has to
+// succeed and to be complete.
 func probeAll(t *testing.T, n int, baseURL string, turns int, flags ...string) []report {
 	t.Helper()
 	flags = append(flags, fmt.Sprintf("--turns=%d", turns))
@@ -101,7 +101,7 @@ func probeAll(t *testing.T, n int, baseURL string, turns int, flags ...string) [
 	return reports
 }
 
-// checkSuccess checks what holds of every successful turn at any server.
+// checkSuccess checks the fields of a successful turn with any server.
 func checkSuccess(t *testing.T, where string, got turn) {
 	t.Helper()
 	if got.Outcome != "success" {
@@ -124,7 +124,7 @@ func checkSuccess(t *testing.T, where string, got turn) {
 	}
 }
 
-// checkReuse checks that only the first turn of a conversation dialled.
+// checkReuse checks that only the first turn of each conversation opens a connection.
 func checkReuse(t *testing.T, reports []report) {
 	t.Helper()
 	for i, r := range reports {

@@ -8,11 +8,10 @@ import (
 	"testing"
 )
 
-// long makes a turn last for some ten seconds, so that something can happen to
-// the server in its middle.
+// long makes a turn take about ten seconds, long enough for a fault in its middle.
 var long = []string{"--turns=1", "--prompt-tokens=100", "--max-output-tokens=400"}
 
-// TestDynamoFrontendKilled: the stream is cut, then nobody listens.
+// TestDynamoFrontendKilled: the stream breaks, and then nothing listens.
 func TestDynamoFrontendKilled(t *testing.T) {
 	d := startDynamo(t, "round-robin")
 	c := converse(t, d.api(), long...)
@@ -22,8 +21,8 @@ func TestDynamoFrontendKilled(t *testing.T) {
 	wantFailure(t, "next", converse(t, d.api(), long...).wait(t), "connect_error")
 }
 
-// TestDynamoWorkersKilled: the frontend says so inside the stream, which it
-// then ends as if all was well, and goes on calling itself healthy.
+// TestDynamoWorkersKilled: the frontend reports an error inside the stream, ends the stream
+// normally, and still reports itself as healthy.
 func TestDynamoWorkersKilled(t *testing.T) {
 	d := startDynamo(t, "round-robin")
 	c := converse(t, d.api(), long...)
@@ -34,8 +33,8 @@ func TestDynamoWorkersKilled(t *testing.T) {
 	wantFailure(t, "next", converse(t, d.api(), long...).wait(t), "http_5xx")
 }
 
-// TestDynamoWorkersWedged: the workers stand still as behind a stuck GPU. The
-// health check sees nothing of it; the conversation does.
+// TestDynamoWorkersWedged stops the workers, like a stuck GPU. The frontend's health check
+// does not notice; the conversation does.
 func TestDynamoWorkersWedged(t *testing.T) {
 	d := startDynamo(t, "round-robin")
 	c := converse(t, d.api(), append([]string{"--timeout=10s"}, long...)...)

@@ -4,8 +4,8 @@ package e2e
 
 import "testing"
 
-// TestDynamoPace compares what the client sees with the pace the workers were
-// told to keep and with the frontend's own histograms of the same turns.
+// TestDynamoPace compares the client's measurements with the configured speed of the
+// workers and with the frontend's own histograms of the same turns.
 func TestDynamoPace(t *testing.T) {
 	for _, router := range []string{"round-robin", "kv"} {
 		t.Run(router, func(t *testing.T) {
@@ -27,8 +27,8 @@ func TestDynamoPace(t *testing.T) {
 	}
 }
 
-// checkConfiguredPace allows what a busy machine with two cores adds. Nothing
-// may come earlier than told, but for the simulation's own timer.
+// checkConfiguredPace permits the delays of a busy machine with two cores. Nothing may be
+// earlier than configured, except for the precision of the simulation's timer.
 func checkConfiguredPace(t *testing.T, all []turn) {
 	t.Helper()
 	p, d := prefill.Seconds(), decode.Seconds()
@@ -37,9 +37,9 @@ func checkConfiguredPace(t *testing.T, all []turn) {
 	within(t, "median TPOT against the configured decode step", median(each(all, tpot)), d-0.002, d+0.020)
 }
 
-// checkReportedPace compares means over the same turns, which share whatever
-// the machine did to both: the client's TTFT has the way to the frontend and
-// back on top, its gaps have nothing on top.
+// checkReportedPace compares means over the same turns, on which the machine has the same
+// effect: the client's TTFT also contains the way to the frontend and back; its gaps
+// contain nothing more.
 func checkReportedPace(t *testing.T, all []turn, before, after families) {
 	t.Helper()
 	server := meanBetween(before, after, "dynamo_frontend_time_to_first_token_seconds")
@@ -48,7 +48,7 @@ func checkReportedPace(t *testing.T, all []turn, before, after families) {
 	within(t, "mean gap beyond the frontend's", meanGap(all)-server, -0.0015, 0.0015)
 }
 
-// checkTokens compares the sums of tokens, which have to agree exactly.
+// checkTokens compares the sums of tokens, which must be equal.
 func checkTokens(t *testing.T, all []turn, before, after families) {
 	t.Helper()
 	var prompt, cached, output float64
@@ -74,8 +74,8 @@ func checkTokens(t *testing.T, all []turn, before, after families) {
 	}
 }
 
-// checkStickyCache: the KV router sends a conversation where its history is,
-// so every turn finds at least the whole prompt of the turn before.
+// checkStickyCache: the KV router sends a conversation to the worker with its history, so
+// every turn finds at least the whole prompt of the previous turn.
 func checkStickyCache(t *testing.T, reports []report) {
 	t.Helper()
 	for i, r := range reports {
@@ -89,8 +89,8 @@ func checkStickyCache(t *testing.T, reports []report) {
 	logCache(t, reports)
 }
 
-// checkAlternatingCache: round robin over two workers sends the second turn
-// where nothing of it is known and the third where the first one went.
+// checkAlternatingCache: round robin over two workers sends the second turn to a worker
+// without the history and the third turn to that of the first.
 func checkAlternatingCache(t *testing.T, reports []report) {
 	t.Helper()
 	for i, r := range reports {

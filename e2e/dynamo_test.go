@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// The pace that the simulated workers are told to keep.
+// The configured speed of the simulated workers.
 const (
 	prefill = 120 * time.Millisecond
 	decode  = 25 * time.Millisecond
-	// block is the granularity of the workers' prefix cache in tokens.
+	// block is the block size of the workers' prefix cache in tokens.
 	block = 16
 )
 
-// dynamo is a running deployment: the Rust frontend and simulated workers that
-// found each other through files.
+// dynamo is a running deployment: the Rust frontend and simulated workers, which find each
+// other through files.
 type dynamo struct {
 	frontend, workers *process
 	// root is the frontend's URL without a path.
@@ -31,8 +31,8 @@ type dynamo struct {
 
 func (d *dynamo) api() string { return d.root + "/v1" }
 
-// startDynamo starts a frontend with the router mode and two workers, and
-// waits until it serves the model.
+// startDynamo starts a frontend with the router mode and two workers, and waits until it
+// serves the model.
 func startDynamo(t *testing.T, router string) *dynamo {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func startDynamo(t *testing.T, router string) *dynamo {
 	host, port := freeAddress(t)
 	env := []string{
 		"DYN_FILE_KV=" + filepath.Join(dir, "discovery"),
-		// Loopback for all that goes between the two, and no model hub.
+		// All traffic stays on loopback, and no model hub is used.
 		"DYN_TCP_RPC_HOST=127.0.0.1", "DYN_TCP_RESPONSE_STREAM_HOST=127.0.0.1", "DYN_EVENT_PLANE_HOST=127.0.0.1",
 		"HF_HUB_OFFLINE=1",
 	}
@@ -54,7 +54,7 @@ func startDynamo(t *testing.T, router string) *dynamo {
 	return d
 }
 
-// writeEngine writes the simulated engine's configuration.
+// writeEngine writes the configuration of the simulated engine.
 func writeEngine(t *testing.T, path string) {
 	t.Helper()
 	b, err := json.Marshal(map[string]any{
@@ -64,7 +64,7 @@ func writeEngine(t *testing.T, path string) {
 				"type": "fixed", "prefill_ms": prefill.Seconds() * 1e3, "decode_ms": decode.Seconds() * 1e3,
 			},
 		},
-		// The KV router asks the workers what they hold.
+		// The KV router asks the workers for their cached blocks.
 		"dynamo": map[string]any{"enable_local_indexer": true},
 	})
 	if err != nil {
@@ -75,7 +75,7 @@ func writeEngine(t *testing.T, path string) {
 	}
 }
 
-// ready returns nil once both workers take part and the model is listed.
+// ready returns nil once both workers are registered and the model is listed.
 func (d *dynamo) ready(t *testing.T) error {
 	health, err := get(t.Context(), d.root+"/health")
 	if err != nil {
@@ -94,8 +94,8 @@ func (d *dynamo) ready(t *testing.T) error {
 	return nil
 }
 
-// awaitTokens waits until the frontend has sent n tokens: the stream is in its
-// middle then.
+// awaitTokens waits until the frontend has sent n tokens, so that a stream is in its
+// middle.
 func (d *dynamo) awaitTokens(t *testing.T, n float64) {
 	t.Helper()
 	await(t, patience, "a stream to be under way", func() error {

@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// cached returns the path of something that e2e/run put into its cache.
+// cached returns the path of a file in the cache of e2e/run.
 func cached(t *testing.T, elem ...string) string {
 	t.Helper()
 	return filepath.Join(append([]string{mustEnv(t, "E2E_CACHE")}, elem...)...)
 }
 
-// python is the interpreter that has the Python servers.
+// python returns the interpreter that has the Python servers.
 func python(t *testing.T) string { return cached(t, "venv", "bin", "python") }
 
-// binary is the synthetic binary under test.
+// binary returns the synthetic binary under test.
 func binary(t *testing.T) string { return mustEnv(t, "E2E_SYNTHETIC") }
 
 func mustEnv(t *testing.T, name string) string {

@@ -35,8 +35,8 @@ func median(v []float64) float64 {
 	return s[len(s)/2]
 }
 
-// meanGap is the mean time between tokens over all turns, each token counting
-// once: what a server's counters of decode time and tokens give.
+// meanGap is the mean time between tokens over all turns, weighted by tokens, like a
+// server's counters of decode time and tokens give it.
 func meanGap(all []turn) float64 {
 	var seconds, gaps float64
 	for _, t := range all {
@@ -47,7 +47,7 @@ func meanGap(all []turn) float64 {
 	return seconds / gaps
 }
 
-// within fails the test unless low <= got <= high, and logs the figure.
+// within logs a figure and fails the test unless low <= got <= high.
 func within(t *testing.T, what string, got, low, high float64) {
 	t.Helper()
 	t.Logf("%s: %.2f ms (allowed %.2f to %.2f)", what, got*1e3, low*1e3, high*1e3)

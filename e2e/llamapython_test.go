@@ -9,22 +9,21 @@ import (
 	"testing"
 )
 
-// startLlamaPython starts llama-cpp-python's server on the random model, with
-// the libraries that were built for llama-server. It answers one conversation
-// at a time.
+// startLlamaPython starts llama-cpp-python's server with the random model and the libraries
+// that were built for llama-server. It answers one conversation at a time.
 func startLlamaPython(t *testing.T) (p *process, api string) {
 	t.Helper()
 	host, port := freeAddress(t)
 	p = start(t, "llama-cpp-python", []string{"LLAMA_CPP_LIB_PATH=" + cached(t, "llama", "build", "bin")},
 		python(t), "-m", "llama_cpp.server", "--model", cached(t, "tiny.gguf"), "--model_alias=tiny",
 		"--host=127.0.0.1", "--port="+strconv.Itoa(port), "--n_ctx=8192", "--n_threads=1", "--n_threads_batch=1", "--logits_all=false")
-	awaitAnswer(t, p, "http://"+host+"/v1/models") // once the model is loaded
+	awaitAnswer(t, p, "http://"+host+"/v1/models") // the model is loaded
 	return p, "http://" + host + "/v1"
 }
 
-// TestLlamaPythonPace compares the client's figures with what the server logs
-// of every turn. The server reports no usage in a stream, so the tokens of the
-// prompt have to stay unknown and those of the answer are estimated.
+// TestLlamaPythonPace compares the client's figures with the server's log of every turn.
+// The server reports no usage in streams, so prompt tokens have to be unknown and output
+// tokens are estimated.
 func TestLlamaPythonPace(t *testing.T) {
 	p, api := startLlamaPython(t)
 	reports := probeAll(t, 4, api, 5, "--prompt-tokens=600", "--max-output-tokens=32")
@@ -48,7 +47,8 @@ func TestLlamaPythonPace(t *testing.T) {
 	}
 }
 
-// TestLlamaPythonOverLength: this server answers 200 with nothing in it.
+// TestLlamaPythonOverLength: this server answers an overlong prompt with 200 and an empty
+// stream.
 func TestLlamaPythonOverLength(t *testing.T) {
 	_, api := startLlamaPython(t)
 	wantFailure(t, "with too long a prompt", converse(t, api, "--turns=1", "--prompt-tokens=20000").wait(t), "empty")

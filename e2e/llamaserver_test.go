@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// llamaServer is llama.cpp's own server on the random model.
+// llamaServer is llama.cpp's own server with the random model.
 type llamaServer struct {
 	*process
 	root string
@@ -24,22 +24,22 @@ func startLlamaServer(t *testing.T, flags ...string) *llamaServer {
 	return startLlamaServerOn(t, "tiny.gguf", flags...)
 }
 
-// startLlamaServerOn starts it on another file of the same model.
+// startLlamaServerOn starts the server with another file of the same model.
 func startLlamaServerOn(t *testing.T, model string, flags ...string) *llamaServer {
 	t.Helper()
 	host, port := freeAddress(t)
 	s := &llamaServer{root: "http://" + host}
 	flags = append([]string{cached(t, "llama", "build", "bin", "llama-server"),
 		"--model", cached(t, model), "--alias", "tiny", "--host", "127.0.0.1", "--port", strconv.Itoa(port),
-		// One slot, so that a conversation finds its own prefix; one thread,
-		// so that the client has a core to itself.
+		// One slot, so that a conversation finds its own prefix; one thread, so that the
+		// client has a core to itself.
 		"--parallel", "1", "--threads", "1", "--threads-batch", "1", "--ctx-size", "8192", "--metrics", "--offline", "--jinja"}, flags...)
 	s.process = start(t, "llama-server", nil, flags...)
-	awaitAnswer(t, s.process, s.root+"/health") // once the model is loaded
+	awaitAnswer(t, s.process, s.root+"/health") // the model is loaded
 	return s
 }
 
-// awaitTokens waits until a stream has n tokens behind it.
+// awaitTokens waits until a stream has sent n tokens.
 func (s *llamaServer) awaitTokens(t *testing.T, n int) {
 	t.Helper()
 	await(t, patience, "a stream to be under way", func() error {
@@ -70,8 +70,8 @@ func (s *llamaServer) awaitTokens(t *testing.T, n int) {
 func TestLlamaServerPace(t *testing.T) {
 	s := startLlamaServer(t)
 	before := scrape(t, s.root+"/metrics")
-	// This server promises to keep the connection and closes it after each
-	// stream; the client must notice before the next turn.
+	// This server announces keep-alive and closes the connection after each stream; the
+	// client has to notice before the next turn.
 	reports := probeAll(t, 6, s.api(), 5, "--prompt-tokens=600", "--max-output-tokens=64")
 	after := scrape(t, s.root+"/metrics")
 	all, n := turns(reports), float64(len(turns(reports)))
@@ -97,8 +97,8 @@ func TestLlamaServerPace(t *testing.T) {
 	checkCheaperFollowups(t, reports)
 }
 
-// checkGrowingCache: with one slot every turn finds the prompt of the turn
-// before, and so more than that turn found.
+// checkGrowingCache: with one slot every turn finds the prompt of the previous turn, and
+// therefore more than that turn found.
 func checkGrowingCache(t *testing.T, reports []report) {
 	t.Helper()
 	for i, r := range reports {
@@ -113,7 +113,7 @@ func checkGrowingCache(t *testing.T, reports []report) {
 	logCache(t, reports)
 }
 
-// checkCheaperFollowups: what the cache saves shows in the TTFT.
+// checkCheaperFollowups: the cache reduces the TTFT.
 func checkCheaperFollowups(t *testing.T, reports []report) {
 	t.Helper()
 	var first, followup []turn
@@ -125,7 +125,7 @@ func checkCheaperFollowups(t *testing.T, reports []report) {
 	within(t, fmt.Sprintf("median TTFT of follow-up turns (first turns: %.0f ms)", a*1e3), b, 0, a/2)
 }
 
-// TestLlamaServerKilled: the stream is cut, then nobody listens.
+// TestLlamaServerKilled: the stream breaks, and then nothing listens.
 func TestLlamaServerKilled(t *testing.T) {
 	s := startLlamaServer(t)
 	flags := []string{"--turns=1", "--max-output-tokens=6000"}
@@ -136,8 +136,8 @@ func TestLlamaServerKilled(t *testing.T) {
 	wantFailure(t, "next", converse(t, s.api(), flags...).wait(t), "connect_error")
 }
 
-// TestLlamaServerWedged: the connection stays up and nothing comes any more;
-// for the next one even the kernel still accepts.
+// TestLlamaServerWedged: connections stay open without data. The kernel still accepts new
+// ones.
 func TestLlamaServerWedged(t *testing.T) {
 	s := startLlamaServer(t)
 	c := converse(t, s.api(), "--turns=1", "--max-output-tokens=6000", "--timeout=10s")
@@ -147,7 +147,7 @@ func TestLlamaServerWedged(t *testing.T) {
 	wantFailure(t, "next", converse(t, s.api(), "--turns=1", "--timeout=2s").wait(t), "timeout_first_token")
 }
 
-// TestLlamaServerRefuses: a prompt beyond the context is the client's fault.
+// TestLlamaServerRefuses: a prompt that exceeds the context is the client's fault.
 func TestLlamaServerRefuses(t *testing.T) {
 	s := startLlamaServer(t)
 	wantFailure(t, "with too long a prompt", converse(t, s.api(), "--turns=1", "--prompt-tokens=20000").wait(t), "http_4xx")

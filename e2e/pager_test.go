@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// deployment is "synthetic simulate" on an address that outlives it.
+// deployment is "synthetic simulate" on an address that stays the same over restarts.
 type deployment struct {
 	*process
 	address string
@@ -36,7 +36,7 @@ func (d *deployment) restart(t *testing.T) {
 
 func (d *deployment) api() string { return "http://" + d.address + "/v1" }
 
-// paged is what the sidecar's pager says of its alerts.
+// paged is the answer of the sidecar's /api/alerts.
 type paged struct {
 	Rules []struct {
 		Name, Error string
@@ -69,7 +69,7 @@ func (s *sidecar) paged(t *testing.T) paged {
 	return p
 }
 
-// firing lists what fires, each as its identifying labels.
+// firing returns the identities of the firing alerts.
 func (p paged) firing() []string {
 	var out []string
 	for _, r := range p.Rules {
@@ -83,7 +83,7 @@ func (p paged) firing() []string {
 	return out
 }
 
-// identity is what tells alerts apart, but for the labels of the prober.
+// identity joins the labels that distinguish alerts, without those of the prober.
 func identity(labels map[string]string) string {
 	var parts []string
 	for _, name := range []string{"alertname", "severity", "target", "workload", "slo", "turn"} {
@@ -94,9 +94,9 @@ func identity(labels map[string]string) string {
 	return strings.Join(parts, " ")
 }
 
-// TestPagerAndAlertmanager breaks a deployment while Alertmanager is down. The
-// page must arrive once it is back; nothing that follows from the outage may call
-// anybody, in it or after; and the repair must be told, too.
+// TestPagerAndAlertmanager breaks a deployment while Alertmanager is down. The page has to
+// arrive once Alertmanager is back, consequences of the outage must not be notified during
+// or after it, and the repair has to be notified, too.
 func TestPagerAndAlertmanager(t *testing.T) {
 	t.Parallel()
 	d, am := startDeployment(t), startAlertmanager(t)
@@ -123,7 +123,7 @@ alerting:
 		return nil
 	}, s.process)
 	am.restart(t)
-	// On a busy machine the outage may be noticed first, and inhibits the burn.
+	// On a busy machine the outage may be detected first; it inhibits the burn alert.
 	page := am.pager.await(t, patience, "firing", []string{"SyntheticSLOFastBurn", "SyntheticTargetDown"}, s.process, am.process)
 	if page.path != "/pages" || page.GroupLabels["target"] != "dynamo" {
 		t.Errorf("the page came to %s, grouped by %v", page.path, page.GroupLabels)
@@ -136,7 +136,7 @@ alerting:
 	d.restart(t)
 	am.pager.await(t, 9*time.Minute, "resolved", []string{"SyntheticTargetDown"}, s.process, am.process)
 	calls := am.pager.calls()
-	// The windows of the burn rates hold the outage for longer than the page did.
+	// The windows of the burn rates contain the outage for longer than the page lasted.
 	await(t, 9*time.Minute, "everything to be over", func() error {
 		if firing := s.paged(t).firing(); len(firing) > 0 {
 			return fmt.Errorf("%v fire", firing)
@@ -153,9 +153,9 @@ alerting:
 	}
 }
 
-// TestPagerFiresAsPrometheus runs the shipped example under a real Prometheus
-// with the shipped rules, breaks one of its two deployments, and wants the
-// same alerts of Prometheus and of the sidecar's own pager.
+// TestPagerFiresAsPrometheus runs the shipped example under a real Prometheus with the
+// shipped rules and breaks one of its two deployments. Prometheus and the sidecar's own
+// pager have to fire the same alerts.
 func TestPagerFiresAsPrometheus(t *testing.T) {
 	t.Parallel()
 	broken, healthy := startDeployment(t), startDeployment(t)
@@ -202,7 +202,7 @@ func TestPagerFiresAsPrometheus(t *testing.T) {
 	}
 }
 
-// TestShippedRules has promtool read the shipped rules.
+// TestShippedRules checks the shipped rules with promtool.
 func TestShippedRules(t *testing.T) {
 	out, err := command(t, cached(t, "prometheus", "usr", "bin", "promtool"), "check", "rules", "../alerts/synthetic-rules.yml")
 	if err != nil {

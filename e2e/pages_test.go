@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestPagesInBrowser breaks a deployment and looks at every page as a person does:
-// the incident names what is down since when, no page scrolls sideways or has a
-// fault of accessibility, and what refreshes keeps focus and scroll.
+// TestPagesInBrowser breaks a deployment and opens every page in a browser. The incident
+// names the target and the start of the outage, no page scrolls sideways or has
+// accessibility faults, and pages keep focus and scroll position when they refresh.
 func TestPagesInBrowser(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile(cached(t, "axe.min.js"))
@@ -66,7 +66,7 @@ func TestPagesInBrowser(t *testing.T) {
 	}, s.process)
 }
 
-// fits wants one heading, and nothing that makes the page scroll sideways.
+// fits checks that the page has one heading and does not scroll sideways.
 func (b *browser) fits(t *testing.T, path string, width int) {
 	t.Helper()
 	var page struct{ Wide, Headings int }
@@ -76,7 +76,7 @@ func (b *browser) fits(t *testing.T, path string, width int) {
 	}
 }
 
-// accessible wants axe, which is on the page, to find nothing.
+// accessible checks that axe, which is loaded on the page, finds no fault.
 func (b *browser) accessible(t *testing.T, path string) {
 	t.Helper()
 	var found struct {
@@ -95,7 +95,7 @@ func (b *browser) accessible(t *testing.T, path string) {
 	}
 }
 
-// refreshes wants focus and scroll to stay where they are.
+// refreshes checks that focus and scroll position survive a refresh.
 func (b *browser) refreshes(t *testing.T) {
 	t.Helper()
 	var same struct {

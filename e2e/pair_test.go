@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// alone is for how long the survivor of a pair is watched: longer than any window of
-	// the rules that notice a prober that is gone, but for those of hours.
+	// alone is how long the remaining prober of a pair is watched: longer than the windows
+	// of the alerts about a missing prober, except those of hours.
 	alone = 150 * time.Second
-	// remembered is longer than an Alertmanager believes in an alert that nobody repeats,
-	// four minutes, and than a page lasts without its cause.
+	// remembered is longer than an Alertmanager keeps an alert that is not repeated (four
+	// minutes), and longer than a page lasts after its cause.
 	remembered = 330 * time.Second
 )
 
@@ -39,7 +39,7 @@ func startPrometheusOf(t *testing.T, one, other *sidecar, more ...string) *prome
 	return p
 }
 
-// watch checks every second for so long, or until a check has failed.
+// watch runs check every second for length, or until it fails.
 func watch(t *testing.T, length time.Duration, check func()) {
 	t.Helper()
 	for end := time.Now().Add(length); time.Now().Before(end) && !t.Failed(); <-time.After(time.Second) {
@@ -47,8 +47,8 @@ func watch(t *testing.T, length time.Duration, check func()) {
 	}
 }
 
-// TestPairLosesOne runs two probers of one deployment under one Prometheus and kills
-// one. Nobody is called for it, and no figure has a gap.
+// TestPairLosesOne runs two probers of one deployment under one Prometheus and kills one.
+// No alert fires, and no recorded series has a gap.
 func TestPairLosesOne(t *testing.T) {
 	t.Parallel()
 	one, other := startPair(t, startDeployment(t), "")
@@ -75,9 +75,9 @@ func checkNobodyIsCalled(t *testing.T, p *prometheus) {
 	}
 }
 
-// TestPairPagesOnce lets the deployment of a pair go down, and then one of the pair.
-// Whether a Prometheus evaluates or each prober by itself, an Alertmanager makes one
-// call of it, which neither comes again nor ends.
+// TestPairPagesOnce stops the deployment of a pair, and then one prober of the pair.
+// Whether Prometheus or each prober evaluates the rules, Alertmanager sends one
+// notification, which is neither repeated nor resolved.
 func TestPairPagesOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("Prometheus evaluates", func(t *testing.T) {
@@ -101,13 +101,13 @@ func TestPairPagesOnce(t *testing.T) {
 	})
 }
 
-// targetDown is the alert of an outage, with nothing that says who saw it.
+// targetDown returns the labels of an outage's alert without those of the prober.
 func targetDown() map[string]string {
 	return map[string]string{"alertname": "SyntheticTargetDown", "severity": "page", "target": "dynamo", "workload": "chat"}
 }
 
-// checkOneCall waits for the call about an outage, lets one of the pair be lost, and
-// wants no other call, and no end.
+// checkOneCall waits for the notification about an outage, calls lose, and checks that no
+// other notification and no resolution follows.
 func checkOneCall(t *testing.T, am *alertmanager, lose func()) {
 	t.Helper()
 	name := targetDown()["alertname"]

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestPrometheusNamesTargets lets Prometheus' file_sd name fifty targets: each is
-// probed, each has its series once, and those that leave the file are let go.
+// TestPrometheusNamesTargets: Prometheus' file_sd names fifty targets for /probe. Each is
+// probed and has its series once; targets that leave the file are no longer probed.
 func TestPrometheusNamesTargets(t *testing.T) {
 	const many, few = 50, 5
 	address, _ := freeAddress(t)

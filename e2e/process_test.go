@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// process is a program that a test started and that ends with it.
+// process is a program that a test started. It ends with the test.
 type process struct {
 	name string
 	cmd  *exec.Cmd
 	log  string
-	// done is closed when the process has ended and was waited for.
+	// done is closed after the process has ended.
 	done chan struct{}
 }
 
-// start runs a program with the variables of env added to the environment. Its
-// output goes to a file, the end of which is shown when the test fails.
+// start runs a program with additional environment variables. Its output goes to a file,
+// and a failed test prints the end of it.
 func start(t *testing.T, name string, env []string, argv ...string) *process {
 	t.Helper()
 	p := &process{name: name, cmd: exec.Command(argv[0], argv[1:]...), log: filepath.Join(t.TempDir(), name+".log"), done: make(chan struct{})}
@@ -37,8 +37,8 @@ func start(t *testing.T, name string, env []string, argv ...string) *process {
 	}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = out, out
-	// Pdeathsig ends the server also when the test binary is killed. It watches
-	// the thread that forked, so the goroutine keeps that thread until the end.
+	// Pdeathsig also ends the program when the test binary is killed. It depends on the
+	// thread that forked, so this goroutine keeps its thread until the end.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
 	go func() {
@@ -48,7 +48,7 @@ func start(t *testing.T, name string, env []string, argv ...string) *process {
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // how it ended is of no interest: most are killed
+			_ = p.cmd.Wait() // the result does not matter: most processes are killed
 		}
 	}()
 	if err := <-started; err != nil {
@@ -63,10 +63,10 @@ func start(t *testing.T, name string, env []string, argv ...string) *process {
 	return p
 }
 
-// kill ends the process with SIGKILL and returns once it is gone, so that a
-// connection to its port is refused and not left in a dying backlog.
+// kill ends the process with SIGKILL and waits for its end, so that new connections to its
+// port are refused instead of queued.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // an error means that it had ended already
+	_ = p.cmd.Process.Kill() // fails if it has ended
 	<-p.done
 }
 
@@ -78,7 +78,7 @@ func (p *process) signal(t *testing.T, s os.Signal) {
 	}
 }
 
-// output returns all that the process has written so far.
+// output returns the output so far.
 func (p *process) output(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(p.log)
@@ -98,15 +98,15 @@ func (p *process) tail(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// errEnded says that a process is gone that should be running.
+// errEnded: a process that should be running has ended.
 var errEnded = errors.New("the process has ended")
 
-// patience is how long to wait for what has to come, and comes within seconds on
-// an idle machine. A test that is about how soon has its own limit.
+// patience is the limit for events that take seconds on an idle machine. Tests of a
+// duration have their own limit.
 const patience = 4 * time.Minute
 
-// await polls until check returns nil, and fails the test after the limit or
-// as soon as one of the processes has ended.
+// await polls until check returns nil. It fails the test after the limit or when one of the
+// needed processes has ended.
 func await(t *testing.T, limit time.Duration, what string, check func() error, needed ...*process) {
 	t.Helper()
 	deadline := time.After(limit)
@@ -132,7 +132,7 @@ func await(t *testing.T, limit time.Duration, what string, check func() error, n
 	}
 }
 
-// awaitAnswer waits until a process answers well at a URL.
+// awaitAnswer waits until a URL returns status 200.
 func awaitAnswer(t *testing.T, p *process, url string) {
 	t.Helper()
 	await(t, patience, p.name+" to answer", func() error {
@@ -141,7 +141,7 @@ func awaitAnswer(t *testing.T, p *process, url string) {
 	}, p)
 }
 
-// freeAddress returns a loopback address that nobody listens on.
+// freeAddress returns a free loopback address.
 func freeAddress(t *testing.T) (host string, port int) {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -153,7 +153,7 @@ func freeAddress(t *testing.T) (host string, port int) {
 	return fmt.Sprintf("127.0.0.1:%d", port), port
 }
 
-// command runs a program to its end and returns what it wrote.
+// command runs a program and returns its output.
 func command(t *testing.T, path string, args ...string) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput()

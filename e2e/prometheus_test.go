@@ -16,14 +16,15 @@ import (
 	"time"
 )
 
-// prometheus is Debian's Prometheus scraping sidecars.
+// prometheus is Debian's Prometheus that scrapes sidecars.
 type prometheus struct {
 	*process
 	root string
 }
 
-// startPrometheus starts it with the rule file, addresses of targets with commas between
-// them, and more of the configuration, scrape_configs first, at a pace for tests.
+// startPrometheus starts Prometheus with the rule file, addresses of targets separated by
+// commas, and more parts of the configuration, scrape_configs first, at intervals for
+// tests.
 func startPrometheus(t *testing.T, targets, rules string, more ...string) *prometheus {
 	t.Helper()
 	return runPrometheus(t, "--storage.tsdb.path", fmt.Sprintf(`
@@ -35,8 +36,8 @@ scrape_configs:
 %s`, rules, targets, strings.Join(more, "\n")))
 }
 
-// runPrometheus starts it with the text of a configuration; storage is the flag that says
-// where it writes.
+// runPrometheus starts Prometheus with the text of a configuration. storage is the flag
+// that names its storage directory.
 func runPrometheus(t *testing.T, storage, text string, flags ...string) *prometheus {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,7 +77,7 @@ func (p *prometheus) awaitSample(t *testing.T, query string) {
 	}, p.process)
 }
 
-// series has the last value of each series that a query gives, by the label by.
+// series returns the last value of each series of a query, by the label by.
 func (p *prometheus) series(t *testing.T, query, by string) map[string]string {
 	t.Helper()
 	var data struct {
@@ -95,7 +96,7 @@ func (p *prometheus) series(t *testing.T, query, by string) map[string]string {
 	return out
 }
 
-// firing returns the labels of the alerts that fire, but for starved.
+// firing returns the labels of the firing alerts except starved.
 func (p *prometheus) firing(t *testing.T) []map[string]string {
 	t.Helper()
 	firing, err := p.tryFiring(t)

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestReportInBrowser opens a report of a comparison as a person does: the verdict
-// and its picture are on the first screen of a desk and of a phone, and it has no
-// fault of accessibility.
+// TestReportInBrowser opens a comparison report: the verdict and its picture are on the
+// first screen of a desktop and of a phone, and the page has no accessibility fault.
 func TestReportInBrowser(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile(cached(t, "axe.min.js"))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// gateway probes a router by a conversation a second.
+// gateway probes a router with one conversation per second.
 const gateway = `
 targets: [{name: gateway, base_url: %q, service: chat, worker: auto}]
 workloads:
@@ -24,9 +24,9 @@ workloads:
 traffic: [{targets: "*", workload: chat, arrival: {rate: 1}, max_concurrency: 20}]
 `
 
-// TestSlowReplicaBehindRouter probes the front door of sixteen replicas, of which one
-// takes three times as long for everything: within three minutes of the prober's start
-// Prometheus pages, and has paged for nothing but that one; a busy machine starves the prober.
+// TestSlowReplicaBehindRouter probes a router of sixteen replicas, one of which takes three
+// times as long for everything. Within three minutes of the prober's start, Prometheus
+// pages about this replica and about no other; a busy machine starves the prober.
 func TestSlowReplicaBehindRouter(t *testing.T) {
 	t.Parallel()
 	d := startDeployment(t, "--replicas=16", "--preset=phase0", "--incident=slow_network,workers=5,factor=3",
@@ -42,7 +42,7 @@ func TestSlowReplicaBehindRouter(t *testing.T) {
 		return nil
 	}, d.process, s.process, p.process)
 	t.Logf("Prometheus pages %.0f s after the prober was ready", time.Since(began).Seconds())
-	s.awaitTurns(t, 2*s.metrics(t).sum("synthetic_turns_total", nil)) // as many again
+	s.awaitTurns(t, 2*s.metrics(t).sum("synthetic_turns_total", nil)) // twice as many turns as now
 	for by, want := range map[string]string{"alertname": "SyntheticReplicaSlow", "target": "gateway", "worker": "replica-5"} {
 		if got := p.series(t, paged, by); !maps.Equal(got, map[string]string{want: "1"}) {
 			t.Errorf("the %ss of the pages are %v, want %s alone", by, got, want)

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// families are the metrics of one scrape by name.
+// families maps the names of one scrape's metric families to the families.
 type families map[string]*dto.MetricFamily
 
 // get fetches a URL and returns its body if the status is 200.
@@ -65,8 +65,8 @@ func tryScrape(ctx context.Context, url string) (families, error) {
 	return f, nil
 }
 
-// sum adds up the values of a family (of a histogram, its sum) over all series
-// that carry the labels; 0 when there is none.
+// sum adds up the values of a family over all series with the labels. For histograms it
+// uses their sums. It returns 0 without series.
 func (f families) sum(name string, labels map[string]string) float64 {
 	return f.fold(name, labels, func(m *dto.Metric) float64 {
 		switch {
@@ -111,8 +111,7 @@ func carries(m *dto.Metric, labels map[string]string) bool {
 	return true
 }
 
-// meanBetween is the mean of the observations that a histogram got between two
-// scrapes.
+// meanBetween returns the mean of a histogram's observations between two scrapes.
 func meanBetween(before, after families, name string) float64 {
 	return (after.sum(name, nil) - before.sum(name, nil)) / (after.count(name, nil) - before.count(name, nil))
 }

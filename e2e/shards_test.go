@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// shardTargets are few, so that each of three shards has some by luck alone.
+// shardTargets is enough that each of three shards gets some targets.
 const shardTargets = 12
 
-// TestShardsHandOver has three processes share the targets of one configuration, and
-// then two. Within two minutes each target is probed by exactly one again, and what
-// was measured of it is read back from Prometheus.
+// TestShardsHandOver: three processes, and later two, share the targets of one
+// configuration. Within two minutes each target is probed by exactly one process again, and
+// its history is read back from Prometheus.
 func TestShardsHandOver(t *testing.T) {
 	t.Parallel()
 	d := startDeployment(t)
@@ -34,7 +34,7 @@ func TestShardsHandOver(t *testing.T) {
 		three[i] = startRun(t, config, addresses[i], fmt.Sprintf("--shard=prober-%d/3", i))
 	}
 	awaitOneProberEach(t, p)
-	// Histories are of minutes, and the first is not whole.
+	// Histories consist of whole minutes; the first minute is incomplete.
 	p.awaitSample(t, "synthetic_signal_turns_total offset 150s")
 
 	for _, s := range three {
@@ -69,7 +69,7 @@ traffic: [{workload: chat, arrival: {process: constant, rate: 0.3}}]
 	return b.String()
 }
 
-// awaitOneProberEach waits until every target is probed, and none by two.
+// awaitOneProberEach waits until exactly one process probes each target.
 func awaitOneProberEach(t *testing.T, p *prometheus) {
 	t.Helper()
 	await(t, patience, "one prober for each target", func() error {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// configuration probes one deployment with four conversations a second. Each
-// lasts about two seconds, so that some are in flight at any time.
+// configuration probes one deployment with four conversations per second. Each takes about
+// two seconds, so that some are always in flight.
 const configuration = `
 targets:
   - {name: dynamo, base_url: %q}
@@ -50,7 +50,7 @@ func startConfigured(t *testing.T, text string) *sidecar {
 	return s
 }
 
-// startRun starts "synthetic run" with a file of its configuration.
+// startRun starts "synthetic run" with a configuration file.
 func startRun(t *testing.T, config, address string, flags ...string) *process {
 	t.Helper()
 	argv := []string{binary(t), "run", "--config.file=" + config, "--web.listen-address=" + address}
@@ -81,8 +81,7 @@ func (s *sidecar) awaitTurns(t *testing.T, n float64) {
 	}, s.process)
 }
 
-// generateRules writes the alert rules for the sidecar's configuration and
-// returns the file.
+// generateRules writes the alert rules of the sidecar's configuration and returns the file.
 func (s *sidecar) generateRules(t *testing.T, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -93,8 +92,8 @@ func (s *sidecar) generateRules(t *testing.T, flags ...string) string {
 	return filepath.Join(dir, "synthetic-rules.yml")
 }
 
-// TestSidecarAlerts runs the sidecar against Dynamo under a real Prometheus:
-// quiet while all is well, and paging soon after the frontend was killed.
+// TestSidecarAlerts runs the sidecar against Dynamo under a real Prometheus: no alert fires
+// while Dynamo is healthy, and a page follows soon after the frontend is killed.
 func TestSidecarAlerts(t *testing.T) {
 	d := startDynamo(t, "kv")
 	s := startConfigured(t, fmt.Sprintf(configuration, d.api()))
@@ -119,9 +118,9 @@ func TestSidecarAlerts(t *testing.T) {
 	}
 }
 
-// checkExported compares what the sidecar exports with what the frontend does.
-// The two scrapes are not of one instant, so only means are compared, and more
-// loosely than where the turns are the same.
+// checkExported compares the metrics of the sidecar with those of the frontend. The two
+// scrapes are not simultaneous, so only means are compared, with larger tolerances than for
+// equal turns.
 func checkExported(t *testing.T, client, server families) {
 	t.Helper()
 	if n := client.sum("synthetic_turn_failures_total", nil); n != 0 {
@@ -135,8 +134,8 @@ func checkExported(t *testing.T, client, server families) {
 	followup := map[string]string{"turn": "followup"}
 	ratio := client.sum("synthetic_cached_prompt_tokens_total", followup) / client.sum("synthetic_prompt_tokens_total", followup)
 	t.Logf("share of cached prompt tokens in follow-up turns: %.2f", ratio)
-	// Under load the KV router leaves the cached prefix now and then for the
-	// idler worker: 0.55 to 0.83 were seen.
+	// Under load the KV router sometimes prefers an idle worker to the cached prefix.
+	// Measured: 0.55 to 0.83.
 	if !(ratio > 0.2 && ratio <= 1) {
 		t.Errorf("%.2f of the prompt tokens of follow-up turns were cached, want 0.2 to 1 under the KV router", ratio)
 	}

@@ -13,17 +13,17 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// captured is one stream as a real server sent it.
+// captured is a stream of a real server.
 type captured struct {
 	file   string
 	status int
-	// cut says that the connection broke before the end of the chunked body.
+	// cut is true if the connection broke before the end of the chunked body.
 	cut bool
 
 	outcome probe.Outcome
-	// events counts those that carry a token.
+	// events is the number of events with a token.
 	events int
-	// output, prompt and cached are tokens; -1 stands for unknown.
+	// numbers of tokens; -1 means unknown
 	output, prompt, cached int
 }
 
@@ -41,8 +41,8 @@ func captures() []captured {
 		{file: "dynamo-unknown-field", status: 400, outcome: probe.HTTP4xx, output: -1, prompt: -1, cached: -1},
 		{file: "llama-server-success", status: 200, outcome: probe.Success, events: 4, output: 4, prompt: 12, cached: 0},
 		{file: "llama-server-progress", status: 200, outcome: probe.Success, events: 4, output: 4, prompt: 10, cached: 3},
-		// Its first event holds two tokens: the server waited for a whole
-		// UTF-8 character. Without usage the estimate is one short.
+		// Its first event holds two tokens, because the server waited for a whole UTF-8
+		// character. Without usage, the estimate is one token too low.
 		{file: "llama-server-no-usage", status: 200, outcome: probe.Success, events: 3, output: 3, prompt: -1, cached: -1},
 		{file: "llama-server-killed", status: 200, cut: true, outcome: probe.Truncated, events: 2, output: 2, prompt: -1, cached: -1},
 		{file: "llama-server-over-length", status: 400, outcome: probe.HTTP4xx, output: -1, prompt: -1, cached: -1},
@@ -53,7 +53,7 @@ func captures() []captured {
 	}
 }
 
-// TestCapturedStreams plays what real servers sent to the prober, over TCP.
+// TestCapturedStreams replays streams of real servers to the prober over TCP.
 func TestCapturedStreams(t *testing.T) {
 	for _, c := range captures() {
 		t.Run(c.file, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestCapturedStreams(t *testing.T) {
 	}
 }
 
-// TestCapturesAreAllUsed keeps testdata and the table together.
+// TestCapturesAreAllUsed: the table has every file of testdata.
 func TestCapturesAreAllUsed(t *testing.T) {
 	used := map[string]bool{}
 	for _, c := range captures() {
@@ -111,7 +111,7 @@ func replay(c captured, body []byte) http.Handler {
 		}
 		w.Header().Set("Content-Type", kind)
 		w.WriteHeader(c.status)
-		_, _ = w.Write(body) // a client that left shows in its own result
+		_, _ = w.Write(body) // if the client has left, its own result shows it
 		if c.cut {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
@@ -147,7 +147,7 @@ func converseOnce(t *testing.T, baseURL string) probe.Result {
 	return results[0]
 }
 
-// sink keeps the results.
+// sink collects results.
 type sink []probe.Result
 
 func (s *sink) Observe(e probe.Event) {

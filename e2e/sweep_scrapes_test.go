@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// scrapeEvery is far shorter than the rests of the plan.
+// scrapeEvery is much shorter than the pauses of the plan.
 const scrapeEvery = 150 * time.Millisecond
 
-// reading is one scrape, which saw the deployment as it was between begin and
-// end.
+// reading is a scrape of the deployment that took place between begin and end.
 type reading struct {
 	begin, end time.Time
 	families   families
 }
 
-// recorder keeps scraping a page of metrics until it is stopped.
+// recorder scrapes a metrics page until it is stopped.
 type recorder struct {
 	url  string
 	stop context.CancelFunc
 	work sync.WaitGroup
-	// readings in order, complete once stopped.
+	// in order; complete once stopped
 	readings []reading
 }
 
-// record begins to scrape. The test stops it with finish; cleanup does, too.
+// record starts to scrape. The test stops it with finish; cleanup stops it, too.
 func record(t *testing.T, url string) *recorder {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -52,8 +51,7 @@ func record(t *testing.T, url string) *recorder {
 	return r
 }
 
-// scrape leaves out what failed: windows whose edges are missing are noticed
-// when they are looked for.
+// scrape leaves out failed scrapes. A missing edge of a window shows when it is needed.
 func (r *recorder) scrape(ctx context.Context) {
 	begin := time.Now()
 	if f, err := tryScrape(ctx, r.url); err == nil {
@@ -70,9 +68,9 @@ func (r *recorder) finish(t *testing.T) {
 	r.readings = append(r.readings, reading{begin, time.Now(), scrape(t, r.url)})
 }
 
-// around returns the last readings before from and before next, of which the
-// latter was begun after to: what the server counted between them is what
-// happened from from to to, if nothing did before and after.
+// around returns the last readings before from and before next; the latter must have
+// started after to. Their difference is what the server counted between from and to, if it
+// was idle before and after.
 func (r *recorder) around(t *testing.T, from, to, next time.Time) (before, after families) {
 	t.Helper()
 	first, last := r.lastBefore(from), r.lastBefore(next)
@@ -82,7 +80,7 @@ func (r *recorder) around(t *testing.T, from, to, next time.Time) (before, after
 	return r.readings[first].families, r.readings[last].families
 }
 
-// lastBefore is the index of the last reading that was over at a time, or −1.
+// lastBefore returns the index of the last reading that ended before a time, or -1.
 func (r *recorder) lastBefore(at time.Time) int {
 	n, _ := slices.BinarySearchFunc(r.readings, at, func(have reading, at time.Time) int {
 		return have.end.Compare(at)

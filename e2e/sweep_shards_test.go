@@ -20,7 +20,7 @@ import (
 	"synthetic/tools/testkit/tlstest"
 )
 
-// shardPlan is a sweep of single turns; the test fills in address and levels.
+// shardPlan is a sweep of single turns. The test fills in the address and the levels.
 const shardPlan = `
 title: Shards
 variants: [{name: sim, base_url: "%s"}]
@@ -52,8 +52,7 @@ type fleet struct {
 	argv   []string
 }
 
-// startFleet starts a sweep by so many processes, which find each other by a token
-// and over TLS.
+// startFleet starts a sweep of count processes, which use a token and TLS.
 func startFleet(t *testing.T, count int, levels, snapshot, url string, flags ...string) *fleet {
 	t.Helper()
 	return startWarmed(t, count, levels, "3s", snapshot, url, flags...)
@@ -75,7 +74,8 @@ func startWarmed(t *testing.T, count int, levels, warmUp, snapshot, url string, 
 	for name, data := range map[string][]byte{"tls.crt": g.Cert, "tls.key": g.Key, "ca.crt": g.CA} {
 		file(name, data)
 	}
-	// The pods of a Job have one command line, and their index from the environment.
+	// All shards have one command line, like the pods of a Job, and read their index from
+	// the environment.
 	f.argv = append([]string{
 		binary(t), "sweep", "--plan.file=" + file("plan.yml", fmt.Appendf(nil, shardPlan, url, levels, warmUp, snapshot)), "--output.dir=" + f.dir,
 		fmt.Sprintf("--shards=%d", count), "--barrier.listen=" + address, "--barrier=https://" + address, "--resume",
@@ -105,7 +105,7 @@ func (f *fleet) measuring(t *testing.T, i int) {
 	}, f.shards[i])
 }
 
-// wait waits until all processes have ended, but for a time at most.
+// wait waits until all processes have ended, at most for limit.
 func (f *fleet) wait(t *testing.T, limit time.Duration) {
 	t.Helper()
 	for i, p := range f.shards {
@@ -117,7 +117,7 @@ func (f *fleet) wait(t *testing.T, limit time.Duration) {
 	}
 }
 
-// ended checks the exit code of a shard and that its output has words.
+// ended checks the exit code of a shard and that its output contains words.
 func (f *fleet) ended(t *testing.T, i, code int, words ...string) {
 	t.Helper()
 	if got := f.shards[i].cmd.ProcessState.ExitCode(); got != code {
@@ -145,8 +145,8 @@ func runOf(t *testing.T, dir string) *runfile.Run {
 	return run
 }
 
-// sizes is what a level was: conversations that were due and started in it, and how
-// many were in flight.
+// sizes describes a level: the conversations that were due and started, and how many were
+// in flight.
 type sizes struct {
 	due, starts uint64
 	mean        float64
@@ -159,7 +159,7 @@ func sizesOf(r runfile.Result) (n sizes) {
 	return n
 }
 
-// heldIn are the conversations of some directories, by number.
+// heldIn returns the numbers of the conversations in some directories, sorted.
 func heldIn(t *testing.T, dirs ...string) (all []string) {
 	t.Helper()
 	for _, turn := range reporttest.Turns(t, dirs...) {
@@ -169,8 +169,8 @@ func heldIn(t *testing.T, dirs ...string) (all []string) {
 	return all
 }
 
-// TestSweepShards: four processes carry together what one process carries: as many
-// conversations are due in each level, and they are the same ones.
+// TestSweepShards: four processes together hold as many conversations per level as one
+// process, and the same ones.
 func TestSweepShards(t *testing.T) {
 	t.Parallel()
 	url := simulated(t)
@@ -189,7 +189,7 @@ func TestSweepShards(t *testing.T) {
 		var got sizes
 		for i, dir := range dirs {
 			run := runOf(t, dir)
-			if s := run.Shard; s == nil || s.Index != i || s.Count != 4 || math.Abs(s.OffsetSeconds) > s.ErrorSeconds+1e-6 { // they have one clock
+			if s := run.Shard; s == nil || s.Index != i || s.Count != 4 || math.Abs(s.OffsetSeconds) > s.ErrorSeconds+1e-6 { // on one machine all shards have the same clock
 				t.Fatalf("shard %d says of itself %+v", i, s)
 			}
 			r := run.Results[level]
@@ -202,19 +202,20 @@ func TestSweepShards(t *testing.T) {
 			t.Errorf("level %g: %d conversations were due, of one process %d", want.Level, got.due, sizesOf(want).due)
 		}
 	}
-	// A conversation is held if it is due before the end of a level, which the plan and
-	// the seed alone say, and each process starts what was due however late it is.
+	// A conversation is held if it is due before the end of a level. That depends only on
+	// the plan and the seed, and each process starts every conversation that is due,
+	// however late.
 	if got, want := heldIn(t, dirs...), heldIn(t, one.dir); len(want) < 200 || !slices.Equal(got, want) {
 		t.Errorf("%d conversations, of one process %d, of which these are not the same: %q, %q", len(got), len(want), without(got, want), without(want, got))
 	}
 }
 
-// without are those of all that are not in others.
+// without returns the elements of all that others lacks.
 func without(all, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(c string) bool { return slices.Contains(others, c) })
 }
 
-// TestSweepShardsMerged: "report merge" makes of the shards the run of the whole.
+// TestSweepShardsMerged: "report merge" joins the shards into the run of the whole sweep.
 func TestSweepShardsMerged(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, 3, "concurrency: [7], start_rate: 20", "10s", simulated(t))
@@ -239,9 +240,9 @@ func TestSweepShardsMerged(t *testing.T) {
 	}
 }
 
-// TestSweepShardKilled: one of four is killed in mid-level. It is named by all others, its
-// level is not reached, and they end when it does not come back. Once it is started
-// again, --resume measures all.
+// TestSweepShardKilled kills one of four shards in mid-level. The others name it, the level
+// is not reached, and they end when it does not return. After a restart, --resume measures
+// everything.
 func TestSweepShardKilled(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, 4, "concurrency: [8, 12], start_rate: 20", "20s", simulated(t), "--barrier.wait=15s")
@@ -269,14 +270,14 @@ func TestSweepShardKilled(t *testing.T) {
 	}
 }
 
-// TestSweepShardPaused: one of four stands still for 20 s. Its level is not reached, by
-// its name; it comes back, and the next level is measured by all.
+// TestSweepShardPaused stops one of four shards for 20 s. The level is not reached and
+// names the shard, and all shards measure the next level.
 func TestSweepShardPaused(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, 4, "concurrency: [8, 12], start_rate: 20", "30s", simulated(t), "--barrier.wait=2m")
 	f.measuring(t, 1)
 	f.shards[1].signal(t, syscall.SIGSTOP)
-	time.Sleep(20 * time.Second) // which is what is tested
+	time.Sleep(20 * time.Second) // the pause under test
 	f.shards[1].signal(t, syscall.SIGCONT)
 	f.wait(t, patience)
 	for i := range f.shards {
@@ -294,9 +295,9 @@ func TestSweepShardPaused(t *testing.T) {
 	}
 }
 
-// TestTenThousandStreams: a level of 10,000 conversations in flight by four shards,
-// on this machine, against a deployment on it. How much of it stood is logged; where
-// it was not reached, a verdict must not say otherwise.
+// TestTenThousandStreams measures a level of 10,000 conversations in flight with four
+// shards and a deployment on this machine. The test logs how many were in flight; if the
+// level was not reached, no verdict may claim otherwise.
 func TestTenThousandStreams(t *testing.T) {
 	if os.Getenv("E2E_TEN_THOUSAND") == "" {
 		t.Skip("set E2E_TEN_THOUSAND=1: it wants the machine for itself")

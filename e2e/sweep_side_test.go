@@ -2,11 +2,11 @@
 
 package e2e
 
-// side is what the client or the server saw of a window: sums, so that windows
-// can be added.
+// side holds the measurements of the client or the server in a window, as sums that can be
+// added.
 type side struct {
 	turns, gaps            float64
-	ttft, itl              float64 // seconds, of all turns and of all gaps
+	ttft, itl              float64 // seconds, summed over all turns and all gaps
 	prompt, cached, output float64 // tokens
 }
 

@@ -14,8 +14,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestSweep compares a sweep of two deployments with what their frontends
-// counted over the same windows, level by level.
+// TestSweep compares each level of a sweep of two deployments with the counts of their
+// frontends over the same windows.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	deployments := map[string]*dynamo{
@@ -56,7 +56,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// runSweep runs the binary with a plan of testdata, whose ${NAME}s it fills in.
+// runSweep runs the binary with a plan of testdata whose ${NAME}s are replaced by values.
 func runSweep(t *testing.T, plan string, values map[string]string) *runfile.Run {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", plan))
@@ -80,9 +80,9 @@ func runSweep(t *testing.T, plan string, values map[string]string) *runfile.Run 
 	return run
 }
 
-// windowOf returns the server's counters before and after the measurement of
-// the first of the results. Nothing else went to its variant from the warm-up's
-// end to the variant's next level.
+// windowOf returns the server's counters before and after the measurement of the first
+// result. The variant receives nothing else between the end of the warm-up and its next
+// level.
 func windowOf(t *testing.T, r *recorder, results []runfile.Result) (before, after families) {
 	t.Helper()
 	level, next := results[0], time.Now()
@@ -95,7 +95,7 @@ func windowOf(t *testing.T, r *recorder, results []runfile.Result) (before, afte
 	return r.around(t, level.Snapshots[0].Started, level.Ended, next)
 }
 
-// clientSide adds up what the sweep measured. Every turn has to succeed.
+// clientSide adds up the measurements of the sweep. Every turn has to succeed.
 func clientSide(t *testing.T, r runfile.Result) side {
 	t.Helper()
 	if len(r.Snapshots) != 1 || len(r.Snapshots[0].Server) != 1 {
@@ -127,7 +127,7 @@ func clientSide(t *testing.T, r runfile.Result) side {
 	return s
 }
 
-// serverSide is what the frontend counted between two scrapes.
+// serverSide returns what the frontend counted between two scrapes.
 func serverSide(before, after families) side {
 	grown := func(name string) float64 {
 		return after.sum("dynamo_frontend_"+name, nil) - before.sum("dynamo_frontend_"+name, nil)
@@ -142,7 +142,7 @@ func serverSide(before, after families) side {
 	}
 }
 
-// logLevel logs a line of the table in docs/background/e2e.md; times are milliseconds.
+// logLevel logs a row of the table in docs/background/e2e.md. Times are in milliseconds.
 func logLevel(t *testing.T, r runfile.Result, client, server side) {
 	t.Helper()
 	snapshot := r.Snapshots[0]
@@ -152,8 +152,7 @@ func logLevel(t *testing.T, r runfile.Result, client, server side) {
 		client.output/snapshot.Seconds, snapshot.Server[0].Figures[runfile.ServerOutputPerSecond], client.cachedShare())
 }
 
-// checkCounts compares what has to agree exactly, and would not if the windows
-// were not the same.
+// checkCounts compares counts that must be equal. They would differ for different windows.
 func checkCounts(t *testing.T, r runfile.Result, client, server side) {
 	t.Helper()
 	for _, c := range []struct {
@@ -172,11 +171,11 @@ func checkCounts(t *testing.T, r runfile.Result, client, server side) {
 	}
 }
 
-// checkMeans: gaps have nothing on top of the frontend's. A TTFT has the
-// connection (of a first turn) and the way there and back on top: some
-// milliseconds that depend on the machine and not on the level, and never less
-// than nothing. At one level of 24 turns a busy machine can make them more than
-// 5 % of so short a TTFT; TestSweep asserts the 5 % over all levels.
+// checkMeans: the client's gaps equal those of the frontend. A TTFT also contains the
+// connection (of first turns) and the way there and back: a few milliseconds that depend on
+// the machine and not on the level, and are never negative. In a level of 24 turns on a
+// busy machine they can exceed 5 % of such a short TTFT; TestSweep checks the 5 % over all
+// levels.
 func checkMeans(t *testing.T, r runfile.Result, client, server side) {
 	t.Helper()
 	where := fmt.Sprintf("%s %g: ", r.Variant, r.Level)
@@ -184,8 +183,8 @@ func checkMeans(t *testing.T, r runfile.Result, client, server side) {
 	within(t, where+"mean TTFT beyond the frontend's", client.meanTTFT()-server.meanTTFT(), -0.0005, 0.030)
 }
 
-// checkRunsOwn compares the run's figures of the server, which the sweep
-// scraped itself at the ends of the snapshot, with those of its turns.
+// checkRunsOwn compares the server metrics that the sweep scraped at the ends of the
+// snapshot with the figures of its turns.
 func checkRunsOwn(t *testing.T, r runfile.Result, client side) {
 	t.Helper()
 	snapshot := r.Snapshots[0]
@@ -198,7 +197,7 @@ func checkRunsOwn(t *testing.T, r runfile.Result, client side) {
 	}
 }
 
-// agree fails the test unless the two differ by at most 5 % of the server's.
+// agree fails the test unless both values differ by at most 5 % of the server's.
 func agree(t *testing.T, what string, client, server float64) {
 	t.Helper()
 	if off := client/server - 1; !(off >= -0.05 && off <= 0.05) {

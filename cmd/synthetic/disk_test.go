@@ -24,7 +24,7 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	}
 	t.Parallel()
 	disk := smalldisk.New(t, "64")
-	box := &stage.Letterbox{Told: make(chan stage.Told, 10000)}
+	box := &stage.Letterbox{Arrived: make(chan stage.Alert, 10000)}
 	am := httptest.NewServer(box)
 	defer am.Close()
 	_, server := fastDeployment(t, befall(simulate.ErrorStatus, 0.5))

@@ -71,7 +71,7 @@ const listening = `msg="Listening on" address=(\S+)`
 // program.
 func awaitPage(t *testing.T, box *stage.Letterbox, log *buffer) {
 	t.Helper()
-	box.Await(t, func(a stage.Told) bool { return a.Firing() && a.Labels["severity"] == "page" })
+	box.Await(t, func(a stage.Alert) bool { return a.Firing() && a.Labels["severity"] == "page" })
 	if !t.Failed() {
 		return
 	}
@@ -103,7 +103,7 @@ type hospital struct {
 }
 
 func newHospital(t *testing.T, url string) *hospital {
-	h := &hospital{t: t, box: &stage.Letterbox{Told: make(chan stage.Told, 10000)}, starts: map[string]time.Time{}}
+	h := &hospital{t: t, box: &stage.Letterbox{Arrived: make(chan stage.Alert, 10000)}, starts: map[string]time.Time{}}
 	am := httptest.NewServer(h.box)
 	t.Cleanup(am.Close)
 	file := configFor(t, "/v1", map[string]string{"a": url})
@@ -227,7 +227,7 @@ func (h *hospital) goesOn() {
 }
 
 // over returns the resolved alerts that the Alertmanager received.
-func (h *hospital) over() (ends []stage.Told) {
+func (h *hospital) over() (ends []stage.Alert) {
 	for _, a := range h.box.All() {
 		if !a.Firing() {
 			ends = append(ends, a)

@@ -21,7 +21,7 @@ func TestKilledProcess(t *testing.T) {
 		t.Skip("waits for two pages in real time; make test-long runs it")
 	}
 	t.Parallel()
-	box := &stage.Letterbox{Told: make(chan stage.Told, 1000)}
+	box := &stage.Letterbox{Arrived: make(chan stage.Alert, 1000)}
 	am := httptest.NewServer(box)
 	defer am.Close()
 	_, server := fastDeployment(t, befall(simulate.ErrorStatus, 1))
@@ -39,7 +39,7 @@ func TestKilledProcess(t *testing.T) {
 		}, errs
 	}
 	kill, log := begin()
-	first := box.Await(t, func(stage.Told) bool { return true })
+	first := box.Await(t, func(stage.Alert) bool { return true })
 	saved := eventually(func() bool {
 		text, err := os.ReadFile(ledger)
 		return err == nil && strings.Contains(string(text), first.Labels["alertname"])
@@ -50,7 +50,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 	box.Drain()
 	kill, log = begin()
-	again := box.Await(t, func(a stage.Told) bool { return maps.Equal(a.Labels, first.Labels) })
+	again := box.Await(t, func(a stage.Alert) bool { return maps.Equal(a.Labels, first.Labels) })
 	kill()
 	if !again.Firing() || !again.StartsAt.Equal(first.StartsAt) {
 		t.Errorf("after the kill the Alertmanager is told %+v, before it %+v\n%s", again, first, log)

@@ -54,7 +54,7 @@ func TestStarvedProber(t *testing.T) {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	box := &stage.Letterbox{Told: make(chan stage.Told, 100_000)}
+	box := &stage.Letterbox{Arrived: make(chan stage.Alert, 100_000)}
 	am := httptest.NewServer(box)
 	t.Cleanup(am.Close)
 
@@ -92,7 +92,7 @@ func TestStarvedProber(t *testing.T) {
 		t.Errorf("%v turns started, %v of them not sent, but %v requests came", started, notSent, got)
 	}
 	if *starveFor >= 150*time.Second {
-		box.Await(t, func(a stage.Told) bool { return a.Labels["alertname"] == "SyntheticProberStarved" })
+		box.Await(t, func(a stage.Alert) bool { return a.Labels["alertname"] == "SyntheticProberStarved" })
 	}
 	pages := falsePages(box)
 	if len(pages) > 0 {
@@ -241,8 +241,8 @@ func positive(s map[string]float64, name string) (out []string) {
 // falsePages returns the pages about targets that were sent.
 func falsePages(box *stage.Letterbox) map[string]int {
 	pages := map[string]int{}
-	for len(box.Told) > 0 {
-		if a := <-box.Told; a.Labels["severity"] == "page" && a.Labels["target"] != "" {
+	for len(box.Arrived) > 0 {
+		if a := <-box.Arrived; a.Labels["severity"] == "page" && a.Labels["target"] != "" {
 			pages[a.Labels["alertname"]+" "+a.Labels["target"]]++
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// testRestricted shows that the namespaces of these tests refuse what is not restricted,
-// so that a pod of the chart that runs in one is.
+// testRestricted: the namespaces of these tests refuse pods that are not restricted. A pod
+// of the chart that runs in one is therefore restricted.
 func testRestricted(t *testing.T, c *cluster, namespace string) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "root"},

@@ -2,8 +2,8 @@ package kube
 
 import "testing"
 
-// TestCluster starts one cluster for all that follows. Each test has a namespace of its
-// own; a new one is a line here.
+// TestCluster starts one cluster for all tests. Each test has a namespace of its own; add a
+// new test as a line here.
 func TestCluster(t *testing.T) {
 	t.Cleanup(func() { checkNothingRuns(t) })
 	c := startCluster(t)

@@ -14,10 +14,10 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// manager is the name under which apply writes.
+// manager is the field manager of apply.
 const manager = "e2e"
 
-// apply applies YAML documents on the server's side, and returns what is then there.
+// apply applies YAML documents with server-side apply and returns the resulting objects.
 func (c *cluster) apply(t *testing.T, namespace, text string) []*unstructured.Unstructured {
 	t.Helper()
 	var applied []*unstructured.Unstructured
@@ -39,12 +39,12 @@ func (c *cluster) applyObject(ctx context.Context, namespace string, object *uns
 	return client.Apply(ctx, object.GetName(), object, options)
 }
 
-// resource finds the client of an object's kind; an object that names no namespace is
-// taken to be of the given one.
+// resource returns the client for an object's kind. An object without a namespace is in the
+// given one.
 func (c *cluster) resource(namespace string, object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	kind := object.GroupVersionKind()
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if meta.IsNoMatchError(err) { // a custom resource that is new
+	if meta.IsNoMatchError(err) { // a new custom resource
 		c.mapper.Reset()
 		mapping, err = c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	}

@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// proberOf is the label of the pods of a release.
+// proberOf returns the label selector of a release's pods.
 func proberOf(release string) string {
 	return "app.kubernetes.io/component=prober,app.kubernetes.io/instance=" + release
 }
 
-// probing are values with which a release talks to Services of its namespace.
+// probing returns values with which a release probes Services of its namespace.
 func probing(namespace string, targets ...string) string {
 	text := "image: {repository: synthetic}\nconfig:\n  targets:\n"
 	for _, target := range targets {
@@ -29,8 +29,9 @@ readinessProbe: {periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 3}
 `
 }
 
-// testChart goes through a release's life: its prober talks to the pods of a Service,
-// then to others, then to the first again, and nothing of it is left in the end.
+// testChart installs, upgrades, rolls back and removes a release: its prober probes one
+// Service, then another, then the first again, and in the end nothing of the release is
+// left.
 func testChart(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, simulated("chat", 2))
 	c.apply(t, namespace, simulated("code", 1))
@@ -55,15 +56,15 @@ func testChart(t *testing.T, c *cluster, namespace string) {
 	c.checkUninstalled(t, namespace, "prober")
 }
 
-// prober returns the one pod of a release.
+// prober returns the only pod of a release.
 func (c *cluster) prober(t *testing.T, namespace, release string) corev1.Pod {
 	t.Helper()
 	return c.awaitPods(t, namespace, proberOf(release), 1)[0]
 }
 
-// awaitTurns waits until a prober has held ten good turns with each of the targets, and
-// checks that it has no series of another. The first may fail: that a pod is ready is
-// known before kube-proxy leads to it.
+// awaitTurns waits until a prober has had ten successful turns with each of the targets,
+// and checks that it has series of no others. The first turns may fail, because a pod
+// becomes ready before kube-proxy routes to it.
 func (c *cluster) awaitTurns(t *testing.T, namespace, release string, targets ...string) corev1.Pod {
 	t.Helper()
 	pod := c.prober(t, namespace, release)
@@ -85,8 +86,8 @@ func (c *cluster) awaitTurns(t *testing.T, namespace, release string, targets ..
 	return pod
 }
 
-// checkUninstalled looks for what a release left behind: only what it claimed of disks
-// may be, which Kubernetes keeps.
+// checkUninstalled checks that nothing of a release is left except its volume claims, which
+// Kubernetes keeps.
 func (c *cluster) checkUninstalled(t *testing.T, namespace, release string) {
 	t.Helper()
 	selector := metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + release}

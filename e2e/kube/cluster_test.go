@@ -24,7 +24,7 @@ type cluster struct {
 	*kubernetes.Clientset
 	dynamic dynamic.Interface
 	mapper  *restmapper.DeferredDiscoveryRESTMapper
-	// warnings are what the API server said to who applies.
+	// warnings of the API server for apply
 	warnings *warnings
 }
 
@@ -42,8 +42,8 @@ func (s servers) client(t *testing.T, user string) *kubernetes.Clientset {
 	return client
 }
 
-// startCluster returns a cluster whose node is ready, with the custom resources that the
-// chart and the discovery know.
+// startCluster returns a cluster with a ready node and the custom resources of the chart
+// and the discovery.
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{servers: startServers(t), warnings: &warnings{}}
@@ -74,8 +74,8 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// namespace makes a namespace in which nothing may run that is not restricted. It is
-// removed at the end of the test, and has to become empty.
+// namespace creates a namespace that enforces the restricted pod security standard. It is
+// removed at the end of the test and has to become empty.
 func (c *cluster) namespace(t *testing.T, name string) string {
 	t.Helper()
 	_, err := c.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -103,7 +103,7 @@ func (c *cluster) namespace(t *testing.T, name string) string {
 	return name
 }
 
-// pods returns the pods of a selector that are not on their way out, by name.
+// pods returns the pods of a selector that are not being deleted, sorted by name.
 func (c *cluster) pods(ctx context.Context, namespace, selector string) ([]corev1.Pod, error) {
 	list, err := c.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *cluster) pods(ctx context.Context, namespace, selector string) ([]corev
 	return living, nil
 }
 
-// awaitPods waits until exactly n pods are there, all of them ready, and returns them.
+// awaitPods waits until exactly n pods exist and all are ready, and returns them.
 func (c *cluster) awaitPods(t *testing.T, namespace, selector string, n int) []corev1.Pod {
 	t.Helper()
 	var pods []corev1.Pod
@@ -151,13 +151,13 @@ func isReady(pod corev1.Pod) bool {
 	return false
 }
 
-// log returns what a pod's containers have written, as the kubelet keeps it.
+// log returns the output of a pod's containers from the files of the kubelet.
 func (c *cluster) log(t *testing.T, pod corev1.Pod) string {
 	t.Helper()
 	return readLogs(t, c.logs, pod)
 }
 
-// explain logs what a failed test's namespace has.
+// explain logs the objects of a failed test's namespace.
 func (c *cluster) explain(t *testing.T, namespace string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

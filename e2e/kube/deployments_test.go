@@ -17,13 +17,13 @@ func (c *cluster) patch(t *testing.T, namespace, name, json string) {
 	}
 }
 
-// scale sets the number of a Deployment's pods, and does not wait for them.
+// scale sets the number of a Deployment's pods without waiting for them.
 func (c *cluster) scale(t *testing.T, namespace, name string, replicas int) {
 	t.Helper()
 	c.patch(t, namespace, name, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 }
 
-// awaitRollout waits until all pods of a Deployment are of its newest template.
+// awaitRollout waits until all pods of a Deployment have its newest template.
 func (c *cluster) awaitRollout(t *testing.T, namespace, name string) {
 	t.Helper()
 	await(t, patience, "the rollout of "+name, func() error {

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// pool is an InferencePool of all simulated pods of a namespace. Nothing here routes to
-// it: there is no endpoint picker.
+// pool is an InferencePool of all simulated pods of a namespace. Nothing routes to it,
+// because there is no endpoint picker.
 func pool(name string) string {
 	return fmt.Sprintf(`
 apiVersion: inference.networking.k8s.io/v1
@@ -24,7 +24,7 @@ spec:
 `, name)
 }
 
-// discovering is a prober that finds what it talks to in its namespace.
+// discovering is a prober that discovers its targets in its namespace.
 func discovering(namespace, configuration string) string {
 	return fmt.Sprintf(`
 apiVersion: v1
@@ -69,7 +69,7 @@ spec:
 `, namespace, strings.ReplaceAll(configuration, "\n", "\n    "), restricted)
 }
 
-// everyPod probes the pods of InferencePools, with short conversations.
+// everyPod probes the pods of InferencePools with short conversations.
 const everyPod = `
 discovery: [{name: replicas, preset: inferencepool}]
 workloads:
@@ -78,9 +78,9 @@ traffic:
   - {targets: "*", workload: short, arrival: {process: constant, rate: 0.5}}
 `
 
-// testDiscovery lets a prober find the pods of an InferencePool, with the rights of its
-// own service account: they scale from four to forty and back and are all replaced, and
-// each time it talks to those that are there, and has no series of any other.
+// testDiscovery: a prober with the rights of its own service account discovers the pods of
+// an InferencePool. They scale from four to forty and back and are all replaced. Each time
+// the prober probes the present pods and has no series of others.
 func testDiscovery(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, simulated("pool", 4)+"---"+pool("pool"))
 	c.apply(t, namespace, discovering(namespace, everyPod))
@@ -94,8 +94,8 @@ func testDiscovery(t *testing.T, c *cluster, namespace string) {
 	c.awaitTargets(t, prober, c.awaitPods(t, namespace, "app=pool", 4))
 }
 
-// awaitTargets waits until a prober has held a good turn with each of the pods, and has
-// series of no other.
+// awaitTargets waits until a prober has had a successful turn with each of the pods and has
+// series of no others.
 func (c *cluster) awaitTargets(t *testing.T, prober string, pods []corev1.Pod) {
 	t.Helper()
 	await(t, patience, fmt.Sprintf("turns with %d pods", len(pods)), func() error {

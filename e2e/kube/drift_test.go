@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// testSecondApplyChangesNothing applies what the chart renders twice on the server's
-// side: what defaults change must not look like drift to who applies it from a
-// repository every few minutes.
+// testSecondApplyChangesNothing applies the rendered chart twice with server-side apply.
+// Defaults of the server must not look like drift to a tool that applies a repository every
+// few minutes.
 func testSecondApplyChangesNothing(t *testing.T, c *cluster, namespace string) {
 	rendered := c.render(t, namespace, "drift", "--values="+chart+"/ci/full-values.yaml", "--no-hooks", "--set=replicaCount=0")
 	first := map[string]string{}
@@ -30,8 +30,8 @@ func testSecondApplyChangesNothing(t *testing.T, c *cluster, namespace string) {
 
 func key(object *unstructured.Unstructured) string { return object.GetKind() + " " + object.GetName() }
 
-// written is what an apply would change: the generation of what is wanted, and which
-// fields the manager owns since when. What controllers report of it changes all the time.
+// written returns the parts of an object that an apply would change: its generation, and
+// the fields of the manager with their times. Controllers update the status all the time.
 func written(t *testing.T, object *unstructured.Unstructured) string {
 	t.Helper()
 	var own []metav1.ManagedFieldsEntry

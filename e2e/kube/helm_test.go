@@ -10,7 +10,7 @@ import (
 // chart is the directory of the chart.
 const chart = "../../deploy/helm/synthetic"
 
-// helm runs the Helm binary against the cluster, as somebody who deploys would.
+// helm runs the Helm binary against the cluster.
 func (c *cluster) helm(t *testing.T, namespace string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), mustEnv(t, "HELM"), append(args,
@@ -31,7 +31,7 @@ func (c *cluster) install(t *testing.T, namespace, release, values string, flags
 	c.helm(t, namespace, append(args, flags...)...)
 }
 
-// render returns what the chart would install in this cluster.
+// render returns the objects that the chart would install in this cluster.
 func (c *cluster) render(t *testing.T, namespace, release string, flags ...string) string {
 	t.Helper()
 	return c.helm(t, namespace, append([]string{"template", release, chart, "--validate"}, flags...)...)

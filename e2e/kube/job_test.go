@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// indexed is a Job of pods that know their number and, through a headless Service, each
-// other. Container is more fields of what each runs, with $JOB_COMPLETION_INDEX set.
+// indexed is a Job of pods that know their number and reach each other through a headless
+// Service. container has further fields of the container, which has $JOB_COMPLETION_INDEX.
 func indexed(name string, completions int, container string) string {
 	return fmt.Sprintf(`
 apiVersion: v1
@@ -63,7 +63,7 @@ func (c *cluster) awaitJob(t *testing.T, namespace, name string) {
 	})
 }
 
-// testIndexedJob runs three pods beside each other, each of which writes its number.
+// testIndexedJob runs three simultaneous pods, each of which prints its number.
 func testIndexedJob(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, indexed("shards", 3, `
 image: host

@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// testEveryKindIsAccepted lets the API server judge what the chart renders from each of
-// its examples, without keeping it: fields, values and pod security, whose complaints
-// about a workload are warnings.
+// testEveryKindIsAccepted: the API server accepts what the chart renders for each of its
+// examples, in a dry run. It checks fields, values and pod security, whose complaints are
+// warnings.
 func testEveryKindIsAccepted(t *testing.T, c *cluster, namespace string) {
-	c.namespace(t, "grafana") // where an example puts its dashboards
+	c.namespace(t, "grafana") // an example creates dashboards there
 	examples, err := filepath.Glob(chart + "/ci/*-values.yaml")
 	if err != nil || len(examples) == 0 {
 		t.Fatalf("the chart has no examples (%v)", err)
@@ -42,7 +42,7 @@ func testEveryKindIsAccepted(t *testing.T, c *cluster, namespace string) {
 	t.Logf("accepted kinds: %v", kinds)
 }
 
-// chartKinds returns the kinds that the templates name.
+// chartKinds returns the kinds of the templates.
 func chartKinds(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(chart + "/templates/*.yaml")

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// checkNoPodIsLeft waits until nothing of the pods is left on the node: no process
-// and no network. Only the servers go on.
+// checkNoPodIsLeft waits until no process and no network of a pod is left on the node.
 func (c *cluster) checkNoPodIsLeft(t *testing.T) {
 	t.Helper()
 	await(t, patience, "the end of all pods", func() error {
@@ -27,7 +26,7 @@ func (c *cluster) checkNoPodIsLeft(t *testing.T) {
 	})
 }
 
-// checkNothingRuns checks that the test is alone, and that nobody listens.
+// checkNothingRuns checks that no process and no listener besides the test exists.
 func checkNothingRuns(t *testing.T) {
 	t.Helper()
 	if left := processes(t, ""); len(left) > 0 {
@@ -46,8 +45,8 @@ func checkNothingRuns(t *testing.T) {
 	}
 }
 
-// processes returns the commands of all that runs beside the test and the programs of a
-// directory. What a pod runs is in none: its root is another one.
+// processes returns the commands of all processes besides the test and the programs of a
+// directory. Processes of pods have other root directories.
 func processes(t *testing.T, servers string) []string {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
@@ -62,7 +61,7 @@ func processes(t *testing.T, servers string) []string {
 	for _, link := range links {
 		program, err := os.Readlink(link)
 		if err != nil || program == self || filepath.Dir(program) == servers {
-			continue // the process, which is a zombie or gone, has none
+			continue // a zombie or an ended process has no executable
 		}
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline")) // it may just end
 		commands = append(commands, strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "))

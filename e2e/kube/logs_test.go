@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// readLogs returns the lines of all containers of a pod, each after its file's name,
-// without the time that a runtime of containers writes before them.
+// readLogs returns the lines of all containers of a pod after the names of their files,
+// without the timestamps of the container runtime.
 func readLogs(t *testing.T, logs string, pod corev1.Pod) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(logs, "pods", pod.Namespace+"_"+pod.Name+"_"+string(pod.UID), "*", "*.log"))

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// counts are turns of one target.
+// counts are the turns of one target.
 type counts struct{ ended, failed float64 }
 
 // turns scrapes a prober and returns its turns by target.
@@ -57,7 +57,7 @@ func target(metric *dto.Metric) string {
 	return ""
 }
 
-// resourceNamed reads "group/version/resource", in which the group may be missing.
+// resourceNamed reads "group/version/resource" or "version/resource".
 func resourceNamed(name string) schema.GroupVersionResource {
 	parts := strings.Split(name, "/")
 	if len(parts) == 2 {

@@ -10,16 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// restricted is what a pod needs that may run where pod security is enforced.
+// restricted holds the fields that the restricted pod security standard requires.
 const restricted = `
       securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {type: RuntimeDefault}}
       containers:
         - name: main
           securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}`
 
-// simulated is a deployment of an LLM that is not there, with a headless Service and
-// one with an address, both of which have its name. Flags are of "synthetic simulate";
-// without any it is quick. All pods of a namespace share the label part-of.
+// simulated is a simulated deployment with a headless Service and a Service with an
+// address, all with one name. flags are of "synthetic simulate"; without flags it is quick.
+// All pods of a namespace share the label part-of.
 func simulated(name string, replicas int, flags ...string) string {
 	if flags == nil {
 		flags = []string{"--engine=inter_token=5ms,first_token=20ms"}
@@ -64,8 +64,8 @@ spec:
 `, name, replicas, args, restricted)
 }
 
-// testPodsRoll replaces sixteen pods: each new one has an address that none had before,
-// and the EndpointSlices follow.
+// testPodsRoll replaces sixteen pods. Each new pod has a new address, and the
+// EndpointSlices follow.
 func testPodsRoll(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, simulated("pool", 16))
 	before := addresses(c.awaitPods(t, namespace, "app=pool", 16))
@@ -81,7 +81,7 @@ func testPodsRoll(t *testing.T, c *cluster, namespace string) {
 	c.awaitEndpoints(t, namespace, "pool-pods", after)
 }
 
-// testScale goes from four pods to forty and back, and leaves no endpoint of those that went.
+// testScale scales from four pods to forty and back. No endpoints of removed pods remain.
 func testScale(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, simulated("pool", 4))
 	for _, n := range []int{4, 40, 4} {
@@ -90,7 +90,7 @@ func testScale(t *testing.T, c *cluster, namespace string) {
 	}
 }
 
-// addresses returns the pods' addresses in order.
+// addresses returns the sorted addresses of pods.
 func addresses(pods []corev1.Pod) []string {
 	var all []string
 	for _, pod := range pods {

@@ -12,19 +12,18 @@ import (
 	"time"
 )
 
-// patience is how long to wait for what has to come. A test that is about how soon
-// has its own limit.
+// patience is the limit for events. Tests of a duration have their own limit.
 const patience = 3 * time.Minute
 
-// process is a server that the cluster started and that ends with it.
+// process is a server of the cluster. It ends with the cluster.
 type process struct {
 	name, log string
 	cmd       *exec.Cmd
-	// done is closed when the process has ended and was waited for.
+	// done is closed after the process has ended.
 	done chan struct{}
 }
 
-// start runs a program; its output goes to a file of the logs' directory.
+// start runs a program. Its output goes to a file in the directory of logs.
 func start(t *testing.T, logs, name string, argv ...string) *process {
 	t.Helper()
 	p := &process{name: name, log: filepath.Join(logs, name+".log"), cmd: exec.Command(argv[0], argv[1:]...), done: make(chan struct{})}
@@ -39,15 +38,15 @@ func start(t *testing.T, logs, name string, argv ...string) *process {
 	}
 	go func() {
 		defer close(p.done)
-		_ = p.cmd.Wait() // how it ended is of no interest: it is killed
+		_ = p.cmd.Wait() // the result does not matter: it is killed
 	}()
 	t.Cleanup(p.end)
 	return p
 }
 
-// end asks the process to end, and kills it when it has not after five seconds.
+// end asks the process to end and kills it after five seconds.
 func (p *process) end() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // an error means that it had ended
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended
 	select {
 	case <-p.done:
 	case <-time.After(5 * time.Second):
@@ -65,8 +64,8 @@ func (p *process) tail(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// await polls until check returns nil, and fails the test after the limit or as soon
-// as one of the processes has ended.
+// await polls until check returns nil. It fails the test after the limit or when one of the
+// needed processes has ended.
 func await(t *testing.T, limit time.Duration, what string, check func() error, needed ...*process) {
 	t.Helper()
 	deadline := time.After(limit)
@@ -92,7 +91,7 @@ func await(t *testing.T, limit time.Duration, what string, check func() error, n
 	}
 }
 
-// mustEnv reads what e2e/kube/run has set.
+// mustEnv reads a variable that e2e/kube/run sets.
 func mustEnv(t *testing.T, name string) string {
 	t.Helper()
 	v := os.Getenv(name)
@@ -102,7 +101,7 @@ func mustEnv(t *testing.T, name string) string {
 	return v
 }
 
-// run runs a command to its end and returns its output.
+// run runs a command and returns its output.
 func run(t *testing.T, argv ...string) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).CombinedOutput()

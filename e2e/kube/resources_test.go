@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// applyResources makes the custom resources known: those of the modules that have them,
-// which e2e/kube/run collected, and those of testdata.
+// applyResources creates the custom resource definitions: those that e2e/kube/run collected
+// from their modules, and those of testdata.
 func (c *cluster) applyResources(t *testing.T) {
 	t.Helper()
 	var files []string

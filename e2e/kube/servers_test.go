@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// What e2e/kube/run gave the network that the tests are alone in, so that ports and
+// The network of the tests, which e2e/kube/run creates. Nothing else uses it, so ports and
 // addresses can be fixed.
 const (
 	nodeName    = "node-0"
@@ -27,7 +27,7 @@ const (
 	domain      = "cluster.local"
 )
 
-// users are those of Kubernetes' own parts, with the rights that it gives them.
+// users are the users of Kubernetes' own components with their groups.
 var users = map[string]string{ // name: groups
 	"admin":                          "system:masters",
 	"dns":                            "system:masters",
@@ -37,8 +37,8 @@ var users = map[string]string{ // name: groups
 	"system:node:" + nodeName:        "system:nodes",
 }
 
-// corefile lets pods find Services and each other by name, on the node as node-local
-// DNS does, and nothing outside.
+// corefile resolves Services and pods for pods, on the node like node-local DNS does, and
+// nothing outside the cluster.
 const corefile = `.:53 {
 	bind %s
 	errors
@@ -54,7 +54,7 @@ type servers struct{ dir, logs, program string }
 
 func startServers(t *testing.T) servers {
 	t.Helper()
-	// No t.TempDir, which could not be removed before what the kubelet mounts there.
+	// t.TempDir could not be removed before the mounts of the kubelet.
 	dir, err := os.MkdirTemp("", "kube")
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func (s servers) startAPI(t *testing.T) *process {
 }
 
 // credentials writes a certificate of the API server, a key for the tokens of service
-// accounts, and a token for each of the users, which is the user's name.
+// accounts, and a token for each of the users. The token is the user's name.
 func (s servers) credentials(t *testing.T) {
 	t.Helper()
 	crt, key, err := cert.GenerateSelfSignedCertKey("kubernetes.default.svc."+domain,
@@ -149,8 +149,9 @@ func (s servers) kubeconfig(t *testing.T, user string) string {
 	return file
 }
 
-// node writes what the kubelet is to know. The image "synthetic" is the release's root;
-// curl and host have the files of this machine, for pods that are no part of the product.
+// node writes the configuration of the node. The image "synthetic" is the root of the
+// release; curl and host have the files of this machine, for pods that do not belong to the
+// product.
 func (s servers) node(t *testing.T) string {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{

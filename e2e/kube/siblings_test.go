@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// replicas are siblings, each asked by a conversation every five seconds, and a pager.
+// replicas probes siblings, each with a conversation every five seconds, and enables the
+// pager.
 const replicas = `
 alerting: {interval: 5s, directory: /var/lib/synthetic}
 discovery: [{name: replicas, preset: inferencepool}]
@@ -21,9 +22,9 @@ traffic:
   - {targets: "*", workload: chat, arrival: {rate: 0.2}}
 `
 
-// testSiblings has a pool of sixteen pods, of which one is three times as slow, though
-// within the SLOs: a page names it within a minute, and is the only one, though they all
-// roll afterwards and scale from four to forty and back, which leaves no series either.
+// testSiblings has a pool of sixteen pods, one of which takes three times as long but meets
+// the SLOs. A page names it within a minute. It is the only page, although all pods roll
+// afterwards and scale from four to forty and back, and no series remain.
 func testSiblings(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, simulated("pool", 15, "--engine=first_token=200ms,inter_token=15ms")+
 		"---"+simulated("slow", 1, "--engine=first_token=600ms,inter_token=45ms")+"---"+pool("pool"))
@@ -68,7 +69,7 @@ func testSiblings(t *testing.T, c *cluster, namespace string) {
 	}
 }
 
-// firing asks a prober which alerts fire, each with its target.
+// firing returns the alerts that fire at a prober, each with its target.
 func (c *cluster) firing(t *testing.T, prober string) ([]string, error) {
 	response, err := http.Get("http://" + prober + ":9877/api/alerts")
 	if err != nil {

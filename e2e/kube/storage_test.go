@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// provision gives each claim a directory of the node as its volume, until the test ends.
+// provision gives each claim a directory of the node as its volume until the test ends.
 func (c *cluster) provision(t *testing.T) {
 	t.Helper()
 	for name, isDefault := range map[string]string{"standard": "true", "fast": "false"} {
@@ -66,7 +66,7 @@ func (c *cluster) provisionOnce(ctx context.Context) error {
 	return nil
 }
 
-// directory is a volume for one claim.
+// directory returns a volume for a claim.
 func directory(claim corev1.PersistentVolumeClaim, dir string) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "volume-" + string(claim.UID)},

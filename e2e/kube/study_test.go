@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// study are values of a sweep by three pods, of which two levels take half a minute.
+// study holds the values of a sweep with three pods whose two levels take half a minute.
 const study = `
 image: {repository: synthetic}
 study:
@@ -24,8 +24,8 @@ study:
   barrier: {existingSecret: barrier}
 `
 
-// testStudy runs a sweep as the chart's Job, of which one pod is lost on the way: the
-// one that takes its place goes on, and each shard leaves its part on the volume.
+// testStudy runs a sweep as the chart's Job and deletes one pod. Its replacement continues,
+// and each shard leaves its part on the volume.
 func testStudy(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, simulated("chat", 1))
 	c.apply(t, namespace, "apiVersion: v1\nkind: Secret\nmetadata: {name: barrier}\nstringData: {token: 0123456789abcdef0123456789abcdef}\n")

@@ -2,13 +2,13 @@ package kube
 
 import "sync"
 
-// warnings collects what the API server warns of.
+// warnings collects the warnings of the API server.
 type warnings struct {
 	mu  sync.Mutex
 	all []string
 }
 
-// HandleWarningHeader takes a warning from the client.
+// HandleWarningHeader records a warning from the client.
 func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

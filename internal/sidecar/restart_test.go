@@ -91,7 +91,7 @@ func same(t *testing.T, when string, want, got map[string]float64) {
 
 // goesOn holds what an Alertmanager was told to a page that begins by a time,
 // goes on until the fault is over, and ends once.
-func goesOn(t *testing.T, alerts map[string][]stage.Told, by, well time.Time) {
+func goesOn(t *testing.T, alerts map[string][]stage.Alert, by, well time.Time) {
 	t.Helper()
 	if len(alerts) == 0 {
 		t.Error("nothing was paged")

@@ -20,7 +20,7 @@ import (
 
 // lapses is how long an Alertmanager that was told this believed the alert to
 // be over between its beginning and a time.
-func lapses(letters []stage.Told, until time.Time) time.Duration {
+func lapses(letters []stage.Alert, until time.Time) time.Duration {
 	var lapsed time.Duration
 	for i, a := range letters {
 		next := until

@@ -11,8 +11,8 @@ import (
 	"synthetic/tools/calibrate/replay"
 )
 
-// The sweeps' protocol: a minute of warm-up per level, then three snapshots
-// of summaries over the last minute, 100 s apart, averaged.
+// The protocol of the measured sweeps: a minute of warm-up per level, then the mean of
+// three snapshots, 100 s apart, each with summaries over the last minute.
 const (
 	warmUp    = time.Minute
 	snapshots = 3
@@ -21,9 +21,8 @@ const (
 	levelTime = warmUp + snapshots*spacing
 )
 
-// answers are the lengths of the answers of the open-loop benchmarks, from
-// throughput over rate: the two deployments were asked through different
-// endpoints.
+// answers returns the lengths of the answers of the open-loop benchmarks, computed as
+// throughput over rate. The two deployments were measured through different endpoints.
 func answers(preset string) replay.Length {
 	if preset == "bench-eagle3" {
 		return replay.Length{Mean: 880, Spread: 180, Max: 1024}
@@ -31,8 +30,8 @@ func answers(preset string) replay.Length {
 	return replay.Length{Mean: 517, Spread: 120, Max: 1024}
 }
 
-// simulate plays a series on a configuration, once per seed, and returns the
-// mean of the model's levels and their standard deviations between seeds.
+// simulate simulates a series with a configuration, once per seed. It returns the mean of
+// the levels and their standard deviation between seeds.
 func simulate(s series, config cluster.Config, seeds int) (mean, spread []level, err error) {
 	runs := make([][]level, seeds)
 	for i := range runs {
@@ -50,7 +49,7 @@ func simulate(s series, config cluster.Config, seeds int) (mean, spread []level,
 	return mean, spread, nil
 }
 
-// closed plays a sweep over concurrencies.
+// closed simulates a sweep over concurrencies.
 func closed(s series, config cluster.Config) ([]level, error) {
 	sessions := s.Sessions
 	if len(sessions) == 0 {
@@ -78,7 +77,7 @@ func closed(s series, config cluster.Config) ([]level, error) {
 	return all, nil
 }
 
-// snapshot measures one level that began at some time.
+// snapshot measures a level that started at begin.
 func snapshot(turns []replay.Turn, begin time.Duration, load float64) level {
 	var shots []replay.Figures
 	for i := 1; i <= snapshots; i++ {
@@ -88,7 +87,7 @@ func snapshot(turns []replay.Turn, begin time.Duration, load float64) level {
 	return inUnits(replay.Mean(shots), load)
 }
 
-// open plays a sweep over rates.
+// open simulates a sweep over rates.
 func open(s series, config cluster.Config) ([]level, error) {
 	c, err := cluster.New(config)
 	if err != nil {
@@ -112,7 +111,7 @@ func open(s series, config cluster.Config) ([]level, error) {
 	return all, nil
 }
 
-// inUnits names figures as the reports do, in their units.
+// inUnits converts figures to the names and units of the reports.
 func inUnits(f replay.Figures, load float64) level {
 	return level{
 		"load":        load,
@@ -124,7 +123,7 @@ func inUnits(f replay.Figures, load float64) level {
 	}
 }
 
-// average returns mean and standard deviation of runs, level by level.
+// average returns the mean and the standard deviation of runs for each level.
 func average(runs [][]level) (mean, spread []level) {
 	for i := range runs[0] {
 		m, sd := level{}, level{}

@@ -2,5 +2,5 @@
 
 package main
 
-// raceEnabled tells that the race detector slows all down.
+// raceEnabled is true if the race detector slows the tests down.
 const raceEnabled = false

@@ -8,14 +8,14 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// parameters is the table of what the presets are made of.
+// parameters renders the table of the presets' parameters.
 func parameters() string {
 	t := table{{"parameter"}}
 	var configs []cluster.Config
 	for _, name := range cluster.Presets() {
 		c, err := cluster.Preset(name)
 		if err != nil {
-			panic(err) // cannot be: Presets lists what Preset knows
+			panic(err) // impossible: Preset knows all names of Presets
 		}
 		t[0] = append(t[0], "`"+name+"`")
 		configs = append(configs, c)
@@ -52,7 +52,7 @@ func parameters() string {
 	return t.String()
 }
 
-// orDash renders a number, zero and unknown as none.
+// orDash renders a number, and a dash for zero and unknown numbers.
 func orDash(v float64, digits int) string {
 	if v == 0 || math.IsNaN(v) {
 		return "–"

@@ -8,19 +8,19 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// played is a series with what the model makes of it.
+// played is a series and its simulation.
 type played struct {
 	report string
 	series
 	model, spread []level
 }
 
-// seeds is how many runs the figures are averaged over, seedsNearFull how many
-// the spread near full batches is taken from.
+// Figures are averages over seeds runs. The spread near full batches comes from
+// seedsNearFull runs.
 const seeds, seedsNearFull = 3, 6
 
-// play simulates all series of all reports, and one that no report has whole:
-// three workers up to the last place in their batches, with both routers.
+// play simulates all series of all reports. It adds a series that no report has completely:
+// three workers up to full batches, with both routers.
 func play() ([]played, error) {
 	all, err := reports()
 	if err != nil {
@@ -48,7 +48,6 @@ func play() ([]played, error) {
 	return runs, two.Wait()
 }
 
-// play simulates the series.
 func (p *played) play() error {
 	n := seeds
 	if p.report == "none" {

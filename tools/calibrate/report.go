@@ -8,24 +8,24 @@ import (
 	"math"
 )
 
-// report is what a benchmark measured, as it was published.
+// report is a published benchmark report.
 type report struct {
 	Name   string
 	Series []series
 }
 
-// series is one deployment under rising load.
+// series is a deployment at increasing load.
 type series struct {
-	// Preset is the deployment's name.
+	// Preset is the name of the deployment.
 	Preset string
-	// Sessions are the numbers of levels that were run one after the other on
-	// one running deployment; none means all.
+	// Sessions lists how many consecutive levels were measured on one running deployment.
+	// Empty means that all were.
 	Sessions []int
 	Levels   []level
 }
 
-// level has the figures of one load, by name: load, then those of figures. A
-// figure that the report does not have is missing.
+// level maps names of figures, and "load", to their values at one load. Figures that the
+// report lacks are missing.
 type level map[string]float64
 
 // get returns a figure, NaN if it is missing.
@@ -36,13 +36,13 @@ func (l level) get(name string) float64 {
 	return math.NaN()
 }
 
-// figure is a kind of figure.
+// figure is a kind of measurement.
 type figure struct {
 	name, title string
 	digits      int
 }
 
-// figures lists all kinds, in the order of the tables.
+// figures lists all figures in the order of the tables.
 func figures() []figure {
 	return []figure{
 		{"tpot_p50_ms", "TPOT p50 (ms)", 1}, {"tpot_p95_ms", "TPOT p95 (ms)", 1}, {"tpot_p99_ms", "TPOT p99 (ms)", 1},

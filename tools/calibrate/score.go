@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// target is how near the model is to come to a figure at levels without
-// errors.
+// target is the accuracy that the model has to reach for a figure at levels without errors.
 type target struct {
 	name string
-	// within is the most that the model may be off, as a share of the figure;
-	// mean the most on average, 0 for none.
+	// within is the largest permitted error as a share of the figure, mean the largest
+	// permitted mean error; 0 means no limit.
 	within, mean float64
-	// below is whether the target holds below saturation only.
+	// below is true if the target applies only below saturation.
 	below bool
 }
 
-// targets are those of the fit summary.
+// targets returns the targets of the fit summary.
 func targets() []target {
 	return []target{
 		{"tpot_p50_ms", .12, .08, false}, {"tokens_per_s", .12, 0, false},
@@ -24,7 +23,7 @@ func targets() []target {
 	}
 }
 
-// title says what the target is.
+// title describes the target.
 func (t target) title() string {
 	s := fmt.Sprintf("%s within %.0f %%", title(t.name), t.within*100)
 	if t.mean > 0 {
@@ -36,14 +35,13 @@ func (t target) title() string {
 	return s
 }
 
-// saturated is from which TTFT p50 on, in ms, a level counts as saturated.
+// saturated is the TTFT p50 in ms from which a level counts as saturated.
 const saturated = 1000
 
-// off is how far the model is off a figure, as a share; NaN if unknown.
+// off is the relative error of a figure of the model; NaN if unknown.
 func off(r, m level, name string) float64 { return m.get(name)/r.get(name) - 1 }
 
-// saturation is the index of the first saturated level, the number of levels
-// if there is none.
+// saturation returns the index of the first saturated level, or the number of levels.
 func saturation(levels []level) int {
 	i := slices.IndexFunc(levels, func(l level) bool { return l.get("ttft_p50_ms") > saturated })
 	if i < 0 {

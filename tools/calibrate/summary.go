@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// row is one line of the fit summary.
+// row is a line of the fit summary.
 type row struct {
 	what, where string
 	levels      int
-	mean        float64 // of the absolute values, as a share
+	mean        float64 // mean absolute error, as a share
 	worst       string
 	missed      []string
 }
 
-// summarize holds the model against its targets, figure by figure.
+// summarize compares the model with its targets.
 func summarize(runs []played) []row {
 	var rows []row
 	for _, p := range runs {
@@ -32,7 +32,7 @@ func summarize(runs []played) []row {
 	return rows
 }
 
-// judge holds one series against one target; false if it says nothing of it.
+// judge compares a series with a target. It returns false if the target does not apply.
 func judge(p played, t target) (row, bool) {
 	r := row{what: title(t.name), where: fmt.Sprintf("`%s` %s", p.Preset, span(p.Levels))}
 	knee, sum, most := saturation(p.Levels), 0.0, -1.0
@@ -59,14 +59,13 @@ func judge(p played, t target) (row, bool) {
 	return r, r.levels > 0
 }
 
-// span is the range of loads of a series.
+// span renders the range of loads of a series.
 func span(levels []level) string {
 	first, last := levels[0]["load"], levels[len(levels)-1]["load"]
 	return number(first, digitsOf(first)) + "–" + number(last, digitsOf(last))
 }
 
-// summary renders the fit summary: a row for each series, and what is not about
-// one figure's distance below.
+// summary renders the fit summary: a row for each series, followed by the other checks.
 func summary(runs []played) string {
 	head, bounds := []string{"series"}, []string{}
 	for _, t := range targets() {
@@ -98,7 +97,7 @@ func orNone(missed []string) string {
 	return "**" + strings.Join(missed, ", ") + "**"
 }
 
-// checks are the targets that are not about one figure's distance.
+// checks compares the model with the targets that are not an error of one figure.
 func checks(runs []played) []row {
 	var rows []row
 	for _, name := range []string{"phase0", "eagle3"} {
@@ -113,7 +112,7 @@ func checks(runs []played) []row {
 	return append(rows, spike(runs))
 }
 
-// signs holds the direction in which KV-aware routing changes figures.
+// signs checks the direction in which KV-aware routing changes figures.
 func signs(runs []played) []row {
 	rr, kv := find(runs, "trtllm", "trtllm-rr"), find(runs, "trtllm", "trtllm-kv")
 	var rows []row
@@ -129,14 +128,14 @@ func signs(runs []played) []row {
 	return rows
 }
 
-// title is a figure's title.
+// title returns the title of a figure.
 func title(name string) string {
 	all := figures()
 	return all[slices.IndexFunc(all, func(f figure) bool { return f.name == name })].title
 }
 
-// spike holds that KV-aware routing lets some turns wait for seconds near
-// workers × batch, and not before.
+// spike checks that KV-aware routing makes some turns wait for seconds when the load is
+// near workers × batch, and not below.
 func spike(runs []played) row {
 	p := find(runs, "trtllm-near-full", "trtllm-kv")
 	r := row{what: "TTFT p95 over 1 s where the report has it", where: "`trtllm-kv` " + span(p.Levels), levels: len(p.Levels)}

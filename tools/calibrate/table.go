@@ -8,13 +8,12 @@ import (
 	"synthetic/tools/splice"
 )
 
-// table is a Markdown table: its rows, the first of them the head.
+// table is a Markdown table. The first row is the header.
 type table [][]string
 
-// String renders it.
 func (t table) String() string { return splice.Table("---:", t...) }
 
-// number renders a figure; NaN is unknown.
+// number renders a figure, and a dash for NaN.
 func number(v float64, digits int) string {
 	if math.IsNaN(v) {
 		return "n/a"
@@ -41,7 +40,7 @@ func has(levels []level, name string) bool {
 	return false
 }
 
-// digitsOf is how many digits a load has after its point: rates have two.
+// digitsOf returns how many decimal places a load has: rates have two.
 func digitsOf(load float64) int {
 	if load < 10 {
 		return 2
@@ -49,7 +48,7 @@ func digitsOf(load float64) int {
 	return 0
 }
 
-// apart is how far the model is off: in points for shares, else in percent.
+// apart renders the error of the model: in points for shares, in percent for other figures.
 func apart(name string, want, got float64) string {
 	if strings.HasSuffix(name, "_pct") {
 		if math.IsNaN(want) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// seriesCSV are all figures of every series, report beside model.
+// seriesCSV has all figures of every series, from the report and from the model.
 func seriesCSV(runs []played) string {
 	var b strings.Builder
 	b.WriteString("report,preset,load,figure,reported,model,off\n")
@@ -48,7 +48,7 @@ func routing(runs []played) string {
 	return t.String()
 }
 
-// drafting compares the deployment with a drafter with the one without.
+// drafting compares the deployments with and without a drafter.
 func drafting(runs []played) string {
 	plain, draft := find(runs, "phase0", "phase0"), find(runs, "eagle3", "eagle3")
 	t := table{{"load", "TPOT p50", "model", "TTFT p50", "model"}}
@@ -94,7 +94,7 @@ func knees(plain, draft played) string {
 	return append(t, []string{"TPOT p50 at the last level", last(plain.Levels), last(plain.model), last(draft.Levels), last(draft.model)}).String()
 }
 
-// sloMatrix is which rates keep TTFT p99 under 1 s and TPOT p99 under 60 ms.
+// sloMatrix shows which rates keep TTFT p99 under 1 s and TPOT p99 under 60 ms.
 func sloMatrix(runs []played) string {
 	plain, draft := find(runs, "bench", "bench-phase0"), find(runs, "bench", "bench-eagle3")
 	t := table{{"rate", "bench-phase0", "model", "bench-eagle3", "model"}}
@@ -129,8 +129,8 @@ func verdict(l level) string {
 	return "FAIL (" + strings.Join(missed, "+") + ")"
 }
 
-// nearFull lays the model with both routers beside what is measured from the last
-// level of one report to that of the other. Spreads are between seeds.
+// nearFull compares the model with both routers with the measurements between the last
+// level of one report and that of the other. Spreads are between seeds.
 func nearFull(runs []played) string {
 	rr, kv := find(runs, "none", "trtllm-rr"), find(runs, "none", "trtllm-kv")
 	t := table{{"load", "router", "tokens/s", "model", "TPOT p50 (ms)", "model", "TTFT p50 (ms)", "model", "TTFT p95 (ms)", "model"}}
@@ -147,7 +147,7 @@ func nearFull(runs []played) string {
 	return t.String() + "\n" + advantage(runs, rr, kv)
 }
 
-// advantage is by how much KV-aware routing gives more tokens than round-robin.
+// advantage is how many more tokens KV-aware routing gives than round-robin.
 func advantage(runs []played, rr, kv played) string {
 	t := table{{"load"}, {"measured"}, {"model"}}
 	for i, l := range kv.Levels {
@@ -159,7 +159,7 @@ func advantage(runs []played, rr, kv played) string {
 	return t.String()
 }
 
-// measured is what a report has of a preset at a load; it is empty if none has.
+// measured returns the figures of a preset at a load; empty if no report has them.
 func measured(runs []played, preset string, load float64) level {
 	for _, p := range runs {
 		for _, l := range p.Levels {

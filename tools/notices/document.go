@@ -14,7 +14,7 @@ text that several share stands here once. Written by "make notices".
 
 `
 
-// document lays the parts out: a table of the modules, then the texts.
+// document renders a table of the modules, followed by the texts.
 func document(command string, parts []part) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, heading, strings.TrimPrefix(command, "./"))
@@ -27,13 +27,13 @@ func document(command string, parts []part) string {
 	return b.String()
 }
 
-// sharedText is a text, and the files that consist of it.
+// sharedText is a text and the files that contain it.
 type sharedText struct {
 	text string
 	of   []string
 }
 
-// shared joins files whose words are the same, in the order of their first.
+// shared joins files with the same words, in the order of the first file.
 func shared(parts []part) []*sharedText {
 	var texts []*sharedText
 	known := map[string]*sharedText{}
@@ -50,8 +50,7 @@ func shared(parts []part) []*sharedText {
 	return texts
 }
 
-// tidy drops what editors and git quarrel over: carriage returns, blanks at
-// the ends of lines, empty lines around the text.
+// tidy removes carriage returns, trailing spaces, and empty lines around the text.
 func tidy(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {

@@ -1,7 +1,6 @@
-// Command notices writes what the licences of linked modules ask for: a list
-// of the modules that are linked into a binary, for any of its platforms, with
-// the texts of their licences. It refuses a module whose licence is not on the
-// list of kinds.go, and so keeps the list.
+// Command notices writes the notices that the licences of linked modules require: a list of
+// the modules in a binary, for any of its platforms, with the texts of their licences. It
+// fails for a module whose licence kinds.go does not allow.
 package main
 
 import (

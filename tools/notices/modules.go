@@ -14,15 +14,15 @@ import (
 	"strings"
 )
 
-// module is one that is linked, or the standard library.
+// module is a linked module, or the standard library.
 type module struct {
 	path, version string
-	// dir is the root of its files, packages the folders of what is linked.
+	// dir is the module's root directory, packages the directories of its linked packages.
 	dir      string
 	packages map[string]bool
 }
 
-// listed is what "go list -deps" says of a package.
+// listed is the output of "go list -deps" for a package.
 type listed struct {
 	Dir      string
 	Standard bool
@@ -32,8 +32,8 @@ type listed struct {
 	}
 }
 
-// linked returns the modules that a command links on any of the platforms, by
-// path, and the standard library first.
+// linked returns the modules that a command links on any of the platforms, sorted by path.
+// The standard library comes first.
 func linked(command string, platforms []string) ([]module, error) {
 	root, err := goCommand("", "env", "GOROOT")
 	if err != nil {
@@ -49,13 +49,13 @@ func linked(command string, platforms []string) ([]module, error) {
 			return nil, err
 		}
 	}
-	// The version of Go is the builder's; its licence has been the same for long.
+	// Its version is that of the builder's Go; the licence has not changed for a long time.
 	std := module{path: "the Go standard library", dir: strings.TrimSpace(string(root))}
 	byPath := func(a, b module) int { return strings.Compare(a.path, b.path) }
 	return append([]module{std}, slices.SortedFunc(maps.Values(found), byPath)...), nil
 }
 
-// collect adds the modules of the packages that go list printed.
+// collect adds the modules of the packages in the output of go list.
 func collect(found map[string]module, out []byte) error {
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
@@ -82,8 +82,8 @@ func collect(found map[string]module, out []byte) error {
 	}
 }
 
-// vendored adds what lies beside our own code, in folders third_party/NAME: a
-// package of npm, with its package.json and its licence.
+// vendored adds npm packages that the source contains in directories third_party/NAME, with
+// their package.json and licence.
 func vendored(found map[string]module, dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "third_party", "*", "package.json"))
 	for _, file := range files {
@@ -101,8 +101,8 @@ func vendored(found map[string]module, dir string) error {
 	return err
 }
 
-// folders are those whose licences hold for what is linked: the root of the
-// module, and all between it and a linked package.
+// folders returns the directories whose licences apply to the linked packages: from the
+// root of the module to each package.
 func (m module) folders() []string {
 	all := map[string]bool{m.dir: true}
 	for dir := range m.packages {
@@ -113,7 +113,7 @@ func (m module) folders() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// goCommand runs the go command for a platform: GOOS/GOARCH, or "" for this one.
+// goCommand runs the go command for a platform GOOS/GOARCH, or "" for this one.
 func goCommand(platform string, args ...string) ([]byte, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Env = os.Environ()

@@ -57,8 +57,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A module's licences are those of the folders from its root to what is
-// linked, and of the code it says it has borrowed.
+// The licences of a module are in the directories from its root to the linked packages, and
+// in those of borrowed code.
 func TestPart(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string
@@ -160,7 +160,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestVendored: what lies beside our own code is listed as a module is.
+// TestVendored: vendored npm packages are listed like modules.
 func TestVendored(t *testing.T) {
 	dir := t.TempDir()
 	lib := filepath.Join(dir, "third_party", "lib")

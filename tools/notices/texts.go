@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// part is what the document says of one module.
+// part is the section of the document about one module.
 type part struct {
 	module
 	kinds []string // SPDX identifiers
 	files []file
 }
 
-// file is a licence or a notice, its name relative to the module's root.
+// file is a licence or a notice. Its name is relative to the module's root.
 type file struct{ name, text string }
 
 // part reads the licences of a module.
@@ -40,8 +40,8 @@ func (m module) refuse(err error) error {
 		m.path, m.version, err, m.path)
 }
 
-// read adds the licences and notices of one folder. A notice that is a folder
-// has the licences of borrowed code, whose authors nobody need know by name.
+// read adds the licences and notices of one directory. A notice that is a directory has the
+// licences of borrowed code, whose names do not matter.
 func (p *part) read(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *part) read(dir string) error {
 	return err
 }
 
-// all adds the files of a folder, as notices.
+// all adds all files of a directory as notices.
 func (p *part) all(dir string) error {
 	files, err := os.ReadDir(dir)
 	for _, f := range files {
@@ -72,7 +72,7 @@ func (p *part) all(dir string) error {
 	return err
 }
 
-// add reads one file. A notice is kept as it is; a licence must be allowed.
+// add reads one file. A licence must be allowed; a notice is always kept.
 func (p *part) add(path string, licence bool) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *part) add(path string, licence bool) error {
 	return nil
 }
 
-// names are the patterns of licence files and of files that go with them.
+// names returns the patterns of licence files and of notice files.
 func names() (licence, notice *regexp.Regexp) {
 	return regexp.MustCompile(`(?i)^(licen[cs]es?|copying|unlicense)([-_.].*)?$`),
 		regexp.MustCompile(`(?i)^(notices?|patents|third[-_]?party[-_](licen[cs]es?|notices?))(\.(txt|md))?$`)

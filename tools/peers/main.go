@@ -1,10 +1,10 @@
 //go:build linux
 
-// Command peers measures the measurers: it lets sweeps and the tools that are
-// installed beside it load one server, which knows when it wrote each token, and
-// prints how far their figures are from that.
+// Command peers measures the accuracy of load testing tools. Sweeps of synthetic and other
+// installed tools load a server that knows when it wrote each token. The command prints how
+// far their figures are from those of the server.
 //
-// docs/background/other-tools.md says what to install.
+// docs/background/other-tools.md lists the tools to install.
 package main
 
 import (
@@ -86,8 +86,8 @@ type bench struct {
 	server                   *truth
 }
 
-// compare prints a row for each load and tool: its figures, and their distance
-// from the truth.
+// compare prints the figures of each tool under each load, and their distance from the
+// truth.
 func (b bench) compare(ctx context.Context) error {
 	fmt.Println("| load | tool | TTFT p50 | p95 | p99 | TPOT p50 | p95 | CPU s | MB |\n| :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, s := range scenarios() {
@@ -108,7 +108,7 @@ func (b bench) compare(ctx context.Context) error {
 	return nil
 }
 
-// measure is the row of one tool under one load.
+// measure returns the row of one tool under one load.
 func (b bench) measure(ctx context.Context, s scenario, t tool) (row string, err error) {
 	b.server.reset()
 	cpu, memory, err := b.start(ctx, t)
@@ -125,8 +125,8 @@ func (b bench) measure(ctx context.Context, s scenario, t tool) (row string, err
 	return fmt.Sprintf("%s %.1f | %d |", row, cpu.Seconds(), memory), nil
 }
 
-// start runs a tool to its end: the CPU that it took, and the most memory of its
-// largest process in MB.
+// start runs a tool. It returns the CPU time, and the largest memory of one of its
+// processes in MB.
 func (b bench) start(ctx context.Context, t tool) (cpu time.Duration, memory int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()

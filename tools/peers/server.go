@@ -14,28 +14,27 @@ import (
 	"time"
 )
 
-// What the server draws for each request: the time to its first token, about
-// log-normal, and the time between two tokens, which keeps for the request.
+// Parameters of the random delays: the time to the first token, which is log-normal, and
+// the time between two tokens, which is constant for a request.
 const (
 	firstMedian, firstSigma = 200 * time.Millisecond, 0.4
 	paceLeast, paceMost     = 18 * time.Millisecond, 24 * time.Millisecond
 	tokens                  = 64
 )
 
-// truth is a server that writes tokens at times that it draws, and keeps when it
-// had written them.
+// truth is a server that writes tokens at random times and records when it wrote them.
 type truth struct {
 	mu   sync.Mutex
 	rng  *rand.Rand
 	seen []answer
 }
 
-// answer is what the server did of one request.
+// answer holds the delays of one response.
 type answer struct{ ttft, tpot time.Duration }
 
 func newTruth() *truth { return &truth{rng: rand.New(rand.NewPCG(1, 2))} }
 
-// reset forgets what was served, and draws as it did at first.
+// reset forgets the responses and restarts the random numbers.
 func (t *truth) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -49,8 +48,8 @@ func (t *truth) draw() (first, pace time.Duration) {
 	return first, paceLeast + time.Duration(t.rng.Int64N(int64(paceMost-paceLeast)))
 }
 
-// figures are the quantiles of the last so many answers, in ms, in the order of
-// columns: whatever a tool asks beside its load, it asks before.
+// figures returns the quantiles of the last responses in ms, in the order of columns.
+// Requests that a tool sends before its load are left out.
 func (t *truth) figures(requests int) [5]float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,12 +77,12 @@ func (t *truth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t.stream(r.Context(), w, arrived)
 	case "/v1/models":
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"truth","object":"model"}]}`)
-	default: // health checks of every tool
+	default: // health checks of the tools
 		fmt.Fprint(w, `{}`)
 	}
 }
 
-// stream writes the answer at its times and remembers when each write returned.
+// stream writes a response and records when each write returned.
 func (t *truth) stream(ctx context.Context, w http.ResponseWriter, arrived time.Time) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
@@ -114,6 +113,6 @@ func chunk(i int) []byte {
 	if i == tokens-1 {
 		choice["finish_reason"] = "stop"
 	}
-	data, _ := json.Marshal(map[string]any{"id": "1", "object": "chat.completion.chunk", "model": "truth", "choices": []any{choice}}) // plain values
+	data, _ := json.Marshal(map[string]any{"id": "1", "object": "chat.completion.chunk", "model": "truth", "choices": []any{choice}}) // plain values cannot fail
 	return data
 }

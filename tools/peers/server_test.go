@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestTruth: the server knows what it drew, was never before it, and forgets.
+// TestTruth: the server records its delays, is never early, and forgets after reset.
 func TestTruth(t *testing.T) {
 	truth := newTruth()
 	server := httptest.NewServer(truth)

@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// tool is a call of a program, where its result lies, and who reads that: the
-// figures in ms, in the order of columns.
+// tool is the command line of a program, the path of its result, and a function that reads
+// the result: figures in ms, in the order of columns.
 type tool struct {
 	name   string
 	args   []string
@@ -20,7 +20,7 @@ type tool struct {
 	read   func(path string) ([5]float64, error)
 }
 
-// tools are those that are compared, this repository's own first.
+// tools returns the compared tools, synthetic first.
 func (b bench) tools(s scenario) []tool {
 	out := filepath.Join(b.dir, fmt.Sprintf("%d-%t", s.level, s.rate))
 	return []tool{
@@ -63,9 +63,9 @@ func (b bench) vllm(s scenario, out string) []string {
 		"--save-result", "--result-dir", filepath.Dir(out), "--result-filename", filepath.Base(out)}, load...)
 }
 
-// inferencePerf writes the file that inference-perf takes, in which one worker may
-// carry all of a level. Its own prompts of a stated length need a real model's
-// tokenizer; the server gives all prompts the same answer.
+// inferencePerf writes the configuration of inference-perf, with one worker for a whole
+// level. Its own prompts of a given length need the tokenizer of a real model; the server
+// answers all prompts alike.
 func (b bench) inferencePerf(s scenario, out string) string {
 	load := fmt.Sprintf("{type: concurrent, stages: [{num_requests: %d, concurrency_level: %d}], worker_max_concurrency: %[2]d}", s.requests, s.level)
 	if s.rate {
@@ -78,7 +78,7 @@ func (b bench) inferencePerf(s scenario, out string) string {
 		load, b.url, b.tokenizer, out+"-inference-perf"))
 }
 
-// plan writes the plan of a load: every turn is measured, as the others do.
+// plan writes the plan of a load. Every turn is measured, like in the other tools.
 func (b bench) plan(s scenario, out string) string {
 	levels := fmt.Sprintf("{concurrency: [%d], start_rate: 0}", s.level)
 	if s.rate {
@@ -90,12 +90,12 @@ func (b bench) plan(s scenario, out string) string {
 
 func (b bench) write(path, text string) string {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "" // which the program will say
+		return "" // the program will report the error
 	}
 	return path
 }
 
-// study reads what `report compare` reads.
+// study reads a result in a format that "report compare" reads.
 func study(path string) (row [5]float64, err error) {
 	read, err := figures.Read(path)
 	if err != nil {

@@ -1,4 +1,3 @@
-// Package sbom holds the tool that writes bills of materials, as a module of
-// its own so that go.sum pins the tool and the program needs none of it, and
-// the test of what the tool writes.
+// Package sbom is a module of its own, so that its go.sum pins the tool that writes bills
+// of materials and the program does not depend on it. It also tests the bill.
 package sbom

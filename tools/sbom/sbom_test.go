@@ -32,7 +32,7 @@ func file(t *testing.T, variable string) string {
 	return name
 }
 
-// schema compiles the schema of CycloneDX, from the module that carries it.
+// schema compiles the schema of CycloneDX from the module that contains it.
 func schema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go").Output()
@@ -41,7 +41,7 @@ func schema(t *testing.T) *jsonschema.Schema {
 	}
 	c := jsonschema.NewCompiler()
 	for _, name := range []string{"spdx.schema.json", "jsf-0.82.schema.json", "bom-1.6.schema.json"} {
-		// The module's copy of this one has an x too many in its name.
+		// The file name of this schema in the module has a wrong x.
 		path := filepath.Join(strings.TrimSpace(string(dir)), "schema", strings.Replace(name, "jsf-0.82.schema", "jsf-0.82.schemax", 1))
 		addSchema(t, c, "http://cyclonedx.org/schema/"+name, path)
 	}
@@ -79,8 +79,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// The bill names what the linker put into the binary, with versions and
-// licences, and the binary that it is of.
+// The bill names the binary and all modules that the linker put into it, with versions and
+// licences.
 func TestNamesWhatIsLinked(t *testing.T) {
 	bom := read(t, file(t, sbomVariable))
 	binary := file(t, binaryVariable)

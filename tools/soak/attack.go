@@ -13,17 +13,18 @@ import (
 	"time"
 )
 
-// attack is what the program is up against. Every fourth target is well.
+// attack is a hostile environment of the program. Every fourth target stays healthy.
 type attack struct {
 	name string
-	// answer is written to a connection in place of an answer, until it is closed;
-	// nil is a deployment that is well.
+	// answer writes to a connection in place of a response, until the connection is closed.
+	// nil means a healthy deployment.
 	answer func(net.Conn)
-	// page is the size of the targets' own metrics in bytes, 0 to have none read.
+	// page is the size of the targets' metrics page in bytes; 0 means that it is not read.
 	page int
-	// reply is the size of what the user endpoint says, 0 to have none.
+	// reply is the size of the user endpoint's response; 0 means no user endpoint.
 	reply int
-	// scrapers keep asking for /metrics; those that are slow hardly read.
+	// scrapers is the number of clients that keep requesting /metrics. slow ones hardly
+	// read.
 	scrapers int
 	slow     bool
 }
@@ -62,10 +63,10 @@ func attacks() []attack {
 	}
 }
 
-// patience bounds what nobody reads to its end.
+// patience bounds an answer that nobody reads to its end.
 const patience = 2 * time.Minute
 
-// flood answers with the same again and again after a beginning.
+// flood sends begin once and then repeats again.
 func flood(begin, again string) func(net.Conn) {
 	return func(c net.Conn) {
 		block := []byte(strings.Repeat(again, 1+(64<<10)/len(again)))
@@ -76,16 +77,16 @@ func flood(begin, again string) func(net.Conn) {
 	}
 }
 
-// babble ignores max_tokens and ends in good order.
+// babble ignores max_tokens, and then ends its answer correctly.
 func babble(c net.Conn) {
 	_, err := io.WriteString(c, head)
 	for i := 0; i < 1000 && err == nil; i++ {
 		_, err = io.WriteString(c, token(strings.Repeat("b", 1000)))
 	}
-	_, _ = io.WriteString(c, finish) // to a peer that may have gone
+	_, _ = io.WriteString(c, finish) // the client may have gone
 }
 
-// trickle sends comments byte by byte, each in a segment of its own.
+// trickle sends comments byte by byte, each in a TCP segment of its own.
 func trickle(c net.Conn) {
 	_, err := io.WriteString(c, head)
 	for i := 0; i < 1<<20 && err == nil; i++ {
@@ -98,13 +99,13 @@ func bomb(c net.Conn) {
 	z := gzip.NewWriter(&packed)
 	empty := bytes.Repeat([]byte("\n"), 1<<20)
 	for range 200 {
-		_, _ = z.Write(empty) // to memory
+		_, _ = z.Write(empty) // a buffer cannot fail
 	}
 	_ = z.Close()
-	_, _ = io.WriteString(c, encoding+"gzip\r\n\r\n"+packed.String()) // to a peer that may have gone
+	_, _ = io.WriteString(c, encoding+"gzip\r\n\r\n"+packed.String()) // the client may have gone
 }
 
-// scrape asks for /metrics again and again until ctx ends.
+// scrape requests /metrics until ctx ends.
 func (a attack) scrape(ctx context.Context, address string) {
 	block := make([]byte, 64<<10)
 	if a.slow {

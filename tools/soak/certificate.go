@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// newCertificate returns one that signs itself, for loopback or for another
-// name, and writes it to a file for clients to trust.
+// newCertificate returns a self-signed certificate for loopback, or for another name if
+// right is false, and writes it to a file for clients to trust.
 func newCertificate(path string, right bool) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

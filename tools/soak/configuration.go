@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// configurations are what the file says, one after the other: the first is the
-// one that calm parts are measured with. Two of them are broken.
+// configurations are loaded one after the other. The calm parts use the first. Two of them
+// are invalid.
 func configurations() []configuration {
 	return []configuration{
-		{Name: "as at first", Churn: "churn-%d", Think: "100ms"},
+		{Name: "the first again", Churn: "churn-%d", Think: "100ms"},
 		{Name: "targets removed", Think: "100ms"},
 		{Name: "no YAML", Text: "targets: [\n"},
 		{Name: "targets renamed", Churn: "renamed-%d", Think: "100ms"},
@@ -23,14 +23,14 @@ func configurations() []configuration {
 	}
 }
 
-// configuration is one file. Text is all of a broken one.
+// configuration is one configuration file. Text is the whole text of an invalid one.
 type configuration struct{ Name, Churn, Think, Text string }
 
-// settings are what configurations have in common.
+// settings are the values that all configurations share.
 type settings struct {
 	fleet           []*deployment
 	keys, authority string // paths
-	pager, mail     string // the pager's directory, and the Alertmanager's URL
+	pager, mail     string // directory of the pager, and URL of the Alertmanager
 }
 
 // write replaces the configuration file.
@@ -80,7 +80,7 @@ slos:
   - {name: ttft, sli: ttft, threshold: 1s, objective: 99%%}
   - {name: availability, sli: availability, objective: 99%%}
 alerting:
-  alertmanagers: [{url: %q, timeout: 2s}]
+  alertmanagers: [{url: %q}]
   interval: 5s
   retention: 2h
   directory: %q

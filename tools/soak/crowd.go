@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"sync"
 	"time"
 )
@@ -16,7 +14,7 @@ const (
 	slowFor     = 8 * time.Second
 )
 
-// crowdIn asks for every page at once, fifty times.
+// crowdIn requests every page fifty times at once.
 func (s *soak) crowdIn(ctx context.Context) {
 	s.crowded.Add(1)
 	defer s.crowded.Add(-1)
@@ -26,7 +24,7 @@ func (s *soak) crowdIn(ctx context.Context) {
 		all.Go(func() {
 			path := paths[i%len(paths)]
 			_, body, err := s.program.get(ctx, path)
-			if err == nil && s.keys.told(string(body)) {
+			if err == nil && s.keys.leaks(string(body)) {
 				s.program.alarm("a key on " + path)
 			}
 		})
@@ -34,31 +32,15 @@ func (s *soak) crowdIn(ctx context.Context) {
 	all.Wait()
 }
 
-// dawdle reads pages a few bytes at a time, and goes before their end.
-func (s *soak) dawdle(ctx context.Context) {
+// readSlowly reads /metrics a little at a time and disconnects before the end.
+func (s *soak) readSlowly(ctx context.Context) {
 	s.crowded.Add(1)
 	defer s.crowded.Add(-1)
+	ctx, cancel := context.WithTimeout(ctx, slowFor)
+	defer cancel()
 	var all sync.WaitGroup
 	for range slowReaders {
-		all.Go(func() {
-			c, err := net.DialTimeout("tcp", s.program.address, time.Second)
-			if err != nil {
-				return // it is between two lives
-			}
-			defer c.Close()
-			_ = c.SetDeadline(time.Now().Add(slowFor))
-			fmt.Fprintf(c, "GET /metrics HTTP/1.1\r\nHost: soak\r\n\r\n")
-			for buf := make([]byte, 512); ; {
-				if _, err := c.Read(buf); err != nil {
-					return
-				}
-				select {
-				case <-ctx.Done():
-					return
-				case <-time.After(100 * time.Millisecond):
-				}
-			}
-		})
+		all.Go(func() { attack{slow: true}.scrape(ctx, s.program.address) })
 	}
 	all.Wait()
 }

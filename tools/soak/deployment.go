@@ -17,14 +17,14 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// deployment is one simulated deployment with a port of its own, which fails on
-// demand and counts what it was asked.
+// deployment is a simulated deployment with its own port. It fails on demand and counts its
+// requests.
 type deployment struct {
 	name, addr string
 	sim        *simulate.Deployment
 	keys       *keyring
-	// certificate is what is shown, one of the pair, of which the second has
-	// another name; nil without TLS.
+	// certificate is the served certificate of the pair; the second has another name. nil
+	// means no TLS.
 	certificate atomic.Pointer[tls.Certificate]
 	pair        [2]*tls.Certificate
 
@@ -32,12 +32,11 @@ type deployment struct {
 	fault  fault
 	server *http.Server
 	ended  chan struct{}
-	// received counts the chat requests that were taken on, opening those of
-	// them that have had no headers yet.
+	// received counts the accepted chat requests. opening counts those without headers yet.
 	received, opening int
 }
 
-// newDeployment returns one that listens on a free port of loopback.
+// newDeployment returns a deployment that listens on a free port of loopback.
 func newDeployment(name string, seed uint64, keys *keyring, pair [2]*tls.Certificate) (*deployment, error) {
 	d := &deployment{name: name, keys: keys, pair: pair, sim: simulate.New(simulate.Options{
 		Seed: seed, FirstToken: simulate.Delay{Median: 40 * time.Millisecond, Sigma: 0.2},
@@ -48,7 +47,6 @@ func newDeployment(name string, seed uint64, keys *keyring, pair [2]*tls.Certifi
 	return d, d.up()
 }
 
-// url is the deployment's base URL.
 func (d *deployment) url() string {
 	scheme := "http"
 	if d.certificate.Load() != nil {
@@ -57,7 +55,7 @@ func (d *deployment) url() string {
 	return fmt.Sprintf("%s://%s/v1", scheme, d.addr)
 }
 
-// up begins to listen, on the same port as before.
+// up starts to listen, on the same port as before.
 func (d *deployment) up() error {
 	l, err := net.Listen("tcp", d.addr)
 	if err != nil {
@@ -71,7 +69,7 @@ func (d *deployment) up() error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(l) // ends by Close
+		_ = server.Serve(l) // Close ends it
 	}()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,11 +77,11 @@ func (d *deployment) up() error {
 	return nil
 }
 
-// openFor is how long a request may take to its headers, when it does not hang.
+// openFor is the longest time until a request has its headers, unless it hangs.
 const openFor = 2 * time.Second
 
-// down ends everything at once, but for this: a request that was counted has had
-// its headers, so that the client knows that it was received.
+// down closes all connections. It first waits until every counted request has its headers,
+// so that the client knows that the request was received.
 func (d *deployment) down() {
 	d.mu.Lock()
 	server, ended := d.server, d.ended
@@ -104,7 +102,7 @@ func (d *deployment) down() {
 	<-ended
 }
 
-// set makes the deployment fail from now on, or be well again.
+// set makes the deployment fail from now on, or healthy again.
 func (d *deployment) set(f fault) error {
 	d.mu.Lock()
 	was := d.fault
@@ -141,7 +139,7 @@ func (d *deployment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f, taken := d.take()
-	if !taken { // it was on its way when the deployment went
+	if !taken { // the deployment went down before the request arrived
 		panic(http.ErrAbortHandler)
 	}
 	opened := sync.OnceFunc(d.opened)
@@ -171,7 +169,7 @@ func (d *deployment) opened() {
 	d.opening--
 }
 
-// opening notes when an answer begins to be sent.
+// opening records when the response starts.
 type opening struct {
 	http.ResponseWriter
 	opened func()
@@ -180,8 +178,8 @@ type opening struct {
 // Unwrap lets http.ResponseController flush.
 func (o *opening) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// Flush sends what was written; from then on the client has the headers.
+// Flush sends the written data. From then on the client has the headers.
 func (o *opening) Flush() {
-	_ = http.NewResponseController(o.ResponseWriter).Flush() // to a client that may have gone
+	_ = http.NewResponseController(o.ResponseWriter).Flush() // the client may have gone
 	o.opened()
 }

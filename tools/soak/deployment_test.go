@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestDeployment: each fault looks to its client as it should, and what was
-// counted is what was answered.
+// TestDeployment: each fault looks as intended to its client, and the deployment counts the
+// requests that it answered.
 func TestDeployment(t *testing.T) {
 	dir := t.TempDir()
 	keys, err := newKeyring(dir)
@@ -37,7 +37,7 @@ func TestDeployment(t *testing.T) {
 	received := 0
 	for _, tt := range []struct {
 		fault    fault
-		want     string // in the answer, or in the error
+		want     string // text in the answer or in the error
 		received bool
 	}{
 		{healthy, "data: [DONE]", true}, {unavailable, "no worker", true}, {busy, "too many requests", true}, {garbled, "{oops", true},
@@ -48,7 +48,7 @@ func TestDeployment(t *testing.T) {
 			t.Fatal(err)
 		}
 		patience := time.Minute
-		if tt.fault == hanging { // for ever
+		if tt.fault == hanging { // it would wait for ever
 			patience = 300 * time.Millisecond
 		}
 		if got := ask(t, client, d.url(), keys, tt.want, patience); !strings.Contains(got, tt.want) {
@@ -74,8 +74,8 @@ func trusting(t *testing.T, path string) *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool}}}
 }
 
-// ask sends a chat request and returns what came until a text was in it, or with
-// the error at its end.
+// ask sends a chat request and returns the response up to the text until. Without that text
+// it returns the whole response and the error at its end.
 func ask(t *testing.T, client *http.Client, url string, keys *keyring, until string, patience time.Duration) string {
 	t.Helper()
 	key, err := os.ReadFile(keys.path)
@@ -106,7 +106,7 @@ func ask(t *testing.T, client *http.Client, url string, keys *keyring, until str
 	return text.String()
 }
 
-// TestKeyring: keys of before are taken, and known wherever they are told.
+// TestKeyring: deployments accept earlier keys, and leaks recognises them in any encoding.
 func TestKeyring(t *testing.T) {
 	keys, err := newKeyring(t.TempDir())
 	if err != nil {
@@ -117,11 +117,11 @@ func TestKeyring(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{first, keys.all[1]} {
-		if !keys.knows("Bearer "+key) || !keys.told("err=\"key "+key+" refused\"") {
+		if !keys.knows("Bearer "+key) || !keys.leaks("err=\"key "+key+" refused\"") {
 			t.Errorf("key %q is not known", key)
 		}
 	}
-	if keys.knows("Bearer other") || keys.told("an error without one") {
+	if keys.knows("Bearer other") || keys.leaks("an error without one") {
 		t.Error("knows a key that was never there")
 	}
 }

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// diskSize is that of the small disk, where one can be made.
+	// diskSize is the size of the small disk, if one can be mounted.
 	diskSize = "192m"
 	ballast  = "ballast"
 )
 
-// disk is where the program keeps its state and the pager's directory.
+// disk is the directory of the program's state and of the pager.
 func (s *soak) disk() string { return filepath.Join(s.dir, "disk") }
 
-// mountDisk makes a small disk, so that it can be filled; only root can. Without
-// it the disk is a directory that never fills.
+// mountDisk mounts a small disk that can be filled. Only root can; otherwise the disk is a
+// directory that never fills.
 func (s *soak) mountDisk() error {
 	if err := os.MkdirAll(s.disk(), 0o700); err != nil {
 		return err
@@ -34,18 +34,18 @@ func (s *soak) mountDisk() error {
 
 func (s *soak) unmountDisk() {
 	if s.small {
-		_ = syscall.Unmount(s.disk(), syscall.MNT_DETACH) // what is left goes with its last file
+		_ = syscall.Unmount(s.disk(), syscall.MNT_DETACH) // the disk disappears with its last open file
 	}
 }
 
-// fill takes what is left of the small disk.
+// fill uses all remaining space of the small disk.
 func (s *soak) fill() {
 	if !s.small {
 		return
 	}
 	f, err := os.Create(filepath.Join(s.disk(), ballast))
 	if err != nil {
-		return // it is full already
+		return // the disk is already full
 	}
 	defer f.Close()
 	for size := 1 << 20; size >= 512; {
@@ -57,6 +57,6 @@ func (s *soak) fill() {
 
 func (s *soak) free() {
 	if s.small {
-		_ = os.Remove(filepath.Join(s.disk(), ballast)) // it may never have been
+		_ = os.Remove(filepath.Join(s.disk(), ballast)) // it may not exist
 	}
 }

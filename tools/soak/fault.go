@@ -11,41 +11,41 @@ import (
 	"time"
 )
 
-// fault is what is wrong with a deployment.
+// fault is a way in which a deployment fails.
 type fault string
 
 const (
 	healthy     fault = ""
 	killed      fault = "killed"      // nothing listens
 	unavailable fault = "unavailable" // 503
-	hanging     fault = "hanging"     // no headers, until the client goes
+	hanging     fault = "hanging"     // no headers until the client disconnects
 	cut         fault = "cut"         // the connection breaks in mid-stream
 	slowFirst   fault = "slow first"  // headers at once, the first token late
-	babbling    fault = "babbling"    // tokens beyond max_tokens, without end
+	babbling    fault = "babbling"    // endless tokens beyond max_tokens
 	commenting  fault = "commenting"  // a flood of comments before the answer
 	busy        fault = "busy"        // 429
-	garbled     fault = "garbled"     // an event that is no JSON
+	garbled     fault = "garbled"     // an event that is not JSON
 	untrusted   fault = "untrusted"   // a certificate for another name
-	lingering   fault = "lingering"   // the first token comes as late as a drain takes
+	lingering   fault = "lingering"   // the first token takes as long as a drain
 )
 
-// outages are the faults that leave no turn whole: they must page.
+// outages are the faults in which no turn succeeds. They must cause a page.
 func outages() []fault { return []fault{killed, unavailable, hanging, cut, garbled} }
 
-// nuisances are the others, for plain deployments.
+// nuisances are the other faults of deployments without TLS.
 func nuisances() []fault {
 	return []fault{slowFirst, babbling, commenting, busy, cut, unavailable, garbled}
 }
 
 const (
 	firstTokenLate, drainTakes = 2 * time.Second, 3 * time.Second
-	// A babbler is bounded by time and rate, a flood by size.
+	// A babbler is limited by time and rate, a flood by size.
 	babbleFor, babbleEvery = 15 * time.Second, 5 * time.Millisecond
 	floodBytes             = 256 << 10
 	chunk                  = `data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"simulated-chat","choices":[{"index":0,"delta":{"content":" more"},"finish_reason":null}]}` + "\n\n"
 )
 
-// misbehave answers a chat request as the fault wants; next answers well.
+// misbehave answers a chat request with the fault. next answers correctly.
 func (f fault) misbehave(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	switch f {
 	case unavailable:
@@ -86,11 +86,11 @@ func (f fault) misbehave(w http.ResponseWriter, r *http.Request, next http.Handl
 // stream sends a part of an event stream.
 func stream(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	_, _ = io.Copy(w, bytes.NewReader([]byte(text))) // to a client that may have gone
+	_, _ = io.Copy(w, bytes.NewReader([]byte(text))) // the client may have gone
 	_ = http.NewResponseController(w).Flush()
 }
 
-// pause waits, unless the client goes.
+// pause waits for d. It returns false if the client disconnects.
 func pause(r *http.Request, d time.Duration) bool {
 	select {
 	case <-r.Context().Done():
@@ -100,14 +100,14 @@ func pause(r *http.Request, d time.Duration) bool {
 	}
 }
 
-// spell is a fault of one deployment from one moment to another, since the start.
+// spell is a period with a fault of one deployment. Times are since the start of the run.
 type spell struct {
 	Target   string        `json:"target"`
 	Fault    fault         `json:"fault"`
 	From, To time.Duration `json:"-"`
 	FromSec  float64       `json:"from_seconds"`
 	ToSec    float64       `json:"to_seconds"`
-	// Outage says that it is long and hard enough that it must page.
+	// Outage is true if the fault is long and severe enough that it must cause a page.
 	Outage bool `json:"outage"`
 }
 

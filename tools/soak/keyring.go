@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// keyring is a key in a file that is rotated, and all that it ever was: the
-// texts that nothing may repeat.
+// keyring is a key in a file that is rotated. It keeps all earlier keys, none of which may
+// appear in any output.
 type keyring struct {
 	path string
 	mu   sync.Mutex
@@ -25,8 +26,8 @@ func newKeyring(dir string) (*keyring, error) {
 	return k, k.rotate()
 }
 
-// rotate replaces the file. Deployments go on to take the keys of before, as
-// they do while a rotation spreads.
+// rotate writes a new key to the file. Deployments still accept the earlier keys, as during
+// a real rotation.
 func (k *keyring) rotate() error {
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // never fails
@@ -44,22 +45,12 @@ func (k *keyring) knows(authorization string) bool {
 	key, _ := strings.CutPrefix(authorization, "Bearer ")
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, known := range k.all {
-		if key == known {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(k.all, key)
 }
 
-// told reports whether a text holds a key, or the better part of one.
-func (k *keyring) told(text string) bool {
+// leaks reports whether a text contains a key, or most of one.
+func (k *keyring) leaks(text string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, key := range k.all {
-		if strings.Contains(text, key[len(key)-20:]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.all, func(key string) bool { return strings.Contains(text, key[len(key)-20:]) })
 }

@@ -3,18 +3,18 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// mailbox is the Alertmanager: it remembers each spell of each alert.
+// mailbox is an Alertmanager that records each firing period of each alert.
 type mailbox struct {
 	secret *keyring
 	alarm  func(string)
@@ -25,11 +25,11 @@ type mailbox struct {
 	pages map[string]*page
 }
 
-// page is a spell of an alert. Times are since the start of the run.
+// page is one firing period of an alert. Times are since the start of the run.
 type page struct {
 	Alert, Target, Severity string
 	Labels                  string
-	Starts, Told, Ended     float64
+	Starts, Arrived, Ended  float64
 	Resolved                bool
 }
 
@@ -39,37 +39,32 @@ func (m *mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not now", http.StatusServiceUnavailable)
 		return
 	}
-	if m.secret.told(string(body)) {
+	if m.secret.leaks(string(body)) {
 		m.alarm("a key in an alert")
 	}
-	var told []struct {
+	var alerts []struct {
 		Labels           map[string]string
 		StartsAt, EndsAt time.Time
 	}
-	if err := json.Unmarshal(body, &told); err != nil {
-		m.alarm("the Alertmanager was sent what is no list of alerts: " + err.Error())
+	if err := json.Unmarshal(body, &alerts); err != nil {
+		m.alarm("the Alertmanager received something other than a list of alerts: " + err.Error())
 		http.Error(w, "bad", http.StatusBadRequest)
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, a := range told {
+	for _, a := range alerts {
 		m.take(a.Labels, a.StartsAt, a.EndsAt)
 	}
 }
 
-// take notes an alert. Its start says which spell it is.
+// take records an alert. Its start identifies the firing period.
 func (m *mailbox) take(labels map[string]string, starts, ends time.Time) {
-	var names []string
-	for name, v := range labels {
-		names = append(names, name+"="+v)
-	}
-	slices.Sort(names)
-	key := fmt.Sprint(strings.Join(names, ","), starts.UnixMilli())
+	key := fmt.Sprint(labels, starts.UnixMilli())
 	p := m.pages[key]
 	if p == nil {
-		p = &page{Alert: labels["alertname"], Target: labels["target"], Severity: labels["severity"], Labels: strings.Join(names, ", "),
-			Starts: starts.Sub(m.begin).Seconds(), Told: time.Since(m.begin).Seconds()}
+		p = &page{Alert: labels["alertname"], Target: labels["target"], Severity: labels["severity"], Labels: fmt.Sprint(labels),
+			Starts: starts.Sub(m.begin).Seconds(), Arrived: time.Since(m.begin).Seconds()}
 		m.pages[key] = p
 	}
 	if p.Resolved = !ends.After(time.Now()); p.Resolved {
@@ -77,7 +72,7 @@ func (m *mailbox) take(labels map[string]string, starts, ends time.Time) {
 	}
 }
 
-// all are the spells, in the order of their beginnings.
+// all returns the firing periods in the order of their starts.
 func (m *mailbox) all() []page {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +81,7 @@ func (m *mailbox) all() []page {
 		out = append(out, *p)
 	}
 	slices.SortFunc(out, func(a, b page) int {
-		return strings.Compare(fmt.Sprintf("%09.1f%s", a.Starts, a.Labels), fmt.Sprintf("%09.1f%s", b.Starts, b.Labels))
+		return cmp.Or(cmp.Compare(a.Starts, b.Starts), cmp.Compare(a.Labels, b.Labels))
 	})
 	return out
 }

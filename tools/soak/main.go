@@ -1,17 +1,17 @@
 //go:build linux
 
-// Command soak runs the real binary for as long as is wanted against simulated
-// deployments that fail by a seeded schedule, reloads and restarts it, kills it,
-// fills its disk and crowds its pages, and holds that it neither grows nor
-// miscounts nor pages without a cause nor misses one, nor tells a secret.
+// Command soak runs the real binary against simulated deployments that fail by a seeded
+// schedule. It also reloads, restarts and kills the binary, fills its disk and floods its
+// pages with requests. It checks that memory and files do not grow, that the counts agree
+// with those of the deployments, that every outage causes a page and nothing else does, and
+// that no key appears in any output.
 //
-// With -siege it sets hostile upstreams, scrapers and user endpoints on the binary
-// instead, one attack after the other, each with many targets and the embedded pager
-// on, and prints what it cost: the most memory, CPU, and whether every turn is
-// accounted for.
+// With -siege it instead runs one attack after the other by hostile upstreams, scrapers and
+// user endpoints, each with many targets and the embedded pager. It prints the largest
+// memory, the CPU time, and whether every turn is accounted for.
 //
-// Everything is on loopback and bounded; it ends by itself, or with a report of
-// what it saw so far on SIGINT. The exit code is 1 if a check failed.
+// Everything runs on loopback with bounds on time and size. On SIGINT it ends with a report
+// of the run so far. The exit code is 1 if a check failed.
 package main
 
 import (
@@ -26,13 +26,12 @@ import (
 	"time"
 )
 
-// options are the flags.
 type options struct {
 	duration    time.Duration
 	seed        uint64
 	binary, out string
 
-	// Of the siege, in place of the soak.
+	// options of the siege
 	siege   bool
 	only    string
 	targets int
@@ -40,14 +39,14 @@ type options struct {
 }
 
 func main() {
-	// A child whose parent thread ends would be told that its parent died.
+	// Pdeathsig fires when the parent's thread ends, not its process.
 	runtime.LockOSThread()
 	var o options
 	flag.DurationVar(&o.duration, "duration", 20*time.Minute, "how long to run, at least 2m")
-	flag.Uint64Var(&o.seed, "seed", 1, "what the schedule of faults is drawn from")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random schedule of faults")
 	flag.StringVar(&o.binary, "binary", "bin/synthetic", "the program")
 	flag.StringVar(&o.out, "out", "bin/soak", "directory of the report")
-	flag.BoolVar(&o.siege, "siege", false, "attack the program in every way, one after the other, in place of the run")
+	flag.BoolVar(&o.siege, "siege", false, "run one attack after the other instead of the schedule")
 	flag.StringVar(&o.only, "only", "", "part of the name of the attacks to run; empty for all")
 	flag.IntVar(&o.targets, "targets", 50, "targets of the program under attack")
 	flag.DurationVar(&o.each, "each", 20*time.Second, "how long each attack lasts")
@@ -67,8 +66,8 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	if o.siege {
 		return siege(ctx, o)
 	}
-	if o.duration < leastDuration {
-		return false, fmt.Errorf("-duration=%v: an outage has to last long enough to page; give %v or more", o.duration, leastDuration)
+	if o.duration < minDuration {
+		return false, fmt.Errorf("-duration=%v: an outage has to last long enough to page; give %v or more", o.duration, minDuration)
 	}
 	s, err := prepare(o)
 	if err != nil {
@@ -86,5 +85,4 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	return r.failed(), nil
 }
 
-// errGone says that the program ended by itself.
 var errGone = errors.New("the program ended by itself")

@@ -27,14 +27,14 @@ type life struct {
 	How     string    `json:"how"` // "ended", "killed"
 	cmd     *exec.Cmd
 	exited  chan struct{}
-	ready   atomic.Bool // it was, once
-	err     error       // of a process that has ended
-	before  []int       // what each deployment had received when it started
-	// final is what it had counted while it drained, nil of one that was killed.
+	ready   atomic.Bool // whether it has ever been ready
+	err     error       // the error of an ended process
+	before  []int       // requests that each deployment had received at its start
+	// final holds the counts read during the drain; nil if the process was killed.
 	final counts
 }
 
-// program starts the binary, one life after the other, and reads what it says.
+// program runs the binary, one life after the other, and reads its log.
 type program struct {
 	binary, dir, address string
 	log                  *os.File
@@ -43,13 +43,13 @@ type program struct {
 	mu    sync.Mutex
 	now   *life
 	lives []*life
-	// alarms are lines that no log should have.
+	// alarms are events that must not occur.
 	alarms []string
-	logged int
+	logged int // bytes of the log, which one goroutine reads
 }
 
-// newProgram returns one that will listen on a free port of loopback, keeps its
-// files in a directory and its log in a file.
+// newProgram returns a program that will listen on a free port of loopback. It keeps its
+// files in dir and its log in log.
 func newProgram(binary, dir, log string, secret *keyring) (*program, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,13 +60,13 @@ func newProgram(binary, dir, log string, secret *keyring) (*program, error) {
 	return &program{binary: binary, dir: dir, address: l.Addr().String(), log: to, secret: secret}, err
 }
 
-// logLimit bounds what is kept of the log; it is read to its end all the same.
+// logLimit bounds the stored log. The rest is read and dropped.
 const logLimit = 64 << 20
 
 func (p *program) start(before []int) error {
 	cmd := exec.Command(p.binary, "run", "--config.file="+p.config(), "--state.file="+filepath.Join(p.dir, "disk", "state.json"),
 		"--web.listen-address="+p.address, "--web.enable-lifecycle", "--shutdown.timeout=12s")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // an interrupt is for us
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // an interrupt of the terminal is for this process only
 	said, err := cmd.StderrPipe()
 	if err != nil {
 		return err
@@ -94,24 +94,22 @@ func (p *program) start(before []int) error {
 
 func (p *program) config() string { return filepath.Join(p.dir, "synthetic.yml") }
 
-// read takes a line of the log.
+// read handles a line of the log.
 func (p *program) read(line string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.logged += len(line); p.logged < logLimit {
 		fmt.Fprintln(p.log, line)
 	}
 	for _, bad := range []string{"panic:", "fatal error:", "DATA RACE", "goroutine 1 ["} {
-		if strings.Contains(line, bad) && len(p.alarms) < 20 {
-			p.alarms = append(p.alarms, "log: "+line)
+		if strings.Contains(line, bad) {
+			p.alarm("log: " + line)
 		}
 	}
-	if p.secret.told(line) && len(p.alarms) < 20 {
-		p.alarms = append(p.alarms, "a key in the log")
+	if p.secret.leaks(line) {
+		p.alarm("a key in the log")
 	}
 }
 
-// alarm notes what no run should have.
+// alarm records an event that must not occur.
 func (p *program) alarm(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,14 +118,14 @@ func (p *program) alarm(text string) {
 	}
 }
 
-// life is the process of now, nil between two.
+// life returns the running process, nil if none runs.
 func (p *program) life() *life {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now
 }
 
-// signal sends one to the process of now.
+// signal sends a signal to the running process.
 func (p *program) signal(s syscall.Signal) error {
 	l := p.life()
 	if l == nil {
@@ -136,7 +134,7 @@ func (p *program) signal(s syscall.Signal) error {
 	return l.cmd.Process.Signal(s)
 }
 
-// awaitReady waits until the program answers that it is.
+// awaitReady waits until /-/ready succeeds.
 func (p *program) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -155,15 +153,14 @@ func (p *program) awaitReady(ctx context.Context) error {
 	}
 }
 
-// renderedFor is for how long the program may answer with what it rendered before.
+// renderedFor is how long /metrics may repeat an earlier rendering.
 const renderedFor = 1200 * time.Millisecond
 
-// leave ends the process of now with a signal, and reads its last counts while
-// it drains.
+// leave ends the process with a signal and reads its last counts while it drains.
 func (p *program) leave(s syscall.Signal) error {
 	l := p.life()
 	p.mu.Lock()
-	p.now = nil // nobody expects it to be ready from here on
+	p.now = nil // from here on, checkReady does not expect it to be ready
 	p.mu.Unlock()
 	if l == nil {
 		return nil

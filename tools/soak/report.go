@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// report is what a run came to.
+// report is the result of a run.
 type report struct {
 	s      *soak
 	Checks []check
@@ -26,7 +26,7 @@ func (r *report) failed() bool {
 	return slices.ContainsFunc(r.Checks, func(c check) bool { return !c.OK })
 }
 
-// summary is a line for each check.
+// summary has a line for each check.
 func (r *report) summary() string {
 	var out []string
 	for _, c := range r.Checks {
@@ -35,7 +35,7 @@ func (r *report) summary() string {
 	return strings.Join(out, "\n")
 }
 
-// Mark says in a word how a check went.
+// Mark is the result of a check in a word.
 func (c check) Mark() string {
 	switch {
 	case !c.OK:
@@ -49,7 +49,7 @@ func (c check) Mark() string {
 //go:embed report.md.tmpl
 var form string
 
-// write writes soak.md and soak.json, which has every sample.
+// write writes soak.md, and soak.json with every sample.
 func (r *report) write(dir string) error {
 	t, err := template.New("soak.md").Parse(form)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *report) write(dir string) error {
 	return nil
 }
 
-// Verdict is one word.
+// Verdict is the result of the run in one word.
 func (r *report) Verdict() string {
 	if r.failed() {
 		return "failed"
@@ -83,14 +83,14 @@ func (r *report) Verdict() string {
 	return "passed"
 }
 
-// Facts say what was run.
+// Facts describes the run.
 func (r *report) Facts() string {
 	s := r.s
 	return fmt.Sprintf("%v with seed %d: %d targets, %d faults of which %d are outages, %d lives of the program; %d processors, %s",
 		time.Duration(s.lasted()*float64(time.Second)).Round(time.Second), s.seed, kept+churning, len(s.plan.Spells), r.outages(), len(s.program.lives), runtime.NumCPU(), runtime.GOARCH)
 }
 
-// Command repeats the run.
+// Command is the command that repeats the run.
 func (r *report) Command() string {
 	return fmt.Sprintf("make soak DURATION=%v SEED=%d", r.s.duration, r.s.seed)
 }
@@ -104,7 +104,7 @@ func (r *report) outages() (n int) {
 	return n
 }
 
-// Outcomes are how the turns of the lives that ended in good order ended.
+// Outcomes lists the outcomes of turns in lives that ended normally.
 func (r *report) Outcomes() string {
 	all := counts{}
 	for i, l := range r.s.program.lives {
@@ -122,28 +122,27 @@ type Row struct {
 	Scrape, Slowest                                           float64
 }
 
-// longRun has a row for each hour instead of each part.
+// A run longer than longRun has a row for each hour instead of each part.
 const longRun = 2 * time.Hour
 
-// Rows are medians over parts of the run, with the highest RSS and the slowest
-// scrape.
+// Rows returns medians over parts of the run, with the largest RSS and the slowest scrape.
 func (r *report) Rows() (rows []Row) {
 	var names []string
 	parts := map[string][]sample{}
-	for _, one := range r.s.samples {
-		name := fmt.Sprintf("%s, life %d", one.Phase, one.Life)
+	for _, current := range r.s.samples {
+		name := fmt.Sprintf("%s, life %d", current.Phase, current.Life)
 		if r.s.duration > longRun {
 			kind := "faults"
-			if one.Calm {
+			if current.Calm {
 				kind = "calm"
 			}
-			name = fmt.Sprintf("hour %d, %s", int(one.At/3600)+1, kind)
+			name = fmt.Sprintf("hour %d, %s", int(current.At/3600)+1, kind)
 		}
 		if parts[name] == nil {
 			names = append(names, name)
 		}
-		if one.Missed == "" {
-			parts[name] = append(parts[name], one)
+		if current.Missed == "" {
+			parts[name] = append(parts[name], current)
 		}
 	}
 	for _, name := range names {
@@ -152,16 +151,16 @@ func (r *report) Rows() (rows []Row) {
 	return rows
 }
 
-func rowOf(name string, of []sample) Row {
-	values := func(of_ func(sample) float64) (out []float64) {
-		for _, one := range of {
-			out = append(out, of_(one))
+func rowOf(name string, samples []sample) Row {
+	values := func(get func(sample) float64) (out []float64) {
+		for _, current := range samples {
+			out = append(out, get(current))
 		}
 		return out
 	}
 	scrapes := values(func(s sample) float64 { return 1e3 * s.Scrape })
 	return Row{
-		Name: name, Samples: len(of),
+		Name: name, Samples: len(samples),
 		RSS:        quantile(values(func(s sample) float64 { return s.RSS / megabyte }), 1),
 		Anon:       median(values(func(s sample) float64 { return s.Anon / megabyte })),
 		Heap:       median(values(func(s sample) float64 { return s.Heap / megabyte })),

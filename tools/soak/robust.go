@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// line is a robust straight line through points: half of them may be wild.
+// line is a robust straight line through points, of which up to half may be outliers.
 type line struct {
-	// Slope is the median of the slopes between all pairs (Theil and Sen).
+	// Slope is the median slope of all pairs of points (Theil and Sen).
 	Slope float64
-	// Noise is the standard deviation around it, from the median deviation.
+	// Noise is the standard deviation around the line, estimated from the median deviation.
 	Noise float64
-	// Span is from the first x to the last.
+	// Span is the distance between the first and the last x.
 	Span float64
 	N    int
 }
 
-// mostPoints bounds the work: of more points an even part is taken.
-const mostPoints = 1500
+// maxPoints bounds the work. Larger sets are thinned out evenly.
+const maxPoints = 1500
 
-// fit lays a line through points in the order of x.
+// fit fits a line to points in the order of x.
 func fit(x, y []float64) line {
-	if step := len(x)/mostPoints + 1; step > 1 {
+	if step := len(x)/maxPoints + 1; step > 1 {
 		x, y = every(step, x), every(step, y)
 	}
 	l := line{N: len(x)}
@@ -52,12 +52,12 @@ func fit(x, y []float64) line {
 	return l
 }
 
-// dependent is how many neighbouring samples say what one independent one would:
-// a collection of garbage, or a part with faults, marks several.
+// dependent is how many neighbouring samples carry as much information as one independent
+// sample: a garbage collection or a fault affects several.
 const dependent = 5
 
-// growth is what the line gains from end to end, and what it may by chance: four
-// standard errors of the slope.
+// growth returns the gain of the line from end to end, and the gain that chance can
+// explain: four standard errors of the slope.
 func (l line) growth() (gained, chance float64) {
 	n := float64(max(1, l.N/dependent))
 	return l.Slope * l.Span, 4 * l.Noise * math.Sqrt(12/n)
@@ -70,10 +70,10 @@ func every(step int, v []float64) (out []float64) {
 	return out
 }
 
-// median of values; 0 without any.
+// median returns 0 without values.
 func median(v []float64) float64 { return quantile(v, 0.5) }
 
-// quantile is the value of a rank; 0 without any.
+// quantile returns 0 without values.
 func quantile(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return 0

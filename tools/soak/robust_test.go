@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestGrowth: a leak is seen under noise and wild points, and noise is no leak.
+// TestGrowth: a leak is found despite noise and outliers, and noise alone is not taken for
+// a leak.
 func TestGrowth(t *testing.T) {
 	for name, tt := range map[string]struct {
 		perHour float64
@@ -19,7 +20,7 @@ func TestGrowth(t *testing.T) {
 		for i := range 900 {
 			v := 20 + tt.perHour*float64(i)/1800 + rng.NormFloat64()
 			if i%10 == 0 {
-				v += 100 // a scrape in the middle of a crowd
+				v += 100 // a scrape during a burst of requests
 			}
 			x, y = append(x, float64(2*i)), append(y, v)
 		}

@@ -17,7 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// sample is what the program held at a moment. Sizes are bytes.
+// sample holds what the process uses at one moment. Sizes are bytes.
 type sample struct {
 	At    float64 `json:"at_seconds"`
 	Life  int     `json:"life"`
@@ -26,32 +26,32 @@ type sample struct {
 
 	RSS  float64 `json:"rss_bytes"`
 	Anon float64 `json:"rss_anon_bytes"`
-	// Heap is the live heap as of the last collection, from the goal of the next:
-	// what is allocated in between goes up and down.
+	// Heap is the live heap after the last garbage collection, computed from the next goal.
+	// Memory in use varies between collections.
 	Heap       float64 `json:"live_heap_bytes"`
 	Allocated  float64 `json:"heap_alloc_bytes"`
 	Goroutines float64 `json:"goroutines"`
 	Threads    float64 `json:"threads"`
 	Open       float64 `json:"open_fds"`
 	Series     float64 `json:"series"`
-	// Starved are the targets that the program says it is in no state to judge.
+	// Starved are the targets that the program cannot judge now for lack of CPU.
 	Starved []string `json:"starved,omitempty"`
 	Scrape  float64  `json:"scrape_seconds"`
 	Files   float64  `json:"files"`
 	Stored  float64  `json:"stored_bytes"`
 	Ready   bool     `json:"ready"`
-	// Crowded says that others ask for pages at the same time, of whom the program
-	// may turn some away.
+	// Crowded is true while many clients request pages, so that the program may refuse
+	// some.
 	Crowded bool `json:"crowded,omitempty"`
-	// Missed says why there is no scrape in it; such a sample has what /proc says.
+	// Missed is why the scrape failed. Such a sample has only the values of /proc.
 	Missed string `json:"missed,omitempty"`
 }
 
-// gcPercent is the program's own, from which the goal of the heap follows.
+// gcPercent is the program's GOGC, from which the goal of the heap follows.
 const gcPercent = 40
 
-// sample looks at the process of now; ok is false where there is none that was
-// ready once, or where it ended on the way.
+// sample reads the running process. ok is false if no process has been ready or if it ended
+// meanwhile.
 func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 	l := s.program.life()
 	if l == nil || !l.ready.Load() {
@@ -76,12 +76,12 @@ func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 		out.Missed = err.Error()
 		return out, s.program.life() == l
 	}
-	out.Heap = one(families, "go_memstats_next_gc_bytes") / (1 + gcPercent/100.0)
-	out.Allocated = one(families, "go_memstats_heap_alloc_bytes")
+	out.Heap = value(families, "go_memstats_next_gc_bytes") / (1 + gcPercent/100.0)
+	out.Allocated = value(families, "go_memstats_heap_alloc_bytes")
 	out.Starved = starvedTargets(families)
-	out.Goroutines = one(families, "go_goroutines")
+	out.Goroutines = value(families, "go_goroutines")
 	out.Series = float64(bytes.Count(page, []byte("\n")) - bytes.Count(page, []byte("\n#")))
-	if s.keys.told(string(page)) {
+	if s.keys.leaks(string(page)) {
 		s.program.alarm("a key on /metrics")
 	}
 	ready, _, err := s.program.get(ctx, "/-/ready")
@@ -92,23 +92,23 @@ func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 	return out, s.program.life() == l
 }
 
-// field is a number of /proc's status.
+// field returns a number of /proc/PID/status.
 func field(status []byte, name string) float64 {
 	_, rest, _ := strings.Cut(string(status), "\n"+name)
 	line, _, _ := strings.Cut(rest, "\n")
 	number, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-	v, _ := strconv.ParseFloat(number, 64) // an absent field is 0
+	v, _ := strconv.ParseFloat(number, 64) // 0 if absent
 	return v
 }
 
-func one(families map[string]*dto.MetricFamily, name string) (v float64) {
+func value(families map[string]*dto.MetricFamily, name string) (v float64) {
 	for _, m := range families[name].GetMetric() {
 		v += m.GetGauge().GetValue() + m.GetCounter().GetValue() + m.GetUntyped().GetValue()
 	}
 	return v
 }
 
-// starvedTargets are those with a job that cannot be judged.
+// starvedTargets returns the targets with a job that cannot be judged.
 func starvedTargets(families map[string]*dto.MetricFamily) (out []string) {
 	for _, m := range families["synthetic_prober_starved"].GetMetric() {
 		for _, l := range m.GetLabel() {
@@ -120,11 +120,11 @@ func starvedTargets(families map[string]*dto.MetricFamily) (out []string) {
 	return out
 }
 
-// stored counts the program's files, and their bytes.
+// stored counts the program's files and their bytes.
 func (s *soak) stored() (files, size float64) {
 	_ = filepath.WalkDir(s.disk(), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || e.Name() == ballast {
-			return nil // a file that went on the way
+			return nil // the file was removed meanwhile
 		}
 		if info, err := e.Info(); err == nil {
 			files++

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// kept targets are there all the time, of which each fifth never fails and
-	// the first overTLS that do are reached over TLS; churning ones come and go
-	// with reloads, and never fail.
+	// kept targets are always configured. Every fifth of them never fails, and the first
+	// overTLS that do fail use TLS. churning targets come and go with reloads and never
+	// fail.
 	kept, churning, calmEvery, overTLS = 45, 5, 5, 3
-	// outageLasts is how long an outage is at least that must page: five failed
-	// turns at the rate of the traffic are 20 s, the alert waits 30 s more, and the
-	// rest is for the pager's rounds and for a busy machine. clearing is what comes
-	// after it in a part with faults, for what was wrong to end in.
+	// outageLasts is the shortest outage that must cause a page: five failed turns at the
+	// rate of the traffic take 20 s, the alert waits 30 s more, and the rest is for the
+	// pager's interval and a busy machine. clearing is the pause at the end of a part with
+	// faults.
 	outageLasts, clearing = 65 * time.Second, 10 * time.Second
-	leastDuration         = 2 * time.Minute
-	// restarts are how many rounds begin with one, few in short runs, so that the
-	// last process lives long.
+	minDuration           = 2 * time.Minute
+	// restarts is how many rounds begin with a restart. Short runs have fewer, so that the
+	// last process lives long enough.
 	restarts, fewRestarts, longEnough = 4, 2, time.Hour
 )
 
@@ -30,16 +30,15 @@ const (
 type phase struct {
 	Name     string
 	From, To time.Duration
-	// Calm says that nothing is wrong, so that what the program holds can be
-	// compared.
+	// Calm is true for parts without faults, in which growth is measured.
 	Calm bool
 }
 
-// act is something that happens at a moment since the start.
+// act is an action at a time since the start of the run.
 type act struct {
 	At   time.Duration
 	Kind actKind
-	// On is which deployment, or which configuration.
+	// index of the deployment or the configuration
 	On    int
 	Fault fault
 }
@@ -61,28 +60,28 @@ const (
 	actRestart actKind = "end and restart"
 )
 
-// schedule is what happens in a run.
+// schedule lists the actions of a run.
 type schedule struct {
 	Phases []phase
 	Acts   []act // in the order of their times
 	Spells []spell
 }
 
-// plan draws the schedule of a run: calm parts, in which growth is measured, take
-// turns with faults, of which each has one outage that must page. Restarts stand
-// at the beginning, so that the last process lives longest.
+// plan draws the schedule of a run. Calm parts, in which growth is measured, alternate with
+// parts with faults, each of which has one outage that must cause a page. Restarts come
+// first, so that the last process lives longest.
 func plan(length time.Duration, seed uint64) schedule {
 	p := &planner{rng: rand.New(rand.NewPCG(seed, 0x50a4)), faults: outageLasts + clearing, calm: min(max(length/12, 10*time.Second), 90*time.Second)}
 	if length >= 10*time.Minute {
 		p.faults += 45 * time.Second
 	}
 	at := p.phase("start", 0, p.calm, true)
-	most := restarts
+	rounds := restarts
 	if length < longEnough {
-		most = fewRestarts
+		rounds = fewRestarts
 	}
 	for round := 0; ; round++ {
-		if round < most {
+		if round < rounds {
 			at = p.restart(at, round)
 		}
 		if at+p.faults+p.calm > length {
@@ -113,14 +112,16 @@ func (p *planner) phase(name string, from, to time.Duration, calm bool) time.Dur
 	return to
 }
 
+func (p *planner) do(at time.Duration, kind actKind) { p.add(at, kind, 0, healthy) }
+
 func (p *planner) add(at time.Duration, kind actKind, on int, f fault) {
 	p.out.Acts = append(p.out.Acts, act{at, kind, on, f})
 }
 
-// restartTakes is the part that a restart has.
+// restartTakes is the length of a part with a restart.
 const restartTakes = 11 * time.Second
 
-// restart kills the program in even rounds and ends it in odd ones; the first
+// restart kills the program in even rounds and ends it normally in odd ones. The first
 // round has both.
 func (p *planner) restart(at time.Duration, round int) time.Duration {
 	kinds := []actKind{actKill, actRestart}
@@ -129,14 +130,14 @@ func (p *planner) restart(at time.Duration, round int) time.Duration {
 	}
 	from := at
 	for _, kind := range kinds {
-		p.add(at, kind, 0, healthy)
+		p.do(at, kind)
 		at += restartTakes
 	}
 	return p.phase(fmt.Sprintf("restart %d", round+1), from, at, false)
 }
 
-// trouble is a part with faults: one outage for as long as it takes to page,
-// shorter faults of others one after the other, and what happens to the program.
+// trouble adds a part with faults: one long outage, shorter faults of other deployments one
+// after the other, and actions on the program.
 func (p *planner) trouble(at time.Duration, round int) time.Duration {
 	to := at + p.faults
 	targets := p.failing()
@@ -156,28 +157,28 @@ func (p *planner) trouble(at time.Duration, round int) time.Duration {
 		begin += length / 2
 	}
 	part := func(share float64) time.Duration { return at + time.Duration(share*float64(last-at)) }
-	for i, share := range []float64{0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.98} { // the last loads what stood at first
+	for i, share := range []float64{0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.98} { // the last one loads the first configuration again
 		p.add(part(share), actReload, (i+1)%len(configurations()), healthy)
 	}
-	p.add(part(0.2), actRotate, 0, healthy)
-	p.add(part(0.3), actCrowd, 0, healthy)
-	p.add(part(0.35), actFreeze, 0, healthy)
-	p.add(part(0.6), actSlow, 0, healthy)
-	p.add(part(0.8), actFreeze, 0, healthy)
+	p.do(part(0.2), actRotate)
+	p.do(part(0.3), actCrowd)
+	p.do(part(0.35), actFreeze)
+	p.do(part(0.6), actSlow)
+	p.do(part(0.8), actFreeze)
 	switch round % 3 {
 	case 1:
-		p.add(part(0.05), actFull, 0, healthy)
-		p.add(part(0.05)+15*time.Second, actFree, 0, healthy)
+		p.do(part(0.05), actFull)
+		p.do(part(0.05)+15*time.Second, actFree)
 	case 2:
-		p.add(part(0.05), actMute, 0, healthy)
-		p.add(part(0.05)+15*time.Second, actUnmute, 0, healthy)
+		p.do(part(0.05), actMute)
+		p.do(part(0.05)+15*time.Second, actUnmute)
 	}
-	sortActs(p.out.Acts)
+	slices.SortStableFunc(p.out.Acts, func(a, b act) int { return cmp.Compare(a.At, b.At) })
 	return p.phase(fmt.Sprintf("faults %d", round+1), at, to, false)
 }
 
-// failing are some of the targets that may fail, in an order of chance: one for
-// the outage, which has no TLS, and one of those with TLS among the others.
+// failing returns some of the targets that may fail, in random order: the first, without
+// TLS, for the outage, and among the others one with TLS.
 func (p *planner) failing() []int {
 	var plain, tls []int
 	for _, i := range p.rng.Perm(kept) {
@@ -205,8 +206,4 @@ func targetName(i int) string {
 		return fmt.Sprintf("churn-%d", i-kept)
 	}
 	return fmt.Sprintf("kept-%02d", i)
-}
-
-func sortActs(acts []act) {
-	slices.SortStableFunc(acts, func(a, b act) int { return cmp.Compare(a.At, b.At) })
 }

@@ -18,20 +18,20 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// tally is what the program counted of a target.
+// tally holds the program's counts for a target.
 type tally struct {
 	Started, InFlight, Ended float64
-	// Unsent turns never reached the target, by their outcomes; Unclear ones were
-	// cut short by the program or by its own slowness, and may have.
+	// Unsent turns never reached the target. Unclear turns were cut short by the program or
+	// by its slowness, and may have reached it.
 	Unsent, Unclear float64
-	// Failed turns by their outcomes.
+	// Failed counts failed turns by outcome.
 	Failed map[string]float64
 }
 
-// counts are those of all targets, by name.
+// counts holds the tally of each target by name.
 type counts map[string]tally
 
-// sum is that of all targets.
+// sum adds up all targets.
 func (c counts) sum() tally {
 	all := tally{Failed: map[string]float64{}}
 	for _, t := range c {
@@ -43,7 +43,7 @@ func (c counts) sum() tally {
 	return all
 }
 
-// listOf names the outcomes that there were, and how often.
+// listOf lists the outcomes with their counts.
 func listOf(outcomes map[string]float64) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(outcomes)) {
 		if n := outcomes[name]; n > 0 {
@@ -53,10 +53,10 @@ func listOf(outcomes map[string]float64) (out []string) {
 	return out
 }
 
-// pageLimit bounds what is read of a page.
+// pageLimit bounds the size of a page.
 const pageLimit = 64 << 20
 
-// get asks the program for a page, on a connection of its own.
+// get requests a page of the program over a new connection.
 func (p *program) get(ctx context.Context, path string) (status int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -74,7 +74,7 @@ func (p *program) get(ctx context.Context, path string) (status int, body []byte
 	return resp.StatusCode, body, err
 }
 
-// metrics reads the program's own page.
+// metrics reads the program's /metrics.
 func (p *program) metrics(ctx context.Context) (map[string]*dto.MetricFamily, []byte, error) {
 	status, body, err := p.get(ctx, "/metrics")
 	if err != nil {

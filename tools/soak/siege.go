@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// siege runs those attacks whose names have a part, one after the other, and
-// prints what each cost. failed says that one took more memory than a process may,
-// or that a turn is not accounted for.
+// siege runs the attacks whose names contain the given part, one after the other, and
+// prints their results. failed is true if the memory exceeded the limit or a turn is not
+// accounted for.
 func siege(ctx context.Context, o options) (failed bool, err error) {
 	fmt.Printf("%d targets, %v each\n\n| attack | largest RSS, MB | CPU, s | turns | of them by outcome | unaccounted |\n|---|---|---|---|---|---|\n", o.targets, o.each)
 	for _, a := range attacks() {
@@ -30,24 +30,24 @@ func siege(ctx context.Context, o options) (failed bool, err error) {
 			return false, fmt.Errorf("%s: %w", a.name, err)
 		}
 		fmt.Printf("| %s | %.0f | %.1f | %.0f | %s | %.0f |\n", a.name, seen.rss/megabyte, seen.cpu.Seconds(), seen.Started, seen.words(), seen.unaccounted())
-		failed = failed || seen.rss > mostRSS || seen.unaccounted() != 0
+		failed = failed || seen.rss > maxRSS || seen.unaccounted() != 0
 	}
 	return failed, nil
 }
 
-// outcome is what an attack did: the turns of all targets, how many of them these
-// received, and the most memory that was resident, in bytes.
+// outcome is the result of an attack: the turns of all targets, the requests that the
+// targets received, and the largest resident memory in bytes.
 type outcome struct {
 	tally
 	received, rss float64
 	cpu           time.Duration
 }
 
-// unaccounted is how many turns the program started and the targets did not get,
-// or the other way round.
+// unaccounted is the difference between the turns that the program sent and the requests
+// that the targets received.
 func (o outcome) unaccounted() float64 { return o.Started - o.Failed["not_sent"] - o.received }
 
-// words are the outcomes that there were.
+// words lists the outcomes.
 func (o outcome) words() string {
 	ended := maps.Clone(o.Failed)
 	ended["success"] = o.Ended
@@ -57,13 +57,13 @@ func (o outcome) words() string {
 	return strings.Join(listOf(ended), ", ")
 }
 
-// run holds the program against the attack.
+// run runs the program under the attack.
 func (a attack) run(ctx context.Context, o options) (seen outcome, err error) {
 	dir, err := os.MkdirTemp("", "siege-")
 	if err != nil {
 		return seen, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a leftover there harms nobody
+	defer func() { _ = os.RemoveAll(dir) }() // files that cannot be removed do no harm
 	w, err := a.world(dir, o)
 	if err != nil {
 		return seen, err
@@ -73,7 +73,7 @@ func (a attack) run(ctx context.Context, o options) (seen outcome, err error) {
 		return seen, err
 	}
 	l := w.program.life()
-	defer func() { // what it logged goes with the directory
+	defer func() { // the log is removed with the directory
 		if err != nil {
 			log, _ := os.ReadFile(w.program.log.Name())
 			err = fmt.Errorf("%w\n%s", err, log)
@@ -94,19 +94,19 @@ func (a attack) run(ctx context.Context, o options) (seen outcome, err error) {
 	<-crowded.Done()
 	leave()
 	scrapers.Wait()
-	// No new conversation begins: so few could not be judged by an objective.
+	// Start no further conversations. At this rate no objective can be judged.
 	if err := errors.Join(w.configure(0.0001, "slos: []\n"), w.program.signal(syscall.SIGHUP)); err != nil {
 		return seen, err
 	}
 	return w.settle(l)
 }
 
-// world is an attack with its targets and the program.
+// world is the program and the targets of an attack.
 type world struct {
 	attack
 	program   *program
 	upstreams []*upstream
-	targets   string // of the configuration
+	targets   string // targets of the configuration, as YAML
 	followups string
 }
 
@@ -139,8 +139,8 @@ func (a attack) world(dir string, o options) (*world, error) {
 	return w, errors.Join(os.Mkdir(filepath.Join(dir, "disk"), 0o700), w.configure(0.5, ""))
 }
 
-// configure has every target probed by so many conversations a second; more are
-// further lines.
+// configure writes a configuration that probes every target at a rate of conversations per
+// second. more is appended.
 func (w *world) configure(rate float64, more string) error {
 	return os.WriteFile(w.program.config(), fmt.Appendf(nil, `targets:
 %sworkloads:
@@ -151,7 +151,7 @@ alerting: {}
 %s`, w.targets, w.followups, rate, more), 0o600)
 }
 
-// settle waits for the last turn, and for a page that is newer than it.
+// settle waits for the end of the last turn and for a newer rendering of /metrics.
 func (w *world) settle(l *life) (outcome, error) {
 	before := 0.0
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(1500 * time.Millisecond) {

@@ -6,10 +6,9 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -26,17 +25,17 @@ type soak struct {
 	set     settings
 	mail    *mailbox
 	program *program
-	small   bool // the disk can be filled
+	small   bool // whether the disk can be filled
 	crowded atomic.Int32
 	closers []func()
 
 	mu      sync.Mutex
 	samples []sample
-	done    []string // acts, in words
+	done    []string // descriptions of finished acts
 	others  sync.WaitGroup
 }
 
-// prepare makes everything but the program.
+// prepare creates everything except the program.
 func prepare(o options) (s *soak, err error) {
 	s = &soak{options: o, plan: plan(o.duration, o.seed)}
 	defer func() {
@@ -47,7 +46,7 @@ func prepare(o options) (s *soak, err error) {
 	if s.dir, err = os.MkdirTemp("", "soak-"); err != nil {
 		return s, err
 	}
-	s.closers = append(s.closers, func() { _ = os.RemoveAll(s.dir) }) // a leftover in the temporary directory harms nobody
+	s.closers = append(s.closers, func() { _ = os.RemoveAll(s.dir) }) // files that cannot be removed do no harm
 	if err = s.mountDisk(); err != nil {
 		return s, err
 	}
@@ -91,7 +90,7 @@ func (s *soak) openFleet() error {
 
 func (s *soak) openProgram() (err error) {
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
-		return fmt.Errorf("making the directory of the report: %w", err)
+		return fmt.Errorf("creating the directory of the report: %w", err)
 	}
 	if s.program, err = newProgram(s.binary, s.dir, filepath.Join(s.out, "program.log"), s.keys); err != nil {
 		return err
@@ -101,37 +100,24 @@ func (s *soak) openProgram() (err error) {
 }
 
 func (s *soak) openMail() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
 	s.mail = &mailbox{secret: s.keys, alarm: s.program.alarm, pages: map[string]*page{}}
-	server := &http.Server{Handler: s.mail, ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = server.Serve(l) // ends by Close
-	}()
-	s.closers = append(s.closers, func() {
-		_ = server.Close()
-		<-ended
-	})
-	s.set.keys, s.set.pager, s.set.mail = s.keys.path, filepath.Join(s.disk(), "pager"), "http://"+l.Addr().String()
-	return nil
+	address, err := serve(s.mail)
+	s.set.keys, s.set.pager, s.set.mail = s.keys.path, filepath.Join(s.disk(), "pager"), "http://"+address
+	return err
 }
 
-// clean ends and removes everything, in the reverse order.
+// clean stops and removes everything in reverse order.
 func (s *soak) clean() {
 	if s.program != nil {
-		_ = s.program.leave(syscall.SIGKILL) // of a run that was broken off
+		_ = s.program.leave(syscall.SIGKILL) // if the run was interrupted
 	}
-	for i := len(s.closers) - 1; i >= 0; i-- {
-		s.closers[i]()
+	for _, closer := range slices.Backward(s.closers) {
+		closer()
 	}
 }
 
-// play starts the program, does what is planned and ends the program. A done ctx
-// ends the run early and in good order.
+// play starts the program, performs the schedule and ends the program. A done ctx ends the
+// run early and normally.
 func (s *soak) play(ctx context.Context) error {
 	s.begin = time.Now()
 	s.mail.begin = s.begin
@@ -154,7 +140,7 @@ func (s *soak) play(ctx context.Context) error {
 		}
 	}
 	s.wait(ctx, s.plan.Phases[len(s.plan.Phases)-1].To)
-	for _, d := range s.set.fleet { // of a run that was broken off
+	for _, d := range s.set.fleet { // if the run was interrupted
 		if err := d.set(healthy); err != nil {
 			return err
 		}
@@ -162,8 +148,8 @@ func (s *soak) play(ctx context.Context) error {
 	return s.end()
 }
 
-// end ends the program in good order. A turn that lingers makes the drain last,
-// so that the last counts can be read.
+// end ends the program normally. A lingering turn makes the drain last, so that the last
+// counts can be read.
 func (s *soak) end() error {
 	slow := s.set.fleet[kept]
 	before := slow.count()
@@ -179,20 +165,20 @@ func (s *soak) end() error {
 	return slow.set(healthy)
 }
 
-// wait waits for a time since the start; false where the run is to end.
+// wait waits for a time since the start. It returns false if the run has to end.
 func (s *soak) wait(ctx context.Context, at time.Duration) bool {
 	l := s.program.life()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-l.exited:
-		return true // the next act finds it
+		return true // the next act notices it
 	case <-time.After(time.Until(s.begin.Add(at))):
 		return true
 	}
 }
 
-// launch starts a process and waits for it.
+// launch starts a process and waits until it is ready.
 func (s *soak) launch(ctx context.Context) error {
 	var before []int
 	for _, d := range s.set.fleet {
@@ -204,7 +190,7 @@ func (s *soak) launch(ctx context.Context) error {
 	return s.program.awaitReady(ctx)
 }
 
-// settle is how long what a killed process had sent may take to be received.
+// settle is how long requests of a killed process may still take to arrive.
 const settle = time.Second
 
 func (s *soak) act(ctx, watching context.Context, a act) error {
@@ -221,7 +207,7 @@ func (s *soak) act(ctx, watching context.Context, a act) error {
 	case actCrowd:
 		s.others.Go(func() { s.crowdIn(watching) })
 	case actSlow:
-		s.others.Go(func() { s.dawdle(watching) })
+		s.others.Go(func() { s.readSlowly(watching) })
 	case actFull:
 		s.fill()
 	case actFree:
@@ -245,7 +231,7 @@ func (s *soak) act(ctx, watching context.Context, a act) error {
 	return nil
 }
 
-// load writes a configuration and has it read, if somebody is there to.
+// load writes a configuration and makes a running program read it.
 func (s *soak) load(i int) error {
 	if err := configurations()[i].write(s.program.config(), s.set); err != nil || s.program.life() == nil {
 		return err
@@ -253,7 +239,7 @@ func (s *soak) load(i int) error {
 	return s.program.signal(syscall.SIGHUP)
 }
 
-// freeze stops the program for a second, as a busy machine does.
+// freeze stops the program for a second, like a busy machine.
 func (s *soak) freeze() error {
 	if err := s.program.signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -262,7 +248,7 @@ func (s *soak) freeze() error {
 	return s.program.signal(syscall.SIGCONT)
 }
 
-// note keeps an act for the report.
+// note records an act for the report.
 func (s *soak) note(a act) {
 	text := fmt.Sprintf("%6.0fs %s", time.Since(s.begin).Seconds(), a.Kind)
 	switch a.Kind {

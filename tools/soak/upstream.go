@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// upstream is what the targets' addresses lead to, one port for each.
+// upstream serves the addresses of the targets, each on a port of its own.
 type upstream struct {
 	attack
 	hostile  bool
@@ -39,20 +39,20 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	u.received.Add(1)
-	_, _ = io.Copy(io.Discard, r.Body) // what is not read is not judged
+	_, _ = io.Copy(io.Discard, r.Body) // the content does not matter
 	if !u.hostile || u.answer == nil {
 		converse(w)
 		return
 	}
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(err) // HTTP/1.1 can always be taken over
+		panic(err) // HTTP/1.1 connections can always be hijacked
 	}
 	defer c.Close()
 	u.answer(c)
 }
 
-// converse is an answer of 20 tokens.
+// converse sends an answer of 20 tokens.
 func converse(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w).Flush
@@ -64,7 +64,7 @@ func converse(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, finish)
 }
 
-// metrics is a page of families that nobody knows.
+// metrics is a page of unknown metric families.
 func (u *upstream) metrics(w http.ResponseWriter) {
 	line := []byte(strings.Repeat("vllm:unknown{worker=\"1\"} 1\n", 1000))
 	for n, err := 0, error(nil); n < u.page && err == nil; n += len(line) {
@@ -72,7 +72,7 @@ func (u *upstream) metrics(w http.ResponseWriter) {
 	}
 }
 
-// user is a user endpoint that says too much.
+// user is a user endpoint with a response that is too large.
 func (a attack) user(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"u"}]}`)

@@ -8,36 +8,35 @@ import (
 	"strings"
 )
 
-// check is one thing that must hold.
+// check is one requirement and its result.
 type check struct {
 	Name string `json:"name"`
-	// Bound says what must hold, Seen what was.
+	// Bound is the requirement, Seen the observed value.
 	Bound string `json:"bound"`
 	Seen  string `json:"seen"`
 	OK    bool   `json:"ok"`
-	// Open says that there was too little to tell.
+	// Open is true if there was too little data.
 	Open bool `json:"open,omitempty"`
 }
 
-// quantity is something that a process holds and that must not grow. Floor is
-// the growth, over the calm samples of the second half of a life, that no check
-// is made of: what a pool or a table takes to fill.
+// quantity is a resource of the process that must not grow. Growth of at most Floor over
+// the calm samples of the second half of a life is ignored, because pools and tables fill.
 type quantity struct {
 	Name  string
 	Of    func(sample) float64
 	Floor float64
 	Unit  float64
-	// Settles is the age of a life from which on it is judged, in seconds.
+	// Settles is the age of a life, in seconds, from which it is judged.
 	Settles float64
 }
 
 const megabyte = 1e6
 
-// quantities are judged by their slopes. A leak of one connection a minute, of a
-// goroutine a minute or of 1 MB of heap in five shows within an hour.
+// quantities are judged by their slopes. A leak of one connection or goroutine a minute, or
+// of 1 MB of heap in five minutes, shows within an hour.
 func quantities() []quantity {
-	// The pager keeps 120 samples of a series on the heap before they become a
-	// chunk in a file: at a round of 5 s that takes ten minutes.
+	// The pager keeps 120 samples of a series on the heap before it writes them to a file.
+	// At an interval of 5 s that takes ten minutes.
 	const pagerFills = 11 * 60
 	return []quantity{
 		{"live heap, MB", func(s sample) float64 { return s.Heap }, 6 * megabyte, megabyte, pagerFills},
@@ -48,15 +47,16 @@ func quantities() []quantity {
 }
 
 const (
-	// mostRSS bounds the resident memory at any time, anonymous and of files.
-	mostRSS = 256 * megabyte
-	// leastSamples, over leastSpan seconds, tell a slope from noise.
-	leastSamples, leastSpan = 15, 60
-	// pageLag is how long after a fault a page may begin: windows fill.
+	// maxRSS bounds the resident memory, anonymous and of files, at any time.
+	maxRSS = 256 * megabyte
+	// minSamples and minSpan, in seconds, are needed to tell a slope from noise.
+	minSamples, minSpan = 15, 60
+	// pageLag is how long after a fault, in seconds, a page may start, because the windows
+	// of the alerts fill.
 	pageLag = 15 * 60
 )
 
-// judge makes the report of what was seen.
+// judge makes the report of the run.
 func (s *soak) judge() *report {
 	r := &report{s: s, Pages: s.mail.all()}
 	r.Checks = append(r.Checks, s.checkMemory())
@@ -69,14 +69,13 @@ func (s *soak) judge() *report {
 
 func (s *soak) checkMemory() check {
 	worst := 0.0
-	for _, one := range s.samples {
-		worst = max(worst, one.RSS)
+	for _, current := range s.samples {
+		worst = max(worst, current.RSS)
 	}
-	return check{"resident memory", "at most 256 MB at any time", fmt.Sprintf("%.0f MB", worst/megabyte), worst <= mostRSS && worst > 0, false}
+	return check{"resident memory", "at most 256 MB at any time", fmt.Sprintf("%.0f MB", worst/megabyte), worst <= maxRSS && worst > 0, false}
 }
 
-// checkGrowth lays a line through the calm samples of the second half of each
-// life.
+// checkGrowth fits a line to the calm samples of the second half of each life.
 func (s *soak) checkGrowth(q quantity) check {
 	c := check{Name: "growth of " + q.Name, OK: true, Open: true,
 		Bound: fmt.Sprintf("per life at most %g over the calm samples of its second half%s, or four standard errors of the slope", q.Floor/q.Unit, q.from())}
@@ -84,7 +83,7 @@ func (s *soak) checkGrowth(q quantity) check {
 	for _, l := range s.program.lives {
 		x, y := s.secondHalf(l.Number, q.Of, q.Settles)
 		f := fit(x, y)
-		if f.N < leastSamples || f.Span < leastSpan {
+		if f.N < minSamples || f.Span < minSpan {
 			continue
 		}
 		c.Open = false
@@ -95,12 +94,12 @@ func (s *soak) checkGrowth(q quantity) check {
 	}
 	c.Seen = strings.Join(seen, "; ")
 	if c.Open {
-		c.Seen = fmt.Sprintf("no life has %d calm samples over %d s there: too short to tell", leastSamples, leastSpan)
+		c.Seen = fmt.Sprintf("no life has %d calm samples over %d s there: too few to tell", minSamples, minSpan)
 	}
 	return c
 }
 
-// from says from when on a quantity is judged.
+// from describes the time from which a quantity is judged.
 func (q quantity) from() string {
 	if q.Settles == 0 {
 		return ""
@@ -108,30 +107,30 @@ func (q quantity) from() string {
 	return fmt.Sprintf(" from %.0f minutes on", q.Settles/60)
 }
 
-func (s *soak) secondHalf(life int, of func(sample) float64, settles float64) (x, y []float64) {
+func (s *soak) secondHalf(life int, get func(sample) float64, settles float64) (x, y []float64) {
 	var own []sample
-	for _, one := range s.samples {
-		if one.Life == life {
-			own = append(own, one)
+	for _, current := range s.samples {
+		if current.Life == life {
+			own = append(own, current)
 		}
 	}
 	if len(own) == 0 {
 		return nil, nil
 	}
 	half := max((own[0].At+own[len(own)-1].At)/2, own[0].At+settles)
-	for _, one := range own {
-		if one.At >= half && one.Calm && one.Missed == "" {
-			x, y = append(x, one.At), append(y, of(one))
+	for _, current := range own {
+		if current.At >= half && current.Calm && current.Missed == "" {
+			x, y = append(x, current.At), append(y, get(current))
 		}
 	}
 	return x, y
 }
 
-// checkCounts compares what the program counted as sent with what each target
-// received, for lives that ended in good order. What follows the last scrape is
-// known: turns in flight were sent, and no others start.
+// checkCounts compares the turns that the program counted as sent with the requests that
+// each target received, for lives that ended normally. Turns that are in flight in the last
+// scrape were sent, and no others start after it.
 func (s *soak) checkCounts() check {
-	c := check{Name: "turns: client = server", Bound: "equal for each kept target, over each life that ended by SIGTERM; turns that the program cut short itself may be on either side", OK: true, Open: true}
+	c := check{Name: "turns: client = server", Bound: "equal for each kept target, over each life that ended by SIGTERM; turns that the program cut short itself may be counted on one side only", OK: true, Open: true}
 	turns, unclear, lives := 0.0, 0.0, 0
 	var wrong []string
 	for i, l := range s.program.lives {
@@ -158,7 +157,7 @@ func (s *soak) checkCounts() check {
 	return c
 }
 
-// receivedAfter is what a deployment had received when a life was over.
+// receivedAfter returns how many requests a deployment had received at the end of a life.
 func (s *soak) receivedAfter(life, deployment int) int {
 	if life+1 < len(s.program.lives) {
 		return s.program.lives[life+1].before[deployment]
@@ -166,7 +165,7 @@ func (s *soak) receivedAfter(life, deployment int) int {
 	return s.set.fleet[deployment].count()
 }
 
-// checkFalsePages finds pages without a fault that they could be of.
+// checkFalsePages finds pages that no fault explains.
 func (s *soak) checkFalsePages(pages []page) check {
 	var wrong []string
 	paged := 0
@@ -185,27 +184,25 @@ func (s *soak) checkFalsePages(pages []page) check {
 			wrong = append(wrong, fmt.Sprintf("at %.0f s %s", p.Starts, p.Labels))
 		}
 	}
-	return check{Name: "no page without a fault", Bound: "each page names a target, and begins in a fault of it or at most 15 minutes after; that the prober is starved is the fault of the machine",
+	return check{Name: "no page without a fault", Bound: "each page names a target and starts during a fault of it or at most 15 minutes later; pages about a starved prober are not counted",
 		Seen: fmt.Sprintf("%d pages, %d without a fault%s", paged, len(wrong), listed(wrong)), OK: len(wrong) == 0}
 }
 
-// starved is the page of a prober that has too little CPU to judge: it holds the
-// others back, and says nothing of the deployments.
+// starved is the alert of a prober with too little CPU to judge. It suppresses the others
+// and says nothing about the deployments.
 const starved = "SyntheticProberStarved"
 
-// heldBack is how long after a starved moment pages are held back, in seconds.
+// heldBack is how long, in seconds, pages are suppressed after a starved moment.
 const heldBack = 120
 
-// starvedWithin says that the program was in no state to judge the target at some
-// moment.
+// starvedWithin reports whether the program could not judge the target at some moment.
 func (s *soak) starvedWithin(target string, from, to float64) bool {
-	return slices.ContainsFunc(s.samples, func(one sample) bool {
-		return slices.Contains(one.Starved, target) && one.At >= from && one.At <= to
+	return slices.ContainsFunc(s.samples, func(current sample) bool {
+		return slices.Contains(current.Starved, target) && current.At >= from && current.At <= to
 	})
 }
 
-// checkMissedPages finds outages that did not page, of those that were over
-// before the run was.
+// checkMissedPages finds outages without a page, among those that ended before the run.
 func (s *soak) checkMissedPages(pages []page) check {
 	var missed []string
 	late, outages, unjudged := 0.0, 0, 0
@@ -214,7 +211,8 @@ func (s *soak) checkMissedPages(pages []page) check {
 			continue
 		}
 		outages++
-		// One that the alert before it is still kept for begins no new one.
+		// An outage right after another does not start a new page while the old one is
+		// kept.
 		i := slices.IndexFunc(pages, func(p page) bool {
 			return p.Alert == "SyntheticTargetDown" && p.Target == f.Target && p.Starts <= f.ToSec && (p.Starts >= f.FromSec || !p.Resolved || p.Ended >= f.FromSec)
 		})
@@ -226,13 +224,13 @@ func (s *soak) checkMissedPages(pages []page) check {
 			missed = append(missed, f.String())
 			continue
 		}
-		late = max(late, pages[i].Told-f.FromSec)
+		late = max(late, pages[i].Arrived-f.FromSec)
 	}
-	return check{Name: "a page for each outage", Bound: "SyntheticTargetDown reaches the Alertmanager while the outage lasts, or is still kept of the one before",
-		Seen: fmt.Sprintf("%d outages, %d of them without a page while the program said that it could not judge the target, the slowest page after %.0f s%s", outages, unjudged, late, listed(missed)), OK: len(missed) == 0, Open: outages == unjudged}
+	return check{Name: "a page for each outage", Bound: "SyntheticTargetDown reaches the Alertmanager during the outage, or still fires from the previous outage",
+		Seen: fmt.Sprintf("%d outages, %d of them without a page while the program reported that it could not judge the target, the slowest page after %.0f s%s", outages, unjudged, late, listed(missed)), OK: len(missed) == 0, Open: outages == unjudged}
 }
 
-// lasted is how long the run was, in seconds.
+// lasted is the length of the run in seconds.
 func (s *soak) lasted() float64 {
 	if len(s.samples) == 0 {
 		return 0
@@ -240,16 +238,16 @@ func (s *soak) lasted() float64 {
 	return s.samples[len(s.samples)-1].At
 }
 
-// checkReady finds moments at which a process that should probe was not ready.
+// checkReady finds moments at which a running process was not ready.
 func (s *soak) checkReady() check {
 	missed, crowded := map[string]int{}, 0
-	for _, one := range s.samples {
+	for _, current := range s.samples {
 		switch {
-		case one.Ready:
-		case one.Crowded:
+		case current.Ready:
+		case current.Crowded:
 			crowded++
 		default:
-			missed[one.Missed]++
+			missed[current.Missed]++
 		}
 	}
 	var wrong []string
@@ -257,12 +255,12 @@ func (s *soak) checkReady() check {
 		wrong = append(wrong, fmt.Sprintf("%d times %s", n, why))
 	}
 	slices.Sort(wrong)
-	return check{Name: "ready while probing", Bound: "/-/ready and /metrics answer at each sample, but for those that are taken amid a crowd", Seen: fmt.Sprintf("%d samples, %d of them turned away amid a crowd%s", len(s.samples), crowded, listed(wrong)), OK: len(wrong) == 0 && len(s.samples) > 0}
+	return check{Name: "ready while probing", Bound: "/-/ready and /metrics answer in each sample, except while many clients request pages", Seen: fmt.Sprintf("%d samples, %d of them refused while many clients requested pages%s", len(s.samples), crowded, listed(wrong)), OK: len(wrong) == 0 && len(s.samples) > 0}
 }
 
 func (s *soak) checkAlarms() check {
 	all := s.program.alarms
-	return check{Name: "no panic, no key told, each end in good order", Bound: "none in log, pages, metrics and alerts", Seen: fmt.Sprintf("%d%s", len(all), listed(all)), OK: len(all) == 0}
+	return check{Name: "no panic, no key in any output, each normal end", Bound: "none in log, pages, metrics and alerts", Seen: fmt.Sprintf("%d%s", len(all), listed(all)), OK: len(all) == 0}
 }
 
 func listed(all []string) string {

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// quiet is a run in which everything went well.
+// quiet returns a run without any fault.
 func quiet() *soak {
 	s := &soak{options: options{duration: 20 * time.Minute, seed: 7}, program: &program{}}
 	for i := range kept {
@@ -29,11 +29,11 @@ func quiet() *soak {
 		s.samples = append(s.samples, sample{At: float64(2 * i), Life: 1, Phase: "calm 1", Calm: true, RSS: 60e6, Heap: 20e6, Goroutines: 90, Open: 20, Series: 18000, Scrape: 0.1, Ready: true})
 	}
 	s.plan.Spells = []spell{{Target: "kept-04", Fault: killed, FromSec: 100, ToSec: 170, Outage: true}}
-	s.mail = &mailbox{pages: map[string]*page{"a": {Alert: "SyntheticTargetDown", Target: "kept-04", Severity: "page", Starts: 150, Told: 151}}}
+	s.mail = &mailbox{pages: map[string]*page{"a": {Alert: "SyntheticTargetDown", Target: "kept-04", Severity: "page", Starts: 150, Arrived: 151}}}
 	return s
 }
 
-// TestVerdict: each way to go wrong fails its own check, and no other.
+// TestVerdict: each problem fails its own check and no other.
 func TestVerdict(t *testing.T) {
 	each := func(change func(i int, one *sample)) func(*soak) {
 		return func(s *soak) {
@@ -77,8 +77,8 @@ func TestVerdict(t *testing.T) {
 		"no page":                {"a page for each outage", func(s *soak) { s.mail.pages = nil }},
 		"a page too late":        {"a page for each outage", func(s *soak) { s.mail.pages["a"].Starts = 200 }},
 		"not ready":              {"ready while probing", func(s *soak) { s.samples[9].Ready = false }},
-		"a panic":                {"no panic, no key told, each end in good order", func(s *soak) { s.program.read("panic: oh") }},
-		"an odd end":             {"no panic, no key told, each end in good order", func(s *soak) { s.program.alarm("life 1: exit status 1") }},
+		"a panic":                {"no panic, no key in any output, each normal end", func(s *soak) { s.program.read("panic: oh") }},
+		"an odd end":             {"no panic, no key in any output, each normal end", func(s *soak) { s.program.alarm("life 1: exit status 1") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := quiet()
@@ -97,7 +97,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestExcusedOutages: where every outage is excused, nothing was checked.
+// TestExcusedOutages: if every outage is excused, the check has no result.
 func TestExcusedOutages(t *testing.T) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(`

@@ -10,36 +10,36 @@ import (
 
 const progressEvery = 10 * time.Second
 
-// sampleEvery is often enough for short runs and no more than 20,000 in long ones.
+// sampleEvery is 2 s, or longer so that a run has at most 20,000 samples.
 func (s *soak) sampleEvery() time.Duration { return max(2*time.Second, s.duration/20_000) }
 
-// watch samples until ctx is done, and says each ten seconds how it goes.
+// watch takes samples until ctx is done and prints the state every ten seconds.
 func (s *soak) watch(ctx context.Context) {
 	tick := time.NewTicker(s.sampleEvery())
 	defer tick.Stop()
-	for said := time.Now(); ; {
+	for printed := time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		one, ok := s.sample(ctx)
+		current, ok := s.sample(ctx)
 		if !ok {
 			continue
 		}
-		where := s.phaseAt(time.Duration(one.At * float64(time.Second)))
-		one.Phase, one.Calm = where.Name, where.Calm
+		phase := s.phaseAt(time.Duration(current.At * float64(time.Second)))
+		current.Phase, current.Calm = phase.Name, phase.Calm
 		s.mu.Lock()
-		s.samples = append(s.samples, one)
+		s.samples = append(s.samples, current)
 		s.mu.Unlock()
-		if time.Since(said) >= progressEvery {
-			said = time.Now()
-			fmt.Println(s.progress(one))
+		if time.Since(printed) >= progressEvery {
+			printed = time.Now()
+			fmt.Println(s.progress(current))
 		}
 	}
 }
 
-// settling is the beginning of a calm part, in which what was wrong fades.
+// settling is the beginning of a calm part, in which the effects of faults end.
 const settling = 6 * time.Second
 
 func (s *soak) phaseAt(at time.Duration) phase {
@@ -52,7 +52,7 @@ func (s *soak) phaseAt(at time.Duration) phase {
 	return phase{Name: "end"}
 }
 
-func (s *soak) progress(one sample) string {
+func (s *soak) progress(current sample) string {
 	firing := 0
 	for _, p := range s.mail.all() {
 		if !p.Resolved {
@@ -60,5 +60,5 @@ func (s *soak) progress(one sample) string {
 		}
 	}
 	return fmt.Sprintf("%6.0fs of %.0fs  life %d, %-10s RSS %3.0f MB, heap %3.0f MB, %4.0f goroutines, %4.0f fds, %6.0f series, scrape %3.0f ms, ready %v, %d alerts fire",
-		one.At, s.duration.Seconds(), one.Life, one.Phase+":", one.RSS/1e6, one.Heap/1e6, one.Goroutines, one.Open, one.Series, 1e3*one.Scrape, one.Ready, firing)
+		current.At, s.duration.Seconds(), current.Life, current.Phase+":", current.RSS/1e6, current.Heap/1e6, current.Goroutines, current.Open, current.Series, 1e3*current.Scrape, current.Ready, firing)
 }

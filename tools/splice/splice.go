@@ -1,6 +1,6 @@
-// Package splice replaces the generated parts of a document that people write.
-// A part stands between "<!-- begin NAME: written by TOOL -->" and
-// "<!-- end NAME -->", each on a line of its own.
+// Package splice replaces the generated parts of a handwritten document. A part stands
+// between "<!-- begin NAME: written by TOOL -->" and "<!-- end NAME -->", each on a line of
+// its own.
 package splice
 
 import (
@@ -14,7 +14,7 @@ type Part struct {
 	Name, Text string
 }
 
-// Replace returns doc with its parts as given. It fails if one has no place.
+// Replace returns doc with the given parts. It returns an error if a part has no place.
 func Replace(doc, tool string, parts []Part) (string, error) {
 	for _, p := range parts {
 		begin, end := fmt.Sprintf("<!-- begin %s: written by %s -->\n", p.Name, tool), fmt.Sprintf("<!-- end %s -->", p.Name)
@@ -28,7 +28,7 @@ func Replace(doc, tool string, parts []Part) (string, error) {
 	return doc, nil
 }
 
-// File brings the parts of a document up to date.
+// File updates the parts of a document.
 func File(name, tool string, parts []Part) error {
 	doc, err := os.ReadFile(name)
 	if err != nil {
@@ -44,8 +44,8 @@ func File(name, tool string, parts []Part) error {
 	return nil
 }
 
-// Table is a Markdown table: its rows, the first of them the head, above a line
-// that aligns every column so: "---" or "---:".
+// Table renders a Markdown table. The first row is the header, and all columns are aligned
+// by align: "---" or "---:".
 func Table(align string, rows ...[]string) string {
 	var b strings.Builder
 	for i, row := range rows {

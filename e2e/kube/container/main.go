@@ -1,10 +1,10 @@
 //go:build linux
 
-// Command container turns itself into the process of one container: it enters the
-// pod's network, sees the image's files and the mounted volumes and no others, gives
-// up root, and becomes the command. What it is to do it reads as JSON from the file
-// that its argument names. It is a program of its own because it is started once for
-// each container, and the servers take long to load.
+// Command container becomes the process of a container: it enters the pod's network,
+// replaces the root directory by the image's files and the mounted volumes, drops root, and
+// executes the command. It reads its task as JSON from the file in its argument. It is a
+// program of its own because it starts once per container, and the servers take long to
+// load.
 package main
 
 import (
@@ -26,7 +26,8 @@ func main() {
 }
 
 func become(file string) error {
-	// The network namespace is the thread's, and the thread that calls exec goes on.
+	// The network namespace belongs to the thread, and exec continues on the calling
+	// thread.
 	runtime.LockOSThread()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -59,7 +60,7 @@ func network(c spec.Container) error {
 	return unix.Setns(fd, unix.CLONE_NEWNET)
 }
 
-// drop gives up root; without root's number nothing of its capabilities is left.
+// drop drops root. With another user, no capabilities remain.
 func drop(c spec.Container) error {
 	if c.NoNewPrivileges {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -85,7 +86,7 @@ func setIDs(c spec.Container) error {
 	return nil
 }
 
-// lookPath finds the command as a runtime of containers does, in the image's PATH.
+// lookPath finds the command in the image's PATH, like a container runtime.
 func lookPath(c spec.Container) (string, error) {
 	if filepath.IsAbs(c.Args[0]) {
 		return c.Args[0], nil

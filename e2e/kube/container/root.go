@@ -11,8 +11,8 @@ import (
 	"synthetic/e2e/kube/container/spec"
 )
 
-// root makes the image's files, with the volumes in them, all that there is. The
-// process was started with namespaces of its own for mounts and the host's name.
+// root makes the image's files, with the volumes in them, the root directory. The process
+// has its own mount and UTS namespaces.
 func root(c spec.Container) error {
 	if err := unix.Sethostname([]byte(c.Hostname)); err != nil {
 		return fmt.Errorf("setting the host's name: %w", err)
@@ -33,7 +33,7 @@ func root(c spec.Container) error {
 	return enter(dir, c.ReadOnlyRoot)
 }
 
-// overlay lays a scratch directory over the image, as runtimes of containers do.
+// overlay mounts a scratch directory over the image, like container runtimes do.
 func overlay(c spec.Container) (string, error) {
 	if err := unix.Mount("tmpfs", c.Scratch, "tmpfs", 0, "mode=755"); err != nil {
 		return "", fmt.Errorf("mounting a scratch directory: %w", err)
@@ -84,7 +84,7 @@ func mountPoint(path string, dir bool) error {
 	return os.WriteFile(path, nil, 0o644)
 }
 
-// enter makes dir the root, and takes the node's out of sight.
+// enter makes dir the root directory and unmounts that of the node.
 func enter(dir string, readOnly bool) error {
 	if readOnly {
 		if err := unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {

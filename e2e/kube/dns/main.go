@@ -1,5 +1,5 @@
-// Command dns is CoreDNS with the plugins that a cluster's names need. It is a program
-// of its own because its flags are those of the whole process.
+// Command dns is CoreDNS with the plugins that a cluster needs. It is a program of its own
+// because CoreDNS registers its flags for the whole process.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command servers is Kubernetes and its store in one binary, which links once what six
-// would each: the first argument says which of them runs.
+// Command servers is Kubernetes and etcd in one binary, which links once instead of six
+// times. The first argument selects the server.
 package main
 
 import (

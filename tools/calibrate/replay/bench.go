@@ -9,27 +9,26 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Bench is an open loop of single requests at Poisson arrivals: at each rate
-// some warm-up requests, a pause, then the requests that are measured. They
-// take their prompts from a fixed set of conversations, again and again. The
-// next rate begins when all answers are there.
+// Bench is an open loop of single requests with Poisson arrivals. Each rate has some
+// warm-up requests, a pause, and the measured requests. Prompts come from a fixed set of
+// conversations, again and again. The next rate starts when all answers have arrived.
 type Bench struct {
-	// Prompts is the number of requests measured per rate.
+	// Prompts is the number of measured requests per rate.
 	Prompts int
-	// Conversations is the number of different prompts. Each begins with one of
-	// the starters, whose lengths are given, and goes on for Rest tokens.
+	// Conversations is the number of different prompts. Each consists of one of the
+	// starters, whose lengths are given, and Rest further tokens.
 	Conversations int
 	Starters      []int
 	Rest, Output  Length
-	// WarmUp requests come at WarmUpRate per second before each rate.
+	// WarmUp requests are sent at WarmUpRate per second before each rate.
 	WarmUp     int
 	WarmUpRate float64
-	// Cooldown follows the warm-up, Pause a rate.
+	// Cooldown is the pause after the warm-up, Pause the pause after a rate.
 	Cooldown, Pause time.Duration
 	Seed            uint64
 }
 
-// validate returns what is wrong with the benchmark at these rates.
+// validate checks the benchmark and the rates.
 func (o Bench) validate(rates []float64) error {
 	if o.Conversations < 1 || len(o.Starters) == 0 {
 		return fmt.Errorf("bench: %d conversations from %d starters: give at least one of each", o.Conversations, len(o.Starters))
@@ -42,8 +41,7 @@ func (o Bench) validate(rates []float64) error {
 	return nil
 }
 
-// Run goes through rates, in requests per second, and returns what each
-// measured.
+// Run measures each of the rates, in requests per second.
 func (o Bench) Run(c *cluster.Cluster, rates []float64) ([]BenchFigures, error) {
 	if err := o.validate(rates); err != nil {
 		return nil, err
@@ -71,12 +69,12 @@ func (o Bench) Run(c *cluster.Cluster, rates []float64) ([]BenchFigures, error) 
 	return all, nil
 }
 
-// BenchFigures are what the tool reports of one rate.
+// BenchFigures are the measurements of one rate.
 type BenchFigures struct {
 	Figures
 	// Gap is the time between two events of an answer.
 	Gap Quantiles
-	// MaxConcurrent is the most requests in flight.
+	// MaxConcurrent is the largest number of requests in flight.
 	MaxConcurrent int
 }
 
@@ -89,13 +87,13 @@ type benchLoop struct {
 
 	base     uint64 // id of the phase's first request
 	turns    []Turn
-	last     []time.Duration // of each request's events
+	last     []time.Duration // times of each request's events
 	gaps     []float64
 	inFlight int
 	most     int
 }
 
-// phase sends requests at a rate and waits for their ends.
+// phase sends n requests at a rate and waits until they end.
 func (l *benchLoop) phase(n int, rate float64) (BenchFigures, error) {
 	l.base, l.turns, l.last = l.sent+1, make([]Turn, 0, n), make([]time.Duration, n)
 	l.gaps, l.inFlight, l.most = l.gaps[:0], 0, 0
@@ -114,8 +112,8 @@ func (l *benchLoop) phase(n int, rate float64) (BenchFigures, error) {
 	return f, nil
 }
 
-// arrivals are exponential gaps, stretched so that the last request comes when
-// the rate has it.
+// arrivals returns start times with exponential gaps, scaled so that the last request
+// matches the rate.
 func (l *benchLoop) arrivals(n int, rate float64) []time.Duration {
 	at := make([]float64, n)
 	sum := 0.0
@@ -146,7 +144,7 @@ func (l *benchLoop) send() error {
 	return nil
 }
 
-// handle takes an event.
+// handle processes an event of the cluster.
 func (l *benchLoop) handle(e cluster.Event) {
 	i := e.ID - l.base
 	t := &l.turns[i]

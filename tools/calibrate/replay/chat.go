@@ -10,32 +10,33 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Chat is a closed loop of conversations: as soon as one ends the next begins,
-// unless Rate forbids. The next turn of a conversation follows its answer at
-// once, or after Think, with the whole history.
+// Chat is a closed loop of conversations. When one ends, the next one starts, unless Rate
+// forbids it. The next turn of a conversation follows its answer at once or after Think,
+// with the whole history.
 type Chat struct {
-	// Rate is the most conversations started per second.
+	// Rate is the maximum number of conversations started per second.
 	Rate float64
-	// MinTurns and MaxTurns of a conversation, equally likely.
+	// MinTurns and MaxTurns are the bounds of a conversation's turns, which are distributed
+	// uniformly.
 	MinTurns, MaxTurns int
-	// Starters are the lengths of the first prompts that conversations share.
+	// Starters are the lengths of the first prompts, which conversations share.
 	Starters []int
-	// Opening is the length of the answer to a starter, Answer that of the
-	// others, Question that of a follow-up.
+	// Opening is the length of the answer to a starter, Answer the length of later answers,
+	// and Question the length of a follow-up.
 	Opening, Answer, Question Length
 	Think                     time.Duration
 	Seed                      uint64
 }
 
-// Level is a stretch of a sweep.
+// Level is a part of a sweep.
 type Level struct {
-	// Concurrency is the most conversations in flight. At the end of a level
-	// they go on: the next one finds them in the middle.
+	// Concurrency is the maximum number of conversations in flight. Conversations continue
+	// into the next level.
 	Concurrency int
 	For         time.Duration
 }
 
-// validate returns what is wrong with the chat.
+// validate checks the parameters of the chat.
 func (o Chat) validate() error {
 	switch {
 	case !(o.Rate > 0):
@@ -48,8 +49,8 @@ func (o Chat) validate() error {
 	return nil
 }
 
-// Run lets the chat go through levels and returns its turns in the order in
-// which they ended, the unfinished last.
+// Run simulates the levels. It returns the turns in the order of their ends; unfinished
+// turns come last.
 func (o Chat) Run(c *cluster.Cluster, levels []Level) ([]Turn, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -68,8 +69,7 @@ func (o Chat) Run(c *cluster.Cluster, levels []Level) ([]Turn, error) {
 	return l.turns, l.err
 }
 
-// pace starts conversations until some time, as far as rate and concurrency
-// allow.
+// pace starts conversations until a time, as far as rate and concurrency allow.
 func (l *chatLoop) pace(concurrency int, until time.Duration) {
 	for l.err == nil {
 		at := time.Duration(float64(l.ticks) / l.Rate * float64(time.Second))
@@ -85,7 +85,7 @@ func (l *chatLoop) pace(concurrency int, until time.Duration) {
 	l.cluster.Advance(until, l.handle)
 }
 
-// conversation is one in flight.
+// conversation is a conversation in flight.
 type conversation struct {
 	number, slot int
 	left         int
@@ -93,7 +93,7 @@ type conversation struct {
 	turn         Turn
 }
 
-// slotBits are the low bits of a request's id that say which slot it is for.
+// slotBits is the number of low bits of a request's id that hold its slot.
 const slotBits = 20
 
 type chatLoop struct {
@@ -101,12 +101,12 @@ type chatLoop struct {
 	cluster  *cluster.Cluster
 	rand     *rand.Rand
 	starters []*cluster.Text
-	slots    []*conversation // in flight; nil is free
+	slots    []*conversation // in flight; nil marks a free slot
 	inFlight int
 	begun    int
-	ticks    int // of Rate, so far
+	ticks    int // ticks of Rate so far
 	sent     uint64
-	turns    []Turn // that have ended
+	turns    []Turn // finished turns
 	err      error
 }
 
@@ -129,7 +129,7 @@ func (l *chatLoop) begin() {
 	l.send(conv, l.cluster.Now(), l.Opening)
 }
 
-// send asks for the next answer.
+// send sends the next request.
 func (l *chatLoop) send(conv *conversation, at time.Duration, answer Length) {
 	conv.turn = Turn{Conversation: conv.number, Index: conv.turn.Index, Sent: at, Prompt: conv.text.Tokens}
 	output := answer.draw(l.rand)
@@ -142,7 +142,7 @@ func (l *chatLoop) send(conv *conversation, at time.Duration, answer Length) {
 	}
 }
 
-// handle takes an event.
+// handle processes an event of the cluster.
 func (l *chatLoop) handle(e cluster.Event) {
 	conv := l.slots[e.ID&(1<<slotBits-1)]
 	if !conv.turn.observe(e) {

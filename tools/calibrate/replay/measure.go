@@ -8,26 +8,25 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Figures are what a benchmark reports of one level. NaN is unknown.
+// Figures are the measurements of one level. NaN means unknown.
 type Figures struct {
 	TTFT, TPOT, Latency Quantiles // seconds
-	// Errors is the share of turns that failed, Hits that of prompt tokens that
-	// were cached.
+	// Errors is the share of failed turns, Hits the share of cached prompt tokens.
 	Errors, Hits float64
-	// Turns and Tokens are per second: turns sent, output tokens received.
+	// sent turns and received output tokens, per second
 	Turns, Tokens float64
 }
 
-// Quantiles of a distribution.
+// Quantiles are the quantiles of a distribution.
 type Quantiles struct{ P50, P95, P99 float64 }
 
-// quantiles returns those of the values, which it sorts.
+// quantiles returns the quantiles of the values, which it sorts.
 func quantiles(values []float64) Quantiles {
 	slices.Sort(values)
 	return Quantiles{at(values, .5), at(values, .95), at(values, .99)}
 }
 
-// at interpolates a quantile of sorted values; NaN if there are none.
+// at interpolates a quantile of sorted values; NaN without values.
 func at(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
@@ -40,9 +39,8 @@ func at(sorted []float64, q float64) float64 {
 	return sorted[i]*(1-part) + sorted[i+1]*part
 }
 
-// Window measures the turns of a stretch of time as a summary with that window
-// shows them at its end: a first token counts when it came, all else when the
-// turn ended.
+// Window measures turns like a Prometheus summary with a window from from to to. A first
+// token counts when it arrived, all other figures when the turn ended.
 func Window(turns []Turn, from, to time.Duration) Figures {
 	in := func(t time.Duration) bool { return t > from && t <= to }
 	var ttft, tpot, latency []float64
@@ -79,7 +77,7 @@ func Window(turns []Turn, from, to time.Duration) Figures {
 	}
 }
 
-// Mean averages figures one by one, leaving out those that are unknown.
+// Mean averages each figure over its known values.
 func Mean(all []Figures) Figures {
 	mean := func(get func(*Figures) float64) float64 {
 		sum, n := 0.0, 0.0
@@ -98,7 +96,7 @@ func Mean(all []Figures) Figures {
 	return m
 }
 
-// fields lists all figures.
+// fields returns pointers to all figures.
 func (f *Figures) fields() []*float64 {
 	return []*float64{
 		&f.TTFT.P50, &f.TTFT.P95, &f.TTFT.P99, &f.TPOT.P50, &f.TPOT.P95, &f.TPOT.P99,

@@ -11,7 +11,8 @@ import (
 func TestWindow(t *testing.T) {
 	const s = time.Second
 	turns := []Turn{
-		// Ended before the window, in it, after it; failed; never ended.
+		// Turns that ended before, in and after the window, one that failed, and one that
+		// did not end.
 		{Sent: 0, First: 1 * s, End: 5 * s, Output: 5, Burst: 1, Prompt: 100, Cached: 100, Outcome: cluster.Done},
 		{Sent: 5 * s, First: 8 * s, End: 20 * s, Output: 13, Burst: 1, Prompt: 100, Cached: 40, Outcome: cluster.Done},
 		{Sent: 15 * s, First: 16 * s, End: 40 * s, Output: 25, Burst: 1, Prompt: 100, Cached: 80, Outcome: cluster.Done},

@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// newCluster returns a preset's cluster.
+// newCluster returns the cluster of a preset.
 func newCluster(t testing.TB, preset string, faults ...cluster.Fault) *cluster.Cluster {
 	t.Helper()
 	config, err := cluster.Preset(preset)
@@ -37,7 +37,7 @@ func TestChatKeepsItsConcurrency(t *testing.T) {
 				n++
 			}
 		}
-		// Between the end of a conversation and the next start there is a moment.
+		// A moment passes between the end of a conversation and the next start.
 		if n > want+1 || n < want-2 {
 			t.Errorf("%d turns in flight at %v, want about %d", n, at, want)
 		}
@@ -100,7 +100,7 @@ func TestBench(t *testing.T) {
 		if f.Errors != 0 || f.MaxConcurrent < 3 || f.MaxConcurrent > 40 {
 			t.Errorf("rate %d: %+v", i+1, f)
 		}
-		// 100 tokens a request, with the last answer's tail.
+		// 100 tokens per request, including the end of the last answer.
 		if want := 100 * float64(i+1); f.Tokens > 1.02*want || f.Tokens < .85*want {
 			t.Errorf("rate %d: %.0f tokens/s, want a little less than %.0f", i+1, f.Tokens, want)
 		}
@@ -142,8 +142,8 @@ func TestReplayIsRepeatable(t *testing.T) {
 	}
 }
 
-// BenchmarkRealTime measures how much faster than real time one core simulates
-// three workers at concurrency 160.
+// BenchmarkRealTime measures how much faster than real time one core simulates three
+// workers at concurrency 160.
 func BenchmarkRealTime(b *testing.B) {
 	for _, preset := range []string{"trtllm-rr", "trtllm-kv"} {
 		b.Run(preset, func(b *testing.B) {

@@ -7,13 +7,13 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Length is a normal distribution of tokens, cut at 1 and at Max.
+// Length is a normal distribution of tokens, bounded by 1 and Max.
 type Length struct {
 	Mean, Spread float64
 	Max          int
 }
 
-// draw returns one length.
+// draw returns a random length.
 func (l Length) draw(r *rand.Rand) int {
 	n := int(math.Round(l.Mean + l.Spread*r.NormFloat64()))
 	return max(1, min(n, l.Max))
@@ -22,7 +22,7 @@ func (l Length) draw(r *rand.Rand) int {
 // blockTokens is the block size of all presets.
 const blockTokens = 16
 
-// openings returns the texts that conversations share, of these lengths.
+// openings returns texts of these lengths, which conversations share.
 func openings(lengths []int) []*cluster.Text {
 	var all []*cluster.Text
 	for i, n := range lengths {

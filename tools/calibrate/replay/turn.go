@@ -1,6 +1,6 @@
-// Package replay drives a simulated cluster with the workloads of measured
-// benchmarks, and measures what their clients measured: closed-loop multi-turn
-// chat at a concurrency, and an open loop at Poisson arrivals.
+// Package replay drives a simulated cluster with the workloads of measured benchmarks: a
+// closed loop of multi-turn chats at a concurrency, and an open loop with Poisson arrivals.
+// It computes the figures that the benchmarks' clients measured.
 package replay
 
 import (
@@ -9,27 +9,27 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Turn is one request as its client saw it. Times are since the start.
+// Turn is a request from the view of its client. Times are since the start.
 type Turn struct {
 	// Conversation and Index number the turn, from 0.
 	Conversation, Index int
 	Sent, First, End    time.Duration
 	Prompt, Cached      int
-	// Output is the tokens that came, Burst those of the first event.
+	// Output is the number of received tokens, Burst the number of tokens in the first
+	// event.
 	Output, Burst int
-	// Outcome is cluster.Done for a whole answer, cluster.Tokens for a turn
-	// that was not over when the replay was.
+	// Outcome is cluster.Done for a complete answer and cluster.Tokens for a turn that had
+	// not ended when the replay did.
 	Outcome cluster.Kind
 }
 
 // TTFT is the time to the first token.
 func (t *Turn) TTFT() time.Duration { return t.First - t.Sent }
 
-// Latency is the time to the end.
+// Latency is the time to the end of the answer.
 func (t *Turn) Latency() time.Duration { return t.End - t.Sent }
 
-// TPOT is the time per output token after the first event; false if it has
-// none.
+// TPOT is the time per output token after the first event; false if no token followed.
 func (t *Turn) TPOT() (time.Duration, bool) {
 	if t.Output <= t.Burst {
 		return 0, false
@@ -37,8 +37,7 @@ func (t *Turn) TPOT() (time.Duration, bool) {
 	return (t.End - t.First) / time.Duration(t.Output-t.Burst), true
 }
 
-// observe brings a turn up to date with an event, and returns whether it has
-// ended.
+// observe updates a turn with an event and reports whether the turn has ended.
 func (t *Turn) observe(e cluster.Event) bool {
 	if e.Kind != cluster.Tokens {
 		t.End, t.Outcome = e.At, e.Kind

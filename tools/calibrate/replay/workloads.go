@@ -2,13 +2,12 @@ package replay
 
 import "time"
 
-// MultiTurn is the chat of the measured sweeps: conversations of 3 to 5 turns
-// that share one of ten long starters, as fast as the cap on concurrency
-// allows. Prompts grow as 3.5k, 4.1k, 5.1k, 6.1k, 7.1k tokens. Answers are
-// limited to 1,024 tokens, which every fourth follow-up reaches; the first
-// answer of a conversation is shorter. Both follow from the reports: the
-// growth of the prompts, the median and the 95th percentile of latency over
-// time per token, and throughput over turns per second.
+// MultiTurn is the chat of the measured sweeps: conversations of 3 to 5 turns that share
+// one of ten long starters and start as fast as the concurrency allows. Prompts grow as
+// 3.5k, 4.1k, 5.1k, 6.1k, 7.1k tokens. Answers are limited to 1,024 tokens, which every
+// fourth follow-up reaches; the first answer of a conversation is shorter. These lengths
+// follow from the growth of the prompts, from the median and the 95th percentile of latency
+// over time per token, and from throughput over turns per second in the reports.
 func MultiTurn(seed uint64) Chat {
 	return Chat{
 		Rate: 10, MinTurns: 3, MaxTurns: 5,
@@ -20,7 +19,7 @@ func MultiTurn(seed uint64) Chat {
 	}
 }
 
-// starters are the lengths of the ten long texts.
+// starters returns the lengths of the ten long texts.
 func starters() []int {
 	var all []int
 	for i := range 10 {
@@ -29,9 +28,8 @@ func starters() []int {
 	return all
 }
 
-// FixedPrompts is the replay of the measured open loop: 300 requests per rate
-// with prompts of 5,806 tokens on average. The length of the answers follows
-// from throughput over rate.
+// FixedPrompts is the workload of the measured open loop: 300 requests per rate with
+// prompts of 5,806 tokens on average. The length of the answers is throughput over rate.
 func FixedPrompts(output Length, seed uint64) Bench {
 	return Bench{
 		Prompts: 300, Conversations: 120,

@@ -1,5 +1,5 @@
-// Package dashboardtest runs the queries of dashboards against a real
-// Prometheus storage, filled by scrapes of a handler.
+// Package dashboardtest runs the queries of dashboards on a real Prometheus storage with
+// scrapes of a handler.
 package dashboardtest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/dashboard"
 )
 
-// Board is the part of Grafana's classic schema that tests look at.
+// Board is the part of Grafana's classic schema that tests use.
 type Board struct {
 	UID, Title, Description string
 	SchemaVersion           int
@@ -43,7 +43,7 @@ type Panel struct {
 	Targets []Target
 }
 
-// Override is what fields that a matcher picks have of their own.
+// Override changes properties of the fields that a matcher selects.
 type Override struct {
 	Matcher    struct{ ID, Options string }
 	Properties []struct {
@@ -52,7 +52,7 @@ type Override struct {
 	}
 }
 
-// Property returns what an override sets; nil when it does not.
+// Property returns the value that an override sets, nil if it does not set it.
 func (o Override) Property(id string) any {
 	for _, p := range o.Properties {
 		if p.ID == id {

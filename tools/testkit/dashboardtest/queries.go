@@ -15,11 +15,11 @@ import (
 	"synthetic/internal/dashboard"
 )
 
-// Query is one query of one panel.
+// Query is a query of a panel.
 type Query struct {
-	// Dashboard and Panel are titles; Ref is the query's letter.
+	// Dashboard and Panel are titles; Ref is the letter of the query.
 	Dashboard, Panel, Ref string
-	// Expr is as in the dashboard, with its variables.
+	// Expr contains the variables of the dashboard.
 	Expr    string
 	Instant bool
 }
@@ -28,7 +28,7 @@ func (q Query) String() string {
 	return fmt.Sprintf("%s / %s / %s: %s", q.Dashboard, q.Panel, q.Ref, q.Expr)
 }
 
-// MayBeEmpty are the panels, by title, that are empty for a good reason.
+// MayBeEmpty lists the panels, by title, that may be empty, with the reason.
 func MayBeEmpty() map[string]string {
 	return map[string]string{
 		"Acceptance of speculative decoding": "few deployments speculate, and fewer say how well",
@@ -40,7 +40,7 @@ func MayBeEmpty() map[string]string {
 	}
 }
 
-// Queries lists the queries of dashboards, in the order of their panels.
+// Queries returns the queries of dashboards in the order of their panels.
 func Queries(ds []dashboard.Dashboard) ([]Query, error) {
 	var out []Query
 	for _, d := range ds {
@@ -57,9 +57,8 @@ func Queries(ds []dashboard.Dashboard) ([]Query, error) {
 	return out, nil
 }
 
-// Substitute puts values in the place of variables as Grafana would: all
-// targets, workloads, variants and probers, the rate window of the finest resolution,
-// and a time range of span.
+// Substitute replaces variables like Grafana: all targets, workloads, variants and probers,
+// the rate window of the finest resolution, and a time range of span.
 func Substitute(expr string, span time.Duration) string {
 	return strings.NewReplacer(
 		"$__rate_interval", "4m", "$__interval", "1m",
@@ -69,8 +68,8 @@ func Substitute(expr string, span time.Duration) string {
 	).Replace(expr)
 }
 
-// Empty runs every query of the dashboards from start to end and returns those
-// that gave nothing, or nothing but NaN. The error is of a query that failed.
+// Empty runs every query of the dashboards from start to end and returns those with no
+// value other than NaN.
 func Empty(ctx context.Context, db storage.Queryable, ds []dashboard.Dashboard, start, end time.Time) ([]Query, error) {
 	queries, err := Queries(ds)
 	if err != nil {
@@ -90,7 +89,7 @@ func Empty(ctx context.Context, db storage.Queryable, ds []dashboard.Dashboard, 
 	return empty, nil
 }
 
-// Marks runs the query of an annotation, of one target, and returns its samples.
+// Marks runs the query of an annotation for one target and returns its samples.
 func Marks(ctx context.Context, db storage.Queryable, expr, target string, start, end time.Time) (promql.Matrix, error) {
 	expr = Substitute(strings.ReplaceAll(expr, "$target", target), end.Sub(start))
 	q, err := newEngine().NewRangeQuery(ctx, db, nil, expr, start, end, time.Minute)
@@ -101,7 +100,7 @@ func Marks(ctx context.Context, db storage.Queryable, expr, target string, start
 	return q.Exec(ctx).Matrix()
 }
 
-// Instant evaluates a query of a dashboard at a time, over the span before it.
+// Instant evaluates a query of a dashboard at a time, with span as the time range.
 func Instant(ctx context.Context, db storage.Queryable, expr string, at time.Time, span time.Duration) (promql.Vector, error) {
 	q, err := newEngine().NewInstantQuery(ctx, db, nil, Substitute(expr, span), at)
 	if err != nil {
@@ -115,13 +114,13 @@ func newEngine() *promql.Engine {
 	return promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 10_000_000,
 		Timeout:    time.Minute,
-		// As Prometheus has them.
+		// as in Prometheus
 		EnableAtModifier: true, EnableNegativeOffset: true,
 		Parser: parser.NewParser(parser.Options{}),
 	})
 }
 
-// answered reports whether a query gives any value.
+// answered reports whether a query returns any value.
 func answered(ctx context.Context, e *promql.Engine, db storage.Queryable, q Query, start, end time.Time) (bool, error) {
 	expr := Substitute(q.Expr, end.Sub(start))
 	var (
@@ -144,7 +143,7 @@ func answered(ctx context.Context, e *promql.Engine, db storage.Queryable, q Que
 	return anyKnown(res.Value), nil
 }
 
-// step cuts a range into about 100 points, at least 15 seconds apart.
+// step divides a range into about 100 points, at least 15 seconds apart.
 func step(span time.Duration) time.Duration { return max(span/100, 15*time.Second) }
 
 func anyKnown(v parser.Value) bool {

@@ -18,27 +18,27 @@ import (
 
 // Formats that a scrape may ask for.
 const (
-	// Text is the text format, which has classic buckets only.
+	// Text is the text format, which has only classic buckets.
 	Text = "text/plain; version=0.0.4"
-	// Protobuf has native histograms, and the classic buckets beside them.
+	// Protobuf has native histograms and classic buckets.
 	Protobuf = "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
 )
 
 // Store is a Prometheus storage that scrapes handlers.
 type Store struct {
 	*teststorage.TestStorage
-	// Format is what scrapes ask for.
+	// Format is the format that scrapes ask for.
 	Format string
 }
 
-// Open returns an empty store that goes with the test.
+// Open returns an empty store that is closed at the end of the test.
 func Open(t testing.TB, format string) *Store {
 	t.Helper()
 	return &Store{TestStorage: teststorage.New(t), Format: format}
 }
 
-// Scrape stores what the handler exposes, as seen at a time, under the job
-// "synthetic" and an instance. The error says which step failed.
+// Scrape stores the metrics of a handler at a time, with the job "synthetic" and an
+// instance.
 func (s *Store) Scrape(h http.Handler, instance string, at time.Time) error {
 	req := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 	req.Header.Set("Accept", s.Format)
@@ -60,7 +60,7 @@ func (s *Store) Scrape(h http.Handler, instance string, at time.Time) error {
 	return app.Commit()
 }
 
-// Put stores one sample, as of a recording or alert rule.
+// Put stores a sample of a recording rule or an alert.
 func (s *Store) Put(at time.Time, value float64, nameValue ...string) error {
 	app := s.Appender(context.Background())
 	if _, err := app.Append(0, labels.FromStrings(nameValue...), at.UnixMilli(), value); err != nil {
@@ -93,7 +93,7 @@ func appendAll(app storage.Appender, p textparse.Parser, instance string, ms int
 	}
 }
 
-// scraped is the parser's series with the labels of its scrape target.
+// scraped returns the labels of the parser's series with those of the scrape target.
 func scraped(p textparse.Parser, instance string) labels.Labels {
 	var l labels.Labels
 	p.Labels(&l)

@@ -7,15 +7,15 @@ import (
 	"synthetic/internal/alerting"
 )
 
-// Sample is one value of one series.
+// Sample is a value of a series.
 type Sample struct {
 	Labels labels.Labels
 	Value  float64
 }
 
-// Flatten turns families into samples as a scrape of the text format does.
-// Only families that keep is true for are taken; a nil keep takes all. The
-// samples do not refer to the families.
+// Flatten converts families to samples like a scrape of the text format. It takes the
+// families for which keep returns true; a nil keep takes all. The samples do not refer to
+// the families.
 func Flatten(families []*dto.MetricFamily, keep func(name string) bool) []Sample {
 	var out []Sample
 	for _, f := range families {

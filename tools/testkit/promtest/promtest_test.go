@@ -22,8 +22,8 @@ groups:
         for: 30s
 `
 
-// TestScrapeEvaluateFire drives the whole of it: what is scraped is recorded,
-// fires after its time, and goes stale when it is no longer exposed.
+// TestScrapeEvaluateFire: scraped samples are recorded, alerts fire after their time, and
+// series become stale when they are no longer exposed.
 func TestScrapeEvaluateFire(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	calls := prometheus.NewCounter(prometheus.CounterOpts{Name: "calls_total", Help: "Calls."})

@@ -1,5 +1,5 @@
-// Package promtest is a Prometheus without its clock, for tests: the real
-// storage, query engine and rule manager, fed and moved by hand.
+// Package promtest is a Prometheus without a clock for tests: the real storage, query
+// engine and rule manager. The test feeds them and sets the time.
 package promtest
 
 import (
@@ -23,21 +23,21 @@ import (
 	"github.com/prometheus/prometheus/util/teststorage"
 )
 
-// Server is one Prometheus. Time must not go back between calls.
+// Server is a Prometheus. Time must not go back between calls.
 type Server struct {
 	Storage *teststorage.TestStorage
 	Engine  *promql.Engine
 
 	t      testing.TB
 	groups []*promrules.Group
-	// last are the series of the last scrape, by instance: what is gone at the
-	// next one becomes stale.
+	// last holds the series of the last scrape by instance. Series that the next scrape
+	// lacks become stale.
 	last map[string]map[uint64]labels.Labels
 	refs map[uint64]storage.SeriesRef
 }
 
-// New returns a server that evaluates the rules of a rule file's text; groups
-// without an interval are evaluated every defaultInterval.
+// New returns a server that evaluates the rules of a rule file's text. Groups without an
+// interval are evaluated every defaultInterval.
 func New(t testing.TB, ruleFile []byte, defaultInterval time.Duration) *Server {
 	t.Helper()
 	syntax := parser.NewParser(parser.Options{})
@@ -76,16 +76,15 @@ func New(t testing.TB, ruleFile []byte, defaultInterval time.Duration) *Server {
 	return s
 }
 
-// InOrderOf compares groups by their place in a rule file: a manager gives them in
-// any order, and what is evaluated at one instant reads what was recorded before.
+// InOrderOf compares groups by their order in a rule file. A manager returns them in any
+// order, but rules that are evaluated at the same instant read series recorded before.
 func InOrderOf(file []byte) func(a, b *promrules.Group) int {
 	place := func(g *promrules.Group) int { return bytes.Index(file, []byte("name: "+g.Name()+"\n")) }
 	return func(a, b *promrules.Group) int { return place(a) - place(b) }
 }
 
-// Scrape stores what an instance exposes at a time; no samples mean that it
-// could not be scraped. What was there at the scrape before and is no more
-// becomes stale.
+// Scrape stores the samples of an instance at a time. No samples mean that the scrape
+// failed. Series of the previous scrape that are missing become stale.
 func (s *Server) Scrape(at time.Time, instance string, samples []Sample) {
 	s.t.Helper()
 	a := s.Storage.Appender(s.t.Context())
@@ -114,8 +113,8 @@ func (s *Server) Scrape(at time.Time, instance string, samples []Sample) {
 	}
 }
 
-// Evaluate runs the groups whose interval divides the time. A rule that cannot
-// be evaluated fails the test.
+// Evaluate evaluates the groups whose interval divides the time. A rule that fails ends the
+// test.
 func (s *Server) Evaluate(at time.Time) {
 	s.t.Helper()
 	for _, g := range s.groups {
@@ -131,7 +130,7 @@ func (s *Server) Evaluate(at time.Time) {
 	}
 }
 
-// Alerts returns the alerts that fire.
+// Alerts returns the firing alerts.
 func (s *Server) Alerts() []*promrules.Alert {
 	var out []*promrules.Alert
 	for _, g := range s.groups {
@@ -146,8 +145,8 @@ func (s *Server) Alerts() []*promrules.Alert {
 	return out
 }
 
-// Firing lists the alerts that fire, sorted, each as its name and the values of
-// those of the given labels that it has.
+// Firing returns the firing alerts, sorted: the name of each with the values of the given
+// labels.
 func (s *Server) Firing(about ...string) []string {
 	var out []string
 	for _, a := range s.Alerts() {

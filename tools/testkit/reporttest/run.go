@@ -1,6 +1,5 @@
-// Package reporttest makes runs for tests: a small model of a deployment that
-// answers slower the more turns are in flight, and refuses some beyond its
-// limit.
+// Package reporttest makes runs for tests from a small model of a deployment, whose answers
+// become slower with the turns in flight and which refuses some turns beyond its limit.
 package reporttest
 
 import (
@@ -13,20 +12,20 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Noon is when every run starts.
+// Noon is the start of every run.
 func Noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// Variant is one configuration of the model.
+// Variant is a configuration of the model.
 type Variant struct {
 	Name string
-	// Slowdown multiplies every latency; 1 is as the baseline.
+	// Slowdown multiplies every latency. 1 means no change.
 	Slowdown float64
-	// Limit is the turns in flight beyond which one in five is refused; 0 for
-	// none.
+	// Limit is the number of turns in flight beyond which one in five is refused; 0 means
+	// no limit.
 	Limit float64
 }
 
-// Options describe a run; the zero value of each is a sensible one.
+// Options describe a run. Zero values have defaults.
 type Options struct {
 	Seed        uint64
 	Variants    []Variant
@@ -34,7 +33,7 @@ type Options struct {
 	Repetitions int
 }
 
-// SLOs are the objectives of every run.
+// SLOs returns the objectives of every run.
 func SLOs() []slo.Objective {
 	return []slo.Objective{
 		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
@@ -86,7 +85,7 @@ func result(rng *rand.Rand, v Variant, level float64, repetition int) runfile.Re
 	return r
 }
 
-// snapshot is 100 s in 10 blocks.
+// snapshot has 10 blocks of 10 s.
 func snapshot(rng *rand.Rand, v Variant, level float64) runfile.Snapshot {
 	mean, most := level, int(level)
 	s := runfile.Snapshot{
@@ -109,8 +108,8 @@ func snapshot(rng *rand.Rand, v Variant, level float64) runfile.Snapshot {
 	return s
 }
 
-// latency is the mean time of a turn in seconds: 100 tokens, so that tests are
-// quick.
+// latency is the mean duration of a turn in seconds. A turn has 100 tokens, so that tests
+// are quick.
 func latency(v Variant, level float64) float64 { return ttft(v, level) + 99*tpot(v, level) }
 
 func tpot(v Variant, level float64) float64 {
@@ -128,7 +127,7 @@ func turn(rng *rand.Rand, v Variant, level float64) probe.Result {
 	}
 	r := probe.Result{Kind: kind, Outcome: probe.Success, Scheduled: Noon(), Sent: Noon(), Model: "model-70b"}
 	if v.Limit > 0 && level > v.Limit && rng.IntN(5) == 0 {
-		// Refused after a wait as long as an answer: it was in flight, too.
+		// Refused after the time of an answer, because it was in flight.
 		r.Outcome, r.End = probe.HTTP429, r.Sent.Add(time.Duration(latency(v, level)*float64(time.Second)))
 		return r
 	}

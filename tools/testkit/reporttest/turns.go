@@ -8,8 +8,8 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// Turns are those that sweeps kept in some directories, in the order in which they
-// were sent.
+// Turns returns the turns that sweeps stored in some directories, in the order of their
+// start.
 func Turns(t testing.TB, dirs ...string) (all []turnlog.Turn) {
 	t.Helper()
 	var paths []string

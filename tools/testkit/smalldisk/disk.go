@@ -8,15 +8,14 @@ import (
 	"testing"
 )
 
-// Disk is a volume of its own.
 type Disk struct {
 	t *testing.T
-	// Path is where it is mounted.
+	// Path is the mount point.
 	Path string
 }
 
-// New mounts a volume of so many MiB, "64" for example, until the test ends. It
-// skips the test where none can be mounted: only root can.
+// New mounts a volume of mib MiB, such as "64", until the test ends. It skips the test if
+// the process is not root.
 func New(t *testing.T, mib string) Disk {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -36,7 +35,7 @@ func New(t *testing.T, mib string) Disk {
 
 func (d Disk) filler() string { return filepath.Join(d.Path, "filler") }
 
-// Fill leaves no byte.
+// Fill uses all remaining space.
 func (d Disk) Fill() {
 	d.t.Helper()
 	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

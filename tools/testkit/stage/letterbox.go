@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// Letterbox is an Alertmanager that remembers what it was told, and when.
+// Letterbox is an Alertmanager that records the alerts it receives.
 type Letterbox struct {
 	mu   sync.Mutex
-	dead bool // what comes now is of a process that was killed
-	got  []Told
-	// Told gets what comes, if it has room; nil in virtual time.
-	Told chan Told
+	dead bool // alerts that arrive now are from a killed process
+	got  []Alert
+	// Arrived receives each alert if it has room; nil in virtual time.
+	Arrived chan Alert
 }
 
-// Told is an alert as it was told.
-type Told struct {
+// Alert is a received alert.
+type Alert struct {
 	Labels           map[string]string
 	StartsAt, EndsAt time.Time
-	At               time.Time // when it was told
+	At               time.Time // time of arrival
 }
 
-// Firing reports whether the alert had not ended when it was told.
-func (a Told) Firing() bool { return a.EndsAt.After(a.At) }
+// Firing reports whether the alert had not ended when it arrived.
+func (a Alert) Firing() bool { return a.EndsAt.After(a.At) }
 
 func (b *Letterbox) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	var alerts []Told
+	var alerts []Alert
 	if err := json.NewDecoder(r.Body).Decode(&alerts); err != nil {
-		panic(err) // the server logs it, and the test finds nothing told
+		panic(err) // the server logs the panic, and the test receives no alert
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,64 +43,64 @@ func (b *Letterbox) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 		}
 		b.got = append(b.got, a)
 		select {
-		case b.Told <- a:
+		case b.Arrived <- a:
 		default:
 		}
 	}
 }
 
-// Mark says whether what comes now is of a process that was killed.
+// Mark sets whether alerts that arrive now are from a killed process.
 func (b *Letterbox) Mark(dead bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.dead = dead
 }
 
-// All lists what was told.
-func (b *Letterbox) All() []Told {
+// All returns the received alerts.
+func (b *Letterbox) All() []Alert {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.got)
 }
 
-// Of lists what was told of the alerts of a name, by what tells them apart.
-func (b *Letterbox) Of(name string) map[string][]Told {
+// Of returns the received alerts of a name, grouped by their labels.
+func (b *Letterbox) Of(name string) map[string][]Alert {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	out := map[string][]Told{}
+	out := map[string][]Alert{}
 	for _, a := range b.got {
 		if a.Labels["alertname"] == name {
-			which := strings.TrimSpace(a.Labels["turn"] + " " + a.Labels["signal"] + a.Labels["slo"])
-			out[which] = append(out[which], a)
+			labels := strings.TrimSpace(a.Labels["turn"] + " " + a.Labels["signal"] + a.Labels["slo"])
+			out[labels] = append(out[labels], a)
 		}
 	}
 	return out
 }
 
-// awaited is how long a page may take: a prober that a busy machine made late for
-// a moment pages about nobody for three minutes.
+// awaited is how long a page may take. A prober that was late on a busy machine sends no
+// pages for three minutes.
 const awaited = 5 * time.Minute
 
-// Await waits for something that was told; what is returned is zero if nothing
-// came.
-func (b *Letterbox) Await(t *testing.T, ok func(Told) bool) Told {
+// Await waits for an alert for which ok returns true. It returns the zero value if none
+// arrives.
+func (b *Letterbox) Await(t *testing.T, ok func(Alert) bool) Alert {
 	t.Helper()
 	for timeout := time.After(awaited); ; {
 		select {
-		case a := <-b.Told:
+		case a := <-b.Arrived:
 			if ok(a) {
 				return a
 			}
 		case <-timeout:
-			t.Errorf("the Alertmanager was not told within %v", awaited)
-			return Told{}
+			t.Errorf("the Alertmanager received no such alert within %v", awaited)
+			return Alert{}
 		}
 	}
 }
 
-// Drain forgets what nobody awaited.
+// Drain discards the alerts in Arrived.
 func (b *Letterbox) Drain() {
-	for len(b.Told) > 0 {
-		<-b.Told
+	for len(b.Arrived) > 0 {
+		<-b.Arrived
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"synthetic/internal/sidecar/store"
 )
 
-// HistoryOf is where the past is kept of what a state file has the present of.
+// HistoryOf returns the path of the history beside a state file.
 func HistoryOf(stateFile string) string { return stateFile + ".history" }
 
-// Remember leaves beside a state file what a prober knows that has measured a job for
-// days: ten turns a minute, with these geometric means of the TTFT and the TPOT.
+// Remember writes the history of a prober that has measured a job for days: ten turns a
+// minute with the geometric means usual of TTFT and TPOT.
 func Remember(t *testing.T, stateFile string, job probe.Key, usual [2]time.Duration) {
 	t.Helper()
 	const lived, turns, spread = 4 * 24 * time.Hour, 10, 0.3
@@ -37,7 +37,7 @@ func Remember(t *testing.T, stateFile string, job probe.Key, usual [2]time.Durat
 	}
 }
 
-// Remembered is how many turns the kept baselines of a job stand on.
+// Remembered returns how many turns the stored baselines of a job have.
 func Remembered(t *testing.T, stateFile string, job probe.Key) (turns float64) {
 	t.Helper()
 	kept, err := store.Read(HistoryOf(stateFile))

@@ -1,5 +1,5 @@
-// Package stage lets the real sidecar probe simulated deployments in virtual
-// time, over connections in memory, and evaluates rules on what was scraped.
+// Package stage lets the real sidecar probe simulated deployments in virtual time, over
+// connections in memory, and evaluates rules on its metrics.
 package stage
 
 import (
@@ -18,23 +18,23 @@ import (
 	"synthetic/tools/testkit/promtest"
 )
 
-// Scrape is what the sidecar exposed at a time.
+// Scrape holds the metrics of the sidecar at one time.
 type Scrape struct {
 	At      time.Time
 	Samples []promtest.Sample
 }
 
-// Act is something that happens to the deployment at a time after the start.
+// Act changes the deployment at a time after the start.
 type Act struct {
 	After time.Duration
 	Do    func(*simulate.Deployment, *simulate.Pipes)
 }
 
-// ScrapeEvery is the time between two scrapes of Play.
+// ScrapeEvery is the scrape interval of Play.
 const ScrapeEvery = 15 * time.Second
 
-// Play runs deployment and sidecar in virtual time, scrapes every 15 s, and
-// returns what was scraped. It must be called within a synctest bubble.
+// Play runs the deployment and the sidecar in virtual time and returns scrapes every 15 s.
+// It must be called within a synctest bubble.
 func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Duration, acts ...Act) []Scrape {
 	t.Helper()
 	d, wire := simulate.New(o), simulate.NewPipes()
@@ -77,7 +77,7 @@ func Run(t *testing.T, s *sidecar.Sidecar) (stop func()) {
 	}
 }
 
-// Samples gathers what the rules read.
+// Samples gathers the metrics that rules read.
 func Samples(t *testing.T, s *sidecar.Sidecar) []promtest.Sample {
 	t.Helper()
 	return SamplesOf(t, s, func(name string) bool { return strings.HasPrefix(name, "synthetic_") })
@@ -93,7 +93,7 @@ func SamplesOf(t *testing.T, s *sidecar.Sidecar, keep func(name string) bool) []
 	return promtest.Flatten(families, keep)
 }
 
-// Rules parses a configuration and generates the rule file of its prober.
+// Rules parses a configuration and generates its rule file.
 func Rules(t *testing.T, text string) (*config.Config, []byte) {
 	t.Helper()
 	cfg, err := config.Parse("synthetic.yml", []byte(text), ".")
@@ -111,7 +111,7 @@ func Rules(t *testing.T, text string) (*config.Config, []byte) {
 	return cfg, file
 }
 
-// Evaluate runs the rules over the scrapes and returns what fired when.
+// Evaluate evaluates the rules on the scrapes and returns the firing alerts by time.
 func Evaluate(t *testing.T, ruleFile []byte, scrapes []Scrape) map[time.Time][]string {
 	t.Helper()
 	server := promtest.New(t, ruleFile, time.Minute)
@@ -124,7 +124,7 @@ func Evaluate(t *testing.T, ruleFile []byte, scrapes []Scrape) map[time.Time][]s
 	return firing
 }
 
-// Spell returns when an alert fired first and last.
+// Spell returns the first and the last time at which an alert fired.
 func Spell(firing map[time.Time][]string, alert string) (first, last time.Time) {
 	for at, names := range firing {
 		if !slices.Contains(names, alert) {
@@ -140,7 +140,7 @@ func Spell(firing map[time.Time][]string, alert string) (first, last time.Time) 
 	return first, last
 }
 
-// EverFired lists what fired at any time.
+// EverFired lists all alerts that fired.
 func EverFired(firing map[time.Time][]string) string {
 	seen := map[string]bool{}
 	for _, names := range firing {

@@ -1,5 +1,5 @@
-// Package tlstest has servers and files whose certificates and keys are rotated
-// while their clients live, as an operator or a kubelet does it.
+// Package tlstest has servers and files whose certificates and keys are rotated during the
+// life of their clients, like an operator or a kubelet does.
 package tlstest
 
 import (
@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// Generation is all that is rotated together: an authority, a certificate of it
-// that serves and names clients at 127.0.0.1, and a token.
+// Generation holds everything that is rotated together: an authority, a certificate of it
+// for servers and clients at 127.0.0.1, and a token.
 type Generation struct {
 	CA, Cert, Key []byte // PEM
 	Token         string
 }
 
-// NewGeneration makes one; the token tells generations apart.
+// NewGeneration makes a generation. The token identifies it.
 func NewGeneration(t *testing.T, token string) Generation {
 	t.Helper()
 	authorityKey, authority := key(t), template("authority "+token)
@@ -42,14 +42,14 @@ func NewGeneration(t *testing.T, token string) Generation {
 	}
 }
 
-// config is that of a server which shows and wants the certificates of g.
+// config returns the configuration of a server that uses g and requires a certificate of g.
 func (g Generation) config() (*tls.Config, error) {
 	own, err := tls.X509KeyPair(g.Cert, g.Key)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(g.CA)
 	return &tls.Config{
 		Certificates: []tls.Certificate{own}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
-		SessionTicketsDisabled: true, // or an old client would be known by its ticket
+		SessionTicketsDisabled: true, // otherwise a session ticket would identify an old client
 	}, err
 }
 

@@ -9,15 +9,14 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// Files are a generation as a kubelet mounts it: links through a directory that
-// is swapped in one step.
+// Files are the files of a generation as a kubelet mounts them: symbolic links through a
+// directory that is replaced atomically.
 type Files struct {
 	t   *testing.T
 	dir string
 	n   int
 }
 
-// NewFiles returns files of a generation.
 func NewFiles(t *testing.T, g Generation) *Files {
 	t.Helper()
 	f := &Files{t: t, dir: t.TempDir()}
@@ -28,10 +27,11 @@ func NewFiles(t *testing.T, g Generation) *Files {
 	return f
 }
 
-// Path is where one of ca.pem, cert.pem, key.pem and token is.
+// Path returns the path of ca.pem, cert.pem, key.pem or token.
 func (f *Files) Path(name string) string { return filepath.Join(f.dir, name) }
 
-// Client has a client trust the authority and show the certificate.
+// Client returns the TLS configuration of a client that trusts the authority and has the
+// certificate.
 func (f *Files) Client() promconfig.TLSConfig {
 	return promconfig.TLSConfig{CAFile: f.Path("ca.pem"), CertFile: f.Path("cert.pem"), KeyFile: f.Path("key.pem")}
 }
@@ -42,14 +42,14 @@ func (f *Files) Rotate(g Generation) {
 	f.write(map[string][]byte{"ca.pem": g.CA, "cert.pem": g.Cert, "key.pem": g.Key, "token": []byte(g.Token + "\n")})
 }
 
-// Tear leaves each file as a writer does that was cut off in the middle.
+// Tear leaves each file half-written.
 func (f *Files) Tear(g Generation) {
 	f.t.Helper()
 	half := func(b []byte) []byte { return b[:len(b)/2] }
 	f.write(map[string][]byte{"ca.pem": half(g.CA), "cert.pem": half(g.Cert), "key.pem": half(g.Key), "token": nil})
 }
 
-// Remove leaves no file.
+// Remove removes all files.
 func (f *Files) Remove() {
 	f.t.Helper()
 	f.write(nil)

@@ -5,13 +5,12 @@ import (
 	"testing"
 )
 
-// Client is one that is asked to reach a server, over a connection of its own
-// or one that it keeps.
+// Client sends a request over a new connection or a connection that it keeps.
 type Client func() error
 
-// Rotation lives through a rotation with a client that is made from files and is
-// never told: the server is rotated first, then the files are, after a moment in
-// which they are half-written and one in which they are missing.
+// Rotation tests that a client, created from files, survives a rotation without a restart.
+// First the server is rotated, then the files, which are half-written at one moment and
+// missing at another.
 func Rotation(t *testing.T, server *Server, files *Files, now Generation, ask Client) {
 	t.Helper()
 	works := func(when string) {

@@ -13,16 +13,14 @@ import (
 	"testing"
 )
 
-// Server wants the certificate and the token of its generation, and shows its
-// own.
+// Server requires the certificate and the token of its generation.
 type Server struct {
 	*httptest.Server
 	now atomic.Pointer[Generation]
 }
 
-// NewServer serves h to those who have the generation's certificate and whose
-// credential (a header's last word, or the password of basic authentication) is
-// its token.
+// NewServer serves h to clients with the generation's certificate and token. The token is
+// the last word of the Authorization header, or the password of basic authentication.
 func NewServer(t *testing.T, g Generation, h http.Handler) *Server {
 	t.Helper()
 	s := &Server{}
@@ -47,13 +45,13 @@ func (s *Server) knows(r *http.Request) bool {
 	return basic && password == token || strings.HasSuffix(r.Header.Get("Authorization"), " "+token)
 }
 
-// Rotate has the server know the new generation alone, and ends its connections.
+// Rotate switches the server to the new generation only, and closes its connections.
 func (s *Server) Rotate(g Generation) {
 	s.now.Store(&g)
 	s.CloseClientConnections()
 }
 
-// NewProxy returns the address of a proxy that connects to wherever it is told.
+// NewProxy returns the address of an HTTP proxy for any address.
 func NewProxy(t *testing.T) string {
 	t.Helper()
 	var copies sync.WaitGroup
@@ -63,7 +61,7 @@ func NewProxy(t *testing.T) string {
 			http.Error(w, "cannot be reached", http.StatusBadGateway)
 			return
 		}
-		copies.Add(2) // as long as the server still waits for this connection
+		copies.Add(2) // added before the server stops waiting for this connection
 		near, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			copies.Add(-2)
@@ -87,5 +85,5 @@ func NewProxy(t *testing.T) string {
 	return proxy.URL
 }
 
-// Token is what the server wants now.
+// Token returns the token that the server requires now.
 func (s *Server) Token() string { return s.now.Load().Token }

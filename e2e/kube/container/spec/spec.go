@@ -1,17 +1,17 @@
-// Package spec is what a kubelet tells the process that becomes a container.
+// Package spec describes the process of a container for the program that becomes it.
 package spec
 
-// A Container is what one process sees and may do.
+// Container describes the files and the rights of the process.
 type Container struct {
-	// Args is the command; Env its whole environment, as NAME=value.
+	// Args is the command; Env is its whole environment as NAME=value.
 	Args, Env []string
-	// Network is the file of the pod's network namespace; empty: that of the node.
+	// Network is the file of the pod's network namespace; "" means the node's.
 	Network string
-	// Image is the directory with the image's files, Scratch an empty one for what the
-	// container changes of them.
+	// Image is the directory with the image's files; Scratch is an empty directory for the
+	// changes of the container.
 	Image, Scratch string
 	Mounts         []Mount
-	// Dir is where the command starts.
+	// working directory
 	Dir      string
 	Hostname string
 	// ResolvConf is the text of /etc/resolv.conf.
@@ -22,7 +22,7 @@ type Container struct {
 	NoNewPrivileges bool
 }
 
-// A Mount shows the node's file or directory From as To.
+// Mount shows the node's file or directory From at To.
 type Mount struct {
 	From, To string
 	ReadOnly bool

@@ -17,21 +17,21 @@ import (
 	"synthetic/e2e/kube/container/spec"
 )
 
-// A container is one process, in the namespaces that cmd/container enters.
+// container is a process in the namespaces that cmd/container enters.
 type container struct {
 	id, pod, log, dir string
 	config            *runtimeapi.ContainerConfig
 
 	cmd  *exec.Cmd
 	code int32
-	// done is closed when the process has ended; code is written before.
+	// done is closed when the process has ended; code is set before.
 	done chan struct{}
 }
 
-// entrypoint is that of the image, for a pod that names no command.
+// entrypoint is the entrypoint of the image, for a pod without a command.
 var entrypoint = []string{"/usr/bin/synthetic"}
 
-// describe says what the process sees and may do.
+// describe returns the files and the rights of the process.
 func (r *runtime) describe(c *container, p *pod) (spec.Container, error) {
 	image, err := r.images.root(c.config.Image.Image)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *runtime) describe(c *container, p *pod) (spec.Container, error) {
 	return s, nil
 }
 
-// imageUser is the user of an image's Dockerfile, for a pod that names none.
+// imageUser is the user of the image's Dockerfile, for a pod without a user.
 const imageUser = 65532
 
 func secure(s *spec.Container, security *runtimeapi.LinuxContainerSecurityContext) {
@@ -124,7 +124,7 @@ func (c *container) start(program string, s spec.Container) error {
 	go writeLog(out, read)
 	go func() {
 		defer close(c.done)
-		_ = c.cmd.Wait() // how it ended is in its state
+		_ = c.cmd.Wait() // the state has the result
 		write.Close()
 		c.code = exitCode(c.cmd.ProcessState)
 		_ = os.RemoveAll(c.dir)
@@ -132,8 +132,8 @@ func (c *container) start(program string, s spec.Container) error {
 	return nil
 }
 
-// writeLog writes the lines as a runtime of containers does, so that the kubelet can
-// read them.
+// writeLog writes the lines in the log format of container runtimes, which the kubelet
+// reads.
 func writeLog(out *os.File, from io.Reader) {
 	defer out.Close()
 	lines := bufio.NewScanner(from)
@@ -144,7 +144,7 @@ func writeLog(out *os.File, from io.Reader) {
 	_, _ = io.Copy(io.Discard, from) // after a line that is too long
 }
 
-// exitCode is the shell's: 128 and the signal for who was killed.
+// exitCode returns the exit code like a shell: 128 plus the signal for a killed process.
 func exitCode(s *os.ProcessState) int32 {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int32(w.Signal())
@@ -152,13 +152,13 @@ func exitCode(s *os.ProcessState) int32 {
 	return int32(s.ExitCode())
 }
 
-// stop ends the process: it is asked, and killed when it has not ended after the grace.
+// stop asks the process to end, and kills it after the grace period.
 func (c *container) stop(grace time.Duration) {
 	if c.cmd == nil || c.cmd.Process == nil {
 		return
 	}
 	group := -c.cmd.Process.Pid
-	_ = unix.Kill(group, unix.SIGTERM) // an error means that it has ended
+	_ = unix.Kill(group, unix.SIGTERM) // fails if it has ended
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {

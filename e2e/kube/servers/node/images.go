@@ -10,7 +10,7 @@ import (
 	apitest "k8s.io/cri-api/pkg/apis/testing"
 )
 
-// images are directories of this machine; those that are none cannot be pulled.
+// images are directories of this machine. Other images cannot be pulled.
 type images struct {
 	*apitest.FakeImageService
 	roots map[string]string
@@ -20,7 +20,7 @@ func newImages(roots map[string]string) *images {
 	return &images{apitest.NewFakeImageService(), roots}
 }
 
-// root returns the directory of an image, by the last part of its repository.
+// root returns the directory of an image by the last part of its repository.
 func (i *images) root(image string) (string, error) {
 	repository, _, _ := strings.Cut(path.Base(image), "@")
 	repository, _, _ = strings.Cut(repository, ":")
@@ -31,7 +31,7 @@ func (i *images) root(image string) (string, error) {
 	return root, nil
 }
 
-// PullImage fails for an image that is not there.
+// PullImage fails for unknown images.
 func (i *images) PullImage(ctx context.Context, image *runtimeapi.ImageSpec, auth *runtimeapi.AuthConfig, pod *runtimeapi.PodSandboxConfig) (string, error) {
 	if _, err := i.root(image.Image); err != nil {
 		return "", err

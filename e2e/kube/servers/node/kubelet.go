@@ -1,5 +1,5 @@
-// Package node is a node: Kubernetes' own kubelet, over a runtime that has no images to
-// pull and no cgroups, and whose containers are processes of this machine.
+// Package node runs Kubernetes' own kubelet with a container runtime that pulls no images,
+// uses no cgroups, and runs containers as processes of this machine.
 package node
 
 import (
@@ -32,21 +32,21 @@ import (
 	"k8s.io/mount-utils"
 )
 
-// Config is what a node needs to know; the caller writes it as JSON.
+// Config is the configuration of a node, which the caller writes as JSON.
 type Config struct {
 	Name       string
 	Kubeconfig string
-	// Dir holds what the kubelet and the containers write, Logs the pods' output.
+	// Dir holds the files of the kubelet and of containers, Logs the output of pods.
 	Dir, Logs string
 	// Container is the program that becomes a container.
 	Container string
-	// Images are root directories by the last part of an image's repository.
+	// Images maps the last part of an image's repository to a root directory.
 	Images map[string]string
-	// DNS and Domain are of the cluster.
+	// DNS and Domain of the cluster
 	DNS, Domain string
 }
 
-// Run is a node until it is killed.
+// Run runs a node until it is killed.
 func Run(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -60,7 +60,7 @@ func Run(file string) error {
 	if err != nil {
 		return err
 	}
-	rest.QPS = -1 // the real one's limit would make rolling forty pods slow
+	rest.QPS = -1 // the default limit would make rolling forty pods slow
 	client, err := clientset.NewForConfig(rest)
 	if err != nil {
 		return err
@@ -82,7 +82,8 @@ func flags(c Config) *options.KubeletFlags {
 	return f
 }
 
-// configuration is the kubelet's defaults without what needs cgroups and iptables.
+// configuration returns the kubelet's defaults without features that need cgroups and
+// iptables.
 func configuration(c Config) (*kubeletconfig.KubeletConfiguration, error) {
 	k, err := options.NewKubeletConfiguration()
 	if err != nil {
@@ -98,11 +99,11 @@ func configuration(c Config) (*kubeletconfig.KubeletConfiguration, error) {
 	return k, nil
 }
 
-// fill puts in what Kubernetes leaves out of the kubelets that it measures its own
-// control plane with: real mounts, volumes and probes.
+// fill adds the dependencies that Kubernetes omits in its simulated kubelets: real mounts,
+// volumes and probes.
 func fill(d *kubelet.Dependencies) {
 	mounter := mount.New("")
-	d.ProbeManager = nil // the kubelet makes its own
+	d.ProbeManager = nil // the kubelet creates its own
 	d.OSInterface = kubecontainer.RealOS{}
 	d.Mounter, d.Subpather, d.HostUtil = mounter, subpath.New(mounter), hostutil.NewHostUtil()
 	d.VolumePlugins = volumes()
@@ -119,7 +120,7 @@ func volumes() []volume.VolumePlugin {
 	return all
 }
 
-// machine says that the node is large, for nothing here reserves what pods ask for.
+// machine reports a large node, because requested resources are not reserved here.
 type machine struct{ cadvisor.Interface }
 
 func (machine) MachineInfo(klog.Logger) (*cadvisorapi.MachineInfo, error) {

@@ -7,23 +7,23 @@ import (
 	"sync"
 )
 
-// Address is the node's. It is on the loopback device, where the caller puts it.
+// Address is the address of the node. The caller adds it to the loopback device.
 const Address = "10.244.0.1"
 
-// A network gives each pod a network namespace, with a virtual cable to the node and
-// all routes through it, as the plain "ptp" plugin of CNI does. Addresses are never the
-// same twice: a connection to a pod that is gone must not reach another one.
+// network gives each pod a network namespace with a veth pair to the node and all routes
+// through it, like the CNI plugin "ptp". Addresses are never reused, so that no connection
+// to a removed pod reaches another one.
 type network struct {
 	mu   sync.Mutex
 	last int
 }
 
-// add makes the network of a pod; the name is that of its namespace and of the node's
-// end of the cable.
+// add creates the network of a pod. name is the name of the network namespace and of the
+// node's end of the veth pair.
 func (n *network) add() (name, address string, err error) {
 	n.mu.Lock()
 	n.last++
-	i := n.last + 1 // the first is the node's
+	i := n.last + 1 // the first address is the node's
 	n.mu.Unlock()
 	name, address = fmt.Sprintf("pod%d", i), fmt.Sprintf("10.244.%d.%d", i>>8, i&0xff)
 	if err := ip("", "netns add "+name); err != nil {
@@ -42,7 +42,7 @@ func (n *network) add() (name, address string, err error) {
 		"route add default via "+Address)
 }
 
-// remove takes the pod's network away, and with it the cable.
+// remove removes the pod's network and the veth pair.
 func (n *network) remove(name string) error { return ip("", "netns del "+name) }
 
 // ip runs commands of iproute2 in one process.

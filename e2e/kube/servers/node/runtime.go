@@ -12,8 +12,8 @@ import (
 	apitest "k8s.io/cri-api/pkg/apis/testing"
 )
 
-// A runtime runs containers as processes. What it does not do itself is the
-// book-keeping of Kubernetes' own runtime for tests, which it fills with what happened.
+// runtime runs containers as processes. Kubernetes' own fake runtime for tests does the
+// book-keeping.
 type runtime struct {
 	*apitest.FakeRuntimeService
 	images  *images
@@ -39,7 +39,7 @@ func newRuntime(c Config) *runtime {
 		pods: map[string]*pod{}, containers: map[string]*container{}}
 }
 
-// RunPodSandbox gives a pod its network.
+// RunPodSandbox creates the network of a pod.
 func (r *runtime) RunPodSandbox(ctx context.Context, config *runtimeapi.PodSandboxConfig, handler string) (string, error) {
 	name, address, err := r.network.add()
 	if err != nil {
@@ -58,7 +58,7 @@ func (r *runtime) RunPodSandbox(ctx context.Context, config *runtimeapi.PodSandb
 	return id, nil
 }
 
-// StopPodSandbox ends what is left of a pod and takes its network away.
+// StopPodSandbox ends the processes of a pod and removes its network.
 func (r *runtime) StopPodSandbox(ctx context.Context, id string) error {
 	r.mu.Lock()
 	p := r.pods[id]
@@ -81,7 +81,7 @@ func (r *runtime) StopPodSandbox(ctx context.Context, id string) error {
 	return r.FakeRuntimeService.StopPodSandbox(ctx, id)
 }
 
-// CreateContainer remembers what to start.
+// CreateContainer records the container to start.
 func (r *runtime) CreateContainer(ctx context.Context, podID string, config *runtimeapi.ContainerConfig, sandbox *runtimeapi.PodSandboxConfig) (string, error) {
 	id, err := r.FakeRuntimeService.CreateContainer(ctx, podID, config, sandbox)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *runtime) CreateContainer(ctx context.Context, podID string, config *run
 	}
 	log := filepath.Join(sandbox.LogDirectory, config.LogPath)
 	r.Lock()
-	r.Containers[id].LogPath = log // the kubelet removes the files whose names begin with this
+	r.Containers[id].LogPath = log // the kubelet removes files with this prefix
 	r.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,7 +99,7 @@ func (r *runtime) CreateContainer(ctx context.Context, podID string, config *run
 	return id, nil
 }
 
-// StartContainer starts the process, and notes its end when that comes.
+// StartContainer starts the process and records its end.
 func (r *runtime) StartContainer(ctx context.Context, id string) error {
 	r.mu.Lock()
 	c := r.containers[id]
@@ -125,7 +125,7 @@ func (r *runtime) StartContainer(ctx context.Context, id string) error {
 	return nil
 }
 
-// note writes down how a container ended, for the kubelet to see.
+// note records how a container ended, for the kubelet.
 func (r *runtime) note(c *container) {
 	<-c.done
 	r.Lock()
@@ -153,7 +153,7 @@ func (r *runtime) StopContainer(_ context.Context, id string, timeout int64) err
 	return nil
 }
 
-// RemoveContainer forgets a container that has ended.
+// RemoveContainer forgets an ended container.
 func (r *runtime) RemoveContainer(ctx context.Context, id string) error {
 	r.mu.Lock()
 	c := r.containers[id]
