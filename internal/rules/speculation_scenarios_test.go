@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
@@ -24,7 +25,7 @@ func accepting(drafted, share float64) func(*house) {
 
 // averaging is a server that has only an average to show.
 func averaging(share float64) func(*house) {
-	return saying(serverside.Reading{Complete: true, Speculation: serverside.Speculation{Gauged: true, Acceptance: share}})
+	return saying(serverside.Reading{Complete: true, Speculation: serverside.Speculation{Acceptance: probe.Some(share)}})
 }
 
 func saying(r serverside.Reading) func(*house) {

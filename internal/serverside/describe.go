@@ -14,67 +14,68 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// settingsOf reads a family that describes the configuration, from its labels, or from its
-// value if the labels only identify its source.
+// settingsOf reads the labels of a family that describes the configuration, except those that
+// only identify its source. A family without such labels is read by its value.
 func settingsOf(name string, mf *dto.MetricFamily) []runfile.Parameter {
+	sources := []string{"engine", "model_name", "worker_id", "instance", "pid"}
 	var out []runfile.Parameter
 	for _, m := range mf.Metric {
 		if !strings.HasSuffix(name, "_info") {
 			v := strconv.FormatFloat(valueOf(m), 'f', -1, 64)
-			out = append(out, runfile.Parameter{Name: inWords(name), Value: v})
+			out = append(out, runfile.Parameter{Name: settingName(name), Value: v})
 			continue
 		}
 		for _, l := range m.Label {
-			whose := slices.Contains([]string{"engine", "model_name", "worker_id", "instance", "pid"}, l.GetName())
-			if !whose && l.GetValue() != "None" {
-				out = append(out, runfile.Parameter{Name: inWords(l.GetName()), Value: l.GetValue()})
+			if !slices.Contains(sources, l.GetName()) && l.GetValue() != "None" {
+				out = append(out, runfile.Parameter{Name: settingName(l.GetName()), Value: l.GetValue()})
 			}
 		}
 	}
 	return out
 }
 
-// inWords returns the name of a metric without its prefix, or of a label, in words.
-func inWords(name string) string {
+// settingName converts the name of a metric or label to words, without the engine's prefix.
+func settingName(name string) string {
 	for _, e := range engines() {
 		name = strings.TrimPrefix(name, e.prefix)
 	}
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// Describe reads the model list, the version and the configuration of a deployment. It leaves
-// out what the deployment does not provide.
+// Describe reads the model list, the version and the configuration of a deployment. It omits
+// everything that the deployment does not provide.
 func (c *Client) Describe(ctx context.Context, variant string, metricsURLs []string) []runfile.Parameter {
 	d := &description{variant: variant}
-	c.models(ctx, d)
+	c.describeModels(ctx, d)
 	var v struct {
 		Version string `json:"version"`
 	}
-	// The version path is beside that of the API, not below it.
-	if c.json(ctx, strings.TrimSuffix(c.target.BaseURL, "/v1")+"/version", &v) {
+	// The version has a path beside that of the API, not below it.
+	if c.getJSON(ctx, strings.TrimSuffix(c.target.BaseURL, "/v1")+"/version", &v) {
 		d.add("Server version", v.Version, "/version")
 	}
 	for _, u := range metricsURLs {
 		if s, err := c.Scrape(ctx, u); err == nil {
-			d.configuration(s)
+			d.addMetrics(s)
 		}
 	}
-	return d.lines
+	return d.parameters
 }
 
 type description struct {
-	variant string
-	lines   []runfile.Parameter
+	variant    string
+	parameters []runfile.Parameter
 }
 
+// add adds a parameter, unless it is empty or already exists.
 func (d *description) add(name, value, source string) {
-	taken := slices.ContainsFunc(d.lines, func(p runfile.Parameter) bool { return p.Name == name && p.Value == value })
-	if value != "" && !taken {
-		d.lines = append(d.lines, runfile.Parameter{Name: name, Value: value, Source: source, Variant: d.variant})
+	exists := slices.ContainsFunc(d.parameters, func(p runfile.Parameter) bool { return p.Name == name && p.Value == value })
+	if value != "" && !exists {
+		d.parameters = append(d.parameters, runfile.Parameter{Name: name, Value: value, Source: source, Variant: d.variant})
 	}
 }
 
-func (c *Client) models(ctx context.Context, d *description) {
+func (c *Client) describeModels(ctx context.Context, d *description) {
 	var list struct {
 		Data []struct {
 			ID          string `json:"id"`
@@ -82,7 +83,7 @@ func (c *Client) models(ctx context.Context, d *description) {
 			MaxModelLen int    `json:"max_model_len"`
 		} `json:"data"`
 	}
-	if !c.json(ctx, c.target.BaseURL+"/models", &list) {
+	if !c.getJSON(ctx, c.target.BaseURL+"/models", &list) {
 		return
 	}
 	for _, m := range list.Data {
@@ -99,29 +100,29 @@ func (c *Client) models(ctx context.Context, d *description) {
 	}
 }
 
-// configuration adds the settings in the metrics, and the engine they belong to.
-func (d *description) configuration(s Sample) {
-	for _, l := range s.settings {
-		d.add(l.Name, l.Value, "/metrics")
+// addMetrics adds the settings in the metrics, and the number of known families per engine.
+func (d *description) addMetrics(s Sample) {
+	for _, p := range s.settings {
+		d.add(p.Name, p.Value, "/metrics")
 	}
 	for _, e := range engines() {
-		n, of := 0, 0
+		found, known := 0, 0
 		for _, f := range families() {
 			if strings.HasPrefix(f.name, e.prefix) {
-				of++
+				known++
 				if slices.Contains(s.Families, f.name) {
-					n++
+					found++
 				}
 			}
 		}
-		if n > 0 {
-			d.add("Server metrics", fmt.Sprintf("%s, %d of %d families", e.name, n, of), "/metrics")
+		if found > 0 {
+			d.add("Server metrics", fmt.Sprintf("%s, %d of %d families", e.name, found, known), "/metrics")
 		}
 	}
 }
 
-// json decodes a page into v, and reports whether that worked.
-func (c *Client) json(ctx context.Context, page string, v any) bool {
+// getJSON decodes a page into v. It returns false on any error.
+func (c *Client) getJSON(ctx context.Context, page string, v any) bool {
 	return nil == c.get(ctx, page, func(_ context.Context, body io.Reader) error {
 		return json.NewDecoder(io.LimitReader(body, maxDescription)).Decode(v)
 	})

@@ -64,8 +64,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestKeyStaysHome holds that a metrics endpoint on another host gets neither
-// key nor headers.
+// TestKeyStaysHome checks that a metrics endpoint on another host gets neither the key nor the
+// headers.
 func TestKeyStaysHome(t *testing.T) {
 	heard := make(chan http.Header, 1)
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard <- r.Header.Clone() }))
@@ -86,7 +86,7 @@ func TestKeyStaysHome(t *testing.T) {
 	}
 }
 
-// TestScrapeErrors names the address and what is wrong.
+// TestScrapeErrors checks that an error names the address and the cause.
 func TestScrapeErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/broken" {
@@ -101,7 +101,7 @@ func TestScrapeErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for path, want := range map[string]string{"/metrics": "404", "/broken": "no page of metrics"} {
+	for path, want := range map[string]string{"/metrics": "404", "/broken": "not in the Prometheus text format"} {
 		if _, err := c.Scrape(t.Context(), server.URL+path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, want an error with %q", path, err, want)
 		}

@@ -13,22 +13,24 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Limits on a page of metrics. Unknown families cost no more than their reading.
+// Limits on a page of metrics. Unknown families are read, but not kept.
 const (
-	// maxPage bounds the size of a page, in bytes.
+	// maxPage bounds the bytes of a page.
 	maxPage = 4 << 20
-	// maxLine bounds a line; longer lines are skipped.
+	// maxLine bounds the bytes of a line. Longer lines are skipped.
 	maxLine = 64 << 10
 	// maxKept bounds the bytes of known families.
 	maxKept = 1 << 20
 	// maxSeries bounds the lines of one family. A part of a family would give wrong figures.
 	maxSeries = 4096
+	// leaveOut is the remedy for a page that exceeds a limit.
+	leaveOut = "configure the server to export less, or remove the page from server_metrics"
 )
 
 var (
-	errNoPage    = errors.New("it is no page of metrics: see that the address is that of one")
-	errLargePage = fmt.Errorf("it is larger than %d MiB, which is all that is read of a page of metrics: have the server export less, or leave it out of server_metrics", maxPage>>20)
-	errMuchKept  = fmt.Errorf("the families that are looked for take more than %d MiB: have the server export fewer series of them, or leave it out of server_metrics", maxKept>>20)
+	errNoPage    = errors.New("the answer is not in the Prometheus text format; check the address")
+	errLargePage = fmt.Errorf("the page is larger than %d MiB; %s", maxPage>>20, leaveOut)
+	errMuchKept  = fmt.Errorf("the known families take more than %d MiB; %s", maxKept>>20, leaveOut)
 )
 
 // excerpt holds the lines of known families, by family.
@@ -39,9 +41,9 @@ type lines struct {
 	count int
 }
 
-// excerptOf reads a page line by line, until ctx ends, and keeps the lines of known families.
-func excerptOf(ctx context.Context, page io.Reader) (excerpt, error) {
-	e, kept, known := excerpt{}, 0, knownNames()
+// readExcerpt reads a page line by line, until ctx ends, and keeps the lines of known families.
+func readExcerpt(ctx context.Context, page io.Reader) (excerpt, error) {
+	e, kept, known := excerpt{}, 0, familyOfSeries()
 	limited := &io.LimitedReader{R: page, N: maxPage + 1}
 	r := bufio.NewReaderSize(limited, maxLine)
 	for {
@@ -54,16 +56,16 @@ func excerptOf(ctx context.Context, page io.Reader) (excerpt, error) {
 		case err != nil && err != io.EOF:
 			return nil, err
 		}
-		name, ok := nameOf(line)
+		name, ok := seriesName(line)
 		if !ok {
 			return nil, errNoPage
 		}
-		if name, ok := known[string(name)]; ok {
+		if family, ok := known[string(name)]; ok {
 			if kept += len(line); kept > maxKept {
 				return nil, errMuchKept
 			}
-			if full := e.keep(name, line); full != nil {
-				return nil, full
+			if err := e.add(family, line); err != nil {
+				return nil, err
 			}
 		}
 		if err == io.EOF {
@@ -72,8 +74,8 @@ func excerptOf(ctx context.Context, page io.Reader) (excerpt, error) {
 	}
 }
 
-// nextLine returns the next line with its end, valid until the next call. A line that is too
-// long is returned empty.
+// nextLine returns the next line, which is valid until the next call. A line that is too long is
+// returned empty.
 func nextLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -85,18 +87,17 @@ func nextLine(r *bufio.Reader) ([]byte, error) {
 	return nil, err
 }
 
-// keep adds a line of a family.
-func (e excerpt) keep(name string, line []byte) error {
-	l := e[name]
+func (e excerpt) add(family string, line []byte) error {
+	l := e[family]
 	if l == nil {
 		l = &lines{}
-		e[name] = l
+		e[family] = l
 	}
 	if l.count++; l.count > maxSeries {
-		return fmt.Errorf("%q has more than %d series: have the server export fewer, or leave it out of server_metrics", name, maxSeries)
+		return fmt.Errorf("%q has more than %d series; %s", family, maxSeries, leaveOut)
 	}
 	l.text.Write(line)
-	if len(line) > 0 && line[len(line)-1] != '\n' {
+	if !bytes.HasSuffix(line, []byte("\n")) {
 		l.text.WriteByte('\n')
 	}
 	return nil
@@ -116,28 +117,27 @@ func (e excerpt) family(name string) (*dto.MetricFamily, error) {
 	return found[name], nil
 }
 
-// knownNames returns the names of known families and of their histograms' series, with their
+// familyOfSeries maps the series names of known families, including those of histograms, to the
 // family.
-func knownNames() map[string]string {
+func familyOfSeries() map[string]string {
 	known := map[string]string{}
 	for _, f := range families() {
-		known[f.name] = f.name
-		for _, part := range []string{"_bucket", "_sum", "_count"} {
-			known[f.name+part] = f.name
+		for _, suffix := range []string{"", "_bucket", "_sum", "_count"} {
+			known[f.name+suffix] = f.name
 		}
 	}
 	return known
 }
 
-// nameOf returns the metric name of a series line or a TYPE line. The name is empty for other
-// comments; ok is false for a line that no page of metrics has.
-func nameOf(line []byte) (name []byte, ok bool) {
+// seriesName returns the metric name of a series or TYPE line, and "" for other comments. ok is
+// false for a line that is not in the text format.
+func seriesName(line []byte) (name []byte, ok bool) {
 	line = bytes.TrimSpace(line)
 	typed, isType := bytes.CutPrefix(line, []byte("# TYPE "))
 	switch {
 	case isType:
 		line = bytes.TrimLeft(typed, " \t")
-	case len(line) == 0 || line[0] == '#' || line[0] == '{': // no known name is in quotes
+	case len(line) == 0 || line[0] == '#' || line[0] == '{': // known names are not quoted
 		return nil, true
 	}
 	end := bytes.IndexAny(line, "{ \t")

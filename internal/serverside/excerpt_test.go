@@ -16,10 +16,10 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// counters are what a page is read for.
+// counters is the content of the page that the tests look for.
 const counters = "vllm:spec_decode_num_draft_tokens_total 10\nvllm:spec_decode_num_accepted_tokens_total 6\n"
 
-// repeated is a text that comes so many times.
+// repeated is a reader of a text that is repeated.
 type repeated struct {
 	text  string
 	times int
@@ -51,8 +51,8 @@ func zipped(t testing.TB, page io.Reader) []byte {
 	return b.Bytes()
 }
 
-// hostile are pages that would cost much if they were taken as they come. says
-// is what the error says, "" where the counters at the end are read all the same.
+// hostile returns pages that would cost much without limits. says is the expected error; "" if the
+// counters at the end must be found.
 func hostile() map[string]struct {
 	page func() io.Reader
 	says string
@@ -77,8 +77,8 @@ func hostile() map[string]struct {
 	}
 }
 
-// TestHostilePages: a page costs what is kept of it, and says so when that is too
-// much. One that is compressed unasked costs no more.
+// TestHostilePages checks that a page costs no more memory than the kept families, and that a page
+// above the limits is an error. Compression must not change that.
 func TestHostilePages(t *testing.T) {
 	for name, tc := range hostile() {
 		for _, encoding := range []string{"", "gzip"} {
@@ -109,7 +109,7 @@ func TestHostilePages(t *testing.T) {
 					t.Errorf("%d MiB were allocated", cost>>20)
 				}
 				if tc.says == "" {
-					if d, _ := s.known(drafted); err != nil || d != 10 {
+					if d := s.number(drafted); err != nil || d.V != 10 {
 						t.Errorf("read %+v, %v", s, err)
 					}
 				} else if err == nil || !strings.Contains(err.Error(), tc.says) {
@@ -120,19 +120,18 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// TestScrapeEndsBetweenLines: who gives up on a page that never ends gets its
-// reader back.
+// TestScrapeEndsBetweenLines checks that reading a page without end stops when its context is done.
 func TestScrapeEndsBetweenLines(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	page := &repeated{text: "other 1\n", times: 1 << 40}
-	_, err := excerptOf(ctx, readerFunc(func(p []byte) (int, error) {
+	_, err := readExcerpt(ctx, readerFunc(func(p []byte) (int, error) {
 		cancel()
 		return page.Read(p)
 	}))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := sampleOf(ctx, excerpt{}); !errors.Is(err, context.Canceled) {
+	if _, err := newSample(ctx, excerpt{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("reading the families: %v", err)
 	}
 }
@@ -141,8 +140,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestExcerptKeepsAsTheParserReads: what is passed over changes nothing of what
-// is read.
+// TestExcerptKeepsAsTheParserReads checks that skipped lines do not change the parsed families.
 func TestExcerptKeepsAsTheParserReads(t *testing.T) {
 	text := "# HELP other what it is\n# TYPE other counter\nother{a=\"}\"} 1\n" +
 		"  vllm:generation_tokens_total{engine=\"0\"} 5 1700000000\n\n# a comment\n{\"quoted.name\"} 3\n" +
@@ -161,14 +159,14 @@ func TestExcerptKeepsAsTheParserReads(t *testing.T) {
 	}
 }
 
-// BenchmarkHostilePage reports what a page costs that would be read for long:
-// "go test -run '^$' -bench HostilePage -benchmem ./internal/serverside".
+// BenchmarkHostilePage measures the cost of long pages: "go test -run '^$' -bench HostilePage
+// -benchmem ./internal/serverside".
 func BenchmarkHostilePage(b *testing.B) {
 	for name, tc := range hostile() {
 		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := excerptOf(b.Context(), tc.page()); (err == nil) != (tc.says == "") {
+				if _, err := readExcerpt(b.Context(), tc.page()); (err == nil) != (tc.says == "") {
 					b.Fatal(err)
 				}
 			}

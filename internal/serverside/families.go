@@ -3,32 +3,30 @@ package serverside
 import "strings"
 
 // role is the meaning of a family of metrics.
-type role string
+type role uint8
 
 const (
-	promptTokens role = "prompt tokens"
-	cachedTokens role = "cached prompt tokens"
-	cacheHits    role = "prefix cache hits"
-	cacheQueries role = "prefix cache queries"
-	hitRate      role = "prefix cache hit rate"
-	// hitRates sums the hit rates of a number of requests.
-	hitRates    role = "prefix cache hit rates of requests"
-	hitRequests role = "requests with a prefix cache hit rate"
-	waiting     role = "requests waiting"
-	running     role = "requests running"
-	kvUsage     role = "KV cache usage"
-	drafted     role = "tokens drafted"
-	accepted    role = "drafted tokens accepted"
-	acceptance  role = "acceptance rate"
-	// acceptedLength counts the tokens of a step, with the one that is not drafted.
-	acceptedLength role = "tokens accepted at once"
-	outputTokens   role = "output tokens"
-	ttft           role = "time to first token"
-	itl            role = "inter-token latency"
-	gpuUse         role = "GPU utilisation"
-	gpuPower       role = "power of the GPUs in watts"
-	gpuEnergy      role = "energy of the GPUs in millijoules"
-	configuration  role = "configuration"
+	promptTokens role = iota
+	cachedTokens
+	cacheHits    // of the prefix cache, in tokens
+	cacheQueries // of the prefix cache, in tokens
+	hitRate      // of the prefix cache
+	hitRates     // sum of the hit rates of hitRequests requests
+	hitRequests
+	waiting // requests
+	running // requests
+	kvUsage
+	drafted // speculative tokens
+	accepted
+	acceptance     // share of accepted draft tokens
+	acceptedLength // tokens of a step, including the one that is not drafted
+	outputTokens
+	ttft
+	itl
+	gpuUse
+	gpuPower  // in watts
+	gpuEnergy // in millijoules
+	configuration
 )
 
 // reading selects the number to read from a family's series.

@@ -10,23 +10,25 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Summarise summarises an interval of one endpoint. The first and the last sample are its ends;
-// those between add to the gauges. With fewer than two samples it only returns the families.
+// Summarise summarises an interval of one endpoint. The first and the last sample are its ends.
+// Samples in between only add to the gauges. With fewer than two samples it returns only the
+// families.
 func Summarise(url string, samples []Sample) runfile.Server {
-	s := summary{figures: map[string]float64{}}
+	s := summary{all: samples, figures: map[string]float64{}}
 	var families []string
 	for _, sample := range samples {
 		families = append(families, sample.Families...)
 	}
 	slices.Sort(families)
 	if len(samples) >= 2 {
-		s.first, s.last, s.all = samples[0], samples[len(samples)-1], samples
-		s.rates()
-		s.cache()
-		s.speculation()
-		s.gauges()
-		s.gpus()
-		s.latencies()
+		s.first, s.last = samples[0], samples[len(samples)-1]
+		s.seconds = s.last.At.Sub(s.first.At).Seconds()
+		s.addRates()
+		s.addHitRatio()
+		s.addSpeculation()
+		s.addGauges()
+		s.addGPUs()
+		s.addLatencies()
 	}
 	// Some gauges are NaN without traffic. JSON cannot encode NaN, so it would prevent the run
 	// from being saved.
@@ -34,11 +36,18 @@ func Summarise(url string, samples []Sample) runfile.Server {
 	return runfile.Server{Source: url, Families: slices.Compact(families), Figures: s.figures}
 }
 
-// summary collects figures. Unknown figures stay absent.
+// summary collects figures. It omits unknown ones.
 type summary struct {
 	first, last Sample
 	all         []Sample
+	seconds     float64
 	figures     map[string]float64
+}
+
+func (s *summary) add(name string, v float64, known bool) {
+	if known {
+		s.figures[name] = v
+	}
 }
 
 // growth returns the increase of a counter over the interval. It returns false if the counter
@@ -48,8 +57,8 @@ func (s *summary) growth(r role) (float64, bool) {
 	after, still := s.last.values[r]
 	highest := before
 	for _, sample := range s.all {
-		v, there := sample.values[r]
-		if there && v < highest {
+		v, exists := sample.values[r]
+		if exists && v < highest {
 			return 0, false
 		}
 		highest = max(highest, v)
@@ -61,23 +70,29 @@ func (s *summary) growth(r role) (float64, bool) {
 func (s *summary) quotient(over, under role) (float64, bool) {
 	a, ok := s.growth(over)
 	b, known := s.growth(under)
-	if !ok || !known || b == 0 {
-		return 0, false
-	}
-	return a / b, true
+	return a / b, ok && known && b != 0
 }
 
-func (s *summary) rates() {
-	seconds := s.last.At.Sub(s.first.At).Seconds()
-	for name, r := range map[string]role{runfile.ServerOutputPerSecond: outputTokens, runfile.ServerPromptPerSecond: promptTokens} {
-		if n, ok := s.growth(r); ok && seconds > 0 {
-			s.figures[name] = n / seconds
+// gauge returns the mean and the maximum of a gauge.
+func (s *summary) gauge(r role) (mean, highest float64, ok bool) {
+	n := 0.0
+	for _, sample := range s.all {
+		if v, exists := sample.values[r]; exists {
+			mean, highest, n = mean+v, max(highest, v), n+1
 		}
 	}
+	return mean / n, highest, n > 0
 }
 
-// cache uses the best available source of the hit ratio.
-func (s *summary) cache() {
+func (s *summary) addRates() {
+	for name, r := range map[string]role{runfile.ServerOutputPerSecond: outputTokens, runfile.ServerPromptPerSecond: promptTokens} {
+		n, ok := s.growth(r)
+		s.add(name, n/s.seconds, ok && s.seconds > 0)
+	}
+}
+
+// addHitRatio uses the most accurate source that exists.
+func (s *summary) addHitRatio() {
 	v, ok := s.quotient(cachedTokens, promptTokens)
 	if !ok {
 		v, ok = s.quotient(cacheHits, cacheQueries)
@@ -89,66 +104,46 @@ func (s *summary) cache() {
 		v, ok = s.quotient(hitRates, hitRequests)
 		v = ratio(v)
 	}
-	if ok {
-		s.figures[runfile.ServerKVHitRatio] = v
-	}
+	s.add(runfile.ServerKVHitRatio, v, ok)
 }
 
-func (s *summary) speculation() {
+func (s *summary) addSpeculation() {
 	d, ok := s.growth(drafted)
 	a, known := s.growth(accepted)
-	if ok && known {
-		s.figures[runfile.ServerSpecDrafted], s.figures[runfile.ServerSpecAccepted] = d, a
-		if d > 0 {
-			s.figures[runfile.ServerSpecAcceptance] = a / d
-		}
+	if !ok || !known {
+		v, _, ok := s.gauge(acceptance)
+		s.add(runfile.ServerSpecAcceptance, v, ok)
 		return
 	}
-	if v, _, ok := s.gauge(acceptance); ok {
-		s.figures[runfile.ServerSpecAcceptance] = v
-	}
+	s.figures[runfile.ServerSpecDrafted], s.figures[runfile.ServerSpecAccepted] = d, a
+	s.add(runfile.ServerSpecAcceptance, a/d, d > 0)
 }
 
-func (s *summary) gauges() {
+func (s *summary) addGauges() {
 	for r, names := range map[role][2]string{
 		kvUsage: {runfile.ServerKVUsageMean, runfile.ServerKVUsageMax},
 		waiting: {runfile.ServerQueueMean, runfile.ServerQueueMax},
 		running: {runfile.ServerRunningMean, runfile.ServerRunningMax},
 	} {
-		if mean, most, ok := s.gauge(r); ok {
-			s.figures[names[0]], s.figures[names[1]] = mean, most
-		}
+		mean, highest, ok := s.gauge(r)
+		s.add(names[0], mean, ok)
+		s.add(names[1], highest, ok)
 	}
 }
 
-// gpus adds the figures of all GPUs. Power comes from the used energy, which includes the time
+// addGPUs adds the figures of all GPUs. Power comes from the used energy, which includes the time
 // between samples, or else from the mean of the readings.
-func (s *summary) gpus() {
-	if v, _, ok := s.gauge(gpuUse); ok {
-		s.figures[runfile.ServerGPUUse] = v
+func (s *summary) addGPUs() {
+	use, _, ok := s.gauge(gpuUse)
+	s.add(runfile.ServerGPUUse, use, ok)
+	power, _, ok := s.gauge(gpuPower)
+	if millijoules, known := s.growth(gpuEnergy); known && millijoules > 0 && s.seconds > 0 {
+		power, ok = millijoules/1000/s.seconds, true
 	}
-	seconds := s.last.At.Sub(s.first.At).Seconds()
-	if used, ok := s.growth(gpuEnergy); ok && used > 0 && seconds > 0 {
-		s.figures[runfile.ServerGPUPower] = used / 1000 / seconds
-	} else if mean, _, ok := s.gauge(gpuPower); ok {
-		s.figures[runfile.ServerGPUPower] = mean
-	}
+	s.add(runfile.ServerGPUPower, power, ok)
 }
 
-func (s *summary) gauge(r role) (mean, most float64, ok bool) {
-	n := 0.0
-	for _, sample := range s.all {
-		if v, there := sample.values[r]; there {
-			mean, most, n = mean+v, max(most, v), n+1
-		}
-	}
-	if n == 0 {
-		return 0, 0, false
-	}
-	return mean / n, most, true
-}
-
-func (s *summary) latencies() {
+func (s *summary) addLatencies() {
 	for _, h := range []struct {
 		role role
 		q    float64
@@ -157,9 +152,8 @@ func (s *summary) latencies() {
 		{ttft, 0.5, runfile.ServerTTFTP50}, {ttft, 0.95, runfile.ServerTTFTP95},
 		{itl, 0.5, runfile.ServerITLP50}, {itl, 0.95, runfile.ServerITLP95},
 	} {
-		if v, ok := quantile(h.q, grown(s.first.buckets[h.role], s.last.buckets[h.role])); ok {
-			s.figures[h.name] = v
-		}
+		v, ok := quantile(h.q, grown(s.first.buckets[h.role], s.last.buckets[h.role]))
+		s.add(h.name, v, ok)
 	}
 }
 
@@ -168,19 +162,19 @@ type bucket struct{ upTo, count float64 }
 
 // bucketsOf adds up the cumulative buckets of a histogram's series, by bound.
 func bucketsOf(mf *dto.MetricFamily) []bucket {
-	at := map[float64]float64{}
+	counts := map[float64]float64{}
 	for _, m := range mf.Metric {
 		h := m.GetHistogram()
 		for _, b := range h.GetBucket() {
-			at[b.GetUpperBound()] += float64(b.GetCumulativeCount())
+			counts[b.GetUpperBound()] += float64(b.GetCumulativeCount())
 		}
 		if n := len(h.GetBucket()); n == 0 || !math.IsInf(h.GetBucket()[n-1].GetUpperBound(), 1) {
-			at[math.Inf(1)] += float64(h.GetSampleCount())
+			counts[math.Inf(1)] += float64(h.GetSampleCount())
 		}
 	}
 	var out []bucket
-	for _, bound := range slices.Sorted(maps.Keys(at)) {
-		out = append(out, bucket{bound, at[bound]})
+	for _, bound := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, bucket{bound, counts[bound]})
 	}
 	return out
 }
@@ -188,7 +182,7 @@ func bucketsOf(mf *dto.MetricFamily) []bucket {
 // grown returns the increases of buckets between two scrapes; nil if nothing grew, the bounds
 // changed or the server restarted.
 func grown(before, after []bucket) []bucket {
-	if len(before) != len(after) || len(after) == 0 {
+	if len(before) != len(after) {
 		return nil
 	}
 	out := make([]bucket, len(after))
@@ -198,7 +192,7 @@ func grown(before, after []bucket) []bucket {
 			return nil
 		}
 	}
-	if out[len(out)-1].count == 0 {
+	if len(out) == 0 || out[len(out)-1].count == 0 {
 		return nil
 	}
 	return out

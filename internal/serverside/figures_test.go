@@ -12,14 +12,14 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// page reads an exposition so many seconds after the start.
+// page parses an exposition that was read some seconds after the start.
 func page(t *testing.T, seconds int, text string) Sample {
 	t.Helper()
-	found, err := excerptOf(t.Context(), strings.NewReader(text))
+	found, err := readExcerpt(t.Context(), strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := sampleOf(t.Context(), found)
+	s, err := newSample(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ vllm:kv_cache_usage_perc{engine="1"} 0.7
 vllm:spec_decode_num_draft_tokens_total 25192
 vllm:spec_decode_num_accepted_tokens_total 3
 `}, map[string]float64{
-			runfile.ServerKVHitRatio:      0.9, // not the hits, which retries count again
+			runfile.ServerKVHitRatio:      0.9, // not the hits, because retries count them again
 			runfile.ServerOutputPerSecond: 20, runfile.ServerPromptPerSecond: 200,
 			runfile.ServerQueueMean: 4, runfile.ServerQueueMax: 5,
 			runfile.ServerKVUsageMean: 0.45, runfile.ServerKVUsageMax: 0.6,
@@ -190,7 +190,7 @@ dynamo_component_gpu_cache_usage_percent 60
 	}
 }
 
-// TestFamiliesAreStated lists what was found, known names alone.
+// TestFamiliesAreStated checks that the result lists the known families that were found.
 func TestFamiliesAreStated(t *testing.T) {
 	s := page(t, 0, "up 1\nvllm:generation_tokens_total 1\n# TYPE vllm:num_requests_waiting gauge\nvllm:num_requests_waiting 1\n")
 	got := Summarise("u", []Sample{s})
@@ -199,8 +199,7 @@ func TestFamiliesAreStated(t *testing.T) {
 	}
 }
 
-// TestNamesAreKnownOnce holds the table: no name twice, and one reading to a
-// role's name.
+// TestNamesAreKnownOnce checks that no name is listed twice.
 func TestNamesAreKnownOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range families() {

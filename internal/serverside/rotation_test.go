@@ -12,8 +12,7 @@ import (
 	"synthetic/tools/testkit/tlstest"
 )
 
-// TestRotation: certificates and keys that are replaced while a server's metrics
-// are read are used from then on.
+// TestRotation checks that new certificates and keys are used while a server's metrics are read.
 func TestRotation(t *testing.T) {
 	for name, proxied := range map[string]bool{"direct": false, "over a proxy": true} {
 		t.Run(name, func(t *testing.T) {

@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// patience bounds one scrape.
-	patience = 5 * time.Second
-	// maxDescription bounds, in bytes, an answer other than a page of metrics.
+	// requestTimeout bounds one request.
+	requestTimeout = 5 * time.Second
+	// maxDescription bounds the bytes of a JSON answer.
 	maxDescription = 1 << 20
 )
 
-// Client reads metrics and descriptions of a deployment. Use NewClient, and Close at the end.
+// Client reads metrics and descriptions of a deployment. The caller must Close it.
 type Client struct {
 	target target.Target
 	base   *url.URL // of the target
@@ -59,17 +59,21 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// get passes the body of a page to read.
+// get requests a page and passes its body to read.
 func (c *Client) get(ctx context.Context, page string, read func(context.Context, io.Reader) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {
 		return fmt.Errorf("asking %q: %w", page, err)
 	}
 	req.Header.Set("User-Agent", target.UserAgent())
-	if err := c.authorise(req); err != nil {
-		return err
+	// The key and the headers are only for the target's own host, and never sent without TLS if
+	// the target uses TLS.
+	if req.URL.Host == c.base.Host && req.URL.Scheme == c.base.Scheme {
+		if req.Header, err = c.auth.Header(ctx); err != nil {
+			return err
+		}
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -85,24 +89,11 @@ func (c *Client) get(ctx context.Context, page string, read func(context.Context
 	return nil
 }
 
-// authorise adds the key and headers for the target's own host, and never without TLS if the
-// target uses TLS.
-func (c *Client) authorise(req *http.Request) error {
-	if req.URL.Host != c.base.Host || req.URL.Scheme != c.base.Scheme {
-		return nil
-	}
-	header, err := c.auth.Header(req.Context())
-	if err == nil {
-		req.Header = header
-	}
-	return err
-}
-
 // Sample holds the metrics of one endpoint at one time.
 type Sample struct {
-	// time of the complete answer
+	// At is when the answer was complete.
 	At time.Time
-	// known families that were found
+	// Families are the known families that were found.
 	Families []string
 	values   map[role]float64
 	buckets  map[role][]bucket
@@ -112,19 +103,19 @@ type Sample struct {
 // Scrape reads the metrics at a URL.
 func (c *Client) Scrape(ctx context.Context, page string) (s Sample, err error) {
 	err = c.get(ctx, page, func(ctx context.Context, body io.Reader) error {
-		found, err := excerptOf(ctx, body)
+		found, err := readExcerpt(ctx, body)
 		if err != nil {
 			return err
 		}
-		s, err = sampleOf(ctx, found)
+		s, err = newSample(ctx, found)
 		s.At = time.Now()
 		return err
 	})
 	return s, err
 }
 
-// sampleOf parses one family after the other, so that only one is in memory.
-func sampleOf(ctx context.Context, found excerpt) (Sample, error) {
+// newSample parses one family after the other, so that only one is in memory.
+func newSample(ctx context.Context, found excerpt) (Sample, error) {
 	s := Sample{values: map[role]float64{}, buckets: map[role][]bucket{}}
 	for _, f := range families() {
 		mf, err := found.family(f.name)
@@ -133,16 +124,16 @@ func sampleOf(ctx context.Context, found excerpt) (Sample, error) {
 		}
 		if len(mf.GetMetric()) > 0 {
 			s.Families = append(s.Families, f.name)
-			s.take(f, mf)
+			s.add(f, mf)
 		}
 	}
 	slices.Sort(s.Families)
 	return s, nil
 }
 
-// take keeps a family's figure, unless an earlier family has the same role.
-func (s *Sample) take(f family, mf *dto.MetricFamily) {
-	if _, taken := s.values[f.role]; taken {
+// add adds a family's figure, unless an earlier family has the same role.
+func (s *Sample) add(f family, mf *dto.MetricFamily) {
+	if _, exists := s.values[f.role]; exists {
 		return
 	}
 	var value, sum, count float64
@@ -151,15 +142,16 @@ func (s *Sample) take(f family, mf *dto.MetricFamily) {
 		sum += m.GetHistogram().GetSampleSum() + m.GetSummary().GetSampleSum()
 		count += float64(m.GetHistogram().GetSampleCount() + m.GetSummary().GetSampleCount())
 	}
+	mean := value / float64(len(mf.Metric))
 	switch f.read {
 	case total:
 		s.values[f.role] = value
 	case sums:
 		s.values[f.role] = sum
 	case share:
-		s.values[f.role] = ratio(value / float64(len(mf.Metric)))
+		s.values[f.role] = ratio(mean)
 	case percent:
-		s.values[f.role] = value / float64(len(mf.Metric)) / 100
+		s.values[f.role] = mean / 100
 	case hitRateSums:
 		s.values[f.role], s.values[hitRequests] = sum, count
 	case histogram:

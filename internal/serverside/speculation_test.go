@@ -5,15 +5,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"synthetic/internal/probe"
 )
 
-// counted is a page of vLLM's counters.
+// counted10 and counted110 are pages with vLLM's counters.
 const (
 	counted10  = "vllm:spec_decode_num_draft_tokens_total 10\nvllm:spec_decode_num_accepted_tokens_total 4\n"
 	counted110 = "vllm:spec_decode_num_draft_tokens_total{engine=\"0\"} 60\nvllm:spec_decode_num_draft_tokens_total{engine=\"1\"} 50\nvllm:spec_decode_num_accepted_tokens_total 64\n"
 )
 
-// gauges is a page of SGLang's.
+// gauges returns a page with SGLang's gauges.
 func gauges(rate, length, generated string) string {
 	page := "# TYPE sglang:spec_accept_rate gauge\nsglang:spec_accept_rate " + rate + "\n"
 	if length != "" {
@@ -26,7 +28,7 @@ func gauges(rate, length, generated string) string {
 }
 
 func TestSpeculation(t *testing.T) {
-	average := func(v float64) Speculation { return Speculation{Acceptance: v, Gauged: true} }
+	average := func(v float64) Speculation { return Speculation{Acceptance: probe.Some(v)} }
 	nothing := Speculation{Counted: true}
 	for name, tt := range map[string]struct {
 		before, after string
@@ -67,15 +69,15 @@ func TestSpeculation(t *testing.T) {
 }
 
 func TestCombined(t *testing.T) {
-	got := combined([]Speculation{
+	got := combine([]Speculation{
 		{Drafted: 100, Accepted: 60, Counted: true}, {}, {Drafted: 10, Accepted: 1, Counted: true},
-		{Acceptance: 0.5, Gauged: true}, {Acceptance: 0.7, Gauged: true},
+		{Acceptance: probe.Some(0.5)}, {Acceptance: probe.Some(0.7)},
 	})
-	want := Speculation{Drafted: 110, Accepted: 61, Counted: true, Acceptance: 0.6, Gauged: true}
+	want := Speculation{Drafted: 110, Accepted: 61, Counted: true, Acceptance: probe.Some(0.6)}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Errorf("workers together (-want +got):\n%s", diff)
 	}
-	if got := combined(nil); got != (Speculation{}) {
+	if got := combine(nil); got != (Speculation{}) {
 		t.Errorf("no page says %+v", got)
 	}
 }

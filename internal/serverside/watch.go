@@ -16,7 +16,7 @@ import (
 // Watched is a deployment whose metrics are read while it is probed.
 type Watched struct {
 	Target target.Target
-	// URLs are its pages: one, or one for each worker.
+	// URLs are its pages of metrics: one, or one for each worker.
 	URLs []string
 	// Interval is the time between two readings of all pages.
 	Interval time.Duration
@@ -24,27 +24,28 @@ type Watched struct {
 
 // Reading is the result of reading all pages of a deployment once.
 type Reading struct {
-	// true if every page was read
+	// Complete is true if every page was read.
 	Complete bool
 	Speculation
 }
 
-// WatcherOptions configure a Watcher. Dial opens connections; nil means TCP.
+// WatcherOptions configure a Watcher.
 type WatcherOptions struct {
 	// Report receives each reading, in the goroutine of its deployment.
 	Report func(target string, r Reading)
 	Logger *slog.Logger
-	Dial   func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Dial opens connections; nil means TCP.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Watcher reads the metrics of deployments, each in its own loop.
+// Watcher reads the metrics of deployments, each in its own goroutine.
 type Watcher struct {
 	options WatcherOptions
-	// changed holds the latest set that Run has not seen, by target.
+	// changed holds the latest set of loops, by target, that Run has not seen.
 	changed chan map[string]*loop
 }
 
-// loop reads one deployment in its own goroutine.
+// loop reads the metrics of one deployment.
 type loop struct {
 	Watched
 	WatcherOptions
@@ -52,10 +53,10 @@ type loop struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	// last is the previous sample of each page, by URL.
-	last map[string]Sample
-	// said is whether the log says that all pages can be read; nil before the first round.
-	said *bool
+	// previous holds the previous sample of each page, by URL.
+	previous map[string]Sample
+	// loggedComplete is the last logged value of Complete; nil before the first reading.
+	loggedComplete *bool
 }
 
 // NewWatcher returns a Watcher without deployments. Prepare sets them.
@@ -63,8 +64,8 @@ func NewWatcher(o WatcherOptions) *Watcher {
 	return &Watcher{options: o, changed: make(chan map[string]*loop, 1)}
 }
 
-// Prepare checks a new set of deployments, each named once. The returned function puts it into
-// force. The error names a deployment with unusable TLS files.
+// Prepare checks a new set of deployments with different names. The returned function applies
+// it. The error names a deployment whose TLS files are unusable.
 func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 	wanted := map[string]*loop{}
 	for _, s := range set {
@@ -72,7 +73,7 @@ func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 		if err != nil {
 			return nil, fmt.Errorf("target %q: %w", s.Target.Name, err)
 		}
-		wanted[s.Target.Name] = &loop{Watched: s, WatcherOptions: w.options, client: client, last: map[string]Sample{}}
+		wanted[s.Target.Name] = &loop{Watched: s, WatcherOptions: w.options, client: client, previous: map[string]Sample{}}
 	}
 	return func() {
 		select {
@@ -83,7 +84,7 @@ func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 	}, nil
 }
 
-// Run reads until ctx is done, and returns when the last loop has ended. Call it once.
+// Run reads metrics until ctx is done and all goroutines have ended. Call it once.
 func (w *Watcher) Run(ctx context.Context) error {
 	loops := map[string]*loop{}
 	for {
@@ -98,7 +99,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 }
 
 // reconcile ends loops that were removed or changed, and starts missing ones. An unchanged
-// deployment keeps its loop, and with it the counts for the next reading.
+// deployment keeps its loop, and with it the previous samples.
 func reconcile(ctx context.Context, loops, wanted map[string]*loop) {
 	for name, l := range loops {
 		if n := wanted[name]; n == nil || !reflect.DeepEqual(n.Watched, l.Watched) {
@@ -114,9 +115,9 @@ func reconcile(ctx context.Context, loops, wanted map[string]*loop) {
 			continue
 		}
 		loops[name] = l
-		var own context.Context
-		own, l.cancel = context.WithCancel(ctx)
-		l.work.Go(func() { l.run(own) })
+		var loopCtx context.Context
+		loopCtx, l.cancel = context.WithCancel(ctx)
+		l.work.Go(func() { l.run(loopCtx) })
 	}
 }
 
@@ -126,10 +127,10 @@ func (l *loop) run(ctx context.Context) {
 	for {
 		r, err := l.read(ctx)
 		if ctx.Err() != nil {
-			return // our own shutdown caused the error
+			return // the error is due to the end of ctx
 		}
 		l.Report(l.Target.Name, r)
-		l.say(r, err)
+		l.logChange(r, err)
 		select {
 		case <-ctx.Done():
 			return
@@ -138,8 +139,8 @@ func (l *loop) run(ctx context.Context) {
 	}
 }
 
-// read reads every page once. The error is that of the first page that failed; other pages
-// still count. After a failure, a page is compared with its last successful reading.
+// read reads every page once and returns the first error. Pages after a failed one still count.
+// After a failure, a page is compared with its last successful reading.
 func (l *loop) read(ctx context.Context) (Reading, error) {
 	var pages []Speculation
 	var failed error
@@ -149,21 +150,21 @@ func (l *loop) read(ctx context.Context) (Reading, error) {
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		pages = append(pages, speculation(l.last[u], sample))
-		l.last[u] = sample
+		pages = append(pages, speculation(l.previous[u], sample))
+		l.previous[u] = sample
 	}
-	return Reading{failed == nil, combined(pages)}, failed
+	return Reading{failed == nil, combine(pages)}, failed
 }
 
-// say logs when reading begins to work or to fail.
-func (l *loop) say(r Reading, err error) {
-	if l.said != nil && *l.said == r.Complete {
+// logChange logs when reading begins to succeed or to fail.
+func (l *loop) logChange(r Reading, err error) {
+	if l.loggedComplete != nil && *l.loggedComplete == r.Complete {
 		return
 	}
-	l.said = &r.Complete
-	if !r.Complete {
-		l.Logger.Warn("The server's metrics cannot be read: nothing is known of its speculative decoding", "target", l.Target.Name, "err", err)
+	l.loggedComplete = &r.Complete
+	if r.Complete {
+		l.Logger.Info("reading the server's metrics", "target", l.Target.Name, "pages", len(l.URLs), "counts_drafts", r.Counted)
 		return
 	}
-	l.Logger.Info("The server's metrics are read", "target", l.Target.Name, "pages", len(l.URLs), "counts_drafts", r.Counted)
+	l.Logger.Warn("cannot read the server's metrics; its speculative decoding is unknown", "target", l.Target.Name, "err", err)
 }

@@ -49,7 +49,7 @@ func (e *engineServer) watched(name string) Watched {
 	}
 }
 
-// logs is a log that a test can read.
+// logs is a log for tests.
 type logs struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -73,7 +73,7 @@ type told struct {
 	Reading
 }
 
-// watching is a Watcher that runs.
+// watching is a running Watcher.
 type watching struct {
 	*Watcher
 	t    *testing.T
@@ -117,7 +117,7 @@ func (w *watching) apply(set ...Watched) {
 	commit()
 }
 
-// next is the next reading that satisfies ok.
+// next waits for a reading that satisfies ok.
 func (w *watching) next(what string, ok func(told) bool) told {
 	w.t.Helper()
 	for timeout := time.After(30 * time.Second); ; {
@@ -137,7 +137,7 @@ func TestWatcherReads(t *testing.T) {
 	w := watchThem(t, e.watched("a"))
 	first := w.next("at all", func(told) bool { return true })
 	if want := (told{"a", Reading{true, Speculation{Counted: true}}}); first != want {
-		t.Errorf("the first reading is %+v, want %+v: what was before it is not ours", first, want)
+		t.Errorf("the first reading is %+v, want %+v; earlier counts must not be included", first, want)
 	}
 	second := w.next("after it", func(told) bool { return true })
 	if want := (told{"a", Reading{true, Speculation{Drafted: 10, Accepted: 6, Counted: true}}}); second != want {
@@ -147,29 +147,29 @@ func TestWatcherReads(t *testing.T) {
 	e.broken.Store(true)
 	lost := w.next("that fails", func(r told) bool { return !r.Complete })
 	if lost.Counted || lost.Drafted != 0 {
-		t.Errorf("a reading that failed says %+v", lost)
+		t.Errorf("the failed reading is %+v", lost)
 	}
 	w.next("that fails again", func(r told) bool { return !r.Complete })
 	e.broken.Store(false)
 	back := w.next("that works again", func(r told) bool { return r.Complete })
 	if back.Drafted != 10 || back.Accepted != 6 {
-		t.Errorf("after the gap %+v was said, want what was counted meanwhile", back)
+		t.Errorf("after the gap the reading is %+v, want the counts since the last successful one", back)
 	}
 	w.end()
 	text := w.logs.String()
-	if n := strings.Count(text, "cannot be read"); n != 1 || strings.Count(text, "are read") != 2 {
+	if n := strings.Count(text, "cannot read the server"); n != 1 || strings.Count(text, "reading the server") != 2 {
 		t.Errorf("the log says %d times that reading fails:\n%s", n, text)
 	}
 	if !strings.Contains(text, e.URL) || !strings.Contains(text, "503") || strings.Contains(text, "hunter") {
-		t.Errorf("the log should name the page and what is wrong, and no key:\n%s", text)
+		t.Errorf("the log should contain the page and the error, and no key:\n%s", text)
 	}
 	if got := e.header.Load().(http.Header).Get("Authorization"); got != "Bearer hunter2" {
 		t.Errorf("the target's own host was asked with %q", got)
 	}
 }
 
-// TestWatcherFollowsReloads: a deployment that is taken out is left alone, one
-// that did not change keeps what it is compared with, a new one is read.
+// TestWatcherFollowsReloads checks that a removed deployment is no longer read, that an unchanged
+// one keeps its previous sample, and that a new one is read.
 func TestWatcherFollowsReloads(t *testing.T) {
 	a, b := newEngineServer(t), newEngineServer(t)
 	w := watchThem(t, a.watched("a"))
@@ -200,7 +200,8 @@ func TestWatcherFollowsReloads(t *testing.T) {
 	})
 }
 
-// TestPrepareRefuses names the deployment, and changes nothing.
+// TestPrepareRefuses checks that an invalid set is rejected, that the error names the deployment,
+// and that nothing changes.
 func TestPrepareRefuses(t *testing.T) {
 	bad := Watched{Target: target.Target{Name: "a", BaseURL: "https://a/v1", HTTP: promconfig.HTTPClientConfig{TLSConfig: promconfig.TLSConfig{CAFile: "/nonexistent"}}}}
 	_, err := NewWatcher(WatcherOptions{}).Prepare([]Watched{bad})
@@ -209,7 +210,7 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 }
 
-// TestKeyIsNotSentInTheClear where the target is asked over TLS.
+// TestKeyIsNotSentInTheClear checks that the key is not sent without TLS if the target uses TLS.
 func TestKeyIsNotSentInTheClear(t *testing.T) {
 	e := newEngineServer(t)
 	o := e.watched("a")

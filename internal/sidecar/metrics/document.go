@@ -117,7 +117,7 @@ func lines() map[string]int {
 	}
 	info.Traffic.Rate = 1
 	r.Add(info)
-	r.ServerRead("", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Gauged: true}})
+	r.ServerRead("", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Acceptance: probe.Some(0.0)}})
 	for _, kind := range probe.TurnKinds() {
 		r.Observe(probe.Start{Kind: kind})
 		r.Observe(probe.Result{Kind: kind, Outcome: probe.Stall, TraceID: "t", Phases: probe.Phases{

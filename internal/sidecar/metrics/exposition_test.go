@@ -99,7 +99,7 @@ func scripted() *testRecorder {
 	r.ServerRead("east", serverside.Reading{Complete: true, Speculation: said{Counted: true, Drafted: 1200, Accepted: 300}})
 	r.CanaryRound("east", answers.Reading{Score: 0.25, Distance: 0.0078125, Tokens: 316})
 	r.CanaryRound("east", answers.Reading{Err: errors.New("refused"), Tokens: 39})
-	r.ServerRead("west", serverside.Reading{Speculation: said{Gauged: true, Acceptance: 0.75}})
+	r.ServerRead("west", serverside.Reading{Speculation: said{Acceptance: probe.Some(0.75)}})
 	return r
 }
 

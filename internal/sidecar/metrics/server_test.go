@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/serverside"
 )
 
@@ -45,11 +46,11 @@ func TestServerReadings(t *testing.T) {
 			map[string]float64{ServerMetricsUp: 1, ServerDrafted: 10, ServerAccepted: 4},
 		},
 		"a gauge": {
-			[]serverside.Reading{{Complete: true, Speculation: said{Gauged: true, Acceptance: 0.5}}, {Complete: true, Speculation: said{Gauged: true, Acceptance: 0.75}}},
+			[]serverside.Reading{{Complete: true, Speculation: said{Acceptance: probe.Some(0.5)}}, {Complete: true, Speculation: said{Acceptance: probe.Some(0.75)}}},
 			map[string]float64{ServerMetricsUp: 1, ServerAcceptance: 0.75},
 		},
 		"a gauge of an idle server goes": {
-			[]serverside.Reading{{Complete: true, Speculation: said{Gauged: true, Acceptance: 0.5}}, {Complete: true}},
+			[]serverside.Reading{{Complete: true, Speculation: said{Acceptance: probe.Some(0.5)}}, {Complete: true}},
 			map[string]float64{ServerMetricsUp: 1},
 		},
 	} {

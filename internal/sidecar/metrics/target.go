@@ -148,7 +148,7 @@ func (t *targetSeries) gather(e *exposition, l labels) {
 		e.add(ServerDrafted, l, s.drafted)
 		e.add(ServerAccepted, l, s.accepted)
 	}
-	if s.last.Gauged {
-		e.add(ServerAcceptance, l, s.last.Acceptance)
+	if a := s.last.Acceptance; a.OK {
+		e.add(ServerAcceptance, l, a.V)
 	}
 }

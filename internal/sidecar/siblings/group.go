@@ -12,8 +12,8 @@ const (
 	// minReplicas is the number of replicas needed for a comparison, minTurns the number of
 	// turns that each of them needs.
 	minReplicas, minTurns = 3, 3
-	// warmStart is the number of steps after the first turn in which new replicas count as warm.
-	// Later ones start cold.
+	// A replica counts as warm if it is new within warmStart steps after the first turn. Later
+	// ones start cold.
 	warmStart = int64(2 * time.Minute / step)
 	// restartTurns is the number of consecutive unanswered turns that may mean a restart.
 	restartTurns = 2
@@ -39,7 +39,8 @@ type group struct {
 	noise     [strata]noise
 
 	chances chances
-	// recent counts the recent turns of all replicas, of which active have enough.
+	// recent counts the recent turns of all replicas that have enough; active counts those
+	// replicas.
 	recent tally
 	active int
 }
@@ -208,7 +209,7 @@ func (g *group) addTurn(r *replica, turn *probe.Result, values [signals]probe.Op
 	r.addTurn(turn, values, g, at)
 }
 
-// judgedFrom returns the first step in which a replica that is new at a step is judged.
+// judgedFrom returns the step from which on a new replica is judged.
 func (g *group) judgedFrom(at int64) int64 {
 	if g.began == 0 || at-g.began < warmStart {
 		return 0

@@ -34,9 +34,8 @@ type replicaID struct{ target, worker string }
 type replica struct {
 	replicaID
 	strata [strata]*history
-	// judgedFrom is the first step in which the replica is judged, because it is cold at first.
-	// previousStart is the same for its previous start, because only two cold starts an hour are
-	// excused.
+	// The replica is cold at first and is judged from the step judgedFrom on. previousStart is
+	// the same for its previous start, because only two cold starts an hour are excused.
 	judgedFrom, previousStart int64
 	// unanswered counts consecutive unanswered turns.
 	unanswered int
@@ -132,7 +131,7 @@ func (r *replica) ratios() (out [kinds][signals]probe.Opt[float64]) {
 // at least e^h turns (Lorden 1971).
 type failing struct {
 	sum float64
-	// since is the step of the first failure that counts, last that of the last turn.
+	// since is the step of the first failure in sum, last the step of the last turn.
 	since, last int64
 	tally
 }
@@ -142,11 +141,11 @@ type tally struct{ failed, turns float64 }
 
 const (
 	// failingShare is the assumed share of failed turns of a failing replica; minHealthy and
-	// maxHealthy bound that of its siblings.
+	// maxHealthy bound the share of its siblings.
 	failingShare, minHealthy, maxHealthy = 0.6, 0.01, 0.4
 	// tallyTurns is the time constant of tally, in turns.
 	tallyTurns = 20
-	// minFailingSteps is the number of steps for which a replica must fail.
+	// minFailingSteps is how many steps a replica must fail before it pages.
 	minFailingSteps = 12
 	// failingExpiry is the number of steps without a turn after which a replica's failures no
 	// longer count.

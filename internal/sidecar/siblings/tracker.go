@@ -35,7 +35,7 @@ const (
 
 // View says how a replica compares with its siblings.
 type View struct {
-	// Role is that of the target, such as prefill or decode; "" for none.
+	// Role is the label role of the target, such as prefill or decode; "" for none.
 	Service, Role, Target, Workload string
 	// Worker is its name behind a front door; "" for a target.
 	Worker string

@@ -28,7 +28,7 @@ func (s sums) squaresAroundMean() float64 { return max(0, s.squares-s.total*s.to
 // history holds the recent turns of a replica in one stratum, by step.
 type history struct {
 	steps [historySteps]sums
-	// newest is the newest step, lastTurn that of the last turn.
+	// newest is the newest step, lastTurn the step of the last turn.
 	newest, lastTurn int64
 	// lasting is the learned lasting difference from the siblings.
 	lasting float64
