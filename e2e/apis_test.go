@@ -65,7 +65,7 @@ workloads:
     prompt_tokens: 50
     max_output_tokens: 400
     temperature: 0
-    response_format: {name: place, schema: %[2]s}
+    response_schema: %[2]s
 traffic:
   - {workload: tools, arrival: {process: constant, rate: 0.5}}
   - {workload: json, arrival: {process: constant, rate: 0.5}}

@@ -29,7 +29,7 @@ func TestFootprintIsSaid(t *testing.T) {
 	}))
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "synthetic.yml")
-	text := fmt.Sprintf("targets:\n  - {name: a, base_url: %q, price: {prompt: 1, cached: 0.1, output: 4}}\n  - {name: b, base_url: %q, probe_header: false}\n", server.URL, server.URL)
+	text := fmt.Sprintf("targets:\n  - {name: a, base_url: %q, price: {prompt: 1, cached: 0.1, output: 4}}\n  - {name: b, base_url: %q}\n", server.URL, server.URL)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestFootprintIsSaid(t *testing.T) {
 		}
 		said[r.probe] = true
 	}
-	if len(said) != 2 || !said["a/chat"] || !said[""] {
+	if len(said) != 2 || !said["a/chat"] || !said["b/chat"] {
 		t.Errorf("the requests called themselves %v", said)
 	}
 }

@@ -144,7 +144,7 @@ func BenchmarkDay50(b *testing.B) {
 	before, residentBefore := heap(), resident(b)
 	dir := b.TempDir()
 	p, err := alerting.New(alerting.Options{
-		Gatherer: f.recorder, RuleFiles: f.rules(b), Interval: interval, Retention: history,
+		Gatherer: f.recorder, RuleFiles: f.rules(b), Interval: interval,
 		Dir: dir, Instance: "bench", Now: wall,
 	})
 	if err != nil {

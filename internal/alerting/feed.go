@@ -81,7 +81,7 @@ func (f *feed) scrape(ctx context.Context) error {
 func (f *feed) overflow(over int) {
 	switch {
 	case over > 0 && !f.full:
-		f.logger.Error("The pager stores no more series: rules see only a part; raise alerting.max_series, or probe less in one process", "limit", f.maxSeries, "left_out", over)
+		f.logger.Error("The pager stores no more series: rules see only a part; probe less in one process", "limit", f.maxSeries, "left_out", over)
 	case over == 0 && f.full:
 		f.logger.Info("The pager stores all series again", "series", len(f.series))
 	}

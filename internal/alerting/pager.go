@@ -38,8 +38,6 @@ type Options struct {
 	RuleFiles []RuleFile
 	// Interval between two scrapes; 0 means 15s.
 	Interval time.Duration
-	// Retention of samples; 0 means 24h.
-	Retention time.Duration
 	// MaxSeries bounds the stored series, and so the memory; 0 means 50,000.
 	MaxSeries int
 	// Dir keeps samples and alerts across restarts, for one process at a time. "" means a
@@ -72,7 +70,6 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Interval = cmp.Or(o.Interval, 15*time.Second)
-	o.Retention = cmp.Or(o.Retention, 24*time.Hour)
 	o.MaxSeries = cmp.Or(o.MaxSeries, 50_000)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -151,7 +148,7 @@ func New(o Options) (*Pager, error) {
 		p.sendLoops = append(p.sendLoops, &sendLoop{client: c, logger: o.Logger})
 		urls = append(urls, c.url)
 	}
-	p.home = &home{dir: o.Dir, lasting: o.Dir != "", retention: o.Retention, logger: o.EngineLogger, free: o.free, mkdir: o.mkdir}
+	p.home = &home{dir: o.Dir, lasting: o.Dir != "", logger: o.EngineLogger, free: o.free, mkdir: o.mkdir}
 	p.engine = promql.NewEngine(promql.EngineOpts{
 		Logger: o.EngineLogger, MaxSamples: maxSamples, Timeout: time.Minute,
 		LookbackDelta: lookback(o.Interval), Parser: syntax, EnableAtModifier: true,

@@ -17,8 +17,6 @@ type Alerting struct {
 	RunbookURL     webURL            `yaml:"runbook_url" examples:"https://git.example.com/synthetic/docs/runbooks"`
 	DashboardURL   webURL            `yaml:"dashboard_url" examples:"https://grafana.example.com/d"`
 	Interval       time.Duration     `yaml:"interval" default:"15s" min:"1s" max:"1m"`
-	Retention      time.Duration     `yaml:"retention" default:"24h" min:"2h"`
-	MaxSeries      int               `yaml:"max_series" default:"50000" min:"100" max:"10000000"`
 	Directory      string            `yaml:"directory" examples:"/var/lib/synthetic/pager"`
 }
 

@@ -15,7 +15,7 @@ func TestAlerting(t *testing.T) {
 		want *Alerting
 	}{
 		"absent":   {"", nil},
-		"defaults": {"alerting: {}", &Alerting{Interval: 15 * time.Second, Retention: day, MaxSeries: 50_000}},
+		"defaults": {"alerting: {}", &Alerting{Interval: 15 * time.Second}},
 		"every key": {`
 alerting:
   alertmanagers:
@@ -30,8 +30,6 @@ alerting:
   runbook_url: https://git.example.com/runbooks
   dashboard_url: https://grafana.example.com/d
   interval: 5s
-  retention: 6h
-  max_series: 1000
   directory: pager
 `, &Alerting{
 			Alertmanagers: []Alertmanager{
@@ -51,8 +49,8 @@ alerting:
 			ExternalURL:    "https://synthetic.example.com",
 			RunbookURL:     "https://git.example.com/runbooks",
 			DashboardURL:   "https://grafana.example.com/d",
-			Interval:       5 * time.Second, Retention: 6 * time.Hour, MaxSeries: 1000,
-			Directory: "testdata/good/pager",
+			Interval:       5 * time.Second,
+			Directory:      "testdata/good/pager",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

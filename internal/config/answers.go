@@ -23,8 +23,6 @@ type Canary struct {
 	Prompts []string `yaml:"prompts" min:"1" examples:"[\"List the first ten primes.\"]"`
 	Tokens  int      `yaml:"tokens" default:"8" min:"1" max:"256"`
 	Base    string   `yaml:"base_model" examples:"llama"`
-	// ShowTexts says that the page may show what was answered.
-	ShowTexts bool `yaml:"show_texts" default:"false"`
 }
 
 // answers resolves the section.

@@ -97,7 +97,7 @@ func TestChanges(t *testing.T) {
 targets: [{name: a, base_url: "http://a"}, {name: b, base_url: "http://b"}]
 changes:
   - {targets: [a], start: 2026-12-01T10:00:00Z, end: "2026-12-01T12:30:00+01:00", relearn: true}
-  - weekly: {day: tuesday, start: "23:30", length: 2h}
+  - weekly: tuesday 23:30 2h
 `), "")
 	if err != nil {
 		t.Fatal(err)

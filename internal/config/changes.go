@@ -1,7 +1,6 @@
 package config
 
 import (
-	"slices"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -12,7 +11,12 @@ import (
 
 // mostChange is the longest change window. Nothing is learned within one, so a
 // window of years is a slip of the pen that nobody would notice.
-const mostChange = 31 * 24 * time.Hour
+const mostChange = 31 * day24
+
+// mostWeekly is the longest window of every week: something must be learned between two of them.
+const mostWeekly = 6 * day24
+
+const day24 = 24 * time.Hour
 
 // Change is a declared change window.
 type Change struct {
@@ -64,9 +68,8 @@ func (b *builder) weekly(path string, f fileChange) sink.Change {
 	if f.Relearn {
 		b.Mistake(path+".relearn", "", "has no meaning beside weekly: the usual level would be forgotten every week", "remove it")
 	}
-	monday := time.Date(1970, time.January, 5, 0, 0, 0, 0, time.UTC)
-	from := monday.AddDate(0, 0, slices.Index(weekdays(), f.Weekly.Day)).Add(time.Duration(f.Weekly.Start))
-	return sink.Change{From: from, To: from.Add(f.Weekly.Length), Weekly: true}
+	from := time.Date(1970, time.January, 5, 0, 0, 0, 0, time.UTC).Add(f.Weekly.start)
+	return sink.Change{From: from, To: from.Add(f.Weekly.length), Weekly: true}
 }
 
 // weekdays are the values of day, in the order of the week.

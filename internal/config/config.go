@@ -156,15 +156,13 @@ func (b *builder) build(f file) *Config {
 	}
 	c := &Config{
 		Targets: targets, Models: b.sets, Discovery: groups, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
-		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing), Prometheus: b.state(f.State),
+		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing), Prometheus: b.state(f.State.Prometheus),
 	}
 	c.Metrics = f.Metrics
 	c.Answers, c.Canary = b.answers(f.Answers, targets)
 	policy := b.policy(f.Regression, len(jobs))
 	for _, j := range jobs {
-		judged := b.judged(c, j, policy)
-		judged.Siblings = sink.Siblings{FalsePages: float64(f.Siblings.FalsePages), Ratio: f.Siblings.Ratio, WarmUp: f.Siblings.WarmUp}
-		c.Jobs = append(c.Jobs, judged)
+		c.Jobs = append(c.Jobs, b.judged(c, j, policy))
 	}
 	return c
 }

@@ -21,8 +21,7 @@ type file struct {
 	Traffic    []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
 	SLOs       []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Changes    []fileChange   `yaml:"changes" min:"1" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
-	Regression fileRegression `yaml:"regression" examples:"{page: {ratio: 1.5, for: 5m}}"`
-	Siblings   fileSiblings   `yaml:"siblings" examples:"{false_pages: 0.5/30d, warm_up: 5m}"`
+	Regression fileRegression `yaml:"regression" examples:"{page_ratio: 1.5, page_for: 5m}"`
 	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page, canary: {directory: canaries}}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
 	Metrics    string         `yaml:"metrics" default:"both" enum:"native,classic,both"`
@@ -43,15 +42,14 @@ type fileTarget struct {
 
 // fileSent is what a target is sent, and how it is known.
 type fileSent struct {
-	ServedAs    []string          `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
-	Connection  target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
-	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
-	Price       workload.Price    `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
-	ProbeHeader bool              `yaml:"probe_header" default:"true"`
-	CacheSalt   target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
-	Service     string            `yaml:"service" examples:"chat"`
-	Worker      string            `yaml:"worker" examples:"auto | system_fingerprint | x-inference-pod"`
-	Labels      map[string]string `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
+	ServedAs   []string          `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
+	Connection target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
+	ExtraBody  freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
+	Price      workload.Price    `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
+	CacheSalt  target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
+	Service    string            `yaml:"service" examples:"chat"`
+	Worker     string            `yaml:"worker" examples:"auto | system_fingerprint | x-inference-pod"`
+	Labels     map[string]string `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
 }
 
 // fileTemplate is a target without its address, which is discovered.
@@ -97,10 +95,8 @@ type fileJoin struct {
 
 // fileAPI is which API a deployment speaks.
 type fileAPI struct {
-	API        target.API        `yaml:"api" enum:"chat,completions,responses,messages,azure,triton,ollama,embeddings,rerank" examples:"responses"`
-	APIVersion string            `yaml:"api_version" examples:"\"2024-10-21\""`
-	KeyHeader  string            `yaml:"api_key_header" enum:"Authorization,X-Api-Key,Api-Key" examples:"Authorization"`
-	LimitField target.LimitField `yaml:"limit_field" enum:"auto,max_tokens,max_completion_tokens" examples:"max_completion_tokens"`
+	API        target.API `yaml:"api" enum:"chat,completions,responses,messages,azure,triton,ollama,embeddings,rerank" examples:"responses"`
+	APIVersion string     `yaml:"api_version" examples:"\"2024-10-21\""`
 }
 
 // fileEndpoint is an API.
@@ -111,12 +107,11 @@ type fileEndpoint struct {
 
 // fileReach is how to reach an API at an address.
 type fileReach struct {
-	Model         string            `yaml:"model" examples:"llama"`
-	ModelsTimeout time.Duration     `yaml:"models_timeout" default:"10s" min:"1ms"`
-	APIKeyFile    string            `yaml:"api_key_file" group:"key" secret:"true" examples:"/etc/synthetic/key"`
-	APIKeyEnv     string            `yaml:"api_key_env" group:"key" secret:"true" examples:"LLM_API_KEY"`
-	Headers       map[string]string `yaml:"headers" secret:"true" examples:"{x-tenant: probe}"`
-	HTTPClient    map[string]any    `yaml:"http_client" secret:"true" examples:"{tls_config: {ca_file: ca.pem}}"`
+	Model      string            `yaml:"model" examples:"llama"`
+	APIKeyFile string            `yaml:"api_key_file" group:"key" secret:"true" examples:"/etc/synthetic/key"`
+	APIKeyEnv  string            `yaml:"api_key_env" group:"key" secret:"true" examples:"LLM_API_KEY"`
+	Headers    map[string]string `yaml:"headers" secret:"true" examples:"{x-tenant: probe}"`
+	HTTPClient map[string]any    `yaml:"http_client" secret:"true" examples:"{tls_config: {ca_file: ca.pem}}"`
 }
 
 type fileWorkload struct {
@@ -130,20 +125,16 @@ type fileWorkload struct {
 	MaxOutputTokens   int                `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
 	Temperature       *float64           `yaml:"temperature" min:"0" max:"2" examples:"0"`
 	Reasoning         workload.Reasoning `yaml:"reasoning" enum:"drop,echo" examples:"echo"`
-	Placeholder       string             `yaml:"placeholder" examples:"\"(no answer)\""`
-	ReasoningEffort   string             `yaml:"reasoning_effort" examples:"low"`
-	ChatTemplate      freeArguments      `yaml:"chat_template_kwargs" examples:"{enable_thinking: false}"`
 	ThinkTime         fileThink          `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
-	Seed              uint64             `yaml:"seed" default:"1"`
 	ConversationsFile string             `yaml:"conversations_file" examples:"conversations.jsonl"`
 	Trace             fileTrace          `yaml:"trace" examples:"{file: trace.jsonl}"`
 	Distributions     fileDists          `yaml:"distributions" examples:"{prompt_tokens: {shape: lognormal, mean: 800, sd: 600}}"`
 	Clients           []fileClient       `yaml:"clients" min:"1" examples:"[{share: 3, distributions: {prompt_tokens: {shape: fixed, mean: 200}}}]"`
-	Cancel            fileCancel         `yaml:"cancel" examples:"{share: 5%, min: 1s, max: 10s}"`
-	Check             fileCheck          `yaml:"check" examples:"{contains: Paris}"`
+	Cancel            yamlform.Share     `yaml:"cancel" examples:"5%"`
+	Check             pattern            `yaml:"check" examples:"(?i)paris"`
 	Tools             []workload.Tool    `yaml:"tools" min:"1" examples:"[{name: get_time, result: \"12:00\"}]"`
 	ToolChoice        string             `yaml:"tool_choice" examples:"auto | required | get_time"`
-	ResponseFormat    workload.Format    `yaml:"response_format" examples:"{schema: {type: object}}"`
+	ResponseSchema    map[string]any     `yaml:"response_schema" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
 	CompareStreamed   yamlform.Share     `yaml:"compare_streamed" examples:"1%"`
 	Timeouts          workload.Timeouts  `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
 }
@@ -164,19 +155,13 @@ type fileFollowups struct {
 	User   *fileEndpoint `yaml:"user" group:"source" examples:"{base_url: \"http://127.0.0.1:8001/v1\"}"`
 }
 
-type fileCheck struct {
-	Contains string  `yaml:"contains" examples:"Paris"`
-	Regexp   pattern `yaml:"regexp" examples:"(?i)paris"`
-}
-
 type fileTraffic struct {
 	Targets         yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
 	Workload        string             `yaml:"workload" examples:"chat"`
 	Arrival         workload.Arrival   `yaml:"arrival" examples:"{process: poisson, rate: 0.2}"`
-	Adaptive        workload.Adaptive  `yaml:"adaptive" examples:"{burst_rate: 0.2, burst: 2m}"`
+	BurstRate       float64            `yaml:"burst_rate" default:"0.2" min:"0" max:"10000"`
 	MaxConcurrency  int                `yaml:"max_concurrency" default:"32" min:"0" max:"100000"`
-	TokensPerMinute int                `yaml:"tokens_per_minute" min:"1" examples:"200000"`
-	TokensPerDay    int                `yaml:"tokens_per_day" min:"1" examples:"5000000"`
+	TokenBudget     tokenBudget        `yaml:"token_budget" examples:"5000000/1d"`
 	BaselineFile    string             `yaml:"baseline_file" examples:"benchmark/run.json"`
 	BaselineVariant string             `yaml:"baseline_variant" examples:"kv_aware"`
 	BaselineLevel   float64            `yaml:"baseline_level" above:"0" examples:"20"`
@@ -194,8 +179,7 @@ type fileSLO struct {
 }
 
 type fileServer struct {
-	URLs     []webURL      `yaml:"urls" min:"1" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
-	Interval time.Duration `yaml:"interval" default:"30s" min:"5s" max:"5m"`
+	URLs []webURL `yaml:"urls" min:"1" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
 }
 
 type fileChange struct {
@@ -203,42 +187,15 @@ type fileChange struct {
 	Start   moment             `yaml:"start" examples:"2026-12-01T10:00:00Z"`
 	End     moment             `yaml:"end" examples:"2026-12-01T11:30:00Z"`
 	Relearn bool               `yaml:"relearn" default:"false"`
-	Weekly  fileWeekly         `yaml:"weekly" examples:"{day: sunday, start: \"02:00\", length: 2h}"`
-}
-
-type fileWeekly struct {
-	Day    string        `yaml:"day" required:"true" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday"`
-	Start  daytime       `yaml:"start" required:"true" examples:"\"02:00\""`
-	Length time.Duration `yaml:"length" required:"true" min:"1m" max:"6d" examples:"2h"`
+	Weekly  weekly             `yaml:"weekly" examples:"sunday 02:00 2h"`
 }
 
 type fileRegression struct {
-	Page            filePage       `yaml:"page" examples:"{ratio: 1.5, for: 5m}"`
-	Ticket          fileTicket     `yaml:"ticket" examples:"{ratio: 1.2}"`
-	LeastDifference fileDifference `yaml:"least_difference" examples:"{ttft: 50ms, tpot: 5ms}"`
-	FalsePages      rate           `yaml:"false_pages" default:"0.5/30d" examples:"0.5/30d"`
-	AcceptAfter     time.Duration  `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
-}
-
-// fileSiblings is when a replica pages.
-type fileSiblings struct {
-	FalsePages rate          `yaml:"false_pages" default:"0.5/30d" examples:"0.5/30d"`
-	Ratio      float64       `yaml:"ratio" default:"1.5" above:"1" max:"100"`
-	WarmUp     time.Duration `yaml:"warm_up" default:"5m" min:"10s" max:"1h"`
-}
-
-type filePage struct {
-	Ratio float64       `yaml:"ratio" default:"1.5" above:"1" max:"100"`
-	For   time.Duration `yaml:"for" default:"5m" min:"1m" max:"1h"`
-}
-
-type fileTicket struct {
-	Ratio float64 `yaml:"ratio" default:"1.2" above:"1" max:"100"`
-}
-
-type fileDifference struct {
-	TTFT time.Duration `yaml:"ttft" default:"50ms" max:"1h"`
-	TPOT time.Duration `yaml:"tpot" default:"5ms" max:"1h"`
+	PageRatio   float64       `yaml:"page_ratio" default:"1.5" above:"1" max:"100"`
+	PageFor     time.Duration `yaml:"page_for" default:"5m" min:"1m" max:"1h"`
+	TicketRatio float64       `yaml:"ticket_ratio" default:"1.2" above:"1" max:"100"`
+	FalsePages  rate          `yaml:"false_pages" default:"0.5/30d" examples:"0.5/30d"`
+	AcceptAfter time.Duration `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
 }
 
 type fileAnswers struct {
@@ -248,22 +205,20 @@ type fileAnswers struct {
 
 // filePlan is the shape of a plan file.
 type filePlan struct {
-	Title        string            `yaml:"title" examples:"KV cache routing vs round-robin"`
-	Seed         uint64            `yaml:"seed" default:"1"`
-	Variants     []fileVariant     `yaml:"variants" required:"true" min:"1" examples:"[{name: chat, base_url: \"http://127.0.0.1:8000/v1\"}]"`
-	Workload     fileWorkload      `yaml:"workload" examples:"{prompt_tokens: 3750, max_output_tokens: 1024}"`
-	Levels       fileLevels        `yaml:"levels" required:"true" examples:"{concurrency: [10, 20, 30]}"`
-	WarmUp       sweep.WarmUp      `yaml:"warm_up" examples:"{duration: 60s}"`
-	Measure      fileMeasure       `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
-	Repetitions  int               `yaml:"repetitions" default:"1" min:"1" max:"1000"`
-	Order        string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
-	Pause        time.Duration     `yaml:"pause" default:"0s" max:"1d"`
-	Cache        sweep.Cache       `yaml:"cache" examples:"{policy: bust}"`
-	ReadyTimeout time.Duration     `yaml:"ready_timeout" default:"10m" min:"1s" max:"1d"`
-	Confidence   yamlform.Share    `yaml:"confidence" default:"95%"`
-	EarlyStop    bool              `yaml:"early_stop" default:"false"`
-	SLOs         []filePlanSLO     `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
-	Deployment   map[string]string `yaml:"deployment" examples:"{GPU: 1x H200}"`
+	Title       string            `yaml:"title" examples:"KV cache routing vs round-robin"`
+	Seed        uint64            `yaml:"seed" default:"1"`
+	Variants    []fileVariant     `yaml:"variants" required:"true" min:"1" examples:"[{name: chat, base_url: \"http://127.0.0.1:8000/v1\"}]"`
+	Workload    fileWorkload      `yaml:"workload" examples:"{prompt_tokens: 3750, max_output_tokens: 1024}"`
+	Levels      fileLevels        `yaml:"levels" required:"true" examples:"{concurrency: [10, 20, 30]}"`
+	WarmUp      sweep.WarmUp      `yaml:"warm_up" examples:"{duration: 60s}"`
+	Measure     fileMeasure       `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
+	Repetitions int               `yaml:"repetitions" default:"1" min:"1" max:"1000"`
+	Order       string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
+	Pause       time.Duration     `yaml:"pause" default:"0s" max:"1d"`
+	Cache       sweep.Cache       `yaml:"cache" examples:"{policy: bust}"`
+	EarlyStop   bool              `yaml:"early_stop" default:"false"`
+	SLOs        []filePlanSLO     `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
+	Deployment  map[string]string `yaml:"deployment" examples:"{GPU: 1x H200}"`
 }
 
 type fileVariant struct {
@@ -274,7 +229,7 @@ type fileVariant struct {
 	Connection  target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
 	MetricsURLs []string          `yaml:"metrics_urls" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
-	Switch      sweep.Switch      `yaml:"switch" examples:"{command: [./deploy, eagle3], timeout: 15m}"`
+	Switch      []string          `yaml:"switch" min:"1" examples:"[./deploy, eagle3]"`
 	GPUs        int               `yaml:"gpus" min:"1" max:"1000000" examples:"8"`
 	GPUPrice    float64           `yaml:"price_per_gpu_hour" above:"0" max:"1000000" examples:"2.5"`
 	Deployment  map[string]string `yaml:"deployment" examples:"{max-num-seqs: \"64\"}"`

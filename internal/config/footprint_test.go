@@ -32,15 +32,15 @@ func TestFootprint(t *testing.T) {
 			conversation.Times(2 * 2851.2), 2851.2 * conversation.Output / 1e6, false, true, false,
 		},
 		"a budget of a day": {
-			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{tokens_per_day: 1000000}]",
+			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{token_budget: 1000000/1d}]",
 			conversation.Times(1e6 / conversation.Sum()), 0, false, true, true,
 		},
-		"the smaller budget holds": {
-			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{tokens_per_minute: 5000, tokens_per_day: 8000000}]",
+		"a budget of a minute": {
+			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{token_budget: 5000/1m}]",
 			conversation.Times(7.2e6 / conversation.Sum()), 0, false, true, true,
 		},
 		"a budget that is never used up": {
-			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{tokens_per_day: 1000000000}]",
+			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{token_budget: 1000000000/1d}]",
 			conversation.Times(2851.2), 0, false, true, false,
 		},
 		"a pattern may be as many as are probed": {
@@ -60,7 +60,7 @@ func TestFootprint(t *testing.T) {
 			workload.Tokens{}, 0, false, false, false,
 		},
 		"a closed loop with a budget": {
-			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{arrival: {process: closed, concurrency: 2}, tokens_per_day: 1000000}]",
+			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{arrival: {process: closed, concurrency: 2}, token_budget: 1000000/1d}]",
 			conversation.Times(1e6 / conversation.Sum()), 0, false, true, true,
 		},
 	}

@@ -19,12 +19,12 @@ import (
 func FuzzParse(f *testing.F) {
 	addFiles(f, "testdata/bad/*.yml", "testdata/good/*.yml", "../../examples/*.yml")
 	for _, text := range []string{
-		"targets: [{base_url: \"http://[::1]:1/v1\", models_timeout: 292y}]\ntraffic: [{arrival: {rate: 1e308}}]\n",
+		"targets: [{base_url: \"http://[::1]:1/v1\"}]\ntraffic: [{arrival: {rate: 1e308}}]\n",
 		"targets: &a [{base_url: *a}]\n",
 		"targets: [{base_url: http://a, extra_body: {a: -0.0, b: 9223372036854775808, c: 1e400, d: .nan}}]\n",
-		"targets: [{base_url: http://a}]\nworkloads: [{seed: 18446744073709551616, temperature: .inf, think_time: {min: 1s, max: 106751d}}]\n",
+		"targets: [{base_url: http://a}]\nworkloads: [{cancel: 100%, temperature: .inf, think_time: {min: 1s, max: 106751d}}]\n",
 		"targets: [{base_url: http://a}]\nslos: [{sli: ttft, threshold: 1s, objective: 1e-400%, window: 99999999999y}]\n",
-		"targets: [{base_url: http://a}]\nchanges: [{weekly: {day: sunday, start: \"24:00\", length: 6d}}]\n",
+		"targets: [{base_url: http://a}]\nchanges: [{weekly: sunday 24:00 6d}]\n",
 		"targets: [{base_url: http://a}]\nalerting: {alertmanagers: [{url: \"http://a\"}], external_labels: {a: \"\\xff\"}}\n",
 	} {
 		f.Add([]byte(text))

@@ -26,7 +26,7 @@ const day = 24 * time.Hour
 func minimalTarget(name string) target.Target {
 	return target.Target{
 		Name: name, BaseURL: "http://a:8000/v1",
-		Connection: target.PerConversation, ModelsTimeout: 10 * time.Second, CacheSalt: target.SaltNone,
+		Connection: target.PerConversation, CacheSalt: target.SaltNone,
 	}
 }
 
@@ -37,11 +37,6 @@ func minimalSpec() workload.Spec {
 		Starters: 10, Seed: 1, MaxOutputTokens: 128, ThinkMax: 2 * time.Second,
 		Timeouts: workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute},
 	}
-}
-
-// minimalSiblings are those of a file that describes none.
-func minimalSiblings() sink.Siblings {
-	return sink.Siblings{FalsePages: 0.5, Ratio: 1.5, WarmUp: 5 * time.Minute}
 }
 
 // minimalPolicy is that of each of so many jobs of a file that describes none.
@@ -62,7 +57,7 @@ var sameConfig = cmp.Options{
 func minimalTraffic() workload.Traffic {
 	return workload.Traffic{
 		Arrival:        workload.Arrival{Process: workload.Poisson, Rate: 0.033},
-		Adaptive:       workload.Adaptive{BurstRate: 0.2, Burst: 2 * time.Minute, CoolDown: 3 * time.Minute, BurstsPerHour: 4},
+		BurstRate:      0.2,
 		MaxConcurrency: 32,
 	}
 }
@@ -77,7 +72,7 @@ func TestMinimal(t *testing.T) {
 	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
 		Metrics: "both",
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: minimalPolicy(1), Siblings: minimalSiblings()}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: minimalPolicy(1)}},
 		SLOs:    objectives,
 	})
 }
@@ -88,7 +83,7 @@ func TestEveryKey(t *testing.T) {
 		Name: "gateway", BaseURL: "https://llm.example.com/openai/v1", Model: "llama",
 		Key:        target.Credential{File: "testdata/good/key.txt"},
 		Headers:    map[string]string{"x-tenant": "probe"},
-		Connection: target.Reuse, ModelsTimeout: 3 * time.Second, NoProbeHeader: true, CacheSalt: target.SaltConversation,
+		Connection: target.Reuse, CacheSalt: target.SaltConversation,
 		Service: "chat", Worker: &target.Worker{Header: "x-worker"}, Labels: map[string]string{"team": "search"},
 		HTTP: promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{
 			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
@@ -110,9 +105,9 @@ func TestEveryKey(t *testing.T) {
 
 	full := workload.Spec{
 		Name: "full", TurnsMin: 2, TurnsMax: 7, PromptTokens: 3500, Starters: 0,
-		FollowupTokens: 60, Followups: []string{"Why?", "How?"}, Seed: 7, System: "Be brief.",
+		FollowupTokens: 60, Followups: []string{"Why?", "How?"}, Seed: 1, System: "Be brief.",
 		MaxOutputTokens: 0, Temperature: &temperature, ThinkMin: time.Second, ThinkMax: 3 * time.Second,
-		Check: workload.Check{Contains: "a", Regexp: "b+"},
+		Check: "b+", Cancel: workload.Cancel{Share: 0.05, Min: time.Second, Max: 10 * time.Second},
 		Tools: []workload.Tool{
 			{Name: "get_weather", Description: "The weather of a city now.", Result: `{"celsius": 21}`, Parameters: map[string]any{
 				"type": "object", "required": []any{"city"},
@@ -121,8 +116,8 @@ func TestEveryKey(t *testing.T) {
 			{Name: "get_time", Result: "12:00", Parameters: map[string]any{"type": "object", "properties": map[string]any{}}},
 		},
 		ToolChoice: "required", Compare: 0.01,
-		Format:   &workload.Format{Name: "city", Schema: map[string]any{"type": "object"}},
-		Timeouts: workload.Timeouts{FirstToken: 20 * time.Second, Stall: 1500 * time.Millisecond, Total: 90 * time.Second},
+		ResponseSchema: map[string]any{"type": "object"},
+		Timeouts:       workload.Timeouts{FirstToken: 20 * time.Second, Stall: 1500 * time.Millisecond, Total: 90 * time.Second},
 	}
 	replay := minimalSpec()
 	replay.Name, replay.ConversationsFile = "replay", "testdata/good/conversations.jsonl"
@@ -131,13 +126,13 @@ func TestEveryKey(t *testing.T) {
 	played.Name = "played"
 	user := target.Target{
 		Name: "played-user", BaseURL: "http://127.0.0.1:8001/v1", Model: "small",
-		Key: target.Credential{Env: "USER_KEY"}, Connection: target.Reuse, ModelsTimeout: 10 * time.Second,
+		Key: target.Credential{Env: "USER_KEY"}, Connection: target.Reuse,
 	}
 
 	limited := workload.Traffic{
 		Arrival:        workload.Arrival{Process: workload.Gamma, Rate: 1.5, Burstiness: 0.5},
-		MaxConcurrency: 8, TokensPerMinute: 200_000, TokensPerDay: 50_000_000,
-		Adaptive: workload.Adaptive{BurstRate: 3, Burst: time.Minute, CoolDown: 10 * time.Minute, BurstsPerHour: 2},
+		MaxConcurrency: 8, Budget: workload.TokenBudget{Tokens: 50_000_000, Per: day},
+		BurstRate: 3,
 	}
 	closed := workload.Traffic{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 4}}
 	constant := workload.Traffic{Arrival: workload.Arrival{Process: workload.Constant, Rate: 0.2}}
@@ -150,10 +145,9 @@ func TestEveryKey(t *testing.T) {
 		{Name: "itl", SLI: slo.ITL, Threshold: 200 * time.Millisecond, Objective: 0.95, Window: 30 * day},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
-	siblings := sink.Siblings{FalsePages: 0.2, Ratio: 2, WarmUp: 10 * time.Minute}
 	policy := sink.Policy{
 		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.5, AcceptAfter: 7 * day,
-		LeastDifference: [2]time.Duration{100 * time.Millisecond, 0}, FalsePages: 30. / 7 / 4,
+		FalsePages: 30. / 7 / 4,
 	}
 	price := &workload.Price{Prompt: 0.5, Cached: 0.25, Output: 2}
 	want := &Config{
@@ -161,10 +155,10 @@ func TestEveryKey(t *testing.T) {
 		Answers: slo.Page,
 		Canary: &Canary{
 			Directory: "testdata/good/canaries", Targets: []string{"gateway"}, Interval: 10 * time.Minute,
-			Prompts: []string{"What is 2 + 2?"}, Tokens: 16, Base: "llama-base", ShowTexts: true,
+			Prompts: []string{"What is 2 + 2?"}, Tokens: 16, Base: "llama-base",
 		},
 		Tracing: &Tracing{
-			URL: "https://collector.example.com:4318", Ratio: 0.1,
+			URL: "https://collector.example.com:4318",
 			Client: Client{HTTP: promconfig.HTTPClientConfig{
 				BasicAuth: &promconfig.BasicAuth{Username: "me", PasswordFile: "testdata/good/key.txt"},
 				TLSConfig: promconfig.TLSConfig{CAFile: "testdata/good/ca.pem"},
@@ -178,12 +172,12 @@ func TestEveryKey(t *testing.T) {
 			}},
 		},
 		Targets:       []target.Target{gateway, direct},
-		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}, Interval: time.Minute}},
+		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}}},
 		Jobs: []sink.Job{
-			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Siblings: siblings, Price: price},
-			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy, Siblings: siblings},
-			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy, Siblings: siblings},
-			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Siblings: siblings, Price: price},
+			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price},
+			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
+			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
+			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price},
 		},
 		SLOs: objectives,
 	}
@@ -234,7 +228,7 @@ slos: []
 `, &Config{
 		Metrics: "both",
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1), Siblings: minimalSiblings()}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},
 	})
 	spec = minimalSpec()
@@ -246,7 +240,7 @@ slos: []
 `, &Config{
 		Metrics: "both",
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1), Siblings: minimalSiblings()}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},
 	})
 }

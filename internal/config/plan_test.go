@@ -73,20 +73,19 @@ func TestGoodPlan(t *testing.T) {
 				Name: "base",
 				Target: target.Target{
 					Name: "base", BaseURL: "http://127.0.0.1:8000/v1", Model: "llama", Connection: target.Reuse,
-					Headers: map[string]string{"x-tenant": "hunter2"}, ModelsTimeout: 10 * time.Second,
+					Headers: map[string]string{"x-tenant": "hunter2"},
 				},
 				Metrics:    []string{"http://127.0.0.1:8000/metrics", "http://127.0.0.1:9090/metrics"},
-				Switch:     sweep.Switch{Command: []string{"./deploy", "base"}, Timeout: 15 * time.Minute},
+				Switch:     []string{"./deploy", "base"},
 				Deployment: []runfile.Parameter{{Name: "max-num-seqs", Value: "128", Source: "plan"}},
 			},
 			{
 				Name: "eagle3", Preset: "eagle3",
 				Target: target.Target{
 					Name: "eagle3", BaseURL: "http://eagle3.preset.invalid/v1",
-					Connection: target.PerConversation, ModelsTimeout: 10 * time.Second,
+					Connection: target.PerConversation,
 				},
 				Metrics: []string{"http://eagle3.preset.invalid/metrics"},
-				Switch:  sweep.Switch{Timeout: 10 * time.Minute},
 			},
 		},
 		Workload: workload.Spec{
@@ -103,7 +102,7 @@ func TestGoodPlan(t *testing.T) {
 		WarmUp:  sweep.WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second},
 		Measure: sweep.Measure{Snapshots: 1, Conversations: 300}, Repetitions: 2, Order: sweep.Blocks,
 		Pause: 30 * time.Second, Cache: sweep.Cache{Policy: sweep.Prime, Conversations: 5},
-		ReadyTimeout: 20 * time.Minute, Confidence: 0.9, EarlyStop: true,
+		Confidence: 0.95, EarlyStop: true,
 		Deployment: []runfile.Parameter{{Name: "Model", Value: "Llama", Source: "plan"}, {Name: "GPU", Value: "1x H200", Source: "plan"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

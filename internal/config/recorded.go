@@ -16,14 +16,10 @@ import (
 
 // fileTrace is recorded traffic.
 type fileTrace struct {
-	File        string     `yaml:"file" required:"true" examples:"trace.jsonl"`
-	Window      fileWindow `yaml:"window" examples:"{from: 10m, to: 40m}"`
-	BlockTokens int        `yaml:"block_tokens" min:"1" max:"65536" examples:"512"`
-}
-
-type fileWindow struct {
-	From time.Duration `yaml:"from" default:"0s"`
-	To   time.Duration `yaml:"to" examples:"40m"`
+	File        string        `yaml:"file" required:"true" examples:"trace.jsonl"`
+	From        time.Duration `yaml:"from" default:"0s"`
+	To          time.Duration `yaml:"to" examples:"40m"`
+	BlockTokens int           `yaml:"block_tokens" min:"1" max:"65536" examples:"512"`
 }
 
 // fileDists are distributions in place of fixed or uniform numbers.
@@ -42,11 +38,12 @@ type fileClient struct {
 	Distributions fileDists        `yaml:"distributions" required:"true" examples:"{prompt_tokens: {shape: fixed, mean: 4000}}"`
 }
 
-type fileCancel struct {
-	Share yamlform.Share `yaml:"share" required:"true" examples:"5%"`
-	Min   time.Duration  `yaml:"min" default:"1s"`
-	Max   time.Duration  `yaml:"max" default:"10s"`
-}
+// A user who cancels waits for a time between leastPatience and mostPatience: about as long as readers
+// wait for a page.
+const (
+	leastPatience = time.Second
+	mostPatience  = 10 * time.Second
+)
 
 // recorded turns the workload at path into a replay of a trace, and returns how many
 // conversations a second that has.
@@ -58,12 +55,12 @@ func (b *builder) recorded(path string, w fileWorkload, c *conversation) {
 	b.Useless(path, "beside trace, which brings its own", "remove one of the two",
 		"conversations_file", "prompt_tokens", "starters", "followups", "turns", "think_time", "distributions", "clients")
 	t := w.Trace
-	if t.Window.To > 0 && t.Window.To <= t.Window.From {
-		b.Mistake(at+".window.to", model.Duration(t.Window.To).String(), "is not above from", "write when the window ends, since the trace's begin")
+	if t.To > 0 && t.To <= t.From {
+		b.Mistake(at+".to", model.Duration(t.To).String(), "is not above from", "write when the window ends, since the trace's begin")
 	}
 	c.Trace = workload.Trace{
 		File:    b.file(at+".file", t.File, false),
-		Options: trace.Options{From: t.Window.From, To: t.Window.To, BlockTokens: t.BlockTokens},
+		Options: trace.Options{From: t.From, To: t.To, BlockTokens: t.BlockTokens},
 	}
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
 	if !b.Fine(at) {
@@ -119,9 +116,8 @@ func (b *builder) drawn(path string, w fileWorkload, c *conversation) {
 	if b.Fine(path) {
 		expect(&c.Spec)
 	}
-	if x := w.Cancel; b.Has(path + ".cancel") {
-		low, high := bounds(b, path+".cancel", model.Duration(x.Min), model.Duration(x.Max))
-		c.Cancel = workload.Cancel{Share: float64(x.Share), Min: time.Duration(low), Max: time.Duration(high)}
+	if w.Cancel > 0 {
+		c.Cancel = workload.Cancel{Share: float64(w.Cancel), Min: leastPatience, Max: mostPatience}
 	}
 }
 

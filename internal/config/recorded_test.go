@@ -33,7 +33,7 @@ func TestTracePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planOf(t, "levels: {speed: [1, 4], max_concurrency: 50, ramp: {from: 20%, over: 30s}}\nworkload: {trace: {file: "+file+", window: {to: 30s}}}")
+	p := planOf(t, "levels: {speed: [1, 4], max_concurrency: 50, ramp: {from: 20%, over: 30s}}\nworkload: {trace: {file: "+file+", to: 30s}}")
 	// Two records within 4.31 s, and as much after them.
 	if own := 2 / (2 * 4.314579); p.Kind != runfile.Rate || math.Abs(p.OwnRate-own) > 1e-9 || !cmp.Equal(p.Levels, []float64{0.2318, 0.9271}) || p.MaxConcurrency != 50 {
 		t.Errorf("kind %s, own rate %g, levels %g, at most %d", p.Kind, p.OwnRate, p.Levels, p.MaxConcurrency)
@@ -51,7 +51,7 @@ func TestDrawnPlan(t *testing.T) {
 	p := planOf(t, `levels: {rate: [2]}
 workload:
   prompt_tokens: 300
-  cancel: {share: 5%, max: 3s}
+  cancel: 5%
   clients:
     - {share: 3, process: gamma, burstiness: 0.5, distributions: {prompt_tokens: {shape: fixed, mean: 100}, turns: {shape: fixed, mean: 1}}}
     - {distributions: {output_tokens: {shape: fixed, mean: 528}, turns: {shape: fixed, mean: 5}}}
@@ -63,7 +63,7 @@ workload:
 	if len(w.Clients) != 2 || w.Clients[0].Burstiness != 0.5 || w.Clients[1].Share != 1 || w.Clients[1].Turns.Mean != 5 || w.Clients[1].Prompt != nil {
 		t.Errorf("clients %+v", w.Clients)
 	}
-	if want := (workload.Cancel{Share: 0.05, Min: time.Second, Max: 3 * time.Second}); w.Cancel != want {
+	if want := (workload.Cancel{Share: 0.05, Min: time.Second, Max: 10 * time.Second}); w.Cancel != want {
 		t.Errorf("cancel %+v, want %+v", w.Cancel, want)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/prometheus/common/model"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // month is what the rates of pages are counted in.
-const month = 30 * 24 * time.Hour
+const month = 30 * day24
 
 // Bounds of a rate of pages for nothing in a month. What is less cannot be told
 // from a history of four weeks, and what is more nobody promises.
@@ -23,18 +22,17 @@ const leastFalsePages, mostFalsePages = 0.01, 100
 // policy resolves what a regression is, for each of so many jobs: they share
 // what the whole configuration may page for nothing.
 func (b *builder) policy(r fileRegression, jobs int) sink.Policy {
-	const page, ticket = "regression.page.ratio", "regression.ticket.ratio"
+	const page, ticket = "regression.page_ratio", "regression.ticket_ratio"
 	switch {
-	case !b.Fine(page, ticket) || r.Ticket.Ratio <= r.Page.Ratio:
+	case !b.Fine(page, ticket) || r.TicketRatio <= r.PageRatio:
 	case b.Has(ticket):
-		b.Mistake(ticket, fmt.Sprint(r.Ticket.Ratio), fmt.Sprintf("is above %s, which is %g", page, r.Page.Ratio), "write a lower one, or a higher "+page)
+		b.Mistake(ticket, fmt.Sprint(r.TicketRatio), fmt.Sprintf("is above %s, which is %g", page, r.PageRatio), "write a lower one, or a higher "+page)
 	default:
-		b.Mistake(page, fmt.Sprint(r.Page.Ratio), fmt.Sprintf("is below %s, which is %g unless written", ticket, r.Ticket.Ratio), "write "+ticket+", too")
+		b.Mistake(page, fmt.Sprint(r.PageRatio), fmt.Sprintf("is below %s, which is %g unless written", ticket, r.TicketRatio), "write "+ticket+", too")
 	}
 	return sink.Policy{
-		PageRatio: r.Page.Ratio, PageFor: r.Page.For, TicketRatio: r.Ticket.Ratio,
-		LeastDifference: [2]time.Duration{r.LeastDifference.TTFT, r.LeastDifference.TPOT},
-		FalsePages:      float64(r.FalsePages) / float64(max(jobs, 1)), AcceptAfter: r.AcceptAfter,
+		PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: r.TicketRatio,
+		FalsePages: float64(r.FalsePages) / float64(max(jobs, 1)), AcceptAfter: r.AcceptAfter,
 	}
 }
 

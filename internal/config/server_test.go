@@ -2,7 +2,6 @@ package config
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -22,15 +21,15 @@ func TestServerMetrics(t *testing.T) {
 		"off by default": {"targets: [{base_url: http://a:8000}]", nil},
 		"every default": {
 			"targets: [{base_url: http://a:8000, server_metrics: {}}]",
-			[]serverside.Watched{{Target: plain, URLs: []string{"http://a:8000/metrics"}, Interval: 30 * time.Second}},
+			[]serverside.Watched{{Target: plain, URLs: []string{"http://a:8000/metrics"}}},
 		},
 		"several workers": {
-			`targets: [{base_url: http://a:8000, server_metrics: {interval: 1m, urls: ["http://b:9090/metrics/", "http://c:9090/metrics"]}}]`,
-			[]serverside.Watched{{Target: plain, URLs: []string{"http://b:9090/metrics", "http://c:9090/metrics"}, Interval: time.Minute}},
+			`targets: [{base_url: http://a:8000, server_metrics: {urls: ["http://b:9090/metrics/", "http://c:9090/metrics"]}}]`,
+			[]serverside.Watched{{Target: plain, URLs: []string{"http://b:9090/metrics", "http://c:9090/metrics"}}},
 		},
 		"the target's key and TLS": {
 			`targets: [{base_url: http://a:8000}, {name: s, base_url: "https://s/v1", api_key_env: S_KEY, http_client: {tls_config: {server_name: inner}}, server_metrics: {}}]`,
-			[]serverside.Watched{{Target: tls, URLs: []string{"https://s/metrics"}, Interval: 30 * time.Second}},
+			[]serverside.Watched{{Target: tls, URLs: []string{"https://s/metrics"}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

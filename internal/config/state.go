@@ -6,7 +6,7 @@ import (
 	"synthetic/internal/config/yamlform"
 )
 
-// State is where a process without a state of its own finds one at its start.
+// State is the section with the source of history.
 type State struct {
 	Prometheus Prometheus `yaml:"prometheus" examples:"{url: \"http://prometheus:9090\"}"`
 }
@@ -19,12 +19,11 @@ type Prometheus struct {
 }
 
 // state resolves the section; the Prometheus is nil if it is not there.
-func (b *builder) state(s State) *Prometheus {
+func (b *builder) state(p Prometheus) *Prometheus {
 	const path = "state.prometheus"
 	if !b.Has(path) {
 		return nil
 	}
-	p := s.Prometheus
 	at, url := path+".url", string(p.URL)
 	if base, _, ok := strings.Cut(url, "/api/v1"); ok && b.Fine(at) {
 		b.Mistake(at, url, "names an operation, which is appended by itself", "write "+yamlform.Shown(base))

@@ -46,7 +46,7 @@ func (b *builder) named(path, settings string, t *target.Target, p workload.Pric
 func (b *builder) sent(path string, t target.Target, f fileSent) target.Target {
 	t.Connection, t.ServedAs = f.Connection, f.ServedAs
 	t.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
-	t.NoProbeHeader, t.CacheSalt = !f.ProbeHeader, f.CacheSalt
+	t.CacheSalt = f.CacheSalt
 	t.Service, t.Labels = f.Service, b.ownLabels(path, f)
 	t.Worker = b.worker(path+".worker", f.Worker)
 	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
@@ -107,7 +107,7 @@ func (b *builder) labelValue(path, value string) {
 // spoken resolves how to reach an API, and which it is.
 func (b *builder) spoken(path string, e fileEndpoint, a fileAPI) target.Target {
 	t := b.endpoint(path, e)
-	t.API, t.APIVersion, t.KeyHeader, t.Limit = a.API, a.APIVersion, a.KeyHeader, a.LimitField
+	t.API, t.APIVersion = a.API, a.APIVersion
 	t.BaseURL = e.BaseURL.base(a.API)
 	if !a.API.ListsModels() && e.Model == "" && b.Fine(path+".model", path+".api") {
 		b.Mistake(path+".model", "", "is missing: the API "+string(a.API)+" cannot be asked for it", "write the name of the model, or of Azure's deployment")
@@ -115,16 +115,13 @@ func (b *builder) spoken(path string, e fileEndpoint, a fileAPI) target.Target {
 	if a.API != target.Azure && a.API != target.Messages {
 		b.Useless(path, "with an API that has no versions", "remove it", "api_version")
 	}
-	if a.API != "" && a.API != target.Chat && a.API != target.Azure {
-		b.Useless(path, "with an API that has one name for it", "remove it", "limit_field")
-	}
 	return t
 }
 
 // endpoint resolves how to reach chat completions.
 func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 	return target.Target{
-		BaseURL: e.BaseURL.base(target.Chat), Model: e.Model, ModelsTimeout: e.ModelsTimeout, Connection: target.Reuse,
+		BaseURL: e.BaseURL.base(target.Chat), Model: e.Model, Connection: target.Reuse,
 		Key: b.key(path, e), Headers: b.headers(path+".headers", e.Headers),
 		HTTP: b.endpointClient(path, e),
 	}
@@ -204,8 +201,8 @@ func headerKind(name string) (carriesKey, own bool) {
 // ownFields are the body fields that the prober sets itself, each with what to
 // do instead.
 func ownFields() map[string]string {
-	const format = "write response_format on the workload"
-	const limit, remove = "write max_output_tokens on the workload, and limit_field on the target", "remove it"
+	const format = "write response_schema on the workload"
+	const limit, remove = "write max_output_tokens on the workload", "remove it"
 	return map[string]string{
 		"model": "write model on the target", "temperature": "write temperature on the workload",
 		"max_tokens": limit, "max_completion_tokens": limit,
@@ -232,7 +229,7 @@ func (b *builder) serverMetrics(in []fileTarget, targets []target.Target) []serv
 	for i, t := range in {
 		if path := yamlform.Index("targets", i) + ".server_metrics"; b.Has(path) {
 			out = append(out, serverside.Watched{
-				Target: targets[i], URLs: b.pages(path+".urls", t), Interval: t.ServerMetrics.Interval,
+				Target: targets[i], URLs: b.pages(path+".urls", t),
 			})
 		}
 	}

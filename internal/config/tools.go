@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// functionName matches the names that APIs take for tools and schemas.
+// functionName matches the names that APIs take for tools.
 var functionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // tools resolves what answers may call and what form they have.
@@ -19,10 +19,9 @@ func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
 		s.Tools = append(s.Tools, b.tool(yamlform.Index(path+".tools", i), t, taken))
 	}
 	s.ToolChoice = b.toolChoice(path, w)
-	if at, f := path+".response_format", w.ResponseFormat; b.Has(at) {
-		b.function(at+".name", f.Name)
-		b.schema(at+".schema", f.Schema)
-		s.Format = &f
+	if at := path + ".response_schema"; b.Has(at) {
+		b.schema(at, w.ResponseSchema)
+		s.ResponseSchema = w.ResponseSchema
 	}
 	s.Compare = float64(w.CompareStreamed)
 	if at := path + ".compare_streamed"; s.Compare > 0 && b.Fine(at, path+".temperature") && (w.Temperature == nil || *w.Temperature != 0) {
@@ -53,7 +52,7 @@ func (b *builder) tool(path string, t workload.Tool, taken map[string]string) wo
 	return t
 }
 
-// function checks the name of a tool or of a schema.
+// function checks the name of a tool.
 func (b *builder) function(at, name string) {
 	if name != "" && b.Fine(at) && !functionName.MatchString(name) {
 		b.Mistake(at, name, "is not a name that APIs take", "use up to 64 letters, digits, - and _")

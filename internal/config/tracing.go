@@ -2,8 +2,7 @@ package config
 
 // Tracing is where spans are exported to.
 type Tracing struct {
-	URL   webURL  `yaml:"url" required:"true" examples:"http://collector:4318"`
-	Ratio float64 `yaml:"ratio" default:"1" above:"0" max:"1"`
+	URL webURL `yaml:"url" required:"true" examples:"http://collector:4318"`
 	Client
 }
 

@@ -23,8 +23,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 		if !ok {
 			continue
 		}
-		b.budget(path+".tokens_per_minute", settings.TokensPerMinute, w)
-		b.budget(path+".tokens_per_day", settings.TokensPerDay, w)
+		b.budget(path+".token_budget", settings.Budget, w)
 		benchmark := b.benchmark(path, t)
 		for n, to := range targets {
 			if t.Targets != nil && !slices.Contains(t.Targets, to.Name) {
@@ -62,7 +61,7 @@ func defaultTraffic(workloads []conversation) []fileTraffic {
 // settings resolves how often conversations start and what limits them.
 func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 	at := path + ".arrival"
-	out := workload.Traffic{Arrival: t.Arrival, MaxConcurrency: t.MaxConcurrency, TokensPerMinute: t.TokensPerMinute, TokensPerDay: t.TokensPerDay}
+	out := workload.Traffic{Arrival: t.Arrival, MaxConcurrency: t.MaxConcurrency, Budget: workload.TokenBudget(t.TokenBudget)}
 	if !b.Fine(at + ".process") {
 		return out
 	}
@@ -72,12 +71,12 @@ func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 		out.Burstiness = 0
 	}
 	if out.Process != workload.Closed {
-		out.Adaptive = b.adaptive(path, t)
+		out.BurstRate = b.burstRate(path, t)
 		b.Useless(at, why, "remove it, or write process: closed; max_concurrency, beside arrival, limits what is in flight", "concurrency")
 		return out
 	}
 	b.Useless(at, why, "remove it", "rate")
-	b.Useless(path, why, "remove it", "adaptive")
+	b.Useless(path, why, "remove it", "burst_rate")
 	b.Useless(path, why+", which keeps exactly its concurrency in flight", "remove it", "max_concurrency")
 	if !b.Has(at+".concurrency") && b.Fine(at+".concurrency") {
 		b.Mistake(at+".concurrency", "", "is missing", "write how many conversations to keep in flight, for example concurrency: 4")
@@ -86,26 +85,25 @@ func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 	return out
 }
 
-// adaptive resolves the bursts, the zero value where there are none.
-func (b *builder) adaptive(path string, t fileTraffic) workload.Adaptive {
-	switch at := path + ".adaptive.burst_rate"; {
-	case t.Adaptive.BurstRate > t.Arrival.Rate:
-		return t.Adaptive
-	case t.Adaptive.BurstRate > 0 && b.Has(at) && b.Fine(at, path+".arrival.rate"):
-		b.Mistake(at, fmt.Sprint(t.Adaptive.BurstRate), fmt.Sprintf("is no more than the rate of arrival, %v", t.Arrival.Rate), "write a higher one, or 0 for no bursts")
+// burstRate resolves the rate of bursts; 0 means that there are none.
+func (b *builder) burstRate(path string, t fileTraffic) float64 {
+	switch at := path + ".burst_rate"; {
+	case t.BurstRate > t.Arrival.Rate:
+		return t.BurstRate
+	case t.BurstRate > 0 && b.Has(at) && b.Fine(at, path+".arrival.rate"):
+		b.Mistake(at, fmt.Sprint(t.BurstRate), fmt.Sprintf("is not above the rate of arrival, %v", t.Arrival.Rate), "write a higher one, or 0 for no bursts")
 	}
-	return workload.Adaptive{}
+	return 0
 }
 
-// budget refuses a token budget that no conversation fits in: every start
-// would be skipped, in silence but for a counter. What the conversations of a
-// file need is known only when they run.
-func (b *builder) budget(at string, tokens int, c conversation) {
-	if tokens == 0 || c.ConversationsFile != "" || c.Trace.File != "" || !b.Fine(at, c.path) {
+// budget refuses a token budget that no conversation fits in: every start would be skipped, and
+// only a counter would show it. The length of conversations of a file is not known yet.
+func (b *builder) budget(at string, budget workload.TokenBudget, c conversation) {
+	if budget.Tokens == 0 || c.ConversationsFile != "" || c.Trace.File != "" || !b.Fine(at, c.path) {
 		return
 	}
-	if need := leastTokens(c.Spec); tokens < need {
-		b.Mistake(at, fmt.Sprint(tokens),
+	if need := leastTokens(c.Spec); budget.Tokens < need {
+		b.Mistake(at, fmt.Sprint(budget.Tokens),
 			fmt.Sprintf("is less than the %d tokens of one conversation of workload %q", need, c.Name),
 			fmt.Sprintf("write %d or more, or make the conversations shorter", need))
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"regexp"
@@ -11,8 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 )
 
 // pattern is a regular expression that compiles.
@@ -57,20 +61,56 @@ func (*moment) Describe() (string, map[string]any) {
 	return "time", map[string]any{"type": "string", "format": "date-time"}
 }
 
-// daytime is a time of day, since midnight: 02:30.
-type daytime time.Duration
+// weekly is a time of the week in UTC and a length: sunday 02:00 2h.
+type weekly struct {
+	start, length time.Duration // since the start of Monday
+}
 
-func (d *daytime) Parse(_, text string) *yamlform.Mistake {
-	at, err := time.Parse("15:04", text)
-	if err != nil {
-		return yamlform.Bad(text, "is not a time of day", `write hours and minutes from 00:00 to 23:59, for example "02:30"`)
+func (w *weekly) Parse(_, text string) *yamlform.Mistake {
+	const remedy = "write a weekday, a time of day and a length, for example sunday 02:00 2h"
+	var day, at, length string
+	if n, _ := fmt.Sscan(text, &day, &at, &length); n < 3 || len(strings.Fields(text)) > 3 {
+		return yamlform.Bad(text, "is not a window of the week", remedy)
 	}
-	*d = daytime(at.Sub(at.Truncate(24 * time.Hour)))
+	index := slices.Index(weekdays(), day)
+	start, startErr := time.Parse("15:04", at)
+	lasts, lengthErr := model.ParseDuration(length)
+	switch {
+	case index < 0:
+		return yamlform.Bad(day, "is not a weekday", yamlform.Suggest(day, weekdays(), "weekdays"))
+	case startErr != nil:
+		return yamlform.Bad(at, "is not a time of day", "write hours and minutes from 00:00 to 23:59, for example 02:30")
+	case lengthErr != nil:
+		return yamlform.Bad(length, "is not a duration", remedy)
+	case time.Duration(lasts) < time.Minute || time.Duration(lasts) > mostWeekly:
+		return yamlform.Bad(length, "is not between 1m and 6d", "write a length in this range")
+	}
+	w.start = time.Duration(index)*day24 + start.Sub(start.Truncate(day24))
+	w.length = time.Duration(lasts)
 	return nil
 }
 
-func (*daytime) Describe() (string, map[string]any) {
-	return "time of day", map[string]any{"type": "string", "pattern": `^([01][0-9]|2[0-3]):[0-5][0-9]$`}
+func (*weekly) Describe() (string, map[string]any) {
+	return "window of the week", map[string]any{"type": "string", "pattern": `^(` + strings.Join(weekdays(), "|") + `) +([01][0-9]|2[0-3]):[0-5][0-9] +([0-9]+(w|d|h|m|s|ms))+$`}
+}
+
+// tokenBudget is a number of tokens in a time: 5000000/1d.
+type tokenBudget workload.TokenBudget
+
+func (t *tokenBudget) Parse(_, text string) *yamlform.Mistake {
+	const remedy = "write tokens and a time from 1m to 31d, for example 5000000/1d"
+	number, window, _ := strings.Cut(text, "/")
+	tokens, err := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(number), "_", ""))
+	per, perErr := model.ParseDuration(strings.TrimSpace(window))
+	if err != nil || perErr != nil || tokens < 1 || time.Duration(per) < time.Minute || time.Duration(per) > 31*day24 {
+		return yamlform.Bad(text, "is not a budget of tokens", remedy)
+	}
+	*t = tokenBudget{Tokens: tokens, Per: time.Duration(per)}
+	return nil
+}
+
+func (*tokenBudget) Describe() (string, map[string]any) {
+	return "tokens per time", map[string]any{"type": "string", "pattern": `^[0-9_]+ */ *[0-9]+(w|d|h|m|s|ms)([0-9]+(w|d|h|m|s|ms))*$`}
 }
 
 // freeBody are fields of a request's body.
@@ -78,13 +118,6 @@ type freeBody map[string]any
 
 func (*freeBody) Describe() (string, map[string]any) {
 	return "mapping of anything", map[string]any{"type": "object", "propertyNames": map[string]any{"not": map[string]any{"enum": slices.Sorted(maps.Keys(ownFields()))}}}
-}
-
-// freeArguments are those of a chat template.
-type freeArguments map[string]any
-
-func (*freeArguments) Describe() (string, map[string]any) {
-	return "mapping of anything", map[string]any{"type": "object"}
 }
 
 // address is the base URL of an API, normalised: no trailing slash. One without a

@@ -16,7 +16,7 @@ func (b *builder) vocabulary(path string, to target.Target, w workload.Spec) {
 	}{
 		{len(w.Tools) > 0, to.API.SupportsTools(), "tools"},
 		{w.ToolChoice != "", to.API != target.Ollama, "tool_choice"},
-		{w.Format != nil, to.API.SupportsJSONSchema(), "response_format"},
+		{w.ResponseSchema != nil, to.API.SupportsJSONSchema(), "response_schema"},
 		{w.Compare > 0, to.API.OpenAIChat(), "compare_streamed"},
 	} {
 		if want.wanted && !want.known {

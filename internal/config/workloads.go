@@ -43,14 +43,16 @@ func (b *builder) workloads(in []fileWorkload) []conversation {
 	return out
 }
 
+// textSeed makes texts repeatable: replicas of a prober share their opening texts, and a sweep, whose
+// plan has its own seed, sends the texts of the same workload elsewhere.
+const textSeed = 1
+
 func (b *builder) workload(path string, w fileWorkload) conversation {
 	c := conversation{path: path, Spec: workload.Spec{
-		Name: w.Name, Seed: w.Seed, System: w.System, Starters: w.Starters, PromptTokens: w.PromptTokens,
+		Name: w.Name, Seed: textSeed, System: w.System, Starters: w.Starters, PromptTokens: w.PromptTokens,
 		FollowupTokens: w.Followups.Tokens, Followups: w.Followups.Script,
 		MaxOutputTokens: w.MaxOutputTokens, Temperature: w.Temperature,
-		Reasoning: w.Reasoning, Placeholder: w.Placeholder,
-		ReasoningEffort: w.ReasoningEffort, ChatTemplate: w.ChatTemplate,
-		Check:    workload.Check{Contains: w.Check.Contains, Regexp: string(w.Check.Regexp)},
+		Reasoning: w.Reasoning, Check: string(w.Check),
 		Timeouts: b.timeouts(path+".timeouts", w.Timeouts),
 	}}
 	c.TurnsMin, c.TurnsMax = bounds(b, path+".turns", w.Turns.Min, w.Turns.Max)

@@ -113,7 +113,7 @@ func TestReplicasDoNotRampInStep(t *testing.T) {
 func TestClosedLoopHasABudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &deployment{turn: 10 * time.Millisecond, prompt: func(workload.Conversation) int { return 1000 }}
-		b := run(t, d, 0, job("a", closed(2), func(j *probe.Job) { j.Traffic.TokensPerMinute = 60_000 }))
+		b := run(t, d, 0, job("a", closed(2), func(j *probe.Job) { j.Traffic.Budget = workload.TokenBudget{Tokens: 60_000, Per: time.Minute} }))
 		time.Sleep(10 * time.Minute)
 		b.stop()
 		if n := b.book.started; n < 600 || n > 662 {

@@ -38,7 +38,7 @@ func TestTokensRefusedKeepNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := bound.NewBudget(1 << 30)
 		b := runWith(t, &deployment{turn: time.Second}, 0, func(o *Options) { o.Memory = budget },
-			job("a", func(j *probe.Job) { j.Traffic.TokensPerMinute = 1000 }))
+			job("a", func(j *probe.Job) { j.Traffic.Budget = workload.TokenBudget{Tokens: 1000, Per: time.Minute} }))
 		time.Sleep(time.Minute)
 		b.stop()
 		if used, _ := budget.Level(); used != 0 || b.book.skips[probe.SkipBudget] == 0 {

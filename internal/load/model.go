@@ -1,7 +1,6 @@
 package load
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"sync/atomic"
@@ -12,7 +11,7 @@ import (
 )
 
 const (
-	// modelTimeout applies if the target sets none.
+	// modelTimeout bounds one request for the model's name.
 	modelTimeout = 10 * time.Second
 	// modelPause and modelPauseMax bound the pause between attempts while the model is unknown.
 	// The maximum is short, because every conversation fails until the model is known.
@@ -56,7 +55,7 @@ func (r *runner) discoverModel() {
 
 // askModel asks once. If that fails, it keeps the previous name and logs the error at level.
 func (r *runner) askModel(level slog.Level) bool {
-	ctx, cancel := context.WithTimeout(r.startsCtx, cmp.Or(r.job.Target.ModelsTimeout, modelTimeout))
+	ctx, cancel := context.WithTimeout(r.startsCtx, modelTimeout)
 	defer cancel()
 	name, err := r.prober.Model(ctx)
 	if err != nil || name == "" {

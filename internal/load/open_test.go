@@ -69,12 +69,12 @@ func TestBurstFollowsASign(t *testing.T) {
 			o.Sign = func(probe.Key) workload.Sign { return *seen.Load() }
 		}, job("a", func(j *probe.Job) {
 			j.Traffic.Rate = 1. / 30
-			j.Traffic.Adaptive = workload.Adaptive{BurstRate: 0.2, Burst: 2 * time.Minute, CoolDown: time.Minute, BurstsPerHour: 1}
+			j.Traffic.BurstRate = 0.2
 		}))
 		time.Sleep(10 * time.Minute)
 		calm := len(b.d.seen())
 		seen.Store(&workload.Sign{Score: 0.8})
-		time.Sleep(10 * time.Minute)
+		time.Sleep(4 * time.Minute) // less than the pause between two bursts
 		b.stop()
 		extra := 0
 		for _, p := range b.d.seen() {
@@ -104,8 +104,11 @@ func TestBurstKeepsTheBaseTraffic(t *testing.T) {
 				b := runWith(t, d, 0, func(o *Options) {
 					o.Sign = func(probe.Key) workload.Sign { return workload.Sign{Score: 0.8} }
 				}, job("a", func(j *probe.Job) {
-					j.Workload.MaxOutputTokens, j.Traffic.Rate, j.Traffic.MaxConcurrency, j.Traffic.TokensPerMinute = 50, 1./30, tt.slots, tt.most
-					j.Traffic.Adaptive = workload.Adaptive{BurstRate: 0.2, Burst: 10 * time.Minute, BurstsPerHour: 1}
+					j.Workload.MaxOutputTokens, j.Traffic.Rate, j.Traffic.MaxConcurrency = 50, 1./30, tt.slots
+					j.Traffic.BurstRate = 0.2
+					if tt.most > 0 {
+						j.Traffic.Budget = workload.TokenBudget{Tokens: tt.most, Per: time.Minute}
+					}
 				}))
 				time.Sleep(10 * time.Minute)
 				b.stop()
@@ -153,7 +156,7 @@ func TestBudgetSkips(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// The answers cost 100 tokens each, less than the estimate.
 		d := &deployment{turn: 100 * time.Millisecond, prompt: func(workload.Conversation) int { return 100 }}
-		b := run(t, d, 0, job("a", func(j *probe.Job) { j.Traffic.TokensPerMinute = 6000 }))
+		b := run(t, d, 0, job("a", func(j *probe.Job) { j.Traffic.Budget = workload.TokenBudget{Tokens: 6000, Per: time.Minute} }))
 		time.Sleep(10 * time.Minute)
 		b.stop()
 		k := b.book

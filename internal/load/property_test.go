@@ -63,7 +63,7 @@ func randomJobs(rng *rand.Rand) []probe.Job {
 			j.Traffic.Process = []workload.Process{workload.Constant, workload.Poisson, workload.Gamma, workload.Closed}[rng.IntN(4)]
 			j.Traffic.Concurrency = 1 + rng.IntN(5)
 			j.Traffic.MaxConcurrency = rng.IntN(10)
-			j.Traffic.TokensPerMinute = rng.IntN(2) * 20_000
+			j.Traffic.Budget = workload.TokenBudget{Tokens: rng.IntN(2) * 20_000, Per: time.Minute}
 			if rng.IntN(2) == 0 {
 				j.Target.Model = ""
 			}

@@ -55,7 +55,7 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 
 		prober:   prober,
 		source:   source,
-		budget:   workload.NewBudget(j.Traffic),
+		budget:   workload.NewBudget(j.Traffic.Budget),
 		memory:   s.opts.Memory,
 		pace:     workload.NewPace(j.Traffic),
 		sign:     s.opts.Sign,
@@ -107,7 +107,7 @@ func (r *runner) decide(at time.Time) workload.Start {
 		r.report("a change of the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.pace.Rate(), Why: start.Reason})
 	}
 	if start.Reason != "" {
-		r.log.Info("burst started", "reason", start.Reason, "rate", r.pace.Rate(), "at_most", r.pace.Burst)
+		r.log.Info("burst started", "reason", start.Reason, "rate", r.pace.Rate())
 	}
 	return start
 }

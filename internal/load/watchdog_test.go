@@ -14,7 +14,7 @@ func TestIdleLoopsBeat(t *testing.T) {
 		idle := func(j *probe.Job) { j.Traffic.Rate = 1e-6 }
 		b := run(t, &deployment{turn: 20 * time.Second}, 0, job("open", idle),
 			job("closed", closed(1), func(j *probe.Job) { j.Workload.TurnsMin, j.Workload.Timeouts.Total = 1000, 30*time.Second }),
-			job("asking", nameless, func(j *probe.Job) { j.Target.ModelsTimeout = time.Hour }))
+			job("asking", nameless))
 		b.d.set(func(d *deployment) { d.model = answers("", time.Hour) })
 		for range 600 {
 			time.Sleep(time.Second)

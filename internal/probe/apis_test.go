@@ -44,8 +44,6 @@ func spokens() []spoken {
 		{api: target.Completions, path: "/v1/completions", key: bearer, turns: 2, answer: " It is so.", finish: "length", prompt: 20},
 		{api: target.Responses, path: "/v1/responses", key: bearer, turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
 		{api: target.Messages, path: "/v1/messages", key: "X-Api-Key: ", turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
-		{api: target.Messages, path: "/v1/messages", key: bearer, turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true,
-			set: func(o *probe.Options) { o.Target.KeyHeader = "Authorization" }},
 		{api: target.Azure, path: "/openai/deployments/m/chat/completions?api-version=2024-10-21", key: "Api-Key: ", turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
 		{api: target.Triton, path: "/v2/models/m/generate_stream", key: bearer, turns: 2, answer: "It is so."},
 		{api: target.Ollama, path: "/api/chat", key: bearer, turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20},

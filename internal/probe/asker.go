@@ -100,7 +100,7 @@ func (a *Asker) ask(ctx context.Context, model, prompt string, maxTokens int) (a
 
 // send sends a request, and again if the server wants another name for the token limit.
 func (a *Asker) send(ctx context.Context, model, prompt string, maxTokens int, extra map[string]any) (completion, int, error) {
-	limit := a.learned.limitField(a.chat.target)
+	limit := a.learned.limitField()
 	c, status, err := a.post(ctx, model, prompt, limit, maxTokens, extra)
 	if err == nil {
 		return c, status, nil
@@ -108,7 +108,7 @@ func (a *Asker) send(ctx context.Context, model, prompt string, maxTokens int, e
 	if again, _ := a.learned.learn(a.chat.target, limit, status, err.Error()); !again {
 		return c, status, err
 	}
-	return a.post(ctx, model, prompt, a.learned.limitField(a.chat.target), maxTokens, extra)
+	return a.post(ctx, model, prompt, a.learned.limitField(), maxTokens, extra)
 }
 
 // post sends one request. The target's extra fields are part of how its model is used; the

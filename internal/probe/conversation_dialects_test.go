@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
@@ -105,10 +104,7 @@ const (
 func conversationDialects() []conversationDialect {
 	set := func(change func(*probe.Options)) func(*probe.Options) { return change }
 	echo := set(func(o *probe.Options) { o.Workload.Reasoning = workload.Echo })
-	stand := set(func(o *probe.Options) { o.Workload.Placeholder = "(none)" })
-	limit := func(f target.LimitField) func(*probe.Options) {
-		return func(o *probe.Options) { o.Target.Limit, o.Workload.MaxOutputTokens = f, 50 }
-	}
+	limit := set(func(o *probe.Options) { o.Workload.MaxOutputTokens = 50 })
 	noMaxTokens := func(a asked) string {
 		if a.MaxTokens > 0 {
 			return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
@@ -138,14 +134,11 @@ func conversationDialects() []conversationDialect {
 			holds: func(r probe.Result) bool { return r.NoAnswer && r.TTFT.OK && !r.AnswerTTFT.OK }},
 		{name: "reasoning that takes every token, with white space", events: said("length", thinks, `{"content":"\n\n"}`), turns: 1, short: true,
 			holds: func(r probe.Result) bool { return r.NoAnswer }},
-		{name: "reasoning that takes every token, and a placeholder", set: stand, events: said("length", thinks), turns: 3, heard: "(none)",
-			holds: func(r probe.Result) bool { return r.NoAnswer }},
-		{name: "reasoning that ends without an answer", set: stand, events: said("stop", thinks), turns: 1, want: probe.Empty},
+		{name: "reasoning that ends without an answer", events: said("stop", thinks), turns: 1, want: probe.Empty},
 		{name: "a tool call", events: said("tool_calls", calls, callsMore), turns: 1, short: true,
 			holds: func(r probe.Result) bool {
 				return r.NoAnswer && len(r.ToolCalls) == 1 && r.ToolCalls[0] == (workload.ToolCall{ID: "c1", Name: "f", Arguments: `{"a":1}`})
 			}},
-		{name: "a tool call and a placeholder", set: stand, events: said("tool_calls", calls, callsMore), turns: 3, heard: "(none)"},
 		{name: "content, then a tool call", events: said("tool_calls", contentDelta, calls, callsMore), turns: 3, heard: "It is so.",
 			holds: func(r probe.Result) bool { return len(r.ToolCalls) == 1 && !r.NoAnswer }},
 		{name: "a refusal", events: said("stop", `{"refusal":"I "}`, `{"refusal":"won't."}`), turns: 3, heard: "I won't.",
@@ -159,17 +152,15 @@ func conversationDialects() []conversationDialect {
 		{name: "two choices in one event", turns: 3, heard: "It is so.",
 			events: `data: {"choices":[{"index":0,"delta":{"content":"It is so."}},{"index":1,"delta":{"content":"Not so."}}]}` + "\n\n" + said("stop"),
 			holds:  func(r probe.Result) bool { return r.OtherChoices && r.Events == 1 }},
-		{name: "max_tokens refused", set: limit(target.LimitAuto), refuse: noMaxTokens, events: said("stop", contentDelta), turns: 3, extra: 1, heard: "It is so.",
+		{name: "max_tokens refused", set: limit, refuse: noMaxTokens, events: said("stop", contentDelta), turns: 3, extra: 1, heard: "It is so.",
 			sent: func(a asked) bool { return a.MaxCompletionTokens == 50 && a.MaxTokens == 0 }},
-		{name: "max_tokens never sent", set: limit(target.MaxCompletionTokens), refuse: noMaxTokens, events: said("stop", contentDelta), turns: 3, heard: "It is so."},
-		{name: "max_tokens refused, and insisted on", set: limit(target.MaxTokens), refuse: noMaxTokens, turns: 1, want: probe.HTTP4xx},
-		{name: "a limit that is too large", set: limit(target.LimitAuto), turns: 1, want: probe.HTTP4xx,
+		{name: "a limit that is too large", set: limit, turns: 1, want: probe.HTTP4xx,
 			refuse: func(asked) string {
 				return "'max_tokens' or 'max_completion_tokens' is too large: 50. This model's maximum context length is 40 tokens."
 			}},
-		{name: "reasoning tokens, an effort and arguments of the template", turns: 3, heard: "It is so.",
+		{name: "reasoning tokens, an effort and arguments of the template in the target's extra fields", turns: 3, heard: "It is so.",
 			set: func(o *probe.Options) {
-				o.Workload.ReasoningEffort, o.Workload.ChatTemplate = "low", map[string]any{"enable_thinking": true}
+				o.Target.Extra = map[string]any{"reasoning_effort": "low", "chat_template_kwargs": map[string]any{"enable_thinking": true}}
 			},
 			events: strings.Replace(said("stop", thinks, contentDelta), done, usage+done, 1),
 			sent:   func(a asked) bool { return a.ReasoningEffort == "low" && a.ChatTemplate != nil },

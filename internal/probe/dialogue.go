@@ -243,7 +243,7 @@ func (d *dialogue) recordAnswer(r Result) bool {
 	}
 	m := workload.Message{Role: "assistant", Content: r.Answer}
 	if r.NoAnswer {
-		m.Content = cmp.Or(r.Refusal, d.prober.opts.Workload.Placeholder)
+		m.Content = r.Refusal
 	}
 	if m.Content == "" { // strict servers reject a message without content
 		d.result.Shortened = true

@@ -15,13 +15,10 @@ type Learned struct {
 }
 
 // limitField returns the name of the token limit in the next request.
-func (p *Prober) limitField() target.LimitField { return p.opts.Learned.limitField(p.opts.Target) }
+func (p *Prober) limitField() target.LimitField { return p.opts.Learned.limitField() }
 
-func (l *Learned) limitField(t target.Target) target.LimitField {
-	switch {
-	case t.Limit == target.MaxTokens || t.Limit == target.MaxCompletionTokens:
-		return t.Limit
-	case l.refusesMaxTokens.Load():
+func (l *Learned) limitField() target.LimitField {
+	if l.refusesMaxTokens.Load() {
 		return target.MaxCompletionTokens
 	}
 	return target.MaxTokens
@@ -41,8 +38,7 @@ func (d *dialogue) learnLimitField(a *attempt, sent target.LimitField) (again, f
 }
 
 func (l *Learned) learn(t target.Target, sent target.LimitField, status int, message string) (again, first bool) {
-	auto := (t.Limit == "" || t.Limit == target.LimitAuto) && t.API.OpenAIChat()
-	if !auto || !rejectsBody(status) || sent != target.MaxTokens || !refusesMaxTokens.MatchString(message) {
+	if !t.API.OpenAIChat() || !rejectsBody(status) || sent != target.MaxTokens || !refusesMaxTokens.MatchString(message) {
 		return false, false
 	}
 	return true, l.refusesMaxTokens.CompareAndSwap(false, true)

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,8 +11,8 @@ import (
 )
 
 const (
-	// defaultModelsTimeout bounds a request for the list of models.
-	defaultModelsTimeout = 10 * time.Second
+	// modelsTimeout bounds a request for the list of models.
+	modelsTimeout = 10 * time.Second
 	// maxModelName bounds the name of a discovered model in bytes, because it becomes a label
 	// value.
 	maxModelName = 256
@@ -63,7 +62,7 @@ func listModels(ctx context.Context, client *untimedClient) ([]string, scrubber,
 	if !t.API.ListsModels() {
 		return nil, nil, fmt.Errorf("the API %s has no list of models; set the target's model", t.API)
 	}
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(max(t.ModelsTimeout, 0), defaultModelsTimeout))
+	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
 	path := "/models"
 	if t.API == target.Ollama { // the list of Ollama's own API has another format

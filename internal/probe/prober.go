@@ -83,7 +83,7 @@ func New(o Options) (*Prober, error) {
 	}
 	p := &Prober{opts: o, api: api.New(o.Target.API), auth: target.NewAuthorizer(o.Target, o.Workload.Name)}
 	var err error
-	if expr := o.Workload.Check.Regexp; expr != "" {
+	if expr := o.Workload.Check; expr != "" {
 		if p.checkRegexp, err = regexp.Compile(expr); err != nil {
 			return nil, fmt.Errorf("compiling the content check %q: %w", expr, err)
 		}

@@ -3,7 +3,6 @@ package probe
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/stream"
@@ -91,12 +90,8 @@ func (d *dialogue) checkAnswer(r *Result, scrub scrubber) {
 
 // checkContent applies the workload's content check.
 func (p *Prober) checkContent(answer string) error {
-	c := p.opts.Workload.Check
-	if c.Contains != "" && !strings.Contains(answer, c.Contains) {
-		return fmt.Errorf("the answer does not contain %q", c.Contains)
-	}
 	if p.checkRegexp != nil && !p.checkRegexp.MatchString(answer) {
-		return fmt.Errorf("the answer does not match %q", c.Regexp)
+		return fmt.Errorf("the answer does not match %q", p.opts.Workload.Check)
 	}
 	return nil
 }

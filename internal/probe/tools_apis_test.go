@@ -94,12 +94,12 @@ func TestToolsOfEveryAPI(t *testing.T) {
 // TestFormatOfEveryAPI checks how each API that supports it gets the JSON schema.
 func TestFormatOfEveryAPI(t *testing.T) {
 	for name, want := range map[target.API]string{
-		target.Responses: `"text":{"format":{"name":"x","schema":{"type":"object"},"strict":true,"type":"json_schema"}}`,
+		target.Responses: `"text":{"format":{"name":"answer","schema":{"type":"object"},"strict":true,"type":"json_schema"}}`,
 		target.Ollama:    `"format":{"type":"object"}`,
 	} {
 		s := play(t, &scripted{steps: []step{{0, closeHead + "\n"}}})
 		o := options(s.addr)
-		o.Target.API, o.Workload.Format = name, &workload.Format{Name: "x", Strict: true, Schema: map[string]any{"type": "object"}}
+		o.Target.API, o.Workload.ResponseSchema = name, map[string]any{"type": "object"}
 		once(t, o)
 		if _, body := s.request(0); !strings.Contains(body, want) {
 			t.Errorf("%s is asked for %s", name, body)

@@ -69,7 +69,7 @@ func TestTurnAfterACall(t *testing.T) {
 	})
 	o := toolOptions(s.addr)
 	o.Workload.ToolChoice = workload.ChoiceRequired
-	o.Workload.Check.Contains = "." // applies to answers without calls only
+	o.Workload.Check = `\.` // applies to answers without calls only
 	results, sum := converse(t.Context(), t, o, 2)
 	var got []any
 	for _, r := range results {
@@ -141,12 +141,12 @@ func TestResponseFormat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, func(int, request) []string { return tc.events })
 			o := options(s.addr)
-			o.Workload.Format = &workload.Format{Name: "city", Strict: true, Schema: toolOptions("").Workload.Tools[0].Parameters}
+			o.Workload.ResponseSchema = toolOptions("").Workload.Tools[0].Parameters
 			if r := once(t, o); r.Outcome != tc.want || !strings.Contains(r.Err, tc.says) {
 				t.Errorf("outcome %s (%s), want %s (%s)", r.Outcome, r.Err, tc.want, tc.says)
 			}
 			format, _ := json.Marshal(s.requests()[0].ResponseFormat)
-			if want := `{"json_schema":{"name":"city","schema":{"properties":{"city":{"type":"string"}},"required":["city"],"type":"object"},"strict":true},"type":"json_schema"}`; string(format) != want {
+			if want := `{"json_schema":{"name":"answer","schema":{"properties":{"city":{"type":"string"}},"required":["city"],"type":"object"},"strict":true},"type":"json_schema"}`; string(format) != want {
 				t.Errorf("the request asks for %s, want %s", format, want)
 			}
 		})

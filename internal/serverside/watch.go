@@ -18,8 +18,6 @@ type Watched struct {
 	Target target.Target
 	// URLs are its pages of metrics: one, or one for each worker.
 	URLs []string
-	// Interval is the time between two readings of all pages.
-	Interval time.Duration
 }
 
 // Reading is the result of reading all pages of a deployment once.
@@ -34,6 +32,8 @@ type WatcherOptions struct {
 	// Report receives each reading, in the goroutine of its deployment.
 	Report func(target string, r Reading)
 	Logger *slog.Logger
+	// Interval is the time between two readings of all pages; 0 means 30 s.
+	Interval time.Duration
 	// Dial opens connections; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
@@ -122,7 +122,7 @@ func reconcile(ctx context.Context, loops, wanted map[string]*loop) {
 }
 
 func (l *loop) run(ctx context.Context) {
-	tick := time.NewTicker(l.Interval)
+	tick := time.NewTicker(cmp.Or(l.Interval, 30*time.Second))
 	defer tick.Stop()
 	for {
 		r, err := l.read(ctx)

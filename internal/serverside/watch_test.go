@@ -45,7 +45,7 @@ func newEngineServer(t *testing.T) *engineServer {
 func (e *engineServer) watched(name string) Watched {
 	return Watched{
 		Target: target.Target{Name: name, BaseURL: e.URL + "/v1", Key: target.Credential{Env: "SERVERSIDE_TEST_KEY"}},
-		URLs:   []string{e.URL + "/metrics"}, Interval: 5 * time.Millisecond,
+		URLs:   []string{e.URL + "/metrics"},
 	}
 }
 
@@ -87,6 +87,7 @@ func watchThem(t *testing.T, set ...Watched) *watching {
 	w := &watching{t: t, told: make(chan told), logs: &logs{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	w.Watcher = NewWatcher(WatcherOptions{
+		Interval: 5 * time.Millisecond,
 		Report: func(name string, r Reading) {
 			select {
 			case w.told <- told{name, r}:

@@ -26,8 +26,6 @@ type canaries struct {
 	wanted  []*watched
 	changed chan struct{}
 	last    map[string]answers.Reading
-	// showTexts allows the page to show the answers.
-	showTexts bool
 }
 
 func newCanaries(s *Sidecar) *canaries {
@@ -62,7 +60,6 @@ func (c *canaries) apply(cfg *config.Config) {
 	known := c.wanted
 	c.wanted = nil
 	if cfg.Canary != nil {
-		c.showTexts = cfg.Canary.ShowTexts
 		c.want(cfg, known)
 	}
 	for _, w := range known {
@@ -168,9 +165,6 @@ func (c *canaries) reading(target string) (answers.Reading, bool) {
 	defer c.mu.Unlock()
 	r, ok := c.last[target]
 	ok = ok && slices.ContainsFunc(c.wanted, func(w *watched) bool { return w.target.Name == target })
-	if !c.showTexts {
-		r.Was, r.Is = "", ""
-	}
 	return r, ok
 }
 

@@ -12,7 +12,7 @@ func TestJobsHaveTheChanges(t *testing.T) {
 targets: [{name: a, base_url: "http://a"}, {name: b, base_url: "http://b"}]
 changes:
   - {targets: [a], start: 2026-12-01T10:00:00Z, end: 2026-12-01T11:00:00Z, relearn: true}
-  - weekly: {day: sunday, start: "02:00", length: 2h}
+  - weekly: sunday 02:00 2h
 `), "")
 	if err != nil {
 		t.Fatal(err)

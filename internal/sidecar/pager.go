@@ -84,7 +84,7 @@ func (s *Sidecar) preparePager(cfg *config.Config) (pagerChange, error) {
 		change.commit = func() error { return s.pager.Reload(files) }
 		return change, s.pager.Check(files)
 	}
-	p, err := alerting.New(s.pagerOptions(cfg.Alerting, files))
+	p, err := alerting.New(s.pagerOptions(cfg, files))
 	if err != nil {
 		return change, refused("alerting: %w", err)
 	}
@@ -107,10 +107,21 @@ func sameButLinks(a, b *config.Alerting) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) alerting.Options {
+// A job has some hundred series. The pager stores seriesPerJob, or leastSeries for a few jobs; what
+// is above that, such as a label that never repeats, is left out.
+const (
+	seriesPerJob = 1000
+	leastSeries  = 50_000
+)
+
+func (s *Sidecar) pagerOptions(cfg *config.Config, files []alerting.RuleFile) alerting.Options {
+	c, jobs := cfg.Alerting, 0
+	for _, j := range cfg.Jobs {
+		jobs += cfg.UpTo(j.Target.Name)
+	}
 	o := alerting.Options{
 		Gatherer: s.Gatherer(), RuleFiles: files,
-		Interval: c.Interval, Retention: c.Retention, MaxSeries: c.MaxSeries, Dir: c.Directory,
+		Interval: c.Interval, MaxSeries: max(seriesPerJob*jobs, leastSeries), Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
 		OnChange: s.alertChanged, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}

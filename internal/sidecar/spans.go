@@ -36,7 +36,7 @@ func (s *Sidecar) prepareTracing(cfg *config.Config) (commit func() error, err e
 	return func() error {
 		s.tracing = t
 		return s.spans.Start(tracing.Options{
-			URL: t.Endpoint(), Client: client, Timeout: exportTimeout, Ratio: t.Ratio, Version: version.Version, Logger: s.logger,
+			URL: t.Endpoint(), Client: client, Timeout: exportTimeout, Version: version.Version, Logger: s.logger,
 		})
 	}, nil
 }

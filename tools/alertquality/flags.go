@@ -12,8 +12,6 @@ import (
 
 	"synthetic/internal/backtest"
 	"synthetic/internal/config"
-	"synthetic/internal/config/yamlform"
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/sidecar/sink"
@@ -114,7 +112,7 @@ func (f *simulationFlags) campaign() (worlds.Campaign, error) {
 	}
 	c.Rules = func(all []worlds.Deployment) ([]backtest.RuleFile, error) { return f.ruleFilesFor(in, all) }
 	if f.adaptive {
-		c.Adaptive = yamlform.Defaults[workload.Adaptive]()
+		c.BurstRate = 0.2 // the default of burst_rate
 	}
 	for i := range f.seeds {
 		c.Seeds = append(c.Seeds, f.seed+uint64(i))

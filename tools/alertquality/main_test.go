@@ -80,7 +80,7 @@ func TestPolicyOfAConfiguration(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "synthetic.yml")
 	text := `
 targets: [{name: a, base_url: "http://127.0.0.1:8000/v1"}, {name: c, base_url: "http://127.0.0.1:8000/v1"}, {name: d, base_url: "http://127.0.0.1:8000/v1"}]
-regression: {false_pages: 2/30d, page: {ratio: 1.7}}
+regression: {false_pages: 2/30d, page_ratio: 1.7}
 `
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

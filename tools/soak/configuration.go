@@ -82,7 +82,6 @@ slos:
 alerting:
   alertmanagers: [{url: %q}]
   interval: 5s
-  retention: 2h
   directory: %q
 `, c.Think, s.mail, filepath.Clean(s.pager))
 	return out.String()

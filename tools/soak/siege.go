@@ -121,7 +121,7 @@ func (a attack) world(dir string, o options) (*world, error) {
 		w.upstreams = append(w.upstreams, u)
 		w.targets += fmt.Sprintf("  - {name: t%02d, model: m, base_url: \"http://%s/v1\"", i, address)
 		if a.page > 0 {
-			w.targets += ", server_metrics: {interval: 5s}"
+			w.targets += ", server_metrics: {}"
 		}
 		w.targets += "}\n"
 	}

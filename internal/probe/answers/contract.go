@@ -34,7 +34,7 @@ type Answer struct {
 // NewContract compiles the schemas of a workload. It returns nil if the workload has neither
 // tools nor a response format.
 func NewContract(spec workload.Spec) (*Contract, error) {
-	if len(spec.Tools) == 0 && spec.Format == nil {
+	if len(spec.Tools) == 0 && spec.ResponseSchema == nil {
 		return nil, nil
 	}
 	c := &Contract{arguments: map[string]*jsonschema.Schema{}, toolChoice: spec.ToolChoice}
@@ -45,8 +45,8 @@ func NewContract(spec workload.Spec) (*Contract, error) {
 		}
 		c.arguments[t.Name] = schema
 	}
-	if spec.Format != nil {
-		schema, err := Compile(spec.Format.Schema)
+	if spec.ResponseSchema != nil {
+		schema, err := Compile(spec.ResponseSchema)
 		if err != nil {
 			return nil, fmt.Errorf("compiling the schema of the response format: %w", err)
 		}

@@ -90,10 +90,10 @@ func checkError(t *testing.T, err error, want string) {
 
 func TestText(t *testing.T) {
 	spec := weather("")
-	spec.Format = &workload.Format{Schema: map[string]any{
+	spec.ResponseSchema = map[string]any{
 		"type": "array", "minItems": 1, "items": map[string]any{"$ref": "#/$defs/point"},
 		"$defs": map[string]any{"point": map[string]any{"type": "object", "required": []any{"x"}, "properties": map[string]any{"x": map[string]any{"type": "number"}}}},
-	}}
+	}
 	c := newContract(t, spec)
 	for name, tc := range map[string]struct {
 		answer answers.Answer
@@ -149,7 +149,7 @@ func FuzzContract(f *testing.F) {
 		f.Add(seed)
 	}
 	spec := weather("")
-	spec.Format = &workload.Format{Schema: spec.Tools[0].Parameters}
+	spec.ResponseSchema = spec.Tools[0].Parameters
 	c, err := answers.NewContract(spec)
 	if err != nil {
 		f.Fatal(err)

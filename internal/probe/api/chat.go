@@ -30,17 +30,13 @@ func chat(t Turn) (Request, error) {
 	}
 	put(f, string(cmp.Or(t.Limit, target.MaxTokens)), t.Spec.MaxOutputTokens)
 	put(f, "temperature", t.Spec.Temperature)
-	put(f, "reasoning_effort", t.Spec.ReasoningEffort)
-	if t.Spec.ChatTemplate != nil {
-		f["chat_template_kwargs"] = t.Spec.ChatTemplate
-	}
 	putAll(f, "tools", t.Spec.Tools, chatTool)
 	addToolChoice(f, t, sameWord, func(name string) any {
 		return fields{"type": "function", "function": fields{"name": name}}
 	})
-	if o := t.Spec.Format; o != nil {
+	if schema := t.Spec.ResponseSchema; schema != nil {
 		f["response_format"] = fields{
-			"type": "json_schema", "json_schema": fields{"name": o.Name, "strict": o.Strict, "schema": o.Schema},
+			"type": "json_schema", "json_schema": fields{"name": schemaName, "strict": true, "schema": schema},
 		}
 	}
 	return t.request(ChatPath(t.Target, t.Model), "", f)
@@ -81,10 +77,9 @@ func ollama(t Turn) (Request, error) {
 	if len(options) > 0 {
 		f["options"] = options
 	}
-	put(f, "think", t.Spec.ReasoningEffort)
 	putAll(f, "tools", t.Spec.Tools, chatTool)
-	if o := t.Spec.Format; o != nil {
-		f["format"] = o.Schema
+	if schema := t.Spec.ResponseSchema; schema != nil {
+		f["format"] = schema
 	}
 	return t.request("/api/chat", "application/x-ndjson", f)
 }

@@ -16,16 +16,13 @@ func responses(t Turn) (Request, error) {
 	f := fields{"model": t.Model, "input": input, "stream": true, "store": false}
 	put(f, "max_output_tokens", t.Spec.MaxOutputTokens)
 	put(f, "temperature", t.Spec.Temperature)
-	if t.Spec.ReasoningEffort != "" {
-		f["reasoning"] = fields{"effort": t.Spec.ReasoningEffort}
-	}
 	putAll(f, "tools", t.Spec.Tools, func(t *workload.Tool) tool {
 		return tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters}
 	})
 	addToolChoice(f, t, sameWord, func(name string) any { return fields{"type": "function", "name": name} })
-	if o := t.Spec.Format; o != nil {
+	if schema := t.Spec.ResponseSchema; schema != nil {
 		f["text"] = fields{
-			"format": fields{"type": "json_schema", "name": o.Name, "strict": o.Strict, "schema": o.Schema},
+			"format": fields{"type": "json_schema", "name": schemaName, "strict": true, "schema": schema},
 		}
 	}
 	return t.request("/responses", "", f)

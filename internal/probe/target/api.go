@@ -1,7 +1,5 @@
 package target
 
-import "cmp"
-
 // API is the HTTP API of a target.
 type API string
 
@@ -46,7 +44,7 @@ func (a API) ListsModels() bool { return a != Azure && a != Triton }
 func (a API) SupportsChat() bool { return a != Triton && a != Embeddings && a != Rerank }
 
 // Chat returns the same deployment as a target of its chat completions API. It sends the key as
-// a bearer token, unless KeyHeader is set.
+// a bearer token.
 func (t Target) Chat() Target {
 	switch t.API {
 	case Azure:
@@ -58,15 +56,15 @@ func (t Target) Chat() Target {
 	return t
 }
 
-// keyHeader returns the header of the key, or "" for the Authorization header.
+// keyHeader returns the header of the key. In Authorization, the key follows "Bearer".
 func (t Target) keyHeader() string {
 	switch t.API {
 	case Azure:
-		return cmp.Or(t.KeyHeader, "Api-Key")
+		return "Api-Key"
 	case Messages:
-		return cmp.Or(t.KeyHeader, "X-Api-Key")
+		return "X-Api-Key"
 	}
-	return t.KeyHeader
+	return "Authorization"
 }
 
 // LimitField is the name of the token limit in requests of Chat and Azure. Other APIs have only
@@ -74,9 +72,6 @@ func (t Target) keyHeader() string {
 type LimitField string
 
 const (
-	// LimitAuto is MaxTokens until the server rejects it, then MaxCompletionTokens. "" means
-	// LimitAuto too.
-	LimitAuto LimitField = "auto"
 	// MaxTokens is known to every server, but OpenAI's reasoning models reject it.
 	MaxTokens           LimitField = "max_tokens"
 	MaxCompletionTokens LimitField = "max_completion_tokens"

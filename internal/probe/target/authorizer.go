@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,7 +41,7 @@ type Authorizer struct {
 // requests that are not probes. The caller must Close it.
 func NewAuthorizer(t Target, workload string) *Authorizer {
 	a := &Authorizer{target: t, httpConfig: headerTransport(t.HTTP), fetchSlot: make(chan struct{}, 1)}
-	if workload != "" && !t.NoProbeHeader {
+	if workload != "" {
 		a.probe = probeHeaderValue(t.Name, workload)
 	}
 	return a
@@ -62,8 +61,8 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	}
 	switch name := a.target.keyHeader(); {
 	case key == "":
-	case name == "" || strings.EqualFold(name, "Authorization"):
-		h.Set("Authorization", "Bearer "+key)
+	case name == "Authorization":
+		h.Set(name, "Bearer "+key)
 	default:
 		h.Set(name, key)
 	}

@@ -5,7 +5,6 @@ package target
 
 import (
 	"reflect"
-	"time"
 
 	promconfig "github.com/prometheus/common/config"
 )
@@ -39,9 +38,7 @@ const (
 type Target struct {
 	// Name is the value of the "target" label.
 	Name string
-	// Limit is the name of the token limit.
-	API   API
-	Limit LimitField
+	API  API
 	// APIVersion is Azure's api-version or the anthropic-version of Messages. "" means a widely
 	// supported version.
 	APIVersion string
@@ -53,9 +50,6 @@ type Target struct {
 	// ServedAs are other model names that an answer may have.
 	ServedAs []string
 	Key      Credential
-	// KeyHeader is the header of the key. "" means the default of the API, mostly
-	// Authorization. In that header the key follows "Bearer".
-	KeyHeader string
 	// Headers are added to each request. Do not print them: values may be secret.
 	Headers map[string]string
 	// HTTP configures TLS, proxies, other authentication and HTTP/2. Requests never follow
@@ -65,10 +59,6 @@ type Target struct {
 	// Extra holds fields that are added to every request body, as decoded from YAML (such as
 	// ignore_eos or priority).
 	Extra map[string]any
-	// ModelsTimeout bounds a request for the list of models.
-	ModelsTimeout time.Duration
-	// NoProbeHeader omits ProbeHeader.
-	NoProbeHeader bool
 	// CacheSalt selects who shares the prefix cache. "" means SaltNone.
 	CacheSalt Salt
 	// Service is the value of the "service" label: the service of which the target is a replica

@@ -2,17 +2,6 @@ package workload
 
 import "time"
 
-// Adaptive makes open-loop traffic react to the first sign of a fault with a burst: a limited time at
-// a higher rate.
-type Adaptive struct {
-	// BurstRate is in conversations per second. There are no bursts if it is not above the base rate.
-	BurstRate float64 `yaml:"burst_rate" default:"0.2" min:"0" max:"10000"`
-	// Burst is the maximum length of a burst, CoolDown the minimum pause after it.
-	Burst         time.Duration `yaml:"burst" default:"2m" min:"30s" max:"10m"`
-	CoolDown      time.Duration `yaml:"cool_down" default:"3m" min:"0s" max:"1h"`
-	BurstsPerHour int           `yaml:"bursts_per_hour" default:"4" min:"1" max:"20"`
-}
-
 // Sign is the current state of a job.
 type Sign struct {
 	// Score says how close the nearest alert is, for signals without an alert: 1 means that it
@@ -20,6 +9,15 @@ type Sign struct {
 	Score  float64
 	Failed int // consecutive failed turns
 }
+
+// A burst lasts longBurst at most, begins coolDown or more after the end of the previous one, and
+// is one of burstsPerHour at most. docs/background/adaptive.md shows what these numbers cost and
+// how much sooner alerts fire.
+const (
+	longBurst     = 2 * time.Minute
+	coolDown      = 3 * time.Minute
+	burstsPerHour = 4
+)
 
 const (
 	// signScore is the score that starts a burst. A third of the way to an alert happens too
@@ -45,11 +43,12 @@ func (s Sign) reason() string {
 	return ""
 }
 
-// Pace thins out the starts of a process that runs at BurstRate. During a burst all of them take
+// Pace thins out the starts of a process that runs at the burst rate. During a burst all of them take
 // place, otherwise as many as the base rate needs. It is not safe for concurrent use.
 type Pace struct {
 	baseRate float64
-	Adaptive
+	// BurstRate is the rate of a burst in conversations per second.
+	BurstRate float64
 	// credit is the due fraction of the next start at the base rate.
 	credit float64
 	// burstEnd is zero outside a burst. burstStarts are the bursts of the last hour; for a
@@ -60,10 +59,10 @@ type Pace struct {
 
 // NewPace returns nil if the traffic has no bursts.
 func NewPace(t Traffic) *Pace {
-	if t.Process == Closed || t.Adaptive.BurstRate <= t.Rate {
+	if t.Process == Closed || t.BurstRate <= t.Rate {
 		return nil
 	}
-	return &Pace{baseRate: t.Rate, Adaptive: t.Adaptive, credit: 1} // the first start takes place
+	return &Pace{baseRate: t.Rate, BurstRate: t.BurstRate, credit: 1} // the first start takes place
 }
 
 // Start is the decision on one start of the process.
@@ -88,7 +87,7 @@ func (p *Pace) Decide(at time.Time, seen Sign) Start {
 			p.burstStarts[len(p.burstStarts)-1] = at // from now on this is the end of the last burst
 		}
 	case reason != "" && p.mayBurst(at):
-		p.burstStarts, p.burstEnd = append(p.burstStarts, at), at.Add(p.Burst)
+		p.burstStarts, p.burstEnd = append(p.burstStarts, at), at.Add(longBurst)
 		start.Changed, start.Reason = true, reason
 	}
 	if p.credit += p.baseRate / p.BurstRate; p.credit >= 1 {
@@ -116,5 +115,5 @@ func (p *Pace) mayBurst(at time.Time) bool {
 		p.burstStarts = p.burstStarts[1:]
 	}
 	n := len(p.burstStarts)
-	return n < p.BurstsPerHour && (n == 0 || at.Sub(p.burstStarts[n-1]) >= p.CoolDown)
+	return n < burstsPerHour && (n == 0 || at.Sub(p.burstStarts[n-1]) >= coolDown)
 }

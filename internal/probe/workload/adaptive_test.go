@@ -8,8 +8,8 @@ import (
 // wary returns traffic of 2 conversations a minute with bursts of 12 a minute.
 func wary() Traffic {
 	return Traffic{
-		Arrival:  Arrival{Process: Constant, Rate: 2. / 60},
-		Adaptive: Adaptive{BurstRate: 0.2, Burst: 2 * time.Minute, CoolDown: 3 * time.Minute, BurstsPerHour: 4},
+		Arrival:   Arrival{Process: Constant, Rate: 2. / 60},
+		BurstRate: 0.2,
 	}
 }
 

@@ -43,7 +43,7 @@ func TestBudget(t *testing.T) {
 	}
 	for name, steps := range tests {
 		t.Run(name, func(t *testing.T) {
-			b := NewBudget(Traffic{TokensPerMinute: 600})
+			b := NewBudget(TokenBudget{600, time.Minute})
 			for i, s := range steps {
 				now := begin.Add(time.Duration(s.at * float64(time.Second)))
 				if got := b.Allow(now, s.estimate, false); got != s.want {
@@ -58,20 +58,20 @@ func TestBudget(t *testing.T) {
 }
 
 // TestBudgetOfADay checks that a day's budget is spread evenly, that a new process has an
-// hour's tokens, and that the smaller of two budgets applies.
+// hour's tokens.
 func TestBudgetOfADay(t *testing.T) {
 	tests := map[string]struct {
-		traffic           Traffic
+		budget            TokenBudget
 		atOnce, inTheDay  int // conversations of 100 tokens
 		afterAnHourOfRest int
 	}{
-		"a day's":             {Traffic{TokensPerDay: 24_000}, 10, 250, 10},
-		"with a minute's":     {Traffic{TokensPerDay: 24_000, TokensPerMinute: 500}, 5, 250, 5},
-		"less than an hour's": {Traffic{TokensPerDay: 1_200}, 1, 13, 0},
+		"a day's":             {TokenBudget{24_000, 24 * time.Hour}, 10, 250, 10},
+		"an hour's":           {TokenBudget{1_000, time.Hour}, 10, 250, 10},
+		"less than an hour's": {TokenBudget{1_200, 24 * time.Hour}, 1, 13, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			b, now := NewBudget(tc.traffic), time.Unix(1_700_000_000, 0)
+			b, now := NewBudget(tc.budget), time.Unix(1_700_000_000, 0)
 			take := func() (n int) {
 				for b.Allow(now, 100, false) {
 					b.Settle(100, 100)
@@ -99,7 +99,7 @@ func TestBudgetOfADay(t *testing.T) {
 }
 
 func TestNoBudgetAllowsEverything(t *testing.T) {
-	b := NewBudget(Traffic{})
+	b := NewBudget(TokenBudget{})
 	if !b.Allow(time.Now(), 1<<40, false) {
 		t.Error("refused without a budget")
 	}
@@ -110,7 +110,7 @@ func TestNoBudgetAllowsEverything(t *testing.T) {
 func TestBudgetHoldsItsRate(t *testing.T) {
 	const perMinute, minutes = 10_000, 200
 	rng := rand.New(rand.NewPCG(1, 2))
-	b := NewBudget(Traffic{TokensPerMinute: perMinute})
+	b := NewBudget(TokenBudget{perMinute, time.Minute})
 	now := time.Unix(1_700_000_000, 0)
 	used := 0
 	for range minutes * 60 {
@@ -128,7 +128,7 @@ func TestBudgetHoldsItsRate(t *testing.T) {
 
 // TestExtraStartsLeaveHalf checks that a burst leaves half of the budget.
 func TestExtraStartsLeaveHalf(t *testing.T) {
-	b, now := NewBudget(Traffic{TokensPerMinute: 600}), time.Unix(1_700_000_000, 0)
+	b, now := NewBudget(TokenBudget{600, time.Minute}), time.Unix(1_700_000_000, 0)
 	if b.Allow(now, 301, true) || !b.Allow(now, 200, true) || !b.Allow(now, 100, true) || b.Allow(now, 1, true) || !b.Allow(now, 300, false) {
 		t.Error("extra starts do not leave half of the bucket, or do not get the other half")
 	}

@@ -66,11 +66,8 @@ const minutesPerDay = 24 * 60
 func (t Traffic) Footprint(conversation Tokens) Footprint {
 	f := Footprint{Conversation: conversation}
 	calm, bursts := t.Rate*60*minutesPerDay, t.burstRate()*60*minutesPerDay // conversations per day
-	for _, limit := range []int{t.TokensPerDay, t.TokensPerMinute * minutesPerDay} {
-		if limit <= 0 {
-			continue
-		}
-		if allowed := float64(limit) / conversation.Sum(); calm+bursts > allowed || t.Rate == 0 && !f.LimitedByBudget {
+	if perDay := t.Budget.perDay(); perDay > 0 {
+		if allowed := perDay / conversation.Sum(); calm+bursts > allowed || t.Rate == 0 {
 			if calm > allowed || t.Rate == 0 {
 				calm = allowed
 			}
@@ -86,9 +83,8 @@ func (t Traffic) burstRate() float64 {
 	if NewPace(t) == nil {
 		return 0
 	}
-	a := t.Adaptive
-	perHour := min(float64(a.BurstsPerHour), time.Hour.Seconds()/(a.Burst+a.CoolDown).Seconds())
-	return (a.BurstRate - t.Rate) * perHour * a.Burst.Hours()
+	const perHour = min(burstsPerHour, time.Hour/(longBurst+coolDown))
+	return (t.BurstRate - t.Rate) * float64(perHour*longBurst) / float64(time.Hour)
 }
 
 // ExpectedTokens returns the average tokens of one conversation, for Footprint.

@@ -3,6 +3,7 @@ package workload
 import (
 	"math"
 	"testing"
+	"time"
 )
 
 // TestExpected compares the estimate with the average of many planned conversations.
@@ -53,17 +54,17 @@ func TestAmount(t *testing.T) {
 func TestABudgetHoldsBursts(t *testing.T) {
 	const calm, bursts = 2880 * 1000, 1920 * 1000 // four an hour, 20 more conversations each
 	for name, tt := range map[string]struct {
-		day, minute int
-		want        Footprint
+		budget TokenBudget
+		want   Footprint
 	}{
-		"no budget":         {0, 0, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: bursts}}},
-		"enough for all":    {calm + bursts, 0, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: bursts}}},
-		"for some bursts":   {calm + 500_000, 0, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: 500_000}, LimitedByBudget: true}},
-		"for none":          {calm / 2, 0, Footprint{Day: Tokens{Prompt: calm / 2}, LimitedByBudget: true}},
-		"the smaller holds": {calm + 500_000, 2001, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: 1440}, LimitedByBudget: true}},
+		"no budget":       {TokenBudget{}, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: bursts}}},
+		"enough for all":  {TokenBudget{calm + bursts, 24 * time.Hour}, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: bursts}}},
+		"for some bursts": {TokenBudget{calm + 500_000, 24 * time.Hour}, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: 500_000}, LimitedByBudget: true}},
+		"for none":        {TokenBudget{calm / 2, 24 * time.Hour}, Footprint{Day: Tokens{Prompt: calm / 2}, LimitedByBudget: true}},
+		"of a minute":     {TokenBudget{2001, time.Minute}, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: 1440}, LimitedByBudget: true}},
 	} {
 		tr := wary()
-		tr.TokensPerDay, tr.TokensPerMinute = tt.day, tt.minute
+		tr.Budget = tt.budget
 		got := tr.Footprint(Tokens{Prompt: 1000})
 		if math.Abs(got.Day.Sum()-tt.want.Day.Sum()) > 1 || math.Abs(got.Bursts.Sum()-tt.want.Bursts.Sum()) > 1 || got.LimitedByBudget != tt.want.LimitedByBudget {
 			t.Errorf("%s: %+v, want %+v", name, got, tt.want)

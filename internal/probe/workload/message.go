@@ -55,12 +55,3 @@ type Tool struct {
 	// Result is what every call returns.
 	Result string `yaml:"result" required:"true" examples:"'{\"celsius\": 21}'"`
 }
-
-// Format is the required format of each answer's text.
-type Format struct {
-	Name string `yaml:"name" default:"answer" examples:"answer"`
-	// Strict asks the server to follow the schema exactly.
-	Strict bool `yaml:"strict" default:"true"`
-	// Schema is the JSON schema of the whole text.
-	Schema map[string]any `yaml:"schema" required:"true" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
-}

@@ -36,10 +36,12 @@ type Arrival struct {
 type Traffic struct {
 	Arrival
 	// Starts above these limits are skipped and counted; 0 means no limit. MaxConcurrency limits the
-	// conversations in flight, the others limit prompt and output tokens together.
-	MaxConcurrency                int
-	TokensPerMinute, TokensPerDay int
-	Adaptive                      Adaptive
+	// conversations in flight, Budget limits prompt and output tokens together.
+	MaxConcurrency int
+	Budget         TokenBudget
+	// BurstRate is the rate of bursts in conversations per second. Unless it is above Rate, there are
+	// no bursts.
+	BurstRate float64
 }
 
 // Schedule returns the start times of an open-loop process, as offsets from its begin. They

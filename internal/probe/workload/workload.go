@@ -25,13 +25,6 @@ type Spec struct {
 	MaxOutputTokens int
 	Temperature     *float64 // nil sends none
 	Reasoning       Reasoning
-	// Placeholder replaces an empty answer in the history. With "", the conversation ends there.
-	Placeholder string
-	// ReasoningEffort is sent if it is not empty. The server defines the values, such as low,
-	// medium and high.
-	ReasoningEffort string
-	// ChatTemplate is sent as chat_template_kwargs if it is not nil, as decoded from YAML.
-	ChatTemplate map[string]any
 	// ThinkMin and ThinkMax bound the pause before a follow-up turn.
 	ThinkMin, ThinkMax time.Duration
 	// Followups are scripted follow-up questions. Each conversation starts with the first. If
@@ -46,11 +39,13 @@ type Spec struct {
 	Dists
 	Clients []Client
 	Cancel  Cancel
-	Check   Check
-	Tools   []Tool
+	// Check is a regular expression (RE2) that must match in each answer; "" accepts every answer.
+	Check string
+	Tools []Tool
 	// ToolChoice is sent with each user message: auto, required, none, a tool's name, or "" to omit it.
 	ToolChoice string
-	Format     *Format // or nil
+	// ResponseSchema is the JSON schema that the text of each answer must follow, or nil.
+	ResponseSchema map[string]any
 	// Compare is the share of successful turns whose request is sent again without streaming, to
 	// compare the answers.
 	Compare  float64
@@ -72,12 +67,6 @@ const (
 type Cancel struct {
 	Share    float64
 	Min, Max time.Duration
-}
-
-// Check tests an answer's text. The zero value accepts everything.
-type Check struct {
-	Contains string // must be a substring
-	Regexp   string // must match (RE2)
 }
 
 // Timeouts bound one turn. They start when it is sent, except Stall, which bounds the time between two

@@ -20,8 +20,8 @@ func healthyDays(seed uint64, days int, burstRate float64, as func(*probe.Result
 	policy.FalsePages = 60 // enough to be counted
 	j = testJob(options{Policy: policy})
 	pace := workload.NewPace(workload.Traffic{
-		Arrival:  workload.Arrival{Rate: 2. / 60},
-		Adaptive: workload.Adaptive{BurstRate: burstRate, Burst: 2 * time.Minute, CoolDown: 3 * time.Minute, BurstsPerHour: 4},
+		Arrival:   workload.Arrival{Rate: 2. / 60},
+		BurstRate: burstRate,
 	})
 	now = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 	level, paged := 0.0, false

@@ -76,7 +76,7 @@ func chanceFor(per30Days float64) float64 {
 func (s *series) pageLimits(usual, wide float64) limits {
 	l := limits{turns: s.past.turns}
 	p := s.policy
-	difference := math.Log1p(p.LeastDifference[s.signal].Seconds() / usual)
+	difference := math.Log1p(sink.LeastDifference()[s.signal].Seconds() / usual)
 	chance := chanceFor(p.FalsePages)
 	for i, w := range spanTable() {
 		least := p.PageRatio

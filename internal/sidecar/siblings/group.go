@@ -23,14 +23,18 @@ const (
 	maxLasting = 0.405
 	// earlyLimit is the smallest limit before differences were learned: a factor of two.
 	earlyLimit = math.Ln2
+	// pageRatio is the smallest ratio to the siblings that pages, as for a regression.
+	pageRatio = 1.5
+	// falsePages is the accepted number of false pages of all replicas of a service in 30 days.
+	falsePages = 0.5
+	// warmUp is the time after its start during which a later replica is not judged, because its
+	// caches are cold.
+	warmUp = 5 * time.Minute
 )
 
 // group holds siblings: the targets of a service and workload, or the workers behind one front
 // door.
 type group struct {
-	policy sink.Siblings
-	// leastDifference is the smallest difference that pages, by index of sink.Signals.
-	leastDifference [signals]time.Duration
 	// share is the group's share of the service's accepted false pages.
 	share float64
 	// began is the step of the first turn, or 0; at is the last compared step.
@@ -72,7 +76,7 @@ func (g *group) compareUntil(now int64) {
 
 // compare compares all replicas at one step.
 func (g *group) compare() {
-	g.chances = newChances(g.policy.FalsePages*g.share, len(g.replicas))
+	g.chances = newChances(falsePages*g.share, len(g.replicas))
 	g.recent, g.active = tally{}, 0
 	for _, r := range g.replicas {
 		r.resetComparison()
@@ -167,12 +171,12 @@ func (g *group) compareWindow(samples []sample, k, w int) {
 
 // updateScore updates the score of a replica by its difference in one window.
 func (g *group) updateScore(s *sample, k, w int, difference, middle float64) {
-	limit := max(g.noise[k].limit(w, s.sums[w].n, g.chances), math.Log(g.policy.Ratio))
+	limit := max(g.noise[k].limit(w, s.sums[w].n, g.chances), math.Log(pageRatio))
 	if g.at-g.began < noiseSteps {
 		limit = max(limit, earlyLimit)
 	}
 	score := difference / limit
-	if seconds := math.Exp(middle) * math.Expm1(max(0, s.above[w])); seconds < g.leastDifference[k%2].Seconds() {
+	if seconds := math.Exp(middle) * math.Expm1(max(0, s.above[w])); seconds < sink.LeastDifference()[k%2].Seconds() {
 		score = min(score, 0.49)
 	}
 	s.score = max(s.score, score)
@@ -214,7 +218,7 @@ func (g *group) judgedFrom(at int64) int64 {
 	if g.began == 0 || at-g.began < warmStart {
 		return 0
 	}
-	return at + int64(g.policy.WarmUp/step)
+	return at + int64(warmUp/step)
 }
 
 // siblingsFailed returns the share of failed turns of a replica's siblings.

@@ -45,7 +45,7 @@ func TestFalsePages(t *testing.T) {
 				left -= run
 			}
 			t.Logf("%d service-days: %d false pages, and %d in the first six hours of each %d days", *days, later, young, run)
-			accepted := float64(*days) / 30 * defaults().FalsePages
+			accepted := float64(*days) / 30 * falsePages
 			if limit := accepted + 3*math.Sqrt(accepted) + 1; float64(later) > limit {
 				t.Errorf("%d false pages, want at most %.1f", later, accepted)
 			}

@@ -98,7 +98,6 @@ func (t *Tracker) Add(j sink.Job) {
 		g = newGroup(at)
 		t.groups[k] = g
 	}
-	g.policy, g.leastDifference = j.Siblings, j.Policy.LeastDifference
 	if id := (replicaID{target: j.Target.Name}); k.frontDoor == "" && g.replicas[id] == nil {
 		g.replicas[id] = newReplica(id, g.judgedFrom(at))
 	}

@@ -23,7 +23,7 @@ func newTracker() (*Tracker, *clock) {
 }
 
 func jobOf(name, service string, door *target.Worker) sink.Job {
-	return sink.Job{Siblings: defaults(), Policy: sink.DefaultPolicy(), Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
+	return sink.Job{Policy: sink.DefaultPolicy(), Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
 }
 
 func turn(target, worker string, ttft time.Duration) probe.Result {

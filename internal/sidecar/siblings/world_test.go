@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
 )
 
 // world describes a simulated service. The values are logarithms of times. The daily variation is
@@ -48,18 +46,12 @@ type state struct {
 	slower, failing []float64
 }
 
-// defaults returns the policy of a configuration without settings.
-func defaults() sink.Siblings {
-	return sink.Siblings{FalsePages: 0.5, Ratio: 1.5, WarmUp: 5 * time.Minute}
-}
-
 func (w world) begin(seed uint64) *state {
 	s := &state{
 		world: w, rng: rand.New(rand.NewPCG(seed, 15)), g: newGroup(firstStep), at: firstStep,
 		wan: make([]float64, w.replicas), wait: make([]float64, w.replicas), down: make([]int64, w.replicas),
 		slower: make([]float64, w.replicas), failing: make([]float64, w.replicas),
 	}
-	s.g.policy, s.g.leastDifference = defaults(), sink.DefaultPolicy().LeastDifference
 	for i := range w.replicas {
 		m := newReplica(replicaID{target: fmt.Sprint(i)}, 0)
 		s.g.replicas[m.replicaID] = m

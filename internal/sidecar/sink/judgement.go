@@ -28,9 +28,6 @@ type Policy struct {
 	PageFor   time.Duration
 	// TicketRatio is the smallest ratio to the baseline that opens a ticket.
 	TicketRatio float64
-	// LeastDifference is the smallest rise that pages even if the ratio is large, by index of
-	// Signals. A smaller rise opens a ticket.
-	LeastDifference [signals]time.Duration
 	// FalsePages is the accepted number of false pages of this job in 30 days.
 	FalsePages float64
 	// AcceptAfter is how long a higher level must last to become the new baseline, if it
@@ -38,12 +35,17 @@ type Policy struct {
 	AcceptAfter time.Duration
 }
 
+// LeastDifference returns the smallest rise of a signal that pages, whatever the ratio, by index of
+// Signals. A smaller rise is a ticket: no reader of streamed text notices it.
+func LeastDifference() [signals]time.Duration {
+	return [signals]time.Duration{50 * time.Millisecond, 5 * time.Millisecond}
+}
+
 // DefaultPolicy returns the policy of a single job.
 func DefaultPolicy() Policy {
 	return Policy{
 		PageRatio: 1.5, PageFor: 5 * time.Minute, TicketRatio: 1.2,
-		LeastDifference: [signals]time.Duration{50 * time.Millisecond, 5 * time.Millisecond},
-		FalsePages:      0.5, AcceptAfter: 3 * 24 * time.Hour,
+		FalsePages: 0.5, AcceptAfter: 3 * 24 * time.Hour,
 	}
 }
 

@@ -4,7 +4,6 @@ package sink
 
 import (
 	"fmt"
-	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
@@ -22,23 +21,11 @@ type Job struct {
 	Benchmark *Benchmark
 	// Policy says when a change is a regression; the zero value means DefaultPolicy.
 	Policy Policy
-	// Siblings says when a replica pages; zero fields have their defaults.
-	Siblings Siblings
 	// Footprint is the expected usage, Price its cost; nil if no price is configured.
 	Footprint workload.Footprint
 	Price     *workload.Price
 	// ServerMetrics is true if the metrics of the target's server are read.
 	ServerMetrics bool
-}
-
-// Siblings says when a replica pages because it differs from its siblings.
-type Siblings struct {
-	// FalsePages is the accepted number of false pages of all replicas of a service in 30 days.
-	FalsePages float64
-	// Ratio is the smallest ratio to the siblings that pages.
-	Ratio float64
-	// WarmUp is the time after its start during which a later replica is not judged.
-	WarmUp time.Duration
 }
 
 // Benchmark is one level of a benchmark run that a job is compared with.

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -43,8 +42,6 @@ type Options struct {
 	Client *http.Client
 	// Timeout bounds one request.
 	Timeout time.Duration
-	// Ratio is the share of conversations that are exported, with their turns.
-	Ratio   float64
 	Version string // of this binary
 	// Logger logs when the receiver begins to refuse spans and when it accepts them again.
 	Logger *slog.Logger
@@ -63,7 +60,6 @@ type running struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	exporter *countingExporter
-	ratio    float64
 	cancel   context.CancelFunc // ends the export
 	client   *http.Client
 }
@@ -90,17 +86,14 @@ func (t *Tracer) Start(o Options) error {
 	limits.AttributeValueLengthLimit = maxText
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(queueLimit{batches, counting}),
-		sdktrace.WithSampler(sdktrace.AlwaysSample()), // Traced has already sampled
+		sdktrace.WithSampler(sdktrace.AlwaysSample()), // whatever the environment asks for
 		sdktrace.WithIDGenerator(idsFromContext{}), sdktrace.WithResource(process), sdktrace.WithRawSpanLimits(limits))
-	t.running.Store(&running{provider, provider.Tracer("synthetic"), counting, o.Ratio, cancel, o.Client})
+	t.running.Store(&running{provider, provider.Tracer("synthetic"), counting, cancel, o.Client})
 	return nil
 }
 
-// Traced decides at random whether the next conversation is exported.
-func (t *Tracer) Traced() bool {
-	r := t.running.Load()
-	return r != nil && (r.ratio >= 1 || rand.Float64() < r.ratio)
-}
+// Traced reports whether conversations are exported.
+func (t *Tracer) Traced() bool { return t.running.Load() != nil }
 
 // Run waits for ctx and then sends the remaining spans, within a few seconds.
 func (t *Tracer) Run(ctx context.Context) error {

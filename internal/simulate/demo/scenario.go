@@ -176,7 +176,7 @@ func ConfigFor(targets []Target, addrs []string) []byte {
 	out, _, _ := bytes.Cut(configText, []byte("targets:\n"))
 	out = append(bytes.Clone(out), "targets:\n"...)
 	for i, t := range targets {
-		out = fmt.Appendf(out, "  - {name: %s, base_url: 'http://%s/v1', server_metrics: {interval: 5s}}\n", t.Name, addrs[i])
+		out = fmt.Appendf(out, "  - {name: %s, base_url: 'http://%s/v1', server_metrics: {}}\n", t.Name, addrs[i])
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func (s *sweep) keepUnvisited() {
 func (s *sweep) prepare(ctx context.Context, c cell) error {
 	v := s.Plan.Variants[c.Variant]
 	first := s.current < 0
-	if c.Variant != s.current && len(v.Switch.Command) > 0 {
+	if c.Variant != s.current && len(v.Switch) > 0 {
 		s.phase(phaseSwitch)
 		env := []string{"SYNTHETIC_VARIANT=" + v.Name, "SYNTHETIC_BASE_URL=" + v.Target.BaseURL}
 		if err := s.Command(ctx, v.Switch, env); err != nil {

@@ -98,11 +98,11 @@ func TestWhyNotReady(t *testing.T) {
 			}
 		}), nil))
 		plan := small()
-		plan.Variants[0].Target.Model, plan.ReadyTimeout = "no-such-model", 150*time.Second
+		plan.Variants[0].Target.Model = "no-such-model"
 		if _, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Logger: logger}); err == nil {
 			t.Error("no error")
 		}
-		if want := []time.Duration{0, time.Minute, 2 * time.Minute}; !slices.Equal(told, want) {
+		if want := []time.Duration{0, time.Minute, 2 * time.Minute}; len(told) < 3 || !slices.Equal(told[:3], want) {
 			t.Errorf("the reason was told after %v, want %v", told, want)
 		}
 	})
@@ -123,7 +123,7 @@ func TestTargetStaysDead(t *testing.T) {
 		}()
 		dir := t.TempDir()
 		run, err := Run(t.Context(), Options{Plan: small(), Dir: dir, Dial: net.Dial})
-		if err == nil || !strings.Contains(err.Error(), `before a-c4-r1: "a" took no turn within 1m0s (ready_timeout)`) {
+		if err == nil || !strings.Contains(err.Error(), `before a-c4-r1: "a" took no turn within 10m0s`) {
 			t.Fatalf("error %v", err)
 		}
 		if len(run.Results) != 1 || run.Interrupted == "" {
@@ -349,12 +349,12 @@ func TestSwitches(t *testing.T) {
 		for _, name := range []string{"x", "y"} {
 			v := variant("a")
 			v.Name, v.Target.Name = name, name
-			v.Switch = Switch{Command: []string{"deploy", name}, Timeout: time.Minute}
+			v.Switch = []string{"deploy", name}
 			plan.Variants = append(plan.Variants, v)
 		}
 		var switched []string
-		o := Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Command: func(_ context.Context, s Switch, env []string) error {
-			switched = append(switched, fmt.Sprint(s.Command, env))
+		o := Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Command: func(_ context.Context, command, env []string) error {
+			switched = append(switched, fmt.Sprint(command, env))
 			loading.Store(true)
 			time.AfterFunc(20*time.Second, func() { loading.Store(false) })
 			return nil
@@ -382,15 +382,16 @@ func TestSwitches(t *testing.T) {
 // TestSwitchFails ends the sweep and shows the output of the command.
 func TestSwitchFails(t *testing.T) {
 	plan := small()
-	plan.Variants[0].Switch = Switch{Command: []string{"sh", "-c", "echo no such model: $SYNTHETIC_VARIANT >&2; exit 3"}, Timeout: time.Minute}
+	plan.Variants[0].Switch = []string{"sh", "-c", "echo no such model: $SYNTHETIC_VARIANT >&2; exit 3"}
 	_, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir()})
 	for _, want := range []string{`before a-c2-r1: switching to "a"`, "exit status 3", "no such model: a"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v lacks %q", err, want)
 		}
 	}
-	err = runCommand(t.Context(), Switch{Command: []string{"sleep", "60"}, Timeout: 50 * time.Millisecond}, nil)
-	if err == nil || !strings.Contains(err.Error(), "was not over after 50ms") {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err = runCommand(ctx, []string{"sleep", "60"}, nil); err == nil || !strings.Contains(err.Error(), "signal: interrupt") {
 		t.Errorf("error %v", err)
 	}
 }

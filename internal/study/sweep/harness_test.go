@@ -46,7 +46,7 @@ func small() Plan {
 		Kind: runfile.Concurrency, Levels: []float64{2, 4}, StartRate: 10,
 		WarmUp:  WarmUp{Duration: 10 * time.Second},
 		Measure: Measure{Snapshots: 3, Snapshot: 20 * time.Second}, Repetitions: 1,
-		Order: Interleaved, Cache: Cache{Policy: keepCache}, ReadyTimeout: time.Minute, Confidence: 0.95,
+		Order: Interleaved, Cache: Cache{Policy: keepCache}, Confidence: 0.95,
 	}
 }
 

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,11 +96,20 @@ func contentParameters(w workload.Spec) parameters {
 	for i, tool := range w.Tools {
 		out.add(fmt.Sprintf("tools[%d]", i), tool.Name)
 	}
-	if w.Format != nil {
-		out.add("response_format", w.Format.Name)
+	if w.ResponseSchema != nil {
+		out.add("response_schema", schemaName(w.ResponseSchema))
 	}
 	out.add("max_output_tokens", w.MaxOutputTokens)
 	return out
+}
+
+// schemaName identifies a JSON schema: keys are sorted in its JSON.
+func schemaName(schema map[string]any) string {
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%016x", workload.Hash(string(text)))
 }
 
 // Differs describes the first difference in content between a workload and a run with the given
@@ -118,7 +128,7 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 }
 
 func mayBeAbsent(name string) bool {
-	return slices.Contains([]string{"system", "conversations_file", "response_format", "trace", "trace_window", "cancel"}, name) ||
+	return slices.Contains([]string{"system", "conversations_file", "response_schema", "trace", "trace_window", "cancel"}, name) ||
 		slices.ContainsFunc([]string{"followups[", "tools[", "distributions.", "clients["}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 

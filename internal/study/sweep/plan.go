@@ -65,8 +65,6 @@ type Plan struct {
 	// Pause is the idle time between two levels.
 	Pause time.Duration
 	Cache Cache
-	// ReadyTimeout bounds the wait for a variant after a switch.
-	ReadyTimeout time.Duration
 	// Confidence of verdicts, in (0, 1). A level is wrongly given up early with a probability
 	// below 1 − Confidence.
 	Confidence float64
@@ -84,21 +82,14 @@ type Variant struct {
 	Preset string
 	// Metrics are the URLs of the deployment's own metrics.
 	Metrics []string
-	// Switch activates the variant; the zero value does nothing.
-	Switch Switch
+	// Switch is the command that switches the deployment to the variant, with its arguments; empty
+	// for none.
+	Switch []string
 	// GPUs is the number of GPUs, GPUPrice the hourly price of one; 0 if unknown.
 	GPUs     int
 	GPUPrice float64
 	// Deployment completes the variant's own description.
 	Deployment []runfile.Parameter
-}
-
-// Switch is a command that switches the deployment to a variant.
-type Switch struct {
-	// Command with its arguments; empty for none.
-	Command []string `yaml:"command" min:"1" examples:"[./deploy, eagle3]"`
-	// Timeout bounds the command, not the wait for readiness.
-	Timeout time.Duration `yaml:"timeout" default:"10m" min:"1s" max:"1d"`
 }
 
 // WarmUp precedes the measurement of a level and is not part of it: either the level's own load

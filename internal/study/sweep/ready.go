@@ -17,6 +17,9 @@ import (
 )
 
 const (
+	// readyTimeout bounds the wait for the first turn of a variant: at the start, after a switch,
+	// and after a level that lost the target.
+	readyTimeout = 10 * time.Minute
 	// readyTokens is the length of the answer of a readiness test, readyPause the time between
 	// two tests.
 	readyTokens = 16
@@ -31,31 +34,26 @@ const (
 
 // runCommand runs the command of a switch. Its errors show the output. It is the default of
 // Options.Command.
-func runCommand(ctx context.Context, s Switch, env []string) error {
-	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)
+func runCommand(ctx context.Context, command, env []string) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = killDelay
 	out, err := cmd.CombinedOutput()
-	if ctx.Err() == context.DeadlineExceeded {
-		err = fmt.Errorf("it was not over after %s", s.Timeout)
-	}
 	if err == nil {
 		return nil
 	}
 	text := cmp.Or(string(bytes.TrimSpace(out[max(0, len(out)-shownOutput):])), "(nothing)")
-	return fmt.Errorf("the command %q failed: %w; it printed:\n%s", strings.Join(s.Command, " "), err, text)
+	return fmt.Errorf("the command %q failed: %w; it printed:\n%s", strings.Join(command, " "), err, text)
 }
 
 // awaitReady runs one-turn conversations until one succeeds, because /health answers even if
 // the engine behind it hangs. It returns the name of the model.
 func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.Plan.ReadyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	spec := s.Plan.Workload
-	spec.MaxOutputTokens, spec.Check = readyTokens, workload.Check{}
+	spec.MaxOutputTokens, spec.Check = readyTokens, ""
 	prober, err := probe.New(probe.Options{Target: v.Target, Workload: spec, Dial: s.Dial, Lag: s.Lag})
 	if err != nil {
 		return "", err
@@ -67,15 +65,15 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 		why := s.try(ctx, c, spec)
 		if why != nil && ctx.Err() == nil && time.Since(told) >= logNotReadyEvery {
 			told = time.Now()
-			s.Logger.Warn("The target takes no turn yet; it is asked again until ready_timeout", "variant", v.Name, "url", v.Target.BaseURL,
-				"why", why, "ready_timeout", s.Plan.ReadyTimeout)
+			s.Logger.Warn("The target takes no turn yet; it is asked again", "variant", v.Name, "url", v.Target.BaseURL,
+				"why", why, "at_most", readyTimeout)
 		}
 		switch {
 		case why == nil:
 			return c.model, nil
 		case load.Pause(ctx, readyPause):
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return "", fmt.Errorf("%q took no turn within %s (ready_timeout): %w", v.Name, s.Plan.ReadyTimeout, why)
+			return "", fmt.Errorf("%q took no turn within %s: %w; if loading takes longer, let the command of switch wait for it", v.Name, readyTimeout, why)
 		default:
 			return "", ctx.Err()
 		}

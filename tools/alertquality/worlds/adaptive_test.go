@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"synthetic/internal/backtest"
-	"synthetic/internal/probe/workload"
 )
 
 // TestAdaptiveProbesAreFew: without a fault, adaptive probing takes little more turns than a
@@ -13,16 +12,16 @@ import (
 func TestAdaptiveProbesAreFew(t *testing.T) {
 	calm := Typical()
 	calm.ConversationsPerMinute = 2
-	turns := func(a workload.Adaptive, injections ...Injection) (turns, bursts int) {
+	turns := func(burstRate float64, injections ...Injection) (turns, bursts int) {
 		s := NewSimulation(SimulationOptions{
-			SLOs: backtest.Objectives(), Start: epoch(), Length: 4 * day, Adaptive: a,
+			SLOs: backtest.Objectives(), Start: epoch(), Length: 4 * day, BurstRate: burstRate,
 			Deployments: []Deployment{{Target: targetName, Model: calm, Seed: 5, Injections: injections}},
 		})
 		s.WarmUp(4 * day)
 		return s.traffic[0].turns, s.traffic[0].bursts
 	}
-	adaptive := workload.Adaptive{BurstRate: 0.2, Burst: 2 * time.Minute, CoolDown: 3 * time.Minute, BurstsPerHour: 4}
-	constant, none := turns(workload.Adaptive{})
+	const adaptive = 0.2
+	constant, none := turns(0)
 	few, some := turns(adaptive)
 	_, more := turns(adaptive, Injection{Fault{Kind: Slow, Size: 1.35}, 3 * day, 3*day + 12*time.Hour})
 	if none != 0 || some == 0 || more <= some {

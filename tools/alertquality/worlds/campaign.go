@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"synthetic/internal/backtest"
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -35,9 +34,9 @@ type Campaign struct {
 	// Fleet is the number of targets to simulate at once, taking the models in turn. A fault
 	// hits all of them. 0 simulates each model alone.
 	Fleet int
-	// Adaptive is the reaction of the probes to the first sign of a fault; the zero value means
-	// none.
-	Adaptive workload.Adaptive
+	// BurstRate is the rate at which conversations start at the first sign of a fault, per second; 0
+	// means that there are no bursts.
+	BurstRate float64
 	// ScrapeInterval defaults to 15 s.
 	ScrapeInterval time.Duration
 	// Workers is the number of runs at the same time; 0 means 1.
@@ -229,7 +228,7 @@ func (c Campaign) options(k runKey) SimulationOptions {
 		deployments[i].Seed, deployments[i].Injections = seed+uint64(i)<<32, injections
 	}
 	return SimulationOptions{
-		Deployments: deployments, SLOs: c.SLOs, Policy: c.Policy, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, Adaptive: c.Adaptive,
+		Deployments: deployments, SLOs: c.SLOs, Policy: c.Policy, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, BurstRate: c.BurstRate,
 	}
 }
 

@@ -51,9 +51,9 @@ type SimulationOptions struct {
 	Length time.Duration
 	// ScrapeInterval defaults to 15 s.
 	ScrapeInterval time.Duration
-	// Adaptive is the reaction of the probes to the first sign of a fault; the zero value means
-	// none.
-	Adaptive workload.Adaptive
+	// BurstRate is the rate at which conversations start at the first sign of a fault, per second; 0
+	// means that there are no bursts.
+	BurstRate float64
 }
 
 func NewSimulation(o SimulationOptions) *Simulation {
@@ -84,7 +84,7 @@ func jobOf(d Deployment, o SimulationOptions) sink.Job {
 		Job: probe.Job{
 			Target:   target.Target{Name: d.Target, Model: "simulated", Connection: target.Reuse},
 			Workload: workload.Spec{Name: workloadName, Timeouts: workload.Timeouts{FirstToken: d.Model.FirstToken, Stall: 10 * time.Second, Total: turnTimeout}},
-			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}, Adaptive: o.Adaptive},
+			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}, BurstRate: o.BurstRate},
 		},
 		Objectives: slos, Policy: policy,
 	}
