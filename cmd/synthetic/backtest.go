@@ -47,7 +47,7 @@ scores.`)
 	c.Flag("severity", "Values of the label severity of pages and of tickets, such as critical,warning; may be repeated. Without a comma, tickets are those with the severity ticket.").Default("page,ticket").PlaceHolder("PAGE,TICKET").StringsVar(&f.severities)
 	c.Flag("evaluation-interval", "Evaluation interval of rule groups that set none.").Default("30s").DurationVar(&f.evaluation)
 	c.Flag("scrape-interval", "Scrape interval for --turns, and the query step for --prometheus.url.").Default("15s").DurationVar(&f.scrape)
-	c.Flag("output.dir", "Write scores.md, scores.json and a picture of the times to page here. Default: print the tables.").StringVar(&f.outputDir)
+	c.Flag("output.dir", "Write scores.md and scores.json here. Default: print the tables.").StringVar(&f.outputDir)
 	c.Flag("warm-up", "Days at the start of a log of turns in which baselines are learned and nothing is scored.").Default("7").IntVar(&f.warmUpDays)
 	f.turns.add(c)
 	f.recorded.add(c)
@@ -112,27 +112,13 @@ func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
 		page, ticket, _ := strings.Cut(pair, ",")
 		o.Severities, o.Tickets = append(o.Severities, page), append(o.Tickets, cmp.Or(ticket, "ticket"))
 	}
-	var files []backtest.RuleFile
-	if len(f.ruleFiles) == 0 || f.configFile != "" {
-		generated, err := backtest.GeneratedRules(in, o)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		files = append(files, generated)
+	generated := &in
+	if len(f.ruleFiles) > 0 && f.configFile == "" {
+		generated = nil
 	}
-	for _, arg := range f.ruleFiles {
-		file, err := backtest.ReadRuleFile(arg, o)
-		if err != nil {
-			return nil, usagef("--rules.file=%s: %w", arg, err)
-		}
-		files = append(files, file)
-	}
-	if f.comparisons {
-		others, err := backtest.Comparisons(o)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, others...)
+	files, err := backtest.RuleFiles(generated, f.ruleFiles, f.comparisons, o)
+	if err != nil {
+		return nil, usageError{err}
 	}
 	return files, nil
 }

@@ -42,12 +42,11 @@ func (f *recordedFlags) score(ctx context.Context, files []backtest.RuleFile, st
 	start := from.Add(-backtest.Lookback(sets))
 	var src backtest.Source
 	if f.tsdb != "" {
-		blocks, err := backtest.OpenBlocks(f.tsdb, start)
-		if err != nil {
+		var stop func() error
+		if src, stop, err = backtest.OpenBlocks(f.tsdb, start); err != nil {
 			return backtest.Report{}, err
 		}
-		defer blocks.Close()
-		src = blocks
+		defer stop()
 	} else if src, err = backtest.NewRemote(f.url, step, start); err != nil {
 		return backtest.Report{}, err
 	}

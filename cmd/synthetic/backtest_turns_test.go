@@ -190,7 +190,7 @@ func TestBacktestOfOtherRules(t *testing.T) {
 			t.Errorf("the tables have no %q:\n%s", want, tables)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "time-to-page-replayed.svg")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "scores.json")); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,7 +1,11 @@
 package backtest
 
 import (
+	"encoding/csv"
+	"fmt"
+	"io"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -19,6 +23,65 @@ type Incident struct {
 	Forecast *float64
 }
 
+// incidentsOf returns the incidents of a target; "" means all targets.
+func incidentsOf(all []Incident, target string) []Incident {
+	return slices.DeleteFunc(slices.Clone(all), func(i Incident) bool { return !sameTarget(i.Target, target) })
+}
+
+// incidentNames returns the names in order of first appearance.
+func incidentNames(incidents []Incident) []string {
+	var names []string
+	for _, i := range incidents {
+		if !slices.Contains(names, i.Name) {
+			names = append(names, i.Name)
+		}
+	}
+	return names
+}
+
+// ReadIncidents reads CSV lines of name, start, end, and optionally target. The times are RFC
+// 3339. A header line is skipped.
+func ReadIncidents(r io.Reader) ([]Incident, error) {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord, c.Comment, c.TrimLeadingSpace = -1, '#', true
+	rows, err := c.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("reading the incidents: %w; each line is name,start,end or name,start,end,target", err)
+	}
+	if len(rows) > 0 && slices.Equal(rows[0][:min(3, len(rows[0]))], []string{"name", "start", "end"}) {
+		rows = rows[1:]
+	}
+	var out []Incident
+	for i, row := range rows {
+		incident, err := parseIncident(row)
+		if err != nil {
+			return nil, fmt.Errorf("incident %d (%q): %w", i+1, row[0], err)
+		}
+		out = append(out, incident)
+	}
+	return out, nil
+}
+
+func parseIncident(row []string) (i Incident, err error) {
+	if len(row) != 3 && len(row) != 4 {
+		return i, fmt.Errorf("it has %d fields; each line is name,start,end or name,start,end,target", len(row))
+	}
+	if i.From, err = time.Parse(time.RFC3339, row[1]); err != nil {
+		return i, fmt.Errorf("its start: %w", err)
+	}
+	if i.To, err = time.Parse(time.RFC3339, row[2]); err != nil {
+		return i, fmt.Errorf("its end: %w", err)
+	}
+	if !i.To.After(i.From) {
+		return i, fmt.Errorf("it ends at %s, before it starts", row[2])
+	}
+	i.Name, i.Within = row[0], i.To.Sub(i.From)
+	if len(row) == 4 {
+		i.Target = row[3]
+	}
+	return i, nil
+}
+
 // detection says when alerts found an incident.
 type detection struct {
 	Incident Incident
@@ -31,9 +94,6 @@ type detection struct {
 	ToPage, ToTicket, ToResolve float64
 }
 
-// toEither returns the seconds from the start of the incident to the first page or ticket.
-func (v detection) toEither() float64 { return min(v.ToPage, v.ToTicket) }
-
 const (
 	// Grace is how long after the end of an incident a page still belongs to it, because alerts
 	// look at measurements of the past.
@@ -43,43 +103,29 @@ const (
 	secondCall = 30 * time.Minute
 )
 
-// judgedPage is a page and the incident it belongs to.
-type judgedPage struct {
-	page
-	// Incident is the name of the incident; "" for a false page.
-	Incident string
-	// SecondCall is true for a false page within half an hour after the end of an incident that
-	// already had a page.
-	SecondCall bool
-}
-
-// judge assigns pages to incidents. Tickets only give the time to the first ticket. Pages and
-// tickets must be sorted by from.
-func judge(pages []page, tickets []Span, incidents []Incident) ([]detection, []judgedPage) {
-	judged := make([]judgedPage, len(pages))
-	for i, p := range pages {
-		judged[i].page = p
-	}
+// judge assigns pages to incidents, and marks second calls. Tickets only give the time to the first
+// ticket. Pages and tickets must be sorted by time.
+func judge(pages []Page, tickets []Span, incidents []Incident) []detection {
 	var detections []detection
-	for _, inc := range incidents {
-		detections = append(detections, findPages(inc, judged, tickets))
+	for _, incident := range incidents {
+		detections = append(detections, findPages(incident, pages, tickets))
 	}
-	for i := range judged {
-		judged[i].SecondCall = judged[i].SecondCall && judged[i].Incident == ""
+	for i := range pages {
+		pages[i].SecondCall = pages[i].SecondCall && pages[i].Incident == ""
 	}
-	return detections, judged
+	return detections
 }
 
 // findPages finds the pages of one incident and marks them.
-func findPages(inc Incident, pages []judgedPage, tickets []Span) detection {
-	v := detection{Incident: inc, ToPage: math.Inf(1), ToTicket: math.Inf(1), ToResolve: math.NaN()}
+func findPages(incident Incident, pages []Page, tickets []Span) detection {
+	d := detection{Incident: incident, ToPage: math.Inf(1), ToTicket: toTicket(incident, tickets), ToResolve: math.NaN()}
 	called := map[string]bool{} // by target
 	for i := range pages {
 		p := &pages[i]
-		if p.From.Before(inc.From) || p.From.After(inc.To.Add(secondCall)) || !sameTarget(p.Target, inc.Target) {
+		if p.Start.Before(incident.From) || p.Start.After(incident.To.Add(secondCall)) || !sameTarget(p.Target, incident.Target) {
 			continue
 		}
-		switch late := p.From.Sub(inc.To); {
+		switch late := p.Start.Sub(incident.To); {
 		case late > 0 && (called[p.Target] || called[""]):
 			p.SecondCall = true
 			continue
@@ -87,32 +133,27 @@ func findPages(inc Incident, pages []judgedPage, tickets []Span) detection {
 			continue
 		}
 		called[p.Target] = true
-		p.Incident = inc.Name
-		v.Pages++
-		if after := p.From.Sub(inc.From); v.Pages == 1 && after <= inc.Within {
-			v.ToPage = after.Seconds()
+		p.Incident = incident.Name
+		d.Pages++
+		if after := p.Start.Sub(incident.From); d.Pages == 1 && after <= incident.Within {
+			d.ToPage = after.Seconds()
 		}
 		// With several targets the page that begins last need not end last.
-		v.ToResolve = max(0, p.To.Sub(inc.To).Seconds(), orZero(v.ToResolve))
+		toResolve := max(0, p.End.Sub(incident.To).Seconds())
+		if d.Pages == 1 || toResolve > d.ToResolve {
+			d.ToResolve = toResolve
+		}
 	}
-	v.ToTicket = toTicket(inc, tickets)
-	return v
+	return d
 }
 
-// toTicket returns the seconds until the first ticket.
-func toTicket(inc Incident, tickets []Span) float64 {
+// toTicket returns the seconds until the first ticket, +Inf if none came in time.
+func toTicket(incident Incident, tickets []Span) float64 {
 	for _, t := range tickets {
-		after := t.From.Sub(inc.From)
-		if after >= 0 && after <= inc.Within && sameTarget(t.Labels.Get(labelTarget), inc.Target) {
+		after := t.From.Sub(incident.From)
+		if after >= 0 && after <= incident.Within && sameTarget(t.Labels.Get(labelTarget), incident.Target) {
 			return after.Seconds()
 		}
 	}
 	return math.Inf(1)
-}
-
-func orZero(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return v
 }

@@ -58,7 +58,7 @@ groups:
 func TestReplayIsStepByStep(t *testing.T) {
 	from, to := epoch().Add(48*time.Hour), epoch().Add(62*time.Hour)
 	log := turnsWithFaults(t, epoch(), to)
-	set, err := LoadRules("steps", []byte(stepRules), RuleOptions{Interval: time.Minute})
+	set, err := loadRules("steps", []byte(stepRules), RuleOptions{Interval: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestReplayIsStepByStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := stepByStep(t, warmedUp(t, log, from), set.Reads(), from, to)
+	want := stepByStep(t, warmedUp(t, log, from), set.reads(), from, to)
 	show := func(spans []Span) (out []string) {
 		for _, s := range spans {
 			out = append(out, s.Labels.String()+" "+s.From.Format(time.TimeOnly)+" "+s.To.Format(time.TimeOnly))

@@ -18,36 +18,44 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 )
 
-// Blocks reads the data directory of a Prometheus without changing it. It ignores native
-// histograms.
-type Blocks struct {
+// ScoreRecording scores rule sets on recorded series between two times. Without incidents the
+// recording counts as healthy, and every page is false.
+func ScoreRecording(ctx context.Context, src Source, sets []*RuleSet, incidents []Incident, from, to time.Time) ([]Score, error) {
+	spans, err := Replay(ctx, src, sets, from, to)
+	if err != nil {
+		return nil, err
+	}
+	run := Outcome{Days: to.Sub(from).Hours() / 24, Spans: spans, Incidents: incidents}
+	return ScoreSets("recorded", sets, incidentNames(incidents), []Outcome{run}), nil
+}
+
+// blocks is the data directory of a Prometheus.
+type blocks struct {
 	db      *tsdb.DBReadOnly
-	sandbox string
 	from    time.Time
 }
 
-// OpenBlocks opens a data directory and reads it from the given time. The caller must close it.
-func OpenBlocks(dir string, from time.Time) (*Blocks, error) {
+// OpenBlocks returns the data directory of a Prometheus as a source, from the given time. It never
+// changes the directory, and ignores native histograms. The caller must call stop.
+func OpenBlocks(dir string, from time.Time) (src Source, stop func() error, err error) {
 	sandbox, err := os.MkdirTemp("", "synthetic-backtest")
 	if err != nil {
-		return nil, fmt.Errorf("making a directory for the write-ahead log: %w", err)
+		return nil, nil, fmt.Errorf("making a directory for the write-ahead log: %w", err)
 	}
 	db, err := tsdb.OpenDBReadOnly(dir, sandbox, slog.New(slog.DiscardHandler))
 	if err != nil {
 		_ = os.RemoveAll(sandbox)
-		return nil, fmt.Errorf("opening the TSDB in %q: %w; --tsdb.path must be the directory of Prometheus's --storage.tsdb.path", dir, err)
+		return nil, nil, fmt.Errorf("opening the TSDB in %q: %w; --tsdb.path must be the directory of Prometheus's --storage.tsdb.path", dir, err)
 	}
-	return &Blocks{db, sandbox, from}, nil
-}
-
-// Close closes the directory.
-func (b *Blocks) Close() error {
-	defer os.RemoveAll(b.sandbox)
-	return b.db.Close()
+	stop = func() error {
+		defer os.RemoveAll(sandbox)
+		return db.Close()
+	}
+	return &blocks{db, from}, stop, nil
 }
 
 // Advance implements Source.
-func (b *Blocks) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
+func (b *blocks) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
 	q, err := b.db.Querier(timestamp.FromTime(b.from), timestamp.FromTime(to))
 	if err != nil {
 		return fmt.Errorf("reading the TSDB: %w", err)
@@ -56,11 +64,11 @@ func (b *Blocks) Advance(ctx context.Context, store *Store, to time.Time, wanted
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		set := q.Select(ctx, false, nil, labels.MustNewMatcher(labels.MatchEqual, model.MetricNameLabel, name))
 		for set.Next() {
-			into := store.Series(set.At().Labels())
+			into := store.seriesOf(set.At().Labels())
 			it := set.At().Iterator(nil)
 			for kind := it.Next(); kind != chunkenc.ValNone; kind = it.Next() {
 				if kind == chunkenc.ValFloat {
-					into.Append(it.At())
+					into.add(it.At())
 				}
 			}
 			if err := it.Err(); err != nil {
@@ -75,28 +83,28 @@ func (b *Blocks) Advance(ctx context.Context, store *Store, to time.Time, wanted
 	return nil
 }
 
-// Remote reads from a Prometheus server with query_range, which returns the last value of a
-// series for five minutes after the series ended.
-type Remote struct {
+// remote is a Prometheus server.
+type remote struct {
 	api  promv1.API
 	step time.Duration
 	from time.Time
 }
 
-// NewRemote returns a reader of the Prometheus at url, with query steps of the scrape interval.
-func NewRemote(url string, step time.Duration, from time.Time) (*Remote, error) {
+// NewRemote returns the Prometheus at url as a source. It uses query_range with steps of the scrape
+// interval, which returns the last value of a series for five minutes after the series ended.
+func NewRemote(url string, step time.Duration, from time.Time) (Source, error) {
 	client, err := api.NewClient(api.Config{Address: url})
 	if err != nil {
 		return nil, fmt.Errorf("invalid Prometheus URL %q: %w", url, err)
 	}
-	return &Remote{promv1.NewAPI(client), step, from}, nil
+	return &remote{promv1.NewAPI(client), step, from}, nil
 }
 
 // rangePoints is the number of points per query; Prometheus allows 11,000.
 const rangePoints = 10_000
 
 // Advance implements Source.
-func (r *Remote) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
+func (r *remote) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
 	for r.from.Before(to) {
 		end := earlier(r.from.Add(rangePoints*r.step), to)
 		for _, name := range slices.Sorted(maps.Keys(wanted)) {
@@ -122,9 +130,9 @@ func appendMatrix(store *Store, matrix model.Matrix) {
 		for name, v := range s.Metric {
 			b.Set(string(name), string(v))
 		}
-		into := store.Series(b.Labels())
+		into := store.seriesOf(b.Labels())
 		for _, p := range s.Values {
-			into.Append(int64(p.Timestamp), float64(p.Value))
+			into.add(int64(p.Timestamp), float64(p.Value))
 		}
 	}
 }

@@ -90,18 +90,18 @@ func TestBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := testutil.DirHash(t, dir)
-	src, err := OpenBlocks(dir, epoch())
+	src, stop, err := OpenBlocks(dir, epoch())
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkRecording(t, scoreRecording(t, src))
-	if err := src.Close(); err != nil {
+	if err := stop(); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff(before, testutil.DirHash(t, dir)); diff != "" {
 		t.Error("the replay changed the recording")
 	}
-	if _, err := OpenBlocks(dir+"/none", epoch()); err == nil {
+	if _, _, err := OpenBlocks(dir+"/none", epoch()); err == nil {
 		t.Error("no error for a directory that does not exist")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,44 +18,23 @@ type Report struct {
 	Scores   []Score  `json:"scores"`
 }
 
-func (r Report) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	if err := e.Encode(r); err != nil {
-		return fmt.Errorf("writing the scores as JSON: %w", err)
-	}
-	return nil
-}
-
-// File is one form of a report.
-type File struct {
+// file is one form of a report.
+type file struct {
 	Name string
 	Data []byte
 }
 
-// mostPictures limits the pictures: Files draws none if there are more models.
-const mostPictures = 4
-
-// Files returns the report as scores.md, scores.json and a picture of each model.
-func (r Report) Files() ([]File, error) {
-	var tables, figures bytes.Buffer
-	if err := errors.Join(r.WriteMarkdown(&tables), r.writeJSON(&figures)); err != nil {
+// Files returns the report as scores.md and scores.json.
+func (r Report) Files() ([]file, error) {
+	var tables bytes.Buffer
+	if err := r.WriteMarkdown(&tables); err != nil {
 		return nil, err
 	}
-	files := []File{{"scores.md", tables.Bytes()}, {"scores.json", figures.Bytes()}}
-	models := r.Models()
-	if len(models) > mostPictures {
-		return files, nil
+	figures, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("writing the scores as JSON: %w", err)
 	}
-	for _, model := range models {
-		var picture bytes.Buffer
-		if err := r.writePicture(&picture, model); err != nil {
-			return nil, err
-		}
-		name := strings.NewReplacer(" ", "-", ",", "").Replace(model)
-		files = append(files, File{"time-to-page-" + name + ".svg", picture.Bytes()})
-	}
-	return files, nil
+	return []file{{"scores.md", tables.Bytes()}, {"scores.json", append(figures, '\n')}}, nil
 }
 
 //go:embed report.md.tmpl
@@ -75,7 +53,7 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 		"percent": percent, "minutes": minutes,
 		"share": func(v float64) string { return percent(&v) },
 		"join":  func(names []string) string { return strings.Join(names, ", ") },
-		"interval": func(r Rate) string {
+		"interval": func(r rate) string {
 			return number(r.Per30Days, 1, "%.2f") + " [" + number(r.Per30DaysLow, 1, "%.2f") + "–" + number(r.Per30DaysHigh, 1, "%.2f") + "]"
 		},
 		"times": func(v *float64) string { return number(v, 1, "%.2f") },

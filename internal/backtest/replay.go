@@ -55,13 +55,13 @@ type replay struct {
 	recorded []*Store
 	// present holds the series that each recording rule had at its last step, to add staleness
 	// markers when they end.
-	present map[*rule]map[uint64]*Series
+	present map[*rule]map[uint64]*series
 }
 
 // Replay replays src between two times and returns the spans of each rule set.
 func Replay(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) ([][]Span, error) {
 	r := &replay{
-		sets: sets, store: NewStore(), present: map[*rule]map[uint64]*Series{},
+		sets: sets, store: NewStore(), present: map[*rule]map[uint64]*series{},
 		engine: promql.NewEngine(promql.EngineOpts{
 			MaxSamples: 50e6, Timeout: time.Hour, LookbackDelta: staleAfter, EnableAtModifier: true,
 			Parser: parser.NewParser(parser.Options{}),
@@ -75,7 +75,7 @@ func Replay(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time
 		own.scraped = r.store
 		r.recorded = append(r.recorded, own)
 		s.lookbacks(keep)
-		for _, name := range s.Reads() {
+		for _, name := range s.reads() {
 			wanted[name] = true
 		}
 	}
@@ -88,7 +88,7 @@ func Replay(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time
 			return nil, err
 		}
 		for _, store := range append(r.recorded, r.store) {
-			store.Trim(end, keep)
+			store.trim(end, keep)
 		}
 		at = end
 	}
@@ -171,31 +171,31 @@ func (r *replay) record(store *Store, rule *rule, matrix promql.Matrix, start, e
 	if err != nil {
 		return err
 	}
-	now, seen := map[uint64]*Series{}, map[uint64]bool{}
+	now, seen := map[uint64]*series{}, map[uint64]bool{}
 	for _, s := range named {
 		h := s.Metric.Hash()
 		seen[h] = true
-		to := store.Series(s.Metric)
+		to := store.seriesOf(s.Metric)
 		expected := first
 		if r.present[rule][h] == nil && len(s.Floats) > 0 {
 			expected = s.Floats[0].T // no earlier point
 		}
 		for _, p := range s.Floats {
 			if p.T > expected {
-				to.Append(expected, stale)
+				to.add(expected, stale)
 			}
-			to.Append(p.T, p.F)
+			to.add(p.T, p.F)
 			expected = p.T + step
 		}
 		if expected <= last {
-			to.Append(expected, stale)
+			to.add(expected, stale)
 		} else {
 			now[h] = to
 		}
 	}
 	for h, ended := range r.present[rule] {
 		if !seen[h] {
-			ended.Append(first, stale)
+			ended.add(first, stale)
 		}
 	}
 	r.present[rule] = now

@@ -1,12 +1,15 @@
 package backtest
 
 import (
+	_ "embed"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"synthetic/internal/rules"
+	"synthetic/internal/slo"
 )
 
 // RuleFile is a rule file to score.
@@ -17,30 +20,56 @@ type RuleFile struct {
 	RuleOptions
 }
 
-// ReadRuleFile reads and checks the rule file that arg names, as PATH or NAME=PATH.
-func ReadRuleFile(arg string, o RuleOptions) (RuleFile, error) {
-	name, path, named := strings.Cut(arg, "=")
-	if !named {
-		name, path = filepath.Base(arg), arg
+//go:embed compare/p95-last-week.yml
+var p95Rules []byte
+
+//go:embed compare/sloth.yml
+var slothRules []byte
+
+// RuleFiles returns the rule files to score. It generates rules from in, unless in is nil, and reads
+// the files that args name, as PATH or NAME=PATH. With compare, it adds rules over the same metrics: an
+// alert on the p95 against last week's, and the rules that sloth generates for Objectives.
+func RuleFiles(in *rules.Input, args []string, compare bool, o RuleOptions) ([]RuleFile, error) {
+	var files []RuleFile
+	if in != nil {
+		generated, err := rules.Generate(*in)
+		if err != nil {
+			return nil, err
+		}
+		text, err := generated.PrometheusYAML()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, RuleFile{"synthetic", text, o})
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return RuleFile{}, err
+	for _, arg := range args {
+		name, path, named := strings.Cut(arg, "=")
+		if !named {
+			name, path = filepath.Base(arg), arg
+		}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			_, err = loadRules(name, text, o)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--rules.file=%s: %w", arg, err)
+		}
+		files = append(files, RuleFile{name, text, o})
 	}
-	if _, err := LoadRules(name, text, o); err != nil {
-		return RuleFile{}, err
+	if compare {
+		files = append(files, RuleFile{"p95-last-week", p95Rules, o}, RuleFile{"sloth", slothRules, o})
 	}
-	return RuleFile{Name: name, Text: text, RuleOptions: o}, nil
+	return files, nil
 }
 
-// GeneratedRules returns the rules that are generated from in.
-func GeneratedRules(in rules.Input, o RuleOptions) (RuleFile, error) {
-	generated, err := rules.Generate(in)
-	if err != nil {
-		return RuleFile{}, err
+// Objectives returns the SLOs that are used without a configuration.
+func Objectives() []slo.Objective {
+	const month = 30 * 24 * time.Hour
+	return []slo.Objective{
+		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: month},
+		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: month},
+		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: month},
 	}
-	text, err := generated.PrometheusYAML()
-	return RuleFile{Name: "synthetic", Text: text, RuleOptions: o}, err
 }
 
 // LoadRuleFiles parses the rule files. Alerts have state, so each run needs rule sets
@@ -48,7 +77,7 @@ func GeneratedRules(in rules.Input, o RuleOptions) (RuleFile, error) {
 func LoadRuleFiles(files []RuleFile) ([]*RuleSet, error) {
 	var sets []*RuleSet
 	for _, f := range files {
-		set, err := LoadRules(f.Name, f.Text, f.RuleOptions)
+		set, err := loadRules(f.Name, f.Text, f.RuleOptions)
 		if err != nil {
 			return nil, err
 		}

@@ -49,8 +49,8 @@ type RuleOptions struct {
 	Severities, Tickets []string
 }
 
-// LoadRules parses a rule file.
-func LoadRules(name string, text []byte, o RuleOptions) (*RuleSet, error) {
+// loadRules parses a rule file.
+func loadRules(name string, text []byte, o RuleOptions) (*RuleSet, error) {
 	syntax := parser.NewParser(parser.Options{})
 	groups, errs := rulefmt.Parse(text, false, model.LegacyValidation, syntax, slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
@@ -188,8 +188,8 @@ func sortRules(all []*rule) ([]*rule, error) {
 	return sorted, nil
 }
 
-// Reads returns the names of the series that the rules read and do not record.
-func (s *RuleSet) Reads() []string {
+// reads returns the names of the series that the rules read and do not record.
+func (s *RuleSet) reads() []string {
 	names := map[string]bool{}
 	for _, r := range s.rules {
 		for _, name := range r.reads {
@@ -213,8 +213,8 @@ func (s *RuleSet) lookbacks(longest map[string]time.Duration) {
 	}
 }
 
-// Alerts returns the names of the alerts that page.
-func (s *RuleSet) Alerts() []string {
+// alerts returns the names of the alerts that page.
+func (s *RuleSet) alerts() []string {
 	var names []string
 	for _, r := range s.rules {
 		if !r.records && (len(s.pages) == 0 || slices.Contains(s.pages, r.labels[labelSeverity])) {

@@ -3,8 +3,8 @@ package backtest
 import (
 	"math"
 	"slices"
-	"time"
 
+	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
 
 	"synthetic/internal/rules"
@@ -35,7 +35,7 @@ type FaultScore struct {
 	// PagesPerIncident is the mean over paged incidents. Above 1 means flapping.
 	PagesPerIncident *float64 `json:"pages_per_incident"`
 	// Forecast is null if no incident had a forecast.
-	Forecast *ForecastScore `json:"forecast,omitempty"`
+	Forecast *forecastScore `json:"forecast,omitempty"`
 }
 
 // Score says how well a rule set did, or one of its alerts.
@@ -51,16 +51,16 @@ type Score struct {
 	Days float64 `json:"days"`
 	// AllFalsePages counts the pages on all days that belong to no incident. SecondCalls of
 	// them came within half an hour after the end of an incident that already had a page.
-	AllFalsePages Rate `json:"pages_for_nothing"`
+	AllFalsePages rate `json:"pages_for_nothing"`
 	SecondCalls   int  `json:"second_calls"`
-	// Firing covers the pages, and Tickets covers each ticket alert by itself.
-	Firing
-	Tickets Firing `json:"tickets"`
+	// firing covers the pages, and Tickets covers each ticket alert by itself.
+	firing
+	Tickets firing `json:"tickets"`
 	// TurnsPerDay and BurstsPerDay count the simulated probes on days without faults.
 	TurnsPerDay  *float64 `json:"turns_per_day,omitempty"`
 	BurstsPerDay *float64 `json:"bursts_per_day,omitempty"`
 	// Pages lists every page if there was only one run.
-	Pages []PageScore `json:"pages,omitempty"`
+	Pages []Page `json:"pages,omitempty"`
 	// HealthyDays are the days of runs without any incident, and HealthyPages the pages on
 	// them.
 	HealthyDays  float64 `json:"healthy_days"`
@@ -74,16 +74,6 @@ type Score struct {
 	TruePages  int          `json:"true_pages"`
 	Precision  *float64     `json:"precision"`
 	Faults     []FaultScore `json:"faults"`
-}
-
-type PageScore struct {
-	Start  time.Time `json:"start"`
-	End    time.Time `json:"end"`
-	Alerts []string  `json:"alerts"`
-	Target string    `json:"target,omitempty"`
-	// Incident is the name of the incident; "" for a false page.
-	Incident   string `json:"incident,omitempty"`
-	SecondCall bool   `json:"second_call,omitempty"`
 }
 
 // Outcome is the result of one run.
@@ -108,7 +98,7 @@ func ScoreSets(model string, sets []*RuleSet, faults []string, outcomes []Outcom
 		score := func(alert, target string) {
 			t := newTally(faults)
 			for n, o := range outcomes {
-				t.add(set.notifications(fired[n], alert).forTarget(target), incidentsOf(o.Incidents, target), o.Days)
+				t.add(set.notifications(fired[n], alert, target), incidentsOf(o.Incidents, target), o.Days)
 			}
 			s := t.score()
 			s.Model, s.Rules, s.Alert, s.Target = model, set.Name, alert, target
@@ -121,7 +111,7 @@ func ScoreSets(model string, sets []*RuleSet, faults []string, outcomes []Outcom
 		for _, target := range targetsOf(outcomes) {
 			score("", target)
 		}
-		for _, alert := range set.Alerts() {
+		for _, alert := range set.alerts() {
 			score(alert, "")
 		}
 	}
@@ -138,42 +128,28 @@ func targetsOf(outcomes []Outcome) []string {
 	return slices.Compact(all)
 }
 
-// incidentsOf returns the incidents of a target; "" means all targets.
-func incidentsOf(all []Incident, target string) []Incident {
-	return slices.DeleteFunc(slices.Clone(all), func(i Incident) bool { return !sameTarget(i.Target, target) })
-}
-
 // notifications are what a pager sends in a run.
 type notifications struct {
-	pages   []page
+	pages   []Page
 	tickets []Span
 	// target is the only target whose false pages count; "" means all.
 	target string
 }
 
-// notifications splits the spans of a run into pages and tickets. If alert is not "", it
-// ignores all other alerts.
-func (s *RuleSet) notifications(spans []Span, alert string) notifications {
+// notifications returns the pages and tickets of a run about a target and about the whole fleet. ""
+// means all alerts, or all targets.
+func (s *RuleSet) notifications(spans []Span, alert, target string) notifications {
 	var pages, tickets []Span
 	for _, span := range spans {
 		switch {
-		case alert != "" && span.Alert != alert:
+		case alert != "" && span.Alert != alert, !sameTarget(span.Labels.Get(labelTarget), target):
 		case slices.Contains(s.tickets, span.Labels.Get(labelSeverity)):
 			tickets = append(tickets, span)
 		default:
 			pages = append(pages, span)
 		}
 	}
-	return notifications{pages: mergePages(pages, ""), tickets: tickets}
-}
-
-// forTarget returns the notifications about a target and about the whole fleet; "" means all.
-func (sent notifications) forTarget(target string) notifications {
-	return notifications{
-		slices.DeleteFunc(slices.Clone(sent.pages), func(p page) bool { return !sameTarget(p.Target, target) }),
-		slices.DeleteFunc(slices.Clone(sent.tickets), func(s Span) bool { return !sameTarget(s.Labels.Get(labelTarget), target) }),
-		target,
-	}
+	return notifications{mergePages(pages), tickets, target}
 }
 
 // tally sums up the runs of one Score.
@@ -189,23 +165,23 @@ func newTally(faults []string) *tally {
 
 // add adds a run. A run without incidents is healthy.
 func (t *tally) add(sent notifications, incidents []Incident, days float64) {
-	detections, judged := judge(sent.pages, sent.tickets, incidents)
+	detections := judge(sent.pages, sent.tickets, incidents)
 	// A false page about the whole fleet does not count for a single target.
-	judged = slices.DeleteFunc(judged, func(j judgedPage) bool { return j.Target != sent.target && sent.target != "" && j.Incident == "" })
+	pages := slices.DeleteFunc(sent.pages, func(p Page) bool { return p.Target != sent.target && sent.target != "" && p.Incident == "" })
 	falsePages := 0
-	var all []page
-	for _, j := range judged {
-		if j.Incident == "" {
+	for _, p := range pages {
+		if p.Incident == "" {
 			falsePages++
 		}
-		if j.SecondCall {
+		if p.SecondCall {
 			t.sum.SecondCalls++
 		}
-		all = append(all, j.page)
-		t.sum.Pages = append(t.sum.Pages, PageScore{j.From.UTC(), j.To.UTC(), j.Alerts, j.Target, j.Incident, j.SecondCall})
 	}
-	t.sum.Firing.add(all, incidents)
-	t.sum.Tickets.add(alertPages(sent.tickets), incidents)
+	t.sum.Pages = append(t.sum.Pages, pages...)
+	t.sum.firing.add(pages, incidents)
+	for _, s := range sent.tickets {
+		t.sum.Tickets.add([]Page{newPage(s)}, incidents)
+	}
 	if len(incidents) == 0 {
 		t.sum.HealthyDays += days
 		t.sum.HealthyPages += falsePages
@@ -213,19 +189,10 @@ func (t *tally) add(sent notifications, incidents []Incident, days float64) {
 	}
 	t.sum.FaultyDays += days
 	t.sum.FalsePages += falsePages
-	t.sum.TruePages += len(judged) - falsePages
+	t.sum.TruePages += len(pages) - falsePages
 	for _, d := range detections {
 		t.byFault[d.Incident.Name] = append(t.byFault[d.Incident.Name], d)
 	}
-}
-
-// alertPages returns a page for each span.
-func alertPages(spans []Span) []page {
-	var pages []page
-	for _, s := range spans {
-		pages = append(pages, page{s.From, s.To, s.Labels.Get(labelTarget), []string{s.Alert}})
-	}
-	return pages
 }
 
 // score computes the rates and shares.
@@ -251,7 +218,7 @@ func scoreFault(name string, detections []detection) FaultScore {
 	var toPage, toTicket, toEither, toResolve []float64
 	pages := 0
 	for _, v := range detections {
-		toPage, toTicket, toEither = append(toPage, v.ToPage), append(toTicket, v.ToTicket), append(toEither, v.toEither())
+		toPage, toTicket, toEither = append(toPage, v.ToPage), append(toTicket, v.ToTicket), append(toEither, min(v.ToPage, v.ToTicket))
 		if v.Pages > 0 {
 			pages += v.Pages
 			toResolve = append(toResolve, v.ToResolve)
@@ -271,14 +238,66 @@ func scoreFault(name string, detections []detection) FaultScore {
 }
 
 // inTime counts the finite times.
-func inTime(times []float64) int {
-	n := 0
+func inTime(times []float64) (n int) {
 	for _, v := range times {
 		if !math.IsInf(v, 0) {
 			n++
 		}
 	}
 	return n
+}
+
+// forecastScore compares predicted with measured delays until a page, for one kind of
+// fault. The medians are in seconds; null where the median incident was missed.
+type forecastScore struct {
+	// Incidents counts the incidents that had a forecast.
+	Incidents      int      `json:"incidents"`
+	MedianForecast *float64 `json:"median_forecast_seconds"`
+	MedianReplayed *float64 `json:"median_replayed_seconds"`
+}
+
+// scoreForecasts scores the incidents with a forecast; it returns nil without any.
+func scoreForecasts(detections []detection) *forecastScore {
+	var forecast, replayed []float64
+	for _, d := range detections {
+		if f := d.Incident.Forecast; f != nil && !math.IsNaN(*f) {
+			forecast, replayed = append(forecast, *f), append(replayed, d.ToPage)
+		}
+	}
+	if len(forecast) == 0 {
+		return nil
+	}
+	return &forecastScore{len(forecast), quantile(forecast, 0.5), quantile(replayed, 0.5)}
+}
+
+// month is the number of days that rates are given for.
+const month = 30
+
+// rate is a count and the same per 30 days, each with the exact 95 % interval of a Poisson
+// count (Garwood).
+type rate struct {
+	Count     int     `json:"count"`
+	CountLow  float64 `json:"count_low"`
+	CountHigh float64 `json:"count_high"`
+	// The rates are null without any day.
+	Per30Days     *float64 `json:"per_30_days"`
+	Per30DaysLow  *float64 `json:"per_30_days_low"`
+	Per30DaysHigh *float64 `json:"per_30_days_high"`
+}
+
+// newRate returns the rate of a count in some days. At the low end of the interval, a count at least
+// as large has a probability of 2.5 %; at the high end, a count at most as large has.
+func newRate(count int, days float64) rate {
+	const tail = 0.025
+	r := rate{Count: count, CountHigh: mathext.GammaIncRegInv(float64(count)+1, 1-tail)}
+	if count > 0 {
+		r.CountLow = mathext.GammaIncRegInv(float64(count), tail)
+	}
+	if days > 0 {
+		r.Per30Days = finite(float64(count) * month / days)
+		r.Per30DaysLow, r.Per30DaysHigh = finite(r.CountLow*month/days), finite(r.CountHigh*month/days)
+	}
+	return r
 }
 
 // quantile returns the smallest value that is at least as large as a share q of the values; nil

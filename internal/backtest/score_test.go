@@ -21,21 +21,22 @@ func span(alert string, from, to float64, pairs ...string) Span {
 }
 
 // pageAt returns a page without a target.
-func pageAt(from, to float64) page { return page{From: at(from), To: at(to)} }
+func pageAt(from, to float64) Page { return Page{Start: at(from), End: at(to)} }
 
-func pagesOf(pages ...page) notifications { return notifications{pages: pages} }
+func pagesOf(pages ...Page) notifications { return notifications{pages: pages} }
 
 func TestMergePages(t *testing.T) {
 	on := func(target, alert string, from, to float64) Span { return span(alert, from, to, "target", target) }
 	spans := []Span{on("x", "B", 0, 10), on("x", "A", 5, 8), on("y", "A", 9, 30), on("x", "A", 10, 12), on("x", "B", 20, 21)}
-	for alert, want := range map[string][]page{
-		"": {
-			{at(0), at(12), "x", []string{"A", "B"}}, {at(9), at(30), "y", []string{"A"}}, {at(20), at(21), "x", []string{"B"}},
-		},
-		"A": {{at(5), at(8), "x", []string{"A"}}, {at(9), at(30), "y", []string{"A"}}, {at(10), at(12), "x", []string{"A"}}},
+	pageOf := func(target string, from, to float64, alerts ...string) Page {
+		return Page{Start: at(from), End: at(to), Alerts: alerts, Target: target}
+	}
+	for alert, want := range map[string][]Page{
+		"":  {pageOf("x", 0, 12, "A", "B"), pageOf("y", 9, 30, "A"), pageOf("x", 20, 21, "B")},
+		"A": {pageOf("x", 5, 8, "A"), pageOf("y", 9, 30, "A"), pageOf("x", 10, 12, "A")},
 		"C": nil,
 	} {
-		if diff := cmp.Diff(want, mergePages(spans, alert)); diff != "" {
+		if diff := cmp.Diff(want, (&RuleSet{}).notifications(spans, alert, "").pages); diff != "" {
 			t.Errorf("pages of %q (-want +got):\n%s", alert, diff)
 		}
 	}
@@ -46,7 +47,7 @@ func TestJudge(t *testing.T) {
 		return Incident{Name: name, From: at(from), To: at(to), Within: time.Duration(within * float64(time.Minute))}
 	}
 	incidents := []Incident{inc("found", 100, 130, 30), inc("late", 300, 360, 40), inc("missed", 500, 560, 60), inc("flapping", 700, 760, 60)}
-	pages := []page{
+	pages := []Page{
 		pageAt(50, 55),   // false
 		pageAt(99, 140),  // began before the incident: false
 		pageAt(102, 137), // found after 2, resolved after 7
@@ -56,7 +57,7 @@ func TestJudge(t *testing.T) {
 		pageAt(774, 776), // second call: false
 		pageAt(791, 792), // false; too late for a second call
 	}
-	detections, judged := judge(pages, nil, incidents)
+	detections := judge(pages, nil, incidents)
 	type short struct {
 		name            string
 		pages           int
@@ -75,15 +76,15 @@ func TestJudge(t *testing.T) {
 		t.Errorf("detections (-want +got):\n%s", diff)
 	}
 	var belong []string
-	for _, j := range judged {
-		belong = append(belong, j.Incident+map[bool]string{true: "again"}[j.SecondCall])
+	for _, p := range pages {
+		belong = append(belong, p.Incident+map[bool]string{true: "again"}[p.SecondCall])
 	}
 	if diff := cmp.Diff([]string{"", "", "found", "late", "", "flapping", "flapping", "again", ""}, belong); diff != "" {
-		t.Errorf("what pages belong to (-want +got):\n%s", diff)
+		t.Errorf("incidents of the pages (-want +got):\n%s", diff)
 	}
 }
 
-// TestScore: missed incidents count as infinite times in the quantiles.
+// TestScore checks that missed incidents count as infinite times in the quantiles.
 func TestScore(t *testing.T) {
 	tally := newTally([]string{"f"})
 	tally.add(pagesOf(pageAt(5, 6), pageAt(50, 51)), nil, 60)
@@ -104,8 +105,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestScoreOfTargets: alerts of one target do not count for others. An alert of the whole fleet
-// is one page in the score of all targets, and finds the incident of each target.
+// TestScoreOfTargets checks that alerts of one target do not count for others, and that an alert of
+// the whole fleet is one page in the score of all targets and finds the incident of each target.
 func TestScoreOfTargets(t *testing.T) {
 	set := &RuleSet{Name: "r", pages: []string{"page"}, tickets: []string{"ticket"}}
 	targetPage := func(alert, target string, from, to float64) Span {
@@ -137,14 +138,14 @@ func TestScoreOfTargets(t *testing.T) {
 	}
 	var got []short
 	for _, s := range all {
-		one := short{Target: s.Target, Pages: len(s.Pages), Nothing: s.AllFalsePages.Count, Hours: s.Hours, Longest: s.LongestFalse}
+		row := short{Target: s.Target, Pages: len(s.Pages), Nothing: s.AllFalsePages.Count, Hours: s.Hours, Longest: s.LongestFalse}
 		for _, f := range s.Faults {
-			one.Found += f.Found
+			row.Found += f.Found
 			if f.Fault == "own" {
-				one.ToPage, one.ToTicket = *f.MedianToPage/60, *f.MedianToTicket/60
+				row.ToPage, row.ToTicket = *f.MedianToPage/60, *f.MedianToTicket/60
 			}
 		}
-		got = append(got, one)
+		got = append(got, row)
 	}
 	want := []short{
 		{"", 4, 2, 2, 6, 3, 190.0 / 60, 1}, // b's page, own, gateway, and the false page of the fleet
@@ -162,14 +163,14 @@ func TestInhibit(t *testing.T) {
 		span Span
 		from float64 // -1 means removed
 	}{
-		"within":       {span("SyntheticRegression", 11, 19, "severity", "page"), -1},
-		"just before":  {span("SyntheticRegression", 9.8, 20, "severity", "page"), -1},
-		"said before":  {span("SyntheticRegression", 9, 30, "severity", "page"), 9},
-		"lasts":        {span("SyntheticRegression", 11, 30, "severity", "page"), 20},
-		"hardly lasts": {span("SyntheticRegression", 11, 20.3, "severity", "page"), -1},
-		"a ticket":     {span("SyntheticRegression", 11, 19, "severity", "ticket"), -1},
-		"other name":   {span("Mine", 11, 19, "severity", "page"), 11},
-		"after":        {span("SyntheticRegression", 20, 21, "severity", "page"), 20},
+		"within":              {span("SyntheticRegression", 11, 19, "severity", "page"), -1},
+		"starts before":       {span("SyntheticRegression", 9.8, 20, "severity", "page"), -1},
+		"sent before":         {span("SyntheticRegression", 9, 30, "severity", "page"), 9},
+		"lasts longer":        {span("SyntheticRegression", 11, 30, "severity", "page"), 20},
+		"lasts little longer": {span("SyntheticRegression", 11, 20.3, "severity", "page"), -1},
+		"a ticket":            {span("SyntheticRegression", 11, 19, "severity", "ticket"), -1},
+		"other name":          {span("Mine", 11, 19, "severity", "page"), 11},
+		"after":               {span("SyntheticRegression", 20, 21, "severity", "page"), 20},
 	} {
 		spans := []Span{fleet, tt.span}
 		slices.SortFunc(spans, func(a, b Span) int { return a.From.Compare(b.From) })
@@ -187,7 +188,7 @@ func TestInhibit(t *testing.T) {
 	}
 }
 
-// TestInhibitEqualLabels: a source inhibits only spans with equal values of the labels in
+// TestInhibitEqualLabels checks that a source inhibits only spans with equal values of the labels in
 // Equal.
 func TestInhibitEqualLabels(t *testing.T) {
 	rule := rules.Inhibitions()[0]
@@ -210,23 +211,23 @@ func TestRate(t *testing.T) {
 		}
 	}
 	if r := newRate(0, 0); r.Per30Days != nil || r.Per30DaysHigh != nil {
-		t.Errorf("a rate of no days: %+v", r)
+		t.Errorf("rate without days: %+v", r)
 	}
 }
 
-// TestFiring: time in an incident, or up to 15 minutes after it, is not false.
+// TestFiring checks that time in an incident, or up to 15 minutes after it, is not false.
 func TestFiring(t *testing.T) {
-	var f Firing
+	var f firing
 	incidents := []Incident{{From: at(60), To: at(105)}, {From: at(300), To: at(315)}}
-	f.add([]page{{at(0), at(360), "", []string{"A"}}, {at(400), at(430), "", []string{"B"}}}, incidents)
-	want := Firing{Hours: 6.5, FalseHours: 1 + 3 + 0.5 + 0.5, LongestFalse: 3, LongestAlerts: []string{"A"}}
+	f.add([]Page{{Start: at(0), End: at(360), Alerts: []string{"A"}}, {Start: at(400), End: at(430), Alerts: []string{"B"}}}, incidents)
+	want := firing{Hours: 6.5, FalseHours: 1 + 3 + 0.5 + 0.5, LongestFalse: 3, LongestAlerts: []string{"A"}}
 	if diff := cmp.Diff(want, f); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestReadIncidents(t *testing.T) {
-	got, err := ReadIncidents(strings.NewReader("name,start,end,target\n# what was wrong\nouter, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z\none, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z, chat\n"))
+	got, err := ReadIncidents(strings.NewReader("name,start,end,target\n# a comment\nouter, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z\none, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z, chat\n"))
 	if err != nil || len(got) != 2 || got[0].Within != time.Hour || got[0].Target+got[1].Target != "chat" {
 		t.Errorf("incidents %v, %v", got, err)
 	}
@@ -242,19 +243,36 @@ func TestReadIncidents(t *testing.T) {
 	}
 }
 
+func TestComparisonsLoad(t *testing.T) {
+	o := RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}, Tickets: []string{"ticket"}}
+	files, err := RuleFiles(nil, nil, true, o)
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%d files, %v; want 2", len(files), err)
+	}
+	sets, err := LoadRuleFiles(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range sets {
+		if len(set.alerts()) != 1 || len(set.reads()) == 0 {
+			t.Errorf("%s has the alerts %v and reads %v", set.Name, set.alerts(), set.reads())
+		}
+	}
+}
+
 func TestLoadRulesRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"groups: [{name: g, rules: [{alert: A, expr: 'up =='}]}]":                                              "parse error",
 		"groups: [{name: g, rules: [{alert: A, expr: 'ALERTS > 0'}]}]":                                         "a replay does not write: remove the rule",
 		"groups: [{name: g, rules: [{record: 'a', expr: 'b'}]}, {name: h, rules: [{record: 'b', expr: 'a'}]}]": "depend on each other in a circle",
 	} {
-		if _, err := LoadRules("r", []byte(text), RuleOptions{Interval: time.Minute}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := loadRules("r", []byte(text), RuleOptions{Interval: time.Minute}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
 }
 
-// TestSelectRules: rules that only tickets read are dropped, and do not count in the look-back.
+// TestSelectRules checks that rules that only tickets read are dropped, also from the look-back.
 func TestSelectRules(t *testing.T) {
 	const text = `
 groups:
@@ -267,27 +285,27 @@ groups:
       - {record: short, expr: 'rate(a_total[10m] offset 5m)'}
       - {record: long, expr: 'rate(b_total[3d])'}
 `
-	s, err := LoadRules("r", []byte(text), RuleOptions{Interval: time.Minute, Severities: []string{"page"}})
+	s, err := loadRules("r", []byte(text), RuleOptions{Interval: time.Minute, Severities: []string{"page"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"a_total"}, s.Reads()); diff != "" {
+	if diff := cmp.Diff([]string{"a_total"}, s.reads()); diff != "" {
 		t.Error(diff)
 	}
 	if got := Lookback([]*RuleSet{s}).Round(time.Second); got != 15*time.Minute {
 		t.Errorf("look-back %s, want 15m", got)
 	}
 	if s.rules[0].name != "short" {
-		t.Errorf("the first rule is %s, want what is read by another", s.rules[0].name)
+		t.Errorf("the first rule is %s, want short, which another rule reads", s.rules[0].name)
 	}
-	s, err = LoadRules("r", []byte(text), RuleOptions{Interval: time.Minute, Severities: []string{"page"}, Tickets: []string{"ticket"}})
+	s, err = loadRules("r", []byte(text), RuleOptions{Interval: time.Minute, Severities: []string{"page"}, Tickets: []string{"ticket"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"a_total", "b_total"}, s.Reads()); diff != "" {
+	if diff := cmp.Diff([]string{"a_total", "b_total"}, s.reads()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"Page"}, s.Alerts()); diff != "" {
+	if diff := cmp.Diff([]string{"Page"}, s.alerts()); diff != "" {
 		t.Error(diff)
 	}
 }

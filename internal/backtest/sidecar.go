@@ -24,13 +24,13 @@ type Sidecar struct {
 	// Now is the current time of the replay.
 	Now time.Time
 	// series holds the series that each metric is stored in, by metricKey.
-	series map[string][]*Series
+	series map[string][]*series
 	key    []byte // reused by metricKey
 }
 
 // NewSidecar returns a sidecar that has just started.
 func NewSidecar(start time.Time) *Sidecar {
-	s := &Sidecar{Now: start, series: map[string][]*Series{}}
+	s := &Sidecar{Now: start, series: map[string][]*series{}}
 	now := func() time.Time { return s.Now }
 	s.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	s.Recorder = metrics.NewRecorder(metrics.Options{
@@ -66,9 +66,9 @@ func (s *Sidecar) scrape(read prometheus.Gatherer, store *Store, wanted map[stri
 			n := 0
 			alerting.Each(f.GetName(), m, false, isWanted, func(sample alerting.Sample) {
 				if !known {
-					series = append(series, store.Series(sample.Labels(m, base)))
+					series = append(series, store.seriesOf(sample.Labels(m, base)))
 				}
-				series[n].Append(at, sample.Value)
+				series[n].add(at, sample.Value)
 				n++
 			})
 			if !known {

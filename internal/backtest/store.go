@@ -16,19 +16,19 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// Series is one time series in a Store, sorted by time.
-type Series struct {
+// series is one time series in a Store, sorted by time.
+type series struct {
 	labels labels.Labels
 	points []promql.FPoint
 }
 
 // from returns the index of the first point at time t or later.
-func (s *Series) from(t int64) int {
+func (s *series) from(t int64) int {
 	return sort.Search(len(s.points), func(i int) bool { return s.points[i].T >= t })
 }
 
-// Append adds a sample. Like Prometheus, it drops a sample that is not newer than the last.
-func (s *Series) Append(at int64, v float64) {
+// add adds a sample. Like Prometheus, it drops a sample that is not newer than the last.
+func (s *series) add(at int64, v float64) {
 	if n := len(s.points); n > 0 && s.points[n-1].T >= at {
 		return
 	}
@@ -41,31 +41,30 @@ type Store struct {
 	// scraped, if set, holds more series to read. Rule sets share the scraped series and must
 	// not see what other sets record.
 	scraped *Store
-	byHash  map[uint64]*Series
-	byName  map[string][]*Series
+	byHash  map[uint64]*series
+	byName  map[string][]*series
 }
 
 // NewStore returns an empty Store.
 func NewStore() *Store {
-	return &Store{byHash: map[uint64]*Series{}, byName: map[string][]*Series{}}
+	return &Store{byHash: map[uint64]*series{}, byName: map[string][]*series{}}
 }
 
-// Series returns the series with these labels, and creates it if needed.
-func (s *Store) Series(l labels.Labels) *Series {
+// seriesOf returns the series with these labels, and creates it if needed.
+func (s *Store) seriesOf(l labels.Labels) *series {
 	h := l.Hash()
-	if series := s.byHash[h]; series != nil {
-		return series
+	if s.byHash[h] == nil {
+		created := &series{labels: l}
+		s.byHash[h] = created
+		name := l.Get(model.MetricNameLabel)
+		s.byName[name] = append(s.byName[name], created)
 	}
-	series := &Series{labels: l}
-	s.byHash[h] = series
-	name := l.Get(model.MetricNameLabel)
-	s.byName[name] = append(s.byName[name], series)
-	return series
+	return s.byHash[h]
 }
 
-// Trim drops samples older than keep allows for the name of their series. Most series are read
+// trim drops samples older than keep allows for the name of their series. Most series are read
 // over minutes, a few over a month.
-func (s *Store) Trim(at time.Time, keep map[string]time.Duration) {
+func (s *Store) trim(at time.Time, keep map[string]time.Duration) {
 	for name, all := range s.byName {
 		oldest := timestamp.FromTime(at.Add(-max(staleAfter, keep[name])))
 		for _, series := range all {
@@ -130,11 +129,11 @@ func thinOut(points []promql.FPoint, hints *storage.SelectHints) []promql.FPoint
 }
 
 // candidates returns the series of the name that a matcher requires, or all series.
-func (s *Store) candidates(ms []*labels.Matcher) []*Series {
+func (s *Store) candidates(ms []*labels.Matcher) []*series {
 	if s == nil {
 		return nil
 	}
-	var own []*Series
+	var own []*series
 	i := slices.IndexFunc(ms, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual })
 	if i >= 0 {
 		own = s.byName[ms[i].Value]

@@ -17,9 +17,9 @@ import (
 func openLog(t *testing.T, turns ...turnlog.Turn) *turnlog.Log {
 	t.Helper()
 	var lines []byte
-	for _, one := range turns {
-		one.Target, one.Workload, one.Kind = "chat", "chat", probe.First
-		lines = one.Append(lines)
+	for _, turn := range turns {
+		turn.Target, turn.Workload, turn.Kind = "chat", "chat", probe.First
+		lines = turn.Append(lines)
 	}
 	path := filepath.Join(t.TempDir(), "turns.jsonl")
 	if err := os.WriteFile(path, lines, 0o600); err != nil {
@@ -33,13 +33,13 @@ func openLog(t *testing.T, turns ...turnlog.Turn) *turnlog.Log {
 	return log
 }
 
-// TestTurnsCountFromTheirEnd: each scrape shows the turns that had ended by then. A time-out
-// without a logged length ends at its deadline. In a gap of the log the prober stays alive,
+// TestTurnsCountFromTheirEnd checks that each scrape shows the turns that had ended by then, and that
+// a time-out without a logged length ends at its deadline. In a gap of the log the prober stays alive,
 // without turns.
 func TestTurnsCountFromTheirEnd(t *testing.T) {
 	second := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
-	success := func(sent, took float64) turnlog.Turn {
-		return turnlog.Turn{At: epoch().Add(second(sent)), Outcome: probe.Success, TTFT: probe.Some(second(took) / 2), Duration: probe.Some(second(took))}
+	success := func(sent, duration float64) turnlog.Turn {
+		return turnlog.Turn{At: epoch().Add(second(sent)), Outcome: probe.Success, TTFT: probe.Some(second(duration) / 2), Duration: probe.Some(second(duration))}
 	}
 	log := openLog(t,
 		success(0, 5), // in the warm-up
@@ -93,7 +93,7 @@ func TestTurnsCountFromTheirEnd(t *testing.T) {
 	}
 }
 
-// TestSurvey: rates and timeouts come from the log.
+// TestSurvey checks the rates and timeouts of a log.
 func TestSurvey(t *testing.T) {
 	slow := turnlog.Turn{At: epoch(), Outcome: probe.TimeoutFirstToken, Duration: probe.Some(45 * time.Second)}
 	survey, err := SurveyTurns(t.Context(), openLog(t, slow, turnlog.Turn{At: epoch().Add(30 * time.Second), Outcome: probe.Success}, turnlog.Turn{At: epoch().Add(2 * time.Minute), Outcome: probe.Success, Duration: probe.Some(3 * time.Minute)}))
@@ -105,6 +105,6 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("jobTotals %+v", j)
 	}
 	if job := j.Job(Objectives(), sink.DefaultPolicy()); len(job.Objectives) != 3 || job.Traffic.Rate != 0.025 || job.Target.Name != "chat" {
-		t.Errorf("its job is %+v", job)
+		t.Errorf("job %+v", job)
 	}
 }

@@ -49,7 +49,7 @@ func (f *simulationFlags) add(c *kingpin.CmdClause) {
 	c.Flag("ticket-severity", "Alerts with this value of the label severity count as tickets; may be repeated.").Default("ticket").StringsVar(&f.rules.Tickets)
 	c.Flag("evaluation-interval", "Evaluation interval of rule groups that set none.").Default("30s").DurationVar(&f.rules.Interval)
 	c.Flag("scrape-interval", "Interval at which the simulated prober is scraped.").Default("15s").DurationVar(&f.scrape)
-	c.Flag("output.dir", "Write scores.md, scores.json and, for up to four worlds, pictures here. Default: print the tables.").StringVar(&f.outputDir)
+	c.Flag("output.dir", "Write scores.md and scores.json here. Default: print the tables.").StringVar(&f.outputDir)
 	c.Flag("scenario.file", "YAML file with models and faults to simulate instead of the built-in ones. tools/alertquality/scenario.yml shows every key.").StringVar(&f.scenario)
 	c.Flag("model", "A deployment to simulate: "+strings.Join(names, ", ")+", one of --scenario.file, or all; may be repeated. Default: those of --scenario.file, otherwise quiet and typical.").StringsVar(&f.models)
 	c.Flag("fault", "Inject only faults whose name contains this text; may be repeated.").StringsVar(&f.faults)
@@ -127,26 +127,11 @@ func (f *simulationFlags) ruleFilesFor(in rules.Input, all []worlds.Deployment) 
 	for _, d := range all {
 		in.Jobs = append(in.Jobs, d.RulesJob())
 	}
-	var files []backtest.RuleFile
-	if len(f.ruleFiles) == 0 || f.configFile != "" {
-		generated, err := backtest.GeneratedRules(in, f.rules)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, generated)
+	generated := &in
+	if len(f.ruleFiles) > 0 && f.configFile == "" {
+		generated = nil
 	}
-	for _, arg := range f.ruleFiles {
-		file, err := backtest.ReadRuleFile(arg, f.rules)
-		if err != nil {
-			return nil, fmt.Errorf("--rules.file=%s: %w", arg, err)
-		}
-		files = append(files, file)
-	}
-	if !f.comparisons {
-		return files, nil
-	}
-	others, err := backtest.Comparisons(f.rules)
-	return append(files, others...), err
+	return backtest.RuleFiles(generated, f.ruleFiles, f.comparisons, f.rules)
 }
 
 func (f *simulationFlags) scenarioFromFile() (worlds.Scenario, error) {
