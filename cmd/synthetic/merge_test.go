@@ -48,7 +48,7 @@ func TestReportMerge(t *testing.T) {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	text, err := os.ReadFile(filepath.Join(output, "report", "report.md"))
-	if err != nil || !strings.Contains(string(text), "2, by the clock of shard 0; added to those of the others: -1000.000 ± 0.400 ms") {
+	if err != nil || !strings.Contains(string(text), "2, by the clock of shard 0; offsets added to the other clocks: -1000.000 ± 0.400 ms") {
 		t.Errorf("the report does not name the shards and their clocks: %v", err)
 	}
 	if code, _, stderr := reportOn(t, "render", output, "--slo=latency_p99<9s"); code != exitUsage || !strings.Contains(stderr, "it is not the log of this run.json") {

@@ -74,7 +74,7 @@ func TestSweepOnRealSockets(t *testing.T) {
 		}
 	}
 	again := start(t, "sweep", "--plan.file="+plan, "--output.dir="+dir)
-	if <-again.done; again.code != exitUsage || !strings.Contains(again.err.String(), "write --resume") {
+	if <-again.done; again.code != exitUsage || !strings.Contains(again.err.String(), "use --resume") {
 		t.Errorf("a second sweep into the directory: exit code %d\n%s", again.code, again.err)
 	}
 }

@@ -112,7 +112,7 @@ func modelWarnings(deployment []runfile.Parameter) []string {
 	if len(values) < 2 {
 		return nil
 	}
-	return []string{fmt.Sprintf("The models differ (%s): what differs in figures may be the model's doing.", strings.Join(values, "; "))}
+	return []string{fmt.Sprintf("The models differ (%s), which may be the reason for different figures.", strings.Join(values, "; "))}
 }
 
 // nameAmong returns the name of a variant beside other studies: the study's name if it has one

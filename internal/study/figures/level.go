@@ -29,7 +29,7 @@ func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 	}
 	for _, r := range results {
 		if r.State != runfile.Complete && !decidedEarly(r) {
-			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s.", r.Repetition, r.Why))
+			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))
 		}
 		if text := leftOutText(r); text != "" {
 			l.Limit = cmp.Or(l.Limit, r.Limit())
@@ -73,12 +73,12 @@ func (l *Level) reachedResults(all []measured) (results []runfile.Result) {
 
 // leftOutText describes turns or results that are not judged because of the prober.
 func leftOutText(r runfile.Result) string {
-	turns, of := r.LeftOut()
+	turns, all := r.LeftOut()
 	switch limit := r.Limit(); {
 	case limit != "":
-		return "it is not judged, for " + limit
+		return "it is not judged: " + limit
 	case turns > 0:
-		return fmt.Sprintf("the prober itself was late or could not send: %d of %d turns are left out; give the prober more cores, or fewer streams", turns, of)
+		return fmt.Sprintf("the prober was late or could not send: %d of %d turns are left out; give the prober more cores, or fewer streams", turns, all)
 	}
 	return ""
 }
@@ -103,11 +103,11 @@ func (l *Level) validResults(results []runfile.Result) []runfile.Result {
 }
 
 // pairs returns a ratio for every block of each result.
-func pairs(results []runfile.Result, of func(runfile.Block) stats.Pair) [][]stats.Pair {
+func pairs(results []runfile.Result, pair func(runfile.Block) stats.Pair) [][]stats.Pair {
 	all := make([][]stats.Pair, len(results))
 	for i, r := range results {
 		for _, b := range r.Blocks() {
-			all[i] = append(all[i], of(b))
+			all[i] = append(all[i], pair(b))
 		}
 	}
 	return all

@@ -85,7 +85,7 @@ func (l loadgen) level() (at float64, kind runfile.LevelKind, err error) {
 	case concurrency != nil:
 		return *concurrency, runfile.Concurrency, nil
 	}
-	return 0, "", errors.New(`"input_config" names neither a concurrency nor a rate: which level it is cannot be told`)
+	return 0, "", errors.New(`"input_config" names neither a concurrency nor a rate, so the level is unknown`)
 }
 
 func parseAIPerf(data []byte) (*Study, error) {
@@ -198,11 +198,11 @@ func parseGuideLLM(data []byte) (*Study, error) {
 		case strategy.Streams != nil:
 			l.At = *strategy.Streams
 		default: // strategy throughput sends as much as possible, so it has no level
-			s.Notes = append(s.Notes, fmt.Sprintf("benchmarks[%d] of strategy %q is of no level, and left out.", i, strategy.Type))
+			s.Notes = append(s.Notes, fmt.Sprintf("benchmarks[%d] with strategy %q has no level and is left out.", i, strategy.Type))
 			continue
 		}
 		if len(s.Series) > 0 && kind != s.Kind {
-			s.Notes = append(s.Notes, fmt.Sprintf("benchmarks[%d] is a %s of %g among levels of %s, and left out.", i, kind, l.At, s.Kind))
+			s.Notes = append(s.Notes, fmt.Sprintf("benchmarks[%d] is a %s of %g, unlike the other levels (%s), and is left out.", i, kind, l.At, s.Kind))
 			continue
 		}
 		s.Kind = kind
@@ -247,8 +247,8 @@ func readAIPerfRuns(dir string) (*Study, error) {
 			continue
 		}
 		level := s.Series[0].Levels[0]
-		if _, twice := all.Series[0].Level(level.At); twice || s.Kind != all.Kind {
-			return nil, fmt.Errorf("%s: %s %g is there already, or its levels are no %s; name the runs one by one", file, s.Kind, level.At, all.Kind)
+		if _, duplicate := all.Series[0].Level(level.At); duplicate || s.Kind != all.Kind {
+			return nil, fmt.Errorf("%s: %s %g was measured already, or its levels are not %s; name the runs one by one", file, s.Kind, level.At, all.Kind)
 		}
 		all.mergeLevel("aiperf", level)
 	}

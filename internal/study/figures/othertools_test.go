@@ -58,7 +58,7 @@ func TestGuideLLM(t *testing.T) {
 	holds(t, levels[1], map[Metric]float64{
 		TTFTP50: 200, "ttft_p99.9_ms": 760, TPOTP50: 20, "ntpot_p95_ms": 50, LatencyP50: 4000, TurnsPerSecond: 2.5, OutputTokensPerSecond: 400, Completed: 150, Failed: 3,
 	})
-	if notes := strings.Join(s.Notes, "\n"); !strings.Contains(notes, `strategy "throughput" is of no level`) || !strings.Contains(notes, "a rate of 3 among levels of concurrency") {
+	if notes := strings.Join(s.Notes, "\n"); !strings.Contains(notes, `strategy "throughput" has no level`) || !strings.Contains(notes, "a rate of 3, unlike the other levels (concurrency)") {
 		t.Errorf("notes:\n%s", notes)
 	}
 }
@@ -66,10 +66,10 @@ func TestGuideLLM(t *testing.T) {
 // TestBadPeers: errors describe what is wrong with other tools' results.
 func TestBadPeers(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"input_config":{},"request_latency":{"avg":1}}`:                                         "which level it is cannot be told",
+		`{"input_config":{},"request_latency":{"avg":1}}`:                                         "so the level is unknown",
 		`{"input_config":{"loadgen":{"concurrency":4}},"request_latency":{"avg":"fast"}}`:         "reading AIPerf's results",
 		`{"input_config":{"loadgen":{"concurrency":-4}},"request_latency":{"avg":1}}`:             "a level of -4",
-		`{"input_config":{"loadgen":{"concurrency":4}},"request_latency":{"avg":1e300}}`:          "which no measurement gives",
+		`{"input_config":{"loadgen":{"concurrency":4}},"request_latency":{"avg":1e300}}`:          "which is too large for a measurement",
 		`{"input_config":{"phases":[{"kind":"profiling","rate":0}]},"request_latency":{"avg":1}}`: "a level of 0",
 		`{"benchmarks":{}}`: "reading GuideLLM's results",
 		`{"benchmarks":[]}`: "no level has a known figure",

@@ -33,7 +33,7 @@ func Read(path string) (*Study, error) {
 	case err != nil:
 		return nil, fmt.Errorf("reading a run: %w", err)
 	case len(text) == 0:
-		err = errors.New("the file is empty: the sweep or report that wrote it did not get as far; make it again")
+		err = errors.New("the file is empty: the sweep or report that wrote it did not finish; run it again")
 	case isTurnLog(text):
 		s, err = parseTurnLog(file, data)
 	case text[0] != '{':

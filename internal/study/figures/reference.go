@@ -170,7 +170,7 @@ func (s *Study) dropEmptyQueries() {
 			for _, l := range series.Levels {
 				delete(l.Figures, m)
 			}
-			s.Notes = append(s.Notes, fmt.Sprintf("%s is 0 at every level of %q: a query that found nothing, taken as unknown.", m.Title(), series.Name))
+			s.Notes = append(s.Notes, fmt.Sprintf("%s is 0 at every level of %q, so its query probably found nothing; it counts as unknown.", m.Title(), series.Name))
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (s *Study) validate() error {
 			}
 			for m, f := range l.Figures {
 				if math.Abs(f.Value) > mostFigure {
-					return fmt.Errorf("level %g: %q is %g, which no measurement gives", l.At, m, f.Value)
+					return fmt.Errorf("level %g: %q is %g, which is too large for a measurement", l.At, m, f.Value)
 				}
 			}
 		}

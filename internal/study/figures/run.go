@@ -29,9 +29,9 @@ func FromRuns(runs []*runfile.Run) *Study {
 		s.Objectives = append(s.Objectives, objectiveOf(o))
 	}
 	s.Method = methodTable(first, runs)
-	pooled, by := poolRuns(runs), stats.NewJudge(first)
+	pooled, judge := poolRuns(runs), stats.NewJudge(first)
 	for _, variant := range first.Variants {
-		if series := seriesOf(variant, pooled, by); len(series.Levels) > 0 {
+		if series := seriesOf(variant, pooled, judge); len(series.Levels) > 0 {
 			for _, l := range series.Levels {
 				l.addEconomy(first.HardwareOf(variant))
 			}
@@ -39,7 +39,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 		}
 	}
 	for _, c := range first.Capacities { // recomputed from all runs, by the current rule
-		s.Capacities = append(s.Capacities, by.Capacity(c.Variant, pooled))
+		s.Capacities = append(s.Capacities, judge.Capacity(c.Variant, pooled))
 	}
 	for _, result := range pooled.Results { // their figures come from fewer turns
 		if decidedEarly(result) {
@@ -49,7 +49,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 	for _, r := range runs {
 		if r.Interrupted != "" {
 			s.Interrupted = r.Interrupted
-			s.Warnings = append(s.Warnings, "The sweep did not come to its end: "+r.Interrupted)
+			s.Warnings = append(s.Warnings, "The sweep did not finish: "+r.Interrupted)
 		}
 	}
 	return s
@@ -111,11 +111,11 @@ func shardSummary(all []runfile.Shard) string {
 	if clocks == nil {
 		return "1"
 	}
-	return fmt.Sprintf("%d, by the clock of shard 0; added to those of the others: %s", len(all), strings.Join(clocks, ", "))
+	return fmt.Sprintf("%d, by the clock of shard 0; offsets added to the other clocks: %s", len(all), strings.Join(clocks, ", "))
 }
 
 // seriesOf collects the results of a variant by level.
-func seriesOf(variant string, run *runfile.Run, by stats.Judge) Series {
+func seriesOf(variant string, run *runfile.Run, judge stats.Judge) Series {
 	byLevel := map[float64][]measured{}
 	for _, r := range run.Results {
 		if r.Variant == variant && len(r.Snapshots) > 0 {
@@ -124,7 +124,7 @@ func seriesOf(variant string, run *runfile.Run, by stats.Judge) Series {
 	}
 	series := Series{Name: variant}
 	for at, results := range byLevel {
-		series.Levels = append(series.Levels, levelOf(at, results, by))
+		series.Levels = append(series.Levels, levelOf(at, results, judge))
 	}
 	slices.SortFunc(series.Levels, func(a, b Level) int { return cmp.Compare(a.At, b.At) })
 	return series

@@ -213,7 +213,7 @@ func TestDecidedEarlyIsNoWarning(t *testing.T) {
 	if s.Series[0].Levels[0].GivenUp || !s.Series[0].Levels[1].GivenUp {
 		t.Error("a level that was decided is given up, or one that was given up is not")
 	}
-	if all := strings.Join(s.Series[0].Levels[1].Warnings, " "); !strings.Contains(all, "did not run to its end: the target is gone") {
+	if all := strings.Join(s.Series[0].Levels[1].Warnings, " "); !strings.Contains(all, "did not finish: the target is gone") {
 		t.Errorf("warnings %q", all)
 	}
 }

@@ -43,7 +43,7 @@ func parseTurnLog(path string, data []byte) (*Study, error) {
 	s.Method = slices.DeleteFunc(s.Method, func(p runfile.Parameter) bool {
 		return !slices.Contains([]string{"Variants", "Concurrency levels", "Rates", "Metric source"}, p.Name)
 	})
-	s.Notes = append(s.Notes, "These figures are of a log of turns alone: gaps between tokens, the server's own metrics and the prober's lateness are not in it.")
+	s.Notes = append(s.Notes, "These figures come from a turn log alone, which lacks the gaps between tokens, the server's own metrics and the prober's lateness.")
 	return s, nil
 }
 
@@ -82,10 +82,10 @@ func (s *Study) Recount(wanted []Objective) (bool, error) {
 	if err := s.Run.Recount(r.NextLine, objectives); err != nil {
 		return false, fmt.Errorf("%s: %w", s.Turns, err)
 	}
-	by := stats.NewJudge(s.Run)
+	judge := stats.NewJudge(s.Run)
 	for i := range s.Run.Results {
 		if x := &s.Run.Results[i]; !x.GaveUp() {
-			x.Verdict = by.Conclude(s.Run, *x)
+			x.Verdict = judge.Conclude(s.Run, *x)
 		}
 	}
 	counted := FromRuns([]*runfile.Run{s.Run})

@@ -338,8 +338,8 @@ func TestWarningsOfWhatDistorts(t *testing.T) {
 	}{
 		"read late, stamped in time": {map[figures.Metric]float64{figures.ReadLagP99: 400, figures.AddedTTFTP99: 2, figures.AddedGapP99: 2}, ""},
 		"late by a hundredth":        {map[figures.Metric]float64{figures.AddedTTFTP99: 12, figures.TTFTP50: 1200}, ""},
-		"late by a third":            {map[figures.Metric]float64{figures.AddedTTFTP99: 81, figures.TTFTP50: 240}, "up to 81 ms of the TTFT"},
-		"merged by the kernel":       {map[figures.Metric]float64{figures.AddedGapP99: 35}, "up to 35 ms of an ITL"},
+		"late by a third":            {map[figures.Metric]float64{figures.AddedTTFTP99: 81, figures.TTFTP50: 240}, "up to 81 ms, or more, to the TTFT"},
+		"merged by the kernel":       {map[figures.Metric]float64{figures.AddedGapP99: 35}, "up to 35 ms, or more, to an ITL"},
 		"sent late":                  {map[figures.Metric]float64{figures.ScheduleLagP99: 50, figures.LatencyMean: 100}, "sent 50 ms or more after it was due"},
 		"sent a moment late":         {map[figures.Metric]float64{figures.ScheduleLagP99: 15, figures.LatencyMean: 4000}, ""},
 	} {

@@ -63,7 +63,7 @@ func (b *builder) addWarnings() {
 		return
 	}
 	s := b.section("Warnings")
-	s.paragraph("What keeps these figures from being taken at face value:")
+	s.paragraph("Reasons to doubt these figures:")
 	var lines []string
 	for _, group := range b.warnings {
 		lines = append(lines, group[0].String())
@@ -222,12 +222,12 @@ func (b *builder) notes() {
 	s := b.section("How to Read This")
 	var marks []string
 	if b.s.Any(func(l figures.Level) bool { return unsound(l) != "" }) {
-		marks = []string{"† marks the figures of a level of which nothing is concluded: it did not carry 95 % of the load that it is named by, or the prober itself distorted them."}
+		marks = []string{"† marks the figures of a level that proves nothing: it carried less than 95 % of its load, or the prober distorted the figures."}
 	}
 	s.list(append([]string{
-		"A range in parentheses is the 95 % confidence interval. It holds for turns that resemble their neighbours in time. A quantile without enough turns for one is marked, and judges nothing: “236ms (212 of 368 turns)” says how many there are and how many it takes at least. “?” is an end of the interval that turns so alike do not support: the level drifts, or was measured for too short a time.",
-		"TPOT is the time per output token after the first; NTPOT is the whole duration over all output tokens, the wait for the first one included; ITL is the time between events that carry tokens, which with speculative decoding hold several.",
-		"Latencies are over turns that gave one. “With failures” counts failed turns as +∞, because a deployment that sheds load looks faster among its survivors.",
-		fmt.Sprintf("“n/a” is unknown, never 0. A run above %d %% errors is left out of latencies, and its level fails its SLOs.", figures.MaxErrorPct),
+		"A range in parentheses is the 95 % confidence interval. It allows for turns that resemble their neighbours in time. A quantile with too few turns for an interval is marked and judges nothing: “236ms (212 of 368 turns)” means that there are 212 turns and that it needs 368. “?” is an unknown end of an interval: neighbouring turns are too much alike, because the level drifts or was measured for too short a time.",
+		"TPOT is the time per output token after the first. NTPOT is the whole duration, including the wait for the first token, divided by the number of output tokens. ITL is the time between events with tokens; with speculative decoding an event has several tokens.",
+		"Latencies count the turns that have one. “With failures” counts failed turns as +∞, because a deployment that sheds load looks faster if only its successful turns count.",
+		fmt.Sprintf("“n/a” means unknown, never 0. A run above %d %% errors is left out of latencies, and its level fails its SLOs.", figures.MaxErrorPct),
 	}, append(marks, b.s.Notes...)...))
 }

@@ -34,7 +34,7 @@ func (b *builder) notReached() (lines []string) {
 	for _, series := range b.s.Series {
 		for _, l := range series.Levels {
 			if l.NotReached != "" {
-				lines = append(lines, fmt.Sprintf("**%s did not reach %s %s**, of which nothing is concluded: %s.", series.Name, b.s.LevelName(), formatLevel(l.At), l.NotReached))
+				lines = append(lines, fmt.Sprintf("**%s did not reach %s %s**, so this level proves nothing: %s.", series.Name, b.s.LevelName(), formatLevel(l.At), l.NotReached))
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func (b *builder) finding(c Compliance) string {
 	}
 	higher := ""
 	if c.Top {
-		higher = " That is the highest that was reached: measure higher to find its capacity."
+		higher = " That is the highest level that was reached: measure higher to find its capacity."
 	}
 	return fmt.Sprintf("%s meets %s up to %s %s%s.%s", c.Series, slos, level, formatLevel(c.Highest), b.provenPart(c), higher)
 }
@@ -73,13 +73,13 @@ func (b *builder) capacityUndecided(base, own Compliance) string {
 	case !base.Judged || !own.Judged:
 		return "Their capacities are not known: the SLOs could not be judged for both."
 	case base.Highest == own.Highest && base.Top && own.Top:
-		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s, the highest that was reached; measure higher.", level, formatLevel(own.Highest))
+		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s, the highest level that was reached; measure higher.", level, formatLevel(own.Highest))
 	case base.Highest == own.Highest && own.Highest == 0:
 		return fmt.Sprintf("Capacity does not decide: neither meets the SLOs at any %s; measure lower.", level)
 	case base.Highest == own.Highest:
 		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s.", level, formatLevel(own.Highest))
 	}
-	return fmt.Sprintf("Capacity does not decide: %s meets the SLOs up to %s %s and %s up to %s, which is not proven to be a difference; measure both up to the same levels, for longer.",
+	return fmt.Sprintf("Capacity does not decide: %s meets the SLOs up to %s %s and %s up to %s, but this difference is not proven; measure both up to the same levels, for longer.",
 		own.Series, level, formatLevel(own.Highest), base.Series, formatLevel(base.Highest))
 }
 
@@ -89,9 +89,9 @@ func (b *builder) provenPart(c Compliance) string {
 		switch {
 		case p.Variant != c.Series:
 		case p.Level == nil:
-			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven of no %s", 100*p.Wanted, b.s.LevelName())
+			return fmt.Sprintf(" in this measurement; no %s is proven with a confidence of %.4g%%", b.s.LevelName(), 100*p.Wanted)
 		case *p.Level < c.Highest:
-			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven up to %s", 100*p.Wanted, formatLevel(*p.Level))
+			return fmt.Sprintf(" in this measurement; it is proven up to %s with a confidence of %.4g%%", formatLevel(*p.Level), 100*p.Wanted)
 		}
 	}
 	return ""
@@ -115,7 +115,7 @@ func (b *builder) compliance() {
 		return sloCell(v)
 	}}))
 	if undecided {
-		s.paragraph("UNDECIDED: too near the edge, or too few turns, to prove that the level meets its SLOs or misses them.")
+		s.paragraph("UNDECIDED: the level is too close to its SLOs, or has too few turns, to prove that it meets or misses them.")
 	}
 	b.winner()
 }

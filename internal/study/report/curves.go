@@ -20,14 +20,14 @@ func (b *builder) latencyPicture(t figures.Timing) *picture {
 		keys = append(keys, t.Quantile(figures.AllTurns, i))
 	}
 	keys = slices.DeleteFunc(keys, func(k figures.Metric) bool { return !b.drawable(k) })
-	most := len(figures.Quantiles())
+	limit := len(figures.Quantiles())
 	if b.compares {
-		most = 2
+		limit = 2
 	}
-	keys = keys[:min(most, len(keys))]
+	keys = keys[:min(limit, len(keys))]
 	for _, o := range b.s.Objectives {
 		if k := o.Metric(); o.Timing == t && o.Turns == figures.AllTurns && !slices.Contains(keys, k) && b.drawable(k) {
-			keys = append(keys[:min(most-1, len(keys))], k)
+			keys = append(keys[:min(limit-1, len(keys))], k)
 		}
 	}
 	title := strings.ToUpper(strings.ReplaceAll(string(t), "_", " "))

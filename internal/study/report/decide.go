@@ -87,7 +87,7 @@ func compareSeries(s *figures.Study, series figures.Series, base, own Compliance
 }
 
 // decide applies the figures of one criterion, if any is better or worse.
-func (d *decision) decide(by string, all []overall) {
+func (d *decision) decide(name string, all []overall) {
 	for _, o := range all {
 		switch o.direction() {
 		case 1:
@@ -99,7 +99,7 @@ func (d *decision) decide(by string, all []overall) {
 			d.Shown = o.String()
 		}
 		if o.direction() != 0 {
-			d.Criterion = by
+			d.Criterion = name
 		}
 	}
 	switch {
@@ -117,11 +117,11 @@ func nothingShared(base, other figures.Series) string {
 	for _, series := range []figures.Series{other, base} {
 		for _, l := range series.Levels {
 			if why := unsound(l); why != "" {
-				return fmt.Sprintf("no level of both can be compared; %s at %g: %s", series.Name, l.At, why)
+				return fmt.Sprintf("no level can be compared; %s at %g: %s", series.Name, l.At, why)
 			}
 		}
 	}
-	return "no level was measured of both, with a latency or a throughput"
+	return "no level of both has a latency or a throughput"
 }
 
 // headline states the result and the figure that shows it.

@@ -164,11 +164,11 @@ func summarizeMetric(series figures.Series, m figures.Metric) levelSummary {
 // trend returns "rises", "falls", or "is flat" if the change from the lowest to the highest
 // level is below a tenth of the largest value.
 func (s levelSummary) trend() string {
-	way := s.Last.Value - s.First.Value
-	if math.Abs(way) < 0.1*max(math.Abs(s.Least.Value), math.Abs(s.Most.Value)) {
+	change := s.Last.Value - s.First.Value
+	if math.Abs(change) < 0.1*max(math.Abs(s.Least.Value), math.Abs(s.Most.Value)) {
 		return "is flat"
 	}
-	if way > 0 {
+	if change > 0 {
 		return "rises"
 	}
 	return "falls"

@@ -15,7 +15,7 @@ func (b *builder) economy() {
 		return
 	}
 	s := b.section("Speed for Users and Yield of GPUs")
-	s.paragraph("Tokens/s per user is the pace of the typical stream (1 / TPOT p50). More load moves a point to the left and up, until it only moves left: beyond the knee users lose speed and no GPU gives more.")
+	s.paragraph("Tokens/s per user is the speed of the median stream (1 / TPOT p50). More load lowers the speed for users and raises the yield of GPUs. Beyond the knee it only lowers the speed.")
 	s.table(b.byLevel(columns...))
 	if p := b.pareto(); p != nil && b.doc.Picture.File != p.File {
 		s.picture(p)
@@ -25,13 +25,13 @@ func (b *builder) economy() {
 // pareto returns the picture of speed per user against yield per GPU, or of all GPUs if their
 // number is unknown, with a point per level. It returns nil without such figures.
 func (b *builder) pareto() *picture {
-	yield, of := figures.TokensPerGPU, "tokens/s per GPU"
+	yield, unit := figures.TokensPerGPU, "tokens/s per GPU"
 	if !b.s.Has(yield) {
-		yield, of = figures.OutputTokensPerSecond, "output tokens/s"
+		yield, unit = figures.OutputTokensPerSecond, "output tokens/s"
 	}
 	c := chart.Chart{
-		Title: strings.ToUpper(of[:1]) + of[1:] + " by tokens/s per user",
-		X:     chart.Axis{Label: "Tokens/s per user"}, Y: chart.Axis{Label: of, Unit: of},
+		Title: strings.ToUpper(unit[:1]) + unit[1:] + " by tokens/s per user",
+		X:     chart.Axis{Label: "Tokens/s per user"}, Y: chart.Axis{Label: unit, Unit: unit},
 	}
 	for i, series := range b.s.Series {
 		line := chart.Series{Name: series.Name, Color: i}

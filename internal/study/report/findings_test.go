@@ -17,8 +17,8 @@ func TestFindingsSayWhatIsProven(t *testing.T) {
 		want   string
 	}{
 		"as much as was seen": {[]runfile.Capacity{{Variant: "kv", Level: level(4), Wanted: 0.95}}, seen + "."},
-		"less":                {[]runfile.Capacity{{Variant: "kv", Level: level(2), Wanted: 0.95}}, seen + " as far as was seen; with a confidence of 95% that is proven up to 2."},
-		"nothing":             {[]runfile.Capacity{{Variant: "kv", Wanted: 0.99}}, seen + " as far as was seen; with a confidence of 99% that is proven of no concurrency."},
+		"less":                {[]runfile.Capacity{{Variant: "kv", Level: level(2), Wanted: 0.95}}, seen + " in this measurement; it is proven up to 2 with a confidence of 95%."},
+		"nothing":             {[]runfile.Capacity{{Variant: "kv", Wanted: 0.99}}, seen + " in this measurement; no concurrency is proven with a confidence of 99%."},
 		"of another variant":  {[]runfile.Capacity{{Variant: "rr", Wanted: 0.95}}, seen + "."},
 		"nobody asked":        {nil, seen + "."},
 	} {

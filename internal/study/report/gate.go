@@ -82,7 +82,7 @@ func (o *conditionOutcome) checkCapacity(own, base Compliance, compares bool) {
 		return
 	case o.Baseline && base.Proven.Missed == nil && own.Proven.Missed != nil && *own.Proven.Missed > base.Highest:
 		// Such a baseline may scale to any level. Its sweep may have been stopped, for example.
-		o.setInconclusive("capacity %g, and the baseline was not measured up to a level that it fails at (it meets %g)", own.Highest, base.Highest)
+		o.setInconclusive("capacity %g, but the baseline fails at no measured level (it meets %g)", own.Highest, base.Highest)
 		return
 	case o.Baseline && math.IsInf(base.Most, 1): // both scale as far as they were measured
 		least, most = least*base.Least, most*base.Highest
@@ -154,14 +154,14 @@ func (o *conditionOutcome) checkLevels(s *figures.Study, series figures.Series) 
 	}
 	o.finish(shown, unseen, why)
 	if o.Result == gatePassed && o.At == 0 && s.Interrupted != "" {
-		o.setInconclusive("%s; the sweep did not come to its end, so levels may be missing: %s", o.Detail, s.Interrupted)
+		o.setInconclusive("%s; the sweep did not finish, so levels may be missing: %s", o.Detail, s.Interrupted)
 	}
 }
 
 // comparands returns the figure and its limit, or the reason why they must not be compared.
 func (o *conditionOutcome) comparands(base, l figures.Level) (f figures.Figure, limit float64, why string) {
 	if f = l.Figure(o.Metric); !f.Known() {
-		return f, 0, "the figure is not known, or of too few turns"
+		return f, 0, "the figure is unknown, or has too few turns"
 	}
 	if why := unsound(l); why != "" {
 		return f, 0, why

@@ -61,7 +61,7 @@ func parseCondition(text string) (Condition, error) {
 	if m[2] != "" {
 		at, err := strconv.ParseFloat(m[2], 64)
 		if err != nil || !(at > 0) || c.Metric == figures.NoMetric {
-			return c, fmt.Errorf("%q is no level: after @ stands a number above 0, and capacity has none", m[2])
+			return c, fmt.Errorf("%q is not a level: write a number above 0 after @; capacity takes no level", m[2])
 		}
 		c.At = at
 	}
@@ -72,18 +72,18 @@ func (c *Condition) parseValue(text string) error {
 	if b := baselineSyntax.FindStringSubmatch(text); b != nil {
 		v, err := strconv.ParseFloat(cmp.Or(b[1], "1"), 64)
 		if err != nil || !(v > 0) {
-			return fmt.Errorf(`%q is no factor: want a number above 0, such as "baseline*0.9"`, b[1])
+			return fmt.Errorf(`%q is not a factor: want a number above 0, such as "baseline*0.9"`, b[1])
 		}
 		c.Baseline, c.Value = true, v
 		return nil
 	}
 	q := quantitySyntax.FindStringSubmatch(text)
 	if q == nil {
-		return fmt.Errorf(`%q is no value: want a number with a unit, such as 1s, 60ms, 5%%, or "baseline*0.9"`, text)
+		return fmt.Errorf(`%q is not a value: want a number with a unit, such as 1s, 60ms, 5%%, or "baseline*0.9"`, text)
 	}
 	v, err := strconv.ParseFloat(q[1], 64)
 	if err != nil {
-		return fmt.Errorf("%q is no number: %w", q[1], err)
+		return fmt.Errorf("%q is not a number: %w", q[1], err)
 	}
 	millis, isTime := map[string]float64{"ms": 1, "s": 1e3, "m": 60e3}[q[2]]
 	switch own, figure := c.Metric.Unit(), cmp.Or(string(c.Metric), capacityKey); {
@@ -92,7 +92,7 @@ func (c *Condition) parseValue(text string) error {
 	case own == "ms":
 		v *= millis
 	case q[2] != "" && q[2] != own:
-		return fmt.Errorf("%s is no time: leave %q out", figure, q[2])
+		return fmt.Errorf("%s is not a time: remove %q", figure, q[2])
 	}
 	c.Value = v
 	return nil

@@ -55,16 +55,16 @@ func TestParseErrors(t *testing.T) {
 		"speed>1s":                `there is no figure "speed": want "capacity" or one of `,
 		"ttft_p99>1":              "ttft_p99_ms is a time: give a unit (ms, s or m)",
 		"ttft_p99>5%":             "ttft_p99_ms is a time",
-		"ttft_p99>fast":           `"fast" is no value: want a number with a unit`,
-		"error_pct>1s":            `error_pct is no time: leave "s" out`,
-		"capacity<1s":             `capacity is no time`,
-		"capacity@5<1":            `"5" is no level`,
-		"tpot_p95@0>1ms":          `"0" is no level`,
-		"tpot_p95@1.2.3>1ms":      `"1.2.3" is no level`,
-		"capacity<baseline*0":     `"0" is no factor`,
-		"capacity<baseline+1":     `"baseline+1" is no value`,
-		"ttft_p99>1s,tops<-4":     `condition 2, "tops<-4": "-4" is no value`,
-		"ttft_p99>1s;tpot_p99>1s": `"1s;tpot_p99>1s" is no value`,
+		"ttft_p99>fast":           `"fast" is not a value: want a number with a unit`,
+		"error_pct>1s":            `error_pct is not a time: remove "s"`,
+		"capacity<1s":             `capacity is not a time`,
+		"capacity@5<1":            `"5" is not a level`,
+		"tpot_p95@0>1ms":          `"0" is not a level`,
+		"tpot_p95@1.2.3>1ms":      `"1.2.3" is not a level`,
+		"capacity<baseline*0":     `"0" is not a factor`,
+		"capacity<baseline+1":     `"baseline+1" is not a value`,
+		"ttft_p99>1s,tops<-4":     `condition 2, "tops<-4": "-4" is not a value`,
+		"ttft_p99>1s;tpot_p99>1s": `"1s;tpot_p99>1s" is not a value`,
 	} {
 		if _, err := ParseConditions(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
@@ -170,9 +170,9 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 		change func(l *figures.Level)
 		why    string
 	}{
-		"no figure":   {func(l *figures.Level) { delete(l.Figures, figures.TTFTP50) }, "the figure is not known"},
+		"no figure":   {func(l *figures.Level) { delete(l.Figures, figures.TTFTP50) }, "the figure is unknown"},
 		"not reached": {func(l *figures.Level) { l.NotReached = "11.4 of 100 were in flight" }, "not reached: 11.4 of 100"},
-		"late":        {func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(9300) }, "up to 9300 ms of the TTFT"},
+		"late":        {func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(9300) }, "up to 9300 ms, or more, to the TTFT"},
 		"starved":     {func(l *figures.Level) { l.Limit = "the prober could not send" }, "the prober could not send"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 func TestInterruptedSweepPassesNothing(t *testing.T) {
 	s := slower()
 	s.Interrupted = "by a signal"
-	if o := only(t, s, "ttft_p50>10s"); o.Result != GateInconclusive || !strings.Contains(o.Detail, "did not come to its end, so levels may be missing: by a signal") {
+	if o := only(t, s, "ttft_p50>10s"); o.Result != GateInconclusive || !strings.Contains(o.Detail, "did not finish, so levels may be missing: by a signal") {
 		t.Errorf("%+v", o)
 	}
 }

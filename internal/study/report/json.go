@@ -111,7 +111,7 @@ func headJSON(s *figures.Study) object {
 	return o
 }
 
-func levelsJSON(s *figures.Study, of func(*figures.Study, figures.Level) object) []object {
+func levelsJSON(s *figures.Study, fields func(*figures.Study, figures.Level) object) []object {
 	all := []object{}
 	for _, at := range s.Levels() {
 		o := object{{s.LevelName(), at}}
@@ -120,9 +120,9 @@ func levelsJSON(s *figures.Study, of func(*figures.Study, figures.Level) object)
 			switch {
 			case !ok:
 			case len(s.Series) == 1:
-				o = append(o, of(s, l)...)
+				o = append(o, fields(s, l)...)
 			default:
-				o.add(series.Name, of(s, l))
+				o.add(series.Name, fields(s, l))
 			}
 		}
 		all = append(all, o)

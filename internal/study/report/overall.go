@@ -96,11 +96,11 @@ func (o overall) String() string {
 
 // describeRange returns "TTFT p95 by 6.7% to 45% at 9 of 9 levels".
 func (o overall) describeRange() string {
-	by := formatPercent(o.least) + " to " + formatPercent(o.most)
+	size := formatPercent(o.least) + " to " + formatPercent(o.most)
 	if math.Round(o.least) == math.Round(o.most) {
-		by = formatPercent(o.most)
+		size = formatPercent(o.most)
 	}
-	return fmt.Sprintf("%s by %s at %d of %d levels", o.metric.Title(), by, max(o.better, o.worse), o.levels)
+	return fmt.Sprintf("%s by %s at %d of %d levels", o.metric.Title(), size, max(o.better, o.worse), o.levels)
 }
 
 // formatPercent returns "1.9%", "28%" or "×32".

@@ -259,10 +259,10 @@ func TestWinnerAndTies(t *testing.T) {
 		{"worse", "**b is worse than a: concurrency 0 (40 misses) against 100 (120 misses).** Decided by capacity.", variants(1, 2.2)},
 		{"equal", "At equal load no latency and no throughput differs by more than 5%. Capacity does not decide: both meet the SLOs up to concurrency 100.", variants(1, 1)},
 		{"two equal", "**No difference: c against a, TTFT p95 ", variants(1, 1, 1)},
-		{"stopped before the baseline's turn", "Capacity does not decide: b meets the SLOs up to concurrency 100 and a up to 80, which is not proven", stopped(variants(1, 1))},
+		{"stopped before the baseline's turn", "Capacity does not decide: b meets the SLOs up to concurrency 100 and a up to 80, but this difference is not proven", stopped(variants(1, 1))},
 		{"capacity does not decide, latency does", "**b is better than a: TTFT p95 -", topped},
-		{"the highest level is met", "Capacity does not decide: both meet the SLOs up to concurrency 80, the highest that was reached; measure higher.", topped},
-		{"the SLOs are named", "b meets TTFT p99 < 1000ms and TPOT p99 < 60ms up to concurrency 80. That is the highest that was reached: measure higher", topped},
+		{"the highest level is met", "Capacity does not decide: both meet the SLOs up to concurrency 80, the highest level that was reached; measure higher.", topped},
+		{"the SLOs are named", "b meets TTFT p99 < 1000ms and TPOT p99 < 60ms up to concurrency 80. That is the highest level that was reached: measure higher", topped},
 		{"two better", "**c is better than a: concurrency 100 (120 misses) against 0 (40 misses).**", variants(2.2, 1, 1)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

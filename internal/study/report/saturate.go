@@ -165,9 +165,9 @@ func levelBands(series figures.Series) []band {
 func (s saturation) sentence(level string) string {
 	switch {
 	case !s.Known:
-		return fmt.Sprintf("Where %s saturates is not known: the TTFT p50 is not, at some %s.", s.Series, level)
+		return fmt.Sprintf("Where %s saturates is unknown: the TTFT p50 is unknown at some %s.", s.Series, level)
 	case s.Last == 0 && !s.FirstErrors.Found && !s.SlowTTFT.Found:
-		return fmt.Sprintf("Where %s saturates is not known: no %s was reached without being distorted by the prober itself.", s.Series, level)
+		return fmt.Sprintf("Where %s saturates is unknown: every %s was distorted by the prober or not reached.", s.Series, level)
 	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
 		return fmt.Sprintf("%s does not saturate up to %s %g.", s.Series, level, s.Last)
 	case s.Last == 0:

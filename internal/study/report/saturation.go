@@ -93,7 +93,7 @@ func (b *builder) degradation() {
 	}
 	s := b.subsection("Degradation Curve")
 	s.Blocks = curves
-	s.paragraph("Saturated from the first errors or the first TTFT p50 above 1 s on; degrading from the largest step on, if it is at least 10 % and lower; clean below.")
+	s.paragraph("Levels are saturated from the first errors or the first TTFT p50 above 1 s, degrading from the largest step if it is at least 10 %, and clean below.")
 }
 
 // textCurve returns three lines: levels, values and bands.

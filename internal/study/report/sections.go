@@ -118,7 +118,7 @@ func (b *builder) rates() {
 			return cellIf(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
 		})
 		if little != nil {
-			s.paragraph("By Little's law, turns in flight are turns/s × mean turn latency; the last column holds the product against what was in flight.")
+			s.paragraph("By Little's law, turns in flight are turns/s × mean turn latency; the last column compares the product with the turns in flight.")
 		}
 		s.table(b.byLevel(append(columns, little...)...))
 	}
@@ -148,16 +148,16 @@ func (b *builder) statistics() {
 			continue
 		}
 		if i == 0 {
-			b.section("Every Statistic").paragraph("What has too few turns is marked with how many it takes.")
+			b.section("Every Statistic").paragraph("A figure with too few turns shows how many it needs.")
 		}
 		for _, s := range b.s.Series {
-			one := *b
-			one.s, one.compares = &figures.Study{Kind: b.s.Kind, Series: []figures.Series{s}}, false
+			single := *b
+			single.s, single.compares = &figures.Study{Kind: b.s.Kind, Series: []figures.Series{s}}, false
 			title := t.Title()
 			if b.compares {
 				title += " of " + s.Name
 			}
-			b.subtable("Statistics: "+title, one.byLevel(one.metricColumns(t.AllMetrics()...)...))
+			b.subtable("Statistics: "+title, single.byLevel(single.metricColumns(t.AllMetrics()...)...))
 		}
 	}
 }

@@ -252,7 +252,7 @@ func TestKnownWarnings(t *testing.T) {
 		"001 against 000": {eagle(t), []string{
 			"The models differ (Llama 3.1 70B Instruct FP8; Llama 3.3 70B Instruct FP8 + EAGLE-3)",
 			"Phase 0, concurrency 120: 2 of 3 runs had more than 5% errors",
-			"Phase 3, concurrency 110: 17.3% of turns failed, so the latencies are those of survivors; TPOT p50 looks better than at 100 for it.",
+			"Phase 3, concurrency 110: 17.3% of turns failed, so the latencies are those of survivors; this makes TPOT p50 look better than at 100.",
 		}},
 		"003": {read(t, "003"), []string{"an answer of phase0 has 504 tokens, of phase3-eagle3-chat 804"}},
 	} {

@@ -59,7 +59,7 @@ func (p *metricsPage) add(names, families []string) {
 // is none. A page is not matched by figures if the series also has that page's address.
 func matchingPage(all []*metricsPage, i int, source string, own map[string]*metricsPage) *metricsPage {
 	var best *metricsPage
-	most := 0
+	mostCommon := 0
 	for _, p := range all {
 		if slices.Contains(p.sources, source) {
 			return p
@@ -71,8 +71,8 @@ func matchingPage(all []*metricsPage, i int, source string, own map[string]*metr
 				common++
 			}
 		}
-		if !taken && common > most {
-			best, most = p, common
+		if !taken && common > mostCommon {
+			best, mostCommon = p, common
 		}
 	}
 	return best
@@ -97,7 +97,7 @@ func (b *builder) server() {
 		if len(p.families) > 0 {
 			found = "found " + strings.Join(p.families, ", ")
 		}
-		s.paragraph(fmt.Sprintf("From %s: %s. What is not listed was not there.", b.addresses(p), found))
+		s.paragraph(fmt.Sprintf("From %s: %s. Other figures were not found.", b.addresses(p), found))
 		s.table(b.byLevel(columns...))
 	}
 }

@@ -46,7 +46,7 @@ func (b *builder) singleBadge(c Compliance) badge {
 	v := badge{Word: string(resultInconclusive), Headline: b.finding(c)}
 	switch saturates := saturate(b.baseline).sentence(b.s.LevelName()); {
 	case len(b.s.Objectives) == 0:
-		return badge{"not judged", "", saturates, "No SLO says what is good enough: judge it by one, such as --slo='ttft_p99<1s'."}
+		return badge{"not judged", "", saturates, "No SLO is given. Add one, such as --slo='ttft_p99<1s'."}
 	case !c.Judged:
 		return v
 	case c.Least > 0:
@@ -54,7 +54,7 @@ func (b *builder) singleBadge(c Compliance) badge {
 	case c.Most == 0:
 		v.Word, v.Class = "misses its SLOs", classBad
 	default:
-		v.Reason = "Neither that a level meets them nor that all miss them is proven: measure longer, or lower. "
+		v.Reason = "The measurement proves neither that a level meets them nor that all miss them: measure longer, or at lower levels. "
 	}
 	v.Reason += fmt.Sprintf("Capacity: %s %s. %s", b.s.LevelName(), c.between(), saturate(b.baseline).sentence(b.s.LevelName()))
 	return v

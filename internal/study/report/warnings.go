@@ -103,9 +103,9 @@ func distortions(l figures.Level) (out []warning) {
 		share   float64
 		text    string
 	}{
-		{figures.AddedTTFTP99, figures.TTFTP50, lagShare, "the prober itself was late: up to %.0f ms of the TTFT of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
-		{figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2), lagShare, "tokens lay together in the kernel while the prober itself was late: up to %.0f ms of an ITL, and of the duration, of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
-		{figures.ScheduleLagP99, figures.LatencyMean, lateShare, "the load came late: 1 turn in 100 was sent %.0f ms or more after it was due, from which its latencies are not counted; use more cores or fewer streams."},
+		{figures.AddedTTFTP99, figures.TTFTP50, lagShare, "the prober was late: it may have added up to %.0f ms, or more, to the TTFT of 1 turn in 100; use more cores or fewer streams."},
+		{figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2), lagShare, "the prober was late while tokens waited in the kernel: it may have added up to %.0f ms, or more, to an ITL and to the duration of 1 turn in 100; use more cores or fewer streams."},
+		{figures.ScheduleLagP99, figures.LatencyMean, lateShare, "the load was late: 1 turn in 100 was sent %.0f ms or more after it was due, and latencies do not include this delay; use more cores or fewer streams."},
 	} {
 		if lag := l.Value(w.lag); lag > lagMs && !(lag <= w.share*l.Value(w.of)) {
 			out = append(out, newWarning(lag, w.text, lag))
@@ -141,7 +141,7 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warnin
 		flatter := ""
 		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50} {
 			if i > 0 && l.Value(m) < series.Levels[i-1].Value(m) {
-				flatter += fmt.Sprintf("; %s looks better than at %g for it", m.Title(), series.Levels[i-1].At)
+				flatter += fmt.Sprintf("; this makes %s look better than at %g", m.Title(), series.Levels[i-1].At)
 			}
 		}
 		say(pct, "%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
@@ -156,7 +156,7 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warnin
 	if l.Runs > l.Valid {
 		leftOut := "they are left out of the latencies, and the level fails its SLOs."
 		if l.Valid == 0 {
-			leftOut = "none is left, so the latencies are those of survivors."
+			leftOut = "there is no other run, so the latencies are those of survivors."
 		}
 		say(float64(l.Runs-l.Valid), "%d of %d runs had more than %d%% errors: %s", l.Runs-l.Valid, l.Runs, figures.MaxErrorPct, leftOut)
 	}
@@ -182,7 +182,7 @@ func answerLengthWarnings(s *figures.Study) (out []warning) {
 			base, ok := s.Series[0].Level(l.At)
 			a, b := tokensPerTurn(s, base), tokensPerTurn(s, l)
 			if ok && math.Abs(b/a-1) > lengthsApart {
-				out = append(out, newWarning(math.Abs(math.Log(b/a)), "%s %g: an answer of %s has %.0f tokens, of %s %.0f: throughput and turn latency compare different work.",
+				out = append(out, newWarning(math.Abs(math.Log(b/a)), "%s %g: an answer of %s has %.0f tokens, of %s %.0f, so throughput and turn latency cannot be compared.",
 					s.LevelName(), l.At, s.Series[0].Name, a, series.Name, b))
 				break
 			}

@@ -8,7 +8,7 @@ func TestCapacitySentence(t *testing.T) {
 		capacity Capacity
 		want     string
 	}{
-		{Capacity{Wanted: 0.95}, "not known, no level was measured"},
+		{Capacity{Wanted: 0.95}, "unknown, no level was measured"},
 		{Capacity{Wanted: 0.95, Visited: []float64{2}, Level: at(2), Confidence: 0.98437}, "rate 2 meets the SLOs with a confidence of 98.4% (wanted 95%)"},
 		{Capacity{Wanted: 0.999, Visited: []float64{0.5, 2}, Missed: at(0.5)}, "no rate is proven to meet the SLOs with the wanted confidence of 99.9%, rate 0.5 misses them"},
 		{

@@ -30,7 +30,7 @@ func WriteExport(to io.Writer, format string, next turnlog.Next) error {
 	case "guidellm":
 		err = writeGuideLLM(b, next)
 	default:
-		return fmt.Errorf("there is no format %q: take one of %q", format, ExportFormats())
+		return fmt.Errorf("unknown format %q: use one of %q", format, ExportFormats())
 	}
 	return errors.Join(err, b.Flush())
 }
@@ -126,13 +126,13 @@ type aiperfError struct {
 
 func writeAIPerf(to io.Writer, next turnlog.Next) error {
 	enc := json.NewEncoder(to)
-	sessions, begun := map[string]int{}, 0
+	sessions, count := map[string]int{}, 0
 	return eachTurn(next, func(t *turnlog.Turn, s turnlog.Study) error {
 		// Every level has the same conversations.
 		key := fmt.Sprint(t.Target, s.Level, s.Repetition, s.Conversation)
 		session, known := sessions[key]
 		if !known || s.Conversation == "" {
-			session, begun = begun, begun+1
+			session, count = count, count+1
 			sessions[key] = session
 		}
 		return enc.Encode(newAIPerfRecord(t, s, session))

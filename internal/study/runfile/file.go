@@ -19,7 +19,7 @@ const TurnsFile = "turns.jsonl.zst"
 // Errors name the place and the remedy.
 func Parse(data []byte) (*Run, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, errors.New("the file is empty: the sweep that wrote it did not get as far; resume it or sweep again")
+		return nil, errors.New("the file is empty: the sweep that wrote it did not finish; resume it or sweep again")
 	}
 	var run Run
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -27,7 +27,7 @@ func Parse(data []byte) (*Run, error) {
 		return nil, explain(data, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: something follows the end of the run; the file was written twice or edited", position(data, dec.InputOffset()))
+		return nil, fmt.Errorf("%s: data follow the end of the run; the file was written twice or edited", position(data, dec.InputOffset()))
 	}
 	if err := run.Validate(); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func explain(data []byte, err error) error {
 	kind, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), broken && syntax.Offset >= int64(len(bytes.TrimRight(data, " \t\r\n"))):
-		return fmt.Errorf("%s: the file ends in the middle of a value: it was written only in part; take the copy that the sweep finished, or sweep again", position(data, int64(len(data))))
+		return fmt.Errorf("%s: the file ends in the middle of a value: it was written only in part; use the copy that the sweep finished, or sweep again", position(data, int64(len(data))))
 	case broken:
 		return fmt.Errorf("%s: not JSON: %w", position(data, syntax.Offset), err)
 	case mistyped:
@@ -59,7 +59,7 @@ func position(data []byte, offset int64) string {
 func (r *Run) Validate() error {
 	switch {
 	case r.Format == 0:
-		return fmt.Errorf(`"format" is missing: this is no run of synthetic sweep`)
+		return fmt.Errorf(`"format" is missing: this is not a run of synthetic sweep`)
 	case r.Format > Format:
 		return fmt.Errorf(`"format" is %d, this program knows up to %d: use a newer synthetic`, r.Format, Format)
 	case r.LevelKind != Concurrency && r.LevelKind != Rate:

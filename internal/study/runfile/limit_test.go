@@ -17,8 +17,8 @@ func TestLimit(t *testing.T) {
 	}{
 		"well":                 {nil, 0, 0, ""},
 		"a few turns":          {share(0), 6, 4, ""},
-		"turns too late":       {share(0), 11, 0, "later than an SLO bears, or could not send, in 11 of 1000 turns"},
-		"turns not sent":       {nil, 0, 20, "later than an SLO bears, or could not send, in 20 of 1020 turns"},
+		"turns too late":       {share(0), 11, 0, "too late for an SLO, or could not send, in 11 of 1000 turns"},
+		"turns not sent":       {nil, 0, 20, "too late for an SLO, or could not send, in 20 of 1020 turns"},
 		"throttled a little":   {share(0.05), 0, 0, ""},
 		"throttled":            {share(0.123), 0, 0, "the CPU limit of its cgroup kept the prober from running for 12% of the time"},
 		"throttled, and later": {share(0.5), 500, 0, "for 50% of the time"},

@@ -81,8 +81,8 @@ func (b *Block) merge(o Block) {
 		b.SLOs = map[string]Judged{}
 	}
 	for name, n := range o.SLOs {
-		was := b.SLOs[name]
-		b.SLOs[name] = Judged{was.Good + n.Good, was.Bad + n.Bad, was.Failed + n.Failed}
+		sum := b.SLOs[name]
+		b.SLOs[name] = Judged{sum.Good + n.Good, sum.Bad + n.Bad, sum.Failed + n.Failed}
 	}
 	b.Tokens.merge(o.Tokens)
 	b.First.merge(o.First)

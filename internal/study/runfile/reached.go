@@ -74,10 +74,10 @@ func HasNoThinkTime(workload []Parameter) bool {
 func (r *Run) belowRate(x Result) string {
 	for _, s := range x.Snapshots {
 		if s.ConversationSkips > 0 {
-			return "starts were skipped at max_concurrency, for the deployment does not keep up with them; raise it to see the queue, or measure lower rates"
+			return "starts were skipped at max_concurrency, because the deployment does not keep up; raise it to see the queue, or measure lower rates"
 		}
 	}
-	return "the prober itself was late; " + remedy
+	return "the prober was late; " + remedy
 }
 
 func (r *Run) belowConcurrency(x Result) string {
@@ -88,16 +88,16 @@ func (r *Run) belowConcurrency(x Result) string {
 	lags := Lags([]Result{x}, func(b Block) *sketch.Sketch { return b.ScheduleLag })
 	switch lag := lags.Quantile(0.99); {
 	case r.Conversations > 0:
-		return "the measurement ends by a number of conversations, so that its first and its last ones are in it; measure for a time, or more conversations"
+		return "the measurement ends by a number of conversations, so it includes the time in which the first ones start and the last ones end; measure for a time, or more conversations"
 	case len(x.Snapshots) > 0 && x.Snapshots[0].ConversationsMean == nil && !math.IsNaN(ramp):
 		return fmt.Sprintf("an earlier version let start_rate (%g/s) hold back every conversation, not only the first ones; sweep again", *r.TargetRPS)
 	case ramp > r.WarmUpSeconds:
-		return fmt.Sprintf("at a start_rate of %g/s the level stands after %s, and the warm-up is %s; raise start_rate, or warm up longer",
+		return fmt.Sprintf("at a start_rate of %g/s the level is full after %s, and the warm-up is %s; raise start_rate, or warm up longer",
 			*r.TargetRPS, roundToMillis(ramp), roundToMillis(r.WarmUpSeconds))
 	case lag > lateStarts.Seconds():
-		return fmt.Sprintf("the prober itself was late, 1 start in 100 by %s or more; %s", roundToMillis(lag), remedy)
+		return fmt.Sprintf("the prober was late, 1 start in 100 by %s or more; %s", roundToMillis(lag), remedy)
 	}
-	return "conversations did not follow each other at once; give the prober, or who writes the user's messages, more cores"
+	return "conversations did not follow each other immediately; give more cores to the prober, or to the model that writes the user's messages"
 }
 
 func roundToMillis(s float64) time.Duration {
@@ -105,10 +105,10 @@ func roundToMillis(s float64) time.Duration {
 }
 
 // Lags merges one kind of lateness of all blocks, in seconds.
-func Lags(results []Result, of func(Block) *sketch.Sketch) (all sketch.Sketch) {
+func Lags(results []Result, kind func(Block) *sketch.Sketch) (all sketch.Sketch) {
 	for _, r := range results {
 		for _, b := range r.Blocks() {
-			if lag := of(b); lag != nil {
+			if lag := kind(b); lag != nil {
 				all.Merge(lag)
 			}
 		}
@@ -132,8 +132,8 @@ func (r Result) Limit() string {
 	if r.Throttled != nil && *r.Throttled > throttledShare {
 		return fmt.Sprintf("the CPU limit of its cgroup kept the prober from running for %.0f%% of the time; %s", 100**r.Throttled, remedy)
 	}
-	if turns, of := r.LeftOut(); turns*spoiledShare > of {
-		return fmt.Sprintf("the prober itself was later than an SLO bears, or could not send, in %d of %d turns; %s", turns, of, remedy)
+	if turns, all := r.LeftOut(); turns*spoiledShare > all {
+		return fmt.Sprintf("the prober was too late for an SLO, or could not send, in %d of %d turns; %s", turns, all, remedy)
 	}
 	return ""
 }

@@ -118,7 +118,7 @@ func TestReadRefuses(t *testing.T) {
 		{"blank", " \n\n", "the file is empty"},
 		{"half", string(whole[:len(whole)/2]), "ends in the middle of a value"},
 		{"without the last brace", strings.TrimRight(string(whole), "}\n"), "ends in the middle of a value"},
-		{"twice", string(whole) + string(whole), "something follows the end"},
+		{"twice", string(whole) + string(whole), "data follow the end"},
 		{"no JSON", "# Report\n", "line 1, column 2: not JSON"},
 		{"other JSON", `{"levels": []}`, `"format" is missing`},
 		{"wrong type", "{\"format\": 1,\n\"title\": 3}", `line 2, column 11: "title" must be string, not number`},

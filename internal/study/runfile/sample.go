@@ -209,7 +209,7 @@ func (s *Sample) UnmarshalJSON(data []byte) error {
 	for step := range strings.SplitSeq(text, ",") {
 		v, err := strconv.ParseInt(step, 10, 64)
 		if err != nil || v < 0 || v > maxMicros-last {
-			return fmt.Errorf("reading the values of turns: %q is no step of microseconds from one value to the next", step)
+			return fmt.Errorf("reading the values of turns: %q is not a difference in microseconds", step)
 		}
 		last += v
 		s.micros = append(s.micros, last)

@@ -36,7 +36,7 @@ func eachStudyTurn(next turnlog.Next, do func(t *turnlog.Turn, c Cell, r probe.R
 		return nil
 	})
 	if err == nil && !any {
-		err = errors.New(`no turn says its level: this is no log of a study; take the "turns.jsonl.zst" that a sweep wrote`)
+		err = errors.New(`no turn has a level: this is not the log of a study; use the "turns.jsonl.zst" that a sweep wrote`)
 	}
 	return err
 }
@@ -87,8 +87,8 @@ func (r *Run) checkComplete(counted map[*Result]uint64) error {
 		x := &r.Results[i]
 		all, _ := countEnded(x.blocksAndTail())
 		if n := counted[x]; n != all {
-			return fmt.Errorf("of the %d turns of %s, level %g, repetition %d, it has %d: it is not the log of this run.json; write both anew with synthetic sweep --resume, or move it away, so that quantiles judge",
-				all, x.Variant, x.Level, x.Repetition, n)
+			return fmt.Errorf("it has %d of the %d turns of %s, level %g, repetition %d: it is not the log of this run.json; write both again with synthetic sweep --resume, or move the log away, so that quantiles are judged",
+				n, all, x.Variant, x.Level, x.Repetition)
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func toDuration(seconds float64) time.Duration {
 // FromTurns makes a run from its turn log, without objectives. What a log lacks (scrapes, gaps
 // between tokens, the prober's lateness) is unknown.
 func FromTurns(next turnlog.Next) (*Run, error) {
-	run := &Run{Format: Format, Title: "A study by its turns", LevelKind: Concurrency, Repetitions: 1}
+	run := &Run{Format: Format, Title: "Study from a turn log", LevelKind: Concurrency, Repetitions: 1}
 	results, last := map[Cell]*Result{}, map[Cell]time.Time{}
 	var order []Cell
 	err := eachStudyTurn(next, func(t *turnlog.Turn, c Cell, turn probe.Result) {
@@ -167,7 +167,7 @@ func FromTurns(next turnlog.Next) (*Run, error) {
 		return nil, err
 	}
 	if len(run.Results) == 0 {
-		return nil, errors.New("every turn is of a warm-up: nothing was measured")
+		return nil, errors.New("every turn belongs to a warm-up: nothing was measured")
 	}
 	return run, run.Validate()
 }

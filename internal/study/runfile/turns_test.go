@@ -53,7 +53,7 @@ func TestRecount(t *testing.T) {
 	}
 
 	other := level(func(*runfile.Result) {})
-	if err := other.Recount(log(probe.Success), quick); err == nil || !strings.Contains(err.Error(), "of the 2 turns of a, level 2, repetition 1, it has 1") {
+	if err := other.Recount(log(probe.Success), quick); err == nil || !strings.Contains(err.Error(), "it has 1 of the 2 turns of a, level 2, repetition 1") {
 		t.Errorf("a log of another run: %v", err)
 	}
 }

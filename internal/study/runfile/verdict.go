@@ -139,15 +139,15 @@ func (r Result) EndedTurns() (turns, failed uint64) { return countEnded(r.Blocks
 
 // LeftOut returns how many turns say too little about the deployment because the prober was
 // late or could not send, and the number of all turns.
-func (r Result) LeftOut() (turns, of uint64) {
+func (r Result) LeftOut() (turns, all uint64) {
 	for _, b := range r.blocksAndTail() {
 		ended, _ := b.Ended()
-		turns, of = turns+b.NotJudged, of+ended
+		turns, all = turns+b.NotJudged, all+ended
 		for _, o := range probe.OwnFaults() {
-			turns, of = turns+b.Outcomes[o], of+b.Outcomes[o]
+			turns, all = turns+b.Outcomes[o], all+b.Outcomes[o]
 		}
 	}
-	return turns, of
+	return turns, all
 }
 
 // Capacity is how far a variant scales within its objectives with a given confidence. A grid
@@ -191,7 +191,7 @@ func (c *Capacity) AddLevel(level float64, v LevelVerdict) {
 // a confidence of 98.4% (wanted 95%), concurrency 80 misses them".
 func (c Capacity) Sentence(level string) string {
 	if len(c.Visited) == 0 {
-		return "not known, no level was measured"
+		return "unknown, no level was measured"
 	}
 	parts := []string{fmt.Sprintf("no %s is proven to meet the SLOs with the wanted confidence of %.4g%%", level, 100*c.Wanted)}
 	if c.Level != nil {

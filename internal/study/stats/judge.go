@@ -29,13 +29,14 @@ func NewJudge(r *runfile.Run) Judge {
 // defaultConfidence applies to files without a confidence.
 const defaultConfidence = 0.95
 
-// Conclude returns the verdict on a complete result. It is open if the load was not reached or
-// the prober was the limit.
-func (j Judge) Conclude(run *runfile.Run, x runfile.Result) *runfile.LevelVerdict {
-	if x.Spoiled() || run.NotReached(x) != "" {
-		return j.Unproven(j.TurnsOf(x))
+// Conclude returns the verdict on a complete result. The level is undecided if it did not carry
+// its load or the prober was the limit.
+func (j Judge) Conclude(run *runfile.Run, result runfile.Result) *runfile.LevelVerdict {
+	turns := j.TurnsOf(result)
+	if result.Spoiled() || run.NotReached(result) != "" {
+		return j.Unproven(turns)
 	}
-	return j.JudgeTurns(j.TurnsOf(x))
+	return j.JudgeTurns(turns)
 }
 
 // JudgeTurns returns the verdict on all measurements: an objective is met if the share of good
@@ -44,8 +45,8 @@ func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
 	v := &runfile.LevelVerdict{Met: true, Decided: runfile.DecidedMeasured}
 	for _, o := range j.Objectives {
 		var good, n float64
-		for _, b := range all {
-			g, bad, _ := Count(b[o.Name])
+		for _, turns := range all {
+			g, bad, _ := Count(turns[o.Name])
 			good, n = good+g, n+g+bad
 		}
 		if n == 0 || good/n < o.Objective {
@@ -81,8 +82,8 @@ func (j Judge) Prove(measured ...Turns) (runfile.Standing, float64) {
 
 // Unproven returns the verdict of a level without proof, because of the prober or because it was
 // not reached.
-func (j Judge) Unproven(b Turns) *runfile.LevelVerdict {
-	v := j.JudgeTurns(b)
+func (j Judge) Unproven(turns Turns) *runfile.LevelVerdict {
+	v := j.JudgeTurns(turns)
 	v.Met, v.Standing, v.Confidence, v.Lost = false, runfile.Undecided, 0, nil
 	return v
 }
@@ -133,7 +134,7 @@ func (j Judge) Combine(results []runfile.Result) *runfile.LevelVerdict {
 		case v != nil && r.State == runfile.EndedEarly && v.Standing == runfile.Missed:
 			return v
 		case r.Spoiled():
-		case v == nil: // an older file, or the sweep was stopped
+		case v == nil: // the file is older, or the sweep was stopped
 			last, measured = j.JudgeTurns(j.TurnsOf(r)), append(measured, j.TurnsOf(r))
 		case v.Decided != runfile.DecidedProvisional:
 			last, measured = v, append(measured, j.TurnsOf(r))
@@ -151,7 +152,7 @@ func (j Judge) Combine(results []runfile.Result) *runfile.LevelVerdict {
 }
 
 // Capacity returns the capacity of a variant, by the same rule for a grid and for a search:
-// what its levels prove in rising order (see runfile.Capacity.Rise). Levels that were not
+// what its levels prove in rising order (see runfile.Capacity.AddLevel). Levels that were not
 // reached are listed and prove nothing.
 func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 	c := runfile.Capacity{Variant: variant, Wanted: j.Confidence}

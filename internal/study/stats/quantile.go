@@ -89,8 +89,8 @@ func EstimatePooledQuantile(q float64, all []Series, pooled runfile.Distribution
 		}
 	}
 	// An interval is at least as wide as the error of the values. NaN stays NaN.
-	by := pooled.Values.Error()
-	e.Low, e.High = min(e.Low, e.Value*(1-by)), max(e.High, e.Value*(1+by))
+	relativeError := pooled.Values.Error()
+	e.Low, e.High = min(e.Low, e.Value*(1-relativeError)), max(e.High, e.Value*(1+relativeError))
 	return e
 }
 
@@ -117,8 +117,8 @@ func limitToObserved(q float64, seen *runfile.Sample, low, high float64) (float6
 // quantileEffect returns the design effect of the share of turns at or below a value. A value at
 // +∞ gives the share that did not fail. Equal turns share one bin of a sketch, which the estimate
 // cuts in two, so it also tries the ends of the bin and returns the largest effect.
-func quantileEffect(v, by float64, all []Series, failures bool) (effect, df float64) {
-	for _, at := range []float64{v, v * (1 - by), v * (1 + by)} {
+func quantileEffect(v, relativeError float64, all []Series, failures bool) (effect, df float64) {
+	for _, at := range []float64{v, v * (1 - relativeError), v * (1 + relativeError)} {
 		share := make([][]Pair, len(all))
 		for i, series := range all {
 			share[i] = sharesBelow(series, at, failures)

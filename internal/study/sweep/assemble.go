@@ -94,7 +94,7 @@ func formatRange(low, high int) string {
 
 // deployment merges the deployment tables of the plan and of the variants: the plan's lines
 // first, then further lines of the variants. A line that all variants share holds for all.
-func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
+func deployment(p Plan, described []runfile.Parameter) []runfile.Parameter {
 	lines := slices.Clone(p.Deployment)
 	for _, v := range p.Variants {
 		for _, l := range v.Deployment {
@@ -103,11 +103,11 @@ func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 		}
 	}
 	planned := lines
-	for _, l := range said {
+	for _, l := range described {
 		if slices.ContainsFunc(planned, func(o runfile.Parameter) bool { return o.Name == l.Name }) {
 			l.Name += " (as served)"
 		}
-		if saidByAll(p, said, l) {
+		if sharedByAll(p, described, l) {
 			l.Variant = ""
 		}
 		known := func(o runfile.Parameter) bool { return o.Name == l.Name && o.Value == l.Value && o.Variant == "" }
@@ -118,12 +118,12 @@ func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 	return lines
 }
 
-func saidByAll(p Plan, said []runfile.Parameter, l runfile.Parameter) bool {
+func sharedByAll(p Plan, described []runfile.Parameter, l runfile.Parameter) bool {
 	for _, v := range p.Variants {
 		same := func(o runfile.Parameter) bool {
 			return o.Variant == v.Name && o.Value == l.Value && o.Source == l.Source
 		}
-		if !slices.ContainsFunc(said, same) {
+		if !slices.ContainsFunc(described, same) {
 			return false
 		}
 	}

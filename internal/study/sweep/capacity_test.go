@@ -320,7 +320,7 @@ func TestCapacity(t *testing.T) {
 		seen []seen
 		want string
 	}{
-		{"nothing", nil, "not known, no level was measured"},
+		{"nothing", nil, "unknown, no level was measured"},
 		{"a clear knee", []seen{{2, met}, {4, met}, {6, missed}, {8, missed}},
 			"level 4 meets the SLOs with a confidence of 99% (wanted 95%), level 6 misses them"},
 		{"a knee that is not", []seen{{2, met}, {4, unsure}, {6, met}, {8, unsure}, {10, unsure}, {12, missed}},

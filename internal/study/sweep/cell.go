@@ -145,7 +145,7 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 	if end.targetLost {
 		s.lost = fmt.Errorf("the target was lost in %s: %s", rec.Cell, r.Why)
 		delete(s.ready, c.Variant)
-		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", rec.Cell, "why", r.Why)
+		s.Logger.Warn("A level ended early; the next one waits until the target completes a turn", "level", rec.Cell, "why", r.Why)
 	}
 	return l.sink.records.close()
 }

@@ -208,12 +208,12 @@ func (c *collector) turnEnded(r probe.Result) {
 
 // hold adds the conversations in flight since the last change to the spans, and changes their
 // number. The caller holds mu.
-func (c *collector) hold(by int) {
+func (c *collector) hold(change int) {
 	now := time.Now()
 	for _, s := range c.spans {
 		s.held += time.Duration(c.holding) * overlap(c.held, now, s.Started, s.end)
 	}
-	c.holding, c.held = c.holding+by, now
+	c.holding, c.held = c.holding+change, now
 }
 
 func (c *collector) conversationStarted(now time.Time) {
@@ -276,10 +276,10 @@ func (c *collector) look(now time.Time, level float64) levelReport {
 }
 
 // stats combines counts with the latencies of this process.
-func (c *collector) stats(of Counts) Stats {
+func (c *collector) stats(counts Counts) Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return Stats{of, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)}
+	return Stats{counts, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)}
 }
 
 func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {

@@ -123,7 +123,7 @@ func TestTargetStaysDead(t *testing.T) {
 		}()
 		dir := t.TempDir()
 		run, err := Run(t.Context(), Options{Plan: small(), Dir: dir, Dial: net.Dial})
-		if err == nil || !strings.Contains(err.Error(), `before a-c4-r1: "a" took no turn within 10m0s`) {
+		if err == nil || !strings.Contains(err.Error(), `before a-c4-r1: "a" completed no turn within 10m0s`) {
 			t.Fatalf("error %v", err)
 		}
 		if len(run.Results) != 1 || run.Interrupted == "" {
@@ -293,9 +293,9 @@ func TestDirectories(t *testing.T) {
 		"somebody's files":   {made("notes.txt", "x"), false, false, `is not empty ("notes.txt")`},
 		"somebody's, resume": {made("run.json", "{}"), true, false, `is not empty ("run.json")`},
 		"another plan":       {begun(Options{Plan: other}), true, false, "another plan"},
-		"without resume":     {begun(Options{Plan: plan}), false, false, "write --resume"},
+		"without resume":     {begun(Options{Plan: plan}), false, false, "use --resume"},
 		"grid and search":    {begun(Options{Plan: plan}), true, true, "holds a grid"},
-		"half a header":      {made("sweep.json", `{"for`), true, false, "is not what a sweep wrote"},
+		"half a header":      {made("sweep.json", `{"for`), true, false, "was not written by a sweep"},
 		"newer":              {made("sweep.json", `{"format":99}`), true, false, "newer synthetic"},
 		"half a level":       {broken, true, false, "is broken"},
 		"a foreign level":    {foreign, true, false, "of another sweep"},

@@ -99,7 +99,7 @@ func (t *follower) farewell() error {
 	case t.at.Why != "":
 		return fmt.Errorf("shard 0: %s", t.at.Why)
 	case t.missed > 0:
-		return fmt.Errorf("%d levels went on without this shard; --resume measures them again", t.missed)
+		return fmt.Errorf("%d levels continued without this shard; --resume measures them again", t.missed)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (s *sweep) followSteps(ctx context.Context, t *follower) error {
 	s.progress.Number, s.progress.Total, s.progress.Cell = o.Number, o.Total, name
 	s.coming, s.clock.started = []int{o.Level}, time.Now()
 	if err := t.measure(ctx); err != nil {
-		s.Logger.Warn("The clock of shard 0 cannot be read; what this process last read stands", "err", err)
+		s.Logger.Warn("The clock of shard 0 cannot be read; the last known offset is used", "err", err)
 	}
 	s.recordClock(t)
 	if o.WarmUp {
@@ -135,11 +135,11 @@ func (s *sweep) followSteps(ctx context.Context, t *follower) error {
 	case rec.Result.State == runfile.Interrupted:
 		t.missed++
 		t.leave(rec.Result.Why)
-		s.Logger.Warn("This shard has lost its part of a level; it goes on with the next one", "level", rec.Cell, "why", rec.Result.Why)
+		s.Logger.Warn("This shard has lost its part of a level; it continues with the next one", "level", rec.Cell, "why", rec.Result.Why)
 		return nil
 	}
-	by := *s.run.Shard
-	rec.Shard = &by
+	shard := *s.run.Shard
+	rec.Shard = &shard
 	return s.finish(o.cell, rec)
 }
 
@@ -186,7 +186,7 @@ func (t *follower) look(ctx context.Context, _ *level, _ time.Time, seen *levelR
 		return nil
 	}
 	if t.at = now; now.Kind != stepHalt {
-		return movedOn("the other shards went on without it")
+		return movedOn("the other shards continued without it")
 	}
 	at, err := t.here(now.At)
 	if err != nil {
@@ -210,9 +210,9 @@ func (t *follower) rule(ctx context.Context, l *level, end *ending, r *runfile.R
 		}
 	}
 	if t.at.Kind != stepRuled {
-		r.State, r.Why = runfile.Interrupted, "the other shards went on without it"
+		r.State, r.Why = runfile.Interrupted, "the other shards continued without it"
 		return
 	}
-	was := t.at.Ruling
-	r.State, r.Why, r.Verdict, r.Lost = was.State, was.Why, was.Verdict, was.Lost
+	ruling := t.at.Ruling
+	r.State, r.Why, r.Verdict, r.Lost = ruling.State, ruling.Why, ruling.Verdict, ruling.Lost
 }

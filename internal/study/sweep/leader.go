@@ -22,8 +22,8 @@ const (
 // leader is shard 0. It decides for all by the sum of their counts.
 type leader struct {
 	*Lead
-	patience time.Duration
-	told     time.Time // when the level was announced
+	patience  time.Duration
+	announced time.Time // when the level was announced
 	// levels counts the levels that lost a shard; whole holds the counts of all shards in the
 	// last level.
 	levels int
@@ -38,7 +38,7 @@ func (t *leader) prepare(ctx context.Context, l *level) error {
 	case err != nil:
 		return err
 	}
-	t.told = time.Now()
+	t.announced = time.Now()
 	t.announce(step{Kind: stepPrepare, Level: l.named})
 	return nil
 }
@@ -46,7 +46,7 @@ func (t *leader) prepare(ctx context.Context, l *level) error {
 // begin waits for the other shards as long as its own preparation took, plus the time of a
 // turn. A shard that is not ready then is lost, as the first look reports.
 func (t *leader) begin(ctx context.Context, l *level) (time.Time, *ending) {
-	t.await(ctx, time.Since(t.told)+l.plan.drain())
+	t.await(ctx, time.Since(t.announced)+l.plan.drain())
 	at := time.Now().Add(headStart)
 	t.announce(step{Kind: stepLoad, At: at})
 	return at, nil
@@ -74,7 +74,7 @@ func (t *leader) rule(ctx context.Context, l *level, end *ending, r *runfile.Res
 	}
 	limit := l.plan.drain()
 	if l.plan.Measure.Conversations > 0 { // such levels end with their conversations
-		limit += time.Since(t.told)
+		limit += time.Since(t.announced)
 	}
 	t.await(ctx, limit)
 	seen := levelReport{Result: countsOnly(*r)}

@@ -104,9 +104,9 @@ type levelSeries struct {
 }
 
 // Conversation counts a conversation that started (1) or ended (−1).
-func (l *levelSeries) Conversation(by int) {
-	l.conversations.Add(float64(by))
-	if by > 0 {
+func (l *levelSeries) Conversation(change int) {
+	l.conversations.Add(float64(change))
+	if change > 0 {
 		l.started.Inc()
 	}
 }

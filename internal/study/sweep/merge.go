@@ -54,16 +54,16 @@ func mergeRuns(parts []shardRun) (*runfile.Run, error) {
 		}
 	}
 	whole.Interrupted = strings.Join(interrupted, "; ")
-	by := stats.NewJudge(&whole)
+	judge := stats.NewJudge(&whole)
 	for _, c := range order {
-		whole.Results = append(whole.Results, mergeCell(c, parts, &whole, by))
+		whole.Results = append(whole.Results, mergeCell(c, parts, &whole, judge))
 	}
 	for _, p := range parts {
 		p.Run.Results = nil // frees their values
 	}
 	slices.SortStableFunc(whole.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 	for i, c := range whole.Capacities {
-		whole.Capacities[i] = by.Capacity(c.Variant, &whole)
+		whole.Capacities[i] = judge.Capacity(c.Variant, &whole)
 		whole.Capacities[i].GridSeconds = c.GridSeconds
 	}
 	return &whole, whole.Validate()
@@ -71,24 +71,24 @@ func mergeRuns(parts []shardRun) (*runfile.Run, error) {
 
 func checkParts(parts []shardRun) error {
 	first := parts[0]
-	of := map[int]shardRun{}
+	byIndex := map[int]shardRun{}
 	for _, p := range parts {
 		if p.Run.Shard == nil {
-			return fmt.Errorf("%s is no shard: it carried the whole load by itself; pool repetitions with report average", p.Dir)
+			return fmt.Errorf("%s is not a shard: it carried the whole load by itself; pool repetitions with report average", p.Dir)
 		}
 		if d := describeDifference(first, p); d != "" {
 			return fmt.Errorf("%s and %s are not of one sweep: %s; merge the shards of one", first.Dir, p.Dir, d)
 		}
 		i := p.Run.Shard.Index
 		if i < 0 || i >= first.Run.Shard.Count {
-			return fmt.Errorf("%s says that it is %s: take the run.json that its sweep wrote", p.Dir, p.Run.Shard)
+			return fmt.Errorf("%s says that it is %s: use the run.json that its sweep wrote", p.Dir, p.Run.Shard)
 		}
-		if other, ok := of[i]; ok {
+		if other, ok := byIndex[i]; ok {
 			return fmt.Errorf("%s and %s are both %s: name each shard once", other.Dir, p.Dir, p.Run.Shard)
 		}
-		of[i] = p
+		byIndex[i] = p
 	}
-	return errors.Join(checkMissing(of, first.Run.Shard.Count), mergeOverlap(parts))
+	return errors.Join(checkMissing(byIndex, first.Run.Shard.Count), mergeOverlap(parts))
 }
 
 // describeDifference describes what differs between two shards but must not.
@@ -111,17 +111,17 @@ func describeDifference(a, b shardRun) string {
 	return ""
 }
 
-func checkMissing(of map[int]shardRun, count int) error {
+func checkMissing(byIndex map[int]shardRun, count int) error {
 	var names []string
 	for i := range count {
-		if _, ok := of[i]; !ok {
+		if _, ok := byIndex[i]; !ok {
 			names = append(names, fmt.Sprint(i))
 		}
 	}
 	if names == nil {
 		return nil
 	}
-	return fmt.Errorf("shard %s of %d is missing: without it the levels are not what they are named by; name the directories of all, from 0 to %d", strings.Join(names, " and "), count, count-1)
+	return fmt.Errorf("shard %s of %d is missing: without it the levels lack a part of their load; name the directories of all, from 0 to %d", strings.Join(names, " and "), count, count-1)
 }
 
 func mergeOverlap(parts []shardRun) error {

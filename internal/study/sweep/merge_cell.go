@@ -20,7 +20,7 @@ func (p shardRun) result(c runfile.Cell) (x runfile.Result, ok bool) {
 
 // mergeCell joins the results of a cell, which at least one shard measured. Unreached gives the
 // reason for a missing part of the load.
-func mergeCell(c runfile.Cell, parts []shardRun, whole *runfile.Run, by stats.Judge) runfile.Result {
+func mergeCell(c runfile.Cell, parts []shardRun, whole *runfile.Run, judge stats.Judge) runfile.Result {
 	var all []runfile.Result
 	var why, below []string
 	lost, complete := "", slices.ContainsFunc(parts, func(p shardRun) bool {
@@ -30,7 +30,7 @@ func mergeCell(c runfile.Cell, parts []shardRun, whole *runfile.Run, by stats.Ju
 	for _, p := range parts {
 		x, ok := p.result(c)
 		if !ok {
-			why = append(why, fmt.Sprintf("%s did not measure it; go on with its sweep by --resume (without shard 0's file of it in levels/, if there is one), and merge again", p.Run.Shard))
+			why = append(why, fmt.Sprintf("%s did not measure it; continue its sweep with --resume (remove shard 0's file of this level in levels/ first, if it exists), and merge again", p.Run.Shard))
 			continue
 		}
 		switch text := p.Run.NotReached(x); {
@@ -62,7 +62,7 @@ func mergeCell(c runfile.Cell, parts []shardRun, whole *runfile.Run, by stats.Ju
 		why = below // these causes are not visible in the sum
 	}
 	x.Unreached = strings.Join(why, "; ")
-	x.Verdict = conclude(whole, x, by, early)
+	x.Verdict = conclude(whole, x, judge, early)
 	return x
 }
 
@@ -74,11 +74,11 @@ func endedShort(s runfile.State, complete bool) bool {
 
 // conclude judges a merged result. If the shards ended the level early, their common verdict
 // stays.
-func conclude(whole *runfile.Run, x runfile.Result, by stats.Judge, early *runfile.LevelVerdict) *runfile.LevelVerdict {
-	if len(by.Objectives) == 0 {
+func conclude(whole *runfile.Run, x runfile.Result, judge stats.Judge, early *runfile.LevelVerdict) *runfile.LevelVerdict {
+	if len(judge.Objectives) == 0 {
 		return nil
 	}
-	v := by.Conclude(whole, x)
+	v := judge.Conclude(whole, x)
 	if v.Unjudged() || x.State != runfile.EndedEarly || early == nil {
 		return v
 	}
@@ -108,5 +108,5 @@ func describeSkew(all []runfile.Result) string {
 	if together.Seconds() >= runfile.ReachedShare*whole.Seconds() {
 		return ""
 	}
-	return fmt.Sprintf("the shards measured it together for %s of %s only; let one barrier begin and end their levels", together.Round(time.Millisecond), whole.Round(time.Millisecond))
+	return fmt.Sprintf("the shards measured it at the same time for only %s of %s; run them with one barrier", together.Round(time.Millisecond), whole.Round(time.Millisecond))
 }

@@ -78,17 +78,17 @@ func checkDuplicate(h *shardLog, logs []*shardLog) error {
 }
 
 // inFlight holds the starts and ends of turns in nanoseconds.
-type inFlight struct{ begun, ended []int64 }
+type inFlight struct{ starts, ends []int64 }
 
 func (f *inFlight) add(t *turnlog.Turn) {
-	f.begun = append(f.begun, t.At.UnixNano())
-	f.ended = append(f.ended, t.At.Add(t.TotalDuration()).UnixNano())
+	f.starts = append(f.starts, t.At.UnixNano())
+	f.ends = append(f.ends, t.At.Add(t.TotalDuration()).UnixNano())
 }
 
 // setPeaks sets InFlightMax of every snapshot in which all shards measured the turns in flight.
 func (f *inFlight) setPeaks(run *runfile.Run) {
-	slices.Sort(f.begun)
-	slices.Sort(f.ended)
+	slices.Sort(f.starts)
+	slices.Sort(f.ends)
 	for i := range run.Results {
 		for j := range run.Results[i].Snapshots {
 			if s := &run.Results[i].Snapshots[j]; s.InFlightEnd != nil {
@@ -102,14 +102,14 @@ func (f *inFlight) setPeaks(run *runfile.Run) {
 // peak returns the largest number in flight between two times. A turn that ends when another
 // begins is not in flight with it.
 func (f *inFlight) peak(from, to int64) int {
-	b, _ := slices.BinarySearch(f.begun, from+1)
-	e, _ := slices.BinarySearch(f.ended, from+1)
-	most := b - e
-	for ; b < len(f.begun) && f.begun[b] < to; b++ {
-		for e < len(f.ended) && f.ended[e] <= f.begun[b] {
+	b, _ := slices.BinarySearch(f.starts, from+1)
+	e, _ := slices.BinarySearch(f.ends, from+1)
+	highest := b - e
+	for ; b < len(f.starts) && f.starts[b] < to; b++ {
+		for e < len(f.ends) && f.ends[e] <= f.starts[b] {
 			e++
 		}
-		most = max(most, b+1-e)
+		highest = max(highest, b+1-e)
 	}
-	return most
+	return highest
 }

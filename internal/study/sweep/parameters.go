@@ -17,12 +17,12 @@ func (p *parameters) add(name string, value any) {
 }
 
 func (p *parameters) addDistributions(at string, d workload.Dists) {
-	for _, one := range []struct {
+	for _, x := range []struct {
 		name string
 		*workload.Dist
 	}{{"prompt_tokens", d.Prompt}, {"output_tokens", d.Output}, {"turns", d.Turns}, {"think_seconds", d.Think}} {
-		if one.Dist != nil {
-			p.add(at+"distributions."+one.name, one.Dist)
+		if x.Dist != nil {
+			p.add(at+"distributions."+x.name, x.Dist)
 		}
 	}
 }

@@ -41,7 +41,7 @@ type Progress struct {
 // Live receives the turns of a level, and 1 or −1 for each conversation that starts or ends.
 type Live interface {
 	probe.Sink
-	Conversation(by int)
+	Conversation(change int)
 }
 
 type noLive struct{}

@@ -87,15 +87,15 @@ func (r Ramp) warp(before time.Duration) func(time.Duration) time.Duration {
 	if r.Over == 0 {
 		return nil
 	}
-	left := r.segments(before)
+	segments := r.segments(before)
 	done, passed := 0.0, 0.0 // of earlier segments: starts and time, in seconds
 	return func(even time.Duration) time.Duration {
 		due := even.Seconds()
-		for due-done > left[0].starts() || left[0].starts() == 0 {
-			done, passed = done+left[0].starts(), passed+left[0].length
-			left = left[1:]
+		for due-done > segments[0].starts() || segments[0].starts() == 0 {
+			done, passed = done+segments[0].starts(), passed+segments[0].length
+			segments = segments[1:]
 		}
-		return time.Duration((passed + left[0].when(due-done)) * float64(time.Second))
+		return time.Duration((passed + segments[0].when(due-done)) * float64(time.Second))
 	}
 }
 

@@ -60,12 +60,12 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	}
 	defer prober.Close()
 	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.id + "]\n\n"}
-	var told time.Time
+	var lastLogged time.Time
 	for {
 		why := s.try(ctx, c, spec)
-		if why != nil && ctx.Err() == nil && time.Since(told) >= logNotReadyEvery {
-			told = time.Now()
-			s.Logger.Warn("The target takes no turn yet; it is asked again", "variant", v.Name, "url", v.Target.BaseURL,
+		if why != nil && ctx.Err() == nil && time.Since(lastLogged) >= logNotReadyEvery {
+			lastLogged = time.Now()
+			s.Logger.Warn("The target does not complete a turn yet; trying again", "variant", v.Name, "url", v.Target.BaseURL,
 				"why", why, "at_most", readyTimeout)
 		}
 		switch {
@@ -73,7 +73,7 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 			return c.model, nil
 		case load.Pause(ctx, readyPause):
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return "", fmt.Errorf("%q took no turn within %s: %w; if loading takes longer, let the command of switch wait for it", v.Name, readyTimeout, why)
+			return "", fmt.Errorf("%q completed no turn within %s: %w; if loading takes longer, let the command of switch wait for it", v.Name, readyTimeout, why)
 		default:
 			return "", ctx.Err()
 		}

@@ -34,7 +34,7 @@ func TestMergeRefuses(t *testing.T) {
 		"one of another sweep": {func(p []shardRun) []shardRun { p[2].Run.Shard.Sweep = "b"; return p }, "they are of two sweeps of one plan (, b)"},
 		"one index twice":      {func(p []shardRun) []shardRun { p[2].Run.Shard.Index = 1; return p }, "shard-1 and shard-2 are both shard 1 of 3"},
 		"an index beyond":      {func(p []shardRun) []shardRun { p[2].Run.Shard.Index = 3; return p }, "says that it is shard 3 of 3"},
-		"no shard":             {func(p []shardRun) []shardRun { p[1].Run.Shard = nil; return p }, "shard-1 is no shard: it carried the whole load by itself; pool repetitions with report average"},
+		"no shard":             {func(p []shardRun) []shardRun { p[1].Run.Shard = nil; return p }, "shard-1 is not a shard: it carried the whole load by itself; pool repetitions with report average"},
 		"a copy under another index": {func(p []shardRun) []shardRun {
 			copied := *p[1].Run
 			copied.Shard = p[2].Run.Shard
@@ -70,7 +70,7 @@ func TestNotReached(t *testing.T) {
 		change func(r *runfile.Run)
 		want   string
 	}{
-		"killed before it": {func(r *runfile.Run) { r.Results, r.Interrupted = r.Results[:1], "it was killed" }, "shard 1 of 3 did not measure it; go on with its sweep by --resume"},
+		"killed before it": {func(r *runfile.Run) { r.Results, r.Interrupted = r.Results[:1], "it was killed" }, "shard 1 of 3 did not measure it; continue its sweep with --resume"},
 		"stopped in it": {func(r *runfile.Run) {
 			r.Results[1].State, r.Results[1].Why = runfile.Interrupted, "the sweep was stopped"
 		}, "shard 1 of 3 did not complete it: the sweep was stopped"},
@@ -87,7 +87,7 @@ func TestNotReached(t *testing.T) {
 		"lost by the others": {func(r *runfile.Run) {
 			r.Results[1].State, r.Results[1].Lost = runfile.EndedEarly, []runfile.LostShard{{Index: 2, Why: "no sign of life for 10s"}}
 		}, "shard 2 (no sign of life for 10s) did not carry its part to the end"},
-		"at another time": {func(r *runfile.Run) { r.Results[1].Shift(-10 * time.Second) }, "the shards measured it together for 22s of 42s only"},
+		"at another time": {func(r *runfile.Run) { r.Results[1].Shift(-10 * time.Second) }, "the shards measured it at the same time for only 22s of 42s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parts, logs := three()

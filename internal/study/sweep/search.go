@@ -102,15 +102,15 @@ func (s *sweep) search(ctx context.Context) error {
 	// A bisection for each variant, and one more level to prove the result.
 	s.progress.Total = len(brackets) * (bits.Len(uint(len(s.Plan.Levels))) + 1)
 	for round := 0; ; round++ {
-		left := 0
+		visited := 0
 		for _, v := range s.Plan.turn(round) {
 			n, err := s.visitNext(ctx, brackets[v])
 			if err != nil {
 				return err
 			}
-			left += n
+			visited += n
 		}
-		if left == 0 {
+		if visited == 0 {
 			return nil
 		}
 	}

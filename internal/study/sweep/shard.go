@@ -67,22 +67,22 @@ type Hello struct {
 }
 
 // differs describes the first disagreement of two shards, or returns "".
-func (h Hello) differs(of Hello) string {
+func (h Hello) differs(lead Hello) string {
 	switch {
-	case h.Protocol != of.Protocol:
-		return fmt.Sprintf("it speaks version %d of the barrier, shard 0 version %d: run the same synthetic everywhere", h.Protocol, of.Protocol)
-	case h.Count != of.Count:
-		return fmt.Sprintf("it is one of --shards=%d, shard 0 of --shards=%d", h.Count, of.Count)
+	case h.Protocol != lead.Protocol:
+		return fmt.Sprintf("it speaks version %d of the barrier, shard 0 version %d: run the same synthetic everywhere", h.Protocol, lead.Protocol)
+	case h.Count != lead.Count:
+		return fmt.Sprintf("it is one of --shards=%d, shard 0 of --shards=%d", h.Count, lead.Count)
 	case h.Index < 1 || h.Index >= h.Count:
 		return fmt.Sprintf("--shard=%d: want 1 to %d beside shard 0", h.Index, h.Count-1)
-	case h.Plan != of.Plan:
-		return fmt.Sprintf("its plan has the sha256 %.12s…, shard 0's %.12s…: give all the same file", h.Plan, of.Plan)
-	case h.Workload != of.Workload:
-		return "it says something else by the same plan: give all shards the same files of conversations, traces and texts, and the same synthetic"
-	case h.Seed != of.Seed:
-		return fmt.Sprintf("its seed is %d, shard 0's %d", h.Seed, of.Seed)
-	case h.Mode != of.Mode:
-		return fmt.Sprintf("it makes a %s, shard 0 a %s (--find-capacity, --resolution)", h.Mode, of.Mode)
+	case h.Plan != lead.Plan:
+		return fmt.Sprintf("its plan has the sha256 %.12s…, shard 0's %.12s…: give all the same file", h.Plan, lead.Plan)
+	case h.Workload != lead.Workload:
+		return "its workload differs although the plan is the same: give all shards the same files of conversations, traces and texts, and the same synthetic"
+	case h.Seed != lead.Seed:
+		return fmt.Sprintf("its seed is %d, shard 0's %d", h.Seed, lead.Seed)
+	case h.Mode != lead.Mode:
+		return fmt.Sprintf("it runs a %s, shard 0 a %s (--find-capacity, --resolution)", h.Mode, lead.Mode)
 	}
 	return ""
 }

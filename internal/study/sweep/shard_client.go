@@ -82,7 +82,7 @@ func (c *Client) post(ctx context.Context, s status) (refused bool) {
 	_, refused = errors.AsType[refusedError](err)
 	if c.err = err; err != nil && !refused && ctx.Err() == nil && time.Since(c.warned) >= logWaitingEvery {
 		c.warned = time.Now()
-		c.Logger.Warn("Shard 0 does not answer; it is asked again", "url", c.url, "err", err)
+		c.Logger.Warn("Shard 0 does not answer; trying again", "url", c.url, "err", err)
 	}
 	if err == nil {
 		c.step, c.heard, c.warned = step, time.Now(), time.Time{}
@@ -262,7 +262,7 @@ func (c *Client) here(there time.Time) (time.Time, error) {
 	}
 	away := there.Sub(now.Add(c.clock.last))
 	if away.Abs() > silenceLimit {
-		return now, fmt.Errorf("the time that shard 0 announced is %s away: this shard heard of it late, or a clock was set meanwhile", away.Round(time.Second))
+		return now, fmt.Errorf("the time that shard 0 announced is %s away: this shard learned of it late, or a clock was set in the meantime", away.Round(time.Second))
 	}
 	return now.Add(away), nil // with this process's monotonic clock
 }

@@ -13,7 +13,7 @@ import (
 func (l *Lead) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !l.authorized(r.Header.Get("Authorization")):
-		http.Error(w, "the token is another one: give all shards the same (--barrier.token-file)", http.StatusUnauthorized)
+		http.Error(w, "wrong token: give all shards the same one (--barrier.token-file)", http.StatusUnauthorized)
 	case r.URL.Path == pathClock && r.Method == http.MethodGet:
 		writeJSONAnswer(w, time.Now())
 	case r.URL.Path == pathStatus && r.Method == http.MethodPost:

@@ -101,7 +101,7 @@ func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 		return endEarly(v, "every objective is met (chance of error below %.3g)", v.Error)
 	case w.purpose == bracketing && share >= minProvisional:
 		v.Standing, v.Decided = runfile.Undecided, runfile.DecidedProvisional
-		return endEarly(v, "every objective seems to be met, and the search goes on above")
+		return endEarly(v, "every objective seems to be met, and the search continues above")
 	}
 	return nil
 }

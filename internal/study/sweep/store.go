@@ -98,7 +98,7 @@ func (s *store) open(o Options) error {
 		return fmt.Errorf("reading the output directory: %w", err)
 	}
 	if err := json.Unmarshal(data, &s.header); err != nil {
-		return fmt.Errorf("%s is not what a sweep wrote (%w); choose another --output.dir", s.path("sweep.json"), err)
+		return fmt.Errorf("%s was not written by a sweep (%w); choose another --output.dir", s.path("sweep.json"), err)
 	}
 	switch {
 	case s.header.Format > storeFormat:
@@ -106,7 +106,7 @@ func (s *store) open(o Options) error {
 	case s.header.Plan != o.Plan.Source.SHA256:
 		return fmt.Errorf("%s holds a sweep of another plan (sha256 %.12s…, this one is %.12s…); choose another --output.dir", o.Dir, s.header.Plan, o.Plan.Source.SHA256)
 	case !o.Resume:
-		return fmt.Errorf("%s holds a sweep of this plan from %s; write --resume to go on with it, or choose another --output.dir", o.Dir, s.header.Started.Format(time.DateTime))
+		return fmt.Errorf("%s holds a sweep of this plan from %s; use --resume to continue it, or choose another --output.dir", o.Dir, s.header.Started.Format(time.DateTime))
 	case o.Follow != nil && s.header.ID != o.ID:
 		return fmt.Errorf("%s holds a shard of another sweep of this plan (%s, shard 0 has %s); choose another --output.dir", o.Dir, s.header.ID, o.ID)
 	case s.header.Mode != o.mode():

@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	if o.Command == nil {
 		o.Command = runCommand
 	}
-	mates, leave, err := o.join(ctx)
+	team, leave, err := o.join(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	s := &sweep{
 		Options: o, listed: listed, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
-		current: -1, ready: map[int]string{}, described: map[string]bool{}, team: mates,
+		current: -1, ready: map[int]string{}, described: map[string]bool{}, team: team,
 	}
 	if o.Resume { // caches know the texts of the interrupted level
 		s.id = newID()
