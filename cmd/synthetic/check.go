@@ -72,11 +72,11 @@ code 2. Without mistakes it prints the tokens that the traffic uses in a day.`)
 // showDiscovered runs the discovery for some time and prints the targets. The log names
 // targets that are left out. It returns an error if the discovery of a group fails.
 func showDiscovered(ctx context.Context, e env, cfg *config.Config, patience time.Duration) error {
-	f := discovery.New(discovery.Options{Logger: e.logger, Changed: func() error { return nil }})
+	f := discovery.New(e.logger)
 	f.Follow(cfg.Discovery)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if err := f.Run(ctx); err != nil {
+	if err := f.Run(ctx, func() error { return nil }); err != nil {
 		return err
 	}
 	found, failing := f.Found(cfg.Discovery), 0

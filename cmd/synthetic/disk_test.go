@@ -117,7 +117,7 @@ func (p *program) stalls(want float64) {
 	p.t.Helper()
 	p.until("the pager's word", func(s map[string]float64) bool { return s["synthetic_pager_stalled"] == want })
 	code, text := p.get("/-/ready")
-	if code != 200 || strings.Contains(text, "its pager stands still") != (want == 1) {
+	if code != 200 || strings.Contains(text, "its pager has stopped") != (want == 1) {
 		p.t.Errorf("/-/ready answers %d: %s", code, text)
 	}
 }

@@ -2,7 +2,6 @@ package alerting
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,10 +18,8 @@ import (
 
 // Alertmanager describes how to reach an Alertmanager. Each of several receives every alert.
 type Alertmanager struct {
-	// URL of its web page, such as "http://alertmanager:9093"
+	// URL of its web page, such as "http://alertmanager:9093".
 	URL string
-	// Timeout bounds one request; 0 means 10s.
-	Timeout time.Duration
 	// HTTP has TLS and authentication. The zero value uses the system's authorities and no
 	// credentials. Files are read at each use.
 	HTTP promconfig.HTTPClientConfig
@@ -31,14 +28,17 @@ type Alertmanager struct {
 // apiPath is appended to an Alertmanager's URL.
 const apiPath = "/api/v2/alerts"
 
+// requestTimeout bounds one request.
+const requestTimeout = 10 * time.Second
+
 // client sends alerts to one Alertmanager.
 type client struct {
 	url, endpoint string
 	timeout       time.Duration
 	http          *http.Client
-	generator     string
-	// open is true if no credentials are sent, which an answer might repeat.
-	open bool
+	generator     string // the address that alerts link to
+	// hasCredentials is true if requests contain credentials, which an answer might repeat.
+	hasCredentials bool
 }
 
 // dialer opens connections; nil means TCP.
@@ -60,8 +60,8 @@ func newClient(a Alertmanager, generator string, dial dialer) (*client, error) {
 	}
 	return &client{
 		url: a.URL, endpoint: strings.TrimSuffix(a.URL, "/") + apiPath,
-		timeout: cmp.Or(a.Timeout, 10*time.Second), http: h, generator: generator,
-		open: a.HTTP.BasicAuth == nil && a.HTTP.Authorization == nil && a.HTTP.OAuth2 == nil && a.HTTP.HTTPHeaders == nil,
+		timeout: requestTimeout, http: h, generator: generator,
+		hasCredentials: a.HTTP.BasicAuth != nil || a.HTTP.Authorization != nil || a.HTTP.OAuth2 != nil || a.HTTP.HTTPHeaders != nil,
 	}, nil
 }
 
@@ -90,21 +90,21 @@ func (c *client) send(ctx context.Context, messages []message) error {
 		return err
 	}
 	defer resp.Body.Close()
-	said := c.said(resp)
+	text := c.answerText(resp)
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // so that the connection can be reused
 	switch {
 	case resp.StatusCode/100 == 2:
 		return nil
 	case resp.StatusCode == http.StatusBadRequest || resp.StatusCode == http.StatusUnprocessableEntity:
-		return fmt.Errorf("%w: %s", errRejected, said)
+		return fmt.Errorf("%w: %s", errRejected, text)
 	}
-	return fmt.Errorf("it answers %s", said)
+	return fmt.Errorf("it answers %s", text)
 }
 
-// said returns the text of an answer for the log and the alerts page. After a request with
-// credentials it is only the status.
-func (c *client) said(resp *http.Response) string {
-	if !c.open {
+// answerText returns an answer for the log and the alerts page. After a request with credentials
+// it is only the status.
+func (c *client) answerText(resp *http.Response) string {
+	if c.hasCredentials {
 		return fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 200))

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// clock is the time of samples and evaluations. It follows the monotonic clock, so a step of
-// the wall clock causes no gap in series, no samples out of order, and no early alert. Times
-// that leave the pager are converted to the wall clock.
+// clock is the time of samples and evaluations. It follows the monotonic clock, so a step of the
+// wall clock causes no gap in series, no samples out of order, and no early alert. Times that
+// leave the pager are converted to the wall clock.
 type clock struct {
-	wall  func() time.Time
-	base  time.Time // this clock's time at the start
-	start time.Time // has a monotonic reading
-	// nanoseconds added by advance
-	ahead atomic.Int64
+	wall     func() time.Time
+	base     time.Time    // this clock's time at the start
+	start    time.Time    // has a monotonic reading
+	advanced atomic.Int64 // nanoseconds, by advance
 }
 
-// newClock continues the clock of an earlier process, so that a restart after a step opens no
-// gap, or starts at the wall clock's time.
-func newClock(wall func() time.Time, before savedStates) *clock {
+// newClock continues the clock of an earlier process, so that a restart after a step of the wall
+// clock causes no gap. Otherwise it starts at the wall clock's time.
+func newClock(wall func() time.Time, saved savedStates) *clock {
 	base := wall()
-	if at, known := before.resumed(base); known {
+	if at, known := saved.resumed(base); known {
 		base = at
 	}
 	return &clock{wall: wall, base: base.Round(0), start: time.Now()}
@@ -28,25 +27,25 @@ func newClock(wall func() time.Time, before savedStates) *clock {
 
 // now never goes back within a process.
 func (c *clock) now() time.Time {
-	return c.base.Add(time.Since(c.start) + time.Duration(c.ahead.Load()))
+	return c.base.Add(time.Since(c.start) + time.Duration(c.advanced.Load()))
 }
 
 // advance sets the clock forward to a later time, because no sample may be older than a stored
 // one.
 func (c *clock) advance(to time.Time) {
 	if by := to.Sub(c.now()); by > 0 {
-		c.ahead.Add(int64(by))
+		c.advanced.Add(int64(by))
 	}
 }
 
-// tolerated is the largest difference of the clocks that is not a step, but the time between
-// two readings.
-const tolerated = time.Second
+// tolerance is the largest difference of the clocks that does not count as a step: the two are read
+// one after the other.
+const tolerance = time.Second
 
 // step returns how far the wall clock is ahead of the pager's.
 func (c *clock) step() time.Duration {
 	d := c.wall().Round(0).Sub(c.now())
-	if d.Abs() < tolerated {
+	if d.Abs() < tolerance {
 		return 0
 	}
 	return d

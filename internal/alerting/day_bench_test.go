@@ -26,8 +26,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// The benchmark's fleet: as many targets as the figures are given for, each
-// with the default traffic of twelve conversations of four turns a minute.
+// The fleet of the benchmark. Each target has the default traffic of twelve conversations of four
+// turns a minute.
 const (
 	fleetTargets = 50
 	interval     = 15 * time.Second
@@ -35,7 +35,7 @@ const (
 	perMinute    = 48 // turns
 )
 
-// fleet is a recorder of many jobs in a time of its own.
+// fleet is a recorder of many jobs with its own clock.
 type fleet struct {
 	recorder *metrics.Recorder
 	sinks    sink.Fanout
@@ -78,7 +78,7 @@ func newFleet() *fleet {
 	return f
 }
 
-// rules are those that the commands generate.
+// rules returns the generated rules.
 func (f *fleet) rules(b *testing.B) []alerting.RuleFile {
 	in := rules.Input{SLOs: fleetObjectives()}
 	for _, name := range f.names {
@@ -97,7 +97,7 @@ func (f *fleet) rules(b *testing.B) []alerting.RuleFile {
 	return []alerting.RuleFile{{Name: "synthetic", Data: text}}
 }
 
-// pass lets an interval pass with its turns; a few of them are bad.
+// pass records the turns of an interval, of which a few are bad.
 func (f *fleet) pass() {
 	f.now = f.now.Add(interval)
 	for _, name := range f.names {
@@ -131,15 +131,14 @@ func (f *fleet) turn(target string) {
 	f.sinks.Observe(r)
 }
 
-// BenchmarkDay50 is one round of a pager of 50 targets that has seen a day:
-// reading the metrics, storing them, and evaluating every rule that is due.
-// It prepares for minutes and reports CPU beside time; cpu-%-of-core is the CPU
-// at a round each 15 s.
+// BenchmarkDay50 measures one round of a pager of 50 targets that holds samples of a day: it reads
+// the metrics, stores them, and evaluates every rule that is due. The preparation takes minutes.
+// cpu-%-of-core is the CPU time with a round every 15 s.
 func BenchmarkDay50(b *testing.B) {
 	f := newFleet()
 	began := time.Now()
-	// The pager's clock runs by itself, too: what preparation takes is not part
-	// of the day.
+	// The pager's clock also follows real time, so the time of the preparation is not part of the
+	// day.
 	wall := func() time.Time { return f.now.Add(time.Since(began)) }
 	before, residentBefore := heap(), resident(b)
 	dir := b.TempDir()
@@ -200,7 +199,7 @@ func BenchmarkDay50(b *testing.B) {
 	runtime.KeepAlive(f)
 }
 
-// bounded reports a figure, and fails above its bound.
+// bounded reports a figure, and fails if it exceeds its bound.
 func bounded(b *testing.B, v, most float64, unit string) {
 	b.Helper()
 	b.ReportMetric(v, unit)
@@ -217,8 +216,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// resident is the memory of the process in bytes, the mapped files of the
-// storage included; 0 where it is not known.
+// resident returns the memory of the process in bytes, including mapped files; 0 if it is unknown.
 func resident(b *testing.B) int {
 	b.Helper()
 	text, err := os.ReadFile("/proc/self/status")

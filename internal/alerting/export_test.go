@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// Hand moves a Pager that does not run, so that a day can pass in minutes.
+// Hand drives a Pager that does not run step by step, so that a day can pass in minutes.
 type Hand struct {
 	*Pager
 	rounds int
@@ -15,12 +15,11 @@ type Hand struct {
 
 // NewHand takes the pager; its wall clock must be advanced along with it.
 func NewHand(p *Pager) (*Hand, error) {
-	_, err := p.start()
+	_, err := p.startManager()
 	return &Hand{Pager: p}, err
 }
 
-// Round lets an interval pass, and then scrapes and evaluates the groups that
-// are due.
+// Round advances the clock by an interval, scrapes, and evaluates the groups that are due.
 func (h *Hand) Round(ctx context.Context, evaluate bool) error {
 	h.clock.base = h.clock.base.Add(h.options.Interval)
 	h.rounds++
@@ -37,10 +36,10 @@ func (h *Hand) Round(ctx context.Context, evaluate bool) error {
 	return nil
 }
 
-// Compact does what a running pager does every minute.
-func (h *Hand) Compact(ctx context.Context) error { return h.store.tidy(ctx) }
+// Compact does the maintenance that a running pager does every minute.
+func (h *Hand) Compact(ctx context.Context) error { return h.store.compact(ctx) }
 
-// Failures are the errors of the last evaluations.
+// Failures returns the errors of the last evaluations.
 func (h *Hand) Failures() []error {
 	var errs []error
 	for _, r := range h.manager.Load().Rules() {
@@ -51,7 +50,7 @@ func (h *Hand) Failures() []error {
 	return errs
 }
 
-// HeadSeries counts the series on the heap, those of the rules included.
+// HeadSeries returns the number of series on the heap, including those of the rules.
 func (h *Hand) HeadSeries() uint64 { return h.store.Head().NumSeries() }
 
 // End stops the rule manager and closes the storage.
@@ -62,4 +61,13 @@ func (h *Hand) End() error {
 	return h.Close()
 }
 
-var _ rules.GroupLoader = (*ruleFiles)(nil)
+var _ rules.GroupLoader = (*ruleLoader)(nil)
+
+// Reload puts rules into force.
+func (p *Pager) Reload(files []RuleFile) error {
+	commit, err := p.Prepare(files)
+	if err == nil {
+		commit()
+	}
+	return err
+}

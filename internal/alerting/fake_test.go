@@ -15,15 +15,14 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// inbox is an Alertmanager without a network, for virtual time.
+// inbox is an Alertmanager without a network, so that it works in virtual time.
 type inbox struct {
 	mu  sync.Mutex
 	got []posted
 	// answer is the status of a request; 0 hangs until the client gives up.
 	answer   func([]posted) int
 	requests int
-	// wall is the clock of the machine that it and the pager run on; nil means
-	// time.Now.
+	// wall is the wall clock of the Alertmanager and the pager; nil means time.Now.
 	wall func() time.Time
 }
 
@@ -71,22 +70,20 @@ func (b *inbox) answers(f func([]posted) int) {
 	b.answer = f
 }
 
-// always answers every request alike.
+// always answers every request with one status.
 func always(code int) func([]posted) int { return func([]posted) int { return code } }
 
-// address is the URL of the first inbox of a desk.
+// address is the URL of the inbox of newDesk.
 const address = "http://alertmanager"
 
 // newDesk returns the states with a send loop to an inbox.
 func newDesk(c *clock, box *inbox, onChange func(Transition)) (*alertStates, *sendLoop) {
-	l := newAlertStates(c, labels.EmptyLabels(), []string{address}, onChange)
-	return l, &sendLoop{
-		states: l, wake: l.watch(), logger: slog.New(slog.DiscardHandler),
-		client: &client{url: address, endpoint: address + apiPath, timeout: 10 * time.Second, http: &http.Client{Transport: box}},
-	}
+	to := &client{url: address, endpoint: address + apiPath, timeout: 10 * time.Second, http: &http.Client{Transport: box}}
+	states := newAlertStates(c, labels.EmptyLabels(), []*client{to}, onChange)
+	return states, &sendLoop{states: states, changed: states.watch(), logger: slog.New(slog.DiscardHandler), client: to}
 }
 
-// ruleAlert is an alert as the rule manager hands it on at an evaluation.
+// ruleAlert is an alert of the rule manager.
 type ruleAlert struct {
 	name      string
 	fired     time.Time

@@ -22,13 +22,14 @@ import (
 // timestampSuffix ends the names of metrics whose value is a time, by Prometheus's convention.
 const timestampSuffix = "_timestamp_seconds"
 
-// feed stores what a gatherer exposes, like a scrape. Only run scrapes; any goroutine may call
-// take and read the counts. It has no lock, because the gathered metrics include the pager's
+// feed stores the series of a gatherer that the rules read, like a scrape. One goroutine scrapes;
+// any goroutine may read the counts. There is no lock: the gathered metrics include the pager's
 // health, which must not wait for a reload that waits for the scrape.
 type feed struct {
 	gatherer  prometheus.Gatherer
 	storage   storage.Appendable
 	clock     *clock
+	rules     *ruleLoader
 	instance  labels.Labels // added to every series
 	maxSeries int
 	logger    *slog.Logger
@@ -38,9 +39,8 @@ type feed struct {
 	round  uint64 // number of the scrape
 	full   bool   // the limit of series was logged
 
-	selected atomic.Pointer[selection] // never nil: New sets the first
-	refused  atomic.Uint64             // samples that were not stored
-	stored   atomic.Int64              // series
+	refused atomic.Uint64 // number of samples that were not stored
+	stored  atomic.Int64  // number of series
 }
 
 // series is a stored series.
@@ -51,17 +51,14 @@ type series struct {
 	seen   uint64 // round of the last sample
 }
 
-// begin stores in another database from now on, with new series references.
+// begin makes the feed use another database, with new series references.
 func (f *feed) begin(storage storage.Appendable) { f.storage, f.series = storage, map[uint64]*series{} }
-
-// take sets the stored series from the next batch on.
-func (f *feed) take(s selection) { f.selected.Store(&s) }
 
 // scrape gathers and stores once. Series that are missing since the last scrape become stale. A
 // brokenError means that the storage failed.
 func (f *feed) scrape(ctx context.Context) error {
 	families, gatherErr := f.gatherer.Gather()
-	b := batch{feed: f, wants: f.selected.Load().wants, at: f.clock.now().UnixMilli(), app: f.storage.Appender(ctx)}
+	b := batch{feed: f, wants: f.rules.current.Load().reads, at: f.clock.now().UnixMilli(), app: f.storage.Appender(ctx)}
 	b.step = f.clock.step()
 	f.round++
 	for _, family := range families {
@@ -73,19 +70,19 @@ func (f *feed) scrape(ctx context.Context) error {
 	if err := b.app.Commit(); err != nil {
 		return errors.Join(gatherErr, brokenError{fmt.Errorf("storing the samples of the pager: %w", err)})
 	}
-	f.overflow(b.over)
+	f.logOverflow(b.leftOut)
 	return errors.Join(gatherErr, b.err)
 }
 
-// overflow logs when series exceed the limit, and when they fit again.
-func (f *feed) overflow(over int) {
+// logOverflow logs when series exceed the limit, and when they fit again.
+func (f *feed) logOverflow(leftOut int) {
 	switch {
-	case over > 0 && !f.full:
-		f.logger.Error("The pager stores no more series: rules see only a part; probe less in one process", "limit", f.maxSeries, "left_out", over)
-	case over == 0 && f.full:
+	case leftOut > 0 && !f.full:
+		f.logger.Error("The pager stores no more series: rules see only a part; probe less in one process", "limit", f.maxSeries, "left_out", leftOut)
+	case leftOut == 0 && f.full:
 		f.logger.Info("The pager stores all series again", "series", len(f.series))
 	}
-	f.full = over > 0
+	f.full = leftOut > 0
 }
 
 // batch is the data of one scrape.
@@ -97,7 +94,7 @@ type batch struct {
 	step    time.Duration
 	key     []byte
 	refused uint64
-	over    int
+	leftOut int
 	err     error
 }
 
@@ -121,7 +118,7 @@ func (b *batch) store(m *dto.Metric, s Sample) {
 	e := b.series[id]
 	if e == nil {
 		if len(b.series) >= b.maxSeries {
-			b.over++
+			b.leftOut++
 			b.refused++
 			return
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/prometheus/promql"
 )
 
-// rig is a pager that is moved by hand, with a clock that can be stepped.
+// rig is a pager that the test drives step by step, with a wall clock that can be stepped.
 type rig struct {
 	*Hand
 	t    *testing.T
@@ -22,7 +22,7 @@ type rig struct {
 	logs *bytes.Buffer
 }
 
-// newRig returns a rig with rules that read all of what the registry has.
+// newRig returns a rig with the given rules.
 func newRig(t *testing.T, g prometheus.Gatherer, ruleText string, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), logs: &bytes.Buffer{}}
@@ -46,7 +46,7 @@ func newRig(t *testing.T, g prometheus.Gatherer, ruleText string, change func(*O
 	return r
 }
 
-// round lets one interval pass on both clocks.
+// round advances both clocks by one interval.
 func (r *rig) round() {
 	r.t.Helper()
 	r.now = r.now.Add(r.options.Interval)
@@ -55,7 +55,7 @@ func (r *rig) round() {
 	}
 }
 
-// query evaluates an expression now, as text.
+// query evaluates an expression now. The keys of the result are the labels of its series.
 func (r *rig) query(expr string) map[string]float64 {
 	r.t.Helper()
 	q, err := r.engine.NewInstantQuery(context.Background(), r.store, nil, expr, r.clock.now())
@@ -86,7 +86,7 @@ func (r *rig) want(expr string, want map[string]float64) {
 	}
 }
 
-// reading makes rules that read the named series and never fire.
+// reading returns rules that read the named series and never fire.
 func reading(exprs ...string) string {
 	var b strings.Builder
 	b.WriteString("groups:\n  - name: g\n    rules:\n")
@@ -104,21 +104,16 @@ func TestFeedStoresWhatRulesRead(t *testing.T) {
 	r := newRig(t, g.registry, reading("test_up"), nil)
 	r.round()
 	r.want(`{__name__=~"test_.*"}`, map[string]float64{`{__name__="test_up", instance="here", job="synthetic", target="a"}`: 3})
-	groups, err := r.files.parse([]RuleFile{{"rules.yml", []byte(reading("test_up", "test_unread"))}})
+	more, err := r.parse([]RuleFile{{"rules.yml", []byte(reading("test_up", "test_unread"))}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := selected(r.files.syntax, groups)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.feed.take(more)
+	r.rules.current.Store(more)
 	r.round()
 	r.want(`test_unread`, map[string]float64{`{__name__="test_unread", instance="here", job="synthetic"}`: 0})
 }
 
-// TestFeedStoresWhatTemplatesQuery: an annotation may read what no expression
-// does.
+// TestFeedStoresWhatTemplatesQuery: an annotation may read a series that no expression reads.
 func TestFeedStoresWhatTemplatesQuery(t *testing.T) {
 	g := newGauge(t)
 	for _, name := range []string{"test_queried", "test_unread"} {
@@ -139,8 +134,8 @@ groups:
 	r.want(`count by (__name__) ({__name__=~"test_.*"})`, map[string]float64{`{__name__="test_up"}`: 1, `{__name__="test_queried"}`: 1})
 }
 
-// TestFeedHistograms stores the native form where rules read it, and buckets
-// where they do not or where there is no native form.
+// TestFeedHistograms stores the native form of a histogram if it has one and rules read it, otherwise
+// the buckets.
 func TestFeedHistograms(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	both := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "both", Help: "Both.", Buckets: []float64{1, 2}, NativeHistogramBucketFactor: 1.1})
@@ -173,7 +168,7 @@ func TestFeedHistograms(t *testing.T) {
 	r.want(`both`, map[string]float64{})
 }
 
-// TestFeedStale lets a series vanish at once, not after five minutes.
+// TestFeedStale: a removed series ends at once, not after five minutes.
 func TestFeedStale(t *testing.T) {
 	g := newGauge(t)
 	g.set(1)
@@ -199,7 +194,7 @@ func TestFeedIsBounded(t *testing.T) {
 		t.Errorf("%d series are stored and %d samples refused, want 2 and 4", v.Series, v.Refused)
 	}
 	if n := strings.Count(r.logs.String(), "stores no more series"); n != 1 {
-		t.Errorf("it was said %d times that there are too many:\n%s", n, r.logs)
+		t.Errorf("the limit was logged %d times:\n%s", n, r.logs)
 	}
 	g.up.Reset()
 	g.set(1)
@@ -210,8 +205,8 @@ func TestFeedIsBounded(t *testing.T) {
 	}
 }
 
-// TestClockStep steps the wall clock both ways. Nothing that rules see
-// changes, and what Alertmanagers hear is of the wall clock.
+// TestClockStep steps the wall clock forwards and backwards. The rules see no change, and
+// Alertmanagers receive wall times.
 func TestClockStep(t *testing.T) {
 	const step = 3 * time.Hour
 	g := newGauge(t)
@@ -252,7 +247,7 @@ groups:
 			}
 			for _, m := range r.states.due("nobody", 10, false) {
 				if ahead := m.message.EndsAt.Sub(r.now); ahead < validFor-time.Minute || ahead > validFor+time.Minute {
-					t.Errorf("an Alertmanager believes in the alert until %v from now, want about %v", ahead, validFor)
+					t.Errorf("the alert ends %v from now, want about %v", ahead, validFor)
 				}
 			}
 			if r.Health().Refused != 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-// FuzzStates holds that each file of states that is read can be gone on with and
-// saved again, and that what was saved is read.
+// FuzzStates: every state file that can be read can be restored and saved, and the saved file can be
+// read again.
 func FuzzStates(f *testing.F) {
 	f.Add([]byte(`{"version":1,"saved_at":"2026-01-05T00:00:00Z","alerts":[{"labels":{"alertname":"A"},"starts_at":"2026-01-05T00:00:00Z"}]}`))
 	f.Add([]byte(`{"version":1,"saved_at":"0000-01-01T00:00:00Z","clock":"9999-12-31T23:59:59Z","alerts":[null,{"labels":null}]}`))
@@ -32,7 +32,7 @@ func FuzzStates(f *testing.F) {
 		s.restore(saved, timing)
 		text, err := json.Marshal(s.snapshot())
 		if err != nil {
-			t.Fatalf("restored, and not saved again: %v", err)
+			t.Fatalf("restored, but not saved again: %v", err)
 		}
 		var again savedStates
 		if err := json.Unmarshal(text, &again); err != nil || len(again.Alerts) > len(saved.Alerts) {

@@ -29,7 +29,7 @@ groups:
         annotations: {summary: "up at {{ $value }}"}
 `
 
-// gauge is a registry with one series that can be set and removed.
+// gauge is a registry with one gauge.
 type gauge struct {
 	registry *prometheus.Registry
 	up       *prometheus.GaugeVec
@@ -44,7 +44,7 @@ func newGauge(t *testing.T) *gauge {
 
 func (g *gauge) set(v float64) { g.up.WithLabelValues("a").Set(v) }
 
-// posted is an alert as an Alertmanager gets it.
+// posted is an alert that an Alertmanager received.
 type posted struct {
 	Labels, Annotations map[string]string
 	StartsAt, EndsAt    time.Time
@@ -54,8 +54,7 @@ type posted struct {
 
 func (p posted) firing() bool { return p.EndsAt.After(p.at) }
 
-// receiver is an Alertmanager that remembers what it was told, and that can be
-// made to fail.
+// receiver is an Alertmanager that records the alerts it receives. A test can make it fail.
 type receiver struct {
 	mu   sync.Mutex
 	got  []posted
@@ -72,7 +71,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		err = json.Unmarshal(body, &alerts)
 	}
 	if err != nil || req.Method != http.MethodPost || req.URL.Path != "/prefix/api/v2/alerts" {
-		http.Error(w, "not what Alertmanager takes", http.StatusNotFound)
+		http.Error(w, "not a request to Alertmanager's API", http.StatusNotFound)
 		return
 	}
 	r.mu.Lock()
@@ -105,7 +104,7 @@ func (r *receiver) all() []posted {
 	return append([]posted(nil), r.got...)
 }
 
-// await waits until something that was told satisfies ok.
+// await waits until a received alert satisfies ok.
 func (r *receiver) await(t *testing.T, what string, ok func(posted) bool) posted {
 	t.Helper()
 	for timeout := time.After(30 * time.Second); ; {
@@ -117,7 +116,7 @@ func (r *receiver) await(t *testing.T, what string, ok func(posted) bool) posted
 		select {
 		case <-r.wake:
 		case <-timeout:
-			t.Fatalf("the Alertmanager was not told of %s; it was told %+v", what, r.all())
+			t.Fatalf("the Alertmanager did not receive %s; it received %+v", what, r.all())
 		}
 	}
 }

@@ -12,26 +12,26 @@ type Health struct {
 	// Evaluations counts evaluated rules, Failures failed ones, and Missed the evaluations of
 	// groups that were skipped because earlier ones took too long.
 	Evaluations, Failures, Missed uint64
-	// duration of the last evaluation of the slowest group
+	// Slowest is the duration of the last evaluation of the slowest group.
 	Slowest time.Duration
 	// Oldest is the last evaluation of the group that has waited longest, in wall time; zero
 	// before the first.
 	Oldest time.Time
-	// numbers of alerts
+	// Pending and Firing are numbers of alerts.
 	Pending, Firing int
 	// Series is the number of stored series, Refused that of rejected samples.
 	Series  int
 	Refused uint64
-	// Standing is why the pager neither stores nor evaluates; nil if it works.
-	Standing error
-	// in the order of the configuration
+	// Stalled is why the pager neither stores nor evaluates; nil if it works.
+	Stalled error
+	// Alertmanagers are in the order of the configuration.
 	Alertmanagers []Receiver
 }
 
 // Receiver describes an Alertmanager.
 type Receiver struct {
 	URL string
-	// number of alerts whose state it has not received yet
+	// Undelivered is the number of alerts whose state it has not received yet.
 	Undelivered int
 	// LastOK is when it last accepted alerts; Err is the error of the last request, "" without
 	// one.
@@ -45,13 +45,13 @@ type Receiver struct {
 // pager's own.
 func (p *Pager) Health() Health {
 	h := Health{Series: int(p.feed.stored.Load()), Refused: p.feed.refused.Load()}
-	if why := p.standing.Load(); why != nil {
-		h.Standing = *why
+	if reason := p.stalled.Load(); reason != nil {
+		h.Stalled = *reason
 	}
 	for _, l := range p.sendLoops {
 		h.Alertmanagers = append(h.Alertmanagers, l.receiver())
 	}
-	h.Evaluations, h.Failures, h.Missed = p.evaluations.rules.Load(), p.evaluations.failed.Load(), p.evaluations.late.Load()
+	h.Evaluations, h.Failures, h.Missed = p.evaluations.rules.Load(), p.evaluations.failed.Load(), p.evaluations.missed.Load()
 	for _, g := range p.Groups() {
 		h.Slowest = max(h.Slowest, g.GetEvaluationTime())
 		last := p.WallTime(g.GetLastEvalTimestamp())
@@ -86,19 +86,19 @@ func (p *Pager) Groups() []*rules.Group {
 func (p *Pager) WallTime(t time.Time) time.Time { return p.clock.toWall(t) }
 
 // evaluations counts evaluations. The rule manager's own counters restart when a group changes.
-type evaluations struct{ rules, failed, late atomic.Uint64 }
+type evaluations struct{ rules, failed, missed atomic.Uint64 }
 
-// note counts a finished evaluation of a group. before is the time of the previous one, zero
-// for none.
-func (e *evaluations) note(g *rules.Group, before, now time.Time) {
+// add counts a finished evaluation of a group. last is the time of the previous one, zero for
+// none.
+func (e *evaluations) add(g *rules.Group, last, now time.Time) {
 	for _, r := range g.Rules() {
 		e.rules.Add(1)
 		if r.LastError() != nil {
 			e.failed.Add(1)
 		}
 	}
-	if !before.IsZero() {
-		e.late.Add(missed(now.Sub(before), g.Interval()))
+	if !last.IsZero() {
+		e.missed.Add(missed(now.Sub(last), g.Interval()))
 	}
 }
 

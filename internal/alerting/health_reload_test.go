@@ -8,11 +8,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// stuck is after how long a test takes something for a deadlock.
+// stuck is the time after which a test assumes a deadlock.
 const stuck = 30 * time.Second
 
-// selfCollector exports the health of the pager that gathers it. Within each
-// gathering before is called first; on false nothing is exported.
+// selfCollector exports the health of the pager that gathers it. It calls before first, and exports
+// nothing if that returns false.
 type selfCollector struct {
 	desc   *prometheus.Desc
 	before func() bool
@@ -27,7 +27,7 @@ func (c *selfCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// selfGathering is a pager whose registry holds its own health.
+// selfGathering returns a pager whose registry contains its own health.
 func selfGathering(t *testing.T, before func() bool) *Pager {
 	t.Helper()
 	self := &selfCollector{desc: prometheus.NewDesc("test_health", "Health.", nil, nil), before: before}
@@ -42,10 +42,10 @@ func selfGathering(t *testing.T, before func() bool) *Pager {
 	return p
 }
 
-// TestReloadWhileItGathersItself: a reload in the middle of a gathering, before
-// the health is asked for, waits for nothing, and nothing waits for it.
+// TestReloadWhileItGathersItself: a reload in the middle of a scrape, before the scrape reads the
+// health, does not wait for the scrape.
 func TestReloadWhileItGathersItself(t *testing.T) {
-	gathering := make(chan chan bool) // answered when Collect may go on
+	gathering := make(chan chan bool) // answered when Collect may continue
 	p := selfGathering(t, func() bool {
 		reloaded := make(chan bool)
 		select {
@@ -61,7 +61,7 @@ func TestReloadWhileItGathersItself(t *testing.T) {
 		select {
 		case within = <-gathering:
 		case <-time.After(stuck):
-			t.Fatalf("round %d: the pager gathers no more", round)
+			t.Fatalf("round %d: the pager has stopped scraping", round)
 		}
 		done := make(chan error, 1)
 		go func() {
@@ -76,16 +76,15 @@ func TestReloadWhileItGathersItself(t *testing.T) {
 			}
 		case <-time.After(stuck):
 			within <- false // so that the test can end
-			t.Fatalf("round %d: the reload waits for the gathering", round)
+			t.Fatalf("round %d: the reload waits for the scrape", round)
 		}
 	}
 }
 
-// TestGathersItselfWhileReloading: nor does the health wait for a reload, however
-// long that takes.
+// TestGathersItselfWhileReloading: reading the health does not wait for a reload.
 func TestGathersItselfWhileReloading(t *testing.T) {
-	asked := make(chan struct{}, 1)
-	p := selfGathering(t, func() bool { asked <- struct{}{}; return true })
+	collected := make(chan struct{}, 1)
+	p := selfGathering(t, func() bool { collected <- struct{}{}; return true })
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -101,9 +100,9 @@ func TestGathersItselfWhileReloading(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(stuck):
-		t.Fatal("the gathering waits for the reload")
+		t.Fatal("the scrape waits for the reload")
 	}
-	<-asked
+	<-collected
 	if got := p.Health().Series; got != 2 {
 		t.Errorf("%d series are stored, want the gauge and the health", got)
 	}

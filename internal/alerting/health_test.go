@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestHealth looks at a pager that runs: one alert fires, one waits, one rule
+// TestHealth reads the health of a running pager: one alert fires, one is pending, and one rule
 // cannot be evaluated.
 func TestHealth(t *testing.T) {
 	const rules = `
@@ -37,7 +37,7 @@ groups:
 				t.Errorf("evaluated %v ago, want within an interval", ago)
 			}
 			if am := h.Alertmanagers; len(am) != 1 || am[0].URL != address || am[0].Sent < 9 || am[0].Undelivered != 0 || am[0].LastOK.IsZero() {
-				t.Errorf("of the Alertmanagers it says %+v", am)
+				t.Errorf("Alertmanagers: %+v", am)
 			}
 		})
 	})
@@ -48,7 +48,7 @@ func TestMissed(t *testing.T) {
 		0: 0, 14 * time.Second: 0, 15 * time.Second: 0, 22 * time.Second: 0, 30 * time.Second: 1, 61 * time.Second: 3,
 	} {
 		if got := missed(passed, 15*time.Second); got != want {
-			t.Errorf("%v after the last one %d evaluations were missed, want %d", passed, got, want)
+			t.Errorf("%v after the last evaluation, %d were missed, want %d", passed, got, want)
 		}
 	}
 }

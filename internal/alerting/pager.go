@@ -1,12 +1,11 @@
-// Package alerting pages without a Prometheus: it gathers from a registry in
-// its own process, stores what the alert rules read in a small time series
-// database, evaluates the rules with Prometheus's own rule manager, and tells
-// Alertmanagers what fires.
+// Package alerting pages without a Prometheus server. It gathers from a registry in its own
+// process, stores the series that the alert rules read in a small time series database,
+// evaluates the rules with Prometheus's own rule manager, and notifies Alertmanagers.
 //
-// Delivery is its own. It keeps the state of each alert for each Alertmanager
-// instead of a queue of messages, so that an Alertmanager that was away learns
-// of every alert, also of one that came and went meanwhile; memory does not
-// grow with the time away. See docs/how-to/pager.md.
+// It does not use Prometheus's notifier, which queues messages and drops them while an
+// Alertmanager is away. Instead it keeps the state of each alert for each Alertmanager. So an
+// Alertmanager that was away learns about every alert, also one that started and ended
+// meanwhile, and memory does not grow with the time away. See docs/how-to/pager.md.
 package alerting
 
 import (
@@ -17,8 +16,10 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,54 +63,58 @@ type Options struct {
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
 
-	// free returns the free space of a volume; nil asks the kernel.
-	free func(dir string) (uint64, error)
+	// freeBytes returns the free space of a volume; nil asks the kernel.
+	freeBytes func(dir string) (uint64, error)
 	// mkdir creates a directory and its parents; nil means os.MkdirAll.
 	mkdir func(dir string, mode fs.FileMode) error
 }
 
-func (o Options) withDefaults() Options {
+func (o *Options) setDefaults() error {
 	o.Interval = cmp.Or(o.Interval, 15*time.Second)
 	o.MaxSeries = cmp.Or(o.MaxSeries, 50_000)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.EngineLogger == nil {
-		o.EngineLogger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.EngineLogger = cmp.Or(o.EngineLogger, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.free == nil {
-		o.free = freeBytes
+	if o.freeBytes == nil {
+		o.freeBytes = freeBytes
 	}
 	if o.mkdir == nil {
 		o.mkdir = os.MkdirAll
 	}
-	return o
+	if o.Gatherer == nil {
+		return errors.New("the pager needs a gatherer")
+	}
+	if o.Instance == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return fmt.Errorf("reading the host name, which is the label instance: %w", err)
+		}
+		o.Instance = host
+	}
+	return nil
 }
 
 // Pager evaluates alert rules and delivers alerts. Use New, then Run or Close.
 type Pager struct {
-	options   Options
-	clock     *clock
-	home      *home
-	feed      *feed
-	files     *ruleFiles
-	engine    *promql.Engine
-	states    *alertStates
-	sendLoops []*sendLoop
-	external  labels.Labels
-	// of all groups
-	evaluations evaluations
-	close       func() error // once
+	options     Options
+	clock       *clock
+	dir         *directory
+	feed        *feed
+	rules       *ruleLoader
+	engine      *promql.Engine
+	states      *alertStates
+	sendLoops   []*sendLoop
+	external    labels.Labels
+	evaluations evaluations  // of all groups
+	close       func() error // runs once
 
 	// store is nil while it cannot be opened. abandoned counts stores that broke and could not
 	// be closed, failures the failed attempts since the last success. They belong to Run.
 	store               *store
 	abandoned, failures int
-	// reason why the pager has stopped, nil if it works
-	standing atomic.Pointer[error]
+	stalled             atomic.Pointer[error] // why the pager has stopped; nil if it works
 
 	manager atomic.Pointer[rules.Manager] // nil until Run
 	// mu serialises reloads. Health and Groups do not take it, because the pager's own scrape
@@ -120,68 +125,65 @@ type Pager struct {
 	cancelRules context.CancelFunc
 }
 
-// New opens the storage and checks rules and Alertmanagers. Errors say what is wrong and what
-// to do.
+// New opens the storage and checks rules and Alertmanagers.
 func New(o Options) (*Pager, error) {
-	o = o.withDefaults()
-	if o.Gatherer == nil {
-		return nil, errors.New("the pager needs a gatherer")
-	}
-	if o.Instance == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return nil, fmt.Errorf("reading the host's name, which is the label instance: %w", err)
-		}
-		o.Instance = host
+	if err := o.setDefaults(); err != nil {
+		return nil, err
 	}
 	syntax := parser.NewParser(parser.Options{})
-	p := &Pager{
-		options: o, external: labels.FromMap(o.ExternalLabels),
-		files: &ruleFiles{syntax: syntax, logger: o.EngineLogger},
+	p := &Pager{options: o, external: labels.FromMap(o.ExternalLabels), rules: &ruleLoader{syntax: syntax}}
+	rules, err := p.parse(o.RuleFiles)
+	if err != nil {
+		return nil, err
 	}
-	var urls []string
-	for _, a := range o.Alertmanagers {
-		c, err := newClient(a, p.page(), o.Dial)
-		if err != nil {
-			return nil, err
-		}
-		p.sendLoops = append(p.sendLoops, &sendLoop{client: c, logger: o.Logger})
-		urls = append(urls, c.url)
+	p.rules.current.Store(rules)
+	clients, err := p.newClients()
+	if err != nil {
+		return nil, err
 	}
-	p.home = &home{dir: o.Dir, lasting: o.Dir != "", logger: o.EngineLogger, free: o.free, mkdir: o.mkdir}
+	p.dir = &directory{path: o.Dir, permanent: o.Dir != "", logger: o.EngineLogger, freeBytes: o.freeBytes, mkdir: o.mkdir}
 	p.engine = promql.NewEngine(promql.EngineOpts{
 		Logger: o.EngineLogger, MaxSamples: maxSamples, Timeout: time.Minute,
 		LookbackDelta: lookback(o.Interval), Parser: syntax, EnableAtModifier: true,
 	})
 	p.close = sync.OnceValue(p.closeAll)
-	saved, err := p.take()
+	saved, err := p.readDirectory()
 	if err != nil {
 		return nil, errors.Join(err, p.close())
 	}
 	p.clock = newClock(o.Now, saved)
 	p.feed = &feed{
-		gatherer: o.Gatherer, clock: p.clock, maxSeries: o.MaxSeries, logger: o.Logger,
+		gatherer: o.Gatherer, clock: p.clock, rules: p.rules, maxSeries: o.MaxSeries, logger: o.Logger,
 		instance: labels.FromStrings("instance", o.Instance, "job", "synthetic"),
 		seed:     maphash.MakeSeed(),
 	}
-	if err := p.open(); err != nil && !full(err) {
+	if err := p.open(); err != nil && !waitable(err) {
 		return nil, errors.Join(err, p.close())
 	}
-	p.states = newAlertStates(p.clock, p.external, urls, o.OnChange)
-	for _, l := range p.sendLoops {
-		l.states, l.wake = p.states, p.states.watch()
+	p.states = newAlertStates(p.clock, p.external, clients, o.OnChange)
+	for _, c := range clients {
+		p.sendLoops = append(p.sendLoops, &sendLoop{client: c, logger: o.Logger, states: p.states, changed: p.states.watch()})
 	}
-	if err := p.Reload(o.RuleFiles); err != nil {
-		return nil, errors.Join(err, p.close())
-	}
-	p.states.restore(saved, p.files.timing)
+	p.states.restore(saved, p.rules.timing)
 	return p, nil
 }
 
-// take locks the directory and reads the saved state. A full disk is no error, here and when
-// the database is opened: Run waits for space.
-func (p *Pager) take() (savedStates, error) {
-	if err := p.home.take(); err != nil && !full(err) {
+func (p *Pager) newClients() ([]*client, error) {
+	var clients []*client
+	for _, a := range p.options.Alertmanagers {
+		c, err := newClient(a, p.page(), p.options.Dial)
+		if err != nil {
+			return nil, err
+		}
+		clients = append(clients, c)
+	}
+	return clients, nil
+}
+
+// readDirectory locks the directory and reads the saved state. On a full disk, here and when the
+// database is opened, Run waits for space.
+func (p *Pager) readDirectory() (savedStates, error) {
+	if err := p.dir.take(); err != nil && !waitable(err) {
 		return savedStates{}, err
 	}
 	return readStates(p.options.Dir)
@@ -192,15 +194,15 @@ func (p *Pager) closeAll() error {
 	if p.store != nil {
 		err = errors.Join(err, p.store.close())
 	}
-	p.home.close()
+	p.dir.close()
 	return err
 }
 
 // maxSamples bounds the memory of one query: 16 bytes each.
 const maxSamples = 5_000_000
 
-// lookback returns the age up to which a sample is current: the usual five minutes, or more
-// with rare scrapes.
+// lookback returns the age up to which a sample is current: Prometheus's default of five
+// minutes, or more with rare scrapes.
 func lookback(interval time.Duration) time.Duration { return max(5*time.Minute, 4*interval) }
 
 // page returns the address that alerts link to.
@@ -211,45 +213,35 @@ func (p *Pager) page() string {
 	return strings.TrimSuffix(p.options.ExternalURL, "/") + "/alerts"
 }
 
-// Reload replaces the rules. Unchanged groups, and alerts of changed rules with the same name,
-// keep their state. On an error nothing has changed.
-func (p *Pager) Reload(files []RuleFile) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	groups, err := p.files.parse(files)
-	if err != nil {
-		return err
-	}
-	names, err := selected(p.files.syntax, groups)
-	if err != nil {
-		return err
-	}
-	p.files.take(files, groups, p.options.Interval)
-	p.feed.take(names)
-	if manager := p.manager.Load(); manager != nil {
-		return p.update(manager)
-	}
-	return nil
+func (p *Pager) parse(files []RuleFile) (*ruleSet, error) {
+	return parseRules(files, p.options.Interval, p.rules.syntax, p.options.EngineLogger)
 }
 
-// Check returns the error that Reload would return for files that cannot be used.
-func (p *Pager) Check(files []RuleFile) error {
-	groups, err := p.files.parse(files)
-	if err != nil {
-		return err
-	}
-	_, err = selected(p.files.syntax, groups)
-	return err
+// Prepare checks rules that replace the current ones. commit puts them into force. Unchanged
+// groups, and alerts of changed rules with the same name, keep their state.
+func (p *Pager) Prepare(files []RuleFile) (commit func(), err error) {
+	rules, err := p.parse(files)
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.rules.current.Store(rules)
+		if manager := p.manager.Load(); manager != nil {
+			if err := p.update(manager); err != nil {
+				p.options.Logger.Error("The rule manager refused rules that were checked, which is a mistake of this program", "err", err)
+			}
+		}
+	}, err
 }
 
-// update passes the files to the rule manager.
+// update passes the current rules to the rule manager.
 func (p *Pager) update(manager *rules.Manager) error {
 	evaluate := func(ctx context.Context, g *rules.Group, _ time.Time) {
-		before, now := g.GetLastEvalTimestamp(), p.clock.now()
+		last, now := g.GetLastEvalTimestamp(), p.clock.now()
 		rules.DefaultEvalIterationFunc(ctx, g, now)
-		p.evaluations.note(g, before, now)
+		p.evaluations.add(g, last, now)
 	}
-	return manager.Update(p.options.Interval, p.files.names(), p.external, p.options.ExternalURL, evaluate)
+	files := slices.Sorted(maps.Keys(p.rules.current.Load().groups))
+	return manager.Update(p.options.Interval, files, p.external, p.options.ExternalURL, evaluate)
 }
 
 // Run scrapes, evaluates and delivers until ctx is done. Then it delivers the last changes,
@@ -261,13 +253,13 @@ func (p *Pager) Run(ctx context.Context) error {
 	for _, l := range p.sendLoops {
 		parts.Go(func() { l.run(deliveries) })
 	}
-	parts.Go(func() { p.saves(deliveries) })
+	parts.Go(func() { p.saveLoop(deliveries) })
 	p.watch(ctx)
 	endDeliveries()
 	parts.Wait()
 	err := errors.Join(p.save(), p.Close())
 	if err != nil {
-		p.options.Logger.Error("The pager did not end well; what it stored last may be missing", "err", err)
+		p.options.Logger.Error("The pager did not end properly; what it stored last may be missing", "err", err)
 	}
 	return err
 }
@@ -278,11 +270,8 @@ func (p *Pager) Close() error { return p.close() }
 // saveInterval is the longest time until a delivery is saved.
 const saveInterval = 15 * time.Second
 
-// saves saves the states when an alert has changed, and regularly for deliveries.
-func (p *Pager) saves(ctx context.Context) {
-	if p.options.Dir == "" {
-		return
-	}
+// saveLoop saves the states when an alert has changed, and regularly for deliveries.
+func (p *Pager) saveLoop(ctx context.Context) {
 	changed := p.states.watch()
 	ticker := time.NewTicker(saveInterval)
 	defer ticker.Stop()
@@ -295,12 +284,13 @@ func (p *Pager) saves(ctx context.Context) {
 		}
 		err := p.save()
 		if err != nil && !failed {
-			p.options.Logger.Error("The alerts would not survive a restart", "err", err)
+			p.options.Logger.Error("The alerts cannot be saved: a restart would forget them", "err", err)
 		}
 		failed = err != nil
 	}
 }
 
+// save saves the states if there is a permanent directory.
 func (p *Pager) save() error {
 	if p.options.Dir == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// running starts a pager and returns what stops it.
+// running starts a pager and returns the function that stops it.
 func running(t *testing.T, p *Pager) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -39,8 +39,7 @@ func mustNew(t *testing.T, o Options) *Pager {
 	return p
 }
 
-// TestPages pages over a real connection: it fires, is resolved, and says who
-// and where.
+// TestPages sends an alert and its end over a real connection.
 func TestPages(t *testing.T) {
 	g, am := newGauge(t), newReceiver()
 	p := mustNew(t, Options{
@@ -75,8 +74,8 @@ func TestPages(t *testing.T) {
 		rule := groups[0].AlertingRules()[0]
 		return rule.State() == rules.StateFiring && len(rule.ActiveAlerts()) == 1
 	}
-	// An alert is told of before its evaluation has ended, and until the first one
-	// has, the state is unknown.
+	// The rule manager notifies before the evaluation has ended. Until the first evaluation has ended,
+	// the state of the rule is unknown.
 	for begin := time.Now(); !firing(); runtime.Gosched() {
 		if time.Since(begin) > stuck {
 			t.Fatalf("the rules do not show the alert: %v", p.Groups())

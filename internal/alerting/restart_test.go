@@ -17,7 +17,7 @@ import (
 	"synthetic/internal/atomicfile"
 )
 
-// slow has an alert that waits, and one that is kept.
+// slow has a pending alert, one with keep_firing_for, and one that fires.
 const slow = `
 groups:
   - name: slow
@@ -27,7 +27,7 @@ groups:
       - {alert: Fires, expr: 'test_up{target="fires"} > 0'}
 `
 
-// lives runs a pager in dir for a time, in virtual time.
+// lives runs a pager in dir for some time, in virtual time.
 func lives(t *testing.T, dir, ruleText string, g *gauge, box *inbox, length time.Duration, during func(p *Pager)) {
 	t.Helper()
 	p := mustNew(t, Options{
@@ -49,7 +49,7 @@ func lives(t *testing.T, dir, ruleText string, g *gauge, box *inbox, length time
 	}
 }
 
-// since lists what was told of an alert from the nth message on.
+// signs lists the messages about an alert from the nth message on: + for firing, - for its end.
 func (b *inbox) signs(name string, from int) string {
 	var signs strings.Builder
 	for _, p := range b.all()[from:] {
@@ -64,9 +64,8 @@ func (b *inbox) signs(name string, from int) string {
 	return signs.String()
 }
 
-// TestRestart stops a pager in the middle of three alerts, and starts it
-// again: what fired goes on, what waited waits on, what was kept is kept to
-// its end.
+// TestRestart restarts a pager in the middle of three alerts: the firing one continues, the pending
+// one continues to wait, and the one that is kept firing lasts until its end.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, g, box := t.TempDir(), newGauge(t), &inbox{}
@@ -78,26 +77,26 @@ func TestRestart(t *testing.T) {
 			set("kept", 0)
 			time.Sleep(2 * time.Minute)
 		})
-		begun := box.all()
+		early := box.all()
 		time.Sleep(time.Minute)
 		from := len(box.all())
 		lives(t, dir, slow, g, box, 5*time.Minute, nil)
 		if got := box.signs("Fires", from); strings.Contains(got, "-") || !strings.HasPrefix(got, "+++") {
-			t.Errorf("the alert that fires was told %q after the restart", got)
+			t.Errorf("messages about the firing alert after the restart: %q", got)
 		}
 		if got := box.signs("Kept", from); strings.Contains(got, "-") || got == "" {
-			t.Errorf("the alert that is kept was told %q after the restart", got)
+			t.Errorf("messages about the kept alert after the restart: %q", got)
 		}
-		// Eight minutes of ten had passed before the minute's absence.
+		// Eight of its ten minutes had passed before the downtime of one minute.
 		for _, p := range box.all() {
 			t.Log(p.Labels["alertname"], p.at, p.StartsAt, p.EndsAt)
 		}
 		if got := box.signs("Waits", from); !strings.HasPrefix(got, "+") {
-			t.Errorf("the alert that waits was told %q within five minutes of the restart", got)
+			t.Errorf("messages about the pending alert within five minutes of the restart: %q", got)
 		}
 		for _, p := range box.all()[from:] {
-			if p.Labels["alertname"] == "Fires" && !p.StartsAt.Equal(begun[0].StartsAt) {
-				t.Errorf("it began at %v before the restart and at %v after it", begun[0].StartsAt, p.StartsAt)
+			if p.Labels["alertname"] == "Fires" && !p.StartsAt.Equal(early[0].StartsAt) {
+				t.Errorf("it began at %v before the restart and at %v after it", early[0].StartsAt, p.StartsAt)
 			}
 		}
 		from = len(box.all())
@@ -106,14 +105,14 @@ func TestRestart(t *testing.T) {
 		lives(t, dir, slow, g, box, 20*time.Minute, nil)
 		for _, name := range []string{"Fires", "Kept", "Waits"} {
 			if got := box.signs(name, from); !strings.Contains(got, "-") || strings.HasSuffix(got, "+") {
-				t.Errorf("the end of %s was told %q", name, got)
+				t.Errorf("messages with the end of %s: %q", name, got)
 			}
 		}
 	})
 }
 
-// TestRestartAfterClockStep sets the wall clock by hours before a restart: what
-// fires goes on, and what waits waits on.
+// TestRestartAfterClockStep steps the wall clock by hours before a restart: the firing alert
+// continues, and the pending one continues to wait.
 func TestRestartAfterClockStep(t *testing.T) {
 	for name, by := range map[string]time.Duration{"forwards": 3 * time.Hour, "backwards": -3 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -132,22 +131,22 @@ func TestRestartAfterClockStep(t *testing.T) {
 				time.Sleep(time.Minute)
 				lives(t, dir, slow, g, box, 5*time.Minute, nil)
 				if got := box.signs("Fires", 0); strings.Contains(got, "-") {
-					t.Errorf("the alert that fires was told %q", got)
+					t.Errorf("messages about the firing alert: %q", got)
 				}
-				// It waits for ten minutes, and a minute was nobody there.
+				// The alert waits for ten minutes, and the downtime is one minute.
 				for name, want := range map[string]time.Duration{"Fires": 14 * time.Minute, "Waits": 3 * time.Minute} {
-					told := false
+					received := false
 					for _, p := range box.all()[from:] {
 						if p.Labels["alertname"] != name {
 							continue
 						}
-						told = true
+						received = true
 						if ago := box.now().Sub(p.StartsAt); (ago - want).Abs() > time.Minute {
 							t.Errorf("%s began %v ago, want %v", name, ago, want)
 						}
 					}
-					if !told {
-						t.Errorf("%s was not told after the restart", name)
+					if !received {
+						t.Errorf("there is no message about %s after the restart", name)
 					}
 				}
 			})
@@ -155,8 +154,8 @@ func TestRestartAfterClockStep(t *testing.T) {
 	}
 }
 
-// TestRestartWhileAway keeps what an Alertmanager does not know over a
-// restart, and forgets what is long over.
+// TestRestartWhileAway: after a restart, an Alertmanager still receives an alert that it missed, but
+// not one that ended hours ago.
 func TestRestartWhileAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, g, box := t.TempDir(), newGauge(t), &inbox{}
@@ -169,18 +168,18 @@ func TestRestartWhileAway(t *testing.T) {
 		box.answers(nil)
 		lives(t, dir, slow, g, box, 8*time.Minute, nil)
 		if got := box.signs("Fires", 0); !strings.HasPrefix(got, "+") || strings.TrimLeft(got, "+") == "" {
-			t.Errorf("the alert that came and went before the restart was told %q", got)
+			t.Errorf("messages about the alert that started and ended before the restart: %q", got)
 		}
 		time.Sleep(3 * time.Hour)
 		from := len(box.all())
 		lives(t, dir, slow, g, box, time.Minute, nil)
 		if got := box.signs("Fires", from); got != "" {
-			t.Errorf("an alert of hours ago was told %q", got)
+			t.Errorf("messages about an alert that ended hours ago: %q", got)
 		}
 	})
 }
 
-// TestRuleGoneAtRestart ends an alert whose rule does not exist any more.
+// TestRuleGoneAtRestart: an alert whose rule no longer exists ends.
 func TestRuleGoneAtRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, g, box := t.TempDir(), newGauge(t), &inbox{}
@@ -188,15 +187,15 @@ func TestRuleGoneAtRestart(t *testing.T) {
 		lives(t, dir, slow, g, box, time.Minute, nil)
 		lives(t, dir, strings.Replace(slow, "Fires", "Renamed", 1), g, box, time.Minute, nil)
 		if got := box.signs("Fires", 0); !strings.HasSuffix(got, "-") {
-			t.Errorf("the alert without a rule was told %q", got)
+			t.Errorf("messages about the alert without a rule: %q", got)
 		}
 		if got := box.signs("Renamed", 0); !strings.HasPrefix(got, "+") {
-			t.Errorf("its successor was told %q", got)
+			t.Errorf("messages about its successor: %q", got)
 		}
 	})
 }
 
-// TestReload keeps the state of groups that did not change.
+// TestReload: unchanged groups keep their state.
 func TestReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, box := newGauge(t), &inbox{}
@@ -213,7 +212,7 @@ func TestReload(t *testing.T) {
 		})
 		for _, name := range []string{"Waits", "More"} {
 			if got := box.signs(name, 0); !strings.HasPrefix(got, "+") {
-				t.Errorf("%s was told %q", name, got)
+				t.Errorf("messages about %s: %q", name, got)
 			}
 		}
 	})
@@ -243,7 +242,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 	for want, change := range map[string]func(*Options){
 		"needs a gatherer":                 func(o *Options) { o.Gatherer = nil },
-		"making the pager's directory":     func(o *Options) { o.Dir = file },
+		"creating the pager's directory":   func(o *Options) { o.Dir = file },
 		"is in use by process":             func(o *Options) { o.Dir = taken },
 		"opening the pager's storage":      func(o *Options) { o.Dir = foreign },
 		"remove the file to start without": func(o *Options) { o.Dir = damaged },
@@ -272,12 +271,12 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestDamagedLog cuts the log of samples off, as a crash of the machine does,
-// and spoils it: the pager starts on what can be read, and its alerts go on.
+// TestDamagedLog truncates the write-ahead log, as a crash of the machine does, or overwrites a part of
+// it. The pager starts with the samples that can be read, and its alerts continue.
 func TestDamagedLog(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
-		"cut off": func(log []byte) []byte { return log[:len(log)-10] },
-		"spoiled": func(log []byte) []byte {
+		"truncated": func(log []byte) []byte { return log[:len(log)-10] },
+		"overwritten": func(log []byte) []byte {
 			for i := len(log) / 2; i < len(log)/2+100; i++ {
 				log[i] = 0xff
 			}
@@ -304,7 +303,7 @@ func TestDamagedLog(t *testing.T) {
 				from := len(box.all())
 				lives(t, dir, slow, g, box, 5*time.Minute, nil)
 				if got := box.signs("Fires", from); strings.Contains(got, "-") || got == "" {
-					t.Errorf("the alert that fires was told %q", got)
+					t.Errorf("messages about the firing alert: %q", got)
 				}
 			})
 		})

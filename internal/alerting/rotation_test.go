@@ -10,8 +10,7 @@ import (
 	"synthetic/tools/testkit/tlstest"
 )
 
-// TestRotation: an Alertmanager is told with the certificates and the credentials
-// of today.
+// TestRotation: after a rotation, requests use the new certificates and credentials.
 func TestRotation(t *testing.T) {
 	for name, credentials := range map[string]func(c *promconfig.HTTPClientConfig, file string){
 		"basic_auth": func(c *promconfig.HTTPClientConfig, file string) {
@@ -37,8 +36,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestAnswersDoNotRepeatCredentials: what an Alertmanager, or a proxy before it,
-// says of a password is in no error.
+// TestAnswersDoNotRepeatCredentials: an error does not contain the answer to a request with
+// credentials, which may repeat the password.
 func TestAnswersDoNotRepeatCredentials(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()

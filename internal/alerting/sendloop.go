@@ -21,10 +21,10 @@ const (
 
 // sendLoop sends the states of alerts to one Alertmanager.
 type sendLoop struct {
-	states *alertStates
-	client *client
-	logger *slog.Logger
-	wake   <-chan struct{}
+	states  *alertStates
+	client  *client
+	logger  *slog.Logger
+	changed <-chan struct{} // of the states
 
 	mu     sync.Mutex
 	status Receiver // without Undelivered
@@ -53,14 +53,14 @@ func (l *sendLoop) run(ctx context.Context) {
 // wait waits for the end of the backoff after a failure, otherwise for a change or the next
 // round. It returns false when ctx is done.
 func (l *sendLoop) wait(ctx context.Context, backoff time.Duration, round <-chan time.Time) bool {
-	wake, retry := l.wake, (<-chan time.Time)(nil)
+	changed, retry := l.changed, (<-chan time.Time)(nil)
 	if backoff > 0 {
-		wake, round, retry = nil, nil, time.After(backoff)
+		changed, round, retry = nil, nil, time.After(backoff)
 	}
 	select {
 	case <-ctx.Done():
 		return false
-	case <-wake:
+	case <-changed:
 	case <-round:
 	case <-retry:
 	}
@@ -75,7 +75,7 @@ func (l *sendLoop) deliver(ctx context.Context, onlyUrgent bool) bool {
 			return true
 		}
 		err := l.send(ctx, due)
-		l.note(ctx, err, len(due))
+		l.count(ctx, err, len(due))
 		if err != nil {
 			return false
 		}
@@ -98,7 +98,7 @@ func (l *sendLoop) send(ctx context.Context, batch []notification) error {
 		l.mu.Lock()
 		l.status.Rejected++
 		l.mu.Unlock()
-		l.logger.Error("The Alertmanager refuses an alert; it is not paged by it", "alertmanager", l.client.url, "alert", messages[0].Labels.String(), "err", err)
+		l.logger.Error("The Alertmanager rejected an alert, so it does not page", "alertmanager", l.client.url, "alert", messages[0].Labels.String(), "err", err)
 		return nil
 	}
 	for i := range batch {
@@ -109,8 +109,8 @@ func (l *sendLoop) send(ctx context.Context, batch []notification) error {
 	return nil
 }
 
-// note counts a delivery, and logs when deliveries begin to fail and when they succeed again.
-func (l *sendLoop) note(ctx context.Context, err error, alerts int) {
+// count counts a delivery, and logs when deliveries begin to fail and when they succeed again.
+func (l *sendLoop) count(ctx context.Context, err error, alerts int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	failed := l.status.Err != ""
@@ -118,14 +118,14 @@ func (l *sendLoop) note(ctx context.Context, err error, alerts int) {
 		l.status.Sent++
 		l.status.LastOK, l.status.Err = l.states.clock.wall(), ""
 		if failed {
-			l.logger.Info("The Alertmanager takes alerts again", "alertmanager", l.client.url)
+			l.logger.Info("The Alertmanager accepts alerts again", "alertmanager", l.client.url)
 		}
 		return
 	}
 	l.status.Failed++
 	l.status.Err = err.Error()
 	if !failed && ctx.Err() == nil {
-		l.logger.Error("The Alertmanager does not take alerts; trying again until it does", "alertmanager", l.client.url, "alerts", alerts, "err", err)
+		l.logger.Error("The Alertmanager does not accept alerts; trying again until it does", "alertmanager", l.client.url, "alerts", alerts, "err", err)
 	}
 }
 

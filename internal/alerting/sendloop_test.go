@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// bench is a desk that runs in virtual time, with alerts that are moved by
-// hand and evaluated as the rule manager does.
+// bench runs a send loop in virtual time. The test starts and ends alerts, and bench reports them
+// at each interval as the rule manager does.
 type bench struct {
 	t      *testing.T
 	box    *inbox
@@ -24,7 +24,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench { return newBenchAt(t, time.Now) }
 
-// newBenchAt is a bench with a wall clock.
+// newBenchAt returns a bench with its own wall clock.
 func newBenchAt(t *testing.T, wall func() time.Time) *bench {
 	b := &bench{t: t, box: &inbox{}, clock: newClock(wall, savedStates{})}
 	var c *sendLoop
@@ -42,7 +42,7 @@ func newBenchAt(t *testing.T, wall func() time.Time) *bench {
 	return b
 }
 
-// fire begins a new spell of an alert, unless it fires.
+// fire starts a new firing period of an alert, unless it fires.
 func (b *bench) fire(name string) {
 	for _, a := range b.alerts {
 		if a.name == name && a.resolved.IsZero() {
@@ -52,7 +52,7 @@ func (b *bench) fire(name string) {
 	b.alerts = append(b.alerts, ruleAlert{name: name, fired: b.clock.now()})
 }
 
-// resolve ends the spell of an alert that fires.
+// resolve ends the firing period of an alert.
 func (b *bench) resolve(name string) {
 	for i := range b.alerts {
 		if b.alerts[i].name == name && b.alerts[i].resolved.IsZero() {
@@ -61,7 +61,7 @@ func (b *bench) resolve(name string) {
 	}
 }
 
-// pass lets time pass, with an evaluation at each interval.
+// pass waits, with an evaluation at each interval.
 func (b *bench) pass(d time.Duration) {
 	for ; d > 0; d -= evaluateEvery {
 		b.evaluate()
@@ -73,7 +73,7 @@ func (b *bench) pass(d time.Duration) {
 
 func (b *bench) evaluate() {
 	now := b.clock.now()
-	// A rule knows one alert by each set of labels: the newest spell.
+	// A rule has one alert for each set of labels: the latest firing period.
 	latest := map[string]ruleAlert{}
 	for _, a := range b.alerts {
 		latest[a.name] = a
@@ -86,8 +86,8 @@ func (b *bench) evaluate() {
 	synctest.Wait()
 }
 
-// told lists what was told of an alert: + for firing, - for over.
-func (b *bench) told(name string) (signs string, at []time.Time) {
+// messages lists the messages about an alert, + for firing and - for its end, with their times.
+func (b *bench) messages(name string) (signs string, at []time.Time) {
 	for _, p := range b.box.all() {
 		if p.Labels["alertname"] != name {
 			continue
@@ -166,7 +166,7 @@ func TestDelivery(t *testing.T) {
 			b.fire("a")
 			b.pass(30 * time.Second)
 		}, "+-+"},
-		{"a second spell comes and goes while away", func(b *bench) {
+		{"a second firing period starts and ends while away", func(b *bench) {
 			b.fire("a")
 			b.pass(30 * time.Second)
 			b.resolve("a")
@@ -191,16 +191,15 @@ func TestDelivery(t *testing.T) {
 				b := newBench(t)
 				tc.run(b)
 				b.stop()
-				if got, _ := b.told("a"); got != tc.want {
-					t.Errorf("was told %q, want %q", got, tc.want)
+				if got, _ := b.messages("a"); got != tc.want {
+					t.Errorf("messages %q, want %q", got, tc.want)
 				}
 			})
 		})
 	}
 }
 
-// TestRefusedAlert keeps one alert that an Alertmanager refuses from holding
-// back the others.
+// TestRefusedAlert: an alert that the Alertmanager rejects does not block others.
 func TestRefusedAlert(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -216,8 +215,8 @@ func TestRefusedAlert(t *testing.T) {
 		b.fire("good")
 		b.pass(30 * time.Second)
 		b.stop()
-		if got, _ := b.told("good"); got != "+" {
-			t.Errorf("the good alert was told %q, want once", got)
+		if got, _ := b.messages("good"); got != "+" {
+			t.Errorf("messages about the good alert: %q, want one", got)
 		}
 		if b.box.requests > 5 {
 			t.Errorf("%d requests for two alerts", b.box.requests)
@@ -225,8 +224,7 @@ func TestRefusedAlert(t *testing.T) {
 	})
 }
 
-// TestStopDelivers tries what is new once more when it stops, but not for
-// long.
+// TestStopDelivers: a stopping loop sends the last changes, but not for long.
 func TestStopDelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -235,8 +233,8 @@ func TestStopDelivers(t *testing.T) {
 		b.pass(5 * time.Minute)
 		b.box.answers(nil)
 		b.stop()
-		if got, _ := b.told("a"); got != "+" {
-			t.Errorf("was told %q at the end, want it to fire", got)
+		if got, _ := b.messages("a"); got != "+" {
+			t.Errorf("messages at the end: %q, want it to fire", got)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -247,14 +245,14 @@ func TestStopDelivers(t *testing.T) {
 		began := time.Now()
 		b.stop()
 		if took := time.Since(began); took > drainTimeout {
-			t.Errorf("stopping took %v beside an Alertmanager that hangs", took)
+			t.Errorf("stopping took %v although an Alertmanager hangs", took)
 		}
 	})
 }
 
-// TestNoAlertIsLost lets alerts come and go at random while an Alertmanager
-// comes and goes at random. Whatever fired must have been told as firing, long
-// enough to be notified if it was over by then, and nothing may fire forever.
+// TestNoAlertIsLost starts and ends alerts at random while an Alertmanager fails at random. Every alert
+// must be sent as firing, long enough for a notification if it had ended by then, and no alert may
+// fire forever.
 func TestNoAlertIsLost(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -294,14 +292,14 @@ func randomOutages(t *testing.T, rnd *rand.Rand) {
 	}
 }
 
-// check wants that a spell was told.
+// check checks that a firing period was sent.
 func (b *bench) check(a ruleAlert) {
-	signs, at := b.told(a.name)
+	signs, at := b.messages(a.name)
 	if signs == "" || signs[len(signs)-1] != '-' {
-		b.t.Fatalf("%s: its end was not told last: %q", a.name, signs)
+		b.t.Fatalf("%s: the last message is not its end: %q", a.name, signs)
 	}
 	if a.resolved.Sub(a.fired) < evaluateEvery {
-		return // perhaps no evaluation saw it
+		return // possibly between two evaluations
 	}
 	first := -1
 	for i := range at {
@@ -311,16 +309,16 @@ func (b *bench) check(a ruleAlert) {
 		}
 	}
 	if first < 0 {
-		if b.outlived(a) {
+		if b.missed(a) {
 			return
 		}
-		b.t.Errorf("%s fired from %v to %v and was never told", a.name, a.fired, a.resolved)
+		b.t.Errorf("%s fired from %v to %v and was never sent", a.name, a.fired, a.resolved)
 		return
 	}
-	if at[first].After(a.resolved) && !b.anew(a, at[first]) {
+	if at[first].After(a.resolved) && !b.firedAgain(a, at[first]) {
 		for i := first; i < len(at); i++ {
 			if signs[i] == '-' && at[i].Sub(at[first]) < missedHold-reminderInterval {
-				b.t.Errorf("%s was over when it was told, and held only for %v", a.name, at[i].Sub(at[first]))
+				b.t.Errorf("%s had ended when it was sent, and was held only for %v", a.name, at[i].Sub(at[first]))
 			}
 			if signs[i] == '-' {
 				break
@@ -329,9 +327,9 @@ func (b *bench) check(a ruleAlert) {
 	}
 }
 
-// anew reports whether a later spell of the same alert had begun by a time: what
-// was told then, it was told of that one.
-func (b *bench) anew(a ruleAlert, by time.Time) bool {
+// firedAgain reports whether a later firing period of the same alert had begun by a time. A message at
+// that time was about the later one.
+func (b *bench) firedAgain(a ruleAlert, by time.Time) bool {
 	for _, later := range b.alerts {
 		if later.name == a.name && later.fired.After(a.fired) && !later.fired.After(by) {
 			return true
@@ -340,9 +338,9 @@ func (b *bench) anew(a ruleAlert, by time.Time) bool {
 	return false
 }
 
-// outlived reports whether the Alertmanager was away for longer than a spell
-// that is over is worth a page.
-func (b *bench) outlived(a ruleAlert) bool {
+// missed reports whether the Alertmanager failed for so long after the end of a firing period that it
+// is no longer sent.
+func (b *bench) missed(a ruleAlert) bool {
 	for _, p := range b.box.all() {
 		if p.at.After(a.resolved) && p.at.Sub(a.resolved) < missedWithin {
 			return false
@@ -351,10 +349,9 @@ func (b *bench) outlived(a ruleAlert) bool {
 	return true
 }
 
-// TestClockStepIsToldAtOnce: an Alertmanager on a clock that is set along with
-// the pager's believes in an alert until it hears the new time, or takes it for
-// over; it hears within one round.
-func TestClockStepIsToldAtOnce(t *testing.T) {
+// TestClockStepIsSentAtOnce: after a step of the wall clock, an Alertmanager on the same machine would
+// end an alert too late or too early. It receives the new time within one round.
+func TestClockStepIsSentAtOnce(t *testing.T) {
 	for name, by := range map[string]time.Duration{"forwards": time.Hour, "backwards": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -369,18 +366,18 @@ func TestClockStepIsToldAtOnce(t *testing.T) {
 				b.pass(reminderInterval)
 				after := b.box.all()[len(before):]
 				if len(after) != 1 {
-					t.Fatalf("told %d times within a round of the step, want once", len(after))
+					t.Fatalf("%d messages within a round of the step, want 1", len(after))
 				}
 				a := after[0]
 				if left := a.EndsAt.Sub(wall()); left <= 0 || left > validFor {
-					t.Errorf("believed for %v from now, want up to %v", left, validFor)
+					t.Errorf("the alert ends %v from now, want up to %v", left, validFor)
 				}
 				if moved := a.StartsAt.Sub(before[0].StartsAt); (moved - by).Abs() > time.Second {
-					t.Errorf("its beginning moved by %v along with a step of %v", moved, by)
+					t.Errorf("its start moved by %v with a step of %v", moved, by)
 				}
 				b.pass(3 * time.Minute)
 				if n := len(b.box.all()) - len(before); n != 4 {
-					t.Errorf("told %d times until three minutes later, want 4", n)
+					t.Errorf("%d messages until three minutes later, want 4", n)
 				}
 			})
 		})

@@ -13,12 +13,12 @@ type alertState struct {
 	Labels      labels.Labels `json:"labels"`
 	Annotations labels.Labels `json:"annotations"`
 	StartsAt    time.Time     `json:"starts_at"`
-	// zero while the alert fires
+	// EndsAt is zero while the alert fires.
 	EndsAt time.Time `json:"ends_at,omitzero"`
 	// KeptSince is since when it fires only because of keep_firing_for; zero while its
 	// expression holds.
 	KeptSince time.Time `json:"kept_since,omitzero"`
-	// what each Alertmanager knows, by its URL
+	// Delivered says what each Alertmanager knows, by its URL.
 	Delivered map[string]delivery `json:"delivered"`
 
 	value float64
@@ -27,9 +27,9 @@ type alertState struct {
 	validUntil time.Time
 }
 
-// delivery is what one Alertmanager knows about an alert.
+// delivery records what one Alertmanager knows about an alert.
 type delivery struct {
-	// time of the last notification
+	// At is the time of the last notification.
 	At time.Time `json:"at"`
 	// FiringAt is when the current firing period was first reported; zero for never.
 	FiringAt time.Time `json:"firing_at,omitzero"`
@@ -115,20 +115,20 @@ func (r *alertState) next(d delivery, now time.Time, ahead time.Duration) (n new
 	case now.Sub(r.EndsAt) < repeatEnd:
 		n = sendOver
 	}
-	remind := now.Sub(d.At) >= resend || (ahead-d.ahead).Abs() >= tolerated
+	remind := now.Sub(d.At) >= resend || (ahead-d.ahead).Abs() >= tolerance
 	if !urgent && !remind {
 		return nothing, false
 	}
 	return n, urgent
 }
 
-// done reports whether no Alertmanager of urls needs further notifications.
-func (r *alertState) done(urls []string, now time.Time) bool {
+// done reports whether no Alertmanager needs further notifications.
+func (r *alertState) done(alertmanagers []*client, now time.Time) bool {
 	if r.firing() || now.Sub(r.EndsAt) < repeatEnd {
 		return false
 	}
-	for _, url := range urls {
-		d := r.Delivered[url]
+	for _, c := range alertmanagers {
+		d := r.Delivered[c.url]
 		if known := r.knownBy(d); known && !d.Over || !known && now.Sub(r.EndsAt) <= missedWithin {
 			return false
 		}

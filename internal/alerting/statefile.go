@@ -76,16 +76,16 @@ func readStates(dir string) (savedStates, error) {
 		return savedStates{}, nil
 	}
 	if err != nil {
-		return savedStates{}, fmt.Errorf("reading the alerts of before: %w", err)
+		return savedStates{}, fmt.Errorf("reading the saved alerts: %w", err)
 	}
 	var saved savedStates
 	if err := json.Unmarshal(data, &saved); err != nil {
-		return savedStates{}, fmt.Errorf("reading the alerts of before in %q: %w; remove the file to start without them", path, err)
+		return savedStates{}, fmt.Errorf("reading the saved alerts in %q: %w; remove the file to start without them", path, err)
 	}
 	if saved.Version != stateVersion {
-		return savedStates{}, fmt.Errorf("%q has version %d, not %d; remove it to start without the alerts of before", path, saved.Version, stateVersion)
+		return savedStates{}, fmt.Errorf("%q has version %d, not %d; remove it to start without the saved alerts", path, saved.Version, stateVersion)
 	}
-	// null is no alert
+	// A null in the file is ignored.
 	saved.Alerts = slices.DeleteFunc(saved.Alerts, func(r *alertState) bool { return r == nil })
 	return saved, nil
 }
@@ -105,7 +105,7 @@ func (s *alertStates) restore(saved savedStates, timing func(alert string) (aler
 	}
 }
 
-// hold lets firing alerts continue while their rules are not evaluated, as after a restart.
+// hold keeps alerts firing while their rules are not evaluated, as after a restart.
 func (s *alertStates) hold(timing func(alert string) (alertTiming, bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,9 +116,9 @@ func (s *alertStates) hold(timing func(alert string) (alertTiming, bool)) {
 	}
 }
 
-// validUntil returns until when an earlier alert continues by itself. Its rule needs a few
-// evaluations to report it again. A rule forgets an alert that fired only because of
-// keep_firing_for, so it is kept until its end here.
+// validUntil returns until when an alert of an earlier process fires without its rule. The rule
+// needs a few evaluations to report the alert again. It does not report an alert that fires only
+// because of keep_firing_for, so such an alert fires until that time has passed.
 func (s *alertStates) validUntil(r *alertState, saved time.Time, timing func(alert string) (alertTiming, bool)) time.Time {
 	now := s.clock.now()
 	t, known := timing(r.Labels.Get(labels.AlertName))

@@ -18,36 +18,32 @@ type Transition struct {
 	Labels      map[string]string
 	Annotations map[string]string
 	Value       float64
-	// start of the alert
+	// At is the start of the alert.
 	At time.Time
-	// duration of the alert; zero while it fires
+	// Lasted is the duration of the alert; zero while it fires.
 	Lasted time.Duration
 	// GoesOnAs names a firing alert about the same subject with at least the same urgency: this
 	// alert ended, but not the incident. "" for none.
 	GoesOnAs string
 }
 
-// alertStates holds the state of every alert that an Alertmanager may still have
-// to hear of: states and not a queue of messages. Prometheus's own notifier
-// queues, and drops a batch that an Alertmanager did not take; an alert that came
-// and went while an Alertmanager was away would never page. So delivery is ours.
-// However long one is away, this takes no more than there are alerts.
+// alertStates holds every alert about which an Alertmanager may still need a notification.
 type alertStates struct {
 	clock    *clock
 	external labels.Labels
-	urls     []string
+	clients  []*client
 	onChange func(Transition)
 
-	mu    sync.Mutex
-	byID  map[uint64]*alertState
-	wakes []chan struct{}
+	mu       sync.Mutex
+	byID     map[uint64]*alertState
+	watchers []chan struct{}
 }
 
-func newAlertStates(c *clock, external labels.Labels, urls []string, onChange func(Transition)) *alertStates {
+func newAlertStates(c *clock, external labels.Labels, clients []*client, onChange func(Transition)) *alertStates {
 	if onChange == nil {
 		onChange = func(Transition) {}
 	}
-	return &alertStates{clock: c, external: external, urls: urls, onChange: onChange, byID: map[uint64]*alertState{}}
+	return &alertStates{clock: c, external: external, clients: clients, onChange: onChange, byID: map[uint64]*alertState{}}
 }
 
 // watch returns a channel that receives a token after a change.
@@ -55,12 +51,11 @@ func (s *alertStates) watch() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := make(chan struct{}, 1)
-	s.wakes = append(s.wakes, c)
+	s.watchers = append(s.watchers, c)
 	return c
 }
 
-// notify implements rules.NotifyFunc: it takes the alerts of one rule that
-// fire, or that ended lately.
+// notify implements rules.NotifyFunc. It gets the alerts of one rule that fire or ended lately.
 func (s *alertStates) notify(_ context.Context, _ string, alerts ...*rules.Alert) {
 	s.update(func(time.Time) (changes []Transition) {
 		for _, a := range alerts {
@@ -72,8 +67,8 @@ func (s *alertStates) notify(_ context.Context, _ string, alerts ...*rules.Alert
 	})
 }
 
-// expire ends the alerts that their rules no longer report, and drops those whose end everybody
-// knows.
+// expire ends the alerts that their rules no longer report, and drops those whose end every
+// Alertmanager knows.
 func (s *alertStates) expire() {
 	s.update(func(now time.Time) (changes []Transition) {
 		for id, r := range s.byID {
@@ -81,7 +76,7 @@ func (s *alertStates) expire() {
 				r.EndsAt = now
 				changes = append(changes, s.transition(r))
 			}
-			if r.done(s.urls, now) {
+			if r.done(s.clients, now) {
 				delete(s.byID, id)
 			}
 		}
@@ -93,12 +88,12 @@ func (s *alertStates) expire() {
 func (s *alertStates) update(do func(now time.Time) []Transition) {
 	s.mu.Lock()
 	changes := do(s.clock.now())
-	wakes := s.wakes
+	watchers := s.watchers
 	s.mu.Unlock()
 	if len(changes) == 0 {
 		return
 	}
-	for _, w := range wakes {
+	for _, w := range watchers {
 		select {
 		case w <- struct{}{}:
 		default:
@@ -161,14 +156,15 @@ func (s *alertStates) successor(r *alertState) (name string) {
 		if r.Labels.Get("target") == "" || !o.firing() || !urgent || !same && o.Labels.Get("scope") != "fleet" {
 			continue
 		}
-		if other := strings.TrimSpace(o.Labels.Get(labels.AlertName) + " " + o.Labels.Get("slo")); name == "" || other < name { // always the same of several
+		// The first name in alphabetical order makes the choice among several reproducible.
+		if other := strings.TrimSpace(o.Labels.Get(labels.AlertName) + " " + o.Labels.Get("slo")); name == "" || other < name {
 			name = other
 		}
 	}
 	return name
 }
 
-// notification is what to send to one Alertmanager about one alert.
+// notification is the next message to one Alertmanager about one alert.
 type notification struct {
 	id      uint64
 	news    news
@@ -216,12 +212,11 @@ func (s *alertStates) delivered(url string, batch []notification) {
 	}
 }
 
-// undelivered counts the alerts of which the Alertmanager at url does not know
-// the latest.
+// undelivered counts the alerts whose current state the Alertmanager at url does not know.
 func (s *alertStates) undelivered(url string) int { return len(s.due(url, 1<<30, true)) }
 
-// message is an alert as the Alertmanager's API takes it. Its times are of the
-// wall clock, which is what an Alertmanager compares them with.
+// message is an alert in the form of the Alertmanager API. Its times are wall times, because an
+// Alertmanager compares them with its own clock.
 type message struct {
 	Labels       labels.Labels `json:"labels"`
 	Annotations  labels.Labels `json:"annotations"`
@@ -236,8 +231,8 @@ func (s *alertStates) message(r *alertState, n news, now time.Time) message {
 		m.EndsAt = s.clock.toWall(now.Add(validFor))
 		return m
 	}
-	// An alert that was held is over only now. The end must not lie ahead, not
-	// by a millisecond: it would be believed to fire.
+	// The end of an alert that was held is now. It must not lie in the future, or the alert counts
+	// as firing.
 	m.EndsAt = s.clock.wall()
 	if ended := s.clock.toWall(r.EndsAt); ended.Before(m.EndsAt) && now.Sub(r.EndsAt) <= resend {
 		m.EndsAt = ended

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/prometheus/rules"
 )
 
-// TestTakenOver: an alert that is over while another about the same fires is not the
-// end of the incident.
+// TestTakenOver: if an alert ends while another alert about the same subject fires, the incident
+// continues.
 func TestTakenOver(t *testing.T) {
 	const down, slow, late = "Down", "Slow", "Late"
 	of := func(name, severity string, more ...string) labels.Labels {
@@ -42,7 +42,7 @@ func TestTakenOver(t *testing.T) {
 			alert(tt.other, time.Time{})
 			alert(tt.over, now.Add(time.Minute))
 			if last.Firing || last.GoesOnAs != tt.want {
-				t.Errorf("it is told as firing %v, going on as %q, want %q", last.Firing, last.GoesOnAs, tt.want)
+				t.Errorf("the transition says firing %v, continued by %q, want %q", last.Firing, last.GoesOnAs, tt.want)
 			}
 		})
 	}

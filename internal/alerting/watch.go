@@ -13,69 +13,72 @@ import (
 )
 
 const (
-	// tidyInterval is the time between two looks after the database.
-	tidyInterval = time.Minute
-	// mostPatience bounds the wait after a failure that room alone does not
-	// explain: a quota, say, or a volume that can only be read.
-	mostPatience = 15 * time.Minute
-	// mostAbandoned is how many databases may break before no new one is opened:
-	// each leaves a goroutine and a few open files.
-	mostAbandoned = 64
+	// compactInterval is the time between two maintenance runs of the database.
+	compactInterval = time.Minute
+	// maxPause bounds the pause after a failure that lack of space does not explain, such as a
+	// quota or a read-only volume.
+	maxPause = 15 * time.Minute
+	// maxAbandoned is the number of broken databases after which no new one is opened: each
+	// leaves a goroutine and a few open files.
+	maxAbandoned = 64
 )
 
-// watch stores and evaluates while it can, and stands still while it cannot,
-// until ctx is done. Nothing that happens to the storage ends it.
+// watch stores and evaluates until ctx is done. When the storage fails it pauses, and then tries
+// again.
 func (p *Pager) watch(ctx context.Context) {
 	for {
-		why := p.spell(ctx)
-		p.abandon(why)
+		err := p.storeAndEvaluate(ctx)
+		p.abandon(err)
 		if ctx.Err() != nil {
 			return
 		}
-		p.stand(ctx, why)
+		p.pause(ctx, err)
 	}
 }
 
-// spell stores and evaluates until ctx is done or something fails. Each one is
-// as after a restart: waiting alerts wait on, without the time between.
-func (p *Pager) spell(parent context.Context) error {
+// storeAndEvaluate works until ctx is done or something fails. As after a restart, alerts that
+// were pending continue to wait, without the time of the pause.
+func (p *Pager) storeAndEvaluate(parent context.Context) error {
 	if err := p.open(); err != nil {
 		return err
 	}
 	ctx, end := context.WithCancel(parent)
 	defer end()
-	if err := p.scrape(ctx); err != nil { // so that the first evaluation has something to read
+	if err := p.scrape(ctx); err != nil { // so that the first evaluation finds samples
 		return err
 	}
-	manager, err := p.start()
+	manager, err := p.startManager()
 	if err != nil {
 		return err
 	}
-	p.goOn()
+	if p.stalled.Swap(nil) != nil {
+		p.states.hold(p.rules.timing)
+		p.options.Logger.Info("The pager stores and evaluates again")
+	}
 	var parts sync.WaitGroup
 	parts.Go(manager.Run)
-	var tidied error
+	var compactErr error
 	parts.Go(func() {
 		defer end()
-		tidied = p.tidies(ctx)
+		compactErr = p.compactLoop(ctx)
 	})
-	scraped := p.scrapes(ctx)
+	scrapeErr := p.scrapeLoop(ctx)
 	end()
 	p.cancelRules()
 	manager.Stop()
 	parts.Wait()
-	return errors.Join(scraped, tidied) // one may have broken the database after the other ended
+	return errors.Join(scrapeErr, compactErr) // either may have broken the database
 }
 
-// open opens the database, unless it is.
+// open opens the database if it is closed.
 func (p *Pager) open() error {
 	if p.store != nil {
-		return p.home.room(enough)
+		return p.dir.requireSpace(resumeSpace)
 	}
-	if p.abandoned >= mostAbandoned {
-		return fmt.Errorf("the storage broke %d times; restart the process when its disk is well", p.abandoned)
+	if p.abandoned >= maxAbandoned {
+		return fmt.Errorf("the storage broke %d times; restart the process when its disk works", p.abandoned)
 	}
-	s, err := p.home.open()
+	s, err := p.dir.open()
 	if err != nil {
 		return err
 	}
@@ -85,9 +88,9 @@ func (p *Pager) open() error {
 	return nil
 }
 
-// abandon lets go of a database that broke.
-func (p *Pager) abandon(why error) {
-	if _, broken := errors.AsType[brokenError](why); !broken || p.store == nil {
+// abandon drops the database if err says that it broke.
+func (p *Pager) abandon(err error) {
+	if _, broken := errors.AsType[brokenError](err); !broken || p.store == nil {
 		return
 	}
 	if err := p.store.close(); err != nil {
@@ -96,66 +99,56 @@ func (p *Pager) abandon(why error) {
 	p.store = nil
 }
 
-// stand waits until there is room again, after a failure for ever longer times.
-// What fires goes on meanwhile, as nobody knows better, and Alertmanagers are
-// reminded of it.
-func (p *Pager) stand(ctx context.Context, why error) {
-	if p.standing.Swap(&why) == nil {
-		p.options.Logger.Error("The pager stands still: it stores nothing and evaluates no rule until it can; probing goes on", "err", why)
+// pause waits until there is enough space, and increasingly longer after other failures. Firing
+// alerts continue meanwhile, and Alertmanagers are reminded of them.
+func (p *Pager) pause(ctx context.Context, reason error) {
+	if p.stalled.Swap(&reason) == nil {
+		p.options.Logger.Error("The pager has stopped: it stores nothing and evaluates no rules; probing continues", "err", reason)
 	}
 	until := time.Now()
-	if !errors.Is(why, errNoRoom) {
+	if !errors.Is(reason, errNoSpace) {
 		p.failures++
-		until = until.Add(min(tidyInterval<<min(p.failures-1, 10), mostPatience))
+		until = until.Add(min(compactInterval<<min(p.failures-1, 10), maxPause))
 	}
 	ticker := time.NewTicker(p.options.Interval)
 	defer ticker.Stop()
 	for {
-		p.states.hold(p.files.timing)
+		p.states.hold(p.rules.timing)
 		p.states.expire()
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		if !time.Now().Before(until) && p.home.room(enough) == nil {
+		if !time.Now().Before(until) && p.dir.requireSpace(resumeSpace) == nil {
 			return
 		}
 	}
 }
 
-// goOn says that the pager works, if it did not.
-func (p *Pager) goOn() {
-	if p.standing.Swap(nil) != nil {
-		p.states.hold(p.files.timing)
-		p.options.Logger.Info("The pager stores and evaluates again")
-	}
-}
-
-// tidies looks after the database each minute until ctx is done or that fails.
-// Without room it leaves it alone: scrapes, which looks as often, says so.
-func (p *Pager) tidies(ctx context.Context) error {
-	return each(ctx, tidyInterval, func() error {
-		if p.home.room(floor) != nil {
+// compactLoop maintains the database until ctx is done or the database breaks. On a full disk
+// it does nothing: scrapeLoop reports that.
+func (p *Pager) compactLoop(ctx context.Context) error {
+	return repeat(ctx, compactInterval, func() error {
+		if p.dir.requireSpace(minSpace) != nil {
 			return nil
 		}
-		err := p.store.tidy(ctx)
-		if _, broken := errors.AsType[brokenError](err); broken || full(err) {
+		err := p.store.compact(ctx)
+		if _, broken := errors.AsType[brokenError](err); broken || waitable(err) {
 			return err
 		}
-		if err != nil { // a block that cannot be read, say: what is new is stored all the same
-			p.options.Logger.Error("Making blocks of what the pager stored", "err", err)
+		if err != nil { // new samples are stored all the same
+			p.options.Logger.Error("Cannot compact the pager's storage", "err", err)
 		}
 		p.failures = 0
 		return nil
 	})
 }
 
-// scrapes stores what is gathered, each interval, until ctx is done, there is
-// hardly any room or the database breaks.
-func (p *Pager) scrapes(ctx context.Context) error {
-	return each(ctx, p.options.Interval, func() error {
-		if err := p.home.room(floor); err != nil {
+// scrapeLoop stores samples until ctx is done, the disk is almost full or the database breaks.
+func (p *Pager) scrapeLoop(ctx context.Context) error {
+	return repeat(ctx, p.options.Interval, func() error {
+		if err := p.dir.requireSpace(minSpace); err != nil {
 			return err
 		}
 		err := p.scrape(ctx)
@@ -164,8 +157,8 @@ func (p *Pager) scrapes(ctx context.Context) error {
 	})
 }
 
-// each does something again and again until ctx is done or it fails.
-func each(ctx context.Context, interval time.Duration, do func() error) error {
+// repeat calls do at each interval until ctx is done or do fails.
+func repeat(ctx context.Context, interval time.Duration, do func() error) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
@@ -180,21 +173,21 @@ func each(ctx context.Context, interval time.Duration, do func() error) error {
 	}
 }
 
-// scrape returns an error only if the database broke. It ends no alert: the first
-// one of a spell comes before goOn, however long it took to open the database.
+// scrape returns an error only if the database broke. It does not expire alerts: the first
+// scrape comes before hold, however long it took to open the database.
 func (p *Pager) scrape(ctx context.Context) error {
 	err := p.feed.scrape(ctx)
 	if _, broken := errors.AsType[brokenError](err); broken {
 		return err
 	}
 	if err != nil {
-		p.options.Logger.Warn("Storing what the alert rules read", "err", err)
+		p.options.Logger.Warn("Cannot store some series that the alert rules read", "err", err)
 	}
 	return nil
 }
 
-// start makes a rule manager and loads the rules into it.
-func (p *Pager) start() (*rules.Manager, error) {
+// startManager creates a rule manager with the current rules.
+func (p *Pager) startManager() (*rules.Manager, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rulesCtx, p.cancelRules = context.WithCancel(context.Background())
@@ -202,15 +195,15 @@ func (p *Pager) start() (*rules.Manager, error) {
 		QueryFunc:  rules.EngineQueryFunc(p.engine, p.store),
 		NotifyFunc: p.states.notify,
 		Appendable: p.store, Queryable: p.store, Context: p.rulesCtx,
-		Logger: p.options.EngineLogger, Parser: p.files.syntax, GroupLoader: p.files,
-		// A restored alert goes on waiting where it stood, however short it waits.
+		Logger: p.options.EngineLogger, Parser: p.rules.syntax, GroupLoader: p.rules,
+		// A pending alert continues to wait after a restart, however short its "for" is.
 		OutageTolerance: outageTolerance, ForGracePeriod: 0, RestoreNewRuleGroups: false,
-		// The states remind Alertmanagers; they want to hear every evaluation.
+		// The states send the reminders, so they need the result of every evaluation.
 		ResendDelay: time.Millisecond,
 	})
 	p.manager.Store(manager)
 	return manager, p.update(manager)
 }
 
-// full reports whether the pager can wait for what is wrong to end.
-func full(err error) bool { return errors.Is(err, errNoRoom) || atomicfile.IsDiskFull(err) }
+// waitable reports whether the pager can wait for the end of an error: the disk is full.
+func waitable(err error) bool { return errors.Is(err, errNoSpace) || atomicfile.IsDiskFull(err) }

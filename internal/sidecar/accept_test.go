@@ -17,7 +17,7 @@ import (
 	"synthetic/internal/sidecar/baseline"
 )
 
-// TestAccept asks for a level to be the usual one, rightly and wrongly.
+// TestAccept accepts levels as baselines, with correct and wrong requests.
 func TestAccept(t *testing.T) {
 	cfg, err := config.Parse("synthetic.yml", []byte(`
 targets: [{name: east, base_url: "http://east"}, {name: west, base_url: "http://west"}]
@@ -64,8 +64,7 @@ workloads: [{name: chat}, {name: long}]
 	}
 }
 
-// TestAcceptSinceAgo: a duration is how long ago it was. What was accepted is
-// saved at once.
+// TestAcceptSinceAgo: since may be a duration ago. An accepted level is saved at once.
 func TestAcceptSinceAgo(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "baselines.json")
 	s, err := sidecar.New(sidecar.Options{Lifecycle: true, StateFile: state})

@@ -12,6 +12,7 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
+// alerts returns what the page shows of the pager, and false without a pager.
 func (s *Sidecar) alerts() (status.Alerts, bool) {
 	if s.pager == nil {
 		return status.Alerts{}, false
@@ -19,14 +20,14 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 	out := status.Alerts{Rules: []status.AlertRule{}, Receivers: []status.AlertReceiver{}}
 	for _, g := range s.pager.Groups() {
 		for _, r := range g.AlertingRules() {
-			shown := s.shownRule(r)
+			shown := s.alertRule(r)
 			shown.Group, shown.Evaluated = g.Name(), s.pager.WallTime(g.GetLastEvalTimestamp())
 			out.Rules = append(out.Rules, shown)
 		}
 	}
 	health := s.pager.Health()
-	if health.Standing != nil {
-		out.Stalled = health.Standing.Error()
+	if health.Stalled != nil {
+		out.Stalled = health.Stalled.Error()
 	}
 	for _, r := range health.Alertmanagers {
 		out.Receivers = append(out.Receivers, status.AlertReceiver{URL: r.URL, Undelivered: r.Undelivered, LastOK: r.LastOK, Err: r.Err})
@@ -34,12 +35,12 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 	return out, true
 }
 
-// shownRule returns a rule with its alerts, oldest first.
-func (s *Sidecar) shownRule(r *promrules.AlertingRule) status.AlertRule {
-	shown := func(d time.Duration) status.Duration { return status.Duration{V: d, OK: true} }
+// alertRule returns a rule with its alerts, oldest first.
+func (s *Sidecar) alertRule(r *promrules.AlertingRule) status.AlertRule {
+	known := func(d time.Duration) status.Duration { return status.Duration{V: d, OK: true} }
 	out := status.AlertRule{
 		Name: r.Name(), Expr: r.Query().String(), State: r.State().String(), Severity: r.Labels().Get("severity"),
-		For: shown(r.HoldDuration()), Keep: shown(r.KeepFiringFor()), Labels: r.Labels().Map(), Alerts: []status.Alert{},
+		For: known(r.HoldDuration()), Keep: known(r.KeepFiringFor()), Labels: r.Labels().Map(), Alerts: []status.Alert{},
 	}
 	if err := r.LastError(); err != nil {
 		out.Err = err.Error()

@@ -11,8 +11,8 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// TestRegressionNamesTheLikelyPart breaks the deployment of alertsConfig, whose
-// baseline is still young, and reads the page.
+// TestRegressionNamesTheLikelyPart slows a deployment whose baseline is still young, and reads the
+// description of the page.
 func TestRegressionNamesTheLikelyPart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates four hours twice; make test-long runs it")

@@ -9,7 +9,7 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// alertsConfig probes a deployment twelve conversations a minute.
+// alertsConfig probes a deployment with twelve conversations a minute.
 const alertsConfig = `
 targets:
   - {name: chat, base_url: http://deployment/v1, model: m}
@@ -28,14 +28,13 @@ slos:
   - {name: availability, sli: availability, objective: 99.5%}
 `
 
-// befall lets a share of the requests meet an incident.
+// befall makes a share of the requests meet an incident.
 func befall(kind simulate.IncidentKind, share float64) func(*simulate.Options) {
 	return func(o *simulate.Options) { o.Incidents = []simulate.Incident{{Kind: kind, Share: share}} }
 }
 
-// TestFaultsFireAlerts lets the real sidecar probe the simulated deployment in
-// virtual time, breaks the deployment after an hour, repairs it half an hour
-// later, and evaluates the generated rules on what was scraped.
+// TestFaultsFireAlerts runs the sidecar against a simulated deployment, breaks the deployment after an
+// hour, repairs it half an hour later, and evaluates the generated rules on the scraped series.
 func TestFaultsFireAlerts(t *testing.T) {
 	const healthy, broken, after = time.Hour, 30 * time.Minute, 90 * time.Minute
 	update := func(change func(*simulate.Options)) func(*simulate.Deployment, *simulate.Pipes) {

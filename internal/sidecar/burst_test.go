@@ -12,15 +12,15 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// TestAnOutageIsConfirmedByABurst lets the real sidecar probe at the calm default
-// rate: three failures in a row, an outage at that rate, are there within a minute,
-// where they would take one and a half without the burst.
+// TestAnOutageIsConfirmedByABurst probes at the low default rate. After the first failure a burst of
+// conversations gives three consecutive failures, which is an outage, within a minute; without the burst
+// they would take one and a half.
 func TestAnOutageIsConfirmedByABurst(t *testing.T) {
 	const before, during = 10 * time.Minute, 5 * time.Minute
 	config := strings.Replace(outcomesConfig, "process: poisson, rate: 0.33", "process: constant", 1)
 	cfg, _ := stage.Rules(t, config)
 	if known := sidecar.RulesOf(cfg, 1).Jobs[0].ConversationsPerMinute; math.Abs(known-2) > 0.05 {
-		t.Errorf("the rules know %v conversations a minute, calm traffic has 2", known)
+		t.Errorf("the input of the rules has %v conversations a minute, want 2", known)
 	}
 	incident, err := simulate.ParseIncident("http_500,share=1,at=10m,for=5m")
 	if err != nil {
@@ -30,9 +30,9 @@ func TestAnOutageIsConfirmedByABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		scrapes = stage.Play(t, cfg, simulate.Options{Seed: 1, Model: "m", Incidents: []simulate.Incident{incident}}, before+during)
 	})
-	value := func(d time.Duration, name, more string) float64 {
+	value := func(d time.Duration, name, reason string) float64 {
 		for _, s := range scrapes[int(d/stage.ScrapeEvery)-1].Samples {
-			if s.Labels.Get("__name__") == name && (more == "" || s.Labels.Get("reason") == more) {
+			if s.Labels.Get("__name__") == name && (reason == "" || s.Labels.Get("reason") == reason) {
 				return s.Value
 			}
 		}
@@ -40,11 +40,11 @@ func TestAnOutageIsConfirmedByABurst(t *testing.T) {
 		return 0
 	}
 	if n := value(before, "synthetic_conversations_started_total", ""); n < 15 || n > 25 {
-		t.Errorf("%v conversations in ten calm minutes, want 20", n)
+		t.Errorf("%v conversations in ten healthy minutes, want 20", n)
 	}
 	soon := before + time.Minute
 	if n := value(soon, "synthetic_consecutive_failed_turns", ""); n < 3 {
-		t.Errorf("%v failures in a row a minute after the outage began", n)
+		t.Errorf("%v consecutive failures a minute after the outage began", n)
 	}
 	if rate, bursts := value(soon, "synthetic_probe_rate_conversations_per_second", ""), value(soon, "synthetic_bursts_total", "failed"); rate != 0.2 || bursts != 1 {
 		t.Errorf("%v conversations a second and %v bursts, want one burst of 0.2", rate, bursts)

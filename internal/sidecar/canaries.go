@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"reflect"
@@ -15,36 +16,38 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/metrics"
 )
 
-// canaries sends the fixed prompts to one target after the other. A round costs a few hundred
-// tokens, and nothing in it is timed.
+// canaries sends fixed prompts to one target after the other, and compares the answers with a
+// recorded reference. A round costs a few hundred tokens, and nothing in it is timed.
 type canaries struct {
-	s *Sidecar
+	dial     func(ctx context.Context, network, addr string) (net.Conn, error)
+	logger   *slog.Logger
+	recorder *metrics.Recorder
+	changed  chan struct{} // the set of canaries has changed
 
-	mu      sync.Mutex
-	wanted  []*watched
-	changed chan struct{}
-	last    map[string]answers.Reading
+	mu     sync.Mutex
+	active []*canary
+	last   map[string]answers.Reading // by target
 }
 
-func newCanaries(s *Sidecar) *canaries {
-	return &canaries{s: s, changed: make(chan struct{}, 1), last: map[string]answers.Reading{}}
+func newCanaries(dial func(ctx context.Context, network, addr string) (net.Conn, error), logger *slog.Logger, recorder *metrics.Recorder) *canaries {
+	return &canaries{dial: dial, logger: logger, recorder: recorder, changed: make(chan struct{}, 1), last: map[string]answers.Reading{}}
 }
 
-// watched is a target with a recorded reference.
-type watched struct {
-	target   target.Target
-	interval time.Duration
-	watch    *answers.Watch
-	due      time.Time
-	// loggedError is the last error written to the log.
-	loggedError string
+// canary is a target with a recorded reference.
+type canary struct {
+	target      target.Target
+	interval    time.Duration
+	watch       *answers.Watch
+	due         time.Time
+	loggedError string // the last error in the log
 	learned     probe.Learned
 }
 
-// same reports whether o sends the same prompts and compares the answers in the same way.
-func (w *watched) same(o *watched) bool {
+// equal reports whether o sends the same prompts and compares the answers in the same way.
+func (w *canary) equal(o *canary) bool {
 	return w.target.Equal(o.target) && w.interval == o.interval && reflect.DeepEqual(w.watch.Reference, o.watch.Reference)
 }
 
@@ -57,15 +60,15 @@ func ReferenceFile(c *config.Canary, target string) string {
 func (c *canaries) apply(cfg *config.Config) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known := c.wanted
-	c.wanted = nil
+	previous := c.active
+	c.active = nil
 	if cfg.Canary != nil {
-		c.want(cfg, known)
+		c.active = c.readReferences(cfg, previous)
 	}
-	for _, w := range known {
-		if !slices.Contains(c.wanted, w) {
+	for _, w := range previous {
+		if !slices.Contains(c.active, w) {
 			delete(c.last, w.target.Name)
-			c.s.recorder.CanaryOver(w.target.Name)
+			c.recorder.CanaryOver(w.target.Name)
 		}
 	}
 	select {
@@ -74,57 +77,55 @@ func (c *canaries) apply(cfg *config.Config) {
 	}
 }
 
-// want lists the targets that have a usable reference, and keeps the state of those that did
-// not change. A reference that cannot be read is logged; its target is not compared.
-func (c *canaries) want(cfg *config.Config, known []*watched) {
+// readReferences returns the targets that have a usable reference, and keeps the state of those
+// that did not change. It logs a reference that cannot be used.
+func (c *canaries) readReferences(cfg *config.Config, previous []*canary) (active []*canary) {
 	for _, t := range cfg.Targets {
 		if !slices.Contains(cfg.Canary.Targets, t.Name) {
 			continue
 		}
 		ref, err := answers.Read(ReferenceFile(cfg.Canary, t.Name))
-		if errors.Is(err, fs.ErrNotExist) {
-			c.s.logger.Warn("A target has no reference, so that its answers are not compared: run synthetic canary record", "target", t.Name, "err", err)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			c.logger.Warn("A target has no reference, so its answers are not compared: run synthetic canary record", "target", t.Name, "err", err)
 			continue
-		} else if err != nil {
-			c.s.logger.Error("The reference of a target cannot be used, so that its answers are not compared", "target", t.Name, "err", err)
+		case err != nil:
+			c.logger.Error("The reference of a target cannot be used, so its answers are not compared", "target", t.Name, "err", err)
 			continue
-		} else if t.Model != "" && t.Model != ref.Model {
-			c.s.logger.Error("The reference of a target is of another model, so that its answers are not compared: run synthetic canary record", "target", t.Name, "model", t.Model, "recorded", ref.Model)
+		case t.Model != "" && t.Model != ref.Model:
+			c.logger.Error("The reference of a target was recorded with another model, so its answers are not compared: run synthetic canary record", "target", t.Name, "model", t.Model, "recorded", ref.Model)
 			continue
 		}
-		w := &watched{target: t, interval: cfg.Canary.Interval, watch: answers.NewWatch(ref, cfg.Canary.Interval)}
-		if i := slices.IndexFunc(known, w.same); i >= 0 {
-			w = known[i]
+		w := &canary{target: t, interval: cfg.Canary.Interval, watch: answers.NewWatch(ref, cfg.Canary.Interval)}
+		if i := slices.IndexFunc(previous, w.equal); i >= 0 {
+			w = previous[i]
 		}
-		c.wanted = append(c.wanted, w)
+		active = append(active, w)
 	}
+	return active
 }
 
 // run sends rounds until ctx is done.
 func (c *canaries) run(ctx context.Context) error {
 	for {
 		next, wait := c.next(time.Now())
-		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil
 		case <-c.changed:
-			timer.Stop()
-			continue
-		case <-timer.C:
-		}
-		if next != nil {
-			c.round(ctx, next)
+		case <-time.After(wait):
+			if next != nil {
+				c.round(ctx, next)
+			}
 		}
 	}
 }
 
 // next returns the target that is due first, and the time until then.
-func (c *canaries) next(now time.Time) (first *watched, wait time.Duration) {
+func (c *canaries) next(now time.Time) (first *canary, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, w := range c.wanted {
+	for _, w := range c.active {
 		if first == nil || w.due.Before(first.due) {
 			first = w
 		}
@@ -136,9 +137,12 @@ func (c *canaries) next(now time.Time) (first *watched, wait time.Duration) {
 }
 
 // round runs one comparison and publishes its reading.
-func (c *canaries) round(ctx context.Context, w *watched) {
+func (c *canaries) round(ctx context.Context, w *canary) {
 	w.due = time.Now().Add(w.interval)
-	asked, err := ask(ctx, c.s.options.Dial, w)
+	asker := probe.NewAsker(probe.Options{Target: w.target, Dial: c.dial, Learned: &w.learned})
+	defer asker.Close()
+	reference := w.watch.Reference
+	asked, err := asker.Round(ctx, reference.Model, reference.Prompts(), reference.Tokens, false)
 	if ctx.Err() != nil {
 		return
 	}
@@ -153,8 +157,8 @@ func (c *canaries) round(ctx context.Context, w *watched) {
 	c.logError(w, reading)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if slices.Contains(c.wanted, w) { // still
-		c.s.recorder.CanaryRound(w.target.Name, reading)
+	if slices.Contains(c.active, w) { // no reload has removed it
+		c.recorder.CanaryRound(w.target.Name, reading)
 		c.last[w.target.Name] = reading
 	}
 }
@@ -164,25 +168,18 @@ func (c *canaries) reading(target string) (answers.Reading, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.last[target]
-	ok = ok && slices.ContainsFunc(c.wanted, func(w *watched) bool { return w.target.Name == target })
+	ok = ok && slices.ContainsFunc(c.active, func(w *canary) bool { return w.target.Name == target })
 	return r, ok
 }
 
-func ask(ctx context.Context, dial func(ctx context.Context, network, addr string) (net.Conn, error), w *watched) (probe.Asked, error) {
-	asker := probe.NewAsker(probe.Options{Target: w.target, Dial: dial, Learned: &w.learned})
-	defer asker.Close()
-	r := w.watch.Reference
-	return asker.Round(ctx, r.Model, r.Prompts(), r.Tokens, false)
-}
-
 // logError logs the error of a round, unless it is the same as the last one.
-func (c *canaries) logError(w *watched, r answers.Reading) {
+func (c *canaries) logError(w *canary, r answers.Reading) {
 	text := ""
 	if r.Err != nil {
 		text = r.Err.Error()
 	}
 	if text != w.loggedError && text != "" {
-		c.s.logger.Warn("The canary's prompts were not answered, so that nothing was compared", "target", w.target.Name, "err", text)
+		c.logger.Warn("The canary's prompts were not answered, so nothing was compared", "target", w.target.Name, "err", text)
 	}
 	w.loggedError = text
 }

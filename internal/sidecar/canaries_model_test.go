@@ -14,8 +14,8 @@ import (
 	"synthetic/internal/probe/answers"
 )
 
-// TestCanaryAsksTheRecordedModel, whatever a target lists first now; a target that
-// has another one is not compared with it, which the log says.
+// TestCanaryAsksTheRecordedModel: the canary names the recorded model in its requests, whatever model
+// the target lists first now. A target that is configured with another model is not compared.
 func TestCanaryAsksTheRecordedModel(t *testing.T) {
 	asked := make(chan string, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,19 +45,19 @@ func TestCanaryAsksTheRecordedModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for more, compared := range map[string]int{"": 1, ", model: recorded": 1, ", model: newer": 0} {
-		cfg, err := config.Parse("x.yml", fmt.Appendf(nil, "targets: [{name: chat, base_url: %q%s}]\nanswers: {canary: {directory: %q}}", server.URL, more, dir), "")
+	for setting, compared := range map[string]int{"": 1, ", model: recorded": 1, ", model: newer": 0} {
+		cfg, err := config.Parse("x.yml", fmt.Appendf(nil, "targets: [{name: chat, base_url: %q%s}]\nanswers: {canary: {directory: %q}}", server.URL, setting, dir), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := newCanaries(s)
-		if c.apply(cfg); len(c.wanted) != compared {
-			t.Fatalf("%q: %d targets are compared, want %d", more, len(c.wanted), compared)
+		c := newCanaries(nil, s.logger, s.recorder)
+		if c.apply(cfg); len(c.active) != compared {
+			t.Fatalf("%q: %d targets are compared, want %d", setting, len(c.active), compared)
 		}
-		for _, w := range c.wanted {
+		for _, w := range c.active {
 			c.round(t.Context(), w)
 			if got := <-asked; !strings.Contains(got, `/chat/completions{`) || !strings.Contains(got, `"model":"recorded"`) {
-				t.Errorf("%q: asked %s", more, got)
+				t.Errorf("%q: asked %s", setting, got)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// record writes the reference of a deployment without incidents.
+// record writes the canary reference of a deployment.
 func record(t *testing.T, dir string, o simulate.Options) {
 	t.Helper()
 	wire := simulate.NewPipes()
@@ -45,8 +45,8 @@ func record(t *testing.T, dir string, o simulate.Options) {
 	}
 }
 
-// TestDriftIsFound lets the real sidecar ask a simulated deployment whose
-// log-probabilities are noisy from some time on, and who is another model later.
+// TestDriftIsFound runs the canary against a simulated deployment whose log-probabilities are noisy for
+// some time.
 func TestDriftIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates three hours; make test-long runs it")
@@ -58,7 +58,7 @@ func TestDriftIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := simulate.Options{Model: "m", Seed: 1}
 		record(t, dir, o)
-		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute))) // rules are evaluated at full ones
+		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute))) // rules are evaluated at full minutes
 		o.Incidents = []simulate.Incident{{Kind: simulate.Drift, At: before, For: during, Share: 1, Factor: 0.05}}
 		scrapes = stage.Play(t, cfg, o, before+during+after)
 	})
@@ -76,7 +76,7 @@ func TestDriftIsFound(t *testing.T) {
 	}
 }
 
-// value is that of the only series of a metric.
+// value returns the value of the only series of a metric, -1 without one.
 func value(s stage.Scrape, name string) float64 {
 	for _, sample := range s.Samples {
 		if sample.Labels.Get("__name__") == name {
@@ -86,7 +86,7 @@ func value(s stage.Scrape, name string) float64 {
 	return -1
 }
 
-// TestRubbishIsCounted: a deployment that says "!!!!" is well but for that.
+// TestRubbishIsCounted: damaged answers and answers of another model are counted, and are no failures.
 func TestRubbishIsCounted(t *testing.T) {
 	const before = 10 * time.Minute
 	for kind, reason := range map[simulate.IncidentKind]string{

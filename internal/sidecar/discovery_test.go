@@ -26,7 +26,7 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// scaling is a source of as many targets as it is told.
+// scaling is a source whose number of targets the test sets.
 type scaling struct{ to chan int }
 
 func (*scaling) Name() string { return "scaling" }
@@ -50,13 +50,13 @@ func (s *scaling) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
 	}
 }
 
-// discovering runs a sidecar on a network in memory where every host answers.
+// discovering runs a sidecar on a network in memory on which every host answers.
 func discovering(t *testing.T, text string, source *scaling, play func(*sidecar.Sidecar)) {
-	keeping(t, "", text, source, play)
+	discoveringWithState(t, "", text, source, play)
 }
 
-// keeping is discovering with a state file.
-func keeping(t *testing.T, state, text string, source *scaling, play func(*sidecar.Sidecar)) {
+// discoveringWithState is discovering with a state file.
+func discoveringWithState(t *testing.T, state, text string, source *scaling, play func(*sidecar.Sidecar)) {
 	cfg, err := config.Parse("synthetic.yml", []byte(text), "")
 	if err != nil {
 		t.Fatal(err)
@@ -88,14 +88,14 @@ func keeping(t *testing.T, state, text string, source *scaling, play func(*sidec
 	})
 }
 
-// get asks the sidecar for a page.
+// get requests a page of the sidecar.
 func get(s *sidecar.Sidecar, path string) (status int, body string) {
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 	return w.Code, w.Body.String()
 }
 
-// targetsOf lists the targets that a page of metrics has series of.
+// targetsOf lists the targets that have series on a metrics page.
 func targetsOf(page string) (out []string) {
 	for line := range strings.Lines(page) {
 		if _, rest, ok := strings.Cut(line, `target="`); ok {
@@ -107,7 +107,7 @@ func targetsOf(page string) (out []string) {
 	return slices.Compact(out)
 }
 
-// TestScale goes from 4 replicas to 40 and back: no series, no goroutine stays.
+// TestScale goes from 4 replicas to 40 and back. No series and no goroutine of the 40 remains.
 func TestScale(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half an hour of forty replicas takes seconds")
@@ -115,7 +115,7 @@ func TestScale(t *testing.T) {
 	source := &scaling{}
 	discovering(t, "discovery: [{name: pods, file_sd_configs: [{files: [x.json]}], target: {model: m}}]", source, func(s *sidecar.Sidecar) {
 		if _, page := get(s, "/metrics"); targetsOf(page) != nil {
-			t.Errorf("before anything was found there are series of %v", targetsOf(page))
+			t.Errorf("before the first answer there are series of %v", targetsOf(page))
 		}
 		if status, body := get(s, "/-/ready"); status != 200 {
 			t.Errorf("not ready without targets: %s", body)
@@ -142,22 +142,22 @@ func TestScale(t *testing.T) {
 			t.Errorf("%d series of 40 targets, %d of 4", most, lines)
 		}
 		back, left := scale(4)
-		// A replica may be in the middle of a conversation, and have had reasons of its own.
+		// A replica may be in the middle of a conversation, or have series for failure reasons.
 		if back > lines+lines/10 || left > goroutines+10 {
 			t.Errorf("%d series and %d goroutines, before the forty %d and %d", back, left, lines, goroutines)
 		}
 	})
 }
 
-// TestFoundBefore: a process that starts while its discovery fails probes what the one
-// before had found. Of its key nothing is written.
-func TestFoundBefore(t *testing.T) {
+// TestSavedTargets: a process that starts while its discovery fails probes the targets that an earlier
+// process had found. The API key is not saved.
+func TestSavedTargets(t *testing.T) {
 	t.Setenv("LLM_API_KEY", "hunter2")
 	const text = "discovery: [{name: pods, file_sd_configs: [{files: [x.json]}], allowed_hosts: [replica-00, replica-01], target: {model: m, api_key_env: LLM_API_KEY, labels: {team: x}}}]"
 	state := filepath.Join(t.TempDir(), "state")
 	play := func(answers bool, want ...string) {
 		source := &scaling{}
-		keeping(t, state, text, source, func(s *sidecar.Sidecar) {
+		discoveringWithState(t, state, text, source, func(s *sidecar.Sidecar) {
 			if answers {
 				source.to <- 3
 			}
@@ -173,7 +173,7 @@ func TestFoundBefore(t *testing.T) {
 	play(true, both...)
 	kept, err := os.ReadFile(state + ".targets")
 	if err != nil || strings.Contains(string(kept), "hunter2") || strings.Contains(string(kept), "LLM_API_KEY") {
-		t.Errorf("kept %s, %v", kept, err)
+		t.Errorf("saved: %s, %v", kept, err)
 	}
 	play(false, both...)
 	stray := filepath.Join(filepath.Dir(state), ".synthetic-state.targets.123")
@@ -184,13 +184,13 @@ func TestFoundBefore(t *testing.T) {
 	}
 	play(true, both...)
 	if _, err := os.Stat(stray); err == nil {
-		t.Error("what a killed process left is there")
+		t.Error("the temporary file of a killed process is still there")
 	}
 }
 
-// TestFoundBeforeIsForgotten: a group that goes out of the configuration leaves nothing
-// that one of its name would recall long after.
-func TestFoundBeforeIsForgotten(t *testing.T) {
+// TestSavedTargetsOfRemovedGroup: the targets of a removed group are not saved, so that a later group of
+// the same name does not recall them.
+func TestSavedTargetsOfRemovedGroup(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	kept := func() string {
 		text, err := os.ReadFile(state + ".targets")
@@ -200,29 +200,29 @@ func TestFoundBeforeIsForgotten(t *testing.T) {
 		return string(text)
 	}
 	source := &scaling{}
-	both := func(more string) string {
+	groups := func(more string) string {
 		return "discovery: [{name: pods, file_sd_configs: [{files: [x.json]}], target: {model: m}}" + more + "]"
 	}
-	keeping(t, state, both(", {name: other, file_sd_configs: [{files: [y.json]}], target: {model: m}}"), source, func(*sidecar.Sidecar) {
+	discoveringWithState(t, state, groups(", {name: other, file_sd_configs: [{files: [y.json]}], target: {model: m}}"), source, func(*sidecar.Sidecar) {
 		source.to <- 2
 		time.Sleep(time.Minute)
 		synctest.Wait()
 	})
 	if !strings.Contains(kept(), "replica-01") || !strings.Contains(kept(), "y:1") {
-		t.Errorf("kept %s", kept())
+		t.Errorf("saved: %s", kept())
 	}
-	keeping(t, state, both(""), source, func(*sidecar.Sidecar) {}) // which does not answer
+	discoveringWithState(t, state, groups(""), source, func(*sidecar.Sidecar) {}) // which does not answer
 	if !strings.Contains(kept(), "replica-01") || strings.Contains(kept(), "y:1") {
-		t.Errorf("with one group less kept %s", kept())
+		t.Errorf("with one group less, saved: %s", kept())
 	}
-	keeping(t, state, "targets: [{name: a, base_url: 'http://a/v1', model: m}]", nil, func(*sidecar.Sidecar) {})
+	discoveringWithState(t, state, "targets: [{name: a, base_url: 'http://a/v1', model: m}]", nil, func(*sidecar.Sidecar) {})
 	if !strings.Contains(kept(), "no such file") {
-		t.Errorf("without any kept %s", kept())
+		t.Errorf("without groups, saved: %s", kept())
 	}
 }
 
-// TestProbe leases targets over HTTP: each has its own page, /metrics has none of them,
-// and what nobody asks for ends.
+// TestProbe leases targets over HTTP. Each has its own page, /metrics has none of their series, and a
+// lease that is not renewed ends.
 func TestProbe(t *testing.T) {
 	const text = "discovery: [{name: chat, allowed_hosts: ['*.ok'], lease: 2m, target: {model: m}}, {name: closed, lease: 10m}]"
 	discovering(t, text, nil, func(s *sidecar.Sidecar) {
@@ -258,16 +258,16 @@ func TestProbe(t *testing.T) {
 		if got := targetsOf(rest); got != nil || !strings.Contains(rest, `synthetic_discovered_targets{group="chat"} 2`) || !strings.Contains(rest, "synthetic_slo_objective") {
 			t.Errorf("/metrics has series of %v", got)
 		}
-		time.Sleep(3 * time.Minute)
+		time.Sleep(4 * time.Minute)
 		synctest.Wait()
 		if samples := stage.SamplesOf(t, s, func(name string) bool { return name == "synthetic_turns_total" }); len(samples) != 0 {
-			t.Errorf("%d series of targets that nobody asks for", len(samples))
+			t.Errorf("%d series of targets without a lease", len(samples))
 		}
 	})
 }
 
-// TestThePagerIsThereFirst: what it evaluates does not wait for the first target, nor
-// does a shard to which none falls refuse it.
+// TestThePagerIsThereFirst: the pager starts before the first target is discovered, and also in a shard
+// without targets.
 func TestThePagerIsThereFirst(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing found": "discovery: [{name: pods, file_sd_configs: [{files: [none.json]}]}]\n",

@@ -24,7 +24,7 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// logged is a log that several goroutines write to.
+// logged is a log to which several goroutines write.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -42,8 +42,8 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// TestDamagedHistory is put aside, and the baselines are used without it. What a
-// killed process left half written is removed.
+// TestDamagedHistory: a damaged history file is renamed, and the temporary file of a killed process is
+// removed.
 func TestDamagedHistory(t *testing.T) {
 	dir := t.TempDir()
 	state, stray := filepath.Join(dir, "baselines.json"), filepath.Join(dir, atomicfile.TempPrefix+"baselines.json.history.12")
@@ -59,16 +59,15 @@ func TestDamagedHistory(t *testing.T) {
 	}
 	defer s.Close()
 	kept, err := os.ReadFile(state + ".history.damaged")
-	if err != nil || string(kept) != "not one" || !strings.Contains(log.String(), "The history cannot be used") {
+	if err != nil || string(kept) != "not one" || !strings.Contains(log.String(), "The history file is damaged") {
 		t.Errorf("kept %q, error %v, log\n%s", kept, err, log)
 	}
 	if _, err := os.Stat(stray); err == nil {
-		t.Error("half a file is left")
+		t.Error("the temporary file is still there")
 	}
 }
 
-// TestHistoryIsSaved once an hour, and at the end before the turns are waited
-// for.
+// TestHistoryIsSaved: the history is saved once an hour and at the end.
 func TestHistoryIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, end := newSite(t, forgetfulPager)
@@ -93,12 +92,12 @@ func TestHistoryIsSaved(t *testing.T) {
 	})
 }
 
-// prometheus answers query_range with an hour of one signal, once it is up and
-// knows who asks.
+// prometheus answers query_range with an hour of one signal, from a start time on and to authorized
+// requests.
 type prometheus struct {
 	mu      sync.Mutex
 	up      time.Time
-	last    time.Time // the last minute that it knows
+	last    time.Time // the last minute with samples
 	refused int
 }
 
@@ -125,9 +124,8 @@ func (p *prometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"status": "success", "data": {"resultType": "matrix", "result": [%s]}}`, strings.Join(result, ","))
 }
 
-// TestReadBack: a process without a state asks its Prometheus until that is up,
-// says how much came, and nobody reads the token in the log. Turns begin without
-// it. A process that knows its history asks nobody.
+// TestReadBack: a process without a state reads its history from Prometheus, and tries again until
+// Prometheus is up. Turns start before that. The log does not contain the token.
 func TestReadBack(t *testing.T) {
 	for name, tt := range map[string]struct {
 		up   time.Duration
@@ -135,7 +133,7 @@ func TestReadBack(t *testing.T) {
 	}{
 		"at once": {0, "Read the history back from Prometheus\" minutes=60"},
 		"later":   {2 * time.Minute, "Read the history back from Prometheus\" minutes=60"},
-		"never":   {time.Hour, "was not read back from Prometheus"},
+		"never":   {time.Hour, "Cannot read the history of some jobs back from Prometheus"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -168,10 +166,10 @@ func TestReadBack(t *testing.T) {
 				stop := stage.Run(t, s)
 				time.Sleep(time.Minute)
 				if turns := s.Status().Jobs[0].Turns; turns == 0 {
-					t.Error("no turn before the history came")
+					t.Error("no turn before the history was read")
 				}
 				if len(s.Status().Jobs[0].Signals) == 0 {
-					t.Error("the page knows of no signal")
+					t.Error("the page shows no signal")
 				}
 				time.Sleep(15 * time.Minute)
 				stop()

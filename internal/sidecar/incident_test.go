@@ -20,45 +20,45 @@ func read(s *sidecar.Sidecar, method, path string) (code int, body string) {
 	return w.Code, w.Body.String()
 }
 
-// TestIncidentNamesCauseAndStart: three minutes after prompts began to take three
-// times as long, one page says so, since when, and which part it is; also after a
-// restart, whose alerts nobody tells it of.
+// TestIncidentNamesCauseAndStart: three minutes after the TTFT tripled, the page of the incident shows
+// the signal, the start and the likely part, also after a restart.
 func TestIncidentNamesCauseAndStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, end := newSite(t, lastingPager)
 		defer end()
-		s.usual()
+		s.saveBaseline()
 		prober, stop := s.begin()
 		time.Sleep(5 * time.Minute)
 		fault := time.Now()
 		s.target.Update(slower(3))
 		time.Sleep(3 * time.Minute)
-		named(t, prober, fault)
+		wantIncident(t, prober, fault)
 		s.kill(stop)
 		prober, stop = s.begin()
 		time.Sleep(time.Minute)
-		named(t, prober, fault)
+		wantIncident(t, prober, fault)
 		stop()
 	})
 }
 
-// named wants the page of the one incident to say what is slow since the fault.
-func named(t *testing.T, prober *sidecar.Sidecar, fault time.Time) {
+// wantIncident checks that the page of the only incident names the slow signal and the start of the
+// fault.
+func wantIncident(t *testing.T, prober *sidecar.Sidecar, fault time.Time) {
 	t.Helper()
 	_, list := read(prober, http.MethodGet, "/alerts")
 	path := regexp.MustCompile(`incidents/[^"]+`).FindString(list)
 	code, page := read(prober, http.MethodGet, "/"+path)
-	said := regexp.MustCompile(`<h1>TTFT of chat up to [1-3]\.\d × usual \(.* against 2\d\d ms\) since (\d\d:\d\d) UTC, likely queue or prefill</h1>`).FindStringSubmatch(page)
-	if said == nil {
-		t.Errorf("/%s answers %d and does not say what is slow: %.3000s", path, code, regexp.MustCompile(`<h1>.*</h1>`).FindString(page))
+	heading := regexp.MustCompile(`<h1>TTFT of chat up to [1-3]\.\d × usual \(.* against 2\d\d ms\) since (\d\d:\d\d) UTC, likely queue or prefill</h1>`).FindStringSubmatch(page)
+	if heading == nil {
+		t.Errorf("/%s answers %d and does not name the slow signal: %.3000s", path, code, regexp.MustCompile(`<h1>.*</h1>`).FindString(page))
 		return
 	}
-	if first, last := fault.UTC().Add(-time.Minute).Format("15:04"), fault.UTC().Add(2*time.Minute).Format("15:04"); said[1] < first || said[1] > last {
-		t.Errorf("it began at %s, want between %s and %s", said[1], first, last)
+	if first, last := fault.UTC().Add(-time.Minute).Format("15:04"), fault.UTC().Add(2*time.Minute).Format("15:04"); heading[1] < first || heading[1] > last {
+		t.Errorf("it began at %s, want between %s and %s", heading[1], first, last)
 	}
 }
 
-// TestMark: who releases can say so, where the lifecycle is enabled.
+// TestMark: a release can be marked if the lifecycle is enabled.
 func TestMark(t *testing.T) {
 	cfg, err := config.Parse("synthetic.yml", []byte(`targets: [{name: east, base_url: "http://east"}]`), ".")
 	if err != nil {

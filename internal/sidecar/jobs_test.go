@@ -6,7 +6,7 @@ import (
 	"synthetic/internal/config"
 )
 
-// TestJobsHaveTheChanges: each job has the windows of its own target.
+// TestJobsHaveTheChanges: each job has the change windows of its target.
 func TestJobsHaveTheChanges(t *testing.T) {
 	cfg, err := config.Parse("synthetic.yml", []byte(`
 targets: [{name: a, base_url: "http://a"}, {name: b, base_url: "http://b"}]
@@ -32,7 +32,7 @@ changes:
 			t.Errorf("timeouts of %s: %+v", j.Target.Name, limits)
 		}
 		if j.Benchmark != nil {
-			t.Errorf("%s has a benchmark that nobody named", j.Target.Name)
+			t.Errorf("%s has a benchmark that is not configured", j.Target.Name)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestJournal(t *testing.T) {
 		{2 * time.Minute, probe.HTTP5xx, "Turns fail"},
 		{2*time.Minute + time.Second, probe.Stall, ""},
 		{2*time.Minute + 2*time.Second, probe.Canceled, ""},
-		{2*time.Minute + 3*time.Second, probe.NotSent, "The prober itself is at fault"},
+		{2*time.Minute + 3*time.Second, probe.NotSent, "A turn failed because of the prober itself"},
 		{2*time.Minute + 4*time.Second, probe.ProberLate, ""},
 		{2*time.Minute + 30*time.Second, probe.Success, ""}, // within a minute of the last line
 		{3*time.Minute + time.Second, probe.Success, "Turns succeed"},
@@ -31,29 +31,29 @@ func TestJournal(t *testing.T) {
 	} {
 		before := len(out.String())
 		j.Observe(probe.Result{Target: "a", Workload: "w", Outcome: turn.outcome, Err: "why", End: start.Add(turn.after)})
-		said := out.String()[before:]
-		if (said != "") != (turn.want != "") || !strings.Contains(said, turn.want) {
-			t.Errorf("after %v, %s: said %q, want %q", turn.after, turn.outcome, said, turn.want)
+		logged := out.String()[before:]
+		if (logged != "") != (turn.want != "") || !strings.Contains(logged, turn.want) {
+			t.Errorf("after %v, %s: logged %q, want %q", turn.after, turn.outcome, logged, turn.want)
 		}
 	}
 	for _, target := range []string{"b", "c"} {
 		j.Observe(probe.Result{Target: target, Workload: "w", Outcome: probe.NotSent, Err: "why", End: start})
-		if !strings.Contains(out.String(), "at fault: turns say nothing of their targets\" target="+target) {
-			t.Errorf("an own fault in %s is hidden by that of another job", target)
+		if !strings.Contains(out.String(), "because of the prober itself\" target="+target) {
+			t.Errorf("a fault of the prober in a job of %s is hidden by that of another job", target)
 		}
 	}
 	for i, verdict := range []probe.Verdict{probe.Same, probe.Unsteady, probe.Different, probe.Different} {
 		before := len(out.String())
 		j.Observe(probe.Comparison{Target: "a", Workload: "w", Verdict: verdict, TraceID: "abc", Text: "tool calls"})
-		said := out.String()[before:]
-		if news := i == 2; strings.Contains(said, `another than the same one whole" target=a workload=w trace=abc differs="tool calls"`) != news || (said != "") != news {
-			t.Errorf("comparison %d, %s: said %q", i, verdict, said)
+		logged := out.String()[before:]
+		if want := i == 2; strings.Contains(logged, `Streaming changed an answer" target=a workload=w trace=abc differs="tool calls"`) != want || (logged != "") != want {
+			t.Errorf("comparison %d, %s: logged %q", i, verdict, logged)
 		}
 	}
 	j.Remove(probe.Key{Target: "a", Workload: "w"})
 	before := len(out.String())
 	j.Observe(probe.Result{Target: "a", Workload: "w", Outcome: probe.Empty, End: start})
 	if !strings.Contains(out.String()[before:], "Turns fail") {
-		t.Error("a job that came back is not news")
+		t.Error("the first turn of a job that was removed and added is not logged")
 	}
 }

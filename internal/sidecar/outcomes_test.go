@@ -11,7 +11,7 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// outcomesConfig probes a cluster twenty conversations a minute.
+// outcomesConfig probes a cluster with twenty conversations a minute.
 const outcomesConfig = `
 targets:
   - {name: chat, base_url: http://deployment/v1, model: m}
@@ -28,9 +28,8 @@ traffic:
   - {targets: [chat], workload: chat, arrival: {process: poisson, rate: 0.33}, max_concurrency: 40}
 `
 
-// TestIncidentsShowAsOutcomes lets the real sidecar probe a simulated cluster in
-// virtual time: an incident of four minutes shows as its reason, while it lasts,
-// and all is well before and after.
+// TestIncidentsShowAsOutcomes runs the sidecar against a simulated cluster. An incident of four minutes
+// causes failures with its reason, and there are no failures before and after it.
 func TestIncidentsShowAsOutcomes(t *testing.T) {
 	for _, tc := range []struct {
 		incident string
@@ -86,7 +85,7 @@ func TestIncidentsShowAsOutcomes(t *testing.T) {
 			if n := failed(at(before+during), tc.reason); n < 10 {
 				t.Errorf("%v failures for %s during the incident, %v for any reason", n, tc.reason, failed(at(before+during), ""))
 			}
-			// What was in flight at the end may fail a little later.
+			// Turns that were in flight at the end may fail a little later.
 			if n := failed(at(before+during+after), "") - failed(at(before+during+time.Minute), ""); n > 0 {
 				t.Errorf("%v failures a minute after the incident and later", n)
 			}

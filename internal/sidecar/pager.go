@@ -12,26 +12,21 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
-// RulesOf returns what the rules must know of a configuration that the given number of replicas
+// RulesOf returns the input of the rules for a configuration that the given number of replicas
 // runs. Closed-loop traffic has no rate known in advance.
 func RulesOf(cfg *config.Config, replicas int) rules.Input {
 	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers, Replicas: replicas}
-	// own holds the labels of targets. A discovered target may have a service.
-	own := map[string]bool{}
+	var labels []string // of targets
 	for _, g := range cfg.Discovery {
 		in.Discovery = in.Discovery || g.Lease == 0
-		own["service"] = true
-		for _, l := range g.LabelNames() {
-			own[l] = true
-		}
+		labels = append(labels, "service") // a discovered target may have one
+		labels = append(labels, g.LabelNames()...)
 	}
 	for _, j := range cfg.Jobs {
 		if j.Target.Service != "" {
-			own["service"] = true
+			labels = append(labels, "service")
 		}
-		for l := range j.Target.Labels {
-			own[l] = true
-		}
+		labels = slices.AppendSeq(labels, maps.Keys(j.Target.Labels))
 		perMinute := j.Traffic.Rate * 60
 		turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
 		in.Jobs = append(in.Jobs, rules.Job{
@@ -40,7 +35,8 @@ func RulesOf(cfg *config.Config, replicas int) rules.Input {
 			TurnTimeout: j.Workload.Timeouts.Total, ServerMetrics: j.ServerMetrics,
 		})
 	}
-	in.Scope.Targets = slices.Sorted(maps.Keys(own))
+	slices.Sort(labels)
+	in.Scope.Targets = slices.Compact(labels)
 	return in
 }
 
@@ -60,45 +56,39 @@ func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
 	return []alerting.RuleFile{{Name: "synthetic", Data: text}}, nil
 }
 
-// pagerChange is a checked change of the pager. Exactly one of its functions is called.
-type pagerChange struct {
-	commit func() error
-	cancel func()
-}
-
-// preparePager checks what a configuration changes in the pager. The first configuration
-// creates it, later ones replace its rules.
-func (s *Sidecar) preparePager(cfg *config.Config) (pagerChange, error) {
-	change := pagerChange{commit: func() error { return nil }, cancel: func() {}}
-	if s.configured && !sameButLinks(s.alerting, cfg.Alerting) {
-		return change, refused("alerting: only runbook_url and dashboard_url can change while the process runs: restart it, or undo the change")
+// preparePager checks what a configuration changes in the pager. The first configuration creates
+// the pager, later ones replace its rules.
+func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
+	if s.first != nil && !equalExceptLinks(s.first.Alerting, cfg.Alerting) {
+		return refused("alerting: only runbook_url and dashboard_url can change while the process runs: restart it, or undo the change")
 	}
 	if cfg.Alerting == nil {
-		return change, nil
+		return nil
 	}
 	files, err := PagerRules(cfg)
 	if err != nil {
-		return change, err
+		return err
 	}
 	if s.pager != nil {
-		change.commit = func() error { return s.pager.Reload(files) }
-		return change, s.pager.Check(files)
+		reload, err := s.pager.Prepare(files)
+		c.commits = append(c.commits, reload)
+		return err
 	}
 	p, err := alerting.New(s.pagerOptions(cfg, files))
 	if err != nil {
-		return change, refused("alerting: %w", err)
+		return refused("alerting: %w", err)
 	}
-	change.cancel = func() { _ = p.Close() }
-	change.commit = func() error {
-		s.pager, s.alerting = p, cfg.Alerting
-		return s.registry.Register(newPagerCollector(p.Health))
-	}
-	return change, nil
+	c.rollbacks = append(c.rollbacks, func() { _ = p.Close() })
+	c.commits = append(c.commits, func() {
+		s.pager = p
+		s.registry.MustRegister(newPagerCollector(p.Health))
+	})
+	return nil
 }
 
-// sameButLinks reports whether two configurations differ in links only. A reload cannot change
+// equalExceptLinks reports whether two configurations differ in links only. A reload cannot change
 // the rest, because the pager's storage and connections are created once.
-func sameButLinks(a, b *config.Alerting) bool {
+func equalExceptLinks(a, b *config.Alerting) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -142,15 +132,14 @@ func (s *Sidecar) alertChanged(c alerting.Transition) {
 // logAlert returns a function that logs the start and end of alerts.
 func logAlert(logger *slog.Logger) func(alerting.Transition) {
 	return func(c alerting.Transition) {
-		about := []any{"alert", c.Labels["alertname"], "severity", c.Labels["severity"], "summary", c.Annotations["summary"]}
-		if c.Firing {
-			logger.Warn("An alert fires", append(about, "value", c.Value)...)
-			return
+		logger := logger.With("alert", c.Labels["alertname"], "severity", c.Labels["severity"], "summary", c.Annotations["summary"])
+		switch {
+		case c.Firing:
+			logger.Warn("An alert fires", "value", c.Value)
+		case c.GoesOnAs != "":
+			logger.Info("An alert ended, but another alert continues its incident", "goes_on_as", c.GoesOnAs, "lasted", c.Lasted)
+		default:
+			logger.Info("An alert ended", "lasted", c.Lasted)
 		}
-		if c.GoesOnAs != "" {
-			logger.Info("An alert has given way to another: its incident goes on", append(about, "goes_on_as", c.GoesOnAs, "lasted", c.Lasted)...)
-			return
-		}
-		logger.Info("An alert is over", append(about, "lasted", c.Lasted)...)
 	}
 }

@@ -42,7 +42,7 @@ func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 	add := func(name string, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(c.descs[name], c.kinds[name], v, labels...)
 	}
-	since := func(name string, t time.Time, labels ...string) {
+	addTime := func(name string, t time.Time, labels ...string) {
 		if !t.IsZero() {
 			add(name, float64(t.UnixMilli())/1e3, labels...)
 		}
@@ -52,12 +52,12 @@ func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 	add(metrics.PagerFailures, float64(h.Failures))
 	add(metrics.PagerMissed, float64(h.Missed))
 	add(metrics.PagerDuration, h.Slowest.Seconds())
-	since(metrics.PagerLastEvaluation, h.Oldest)
+	addTime(metrics.PagerLastEvaluation, h.Oldest)
 	for i, n := range []int{h.Pending, h.Firing} {
 		add(metrics.PagerAlerts, float64(n), metrics.PagerStates()[i])
 	}
 	stalled := 0.
-	if h.Standing != nil {
+	if h.Stalled != nil {
 		stalled = 1
 	}
 	add(metrics.PagerStalled, stalled)
@@ -69,7 +69,7 @@ func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 		add(metrics.PagerNotifyFailures, float64(r.Failed), names[i])
 		add(metrics.PagerRejected, float64(r.Rejected), names[i])
 		add(metrics.PagerUndelivered, float64(r.Undelivered), names[i])
-		since(metrics.PagerLastNotification, r.LastOK, names[i])
+		addTime(metrics.PagerLastNotification, r.LastOK, names[i])
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// TestPagerMetrics: what is exported is what the catalog and so the docs say.
+// TestPagerMetrics: the exported metrics are those of the catalog.
 func TestPagerMetrics(t *testing.T) {
 	at := time.Unix(1767600000, 0)
 	health := alerting.Health{

@@ -2,19 +2,23 @@ package sidecar
 
 import (
 	"context"
+	"reflect"
+	"time"
 
+	promconfig "github.com/prometheus/common/config"
 	"github.com/prometheus/common/version"
 
+	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
-	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/status"
+	"synthetic/internal/sidecar/tracing"
 )
 
-// The constructors of the parts that New wires together.
+// The constructors of parts, and the functions that New passes to parts.
 
 func (s *Sidecar) newScheduler() *load.Scheduler {
 	return load.New(load.Options{
@@ -32,22 +36,27 @@ func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
 	})
 }
 
-func (s *Sidecar) newModelFollower() *discovery.ModelFollower {
-	return discovery.NewModelFollower(discovery.ModelOptions{
-		Logger: s.logger, Changed: func() { _ = s.targetsChanged() },
-		List: func(ctx context.Context, t target.Target) ([]string, error) {
-			return probe.ListModels(ctx, probe.Options{Target: t, Dial: s.options.Dial, Connections: s.resources.connections})
-		},
-	})
+// removed forgets a job after its last event.
+func (s *Sidecar) removed(job probe.Key) {
+	s.sinks.Remove(job)
+	s.resources.forget(job)
+}
+
+func (s *Sidecar) listModels(ctx context.Context, t target.Target) ([]string, error) {
+	return probe.ListModels(ctx, probe.Options{Target: t, Dial: s.options.Dial, Connections: s.resources.connections})
 }
 
 func (s *Sidecar) newRecorder() *metrics.Recorder {
+	var turnsDropped func() uint64 // nil without a turn log
+	if s.turns != nil {
+		turnsDropped = s.turns.Dropped
+	}
 	return metrics.NewRecorder(metrics.Options{
-		Build: build(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
+		Build: buildInfo(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
 		Baselines: s.baselines, Siblings: s.replicas.Views,
 		Heartbeat: s.scheduler.LastBeat, Throttled: s.resources.throttled,
 		Models: s.models.Listings, Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
-		Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: s.turnLog(), Spans: s.spanCounts,
+		Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Spans: s.spanCounts,
 	})
 }
 
@@ -56,6 +65,12 @@ func (s *Sidecar) newPage() *status.Page {
 		Alerts: s.alerts, Discovery: s.discovery.Standings, Siblings: s.replicas.Views,
 		Baseline: s.baselines.Read, Canary: s.canaries.reading, Lag: s.options.Lag.Lag,
 	})
+}
+
+// spanCounts returns the counts of exported and lost spans, and false without an export.
+func (s *Sidecar) spanCounts() (metrics.Spans, bool) {
+	counts, enabled := s.spans.Counts()
+	return metrics.Spans(counts), enabled
 }
 
 // timestampSource returns the function that names the source of event times.
@@ -78,9 +93,30 @@ func (s *Sidecar) historyRefused(job probe.Key, err error) {
 	s.logger.Error("Discarding the stored history of a job: its baseline is learned again", "target", job.Target, "workload", job.Workload, "err", err)
 }
 
-func build() metrics.Build {
+func buildInfo() metrics.Build {
 	return metrics.Build{
 		Version: version.Version, Revision: version.GetRevision(), Branch: version.Branch,
 		GoVersion: version.GoVersion, GOOS: version.GoOS, GOARCH: version.GoArch, Tags: version.GetTags(),
 	}
+}
+
+// exportTimeout bounds one export of spans, retries included.
+const exportTimeout = 10 * time.Second
+
+// prepareTracing starts the export of spans. Later configurations cannot change it.
+func (s *Sidecar) prepareTracing(c *change, t *config.Tracing) error {
+	switch {
+	case s.first != nil && !reflect.DeepEqual(s.first.Tracing, t):
+		return refused("tracing: cannot change while the process runs: restart it, or undo the change")
+	case s.first != nil || t == nil:
+		return nil
+	}
+	client, err := promconfig.NewClientFromConfig(t.HTTP, "tracing")
+	if err != nil {
+		return refused("tracing: %w", err)
+	}
+	c.rollbacks = append(c.rollbacks, s.spans.Close)
+	return s.spans.Start(tracing.Options{
+		URL: t.Endpoint(), Client: client, Timeout: exportTimeout, Version: version.Version, Logger: s.logger,
+	})
 }

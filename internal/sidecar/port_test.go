@@ -19,8 +19,7 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// crowd is a sidecar of many targets, behind its door, over connections in
-// memory.
+// crowd sends requests to a sidecar with many targets, over connections in memory.
 type crowd struct {
 	t     testing.TB
 	pipes *simulate.Pipes
@@ -55,18 +54,18 @@ func newCrowd(t testing.TB, targets int) *crowd {
 	return c
 }
 
-// ask sends a request over a connection of its own and returns the status and
-// the size of the answer; 0 where the connection was refused.
+// ask sends a request over a new connection and returns the status and the size of the answer; 0 if
+// the connection was refused.
 func (c *crowd) ask(path string, buffer []byte) (status, size int) {
 	conn, err := c.pipes.Dial(c.t.Context(), "", "")
 	if err != nil {
 		return 0, 0
 	}
 	defer conn.Close()
-	return c.over(conn, path, buffer)
+	return request(conn, path, buffer)
 }
 
-func (c *crowd) over(conn net.Conn, path string, buffer []byte) (status, size int) {
+func request(conn net.Conn, path string, buffer []byte) (status, size int) {
 	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
 		return 0, 0
 	}
@@ -83,7 +82,7 @@ func (c *crowd) over(conn net.Conn, path string, buffer []byte) (status, size in
 	}
 }
 
-// rush asks from so many connections at once, and counts the answers by status.
+// rush sends requests over many connections at once, and counts the answers by status.
 func (c *crowd) rush(connections int, path string) (answers map[int]int, largest int) {
 	counts, most := [600]atomic.Int64{}, atomic.Int64{}
 	var all sync.WaitGroup
@@ -106,8 +105,8 @@ func (c *crowd) rush(connections int, path string) (answers map[int]int, largest
 	return answers, int(most.Load())
 }
 
-// TestACrowdCostsLittle: a thousand connections that ask at once get an answer or
-// are sent away, and cost what a few answers cost.
+// TestACrowdCostsLittle: a thousand concurrent requests are answered or refused, and cost no more than a
+// few answers.
 func TestACrowdCostsLittle(t *testing.T) {
 	c := newCrowd(t, 50)
 	for path, tc := range map[string]struct{ atLeast, most int }{
@@ -134,8 +133,7 @@ func TestACrowdCostsLittle(t *testing.T) {
 	}
 }
 
-// BenchmarkCrowd reports the largest resident set of a process that 1,000
-// connections ask at once:
+// BenchmarkCrowd reports the largest resident set of a process that gets 1,000 requests at once:
 //
 //	go test ./internal/sidecar -run '^$' -bench Crowd -benchtime 10x
 func BenchmarkCrowd(b *testing.B) {
@@ -147,8 +145,7 @@ func BenchmarkCrowd(b *testing.B) {
 	b.ReportMetric(highWater(b), "MB-RSS")
 }
 
-// highWater is the largest resident set that the process ever had, in MB; 0 where
-// the system does not say.
+// highWater returns the largest resident set of the process so far, in MB; 0 if it is unknown.
 func highWater(b *testing.B) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// The two pagers of a sidecar that is killed: with and without a disk.
+// Configurations of a pager with and without a directory.
 const (
 	lastingPager   = "alerting: {directory: pager, alertmanagers: [{url: \"http://alertmanager:80\"}]}\n"
 	forgetfulPager = "alerting: {alertmanagers: [{url: \"http://alertmanager:80\"}]}\n"
@@ -21,19 +21,17 @@ func slower(factor float64) func(*simulate.Options) {
 	return func(o *simulate.Options) { o.FirstToken.Median = time.Duration(factor * float64(o.FirstToken.Median)) }
 }
 
-// TestKilledInMidRegression kills the sidecar within a fault, and starts it
-// again half a minute later: the page begins in time, is at no moment over for
-// the Alertmanager before the fault is, and ends once. The baseline is what it
-// was.
+// TestKilledInMidRegression kills the sidecar during a fault, and starts it again half a minute later.
+// The page starts in time, does not end for the Alertmanager before the fault ends, and ends once. The
+// baseline stays the same.
 func TestKilledInMidRegression(t *testing.T) {
 	busy := befall(simulate.BusyStatus, 1)
 	for name, tt := range map[string]struct {
 		pager string
 		fault func(*simulate.Options)
 		alert string
-		// within is when the first of the alerts must be told of, killed when
-		// the process ends, lasts when the fault does, all after its beginning;
-		// rest is how long it takes until all is told.
+		// within is when the first message must arrive, killed when the process ends and lasts when
+		// the fault ends, all after the start of the fault; rest is the time after the fault.
 		within, killed, lasts, rest time.Duration
 	}{
 		"three times, killed while it fires":           {lastingPager, slower(3), "SyntheticRegression", 3 * time.Minute, 6 * time.Minute, 15 * time.Minute, 20 * time.Minute},
@@ -50,7 +48,7 @@ func TestKilledInMidRegression(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, end := newSite(t, tt.pager)
 				defer end()
-				s.usual()
+				s.saveBaseline()
 				first, stop := s.begin()
 				time.Sleep(15 * time.Minute)
 				fault := time.Now()
@@ -60,23 +58,22 @@ func TestKilledInMidRegression(t *testing.T) {
 				s.kill(stop)
 				time.Sleep(30 * time.Second)
 				second, stop := s.begin()
-				same(t, "after the restart", before, baselines(t, second))
+				wantSame(t, "after the restart", before, baselines(t, second))
 				time.Sleep(time.Until(fault.Add(tt.lasts)))
-				same(t, "at the end of the fault", before, baselines(t, second))
+				wantSame(t, "at the end of the fault", before, baselines(t, second))
 				well := time.Now()
 				s.target.Update(func(o *simulate.Options) { *o = healthyOptions() })
 				time.Sleep(tt.rest)
 				stop()
-				goesOn(t, s.box.Of(tt.alert), fault.Add(tt.within), well)
+				wantOnePage(t, s.box.Of(tt.alert), fault.Add(tt.within), well)
 			})
 		})
 	}
 }
 
-// same compares baselines: a level of the first may be another in the second by what
-// the time of day adds, and stand on no more turns; half hours since the history was
-// last saved are lost.
-func same(t *testing.T, when string, want, got map[string]float64) {
+// wantSame compares baselines. A level may change with the time of day. It may be based on fewer turns,
+// because half hours since the last save of the history are lost.
+func wantSame(t *testing.T, when string, want, got map[string]float64) {
 	t.Helper()
 	if len(want) == 0 {
 		t.Error("no baseline is exported")
@@ -89,19 +86,19 @@ func same(t *testing.T, when string, want, got map[string]float64) {
 	}
 }
 
-// goesOn holds what an Alertmanager was told to a page that begins by a time,
-// goes on until the fault is over, and ends once.
-func goesOn(t *testing.T, alerts map[string][]stage.Alert, by, well time.Time) {
+// wantOnePage checks the messages to an Alertmanager: the page starts by a time, continues until the
+// fault has ended, and ends once.
+func wantOnePage(t *testing.T, alerts map[string][]stage.Alert, by, well time.Time) {
 	t.Helper()
 	if len(alerts) == 0 {
-		t.Error("nothing was paged")
+		t.Error("there is no page")
 	}
 	for which, letters := range alerts {
 		if first := letters[0]; !first.Firing() || first.At.After(by) {
-			t.Errorf("%s: first told %v after it was due, began %v", which, first.At.Sub(by), first.StartsAt.Sub(by))
+			t.Errorf("%s: the first message came %v after it was due, the alert began %v", which, first.At.Sub(by), first.StartsAt.Sub(by))
 		}
 		if gap := lapses(letters, well); gap > 0 {
-			t.Errorf("%s: the alert was over for %v within the fault", which, gap)
+			t.Errorf("%s: the alert had ended for %v during the fault", which, gap)
 		}
 		ends := 0
 		for i, l := range letters {
@@ -110,7 +107,7 @@ func goesOn(t *testing.T, alerts map[string][]stage.Alert, by, well time.Time) {
 			}
 		}
 		if ends != 1 || letters[len(letters)-1].Firing() {
-			t.Errorf("%s: told of %d ends, want 1 and nothing after it", which, ends)
+			t.Errorf("%s: %d ends, want 1 and no message after it", which, ends)
 		}
 	}
 }

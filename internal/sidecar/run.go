@@ -13,73 +13,90 @@ import (
 	oklog "github.com/oklog/run"
 )
 
+// parts runs the parts of a sidecar until one of them ends. Then it ends them in the order in
+// which they were added.
+type parts struct {
+	oklog.Group
+	drained chan struct{} // closed when the last turn has ended
+}
+
+// add adds a part that ends at once.
+func (p *parts) add(run func(context.Context) error) { p.addPart(run, func() {}) }
+
+// addLasting adds a part that ends after the last turn.
+func (p *parts) addLasting(run func(context.Context) error) { p.addPart(run, func() { <-p.drained }) }
+
+func (p *parts) addPart(run func(context.Context) error, wait func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.Add(func() error { return run(ctx) }, func(error) {
+		wait()
+		cancel()
+	})
+}
+
 // Run probes and serves until ctx is done or a part fails. The server stops last, so that the
 // final counts can be scraped while the turns in flight end. listen must serve with the server
 // until it is shut down. With a configuration file, SIGHUP and changes of the file reload it.
 func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() error) error {
-	var g oklog.Group
-	drained := make(chan struct{})
-	// add runs a part until the group ends, and calls ended before it cancels the part.
-	add := func(ctx context.Context, run func(context.Context) error, ended func()) {
-		ctx, cancel := context.WithCancel(ctx)
-		g.Add(func() error { return run(ctx) }, func(error) {
-			ended()
-			cancel()
-		})
-	}
-	background, immediately := context.Background(), func() {}
-	add(ctx, func(ctx context.Context) error {
-		<-ctx.Done()
+	p := &parts{drained: make(chan struct{})}
+	p.add(func(ended context.Context) error {
+		select {
+		case <-ctx.Done():
+		case <-ended.Done():
+		}
 		s.logger.Info("Stopping: turns in flight may end, new ones do not start; a second signal ends at once")
 		return nil
-	}, immediately)
+	})
 	if s.options.StateFile != "" {
-		// The state is saved before the parts that wait or may fail: the group ends them in
-		// this order.
-		add(background, s.keepState, immediately)
+		p.add(s.keepState) // saves the state before the parts that wait or may fail
 		defer s.stateLock.Release()
 		defer s.saveState()
 	}
-	add(background, func(ctx context.Context) error {
-		defer close(drained)
+	p.add(func(ctx context.Context) error {
+		defer close(p.drained)
 		return s.scheduler.Run(ctx)
-	}, immediately)
-	if s.turns != nil {
-		add(background, s.turns.Run, func() { <-drained }) // the log gets the last turns
-	}
-	add(background, s.spans.Run, func() { <-drained }) // the export gets the last spans
-	if s.pager != nil {
-		add(background, s.pager.Run, func() { <-drained }) // the pager sees the last turns
-	}
-	if s.prometheus != nil {
-		began := time.Now() // this process measures what comes later
-		add(background, func(ctx context.Context) error { return s.readBack(ctx, began) }, immediately)
-	}
-	add(background, s.servers.Run, immediately)
-	add(background, s.canaries.run, immediately)
-	add(background, s.models.Run, immediately)
-	add(background, s.discovery.Run, immediately)
-	if s.options.Lag != nil {
-		add(background, s.options.Lag.Run, func() { <-drained }) // it explains the last turns
-	}
+	})
+	s.addParts(p)
 	if s.options.ConfigFile != "" {
 		hangups := make(chan os.Signal, 1)
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
-		add(background, func(ctx context.Context) error { return s.followFile(ctx, hangups) }, immediately)
+		p.add(func(ctx context.Context) error { return s.followFile(ctx, hangups) })
 	}
-	g.Add(func() error {
+	p.Add(func() error {
 		if err := listen(); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serving /metrics: %w", err)
 		}
 		return nil
 	}, func(error) {
-		<-drained
+		<-p.drained
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
 		_ = server.Shutdown(ctx) // connections that are still open end with the process
 	})
-	return g.Run()
+	return p.Group.Run()
+}
+
+// addParts adds the parts that may end in any order.
+func (s *Sidecar) addParts(p *parts) {
+	if s.turns != nil {
+		p.addLasting(s.turns.Run)
+	}
+	p.addLasting(s.spans.Run)
+	if s.pager != nil {
+		p.addLasting(s.pager.Run)
+	}
+	if s.first != nil && s.first.Prometheus != nil {
+		began := time.Now() // this process measures from now on
+		p.add(func(ctx context.Context) error { return s.readBack(ctx, began) })
+	}
+	p.add(s.servers.Run)
+	p.add(s.canaries.run)
+	p.add(func(ctx context.Context) error { return s.models.Run(ctx, s.targetsChanged) })
+	p.add(func(ctx context.Context) error { return s.discovery.Run(ctx, s.targetsChanged) })
+	if s.options.Lag != nil {
+		p.addLasting(s.options.Lag.Run)
+	}
 }
 
 // Close releases what a sidecar holds that never ran. After Run it does nothing.

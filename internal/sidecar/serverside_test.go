@@ -12,8 +12,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestServerSideOfAPreset reads a simulated deployment's own figures as a sweep
-// does: what the scraper looks for is there, and says what the model does.
+// TestServerSideOfAPreset reads the server metrics of a simulated deployment as a sweep does. All
+// figures exist and agree with the simulated model.
 func TestServerSideOfAPreset(t *testing.T) {
 	config, err := cluster.Preset("eagle3")
 	if err != nil {
@@ -40,7 +40,7 @@ func TestServerSideOfAPreset(t *testing.T) {
 			samples = append(samples, s)
 			time.Sleep(time.Minute)
 		}
-		said := serverside.Summarise("http://preset/metrics", samples).Figures
+		figures := serverside.Summarise("http://preset/metrics", samples).Figures
 		for name, want := range map[string]struct{ low, high float64 }{
 			runfile.ServerKVHitRatio:      {.8, 1},
 			runfile.ServerSpecAcceptance:  {.25, .35}, // (.5 + .25 + .125) / 3
@@ -51,8 +51,8 @@ func TestServerSideOfAPreset(t *testing.T) {
 			runfile.ServerTTFTP50:         {1, 20}, // a queue of 4 behind 16 places
 			runfile.ServerITLP50:          {.02, .06},
 		} {
-			if got, ok := said[name]; !ok || got < want.low || got > want.high {
-				t.Errorf("%s is %v (there: %v), want %v to %v", name, got, ok, want.low, want.high)
+			if got, ok := figures[name]; !ok || got < want.low || got > want.high {
+				t.Errorf("%s is %v (exists: %v), want %v to %v", name, got, ok, want.low, want.high)
 			}
 		}
 	})

@@ -19,7 +19,7 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// replicaJobs are the rest of a configuration whose targets are replicas.
+// replicaJobs is a configuration without targets.
 const replicaJobs = `
 workloads:
   - name: chat
@@ -33,7 +33,7 @@ traffic:
   - {targets: "*", workload: chat, arrival: {process: poisson, rate: %v}, max_concurrency: 20}
 `
 
-// direct probes the replicas of some indices, each by a conversation every 5 s.
+// direct returns a configuration that probes replicas, each with a conversation every 5 s.
 func direct(indices ...int) string {
 	text := "targets:\n"
 	for _, i := range indices {
@@ -42,8 +42,8 @@ func direct(indices ...int) string {
 	return text + fmt.Sprintf(replicaJobs, 0.2)
 }
 
-// throughDoor probes the router, by a conversation a second.
-func throughDoor() string {
+// throughRouter returns a configuration that probes the router with a conversation a second.
+func throughRouter() string {
 	return "targets: [{name: gateway, base_url: http://sim/v1, model: m, service: chat, worker: auto}]\n" + fmt.Sprintf(replicaJobs, 1)
 }
 
@@ -60,7 +60,7 @@ type fleet struct {
 	*sidecar.Sidecar
 }
 
-// onFleet runs a test of a service in a bubble.
+// onFleet runs a test of a service in virtual time.
 func onFleet(t *testing.T, h func() http.Handler, test func(*fleet)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,8 +100,8 @@ func (f *fleet) scores() []promtest.Sample {
 	return stage.SamplesOf(f.t, f.Sidecar, func(name string) bool { return name == metrics.SiblingPageScore })
 }
 
-// quiet fails if a replica pages within a time.
-func (f *fleet) quiet(length time.Duration) {
+// wantNoPage fails if a replica pages within a time.
+func (f *fleet) wantNoPage(length time.Duration) {
 	f.t.Helper()
 	for end := time.Now().Add(length); time.Now().Before(end); time.Sleep(5 * time.Second) {
 		if p := f.paging(); p != nil {
@@ -110,8 +110,8 @@ func (f *fleet) quiet(length time.Duration) {
 	}
 }
 
-// named is after how long one is, and none but it.
-func (f *fleet) named(want string, most time.Duration) time.Duration {
+// wantPage waits until only the wanted replica pages, and returns the time.
+func (f *fleet) wantPage(want string, most time.Duration) time.Duration {
 	f.t.Helper()
 	for begin := time.Now(); ; time.Sleep(time.Second) {
 		took := time.Since(begin)
@@ -132,16 +132,16 @@ func replicaOptions(i int) simulate.Options {
 		FirstToken: simulate.Delay{Median: 300 * time.Millisecond, Sigma: 0.4}, InterToken: simulate.Delay{Median: 30 * time.Millisecond, Sigma: 0.2}}
 }
 
-// slowed takes three times as long.
+// slowed returns a replica that takes three times as long.
 func slowed(o simulate.Options) simulate.Options {
 	o.FirstToken.Median *= 3
 	o.InterToken.Median *= 3
 	return o
 }
 
-// TestOneOfSixteen: the one that is three times as slow from the first turn on is
-// named within a minute where each is probed, within three behind the router, and so
-// is one that fails.
+// TestOneOfSixteen: one of sixteen replicas is three times slower from the first turn on. It pages within
+// a minute if each replica is probed, and within three minutes behind the router. A failing replica pages
+// within five.
 func TestOneOfSixteen(t *testing.T) {
 	const bad = 5
 	for _, tc := range []struct {
@@ -150,15 +150,15 @@ func TestOneOfSixteen(t *testing.T) {
 		most               time.Duration
 	}{
 		{"direct", direct(upTo(16)...), "replica-5", slowed, time.Minute},
-		{"through the router", throughDoor(), "gateway replica-5", slowed, 3 * time.Minute},
-		{"failing behind the router", throughDoor(), "gateway replica-5", func(o simulate.Options) simulate.Options {
+		{"through the router", throughRouter(), "gateway replica-5", slowed, 3 * time.Minute},
+		{"failing behind the router", throughRouter(), "gateway replica-5", func(o simulate.Options) simulate.Options {
 			o.Incidents = []simulate.Incident{{Kind: simulate.ErrorStatus, Share: 1}}
 			return o
 		}, 5 * time.Minute},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if testing.Short() && tc.most != time.Minute {
-				t.Skip("the first is enough in a hurry")
+				t.Skip("the first case is enough with -short")
 			}
 			service := func() http.Handler {
 				return simulate.NewService(16, func(i int) simulate.Options {
@@ -170,14 +170,14 @@ func TestOneOfSixteen(t *testing.T) {
 			}
 			onFleet(t, service, func(f *fleet) {
 				f.apply(tc.config)
-				t.Logf("named after %v", f.named(tc.want, tc.most))
+				t.Logf("paged after %v", f.wantPage(tc.want, tc.most))
 			})
 		})
 	}
 }
 
-// TestRollingIsNoPage replaces sixteen replicas within five minutes, each new one
-// cold, three times as slow, in its first two minutes.
+// TestRollingIsNoPage replaces sixteen replicas within five minutes. Each new replica is three times
+// slower in its first two minutes. No replica pages.
 func TestRollingIsNoPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("probes sixteen replicas for half an hour")
@@ -188,27 +188,27 @@ func TestRollingIsNoPage(t *testing.T) {
 		return service
 	}
 	onFleet(t, start, func(f *fleet) {
-		there := upTo(16)
-		f.apply(direct(there...))
-		f.quiet(5 * time.Minute)
+		current := upTo(16)
+		f.apply(direct(current...))
+		f.wantNoPage(5 * time.Minute)
 		for i := range 16 {
-			there[i] = 16 + i
+			current[i] = 16 + i
 			service.Replica(16 + i).Update(func(o *simulate.Options) { *o = slowed(replicaOptions(16 + i)) })
 			time.AfterFunc(2*time.Minute, func() {
 				service.Replica(16 + i).Update(func(o *simulate.Options) { *o = replicaOptions(16 + i) })
 			})
-			f.apply(direct(there...))
-			f.quiet(18 * time.Second)
+			f.apply(direct(current...))
+			f.wantNoPage(18 * time.Second)
 		}
-		f.quiet(15 * time.Minute)
+		f.wantNoPage(15 * time.Minute)
 		if n := len(f.scores()); n != 16 {
 			t.Errorf("%d replicas have series", n)
 		}
 	})
 }
 
-// TestScalingLeavesNothing goes from 4 replicas to 40 and back, directly and behind
-// the router.
+// TestScalingLeavesNothing goes from 4 replicas to 40 and back, directly and behind the router. No series
+// of a removed replica remains.
 func TestScalingLeavesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("probes forty replicas for half an hour")
@@ -218,7 +218,7 @@ func TestScalingLeavesNothing(t *testing.T) {
 		config func(n int) string
 	}{
 		{"direct", func(n int) string { return direct(upTo(n)...) }},
-		{"through the router", func(int) string { return throughDoor() }},
+		{"through the router", func(int) string { return throughRouter() }},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			var services [2]*simulate.Service
@@ -231,16 +231,16 @@ func TestScalingLeavesNothing(t *testing.T) {
 				for i, n := range []int{4, 40, 4} {
 					behind.Store(int64(i % 2))
 					f.apply(step.config(n))
-					f.quiet(7 * time.Minute)
+					f.wantNoPage(7 * time.Minute)
 				}
-				f.quiet(10 * time.Minute)
+				f.wantNoPage(10 * time.Minute)
 				if n := len(f.scores()); n != 4 {
 					t.Errorf("%d replicas have series", n)
 				}
-				f.apply(strings.ReplaceAll(throughDoor(), ", service: chat, worker: auto", ""))
-				f.quiet(time.Minute)
+				f.apply(strings.ReplaceAll(throughRouter(), ", service: chat, worker: auto", ""))
+				f.wantNoPage(time.Minute)
 				if n := len(f.scores()); n != 0 {
-					t.Errorf("%d replicas have series after the last was taken out", n)
+					t.Errorf("%d replicas have series after the last was removed", n)
 				}
 			})
 		})

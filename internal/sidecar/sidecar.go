@@ -33,10 +33,9 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
-
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
@@ -106,23 +105,18 @@ type Sidecar struct {
 	canaries  *canaries
 	models    *discovery.ModelFollower
 	discovery *discovery.Follower
+	pager     *alerting.Pager // nil without alerting
 	limits    httpLimits
 	resources targetResources
 
-	// The first configuration decides whether there is a pager, a Prometheus to read
-	// older series from, and an export of spans. Later configurations cannot change that.
-	configured bool
-	pager      *alerting.Pager
-	alerting   *config.Alerting
-	prometheus *config.Prometheus
-	tracing    *config.Tracing
-	// written is the configuration in force, before models and discovered targets are
-	// filled in.
+	// first is the first configuration, nil before it. It decides whether there is a pager, a
+	// Prometheus to read older series from, and an export of spans; a reload cannot change that.
+	first *config.Config
+	// written is the configuration in force, without the models and targets that were found.
 	written *config.Config
 
 	// lacksKernelTimestamps is true while a target is reached in a way that has none.
 	lacksKernelTimestamps atomic.Bool
-	hasMarkedStart        atomic.Bool
 
 	loading     sync.Mutex       // held during a load
 	fileVersion string           // of the configuration file at the last load
@@ -138,20 +132,24 @@ func New(o Options) (*Sidecar, error) {
 	}
 	s := &Sidecar{
 		options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{},
-		limits: newHTTPLimits(), resources: newResources(), replicas: siblings.New(nil),
+		limits: newHTTPLimits(), resources: newResources(), replicas: siblings.New(nil), discovery: discovery.New(o.Logger),
 	}
-	if err := s.openTurns(); err != nil {
-		return nil, err
+	if o.TurnsFile != "" {
+		turns, err := store.Open(store.Options{Path: o.TurnsFile, MaxSize: o.TurnsMaxSize, Keep: o.TurnsKeep, Logger: o.Logger})
+		if err != nil {
+			return nil, refused("--turns.file: %w", err)
+		}
+		s.turns = turns
 	}
-	s.models = s.newModelFollower()
-	s.discovery = discovery.New(discovery.Options{Logger: o.Logger, Changed: s.targetsChanged})
+	// A part comes after those that it uses.
+	s.models = discovery.NewModelFollower(o.Logger, s.listModels)
 	s.baselines = baseline.NewTracker(baseline.TrackerOptions{Awaited: s.awaits, HistoryRefused: s.historyRefused})
 	s.scheduler = s.newScheduler()
 	s.recorder = s.newRecorder()
-	s.canaries = newCanaries(s)
-	s.page = s.newPage()
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
-	// The baselines come first: the recorder and the page read them.
+	s.canaries = newCanaries(o.Dial, o.Logger, s.recorder)
+	s.page = s.newPage()
+	// The recorder and the page read the baselines, so the baselines observe an event first.
 	s.sinks = sink.Fanout{s.baselines, s.recorder, s.replicas, s.page, newJournal(o.Events), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
@@ -181,79 +179,85 @@ func (o *Options) setDefaults() error {
 	return nil
 }
 
-// Apply puts a new configuration into force. It checks all parts, the rules included, before
-// it changes any, so a rejected configuration changes nothing.
+// Apply puts a new configuration into force. If any part of it is invalid, Apply returns an
+// error and changes nothing.
 func (s *Sidecar) Apply(cfg *config.Config) error {
+	mark := status.Mark{Kind: status.MarkReload, Text: "another configuration"}
+	if s.first == nil {
+		mark = status.Mark{Kind: status.MarkStart, Text: "synthetic " + version.Version}
+	}
 	err := s.apply(cfg)
 	s.recorder.SetReload(err == nil, time.Now())
 	if err == nil {
-		s.page.Mark(s.applied())
+		s.page.Mark(mark)
 	}
 	return err
 }
 
-// applied returns the mark that charts show for a new configuration.
-func (s *Sidecar) applied() status.Mark {
-	if s.hasMarkedStart.Swap(true) {
-		return status.Mark{Kind: status.MarkReload, Text: "another configuration"}
-	}
-	return status.Mark{Kind: status.MarkStart, Text: "synthetic " + version.Version}
-}
-
+// apply checks every part of a configuration before it changes any.
 func (s *Sidecar) apply(written *config.Config) error {
 	cfg := written.Expand(s.models.Listed(), s.discovery.Found(written.Discovery)).Of(s.options.Shard)
-	// The rules cover all targets that any shard may discover, so they do not change when
-	// targets come and go.
-	pager, err := s.preparePager(written.ForRules())
-	if err != nil {
-		return err
-	}
-	if err := s.applyJobs(cfg); err != nil {
-		pager.cancel()
-		return err
-	}
-	s.canaries.apply(cfg)
-	s.written = written
-	s.models.Follow(written.Of(s.options.Shard).Models)
-	s.discovery.Follow(written.Discovery)
-	s.saveTargets()
-	if !s.configured {
-		s.prometheus = cfg.Prometheus
-	}
-	s.configured = true
-	return pager.commit()
-}
-
-// applyJobs starts, changes and stops jobs as cfg says.
-func (s *Sidecar) applyJobs(cfg *config.Config) error {
-	commitTracing, err := s.prepareTracing(cfg)
-	if err != nil {
-		return err
-	}
-	commitServers, err := s.servers.Prepare(cfg.ServerMetrics)
-	if err != nil {
-		return err
-	}
-	// Spans must be exported from the first job on.
-	if err := commitTracing(); err != nil {
-		return err
-	}
 	jobs := make([]probe.Job, len(cfg.Jobs))
 	for i, j := range cfg.Jobs {
 		jobs[i] = j.Job
 	}
-	err = s.scheduler.Apply(jobs, func() {
-		s.lacksKernelTimestamps.Store(slices.ContainsFunc(cfg.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) }))
-		s.recorder.SetMode(metrics.Mode(cfg.Metrics))
-		for _, j := range cfg.Jobs {
-			s.sinks.Add(j)
-		}
-	})
+	change, err := s.prepare(written, cfg)
+	if err == nil {
+		err = s.scheduler.Apply(jobs, func() { s.announce(cfg) })
+	}
 	if err != nil {
+		change.rollback()
 		return err
 	}
-	commitServers()
+	change.commit()
+	s.first, s.written = cmp.Or(s.first, written), written
+	s.canaries.apply(cfg)
+	s.models.Follow(written.Of(s.options.Shard).Models)
+	s.discovery.Follow(written.Discovery)
+	s.saveTargets()
 	return nil
+}
+
+// change is a checked change of the parts that may refuse a configuration. It ends with commit,
+// which cannot fail, or with rollback.
+type change struct{ commits, rollbacks []func() }
+
+func (c *change) commit() {
+	for _, commit := range c.commits {
+		commit()
+	}
+}
+
+func (c *change) rollback() {
+	for _, rollback := range c.rollbacks {
+		rollback()
+	}
+}
+
+// prepare checks the pager, the export of spans and the servers' metrics. On an error, the
+// caller rolls the change back.
+func (s *Sidecar) prepare(written, cfg *config.Config) (*change, error) {
+	c := &change{}
+	// The rules cover all targets that any shard may discover, so they do not change when
+	// targets come and go.
+	if err := s.preparePager(c, written.ForRules()); err != nil {
+		return c, err
+	}
+	if err := s.prepareTracing(c, cfg.Tracing); err != nil {
+		return c, err
+	}
+	servers, err := s.servers.Prepare(cfg.ServerMetrics)
+	c.commits = append(c.commits, servers)
+	return c, err
+}
+
+// announce tells the sinks about the jobs before any of them starts.
+func (s *Sidecar) announce(cfg *config.Config) {
+	s.lacksKernelTimestamps.Store(slices.ContainsFunc(cfg.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) }))
+	s.recorder.SetMode(metrics.Mode(cfg.Metrics))
+	for _, j := range cfg.Jobs {
+		s.sinks.Add(j)
+	}
 }
 
 // targetsChanged applies the configuration again, with the targets and models found by now.
@@ -265,12 +269,6 @@ func (s *Sidecar) targetsChanged() error {
 		s.logger.Error("Rejected a change of models or targets", "err", err)
 	}
 	return err
-}
-
-// removed forgets a job after its last event.
-func (s *Sidecar) removed(job probe.Key) {
-	s.sinks.Remove(job)
-	s.resources.forget(job)
 }
 
 // Restore takes over the states and histories of jobs that an earlier process saved.

@@ -18,8 +18,7 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// lapses is how long an Alertmanager that was told this believed the alert to
-// be over between its beginning and a time.
+// lapses returns for how long the alert had ended for the Alertmanager, between its start and a time.
 func lapses(letters []stage.Alert, until time.Time) time.Duration {
 	var lapsed time.Duration
 	for i, a := range letters {
@@ -44,17 +43,17 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// site is where sidecars come and go: a deployment, an Alertmanager, and a disk.
+// site holds what outlives a sidecar: a deployment, an Alertmanager and a disk.
 type site struct {
 	t      *testing.T
 	cfg    *config.Config
 	target *simulate.Deployment
 	box    *stage.Letterbox
 	wires  map[string]*simulate.Pipes
-	disk   string // of the process that runs
+	disk   string // of the running process
 }
 
-// newSite must be called within a synctest bubble; close ends it.
+// newSite must be called within a synctest bubble; end closes its connections.
 func newSite(t *testing.T, alerting string) (s *site, end func()) {
 	s = &site{t: t, target: simulate.New(healthyOptions()), box: &stage.Letterbox{}, disk: t.TempDir(), wires: map[string]*simulate.Pipes{}}
 	var ends []func()
@@ -74,9 +73,8 @@ func newSite(t *testing.T, alerting string) (s *site, end func()) {
 	}
 }
 
-// usual leaves the past of a job that has known a TTFT of 200 ms and a TPOT of 20 ms
-// for days.
-func (s *site) usual() {
+// saveBaseline writes a state file with a baseline of days: a TTFT of 200 ms and a TPOT of 20 ms.
+func (s *site) saveBaseline() {
 	stage.Remember(s.t, s.stateFile(), probe.Key{Target: "chat", Workload: "chat"}, [2]time.Duration{200 * time.Millisecond, 20 * time.Millisecond})
 }
 
@@ -103,8 +101,8 @@ func (s *site) begin() (prober *sidecar.Sidecar, stop func()) {
 	return prober, stage.Run(s.t, prober)
 }
 
-// kill ends a sidecar as SIGKILL does: what is on the disk at this moment stays,
-// and nobody hears of what it does from now on.
+// kill ends a sidecar as SIGKILL does: the files on the disk at this moment remain, and later changes
+// and messages are ignored.
 func (s *site) kill(stop func()) {
 	s.t.Helper()
 	synctest.Wait()
@@ -118,7 +116,7 @@ func (s *site) kill(stop func()) {
 	s.disk = left
 }
 
-// baselines are what is exported of them, by name and labels.
+// baselines returns the exported baselines, by name and labels.
 func baselines(t *testing.T, s *sidecar.Sidecar) map[string]float64 {
 	t.Helper()
 	out := map[string]float64{}

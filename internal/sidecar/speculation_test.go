@@ -11,12 +11,12 @@ import (
 	"synthetic/tools/testkit/stage"
 )
 
-// speculating is outcomesConfig with the server's metrics.
+// speculating returns outcomesConfig with server metrics.
 func speculating() string {
 	return strings.Replace(outcomesConfig, "model: m}", "model: m, server_metrics: {}}", 1)
 }
 
-// drafting is a deployment whose drafter is right half of the time.
+// drafting returns a deployment whose drafter is right half of the time.
 func drafting(t *testing.T) simulate.Options {
 	t.Helper()
 	c, err := cluster.Preset("eagle3")
@@ -27,9 +27,8 @@ func drafting(t *testing.T) simulate.Options {
 	return simulate.Options{Seed: 1, Model: "m", Cluster: &c, Answer: simulate.Length{Median: 50}}
 }
 
-// TestAcceptanceCollapseFires lets the real sidecar read a simulated cluster's
-// metrics in virtual time: drafts that are not accepted any more are a ticket,
-// and it ends when they are again.
+// TestAcceptanceCollapseFires runs the sidecar against a simulated cluster with server metrics. While
+// drafts are not accepted, a ticket fires.
 func TestAcceptanceCollapseFires(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates four hours; make test-long runs it")
@@ -45,15 +44,15 @@ func TestAcceptanceCollapseFires(t *testing.T) {
 	begin := scrapes[0].At
 	first, last := stage.Spell(stage.Evaluate(t, rules, scrapes), "SyntheticAcceptanceCollapse chat")
 	if began := first.Sub(begin); began < before || began > before+30*time.Minute {
-		t.Errorf("it fired first after %v, the collapse came after %v", began, before)
+		t.Errorf("it fired first after %v, the collapse began after %v", began, before)
 	}
 	if ended := last.Sub(begin); ended < before+during || ended > before+during+after-5*time.Minute {
-		t.Errorf("it fired last after %v, the collapse was over after %v", ended, before+during)
+		t.Errorf("it fired last after %v, the collapse ended after %v", ended, before+during)
 	}
 }
 
-// TestCountersOutliveTheServer: a drafter that is rolled out, and an engine that
-// begins anew with it, make counters that begin at 0 and never fall.
+// TestCountersOutliveTheServer: when a drafter is rolled out and the engine restarts, the exported
+// counters begin at 0 and never fall.
 func TestCountersOutliveTheServer(t *testing.T) {
 	cfg, _ := stage.Rules(t, speculating())
 	synctest.Test(t, func(t *testing.T) {

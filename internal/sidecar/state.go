@@ -2,22 +2,25 @@ package sidecar
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"time"
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/store"
 )
 
-// saveEvery is the longest time of state that a crash can lose.
-const saveEvery = time.Minute
-
-// historyEvery is the longest time of history that a crash can lose. The history is large, and
-// one hour of four weeks has little weight.
-const historyEvery = time.Hour
+// A crash loses at most stateInterval of the state and historyInterval of the history. The
+// history is large, and one hour of four weeks has little weight.
+const (
+	stateInterval   = time.Minute
+	historyInterval = time.Hour
+)
 
 // restore locks the state file and reads it. A file that cannot be used is left unchanged,
 // because it may hold a week of learning.
@@ -30,19 +33,19 @@ func (s *Sidecar) restore() error {
 	switch s.stateLock, err = atomicfile.LockFile(path); {
 	case atomicfile.IsDiskFull(err):
 		// Probing continues on a full disk, and also starts on one.
-		s.logger.Error("There is no room to lock the state file: no second process must use it", "file", path, "err", err)
+		s.logger.Error("The disk is full, so the state file is not locked: no second process must use it", "file", path, "err", err)
 	case err != nil:
 		return refused("--state.file: %w", err)
 	}
-	f, err := baseline.ReadFile(path)
+	states, err := baseline.ReadFile(path)
 	if err != nil {
 		return refused("--state.file: %w", err)
 	}
-	past, err := s.readHistory()
+	histories, err := s.readHistory()
 	if err != nil {
 		return err
 	}
-	s.Restore(f, past)
+	s.Restore(states, histories)
 	s.recallTargets()
 	return nil
 }
@@ -59,7 +62,7 @@ func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	jobs, err := store.Read(path)
 	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
 		aside := path + ".damaged"
-		s.logger.Error("The history cannot be used: what is usual is learned anew", "err", damaged, "kept_as", aside)
+		s.logger.Error("The history file is damaged: baselines are learned again", "err", damaged, "kept_as", aside)
 		err = os.Rename(path, aside)
 	}
 	if err != nil {
@@ -71,17 +74,17 @@ func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 // keepState saves the state every minute and the history every hour. When ctx is done it saves
 // both at once, before the turns in flight end, in case they hang.
 func (s *Sidecar) keepState(ctx context.Context) error {
-	tick, rare := time.NewTicker(saveEvery), time.NewTicker(historyEvery)
-	defer tick.Stop()
-	defer rare.Stop()
+	state, history := time.NewTicker(stateInterval), time.NewTicker(historyInterval)
+	defer state.Stop()
+	defer history.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			s.save()
 			return nil
-		case <-tick.C:
+		case <-state.C:
 			s.saveState()
-		case <-rare.C:
+		case <-history.C:
 			s.saveHistory()
 		}
 	}
@@ -98,7 +101,7 @@ func (s *Sidecar) saveState() {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	if err := s.Baselines().WriteFile(s.options.StateFile); err != nil {
-		s.logger.Error("The state could not be saved; a restart forgets pages and tickets that are up", "err", err)
+		s.logger.Error("The state could not be saved; after a restart, active pages and tickets are forgotten", "err", err)
 	}
 }
 
@@ -107,6 +110,50 @@ func (s *Sidecar) saveHistory() {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	if err := store.Write(s.historyFile(), s.baselines.Histories()); err != nil {
-		s.logger.Error("The history could not be saved; a restart goes on with what was usual before", "err", err)
+		s.logger.Error("The history could not be saved; a restart continues with the history of the last save", "err", err)
+	}
+}
+
+// Discovered targets are saved beside the state file. After a restart during an outage of the
+// discovery source, the process probes the saved targets.
+
+func (s *Sidecar) targetsFile() string { return s.options.StateFile + ".targets" }
+
+// recallTargets reads the targets that an earlier process discovered. If the file cannot be
+// used, the process waits for discovery.
+func (s *Sidecar) recallTargets() {
+	path := s.targetsFile()
+	found := map[string][]discovery.Target{}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &found)
+	}
+	err = errors.Join(err, atomicfile.RemoveStraysFor(path)) // the lock protects the state file alone
+	switch {
+	case err == nil:
+		s.discovery.Recall(found)
+	case !errors.Is(err, fs.ErrNotExist):
+		s.logger.Error("The saved targets cannot be used: discovered targets are probed after the first answer of discovery", "file", path, "err", err)
+	}
+}
+
+// saveTargets saves the discovered targets if there is a state file. Targets of removed groups
+// are not saved.
+func (s *Sidecar) saveTargets() {
+	if s.options.StateFile == "" {
+		return
+	}
+	path, found := s.targetsFile(), s.discovery.Remember()
+	text, err := json.Marshal(found)
+	switch {
+	case len(found) == 0:
+		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+	case err == nil:
+		err = atomicfile.Write(path, text, 0o600)
+	}
+	if err != nil {
+		s.logger.Error("The discovered targets could not be saved; after a restart while discovery fails they are missing or outdated", "err", err)
 	}
 }

@@ -9,40 +9,39 @@ import (
 	"synthetic/internal/simulate"
 )
 
-// TestSavedBeforeTheDrain: the end of a process saves the baselines at once, as a
-// second signal may end it while turns are waited for, and again when they have
-// ended.
+// TestSavedBeforeTheDrain: a process that ends saves the baselines at once, because a second signal may
+// end it while turns are in flight, and again when they have ended.
 func TestSavedBeforeTheDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, end := newSite(t, forgetfulPager)
 		defer end()
-		s.usual()
+		s.saveBaseline()
 		s.target.Update(befall(simulate.NoAnswer, 1))
 		_, stop := s.begin()
 		time.Sleep(90 * time.Second)
 		ended := make(chan struct{})
-		begun := time.Now()
+		began := time.Now()
 		go func() {
 			defer close(ended)
 			stop()
 		}()
 		synctest.Wait()
-		if saved := s.saved(); !saved.Equal(begun) {
-			t.Errorf("saved %v after the end began, want at once", saved.Sub(begun))
+		if saved := s.saved(); !saved.Equal(began) {
+			t.Errorf("saved %v after the end began, want at once", saved.Sub(began))
 		}
 		select {
 		case <-ended:
-			t.Error("no turn was waited for")
+			t.Error("the process did not wait for turns in flight")
 		default:
 		}
 		<-ended
-		if saved := s.saved(); !saved.After(begun) || !saved.Equal(time.Now()) {
+		if saved := s.saved(); !saved.After(began) || !saved.Equal(time.Now()) {
 			t.Errorf("saved %v before the end, want at the end", time.Since(saved))
 		}
 	})
 }
 
-// saved is when the state file was written.
+// saved returns when the state file was written.
 func (s *site) saved() time.Time {
 	s.t.Helper()
 	f, err := baseline.ReadFile(s.stateFile())

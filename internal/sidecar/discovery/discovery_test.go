@@ -195,25 +195,27 @@ type scene struct {
 	log     *strings.Builder
 	mu      sync.Mutex
 	changes int
-	refuse  error // the error that Changed returns
+	refuse  error // the error that changed returns
 }
 
 func play(t *testing.T, f func(*scene)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{t: t, log: &strings.Builder{}}
-		s.Follower = New(Options{Logger: slog.New(slog.NewTextHandler(s.log, nil)), Changed: func() error {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.changes++
-			return s.refuse
-		}})
+		s.Follower = New(slog.New(slog.NewTextHandler(s.log, nil)))
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
-		running.Go(func() { _ = s.Run(ctx) })
+		running.Go(func() { _ = s.Run(ctx, s.changed) })
 		f(s)
 		cancel()
 		running.Wait()
 	})
+}
+
+func (s *scene) changed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes++
+	return s.refuse
 }
 
 // after waits, and compares the number of targets and of changes with the wanted ones.

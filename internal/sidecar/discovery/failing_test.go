@@ -108,7 +108,7 @@ func TestDiscovererEnds(t *testing.T) {
 	})
 }
 
-// TestRefusedChange: if Changed fails, for example because a key file cannot be read, the follower
+// TestRefusedChange: if changed fails, for example because a key file cannot be read, the follower
 // calls it again.
 func TestRefusedChange(t *testing.T) {
 	play(t, func(s *scene) {

@@ -21,18 +21,10 @@ const (
 	patience = 5 * time.Second
 )
 
-// Options configure a Follower.
-type Options struct {
-	// Changed is called in Run's goroutine when Found has changed. If it fails, Run calls it
-	// again later.
-	Changed func() error
-	Logger  *slog.Logger
-}
-
 // Follower follows groups of targets. A source that fails changes nothing: its targets stay
 // until it answers again. Use New.
 type Follower struct {
-	options       Options
+	logger        *slog.Logger
 	groupsChanged chan struct{} // the set of groups has changed
 	dirty         chan struct{} // the targets of a group may have changed
 
@@ -61,8 +53,8 @@ type groupState struct {
 }
 
 // New returns a Follower without groups.
-func New(o Options) *Follower {
-	return &Follower{options: o, groupsChanged: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*groupState{}}
+func New(logger *slog.Logger) *Follower {
+	return &Follower{logger: logger, groupsChanged: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*groupState{}}
 }
 
 // Follow replaces the set of groups. A group keeps its targets until its new sources have
@@ -176,33 +168,34 @@ func (f *Follower) Awaits(target string) bool {
 	return g != nil && (!g.answered || time.Since(g.created) < g.Lease)
 }
 
-// Run follows the groups until ctx is done, and waits for its goroutines.
-func (f *Follower) Run(ctx context.Context) error {
+// Run follows the groups until ctx is done, and waits for its goroutines. It calls changed when
+// Found has changed, and again later if changed fails.
+func (f *Follower) Run(ctx context.Context, changed func() error) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer f.stopAll()
-	var retry <-chan time.Time // time to call Changed again after it failed
+	var retry <-chan time.Time // time to call changed again after it failed
 	minute := time.NewTicker(silence)
 	defer minute.Stop()
 	for {
 		f.start(ctx, &running)
-		changed := false
+		callChanged := false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-f.groupsChanged:
 		case <-retry:
-			changed = true
+			callChanged = true
 		case <-minute.C: // leases may have ended, and silence of a source may mean success
 			f.expire(time.Now())
 			poke(f.dirty)
 		case <-f.dirty:
 			f.waitForQuiet(ctx)
-			changed = f.update(time.Now())
+			callChanged = f.update(time.Now())
 		}
-		if changed && ctx.Err() == nil {
+		if callChanged && ctx.Err() == nil {
 			retry = nil
-			if f.options.Changed() != nil {
+			if changed() != nil {
 				retry = time.After(again)
 			}
 		}
@@ -219,7 +212,7 @@ func (f *Follower) start(ctx context.Context, running *sync.WaitGroup) {
 				continue
 			}
 			s.started = true
-			logger := f.options.Logger.With("group", name)
+			logger := f.logger.With("group", name)
 			running.Go(func() { s.run(ctx, logger) })
 		}
 	}
@@ -255,10 +248,10 @@ func (f *Follower) update(now time.Time) (changed bool) {
 	for name, g := range f.groups {
 		before := g.found
 		g.update(now)
-		g.logLeftOut(f.options.Logger)
+		g.logLeftOut(f.logger)
 		if !reflect.DeepEqual(before, g.found) {
 			changed = true
-			f.options.Logger.Info("The targets of a group have changed", "group", name, "found", len(g.found), "before", len(before), "left_out", len(g.leftOut))
+			f.logger.Info("The targets of a group have changed", "group", name, "found", len(g.found), "before", len(before), "left_out", len(g.leftOut))
 		}
 	}
 	return changed

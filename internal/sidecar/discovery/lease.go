@@ -111,7 +111,7 @@ func (f *Follower) expire(now time.Time) {
 		for target, l := range g.leases {
 			if !l.end.After(now) {
 				delete(g.leases, target)
-				f.options.Logger.Info("A lease ended: the series of the target were not requested any more", "module", name, "target", target)
+				f.logger.Info("A lease ended: the series of the target were not requested any more", "module", name, "target", target)
 				poke(f.dirty)
 			}
 		}

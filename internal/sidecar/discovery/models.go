@@ -60,20 +60,12 @@ func (s ModelSet) matches(model string) bool {
 // firstPause is the time between requests until the first one succeeds.
 const firstPause = 5 * time.Second
 
-// ModelOptions configure a ModelFollower.
-type ModelOptions struct {
-	// List asks a target for its models.
-	List func(context.Context, target.Target) ([]string, error)
-	// Changed is called in Run's goroutine when Listed has changed.
-	Changed func()
-	Logger  *slog.Logger
-}
-
 // ModelFollower asks targets for their models regularly. A change counts after two equal
 // consecutive answers, so that an outdated replica does not end a job. A failed request changes
 // nothing.
 type ModelFollower struct {
-	options     ModelOptions
+	logger      *slog.Logger
+	list        func(context.Context, target.Target) ([]string, error)
 	setsChanged chan struct{}
 
 	mu   sync.Mutex
@@ -100,9 +92,9 @@ type Listing struct {
 	At time.Time
 }
 
-// NewModelFollower returns a ModelFollower without targets.
-func NewModelFollower(o ModelOptions) *ModelFollower {
-	return &ModelFollower{options: o, setsChanged: make(chan struct{}, 1), sets: map[string]*modelState{}}
+// NewModelFollower returns a ModelFollower without targets. list asks a target for its models.
+func NewModelFollower(logger *slog.Logger, list func(context.Context, target.Target) ([]string, error)) *ModelFollower {
+	return &ModelFollower{logger: logger, list: list, setsChanged: make(chan struct{}, 1), sets: map[string]*modelState{}}
 }
 
 // Follow replaces the set of targets, and asks a new or changed target at once. A target's
@@ -161,13 +153,13 @@ func (f *ModelFollower) Awaits(target string) bool {
 	return s != nil && s.at.IsZero()
 }
 
-// Run asks for models until ctx is done.
-func (f *ModelFollower) Run(ctx context.Context) error {
+// Run asks for models until ctx is done. It calls changed when Listed has changed.
+func (f *ModelFollower) Run(ctx context.Context, changed func() error) error {
 	for ctx.Err() == nil {
 		due, next := f.due(time.Now())
 		if len(due) > 0 {
 			if f.ask(ctx, due) && ctx.Err() == nil {
-				f.options.Changed()
+				_ = changed() // which logs its error
 			}
 			continue
 		}
@@ -204,7 +196,7 @@ func (f *ModelFollower) ask(ctx context.Context, due []*modelState) (changed boo
 	var asking sync.WaitGroup
 	for _, s := range due {
 		asking.Go(func() {
-			models, err := f.options.List(ctx, s.Target)
+			models, err := f.list(ctx, s.Target)
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			if ctx.Err() == nil && f.take(s, models, err) {
@@ -225,13 +217,13 @@ func (f *ModelFollower) take(s *modelState, models []string, err error) bool {
 			s.due = now.Add(min(firstPause, s.Interval))
 		}
 		if !s.failing {
-			f.options.Logger.Warn("Cannot list the models of a target: those that are known stay", "target", name, "known_since", s.at, "err", err)
+			f.logger.Warn("Cannot list the models of a target: those that are known stay", "target", name, "known_since", s.at, "err", err)
 		}
 		s.failing = true
 		return false
 	}
 	if s.failing {
-		f.options.Logger.Info("The models of a target can be listed again", "target", name)
+		f.logger.Info("The models of a target can be listed again", "target", name)
 	}
 	slices.Sort(models)
 	first := s.at.IsZero()
@@ -242,9 +234,9 @@ func (f *ModelFollower) take(s *modelState, models []string, err error) bool {
 	}
 	s.listed = models
 	probed, left := s.Pick(models)
-	f.options.Logger.Info("The models of a target have changed", "target", name, "probed", probed, "listed", len(models))
+	f.logger.Info("The models of a target have changed", "target", name, "probed", probed, "listed", len(models))
 	if left > 0 {
-		f.options.Logger.Warn("Models of a target are not probed: raise max_models, or name the ones to probe", "target", name, "left_out", left, "max_models", s.Most)
+		f.logger.Warn("Models of a target are not probed: raise max_models, or name the ones to probe", "target", name, "left_out", left, "max_models", s.Most)
 	}
 	return true
 }

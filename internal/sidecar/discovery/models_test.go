@@ -50,21 +50,22 @@ func TestModelsFollower(t *testing.T) {
 		var log strings.Builder
 		answer, changes, asked := []string(nil), 0, 0
 		err := errors.New("no route")
-		f := NewModelFollower(ModelOptions{
-			Logger: slog.New(slog.NewTextHandler(&log, nil)),
-			List: func(context.Context, target.Target) ([]string, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				asked++
-				return append([]string(nil), answer...), err
-			},
-			Changed: func() { changes++ },
+		f := NewModelFollower(slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, target.Target) ([]string, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked++
+			return append([]string(nil), answer...), err
 		})
 		set := ModelSet{Target: target.Target{Name: "a"}, Most: 2, Interval: time.Minute}
 		f.Follow([]ModelSet{set, {Target: target.Target{Name: "fixed"}, Patterns: []string{"x"}, Most: 8, Interval: time.Minute}})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
-		running.Go(func() { _ = f.Run(ctx) })
+		running.Go(func() {
+			_ = f.Run(ctx, func() error {
+				changes++
+				return nil
+			})
+		})
 		after := func(d time.Duration, what string, wantChanges int, want ...string) {
 			t.Helper()
 			time.Sleep(d)

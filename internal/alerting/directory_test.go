@@ -10,18 +10,18 @@ import (
 	"synthetic/internal/atomicfile"
 )
 
-// TestRemoveAbandoned: only the directories of killed pagers go.
+// TestRemoveAbandoned: a new pager removes the temporary directories of killed pagers only.
 func TestRemoveAbandoned(t *testing.T) {
 	parent := t.TempDir()
 	for _, d := range []struct {
 		name            string
 		age             time.Duration
-		locked, strange bool
+		locked, foreign bool
 	}{
 		{name: "synthetic-pager-killed", age: time.Hour},
 		{name: "synthetic-pager-runs", age: time.Hour, locked: true},
 		{name: "synthetic-pager-begins"},
-		{name: "synthetic-pager-strange", age: time.Hour, strange: true},
+		{name: "synthetic-pager-strange", age: time.Hour, foreign: true},
 		{name: "something", age: time.Hour},
 	} {
 		dir := filepath.Join(parent, d.name)
@@ -36,7 +36,7 @@ func TestRemoveAbandoned(t *testing.T) {
 		if !d.locked {
 			lock.Release()
 		}
-		if d.strange {
+		if d.foreign {
 			if err := os.Remove(filepath.Join(dir, atomicfile.LockName)); err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestRemoveAbandoned(t *testing.T) {
 		}
 	}
 	t.Setenv("TMPDIR", parent)
-	next := &home{}
+	next := &directory{}
 	if err := next.take(); err != nil {
 		t.Fatal(err)
 	}
@@ -70,21 +70,21 @@ func TestFreeBytes(t *testing.T) {
 		t.Errorf("%d bytes are free (%v)", n, err)
 	}
 	if _, err := freeBytes(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a directory that is not there has room")
+		t.Error("a missing directory has free space")
 	}
 }
 
-// TestRoomOfNew asks for the room of a directory that is not made yet.
-func TestRoomOfNew(t *testing.T) {
-	is := t.TempDir()
+// TestSpaceOfNew reads the free space for a directory that does not exist yet.
+func TestSpaceOfNew(t *testing.T) {
+	parent := t.TempDir()
 	for _, below := range []string{"", "new", "new/er"} {
-		h := &home{dir: filepath.Join(is, below), free: freeBytes}
-		if err := h.room(1); err != nil || h.place() != is {
-			t.Errorf("for %q, the room of %q is asked (%v), want that of %q", below, h.place(), err, is)
+		d := &directory{path: filepath.Join(parent, below), freeBytes: freeBytes}
+		if err := d.requireSpace(1); err != nil || d.existing() != parent {
+			t.Errorf("for %q, the free space of %q is read (%v), want %q", below, d.existing(), err, parent)
 		}
 	}
-	t.Setenv("TMPDIR", filepath.Join(is, "none"))
-	if h := (&home{}); h.place() != is {
-		t.Errorf("a temporary directory will be made in %q, want %q", h.place(), is)
+	t.Setenv("TMPDIR", filepath.Join(parent, "none"))
+	if d := (&directory{}); d.existing() != parent {
+		t.Errorf("a temporary directory will be created in %q, want %q", d.existing(), parent)
 	}
 }

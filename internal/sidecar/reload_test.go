@@ -13,8 +13,8 @@ import (
 	"synthetic/internal/config"
 )
 
-// mount lays files out as Kubernetes does: each a link through ..data, which a
-// new version replaces.
+// mount lays out files as Kubernetes does: each file is a link through ..data, which a new version
+// replaces.
 type mount struct {
 	dir     string
 	version int
@@ -52,8 +52,8 @@ func configOf(targets ...string) string {
 	return text
 }
 
-// TestAChangedFileIsLoaded: once for each change, of the file or of one beside
-// it, and a file with mistakes changes nothing.
+// TestAChangedFileIsLoaded: each change of the file or of a neighbouring file is loaded once. A file with
+// mistakes changes nothing.
 func TestAChangedFileIsLoaded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mount{dir: t.TempDir()}
@@ -79,8 +79,8 @@ func TestAChangedFileIsLoaded(t *testing.T) {
 			{"nothing", nil, false, 1},
 			{"a second target", map[string]string{"synthetic.yml": configOf("a", "b")}, true, 2},
 			{"a mistake", map[string]string{"synthetic.yml": "targets: 1"}, false, 2},
-			{"the mistake is away", map[string]string{"synthetic.yml": configOf("a", "b")}, true, 2},
-			{"a file beside it", map[string]string{"synthetic.yml": configOf("a", "b"), "talk.jsonl": "{}"}, true, 2},
+			{"a corrected mistake", map[string]string{"synthetic.yml": configOf("a", "b")}, true, 2},
+			{"a neighbouring file", map[string]string{"synthetic.yml": configOf("a", "b"), "talk.jsonl": "{}"}, true, 2},
 		} {
 			if step.files != nil {
 				m.write(t, step.files)
@@ -100,7 +100,7 @@ func TestAChangedFileIsLoaded(t *testing.T) {
 	})
 }
 
-// TestAPipeIsRead: a configuration that can be read only once is, by who loads it.
+// TestAPipeIsRead: a configuration that can be read only once, from a pipe, is loaded.
 func TestAPipeIsRead(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "synthetic.yml")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -119,12 +119,12 @@ func TestAPipeIsRead(t *testing.T) {
 	if err := <-written; err != nil {
 		t.Error(err)
 	}
-	if s.changed() {
-		t.Error("a pipe that was read has changed")
+	if s.fileChanged() {
+		t.Error("a pipe counts as changed after it was read")
 	}
 }
 
-// inForce is the configuration that was taken over last.
+// inForce returns the configuration in force.
 func inForce(s *Sidecar) *config.Config {
 	s.loading.Lock()
 	defer s.loading.Unlock()

@@ -1,0 +1,107 @@
+package sidecar
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"synthetic/internal/config"
+)
+
+// Load reads the configuration file and applies it, at the start and at each reload. A file
+// with mistakes changes nothing.
+func (s *Sidecar) Load() error {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	file := s.options.ConfigFile
+	s.fileVersion = fileVersion(file)
+	cfg, err := config.LoadToRun(file)
+	if err != nil {
+		s.recorder.SetReload(false, time.Now())
+		return err
+	}
+	if err := s.Apply(cfg); err != nil {
+		return err
+	}
+	for _, caution := range Cautions(cfg) {
+		s.logger.Warn("Some baselines are learned although a benchmark is configured", "file", file, "about", caution)
+	}
+	cfg = cfg.Of(s.options.Shard)
+	day, _, _, _ := cfg.Footprint()
+	s.logger.Info("Loaded the configuration", "file", file, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
+	return nil
+}
+
+// Cautions lists the kinds of turn that a benchmark cannot be compared with.
+func Cautions(cfg *config.Config) []string {
+	var out []string
+	for _, j := range cfg.Jobs {
+		if j.Benchmark == nil {
+			continue
+		}
+		reason := "too few of them were measured"
+		if j.Benchmark.Pooled {
+			reason = "the file does not tell the kinds of turn apart"
+		}
+		for _, kind := range j.Benchmark.Learned {
+			out = append(out, fmt.Sprintf("%s to %s: the usual level of %s turns is learned and not that of %s, since %s", j.Workload.Name, j.Target.Name, kind, j.Benchmark.Source(), reason))
+		}
+	}
+	return out
+}
+
+// followFile loads the configuration on every signal, and on changes of the file if AutoReload
+// is set, until ctx is done.
+func (s *Sidecar) followFile(ctx context.Context, signals <-chan os.Signal) error {
+	var ticks <-chan time.Time
+	if interval := s.options.AutoReload; interval > 0 {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		ticks = ticker.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-signals:
+		case <-ticks:
+			if !s.fileChanged() {
+				continue
+			}
+		}
+		if err := s.Load(); err != nil {
+			s.logger.Error("The configuration was not loaded; the old one stays in force", "file", s.options.ConfigFile, "err", err)
+		}
+	}
+}
+
+// fileChanged reports whether the file exists and differs from what the last load read,
+// successful or not.
+func (s *Sidecar) fileChanged() bool {
+	now := fileVersion(s.options.ConfigFile)
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	return now != "" && now != s.fileVersion
+}
+
+// fileVersion identifies the content of a file and the place its links lead to. Kubernetes
+// replaces mounted files by changing a link to their directory, so a change of a neighbouring
+// file counts too. The version is empty for a file that cannot be read, or only once.
+func fileVersion(file string) string {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	place, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return place + string(sum[:])
+}
