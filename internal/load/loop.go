@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"sync"
@@ -13,8 +14,8 @@ import (
 const (
 	// The slots of a closed loop open rampStep apart, and all within rampMax.
 	rampStep, rampMax = 100 * time.Millisecond, 10 * time.Second
-	// A failure within quickFailure makes a slot pause, because a closed loop that restarts at
-	// once would flood a deployment that is down.
+	// A failure within quickFailure makes a slot pause. A closed loop that restarts at once would
+	// flood a deployment that is down.
 	quickFailure = time.Second
 	// slotPause is the pause of a slot after a quick failure or a skipped start. With Replica
 	// set, the pause doubles each time up to slotPauseMax; a conversation that succeeds resets
@@ -32,49 +33,58 @@ const limitReached = "limit"
 // runs one conversation after the other. A Loop can be run once.
 type Loop struct {
 	workload.Arrival
-	// MaxConcurrency caps the conversations in flight; a start above it is skipped. Limit is
-	// the total number of conversations. MaxLate is how late a start may be; a later one is
-	// skipped. StartRate is how many slots of a closed loop open per second. 0 means no bound.
-	MaxConcurrency, Limit int
-	StartRate             float64
-	MaxLate               time.Duration
 	// Seed seeds the intervals of an open loop.
 	Seed uint64
-	// Replica spreads processes with the same configuration over time: their first starts, slot
-	// ramps and growing pauses differ. A process alone has Replica 0; it starts at once and its
-	// pauses do not grow.
-	Replica uint64
-	// Shard is the share of the load that this process generates; all numbers above are for the
-	// whole load. SkipNext is called instead of Next, in the same order, for each conversation
-	// of another shard and for each skipped one of this shard.
-	Shard    Shard
-	SkipNext func()
-	// Begin is the origin of all start times; zero means the time Run is called. End, if set,
-	// ends an open loop: starts due at or after it do not take place. A start due before End
-	// still takes place after it, unless it is more than maxLate late.
-	Begin, End time.Time
+	// Limit is the total number of conversations; 0 means no limit.
+	Limit int
+	// MaxConcurrency is the maximum number of conversations in flight; 0 means no maximum. A
+	// start above it is skipped.
+	MaxConcurrency int
+	// MaxLate is how late a start may be; 0 means any time. A later one is skipped.
+	MaxLate time.Duration
+	// StartRate is how many slots of a closed loop open per second. 0 means all at once, or within
+	// rampMax if Replica is set.
+	StartRate float64
+
+	// Begin is the origin of all start times; zero means the time Run is called.
+	Begin time.Time
+	// End, if set, ends an open loop: starts due at or after it do not take place. A start due
+	// before End still takes place after it, unless it is more than maxLate late.
+	End time.Time
 	// Times, if set, replaces the arrival process of an open loop. It returns offsets from
 	// Begin that never decrease.
 	Times func() time.Duration
 	// Warp, if set, maps the offset of each start to another one, for a rate that ramps up.
 	Warp func(time.Duration) time.Duration
+
+	// Replica spreads processes with the same configuration over time: their first starts, slot
+	// ramps and growing pauses differ. A process alone has Replica 0; it starts at once and its
+	// pauses do not grow.
+	Replica uint64
+	// Shard is the share of the load that this process generates. All numbers above are for the
+	// whole load.
+	Shard Shard
+
 	// Decide, if set, decides which starts of an open loop take place. Starts of a burst use at
 	// most half of MaxConcurrency, and a skipped one is not reported, so that a burst does not
 	// change the base traffic.
 	Decide func(at time.Time) workload.Start
 	// Next returns a function that runs the next conversation, or the reason to skip it. It is
 	// called by one goroutine at a time and must not block.
-	Next func(due time.Time) (hold func() probe.Outcome, refusal string)
+	Next func(due time.Time) (run func() probe.Outcome, skipReason string)
+	// SkipNext is called instead of Next, in the same order, for each conversation of another
+	// shard and for each skipped one of this shard.
+	SkipNext func()
 	// OnSkip is called for each start that was due and skipped.
 	OnSkip func(due time.Time, reason string)
 	// OnBeat, if set, is called every beatEvery while the loop starts conversations.
 	OnBeat func()
 
-	// conversations waits for the goroutines of slots and conversations.
-	conversations sync.WaitGroup
+	// running waits for the goroutines of slots and conversations.
+	running sync.WaitGroup
 
 	mu sync.Mutex
-	// started counts the conversations of all shards.
+	// started counts the conversations of all shards, inFlight those of this process.
 	started, inFlight int
 }
 
@@ -89,24 +99,14 @@ func (l *Loop) Run(ctx context.Context) {
 	} else {
 		l.open(ctx)
 	}
-	l.conversations.Wait()
+	l.running.Wait()
 }
 
+// open runs an open loop.
 func (l *Loop) open(ctx context.Context) {
-	begin, phase := l.beginTime(), time.Duration(0)
-	if l.Replica != 0 {
-		phase = workload.Phase(begin, l.Rate, l.Replica)
-	}
-	next := l.Times
-	if next == nil {
-		next = workload.NewSchedule(l.Arrival, l.Seed, phase).Next
-	}
-	warp := l.Warp
-	if warp == nil {
-		warp = func(at time.Duration) time.Duration { return at }
-	}
+	next := l.startTimes()
 	for l.Limit == 0 || l.started < l.Limit { // no other goroutine writes started
-		due := begin.Add(warp(next()))
+		due := next()
 		if !l.ownsStart(l.started) {
 			l.skipStart()
 			continue
@@ -128,11 +128,31 @@ func (l *Loop) open(ctx context.Context) {
 		run, skipReason := l.admit(due, l.Shard.Slots(maxInFlight))
 		switch {
 		case run != nil:
-			l.conversations.Go(func() { l.runConversation(run) })
+			l.running.Go(func() { l.runConversation(run) })
 		case !start.Burst:
 			l.OnSkip(due, skipReason)
 			l.skipStart()
 		}
+	}
+}
+
+// startTimes returns a function that returns the time of each start of an open loop.
+func (l *Loop) startTimes() func() time.Time {
+	begin := cmp.Or(l.Begin, time.Now())
+	next := l.Times
+	if next == nil {
+		phase := time.Duration(0)
+		if l.Replica != 0 {
+			phase = workload.Phase(begin, l.Rate, l.Replica)
+		}
+		next = workload.NewSchedule(l.Arrival, l.Seed, phase).Next
+	}
+	return func() time.Time {
+		offset := next()
+		if l.Warp != nil {
+			offset = l.Warp(offset)
+		}
+		return begin.Add(offset)
 	}
 }
 
@@ -143,24 +163,6 @@ func (l *Loop) waitForStart(ctx context.Context, due time.Time) bool {
 		return false
 	}
 	return await(ctx, time.After(time.Until(due)), l.OnBeat)
-}
-
-// tooLate reports whether a start is too late to represent its time. Without this check, a
-// process that was stopped for a while would start all missed conversations at once.
-func (l *Loop) tooLate(due time.Time) bool {
-	now := time.Now()
-	limit := l.MaxLate
-	if !l.End.IsZero() && !now.Before(l.End) {
-		limit = maxLate
-	}
-	return limit > 0 && now.Sub(due) > limit
-}
-
-func (l *Loop) beginTime() time.Time {
-	if l.Begin.IsZero() {
-		return time.Now()
-	}
-	return l.Begin
 }
 
 // skipStart passes the next conversation to the other shards, or drops it. All shards count
@@ -175,29 +177,21 @@ func (l *Loop) skipStart() {
 	l.SkipNext()
 }
 
-// skipOtherShards skips the conversations before the next one of this shard. The caller holds
-// mu.
-func (l *Loop) skipOtherShards() {
-	for !l.ownsStart(l.started) && (l.Limit == 0 || l.started < l.Limit) {
-		l.started++
-		l.SkipNext()
-	}
-}
-
+// closed runs a closed loop.
 func (l *Loop) closed(ctx context.Context) {
-	begin := l.beginTime()
+	begin := cmp.Or(l.Begin, time.Now())
 	for i := range l.Concurrency {
 		if l.Shard.ownsSlot(i) {
-			l.conversations.Go(func() { l.slot(ctx, i, begin) })
+			l.running.Go(func() { l.slot(ctx, i, begin.Add(l.slotDelay(i))) })
 		}
 	}
 	if l.Shard.Slots(l.Concurrency) == 0 {
-		l.conversations.Go(func() { l.waitWithoutSlots(ctx) })
+		l.running.Go(func() { l.waitWithoutSlots(ctx) })
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l.conversations.Wait()
+		l.running.Wait()
 	}()
 	await(ctx, done, l.OnBeat)
 }
@@ -228,9 +222,10 @@ func (l *Loop) waitWithoutSlots(ctx context.Context) {
 	l.skipOtherShards()
 }
 
-func (l *Loop) slot(ctx context.Context, i int, begin time.Time) {
+// slot runs one conversation after the other in slot i, which opens at a time.
+func (l *Loop) slot(ctx context.Context, i int, opens time.Time) {
 	retry := newBackoff(l.Replica+uint64(i), slotPause, slotPauseMax)
-	for delay := time.Until(begin.Add(l.slotDelay(i))); Pause(ctx, delay); {
+	for delay := time.Until(opens); Pause(ctx, delay); {
 		due := time.Now()
 		run, skipReason := l.admit(due, l.MaxConcurrency)
 		switch {
@@ -275,6 +270,27 @@ func (l *Loop) admit(due time.Time, maxInFlight int) (run func() probe.Outcome, 
 	return run, skipReason
 }
 
+// skipOtherShards skips the conversations before the next one of this shard. The caller holds
+// mu.
+func (l *Loop) skipOtherShards() {
+	for !l.ownsStart(l.started) && (l.Limit == 0 || l.started < l.Limit) {
+		l.started++
+		l.SkipNext()
+	}
+}
+
+// tooLate reports whether a start is too late to represent its time. Without this check, a
+// process that was stopped for a while would start all missed conversations at once.
+func (l *Loop) tooLate(due time.Time) bool {
+	now := time.Now()
+	limit := l.MaxLate
+	if !l.End.IsZero() && !now.Before(l.End) {
+		limit = maxLate
+	}
+	return limit > 0 && now.Sub(due) > limit
+}
+
+// runConversation runs a conversation that admit has counted as in flight.
 func (l *Loop) runConversation(run func() probe.Outcome) probe.Outcome {
 	outcome := run()
 	l.mu.Lock()

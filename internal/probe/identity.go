@@ -47,7 +47,8 @@ func (a *attempt) worker(w *target.Worker) string {
 	if w.Fingerprint {
 		return a.scrub.hide(a.seen.fingerprint)
 	}
-	headers := target.WorkerHeaders()
+	// The headers of the Gateway API inference extension, llm-d's simulator and KServe.
+	headers := []string{"X-Gateway-Destination-Endpoint-Served", "X-Inference-Pod", "X-Served-By"}
 	if w.Header != "" {
 		headers = []string{w.Header}
 	}

@@ -10,18 +10,6 @@ import (
 	"synthetic/internal/probe"
 )
 
-// Bits of decoder.seen for the required keys.
-const (
-	hasAt = 1 << iota
-	hasTarget
-	hasWorkload
-	hasTurn
-	hasOutcome
-)
-
-// requiredKeys returns the names of these keys, in the order of the bits.
-func requiredKeys() []string { return []string{"at", "target", "workload", "turn", "outcome"} }
-
 const (
 	// maxSeconds and maxTokens are the largest values that a log may have.
 	maxSeconds, maxTokens = 1e6, 1e9
@@ -32,15 +20,18 @@ const (
 // decoder decodes lines. Equal names share memory.
 type decoder struct {
 	names    map[string]string
+	kinds    map[string]probe.TurnKind
 	outcomes map[string]probe.Outcome
-	// The turn of the current line; seen has the bits of its required keys.
+	// turn and study are those of the current line.
 	turn  Turn
 	study Study
-	seen  int
 }
 
 func newDecoder() *decoder {
-	d := &decoder{names: map[string]string{}, outcomes: map[string]probe.Outcome{}}
+	d := &decoder{names: map[string]string{}, kinds: map[string]probe.TurnKind{}, outcomes: map[string]probe.Outcome{}}
+	for _, k := range probe.TurnKinds() {
+		d.kinds[string(k)] = k
+	}
 	for _, o := range probe.Outcomes() {
 		d.outcomes[string(o)] = o
 	}
@@ -49,20 +40,34 @@ func newDecoder() *decoder {
 
 // decode decodes a line. The turn is valid until the next call.
 func (d *decoder) decode(line []byte) (*Turn, error) {
-	d.turn, d.study, d.seen = Turn{}, Study{}, 0
+	d.turn, d.study = Turn{}, Study{}
 	if err := scan(line, d.field); err != nil {
 		return nil, err
 	}
-	for i, name := range requiredKeys() {
-		if d.seen&(1<<i) == 0 {
-			return nil, fmt.Errorf("%q is missing; every turn needs %q", name, requiredKeys())
-		}
+	if missing := d.missingKey(); missing != "" {
+		return nil, fmt.Errorf(`%q is missing; every turn needs ["at" "target" "workload" "turn" "outcome"]`, missing)
 	}
 	if d.study.Level > 0 {
 		study := d.study
 		d.turn.Study = &study
 	}
 	return &d.turn, nil
+}
+
+func (d *decoder) missingKey() string {
+	switch {
+	case d.turn.At.IsZero():
+		return "at"
+	case d.turn.Target == "":
+		return "target"
+	case d.turn.Workload == "":
+		return "workload"
+	case d.turn.Kind == "":
+		return "turn"
+	case d.turn.Outcome == "":
+		return "outcome"
+	}
+	return ""
 }
 
 // field handles one key. It ignores unknown keys and null values.
@@ -75,13 +80,17 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 	case "at":
 		return d.time(k, v)
 	case "target":
-		return d.name(&t.Target, hasTarget, "target", k, v)
+		return d.name(&t.Target, "target", k, v)
 	case "workload":
-		return d.name(&t.Workload, hasWorkload, "workload", k, v)
+		return d.name(&t.Workload, "workload", k, v)
 	case "turn":
-		return d.kind(k, v)
+		if t.Kind = d.kinds[string(v)]; k != textKind || t.Kind == "" {
+			return fmt.Errorf("turn is %s; write one of %q", quoteShort(v), probe.TurnKinds())
+		}
 	case "outcome":
-		return d.outcome(k, v)
+		if t.Outcome = d.outcomes[string(v)]; k != textKind || t.Outcome == "" {
+			return fmt.Errorf("outcome is %s; write one of %q", quoteShort(v), probe.Outcomes())
+		}
 	case "ttft_seconds":
 		return parseDuration(&t.TTFT, "ttft_seconds", k, v)
 	case "tpot_seconds":
@@ -140,22 +149,22 @@ func (d *decoder) studyField(key string, k kind, v []byte) {
 
 // time parses an RFC 3339 time.
 func (d *decoder) time(k kind, v []byte) error {
+	const example = `"2026-01-05T08:00:00.25Z"`
 	if k != textKind {
-		return fmt.Errorf("at is %s; write the time the turn was sent, such as \"2026-01-05T08:00:00.25Z\"", v)
+		return fmt.Errorf("at is %s; write the time the turn was sent, such as %s", v, example)
 	}
 	at, err := time.Parse(time.RFC3339Nano, string(v))
 	if err != nil {
-		return fmt.Errorf("at is %q; write the time the turn was sent in RFC 3339, such as \"2026-01-05T08:00:00.25Z\"", v)
+		return fmt.Errorf("at is %q; write the time the turn was sent in RFC 3339, such as %s", v, example)
 	}
 	if year := at.Year(); year < 1971 || year > 2261 { // the range of a 64-bit number of nanoseconds
 		return fmt.Errorf("at is %q, outside the years 1971 to 2261; write the time in RFC 3339", v)
 	}
 	d.turn.At = at.UTC()
-	d.seen |= hasAt
 	return nil
 }
 
-func (d *decoder) name(into *string, bit int, key string, k kind, v []byte) error {
+func (d *decoder) name(into *string, key string, k kind, v []byte) error {
 	if k != textKind || len(v) == 0 {
 		return fmt.Errorf("%s is %s; write its name as a string", key, quoteShort(v))
 	}
@@ -168,45 +177,27 @@ func (d *decoder) name(into *string, bit int, key string, k kind, v []byte) erro
 		d.names[known] = known
 	}
 	*into = known
-	d.seen |= bit
-	return nil
-}
-
-func (d *decoder) kind(k kind, v []byte) error {
-	switch {
-	case k == textKind && string(v) == string(probe.First):
-		d.turn.Kind = probe.First
-	case k == textKind && string(v) == string(probe.Followup):
-		d.turn.Kind = probe.Followup
-	default:
-		return fmt.Errorf("turn is %s; write one of %q", quoteShort(v), probe.TurnKinds())
-	}
-	d.seen |= hasTurn
-	return nil
-}
-
-func (d *decoder) outcome(k kind, v []byte) error {
-	o, ok := d.outcomes[string(v)]
-	if k != textKind || !ok {
-		return fmt.Errorf("outcome is %s; write one of %q", quoteShort(v), probe.Outcomes())
-	}
-	d.turn.Outcome = o
-	d.seen |= hasOutcome
 	return nil
 }
 
 // quoteShort quotes a value for a message, shortened.
 func quoteShort(v []byte) string {
-	const most = 40
-	if len(v) > most {
-		v = slices.Concat(v[:most], []byte("…"))
+	const maxBytes = 40
+	if len(v) > maxBytes {
+		v = slices.Concat(v[:maxBytes], []byte("…"))
 	}
 	return strconv.Quote(string(v))
 }
 
-func parseDuration(into *probe.Opt[time.Duration], key string, k kind, v []byte) error {
+// parseNumber parses a number from 0 to limit.
+func parseNumber(k kind, v []byte, limit float64) (float64, bool) {
 	f, err := strconv.ParseFloat(string(v), 64)
-	if k != numberKind || err != nil || f < 0 || f > maxSeconds {
+	return f, k == numberKind && err == nil && f >= 0 && f <= limit
+}
+
+func parseDuration(into *probe.Opt[time.Duration], key string, k kind, v []byte) error {
+	f, ok := parseNumber(k, v, maxSeconds)
+	if !ok {
 		return fmt.Errorf("%s is %s; write seconds from 0 to %.0f, or omit it if it is unknown", key, quoteShort(v), maxSeconds)
 	}
 	*into = probe.Some(time.Duration(math.Round(f * 1e9)))
@@ -214,8 +205,8 @@ func parseDuration(into *probe.Opt[time.Duration], key string, k kind, v []byte)
 }
 
 func parseTokens(into *probe.Opt[int], key string, k kind, v []byte) error {
-	f, err := strconv.ParseFloat(string(v), 64)
-	if k != numberKind || err != nil || f < 0 || f > maxTokens || f != math.Trunc(f) {
+	f, ok := parseNumber(k, v, maxTokens)
+	if !ok || f != math.Trunc(f) {
 		return fmt.Errorf("%s is %s; write a whole number from 0 to %.0f, or omit it if it is unknown", key, quoteShort(v), maxTokens)
 	}
 	*into = probe.Some(int(f))

@@ -13,10 +13,10 @@ import (
 // Log is a turn log that consists of several files.
 type Log struct {
 	files   []logFile
-	copyDir string // "" unless what can be read but once was copied
+	copyDir string // "" if nothing had to be copied
 }
 
-// logFile is one of them. firstAt is the time of its first turn.
+// logFile is one file of a log. firstAt is the time of its first turn.
 type logFile struct {
 	name, path string
 	firstAt    time.Time
@@ -37,7 +37,9 @@ func Open(paths []string, stdin io.Reader) (*Log, error) {
 		l.Close()
 		return nil, fmt.Errorf("there is no turn in %q; name files that \"synthetic run --turns.file\" wrote", paths)
 	}
-	slices.SortStableFunc(l.files, func(a, b logFile) int { return cmp.Or(a.firstAt.Compare(b.firstAt), cmp.Compare(a.path, b.path)) })
+	slices.SortStableFunc(l.files, func(a, b logFile) int {
+		return cmp.Or(a.firstAt.Compare(b.firstAt), cmp.Compare(a.path, b.path))
+	})
 	return l, nil
 }
 

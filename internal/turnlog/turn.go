@@ -5,10 +5,13 @@ package turnlog
 
 import (
 	"encoding/json"
+	"io"
 	"math"
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
 
 	"synthetic/internal/probe"
 )
@@ -172,4 +175,11 @@ func appendQuoted(b []byte, v string) []byte {
 	}
 	quoted, _ := json.Marshal(v) // a string can always be encoded
 	return append(b, quoted...)
+}
+
+// Compress returns a fast compressor that needs little memory. Everything before a flush can be
+// decompressed even if the rest of the file is lost.
+func Compress(to io.Writer) (*zstd.Encoder, error) {
+	return zstd.NewWriter(to,
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20))
 }

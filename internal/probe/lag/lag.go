@@ -1,7 +1,6 @@
-// Package lag says how late this process is: by how much its goroutines run
-// after they were due, be it for want of CPU, a stopped process or a crowd of
-// other goroutines. What a prober measures while it is late may be its own
-// lateness.
+// Package lag measures how late this process is: how long its goroutines wait after they were
+// due, for lack of CPU, because the process was stopped, or because of other goroutines. A
+// latency that the prober measures while it is late may be its own lateness.
 package lag
 
 import (
@@ -11,25 +10,25 @@ import (
 	"time"
 )
 
-// interval is how long the monitor sleeps. Gaps shorter than it may be missed,
-// and of longer ones a part as long.
+// interval is how long the monitor sleeps. It may miss interruptions that are shorter, and the
+// same length of longer ones.
 const interval = 25 * time.Millisecond
 
-// The bounds of what Tolerance returns. Below the least, the timers of a machine
-// that is well would count; more than the most is no latency of a dialogue.
+// The bounds of Tolerance. Below minTolerance, the timers of a healthy machine would count.
+// Dialogues have no latencies above MaxTolerance.
 const (
-	leastTolerance = 20 * time.Millisecond
-	MaxTolerance   = time.Second
+	minTolerance = 20 * time.Millisecond
+	MaxTolerance = time.Second
 )
 
-// Tolerance is how late the prober may have been for a latency to be compared
-// with d: a tenth of it, between 20 ms and 1 s.
+// Tolerance is how late the prober may have been for a latency that is compared with d: a tenth
+// of it, between 20 ms and 1 s.
 func Tolerance(d time.Duration) time.Duration {
-	return min(max(d/10, leastTolerance), MaxTolerance)
+	return min(max(d/10, minTolerance), MaxTolerance)
 }
 
-// Monitor watches how late this process is. The zero value is not usable; a nil
-// *Monitor never saw any lateness. It is safe for concurrent use.
+// Monitor measures how late this process is. Use New. A nil *Monitor measures no lateness. It is
+// safe for concurrent use.
 type Monitor struct {
 	epoch time.Time
 
@@ -37,16 +36,16 @@ type Monitor struct {
 	log log
 }
 
-// New returns a Monitor, which sees what happens while Run runs.
+// New returns a Monitor. It measures while Run runs.
 func New() *Monitor { return &Monitor{epoch: time.Now()} }
 
-// Run watches until ctx is done. After its sleep the goroutine queues once more
-// behind all others that are ready, as theirs do.
+// Run measures until ctx is done. After each sleep, its goroutine queues behind all others that
+// are ready, as the probers' goroutines do.
 func (m *Monitor) Run(ctx context.Context) error {
 	timer := time.NewTimer(interval)
 	defer timer.Stop()
-	m.rest()
-	defer m.stop()
+	m.locked(func(now time.Duration) { m.log.wake(now) })
+	defer m.locked(func(time.Duration) { m.log.due = 0 })
 	for {
 		select {
 		case <-ctx.Done():
@@ -54,46 +53,34 @@ func (m *Monitor) Run(ctx context.Context) error {
 		case <-timer.C:
 		}
 		runtime.Gosched()
-		m.rest()
+		m.locked(func(now time.Duration) { m.log.wake(now) })
 		timer.Reset(interval)
 	}
 }
 
-// rest takes down how late the monitor is, and until when it sleeps.
-func (m *Monitor) rest() {
+// locked calls f with the time since the epoch.
+func (m *Monitor) locked(f func(now time.Duration)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Since(m.epoch)
-	m.log.ran(now)
-	m.log.due = now + interval
+	f(time.Since(m.epoch))
 }
 
-// stop ends the watch: from now on nothing is due.
-func (m *Monitor) stop() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.log.due = 0
-}
-
-// Between returns the longest time without a break, and the time in all, that
-// the process was late between two times. A gap that has not ended counts up to
-// now.
+// Between returns the longest interruption between two times, and the sum of all. The current
+// one counts up to now.
 func (m *Monitor) Between(from, to time.Time) (longest, lost time.Duration) {
-	if m == nil {
-		return 0, 0
+	if m != nil {
+		m.locked(func(now time.Duration) {
+			longest, lost = m.log.between(from.Sub(m.epoch), to.Sub(m.epoch), now)
+		})
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.log.between(from.Sub(m.epoch), to.Sub(m.epoch), time.Since(m.epoch))
+	return longest, lost
 }
 
-// Lag is the lateness of the last minute: in more than 5 % of its time the
-// process was at least so late. Less than 10 ms is 0.
-func (m *Monitor) Lag() time.Duration {
-	if m == nil {
-		return 0
+// Lag returns the lateness of the last minute: in more than 5 % of its time the process was at
+// least so late. Less than 10 ms is 0.
+func (m *Monitor) Lag() (lag time.Duration) {
+	if m != nil {
+		m.locked(func(now time.Duration) { lag = m.log.lag(now) })
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.log.lag(time.Since(m.epoch))
+	return lag
 }

@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/probe/lag"
 )
 
-// TestMonitor watches in virtual time, in which nobody is ever late.
+// TestMonitor runs in virtual time, where nothing is late.
 func TestMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := lag.New()
@@ -19,14 +19,14 @@ func TestMonitor(t *testing.T) {
 		if err := m.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute) // nothing is late once it has stopped
+		time.Sleep(time.Minute) // a stopped monitor sees no lateness
 		if longest, lost := m.Between(begin, time.Now()); longest != 0 || lost != 0 || m.Lag() != 0 {
 			t.Errorf("longest %v, lost %v, lag %v", longest, lost, m.Lag())
 		}
 	})
 }
 
-// TestMonitorNeverRan: what nobody watches was never late.
+// TestMonitorNeverRan checks that a monitor which never ran reports no lateness.
 func TestMonitorNeverRan(t *testing.T) {
 	for _, m := range []*lag.Monitor{nil, lag.New()} {
 		if longest, lost := m.Between(time.Now().Add(-time.Hour), time.Now()); longest != 0 || lost != 0 || m.Lag() != 0 {

@@ -6,126 +6,126 @@ import (
 )
 
 const (
-	// kept is how many seconds are remembered: longer than turns usually last.
-	kept = 1024
-	// window is how far back lag looks, and share the part of it, 1 in so many,
-	// that must have been as late.
-	window = 60
-	share  = 20
-	// levels of lateness, each √2 times the one before, from least on: up to 28 s.
+	// keptSeconds is how many seconds are remembered. Turns are usually shorter.
+	keptSeconds = 1024
+	// lagSeconds is the span that lag considers. A level counts if more than 1 in lagShare of
+	// its time belongs to gaps of at least that level.
+	lagSeconds = 60
+	lagShare   = 20
+	// levels of lateness, from minGap on; each is √2 times the previous one. The last is 28 s.
 	levels = 24
-	least  = 10 * time.Millisecond
+	// minGap is the shortest gap that counts.
+	minGap = 10 * time.Millisecond
 )
 
-// log is what a monitor knows; times are since its epoch. It is pure: the same
-// calls give the same answers.
+// log is the memory of a monitor. All times are since its epoch. It does not read the clock.
 type log struct {
-	// due is when the monitor is to run next, 0 while it does not run.
+	// due is when the monitor wants to run next; 0 while it does not run.
 	due     time.Duration
-	seconds [kept]second
-	// late has, for each of the last seconds, the time that belonged to gaps of
-	// each level.
-	late [window][levels]time.Duration
-	// newest is the second up to which everything is written.
+	seconds [keptSeconds]second
+	// late is the time in gaps of each level, for each of the last seconds.
+	late [lagSeconds][levels]time.Duration
+	// newest is the newest second that was cleared for use.
 	newest int
 }
 
-// second is what happened within one second.
+// second describes the gaps in one second.
 type second struct {
-	// lost is the time within it that belonged to gaps; worst is the longest gap
-	// that touches it.
-	lost  time.Duration
-	worst gap
+	// lost is the time of the second that belongs to gaps.
+	lost time.Duration
+	// longest is the longest gap that overlaps the second.
+	longest gap
 }
 
-// gap is a time in which something was due and did not run.
+// gap is a time while the monitor was due but did not run.
 type gap struct{ from, to time.Duration }
 
 func (g gap) length() time.Duration { return g.to - g.from }
 
-// within is the length of the part of the gap that lies in another.
-func (g gap) within(o gap) time.Duration {
+// overlap returns the length of the overlap of two gaps.
+func (g gap) overlap(o gap) time.Duration {
 	return max(0, min(g.to, o.to)-max(g.from, o.from))
 }
 
-// ran says that the monitor runs now.
-func (l *log) ran(now time.Duration) {
-	l.turn(int(now / time.Second))
-	if g := l.open(now); g.length() > 0 {
+// wake records that the monitor runs now, and will sleep.
+func (l *log) wake(now time.Duration) {
+	l.advance(now)
+	if g := l.currentGap(now); g.length() > 0 {
 		l.add(g)
 	}
+	l.due = now + interval
 }
 
-// open is the gap that is going on, empty for none: whoever asks runs, and the
-// monitor does not yet.
-func (l *log) open(now time.Duration) gap {
-	if l.due == 0 || now-l.due < least {
+// currentGap returns the gap that lasts until now, or an empty one.
+func (l *log) currentGap(now time.Duration) gap {
+	if l.due == 0 || now-l.due < minGap {
 		return gap{}
 	}
 	return gap{l.due, now}
 }
 
-// turn clears the seconds up to the present one.
-func (l *log) turn(present int) {
-	for s := max(l.newest+1, present-kept+1); s <= present; s++ {
-		l.seconds[s%kept] = second{}
-		l.late[s%window] = [levels]time.Duration{}
+// advance clears the seconds up to the current one.
+func (l *log) advance(now time.Duration) {
+	current := int(now / time.Second)
+	for s := max(l.newest+1, current-keptSeconds+1); s <= current; s++ {
+		l.seconds[s%keptSeconds] = second{}
+		l.late[s%lagSeconds] = [levels]time.Duration{}
 	}
-	l.newest = max(l.newest, present)
+	l.newest = max(l.newest, current)
 }
 
-// add writes a gap into the seconds that it touches.
+// add adds a gap to the seconds that it overlaps.
 func (l *log) add(g gap) {
 	level := levelOf(g.length())
 	last := int(g.to / time.Second)
-	for s := max(int(g.from/time.Second), last-kept+1, 0); s <= last; s++ {
-		at := &l.seconds[s%kept]
-		part := g.within(whole(s))
-		at.lost += part
-		if g.length() > at.worst.length() {
-			at.worst = g
+	for s := max(int(g.from/time.Second), last-keptSeconds+1, 0); s <= last; s++ {
+		sec := &l.seconds[s%keptSeconds]
+		part := g.overlap(spanOf(s))
+		sec.lost += part
+		if g.length() > sec.longest.length() {
+			sec.longest = g
 		}
-		if s > last-window {
-			l.late[s%window][level] += part
+		if s > last-lagSeconds {
+			l.late[s%lagSeconds][level] += part
 		}
 	}
 }
 
-func whole(s int) gap { return gap{time.Duration(s) * time.Second, time.Duration(s+1) * time.Second} }
+// spanOf returns the span of a second.
+func spanOf(s int) gap { return gap{time.Duration(s) * time.Second, time.Duration(s+1) * time.Second} }
 
-// levelOf is the index of the highest level that a lateness reaches.
+// levelOf returns the highest level that a lateness reaches.
 func levelOf(d time.Duration) int {
-	return min(int(2*math.Log2(float64(d)/float64(least))), levels-1)
+	return min(int(2*math.Log2(float64(d)/float64(minGap))), levels-1)
 }
 
-// between is the longest part of a gap, and the time in all that belonged to
-// gaps, between two times. What is no longer known counts as no gap.
+// between returns the longest part of a gap between two times, and the sum of all parts.
+// Forgotten seconds have no gaps.
 func (l *log) between(from, to, now time.Duration) (longest, lost time.Duration) {
-	asked := gap{max(from, 0), to}
-	longest = l.open(now).within(asked)
+	span := gap{max(from, 0), to}
+	longest = l.currentGap(now).overlap(span)
 	lost = longest
-	for s := max(int(asked.from/time.Second), l.newest-kept+1); s <= min(int(to/time.Second), l.newest); s++ {
-		at := l.seconds[s%kept]
-		longest = max(longest, at.worst.within(asked))
-		lost += min(at.lost, whole(s).within(asked))
+	for s := max(int(span.from/time.Second), l.newest-keptSeconds+1); s <= min(int(to/time.Second), l.newest); s++ {
+		sec := l.seconds[s%keptSeconds]
+		longest = max(longest, sec.longest.overlap(span))
+		lost += min(sec.lost, spanOf(s).overlap(span))
 	}
 	return longest, lost
 }
 
-// lag is the highest level that more than 1 in share of the last minute's time
-// reached.
+// lag returns the highest level with enough time in the last minute.
 func (l *log) lag(now time.Duration) time.Duration {
-	l.turn(int(now / time.Second))
-	total, open := time.Duration(0), l.open(now)
+	l.advance(now)
+	total, current := time.Duration(0), l.currentGap(now).length()
 	for level := levels - 1; level >= 0; level-- {
 		for s := range l.late {
 			total += l.late[s][level]
 		}
-		if open.length() > 0 && levelOf(open.length()) == level {
-			total += min(open.length(), window*time.Second)
+		if current > 0 && levelOf(current) == level {
+			total += min(current, lagSeconds*time.Second)
 		}
-		if total > window*time.Second/share {
-			return time.Duration(float64(least) * math.Pow(2, float64(level)/2))
+		if total > lagSeconds*time.Second/lagShare {
+			return time.Duration(float64(minGap) * math.Pow(2, float64(level)/2))
 		}
 	}
 	return 0

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// driven is a log whose monitor runs at the given times.
+// driven is a log whose monitor runs when the test says.
 type driven struct {
 	log
 	now time.Duration
@@ -18,12 +18,9 @@ func drive() *driven {
 	return d
 }
 
-func (d *driven) rest() {
-	d.ran(d.now)
-	d.due = d.now + interval
-}
+func (d *driven) rest() { d.wake(d.now) }
 
-// quiet lets the monitor run in time for so long.
+// quiet lets the monitor run on time.
 func (d *driven) quiet(length time.Duration) {
 	for end := d.now + length; d.now < end; {
 		d.now += interval
@@ -31,7 +28,7 @@ func (d *driven) quiet(length time.Duration) {
 	}
 }
 
-// freeze keeps the whole process from running for so long.
+// freeze stops the whole process for a time.
 func (d *driven) freeze(length time.Duration) {
 	d.now += length
 	d.rest()
@@ -46,7 +43,7 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestOneFreeze stops the process once, for longer and longer, at any moment.
+// TestOneFreeze stops the process once, for different lengths and at random times.
 func TestOneFreeze(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for length := 50 * time.Millisecond; length < 10*time.Minute; length = length * 3 / 2 {
@@ -61,10 +58,10 @@ func TestOneFreeze(t *testing.T) {
 			t.Errorf("stopped for %v: longest %v, lost %v", length, longest, lost)
 		}
 		if l, _ := d.between(to, d.now, d.now); l != 0 {
-			t.Errorf("stopped for %v: %v are seen after it", length, l)
+			t.Errorf("stopped for %v: %v were seen after it", length, l)
 		}
 		if half, _ := d.between(from+length/2, d.now, d.now); half > length-length/2 || half < length/2-interval {
-			t.Errorf("stopped for %v: %v are seen of its second half", length, half)
+			t.Errorf("stopped for %v: %v were seen of its second half", length, half)
 		}
 		if got, want := d.lag(d.now) > 0, lost > 3*time.Second; got != want {
 			t.Errorf("stopped for %v: lag %v", length, d.lag(d.now))
@@ -72,8 +69,7 @@ func TestOneFreeze(t *testing.T) {
 	}
 }
 
-// TestDutyCycle lets the process run for a few milliseconds of each period, as a
-// quota does.
+// TestDutyCycle lets the process run for a part of each period, as a CPU quota does.
 func TestDutyCycle(t *testing.T) {
 	for _, tc := range []struct{ period, on time.Duration }{
 		{100 * time.Millisecond, 2 * time.Millisecond},
@@ -114,8 +110,7 @@ func TestDutyCycle(t *testing.T) {
 	}
 }
 
-// TestGapInProgress asks while the monitor itself has not run yet, again and
-// again: the gap is one, however often it is looked at.
+// TestGapInProgress reads the log many times during one gap. It must count as one gap.
 func TestGapInProgress(t *testing.T) {
 	d := drive()
 	d.quiet(time.Minute)
@@ -123,7 +118,7 @@ func TestGapInProgress(t *testing.T) {
 	for range 1000 {
 		d.now += 5 * time.Millisecond
 		longest, lost := d.between(from, d.now, d.now)
-		if want := d.now - from - interval; want >= least && (longest != want || lost != want) {
+		if want := d.now - from - interval; want >= minGap && (longest != want || lost != want) {
 			t.Fatalf("after %v: longest %v, lost %v", d.now-from, longest, lost)
 		}
 	}
@@ -136,8 +131,8 @@ func TestGapInProgress(t *testing.T) {
 	}
 }
 
-// TestAnyGaps holds bounds for gaps of all kinds: nothing is made up, and no gap
-// that is much longer than the monitor's sleep is overlooked.
+// TestAnyGaps checks bounds for random gaps: the log never exceeds the real gaps, and misses no gap
+// that is much longer than the interval of the monitor.
 func TestAnyGaps(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -150,7 +145,7 @@ func TestAnyGaps(t *testing.T) {
 			frozen, longest = frozen+length, max(longest, length)
 		}
 		l, lost := d.between(0, d.now, d.now)
-		if l > longest || l < longest-interval-least || lost > frozen || lost < frozen-30*(interval+least) {
+		if l > longest || l < longest-interval-minGap || lost > frozen || lost < frozen-30*(interval+minGap) {
 			t.Errorf("seed %d: %v of %v lost, longest %v of %v", seed, lost, frozen, l, longest)
 		}
 		if d.lag(d.now) > longest {
@@ -163,9 +158,9 @@ func TestLongAgoIsForgotten(t *testing.T) {
 	d := drive()
 	d.quiet(time.Minute)
 	d.freeze(10 * time.Second)
-	d.quiet(kept * time.Second)
+	d.quiet(keptSeconds * time.Second)
 	if longest, lost := d.between(0, d.now, d.now); longest != 0 || lost != 0 {
-		t.Errorf("after %d s: longest %v, lost %v", kept, longest, lost)
+		t.Errorf("after %d s: longest %v, lost %v", keptSeconds, longest, lost)
 	}
 }
 

@@ -11,30 +11,29 @@ import (
 	"time"
 )
 
-// Throttled is how long CPU limits have kept this process from running so far: those
-// of its cgroup and of the ones above it that it can see. The kernel counts the time of
-// each CPU, so that this is the mean over those that Go runs on. False where the
-// system does not say.
+// Throttled returns how long CPU limits have prevented this process from running so far: the
+// limits of its cgroup and of those above it that are visible. The kernel counts the time of each
+// CPU, so this is the mean of the CPUs that Go uses. It returns false if the system does not say.
 func Throttled() (time.Duration, bool) {
 	total, ok := throttled(os.DirFS("/"))
 	return total / time.Duration(runtime.GOMAXPROCS(0)), ok
 }
 
-// throttled reads both versions of cgroups. A container may see a path of its host;
-// what is not there is passed over, and its own lies at the root.
+// throttled reads both versions of cgroups. A container may see its path on the host, which does
+// not exist in it; its cgroup is then at the root.
 func throttled(system fs.FS) (total time.Duration, known bool) {
 	groups, err := fs.ReadFile(system, "proc/self/cgroup")
 	if err != nil {
 		return 0, false
 	}
-	for line := range strings.Lines(string(groups)) { // "4:cpu,cpuacct:/a/b", of version 2 "0::/a/b"
+	for line := range strings.Lines(string(groups)) { // "4:cpu,cpuacct:/a/b", or "0::/a/b" in version 2
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) < 3 || parts[1] != "" && !slices.Contains(strings.Split(parts[1], ","), "cpu") {
 			continue
 		}
 		for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
 			stat, _ := fs.ReadFile(system, path.Join("sys/fs/cgroup", parts[1], dir, "cpu.stat"))
-			if d, ok := throttledOf(string(stat)); ok {
+			if d, ok := parseCPUStat(string(stat)); ok {
 				total, known = total+d, true
 			}
 			if dir == "/" {
@@ -45,8 +44,8 @@ func throttled(system fs.FS) (total time.Duration, known bool) {
 	return total, known
 }
 
-// throttledOf reads a cpu.stat.
-func throttledOf(stat string) (time.Duration, bool) {
+// parseCPUStat returns the throttled time of a cpu.stat file.
+func parseCPUStat(stat string) (time.Duration, bool) {
 	units := map[string]time.Duration{"throttled_usec": time.Microsecond, "throttled_time": time.Nanosecond}
 	for line := range strings.Lines(stat) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")

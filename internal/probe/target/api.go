@@ -43,6 +43,17 @@ func (a API) ListsModels() bool { return a != Azure && a != Triton }
 // SupportsChat reports whether servers of the API also serve chat completions.
 func (a API) SupportsChat() bool { return a != Triton && a != Embeddings && a != Rerank }
 
+// SupportsTools reports whether requests of the API can contain tools.
+func (a API) SupportsTools() bool {
+	return a.OpenAIChat() || a == Responses || a == Messages || a == Ollama
+}
+
+// SupportsJSONSchema reports whether requests of the API can ask for a JSON schema.
+func (a API) SupportsJSONSchema() bool { return a.OpenAIChat() || a == Responses || a == Ollama }
+
+// OpenAIChat reports whether requests have the format of OpenAI's chat completions.
+func (a API) OpenAIChat() bool { return a == "" || a == Chat || a == Azure }
+
 // Chat returns the same deployment as a target of its chat completions API. It sends the key as
 // a bearer token.
 func (t Target) Chat() Target {

@@ -8,10 +8,12 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	promconfig "github.com/prometheus/common/config"
+	"github.com/prometheus/common/version"
 	"golang.org/x/oauth2"
 )
 
@@ -47,9 +49,9 @@ func NewAuthorizer(t Target, workload string) *Authorizer {
 	return a
 }
 
-// Header returns the headers of one request: the key, the target's headers and the
-// headers of its HTTP client configuration. It reads the key each time. Call it before the request is timed,
-// because it may fetch a token. Errors name files and variables, never their content.
+// Header returns the headers of one request: the key, the target's headers and those of its HTTP
+// client configuration. It reads the key each time. Call it before the request is timed, because
+// it may fetch a token. Errors name files and variables, never their content.
 func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	h := http.Header{"User-Agent": {UserAgent()}}
 	if a.probe != "" {
@@ -110,19 +112,17 @@ func (a *Authorizer) addConfigured(ctx context.Context, h http.Header) (http.Hea
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	type answer struct {
-		header http.Header
-		err    error
-	}
-	got := make(chan answer, 1)
+	var header http.Header
+	var err error
+	done := make(chan struct{})
 	a.fetching.Go(func() {
 		defer func() { <-a.fetchSlot }()
-		header, err := addHeaders(ctx, a.httpConfig, h)
-		got <- answer{header, err}
+		defer close(done)
+		header, err = addHeaders(ctx, a.httpConfig, h)
 	})
 	select {
-	case a := <-got:
-		return a.header, a.err
+	case <-done:
+		return header, err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -161,7 +161,8 @@ func headerTransport(c promconfig.HTTPClientConfig) http.RoundTripper {
 		rt = promconfig.NewAuthorizationCredentialsRoundTripper(a.Type, secretReader(a.Credentials, a.CredentialsFile), rt)
 	}
 	if b := c.BasicAuth; b != nil {
-		rt = promconfig.NewBasicAuthRoundTripper(secretReader(promconfig.Secret(b.Username), b.UsernameFile), secretReader(b.Password, b.PasswordFile), rt)
+		user := secretReader(promconfig.Secret(b.Username), b.UsernameFile)
+		rt = promconfig.NewBasicAuthRoundTripper(user, secretReader(b.Password, b.PasswordFile), rt)
 	}
 	if o := c.OAuth2; o != nil {
 		own := *o // the library modifies it
@@ -169,7 +170,8 @@ func headerTransport(c promconfig.HTTPClientConfig) http.RoundTripper {
 		if o.GrantType == grantJWT {
 			credential = secretReader(o.ClientCertificateKey, o.ClientCertificateKeyFile)
 		}
-		rt = promconfig.NewOAuth2RoundTripper(credential, &own, rt, promconfig.WithDialContextFunc(dialWithTimeout), promconfig.WithKeepAlivesDisabled())
+		rt = promconfig.NewOAuth2RoundTripper(credential, &own, rt,
+			promconfig.WithDialContextFunc(dialWithTimeout), promconfig.WithKeepAlivesDisabled())
 	}
 	if c.HTTPHeaders != nil {
 		rt = promconfig.NewHeadersRoundTripper(c.HTTPHeaders, rt)
@@ -207,4 +209,25 @@ func (f nonEmptyFile) Fetch(ctx context.Context) (string, error) {
 		err = fmt.Errorf("the file %q is empty", f.name)
 	}
 	return s, err
+}
+
+// ProbeHeader marks a request as a probe. Its value is "target/workload", for the deployment
+// and for anything that counts requests.
+const ProbeHeader = "X-Synthetic-Probe"
+
+// maxProbeHeader is the maximum length of its value in bytes.
+const maxProbeHeader = 200
+
+// UserAgent is the User-Agent header of all requests.
+func UserAgent() string { return "synthetic/" + cmp.Or(version.Version, "dev") }
+
+// probeHeaderValue replaces characters that are not visible ASCII by underscores.
+func probeHeaderValue(target, workload string) string {
+	name := strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return '_'
+		}
+		return r
+	}, target+"/"+workload)
+	return name[:min(len(name), maxProbeHeader)]
 }

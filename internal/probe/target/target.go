@@ -5,6 +5,8 @@ package target
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 
 	promconfig "github.com/prometheus/common/config"
 )
@@ -61,8 +63,8 @@ type Target struct {
 	Extra map[string]any
 	// CacheSalt selects who shares the prefix cache. "" means SaltNone.
 	CacheSalt Salt
-	// Service is the value of the "service" label: the service of which the target is a replica
-	// or the front door. "" means none.
+	// Service is the value of the "service" label: the service that the target is a replica or
+	// the front door of. "" means none.
 	Service string
 	// Labels are added to all series of the target. There are at most MaxLabels.
 	Labels map[string]string
@@ -72,17 +74,11 @@ type Target struct {
 
 // Worker says where an answer names the worker that produced it.
 type Worker struct {
-	// Header is the header that names the worker. "" means WorkerHeaders and the
+	// Header is the header that names the worker. "" means the headers of common routers and the
 	// nvext.worker_id in Dynamo's chunks.
 	Header string
 	// Fingerprint selects the system_fingerprint field instead of a header.
 	Fingerprint bool
-}
-
-// WorkerHeaders returns the headers in which routers and servers name the worker: gateways of
-// the Gateway API inference extension, llm-d's simulator and KServe.
-func WorkerHeaders() []string {
-	return []string{"X-Gateway-Destination-Endpoint-Served", "X-Inference-Pod", "X-Served-By"}
 }
 
 // IsFrontDoor reports whether the target distributes requests to several workers.
@@ -92,3 +88,15 @@ func (t Target) IsFrontDoor() bool { return t.Worker != nil }
 const MaxLabels = 4
 
 func (t Target) Equal(o Target) bool { return reflect.DeepEqual(t, o) }
+
+// IsReservedLabel reports whether synthetic or Prometheus sets the label, so that a target
+// cannot have it.
+func IsReservedLabel(label string) bool {
+	return strings.HasPrefix(label, "__") || slices.Contains([]string{
+		"alertname", "alertstate", "bound", "branch", "budget_window", "cause", "connection", "dashboard",
+		"goarch", "goos", "goversion", "group",
+		"instance", "job", "le", "level", "model", "part", "phase", "quantile", "ratio", "reason", "revision",
+		"run", "scope", "service", "severity", "signal", "sli", "slo", "source", "statistic", "tags", "target",
+		"trace_id", "turn", "turns", "url", "variant", "verdict", "version", "window", "within", "worker", "workload",
+	}, label)
+}
