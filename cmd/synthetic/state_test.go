@@ -60,10 +60,10 @@ func TestStateFileRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ config, text, want string }{
-		"empty":                {good, "", "delete the file to learn anew"},
-		"cut off":              {good, whole[:len(whole)/2], "delete the file to learn anew"},
-		"not JSON":             {good, "\x00\x01", "delete the file to learn anew"},
-		"with something after": {good, whole + "}", "delete the file to learn anew"},
+		"empty":                {good, "", "delete the file to start learning again"},
+		"cut off":              {good, whole[:len(whole)/2], "delete the file to start learning again"},
+		"not JSON":             {good, "\x00\x01", "delete the file to start learning again"},
+		"with something after": {good, whole + "}", "delete the file to start learning again"},
 		"of a later version":   {good, `{"version": 3}`, "is of version 3, this binary reads 2"},
 		"whole, but the configuration has mistakes": {bad, whole, "targets"},
 	} {

@@ -197,14 +197,10 @@ func (c *cached) observe(r *probe.Result, at time.Time, unsuitable bool) {
 	if c.baseline == nil {
 		c.baseline = &baseline{}
 	}
-	c.baseline.roll(at, c.mayLearn)
+	// A half hour that lost a large part of the usual cache hits is not learned.
+	c.baseline.roll(at, func(b *block) bool { return !c.baseline.mature() || b.mean >= 0.8*c.baseline.at(b.start) })
 	c.baseline.block.add(float64(r.CachedTokens.V)/float64(r.PromptTokens.V), false)
 	c.baseline.block.unsuitable = c.baseline.block.unsuitable || unsuitable
-}
-
-// mayLearn rejects half hours that lost a large part of the usual cache hits.
-func (c *cached) mayLearn(b *block) bool {
-	return !c.baseline.mature() || b.mean >= 0.8*c.baseline.at(b.start)
 }
 
 func (c *cached) usual(at time.Time) float64 {

@@ -120,24 +120,37 @@ func (c *calibration) ofTurns(window int, spread, chance float64) float64 {
 // mostOfTurns bounds the result of ofTurns, which is computed from estimates.
 const mostOfTurns = 0.75
 
-// replayer collects the extremes of one pass through a history. Levels are divided by their
-// usual movement at that time of day. Steps are divided by its square root, because an hour
-// that differs more from day to day is less than proportionally more abrupt.
-type replayer struct {
-	levels  scan
-	steps   scan
+// maxima collects the highest value of each block.
+type maxima struct {
 	block   int64
-	sum     [spans]float64 // of squares of positive values
-	n       [spans]float64
-	highest [spans]float64
-	all     [spans][]float64
+	highest float64
+	all     []float64
+}
+
+func (m *maxima) take(minute int64, v float64) {
+	if b := minute / blockMinutes; b != m.block {
+		m.close()
+		m.block, m.highest = b, 0
+	}
+	m.highest = max(m.highest, v)
+}
+
+func (m *maxima) close() {
+	if m.block != 0 {
+		m.all = append(m.all, m.highest)
+	}
+}
+
+// replayer collects the extremes of one pass through a history. Levels are divided by their
+// usual movement at that time of day. Steps are divided by its square root, because an hour that
+// differs more from day to day is less than proportionally more abrupt.
+type replayer struct {
+	levels, steps scan
+	sum, n        [spans]float64 // of squares of positive values
+	maxima        [spans]maxima
 }
 
 func (r *replayer) take(minute int64, table *[spans]span, upTo int) {
-	if b := minute / blockMinutes; b != r.block {
-		r.close()
-		r.block = b
-	}
 	for i, w := range table {
 		if w.minutes > upTo {
 			continue
@@ -146,22 +159,25 @@ func (r *replayer) take(minute int64, table *[spans]span, upTo int) {
 		if w.step {
 			scan = &r.steps
 		}
-		if v := scan.read(w).rise; v > 0 {
+		v := max(0, scan.read(w).rise)
+		r.maxima[i].take(minute, v)
+		if v > 0 {
 			r.sum[i] += v * v
 			r.n[i]++
-			r.highest[i] = max(r.highest[i], v)
 		}
 	}
 }
 
-func (r *replayer) close() {
-	if r.block == 0 {
-		return
+// squares returns the squares of the extremes of a window, because the squares of normal values
+// have a straight tail and the values do not.
+func (r *replayer) squares(window int) []float64 {
+	m := &r.maxima[window]
+	m.close()
+	out := make([]float64, len(m.all))
+	for i, v := range m.all {
+		out[i] = v * v
 	}
-	for i := range r.highest {
-		r.all[i] = append(r.all[i], r.highest[i])
-		r.highest[i] = 0
-	}
+	return out
 }
 
 // replayedMinute is a minute of the past with its baseline.
@@ -203,7 +219,8 @@ func replayMinutes(h *history, usual func(minute int64) float64, wide func(time.
 func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time) float64) calibration {
 	var c calibration
 	var mirror, upright replayer
-	var share shares
+	var tails maxima
+	tail := 0.0
 	table := spanTable()
 	minutes := 0.0
 	for _, m := range replayMinutes(h, usual, wide) {
@@ -215,62 +232,25 @@ func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time
 		upright.levels.push(m.minute, m.turns, m.level, m.tail)
 		upright.steps.push(m.minute, m.turns, m.step, 0)
 		upright.take(m.minute, &table, burstMinutes)
-		share.take(m.minute, &upright.levels, m.turns, m.tail)
+		tail += m.tail
+		share, _ := upright.levels.tailShare() // even of few turns, since rare events have their extremes there
+		tails.take(m.minute, share)
 	}
-	mirror.close()
-	upright.close()
-	if len(mirror.all[0]) < leastBlocks {
+	if len(mirror.maxima[0].all)+1 < leastBlocks { // and the block in progress
 		return calibration{}
 	}
 	c.known = true
+	if len(tails.all) >= leastBlocks {
+		c.usualTail, c.tail = tail/c.turns, gumbel(tails.all)
+	}
 	c.turns /= minutes
 	for i, w := range table {
 		p := &c.spans[i]
-		p.wander = gumbel(squares(mirror.all[i]))
+		p.wander = gumbel(mirror.squares(i))
 		p.sd = math.Sqrt(mirror.sum[i] / max(1, mirror.n[i]))
 		if w.minutes <= burstMinutes {
-			p.burst = gumbel(squares(upright.all[i]))
+			p.burst = gumbel(upright.squares(i))
 		}
 	}
-	c.usualTail, c.tail = share.result()
 	return c
-}
-
-// squares returns the squares of extremes, because the squares of normal values have a straight
-// tail and the values do not.
-func squares(extremes []float64) []float64 {
-	out := make([]float64, len(extremes))
-	for i, v := range extremes {
-		out[i] = v * v
-	}
-	return out
-}
-
-// shares collects the extremes of the share of slow turns.
-type shares struct {
-	block       int64
-	turns, tail float64
-	highest     float64
-	all         []float64
-}
-
-func (s *shares) take(minute int64, scan *scan, turns, tail float64) {
-	s.turns += turns
-	s.tail += tail
-	if b := minute / blockMinutes; b != s.block {
-		if s.block != 0 {
-			s.all = append(s.all, s.highest)
-		}
-		s.block, s.highest = b, 0
-	}
-	share, _ := scan.tailShare() // even of few turns, since rare events have their extremes there
-	s.highest = max(s.highest, share)
-}
-
-// result returns the usual share and its extremes.
-func (s *shares) result() (usual float64, extremes tailOf) {
-	if len(s.all) < leastBlocks || s.turns == 0 {
-		return 0, tailOf{}
-	}
-	return s.tail / s.turns, gumbel(s.all)
 }

@@ -78,8 +78,8 @@ func (b *baseline) derive(now int32) {
 // levelOf returns the current level: the median of the newest residuals, or the median of a
 // week if that is higher.
 func levelOf(residuals []float64) float64 {
-	of := func(n int) float64 { return median(residuals[max(0, len(residuals)-n):]) }
-	return max(of(recent), of(longRecent))
+	newestMedian := func(n int) float64 { return median(residuals[max(0, len(residuals)-n):]) }
+	return max(newestMedian(recent), newestMedian(longRecent))
 }
 
 // deviation returns the standard deviation of residuals around the mean of their day, from the
@@ -306,15 +306,15 @@ const (
 // median of all half hours.
 func (p *polish) wide() (out [2][slots]float64) {
 	var all []float64
-	of := p.deviations()
-	for k := range of {
-		for s := range of[k] {
+	deviations := p.deviations()
+	for k := range deviations {
+		for s := range deviations[k] {
 			var near []float64
 			for i := s - around; i <= s+around; i++ {
-				near = append(near, alike(of, k, (i+slots)%slots)...)
+				near = append(near, pooled(deviations, k, (i+slots)%slots)...)
 			}
 			if len(near) >= leastAround {
-				out[k][s] = math.Hypot(spreadOf(near)*(1+1/math.Sqrt(float64(len(of[k][s])+1))), p.slope(k, s))
+				out[k][s] = math.Hypot(spreadOf(near)*(1+1/math.Sqrt(float64(len(deviations[k][s])+1))), p.slope(k, s))
 				all = append(all, out[k][s])
 			}
 		}
@@ -365,10 +365,10 @@ func (p *polish) slope(kind, slot int) float64 {
 // pooled.
 const likeShape = 0.2
 
-// alike returns the deviations at a time of day from their median, for the kind of day, and for
+// pooled returns the deviations at a time of day from their median, for the kind of day, and for
 // the other kind if it is similar.
-func alike(of [2][slots][]float64, kind, slot int) (out []float64) {
-	own, other := of[kind][slot], of[1-kind][slot]
+func pooled(deviations [2][slots][]float64, kind, slot int) (out []float64) {
+	own, other := deviations[kind][slot], deviations[1-kind][slot]
 	if len(own) == 0 {
 		return nil
 	}

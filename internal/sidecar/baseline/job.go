@@ -101,9 +101,9 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 		}
 	}
 	if values[0].OK {
-		known := *r
-		known.TPOT.OK = r.TPOT.OK && values[1].OK
-		j.parts[k].observe(&known, values, now, j.isQuiet(k))
+		inTime := *r
+		inTime.TPOT.OK = r.TPOT.OK && values[1].OK
+		j.parts[k].observe(&inTime, values, now, j.isQuiet(k))
 	}
 	if !r.Burst {
 		j.cached[k].observe(r, at, changing || !j.isQuiet(k))
@@ -165,11 +165,11 @@ func (j *job) closeIncident() {
 		}
 		paged = paged || s.lastIncidentPaged
 	}
-	up := (*series).regressed
+	isUp := (*series).regressed
 	if paged {
-		up = func(s *series) bool { return s.page.Up }
+		isUp = func(s *series) bool { return s.page.Up }
 	}
-	if since == 0 || j.anySeries(up) {
+	if since == 0 || j.anySeries(isUp) {
 		return
 	}
 	for s := range j.all() {
@@ -240,8 +240,9 @@ func (j *job) change(at time.Time) bool {
 }
 
 func (j *job) forget() {
-	for s := range j.all() {
-		s.forgetAll()
+	for s := range j.all() { // the measured noise stays
+		s.baseline = nil
+		s.judgeAnew()
 	}
 	for k := range kinds {
 		j.parts[k].usual, j.cached[k] = means{}, cached{}

@@ -31,9 +31,9 @@ func (s *series) habit(b *block) bool {
 	if s.violatesBudget(float64(own.bad)) {
 		return false
 	}
-	var alike []*entry
+	var similar []*entry
 	kind := weekend(dayOf(own.number))
-	for back := int32(1); back <= s.acceptDays()+weekDays && int32(len(alike)) < s.acceptDays(); back++ {
+	for back := int32(1); back <= s.acceptDays()+weekDays && int32(len(similar)) < s.acceptDays(); back++ {
 		number := own.number - back*slots
 		if weekend(dayOf(number)) != kind {
 			continue
@@ -42,12 +42,12 @@ func (s *series) habit(b *block) bool {
 		if e == nil || float64(own.mean-e.mean) > s.gate(b.start) || s.violatesBudget(float64(e.bad)) {
 			return false
 		}
-		alike = append(alike, e)
+		similar = append(similar, e)
 	}
-	if int32(len(alike)) < s.acceptDays() {
+	if int32(len(similar)) < s.acceptDays() {
 		return false
 	}
-	for _, e := range alike {
+	for _, e := range similar {
 		e.admit()
 	}
 	return true
@@ -58,16 +58,16 @@ func (s *series) move(at time.Time) {
 	now := numberOf(at) - 1
 	since := now - s.acceptDays()*slots + 1
 	var measured, high, bad float64
-	began := false
+	startsHigh := false
 	s.baseline.each(since-1, now, func(e *entry) {
-		began = began || measured == 0 && !e.usual()
+		startsHigh = startsHigh || measured == 0 && !e.usual()
 		measured++
 		bad += float64(e.bad)
 		if !e.usual() {
 			high++
 		}
 	})
-	if began && measured >= highShare*float64(s.acceptDays()*slots) && high >= highShare*measured && !s.violatesBudget(bad/measured) && s.accept(startOf(since), at) {
+	if startsHigh && measured >= highShare*float64(s.acceptDays()*slots) && high >= highShare*measured && !s.violatesBudget(bad/measured) && s.accept(startOf(since), at) {
 		s.baseline.moved = at
 	}
 }

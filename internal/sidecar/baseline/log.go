@@ -152,8 +152,8 @@ func (c *code) difference(d uint32, size uint64) uint32 {
 // column. If so, each still column has a bit of its own.
 func (c *code) row(columns []column, row []uint32) {
 	moved, still := uint32(0), false
-	for i, of := range columns {
-		if still = still || of.still; of.still && row[i] != of.last {
+	for i, column := range columns {
+		if still = still || column.still; column.still && row[i] != column.last {
 			moved = 1
 		}
 	}
@@ -161,18 +161,18 @@ func (c *code) row(columns []column, row []uint32) {
 		moved = c.bits(moved, 1)
 	}
 	for i := range columns {
-		of := &columns[i]
-		d := row[i] - of.last
+		column := &columns[i]
+		d := row[i] - column.last
 		d = d<<1 ^ uint32(int32(d)>>31)
 		switch {
-		case !of.still:
-			d = c.difference(d, of.size)
+		case !column.still:
+			d = c.difference(d, column.size)
 		case moved == 0 || c.bits(min(d, 1), 1) == 0:
 			d = 0
 		default:
-			d = c.difference(d-1, of.size) + 1
+			d = c.difference(d-1, column.size) + 1
 		}
-		of.take(d)
-		row[i] = of.last
+		column.take(d)
+		row[i] = column.last
 	}
 }

@@ -68,7 +68,7 @@ type parts struct {
 	last          time.Time
 }
 
-func (p *parts) observe(r *probe.Result, v values, now time.Time, calm bool) {
+func (p *parts) observe(r *probe.Result, v values, now time.Time, quiet bool) {
 	t, ok := phaseSecondsOf(r, v, p.usual.Output)
 	if !ok {
 		return
@@ -79,7 +79,7 @@ func (p *parts) observe(r *probe.Result, v values, now time.Time, calm bool) {
 	}
 	p.last = now
 	p.recent.add(t, 1-math.Exp(-elapsed.Minutes()/recentSpan.Minutes()))
-	if calm && !r.Outcome.Failed() && (p.usual.Turns < minUsual || p.recent.TTFT < maxLearned*p.usual.TTFT && p.recent.TPOT < maxLearned*p.usual.TPOT) {
+	if quiet && !r.Outcome.Failed() && (p.usual.Turns < minUsual || p.recent.TTFT < maxLearned*p.usual.TTFT && p.recent.TPOT < maxLearned*p.usual.TPOT) {
 		p.usual.add(t, 1-math.Exp(-elapsed.Minutes()/usualSpan.Minutes()))
 	}
 }

@@ -332,12 +332,6 @@ func (s *series) tailLimit(at time.Time) float64 {
 	return max(tailFloor, tailSpread*s.baseline.spreadOr()*s.baseline.scatterAt(at))
 }
 
-// forgetAll restarts learning. The measured noise stays.
-func (s *series) forgetAll() {
-	s.baseline = nil
-	s.judgeAnew()
-}
-
 // judgeAnew restarts the evaluation, because the measured ratios refer to the previous
 // baseline.
 func (s *series) judgeAnew() {

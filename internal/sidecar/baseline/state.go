@@ -145,10 +145,10 @@ func ReadFile(path string) (File, error) {
 	}
 	var f File
 	if err := json.Unmarshal(text, &f); err != nil {
-		return File{}, fmt.Errorf("reading the state from %q: %w; delete the file to learn anew", path, err)
+		return File{}, fmt.Errorf("reading the state from %q: %w; delete the file to start learning again", path, err)
 	}
 	if f.Version != stateVersion {
-		return File{}, fmt.Errorf("the state in %q is of version %d, this binary reads %d; delete the file to learn anew", path, f.Version, stateVersion)
+		return File{}, fmt.Errorf("the state in %q is of version %d, this binary reads %d; delete the file to start learning again", path, f.Version, stateVersion)
 	}
 	return f, nil
 }

@@ -88,7 +88,7 @@ func TestStateAfterATicket(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ text, want string }{
-		"damaged":      {`{"version": 2,`, "delete the file to learn anew"},
+		"damaged":      {`{"version": 2,`, "delete the file to start learning again"},
 		"of tomorrow":  {`{"version": 99}`, "is of version 99, this binary reads 2"},
 		"of yesterday": {`{"version": 1, "jobs": [{"target": "a", "series": [{"cusum": 3}]}]}`, ""},
 	} {

@@ -181,7 +181,7 @@ func TestBadTurnsAreBounded(t *testing.T) {
 		}
 		seen[now[0]] = true
 	}
-	if promised := hours * documentData().BadTurnsPerHour; len(seen) > promised {
+	if promised := hours * documentData()["BadTurnsPerHour"].(int); len(seen) > promised {
 		t.Errorf("%d series in %d hours, promised are %d", len(seen), hours, promised)
 	}
 }

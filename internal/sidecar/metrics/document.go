@@ -37,45 +37,29 @@ func Document() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-type documentValues struct {
-	Groups          []documentGroup
-	Others, Pager   []Metric
-	Study           []Metric
-	Lines           map[string]int
-	PerJob, PerSLO  int
-	Failures        []string
-	SkipReasons     []string
-	Phases          []string
-	Buckets         []layout
-	Unread, Silent  []string
-	BadTurnInterval string
-	BadTurnKept     string
-	BadTurnsPerHour int
-}
-
 type documentGroup struct {
 	Labels  []string
 	Metrics []Metric
 }
 
-func documentData() documentValues {
+func documentData() map[string]any {
 	count := lines()
 	perSLO := count[SLOTurns] + count[SLOViolations]
-	v := documentValues{
-		Pager: PagerCatalog(), Study: StudyCatalog(), Lines: count, PerJob: -perSLO, PerSLO: perSLO,
-		Failures: text(probe.Failures()), SkipReasons: SkipReasons(), Phases: Phases(),
-		BadTurnInterval: slo.FormatDuration(badTurnEvery), BadTurnKept: slo.FormatDuration(badTurnKept),
-		BadTurnsPerHour: 2 * int(time.Hour/badTurnEvery),
-		Buckets:         layouts(),
-		Unread:          unread(), Silent: silent(),
-	}
-	v.Groups, v.Others = grouped(Catalog())
+	perJob := -perSLO
 	for _, m := range Catalog() {
 		if slices.Contains(m.Labels, LabelWorkload) {
-			v.PerJob += count[m.Name]
+			perJob += count[m.Name]
 		}
 	}
-	return v
+	groups, others := grouped(Catalog())
+	return map[string]any{
+		"Groups": groups, "Others": others, "Pager": PagerCatalog(), "Study": StudyCatalog(),
+		"Lines": count, "PerJob": perJob, "PerSLO": perSLO,
+		"Failures": text(probe.Failures()), "SkipReasons": SkipReasons(), "Phases": Phases(),
+		"BadTurnInterval": slo.FormatDuration(badTurnEvery), "BadTurnKept": slo.FormatDuration(badTurnKept),
+		"BadTurnsPerHour": 2 * int(time.Hour/badTurnEvery),
+		"Buckets":         layouts(), "Unread": unread(), "Silent": silent(),
+	}
 }
 
 // grouped groups metrics by their labels, in the order of the catalog. Metrics with rare labels

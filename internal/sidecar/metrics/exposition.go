@@ -24,16 +24,13 @@ type exposition struct {
 }
 
 func newExposition(now time.Time, catalog []Metric, mode Mode) *exposition {
-	types := map[Kind]dto.MetricType{
-		Counter: dto.MetricType_COUNTER, gauge: dto.MetricType_GAUGE,
-		Histogram: dto.MetricType_HISTOGRAM, summary: dto.MetricType_SUMMARY,
-	}
 	e := &exposition{form: mode.form(), now: now, families: make(map[string]*dto.MetricFamily, len(catalog))}
 	for _, m := range catalog {
 		if slices.Contains(e.unread, m.Name) {
 			continue
 		}
-		e.families[m.Name] = &dto.MetricFamily{Name: &m.Name, Help: &m.Help, Type: types[m.Kind].Enum()}
+		kind := dto.MetricType(dto.MetricType_value[strings.ToUpper(string(m.Kind))])
+		e.families[m.Name] = &dto.MetricFamily{Name: &m.Name, Help: &m.Help, Type: kind.Enum()}
 	}
 	return e
 }

@@ -57,13 +57,13 @@ func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
 func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 	e := newExposition(r.options.Now(), catalog, v.mode)
 	r.mu.RLock()
-	jobs, of := r.sortedJobs(), map[string]labels{}
+	jobs, targetLabels := r.sortedJobs(), map[string]labels{}
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
 		if !v.shows(name) {
 			continue
 		}
 		l := labels{}.with(LabelTarget, name).withAll(r.targets[name].labels)
-		of[name] = l
+		targetLabels[name] = l
 		r.targets[name].gather(e, l)
 		if r.options.Throttled != nil {
 			e.add(throttled, l, r.options.Throttled(name).Seconds())
@@ -75,7 +75,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		if !v.shows(j.key.Target) {
 			continue
 		}
-		l := of[j.key.Target].with(LabelWorkload, j.key.Workload)
+		l := targetLabels[j.key.Target].with(LabelWorkload, j.key.Workload)
 		if r.options.Heartbeat != nil {
 			// A removed job that still drains has no heartbeat.
 			if beat := r.options.Heartbeat(j.key); !beat.IsZero() {

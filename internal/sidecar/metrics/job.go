@@ -15,6 +15,13 @@ import (
 	"synthetic/internal/slo"
 )
 
+// Sizes of the bounded label sets. A test compares them with the lists.
+const (
+	kinds   = 2
+	phases  = 5
+	signals = 2
+)
+
 // job holds every series of one target and workload under one lock, so a scrape sees all of a
 // turn or nothing of it.
 type job struct {
@@ -41,7 +48,15 @@ type job struct {
 }
 
 type turnSeries struct {
-	turnCounters
+	promptTokens, cachedTokens, cacheKnown, outputTokens float64
+	reasoningTokens, withoutAnswer                       float64
+	usageMissing, tokenEvents, coalesced                 float64
+
+	// notJudged counts turns that an objective skipped because the prober was too late.
+	notJudged float64
+	// buffered counts turns whose tokens were held back on the way.
+	buffered float64
+
 	ttft, tpot, duration distribution
 	answer, itl          prometheus.Histogram
 	bad                  badTurn
@@ -200,4 +215,45 @@ func unixSeconds(t time.Time) float64 {
 		return 0
 	}
 	return float64(t.UnixNano()) / 1e9
+}
+
+type sloCounters struct {
+	objective         slo.Objective
+	turns, violations [kinds]float64
+}
+
+// usage counts tokens, also tokens of canceled turns, because they were spent. The value of an
+// unknown number is 0.
+func (t *turnSeries) usage(r *probe.Result) {
+	t.promptTokens += float64(r.PromptTokens.V)
+	t.outputTokens += float64(r.OutputTokens.V)
+	t.reasoningTokens += float64(r.ReasoningTokens.V)
+	if r.CachedTokens.OK && r.PromptTokens.OK {
+		t.cachedTokens += float64(r.CachedTokens.V)
+		t.cacheKnown += float64(r.PromptTokens.V)
+	}
+	if r.NoAnswer {
+		t.withoutAnswer++
+	}
+	if r.UsageMissing && r.Events > 0 {
+		t.usageMissing++
+	}
+	t.tokenEvents += float64(r.Events)
+	t.coalesced += float64(r.Coalesced)
+	if r.Buffered {
+		t.buffered++
+	}
+}
+
+func (c *sloCounters) judge(r *probe.Result) slo.Judgement {
+	v := c.objective.Judge(*r)
+	if v == slo.NotJudged {
+		return v
+	}
+	k := r.Kind.Index()
+	c.turns[k]++
+	if v == slo.Bad {
+		c.violations[k]++
+	}
+	return v
 }

@@ -120,7 +120,3 @@ func badge(s, severity string) state {
 }
 
 type link struct{ Path, Text string }
-
-func webAddress(text string) bool {
-	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
-}

@@ -54,7 +54,11 @@ func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark)
 	for _, c := range all {
 		c.X.Unit = chart.Time
 		for _, m := range marks {
-			c.Marks = append(c.Marks, chart.Mark{Text: m.Short(), X: float64(m.At.Unix()), Y: math.NaN(), Color: m.color()})
+			color := 3
+			if m.Kind == markIncident {
+				color = 1
+			}
+			c.Marks = append(c.Marks, chart.Mark{Text: m.Short(), X: float64(m.At.Unix()), Y: math.NaN(), Color: color})
 		}
 		drawn, err := figure(c)
 		if err != nil {

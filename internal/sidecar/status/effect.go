@@ -92,10 +92,10 @@ func likelyPart(views [2]baseline.View, excess [4]float64, e effect) (part basel
 	if views[1].Ratio > math.Pow(views[0].Ratio, alike) {
 		return ""
 	}
-	most := 0.0
+	largest := 0.0
 	for i, p := range baseline.Parts() {
-		if p != baseline.Decode && excess[i] > most {
-			part, most = p, excess[i]
+		if p != baseline.Decode && excess[i] > largest {
+			part, largest = p, excess[i]
 		}
 	}
 	return part
@@ -151,8 +151,8 @@ func (i incident) reason() string {
 	if len(i.Reasons) == 0 {
 		return ""
 	}
-	most := slices.MaxFunc(i.Reasons, func(a, b failureReason) int { return a.Turns - b.Turns })
-	return " (" + string(most.Outcome) + ")"
+	frequent := slices.MaxFunc(i.Reasons, func(a, b failureReason) int { return a.Turns - b.Turns })
+	return " (" + string(frequent.Outcome) + ")"
 }
 
 func (i incident) State() state {
@@ -161,7 +161,7 @@ func (i incident) State() state {
 		return state{"bad", "paging"}
 	case !i.Ended.IsZero():
 		return state{"good", "over"}
-	case i.paged():
+	case i.has(func(a firedAlert) bool { return a.Severity == "page" }):
 		return state{"warn", "page over, tickets open"}
 	}
 	return state{"warn", "ticket"}

@@ -88,10 +88,6 @@ func (i incident) paging() bool {
 	return i.has(func(a firedAlert) bool { return a.Severity == "page" && a.Over.IsZero() })
 }
 
-func (i incident) paged() bool {
-	return i.has(func(a firedAlert) bool { return a.Severity == "page" })
-}
-
 func (i incident) has(match func(firedAlert) bool) bool { return slices.ContainsFunc(i.Alerts, match) }
 
 // Main returns the alert that explains the others: a page about a cause, else the first page,
@@ -172,7 +168,7 @@ func newAlert(name string, c AlertChange) firedAlert {
 	case rules.AlertTargetDown:
 		a.sli = rules.SLIAvailability
 	}
-	if link := c.Annotations["dashboard_url"]; webAddress(link) {
+	if link := c.Annotations["dashboard_url"]; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		a.Dashboard = link
 	}
 	return a
@@ -236,8 +232,8 @@ func (s *incidents) record(c AlertChange, before func() past) {
 // makeRoom drops the oldest finished incident. The number of open incidents is bounded by the
 // number of subjects. The caller holds mu.
 func (s *incidents) makeRoom() {
-	over := func(i *incident) bool { return !i.Ended.IsZero() }
-	if at := slices.IndexFunc(s.all, over); at >= 0 && len(s.all) >= incidentsKept {
+	ended := func(i *incident) bool { return !i.Ended.IsZero() }
+	if at := slices.IndexFunc(s.all, ended); at >= 0 && len(s.all) >= incidentsKept {
 		s.all = slices.Delete(s.all, at, at+1)
 	}
 }
@@ -255,13 +251,13 @@ func (s *incidents) marks(target string, within span) (out []Mark) {
 
 // newID returns the id of an incident in addresses. The caller holds mu.
 func (s *incidents) newID(about subject, at time.Time) string {
-	plain := func(r rune) rune {
+	inAddress := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
 	}
-	id := at.UTC().Format("20060102-1504") + "-" + strings.Trim(strings.Map(plain, strings.ToLower(clip(about.String(), 40))), "-")
+	id := at.UTC().Format("20060102-1504") + "-" + strings.Trim(strings.Map(inAddress, strings.ToLower(clip(about.String(), 40))), "-")
 	for n := 2; slices.ContainsFunc(s.all, func(o *incident) bool { return o.ID == id }); n++ {
 		id = fmt.Sprintf("%s.%d", strings.TrimSuffix(id, fmt.Sprint(".", n-1)), n)
 	}

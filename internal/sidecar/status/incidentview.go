@@ -80,7 +80,7 @@ func (p *Page) serveIncident(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if at < 0 {
-		http.Error(w, fmt.Sprintf("there is no incident %.100q: this process has forgotten it, or never knew it; /alerts lists those it knows", id), http.StatusNotFound)
+		http.Error(w, fmt.Sprintf("there is no incident %.100q: this process has forgotten it or never had it; /alerts lists the known incidents", id), http.StatusNotFound)
 		return
 	}
 	v, err := p.viewOf(all[at], figureFor(r))

@@ -62,14 +62,14 @@ func services(views []siblings.View, query url.Values) []service {
 func grouped(views []siblings.View, query url.Values) (out []service) {
 	places := map[kin]int{}
 	for _, v := range views {
-		of := kin{Service: v.Service, Role: v.Role, Workload: v.Workload}
+		k := kin{Service: v.Service, Role: v.Role, Workload: v.Workload}
 		if v.Worker != "" {
-			of.Door = v.Target
+			k.Door = v.Target
 		}
-		i, ok := places[of]
+		i, ok := places[k]
 		if !ok {
 			i = len(out)
-			places[of], out = i, append(out, service{kin: of})
+			places[k], out = i, append(out, service{kin: k})
 		}
 		out[i].Replicas = append(out[i].Replicas, replicaOf(v))
 		out[i].named = out[i].named || matches(query, v.Target, v.Workload)

@@ -172,7 +172,10 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 
 	// Figures are computed without the lock, because a sink must not wait for them.
 	if last != nil {
-		out.Last = lastOf(last, now)
+		out.Last = &lastTurn{
+			End: last.End, Age: Duration(probe.Some(now.Sub(last.End))), Outcome: last.Outcome, Err: last.Err,
+			TTFT: Duration(last.TTFT), TPOT: Duration(last.TPOT), Duration: Duration(probe.Some(last.Duration())),
+		}
 	}
 	oldest := now.Add(-window)
 	recent := slices.DeleteFunc(samples, func(s sample) bool { return s.end.Before(oldest) })
@@ -189,11 +192,4 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		out.Points = append(out.Points, Point{End: s.end, Kind: s.turn(), Outcome: s.outcome, TTFT: Duration(s.ttft.duration())})
 	}
 	return out, true
-}
-
-func lastOf(r *probe.Result, now time.Time) *lastTurn {
-	return &lastTurn{
-		End: r.End, Age: Duration(probe.Some(now.Sub(r.End))), Outcome: r.Outcome, Err: r.Err,
-		TTFT: Duration(r.TTFT), TPOT: Duration(r.TPOT), Duration: Duration(probe.Some(r.Duration())),
-	}
 }

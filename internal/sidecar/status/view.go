@@ -91,9 +91,9 @@ func (s state) rank() int { return slices.Index([]string{"bad", "warn", "unknown
 
 // rangesOf returns the requested time range, and links to the others.
 func rangesOf(query url.Values) (wanted time.Duration, links []link) {
-	known := map[string]time.Duration{"1h": time.Hour, "3h": 3 * time.Hour, "24h": 24 * time.Hour}
+	ranges := map[string]time.Duration{"1h": time.Hour, "3h": 3 * time.Hour, "24h": 24 * time.Hour}
 	name := query.Get("range")
-	if known[name] == 0 {
+	if ranges[name] == 0 {
 		name = "3h"
 	}
 	query.Del("range")
@@ -104,7 +104,7 @@ func rangesOf(query url.Values) (wanted time.Duration, links []link) {
 		}
 		links = append(links, l)
 	}
-	return known[name], links
+	return ranges[name], links
 }
 
 // overview returns the list of all jobs, with details of the jobs that the query names. A
@@ -126,17 +126,17 @@ func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 		if j.InPart {
 			o.InPart++
 		}
-		of := jobs[probe.Key{Target: j.Target, Workload: j.Workload}]
-		if of == nil {
+		collected := jobs[probe.Key{Target: j.Target, Workload: j.Workload}]
+		if collected == nil {
 			continue
 		}
 		if len(o.Snapshot.Jobs) > 1 {
-			c.Spark = sparkline(of.minutesIn(span{o.Now.Add(-time.Hour), o.Now}), o.Now)
+			c.Spark = sparkline(collected.minutesIn(span{o.Now.Add(-time.Hour), o.Now}), o.Now)
 			o.Fleet = append(o.Fleet, c)
 		}
 		if named && matches(query, j.Target, j.Workload) && len(o.Cards) < cardsShown {
 			c.Ranges = links
-			if err := p.complete(&c, of, span{o.Now.Add(-wanted), o.Now}, figure); err != nil {
+			if err := p.complete(&c, collected, span{o.Now.Add(-wanted), o.Now}, figure); err != nil {
 				return o, err
 			}
 			o.Cards = append(o.Cards, c)
@@ -166,12 +166,12 @@ func (p *Page) cardOf(j Job, open []incident) card {
 	return c
 }
 
-func (p *Page) complete(c *card, of *job, s span, figure figureFunc) (err error) {
+func (p *Page) complete(c *card, j *job, s span, figure figureFunc) (err error) {
 	c.Rows = rows(c.Recent, c.Expected)
 	if r, ok := p.options.Canary(c.Target); ok {
 		c.Canary = &canaryView{r}
 	}
-	c.Charts, err = charts(figure, of.minutesIn(s), c.SLOs, p.marked(c.Target, s))
+	c.Charts, err = charts(figure, j.minutesIn(s), c.SLOs, p.marked(c.Target, s))
 	return err
 }
 

@@ -49,17 +49,17 @@ func intervals(r probe.Result) []interval {
 			at = end
 		}
 	}
-	known := func(part turnPart, start time.Duration, d probe.Opt[time.Duration]) {
+	add := func(part turnPart, start time.Duration, d probe.Opt[time.Duration]) {
 		if d.OK {
 			until(part, start+d.V)
 		}
 	}
-	known(partDNS, at, r.Phases.DNS)
-	known(partConnect, at, r.Phases.Connect)
-	known(partTLS, at, r.Phases.TLS)
-	known(partHeaders, 0, r.Phases.Headers)
-	known(partFirstEvent, 0, r.Phases.FirstEvent)
-	known(partFirstToken, 0, r.TTFT)
+	add(partDNS, at, r.Phases.DNS)
+	add(partConnect, at, r.Phases.Connect)
+	add(partTLS, at, r.Phases.TLS)
+	add(partHeaders, 0, r.Phases.Headers)
+	add(partFirstEvent, 0, r.Phases.FirstEvent)
+	add(partFirstToken, 0, r.TTFT)
 	switch {
 	case r.Outcome.Failed():
 		until(partFailed, total)

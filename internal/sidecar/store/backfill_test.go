@@ -201,12 +201,12 @@ func TestFailures(t *testing.T) {
 		refused bool
 		want    string
 	}{
-		"no access":    {401, `hunter2`, true, "client error: 401; see whether state.prometheus"},
-		"bad query":    {400, `{"status": "error", "errorType": "bad_data", "error": "hunter2"}`, true, "takes the query for a wrong one"},
-		"overloaded":   {503, `{"status": "error", "errorType": "unavailable", "error": "hunter2"}`, false, "answers with an error (server_error)"},
-		"broken":       {502, `hunter2`, false, "answers with an error (server_error)"},
+		"no access":    {401, `hunter2`, true, "client error: 401; check the URL and the credentials in state.prometheus"},
+		"bad query":    {400, `{"status": "error", "errorType": "bad_data", "error": "hunter2"}`, true, "rejects the query"},
+		"overloaded":   {503, `{"status": "error", "errorType": "unavailable", "error": "hunter2"}`, false, "answered with an error (server_error)"},
+		"broken":       {502, `hunter2`, false, "answered with an error (server_error)"},
 		"not a matrix": {200, `{"status": "success", "data": {"resultType": "vector", "result": []}}`, false, "is a vector, not a matrix"},
-		"too large":    {200, `{"status": "success", "data": "` + strings.Repeat("x", mostAnswer) + `"}`, true, "more than 64 MiB"},
+		"too large":    {200, `{"status": "success", "data": "` + strings.Repeat("x", mostAnswer) + `"}`, true, "exceeds 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

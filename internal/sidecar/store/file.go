@@ -38,14 +38,14 @@ type file struct {
 func (f *file) open() error {
 	to, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("opening the log of turns: %w; its directory must exist and be writable", err)
+		return fmt.Errorf("opening the turn log: %w; its directory must exist and be writable", err)
 	}
 	size, err := wholeLines(to)
 	if err == nil {
 		err = to.Truncate(size)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("opening the log of turns: %w", err), to.Close())
+		return errors.Join(fmt.Errorf("opening the turn log: %w", err), to.Close())
 	}
 	f.to, f.size = to, size
 	return nil
@@ -59,7 +59,7 @@ func wholeLines(from *os.File) (int64, error) {
 		return 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("%q is no regular file, which could not be rotated; name another", from.Name())
+		return 0, fmt.Errorf("%q is not a regular file, so it cannot be rotated; name another file", from.Name())
 	}
 	head := make([]byte, min(info.Size(), int64(len(lineStart))))
 	tail := make([]byte, min(info.Size(), lineMost))
@@ -70,7 +70,7 @@ func wholeLines(from *os.File) (int64, error) {
 	}
 	last := bytes.LastIndexByte(tail, '\n')
 	if !strings.HasPrefix(lineStart, string(head)) || last < 0 && info.Size() > lineMost {
-		return 0, fmt.Errorf("%q is no log of turns; name another file", from.Name())
+		return 0, fmt.Errorf("%q is not a turn log; name another file", from.Name())
 	}
 	return info.Size() - int64(len(tail)) + int64(last) + 1, nil
 }
@@ -101,7 +101,7 @@ func (f *file) write(lines []byte) (rotated bool, err error) {
 		if cut := f.to.Truncate(f.size); cut != nil {
 			f.close()
 		}
-		return rotated, fmt.Errorf("writing the log of turns: %w", err)
+		return rotated, fmt.Errorf("writing the turn log: %w", err)
 	}
 	f.size += int64(n)
 	return rotated, nil
@@ -110,15 +110,15 @@ func (f *file) write(lines []byte) (rotated bool, err error) {
 // rotate renames the file by the time and starts a new one.
 func (f *file) rotate() error {
 	f.close()
-	if err := os.Rename(f.path, f.aside(time.Now())); err != nil {
-		return fmt.Errorf("rotating the log of turns: %w", err)
+	if err := os.Rename(f.path, f.olderPath(time.Now())); err != nil {
+		return fmt.Errorf("rotating the turn log: %w", err)
 	}
 	return f.open()
 }
 
-// aside returns the path of an older file that ended at a time. If the name is taken, it uses
+// olderPath returns the path of an older file that ended at a time. If the name is taken, it uses
 // the next free millisecond.
-func (f *file) aside(at time.Time) string {
+func (f *file) olderPath(at time.Time) string {
 	stem, ext := f.stem()
 	for {
 		path := stem + at.UTC().Format(stamp) + ext
@@ -142,7 +142,7 @@ func (f *file) older() ([]string, error) {
 	stem, ext := f.stem()
 	entries, err := os.ReadDir(filepath.Dir(f.path))
 	if err != nil {
-		return nil, fmt.Errorf("looking for older logs of turns: %w", err)
+		return nil, fmt.Errorf("listing the older turn logs: %w", err)
 	}
 	var all []string
 	for _, e := range entries {
@@ -186,24 +186,19 @@ func (f *file) packOne(path string) error {
 		return err
 	}
 	defer os.Remove(to.Name()) // fails after the rename, as it should
-	err = compress(to, from)
+	z, err := turnlog.Compress(to)
+	if err == nil {
+		_, err = io.Copy(z, from)
+		err = errors.Join(err, z.Close())
+	}
 	if err == nil {
 		err = to.Sync()
 	}
 	if err := errors.Join(err, to.Close()); err != nil {
-		return fmt.Errorf("packing %q: %w", path, err)
+		return fmt.Errorf("compressing %q: %w", path, err)
 	}
 	if err := os.Rename(to.Name(), path+packed); err != nil {
 		return err
 	}
 	return os.Remove(path)
-}
-
-func compress(to io.Writer, from io.Reader) error {
-	z, err := turnlog.Compress(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(z, from)
-	return errors.Join(err, z.Close())
 }

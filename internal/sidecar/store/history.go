@@ -91,7 +91,7 @@ func read(from io.Reader) (map[probe.Key][]byte, error) {
 	r := bufio.NewReader(io.LimitReader(z, mostAll))
 	begin := make([]byte, len(header))
 	if _, err := io.ReadFull(r, begin); err != nil {
-		return nil, fmt.Errorf("its beginning: %w", err)
+		return nil, fmt.Errorf("reading its header: %w", err)
 	}
 	if string(begin) != header {
 		return nil, fmt.Errorf("it begins with %q, this binary reads %q", begin, header)
@@ -109,13 +109,13 @@ func read(from io.Reader) (map[probe.Key][]byte, error) {
 
 func readJob(r *bufio.Reader, jobs map[probe.Key][]byte) error {
 	var parts [3][]byte
-	for i, most := range []uint64{mostName, mostName, mostJob} {
+	for i, limit := range []uint64{mostName, mostName, mostJob} {
 		n, err := binary.ReadUvarint(r)
 		if err != nil {
 			return err
 		}
-		if n > most {
-			return fmt.Errorf("%d bytes are more than %d", n, most)
+		if n > limit {
+			return fmt.Errorf("%d bytes exceed the limit of %d", n, limit)
 		}
 		parts[i] = make([]byte, n)
 		if _, err := io.ReadFull(r, parts[i]); err != nil {

@@ -81,8 +81,8 @@ func (l *Log) Dropped() uint64 { return l.dropped.Load() }
 // Add implements sink.Sink.
 func (l *Log) Add(j sink.Job) {
 	for {
-		known, own := l.longest.Load(), int64(j.Workload.Timeouts.Total)
-		if own <= known || l.longest.CompareAndSwap(known, own) {
+		longest, timeout := l.longest.Load(), int64(j.Workload.Timeouts.Total)
+		if timeout <= longest || l.longest.CompareAndSwap(longest, timeout) {
 			return
 		}
 	}
@@ -103,7 +103,7 @@ func (l *Log) Observe(e probe.Event) {
 	default:
 		l.dropped.Add(1)
 		if !l.full.Swap(true) {
-			l.options.Logger.Error("The log of turns cannot keep up: turns are left out of it", "file", l.options.Path)
+			l.options.Logger.Error("The turn log cannot keep up: turns are missing from it", "file", l.options.Path)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (l *Log) Run(ctx context.Context) error {
 			l.hold(t)
 		case now := <-tick.C:
 			l.drain()
-			l.release(l.ripe(now))
+			l.release(l.writable(now))
 		}
 	}
 }
@@ -151,8 +151,8 @@ func (l *Log) hold(t turnlog.Turn) {
 	l.held = slices.Insert(l.held, i, t)
 }
 
-// ripe returns how many turns can be written because no earlier turn can be in flight.
-func (l *Log) ripe(now time.Time) int {
+// writable returns how many turns can be written because no earlier turn can be in flight.
+func (l *Log) writable(now time.Time) int {
 	before := now.Add(-min(time.Duration(l.longest.Load())+late, turnlog.Slack))
 	n, _ := slices.BinarySearchFunc(l.held, before, func(t turnlog.Turn, at time.Time) int { return t.At.Compare(at) })
 	return n
@@ -180,13 +180,13 @@ func (l *Log) write(lines []byte, turns int) {
 	if err != nil {
 		l.dropped.Add(uint64(turns))
 		if !l.failing {
-			l.options.Logger.Error("The log of turns cannot be written: turns are left out of it", "err", err)
+			l.options.Logger.Error("The turn log cannot be written: turns are missing from it", "err", err)
 		}
 		l.failing = true
 		return
 	}
 	if l.failing {
-		l.options.Logger.Info("The log of turns is written again", "file", l.options.Path)
+		l.options.Logger.Info("The turn log is written again", "file", l.options.Path)
 		l.failing = false
 	}
 	if rotated {
@@ -198,6 +198,6 @@ func (l *Log) write(lines []byte, turns int) {
 // time.
 func (l *Log) pack() {
 	if err := l.file.pack(); err != nil {
-		l.options.Logger.Warn("Older parts of the log of turns cannot be packed: they stay as they are", "err", err)
+		l.options.Logger.Warn("Older files of the turn log cannot be compressed or removed", "err", err)
 	}
 }

@@ -201,7 +201,7 @@ func TestRefusesOthersFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(Options{Path: path, MaxSize: 1, Keep: 1}); err == nil || !strings.Contains(err.Error(), "is no log of turns; name another file") {
+		if _, err := Open(Options{Path: path, MaxSize: 1, Keep: 1}); err == nil || !strings.Contains(err.Error(), "is not a turn log; name another file") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if after, _ := os.ReadFile(path); string(after) != text {
