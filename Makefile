@@ -10,9 +10,9 @@ STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HELM          := helm.sh/helm/v3/cmd/helm@v3.22.0
 HELM4         := helm.sh/helm/v4/cmd/helm@v4.3.1
 
-# One set of flags for all that is compiled, so that nothing is compiled twice;
-# only the race detector needs its own. "make lint" runs go vet once for all.
-# Releases are built with the same, and have the same bytes wherever they are.
+# All builds use the same flags, so that nothing is compiled twice; only the race
+# detector needs its own. "make lint" runs go vet for everything. Releases use the same
+# flags, too, and have the same bytes on every machine.
 export CGO_ENABLED := 0
 export GOFLAGS     := -trimpath -buildvcs=false $(filter-out -trimpath -buildvcs=false,$(GOFLAGS))
 TESTFLAGS := -vet=off -ldflags='-s -w'
@@ -43,11 +43,11 @@ test: ## Run the tests, a few minutes with the first build; needs nothing but Go
 	$(GO) test $(TESTFLAGS) -short -timeout 5m ./...
 
 .PHONY: test-long
-test-long: ## Run the simulations that take long, too: the packages of which "make test" leaves something out
+test-long: ## Run the long simulations, too: the packages in which "make test" skips tests
 	$(GO) test $(TESTFLAGS) -timeout 40m $$(git grep -l 'testing[.]Short()' -- '*_test.go' | sed 's|/[^/]*$$||; s|^|./|' | sort -u)
 
-# What is computed in one goroutine has no races, and takes long under the detector;
-# of the replays, each of which is one, it would take the most.
+# These packages compute in one goroutine, so they cannot have races, and would take the
+# longest under the detector.
 PURE := internal/backtest tools/alertquality tools/alertquality/worlds internal/rules internal/sidecar/baseline internal/dashboard internal/slo \
 	internal/study/report internal/study/figures internal/study/stats \
 	internal/simulate/cluster internal/probe/workload/trace internal/config/yamlform tools/notices
@@ -58,7 +58,7 @@ race: ## Run the tests of "make test" under the race detector (needs a C compile
 KILLS ?= 200
 
 .PHONY: kill
-kill: ## Kill the program KILLS times at random moments: four minutes for 200
+kill: ## Kill the program KILLS times at random moments; 200 kills take four minutes
 	$(GO) test $(TESTFLAGS) -timeout 30m -run TestKilledAnywhere -v ./cmd/synthetic -kills=$(KILLS)
 
 .PHONY: e2e
@@ -66,7 +66,7 @@ e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
 
 .PHONY: e2e-shards
-e2e-shards: build ## Sweep with four processes, of which one is killed and one stands still: five minutes
+e2e-shards: build ## Sweep with four processes, one of which is killed or stopped: five minutes
 	E2E_SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -tags e2e -count=1 -timeout 15m -v -run 'TestSweepShard|TestTenThousandStreams' ./e2e
 
 .PHONY: generate
@@ -82,11 +82,11 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 	$(MAKE) helm-schema notices
 
-# The Grafana must show its dashboards to whoever asks (anonymous access, role Viewer).
+# The Grafana must allow anonymous access with the role Viewer.
 CHROMIUM ?= chromium --headless=new --hide-scrollbars $(if $(filter 0,$(shell id -u)),--no-sandbox)
 .PHONY: screenshots
-screenshots: ## Pictures of the dashboards in the Grafana at GRAFANA_URL, into docs/img
-	@test -n "$(GRAFANA_URL)" || { echo 'Name a Grafana that has the dashboards: make screenshots GRAFANA_URL=http://127.0.0.1:3000'; exit 1; }
+screenshots: ## Write pictures of the dashboards in the Grafana at GRAFANA_URL into docs/img
+	@test -n "$(GRAFANA_URL)" || { echo 'Name a Grafana with the dashboards: make screenshots GRAFANA_URL=http://127.0.0.1:3000'; exit 1; }
 	for board in slo-overview target-detail fleet prober-health; do \
 		$(CHROMIUM) --window-size=1440,1800 --virtual-time-budget=30000 --screenshot=docs/img/grafana-$$board.png \
 			"$(GRAFANA_URL)/d/synthetic-$$board?kiosk&theme=light&from=now-30m&to=now" || exit 1; \
@@ -106,21 +106,21 @@ lint: ## gofmt, go vet and staticcheck
 	$(GO) vet ./... && $(GO) vet -tags e2e ./e2e/...
 	$(GO) run $(STATICCHECK) ./...
 
-# Where there is a cgroup v1 that may be written to, by its quota; else by
-# stopping the process for 98 of each 100 ms.
+# Uses the quota of a cgroup v1 if it is writable; otherwise stops the process for 98 ms
+# of each 100 ms.
 STARVE_CGROUP := $(shell test -w /sys/fs/cgroup/cpu/cpu.shares && echo /sys/fs/cgroup/cpu)
 .PHONY: starvation
-starvation: ## Leave a prober of 50 targets 2 % of a core for 150 s; prints what it says of them
+starvation: ## Limit a prober of 50 targets to 2 % of a core for 150 s, and print its reports
 	$(GO) test -count=1 -v ./cmd/synthetic -run '^TestStarvedProber$$' -starve.targets=50 -starve.for=150s -starve.cgroup=$(STARVE_CGROUP)
 
-# Tests of the chart run uncached: the cache of Go does not see what helm reads.
+# Tests of the chart run without Go's test cache, which does not see the files that helm reads.
 HELM_BIN  := bin/helm-$(lastword $(subst @, ,$(HELM)))
 HELM4_BIN := bin/helm-$(lastword $(subst @, ,$(HELM4)))
 $(HELM_BIN) $(HELM4_BIN): bin/helm-%:
 	GOBIN=$(CURDIR)/bin $(GO) install $(filter %@$*,$(HELM) $(HELM4)) && mv bin/helm $@
 
 .PHONY: helm-lint
-helm-lint: build $(HELM_BIN) $(HELM4_BIN) ## Lint and render the chart with Helm 3 and 4, and read the result with the types of Kubernetes
+helm-lint: build $(HELM_BIN) $(HELM4_BIN) ## Lint and render the chart with Helm 3 and 4, and decode the result with the types of Kubernetes
 	for helm in $(HELM_BIN) $(HELM4_BIN); do \
 		for values in deploy/helm/synthetic/ci/*-values.yaml examples/kubernetes/*-values.yaml; do \
 			./$$helm lint --quiet --strict --kube-version=1.30.0 -f $$values deploy/helm/synthetic || exit 1; \
@@ -131,7 +131,7 @@ helm-lint: build $(HELM_BIN) $(HELM4_BIN) ## Lint and render the chart with Helm
 		HELM=$(CURDIR)/$(HELM_BIN) HELM4=$(CURDIR)/$(HELM4_BIN) SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -vet=off -count=1 ./...
 
 .PHONY: e2e-kube
-e2e-kube: image-roots $(HELM_BIN) ## Install the chart in Kubernetes' own servers (compiles them; needs root; see docs/background/e2e-kube.md)
+e2e-kube: image-roots $(HELM_BIN) ## Install the chart in a cluster of Kubernetes' own servers (compiles them; needs root; see docs/background/e2e-kube.md)
 	HELM=$(CURDIR)/$(HELM_BIN) SYNTHETIC_IMAGE=$(CURDIR)/bin/image/$(IMAGE_PLATFORMS) e2e/kube/run $(ARGS)
 
 .PHONY: helm-schema
@@ -144,17 +144,17 @@ studies: ## Run the plans of plans/ in virtual time; writes bin/studies and the 
 	@! test -d bin/studies/$(EXAMPLE) || cp bin/studies/$(EXAMPLE)/report.md bin/studies/$(EXAMPLE)/*.svg docs/studies/$(EXAMPLE)/
 
 .PHONY: demo-quality
-demo-quality: ## Time every alert of the demo, and 200 hours without a fault, into bin/demo-quality.md: 45 minutes of CPU
+demo-quality: ## Measure the delay of every alert of the demo, and 200 hours without a fault, into bin/demo-quality.md: 45 minutes of CPU
 	@mkdir -p bin
 	$(GO) test ./internal/simulate/demo -run 'TestDemoQuality|TestHealthyDemo|TestDrafterOff' -count=1 -timeout 5h -parallel 1 \
 		-args -quality=$(CURDIR)/bin/demo-quality.md -quality.seeds=200
 
 .PHONY: demo-baselines
-demo-baselines: ## Learn anew the baselines that the demo starts with, about two minutes
+demo-baselines: ## Learn the baselines with which the demo starts; about two minutes
 	$(GO) test ./internal/simulate/demo -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/internal/simulate/demo/baselines.json
 
 .PHONY: fuzz
-fuzz: ## Fuzz every reader of what others wrote, each for FUZZTIME (default 10m); FUZZ=Run those whose names have that
+fuzz: ## Run every fuzz test for FUZZTIME (default 10m); FUZZ=Run selects those with Run in their names
 	@mkdir -p bin
 	$(GO) test $(TESTFLAGS) -list '^Fuzz.*$(FUZZ)' $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,') > bin/fuzz || { cat bin/fuzz; exit 1; }
 	awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, names[i]; n = 0 }' bin/fuzz | \
@@ -164,11 +164,11 @@ fuzz: ## Fuzz every reader of what others wrote, each for FUZZTIME (default 10m)
 		done
 
 .PHONY: siege
-siege: build ## Attack the program in every way that tools/soak knows, 50 targets each; about eight minutes
+siege: build ## Run every attack of tools/soak with 50 targets each; about eight minutes
 	$(GO) run ./tools/soak -siege
 
 .PHONY: soak
-soak: build ## Run the program against failing deployments for DURATION (default 20m, at least 2m); SEED=2 draws other faults
+soak: build ## Run the program against failing deployments for DURATION (default 20m, at least 2m); SEED=2 selects other faults
 	$(GO) run ./tools/soak -duration $(or $(DURATION),20m) -seed $(or $(SEED),1)
 
 .PHONY: bench
@@ -188,5 +188,5 @@ alert-quality: ## Score the alert rules on simulated deployments into bin/alert-
 	bin/alertquality tables $(QUALITY)
 
 .PHONY: calibrate
-calibrate: ## Compare the simulated deployments with the reports they were fitted to; writes the tables of docs/background/simulation.md
+calibrate: ## Compare the simulated deployments with their benchmark reports; writes the tables of docs/background/simulation.md
 	$(GO) run ./tools/calibrate

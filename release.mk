@@ -1,5 +1,6 @@
-# What is handed out: licences, bills of materials, known vulnerabilities,
-# binaries, archives, images. Included by Makefile; CONTRIBUTING.md has the order.
+# Everything that a release contains or checks: licences, bills of materials, known
+# vulnerabilities, binaries, archives, images. Included by Makefile; CONTRIBUTING.md has
+# the order of the steps.
 
 RELEASED    := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 PLATFORMS   ?= $(RELEASED)
@@ -18,14 +19,14 @@ notices: ## Write THIRD_PARTY_NOTICES; refuse licences that tools/notices does n
 
 VULNDB ?= https://vuln.go.dev
 .PHONY: vuln
-vuln: ## Look for known vulnerabilities; VULNDB=file:///DIR reads a copy of the database
+vuln: ## Report known vulnerabilities; VULNDB=file:///DIR reads a copy of the database
 	$(GO) run $(GOVULNCHECK) -db $(VULNDB) -show version ./...
 
 # Writes and checks the bill of materials of any binary: BINARY=FILE SBOM=FILE.
 BINARY ?= $(BIN)
 SBOM   ?= $(BINARY).cdx.json
 .PHONY: sbom sbom-of
-sbom: build sbom-of ## Write bin/synthetic.cdx.json, what is linked, and check it
+sbom: build sbom-of ## Write and check the bill of materials bin/synthetic.cdx.json
 sbom-of:
 	cd tools/sbom && $(GO) tool cyclonedx-gomod bin -json -licenses -std -noserial -notimestamp \
 		-version $(VERSION) -output $(abspath $(SBOM)) $(abspath $(BINARY))
@@ -60,12 +61,13 @@ image-roots:
 		cp LICENSE THIRD_PARTY_NOTICES bin/image/$$p && cp bin/$$p/synthetic bin/image/$$p/usr/bin || exit 1; \
 	done
 
-# Goreleaser takes the flags of the compiler from here, so that it builds what
-# "make binaries" builds.
+# Goreleaser uses the compiler flags of this file, so that it builds the same bytes as
+# "make binaries".
 export GITHUB_REPOSITORY ?= nobody/synthetic
 goreleaser = LDFLAGS='$(LDFLAGS)' PATH="$(CURDIR)/$(dir $(COSIGN_BIN)):$$PATH" $(GO) run $(GORELEASER)
 
-# What goes beside the binary. The title that kingpin writes has the lines of --version.
+# Shell completion and the man page. The title that kingpin writes would contain all lines
+# of --version.
 .PHONY: release-texts
 release-texts: build
 	@mkdir -p bin/texts
@@ -81,7 +83,7 @@ release-check: ## Check .goreleaser.yaml, build dist/ unsigned and compare with 
 	for p in $(RELEASED); do cmp bin/$$p/synthetic dist/synthetic_$${p%/*}_$${p#*/}_*/synthetic || exit 1; done
 
 .PHONY: release
-release: $(COSIGN_BIN) ## Build, sign and publish the tag that is checked out; the release workflow runs this
+release: $(COSIGN_BIN) ## Build, sign and publish the checked-out tag; the release workflow runs this
 	@awk '/^## /{on = $$2 == "$(VERSION:v%=%)"; next} on' CHANGELOG.md > bin/notes.md
 	@test -s bin/notes.md || { echo 'CHANGELOG.md has no section "## $(VERSION:v%=%)": write it, and move the tag.'; exit 1; }
 	$(goreleaser) release --clean --release-notes=bin/notes.md

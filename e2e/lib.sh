@@ -1,5 +1,5 @@
-# What the scripts of the end-to-end tests share. $cache is where things are kept, and
-# $started when the script began.
+# Functions of the scripts of the end-to-end tests. $cache is the directory of everything
+# installed, and $started the start of the script.
 # shellcheck shell=bash
 
 say() { printf 'e2e: %6.1fs  %s\n' "$(elapsed)" "$*" >&2; }
@@ -9,7 +9,7 @@ die() {
 	exit 1
 }
 
-# need COMMAND PACKAGE: makes sure that a tool is there.
+# need COMMAND PACKAGE: installs a package if the command is missing.
 need() {
 	command -v "$1" >/dev/null && return
 	say "installing $2 for $1"
@@ -18,8 +18,8 @@ need() {
 		die "$1 is missing and apt-get could not install $2: install it by hand"
 }
 
-# once NAME INPUT COMMAND...: runs the command unless it succeeded before with
-# the same input, a text that names everything the result depends on.
+# once NAME INPUT COMMAND...: runs the command unless it succeeded before with the same
+# input, a text that contains everything on which the result depends.
 once() {
 	local name=$1 stamp=$cache/$1.done input=$2
 	shift 2

@@ -20,7 +20,6 @@ const (
 	maxAcceptBytes = 1 << 20
 )
 
-// acceptFlags are the flags of "synthetic accept".
 type acceptFlags struct {
 	target, workload, since string
 	url, httpConfig         string

@@ -15,7 +15,6 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// backtestFlags are the flags of "synthetic backtest".
 type backtestFlags struct {
 	configFile  string
 	ruleFiles   []string

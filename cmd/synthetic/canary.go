@@ -18,7 +18,6 @@ import (
 	"synthetic/internal/sidecar"
 )
 
-// canaryFlags are the flags of "synthetic canary record".
 type canaryFlags struct {
 	configFile string
 	targets    []string

@@ -23,7 +23,6 @@ import (
 // demoListen is the default address of the demo's sidecar.
 const demoListen = "127.0.0.1:9877"
 
-// demoFlags are the flags of "synthetic demo".
 type demoFlags struct {
 	listen   string
 	seed     uint64

@@ -14,7 +14,6 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// exportFlags are the flags of "synthetic report export".
 type exportFlags struct {
 	turns, format, file string
 }

@@ -22,7 +22,6 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// initFlags are the flags of "synthetic init".
 type initFlags struct {
 	probeFlags
 	file string

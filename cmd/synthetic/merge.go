@@ -10,7 +10,6 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// mergeFlags are the flags of "synthetic report merge".
 type mergeFlags struct {
 	dirs []string
 	dir  string

@@ -14,127 +14,110 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// planLine holds the flags of "synthetic sweep" that replace a plan file.
-type planLine struct {
-	baseURL, api, model, keyFile, keyEnv string
-	concurrency, rate                    string
-	duration, warmUp                     time.Duration
-	warmUpGiven                          bool // a warm-up of 0 is valid
-	promptTokens, outputTokens, turns    int
-}
+// planLine holds the flags of "synthetic sweep" that replace a plan file, by name. The value
+// of a flag that was not given is "".
+type planLine map[string]*string
 
-func (l *planLine) add(c *kingpin.CmdClause) {
-	flag := func(name, help, placeHolder string) *kingpin.FlagClause {
-		return c.Flag(name, help+" Not with --plan.file.").PlaceHolder(placeHolder)
+func (l planLine) add(c *kingpin.CmdClause) {
+	for _, f := range []struct{ name, placeHolder, help string }{
+		{"base-url", "URL", "Address of the API, or preset:NAME for a simulated deployment."},
+		{"concurrency", "10,50,100", "Levels of conversations in flight (closed loop)."},
+		{"rate", "0.5,1,2", "Levels of conversations started per second (open loop)."},
+		{"duration", "60s", "Measured time of each level."},
+		{"warm-up", "20s", "Time under the same load before the measured time. Default: a third of the duration."},
+		{"api", string(target.Chat), "API of the endpoint: " + apiList(target.APIs()) + "."},
+		{"model", "NAME", "Model to ask for. Default: the first that /models lists."},
+		{"api-key-file", "FILE", "File that holds the API key."},
+		{"api-key-env", "NAME", "Environment variable that holds the API key."},
+		{"prompt-tokens", "N", "Approximate length of first messages in tokens."},
+		{"max-output-tokens", "N", "Limit of each answer in tokens."},
+		{"turns", "N", "Turns of each conversation."},
+	} {
+		l[f.name] = c.Flag(f.name, f.help+" Not with --plan.file.").PlaceHolder(f.placeHolder).String()
 	}
-	flag("base-url", "Address of the API, or preset:NAME for a simulated deployment.", "URL").StringVar(&l.baseURL)
-	flag("concurrency", "Levels of conversations in flight (closed loop).", "10,50,100").StringVar(&l.concurrency)
-	flag("rate", "Levels of conversations started per second (open loop).", "0.5,1,2").StringVar(&l.rate)
-	flag("duration", "Measured time of each level.", "60s").DurationVar(&l.duration)
-	flag("warm-up", "Time under the same load before the measured time. Default: a third of the duration.", "20s").
-		IsSetByUser(&l.warmUpGiven).DurationVar(&l.warmUp)
-	flag("api", "API of the endpoint: "+apiList(target.APIs())+".", string(target.Chat)).StringVar(&l.api)
-	flag("model", "Model to ask for. Default: the first that /models lists.", "NAME").StringVar(&l.model)
-	flag("api-key-file", "File that holds the API key.", "FILE").StringVar(&l.keyFile)
-	flag("api-key-env", "Environment variable that holds the API key.", "NAME").StringVar(&l.keyEnv)
-	flag("prompt-tokens", "Approximate length of first messages in tokens.", "N").IntVar(&l.promptTokens)
-	flag("max-output-tokens", "Limit of each answer in tokens.", "N").IntVar(&l.outputTokens)
-	flag("turns", "Turns of each conversation.", "N").IntVar(&l.turns)
 }
 
 // given returns the name of a flag that was given, "" if none was.
-func (l *planLine) given() string {
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{"base-url", l.baseURL != ""}, {"concurrency", l.concurrency != ""}, {"rate", l.rate != ""},
-		{"duration", l.duration != 0}, {"warm-up", l.warmUpGiven}, {"api", l.api != ""}, {"model", l.model != ""},
-		{"api-key-file", l.keyFile != ""}, {"api-key-env", l.keyEnv != ""},
-		{"prompt-tokens", l.promptTokens != 0}, {"max-output-tokens", l.outputTokens != 0}, {"turns", l.turns != 0},
-	} {
-		if f.given {
-			return f.name
+func (l planLine) given() string {
+	for name, value := range l {
+		if *value != "" {
+			return name
 		}
 	}
 	return ""
 }
 
-// defaultDuration is the measured time of a level. The warm-up takes 1/warmUpShare of it.
-const (
-	defaultDuration = time.Minute
-	warmUpShare     = 3
-)
-
-// text returns the plan file that the flags stand for. Values are checked when the text
+// text returns the plan file that the flags stand for. Most values are checked when the text
 // is parsed.
-func (l *planLine) text() (string, error) {
+func (l planLine) text() (string, error) {
 	switch {
-	case l.baseURL == "":
+	case *l["base-url"] == "":
 		return "", usagef("name the plan: --plan.file=plan.yml, or --base-url=http://127.0.0.1:8000/v1 --concurrency=10,50,100")
-	case (l.concurrency == "") == (l.rate == ""):
+	case (*l["concurrency"] == "") == (*l["rate"] == ""):
 		return "", usagef("--base-url takes either --concurrency=10,50,100 or --rate=0.5,1,2")
-	case l.duration < 0 || l.warmUp < 0:
-		return "", usagef("--duration and --warm-up cannot be negative: write for example 60s")
 	}
-	if l.duration == 0 {
-		l.duration = defaultDuration
+	duration, err := l.time("duration", time.Minute)
+	if err != nil {
+		return "", err
 	}
-	if l.keyFile != "" { // relative to the working directory, not to the plan file
-		path, err := filepath.Abs(l.keyFile)
-		if err != nil {
+	warmUp, err := l.time("warm-up", (duration / 3).Round(time.Second))
+	if err != nil {
+		return "", err
+	}
+	if file := l["api-key-file"]; *file != "" { // relative to the working directory, not to the plan file
+		if *file, err = filepath.Abs(*file); err != nil {
 			return "", fmt.Errorf("--api-key-file: %w", err)
 		}
-		l.keyFile = path
-	}
-	if !l.warmUpGiven {
-		l.warmUp = (l.duration / warmUpShare).Round(time.Second)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "variants:\n  - base_url: %s\n", quoted(l.baseURL))
-	for _, f := range []struct{ key, value string }{
-		{"api", l.api}, {"model", l.model}, {"api_key_file", l.keyFile}, {"api_key_env", l.keyEnv},
-	} {
-		if f.value != "" {
-			fmt.Fprintf(&b, "    %s: %s\n", f.key, quoted(f.value))
-		}
+	b.WriteString("variants:\n  - " + strings.Join(l.keys(quoted, "base-url", "api", "model", "api-key-file", "api-key-env"), "\n    ") + "\n")
+	workload := l.keys(strings.TrimSpace, "prompt-tokens", "max-output-tokens")
+	if turns := *l["turns"]; turns != "" {
+		workload = append(workload, fmt.Sprintf("turns: {min: %[1]s, max: %[1]s}", turns))
 	}
-	b.WriteString(l.workload())
-	fmt.Fprintf(&b, "levels: {%s}\n", l.levels())
-	fmt.Fprintf(&b, "warm_up: {duration: %s}\nmeasure: {snapshots: 1, snapshot: %s}\n", model.Duration(l.warmUp), model.Duration(l.duration))
+	if workload != nil {
+		fmt.Fprintf(&b, "workload: {%s}\n", strings.Join(workload, ", "))
+	}
+	fmt.Fprintf(&b, "levels: {%s}\n", l.levels(warmUp))
+	fmt.Fprintf(&b, "warm_up: {duration: %s}\nmeasure: {snapshots: 1, snapshot: %s}\n", model.Duration(warmUp), model.Duration(duration))
 	return b.String(), nil
 }
 
-func (l *planLine) workload() string {
+func (l planLine) time(name string, missing time.Duration) (time.Duration, error) {
+	if *l[name] == "" {
+		return missing, nil
+	}
+	d, err := time.ParseDuration(*l[name])
+	if err != nil || d < 0 {
+		return 0, usagef("--%s=%s: want a duration, for example 60s", name, *l[name])
+	}
+	return d, nil
+}
+
+// keys returns "key: value" for each of the flags that was given.
+func (l planLine) keys(format func(string) string, names ...string) []string {
 	var keys []string
-	if l.promptTokens != 0 {
-		keys = append(keys, fmt.Sprintf("prompt_tokens: %d", l.promptTokens))
+	for _, name := range names {
+		if *l[name] != "" {
+			keys = append(keys, strings.ReplaceAll(name, "-", "_")+": "+format(*l[name]))
+		}
 	}
-	if l.outputTokens != 0 {
-		keys = append(keys, fmt.Sprintf("max_output_tokens: %d", l.outputTokens))
-	}
-	if l.turns != 0 {
-		keys = append(keys, fmt.Sprintf("turns: {min: %[1]d, max: %[1]d}", l.turns))
-	}
-	if keys == nil {
-		return ""
-	}
-	return "workload: {" + strings.Join(keys, ", ") + "}\n"
+	return keys
 }
 
 // levels returns the levels that were given. In a closed loop, conversations start fast
 // enough to reach the highest level after half of the warm-up.
-func (l *planLine) levels() string {
-	if l.rate != "" {
-		return "rate: [" + l.rate + "]"
+func (l planLine) levels(warmUp time.Duration) string {
+	if *l["rate"] != "" {
+		return "rate: [" + *l["rate"] + "]"
 	}
-	text, highest := "concurrency: ["+l.concurrency+"]", 0.0
-	for level := range strings.SplitSeq(l.concurrency, ",") {
+	text, highest := "concurrency: ["+*l["concurrency"]+"]", 0.0
+	for level := range strings.SplitSeq(*l["concurrency"], ",") {
 		if v, err := strconv.ParseFloat(strings.TrimSpace(level), 64); err == nil {
 			highest = max(highest, v)
 		}
 	}
-	if half := l.warmUp.Seconds() / 2; half > 0 && highest/half > 10 { // 10 is the default of start_rate
+	if half := warmUp.Seconds() / 2; half > 0 && highest/half > 10 { // 10 is the default of start_rate
 		text += fmt.Sprintf(", start_rate: %g", float64(int(highest/half)+1))
 	}
 	return text

@@ -22,7 +22,6 @@ import (
 // conversation is planned in memory.
 const maxTurns, maxTokens = 1000, 2_000_000
 
-// probeFlags are the flags of "synthetic probe".
 type probeFlags struct {
 	target  target.Target
 	baseURL *url.URL

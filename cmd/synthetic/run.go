@@ -30,7 +30,6 @@ const memoryShare = 0.9
 // turnsKept is how many packed logs of turns are kept.
 const turnsKept = 20
 
-// runFlags are the flags of "synthetic run".
 type runFlags struct {
 	configFile string
 	autoReload time.Duration

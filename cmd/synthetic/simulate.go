@@ -17,7 +17,6 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// simulateFlags are the flags of "synthetic simulate".
 type simulateFlags struct {
 	options           simulate.Options
 	web               *web.FlagConfig

@@ -34,7 +34,7 @@ type sweepFlags struct {
 }
 
 func addSweep(app *kingpin.Application) command {
-	f := &sweepFlags{}
+	f := &sweepFlags{line: planLine{}}
 	c := app.Command("sweep", `Measure deployments at several levels of load.
 
 A plan file, or flags in its place, describe the deployments, the conversations

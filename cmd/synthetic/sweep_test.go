@@ -129,7 +129,7 @@ func TestSweepInOneLine(t *testing.T) {
 // TestPlanLineWithoutWarmUp: --warm-up=0 is not the default.
 func TestPlanLineWithoutWarmUp(t *testing.T) {
 	for args, want := range map[string]string{"--warm-up=0s": "warm_up: {duration: 0s}", "--duration=60s": "warm_up: {duration: 20s}"} {
-		var l planLine
+		l := planLine{}
 		app := kingpin.New("synthetic", "")
 		l.add(app.Command("sweep", ""))
 		if _, err := app.Parse([]string{"sweep", "--base-url=http://a", "--rate=1", args}); err != nil {

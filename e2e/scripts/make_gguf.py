@@ -18,16 +18,16 @@ from gguf import GGMLQuantizationType as Type
 from gguf.quants import quantize
 
 LAYERS, WIDTH, HIDDEN, HEADS, CONTEXT = 6, 384, 1024, 6, 8192
-# Ids below this are special tokens and single bytes: they would end an answer
-# early or come as no text at all, so the model never says them.
+# Ids below this are special tokens and single bytes. They would end an answer early or
+# give no text, so the model never produces them.
 FIRST_SPOKEN = 300
 TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}<|{{ m['role'] }}|>\n"
     "{{ m['content'] }}{{ eos_token }}\n{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
 )
-# By the name of a quantization: its file type, the type of the layers, and that
-# of embedding and output, which keep more as in llama.cpp's own recipes.
+# For each quantization: its file type, the type of the layers, and the type of embedding
+# and output, which is more precise, as in llama.cpp.
 TYPES = {
     "f16": (gguf.LlamaFileType.MOSTLY_F16, Type.F16, Type.F16),
     "q8_0": (gguf.LlamaFileType.MOSTLY_Q8_0, Type.Q8_0, Type.Q8_0),

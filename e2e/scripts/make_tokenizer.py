@@ -27,8 +27,8 @@ TEMPLATE = (
 )
 
 
-# The endings and short words that make up much of English, so that prompts in
-# English do not fall apart into single letters.
+# Common endings and short words of English, so that English prompts are not split into
+# single letters.
 ENGLISH = """the of and to in a is that it for as was with be by on not he his but
 at are this have from or had an they which one you were all her she there would
 their we him been has when who will more no if out so said what up its about into

@@ -31,7 +31,6 @@ func TestDocIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh(t, page, have, want)
-	fresh(t, fitFile, read(t, root+fitFile), fit(runs))
 	fresh(t, figuresFile, read(t, root+figuresFile), seriesCSV(runs))
 }
 

@@ -1,7 +1,6 @@
 // Command calibrate compares the simulated deployments with the benchmark reports to which
 // they were fitted, level by level. It is run in the root of the repository. It writes the
-// tables of docs/background/simulation.md and, into its testdata directory, all figures and
-// the other comparisons.
+// tables of docs/background/simulation.md, and all figures into its testdata directory.
 package main
 
 import (

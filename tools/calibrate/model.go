@@ -30,9 +30,9 @@ func answers(preset string) replay.Length {
 	return replay.Length{Mean: 517, Spread: 120, Max: 1024}
 }
 
-// simulate simulates a series with a configuration, once per seed. It returns the mean of
-// the levels and their standard deviation between seeds.
-func simulate(s series, config cluster.Config, seeds int) (mean, spread []level, err error) {
+// simulate simulates a series with a configuration, once per seed, and returns the mean of
+// the levels.
+func simulate(s series, config cluster.Config) (mean []level, err error) {
 	runs := make([][]level, seeds)
 	for i := range runs {
 		config.Seed = uint64(i + 1)
@@ -42,11 +42,10 @@ func simulate(s series, config cluster.Config, seeds int) (mean, spread []level,
 			runs[i], err = closed(s, config)
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("preset %q: %w", s.Preset, err)
+			return nil, fmt.Errorf("preset %q: %w", s.Preset, err)
 		}
 	}
-	mean, spread = average(runs)
-	return mean, spread, nil
+	return average(runs), nil
 }
 
 // closed simulates a sweep over concurrencies.
@@ -123,18 +122,18 @@ func inUnits(f replay.Figures, load float64) level {
 	}
 }
 
-// average returns the mean and the standard deviation of runs for each level.
-func average(runs [][]level) (mean, spread []level) {
+// average returns the mean of runs for each level.
+func average(runs [][]level) (mean []level) {
 	for i := range runs[0] {
-		m, sd := level{}, level{}
+		m := level{}
 		for name := range runs[0][i] {
 			var values []float64
 			for _, r := range runs {
 				values = append(values, r[i][name])
 			}
-			m[name], sd[name] = stat.MeanStdDev(values, nil)
+			m[name] = stat.Mean(values, nil)
 		}
-		mean, spread = append(mean, m), append(spread, sd)
+		mean = append(mean, m)
 	}
-	return mean, spread
+	return mean
 }

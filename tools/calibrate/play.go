@@ -12,15 +12,13 @@ import (
 type played struct {
 	report string
 	series
-	model, spread []level
+	model []level
 }
 
-// Figures are averages over seeds runs. The spread near full batches comes from
-// seedsNearFull runs.
-const seeds, seedsNearFull = 3, 6
+// seeds is the number of runs over which figures are averaged.
+const seeds = 3
 
-// play simulates all series of all reports. It adds a series that no report has completely:
-// three workers up to full batches, with both routers.
+// play simulates all series of all reports.
 func play() ([]played, error) {
 	all, err := reports()
 	if err != nil {
@@ -32,30 +30,18 @@ func play() ([]played, error) {
 			runs = append(runs, played{report: r.Name, series: s})
 		}
 	}
-	var near []level
-	for n := 120.; n <= 200; n += 10 {
-		near = append(near, level{"load": n})
-	}
-	for _, preset := range []string{"trtllm-rr", "trtllm-kv"} {
-		runs = append(runs, played{report: "none", series: series{Preset: preset, Levels: near}})
-	}
-
-	var two errgroup.Group
-	two.SetLimit(2)
+	var group errgroup.Group
+	group.SetLimit(2)
 	for i := range runs {
-		two.Go(runs[i].play)
+		group.Go(runs[i].play)
 	}
-	return runs, two.Wait()
+	return runs, group.Wait()
 }
 
 func (p *played) play() error {
-	n := seeds
-	if p.report == "none" {
-		n = seedsNearFull
-	}
 	config, err := cluster.Preset(p.Preset)
 	if err == nil {
-		p.model, p.spread, err = simulate(p.series, config, n)
+		p.model, err = simulate(p.series, config)
 	}
 	if err != nil {
 		return fmt.Errorf("report %q: %w", p.report, err)

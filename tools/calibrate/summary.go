@@ -20,9 +20,6 @@ type row struct {
 func summarize(runs []played) []row {
 	var rows []row
 	for _, p := range runs {
-		if p.report == "none" {
-			continue
-		}
 		for _, t := range targets() {
 			if r, ok := judge(p, t); ok {
 				rows = append(rows, r)

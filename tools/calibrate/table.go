@@ -58,3 +58,22 @@ func apart(name string, want, got float64) string {
 	}
 	return percent(got/want - 1)
 }
+
+// seriesCSV has all figures of every series, from the report and from the model.
+func seriesCSV(runs []played) string {
+	var b strings.Builder
+	b.WriteString("report,preset,load,figure,reported,model,off\n")
+	for _, p := range runs {
+		for i, l := range p.Levels {
+			for _, f := range figures() {
+				want, got := l.get(f.name), p.model[i].get(f.name)
+				if !has(p.Levels, f.name) {
+					continue
+				}
+				fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s,%s\n", p.report, p.Preset, number(l["load"], digitsOf(l["load"])),
+					f.title, number(want, f.digits), number(got, f.digits), apart(f.name, want, got))
+			}
+		}
+	}
+	return b.String()
+}
