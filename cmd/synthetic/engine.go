@@ -1,158 +1,117 @@
 package main
 
 import (
-	"errors"
+	"flag"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"synthetic/internal/simulate"
 )
 
-// Upper bounds of the engine's settings, beyond those of any real engine.
-const (
-	maxSpread         = 5
-	maxTokensPerEvent = 64
-	maxSpeed          = 1e6
-)
-
 // presetWarmUp is how long the load of a preset runs before the first request.
 const presetWarmUp = 2 * time.Minute
 
-// The two engines: fixed draws delays from distributions, preset computes them from a
-// model of a measured deployment.
-const fixed, preset = "fixed", "preset"
-
-// engineKey is a key of --engine.
-type engineKey struct {
-	name, value string
-	// only is the engine that has this key: fixed, preset or "" for both.
-	only string
-	set  func(value string) error
-	help string
-}
-
-// engineKeys returns the keys of --engine with their defaults. set stores a value in
-// the options.
-func (f *simulateFlags) engineKeys() []engineKey {
-	o := &f.options
-	return []engineKey{
-		{"first_token", "120ms", fixed, delay(&o.FirstToken.Median), "median delay of the first token"},
-		{"first_token_spread", "0.2", fixed, number(&o.FirstToken.Sigma, 0, maxSpread), "sigma of its logarithm"},
-		{"prefill", "40us", fixed, delay(&o.Prefill), "delay added for each prompt token that is not cached"},
-		{"inter_token", "20ms", fixed, delay(&o.InterToken.Median), "median delay between two events of a stream"},
-		{"inter_token_spread", "0.1", fixed, number(&o.InterToken.Sigma, 0, maxSpread), "sigma of its logarithm"},
-		{"tokens_per_event", "1", fixed, number(&o.TokensPerEvent, 1, maxTokensPerEvent), "mean number of tokens in an event"},
-		{"load", "0", preset, integer(&o.Load.Concurrency, 0), "conversations of other clients in flight; needs --preset"},
-		{"speed", "1", preset, number(&o.Speed, 1/maxSpeed, maxSpeed), "speed relative to the clock; needs --preset"},
-		{"answer_tokens", "120", "", integer(&o.Answer.Median, 1), "median length of an answer; a preset has its own"},
-		{"answer_tokens_spread", "0.2", "", number(&o.Answer.Sigma, 0, maxSpread), "sigma of its logarithm"},
-		{"reasoning", "0", "", number(&o.Reasoning, 0, 1), "share of an answer that is reasoning, before the content"},
-		{"reasoning_field", "reasoning", "", reasoningField(&o.ReasoningField), "or reasoning_content"},
-		{"refuse_max_tokens", "false", "", boolean(&o.RefuseMaxTokens), "answer max_tokens with 400, as OpenAI's reasoning models do"},
-		{"adapters", "", "", list(&o.Adapters), "LoRA adapters of the model: adapters=sql+legal"},
-	}
-}
-
-func delay(to *time.Duration) func(string) error {
-	return func(value string) (err error) {
-		if *to, err = time.ParseDuration(value); err != nil || *to < 0 {
-			return errors.New("want a duration such as 20ms, 0 or longer")
-		}
+// engineKeys returns the keys of --engine with their defaults. Set stores a value in o.
+func engineKeys(o *simulate.Options) *flag.FlagSet {
+	keys := flag.NewFlagSet("engine", flag.ContinueOnError)
+	keys.DurationVar(&o.FirstToken.Median, "first_token", 120*time.Millisecond, "median delay of the first token")
+	keys.Float64Var(&o.FirstToken.Sigma, "first_token_spread", 0.2, "its spread: sigma of the logarithm")
+	keys.DurationVar(&o.Prefill, "prefill", 40*time.Microsecond, "delay added for each prompt token that is not cached")
+	keys.DurationVar(&o.InterToken.Median, "inter_token", 20*time.Millisecond, "median delay between two events of a stream")
+	keys.Float64Var(&o.InterToken.Sigma, "inter_token_spread", 0.1, "its spread: sigma of the logarithm")
+	keys.Float64Var(&o.TokensPerEvent, "tokens_per_event", 1, "mean number of tokens in an event")
+	keys.IntVar(&o.Load.Concurrency, "load", 0, "conversations of other clients in flight; needs --preset")
+	keys.Float64Var(&o.Speed, "speed", 1, "speed relative to the clock; needs --preset")
+	keys.IntVar(&o.Answer.Median, "answer_tokens", 120, "median length of an answer; a preset has its own")
+	keys.Float64Var(&o.Answer.Sigma, "answer_tokens_spread", 0.2, "its spread: sigma of the logarithm")
+	keys.Float64Var(&o.Reasoning, "reasoning", 0, "share of an answer that is reasoning, before the content")
+	keys.StringVar(&o.ReasoningField, "reasoning_field", "reasoning", "or reasoning_content")
+	keys.BoolVar(&o.RefuseMaxTokens, "refuse_max_tokens", false, "answer max_tokens with 400, as OpenAI's reasoning models do")
+	keys.Func("adapters", "LoRA adapters of the model: adapters=sql+legal", func(value string) error {
+		o.Adapters = strings.Split(value, "+")
 		return nil
-	}
-}
-
-func number(to *float64, low, high float64) func(string) error {
-	return func(value string) (err error) {
-		// The condition also refuses NaN.
-		if *to, err = strconv.ParseFloat(value, 64); err != nil || !(*to >= low && *to <= high) {
-			return fmt.Errorf("want a number from %v to %v", low, high)
-		}
-		return nil
-	}
-}
-
-func integer(to *int, low int) func(string) error {
-	return func(value string) (err error) {
-		if *to, err = strconv.Atoi(value); err != nil || *to < low {
-			return fmt.Errorf("want a whole number from %d", low)
-		}
-		return nil
-	}
-}
-
-func boolean(to *bool) func(string) error {
-	return func(value string) (err error) {
-		if *to, err = strconv.ParseBool(value); err != nil {
-			return errors.New("want true or false")
-		}
-		return nil
-	}
-}
-
-func list(to *[]string) func(string) error {
-	return func(value string) error {
-		*to = slices.DeleteFunc(strings.Split(value, "+"), func(name string) bool { return name == "" })
-		return nil
-	}
-}
-
-func reasoningField(to *string) func(string) error {
-	return func(value string) error {
-		if *to = value; value != "reasoning" && value != "reasoning_content" {
-			return errors.New("want reasoning or reasoning_content")
-		}
-		return nil
-	}
+	})
+	return keys
 }
 
 // engineHelp lists the keys, indented so that --help keeps the lines.
-func engineHelp(keys []engineKey) string {
+func engineHelp() string {
 	var b strings.Builder
-	for _, k := range keys {
-		fmt.Fprintf(&b, "  %-26s %s\n", k.name+"="+k.value, k.help)
-	}
+	engineKeys(&simulate.Options{}).VisitAll(func(key *flag.Flag) {
+		fmt.Fprintf(&b, "  %-26s %s\n", key.Name+"="+key.DefValue, key.Usage)
+	})
 	return b.String()
 }
 
-// applyEngine sets the options from --preset, the defaults and --engine, in this order.
+// applyEngine sets the options to the defaults, then those of --preset, then --engine.
 func (f *simulateFlags) applyEngine() error {
-	o, keys := &f.options, f.engineKeys()
-	for _, k := range keys {
-		if err := k.set(k.value); err != nil {
-			return err
-		}
-	}
-	unwanted, reason := preset, "it needs --preset"
+	o := &f.options
+	keys := engineKeys(o)
+	wrongEngine, reason := []string{"load", "speed"}, "it needs --preset"
 	if f.preset != "" {
-		measured, err := simulate.Preset(f.preset)
+		preset, err := simulate.Preset(f.preset)
 		if err != nil {
 			return usagef("--preset: %w", err)
 		}
-		o.Cluster, o.Answer, o.Load.WarmUp = measured.Cluster, measured.Answer, presetWarmUp
-		unwanted, reason = fixed, "--preset="+f.preset+" computes its own delays; leave one of them out"
+		o.Cluster, o.Answer, o.Load.WarmUp = preset.Cluster, preset.Answer, presetWarmUp
+		wrongEngine = []string{"first_token", "first_token_spread", "prefill", "inter_token", "inter_token_spread", "tokens_per_event"}
+		reason = "--preset=" + f.preset + " computes its own delays; leave one of them out"
 	}
 	for setting := range strings.SplitSeq(strings.Join(f.engine, ","), ",") {
-		if setting == "" {
-			continue
-		}
 		name, value, _ := strings.Cut(setting, "=")
-		i := slices.IndexFunc(keys, func(k engineKey) bool { return k.name == name })
-		switch {
-		case i < 0:
+		switch key := keys.Lookup(name); {
+		case setting == "":
+		case key == nil:
 			return usagef(`--engine=%s: there is no key %q; "synthetic simulate --help" lists the keys`, setting, name)
-		case keys[i].only == unwanted:
+		case slices.Contains(wrongEngine, name):
 			return usagef("--engine=%s: %s", setting, reason)
-		}
-		if err := keys[i].set(value); err != nil {
-			return usagef("--engine=%s: %w", setting, err)
+		case key.Value.Set(value) != nil:
+			return usagef("--engine=%s: %q is not a valid value; the default is %s", setting, value, key.DefValue)
 		}
 	}
+	if err := checkEngine(keys, o); err != nil {
+		return err
+	}
 	if f.preset == "" {
-		o.Speed = 0 // only a cluster has a speed
+		o.Speed = 0 // only a preset has a speed
+	}
+	return nil
+}
+
+// checkEngine checks the ranges of the values.
+func checkEngine(keys *flag.FlagSet, o *simulate.Options) error {
+	if o.ReasoningField != "reasoning" && o.ReasoningField != "reasoning_content" {
+		return usagef("--engine=reasoning_field=%s: want reasoning or reasoning_content", o.ReasoningField)
+	}
+	const maxSpread = 5 // beyond any real engine, like the other upper bounds
+	noLimit := math.Inf(1)
+	for _, k := range []struct {
+		name             string
+		value, low, high float64
+	}{
+		{"first_token", o.FirstToken.Median.Seconds(), 0, noLimit},
+		{"first_token_spread", o.FirstToken.Sigma, 0, maxSpread},
+		{"prefill", o.Prefill.Seconds(), 0, noLimit},
+		{"inter_token", o.InterToken.Median.Seconds(), 0, noLimit},
+		{"inter_token_spread", o.InterToken.Sigma, 0, maxSpread},
+		{"tokens_per_event", o.TokensPerEvent, 1, 64},
+		{"load", float64(o.Load.Concurrency), 0, noLimit},
+		{"speed", o.Speed, 1e-6, 1e6},
+		{"answer_tokens", float64(o.Answer.Median), 1, noLimit},
+		{"answer_tokens_spread", o.Answer.Sigma, 0, maxSpread},
+		{"reasoning", o.Reasoning, 0, 1},
+	} {
+		if k.value >= k.low && k.value <= k.high { // false for NaN
+			continue
+		}
+		wanted := fmt.Sprintf("at least %g", k.low)
+		if k.high < noLimit {
+			wanted = fmt.Sprintf("a number from %g to %g", k.low, k.high)
+		}
+		return usagef("--engine=%s=%s: want %s", k.name, keys.Lookup(k.name).Value, wanted)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"synthetic/internal/config"
 )
@@ -38,9 +39,9 @@ func (f *generateFlags) mixin(cfg *config.Config) ([]output, error) {
   local labelled(group) = group { rules: [rule { labels+: config.alertLabels } for rule in group.rules] },
   prometheusAlerts+:: { groups+: std.map(labelled, std.parseYaml(|||
 `)
-	b.Write(indented(alerts))
+	b.WriteString(indented(alerts))
 	b.WriteString("  |||).groups) },\n  prometheusRules+:: { groups+: std.parseYaml(|||\n")
-	b.Write(indented(recording))
+	b.WriteString(indented(recording))
 	b.WriteString("  |||).groups },\n  grafanaDashboards+:: {\n")
 	for _, board := range boards {
 		fmt.Fprintf(&b, "%q: %s + { tags+: config.dashboardTags },\n", board.name, bytes.TrimSpace(board.data))
@@ -51,13 +52,6 @@ func (f *generateFlags) mixin(cfg *config.Config) ([]output, error) {
 
 // indented indents text for a jsonnet text block, which ends at the first line without
 // the indentation.
-func indented(text []byte) []byte {
-	var out []byte
-	for line := range bytes.Lines(text) {
-		if len(bytes.TrimSpace(line)) > 0 {
-			out = append(out, "    "...)
-		}
-		out = append(out, line...)
-	}
-	return out
+func indented(text []byte) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n    ") + "\n"
 }

@@ -46,7 +46,7 @@ as in a measured deployment, and /metrics has Dynamo's names, too. Examples:
     --incident=slow_prefill,at=2m,for=5m,factor=4
 
 Keys of --engine and their defaults:
-`+engineHelp(f.engineKeys()))
+`+engineHelp())
 	f.web = webflag.AddFlags(c, "127.0.0.1:8000")
 	c.Flag("model", "Name of the model. Repeat it to serve further models, each with answers of its own.").Default("simulated-chat").StringsVar(&f.models)
 	c.Flag("seed", "Seed of the random texts, delays and faults.").Default("1").Uint64Var(&f.options.Seed)

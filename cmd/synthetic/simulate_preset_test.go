@@ -57,7 +57,7 @@ func TestPresetFlagsAreChecked(t *testing.T) {
 		"--preset=phase0 --engine=tokens_per_event=2":      "--preset=phase0 computes its own delays",
 		"--preset=phase0 --engine=speed=0":                 "--engine=speed=0: want a number from 1e-06 to 1e+06",
 		"--preset=phase0 --engine=speed=NaN":               "--engine=speed=NaN: want a number from 1e-06 to 1e+06",
-		"--preset=phase0 --engine=load=-1":                 "--engine=load=-1: want a whole number from 0",
+		"--preset=phase0 --engine=load=-1":                 "--engine=load=-1: want at least 0",
 		"--engine=load=3":                                  "--engine=load=3: it needs --preset",
 		"--engine=speed=3":                                 "--engine=speed=3: it needs --preset",
 		"--engine=reasoning=2":                             "--engine=reasoning=2: want a number from 0 to 1",

@@ -114,8 +114,8 @@ func (r *report) Outcomes() string {
 	return strings.Join(append([]string{fmt.Sprintf("%.0f turns", sum.Started)}, listOf(sum.Failed)...), ", ")
 }
 
-// Row is one line of the table of parts.
-type Row struct {
+// row is one line of the table of parts.
+type row struct {
 	Name                                                      string
 	Samples                                                   int
 	RSS, Anon, Heap, Goroutines, Open, Threads, Series, Files float64
@@ -126,7 +126,7 @@ type Row struct {
 const longRun = 2 * time.Hour
 
 // Rows returns medians over parts of the run, with the largest RSS and the slowest scrape.
-func (r *report) Rows() (rows []Row) {
+func (r *report) Rows() (rows []row) {
 	var names []string
 	parts := map[string][]sample{}
 	for _, current := range r.s.samples {
@@ -151,7 +151,7 @@ func (r *report) Rows() (rows []Row) {
 	return rows
 }
 
-func rowOf(name string, samples []sample) Row {
+func rowOf(name string, samples []sample) row {
 	values := func(get func(sample) float64) (out []float64) {
 		for _, current := range samples {
 			out = append(out, get(current))
@@ -159,7 +159,7 @@ func rowOf(name string, samples []sample) Row {
 		return out
 	}
 	scrapes := values(func(s sample) float64 { return 1e3 * s.Scrape })
-	return Row{
+	return row{
 		Name: name, Samples: len(samples),
 		RSS:        quantile(values(func(s sample) float64 { return s.RSS / megabyte }), 1),
 		Anon:       median(values(func(s sample) float64 { return s.Anon / megabyte })),

@@ -9,10 +9,10 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Bench is an open loop of single requests with Poisson arrivals. Each rate has some
+// bench is an open loop of single requests with Poisson arrivals. Each rate has some
 // warm-up requests, a pause, and the measured requests. Prompts come from a fixed set of
 // conversations, again and again. The next rate starts when all answers have arrived.
-type Bench struct {
+type bench struct {
 	// Prompts is the number of measured requests per rate.
 	Prompts int
 	// Conversations is the number of different prompts. Each consists of one of the
@@ -29,7 +29,7 @@ type Bench struct {
 }
 
 // validate checks the benchmark and the rates.
-func (o Bench) validate(rates []float64) error {
+func (o bench) validate(rates []float64) error {
 	if o.Conversations < 1 || len(o.Starters) == 0 {
 		return fmt.Errorf("bench: %d conversations from %d starters: give at least one of each", o.Conversations, len(o.Starters))
 	}
@@ -42,18 +42,18 @@ func (o Bench) validate(rates []float64) error {
 }
 
 // Run measures each of the rates, in requests per second.
-func (o Bench) Run(c *cluster.Cluster, rates []float64) ([]BenchFigures, error) {
+func (o bench) Run(c *cluster.Cluster, rates []float64) ([]benchFigures, error) {
 	if err := o.validate(rates); err != nil {
 		return nil, err
 	}
-	l := &benchLoop{Bench: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x62656e6368))}
+	l := &benchLoop{bench: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x62656e6368))}
 	starters := openings(o.Starters)
 	for i := range o.Conversations {
 		t := starters[i%len(starters)].Fork(cluster.Mix(o.Seed ^ cluster.Mix(uint64(i)+1<<32)))
 		t.Grow(o.Rest.draw(l.rand))
 		l.texts = append(l.texts, t)
 	}
-	var all []BenchFigures
+	var all []benchFigures
 	for _, rate := range rates {
 		if _, err := l.phase(o.WarmUp, o.WarmUpRate); err != nil {
 			return nil, err
@@ -69,8 +69,8 @@ func (o Bench) Run(c *cluster.Cluster, rates []float64) ([]BenchFigures, error) 
 	return all, nil
 }
 
-// BenchFigures are the measurements of one rate.
-type BenchFigures struct {
+// benchFigures are the measurements of one rate.
+type benchFigures struct {
 	Figures
 	// Gap is the time between two events of an answer.
 	Gap Quantiles
@@ -79,7 +79,7 @@ type BenchFigures struct {
 }
 
 type benchLoop struct {
-	Bench
+	bench
 	cluster *cluster.Cluster
 	rand    *rand.Rand
 	texts   []*cluster.Text
@@ -94,21 +94,21 @@ type benchLoop struct {
 }
 
 // phase sends n requests at a rate and waits until they end.
-func (l *benchLoop) phase(n int, rate float64) (BenchFigures, error) {
+func (l *benchLoop) phase(n int, rate float64) (benchFigures, error) {
 	l.base, l.turns, l.last = l.sent+1, make([]Turn, 0, n), make([]time.Duration, n)
 	l.gaps, l.inFlight, l.most = l.gaps[:0], 0, 0
 	begin := l.cluster.Now()
 	for _, at := range l.arrivals(n, rate) {
 		l.cluster.Advance(begin+at, l.handle)
 		if err := l.send(); err != nil {
-			return BenchFigures{}, err
+			return benchFigures{}, err
 		}
 	}
 	for l.inFlight > 0 {
 		at, _ := l.cluster.Next()
 		l.cluster.Advance(at, l.handle)
 	}
-	f := BenchFigures{Figures: Window(l.turns, begin-1, l.cluster.Now()), Gap: quantiles(l.gaps), MaxConcurrent: l.most}
+	f := benchFigures{Figures: Window(l.turns, begin-1, l.cluster.Now()), Gap: quantiles(l.gaps), MaxConcurrent: l.most}
 	return f, nil
 }
 

@@ -30,8 +30,8 @@ func starters() []int {
 
 // FixedPrompts is the workload of the measured open loop: 300 requests per rate with
 // prompts of 5,806 tokens on average. The length of the answers is throughput over rate.
-func FixedPrompts(output Length, seed uint64) Bench {
-	return Bench{
+func FixedPrompts(output Length, seed uint64) bench {
+	return bench{
 		Prompts: 300, Conversations: 120,
 		Starters: starters(), Rest: Length{Mean: 2216, Spread: 1400, Max: 5000}, Output: output,
 		WarmUp: 10, WarmUpRate: .5, Cooldown: 15 * time.Second, Pause: 30 * time.Second,

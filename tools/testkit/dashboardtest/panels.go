@@ -14,7 +14,7 @@ type Board struct {
 	UID, Title, Description string
 	SchemaVersion           int
 	Panels                  []Panel
-	Templating              struct{ List []Variable }
+	Templating              struct{ List []variable }
 	Annotations             struct {
 		List []struct{ Name, IconColor, Expr string }
 	}
@@ -68,8 +68,8 @@ type Target struct {
 	Instant, Range                              bool
 }
 
-// Variable is a template variable.
-type Variable struct {
+// variable is a template variable.
+type variable struct {
 	Name, Type, AllValue, Definition string
 	Multi, IncludeAll                bool
 	Current                          struct{ Value any }

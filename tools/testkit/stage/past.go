@@ -12,8 +12,8 @@ import (
 	"synthetic/internal/sidecar/store"
 )
 
-// HistoryOf returns the path of the history beside a state file.
-func HistoryOf(stateFile string) string { return stateFile + ".history" }
+// historyOf returns the path of the history beside a state file.
+func historyOf(stateFile string) string { return stateFile + ".history" }
 
 // Remember writes the history of a prober that has measured a job for days: ten turns a
 // minute with the geometric means usual of TTFT and TPOT.
@@ -32,7 +32,7 @@ func Remember(t *testing.T, stateFile string, job probe.Key, usual [2]time.Durat
 			past.Backfill(job, kind, signal, minutes)
 		}
 	}
-	if err := store.Write(HistoryOf(stateFile), past.Histories()); err != nil {
+	if err := store.Write(historyOf(stateFile), past.Histories()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -40,7 +40,7 @@ func Remember(t *testing.T, stateFile string, job probe.Key, usual [2]time.Durat
 // Remembered returns how many turns the stored baselines of a job have.
 func Remembered(t *testing.T, stateFile string, job probe.Key) (turns float64) {
 	t.Helper()
-	kept, err := store.Read(HistoryOf(stateFile))
+	kept, err := store.Read(historyOf(stateFile))
 	if err != nil {
 		t.Fatal(err)
 	}
