@@ -34,12 +34,15 @@ func addBacktest(app *kingpin.Application) command {
 	c := app.Command("backtest", `Score alert rules on a recording: which incidents they page, how soon, and how
 many pages are false.
 
-The rules are evaluated by Prometheus's own rule engine. The recording is one of:
---turns, the log of turns that "synthetic run --turns.file" wrote;
---tsdb.path, the data directory of a Prometheus;
---prometheus.url, a running Prometheus.
-docs/how-to/replay.md shows how to use it, docs/reference/scores.md explains the
-scores.`)
+Prometheus' own rule engine evaluates the rules. The recording is one of
+  --turns            a log of turns that "synthetic run --turns.file" wrote
+  --tsdb.path        the data directory of a Prometheus
+  --prometheus.url   a running Prometheus
+
+Example:
+  synthetic backtest --config.file=synthetic.yml --turns turns.jsonl --incidents=incidents.csv
+
+docs/how-to/replay.md explains the steps, docs/reference/scores.md the scores.`)
 	c.Flag("config.file", "Score the rules generated from this configuration. A log of turns is judged by its SLOs and its regression settings. Default: TTFT within 1 s and TPOT within 60 ms for 99 % of turns, and 99.5 % availability.").StringVar(&f.configFile)
 	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
 	c.Flag("compare", "Also score burn-rate rules as sloth generates them, and an alert on p95 against last week's.").BoolVar(&f.comparisons)

@@ -27,11 +27,12 @@ func addCanary(app *kingpin.Application) command {
 	f := &canaryFlags{}
 	c := app.Command("canary", "Detect changed answers.").Command("record", fmt.Sprintf(`Record how targets answer the canary prompts.
 
-It asks each prompt of answers.canary in the configuration %d times, one after
-the other and all at once in turns, and writes one file per target into the
-directory that answers.canary names. "synthetic run" compares answers with these
-files. Record under normal load, record again after an intended change of the
-model, and reload the sidecar.`, answers.Rounds))
+It asks all prompts of answers.canary in the configuration in %d rounds: in every
+second round all at once, in the others one after the other. It writes a file for
+each target into the directory that answers.canary names. "synthetic run" compares
+answers with these files. Record under normal load, record again after an intended
+change of the model, and reload the sidecar. Example:
+  synthetic canary record --config.file=synthetic.yml --target=chat`, answers.Rounds))
 	c.Flag("config.file", "The configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
 	c.Flag("target", "Record only this target; repeatable. Default: all targets of answers.canary.").PlaceHolder("NAME").StringsVar(&f.targets)
 	return command{c, f.run}

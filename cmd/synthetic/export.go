@@ -20,7 +20,8 @@ type exportFlags struct {
 
 func exportCommand(parent *kingpin.CmdClause) command {
 	f := &exportFlags{}
-	c := parent.Command("export", "Write every turn of a sweep in the format of other tools.")
+	c := parent.Command("export", `Write every turn of a sweep in the format of other tools. Example:
+  synthetic report export results --format=aiperf --output.file=profile_export.jsonl`)
 	c.Arg("turns", `Directory of a sweep, its turns.jsonl.zst, or a log that "synthetic run --turns.file" wrote.`).Required().StringVar(&f.turns)
 	c.Flag("format", "csv: a row for each turn. aiperf: AIPerf's profile_export.jsonl. guidellm: GuideLLM's benchmarks.json, which also has the statistics of each level.").Default("csv").EnumVar(&f.format, runfile.ExportFormats()...)
 	c.Flag("output.file", "File to write. Default: standard output.").PlaceHolder("FILE").StringVar(&f.file)
