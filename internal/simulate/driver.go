@@ -35,12 +35,9 @@ type driver struct {
 
 // call is a request to the cluster.
 type call struct {
-	prompt int
-	finish string // finish reason of the answer
-	// Times are those of the cluster. sent is the time of submission, first and last are the times of
-	// the first and the latest token event.
-	sent, first, last        time.Duration
-	output, firstEventTokens int // output counts tokens so far
+	prompt     int
+	output     int           // tokens so far
+	sent, last time.Duration // cluster time of the submission and of the latest event
 
 	// Requests over HTTP: events that were not handled yet.
 	events []cluster.Event
@@ -93,8 +90,8 @@ func (d *driver) submit(at time.Duration, r cluster.Request, c *call) error {
 
 // serve sends a request to the cluster and calls emit for each of its events, including the last. If
 // ctx ends or emit fails, it cancels the request and returns the error.
-func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, emit func(cluster.Event) error) error {
-	c := &call{finish: finish, wake: make(chan struct{}, 1)}
+func (d *driver) serve(ctx context.Context, r cluster.Request, emit func(cluster.Event) error) error {
+	c := &call{wake: make(chan struct{}, 1)}
 	d.mu.Lock()
 	d.catchUp()
 	err := d.submit(d.clock.now()+instant, r, c)

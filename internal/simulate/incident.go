@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
-
 	"synthetic/internal/simulate/cluster"
 )
 
@@ -47,60 +45,26 @@ const (
 	NewFingerprint IncidentKind = "new_fingerprint"
 )
 
-// incidentKind says which fields a kind needs. In its words, SHARE, FACTOR and WORKERS stand for
-// values.
-type incidentKind struct {
-	name          IncidentKind
-	share, factor bool
-	words         string
+// clusterKinds returns the kinds that affect a cluster.
+func clusterKinds() []IncidentKind {
+	return []IncidentKind{
+		cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance,
+		cluster.Hang, cluster.WorkerLoss, cluster.ColdCache,
+	}
 }
 
-// incidentKinds returns all kinds. If the shares of several kinds exceed 1, the first kinds win.
-func incidentKinds() []incidentKind {
-	return []incidentKind{
-		{cluster.SlowPrefill, false, true, "prefill takes FACTOR times as long"},
-		{cluster.SlowDecode, false, true, "decoding takes FACTOR times as long"},
-		{cluster.SlowNetwork, false, true, "the network takes FACTOR times as long"},
-		{cluster.Acceptance, false, true, "drafts are accepted FACTOR times as often"},
-		{cluster.Hang, false, false, "requests to WORKERS get no answer"},
-		{cluster.WorkerLoss, false, false, "the requests of WORKERS fail, and no others go there"},
-		{cluster.ColdCache, false, false, "the prefix cache of WORKERS is emptied"},
-		{ErrorStatus, true, false, "SHARE of the requests get status 500"},
-		{BusyStatus, true, false, "SHARE of the requests get status 429"},
-		{NoAnswer, true, false, "SHARE of the requests are never answered"},
-		{CutStream, true, false, "SHARE of the answers are cut off"},
-		{StallStream, true, false, "SHARE of the answers stop in mid-stream"},
-		{ErrorEvent, true, false, "SHARE of the answers end with an error event"},
-		{Exclamations, true, false, "SHARE of the answers are exclamation marks"},
-		{Repetition, true, false, "SHARE of the answers repeat a few words"},
-		{WrongScript, true, false, "SHARE of the answers are in another script"},
-		{OtherModel, true, false, "SHARE of the answers have the text and the name of another model"},
-		{BaseModel, true, false, "SHARE of the answers of an adapter are from its base model"},
-		{Drift, true, true, "SHARE of the answers have log-probabilities that are off by FACTOR"},
-		{NewFingerprint, true, false, "SHARE of the answers have another system_fingerprint"},
-		{BadArguments, true, false, "SHARE of the tool calls have arguments that are not JSON"},
-		{ToolMarkup, true, false, "SHARE of the tool calls are markup in the text"},
-		{Buffered, true, false, "SHARE of the streams arrive in one burst at their end"},
+// shareKinds returns the kinds that affect a share of the requests. If the shares exceed 1 together,
+// the first kinds win.
+func shareKinds() []IncidentKind {
+	return []IncidentKind{
+		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent,
+		Exclamations, Repetition, WrongScript, OtherModel, BaseModel, Drift, NewFingerprint, BadArguments, ToolMarkup, Buffered,
 	}
 }
 
 // IncidentKinds returns all kinds in alphabetical order.
 func IncidentKinds() []IncidentKind {
-	var names []IncidentKind
-	for _, k := range incidentKinds() {
-		names = append(names, k.name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func (i Incident) kind() (k incidentKind, known bool) {
-	all := incidentKinds()
-	n := slices.IndexFunc(all, func(k incidentKind) bool { return k.name == i.Kind })
-	if n < 0 {
-		return k, false
-	}
-	return all[n], true
+	return slices.Sorted(slices.Values(slices.Concat(clusterKinds(), shareKinds())))
 }
 
 // Incident is a fault with a schedule. The factors of overlapping incidents are multiplied; their
@@ -119,42 +83,26 @@ type Incident struct {
 	Share float64
 }
 
-// String describes the incident, as in "prefill takes 4 times as long for 5m".
-func (i Incident) String() string {
-	workers := "all workers"
-	switch len(i.Workers) {
-	case 0:
-	case 1:
-		workers = fmt.Sprintf("worker %d", i.Workers[0])
-	default:
-		workers = "workers " + strings.Trim(strings.ReplaceAll(fmt.Sprint(i.Workers), " ", ", "), "[]")
-	}
-	kind, _ := i.kind()
-	words := kind.words
-	if kind.factor && len(i.Workers) > 0 {
-		words += " on WORKERS"
-	}
-	if i.For > 0 {
-		words += " for " + model.Duration(i.For).String()
-	}
-	return strings.NewReplacer("SHARE", fmt.Sprintf("%g %%", 100*i.Share), "FACTOR", fmt.Sprint(i.Factor), "WORKERS", workers).Replace(words)
+func (i Incident) hasShare() bool { return slices.Contains(shareKinds(), i.Kind) }
+
+func (i Incident) hasFactor() bool {
+	return slices.Contains([]IncidentKind{cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, Drift}, i.Kind)
 }
 
 // validate checks an incident. hasCluster says whether the deployment has a cluster.
 func (i Incident) validate(hasCluster bool) error {
-	kind, known := i.kind()
 	switch {
-	case !known:
+	case !slices.Contains(IncidentKinds(), i.Kind):
 		return fmt.Errorf("kind %q is unknown", i.Kind)
 	case i.At < 0 || i.For < 0:
 		return fmt.Errorf("it starts at %v and lasts %v: neither may be negative", i.At, i.For)
-	case !kind.share && !hasCluster:
+	case !i.hasShare() && !hasCluster:
 		return errors.New("it needs a cluster: set one")
-	case !kind.share:
+	case !i.hasShare():
 		return nil // the cluster checks the rest
 	case !(i.Share > 0 && i.Share <= 1):
 		return fmt.Errorf("its share of the requests is %v: give a number above 0, at most 1", i.Share)
-	case kind.factor && !(i.Factor > 0):
+	case i.hasFactor() && !(i.Factor > 0):
 		return fmt.Errorf("its factor is %v: give a number above 0", i.Factor)
 	case len(i.Workers) > 0:
 		return errors.New("it affects requests, not workers: leave the workers out")
@@ -170,7 +118,7 @@ func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 	for _, i := range o.Incidents {
 		f := cluster.Fault{Kind: i.Kind, At: i.At - born, For: i.For, Workers: i.Workers, Factor: i.Factor}
 		ended := f.At < 0 && (i.Kind == cluster.ColdCache || f.For > 0 && f.At+f.For <= 0)
-		if kind, _ := i.kind(); kind.share || ended {
+		if i.hasShare() || ended {
 			continue
 		}
 		if f.At < 0 && f.For > 0 {
@@ -185,10 +133,10 @@ func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 // drawFault draws the incident of a request. The result has no kind if there is none.
 func (o Options) drawFault(elapsed time.Duration, r *rand.Rand) Incident {
 	u := r.Float64()
-	for _, kind := range incidentKinds() {
-		sum := Incident{Kind: kind.name}
+	for _, kind := range shareKinds() {
+		sum := Incident{Kind: kind}
 		for _, i := range o.Incidents {
-			if kind.share && i.Kind == kind.name && elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For) {
+			if i.Kind == kind && elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For) {
 				sum.Share += i.Share
 				sum.Factor = max(sum.Factor, i.Factor)
 			}
@@ -206,8 +154,7 @@ func (o Options) drawFault(elapsed time.Duration, r *rand.Rand) Incident {
 func ParseIncident(text string) (Incident, error) {
 	parts := strings.Split(text, ",")
 	i := Incident{Kind: IncidentKind(parts[0])}
-	kind, known := i.kind()
-	if !known {
+	if !slices.Contains(IncidentKinds(), i.Kind) {
 		return i, fmt.Errorf("incident %q: there is no kind %q; give one of %v", text, i.Kind, IncidentKinds())
 	}
 	for _, part := range parts[1:] {
@@ -217,13 +164,13 @@ func ParseIncident(text string) (Incident, error) {
 		}
 	}
 	switch {
-	case kind.factor && i.Factor == 0 && i.Kind != cluster.Acceptance:
+	case i.hasFactor() && i.Factor == 0 && i.Kind != cluster.Acceptance:
 		return i, fmt.Errorf("incident %q: it lacks a factor: add for example factor=4", text)
-	case kind.share && i.Share == 0:
+	case i.hasShare() && i.Share == 0:
 		return i, fmt.Errorf("incident %q: it lacks a share of the requests: add for example share=0.2", text)
-	case !kind.factor && i.Factor != 0:
+	case !i.hasFactor() && i.Factor != 0:
 		return i, fmt.Errorf("incident %q: this kind has no factor: leave it out", text)
-	case !kind.share && i.Share != 0:
+	case !i.hasShare() && i.Share != 0:
 		return i, fmt.Errorf("incident %q: this kind has no share of the requests: leave it out", text)
 	}
 	return i, nil

@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -10,43 +11,44 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-func TestIncidentAsText(t *testing.T) {
-	for text, want := range map[string]string{
-		"slow_prefill,at=1m,for=5m,factor=4": "prefill takes 4 times as long for 5m",
-		"slow_decode,factor=1.5,workers=2":   "decoding takes 1.5 times as long on worker 2",
-		"slow_network,factor=10,for=1h":      "the network takes 10 times as long for 1h",
-		"acceptance,factor=0":                "drafts are accepted 0 times as often",
-		"hang,workers=0+2":                   "requests to workers 0, 2 get no answer",
-		"worker_loss,for=90s":                "the requests of all workers fail, and no others go there for 1m30s",
-		"cold_cache,at=2s":                   "the prefix cache of all workers is emptied",
-		"http_500,share=0.2":                 "20 % of the requests get status 500",
-		"http_429,share=1":                   "100 % of the requests get status 429",
-		"no_answer,share=0.5":                "50 % of the requests are never answered",
-		"cut,share=0.5":                      "50 % of the answers are cut off",
-		"stall,share=0.5":                    "50 % of the answers stop in mid-stream",
-		"error_event,share=0.015":            "1.5 % of the answers end with an error event",
-		"worker_loss,workers=1,at=1s,for=2s": "the requests of worker 1 fail, and no others go there for 2s",
-		"nothing":                            `there is no kind "nothing"; give one of [acceptance bad_arguments base_model buffered cold_cache cut drift error_event exclamations hang http_429 http_500 new_fingerprint no_answer other_model repetition slow_decode slow_network slow_prefill stall tool_markup worker_loss wrong_script]`,
-		"slow_prefill":                       "it lacks a factor: add for example factor=4",
-		"cut":                                "it lacks a share of the requests: add for example share=0.2",
-		"drift,share=1,factor=0.05":          "100 % of the answers have log-probabilities that are off by 0.05",
-		"drift,share=1":                      "it lacks a factor: add for example factor=4",
-		"buffered":                           "it lacks a share of the requests: add for example share=0.2",
-		"hang,factor=3":                      "this kind has no factor: leave it out",
-		"slow_decode,factor=3,share=1":       "this kind has no share of the requests: leave it out",
-		"cut,share=much":                     "share=much: invalid value; write for example at=1m, factor=4 or share=0.2",
-		"cut,share":                          "share: invalid value",
-		"hang,workers=1,2":                   `2: there is no key "2"; give at, for, workers, factor or share`,
-		"hang,workers=a":                     "workers=a: workers are numbers from 0, as in workers=0+2",
-		"slow_prefill,since=3s,factor=4":     `since=3s: there is no key "since"; give at, for, workers, factor or share`,
+func TestParseIncident(t *testing.T) {
+	for text, want := range map[string]Incident{
+		"slow_prefill,at=1m,for=5m,factor=4": {Kind: cluster.SlowPrefill, At: time.Minute, For: 5 * time.Minute, Factor: 4},
+		"slow_decode,factor=1.5,workers=2":   {Kind: cluster.SlowDecode, Factor: 1.5, Workers: []int{2}},
+		"slow_network,factor=10,for=1h":      {Kind: cluster.SlowNetwork, Factor: 10, For: time.Hour},
+		"acceptance,factor=0":                {Kind: cluster.Acceptance},
+		"hang,workers=0+2":                   {Kind: cluster.Hang, Workers: []int{0, 2}},
+		"worker_loss,for=90s":                {Kind: cluster.WorkerLoss, For: 90 * time.Second},
+		"worker_loss,workers=1,at=1s,for=2s": {Kind: cluster.WorkerLoss, Workers: []int{1}, At: time.Second, For: 2 * time.Second},
+		"cold_cache,at=2s":                   {Kind: cluster.ColdCache, At: 2 * time.Second},
+		"http_500,share=0.2":                 {Kind: ErrorStatus, Share: 0.2},
+		"http_429,share=1":                   {Kind: BusyStatus, Share: 1},
+		"no_answer,share=0.5":                {Kind: NoAnswer, Share: 0.5},
+		"cut,share=0.5":                      {Kind: CutStream, Share: 0.5},
+		"stall,share=0.5":                    {Kind: StallStream, Share: 0.5},
+		"error_event,share=0.015":            {Kind: ErrorEvent, Share: 0.015},
+		"drift,share=1,factor=0.05":          {Kind: Drift, Share: 1, Factor: 0.05},
 	} {
-		i, err := ParseIncident(text)
-		got := i.String()
-		if err != nil {
-			got = err.Error()
+		if got, err := ParseIncident(text); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %+v, %v; want %+v", text, got, err, want)
 		}
-		if err == nil && got != want || !strings.HasSuffix(got, want) && !strings.Contains(got, want) {
-			t.Errorf("%q: got %q, want %q", text, got, want)
+	}
+	for text, want := range map[string]string{
+		"nothing":                        `there is no kind "nothing"; give one of [acceptance bad_arguments base_model buffered cold_cache cut drift error_event exclamations hang http_429 http_500 new_fingerprint no_answer other_model repetition slow_decode slow_network slow_prefill stall tool_markup worker_loss wrong_script]`,
+		"slow_prefill":                   "it lacks a factor: add for example factor=4",
+		"cut":                            "it lacks a share of the requests: add for example share=0.2",
+		"drift,share=1":                  "it lacks a factor: add for example factor=4",
+		"buffered":                       "it lacks a share of the requests: add for example share=0.2",
+		"hang,factor=3":                  "this kind has no factor: leave it out",
+		"slow_decode,factor=3,share=1":   "this kind has no share of the requests: leave it out",
+		"cut,share=much":                 "share=much: invalid value; write for example at=1m, factor=4 or share=0.2",
+		"cut,share":                      "share: invalid value",
+		"hang,workers=1,2":               `2: there is no key "2"; give at, for, workers, factor or share`,
+		"hang,workers=a":                 "workers=a: workers are numbers from 0, as in workers=0+2",
+		"slow_prefill,since=3s,factor=4": `since=3s: there is no key "since"; give at, for, workers, factor or share`,
+	} {
+		if _, err := ParseIncident(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }

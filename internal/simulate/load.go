@@ -74,7 +74,7 @@ func (l *load) send(c *conversation, at time.Duration) {
 	c.text.Grow(output)
 	c.turnsLeft--
 	r := cluster.Request{Prompt: prompt, Output: output, Chain: c.text.Chain}
-	if err := l.driver.submit(at, r, &call{finish: "stop", conversation: c}); err != nil {
+	if err := l.driver.submit(at, r, &call{conversation: c}); err != nil {
 		panic(err) // the time is not in the past, and the tokens fit
 	}
 }

@@ -94,7 +94,7 @@ func (d *Deployment) generateOnCluster(ctx context.Context, t *turn, out *respon
 	t.prompt.addText(t.text.peek(t.output))
 	work := cluster.Request{Prompt: t.promptTokens, Output: t.output, Chain: t.prompt.blocks, Rank: t.prompt.hash}
 	send := d.sender(ctx, t, out)
-	return t.driver.serve(ctx, work, t.finish, func(e cluster.Event) error {
+	return t.driver.serve(ctx, work, func(e cluster.Event) error {
 		if e.Kind != cluster.Tokens {
 			return t.endError(e.Kind)
 		}

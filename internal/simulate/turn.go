@@ -178,19 +178,11 @@ func (d *Deployment) answer(w http.ResponseWriter, r *http.Request, t *turn) {
 }
 
 func (d *Deployment) countEnd(t *turn, reason string) {
-	if t.driver == nil && reason == t.finish {
-		d.observe(t, e2e, time.Since(t.arrived))
-	}
 	d.updateStats(func(s *Stats) {
 		s.Running--
 		s.Finished[reason]++
 		s.held -= t.promptTokens + t.sent
 	})
-}
-
-// observe adds a duration to a histogram of a deployment without a cluster.
-func (d *Deployment) observe(t *turn, family int, v time.Duration) {
-	d.latency[family].WithLabelValues(t.options.Model, engineID).Observe(v.Seconds())
 }
 
 func (d *Deployment) countPrompt(t *turn, cached int) {
@@ -234,7 +226,7 @@ func (d *Deployment) sender(ctx context.Context, t *turn, out *responder) func(n
 			if t.sent == 0 {
 				family = ttft
 			}
-			d.observe(t, family, now.Sub(last))
+			d.latency[family].WithLabelValues(t.options.Model, engineID).Observe(now.Sub(last).Seconds())
 		}
 		d.updateStats(func(s *Stats) {
 			s.OutputTokens += n

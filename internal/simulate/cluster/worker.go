@@ -35,7 +35,7 @@ type WorkerStats struct {
 	// PrefilledTokens is the number of tokens that prefill computed.
 	PromptTokens, CachedTokens, PrefilledTokens uint64
 	OutputTokens                                uint64
-	Drafts, DraftTokens, AcceptedTokens         uint64
+	DraftTokens, AcceptedTokens                 uint64
 }
 
 // Worker returns the state of a worker. Numbers of workers start at 0.
@@ -143,7 +143,6 @@ func (w *worker) accepted(drafted int) int {
 	for n < drafted && c.rand.Float64() < rate {
 		n++
 	}
-	w.stats.Drafts++
 	w.stats.DraftTokens += uint64(drafted)
 	w.stats.AcceptedTokens += uint64(n)
 	return n

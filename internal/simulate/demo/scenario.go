@@ -89,7 +89,7 @@ func scenarios() []Scenario {
 	}, Scenario{
 		Name: "regression", About: "One GPU with a 70B model. After a minute prompts take longer, so first tokens arrive later.",
 		Targets: oneGPU(),
-	}.withIncidents(
+	}.withIncident("prefill takes 6 times as long for 10m",
 		simulate.Incident{Kind: cluster.SlowPrefill, Factor: 6, At: pause, For: 10 * time.Minute},
 	), {
 		Name: "eagle3", About: "One GPU with a 70B model. After a minute speculative decoding is rolled out, and almost no draft is accepted.",
@@ -98,9 +98,11 @@ func scenarios() []Scenario {
 	}, Scenario{
 		Name: "outage", About: "Three workers behind a round-robin router. One hangs, is lost and returns. Later a fifth of the requests fail.",
 		Targets: []Target{busyTarget("demo", "trtllm-rr", 60)},
-	}.withIncidents(
+	}.withIncident("worker 1 hangs for 1m30s: its requests get no answer",
 		simulate.Incident{Kind: cluster.Hang, Workers: []int{1}, At: pause, For: 90 * time.Second},
+	).withIncident("worker 1 is lost for 1m: its requests fail, and no others go there",
 		simulate.Incident{Kind: cluster.WorkerLoss, Workers: []int{1}, At: pause + 90*time.Second, For: time.Minute},
+	).withIncident("20 % of the requests get status 500 for 2m",
 		simulate.Incident{Kind: simulate.ErrorStatus, Share: .2, At: pause + 4*time.Minute, For: 2 * time.Minute},
 	), {
 		Name: "kv-vs-rr", About: "Two deployments of three workers each under the same load: one with KV-aware routing, one with round robin.",
@@ -108,15 +110,11 @@ func scenarios() []Scenario {
 	}}
 }
 
-// withIncidents adds incidents of the first target, and their steps.
-func (s Scenario) withIncidents(incidents ...simulate.Incident) Scenario {
-	s.Targets[0].Options.Incidents = incidents
-	for _, i := range incidents {
-		s.Steps = append(s.Steps, Step{i.At, i.String()})
-		if i.For > 0 {
-			s.Steps = append(s.Steps, Step{i.At + i.For, incidentEnds})
-		}
-	}
+// withIncident adds an incident of the first target, and its steps.
+func (s Scenario) withIncident(text string, i simulate.Incident) Scenario {
+	o := &s.Targets[0].Options
+	o.Incidents = append(o.Incidents, i)
+	s.Steps = append(s.Steps, Step{i.At, text}, Step{i.At + i.For, incidentEnds})
 	slices.SortStableFunc(s.Steps, byTime)
 	return s
 }

@@ -77,19 +77,19 @@ func routersDiffer(t *testing.T, jobs map[string]status.Job) {
 
 func TestAnnounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := Scenario{Targets: []Target{{}}}.withIncidents(
-			simulate.Incident{Kind: cluster.SlowPrefill, Factor: 4, At: time.Minute, For: 90 * time.Second},
-			simulate.Incident{Kind: cluster.SlowDecode, Factor: 2, At: 150 * time.Second}, // when the first ends
-		)
+		s := Scenario{Targets: []Target{{}}}.
+			withIncident("slow prefill", simulate.Incident{Kind: cluster.SlowPrefill, Factor: 4, At: time.Minute, For: 90 * time.Second}).
+			withIncident("slow decoding", simulate.Incident{Kind: cluster.SlowDecode, Factor: 2, At: 150 * time.Second, For: time.Minute})
 		began := time.Now()
 		var announced []string
 		s.Announce(t.Context(), began, func(line string) { announced = append(announced, time.Since(began).String()+" "+line) })
 		want := []string{
-			"40s in 20s: prefill takes 4 times as long for 1m30s",
-			"1m0s now: prefill takes 4 times as long for 1m30s",
-			"2m10s in 20s: decoding takes 2 times as long",
+			"40s in 20s: slow prefill",
+			"1m0s now: slow prefill",
+			"2m10s in 20s: slow decoding",
 			"2m30s now: the incident ends",
-			"2m30s now: decoding takes 2 times as long",
+			"2m30s now: slow decoding",
+			"3m30s now: the incident ends",
 		}
 		if !slices.Equal(announced, want) {
 			t.Errorf("announced %q, want %q", announced, want)
