@@ -58,7 +58,7 @@ groups:
 func TestReplayIsStepByStep(t *testing.T) {
 	from, to := epoch().Add(48*time.Hour), epoch().Add(62*time.Hour)
 	log := turnsWithFaults(t, epoch(), to)
-	set, err := loadRules("steps", []byte(stepRules), RuleOptions{Interval: time.Minute})
+	set, err := loadRules(RuleFile{"steps", []byte(stepRules), RuleOptions{Interval: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}

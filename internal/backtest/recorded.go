@@ -31,8 +31,8 @@ func ScoreRecording(ctx context.Context, src Source, sets []*RuleSet, incidents 
 
 // blocks is the data directory of a Prometheus.
 type blocks struct {
-	db      *tsdb.DBReadOnly
-	from    time.Time
+	db   *tsdb.DBReadOnly
+	from time.Time
 }
 
 // OpenBlocks returns the data directory of a Prometheus as a source, from the given time. It never

@@ -48,13 +48,14 @@ func RuleFiles(in *rules.Input, args []string, compare bool, o RuleOptions) ([]R
 			name, path = filepath.Base(arg), arg
 		}
 		text, err := os.ReadFile(path)
+		file := RuleFile{name, text, o}
 		if err == nil {
-			_, err = loadRules(name, text, o)
+			_, err = loadRules(file)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("--rules.file=%s: %w", arg, err)
 		}
-		files = append(files, RuleFile{name, text, o})
+		files = append(files, file)
 	}
 	if compare {
 		files = append(files, RuleFile{"p95-last-week", p95Rules, o}, RuleFile{"sloth", slothRules, o})
@@ -77,7 +78,7 @@ func Objectives() []slo.Objective {
 func LoadRuleFiles(files []RuleFile) ([]*RuleSet, error) {
 	var sets []*RuleSet
 	for _, f := range files {
-		set, err := loadRules(f.Name, f.Text, f.RuleOptions)
+		set, err := loadRules(f)
 		if err != nil {
 			return nil, err
 		}

@@ -21,11 +21,8 @@ import (
 // RuleSet holds the rules of a file, sorted so that no rule reads a series that a later rule
 // records.
 type RuleSet struct {
-	// Name identifies the rules in reports.
-	Name  string
+	RuleFile
 	rules []*rule
-	// pages and tickets are severities. Without pages, all alerts that are not tickets page.
-	pages, tickets []string
 }
 
 // rule is one recording or alerting rule.
@@ -50,30 +47,30 @@ type RuleOptions struct {
 }
 
 // loadRules parses a rule file.
-func loadRules(name string, text []byte, o RuleOptions) (*RuleSet, error) {
+func loadRules(f RuleFile) (*RuleSet, error) {
 	syntax := parser.NewParser(parser.Options{})
-	groups, errs := rulefmt.Parse(text, false, model.LegacyValidation, syntax, slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.Parse(f.Text, false, model.LegacyValidation, syntax, slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
-		return nil, fmt.Errorf("reading the rules %q: %w", name, errors.Join(errs...))
+		return nil, fmt.Errorf("reading the rules %q: %w", f.Name, errors.Join(errs...))
 	}
 	var all []*rule
 	for _, g := range groups.Groups {
 		for _, r := range g.Rules {
-			parsed, err := newRule(syntax, g, r, o.Interval)
+			parsed, err := newRule(syntax, g, r, f.Interval)
 			if err != nil {
-				return nil, fmt.Errorf("reading the rules %q, group %q: %w", name, g.Name, err)
+				return nil, fmt.Errorf("reading the rules %q, group %q: %w", f.Name, g.Name, err)
 			}
 			all = append(all, parsed)
 		}
 	}
-	if err := checkPages(all, o.Severities); err != nil {
-		return nil, fmt.Errorf("reading the rules %q: %w", name, err)
+	if err := checkPages(all, f.Severities); err != nil {
+		return nil, fmt.Errorf("reading the rules %q: %w", f.Name, err)
 	}
-	sorted, err := sortRules(selectRules(all, o))
+	sorted, err := sortRules(selectRules(all, f.RuleOptions))
 	if err != nil {
-		return nil, fmt.Errorf("reading the rules %q: %w", name, err)
+		return nil, fmt.Errorf("reading the rules %q: %w", f.Name, err)
 	}
-	return &RuleSet{name, sorted, o.Severities, o.Tickets}, nil
+	return &RuleSet{f, sorted}, nil
 }
 
 func newRule(syntax parser.Parser, g rulefmt.RuleGroup, r rulefmt.Rule, interval time.Duration) (*rule, error) {
@@ -217,7 +214,7 @@ func (s *RuleSet) lookbacks(longest map[string]time.Duration) {
 func (s *RuleSet) alerts() []string {
 	var names []string
 	for _, r := range s.rules {
-		if !r.records && (len(s.pages) == 0 || slices.Contains(s.pages, r.labels[labelSeverity])) {
+		if !r.records && (len(s.Severities) == 0 || slices.Contains(s.Severities, r.labels[labelSeverity])) {
 			names = append(names, r.name)
 		}
 	}

@@ -143,7 +143,7 @@ func (s *RuleSet) notifications(spans []Span, alert, target string) notification
 	for _, span := range spans {
 		switch {
 		case alert != "" && span.Alert != alert, !sameTarget(span.Labels.Get(labelTarget), target):
-		case slices.Contains(s.tickets, span.Labels.Get(labelSeverity)):
+		case slices.Contains(s.Tickets, span.Labels.Get(labelSeverity)):
 			tickets = append(tickets, span)
 		default:
 			pages = append(pages, span)

@@ -108,7 +108,7 @@ func TestScore(t *testing.T) {
 // TestScoreOfTargets checks that alerts of one target do not count for others, and that an alert of
 // the whole fleet is one page in the score of all targets and finds the incident of each target.
 func TestScoreOfTargets(t *testing.T) {
-	set := &RuleSet{Name: "r", pages: []string{"page"}, tickets: []string{"ticket"}}
+	set := &RuleSet{RuleFile: RuleFile{Name: "r", RuleOptions: RuleOptions{Severities: []string{"page"}, Tickets: []string{"ticket"}}}}
 	targetPage := func(alert, target string, from, to float64) Span {
 		return span(alert, from, to, "severity", "page", "target", target)
 	}
@@ -266,7 +266,7 @@ func TestLoadRulesRefuses(t *testing.T) {
 		"groups: [{name: g, rules: [{alert: A, expr: 'ALERTS > 0'}]}]":                                         "a replay does not write: remove the rule",
 		"groups: [{name: g, rules: [{record: 'a', expr: 'b'}]}, {name: h, rules: [{record: 'b', expr: 'a'}]}]": "depend on each other in a circle",
 	} {
-		if _, err := loadRules("r", []byte(text), RuleOptions{Interval: time.Minute}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := loadRules(RuleFile{"r", []byte(text), RuleOptions{Interval: time.Minute}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -285,7 +285,7 @@ groups:
       - {record: short, expr: 'rate(a_total[10m] offset 5m)'}
       - {record: long, expr: 'rate(b_total[3d])'}
 `
-	s, err := loadRules("r", []byte(text), RuleOptions{Interval: time.Minute, Severities: []string{"page"}})
+	s, err := loadRules(RuleFile{"r", []byte(text), RuleOptions{Interval: time.Minute, Severities: []string{"page"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ groups:
 	if s.rules[0].name != "short" {
 		t.Errorf("the first rule is %s, want short, which another rule reads", s.rules[0].name)
 	}
-	s, err = loadRules("r", []byte(text), RuleOptions{Interval: time.Minute, Severities: []string{"page"}, Tickets: []string{"ticket"}})
+	s, err = loadRules(RuleFile{"r", []byte(text), RuleOptions{Interval: time.Minute, Severities: []string{"page"}, Tickets: []string{"ticket"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,18 +17,17 @@ type Work struct {
 	Rand *rand.Rand
 }
 
-// Engine decides how long a request takes.
-type Engine interface {
+// engine decides how long a request takes.
+type engine interface {
 	// Generate calls emit with the number of new tokens whenever an event is due, until
 	// OutputTokens were emitted. It returns early with the error of ctx or of emit. It runs in the
 	// goroutine of the request and must not start another.
 	Generate(ctx context.Context, w Work, emit func(tokens int) error) error
 }
 
-// paced is the Engine of the configured delays. Requests do not affect each other.
+// paced is the engine of the configured delays. Requests do not affect each other.
 type paced Options
 
-// Generate implements Engine.
 func (p paced) Generate(ctx context.Context, w Work, emit func(int) error) error {
 	start := time.Now()
 	due := p.FirstToken.draw(w.Rand) + time.Duration(w.PromptTokens-w.CachedTokens)*p.Prefill

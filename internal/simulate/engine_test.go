@@ -12,7 +12,7 @@ import (
 )
 
 // times runs the engine and returns the times of its events.
-func times(ctx context.Context, e Engine, w Work, emit func() error) ([]time.Duration, error) {
+func times(ctx context.Context, e engine, w Work, emit func() error) ([]time.Duration, error) {
 	var at []time.Duration
 	start := time.Now()
 	w.Rand = rand.New(rand.NewPCG(1, 1))

@@ -36,7 +36,7 @@ type Options struct {
 	// and by default 1.
 	TokensPerEvent float64
 	// Engine, if set, replaces the four fields above.
-	Engine Engine
+	Engine engine
 
 	// Cluster, if set, replaces delays, Engine and CacheBlocks. Requests then share queue, batch
 	// and cache. Headers are sent with the first token, so that a refusal has its own status.

@@ -195,9 +195,9 @@ func (d *Deployment) countPrompt(t *turn, cached int) {
 
 // generate generates the answer with the engine of a deployment without a cluster.
 func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) error {
-	var engine Engine = paced(t.options)
-	if t.options.Engine != nil {
-		engine = t.options.Engine
+	generator := t.options.Engine
+	if generator == nil {
+		generator = paced(t.options)
 	}
 	d.countPrompt(t, d.cache.use(t.prompt, t.options.CacheBlocks))
 	if t.request.Stream { // its headers come before the first token
@@ -206,7 +206,7 @@ func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) erro
 	}
 	work := Work{PromptTokens: t.promptTokens, CachedTokens: t.cached, OutputTokens: t.output, Rand: t.rand}
 	send := d.sender(ctx, t, out)
-	err := engine.Generate(ctx, work, func(n int) error {
+	err := generator.Generate(ctx, work, func(n int) error {
 		t.prompt.addText(t.text.peek(n))
 		return send(n)
 	})

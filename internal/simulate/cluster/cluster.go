@@ -25,7 +25,7 @@ import (
 // Cluster is a simulated deployment. It is not safe for concurrent use.
 type Cluster struct {
 	config  Config
-	engine  Engine
+	engine  engine
 	workers []*worker
 	faults  []*Fault // active now
 	rand    *rand.Rand
@@ -37,7 +37,7 @@ type Cluster struct {
 	stepEvents []event
 	handle     func(Event) // set during Advance
 
-	routed uint64 // requests routed by RoundRobin so far
+	routed uint64 // requests routed by roundRobin so far
 }
 
 // event is an Event before it is delivered.

@@ -14,11 +14,11 @@ const ms = time.Millisecond
 func small() Config {
 	return Config{
 		Workers: 1,
-		Engine: Engine{
+		Engine: engine{
 			MaxSeqs: 4, MaxBatchedTokens: 1000, BlockTokens: 16, KVTokens: 16 * 100,
-			Cost: Cost{Base: 10e-3, Token: 1e-3, Prefill: .1e-3},
+			Cost: cost{Base: 10e-3, Token: 1e-3, Prefill: .1e-3},
 		},
-		Policy: RoundRobin,
+		Policy: roundRobin,
 	}
 }
 

@@ -9,16 +9,16 @@ import (
 // Config describes a deployment. Preset returns the configurations in use. All workers are alike.
 type Config struct {
 	Workers  int
-	Engine   Engine
-	Policy   Policy
+	Engine   engine
+	Policy   policy
 	Frontend Frontend
 	Faults   []Fault
 	// Seed seeds all random draws: ties of the router, request delays, accepted drafts.
 	Seed uint64
 }
 
-// Engine describes how a worker runs its batch.
-type Engine struct {
+// engine describes how a worker runs its batch.
+type engine struct {
 	// MaxSeqs limits the sequences of a batch, MaxBatchedTokens the tokens of one step, prefill
 	// and decode together.
 	MaxSeqs, MaxBatchedTokens int
@@ -36,7 +36,7 @@ type Engine struct {
 	Padding bool
 
 	Speculation Speculation
-	Cost        Cost
+	Cost        cost
 }
 
 // Speculation describes speculative decoding. The zero value turns it off.
@@ -49,8 +49,8 @@ type Speculation struct {
 	KVTokens int
 }
 
-// Cost holds the parts of the duration of a step, in seconds.
-type Cost struct {
+// cost holds the parts of the duration of a step, in seconds.
+type cost struct {
 	// Base is paid once per step: reading the weights, launching kernels, sampling.
 	Base float64
 	// Token is paid per token of the decode batch, padding and drafts included.

@@ -6,15 +6,15 @@ import (
 )
 
 func TestStepTime(t *testing.T) {
-	c := Cost{Base: 10e-3, Token: 1e-3, KVToken: 1e-6, Prefill: .1e-3, Pair: 1e-9, Eager: 7e-3, Draft: 2e-3}
-	padded := Engine{Graphs: []int{1, 2, 4, 8}, Padding: true, Cost: c}
-	exact := Engine{Graphs: []int{1, 2, 4, 8}, Cost: c}
-	drafts := Engine{Speculation: Speculation{Draft: 3}, Cost: c}
+	c := cost{Base: 10e-3, Token: 1e-3, KVToken: 1e-6, Prefill: .1e-3, Pair: 1e-9, Eager: 7e-3, Draft: 2e-3}
+	padded := engine{Graphs: []int{1, 2, 4, 8}, Padding: true, Cost: c}
+	exact := engine{Graphs: []int{1, 2, 4, 8}, Cost: c}
+	drafts := engine{Speculation: Speculation{Draft: 3}, Cost: c}
 	decode := func(n int) load { return load{decodes: n, decoded: n} }
 	const ms = time.Millisecond
 	for _, x := range []struct {
 		name            string
-		engine          Engine
+		engine          engine
 		load            load
 		prefill, decode float64
 		want            time.Duration
@@ -25,7 +25,7 @@ func TestStepTime(t *testing.T) {
 		{"above all sizes, without a graph", padded, decode(9), 1, 1, 26 * ms},
 		{"without padding, between sizes", exact, decode(5), 1, 1, 22 * ms},
 		{"without padding, at a size", exact, decode(8), 1, 1, 18 * ms},
-		{"no graphs", Engine{Cost: c}, decode(9), 1, 1, 19 * ms},
+		{"no graphs", engine{Cost: c}, decode(9), 1, 1, 19 * ms},
 		{"reading KV", padded, load{decodes: 1, decoded: 1, context: 5000}, 1, 1, 16 * ms},
 		{"prefill only", padded, load{prefill: 200, pairs: 1e6}, 1, 1, 38 * ms},
 		{"prefill beside decode", padded, load{decodes: 4, decoded: 4, prefill: 100}, 1, 1, 31 * ms},
@@ -41,7 +41,7 @@ func TestStepTime(t *testing.T) {
 }
 
 func TestTimeNeverStandsStill(t *testing.T) {
-	e := Engine{Cost: Cost{Base: 1e-12}}
+	e := engine{Cost: cost{Base: 1e-12}}
 	if got := e.duration(load{}, 1, 0); got != 1 {
 		t.Errorf("a step takes %d ns, want 1", got)
 	}

@@ -106,7 +106,7 @@ type load struct {
 }
 
 // duration returns how long a step with that load takes. prefill and decode are slow-down factors.
-func (e *Engine) duration(l load, prefill, decode float64) time.Duration {
+func (e *engine) duration(l load, prefill, decode float64) time.Duration {
 	c := &e.Cost
 	batch, captured := e.captured(l.decoded)
 	t := c.Base + c.Token*float64(batch) + c.KVToken*float64(l.context)
@@ -122,7 +122,7 @@ func (e *Engine) duration(l load, prefill, decode float64) time.Duration {
 
 // captured returns the batch size, padding included, that the engine runs for a number of decoded
 // tokens, and whether it has a captured graph for it.
-func (e *Engine) captured(decoded int) (size int, ok bool) {
+func (e *engine) captured(decoded int) (size int, ok bool) {
 	i, exact := slices.BinarySearch(e.Graphs, decoded)
 	if e.Padding && decoded > 0 && i < len(e.Graphs) {
 		return e.Graphs[i], true

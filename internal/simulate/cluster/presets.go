@@ -26,7 +26,7 @@ func Preset(name string) (Config, error) {
 	case "eagle3":
 		return eagle3(), nil
 	case "trtllm-rr":
-		return trtllm(RoundRobin), nil
+		return trtllm(roundRobin), nil
 	case "trtllm-kv":
 		return trtllm(KVAware), nil
 	case "bench-phase0":
@@ -45,15 +45,15 @@ func phase0() Config {
 	}
 	return Config{
 		Workers: 1,
-		Engine: Engine{
+		Engine: engine{
 			MaxSeqs: 128, MaxBatchedTokens: 8192, BlockTokens: 16,
 			// Fitted: the report does not give the size of the KV memory. Values of 16 bits would
 			// give 197,000 tokens, values of 8 bits 394,000.
 			KVTokens:  268_000,
 			Lookahead: 1, Graphs: graphs, Padding: true,
-			Cost: Cost{Base: 22.5e-3, Token: .13e-3, KVToken: 62e-9, Prefill: prefillToken, Pair: pairOfTokens},
+			Cost: cost{Base: 22.5e-3, Token: .13e-3, KVToken: 62e-9, Prefill: prefillToken, Pair: pairOfTokens},
 		},
-		Policy: RoundRobin,
+		Policy: roundRobin,
 		Frontend: Frontend{
 			RequestDelay: 40 * time.Millisecond, Spread: .5, ResponseDelay: 10 * time.Millisecond,
 			Deadline: 120 * time.Second,
@@ -88,10 +88,10 @@ func bench(c Config) Config {
 
 // trtllm is three workers with TensorRT-LLM behind Dynamo's frontend. It was fitted to
 // concurrencies from 40 to 120 with both routers, and from 160 to 200 with the KV-aware one.
-func trtllm(policy Policy) Config {
+func trtllm(router policy) Config {
 	c := phase0()
 	c.Workers = 3
-	c.Policy = policy
+	c.Policy = router
 	c.Frontend.RequestDelay = 30 * time.Millisecond
 	e := &c.Engine
 	e.MaxSeqs = 64
@@ -103,7 +103,7 @@ func trtllm(policy Policy) Config {
 		e.Graphs = append(e.Graphs, n+1)
 	}
 	e.Graphs = append(e.Graphs, 64, 128)
-	e.Cost = Cost{
+	e.Cost = cost{
 		Base: 18.8e-3, Token: .1118e-3, KVToken: kvTokenFP8, Prefill: prefillToken, Pair: pairOfTokens,
 		// Fitted to both reports of TensorRT-LLM: about 8 µs of idle GPU before each of some 1,000
 		// kernels in 80 layers.

@@ -10,10 +10,10 @@ import (
 
 // randomConfig draws a configuration that is small enough to reach every limit.
 func randomConfig(r *rand.Rand) Config {
-	e := Engine{
+	e := engine{
 		MaxSeqs: 1 + r.IntN(20), BlockTokens: 1 + r.IntN(20), Lookahead: r.IntN(4),
 		Padding: r.IntN(2) == 0,
-		Cost:    Cost{Base: .001 + .02*r.Float64(), Token: 1e-4 * r.Float64(), KVToken: 1e-7, Prefill: 1e-4, Pair: 1e-8, Eager: .001, Draft: .001},
+		Cost:    cost{Base: .001 + .02*r.Float64(), Token: 1e-4 * r.Float64(), KVToken: 1e-7, Prefill: 1e-4, Pair: 1e-8, Eager: .001, Draft: .001},
 	}
 	if r.IntN(2) == 0 {
 		e.Speculation = Speculation{Draft: 1 + r.IntN(5), Acceptance: r.Float64(), KVTokens: r.IntN(50)}
@@ -25,7 +25,7 @@ func randomConfig(r *rand.Rand) Config {
 	e.KVTokens = e.Speculation.KVTokens + e.BlockTokens + 260 + r.IntN(1500)
 	return Config{
 		Workers: 1 + r.IntN(4), Engine: e, Seed: r.Uint64(),
-		Policy: []Policy{RoundRobin, KVAware}[r.IntN(2)],
+		Policy: []policy{roundRobin, KVAware}[r.IntN(2)],
 		Frontend: Frontend{
 			RequestDelay: time.Duration(r.IntN(30)) * time.Millisecond, Spread: r.Float64(), ResponseDelay: time.Duration(r.IntN(30)) * time.Millisecond,
 			Deadline: time.Duration(r.IntN(2)*r.IntN(5000)) * time.Millisecond,

@@ -6,14 +6,14 @@ import (
 	"sort"
 )
 
-// Policy is how the frontend chooses a worker.
-type Policy string
+// policy is how the frontend chooses a worker.
+type policy string
 
-// RoundRobin uses the workers in turn. KVAware weighs the cached part of a prompt against the load
+// roundRobin uses the workers in turn. KVAware weighs the cached part of a prompt against the load
 // of each worker.
 const (
-	RoundRobin Policy = "round_robin"
-	KVAware    Policy = "kv_aware"
+	roundRobin policy = "round_robin"
+	KVAware    policy = "kv_aware"
 )
 
 // pick returns the worker for a request, nil if all workers are lost.

@@ -24,12 +24,12 @@ func TestPolicies(t *testing.T) {
 	c.Workers = 3
 	for _, test := range []struct {
 		name   string
-		policy Policy
+		policy policy
 		chain  func(int) []uint64
 		// low and high bound the requests of each worker, of 90.
 		low, high int
 	}{
-		{"round robin", RoundRobin, same, 30, 30},
+		{"round robin", roundRobin, same, 30, 30},
 		{"different prompts", KVAware, different, 15, 45},
 	} {
 		c.Policy = test.policy
