@@ -40,7 +40,7 @@ func (b *builder) labels(path string, all map[string]string) {
 
 // appended says that an address has at its end what is added to it.
 func (b *builder) appended(at string, url webURL, operation string) {
-	if base, ok := strings.CutSuffix(string(url), operation); ok && b.Fine(at) {
+	if base, ok := strings.CutSuffix(string(url), operation); ok && b.Valid(at) {
 		b.Mistake(at, string(url), "names the operation, which is appended by itself", "write "+yamlform.Shown(base))
 	}
 }
@@ -71,7 +71,7 @@ func (b *builder) alerting(a Alerting) *Alerting {
 func (b *builder) alertmanager(path string, a *Alertmanager, first map[webURL]string) {
 	at, url := path+".url", string(a.URL)
 	b.appended(at, a.URL, "/api/v2/alerts")
-	if before := first[a.URL]; before != "" && b.Fine(at) {
+	if before := first[a.URL]; before != "" && b.Valid(at) {
 		b.Mistake(at, url, "is also the address of "+before, "remove one of the two")
 	}
 	first[a.URL] = path

@@ -39,17 +39,17 @@ func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity,
 		switch why, remedy := b.incomparable(i, t); {
 		case why == "" && f.Targets == nil:
 			c.Targets = append(c.Targets, t.Name)
-		case why != "" && at >= 0 && b.Fine(yamlform.Index(path+".targets", at)):
+		case why != "" && at >= 0 && b.Valid(yamlform.Index(path+".targets", at)):
 			b.Mistake(yamlform.Index(path+".targets", at), t.Name, why, remedy)
 		}
 	}
-	if len(c.Targets) == 0 && b.namesFine("targets", len(targets)) && b.Fine(path) {
+	if len(c.Targets) == 0 && b.namesValid("targets", len(targets)) && b.Valid(path) {
 		b.Mistake(path, "", "has no target that can be compared", "write a target of chat completions for each model, or remove it")
 	}
 	if c.Prompts == nil {
 		c.Prompts = answers.DefaultPrompts()
 	}
-	if i, ok := repeated(c.Prompts); ok && b.Fine(path+".prompts") {
+	if i, ok := repeated(c.Prompts); ok && b.Valid(path+".prompts") {
 		b.Mistake(yamlform.Index(path+".prompts", i), "", "is there twice", "remove one of the two")
 	}
 	return a.Severity, c

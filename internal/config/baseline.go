@@ -21,13 +21,13 @@ import (
 func (b *builder) benchmark(path string, t fileTraffic) *benchmarkFile {
 	at := path + ".baseline_file"
 	if t.BaselineFile == "" {
-		if b.Fine(at) {
-			b.Useless(path, "without baseline_file", "write baseline_file, or remove it", "baseline_variant", "baseline_level")
+		if b.Valid(at) {
+			b.NoEffect(path, "without baseline_file", "write baseline_file, or remove it", "baseline_variant", "baseline_level")
 		}
 		return nil
 	}
 	full := b.file(at, t.BaselineFile, false)
-	if !b.Fine(at) {
+	if !b.Valid(at) {
 		return nil
 	}
 	f, err := openBenchmarkFile(full)
@@ -41,7 +41,7 @@ func (b *builder) benchmark(path string, t fileTraffic) *benchmarkFile {
 
 // baseline chooses the level that a job is compared with.
 func (b *builder) baseline(path string, t fileTraffic, f *benchmarkFile, j probe.Job) {
-	if f == nil || !b.Fine(path+".baseline_file", path+".baseline_variant", path+".baseline_level") {
+	if f == nil || !b.Valid(path+".baseline_file", path+".baseline_variant", path+".baseline_level") {
 		return
 	}
 	if d := sweep.Differs(j.Workload, f.Workload); d != "" {

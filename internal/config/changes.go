@@ -42,7 +42,7 @@ func (b *builder) changes(in []fileChange) []Change {
 func (b *builder) once(path string, f fileChange) sink.Change {
 	start, end := path+".start", path+".end"
 	switch {
-	case !b.Fine(path):
+	case !b.Valid(path):
 	case !b.Has(start) && !b.Has(end):
 		b.Mistake(path, "", "has neither start and end nor weekly", "write for example start: 2026-12-01T10:00:00Z and end: 2026-12-01T11:30:00Z")
 	case !b.Has(start):
@@ -61,7 +61,7 @@ func (b *builder) once(path string, f fileChange) sink.Change {
 // of 1970, so that there is one in every week that may come.
 func (b *builder) weekly(path string, f fileChange) sink.Change {
 	for _, key := range []string{"start", "end"} {
-		if at := path + "." + key; b.Has(at) && b.Fine(at) {
+		if at := path + "." + key; b.Has(at) && b.Valid(at) {
 			b.Mistake(at, "", "stands beside weekly, which it excludes", "keep one of the two")
 		}
 	}

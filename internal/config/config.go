@@ -149,8 +149,8 @@ func (b *builder) build(f file) *Config {
 		f.Traffic = defaultTraffic(workloads)
 	}
 	jobs := b.traffic(f.Traffic, targets, workloads)
-	b.known = b.namesFine("targets", len(targets)) && b.namesFine("discovery", len(groups)) && b.namesFine("workloads", len(workloads)) &&
-		b.itemsFine("traffic", len(f.Traffic), func(at string) bool { return b.Fine(at+".targets", at+".workload") })
+	b.known = b.namesValid("targets", len(targets)) && b.namesValid("discovery", len(groups)) && b.namesValid("workloads", len(workloads)) &&
+		b.itemsValid("traffic", len(f.Traffic), func(at string) bool { return b.Valid(at+".targets", at+".workload") })
 	if b.known {
 		b.idle(targets, workloads, jobs)
 	}
@@ -200,7 +200,7 @@ func (b *builder) resolve(path string) string {
 // directory resolves the path of one that may be made later.
 func (b *builder) directory(at, written string) string {
 	dir := b.resolve(written)
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() && b.Fine(at) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() && b.Valid(at) {
 		b.Mistake(at, written, "is not a directory", "name a directory, or a path where one can be made")
 	}
 	return dir
@@ -209,7 +209,7 @@ func (b *builder) directory(at, written string) string {
 // file resolves the path of a file that must be there and readable. It reads
 // nothing of it.
 func (b *builder) file(at, path string, secret bool) string {
-	if path == "" || !b.Fine(at) {
+	if path == "" || !b.Valid(at) {
 		return path
 	}
 	full := b.resolve(path)

@@ -82,11 +82,11 @@ func (b *builder) groups(in []fileGroup) []discovery.Group {
 		}
 		g.Sources = b.sources(path, f, known)
 		if b.Has(path + ".lease") {
-			b.Useless(path, "beside lease", "remove it", "min_targets")
-		} else if g.Least > g.Most && b.Fine(path+".min_targets", path+".max_targets") {
+			b.NoEffect(path, "beside lease", "remove it", "min_targets")
+		} else if g.Least > g.Most && b.Valid(path+".min_targets", path+".max_targets") {
 			b.Mistake(path+".min_targets", fmt.Sprint(g.Least), fmt.Sprintf("is more than max_targets, %d", g.Most), "raise max_targets")
 		}
-		if credentialed(g.Template) && b.Fine(path+".allowed_hosts") {
+		if credentialed(g.Template) && b.Valid(path+".allowed_hosts") {
 			b.keyHosts(path+".allowed_hosts", g)
 		}
 		out = append(out, g)
@@ -160,10 +160,10 @@ func (b *builder) sources(path string, f fileGroup, known fileKubernetes) []prom
 	switch {
 	case leased && b.Has(path+".preset"):
 		b.Mistake(path+".lease", "", "stands beside preset, which it excludes", "write a group for each")
-	case !kube && !leased && b.Fine(path):
+	case !kube && !leased && b.Valid(path):
 		b.Mistake(path, f.Name, "has no source of targets", "write one of preset, kubernetes, file_sd_configs, http_sd_configs, dns_sd_configs or lease")
 	}
-	if !kube || leased || !b.Fine(path+".preset") {
+	if !kube || leased || !b.Valid(path+".preset") {
 		return nil
 	}
 	k := f.Kubernetes
@@ -243,7 +243,7 @@ func (b *builder) kubernetes(path string, f fileKubernetes) *kubernetes.Config {
 		c.Namespaces = []string{""} // that of the process
 	}
 	for _, must := range []struct{ key, value string }{{"resource", f.Resource}, {"url", f.URL}} {
-		if at := path + "." + must.key; must.value == "" && b.Fine(at) {
+		if at := path + "." + must.key; must.value == "" && b.Valid(at) {
 			b.Mistake(at, "", "is missing", "write it, or a preset beside kubernetes")
 		}
 	}
@@ -274,22 +274,22 @@ func (b *builder) join(path string, f fileJoin) *kubernetes.Join {
 	b.expression(path+".name", f.Name)
 	b.expression(path+".namespace", f.Namespace)
 	switch {
-	case f.Selector == "" && f.Name == "" && b.Fine(path):
+	case f.Selector == "" && f.Name == "" && b.Valid(path):
 		b.Mistake(path, "", "says not what belongs together", "write selector or name")
-	case f.Selector != "" && f.Namespace != "" && b.Fine(path):
+	case f.Selector != "" && f.Namespace != "" && b.Valid(path):
 		b.Mistake(path+".namespace", "", "has no effect beside selector, which is of the object's namespace", "remove it")
 	}
 	return &kubernetes.Join{Resource: f.Resource, Selector: f.Selector, Name: f.Name, Namespace: f.Namespace}
 }
 
 func (b *builder) resource(at, text string) {
-	if _, err := kubernetes.ParseResource(text); err != nil && text != "" && b.Fine(at) {
+	if _, err := kubernetes.ParseResource(text); err != nil && text != "" && b.Valid(at) {
 		b.Mistake(at, text, err.Error(), "write for example inferenceservices.v1beta1.serving.kserve.io, or pods.v1")
 	}
 }
 
 func (b *builder) expression(at, text string) {
-	if err := kubernetes.CheckExpression(text); err != nil && b.Fine(at) {
+	if err := kubernetes.CheckExpression(text); err != nil && b.Valid(at) {
 		b.Mistake(at, text, "is no JSONPath template ("+err.Error()+")", "write it as for kubectl -o jsonpath, for example {.status.url}")
 	}
 }

@@ -48,11 +48,11 @@ func (b *builder) endpointClient(path string, e fileEndpoint) promconfig.HTTPCli
 // many streams, and arrival times are those of reads.
 func (b *builder) httpClient(path, urlKey, url string, in map[string]any) promconfig.HTTPClientConfig {
 	at := path + ".http_client"
-	if len(in) == 0 || !b.Fine(at) {
+	if len(in) == 0 || !b.Valid(at) {
 		return promconfig.HTTPClientConfig{}
 	}
 	c := b.promClient(at, in)
-	if c.TLSConfig != (promconfig.TLSConfig{}) && strings.HasPrefix(url, "http://") && b.Fine(path+"."+urlKey, at) {
+	if c.TLSConfig != (promconfig.TLSConfig{}) && strings.HasPrefix(url, "http://") && b.Valid(path+"."+urlKey, at) {
 		b.Mistake(at+".tls_config", "", "has no effect on an http address", "write https:// in "+urlKey+", or remove it")
 	}
 	c.FollowRedirects = false

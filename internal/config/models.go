@@ -14,17 +14,17 @@ import (
 func (b *builder) models(path string, in fileTarget, t target.Target) {
 	at := path + ".models"
 	if !b.Has(at) {
-		b.Useless(path, "without models", "remove it, or write models", "max_models", "models_interval")
+		b.NoEffect(path, "without models", "remove it, or write models", "max_models", "models_interval")
 		return
 	}
 	for _, other := range []string{"model", "server_metrics"} {
-		if b.Has(path+"."+other) && b.Fine(at) {
+		if b.Has(path+"."+other) && b.Valid(at) {
 			b.Mistake(at, "", "stands beside "+other+", which is of one model", "keep one of the two, or write a target for each model")
 		}
 	}
 	seen := map[string]bool{}
 	for i, name := range in.Models {
-		if item := yamlform.Index(at, i); seen[name] && b.Fine(item) {
+		if item := yamlform.Index(at, i); seen[name] && b.Valid(item) {
 			b.Mistake(item, name, "is there twice", "remove one of the two")
 		}
 		seen[name] = true

@@ -57,12 +57,8 @@ func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 	if err := b.Err(); err != nil {
 		return sweep.Plan{}, err
 	}
-	text, ok := b.Redact(data, "(not kept)", "headers", "extra_body", "http_client")
-	if !ok {
-		text = "(not kept: the plan has headers or extra_body fields of several lines)\n"
-	}
 	plan.Title = cmp.Or(plan.Title, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
-	plan.Source = runfile.Plan{File: filepath.Base(path), Text: text, SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
+	plan.Source = runfile.Plan{File: filepath.Base(path), Text: b.Redact("(not kept)", "headers", "extra_body", "http_client"), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
 	return plan, nil
 }
 
@@ -77,7 +73,7 @@ type planner struct {
 
 func (b *planner) plan(f filePlan) sweep.Plan {
 	w := b.workload("workload", f.Workload)
-	b.Useless("workload", "in a sweep, whose levels it would change", "remove it", "compare_streamed")
+	b.NoEffect("workload", "in a sweep, whose levels it would change", "remove it", "compare_streamed")
 	w.Compare = 0
 	p := sweep.Plan{
 		Title: f.Title, Seed: f.Seed, Variants: b.variants(f.Variants), Workload: w.Spec, User: w.user,
@@ -104,7 +100,7 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 		jobs = append(jobs, probe.Job{Target: v.Target, Workload: p.Workload})
 		b.vocabulary("variants", v.Target, p.Workload)
 	}
-	b.known = b.Fine("variants", "workload")
+	b.known = b.Valid("variants", "workload")
 	full := make([]fileSLO, len(in))
 	for i, s := range in {
 		full[i] = fileSLO{Name: s.Name, SLI: s.SLI, Threshold: s.Threshold, Objective: s.Objective, Turns: s.Turns}
@@ -136,7 +132,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 		GPUs: f.GPUs, GPUPrice: f.GPUPrice, Deployment: b.lines(path+".deployment", f.Deployment),
 	}
 	if f.GPUs == 0 {
-		b.Useless(path, "without gpus", "write gpus, too", "price_per_gpu_hour")
+		b.NoEffect(path, "without gpus", "write gpus, too", "price_per_gpu_hour")
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
@@ -154,7 +150,7 @@ func (b *planner) metrics(path string, urls []string) {
 		at := yamlform.Index(path, i)
 		u, err := url.Parse(text)
 		switch {
-		case !b.Fine(at):
+		case !b.Valid(at):
 		case strings.Contains(text, "@"):
 			b.Mistake(at, "", "contains user information (not shown)", "leave out what stands before the @")
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
@@ -191,7 +187,7 @@ func (b *planner) levels(f fileLevels, p *sweep.Plan, ownRate float64) {
 	case b.Has("levels.concurrency"):
 		p.Kind, p.StartRate = runfile.Concurrency, f.StartRate
 		p.Levels = rising(b, "levels.concurrency", f.Concurrency, mostConcurrency)
-		b.Useless("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency", "ramp")
+		b.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency", "ramp")
 	case b.Has("levels.speed"):
 		b.speeds(f, p, ownRate)
 	case b.Has("levels.rate"):
@@ -199,16 +195,16 @@ func (b *planner) levels(f fileLevels, p *sweep.Plan, ownRate float64) {
 		p.Arrival = workload.Arrival{Process: f.Process}
 		p.Levels = rising(b, "levels.rate", f.Rate, mostRate)
 		p.Ramp = f.Ramp.ramp()
-		b.Useless("levels", "beside rate, which is one already", "remove it", "start_rate")
+		b.NoEffect("levels", "beside rate, which is one already", "remove it", "start_rate")
 		if len(p.Workload.Clients) > 0 {
 			p.OwnRate = ownRate
-			b.Useless("levels", "beside clients, which have their own", "remove it", "process", "burstiness")
+			b.NoEffect("levels", "beside clients, which have their own", "remove it", "process", "burstiness")
 			return
 		}
 		if f.Process == workload.Gamma {
 			p.Arrival.Burstiness = f.Burstiness
 		} else {
-			b.Useless("levels", "with process "+string(f.Process), "remove it", "burstiness")
+			b.NoEffect("levels", "with process "+string(f.Process), "remove it", "burstiness")
 		}
 	case b.Has("levels"):
 		b.Mistake("levels", "", "has neither concurrency, rate nor speed", "write for example concurrency: [10, 20, 30]")
@@ -228,7 +224,7 @@ func (b *planner) steps(p sweep.Plan) {
 	const at = "levels.ramp.steps"
 	n := p.Ramp.Steps
 	switch {
-	case p.Ramp.Over == 0 || !b.Fine("levels", "measure"):
+	case p.Ramp.Over == 0 || !b.Valid("levels", "measure"):
 	case n == 0:
 		b.rise(p)
 	case len(p.Levels) > 1:
@@ -269,9 +265,9 @@ func (b *planner) speeds(f fileLevels, p *sweep.Plan, ownRate float64) {
 	p.Kind, p.MaxConcurrency, p.OwnRate = runfile.Rate, f.MaxConcurrency, ownRate
 	p.Arrival = workload.Arrival{Process: workload.Constant}
 	p.Ramp = f.Ramp.ramp()
-	b.Useless("levels", "beside speed, which keeps the recorded times", "remove it", "start_rate", "process", "burstiness")
+	b.NoEffect("levels", "beside speed, which keeps the recorded times", "remove it", "start_rate", "process", "burstiness")
 	switch {
-	case !b.Fine("workload"):
+	case !b.Valid("workload"):
 	case p.Workload.Trace.File == "":
 		b.Mistake(at, "", "needs recorded times", "write workload: {trace: {file: FILE}}, or rate in place of speed")
 	case ownRate == 0:
@@ -288,12 +284,12 @@ func rising[T int | float64](b *planner, path string, in []T, most T) []float64 
 	for i, v := range in {
 		at := yamlform.Index(path, i)
 		switch {
-		case !b.Fine(at):
+		case !b.Valid(at):
 		case v <= 0:
 			b.Mistake(at, fmt.Sprint(v), "is not above 0", "write the load of a level")
 		case v > most:
 			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is above %v", most), fmt.Sprintf("write %v or less", most))
-		case i > 0 && b.Fine(yamlform.Index(path, i-1)) && v <= in[i-1]:
+		case i > 0 && b.Valid(yamlform.Index(path, i-1)) && v <= in[i-1]:
 			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is not above %v, the level before", in[i-1]), "write the levels in rising order, each once")
 		}
 		out = append(out, float64(v))
@@ -333,10 +329,10 @@ func (b *planner) warmUp(w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
 		w.Duration = 0
 		return w
 	}
-	if m.Conversations > 0 && w.Duration > 0 && b.Fine(at) {
+	if m.Conversations > 0 && w.Duration > 0 && b.Valid(at) {
 		b.Mistake(at+".duration", model.Duration(w.Duration).String(), "cannot precede measure.conversations, since its own conversations would be among them", "write warm_up: {conversations: 10, rate: 0.5}, or remove it")
 	}
-	b.Useless(at, "without conversations", "remove it", "rate", "cooldown")
+	b.NoEffect(at, "without conversations", "remove it", "rate", "cooldown")
 	if !b.Has(at+".duration") && m.Conversations == 0 {
 		w.Duration = defaultWarmUp
 	}
@@ -345,7 +341,7 @@ func (b *planner) warmUp(w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
 
 func (b *planner) cache(c sweep.Cache) sweep.Cache {
 	if c.Policy != sweep.Prime {
-		b.Useless("cache", "with policy "+string(c.Policy), "remove it", "conversations")
+		b.NoEffect("cache", "with policy "+string(c.Policy), "remove it", "conversations")
 		c.Conversations = 0
 	}
 	return c

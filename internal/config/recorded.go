@@ -49,10 +49,10 @@ const (
 // conversations a second that has.
 func (b *builder) recorded(path string, w fileWorkload, c *conversation) {
 	at := path + ".trace"
-	if !b.Has(at) || !b.Fine(at) {
+	if !b.Has(at) || !b.Valid(at) {
 		return
 	}
-	b.Useless(path, "beside trace, which brings its own", "remove one of the two",
+	b.NoEffect(path, "beside trace, which brings its own", "remove one of the two",
 		"conversations_file", "prompt_tokens", "starters", "followups", "turns", "think_time", "distributions", "clients")
 	t := w.Trace
 	if t.To > 0 && t.To <= t.From {
@@ -63,7 +63,7 @@ func (b *builder) recorded(path string, w fileWorkload, c *conversation) {
 		Options: trace.Options{From: t.From, To: t.To, BlockTokens: t.BlockTokens},
 	}
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
-	if !b.Fine(at) {
+	if !b.Valid(at) {
 		return
 	}
 	sum, err := trace.Survey(c.Trace.File, c.Trace.Options)
@@ -93,27 +93,27 @@ func (b *builder) unread(at, file, why string, err error) {
 func (b *builder) drawn(path string, w fileWorkload, c *conversation) {
 	for key, drawn := range map[string]string{"prompt_tokens": "prompt_tokens", "max_output_tokens": "output_tokens", "turns": "turns", "think_time": "think_seconds"} {
 		if b.Has(path + ".distributions." + drawn) {
-			b.Useless(path, "beside the distribution of the same", "remove one of the two", key)
+			b.NoEffect(path, "beside the distribution of the same", "remove one of the two", key)
 		}
 	}
 	if b.Has(path + ".conversations_file") {
-		b.Useless(path, "beside conversations_file, which brings its own", "remove one of the two", "distributions", "clients")
+		b.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two", "distributions", "clients")
 	}
 	c.Dists = b.dists(path+".distributions", w.Distributions)
 	for i, k := range w.Clients {
 		at := yamlform.Index(path+".clients", i)
 		if k.Process != workload.Gamma {
-			b.Useless(at, "with process "+string(k.Process), "remove it", "burstiness")
+			b.NoEffect(at, "with process "+string(k.Process), "remove it", "burstiness")
 		}
 		c.Clients = append(c.Clients, workload.Client{
 			Share: k.Share, Process: k.Process, Burstiness: k.Burstiness, Dists: b.dists(at+".distributions", k.Distributions),
 		})
 	}
 	if len(c.Clients) > 0 {
-		b.Useless(path, "beside clients, which have their own", "move it to the clients", "distributions")
+		b.NoEffect(path, "beside clients, which have their own", "move it to the clients", "distributions")
 		c.ownRate = 1
 	}
-	if b.Fine(path) {
+	if b.Valid(path) {
 		expect(&c.Spec)
 	}
 	if w.Cancel > 0 {
@@ -158,7 +158,7 @@ func (b *builder) dists(path string, f fileDists) workload.Dists {
 
 // dist checks that a distribution has what its shape needs, and nothing else.
 func (b *builder) dist(path string, d workload.Dist) *workload.Dist {
-	if !b.Has(path) || !b.Fine(path) {
+	if !b.Has(path) || !b.Valid(path) {
 		return nil
 	}
 	needs := map[workload.Shape][]string{
@@ -173,16 +173,16 @@ func (b *builder) dist(path string, d workload.Dist) *workload.Dist {
 		case needed && key == "min" && d.Min <= 0:
 			b.Mistake(at, fmt.Sprint(d.Min), "is not above 0, where Pareto's tail has to begin", "write the least number")
 		case !needed && key != "min":
-			b.Useless(path, "with shape "+string(d.Shape), "remove it", key)
+			b.NoEffect(path, "with shape "+string(d.Shape), "remove it", key)
 		}
 	}
 	if d.Max > 0 && d.Max < d.Min {
 		b.Mistake(path+".max", fmt.Sprint(d.Max), fmt.Sprintf("is below min, which is %v", d.Min), "swap the two")
 	}
-	if d.Shape == workload.Empirical && b.Fine(path) {
+	if d.Shape == workload.Empirical && b.Valid(path) {
 		at := path + ".file"
 		var err error
-		if d.Bins, err = workload.ReadHistogram(b.file(at, d.File, false)); err != nil && b.Fine(at) {
+		if d.Bins, err = workload.ReadHistogram(b.file(at, d.File, false)); err != nil && b.Valid(at) {
 			b.unread(at, d.File, "is no histogram: line ", err)
 		}
 	}

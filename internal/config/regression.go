@@ -24,7 +24,7 @@ const leastFalsePages, mostFalsePages = 0.01, 100
 func (b *builder) policy(r fileRegression, jobs int) sink.Policy {
 	const page, ticket = "regression.page_ratio", "regression.ticket_ratio"
 	switch {
-	case !b.Fine(page, ticket) || r.TicketRatio <= r.PageRatio:
+	case !b.Valid(page, ticket) || r.TicketRatio <= r.PageRatio:
 	case b.Has(ticket):
 		b.Mistake(ticket, fmt.Sprint(r.TicketRatio), fmt.Sprintf("is above %s, which is %g", page, r.PageRatio), "write a lower one, or a higher "+page)
 	default:

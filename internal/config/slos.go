@@ -44,7 +44,7 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 		b.threshold(path, s)
 		b.selected(path+".targets", s.Targets, b.targetNames, "target", "targets")
 		b.selected(path+".workloads", s.Workloads, b.workloadNames, "workload", "workloads")
-		if b.known && !b.Wrong(path) && b.Fine(path+".sli", path+".targets", path+".workloads", path+".turns") {
+		if b.known && !b.Wrong(path) && b.Valid(path+".sli", path+".targets", path+".workloads", path+".turns") {
 			b.covers(path, out[i], jobs)
 			b.reachable(path, out[i], jobs)
 		}
@@ -56,10 +56,10 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 func (b *builder) threshold(path string, s fileSLO) {
 	at := path + ".threshold"
 	switch {
-	case !b.Fine(path + ".sli"):
+	case !b.Valid(path + ".sli"):
 	case s.SLI == slo.Availability && b.Has(at):
 		b.Mistake(at, "", "has no meaning for availability, which counts failed turns", "remove it")
-	case s.SLI != slo.Availability && !b.Has(at) && b.Fine(at):
+	case s.SLI != slo.Availability && !b.Has(at) && b.Valid(at):
 		b.Mistake(at, "", "is missing", "write the highest good value, for example threshold: 1s")
 	}
 }
@@ -84,7 +84,7 @@ func (b *builder) reachable(path string, o slo.Objective, jobs []probe.Job) {
 	at := path + ".threshold"
 	for _, j := range jobs {
 		key, limit := limitOf(o.SLI, j.Workload.Timeouts)
-		if limit == 0 || o.Threshold <= limit || !coversJob(o, j) || !b.Fine(at) {
+		if limit == 0 || o.Threshold <= limit || !coversJob(o, j) || !b.Valid(at) {
 			continue
 		}
 		threshold, most := model.Duration(o.Threshold), model.Duration(limit)

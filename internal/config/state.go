@@ -25,7 +25,7 @@ func (b *builder) state(p Prometheus) *Prometheus {
 		return nil
 	}
 	at, url := path+".url", string(p.URL)
-	if base, _, ok := strings.Cut(url, "/api/v1"); ok && b.Fine(at) {
+	if base, _, ok := strings.Cut(url, "/api/v1"); ok && b.Valid(at) {
 		b.Mistake(at, url, "names an operation, which is appended by itself", "write "+yamlform.Shown(base))
 	}
 	b.labels(path+".labels", p.Labels)

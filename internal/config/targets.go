@@ -24,7 +24,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	for i, t := range in {
 		path := yamlform.Index("targets", i)
 		out[i] = b.sent(path, b.spoken(path, t.fileEndpoint, t.fileAPI), t.fileSent)
-		if out[i].IsFrontDoor() && t.Service == "" && b.Fine(path+".service") { // one that is found may bring it
+		if out[i].IsFrontDoor() && t.Service == "" && b.Valid(path+".service") { // one that is found may bring it
 			b.Mistake(path+".worker", "", "has no effect on a target without a service", "write service, too")
 		}
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
@@ -49,7 +49,7 @@ func (b *builder) sent(path string, t target.Target, f fileSent) target.Target {
 	t.CacheSalt = f.CacheSalt
 	t.Service, t.Labels = f.Service, b.ownLabels(path, f)
 	t.Worker = b.worker(path+".worker", f.Worker)
-	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
+	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && b.Valid(path+".cache_salt") {
 		b.Mistake(path+".cache_salt", string(f.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
 	}
 	return t
@@ -109,11 +109,11 @@ func (b *builder) spoken(path string, e fileEndpoint, a fileAPI) target.Target {
 	t := b.endpoint(path, e)
 	t.API, t.APIVersion = a.API, a.APIVersion
 	t.BaseURL = e.BaseURL.base(a.API)
-	if !a.API.ListsModels() && e.Model == "" && b.Fine(path+".model", path+".api") {
+	if !a.API.ListsModels() && e.Model == "" && b.Valid(path+".model", path+".api") {
 		b.Mistake(path+".model", "", "is missing: the API "+string(a.API)+" cannot be asked for it", "write the name of the model, or of Azure's deployment")
 	}
 	if a.API != target.Azure && a.API != target.Messages {
-		b.Useless(path, "with an API that has no versions", "remove it", "api_version")
+		b.NoEffect(path, "with an API that has no versions", "remove it", "api_version")
 	}
 	return t
 }
@@ -245,7 +245,7 @@ func (b *builder) pages(path string, t fileTarget) []string {
 	first := map[webURL]string{}
 	for i, page := range t.ServerMetrics.URLs {
 		at := yamlform.Index(path, i)
-		if !b.Fine(at) {
+		if !b.Valid(at) {
 			continue
 		}
 		switch before := first[page]; {

@@ -24,7 +24,7 @@ func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
 		s.ResponseSchema = w.ResponseSchema
 	}
 	s.Compare = float64(w.CompareStreamed)
-	if at := path + ".compare_streamed"; s.Compare > 0 && b.Fine(at, path+".temperature") && (w.Temperature == nil || *w.Temperature != 0) {
+	if at := path + ".compare_streamed"; s.Compare > 0 && b.Valid(at, path+".temperature") && (w.Temperature == nil || *w.Temperature != 0) {
 		b.Mistake(at, "", "compares answers that are drawn at random", "write temperature: 0 beside it")
 	}
 }
@@ -34,7 +34,7 @@ func (b *builder) tool(path string, t workload.Tool, taken map[string]string) wo
 	at := path + ".name"
 	b.function(at, t.Name)
 	switch first := taken[t.Name]; {
-	case !b.Fine(at):
+	case !b.Valid(at):
 	case first != "":
 		b.Mistake(at, t.Name, "is also the name of "+first, "give each tool its own name")
 	case slices.Contains(toolChoices(), t.Name):
@@ -45,7 +45,7 @@ func (b *builder) tool(path string, t workload.Tool, taken map[string]string) wo
 	if !b.Has(path + ".parameters") {
 		t.Parameters = map[string]any{"type": "object", "properties": map[string]any{}}
 	}
-	if at := path + ".parameters"; b.Fine(at) && t.Parameters["type"] != "object" {
+	if at := path + ".parameters"; b.Valid(at) && t.Parameters["type"] != "object" {
 		b.Mistake(at, "", "are not the schema of an object, which arguments are", "write type: object in it")
 	}
 	b.schema(path+".parameters", t.Parameters)
@@ -54,14 +54,14 @@ func (b *builder) tool(path string, t workload.Tool, taken map[string]string) wo
 
 // function checks the name of a tool.
 func (b *builder) function(at, name string) {
-	if name != "" && b.Fine(at) && !functionName.MatchString(name) {
+	if name != "" && b.Valid(at) && !functionName.MatchString(name) {
 		b.Mistake(at, name, "is not a name that APIs take", "use up to 64 letters, digits, - and _")
 	}
 }
 
 // schema compiles a JSON schema, as the prober will.
 func (b *builder) schema(at string, schema map[string]any) {
-	if !b.Fine(at) {
+	if !b.Valid(at) {
 		return
 	}
 	if _, err := answers.Compile(schema); err != nil {
@@ -81,7 +81,7 @@ func (b *builder) toolChoice(path string, w fileWorkload) string {
 		allowed = append(allowed, t.Name)
 	}
 	switch {
-	case w.ToolChoice == "" || !b.Fine(at, path+".tools"):
+	case w.ToolChoice == "" || !b.Valid(at, path+".tools"):
 	case len(w.Tools) == 0:
 		b.Mistake(at, "", "has no effect without tools", "write tools, or remove it")
 	case !slices.Contains(allowed, w.ToolChoice):

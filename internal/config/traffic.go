@@ -62,23 +62,23 @@ func defaultTraffic(workloads []conversation) []fileTraffic {
 func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 	at := path + ".arrival"
 	out := workload.Traffic{Arrival: t.Arrival, MaxConcurrency: t.MaxConcurrency, Budget: workload.TokenBudget(t.TokenBudget)}
-	if !b.Fine(at + ".process") {
+	if !b.Valid(at + ".process") {
 		return out
 	}
 	why := "with process " + string(out.Process)
 	if out.Process != workload.Gamma {
-		b.Useless(at, why, "remove it, or write process: gamma", "burstiness")
+		b.NoEffect(at, why, "remove it, or write process: gamma", "burstiness")
 		out.Burstiness = 0
 	}
 	if out.Process != workload.Closed {
 		out.BurstRate = b.burstRate(path, t)
-		b.Useless(at, why, "remove it, or write process: closed; max_concurrency, beside arrival, limits what is in flight", "concurrency")
+		b.NoEffect(at, why, "remove it, or write process: closed; max_concurrency, beside arrival, limits what is in flight", "concurrency")
 		return out
 	}
-	b.Useless(at, why, "remove it", "rate")
-	b.Useless(path, why, "remove it", "burst_rate")
-	b.Useless(path, why+", which keeps exactly its concurrency in flight", "remove it", "max_concurrency")
-	if !b.Has(at+".concurrency") && b.Fine(at+".concurrency") {
+	b.NoEffect(at, why, "remove it", "rate")
+	b.NoEffect(path, why, "remove it", "burst_rate")
+	b.NoEffect(path, why+", which keeps exactly its concurrency in flight", "remove it", "max_concurrency")
+	if !b.Has(at+".concurrency") && b.Valid(at+".concurrency") {
 		b.Mistake(at+".concurrency", "", "is missing", "write how many conversations to keep in flight, for example concurrency: 4")
 	}
 	out.Rate, out.MaxConcurrency = 0, 0
@@ -90,7 +90,7 @@ func (b *builder) burstRate(path string, t fileTraffic) float64 {
 	switch at := path + ".burst_rate"; {
 	case t.BurstRate > t.Arrival.Rate:
 		return t.BurstRate
-	case t.BurstRate > 0 && b.Has(at) && b.Fine(at, path+".arrival.rate"):
+	case t.BurstRate > 0 && b.Has(at) && b.Valid(at, path+".arrival.rate"):
 		b.Mistake(at, fmt.Sprint(t.BurstRate), fmt.Sprintf("is not above the rate of arrival, %v", t.Arrival.Rate), "write a higher one, or 0 for no bursts")
 	}
 	return 0
@@ -99,7 +99,7 @@ func (b *builder) burstRate(path string, t fileTraffic) float64 {
 // budget refuses a token budget that no conversation fits in: every start would be skipped, and
 // only a counter would show it. The length of conversations of a file is not known yet.
 func (b *builder) budget(at string, budget workload.TokenBudget, c conversation) {
-	if budget.Tokens == 0 || c.ConversationsFile != "" || c.Trace.File != "" || !b.Fine(at, c.path) {
+	if budget.Tokens == 0 || c.ConversationsFile != "" || c.Trace.File != "" || !b.Valid(at, c.path) {
 		return
 	}
 	if need := leastTokens(c.Spec); budget.Tokens < need {
@@ -130,11 +130,11 @@ func (b *builder) pickWorkload(path, name string, workloads []conversation) (con
 	}
 	switch {
 	case name == "" && len(workloads) == 1:
-		return workloads[0], b.Fine(at)
-	case !b.Fine(at):
+		return workloads[0], b.Valid(at)
+	case !b.Valid(at):
 	case name == "":
 		b.Mistake(at, "", "is missing", "name one of the workloads "+yamlform.Sequence(known))
-	case b.namesFine("workloads", len(workloads)):
+	case b.namesValid("workloads", len(workloads)):
 		b.Mistake(at, name, "is not a workload", yamlform.Suggest(name, known, "workloads"))
 	}
 	return conversation{}, false
@@ -146,27 +146,27 @@ func (b *builder) selected(path string, names, known []string, one, many string)
 	for i, name := range names {
 		at := yamlform.Index(path, i)
 		switch {
-		case !b.Fine(at):
+		case !b.Valid(at):
 		case name == yamlform.Everything:
 			b.Mistake(at, name, "stands in a list", "write "+one+`s: "*" without brackets`)
 		case seen[name]:
 			b.Mistake(at, name, "is there twice", "remove one of the two")
-		case !slices.Contains(known, name) && b.namesFine(many, len(known)):
+		case !slices.Contains(known, name) && b.namesValid(many, len(known)):
 			b.Mistake(at, name, "is not a "+one, yamlform.Suggest(name, known, many))
 		}
 		seen[name] = true
 	}
 }
 
-// namesFine reports whether the names of the n items of a top-level list can
+// namesValid reports whether the names of the n items of a top-level list can
 // be relied upon. An unknown name is no mistake of its own while they cannot.
-func (b *builder) namesFine(list string, n int) bool {
-	return b.itemsFine(list, n, func(at string) bool { return !b.Wrong(at+".name") && !b.Wrong(at+".base_url") })
+func (b *builder) namesValid(list string, n int) bool {
+	return b.itemsValid(list, n, func(at string) bool { return !b.Wrong(at+".name") && !b.Wrong(at+".base_url") })
 }
 
-// itemsFine reports whether neither a list nor one of its n items was wrong, and
+// itemsValid reports whether neither a list nor one of its n items was wrong, and
 // each item is fine.
-func (b *builder) itemsFine(list string, n int, fine func(at string) bool) bool {
+func (b *builder) itemsValid(list string, n int, fine func(at string) bool) bool {
 	for i := range n {
 		if at := yamlform.Index(list, i); b.Wrong(at) || !fine(at) {
 			return false

@@ -68,7 +68,7 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 	b.replay(path, w, &c.Spec)
 	b.drawn(path, w, &c)
 	b.recorded(path, w, &c)
-	if !b.Fine(path) || c.Trace.File != "" {
+	if !b.Valid(path) || c.Trace.File != "" {
 		return c
 	}
 	// The source that will read the file for the jobs knows best what it takes.
@@ -88,7 +88,7 @@ func (b *builder) images(path string, in []string) []string {
 	for i, file := range in {
 		out = append(out, b.file(yamlform.Index(path, i), file, false))
 	}
-	if b.Fine(path) {
+	if b.Valid(path) {
 		if _, err := workload.ReadImages(out); err != nil {
 			b.Mistake(path, "", "cannot be sent: "+err.Error(), "")
 		}
@@ -101,7 +101,7 @@ func (b *builder) images(path string, in []string) []string {
 func bounds[T cmp.Ordered](b *builder, path string, low, high T) (T, T) {
 	lowAt, highAt := path+".min", path+".max"
 	switch {
-	case low <= high || !b.Fine(lowAt, highAt):
+	case low <= high || !b.Valid(lowAt, highAt):
 	case !b.Has(lowAt):
 		return high, high
 	case !b.Has(highAt):
@@ -118,7 +118,7 @@ func bounds[T cmp.Ordered](b *builder, path string, low, high T) (T, T) {
 func (b *builder) timeouts(path string, t workload.Timeouts) workload.Timeouts {
 	b.within(path, "first_token", &t.FirstToken, t.Total)
 	b.within(path, "stall", &t.Stall, t.Total)
-	if !b.Fine(path) {
+	if !b.Valid(path) {
 		return workload.Timeouts{}
 	}
 	return t
@@ -127,7 +127,7 @@ func (b *builder) timeouts(path string, t workload.Timeouts) workload.Timeouts {
 func (b *builder) within(path, key string, part *time.Duration, total time.Duration) {
 	at := path + "." + key
 	switch {
-	case *part <= total || !b.Fine(at, path+".total"):
+	case *part <= total || !b.Valid(at, path+".total"):
 	case !b.Has(at):
 		*part = total
 	default:
@@ -144,10 +144,10 @@ func (b *builder) within(path, key string, part *time.Duration, total time.Durat
 // which brings its own texts and its own number of turns.
 func (b *builder) replay(path string, w fileWorkload, s *workload.Spec) {
 	at := path + ".conversations_file"
-	if w.ConversationsFile == "" || !b.Fine(at) {
+	if w.ConversationsFile == "" || !b.Valid(at) {
 		return
 	}
-	b.Useless(path, "beside conversations_file, which brings its own", "remove one of the two", "prompt_tokens", "starters", "followups", "turns.min")
+	b.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two", "prompt_tokens", "starters", "followups", "turns.min")
 	s.PromptTokens, s.Starters, s.FollowupTokens, s.TurnsMin = 0, 0, 0, 0
 	if !b.Has(path + ".turns.max") {
 		s.TurnsMax = 0

@@ -12,16 +12,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// value decodes node into v, which already holds the value of an absent key
-// and keeps it when node is wrong. key describes the key that node belongs to.
+// value decodes node into v, which holds the default and keeps it if node is wrong.
 func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
 	f.places[path] = node
 	if m := unusable(node); m != nil {
-		f.refuse(node, path, key, m, "write a value or remove the key")
+		f.refuse(node, path, key, m)
 		return
 	}
 	kind := v.Kind()
-	if _, single := as[Scalar](v.Addr().Interface()); single {
+	if _, ok := implements[Scalar](v.Addr().Interface()); ok {
 		kind = reflect.Invalid
 	}
 	switch kind {
@@ -41,18 +40,17 @@ func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
 	}
 }
 
-// refuse reports a mistake in the value of a key, whose example or what to do
-// otherwise is the remedy if there is none.
-func (f *Form) refuse(node *yaml.Node, path string, key Field, m *Mistake, otherwise string) {
-	m.Remedy = cmp.Or(m.Remedy, key.example(), otherwise)
+// refuse reports a mistake in the value of a key. A mistake without a remedy gets that of the key.
+func (f *Form) refuse(node *yaml.Node, path string, key Field, m *Mistake) {
+	m.Remedy = cmp.Or(m.Remedy, key.remedy(), "write another value or remove the key")
 	if key.secret {
 		m.Value = ""
 	}
 	f.report(node, path, m)
 }
 
-// unusable refuses what no key accepts: aliases, which make a line's meaning
-// depend on distant ones, and keys without a value.
+// unusable returns the mistake of a node that no key accepts. An alias would make the meaning of a
+// line depend on a distant one.
 func unusable(node *yaml.Node) *Mistake {
 	switch {
 	case node.Kind == yaml.AliasNode:
@@ -78,27 +76,25 @@ func (f *Form) scalar(node *yaml.Node, path string, v reflect.Value, key Field) 
 	case yaml.MappingNode:
 		m = Bad("", "is a mapping, not a single value", "")
 	default:
-		if m = setScalar(v, node.ShortTag(), node.Value); m == nil {
-			m = outOfRange(v, node.Value, key)
-		}
+		m = cmp.Or(setScalar(v, node.ShortTag(), node.Value), outOfRange(v, node.Value, key))
 	}
 	if m != nil {
 		setDefault(v, key)
-		f.refuse(node, path, key, m, "")
+		f.refuse(node, path, key, m)
 	}
 }
 
-// list decodes a sequence. A selection may also be "*", which is all.
+// list decodes a list, or the "*" of a selection.
 func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
-	all := v.Type() == reflect.TypeFor[Selection]()
+	isSelection := v.Type() == reflect.TypeFor[Selection]()
 	switch {
-	case node.Kind == yaml.ScalarNode && all && node.Value == Everything:
+	case node.Kind == yaml.ScalarNode && isSelection && node.Value == Everything:
 		return
 	case node.Kind != yaml.SequenceNode:
-		f.refuse(node, path, key, Bad(node.Value, "is not a list", ""), "")
+		f.refuse(node, path, key, Bad(node.Value, "is not a list", ""))
 		return
-	case len(node.Content) == 0 && (key.min != "" || all):
-		f.refuse(node, path, key, Bad("", "is an empty list", ""), "remove the key")
+	case len(node.Content) == 0 && (key.min != "" || isSelection):
+		f.refuse(node, path, key, Bad("", "is an empty list", ""))
 		return
 	}
 	items := reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content))
@@ -109,8 +105,8 @@ func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
 	v.Set(items)
 }
 
-// structure decodes a mapping whose keys are the fields of v. A nil node is an
-// absent key and gives every field its default.
+// structure decodes a mapping whose keys are the fields of v. A nil node is an absent key: every field
+// gets its default.
 func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 	fields := Fields(v.Type())
 	if node != nil && node.Kind != yaml.MappingNode {
@@ -118,7 +114,7 @@ func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 		node = nil
 	}
 	present := f.members(node, path, v, names(fields))
-	taken := map[string]string{}
+	firstOfGroup := map[string]string{}
 	for _, key := range fields {
 		at, member := Join(path, key.Name), v.FieldByIndex(key.index)
 		setDefault(member, key)
@@ -126,23 +122,23 @@ func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 		switch {
 		case n != nil:
 			f.value(n, at, member, key)
-			if first := taken[key.group]; first != "" {
-				f.report(n, at, Bad("", "stands beside "+first+", which it excludes", "keep one of the two"))
+			if first := firstOfGroup[key.group]; first != "" {
+				f.report(n, at, Bad("", "cannot be combined with "+first, "keep one of the two"))
 			} else if key.group != "" {
-				taken[key.group] = key.Name
+				firstOfGroup[key.group] = key.Name
 			}
 		case key.Required && node != nil && !f.Wrong(at) && !f.Wrong(path):
-			f.report(node, at, Bad("", "is missing", key.example()))
+			f.report(node, at, Bad("", "is missing", key.remedy()))
 		case member.Kind() == reflect.Struct:
 			f.structure(nil, at, member)
 		}
 	}
 }
 
-// members finds the known keys of a mapping and reports the others.
+// members returns the values of the known keys of a mapping and reports unknown keys.
 func (f *Form) members(node *yaml.Node, path string, v reflect.Value, known []string) map[string]*yaml.Node {
 	present := map[string]*yaml.Node{}
-	var meant []string
+	var intended []string
 	for key, n := range f.entries(node, path) {
 		if slices.Contains(known, key.Value) {
 			present[key.Value] = n
@@ -150,36 +146,35 @@ func (f *Form) members(node *yaml.Node, path string, v reflect.Value, known []st
 		}
 		at := Join(path, key.Value)
 		f.note(key, at, f.unknownKey(key.Value, at, v, known))
-		meant = append(meant, nearest(key.Value, known))
+		intended = append(intended, nearest(key.Value, known))
 	}
-	for _, name := range meant {
+	for _, name := range intended {
 		// A misspelt key is wrong, not missing.
 		if name != "" && present[name] == nil {
-			f.wrong.add(Join(path, name))
+			f.mark(Join(path, name))
 		}
 	}
 	return present
 }
 
-// entries yields the keys and values of a mapping. Keys that are not plain
-// text or that were there before are reported and left out.
+// entries yields the keys and values of a mapping. It reports repeated keys and keys that are not
+// text.
 func (f *Form) entries(node *yaml.Node, path string) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(key, value *yaml.Node) bool) {
 		if node == nil {
 			return
 		}
-		seen := map[string]int{}
+		lines := map[string]int{}
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key, value := node.Content[i], node.Content[i+1]
-			if m := badKey(key, seen); m != nil {
+			if m := badKey(key, lines); m != nil {
 				f.note(key, path, m)
-				// What was merged may hold any key: none is missing.
 				if key.ShortTag() == "!!merge" {
-					f.wrong.add(path)
+					f.mark(path) // a merged mapping may have any key, so none is missing
 				}
 				continue
 			}
-			seen[key.Value] = key.Line
+			lines[key.Value] = key.Line
 			if !yield(key, value) {
 				return
 			}
@@ -187,25 +182,23 @@ func (f *Form) entries(node *yaml.Node, path string) iter.Seq2[*yaml.Node, *yaml
 	}
 }
 
-// badKey says what is wrong with a key itself; seen has the lines of those
-// before it.
-func badKey(key *yaml.Node, seen map[string]int) *Mistake {
+// badKey returns the mistake of a key, or nil. lines holds the lines of the keys before it.
+func badKey(key *yaml.Node, lines map[string]int) *Mistake {
 	switch {
 	case key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge":
 		return Bad("", "merges a mapping with <<, which is not supported", "write the keys out")
 	case key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str":
 		return Bad("", "has a key that is not text", "put the key in quotes, or remove it")
-	case seen[key.Value] > 0:
-		return Bad("", fmt.Sprintf("has the key %q twice", shownKey(key.Value)), fmt.Sprintf("keep this one or that of line %d", seen[key.Value]))
+	case lines[key.Value] > 0:
+		return Bad("", fmt.Sprintf("has the key %q twice", shownKey(key.Value)), fmt.Sprintf("keep this one or that of line %d", lines[key.Value]))
 	}
 	return nil
 }
 
-// table decodes a mapping with free keys: of text values, or of anything that
-// JSON can say.
+// table decodes a mapping with free keys: of texts, or of anything that JSON can represent.
 func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
 	if node.Kind != yaml.MappingNode {
-		f.refuse(node, path, key, Bad("", "is not a mapping", ""), "")
+		f.refuse(node, path, key, Bad(node.Value, "is not a mapping", ""))
 		return
 	}
 	v.Set(reflect.MakeMap(v.Type()))
@@ -222,18 +215,17 @@ func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
 	}
 }
 
-// mostNested is how deep free values go. The library allows 10,000 levels, of
-// which some 60 kB of text make hundreds of megabytes of paths and mappings.
-const mostNested = 100
+// maxDepth bounds the depth of free values. The library allows 10,000 levels, of which 60 kB of text
+// make hundreds of megabytes of paths and mappings.
+const maxDepth = 100
 
-// free decodes what JSON can say: nil, bool, int, float64, string, []any and
-// map[string]any. depth is how many lists and mappings are around it.
+// free decodes any JSON value: nil, bool, int, float64, string, []any or map[string]any.
 func (f *Form) free(node *yaml.Node, path string, depth int) any {
 	tag := node.ShortTag()
 	m := unusable(node)
 	switch {
-	case depth > mostNested:
-		m = Bad("", fmt.Sprintf("is nested more than %d deep", mostNested), "write it flatter")
+	case depth > maxDepth:
+		m = Bad("", fmt.Sprintf("is nested more than %d deep", maxDepth), "write it flatter")
 	case node.Kind == yaml.ScalarNode && tag == "!!null":
 		return nil
 	case m != nil:

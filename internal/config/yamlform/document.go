@@ -10,28 +10,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Document is what people read about a file.
+// Document is the documentation of a file.
 type Document struct {
-	// File is the struct of the file.
+	// File is the struct type of the file.
 	File reflect.Type
-	// Title heads the schema, Intro the reference.
+	// Title is the title of the schema, Intro the beginning of the reference.
 	Title, Intro string
-	// Elsewhere are paths whose keys another section documents.
+	// Elsewhere holds paths of mappings whose keys another section documents.
 	Elsewhere []string
-	// Texts say what each key means, by the names of its struct type and of the
-	// key: "fileTarget.name". What an absent key means follows after "Absent: ",
-	// where that is not its default.
+	// Texts holds the description of each key by struct type and key, such as "fileTarget.name". After
+	// "Absent: " follows the meaning of an absent key without a default.
 	Texts map[string]string
 }
 
-// NewDocument describes files of the form T. texts has a heading "## TYPE" for
-// each struct type, and below it an item "- KEY: TEXT" for each of its keys. What
-// is indented goes on with a text. The reference leaves out what is elsewhere.
+// NewDocument documents files of type T. texts has a heading "## TYPE" for each struct type, and below
+// it an item "- KEY: TEXT" for each key; indented lines continue an item. The reference omits what is
+// under the paths elsewhere.
 func NewDocument[T any](title, intro, texts string, elsewhere ...string) Document {
-	return Document{reflect.TypeFor[T](), title, intro, elsewhere, textsOf(texts)}
+	return Document{reflect.TypeFor[T](), title, intro, elsewhere, parseTexts(texts)}
 }
 
-func textsOf(list string) map[string]string {
+func parseTexts(list string) map[string]string {
 	texts, owner, key := map[string]string{}, "", ""
 	for line := range strings.Lines(list) {
 		if name, ok := strings.CutPrefix(line, "## "); ok {
@@ -47,22 +46,21 @@ func textsOf(list string) map[string]string {
 	return texts
 }
 
-// Text is what a key means, and what its absence does where that is no default.
+// Text returns the description of a key, and the meaning of its absence.
 func (d Document) Text(k Field) (text, absent string) {
 	text, absent, _ = strings.Cut(d.Texts[k.owner+"."+k.Name], " Absent: ")
 	return text, absent
 }
 
-// Schema returns the JSON Schema (draft 2020-12) of the file. It knows the shape
-// of each key; what concerns several keys at once is checked by the reader
-// alone.
+// Schema returns the JSON Schema (draft 2020-12) of the file. It describes single keys; only the
+// reader checks keys against each other.
 func (d Document) Schema() []byte {
 	s := d.mapping(d.File)
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = d.Title
 	out, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
-		panic(err) // only maps, slices, texts and numbers are in it
+		panic(err) // it holds only maps, slices, texts and numbers
 	}
 	return append(out, '\n')
 }
@@ -76,7 +74,6 @@ func (d Document) mapping(t reflect.Type) map[string]any {
 			required = append(required, k.Name)
 		}
 		for _, other := range fields[i+1:] {
-			// No two keys of a group stand together.
 			if k.group != "" && k.group == other.group {
 				exclusions = append(exclusions, map[string]any{"not": map[string]any{"required": []string{k.Name, other.Name}}})
 			}
@@ -92,7 +89,7 @@ func (d Document) mapping(t reflect.Type) map[string]any {
 	return s
 }
 
-// key adds to the schema of a key's type what its tags say.
+// key returns the schema of a key: that of its type, and what its tags say.
 func (d Document) key(k Field) map[string]any {
 	_, s := d.describe(k.Type, k.Enum)
 	s["description"], _ = d.Text(k)
@@ -115,9 +112,9 @@ func (d Document) key(k Field) map[string]any {
 	return s
 }
 
-// describe names a type for readers of the reference, and gives its schema.
+// describe returns the name of a type in the reference, and its schema.
 func (d Document) describe(t reflect.Type, enum []string) (kind string, schema map[string]any) {
-	if own, ok := as[described](reflect.New(t).Interface()); ok {
+	if own, ok := implements[described](reflect.New(t).Interface()); ok {
 		return own.Describe()
 	}
 	switch t.Kind() {
@@ -148,7 +145,7 @@ func (d Document) describe(t reflect.Type, enum []string) (kind string, schema m
 	return "integer", map[string]any{"type": "integer"}
 }
 
-// literal is a value of a tag as JSON has it.
+// literal returns the value of a struct tag for JSON.
 func literal(text string) any {
 	var v any
 	if text == Everything || yaml.Unmarshal([]byte(text), &v) != nil {
@@ -165,19 +162,19 @@ func (d Document) Reference() []byte {
 	return []byte(out.String())
 }
 
-// list documents the keys of the mapping at path, of type t, and those of the
-// mappings inside it. What a type has is said where it is first, which listed knows.
-func (d Document) list(out *strings.Builder, path string, t reflect.Type, listed map[reflect.Type]string) {
+// list documents the keys of the mapping at path, of type t, and those of the mappings inside it.
+// documented maps the types so far to their first path, to which later mappings refer.
+func (d Document) list(out *strings.Builder, path string, t reflect.Type, documented map[reflect.Type]string) {
 	title := "Top level"
 	if path != "" {
 		title = code(path)
 	}
 	fmt.Fprintf(out, "\n## %s\n\n", title)
-	if first, ok := listed[t]; ok {
+	if first, ok := documented[t]; ok {
 		fmt.Fprintf(out, "The keys of %s.\n", code(first))
 		return
 	}
-	listed[t] = path
+	documented[t] = path
 	fields := Fields(t)
 	for _, k := range fields {
 		kind, _ := d.describe(k.Type, k.Enum)
@@ -196,12 +193,12 @@ func (d Document) list(out *strings.Builder, path string, t reflect.Type, listed
 	}
 	for _, k := range fields {
 		if at, inner := k.Inner(path); inner != nil && !slices.Contains(d.Elsewhere, at) {
-			d.list(out, at, inner, listed)
+			d.list(out, at, inner, documented)
 		}
 	}
 }
 
-// limits says the bounds of a number or a duration.
+// limits describes the bounds of a number or a duration.
 func (k Field) limits() string {
 	switch {
 	case k.Type.Kind() == reflect.Slice:

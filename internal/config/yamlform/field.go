@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Field is one key of a mapping, as the tags of a struct describe it.
+// Field is one key of a mapping, as the tags of a struct field describe it.
 type Field struct {
 	Name, Default          string
 	Enum, Examples         []string
@@ -17,13 +17,12 @@ type Field struct {
 	index                  []int
 }
 
-// Fields lists the keys of a struct type in order, those of embedded structs
-// included.
+// Fields lists the keys of a struct type in order, with those of embedded structs.
 func Fields(t reflect.Type) []Field {
 	var fields []Field
 	for _, sf := range reflect.VisibleFields(t) {
-		name, written := sf.Tag.Lookup("yaml")
-		if !written {
+		name, hasYAML := sf.Tag.Lookup("yaml")
+		if !hasYAML {
 			name, _, _ = strings.Cut(sf.Tag.Get("json"), ",")
 		}
 		if name == "" {
@@ -44,7 +43,7 @@ func Fields(t reflect.Type) []Field {
 	return fields
 }
 
-// split is strings.Split, except that nothing has no parts.
+// split is strings.Split, but returns nothing for "".
 func split(s, sep string) []string {
 	if s == "" {
 		return nil
@@ -52,8 +51,8 @@ func split(s, sep string) []string {
 	return strings.Split(s, sep)
 }
 
-// example says how a value may be written, for a remedy.
-func (k Field) example() string {
+// remedy shows how a value may be written, or is "".
+func (k Field) remedy() string {
 	switch {
 	case len(k.Enum) > 0:
 		return "write one of " + strings.Join(k.Enum, ", ")
@@ -65,15 +64,14 @@ func (k Field) example() string {
 	return ""
 }
 
-// Inner returns the path and the type of the mappings that the field holds; nil
-// when it holds none. The keys of a pointer are those of another mapping and
-// do not count.
+// Inner returns the path and the type of the field's mappings; the type is nil for other fields. A
+// pointer has no mapping of its own: its keys are documented with another field.
 func (k Field) Inner(path string) (string, reflect.Type) {
 	t, at := k.Type, Join(path, k.Name)
 	if t.Kind() == reflect.Slice {
 		t, at = t.Elem(), at+"[]"
 	}
-	if _, single := as[Scalar](reflect.New(t).Interface()); single || t.Kind() != reflect.Struct {
+	if _, ok := implements[Scalar](reflect.New(t).Interface()); ok || t.Kind() != reflect.Struct {
 		return at, nil
 	}
 	return at, t

@@ -1,40 +1,33 @@
-// Package yamlform reads YAML files that people write: into tagged structs,
-// strictly, with every mistake of a file found at once. It knows nothing of what
-// the files are about.
+// Package yamlform reads YAML files that people write into tagged structs. It is strict, and it
+// reports every mistake of a file at once.
 //
-// [Decode] fills the struct of a file and returns a [Form]: where each key
-// stands, which keys were wrong, and the mistakes so far. The caller then checks
-// what concerns several keys at once, leaves alone the keys that are not
-// [Form.Fine], reports with [Form.Mistake] and ends with [Form.Err]. Each
-// mistake has its place, the path of the key, what was written unless that could
-// be a secret, what is wrong with it and what to write instead.
+// [Decode] fills the struct and returns a [Form], which knows where each key is and which keys have
+// mistakes. The caller then checks keys against each other, as far as they are [Form.Valid], adds
+// mistakes with [Form.Mistake], and ends with [Form.Err].
 //
-// A field of the struct is a key if it has a yaml tag, or else a json tag: the
-// name before the comma. Other tags say what may be written:
+// A field of the struct is a key if it has a yaml tag, or else a json tag, whose text before the
+// comma is the name. These tags describe the values:
 //
-//	default   the value of an absent key, as it would be written
-//	required  the key must be there
+//	default   the value of an absent key, as YAML text
+//	required  true if the key must be present
 //	enum      the allowed values, separated by commas
-//	examples  values to show, separated by " | "; the first serves as remedy
-//	min, max  inclusive bounds of a number, duration or length of a list
+//	examples  values for the documentation, separated by " | "; the first is also a remedy
+//	min, max  inclusive bounds of a number, a duration or the length of a list
 //	above     exclusive lower bound
-//	group     keys of one group exclude each other
-//	secret    values are never repeated in messages
+//	group     at most one key of a group may be present
+//	secret    true if no message may repeat the value
 //
-// The kinds of value are structs, lists, maps with text keys, pointers, text,
-// booleans, numbers, [time.Duration] as Prometheus writes it, [Selection] and
-// whatever else is a [Scalar]. Unknown keys, keys that are there twice, keys
-// without a value, aliases, merge keys, YAML tags and second documents are
-// mistakes. A struct that has a method UnknownKey(key string) *Mistake may say
-// more of an unknown key. The struct of the whole file may have a method
-// RemovedKeys() map[string]string: paths of keys of earlier versions, such as
-// "targets[].tls", and what to write instead.
+// Fields are texts, bools, ints, uint64s, float64s, durations, structs, pointers, slices,
+// map[string]string, map[string]any, a [Selection], or any [Scalar]. Unknown or repeated keys, keys
+// without a value, aliases and tags are mistakes.
 //
-// The same tags, with the texts of a [Document], make the JSON Schema and the
-// reference of a file.
+// A struct may have a method UnknownKey(key string) *Mistake, which explains an unknown key. The struct
+// of the file may have a method RemovedKeys() map[string]string: the remedies for keys of earlier
+// versions by their paths, such as "targets[].tls".
 package yamlform
 
 import (
+	"iter"
 	"reflect"
 	"regexp"
 	"slices"
@@ -44,31 +37,35 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Form is a file that was decoded.
+// Form is a decoded file.
 type Form struct {
 	name string
-	// shape is the type of the whole file.
-	shape reflect.Type
-	// removed has the remedy for each key of earlier versions, by its path.
+	data []byte
+	// fileType is the struct type of the whole file.
+	fileType reflect.Type
+	// removed holds the remedies for keys of earlier versions, by path.
 	removed  map[string]string
 	problems Errors
-	// more counts the mistakes beyond mostProblems.
-	more   int
-	places map[string]*yaml.Node
-	wrong  wrongs
+	unlisted int // mistakes beyond maxProblems
+	places   map[string]*yaml.Node
+	// wrong holds the paths of keys with mistakes, aroundWrong the paths of what contains them. A
+	// file may have a mistake in every line, and each check asks for both.
+	wrong, aroundWrong map[string]bool
 }
 
-// Decode fills the struct that v points to from the text of a file. name stands
-// for it in messages; least is the remedy of a file that holds nothing. An error
-// is of type Errors: the text is not even YAML. What else is wrong with it the
-// Form knows.
-func Decode(name string, data []byte, least string, v any) (*Form, error) {
-	root, err := parse(name, data, least)
+// Decode fills the struct that v points to. Messages call the file name; emptyRemedy is the remedy
+// for an empty file. The error is of type Errors, and means that the text is not YAML; all other
+// mistakes are in the Form.
+func Decode(name string, data []byte, emptyRemedy string, v any) (*Form, error) {
+	root, err := parse(name, data, emptyRemedy)
 	if err != nil {
 		return nil, err
 	}
 	to := reflect.ValueOf(v).Elem()
-	f := &Form{name: name, shape: to.Type(), places: map[string]*yaml.Node{"": root}, wrong: newWrongs()}
+	f := &Form{
+		name: name, data: data, fileType: to.Type(), places: map[string]*yaml.Node{"": root},
+		wrong: map[string]bool{}, aroundWrong: map[string]bool{},
+	}
 	if old, ok := v.(interface{ RemovedKeys() map[string]string }); ok {
 		f.removed = old.RemovedKeys()
 	}
@@ -76,14 +73,14 @@ func Decode(name string, data []byte, least string, v any) (*Form, error) {
 	return f, nil
 }
 
-// Defaults returns a struct as an empty mapping would give it.
+// Defaults returns the struct of an empty mapping.
 func Defaults[T any]() (v T) {
 	new(Form).structure(nil, "", reflect.ValueOf(&v).Elem())
 	return v
 }
 
-// Mistake reports a wrong key. A key that is absent stands where the nearest
-// mapping around it begins.
+// Mistake adds a mistake in the key at path. If the key is absent, the place is the nearest mapping
+// around it.
 func (f *Form) Mistake(path, value, message, remedy string) {
 	f.report(f.place(path), path, Bad(value, message, remedy))
 }
@@ -95,42 +92,70 @@ func (f *Form) place(path string) *yaml.Node {
 	return f.places[path]
 }
 
-// report adds a mistake in the key at path, which stands at node, and marks the
-// key as wrong.
+// report adds a mistake and marks the key as wrong.
 func (f *Form) report(node *yaml.Node, path string, m *Mistake) {
-	f.wrong.add(path)
+	f.mark(path)
 	f.note(node, path, m)
 }
 
-// note adds a mistake without marking a key as wrong.
+// mark marks the key at path as wrong.
+func (f *Form) mark(path string) {
+	f.wrong[path] = true
+	for outer := range outerPaths(path) {
+		f.aroundWrong[outer] = true
+	}
+}
+
+// note adds a mistake without marking the key as wrong.
 func (f *Form) note(node *yaml.Node, path string, m *Mistake) {
-	if f.enough() {
-		f.more++
+	if f.isFull() {
+		f.unlisted++
 		return
 	}
 	f.problems = append(f.problems, Problem{f.name, node.Line, node.Column, path, *m})
 }
 
-// enough says that further mistakes are only counted.
-func (f *Form) enough() bool { return len(f.problems) >= mostProblems }
+// isFull reports whether further mistakes are only counted.
+func (f *Form) isFull() bool { return len(f.problems) >= maxProblems }
 
-// Has reports whether the key at path was written.
+// Has reports whether the key at path is present.
 func (f *Form) Has(path string) bool { return f.places[path] != nil }
 
-// Wrong reports whether the key at path itself was found wrong.
-func (f *Form) Wrong(path string) bool { return f.wrong.at[path] }
+// Wrong reports whether the key at path itself has a mistake.
+func (f *Form) Wrong(path string) bool { return f.wrong[path] }
 
-// Fine reports whether none of the keys, nor what is in them or around them, was
-// found wrong, so that a check of them makes sense.
-func (f *Form) Fine(paths ...string) bool {
-	return !slices.ContainsFunc(paths, f.wrong.touch)
+// Valid reports whether the keys, what they contain and what contains them have no mistakes so far.
+// Only then does a check of their values make sense.
+func (f *Form) Valid(paths ...string) bool {
+	return !slices.ContainsFunc(paths, func(path string) bool {
+		if f.wrong[path] || f.aroundWrong[path] {
+			return true
+		}
+		for outer := range outerPaths(path) {
+			if f.wrong[outer] {
+				return true
+			}
+		}
+		return false
+	})
 }
 
-// Useless reports those of the keys in the mapping at path that were written
-// although they have no effect, and why.
-func (f *Form) Useless(path, why, remedy string, keys ...string) {
+// outerPaths yields the paths of the mappings and lists that contain a path.
+func outerPaths(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, c := range path {
+			if (c == '.' || c == '[') && !yield(path[:i]) {
+				return
+			}
+		}
+	}
+}
+
+// NoEffect reports those of the keys in the mapping at path that are present, and says why they have
+// no effect.
+func (f *Form) NoEffect(path, why, remedy string, keys ...string) {
 	for _, key := range keys {
-		if at := Join(path, key); f.Has(at) && f.Fine(at) {
+		if at := Join(path, key); f.Has(at) && f.Valid(at) {
 			f.Mistake(at, "", "has no effect "+why, remedy)
 		}
 	}
@@ -144,27 +169,24 @@ func (f *Form) Keys(path string) (keys []string) {
 	return keys
 }
 
-// labelName is what names must match: they become label values, parts of file
-// names and parts of URLs.
+// labelName matches valid names: they become label values, and parts of file names and URLs.
 var labelName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
 
-// notLabel matches what a label cannot hold.
-var notLabel = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+var notInLabels = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// LabelSafe makes a valid name out of a text, or "".
+// LabelSafe turns a text into a valid name, or "".
 func LabelSafe(s string) string {
-	s = notLabel.ReplaceAllString(s, "-")
+	s = notInLabels.ReplaceAllString(s, "-")
 	return strings.Trim(s[:min(len(s), 63)], "-_.")
 }
 
-// Name checks the name of the item at path, if it has any, and that no other of
-// its kind has it. taken has the paths of those before it. kind is "target" and
-// the like. A bad name still names its item, so it is not marked as wrong and
-// references to it count.
-func (f *Form) Name(path, name, kind string, taken map[string]string) {
+// Name checks the name of the item at path, and that no other item of its kind, such as "target", has
+// the same name. used maps the names so far to their paths. A bad name does not mark the key as wrong,
+// so that references to it are valid.
+func (f *Form) Name(path, name, kind string, used map[string]string) {
 	at := path + ".name"
-	switch first := taken[name]; {
-	case name == "" || !f.Fine(at):
+	switch first := used[name]; {
+	case name == "" || !f.Valid(at):
 	case !labelName.MatchString(name):
 		remedy := "use up to 63 letters, digits, -, _ and ."
 		if safe := LabelSafe(name); safe != "" && !LooksSecret(safe) {
@@ -174,11 +196,11 @@ func (f *Form) Name(path, name, kind string, taken map[string]string) {
 	case first != "":
 		f.note(f.place(at), at, Bad(name, "is also the name of "+first, "give each "+kind+" its own name"))
 	default:
-		taken[name] = path
+		used[name] = path
 	}
 }
 
-// Index writes the path of a list's item.
+// Index returns the path of a list item.
 func Index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // Join appends a key to a path.
@@ -189,14 +211,46 @@ func Join(path, key string) string {
 	return path + "." + shownKey(key)
 }
 
-// Inherit gives the keys of the mapping at path that were not written, or are
-// wrong, the values that they have in base. v points to the struct that was
-// filled from the mapping.
+// Inherit copies from base the keys of the mapping at path that are absent or wrong. v points to the
+// struct of the mapping.
 func Inherit[T any](f *Form, path string, v *T, base T) {
 	to, from := reflect.ValueOf(v).Elem(), reflect.ValueOf(base)
 	for _, key := range Fields(to.Type()) {
-		if at := Join(path, key.Name); !f.Has(at) || !f.Fine(at) {
+		if at := Join(path, key.Name); !f.Has(at) || !f.Valid(at) {
 			to.FieldByIndex(key.index).Set(from.FieldByIndex(key.index))
 		}
 	}
+}
+
+// Redact returns the text of the file. If there are values under keys, it is formatted anew and has
+// note in their place.
+func (f *Form) Redact(note string, keys ...string) string {
+	if !hideValues(f.places[""], note, keys, false) {
+		return string(f.data)
+	}
+	var out strings.Builder
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(f.places[""]); err != nil {
+		panic(err) // these nodes came from YAML text
+	}
+	return out.String()
+}
+
+// hideValues replaces the values below node that are under one of keys, or all of them if hide is
+// set. It reports whether there were any.
+func hideValues(node *yaml.Node, note string, keys []string, hide bool) (found bool) {
+	if node.Kind == yaml.ScalarNode && hide {
+		*node = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: note} // without its comments
+		return true
+	}
+	isMapping := node.Kind == yaml.MappingNode
+	for i, n := range node.Content {
+		if isMapping && i%2 == 0 {
+			continue
+		}
+		hideHere := hide || isMapping && slices.Contains(keys, node.Content[i-1].Value)
+		found = hideValues(n, note, keys, hideHere) || found
+	}
+	return found
 }

@@ -8,52 +8,45 @@ import (
 	"strings"
 )
 
-// Problem is one mistake in a file.
+// Problem is one mistake in a file, with its place.
 type Problem struct {
-	// File is the name the file was read under.
 	File string
-	// Line and Column count from 1; 0 when the mistake has no place, such as a
-	// file that cannot be read.
+	// Line and Column count from 1. They are 0 if the file cannot be read.
 	Line, Column int
-	// Field is the path of the key, for example "targets[0].base_url".
+	// Field is the path of the key, such as "targets[0].base_url".
 	Field string
 	Mistake
 }
 
-// Mistake is what is wrong with a value, wherever it stands.
+// Mistake describes a wrong value and what to write instead.
 type Mistake struct {
-	// Value is what was written, cut to a readable length; empty when there is
-	// none or when it could be a secret.
-	Value string
-	// Message says what is wrong with it.
-	Message string
-	// Remedy says what to write instead.
-	Remedy string
+	// Value is the text in the file, shortened; "" if there is none or if it may be secret.
+	Value           string
+	Message, Remedy string
 }
 
-// Bad returns the mistake of a value. It repeats of the value what is short and
-// no secret.
+// Bad returns the mistake of a value, which it shortens, and omits if it may be secret.
 func Bad(value, message, remedy string) *Mistake {
 	return &Mistake{Shown(value), message, remedy}
 }
 
-// Error gives the mistake in one line: place, field, value, message, remedy.
+// Error returns one line: place, field, value with message, remedy.
 func (p Problem) Error() string {
-	place, said := p.File, p.Message
+	place, message := p.File, p.Message
 	if p.Line > 0 {
 		place = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 	}
 	if p.Value != "" {
-		said = fmt.Sprintf("%q %s", p.Value, said)
+		message = fmt.Sprintf("%q %s", p.Value, message)
 	}
-	parts := []string{place, p.Field, said, p.Remedy}
+	parts := []string{place, p.Field, message, p.Remedy}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
 // Errors are all mistakes of a file in the order of their places.
 type Errors []Problem
 
-// Error gives one line for each mistake.
+// Error returns one line for each mistake.
 func (e Errors) Error() string {
 	lines := make([]string, len(e))
 	for i, p := range e {
@@ -62,13 +55,10 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// mostProblems is how many mistakes are told apart: more than anybody corrects
-// at once, and few enough to be kept and printed whatever the file holds.
-const mostProblems = 200
+// maxProblems bounds the listed mistakes: a hostile file has one in every line.
+const maxProblems = 200
 
-// Err is nil, or all mistakes as an error of type Errors. Those of one place
-// keep the order in which they were found. Of very many the first ones are there,
-// and at the end how many there are besides.
+// Err returns all mistakes as Errors, or nil. The last one counts those beyond maxProblems.
 func (f *Form) Err() error {
 	if len(f.problems) == 0 {
 		return nil
@@ -76,23 +66,22 @@ func (f *Form) Err() error {
 	slices.SortStableFunc(f.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if f.more > 0 {
+	if f.unlisted > 0 {
 		last := f.problems[len(f.problems)-1]
-		last.Field, last.Mistake = "", *Bad("", fmt.Sprintf("%d more mistakes are not shown", f.more), "correct these first")
+		last.Field, last.Mistake = "", *Bad("", fmt.Sprintf("%d more mistakes are not shown", f.unlisted), "correct these first")
 		return append(slices.Clip(f.problems), last)
 	}
 	return f.problems
 }
 
-// secretValue matches texts that are probably keys: the known prefixes, user
-// information in a URL, and long runs without a separator.
+// secretValue matches texts that are probably keys: by their prefix, or as a part of a URL.
 var secretValue = regexp.MustCompile(`(?i)^(sk|hf|gsk|pk|ghp|xox[a-z])[-_]|^nvapi-|^eyJ|^bearer\s|^basic\s|//[^/\s]*@|[?&][^=]*(key|token|sig)[^=]*=`)
 
-// longRun matches what no host, path or name is made of.
+// longRun matches runs that are too long for a part of a host, a path or a name.
 var longRun = regexp.MustCompile(`[A-Za-z0-9_+=-]{32,}`)
 
-// LooksSecret reports whether a value may be a secret and must not be printed.
-// It errs on the side of silence: the place in the file is always given.
+// LooksSecret reports whether a value may be a secret, which no message may repeat. It has false
+// positives: a message without the value still has the place.
 func LooksSecret(s string) bool {
 	if secretValue.MatchString(strings.TrimSpace(s)) {
 		return true
@@ -101,10 +90,9 @@ func LooksSecret(s string) bool {
 	return run != "" && strings.ContainsAny(run, "0123456789")
 }
 
-// maxShown is how many characters of a value a message repeats.
-const maxShown = 60
+const maxShown = 60 // characters of a value in a message
 
-// Shown prepares a value for a message: short, and never a secret.
+// Shown returns a value for a message: shortened, and "" if it looks secret.
 func Shown(s string) string {
 	if LooksSecret(s) {
 		return ""
@@ -115,10 +103,7 @@ func Shown(s string) string {
 	return s
 }
 
-// shownKey prepares a key for a message: one line, short, and no secret.
+// shownKey returns a key for a message, in one line.
 func shownKey(key string) string {
-	if s := Shown(strings.Join(strings.Fields(key), " ")); s != "" {
-		return s
-	}
-	return "(a key not shown)"
+	return cmp.Or(Shown(strings.Join(strings.Fields(key), " ")), "(a key not shown)")
 }

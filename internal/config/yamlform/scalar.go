@@ -12,22 +12,21 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Scalar is a type with its own way to be written.
+// Scalar is a type with its own syntax.
 type Scalar interface {
 	described
 	// Parse sets the value from the short YAML tag and the text of a node.
 	Parse(tag, text string) *Mistake
 }
 
-// described types say themselves what the documentation calls them, and what
-// their JSON Schema is.
+// described is a type that returns its name in the documentation, and its JSON Schema.
 type described interface {
 	Describe() (kind string, schema map[string]any)
 }
 
-// as looks for an interface of a pointer to a value. A time.Duration, which has
-// no methods of ours, goes as one that has.
-func as[T any](pointer any) (T, bool) {
+// implements returns a pointer as an interface. A *time.Duration, which cannot have our methods,
+// counts as a *duration.
+func implements[T any](pointer any) (T, bool) {
 	if d, ok := pointer.(*time.Duration); ok {
 		pointer = (*duration)(d)
 	}
@@ -35,10 +34,9 @@ func as[T any](pointer any) (T, bool) {
 	return t, ok
 }
 
-// setScalar parses text into v. tag is the short YAML tag that the text
-// resolved to.
+// setScalar parses text into v. tag is the short YAML tag of the text.
 func setScalar(v reflect.Value, tag, text string) *Mistake {
-	if s, ok := as[Scalar](v.Addr().Interface()); ok {
+	if s, ok := implements[Scalar](v.Addr().Interface()); ok {
 		return s.Parse(tag, text)
 	}
 	switch v.Kind() {
@@ -78,14 +76,13 @@ func setNumber(v reflect.Value, tag, text string) *Mistake {
 	return Bad(text, "is not "+kind, "")
 }
 
-// setTag parses a text of a tag into v.
+// setTag parses the text of a struct tag into v.
 func setTag(v reflect.Value, text string) {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	setScalar(v, node.ShortTag(), text)
 }
 
-// setDefault gives v the value of an absent key: the default of its tag, or
-// the zero value.
+// setDefault sets v to the default of its key, or to zero.
 func setDefault(v reflect.Value, key Field) {
 	v.SetZero()
 	if key.Default != "" && key.Default != Everything {
@@ -93,8 +90,7 @@ func setDefault(v reflect.Value, key Field) {
 	}
 }
 
-// outOfRange checks v against the enum and the bounds of its key. text is what
-// was written.
+// outOfRange checks v against the enum and the bounds of its key. text is its text in the file.
 func outOfRange(v reflect.Value, text string, key Field) *Mistake {
 	if len(key.Enum) > 0 {
 		if slices.Contains(key.Enum, text) {
@@ -115,7 +111,7 @@ func outOfRange(v reflect.Value, text string, key Field) *Mistake {
 	return nil
 }
 
-// number reads v, if it has a size, in a unit that its bounds share.
+// number returns a number or a duration in the unit of its bounds.
 func number(v reflect.Value) (float64, bool) {
 	switch v.Kind() {
 	case reflect.Int, reflect.Int64:
@@ -128,7 +124,7 @@ func number(v reflect.Value) (float64, bool) {
 	return 0, false
 }
 
-// bound reads a bound of a tag in the unit of v.
+// bound returns the bound of a tag in the unit of v.
 func bound(v reflect.Value, text string) float64 {
 	limit := reflect.New(v.Type()).Elem()
 	setTag(limit, text)
@@ -136,19 +132,19 @@ func bound(v reflect.Value, text string) float64 {
 	return n
 }
 
-// Everything selects all names in a selection.
+// Everything is the text of a selection of all names.
 const Everything = "*"
 
-// Selection is a list of names; nil means all of them.
+// Selection is a list of names, or nil for all names.
 type Selection []string
 
-// Describe is that of the documentation.
+// Describe implements described.
 func (*Selection) Describe() (string, map[string]any) {
 	names := map[string]any{"type": "array", "items": map[string]any{"type": "string", "minLength": 1}, "minItems": 1}
 	return "`\"*\"` or list of names", map[string]any{"oneOf": []any{map[string]any{"const": Everything}, names}}
 }
 
-// duration is a time.Duration as Prometheus writes it: 30d, 1h30m, 250ms.
+// duration is a time.Duration in Prometheus' syntax: 30d, 1h30m, 250ms.
 type duration time.Duration
 
 func (d *duration) Parse(tag, text string) *Mistake {
@@ -170,7 +166,7 @@ func (*duration) Describe() (string, map[string]any) {
 	return "duration", map[string]any{"type": "string", "pattern": `^([0-9]+(y|w|d|h|m|s|ms))+$`}
 }
 
-// Share is a part of a whole, strictly between 0 and 1: 99.5% or 0.995.
+// Share is a part of a whole, above 0 and below 1: 99.5% or 0.995.
 type Share float64
 
 // Parse reads a percentage or a fraction.
@@ -181,8 +177,8 @@ func (s *Share) Parse(_, text string) *Mistake {
 	if err != nil {
 		return Bad(text, "is not a share", "write a percentage such as 99.5%, or 0.995")
 	}
-	// Shifting the decimal point in the text keeps 99.9 % at the double nearest
-	// to 0.999; a division would round twice.
+	// Moving the decimal point in the text rounds once, so that 99.9 % is the double nearest to
+	// 0.999. A division would round twice.
 	hundredth, err := strconv.ParseFloat(number+"e-2", 64)
 	switch {
 	case percent && err == nil && hundredth > 0 && hundredth < 1:
@@ -197,7 +193,7 @@ func (s *Share) Parse(_, text string) *Mistake {
 	return nil
 }
 
-// Describe is that of the documentation.
+// Describe implements described.
 func (*Share) Describe() (string, map[string]any) {
 	return "share", map[string]any{"oneOf": []any{
 		map[string]any{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},

@@ -14,12 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxSize bounds a file. It guards against naming a log or an image by mistake,
-// not against anything that a person would write.
+// maxSize bounds a file, in case the path is that of a log or an image.
 const maxSize = 4 << 20
 
-// Read reads a file, but not much more than a form can have. An error is of type
-// Errors.
+// Read reads a file, up to a little more than maxSize. The error is of type Errors.
 func Read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err == nil {
@@ -32,8 +30,7 @@ func Read(path string) ([]byte, error) {
 	return nil, Errors{{File: path, Mistake: Mistake{"", "cannot be read (" + ReasonOf(err) + ")", "name a readable YAML file"}}}
 }
 
-// ReasonOf is an error of the file system without the path, which a message
-// names already.
+// ReasonOf returns the text of a file system error without the path.
 func ReasonOf(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
@@ -41,8 +38,8 @@ func ReasonOf(err error) string {
 	return err.Error()
 }
 
-// parse turns the text into the root mapping of its only YAML document.
-func parse(name string, data []byte, least string) (*yaml.Node, error) {
+// parse returns the root mapping of the only YAML document in data.
+func parse(name string, data []byte, emptyRemedy string) (*yaml.Node, error) {
 	fail := func(line, column int, message, remedy string) (*yaml.Node, error) {
 		return nil, Errors{{name, line, column, "", Mistake{"", message, remedy}}}
 	}
@@ -53,20 +50,20 @@ func parse(name string, data []byte, least string) (*yaml.Node, error) {
 	var doc, second yaml.Node
 	err := in.Decode(&doc)
 	if errors.Is(err, io.EOF) || (err == nil && isEmpty(&doc)) {
-		return fail(1, 1, "the file is empty", least)
+		return fail(1, 1, "the file is empty", emptyRemedy)
 	}
 	if err == nil {
 		err = in.Decode(&second)
 	}
 	if err == nil {
-		return fail(second.Line, second.Column, "a second YAML document begins here", "keep one document to a file and remove the --- line")
+		return fail(second.Line, second.Column, "a second YAML document begins here", "keep one document in a file and remove the --- line")
 	}
 	if !errors.Is(err, io.EOF) {
 		return nil, Errors{syntaxProblem(name, data, err)}
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return fail(root.Line, root.Column, "the file does not hold keys and values", least)
+		return fail(root.Line, root.Column, "the file does not hold keys and values", emptyRemedy)
 	}
 	return root, nil
 }
@@ -75,29 +72,29 @@ func isEmpty(doc *yaml.Node) bool {
 	return len(doc.Content) == 0 || (doc.Content[0].ShortTag() == "!!null" && doc.Content[0].Value == "")
 }
 
-// lineOf finds the line in the messages of the YAML library.
-var lineOf = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
+// libraryMessage matches the messages of the YAML library, with their line.
+var libraryMessage = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
 
-// syntaxProblem turns an error of the YAML library into a Problem. The library
-// knows no column, so the line's first one is given.
+// syntaxProblem converts an error of the YAML library, which does not know the column.
 func syntaxProblem(file string, data []byte, err error) Problem {
 	p := Problem{File: file, Line: 1, Column: 1}
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	if m := lineOf.FindStringSubmatch(text); m != nil {
+	if m := libraryMessage.FindStringSubmatch(text); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			p.Line = n
 		}
 		text = m[2]
 	}
 	if name, ok := strings.CutPrefix(text, "unknown anchor '"); ok {
-		p.Line, p.Column = placeOf(data, "*"+strings.TrimSuffix(name, "' referenced"))
+		before, _, _ := bytes.Cut(data, []byte("*"+strings.TrimSuffix(name, "' referenced")))
+		p.Line, p.Column = bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n')
 		p.Message, p.Remedy = "is an alias, which is not supported", "write the value out, or put text that begins with * in quotes"
 		return p
 	}
 	if text == "found character that cannot start any token" || strings.HasPrefix(text, "found a tab") {
 		if line, column := tabNear(data, p.Line); column > 0 {
 			p.Line, p.Column = line, column
-			p.Message, p.Remedy = "is a tab, which YAML does not take for indentation", "write spaces"
+			p.Message, p.Remedy = "is a tab, which YAML does not accept as indentation", "write spaces"
 			return p
 		}
 	}
@@ -108,8 +105,8 @@ func syntaxProblem(file string, data []byte, err error) Problem {
 	return p
 }
 
-// tabNear finds the first tab in the indentation of a line or of the one below,
-// since the library counts some lines from 0. Without one the column is 0.
+// tabNear returns the place of the first tab in the indentation of a line, or of the line below,
+// because the library counts some lines from 0. The column is 0 if there is none.
 func tabNear(data []byte, line int) (at, column int) {
 	lines := bytes.Split(data, []byte("\n"))
 	for n := line; n <= min(line+1, len(lines)); n++ {
@@ -122,20 +119,13 @@ func tabNear(data []byte, line int) (at, column int) {
 	return line, 0
 }
 
-// placeOf finds the line and column of a text, for the one mistake that the
-// library gives no place for.
-func placeOf(data []byte, text string) (line, column int) {
-	before, _, _ := bytes.Cut(data, []byte(text))
-	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
-}
-
-// maxBack is how many lines brokenLine looks back.
+// maxBack is the number of lines that brokenLine goes back.
 const maxBack = 100
 
-// brokenLine finds the line that made the text invalid. The library's parser
-// names the line where the construct around it began, which may be far above.
-// It is the last line, of those read up to the error, whose addition made valid
-// text invalid: an unclosed bracket is found where it opens.
+// brokenLine returns the line that made the text invalid. The library returns the first line of the
+// construct around it, which may be far above. The wanted line is the last one, up to where the parser
+// stopped, whose addition turns valid text into invalid text: an unclosed bracket is found where it
+// opens.
 func brokenLine(data []byte) int {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	in := byteReader{bytes.NewReader(data)}
@@ -149,8 +139,7 @@ func brokenLine(data []byte) int {
 	return max(last, 1)
 }
 
-// byteReader gives one byte at a time, so that what is left tells how far the
-// parser came.
+// byteReader returns one byte at a time, so that its remaining length shows where the parser stopped.
 type byteReader struct{ *bytes.Reader }
 
 func (r byteReader) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 1)]) }

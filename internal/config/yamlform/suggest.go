@@ -9,22 +9,23 @@ import (
 	"strings"
 )
 
-// Suggest says what was probably meant by name, or lists what there is.
-func Suggest(name string, known []string, what string) string {
+// Suggest returns a remedy for an unknown name: the known name closest to it, or all known names.
+// plural is a word for the names.
+func Suggest(name string, known []string, plural string) string {
 	if best := nearest(name, known); best != "" {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
 	switch len(known) {
 	case 0:
-		return "there are no " + what
+		return "there are no " + plural
 	case 1:
 		return "write " + known[0]
 	}
-	return fmt.Sprintf("the %s are %s", what, Sequence(known))
+	return fmt.Sprintf("the %s are %s", plural, Sequence(known))
 }
 
-// nearest returns the known name closest to name, or "" when none is close:
-// one letter in four may be wrong, or one contains the other.
+// nearest returns the known name closest to name, or "". A close name differs in at most one letter
+// of four; otherwise one must contain the other.
 func nearest(name string, known []string) string {
 	if len(name) < 2 || len(name) > 64 {
 		return ""
@@ -47,10 +48,10 @@ func nearest(name string, known []string) string {
 	return ""
 }
 
-// distance counts the single-letter edits (insert, delete, replace, swap of
-// neighbours) between two names.
+// distance counts the single-letter edits between two names: insertions, deletions, replacements and
+// swaps of neighbours.
 func distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	beforeLast, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}
@@ -63,18 +64,17 @@ func distance(a, b string) int {
 			}
 			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
+				row[j] = min(row[j], beforeLast[j-2]+1)
 			}
 		}
-		before, last, row = last, row, before
+		beforeLast, last, row = last, row, beforeLast
 	}
 	return last[len(b)]
 }
 
-// maxListed is how many names a message lists.
-const maxListed = 16
+const maxListed = 16 // names in a message
 
-// Sequence writes names as a person would: "a, b and c".
+// Sequence joins names as in "a, b and c".
 func Sequence(names []string) string {
 	n := len(names) - 1
 	switch {
@@ -86,13 +86,13 @@ func Sequence(names []string) string {
 	return strings.Join(names[:n], ", ") + " and " + names[n]
 }
 
-// listIndex matches the index of a list's item in a path.
+// listIndex matches the index of a list item in a path.
 var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
 
-// unknownKey returns the mistake for a key of v, at path, that does not exist. The
-// remedy names the key that was probably meant.
+// unknownKey returns the mistake of an unknown key of v. The remedy names the key that was probably
+// meant.
 func (f *Form) unknownKey(key, path string, v reflect.Value, known []string) *Mistake {
-	if f.enough() { // nobody will read it, and the whole form is searched for it
+	if f.isFull() { // nobody will read the remedy, and finding it takes time
 		return Bad("", "unknown key", "")
 	}
 	if remedy := f.removed[listIndex.ReplaceAllString(path, "[]")]; remedy != "" {
@@ -105,16 +105,16 @@ func (f *Form) unknownKey(key, path string, v reflect.Value, known []string) *Mi
 	}
 	remedy := Suggest(key, known, "keys here")
 	if slices.Contains(known, key+"s") {
-		// A plural here is meant sooner than a namesake elsewhere.
+		// The plural here is more likely than the same key elsewhere.
 		remedy = Suggest(key, []string{key + "s"}, "keys here")
-	} else if homes, owners := homesOf(key, "", f.shape); len(owners) == 1 {
+	} else if homes, owners := homesOf(key, "", f.fileType); len(owners) == 1 {
 		remedy = "write it under " + homes[0]
 	}
 	return Bad("", "unknown key", remedy)
 }
 
-// homesOf lists the mappings under path, of type t, that know a key, and the structs
-// that it is of: one key of several mappings is of one.
+// homesOf lists the mappings under path that have a key, and the struct types that define it. t is
+// the type of the mapping at path.
 func homesOf(key, path string, t reflect.Type) (homes []string, owners map[string]bool) {
 	owners = map[string]bool{}
 	for _, f := range Fields(t) {
@@ -123,9 +123,9 @@ func homesOf(key, path string, t reflect.Type) (homes []string, owners map[strin
 			owners[f.owner] = true
 		}
 		if at, inner := f.Inner(path); inner != nil {
-			more, of := homesOf(key, at, inner)
-			homes = append(homes, more...)
-			maps.Copy(owners, of)
+			innerHomes, innerOwners := homesOf(key, at, inner)
+			homes = append(homes, innerHomes...)
+			maps.Copy(owners, innerOwners)
 		}
 	}
 	return homes, owners

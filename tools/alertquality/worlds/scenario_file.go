@@ -59,7 +59,7 @@ func (c checker) models(models []Model) {
 			yamlform.Inherit(c.Form, path, m, base)
 			m.Like, m.builtin = base.Name, base.builtin
 			c.model(path, *m)
-		} else if c.Fine(path + ".like") {
+		} else if c.Valid(path + ".like") {
 			c.Mistake(path+".like", m.Like, "is no named model", yamlform.Suggest(m.Like, named, "models"))
 		}
 	}
@@ -80,7 +80,7 @@ func (c checker) model(path string, m Model) {
 func inOrder[T int | float64](c checker, path, low, high string, least, most T) {
 	lowAt, highAt := path+"."+low, path+"."+high
 	switch {
-	case least <= most || !c.Fine(lowAt, highAt):
+	case least <= most || !c.Valid(lowAt, highAt):
 	case c.Has(highAt):
 		c.Mistake(highAt, fmt.Sprint(most), fmt.Sprintf("is below %s, which is %v", low, least), fmt.Sprintf("write %v or more, or a lower %s", least, low))
 	default:
@@ -96,7 +96,7 @@ func (c checker) answerTime(path string, m Model) {
 		key = path + ".tpot"
 	}
 	took := m.FirstTTFT + time.Duration(m.Output-1)*m.TPOT
-	if took > turnTimeout && c.Fine(path+".output_tokens", path+".tpot", path+".first_ttft") {
+	if took > turnTimeout && c.Valid(path+".output_tokens", path+".tpot", path+".first_ttft") {
 		c.Mistake(key, "", fmt.Sprintf("makes answers of %v, longer than the deadline of a turn of %v", took.Round(time.Second), model.Duration(turnTimeout)), "write fewer output_tokens, or a shorter tpot")
 	}
 }
@@ -104,7 +104,7 @@ func (c checker) answerTime(path string, m Model) {
 // needs reports a parameter without effect because the parameter other is 0.
 func (c checker) needs(path, key string, v float64, other string, otherV float64) {
 	name, _, _ := strings.Cut(other, ":")
-	if v > 0 && otherV == 0 && c.Has(path+"."+key) && c.Fine(path+"."+key, path+"."+name) {
+	if v > 0 && otherV == 0 && c.Has(path+"."+key) && c.Valid(path+"."+key, path+"."+name) {
 		c.Mistake(path+"."+key, fmt.Sprint(v), "has no effect while "+name+" is 0", "write for example "+other)
 	}
 }
@@ -126,7 +126,7 @@ func (c checker) faults(faults []Fault) {
 			}
 		}
 	}
-	if c.Fine("faults") {
+	if c.Valid("faults") {
 		c.onsets(faults)
 	}
 }
@@ -135,7 +135,7 @@ func (c checker) faults(faults []Fault) {
 func (c checker) faultName(path, name string, taken map[string]string) {
 	key := path + ".name"
 	switch first := taken[name]; {
-	case !c.Fine(key):
+	case !c.Valid(key):
 		return
 	case len(name) > 63 || strings.ContainsAny(name, "|\r\n"):
 		c.Mistake(key, strings.Join(strings.Fields(name), " "), "is not a valid name", "use one line of up to 63 bytes without |")
@@ -149,17 +149,17 @@ func (c checker) faultName(path, name string, taken map[string]string) {
 func (c checker) faultSize(path string, f Fault) {
 	sized := f.Kind == Slow || f.Kind == SlowDecode
 	switch {
-	case !c.Fine(path + ".kind"):
+	case !c.Valid(path + ".kind"):
 	case !sized:
-		c.Useless(path, "on "+string(f.Kind)+", which has no size", "remove it", "size", "ramp")
-	case !c.Has(path+".size") && c.Fine(path):
+		c.NoEffect(path, "on "+string(f.Kind)+", which has no size", "remove it", "size", "ramp")
+	case !c.Has(path+".size") && c.Valid(path):
 		c.Mistake(path+".size", "", "is missing", "write for example size: 1.5, the factor of the slowdown")
 	}
 }
 
 // notLonger checks that ramp or within is not longer than the fault.
 func (c checker) notLonger(path, key string, part, length time.Duration) {
-	if part > length && c.Fine(path+"."+key, path+".length") {
+	if part > length && c.Valid(path+"."+key, path+".length") {
 		most := model.Duration(length)
 		c.Mistake(path+"."+key, model.Duration(part).String(), fmt.Sprintf("is longer than the fault, which lasts %v", most), fmt.Sprintf("write %v or less, or a longer length", most))
 	}
