@@ -14,6 +14,7 @@ import (
 
 	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 )
 
@@ -37,9 +38,11 @@ type attempt struct {
 	scrub     scrubber
 	deadlines deadlines
 	limits    limits
-	peaks     *Peaks
-	seen      measurement
-	lag       Lateness
+	// limitField is the name of the token limit in the request.
+	limitField target.LimitField
+	peaks      *Peaks
+	seen       measurement
+	lag        Lateness
 
 	trace   wire.Trace
 	status  int

@@ -63,7 +63,7 @@ func (d *dialogue) fetchWhole(ctx context.Context, c *Comparison) (comparableAns
 		ctx, cancel = context.WithTimeout(ctx, total)
 		defer cancel()
 	}
-	req, scrub, err := d.request(ctx, d.prober.limitField(), d.trace(&Result{}))
+	req, scrub, err := d.request(ctx, d.prober.opts.Learned.limitField(), d.trace(&Result{}))
 	var answer completion
 	if err == nil {
 		err = stopStreaming(req)

@@ -1,10 +1,11 @@
 package probe
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -50,7 +51,7 @@ func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
 		},
 	}
 	if p.opts.Traced != nil && p.opts.Traced() {
-		d.result.TraceID, d.result.SpanID = newID(16), newID(8)
+		d.result.TraceID, d.result.SpanID = newSpanID()+newSpanID(), newSpanID()
 	}
 	if p.opts.Target.CacheSalt == target.SaltConversation {
 		d.extra = withSalt(d.extra)
@@ -71,11 +72,8 @@ func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
 		return d.plan.Scheduled, true
 	}
 	i := d.userMessages - 2
-	think := d.drained // the wait for a free connection is not the prober's lateness
-	if i < len(d.plan.Conversation.Think) {
-		think = max(think, d.plan.Conversation.Think[i])
-	}
-	due = d.lastEnd.Add(think)
+	// The wait for a free connection is not the prober's lateness.
+	due = d.lastEnd.Add(max(d.drained, valueAt(d.plan.Conversation.Think, i)))
 	text, written, ok := d.userMessage(ctx, i)
 	if !ok || !d.pause(ctx, time.Until(due)) {
 		return due, false
@@ -176,16 +174,15 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 // measure sends the request and fills the result. If the server rejects the name of the limit
 // field, only a second request with the other name is measured.
 func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
-	limit := d.prober.limitField()
-	a, err := d.send(ctx, r, limit)
+	a, err := d.send(ctx, r)
 	if err == nil {
-		again, first := d.learnLimitField(a, limit)
+		again, first := d.learnLimitField(a)
 		if first {
 			sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
 		}
 		if again {
 			r.Scheduled = a.end
-			a, err = d.send(ctx, r, d.prober.limitField())
+			a, err = d.send(ctx, r)
 		}
 	}
 	if err != nil {
@@ -220,14 +217,15 @@ func (d *dialogue) inspect(r *Result, a *attempt) {
 }
 
 // send sends one request and reads its answer.
-func (d *dialogue) send(ctx context.Context, r *Result, limit target.LimitField) (*attempt, error) {
+func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
+	limit := d.prober.opts.Learned.limitField()
 	req, scrub, err := d.request(ctx, limit, d.trace(r))
 	if err != nil {
 		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
 	}
 	a := &attempt{
 		client: d.client, stream: d.prober.api.Stream(), scrub: scrub, peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag,
-		limits: newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)),
+		limits: newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)), limitField: limit,
 	}
 	a.run(req, d.deadlines)
 	return a, nil
@@ -268,7 +266,8 @@ var (
 	errNoModel = errors.New("the model is unknown, because the prober could not ask for it")
 )
 
-// request builds the request of a turn, if the memory suffices.
+// request builds the request of a turn, if the memory suffices. If the key cannot be read, the
+// error names its place, not its content.
 func (d *dialogue) request(ctx context.Context, limit target.LimitField, traceparent string) (*http.Request, scrubber, error) {
 	if !d.plan.Memory.Grow(Cost(d.spec(), d.history)) {
 		return nil, nil, errNoMemory
@@ -278,14 +277,31 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 	}
 	turn := api.Turn{Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit, Target: d.prober.opts.Target}
 	turn.Target.Extra = d.extra
-	return d.prober.request(ctx, turn, traceparent)
+	header, err := d.prober.auth.Header(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	scrub := newScrubber(header)
+	r, err := d.prober.api.Request(turn)
+	if err != nil {
+		return nil, nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, turn.Target.BaseURL+r.Path, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, scrub, fmt.Errorf("building the request: %w", err)
+	}
+	req.Header = header
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", cmp.Or(r.Accept, "text/event-stream"))
+	req.Header.Set("Traceparent", traceparent)
+	return req, scrub, nil
 }
 
 // spec returns the workload with the token limit of the next answer.
 func (d *dialogue) spec() workload.Spec {
 	spec := d.prober.opts.Workload
-	if i := d.userMessages - 1; i < len(d.plan.Conversation.Outputs) && d.plan.Conversation.Outputs[i] > 0 {
-		spec.MaxOutputTokens = d.plan.Conversation.Outputs[i]
+	if limit := valueAt(d.plan.Conversation.Outputs, d.userMessages-1); limit > 0 {
+		spec.MaxOutputTokens = limit
 	}
 	return spec
 }
@@ -293,10 +309,18 @@ func (d *dialogue) spec() workload.Spec {
 // deadlines returns the deadlines of a turn.
 func (d *dialogue) deadlines(sent time.Time) deadlines {
 	out := newDeadlines(sent, d.prober.opts.Workload.Timeouts)
-	if i := d.userMessages - 1; i < len(d.plan.Conversation.Patience) && d.plan.Conversation.Patience[i] > 0 {
-		out.leave = sent.Add(d.plan.Conversation.Patience[i])
+	if patience := valueAt(d.plan.Conversation.Patience, d.userMessages-1); patience > 0 {
+		out.leave = sent.Add(patience)
 	}
 	return out
+}
+
+// valueAt returns element i, or the zero value beyond the end.
+func valueAt[T any](values []T, i int) (v T) {
+	if i < len(values) {
+		v = values[i]
+	}
+	return v
 }
 
 // trace assigns a turn to a trace and returns its traceparent header. An exported conversation
@@ -304,20 +328,12 @@ func (d *dialogue) deadlines(sent time.Time) deadlines {
 // trace of its own that is not sampled.
 func (d *dialogue) trace(r *Result) (traceparent string) {
 	if d.result.TraceID == "" {
-		r.TraceID = newID(16)
-		return "00-" + r.TraceID + "-" + newID(8) + "-00"
+		r.TraceID = newSpanID() + newSpanID()
+		return "00-" + r.TraceID + "-" + newSpanID() + "-00"
 	}
-	r.TraceID, r.SpanID, r.ParentSpanID = d.result.TraceID, newID(8), d.result.SpanID
+	r.TraceID, r.SpanID, r.ParentSpanID = d.result.TraceID, newSpanID(), d.result.SpanID
 	return "00-" + r.TraceID + "-" + r.SpanID + "-01"
 }
 
-// newID returns the hex digits of n random bytes. IDs of traces must be unique, but not
-// unpredictable.
-func newID(n int) string {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(rand.Uint32())
-	}
-	b[0] |= 1 // an all-zero ID is invalid
-	return hex.EncodeToString(b)
-}
+// newSpanID returns 16 random hex digits; two of them are a trace ID. An all-zero ID is invalid.
+func newSpanID() string { return fmt.Sprintf("%016x", max(rand.Uint64(), 1)) }

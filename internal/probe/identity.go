@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -41,21 +42,17 @@ func modelName(name string) string {
 // worker returns the name of the worker behind a front door that gave the answer; "" if the
 // answer names none. Refusals also have the headers.
 func (a *attempt) worker(w *target.Worker) string {
-	if w == nil {
+	name := a.seen.worker
+	switch {
+	case w == nil:
 		return ""
+	case w.Fingerprint:
+		name = a.seen.fingerprint
+	case w.Header != "":
+		name = cmp.Or(a.headers.Get(w.Header), name)
+	default: // the headers of the Gateway API inference extension, llm-d's simulator and KServe
+		name = cmp.Or(a.headers.Get("X-Gateway-Destination-Endpoint-Served"),
+			a.headers.Get("X-Inference-Pod"), a.headers.Get("X-Served-By"), name)
 	}
-	if w.Fingerprint {
-		return a.scrub.hide(a.seen.fingerprint)
-	}
-	// The headers of the Gateway API inference extension, llm-d's simulator and KServe.
-	headers := []string{"X-Gateway-Destination-Endpoint-Served", "X-Inference-Pod", "X-Served-By"}
-	if w.Header != "" {
-		headers = []string{w.Header}
-	}
-	for _, name := range headers {
-		if v := a.headers.Get(name); v != "" {
-			return a.scrub.hide(v)
-		}
-	}
-	return a.scrub.hide(a.seen.worker)
+	return a.scrub.hide(name)
 }

@@ -15,8 +15,6 @@ type Learned struct {
 }
 
 // limitField returns the name of the token limit in the next request.
-func (p *Prober) limitField() target.LimitField { return p.opts.Learned.limitField() }
-
 func (l *Learned) limitField() target.LimitField {
 	if l.refusesMaxTokens.Load() {
 		return target.MaxCompletionTokens
@@ -30,11 +28,11 @@ var refusesMaxTokens = regexp.MustCompile(`(?i)max_tokens.*(unsupported|not supp
 
 // learnLimitField reports whether an attempt failed only because of the name of the limit field,
 // so that it must be repeated. first is true if this was not known before.
-func (d *dialogue) learnLimitField(a *attempt, sent target.LimitField) (again, first bool) {
+func (d *dialogue) learnLimitField(a *attempt) (again, first bool) {
 	if d.spec().MaxOutputTokens <= 0 {
 		return false, false
 	}
-	return d.prober.opts.Learned.learn(d.prober.opts.Target, sent, a.status, a.err)
+	return d.prober.opts.Learned.learn(d.prober.opts.Target, a.limitField, a.status, a.err)
 }
 
 func (l *Learned) learn(t target.Target, sent target.LimitField, status int, message string) (again, first bool) {

@@ -1,15 +1,12 @@
 package probe
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
 	"regexp"
 	"sync/atomic"
 	"time"
@@ -165,29 +162,6 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 
 func newClient(t target.Target, o Options) *wire.Client {
 	return wire.New(wire.Options{HTTP: t.HTTP, Dial: o.Dial, Connections: o.Connections, Pacer: o.Pacer})
-}
-
-// request builds the request of one turn. If the key cannot be read, the error names its place,
-// not its content.
-func (p *Prober) request(ctx context.Context, turn api.Turn, traceparent string) (*http.Request, scrubber, error) {
-	header, err := p.auth.Header(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	scrub := newScrubber(header)
-	r, err := p.api.Request(turn)
-	if err != nil {
-		return nil, nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, turn.Target.BaseURL+r.Path, bytes.NewReader(r.Body))
-	if err != nil {
-		return nil, scrub, fmt.Errorf("building the request: %w", err)
-	}
-	req.Header = header
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", cmp.Or(r.Accept, "text/event-stream"))
-	req.Header.Set("Traceparent", traceparent)
-	return req, scrub, nil
 }
 
 // withSalt adds a random cache salt to the fields of a body.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"synthetic/internal/probe/workload"
@@ -21,13 +21,16 @@ const (
 // writer lets the model of the user endpoint write the user's messages.
 type writer struct {
 	*untimedClient
-
-	mu    sync.Mutex
-	model string // "" until discovered
+	// model is nil until the model is discovered.
+	model atomic.Pointer[string]
 }
 
 func newWriter(o Options) *writer {
-	return &writer{untimedClient: newUntimedClient(*o.User, o.Workload.Name, o), model: o.User.Model}
+	w := &writer{untimedClient: newUntimedClient(*o.User, o.Workload.Name, o)}
+	if o.User.Model != "" {
+		w.model.Store(&o.User.Model)
+	}
+	return w
 }
 
 // next returns the user's next message after the history.
@@ -51,17 +54,12 @@ func (w *writer) next(ctx context.Context, history []workload.Message) (string, 
 }
 
 func (w *writer) modelName(ctx context.Context) (string, error) {
-	w.mu.Lock()
-	model := w.model
-	w.mu.Unlock()
-	if model != "" {
-		return model, nil
+	if model := w.model.Load(); model != nil {
+		return *model, nil
 	}
 	model, err := discoverModel(ctx, w.untimedClient)
 	if err == nil {
-		w.mu.Lock()
-		w.model = model
-		w.mu.Unlock()
+		w.model.Store(&model)
 	}
 	return model, err
 }
