@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"slices"
 	"time"
 
@@ -20,7 +19,7 @@ import (
 type turnsFlags struct{ files, more []string }
 
 func (f *turnsFlags) add(c *kingpin.CmdClause) {
-	c.Flag("turns", "A log of turns to replay, as written by run --turns.file: plain, .gz or .zst, or - for stdin; may be repeated. Targets that --config.file does not name are judged by the default SLOs.").PlaceHolder("FILE").StringsVar(&f.files)
+	c.Flag("turns", "A log of turns to replay, as written by run --turns.file: plain, .gz or .zst; may be repeated. Targets that --config.file does not name are judged by the default SLOs.").PlaceHolder("FILE").StringsVar(&f.files)
 	c.Arg("file", "More files for --turns, so that a shell can expand --turns turns*.zst.").StringsVar(&f.more)
 }
 
@@ -28,11 +27,10 @@ func (f *turnsFlags) given() bool { return len(f.files) > 0 }
 
 // scoreTurns replays a log of turns.
 func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error) {
-	log, err := turnlog.Open(slices.Concat(f.turns.files, f.turns.more), os.Stdin)
+	log, err := turnlog.Open(slices.Concat(f.turns.files, f.turns.more))
 	if err != nil {
 		return backtest.Report{}, usagef("--turns: %w", err)
 	}
-	defer log.Close()
 	survey, err := backtest.SurveyTurns(ctx, log)
 	if err != nil {
 		return backtest.Report{}, usagef("--turns: %w", err)

@@ -25,11 +25,10 @@ func openLog(t *testing.T, turns ...turnlog.Turn) *turnlog.Log {
 	if err := os.WriteFile(path, lines, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log, err := turnlog.Open([]string{path}, nil)
+	log, err := turnlog.Open([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(log.Close)
 	return log
 }
 

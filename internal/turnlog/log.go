@@ -11,30 +11,39 @@ import (
 )
 
 // Log is a turn log that consists of several files.
-type Log struct {
-	files   []logFile
-	copyDir string // "" if nothing had to be copied
-}
+type Log struct{ files []logFile }
 
 // logFile is one file of a log. firstAt is the time of its first turn.
 type logFile struct {
-	name, path string
-	firstAt    time.Time
+	path    string
+	firstAt time.Time
 }
 
-// Open opens plain, gzip or zstd files and reads the first turn of each. A pipe, or "-" for
-// stdin, is copied to a temporary file, because a replay reads the log twice. The caller must
-// Close the log.
-func Open(paths []string, stdin io.Reader) (*Log, error) {
+// Open opens plain, gzip or zstd files and reads the first turn of each. Files without turns are
+// omitted.
+func Open(paths []string) (*Log, error) {
 	l := &Log{}
 	for _, path := range paths {
-		if err := l.add(path, stdin); err != nil {
-			l.Close()
+		f := logFile{path: path}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("opening the turn log: %w", err)
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("%s is not a regular file; write the turns to a file, because they are read twice", path)
+		}
+		o, err := f.open()
+		if errors.Is(err, io.EOF) {
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
+		f.firstAt = o.turn.At
+		o.close()
+		l.files = append(l.files, f)
 	}
 	if len(l.files) == 0 {
-		l.Close()
 		return nil, fmt.Errorf("there is no turn in %q; name files that \"synthetic run --turns.file\" wrote", paths)
 	}
 	slices.SortStableFunc(l.files, func(a, b logFile) int {
@@ -43,73 +52,13 @@ func Open(paths []string, stdin io.Reader) (*Log, error) {
 	return l, nil
 }
 
-// Close removes the temporary files.
-func (l *Log) Close() {
-	if l.copyDir != "" {
-		_ = os.RemoveAll(l.copyDir)
-	}
-}
-
-// add adds a file, unless it has no turn.
-func (l *Log) add(path string, stdin io.Reader) error {
-	p := logFile{name: path, path: path}
-	if path == "-" {
-		p.name = "stdin"
-	}
-	info, err := os.Stat(path)
-	if path != "-" && err != nil {
-		return fmt.Errorf("opening the turn log: %w", err)
-	}
-	if path == "-" || !info.Mode().IsRegular() {
-		if p.path, err = l.makeCopy(path, stdin); err != nil {
-			return fmt.Errorf("copying %s, which is read twice: %w", p.name, err)
-		}
-	}
-	r, err := p.open()
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	p.firstAt = r.turn.At
-	l.files = append(l.files, p)
-	return nil
-}
-
-// makeCopy copies stdin or a pipe to a temporary file and returns its path.
-func (l *Log) makeCopy(path string, stdin io.Reader) (string, error) {
-	if l.copyDir == "" {
-		var err error
-		if l.copyDir, err = os.MkdirTemp("", "synthetic-turns"); err != nil {
-			return "", err
-		}
-	}
-	from := stdin
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return "", err
-		}
-		defer file.Close()
-		from = file
-	}
-	to, err := os.CreateTemp(l.copyDir, "")
-	if err != nil {
-		return "", err
-	}
-	_, err = io.Copy(to, from)
-	return to.Name(), errors.Join(err, to.Close())
-}
-
 // open opens a file and reads its first turn. It returns io.EOF if there is none.
-func (p logFile) open() (*openFile, error) {
-	file, err := os.Open(p.path)
+func (f logFile) open() (*openFile, error) {
+	file, err := os.Open(f.path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the turn log: %w", err)
 	}
-	r, err := NewReader(p.name, file)
+	r, err := NewReader(f.path, file)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -153,7 +102,7 @@ func (m *Merged) Next() (*Turn, error) {
 	for len(m.unopened) > 0 && (len(m.open) == 0 || !m.earliest().turn.At.Before(m.unopened[0].firstAt)) {
 		o, err := m.unopened[0].open()
 		if errors.Is(err, io.EOF) { // the file had a turn when the log was opened
-			err = fmt.Errorf("%s: it became empty while it was read: %w", m.unopened[0].name, io.ErrUnexpectedEOF)
+			err = fmt.Errorf("%s: it became empty while it was read: %w", m.unopened[0].path, io.ErrUnexpectedEOF)
 		}
 		if err != nil {
 			return nil, err

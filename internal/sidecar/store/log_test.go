@@ -72,11 +72,10 @@ func running(l *Log) (stop func()) {
 // readBack returns the times at which the turns in log files were sent.
 func readBack(t *testing.T, paths ...string) (sent []time.Time) {
 	t.Helper()
-	log, err := turnlog.Open(paths, nil)
+	log, err := turnlog.Open(paths)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
 	m := log.Read()
 	defer m.Close()
 	for {

@@ -16,11 +16,10 @@ func Turns(t testing.TB, dirs ...string) (all []turnlog.Turn) {
 	for _, dir := range dirs {
 		paths = append(paths, filepath.Join(dir, runfile.TurnsFile))
 	}
-	log, err := turnlog.Open(paths, nil)
+	log, err := turnlog.Open(paths)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
 	merged := log.Read()
 	defer merged.Close()
 	if err := turnlog.Next(merged.Next).Each(func(turn *turnlog.Turn) error {
