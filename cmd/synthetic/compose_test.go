@@ -120,34 +120,6 @@ func TestComposeCommands(t *testing.T) {
 	}
 }
 
-// TestDemoForGrafana reads the files of "synthetic demo --grafana" with Prometheus' own
-// readers.
-func TestDemoForGrafana(t *testing.T) {
-	t.Chdir(t.TempDir())
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	var out bytes.Buffer
-	if code := run(ended, []string{"demo", "--grafana", "--web.listen-address=127.0.0.1:0"}, &out, &out); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, &out)
-	}
-	cfg, err := promconfig.LoadFile(filepath.Join(grafanaDir, "prometheus.yml"), false, promslog.NewNopLogger())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range cfg.RuleFiles {
-		if _, err := os.Stat(file); err != nil {
-			t.Errorf("the rules that Prometheus reads: %v", err)
-		}
-	}
-	if files, err := filepath.Glob(filepath.Join(grafanaDir, "*.json")); err != nil || len(files) == 0 {
-		t.Errorf("no dashboards were written (%v)", err)
-	}
-	address := cfg.ScrapeConfigs[0].ServiceDiscoveryConfigs[0].(discovery.StaticConfig)[0].Targets[0]["__address__"]
-	if !strings.Contains(out.String(), "http://"+string(address)+"/") {
-		t.Errorf("Prometheus scrapes %s, which is not said in\n%s", address, &out)
-	}
-}
-
 // TestComposeAddresses: each service has the addresses at which the others listen.
 func TestComposeAddresses(t *testing.T) {
 	p := composeProject(t)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"net"
@@ -27,7 +26,6 @@ type demoFlags struct {
 	listen   string
 	seed     uint64
 	scenario string
-	grafana  bool
 }
 
 func addDemo(app *kingpin.Application) command {
@@ -41,7 +39,6 @@ addresses of the pages, and runs until Ctrl-C. Example:
 	c.Flag("seed", "Seed of the simulated deployment's random texts and delays.").Default("1").Uint64Var(&f.seed)
 	c.Flag("scenario", "One of healthy, regression (prefill slows down), eagle3 (a drafter for speculative decoding is switched on), outage (workers hang and are lost) and kv-vs-rr (two routers side by side).").
 		Default("healthy").EnumVar(&f.scenario, demo.Names()...)
-	c.Flag("grafana", "Write alert rules, dashboards and a prometheus.yml into the directory "+grafanaDir+", and print how to see the demo in Grafana.").BoolVar(&f.grafana)
 	return command{c, f.run}
 }
 
@@ -72,11 +69,6 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	}
 	defer s.Close()
 	f.welcome(e, web.Addr(), addrs)
-	if f.grafana {
-		if err := writeGrafana(e, cfg, web.Addr()); err != nil {
-			return err
-		}
-	}
 	view.plan(show)
 	viewCtx, stopView := context.WithCancel(ctx)
 	var views sync.WaitGroup
@@ -132,39 +124,4 @@ The demo starts with learned baselines; a new sidecar learns them within days.
 The first figures appear within seconds. Ctrl-C ends the demo.
 
 `, addrs[0], web, os.Args[0])
-}
-
-// grafanaDir is the directory for --grafana.
-const grafanaDir = "synthetic-demo"
-
-// writeGrafana writes the files that Prometheus and Grafana need to show the sidecar at web,
-// and prints how to use them.
-func writeGrafana(e env, cfg *config.Config, web net.Addr) error {
-	alerts, err := (&generateFlags{}).rules(cfg)
-	if err != nil {
-		return err
-	}
-	boards, err := (&generateFlags{}).dashboards(cfg)
-	if err != nil {
-		return err
-	}
-	scrape := fmt.Sprintf(`global: {evaluation_interval: 15s}
-scrape_configs:
-  - job_name: synthetic
-    scrape_interval: 5s
-    static_configs: [{targets: [%q]}]
-rule_files: [%s]
-`, web, alerts[0].name)
-	if err := writeAll(e, grafanaDir, append(boards, alerts[0], output{"prometheus.yml", []byte(scrape)})); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, `
-In Grafana
-  1. prometheus --config.file=%[1]s/prometheus.yml
-  2. In Grafana, add the data source http://127.0.0.1:9090
-  3. Dashboards, New, Import: each .json file of %[1]s
-Or, in a checkout of the source: docker compose -f deploy/compose/compose.yaml up
-
-`, grafanaDir)
-	return nil
 }

@@ -20,6 +20,7 @@ func allRemovedFlags() []removedFlags {
 			`simulated deployments are scored by "make alert-quality" in a checkout of the source`},
 		{"backtest", "ticket-severity", "write --severity=PAGE,TICKET"},
 		{"canary record", "rounds", "the number of rounds is fixed"},
+		{"demo", "grafana", `run "docker compose -f deploy/compose/compose.yaml up", or import dashboards/*.json of the source`},
 		{"generate", "severity.label severity.page severity.ticket", "write --style=LABEL:PAGE,TICKET"},
 		{"init", "ask", "it always asks the endpoint"},
 		{"init", "api-version", "append ?api-version=VERSION to --base-url"},
