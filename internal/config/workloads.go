@@ -74,8 +74,8 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 	// The source that will read the file for the jobs knows best what it takes.
 	source, err := workload.NewSource(c.Spec, 0)
 	if err != nil {
-		reason := strings.TrimPrefix(err.Error(), c.ConversationsFile+":")
-		b.Mistake(path+".conversations_file", w.ConversationsFile, "has a mistake in line "+reason, "")
+		reason := strings.TrimLeft(strings.TrimPrefix(err.Error(), c.ConversationsFile), ",: ")
+		b.Mistake(path+".conversations_file", w.ConversationsFile, "cannot be replayed: "+reason, "")
 		return c
 	}
 	c.cost, c.shot = source.ExpectedTokens(), source.FirstTurnTokens()

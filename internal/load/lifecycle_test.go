@@ -218,7 +218,7 @@ func TestFailedApplyChangesNothing(t *testing.T) {
 		}{
 			"a missing file": {
 				[]probe.Job{job("new"), job("a", func(j *probe.Job) { j.Workload.ConversationsFile = "/missing" })},
-				`preparing workload "chat" for target "a": reading the conversations file: open /missing: no such file or directory`,
+				`preparing workload "chat" for target "a": open /missing: no such file or directory`,
 			},
 			"twice the same": {
 				[]probe.Job{job("new"), job("new")},

@@ -8,20 +8,22 @@ import (
 	"testing"
 )
 
-// FuzzParseConversations checks accepted files: every message has text, writing and reading
-// gives the same conversations, and they need no more memory than the text. Errors must name a
-// line.
-func FuzzParseConversations(f *testing.F) {
+// FuzzReadConversations checks accepted files: every message has text, writing and reading gives the same
+// conversations, and they need no more memory than the text. Errors must name the file and a position.
+func FuzzReadConversations(f *testing.F) {
 	f.Add(chats)
 	f.Add(`{"messages":[{"role":"user","content":[]}]}`)
 	f.Add(`{"messages":[{"role":"user","content":"a","content":[{"type":"text","text":"b"}]}]}`)
 	f.Add(`{"messages":[{"role":"developer","content":null},{"role":"user","content":"\ud800"}],"Messages":[]}`)
 	f.Add(strings.Repeat("[", 10_001))
-	numbered := regexp.MustCompile(`^[1-9][0-9]*: .`)
+	f.Add(`{"timestamp":1,"messages":[{"role":"user","content":" "},{"role":"user","content":"a"}]}`)
+	position := regexp.MustCompile(`^(, (line|element|record|conversation) [1-9][0-9]*|, after [0-9]+ bytes)?: .`)
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := parseConversations(strings.NewReader(text))
+		path := file(t, text)
+		all, err := readConversations(path)
 		if err != nil {
-			if all != nil || !numbered.MatchString(err.Error()) || len(err.Error()) > 500+3*len(text) {
+			reason, named := strings.CutPrefix(err.Error(), path)
+			if all != nil || !named || !position.MatchString(reason) || len(reason) > 500+3*len(text) {
 				t.Fatalf("%d conversations and the error %q", len(all), err)
 			}
 			return
@@ -39,7 +41,7 @@ func FuzzParseConversations(f *testing.F) {
 		if said > messageCost*(len(text)+1) {
 			t.Errorf("%d bytes of messages from %d of text", said, len(text))
 		}
-		again, err := parseConversations(strings.NewReader(written(t, all)))
+		again, err := readConversations(file(t, written(t, all)))
 		if err != nil || !slices.EqualFunc(all, again, sameReplay) {
 			t.Errorf("read as %q, and again as %q: %v", all, again, err)
 		}

@@ -1,21 +1,18 @@
 package workload
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"synthetic/internal/probe/workload/trace"
 )
 
 const (
-	// maxLine bounds one line of a conversations file. It is about 500,000 tokens.
-	maxLine = 4 << 20
 	// maxReplay bounds the memory of one file: user and system texts plus messageCost for each
 	// message.
 	maxReplay = 256 << 20
@@ -56,52 +53,46 @@ func (s *Source) replayFile(c *Conversation) {
 	c.Followups = r.user[1:c.Turns:c.Turns]
 }
 
-// readConversations reads a file as described at Spec.ConversationsFile.
-func readConversations(path string) ([]fileConversation, error) {
-	f, err := os.Open(path)
+// readConversations reads a file as described at Spec.ConversationsFile. Errors name the file, the line and
+// the remedy.
+func readConversations(path string) (all []fileConversation, err error) {
+	r, err := trace.Open(path, trace.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("reading the conversations file: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	all, err := parseConversations(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s:%w", path, err)
-	}
-	return all, nil
-}
-
-// parseConversations reads the lines. Its errors start with the line number.
-func parseConversations(r io.Reader) ([]fileConversation, error) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	var all []fileConversation
-	number, size := 0, 0
-	for lines.Scan() {
-		number++
-		line := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\xef\xbb\xbf")))
-		if len(line) == 0 {
-			continue
+	defer r.Close()
+	for size := 0; ; {
+		record, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
 		}
-		var c fileConversation
-		var err error
-		if c.system, c.user, err = trace.ParseDialogue(line); err != nil {
-			return nil, fmt.Errorf("%d: %w", number, err)
+		if err != nil {
+			return nil, err
+		}
+		c := newFileConversation(record)
+		if len(c.user) == 0 {
+			return nil, fmt.Errorf("%s, conversation %d: it has no user message; add one, or remove the line", path, len(all)+1)
 		}
 		if size += c.size(); size > maxReplay {
-			return nil, fmt.Errorf("%d: more than %d MiB of messages; split the file and use a part of it", number, maxReplay>>20)
+			return nil, fmt.Errorf("%s, conversation %d: more than %d MiB of messages; split the file and use a part of it",
+				path, len(all)+1, maxReplay>>20)
 		}
 		all = append(all, c)
 	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%d: the line is longer than %d MiB; write one conversation per line, and leave out larger ones",
-			number+1, maxLine>>20)
-	case err != nil:
-		return nil, fmt.Errorf("%d: %w", number+1, err)
-	case len(all) == 0:
-		return nil, errors.New(`1: the file has no conversations; write one per line, such as {"messages":[{"role":"user","content":"Hello"}]}`)
+}
+
+func newFileConversation(record trace.Record) (c fileConversation) {
+	for _, turn := range record.Turns {
+		for _, m := range turn.Messages {
+			switch text := string(m.Content); {
+			case m.Role == "user" && strings.TrimSpace(text) != "":
+				c.user = append(c.user, text)
+			case m.Role == "system":
+				c.system = text
+			}
+		}
 	}
-	return all, nil
+	return c
 }
 
 func (r fileConversation) size() int {

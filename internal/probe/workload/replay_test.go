@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 	"unsafe"
-
-	"synthetic/internal/probe/workload/trace"
 )
 
 // file writes a conversations file and returns its path.
@@ -88,25 +86,30 @@ func TestStale(t *testing.T) {
 
 func TestBadConversations(t *testing.T) {
 	const good = `{"messages":[{"role":"user","content":"hi"}]}` + "\n"
+	const unknown = "is a record in an unknown format; docs/how-to/traces.md lists the supported ones"
+	const noUser = `the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`
+	const roles = `is unknown; use user, assistant or system (human, gpt or system in "conversations")`
 	tests := map[string]struct{ text, want string }{
-		"empty file": {"\n\n", `1: the file has no conversations; write one per line, such as {"messages":[{"role":"user","content":"Hello"}]}`},
-		"not JSON":   {good + "hello\n", "2: not a JSON object with a conversation: invalid character 'h' looking for beginning of value; write one per line"},
-		"an array":   {`[{"messages":[]}]`, "1: the line is a JSON array; write one conversation object per line (jq -c '.[]' converts it)"},
-		"no user":    {good + "\n" + `{"messages":[{"role":"assistant","content":"hi"}]}`, `3: the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`},
-		"no known key": {`{"prompt":"hi"}`,
-			`1: the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`},
-		"empty user message": {`{"messages":[{"role":"user","content":" "}]}`, "1: messages[0]: the user message is empty; write its text or remove it"},
-		"unknown role":       {`{"messages":[{"role":"usr","content":"hi"}]}`, `1: messages[0]: role "usr" is unknown; use user, assistant or system (human, gpt or system in "conversations")`},
-		"unknown from":       {`{"conversations":[{"from":"human","value":"a"},{"from":"dog","value":"b"}]}`, `1: conversations[1]: from "dog" is unknown; use user, assistant or system (human, gpt or system in "conversations")`},
-		"an image":           {`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, `1: not a JSON object with a conversation: a content part has type "image_url"; only "text" can be replayed; write one per line`},
-		"a long line":        {good + `{"messages":"` + strings.Repeat("x", maxLine) + `"}`, "2: the line is longer than 4 MiB; write one conversation per line, and leave out larger ones"},
+		"empty file":   {"\n\n", ": the trace has no records; docs/how-to/traces.md lists the supported formats"},
+		"not JSON":     {good + "hello\n", ", line 2: not a JSON object with a record: invalid character 'h' looking for beginning of value; write one per line, or an array of them"},
+		"no user":      {good + "\n" + `{"messages":[{"role":"assistant","content":"hi"}]}`, ", line 3: " + noUser},
+		"no texts":     {good + `{"input_length":7,"output_length":3}`, ", conversation 2: it has no user message; add one, or remove the line"},
+		"no known key": {`{"prompt":"hi"}`, `, line 1: "{\"prompt\":\"hi\"}" ` + unknown},
+		"empty user message": {`{"messages":[{"role":"user","content":" "}]}`,
+			", line 1: messages[0]: the user message is empty; write its text or remove it"},
+		"unknown role": {`{"messages":[{"role":"usr","content":"hi"}]}`, `, line 1: messages[0]: role "usr" ` + roles},
+		"unknown from": {`{"conversations":[{"from":"human","value":"a"},{"from":"dog","value":"b"}]}`,
+			`, line 1: conversations[1]: from "dog" ` + roles},
+		"an image": {`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`,
+			`, line 1: not a JSON object with a record: a content part has type "image_url"; only "text" can be replayed; write one per line, or an array of them`},
+		"a long line": {good + `{"messages":"` + strings.Repeat("x", 4<<20) + `"}`, ", line 2: the record is longer than 4 MiB; leave it out"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			path := file(t, tt.text)
 			_, err := NewSource(Spec{ConversationsFile: path}, 0)
-			if err == nil || err.Error() != path+":"+tt.want {
-				t.Errorf("got  %v\nwant %s:%s", err, path, tt.want)
+			if err == nil || err.Error() != path+tt.want {
+				t.Errorf("got  %v\nwant %s%s", err, path, tt.want)
 			}
 		})
 	}
@@ -122,12 +125,13 @@ func TestContentOfManyParts(t *testing.T) {
 	const parts = 50_000
 	many := `{"messages":[{"role":"user","content":"said twice","content":[` +
 		strings.TrimSuffix(strings.Repeat(`{"type":"text","text":"0123456789"},`, parts), ",") + `]}]}`
+	path := file(t, many)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, texts, err := trace.ParseDialogue([]byte(many))
+	all, err := readConversations(path)
 	runtime.ReadMemStats(&after)
-	if err != nil || texts[0] != strings.Repeat("0123456789", parts) {
-		t.Fatalf("%d bytes, %v", len(texts[0]), err)
+	if err != nil || all[0].user[0] != strings.Repeat("0123456789", parts) {
+		t.Fatalf("%v, %v", len(all), err)
 	}
 	if took := after.TotalAlloc - before.TotalAlloc; took > 64*uint64(len(many)) {
 		t.Errorf("%d bytes were allocated for a line of %d", took, len(many))

@@ -30,8 +30,9 @@ type Spec struct {
 	// Followups are scripted follow-up questions. Each conversation starts with the first. If
 	// empty, questions are generated.
 	Followups []string
-	// ConversationsFile is a JSONL file of conversations that replace generated texts; see
-	// trace.ParseDialogue. The user messages are the turns, at most TurnsMax.
+	// ConversationsFile has conversations that replace generated texts, in a format with messages of
+	// package trace. The user messages are the turns, at most TurnsMax. Assistant messages are dropped,
+	// because the history contains the deployment's own answers.
 	ConversationsFile string
 	// Trace is recorded traffic that replaces generated texts; see package trace.
 	Trace Trace

@@ -20,20 +20,8 @@ type shareGPTMessage struct {
 	Value string `json:"value"`
 }
 
-// ParseDialogue parses an object with "messages" or "conversation" (role, content), or "conversations"
-// (from, value). It drops assistant and tool messages, because the history contains the deployment's own
-// answers. Its errors name the position in the object and the remedy.
-func ParseDialogue(b []byte) (system string, user []string, err error) {
-	if b[0] == '[' {
-		return "", nil, errors.New(`the line is a JSON array; write one conversation object per line (jq -c '.[]' converts it)`)
-	}
-	var d dialogue
-	if err := json.Unmarshal(b, &d); err != nil {
-		return "", nil, fmt.Errorf("not a JSON object with a conversation: %w; write one per line", err)
-	}
-	return d.texts()
-}
-
+// texts returns the system message and the user messages. It drops assistant and tool messages, because the
+// history contains the deployment's own answers.
 func (d *dialogue) texts() (system string, user []string, err error) {
 	add := func(list string, i int, field, role, text string) {
 		switch role {

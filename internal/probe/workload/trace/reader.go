@@ -59,7 +59,7 @@ type source interface{ read() ([]Record, error) }
 func Open(path string, o Options) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the trace: %w", err)
+		return nil, err
 	}
 	r, err := newReader(path, f, o)
 	if err != nil {
