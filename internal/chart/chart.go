@@ -63,9 +63,6 @@ func (c Chart) SVG() []byte {
 	return c.render().file(c.Title, c.description(), "<style>"+colorStyle()+"</style>\n")
 }
 
-// inlineSVG returns the picture for a page whose style sheet is Style.
-func (c Chart) inlineSVG() []byte { return c.render().file(c.Title, c.description(), "") }
-
 func (c Chart) render() *plot {
 	x, y := c.bounds()
 	p := &plot{Chart: c, x: c.X.scale(x), y: c.Y.scale(y), left: 2 * gap, high: plotHeight}

@@ -11,7 +11,9 @@ import (
 
 // Figure returns a picture for a page, and the data of the interactive chart with which Script replaces
 // it.
-func Figure(c Chart) (template.HTML, error) { return figure(c, c.inlineSVG()) }
+func Figure(c Chart) (template.HTML, error) {
+	return figure(c, c.render().file(c.Title, c.description(), "")) // the page has the style sheet
+}
 
 // FigureData returns a Figure without the picture, for a page that already runs Script.
 func FigureData(c Chart) (template.HTML, error) { return figure(c, nil) }

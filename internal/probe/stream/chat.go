@@ -8,9 +8,12 @@ import (
 
 // chat decodes streamed completions and chat completions.
 type chat struct {
-	prefix prefix
-	// index is that of the choice that is the answer: the first one that came. No request asks for
-	// more than one.
+	// prefix is the beginning of the last chunk, up to the value of "choices". The chunks of a stream
+	// repeat the same id, time and model. A prefix that was valid JSON without information is not
+	// scanned again if the next chunk has the same one.
+	prefix []byte
+	// index is the index of the choice that is the answer, which is the first one that came. No
+	// request asks for more than one.
 	index      int
 	indexKnown bool
 	calls      calls
@@ -75,10 +78,9 @@ func (d *delta) empty() bool {
 // scan returns false if data is not one valid JSON object.
 func (c *chunk) scan(data []byte, d *chat) bool {
 	s := jsonscan.New(data)
-	p := &d.prefix
 	switch {
-	case p.matches(data):
-		s = jsonscan.NewAt(data, len(p.text))
+	case len(d.prefix) > 0 && bytes.HasPrefix(data, d.prefix):
+		s = jsonscan.NewAt(data, len(d.prefix))
 		c.readChoices(&s, d)
 	case s.Peek() == '{':
 		s.Enter()
@@ -87,34 +89,16 @@ func (c *chunk) scan(data []byte, d *chat) bool {
 	}
 	for s.Another('}') {
 		name := s.Key()
-		if string(name) == "choices" && !s.Bad() {
-			p.keep(s.Scanned(), c)
+		if string(name) == "choices" && !s.Bad() && len(s.Scanned()) <= maxPrefix && c.blank() {
+			d.prefix = append(d.prefix[:0], s.Scanned()...)
 		}
 		c.member(&s, name, d)
 	}
 	return s.Valid()
 }
 
-// prefix is the beginning of the last chunk, up to the value of "choices". The chunks of a stream
-// repeat the same id, time and model. If a chunk has the prefix of the last one, which was valid
-// JSON without information, the prefix need not be scanned again.
-type prefix struct {
-	text []byte
-}
-
 // maxPrefix bounds the length of a prefix in bytes.
 const maxPrefix = 512
-
-func (p *prefix) matches(data []byte) bool {
-	return len(p.text) > 0 && bytes.HasPrefix(data, p.text)
-}
-
-// keep makes text the prefix, unless it contains information.
-func (p *prefix) keep(text []byte, c *chunk) {
-	if len(text) <= maxPrefix && c.blank() {
-		p.text = append(p.text[:0], text...)
-	}
-}
 
 // blank reports whether the members before "choices" contained no information.
 func (c *chunk) blank() bool {

@@ -144,8 +144,8 @@ func TestPrefix(t *testing.T) {
 	}
 	long := []byte(`{"x":"` + strings.Repeat("x", maxPrefix) + `","choices":[]}`)
 	classify(&Event{}, long, false, &d)
-	if len(d.prefix.text) > maxPrefix {
-		t.Errorf("a prefix of %d bytes is kept", len(d.prefix.text))
+	if len(d.prefix) > maxPrefix {
+		t.Errorf("a prefix of %d bytes is kept", len(d.prefix))
 	}
 }
 

@@ -41,8 +41,8 @@ type Options struct {
 	DisableReuse bool
 }
 
-// Exact reports whether arrivals are those of the connection's own reads. With a proxy or HTTP/2,
-// an arrival is the time at which a read of the body returned.
+// Exact reports whether the connection itself measures arrivals. With a proxy or HTTP/2, an arrival is the
+// time when a read of the body returned.
 func Exact(c promconfig.HTTPClientConfig) bool { return !c.EnableHTTP2 && c.Proxy() == nil }
 
 // Client sends requests and keeps connections. Use one per target, or one per conversation that

@@ -16,7 +16,7 @@ import (
 const settleTime = 3 * time.Millisecond
 
 // errNoRequest ends a read of net/http while no request is in flight. The server has closed the
-// kept connection, or has sent bytes that nobody asked for.
+// kept connection, or has sent bytes without a request.
 var errNoRequest = errors.New("the kept connection is closed")
 
 // conn is the connection that net/http uses. It counts the body bytes that it passes to net/http.

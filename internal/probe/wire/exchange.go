@@ -40,7 +40,7 @@ type exchange struct {
 	available int
 }
 
-// exchangeKey is the context key of the *exchange for which net/http dials.
+// exchangeKey is the context key of an *exchange. Dials need it.
 type exchangeKey struct{}
 
 func newExchange(ctx context.Context, exact bool, pacer *Pacer) *exchange {

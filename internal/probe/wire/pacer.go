@@ -15,10 +15,10 @@ import (
 const (
 	// readCost includes a system call, two switches of goroutines and the timers.
 	readCost = 10 * time.Microsecond
-	// byteCost is that of the worst bytes: empty lines, or chunks of one byte.
+	// byteCost is the cost of the worst bytes: empty lines, or chunks of one byte.
 	byteCost = 40 * time.Nanosecond
 	dialCost = 200 * time.Microsecond
-	// handshakeCost is mostly that of verifying a chain of certificates.
+	// handshakeCost is mostly the verification of a chain of certificates.
 	handshakeCost = 2 * time.Millisecond
 
 	// paceShare is the share of one core that a target can use in the long run. By this estimate,

@@ -17,7 +17,7 @@ type timedConn interface {
 	quiet() bool
 }
 
-// readTimed uses the time at which a read returned.
+// readTimed uses the times of its reads.
 type readTimed struct {
 	net.Conn
 	last stream.Arrival

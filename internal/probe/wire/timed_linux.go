@@ -19,15 +19,15 @@ import (
 // newTimedConn uses the kernel's receive timestamps if it can, and else the time of reads.
 func newTimedConn(c net.Conn) timedConn {
 	if tcp, ok := c.(*net.TCPConn); ok {
-		if timed, err := newKernelTimed(tcp); err == nil {
+		if timed := newKernelTimed(tcp); timed != nil {
 			return timed
 		}
 	}
 	return &readTimed{Conn: c}
 }
 
-// kernelTimed reads with recvmsg. The arrival of a read is the receive timestamp of the last segment
-// from which it took bytes.
+// kernelTimed reads with recvmsg. The arrival of a read is the receive timestamp of the last segment that
+// it read.
 type kernelTimed struct {
 	*net.TCPConn
 	raw     syscall.RawConn
@@ -45,22 +45,23 @@ type kernelTimed struct {
 	err     error
 }
 
-func newKernelTimed(c *net.TCPConn) (*kernelTimed, error) {
+// newKernelTimed returns nil if the kernel takes no timestamps.
+func newKernelTimed(c *net.TCPConn) *kernelTimed {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	var failed error
+	enabled := false
 	err = raw.Control(func(fd uintptr) {
-		failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+		enabled = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) == nil
 	})
-	if err != nil || failed != nil {
-		return nil, os.NewSyscallError("setsockopt", failed)
+	if err != nil || !enabled {
+		return nil
 	}
 	k := &kernelTimed{TCPConn: c, raw: raw, epoch: time.Now()}
 	k.clock.learn(time.Duration(k.epoch.UnixNano()))
 	k.receive = k.receiveOnce
-	return k, nil
+	return k
 }
 
 func (k *kernelTimed) arrival() stream.Arrival { return k.last }
@@ -94,7 +95,8 @@ func (k *kernelTimed) Read(p []byte) (int, error) {
 	case err != nil:
 		return 0, err
 	case k.err != nil:
-		return 0, &net.OpError{Op: "read", Net: "tcp", Source: k.LocalAddr(), Addr: k.RemoteAddr(), Err: os.NewSyscallError("recvmsg", k.err)}
+		err := os.NewSyscallError("recvmsg", k.err)
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: k.LocalAddr(), Addr: k.RemoteAddr(), Err: err}
 	case k.n == 0:
 		return 0, io.EOF
 	}

@@ -3,10 +3,9 @@
 // deadlines of the connection: bytes that arrived before a deadline are in time, even if this
 // process reads them later.
 //
-// It leaves out what would blur a measurement, unless the configuration asks for it: proxies (the
-// figures would be those of the proxy) and HTTP/2 (one read returns bytes of many streams). It
-// follows no redirects, because a turn is one request. It does not ask for compression, but
-// decodes gzip if a server sends it.
+// It uses neither proxies (they would be measured instead of the server) nor HTTP/2 (one read returns
+// bytes of many streams), unless the configuration asks for them. It follows no redirects, because a turn
+// is one request. It does not ask for compression, but decodes gzip if a server sends it.
 package wire
 
 import (
@@ -75,7 +74,7 @@ type Error struct {
 func (e *Error) Error() string { return string(e.Step) + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Timeout is that of net.Error.
+// Timeout implements net.Error.
 func (e *Error) Timeout() bool { return errors.Is(e.Err, os.ErrDeadlineExceeded) }
 
 // failure returns an *Error. If ctx has ended, its cause replaces err, which is only a consequence.

@@ -39,22 +39,19 @@ func (r *traceReplay) next() trace.Record {
 			}
 		}
 		rec, err := r.reader.Next()
-		if err == nil {
-			return r.shift(rec)
+		if err != nil {
+			r.close()
+			continue
 		}
-		r.close()
+		if r.lapRecords++; r.lapRecords == 1 {
+			r.lapFirst = rec.At
+		}
+		r.lapLast = rec.At
+		rec.At += r.lapOffset
+		r.lastRecord = rec
+		break
 	}
 	return r.lastRecord
-}
-
-func (r *traceReplay) shift(rec trace.Record) trace.Record {
-	if r.lapRecords++; r.lapRecords == 1 {
-		r.lapFirst = rec.At
-	}
-	r.lapLast = rec.At
-	rec.At += r.lapOffset
-	r.lastRecord = rec
-	return rec
 }
 
 // close ends a lap. The pause before the next lap is the mean interval.

@@ -66,7 +66,8 @@ func cut(s string, n int) string {
 // the second word makes the difference.
 func title(order []int, index uint64) string {
 	n := uint64(len(order))
-	words := []string{capital(nouns[order[index%n]])}
+	first := nouns[order[index%n]]
+	words := []string{strings.ToUpper(first[:1]) + first[1:]}
 	for index /= n; index > 0; index /= n {
 		words = append(words, nouns[order[index%n]])
 	}
@@ -95,8 +96,6 @@ func (p *prose) word(stem string) string {
 	}
 	return stem
 }
-
-func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 // vocabulary has lines with words of one kind, or with a pattern of a sentence (S) or question (Q). N, V,
 // A, D and P in a pattern stand for a noun, verb, adjective, adverb and preposition. Most words are one

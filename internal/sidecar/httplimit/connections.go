@@ -14,8 +14,8 @@ import (
 )
 
 // Connections limits the open connections of all listeners together. At the limit, a new connection
-// replaces the one that has waited longest for a request. If none waits, it replaces the one with the
-// oldest request, if that is older than busyTimeout. Otherwise the new connection is closed.
+// replaces the connection that has waited longest for a request. If all have requests, it replaces the
+// connection with the oldest request, if that is older than busyTimeout. Otherwise it is closed itself.
 type Connections struct {
 	limit   int
 	reserve reserve
@@ -80,7 +80,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit adds a connection and closes another one if needed. It returns nil if there is no room.
+// admit adds a connection, which may replace another one. It returns nil if the limit does not allow it.
 func (c *Connections) admit(raw net.Conn) net.Conn {
 	if tcp, ok := raw.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer) // if it fails, the system's default applies
@@ -179,7 +179,7 @@ func (r *reserve) fill() {
 	}
 }
 
-// release closes one descriptor. It returns false if there is none.
+// release closes one descriptor. It returns false if all are closed.
 func (r *reserve) release() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,7 +19,7 @@ func isClosed(c net.Conn) bool {
 	return !ok || !timeout.Timeout()
 }
 
-// TestLongestWaitingIsReplaced checks that a new connection replaces the one that has waited longest.
+// TestLongestWaitingIsReplaced checks that a new connection replaces the longest waiting one.
 func TestLongestWaitingIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, stop := open(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), 2)

@@ -20,7 +20,7 @@ type Gate struct {
 	byAddress map[string]int64 // concurrent requests
 }
 
-// NewGate returns a gate; requests names what it limits, for messages.
+// NewGate returns a gate; requests is the name of the limited requests in messages.
 func NewGate(requests string, limit int64) *Gate {
 	return &Gate{Budget: bound.NewBudget(limit), requests: requests, half: (limit + 1) / 2, byAddress: map[string]int64{}}
 }

@@ -62,14 +62,6 @@ func (m *moment) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// toDuration converts a number of units, or a date.
-func (m *moment) toDuration(unit time.Duration) (time.Duration, error) {
-	if m.date != 0 {
-		return m.date, nil
-	}
-	return scaleTime("timestamp", m.number, unit)
-}
-
 // scaleTime converts n units to a duration. Negative and huge numbers are errors.
 func scaleTime(key string, n float64, unit time.Duration) (time.Duration, error) {
 	if d := n * float64(unit); d >= 0 && d < math.MaxInt64/2 {
@@ -131,8 +123,9 @@ func (p *parser) parse(b []byte) ([]Record, error) {
 
 // setTime sets the time of the record from a timestamp in units.
 func (r *Record) setTime(o *object, unit time.Duration) (err error) {
-	if r.timed = o.Timestamp.known; r.timed {
-		r.At, err = o.Timestamp.toDuration(unit)
+	r.timed, r.At = o.Timestamp.known, o.Timestamp.date
+	if r.At == 0 {
+		r.At, err = scaleTime("timestamp", o.Timestamp.number, unit)
 	}
 	return err
 }

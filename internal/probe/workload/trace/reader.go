@@ -43,7 +43,7 @@ type Reader struct {
 	openSession    *Record
 	started, ended bool
 	count          uint64
-	// first is the time of the first record, last that of the last returned one.
+	// first and last are the times of the first and of the last returned record.
 	first, last time.Duration
 	// timed says whether records have a time. sessions holds the finished sessions and those
 	// that started before From.
