@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -73,31 +72,17 @@ func (t *table) read() ([]Record, error) {
 
 func (t *table) record(row []string) (r Record, err error) {
 	var turn Turn
-	if turn.Prompt, err = parseTokens("the prompt tokens", row[t.prompt]); err != nil {
+	if turn.Prompt, err = parseTokens("the number of prompt tokens", row[t.prompt]); err != nil {
 		return r, err
 	}
 	turn.Prompt = max(turn.Prompt, 1)
-	if turn.Output, err = parseTokens("the output tokens", row[t.output]); err != nil {
+	if turn.Output, err = parseTokens("the number of output tokens", row[t.output]); err != nil {
 		return r, err
 	}
 	if t.session >= 0 {
 		r.Session = strings.Clone(row[t.session])
 	}
 	r.Turns, r.timed = []Turn{turn}, true
-	text := strings.TrimSpace(row[t.at])
-	if n, e := strconv.ParseFloat(text, 64); e == nil {
-		r.At, err = scaleTime("the time", n, time.Second)
-	} else {
-		r.At, err = parseDate(text)
-	}
+	r.At, err = parseTime("the time", strings.TrimSpace(row[t.at]), time.Second)
 	return r, err
-}
-
-// parseTokens accepts fractions, because some exports write them.
-func parseTokens(what, text string) (int, error) {
-	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(n >= 0 && n <= maxTokens) {
-		return 0, fmt.Errorf("%s are %.20q; write a number from 0 to %d", what, text, maxTokens)
-	}
-	return int(n), nil
 }

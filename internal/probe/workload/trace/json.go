@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,47 +20,25 @@ const (
 
 // object is a record in any of the JSON formats.
 type object struct {
-	Timestamp moment   `json:"timestamp"`
-	Delay     float64  `json:"delay"` // milliseconds
-	Input     *int     `json:"input_length"`
-	Output    int      `json:"output_length"`
-	HashIDs   []uint64 `json:"hash_ids"`
-	Session   label    `json:"session_id"`
-	TextInput string   `json:"text_input"`
-	Text      string   `json:"text"`
-	Role      string   `json:"role"`
-	Mode      string   `json:"message_mode"`
-	Turns     []object `json:"turns"`
-	ChatID    label    `json:"chat_id"`
-	Parent    label    `json:"parent_chat_id"`
+	Timestamp json.RawMessage `json:"timestamp"` // a date, or a number whose unit depends on the format
+	Delay     float64         `json:"delay"`     // milliseconds
+	Input     *int            `json:"input_length"`
+	Output    int             `json:"output_length"`
+	HashIDs   []uint64        `json:"hash_ids"`
+	Session   label           `json:"session_id"`
+	TextInput string          `json:"text_input"`
+	Text      string          `json:"text"`
+	Role      string          `json:"role"`
+	Mode      string          `json:"message_mode"`
+	Turns     []object        `json:"turns"`
+	ChatID    label           `json:"chat_id"`
+	Parent    label           `json:"parent_chat_id"`
 	Spans     []struct {
 		Scopes []struct {
 			Spans []span `json:"spans"`
 		} `json:"scopeSpans"`
 	} `json:"resourceSpans"`
 	dialogue
-}
-
-// moment is a time: a date, or a number whose unit depends on the format.
-type moment struct {
-	number float64
-	date   time.Duration
-	known  bool
-}
-
-func (m *moment) UnmarshalJSON(b []byte) (err error) {
-	if b[0] == 'n' {
-		return nil
-	}
-	m.known = true
-	if b[0] != '"' {
-		return json.Unmarshal(b, &m.number)
-	}
-	var text string
-	if err = json.Unmarshal(b, &text); err == nil {
-		m.date, err = parseDate(text)
-	}
-	return err
 }
 
 // scaleTime converts n units to a duration. Negative and huge numbers are errors.
@@ -108,7 +87,7 @@ func (p *parser) parse(b []byte) ([]Record, error) {
 		r, err = p.bailian(&o)
 	case o.Turns != nil:
 		r, err = p.session(&o)
-	case o.Input != nil || o.TextInput != "" || o.Text != "" || o.Messages != nil && (o.Timestamp.known || o.Session != ""):
+	case o.Input != nil || o.TextInput != "" || o.Text != "" || o.Messages != nil && (o.hasTime() || o.Session != ""):
 		r, err = p.mooncake(&o)
 	case o.Messages != nil || o.Conversations != nil || o.Conversation != nil:
 		r, err = o.dataset()
@@ -121,11 +100,12 @@ func (p *parser) parse(b []byte) ([]Record, error) {
 	return []Record{r}, nil
 }
 
+func (o *object) hasTime() bool { return len(o.Timestamp) > 0 && string(o.Timestamp) != "null" }
+
 // setTime sets the time of the record from a timestamp in units.
 func (r *Record) setTime(o *object, unit time.Duration) (err error) {
-	r.timed, r.At = o.Timestamp.known, o.Timestamp.date
-	if r.At == 0 {
-		r.At, err = scaleTime("timestamp", o.Timestamp.number, unit)
+	if r.timed = o.hasTime(); r.timed {
+		r.At, err = parseTime("timestamp", strings.Trim(string(o.Timestamp), `"`), unit)
 	}
 	return err
 }
@@ -143,7 +123,7 @@ func (p *parser) bailian(o *object) (Record, error) {
 	if o.Input == nil {
 		return Record{}, errors.New("input_length is missing; write the number of prompt tokens")
 	}
-	if !o.Timestamp.known {
+	if !o.hasTime() {
 		return Record{}, errors.New("timestamp is missing; write it in seconds")
 	}
 	turn, err := p.turn(o, bailianBlock)
@@ -193,11 +173,11 @@ func (p *parser) turn(o *object, blockTokens int) (Turn, error) {
 	if o.Input != nil {
 		t.Prompt = max(*o.Input, 1)
 		if *o.Input < 0 || *o.Input > maxTokens {
-			return t, tokensError("input_length", *o.Input)
+			return t, tokensError("input_length", strconv.Itoa(*o.Input))
 		}
 	}
 	if o.Output < 0 || o.Output > maxTokens {
-		return t, tokensError("output_length", o.Output)
+		return t, tokensError("output_length", strconv.Itoa(o.Output))
 	}
 	if text := o.TextInput + o.Text; text != "" {
 		t.Messages = append(t.Messages, Message{Role: "user", Content: Text(text)})
@@ -212,8 +192,17 @@ func (p *parser) turn(o *object, blockTokens int) (Turn, error) {
 	return t, err
 }
 
-func tokensError(key string, n int) error {
-	return fmt.Errorf("%s is %d; write 0 to %d tokens", key, n, maxTokens)
+// parseTokens parses a number of tokens. It accepts fractions, because some exports write them.
+func parseTokens(name, text string) (int, error) {
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(n >= 0 && n <= maxTokens) {
+		return 0, tokensError(name, text)
+	}
+	return int(n), nil
+}
+
+func tokensError(name, text string) error {
+	return fmt.Errorf("%s is %.20q; write 0 to %d tokens", name, text, maxTokens)
 }
 
 // dataset parses a conversation of a data set. Each user message is a turn.
@@ -232,8 +221,11 @@ func (o *object) dataset() (Record, error) {
 	return r, r.setTime(o, time.Second)
 }
 
-// parseDate parses a date as the time since 1970 in UTC.
-func parseDate(text string) (time.Duration, error) {
+// parseTime parses a number of units, or a date as the time since 1970 in UTC.
+func parseTime(name, text string, unit time.Duration) (time.Duration, error) {
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		return scaleTime(name, n, unit)
+	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return time.Duration(at.UnixNano()), nil

@@ -52,10 +52,10 @@ func (s *span) record() (r Record, ok bool, err error) {
 			r.Session = a.Value.String
 		case "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens":
 			ok = true
-			t.Prompt, err = parseCount(a.Key, string(a.Value.Int))
+			t.Prompt, err = parseTokens(a.Key, string(a.Value.Int))
 			t.Prompt = max(t.Prompt, 1)
 		case "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens":
-			t.Output, err = parseCount(a.Key, string(a.Value.Int))
+			t.Output, err = parseTokens(a.Key, string(a.Value.Int))
 		case "gen_ai.input.messages":
 			t.Messages = parseMessages(a.Value.String)
 		}
@@ -72,14 +72,6 @@ func (s *span) record() (r Record, ok bool, err error) {
 	}
 	r.At, r.timed, r.Turns = time.Duration(ns), true, []Turn{t}
 	return r, true, nil
-}
-
-func parseCount(key, text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > maxTokens {
-		return 0, fmt.Errorf("%s is %.20q; write an intValue of 0 to %d tokens", key, text, maxTokens)
-	}
-	return n, nil
 }
 
 // parseMessages parses the messages of a call. It returns nil if they are not plain texts that

@@ -32,10 +32,11 @@ type Options struct {
 
 // Reader returns the records of a trace, ordered by time.
 type Reader struct {
-	name   string
-	opts   Options
-	close  func()
-	source source
+	name       string
+	opts       Options
+	file       *os.File // nil in tests
+	closePlain func()   // frees the decompressor
+	source     source
 
 	pending []Record
 	bytes   int
@@ -66,11 +67,7 @@ func Open(path string, o Options) (*Reader, error) {
 		_ = f.Close() // nothing was written to it
 		return nil, err
 	}
-	closeDecompressor := r.close
-	r.close = func() {
-		closeDecompressor()
-		_ = f.Close()
-	}
+	r.file = f
 	return r, nil
 }
 
@@ -81,7 +78,7 @@ func newReader(name string, from io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	r := &Reader{name: name, opts: o, close: closePlain, sessions: newRecent()}
+	r := &Reader{name: name, opts: o, closePlain: closePlain, sessions: newRecent()}
 	b := bufio.NewReaderSize(plain, 64<<10)
 	head, _ := b.Peek(512) // the next read returns the error again
 	parser := parser{o.BlockTokens, newRecent()}
@@ -104,7 +101,10 @@ func newReader(name string, from io.Reader, o Options) (*Reader, error) {
 }
 
 // Close closes the file.
-func (r *Reader) Close() { r.close() }
+func (r *Reader) Close() {
+	r.closePlain()
+	_ = r.file.Close()
+}
 
 // Next returns the next record, or io.EOF.
 func (r *Reader) Next() (Record, error) {

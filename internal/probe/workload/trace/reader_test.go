@@ -178,10 +178,10 @@ func TestBadTraces(t *testing.T) {
 	const good = `{"timestamp": 0, "input_length": 5}` + "\n"
 	for _, c := range []struct{ text, want string }{
 		{"", "trace: the trace has no records; docs/how-to/traces.md lists the supported formats"},
-		{good + `{"timestamp": 1, "input_length": -5}`, "trace, line 2: input_length is -5; write 0 to 2000000 tokens"},
+		{good + `{"timestamp": 1, "input_length": -5}`, "trace, line 2: input_length is \"-5\"; write 0 to 2000000 tokens"},
 		{good + `{"timestamp": -1, "input_length": 5}`, "trace, line 2: timestamp is -1; write a number of at least 0"},
-		{good + `{"timestamp": "soon", "input_length": 5}`, `trace, line 2: not a JSON object with a record: "soon" is not a time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number; write one per line, or an array of them`},
-		{good + `{"timestamp": 1, "input_length": 5, "output_length": 3000000}`, "trace, line 2: output_length is 3000000; write 0 to 2000000 tokens"},
+		{good + `{"timestamp": "soon", "input_length": 5}`, `trace, line 2: "soon" is not a time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number`},
+		{good + `{"timestamp": 1, "input_length": 5, "output_length": 3000000}`, "trace, line 2: output_length is \"3000000\"; write 0 to 2000000 tokens"},
 		{good + `{"timestamp": 1, "input_length": 5, "delay": -2}`, "trace, line 2: delay is -2; write a number of at least 0"},
 		{good + `{"input_length": 5}`, "trace, record 2: some records have a time and others have none; give all of them one, or none"},
 		{good + `{"timestamp": 1`, "trace, line 2: not a JSON object with a record: unexpected end of JSON input; write one per line, or an array of them"},
@@ -201,8 +201,8 @@ func TestBadTraces(t *testing.T) {
 		{`[{"timestamp": 0, "input_length": 5}`, "trace, element 2: unexpected EOF; copy the complete file"},
 		{"when,what\n1,2\n", `trace, line 1: "when,what" has no column for the time; name it timestamp or arrival_time`},
 		{"timestamp,input_tokens\n1,2\n", `trace, line 1: "timestamp,input_tokens" has no column for the output tokens; name it generatedtokens or response tokens or output_tokens or output_length or completion_tokens`},
-		{"timestamp,input_tokens,output_tokens\n1,x,3\n", `trace, line 2: the prompt tokens are "x"; write a number from 0 to 2000000`},
-		{"timestamp,input_tokens,output_tokens\n1,2,-3\n", `trace, line 2: the output tokens are "-3"; write a number from 0 to 2000000`},
+		{"timestamp,input_tokens,output_tokens\n1,x,3\n", `trace, line 2: the number of prompt tokens is "x"; write 0 to 2000000 tokens`},
+		{"timestamp,input_tokens,output_tokens\n1,2,-3\n", `trace, line 2: the number of output tokens is "-3"; write 0 to 2000000 tokens`},
 		{"timestamp,input_tokens,output_tokens\nnow,2,3\n", `trace, line 2: "now" is not a time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number`},
 		{"timestamp,input_tokens,output_tokens\n1,2\n", "trace, line 2: wrong number of fields; write as many columns as in the first line"},
 		{
@@ -211,7 +211,7 @@ func TestBadTraces(t *testing.T) {
 		},
 		{
 			`{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"gen_ai.usage.input_tokens","value":{"stringValue":"1"}}]}]}]}]}`,
-			`trace, line 1: span 1: gen_ai.usage.input_tokens is ""; write an intValue of 0 to 2000000 tokens`,
+			`trace, line 1: span 1: gen_ai.usage.input_tokens is ""; write 0 to 2000000 tokens`,
 		},
 		{"\x1f\x8bnonsense", "trace: decompressing as gzip: gzip: invalid header; copy the complete file"},
 		{strings.Repeat(`{"timestamp": 9, "input_length": 5}`+"\n", maxPending+1) + good, "trace, record 2050: it is 9ms earlier than a record more than 2048 records before it; sort the file by time"},
