@@ -56,7 +56,7 @@ func (d *Dist) draw(rng *rand.Rand) float64 {
 		x = d.Mean * math.Exp(math.Sqrt(sigma2)*rng.NormFloat64()-sigma2/2)
 	case GammaShape:
 		if x = d.Mean; cv > 0 {
-			x = drawGamma(rng, 1/(cv*cv)) * d.Mean
+			x = gamma(rng, 1/(cv*cv)) * d.Mean * cv * cv
 		}
 	case Pareto:
 		x = d.Min * math.Pow(1-rng.Float64(), -1/d.Alpha)

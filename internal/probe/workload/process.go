@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Process is how conversation starts are distributed over time.
@@ -82,12 +80,27 @@ func (s *Schedule) interval() float64 {
 	if s.arrival.Process != Gamma || shape <= 0 || shape == 1 {
 		return s.rng.ExpFloat64() / s.arrival.Rate
 	}
-	return drawGamma(s.rng, shape) / s.arrival.Rate
+	return gamma(s.rng, shape) / (shape * s.arrival.Rate)
 }
 
-// drawGamma draws from the gamma distribution with a mean of 1.
-func drawGamma(rng *rand.Rand, shape float64) float64 {
-	return distuv.Gamma{Alpha: shape, Beta: shape, Src: rng}.Rand()
+// gamma draws from the gamma distribution with scale 1, with Marsaglia and Tsang's method (2000).
+func gamma(rng *rand.Rand, shape float64) float64 {
+	if shape < 1 {
+		return gamma(rng, shape+1) * math.Pow(1-rng.Float64(), 1/shape)
+	}
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := rng.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		if math.Log(1-rng.Float64()) < 0.5*x*x+d-d*v+d*math.Log(v) {
+			return d * v
+		}
+	}
 }
 
 // Phase returns the time from now to the first start of a process with a rate per second. It is
