@@ -22,8 +22,8 @@ func (w *sweepWeb) add(c *kingpin.CmdClause) {
 	c.GetFlag("web.listen-address").Help("Address of /metrics while the sweep runs, for example :9879; for the dashboard Synthetic / Study. Repeatable. Default: none.").PlaceHolder("ADDRESS")
 }
 
-// serve starts to serve and makes the options report progress to the exporter. shard is
-// 0 for a sweep in one process. The caller has to call stop.
+// serve starts to serve, and sets the exporter of the options. shard is 0 for a sweep in one
+// process. The caller has to call stop.
 func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop func(), err error) {
 	*w.flags.WebListenAddresses = slices.DeleteFunc(*w.flags.WebListenAddresses, func(addr string) bool { return addr == "" })
 	if len(*w.flags.WebListenAddresses) == 0 && !(w.flags.WebSystemdSocket != nil && *w.flags.WebSystemdSocket) {
@@ -33,15 +33,9 @@ func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop
 	if err != nil {
 		return nil, err
 	}
-	x := sweep.NewExporter(shard)
-	showProgress := o.Progress
-	o.Live = x.Level
-	o.Progress = func(p sweep.Progress) {
-		x.Progress(p)
-		showProgress(p)
-	}
+	o.Exporter = sweep.NewExporter(shard)
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", x)
+	mux.Handle("GET /metrics", o.Exporter)
 	connections := httplimit.NewConnections()
 	ports.wrap(connections.Limit)
 	server := httplimit.NewServer(mux, connections, logger)

@@ -53,14 +53,14 @@ func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
 			v.Met, v.Lost = false, append(v.Lost, o.Name)
 		}
 	}
-	v.Standing, v.Confidence = j.Prove(all...)
+	v.Standing, v.Confidence = j.prove(all...)
 	return v
 }
 
-// Prove returns what measurements of one level prove together, and the confidence that every
+// prove returns what measurements of one level prove together, and the confidence that every
 // objective is met. "Met" needs every objective, and each may use the whole allowed error.
 // "Missed" needs one objective, and they share the allowed error.
-func (j Judge) Prove(measured ...Turns) (runfile.Standing, float64) {
+func (j Judge) prove(measured ...Turns) (runfile.Standing, float64) {
 	met, missed := 1.0, 0.0
 	for _, o := range j.Objectives {
 		blocks := make([][]Tally, len(measured))

@@ -38,10 +38,10 @@ func TestStanding(t *testing.T) {
 func TestWeigh(t *testing.T) {
 	j := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
 	half := Turns{"ttft": blocks(10, 20, 0)}
-	if standing, _ := j.Prove(half); standing != runfile.Undecided {
+	if standing, _ := j.prove(half); standing != runfile.Undecided {
 		t.Errorf("200 good turns: %s", standing)
 	}
-	if standing, confidence := j.Prove(half, half); standing != runfile.Met || confidence < 0.98 {
+	if standing, confidence := j.prove(half, half); standing != runfile.Met || confidence < 0.98 {
 		t.Errorf("400 good turns: %s with a confidence of %.3f", standing, confidence)
 	}
 }

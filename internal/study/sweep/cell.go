@@ -133,7 +133,7 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 		return errors.Join(err, l.sink.records.close())
 	}
 	v := s.Plan.Variants[c.Variant]
-	l.live = s.live(v.Name, l.value)
+	l.series = s.levelSeries(v.Name, l.value)
 	if !s.described[v.Name] && s.Follow == nil {
 		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
 	}
@@ -180,12 +180,11 @@ func (s *sweep) level(c cell, p purpose) (l *level, done func(), err error) {
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 		scraper:       newScraper(client, metrics, s.Logger.With("variant", v.Name)),
-		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p, run: s.wholeRun(), level: s.Plan.Levels[c.Level]},
+		watcher:       &watcher{Judge: s.Plan.judge(), plan: s.Plan, purpose: p, run: s.wholeRun(), level: s.Plan.Levels[c.Level]},
 		named: levelSpec{
 			cell: c, Model: s.ready[c.Variant], Mark: s.id,
 			Chars: s.calibration.chars, Tokens: s.calibration.tokens, Number: s.progress.Number, Total: s.progress.Total,
 		},
-		live: noLive{},
 	}
 	return l, func() {
 		client.Close()

@@ -39,7 +39,7 @@ type collector struct {
 	parts, total, ended int
 	cut                 func(now time.Time) // called when a snapshot ends by count
 	counts              Counts
-	latencies           live
+	ttft, tpot          sketch.Sketch
 	records             *recorder // records of every turn; nil for none
 }
 
@@ -48,18 +48,6 @@ type Stats struct {
 	Counts
 	// TTFT and TPOT hold the p50, p95 and p99 so far, of all turns; 0 without turns.
 	TTFT, TPOT [3]time.Duration
-}
-
-// live holds a level's latencies during its measurement.
-type live struct{ ttft, tpot sketch.Sketch }
-
-func (l *live) add(r probe.Result) {
-	if r.TTFT.OK {
-		l.ttft.Add(r.TTFT.V.Seconds())
-	}
-	if r.TPOT.OK {
-		l.tpot.Add(r.TPOT.V.Seconds())
-	}
 }
 
 func middleAndTail(s *sketch.Sketch) (q [3]time.Duration) {
@@ -78,7 +66,7 @@ func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
 	defer c.mu.Unlock()
 	for i := range n {
 		start := now.Add(time.Duration(i) * length)
-		c.spans = append(c.spans, newSpan(start, start.Add(length)))
+		c.spans = append(c.spans, &span{Snapshot: runfile.Snapshot{Started: start}, end: start.Add(length)})
 	}
 	c.spans[0].most = c.live
 }
@@ -93,9 +81,7 @@ func (c *collector) beginCounted(now time.Time, parts, total int, cut func(time.
 }
 
 func (c *collector) open(now time.Time) {
-	s := newSpan(now, now.Add(never))
-	s.most = c.live
-	c.spans = append(c.spans, s)
+	c.spans = append(c.spans, &span{Snapshot: runfile.Snapshot{Started: now}, end: now.Add(never), most: c.live})
 }
 
 // finish ends the measurement: later spans are dropped, and the current one is shortened. Turns
@@ -105,9 +91,7 @@ func (c *collector) finish(now time.Time) {
 	defer c.mu.Unlock()
 	c.advance(now)
 	c.hold(0)
-	for len(c.spans) > 0 && !c.spans[len(c.spans)-1].Started.Before(now) {
-		c.spans = c.spans[:len(c.spans)-1]
-	}
+	c.spans = slices.DeleteFunc(c.spans, func(s *span) bool { return !s.Started.Before(now) })
 	if n := len(c.spans); n > 0 {
 		current := c.spans[n-1]
 		current.last = c.live
@@ -195,7 +179,12 @@ func (c *collector) turnEnded(r probe.Result) {
 	if r.Outcome.Own() {
 		return // a fault of the prober says nothing about the deployment
 	}
-	c.latencies.add(r)
+	if r.TTFT.OK {
+		c.ttft.Add(r.TTFT.V.Seconds())
+	}
+	if r.TPOT.OK {
+		c.tpot.Add(r.TPOT.V.Seconds())
+	}
 	c.counts.Turns++
 	c.counts.OutputTokens += uint64(r.OutputTokens.V)
 	if r.Outcome.Failed() {
@@ -279,7 +268,7 @@ func (c *collector) look(now time.Time, level float64) levelReport {
 func (c *collector) stats(counts Counts) Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return Stats{counts, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)}
+	return Stats{counts, middleAndTail(&c.ttft), middleAndTail(&c.tpot)}
 }
 
 func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
@@ -301,16 +290,9 @@ func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 type span struct {
 	runfile.Snapshot
 	end time.Time
-	// flight sums the time in flight of all turns within the span.
-	flight time.Duration
-	// held sums the time of all conversations in flight.
-	held time.Duration
-	// most and last are the largest and the last number of turns in flight.
-	most, last int
-}
-
-func newSpan(start, end time.Time) *span {
-	return &span{Snapshot: runfile.Snapshot{Started: start}, end: end}
+	// flight and held sum the time in flight of all turns and conversations within the span.
+	flight, held time.Duration
+	most, last   int // the largest and the last number of turns in flight
 }
 
 func (s *span) close(length, block time.Duration) runfile.Snapshot {

@@ -54,9 +54,9 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 		c := next()
 		return func() probe.Outcome {
 			l.sink.conversationStarted(time.Now())
-			l.live.Conversation(1)
+			l.series.Conversation(1)
 			sum := l.conversations.hold(hard, soft.Done(), c, due, l)
-			l.live.Conversation(-1)
+			l.series.Conversation(-1)
 			l.sink.conversationEnded(sum)
 			return sum.Outcome
 		}, ""
@@ -78,7 +78,7 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 // Observe implements probe.Sink.
 func (l *level) Observe(e probe.Event) {
 	l.sink.Observe(e)
-	l.live.Observe(e)
+	l.series.Observe(e)
 }
 
 // ownTimes starts conversations at the times of their source, sped up by a factor, with the

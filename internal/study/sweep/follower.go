@@ -25,7 +25,7 @@ func (t *follower) join(ctx context.Context) (end func(), err error) {
 	posting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var posts sync.WaitGroup
 	posts.Go(func() {
-		t.Run(posting, func() string {
+		t.run(posting, func() string {
 			if ctx.Err() != nil {
 				return "it was stopped"
 			}
@@ -76,17 +76,6 @@ func (s *sweep) follow(ctx context.Context, t *follower) error {
 		}
 		t.at = next
 	}
-}
-
-// restoreClock reads what earlier processes of this shard knew about shard 0's clock, for their saved
-// measurements.
-func (s *sweep) restoreClock(t *follower) {
-	for _, rec := range s.store.records {
-		if rec.Shard != nil {
-			t.recall(rec.Shard.Clock())
-		}
-	}
-	s.recordClock(t)
 }
 
 func (s *sweep) recordClock(t *follower) {

@@ -28,7 +28,7 @@ type level struct {
 	sink          *collector
 	scraper       *scraper
 	watcher       *watcher
-	live          Live
+	series        *levelSeries  // nil if nothing exports the level
 	throttled     time.Duration // before the measurement, −1 if unknown
 	// named describes the level to the other shards.
 	named levelSpec

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"synthetic/internal/probe"
@@ -35,7 +36,7 @@ type position struct {
 func NewExporter(shard int) *Exporter {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	own := prometheus.WrapRegistererWith(prometheus.Labels{metrics.LabelShard: strconv.Itoa(shard)}, registry)
+	own := promauto.With(prometheus.WrapRegistererWith(prometheus.Labels{metrics.LabelShard: strconv.Itoa(shard)}, registry))
 	x := &Exporter{
 		handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		gauges:  map[string]*prometheus.GaugeVec{}, counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{},
@@ -44,16 +45,13 @@ func NewExporter(shard int) *Exporter {
 		labels := slices.DeleteFunc(slices.Clone(m.Labels), func(l string) bool { return l == metrics.LabelShard })
 		switch m.Kind {
 		case metrics.Counter:
-			x.counters[m.Name] = prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.Name, Help: m.Help}, labels)
-			own.MustRegister(x.counters[m.Name])
+			x.counters[m.Name] = own.NewCounterVec(prometheus.CounterOpts{Name: m.Name, Help: m.Help}, labels)
 		case metrics.Histogram:
 			o := metrics.HistogramOpts(m.Name)
 			o.Help = m.Help
-			x.histograms[m.Name] = prometheus.NewHistogramVec(o, labels)
-			own.MustRegister(x.histograms[m.Name])
+			x.histograms[m.Name] = own.NewHistogramVec(o, labels)
 		default:
-			x.gauges[m.Name] = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: m.Name, Help: m.Help}, labels)
-			own.MustRegister(x.gauges[m.Name])
+			x.gauges[m.Name] = own.NewGaugeVec(prometheus.GaugeOpts{Name: m.Name, Help: m.Help}, labels)
 		}
 	}
 	return x
@@ -80,7 +78,7 @@ func (x *Exporter) Progress(p Progress) {
 }
 
 // Level begins a level; asked is the load of this process.
-func (x *Exporter) Level(variant string, level float64, kind runfile.LevelKind, asked float64) Live {
+func (x *Exporter) Level(variant string, level float64, kind runfile.LevelKind, asked float64) *levelSeries {
 	at := position{variant, strconv.FormatFloat(level, 'g', -1, 64)}
 	x.mu.Lock()
 	x.at = at
@@ -96,6 +94,7 @@ func (x *Exporter) Level(variant string, level float64, kind runfile.LevelKind, 
 	}
 }
 
+// levelSeries are the metrics of one level; nil ignores all events.
 type levelSeries struct {
 	*Exporter
 	position
@@ -105,6 +104,9 @@ type levelSeries struct {
 
 // Conversation counts a conversation that started (1) or ended (−1).
 func (l *levelSeries) Conversation(change int) {
+	if l == nil {
+		return
+	}
 	l.conversations.Add(float64(change))
 	if change > 0 {
 		l.started.Inc()
@@ -113,6 +115,9 @@ func (l *levelSeries) Conversation(change int) {
 
 // Observe implements probe.Sink.
 func (l *levelSeries) Observe(e probe.Event) {
+	if l == nil {
+		return
+	}
 	switch e := e.(type) {
 	case probe.Start:
 		l.turns.Inc()

@@ -5,7 +5,7 @@
 // conversations. The prober sends their events to the collector, whose reports the watcher
 // judges while the level runs.
 //
-// Run owns every goroutine and all files. A level belongs to one goroutine; its collector takes
+// run owns every goroutine and all files. A level belongs to one goroutine; its collector takes
 // events from all conversations.
 //
 // Several processes, the shards, may carry a load together; shard.go describes how they keep in

@@ -3,7 +3,6 @@ package sweep
 import (
 	"time"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
 )
 
@@ -38,27 +37,16 @@ type Progress struct {
 	Stats
 }
 
-// Live receives the turns of a level, and 1 or −1 for each conversation that starts or ends.
-type Live interface {
-	probe.Sink
-	Conversation(change int)
-}
-
-type noLive struct{}
-
-func (noLive) Observe(probe.Event) {}
-
-func (noLive) Conversation(int) {}
-
-func (s *sweep) live(variant string, level float64) Live {
-	if s.Live == nil {
-		return noLive{}
+// levelSeries returns the metrics of a level; nil without an exporter.
+func (s *sweep) levelSeries(variant string, level float64) *levelSeries {
+	if s.Exporter == nil {
+		return nil
 	}
 	asked := level / float64(max(s.Part.Count, 1))
 	if s.Plan.Kind == runfile.Concurrency {
 		asked = float64(s.Part.Slots(int(level)))
 	}
-	return s.Live(variant, level, s.Plan.Kind, asked)
+	return s.Exporter.Level(variant, level, s.Plan.Kind, asked)
 }
 
 // clock estimates the time left. From earlier cells it learns the additional time of a cell,

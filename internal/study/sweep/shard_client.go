@@ -45,8 +45,8 @@ func NewClient(h Hello, url, token string, transport http.RoundTripper) *Client 
 	}
 }
 
-// Run posts signs of life until ctx ends, and then says goodbye, or until shard 0 refuses it.
-func (c *Client) Run(ctx context.Context, leaving func() string) {
+// run posts signs of life until ctx ends, and then says goodbye, or until shard 0 refuses it.
+func (c *Client) run(ctx context.Context, leaving func() string) {
 	defer c.http.CloseIdleConnections()
 	beats := time.NewTicker(statusInterval)
 	defer beats.Stop()

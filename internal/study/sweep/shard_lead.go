@@ -79,7 +79,7 @@ func (l *Lead) gather(ctx context.Context, patience time.Duration) error {
 			switch {
 			case o.seen.IsZero():
 				names = append(names, fmt.Sprintf("shard %d (never seen)", i+1))
-			case !o.alive() || o.step != l.step.Number || !o.done:
+			case !o.alive() || !o.ready(l.step.Number):
 				names = append(names, fmt.Sprintf("shard %d (last seen %s ago)", i+1, time.Since(o.seen).Round(time.Second)))
 			}
 		}
@@ -109,7 +109,7 @@ func (l *Lead) gather(ctx context.Context, patience time.Duration) error {
 func (l *Lead) await(ctx context.Context, limit time.Duration) {
 	done := l.wait(ctx, limit, func() bool {
 		l.markLost()
-		return !slices.ContainsFunc(l.peers, func(o *peer) bool { return o.lost == "" && (o.step != l.step.Number || !o.done) })
+		return !slices.ContainsFunc(l.peers, func(o *peer) bool { return o.lost == "" && !o.ready(l.step.Number) })
 	})
 	if done || ctx.Err() != nil {
 		return
@@ -117,7 +117,7 @@ func (l *Lead) await(ctx context.Context, limit time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, o := range l.peers {
-		if o.lost == "" && (o.step != l.step.Number || !o.done) {
+		if o.lost == "" && !o.ready(l.step.Number) {
 			o.lost = fmt.Sprintf("it was not done %s after shard 0", limit.Round(time.Second))
 		}
 	}
@@ -147,6 +147,9 @@ func (l *Lead) wait(ctx context.Context, limit time.Duration, holds func() bool)
 }
 
 func (o *peer) alive() bool { return o.leaving == "" && time.Since(o.seen) < silenceLimit }
+
+// ready reports whether the shard has finished a step.
+func (o *peer) ready(step int64) bool { return o.done && o.step == step }
 
 func (l *Lead) markLost() {
 	for _, o := range l.peers {

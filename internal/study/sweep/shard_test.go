@@ -67,7 +67,7 @@ func begin(t *testing.T, count int) *shards {
 		w := wired(s.lead)
 		c := NewClient(hello(i, count), "http://shard-0", "secret", w)
 		s.wires, s.clients = append(s.wires, w), append(s.clients, c)
-		s.running.Go(func() { c.Run(s.ctx, func() string { return "it ended" }) })
+		s.running.Go(func() { c.run(s.ctx, func() string { return "it ended" }) })
 	}
 	return s
 }
@@ -97,7 +97,7 @@ func TestFarewellToNobody(t *testing.T) {
 	client.Logger = slog.New(slog.NewTextHandler(&said, nil))
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	client.Run(ctx, func() string { return "it ended" })
+	client.run(ctx, func() string { return "it ended" })
 	if said.Len() > 0 {
 		t.Errorf("it said %s", &said)
 	}
@@ -110,12 +110,12 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		{func(h *Hello) { h.Plan = "bb" }, "secret", "its plan has the sha256 bb…, shard 0's aa…"},
-		{func(h *Hello) { h.Workload = "bb" }, "secret", "it says something else by the same plan"},
+		{func(h *Hello) { h.Workload = "bb" }, "secret", "its workload differs although the plan is the same"},
 		{func(h *Hello) { h.Seed = 2 }, "secret", "its seed is 2, shard 0's 1"},
 		{func(h *Hello) { h.Count = 5 }, "secret", "it is one of --shards=5, shard 0 of --shards=4"},
 		{func(h *Hello) { h.Index = 0 }, "secret", "--shard=0: want 1 to 3"},
 		{func(h *Hello) { h.Index = -7 }, "secret", "--shard=-7: want 1 to 3"},
-		{func(h *Hello) { h.Mode = "search" }, "secret", "it makes a search, shard 0 a grid"},
+		{func(h *Hello) { h.Mode = "search" }, "secret", "it runs a search, shard 0 a grid"},
 		{func(h *Hello) { h.Protocol = 9 }, "secret", "run the same synthetic everywhere"},
 		{func(*Hello) {}, "guess", "the token is another one"},
 		{func(*Hello) {}, "", "the token is another one"},
@@ -131,7 +131,7 @@ func TestRefused(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				client.Run(t.Context(), func() string { return "" })
+				client.run(t.Context(), func() string { return "" })
 			}()
 			_, err := client.nextStep(t.Context(), 0, time.Hour)
 			var refused refusedError
@@ -368,7 +368,7 @@ func TestOverTCP(t *testing.T) {
 	c := NewClient(hello(1, 2), server.URL+"/", "secret", &http.Transport{})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { c.Run(ctx, func() string { return "it ended" }) })
+	running.Go(func() { c.run(ctx, func() string { return "it ended" }) })
 	step, err := c.nextStep(ctx, 0, time.Minute)
 	if err != nil || step.Sweep != "sweep" || step.Kind != stepWait {
 		t.Fatalf("%+v, %v", step, err)
@@ -409,7 +409,7 @@ func TestWaitsAreTold(t *testing.T) {
 		w.cut.Store(true)
 		lost := NewClient(hello(1, 2), "http://shard-0", "secret", w)
 		lost.Logger = slog.New(slog.NewTextHandler(&client, nil))
-		s.running.Go(func() { lost.Run(s.ctx, func() string { return "" }) })
+		s.running.Go(func() { lost.run(s.ctx, func() string { return "" }) })
 		if _, err := lost.nextStep(s.ctx, 0, 90*time.Second); !errors.Is(err, ErrLeadUnreachable) {
 			t.Error(err)
 		}

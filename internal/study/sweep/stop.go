@@ -15,7 +15,7 @@ import (
 
 // watcher judges a measurement every second and decides when to end it.
 type watcher struct {
-	judgement
+	stats.Judge
 	plan    Plan
 	purpose purpose
 	run     *runfile.Run
@@ -45,12 +45,6 @@ type ending struct {
 	targetLost bool
 }
 
-// provesNothing reports whether the measurement must not be judged, because the prober was late
-// or the level does not carry its load.
-func (w *watcher) provesNothing(r runfile.Result) bool {
-	return r.Spoiled() || w.run.NotReached(r) != ""
-}
-
 func (w *watcher) check(now time.Time, seen levelReport) *ending {
 	b := w.TurnsOf(seen.Result)
 	if seen.TargetLost != "" {
@@ -65,8 +59,11 @@ func (w *watcher) check(now time.Time, seen levelReport) *ending {
 	if d := w.plan.Measure.Duration(); d > 0 {
 		share = float64(now.Sub(w.began)) / float64(d)
 	}
-	if share < minLost || len(w.Objectives) == 0 || w.purpose == fullCurve || w.provesNothing(seen.Result) {
+	if share < minLost || len(w.Objectives) == 0 || w.purpose == fullCurve {
 		return nil
+	}
+	if seen.Result.Spoiled() || w.run.NotReached(seen.Result) != "" {
+		return nil // it proves nothing
 	}
 	times := 1 + headroom*max(1-share, 0)/share // multiple of the turns so far, in total
 	if v := w.lost(b, times); v != nil {

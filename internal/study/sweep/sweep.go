@@ -54,10 +54,8 @@ type Options struct {
 	// its level, "" if it did. Both run in the goroutine of Run and may be nil.
 	Progress func(Progress)
 	Finished func(r runfile.Result, notReached string)
-	// Live returns the receiver of a level's events, which many goroutines call. asked is this
-	// process's part of the level. nil disables it.
-	Live   func(variant string, level float64, kind runfile.LevelKind, asked float64) Live
-	Logger *slog.Logger
+	Exporter *Exporter // exports the figures of the sweep while it runs; may be nil
+	Logger   *slog.Logger
 }
 
 type sweep struct {
@@ -84,7 +82,7 @@ type sweep struct {
 	coming    []int // remaining levels, starting with the current one
 }
 
-// Run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
+// run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
 // it also returns and writes a run: with ErrInterrupted if ctx ended, with another error if the
 // deployment is unavailable. It returns no run only if Dir cannot be used.
 func Run(ctx context.Context, o Options) (*runfile.Run, error) {
@@ -132,7 +130,12 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 
 func (s *sweep) levels(ctx context.Context) (err error) {
 	if t, ok := s.team.(*follower); ok {
-		s.restoreClock(t)
+		for _, rec := range s.store.records { // the clocks of earlier processes of this shard
+			if rec.Shard != nil {
+				t.recall(rec.Shard.Clock())
+			}
+		}
+		s.recordClock(t)
 		return s.follow(ctx, t)
 	}
 	if t, ok := s.team.(*leader); ok {
@@ -194,12 +197,14 @@ func (s *sweep) phase(p Phase) {
 }
 
 func (s *sweep) reportProgress(stats Stats, measured time.Duration) {
-	if s.Progress == nil {
-		return
-	}
 	s.progress.Stats, s.progress.Measured = stats, measured
 	s.progress.Left = s.clock.left(s.coming, time.Now())
-	s.Progress(s.progress)
+	if s.Exporter != nil {
+		s.Exporter.Progress(s.progress)
+	}
+	if s.Progress != nil {
+		s.Progress(s.progress)
+	}
 }
 
 func (s *sweep) completeRun() {

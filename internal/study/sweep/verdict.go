@@ -23,14 +23,11 @@ const (
 	headroom = 1.2
 )
 
-// judgement is the judge of a watcher.
-type judgement struct{ stats.Judge }
-
 // lost returns the verdict of a level that cannot meet its objectives any more, nil for other
 // levels. Such a level misses an objective even if every turn to come is good, up to the given
 // number of times the turns so far, and a sequential test rules out bad luck. The objectives
 // share the allowed error, because missing one is enough.
-func (j judgement) lost(b stats.Turns, times float64) *runfile.LevelVerdict {
+func (j *watcher) lost(b stats.Turns, times float64) *runfile.LevelVerdict {
 	limit := math.Log(float64(len(j.Objectives)) / (1 - j.Confidence))
 	var names []string
 	for _, o := range j.Objectives {
@@ -53,7 +50,7 @@ func (j judgement) lost(b stats.Turns, times float64) *runfile.LevelVerdict {
 
 // futile names the objectives that the whole level can no longer be proven to meet, even if all
 // its turns to come are good. The level will have the given number of times the turns so far.
-func (j judgement) futile(b stats.Turns, times float64) []string {
+func (j *watcher) futile(b stats.Turns, times float64) []string {
 	var names []string
 	for _, o := range j.Objectives {
 		good, bad, _ := stats.Count(b[o.Name])
@@ -73,7 +70,7 @@ func (j judgement) futile(b stats.Turns, times float64) []string {
 
 // met returns the verdict of a level that certainly meets its objectives, nil for others. Each
 // objective may use the whole allowed error, because all must be met.
-func (j judgement) met(b stats.Turns) *runfile.LevelVerdict {
+func (j *watcher) met(b stats.Turns) *runfile.LevelVerdict {
 	limit := math.Log(1 / (1 - j.Confidence))
 	for _, o := range j.Objectives {
 		e := stats.Evidence{Allowed: 1 - o.Objective}

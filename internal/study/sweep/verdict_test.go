@@ -17,7 +17,7 @@ func blocks(n int, good, bad float64) []stats.Tally {
 }
 
 func TestVerdicts(t *testing.T) {
-	j := judgement{stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", SLI: slo.TTFT, Objective: 0.99}, {Name: "tpot", SLI: slo.TPOT, Objective: 0.9}}, Confidence: 0.95}}
+	j := &watcher{Judge: stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", SLI: slo.TTFT, Objective: 0.99}, {Name: "tpot", SLI: slo.TPOT, Objective: 0.9}}, Confidence: 0.95}}
 	if v := j.JudgeTurns(stats.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 89, 11)}); v.Met || len(v.Lost) != 1 || v.Lost[0] != "tpot" {
 		t.Errorf("measured %+v, want tpot lost", v)
 	}
@@ -46,7 +46,7 @@ func TestVerdicts(t *testing.T) {
 
 // TestVain gives up only levels that cannot be proven any more.
 func TestVain(t *testing.T) {
-	j := judgement{stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}}
+	j := &watcher{Judge: stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}}
 	for _, c := range []struct {
 		name   string
 		blocks []stats.Tally
