@@ -23,8 +23,7 @@ type markdownDocument struct {
 	bullets   []runfile.Parameter // list items of the methodology
 	tables    []table
 	json      string // the last ```json block
-	// unclosed is set if the JSON block has no end.
-	unclosed bool
+	unclosed  bool   // the JSON block has no end
 }
 
 var (

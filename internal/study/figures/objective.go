@@ -10,16 +10,14 @@ import (
 
 // Objective is an SLO as reports judge it.
 type Objective struct {
-	Name string
-	// Label is the name in the compliance matrix, such as "TTFT".
-	Label string
+	Name  string
+	Label string // the name in the compliance matrix, such as "TTFT"
 	// Timing, Turns and Share name the equivalent quantile, and Threshold is its highest good
 	// value in ms. Timing is NoTiming if no quantile is equivalent.
 	Timing    Timing
 	Turns     Turns
 	Threshold float64
-	// Share is the wanted share of good turns in percent, which is the percentile.
-	Share float64
+	Share     float64 // the wanted share of good turns in percent, which is the percentile
 }
 
 // String returns the objective in words: "TTFT p99 < 1000ms".

@@ -20,11 +20,10 @@ type Study struct {
 	Title      string
 	// Run is the parsed run, nil for a report. Turns is the path of its turn log or "". Counted
 	// is set after Recount.
-	Run     *runfile.Run
-	Turns   string
-	Counted bool
-	// Generated is zero if the file does not give it.
-	Generated  time.Time
+	Run        *runfile.Run
+	Turns      string
+	Counted    bool
+	Generated  time.Time // zero if the file does not give it
 	Kind       runfile.LevelKind
 	TargetRPS  *float64
 	Method     []runfile.Parameter
@@ -32,37 +31,31 @@ type Study struct {
 	// Workload decides whether studies can be compared; nil if unknown.
 	Workload   []runfile.Parameter
 	Objectives []Objective
-	// Series are in printed order; the first is the baseline.
-	Series []Series
+	Series     []Series // in printed order; the first is the baseline
 	// Notes explain how the figures were obtained.
 	Notes []string
 	// Interrupted says why a sweep did not finish, so that levels may be missing; "" if it
 	// finished or this is unknown.
 	Interrupted string
 	Warnings    []string
-	// Capacities are the capacities that the sweep proved.
-	Capacities []runfile.Capacity
+	Capacities  []runfile.Capacity // the capacities that the sweep proved
 }
 
 // Series is one configuration.
 type Series struct {
-	Name string
-	// Levels are in rising order.
-	Levels []Level
+	Name   string
+	Levels []Level // in rising order
 }
 
 // Level is one level of one configuration.
 type Level struct {
-	// At is the number of conversations in flight or of starts per second.
-	At      float64
+	At      float64 // the number of conversations in flight or of starts per second
 	Figures map[Metric]Figure
-	// Errors counts failed turns by outcome; nil if unknown.
-	Errors map[string]uint64
+	Errors  map[string]uint64 // counts failed turns by outcome; nil if unknown
 	// Runs counts measurements, Valid those with few enough errors to represent the latencies;
 	// 0 if unknown.
 	Runs, Valid int
-	// Excluded gives the reason for each other run.
-	Excluded []string
+	Excluded    []string // gives the reason for each other run
 	// GivenUp is set if the sweep gave up the level: the queue grew, the target failed, or an
 	// objective could no longer be met.
 	GivenUp bool
@@ -73,12 +66,10 @@ type Level struct {
 	// prove nothing about the SLOs; "" if it did not.
 	Limit string
 	// Verdict is what counted turns prove about the objectives; nil if none were counted.
-	Verdict *runfile.LevelVerdict
-	Server  []ServerFigure
-	// Families holds the metric families by source.
-	Families map[string][]string
-	// Drift is ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance.
-	Drift    float64
+	Verdict  *runfile.LevelVerdict
+	Server   []ServerFigure
+	Families map[string][]string // the metric families by source
+	Drift    float64             // ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance
 	Warnings []string
 }
 
@@ -90,16 +81,13 @@ type ServerFigure struct {
 
 // Figure is a number and its uncertainty.
 type Figure struct {
-	// Value is NaN if unknown and +∞ if it lies among failures.
-	Value float64
+	Value float64 // NaN if unknown and +∞ if it lies among failures
 	// Low and High are the ends of the 95 % interval; NaN if unknown.
 	Low, High float64
-	// N is the number of turns; 0 if unknown.
-	N uint64
+	N         uint64 // the number of turns; 0 if unknown
 	// Needed exceeds N if there are too few turns for the value.
-	Needed uint64
-	// Quantile is set for a measured quantile, which should have an interval.
-	Quantile bool
+	Needed   uint64
+	Quantile bool // set for a measured quantile, which should have an interval
 	// Step is the value of the last printed digit if a figure is only known as printed,
 	// otherwise 0.
 	Step float64

@@ -14,10 +14,8 @@ type builder struct {
 	s        *figures.Study
 	capacity []Compliance
 	warnings [][]warning
-	// level is the header of the first column: "Concurrency" or "Rate".
-	level string
-	// compares is set with several series; the first is the baseline.
-	compares bool
+	level    string // the header of the first column: "Concurrency" or "Rate"
+	compares bool   // set with several series; the first is the baseline
 	baseline figures.Series
 	doc      document
 }

@@ -11,8 +11,7 @@ import (
 
 // SLOResult is the judgement of the SLOs on one level of one series.
 type SLOResult struct {
-	// Standing is the proven result; "" if the level could not be judged.
-	Standing runfile.Standing
+	Standing runfile.Standing // the proven result; "" if the level could not be judged
 	// Failed holds the labels of objectives that are missed or seem to be. It is ERRORS if
 	// errors alone break an objective, and GIVEN UP if the sweep gave up the level before an
 	// objective was missed.

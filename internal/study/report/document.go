@@ -24,8 +24,7 @@ type document struct {
 	// Verdicts and Picture are shown first.
 	Verdicts []badge
 	Picture  *picture
-	// Lead holds the lines after them: date and warnings.
-	Lead     []string
+	Lead     []string // the lines after them: date and warnings
 	Sections []section
 }
 

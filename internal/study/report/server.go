@@ -14,8 +14,7 @@ import (
 // metricsPage is a page of metrics with its address in each series, because variants may have
 // different addresses.
 type metricsPage struct {
-	// sources are addresses by series; "" if a series lacks the page.
-	sources         []string
+	sources         []string // addresses by series; "" if a series lacks the page
 	names, families []string
 }
 

@@ -9,9 +9,8 @@ import (
 
 // badge is the answer at the top of a report.
 type badge struct {
-	// Word is "better", "inconclusive" or similar; Class is its color.
-	Word  string
-	Class class
+	Word  string // "better", "inconclusive" or similar
+	Class class  // the color of Word
 	// Headline states it with the main figure, Reason why it holds.
 	Headline, Reason string
 }

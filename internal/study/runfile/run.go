@@ -57,26 +57,22 @@ type Run struct {
 	WarmUp             string  `json:"warm_up,omitempty"`
 	MeasurementSeconds float64 `json:"measurement_seconds"`
 	// Conversations per level, if the measurement ends by their number.
-	Conversations int `json:"conversations,omitempty"`
-	Snapshots     int `json:"snapshots"`
-	Repetitions   int `json:"repetitions"`
-	// CachePolicy is keep, bust or prime.
-	CachePolicy string `json:"cache_policy"`
-	// Order is how variants alternate ("ABBA", "blocks").
-	Order string `json:"order,omitempty"`
+	Conversations int    `json:"conversations,omitempty"`
+	Snapshots     int    `json:"snapshots"`
+	Repetitions   int    `json:"repetitions"`
+	CachePolicy   string `json:"cache_policy"`    // keep, bust or prime
+	Order         string `json:"order,omitempty"` // how variants alternate ("ABBA", "blocks")
 
 	// Variants are in printed order; the first is the baseline. There is at least one.
 	Variants []string `json:"variants"`
 	// Hardware of the variants whose GPUs the plan gives.
 	Hardware []Hardware `json:"hardware,omitempty"`
-	// Results are in the order of measurement.
-	Results []Result `json:"results"`
+	Results  []Result   `json:"results"` // in the order of measurement
 	// Interrupted says why the sweep stopped early; "" if it finished.
 	Interrupted string `json:"interrupted,omitempty"`
 	// Capacities are in the order of variants; absent without objectives.
 	Capacities []Capacity `json:"capacities,omitempty"`
-	// Shard is this process's part of the load; nil for all of it.
-	Shard *Shard `json:"shard,omitempty"`
+	Shard      *Shard     `json:"shard,omitempty"` // this process's part of the load; nil for all of it
 	// Shards are the merged shards of this run. Its times are by the clock of the first. Nil
 	// for a run of one process.
 	Shards []Shard `json:"shards,omitempty"`
@@ -103,8 +99,7 @@ type Tool struct {
 // Plan is the plan file of the sweep.
 type Plan struct {
 	File string `json:"file,omitempty"`
-	// Text is the file as read, without secrets.
-	Text string `json:"text"`
+	Text string `json:"text"` // the file as read, without secrets
 	// SHA256 of the text, in hex.
 	SHA256 string `json:"sha256"`
 }
@@ -121,10 +116,9 @@ type Workload struct {
 
 // Objective is an SLO of the run.
 type Objective struct {
-	Name string  `json:"name"`
-	SLI  slo.SLI `json:"sli"`
-	// ThresholdSeconds is the highest good value; 0 for availability.
-	ThresholdSeconds float64 `json:"threshold_seconds"`
+	Name             string  `json:"name"`
+	SLI              slo.SLI `json:"sli"`
+	ThresholdSeconds float64 `json:"threshold_seconds"` // the highest good value; 0 for availability
 	// Objective is the wanted share of good turns, in (0, 1). With 0.99 the threshold applies
 	// to the p99.
 	Objective float64 `json:"objective"`
@@ -151,10 +145,9 @@ func (r *Run) HardwareOf(variant string) Hardware {
 
 // Parameter is a line of a table of names and values.
 type Parameter struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-	// Source is where the value was read ("/v1/models", "plan").
-	Source string `json:"source,omitempty"`
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Source string `json:"source,omitempty"` // where the value was read ("/v1/models", "plan")
 	// Variant that it applies to; "" for all.
 	Variant string `json:"variant,omitempty"`
 }
@@ -174,16 +167,14 @@ const (
 
 // Result is one measurement of one level of one variant.
 type Result struct {
-	Variant string `json:"variant"`
-	// Level is the number of conversations in flight or of starts per second.
-	Level      float64   `json:"level"`
+	Variant    string    `json:"variant"`
+	Level      float64   `json:"level"` // the number of conversations in flight or of starts per second
 	Repetition int       `json:"repetition"`
 	Seed       uint64    `json:"seed"`
 	Started    time.Time `json:"started"`
 	Ended      time.Time `json:"ended"`
 	State      State     `json:"state"`
-	// Why is the reason for a state other than Complete.
-	Why string `json:"why,omitempty"`
+	Why        string    `json:"why,omitempty"` // the reason for a state other than Complete
 	// Unreached is a reason for a reduced load that no figure here shows, such as a shard that
 	// did not measure its part; otherwise "".
 	Unreached string     `json:"unreached,omitempty"`
@@ -193,9 +184,8 @@ type Result struct {
 	Throttled *float64 `json:"throttled,omitempty"`
 	// Tail holds the turns in flight when the measurement ended. They ended under a falling
 	// load, so they count in no rate and no quantile. The level caused the failures among them.
-	Tail *Block `json:"tail,omitempty"`
-	// Verdict is null in files that no sweep wrote.
-	Verdict *LevelVerdict `json:"verdict,omitempty"`
+	Tail    *Block        `json:"tail,omitempty"`
+	Verdict *LevelVerdict `json:"verdict,omitempty"` // null in files that no sweep wrote
 	// Lost are the shards that did not carry their parts, so the level was not reached. It is
 	// equal in the files of all other shards.
 	Lost []LostShard `json:"lost_shards,omitempty"`

@@ -11,8 +11,7 @@ import (
 // whole load, and measurements describe the shard. Verdicts apply to the whole, because shard 0
 // judges the counts of all.
 type Shard struct {
-	// Index counts from 0.
-	Index int `json:"index"`
+	Index int `json:"index"` // counts from 0
 	Count int `json:"count"`
 	// Sweep is equal for the shards of one sweep, and differs between sweeps of one plan.
 	Sweep string `json:"sweep,omitempty"`

@@ -32,8 +32,7 @@ type Snapshot struct {
 	InFlightMean *float64 `json:"in_flight_mean"`
 	InFlightMax  *int     `json:"in_flight_max"`
 	InFlightEnd  *int     `json:"in_flight_end"`
-	// Server holds the deployment's own metrics for the interval.
-	Server []Server `json:"server,omitempty"`
+	Server       []Server `json:"server,omitempty"` // the deployment's own metrics for the interval
 }
 
 type Block struct {
@@ -48,10 +47,9 @@ type Block struct {
 	// of goodput.
 	Good uint64 `json:"good"`
 	// NotJudged counts turns that an objective left out because the prober was late.
-	NotJudged uint64 `json:"not_judged,omitempty"`
-	// SLOs counts good and bad turns by objective.
-	SLOs   map[string]Judged `json:"slos,omitempty"`
-	Tokens Tokens            `json:"tokens"`
+	NotJudged uint64            `json:"not_judged,omitempty"`
+	SLOs      map[string]Judged `json:"slos,omitempty"` // counts good and bad turns by objective
+	Tokens    Tokens            `json:"tokens"`
 	// First and followup turns are different populations.
 	First    Distributions `json:"first"`
 	Followup Distributions `json:"followup"`
@@ -89,9 +87,8 @@ type Distributions struct {
 	NTPOT Distribution `json:"ntpot,omitzero"`
 	// ITL has one value per gap between events with tokens. It counts no failures, because a
 	// failed turn has no definite number of gaps.
-	ITL Distribution `json:"itl,omitzero"`
-	// Latency is the time from sending to the end of the stream.
-	Latency Distribution `json:"latency,omitzero"`
+	ITL     Distribution `json:"itl,omitzero"`
+	Latency Distribution `json:"latency,omitzero"` // the time from sending to the end of the stream
 }
 
 // Distribution is a set of values in seconds and the number of turns that failed without a
@@ -103,10 +100,8 @@ type Distribution struct {
 
 // Server holds the metrics of one endpoint of the deployment for a snapshot.
 type Server struct {
-	// Source is the endpoint, such as "http://frontend:8000/metrics".
-	Source string `json:"source"`
-	// Families are the metric families that were found.
-	Families []string `json:"families"`
+	Source   string   `json:"source"`   // the endpoint, such as "http://frontend:8000/metrics"
+	Families []string `json:"families"` // the metric families that were found
 	// Figures by the names below; missing ones are absent.
 	Figures map[string]float64 `json:"figures"`
 }

@@ -25,8 +25,7 @@ type LevelVerdict struct {
 	// Met is set if the judged turns met every objective. Standing is the proven result.
 	Met      bool     `json:"met"`
 	Standing Standing `json:"standing,omitempty"`
-	// Lost names the objectives that were not met.
-	Lost []string `json:"lost,omitempty"`
+	Lost     []string `json:"lost,omitempty"` // names the objectives that were not met
 	// Confidence that every objective is met, in (0, 1). It is the least confidence of all
 	// objectives, one-sided, for the effective number of turns.
 	Confidence float64 `json:"confidence"`

@@ -13,8 +13,7 @@ import (
 // ever exceeds ln(1/α) is at most α (Ville's inequality for the mean of likelihood ratios). It
 // assumes independent turns; EffectiveCounts gives the counts to use for correlated ones.
 type Evidence struct {
-	// Allowed is the share of bad turns that the objective allows, in (0, 1).
-	Allowed float64
+	Allowed float64 // the share of bad turns that the objective allows, in (0, 1)
 }
 
 // Against returns the logarithm of the evidence that the share of bad turns exceeds the allowed

@@ -44,16 +44,13 @@ type Series []runfile.Distribution
 
 // Quantile is the estimate of a quantile.
 type Quantile struct {
-	// Q is the share of values at or below the quantile.
-	Q float64
-	// Value is the estimate: +∞ if it falls among failures, NaN without values.
-	Value float64
+	Q     float64 // the share of values at or below the quantile
+	Value float64 // the estimate: +∞ if it falls among failures, NaN without values
 	// Low and High are the ends of the 95 % interval; NaN if the sample is too small for that
 	// end.
 	Low, High float64
-	// N is the number of turns, Effective the equivalent number of independent ones.
-	N         uint64
-	Effective float64
+	N         uint64  // the number of turns
+	Effective float64 // the equivalent number of independent turns
 }
 
 // Known reports whether the interval has both ends.

@@ -31,9 +31,8 @@ type collector struct {
 	// live is the number of turns in flight, at the current span at the last change.
 	live, at int
 	streak   streak
-	// holding is the number of conversations in flight since held.
-	holding int
-	held    time.Time
+	holding  int // the number of conversations in flight since held
+	held     time.Time
 	// parts and total are the snapshots and conversations of a counted measurement, 0 of a
 	// timed one; ended counts its conversations.
 	parts, total, ended int

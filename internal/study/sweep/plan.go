@@ -29,13 +29,11 @@ import (
 // Plan is the plan of a sweep. internal/config makes it from a plan file. Package yamlform
 // reads the types with yaml tags directly.
 type Plan struct {
-	Title string
-	// Source is the plan file as read.
-	Source runfile.Plan
+	Title  string
+	Source runfile.Plan // the plan file as read
 	// Seed decides the conversations and their starts, equally for every variant.
-	Seed uint64
-	// Variants has at least one entry; the first is the baseline.
-	Variants []Variant
+	Seed     uint64
+	Variants []Variant // at least one entry; the first is the baseline
 	Workload workload.Spec
 	// User writes the follow-up messages; nil for scripted or generated ones.
 	User *target.Target
@@ -51,8 +49,7 @@ type Plan struct {
 	// times (workload.Conversation.At), scaled from OwnRate starts per second to the rate of
 	// the level.
 	OwnRate float64
-	// Ramp is how a level reaches its rate.
-	Ramp Ramp
+	Ramp    Ramp // how a level reaches its rate
 	// Arrival has the process and burstiness of an open loop. MaxConcurrency caps its
 	// conversations in flight: a start beyond the cap is skipped and counted. 0 is no cap.
 	Arrival        workload.Arrival
@@ -62,32 +59,27 @@ type Plan struct {
 	Measure     Measure
 	Repetitions int
 	Order       Order
-	// Pause is the idle time between two levels.
-	Pause time.Duration
-	Cache Cache
+	Pause       time.Duration // the idle time between two levels
+	Cache       Cache
 	// Confidence of verdicts, in (0, 1). A level is wrongly given up early with a probability
 	// below 1 − Confidence.
 	Confidence float64
-	// EarlyStop gives up doomed levels in a grid too; a search always does.
-	EarlyStop bool
+	EarlyStop  bool // gives up doomed levels in a grid too; a search always does
 	// Deployment completes the deployment's own description.
 	Deployment []runfile.Parameter
 }
 
 // Variant is a deployment, or a setting of one.
 type Variant struct {
-	Name   string
-	Target target.Target
-	// Preset names a simulated deployment that replaces the target; "" for none.
-	Preset string
-	// Metrics are the URLs of the deployment's own metrics.
-	Metrics []string
+	Name    string
+	Target  target.Target
+	Preset  string   // names a simulated deployment that replaces the target; "" for none
+	Metrics []string // the URLs of the deployment's own metrics
 	// Switch is the command that switches the deployment to the variant, with its arguments; empty
 	// for none.
-	Switch []string
-	// GPUs is the number of GPUs, GPUPrice the hourly price of one; 0 if unknown.
-	GPUs     int
-	GPUPrice float64
+	Switch   []string
+	GPUs     int     // 0 if unknown
+	GPUPrice float64 // hourly price of one GPU; 0 if unknown
 	// Deployment completes the variant's own description.
 	Deployment []runfile.Parameter
 }
@@ -162,10 +154,9 @@ type Cache struct {
 // cell is one measurement of one level of one variant.
 type cell struct {
 	// Variant and Level are indices in the plan's lists.
-	Variant int `json:"variant"`
-	Level   int `json:"level"`
-	// Repetition counts from 1.
-	Repetition int `json:"repetition"`
+	Variant    int `json:"variant"`
+	Level      int `json:"level"`
+	Repetition int `json:"repetition"` // counts from 1
 }
 
 // Cells returns the whole grid in the order of measurement.

@@ -27,13 +27,11 @@ type Progress struct {
 	Cell          string
 	Number, Total int
 	Phase         Phase
-	// Coming names the cells after it, as far as known.
-	Coming []string
+	Coming        []string // names the cells after it, as far as known
 	// Measured is the time since the measurement of the cell began, 0 before. Planned is its
 	// length, 0 if it ends by a number of conversations.
 	Measured, Planned time.Duration
-	// Left is the estimated time to the end of the sweep.
-	Left time.Duration
+	Left              time.Duration // the estimated time to the end of the sweep
 	Stats
 }
 
@@ -54,10 +52,9 @@ func (s *sweep) levelSeries(variant string, level float64) *levelSeries {
 // irregular.
 type clock struct {
 	plan    Plan
-	started time.Time // of the current cell
-	// extra is the time of the ended cells beyond their planned time, in total.
-	extra time.Duration
-	ended int
+	started time.Time     // of the current cell
+	extra   time.Duration // the time of the ended cells beyond their planned time, in total
+	ended   int
 }
 
 // planned returns the planned time of a cell without the pause before it. A number of

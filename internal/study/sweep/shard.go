@@ -60,8 +60,7 @@ type Hello struct {
 	// Workload is a digest of the workload. The files of a plan may differ if it is equal.
 	Workload string `json:"workload_sha256"`
 	Seed     uint64 `json:"seed"`
-	// Mode is "grid", or describes the search.
-	Mode string `json:"mode"`
+	Mode     string `json:"mode"` // "grid", or describes the search
 	// Process distinguishes a restarted process from the former one.
 	Process string `json:"process"`
 }
@@ -102,11 +101,9 @@ type status struct {
 
 // levelReport holds the counts of a shard in the current level.
 type levelReport struct {
-	// Result has the counts of each block without latencies.
-	Result runfile.Result `json:"result"`
+	Result runfile.Result `json:"result"` // the counts of each block without latencies
 	Counts
-	// Ended counts conversations, if the measurement ends by their number.
-	Ended int `json:"ended"`
+	Ended int `json:"ended"` // counts conversations, if the measurement ends by their number
 	// TargetLost says why the target counts as dead, or "". Ours is set if the prober itself
 	// cannot send, so that the target may be alive.
 	TargetLost string `json:"target_lost,omitempty"`
@@ -149,18 +146,15 @@ type step struct {
 	At time.Time `json:"at,omitzero"`
 	// ruling belongs to StepRuled.
 	Ruling ruling `json:"ruling,omitzero"`
-	// Why is the reason of StepOver; "" if everything was measured.
-	Why string `json:"why,omitempty"`
+	Why    string `json:"why,omitempty"` // the reason of StepOver; "" if everything was measured
 }
 
 // levelSpec describes a level to other shards, with all that its texts depend on.
 type levelSpec struct {
 	cell
-	// WarmUp is set for the load before a variant's first level.
-	WarmUp bool   `json:"warm_up,omitempty"`
+	WarmUp bool   `json:"warm_up,omitempty"` // set for the load before a variant's first level
 	Model  string `json:"model"`
-	// Mark is part of texts that must be new to every cache.
-	Mark string `json:"mark"`
+	Mark   string `json:"mark"` // part of texts that must be new to every cache
 	// A text of Chars characters had Tokens tokens.
 	Chars  int `json:"chars"`
 	Tokens int `json:"tokens"`

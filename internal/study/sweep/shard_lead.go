@@ -19,12 +19,11 @@ type Lead struct {
 	hello  Hello
 	token  string
 
-	mu    sync.Mutex
-	step  step
-	level int64   // number of the level's Prepare step
-	peers []*peer // by index − 1
-	// changed is closed and replaced when a shard reports something new.
-	changed chan struct{}
+	mu      sync.Mutex
+	step    step
+	level   int64         // number of the level's Prepare step
+	peers   []*peer       // by index − 1
+	changed chan struct{} // closed and replaced when a shard reports something new
 }
 
 // peer is the state of another shard; lost holds for one level.

@@ -38,11 +38,10 @@ const (
 )
 
 type ending struct {
-	state   runfile.State
-	why     string
-	verdict *runfile.LevelVerdict
-	// targetLost is set if the target no longer answers.
-	targetLost bool
+	state      runfile.State
+	why        string
+	verdict    *runfile.LevelVerdict
+	targetLost bool // the target no longer answers
 }
 
 func (w *watcher) check(now time.Time, seen levelReport) *ending {

@@ -30,11 +30,10 @@ const storeFormat = 2
 // The JSON files are written atomically, so an existing one is complete even if the process or
 // the machine dies.
 type store struct {
-	dir    string
-	header header
-	lock   *atomicfile.Lock
-	// records are the finished cells by name.
-	records map[string]*record
+	dir     string
+	header  header
+	lock    *atomicfile.Lock
+	records map[string]*record // the finished cells by name
 }
 
 type header struct {

@@ -22,8 +22,7 @@ var ErrInterrupted = errors.New("the sweep was stopped before its end")
 // Options configure a sweep. Plan and Dir are required.
 type Options struct {
 	Plan Plan
-	// Dir is the output directory (see store).
-	Dir string
+	Dir  string // the output directory (see store)
 	// Resume continues the sweep in Dir.
 	Resume bool
 	// FindCapacity searches for the highest level that meets the objectives, instead of
@@ -40,9 +39,8 @@ type Options struct {
 	Lead     *Lead
 	Follow   *Client
 	Patience time.Duration
-	// Tool is stored in the run.
-	Tool runfile.Tool
-	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	Tool     runfile.Tool // stored in the run
+	Dial     func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag measures the lateness of this process during Run; nil means never.
 	Lag *lag.Monitor
 	// Throttled returns how long the CPU limit has stopped the process so far. nil or false
@@ -70,12 +68,10 @@ type sweep struct {
 
 	// current is the active variant, −1 before the first. ready holds the models of variants
 	// that answered a turn since their switch.
-	current int
-	ready   map[int]string
-	// lost is set if the target was gone at the end of the previous level.
-	lost error
-	// described holds the variants whose parameters are in the run.
-	described map[string]bool
+	current   int
+	ready     map[int]string
+	lost      error           // the target was gone at the end of the previous level
+	described map[string]bool // the variants whose parameters are in the run
 	progress  Progress
 	listed    int // number of levels in the plan
 	kept      []*record
