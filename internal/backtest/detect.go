@@ -28,17 +28,6 @@ func incidentsOf(all []Incident, target string) []Incident {
 	return slices.DeleteFunc(slices.Clone(all), func(i Incident) bool { return !sameTarget(i.Target, target) })
 }
 
-// incidentNames returns the names in order of first appearance.
-func incidentNames(incidents []Incident) []string {
-	var names []string
-	for _, i := range incidents {
-		if !slices.Contains(names, i.Name) {
-			names = append(names, i.Name)
-		}
-	}
-	return names
-}
-
 // ReadIncidents reads CSV lines of name, start, end, and optionally target. The times are RFC
 // 3339. A header line is skipped.
 func ReadIncidents(r io.Reader) ([]Incident, error) {

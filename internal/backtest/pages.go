@@ -68,7 +68,6 @@ type firing struct {
 	LongestAlerts []string `json:"longest_firing_for_nothing_alerts,omitempty"`
 }
 
-// add adds the pages of a run with the given incidents.
 func (f *firing) add(pages []Page, incidents []Incident) {
 	for _, p := range pages {
 		f.Hours += p.End.Sub(p.Start).Hours()

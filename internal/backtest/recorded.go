@@ -21,15 +21,24 @@ import (
 // ScoreRecording scores rule sets on recorded series between two times. Without incidents the
 // recording counts as healthy, and every page is false.
 func ScoreRecording(ctx context.Context, src Source, sets []*RuleSet, incidents []Incident, from, to time.Time) ([]Score, error) {
-	spans, err := Replay(ctx, src, sets, from, to)
-	if err != nil {
-		return nil, err
-	}
-	run := Outcome{Days: to.Sub(from).Hours() / 24, Spans: spans, Incidents: incidents}
-	return ScoreSets("recorded", sets, incidentNames(incidents), []Outcome{run}), nil
+	return scoreRun(ctx, "recorded", src, sets, Outcome{Incidents: incidents}, from, to)
 }
 
-// blocks is the data directory of a Prometheus.
+// scoreRun replays src between two times, completes the outcome, and scores it.
+func scoreRun(ctx context.Context, model string, src Source, sets []*RuleSet, run Outcome, from, to time.Time) (scores []Score, err error) {
+	if run.Spans, err = Replay(ctx, src, sets, from, to); err != nil {
+		return nil, err
+	}
+	run.Days = to.Sub(from).Hours() / 24
+	var names []string
+	for _, i := range run.Incidents {
+		if !slices.Contains(names, i.Name) {
+			names = append(names, i.Name)
+		}
+	}
+	return ScoreSets(model, sets, names, []Outcome{run}), nil
+}
+
 type blocks struct {
 	db   *tsdb.DBReadOnly
 	from time.Time
@@ -83,7 +92,6 @@ func (b *blocks) Advance(ctx context.Context, store *Store, to time.Time, wanted
 	return nil
 }
 
-// remote is a Prometheus server.
 type remote struct {
 	api  promv1.API
 	step time.Duration

@@ -18,7 +18,6 @@ type Report struct {
 	Scores   []Score  `json:"scores"`
 }
 
-// file is one form of a report.
 type file struct {
 	Name string
 	Data []byte

@@ -25,7 +25,6 @@ type RuleSet struct {
 	rules []*rule
 }
 
-// rule is one recording or alerting rule.
 type rule struct {
 	name, expr string
 	interval   time.Duration
@@ -46,7 +45,6 @@ type RuleOptions struct {
 	Severities, Tickets []string
 }
 
-// loadRules parses a rule file.
 func loadRules(f RuleFile) (*RuleSet, error) {
 	syntax := parser.NewParser(parser.Options{})
 	groups, errs := rulefmt.Parse(f.Text, false, model.LegacyValidation, syntax, slog.New(slog.DiscardHandler))

@@ -118,7 +118,6 @@ func ScoreSets(model string, sets []*RuleSet, faults []string, outcomes []Outcom
 	return scores
 }
 
-// targetsOf returns the targets that outcomes name, sorted.
 func targetsOf(outcomes []Outcome) []string {
 	var all []string
 	for _, o := range outcomes {
@@ -195,7 +194,6 @@ func (t *tally) add(sent notifications, incidents []Incident, days float64) {
 	}
 }
 
-// score computes the rates and shares.
 func (t *tally) score() Score {
 	s := t.sum
 	s.Days = s.HealthyDays + s.FaultyDays
@@ -237,7 +235,6 @@ func scoreFault(name string, detections []detection) FaultScore {
 	}
 }
 
-// inTime counts the finite times.
 func inTime(times []float64) (n int) {
 	for _, v := range times {
 		if !math.IsInf(v, 0) {

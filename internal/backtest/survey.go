@@ -34,7 +34,6 @@ type SurveyedJob struct {
 	Timeouts workload.Timeouts
 }
 
-// jobTotals sums up the turns of a job.
 type jobTotals struct {
 	first, last                 time.Time
 	turns, conversations        int

@@ -100,7 +100,6 @@ func (t *turnSource) play(to time.Time) error {
 	}
 }
 
-// startNext starts the next turn.
 func (t *turnSource) startNext() error {
 	if timeouts, known := t.timeouts[t.next.Key()]; known {
 		r := t.next.Result()

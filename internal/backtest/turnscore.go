@@ -40,16 +40,9 @@ func (r TurnReplay) Run(ctx context.Context) ([]Score, error) {
 	if err := src.warmUp(ctx, from); err != nil {
 		return nil, err
 	}
-	spans, err := Replay(ctx, src, sets, from, to)
-	if err != nil {
-		return nil, err
-	}
-	incidents := r.scoredIncidents()
-	run := Outcome{Days: to.Sub(from).Hours() / 24, Spans: spans, Incidents: incidents, Targets: r.Survey.Targets()}
-	return ScoreSets("replayed", sets, incidentNames(incidents), []Outcome{run}), nil
+	return scoreRun(ctx, "replayed", src, sets, Outcome{Incidents: r.scoredIncidents(), Targets: r.Survey.Targets()}, from, to)
 }
 
-// scoredRange returns the start and end of the scored time.
 func (r TurnReplay) scoredRange() (from, to time.Time) {
 	return r.Survey.First.Add(r.WarmUp), r.Survey.Last
 }

@@ -31,7 +31,6 @@ type events interface {
 	fail(*apiError)
 }
 
-// apis returns the APIs by path.
 func apis() map[string]api {
 	chat := api{read: readChat, errorBody: openAIError, whole: wholeChat, stream: streamChat}
 	azure := chat
@@ -55,7 +54,6 @@ func apis() map[string]api {
 	}
 }
 
-// encode returns a value as JSON.
 func encode(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -108,7 +106,6 @@ func engineFailed() *apiError {
 // Error implements error.
 func (e *apiError) Error() string { return e.Message }
 
-// write sends the error as a response.
 func (e *apiError) write(w http.ResponseWriter, body func(*apiError) any) {
 	switch e.status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -119,7 +116,6 @@ func (e *apiError) write(w http.ResponseWriter, body func(*apiError) any) {
 	writeJSON(w, e.status, body(e))
 }
 
-// openAIError returns the body of an error in OpenAI's API.
 func openAIError(e *apiError) any { return map[string]any{"error": e} }
 
 // plainError returns the body of an error in APIs that send only a message.

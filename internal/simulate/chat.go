@@ -32,7 +32,6 @@ func (a *responder) chunks(object string) chunks {
 		encode(t.id), object, t.arrived.Unix(), encode(t.model), t.fingerprint)}
 }
 
-// choice buffers a chunk with one choice.
 func (c chunks) choice(text, logprobs, finish string) {
 	c.data(c.head, `{"index":0,`, text, `,"logprobs":`, logprobs, `,"finish_reason":`, finish, `}]}`)
 }
@@ -50,7 +49,6 @@ func (c chunks) fail(e *apiError) {
 	c.data("[DONE]")
 }
 
-// chatEvents encodes a streamed chat.
 type chatEvents struct {
 	chunks
 	namedTool bool // the chunk with the name of the tool was sent
@@ -117,7 +115,6 @@ func wholeChat(a *responder) any {
 	})
 }
 
-// completion returns a complete chat or completion.
 func (t *turn) completion(object string, choice map[string]any) map[string]any {
 	return map[string]any{
 		"id": t.id, "object": object, "created": t.arrived.Unix(), "model": t.model, "system_fingerprint": t.fingerprint,
@@ -125,7 +122,6 @@ func (t *turn) completion(object string, choice map[string]any) map[string]any {
 	}
 }
 
-// usage returns the token counts of the answer so far.
 func (t *turn) usage() map[string]any {
 	u := map[string]any{
 		"prompt_tokens":         t.promptTokens,

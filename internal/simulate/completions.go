@@ -37,7 +37,6 @@ func wholeCompletion(a *responder) any {
 	})
 }
 
-// text returns reasoning and content.
 func (p piece) text() string { return p.reasoning + p.content }
 
 // readTriton decodes a request of Triton's generate extension, with the fields of TensorRT-LLM's

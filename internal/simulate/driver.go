@@ -33,7 +33,6 @@ type driver struct {
 	tally   *tally
 }
 
-// call is a request to the cluster.
 type call struct {
 	prompt     int
 	output     int           // tokens so far
@@ -49,7 +48,6 @@ type call struct {
 // catchUp advances the cluster to the time of the clock. The caller holds mu.
 func (d *driver) catchUp() { d.cluster.Advance(d.clock.now(), d.handle) }
 
-// handle handles an event of the cluster.
 func (d *driver) handle(e cluster.Event) {
 	c := d.calls[e.ID]
 	if c == nil {
@@ -176,7 +174,6 @@ type clock struct {
 	speed float64       // cluster seconds per second
 }
 
-// now returns the time of the cluster.
 func (c clock) now() time.Duration {
 	elapsed := time.Since(c.start)
 	if c.speed != 1 { // without the rounding of floats: exact to the nanosecond

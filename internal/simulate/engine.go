@@ -17,7 +17,6 @@ type Work struct {
 	Rand *rand.Rand
 }
 
-// engine decides how long a request takes.
 type engine interface {
 	// Generate calls emit with the number of new tokens whenever an event is due, until
 	// OutputTokens were emitted. It returns early with the error of ctx or of emit. It runs in the

@@ -45,7 +45,6 @@ const (
 	NewFingerprint IncidentKind = "new_fingerprint"
 )
 
-// clusterKinds returns the kinds that affect a cluster.
 func clusterKinds() []IncidentKind {
 	return []IncidentKind{
 		cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance,

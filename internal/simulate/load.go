@@ -56,7 +56,6 @@ func (l Load) begin(d *driver, seed uint64) {
 	}
 }
 
-// start starts a new conversation.
 func (l *load) start(at time.Duration) {
 	l.started++
 	c := &conversation{turnsLeft: minTurns + l.rand.IntN(maxTurns-minTurns+1)}

@@ -88,7 +88,6 @@ func (m anthropicMessage) chatMessages() []message {
 	return append(out, rest)
 }
 
-// anthropicError returns the body of an error in Anthropic's API.
 func anthropicError(e *apiError) any {
 	kind := map[int]string{
 		http.StatusBadRequest:            "invalid_request_error",
@@ -165,7 +164,6 @@ func (a *responder) message() map[string]any {
 	}
 }
 
-// messageBlock returns a content block.
 func (a *responder) messageBlock(b blockText) map[string]any {
 	switch b.kind {
 	case reasoningBlock:

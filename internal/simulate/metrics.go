@@ -51,7 +51,6 @@ func vllmMetrics(out chan<- prometheus.Metric, model, engine string) exposition 
 	return exposition{out, "vllm:", prometheus.Labels{"model_name": model, "engine": engine}}
 }
 
-// engine collects the metrics of an engine.
 func (p exposition) engine(s cluster.WorkerStats, kvUse float64) {
 	p.gauge("num_requests_running", "Requests in the batch.", float64(s.Running))
 	p.gauge("num_requests_waiting", "Requests that wait for a place in the batch.", float64(s.Waiting))
@@ -63,7 +62,6 @@ func (p exposition) engine(s cluster.WorkerStats, kvUse float64) {
 	p.counter("generation_tokens_total", "Tokens generated.", s.OutputTokens)
 }
 
-// collect collects the metrics of a cluster.
 func (d *driver) collect(out chan<- prometheus.Metric, model string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,7 +80,6 @@ func (d *driver) collect(out chan<- prometheus.Metric, model string) {
 	p.gauge("model_kv_cache_block_size", "Tokens of a KV block.", float64(d.config.Engine.BlockTokens))
 }
 
-// collectWorker collects the metrics of an engine and of its Dynamo worker.
 func (d *driver) collectWorker(p exposition, s cluster.WorkerStats) {
 	use := float64(s.KVUsed) / float64(s.KVBlocks)
 	p.engine(s, use)

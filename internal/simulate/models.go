@@ -11,7 +11,6 @@ import (
 // names returns the models and adapters that requests may name.
 func (o Options) names() []string { return slices.Concat([]string{o.Model}, o.Models, o.Adapters) }
 
-// models answers with the list of models.
 func (d *Deployment) models(w http.ResponseWriter, _ *http.Request) {
 	o, _ := d.current()
 	list := []any{}

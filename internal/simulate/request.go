@@ -107,7 +107,6 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// read decodes and validates the body of a request.
 func (q *chatRequest) read(w http.ResponseWriter, r *http.Request, a api, o Options) *apiError {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {

@@ -57,7 +57,6 @@ func (a *responder) send(p piece) error {
 	return a.flush()
 }
 
-// end completes the answer.
 func (a *responder) end() {
 	if !a.turn.request.Stream {
 		writeJSON(a.w, http.StatusOK, a.turn.api.whole(a))
@@ -68,7 +67,6 @@ func (a *responder) end() {
 	_ = a.flush() // fails only if the client left
 }
 
-// fail ends the answer with an error.
 func (a *responder) fail(err *apiError) {
 	if a.events == nil {
 		err.write(a.w, a.turn.api.errorBody)
@@ -78,7 +76,6 @@ func (a *responder) fail(err *apiError) {
 	_ = a.flush() // fails only if the client left
 }
 
-// flush sends the buffer.
 func (a *responder) flush() error {
 	_, err := a.w.Write(a.buf)
 	a.buf = a.buf[:0]
@@ -114,7 +111,6 @@ const (
 	callBlock
 )
 
-// blockText is text of one kind.
 type blockText struct {
 	kind block
 	text string
@@ -155,7 +151,6 @@ func (b *openBlock) enter(kind block, end func(block)) bool {
 	return true
 }
 
-// leave ends the open block, if there is one.
 func (b *openBlock) leave(end func(block)) {
 	if b.kind != noBlock {
 		end(b.kind)

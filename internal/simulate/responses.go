@@ -103,7 +103,6 @@ func (s *responseEvents) blockEvent(name string, v map[string]any) {
 	s.event(name, v)
 }
 
-// itemEvent buffers an event with the item of the open block.
 func (s *responseEvents) itemEvent(name string, b blockText, status string) {
 	s.event(name, map[string]any{"output_index": s.open.index, "item": s.item(b, status)})
 }
@@ -193,7 +192,6 @@ func (a *responder) itemID(kind block) string {
 	return map[block]string{reasoningBlock: "rs_", contentBlock: "msg_", callBlock: "fc_"}[kind] + a.turn.id
 }
 
-// item returns an output item.
 func (a *responder) item(b blockText, status string) map[string]any {
 	v := map[string]any{"id": a.itemID(b.kind), "status": status}
 	switch b.kind {

@@ -10,7 +10,6 @@ import (
 // toolCalls is the finish reason of an answer that calls a tool.
 const toolCalls = "tool_calls"
 
-// tool is a tool that a request offers.
 type tool struct {
 	Function function `json:"function"`
 }

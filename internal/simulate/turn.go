@@ -49,7 +49,6 @@ type turn struct {
 // errCut ends an answer by closing its connection.
 var errCut = errors.New("simulated cut in mid-stream")
 
-// handle serves the requests of an API.
 func (d *Deployment) handle(a api) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		t := &turn{api: a, arrived: time.Now()}

@@ -9,7 +9,6 @@ import (
 	"slices"
 )
 
-// dimensions is the length of an embedding.
 const dimensions = 64
 
 func readEmbeddings(_ *http.Request, body []byte, q *chatRequest) error {

@@ -32,7 +32,6 @@ func newPool(capacityTokens, blockTokens int) *pool {
 	return p
 }
 
-// total returns the number of blocks.
 func (p *pool) total() int { return len(p.blocks) - 1 }
 
 func (p *pool) addFree(i int32) {
@@ -99,7 +98,6 @@ func (p *pool) grow(s *sequence, tokens int) bool {
 	return true
 }
 
-// forget removes a block from the cache.
 func (p *pool) forget(i int32) {
 	if b := &p.blocks[i]; b.cached {
 		delete(p.index, b.hash)
@@ -133,7 +131,6 @@ func (p *pool) release(s *sequence) {
 	s.computed, s.hashed = 0, 0
 }
 
-// clear empties the cache.
 func (p *pool) clear() {
 	for i := range p.blocks {
 		p.blocks[i].cached = false

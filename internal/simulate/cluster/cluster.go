@@ -149,7 +149,6 @@ func (c *Cluster) networkDelay(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * c.factor(SlowNetwork, -1))
 }
 
-// route gives a request to a worker.
 func (c *Cluster) route(s *sequence) {
 	if s.ended {
 		return

@@ -6,7 +6,6 @@ import (
 	"sort"
 )
 
-// policy is how the frontend chooses a worker.
 type policy string
 
 // roundRobin uses the workers in turn. KVAware weighs the cached part of a prompt against the load
