@@ -61,16 +61,16 @@ func wantHealthy(t *testing.T, d *dynamo) {
 	}
 }
 
-func wantFailure(t *testing.T, which string, r report, outcome string) {
+func wantFailure(t *testing.T, name string, r report, outcome string) {
 	t.Helper()
 	if len(r.Turns) != 1 {
-		t.Fatalf("the turn %s: %d turns in the report, want 1", which, len(r.Turns))
+		t.Fatalf("the turn %s: %d turns in the report, want 1", name, len(r.Turns))
 	}
 	if got := r.Turns[0]; got.Outcome != outcome {
-		t.Errorf("the turn %s: outcome %q (%s), want %q", which, got.Outcome, got.Error, outcome)
+		t.Errorf("the turn %s: outcome %q (%s), want %q", name, got.Outcome, got.Error, outcome)
 	}
-	t.Logf("the turn %s: %s (%s)", which, r.Turns[0].Outcome, r.Turns[0].Error)
+	t.Logf("the turn %s: %s (%s)", name, r.Turns[0].Outcome, r.Turns[0].Error)
 	if r.Turns[0].Error == "" {
-		t.Errorf("the turn %s: no error text beside the outcome %q", which, outcome)
+		t.Errorf("the turn %s: no error text beside the outcome %q", name, outcome)
 	}
 }

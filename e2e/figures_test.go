@@ -48,10 +48,10 @@ func meanGap(all []turn) float64 {
 }
 
 // within logs a figure and fails the test unless low <= got <= high.
-func within(t *testing.T, what string, got, low, high float64) {
+func within(t *testing.T, figure string, got, low, high float64) {
 	t.Helper()
-	t.Logf("%s: %.2f ms (allowed %.2f to %.2f)", what, got*1e3, low*1e3, high*1e3)
+	t.Logf("%s: %.2f ms (allowed %.2f to %.2f)", figure, got*1e3, low*1e3, high*1e3)
 	if !(got >= low && got <= high) {
-		t.Errorf("%s: %.2f ms, want %.2f to %.2f ms", what, got*1e3, low*1e3, high*1e3)
+		t.Errorf("%s: %.2f ms, want %.2f to %.2f ms", figure, got*1e3, low*1e3, high*1e3)
 	}
 }

@@ -22,19 +22,19 @@ const (
 )
 
 // startPair starts two probers of a deployment, each at half the rate.
-func startPair(t *testing.T, d *deployment, more string) (one, other *sidecar) {
+func startPair(t *testing.T, d *deployment, more string) (first, second *sidecar) {
 	t.Helper()
 	half := strings.Replace(fmt.Sprintf(configuration, d.api()), "rate: 4", "rate: 2", 1) + more
-	one, other = startConfigured(t, half), startConfigured(t, half)
-	one.awaitTurns(t, 20)
-	other.awaitTurns(t, 20)
-	return one, other
+	first, second = startConfigured(t, half), startConfigured(t, half)
+	first.awaitTurns(t, 20)
+	second.awaitTurns(t, 20)
+	return first, second
 }
 
 // startPrometheusOf starts a Prometheus with the rules of a pair.
-func startPrometheusOf(t *testing.T, one, other *sidecar, more ...string) *prometheus {
+func startPrometheusOf(t *testing.T, first, second *sidecar, more ...string) *prometheus {
 	t.Helper()
-	p := startPrometheus(t, one.address+", "+other.address, one.generateRules(t, "--replicas=2"), more...)
+	p := startPrometheus(t, first.address+", "+second.address, first.generateRules(t, "--replicas=2"), more...)
 	p.awaitSample(t, "target_workload:synthetic_configured:max")
 	return p
 }
@@ -51,13 +51,13 @@ func watch(t *testing.T, length time.Duration, check func()) {
 // No alert fires, and no recorded series has a gap.
 func TestPairLosesOne(t *testing.T) {
 	t.Parallel()
-	one, other := startPair(t, startDeployment(t), "")
-	p := startPrometheusOf(t, one, other)
+	first, second := startPair(t, startDeployment(t), "")
+	p := startPrometheusOf(t, first, second)
 	checkNobodyIsCalled(t, p)
 
 	const measured = "sum by (target) (rate(synthetic_turns_total[30s]))"
 	p.awaitSample(t, measured+" > 0")
-	one.kill()
+	first.kill()
 	watch(t, alone, func() {
 		checkNobodyIsCalled(t, p)
 		if got := p.series(t, measured, "target"); got["dynamo"] == "" || got["dynamo"] == "0" {
@@ -83,20 +83,20 @@ func TestPairPagesOnce(t *testing.T) {
 	t.Run("Prometheus evaluates", func(t *testing.T) {
 		t.Parallel()
 		d, am := startDeployment(t), startAlertmanager(t)
-		one, other := startPair(t, d, "")
-		startPrometheusOf(t, one, other, fmt.Sprintf("alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}", am.address))
+		first, second := startPair(t, d, "")
+		startPrometheusOf(t, first, second, fmt.Sprintf("alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}", am.address))
 		d.kill()
-		checkOneCall(t, am, func() { one.kill() })
+		checkOneCall(t, am, func() { first.kill() })
 	})
 	t.Run("each evaluates", func(t *testing.T) {
 		t.Parallel()
 		d, am := startDeployment(t), startAlertmanager(t)
-		one, other := startPair(t, d, fmt.Sprintf("\nalerting: {interval: 1s, alertmanagers: [{url: %q}]}\n", am.root))
+		first, second := startPair(t, d, fmt.Sprintf("\nalerting: {interval: 1s, alertmanagers: [{url: %q}]}\n", am.root))
 		d.kill()
 		checkOneCall(t, am, func() {
-			one.awaitTold(t, am)
-			other.awaitTold(t, am)
-			one.kill()
+			first.awaitTold(t, am)
+			second.awaitTold(t, am)
+			first.kill()
 		})
 	})
 }

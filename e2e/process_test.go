@@ -107,7 +107,7 @@ const patience = 4 * time.Minute
 
 // await polls until check returns nil. It fails the test after the limit or when one of the
 // needed processes has ended.
-func await(t *testing.T, limit time.Duration, what string, check func() error, needed ...*process) {
+func await(t *testing.T, limit time.Duration, condition string, check func() error, needed ...*process) {
 	t.Helper()
 	deadline := time.After(limit)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -120,13 +120,13 @@ func await(t *testing.T, limit time.Duration, what string, check func() error, n
 		for _, p := range needed {
 			select {
 			case <-p.done:
-				t.Fatalf("waiting for %s: %s: %v", what, p.name, errEnded)
+				t.Fatalf("waiting for %s: %s: %v", condition, p.name, errEnded)
 			default:
 			}
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("waiting for %s: still not after %v: %v", what, limit, err)
+			t.Fatalf("waiting for %s: still not after %v: %v", condition, limit, err)
 		case <-tick.C:
 		}
 	}

@@ -78,7 +78,7 @@ func (p *prometheus) awaitSample(t *testing.T, query string) {
 }
 
 // series returns the last value of each series of a query, by the label by.
-func (p *prometheus) series(t *testing.T, query, by string) map[string]string {
+func (p *prometheus) series(t *testing.T, query, label string) map[string]string {
 	t.Helper()
 	var data struct {
 		Result []struct {
@@ -91,7 +91,7 @@ func (p *prometheus) series(t *testing.T, query, by string) map[string]string {
 	}
 	out := map[string]string{}
 	for _, r := range data.Result {
-		out[r.Metric[by]] = fmt.Sprint(r.Value[1])
+		out[r.Metric[label]] = fmt.Sprint(r.Value[1])
 	}
 	return out
 }

@@ -43,9 +43,9 @@ func TestSlowReplicaBehindRouter(t *testing.T) {
 	}, d.process, s.process, p.process)
 	t.Logf("Prometheus pages %.0f s after the prober was ready", time.Since(began).Seconds())
 	s.awaitTurns(t, 2*s.metrics(t).sum("synthetic_turns_total", nil)) // twice as many turns as now
-	for by, want := range map[string]string{"alertname": "SyntheticReplicaSlow", "target": "gateway", "worker": "replica-5"} {
-		if got := p.series(t, paged, by); !maps.Equal(got, map[string]string{want: "1"}) {
-			t.Errorf("the %ss of the pages are %v, want %s alone", by, got, want)
+	for label, want := range map[string]string{"alertname": "SyntheticReplicaSlow", "target": "gateway", "worker": "replica-5"} {
+		if got := p.series(t, paged, label); !maps.Equal(got, map[string]string{want: "1"}) {
+			t.Errorf("the %ss of the pages are %v, want %s alone", label, got, want)
 		}
 	}
 }

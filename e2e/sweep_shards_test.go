@@ -177,9 +177,9 @@ func TestSweepShards(t *testing.T) {
 	const levels, snapshot = "rate: [6, 12]", "10s"
 	f := startFleet(t, 4, levels, snapshot, url)
 	f.wait(t, patience)
-	one := startFleet(t, 1, levels, snapshot, url)
-	one.wait(t, patience)
-	whole := runOf(t, one.dir)
+	single := startFleet(t, 1, levels, snapshot, url)
+	single.wait(t, patience)
+	whole := runOf(t, single.dir)
 	var dirs []string
 	for i := range f.shards {
 		f.ended(t, i, 0, "report merge")
@@ -205,7 +205,7 @@ func TestSweepShards(t *testing.T) {
 	// A conversation is held if it is due before the end of a level. That depends only on
 	// the plan and the seed, and each process starts every conversation that is due,
 	// however late.
-	if got, want := heldIn(t, dirs...), heldIn(t, one.dir); len(want) < 200 || !slices.Equal(got, want) {
+	if got, want := heldIn(t, dirs...), heldIn(t, single.dir); len(want) < 200 || !slices.Equal(got, want) {
 		t.Errorf("%d conversations, of one process %d, of which these are not the same: %q, %q", len(got), len(want), without(got, want), without(want, got))
 	}
 }

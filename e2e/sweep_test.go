@@ -188,19 +188,19 @@ func checkMeans(t *testing.T, r runfile.Result, client, server side) {
 func checkRunsOwn(t *testing.T, r runfile.Result, client side) {
 	t.Helper()
 	snapshot := r.Snapshots[0]
-	for figure, seen := range map[string]float64{
+	for figure, value := range map[string]float64{
 		runfile.ServerOutputPerSecond: client.output / snapshot.Seconds,
 		runfile.ServerPromptPerSecond: client.prompt / snapshot.Seconds,
 		runfile.ServerKVHitRatio:      client.cachedShare(),
 	} {
-		agree(t, fmt.Sprintf("%s %g: %s", r.Variant, r.Level, figure), seen, snapshot.Server[0].Figures[figure])
+		agree(t, fmt.Sprintf("%s %g: %s", r.Variant, r.Level, figure), value, snapshot.Server[0].Figures[figure])
 	}
 }
 
 // agree fails the test unless both values differ by at most 5 % of the server's.
-func agree(t *testing.T, what string, client, server float64) {
+func agree(t *testing.T, figure string, client, server float64) {
 	t.Helper()
 	if off := client/server - 1; !(off >= -0.05 && off <= 0.05) {
-		t.Errorf("%s: the client's %g is %+.1f %% off the server's %g, want 5 %% at most", what, client, 100*off, server)
+		t.Errorf("%s: the client's %g is %+.1f %% off the server's %g, want 5 %% at most", figure, client, 100*off, server)
 	}
 }

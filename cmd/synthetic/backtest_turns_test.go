@@ -67,19 +67,19 @@ func writeTurns(t *testing.T, path string, start time.Time, length time.Duration
 	rng := rand.New(rand.NewPCG(1, 1))
 	var lines []byte
 	for at := time.Duration(0); at < length; at += 5 * time.Second {
-		one := turnlog.Turn{At: start.Add(at), Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.HTTP5xx, Duration: probe.Some(5 * time.Millisecond)}
+		turn := turnlog.Turn{At: start.Add(at), Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.HTTP5xx, Duration: probe.Some(5 * time.Millisecond)}
 		if at%(10*time.Second) > 0 {
-			one.Target = "b"
+			turn.Target = "b"
 		}
 		if at%(30*time.Second) > 10*time.Second {
-			one.Kind = probe.Followup
+			turn.Kind = probe.Followup
 		}
-		if slow, down := w(one.Target, at); !down {
-			one.Outcome, one.Duration = probe.Success, probe.Opt[time.Duration]{}
-			one.TTFT = probe.Some(time.Duration(0.3e9 * slow * math.Exp(0.2*rng.NormFloat64())))
-			one.TPOT, one.OutputTokens = probe.Some(20*time.Millisecond), probe.Some(48)
+		if slow, down := w(turn.Target, at); !down {
+			turn.Outcome, turn.Duration = probe.Success, probe.Opt[time.Duration]{}
+			turn.TTFT = probe.Some(time.Duration(0.3e9 * slow * math.Exp(0.2*rng.NormFloat64())))
+			turn.TPOT, turn.OutputTokens = probe.Some(20*time.Millisecond), probe.Some(48)
 		}
-		lines = one.Append(lines)
+		lines = turn.Append(lines)
 	}
 	if err := os.WriteFile(path, lines, 0o600); err != nil {
 		t.Fatal(err)
@@ -168,16 +168,16 @@ func TestBacktestOfTurns(t *testing.T) {
 func TestBacktestOfOtherRules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	log, own := filepath.Join(dir, "turns.jsonl"), filepath.Join(dir, "own.yml")
+	log, ruleFile := filepath.Join(dir, "turns.jsonl"), filepath.Join(dir, "own.yml")
 	writeTurns(t, log, time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), 4*time.Hour, func(_ string, at time.Duration) (float64, bool) {
 		return 1, at >= 2*time.Hour && at < 2*time.Hour+10*time.Minute
 	})
 	rule := "groups: [{name: g, rules: [{alert: Down, expr: synthetic_consecutive_failed_turns >= 3, labels: {severity: page}}]}]"
-	if err := os.WriteFile(own, []byte(rule), 0o600); err != nil {
+	if err := os.WriteFile(ruleFile, []byte(rule), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, errs := newBuffer(), newBuffer()
-	args := []string{"backtest", "--turns=" + log, "--warm-up=0", "--rules.file=mine=" + own, "--compare", "--output.dir=" + dir}
+	args := []string{"backtest", "--turns=" + log, "--warm-up=0", "--rules.file=mine=" + ruleFile, "--compare", "--output.dir=" + dir}
 	if code := run(t.Context(), args, out, errs); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}

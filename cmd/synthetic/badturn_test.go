@@ -47,7 +47,7 @@ func TestPagesNameATraceOfTheServer(t *testing.T) {
 	d := simulate.New(simulate.Options{Seed: 1, Incidents: []simulate.Incident{{Kind: simulate.ErrorStatus, Share: 1}}})
 	server := httptest.NewServer(came.before(d))
 	defer server.Close()
-	told := make(chan string, 100)
+	received := make(chan string, 100)
 	am := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var alerts []struct{ Annotations map[string]string }
 		if err := json.NewDecoder(r.Body).Decode(&alerts); err != nil {
@@ -55,7 +55,7 @@ func TestPagesNameATraceOfTheServer(t *testing.T) {
 		}
 		for _, a := range alerts {
 			select {
-			case told <- a.Annotations["description"]:
+			case received <- a.Annotations["description"]:
 			default: // the channel is full; the test has enough
 			}
 		}
@@ -81,7 +81,7 @@ func TestPagesNameATraceOfTheServer(t *testing.T) {
 	named := regexp.MustCompile(`One bad turn: trace ([0-9a-f]{32}) \((first|followup) turn, http_5xx, `)
 	for timeout := time.After(60 * time.Second); ; {
 		select {
-		case text := <-told:
+		case text := <-received:
 			if m := named.FindStringSubmatch(text); m != nil && came.has(m[1]) {
 				return
 			}

@@ -49,8 +49,8 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 		t.Errorf("/alerts does not say that the pager stands still: %s", page)
 	}
 	p.turns()
-	if told := box.All(); len(told) > 0 {
-		t.Errorf("told %+v without having looked", told)
+	if alerts := box.All(); len(alerts) > 0 {
+		t.Errorf("told %+v without having looked", alerts)
 	}
 	disk.Free()
 	p.stalls(0)

@@ -77,15 +77,15 @@ func TestFootprintIsSaid(t *testing.T) {
 	p.end()
 	server.Close() // waits for the handlers
 	close(requests)
-	said := map[string]bool{}
+	headers := map[string]bool{}
 	for r := range requests {
 		if !strings.HasPrefix(r.agent, "synthetic/") || r.agent == "synthetic/" {
 			t.Errorf("%s was asked for by %q", r.path, r.agent)
 		}
-		said[r.probe] = true
+		headers[r.probe] = true
 	}
-	if len(said) != 2 || !said["a/chat"] || !said["b/chat"] {
-		t.Errorf("the requests called themselves %v", said)
+	if len(headers) != 2 || !headers["a/chat"] || !headers["b/chat"] {
+		t.Errorf("the requests called themselves %v", headers)
 	}
 }
 
@@ -99,8 +99,8 @@ func TestFootprintOfTheDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.ReplaceAll(out.String(), "../../", ""); !strings.Contains(string(page), said) {
-		t.Errorf("docs/how-to/costs.md does not show what the binary says:\n%s", said)
+	if output := strings.ReplaceAll(out.String(), "../../", ""); !strings.Contains(string(page), output) {
+		t.Errorf("docs/how-to/costs.md does not show what the binary says:\n%s", output)
 	}
 }
 

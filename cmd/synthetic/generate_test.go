@@ -45,15 +45,15 @@ func TestGenerateRefuses(t *testing.T) {
 func TestGenerateWrites(t *testing.T) {
 	config := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"})
 	dir := filepath.Join(t.TempDir(), "new", "deep")
-	for what, files := range map[string][]string{
+	for kind, files := range map[string][]string{
 		"rules":      {"synthetic-rules.yml", "prometheusrule.yaml"},
 		"dashboards": {"slo-overview.json", "fleet.json", "target-detail.json", "prober-health.json", "study.json"},
 		"grafana":    {"grafana-alerts.yaml", "recording-rules.yml"},
 		"mixin":      {"mixin.libsonnet"},
 	} {
 		var out, errs strings.Builder
-		if code := run(t.Context(), []string{"generate", what, "--config.file=" + config, "--output.dir=" + dir}, &out, &errs); code != exitOK {
-			t.Fatalf("%s: code %d, errors %s", what, code, errs.String())
+		if code := run(t.Context(), []string{"generate", kind, "--config.file=" + config, "--output.dir=" + dir}, &out, &errs); code != exitOK {
+			t.Fatalf("%s: code %d, errors %s", kind, code, errs.String())
 		}
 		for _, name := range files {
 			path := filepath.Join(dir, name)

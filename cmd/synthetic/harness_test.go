@@ -169,7 +169,7 @@ func values[K comparable, V any](m map[K]V) []V {
 }
 
 // until polls a condition on the series.
-func (p *program) until(what string, ok func(map[string]float64) bool) map[string]float64 {
+func (p *program) until(condition string, ok func(map[string]float64) bool) map[string]float64 {
 	p.t.Helper()
 	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		s := p.series()
@@ -177,7 +177,7 @@ func (p *program) until(what string, ok func(map[string]float64) bool) map[strin
 			return s
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("no %s within 60 s; log:\n%s", what, p.err)
+			p.t.Fatalf("no %s within 60 s; log:\n%s", condition, p.err)
 		}
 	}
 }

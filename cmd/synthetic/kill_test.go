@@ -201,13 +201,13 @@ func (h *hospital) clean() {
 // It records the alerts that are on disk now.
 func (h *hospital) goesOn() {
 	h.t.Helper()
-	told := h.box.All()
-	for _, a := range told[h.heard:] {
+	alerts := h.box.All()
+	for _, a := range alerts[h.heard:] {
 		if began, known := h.starts[fmt.Sprint(a.Labels)]; known && !a.StartsAt.Equal(began) {
 			h.t.Errorf("%v began at %v before a kill and at %v after it", a.Labels, began, a.StartsAt)
 		}
 	}
-	h.heard = len(told)
+	h.heard = len(alerts)
 	text, err := os.ReadFile(h.alerts())
 	if errors.Is(err, fs.ErrNotExist) {
 		return // killed before the first alert

@@ -17,9 +17,9 @@ import (
 // rules and dashboards of the same configuration.
 func TestMixin(t *testing.T) {
 	dir := t.TempDir()
-	for _, what := range []string{"mixin", "rules", "dashboards"} {
+	for _, kind := range []string{"mixin", "rules", "dashboards"} {
 		var out, errs strings.Builder
-		if code := run(t.Context(), []string{"generate", what, "--config.file=../../examples/synthetic.yml", "--output.dir=" + dir}, &out, &errs); code != exitOK {
+		if code := run(t.Context(), []string{"generate", kind, "--config.file=../../examples/synthetic.yml", "--output.dir=" + dir}, &out, &errs); code != exitOK {
 			t.Fatal(errs.String())
 		}
 	}

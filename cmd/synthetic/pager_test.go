@@ -33,7 +33,7 @@ func TestRunPages(t *testing.T) {
 		t.Skip("waits a third of a minute for what pages in real time; make test-long runs it")
 	}
 	t.Parallel()
-	told := make(chan map[string]string, 100)
+	received := make(chan map[string]string, 100)
 	am := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var alerts []struct{ Labels map[string]string }
 		if err := json.NewDecoder(r.Body).Decode(&alerts); err != nil {
@@ -41,7 +41,7 @@ func TestRunPages(t *testing.T) {
 		}
 		for _, a := range alerts {
 			select {
-			case told <- a.Labels:
+			case received <- a.Labels:
 			default: // the channel is full; the test has enough
 			}
 		}
@@ -56,7 +56,7 @@ func TestRunPages(t *testing.T) {
 	withAlerting(t, file, "alerting: {interval: 1s, alertmanagers: [{url: \""+am.URL+"\"}], external_labels: {cluster: x}}\n")
 	p := sidecarRun(t, file, "--web.enable-lifecycle")
 	select {
-	case labels := <-told:
+	case labels := <-received:
 		if labels["severity"] != "page" || labels["target"] != "a" || labels["cluster"] != "x" {
 			t.Errorf("paged with %v", labels)
 		}

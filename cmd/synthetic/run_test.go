@@ -22,16 +22,16 @@ import (
 func accounted(t *testing.T, series map[string]float64) {
 	t.Helper()
 	checked := 0
-	for _, what := range []string{"turns", "conversations"} {
+	for _, unit := range []string{"turns", "conversations"} {
 		for s, started := range series {
-			labels, is := strings.CutPrefix(s, "synthetic_"+what+"_started_total")
+			labels, is := strings.CutPrefix(s, "synthetic_"+unit+"_started_total")
 			if !is {
 				continue
 			}
 			checked++
-			ended, inFlight := series["synthetic_"+what+"_total"+labels], series["synthetic_"+what+"_in_flight"+labels]
+			ended, inFlight := series["synthetic_"+unit+"_total"+labels], series["synthetic_"+unit+"_in_flight"+labels]
 			if started != ended+inFlight {
-				t.Errorf("%s%s: started %v, ended %v, in flight %v", what, labels, started, ended, inFlight)
+				t.Errorf("%s%s: started %v, ended %v, in flight %v", unit, labels, started, ended, inFlight)
 			}
 		}
 	}

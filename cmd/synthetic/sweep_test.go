@@ -303,7 +303,7 @@ func TestKilledSweepsLoseNothing(t *testing.T) {
 // killUntilDone kills one sweep up to most times until it finishes. It returns the number
 // of kills, how many of them came after a finished level, and the files of the reported
 // levels.
-func killUntilDone(t *testing.T, plan, dir string, most int, rng *rand.Rand) (kills, held int, reported map[string]string) {
+func killUntilDone(t *testing.T, plan, dir string, maxKills int, rng *rand.Rand) (kills, held int, reported map[string]string) {
 	t.Helper()
 	reported = map[string]string{}
 	for {
@@ -311,7 +311,7 @@ func killUntilDone(t *testing.T, plan, dir string, most int, rng *rand.Rand) (ki
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if kills < most {
+		if kills < maxKills {
 			// Between the start and the middle of the second level, which comes later on a
 			// busy machine.
 			within := 2500*time.Millisecond + time.Duration(kills-held)*time.Second

@@ -18,8 +18,8 @@ import (
 // TestOneFaultIsAFewLines: ten alerts of one fault give a few lines, and one line when all
 // have ended.
 func TestOneFaultIsAFewLines(t *testing.T) {
-	var said []string
-	n := newIncidents(func(c colour, text string) { said = append(said, string(c)+" "+text) })
+	var printed []string
+	n := newIncidents(func(c colour, text string) { printed = append(printed, string(c)+" "+text) })
 	at := time.Unix(0, 0)
 	alert := func(firing bool, name, severity, slo string) {
 		c := alerting.Transition{
@@ -49,7 +49,7 @@ func TestOneFaultIsAFewLines(t *testing.T) {
 		"33 FIRING TICKET Moved – slow", "31 FIRING PAGE Burn – slow", "31 FIRING PAGE Regression – slow",
 		"32 RESOLVED chat: Burn, Moved, Regression, after 6m",
 	}
-	if diff := cmp.Diff(want, said); diff != "" {
+	if diff := cmp.Diff(want, printed); diff != "" {
 		t.Errorf("said (-want +got):\n%s", diff)
 	}
 }
@@ -96,14 +96,14 @@ func TestSparkline(t *testing.T) {
 		d := status.Duration{V: time.Duration(i%8+1) * 100 * time.Millisecond, OK: i%8 != 3}
 		points = append(points, status.Point{Kind: probe.First, TTFT: d}, status.Point{Kind: probe.Followup})
 	}
-	bars, most := sparkline(points, probe.First)
-	if want := strings.Repeat("▅▆▇█▁▂▃×", 6); bars != want || most.String() != "800 ms" {
-		t.Errorf("%s up to %v, want %s", bars, most, want)
+	bars, longest := sparkline(points, probe.First)
+	if want := strings.Repeat("▅▆▇█▁▂▃×", 6); bars != want || longest.String() != "800 ms" {
+		t.Errorf("%s up to %v, want %s", bars, longest, want)
 	}
-	if bars, most := sparkline(nil, probe.First); bars != "" || most.OK {
-		t.Errorf("no turn is shown as %q, %v", bars, most)
+	if bars, longest := sparkline(nil, probe.First); bars != "" || longest.OK {
+		t.Errorf("no turn is shown as %q, %v", bars, longest)
 	}
-	if bars, most := sparkline(points, probe.Followup); bars != strings.Repeat("×", sparkWidth) {
-		t.Errorf("turns without a token are shown as %s, %v", bars, fmt.Sprint(most))
+	if bars, longest := sparkline(points, probe.Followup); bars != strings.Repeat("×", sparkWidth) {
+		t.Errorf("turns without a token are shown as %s, %v", bars, fmt.Sprint(longest))
 	}
 }

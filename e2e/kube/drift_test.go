@@ -34,16 +34,16 @@ func key(object *unstructured.Unstructured) string { return object.GetKind() + "
 // the fields of the manager with their times. Controllers update the status all the time.
 func written(t *testing.T, object *unstructured.Unstructured) string {
 	t.Helper()
-	var own []metav1.ManagedFieldsEntry
+	var fields []metav1.ManagedFieldsEntry
 	for _, entry := range object.GetManagedFields() {
 		if entry.Manager == manager {
-			own = append(own, entry)
+			fields = append(fields, entry)
 		}
 	}
-	if len(own) != 1 {
-		t.Errorf("%s has %d entries of the manager %q, want 1", key(object), len(own), manager)
+	if len(fields) != 1 {
+		t.Errorf("%s has %d entries of the manager %q, want 1", key(object), len(fields), manager)
 	}
-	text, err := json.Marshal(own)
+	text, err := json.Marshal(fields)
 	if err != nil {
 		t.Fatal(err)
 	}

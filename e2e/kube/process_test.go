@@ -66,7 +66,7 @@ func (p *process) tail(lines int) string {
 
 // await polls until check returns nil. It fails the test after the limit or when one of the
 // needed processes has ended.
-func await(t *testing.T, limit time.Duration, what string, check func() error, needed ...*process) {
+func await(t *testing.T, limit time.Duration, condition string, check func() error, needed ...*process) {
 	t.Helper()
 	deadline := time.After(limit)
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -79,13 +79,13 @@ func await(t *testing.T, limit time.Duration, what string, check func() error, n
 		for _, p := range needed {
 			select {
 			case <-p.done:
-				t.Fatalf("waiting for %s: %s has ended:\n%s", what, p.name, p.tail(15))
+				t.Fatalf("waiting for %s: %s has ended:\n%s", condition, p.name, p.tail(15))
 			default:
 			}
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("waiting for %s: still not after %v: %v", what, limit, err)
+			t.Fatalf("waiting for %s: still not after %v: %v", condition, limit, err)
 		case <-tick.C:
 		}
 	}

@@ -32,7 +32,7 @@ func summarize(runs []played) []row {
 // judge compares a series with a target. It returns false if the target does not apply.
 func judge(p played, t target) (row, bool) {
 	r := row{what: title(t.name), where: fmt.Sprintf("`%s` %s", p.Preset, span(p.Levels))}
-	knee, sum, most := saturation(p.Levels), 0.0, -1.0
+	knee, sum, largest := saturation(p.Levels), 0.0, -1.0
 	for i, l := range p.Levels {
 		want := l.get(t.name)
 		if math.IsNaN(want) || l.get("error_pct") > 0 || t.below && i >= knee {
@@ -42,8 +42,8 @@ func judge(p played, t target) (row, bool) {
 		load := number(l["load"], digitsOf(l["load"]))
 		r.levels++
 		sum += math.Abs(d)
-		if math.Abs(d) > most {
-			most, r.worst = math.Abs(d), fmt.Sprintf("%s at %s", percent(d), load)
+		if math.Abs(d) > largest {
+			largest, r.worst = math.Abs(d), fmt.Sprintf("%s at %s", percent(d), load)
 		}
 		if math.Abs(d) > t.within {
 			r.missed = append(r.missed, fmt.Sprintf("%s (%s)", load, percent(d)))

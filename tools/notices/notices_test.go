@@ -119,9 +119,9 @@ func TestLinked(t *testing.T) {
 }
 
 func TestDocumentSharesTexts(t *testing.T) {
-	one := part{module: module{path: "example.com/one", version: "v1.0.0"}, kinds: []string{"ISC"}, files: []file{{"LICENSE", "Words of  it. \r\n"}}}
-	two := part{module: module{path: "example.com/two", version: "v2.0.0"}, kinds: []string{"ISC"}, files: []file{{"COPYING", "Words\nof it.\n"}}}
-	got := document("./cmd/x", []part{one, two})
+	first := part{module: module{path: "example.com/one", version: "v1.0.0"}, kinds: []string{"ISC"}, files: []file{{"LICENSE", "Words of  it. \r\n"}}}
+	second := part{module: module{path: "example.com/two", version: "v2.0.0"}, kinds: []string{"ISC"}, files: []file{{"COPYING", "Words\nof it.\n"}}}
+	got := document("./cmd/x", []part{first, second})
 	for _, want := range []string{
 		"linked into cmd/x,", "example.com/one v1.0.0 ISC\n", "example.com/two v2.0.0 ISC\n",
 		"\nexample.com/one: LICENSE\nexample.com/two: COPYING\n", "\nWords of  it.\n",

@@ -53,7 +53,7 @@ func (s scenario) String() string {
 }
 
 func run(ctx context.Context) error {
-	own := flag.String("synthetic", "synthetic", "the `program` of this repository, its whole path if it is not in PATH")
+	synthetic := flag.String("synthetic", "synthetic", "the `program` of this repository, its whole path if it is not in PATH")
 	tokenizer := flag.String("tokenizer", "", "`directory` of a tokenizer, which the other tools need")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "Measures synthetic's sweeps and those of aiperf, guidellm, inference-perf and vllm that are in PATH.")
@@ -73,7 +73,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := bench{dir: dir, url: "http://" + listener.Addr().String(), own: *own, tokenizer: *tokenizer, server: server}
+	b := bench{dir: dir, url: "http://" + listener.Addr().String(), own: *synthetic, tokenizer: *tokenizer, server: server}
 	err = b.compare(ctx)
 	if ended := errors.Join(web.Close(), <-served); !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
@@ -115,12 +115,12 @@ func (b bench) measure(ctx context.Context, s scenario, t tool) (row string, err
 	if err != nil {
 		return "", err
 	}
-	told, err := t.read(t.result)
+	measured, err := t.read(t.result)
 	if err != nil {
 		return "", err
 	}
 	for i, truth := range b.server.figures(s.requests) {
-		row += fmt.Sprintf(" %.2f (%+.2f) |", told[i], told[i]-truth)
+		row += fmt.Sprintf(" %.2f (%+.2f) |", measured[i], measured[i]-truth)
 	}
 	return fmt.Sprintf("%s %.1f | %d |", row, cpu.Seconds(), memory), nil
 }
@@ -132,9 +132,9 @@ func (b bench) start(ctx context.Context, t tool) (cpu time.Duration, memory int
 	defer cancel()
 	cmd := exec.CommandContext(ctx, t.args[0], t.args[1:]...)
 	cmd.Dir = b.dir
-	said, err := cmd.CombinedOutput()
+	output, err := cmd.CombinedOutput()
 	if err != nil {
-		return 0, 0, fmt.Errorf("%w: %s", err, said[max(0, len(said)-400):])
+		return 0, 0, fmt.Errorf("%w: %s", err, output[max(0, len(output)-400):])
 	}
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10, nil
 }

@@ -53,11 +53,11 @@ func (t *truth) draw() (first, pace time.Duration) {
 func (t *truth) figures(requests int) [5]float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	seen := t.seen[max(len(t.seen)-requests, 0):]
-	at := func(of func(answer) time.Duration, q float64) float64 {
-		all := make([]time.Duration, len(seen))
-		for i, a := range seen {
-			all[i] = of(a)
+	answers := t.seen[max(len(t.seen)-requests, 0):]
+	quantile := func(delay func(answer) time.Duration, q float64) float64 {
+		all := make([]time.Duration, len(answers))
+		for i, a := range answers {
+			all[i] = delay(a)
 		}
 		slices.Sort(all)
 		if len(all) == 0 {
@@ -66,7 +66,7 @@ func (t *truth) figures(requests int) [5]float64 {
 		return float64(all[min(int(math.Ceil(q*float64(len(all))))-1, len(all)-1)]) / float64(time.Millisecond)
 	}
 	ttft, tpot := func(a answer) time.Duration { return a.ttft }, func(a answer) time.Duration { return a.tpot }
-	return [5]float64{at(ttft, 0.5), at(ttft, 0.95), at(ttft, 0.99), at(tpot, 0.5), at(tpot, 0.95)}
+	return [5]float64{quantile(ttft, 0.5), quantile(ttft, 0.95), quantile(ttft, 0.99), quantile(tpot, 0.5), quantile(tpot, 0.95)}
 }
 
 func (t *truth) ServeHTTP(w http.ResponseWriter, r *http.Request) {

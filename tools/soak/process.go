@@ -67,7 +67,7 @@ func (p *program) start(before []int) error {
 	cmd := exec.Command(p.binary, "run", "--config.file="+p.config(), "--state.file="+filepath.Join(p.dir, "disk", "state.json"),
 		"--web.listen-address="+p.address, "--web.enable-lifecycle", "--shutdown.timeout=12s")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // an interrupt of the terminal is for this process only
-	said, err := cmd.StderrPipe()
+	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *program) start(before []int) error {
 	p.mu.Unlock()
 	go func() {
 		defer close(l.exited)
-		lines := bufio.NewScanner(said)
+		lines := bufio.NewScanner(stderr)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			p.read(lines.Text())

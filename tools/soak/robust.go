@@ -40,15 +40,15 @@ func fit(x, y []float64) line {
 		}
 	}
 	l.Slope = median(slopes)
-	rest := make([]float64, l.N)
+	residuals := make([]float64, l.N)
 	for i := range x {
-		rest[i] = y[i] - l.Slope*x[i]
+		residuals[i] = y[i] - l.Slope*x[i]
 	}
-	middle := median(rest)
-	for i := range rest {
-		rest[i] = math.Abs(rest[i] - middle)
+	middle := median(residuals)
+	for i := range residuals {
+		residuals[i] = math.Abs(residuals[i] - middle)
 	}
-	l.Noise = 1.4826 * median(rest)
+	l.Noise = 1.4826 * median(residuals)
 	return l
 }
 

@@ -25,12 +25,12 @@ func siege(ctx context.Context, o options) (failed bool, err error) {
 		if !strings.Contains(a.name, o.only) || ctx.Err() != nil {
 			continue
 		}
-		seen, err := a.run(ctx, o)
+		result, err := a.run(ctx, o)
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", a.name, err)
 		}
-		fmt.Printf("| %s | %.0f | %.1f | %.0f | %s | %.0f |\n", a.name, seen.rss/megabyte, seen.cpu.Seconds(), seen.Started, seen.words(), seen.unaccounted())
-		failed = failed || seen.rss > maxRSS || seen.unaccounted() != 0
+		fmt.Printf("| %s | %.0f | %.1f | %.0f | %s | %.0f |\n", a.name, result.rss/megabyte, result.cpu.Seconds(), result.Started, result.words(), result.unaccounted())
+		failed = failed || result.rss > maxRSS || result.unaccounted() != 0
 	}
 	return failed, nil
 }
@@ -58,19 +58,19 @@ func (o outcome) words() string {
 }
 
 // run runs the program under the attack.
-func (a attack) run(ctx context.Context, o options) (seen outcome, err error) {
+func (a attack) run(ctx context.Context, o options) (result outcome, err error) {
 	dir, err := os.MkdirTemp("", "siege-")
 	if err != nil {
-		return seen, err
+		return result, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // files that cannot be removed do no harm
 	w, err := a.world(dir, o)
 	if err != nil {
-		return seen, err
+		return result, err
 	}
 	defer w.program.log.Close()
 	if err := w.program.start(nil); err != nil {
-		return seen, err
+		return result, err
 	}
 	l := w.program.life()
 	defer func() { // the log is removed with the directory
@@ -80,11 +80,11 @@ func (a attack) run(ctx context.Context, o options) (seen outcome, err error) {
 		}
 		err = errors.Join(err, w.program.leave(syscall.SIGKILL))
 		if l.cmd.ProcessState != nil {
-			seen.cpu = l.cmd.ProcessState.UserTime() + l.cmd.ProcessState.SystemTime()
+			result.cpu = l.cmd.ProcessState.UserTime() + l.cmd.ProcessState.SystemTime()
 		}
 	}()
 	if err := w.program.awaitReady(ctx); err != nil {
-		return seen, err
+		return result, err
 	}
 	var scrapers sync.WaitGroup
 	crowded, leave := context.WithTimeout(ctx, o.each)
@@ -96,7 +96,7 @@ func (a attack) run(ctx context.Context, o options) (seen outcome, err error) {
 	scrapers.Wait()
 	// Start no further conversations. At this rate no objective can be judged.
 	if err := errors.Join(w.configure(0.0001, "slos: []\n"), w.program.signal(syscall.SIGHUP)); err != nil {
-		return seen, err
+		return result, err
 	}
 	return w.settle(l)
 }
@@ -156,14 +156,14 @@ func (w *world) settle(l *life) (outcome, error) {
 	before := 0.0
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(1500 * time.Millisecond) {
 		c, err := w.program.counts()
-		seen := outcome{tally: c.sum(), received: w.received()}
-		quiet := err == nil && seen.InFlight == 0 && seen.received == before
-		if before = seen.received; !quiet {
+		result := outcome{tally: c.sum(), received: w.received()}
+		quiet := err == nil && result.InFlight == 0 && result.received == before
+		if before = result.received; !quiet {
 			continue
 		}
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", l.cmd.Process.Pid))
-		seen.rss = 1024 * field(status, "VmHWM:")
-		return seen, err
+		result.rss = 1024 * field(status, "VmHWM:")
+		return result, err
 	}
 	return outcome{}, errors.New("turns are in flight a minute after the last conversation began")
 }

@@ -79,7 +79,7 @@ func (s *soak) checkMemory() check {
 func (s *soak) checkGrowth(q quantity) check {
 	c := check{Name: "growth of " + q.Name, OK: true, Open: true,
 		Bound: fmt.Sprintf("per life at most %g over the calm samples of its second half%s, or four standard errors of the slope", q.Floor/q.Unit, q.from())}
-	var seen []string
+	var results []string
 	for _, l := range s.program.lives {
 		x, y := s.secondHalf(l.Number, q.Of, q.Settles)
 		f := fit(x, y)
@@ -90,9 +90,9 @@ func (s *soak) checkGrowth(q quantity) check {
 		gained, chance := f.growth()
 		bad := gained > max(q.Floor, chance)
 		c.OK = c.OK && !bad
-		seen = append(seen, fmt.Sprintf("life %d: %+.2f in %.0f min (chance %.2f)", l.Number, gained/q.Unit, f.Span/60, chance/q.Unit))
+		results = append(results, fmt.Sprintf("life %d: %+.2f in %.0f min (chance %.2f)", l.Number, gained/q.Unit, f.Span/60, chance/q.Unit))
 	}
-	c.Seen = strings.Join(seen, "; ")
+	c.Seen = strings.Join(results, "; ")
 	if c.Open {
 		c.Seen = fmt.Sprintf("no life has %d calm samples over %d s there: too few to tell", minSamples, minSpan)
 	}
@@ -108,17 +108,17 @@ func (q quantity) from() string {
 }
 
 func (s *soak) secondHalf(life int, get func(sample) float64, settles float64) (x, y []float64) {
-	var own []sample
+	var samples []sample
 	for _, current := range s.samples {
 		if current.Life == life {
-			own = append(own, current)
+			samples = append(samples, current)
 		}
 	}
-	if len(own) == 0 {
+	if len(samples) == 0 {
 		return nil, nil
 	}
-	half := max((own[0].At+own[len(own)-1].At)/2, own[0].At+settles)
-	for _, current := range own {
+	half := max((samples[0].At+samples[len(samples)-1].At)/2, samples[0].At+settles)
+	for _, current := range samples {
 		if current.At >= half && current.Calm && current.Missed == "" {
 			x, y = append(x, current.At), append(y, get(current))
 		}

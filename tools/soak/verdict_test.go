@@ -35,7 +35,7 @@ func quiet() *soak {
 
 // TestVerdict: each problem fails its own check and no other.
 func TestVerdict(t *testing.T) {
-	each := func(change func(i int, one *sample)) func(*soak) {
+	each := func(change func(i int, current *sample)) func(*soak) {
 		return func(s *soak) {
 			for i := range s.samples {
 				change(i, &s.samples[i])
@@ -48,11 +48,11 @@ func TestVerdict(t *testing.T) {
 	}{
 		"quiet":                {"", func(*soak) {}},
 		"memory":               {"resident memory", func(s *soak) { s.samples[3].RSS = 300e6 }},
-		"a leak of heap":       {"growth of live heap, MB", each(func(i int, one *sample) { one.Heap += 4e4 * float64(i) })},
-		"a leak of goroutines": {"growth of goroutines", each(func(i int, one *sample) { one.Goroutines += float64(i) / 4 })},
-		"a leak of files":      {"growth of open files", each(func(i int, one *sample) { one.Open += float64(i) / 4 })},
-		"a leak of series":     {"growth of series", each(func(i int, one *sample) { one.Series += 4 * float64(i) })},
-		"a leak amid faults":   {"", each(func(i int, one *sample) { one.Heap += 4e4 * float64(i); one.Calm = i < 300 })},
+		"a leak of heap":       {"growth of live heap, MB", each(func(i int, current *sample) { current.Heap += 4e4 * float64(i) })},
+		"a leak of goroutines": {"growth of goroutines", each(func(i int, current *sample) { current.Goroutines += float64(i) / 4 })},
+		"a leak of files":      {"growth of open files", each(func(i int, current *sample) { current.Open += float64(i) / 4 })},
+		"a leak of series":     {"growth of series", each(func(i int, current *sample) { current.Series += 4 * float64(i) })},
+		"a leak amid faults":   {"", each(func(i int, current *sample) { current.Heap += 4e4 * float64(i); current.Calm = i < 300 })},
 		"one turn too many":    {"turns: client = server", func(s *soak) { s.set.fleet[7].received++ }},
 		"one turn too few":     {"turns: client = server", func(s *soak) { s.set.fleet[7].received-- }},
 		"an unclear turn": {"", func(s *soak) {

@@ -90,13 +90,13 @@ type benchLoop struct {
 	last     []time.Duration // times of each request's events
 	gaps     []float64
 	inFlight int
-	most     int
+	peak     int
 }
 
 // phase sends n requests at a rate and waits until they end.
 func (l *benchLoop) phase(n int, rate float64) (benchFigures, error) {
 	l.base, l.turns, l.last = l.sent+1, make([]Turn, 0, n), make([]time.Duration, n)
-	l.gaps, l.inFlight, l.most = l.gaps[:0], 0, 0
+	l.gaps, l.inFlight, l.peak = l.gaps[:0], 0, 0
 	begin := l.cluster.Now()
 	for _, at := range l.arrivals(n, rate) {
 		l.cluster.Advance(begin+at, l.handle)
@@ -108,7 +108,7 @@ func (l *benchLoop) phase(n int, rate float64) (benchFigures, error) {
 		at, _ := l.cluster.Next()
 		l.cluster.Advance(at, l.handle)
 	}
-	f := benchFigures{Figures: Window(l.turns, begin-1, l.cluster.Now()), Gap: quantiles(l.gaps), MaxConcurrent: l.most}
+	f := benchFigures{Figures: Window(l.turns, begin-1, l.cluster.Now()), Gap: quantiles(l.gaps), MaxConcurrent: l.peak}
 	return f, nil
 }
 
@@ -134,7 +134,7 @@ func (l *benchLoop) send() error {
 	l.sent++
 	l.turns = append(l.turns, Turn{Conversation: len(l.turns), Sent: l.cluster.Now(), Prompt: t.Tokens})
 	l.inFlight++
-	l.most = max(l.most, l.inFlight)
+	l.peak = max(l.peak, l.inFlight)
 	err := l.cluster.Submit(l.cluster.Now(), cluster.Request{
 		ID: l.sent, Prompt: t.Tokens, Output: l.Output.draw(l.rand), Chain: slices.Clip(t.Chain),
 	})

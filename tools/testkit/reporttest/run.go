@@ -87,9 +87,9 @@ func result(rng *rand.Rand, v Variant, level float64, repetition int) runfile.Re
 
 // snapshot has 10 blocks of 10 s.
 func snapshot(rng *rand.Rand, v Variant, level float64) runfile.Snapshot {
-	mean, most := level, int(level)
+	mean, limit := level, int(level)
 	s := runfile.Snapshot{
-		Started: Noon(), Seconds: 100, InFlightMean: &mean, InFlightMax: &most, InFlightEnd: &most,
+		Started: Noon(), Seconds: 100, InFlightMean: &mean, InFlightMax: &limit, InFlightEnd: &limit,
 		Server: []runfile.Server{{
 			Source: "http://frontend:8000/metrics", Families: []string{"dynamo_frontend_cached_tokens", "dynamo_frontend_queued_requests"},
 			Figures: map[string]float64{runfile.ServerKVHitRatio: 0.9, runfile.ServerQueueMean: max(level-90, 0), runfile.ServerOutputPerSecond: 800 * level / latency(v, level)},

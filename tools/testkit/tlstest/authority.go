@@ -44,11 +44,11 @@ func NewGeneration(t *testing.T, token string) Generation {
 
 // config returns the configuration of a server that uses g and requires a certificate of g.
 func (g Generation) config() (*tls.Config, error) {
-	own, err := tls.X509KeyPair(g.Cert, g.Key)
+	pair, err := tls.X509KeyPair(g.Cert, g.Key)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(g.CA)
 	return &tls.Config{
-		Certificates: []tls.Certificate{own}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
+		Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
 		SessionTicketsDisabled: true, // otherwise a session ticket would identify an old client
 	}, err
 }
@@ -69,9 +69,9 @@ func template(name string) *x509.Certificate {
 	}
 }
 
-func certificate(t *testing.T, of, by *x509.Certificate, own, signer *ecdsa.PrivateKey) []byte {
+func certificate(t *testing.T, template, issuer *x509.Certificate, key, signer *ecdsa.PrivateKey) []byte {
 	t.Helper()
-	der, err := x509.CreateCertificate(rand.Reader, of, by, &own.PublicKey, signer)
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, &key.PublicKey, signer)
 	if err != nil {
 		t.Fatal(err)
 	}
