@@ -35,7 +35,7 @@ remote_write:
 	s.awaitTurns(t, 40)
 	receiver.awaitSample(t, `target_workload_slo:synthetic_slo_burn:ratio_rate5m{slo="availability"} == 0`)
 	if firing := receiver.firing(t); len(firing) != 0 {
-		t.Errorf("alerts fire although all is well: %v", firing)
+		t.Errorf("alerts fire without a fault: %v", firing)
 	}
 
 	d.kill()

@@ -137,7 +137,7 @@ func (w *webhook) await(t *testing.T, limit time.Duration, status string, alertn
 		}
 		return fmt.Errorf("notified so far: %+v", w.got)
 	}, needed...)
-	t.Logf("%v: notified as %s after another %.1f s", alertnames, status, time.Since(began).Seconds())
+	t.Logf("%v: notified as %s after %.1f s", alertnames, status, time.Since(began).Seconds())
 	return found
 }
 

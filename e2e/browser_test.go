@@ -118,7 +118,7 @@ func (b *browser) open(t *testing.T, url string, width int) {
 	await(t, 20*time.Second, url+" to be loaded", func() error {
 		var state string
 		if b.eval(t, "location.href + ' ' + document.readyState", &state); state != url+" complete" {
-			return fmt.Errorf("it is at %s", state)
+			return fmt.Errorf("the page is %s", state)
 		}
 		return nil
 	})

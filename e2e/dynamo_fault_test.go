@@ -55,9 +55,9 @@ func wantHealthy(t *testing.T, d *dynamo) {
 	t.Helper()
 	body, err := get(t.Context(), d.root+"/health")
 	if err != nil {
-		t.Errorf("the frontend's health check noticed: %v", err)
+		t.Errorf("the frontend's health check reports the fault: %v", err)
 	} else if !strings.Contains(string(body), `"status":"healthy"`) {
-		t.Errorf("the frontend calls itself %.100s", body)
+		t.Errorf("the frontend's health is %.100s", body)
 	}
 }
 
@@ -71,6 +71,6 @@ func wantFailure(t *testing.T, name string, r report, outcome string) {
 	}
 	t.Logf("the turn %s: %s (%s)", name, r.Turns[0].Outcome, r.Turns[0].Error)
 	if r.Turns[0].Error == "" {
-		t.Errorf("the turn %s: no error text beside the outcome %q", name, outcome)
+		t.Errorf("the turn %s: no error text for the outcome %q", name, outcome)
 	}
 }

@@ -82,7 +82,7 @@ func (d *dynamo) ready(t *testing.T) error {
 		return err
 	}
 	if n := strings.Count(string(health), `"endpoint":"generate"`); n != 2 {
-		return fmt.Errorf("%d workers are known, want 2", n)
+		return fmt.Errorf("%d workers are registered, want 2", n)
 	}
 	models, err := get(t.Context(), d.api()+"/models")
 	if err != nil {
@@ -98,7 +98,7 @@ func (d *dynamo) ready(t *testing.T) error {
 // middle.
 func (d *dynamo) awaitTokens(t *testing.T, n float64) {
 	t.Helper()
-	await(t, patience, "a stream to be under way", func() error {
+	await(t, patience, "a running stream", func() error {
 		f, err := tryScrape(t.Context(), d.root+"/metrics")
 		if err != nil {
 			return err

@@ -42,7 +42,7 @@ func TestLlamaPythonPace(t *testing.T) {
 			t.Errorf("turn %d: %v prompt and %v cached tokens of a server that reports none, want null", i, value(turn.PromptTokens), value(turn.CachedTokens))
 		}
 		if turn.OutputTokens == nil || *turn.OutputTokens > 32 || *turn.OutputTokens < 2 {
-			t.Errorf("turn %d: %v output tokens estimated of at most 32", i, value(turn.OutputTokens))
+			t.Errorf("turn %d: an estimate of %v output tokens, want at most 32", i, value(turn.OutputTokens))
 		}
 	}
 }

@@ -42,7 +42,7 @@ func startLlamaServerOn(t *testing.T, model string, flags ...string) *llamaServe
 // awaitTokens waits until a stream has sent n tokens.
 func (s *llamaServer) awaitTokens(t *testing.T, n int) {
 	t.Helper()
-	await(t, patience, "a stream to be under way", func() error {
+	await(t, patience, "a running stream", func() error {
 		body, err := get(t.Context(), s.root+"/slots")
 		if err != nil {
 			return err

@@ -110,7 +110,7 @@ alerting:
 	s := startConfigured(t, text)
 	s.awaitTurns(t, 20)
 	if firing := s.paged(t).firing(); len(firing) != 0 {
-		t.Errorf("alerts fire although all is well: %v", firing)
+		t.Errorf("alerts fire without a fault: %v", firing)
 	}
 
 	am.kill()
@@ -126,7 +126,7 @@ alerting:
 	// On a busy machine the outage may be detected first; it inhibits the burn alert.
 	page := am.pager.await(t, patience, "firing", []string{"SyntheticSLOFastBurn", "SyntheticTargetDown"}, s.process, am.process)
 	if page.path != "/pages" || page.GroupLabels["target"] != "dynamo" {
-		t.Errorf("the page came to %s, grouped by %v", page.path, page.GroupLabels)
+		t.Errorf("the page went to %s, grouped by %v", page.path, page.GroupLabels)
 	}
 	if l := page.Alerts[0].Labels; l["cluster"] != "e2e" || page.Alerts[0].Annotations["summary"] == "" {
 		t.Errorf("the page lacks the external label or its summary: %+v", page.Alerts[0])
@@ -137,18 +137,18 @@ alerting:
 	am.pager.await(t, 9*time.Minute, "resolved", []string{"SyntheticTargetDown"}, s.process, am.process)
 	calls := am.pager.calls()
 	// The windows of the burn rates contain the outage for longer than the page lasted.
-	await(t, 9*time.Minute, "everything to be over", func() error {
+	await(t, 9*time.Minute, "the end of all alerts", func() error {
 		if firing := s.paged(t).firing(); len(firing) > 0 {
 			return fmt.Errorf("%v fire", firing)
 		}
 		return nil
 	}, s.process)
 	if after := am.pager.calls(); !slices.Equal(after, calls) {
-		t.Errorf("the outage called again after its end: %v, before %v", after, calls)
+		t.Errorf("a notification after the end of the outage: %v, before %v", after, calls)
 	}
 	for _, alert := range calls {
 		if alert != "SyntheticTargetDown" && alert != "SyntheticSLOFastBurn" {
-			t.Errorf("the outage called for %s besides", alert)
+			t.Errorf("the outage also caused a notification of %s", alert)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestPagerFiresAsPrometheus(t *testing.T) {
 		ours := s.paged(t).firing()
 		switch {
 		case !slices.ContainsFunc(ours, func(a string) bool { return strings.HasPrefix(a, "SyntheticTargetDown") }):
-			return fmt.Errorf("the outage is not told: %v", ours)
+			return fmt.Errorf("the outage caused no alert: %v", ours)
 		case !slices.Equal(ours, theirs):
 			return fmt.Errorf("the pager fires %v, Prometheus %v", ours, theirs)
 		}
@@ -197,7 +197,7 @@ func TestPagerFiresAsPrometheus(t *testing.T) {
 	t.Logf("both fire %v", before)
 	for _, a := range before {
 		if strings.Contains(a, "canary") {
-			t.Errorf("%q fires although that deployment is well", a)
+			t.Errorf("%q fires for the healthy deployment", a)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestPagesInBrowser(t *testing.T) {
 	await(t, patience, "an incident on the page", func() error {
 		body, err := get(t.Context(), "http://"+s.address+"/alerts")
 		if incident = regexp.MustCompile(`incidents/[^"]+`).FindString(string(body)); incident == "" {
-			return fmt.Errorf("none is listed: %v", err)
+			return fmt.Errorf("no incident is listed: %v", err)
 		}
 		return nil
 	}, s.process)
@@ -58,9 +58,9 @@ func TestPagesInBrowser(t *testing.T) {
 
 	b.open(t, "http://"+s.address+"/?target=none", 1440)
 	b.eval(t, `history.replaceState(null, "", "?target=dynamo"); void refresh()`, nil)
-	await(t, patience, "charts on a page that had none", func() error {
+	await(t, patience, "charts on a page without charts", func() error {
 		if b.eval(t, `document.querySelectorAll(".uplot").length`, &head.Drawn); head.Drawn == 0 {
-			return fmt.Errorf("none is drawn")
+			return fmt.Errorf("no chart is drawn")
 		}
 		return nil
 	}, s.process)

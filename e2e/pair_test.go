@@ -61,7 +61,7 @@ func TestPairLosesOne(t *testing.T) {
 	watch(t, alone, func() {
 		checkNobodyIsCalled(t, p)
 		if got := p.series(t, measured, "target"); got["dynamo"] == "" || got["dynamo"] == "0" {
-			t.Errorf("a gap: turns a second are %v", got)
+			t.Errorf("a gap in turns per second: %v", got)
 		}
 	})
 }
@@ -70,7 +70,7 @@ func checkNobodyIsCalled(t *testing.T, p *prometheus) {
 	t.Helper()
 	for _, labels := range p.firing(t) {
 		if labels["severity"] == "page" {
-			t.Errorf("somebody is called: %v", labels)
+			t.Errorf("an alert was notified: %v", labels)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func checkOneCall(t *testing.T, am *alertmanager, lose func()) {
 	lose()
 	watch(t, remembered, func() {
 		if got := am.pager.statuses(name); !slices.Equal(got, []string{"firing"}) {
-			t.Errorf("told as %v, want one call", got)
+			t.Errorf("notified as %v, want one notification", got)
 		}
 		if got := am.alerts(t, name); len(got) != 1 || !maps.Equal(got[0], targetDown()) {
 			t.Errorf("Alertmanager has %v, want one %v", got, targetDown())
@@ -126,7 +126,7 @@ func checkOneCall(t *testing.T, am *alertmanager, lose func()) {
 // awaitTold waits until the Alertmanager has the outage from this prober's own pager.
 func (s *sidecar) awaitTold(t *testing.T, am *alertmanager) {
 	t.Helper()
-	await(t, patience, "a prober to tell of the outage", func() error {
+	await(t, patience, "an alert of the prober about the outage", func() error {
 		p := s.paged(t)
 		if !slices.Contains(p.firing(), identity(targetDown())) || p.Alertmanagers[0].Undelivered > 0 {
 			return errors.New("it has not")

@@ -141,5 +141,5 @@ func (p *prometheus) awaitAlert(t *testing.T, labels map[string]string) {
 		}
 		return fmt.Errorf("firing: %v", firing)
 	}, p.process)
-	t.Logf("%s of %s fires after another %.1f s", labels["alertname"], labels["slo"], time.Since(began).Seconds())
+	t.Logf("%s of %s fires after %.1f s", labels["alertname"], labels["slo"], time.Since(began).Seconds())
 }

@@ -44,7 +44,7 @@ func TestShardsHandOver(t *testing.T) {
 	two := []*process{startRun(t, config, addresses[3], "--shard=0/2"), startRun(t, config, addresses[4], "--shard=1/2")}
 	awaitOneProberEach(t, p)
 	if took := time.Since(began); took > 2*time.Minute {
-		t.Errorf("each target had one prober again after %v", took)
+		t.Errorf("each target had one prober after %v", took)
 	}
 	for _, s := range two {
 		await(t, patience, "the history to be read back", func() error {

@@ -103,7 +103,7 @@ func TestSidecarAlerts(t *testing.T) {
 	checkExported(t, healthy, scrape(t, d.root+"/metrics"))
 	p.awaitSample(t, `target_workload_slo:synthetic_slo_burn:ratio_rate5m{slo="availability"} == 0`)
 	if firing := p.firing(t); len(firing) != 0 {
-		t.Errorf("alerts fire although all is well: %v", firing)
+		t.Errorf("alerts fire without a fault: %v", firing)
 	}
 
 	d.frontend.kill()

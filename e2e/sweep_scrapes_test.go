@@ -75,7 +75,7 @@ func (r *recorder) around(t *testing.T, from, to, next time.Time) (before, after
 	t.Helper()
 	first, last := r.lastBefore(from), r.lastBefore(next)
 	if first < 0 || r.readings[last].begin.Before(to) {
-		t.Fatalf("no reading of %s before %v, or none between %v and %v", r.url, from, to, next)
+		t.Fatalf("no reading of %s before %v, or between %v and %v", r.url, from, to, next)
 	}
 	return r.readings[first].families, r.readings[last].families
 }

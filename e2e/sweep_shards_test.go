@@ -125,7 +125,7 @@ func (f *fleet) ended(t *testing.T, i, code int, words ...string) {
 	}
 	for _, w := range words {
 		if !strings.Contains(f.shards[i].output(t), w) {
-			t.Errorf("shard %d does not say %q:\n%s", i, w, f.shards[i].tail(12))
+			t.Errorf("shard %d does not print %q:\n%s", i, w, f.shards[i].tail(12))
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestSweepShards(t *testing.T) {
 		for i, dir := range dirs {
 			run := runOf(t, dir)
 			if s := run.Shard; s == nil || s.Index != i || s.Count != 4 || math.Abs(s.OffsetSeconds) > s.ErrorSeconds+1e-6 { // on one machine all shards have the same clock
-				t.Fatalf("shard %d says of itself %+v", i, s)
+				t.Fatalf("run.json of shard %d has %+v", i, s)
 			}
 			r := run.Results[level]
 			if why := run.NotReached(r); why != "" || r.State != runfile.Complete {
@@ -199,14 +199,14 @@ func TestSweepShards(t *testing.T) {
 			got.due += sizesOf(r).due
 		}
 		if got.due != sizesOf(want).due {
-			t.Errorf("level %g: %d conversations were due, of one process %d", want.Level, got.due, sizesOf(want).due)
+			t.Errorf("level %g: %d conversations were due, with one process %d", want.Level, got.due, sizesOf(want).due)
 		}
 	}
 	// A conversation is held if it is due before the end of a level. That depends only on
 	// the plan and the seed, and each process starts every conversation that is due,
 	// however late.
 	if got, want := heldIn(t, dirs...), heldIn(t, single.dir); len(want) < 200 || !slices.Equal(got, want) {
-		t.Errorf("%d conversations, of one process %d, of which these are not the same: %q, %q", len(got), len(want), without(got, want), without(want, got))
+		t.Errorf("%d conversations, with one process %d; only in one of them: %q, %q", len(got), len(want), without(got, want), without(want, got))
 	}
 }
 
@@ -233,10 +233,10 @@ func TestSweepShardsMerged(t *testing.T) {
 	run := runOf(t, whole)
 	got := sizesOf(run.Results[0])
 	if got.starts != parts.starts || got.mean < 0.99*parts.mean || got.mean > 1.01*parts.mean || got.mean < 6.65 {
-		t.Errorf("merged: %+v, of the parts %+v", got, parts)
+		t.Errorf("merged: %+v, parts: %+v", got, parts)
 	}
 	if why := run.NotReached(run.Results[0]); run.Shard != nil || why != "" {
-		t.Errorf("the whole says of itself %+v, not reached %q", run.Shard, why)
+		t.Errorf("run.json of the whole has %+v, not reached %q", run.Shard, why)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestSweepShardPaused(t *testing.T) {
 // level was not reached, no verdict may claim otherwise.
 func TestTenThousandStreams(t *testing.T) {
 	if os.Getenv("E2E_TEN_THOUSAND") == "" {
-		t.Skip("set E2E_TEN_THOUSAND=1: it wants the machine for itself")
+		t.Skip("needs a machine without other load: set E2E_TEN_THOUSAND=1")
 	}
 	url := simulated(t, "--engine=first_token=1s,inter_token=1s")
 	f := startWarmed(t, 4, "concurrency: [10000], start_rate: 400", "45s", "60s", url, "--barrier.wait=2m")
@@ -321,10 +321,10 @@ func TestTenThousandStreams(t *testing.T) {
 			tpot.Merge(b.First.TPOT)
 		}
 		cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
-		t.Logf("shard %d: %.0f of 2500 in flight, %d starts, %s of CPU, at most %.0f ms of our own in 99 of 100 TTFT, not reached %q, verdict %+v",
+		t.Logf("shard %d: %.0f of 2500 in flight, %d starts, %s of CPU, the prober added at most %.0f ms to 99 of 100 TTFT, not reached %q, verdict %+v",
 			i, n.mean, n.starts, cpu.Round(time.Second/10), 1e3*added.Quantile(0.99), run.NotReached(r), r.Verdict)
 		if n.mean < 0.95*2500 && r.Verdict.Standing == runfile.Met {
-			t.Errorf("shard %d: %.0f of 2500 were in flight, and the level is met", i, n.mean)
+			t.Errorf("shard %d: %.0f of 2500 were in flight, but the level counts as met", i, n.mean)
 		}
 	}
 	t.Logf("all: %.0f of 10000 in flight, %d turns in 60 s, %d failed, TTFT p50 %.3f s p99 %.3f s, TPOT p50 %.3f s p99 %.3f s", all.mean, turns, failed,

@@ -218,7 +218,7 @@ slos:
 	_, pages, _ := strings.Cut(out.String(), "Pages of synthetic:")
 	pages, _, _ = strings.Cut(pages, "By alert:")
 	if !strings.Contains(pages, "SyntheticSLOFastBurn") || strings.Contains(pages, "| b |") || strings.Contains(pages, "gone") {
-		t.Errorf("want pages for the SLO of a, and none else:\n%s", pages)
+		t.Errorf("want pages for the SLO of a only:\n%s", pages)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestPagesNameATraceOfTheServer(t *testing.T) {
 			if m := named.FindStringSubmatch(text); m != nil && came.has(m[1]) {
 				return
 			}
-			t.Logf("a page without a trace: %s", text)
+			t.Logf("a page names no trace: %s", text)
 		case <-timeout:
 			t.Fatalf("no page named a trace that the server knows; log:\n%s", p.err)
 		}

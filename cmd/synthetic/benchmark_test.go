@@ -74,7 +74,7 @@ func TestRunIsComparedWithABenchmark(t *testing.T) {
 			t.Errorf("the baseline is %v s, want the benchmark's %v", baseline, typical)
 		}
 		if n, _ := sum(s, "synthetic_expected_turns", first...); n != 100 {
-			t.Errorf("it stands on %v turns, want 100", n)
+			t.Errorf("the baseline has %v turns, want 100", n)
 		}
 		if _, found := sum(s, "synthetic_expected_info", `run="nightly"`, `variant="kv_aware"`, `level="`+level+`"`, `turns="by_kind"`); !found {
 			t.Errorf("no info of level %s", level)
@@ -82,15 +82,15 @@ func TestRunIsComparedWithABenchmark(t *testing.T) {
 	}
 	expects(series, "20", 0.4)
 	if log := p.err.String(); strings.Contains(log, "does not say everything") {
-		t.Errorf("a benchmark of both kinds of turn is warned of: %s", log)
+		t.Errorf("a warning about a benchmark with both kinds of turns: %s", log)
 	}
 	if _, page := p.get("/"); !strings.Contains(page, "expected: kv_aware of nightly at concurrency 20") || !strings.Contains(page, "… expected") {
-		t.Error("the status page does not show what is expected")
+		t.Error("the status page does not show the expected values")
 	}
 
 	overwrite(t, runFile, wholeRun(t)[:5000])
 	if code, body := p.do(http.MethodPost, "/-/reload"); code != http.StatusInternalServerError || !strings.Contains(body, "the file ends in the middle of a value") {
-		t.Errorf("reloading with half a run: %d %s", code, body)
+		t.Errorf("reload with a truncated run: %d %s", code, body)
 	}
 	expects(p.series(), "20", 0.4)
 

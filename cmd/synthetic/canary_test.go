@@ -59,7 +59,7 @@ func TestCanaryRecord(t *testing.T) {
 		t.Errorf("%v: %+v", err, ref)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "same", "chat.json")); err == nil {
-		t.Error("a model that is its base was recorded")
+		t.Error("a model with the answers of its base was recorded")
 	}
 }
 

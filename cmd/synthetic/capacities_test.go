@@ -87,7 +87,7 @@ func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 		t.Logf("| %s | %s | %d | %s | %s | %.0f s | %.0f s | %.0f %% |", name, found.Variant, plan.Seed,
 			bounds(want), bounds(found), want.MeasuredSeconds, found.MeasuredSeconds, 100*share)
 		if levelOf(found) != levelOf(want) {
-			t.Errorf("%s: the search says %s; the grid says %s", found.Variant, found.Sentence("level"), want.Sentence("level"))
+			t.Errorf("%s: the search finds %s, the grid %s", found.Variant, found.Sentence("level"), want.Sentence("level"))
 		}
 		if share > 1./3 {
 			t.Errorf("%s: the search measured %.0f s, more than a third of the grid's %.0f s", found.Variant, found.MeasuredSeconds, want.MeasuredSeconds)

@@ -106,7 +106,7 @@ func TestComposeCommands(t *testing.T) {
 	}
 	for _, file := range cfg.RuleFiles {
 		if _, err := os.Stat(mounted(t, prometheus, volumes, file)); err != nil {
-			t.Errorf("the rules that Prometheus reads were not written: %v", err)
+			t.Errorf("the rules for Prometheus were not written: %v", err)
 		}
 	}
 
@@ -127,7 +127,7 @@ func TestComposeAddresses(t *testing.T) {
 	check := func(who, address string) {
 		host, port, err := net.SplitHostPort(address)
 		if _, ok := p.Services[host]; err != nil || !ok || ports[host] != port {
-			t.Errorf("%s asks %s, where nothing is (%v)", who, address, err)
+			t.Errorf("%s uses the address %s, where nothing listens (%v)", who, address, err)
 		}
 	}
 	cfg, err := promconfig.LoadFile("../../deploy/compose/prometheus.yml", false, promslog.NewNopLogger())

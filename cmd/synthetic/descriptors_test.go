@@ -45,7 +45,7 @@ func TestFewDescriptors(t *testing.T) {
 		_ = cmd.Wait() // the error says that it was killed
 	}()
 	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
-	s := p.until("turns that were not sent, beside others", func(s map[string]float64) bool {
+	s := p.until("turns that were not sent, and others", func(s map[string]float64) bool {
 		accounted(t, s)
 		unsent, _ := sum(s, "synthetic_turn_own_faults_total", `reason="not_sent"`)
 		ended, _ := sum(s, "synthetic_turns_total")

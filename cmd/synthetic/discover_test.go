@@ -11,7 +11,7 @@ import (
 // whose discovery fails.
 func TestCheckDiscovers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("looks for six seconds")
+		t.Skip("takes six seconds")
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -20,7 +20,7 @@ import (
 // keeps its baselines on the disk that has room.
 func TestFullDiskOfTheProgram(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for a page and for storage that would fail, in real time; make test-long runs it")
+		t.Skip("waits in real time; make test-long runs it")
 	}
 	t.Parallel()
 	disk := smalldisk.New(t, "64")
@@ -46,11 +46,11 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 
 	p.stalls(1)
 	if _, page := p.get("/alerts"); !strings.Contains(page, "stands still") {
-		t.Errorf("/alerts does not say that the pager stands still: %s", page)
+		t.Errorf("/alerts does not report the stalled pager: %s", page)
 	}
 	p.turns()
 	if alerts := box.All(); len(alerts) > 0 {
-		t.Errorf("told %+v without having looked", alerts)
+		t.Errorf("alerts without any evaluation: %+v", alerts)
 	}
 	disk.Free()
 	p.stalls(0)
@@ -69,21 +69,21 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v; log:\n%s", err, log)
+		t.Errorf("the program ended with %v; log:\n%s", err, log)
 	}
 	for _, a := range box.All() {
 		if !a.Firing() {
-			t.Errorf("told of an end within the fault: %+v", a)
+			t.Errorf("resolved during the fault: %+v", a)
 		}
 	}
 	if f, err := baseline.ReadFile(state); err != nil || len(f.Jobs) != 1 || time.Since(f.Jobs[0].Saved) > time.Minute {
-		t.Errorf("what is kept is %+v (%v)", f.Jobs, err)
+		t.Errorf("the state file has %+v (%v)", f.Jobs, err)
 	}
 	if kept := stage.Remembered(t, state, targetA()); kept < known {
-		t.Errorf("the baselines kept stand on %v turns, were on %v", kept, known)
+		t.Errorf("the stored baselines have %v turns, had %v", kept, known)
 	}
 	if strings.Contains(log.String(), "panic") {
-		t.Errorf("it panicked:\n%s", log)
+		t.Errorf("the program panicked:\n%s", log)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestStandingStillIsSaid(t *testing.T) {
 	p.turns()
 	for _, path := range []string{"/", "/alerts", "/api/alerts"} {
 		if _, page := p.get(path); !strings.Contains(page, "asking for the room in") {
-			t.Errorf("%s does not say why the pager stands still: %s", path, page)
+			t.Errorf("%s does not show why the pager is stalled: %s", path, page)
 		}
 	}
 	if code := p.end(); code != exitOK {
@@ -115,7 +115,7 @@ func TestStandingStillIsSaid(t *testing.T) {
 // stalls waits until synthetic_pager_stalled has the wanted value.
 func (p *program) stalls(want float64) {
 	p.t.Helper()
-	p.until("the pager's word", func(s map[string]float64) bool { return s["synthetic_pager_stalled"] == want })
+	p.until("synthetic_pager_stalled", func(s map[string]float64) bool { return s["synthetic_pager_stalled"] == want })
 	code, text := p.get("/-/ready")
 	if code != 200 || strings.Contains(text, "its pager has stopped") != (want == 1) {
 		p.t.Errorf("/-/ready answers %d: %s", code, text)

@@ -62,7 +62,7 @@ func TestRunSaysWhoCanAsk(t *testing.T) {
 	p.err.find(t, `Anyone who reaches these addresses can read .*addresses="127.0.0.1:\d+ 127.0.0.2:\d+" reload_over_http=false`)
 	out := newBuffer()
 	if code := run(t.Context(), []string{"run", "--help"}, out, out); code != exitOK || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "without a password") {
-		t.Errorf("--help does not say who can read the port (%d):\n%s", code, out)
+		t.Errorf("--help does not warn who can read the port (%d):\n%s", code, out)
 	}
 }
 

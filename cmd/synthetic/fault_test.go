@@ -36,7 +36,7 @@ func TestFaultsInMidTraffic(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if testing.Short() && !slices.Contains([]string{"hang", "cut", "500"}, tc.name) {
-				t.Skip("each waits for its timeouts; make test-long runs all")
+				t.Skip("each case waits for its timeouts; make test-long runs them")
 			}
 			t.Parallel()
 			d, server := fastDeployment(t)

@@ -72,7 +72,7 @@ func TestFootprintIsSaid(t *testing.T) {
 		t.Errorf("the page expects %+v", e)
 	}
 	if _, page := p.get("/?target=a"); !strings.Contains(page, "expected at most: 15.2 M prompt") {
-		t.Errorf("the page does not say what a day takes:\n%s", page)
+		t.Errorf("the page does not show the tokens of a day:\n%s", page)
 	}
 	p.end()
 	server.Close() // waits for the handlers
@@ -85,7 +85,7 @@ func TestFootprintIsSaid(t *testing.T) {
 		headers[r.probe] = true
 	}
 	if len(headers) != 2 || !headers["a/chat"] || !headers["b/chat"] {
-		t.Errorf("the requests called themselves %v", headers)
+		t.Errorf("the requests have the headers %v", headers)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestFootprintOfTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if output := strings.ReplaceAll(out.String(), "../../", ""); !strings.Contains(string(page), output) {
-		t.Errorf("docs/how-to/costs.md does not show what the binary says:\n%s", output)
+		t.Errorf("docs/how-to/costs.md does not show the binary's output:\n%s", output)
 	}
 }
 

@@ -108,7 +108,7 @@ func TestRulesForEverybodyAreSaidToBe(t *testing.T) {
 			t.Fatalf("%s: exit code %d: %s", args, code, errs.String())
 		}
 		if got := strings.Contains(errs.String(), "--match="); got != want {
-			t.Errorf("%s: of --match it is said %v, want %v: %s", args, got, want, errs.String())
+			t.Errorf("%s: note about --match printed: %v, want %v: %s", args, got, want, errs.String())
 		}
 	}
 }

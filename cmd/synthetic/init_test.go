@@ -28,7 +28,7 @@ func initialised(t *testing.T, args ...string) string {
 		t.Fatal(err)
 	}
 	if _, err := config.Load(file); err != nil {
-		t.Errorf("what was written is no configuration: %v\n%s", err, text)
+		t.Errorf("the written configuration is invalid: %v\n%s", err, text)
 	}
 	return string(text)
 }

@@ -56,9 +56,9 @@ func TestKilledAnywhere(t *testing.T) {
 		awaitPage(t, h.box, p)
 	}
 	if over := h.over(); len(over) > 0 {
-		t.Errorf("told of ends within the fault: %+v", over)
+		t.Errorf("resolved during the fault: %+v", over)
 	}
-	t.Logf("%d kills: %d letters about %d alerts, %d files half written, %.0f samples kept",
+	t.Logf("%d kills: %d alerts received, %d different, %d temporary files, %.0f samples stored",
 		kills, len(h.box.All()), len(h.starts), h.left, h.samples)
 	if code := h.end(); code != exitOK {
 		t.Errorf("exit code %d; log:\n%s", code, p)
@@ -162,7 +162,7 @@ func (h *hospital) whole() {
 	h.clean()
 	for _, bad := range []string{"panic:", "synthetic: "} {
 		if strings.Contains(h.log.String(), bad) {
-			h.t.Fatalf("it did not live until it was killed:\n%s", h.log)
+			h.t.Fatalf("the program ended before it was killed:\n%s", h.log)
 		}
 	}
 	h.goesOn()
@@ -171,7 +171,7 @@ func (h *hospital) whole() {
 	}
 	samples := stage.Remembered(h.t, h.state(), targetA())
 	if samples < h.samples {
-		h.t.Errorf("the baselines had %v samples, and have %v", h.samples, samples)
+		h.t.Errorf("the baselines had %v samples and now have %v", h.samples, samples)
 	}
 	h.samples, h.strays = samples, nil
 	_ = filepath.WalkDir(h.dir, func(path string, e fs.DirEntry, _ error) error {

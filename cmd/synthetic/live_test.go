@@ -18,7 +18,7 @@ func TestLiveRedrawsInPlace(t *testing.T) {
 	v.draw(seen)
 	plain := out.String()
 	if strings.Contains(plain, "\x1b") || !strings.HasPrefix(plain, "demo/chat  0 turns") {
-		t.Fatalf("what is no terminal is shown %q", plain)
+		t.Fatalf("output that is not a terminal: %q", plain)
 	}
 	v.terminal = true
 	out.Reset()
@@ -36,7 +36,7 @@ func TestLiveRedrawsInPlace(t *testing.T) {
 	out.Reset()
 	v.draw(seen)
 	if want := noWrap + plain + wrap; out.String() != want {
-		t.Errorf("the block after a line that stays is %q, want %q", out.String(), want)
+		t.Errorf("the block after a permanent line is %q, want %q", out.String(), want)
 	}
 }
 

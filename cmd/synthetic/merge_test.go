@@ -52,7 +52,7 @@ func TestReportMerge(t *testing.T) {
 		t.Errorf("the report does not name the shards and their clocks: %v", err)
 	}
 	if code, _, stderr := reportOn(t, "render", output, "--slo=latency_p99<9s"); code != exitUsage || !strings.Contains(stderr, "it is not the log of this run.json") {
-		t.Errorf("turns that are not all of the run's are counted: exit code %d, %s", code, stderr)
+		t.Errorf("report --slo with turns of other runs: exit code %d, %s", code, stderr)
 	}
 	turns := reporttest.Turns(t, output)
 	if len(turns) != 2 || !turns[0].At.Equal(reporttest.Noon()) || !turns[1].At.Equal(reporttest.Noon()) {
@@ -86,6 +86,6 @@ func TestReportMergeRefuses(t *testing.T) {
 		t.Errorf("without turns: exit code %d, %s", code, stderr)
 	}
 	if left, _ := os.ReadDir(output); len(left) > 0 {
-		t.Errorf("a merge that was refused left %s", left[0].Name())
+		t.Errorf("a refused merge left %s", left[0].Name())
 	}
 }

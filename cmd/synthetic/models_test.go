@@ -40,7 +40,7 @@ func TestModels(t *testing.T) {
 		_, found := sum(s, "synthetic_turns_total", `target="`+target+`"`)
 		return found
 	}
-	p.until("target of its own while nothing is known", func(s map[string]float64) bool {
+	p.until("the target before its models are known", func(s map[string]float64) bool {
 		return probed(s, "m") && s[`synthetic_models_listed_timestamp_seconds{target="m"}`] == 0
 	})
 	listed.Store("simulated-chat")
@@ -49,16 +49,16 @@ func TestModels(t *testing.T) {
 		return n > 0 && !probed(s, "m")
 	})
 	if n, _ := sum(s, "synthetic_target_info", `model="simulated-chat"`, `target="m/simulated-chat"`); n != 1 || s[`synthetic_models_probed{target="m"}`] != 1 {
-		t.Errorf("%v of its model is told", n)
+		t.Errorf("the reason for the failed list is %v", n)
 	}
 	listed.Store("")
 	since := s[`synthetic_models_listed_timestamp_seconds{target="m"}`]
 	p.err.find(t, `(Cannot list the models)[^\n]*known_since=20`)
 	if s := p.series(); !probed(s, "m/simulated-chat") || s[`synthetic_models_listed_timestamp_seconds{target="m"}`] < since {
-		t.Error("a list that fails ends the job")
+		t.Error("a failed list ended the job")
 	}
 	listed.Store("another")
-	p.until("other model alone", func(s map[string]float64) bool {
+	p.until("the other model only", func(s map[string]float64) bool {
 		return probed(s, "m/another") && !probed(s, "m/simulated-chat")
 	})
 }

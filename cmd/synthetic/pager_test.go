@@ -30,7 +30,7 @@ func withAlerting(t *testing.T, path, section string) {
 // /alerts and in the log.
 func TestRunPages(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits a third of a minute for what pages in real time; make test-long runs it")
+		t.Skip("waits 20 s in real time; make test-long runs it")
 	}
 	t.Parallel()
 	received := make(chan map[string]string, 100)
@@ -61,7 +61,7 @@ func TestRunPages(t *testing.T) {
 			t.Errorf("paged with %v", labels)
 		}
 	case <-time.After(60 * time.Second):
-		t.Fatalf("nothing was paged; log:\n%s", p.err)
+		t.Fatalf("no page; log:\n%s", p.err)
 	}
 	p.err.find(t, `(msg="An alert fires" alert=Synthetic\w+ severity=page)`)
 	if code, page := p.get("/alerts"); code != http.StatusOK || !strings.Contains(page, ">paging<") {
@@ -102,7 +102,7 @@ func TestRunWithoutPager(t *testing.T) {
 	_, server := fastDeployment(t)
 	p := sidecarRun(t, configFor(t, "/v1", map[string]string{"a": server.URL}))
 	if _, found := sum(p.series(), "synthetic_pager_alerts"); found {
-		t.Error("a pager that is not there exports its alerts")
+		t.Error("alerts are exported without a pager")
 	}
 	if _, page := p.get("/alerts"); !strings.Contains(page, "does not evaluate alert rules") {
 		t.Errorf("/alerts says %s", page)
@@ -122,7 +122,7 @@ func TestLiveSays(t *testing.T) {
 	lines := v.lines
 	v.say(bad, "FIRING PAGE Down – all turns fail")
 	if lines == 0 || v.lines != 0 || !strings.Contains(out.String(), "\x1b[J") {
-		t.Errorf("the block of %d lines was not taken off the screen first: %q", lines, out.String())
+		t.Errorf("the block of %d lines was not erased first: %q", lines, out.String())
 	}
 	if !strings.HasSuffix(out.String(), "  FIRING PAGE Down – all turns fail\n\n") {
 		t.Errorf("got %q", out.String())

@@ -80,7 +80,7 @@ func TestProbeFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code != exitFailure || len(report.Turns) != 1 {
-		t.Fatalf("code %d and %d turns, want %d and the one that failed", code, len(report.Turns), exitFailure)
+		t.Fatalf("code %d and %d turns, want %d and one failed turn", code, len(report.Turns), exitFailure)
 	}
 	turn := report.Turns[0]
 	if turn["outcome"] != "http_5xx" {
@@ -104,6 +104,6 @@ func TestProbeText(t *testing.T) {
 		t.Errorf("the first line is %q, want %q", lines[0], want)
 	}
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "ok   turn 1 (first)  success  TTFT ") }) {
-		t.Errorf("no line says that turn 1 was good:\n%s", out.String())
+		t.Errorf("no line reports the success of turn 1:\n%s", out.String())
 	}
 }

@@ -45,7 +45,7 @@ func TestReleasedFiles(t *testing.T) {
 		found, err := filepath.Glob(filepath.Join("../..", f))
 		made := strings.HasPrefix(f, "bin/texts/") && strings.Contains(string(makefile), "> "+strings.TrimSuffix(f, "*"))
 		if err != nil || len(found) == 0 && !made {
-			t.Errorf("%s is to be packed, and is not there (%v)", f, err)
+			t.Errorf("%s is part of a release but does not exist (%v)", f, err)
 		}
 	}
 }

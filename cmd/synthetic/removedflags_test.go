@@ -27,6 +27,6 @@ func TestRemovedFlags(t *testing.T) {
 	}
 	out, errs := newBuffer(), newBuffer()
 	if run(t.Context(), []string{"run", "--model=quiet"}, out, errs); !strings.Contains(errs.String(), "unknown long flag '--model'") {
-		t.Errorf("a flag that only another command had: %s", errs)
+		t.Errorf("a flag that only another command had is not explained as unknown: %s", errs)
 	}
 }

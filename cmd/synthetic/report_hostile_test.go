@@ -66,7 +66,7 @@ func harmless(t *testing.T, name, text string) {
 	case ".md":
 		text = withoutCode(text)
 		if bad := tag.FindString(text); bad != "" || strings.Contains(text, "](javascript") || strings.Contains(text, "](http") || strings.Contains(text, "\x1b") || strings.Contains(text, "\n# heading") {
-			t.Errorf("%s: a name became markup (%q):\n%.4000s", name, bad, text)
+			t.Errorf("%s: a name is interpreted as markup (%q):\n%.4000s", name, bad, text)
 		}
 		sameCells(t, name, text)
 	case ".html":
@@ -74,7 +74,7 @@ func harmless(t *testing.T, name, text string) {
 			text = strings.ReplaceAll(text, own, "")
 		}
 		if bad := tag.FindString(text); bad != "" || strings.Contains(text, `href="javascript`) {
-			t.Errorf("%s: a name became markup (%q)", name, bad)
+			t.Errorf("%s: a name is interpreted as markup (%q)", name, bad)
 		}
 	case ".svg":
 		for d := xml.NewDecoder(strings.NewReader(text)); ; {

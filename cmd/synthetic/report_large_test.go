@@ -70,7 +70,7 @@ func TestMergeOfAMillionTurns(t *testing.T) {
 		args = append(args, dir)
 	}
 	if stdout := frugal(t, args...); !strings.Contains(stdout, "10 levels of 4 shards") {
-		t.Errorf("it said %q", stdout)
+		t.Errorf("output %q", stdout)
 	}
 }
 
@@ -80,7 +80,7 @@ func frugal(t *testing.T, args ...string) string {
 	stdout, memory, cpu := measured(t, args...)
 	t.Logf("%s of CPU, %d MB", cpu, memory)
 	if cpu > 10*time.Second || memory > 300 {
-		t.Errorf("it took %s of CPU and %d MB", cpu, memory)
+		t.Errorf("the command took %s of CPU and %d MB", cpu, memory)
 	}
 	return stdout
 }

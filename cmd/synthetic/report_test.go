@@ -167,7 +167,7 @@ func TestReportRefuses(t *testing.T) {
 				t.Errorf("exit code %d, said %q, want %q", code, stderr, tt.want)
 			}
 			if kept, err := os.ReadFile(before); err != nil || string(kept) != "the report before" {
-				t.Errorf("the report before became %q (%v)", kept, err)
+				t.Errorf("the earlier report changed to %q (%v)", kept, err)
 			}
 		})
 	}

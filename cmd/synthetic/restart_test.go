@@ -46,14 +46,14 @@ func TestKilledProcess(t *testing.T) {
 	})
 	kill()
 	if first.Labels == nil || !saved {
-		t.Fatalf("nothing was paged and saved:\n%s", log)
+		t.Fatalf("no page, or no saved state:\n%s", log)
 	}
 	box.Drain()
 	kill, log = begin()
 	again := box.Await(t, func(a stage.Alert) bool { return maps.Equal(a.Labels, first.Labels) })
 	kill()
 	if !again.Firing() || !again.StartsAt.Equal(first.StartsAt) {
-		t.Errorf("after the kill the Alertmanager is told %+v, before it %+v\n%s", again, first, log)
+		t.Errorf("the alert after the kill is %+v, before it %+v\n%s", again, first, log)
 	}
 }
 

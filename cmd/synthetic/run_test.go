@@ -163,7 +163,7 @@ func TestStopCountsNoFailure(t *testing.T) {
 	final := gathered(t, s)
 	accounted(t, final)
 	if v, _ := sum(final, "synthetic_turn_failures_total"); v != 0 {
-		t.Errorf("%v failures were counted on our own shutdown", v)
+		t.Errorf("the shutdown counted %v failures", v)
 	}
 	if v, _ := sum(final, "synthetic_turns_canceled_total"); v == 0 {
 		t.Error("no turn was counted as canceled")
@@ -211,7 +211,7 @@ func TestRunRefuses(t *testing.T) {
 				t.Errorf("exit code %d, want %d", code, tc.code)
 			}
 			if !strings.Contains(err.String(), tc.err) || strings.Contains(err.String(), "secret") {
-				t.Errorf("stderr %q, want it to say %q and no secret", err, tc.err)
+				t.Errorf("stderr %q, want %q and no secret", err, tc.err)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func TestKeyAppearsNowhere(t *testing.T) {
 	}
 	_, seen["a key within the file"] = p.do(http.MethodPost, "/-/reload")
 	if !strings.Contains(seen["a key within the file"], "api_key_file") {
-		t.Errorf("an inline key is answered with %q", seen["a key within the file"])
+		t.Errorf("the error for an inline key is %q", seen["a key within the file"])
 	}
 	var dump bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&dump, 2); err != nil {
@@ -65,7 +65,7 @@ func TestKeyAppearsNowhere(t *testing.T) {
 			}
 		}
 		if len(text) == 0 {
-			t.Errorf("%s: there was nothing to look at", where)
+			t.Errorf("%s: there was no output to check", where)
 		}
 	}
 }

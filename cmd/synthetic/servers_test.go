@@ -26,7 +26,7 @@ func TestServersFollowTheConfiguration(t *testing.T) {
 	targets("")
 	p := sidecarRun(t, file, "--web.enable-lifecycle")
 	if series := p.series(); strings.Contains(strings.Join(keys(series), " "), "synthetic_server_") {
-		t.Errorf("without server_metrics there are series of it: %v", keys(series))
+		t.Errorf("series of server metrics without server_metrics: %v", keys(series))
 	}
 	reload := func() {
 		t.Helper()
@@ -45,7 +45,7 @@ func TestServersFollowTheConfiguration(t *testing.T) {
 	series := p.until("metrics that were read", up(1))
 	for _, name := range []string{"synthetic_server_spec_draft_tokens_total", "synthetic_server_spec_accepted_tokens_total"} {
 		if v, ok := sum(series, name, `target="a"`); !ok || v != 0 {
-			t.Errorf("%s begins at %v (there: %v), want 0", name, v, ok)
+			t.Errorf("%s starts at %v (found: %v), want 0", name, v, ok)
 		}
 	}
 	targets(", server_metrics: {urls: ['" + page.URL + "/moved']}")
@@ -57,9 +57,9 @@ func TestServersFollowTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	if code, _ := p.do(http.MethodPost, "/-/reload"); code == http.StatusOK {
-		t.Error("a page that is no address was accepted")
+		t.Error("an invalid address of a page was accepted")
 	}
-	p.until("the series of before", up(0))
+	p.until("the previous series", up(0))
 	targets("")
 	reload()
 	p.until("no series of the server", func(s map[string]float64) bool {

@@ -63,7 +63,7 @@ func TestShardFlags(t *testing.T) {
 				t.Errorf("exit code %d, %s; want %q", code, err.String(), c.want)
 			}
 			if strings.Contains(err.String(), "sekret") {
-				t.Errorf("a secret is said: %s", err.String())
+				t.Errorf("the error contains a secret: %s", err.String())
 			}
 		})
 	}
@@ -118,6 +118,6 @@ func TestBarrierIsNotHeldUp(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		t.Errorf("the barrier answers a shard with %s", resp.Status)
+		t.Errorf("the barrier responds to a shard with %s", resp.Status)
 	}
 }

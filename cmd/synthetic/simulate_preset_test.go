@@ -36,7 +36,7 @@ func TestReplicasAreServed(t *testing.T) {
 	}
 	resp.Body.Close()
 	if got := resp.Header.Get("X-Inference-Pod"); got != "replica-0" {
-		t.Errorf("the first answer is by %q, want replica-0", got)
+		t.Errorf("the first answer came from %q, want replica-0", got)
 	}
 	for path, want := range map[string]int{"/replica-0/v1": exitOK, "/replica-1/v1": exitFailure} {
 		probed := start(t, "probe", "--base-url", base+path, "--model=simulated-chat", "--turns=1", "--max-output-tokens=5")

@@ -72,7 +72,7 @@ func TestStarvedProber(t *testing.T) {
 
 	lagging, leftOut := during["synthetic_prober_lag_seconds"], 0.0
 	if leftOut, _ = sum(during, "synthetic_turns_not_judged_total"); lagging == 0 || leftOut == 0 {
-		t.Errorf("a starved prober does not notice it: lag %v s, %v turns left out", lagging, leftOut)
+		t.Errorf("a starved prober does not notice its lag: %v s, %v turns left out", lagging, leftOut)
 	}
 	starved, _ := sum(during, "synthetic_prober_starved")
 	if lagging > lag.MaxTolerance.Seconds() && starved == 0 {
@@ -86,17 +86,17 @@ func TestStarvedProber(t *testing.T) {
 	total := func(name string, parts ...string) float64 { n, _ := sum(s, name, parts...); return n }
 	notSent, failures, violations := total("synthetic_turn_own_faults_total", `reason="not_sent"`), total("synthetic_turn_failures_total"), total("synthetic_slo_violations_total")
 	if failures != 0 || violations != 0 {
-		t.Errorf("%v failures and %v violations are held against a deployment that is well: %v", failures, violations, positive(s, "synthetic_turn_failures_total"))
+		t.Errorf("%v failures and %v SLO violations of a healthy deployment: %v", failures, violations, positive(s, "synthetic_turn_failures_total"))
 	}
 	if started, got := total("synthetic_turns_started_total"), float64(counted.turns.Load()); started-notSent != got {
-		t.Errorf("%v turns started, %v of them not sent, but %v requests came", started, notSent, got)
+		t.Errorf("%v turns started, %v of them not sent, but %v requests arrived", started, notSent, got)
 	}
 	if *starveFor >= 150*time.Second {
 		box.Await(t, func(a stage.Alert) bool { return a.Labels["alertname"] == "SyntheticProberStarved" })
 	}
 	pages := falsePages(box)
 	if len(pages) > 0 {
-		t.Errorf("pages about a deployment that is well: %v", pages)
+		t.Errorf("pages about a healthy deployment: %v", pages)
 	}
 	t.Logf("%d targets, starved for %v: %v turns started, %v not sent, %v late, %v not judged by an SLO; %d requests came; %v failures, %v violations, %d pages about targets; lag %.3g s, %v of %d jobs starved",
 		*starveTargets, *starveFor, total("synthetic_turns_started_total"), notSent, total("synthetic_turn_own_faults_total", `reason="prober_late"`),
@@ -256,7 +256,7 @@ func TestNoFileDescriptors(t *testing.T) {
 	}
 	shell, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip("there is no shell, which lowers the limit")
+		t.Skip("needs a shell to lower the limit")
 	}
 	_, server := fastDeployment(t, func(o *simulate.Options) { o.Model, o.FirstToken.Median = "m", time.Second })
 	file := configFor(t, "/v1, model: m, connection: per_conversation", map[string]string{"a": server.URL, "b": server.URL})
@@ -265,10 +265,10 @@ func TestNoFileDescriptors(t *testing.T) {
 		accounted(t, s)
 		n, _ := sum(s, "synthetic_turn_own_faults_total", `reason="not_sent"`)
 		if failures, _ := sum(s, "synthetic_turn_failures_total"); failures > 0 {
-			t.Fatalf("failures are held against the deployment: %v", positive(s, "synthetic_turn_failures_total"))
+			t.Fatalf("failures of the deployment were counted: %v", positive(s, "synthetic_turn_failures_total"))
 		}
 		if violations, _ := sum(s, "synthetic_slo_violations_total", `slo="availability"`); violations > 0 {
-			t.Fatalf("%v violations are held against the deployment", violations)
+			t.Fatalf("%v SLO violations of the deployment were counted", violations)
 		}
 		return n > 20
 	})

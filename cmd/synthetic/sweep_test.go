@@ -92,7 +92,7 @@ func TestSweepInOneLine(t *testing.T) {
 	kept := filepath.Join(dir, "plan.yml")
 	text, err := os.ReadFile(kept)
 	if err != nil || !strings.Contains(p.out.String(), kept+":\n"+string(text)) || !strings.Contains(string(text), "concurrency: [2,4], start_rate: 81}") {
-		t.Errorf("the plan (%v):\n%s\nis not what was printed:\n%s", err, text, p.out)
+		t.Errorf("the plan (%v):\n%s\ndiffers from the printed plan:\n%s", err, text, p.out)
 	}
 	check := start(t, "check", "plan", kept)
 	if <-check.done; check.code != exitOK {
@@ -100,7 +100,7 @@ func TestSweepInOneLine(t *testing.T) {
 	}
 	again := start(t, "sweep", "--plan.file="+kept, "--output.dir="+dir, "--resume")
 	if <-again.done; again.code != exitOK || strings.Contains(again.out.String(), "finished") {
-		t.Errorf("going on with the kept plan measured anew, exit code %d:\n%s%s", again.code, again.out, again.err)
+		t.Errorf("--resume with the stored plan repeated a measurement, exit code %d:\n%s%s", again.code, again.out, again.err)
 	}
 	exported := filepath.Join(t.TempDir(), "benchmarks.json")
 	export := start(t, "report", "export", dir, "--format=guidellm", "--output.file="+exported)
@@ -114,7 +114,7 @@ func TestSweepInOneLine(t *testing.T) {
 	}
 	after, readErr := os.ReadFile(exported)
 	if left, _ := filepath.Glob(exported + "*"); err != nil || readErr != nil || !bytes.Equal(before, after) || len(left) != 1 {
-		t.Errorf("an export that failed left %q (%v, %v), of %d bytes for %d", left, err, readErr, len(after), len(before))
+		t.Errorf("a failed export left %q (%v, %v) with %d bytes, before %d", left, err, readErr, len(after), len(before))
 	}
 	special := start(t, "report", "export", dir, "--output.file="+os.DevNull)
 	if <-special.done; special.code != exitUsage || !strings.Contains(special.err.String(), "is not a file: leave it out") {
@@ -122,7 +122,7 @@ func TestSweepInOneLine(t *testing.T) {
 	}
 	compare := start(t, "report", "compare", dir, "theirs="+exported)
 	if <-compare.done; compare.code != exitOK || !strings.Contains(compare.out.String(), "theirs TTFT p50") {
-		t.Errorf("report compare with what was exported: exit code %d: %s\n%s", compare.code, compare.err, compare.out)
+		t.Errorf("report compare with the export: exit code %d: %s\n%s", compare.code, compare.err, compare.out)
 	}
 }
 
@@ -170,11 +170,11 @@ func TestSweepRefuses(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Error("the output directory was made for nothing")
+		t.Error("the output directory was created")
 	}
 	nowhere := start(t, "sweep", "--plan.file="+noSLOs, "--resume")
 	if <-nowhere.done; nowhere.code != exitUsage || !strings.Contains(nowhere.err.String(), "name its directory with --output.dir=DIR") {
-		t.Errorf("--resume of nothing: exit code %d:\n%s", nowhere.code, nowhere.err)
+		t.Errorf("--resume without a directory: exit code %d:\n%s", nowhere.code, nowhere.err)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestProgressWithoutATerminal(t *testing.T) {
 	want := "[1/2] a-c4-r1: measuring, about 20s left\n" +
 		"[1/2] a-c4-r1: measuring, 12 turns, 0 failed, 4 in flight, TTFT p50 50.1ms, p95 212ms, p99 3s, TPOT unknown, about 20s left\n"
 	if out.String() != want {
-		t.Errorf("told:\n%swant:\n%s", &out, want)
+		t.Errorf("progress:\n%swant:\n%s", &out, want)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	out.Reset()
 	v.progress(p)
 	if got := out.String(); !strings.HasPrefix(got, "\x1b[5A\x1b[J[2/8]") || !strings.Contains(got, "a-c12-r1 · 2 more\n") || !strings.Contains(got, " · 200 output tokens/s\n") || !strings.Contains(got, ", about 20s left\n") {
-		t.Errorf("drawn anew: %q", got)
+		t.Errorf("redrawn: %q", got)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestSweepStops(t *testing.T) {
 		t.Errorf("%d results, interrupted %q", len(run.Results), run.Interrupted)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "report", "report.md")); err != nil || !strings.Contains(string(text), "stopped before its end") {
-		t.Errorf("the report of what there is (%v):\n%s", err, text)
+		t.Errorf("the report of an interrupted sweep (%v):\n%s", err, text)
 	}
 }
 
@@ -287,16 +287,16 @@ func TestKilledSweepsLoseNothing(t *testing.T) {
 			// A process that was killed after it wrote the file, but before it printed the
 			// line, did not report it.
 			if reported[name] != "" && !strings.Contains(reported[name], started) {
-				t.Errorf("%s is not in the run as it was reported", name)
+				t.Errorf("the run does not have the reported %s", name)
 			}
 			delete(reported, name)
 		}
 		if len(reported) != 0 {
-			t.Errorf("reported, and not in the run: %v", reported)
+			t.Errorf("reported but missing in the run: %v", reported)
 		}
 	}
 	if outlived == 0 {
-		t.Errorf("none of %d kills came after a level was reported, so that nothing was there to be lost", killed)
+		t.Errorf("none of %d kills came after a reported level, so the test proves nothing", killed)
 	}
 }
 
@@ -358,7 +358,7 @@ func collect(t *testing.T, dir, stdout string, files map[string]string) {
 	for name, before := range files {
 		data, err := os.ReadFile(filepath.Join(dir, "levels", name))
 		if err != nil {
-			t.Errorf("reported as finished, and gone: %v", err)
+			t.Errorf("reported as finished but missing: %v", err)
 		}
 		if before != "new" && before != string(data) {
 			t.Errorf("%s changed", name)

@@ -50,7 +50,7 @@ func TestOneFaultIsAFewLines(t *testing.T) {
 		"32 RESOLVED chat: Burn, Moved, Regression, after 6m",
 	}
 	if diff := cmp.Diff(want, printed); diff != "" {
-		t.Errorf("said (-want +got):\n%s", diff)
+		t.Errorf("output (-want +got):\n%s", diff)
 	}
 }
 
@@ -80,13 +80,13 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	if !strings.Contains(out.String(), "\x1b[31muninterrupted") {
-		t.Error("what fires has no colour")
+		t.Error("a firing alert has no colour")
 	}
 	out.Reset()
 	v.paint = newLive(&out).paint
 	v.say(bad, "what fires")
 	if strings.Contains(out.String(), "\x1b") {
-		t.Errorf("what is no terminal is coloured: %q", out.String())
+		t.Errorf("output that is not a terminal is coloured: %q", out.String())
 	}
 }
 
@@ -101,7 +101,7 @@ func TestSparkline(t *testing.T) {
 		t.Errorf("%s up to %v, want %s", bars, longest, want)
 	}
 	if bars, longest := sparkline(nil, probe.First); bars != "" || longest.OK {
-		t.Errorf("no turn is shown as %q, %v", bars, longest)
+		t.Errorf("a sparkline without turns is %q, %v", bars, longest)
 	}
 	if bars, longest := sparkline(points, probe.Followup); bars != strings.Repeat("×", sparkWidth) {
 		t.Errorf("turns without a token are shown as %s, %v", bars, fmt.Sprint(longest))

@@ -91,7 +91,7 @@ func TestTraceStreams(t *testing.T) {
 			stdout, memory, cpu := measured(t, "check", "plan", filepath.Join(dir, "plan.yml"))
 			t.Logf("%d MB at most, %s of CPU: %.200s", memory, cpu, stdout)
 			if memory > traceMemory {
-				t.Errorf("it took %d MB, want at most %d", memory, traceMemory)
+				t.Errorf("the command took %d MB, want at most %d", memory, traceMemory)
 			}
 		})
 	}

@@ -77,7 +77,7 @@ func TestTracing(t *testing.T) {
 	}
 	for header := range sent {
 		if !spans[header] {
-			t.Errorf("%s was sent, and has no span", header)
+			t.Errorf("the sent %s has no span", header)
 		}
 	}
 	if len(sent) < 6 || parents[""] < 2 || len(parents) < 3 {

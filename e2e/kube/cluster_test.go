@@ -97,7 +97,7 @@ func (c *cluster) namespace(t *testing.T, name string) string {
 			if apierrors.IsNotFound(err) {
 				return nil
 			}
-			return fmt.Errorf("it is still there: %v", err)
+			return fmt.Errorf("it still exists: %v", err)
 		})
 	})
 	return name

@@ -105,12 +105,12 @@ func (c *cluster) awaitTargets(t *testing.T, prober string, pods []corev1.Pod) {
 		}
 		names := slices.Sorted(maps.Keys(got))
 		if len(names) != len(pods) {
-			return fmt.Errorf("it has %d targets: %v", len(names), names)
+			return fmt.Errorf("the prober has %d targets: %v", len(names), names)
 		}
 		for _, pod := range pods {
 			i := slices.IndexFunc(names, func(name string) bool { return strings.Contains(name, pod.Name) })
 			if i < 0 {
-				return fmt.Errorf("pod %s is none of its targets: %v", pod.Name, names)
+				return fmt.Errorf("pod %s is not a target: %v", pod.Name, names)
 			}
 			if n := got[names[i]]; n.ended-n.failed < 1 {
 				return fmt.Errorf("no turn with %s has succeeded yet", pod.Name)

@@ -19,7 +19,7 @@ func testSecondApplyChangesNothing(t *testing.T, c *cluster, namespace string) {
 		first[key(object)] = written(t, object)
 	}
 	if len(first) < 8 {
-		t.Errorf("the chart with all its parts is %d objects", len(first))
+		t.Errorf("the chart with all options has %d objects", len(first))
 	}
 	for _, object := range c.apply(t, namespace, rendered) {
 		if got := written(t, object); got != first[key(object)] {

@@ -59,7 +59,7 @@ func (c *cluster) awaitJob(t *testing.T, namespace, name string) {
 				return nil
 			}
 		}
-		return fmt.Errorf("%d of its pods are active, %d have succeeded", job.Status.Active, job.Status.Succeeded)
+		return fmt.Errorf("%d pods of the Job are active, %d have succeeded", job.Status.Active, job.Status.Succeeded)
 	})
 }
 
@@ -80,7 +80,7 @@ command: [sh, -c, 'echo "shard $JOB_COMPLETION_INDEX of 3 on $(hostname)"']
 	}
 	for i := range 3 {
 		if want := fmt.Sprintf("main: shard %d of 3 on shards-%d\n", i, i); !got[want] {
-			t.Errorf("no pod wrote %q; they wrote %v", want, got)
+			t.Errorf("no pod printed %q; output %v", want, got)
 		}
 	}
 }

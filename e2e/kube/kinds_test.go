@@ -36,7 +36,7 @@ func testEveryKindIsAccepted(t *testing.T, c *cluster, namespace string) {
 	}
 	for _, kind := range chartKinds(t) {
 		if !kinds[kind] {
-			t.Errorf("no example has a %s, which a template of the chart writes", kind)
+			t.Errorf("no example renders a %s, which the chart has a template for", kind)
 		}
 	}
 	t.Logf("accepted kinds: %v", kinds)

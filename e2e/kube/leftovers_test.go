@@ -39,7 +39,7 @@ func checkNothingRuns(t *testing.T) {
 		}
 		for line := range strings.Lines(string(text)) {
 			if fields := strings.Fields(line); len(fields) > 3 && fields[3] == "0A" {
-				t.Errorf("somebody listens still: %s", line)
+				t.Errorf("a process still listens: %s", line)
 			}
 		}
 	}

@@ -118,7 +118,7 @@ func (c *cluster) awaitEndpoints(t *testing.T, namespace, service string, want [
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			return fmt.Errorf("they are %v, want %v", got, want)
+			return fmt.Errorf("the endpoints are %v, want %v", got, want)
 		}
 		return nil
 	})

@@ -85,7 +85,7 @@ func await(t *testing.T, limit time.Duration, condition string, check func() err
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("waiting for %s: still not after %v: %v", condition, limit, err)
+			t.Fatalf("waiting for %s: timeout after %v: %v", condition, limit, err)
 		case <-tick.C:
 		}
 	}

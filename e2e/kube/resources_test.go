@@ -19,7 +19,7 @@ func (c *cluster) applyResources(t *testing.T) {
 	for _, pattern := range []string{filepath.Join(mustEnv(t, "KUBE_CRDS"), "*", "*.yaml"), "testdata/*-crd.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
-			t.Fatalf("no file is like %q (%v)", pattern, err)
+			t.Fatalf("no file matches %q (%v)", pattern, err)
 		}
 		files = append(files, found...)
 	}
@@ -58,6 +58,6 @@ func (c *cluster) awaitEstablished(t *testing.T, name string) {
 				return nil
 			}
 		}
-		return fmt.Errorf("its conditions are %v", conditions)
+		return fmt.Errorf("the conditions are %v", conditions)
 	})
 }

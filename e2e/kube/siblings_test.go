@@ -36,7 +36,7 @@ func testSiblings(t *testing.T, c *cluster, namespace string) {
 	var firing []string
 	await(t, patience, "a page", func() (err error) {
 		if firing, err = c.firing(t, prober.Status.PodIP); err == nil && firing == nil {
-			err = fmt.Errorf("nothing fires")
+			err = fmt.Errorf("no alert fires")
 		}
 		return err
 	})
@@ -46,7 +46,7 @@ func testSiblings(t *testing.T, c *cluster, namespace string) {
 		t.Errorf("the page took %v", took)
 	}
 	if len(firing) != 1 || !strings.HasPrefix(firing[0], "SyntheticReplicaSlow") || !strings.Contains(firing[0], slow.Name) {
-		t.Errorf("%v fire, of which only %s is slow", firing, slow.Name)
+		t.Errorf("%v fire, but only %s is slow", firing, slow.Name)
 	}
 
 	c.scale(t, namespace, "slow", 0)

@@ -44,7 +44,7 @@ func testStudy(t *testing.T, c *cluster, namespace string) {
 	}
 	began := time.Now()
 	c.awaitJob(t, namespace, "sweep-synthetic")
-	t.Logf("done %v after pod %s was lost", time.Since(began).Round(time.Second), lost.Name)
+	t.Logf("finished %v after pod %s was deleted", time.Since(began).Round(time.Second), lost.Name)
 	left, err := c.pods(t.Context(), namespace, pods)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func testStudy(t *testing.T, c *cluster, namespace string) {
 	}
 	for i := range 3 {
 		if want := fmt.Sprintf("this is the part of shard %d of 3", i); !parts[want] {
-			t.Errorf("no pod wrote %q; they wrote %v", want, parts)
+			t.Errorf("no pod printed %q; output %v", want, parts)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func kinds(text []byte) ([]string, error) {
 		}
 	}
 	if len(names) == 0 || cover.Percent < minCoverage {
-		return nil, fmt.Errorf("only %.0f%% of the text is that of a known licence", cover.Percent)
+		return nil, fmt.Errorf("only %.0f%% of the text matches a known licence", cover.Percent)
 	}
 	return names, nil
 }

@@ -93,7 +93,7 @@ func vendored(found map[string]module, dir string) error {
 			bad = json.Unmarshal(text, &p)
 		}
 		if bad != nil {
-			return fmt.Errorf("reading what is vendored: %w", bad)
+			return fmt.Errorf("reading a vendored package: %w", bad)
 		}
 		m := module{path: "npm:" + p.Name, version: p.Version, dir: filepath.Dir(file)}
 		found[m.path] = m

@@ -26,13 +26,13 @@ func TestTruth(t *testing.T) {
 	first, pace := newTruth().draw()
 	got := truth.figures(1)
 	if ms := float64(first.Microseconds()) / 1000; got[0] < ms || got[0] != got[2] {
-		t.Errorf("TTFT %v ms, and %g were drawn", got[:3], ms)
+		t.Errorf("TTFT %v ms, want %g", got[:3], ms)
 	}
 	if ms := float64(pace.Microseconds()) / 1000; got[3] < 0.8*ms {
-		t.Errorf("TPOT %g ms, and %g were drawn", got[3], ms)
+		t.Errorf("TPOT %g ms, want %g", got[3], ms)
 	}
 	truth.reset()
 	if again, _ := truth.draw(); again != first || len(truth.seen) != 0 {
-		t.Error("a reset does not begin anew")
+		t.Error("reset does not restart the random numbers")
 	}
 }

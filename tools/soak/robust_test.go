@@ -26,13 +26,13 @@ func TestGrowth(t *testing.T) {
 		}
 		gained, chance := fit(x, y).growth()
 		if math.Abs(gained-tt.perHour/2) > 1 || (gained > chance) != tt.grows {
-			t.Errorf("%s: %+.2f gained where chance gives %.2f", name, gained, chance)
+			t.Errorf("%s: gain %+.2f, by chance %.2f", name, gained, chance)
 		}
 	}
 	if l := fit(nil, nil); l.N != 0 || l.Slope != 0 {
-		t.Errorf("a line through nothing: %+v", l)
+		t.Errorf("a line without points: %+v", l)
 	}
 	if l := fit([]float64{1, 1}, []float64{0, 9}); l.Slope != 0 {
-		t.Errorf("a slope at one moment: %+v", l)
+		t.Errorf("a line with one x: %+v", l)
 	}
 }

@@ -41,7 +41,7 @@ func TestFileLacksAPart(t *testing.T) {
 		}
 	}
 	if got, _ := os.ReadFile(name); string(got) != document {
-		t.Errorf("a document that lacks a part was written: %s", got)
+		t.Errorf("a document without a part was written: %s", got)
 	}
 	if err := File(name+"x", "tool", nil); err == nil {
 		t.Error("no error for a document that does not exist")

@@ -18,7 +18,7 @@ func root(c spec.Container) error {
 		return fmt.Errorf("setting the host's name: %w", err)
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("parting from the node's mounts: %w", err)
+		return fmt.Errorf("separating from the node's mounts: %w", err)
 	}
 	dir, err := overlay(c)
 	if err != nil {
@@ -48,7 +48,7 @@ func overlay(c spec.Container) (string, error) {
 		return "", err
 	}
 	if err := unix.Mount("overlay", dir, "overlay", 0, "lowerdir="+c.Image+",upperdir="+upper+",workdir="+work); err != nil {
-		return "", fmt.Errorf("laying a scratch directory over the image %q: %w", c.Image, err)
+		return "", fmt.Errorf("mounting a scratch directory over the image %q: %w", c.Image, err)
 	}
 	return dir, nil
 }

@@ -42,7 +42,7 @@ func (o Chat) validate() error {
 	case !(o.Rate > 0):
 		return fmt.Errorf("chat: rate is %v: give more than 0 conversations per second", o.Rate)
 	case o.MinTurns < 1 || o.MaxTurns < o.MinTurns:
-		return fmt.Errorf("chat: %d to %d turns: give at least 1, and no fewer at most than at least", o.MinTurns, o.MaxTurns)
+		return fmt.Errorf("chat: %d to %d turns: give a minimum of at least 1, and a maximum that is not smaller", o.MinTurns, o.MaxTurns)
 	case len(o.Starters) == 0:
 		return errors.New("chat: no starters: give the length of at least one")
 	}

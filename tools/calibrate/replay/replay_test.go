@@ -105,7 +105,7 @@ func TestBench(t *testing.T) {
 			t.Errorf("rate %d: %.0f tokens/s, want a little less than %.0f", i+1, f.Tokens, want)
 		}
 		if f.Gap.P50 <= 0 || f.Gap.P50 > f.TPOT.P50*1.01 {
-			t.Errorf("rate %d: median gap %v, median time per token %v: steps with prefill are the longer ones", i+1, f.Gap.P50, f.TPOT.P50)
+			t.Errorf("rate %d: median gap %v, median time per token %v: steps with prefill have to be longer", i+1, f.Gap.P50, f.TPOT.P50)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestReplayIsRepeatable(t *testing.T) {
 		t.Error("two runs of one seed differ")
 	}
 	if reflect.DeepEqual(run(1), run(2)) {
-		t.Error("two seeds give one run")
+		t.Error("two seeds give the same run")
 	}
 }
 

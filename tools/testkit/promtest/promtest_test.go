@@ -47,7 +47,7 @@ func TestScrapeEvaluateFire(t *testing.T) {
 	calls.Add(3)
 	scrape(0)
 	if firing := s.Firing(); len(firing) != 0 {
-		t.Errorf("fires before its time: %v", firing)
+		t.Errorf("an alert fires too early: %v", firing)
 	}
 	scrape(1)
 	if firing := s.Firing(); !slices.Equal(firing, []string{"ManyCalls"}) {
@@ -71,10 +71,10 @@ func TestScrapeEvaluateFire(t *testing.T) {
 	s.Scrape(at(2), "a", nil)
 	s.Evaluate(at(2))
 	if got := s.Query("calls_total", at(2)); len(got) != 0 {
-		t.Errorf("an instance that is down still has %v", got)
+		t.Errorf("a failed instance still has %v", got)
 	}
 	if firing := s.Firing(); len(firing) != 0 {
-		t.Errorf("fires without data: %v", firing)
+		t.Errorf("an alert fires without data: %v", firing)
 	}
 }
 

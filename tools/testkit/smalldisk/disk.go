@@ -19,7 +19,7 @@ type Disk struct {
 func New(t *testing.T, mib string) Disk {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can mount a small disk; internal/alerting has the same with a measure of its own")
+		t.Skip("only root can mount a small disk; internal/alerting tests a full disk without one")
 	}
 	d := Disk{t, t.TempDir()}
 	if err := syscall.Mount("tmpfs", d.Path, "tmpfs", 0, "size="+mib+"m"); err != nil {

@@ -23,9 +23,9 @@ func Rotation(t *testing.T, server *Server, files *Files, now Generation, ask Cl
 		t.Helper()
 		switch err := ask(); {
 		case err == nil:
-			t.Errorf("%s: it works", when)
+			t.Errorf("%s: the request succeeded", when)
 		case strings.Contains(err.Error(), now.Token), strings.Contains(err.Error(), "PRIVATE"):
-			t.Errorf("%s: the error has the secret: %v", when, err)
+			t.Errorf("%s: the error contains the secret: %v", when, err)
 		}
 	}
 	works("before the rotation")
