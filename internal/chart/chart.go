@@ -4,7 +4,6 @@
 package chart
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,19 +12,16 @@ import (
 
 // Chart is one picture.
 type Chart struct {
-	Title string
-	// Desc is the text alternative. The default lists the first and the last value of each series.
-	Desc   string
+	Title  string
 	X, Y   Axis
 	Series []Series
 	Marks  []Mark
 }
 
-// Series is one line, or one set of bars. Points are joined in the order given.
+// Series is one line. Points are joined in the order given.
 type Series struct {
 	Name        string
-	Color, Dash int  // indexes into the colors and the dash patterns
-	Bars        bool // thick segments instead of a line with dots
+	Color, Dash int // indexes into the colors and the dash patterns
 	Points      []Point
 }
 
@@ -45,17 +41,18 @@ type Mark struct {
 // Sizes of a picture, in SVG units. A phone shows a picture at about this width, so the text is
 // large relative to it.
 const (
-	width, plotHeight, tickHeight = 420, 190, 32
-	textSize, row, gap            = 10, 14, 5
-	faint                         = `stroke="currentColor" stroke-width=".7"`
+	width, plotHeight  = 420, 190.0
+	textSize, row, gap = 10, 14, 5
+	faint              = `stroke="currentColor" stroke-width=".7"`
 )
 
-// plot is a chart while it is drawn. left, top, wide and high are the plot area in SVG units.
+// plot is a chart while it is drawn. left, top and wide describe the plot area in SVG units; its height is
+// plotHeight.
 type plot struct {
 	Chart
 	canvas
-	x, y                  scale
-	left, top, wide, high float64
+	x, y            scale
+	left, top, wide float64
 }
 
 // SVG returns a file of its own, with its style sheet.
@@ -65,10 +62,7 @@ func (c Chart) SVG() []byte {
 
 func (c Chart) render() *plot {
 	x, y := c.bounds()
-	p := &plot{Chart: c, x: c.X.scale(x), y: c.Y.scale(y), left: 2 * gap, high: plotHeight}
-	if len(c.Y.Ticks) > 0 {
-		p.high = tickHeight * float64(len(c.Y.Ticks))
-	}
+	p := &plot{Chart: c, x: c.X.scale(x), y: c.Y.scale(y), left: 2 * gap}
 	for _, t := range c.Y.ticks(p.y) {
 		p.left = max(p.left, 2*gap+textWidth(t.Label))
 	}
@@ -83,7 +77,7 @@ func (c Chart) render() *plot {
 		p.series(s)
 	}
 	p.marks()
-	p.height = p.top + p.high + 2*row + gap
+	p.height = p.top + plotHeight + 2*row + gap
 	return p
 }
 
@@ -111,10 +105,10 @@ func (c Chart) bounds() (x, y scale) {
 
 // px, py and coordinates convert values into SVG units.
 func (p *plot) px(v float64) float64            { return p.left + p.wide*p.x.position(v) }
-func (p *plot) py(v float64) float64            { return p.top + p.high*(1-p.y.position(v)) }
+func (p *plot) py(v float64) float64            { return p.top + plotHeight*(1-p.y.position(v)) }
 func (p *plot) coordinates(x, y float64) string { return num(p.px(x)) + "," + num(p.py(y)) }
 
-// description returns Desc, or else the first and the last value of each series in words.
+// description returns the text alternative: the first and the last value of each series.
 func (c Chart) description() string {
 	var all []string
 	for _, s := range c.Series {
@@ -124,7 +118,7 @@ func (c Chart) description() string {
 				Label(from.Y, c.Y.Unit), c.X.format(from.X), Label(to.Y, c.Y.Unit), c.X.format(to.X)))
 		}
 	}
-	return cmp.Or(c.Desc, strings.Join(all, " "))
+	return strings.Join(all, " ")
 }
 
 // heading draws the title and the legend above the plot area.
@@ -146,7 +140,7 @@ func (p *plot) heading() {
 
 // axes draws the grid, the ticks and those tick labels that do not overlap.
 func (p *plot) axes() {
-	bottom := p.top + p.high
+	bottom := p.top + plotHeight
 	for _, t := range p.Y.ticks(p.y) {
 		p.addBackground(`<path class="grid" d="M%s,%sh%s" %s/>`, p.left, p.py(t.Value), p.wide, faint)
 		p.addText("muted", p.left-gap, p.py(t.Value)+3.5, "end", t.Label)
@@ -155,7 +149,7 @@ func (p *plot) axes() {
 	for _, t := range p.X.ticks(p.x) {
 		x, half := p.px(t.Value), textWidth(t.Label)/2
 		if p.x.Log {
-			p.addBackground(`<path class="grid" d="M%s,%sv%s" %s/>`, x, p.top, p.high, faint)
+			p.addBackground(`<path class="grid" d="M%s,%sv%s" %s/>`, x, p.top, plotHeight, faint)
 		}
 		p.addBackground(`<path class="muted" d="M%s,%sv4" %s/>`, x, bottom, faint)
 		if x-half >= free {
@@ -166,14 +160,14 @@ func (p *plot) axes() {
 	p.addBackground(`<path class="muted" d="M%s,%sh%s" %s/>`, p.left, bottom, p.wide, faint)
 	p.addText("ink", p.left+p.wide/2, bottom+2*row, "middle", p.X.Label)
 	p.addForeground(`<text class="ink" transform="translate(12,%s)rotate(-90)" text-anchor="middle">%s</text>`,
-		p.top+p.high/2, escape(p.Y.Label))
+		p.top+plotHeight/2, escape(p.Y.Label))
 }
 
 // maxDots is the most points of a series that are drawn with dots.
 const maxDots = 80
 
 // hasDots reports whether a dot is drawn at each point of the line.
-func (s Series) hasDots() bool { return !s.Bars && len(s.Points) <= maxDots }
+func (s Series) hasDots() bool { return len(s.Points) <= maxDots }
 
 func (s Series) knownPoints() []Point {
 	return slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return !p.isKnown() })
@@ -240,9 +234,6 @@ func (p *plot) outline(path *strings.Builder, points []Point) {
 
 // stroke returns the attributes of a series' line.
 func (s Series) stroke() string {
-	if s.Bars {
-		return `fill="none" stroke="currentColor" stroke-width="5" stroke-linecap="round"`
-	}
 	dash := []string{"", ` stroke-dasharray="6,3"`, ` stroke-dasharray="2,3"`}[s.Dash%3]
 	return `fill="none" stroke="currentColor" stroke-width="1.6" stroke-linejoin="round"` + dash
 }

@@ -171,9 +171,9 @@ func TestDescription(t *testing.T) {
 	if svg := string(c.SVG()); !strings.Contains(svg, "<desc>p50: 200 ms at 50, 300 ms at 60.</desc>") {
 		t.Errorf("no description in:\n%s", svg)
 	}
-	c.Desc = "two < three"
-	if svg := string(c.SVG()); !strings.Contains(svg, "<desc>two &lt; three</desc>") {
-		t.Errorf("not its own description in:\n%s", svg)
+	c.Series[0].Name = "two < three"
+	if svg := string(c.SVG()); !strings.Contains(svg, "<desc>two &lt; three: 200 ms") {
+		t.Errorf("the name is not escaped in:\n%s", svg)
 	}
 }
 

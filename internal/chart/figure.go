@@ -44,7 +44,6 @@ type series struct {
 	Name   string `json:"name"`
 	Color  string `json:"color"`
 	Dash   int    `json:"dash"`
-	Bars   bool   `json:"bars,omitempty"`
 	Band   bool   `json:"band,omitempty"`
 	Points bool   `json:"points"`
 }
@@ -87,7 +86,7 @@ func newPayload(c Chart) payload {
 			continue
 		}
 		x, columns, band := columnsFor(s)
-		p.Series = append(p.Series, series{s.Name, colorClass(s.Color), s.Dash % 3, s.Bars, band, s.hasDots()})
+		p.Series = append(p.Series, series{s.Name, colorClass(s.Color), s.Dash % 3, band, s.hasDots()})
 		if n := len(p.Tables); n == 0 || !slices.Equal(p.Tables[n-1][0], x) {
 			p.Tables = append(p.Tables, [][]value{x})
 		}

@@ -31,7 +31,7 @@ func (p *plot) marks() {
 	for _, m := range p.Marks {
 		if !math.IsNaN(m.X) {
 			p.addBackground(`<path class="%s" d="M%s,%sv%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="1.5,3"/>`,
-				colorClass(m.Color), p.px(m.X), p.top, p.high)
+				colorClass(m.Color), p.px(m.X), p.top, plotHeight)
 			continue
 		}
 		if m.Y > p.y.High {

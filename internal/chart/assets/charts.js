@@ -64,7 +64,7 @@ const charts = (() => {
     for (const s of data.series) {
       const stroke = colour(s.color);
       series.push({
-        label: s.name, stroke, width: s.bars ? 5 : 1.6, dash: [[], [6, 3], [2, 3]][s.dash], points: { show: s.points, size: 5 },
+        label: s.name, stroke, width: 1.6, dash: [[], [6, 3], [2, 3]][s.dash], points: { show: s.points, size: 5 },
         value: (_, v) => label(v, data.y.unit),
       });
       if (s.band) {
