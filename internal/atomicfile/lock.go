@@ -103,8 +103,8 @@ func removeStrays(dir, name string) error {
 		return fmt.Errorf("listing temporary files in %q: %w", dir, err)
 	}
 	for _, e := range entries {
-		rest, ours := strings.CutPrefix(e.Name(), TempPrefix+name)
-		if !ours || !e.Type().IsRegular() || name != "" && strings.Trim(rest, "0123456789") != "" {
+		rest, isTemp := strings.CutPrefix(e.Name(), TempPrefix+name)
+		if !isTemp || !e.Type().IsRegular() || name != "" && strings.Trim(rest, "0123456789") != "" {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {

@@ -65,16 +65,16 @@ const minutesPerDay = 24 * 60
 // Footprint returns the footprint of the traffic, given the tokens of one conversation.
 func (t Traffic) Footprint(conversation Tokens) Footprint {
 	f := Footprint{Conversation: conversation}
-	calm, bursts := t.Rate*60*minutesPerDay, t.burstRate()*60*minutesPerDay // conversations per day
+	base, bursts := t.Rate*60*minutesPerDay, t.burstRate()*60*minutesPerDay // conversations per day
 	if perDay := t.Budget.perDay(); perDay > 0 {
-		if allowed := perDay / conversation.Sum(); calm+bursts > allowed || t.Rate == 0 {
-			if calm > allowed || t.Rate == 0 {
-				calm = allowed
+		if allowed := perDay / conversation.Sum(); base+bursts > allowed || t.Rate == 0 {
+			if base > allowed || t.Rate == 0 {
+				base = allowed
 			}
-			bursts, f.LimitedByBudget = min(bursts, allowed-calm), true
+			bursts, f.LimitedByBudget = min(bursts, allowed-base), true
 		}
 	}
-	f.Day, f.Bursts = conversation.Times(calm), conversation.Times(bursts)
+	f.Day, f.Bursts = conversation.Times(base), conversation.Times(bursts)
 	return f
 }
 

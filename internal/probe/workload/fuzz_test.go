@@ -31,15 +31,15 @@ func FuzzReadConversations(f *testing.F) {
 		if len(all) == 0 {
 			t.Fatal("neither conversations nor an error")
 		}
-		said := 0
+		size := 0
 		for _, r := range all {
 			if len(r.user) == 0 || slices.ContainsFunc(r.user, func(u string) bool { return strings.TrimSpace(u) == "" }) {
 				t.Errorf("a conversation with nothing to say: %q", r.user)
 			}
-			said += r.size()
+			size += r.size()
 		}
-		if said > messageCost*(len(text)+1) {
-			t.Errorf("%d bytes of messages from %d of text", said, len(text))
+		if size > messageCost*(len(text)+1) {
+			t.Errorf("%d bytes of messages from %d of text", size, len(text))
 		}
 		again, err := readConversations(file(t, written(t, all)))
 		if err != nil || !slices.EqualFunc(all, again, sameReplay) {
