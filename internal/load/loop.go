@@ -33,7 +33,6 @@ const limitReached = "limit"
 // runs one conversation after the other. A Loop can be run once.
 type Loop struct {
 	workload.Arrival
-	// Seed seeds the intervals of an open loop.
 	Seed uint64
 	// Limit is the total number of conversations; 0 means no limit.
 	Limit int
@@ -102,7 +101,6 @@ func (l *Loop) Run(ctx context.Context) {
 	l.running.Wait()
 }
 
-// open runs an open loop.
 func (l *Loop) open(ctx context.Context) {
 	next := l.startTimes()
 	for l.Limit == 0 || l.started < l.Limit { // no other goroutine writes started
@@ -177,7 +175,6 @@ func (l *Loop) skipStart() {
 	l.SkipNext()
 }
 
-// closed runs a closed loop.
 func (l *Loop) closed(ctx context.Context) {
 	begin := cmp.Or(l.Begin, time.Now())
 	for i := range l.Concurrency {

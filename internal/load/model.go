@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	// modelTimeout bounds one request for the model's name.
 	modelTimeout = 10 * time.Second
 	// modelPause and modelPauseMax bound the pause between attempts while the model is unknown.
 	// The maximum is short, because every conversation fails until the model is known.
@@ -59,11 +58,11 @@ func (r *runner) askModel(level slog.Level) bool {
 	defer cancel()
 	name, err := r.prober.Model(ctx)
 	if err != nil || name == "" {
-		r.log.Log(ctx, level, "cannot discover the model; set model in the target to avoid discovery", "err", err)
+		r.Logger.Log(ctx, level, "cannot discover the model; set model in the target to avoid discovery", "err", err)
 		return false
 	}
 	if previous := r.model.name.Swap(&name); *previous != name {
-		r.log.Info("discovered the model", "model", name)
+		r.Logger.Info("discovered the model", "model", name)
 		r.report("the model name", probe.ModelFound{Target: r.key.Target, Workload: r.key.Workload, Model: name})
 	}
 	return true

@@ -96,7 +96,7 @@ func (s *Scheduler) prepareRunner(j probe.Job) (*runner, error) {
 		return nil, err
 	}
 	s.made++
-	return newRunner(s, j, s.made, hash, source, prober), nil
+	return newRunner(s, j, hash, source, prober), nil
 }
 
 // retire stops a runner. The caller holds mu.

@@ -2,11 +2,9 @@ package load
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 
-	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 )
@@ -18,17 +16,15 @@ const maxLate = time.Second
 
 // runner runs one job: its model discovery, its loop and its budget.
 type runner struct {
-	job  probe.Job
-	key  probe.Key
-	id   int
-	hash uint64
-	sink probe.Sink
-	log  *slog.Logger
+	Options // with the job's own Logger
+	job     probe.Job
+	key     probe.Key
+	id      int
+	hash    uint64
 
 	prober   Prober
 	source   *workload.Source
 	budget   *workload.Budget
-	memory   *bound.Budget
 	model    model
 	watchdog watchdog
 
@@ -40,29 +36,23 @@ type runner struct {
 	// pending is a conversation that a budget refused. It is the next to start: if it was
 	// dropped, only cheap conversations would run. Only next uses it.
 	pending *workload.Conversation
-	// pace is nil for a constant rate; sign is its input. inBurst is true if the current start
-	// belongs to a burst. Only the loop's goroutine uses them.
+	// pace is nil for a constant rate. inBurst is true if the current start belongs to a burst.
+	// Only the loop's goroutine uses them.
 	pace    *workload.Pace
-	sign    func(probe.Key) workload.Sign
 	inBurst bool
 }
 
-func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.Source, prober Prober) *runner {
+func newRunner(s *Scheduler, j probe.Job, hash uint64, source *workload.Source, prober Prober) *runner {
 	r := &runner{
-		job: j, key: j.Key(), id: id, hash: hash,
-		sink: s.opts.Sink,
-		log:  s.opts.Logger.With("target", j.Target.Name, "workload", j.Workload.Name),
-
-		prober:   prober,
-		source:   source,
+		Options: s.opts, job: j, key: j.Key(), id: s.made, hash: hash,
+		prober: prober, source: source,
 		budget:   workload.NewBudget(j.Traffic.Budget),
-		memory:   s.opts.Memory,
 		pace:     workload.NewPace(j.Traffic),
-		sign:     s.opts.Sign,
 		model:    model{firstAnswer: make(chan struct{}), refused: make(chan struct{}, 1)},
 		watchdog: watchdog{deadlines: map[*deadline]bool{}},
 		turnsCtx: s.turnsCtx,
 	}
+	r.Logger = r.Logger.With("target", j.Target.Name, "workload", j.Workload.Name)
 	r.model.name.Store(&j.Target.Model)
 	r.startsCtx, r.stopStarts = context.WithCancel(s.turnsCtx)
 	r.watchdog.beat()
@@ -77,7 +67,7 @@ func (r *runner) run() {
 	defer discovery.Wait()
 	discovery.Go(r.discoverModel)
 	// The previous runner of this job may have ended in a burst.
-	r.report("the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.job.Traffic.Rate})
+	r.reportRate(r.job.Traffic.Rate, "")
 	// Wait for the first answer, because a request without a model name would fail and the
 	// deployment would be blamed.
 	if !await(r.startsCtx, r.model.firstAnswer, r.watchdog.beat) {
@@ -101,15 +91,19 @@ func (r *runner) run() {
 
 // decide decides whether a start takes place, and reports a changed rate.
 func (r *runner) decide(at time.Time) workload.Start {
-	start := r.pace.Decide(at, r.sign(r.key))
+	start := r.pace.Decide(at, r.Sign(r.key))
 	r.inBurst = start.Burst
 	if start.Changed {
-		r.report("a change of the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.pace.Rate(), Why: start.Reason})
+		r.reportRate(r.pace.Rate(), start.Reason)
 	}
 	if start.Reason != "" {
-		r.log.Info("burst started", "reason", start.Reason, "rate", r.pace.Rate())
+		r.Logger.Info("burst started", "reason", start.Reason, "rate", r.pace.Rate())
 	}
 	return start
+}
+
+func (r *runner) reportRate(rate float64, why string) {
+	r.report("the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: rate, Why: why})
 }
 
 // next plans a conversation and reserves its memory and tokens. It returns a skip reason if a
@@ -119,11 +113,13 @@ func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason strin
 		c := r.source.Next()
 		r.pending = &c
 	}
-	claim, ok := r.memory.Claim(probe.Cost(r.job.Workload, r.pending.Opening))
+	claim, ok := r.Memory.Claim(probe.Cost(r.job.Workload, r.pending.Opening))
 	if !ok {
 		return nil, probe.SkipMemory
 	}
-	c := &conversation{runner: r, plan: *r.pending, burst: r.inBurst, claim: claim, estimate: r.source.Estimate(*r.pending)}
+	c := &conversation{
+		runner: r, plan: *r.pending, burst: r.inBurst, claim: claim, estimate: r.source.Estimate(*r.pending),
+	}
 	if !r.budget.Allow(time.Now(), c.estimate, r.inBurst) {
 		claim.Release()
 		return nil, probe.SkipBudget
@@ -135,5 +131,5 @@ func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason strin
 // report passes an event to the sink, with a deadline.
 func (r *runner) report(what string, e probe.Event) {
 	defer r.watchdog.expectWithin("the sink to take "+what, sinkTimeout)()
-	r.sink.Observe(e)
+	r.Sink.Observe(e)
 }

@@ -27,7 +27,6 @@ func (s Shard) OwnsStart(seed uint64, n int) bool {
 	return hash%uint64(s.Count) == uint64(s.Index)
 }
 
-// ownsSlot reports whether slot n of a closed loop belongs to this shard.
 func (s Shard) ownsSlot(n int) bool { return s.Whole() || n%s.Count == s.Index }
 
 // Slots returns how many of total slots belong to this shard. Lower shards take the remainder.

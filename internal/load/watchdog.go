@@ -51,7 +51,8 @@ func (r *runner) healthy(now time.Time) error {
 		return fmt.Errorf("workload %q on target %q is stuck: still waiting for %s", r.key.Workload, r.key.Target, what)
 	}
 	if silence := now.Sub(r.watchdog.lastBeat()); silence > maxSilence {
-		return fmt.Errorf("workload %q on target %q is stuck: no heartbeat for %s", r.key.Workload, r.key.Target, silence.Round(time.Second))
+		return fmt.Errorf("workload %q on target %q is stuck: no heartbeat for %s",
+			r.key.Workload, r.key.Target, silence.Round(time.Second))
 	}
 	return nil
 }

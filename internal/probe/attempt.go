@@ -22,7 +22,6 @@ const (
 	// drainTimeout bounds how long the body may take to end after the answer. Only a complete
 	// body leaves the connection usable for the next turn.
 	drainTimeout = 50 * time.Millisecond
-	// maxErrorBody is how much of an error body is read.
 	maxErrorBody = 64 << 10
 	// statusOverloaded is a non-standard status. Some frontends, such as NVIDIA Dynamo's,
 	// answer with it when they are overloaded.
@@ -33,12 +32,11 @@ const (
 
 // attempt is one request and its answer.
 type attempt struct {
-	client    *wire.Client
-	stream    api.Stream
-	scrub     scrubber
-	deadlines deadlines
-	limits    limits
-	// limitField is the name of the token limit in the request.
+	client     *wire.Client
+	stream     api.Stream
+	scrub      scrubber
+	deadlines  deadlines
+	limits     limits
 	limitField target.LimitField
 	peaks      *Peaks
 	seen       measurement
@@ -96,7 +94,6 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 	}
 }
 
-// readStream reads events until the turn has ended.
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
 	a.stream.MaxEventBytes = a.limits.event
 	events := stream.NewReader(body, a.stream.Options)
@@ -199,7 +196,6 @@ func (a *attempt) drain(body *wire.Body) {
 	}
 }
 
-// endWithoutResponse ends a turn that got no response headers.
 func (a *attempt) endWithoutResponse(ctx context.Context, err error) {
 	now := time.Now()
 	var failed *wire.Error
@@ -290,7 +286,6 @@ func statusOutcome(status int) Outcome {
 	return HTTP4xx
 }
 
-// fill writes the measured values into the result.
 func (a *attempt) fill(r *Result) {
 	r.Sent, r.End = a.seen.sent, a.end
 	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err

@@ -24,9 +24,9 @@ type comparableAnswer struct {
 }
 
 // compare requests the answer of a turn again without streaming, for the share of turns that the
-// workload wants. At temperature 0 both should be equal. If a deployment's arithmetic varies,
-// they can differ; then a second whole answer also differs from the first. The next turn is due
-// after the comparison.
+// workload wants. At temperature 0 both should be equal. If a deployment's arithmetic varies, they
+// can differ; then a second answer without streaming also differs from the first. The next turn is
+// due after the comparison.
 func (d *dialogue) compare(ctx context.Context, r *Result, sink Sink) {
 	if share := d.prober.opts.Workload.Compare; share == 0 || rand.Float64() >= share || d.stopped() {
 		return
@@ -125,7 +125,6 @@ func (a comparableAnswer) difference(other comparableAnswer) string {
 	return strings.Join(parts, ", ")
 }
 
-// sameJSON reports whether two texts are equal or encode the same value.
 func sameJSON(a, b string) bool {
 	var x, y any
 	return a == b || json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)

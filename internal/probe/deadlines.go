@@ -47,7 +47,6 @@ func (d deadlines) next(lastToken time.Time) (time.Time, Outcome) {
 // isEarlier reports whether deadline a exists and is before b.
 func isEarlier(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
 
-// explain describes a missed deadline.
 func (d deadlines) explain(o Outcome) string {
 	switch o {
 	case TimeoutFirstToken:

@@ -127,7 +127,6 @@ func (d *dialogue) untilStopped(ctx context.Context, do func(context.Context) er
 	return do(ctx)
 }
 
-// stopped reports whether plan.Stop is closed.
 func (d *dialogue) stopped() bool {
 	select {
 	case <-d.plan.Stop:
@@ -154,7 +153,6 @@ func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
 	return false
 }
 
-// turn runs one turn and reports it to the sink.
 func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Result {
 	kind := First
 	if n > 1 {
@@ -206,7 +204,6 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 	}
 }
 
-// inspect looks for defects of an answer.
 func (d *dialogue) inspect(r *Result, a *attempt) {
 	if r.Answer != "" {
 		r.Defect = d.prober.answerBaseline[r.Kind.Index()].Judge(r.Answer, r.OutputTokens.V)
@@ -216,7 +213,6 @@ func (d *dialogue) inspect(r *Result, a *attempt) {
 	}
 }
 
-// send sends one request and reads its answer.
 func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 	limit := d.prober.opts.Learned.limitField()
 	req, scrub, err := d.request(ctx, limit, d.trace(r))
@@ -306,7 +302,6 @@ func (d *dialogue) spec() workload.Spec {
 	return spec
 }
 
-// deadlines returns the deadlines of a turn.
 func (d *dialogue) deadlines(sent time.Time) deadlines {
 	out := newDeadlines(sent, d.prober.opts.Workload.Timeouts)
 	if patience := valueAt(d.plan.Conversation.Patience, d.userMessages-1); patience > 0 {

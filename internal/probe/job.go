@@ -43,7 +43,6 @@ type Plan struct {
 	Scheduled time.Time
 	// Burst is true for a conversation that exists only because of a burst.
 	Burst bool
-	// Model is sent in each request.
 	Model string
 	// Stop, once closed, prevents further turns. The turn in flight finishes.
 	Stop <-chan struct{}

@@ -31,7 +31,6 @@ func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
 	a.finishOrBlameProber(o, at, text, tooLate(lost, span))
 }
 
-// endAbandoned ends a turn in which the peer gave up.
 func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
 	from, to := a.lateSpan(o, at)
 	_, lost := a.lag.Between(from, to)
@@ -124,7 +123,6 @@ func dropBufferedGaps(r *Result) {
 	r.Buffered, r.TPOT, r.Gaps = true, Opt[time.Duration]{}, nil
 }
 
-// isBuffered checks the shortest gaps of a turn.
 func isBuffered(gaps []time.Duration, turn time.Duration) bool {
 	if len(gaps)+1 < minBufferedEvents {
 		return false

@@ -36,7 +36,6 @@ const (
 	turnOverhead = 48 << 10
 )
 
-// limits bound one answer.
 type limits struct {
 	maxTokens int // requested; 0 means no limit
 	// wire is the number of bytes received, event the bytes of one event, events the number of

@@ -24,8 +24,7 @@ type measurement struct {
 	// reasoningField is the server's name of the reasoning. model, fingerprint and worker are
 	// the server's names of what answers.
 	reasoningField, model, fingerprint, worker string
-	// otherChoices is true if the stream contains several choices.
-	otherChoices bool
+	otherChoices                               bool
 
 	firstEvent, firstToken, firstAnswer, lastToken time.Time
 

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	// modelsTimeout bounds a request for the list of models.
 	modelsTimeout = 10 * time.Second
 	// maxModelName bounds the name of a discovered model in bytes, because it becomes a label
 	// value.
@@ -56,7 +55,6 @@ func discoverModel(ctx context.Context, client *untimedClient) (string, error) {
 	return names[0], nil
 }
 
-// listModels requests the list of models.
 func listModels(ctx context.Context, client *untimedClient) ([]string, scrubber, error) {
 	t := client.target
 	if !t.API.ListsModels() {

@@ -20,8 +20,7 @@ const (
 	maxErr = 300
 	// maxRaw is the maximum length, in bytes, of a text that is searched for secrets. The search
 	// costs more than reading the text.
-	maxRaw = 16 << 10
-	// redacted replaces a secret.
+	maxRaw   = 16 << 10
 	redacted = "<redacted>"
 	// minBase64 is the number of base64 characters that distinguish a secret from other text.
 	minBase64 = 8
@@ -88,7 +87,6 @@ var (
 	cutEscape = regexp.MustCompile(`(?:\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?|%[0-9a-fA-F]?|&(?:#[xX]?[0-9a-fA-F]{0,8}|[a-zA-Z]{0,10}))$`)
 )
 
-// unescape decodes all layers of escapes.
 func unescape(text string) string { return scrubber(nil).unescape(text) }
 
 // unescape decodes all layers of escapes. It removes the secrets before each layer and after the

@@ -14,8 +14,7 @@ const (
 	// maxToolRounds is the number of consecutive answers whose tool calls get results. Some
 	// models never stop calling tools.
 	maxToolRounds = 8
-	// maxCalls bounds the tool calls of one answer.
-	maxCalls = 128
+	maxCalls      = 128
 )
 
 // calls collects the tool calls of an answer from the pieces of a stream.
@@ -88,7 +87,6 @@ func (d *dialogue) checkAnswer(r *Result, scrub scrubber) {
 	}
 }
 
-// checkContent applies the workload's content check.
 func (p *Prober) checkContent(answer string) error {
 	if p.checkRegexp != nil && !p.checkRegexp.MatchString(answer) {
 		return fmt.Errorf("the answer does not match %q", p.opts.Workload.Check)
@@ -114,7 +112,6 @@ func (d *dialogue) recordCalls(r Result) bool {
 	return true
 }
 
-// answerCalls adds the results of the tool calls to the history.
 func (d *dialogue) answerCalls() {
 	for _, call := range d.calls {
 		m := workload.Message{Role: workload.RoleTool, ToolCallID: call.ID}

@@ -88,7 +88,6 @@ func fetchJSON(client *wire.Client, req *http.Request, answer any, maxBytes int6
 	return resp.StatusCode, nil
 }
 
-// statusError describes an answer with an error status.
 func statusError(status int, body []byte) error {
 	return fmt.Errorf("HTTP %d: %s", status, cmp.Or(stream.ErrorMessage(body), "without an error message"))
 }

@@ -33,7 +33,6 @@ func newWriter(o Options) *writer {
 	return w
 }
 
-// next returns the user's next message after the history.
 func (w *writer) next(ctx context.Context, history []workload.Message) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, userTimeout)
 	defer cancel()

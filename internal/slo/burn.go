@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// Severity is page or ticket.
 type Severity string
 
 const (

@@ -54,5 +54,4 @@ func Periods(objectives []Objective) []Period {
 // FormatDuration formats a duration as in PromQL: "5m", "1h30m", "3d".
 func FormatDuration(d time.Duration) string { return model.Duration(d).String() }
 
-// formatNumber formats x with at most four digits.
 func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }

@@ -147,7 +147,6 @@ func (d *decoder) studyField(key string, k kind, v []byte) {
 	}
 }
 
-// time parses an RFC 3339 time.
 func (d *decoder) time(k kind, v []byte) error {
 	const example = `"2026-01-05T08:00:00.25Z"`
 	if k != textKind {
@@ -180,7 +179,6 @@ func (d *decoder) name(into *string, key string, k kind, v []byte) error {
 	return nil
 }
 
-// quoteShort quotes a value for a message, shortened.
 func quoteShort(v []byte) string {
 	const maxBytes = 40
 	if len(v) > maxBytes {
@@ -189,7 +187,6 @@ func quoteShort(v []byte) string {
 	return strconv.Quote(string(v))
 }
 
-// parseNumber parses a number from 0 to limit.
 func parseNumber(k kind, v []byte, limit float64) (float64, bool) {
 	f, err := strconv.ParseFloat(string(v), 64)
 	return f, k == numberKind && err == nil && f >= 0 && f <= limit

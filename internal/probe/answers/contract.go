@@ -13,7 +13,6 @@ import (
 // Contract checks answers against the tools and the response format that a workload sends. A
 // nil *Contract accepts every answer. It is safe for concurrent use.
 type Contract struct {
-	// arguments holds the schema of each tool, by its name.
 	arguments  map[string]*jsonschema.Schema
 	toolChoice string
 	format     *jsonschema.Schema

@@ -40,7 +40,6 @@ const (
 	minText = 64
 )
 
-// features are the properties of one text.
 type features struct {
 	defect Defect
 	// script is the most frequent one, or noScript if there are too few letters.
@@ -104,7 +103,6 @@ func count(text string) counts {
 	return c
 }
 
-// countOther counts a character that is not a letter.
 func (c *counts) countOther(r rune) {
 	switch {
 	case '0' <= r && r <= '9' || r >= utf8.RuneSelf && unicode.IsNumber(r):
@@ -118,7 +116,6 @@ func (c *counts) countOther(r rune) {
 	}
 }
 
-// mainScript returns the script of most letters.
 func (c *counts) mainScript() script {
 	if c.letters < minText/2 {
 		return noScript

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// formatVersion is the version of the file format.
 const formatVersion = 1
 
 const (
@@ -86,7 +85,6 @@ func (r *Reference) checkAnswered() error {
 	return nil
 }
 
-// newPrompt returns prompt i with its usual answer.
 func newPrompt(prompt string, i int, rounds []Round) Prompt {
 	p := Prompt{Prompt: prompt}
 	byText := map[string][]CanaryAnswer{}

@@ -14,7 +14,6 @@ import (
 
 // API is one kind of endpoint. It is safe for concurrent use.
 type API struct {
-	// Request builds the request of a turn.
 	Request func(Turn) (Request, error)
 	// Stream returns how to decode one answer. Each call returns a new Decoder.
 	Stream func() Stream

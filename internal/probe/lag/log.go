@@ -74,7 +74,6 @@ func (l *log) advance(now time.Duration) {
 	l.newest = max(l.newest, current)
 }
 
-// add adds a gap to the seconds that it overlaps.
 func (l *log) add(g gap) {
 	level := levelOf(g.length())
 	last := int(g.to / time.Second)
@@ -91,7 +90,6 @@ func (l *log) add(g gap) {
 	}
 }
 
-// spanOf returns the span of a second.
 func spanOf(s int) gap { return gap{time.Duration(s) * time.Second, time.Duration(s+1) * time.Second} }
 
 // levelOf returns the highest level that a lateness reaches.

@@ -44,7 +44,6 @@ func throttled(system fs.FS) (total time.Duration, known bool) {
 	return total, known
 }
 
-// parseCPUStat returns the throttled time of a cpu.stat file.
 func parseCPUStat(stat string) (time.Duration, bool) {
 	units := map[string]time.Duration{"throttled_usec": time.Microsecond, "throttled_time": time.Nanosecond}
 	for line := range strings.Lines(stat) {

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// tokenTimeout bounds the wait for an OAuth 2 token.
 const tokenTimeout = 10 * time.Second
 
 // anthropicVersion is the default of the anthropic-version header.
@@ -130,7 +129,6 @@ func (a *Authorizer) addConfigured(ctx context.Context, h http.Header) (http.Hea
 
 var errNoToken = fmt.Errorf("fetching an OAuth 2 token: none came within %v", tokenTimeout)
 
-// addHeaders returns h with the headers that rt adds.
 func addHeaders(ctx context.Context, rt http.RoundTripper, h http.Header) (http.Header, error) {
 	resp, err := rt.RoundTrip((&http.Request{Header: h}).WithContext(ctx))
 	if err != nil {
@@ -154,7 +152,6 @@ func (echoTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: r.Header, Body: http.NoBody, Request: r}, nil
 }
 
-// headerTransport returns a transport that adds the headers of a configuration.
 func headerTransport(c promconfig.HTTPClientConfig) http.RoundTripper {
 	var rt http.RoundTripper = echoTransport{}
 	if a := c.Authorization; a != nil {

@@ -66,7 +66,6 @@ func newGroup(at int64) *group {
 	return g
 }
 
-// compareUntil compares the replicas at every step before now.
 func (g *group) compareUntil(now int64) {
 	for g.at = max(g.at, now-1-historySteps); g.at < now-1; {
 		g.at++
@@ -74,7 +73,6 @@ func (g *group) compareUntil(now int64) {
 	}
 }
 
-// compare compares all replicas at one step.
 func (g *group) compare() {
 	g.chances = newChances(falsePages*g.share, len(g.replicas))
 	g.recent, g.active = tally{}, 0
@@ -107,7 +105,6 @@ func (g *group) compare() {
 	}
 }
 
-// compareStratum compares the replicas with turns in one stratum.
 func (g *group) compareStratum(k int) {
 	var samples []sample
 	for _, r := range g.replicas {
@@ -136,7 +133,6 @@ func (g *group) compareStratum(k int) {
 	}
 }
 
-// compareWindow compares the samples over one window.
 func (g *group) compareWindow(samples []sample, k, w int) {
 	var means, turns []float64
 	for _, s := range samples {
@@ -169,7 +165,6 @@ func (g *group) compareWindow(samples []sample, k, w int) {
 	}
 }
 
-// updateScore updates the score of a replica by its difference in one window.
 func (g *group) updateScore(s *sample, k, w int, difference, middle float64) {
 	limit := max(g.noise[k].limit(w, s.sums[w].n, g.chances), math.Log(pageRatio))
 	if g.at-g.began < noiseSteps {
@@ -185,7 +180,6 @@ func (g *group) updateScore(s *sample, k, w int, difference, middle float64) {
 	}
 }
 
-// addTurn adds a turn of a replica.
 func (g *group) addTurn(r *replica, turn *probe.Result, values [signals]probe.Opt[float64], at int64) {
 	if g.began == 0 {
 		g.began = at

@@ -18,7 +18,6 @@ const (
 // maxDistance bounds the distance of a turn from the level of all, in logarithms.
 const maxDistance = 2.0
 
-// stratumOf returns the index of a turn's stratum for a signal.
 func stratumOf(turn *probe.Result, signal int) int {
 	cached := 0
 	if 2*turn.CachedTokens.V > turn.PromptTokens.V {
@@ -37,8 +36,7 @@ type replica struct {
 	// The replica is cold at first and is judged from the step judgedFrom on. previousStart is
 	// the same for its previous start, because only two cold starts an hour are excused.
 	judgedFrom, previousStart int64
-	// unanswered counts consecutive unanswered turns.
-	unanswered int
+	unanswered                int
 	// recent is its part of group.recent.
 	recent   tally
 	lastTurn int64
@@ -54,7 +52,6 @@ func newReplica(id replicaID, judgedFrom int64) *replica {
 	return &replica{replicaID: id, judgedFrom: judgedFrom, lastTurn: judgedFrom}
 }
 
-// addTurn adds the logarithms of a turn's values.
 func (r *replica) addTurn(turn *probe.Result, values [signals]probe.Opt[float64], g *group, at int64) {
 	r.lastTurn = at
 	if at < r.judgedFrom {
@@ -93,7 +90,6 @@ func (r *replica) judge(at int64, limit float64) {
 	}
 }
 
-// restart marks the replica as cold.
 func (r *replica) restart(judgedFrom int64) {
 	r.previousStart, r.judgedFrom, r.failing.sum = r.judgedFrom, judgedFrom, 0
 	r.forgetTurns()
@@ -114,7 +110,6 @@ func (r *replica) resetComparison() {
 	r.total, r.weight = [kinds][signals]float64{}, [kinds][signals]float64{}
 }
 
-// ratios returns the ratios to the median of all.
 func (r *replica) ratios() (out [kinds][signals]probe.Opt[float64]) {
 	for k := range out {
 		for i := range out[k] {
@@ -145,7 +140,7 @@ const (
 	failingShare, minHealthy, maxHealthy = 0.6, 0.01, 0.4
 	// tallyTurns is the time constant of tally, in turns.
 	tallyTurns = 20
-	// minFailingSteps is how many steps a replica must fail before it pages.
+	// minFailingSteps is for how many steps a replica must fail before it pages.
 	minFailingSteps = 12
 	// failingExpiry is the number of steps without a turn after which a replica's failures no
 	// longer count.
@@ -189,7 +184,6 @@ func (f *failing) score(at int64, limit float64) float64 {
 	return score
 }
 
-// share returns the share of failed turns.
 func (t tally) share() probe.Opt[float64] {
 	if t.turns == 0 {
 		return probe.Opt[float64]{}
