@@ -44,7 +44,6 @@ PrometheusRule resource. Example:
 		fromConfig(g, "dashboards", "Write the dashboards of a configuration, as JSON for Grafana.", (*generateFlags).dashboards),
 		fromConfig(g, "grafana", `Write alert rules that Grafana evaluates, for its provisioning, and the
 recording rules that they need, for Prometheus.`, (*generateFlags).grafana),
-		fromConfig(g, "mixin", "Write alert rules and dashboards as a monitoring mixin (jsonnet).", (*generateFlags).mixin),
 		describing(g, "schema", "Write the JSON Schema of a file. Editors use it to complete and check keys.", schema, "config", "plan"),
 		describing(g, "reference", "Write the reference of every key of a file, as Markdown.", reference, "config", "plan"),
 		describing(g, "metrics", "Write the reference of every exported metric, as Markdown.", metricsReference),

@@ -49,7 +49,6 @@ func TestGenerateWrites(t *testing.T) {
 		"rules":      {"synthetic-rules.yml", "prometheusrule.yaml"},
 		"dashboards": {"slo-overview.json", "fleet.json", "target-detail.json", "prober-health.json", "study.json"},
 		"grafana":    {"grafana-alerts.yaml", "recording-rules.yml"},
-		"mixin":      {"mixin.libsonnet"},
 	} {
 		var out, errs strings.Builder
 		if code := run(t.Context(), []string{"generate", kind, "--config.file=" + config, "--output.dir=" + dir}, &out, &errs); code != exitOK {
