@@ -13,6 +13,8 @@ import (
 	"strings"
 	"text/template"
 	"time"
+
+	"synthetic/tools/splice"
 )
 
 // report is the result of a run.
@@ -114,61 +116,64 @@ func (r *report) Outcomes() string {
 	return strings.Join(append([]string{fmt.Sprintf("%.0f turns", sum.Started)}, listOf(sum.Failed)...), ", ")
 }
 
-// row is one line of the table of parts.
-type row struct {
-	Name                                                      string
-	Samples                                                   int
-	RSS, Anon, Heap, Goroutines, Open, Threads, Series, Files float64
-	Scrape, Slowest                                           float64
-}
-
 // A run longer than longRun has a row for each hour instead of each part.
 const longRun = 2 * time.Hour
 
-// Rows returns medians over parts of the run, with the largest RSS and the slowest scrape.
-func (r *report) Rows() (rows []row) {
+// column is a column of the table of parts: a quantile of a value over a part of the run.
+type column struct {
+	title, format string
+	quantile      float64
+	value         func(sample) float64
+}
+
+func columns() []column {
+	return []column{
+		{"RSS MB", "%.0f", 1, func(s sample) float64 { return s.RSS / megabyte }},
+		{"anonymous MB", "%.0f", 0.5, func(s sample) float64 { return s.Anon / megabyte }},
+		{"live heap MB", "%.1f", 0.5, func(s sample) float64 { return s.Heap / megabyte }},
+		{"goroutines", "%.0f", 0.5, func(s sample) float64 { return s.Goroutines }},
+		{"open files", "%.0f", 0.5, func(s sample) float64 { return s.Open }},
+		{"threads", "%.0f", 0.5, func(s sample) float64 { return s.Threads }},
+		{"series", "%.0f", 0.5, func(s sample) float64 { return s.Series }},
+		{"files", "%.0f", 0.5, func(s sample) float64 { return s.Files }},
+		{"scrape ms", "%.1f", 0.5, func(s sample) float64 { return 1e3 * s.Scrape }},
+		{"slowest ms", "%.1f", 1, func(s sample) float64 { return 1e3 * s.Scrape }},
+	}
+}
+
+// Parts is a table of the parts of the run.
+func (r *report) Parts() string {
 	var names []string
 	parts := map[string][]sample{}
-	for _, current := range r.s.samples {
-		name := fmt.Sprintf("%s, life %d", current.Phase, current.Life)
+	for _, s := range r.s.samples {
+		name := fmt.Sprintf("%s, life %d", s.Phase, s.Life)
 		if r.s.duration > longRun {
 			kind := "faults"
-			if current.Calm {
+			if s.Calm {
 				kind = "calm"
 			}
-			name = fmt.Sprintf("hour %d, %s", int(current.At/3600)+1, kind)
+			name = fmt.Sprintf("hour %d, %s", int(s.At/3600)+1, kind)
 		}
 		if parts[name] == nil {
 			names = append(names, name)
 		}
-		if current.Missed == "" {
-			parts[name] = append(parts[name], current)
+		if s.Missed == "" {
+			parts[name] = append(parts[name], s)
 		}
 	}
+	table := [][]string{{"part", "samples"}}
 	for _, name := range names {
-		rows = append(rows, rowOf(name, parts[name]))
+		table = append(table, []string{name, fmt.Sprint(len(parts[name]))})
 	}
-	return rows
-}
-
-func rowOf(name string, samples []sample) row {
-	values := func(get func(sample) float64) (out []float64) {
-		for _, current := range samples {
-			out = append(out, get(current))
+	for _, c := range columns() {
+		table[0] = append(table[0], c.title)
+		for i, name := range names {
+			var values []float64
+			for _, s := range parts[name] {
+				values = append(values, c.value(s))
+			}
+			table[i+1] = append(table[i+1], fmt.Sprintf(c.format, quantile(values, c.quantile)))
 		}
-		return out
 	}
-	scrapes := values(func(s sample) float64 { return 1e3 * s.Scrape })
-	return row{
-		Name: name, Samples: len(samples),
-		RSS:        quantile(values(func(s sample) float64 { return s.RSS / megabyte }), 1),
-		Anon:       median(values(func(s sample) float64 { return s.Anon / megabyte })),
-		Heap:       median(values(func(s sample) float64 { return s.Heap / megabyte })),
-		Goroutines: median(values(func(s sample) float64 { return s.Goroutines })),
-		Open:       median(values(func(s sample) float64 { return s.Open })),
-		Threads:    median(values(func(s sample) float64 { return s.Threads })),
-		Series:     median(values(func(s sample) float64 { return s.Series })),
-		Files:      median(values(func(s sample) float64 { return s.Files })),
-		Scrape:     median(scrapes), Slowest: quantile(scrapes, 1),
-	}
+	return splice.Table("--:", table...)
 }
