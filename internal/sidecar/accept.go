@@ -67,8 +67,8 @@ func describeRatios(a baseline.Accepted) string {
 	var out []string
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {
-			if ratio := a.Ratios[k][i]; ratio > 0 {
-				out = append(out, fmt.Sprintf("%s of %s turns ×%.2f", signal, kind, ratio))
+			if ratio := a.Ratios[k][i]; ratio.OK {
+				out = append(out, fmt.Sprintf("%s of %s turns ×%.2f", signal, kind, ratio.V))
 			}
 		}
 	}

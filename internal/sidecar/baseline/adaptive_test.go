@@ -70,7 +70,7 @@ func TestBurstsBiasNothing(t *testing.T) {
 		if a.Turns != b.Turns || a.Log2 != b.Log2 {
 			t.Errorf("seed %d: calm %v turns of %v, with bursts %v of %v", seed, a.Turns, a.Log2, b.Turns, b.Log2)
 		}
-		if usual, got := calm.views(at)[0][0].Baseline, wary.views(at)[0][0].Baseline; math.Abs(got/usual-1) > 0.02 {
+		if usual, got := calm.views(at)[0][0].Baseline.V, wary.views(at)[0][0].Baseline.V; math.Abs(got/usual-1) > 0.02 {
 			t.Errorf("seed %d: the usual is %v with bursts, and %v without", seed, got, usual)
 		}
 		mean := func(m Moments) float64 { return m.Log2 / m.Turns * math.Ln2 }

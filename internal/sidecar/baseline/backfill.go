@@ -3,15 +3,17 @@ package baseline
 import (
 	"math"
 	"time"
+
+	"synthetic/internal/probe"
 )
 
 // Minute is the measurement of a signal in one minute.
 type Minute struct {
 	At time.Time
 	// Turns is the number of values. Mean is the mean of the natural logarithm of their
-	// seconds, Baseline the same for their baselines, NaN without a baseline.
-	Turns          float64
-	Mean, Baseline float64
+	// seconds, Baseline the same for their baselines.
+	Turns, Mean float64
+	Baseline    probe.Opt[float64]
 }
 
 // backfill adds minutes of one signal that an earlier process measured, in order of time. A
@@ -48,8 +50,8 @@ func (s *series) replay(m Minute) {
 		s.move(m.At)
 	}
 	reference, ok := s.reference(m.At)
-	if !math.IsNaN(m.Baseline) && math.Abs(m.Baseline) <= mostLog && !ok {
-		reference, ok = m.Baseline, true
+	if m.Baseline.OK && math.Abs(m.Baseline.V) <= mostLog && !ok {
+		reference, ok = m.Baseline.V, true
 	}
 	if ok {
 		x := min(max(m.Mean-reference, -clip), clip)

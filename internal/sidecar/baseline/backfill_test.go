@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"synthetic/internal/probe"
 )
 
 // minutesOf returns the minutes that a Prometheus would have recorded of a feed.
@@ -15,7 +17,7 @@ func minutesOf(f *feed, d time.Duration) (out []Minute) {
 		out = append(out, Minute{
 			At: f.now.Add(-30 * time.Second), Turns: turns,
 			Mean:     (v.Log2-last.Log2)/turns*math.Ln2 - math.Log(1e6),
-			Baseline: (v.BaselineLog2-last.BaselineLog2)/turns*math.Ln2 - math.Log(1e6),
+			Baseline: probe.Some((v.BaselineLog2-last.BaselineLog2)/turns*math.Ln2 - math.Log(1e6)),
 		})
 		last = v.Moments
 	}
@@ -36,13 +38,13 @@ func TestBackfill(t *testing.T) {
 	if b.Young || pages(b) || tickets(b) {
 		t.Errorf("after it: %+v", b)
 	}
-	near(t, "baseline", b.Baseline/a.Baseline, 1, 0.03)
-	near(t, "noise", b.Noise/a.Noise, 1, 0.2)
-	near(t, "tail limit", b.TailSeconds/a.TailSeconds, 1, 0.2)
+	near(t, "baseline", b.Baseline.V/a.Baseline.V, 1, 0.03)
+	near(t, "noise", b.Noise.V/a.Noise.V, 1, 0.2)
+	near(t, "tail limit", b.TailSeconds.V/a.TailSeconds.V, 1, 0.2)
 	next.run(10 * time.Minute)
 	f.run(10 * time.Minute)
 	for i := range 2 {
-		near(t, "detectable", next.view().Detectable[i]/f.view().Detectable[i], 1, 0.1)
+		near(t, "detectable", next.view().Detectable[i].V/f.view().Detectable[i].V, 1, 0.1)
 	}
 	if n := next.pagesIn(12 * time.Hour); n != 0 {
 		t.Errorf("%d pages in the half day after it", n)
@@ -75,7 +77,7 @@ func TestBackfillLearnsNoFault(t *testing.T) {
 	next := newFeed(options{})
 	next.backfill(0, 0, minutes)
 	next.now = f.now
-	near(t, "baseline", next.view().Baseline, 0.2, 0.01)
+	near(t, "baseline", next.view().Baseline.V, 0.2, 0.01)
 	if next.at(3, 5*time.Minute); !pages(next.view()) {
 		t.Errorf("six hours at ×3 are no page: %+v", next.view())
 	}
@@ -89,7 +91,7 @@ func TestBackfillBounds(t *testing.T) {
 	var rubbish []Minute
 	for _, m := range []Minute{
 		{Turns: math.NaN(), Mean: 1}, {Turns: math.Inf(1), Mean: -1}, {Turns: 5, Mean: math.NaN()}, {Turns: 5, Mean: math.Inf(-1)},
-		{Turns: 5, Mean: 1e9}, {Turns: -1}, {Turns: 5, Mean: -1, Baseline: math.Inf(1)},
+		{Turns: 5, Mean: 1e9}, {Turns: -1}, {Turns: 5, Mean: -1, Baseline: probe.Some(math.Inf(1))},
 	} {
 		at = at.Add(time.Minute)
 		m.At = at
@@ -98,7 +100,7 @@ func TestBackfillBounds(t *testing.T) {
 	rubbish = append(rubbish, Minute{Turns: 5, Mean: -1}, Minute{At: time.Unix(0, 0), Turns: 5, Mean: -1})
 	for range 200 {
 		at = at.Add(10 * time.Minute)
-		rubbish = append(rubbish, Minute{At: at, Turns: math.Inf(1), Mean: -1, Baseline: math.NaN()})
+		rubbish = append(rubbish, Minute{At: at, Turns: math.Inf(1), Mean: -1})
 	}
 	j.backfill(0, 0, rubbish)
 	checkViews(t, j, at)
@@ -106,7 +108,7 @@ func TestBackfillBounds(t *testing.T) {
 	f.run(2 * day)
 	before := f.view()
 	f.backfill(0, 0, rubbish)
-	if got := f.view(); got.Baseline != before.Baseline || got.Samples != before.Samples {
+	if got := f.view(); got.Baseline.V != before.Baseline.V || got.Samples != before.Samples {
 		t.Errorf("what was learned is gone: %+v", got)
 	}
 }

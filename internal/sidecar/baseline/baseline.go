@@ -203,9 +203,9 @@ func (c *cached) observe(r *probe.Result, at time.Time, unsuitable bool) {
 	c.baseline.block.unsuitable = c.baseline.block.unsuitable || unsuitable
 }
 
-func (c *cached) usual(at time.Time) float64 {
-	if !c.baseline.mature() {
-		return math.NaN()
+func (c *cached) usual(at time.Time) (share probe.Opt[float64]) {
+	if c.baseline.mature() {
+		share = probe.Some(min(max(c.baseline.at(at), 0), 1))
 	}
-	return min(max(c.baseline.at(at), 0), 1)
+	return share
 }

@@ -93,13 +93,13 @@ func TestChangeWindow(t *testing.T) {
 	if v.Samples > before.Samples+200 || !v.Moved.IsZero() {
 		t.Errorf("%v turns of a change window entered the baseline: %+v", v.Samples-before.Samples, v)
 	}
-	near(t, "baseline", v.Baseline/before.Baseline, 1, 0.01)
+	near(t, "baseline", v.Baseline.V/before.Baseline.V, 1, 0.01)
 	f.at(2, 2*time.Minute)
 	if !f.view().Young {
 		t.Error("the baseline was not started anew after the change")
 	}
 	v = f.run(2 * day).view()
-	near(t, "relearned baseline", v.Baseline, 0.4, 0.01)
+	near(t, "relearned baseline", v.Baseline.V, 0.4, 0.01)
 	if pages(v) || tickets(v) {
 		t.Errorf("what was learned anew is a regression: %+v", v)
 	}

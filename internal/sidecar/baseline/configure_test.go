@@ -22,7 +22,7 @@ func TestReloadEndsWhatItTookAway(t *testing.T) {
 	if v.Young {
 		t.Fatalf("a day later nothing is learned: %+v", v)
 	}
-	near(t, "baseline", v.Baseline, 0.6, 0.02)
+	near(t, "baseline", v.Baseline.V, 0.6, 0.02)
 }
 
 // TestBenchmark checks that a benchmark replaces the learned baseline, and that Accept does not
@@ -36,11 +36,11 @@ func TestBenchmark(t *testing.T) {
 	f.ratio = 2
 	took := f.until(time.Hour, pages)
 	v := f.view()
-	if v.Young || v.Samples != 300 || v.Noise != 0.05 || took > 15*time.Minute {
+	if v.Young || v.Samples != 300 || v.Noise.V != 0.05 || took > 15*time.Minute {
 		t.Errorf("four times a benchmark for %v: %+v", took, v)
 	}
 	f.accept(f.now.Add(-time.Hour), f.now)
-	if v := f.run(4 * day).view(); v.Baseline < 0.0999 || v.Baseline > 0.1001 || !v.Moved.IsZero() {
+	if v := f.run(4 * day).view(); v.Baseline.V < 0.0999 || v.Baseline.V > 0.1001 || !v.Moved.IsZero() {
 		t.Errorf("after days and an acceptance: %+v", v)
 	}
 }

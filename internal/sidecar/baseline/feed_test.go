@@ -68,7 +68,7 @@ func (f *feed) at(ratio float64, d time.Duration) *feed {
 
 func (f *feed) view() View { return f.views(f.now)[0][0] }
 
-func (f *feed) usualCached(kind int) float64 { return f.cached[kind].usual(f.wall(f.now)) }
+func (f *feed) usualCached(kind int) probe.Opt[float64] { return f.cached[kind].usual(f.wall(f.now)) }
 
 // until runs the feed until a view satisfies want, at most for d. It returns the time that this
 // took.

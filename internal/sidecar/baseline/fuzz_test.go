@@ -79,12 +79,12 @@ func checkViews(t *testing.T, j *job, at time.Time) {
 				}
 			}
 		}
-		for i, part := range j.parts[k].excess() {
+		for i, part := range j.parts[k].excess().V {
 			if math.IsInf(part, 0) {
 				t.Fatalf("part %d of kind %d is %g", i, k, part)
 			}
 		}
-		if c := j.cached[k].usual(j.wall(at)); c < 0 || c > 1 {
+		if c := j.cached[k].usual(j.wall(at)).V; c < 0 || c > 1 {
 			t.Fatalf("a usual cached share of %g", c)
 		}
 	}

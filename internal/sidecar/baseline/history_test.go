@@ -79,7 +79,7 @@ func TestArchive(t *testing.T) {
 	if !bytes.Equal(archive, next.archive()) {
 		t.Error("restored, and not the same when archived again")
 	}
-	near(t, "baseline", next.view().Baseline/f.view().Baseline, 1, 0.02)
+	near(t, "baseline", next.view().Baseline.V/f.view().Baseline.V, 1, 0.02)
 	a, b := f.run(BlockLength).series[0][0].pages, next.run(BlockLength).series[0][0].pages
 	for i := range a.spans {
 		near(t, "a limit", b.spans[i]/a.spans[i], 1, 0.1)

@@ -63,7 +63,7 @@ func TestHangsPage(t *testing.T) {
 	}
 	after := f.view()
 	near(t, "log2 of a timeout", (after.Log2-before.Log2)/(after.Turns-before.Turns), math.Log2(30e6), 1e-6)
-	near(t, "baseline", f.run(2*time.Hour).view().Baseline, before.Baseline, 0.003)
+	near(t, "baseline", f.run(2*time.Hour).view().Baseline.V, before.Baseline.V, 0.003)
 }
 
 func TestMatureBaseline(t *testing.T) {
@@ -71,9 +71,9 @@ func TestMatureBaseline(t *testing.T) {
 	if v.Young || v.Samples < 5000 {
 		t.Errorf("after two days: young %t on %v turns", v.Young, v.Samples)
 	}
-	near(t, "baseline", v.Baseline, 0.2, 0.005)
-	near(t, "noise of a 30-minute level of 90 turns", v.Noise, 0.3/math.Sqrt(90), 0.012)
-	near(t, "tail limit", v.TailSeconds, 0.5, 0.03)
+	near(t, "baseline", v.Baseline.V, 0.2, 0.005)
+	near(t, "noise of a 30-minute level of 90 turns", v.Noise.V, 0.3/math.Sqrt(90), 0.012)
+	near(t, "tail limit", v.TailSeconds.V, 0.5, 0.03)
 }
 
 func TestCountersNeverFall(t *testing.T) {
@@ -99,12 +99,12 @@ func TestCachedBaseline(t *testing.T) {
 	for range 2 * 2880 {
 		turn(800)
 	}
-	near(t, "usual ratio", f.usualCached(1), 0.8, 1e-6)
+	near(t, "usual ratio", f.usualCached(1).V, 0.8, 1e-6)
 	for range 8 * 2880 {
 		turn(100)
 	}
-	near(t, "usual ratio after a week without hits", f.usualCached(1), 0.8, 1e-6)
-	if got := f.usualCached(0); !math.IsNaN(got) {
+	near(t, "usual ratio after a week without hits", f.usualCached(1).V, 0.8, 1e-6)
+	if got := f.usualCached(0); got.OK {
 		t.Errorf("the ratio of turns that never came is %v", got)
 	}
 }
@@ -132,12 +132,12 @@ func TestParts(t *testing.T) {
 				f.now = f.now.Add(5 * time.Second)
 			}
 		}
-		if got := f.parts[0].excess(); !math.IsNaN(got[0]) {
+		if got := f.parts[0].excess(); got.OK {
 			t.Errorf("without turns the parts are %v", got)
 		}
 		turns(2000, 10*ms, 200*ms, 20*ms, false)
 		turns(120, tt.connect, tt.ttft, tt.tpot, tt.buffered)
-		got, largest := f.parts[0].excess(), 0
+		got, largest := f.parts[0].excess().V, 0
 		for i := range got {
 			if got[i] > got[largest] {
 				largest = i

@@ -102,9 +102,8 @@ const acceptLast = 30 * time.Minute
 type Accepted struct {
 	Key   probe.Key
 	Since time.Time
-	// Ratios compare the level with the previous baseline, by kind of turn and signal; NaN if
-	// unknown.
-	Ratios [kinds][signals]float64
+	// Ratios compare the level with the previous baseline, by kind of turn and signal.
+	Ratios [kinds][signals]probe.Opt[float64]
 }
 
 // Accept makes the level since a time the baseline of a target's jobs. An empty workload

@@ -18,9 +18,9 @@ func TestLastingLevel(t *testing.T) {
 		f := newFeed(tt.options)
 		f.usual = 170 * time.Millisecond
 		f.run(8 * day)
-		before := f.view().Baseline
+		before := f.view().Baseline.V
 		f.at(1.6, 3*day-time.Hour)
-		near(t, name+": baseline just before it", f.view().Baseline/before, 1, 0.03)
+		near(t, name+": baseline just before it", f.view().Baseline.V/before, 1, 0.03)
 		if !f.view().Moved.IsZero() {
 			t.Errorf("%s: taken for the usual at %v, too early", name, f.view().Moved)
 		}
@@ -29,10 +29,10 @@ func TestLastingLevel(t *testing.T) {
 			t.Errorf("%s: taken for the usual: %v", name, moved)
 		}
 		if !tt.moves {
-			near(t, name+": baseline", f.run(10*day).view().Baseline/before, 1, 0.03)
+			near(t, name+": baseline", f.run(10*day).view().Baseline.V/before, 1, 0.03)
 			continue
 		}
-		near(t, name+": baseline", v.Baseline/before, 1.6, 0.05)
+		near(t, name+": baseline", v.Baseline.V/before, 1.6, 0.05)
 		if pages(v) || tickets(v) {
 			t.Errorf("%s: it is usual, and %+v", name, v)
 		}
@@ -59,7 +59,7 @@ func TestNightlyHabit(t *testing.T) {
 		f.shape = night
 		f.run(3 * day)
 		usual := func(hour time.Duration) float64 {
-			return f.views(f.now)[0][0].Baseline * math.Exp(f.series[0][0].baseline.shapeAt(f.now.Add(hour*time.Hour))-f.series[0][0].baseline.shapeAt(f.now))
+			return f.views(f.now)[0][0].Baseline.V * math.Exp(f.series[0][0].baseline.shapeAt(f.now.Add(hour*time.Hour))-f.series[0][0].baseline.shapeAt(f.now))
 		}
 		near(t, name+": at three after three nights", usual(3), 0.2, 0.03)
 		f.run(8 * day) // to a Friday
@@ -78,8 +78,8 @@ func TestSmallRiseIsLearned(t *testing.T) {
 	}{{1.12, 30 * time.Hour, 1.12}, {2, 30 * time.Hour, 1}, {0.7, 30 * time.Hour, 1}, {0.7, 5 * day, 0.7}} {
 		f := newFeed(options{})
 		f.run(8 * day)
-		before := f.view().Baseline
-		near(t, "baseline", f.at(tt.ratio, tt.last).view().Baseline/before, tt.want, 0.03)
+		before := f.view().Baseline.V
+		near(t, "baseline", f.at(tt.ratio, tt.last).view().Baseline.V/before, tt.want, 0.03)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestAccept(t *testing.T) {
 		t.Fatalf("×1.6 for an hour is nothing: %+v", f.view())
 	}
 	f.accept(f.now.Add(-time.Hour), f.now)
-	near(t, "baseline", f.view().Baseline, 0.32, 0.02)
+	near(t, "baseline", f.view().Baseline.V, 0.32, 0.02)
 	restarted, archive := f.now, f.archive()
 	if n := f.pagesIn(day); n != 0 || tickets(f.view()) {
 		t.Errorf("%d pages in a day at an accepted level, then %+v", n, f.view())
@@ -131,7 +131,7 @@ func TestAcceptNothing(t *testing.T) {
 		f := newFeed(options{})
 		f.run(3 * day)
 		f.accept(since, f.now)
-		near(t, name+": baseline", f.run(3*time.Hour).view().Baseline, 0.2, 0.01)
+		near(t, name+": baseline", f.run(3*time.Hour).view().Baseline.V, 0.2, 0.01)
 		if err := testJob(options{}).restoreArchive(f.archive()); err != nil {
 			t.Error(name, err)
 		}

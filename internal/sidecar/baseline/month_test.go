@@ -16,7 +16,7 @@ func TestCostOfAMonth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	minutes := make([]Minute, historyMinutes)
 	for i := range minutes {
-		minutes[i] = Minute{At: monday.Add(time.Duration(i) * time.Minute), Turns: 36, Mean: math.Log(0.2) + 0.1*rng.NormFloat64(), Baseline: math.NaN()}
+		minutes[i] = Minute{At: monday.Add(time.Duration(i) * time.Minute), Turns: 36, Mean: math.Log(0.2) + 0.1*rng.NormFloat64()}
 	}
 	heap := func() uint64 {
 		var m runtime.MemStats

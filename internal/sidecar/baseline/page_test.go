@@ -81,7 +81,7 @@ func TestLeastDifference(t *testing.T) {
 // TestYoung checks that only large steps page before there is a full baseline.
 func TestYoung(t *testing.T) {
 	f := newFeed(options{})
-	if v := f.run(2 * time.Hour).view(); !v.Young || !math.IsNaN(v.Baseline) {
+	if v := f.run(2 * time.Hour).view(); !v.Young || v.Baseline.OK {
 		t.Errorf("after two hours: %+v, want nothing to compare with", v)
 	}
 	f.run(4 * time.Hour)

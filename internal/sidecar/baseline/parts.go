@@ -84,23 +84,23 @@ func (p *parts) observe(r *probe.Result, v values, now time.Time, quiet bool) {
 	}
 }
 
-// excess returns by how many seconds each part exceeds its usual mean; NaN without enough
+// excess returns by how many seconds each part exceeds its usual mean; unknown without enough
 // turns.
-func (p *parts) excess() [partCount]float64 {
+func (p *parts) excess() (out probe.Opt[[partCount]float64]) {
 	if p.usual.Turns < minUsual {
-		return [partCount]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+		return out
 	}
 	connect := p.recent.Connect - p.usual.Connect
 	waited := p.recent.TTFT - p.usual.TTFT - connect
 	// Buffered tokens arrive before the first token is read.
 	decode := p.usual.TPOT * p.usual.Output
 	buffering := max(0, min(waited, (p.recent.Buffered-p.usual.Buffered)*decode))
-	return [partCount]float64{
+	return probe.Some([partCount]float64{
 		connect,
 		waited - buffering,
 		buffering,
 		(p.recent.TPOT - p.usual.TPOT) * p.usual.Output,
-	}
+	})
 }
 
 // phaseSeconds holds the seconds of each part of a turn. output is the number of tokens, 0 if

@@ -75,7 +75,7 @@ func TestHangIsNamed(t *testing.T) {
 		f.observe(&probe.Result{Kind: probe.First, Outcome: probe.TimeoutFirstToken, Sent: f.now.Add(-10 * time.Second), End: f.now}, f.now)
 		f.now = f.now.Add(5 * time.Second)
 	}
-	got := f.parts[0].excess()
+	got := f.parts[0].excess().V
 	if got[0] != 0 || got[1] < 9.5 || got[1] > 10 {
 		t.Errorf("the parts of a hang are %v, want 9.8 s of queue and prefill", got)
 	}

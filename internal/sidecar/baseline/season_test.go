@@ -46,7 +46,7 @@ func TestQuietDays(t *testing.T) {
 		if n += f.pagesIn(5 * day); n != 0 {
 			t.Errorf("%s: %d pages", name, n)
 		}
-		near(t, name+": baseline in the end", f.view().Baseline, 0.2, 0.012)
+		near(t, name+": baseline in the end", f.view().Baseline.V, 0.2, 0.012)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestNoNoiseAtAll(t *testing.T) {
 	f := newFeed(options{})
 	f.every, f.spread = time.Minute, 0
 	f.run(4 * day)
-	near(t, "detectable in an hour", f.view().Detectable[1], 1.5, 0.1)
+	near(t, "detectable in an hour", f.view().Detectable[1].V, 1.5, 0.1)
 	f.ratio = 1.3
 	if took := f.until(time.Hour, tickets); took > 30*time.Minute {
 		t.Errorf("×1.3 is a ticket after %v", took)

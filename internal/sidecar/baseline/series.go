@@ -34,7 +34,7 @@ type series struct {
 	// week.
 	replaying      bool
 	pages, tickets limits
-	promise        promise
+	promise        Promise
 	// the minute in progress
 	minute       int64
 	turns, total float64 // of log ratios

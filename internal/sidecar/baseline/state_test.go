@@ -35,7 +35,7 @@ func TestRestoreAfter(t *testing.T) {
 		if pages(ill.view()) != want {
 			t.Errorf("after %v the page stands: %v", after, !want)
 		}
-		near(t, "baseline", ill.view().Baseline, before.Baseline, 0.003)
+		near(t, "baseline", ill.view().Baseline.V, before.Baseline.V, 0.003)
 		if v := ill.run(5 * time.Minute).view(); !pages(v) || v.Turns != 15 {
 			t.Errorf("after %v and five minutes at ×3: %+v", after, v)
 		}

@@ -105,7 +105,7 @@ func TestHistories(t *testing.T) {
 	if got := targetsOf(r.WithoutHistory()); !slices.Equal(got, []string{"east", "north"}) || len(histories) > 0 {
 		t.Errorf("with a job that came later, no history have %v; %d wait", got, len(histories))
 	}
-	r.Backfill(jobs("east")[0].Key(), 0, 0, []Minute{{At: start, Turns: 3, Mean: -1, Baseline: -1}})
+	r.Backfill(jobs("east")[0].Key(), 0, 0, []Minute{{At: start, Turns: 3, Mean: -1, Baseline: probe.Some(-1.0)}})
 	r.Backfill(probe.Key{Target: "none"}, 0, 0, nil)
 	if got := targetsOf(r.WithoutHistory()); !slices.Equal(got, []string{"north"}) {
 		t.Errorf("after one was filled, no history have %v", got)

@@ -18,10 +18,10 @@ type Reading struct {
 	Views Views
 	// Excess is by how many seconds each part of a turn exceeds its baseline, by index of
 	// probe.TurnKinds and of Parts.
-	Excess [kinds][partCount]float64
+	Excess [kinds]probe.Opt[[partCount]float64]
 	// CachedBaseline is the usual share of cached prompt tokens, by index of
 	// probe.TurnKinds.
-	CachedBaseline [kinds]float64
+	CachedBaseline [kinds]probe.Opt[float64]
 	// Failures is the number of consecutive failed turns.
 	Failures int
 }
@@ -110,51 +110,48 @@ func (f *failureRun) add(o probe.Outcome) {
 // View holds the exported values of a signal.
 type View struct {
 	Moments
-	// Baseline is the current baseline in seconds, NaN without one. Young is true with less
-	// than a day of data: only large steps page then.
-	Baseline float64
+	// Baseline is the current baseline in seconds. Young is true with less than a day of data:
+	// only large steps page then.
+	Baseline probe.Opt[float64]
 	Young    bool
 	// Samples is the number of turns in the baseline. Noise is the standard deviation of the
-	// logarithm of its 30-minute level, NaN while young.
+	// logarithm of its 30-minute level, unknown while young.
 	Samples float64
-	Noise   float64
+	Noise   probe.Opt[float64]
 	// Page and Ticket are scores: a page or ticket is up from 1 on.
 	Page, Ticket float64
-	// Ratio compares the last five minutes with the baseline, NaN if unknown. Since is the
-	// start of the regression that pages or has a ticket, zero without one.
-	Ratio float64
+	// Ratio compares the last five minutes with the baseline. Since is the start of the
+	// regression that pages or has a ticket, zero without one.
+	Ratio probe.Opt[float64]
 	Since time.Time
-	// Detectable holds the smallest ratios that page within 15 minutes and within an hour, +Inf
-	// if none does. Delay is the time in seconds after which a rise of each of Sizes pages, +Inf
-	// if it never does. Both hold in half of the cases. Expected is the expected number of false
-	// pages in 30 days at these limits. All are NaN if unknown. History is the period that they
-	// are computed from.
-	Detectable [2]float64
-	Delay      [3]float64
-	Expected   float64
-	History    time.Duration
+	Promise
+	// History is the period that the promise is computed from.
+	History time.Duration
 	// Moved is when a lasting level last became the baseline; zero for never.
 	Moved time.Time
 	// TailSeconds is the value above which a turn counts as slow now. UsualTail is the same
-	// value at the baseline level. Both are NaN if unknown.
-	TailSeconds, UsualTail float64
+	// value at the baseline level.
+	TailSeconds, UsualTail probe.Opt[float64]
 }
 
-// promise describes what the current limits detect and cost.
-type promise struct {
-	detectable [2]float64
-	delay      [3]float64
-	expected   float64
+// Promise describes what the current limits detect and cost. Detectable holds the smallest
+// ratios that page within 15 minutes and within an hour, +Inf if none does. Delay is the time in
+// seconds after which a rise of each of Sizes pages, +Inf if it never does. Both hold in half of
+// the cases. Expected is the expected number of false pages in 30 days.
+type Promise struct {
+	Detectable [2]probe.Opt[float64]
+	Delay      [3]probe.Opt[float64]
+	Expected   probe.Opt[float64]
 }
 
 // promised computes the promise of the current limits.
-func (s *series) promised() promise {
-	p := promise{expected: s.pages.expected(&s.past)}
+func (s *series) promised() Promise {
+	p := Promise{Expected: probe.Some(s.pages.expected(&s.past))}
 	for i, minutes := range []float64{15, 60} {
-		p.detectable[i] = s.pages.detectable(s.policy, minutes)
+		p.Detectable[i] = probe.Some(s.pages.detectable(s.policy, minutes))
 	}
 	for i, size := range Sizes() {
-		p.delay[i] = 60 * s.pages.delay(math.Log(size), s.policy)
+		p.Delay[i] = probe.Some(60 * s.pages.delay(math.Log(size), s.policy))
 	}
 	return p
 }
@@ -174,36 +171,35 @@ func (s *series) unusual(value time.Duration, at time.Time) bool {
 const wellAbove = 0.26
 
 func (s *series) view(at time.Time) View {
-	nan := math.NaN()
 	v := View{
-		Moments: s.moments, Young: s.young(), Page: s.page.value(), Ticket: s.ticket.value(),
-		Baseline: nan, TailSeconds: nan, UsualTail: nan, Noise: nan, Expected: nan,
-		Detectable: [2]float64{nan, nan}, Delay: [3]float64{nan, nan, nan},
-		Ratio: math.Exp(s.scan.mean(5)), History: s.history.length(),
+		Moments: s.moments, Young: s.young(), Page: s.page.value(), Ticket: s.ticket.value(), History: s.history.length(),
+	}
+	if mean := s.scan.mean(5); !math.IsNaN(mean) {
+		v.Ratio = probe.Some(math.Exp(mean))
 	}
 	if s.regressed() && s.onset.Since > 0 {
 		v.Since = time.Unix(s.onset.Since*60, 0).UTC()
 	}
 	ln, ok := s.reference(at)
 	if ok {
-		v.Baseline = math.Exp(ln)
-		v.UsualTail = math.Exp(ln + s.tailLimit(at))
-		v.TailSeconds = v.UsualTail * math.Exp(max(0, s.level()))
+		tail := ln + s.tailLimit(at)
+		v.Baseline, v.UsualTail = probe.Some(math.Exp(ln)), probe.Some(math.Exp(tail))
+		v.TailSeconds = probe.Some(math.Exp(tail) * math.Exp(max(0, s.level())))
 	}
 	if ok && s.past.known && s.limited != 0 {
-		v.Detectable, v.Delay, v.Expected = s.promise.detectable, s.promise.delay, s.promise.expected
+		v.Promise = s.promise
 	}
 	if b := s.baseline; b != nil {
 		v.Samples, v.Moved = float64(b.samples), b.moved
 		if b.mature() {
-			v.Noise = b.noise
+			v.Noise = probe.Some(b.noise)
 		}
 	}
 	if s.benchmark.Typical > 0 {
 		v.Samples = float64(s.benchmark.Samples)
 	}
 	if s.benchmark.Noise > 0 {
-		v.Noise = s.benchmark.Noise
+		v.Noise = probe.Some(s.benchmark.Noise)
 	}
 	return v
 }

@@ -21,23 +21,24 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 		v, l := &r.Views[k][i], l.with(LabelSignal, string(signal))
 		e.addAll(l,
 			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{signalLog2Squared, v.Log2Squared},
-			value{SignalBaselineLog2, v.BaselineLog2}, value{signalTail, v.Tail}, value{tailLimit, v.TailSeconds},
-			value{Baseline, v.Baseline}, value{BaselineYoung, boolValue(v.Young)}, value{BaselineTurns, v.Samples},
-			value{BaselineNoise, v.Noise},
-			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, v.Ratio},
-			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, v.Expected},
+			value{SignalBaselineLog2, v.BaselineLog2}, value{signalTail, v.Tail}, value{tailLimit, orNaN(v.TailSeconds)},
+			value{Baseline, orNaN(v.Baseline)}, value{BaselineYoung, boolValue(v.Young)}, value{BaselineTurns, v.Samples},
+			value{BaselineNoise, orNaN(v.Noise)},
+			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, orNaN(v.Ratio)},
+			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, orNaN(v.Expected)},
 			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})
 		for n, size := range baseline.Sizes() {
-			e.part(RegressionDelay, l, LabelRatio, strconv.FormatFloat(size, 'f', -1, 64), v.Delay[n])
+			e.part(RegressionDelay, l, LabelRatio, strconv.FormatFloat(size, 'f', -1, 64), orNaN(v.Delay[n]))
 		}
 		for w, within := range []string{"15m", "1h"} {
-			e.part(Detectable, l, labelWithin, within, v.Detectable[w])
+			e.part(Detectable, l, labelWithin, within, orNaN(v.Detectable[w]))
 		}
 	}
 	for i, part := range baseline.Parts() {
-		e.part(Excess, l, LabelPart, string(part), r.Excess[k][i])
+		excess := probe.Opt[float64]{V: r.Excess[k].V[i], OK: r.Excess[k].OK}
+		e.part(Excess, l, LabelPart, string(part), orNaN(excess))
 	}
-	e.add(CachedBaseline, l, r.CachedBaseline[k])
+	e.add(CachedBaseline, l, orNaN(r.CachedBaseline[k]))
 }
 
 // geomean is the value of labelStatistic for the geometric mean. Statistic returns the others.

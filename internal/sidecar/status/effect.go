@@ -56,9 +56,9 @@ func useLatestTurns(views *baseline.Views, samples []sample, now time.Time) {
 			}
 		}
 		for i := range sum {
-			if v := &views[k][i]; turns[i] >= latestTurns && v.Baseline > 0 {
-				if ratio := math.Exp(sum[i]/turns[i]) / v.Baseline; !(v.Ratio >= ratio) {
-					v.Ratio = ratio
+			if v := &views[k][i]; turns[i] >= latestTurns && v.Baseline.OK {
+				if ratio := math.Exp(sum[i]/turns[i]) / v.Baseline.V; v.Ratio.V < ratio {
+					v.Ratio = probe.Some(ratio)
 				}
 			}
 		}
@@ -66,12 +66,12 @@ func useLatestTurns(views *baseline.Views, samples []sample, now time.Time) {
 }
 
 // effectOf returns the largest effect in the views of a job.
-func effectOf(views baseline.Views, excess [2][4]float64) (e effect) {
+func effectOf(views baseline.Views, excess [2]probe.Opt[[4]float64]) (e effect) {
 	worst := 0
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {
-			if v := views[k][i]; v.Ratio > e.Ratio && v.Baseline > 0 {
-				e = effect{Signal: signal, Turn: kind, Ratio: v.Ratio, Usual: v.Baseline, Since: v.Since}
+			if v := views[k][i]; v.Ratio.V > e.Ratio && v.Baseline.OK {
+				e = effect{Signal: signal, Turn: kind, Ratio: v.Ratio.V, Usual: v.Baseline.V, Since: v.Since}
 				worst = k
 			}
 		}
@@ -79,7 +79,7 @@ func effectOf(views baseline.Views, excess [2][4]float64) (e effect) {
 	if e.Ratio < leastEffect {
 		return effect{}
 	}
-	e.Part = likelyPart(views[worst], excess[worst], e)
+	e.Part = likelyPart(views[worst], excess[worst].V, e)
 	return e
 }
 
@@ -89,7 +89,7 @@ func likelyPart(views [2]baseline.View, excess [4]float64, e effect) (part basel
 	if e.Signal != sink.Signals()[0] {
 		return baseline.Decode
 	}
-	if views[1].Ratio > math.Pow(views[0].Ratio, alike) {
+	if views[1].Ratio.V > math.Pow(views[0].Ratio.V, alike) {
 		return ""
 	}
 	largest := 0.0

@@ -31,9 +31,9 @@ func told(name, severity string, ago, lasted time.Duration, change ...func(*Aler
 // slow makes the TTFT of first turns of each job 4.7 times the baseline.
 func slow(p *Page) {
 	p.options.Baseline = func(probe.Key) (r baseline.Reading, ok bool) {
-		r.Views[0][0] = baseline.View{Ratio: 4.7, Baseline: 0.33, Since: noon.Add(-20 * time.Minute)}
-		r.Views[1][1] = baseline.View{Ratio: 1.2, Baseline: 0.02}
-		r.Excess[0] = [4]float64{0.1, 1.1, 0, 2}
+		r.Views[0][0] = baseline.View{Ratio: probe.Some(4.7), Baseline: probe.Some(0.33), Since: noon.Add(-20 * time.Minute)}
+		r.Views[1][1] = baseline.View{Ratio: probe.Some(1.2), Baseline: probe.Some(0.02)}
+		r.Excess[0] = probe.Some([4]float64{0.1, 1.1, 0, 2})
 		return r, true
 	}
 }
@@ -92,9 +92,12 @@ func TestLatestTurns(t *testing.T) {
 	for i := range latestTurns {
 		samples = append(samples, sampleOf(turn(time.Duration(i)*time.Second, ttft(time.Second))), sampleOf(turn(3*time.Minute, ttft(time.Hour))))
 	}
-	views := baseline.Views{{{Ratio: 1.1, Baseline: 0.1}}, {{Ratio: math.NaN(), Baseline: 0.25}, {Ratio: 9, Baseline: 0.02}}}
+	views := baseline.Views{
+		{{Ratio: probe.Some(1.1), Baseline: probe.Some(0.1)}},
+		{{Baseline: probe.Some(0.25)}, {Ratio: probe.Some(9.0), Baseline: probe.Some(0.02)}},
+	}
 	useLatestTurns(&views, samples, noon)
-	if got := views[1][0].Ratio; math.Abs(got-4) > 1e-9 || views[1][1].Ratio != 9 || views[0][0].Ratio != 1.1 {
+	if got := views[1][0].Ratio.V; math.Abs(got-4) > 1e-9 || views[1][1].Ratio.V != 9 || views[0][0].Ratio.V != 1.1 {
 		t.Errorf("got %v and %v", got, views)
 	}
 }

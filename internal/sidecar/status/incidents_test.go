@@ -108,7 +108,7 @@ func TestDownSince(t *testing.T) {
 	p := pageAt(noon)
 	p.Add(jobOf("t", "w"))
 	p.options.Baseline = func(probe.Key) (r baseline.Reading, ok bool) {
-		r.Views[1][0] = baseline.View{Ratio: 1.3, Baseline: 0.3, Since: noon.Add(-48 * time.Hour)}
+		r.Views[1][0] = baseline.View{Ratio: probe.Some(1.3), Baseline: probe.Some(0.3), Since: noon.Add(-48 * time.Hour)}
 		return r, true
 	}
 	p.Alert(told("SyntheticTargetDown", "page", time.Minute, 0))

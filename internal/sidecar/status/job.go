@@ -154,8 +154,8 @@ func (j *job) score(r probe.Result) float64 {
 	}
 	highest := 0.0
 	for i, d := range []probe.Opt[time.Duration]{r.TTFT, r.TPOT} {
-		if usual := j.views[r.Kind.Index()][i].Baseline; d.OK && usual > 0 {
-			highest = max(highest, d.V.Seconds()/usual)
+		if usual := j.views[r.Kind.Index()][i].Baseline; d.OK && usual.OK {
+			highest = max(highest, d.V.Seconds()/usual.V)
 		}
 	}
 	return highest

@@ -107,7 +107,9 @@ func (j *job) currentMinute() minute {
 		}
 		for i, v := range j.views[k] {
 			q := quantilesOf(values[i])
-			m.kinds[k].signals[i] = level{positive(q.P50.V.Seconds()), positive(q.P95.V.Seconds()), positive(v.Baseline), positive(v.UsualTail)}
+			m.kinds[k].signals[i] = level{
+				positive(q.P50.V.Seconds()), positive(q.P95.V.Seconds()), positive(v.Baseline.V), positive(v.UsualTail.V),
+			}
 		}
 	}
 	return m

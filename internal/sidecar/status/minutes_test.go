@@ -19,7 +19,7 @@ import (
 // of that time.
 func TestMinutes(t *testing.T) {
 	p := New(Options{Now: func() time.Time { return noon }, Baseline: func(probe.Key) (r baseline.Reading, ok bool) {
-		r.Views[1][0] = baseline.View{Baseline: 0.1, UsualTail: 0.3}
+		r.Views[1][0] = baseline.View{Baseline: probe.Some(0.1), UsualTail: probe.Some(0.3)}
 		return r, true
 	}})
 	feed(p,
@@ -99,7 +99,8 @@ func TestADayIsKept(t *testing.T) {
 	rng, usual := rand.New(rand.NewPCG(1, 2)), 0.1
 	p := New(Options{Baseline: func(probe.Key) (r baseline.Reading, ok bool) {
 		v := &r.Views
-		v[0][0], v[1][0] = baseline.View{Baseline: 4 * usual, UsualTail: 10 * usual}, baseline.View{Baseline: usual, UsualTail: 2.5 * usual}
+		v[0][0] = baseline.View{Baseline: probe.Some(4 * usual), UsualTail: probe.Some(10 * usual)}
+		v[1][0] = baseline.View{Baseline: probe.Some(usual), UsualTail: probe.Some(2.5 * usual)}
 		v[0][1], v[1][1] = v[0][0], v[1][0]
 		return r, true
 	}})

@@ -88,7 +88,7 @@ func replicaOf(v siblings.View) replica {
 	known := false
 	for k := range probe.TurnKinds() {
 		for i := range r.Times {
-			if m := multipleOf(v.Ratios[k][i].V); m.V > r.Times[i].V {
+			if m := multiple(v.Ratios[k][i]); m.V > r.Times[i].V {
 				r.Times[i], known = m, true
 			}
 		}

@@ -2,7 +2,6 @@ package status
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -53,9 +52,9 @@ func (p *Page) signals(key probe.Key) []signalState {
 
 func signalOf(kind probe.TurnKind, name sink.Signal, v baseline.View) signalState {
 	s := signalState{
-		Turn: kind, Name: name, Learning: v.Young, Ratio: multipleOf(v.Ratio), Since: v.Since.UTC(), Moved: v.Moved.UTC(),
-		Quarter: multipleOf(v.Detectable[0]), Hour: multipleOf(v.Detectable[1]),
-		FalsePages: number{V: v.Expected, OK: v.History > 0 && !math.IsNaN(v.Expected)},
+		Turn: kind, Name: name, Learning: v.Young, Ratio: multiple(v.Ratio), Since: v.Since.UTC(), Moved: v.Moved.UTC(),
+		Quarter: multiple(v.Detectable[0]), Hour: multiple(v.Detectable[1]),
+		FalsePages: number(v.Expected),
 		History:    Duration(probe.Some(v.History)),
 	}
 	switch {

@@ -19,16 +19,19 @@ func someBaseline(job probe.Key) (r baseline.Reading, ok bool) {
 	}
 	v := &r.Views
 	const week = 7 * 24 * time.Hour
+	detectable := func(quarter, hour float64) [2]probe.Opt[float64] {
+		return [2]probe.Opt[float64]{probe.Some(quarter), probe.Some(hour)}
+	}
 	some := func(page, ticket, ratio float64, since time.Time) baseline.View {
 		return baseline.View{
-			Moments: baseline.Moments{Turns: 9}, Page: page, Ticket: ticket, Ratio: ratio, Since: since,
-			Detectable: [2]float64{1.35, 1.2}, Expected: .031, History: week,
+			Moments: baseline.Moments{Turns: 9}, Page: page, Ticket: ticket, Ratio: probe.Some(ratio), Since: since,
+			Promise: baseline.Promise{Detectable: detectable(1.35, 1.2), Expected: probe.Some(.031)}, History: week,
 		}
 	}
 	v[0][0] = some(1.2, 3, 1.62, noon.Add(-10*time.Minute))
 	v[0][1] = some(.9, 1, 1.25, noon.Add(-2*time.Hour))
-	v[0][1].Detectable, v[0][1].Moved = [2]float64{math.Inf(1), 1.5}, noon.Add(-week)
-	v[1][0] = baseline.View{Moments: baseline.Moments{Turns: 1}, Young: true, Ratio: math.NaN(), Expected: math.NaN(), Detectable: [2]float64{math.NaN(), math.NaN()}}
+	v[0][1].Detectable, v[0][1].Moved = detectable(math.Inf(1), 1.5), noon.Add(-week)
+	v[1][0] = baseline.View{Moments: baseline.Moments{Turns: 1}, Young: true}
 	return r, true
 }
 

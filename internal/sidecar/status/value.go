@@ -105,9 +105,6 @@ func (s share) MarshalJSON() ([]byte, error) { return marshal(s.V, s.OK) }
 // JSON it is a number, null, or "+Inf".
 type multiple probe.Opt[float64]
 
-// multipleOf returns an undefined value unless v is positive.
-func multipleOf(v float64) multiple { return multiple{V: v, OK: v > 0} }
-
 func (m multiple) String() string {
 	switch {
 	case !m.OK:

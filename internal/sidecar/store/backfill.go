@@ -222,9 +222,9 @@ const sameLog2 = 1e-6
 func minute(at time.Time, rose reading) baseline.Minute {
 	turns, log2, expected := rose[0], rose[1], rose[2]
 	seconds := func(log2 float64) float64 { return log2/turns*math.Ln2 - math.Log(1e6) }
-	m := baseline.Minute{At: at.UTC(), Turns: turns, Mean: seconds(log2), Baseline: seconds(expected)}
-	if math.Abs(log2-expected) <= sameLog2*turns || !plausible(m.Baseline) {
-		m.Baseline = math.NaN()
+	m := baseline.Minute{At: at.UTC(), Turns: turns, Mean: seconds(log2)}
+	if usual := seconds(expected); math.Abs(log2-expected) > sameLog2*turns && plausible(usual) {
+		m.Baseline = probe.Some(usual)
 	}
 	return m
 }

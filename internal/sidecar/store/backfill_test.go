@@ -155,8 +155,8 @@ func TestRead(t *testing.T) {
 			differ++ // a replica went away, came back or restarted
 			continue
 		}
-		if seconds := math.Exp(m.Mean); math.Abs(math.Log2(seconds*1e6)-w.log2/w.turns) > 1e-9 || math.Abs(math.Exp(m.Baseline)-.2) > 1e-9 {
-			t.Fatalf("%s: mean %v s, want %v; baseline %v s", m.At, seconds, math.Exp2(w.log2/w.turns)/1e6, math.Exp(m.Baseline))
+		if seconds := math.Exp(m.Mean); math.Abs(math.Log2(seconds*1e6)-w.log2/w.turns) > 1e-9 || m.Baseline.OK && math.Abs(math.Exp(m.Baseline.V)-.2) > 1e-9 {
+			t.Fatalf("%s: mean %v s, want %v; baseline %v s", m.At, seconds, math.Exp2(w.log2/w.turns)/1e6, math.Exp(m.Baseline.V))
 		}
 	}
 	if differ > 4 {
@@ -184,10 +184,10 @@ func TestNothingUsual(t *testing.T) {
 	if len(minutes) != 2 || minutes[0].Turns != 2 || minutes[1].Turns != 3 || !minutes[1].At.Equal(time.Unix(120, 0)) {
 		t.Fatalf("got %+v", got)
 	}
-	if m := minutes[0]; !math.IsNaN(m.Baseline) || math.Abs(math.Exp(m.Mean)-.02) > 1e-12 {
+	if m := minutes[0]; m.Baseline.OK || math.Abs(math.Exp(m.Mean)-.02) > 1e-12 {
 		t.Errorf("got %+v", m)
 	}
-	if m := got[Series{1, 1}]; len(m) != 1 || !math.IsNaN(m[0].Baseline) || m[0].Turns != 1 {
+	if m := got[Series{1, 1}]; len(m) != 1 || m[0].Baseline.OK || m[0].Turns != 1 {
 		t.Errorf("without a baseline: %+v", m)
 	}
 }
@@ -248,7 +248,7 @@ func FuzzMinutes(f *testing.F) {
 		}
 		for series, minutes := range minutesOf(matrix, span) {
 			for i, m := range minutes {
-				if !(m.Turns > 0 && m.Turns < mostTurns) || !(math.Abs(m.Mean) < 14) || math.IsInf(m.Baseline, 0) || m.At.Before(span.Start) || m.At.After(span.End) || i > 0 && !m.At.After(minutes[i-1].At) {
+				if !(m.Turns > 0 && m.Turns < mostTurns) || !(math.Abs(m.Mean) < 14) || math.IsInf(m.Baseline.V, 0) || m.At.Before(span.Start) || m.At.After(span.End) || i > 0 && !m.At.After(minutes[i-1].At) {
 					t.Fatalf("%+v: minute %d is %+v", series, i, m)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -100,7 +99,7 @@ func repeatMinutes(learned [][2]float64, begin, end time.Time) []baseline.Minute
 	var out []baseline.Minute
 	for at := begin; len(learned) > 0 && at.Before(end.Truncate(time.Minute)); at = at.Add(time.Minute) {
 		m := learned[len(out)%len(learned)]
-		out = append(out, baseline.Minute{At: at, Turns: m[0], Mean: m[1], Baseline: math.NaN()})
+		out = append(out, baseline.Minute{At: at, Turns: m[0], Mean: m[1]})
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func Remember(t *testing.T, stateFile string, job probe.Key, usual [2]time.Durat
 			var minutes []baseline.Minute
 			for at := now.Add(-lived); at.Before(now); at = at.Add(time.Minute) {
 				noise := spread / math.Sqrt(turns) * rng.NormFloat64()
-				minutes = append(minutes, baseline.Minute{At: at, Turns: turns, Mean: math.Log(mean.Seconds()) + noise, Baseline: math.NaN()})
+				minutes = append(minutes, baseline.Minute{At: at, Turns: turns, Mean: math.Log(mean.Seconds()) + noise})
 			}
 			past.Backfill(job, kind, signal, minutes)
 		}
