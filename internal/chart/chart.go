@@ -121,7 +121,6 @@ func (c Chart) description() string {
 	return strings.Join(all, " ")
 }
 
-// heading draws the title and the legend above the plot area.
 func (p *plot) heading() {
 	p.addForeground(`<text class="ink" x="8" y="17" font-size="12" font-weight="600">%s</text>`, escape(p.Title))
 	x := 8.0
@@ -166,7 +165,6 @@ func (p *plot) axes() {
 // maxDots is the most points of a series that are drawn with dots.
 const maxDots = 80
 
-// hasDots reports whether a dot is drawn at each point of the line.
 func (s Series) hasDots() bool { return len(s.Points) <= maxDots }
 
 func (s Series) knownPoints() []Point {
@@ -232,7 +230,6 @@ func (p *plot) outline(path *strings.Builder, points []Point) {
 	path.WriteString("Z")
 }
 
-// stroke returns the attributes of a series' line.
 func (s Series) stroke() string {
 	dash := []string{"", ` stroke-dasharray="6,3"`, ` stroke-dasharray="2,3"`}[s.Dash%3]
 	return `fill="none" stroke="currentColor" stroke-width="1.6" stroke-linejoin="round"` + dash

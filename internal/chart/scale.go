@@ -74,7 +74,6 @@ func (s scale) ticks() []float64 {
 	return all
 }
 
-// step returns the distance between the ticks of a linear scale.
 func (s scale) step() float64 { return roundValue(indexAbove((s.High - s.Low) / (maxTicks - 1))) }
 
 // roundValue returns element k of the series ..., 0.5, 1, 2, 5, 10, ...; element 0 is 1.
@@ -145,7 +144,6 @@ func (a Axis) ticks(s scale) []Tick {
 // Time is the unit of a time axis, in Unix seconds.
 const Time = "time"
 
-// timeTicks returns round times.
 func (s scale) timeTicks() (all []float64) {
 	step := 24 * 3600.0
 	for _, minutes := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720} {
@@ -160,7 +158,6 @@ func (s scale) timeTicks() (all []float64) {
 	return all
 }
 
-// format formats a value of X for the description.
 func (a Axis) format(v float64) string {
 	if a.Unit == Time {
 		return Label(v, Time)

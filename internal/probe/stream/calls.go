@@ -59,7 +59,6 @@ func (c *calls) add(next call) {
 	}
 }
 
-// set replaces the calls by one call.
 func (c *calls) set(only call) {
 	c.reset()
 	c.add(only)
@@ -92,7 +91,6 @@ func (c *call) readObject(s *jsonscan.Scanner) {
 	}
 }
 
-// read reads a call, or the function in a call.
 func (c *call) read(s *jsonscan.Scanner) {
 	for name := range s.Members {
 		switch string(name) {

@@ -239,7 +239,6 @@ func readUsage(s *jsonscan.Scanner, promptName, outputName string) (u Usage, ok 
 	return u, hasPrompt || hasOutput
 }
 
-// readDetail reads an object and returns its count with that name.
 func readDetail(s *jsonscan.Scanner, name string) (n int, ok bool) {
 	for range s.Only(name) {
 		n, ok = s.Count()

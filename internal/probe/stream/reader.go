@@ -118,7 +118,6 @@ func (r *Reader) fill() error {
 	return io.ErrNoProgress
 }
 
-// ended handles r.err after the last complete line.
 func (r *Reader) ended() (*Event, error) {
 	if r.err != io.EOF {
 		err := r.err
@@ -218,7 +217,6 @@ func (r *Reader) keep() {
 	r.data = r.joined
 }
 
-// complete returns the event of the payload.
 func (r *Reader) complete() *Event {
 	// Two reads with the same kernel timestamp have read one segment.
 	sameSegment := r.eventArrival.Kernel && r.arrival.Kernel && r.arrival.At.Equal(r.eventArrival.At)

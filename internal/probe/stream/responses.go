@@ -41,7 +41,6 @@ func (d *responses) Decode(ev *Event, data []byte, isError bool) bool {
 	return true
 }
 
-// fill fills ev according to the kind of the event.
 func (d *responses) fill(ev *Event, e *responsesEvent, kind string) {
 	switch kind {
 	case "output_text.delta":

@@ -53,7 +53,6 @@ func newExchange(ctx context.Context, exact bool, pacer *Pacer) *exchange {
 	return x
 }
 
-// context returns the context for the request.
 func (x *exchange) context() context.Context {
 	ctx := context.WithValue(x.ctx, exchangeKey{}, x)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -131,7 +130,6 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// gotHeaders completes the trace.
 func (x *exchange) gotHeaders() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

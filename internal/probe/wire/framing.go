@@ -72,7 +72,6 @@ func (f *framing) takeData(limit int) int {
 	return int(n)
 }
 
-// takeByte takes one byte of a line.
 func (f *framing) takeByte(c byte) {
 	if f.part == partHead {
 		if f.head >= statusAt && f.head < statusAt+3 {

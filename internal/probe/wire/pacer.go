@@ -73,7 +73,6 @@ func (p *Pacer) payOff() {
 	p.at = now
 }
 
-// pause returns how long the next read has to wait.
 func (p *Pacer) pause() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

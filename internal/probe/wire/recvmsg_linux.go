@@ -15,7 +15,6 @@ type message struct {
 	used    int      // bytes of control
 }
 
-// setBuffer sets the buffer of the next receive; nil sets none.
 func (m *message) setBuffer(p []byte) {
 	m.vector = unix.Iovec{}
 	if len(p) > 0 {

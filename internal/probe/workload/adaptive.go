@@ -109,7 +109,6 @@ func (p *Pace) Rate() float64 {
 	return p.baseRate
 }
 
-// mayBurst reports whether a burst may start.
 func (p *Pace) mayBurst(at time.Time) bool {
 	for len(p.burstStarts) > 0 && at.Sub(p.burstStarts[0]) >= time.Hour {
 		p.burstStarts = p.burstStarts[1:]

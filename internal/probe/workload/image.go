@@ -18,44 +18,40 @@ type Image struct{ Type, Data string }
 // URL returns the image as a data URL.
 func (i Image) URL() string { return "data:" + i.Type + ";base64," + i.Data }
 
+// imageTypes are the media types by file name extension.
+var imageTypes = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
+}
+
 // ReadImages reads png, jpg, gif and webp files. The file name determines the type.
-func ReadImages(files []string) ([]Image, error) {
-	var all []Image
-	left := int64(maxImages)
+func ReadImages(files []string) (all []Image, err error) {
+	left := maxImages
 	for _, file := range files {
-		image, size, err := readImage(file, left)
-		if err != nil {
-			return nil, err
+		mediaType := imageTypes[strings.ToLower(filepath.Ext(file))]
+		if mediaType == "" {
+			return nil, fmt.Errorf("the image %q has an unknown type: name a file that ends with .png, .jpg, .gif or .webp", file)
 		}
-		left -= size
-		all = append(all, image)
+		data, err := readStart(file, left+1)
+		left -= len(data)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("reading an image: %w", err)
+		case left < 0:
+			return nil, fmt.Errorf("the image %q makes the images of the workload more than %d MiB: use smaller ones",
+				file, maxImages>>20)
+		case len(data) == 0:
+			return nil, fmt.Errorf("the image %q is empty: name another", file)
+		}
+		all = append(all, Image{Type: mediaType, Data: base64.StdEncoding.EncodeToString(data)})
 	}
 	return all, nil
 }
 
-func readImage(file string, limit int64) (Image, int64, error) {
-	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
-	switch format {
-	case "png", "jpeg", "gif", "webp":
-	case "jpg":
-		format = "jpeg"
-	default:
-		return Image{}, 0, fmt.Errorf("the image %q has an unknown type: name a file that ends with .png, .jpg, .gif or .webp", file)
-	}
-	f, err := os.Open(file)
+func readStart(path string, limit int) ([]byte, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return Image{}, 0, fmt.Errorf("reading an image: %w", err)
+		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	switch size := int64(len(data)); {
-	case err != nil:
-		return Image{}, 0, fmt.Errorf("reading the image %q: %w", file, err)
-	case size > limit:
-		return Image{}, 0, fmt.Errorf("the image %q makes the images of the workload more than %d MiB: use smaller ones", file, maxImages>>20)
-	case size == 0:
-		return Image{}, 0, fmt.Errorf("the image %q is empty: name another", file)
-	default:
-		return Image{Type: "image/" + format, Data: base64.StdEncoding.EncodeToString(data)}, size, nil
-	}
+	return io.ReadAll(io.LimitReader(f, int64(limit)))
 }

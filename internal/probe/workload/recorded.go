@@ -66,7 +66,6 @@ func (r *traceReplay) close() {
 	r.lapRecords = 0
 }
 
-// replayTrace fills in a conversation from the next record.
 func (s *Source) replayTrace(c *Conversation) {
 	rec := s.trace.next()
 	if s.trace.charsPerToken == 0 {

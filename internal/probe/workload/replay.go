@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"synthetic/internal/probe/workload/trace"
 )
@@ -27,18 +26,13 @@ type fileConversation struct {
 	user   []string
 }
 
-// stamp is the version of a file. The zero value means no file.
-type stamp struct {
-	size     int64
-	modified time.Time
-}
-
-func stampFile(path string) stamp {
+// fileVersion returns a text that changes with the file, or "" if there is none.
+func fileVersion(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
-		return stamp{}
+		return ""
 	}
-	return stamp{info.Size(), info.ModTime()}
+	return fmt.Sprint(info.Size(), info.ModTime())
 }
 
 // replayFile fills in the next conversation of the file. It has one turn for each user message,

@@ -18,8 +18,8 @@ type Source struct {
 	conversations []fileConversation
 	trace         *traceReplay // nil if there is none
 	clients       *clients     // nil if there is only one class
-	stamp         stamp
-	titleOrder    []int // the order of nouns in titles
+	version       string       // of the conversations file or the trace, when it was opened
+	titleOrder    []int        // the order of nouns in titles
 	*ratio
 
 	mu       sync.Mutex
@@ -63,11 +63,11 @@ func NewSource(spec Spec, salt uint64) (*Source, error) {
 		s.clients = newClients(spec.Clients, spec.Seed, salt)
 	}
 	if spec.Trace.File != "" {
-		s.stamp = stampFile(spec.Trace.File)
+		s.version = fileVersion(spec.Trace.File)
 		s.trace = &traceReplay{Trace: spec.Trace}
 	}
 	if spec.ConversationsFile != "" {
-		s.stamp = stampFile(spec.ConversationsFile) // stamp before reading, so that a change in between is noticed
+		s.version = fileVersion(spec.ConversationsFile) // before reading, so that a change in between is noticed
 		if s.conversations, err = readConversations(spec.ConversationsFile); err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (s *Source) Close() {
 // Stale reports whether the conversations file or the trace has changed or is gone.
 func (s *Source) Stale() bool {
 	file := cmp.Or(s.spec.ConversationsFile, s.spec.Trace.File)
-	return file != "" && s.stamp != stampFile(file)
+	return file != "" && s.version != fileVersion(file)
 }
 
 func (s *Source) textSalt() uint64 {
@@ -154,7 +154,6 @@ func countChars(all []Message) (n int) {
 	return n
 }
 
-// drawPatience draws which turns the user cancels.
 func (s *Source) drawPatience(c *Conversation) {
 	if s.spec.Cancel.Share <= 0 {
 		return

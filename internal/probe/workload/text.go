@@ -76,7 +76,6 @@ func title(order []int, index uint64) string {
 
 func (p *prose) pick(words []string) string { return words[p.rng.IntN(len(words))] }
 
-// fill appends a pattern with its placeholders replaced.
 func (p *prose) fill(pattern string) {
 	first := true
 	for field := range strings.FieldsSeq(pattern) {

@@ -124,7 +124,6 @@ func (s connState) before(other connState) bool {
 	return s.since.Before(other.since)
 }
 
-// setState is an http.Server.ConnState hook.
 func (c *Connections) setState(changed net.Conn, s http.ConnState) {
 	if secure, ok := changed.(*tls.Conn); ok {
 		changed = secure.NetConn()

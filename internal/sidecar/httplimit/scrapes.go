@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,12 +67,12 @@ func variantOf(h http.Header) variant {
 
 // request returns a request that depends only on the variant.
 func (v variant) request(ctx context.Context) *http.Request {
-	header := http.Header{"Accept": {string(v.format)}}
+	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, "/metrics", http.NoBody) // the URL is valid
+	r.Header.Set("Accept", string(v.format))
 	if v.gzip {
-		header.Set("Accept-Encoding", "gzip")
+		r.Header.Set("Accept-Encoding", "gzip")
 	}
-	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/metrics"}, Header: header}
-	return r.WithContext(ctx)
+	return r
 }
 
 func acceptsGzip(h http.Header) bool {

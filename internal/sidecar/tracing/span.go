@@ -20,7 +20,6 @@ import (
 // The attributes that do not start with "synthetic." are those of version 1.41 of OpenTelemetry's
 // conventions.
 
-// jobInfo holds what all turns of a job share.
 type jobInfo struct {
 	operation  string
 	attributes []attribute.KeyValue

@@ -55,7 +55,6 @@ type Tracer struct {
 	jobs map[probe.Key]jobInfo
 }
 
-// running is the state of a started Tracer.
 type running struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer

@@ -252,7 +252,6 @@ func (s *Scanner) current() byte {
 	return 0
 }
 
-// digits consumes at least one digit.
 func (s *Scanner) digits() {
 	start := s.i
 	for s.i < len(s.b) && s.b[s.i]-'0' <= 9 {

@@ -83,7 +83,6 @@ func unicodeEscape(b []byte) (c rune, size int) {
 	return utf8.RuneError, 6
 }
 
-// hex4 reads four hexadecimal digits.
 func hex4(b []byte) (c rune, ok bool) {
 	if len(b) < 4 {
 		return 0, false

@@ -72,7 +72,6 @@ type parser struct {
 	chats       *recent
 }
 
-// parse parses one object, which holds one or more records.
 func (p *parser) parse(b []byte) ([]Record, error) {
 	var o object
 	if err := json.Unmarshal(b, &o); err != nil {

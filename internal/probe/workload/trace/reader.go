@@ -131,7 +131,6 @@ func (r *Reader) Next() (Record, error) {
 	}
 }
 
-// pop removes the earliest pending record.
 func (r *Reader) pop() (Record, error) {
 	for !r.ended && len(r.pending) < maxPending && r.bytes < maxPendingBytes {
 		if err := r.readNext(); err != nil {
