@@ -72,7 +72,16 @@ type parser struct {
 	chats       *recent
 }
 
-func (p *parser) parse(b []byte) ([]Record, error) {
+// parse returns one or more records. unit and number describe the position of b for errors.
+func (p *parser) parse(b []byte, unit string, number int) ([]Record, error) {
+	all, err := p.records(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s %d: %w", unit, number, err)
+	}
+	return all, nil
+}
+
+func (p *parser) records(b []byte) ([]Record, error) {
 	var o object
 	if err := json.Unmarshal(b, &o); err != nil {
 		return nil, fmt.Errorf("not a JSON object with a record: %w; write one per line, or an array of them", err)

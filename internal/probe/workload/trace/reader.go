@@ -52,9 +52,8 @@ type Reader struct {
 	sessions *recent
 }
 
-// source reads the records of one format; read returns one or more. Its errors name the
-// position.
-type source interface{ read() ([]Record, error) }
+// source returns one or more records of a file. Its errors name the position.
+type source func() ([]Record, error)
 
 // Open opens a trace file.
 func Open(path string, o Options) (*Reader, error) {
@@ -84,18 +83,16 @@ func newReader(name string, from io.Reader, o Options) (*Reader, error) {
 	parser := parser{o.BlockTokens, newRecent()}
 	switch head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); {
 	case len(head) > 0 && head[0] == '[':
-		a := &array{recordLimit: recordLimit{from: b}, parser: parser}
-		a.decoder = json.NewDecoder(&a.recordLimit)
-		r.source = a
+		r.source = readArray(b, parser)
 	case len(head) == 0 || head[0] == '{':
-		l := &lines{scanner: bufio.NewScanner(b), parser: parser}
-		l.scanner.Buffer(nil, maxLine)
-		r.source = l
+		r.source = readLines(b, parser)
 	default:
-		if r.source, err = newTable(b); err != nil {
+		t, err := newTable(b)
+		if err != nil {
 			closePlain()
 			return nil, fmt.Errorf("%s, %w", name, err)
 		}
+		r.source = t.read
 	}
 	return r, nil
 }
@@ -157,7 +154,7 @@ func (r *Reader) pop() (Record, error) {
 // readNext reads one or more records. A record that the next one cannot continue becomes
 // pending.
 func (r *Reader) readNext() error {
-	all, err := r.source.read()
+	all, err := r.source()
 	if errors.Is(err, io.EOF) {
 		r.ended = true
 		return r.closeSession()
@@ -225,74 +222,65 @@ func (r *Reader) closeSession() error {
 	return nil
 }
 
-// lines reads JSON Lines.
-type lines struct {
-	scanner *bufio.Scanner
-	parser  parser
-	number  int
-}
-
-func (l *lines) read() ([]Record, error) {
-	for l.scanner.Scan() {
-		l.number++
-		line := bytes.TrimSpace(bytes.TrimPrefix(l.scanner.Bytes(), []byte("\ufeff")))
-		if len(line) == 0 {
-			continue
+// readLines reads JSON Lines.
+func readLines(r io.Reader, p parser) source {
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, maxLine)
+	number := 0
+	return func() ([]Record, error) {
+		for scanner.Scan() {
+			number++
+			if line := bytes.TrimSpace(bytes.TrimPrefix(scanner.Bytes(), []byte("\ufeff"))); len(line) > 0 {
+				return p.parse(line, "line", number)
+			}
 		}
-		all, err := l.parser.parse(line)
-		if err != nil {
-			err = fmt.Errorf("line %d: %w", l.number, err)
+		switch err := scanner.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			return nil, fmt.Errorf("line %d: %w", number+1, errTooLong)
+		case err != nil:
+			return nil, fmt.Errorf("line %d: reading it: %w; copy the complete file", number+1, err)
 		}
-		return all, err
+		return nil, io.EOF
 	}
-	switch err := l.scanner.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("line %d: %w", l.number+1, errTooLong)
-	case err != nil:
-		return nil, fmt.Errorf("line %d: reading it: %w; copy the complete file", l.number+1, err)
-	}
-	return nil, io.EOF
 }
 
 var errTooLong = fmt.Errorf("the record is longer than %d MiB; leave it out", maxLine>>20)
 
-// array reads one JSON array of objects.
-type array struct {
-	recordLimit
-	decoder *json.Decoder
-	parser  parser
-	number  int
+// readArray reads one JSON array of objects.
+func readArray(r io.Reader, p parser) source {
+	limited := &recordLimit{from: r}
+	decoder := json.NewDecoder(limited)
+	number := 0
+	return func() ([]Record, error) {
+		limited.readBytes = 0
+		number++
+		element, err := nextElement(decoder, number == 1)
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("element %d: %w; copy the complete file", number, err)
+		case element == nil:
+			return nil, io.EOF
+		}
+		return p.parse(element, "element", number)
+	}
 }
 
-func (a *array) read() ([]Record, error) {
-	a.readBytes = 0
-	if a.number++; a.number == 1 {
-		if _, err := a.decoder.Token(); err != nil { // the opening bracket
-			return nil, a.readError(err)
+// nextElement returns nil after the last element.
+func nextElement(decoder *json.Decoder, isFirst bool) (element json.RawMessage, err error) {
+	if isFirst {
+		if _, err := decoder.Token(); err != nil { // the opening bracket
+			return nil, err
 		}
 	}
-	if !a.decoder.More() {
-		if _, err := a.decoder.Token(); err != nil {
-			return nil, a.readError(err)
-		}
-		return nil, io.EOF
+	if !decoder.More() {
+		_, err := decoder.Token() // the closing bracket
+		return nil, err
 	}
-	var element json.RawMessage
-	if err := a.decoder.Decode(&element); err != nil {
-		return nil, a.readError(err)
-	}
-	all, err := a.parser.parse(element)
-	if err != nil {
-		err = fmt.Errorf("element %d: %w", a.number, err)
-	}
-	return all, err
-}
-
-func (a *array) readError(err error) error {
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return fmt.Errorf("element %d: %w; copy the complete file", a.number, err)
+	err = decoder.Decode(&element)
+	return element, err
 }
 
 // recordLimit returns an error if one record is too long.
