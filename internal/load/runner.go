@@ -129,7 +129,7 @@ func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason strin
 }
 
 // report passes an event to the sink, with a deadline.
-func (r *runner) report(what string, e probe.Event) {
-	defer r.watchdog.expectWithin("the sink to take "+what, sinkTimeout)()
+func (r *runner) report(name string, e probe.Event) {
+	defer r.watchdog.expectWithin("the sink to take "+name, sinkTimeout)()
 	r.Sink.Observe(e)
 }

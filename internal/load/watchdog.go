@@ -30,7 +30,7 @@ func (s *Scheduler) LastBeat(job probe.Key) time.Time {
 }
 
 // Healthy returns nil if the scheduler runs and no job is stuck. Otherwise the error names each
-// stuck job and what it waits for. Healthy takes no lock that a stuck job could hold.
+// stuck job and the event that it waits for. Healthy takes no lock that a stuck job could hold.
 func (s *Scheduler) Healthy() error {
 	switch s.phase.Load() {
 	case idle:
@@ -47,8 +47,8 @@ func (s *Scheduler) Healthy() error {
 }
 
 func (r *runner) healthy(now time.Time) error {
-	if what := r.watchdog.overdue(now); what != "" {
-		return fmt.Errorf("workload %q on target %q is stuck: still waiting for %s", r.key.Workload, r.key.Target, what)
+	if event := r.watchdog.overdue(now); event != "" {
+		return fmt.Errorf("workload %q on target %q is stuck: still waiting for %s", r.key.Workload, r.key.Target, event)
 	}
 	if silence := now.Sub(r.watchdog.lastBeat()); silence > maxSilence {
 		return fmt.Errorf("workload %q on target %q is stuck: no heartbeat for %s",
@@ -57,7 +57,7 @@ func (r *runner) healthy(now time.Time) error {
 	return nil
 }
 
-// watchdog keeps the last heartbeat of a job and the deadlines of what it waits for.
+// watchdog keeps the last heartbeat of a job and the deadlines of the events that it expects.
 type watchdog struct {
 	mu        sync.Mutex
 	last      time.Time
@@ -65,8 +65,8 @@ type watchdog struct {
 }
 
 type deadline struct {
-	what string
-	at   time.Time
+	event string
+	at    time.Time
 }
 
 // beat records a heartbeat, unless a deadline has passed.
@@ -87,8 +87,8 @@ func (w *watchdog) lastBeat() time.Time {
 }
 
 // expectWithin sets a deadline. The caller calls settle when the event has happened.
-func (w *watchdog) expectWithin(what string, within time.Duration) (settle func()) {
-	d := &deadline{what, time.Now().Add(within)}
+func (w *watchdog) expectWithin(event string, within time.Duration) (settle func()) {
+	d := &deadline{event, time.Now().Add(within)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.deadlines[d] = true
@@ -99,14 +99,14 @@ func (w *watchdog) expectWithin(what string, within time.Duration) (settle func(
 	}
 }
 
-// overdue returns what the earliest missed deadline was for, or "".
-func (w *watchdog) overdue(now time.Time) (what string) {
+// overdue returns the event of the earliest missed deadline, or "".
+func (w *watchdog) overdue(now time.Time) (event string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for e := range w.deadlines {
-		if e.at.Before(now) {
-			now, what = e.at, e.what
+	for d := range w.deadlines {
+		if d.at.Before(now) {
+			now, event = d.at, d.event
 		}
 	}
-	return what
+	return event
 }

@@ -11,7 +11,6 @@ import (
 
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/api"
-	"synthetic/internal/probe/target"
 )
 
 const (
@@ -85,12 +84,20 @@ func (a *Asker) Round(ctx context.Context, model string, prompts []string, maxTo
 	return all, errors.Join(errs...)
 }
 
-// ask sends one prompt. If the server rejects log-probabilities, it asks again without them.
+// ask sends one prompt. If the server rejects log-probabilities, it asks again without them. The
+// target's extra fields are part of how its model is used; the fields of a canary have priority.
 func (a *Asker) ask(ctx context.Context, model, prompt string, maxTokens int) (answers.CanaryAnswer, completion, error) {
-	logprobs := map[string]any{"logprobs": true, "top_logprobs": alternatives}
-	c, status, err := a.send(ctx, model, prompt, maxTokens, logprobs)
+	fields := map[string]any{}
+	maps.Copy(fields, a.options.Target.Extra)
+	maps.Copy(fields, map[string]any{
+		"model": model, "temperature": 0, "stream": false, "messages": []chatMessage{{"user", prompt}},
+		"logprobs": true, "top_logprobs": alternatives,
+	})
+	c, status, err := a.send(ctx, model, fields, maxTokens)
 	if rejectsBody(status) {
-		c, _, err = a.send(ctx, model, prompt, maxTokens, nil)
+		delete(fields, "logprobs")
+		delete(fields, "top_logprobs")
+		c, _, err = a.send(ctx, model, fields, maxTokens)
 	}
 	if err = cmp.Or(err, c.check()); err != nil {
 		return answers.CanaryAnswer{}, c, fmt.Errorf("asking %q: %w", a.options.Target.BaseURL, err)
@@ -99,31 +106,20 @@ func (a *Asker) ask(ctx context.Context, model, prompt string, maxTokens int) (a
 }
 
 // send sends a request, and again if the server wants another name for the token limit.
-func (a *Asker) send(ctx context.Context, model, prompt string, maxTokens int, extra map[string]any) (completion, int, error) {
-	limit := a.learned.limitField()
-	c, status, err := a.post(ctx, model, prompt, limit, maxTokens, extra)
-	if err == nil {
-		return c, status, nil
+func (a *Asker) send(ctx context.Context, model string, fields map[string]any, maxTokens int) (c completion, status int, err error) {
+	path := api.ChatPath(a.chat.target, model)
+	for again := true; again; {
+		limit := a.learned.limitField()
+		body := maps.Clone(fields)
+		body[string(limit)] = maxTokens
+		askCtx, cancel := context.WithTimeout(ctx, askTimeout)
+		status, _, err = a.chat.do(askCtx, path, body, &c, maxCanaryBytes)
+		cancel()
+		if err == nil {
+			break
+		}
+		again, _ = a.learned.learn(a.chat.target, limit, status, err.Error())
 	}
-	if again, _ := a.learned.learn(a.chat.target, limit, status, err.Error()); !again {
-		return c, status, err
-	}
-	return a.post(ctx, model, prompt, a.learned.limitField(), maxTokens, extra)
-}
-
-// post sends one request. The target's extra fields are part of how its model is used; the
-// fields of the canary have priority over them.
-func (a *Asker) post(ctx context.Context, model, prompt string, limit target.LimitField, maxTokens int, extra map[string]any) (c completion, status int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	fields := map[string]any{}
-	maps.Copy(fields, a.options.Target.Extra)
-	maps.Copy(fields, extra)
-	maps.Copy(fields, map[string]any{
-		"model": model, "temperature": 0, "stream": false, string(limit): maxTokens,
-		"messages": []chatMessage{{"user", prompt}},
-	})
-	status, _, err = a.chat.do(ctx, api.ChatPath(a.chat.target, model), fields, &c, maxCanaryBytes)
 	return c, status, err
 }
 

@@ -69,7 +69,8 @@ func (d *dialogue) fetchWhole(ctx context.Context, c *Comparison) (comparableAns
 		err = stopStreaming(req)
 	}
 	if err == nil {
-		_, err = fetchJSON(d.client, req, &answer, int64(newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)).event))
+		maxBytes := newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)).event
+		_, err = fetchJSON(d.client, req, &answer, int64(maxBytes))
 	}
 	if err == nil {
 		err = answer.check()
@@ -127,5 +128,6 @@ func (a comparableAnswer) difference(other comparableAnswer) string {
 
 func sameJSON(a, b string) bool {
 	var x, y any
-	return a == b || json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
+	return a == b ||
+		json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }

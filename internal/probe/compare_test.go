@@ -20,10 +20,10 @@ type comparisons struct {
 
 func (c *comparisons) Observe(e probe.Event) {
 	c.recorder.Observe(e)
-	if one, ok := e.(probe.Comparison); ok {
+	if comparison, ok := e.(probe.Comparison); ok {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.all = append(c.all, one)
+		c.all = append(c.all, comparison)
 	}
 }
 

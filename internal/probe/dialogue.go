@@ -220,7 +220,8 @@ func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
 	}
 	a := &attempt{
-		client: d.client, stream: d.prober.api.Stream(), scrub: scrub, peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag,
+		client: d.client, stream: d.prober.api.Stream(), scrub: scrub,
+		peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag,
 		limits: newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)), limitField: limit,
 	}
 	a.run(req, d.deadlines)
@@ -271,7 +272,9 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 	if d.plan.Model == "" && d.prober.lookupFailedHere.Load() {
 		return nil, nil, errNoModel
 	}
-	turn := api.Turn{Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit, Target: d.prober.opts.Target}
+	turn := api.Turn{
+		Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit, Target: d.prober.opts.Target,
+	}
 	turn.Target.Extra = d.extra
 	header, err := d.prober.auth.Header(ctx)
 	if err != nil {

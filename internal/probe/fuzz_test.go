@@ -81,8 +81,8 @@ func FuzzTurn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script []byte) {
 		before := allocated()
 		synctest.Test(t, func(t *testing.T) { takeTurn(t, script) })
-		if used, most := allocated()-before, uint64(mostAllocated+100*len(script)); used > most {
-			t.Errorf("%d bytes were allocated, want at most %d", used, most)
+		if used, limit := allocated()-before, uint64(maxAllocated+100*len(script)); used > limit {
+			t.Errorf("%d bytes were allocated, want at most %d", used, limit)
 		}
 	})
 }
@@ -115,7 +115,7 @@ func takeTurn(t *testing.T, script []byte) {
 	if took := time.Since(begin); took > o.Workload.Timeouts.Total+time.Second {
 		t.Errorf("the turn took %v of virtual time", took)
 	}
-	if read, _ := o.Peaks.Wire.Level(); read > mostWire+64<<10 {
+	if read, _ := o.Peaks.Wire.Level(); read > maxWire+64<<10 {
 		t.Errorf("%v bytes were read", read)
 	}
 }

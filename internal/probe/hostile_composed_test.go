@@ -115,6 +115,6 @@ func streams() []aStream {
 		{"too long an answer", content("content", strings.Repeat("x", 1<<10+64*hostileTokens+1)) + finish, malformed},
 		{"too much reasoning", strings.Repeat(content("reasoning", strings.Repeat("x", 1000)), 10) + finish, malformed},
 		{"too large an event", content("junk", strings.Repeat("x", 200<<10)) + hello + finish, malformed},
-		{"too many comments", strings.Repeat(":"+strings.Repeat("x", 1000)+"\n", mostWire/1000) + hello + finish, malformed},
+		{"too many comments", strings.Repeat(":"+strings.Repeat("x", 1000)+"\n", maxWire/1000) + hello + finish, malformed},
 	}
 }

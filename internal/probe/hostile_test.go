@@ -18,16 +18,16 @@ import (
 const (
 	// hostileTokens is the token limit of requests to a hostile peer.
 	hostileTokens = 128
-	// mostWire is the limit of received bytes: 64 KiB, 4 KiB per token, and twice the request,
+	// maxWire is the limit of received bytes: 64 KiB, 4 KiB per token, and twice the request,
 	// which has less than 1 KiB.
-	mostWire = 64<<10 + hostileTokens*4<<10 + 2<<10
-	// mostTaken is the limit of bytes that a peer can send, including the buffers of both kernels.
-	mostTaken = mostWire + 16<<20
-	// mostAllocated is the limit of allocations in a turn, including those of the peer in this
+	maxWire = 64<<10 + hostileTokens*4<<10 + 2<<10
+	// maxTaken is the limit of bytes that a peer can send, including the buffers of both kernels.
+	maxTaken = maxWire + 16<<20
+	// maxAllocated is the limit of allocations in a turn, including those of the peer in this
 	// process.
-	mostAllocated = 8 << 20
-	// mostTime is far above the timeouts of a turn, because the machine may be busy.
-	mostTime = 15 * time.Second
+	maxAllocated = 8 << 20
+	// maxTime is far above the timeouts of a turn, because the machine may be busy.
+	maxTime = 15 * time.Second
 )
 
 // TestHostileUpstreams checks, for every dialect and over real TCP, that a turn ends with the
@@ -66,14 +66,14 @@ func (d dialect) endure(t *testing.T) {
 	if (r.Err == "") != (r.Outcome == probe.Success) || len(r.Err) > 400 {
 		t.Errorf("outcome %s with the error %q", r.Outcome, r.Err)
 	}
-	if used > mostAllocated {
-		t.Errorf("%d bytes were allocated, want at most %d", used, mostAllocated)
+	if used > maxAllocated {
+		t.Errorf("%d bytes were allocated, want at most %d", used, maxAllocated)
 	}
 	// One buffer, or one read from gzip, may exceed the limit.
-	if read, _ := o.Peaks.Wire.Level(); read > mostWire+64<<10 || wrote.Load() > mostTaken {
-		t.Errorf("%v bytes were read of %d written, want at most %d of %d", read, wrote.Load(), mostWire, mostTaken)
+	if read, _ := o.Peaks.Wire.Level(); read > maxWire+64<<10 || wrote.Load() > maxTaken {
+		t.Errorf("%v bytes were read of %d written, want at most %d of %d", read, wrote.Load(), maxWire, maxTaken)
 	}
-	if took := r.Duration(); took > mostTime {
+	if took := r.Duration(); took > maxTime {
 		t.Errorf("the turn took %v", took)
 	}
 	goleak.VerifyNone(t, ignore)

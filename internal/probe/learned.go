@@ -24,7 +24,9 @@ func (l *Learned) limitField() target.LimitField {
 
 // refusesMaxTokens matches errors of servers that want max_completion_tokens. An error about a
 // limit that is too large must not match: there vLLM names both fields.
-var refusesMaxTokens = regexp.MustCompile(`(?i)max_tokens.*(unsupported|not supported|unrecognized|unknown|not permitted|use .?max_completion_tokens)|(unsupported|unrecognized|unknown).*max_tokens`)
+var refusesMaxTokens = regexp.MustCompile(
+	`(?i)max_tokens.*(unsupported|not supported|unrecognized|unknown|not permitted|use .?max_completion_tokens)` +
+		`|(unsupported|unrecognized|unknown).*max_tokens`)
 
 // learnLimitField reports whether an attempt failed only because of the name of the limit field,
 // so that it must be repeated. first is true if this was not known before.
@@ -36,7 +38,8 @@ func (d *dialogue) learnLimitField(a *attempt) (again, first bool) {
 }
 
 func (l *Learned) learn(t target.Target, sent target.LimitField, status int, message string) (again, first bool) {
-	if !t.API.OpenAIChat() || !rejectsBody(status) || sent != target.MaxTokens || !refusesMaxTokens.MatchString(message) {
+	again = t.API.OpenAIChat() && rejectsBody(status) && sent == target.MaxTokens && refusesMaxTokens.MatchString(message)
+	if !again {
 		return false, false
 	}
 	return true, l.refusesMaxTokens.CompareAndSwap(false, true)

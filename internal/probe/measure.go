@@ -121,7 +121,8 @@ const finishLength, finishFilter = "length", "content_filter"
 
 // onlyReasoning reports whether an answer ended by itself and contains only reasoning.
 func (m *measurement) onlyReasoning() bool {
-	return m.finishReason != finishLength && len(m.reasoning) > 0 && m.isBlank() && len(m.refusal) == 0 && len(m.calls.all) == 0
+	return m.finishReason != finishLength &&
+		len(m.reasoning) > 0 && m.isBlank() && len(m.refusal) == 0 && len(m.calls.all) == 0
 }
 
 func (m *measurement) since(t time.Time) Opt[time.Duration] {

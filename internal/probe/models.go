@@ -35,24 +35,27 @@ func ListModels(ctx context.Context, o Options) ([]string, error) {
 }
 
 func isModelName(name string, scrub scrubber) bool {
-	return name != "" && len(name) <= maxModelName && scrub.hide(name) == name && !strings.ContainsFunc(name, unicode.IsControl)
+	return name != "" && len(name) <= maxModelName && scrub.hide(name) == name &&
+		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // discoverModel returns the first model that the target lists.
 func discoverModel(ctx context.Context, client *untimedClient) (string, error) {
 	names, scrub, err := listModels(ctx, client)
-	base := client.target.BaseURL
+	problem := ""
 	switch {
 	case err != nil:
 		return "", err
 	case len(names) == 0:
-		return "", fmt.Errorf("listing the models of %q: the list is empty; set the target's model", base)
+		problem = "the list is empty"
 	case len(names[0]) > maxModelName:
-		return "", fmt.Errorf("listing the models of %q: the first name has %d bytes; set the target's model", base, len(names[0]))
+		problem = fmt.Sprintf("the first name has %d bytes", len(names[0]))
 	case !isModelName(names[0], scrub):
-		return "", fmt.Errorf("listing the models of %q: the first name, %.60q, is invalid; set the target's model", base, scrub.hide(names[0]))
+		problem = fmt.Sprintf("the first name, %.60q, is invalid", scrub.hide(names[0]))
+	default:
+		return names[0], nil
 	}
-	return names[0], nil
+	return "", fmt.Errorf("listing the models of %q: %s; set the target's model", client.target.BaseURL, problem)
 }
 
 func listModels(ctx context.Context, client *untimedClient) ([]string, scrubber, error) {

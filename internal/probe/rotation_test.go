@@ -72,12 +72,12 @@ func twoTurns(t *testing.T, p *probe.Prober) error {
 	sink := &recorder{}
 	c := workload.Conversation{Turns: 2, Opening: []workload.Message{{Role: "user", Content: "Hello there."}}, Followups: []string{"question 2"}}
 	sum := p.Converse(t.Context(), probe.Plan{Conversation: c, Scheduled: time.Now(), Model: "m"}, sink)
-	var said []string
+	var outcomes []string
 	for _, r := range sink.results {
-		said = append(said, string(r.Outcome)+": "+r.Err)
+		outcomes = append(outcomes, string(r.Outcome)+": "+r.Err)
 	}
 	if sum.Outcome != probe.Success || sum.UserErrors > 0 {
-		return errors.New(strings.Join(said, "; "))
+		return errors.New(strings.Join(outcomes, "; "))
 	}
 	return nil
 }

@@ -14,10 +14,10 @@ import (
 
 // spellings returns functions that write one character of a key in different ways.
 func spellings() []func(c byte) string {
-	as := func(format string) func(byte) string { return func(c byte) string { return fmt.Sprintf(format, c) } }
+	escape := func(format string) func(byte) string { return func(c byte) string { return fmt.Sprintf(format, c) } }
 	return []func(byte) string{
 		func(c byte) string { return string(c) },
-		as("%%%02x"), as("%%%02X"), as("&#x%x;"), as("&#X%04X;"), as("&#%d;"), as("&#%03d;"), as(`\u%04x`), as(`\u%04X`), as(`\x%02x`),
+		escape("%%%02x"), escape("%%%02X"), escape("&#x%x;"), escape("&#X%04X;"), escape("&#%d;"), escape("&#%03d;"), escape(`\u%04x`), escape(`\u%04X`), escape(`\x%02x`),
 		func(c byte) string { return html.EscapeString(string(c)) },
 		func(c byte) string { return url.QueryEscape(string(c)) },
 		func(c byte) string { return strings.ReplaceAll(string(c), "/", `\/`) },

@@ -15,7 +15,8 @@ const (
 	userTimeout = 60 * time.Second
 	// userTokens limits the length of such a message.
 	userTokens = 120
-	userPrompt = "You play the user of a chat assistant. Read the conversation, in which you wrote the messages of the role assistant, and write the user's next question about it. Write the question alone."
+	userPrompt = "You play the user of a chat assistant. Read the conversation, in which you wrote the messages " +
+		"of the role assistant, and write the user's next question about it. Write the question alone."
 )
 
 // writer lets the model of the user endpoint write the user's messages.

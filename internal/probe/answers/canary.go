@@ -23,7 +23,7 @@ type CanaryAnswer struct {
 type Round []CanaryAnswer
 
 // DefaultPrompts are used if the configuration has none. They are short and diverse, and their
-// answers contain tokens of which a model is not sure.
+// answers contain tokens that a model is not sure about.
 func DefaultPrompts() []string {
 	return []string{
 		"Continue this sentence: The old lighthouse keeper opened the door and",

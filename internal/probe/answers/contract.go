@@ -61,7 +61,7 @@ func (c *Contract) CheckCalls(a Answer) error {
 	}
 	for _, m := range templateMarkup() {
 		if strings.Contains(a.Text, m) {
-			return fmt.Errorf("the text contains markup of the model's chat template, %q; the server did not parse a tool call", m)
+			return fmt.Errorf("the text contains markup of the chat template, %q; the server did not parse a tool call", m)
 		}
 	}
 	ids := map[string]bool{}
@@ -70,7 +70,7 @@ func (c *Contract) CheckCalls(a Answer) error {
 			return fmt.Errorf("call %d: %w", i+1, err)
 		}
 		if !a.WithoutIDs && (call.ID == "" || ids[call.ID]) {
-			return fmt.Errorf("call %d has the ID %q, which is empty or used twice; its result could not be assigned to it", i+1, call.ID)
+			return fmt.Errorf("call %d has the ID %q, which is empty or used twice", i+1, call.ID)
 		}
 		ids[call.ID] = true
 	}

@@ -119,13 +119,13 @@ func NewWatch(r *Reference, interval time.Duration) *Watch {
 type Reading struct {
 	// At is when the round ended.
 	At time.Time
-	// Err is why the round was not compared. Score and Since are then those of earlier rounds.
+	// Err is why the round was not compared. Score and Since then describe earlier rounds.
 	Err error
 	// Score is the evidence for a change, from 0 to 1. At 1 the answers have changed, since
 	// Since.
 	Score float64
 	Since time.Time
-	// Distance is that of the round, Usual the largest of the reference.
+	// Distance is the distance of the round, Usual the largest of the reference.
 	Distance, Usual float64
 	// Prompt is the prompt with the largest distance. Was is its recorded answer, Is the
 	// current one.

@@ -1,5 +1,5 @@
 // Package answers judges the content of answers. A Contract checks tool calls and JSON. A
-// Baseline detects damaged answers, such as those of a model with broken weights. A Watch
+// Baseline detects damaged answers, for example by a model with broken weights. A Watch
 // detects that a target answers fixed canary prompts differently than a recorded Reference. The
 // package sends nothing and is deterministic.
 package answers

@@ -74,7 +74,7 @@ func NewReference(prompts []string, rounds []Round) (*Reference, error) {
 func (a CanaryAnswer) lacksLogprobs() bool { return len(a.Tokens) == 0 && a.Text != "" }
 
 // checkAnswered returns an error if all answers to a prompt are empty. A model that spends all
-// tokens on reasoning gives empty answers, whatever happens to it later.
+// tokens on reasoning gives empty answers, even if it changes later.
 func (r *Reference) checkAnswered() error {
 	for _, p := range r.Centre {
 		hasText := slices.ContainsFunc(p.Texts, func(text string) bool { return text != "" })
@@ -128,7 +128,7 @@ func (r *Reference) Compare(round Round) (distance float64, worst int, err error
 	sum, largest := 0.0, -1.0
 	for i, a := range round {
 		if r.Logprobs && a.lacksLogprobs() {
-			return 0, 0, errors.New("an answer has no log-probabilities, but the reference has; if the server no longer returns them, record the reference again")
+			return 0, 0, errors.New("an answer has no log-probabilities, but the reference has; record the reference again")
 		}
 		d := r.Centre[i].textDistance(a.Text)
 		if r.Logprobs {

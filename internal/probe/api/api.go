@@ -32,7 +32,7 @@ type Turn struct {
 	Spec    workload.Spec
 	History []workload.Message
 	// Target provides Extra, the fields that are added to every body. They have priority over
-	// those of the workload.
+	// the workload's fields.
 	Target target.Target
 	// Limit is MaxTokens or MaxCompletionTokens.
 	Limit target.LimitField
@@ -83,7 +83,7 @@ func document(list string) func() Stream {
 	}
 }
 
-// fields are those of a JSON object.
+// fields is a JSON object.
 type fields map[string]any
 
 // put adds a field, unless the value is empty.
@@ -109,7 +109,7 @@ func convertAll[S, T any](in []S, convert func(*S) T) []T {
 }
 
 // request encodes a body, including the fields that the target adds; the configuration rejects
-// those that would break it. A history may be long, so it is encoded into a buffer that usually
+// fields that would break it. A history may be long, so it is encoded into a buffer that usually
 // does not have to grow.
 func (t Turn) request(path, accept string, f fields) (Request, error) {
 	maps.Copy(f, t.Target.Extra)

@@ -28,7 +28,7 @@ func triton(t Turn) (Request, error) {
 }
 
 // flatten writes a history as one text that ends where the assistant continues. The prompt of
-// each turn begins with that of the previous turn, so a prefix cache contains it.
+// each turn begins with the previous prompt, so a prefix cache contains it.
 func flatten(history []workload.Message) string {
 	var b strings.Builder
 	for _, m := range history {

@@ -5,7 +5,7 @@ import "synthetic/internal/probe/workload"
 // These types keep the order of fields that models know, because chat templates may copy tools
 // and calls unchanged.
 
-// schemaName is the name of every schema of answers: the APIs require one.
+// schemaName is the name of every schema of answers, because the APIs require a name.
 const schemaName = "answer"
 
 // tool describes a tool. Each API uses some of the fields.
