@@ -139,14 +139,14 @@ func selectRules(all []*rule, o RuleOptions) []*rule {
 	}
 	severities := slices.Concat(o.Severities, o.Tickets)
 	keep, read := map[*rule]bool{}, map[string]bool{}
-	for more := true; more; {
-		more = false
+	for changed := true; changed; {
+		changed = false
 		for _, r := range all {
 			wanted := r.records && read[r.name] || !r.records && slices.Contains(severities, r.labels[labelSeverity])
 			if !wanted || keep[r] {
 				continue
 			}
-			keep[r], more = true, true
+			keep[r], changed = true, true
 			for _, name := range r.reads {
 				read[name] = true
 			}

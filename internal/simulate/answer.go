@@ -5,7 +5,7 @@ import "math/rand/v2"
 // answer is the text of an answer, as a stream of tokens. It is endless unless end was called.
 type answer struct {
 	rand     *rand.Rand
-	more     func() []rune // returns the next text; nil if there is no more
+	generate func() []rune // returns the next text; nil if the end is fixed
 	pending  []rune
 	sentence int // words so far
 }
@@ -13,7 +13,7 @@ type answer struct {
 // newAnswer returns the invented words for a seed and a prompt.
 func newAnswer(seed, prompt uint64) *answer {
 	a := &answer{rand: rand.New(rand.NewPCG(seed, prompt))}
-	a.more = a.word
+	a.generate = a.word
 	return a
 }
 
@@ -21,14 +21,14 @@ func newAnswer(seed, prompt uint64) *answer {
 func (a *answer) end(n int, text string) (tokens int) {
 	a.peek(n)
 	a.pending = append(a.pending[:n*charsPerToken], []rune(text)...)
-	a.more = nil
+	a.generate = nil
 	return (len(a.pending) + charsPerToken - 1) / charsPerToken
 }
 
 // peek returns the text of the next n tokens.
 func (a *answer) peek(n int) string {
-	for a.more != nil && len(a.pending) < n*charsPerToken {
-		a.pending = append(a.pending, a.more()...)
+	for a.generate != nil && len(a.pending) < n*charsPerToken {
+		a.pending = append(a.pending, a.generate()...)
 	}
 	return string(a.pending[:min(n*charsPerToken, len(a.pending))])
 }
@@ -48,7 +48,7 @@ func (a *answer) token(i int) string {
 
 // branch replaces the token after the next i tokens and all text after it, unless the end is fixed.
 func (a *answer) branch(i int, token string) {
-	if a.more != nil {
+	if a.generate != nil {
 		a.pending = append(a.pending[:i*charsPerToken], []rune(token)...)
 	}
 }
@@ -73,17 +73,17 @@ func (a *answer) word() []rune {
 	return append(word, ' ')
 }
 
-// garble replaces the text by that of an incident with garbage answers. A model that repeats itself
-// does not end its answer, so the answer is as long as the request allows.
+// garble replaces the text if the incident is one of garbage answers. An endless answer is as long as
+// the request allows, because a model that repeats itself does not end its answer.
 func (a *answer) garble(kind IncidentKind) (garbled, endless bool) {
 	switch kind {
 	case Exclamations:
-		a.more = func() []rune { return []rune("!!!!") }
+		a.generate = func() []rune { return []rune("!!!!") }
 	case Repetition:
 		phrase := []rune(newAnswer(a.rand.Uint64(), 0).peek(5))
-		a.more = func() []rune { return phrase }
+		a.generate = func() []rune { return phrase }
 	case WrongScript:
-		a.more = func() []rune { return []rune{rune(0x4e00 + a.rand.IntN(0x5000))} }
+		a.generate = func() []rune { return []rune{rune(0x4e00 + a.rand.IntN(0x5000))} }
 		return true, false
 	default:
 		return false, false

@@ -17,7 +17,7 @@ type api struct {
 	whole func(*responder) any
 	// stream starts a streamed answer. It is nil for APIs that do not stream.
 	stream func(*responder) events
-	// contentType is that of a stream; default server-sent events.
+	// contentType is the content type of a stream; default server-sent events.
 	contentType string
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // instant is the time between the arrival of a request and its start. Requests that arrive at the
-// same virtual time therefore start together, ordered by rank and not by the order in which their
-// goroutines ran.
+// same virtual time therefore start together, ordered by rank. The order in which their goroutines ran
+// has no influence.
 const instant = time.Nanosecond
 
 // driver lets the requests of a deployment share a cluster. It has no goroutine. One of the waiting
@@ -154,7 +154,7 @@ func (d *driver) wait(ctx context.Context, c *call) error {
 	}
 }
 
-// advance catches up and returns a timer for the next event, nil if there is none.
+// advance catches up and returns a timer for the next event, nil without a next event.
 func (d *driver) advance() <-chan time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -75,8 +75,8 @@ type Incident struct {
 	// Workers are the numbers of the affected workers, from 0; empty means all. Only kinds of cluster
 	// have workers. For [Options.Replicas] they are replicas, and every kind can have them.
 	Workers []int
-	// Factor is that of a slow-down or of the acceptance of drafts. For Drift it is the standard
-	// deviation of the noise that is added to each log-probability.
+	// Factor multiplies a duration or the acceptance of drafts. For Drift it is the standard deviation
+	// of the noise that is added to each log-probability.
 	Factor float64
 	// Share is the share of the requests, from 0 to 1.
 	Share float64
@@ -88,23 +88,24 @@ func (i Incident) hasFactor() bool {
 	return slices.Contains([]IncidentKind{cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, Drift}, i.Kind)
 }
 
-// validate checks an incident. hasCluster says whether the deployment has a cluster.
-func (i Incident) validate(hasCluster bool) error {
+// validate checks an incident of a deployment with a number of workers, 0 without a cluster.
+func (i Incident) validate(workers int) error {
+	wrongWorker := slices.IndexFunc(i.Workers, func(w int) bool { return w < 0 || w >= workers })
 	switch {
 	case !slices.Contains(IncidentKinds(), i.Kind):
 		return fmt.Errorf("kind %q is unknown", i.Kind)
 	case i.At < 0 || i.For < 0:
 		return fmt.Errorf("it starts at %v and lasts %v: neither may be negative", i.At, i.For)
-	case !i.hasShare() && !hasCluster:
-		return errors.New("it needs a cluster: set one")
-	case !i.hasShare():
-		return nil // the cluster checks the rest
-	case !(i.Share > 0 && i.Share <= 1):
+	case i.hasShare() && !(i.Share > 0 && i.Share <= 1):
 		return fmt.Errorf("its share of the requests is %v: give a number above 0, at most 1", i.Share)
-	case i.hasFactor() && !(i.Factor > 0):
-		return fmt.Errorf("its factor is %v: give a number above 0", i.Factor)
-	case len(i.Workers) > 0:
+	case i.hasShare() && len(i.Workers) > 0:
 		return errors.New("it affects requests, not workers: leave the workers out")
+	case !i.hasShare() && workers == 0:
+		return errors.New("it needs a cluster: set one")
+	case wrongWorker >= 0:
+		return fmt.Errorf("there is no worker %d: give 0 to %d", i.Workers[wrongWorker], workers-1)
+	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && i.Kind == Drift:
+		return fmt.Errorf("its factor is %v: give a number above 0, at most 1e6", i.Factor)
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 	return all
 }
 
-// drawFault draws the incident of a request. The result has no kind if there is none.
+// drawFault draws the incident of a request. An incident without a kind means no fault.
 func (o Options) drawFault(elapsed time.Duration, r *rand.Rand) Incident {
 	u := r.Float64()
 	for _, kind := range shareKinds() {

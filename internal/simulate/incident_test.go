@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"reflect"
 	"strings"
@@ -63,15 +64,15 @@ func TestValidate(t *testing.T) {
 		"cluster":                     {Options{Cluster: phase0, Speed: 3, Load: Load{Concurrency: 2}}, ""},
 		"share without a cluster":     {Options{Incidents: []Incident{{Kind: CutStream, Share: 1}}}, ""},
 		"slow-down without a cluster": {Options{Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it needs a cluster: set one"},
-		"load without a cluster":      {Options{Load: Load{Concurrency: 1}}, "load and speed need a cluster: set one"},
 		"unknown kind":                {Options{Incidents: []Incident{{}}}, `incident 1 (): kind "" is unknown`},
 		"share":                       {Options{Incidents: []Incident{{Kind: CutStream, Share: 2}}}, "its share of the requests is 2: give a number above 0, at most 1"},
 		"drift without a factor":      {Options{Incidents: []Incident{{Kind: Drift, Share: 1}}}, "its factor is 0: give a number above 0"},
 		"share with workers":          {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, Workers: []int{0}}}}, "leave the workers out"},
 		"negative start":              {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, At: -1}}}, "neither may be negative"},
+		"negative length":             {Options{Cluster: phase0, Incidents: []Incident{{Kind: cluster.Hang, For: -1}}}, "it starts at 0s and lasts -1ns"},
+		"negative factor":             {Options{Cluster: phase0, Incidents: []Incident{{Kind: cluster.Hang}, {Kind: cluster.SlowDecode, Factor: -1}}}, "incident 2 (slow_decode): its factor is -1"},
+		"factor NaN":                  {Options{Cluster: phase0, Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: math.NaN()}}}, "its factor is NaN"},
 		"no such worker":              {Options{Cluster: phase0, Incidents: []Incident{{Kind: cluster.WorkerLoss, Workers: []int{1}}}}, "there is no worker 1"},
-		"speed":                       {Options{Cluster: phase0, Speed: -1}, "speed is -1"},
-		"load":                        {Options{Cluster: phase0, Load: Load{Concurrency: -1}}, "load has -1 conversations"},
 	} {
 		err := test.o.Validate()
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -79,11 +80,11 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	defer func() {
-		if got := fmt.Sprint(recover()); !strings.Contains(got, "speed is -1") {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "it needs a cluster") {
 			t.Errorf("New with invalid options: %q", got)
 		}
 	}()
-	New(Options{Cluster: phase0, Speed: -1})
+	New(Options{Incidents: []Incident{{Kind: cluster.Hang}}})
 }
 
 func TestSharesFollowTheirSchedule(t *testing.T) {

@@ -37,8 +37,7 @@ func TestLoadRises(t *testing.T) {
 	}
 }
 
-// TestLoadSurvivesFaults checks that the number of conversations stays the same, whatever happens to
-// their requests.
+// TestLoadSurvivesFaults checks that faults do not change the number of conversations.
 func TestLoadSurvivesFaults(t *testing.T) {
 	for name, c := range map[string]*cluster.Config{
 		"lost worker": preset(t, "trtllm-kv", func(c *cluster.Config) {

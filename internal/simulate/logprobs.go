@@ -20,7 +20,7 @@ type logprob struct {
 	Top     []logprob `json:"top_logprobs,omitempty"` // likeliest first
 }
 
-// logprobsObject returns the logprobs of a chat; nil if there are none.
+// logprobsObject returns the logprobs object of a chat, nil without log-probabilities.
 func logprobsObject(all []logprob) any {
 	if all == nil {
 		return nil

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -31,11 +32,7 @@ func readOllama(_ *http.Request, body []byte, q *chatRequest) error {
 	if json.Unmarshal(in.Think, &q.Effort) != nil && string(in.Think) == "false" {
 		q.Effort = "none"
 	}
-	switch format := string(in.Format); format {
-	case "", "null", `""`:
-	case `"json"`:
-		q.Format.Type = jsonObject
-	default:
+	if bytes.HasPrefix(in.Format, []byte("{")) {
 		q.Format.Type, q.Format.JSONSchema.Schema = jsonSchema, in.Format
 	}
 	return nil

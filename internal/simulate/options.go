@@ -127,31 +127,21 @@ func Preset(name string) (Options, error) {
 	return Options{Cluster: &config, Answer: answer}, nil
 }
 
-// Validate returns all mistakes in what users write: names, speed, load and incidents.
+// Validate returns all mistakes in the names of models and in the incidents.
 func (o Options) Validate() error {
 	var errs []error
-	if o.Cluster == nil && (o.Load.Concurrency > 0 || o.Speed != 0) {
-		errs = append(errs, errors.New("load and speed need a cluster: set one"))
-	}
-	if o.Speed < 0 || o.Speed > 1e6 {
-		errs = append(errs, fmt.Errorf("speed is %v: give a factor above 0, at most 1e6", o.Speed))
-	}
-	if o.Load.Concurrency < 0 {
-		errs = append(errs, fmt.Errorf("load has %d conversations: give 0 or more", o.Load.Concurrency))
-	}
 	names := o.withDefaults().names()
 	if slices.Contains(names, "") || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
 		errs = append(errs, fmt.Errorf("models and adapters are %q: give each a name of its own", names))
 	}
+	workers := 0
+	if o.Cluster != nil {
+		workers = o.Cluster.Workers
+	}
 	for i, incident := range o.Incidents {
-		if err := incident.validate(o.Cluster != nil); err != nil {
+		if err := incident.validate(workers); err != nil {
 			errs = append(errs, fmt.Errorf("incident %d (%s): %w", i+1, incident.Kind, err))
 		}
-	}
-	if o.Cluster != nil {
-		c := *o.Cluster
-		c.Faults = slices.Concat(c.Faults, o.clusterFaults(0, 0))
-		errs = append(errs, c.Validate())
 	}
 	return errors.Join(errs...)
 }

@@ -25,9 +25,7 @@ type chatRequest struct {
 	StreamOptions       streamOptions `json:"stream_options"`
 	MaxTokens           *int          `json:"max_tokens"`
 	MaxCompletionTokens *int          `json:"max_completion_tokens"`
-	MinTokens           int           `json:"min_tokens"`
 	IgnoreEOS           bool          `json:"ignore_eos"`
-	N                   *int          `json:"n"`
 	Temperature         *float64      `json:"temperature"`
 	Effort              string        `json:"reasoning_effort"`
 	Template            struct {
@@ -49,11 +47,8 @@ type chatRequest struct {
 	query  string
 }
 
-// Values of the type of a response_format.
-const (
-	jsonObject = "json_object"
-	jsonSchema = "json_schema"
-)
+// jsonSchema is the type of a response_format with a schema.
+const jsonSchema = "json_schema"
 
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
@@ -138,12 +133,8 @@ func (q *chatRequest) validate(o Options) *apiError {
 		e := badRequest("max_tokens", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
 		e.Code, e.Kind = "unsupported_parameter", "invalid_request_error"
 		return e
-	case q.N != nil && *q.N != 1:
-		return badRequest("n", "n must be 1, got %d.", *q.N)
 	case limit != nil && *limit < 1:
 		return badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *limit)
-	case limit != nil && q.MinTokens > *limit:
-		return badRequest("min_tokens", "min_tokens must be less than or equal to max_tokens=%d, got %d.", *limit, q.MinTokens)
 	case q.StreamOptions.IncludeUsage && !q.Stream:
 		return badRequest("stream_options", "stream_options can only be set when stream is true.")
 	case q.TopLogprobs < 0 || q.TopLogprobs > maxTopLogprobs:
@@ -184,10 +175,10 @@ func (q *chatRequest) answerTokens(wanted, room int) (n int, finish string) {
 	if own := q.maxTokens(); own != nil {
 		limit = min(limit, *own)
 	}
-	if n = max(wanted, q.MinTokens); q.IgnoreEOS || n > limit {
+	if q.IgnoreEOS || wanted > limit {
 		return limit, "length"
 	}
-	return n, "stop"
+	return wanted, "stop"
 }
 
 // reasoningTokens returns how many of the wanted tokens are reasoning. share is the share that the

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -46,7 +45,7 @@ func (d *Deployment) roll(o Options) {
 }
 
 // start returns the driver of a cluster that starts at the time born after the start of the
-// deployment. It panics on options that Validate refuses.
+// deployment.
 func (o Options) start(config cluster.Config, began time.Time, born time.Duration) *driver {
 	warmUp := o.Load.WarmUp
 	if born > 0 || o.Load.Concurrency == 0 {
@@ -54,10 +53,7 @@ func (o Options) start(config cluster.Config, began time.Time, born time.Duratio
 	}
 	config.Seed ^= o.Seed
 	config.Faults = slices.Concat(config.Faults, o.clusterFaults(born, warmUp))
-	c, err := cluster.New(config)
-	if err != nil {
-		panic(fmt.Sprintf("simulate: %v", err))
-	}
+	c := cluster.New(config)
 	birth := began.Add(time.Duration(float64(born) / o.Speed))
 	d := &driver{
 		config: config, clock: clock{start: birth, at: warmUp, speed: o.Speed}, cluster: c,

@@ -66,7 +66,6 @@ func TestAnswerLength(t *testing.T) {
 		{"max_completion_tokens has priority", `,"max_tokens":3,"max_completion_tokens":5`, 5, "length"},
 		{"max_tokens above the length", `,"max_tokens":100`, 8, "stop"},
 		{"ignore_eos", `,"max_tokens":100,"ignore_eos":true`, 100, "length"},
-		{"min_tokens", `,"max_tokens":100,"min_tokens":50`, 50, "stop"},
 		{"ignore_eos without a limit fills the context", `,"ignore_eos":true`, 192, "length"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -74,17 +74,14 @@ func (q *chatRequest) function() *function {
 }
 
 // structured returns the text of an answer with a prescribed form: the arguments of a tool call, or
-// JSON. It returns false if the form is free.
+// JSON that fits a schema. It returns false if the form is free.
 func (t *turn) structured(r *rand.Rand) (text string, ok bool) {
 	q := &t.request
 	if f := q.function(); f != nil {
 		return t.callTool(f, instance(f.Parameters, r)), true
 	}
-	switch q.Format.Type {
-	case jsonSchema:
+	if q.Format.Type == jsonSchema {
 		return instance(q.Format.JSONSchema.Schema, r), true
-	case jsonObject:
-		return instance(json.RawMessage(`{"properties":{"answer":{"type":"string"}}}`), r), true
 	}
 	return "", false
 }

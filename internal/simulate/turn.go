@@ -116,7 +116,7 @@ func (t *turn) planAnswer(n uint64, room int) {
 	}
 	if text, ok := t.structured(rand.New(rand.NewPCG(t.textKey, o.Seed))); ok && !garbled {
 		wanted = t.text.end(t.reasoning, text)
-		q.MinTokens, q.IgnoreEOS = 0, false
+		q.IgnoreEOS = false
 	}
 	t.output, t.finish = q.answerTokens(wanted, room)
 	if t.call != nil && t.finish == "stop" {

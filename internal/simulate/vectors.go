@@ -37,9 +37,8 @@ func readRerank(_ *http.Request, body []byte, q *chatRequest) error {
 // setInputs makes the request one for embeddings or scores. It costs the engine the prompt and one
 // step.
 func (q *chatRequest) setInputs(prompt, inputs texts) {
-	one := 1
 	q.setPrompt(prompt)
-	q.inputs, q.MaxCompletionTokens = inputs, &one
+	q.inputs, q.MaxCompletionTokens = inputs, new(1)
 }
 
 // vector returns the unit vector of a text. The same model gives the same vector.

@@ -57,10 +57,7 @@ func closed(s series, config cluster.Config) ([]level, error) {
 	var all []level
 	for _, n := range sessions {
 		part := s.Levels[len(all) : len(all)+n]
-		c, err := cluster.New(config)
-		if err != nil {
-			return nil, err
-		}
+		c := cluster.New(config)
 		var plan []replay.Level
 		for _, l := range part {
 			plan = append(plan, replay.Level{Concurrency: int(l["load"]), For: levelTime})
@@ -88,10 +85,7 @@ func snapshot(turns []replay.Turn, begin time.Duration, load float64) level {
 
 // open simulates a sweep over rates.
 func open(s series, config cluster.Config) ([]level, error) {
-	c, err := cluster.New(config)
-	if err != nil {
-		return nil, err
-	}
+	c := cluster.New(config)
 	var rates []float64
 	for _, l := range s.Levels {
 		rates = append(rates, l["load"])

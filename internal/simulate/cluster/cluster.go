@@ -49,10 +49,7 @@ type event struct {
 }
 
 // New returns an idle cluster at time 0.
-func New(config Config) (*Cluster, error) {
-	if err := config.Validate(); err != nil {
-		return nil, fmt.Errorf("cluster configuration: %w", err)
-	}
+func New(config Config) *Cluster {
 	c := &Cluster{
 		config:   config,
 		engine:   config.Engine,
@@ -69,7 +66,7 @@ func New(config Config) (*Cluster, error) {
 	for _, f := range config.Faults {
 		c.schedule(f)
 	}
-	return c, nil
+	return c
 }
 
 // MaxTokens returns how many tokens the prompt and the output of a request may have together to

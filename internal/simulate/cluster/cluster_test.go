@@ -38,14 +38,7 @@ type run struct {
 	events []Event
 }
 
-func newRun(t *testing.T, c Config) *run {
-	t.Helper()
-	cluster, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &run{T: t, Cluster: cluster}
-}
+func newRun(t *testing.T, c Config) *run { return &run{T: t, Cluster: New(c)} }
 
 func (r *run) submit(at time.Duration, q Request) {
 	r.Helper()
@@ -139,8 +132,8 @@ func TestCachedPrefixIsNotComputedAgain(t *testing.T) {
 	if e.Cached != 176 {
 		t.Errorf("%d tokens cached, want 176: the last generated token was never computed", e.Cached)
 	}
-	if took := e.At - time.Second; took != 10*ms+2400*time.Microsecond {
-		t.Errorf("first token after %v, want 10ms plus 0.1ms for each of 24 tokens", took)
+	if delay := e.At - time.Second; delay != 10*ms+2400*time.Microsecond {
+		t.Errorf("first token after %v, want 10ms plus 0.1ms for each of 24 tokens", delay)
 	}
 	// If the whole prompt is cached, its last block is computed again.
 	r.submit(3*time.Second, Request{ID: 3, Prompt: 160, Output: 1, Chain: chain[:10]})
@@ -164,8 +157,8 @@ func TestLookahead(t *testing.T) {
 	}
 	r.submit(2*time.Second, Request{ID: 3, Prompt: 10, Output: 1})
 	r.advance(3 * time.Second)
-	if took := r.eventsOf(3)[0].At - 2*time.Second; took != 11*ms {
-		t.Errorf("an idle worker needed %v, want 11ms", took)
+	if delay := r.eventsOf(3)[0].At - 2*time.Second; delay != 11*ms {
+		t.Errorf("an idle worker needed %v, want 11ms", delay)
 	}
 }
 

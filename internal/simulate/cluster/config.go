@@ -1,10 +1,6 @@
 package cluster
 
-import (
-	"errors"
-	"fmt"
-	"time"
-)
+import "time"
 
 // Config describes a deployment. Preset returns the configurations in use. All workers are alike.
 type Config struct {
@@ -76,15 +72,4 @@ type Frontend struct {
 	Spread float64
 	// Deadline ends requests that take longer; 0 means no deadline.
 	Deadline time.Duration
-}
-
-// Validate checks the faults of the configuration. They are the only part that users write.
-func (c Config) Validate() error {
-	var errs []error
-	for i, f := range c.Faults {
-		if err := f.validate(c.Workers); err != nil {
-			errs = append(errs, fmt.Errorf("fault %d (%s): %w", i+1, f.Kind, err))
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -15,10 +15,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := cluster.New(config)
-	if err != nil {
-		log.Fatal(err)
-	}
+	c := cluster.New(config)
 	// The running hashes of the blocks of 16 tokens.
 	var chain []uint64
 	for i := range 300 {

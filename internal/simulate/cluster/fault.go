@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -34,28 +32,6 @@ type Fault struct {
 	// Workers are the numbers of the affected workers; empty means all workers.
 	Workers []int
 	Factor  float64
-}
-
-func (f Fault) validate(workers int) error {
-	var errs []error
-	if f.At < 0 || f.For < 0 {
-		errs = append(errs, fmt.Errorf("it starts at %v and lasts %v: neither may be negative", f.At, f.For))
-	}
-	switch f.Kind {
-	case Hang, WorkerLoss, ColdCache:
-	case SlowPrefill, SlowDecode, SlowNetwork, Acceptance:
-		if !(f.Factor >= 0 && f.Factor <= 1e6) { // false for NaN
-			errs = append(errs, fmt.Errorf("factor is %v: give a number from 0 to 1e6", f.Factor))
-		}
-	default:
-		errs = append(errs, fmt.Errorf("kind %q is unknown", f.Kind))
-	}
-	for _, w := range f.Workers {
-		if w < 0 || w >= workers {
-			errs = append(errs, fmt.Errorf("there is no worker %d: give 0 to %d", w, workers-1))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // affects reports whether the fault has this kind and affects this worker. Worker -1 stands for

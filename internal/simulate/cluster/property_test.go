@@ -164,10 +164,7 @@ func randomRequest(r *rand.Rand, id uint64, blockTokens int) Request {
 func play(t *testing.T, seed uint64) *trial {
 	r := rand.New(rand.NewPCG(seed, 1))
 	config := randomConfig(r)
-	c, err := New(config)
-	if err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
-	}
+	c := New(config)
 	x := &trial{
 		T: t, cluster: c, config: config, sent: map[uint64]Request{}, got: map[uint64]int{},
 		ended: map[uint64]Kind{}, checked: map[*worker]progress{},

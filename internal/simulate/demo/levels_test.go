@@ -43,7 +43,7 @@ func changes() []change {
 	}
 }
 
-// trial returns the trial of a level: the deployment of report 001 becomes that of report 000.
+// trial returns the trial of a level: the deployment changes from report 001 to report 000.
 func (c change) trial() trial {
 	target := busyTarget("demo", "phase0", c.level-c.ownTurns())
 	target.Options.Load.WarmUp = 20 * time.Minute // a deployment near its limits needs that long to become stationary

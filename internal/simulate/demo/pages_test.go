@@ -25,12 +25,12 @@ import (
 // page is an alert that fired in a run.
 type page struct {
 	alert, severity string
-	// slo is the label, "" if the alert has none. signal and turn are those of the largest effect that
+	// slo is the label, "" if the alert lacks it. signal and turn are those of the largest effect that
 	// SyntheticRegression names.
 	signal, turn, slo string
 	// first is the time of its first firing, since the start.
 	first time.Duration
-	// part is the likely part that its text named first; "" if there was none.
+	// part is the first likely part in its text, "" if the text names no part.
 	part string
 	text string
 }

@@ -34,8 +34,8 @@ type want struct {
 // verdict is the result of a trial with several seeds.
 type verdict struct {
 	trial
-	// ratios are those of the signals to their baselines, and failed is the share of turns that
-	// failed, both with the first seed.
+	// ratios are the signals divided by their baselines, and failed is the share of failed turns. Both
+	// are from the first seed.
 	ratios map[string]float64
 	failed float64
 	// firstPages holds the first page of each seed, and found the alert of each want and seed.

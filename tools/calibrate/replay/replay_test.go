@@ -18,10 +18,7 @@ func newCluster(t testing.TB, preset string, faults ...cluster.Fault) *cluster.C
 		t.Fatal(err)
 	}
 	config.Seed, config.Faults = 1, faults
-	c, err := cluster.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := cluster.New(config)
 	return c
 }
 
