@@ -8,36 +8,34 @@ import (
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/slo"
 )
 
-// Canary is how answers to fixed prompts are compared with recorded ones.
+// Canary is the section of fixed prompts whose answers are compared with recorded ones.
 type Canary struct {
-	// Directory has a reference for each target, by its name.
+	// Directory holds a reference for each target, by its name.
 	Directory string `yaml:"directory" required:"true" examples:"canaries"`
-	// Targets are the names of those that have one.
+	// Targets are the names of the compared targets.
 	Targets  yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
 	Interval time.Duration      `yaml:"interval" default:"5m" min:"10s" max:"1d"`
-	// Prompts and Tokens are recorded, Base is the model whose answers must differ
-	// from a target's; "" for none.
+	// Prompts and Tokens are used for recording. The answers of the model Base, unless it is "", must
+	// differ from a target's.
 	Prompts []string `yaml:"prompts" min:"1" examples:"[\"List the first ten primes.\"]"`
 	Tokens  int      `yaml:"tokens" default:"8" min:"1" max:"256"`
 	Base    string   `yaml:"base_model" examples:"llama"`
 }
 
-// answers resolves the section.
-func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity, *Canary) {
+func (b *builder) canary(c Canary, targets []target.Target) *Canary {
 	const path = "answers.canary"
 	if !b.Has(path) {
-		return a.Severity, nil
+		return nil
 	}
-	c, f := &a.Canary, a.Canary // as it was written
-	b.selected(path+".targets", f.Targets, b.targetNames, "target", "targets")
-	c.Directory = b.directory(path+".directory", f.Directory)
+	named := c.Targets
+	b.selected(path+".targets", named, b.targetNames, "target")
+	c.Directory = b.directory(path+".directory", c.Directory)
 	for i, t := range targets {
-		at := slices.Index(f.Targets, t.Name)
+		at := slices.Index(named, t.Name)
 		switch why, remedy := b.incomparable(i, t); {
-		case why == "" && f.Targets == nil:
+		case why == "" && named == nil:
 			c.Targets = append(c.Targets, t.Name)
 		case why != "" && at >= 0 && b.Valid(yamlform.Index(path+".targets", at)):
 			b.Mistake(yamlform.Index(path+".targets", at), t.Name, why, remedy)
@@ -49,34 +47,30 @@ func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity,
 	if c.Prompts == nil {
 		c.Prompts = answers.DefaultPrompts()
 	}
-	if i, ok := repeated(c.Prompts); ok && b.Valid(path+".prompts") {
-		b.Mistake(yamlform.Index(path+".prompts", i), "", "is there twice", "remove one of the two")
-	}
-	return a.Severity, c
+	b.rejectRepeated(path+".prompts", c.Prompts)
+	return &c
 }
 
-// incomparable says why the answers of target i have no one reference, and what to
-// do; "" if they have.
+// incomparable returns why a target cannot have a reference, and the remedy; "" if it can.
 func (b *builder) incomparable(i int, t target.Target) (why, remedy string) {
 	switch {
 	case !strings.HasPrefix(b.targetPaths[i], "targets"):
-		return "is discovered, and a reference is of one target", "write a target for it"
+		return "is discovered, and a reference belongs to one target", "write a target for it"
 	case b.Has(yamlform.Index("targets", i) + ".models"):
-		return "has models, and a reference is of one model", "write a target for each model"
+		return "has models, and a reference belongs to one model", "write a target for each model"
 	case !t.API.SupportsChat():
 		return "has the API " + string(t.API) + ", and canaries need chat completions", "remove it"
 	}
 	return "", ""
 }
 
-// repeated returns the index of the first that is there before.
-func repeated(texts []string) (int, bool) {
+// rejectRepeated reports items of the list at path that are equal to an earlier item.
+func (b *builder) rejectRepeated(path string, items []string) {
 	seen := map[string]bool{}
-	for i, t := range texts {
-		if seen[t] {
-			return i, true
+	for i, item := range items {
+		if at := yamlform.Index(path, i); seen[item] && b.Valid(at) {
+			b.Mistake(at, item, "is listed twice", "remove one of the two")
 		}
-		seen[t] = true
+		seen[item] = true
 	}
-	return 0, false
 }

@@ -11,13 +11,12 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
-
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
 )
 
-// benchmark is the file that a traffic entry is compared with, nil for none or
-// for one with a mistake.
+// benchmark opens the baseline_file of a traffic entry. It returns nil if there is none or if it has a
+// mistake.
 func (b *builder) benchmark(path string, t fileTraffic) *benchmarkFile {
 	at := path + ".baseline_file"
 	if t.BaselineFile == "" {
@@ -56,46 +55,37 @@ func (b *builder) baseline(path string, t fileTraffic, f *benchmarkFile, j probe
 	if !ok {
 		return
 	}
-	e, err := f.At(variant, level)
+	l, err := f.at(variant, level)
 	if err != nil {
-		b.Mistake(b.nearer(path, "baseline_level"), "", fmt.Sprintf("level %g of %q cannot be a baseline: %v", level, variant, err), "choose another baseline_level of those that were measured: "+levelList(f, variant))
+		b.Mistake(b.presentOrFile(path, "baseline_level"), "", fmt.Sprintf("level %g of %q cannot be a baseline: %v", level, variant, err), "choose another measured baseline_level: "+levelList(f, variant))
 		return
 	}
-	b.benchmarks[j.Key()] = &sink.Benchmark{
-		Run: f.Name, Variant: variant, Kind: string(f.Kind), Level: level,
-		Pooled: e.Pooled, Figures: e.Benchmarks, Learned: learned(e, j.Workload),
+	out := &sink.Benchmark{
+		Run: f.Name, Variant: variant, Kind: string(f.Kind), Level: level, Pooled: l.Pooled, Figures: l.Benchmarks,
 	}
-}
-
-// learned lists the kinds of turn that a workload has and that a level has no
-// TTFT to compare with.
-func learned(l benchmarkLevel, w workload.Spec) []probe.TurnKind {
-	var out []probe.TurnKind
-	for k, kind := range kindsOf(w) { // the first of probe.TurnKinds
-		if l.Benchmarks[k][0].Typical == 0 {
-			out = append(out, kind)
+	for k, kind := range turnKinds(j.Workload) { // the first of probe.TurnKinds
+		if l.Benchmarks[k][0].Typical == 0 { // no TTFT to compare with
+			out.Learned = append(out.Learned, kind)
 		}
 	}
-	return out
+	b.benchmarks[j.Key()] = out
 }
 
-// chosen is the value that was written, the only one there is, or the own one;
-// false if it is none of all.
-func chosen[T comparable](written bool, value T, all []T, own T) (T, bool) {
+// choose returns the written value, the only value or the fallback, and whether it is among all.
+func choose[T comparable](written bool, value T, all []T, fallback T) (T, bool) {
 	switch {
 	case written:
 		return value, slices.Contains(all, value)
 	case len(all) == 1:
 		return all[0], true
 	}
-	return own, slices.Contains(all, own)
+	return fallback, slices.Contains(all, fallback)
 }
 
-// baselineVariant is, where it was not written, that which is called as the
-// target.
+// baselineVariant chooses the variant, by default the only one or the one with the target's name.
 func (b *builder) baselineVariant(path string, t fileTraffic, f *benchmarkFile, target string) (string, bool) {
 	at := path + ".baseline_variant"
-	variant, ok := chosen(b.Has(at), t.BaselineVariant, f.Variants, target)
+	variant, ok := choose(b.Has(at), t.BaselineVariant, f.Variants, target)
 	switch {
 	case ok:
 	case b.Has(at):
@@ -106,40 +96,39 @@ func (b *builder) baselineVariant(path string, t fileTraffic, f *benchmarkFile, 
 	return variant, ok
 }
 
-// baselineLevel is, where it was not written, that at which the job itself loads
-// the target.
+// baselineLevel chooses the level, by default the only one or the load of the job itself.
 func (b *builder) baselineLevel(path string, t fileTraffic, f *benchmarkFile, variant string, load workload.Traffic) (float64, bool) {
 	at := path + ".baseline_level"
 	own := load.Rate
 	if f.Kind == runfile.Concurrency {
 		own = float64(load.Concurrency)
 	}
-	levels := f.Levels(variant)
-	level, ok := chosen(b.Has(at), t.BaselineLevel, levels, own)
+	levels := f.levels(variant)
+	level, ok := choose(b.Has(at), t.BaselineLevel, levels, own)
 	switch {
 	case len(levels) == 0:
-		b.Mistake(b.nearer(path, "baseline_variant"), variant, "was not measured at any level", "choose another variant, or finish the sweep with --resume")
+		b.Mistake(b.presentOrFile(path, "baseline_variant"), variant, "was not measured at any level", "choose another variant, or finish the sweep with --resume")
 	case ok:
 	case b.Has(at):
 		b.Mistake(at, number(level), fmt.Sprintf("is not a level of %q", variant), "write one of the measured levels: "+levelList(f, variant))
 	default:
-		b.Mistake(at, "", fmt.Sprintf("is missing: %q was measured at several levels", variant), "write the one that is to be expected here: "+levelList(f, variant))
+		b.Mistake(at, "", fmt.Sprintf("is missing: %q was measured at several levels", variant), "write the expected one: "+levelList(f, variant))
 	}
 	return level, ok
 }
 
-// nearer is the path of a key if it was written, else that of baseline_file.
-func (b *builder) nearer(path, key string) string {
+// presentOrFile returns the path of a key if it is present, otherwise that of baseline_file.
+func (b *builder) presentOrFile(path, key string) string {
 	if at := path + "." + key; b.Has(at) {
 		return at
 	}
 	return path + ".baseline_file"
 }
 
-// levelList is "concurrency 10, 20 and 30".
+// levelList returns text such as "concurrency 10, 20 and 30".
 func levelList(f *benchmarkFile, variant string) string {
 	var levels []string
-	for _, l := range f.Levels(variant) {
+	for _, l := range f.levels(variant) {
 		levels = append(levels, number(l))
 	}
 	return string(f.Kind) + " " + yamlform.Sequence(levels)

@@ -14,9 +14,9 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// leastTurns is the smallest number of turns of a usable figure. With 30 turns and σ = 0.5,
+// minTurns is the smallest number of turns of a usable figure. With 30 turns and σ = 0.5,
 // the geometric mean is known within 20 % (95 %), the smallest regression that is detected.
-const leastTurns = 30
+const minTurns = 30
 
 // benchmarkFile is a run of synthetic sweep, or the JSON of a report.
 type benchmarkFile struct {
@@ -58,8 +58,8 @@ func openBenchmarkFile(path string) (*benchmarkFile, error) {
 	return f, nil
 }
 
-// Levels returns the measured levels of a variant, rising.
-func (f *benchmarkFile) Levels(variant string) []float64 {
+// levels returns the measured levels of a variant, rising.
+func (f *benchmarkFile) levels(variant string) []float64 {
 	var out []float64
 	for _, l := range f.study.SeriesNamed(variant).Levels {
 		out = append(out, l.At)
@@ -67,9 +67,9 @@ func (f *benchmarkFile) Levels(variant string) []float64 {
 	return out
 }
 
-// At returns a level, which must be one of Levels. It returns an error for a level that is
+// at returns a level, which must be one of levels. It returns an error for a level that is
 // unfit as a baseline.
-func (f *benchmarkFile) At(variant string, level float64) (benchmarkLevel, error) {
+func (f *benchmarkFile) at(variant string, level float64) (benchmarkLevel, error) {
 	l, ok := f.study.SeriesNamed(variant).Level(level)
 	if !ok {
 		return benchmarkLevel{}, fmt.Errorf("nothing was measured at %g", level)
@@ -119,7 +119,7 @@ func levelOf(l figures.Level) (benchmarkLevel, error) {
 	case known:
 		return out, nil
 	case few > 0:
-		return benchmarkLevel{}, fmt.Errorf("it has only %d turns of a kind, and it takes %d", few, leastTurns)
+		return benchmarkLevel{}, fmt.Errorf("it has only %d turns of a kind, and it takes %d", few, minTurns)
 	}
 	return benchmarkLevel{}, fmt.Errorf("it has neither a TTFT nor a TPOT")
 }
@@ -136,7 +136,7 @@ func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, poole
 	if completed := l.Value(figures.Completed); pooled && n == 0 && completed > 0 {
 		n = uint64(completed)
 	}
-	if !median.Known() || n > 0 && n < leastTurns {
+	if !median.Known() || n > 0 && n < minTurns {
 		return b, n
 	}
 	b.Samples = int(n)

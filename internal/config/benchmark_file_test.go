@@ -47,13 +47,13 @@ func TestRun(t *testing.T) {
 	if f.Name != "testdata" || f.Kind != runfile.Concurrency || !slices.Equal(f.Variants, []string{"round_robin", "kv_aware"}) || len(f.Workload) != 5 {
 		t.Errorf("read %+v", f)
 	}
-	if got := f.Levels("kv_aware"); !slices.Equal(got, []float64{5, 10, 20, 40, 60}) {
+	if got := f.levels("kv_aware"); !slices.Equal(got, []float64{5, 10, 20, 40, 60}) {
 		t.Errorf("levels %v", got)
 	}
-	if got := f.Levels("no such"); got != nil {
+	if got := f.levels("no such"); got != nil {
 		t.Errorf("levels of an unknown variant: %v", got)
 	}
-	l, err := f.At("kv_aware", 20)
+	l, err := f.at("kv_aware", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestUnfitLevels(t *testing.T) {
 		60: "the sweep gave it up before its end",
 		7:  "nothing was measured at 7",
 	} {
-		if _, err := f.At("kv_aware", level); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := f.at("kv_aware", level); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("level %g: %v, want %q", level, err, want)
 		}
 	}
@@ -96,11 +96,11 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := open(t, write(t, "report.json", string(data)))
-	l, err := f.At("kv_aware", 20)
+	l, err := f.at("kv_aware", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := open(t, fixture).At("kv_aware", 20)
+	run, err := open(t, fixture).at("kv_aware", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,10 +112,10 @@ func TestReport(t *testing.T) {
 			}
 		}
 	}
-	if _, err := f.At("kv_aware", 40); err == nil {
+	if _, err := f.at("kv_aware", 40); err == nil {
 		t.Error("a level of survivors was taken from a report")
 	}
-	if _, err := f.At("kv_aware", 60); err == nil || !strings.Contains(err.Error(), "gave it up") {
+	if _, err := f.at("kv_aware", 60); err == nil || !strings.Contains(err.Error(), "gave it up") {
 		t.Errorf("a level that was given up, from a report: %v", err)
 	}
 }
@@ -124,7 +124,7 @@ func TestReport(t *testing.T) {
 // not compared with.
 func TestPooled(t *testing.T) {
 	f := open(t, write(t, "old.json", `{"mode": "kv", "levels": [{"concurrency": 50, "ttft_p50_ms": 250, "ttft_p99_ms": 900, "tpot_p50_ms": 21, "error_pct": 0, "completed": 640}]}`))
-	l, err := f.At("kv", 50)
+	l, err := f.at("kv", 50)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// The structs of this file are the shape of the YAML file. Package yamlform says
-// what their tags mean; keys.txt says what their keys mean.
+// These structs are the keys of the YAML files. Package yamlform defines the tags; keys.txt describes
+// the keys.
 
 type file struct {
 	Targets    []fileTarget   `yaml:"targets" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
@@ -33,15 +33,15 @@ type fileTarget struct {
 	Name string `yaml:"name" examples:"chat"`
 	fileEndpoint
 	fileAPI
-	fileSent
+	fileSettings
 	ServerMetrics  fileServer         `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
 	Models         yamlform.Selection `yaml:"models" examples:"\"*\" | [\"llama*\", qwen]"`
 	MaxModels      int                `yaml:"max_models" default:"8" min:"1" max:"1000"`
 	ModelsInterval time.Duration      `yaml:"models_interval" default:"1m" min:"1s" max:"1d"`
 }
 
-// fileSent is what a target is sent, and how it is known.
-type fileSent struct {
+// fileSettings are the settings that targets and groups have in common.
+type fileSettings struct {
 	ServedAs   []string          `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
 	Connection target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody  freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
@@ -52,14 +52,14 @@ type fileSent struct {
 	Labels     map[string]string `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
 }
 
-// fileTemplate is a target without its address, which is discovered.
+// fileTemplate is a target without its address, which discovery provides.
 type fileTemplate struct {
 	fileReach
 	fileAPI
-	fileSent
+	fileSettings
 }
 
-// fileGroup is a group of targets that are discovered or leased.
+// fileGroup is a group of discovered or leased targets.
 type fileGroup struct {
 	Name         string           `yaml:"name" required:"true" examples:"chat"`
 	Preset       string           `yaml:"preset" enum:"kserve,llminferenceservice,dynamo,inferencepool,inferencepool-gateway,llm-d,production-stack,pods,services,endpointslices"`
@@ -93,19 +93,18 @@ type fileJoin struct {
 	Namespace string `yaml:"namespace" examples:"\"{.spec.parentRefs[0].namespace}\""`
 }
 
-// fileAPI is which API a deployment speaks.
 type fileAPI struct {
 	API        target.API `yaml:"api" enum:"chat,completions,responses,messages,azure,triton,ollama,embeddings,rerank" examples:"responses"`
 	APIVersion string     `yaml:"api_version" examples:"\"2024-10-21\""`
 }
 
-// fileEndpoint is an API.
+// fileEndpoint is an API at an address.
 type fileEndpoint struct {
 	BaseURL address `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | https://llm.example.com/v1"`
 	fileReach
 }
 
-// fileReach is how to reach an API at an address.
+// fileReach holds the keys of an endpoint other than its address.
 type fileReach struct {
 	Model      string            `yaml:"model" examples:"llama"`
 	APIKeyFile string            `yaml:"api_key_file" group:"key" secret:"true" examples:"/etc/synthetic/key"`
@@ -203,7 +202,7 @@ type fileAnswers struct {
 	Canary   Canary       `yaml:"canary" examples:"{directory: canaries}"`
 }
 
-// filePlan is the shape of a plan file.
+// filePlan is a plan file.
 type filePlan struct {
 	Title       string            `yaml:"title" examples:"KV cache routing vs round-robin"`
 	Seed        uint64            `yaml:"seed" default:"1"`
@@ -258,4 +257,28 @@ type filePlanSLO struct {
 	Threshold time.Duration    `yaml:"threshold" min:"1ms" examples:"1s"`
 	Objective yamlform.Share   `yaml:"objective" required:"true" examples:"99% | 0.995"`
 	Turns     []probe.TurnKind `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`
+}
+
+// fileTrace is recorded traffic.
+type fileTrace struct {
+	File        string        `yaml:"file" required:"true" examples:"trace.jsonl"`
+	From        time.Duration `yaml:"from" default:"0s"`
+	To          time.Duration `yaml:"to" examples:"40m"`
+	BlockTokens int           `yaml:"block_tokens" min:"1" max:"65536" examples:"512"`
+}
+
+// fileDists are distributions that replace fixed or uniform numbers.
+type fileDists struct {
+	Prompt workload.Dist `yaml:"prompt_tokens" examples:"{shape: lognormal, mean: 800, sd: 600, max: 8000}"`
+	Output workload.Dist `yaml:"output_tokens" examples:"{shape: gamma, mean: 200, sd: 150}"`
+	Turns  workload.Dist `yaml:"turns" examples:"{shape: fixed, mean: 1}"`
+	Think  workload.Dist `yaml:"think_seconds" examples:"{shape: pareto, alpha: 1.5, min: 2, max: 120}"`
+}
+
+// fileClient is a class of clients whose conversations are mixed.
+type fileClient struct {
+	Share         float64          `yaml:"share" default:"1" above:"0" max:"1000000"`
+	Process       workload.Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma"`
+	Burstiness    float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
+	Distributions fileDists        `yaml:"distributions" required:"true" examples:"{prompt_tokens: {shape: fixed, mean: 4000}}"`
 }

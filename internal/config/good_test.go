@@ -20,8 +20,6 @@ import (
 	"synthetic/internal/slo"
 )
 
-const day = 24 * time.Hour
-
 // minimalTarget is the target of a file that gives only http://a:8000.
 func minimalTarget(name string) target.Target {
 	return target.Target{

@@ -7,26 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/config/yamlform"
-
 	promconfig "github.com/prometheus/common/config"
+
+	"synthetic/internal/config/yamlform"
 )
 
-// ofYAML matches what a YAML library says and a user need not know: a value,
-// its line in a text that is not the user's, a type of Go.
-var ofYAML = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|yaml: (unmarshal errors:)?|line [0-9]+: |!!| (in type|into) [a-zA-Z.]+")
+// libraryDetail matches the parts of a YAML library's message that do not help the user: values, lines
+// of a text that is not the user's, and Go types.
+var libraryDetail = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|yaml: (unmarshal errors:)?|line [0-9]+: |!!| (in type|into) [a-zA-Z.]+")
 
 // Client is the http_client key of a service that is not probed.
 type Client struct {
 	HTTPClient map[string]any `yaml:"http_client" secret:"true" examples:"{basic_auth: {username: pager, password_file: /etc/synthetic/password}}"`
-	// HTTP is the key as Prometheus' HTTP client takes it. The client reads the files
-	// at each use.
+	// HTTP is the decoded key.
 	HTTP promconfig.HTTPClientConfig
-}
-
-// serviceClient resolves the http_client key of the service at path.
-func (b *builder) serviceClient(path string, url webURL, h *Client) {
-	h.HTTP, h.HTTPClient = b.httpClient(path, "url", string(url), h.HTTPClient), nil
 }
 
 // endpointClient resolves the http_client key of the endpoint at path.
@@ -37,15 +31,14 @@ func (b *builder) endpointClient(path string, e fileEndpoint) promconfig.HTTPCli
 	}
 	for _, key := range []string{"api_key_file", "api_key_env"} {
 		if b.Has(path + "." + key) {
-			b.Mistake(path+".http_client", "", "has a key beside "+key+", which excludes it", "keep one of the two")
+			b.Mistake(path+".http_client", "", "has a key, and cannot be combined with "+key, "keep one of the two")
 		}
 	}
 	return c
 }
 
-// httpClient resolves the http_client key of the mapping at path, whose key urlKey
-// holds the address url. HTTP/2 is off unless it is enabled: one read then carries
-// many streams, and arrival times are those of reads.
+// httpClient resolves the http_client key of the mapping at path, whose key urlKey holds url. HTTP/2 is
+// off by default: one read carries many streams, so that arrival times are those of reads.
 func (b *builder) httpClient(path, urlKey, url string, in map[string]any) promconfig.HTTPClientConfig {
 	at := path + ".http_client"
 	if len(in) == 0 || !b.Valid(at) {
@@ -60,24 +53,24 @@ func (b *builder) httpClient(path, urlKey, url string, in map[string]any) promco
 	return c
 }
 
-// promClient decodes an http_client. No message repeats a value: it may be secret.
+// promClient decodes an http_client. No message repeats a value, which may be secret.
 func (b *builder) promClient(at string, in map[string]any) promconfig.HTTPClientConfig {
 	var c promconfig.HTTPClientConfig
 	err := redecode(in, &c)
 	_, redirects := in["follow_redirects"]
-	key, message, fix := forbidden(in)
+	key, message, remedy := forbidden(in)
 	switch {
 	case err != nil:
-		b.Mistake(at, "", "is no HTTP client configuration ("+err.Error()+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
+		b.Mistake(at, "", "is not an HTTP client configuration ("+err.Error()+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
 	case redirects:
 		b.Mistake(at+".follow_redirects", "", "has no effect: redirects are never followed", "remove it")
 	case key != "":
-		b.Mistake(at+"."+key, "", message, fix)
+		b.Mistake(at+"."+key, "", message, remedy)
 	case c.Authorization != nil && c.Authorization.CredentialsFile == "":
 		b.Mistake(at+".authorization.credentials_file", "", "is missing", "write it, or remove authorization")
 	default:
 		c.SetDirectory(b.dir)
-		if o := c.OAuth2; o != nil { // which the library leaves out
+		if o := c.OAuth2; o != nil { // the library does not set the directory of this path
 			o.ClientCertificateKeyFile = promconfig.JoinDir(b.dir, o.ClientCertificateKeyFile)
 		}
 		b.clientFiles(at, c)
@@ -85,9 +78,8 @@ func (b *builder) promClient(at string, in map[string]any) promconfig.HTTPClient
 	return c
 }
 
-// forbidden finds a key that an HTTP client of the configuration must not have, at
-// any depth: a secret itself, a secret of a secret manager, or a header that the
-// client sets itself. key is its path within block, "" if there is none.
+// forbidden returns the path of a key that an HTTP client must not have, at any depth: a secret, a
+// reference to a secret manager, or a header that the client sets itself. It is "" if there is none.
 func forbidden(block map[string]any) (key, message, remedy string) {
 	const secret = "carries a key, which is never written in the configuration (value not shown)"
 	for _, key := range slices.Sorted(maps.Keys(block)) {
@@ -109,7 +101,7 @@ func forbidden(block map[string]any) (key, message, remedy string) {
 			continue // the keys of inner are names of headers
 		}
 		if strings.HasSuffix(key, "_ref") {
-			return key, "names a secret of a secret manager, and there is none", "put the key in a file and write " + strings.TrimSuffix(key, "_ref") + "_file"
+			return key, "refers to a secret manager, and there is none", "put the key in a file and write " + strings.TrimSuffix(key, "_ref") + "_file"
 		}
 		if at, message, remedy := forbidden(inner); at != "" {
 			return yamlform.Join(key, at), message, remedy
@@ -132,13 +124,13 @@ func forbiddenHeader(headers map[string]any) (name, message, remedy string) {
 	return "", "", ""
 }
 
-// clientFiles checks that the files of a client can be read.
+// clientFiles checks that the files of a client are readable.
 func (b *builder) clientFiles(at string, c promconfig.HTTPClientConfig) {
 	files := map[string]string{}
-	tls := func(key string, t promconfig.TLSConfig) {
+	addTLS := func(key string, t promconfig.TLSConfig) {
 		files[key+".ca_file"], files[key+".cert_file"], files[key+".key_file"] = t.CAFile, t.CertFile, t.KeyFile
 	}
-	tls("tls_config", c.TLSConfig)
+	addTLS("tls_config", c.TLSConfig)
 	if a := c.Authorization; a != nil {
 		files["authorization.credentials_file"] = a.CredentialsFile
 	}
@@ -147,7 +139,7 @@ func (b *builder) clientFiles(at string, c promconfig.HTTPClientConfig) {
 	}
 	if a := c.OAuth2; a != nil {
 		files["oauth2.client_secret_file"], files["oauth2.client_certificate_key_file"] = a.ClientSecretFile, a.ClientCertificateKeyFile
-		tls("oauth2.tls_config", a.TLSConfig)
+		addTLS("oauth2.tls_config", a.TLSConfig)
 	}
 	if c.HTTPHeaders != nil {
 		for name, h := range c.HTTPHeaders.Headers {

@@ -5,13 +5,13 @@ import (
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/discovery"
-
 	"synthetic/internal/slo"
 )
 
-// models keeps which models of a target are probed, where that is said.
-func (b *builder) models(path string, in fileTarget, t target.Target) {
+// models resolves which models of a target are probed.
+func (b *builder) models(path string, f fileTarget, t target.Target) {
 	at := path + ".models"
 	if !b.Has(at) {
 		b.NoEffect(path, "without models", "remove it, or write models", "max_models", "models_interval")
@@ -19,68 +19,61 @@ func (b *builder) models(path string, in fileTarget, t target.Target) {
 	}
 	for _, other := range []string{"model", "server_metrics"} {
 		if b.Has(path+"."+other) && b.Valid(at) {
-			b.Mistake(at, "", "stands beside "+other+", which is of one model", "keep one of the two, or write a target for each model")
+			b.Mistake(at, "", "cannot be combined with "+other+", which belongs to one model", "keep one of the two, or write a target for each model")
 		}
 	}
-	seen := map[string]bool{}
-	for i, name := range in.Models {
-		if item := yamlform.Index(at, i); seen[name] && b.Valid(item) {
-			b.Mistake(item, name, "is there twice", "remove one of the two")
-		}
-		seen[name] = true
-	}
-	b.sets = append(b.sets, discovery.ModelSet{Target: t, Patterns: in.Models, Most: in.MaxModels, Interval: in.ModelsInterval})
+	b.rejectRepeated(at, f.Models)
+	b.modelSets = append(b.modelSets, discovery.ModelSet{Target: t, Patterns: f.Models, Most: f.MaxModels, Interval: f.ModelsInterval})
 }
 
-// Expand returns the configuration with a target of its own for each model that
-// is probed, TARGET/MODEL, from what targets have listed, and for each target that was
-// found, GROUP/NAME. A target that has listed nothing yet, or nothing that matches,
-// stays as it is: that it cannot be used is to be measured.
-func (c *Config) Expand(listed map[string][]string, found map[string][]discovery.Target) *Config {
-	by := map[string][]target.Target{}
+// WithDiscovered returns the configuration with a target for each listed model, TARGET/MODEL, and for
+// each found target, GROUP/NAME. listed has the models by target, found the targets by group. A target
+// without a matching model stays as it is: its turns fail, and that is measured.
+func (c *Config) WithDiscovered(listed map[string][]string, found map[string][]discovery.Target) *Config {
+	replacements := map[string][]target.Target{}
 	for _, s := range c.Models {
-		known, answered := listed[s.Target.Name]
-		out := derived(s, known)
+		models, answered := listed[s.Target.Name]
+		out := modelTargets(s, models)
 		if answered && len(s.Patterns) > 0 && out[0].Name == s.Target.Name {
-			out[0].Model = s.Patterns[0] // which it does not serve, and says so
+			out[0].Model = s.Patterns[0] // a missing model; the turn's error will say so
 		}
-		by[s.Target.Name] = out
+		replacements[s.Target.Name] = out
 	}
 	for _, g := range c.Discovery {
-		by[g.Name()] = []target.Target{}
+		replacements[g.Name()] = []target.Target{}
 		for _, t := range found[g.Name()] {
-			by[g.Name()] = append(by[g.Name()], t.Of(g.Template))
+			replacements[g.Name()] = append(replacements[g.Name()], t.Of(g.Template))
 		}
 	}
-	return c.expand(by)
+	return c.replaceTargets(replacements)
 }
 
-// ForRules returns the configuration as rules are written for that outlive what
-// is listed now: TARGET/* stands for every model, and GROUP/* for every target.
+// ForRules returns the configuration for rules that do not depend on what is discovered now: TARGET/*
+// stands for every model and GROUP/* for every target.
 func (c *Config) ForRules() *Config {
-	by := map[string][]target.Target{}
+	replacements := map[string][]target.Target{}
 	for _, s := range c.Models {
-		name, out := s.Target.Name, derived(s, nil)
+		name, out := s.Target.Name, modelTargets(s, nil)
 		if s.Open() {
-			s.Target.Name += anyOne
+			s.Target.Name += anyName
 			out = append(out, s.Target)
 		}
-		by[name] = out
+		replacements[name] = out
 	}
 	for _, g := range c.Discovery {
 		t := g.Template
-		t.Name += anyOne
-		by[g.Name()] = []target.Target{t}
+		t.Name += anyName
+		replacements[g.Name()] = []target.Target{t}
 	}
-	return c.expand(by)
+	return c.replaceTargets(replacements)
 }
 
-// anyOne ends the name of a target that stands for many.
-const anyOne = "/*"
+// anyName ends the name of a target that stands for many.
+const anyName = "/*"
 
-// derived are the targets that stand for one. Models whose names differ in
-// characters alone that no label of ours has are one target, the first.
-func derived(s discovery.ModelSet, listed []string) (out []target.Target) {
+// modelTargets returns the targets of the picked models, or the target itself. Models whose names
+// become equal as labels are one target.
+func modelTargets(s discovery.ModelSet, listed []string) (out []target.Target) {
 	picked, _ := s.Pick(listed)
 	for _, model := range picked {
 		t := s.Target
@@ -95,48 +88,48 @@ func derived(s discovery.ModelSet, listed []string) (out []target.Target) {
 	return []target.Target{s.Target}
 }
 
-// expand puts the targets that by has for the name of one in its place.
-func (c *Config) expand(by map[string][]target.Target) *Config {
-	if len(by) == 0 {
+// replaceTargets returns a copy in which targets are replaced, by name.
+func (c *Config) replaceTargets(replacements map[string][]target.Target) *Config {
+	if len(replacements) == 0 {
 		return c
 	}
-	each := func(t target.Target) []target.Target {
-		if d, stands := by[t.Name]; stands {
-			return d
+	replace := func(t target.Target) []target.Target {
+		if r, ok := replacements[t.Name]; ok {
+			return r
 		}
 		return []target.Target{t}
 	}
-	e := *c
-	e.Targets, e.Jobs, e.SLOs = nil, nil, slices.Clone(c.SLOs)
-	wide := map[string]slo.Objective{}
-	for i, o := range e.SLOs {
-		e.SLOs[i].Targets = selected(o.Targets, each)
-		wide[o.Name] = e.SLOs[i]
+	out := *c
+	out.Targets, out.Jobs, out.SLOs = nil, nil, slices.Clone(c.SLOs)
+	replaced := map[string]slo.Objective{}
+	for i, o := range out.SLOs {
+		out.SLOs[i].Targets = replaceNames(o.Targets, replace)
+		replaced[o.Name] = out.SLOs[i]
 	}
 	for _, t := range c.Targets {
-		e.Targets = append(e.Targets, each(t)...)
+		out.Targets = append(out.Targets, replace(t)...)
 	}
 	for _, j := range c.Jobs {
 		j.Objectives = slices.Clone(j.Objectives)
 		for i, o := range j.Objectives {
-			j.Objectives[i] = wide[o.Name]
+			j.Objectives[i] = replaced[o.Name]
 		}
-		for _, t := range each(j.Target) {
+		for _, t := range replace(j.Target) {
 			j.Target = t
-			e.Jobs = append(e.Jobs, j)
+			out.Jobs = append(out.Jobs, j)
 		}
 	}
-	for i := range e.Jobs { // the promise is for all of them together
-		e.Jobs[i].Policy.FalsePages *= float64(len(c.Jobs)) / float64(len(e.Jobs))
+	for i := range out.Jobs { // all jobs share the accepted false pages
+		out.Jobs[i].Policy.FalsePages *= float64(len(c.Jobs)) / float64(len(out.Jobs))
 	}
-	return &e
+	return &out
 }
 
-// selected are the names of the targets that stand for those of a selection, of
-// which there is at least one: none would mean every target.
-func selected(names []string, each func(target.Target) []target.Target) (out []string) {
+// replaceNames replaces the names of a selection. If nothing is left, it returns names, because nil
+// would select every target.
+func replaceNames(names []string, replace func(target.Target) []target.Target) (out []string) {
 	for _, name := range names {
-		for _, t := range each(target.Target{Name: name}) {
+		for _, t := range replace(target.Target{Name: name}) {
 			out = append(out, t.Name)
 		}
 	}
@@ -146,7 +139,7 @@ func selected(names []string, each func(target.Target) []target.Target) (out []s
 	return out
 }
 
-// UpTo is how many targets one of the file may stand for.
+// UpTo returns how many targets a target of the file may stand for.
 func (c *Config) UpTo(name string) int {
 	for _, g := range c.Discovery {
 		if g.Name() == name {
@@ -163,4 +156,21 @@ func (c *Config) UpTo(name string) int {
 		}
 	}
 	return 1
+}
+
+// Footprint returns the expected tokens of a day, and their cost. priced is true if every job has a
+// price, known if the tokens of every job are known.
+func (c *Config) Footprint() (day workload.Tokens, money float64, priced, known bool) {
+	priced, known = true, true
+	for _, j := range c.Jobs {
+		upTo := float64(c.UpTo(j.Target.Name))
+		day = day.Plus(j.Footprint.Day.Times(upTo))
+		known = known && j.Footprint.Day.Sum() > 0
+		if j.Price == nil {
+			priced = false
+			continue
+		}
+		money += j.Price.Cost(j.Footprint.Day) * upTo
+	}
+	return day, money, priced, known
 }

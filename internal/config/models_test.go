@@ -38,7 +38,7 @@ slos: [{name: mine, sli: availability, objective: 99%, targets: [m]}, {sli: ttft
 			if tc.listed != nil {
 				listed["m"] = tc.listed
 			}
-			e := cfg.Expand(listed, nil)
+			e := cfg.WithDiscovered(listed, nil)
 			var got, names []string
 			for _, j := range e.Jobs {
 				promised -= j.Policy.FalsePages

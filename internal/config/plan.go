@@ -3,7 +3,7 @@ package config
 import (
 	"cmp"
 	"crypto/sha256"
-	_ "embed" // the head of the reference
+	_ "embed" // the intro of the reference
 	"fmt"
 	"math"
 	"net/url"
@@ -23,19 +23,16 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// leastPlan is the remedy of a file that holds no plan at all.
-const leastPlan = `write at least variants: [{base_url: "http://127.0.0.1:8000/v1"}] and levels: {concurrency: [1, 2]}`
-
 //go:embed plan.txt
 var planIntro string
 
-// PlanDocumentation is what people read about plan files.
+// PlanDocumentation documents plan files.
 func PlanDocumentation() yamlform.Document {
 	return yamlform.NewDocument[filePlan]("Plan of a synthetic sweep", planIntro, keyTexts, "workload")
 }
 
-// LoadPlan reads and validates a plan file, as Load does a configuration.
-// presets are the simulated deployments that it may name.
+// LoadPlan reads and validates a plan file, as Load does a configuration. presets are the known
+// simulated deployments.
 func LoadPlan(path string, presets []string) (sweep.Plan, error) {
 	data, err := yamlform.Read(path)
 	if err != nil {
@@ -44,11 +41,11 @@ func LoadPlan(path string, presets []string) (sweep.Plan, error) {
 	return ParsePlan(path, data, presets)
 }
 
-// ParsePlan is LoadPlan for who has the text of the file already; files that it
-// names are sought beside path.
+// ParsePlan is LoadPlan for a text. Files that it names are relative to the directory of path.
 func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
+	const example = `write at least variants: [{base_url: "http://127.0.0.1:8000/v1"}] and levels: {concurrency: [1, 2]}`
 	var f filePlan
-	form, err := yamlform.Decode(path, data, leastPlan, &f)
+	form, err := yamlform.Decode(path, data, example, &f)
 	if err != nil {
 		return sweep.Plan{}, err
 	}
@@ -57,8 +54,11 @@ func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 	if err := b.Err(); err != nil {
 		return sweep.Plan{}, err
 	}
-	plan.Title = cmp.Or(plan.Title, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
-	plan.Source = runfile.Plan{File: filepath.Base(path), Text: b.Redact("(not kept)", "headers", "extra_body", "http_client"), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
+	file := filepath.Base(path)
+	plan.Title = cmp.Or(plan.Title, strings.TrimSuffix(file, filepath.Ext(file)))
+	plan.Source = runfile.Plan{
+		File: file, Text: b.Redact("(not kept)", "headers", "extra_body", "http_client"), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)),
+	}
 	return plan, nil
 }
 
@@ -78,29 +78,27 @@ func (b *planner) plan(f filePlan) sweep.Plan {
 	p := sweep.Plan{
 		Title: f.Title, Seed: f.Seed, Variants: b.variants(f.Variants), Workload: w.Spec, User: w.user,
 		Repetitions: f.Repetitions, Order: sweep.Interleaved, Pause: f.Pause, Cache: b.cache(f.Cache),
-		Confidence: confidence, EarlyStop: f.EarlyStop,
-		Deployment: b.lines("deployment", f.Deployment),
+		Confidence: confidence, EarlyStop: f.EarlyStop, Deployment: b.lines("deployment", f.Deployment),
 	}
 	if f.Order == string(sweep.Blocks) {
 		p.Order = sweep.Blocks
 	}
 	b.levels(f.Levels, &p, w.ownRate)
 	p.Measure = b.measure(f.Measure.Measure)
-	b.steps(p)
+	b.checkRamp(p)
 	p.WarmUp = b.warmUp(f.WarmUp, p.Measure)
 	p.SLOs = b.planSLOs(f.SLOs, p)
 	return p
 }
 
-// planSLOs resolves the objectives and checks them against what the variants
-// will be asked.
+// planSLOs resolves the SLOs and checks them against the turns of the variants.
 func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	var jobs []probe.Job
 	for _, v := range p.Variants {
 		jobs = append(jobs, probe.Job{Target: v.Target, Workload: p.Workload})
-		b.vocabulary("variants", v.Target, p.Workload)
+		b.checkSupport("variants", v.Target, p.Workload)
 	}
-	b.known = b.Valid("variants", "workload")
+	b.jobsResolved = b.Valid("variants", "workload")
 	full := make([]fileSLO, len(in))
 	for i, s := range in {
 		full[i] = fileSLO{Name: s.Name, SLI: s.SLI, Threshold: s.Threshold, Objective: s.Objective, Turns: s.Turns}
@@ -108,14 +106,13 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	return b.slos(full, jobs)
 }
 
-// variants resolves the variants, and names those that have no name.
 func (b *planner) variants(in []fileVariant) []sweep.Variant {
-	taken := map[string]string{}
+	used := map[string]string{}
 	out := make([]sweep.Variant, len(in))
 	for i, v := range in {
 		path := yamlform.Index("variants", i)
 		out[i] = b.variant(path, v)
-		b.Name(path, out[i].Name, "variant", taken)
+		b.Name(path, out[i].Name, "variant", used)
 	}
 	return out
 }
@@ -128,7 +125,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	f.fileEndpoint.BaseURL = url
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Preset: preset,
-		Target: b.spoken(path, f.fileEndpoint, f.fileAPI), Metrics: f.MetricsURLs, Switch: f.Switch,
+		Target: b.endpoint(path, f.fileEndpoint, f.fileAPI), Metrics: f.MetricsURLs, Switch: f.Switch,
 		GPUs: f.GPUs, GPUPrice: f.GPUPrice, Deployment: b.lines(path+".deployment", f.Deployment),
 	}
 	if f.GPUs == 0 {
@@ -137,30 +134,29 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
 	if at := path + ".metrics_urls"; b.Has(at) {
-		b.metrics(at, f.MetricsURLs)
+		b.metricsURLs(at, f.MetricsURLs)
 	} else {
 		v.Metrics = url.metrics()
 	}
 	return v
 }
 
-// metrics checks the addresses of a deployment's own metrics.
-func (b *planner) metrics(path string, urls []string) {
+// metricsURLs checks the addresses of a deployment's metrics.
+func (b *planner) metricsURLs(path string, urls []string) {
 	for i, text := range urls {
 		at := yamlform.Index(path, i)
 		u, err := url.Parse(text)
 		switch {
 		case !b.Valid(at):
 		case strings.Contains(text, "@"):
-			b.Mistake(at, "", "contains user information (not shown)", "leave out what stands before the @")
+			b.Mistake(at, "", "contains user information (not shown)", "remove the part before the @")
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 			b.Mistake(at, text, "is not an http address", "write for example http://127.0.0.1:8000/metrics")
 		}
 	}
 }
 
-// lines turns a mapping into lines of the deployment table, in the order of
-// the file.
+// lines converts a mapping to lines of the deployment table, in the order of the file.
 func (b *planner) lines(path string, in map[string]string) []runfile.Parameter {
 	var out []runfile.Parameter
 	for _, name := range b.Keys(path) {
@@ -169,102 +165,54 @@ func (b *planner) lines(path string, in map[string]string) []runfile.Parameter {
 	return out
 }
 
-// defaultWarmUp and defaultSnapshot are those of the sweeps that the engine
-// was made for: a minute, and 100 s each.
 const (
 	defaultWarmUp    = time.Minute
 	defaultSnapshot  = 100 * time.Second
 	defaultSnapshots = 3
-	mostConcurrency  = 1_000_000
-	mostRate         = 10_000
-	mostSpeed        = 1_000_000
+	maxConcurrency   = 1_000_000
+	maxLevelRate     = 10_000
+	maxSpeed         = 1_000_000
 )
 
-// levels resolves the levels and how their load is made.
+// levels resolves the levels and their load.
 func (b *planner) levels(f fileLevels, p *sweep.Plan, ownRate float64) {
 	switch {
 	case b.Wrong("levels"):
 	case b.Has("levels.concurrency"):
 		p.Kind, p.StartRate = runfile.Concurrency, f.StartRate
-		p.Levels = rising(b, "levels.concurrency", f.Concurrency, mostConcurrency)
+		p.Levels = rising(b, "levels.concurrency", f.Concurrency, maxConcurrency)
 		b.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency", "ramp")
 	case b.Has("levels.speed"):
 		b.speeds(f, p, ownRate)
 	case b.Has("levels.rate"):
-		p.Kind, p.MaxConcurrency = runfile.Rate, f.MaxConcurrency
-		p.Arrival = workload.Arrival{Process: f.Process}
-		p.Levels = rising(b, "levels.rate", f.Rate, mostRate)
-		p.Ramp = f.Ramp.ramp()
-		b.NoEffect("levels", "beside rate, which is one already", "remove it", "start_rate")
-		if len(p.Workload.Clients) > 0 {
-			p.OwnRate = ownRate
-			b.NoEffect("levels", "beside clients, which have their own", "remove it", "process", "burstiness")
-			return
-		}
-		if f.Process == workload.Gamma {
-			p.Arrival.Burstiness = f.Burstiness
-		} else {
-			b.NoEffect("levels", "with process "+string(f.Process), "remove it", "burstiness")
-		}
+		b.rates(f, p, ownRate)
 	case b.Has("levels"):
 		b.Mistake("levels", "", "has neither concurrency, rate nor speed", "write for example concurrency: [10, 20, 30]")
 	}
 }
 
-// ramp is the zero value where there is none.
-func (f fileRamp) ramp() sweep.Ramp {
-	if f.Over == 0 {
-		return sweep.Ramp{}
-	}
-	return sweep.Ramp{From: float64(f.From), Over: f.Over, Steps: f.Steps}
-}
-
-// steps checks that each step of a ramp is a snapshot, which becomes a level.
-func (b *planner) steps(p sweep.Plan) {
-	const at = "levels.ramp.steps"
-	n := p.Ramp.Steps
+// rates resolves the levels of an open loop.
+func (b *planner) rates(f fileLevels, p *sweep.Plan, ownRate float64) {
+	p.Kind, p.MaxConcurrency, p.Ramp = runfile.Rate, f.MaxConcurrency, f.Ramp.ramp()
+	p.Arrival = workload.Arrival{Process: f.Process}
+	p.Levels = rising(b, "levels.rate", f.Rate, maxLevelRate)
+	b.NoEffect("levels", "beside rate", "remove it", "start_rate")
 	switch {
-	case p.Ramp.Over == 0 || !b.Valid("levels", "measure"):
-	case n == 0:
-		b.rise(p)
-	case len(p.Levels) > 1:
-		b.Mistake(at, strconv.Itoa(n), "make levels of one rate, and there are more", "write the highest rate alone")
-	case p.Measure.Snapshots != n || p.Measure.Duration() != p.Ramp.Over:
-		step := model.Duration(p.Ramp.Over / time.Duration(n))
-		b.Mistake(at, strconv.Itoa(n), "are to be a snapshot each", fmt.Sprintf("write measure: {snapshots: %d, snapshot: %s}", n, step))
+	case len(p.Workload.Clients) > 0:
+		p.OwnRate = ownRate
+		b.NoEffect("levels", "beside clients, which have their own", "remove it", "process", "burstiness")
+	case f.Process == workload.Gamma:
+		p.Arrival.Burstiness = f.Burstiness
+	default:
+		b.NoEffect("levels", "with process "+string(f.Process), "remove it", "burstiness")
 	}
-}
-
-// rise checks that a ramp without steps leaves a level about the load that it is
-// named by. One that counts conversations takes longer than they would without it.
-func (b *planner) rise(p sweep.Plan) {
-	for _, level := range p.Levels {
-		lacks := (1 - p.Ramp.From) / 2 * p.Ramp.Over.Seconds() // of the time
-		whole := cmp.Or(p.Measure.Duration().Seconds(), float64(p.Measure.Conversations)/level+lacks)
-		if least := lacks / (1 - runfile.ReachedShare); whole < least*(1-1e-9) {
-			b.Mistake("levels.ramp.over", model.Duration(p.Ramp.Over).String(),
-				fmt.Sprintf("leaves rate %g %.0f%% of it on average", level, 100*max(1-lacks/whole, 0)),
-				fmt.Sprintf("write steps, which are levels of their own, or measure for %s", model.Duration(math.Ceil(least)*1e9)))
-			return
-		}
-	}
-}
-
-// UnknownKey says of a window, which objectives of the configuration have, that a
-// level is its own.
-func (*filePlanSLO) UnknownKey(key string) *yamlform.Mistake {
-	if key != "window" {
-		return nil
-	}
-	return yamlform.Bad("", "unknown key", "remove it: a level is judged by all of its measurement")
 }
 
 // speeds resolves the levels of a trace that is replayed at its own times.
 func (b *planner) speeds(f fileLevels, p *sweep.Plan, ownRate float64) {
 	const at = "levels.speed"
-	p.Kind, p.MaxConcurrency, p.OwnRate = runfile.Rate, f.MaxConcurrency, ownRate
+	p.Kind, p.MaxConcurrency, p.Ramp, p.OwnRate = runfile.Rate, f.MaxConcurrency, f.Ramp.ramp(), ownRate
 	p.Arrival = workload.Arrival{Process: workload.Constant}
-	p.Ramp = f.Ramp.ramp()
 	b.NoEffect("levels", "beside speed, which keeps the recorded times", "remove it", "start_rate", "process", "burstiness")
 	switch {
 	case !b.Valid("workload"):
@@ -273,13 +221,61 @@ func (b *planner) speeds(f fileLevels, p *sweep.Plan, ownRate float64) {
 	case ownRate == 0:
 		b.Mistake(at, "", "needs recorded times, and the trace has none", "write rate or concurrency in its place")
 	}
-	for _, speed := range rising(b, at, f.Speed, mostSpeed) {
+	for _, speed := range rising(b, at, f.Speed, maxSpeed) {
 		p.Levels = append(p.Levels, sweep.FourDigits(speed*ownRate))
 	}
 }
 
-// rising checks a list of levels: above 0, each above the one before.
-func rising[T int | float64](b *planner, path string, in []T, most T) []float64 {
+// ramp returns the zero value if there is no ramp.
+func (f fileRamp) ramp() sweep.Ramp {
+	if f.Over == 0 {
+		return sweep.Ramp{}
+	}
+	return sweep.Ramp{From: float64(f.From), Over: f.Over, Steps: f.Steps}
+}
+
+// checkRamp checks a ramp against the measurement: each step must be a snapshot, and without steps a
+// level must have about the load in its name.
+func (b *planner) checkRamp(p sweep.Plan) {
+	const at = "levels.ramp.steps"
+	n := p.Ramp.Steps
+	switch {
+	case p.Ramp.Over == 0 || !b.Valid("levels", "measure"):
+	case n == 0:
+		b.checkEvenRamp(p)
+	case len(p.Levels) > 1:
+		b.Mistake(at, strconv.Itoa(n), "make levels of one rate, and there are more", "write the highest rate alone")
+	case p.Measure.Snapshots != n || p.Measure.Duration() != p.Ramp.Over:
+		step := model.Duration(p.Ramp.Over / time.Duration(n))
+		b.Mistake(at, strconv.Itoa(n), "must be a snapshot each", fmt.Sprintf("write measure: {snapshots: %d, snapshot: %s}", n, step))
+	}
+}
+
+// checkEvenRamp checks the average load of levels with an even ramp. A measurement that counts
+// conversations takes longer with a ramp.
+func (b *planner) checkEvenRamp(p sweep.Plan) {
+	for _, level := range p.Levels {
+		missing := (1 - p.Ramp.From) / 2 * p.Ramp.Over.Seconds()
+		whole := cmp.Or(p.Measure.Duration().Seconds(), float64(p.Measure.Conversations)/level+missing)
+		if needed := missing / (1 - runfile.ReachedShare); whole < needed*(1-1e-9) {
+			b.Mistake("levels.ramp.over", model.Duration(p.Ramp.Over).String(),
+				fmt.Sprintf("leaves rate %g %.0f%% of it on average", level, 100*max(1-missing/whole, 0)),
+				fmt.Sprintf("write steps, each of which is a level, or measure for %s", model.Duration(math.Ceil(needed)*1e9)))
+			return
+		}
+	}
+}
+
+// UnknownKey implements the interface of yamlform: window is a key of SLOs in the configuration only.
+func (*filePlanSLO) UnknownKey(key string) *yamlform.Mistake {
+	if key != "window" {
+		return nil
+	}
+	return yamlform.Bad("", "unknown key", "remove it: a level is judged by its whole measurement")
+}
+
+// rising checks a list of levels: above 0, each above the previous one.
+func rising[T int | float64](b *planner, path string, in []T, limit T) []float64 {
 	var out []float64
 	for i, v := range in {
 		at := yamlform.Index(path, i)
@@ -287,25 +283,25 @@ func rising[T int | float64](b *planner, path string, in []T, most T) []float64 
 		case !b.Valid(at):
 		case v <= 0:
 			b.Mistake(at, fmt.Sprint(v), "is not above 0", "write the load of a level")
-		case v > most:
-			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is above %v", most), fmt.Sprintf("write %v or less", most))
+		case v > limit:
+			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is above %v", limit), fmt.Sprintf("write %v or less", limit))
 		case i > 0 && b.Valid(yamlform.Index(path, i-1)) && v <= in[i-1]:
-			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is not above %v, the level before", in[i-1]), "write the levels in rising order, each once")
+			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is not above %v, the previous level", in[i-1]), "write the levels in rising order, each once")
 		}
 		out = append(out, float64(v))
 	}
 	return out
 }
 
-// fileMeasure is the measurement as it is read.
+// fileMeasure is the key measure.
 type fileMeasure struct{ sweep.Measure }
 
-// UnknownKey says of a duration, which warm_up has, how a measurement writes it.
+// UnknownKey implements the interface of yamlform: duration is a key of warm_up only.
 func (*fileMeasure) UnknownKey(key string) *yamlform.Mistake {
 	if key != "duration" {
 		return nil
 	}
-	return yamlform.Bad("", "unknown key", "write the length of a snapshot and how many there are, for example snapshots: 1, snapshot: 30s")
+	return yamlform.Bad("", "unknown key", "write the length and the number of snapshots, for example snapshots: 1, snapshot: 30s")
 }
 
 func (b *planner) measure(m sweep.Measure) sweep.Measure {
@@ -321,8 +317,8 @@ func (b *planner) measure(m sweep.Measure) sweep.Measure {
 	return m
 }
 
-// warmUp completes the warm-up, which must not run on into a measurement that
-// counts conversations.
+// warmUp completes the warm-up. Its load must not continue into a measurement that counts
+// conversations.
 func (b *planner) warmUp(w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
 	const at = "warm_up"
 	if w.Conversations > 0 {
@@ -330,7 +326,7 @@ func (b *planner) warmUp(w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
 		return w
 	}
 	if m.Conversations > 0 && w.Duration > 0 && b.Valid(at) {
-		b.Mistake(at+".duration", model.Duration(w.Duration).String(), "cannot precede measure.conversations, since its own conversations would be among them", "write warm_up: {conversations: 10, rate: 0.5}, or remove it")
+		b.Mistake(at+".duration", model.Duration(w.Duration).String(), "cannot be combined with measure.conversations, which would count its conversations", "write warm_up: {conversations: 10, rate: 0.5}, or remove it")
 	}
 	b.NoEffect(at, "without conversations", "remove it", "rate", "cooldown")
 	if !b.Has(at+".duration") && m.Conversations == 0 {

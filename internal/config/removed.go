@@ -1,11 +1,11 @@
 package config
 
-// endpoints are the mappings that hold the address of a model and how to reach it.
+// endpoints returns the paths of the mappings with the keys of an endpoint.
 func endpoints() []string {
 	return []string{"targets[]", "discovery[].target", "workloads[].followups.user", "workload.followups.user", "variants[]"}
 }
 
-// removedEndpointKeys are the keys that these mappings had, and what to write instead.
+// removedEndpointKeys returns the former keys of endpoints, with the remedies.
 func removedEndpointKeys() map[string]string {
 	return map[string]string{
 		"tls":            "write its keys under http_client.tls_config",
@@ -16,7 +16,7 @@ func removedEndpointKeys() map[string]string {
 	}
 }
 
-// removedWorkloadKeys are the keys that a workload had, in both files.
+// removedWorkloadKeys returns the former keys of workloads, with the remedies.
 func removedWorkloadKeys() map[string]string {
 	return map[string]string{
 		"seed":                 "remove the key: texts are repeatable without it",
@@ -28,8 +28,8 @@ func removedWorkloadKeys() map[string]string {
 	}
 }
 
-// removedKeys are the keys of earlier versions, in both files, and what to write
-// instead. A file that still has one of them is refused with that remedy.
+// removedKeys returns the remedies for the keys of earlier versions of both files, by path. A file
+// with such a key is rejected.
 func removedKeys() map[string]string {
 	const (
 		client = "write it under http_client"
@@ -73,8 +73,8 @@ func removedKeys() map[string]string {
 	return keys
 }
 
-// RemovedKeys returns the remedies for keys of earlier versions.
+// RemovedKeys implements the interface of yamlform.
 func (*file) RemovedKeys() map[string]string { return removedKeys() }
 
-// RemovedKeys returns the remedies for keys of earlier versions.
+// RemovedKeys implements the interface of yamlform.
 func (*filePlan) RemovedKeys() map[string]string { return removedKeys() }

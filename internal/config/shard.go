@@ -11,15 +11,14 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/discovery"
-
 	"synthetic/internal/sidecar/sink"
 )
 
-// Shard is one of Count processes that share the targets of one configuration. The
-// zero value has them all.
+// Shard is one of Count processes that share the targets of a configuration. The zero value has all
+// targets.
 type Shard struct{ Index, Count int }
 
-// ParseShard reads "0/3", or with the name of a StatefulSet's pod "prober-0/3".
+// ParseShard parses "0/3", or the name of a StatefulSet's pod and a count: "prober-0/3".
 func ParseShard(text string) (Shard, error) {
 	name, count, found := strings.Cut(text, "/")
 	n, err := strconv.Atoi(count)
@@ -33,9 +32,8 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// owns reports whether a name is of this shard: of the shards the one whose hash
-// with the name is highest, so that another number of shards moves no more names
-// than it must.
+// owns reports whether a name belongs to the shard. Each name belongs to the shard with the highest
+// hash, so that another number of shards moves as few names as possible.
 func (s Shard) owns(name string) bool {
 	best, highest := 0, uint64(0)
 	for i := range s.Count {
@@ -46,10 +44,9 @@ func (s Shard) owns(name string) bool {
 	return best == s.Index
 }
 
-// Of returns the part of the configuration that is a shard's. Siblings stay together,
-// and so do the models of one target. Targets of a group are each their own; leased
-// ones are of whoever is asked for them.
-func (c *Config) Of(s Shard) *Config {
+// ForShard returns a shard's part of the configuration. Siblings and the models of a target stay
+// together. Every shard has all leased targets, because only the shard that is asked leases one.
+func (c *Config) ForShard(s Shard) *Config {
 	if s.Count < 2 {
 		return c
 	}
@@ -66,13 +63,13 @@ func (c *Config) Of(s Shard) *Config {
 		return g.Lease > 0 || s.owns(cmp.Or(t.Service, base))
 	}
 	out := *c
-	out.Targets = only(c.Targets, owns)
-	out.Models = only(c.Models, func(m discovery.ModelSet) bool { return owns(m.Target) })
-	out.ServerMetrics = only(c.ServerMetrics, func(w serverside.Watched) bool { return owns(w.Target) })
-	out.Jobs = only(c.Jobs, func(j sink.Job) bool { return owns(j.Target) })
+	out.Targets = filter(c.Targets, owns)
+	out.Models = filter(c.Models, func(m discovery.ModelSet) bool { return owns(m.Target) })
+	out.ServerMetrics = filter(c.ServerMetrics, func(w serverside.Watched) bool { return owns(w.Target) })
+	out.Jobs = filter(c.Jobs, func(j sink.Job) bool { return owns(j.Target) })
 	return &out
 }
 
-func only[T any](all []T, wanted func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return !wanted(v) })
+func filter[T any](all []T, keep func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return !keep(v) })
 }

@@ -33,7 +33,7 @@ func owner(t *testing.T, n int, to target.Target) int {
 	found := -1
 	all := Config{Targets: []target.Target{to}, Discovery: []discovery.Group{{Template: target.Target{Name: "found"}}}}
 	for i := range n {
-		if len(all.Of(Shard{i, n}).Targets) == 0 && n > 1 || n == 1 && !(Shard{0, 1}).owns(to.Name) {
+		if len(all.ForShard(Shard{i, n}).Targets) == 0 && n > 1 || n == 1 && !(Shard{0, 1}).owns(to.Name) {
 			continue
 		}
 		if found >= 0 {
@@ -93,7 +93,7 @@ func TestShardsOfGroups(t *testing.T) {
 	}
 	leased := Config{Targets: []target.Target{{Name: "m/a"}}, Discovery: []discovery.Group{{Template: target.Target{Name: "m"}, Lease: time.Minute}}}
 	for i := range 3 {
-		if len(leased.Of(Shard{i, 3}).Targets) != 1 {
+		if len(leased.ForShard(Shard{i, 3}).Targets) != 1 {
 			t.Errorf("shard %d does not probe what is leased from it", i)
 		}
 	}
@@ -111,7 +111,7 @@ func TestOfAShardIsAllThatIsItsOwn(t *testing.T) {
 	}
 	jobs, targets, pages := 0, 0, 0
 	for i := range 3 {
-		part := cfg.Of(Shard{i, 3})
+		part := cfg.ForShard(Shard{i, 3})
 		jobs, targets, pages = jobs+len(part.Jobs), targets+len(part.Targets), pages+len(part.ServerMetrics)
 		if len(part.Jobs) != len(part.Targets) || len(part.ServerMetrics) != len(part.Targets) || len(part.Jobs) == 20 {
 			t.Errorf("shard %d has %d jobs, %d targets and %d pages", i, len(part.Jobs), len(part.Targets), len(part.ServerMetrics))
@@ -120,7 +120,7 @@ func TestOfAShardIsAllThatIsItsOwn(t *testing.T) {
 	if jobs != 20 || targets != 20 || pages != 20 || len(cfg.Jobs) != 20 {
 		t.Errorf("together %d jobs, %d targets, %d pages; the whole has %d", jobs, targets, pages, len(cfg.Jobs))
 	}
-	if cfg.Of(Shard{}) != cfg {
+	if cfg.ForShard(Shard{}) != cfg {
 		t.Error("without shards it is another configuration")
 	}
 }

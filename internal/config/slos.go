@@ -11,12 +11,12 @@ import (
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
-// defaultSLOs are those of a configuration that names none.
 func defaultSLOs() []slo.Objective {
-	const window = 30 * 24 * time.Hour
+	const window = 30 * day
 	return []slo.Objective{
 		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: window},
 		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: window},
@@ -24,15 +24,15 @@ func defaultSLOs() []slo.Objective {
 	}
 }
 
-// slos resolves the objectives and checks them against the jobs.
+// slos resolves the SLOs and checks them against the jobs.
 func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 	if !b.Has("slos") {
-		for i := 0; b.known && i < len(defaultSLOs()); i++ {
+		for i := 0; b.jobsResolved && i < len(defaultSLOs()); i++ {
 			b.reachable("slos[0]", defaultSLOs()[i], jobs)
 		}
 		return defaultSLOs()
 	}
-	taken := map[string]string{}
+	used := map[string]string{}
 	out := make([]slo.Objective, len(in))
 	for i, s := range in {
 		path := yamlform.Index("slos", i)
@@ -40,19 +40,21 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 			Name: cmp.Or(s.Name, string(s.SLI)), SLI: s.SLI, Threshold: s.Threshold, Objective: float64(s.Objective),
 			Window: s.Window, Targets: s.Targets, Workloads: s.Workloads, Turns: s.Turns,
 		}
-		b.Name(path, out[i].Name, "SLO", taken)
+		b.Name(path, out[i].Name, "SLO", used)
 		b.threshold(path, s)
-		b.selected(path+".targets", s.Targets, b.targetNames, "target", "targets")
-		b.selected(path+".workloads", s.Workloads, b.workloadNames, "workload", "workloads")
-		if b.known && !b.Wrong(path) && b.Valid(path+".sli", path+".targets", path+".workloads", path+".turns") {
-			b.covers(path, out[i], jobs)
+		b.selected(path+".targets", s.Targets, b.targetNames, "target")
+		b.selected(path+".workloads", s.Workloads, b.workloadNames, "workload")
+		if b.jobsResolved && !b.Wrong(path) && b.Valid(path+".sli", path+".targets", path+".workloads", path+".turns") {
+			if !slices.ContainsFunc(jobs, func(j probe.Job) bool { return covers(out[i], j) }) {
+				b.Mistake(path, out[i].Name, "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
+			}
 			b.reachable(path, out[i], jobs)
 		}
 	}
 	return out
 }
 
-// threshold checks that there is one exactly where the SLI has a size.
+// threshold checks that an SLO has a threshold, or has none for availability.
 func (b *builder) threshold(path string, s fileSLO) {
 	at := path + ".threshold"
 	switch {
@@ -64,42 +66,34 @@ func (b *builder) threshold(path string, s fileSLO) {
 	}
 }
 
-// covers reports an objective that no turn will ever be judged by.
-func (b *builder) covers(path string, o slo.Objective, jobs []probe.Job) {
-	if !slices.ContainsFunc(jobs, func(j probe.Job) bool { return coversJob(o, j) }) {
-		b.Mistake(path, o.Name, "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
-	}
-}
-
-func coversJob(o slo.Objective, j probe.Job) bool {
-	return slices.ContainsFunc(kindsOf(j.Workload), func(kind probe.TurnKind) bool {
+func covers(o slo.Objective, j probe.Job) bool {
+	return slices.ContainsFunc(turnKinds(j.Workload), func(kind probe.TurnKind) bool {
 		return o.Covers(j.Target.Name, j.Workload.Name, kind)
 	})
 }
 
-// reachable reports a threshold that lies above the timeout of turns that it
-// judges: those are given up before they could be measured as too slow, so the
-// objective would only repeat availability.
+// reachable rejects a threshold above the timeout of the turns that it judges. Those turns are given up
+// before they are too slow, so that the SLO would only repeat availability.
 func (b *builder) reachable(path string, o slo.Objective, jobs []probe.Job) {
 	at := path + ".threshold"
 	for _, j := range jobs {
-		key, limit := limitOf(o.SLI, j.Workload.Timeouts)
-		if limit == 0 || o.Threshold <= limit || !coversJob(o, j) || !b.Valid(at) {
+		key, timeout := timeoutOf(o.SLI, j.Workload.Timeouts)
+		if timeout == 0 || o.Threshold <= timeout || !covers(o, j) || !b.Valid(at) {
 			continue
 		}
-		threshold, most := model.Duration(o.Threshold), model.Duration(limit)
-		timeout := fmt.Sprintf("timeouts.%s of workload %q, %v", key, j.Workload.Name, most)
+		threshold, limit := model.Duration(o.Threshold), model.Duration(timeout)
+		where := fmt.Sprintf("timeouts.%s of workload %q, %v", key, j.Workload.Name, limit)
 		if b.Has(path) {
-			b.Mistake(at, threshold.String(), "is longer than "+timeout+": only failed turns could violate it", fmt.Sprintf("write %v or less, or a longer timeout", most))
+			b.Mistake(at, threshold.String(), "is longer than "+where+": only failed turns could violate it", fmt.Sprintf("write %v or less, or a longer timeout", limit))
 		} else {
-			b.Mistake("slos", "", fmt.Sprintf("the default SLO %q has a threshold of %v, which is longer than %s", o.Name, threshold, timeout), "write slos, or a longer timeout")
+			b.Mistake("slos", "", fmt.Sprintf("the default SLO %q has a threshold of %v, which is longer than %s", o.Name, threshold, where), "write slos, or a longer timeout")
 		}
 		return
 	}
 }
 
-// limitOf is the timeout that ends a turn before an SLI could exceed it.
-func limitOf(sli slo.SLI, t workload.Timeouts) (key string, limit time.Duration) {
+// timeoutOf returns the timeout that ends a turn before an SLI could exceed it.
+func timeoutOf(sli slo.SLI, t workload.Timeouts) (key string, timeout time.Duration) {
 	switch sli {
 	case slo.TTFT:
 		return "first_token", t.FirstToken
@@ -111,10 +105,26 @@ func limitOf(sli slo.SLI, t workload.Timeouts) (key string, limit time.Duration)
 	return "", 0
 }
 
-// kindsOf lists the kinds of turn that a workload has.
-func kindsOf(w workload.Spec) []probe.TurnKind {
+// turnKinds returns the kinds of turn that a workload has.
+func turnKinds(w workload.Spec) []probe.TurnKind {
 	if w.TurnsMax == 1 {
 		return []probe.TurnKind{probe.First}
 	}
 	return probe.TurnKinds()
+}
+
+// policy resolves when a change is a regression. The jobs share the accepted false pages.
+func (b *builder) policy(r fileRegression, jobs int) sink.Policy {
+	const page, ticket = "regression.page_ratio", "regression.ticket_ratio"
+	switch {
+	case !b.Valid(page, ticket) || r.TicketRatio <= r.PageRatio:
+	case b.Has(ticket):
+		b.Mistake(ticket, fmt.Sprint(r.TicketRatio), fmt.Sprintf("is above %s, which is %g", page, r.PageRatio), "write a lower one, or a higher "+page)
+	default:
+		b.Mistake(page, fmt.Sprint(r.PageRatio), fmt.Sprintf("is below %s, which is %g by default", ticket, r.TicketRatio), "write "+ticket+", too")
+	}
+	return sink.Policy{
+		PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: r.TicketRatio,
+		FalsePages: float64(r.FalsePages) / float64(max(jobs, 1)), AcceptAfter: r.AcceptAfter,
+	}
 }

@@ -18,45 +18,47 @@ import (
 	"synthetic/internal/serverside"
 )
 
-// targets resolves the targets, and names those that have no name.
 func (b *builder) targets(in []fileTarget) []target.Target {
 	out := make([]target.Target, len(in))
-	for i, t := range in {
+	for i, f := range in {
 		path := yamlform.Index("targets", i)
-		out[i] = b.sent(path, b.spoken(path, t.fileEndpoint, t.fileAPI), t.fileSent)
-		if out[i].IsFrontDoor() && t.Service == "" && b.Valid(path+".service") { // one that is found may bring it
+		t := b.withSettings(path, b.endpoint(path, f.fileEndpoint, f.fileAPI), f.fileSettings)
+		if t.IsFrontDoor() && f.Service == "" && b.Valid(path+".service") { // discovery may provide it
 			b.Mistake(path+".worker", "", "has no effect on a target without a service", "write service, too")
 		}
-		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
-		b.named(path, path, &out[i], t.Price)
-		b.models(path, t, out[i])
+		t.Name = cmp.Or(f.Name, f.BaseURL.name())
+		b.register(path, path, t.Name, f.Price)
+		b.models(path, f, t)
+		out[i] = t
 	}
 	return out
 }
 
-// named takes in the name of a target of those at path, whose settings are those of
-// the mapping at settings.
-func (b *builder) named(path, settings string, t *target.Target, p workload.Price) {
-	b.price(settings, t.Name, p)
-	b.Name(path, t.Name, "target", b.taken)
-	b.targetNames, b.targetPaths = append(b.targetNames, t.Name), append(b.targetPaths, path)
+// register makes the name of a target or group at path known. settings is the path of its settings.
+func (b *builder) register(path, settings, name string, p workload.Price) {
+	if at := settings + ".price"; b.Has(at) {
+		if !b.Has(at + ".cached") {
+			p.Cached = p.Prompt
+		}
+		b.prices[name] = &p
+	}
+	b.Name(path, name, "target", b.usedNames)
+	b.targetNames, b.targetPaths = append(b.targetNames, name), append(b.targetPaths, path)
 }
 
-// sent adds to a target what it is sent.
-func (b *builder) sent(path string, t target.Target, f fileSent) target.Target {
-	t.Connection, t.ServedAs = f.Connection, f.ServedAs
+// withSettings adds the settings that targets and groups have in common.
+func (b *builder) withSettings(path string, t target.Target, f fileSettings) target.Target {
+	t.Connection, t.ServedAs, t.CacheSalt = f.Connection, f.ServedAs, f.CacheSalt
 	t.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
-	t.CacheSalt = f.CacheSalt
 	t.Service, t.Labels = f.Service, b.ownLabels(path, f)
 	t.Worker = b.worker(path+".worker", f.Worker)
 	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && b.Valid(path+".cache_salt") {
-		b.Mistake(path+".cache_salt", string(f.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
+		b.Mistake(path+".cache_salt", string(f.CacheSalt), "cannot be combined with a cache_salt in extra_body", "keep one of the two")
 	}
 	return t
 }
 
-// worker resolves how the answers of a router name the replica that gave them: by
-// one of the known headers, by the system_fingerprint, or by the header of this name.
+// worker resolves where the answers of a router name the worker.
 func (b *builder) worker(at, text string) *target.Worker {
 	switch text {
 	case "":
@@ -72,65 +74,54 @@ func (b *builder) worker(at, text string) *target.Worker {
 	return &target.Worker{Header: text}
 }
 
-// ownLabels checks the labels that a target brings.
-func (b *builder) ownLabels(path string, t fileSent) map[string]string {
-	if t.Service != "" {
-		b.labelValue(path+".service", t.Service)
+func (b *builder) ownLabels(path string, f fileSettings) map[string]string {
+	if f.Service != "" {
+		b.labelValue(path+".service", f.Service)
 	}
 	at := path + ".labels"
-	b.labels(at, t.Labels)
-	if len(t.Labels) > target.MaxLabels {
-		b.Mistake(at, "", fmt.Sprintf("has %d labels", len(t.Labels)), fmt.Sprintf("keep %d at most: each is on hundreds of series", target.MaxLabels))
+	b.labels(at, f.Labels)
+	if len(f.Labels) > target.MaxLabels {
+		b.Mistake(at, "", fmt.Sprintf("has %d labels", len(f.Labels)), fmt.Sprintf("keep %d at most: each is on hundreds of series", target.MaxLabels))
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.Labels)) {
+	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
 		here := yamlform.Join(at, name)
 		b.notReserved(here, name)
-		b.labelValue(here, t.Labels[name])
+		b.labelValue(here, f.Labels[name])
 	}
-	return t.Labels
+	return f.Labels
 }
 
-// notReserved refuses the name of a label that is no target's own.
+// notReserved rejects the names of labels that synthetic sets itself.
 func (b *builder) notReserved(path, name string) {
 	if target.IsReservedLabel(name) {
-		b.Mistake(path, "", "is a label that series have of themselves", "choose another name")
+		b.Mistake(path, "", "is a label that series already have", "choose another name")
 	}
 }
 
-// labelValue checks the value of a label.
 func (b *builder) labelValue(path, value string) {
 	if len(value) > 128 || strings.ContainsFunc(value, unicode.IsControl) {
 		b.Mistake(path, value, "is not the value of a label", "write up to 128 bytes of text, in one line")
 	}
 }
 
-// spoken resolves how to reach an API, and which it is.
-func (b *builder) spoken(path string, e fileEndpoint, a fileAPI) target.Target {
-	t := b.endpoint(path, e)
-	t.API, t.APIVersion = a.API, a.APIVersion
-	t.BaseURL = e.BaseURL.base(a.API)
+// endpoint resolves how to reach an API.
+func (b *builder) endpoint(path string, e fileEndpoint, a fileAPI) target.Target {
 	if !a.API.ListsModels() && e.Model == "" && b.Valid(path+".model", path+".api") {
-		b.Mistake(path+".model", "", "is missing: the API "+string(a.API)+" cannot be asked for it", "write the name of the model, or of Azure's deployment")
+		b.Mistake(path+".model", "", "is missing: the API "+string(a.API)+" does not list its models", "write the name of the model, or of Azure's deployment")
 	}
 	if a.API != target.Azure && a.API != target.Messages {
 		b.NoEffect(path, "with an API that has no versions", "remove it", "api_version")
 	}
-	return t
-}
-
-// endpoint resolves how to reach chat completions.
-func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 	return target.Target{
-		BaseURL: e.BaseURL.base(target.Chat), Model: e.Model, Connection: target.Reuse,
-		Key: b.key(path, e), Headers: b.headers(path+".headers", e.Headers),
-		HTTP: b.endpointClient(path, e),
+		BaseURL: e.BaseURL.base(a.API), API: a.API, APIVersion: a.APIVersion, Model: e.Model, Connection: target.Reuse,
+		Key: b.key(path, e), Headers: b.headers(path+".headers", e.Headers), HTTP: b.endpointClient(path, e),
 	}
 }
 
 // secretKey matches names of keys under which people write secrets.
 var secretKey = regexp.MustCompile(`(?i)^(api[-_]?)?(key|token)$|password|secret|bearer|authorization|credential|^apikey$`)
 
-// UnknownKey says of a key that is a secret where it belongs.
+// UnknownKey implements the interface of yamlform: it explains where API keys belong.
 func (*fileReach) UnknownKey(key string) *yamlform.Mistake {
 	if !secretKey.MatchString(key) {
 		return nil
@@ -138,54 +129,47 @@ func (*fileReach) UnknownKey(key string) *yamlform.Mistake {
 	return yamlform.Bad("", "keys are never written in the configuration", "put it in a file and write api_key_file, or in an environment variable and write api_key_env")
 }
 
-// envName matches names of environment variables; likeKey matches the ones of
-// them that are keys rather than names, unlike HF_TOKEN.
+// envName matches names of environment variables. likeKey matches API keys that look like one, but
+// not HF_TOKEN.
 var (
 	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	likeKey = regexp.MustCompile(`^((sk|pk|hf|gsk|ghp)_|eyJ)[A-Za-z0-9_]*[0-9]`)
 )
 
-// key resolves where the API key is found.
 func (b *builder) key(path string, e fileEndpoint) target.Credential {
 	switch at, name := path+".api_key_env", e.APIKeyEnv; {
 	case name == "":
 	case !envName.MatchString(name) || likeKey.MatchString(name):
 		b.Mistake(at, "", "is not the name of an environment variable (value not shown)", "write the variable's name, for example LLM_API_KEY")
 	case b.getenv != nil && strings.TrimSpace(b.getenv(name)) == "":
-		b.Mistake(at, "", "names a variable that is not set here (value not shown): every turn would fail without its key", "set it where synthetic runs; elsewhere, \"check config --no-keys\" does not ask")
+		b.Mistake(at, "", "names a variable that is not set here (value not shown): every turn would fail without its key", "set it where synthetic runs; elsewhere, use \"check config --no-keys\"")
 	}
 	return target.Credential{File: b.file(path+".api_key_file", e.APIKeyFile, true), Env: e.APIKeyEnv}
 }
 
-// headers checks the names and values of headers. The messages never repeat a
-// value.
+// headers checks headers. No message repeats a value.
 func (b *builder) headers(path string, in map[string]string) map[string]string {
-	taken := map[string]string{}
+	first := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
-		at := yamlform.Join(path, name)
-		canonical := textproto.CanonicalMIMEHeaderKey(name)
+		at, canonical := yamlform.Join(path, name), textproto.CanonicalMIMEHeaderKey(name)
 		switch carriesKey, own := headerKind(name); {
 		case carriesKey:
 			b.Mistake(at, "", "carries a key, which is never written in the configuration (value not shown)", "put the key in a file and write api_key_file, or in an environment variable and write api_key_env")
 		case own:
 			b.Mistake(at, "", "is set by the client itself", "remove it")
-		default:
-			switch {
-			case !httpguts.ValidHeaderFieldName(name):
-				b.Mistake(at, "", "is not a header name", "use letters, digits and -")
-			case !httpguts.ValidHeaderFieldValue(in[name]):
-				b.Mistake(at, "", "has a value with control characters (not shown)", "write one line of text")
-			case taken[canonical] != "":
-				b.Mistake(at, "", "is the same header as "+taken[canonical], "keep one of the two")
-			}
+		case !httpguts.ValidHeaderFieldName(name):
+			b.Mistake(at, "", "is not a header name", "use letters, digits and -")
+		case !httpguts.ValidHeaderFieldValue(in[name]):
+			b.Mistake(at, "", "has a value with control characters (not shown)", "write one line of text")
+		case first[canonical] != "":
+			b.Mistake(at, "", "is the same header as "+first[canonical], "keep one of the two")
 		}
-		taken[canonical] = name
+		first[canonical] = name
 	}
 	return in
 }
 
-// headerKind says of a header whether it carries a key, and whether the client
-// sets it itself.
+// headerKind reports whether a header carries a key, and whether the client sets it itself.
 func headerKind(name string) (carriesKey, own bool) {
 	switch textproto.CanonicalMIMEHeaderKey(name) {
 	case "Authorization", "Proxy-Authorization", "Cookie", "Api-Key", "X-Api-Key",
@@ -198,22 +182,24 @@ func headerKind(name string) (carriesKey, own bool) {
 	return false, false
 }
 
-// ownFields are the body fields that the prober sets itself, each with what to
-// do instead.
+// ownFields returns the body fields that the prober sets itself, with the remedies.
 func ownFields() map[string]string {
-	const format = "write response_schema on the workload"
-	const limit, remove = "write max_output_tokens on the workload", "remove it"
+	const (
+		schema = "write response_schema on the workload"
+		limit  = "write max_output_tokens on the workload"
+		remove = "remove it"
+	)
 	return map[string]string{
 		"model": "write model on the target", "temperature": "write temperature on the workload",
-		"max_tokens": limit, "max_completion_tokens": limit,
+		"max_tokens": limit, "max_completion_tokens": limit, "max_output_tokens": limit,
 		"tools": "write tools on the workload", "tool_choice": "write tool_choice on the workload",
-		"response_format": format, "text": format, "format": format,
-		"max_output_tokens": limit, "prompt": remove, "input": remove, "text_input": remove,
+		"response_format": schema, "text": schema, "format": schema,
+		"prompt": remove, "input": remove, "text_input": remove,
 		"messages": remove, "n": remove, "stream": remove, "stream_options": remove,
 	}
 }
 
-// extraBody refuses the fields that would break the measurement.
+// extraBody rejects fields that would break the measurement.
 func (b *builder) extraBody(path string, in map[string]any) map[string]any {
 	for name := range in {
 		if remedy := ownFields()[strings.ToLower(name)]; remedy != "" {
@@ -223,21 +209,18 @@ func (b *builder) extraBody(path string, in map[string]any) map[string]any {
 	return in
 }
 
-// serverMetrics resolves the pages of the targets that have any.
 func (b *builder) serverMetrics(in []fileTarget, targets []target.Target) []serverside.Watched {
 	var out []serverside.Watched
 	for i, t := range in {
 		if path := yamlform.Index("targets", i) + ".server_metrics"; b.Has(path) {
-			out = append(out, serverside.Watched{
-				Target: targets[i], URLs: b.pages(path+".urls", t),
-			})
+			out = append(out, serverside.Watched{Target: targets[i], URLs: b.metricsPages(path+".urls", t)})
 		}
 	}
 	return out
 }
 
-// pages checks the addresses of a target's metrics.
-func (b *builder) pages(path string, t fileTarget) []string {
+// metricsPages checks the addresses of a server's metrics.
+func (b *builder) metricsPages(path string, t fileTarget) []string {
 	if !b.Has(path) {
 		return t.BaseURL.metrics()
 	}

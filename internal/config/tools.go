@@ -1,22 +1,24 @@
 package config
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/answers"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
-// functionName matches the names that APIs take for tools.
+// functionName matches the names of tools that APIs accept.
 var functionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// tools resolves what answers may call and what form they have.
+// tools resolves the tools and the format of answers.
 func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
-	taken := map[string]string{}
+	first := map[string]string{}
 	for i, t := range w.Tools {
-		s.Tools = append(s.Tools, b.tool(yamlform.Index(path+".tools", i), t, taken))
+		s.Tools = append(s.Tools, b.tool(yamlform.Index(path+".tools", i), t, first))
 	}
 	s.ToolChoice = b.toolChoice(path, w)
 	if at := path + ".response_schema"; b.Has(at) {
@@ -29,43 +31,37 @@ func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
 	}
 }
 
-// tool resolves the tool at path; taken has the paths of those before it.
-func (b *builder) tool(path string, t workload.Tool, taken map[string]string) workload.Tool {
-	at := path + ".name"
-	b.function(at, t.Name)
-	switch first := taken[t.Name]; {
+// tool resolves the tool at path. first maps the names so far to their paths.
+func (b *builder) tool(path string, t workload.Tool, first map[string]string) workload.Tool {
+	switch at := path + ".name"; {
 	case !b.Valid(at):
-	case first != "":
-		b.Mistake(at, t.Name, "is also the name of "+first, "give each tool its own name")
+	case t.Name != "" && !functionName.MatchString(t.Name):
+		b.Mistake(at, t.Name, "is not a name that APIs accept", "use up to 64 letters, digits, - and _")
+	case first[t.Name] != "":
+		b.Mistake(at, t.Name, "is also the name of "+first[t.Name], "give each tool its own name")
 	case slices.Contains(toolChoices(), t.Name):
 		b.Mistake(at, t.Name, "is also a value of tool_choice", "write another name")
 	default:
-		taken[t.Name] = path
+		first[t.Name] = path
 	}
-	if !b.Has(path + ".parameters") {
+	at := path + ".parameters"
+	if !b.Has(at) {
 		t.Parameters = map[string]any{"type": "object", "properties": map[string]any{}}
 	}
-	if at := path + ".parameters"; b.Valid(at) && t.Parameters["type"] != "object" {
-		b.Mistake(at, "", "are not the schema of an object, which arguments are", "write type: object in it")
+	if b.Valid(at) && t.Parameters["type"] != "object" {
+		b.Mistake(at, "", "are not the schema of an object", "write type: object in it")
 	}
-	b.schema(path+".parameters", t.Parameters)
+	b.schema(at, t.Parameters)
 	return t
 }
 
-// function checks the name of a tool.
-func (b *builder) function(at, name string) {
-	if name != "" && b.Valid(at) && !functionName.MatchString(name) {
-		b.Mistake(at, name, "is not a name that APIs take", "use up to 64 letters, digits, - and _")
-	}
-}
-
-// schema compiles a JSON schema, as the prober will.
+// schema compiles a JSON schema, as the prober does.
 func (b *builder) schema(at string, schema map[string]any) {
 	if !b.Valid(at) {
 		return
 	}
 	if _, err := answers.Compile(schema); err != nil {
-		b.Mistake(at, "", "is not a JSON schema ("+err.Error()+")", "correct it there; what it refers to must stand in it, as #/$defs/NAME")
+		b.Mistake(at, "", "is not a JSON schema ("+err.Error()+")", "correct it; references must stay within the schema, as #/$defs/NAME")
 	}
 }
 
@@ -73,7 +69,6 @@ func toolChoices() []string {
 	return []string{workload.ChoiceAuto, workload.ChoiceRequired, workload.ChoiceNone}
 }
 
-// toolChoice resolves which tool is to be called.
 func (b *builder) toolChoice(path string, w fileWorkload) string {
 	at := path + ".tool_choice"
 	allowed := toolChoices()
@@ -88,4 +83,22 @@ func (b *builder) toolChoice(path string, w fileWorkload) string {
 		b.Mistake(at, w.ToolChoice, "is neither auto, required, none nor the name of a tool", yamlform.Suggest(w.ToolChoice, allowed, "values"))
 	}
 	return w.ToolChoice
+}
+
+// checkSupport checks that the API of a target supports the features of a workload. path is the
+// mapping that combines the two.
+func (b *builder) checkSupport(path string, t target.Target, w workload.Spec) {
+	for _, feature := range []struct {
+		used, supported bool
+		key             string
+	}{
+		{len(w.Tools) > 0, t.API.SupportsTools(), "tools"},
+		{w.ToolChoice != "", t.API != target.Ollama, "tool_choice"},
+		{w.ResponseSchema != nil, t.API.SupportsJSONSchema(), "response_schema"},
+		{w.Compare > 0, t.API.OpenAIChat(), "compare_streamed"},
+	} {
+		if feature.used && !feature.supported {
+			b.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, whose api %s has no %s", w.Name, t.Name, t.API, feature.key), "send it a workload without "+feature.key)
+		}
+	}
 }

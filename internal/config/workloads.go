@@ -13,38 +13,37 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// conversation is a workload and, where there is one, the endpoint that plays
-// its user.
+// conversation is a workload with what is needed for its traffic.
 type conversation struct {
 	workload.Spec
 	path string
+	// user is the endpoint that plays the user, or nil.
 	user *target.Target
-	// cost is that of one, on average; shot that of its first turn alone, without an
+	// tokens are the average tokens of a conversation, firstTurn those of its first turn without an
 	// answer.
-	cost, shot workload.Tokens
-	// ownRate is how many conversations a second have by their own times, those of a
-	// trace or of classes of clients; 0 for none.
+	tokens, firstTurn workload.Tokens
+	// ownRate is the number of conversations per second at the times of a trace or of classes of
+	// clients, or 0.
 	ownRate float64
 }
 
-// workloads resolves the workloads; there is always at least one.
+// workloads resolves the workloads, or the default one.
 func (b *builder) workloads(in []fileWorkload) []conversation {
 	if len(in) == 0 {
 		in = []fileWorkload{yamlform.Defaults[fileWorkload]()}
 	}
-	taken := map[string]string{}
+	used := map[string]string{}
 	out := make([]conversation, len(in))
 	for i, w := range in {
 		path := yamlform.Index("workloads", i)
-		b.Name(path, w.Name, "workload", taken)
+		b.Name(path, w.Name, "workload", used)
 		out[i] = b.workload(path, w)
 		b.workloadNames = append(b.workloadNames, w.Name)
 	}
 	return out
 }
 
-// textSeed makes texts repeatable: replicas of a prober share their opening texts, and a sweep, whose
-// plan has its own seed, sends the texts of the same workload elsewhere.
+// textSeed makes texts repeatable: replicas of a prober share their opening texts.
 const textSeed = 1
 
 func (b *builder) workload(path string, w fileWorkload) conversation {
@@ -52,37 +51,34 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		Name: w.Name, Seed: textSeed, System: w.System, Starters: w.Starters, PromptTokens: w.PromptTokens,
 		FollowupTokens: w.Followups.Tokens, Followups: w.Followups.Script,
 		MaxOutputTokens: w.MaxOutputTokens, Temperature: w.Temperature,
-		Reasoning: w.Reasoning, Check: string(w.Check),
-		Timeouts: b.timeouts(path+".timeouts", w.Timeouts),
+		Reasoning: w.Reasoning, Check: string(w.Check), Timeouts: b.timeouts(path+".timeouts", w.Timeouts),
 	}}
 	c.TurnsMin, c.TurnsMax = bounds(b, path+".turns", w.Turns.Min, w.Turns.Max)
-	least, most := bounds(b, path+".think_time", model.Duration(w.ThinkTime.Min), model.Duration(w.ThinkTime.Max))
-	c.ThinkMin, c.ThinkMax = time.Duration(least), time.Duration(most)
+	thinkMin, thinkMax := bounds(b, path+".think_time", model.Duration(w.ThinkTime.Min), model.Duration(w.ThinkTime.Max))
+	c.ThinkMin, c.ThinkMax = time.Duration(thinkMin), time.Duration(thinkMax)
 	if u := w.Followups.User; u != nil {
-		user := b.endpoint(path+".followups.user", *u)
+		user := b.endpoint(path+".followups.user", *u, fileAPI{})
 		user.Name = w.Name + "-user"
 		c.user = &user
 	}
 	b.tools(path, w, &c.Spec)
 	c.Images = b.images(path+".images", w.Images)
-	b.replay(path, w, &c.Spec)
-	b.drawn(path, w, &c)
-	b.recorded(path, w, &c)
+	b.conversationsFile(path, w, &c.Spec)
+	b.distributions(path, w, &c)
+	b.trace(path, w, &c)
 	if !b.Valid(path) || c.Trace.File != "" {
 		return c
 	}
-	// The source that will read the file for the jobs knows best what it takes.
 	source, err := workload.NewSource(c.Spec, 0)
 	if err != nil {
 		reason := strings.TrimLeft(strings.TrimPrefix(err.Error(), c.ConversationsFile), ",: ")
 		b.Mistake(path+".conversations_file", w.ConversationsFile, "cannot be replayed: "+reason, "")
 		return c
 	}
-	c.cost, c.shot = source.ExpectedTokens(), source.FirstTurnTokens()
+	c.tokens, c.firstTurn = source.ExpectedTokens(), source.FirstTurnTokens()
 	return c
 }
 
-// images resolves the files of images, and checks that they are some.
 func (b *builder) images(path string, in []string) []string {
 	var out []string
 	for i, file := range in {
@@ -96,8 +92,8 @@ func (b *builder) images(path string, in []string) []string {
 	return out
 }
 
-// bounds checks the keys min and max of the mapping at path. A bound that was
-// not written yields to the other one.
+// bounds checks the keys min and max of the mapping at path. If only one of them is present, the
+// default of the other one yields to it.
 func bounds[T cmp.Ordered](b *builder, path string, low, high T) (T, T) {
 	lowAt, highAt := path+".min", path+".max"
 	switch {
@@ -112,42 +108,42 @@ func bounds[T cmp.Ordered](b *builder, path string, low, high T) (T, T) {
 	return low, high
 }
 
-// timeouts checks that the parts of a turn fit in the whole. A part that was
-// not written yields to a short whole. Wrong ones come back as zero, unknown to
-// the checks of thresholds.
+// timeouts checks that the parts of a turn fit into the whole. It returns zeros for wrong timeouts, so
+// that thresholds are not compared with them.
 func (b *builder) timeouts(path string, t workload.Timeouts) workload.Timeouts {
-	b.within(path, "first_token", &t.FirstToken, t.Total)
-	b.within(path, "stall", &t.Stall, t.Total)
+	b.fitTimeout(path, "first_token", &t.FirstToken, t.Total)
+	b.fitTimeout(path, "stall", &t.Stall, t.Total)
 	if !b.Valid(path) {
 		return workload.Timeouts{}
 	}
 	return t
 }
 
-func (b *builder) within(path, key string, part *time.Duration, total time.Duration) {
+// fitTimeout checks a timeout against total. A default yields.
+func (b *builder) fitTimeout(path, key string, timeout *time.Duration, total time.Duration) {
 	at := path + "." + key
 	switch {
-	case *part <= total || !b.Valid(at, path+".total"):
+	case *timeout <= total || !b.Valid(at, path+".total"):
 	case !b.Has(at):
-		*part = total
+		*timeout = total
 	default:
 		whole := "total"
 		if !b.Has(path + ".total") {
 			whole = "the default total"
 		}
-		most := model.Duration(total)
-		b.Mistake(at, model.Duration(*part).String(), fmt.Sprintf("is longer than %s of %v and could never pass", whole, most), fmt.Sprintf("write %v or less, or a longer total", most))
+		limit := model.Duration(total)
+		b.Mistake(at, model.Duration(*timeout).String(), fmt.Sprintf("is longer than %s of %v and could never pass", whole, limit), fmt.Sprintf("write %v or less, or a longer total", limit))
 	}
 }
 
-// replay turns the workload at path into a replay of a file of conversations,
-// which brings its own texts and its own number of turns.
-func (b *builder) replay(path string, w fileWorkload, s *workload.Spec) {
+// conversationsFile turns a workload into the replay of a file, which has texts and turns of its own.
+func (b *builder) conversationsFile(path string, w fileWorkload, s *workload.Spec) {
 	at := path + ".conversations_file"
 	if w.ConversationsFile == "" || !b.Valid(at) {
 		return
 	}
-	b.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two", "prompt_tokens", "starters", "followups", "turns.min")
+	b.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two",
+		"prompt_tokens", "starters", "followups", "turns.min", "distributions", "clients")
 	s.PromptTokens, s.Starters, s.FollowupTokens, s.TurnsMin = 0, 0, 0, 0
 	if !b.Has(path + ".turns.max") {
 		s.TurnsMax = 0

@@ -29,7 +29,7 @@ func (s *Sidecar) Load() error {
 	for _, caution := range Cautions(cfg) {
 		s.logger.Warn("Some baselines are learned although a benchmark is configured", "file", file, "about", caution)
 	}
-	cfg = cfg.Of(s.options.Shard)
+	cfg = cfg.ForShard(s.options.Shard)
 	day, _, _, _ := cfg.Footprint()
 	s.logger.Info("Loaded the configuration", "file", file, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
 	return nil

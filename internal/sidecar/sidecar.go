@@ -196,7 +196,7 @@ func (s *Sidecar) Apply(cfg *config.Config) error {
 
 // apply checks every part of a configuration before it changes any.
 func (s *Sidecar) apply(written *config.Config) error {
-	cfg := written.Expand(s.models.Listed(), s.discovery.Found(written.Discovery)).Of(s.options.Shard)
+	cfg := written.WithDiscovered(s.models.Listed(), s.discovery.Found(written.Discovery)).ForShard(s.options.Shard)
 	jobs := make([]probe.Job, len(cfg.Jobs))
 	for i, j := range cfg.Jobs {
 		jobs[i] = j.Job
@@ -212,7 +212,7 @@ func (s *Sidecar) apply(written *config.Config) error {
 	change.commit()
 	s.first, s.written = cmp.Or(s.first, written), written
 	s.canaries.apply(cfg)
-	s.models.Follow(written.Of(s.options.Shard).Models)
+	s.models.Follow(written.ForShard(s.options.Shard).Models)
 	s.discovery.Follow(written.Discovery)
 	s.saveTargets()
 	return nil

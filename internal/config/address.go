@@ -1,0 +1,174 @@
+package config
+
+import (
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"synthetic/internal/config/yamlform"
+	"synthetic/internal/probe/target"
+)
+
+// address is the base URL of an API, without a trailing slash. If it has no path, the API's usual path
+// applies.
+type address string
+
+const exampleAddress = "http://127.0.0.1:8000/v1"
+
+func (a *address) Parse(_, text string) *yamlform.Mistake {
+	const remedy = "write an address such as " + exampleAddress
+	if m := rejectSecrets(text, " and use api_key_file or api_key_env", "; keys belong in api_key_file or api_key_env"); m != nil {
+		return m
+	}
+	scheme, _, found := strings.Cut(text, "://")
+	u, err := url.Parse(text)
+	switch {
+	case !found:
+		return yamlform.Bad(shownAddress(text), "has no scheme", "write "+withScheme(text))
+	case scheme != "http" && scheme != "https":
+		return yamlform.Bad(shownAddress(text), "is neither an http nor an https address", remedy)
+	case err != nil || !validPort(u.Port()) || strings.ContainsAny(text, " \t"):
+		return yamlform.Bad(shownAddress(text), "is not a URL", remedy)
+	case u.Hostname() == "":
+		return yamlform.Bad(text, "has no host", remedy)
+	}
+	path := strings.TrimRight(u.Path, "/")
+	for _, operation := range []string{"/chat/completions", "/completions", "/responses", "/messages", "/api/chat", "/embeddings", "/rerank", "/models"} {
+		if base, ok := strings.CutSuffix(path, operation); ok {
+			u.Path = base
+			return yamlform.Bad(text, "includes the operation, which is appended", "write "+yamlform.Shown(u.String()))
+		}
+	}
+	u.Path, u.RawPath = path, ""
+	*a = address(u.String())
+	return nil
+}
+
+// base returns the URL to which the paths of an API are appended.
+func (a address) base(api target.API) string {
+	if strings.Count(string(a), "/") > len("//") { // it has a path
+		return string(a)
+	}
+	return string(a) + api.DefaultPath()
+}
+
+// rejectSecrets rejects an address with a part that may be a secret, without repeating it. It must be
+// the first check.
+func rejectSecrets(text, insteadOfUser, insteadOfQuery string) *yamlform.Mistake {
+	switch {
+	case strings.Contains(text, "@"):
+		return yamlform.Bad("", "contains user information (not shown)", "remove the part before the @"+insteadOfUser)
+	case strings.ContainsAny(text, "?#"):
+		return yamlform.Bad("", "has a query or a fragment (not shown)", "remove the ? or # and what follows"+insteadOfQuery)
+	}
+	return nil
+}
+
+// shownAddress returns a malformed address for a message, or "". A text after a colon that is not a
+// port may be a password.
+func shownAddress(text string) string {
+	_, rest, found := strings.Cut(text, "://")
+	if !found {
+		rest = text
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	_, port, _ := strings.Cut(host[strings.LastIndexByte(host, ']')+1:], ":")
+	if strings.Trim(port, "0123456789") != "" {
+		return ""
+	}
+	return text
+}
+
+// withScheme completes "host:port" and "host:port/path".
+func withScheme(text string) string {
+	u, err := url.Parse("http://" + strings.TrimLeft(text, "/"))
+	if err != nil || u.Hostname() == "" || yamlform.LooksSecret(text) || strings.ContainsAny(text, " \t") {
+		return exampleAddress
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/v1"
+	}
+	return u.String()
+}
+
+func validPort(port string) bool {
+	n, err := strconv.Atoi(port)
+	return port == "" || err == nil && n > 0 && n < 65536
+}
+
+func (*address) Describe() (string, map[string]any) {
+	return "URL", map[string]any{"type": "string", "pattern": `^https?://[^/?#@\s]+(/[^?#@\s]*)?$`}
+}
+
+// name returns the host and port as a label value.
+func (a address) name() string {
+	u, err := url.Parse(string(a))
+	if err != nil {
+		return ""
+	}
+	return yamlform.LabelSafe(u.Host)
+}
+
+// metrics returns the usual address of the server's metrics, or nothing for an invalid address.
+func (a address) metrics() []string {
+	u, err := url.Parse(string(a))
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return []string{u.Scheme + "://" + u.Host + "/metrics"}
+}
+
+// webURL is the address of a page or a service, without a trailing slash.
+type webURL string
+
+func (a *webURL) Parse(_, text string) *yamlform.Mistake {
+	if m := rejectSecrets(text, "; passwords belong in files", ""); m != nil {
+		return m
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || !validPort(u.Port()) || strings.ContainsAny(text, " \t") {
+		return yamlform.Bad(shownAddress(text), "is not an http or https address", "write an address such as https://host.example.com/path")
+	}
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
+	*a = webURL(u.String())
+	return nil
+}
+
+func (*webURL) Describe() (string, map[string]any) { return (*address)(nil).Describe() }
+
+// planAddress is an address, or "preset:NAME" for a simulated deployment.
+type planAddress string
+
+// A preset is reached under the host NAME.preset.invalid, which no resolver knows.
+const (
+	presetScheme = "preset:"
+	presetHost   = ".preset.invalid"
+)
+
+var presetName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+func (a *planAddress) Parse(tag, text string) *yamlform.Mistake {
+	name, ok := strings.CutPrefix(text, presetScheme)
+	if !ok {
+		return (*address)(a).Parse(tag, text)
+	}
+	if !presetName.MatchString(name) {
+		return yamlform.Bad(text, "is not the name of a preset", "write for example "+presetScheme+"phase0")
+	}
+	*a = planAddress(text)
+	return nil
+}
+
+func (*planAddress) Describe() (string, map[string]any) {
+	_, s := (*address)(nil).Describe()
+	return "URL or preset", map[string]any{"type": "string", "pattern": `^preset:[a-z0-9-]+$|` + s["pattern"].(string)}
+}
+
+// resolve returns the address and the preset's name, which is "" for a real deployment.
+func (a planAddress) resolve() (to address, preset string) {
+	if name, ok := strings.CutPrefix(string(a), presetScheme); ok {
+		return address("http://" + name + presetHost + "/v1"), name
+	}
+	return address(a), ""
+}

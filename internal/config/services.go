@@ -1,0 +1,115 @@
+package config
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"synthetic/internal/config/yamlform"
+)
+
+// Alerting is the section of the embedded pager. An absent URL is "".
+type Alerting struct {
+	Alertmanagers  []Alertmanager    `yaml:"alertmanagers" examples:"[{url: \"http://alertmanager:9093\"}]"`
+	ExternalLabels map[string]string `yaml:"external_labels" examples:"{cluster: eu-1}"`
+	ExternalURL    webURL            `yaml:"external_url" examples:"https://synthetic.example.com"`
+	RunbookURL     webURL            `yaml:"runbook_url" examples:"https://git.example.com/synthetic/docs/runbooks"`
+	DashboardURL   webURL            `yaml:"dashboard_url" examples:"https://grafana.example.com/d"`
+	Interval       time.Duration     `yaml:"interval" default:"15s" min:"1s" max:"1m"`
+	Directory      string            `yaml:"directory" examples:"/var/lib/synthetic/pager"`
+}
+
+// Alertmanager is an Alertmanager to notify.
+type Alertmanager struct {
+	URL webURL `yaml:"url" required:"true" examples:"http://alertmanager:9093"`
+	Client
+}
+
+// State is the section with the source of history.
+type State struct {
+	Prometheus Prometheus `yaml:"prometheus" examples:"{url: \"http://prometheus:9090\"}"`
+}
+
+// Prometheus holds the recorded series of earlier processes.
+type Prometheus struct {
+	URL    webURL            `yaml:"url" required:"true" examples:"http://prometheus:9090"`
+	Labels map[string]string `yaml:"labels" examples:"{cluster: eu-1}"`
+	Client
+}
+
+// Tracing is the section of the receiver of spans.
+type Tracing struct {
+	URL webURL `yaml:"url" required:"true" examples:"http://collector:4318"`
+	Client
+}
+
+// tracesPath is the path of spans in OTLP over HTTP.
+const tracesPath = "/v1/traces"
+
+// Endpoint returns the URL that spans are sent to.
+func (t Tracing) Endpoint() string { return string(t.URL) + tracesPath }
+
+var labelKey = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+
+// labels checks names of labels.
+func (b *builder) labels(path string, all map[string]string) {
+	for name := range all {
+		if !labelKey.MatchString(name) {
+			b.Mistake(yamlform.Join(path, name), "", "is not the name of a label", "use letters, digits and _, and no digit first")
+		}
+	}
+}
+
+// service resolves a service at path: its URL must not include the operation, which is appended.
+func (b *builder) service(path string, url webURL, operation string, c *Client) {
+	at := path + ".url"
+	if base, _, ok := strings.Cut(string(url), operation); ok && b.Valid(at) {
+		b.Mistake(at, string(url), "includes the operation, which is appended", "write "+yamlform.Shown(base))
+	}
+	c.HTTP, c.HTTPClient = b.httpClient(path, "url", string(url), c.HTTPClient), nil
+}
+
+func (b *builder) alerting(a Alerting) *Alerting {
+	const path = "alerting"
+	if !b.Has(path) {
+		return nil
+	}
+	if a.Directory != "" {
+		a.Directory = b.directory(path+".directory", a.Directory)
+	}
+	b.labels(path+".external_labels", a.ExternalLabels)
+	for name := range a.ExternalLabels {
+		if at := yamlform.Join(path+".external_labels", name); name == "alertname" || strings.HasPrefix(name, "__") {
+			b.Mistake(at, "", "is a label that alerts already have", "choose another name")
+		}
+	}
+	first := map[webURL]string{}
+	for i := range a.Alertmanagers {
+		m, at := &a.Alertmanagers[i], yamlform.Index(path+".alertmanagers", i)
+		b.service(at, m.URL, "/api/v2/alerts", &m.Client)
+		if before := first[m.URL]; before != "" && b.Valid(at+".url") {
+			b.Mistake(at+".url", string(m.URL), "is also the address of "+before, "remove one of the two")
+		}
+		first[m.URL] = at
+	}
+	return &a
+}
+
+func (b *builder) prometheus(p Prometheus) *Prometheus {
+	const path = "state.prometheus"
+	if !b.Has(path) {
+		return nil
+	}
+	b.labels(path+".labels", p.Labels)
+	b.service(path, p.URL, "/api/v1", &p.Client)
+	return &p
+}
+
+func (b *builder) tracing(t Tracing) *Tracing {
+	const path = "tracing"
+	if !b.Has(path) {
+		return nil
+	}
+	b.service(path, t.URL, tracesPath, &t.Client)
+	return &t
+}
