@@ -35,7 +35,7 @@ func TestFigures(t *testing.T) {
 		{"Share of turns without usage", "A", map[string]float64{"": 0}},
 		{"Turns unaccounted for", "A", map[string]float64{"": 0}},
 		{"Oldest heartbeat", "A", map[string]float64{"": 0}},
-		{"Oldest last turns", "A", map[string]float64{"": 0}},
+		{"Time since the last turn", "A", map[string]float64{"": 0}},
 		{"Age of the configuration", "A", map[string]float64{"": end.Sub(start).Seconds()}},
 		{"Conversations in flight", "A", map[string]float64{"": 0}},
 		{"Conversation starts", "A", map[string]float64{"": 4}},

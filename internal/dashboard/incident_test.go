@@ -108,7 +108,7 @@ func TestReplicasAddNoFalsePages(t *testing.T) {
 			}
 		}
 	}
-	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Pages for nothing in 30 days", "A"), at, time.Hour)
+	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Expected false pages in 30 days", "A"), at, time.Hour)
 	if err != nil || len(got) != 1 || got[0].F != 0.4 {
 		t.Errorf("%v (%v), want 0.4", got, err)
 	}

@@ -22,8 +22,8 @@ type rule struct {
 	Record, Alert string
 	Severity      slo.Severity
 	Expr          string
-	// For is how long the expression must hold before the alert fires, Keep how long it keeps
-	// firing after that.
+	// For is how long the expression must hold before the alert fires, Keep how long the alert
+	// keeps firing afterwards.
 	For  model.Duration
 	Keep model.Duration `yaml:"keep_firing_for"`
 	// Labels are added to those of the expression.

@@ -16,7 +16,7 @@ import (
 
 const day = 24 * time.Hour
 
-// scenario is a script for a fleet of probers and what Prometheus makes of it.
+// scenario is a script for a fleet of probers, with the alerts that must fire.
 type scenario struct {
 	name string
 	// in is what the rules are generated from; nil means usual.
@@ -33,20 +33,18 @@ type scenario struct {
 	steps    []step
 }
 
-// step is a part of a script: something happens, time passes, and then exactly
-// these alerts fire.
+// step is a part of a script: a change, a time, and the alerts that fire at its end.
 type step struct {
 	do    func(*house)
 	after time.Duration
 	want  []string
 }
 
-// watched is the part of a step in which rules are evaluated: its end, longer
-// than any alert waits or is kept. Before it Prometheus only scrapes, which is
-// far quicker.
+// watched is the last part of a step, in which rules are evaluated. It is longer than any "for" and
+// "keep_firing_for". Before it, Prometheus only scrapes, which is much faster.
 const watched = 20 * time.Minute
 
-// usual is one deployment under 12 turns a minute, with one SLO.
+// usual has one deployment with 12 turns a minute and one SLO.
 func usual() rules.Input {
 	return rules.Input{
 		SLOs:       []slo.Objective{ttft},
@@ -57,7 +55,7 @@ func usual() rules.Input {
 
 var ttft = slo.Objective{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day}
 
-// withServices is usual, of targets that are replicas of a service.
+// withServices is usual with targets that are replicas of a service.
 func withServices() rules.Input {
 	in := usual()
 	in.Scope.Targets, in.Discovery = []string{metrics.LabelService}, true
@@ -82,7 +80,7 @@ func withJobs(jobs ...rules.Job) func() rules.Input {
 	}
 }
 
-// all changes every prober.
+// all returns a change of every prober.
 func all(change func(*prober)) func(*house) {
 	return func(h *house) {
 		for _, p := range h.probers {
@@ -93,7 +91,7 @@ func all(change func(*prober)) func(*house) {
 
 func behaving(b behaviour) func(*house) { return all(func(p *prober) { p.behave = b }) }
 
-// healthy is two hours of good turns, after which nothing may fire.
+// healthy is a step of two hours of good turns, after which no alert may fire.
 var healthy = step{after: 2 * time.Hour}
 
 func scenarios() []scenario {
@@ -147,7 +145,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// isRegression tells an alert of the group that compares with baselines.
+// isRegression reports whether an alert compares with a baseline.
 func isRegression(alert string) bool {
 	name, _, _ := strings.Cut(alert, " ")
 	return slices.Contains([]string{
@@ -155,7 +153,7 @@ func isRegression(alert string) bool {
 	}, name)
 }
 
-// checkAnnotations tests what a person gets to read.
+// checkAnnotations checks the texts of alerts.
 func checkAnnotations(t *testing.T, h *house) {
 	t.Helper()
 	for _, a := range h.alerts() {
@@ -175,8 +173,8 @@ func checkAnnotations(t *testing.T, h *house) {
 	}
 }
 
-// TestEveryAlertHasAScenario keeps the table complete: every alert fires in one
-// and is over later in it. What a prober says of itself is in the six cases alone.
+// TestEveryAlertHasAScenario: every alert fires in a scenario and ends later in it. Alerts on gauges that
+// the prober sets are tested in their own files.
 func TestEveryAlertHasAScenario(t *testing.T) {
 	fired, over := map[string]bool{}, map[string]bool{}
 	for _, s := range scenarios() {
@@ -201,19 +199,19 @@ func TestEveryAlertHasAScenario(t *testing.T) {
 			t.Errorf("no scenario in which %s fires", name)
 		}
 		if !over[name] && name != rules.AlertBudgetExhausted { // TestBudgetExhausted has its end
-			t.Errorf("no scenario in which %s is over again", name)
+			t.Errorf("no scenario in which %s ends", name)
 		}
 	}
 }
 
-// madeWhereTheTurnsAre are the alerts on gauges that decide in the prober.
+// madeWhereTheTurnsAre lists the alerts on gauges for which the prober decides.
 func madeWhereTheTurnsAre() []string {
 	return []string{
 		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression, rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
 	}
 }
 
-// alertNames lists the name of every alert that Generate may emit.
+// alertNames lists the names of all alerts.
 func alertNames() []string {
 	return []string{
 		rules.AlertSLOFastBurn, rules.AlertSLOSlowBurn, rules.AlertSLONoSamples,

@@ -8,71 +8,67 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Descriptions are Prometheus templates. jobOf sets $j to the matchers of the alert's job;
-// every query uses it.
-const jobOf = "{{ $j := printf `target=%q,workload=%q` $labels.target $labels.workload }}"
+// Descriptions are Prometheus templates. setJob sets $j to the matchers of the alert's job for queries.
+const setJob = "{{ $j := printf `target=%q,workload=%q` $labels.target $labels.workload }}"
 
-// asks returns a template's query call. query must not contain a back quote; args fill its
-// verbs.
-func asks(query, args string) string { return "query (printf `" + query + "` " + args + ")" }
+// queryCall returns the call of a template's query function. query must not contain a back quote; args
+// fill its verbs.
+func queryCall(query, args string) string { return "query (printf `" + query + "` " + args + ")" }
 
-// told returns a template that shows text for the first result of a query, and nothing without
-// a result.
-func told(query, args, text string) string {
-	return "{{ with " + asks(query, args) + " }}{{ with first . }}" + text + "{{ end }}{{ end }}"
+// showFirst returns a template that shows text for the first result of a query, and nothing without a
+// result.
+func showFirst(query, args, text string) string {
+	return "{{ with " + queryCall(query, args) + " }}{{ with first . }}" + text + "{{ end }}{{ end }}"
 }
 
 const (
-	// leastEffect is the smallest ratio to the baseline that is listed.
-	leastEffect = 1.1
-	// freshTurn is the largest age of a bad turn that is shown, in seconds.
-	freshTurn = 600
+	// minEffect is the smallest ratio to the baseline that is listed.
+	minEffect = 1.1
+	// maxTurnAge is the largest age of a bad turn that is shown, in seconds.
+	maxTurnAge = 600
 )
 
-// largest shows the largest effect on a job.
-func largest(text string) string { return told(RecordEffect+"{%s}", "$j", text) }
+const effect = "{{ .Labels.signal }} of {{ .Labels.turn }} turns is {{ printf `%.2f` .Value }} times the baseline"
 
-const effect = "{{ .Labels.signal }} of {{ .Labels.turn }} turns is {{ printf `%.2f` .Value }} times the usual"
-
-// mostly describes the largest effect briefly. Just after the end there is none.
-func mostly() string {
-	return "{{ with " + asks(RecordEffect+"{target=%q,workload=%q}", "$labels.target $labels.workload") + " }}{{ with first . }}" + effect + "{{ end }}{{ else }}turns were slower than usual{{ end }}"
+// largestEffect describes the largest effect in a few words. Just after the end of a regression there is
+// none.
+func largestEffect() string {
+	return "{{ with " + queryCall(RecordEffect+"{target=%q,workload=%q}", "$labels.target $labels.workload") + " }}{{ with first . }}" + effect + "{{ end }}{{ else }}turns were slower than the baseline{{ end }}"
 }
 
-// effects lists the slower turns by effect, largest first, with their start and the likely
-// part.
+// effects lists the effects, largest first, with the start of the regression and the likely part.
 func effects() string {
-	usual := told(fmt.Sprintf("max(%s{%%s,turn=%%q,signal=%%q})", metrics.Baseline), "$j .Labels.turn .Labels.signal", " ({{ humanizeDuration .Value }})")
-	return "{{ range " + asks(fmt.Sprintf("sort_desc(max by (turn, signal) (%s{%%s}) > %s)", metrics.RegressionRatio, num(leastEffect)), "$j") + " }}" +
-		effect + usual + ". {{ end }}" +
-		told(fmt.Sprintf("max(%s{%%s}) == 1", metrics.BaselineYoung), "$j", "The usual stands on less than a day. ") +
-		told(since(), "$j", "Since {{ humanizeTimestamp .Value }}. ") +
-		told(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s a turn). ")
+	level := showFirst(fmt.Sprintf("max(%s{%%s,turn=%%q,signal=%%q})", metrics.Baseline), "$j .Labels.turn .Labels.signal", " ({{ humanizeDuration .Value }})")
+	return "{{ range " + queryCall(fmt.Sprintf("sort_desc(max by (turn, signal) (%s{%%s}) > %s)", metrics.RegressionRatio, num(minEffect)), "$j") + " }}" +
+		effect + level + ". {{ end }}" +
+		showFirst(fmt.Sprintf("max(%s{%%s}) == 1", metrics.BaselineYoung), "$j", "The baseline is based on less than a day. ") +
+		showFirst(since(), "$j", "Since {{ humanizeTimestamp .Value }}. ") +
+		showFirst(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s per turn). ")
 }
 
-// seenFrom names the probers that see the fault: all, or a single one.
-const seenFrom = "{{ with query (printf `topk(5, " + metrics.ConsecutiveFailed + "{%s} > 1)` $j) }}Seen from{{ range . }} {{ .Labels.instance }}{{ end }}. {{ end }}"
+// seenFrom lists probers that see the fault.
+const seenFrom = "{{ with query (printf `topk(5, " + metrics.ConsecutiveFailed + "{%s} > 1)` $j) }}Seen by{{ range . }} {{ .Labels.instance }}{{ end }}. {{ end }}"
 
 func since() string { return fmt.Sprintf("min(%s{%%s} > 0)", metrics.RegressionSince) }
 
-// badTurn names the latest bad turn of the last minutes; where selects it. Rules cannot read
-// exemplars.
-func badTurn(where, args string) string {
-	return told(fmt.Sprintf("topk(1, max by (turn, reason, trace_id) (%s{%%s%s}) > time() - %d)", metrics.BadTurn, where, freshTurn), "$j "+args,
+// badTurn shows the trace id of the latest recent bad turn that the matchers select. It reads a metric
+// because rules cannot read exemplars.
+func badTurn(matchers, args string) string {
+	return showFirst(fmt.Sprintf("topk(1, max by (turn, reason, trace_id) (%s{%%s%s}) > time() - %d)", metrics.BadTurn, matchers, maxTurnAge), "$j "+args,
 		"One bad turn: trace {{ .Labels.trace_id }} ({{ .Labels.turn }} turn, {{ .Labels.reason }}, {{ humanizeTimestamp .Value }}). ")
 }
 
-// slowTurn names a bad turn of the largest effect.
+// slowTurn shows a bad turn of the largest effect.
 func slowTurn() string {
-	return largest(badTurn(`,turn=%q,reason=~"(answer_)?%s"`, ".Labels.turn .Labels.signal"))
+	return showFirst(RecordEffect+"{%s}", "$j", badTurn(`,turn=%q,reason=~"(answer_)?%s"`, ".Labels.turn .Labels.signal"))
 }
 
-// failedTurn names a failed turn.
+// failedTurn shows a failed turn.
 func failedTurn() string {
 	return badTurn(fmt.Sprintf(",reason!~%q", strings.Join(otherThan(slo.Availability), "|")), "")
 }
 
-// otherThan returns the reasons of bad turns that did not fail, except the one of s.
+// otherThan returns the reasons of bad turns that did not fail, except the reason of s.
 func otherThan(s slo.SLI) []string {
 	var out []string
 	for _, o := range []slo.SLI{slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration} {
@@ -85,6 +81,15 @@ func otherThan(s slo.SLI) []string {
 
 // acceptance returns the command that accepts a level.
 func acceptance() string {
-	return "If the level is meant to stay: synthetic accept --target={{ $labels.target }}" +
-		told(since(), "$j", " --since={{ (toTime .Value).UTC.Format `2006-01-02T15:04:05Z` }}")
+	return "If the new level is intended: synthetic accept --target={{ $labels.target }}" +
+		showFirst(since(), "$j", " --since={{ (toTime .Value).UTC.Format `2006-01-02T15:04:05Z` }}")
+}
+
+// starvedText describes how a prober is starved.
+func starvedText() string {
+	return "{{ $i := printf `instance=%q` $labels.instance }}" +
+		showFirst("max("+metrics.ProberLag+"{%s}) > 0", "$i",
+			"In more than 5 % of the last minute it ran at least {{ humanizeDuration .Value }} late. ") +
+		showFirst(fmt.Sprintf("sum(rate(%s{%%s}[5m])) / sum(rate(%s{%%[1]s}[5m])) > 0", metrics.TurnOwnFaults, metrics.Turns), "$i",
+			"It caused {{ humanizePercentage .Value }} of the turns of the last 5m to fail. ")
 }

@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// said returns what the alerts of a name say of a bad turn.
+// said returns what the alerts of a name show of a bad turn.
 func said(h *house, name string) []string {
 	var out []string
 	for _, a := range h.alerts() {
@@ -22,8 +22,7 @@ func said(h *house, name string) []string {
 	return out
 }
 
-// TestAlertsNameABadTurn of the last minutes, and none that is older or bad for
-// another reason.
+// TestAlertsNameABadTurn: alerts show a recent bad turn, but no old one and none with another reason.
 func TestAlertsNameABadTurn(t *testing.T) {
 	h := newHouse(t, usual(), 1)
 	h.scrapes(2 * time.Hour)                                                          // with a baseline it would be a regression
@@ -33,12 +32,11 @@ func TestAlertsNameABadTurn(t *testing.T) {
 	h.run(15 * time.Minute)
 	got := said(h, rules.AlertSLOFastBurn)
 	if len(got) != 1 || !strings.HasPrefix(got[0], "One bad turn: trace prober-0-") || !strings.Contains(got[0], " turn, ttft, ") {
-		t.Errorf("of the bad turns the alert says %q", got)
+		t.Errorf("the alert shows the bad turns %q", got)
 	}
 }
 
-// TestReplicasNameOneBadTurn: that which ended last, and what one prober has
-// still to show does not hide it.
+// TestReplicasNameOneBadTurn: with several probers, the alert shows the bad turn that ended last.
 func TestReplicasNameOneBadTurn(t *testing.T) {
 	in := withSLOs(slo.Objective{Name: "up", SLI: slo.Availability, Objective: 0.99, Window: 30 * day, Turns: []probe.TurnKind{probe.First}})()
 	h := newHouse(t, in, 3)

@@ -14,8 +14,8 @@ import (
 	"synthetic/tools/testkit/promtest"
 )
 
-// TestBudgetExhausted evaluates the expression on what is recorded; a scenario
-// would have to live through the objective's window to see it end.
+// TestBudgetExhausted evaluates the expression on recorded values. A scenario would need the whole window
+// of the objective to see the alert end.
 func TestBudgetExhausted(t *testing.T) {
 	const window = 2 * time.Hour
 	o := slo.Objective{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: window}
@@ -42,7 +42,7 @@ func TestBudgetExhausted(t *testing.T) {
 				now = begin.Add(after)
 				samples := []promtest.Sample{recorded(recordTurnsSum, 1)}
 				if v := tt.remaining(after); !math.IsNaN(v) {
-					samples = append(samples, recorded(RecordBudgetRemaining, v))
+					samples = append(samples, recorded(recordBudgetRemaining, v))
 				}
 				server.Scrape(now, "prometheus", samples)
 			}

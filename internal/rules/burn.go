@@ -11,62 +11,61 @@ import (
 	"synthetic/internal/slo"
 )
 
-// keepBurn bridges a restart of the prober, and the time until SyntheticProberSilent fires.
-// Without it, a page would resolve in the middle of a fault when its data end.
+// keepBurn is how long a page keeps firing without data. It covers a restart of the prober and the
+// time until SyntheticProberSilent fires.
 const keepBurn = 15 * time.Minute
 
-// keepFilled replaces keepBurn for jobs with many turns. It is long enough, because the windows
-// hold for some minutes after their data have ended.
+// keepFilled replaces keepBurn for jobs with many turns, whose windows still hold for some minutes
+// after their data have ended.
 const keepFilled = 4 * time.Minute
 
-// lasting is the window that decides whether a fault lasts, for jobs with many turns. A page
-// then ends within minutes instead of after the tier's short window of half an hour.
-const lasting = 5 * time.Minute
+// recentWindow decides whether a fault still lasts, for jobs with many turns. A page then ends within
+// minutes instead of after the tier's short window of half an hour.
+const recentWindow = 5 * time.Minute
 
-// slowWait lets the page come first with a short history, in which a fault of minutes is also a
-// ticket.
+// slowWait delays the ticket, so that the page comes first. With a short history, a fault of minutes
+// fulfils the conditions of both.
 const slowWait = 10 * time.Minute
 
-// recordPageBurn records the burn rate while it pages. The alert shows it, and it holds back a
-// ticket afterwards.
-func recordPageBurn(objectives []objective) rule {
+// pageBurnRule records the burn rate while it pages. The alert shows it, and it holds back a ticket
+// afterwards.
+func pageBurnRule(objectives []objective) rule {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Page) {
 		parts = append(parts, burning(fit, slo.Page, fit.ends(slo.Page)+2*time.Minute))
 	}
-	return record(RecordPageBurn, joined(parts)+"\n"+unlessFailing+"\n"+unlessStarved)
+	return record(recordPageBurn, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessStarved)
 }
 
-// fastBurn is the page. It needs no "for": the long window delays it, and the short window ends
-// it.
+// fastBurn returns the page. It needs no "for": the long window delays it, the short window ends it.
 func fastBurn(objectives []objective) rule {
 	keep := time.Duration(0)
 	for _, fit := range fits(objectives, slo.Page) {
 		keep = max(keep, fit.keep())
 	}
 	a := burnAlert(objectives, slo.Page)
-	a.Alert = AlertSLOFastBurn
-	a.Expr = fmt.Sprintf("max_over_time(%s[%s])\n%s", RecordPageBurn, slo.FormatDuration(keep), andConfigured)
-	// Turns that are bad for other objectives only are left out.
-	others := each(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(otherThan(o.SLI), "|")) })
-	a.Description = jobOf + "Too many turns miss the objective that " + each(objectives, objective.statement) + ". " +
-		told(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
-			"In the last 5m {{ humanizePercentage .Value }} of the turns did. ") + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
+	a.Alert = alertSLOFastBurn
+	a.Expr = fmt.Sprintf("max_over_time(%s[%s])\n%s", recordPageBurn, slo.FormatDuration(keep), andConfigured)
+	// Turns that are bad only for other objectives are left out.
+	others := forObjective(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(otherThan(o.SLI), "|")) })
+	a.Description = setJob + "Too many turns miss the objective that " + forObjective(objectives, objective.statement) + ". " +
+		showFirst(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
+			"In the last 5m, {{ humanizePercentage .Value }} of the turns did. ") + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
 	return a
 }
 
-// slowBurn is the ticket. After a page for the same fault it waits until the fault has left its
-// short window.
+// slowBurn returns the ticket. After a page for the same fault it waits until its short window no longer
+// contains the fault.
 func slowBurn(objectives []objective) rule {
 	a := burnAlert(objectives, slo.Ticket)
-	a.Description = "Too many turns have missed the objective for days: its error budget will be spent before its window is over."
-	a.Alert, a.For, a.Keep = AlertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
+	a.Description = "Too many turns have missed the objective for days: its error budget will not last."
+	a.Alert, a.For, a.Keep = alertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
 	var parts []string
 	for _, fit := range fits(objectives, slo.Ticket) {
 		ends := fit.ends(slo.Ticket)
-		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless max_over_time(%s[%s])", RecordPageBurn, slo.FormatDuration(ends)))
+		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless max_over_time(%s[%s])", recordPageBurn, slo.FormatDuration(ends)))
 	}
-	a.Expr = joined(parts) + "\n" + andConfigured
+	a.Expr = anyOf(parts) + "\n" + andConfigured
 	return a
 }
 
@@ -81,33 +80,33 @@ func burnAlert(objectives []objective, s slo.Severity) rule {
 	}
 }
 
-// burning is true while a tier of a severity burns and no recent incident explains it. Its
-// value is the burn rate in the long window of the first tier.
+// burning holds while a tier of a severity burns and no recent incident explains it. Its value is the
+// burn rate in the long window of the first tier.
 func burning(fit fit, s slo.Severity, after time.Duration) string {
 	var parts []string
 	for _, t := range fit.tiers(s) {
 		parts = append(parts, parenthesised(tier(fit.self(), fit, t)))
 	}
-	return joined(parts) + "\n" + heldBy(after, causeDown, causeFleet) + "\n" +
-		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.on(RecordIncident), slo.FormatDuration(after))
+	return anyOf(parts) + "\n" + unlessIncident(after, causeDown, causeFleet) + "\n" +
+		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.on(recordIncident), slo.FormatDuration(after))
 }
 
 func tier(self matchers, fit fit, t slo.Tier) string {
 	burn := num(t.Burn)
 	conditions := []string{
-		fmt.Sprintf("%s > %s", self.on(RecordBurnRate(t.Long)), burn),
-		fmt.Sprintf("%s > %s", self.on(RecordBurnRate(t.Short)), burn),
+		fmt.Sprintf("%s > %s", self.on(recordBurnRate(t.Long)), burn),
+		fmt.Sprintf("%s > %s", self.on(recordBurnRate(t.Short)), burn),
 	}
-	if t.Severity == slo.Page && t.Short > lasting && fit.filled {
-		conditions = append(conditions, fmt.Sprintf("%s > %s", self.on(RecordBurnRate(lasting)), num(t.Burn/2)))
+	if t.Severity == slo.Page && t.Short > recentWindow && fit.filled {
+		conditions = append(conditions, fmt.Sprintf("%s > %s", self.on(recordBurnRate(recentWindow)), num(t.Burn/2)))
 	}
 	bad := func(window time.Duration, least int) string {
-		return fmt.Sprintf("\nand on (%s, %s) %s >= %d", onJob, metrics.LabelSLO, self.on(RecordViolations(window)), least)
+		return fmt.Sprintf("\nand on (%s, %s) %s >= %d", onJob, metrics.LabelSLO, self.on(recordViolations(window)), least)
 	}
 	return strings.Join(conditions, "\nand ") + bad(t.Long, t.MinBadLong) + bad(t.Short, t.MinBadShort) + fit.when
 }
 
-// explain describes when an alert fires, and how that differs from the default.
+// explain describes when an alert fires, and how its windows differ from the default.
 func explain(fit fit, s slo.Severity) string {
 	var parts []string
 	for _, t := range fit.tiers(s) {
@@ -120,8 +119,8 @@ func explain(fit fit, s slo.Severity) string {
 // percent formats a share in percent with at most one decimal.
 func percent(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", x*100), ".0") }
 
-// joined is true while any of the expressions is.
-func joined(parts []string) string {
+// anyOf holds while any of the expressions does.
+func anyOf(parts []string) string {
 	if len(parts) == 1 && strings.HasPrefix(parts[0], "(") && !strings.Contains(parts[0], "\n)\n") {
 		return parts[0]
 	}

@@ -13,9 +13,8 @@ const (
 	slowBurn = rules.AlertSLOSlowBurn + " a chat ttft"
 )
 
-// burnScenarios are about how much of the error budget is spent how fast. The
-// histories are shorter than the ticket's three days, so what there is of them
-// decides, and the ticket comes along with a page.
+// burnScenarios are about the speed at which the error budget is spent. The histories are shorter than
+// the three days of the ticket's window, so the ticket fires together with a page.
 func burnScenarios() []scenario {
 	return []scenario{
 		{name: "healthy", steps: []step{{after: 3 * day}}},

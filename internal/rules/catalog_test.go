@@ -11,9 +11,8 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// TestRulesReadOnlyWhatIsWritten holds every selector to the catalog and to
-// the series that the rules record: a rule on a name or a label that nobody
-// writes is silent for ever.
+// TestRulesReadOnlyWhatIsWritten: every selector names a metric of the catalog or a recorded series, with
+// labels that it has. A rule that selects a missing series never fires.
 func TestRulesReadOnlyWhatIsWritten(t *testing.T) {
 	r := generate(t, fixed())
 	known := map[string][]string{}
@@ -51,7 +50,7 @@ func checkSelector(t *testing.T, known map[string][]string, s *parser.VectorSele
 	t.Helper()
 	labels, ok := known[s.Name]
 	if !ok {
-		t.Errorf("%s is read and nobody writes it", s.Name)
+		t.Errorf("%s is read, but not exported or recorded", s.Name)
 	}
 	for _, m := range s.LabelMatchers {
 		if m.Name != "__name__" && !slices.Contains(labels, m.Name) {
@@ -60,7 +59,7 @@ func checkSelector(t *testing.T, known map[string][]string, s *parser.VectorSele
 	}
 }
 
-// TestAlertsAreListed keeps Alerts complete.
+// TestAlertsAreListed: alertNames is complete.
 func TestAlertsAreListed(t *testing.T) {
 	got := map[string]bool{}
 	for _, g := range generate(t, withServices()).Groups.Groups {
@@ -81,7 +80,7 @@ func TestAlertsAreListed(t *testing.T) {
 	}
 }
 
-// TestLinksLeadToDashboards holds the links to the dashboards' own UIDs.
+// TestLinksLeadToDashboards: links have the UIDs of the dashboards.
 func TestLinksLeadToDashboards(t *testing.T) {
 	for _, g := range generate(t, fixed()).Groups.Groups {
 		for _, rule := range g.Rules {

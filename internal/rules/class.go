@@ -12,14 +12,14 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Jobs with different rates need different windows. Rules do not list jobs: they have a part
-// for each window, and an exported value of the job selects the part. So the number of rules
-// does not grow with the jobs.
+// Jobs with different rates need different windows. Rules do not list jobs. They have a part for each
+// window, and an exported value of the job selects the part. So the number of rules does not grow with
+// the number of jobs.
 
 // class is the part of a rule for jobs that share a window.
 type class struct {
 	Window time.Duration
-	// Cond selects the jobs by the value of RecordConfigured; "" selects all.
+	// Cond selects the jobs by the value of recordConfigured; "" selects all.
 	Cond string
 }
 
@@ -43,11 +43,9 @@ func (in Input) classes(window func(silence time.Duration) time.Duration) []clas
 	var out []class
 	above := ""
 	for i, s := range all {
-		last := i == len(all)-1
-		switch {
-		case last:
+		if i == len(all)-1 {
 			out = append(out, class{window(s), above})
-		case window(s) != window(all[i+1]):
+		} else if window(s) != window(all[i+1]) {
 			out = append(out, class{window(s), fmt.Sprintf("%s <= %g", above, s.Seconds())})
 			above = fmt.Sprintf(" > %g", s.Seconds())
 		}
@@ -55,13 +53,13 @@ func (in Input) classes(window func(silence time.Duration) time.Duration) []clas
 	return out
 }
 
-// shareWindow returns a window of at least base with twice the turns that a share needs, half
-// of those in a silence.
+// shareWindow returns a window of at least base that contains enough turns to judge a share of them: a
+// silence contains four times as many.
 func shareWindow(base time.Duration) func(time.Duration) time.Duration {
 	return func(silence time.Duration) time.Duration { return slo.WindowAtLeast(max(base, silence/2)) }
 }
 
-// turnWindow returns a window of at least base in which a turn must come.
+// turnWindow returns a window of at least base in which a turn of a healthy job ends.
 func turnWindow(base time.Duration, silences int) func(time.Duration) time.Duration {
 	return func(silence time.Duration) time.Duration {
 		return slo.WindowAtLeast(max(base, time.Duration(silences)*silence))
@@ -72,12 +70,12 @@ func turnWindow(base time.Duration, silences int) func(time.Duration) time.Durat
 // rate, not on the silence as a class does: silences are at least five minutes, and jobs with
 // the same silence may need different windows for a strict objective.
 type pace struct {
-	key  string
-	jobs []Job
-	// workloads of the jobs. when ends an expression on these workloads that selects their
-	// rates; "" selects all.
-	workloads []string
-	when      string
+	key       string
+	jobs      []Job
+	workloads []string // of the jobs; nil means all
+	// when ends an expression on these workloads and selects the rates of the jobs; "" selects
+	// all.
+	when string
 }
 
 // paces groups jobs by key. Within a workload, whose conversations are alike, the groups are
@@ -90,7 +88,7 @@ func paces(jobs []Job, key func(Job) string) []pace {
 			continue
 		}
 		workloads[j.Workload] = true
-		for _, p := range stretches(jobs, j.Workload, key) {
+		for _, p := range rateRanges(jobs, j.Workload, key) {
 			i := slices.IndexFunc(out, func(q pace) bool { return q.key == p.key && q.when == p.when })
 			if i < 0 {
 				out = append(out, p)
@@ -106,9 +104,9 @@ func paces(jobs []Job, key func(Job) string) []pace {
 	return out
 }
 
-// stretches returns the paces of one workload, fastest first. An unknown rate counts as the
-// fastest, because it must not lengthen a window.
-func stretches(all []Job, workload string, key func(Job) string) []pace {
+// rateRanges returns the paces of one workload, fastest first. An unknown rate counts as the fastest,
+// because it must not lengthen a window.
+func rateRanges(all []Job, workload string, key func(Job) string) []pace {
 	jobs := slices.DeleteFunc(slices.Clone(all), func(j Job) bool { return j.Workload != workload })
 	rate := func(j Job) float64 {
 		if j.ConversationsPerMinute == 0 {
@@ -139,37 +137,37 @@ func stretches(all []Job, workload string, key func(Job) string) []pace {
 // means no limit. A value from up to an hour ago counts, so that a page continues while the
 // prober restarts.
 func whenRate(below, notBelow string) string {
-	rate := aggregate("max", perJob(), "last_over_time("+metrics.TrafficRate+"[1h])")
+	rate := " on (" + onJob + ") " + aggregate("max", perJob(), "last_over_time("+metrics.TrafficRate+"[1h])")
 	switch {
 	case below == "" && notBelow == "":
 		return ""
 	case below == "":
-		return "\nunless on (" + onJob + ") " + rate + " < " + notBelow
+		return "\nunless" + rate + " < " + notBelow
 	case notBelow == "":
-		return "\nand on (" + onJob + ") " + rate + " < " + below
+		return "\nand" + rate + " < " + below
 	}
-	return "\nand on (" + onJob + ") " + rate + " < " + below + " >= " + notBelow
+	return "\nand" + rate + " < " + below + " >= " + notBelow
 }
 
 // who names the jobs of a pace, unless it covers all.
 func (p pace) who() string {
-	var of []string
+	var parts []string
 	if p.workloads != nil {
-		of = append(of, "workload "+strings.Join(p.workloads, ", "))
+		parts = append(parts, "workload "+strings.Join(p.workloads, ", "))
 	}
 	if p.when != "" {
 		fastest, slowest := p.jobs[0].ConversationsPerMinute, p.jobs[len(p.jobs)-1].ConversationsPerMinute
-		rate := "conversations at no configured rate"
+		rate := "conversations without a configured rate"
 		if slowest > 0 {
 			rate = fmt.Sprintf("%s conversations per minute", num(max(fastest, slowest)))
 		}
 		if slowest > 0 && slowest != fastest {
 			rate = num(slowest) + " to " + rate
 		}
-		of = append(of, rate)
+		parts = append(parts, rate)
 	}
-	if of == nil {
+	if parts == nil {
 		return ""
 	}
-	return "For " + strings.Join(of, ", ") + ": "
+	return "For " + strings.Join(parts, ", ") + ": "
 }

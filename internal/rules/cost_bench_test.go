@@ -20,14 +20,12 @@ import (
 	"synthetic/internal/slo"
 )
 
-// benchTargets is how many targets the benchmark has; what it says of 1,000 is in
-// proportion.
+// benchTargets is the number of targets of the benchmark. Its results are scaled to 1,000.
 const benchTargets = 50
 
-// BenchmarkThousandTargets evaluates all rules for many healthy targets with three
-// SLOs, at a scrape each 15 s, when every window is full. It reports what they take
-// of a core for 1,000 targets, by group, at an evaluation each minute of those that
-// have no interval of their own.
+// BenchmarkThousandTargets evaluates all rules for many healthy targets with three SLOs, a scrape every
+// 15 s and full windows. It reports the share of a core for 1,000 targets, by group. Groups without an
+// interval are evaluated once a minute.
 func BenchmarkThousandTargets(b *testing.B) {
 	in := withSLOs(ttft, available, slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day})()
 	in.Jobs = nil
@@ -62,14 +60,14 @@ func BenchmarkThousandTargets(b *testing.B) {
 	}
 }
 
-// cpu is what this process has used of it: others may want some, too.
+// cpu returns the CPU time of this process, which other processes do not change.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// fill stores what was scraped before now, of each family no more than is read.
+// fill stores the scrapes of the past, for each family no longer than rules read it.
 func (p *prometheus) fill(b *testing.B, in rules.Input) {
 	start := p.now
 	r := metrics.NewRecorder(metrics.Options{Now: func() time.Time { return start }, Build: metrics.Build{Version: "x"}, Heartbeat: func(probe.Key) time.Time { return start }})

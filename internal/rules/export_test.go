@@ -1,7 +1,28 @@
 package rules
 
-// Names of alerts and recorded series of groups.yml.
+// Names of alerts and recorded series, for tests.
 const (
+	AlertAcceptanceCollapse      = alertAcceptanceCollapse
+	AlertAnswersChanged          = "SyntheticAnswersChanged"
+	AlertAnswersGarbled          = alertAnswersGarbled
+	AlertBudgetExhausted         = alertBudgetExhausted
+	AlertCachedRatioDrop         = alertCachedRatioDrop
+	AlertConversationsSkipped    = alertConversationsSkipped
+	AlertProberSilent            = alertProberSilent
+	AlertProberStarved           = alertProberStarved
+	AlertProxyBuffering          = "SyntheticProxyBuffering"
+	AlertReplicaSlow             = alertReplicaSlow
+	AlertSLOFastBurn             = alertSLOFastBurn
+	AlertSLONoSamples            = alertSLONoSamples
+	AlertSLOSlowBurn             = alertSLOSlowBurn
+	AlertSchedulerStuck          = alertSchedulerStuck
+	AlertServerMetricsUnreadable = alertServerMetricsUnreadable
+	AlertTargetBusy              = alertTargetBusy
+	AlertTargetNoSamples         = alertTargetNoSamples
+	AlertUsageMissing            = alertUsageMissing
+	RecordBudgetRemaining        = recordBudgetRemaining
+
+	// These are only in groups.yml.
 	AlertPagerStalled       = "SyntheticPagerStalled"
 	AlertDiscoveryFailing   = "SyntheticDiscoveryFailing"
 	AlertConfigReloadFailed = "SyntheticConfigReloadFailed"
@@ -12,4 +33,9 @@ const (
 
 	RecordAcceptance      = "target:synthetic_spec_acceptance:ratio_increase15m"
 	RecordUsualAcceptance = "target:synthetic_spec_acceptance:quantile7d"
+)
+
+var (
+	RecordBurnRate   = recordBurnRate
+	RecordViolations = recordViolations
 )

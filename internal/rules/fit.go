@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"synthetic/internal/sidecar/metrics"
@@ -14,10 +13,9 @@ import (
 type fit struct {
 	pace
 	plan slo.Plan
-	// names of the objectives; none if these are all
-	slos []string
-	// filled is true if a fault just above a page's threshold has enough bad turns for the
-	// window lasting.
+	slos []string // names of the objectives; nil means all
+	// filled is true if a fault just above a page's threshold has enough bad turns within
+	// recentWindow.
 	filled bool
 }
 
@@ -28,21 +26,21 @@ func (f fit) key() string {
 
 // planKey is equal for plans with the same alerts.
 func planKey(p slo.Plan) string {
-	var b strings.Builder
+	key := ""
 	for _, t := range p.Tiers {
-		fmt.Fprintf(&b, "%s %v %v %v %v|", t.Severity, t.Burn, t.Share, t.Long, t.Short)
+		key += fmt.Sprintf("%s %v %v %v %v|", t.Severity, t.Burn, t.Share, t.Long, t.Short)
 	}
-	return b.String()
+	return key
 }
 
 // self matches the series of the fit.
 func (f fit) self() matchers {
 	var m matchers
 	if f.workloads != nil {
-		m = m.with(oneOf(metrics.LabelWorkload, f.workloads))
+		m = append(m, oneOf(metrics.LabelWorkload, f.workloads))
 	}
 	if f.slos != nil {
-		m = m.with(oneOf(metrics.LabelSLO, f.slos))
+		m = append(m, oneOf(metrics.LabelSLO, f.slos))
 	}
 	return m
 }
@@ -56,7 +54,7 @@ func (f fit) ends(s slo.Severity) time.Duration {
 	var w time.Duration
 	for _, t := range f.tiers(s) {
 		if s == slo.Page && f.filled {
-			w = max(w, lasting)
+			w = max(w, recentWindow)
 		} else {
 			w = max(w, t.Short)
 		}
@@ -80,18 +78,19 @@ func (f fit) notes(s slo.Severity) []string {
 			notes = append(notes, fmt.Sprintf("At %s×, %s.", num(t.Burn), n))
 		}
 	}
-	for _, why := range dropped(f.plan, s) {
-		notes = append(notes, "Left out is "+why+".")
+	for _, reason := range dropped(f.plan, s) {
+		notes = append(notes, "Left out is "+reason+".")
 	}
 	return notes
 }
 
+// dropped returns why tiers of a severity were left out.
 func dropped(p slo.Plan, s slo.Severity) []string {
-	var whys []string
+	var reasons []string
 	for _, d := range p.Dropped {
 		if d.Severity == s {
-			whys = append(whys, d.Reason)
+			reasons = append(reasons, d.Reason)
 		}
 	}
-	return whys
+	return reasons
 }

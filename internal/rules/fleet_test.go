@@ -13,8 +13,7 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// behaviour says how the n-th turn goes. Times of the result are durations
-// after its start: End, TTFT, lags.
+// behaviour returns the result of the n-th turn. Its times are relative to the start of the turn.
 type behaviour func(n int, kind probe.TurnKind) probe.Result
 
 // ok is a turn that meets every objective of the tests.
@@ -31,14 +30,14 @@ func failing(o probe.Outcome) behaviour {
 	return func(int, probe.TurnKind) probe.Result { return probe.Result{Outcome: o} }
 }
 
-// slow turns succeed, late.
+// slow turns succeed but are late.
 func slow(n int, kind probe.TurnKind) probe.Result {
 	r := ok(n, kind)
 	r.TTFT = probe.Some(3 * time.Second)
 	return r
 }
 
-// oneIn lets each n-th turn go another way.
+// oneIn gives each n-th turn another behaviour.
 func oneIn(every int, bad, good behaviour) behaviour {
 	return func(n int, kind probe.TurnKind) probe.Result {
 		if n%every == every-1 {
@@ -57,8 +56,7 @@ func with(b behaviour, change func(*probe.Result)) behaviour {
 	}
 }
 
-// prober is one replica: the real Recorder, driven by a script instead of
-// connections.
+// prober is a replica: a Recorder that a script drives instead of connections.
 type prober struct {
 	instance string
 	clock    *time.Time
@@ -99,7 +97,7 @@ type prober struct {
 	late time.Duration
 }
 
-// restart makes a new process: all counters are back at 0.
+// restart starts a new process, whose counters begin at 0.
 func (p *prober) restart() {
 	p.beat = *p.clock
 	now := func() time.Time { return *p.clock }
@@ -119,22 +117,22 @@ func (p *prober) restart() {
 	p.recorder.SetReload(true, *p.clock)
 }
 
-// apply adds jobs to the recorder, or configures them anew.
+// apply adds jobs to the recorder, or changes their configuration.
 func (p *prober) apply(jobs []sink.Job) {
 	for _, j := range jobs {
 		p.sinks.Add(j)
 	}
 }
 
-// forget takes all jobs out of the recorder.
+// forget removes all jobs from the recorder.
 func (p *prober) forget() {
 	for _, j := range p.configured {
 		p.sinks.Remove(j.Key())
 	}
 }
 
-// minute takes all turns of a minute. They end within the last second of it,
-// so that the next scrape sees them.
+// minute runs all turns of a minute. They end within its last second, so that the next scrape contains
+// them.
 func (p *prober) minute() {
 	if p.down || p.stuck {
 		return
@@ -157,7 +155,7 @@ func (p *prober) minute() {
 	}
 }
 
-// converse takes the turns of one conversation; a failed one is its last.
+// converse runs the turns of one conversation, which ends with a failed turn.
 func (p *prober) converse(j rules.Job) {
 	p.started++
 	if p.skip != "" && p.started%max(1, p.skipEvery) == 0 {

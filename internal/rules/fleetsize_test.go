@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// TestSizeIsConstant whatever the number of targets, and no group is more than a
-// ruler takes: Mimir's limit is 20 rules.
+// TestSizeIsConstant: the size of the rules does not depend on the number of targets, and no group has more
+// than 20 rules, which is Mimir's limit.
 func TestSizeIsConstant(t *testing.T) {
 	pace := slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day}
 	rates := []float64{4, 0.5, 0.05}
@@ -48,8 +48,7 @@ func TestSizeIsConstant(t *testing.T) {
 	}
 }
 
-// probers are many that probe one target: a deployment that they share, or one
-// each.
+// probers returns a scene of many probers of one target, which is a shared deployment or one for each.
 func probers(t *testing.T, n int, own bool) (s *scene, names []string) {
 	s = newScene(t, of("a"))
 	s.drop("|")
@@ -63,16 +62,16 @@ func probers(t *testing.T, n int, own bool) (s *scene, names []string) {
 	return s, names
 }
 
-// TestDeadInstanceOfMany: with a prober beside each, the one dead deployment of N
-// that have one name pages as soon as a target of its own would.
+// TestDeadInstanceOfMany: N deployments have one target name and a prober each. If one deployment is down,
+// it pages as soon as a target with its own name would.
 func TestDeadInstanceOfMany(t *testing.T) {
 	for _, n := range []int{4, 10} {
 		s, names := probers(t, n, true)
 		wantAlerts(t, "all are well", s.pass(3*time.Minute))
 		s.set(names[1], metrics.ConsecutiveFailed, 5, "target", "a", "workload", "chat")
 		wantAlerts(t, fmt.Sprint("one of ", n), s.pass(time.Minute), rules.AlertTargetDown+" a page")
-		if got, want := s.said(rules.AlertTargetDown).Get("description"), "Seen from prober-1. "; !strings.Contains(got, want) {
-			t.Errorf("the page says %q, without %q", got, want)
+		if got, want := s.said(rules.AlertTargetDown).Get("description"), "Seen by prober-1. "; !strings.Contains(got, want) {
+			t.Errorf("the page reads %q, want %q in it", got, want)
 		}
 		s.set(names[1], metrics.ConsecutiveFailed, 0, "target", "a", "workload", "chat")
 		s.pass(6 * time.Minute)
@@ -83,8 +82,8 @@ func TestDeadInstanceOfMany(t *testing.T) {
 	}
 }
 
-// TestOneProberOfAPair: what one of two sees alone, of one deployment, is its own
-// network; but not for ever.
+// TestOneProberOfAPair: an outage that only one of two probers of a deployment sees may be its own network.
+// It pages after ten minutes.
 func TestOneProberOfAPair(t *testing.T) {
 	s, names := probers(t, 2, false)
 	s.pass(12 * time.Minute)
@@ -94,8 +93,8 @@ func TestOneProberOfAPair(t *testing.T) {
 	fail(names[0], 20)
 	wantAlerts(t, "one alone", s.pass(9*time.Minute))
 	wantAlerts(t, "one alone for long", s.pass(2*time.Minute), rules.AlertTargetDown+" a page")
-	if got, want := s.said(rules.AlertTargetDown).Get("description"), "Seen from prober-0. "; !strings.Contains(got, want) {
-		t.Errorf("the page says %q, without %q", got, want)
+	if got, want := s.said(rules.AlertTargetDown).Get("description"), "Seen by prober-0. "; !strings.Contains(got, want) {
+		t.Errorf("the page reads %q, want %q in it", got, want)
 	}
 	fail(names[0], 0)
 	s.pass(20 * time.Minute)
@@ -104,9 +103,8 @@ func TestOneProberOfAPair(t *testing.T) {
 	wantAlerts(t, "both", s.pass(time.Minute), rules.AlertTargetDown+" a page")
 }
 
-// TestOneStall: a prober that stood still for more than 3 s counts as late for a
-// minute (probe/lag), and what it says pages for two minutes more not. Another one
-// that did not is believed at once.
+// TestOneStall: a prober that stopped for more than 3 s counts as late for a minute (probe/lag), and causes
+// no page for two more minutes. Another prober that did not stop pages at once.
 func TestOneStall(t *testing.T) {
 	for n, pages := range map[int]time.Duration{1: 3*time.Minute + every, 2: time.Minute} {
 		s, names := probers(t, n, false)
@@ -127,8 +125,7 @@ func TestOneStall(t *testing.T) {
 	}
 }
 
-// TestReplacedProber: what a prober had that is gone is missed, but for what its
-// successor was not given.
+// TestReplacedProber: the jobs of a lost prober alert, except jobs that its successor does not have.
 func TestReplacedProber(t *testing.T) {
 	for name, tt := range map[string]struct {
 		loaded   time.Duration // when the other took its configuration, after the end

@@ -23,17 +23,15 @@ type Rules struct {
 	comments map[string][]string
 }
 
-// slowInterval is the interval of rules over days. It is less than half of Prometheus's
-// lookback of five minutes, so that a reader finds a recorded value even after a missed
-// evaluation.
+// slowInterval is the interval of rules over days. It is less than half of Prometheus's lookback of
+// five minutes, so that queries find a recorded value even after a missed evaluation.
 const slowInterval = 2 * time.Minute
 
-// burnInterval is the interval of the pages' burn rates. Their windows of hours are expensive
-// to read and need no faster evaluation; rules that must be fast are in other groups.
+// burnInterval is the interval of the burn rates of pages. Their windows of hours are expensive to
+// read and need no faster evaluation; rules that must be fast are in other groups.
 const burnInterval = time.Minute
 
-// Generate returns the rules. It fails, with the objective and the remedy, if an objective
-// cannot have a page.
+// Generate returns the rules. If an objective cannot have a page, the error names it and the remedy.
 func Generate(in Input) (Rules, error) {
 	scope, err := in.Scope.check()
 	if err := errors.Join(err, in.check()); err != nil {
@@ -45,7 +43,7 @@ func Generate(in Input) (Rules, error) {
 	}
 	general, err := in.generalGroups()
 	if err != nil {
-		return Rules{}, fmt.Errorf("reading the form of the rules, which is a mistake of this program: %w", err)
+		return Rules{}, fmt.Errorf("reading groups.yml, which is a mistake of this program: %w", err)
 	}
 	for _, g := range general {
 		r.add(g.Name, time.Duration(g.Interval), in.complete(g.Rules))
@@ -63,11 +61,11 @@ func (r *Rules) addObjectives(in Input) error {
 		return err
 	}
 	fast := windows(objectives, slo.Page)
-	fast = append(fast, lasting, time.Hour)
+	fast = append(fast, recentWindow, time.Hour)
 	slices.Sort(fast)
 	fast = slices.Compact(fast)
 	slow := slices.DeleteFunc(windows(objectives, slo.Ticket), func(w time.Duration) bool { return slices.Contains(fast, w) })
-	pages := slices.Concat(recordBudgets(objectives), recordWindows(fast), []rule{recordPageBurn(objectives), fastBurn(objectives)})
+	pages := slices.Concat(recordBudgets(objectives), recordWindows(fast), []rule{pageBurnRule(objectives), fastBurn(objectives)})
 	tickets := append(recordWindows(slow), in.recordBudget())
 	if len(fits(objectives, slo.Ticket)) > 0 {
 		tickets = append(tickets, slowBurn(objectives))
@@ -80,8 +78,8 @@ func (r *Rules) addObjectives(in Input) error {
 	return nil
 }
 
-// maxRules is the largest number of rules in a group, which is Mimir's limit. A group reads
-// what another has recorded at most one interval later.
+// maxRules is the largest number of rules in a group: Mimir's default limit. A group sees the records of
+// another group at most one interval later.
 const maxRules = 20
 
 func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, comments ...string) {

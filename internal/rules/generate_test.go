@@ -20,10 +20,10 @@ func TestGenerateRefuses(t *testing.T) {
 		in   rules.Input
 		want string
 	}{
-		{"no jobs", rules.Input{}, `no traffic: add an entry under "traffic", since the windows of alerts follow from its rate`},
+		{"no jobs", rules.Input{}, `no traffic: add an entry under "traffic", because the windows of alerts depend on its rate`},
 		{
 			"a job twice", rules.Input{Jobs: append(good, good...)},
-			`traffic: target "a", workload "chat" is listed 2 times: their series would be one and the same`,
+			`traffic: target "a", workload "chat" is listed 2 times: merge the entries, which would have the same series`,
 		},
 		{
 			"no name", rules.Input{Jobs: good, SLOs: []slo.Objective{{Objective: 0.9, Window: day}}},
@@ -31,11 +31,11 @@ func TestGenerateRefuses(t *testing.T) {
 		},
 		{
 			"a severity label that is taken", rules.Input{Jobs: good, Severities: rules.Severities{Label: "target"}},
-			`severity label "target": write a label's name that the alerts have not yet, for example severity`,
+			`severity label "target": write the name of a label that the alerts do not have, for example severity`,
 		},
 		{
 			"one value for both", rules.Input{Jobs: good, Severities: rules.Severities{Page: "high", Ticket: "high"}},
-			`severity "high" is that of pages and of tickets: give them different values`,
+			`severity "high" is the value for pages and for tickets: give them different values`,
 		},
 		{
 			"a name twice", rules.Input{Jobs: good, SLOs: []slo.Objective{ttft, ttft}},
@@ -55,7 +55,7 @@ func TestGenerateRefuses(t *testing.T) {
 		},
 		{
 			"no page is left", rules.Input{Jobs: good, SLOs: []slo.Objective{{Name: "x", Objective: 0.99, Window: day}}},
-			`slo "x", target "a", workload "chat": no alert that pages is left: ` +
+			`slo "x", target "a", workload "chat": no page is possible: ` +
 				`the tier over 1h: spending 2 % of a budget of 1d in 1h is no faster than allowed; use a window of at least 2d2h; ` +
 				`the tier over 6h: spending 5 % of a budget of 1d in 6h is no faster than allowed; use a window of at least 5d`,
 		},
@@ -65,7 +65,7 @@ func TestGenerateRefuses(t *testing.T) {
 				Jobs: append(good, rules.Job{Target: "b", Workload: "chat", TurnsPerMinute: 0.01, ConversationsPerMinute: 0.01}),
 				SLOs: []slo.Objective{{Name: "x", SLI: slo.Availability, Objective: 0.999, Window: 30 * day}},
 			},
-			`slo "x", target "b", workload "chat": no alert that pages is left: ` +
+			`slo "x", target "b", workload "chat": no page is possible: ` +
 				`the tier over 1h: at 0.01 turns per minute the budget of 30d is only 0.432 bad turns, and an alert needs 5; raise the rate or lower the objective; ` +
 				`the tier over 6h: at 0.01 turns per minute the budget of 30d is only 0.432 bad turns, and an alert needs 5; raise the rate or lower the objective`,
 		},
@@ -82,8 +82,8 @@ func TestGenerateRefuses(t *testing.T) {
 	}
 }
 
-// TestGenerateQuotes tests names with everything that means something in
-// PromQL, regular expressions, templates or YAML.
+// TestGenerateQuotes uses names with characters that are special in PromQL, regular expressions, templates
+// or YAML.
 func TestGenerateQuotes(t *testing.T) {
 	const nasty = "a\"b\\c|d.*{{ .Labels }} #'\n: é"
 	in := usual()
@@ -98,7 +98,7 @@ func TestGenerateQuotes(t *testing.T) {
 	}
 }
 
-// TestSeverities: pages and tickets are called as somebody's Alertmanager has it.
+// TestSeverities: the label and the values of severities can be configured.
 func TestSeverities(t *testing.T) {
 	for name, tc := range map[string]struct {
 		in   rules.Severities
@@ -127,22 +127,22 @@ func TestSeverities(t *testing.T) {
 	}
 }
 
-// TestOneTargetIsNotMuch beside the rules of a cluster.
+// TestOneTargetIsNotMuch: the rules for one target are small compared with those of a cluster.
 func TestOneTargetIsNotMuch(t *testing.T) {
 	in := withSLOs(ttft, available, slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day})()
 	in.Jobs[0].ServerMetrics = false
 	in.DashboardURL = ""
 	text, err := generate(t, in).PrometheusYAML()
 	if err != nil || len(text) > 37_800 {
-		t.Errorf("with runbooks they take %d bytes (%v)", len(text), err)
+		t.Errorf("with runbooks, the rules take %d bytes (%v)", len(text), err)
 	}
 	in.RunbookURL = ""
 	if text, err = generate(t, in).PrometheusYAML(); err != nil || len(text) > 35_800 {
-		t.Errorf("without links they take %d bytes (%v)", len(text), err)
+		t.Errorf("without links, the rules take %d bytes (%v)", len(text), err)
 	}
 }
 
-// TestOutputIsReadable looks for what makes generated YAML ugly.
+// TestOutputIsReadable: the YAML has a header, no binary noise in numbers and no escaped line ends.
 func TestOutputIsReadable(t *testing.T) {
 	text, err := generate(t, fixed()).PrometheusYAML()
 	if err != nil {
@@ -180,7 +180,7 @@ func TestGenerateIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestResourceHoldsTheSameRules compares the two forms.
+// TestResourceHoldsTheSameRules compares the resource with the rule file.
 func TestResourceHoldsTheSameRules(t *testing.T) {
 	r := generate(t, fixed())
 	plain, err := r.PrometheusYAML()

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// fixed has jobs at a usual rate, a low one and an unknown one, and objectives
-// with and without restrictions, one of them too low for the usual windows.
+// fixed has jobs with a normal, a low and an unknown rate, and objectives with and without restrictions. One
+// objective is too low for the default windows.
 func fixed() rules.Input {
 	return rules.Input{
 		SLOs: []slo.Objective{

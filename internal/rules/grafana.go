@@ -46,7 +46,7 @@ type grafanaQuery struct {
 	Model      map[string]any `yaml:"model"`
 }
 
-// in seconds before now
+// grafanaRange is in seconds before now.
 type grafanaRange struct{ From, To int }
 
 // GrafanaYAML returns the alerts as rules for Grafana's directory provisioning/alerting. They
@@ -97,20 +97,19 @@ func (r Rules) only(wanted func(rulefmt.Rule) bool) Rules {
 	return out
 }
 
-// toGrafana converts an alert. Titles are unique in a folder, so alerts of one name get a
-// distinction.
+// toGrafana converts an alert. Titles must be unique in a folder, so alerts of one name get an addition.
 func toGrafana(r rulefmt.Rule, interval model.Duration, repeated bool, datasource string) grafanaRule {
 	title := r.Alert
 	if repeated {
-		title += " (" + distinction(r.Labels) + ")"
+		title += " (" + titleAddition(r.Labels) + ")"
 	}
 	out := grafanaRule{
 		UID: grafanaUID(title), Title: title, Condition: "fires", NoData: "OK", Error: "KeepLast",
 		For: r.For, KeepFiringFor: r.KeepFiringFor, Missing: max(1, int((r.KeepFiringFor+interval-1)/interval)), Labels: r.Labels, Annotations: map[string]string{},
 	}
-	if r.Alert == AlertProberSilent {
-		// A failed query ends no incident. If nothing can be queried, the alert on silent
-		// probers reports it once.
+	if r.Alert == alertProberSilent {
+		// A failed query ends no incident. If no query works, only the alert on silent probers
+		// reports it.
 		out.Error = "Error"
 	}
 	for name, text := range r.Annotations {
@@ -118,7 +117,7 @@ func toGrafana(r rulefmt.Rule, interval model.Duration, repeated bool, datasourc
 	}
 	out.Data = []grafanaQuery{
 		{"query", grafanaRange{From: 600}, datasource, map[string]any{"refId": "query", "expr": r.Expr, "instant": true, "range": false}},
-		// Every returned value is an alert, including 0 and NaN.
+		// Every returned value fires, including 0 and NaN.
 		{"any", grafanaRange{}, "__expr__", map[string]any{"refId": "any", "type": "math", "expression": "is_number($query) || is_nan($query) || is_inf($query)"}},
 		{"fires", grafanaRange{}, "__expr__", map[string]any{"refId": "fires", "type": "threshold", "expression": "any",
 			"conditions": []any{map[string]any{"evaluator": map[string]any{"type": "gt", "params": []int{0}}}}}},
@@ -126,8 +125,8 @@ func toGrafana(r rulefmt.Rule, interval model.Duration, repeated bool, datasourc
 	return out
 }
 
-// distinction returns what distinguishes alerts of one name: their scope, else their severity.
-func distinction(labels map[string]string) string {
+// titleAddition distinguishes alerts of one name by their scope or their severity.
+func titleAddition(labels map[string]string) string {
 	if scope, ok := labels["scope"]; ok {
 		return scope
 	}

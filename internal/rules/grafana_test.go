@@ -16,7 +16,7 @@ import (
 	"synthetic/internal/rules"
 )
 
-// provisioned is what Grafana reads of its files; unknown keys are mistakes.
+// provisioned is the form of Grafana's files. Unknown keys are errors.
 type provisioned struct {
 	APIVersion int `yaml:"apiVersion"`
 	Groups     []struct {
@@ -41,8 +41,8 @@ type provisioned struct {
 	}
 }
 
-// TestGrafana compares the alerts that Grafana is given with those of Prometheus,
-// and fills in their texts as Grafana does: without an answer to any query.
+// TestGrafana compares the alerts for Grafana with those for Prometheus, and expands their texts as Grafana
+// does, without results of queries.
 func TestGrafana(t *testing.T) {
 	generated, err := rules.Generate(usual())
 	if err != nil {
@@ -69,7 +69,7 @@ func TestGrafana(t *testing.T) {
 	uids, titles := map[string]bool{}, map[string]bool{}
 	for _, g := range file.Groups {
 		if time.Duration(g.Interval) < 10*time.Second || time.Duration(g.Interval)%(10*time.Second) != 0 {
-			t.Errorf("%s is evaluated each %s, which is no multiple of 10s", g.Name, g.Interval)
+			t.Errorf("%s has the interval %s, which is no multiple of 10s", g.Name, g.Interval)
 		}
 		for _, r := range g.Rules {
 			expr := r.Data[0].Model["expr"].(string)
@@ -78,17 +78,17 @@ func TestGrafana(t *testing.T) {
 				t.Errorf("%s: %+v", r.Title, r)
 			}
 			if uids[r.UID] || titles[r.Title] || !regexp.MustCompile(`^[a-z0-9-]{1,40}$`).MatchString(r.UID) {
-				t.Errorf("the UID %q or the title %q is there twice, or is none", r.UID, r.Title)
+				t.Errorf("the UID %q or the title %q is invalid or not unique", r.UID, r.Title)
 			}
 			uids[r.UID], titles[r.Title] = true, true
 			if over := time.Duration(r.Missing) * time.Duration(g.Interval); r.KeepFiringFor == 0 && r.Missing != 1 || r.KeepFiringFor > 0 && (over < time.Duration(r.KeepFiringFor) || over >= time.Duration(r.KeepFiringFor+g.Interval)) {
-				t.Errorf("%s: it is over %s after its series, not after %s", r.Title, over, r.KeepFiringFor)
+				t.Errorf("%s: it ends %s after its series, not after %s", r.Title, over, r.KeepFiringFor)
 			}
 			if says := r.ExecErrState == "Error"; says != strings.HasPrefix(r.Title, rules.AlertProberSilent) || !says && r.ExecErrState != "KeepLast" {
-				t.Errorf("%s: a query that fails makes it %s", r.Title, r.ExecErrState)
+				t.Errorf("%s: the state for a failed query is %s", r.Title, r.ExecErrState)
 			}
 			if all := fmt.Sprint(r.Labels); strings.Contains(all, "$") {
-				t.Errorf("%s: a dollar in a label is of the environment: %s", r.Title, all)
+				t.Errorf("%s: a dollar sign in a label would be expanded: %s", r.Title, all)
 			}
 			for name, text := range r.Annotations {
 				expand(t, r.Title+" "+name, text)
@@ -102,11 +102,11 @@ func TestGrafana(t *testing.T) {
 	}
 }
 
-// expand fills in a text; what is left of it must be of this one alert.
+// expand expands a text. The result must not contain a dollar sign that Grafana would expand.
 func expand(t *testing.T, what, text string) {
 	t.Helper()
 	if strings.Contains(text, "${") {
-		t.Errorf("%s: that is of the environment: %s", what, text)
+		t.Errorf("%s: this would be expanded: %s", what, text)
 	}
 	type value struct{ Value float64 }
 	data := struct {
@@ -122,7 +122,7 @@ func expand(t *testing.T, what, text string) {
 	}
 }
 
-// TestRecordingIsTheRest: what the alerts in Grafana read is recorded.
+// TestRecordingIsTheRest: the recording rules and the alerts together are all rules.
 func TestRecordingIsTheRest(t *testing.T) {
 	generated, err := rules.Generate(usual())
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 )
 
 //go:embed groups.yml
-var form string
+var groupsTemplate string
 
 // generalGroups returns the rules that need no objective.
 func (in Input) generalGroups() ([]ruleGroup, error) {
-	t, err := template.New("groups.yml").Delims("<<", ">>").Funcs(in.functions()).Parse(form)
+	t, err := template.New("groups.yml").Delims("<<", ">>").Funcs(in.functions()).Parse(groupsTemplate)
 	if err != nil {
 		return nil, err
 	}
@@ -42,21 +42,21 @@ const minTurns = 3
 // functions returns the functions of groups.yml.
 func (in Input) functions() template.FuncMap {
 	return template.FuncMap{
-		"shares":   func() []class { return in.classes(shareWindow(15 * time.Minute)) },
-		"jerks":    func() []class { return in.classes(shareWindow(5 * time.Minute)) },
-		"judged":   func() []class { return in.classes(turnWindow(15*time.Minute, 1)) },
-		"sloNames": in.sloNames, "judgedTurns": in.judgedTurns, "perOutage": perOutage, "seenFrom": constant(seenFrom),
+		"shareClasses": func() []class { return in.classes(shareWindow(15 * time.Minute)) },
+		"burstClasses": func() []class { return in.classes(shareWindow(5 * time.Minute)) },
+		"turnClasses":  func() []class { return in.classes(turnWindow(15*time.Minute, 1)) },
+		"sloNames":     in.sloNames, "judgedTurns": in.judgedTurns, "perOutage": perOutage, "seenFrom": constant(seenFrom),
 
-		"configured": constant(RecordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "starved": constant(RecordStarved), "regression": constant(RecordRegression),
-		"outage": constant(RecordOutage), "fleetName": constant(RecordFleet), "incident": constant(RecordIncident), "pageBurn": constant(RecordPageBurn),
-		"effect": constant(RecordEffect), "part": constant(RecordPart), "leastEffect": func() string { return num(leastEffect) },
+		"configured": constant(recordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "starved": constant(recordStarved), "regression": constant(recordRegression),
+		"outage": constant(recordOutage), "fleetName": constant(recordFleet), "incident": constant(recordIncident), "pageBurn": constant(recordPageBurn),
+		"effect": constant(RecordEffect), "part": constant(RecordPart), "minEffect": func() string { return num(minEffect) },
 		"services":      func() bool { return slices.Contains(in.Scope.Targets, metrics.LabelService) },
 		"serverMetrics": func() bool { return slices.ContainsFunc(in.Jobs, func(j Job) bool { return j.ServerMetrics }) },
 
 		"unlessStarved": constant(unlessStarved), "andConfigured": constant(andConfigured),
-		"heldBy": func(after string, causes ...string) (string, error) {
+		"unlessIncident": func(after string, causes ...string) (string, error) {
 			d, err := time.ParseDuration(after)
-			return heldBy(d, causes...), err
+			return unlessIncident(d, causes...), err
 		},
 
 		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.FormatDuration(slowInterval) },
@@ -64,26 +64,26 @@ func (in Input) functions() template.FuncMap {
 		"equals":       equals, "selector": func(m string) string { return matchers{m}.on("") },
 		"noneOf": func(label string, values []string) string { return noneOf(label, values).on("") },
 		"short":  slo.FormatDuration, "num": num, "percent": percent,
-		// a number that parses back to the same value
+		// exact formats a number so that it parses back to the same value.
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },
 
-		"oddAnswers": oddAnswers, "answersSeverity": func() slo.Severity { return cmp.Or(in.Answers, slo.Ticket) },
+		"badAnswers": badAnswers, "answersSeverity": func() slo.Severity { return cmp.Or(in.Answers, slo.Ticket) },
 
-		"jobOf": constant(jobOf), "asks": asks, "told": told, "mostly": mostly, "effects": effects,
+		"setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
 		"slowTurn": slowTurn, "failedTurn": failedTurn, "acceptance": acceptance, "starvedText": starvedText,
 	}
 }
 
-// oddAnswers counts damaged answers by reason, if they are more than a few and more than a
-// tenth.
-func oddAnswers(window time.Duration, op string) string {
+// badAnswers counts damaged answers, or answers of another model, if they are more than a few and more
+// than a tenth.
+func badAnswers(window time.Duration, op string) string {
 	return increase(perJob(), matchers{"reason" + op + `"model"`}.on(metrics.OddAnswers), window) +
 		" > 2 + 0.1 * " + increase(perJob(), metrics.Turns, window)
 }
 
-// perOutage divides consecutive failures by the number that counts as an outage. A starved
-// prober sees no failures.
+// perOutage divides consecutive failures by the number that counts as an outage. Failures that a
+// starved prober sees do not count.
 func perOutage(failures, starved string) string {
 	return fmt.Sprintf("(%s unless max_over_time(%s[%s]) == 1) / ignoring (%s) group_left (%[4]s) %s",
 		failures, metrics.ProberStarved, starved, metrics.LabelURL, metrics.OutageTurns)

@@ -9,35 +9,35 @@ import (
 	"synthetic/internal/slo"
 )
 
-// A fault leaves traces after its page has ended: burn rate windows stay full for minutes,
-// those of tickets for hours. To avoid a second page, an alert that may follow from an incident
-// is held back until its own window no longer contains the incident. New faults still page, and
-// no Alertmanager is needed for this.
+// After the page of a fault has ended, the fault is still in the windows of burn rates: for minutes in
+// those of pages, for hours in those of tickets. To avoid a second alert, an alert that may follow from
+// an incident is held back until its own window no longer contains the incident. New faults still page.
+// This needs no Alertmanager.
 
 const (
-	// unlessStarved ends the expression of a page about a job. The page is held back while
-	// every prober of the job is starved and for two more minutes, because its cause may be the
-	// prober itself. The alert on silent probers is not held back: otherwise a prober that
-	// stops after faults of its own would hide itself.
-	unlessStarved = "unless on (" + onJob + ") " + RecordStarved
-	// unlessFailing leaves the first minutes of an outage to its own alert, which fires within
-	// a minute: with a short history, a few failures are already a fast burn. After two minutes
-	// without an outage alert, for example because of refusals for load, the burn may page.
+	// unlessStarved ends the expression of a page about a job. It holds the page back while every
+	// prober of the job is starved and for two more minutes, because the prober itself may be the
+	// cause. The alert on silent probers does not have it, or a prober that stops after faults of
+	// its own would never be reported.
+	unlessStarved = "unless on (" + onJob + ") " + recordStarved
+	// unlessFailing holds the burn rate back in the first two minutes of an outage. With a short
+	// history, a few failures are already a fast burn, and the alert on outages fires within a
+	// minute. If it does not fire, for example because the target refuses for load, the burn pages.
 	unlessFailing = "unless on (" + onJob + ") (min by (" + onJob + ") (" + metrics.ConsecutiveFailed + ") > 2 unless min by (" +
 		onJob + ") (min_over_time(" + metrics.ConsecutiveFailed + "[2m])) > 2)"
-	// andConfigured ends an alert of a job with long windows, so that a removed job stops
+	// andConfigured ends the expression of an alert with long windows, so that a removed job stops
 	// alerting.
-	andConfigured = "and on (" + onJob + ") " + RecordConfigured
+	andConfigured = "and on (" + onJob + ") " + recordConfigured
 
 	onJob = metrics.LabelTarget + ", " + metrics.LabelWorkload
 )
 
-// heldBy ends an expression that is held back during an incident with one of the causes, and
-// for the time after it. Without causes, any incident holds it back.
-func heldBy(after time.Duration, causes ...string) string {
+// unlessIncident ends an expression that is held back during an incident with one of the causes, and
+// for some time after it. Without causes, every incident holds it back.
+func unlessIncident(after time.Duration, causes ...string) string {
 	var m matchers
 	if len(causes) > 0 {
 		m = matchers{labelCause + `=~"` + strings.Join(causes, "|") + `"`}
 	}
-	return fmt.Sprintf("unless on (%s) max_over_time(%s[%s])", onJob, m.on(RecordIncident), slo.FormatDuration(after))
+	return fmt.Sprintf("unless on (%s) max_over_time(%s[%s])", onJob, m.on(recordIncident), slo.FormatDuration(after))
 }

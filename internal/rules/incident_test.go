@@ -14,8 +14,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// TestRegressionIsAPageOrATicket, and a ticket neither while it pages nor soon
-// after.
+// TestRegressionIsAPageOrATicket: there is no ticket while a regression pages or soon after.
 func TestRegressionIsAPageOrATicket(t *testing.T) {
 	s := newScene(t, of("a"))
 	s.score("x", metrics.TicketScore, "a", "first", "ttft", 1)
@@ -30,7 +29,8 @@ func TestRegressionIsAPageOrATicket(t *testing.T) {
 	wantAlerts(t, "when the page is long over", s.pass(10*time.Minute), rules.AlertRegression+" a ticket")
 }
 
-// TestReplicasAreAveraged: one of two is no page, unless the other cannot judge.
+// TestReplicasAreAveraged: a regression that one of two probers sees does not page, unless the other prober
+// cannot judge.
 func TestReplicasAreAveraged(t *testing.T) {
 	s := newScene(t, of("a"))
 	s.set("y", metrics.BuildInfo, 1)
@@ -42,8 +42,8 @@ func TestReplicasAreAveraged(t *testing.T) {
 	wantAlerts(t, "the other is starved", s.pass(time.Minute), rules.AlertRegression+" a page")
 }
 
-// TestFleet: what many share is one page, at least as early as any other, and
-// until all have recovered; stragglers page when the rest is long well.
+// TestFleet: a fault of many targets is one page, at least as early as any other, until all have recovered.
+// Single targets that do not recover page later.
 func TestFleet(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	in := of(names...)
@@ -66,11 +66,11 @@ func TestFleet(t *testing.T) {
 	fail(0, "d")
 	wantAlerts(t, "a page, and the others near", s.pass(2*time.Minute), rules.AlertFleetRegression+" page")
 	text := s.said(rules.AlertFleetRegression)
-	if got, want := text.Get("summary"), "4 targets have a fault that they share"; got != want {
+	if got, want := text.Get("summary"), "4 targets share a fault"; got != want {
 		t.Errorf("the summary is %q, want %q", got, want)
 	}
 	if got := text.Get("description"); !strings.Contains(got, "a/chat") || !strings.Contains(got, "d/chat (2.5 times)") {
-		t.Errorf("the description lists not all: %q", got)
+		t.Errorf("the description does not list all targets: %q", got)
 	}
 	fail(20, names...)
 	wantAlerts(t, "all are down", s.pass(20*time.Minute))
@@ -80,7 +80,7 @@ func TestFleet(t *testing.T) {
 	wantAlerts(t, "at the end", s.firing())
 }
 
-// TestFleetIsAShareOfMany: a share of them, not three.
+// TestFleetIsAShareOfMany: in a large fleet, a shared fault needs a share of the targets, not three.
 func TestFleetIsAShareOfMany(t *testing.T) {
 	var names []string
 	for i := range 20 {
@@ -97,8 +97,8 @@ func TestFleetIsAShareOfMany(t *testing.T) {
 	wantAlerts(t, "six of twenty", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
 }
 
-// TestRemovedTargetIsSilent with the next evaluation; one whose prober is gone is
-// not.
+// TestRemovedTargetIsSilent: the alert of a removed target ends with the next evaluation, but not the alert
+// of a target whose prober is lost.
 func TestRemovedTargetIsSilent(t *testing.T) {
 	for name, drop := range map[string]string{"removed": `target="a"`, "its prober is gone": "x|"} {
 		t.Run(name, func(t *testing.T) {
@@ -118,15 +118,15 @@ func TestRemovedTargetIsSilent(t *testing.T) {
 	}
 }
 
-// TestRegressionText is read as by somebody who is woken.
+// TestRegressionText checks the whole text of a regression page.
 func TestRegressionText(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ttft, tpot float64
 		want       string
 	}{
-		"prefill":             {3.1, 1.2, "ttft of first turns is 3.10 times the usual (200ms). tpot of first turns is 1.20 times the usual (40ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: queue_prefill (+0.4 s a turn). One bad turn: trace t1 (first turn, ttft, 2027-01-15 08:00:00 +0000 UTC). "},
-		"decode":              {1.3, 2.5, "tpot of first turns is 2.50 times the usual (40ms). ttft of first turns is 1.30 times the usual (200ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: decode (+2 s a turn). "},
-		"nobody can tell":     {1.5, 1.4, "ttft of first turns is 1.50 times the usual (200ms). tpot of first turns is 1.40 times the usual (40ms). Since 2027-01-15 07:50:00 +0000 UTC. One bad turn: trace t1 (first turn, ttft, 2027-01-15 08:00:00 +0000 UTC). "},
+		"prefill":             {3.1, 1.2, "ttft of first turns is 3.10 times the baseline (200ms). tpot of first turns is 1.20 times the baseline (40ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: queue_prefill (+0.4 s per turn). One bad turn: trace t1 (first turn, ttft, 2027-01-15 08:00:00 +0000 UTC). "},
+		"decode":              {1.3, 2.5, "tpot of first turns is 2.50 times the baseline (40ms). ttft of first turns is 1.30 times the baseline (200ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: decode (+2 s per turn). "},
+		"nobody can tell":     {1.5, 1.4, "ttft of first turns is 1.50 times the baseline (200ms). tpot of first turns is 1.40 times the baseline (40ms). Since 2027-01-15 07:50:00 +0000 UTC. One bad turn: trace t1 (first turn, ttft, 2027-01-15 08:00:00 +0000 UTC). "},
 		"nothing known of it": {math.NaN(), math.NaN(), "Since 2027-01-15 07:50:00 +0000 UTC. "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,17 +144,16 @@ func TestRegressionText(t *testing.T) {
 			s.set("x", metrics.BadTurn, float64(s.now.Unix()), append(first, "reason", "ttft", "trace_id", "t1")...)
 			s.set("x", metrics.BadTurn, float64(s.now.Unix()+1), append(first, "reason", "http_5xx", "trace_id", "t2")...)
 			s.pass(time.Minute)
-			want := tc.want + "Look for what changed then. If the level is meant to stay: synthetic accept --target=a --since=2027-01-15T07:50:00Z"
+			want := tc.want + "Check what changed then. If the new level is intended: synthetic accept --target=a --since=2027-01-15T07:50:00Z"
 			if got := s.said(rules.AlertRegression).Get("description"); got != want {
-				t.Errorf("the page says\n%q, want\n%q", got, want)
+				t.Errorf("the page reads\n%q, want\n%q", got, want)
 			}
 		})
 	}
 }
 
-// TestOneOutageIsOnePage: from the first page, through the repair, to long after
-// it, on a Prometheus that is a day old and on one that is young, whatever an
-// Alertmanager would do.
+// TestOneOutageIsOnePage: an outage causes only one page until long after the repair, with a Prometheus that
+// has samples of a day and with a new one, and without inhibition by an Alertmanager.
 func TestOneOutageIsOnePage(t *testing.T) {
 	objectives := []slo.Objective{ttft, available, {Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day}}
 	for name, history := range map[string]time.Duration{"young": 2 * time.Hour, "a day old": day} {
@@ -177,7 +176,7 @@ func TestOneOutageIsOnePage(t *testing.T) {
 	}
 }
 
-// began lets time pass, and says which alerts begin to fire in it.
+// began waits, and returns the alerts that begin to fire meanwhile.
 func (h *house) began(d time.Duration) []string {
 	var began []string
 	for range int(d / scrapeInterval) {

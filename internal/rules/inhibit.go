@@ -6,14 +6,14 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// Inhibition says what is not sent while something else fires: the alerts of
-// Targets, while one of Sources fires that has the same values of the labels of
-// Equal.
+// Inhibition is an inhibition rule of an Alertmanager: while an alert of Sources fires, the alerts of
+// Targets with the same values of the labels Equal are not sent.
 type Inhibition struct {
-	// Why is a sentence for who reads the configuration of an Alertmanager.
+	// Why explains the rule to readers of the Alertmanager's configuration.
 	Why              string
 	Sources, Targets []string
-	// SourceLabels and TargetLabels restrict them: one of these values, each.
+	// SourceLabels and TargetLabels restrict the alerts to those with one of the values of each
+	// label.
 	SourceLabels, TargetLabels map[string][]string
 	Equal                      []string
 }
@@ -24,43 +24,41 @@ const (
 	SLILatency      = "latency"
 )
 
-// Inhibitions are those that make one page of one fault, for an Alertmanager and
-// for whatever counts pages. What an alert must not follow after its cause has
-// ended is in the expressions of the rules (see holds.go): it then holds without
-// an Alertmanager, too.
+// Inhibitions returns the rules that reduce the alerts of one fault to one page. After the fault has
+// ended, the expressions of the rules themselves hold back alerts that would follow; see holds.go.
 func Inhibitions() []Inhibition {
 	job := perJob()
-	burns := []string{AlertSLOFastBurn, AlertSLOSlowBurn, AlertBudgetExhausted}
-	about := slices.Concat(burns, []string{
-		AlertRegression, AlertReplicaSlow, AlertSLONoSamples, AlertCachedRatioDrop, AlertTargetBusy, AlertConversationsSkipped, AlertUsageMissing,
-		AlertAnswersGarbled,
+	burns := []string{alertSLOFastBurn, alertSLOSlowBurn, alertBudgetExhausted}
+	jobAlerts := slices.Concat(burns, []string{
+		AlertRegression, alertReplicaSlow, alertSLONoSamples, alertCachedRatioDrop, alertTargetBusy, alertConversationsSkipped, alertUsageMissing,
+		alertAnswersGarbled,
 	})
-	ofServer := []string{AlertServerMetricsUnreadable, AlertAcceptanceCollapse}
+	serverAlerts := []string{alertServerMetricsUnreadable, alertAcceptanceCollapse}
 	latency := map[string][]string{labelSLI: {SLILatency}}
 	return []Inhibition{
 		{
-			Why:     "A fault shared by many targets is one page, which lists them.",
-			Sources: []string{AlertFleetRegression}, Targets: slices.Concat([]string{AlertTargetDown}, about, ofServer),
+			Why:     "If many targets share a fault, one page lists them.",
+			Sources: []string{AlertFleetRegression}, Targets: slices.Concat([]string{AlertTargetDown}, jobAlerts, serverAlerts),
 		},
 		{
 			Why:     "A target that is down or has no samples needs no other alert.",
-			Sources: []string{AlertTargetDown, AlertTargetNoSamples}, Targets: about, Equal: job,
+			Sources: []string{AlertTargetDown, alertTargetNoSamples}, Targets: jobAlerts, Equal: job,
 		},
 		{
-			Why:     "Then its server metrics are missing, too.",
-			Sources: []string{AlertTargetDown, AlertTargetNoSamples}, Targets: ofServer, Equal: job[:1],
+			Why:     "Its server metrics are then missing, too.",
+			Sources: []string{AlertTargetDown, alertTargetNoSamples}, Targets: serverAlerts, Equal: job[:1],
 		},
 		{
 			Why:     "A silent prober explains missing samples.",
-			Sources: []string{AlertProberSilent}, Targets: []string{AlertTargetNoSamples}, Equal: job,
+			Sources: []string{alertProberSilent}, Targets: []string{alertTargetNoSamples}, Equal: job,
 		},
 		{
 			Why:     "A starved prober explains a stuck scheduler,",
-			Sources: []string{AlertProberStarved}, Targets: []string{AlertSchedulerStuck}, Equal: []string{"instance"},
+			Sources: []string{alertProberStarved}, Targets: []string{alertSchedulerStuck}, Equal: []string{"instance"},
 		},
 		{
 			Why:     "and conversations that it skips because it is late.",
-			Sources: []string{AlertProberStarved}, Targets: []string{AlertConversationsSkipped},
+			Sources: []string{alertProberStarved}, Targets: []string{alertConversationsSkipped},
 			TargetLabels: map[string][]string{"reason": {"late"}},
 		},
 		{
@@ -70,22 +68,22 @@ func Inhibitions() []Inhibition {
 		},
 		{
 			Why:     "A page about one slow replica explains the regression of that replica,",
-			Sources: []string{AlertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
+			Sources: []string{alertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
 			Targets: []string{AlertRegression}, Equal: job,
 		},
 		{
 			Why:     "and its missed latency SLOs.",
-			Sources: []string{AlertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
+			Sources: []string{alertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
 			Targets: burns, TargetLabels: latency, Equal: job,
 		},
 		{
 			Why:     "Failed turns miss every SLO; only the availability SLO pages.",
-			Sources: []string{AlertSLOFastBurn}, SourceLabels: map[string][]string{labelSLI: {SLIAvailability}},
-			Targets: []string{AlertSLOFastBurn}, TargetLabels: latency, Equal: job,
+			Sources: []string{alertSLOFastBurn}, SourceLabels: map[string][]string{labelSLI: {SLIAvailability}},
+			Targets: []string{alertSLOFastBurn}, TargetLabels: latency, Equal: job,
 		},
 		{
 			Why:     "A fast burn explains a slow burn.",
-			Sources: []string{AlertSLOFastBurn}, Targets: []string{AlertSLOSlowBurn, AlertBudgetExhausted}, Equal: job,
+			Sources: []string{alertSLOFastBurn}, Targets: []string{alertSLOSlowBurn, alertBudgetExhausted}, Equal: job,
 		},
 	}
 }

@@ -15,8 +15,7 @@ import (
 
 const exampleAlertmanager = "../../examples/alertmanager/alertmanager.yml"
 
-// TestExampleAlertmanager holds the inhibition of the example to that of the
-// rules; -update rewrites it.
+// TestExampleAlertmanager: the example configuration contains the inhibition rules; -update rewrites it.
 func TestExampleAlertmanager(t *testing.T) {
 	b, err := os.ReadFile(exampleAlertmanager)
 	if err != nil {
@@ -38,7 +37,7 @@ func TestExampleAlertmanager(t *testing.T) {
 	}
 }
 
-// inhibitRules writes the inhibitions as an Alertmanager reads them.
+// inhibitRules returns the inhibitions in the form of an Alertmanager's configuration.
 func inhibitRules() string {
 	var b strings.Builder
 	for _, i := range rules.Inhibitions() {
@@ -65,7 +64,7 @@ func matching(alerts []string, more map[string][]string) string {
 	return strings.Join(out, ", ")
 }
 
-// TestInhibitionsNameAlerts: a name that no rule has inhibits nothing.
+// TestInhibitionsNameAlerts: all names of inhibitions are names of alerts.
 func TestInhibitionsNameAlerts(t *testing.T) {
 	for _, i := range rules.Inhibitions() {
 		for _, name := range slices.Concat(i.Sources, i.Targets) {

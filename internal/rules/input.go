@@ -15,7 +15,6 @@ import (
 
 // Job is one workload that is sent to one target.
 type Job struct {
-	// values of the labels
 	Target, Workload string
 	// TurnsPerMinute is the expected rate of all turns from one prober; 0 means unknown, as for
 	// closed-loop traffic.
@@ -24,9 +23,9 @@ type Job struct {
 	// unknown. It is also the rate of turns during an outage, when every conversation ends with
 	// its first turn.
 	ConversationsPerMinute float64
-	// true if the target's own metrics are read
+	// ServerMetrics is true if the target's own metrics are read.
 	ServerMetrics bool
-	// longest duration of a turn; 0 means unknown
+	// TurnTimeout is the longest duration of a turn; 0 means unknown.
 	TurnTimeout time.Duration
 }
 
@@ -38,7 +37,7 @@ type Input struct {
 	// Replicas is the number of probers that send Jobs to one deployment, so that their turns
 	// add up; 0 means 1.
 	Replicas int
-	// true if targets of a group are discovered
+	// Discovery is true if a group discovers targets.
 	Discovery bool
 	// Answers is the severity of alerts about damaged answers and other models; "" means
 	// ticket.
@@ -67,27 +66,27 @@ func (s Severities) check() error {
 	taken := []string{metrics.LabelTarget, metrics.LabelWorkload, metrics.LabelSLO, metrics.LabelTurn, metrics.LabelReason, labelSLI, "scope", "instance"}
 	switch {
 	case !model.LegacyValidation.IsValidLabelName(s.label()) || slices.Contains(taken, s.label()):
-		return fmt.Errorf("severity label %q: write a label's name that the alerts have not yet, for example severity", s.label())
+		return fmt.Errorf("severity label %q: write the name of a label that the alerts do not have, for example severity", s.label())
 	case s.value(slo.Page) == s.value(slo.Ticket):
-		return fmt.Errorf("severity %q is that of pages and of tickets: give them different values", s.value(slo.Page))
+		return fmt.Errorf("severity %q is the value for pages and for tickets: give them different values", s.value(slo.Page))
 	}
 	return nil
 }
 
 func (s Severities) label() string { return cmp.Or(s.Label, "severity") }
 
-func (s Severities) value(of slo.Severity) string {
-	if of == slo.Page {
-		return cmp.Or(s.Page, string(of))
+func (s Severities) value(severity slo.Severity) string {
+	if severity == slo.Page {
+		return cmp.Or(s.Page, string(severity))
 	}
-	return cmp.Or(s.Ticket, string(of))
+	return cmp.Or(s.Ticket, string(severity))
 }
 
 // check rejects an input without meaningful rules.
 func (in Input) check() error {
 	var errs []error
 	if len(in.Jobs) == 0 {
-		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", since the windows of alerts follow from its rate"))
+		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", because the windows of alerts depend on its rate"))
 	}
 	errs = append(errs, in.repeatedJobs()...)
 	errs = append(errs, in.Severities.check())
@@ -117,7 +116,7 @@ func (in Input) repeatedJobs() []error {
 	for _, j := range in.Jobs {
 		pair := [2]string{j.Target, j.Workload}
 		if n := times[pair]; n > 1 {
-			errs = append(errs, fmt.Errorf("traffic: target %q, workload %q is listed %d times: their series would be one and the same", j.Target, j.Workload, n))
+			errs = append(errs, fmt.Errorf("traffic: target %q, workload %q is listed %d times: merge the entries, which would have the same series", j.Target, j.Workload, n))
 			delete(times, pair)
 		}
 	}

@@ -10,11 +10,9 @@ import (
 	"synthetic/internal/slo"
 )
 
-// objective is an SLO with everything that its rules need.
+// objective is an SLO with its burn rate plans. Jobs with different rates may need different plans.
 type objective struct {
 	slo.Objective
-	// fits are the burn rate plans by group of jobs, because jobs with different rates may need
-	// different windows.
 	fits []fit
 }
 
@@ -32,24 +30,24 @@ func (in Input) objectives() ([]objective, error) {
 }
 
 func (in Input) objective(o slo.Objective) (objective, error) {
-	f := objective{Objective: o}
+	out := objective{Objective: o}
 	plan := func(j Job) slo.Plan { return o.BurnPlan(in.judgedPerMinute(j, o)) }
 	for _, g := range paces(in.covered(o), func(j Job) string { return planKey(plan(j)) }) {
 		p := plan(g.jobs[0])
 		if !p.Pages() {
-			return f, fmt.Errorf("slo %q, target %q, workload %q: no alert that pages is left: %s",
+			return out, fmt.Errorf("slo %q, target %q, workload %q: no page is possible: %s",
 				o.Name, g.jobs[0].Target, g.jobs[0].Workload, strings.Join(dropped(p, slo.Page), "; "))
 		}
-		f.fits = append(f.fits, fit{pace: g, plan: p, slos: []string{o.Name}, filled: in.filled(o, g.jobs, p)})
+		out.fits = append(out.fits, fit{pace: g, plan: p, slos: []string{o.Name}, filled: in.filled(o, g.jobs, p)})
 	}
-	return f, nil
+	return out, nil
 }
 
-// filled computes fit.filled.
+// filled returns the value of fit.filled.
 func (in Input) filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	for _, t := range p.Tiers {
 		for _, j := range jobs {
-			if t.Severity == slo.Page && in.judgedPerMinute(j, o)*lasting.Minutes()*t.Burn*o.Budget() < float64(t.MinBadLong) {
+			if t.Severity == slo.Page && in.judgedPerMinute(j, o)*recentWindow.Minutes()*t.Burn*o.Budget() < float64(t.MinBadLong) {
 				return false
 			}
 		}
@@ -76,38 +74,38 @@ func (j Job) judgedPerMinute(o slo.Objective) float64 {
 }
 
 // kind returns the kind of turn of an objective, "" for both.
-func (f objective) kind() string {
-	if len(f.Turns) == 1 {
-		return string(f.Turns[0])
+func (o objective) kind() string {
+	if len(o.Turns) == 1 {
+		return string(o.Turns[0])
 	}
 	return ""
 }
 
 // sli returns the value of the label sli.
-func (f objective) sli() string {
-	if f.SLI == slo.Availability {
+func (o objective) sli() string {
+	if o.SLI == slo.Availability {
 		return SLIAvailability
 	}
 	return SLILatency
 }
 
 // statement describes the SLO in words.
-func (f objective) statement() string {
-	share := num(f.Objective.Objective*100) + " % of turns"
-	if f.kind() != "" {
-		share = num(f.Objective.Objective*100) + " % of " + f.kind() + " turns"
+func (o objective) statement() string {
+	share := num(o.Objective.Objective*100) + " % of turns"
+	if o.kind() != "" {
+		share = num(o.Objective.Objective*100) + " % of " + o.kind() + " turns"
 	}
-	if f.SLI == slo.Availability {
-		return fmt.Sprintf("%s succeed, over %s", share, slo.FormatDuration(f.Window))
+	if o.SLI == slo.Availability {
+		return fmt.Sprintf("%s succeed, over %s", share, slo.FormatDuration(o.Window))
 	}
-	return fmt.Sprintf("%s have %s <= %ss, over %s", share, f.SLI, num(f.Threshold.Seconds()), slo.FormatDuration(f.Window))
+	return fmt.Sprintf("%s have %s <= %ss, over %s", share, o.SLI, num(o.Threshold.Seconds()), slo.FormatDuration(o.Window))
 }
 
 // labels returns the labels of its budget.
-func (f objective) labels() map[string]string {
-	l := map[string]string{metrics.LabelSLO: f.Name, labelSLI: f.sli()}
-	if f.kind() != "" { // so that it is not mistaken for all turns
-		l[metrics.LabelTurn] = f.kind()
+func (o objective) labels() map[string]string {
+	l := map[string]string{metrics.LabelSLO: o.Name, labelSLI: o.sli()}
+	if o.kind() != "" {
+		l[metrics.LabelTurn] = o.kind()
 	}
 	return l
 }
@@ -133,14 +131,14 @@ func fits(objectives []objective, s slo.Severity) []fit {
 	return out
 }
 
-// each returns a template that selects the text of the alert's objective.
-func each(objectives []objective, say func(objective) string) string {
-	text, begin := "", "{{ if "
+// forObjective returns a template that shows the text of the alert's objective.
+func forObjective(objectives []objective, text func(objective) string) string {
+	template, branch := "", "{{ if "
 	for _, o := range objectives {
-		text += fmt.Sprintf("%seq $labels.slo %q }}%s", begin, o.Name, say(o))
-		begin = "{{ else if "
+		template += fmt.Sprintf("%seq $labels.slo %q }}%s", branch, o.Name, text(o))
+		branch = "{{ else if "
 	}
-	return text + "{{ end }}"
+	return template + "{{ end }}"
 }
 
 // comments describes how windows differ from the default.

@@ -115,7 +115,7 @@ func proberScenarios() []scenario {
 	}
 }
 
-// ruleScenarios are about rules and probers that do not belong together.
+// ruleScenarios are about rules and probers with different configurations.
 func ruleScenarios() []scenario {
 	outdated := rules.AlertRulesOutdated
 	apply := func(change func([]sink.Job)) func(*house) {

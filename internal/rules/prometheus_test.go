@@ -36,8 +36,7 @@ const (
 	evalDelay = 10 * time.Second
 )
 
-// prometheus is a Prometheus server without its clock: the real storage,
-// engine and rule manager, moved by hand.
+// prometheus is Prometheus's storage, engine and rule manager, with a clock that the test advances.
 type prometheus struct {
 	t      testing.TB
 	now    time.Time
@@ -100,8 +99,8 @@ func newEngine(t testing.TB, p parser.Parser) *promql.Engine {
 	return e
 }
 
-// scrape stores what a prober exports; nothing when it is down. What was there
-// at the scrape before and is no more becomes stale.
+// scrape stores the series of a prober, none if it is down. Series that are missing since the last scrape
+// become stale.
 func (p *prometheus) scrape(pr *prober) {
 	a := p.store.Appender(p.t.Context())
 	seen := map[uint64]labels.Labels{}
@@ -139,9 +138,8 @@ func (p *prometheus) scrape(pr *prober) {
 	}
 }
 
-// expose flattens a family as a scrape without native histograms does, but for
-// the sums and counts of histograms, which no rule reads. Each prober has a cluster of
-// its own.
+// expose converts a family to samples as a scrape without native histograms does, except sums and counts of
+// histograms, which no rule reads. Each prober has its own cluster.
 func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float64)) {
 	base := labels.FromStrings("cluster", "of-"+instance, "instance", instance, "job", "synthetic", "pod", instance)
 	wanted := func(series string) bool {
@@ -152,10 +150,10 @@ func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float6
 	}
 }
 
-// evaluate runs each group that is due.
+// evaluate evaluates each group that is due.
 func (p *prometheus) evaluate() { p.evaluateOnly("") }
 
-// evaluateOnly runs those of the groups of a name that are due; "" is of any.
+// evaluateOnly evaluates the due groups of a name; "" means all.
 func (p *prometheus) evaluateOnly(name string) {
 	at := p.now.Add(evalDelay)
 	for _, g := range p.groups {
@@ -171,7 +169,7 @@ func (p *prometheus) evaluateOnly(name string) {
 	}
 }
 
-// firing lists the alerts that fire, each as its name and what it is about.
+// firing lists the firing alerts, each with its name and subject.
 func (p *prometheus) firing() []string {
 	var out []string
 	for _, a := range p.alerts() {
@@ -187,7 +185,7 @@ func (p *prometheus) firing() []string {
 	return out
 }
 
-// alerts are those that fire.
+// alerts returns the firing alerts.
 func (p *prometheus) alerts() []*promrules.Alert {
 	var out []*promrules.Alert
 	for _, g := range p.groups {
@@ -202,7 +200,7 @@ func (p *prometheus) alerts() []*promrules.Alert {
 	return out
 }
 
-// query evaluates an expression now, by series.
+// query evaluates an expression now. The keys of the result are the labels of its series.
 func (p *prometheus) query(expr string) map[string]float64 {
 	p.t.Helper()
 	q, err := p.engine.NewInstantQuery(p.t.Context(), p.store, nil, expr, p.now.Add(evalDelay))
@@ -264,7 +262,7 @@ func sinkJobs(in rules.Input) []sink.Job {
 	return out
 }
 
-// run lets time pass: each minute traffic, then a scrape, then the rules.
+// run simulates time: each minute has traffic, then a scrape, then an evaluation.
 func (h *house) run(d time.Duration) {
 	for range int(d / scrapeInterval) {
 		h.passes(scrapeInterval, false)
@@ -272,7 +270,7 @@ func (h *house) run(d time.Duration) {
 	}
 }
 
-// scrapes lets time pass without rules, but for the rates that long windows sum.
+// scrapes simulates time without rules, except for the rates that long windows sum.
 func (h *house) scrapes(d time.Duration) { h.passes(d, true) }
 
 func (h *house) passes(d time.Duration, only bool) {

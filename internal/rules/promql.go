@@ -19,11 +19,6 @@ func perJob() []string { return []string{metrics.LabelTarget, metrics.LabelWorkl
 // matchers are the label matchers of a selector, without braces.
 type matchers []string
 
-// with returns m with more matchers, without changing m.
-func (m matchers) with(more ...string) matchers {
-	return append(append(matchers{}, m...), more...)
-}
-
 // on selects the series of a metric.
 func (m matchers) on(metric string) string {
 	if len(m) == 0 {
@@ -41,12 +36,8 @@ func rate(by []string, metric string, window time.Duration) string {
 	return aggregate("sum", by, fmt.Sprintf("rate(%s[%s])", metric, slo.FormatDuration(window)))
 }
 
-// aggregate applies an aggregation operator by labels.
 func aggregate(op string, by []string, expr string) string {
-	if len(by) > 0 {
-		op += " by (" + strings.Join(by, ", ") + ") "
-	}
-	return op + "(" + expr + ")"
+	return op + " by (" + strings.Join(by, ", ") + ") (" + expr + ")"
 }
 
 // equals matches one value of a label.
@@ -68,7 +59,7 @@ func noneOf(label string, values []string) matchers {
 	return matchers{label + "!~" + strconv.Quote(alternatives(values))}
 }
 
-// alternatives returns a regular expression, which PromQL anchors.
+// alternatives returns a regular expression for literal values. PromQL anchors it.
 func alternatives(values []string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {

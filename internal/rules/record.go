@@ -15,12 +15,12 @@ import (
 // perSLO returns the labels of records of objectives.
 func perSLO() []string { return append(perJob(), metrics.LabelSLO) }
 
-// recordBudgets records the error budget of each SLO, so that one rule serves all. It exists if
+// recordBudgets records the error budget of each SLO, which other rules divide by. The record exists if
 // a prober has the SLO, or had it within a day.
 func recordBudgets(objectives []objective) []rule {
 	var rules []rule
 	for _, o := range objectives {
-		r := record(RecordBudget, fmt.Sprintf("%s * group by (%s) (last_over_time(%s[1d]))", num(o.Budget()), metrics.LabelSLO, matchers{equals(metrics.LabelSLO, o.Name)}.on(metrics.SLOObjective)))
+		r := record(recordBudget, fmt.Sprintf("%s * group by (%s) (last_over_time(%s[1d]))", num(o.Budget()), metrics.LabelSLO, matchers{equals(metrics.LabelSLO, o.Name)}.on(metrics.SLOObjective)))
 		r.Labels = o.labels()
 		rules = append(rules, r)
 	}
@@ -29,15 +29,15 @@ func recordBudgets(objectives []objective) []rule {
 
 // perBudget divides a share of bad turns by the allowed share.
 func perBudget(share string) string {
-	return share + "\n/ on (" + metrics.LabelSLO + ") group_left (" + labelSLI + ", " + metrics.LabelTurn + ") " + RecordBudget
+	return share + "\n/ on (" + metrics.LabelSLO + ") group_left (" + labelSLI + ", " + metrics.LabelTurn + ") " + recordBudget
 }
 
-// longest is the longest window of scraped samples. Longer windows sum recorded rates, because
+// maxRawWindow is the longest window over scraped samples. Longer windows sum recorded rates, because
 // samples of days are expensive to read.
-const longest = time.Hour
+const maxRawWindow = time.Hour
 
-// recordRates records both counters of all objectives as rates, so that sums weigh each turn
-// equally. The comparison drops NaN, which would spoil a sum for a whole window.
+// recordRates records both counters of all objectives as rates. Sums over them weigh each turn equally.
+// The comparison drops NaN, which would make the sum of a whole window NaN.
 func recordRates() []rule {
 	fast := func(metric string) string { return rate(perSLO(), metric, 5*time.Minute) + " >= 0" }
 	return []rule{
@@ -65,12 +65,12 @@ func recordWindows(windows []time.Duration) []rule {
 	var rules []rule
 	for _, w := range windows {
 		count := increase(perSLO(), metrics.SLOViolations, w)
-		bad, on, all := RecordViolations(w), " on ("+strings.Join(perSLO(), ", ")+")", increase(perSLO(), metrics.SLOTurns, w)
-		if w > longest {
+		bad, on, all := recordViolations(w), " on ("+strings.Join(perSLO(), ", ")+")", increase(perSLO(), metrics.SLOTurns, w)
+		if w > maxRawWindow {
 			bad, on, all = summed(recordViolationsRate, w), "", summed(recordTurnsRate, w)
 			count = fmt.Sprintf("round(%g * %s)", slowInterval.Seconds(), bad)
 		}
-		rules = append(rules, record(RecordViolations(w), count), record(RecordBurnRate(w), perBudget(ratio(bad, on, all))))
+		rules = append(rules, record(recordViolations(w), count), record(recordBurnRate(w), perBudget(ratio(bad, on, all))))
 	}
 	return rules
 }
@@ -94,7 +94,7 @@ func (in Input) recordBudget() rule {
 	left := in.byWindow(func(self matchers, window time.Duration) string {
 		return "1 -\n" + perBudget(ratio(summed(self.on(recordViolationsSum), window), "", summed(self.on(recordTurnsSum), window)))
 	})
-	return record(RecordBudgetRemaining, left)
+	return record(recordBudgetRemaining, left)
 }
 
 // byWindow joins an expression for each window of the objectives.
@@ -111,24 +111,40 @@ func (in Input) byWindow(expr func(self matchers, window time.Duration) string) 
 	return strings.Join(parts, "\nor\n")
 }
 
-// ratio divides two sums, without a result if there are no turns. It matches on the labels of
-// both, because rulers may add labels to recorded series.
+// ratio divides two sums, and has no result without turns. on limits the labels to match, because rulers
+// may add labels to recorded series.
 func ratio(part, on, whole string) string {
 	return part + "\n/" + on + "\n(" + whole + " > 0)"
 }
 
-// budgetExhausted is a ticket: the faults that spent the budget fired their own alerts. A
-// history shorter than the window counts for its part of the window, so that a bad first hour
-// does not spend a month.
+// budgetExhausted is only a ticket, because the faults that spent the budget fired their own alerts. If
+// the history is shorter than the window, the spent budget is scaled by its share of the window, so that
+// a bad first hour does not spend the budget of a month.
 func (in Input) budgetExhausted() rule {
 	return rule{
-		Alert: AlertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
+		Alert: alertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
 		Expr: parenthesised(in.byWindow(func(self matchers, window time.Duration) string {
 			return fmt.Sprintf("%s <= 0\nand on (target, workload, slo)\n(1 - %s)\n* on (target, workload, slo) count_over_time(%s[%s]) / %s >= 1",
-				self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsSum), slo.FormatDuration(window), num(float64(window/sumInterval)))
+				self.on(recordBudgetRemaining), self.on(recordBudgetRemaining), self.on(recordTurnsSum), slo.FormatDuration(window), num(float64(window/sumInterval)))
 		})) + "\n" + andConfigured,
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
-		Description: "The bad turns are more than the whole error budget of the objective; {{ $value | humanizePercentage }} of it is left.",
+		Description: "There were more bad turns than the whole error budget allows; {{ $value | humanizePercentage }} of it is left.",
 		Dashboard:   dashboardTarget,
+	}
+}
+
+// noSamples is a ticket for an SLO that judges none of the finished turns, so that its burn rate alerts
+// cannot fire.
+func (in Input) noSamples() rule {
+	var parts []string
+	for _, c := range in.classes(turnWindow(time.Hour, 2)) {
+		parts = append(parts, fmt.Sprintf("%s == 0\nand on (%s)\n%s > 0%s",
+			increase(perSLO(), metrics.SLOTurns, c.Window), onJob, increase(perJob(), metrics.Turns, c.Window), c.When()))
+	}
+	return rule{
+		Alert: alertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute), Dashboard: dashboardTarget,
+		Expr:        parenthesised(strings.Join(parts, "\nor\n")) + "\n" + unlessStarved,
+		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
+		Description: "Turns end, but this SLO judges none of them, so its alerts cannot fire. Buffered turns have no TPOT.",
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"synthetic/internal/rules"
 )
 
-// only is the value of the one series that an expression gives.
+// only returns the value of the only series of an expression.
 func (p *prometheus) only(expr string) float64 {
 	p.t.Helper()
 	got := p.query(expr)
@@ -52,7 +52,7 @@ func TestRecordedBudget(t *testing.T) {
 	near(t, "budget that is left", h.only(rules.RecordBudgetRemaining), 1-2.5*60/200, 0.08)
 }
 
-// TestNoRatioWithoutTurns: 0/0 must be nothing, neither 0 nor NaN.
+// TestNoRatioWithoutTurns: 0/0 must have no result, neither 0 nor NaN.
 func TestNoRatioWithoutTurns(t *testing.T) {
 	h := newHouse(t, usual(), 1)
 	all(func(p *prober) { p.silent = true })(h)
@@ -66,8 +66,8 @@ func TestNoRatioWithoutTurns(t *testing.T) {
 	}
 }
 
-// TestFaultNeverReadsAsHealth follows a fault while its prober is lost in one
-// way after another: from the first page on, somebody is paged at every minute.
+// TestFaultNeverReadsAsHealth: the prober is lost during a fault, in several ways. From the first page on,
+// at least one page fires in every minute.
 func TestFaultNeverReadsAsHealth(t *testing.T) {
 	for name, fault := range map[string]behaviour{"slow": slow, "outage": failing(probe.ConnectError)} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestFaultNeverReadsAsHealth(t *testing.T) {
 				loss.do()
 				for minute := range 25 {
 					if len(pages(h)) == 0 {
-						t.Fatalf("%s, minute %d: nobody is paged", loss.name, minute)
+						t.Fatalf("%s, minute %d: no page fires", loss.name, minute)
 					}
 					h.run(time.Minute)
 				}
@@ -96,7 +96,7 @@ func TestFaultNeverReadsAsHealth(t *testing.T) {
 	}
 }
 
-// loss is a way in which a prober is lost.
+// loss is a way to lose a prober.
 type loss struct {
 	name string
 	do   func()
@@ -116,9 +116,8 @@ func lossesOf(p *prober) []loss {
 	}
 }
 
-// TestFaultOfALostProber: where each of two probers has a target of its own and one
-// of them dies in the middle of a fault, somebody is paged at every minute, too, also
-// where nothing else has the labels that are kept.
+// TestFaultOfALostProber: two probers have a target each, and one of them dies in the middle of a fault. At
+// least one page fires in every minute, also if no other series has the labels to keep.
 func TestFaultOfALostProber(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault     behaviour
@@ -141,7 +140,7 @@ func TestFaultOfALostProber(t *testing.T) {
 			h.probers[1].down = true
 			for minute := range 90 {
 				if len(pages(h)) == 0 {
-					t.Fatalf("minute %d: nobody is paged", minute)
+					t.Fatalf("minute %d: no page fires", minute)
 				}
 				h.run(time.Minute)
 			}
@@ -149,13 +148,13 @@ func TestFaultOfALostProber(t *testing.T) {
 			h.probers[1].restart()
 			h.run(15 * time.Minute)
 			if got := h.firing(); slices.Contains(got, rules.AlertTargetNoSamples+" b chat") {
-				t.Errorf("a quarter of an hour after its prober came back: %v", got)
+				t.Errorf("15 minutes after its prober came back: %v", got)
 			}
 		})
 	}
 }
 
-// houseOfEach has a prober for each target.
+// houseOfEach returns a house with a prober for each target.
 func houseOfEach(t *testing.T, perMinute float64, keep []string, targets ...string) *house {
 	var jobs []rules.Job
 	for _, name := range targets {
@@ -181,7 +180,7 @@ func pages(h *house) []string {
 	return out
 }
 
-// TestWhatAPageSays reads a page as the one who is woken does.
+// TestWhatAPageSays checks the texts and labels of a page.
 func TestWhatAPageSays(t *testing.T) {
 	h := newHouse(t, usual(), 1)
 	h.scrapes(8 * time.Hour)
@@ -189,11 +188,11 @@ func TestWhatAPageSays(t *testing.T) {
 	h.run(10 * time.Minute)
 	alerts := slices.DeleteFunc(h.alerts(), func(a *promrules.Alert) bool { return isRegression(a.Labels.Get("alertname")) })
 	if len(alerts) != 1 {
-		t.Fatalf("%v fire, want %s alone", h.firing(), rules.AlertTargetDown)
+		t.Fatalf("%v fire, want only %s", h.firing(), rules.AlertTargetDown)
 	}
 	for key, want := range map[string]string{
 		"summary":       "a/chat: turns fail (connect_error)",
-		"description":   "The last 40 turns failed in a row, for reasons other than load (HTTP 429). Seen from prober-0. URL: http://gateway:8000/v1. One bad turn: trace prober-0-5781 (first turn, connect_error, 2027-01-15 16:06:00 +0000 UTC). ",
+		"description":   "The last 40 consecutive turns failed, not counting refusals for load (HTTP 429). Seen by prober-0. URL: http://gateway:8000/v1. One bad turn: trace prober-0-5781 (first turn, connect_error, 2027-01-15 16:06:00 +0000 UTC). ",
 		"runbook_url":   "https://example.org/runbooks/SyntheticTargetDown.md",
 		"dashboard_url": "https://grafana.example.org/d/synthetic-target-detail?var-target=a&var-workload=chat",
 	} {
@@ -202,6 +201,6 @@ func TestWhatAPageSays(t *testing.T) {
 		}
 	}
 	if got := alerts[0].Labels.String(); strings.Contains(got, "instance") {
-		t.Errorf("labels %s: replicas must not page apart", got)
+		t.Errorf("labels %s: replicas must not page separately", got)
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"synthetic/internal/rules"
 )
 
-// cachedBy serves a share of the prompt from the prefix cache.
+// cachedBy makes the prefix cache serve a share of the prompt.
 func cachedBy(tokens int) behaviour {
 	return with(ok, func(r *probe.Result) { r.CachedTokens = probe.Some(tokens) })
 }
 
-// regressionScenarios compare with a baseline of two days. The scores are made
-// where the turns are; incident_test.go has what the rules make of them.
+// regressionScenarios compare with a baseline of two days. The prober computes the scores; incident_test.go
+// tests the rules for them.
 func regressionScenarios() []scenario {
 	const (
 		cachedFirst = rules.AlertCachedRatioDrop + " a chat first"
@@ -37,7 +37,7 @@ func regressionScenarios() []scenario {
 	}
 }
 
-// weekly is usual with an SLO of a week, whose budget an afternoon can spend.
+// weekly is usual with an SLO over a week, whose budget an afternoon can spend.
 func weekly() rules.Input {
 	o := ttft
 	o.Window = 7 * day

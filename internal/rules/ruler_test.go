@@ -10,8 +10,8 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// marked says which series of a result have a label that its ruler puts on whatever
-// it records, as vmalert's -external.label and Thanos' --label do.
+// marked describes which series of a result have a label that the ruler adds to all records, as vmalert's
+// -external.label and Thanos' --label do.
 type marked string
 
 const (
@@ -22,8 +22,8 @@ const (
 	twice marked = "twice"
 )
 
-// TestRulersMayLabelWhatTheyRecord: nowhere is a recorded series compared by all labels
-// with a scraped one, which a label of the ruler's would tell apart.
+// TestRulersMayLabelWhatTheyRecord: no expression matches a recorded series with a scraped series on all
+// labels, because the label of the ruler would differ.
 func TestRulersMayLabelWhatTheyRecord(t *testing.T) {
 	in := fixed()
 	in.Scope.Targets = []string{metrics.LabelService}
@@ -34,7 +34,7 @@ func TestRulersMayLabelWhatTheyRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, err := marks(e); err != nil || got == twice {
-				t.Errorf("%s%s of %s: what is recorded is there %s: %v", r.Record, r.Alert, g.Name, got, err)
+				t.Errorf("%s%s of %s: records exist %s: %v", r.Record, r.Alert, g.Name, got, err)
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func TestMarks(t *testing.T) {
 		`abs(rec:orded) or raw`:                      "twice",
 		"max by (a) (rec:orded or raw)":              "none",
 		"sum by (a) (rec:orded or raw)":              "counted twice",
-		"(rec:orded or raw) > on (a) raw":            "say on which",
+		"(rec:orded or raw) > on (a) raw":            "name the labels",
 	} {
 		e, err := parser.NewParser(parser.Options{}).ParseExpr(text)
 		if err != nil {
@@ -73,8 +73,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// marks follows the label through an expression; an error names the part that
-// compares series with it and series without.
+// marks follows the label through an expression. The error names a part that matches series with the label
+// and series without it.
 func marks(e parser.Expr) (marked, error) {
 	switch e := e.(type) {
 	case *parser.VectorSelector:
@@ -84,7 +84,7 @@ func marks(e parser.Expr) (marked, error) {
 	case *parser.AggregateExpr:
 		inner, err := marks(e.Expr)
 		if inner == twice && e.Op != parser.MAX && e.Op != parser.MIN && e.Op != parser.GROUP {
-			return none, fmt.Errorf("%s: what has the label is counted twice", e)
+			return none, fmt.Errorf("%s: series with the label are counted twice", e)
 		}
 		if e.Without || e.Op == parser.TOPK || e.Op == parser.BOTTOMK {
 			return inner, err
@@ -109,7 +109,7 @@ func marks(e parser.Expr) (marked, error) {
 	return none, nil
 }
 
-// marksOfArguments are those of the one argument that is a vector.
+// marksOfArguments returns the marks of the only argument that is a vector.
 func marksOfArguments(args parser.Expressions) (marked, error) {
 	for _, a := range args {
 		if got, err := marks(a); err != nil || got != none {
@@ -139,7 +139,7 @@ func marksOfBinary(e *parser.BinaryExpr) (marked, error) {
 	case e.Op == parser.LOR && left != right:
 		return twice, nil
 	case left == twice || right == twice || !m.On && (left != right || left == mixed):
-		return none, fmt.Errorf("%s: one has the labels of the ruler and the other has not; say on which to compare", e)
+		return none, fmt.Errorf("%s: one side has the label of the ruler and the other does not; name the labels to match", e)
 	case !m.On || e.Op.IsSetOperator() || m.Card == parser.CardManyToOne:
 		return left, nil
 	case m.Card == parser.CardOneToMany:

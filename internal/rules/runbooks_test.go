@@ -11,11 +11,11 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// runbooks is where the runbook_url of each alert leads to.
+// runbooks is the directory to which the runbook_url of each alert leads.
 const runbooks = "../../docs/runbooks"
 
-// TestRunbooks holds docs/runbooks to the alerts: one for each, none besides,
-// all in the index, and all with what a person needs who was just woken.
+// TestRunbooks: each alert has a runbook with all sections, the index lists all runbooks, and there are no
+// others.
 func TestRunbooks(t *testing.T) {
 	index := read(t, "README.md")
 	for _, name := range alertNames() {
@@ -44,8 +44,7 @@ func TestRunbooks(t *testing.T) {
 	}
 }
 
-// TestDocsNameOnlyWhatExists holds the queries of the docs to the catalog and to
-// the recorded series: nobody should paste a name at night that gives nothing.
+// TestDocsNameOnlyWhatExists: the docs name only metrics of the catalog and recorded series.
 func TestDocsNameOnlyWhatExists(t *testing.T) {
 	known := map[string]bool{}
 	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
@@ -74,7 +73,7 @@ func TestDocsNameOnlyWhatExists(t *testing.T) {
 		}
 		for _, n := range name.FindAllString(string(text), -1) {
 			if !known[n] {
-				t.Errorf("%s names %s, which nobody writes", f, n)
+				t.Errorf("%s names %s, which is not exported or recorded", f, n)
 			}
 		}
 	}

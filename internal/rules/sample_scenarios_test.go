@@ -8,8 +8,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// sampleScenarios are about data that stop coming: they must never read as
-// health.
+// sampleScenarios are about missing data, which must never look like a healthy target.
 func sampleScenarios() []scenario {
 	const (
 		gone     = rules.AlertProberSilent

@@ -15,8 +15,7 @@ import (
 	"synthetic/tools/testkit/promtest"
 )
 
-// scene is a Prometheus with all rules of an input and series made by hand, which
-// stay as they were set.
+// scene is a Prometheus with all rules of an input, and with series that the test sets.
 type scene struct {
 	*promtest.Server
 	now    time.Time
@@ -27,7 +26,7 @@ type scene struct {
 	scraped map[string][]string
 }
 
-// every is how often a scene is scraped and evaluated.
+// every is the interval of scrapes and evaluations.
 const every = 15 * time.Second
 
 func newScene(t *testing.T, in rules.Input) *scene {
@@ -43,7 +42,7 @@ func newScene(t *testing.T, in rules.Input) *scene {
 	return s
 }
 
-// job begins to be probed by an instance.
+// job adds a job to an instance.
 func (s *scene) job(instance, target string) { s.jobOf(instance, target, "chat") }
 
 func (s *scene) jobOf(instance, target, workload string) {
@@ -55,7 +54,7 @@ func (s *scene) jobOf(instance, target, workload string) {
 	s.set(instance, metrics.ProberStarved, 0, l...)
 }
 
-// url is what an instance probes: the same as the others, or its own.
+// url sets the URL that an instance probes.
 func (s *scene) url(instance string) string {
 	if s.own {
 		return "http://" + instance
@@ -72,17 +71,17 @@ func (s *scene) set(instance, name string, v float64, pairs ...string) {
 	s.values[key] = promtest.Sample{Labels: named(name, pairs), Value: v}
 }
 
-// score sets one of a signal's gauges.
+// score sets a gauge of a signal.
 func (s *scene) score(instance, name, target, turn, signal string, v float64) {
 	s.set(instance, name, v, "target", target, "workload", "chat", "turn", turn, "signal", signal)
 }
 
-// drop ends every series of an instance that has the text in its labels.
+// drop ends the series of an instance whose labels contain a text.
 func (s *scene) drop(text string) {
 	s.order = slices.DeleteFunc(s.order, func(key string) bool { return strings.Contains(key, text) })
 }
 
-// pass lets time pass, and says which alerts fired in it and had not before.
+// pass waits, and returns the alerts that began to fire.
 func (s *scene) pass(d time.Duration) []string {
 	var began []string
 	for range int(d / every) {
@@ -106,15 +105,14 @@ func (s *scene) pass(d time.Duration) []string {
 	return began
 }
 
-// firing are the alerts of the scene, but for those on the prober, of which a
-// scene has but a part.
+// firing returns the alerts of the scene, except those on the prober, for which a scene lacks series.
 func (s *scene) firing() []string {
 	return slices.DeleteFunc(s.Firing("target", "severity"), func(a string) bool {
 		return strings.Contains(a, "NoSamples") || strings.Contains(a, "Stuck")
 	})
 }
 
-// said is what an alert of a name says.
+// said returns the annotations of an alert.
 func (s *scene) said(name string) labels.Labels {
 	for _, a := range s.Alerts() {
 		if a.Labels.Get(labels.AlertName) == name {
@@ -131,7 +129,7 @@ func wantAlerts(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// of is usual with targets of these names, and without objectives.
+// of is usual with targets of these names and without objectives.
 func of(targets ...string) rules.Input {
 	in := usual()
 	in.SLOs, in.Jobs = nil, nil

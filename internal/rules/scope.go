@@ -40,11 +40,11 @@ func (s Scope) check() (scope, error) {
 	if s.Match != "" {
 		m, err := parser.NewParser(parser.Options{}).ParseMetricSelector("{" + s.Match + "}")
 		if err != nil || strings.Contains(s.Match, "`") {
-			return out, fmt.Errorf("matchers %q: write some of PromQL, for example namespace=\"x\": %w", s.Match, cmp.Or(err, errors.New("a back quote")))
+			return out, fmt.Errorf("matchers %q: write some of PromQL, for example namespace=\"x\": %w", s.Match, cmp.Or(err, errors.New("they contain a back quote")))
 		}
 		out.matchers = m
-		for _, one := range m {
-			out.keep = append(out.keep, one.Name)
+		for _, matcher := range m {
+			out.keep = append(out.keep, matcher.Name)
 		}
 	}
 	taken := []string{
@@ -53,7 +53,7 @@ func (s Scope) check() (scope, error) {
 	}
 	for _, l := range slices.Concat(out.keep, s.Targets) {
 		if !model.LegacyValidation.IsValidLabelName(l) || slices.Contains(taken, l) {
-			return out, fmt.Errorf("label %q: matchers and labels to keep are those that the scrape gives a prober, for example namespace, cluster or job", l)
+			return out, fmt.Errorf("label %q: name a label that the scrape adds to a prober, for example namespace, cluster or job", l)
 		}
 	}
 	slices.Sort(out.keep)
@@ -67,11 +67,11 @@ func (r *Rules) restrict(s scope) error {
 	for _, g := range r.Groups.Groups {
 		for i := range g.Rules {
 			var err error
-			of := s
+			ruleScope := s
 			if g.Rules[i].Record == recordLost {
-				of = s.ofAll()
+				ruleScope = s.withoutProbers()
 			}
-			g.Rules[i].Expr, err = of.expr(g.Rules[i].Expr)
+			g.Rules[i].Expr, err = ruleScope.expr(g.Rules[i].Expr)
 			errs = append(errs, err)
 			for name, text := range g.Rules[i].Annotations {
 				g.Rules[i].Annotations[name], err = s.text(text)
@@ -82,12 +82,12 @@ func (r *Rules) restrict(s scope) error {
 	return errors.Join(errs...)
 }
 
-// none reports whether the scope changes nothing.
-func (s scope) none() bool { return len(s.matchers)+len(s.keep)+len(s.targets) == 0 }
+// isEmpty reports whether the scope changes nothing.
+func (s scope) isEmpty() bool { return len(s.matchers)+len(s.keep)+len(s.targets) == 0 }
 
-// ofAll returns the scope without the labels of single probers: a lost prober is not missed
-// while another one of its installation runs its jobs.
-func (s scope) ofAll() scope {
+// withoutProbers returns the scope without the labels of single probers. A lost prober does not alert
+// while another prober of its installation runs its jobs.
+func (s scope) withoutProbers() scope {
 	s.keep = slices.DeleteFunc(slices.Clone(s.keep), func(l string) bool { return l == "pod" || l == "instance" })
 	return s
 }
@@ -96,7 +96,7 @@ func (s scope) ofAll() scope {
 // aggregations.
 func (s scope) expr(text string) (string, error) {
 	e, err := parser.NewParser(parser.Options{}).ParseExpr(text)
-	if err != nil || s.none() {
+	if err != nil || s.isEmpty() {
 		return text, err
 	}
 	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
@@ -105,11 +105,11 @@ func (s scope) expr(text string) (string, error) {
 			n.LabelMatchers = append(n.LabelMatchers, s.matchers...)
 		case *parser.AggregateExpr:
 			if !n.Without {
-				n.Grouping = s.kept(n.Grouping)
+				n.Grouping = s.addLabels(n.Grouping)
 			}
 		case *parser.BinaryExpr:
-			if m := n.VectorMatching; m != nil && m.On && !absence(n.RHS) {
-				m.MatchingLabels = s.kept(m.MatchingLabels)
+			if m := n.VectorMatching; m != nil && m.On && !isAbsent(n.RHS) {
+				m.MatchingLabels = s.addLabels(m.MatchingLabels)
 			}
 		}
 		return nil
@@ -117,17 +117,18 @@ func (s scope) expr(text string) (string, error) {
 	return strings.TrimSpace(parser.Prettify(e)), nil // a YAML block must not begin with a space
 }
 
-// absence reports whether an expression is true only if no part of the scope exists.
-func absence(e parser.Expr) bool {
+// isAbsent reports whether an expression is a call of absent or absent_over_time. Its result has none of
+// the labels to keep.
+func isAbsent(e parser.Expr) bool {
 	call, ok := e.(*parser.Call)
 	return ok && strings.HasPrefix(call.Func.Name, "absent")
 }
 
-// kept returns labels with those to keep. Labels of targets are only added to the label target.
-func (s scope) kept(of []string) []string {
-	out := slices.Clone(of)
+// addLabels adds the labels to keep. It adds labels of targets only beside the label target.
+func (s scope) addLabels(to []string) []string {
+	out := slices.Clone(to)
 	add := s.keep
-	if slices.Contains(of, metrics.LabelTarget) {
+	if slices.Contains(to, metrics.LabelTarget) {
 		add = slices.Concat(add, s.targets)
 	}
 	for _, l := range add {
@@ -141,7 +142,7 @@ func (s scope) kept(of []string) []string {
 // text adds the scope to the queries of an annotation, so that they do not select a target of
 // the same name elsewhere.
 func (s scope) text(t string) (string, error) {
-	if s.none() {
+	if s.isEmpty() {
 		return t, nil
 	}
 	verbs, args := "=%q", ""
@@ -149,12 +150,12 @@ func (s scope) text(t string) (string, error) {
 		verbs += "," + l + "=%q"
 		args += " $labels." + l
 	}
-	for _, about := range []string{"target", "instance"} { // the first label of a query
-		t = strings.NewReplacer(about+"=%q", about+verbs, "` $labels."+about, "` $labels."+about+args).Replace(t)
+	for _, first := range []string{"target", "instance"} { // the first label of a query
+		t = strings.NewReplacer(first+"=%q", first+verbs, "` $labels."+first, "` $labels."+first+args).Replace(t)
 	}
 	var failed error
-	whole := regexp.MustCompile(`query "[^"]*"`)
-	return whole.ReplaceAllStringFunc(t, func(q string) string {
+	queries := regexp.MustCompile(`query "[^"]*"`)
+	return queries.ReplaceAllStringFunc(t, func(q string) string {
 		e, err := s.expr(q[len(`query "`) : len(q)-1])
 		failed = errors.Join(failed, err)
 		return "query `" + e + "`"

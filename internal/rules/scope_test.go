@@ -64,8 +64,8 @@ func TestMatchIsOneInstallation(t *testing.T) {
 			t.Errorf("the alert's label %s is %q, want %q", name, got, want)
 		}
 	}
-	if got := s.said(rules.AlertTargetDown).Get("description"); !strings.Contains(got, "The last 6 turns failed") {
-		t.Errorf("the page speaks of another's turns: %q", got)
+	if got := s.said(rules.AlertTargetDown).Get("description"); !strings.Contains(got, "The last 6 consecutive turns failed") {
+		t.Errorf("the page counts the turns of another installation: %q", got)
 	}
 	failing9(s, "x", 0)
 	s.pass(20 * time.Minute)
@@ -174,8 +174,8 @@ func TestScopeRefuses(t *testing.T) {
 	for want, scope := range map[string]rules.Scope{
 		`matchers "namespace": write some of PromQL, for example namespace="x"`: {Match: "namespace"},
 		`matchers "a=\"` + "`" + `\"": write some of PromQL`:                    {Match: "a=\"`\""},
-		`label "target": matchers and labels to keep are those`:                 {Match: `target="a"`},
-		`label "a-b": matchers and labels to keep are those`:                    {Keep: []string{"a-b"}},
+		`label "target": name a label that the scrape adds`:                     {Match: `target="a"`},
+		`label "a-b": name a label that the scrape adds`:                        {Keep: []string{"a-b"}},
 	} {
 		in := usual()
 		in.Scope = scope

@@ -82,10 +82,10 @@ func speculationScenarios() []scenario {
 			{do: saying(serverside.Reading{}), after: time.Hour, want: []string{unreadable}},
 			{do: accepting(2000, 0.6), after: 40 * time.Minute},
 		}},
-		{name: "the prober begins anew in a healthy hour", steps: []step{
+		{name: "the prober restarts in a healthy hour", steps: []step{
 			usually, {do: all((*prober).restart), after: time.Hour},
 		}},
-		{name: "the prober begins anew within a collapse", steps: []step{
+		{name: "the prober restarts during a collapse", steps: []step{
 			usually,
 			{do: accepting(2000, 0.1), after: 30 * time.Minute, want: []string{collapse}},
 			{do: all((*prober).restart), after: 20 * time.Minute, want: []string{collapse}},
@@ -161,8 +161,8 @@ func TestWhatACollapseSays(t *testing.T) {
 		healthy time.Duration
 		want    string
 	}{
-		"with a history":    {3 * time.Hour, "Of what the drafter of this deployment proposed in the last 15m, 2% was accepted, and usually 60%. Each draft"},
-		"without a history": {0, "Of what the drafter of this deployment proposed in the last 15m, 2% was accepted. Each draft"},
+		"with a history":    {3 * time.Hour, "The server accepted 2% of the tokens that its drafter proposed in the last 15m; the baseline is 60%. Rejected drafts"},
+		"without a history": {0, "The server accepted 2% of the tokens that its drafter proposed in the last 15m. Rejected drafts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t, usual(), 1)

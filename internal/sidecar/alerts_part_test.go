@@ -25,9 +25,9 @@ func TestRegressionNamesTheLikelyPart(t *testing.T) {
 		want   []string
 	}{
 		{"slow first token", func(o *simulate.Options) { o.FirstToken.Median = 5 * time.Second }, "ttft",
-			[]string{"Likely part: queue_prefill (+", "times the usual (", "The usual stands on less than a day"}},
+			[]string{"Likely part: queue_prefill (+", "times the baseline (", "The baseline is based on less than a day"}},
 		{"slow decode", func(o *simulate.Options) { o.InterToken.Median = 400 * time.Millisecond }, "tpot",
-			[]string{"Likely part: decode (+", "times the usual (", "The usual stands on less than a day"}},
+			[]string{"Likely part: decode (+", "times the baseline (", "The baseline is based on less than a day"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cfg, ruleFile := stage.Rules(t, alertsConfig+"  - {name: tpot, sli: tpot, threshold: 60ms, objective: 99%}\n")
