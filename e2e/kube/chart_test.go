@@ -14,7 +14,7 @@ func proberOf(release string) string {
 	return "app.kubernetes.io/component=prober,app.kubernetes.io/instance=" + release
 }
 
-// probing returns values with which a release probes Services of its namespace.
+// probing returns values for a release that probes Services of its namespace.
 func probing(namespace string, targets ...string) string {
 	text := "image: {repository: synthetic}\nconfig:\n  targets:\n"
 	for _, target := range targets {

@@ -11,7 +11,7 @@ import (
 )
 
 // pool is an InferencePool of all simulated pods of a namespace. Nothing routes to it,
-// because there is no endpoint picker.
+// because an endpoint picker is missing.
 func pool(name string) string {
 	return fmt.Sprintf(`
 apiVersion: inference.networking.k8s.io/v1

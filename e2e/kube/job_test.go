@@ -63,7 +63,7 @@ func (c *cluster) awaitJob(t *testing.T, namespace, name string) {
 	})
 }
 
-// testIndexedJob runs three simultaneous pods, each of which prints its number.
+// testIndexedJob runs three simultaneous pods. Each prints its number.
 func testIndexedJob(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, indexed("shards", 3, `
 image: host

@@ -18,7 +18,7 @@ const restricted = `
           securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}`
 
 // simulated is a simulated deployment with a headless Service and a Service with an
-// address, all with one name. flags are of "synthetic simulate"; without flags it is quick.
+// address, all with one name. flags are flags of "synthetic simulate"; the default is quick.
 // All pods of a namespace share the label part-of.
 func simulated(name string, replicas int, flags ...string) string {
 	if flags == nil {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// applyResources creates the custom resource definitions: those that e2e/kube/run collected
-// from their modules, and those of testdata.
+// applyResources creates the custom resource definitions that e2e/kube/run collected from
+// modules, and the definitions in testdata.
 func (c *cluster) applyResources(t *testing.T) {
 	t.Helper()
 	var files []string

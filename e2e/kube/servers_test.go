@@ -134,7 +134,7 @@ func (s servers) write(t *testing.T, name string, text []byte) string {
 	return s.file(name)
 }
 
-// kubeconfig writes a file with which a user reaches the API server.
+// kubeconfig writes the kubeconfig of a user.
 func (s servers) kubeconfig(t *testing.T, user string) string {
 	t.Helper()
 	c := clientcmdapi.NewConfig()

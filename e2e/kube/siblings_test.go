@@ -22,8 +22,7 @@ traffic:
   - {targets: "*", workload: chat, arrival: {rate: 0.2}}
 `
 
-// testSiblings has a pool of sixteen pods, one of which takes three times as long but meets
-// the SLOs. A page names it within a minute. It is the only page, although all pods roll
+// testSiblings has a pool of sixteen pods. One takes three times as long but meets the SLOs. A page names it within a minute. It is the only page, although all pods roll
 // afterwards and scale from four to forty and back, and no series remain.
 func testSiblings(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, simulated("pool", 15, "--engine=first_token=200ms,inter_token=15ms")+

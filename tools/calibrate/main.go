@@ -1,5 +1,5 @@
-// Command calibrate compares the simulated deployments with the benchmark reports to which
-// they were fitted, level by level. It is run in the root of the repository. It writes the
+// Command calibrate compares the simulated deployments, level by level, with the benchmark
+// reports that they were fitted to. It is run in the root of the repository. It writes the
 // tables of docs/background/simulation.md, and all figures into its testdata directory.
 package main
 

@@ -35,7 +35,7 @@ func (t target) title() string {
 	return s
 }
 
-// saturated is the TTFT p50 in ms from which a level counts as saturated.
+// saturated is the TTFT p50 of a saturated level in ms, at least.
 const saturated = 1000
 
 // off is the relative error of a figure of the model; NaN if unknown.

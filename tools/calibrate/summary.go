@@ -109,7 +109,7 @@ func checks(runs []played) []row {
 	return append(rows, spike(runs))
 }
 
-// signs checks the direction in which KV-aware routing changes figures.
+// signs checks whether KV-aware routing increases or decreases the same figures.
 func signs(runs []played) []row {
 	rr, kv := find(runs, "trtllm", "trtllm-rr"), find(runs, "trtllm", "trtllm-kv")
 	var rows []row

@@ -7,8 +7,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed lists the permitted licences of linked modules by SPDX identifier: those that
-// only require their text to accompany the binary. MPL-2.0 is not among them, because it
+// allowed lists the permitted licences of linked modules by SPDX identifier. They only
+// require their text to accompany the binary. MPL-2.0 is not among them, because it
 // also requires the source of its files.
 func allowed() []string {
 	return []string{

@@ -49,7 +49,7 @@ func linked(command string, platforms []string) ([]module, error) {
 			return nil, err
 		}
 	}
-	// Its version is that of the builder's Go; the licence has not changed for a long time.
+	// It has the version of the builder's Go; the licence has not changed for a long time.
 	std := module{path: "the Go standard library", dir: strings.TrimSpace(string(root))}
 	byPath := func(a, b module) int { return strings.Compare(a.path, b.path) }
 	return append([]module{std}, slices.SortedFunc(maps.Values(found), byPath)...), nil

@@ -58,7 +58,7 @@ func TestKinds(t *testing.T) {
 }
 
 // The licences of a module are in the directories from its root to the linked packages, and
-// in those of borrowed code.
+// in the directories of borrowed code.
 func TestPart(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string

@@ -1,8 +1,8 @@
 //go:build linux
 
 // Command peers measures the accuracy of load testing tools. Sweeps of synthetic and other
-// installed tools load a server that knows when it wrote each token. The command prints how
-// far their figures are from those of the server.
+// installed tools load a server that knows when it wrote each token. The command prints the
+// distances of their figures from the server's.
 //
 // docs/background/other-tools.md lists the tools to install.
 package main

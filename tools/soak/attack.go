@@ -63,7 +63,7 @@ func attacks() []attack {
 	}
 }
 
-// patience bounds an answer that nobody reads to its end.
+// patience is the limit for an answer without a reader.
 const patience = 2 * time.Minute
 
 // flood sends begin once and then repeats again.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// fault is a way in which a deployment fails.
+// fault is the kind of a fault of a deployment.
 type fault string
 
 const (
@@ -29,7 +29,7 @@ const (
 	lingering   fault = "lingering"   // the first token takes as long as a drain
 )
 
-// outages are the faults in which no turn succeeds. They must cause a page.
+// outages are the faults that make every turn fail. They must cause a page.
 func outages() []fault { return []fault{killed, unavailable, hanging, cut, garbled} }
 
 // nuisances are the other faults of deployments without TLS.

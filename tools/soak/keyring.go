@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// keyring is a key in a file that is rotated. It keeps all earlier keys, none of which may
+// keyring is a key in a file that is rotated. It keeps all earlier keys, which must not
 // appear in any output.
 type keyring struct {
 	path string

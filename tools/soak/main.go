@@ -3,7 +3,7 @@
 // Command soak runs the real binary against simulated deployments that fail by a seeded
 // schedule. It also reloads, restarts and kills the binary, fills its disk and floods its
 // pages with requests. It checks that memory and files do not grow, that the counts agree
-// with those of the deployments, that every outage causes a page and nothing else does, and
+// with the deployments' counts, that every outage causes a page and nothing else does, and
 // that no key appears in any output.
 //
 // With -siege it instead runs one attack after the other by hostile upstreams, scrapers and

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// line is a robust straight line through points, of which up to half may be outliers.
+// line is a robust straight line through points. Up to half of them may be outliers.
 type line struct {
 	// Slope is the median slope of all pairs of points (Theil and Sen).
 	Slope float64

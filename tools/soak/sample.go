@@ -47,7 +47,7 @@ type sample struct {
 	Missed string `json:"missed,omitempty"`
 }
 
-// gcPercent is the program's GOGC, from which the goal of the heap follows.
+// gcPercent is the program's GOGC, which determines the goal of the heap.
 const gcPercent = 40
 
 // sample reads the running process. ok is false if no process has been ready or if it ended

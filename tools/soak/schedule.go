@@ -30,7 +30,7 @@ const (
 type phase struct {
 	Name     string
 	From, To time.Duration
-	// Calm is true for parts without faults, in which growth is measured.
+	// Calm is true for parts without faults, which are used to measure growth.
 	Calm bool
 }
 
@@ -67,8 +67,8 @@ type schedule struct {
 	Spells []spell
 }
 
-// plan draws the schedule of a run. Calm parts, in which growth is measured, alternate with
-// parts with faults, each of which has one outage that must cause a page. Restarts come
+// plan draws the schedule of a run. Calm parts, which are used to measure growth, alternate
+// with parts with faults. Each of those has one outage that must cause a page. Restarts come
 // first, so that the last process lives longest.
 func plan(length time.Duration, seed uint64) schedule {
 	p := &planner{rng: rand.New(rand.NewPCG(seed, 0x50a4)), faults: outageLasts + clearing, calm: min(max(length/12, 10*time.Second), 90*time.Second)}

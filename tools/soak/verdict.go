@@ -26,7 +26,7 @@ type quantity struct {
 	Of    func(sample) float64
 	Floor float64
 	Unit  float64
-	// Settles is the age of a life, in seconds, from which it is judged.
+	// Settles is the minimum age of a judged life in seconds.
 	Settles float64
 }
 
@@ -99,7 +99,7 @@ func (s *soak) checkGrowth(q quantity) check {
 	return c
 }
 
-// from describes the time from which a quantity is judged.
+// from describes Settles.
 func (q quantity) from() string {
 	if q.Settles == 0 {
 		return ""
@@ -188,8 +188,7 @@ func (s *soak) checkFalsePages(pages []page) check {
 		Seen: fmt.Sprintf("%d pages, %d without a fault%s", paged, len(wrong), listed(wrong)), OK: len(wrong) == 0}
 }
 
-// starved is the alert of a prober with too little CPU to judge. It suppresses the others
-// and says nothing about the deployments.
+// starved is the alert of a prober with too little CPU to judge. It suppresses the others.
 const starved = "SyntheticProberStarved"
 
 // heldBack is how long, in seconds, pages are suppressed after a starved moment.
@@ -238,7 +237,7 @@ func (s *soak) lasted() float64 {
 	return s.samples[len(s.samples)-1].At
 }
 
-// checkReady finds moments at which a running process was not ready.
+// checkReady finds moments when a running process was not ready.
 func (s *soak) checkReady() check {
 	missed, crowded := map[string]int{}, 0
 	for _, current := range s.samples {

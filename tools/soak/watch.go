@@ -39,7 +39,7 @@ func (s *soak) watch(ctx context.Context) {
 	}
 }
 
-// settling is the beginning of a calm part, in which the effects of faults end.
+// settling is the beginning of a calm part, when the effects of faults end.
 const settling = 6 * time.Second
 
 func (s *soak) phaseAt(at time.Duration) phase {

@@ -84,7 +84,7 @@ func mountPoint(path string, dir bool) error {
 	return os.WriteFile(path, nil, 0o644)
 }
 
-// enter makes dir the root directory and unmounts that of the node.
+// enter makes dir the root directory and unmounts the node's root.
 func enter(dir string, readOnly bool) error {
 	if readOnly {
 		if err := unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {

@@ -14,7 +14,7 @@ type Sample struct {
 }
 
 // Flatten converts families to samples like a scrape of the text format. It takes the
-// families for which keep returns true; a nil keep takes all. The samples do not refer to
+// families that keep accepts; a nil keep accepts all. The samples do not refer to
 // the families.
 func Flatten(families []*dto.MetricFamily, keep func(name string) bool) []Sample {
 	var out []Sample

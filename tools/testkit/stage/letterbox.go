@@ -81,8 +81,7 @@ func (b *Letterbox) Of(name string) map[string][]Alert {
 // pages for three minutes.
 const awaited = 5 * time.Minute
 
-// Await waits for an alert for which ok returns true. It returns the zero value if none
-// arrives.
+// Await waits for an alert that ok accepts. It returns the zero value after a timeout.
 func (b *Letterbox) Await(t *testing.T, ok func(Alert) bool) Alert {
 	t.Helper()
 	for timeout := time.After(awaited); ; {

@@ -124,7 +124,7 @@ func Evaluate(t *testing.T, ruleFile []byte, scrapes []Scrape) map[time.Time][]s
 	return firing
 }
 
-// Spell returns the first and the last time at which an alert fired.
+// Spell returns the first and the last time of an alert.
 func Spell(firing map[time.Time][]string, alert string) (first, last time.Time) {
 	for at, names := range firing {
 		if !slices.Contains(names, alert) {
