@@ -65,8 +65,8 @@ func TestPrefixCache(t *testing.T) {
 	if got := p.order.Len(); got != 6 || len(p.index) != 6 {
 		t.Errorf("%d and %d blocks after shrinking, want 6", got, len(p.index))
 	}
-	if p.use(prompt(full), -1); p.order.Len() != 0 {
-		t.Errorf("%d blocks without a cache", p.order.Len())
+	if p.use(prompt(full), 0); p.order.Len() != 0 {
+		t.Errorf("%d blocks in a cache for none", p.order.Len())
 	}
 }
 

@@ -113,8 +113,6 @@ type Stats struct {
 	// Finished counts ended answers by reason: stop, length, tool_calls, error (a fault in
 	// mid-stream) and abort (the client left).
 	Finished map[string]int
-	// TraceID is the trace ID of the last valid traceparent header, "" without one.
-	TraceID string
 
 	held int // tokens of the running requests
 }

@@ -21,10 +21,7 @@ func (d *Deployment) collect(out chan<- prometheus.Metric) {
 	}
 	d.latency.collect(out)
 	s := d.Stats()
-	kvUse := 0.0
-	if o.CacheBlocks > 0 {
-		kvUse = min(1, float64(s.held)/float64(o.CacheBlocks*blockTokens))
-	}
+	kvUse := min(1, float64(s.held)/(cacheBlocks*blockTokens))
 	vllmMetrics(out, o.Model, engineID).engine(cluster.WorkerStats{
 		Running: s.Running, Waiting: s.Waiting,
 		PromptTokens: uint64(s.PromptTokens), CachedTokens: uint64(s.CachedTokens), OutputTokens: uint64(s.OutputTokens),

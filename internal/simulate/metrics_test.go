@@ -31,21 +31,3 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("finished %v, want one stop and one length", finished)
 	}
 }
-
-func TestTraceID(t *testing.T) {
-	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
-	d, c := serve(t, quick)
-	for _, test := range []struct{ header, want string }{
-		{"", ""},
-		{"00-" + id + "-00f067aa0ba902b7-01", id},
-		{"00-00000000000000000000000000000000-00f067aa0ba902b7-01", id}, // invalid: the previous ID stays
-		{"nonsense", id},
-		{"00-" + strings.ToUpper(id) + "-00f067aa0ba902b7-01", id},
-		{"01-" + strings.Repeat("a", 32) + "-00f067aa0ba902b7-01-future", strings.Repeat("a", 32)},
-	} {
-		parse(t, c.post(t, t.Context(), question+`}`, "Traceparent", test.header).Body)
-		if got := d.Stats().TraceID; got != test.want {
-			t.Errorf("after traceparent %q the trace ID is %q, want %q", test.header, got, test.want)
-		}
-	}
-}

@@ -38,7 +38,7 @@ type Options struct {
 	// Engine, if set, replaces the four fields above.
 	Engine engine
 
-	// Cluster, if set, replaces delays, Engine and CacheBlocks. Requests then share queue, batch
+	// Cluster, if set, replaces delays and Engine. Requests then share queue, batch
 	// and cache. Headers are sent with the first token, so that a refusal has its own status.
 	Cluster *cluster.Config
 	// Speed is the speed of the cluster relative to the clock; default 1. Metrics show the time of
@@ -64,9 +64,6 @@ type Options struct {
 	RefuseMaxTokens bool
 	// MaxModelLen limits the tokens of prompt plus answer; default 131072.
 	MaxModelLen int
-	// CacheBlocks is the size of the prefix cache in blocks of 16 tokens; default 65536. A negative
-	// number turns the cache off.
-	CacheBlocks int
 }
 
 // Rollout replaces the cluster of a deployment by another, with a cold cache and counters at 0.
@@ -97,7 +94,6 @@ func (o Options) withDefaults() Options {
 	o.TokensPerEvent = max(o.TokensPerEvent, 1)
 	o.Answer.Median = cmp.Or(o.Answer.Median, 120)
 	o.MaxModelLen = cmp.Or(o.MaxModelLen, 131072)
-	o.CacheBlocks = cmp.Or(o.CacheBlocks, 65536)
 	o.Speed = cmp.Or(o.Speed, 1)
 	return o
 }

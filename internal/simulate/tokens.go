@@ -16,7 +16,8 @@ const (
 	charsPerToken = 4
 	roleTokens    = 3
 	endTokens     = 1
-	blockTokens   = 16 // per cache block of a deployment without a cluster
+	blockTokens   = 16     // per cache block of a deployment without a cluster
+	cacheBlocks   = 65_536 // of its cache
 )
 
 // chain is the running hash of a token sequence. blocks has an entry per full block. Equal entries
@@ -122,7 +123,7 @@ func (p *prefixCache) use(c *chain, capacity int) (cached int) {
 			p.index[b] = p.order.PushFront(b)
 		}
 	}
-	for p.order.Len() > max(capacity, 0) {
+	for p.order.Len() > capacity {
 		delete(p.index, p.order.Remove(p.order.Back()).(uint64))
 	}
 	if cached == c.tokens && cached > 0 {

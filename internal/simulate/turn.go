@@ -8,9 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/trace"
-
 	"synthetic/internal/simulate/cluster"
 )
 
@@ -52,13 +49,7 @@ var errCut = errors.New("simulated cut in mid-stream")
 func (d *Deployment) handle(a api) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		t := &turn{api: a, arrived: time.Now()}
-		caller := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header)))
-		d.updateStats(func(s *Stats) {
-			s.Requests++
-			if caller.HasTraceID() {
-				s.TraceID = caller.TraceID().String()
-			}
-		})
+		d.updateStats(func(s *Stats) { s.Requests++ })
 		t.options, t.driver = d.current()
 		invalid := t.request.read(w, r, a, t.options)
 		if invalid == nil {
@@ -198,7 +189,7 @@ func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) erro
 	if generator == nil {
 		generator = paced(t.options)
 	}
-	d.countPrompt(t, d.cache.use(t.prompt, t.options.CacheBlocks))
+	d.countPrompt(t, d.cache.use(t.prompt, cacheBlocks))
 	if t.request.Stream { // its headers come before the first token
 		out.open()
 		_ = out.flush() // if the client left, the next event fails, too
@@ -210,7 +201,7 @@ func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) erro
 		return send(n)
 	})
 	if err == nil {
-		d.cache.use(t.prompt, t.options.CacheBlocks)
+		d.cache.use(t.prompt, cacheBlocks)
 	}
 	return err
 }

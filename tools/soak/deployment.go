@@ -40,7 +40,7 @@ type deployment struct {
 func newDeployment(name string, seed uint64, keys *keyring, pair [2]*tls.Certificate) (*deployment, error) {
 	d := &deployment{name: name, keys: keys, pair: pair, sim: simulate.New(simulate.Options{
 		Seed: seed, FirstToken: simulate.Delay{Median: 40 * time.Millisecond, Sigma: 0.2},
-		InterToken: simulate.Delay{Median: 4 * time.Millisecond, Sigma: 0.2}, Answer: simulate.Length{Median: 16, Sigma: 0.2}, CacheBlocks: 4096,
+		InterToken: simulate.Delay{Median: 4 * time.Millisecond, Sigma: 0.2}, Answer: simulate.Length{Median: 16, Sigma: 0.2},
 	})}
 	d.certificate.Store(pair[0])
 	d.addr = "127.0.0.1:0"
