@@ -32,7 +32,7 @@ func TestCanary(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r = watch.Take(asked.Round, at)
+				r = watch.Compare(asked.Round, at)
 			}
 			t.Logf("distance %.2g, recorded up to %.2g; score %.2f after %d rounds", r.Distance, r.Usual, r.Score, n)
 			if (r.Score >= 1) != changed {

@@ -103,7 +103,7 @@ func recordReference(ctx context.Context, asker *probe.Asker, c *config.Canary) 
 		return nil, 0, err
 	}
 	var rounds []answers.Round
-	var last probe.Asked
+	var last probe.CanaryRound
 	for failed := 0; len(rounds) < answers.Rounds; {
 		last, err = asker.Round(ctx, model, c.Prompts, c.Tokens, len(rounds)%2 == 1)
 		tokens += last.Tokens

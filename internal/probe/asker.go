@@ -50,8 +50,8 @@ func (a *Asker) Model(ctx context.Context) (string, error) {
 	return discoverModel(ctx, client)
 }
 
-// Asked is a round of answers.
-type Asked struct {
+// CanaryRound is the result of Asker.Round.
+type CanaryRound struct {
 	answers.Round
 	// Fingerprint is the last system_fingerprint of the server.
 	Fingerprint string
@@ -61,8 +61,8 @@ type Asked struct {
 
 // Round sends all prompts, with maxTokens as the limit of each answer: either at once, or one
 // after the other until one fails.
-func (a *Asker) Round(ctx context.Context, model string, prompts []string, maxTokens int, atOnce bool) (Asked, error) {
-	all := Asked{Round: make(answers.Round, len(prompts))}
+func (a *Asker) Round(ctx context.Context, model string, prompts []string, maxTokens int, atOnce bool) (CanaryRound, error) {
+	all := CanaryRound{Round: make(answers.Round, len(prompts))}
 	errs := make([]error, len(prompts))
 	var mu sync.Mutex
 	ask := func(i int) {

@@ -151,7 +151,7 @@ func (c *canaries) round(ctx context.Context, w *canary) {
 	c.mu.Unlock()
 	reading.At, reading.Err = time.Now(), err
 	if err == nil {
-		reading = w.watch.Take(asked.Round, reading.At)
+		reading = w.watch.Compare(asked.Round, reading.At)
 	}
 	reading.Tokens = asked.Tokens
 	c.logError(w, reading)

@@ -77,14 +77,14 @@ func (t Token) logprobOf(text string) float64 {
 
 // textDistance is the mean over the recorded texts of the share of the text behind the common
 // prefix. At temperature 0, everything behind the first difference is another text.
-func (p Prompt) textDistance(text string) float64 {
+func (u usualAnswer) textDistance(text string) float64 {
 	sum := 0.0
-	for _, recorded := range p.Texts {
+	for _, recorded := range u.Texts {
 		if longest := max(len(recorded), len(text)); longest > 0 {
 			sum += 1 - float64(commonPrefix(recorded, text))/float64(longest)
 		}
 	}
-	return sum / float64(len(p.Texts))
+	return sum / float64(len(u.Texts))
 }
 
 func commonPrefix(a, b string) int {

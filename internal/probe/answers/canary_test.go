@@ -45,7 +45,7 @@ func TestTokenDistance(t *testing.T) {
 }
 
 func TestTextDistance(t *testing.T) {
-	p := Prompt{Texts: []string{"abcd", "abxx"}}
+	p := usualAnswer{Texts: []string{"abcd", "abxx"}}
 	for text, want := range map[string]float64{"abcd": 0.25, "abxx": 0.25, "zzzz": 1, "": 1} {
 		if got := p.textDistance(text); got != want {
 			t.Errorf("%q differs by %v, want %v", text, got, want)
@@ -108,28 +108,28 @@ func TestARoundIsCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, at := NewWatch(ref, 5*time.Minute), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	if r := w.Take(Round{{Text: "a b"}}, at); r.Err == nil {
+	if r := w.Compare(Round{{Text: "a b"}}, at); r.Err == nil {
 		t.Error("a round without log-probabilities was compared with them")
 	}
-	if r := w.Take(nil, at); r.Err == nil {
+	if r := w.Compare(nil, at); r.Err == nil {
 		t.Error("a round without answers was compared")
 	}
 	var r Reading
 	for range 50 {
 		at = at.Add(time.Minute)
-		r = w.Take(Round{{"a x", tokens("a x", -0.9, -1)}}, at)
+		r = w.Compare(Round{{"a x", tokens("a x", -0.9, -1)}}, at)
 	}
 	if r.Score != 1 || r.Since.IsZero() || !r.Since.Before(at) || r.Was != "a b" || r.Is != "a x" || r.Prompt != "p" {
 		t.Errorf("after a change: %+v", r)
 	}
 	for range 50 {
-		r = w.Take(Round{{"a b", tokens("a b", -0.5, -1)}}, at)
+		r = w.Compare(Round{{"a b", tokens("a b", -0.5, -1)}}, at)
 	}
 	if r.Score >= 1 || !r.Since.IsZero() {
 		t.Errorf("after its end: %+v", r)
 	}
 	for range 50 {
-		r = w.Take(Round{{}}, at)
+		r = w.Compare(Round{{}}, at)
 	}
 	if r.Err != nil || r.Score != 1 || r.Distance != maxTokenDistance {
 		t.Errorf("with a model that gives empty answers: %+v", r)

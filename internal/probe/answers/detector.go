@@ -134,8 +134,8 @@ type Reading struct {
 	Tokens int
 }
 
-// Take compares a round that ended at a time.
-func (w *Watch) Take(round Round, at time.Time) Reading {
+// Compare compares a round that ended at a time with the reference.
+func (w *Watch) Compare(round Round, at time.Time) Reading {
 	r := Reading{At: at, Usual: w.detector.maxReference()}
 	distance, worst, err := w.Reference.Compare(round)
 	if err != nil {

@@ -84,10 +84,10 @@ func TestPowerOnSimulatedLogits(t *testing.T) {
 				m, off := newLogits(r, 2), newLogits(r, 1)
 				w := m.watch(t, r, off)
 				for range day {
-					w.Take(m.round(r, off, 0), now)
+					w.Compare(m.round(r, off, 0), now)
 				}
 				n := 1
-				for w.Take(m.round(r, off, size), now).Score < 1 && n < 288 {
+				for w.Compare(m.round(r, off, size), now).Score < 1 && n < 288 {
 					n++
 				}
 				took = append(took, n)
@@ -105,7 +105,7 @@ func TestPowerOnSimulatedLogits(t *testing.T) {
 		m, off := newLogits(r, 2), newLogits(r, 1)
 		w := m.watch(t, r, off)
 		for range 250 {
-			if w.Take(m.round(r, off, 0), now).Score >= 1 {
+			if w.Compare(m.round(r, off, 0), now).Score >= 1 {
 				alarms++
 			}
 		}

@@ -33,13 +33,13 @@ type Reference struct {
 	// Logprobs is true if answers are compared by log-probabilities, false if by text.
 	Logprobs bool `json:"logprobs"`
 	// Centre holds the usual answer to each prompt.
-	Centre []Prompt `json:"prompts"`
+	Centre []usualAnswer `json:"prompts"`
 	// Distances are the distances of the remaining rounds from the centre.
 	Distances []float64 `json:"distances"`
 }
 
-// Prompt is one prompt and its usual answer.
-type Prompt struct {
+// usualAnswer is one prompt and its usual answer.
+type usualAnswer struct {
 	Prompt string `json:"prompt"`
 	// Texts are the answers of the first rounds, including equal ones.
 	Texts []string `json:"texts"`
@@ -58,7 +58,7 @@ func NewReference(prompts []string, rounds []Round) (*Reference, error) {
 		r.Logprobs = r.Logprobs && !slices.ContainsFunc(round, CanaryAnswer.lacksLogprobs)
 	}
 	for i, prompt := range prompts {
-		r.Centre = append(r.Centre, newPrompt(prompt, i, rounds[:centreRounds]))
+		r.Centre = append(r.Centre, newUsualAnswer(prompt, i, rounds[:centreRounds]))
 	}
 	for _, round := range rounds[centreRounds:] {
 		distance, _, err := r.Compare(round)
@@ -85,8 +85,8 @@ func (r *Reference) checkAnswered() error {
 	return nil
 }
 
-func newPrompt(prompt string, i int, rounds []Round) Prompt {
-	p := Prompt{Prompt: prompt}
+func newUsualAnswer(prompt string, i int, rounds []Round) usualAnswer {
+	p := usualAnswer{Prompt: prompt}
 	byText := map[string][]CanaryAnswer{}
 	usual := ""
 	for _, round := range rounds {
