@@ -64,7 +64,7 @@ func (b *builder) baseline(path string, t fileTraffic, f *benchmarkFile, j probe
 		Run: f.Name, Variant: variant, Kind: string(f.Kind), Level: level, Pooled: l.Pooled, Figures: l.Benchmarks,
 	}
 	for k, kind := range turnKinds(j.Workload) { // the first of probe.TurnKinds
-		if l.Benchmarks[k][0].Typical == 0 { // no TTFT to compare with
+		if !l.Benchmarks[k][0].Typical.OK { // no TTFT to compare with
 			out.Learned = append(out.Learned, kind)
 		}
 	}

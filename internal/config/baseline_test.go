@@ -41,7 +41,7 @@ func TestBaseline(t *testing.T) {
 			if got.Variant != tc.variant || got.Level != tc.level || got.Run != "testdata" || got.Kind != string(runfile.Concurrency) {
 				t.Errorf("got %q of %q at %s %g, want %q at %g", got.Variant, got.Run, got.Kind, got.Level, tc.variant, tc.level)
 			}
-			if b := got.Figures[0][0]; b.Typical == 0 || b.Samples != 100 {
+			if b := got.Figures[0][0]; !b.Typical.OK || b.Samples.V != 100 {
 				t.Errorf("TTFT of first turns: %+v, want a typical value of 100 turns", b)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -139,16 +140,16 @@ func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, poole
 	if !median.Known() || n > 0 && n < minTurns {
 		return b, n
 	}
-	b.Samples = int(n)
+	b.Samples = probe.Opt[int]{V: int(n), OK: n > 0}
 	for i := range sink.Quantiles() { // TestQuantilesAgree compares them with those of the figures
 		if f := l.Figure(timing.Quantile(over, i)); f.Known() {
-			b.Quantiles[i] = fromMillis(f.Value)
+			b.Quantiles[i] = probe.Some(fromMillis(f.Value))
 		}
 	}
 	if !pooled {
 		// A report has no geometric mean. Latencies are nearly log-normal, so the median is
 		// close to it.
-		b.Typical = fromMillis(cmp.Or(l.Figures[timing.Typical(kind)].Value, median.Value))
+		b.Typical = probe.Some(fromMillis(cmp.Or(l.Figures[timing.Typical(kind)].Value, median.Value)))
 	}
 	return b, n
 }

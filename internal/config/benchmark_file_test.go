@@ -62,13 +62,13 @@ func TestRun(t *testing.T) {
 	}
 	for k, kind := range probe.TurnKinds() {
 		b := l.Benchmarks[k]
-		near(t, string(kind)+" TTFT", b[0].Typical, ttftAt(kind, 20))
-		near(t, string(kind)+" TTFT p50", b[0].Quantiles[0], ttftAt(kind, 20))
-		near(t, string(kind)+" TPOT", b[1].Typical, 0.02)
-		if want := []int{100, 300}[k]; b[0].Samples != want || b[1].Samples != want {
-			t.Errorf("%s turns: samples %d and %d, want %d", kind, b[0].Samples, b[1].Samples, want)
+		near(t, string(kind)+" TTFT", b[0].Typical.V, ttftAt(kind, 20))
+		near(t, string(kind)+" TTFT p50", b[0].Quantiles[0].V, ttftAt(kind, 20))
+		near(t, string(kind)+" TPOT", b[1].Typical.V, 0.02)
+		if want := []int{100, 300}[k]; b[0].Samples.V != want || b[1].Samples.V != want {
+			t.Errorf("%s turns: samples %d and %d, want %d", kind, b[0].Samples.V, b[1].Samples.V, want)
 		}
-		if b[0].Quantiles[1] <= b[0].Quantiles[0] || b[0].Quantiles[2] != 0 {
+		if b[0].Quantiles[1].V <= b[0].Quantiles[0].V || b[0].Quantiles[2].OK {
 			t.Errorf("%s TTFT quantiles %v: want a p95 above the p50, and no p99 of so few turns", kind, b[0].Quantiles)
 		}
 	}
@@ -107,7 +107,7 @@ func TestReport(t *testing.T) {
 	for k := range probe.TurnKinds() {
 		for i := range sink.Signals() {
 			got, want := l.Benchmarks[k][i], run.Benchmarks[k][i]
-			if got.Samples != want.Samples || got.Typical.Round(time.Millisecond) != want.Quantiles[0].Round(time.Millisecond) {
+			if got.Samples != want.Samples || got.Typical.V.Round(time.Millisecond) != want.Quantiles[0].V.Round(time.Millisecond) {
 				t.Errorf("the report says %+v, the run %+v", got, want)
 			}
 		}
@@ -128,8 +128,8 @@ func TestPooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := sink.SignalFigures{Samples: 640, Quantiles: [3]time.Duration{250 * time.Millisecond, 0, 900 * time.Millisecond}}
-	if !l.Pooled || l.Benchmarks[0][0] != want || l.Benchmarks[1][0] != want || l.Benchmarks[0][1].Quantiles[0] != 21*time.Millisecond {
+	want := sink.SignalFigures{Samples: probe.Some(640), Quantiles: [3]probe.Opt[time.Duration]{0: probe.Some(250 * time.Millisecond), 2: probe.Some(900 * time.Millisecond)}}
+	if !l.Pooled || l.Benchmarks[0][0] != want || l.Benchmarks[1][0] != want || l.Benchmarks[0][1].Quantiles[0].V != 21*time.Millisecond {
 		t.Errorf("read %+v", l)
 	}
 	if f.Name != "old" {

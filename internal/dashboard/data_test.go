@@ -72,7 +72,7 @@ func newScript(start time.Time) *script {
 func benchmarks() (all sink.Figures) {
 	for k := range all {
 		for i := range all[k] {
-			all[k][i] = sink.SignalFigures{Quantiles: [3]time.Duration{time.Second, time.Second, time.Second}}
+			all[k][i] = sink.SignalFigures{Quantiles: [3]probe.Opt[time.Duration]{probe.Some(time.Second), probe.Some(time.Second), probe.Some(time.Second)}}
 		}
 	}
 	return all

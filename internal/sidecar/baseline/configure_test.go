@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
 	"testing"
 	"time"
@@ -9,7 +10,7 @@ import (
 // TestReloadEndsWhatItTookAway checks that removing a benchmark ends a regression that was
 // measured against it, and that the level is then learned.
 func TestReloadEndsWhatItTookAway(t *testing.T) {
-	f := newFeed(options{Benchmarks: sink.Figures{{{Typical: 200 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
+	f := newFeed(options{Benchmarks: sink.Figures{{{Typical: probe.Some(200 * time.Millisecond), Samples: probe.Some(300)}}}})
 	f.run(30 * time.Minute)
 	if v := f.at(3, time.Hour).view(); !pages(v) {
 		t.Fatalf("no regression to begin with: %+v", v)
@@ -28,7 +29,7 @@ func TestReloadEndsWhatItTookAway(t *testing.T) {
 // TestBenchmark checks that a benchmark replaces the learned baseline, and that Accept does not
 // replace the benchmark.
 func TestBenchmark(t *testing.T) {
-	f := newFeed(options{Benchmarks: sink.Figures{{{Typical: 100 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
+	f := newFeed(options{Benchmarks: sink.Figures{{{Typical: probe.Some(100 * time.Millisecond), Samples: probe.Some(300)}}}})
 	if v := f.views(f.now.Add(time.Hour))[0][0]; v.Page != 0 { // before any turn
 		t.Errorf("without a turn: %+v", v)
 	}
@@ -36,7 +37,7 @@ func TestBenchmark(t *testing.T) {
 	f.ratio = 2
 	took := f.until(time.Hour, pages)
 	v := f.view()
-	if v.Young || v.Samples != 300 || v.Noise.V != 0.05 || took > 15*time.Minute {
+	if v.Young || v.Samples != 300 || took > 15*time.Minute {
 		t.Errorf("four times a benchmark for %v: %+v", took, v)
 	}
 	f.accept(f.now.Add(-time.Hour), f.now)

@@ -76,7 +76,7 @@ func (s *series) move(at time.Time) {
 // false if no level is known or if a benchmark replaces the baseline.
 func (s *series) accept(since, at time.Time) bool {
 	rise := s.riseSince(minuteOf(since))
-	if s.benchmark.Typical > 0 || !s.baseline.started() || math.IsNaN(rise) {
+	if s.benchmark.Typical.OK || !s.baseline.started() || math.IsNaN(rise) {
 		return false
 	}
 	s.baseline.accept(max(0, numberOf(since)), numberOf(at), rise)

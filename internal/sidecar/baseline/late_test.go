@@ -42,7 +42,7 @@ func TestTolerance(t *testing.T) {
 	learned := newFeed(options{})
 	learned.usual = 2 * time.Second
 	learned.run(2 * day)
-	given := newFeed(options{Benchmarks: sink.Figures{{{Typical: 5 * time.Second}}}})
+	given := newFeed(options{Benchmarks: sink.Figures{{{Typical: probe.Some(5 * time.Second)}}}})
 	bare := newFeed(options{})
 	slow := probe.Result{Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms), OutputTokens: probe.Some(11)}
 	for name, tt := range map[string]struct {

@@ -167,15 +167,15 @@ func (s *series) limit(number int32, at time.Time) {
 
 // past28 returns the baseline of the minutes in the history.
 func (s *series) past28(now int32) func(minute int64) float64 {
-	if s.benchmark.Typical > 0 || s.baseline == nil {
-		return func(int64) float64 { return logSeconds(s.benchmark.Typical) }
+	if s.benchmark.Typical.OK || s.baseline == nil {
+		return func(int64) float64 { return logSeconds(s.benchmark.Typical.V) }
 	}
 	return s.baseline.path(now)
 }
 
 // wide returns how many times more than usual the level moves at a time of day.
 func (s *series) wide(at time.Time) float64 {
-	if s.benchmark.Typical > 0 || s.baseline == nil {
+	if s.benchmark.Typical.OK || s.baseline == nil {
 		return 1
 	}
 	return s.baseline.wideAt(at)
@@ -183,7 +183,7 @@ func (s *series) wide(at time.Time) float64 {
 
 // judge compares the measurements up to the minute with the limits.
 func (s *series) judge() {
-	if !s.baseline.started() && s.benchmark.Typical == 0 {
+	if !s.baseline.started() && !s.benchmark.Typical.OK {
 		// Without a baseline there is no regression. A regression would also keep every half
 		// hour out of the baseline.
 		s.judgeAnew()
@@ -315,8 +315,8 @@ func (s *series) gate(at time.Time) float64 {
 // baseline.
 func (s *series) reference(at time.Time) (ln float64, ok bool) {
 	switch {
-	case s.benchmark.Typical > 0:
-		return logSeconds(s.benchmark.Typical), true
+	case s.benchmark.Typical.OK:
+		return logSeconds(s.benchmark.Typical.V), true
 	case s.baseline.started():
 		return s.baseline.at(at), true
 	}
@@ -324,7 +324,7 @@ func (s *series) reference(at time.Time) (ln float64, ok bool) {
 }
 
 func (s *series) young() bool {
-	return s.benchmark.Typical == 0 && !s.baseline.mature()
+	return !s.benchmark.Typical.OK && !s.baseline.mature()
 }
 
 // tailLimit returns the log ratio to the recent level above which a turn counts as slow.

@@ -195,11 +195,8 @@ func (s *series) view(at time.Time) View {
 			v.Noise = probe.Some(b.noise)
 		}
 	}
-	if s.benchmark.Typical > 0 {
-		v.Samples = float64(s.benchmark.Samples)
-	}
-	if s.benchmark.Noise > 0 {
-		v.Noise = probe.Some(s.benchmark.Noise)
+	if s.benchmark.Typical.OK {
+		v.Samples = float64(s.benchmark.Samples.V)
 	}
 	return v
 }

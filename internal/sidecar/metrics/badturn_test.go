@@ -85,7 +85,7 @@ func TestFarAboveTheUsualIsBad(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c)
 	s := jobs("a")
-	s[0].Benchmark = &sink.Benchmark{Figures: sink.Figures{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}}
+	s[0].Benchmark = &sink.Benchmark{Figures: sink.Figures{{{Typical: probe.Some(100 * millisecond), Samples: probe.Some(500)}}}}
 	s[0].Objectives = nil
 	apply(r, s)
 	step := func(trace string, ttft time.Duration) {

@@ -6,6 +6,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -54,7 +55,7 @@ func TestBenchmarkFollowsReloads(t *testing.T) {
 	s := jobs("east")
 	s[0].Benchmark = &sink.Benchmark{
 		Run: "weekly", Variant: "kv_aware", Level: 30, Pooled: true,
-		Figures: sink.Figures{{{Quantiles: [3]time.Duration{time.Second}}}},
+		Figures: sink.Figures{{{Quantiles: [3]probe.Opt[time.Duration]{probe.Some(time.Second)}}}},
 	}
 	apply(r, s)
 	if got := gaugesOf(t, r, expected, labelStatistic); len(got) != 1 || got["p50"] != 1 {

@@ -93,7 +93,10 @@ func lines() map[string]int {
 		TurnLog:         func() uint64 { return 0 },
 		Bounds:          []bound.Bound{{Level: func() (used, limit float64) { return 1, 1 }}},
 	})
-	known := sink.SignalFigures{Typical: 1, Samples: 1, Quantiles: [3]time.Duration{1, 1, 1}}
+	second := probe.Some(time.Second)
+	known := sink.SignalFigures{
+		Typical: second, Samples: probe.Some(1), Quantiles: [3]probe.Opt[time.Duration]{second, second, second},
+	}
 	info := sink.Job{
 		Objectives:    []slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}},
 		Benchmark:     &sink.Benchmark{Figures: sink.Figures{{known, known}, {known, known}}},

@@ -125,8 +125,8 @@ func jobs(targets ...string) []sink.Job {
 // benchmarks returns figures of the TTFT of first turns.
 func benchmarks() (b sink.Figures) {
 	b[0][0] = sink.SignalFigures{
-		Typical: 400 * time.Millisecond, Samples: 300,
-		Quantiles: [3]time.Duration{390 * time.Millisecond, 700 * time.Millisecond, 0},
+		Typical: probe.Some(400 * time.Millisecond), Samples: probe.Some(300),
+		Quantiles: [3]probe.Opt[time.Duration]{probe.Some(390 * time.Millisecond), probe.Some(700 * time.Millisecond)},
 	}
 	return b
 }

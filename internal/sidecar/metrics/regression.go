@@ -58,17 +58,17 @@ func gatherBenchmark(e *exposition, l labels, b *sink.Benchmark) {
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {
 			figures, l := b.Figures[k][i], l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal))
-			values := map[string]time.Duration{geomean: figures.Typical}
+			values := map[string]probe.Opt[time.Duration]{geomean: figures.Typical}
 			for n, q := range sink.Quantiles() {
 				values[Statistic(q)] = figures.Quantiles[n]
 			}
 			for _, statistic := range slices.Sorted(maps.Keys(values)) {
-				if d := values[statistic]; d > 0 {
-					e.add(expected, l.with(labelStatistic, statistic), d.Seconds())
+				if d := values[statistic]; d.OK {
+					e.add(expected, l.with(labelStatistic, statistic), d.V.Seconds())
 				}
 			}
-			if figures.Samples > 0 {
-				e.add(expectedTurns, l, float64(figures.Samples))
+			if figures.Samples.OK {
+				e.add(expectedTurns, l, float64(figures.Samples.V))
 			}
 		}
 	}

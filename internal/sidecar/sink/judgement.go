@@ -1,6 +1,10 @@
 package sink
 
-import "time"
+import (
+	"time"
+
+	"synthetic/internal/probe"
+)
 
 // Signal is a latency whose regressions are detected.
 type Signal string
@@ -53,19 +57,16 @@ func DefaultPolicy() Policy {
 // Signals.
 type Figures [kinds][signals]SignalFigures
 
-// SignalFigures are the measured figures of one signal. In the zero value all are unknown.
+// SignalFigures are the measured figures of one signal.
 type SignalFigures struct {
-	// Typical is the geometric mean, used as the baseline. If it is 0, the baseline is
+	// Typical is the geometric mean, used as the baseline. If it is unknown, the baseline is
 	// learned.
-	Typical time.Duration
-	// Quantiles are shown beside the live ones, by index of Quantiles; 0 if too few turns
+	Typical probe.Opt[time.Duration]
+	// Quantiles are shown beside the live ones, by index of Quantiles; unknown if too few turns
 	// were measured.
-	Quantiles [quantiles]time.Duration
-	// Samples is the number of measured turns; 0 if unknown.
-	Samples int
-	// Noise is the standard deviation of the logarithm of the 30-minute level. If it is 0,
-	// it is learned.
-	Noise float64
+	Quantiles [quantiles]probe.Opt[time.Duration]
+	// Samples is the number of measured turns.
+	Samples probe.Opt[int]
 }
 
 // Quantiles returns the quantiles of SignalFigures.Quantiles.

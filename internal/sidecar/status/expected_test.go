@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -15,7 +16,7 @@ func TestExpected(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(time.Minute, first, ttft(400*time.Millisecond)), turn(time.Minute))
 	benchmark := &sink.Benchmark{Variant: "kv_aware", Run: hostile, Kind: "concurrency", Level: 20}
-	benchmark.Figures[0][0] = sink.SignalFigures{Samples: 300, Quantiles: [3]time.Duration{390 * time.Millisecond}}
+	benchmark.Figures[0][0] = sink.SignalFigures{Samples: probe.Some(300), Quantiles: [3]probe.Opt[time.Duration]{probe.Some(390 * time.Millisecond)}}
 	compared := jobOf("t", "w")
 	compared.Benchmark = benchmark
 	p.Add(compared)

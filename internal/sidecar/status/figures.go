@@ -148,6 +148,7 @@ func expectedOf(b *sink.Benchmark) *expectedFigures {
 }
 
 func benchmarkQuantiles(b sink.SignalFigures) quantiles {
-	known := func(d time.Duration) Duration { return Duration(probe.Opt[time.Duration]{V: d, OK: d > 0}) }
-	return quantiles{Count: b.Samples, P50: known(b.Quantiles[0]), P95: known(b.Quantiles[1]), P99: known(b.Quantiles[2])}
+	return quantiles{
+		Count: b.Samples.V, P50: Duration(b.Quantiles[0]), P95: Duration(b.Quantiles[1]), P99: Duration(b.Quantiles[2]),
+	}
 }
