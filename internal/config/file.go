@@ -167,14 +167,19 @@ type fileTraffic struct {
 }
 
 type fileSLO struct {
-	Name      string             `yaml:"name" examples:"ttft"`
-	SLI       slo.SLI            `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability"`
-	Threshold time.Duration      `yaml:"threshold" min:"1ms" examples:"1s"`
-	Objective yamlform.Share     `yaml:"objective" required:"true" examples:"99% | 0.995"`
+	fileObjective
 	Window    time.Duration      `yaml:"window" default:"30d" min:"1h"`
 	Targets   yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
 	Workloads yamlform.Selection `yaml:"workloads" default:"*" examples:"[chat]"`
-	Turns     []probe.TurnKind   `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`
+}
+
+// fileObjective holds the keys that SLOs have in both files.
+type fileObjective struct {
+	Name      string           `yaml:"name" examples:"ttft"`
+	SLI       slo.SLI          `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability"`
+	Threshold time.Duration    `yaml:"threshold" min:"1ms" examples:"1s"`
+	Objective yamlform.Share   `yaml:"objective" required:"true" examples:"99% | 0.995"`
+	Turns     []probe.TurnKind `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`
 }
 
 type fileServer struct {
@@ -227,7 +232,7 @@ type fileVariant struct {
 	fileAPI
 	Connection  target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
-	MetricsURLs []string          `yaml:"metrics_urls" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
+	MetricsURLs []webURL          `yaml:"metrics_urls" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
 	Switch      []string          `yaml:"switch" min:"1" examples:"[./deploy, eagle3]"`
 	GPUs        int               `yaml:"gpus" min:"1" max:"1000000" examples:"8"`
 	GPUPrice    float64           `yaml:"price_per_gpu_hour" above:"0" max:"1000000" examples:"2.5"`
@@ -251,13 +256,7 @@ type fileRamp struct {
 	Steps int            `yaml:"steps" default:"0" min:"0" max:"1000"`
 }
 
-type filePlanSLO struct {
-	Name      string           `yaml:"name" examples:"ttft"`
-	SLI       slo.SLI          `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability"`
-	Threshold time.Duration    `yaml:"threshold" min:"1ms" examples:"1s"`
-	Objective yamlform.Share   `yaml:"objective" required:"true" examples:"99% | 0.995"`
-	Turns     []probe.TurnKind `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`
-}
+type filePlanSLO struct{ fileObjective }
 
 // fileTrace is recorded traffic.
 type fileTrace struct {

@@ -6,7 +6,6 @@ import (
 	_ "embed" // the intro of the reference
 	"fmt"
 	"math"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -101,7 +100,7 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	b.jobsResolved = b.Valid("variants", "workload")
 	full := make([]fileSLO, len(in))
 	for i, s := range in {
-		full[i] = fileSLO{Name: s.Name, SLI: s.SLI, Threshold: s.Threshold, Objective: s.Objective, Turns: s.Turns}
+		full[i].fileObjective = s.fileObjective
 	}
 	return b.slos(full, jobs)
 }
@@ -125,7 +124,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	f.fileEndpoint.BaseURL = url
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Preset: preset,
-		Target: b.endpoint(path, f.fileEndpoint, f.fileAPI), Metrics: f.MetricsURLs, Switch: f.Switch,
+		Target: b.endpoint(path, f.fileEndpoint, f.fileAPI), Metrics: b.metricsURLs(path+".metrics_urls", url, f.MetricsURLs), Switch: f.Switch,
 		GPUs: f.GPUs, GPUPrice: f.GPUPrice, Deployment: b.lines(path+".deployment", f.Deployment),
 	}
 	if f.GPUs == 0 {
@@ -133,27 +132,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
-	if at := path + ".metrics_urls"; b.Has(at) {
-		b.metricsURLs(at, f.MetricsURLs)
-	} else {
-		v.Metrics = url.metrics()
-	}
 	return v
-}
-
-// metricsURLs checks the addresses of a deployment's metrics.
-func (b *planner) metricsURLs(path string, urls []string) {
-	for i, text := range urls {
-		at := yamlform.Index(path, i)
-		u, err := url.Parse(text)
-		switch {
-		case !b.Valid(at):
-		case strings.Contains(text, "@"):
-			b.Mistake(at, "", "contains user information (not shown)", "remove the part before the @")
-		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-			b.Mistake(at, text, "is not an http address", "write for example http://127.0.0.1:8000/metrics")
-		}
-	}
 }
 
 // lines converts a mapping to lines of the deployment table, in the order of the file.

@@ -213,20 +213,21 @@ func (b *builder) serverMetrics(in []fileTarget, targets []target.Target) []serv
 	var out []serverside.Watched
 	for i, t := range in {
 		if path := yamlform.Index("targets", i) + ".server_metrics"; b.Has(path) {
-			out = append(out, serverside.Watched{Target: targets[i], URLs: b.metricsPages(path+".urls", t)})
+			out = append(out, serverside.Watched{Target: targets[i], URLs: b.metricsURLs(path+".urls", t.BaseURL, t.ServerMetrics.URLs)})
 		}
 	}
 	return out
 }
 
-// metricsPages checks the addresses of a server's metrics.
-func (b *builder) metricsPages(path string, t fileTarget) []string {
+// metricsURLs checks the addresses of a server's metrics. If the key is absent, it returns the usual
+// address on the host of base.
+func (b *builder) metricsURLs(path string, base address, urls []webURL) []string {
 	if !b.Has(path) {
-		return t.BaseURL.metrics()
+		return base.metrics()
 	}
 	var out []string
 	first := map[webURL]string{}
-	for i, page := range t.ServerMetrics.URLs {
+	for i, page := range urls {
 		at := yamlform.Index(path, i)
 		if !b.Valid(at) {
 			continue

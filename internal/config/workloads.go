@@ -108,32 +108,26 @@ func bounds[T cmp.Ordered](b *builder, path string, low, high T) (T, T) {
 	return low, high
 }
 
-// timeouts checks that the parts of a turn fit into the whole. It returns zeros for wrong timeouts, so
-// that thresholds are not compared with them.
+// timeouts checks that the parts of a turn fit into the whole. A default yields. It returns zeros for
+// wrong timeouts, so that thresholds are not compared with them.
 func (b *builder) timeouts(path string, t workload.Timeouts) workload.Timeouts {
-	b.fitTimeout(path, "first_token", &t.FirstToken, t.Total)
-	b.fitTimeout(path, "stall", &t.Stall, t.Total)
+	total, limit := "total", model.Duration(t.Total)
+	if !b.Has(path + ".total") {
+		total = "the default total"
+	}
+	for key, timeout := range map[string]*time.Duration{"first_token": &t.FirstToken, "stall": &t.Stall} {
+		switch at := path + "." + key; {
+		case *timeout <= t.Total || !b.Valid(at, path+".total"):
+		case !b.Has(at):
+			*timeout = t.Total
+		default:
+			b.Mistake(at, model.Duration(*timeout).String(), fmt.Sprintf("is longer than %s of %v and could never pass", total, limit), fmt.Sprintf("write %v or less, or a longer total", limit))
+		}
+	}
 	if !b.Valid(path) {
 		return workload.Timeouts{}
 	}
 	return t
-}
-
-// fitTimeout checks a timeout against total. A default yields.
-func (b *builder) fitTimeout(path, key string, timeout *time.Duration, total time.Duration) {
-	at := path + "." + key
-	switch {
-	case *timeout <= total || !b.Valid(at, path+".total"):
-	case !b.Has(at):
-		*timeout = total
-	default:
-		whole := "total"
-		if !b.Has(path + ".total") {
-			whole = "the default total"
-		}
-		limit := model.Duration(total)
-		b.Mistake(at, model.Duration(*timeout).String(), fmt.Sprintf("is longer than %s of %v and could never pass", whole, limit), fmt.Sprintf("write %v or less, or a longer total", limit))
-	}
 }
 
 // conversationsFile turns a workload into the replay of a file, which has texts and turns of its own.
