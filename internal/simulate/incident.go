@@ -57,7 +57,8 @@ func clusterKinds() []IncidentKind {
 func shareKinds() []IncidentKind {
 	return []IncidentKind{
 		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent,
-		Exclamations, Repetition, WrongScript, OtherModel, BaseModel, Drift, NewFingerprint, BadArguments, ToolMarkup, Buffered,
+		Exclamations, Repetition, WrongScript, OtherModel, BaseModel, Drift,
+		NewFingerprint, BadArguments, ToolMarkup, Buffered,
 	}
 }
 
@@ -85,7 +86,11 @@ type Incident struct {
 func (i Incident) hasShare() bool { return slices.Contains(shareKinds(), i.Kind) }
 
 func (i Incident) hasFactor() bool {
-	return slices.Contains([]IncidentKind{cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, Drift}, i.Kind)
+	switch i.Kind {
+	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, Drift:
+		return true
+	}
+	return false
 }
 
 // validate checks an incident of a deployment with a number of workers, 0 without a cluster.

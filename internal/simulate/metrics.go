@@ -35,12 +35,15 @@ type exposition struct {
 	labels prometheus.Labels
 }
 
-func (p exposition) gauge(name, help string, v float64) {
-	p.out <- prometheus.MustNewConstMetric(prometheus.NewDesc(p.prefix+name, help, nil, p.labels), prometheus.GaugeValue, v)
+func (p exposition) emit(kind prometheus.ValueType, name, help string, v float64) {
+	desc := prometheus.NewDesc(p.prefix+name, help, nil, p.labels)
+	p.out <- prometheus.MustNewConstMetric(desc, kind, v)
 }
 
+func (p exposition) gauge(name, help string, v float64) { p.emit(prometheus.GaugeValue, name, help, v) }
+
 func (p exposition) counter(name, help string, v uint64) {
-	p.out <- prometheus.MustNewConstMetric(prometheus.NewDesc(p.prefix+name, help, nil, p.labels), prometheus.CounterValue, float64(v))
+	p.emit(prometheus.CounterValue, name, help, float64(v))
 }
 
 // vllmMetrics returns the exposition of one engine with vLLM's names.

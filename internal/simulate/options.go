@@ -38,8 +38,8 @@ type Options struct {
 	// Engine, if set, replaces the four fields above.
 	Engine engine
 
-	// Cluster, if set, replaces delays and Engine. Requests then share queue, batch
-	// and cache. Headers are sent with the first token, so that a refusal has its own status.
+	// Cluster, if set, replaces delays and Engine. Requests then share queue, batch and cache.
+	// Headers are sent with the first token, so that a refusal has its own status.
 	Cluster *cluster.Config
 	// Speed is the speed of the cluster relative to the clock; default 1. Metrics show the time of
 	// the cluster. If the machine cannot compute that fast, the cluster falls behind; the limit is
