@@ -59,6 +59,7 @@ type roundTripper interface {
 	CloseIdleConnections()
 }
 
+// New returns a Client. It dials when a request needs a connection.
 func New(o Options) *Client {
 	c := &Client{options: o}
 	if o.HTTP.Proxy() == nil {

@@ -215,9 +215,9 @@ func (c *conn) explain(step Step, err error) (Step, error) {
 	case atEnd && c.head == 0:
 		return StepHeaders, fmt.Errorf("the server closed the connection without a response: %w", io.ErrUnexpectedEOF)
 	case atEnd:
-		return StepHeaders, fmt.Errorf("the server closed the connection amid the response headers: %w", io.ErrUnexpectedEOF)
+		return StepHeaders, fmt.Errorf("the server closed the connection during the response headers: %w", io.ErrUnexpectedEOF)
 	case c.head >= maxHeaderBytes:
-		return StepHeaders, fmt.Errorf("the response headers are over %d bytes", maxHeaderBytes)
+		return StepHeaders, fmt.Errorf("the response headers are longer than %d bytes", maxHeaderBytes)
 	case read != nil && !closed:
 		return StepHeaders, read
 	case write != nil: // net/http closed the connection during the request

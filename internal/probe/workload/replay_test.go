@@ -90,7 +90,7 @@ func TestBadConversations(t *testing.T) {
 	const noUser = `the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`
 	const roles = `is unknown; use user, assistant or system (human, gpt or system in "conversations")`
 	tests := map[string]struct{ text, want string }{
-		"empty file":   {"\n\n", ": the trace has no records; docs/how-to/traces.md lists the supported formats"},
+		"empty file":   {"\n\n", ": the file has no records; docs/how-to/traces.md lists the supported formats"},
 		"not JSON":     {good + "hello\n", ", line 2: not a JSON object with a record: invalid character 'h' looking for beginning of value; write one per line, or an array of them"},
 		"no user":      {good + "\n" + `{"messages":[{"role":"assistant","content":"hi"}]}`, ", line 3: " + noUser},
 		"no texts":     {good + `{"input_length":7,"output_length":3}`, ", conversation 2: it has no user message; add one, or remove the line"},

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-var errTooLong = errors.New("the answer takes too long to be made")
+var errTooLong = errors.New("rendering the answer takes too long")
 
 // answer is an http.ResponseWriter that keeps what a handler writes.
 type answer struct {

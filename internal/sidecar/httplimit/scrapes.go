@@ -18,7 +18,7 @@ func formats() []expfmt.Format {
 }
 
 // noFilter answers name[] parameters. Each set of names would need its own rendering.
-const noFilter = "name[] is not offered here: leave it out, and drop what is not wanted with metric_relabel_configs"
+const noFilter = "name[] is not supported: remove it, and drop unwanted metrics with metric_relabel_configs"
 
 type variant struct {
 	format expfmt.Format

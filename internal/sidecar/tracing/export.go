@@ -35,9 +35,9 @@ func (e *countingExporter) ExportSpans(ctx context.Context, spans []sdktrace.Rea
 	count.Add(uint64(len(spans)))
 	switch { // the receiver's error is not logged, because it can repeat credentials
 	case failing && !e.failing:
-		e.logger.Warn("Spans are lost: the receiver of tracing.url cannot be reached or refuses them; look into its log")
+		e.logger.Warn("Spans are lost: the receiver of tracing.url cannot be reached or refuses them; check its log")
 	case !failing && e.failing:
-		e.logger.Info("The receiver of tracing.url takes spans again")
+		e.logger.Info("The receiver of tracing.url accepts spans again")
 	}
 	e.failing = failing
 	return nil

@@ -22,6 +22,7 @@ type Scanner struct {
 	bad   bool
 }
 
+// New returns a Scanner of a text.
 func New(b []byte) Scanner { return Scanner{b: b} }
 
 // NewAt returns a Scanner inside of an object. The first n bytes must be a valid beginning of the

@@ -136,7 +136,7 @@ func (r *Reader) pop() (Record, error) {
 	}
 	if len(r.pending) == 0 {
 		if r.count == 0 {
-			return Record{}, fmt.Errorf("%s: the trace has no records; docs/how-to/traces.md lists the supported formats", r.name)
+			return Record{}, fmt.Errorf("%s: the file has no records; docs/how-to/traces.md lists the supported formats", r.name)
 		}
 		return Record{}, io.EOF
 	}

@@ -177,7 +177,7 @@ func TestWindow(t *testing.T) {
 func TestBadTraces(t *testing.T) {
 	const good = `{"timestamp": 0, "input_length": 5}` + "\n"
 	for _, c := range []struct{ text, want string }{
-		{"", "trace: the trace has no records; docs/how-to/traces.md lists the supported formats"},
+		{"", "trace: the file has no records; docs/how-to/traces.md lists the supported formats"},
 		{good + `{"timestamp": 1, "input_length": -5}`, "trace, line 2: input_length is \"-5\"; write 0 to 2000000 tokens"},
 		{good + `{"timestamp": -1, "input_length": 5}`, "trace, line 2: timestamp is -1; write a number of at least 0"},
 		{good + `{"timestamp": "soon", "input_length": 5}`, `trace, line 2: "soon" is not a time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number`},
