@@ -78,7 +78,7 @@ func (b *baseline) derive(now int32) {
 // levelOf returns the current level: the median of the newest residuals, or the median of a
 // week if that is higher.
 func levelOf(residuals []float64) float64 {
-	newestMedian := func(n int) float64 { return median(residuals[max(0, len(residuals)-n):]) }
+	newestMedian := func(n int) float64 { return Median(residuals[max(0, len(residuals)-n):]) }
 	return max(newestMedian(recent), newestMedian(longRecent))
 }
 
@@ -198,7 +198,7 @@ func (p *polish) dayLevels() map[int32]float64 {
 	out := map[int32]float64{}
 	for day, v := range values {
 		if len(v) >= dayEntries {
-			out[day] = median(v)
+			out[day] = Median(v)
 		}
 	}
 	return out
@@ -223,7 +223,7 @@ func (p *polish) shape() {
 		for s, v := range slots {
 			p.curve[k][s] = 0
 			if len(v) > 0 {
-				p.curve[k][s] = median(v[max(0, len(v)-newest):])
+				p.curve[k][s] = Median(v[max(0, len(v)-newest):])
 			}
 		}
 	}
@@ -282,13 +282,13 @@ func (p *polish) weekends() {
 			}
 		}
 		if len(near) > 0 {
-			offsets = append(offsets, level-median(near))
+			offsets = append(offsets, level-Median(near))
 		}
 	}
 	if len(offsets) == 0 {
 		return
 	}
-	offset := median(offsets)
+	offset := Median(offsets)
 	for s := range p.curve[1] {
 		p.curve[1][s] += offset
 	}
@@ -322,7 +322,7 @@ func (p *polish) wide() (out [2][slots]float64) {
 	if len(all) == 0 {
 		return out
 	}
-	usual := median(all)
+	usual := Median(all)
 	if usual == 0 { // all days are equal
 		return [2][slots]float64{}
 	}
@@ -374,11 +374,11 @@ func pooled(deviations [2][slots][]float64, kind, slot int) (out []float64) {
 	}
 	add := func(v []float64) {
 		for _, x := range v {
-			out = append(out, x-median(v))
+			out = append(out, x-Median(v))
 		}
 	}
 	add(own)
-	if len(other) > 0 && math.Abs(median(other)-median(own)) < likeShape {
+	if len(other) > 0 && math.Abs(Median(other)-Median(own)) < likeShape {
 		add(other)
 	}
 	return out
@@ -409,7 +409,8 @@ func (p *polish) residuals(since int32) []float64 {
 	return out
 }
 
-func median(v []float64) float64 {
+// Median returns the median of v, which must not be empty.
+func Median(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	n := len(s)
 	return (s[(n-1)/2] + s[n/2]) / 2

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -45,7 +46,7 @@ type group struct {
 	chances chances
 	// recent counts the recent turns of all replicas that have enough; active counts those
 	// replicas.
-	recent tally
+	recent decayingCounts
 	active int
 }
 
@@ -75,12 +76,12 @@ func (g *group) compareUntil(now int64) {
 
 func (g *group) compare() {
 	g.chances = newChances(falsePages*g.share, len(g.replicas))
-	g.recent, g.active = tally{}, 0
+	g.recent, g.active = decayingCounts{}, 0
 	for _, r := range g.replicas {
 		r.resetComparison()
-		r.recent = r.failing.tally
+		r.recent = r.failing.decayingCounts
 		if g.at-r.failing.last >= failingExpiry || r.recent.turns < minTurns {
-			r.recent = tally{}
+			r.recent = decayingCounts{}
 			continue
 		}
 		g.active++
@@ -143,7 +144,7 @@ func (g *group) compareWindow(samples []sample, k, w int) {
 	if len(means) < minReplicas {
 		return
 	}
-	middle := median(means)
+	middle := baseline.Median(means)
 	if w == shownWindow {
 		g.noise[k].level = probe.Some(middle)
 	}
@@ -224,5 +225,5 @@ func (g *group) siblingsFailed(r *replica) probe.Opt[float64] {
 	if others < minReplicas-1 {
 		return probe.Opt[float64]{}
 	}
-	return tally{max(0, g.recent.failed-r.recent.failed), g.recent.turns - r.recent.turns}.share()
+	return decayingCounts{max(0, g.recent.failed-r.recent.failed), g.recent.turns - r.recent.turns}.share()
 }

@@ -2,10 +2,10 @@ package siblings
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // noise describes how much healthy siblings differ from each other in one stratum.
@@ -147,16 +147,6 @@ func (s *noise) learnDifferences(w int, differences, turns []float64) {
 	for _, n := range turns {
 		alone += s.turn.value / n
 	}
-	spread := 1.4826 * median(differences)
+	spread := 1.4826 * baseline.Median(differences)
 	s.between[w].add(max(minBetween*minBetween, spread*spread-alone/float64(len(turns))), noiseSteps)
-}
-
-// median sorts v, which must not be empty.
-func median(v []float64) float64 {
-	slices.Sort(v)
-	m := len(v) / 2
-	if len(v)%2 == 1 {
-		return v[m]
-	}
-	return (v[m-1] + v[m]) / 2
 }

@@ -38,7 +38,7 @@ type replica struct {
 	judgedFrom, previousStart int64
 	unanswered                int
 	// recent is its part of group.recent.
-	recent   tally
+	recent   decayingCounts
 	lastTurn int64
 	failing  failing
 	// score is the current score. A page ends if endScore is low.
@@ -128,18 +128,18 @@ type failing struct {
 	sum float64
 	// since is the step of the first failure in sum, last the step of the last turn.
 	since, last int64
-	tally
+	decayingCounts
 }
 
-// tally holds decaying numbers of failed turns and of all turns.
-type tally struct{ failed, turns float64 }
+// decayingCounts holds decaying numbers of failed turns and of all turns.
+type decayingCounts struct{ failed, turns float64 }
 
 const (
 	// failingShare is the assumed share of failed turns of a failing replica; minHealthy and
 	// maxHealthy bound the share of its siblings.
 	failingShare, minHealthy, maxHealthy = 0.6, 0.01, 0.4
-	// tallyTurns is the time constant of tally, in turns.
-	tallyTurns = 20
+	// decayTurns is the time constant of decayingCounts, in turns.
+	decayTurns = 20
 	// minFailingSteps is for how many steps a replica must fail before it pages.
 	minFailingSteps = 12
 	// failingExpiry is the number of steps without a turn after which a replica's failures no
@@ -165,8 +165,8 @@ func (f *failing) observe(failed bool, siblings, limit float64, at int64) {
 // count adds a turn that cannot be judged.
 func (f *failing) count(failed bool, at int64) {
 	f.last = at
-	f.turns += 1 - f.turns/tallyTurns
-	f.failed -= f.failed / tallyTurns
+	f.turns += 1 - f.turns/decayTurns
+	f.failed -= f.failed / decayTurns
 	if failed {
 		f.failed++
 	}
@@ -184,9 +184,9 @@ func (f *failing) score(at int64, limit float64) float64 {
 	return score
 }
 
-func (t tally) share() probe.Opt[float64] {
-	if t.turns == 0 {
+func (c decayingCounts) share() probe.Opt[float64] {
+	if c.turns == 0 {
 		return probe.Opt[float64]{}
 	}
-	return probe.Some(t.failed / t.turns)
+	return probe.Some(c.failed / c.turns)
 }
