@@ -45,7 +45,7 @@ func (a *address) Parse(_, text string) *yamlform.Mistake {
 	return nil
 }
 
-// base returns the URL to which the paths of an API are appended.
+// base returns the root URL of an API.
 func (a address) base(api target.API) string {
 	if strings.Count(string(a), "/") > len("//") { // it has a path
 		return string(a)

@@ -32,16 +32,16 @@ alerting:
   interval: 5s
   directory: pager
 `, &Alerting{
-			Alertmanagers: []Alertmanager{
+			Alertmanagers: []alertmanager{
 				{URL: "http://one:9093/am"},
-				{URL: "https://two:9093", Client: Client{HTTP: promconfig.HTTPClientConfig{
+				{URL: "https://two:9093", client: client{HTTP: promconfig.HTTPClientConfig{
 					BasicAuth: &promconfig.BasicAuth{Username: "pager", PasswordFile: "testdata/good/key.txt"},
 					TLSConfig: promconfig.TLSConfig{
 						CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
 						ServerName: "am", InsecureSkipVerify: true,
 					},
 				}}},
-				{URL: "http://three:9093", Client: Client{HTTP: promconfig.HTTPClientConfig{
+				{URL: "http://three:9093", client: client{HTTP: promconfig.HTTPClientConfig{
 					Authorization: &promconfig.Authorization{Type: "Bearer", CredentialsFile: "testdata/good/key.txt"},
 				}}},
 			},

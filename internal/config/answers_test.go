@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCanaryTargets: where none is named, those are asked that can be compared.
+// TestCanaryTargets checks that without names, all comparable targets are selected.
 func TestCanaryTargets(t *testing.T) {
 	cfg, err := Parse("x.yml", []byte(`targets:
   - {name: chat, base_url: "http://a"}

@@ -12,8 +12,7 @@ import (
 	"synthetic/internal/config/yamlform"
 )
 
-// TestBad loads every file of testdata/bad and compares the mistakes found
-// with the "# want:" lines at its end, to the letter.
+// TestBad loads every file of testdata/bad and compares its mistakes with the "# want:" lines at its end.
 func TestBad(t *testing.T) {
 	files, err := filepath.Glob("testdata/bad/*.yml")
 	if err != nil {
@@ -48,7 +47,7 @@ func TestBad(t *testing.T) {
 	}
 }
 
-// wanted returns the mistakes that a file says it has.
+// wanted returns the "# want:" lines of a file.
 func wanted(t *testing.T, path string) []string {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -15,7 +15,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// TestBaseline chooses a level of a benchmark in every way that is clear.
+// TestBaseline chooses a level of a benchmark in every unambiguous way.
 func TestBaseline(t *testing.T) {
 	const file = "testdata/run.json"
 	for name, tc := range map[string]struct {
@@ -48,7 +48,7 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// TestLearned: kinds of turn without a level of their own are named.
+// TestLearned checks which kinds of turn still learn their baseline.
 func TestLearned(t *testing.T) {
 	pooled := filepath.Join(t.TempDir(), "old.json")
 	if err := os.WriteFile(pooled, []byte(`{"levels": [{"concurrency": 5, "mode": "x", "ttft_p50_ms": 250}]}`), 0o600); err != nil {
@@ -73,7 +73,7 @@ func TestLearned(t *testing.T) {
 	}
 }
 
-// TestBaselineOfSeveralTargets: each job of an entry has its own.
+// TestBaselineOfSeveralTargets checks that each job of an entry has its own baseline.
 func TestBaselineOfSeveralTargets(t *testing.T) {
 	cfg, err := Parse("synthetic.yml", []byte(`
 targets: [{name: round_robin, base_url: "http://a"}, {name: kv_aware, base_url: "http://b"}]

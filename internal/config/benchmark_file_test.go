@@ -25,7 +25,7 @@ func open(t *testing.T, path string) *benchmarkFile {
 	return f
 }
 
-// write puts a file into a directory of its own.
+// write creates a file in a new directory.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -88,8 +88,8 @@ func TestUnfitLevels(t *testing.T) {
 	}
 }
 
-// TestReport: the JSON of a report on the run says the same, but for the
-// geometric mean, which it has a median for.
+// TestReport checks that the JSON of a report has the same figures as its run, with the median instead of
+// the geometric mean.
 func TestReport(t *testing.T) {
 	data, err := report.JSON(figures.FromRuns([]*runfile.Run{smallRun()}))
 	if err != nil {
@@ -120,8 +120,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestPooled: a report that does not tell the kinds of turn apart is shown and
-// not compared with.
+// TestPooled checks that a report without separate kinds of turn has quantiles, but no typical value.
 func TestPooled(t *testing.T) {
 	f := open(t, write(t, "old.json", `{"mode": "kv", "levels": [{"concurrency": 50, "ttft_p50_ms": 250, "ttft_p99_ms": 900, "tpot_p50_ms": 21, "error_pct": 0, "completed": 640}]}`))
 	l, err := f.at("kv", 50)
@@ -160,7 +159,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// TestQuantilesAgree: what is asked of a report by name is what it has.
+// TestQuantilesAgree checks that benchmarks and reports have the same quantiles.
 func TestQuantilesAgree(t *testing.T) {
 	if !slices.Equal(sink.Quantiles(), figures.Quantiles()) {
 		t.Errorf("benchmarks have the quantiles %v, reports %v", sink.Quantiles(), figures.Quantiles())

@@ -27,7 +27,7 @@ import (
 // Config is a validated configuration. Its lists have the order of the file.
 type Config struct {
 	Targets []target.Target
-	// Models are the targets of which several models are probed; see WithDiscovered.
+	// Models are the targets with several models; see WithDiscovered.
 	Models []discovery.ModelSet
 	// Discovery are the groups of discovered or leased targets. Their templates are among Targets.
 	Discovery []discovery.Group

@@ -135,7 +135,7 @@ func (a apiAddress) Base(text string) (string, error) {
 	return to.base(target.API(a)), nil
 }
 
-// sources resolves where a group is found. block is that of its preset.
+// sources resolves the source of a group's targets. block is the block of its preset.
 func (b *builder) sources(path string, f fileGroup, block fileKubernetes) []prom.Config {
 	inKubernetes := b.Has(path+".preset") || b.Has(path+".kubernetes")
 	for key, items := range map[string][]map[string]any{"file_sd_configs": f.File, "http_sd_configs": f.HTTP, "dns_sd_configs": f.DNS} {

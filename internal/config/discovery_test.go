@@ -18,8 +18,7 @@ import (
 	"synthetic/internal/sidecar/discovery/kubernetes"
 )
 
-// TestPresets holds that the presets that may be written are those that there are,
-// and what each finds in objects as its project makes them.
+// TestPresets checks that the allowed presets exist, and what each finds in sample objects of its project.
 func TestPresets(t *testing.T) {
 	var f filePresets
 	form, err := yamlform.Decode("presets.yml", presets, "", &f)
@@ -62,8 +61,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestDiscoveryHowTo: the examples of the how-to are complete, and it shows the presets
-// as they are.
+// TestDiscoveryHowTo checks that the examples of the how-to load, and that it shows the presets unchanged.
 func TestDiscoveryHowTo(t *testing.T) {
 	page, err := os.ReadFile("../../docs/how-to/discovery.md")
 	if err != nil {
@@ -104,8 +102,7 @@ func labelsOf(in []model.LabelSet) (out []map[string]string) {
 	return out
 }
 
-// TestFrontDoors: targets of a preset that stand before replicas are no siblings of
-// them, whose service they share.
+// TestFrontDoors checks which presets find front doors, which share the service of their replicas.
 func TestFrontDoors(t *testing.T) {
 	for text, want := range map[string]*target.Worker{
 		"preset: inferencepool-gateway": {}, "preset: dynamo": {}, "preset: production-stack": {}, "preset: inferencepool": nil,
@@ -121,8 +118,7 @@ func TestFrontDoors(t *testing.T) {
 	}
 }
 
-// TestExpandDiscovery: a group stands for what was found, and for nothing while
-// nothing was; what selects it selects those.
+// TestExpandDiscovery checks that found targets replace their group, also in selections.
 func TestExpandDiscovery(t *testing.T) {
 	const text = `
 targets: [{base_url: "http://a:8000"}]
@@ -172,7 +168,7 @@ slos:
 
 func reflectGroup() reflect.Type { return reflect.TypeFor[fileGroup]() }
 
-// TestADoorThatIsFound may get its service from the preset.
+// TestADoorThatIsFound checks that a preset may provide the service of a front door.
 func TestADoorThatIsFound(t *testing.T) {
 	cfg, err := Parse("synthetic.yml", []byte("discovery: [{name: gates, preset: inferencepool-gateway, target: {worker: auto}}]"), ".")
 	if err != nil {

@@ -18,8 +18,7 @@ var update = flag.Bool("update", false, "rewrite testdata/run.json")
 
 const fixture = "testdata/run.json"
 
-// TestFixture: the file, which tests of other packages read too, is what the
-// code below makes.
+// TestFixture checks that the file, which tests of other packages read too, is up to date.
 func TestFixture(t *testing.T) {
 	made, err := runfile.Encode(smallRun())
 	if err != nil {
@@ -41,8 +40,8 @@ func TestFixture(t *testing.T) {
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// smallRun has levels of every sort: few turns (5), good ones (10, 20), errors
-// (40), given up (60).
+// smallRun has levels with few turns (5), good levels (10, 20), one with errors (40) and one that was given
+// up (60).
 func smallRun() *runfile.Run {
 	r := &runfile.Run{
 		Format: runfile.Format, Generated: noon(), Tool: runfile.Tool{Name: "synthetic", Version: "test"}, Title: "A small sweep",
@@ -67,7 +66,7 @@ func smallRun() *runfile.Run {
 	return r
 }
 
-// result measures so many turns, of which a share fails.
+// result returns a level with a number of turns, a share of which fails.
 func result(rng *rand.Rand, variant string, level float64, turns int, failing float64) runfile.Result {
 	objectives := []slo.Objective{{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99}}
 	b := runfile.Block{Seconds: 100, TurnsStarted: uint64(turns)}
@@ -85,7 +84,7 @@ func result(rng *rand.Rand, variant string, level float64, turns int, failing fl
 	}
 }
 
-// ttftAt is the geometric mean of the time to first token in seconds.
+// ttftAt returns the geometric mean of the TTFT in seconds.
 func ttftAt(kind probe.TurnKind, level float64) float64 {
 	if kind == probe.First {
 		return 0.2 * (1 + level/20)

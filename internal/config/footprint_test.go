@@ -7,8 +7,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestFootprint holds that a configuration says what its traffic spends: the
-// default's is that of 2,851 conversations of 3 to 5 turns, and bursts beside.
+// TestFootprint checks the expected tokens and costs. The default traffic has 2,851 conversations a day of
+// 3 to 5 turns, without bursts.
 func TestFootprint(t *testing.T) {
 	conversation := workload.Tokens{Prompt: 500 + 688 + 876 + 2./3*1064 + 1252./3, Cached: 500 + 628 + 816 + 2./3*1004 + 1192./3, Output: 4 * 128}
 	tests := map[string]struct {

@@ -13,9 +13,8 @@ import (
 	"synthetic/internal/config/yamlform"
 )
 
-// FuzzParse holds that no text makes Parse panic, that what it refuses has a
-// place and a reason in one line, and that what it accepts can be run: with
-// targets and jobs, without numbers that are none, and the same each time.
+// FuzzParse checks that no text makes Parse panic, that every mistake has a place and a reason in one line,
+// and that every accepted text has targets and jobs, has no NaN, and gives equal results twice.
 func FuzzParse(f *testing.F) {
 	addFiles(f, "testdata/bad/*.yml", "testdata/good/*.yml", "../../examples/*.yml")
 	for _, text := range []string{
@@ -48,7 +47,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzLoadPlan holds the same of plans.
+// FuzzLoadPlan is FuzzParse for plans.
 func FuzzLoadPlan(f *testing.F) {
 	addFiles(f, "testdata/badplan/*.yml", "testdata/goodplan/*.yml", "../../plans/*.yml")
 	f.Add([]byte("variants: [{base_url: http://a}]\nlevels: {rate: [1e-320, 1e308]}\nmeasure: {snapshots: 1000, snapshot: 292y}\n"))
@@ -106,8 +105,7 @@ func checkProblems(t *testing.T, err error, data []byte) {
 	}
 }
 
-// checkNumbers looks into a value for numbers that are none, and for times that
-// run backwards.
+// checkNumbers checks that a value contains no NaN, no infinity and no negative duration.
 func checkNumbers(t *testing.T, at string, v reflect.Value) {
 	t.Helper()
 	if d, ok := v.Interface().(time.Duration); ok && d < 0 {

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// docs is where "make generate" writes the documentation of the files.
+// docs is the directory of the generated documentation.
 const docs = "../../docs"
 
-// TestGoldenDocs holds the generated files in docs/ to the structs.
+// TestGoldenDocs checks that the generated files in docs/ are up to date.
 func TestGoldenDocs(t *testing.T) {
 	for name, got := range map[string][]byte{
 		"reference/configuration.md": Documentation().Reference(),

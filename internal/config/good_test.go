@@ -20,7 +20,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// minimalTarget is the target of a file that gives only http://a:8000.
+// minimalTarget returns the target of a file with only the address http://a:8000.
 func minimalTarget(name string) target.Target {
 	return target.Target{
 		Name: name, BaseURL: "http://a:8000/v1",
@@ -28,7 +28,7 @@ func minimalTarget(name string) target.Target {
 	}
 }
 
-// minimalSpec is the workload of a file that describes none.
+// minimalSpec returns the default workload.
 func minimalSpec() workload.Spec {
 	return workload.Spec{
 		Name: "chat", TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60,
@@ -37,21 +37,20 @@ func minimalSpec() workload.Spec {
 	}
 }
 
-// minimalPolicy is that of each of so many jobs of a file that describes none.
+// minimalPolicy returns the default policy of each of a number of jobs.
 func minimalPolicy(jobs int) sink.Policy {
 	p := sink.DefaultPolicy()
 	p.FalsePages /= float64(jobs)
 	return p
 }
 
-// sameConfig compares configurations without their footprints, which TestFootprint
-// checks.
+// sameConfig compares configurations without their footprints; see TestFootprint.
 var sameConfig = cmp.Options{
 	cmpopts.IgnoreTypes(workload.Footprint{}),
 	cmp.Comparer(func(a, b promconfig.HTTPClientConfig) bool { return reflect.DeepEqual(a, b) }),
 }
 
-// minimalTraffic is the traffic of a file that describes none.
+// minimalTraffic returns the default traffic.
 func minimalTraffic() workload.Traffic {
 	return workload.Traffic{
 		Arrival:        workload.Arrival{Process: workload.Poisson, Rate: 0.033},
@@ -157,14 +156,14 @@ func TestEveryKey(t *testing.T) {
 		},
 		Tracing: &Tracing{
 			URL: "https://collector.example.com:4318",
-			Client: Client{HTTP: promconfig.HTTPClientConfig{
+			client: client{HTTP: promconfig.HTTPClientConfig{
 				BasicAuth: &promconfig.BasicAuth{Username: "me", PasswordFile: "testdata/good/key.txt"},
 				TLSConfig: promconfig.TLSConfig{CAFile: "testdata/good/ca.pem"},
 			}},
 		},
 		Prometheus: &Prometheus{
 			URL: "https://prometheus.example.com/prom", Labels: map[string]string{"cluster": "eu-1"},
-			Client: Client{HTTP: promconfig.HTTPClientConfig{
+			client: client{HTTP: promconfig.HTTPClientConfig{
 				Authorization: &promconfig.Authorization{Type: "Bearer", CredentialsFile: "testdata/good/key.txt"},
 				TLSConfig:     promconfig.TLSConfig{CAFile: "testdata/good/ca.pem"},
 			}},
@@ -188,8 +187,8 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// TestHTTPClient holds what the words of Prometheus come to, and that a target
-// does not differ from itself: a reload would begin anew.
+// TestHTTPClient checks the settings of an http_client, and that decoding it twice gives equal targets:
+// otherwise a reload would restart them.
 func TestHTTPClient(t *testing.T) {
 	const text = `targets: [{name: a, base_url: "https://a/v1", http_client: {
   basic_auth: {username: u, password_file: key.txt}, tls_config: {ca_file: ca.pem, min_version: TLS13},
@@ -211,8 +210,7 @@ func TestHTTPClient(t *testing.T) {
 	}
 }
 
-// TestYielding holds that a key that was not written never contradicts one
-// that was.
+// TestYielding checks that the default of an absent key never contradicts a present key.
 func TestYielding(t *testing.T) {
 	spec := minimalSpec()
 	spec.TurnsMin, spec.TurnsMax = 2, 2
@@ -243,7 +241,7 @@ slos: []
 	})
 }
 
-// compare parses a text and compares what came out.
+// compare parses a text and compares the configuration.
 func compare(t *testing.T, text string, want *Config) {
 	t.Helper()
 	cfg, err := Parse("synthetic.yml", []byte(text), "")

@@ -16,8 +16,8 @@ import (
 // of a text that is not the user's, and Go types.
 var libraryDetail = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|yaml: (unmarshal errors:)?|line [0-9]+: |!!| (in type|into) [a-zA-Z.]+")
 
-// Client is the http_client key of a service that is not probed.
-type Client struct {
+// client is the http_client key of a service that is not probed.
+type client struct {
 	HTTPClient map[string]any `yaml:"http_client" secret:"true" examples:"{basic_auth: {username: pager, password_file: /etc/synthetic/password}}"`
 	// HTTP is the decoded key.
 	HTTP promconfig.HTTPClientConfig
@@ -38,7 +38,7 @@ func (b *builder) endpointClient(path string, e fileEndpoint) promconfig.HTTPCli
 }
 
 // httpClient resolves the http_client key of the mapping at path, whose key urlKey holds url. HTTP/2 is
-// off by default: one read carries many streams, so that arrival times are those of reads.
+// off by default: one read carries many streams, so that arrivals cannot be timed separately.
 func (b *builder) httpClient(path, urlKey, url string, in map[string]any) promconfig.HTTPClientConfig {
 	at := path + ".http_client"
 	if len(in) == 0 || !b.Valid(at) {

@@ -33,8 +33,8 @@ func TestLoadTooLarge(t *testing.T) {
 	}
 }
 
-// TestPaths holds that paths are relative to the configuration file, and that
-// an unreadable key is found without reading a readable one.
+// TestPaths checks that paths are relative to the configuration file, and that a missing key file is a
+// mistake.
 func TestPaths(t *testing.T) {
 	dir := t.TempDir()
 	key := filepath.Join(dir, "key")

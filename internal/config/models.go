@@ -48,7 +48,7 @@ func (c *Config) WithDiscovered(listed map[string][]string, found map[string][]d
 	return c.replaceTargets(replacements)
 }
 
-// ForRules returns the configuration for rules that do not depend on what is discovered now: TARGET/*
+// ForRules returns the configuration for rules, which must not depend on the current targets: TARGET/*
 // stands for every model and GROUP/* for every target.
 func (c *Config) ForRules() *Config {
 	replacements := map[string][]target.Target{}

@@ -6,8 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestExpand holds which targets stand for one of several models, and that what
-// names the one is about all of them.
+// TestExpand checks which targets replace a target with several models, also in selections.
 func TestExpand(t *testing.T) {
 	tests := map[string]struct {
 		models string

@@ -20,8 +20,8 @@ import (
 
 func testPresets() []string { return []string{"phase0", "eagle3"} }
 
-// TestBadPlan loads every file of testdata/badplan and compares the mistakes
-// found with the "# want:" lines at its end, to the letter.
+// TestBadPlan loads every file of testdata/badplan and compares its mistakes with the "# want:" lines at its
+// end.
 func TestBadPlan(t *testing.T) {
 	files, err := filepath.Glob("testdata/badplan/*.yml")
 	if err != nil {

@@ -63,7 +63,7 @@ const (
 	maxPatience = 10 * time.Second
 )
 
-// distributions resolves what is drawn for each conversation. Checks of other keys use the means.
+// distributions resolves the distributions of a workload. Checks of other keys use their means.
 func (b *builder) distributions(path string, w fileWorkload, c *conversation) {
 	for key, drawn := range map[string]string{"prompt_tokens": "prompt_tokens", "max_output_tokens": "output_tokens", "turns": "turns", "think_time": "think_seconds"} {
 		if b.Has(path + ".distributions." + drawn) {

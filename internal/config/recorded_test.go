@@ -27,14 +27,14 @@ func planOf(t *testing.T, text string) sweep.Plan {
 	return p
 }
 
-// TestTracePlan makes levels of the speeds at which a trace is replayed.
+// TestTracePlan checks the levels of a plan with speeds.
 func TestTracePlan(t *testing.T) {
 	file, err := filepath.Abs("../probe/workload/trace/testdata/azure.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := planOf(t, "levels: {speed: [1, 4], max_concurrency: 50, ramp: {from: 20%, over: 30s}}\nworkload: {trace: {file: "+file+", to: 30s}}")
-	// Two records within 4.31 s, and as much after them.
+	// Two records within 4.31 s, and an equal pause after them.
 	if own := 2 / (2 * 4.314579); p.Kind != runfile.Rate || math.Abs(p.OwnRate-own) > 1e-9 || !cmp.Equal(p.Levels, []float64{0.2318, 0.9271}) || p.MaxConcurrency != 50 {
 		t.Errorf("kind %s, own rate %g, levels %g, at most %d", p.Kind, p.OwnRate, p.Levels, p.MaxConcurrency)
 	}
@@ -46,7 +46,7 @@ func TestTracePlan(t *testing.T) {
 	}
 }
 
-// TestDrawnPlan: what is drawn is its mean to all that counts before.
+// TestDrawnPlan checks that other keys see the means of distributions.
 func TestDrawnPlan(t *testing.T) {
 	p := planOf(t, `levels: {rate: [2]}
 workload:

@@ -8,8 +8,7 @@ import (
 	"synthetic/internal/config/yamlform"
 )
 
-// TestRemovedKeys holds that each key of earlier versions is refused with its remedy,
-// in the file that had it, and that no key of the table exists.
+// TestRemovedKeys checks that each removed key is refused with its remedy, in the file that had it.
 func TestRemovedKeys(t *testing.T) {
 	removed := removedKeys()
 	if len(removed) == 0 {
@@ -27,7 +26,7 @@ func TestRemovedKeys(t *testing.T) {
 	}
 }
 
-// nested is the YAML text of a file that has one key, in flow style.
+// nested returns the YAML text of a file with one key, in flow style.
 func nested(keys []string) string {
 	if len(keys) == 0 {
 		return "1"

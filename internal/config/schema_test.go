@@ -11,8 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// compileSchema compiles what Schema returns, which also holds it to the
-// metaschema of its draft.
+// compileSchema compiles the schema, which also checks it against its metaschema.
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Documentation().Schema()))
@@ -79,8 +78,7 @@ func TestSchemaAccepts(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses holds that an editor marks what Load refuses, as far as one
-// key alone can be wrong.
+// TestSchemaRefuses checks that an editor marks every single key that Load refuses.
 func TestSchemaRefuses(t *testing.T) {
 	s := compileSchema(t)
 	for _, name := range []string{

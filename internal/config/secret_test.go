@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSecretsAreNotRepeated puts a secret in every place where people put one,
-// right and wrong, and searches what Parse says for it.
+// TestSecretsAreNotRepeated puts a secret in every right and wrong place, and checks that no message repeats
+// it.
 func TestSecretsAreNotRepeated(t *testing.T) {
 	for _, secret := range []string{"hunter2", "sk-proj-0123456789", "hf_AbCd1234", "eyJhbGciOiJIUzI1NiJ9.x.y", "a2V5LXdpdGgtYmFzZTY0LWFuZC1sZW5ndGg9PQ=="} {
 		for _, line := range []string{
@@ -60,8 +60,7 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// TestEnvNames holds that names of variables that begin like keys are
-// accepted, and keys are not.
+// TestEnvNames checks that variable names that begin like a key are accepted, and keys are not.
 func TestEnvNames(t *testing.T) {
 	for name, good := range map[string]bool{
 		"LLM_API_KEY": true, "HF_TOKEN": true, "SK_KEY_2": true, "_x": true,
@@ -75,8 +74,7 @@ func TestEnvNames(t *testing.T) {
 	}
 }
 
-// TestUnsetKeys: a process that sends refuses to start without a key that it is
-// told to have; what only reads the file does not ask.
+// TestUnsetKeys checks that only a process that sends requests needs the variables of its keys.
 func TestUnsetKeys(t *testing.T) {
 	t.Setenv("SYNTHETIC_TEST_SET", "secret")
 	t.Setenv("SYNTHETIC_TEST_EMPTY", " ")

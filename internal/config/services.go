@@ -10,7 +10,7 @@ import (
 
 // Alerting is the section of the embedded pager. An absent URL is "".
 type Alerting struct {
-	Alertmanagers  []Alertmanager    `yaml:"alertmanagers" examples:"[{url: \"http://alertmanager:9093\"}]"`
+	Alertmanagers  []alertmanager    `yaml:"alertmanagers" examples:"[{url: \"http://alertmanager:9093\"}]"`
 	ExternalLabels map[string]string `yaml:"external_labels" examples:"{cluster: eu-1}"`
 	ExternalURL    webURL            `yaml:"external_url" examples:"https://synthetic.example.com"`
 	RunbookURL     webURL            `yaml:"runbook_url" examples:"https://git.example.com/synthetic/docs/runbooks"`
@@ -19,28 +19,23 @@ type Alerting struct {
 	Directory      string            `yaml:"directory" examples:"/var/lib/synthetic/pager"`
 }
 
-// Alertmanager is an Alertmanager to notify.
-type Alertmanager struct {
+// alertmanager is an Alertmanager to notify.
+type alertmanager struct {
 	URL webURL `yaml:"url" required:"true" examples:"http://alertmanager:9093"`
-	Client
-}
-
-// State is the section with the source of history.
-type State struct {
-	Prometheus Prometheus `yaml:"prometheus" examples:"{url: \"http://prometheus:9090\"}"`
+	client
 }
 
 // Prometheus holds the recorded series of earlier processes.
 type Prometheus struct {
 	URL    webURL            `yaml:"url" required:"true" examples:"http://prometheus:9090"`
 	Labels map[string]string `yaml:"labels" examples:"{cluster: eu-1}"`
-	Client
+	client
 }
 
 // Tracing is the section of the receiver of spans.
 type Tracing struct {
 	URL webURL `yaml:"url" required:"true" examples:"http://collector:4318"`
-	Client
+	client
 }
 
 // tracesPath is the path of spans in OTLP over HTTP.
@@ -61,7 +56,7 @@ func (b *builder) labels(path string, all map[string]string) {
 }
 
 // service resolves a service at path: its URL must not include the operation, which is appended.
-func (b *builder) service(path string, url webURL, operation string, c *Client) {
+func (b *builder) service(path string, url webURL, operation string, c *client) {
 	at := path + ".url"
 	if base, _, ok := strings.Cut(string(url), operation); ok && b.Valid(at) {
 		b.Mistake(at, string(url), "includes the operation, which is appended", "write "+yamlform.Shown(base))
@@ -86,7 +81,7 @@ func (b *builder) alerting(a Alerting) *Alerting {
 	first := map[webURL]string{}
 	for i := range a.Alertmanagers {
 		m, at := &a.Alertmanagers[i], yamlform.Index(path+".alertmanagers", i)
-		b.service(at, m.URL, "/api/v2/alerts", &m.Client)
+		b.service(at, m.URL, "/api/v2/alerts", &m.client)
 		if before := first[m.URL]; before != "" && b.Valid(at+".url") {
 			b.Mistake(at+".url", string(m.URL), "is also the address of "+before, "remove one of the two")
 		}
@@ -101,7 +96,7 @@ func (b *builder) prometheus(p Prometheus) *Prometheus {
 		return nil
 	}
 	b.labels(path+".labels", p.Labels)
-	b.service(path, p.URL, "/api/v1", &p.Client)
+	b.service(path, p.URL, "/api/v1", &p.client)
 	return &p
 }
 
@@ -110,6 +105,6 @@ func (b *builder) tracing(t Tracing) *Tracing {
 	if !b.Has(path) {
 		return nil
 	}
-	b.service(path, t.URL, tracesPath, &t.Client)
+	b.service(path, t.URL, tracesPath, &t.client)
 	return &t
 }

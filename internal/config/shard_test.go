@@ -27,7 +27,7 @@ func TestParseShard(t *testing.T) {
 	}
 }
 
-// owner is the shard of n that has a target, which may be one of a group.
+// owner returns which of n shards has a target, which may belong to a group.
 func owner(t *testing.T, n int, to target.Target) int {
 	t.Helper()
 	found := -1
@@ -47,8 +47,8 @@ func owner(t *testing.T, n int, to target.Target) int {
 	return found
 }
 
-// TestShardsAreAPartition: every target has one owner, loads are near each other, and
-// the last shard that goes moves its own targets alone.
+// TestShardsAreAPartition checks that every target has one owner, that loads are similar, and that removing
+// the last shard moves only its own targets.
 func TestShardsAreAPartition(t *testing.T) {
 	const targets = 1000
 	for n := 2; n <= 8; n++ {
@@ -76,8 +76,8 @@ func TestShardsAreAPartition(t *testing.T) {
 	}
 }
 
-// TestShardsOfGroups: what a group finds is divided among all shards, siblings apart;
-// what is leased is of whoever is asked.
+// TestShardsOfGroups checks that found targets are divided among the shards, that siblings stay together,
+// and that every shard has the leased targets.
 func TestShardsOfGroups(t *testing.T) {
 	held := map[int]int{}
 	for i := range 300 {

@@ -12,11 +12,11 @@ import (
 	"synthetic/internal/slo"
 )
 
-// mostTag is how long a tag may be. What takes more words belongs in keys.txt.
-const mostTag = 150
+// maxTag is the maximum length of a tag. Longer texts belong in keys.txt.
+const maxTag = 150
 
-// TestKeys holds that every key is documented and says what its absence means,
-// that keys.txt has no text of a key that is not there, and that tags are short.
+// TestKeys checks that every key is documented with the meaning of its absence, that keys.txt has no text of
+// an unknown key, and that tags are short.
 func TestKeys(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range []yamlform.Document{Documentation(), PlanDocumentation()} {
@@ -32,8 +32,8 @@ func TestKeys(t *testing.T) {
 				t.Errorf("%s: nothing shows how to write it", at)
 			}
 			field, path := definition(owner, k.Name)
-			if seen[path] = true; len(field.Tag) > mostTag {
-				t.Errorf("%s: its tag has %d characters, more than %d", at, len(field.Tag), mostTag)
+			if seen[path] = true; len(field.Tag) > maxTag {
+				t.Errorf("%s: its tag has %d characters, more than %d", at, len(field.Tag), maxTag)
 			}
 		})
 	}
@@ -44,8 +44,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestExamples holds that every default and every example is one that the
-// reader accepts.
+// TestExamples checks that every default and every example is valid.
 func TestExamples(t *testing.T) {
 	for _, file := range []reflect.Type{reflect.TypeFor[file](), reflect.TypeFor[filePlan](), reflect.TypeFor[fileEndpoint]()} {
 		eachKey(file, "", func(at string, owner reflect.Type, k yamlform.Field) {
@@ -76,8 +75,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// eachKey visits the keys of the mapping at path, of type t, and of those inside
-// it, with the struct type that the key belongs to.
+// eachKey visits the keys of the mapping at path, of type t, and of the mappings inside it, with the struct
+// type of each key.
 func eachKey(t reflect.Type, path string, visit func(at string, owner reflect.Type, k yamlform.Field)) {
 	for _, k := range yamlform.Fields(t) {
 		at, inner := k.Inner(path)
@@ -110,8 +109,7 @@ func count(conditions ...bool) int {
 	return n
 }
 
-// TestEnums holds that the values of the file are those of the packages that
-// act on them.
+// TestEnums checks that the allowed values are the values of the packages that use them.
 func TestEnums(t *testing.T) {
 	want := map[string][]string{
 		"sli":        texts(slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration, slo.Availability),

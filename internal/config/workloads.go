@@ -13,7 +13,7 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// conversation is a workload with what is needed for its traffic.
+// conversation is a workload, with its path and its average size.
 type conversation struct {
 	workload.Spec
 	path string

@@ -40,7 +40,7 @@ func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
 	}
 }
 
-// refuse reports a mistake in the value of a key. A mistake without a remedy gets that of the key.
+// refuse reports a mistake in the value of a key. If it has no remedy, the key's remedy is used.
 func (f *Form) refuse(node *yaml.Node, path string, key Field, m *Mistake) {
 	m.Remedy = cmp.Or(m.Remedy, key.remedy(), "write another value or remove the key")
 	if key.secret {

@@ -89,7 +89,7 @@ func (d Document) mapping(t reflect.Type) map[string]any {
 	return s
 }
 
-// key returns the schema of a key: that of its type, and what its tags say.
+// key returns the schema of a key, from its type and its tags.
 func (d Document) key(k Field) map[string]any {
 	_, s := d.describe(k.Type, k.Enum)
 	s["description"], _ = d.Text(k)
@@ -162,8 +162,8 @@ func (d Document) Reference() []byte {
 	return []byte(out.String())
 }
 
-// list documents the keys of the mapping at path, of type t, and those of the mappings inside it.
-// documented maps the types so far to their first path, to which later mappings refer.
+// list documents the keys of the mapping at path, of type t, and of the mappings inside it. documented maps
+// the types so far to their first path, for references from later mappings.
 func (d Document) list(out *strings.Builder, path string, t reflect.Type, documented map[reflect.Type]string) {
 	title := "Top level"
 	if path != "" {

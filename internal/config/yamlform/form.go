@@ -124,8 +124,8 @@ func (f *Form) Has(path string) bool { return f.places[path] != nil }
 // Wrong reports whether the key at path itself has a mistake.
 func (f *Form) Wrong(path string) bool { return f.wrong[path] }
 
-// Valid reports whether the keys, what they contain and what contains them have no mistakes so far.
-// Only then does a check of their values make sense.
+// Valid reports whether there are no mistakes so far in the keys, inside them and around them. Only then
+// does a check of their values make sense.
 func (f *Form) Valid(paths ...string) bool {
 	return !slices.ContainsFunc(paths, func(path string) bool {
 		if f.wrong[path] || f.aroundWrong[path] {
@@ -151,8 +151,8 @@ func outerPaths(path string) iter.Seq[string] {
 	}
 }
 
-// NoEffect reports those of the keys in the mapping at path that are present, and says why they have
-// no effect.
+// NoEffect reports a mistake for each present key of the mapping at path, with the reason why it has no
+// effect.
 func (f *Form) NoEffect(path, why, remedy string, keys ...string) {
 	for _, key := range keys {
 		if at := Join(path, key); f.Has(at) && f.Valid(at) {
@@ -222,8 +222,8 @@ func Inherit[T any](f *Form, path string, v *T, base T) {
 	}
 }
 
-// Redact returns the text of the file. If there are values under keys, it is formatted anew and has
-// note in their place.
+// Redact returns the text of the file with note in place of all values under keys. If there are such values,
+// the text is formatted anew.
 func (f *Form) Redact(note string, keys ...string) string {
 	if !hideValues(f.places[""], note, keys, false) {
 		return string(f.data)

@@ -94,8 +94,7 @@ tip: 0
 	}
 }
 
-// TestInherit: what is written stays, what is not or is wrong comes from the
-// other.
+// TestInherit checks that only absent and wrong keys are copied.
 func TestInherit(t *testing.T) {
 	m, f := decode(t, "name: x\ndishes: [{price: 7}, {count: 2, price: many}]")
 	base := dish{Price: 3, Count: 9}
@@ -135,7 +134,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestKeysAreSaidOnce: of two mappings of one kind the second points to the first.
+// TestKeysAreSaidOnce checks that the second of two mappings with one type refers to the first.
 func TestKeysAreSaidOnce(t *testing.T) {
 	type meals struct {
 		Lunch  dish `yaml:"lunch"`
@@ -147,8 +146,8 @@ func TestKeysAreSaidOnce(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that no text makes Decode panic, and that each mistake has a
-// place and a reason in one line.
+// FuzzDecode checks that no text makes Decode panic, and that each mistake has a place and a reason in one
+// line.
 func FuzzDecode(f *testing.F) {
 	for _, pattern := range []string{"../testdata/*/*.yml", "../../../examples/*.yml"} {
 		files, err := filepath.Glob(pattern)

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestHostileFiles: a small file cannot make much of itself, neither of memory
-// nor of messages.
+// TestHostileFiles checks that a small file causes neither much memory use nor many messages.
 func TestHostileFiles(t *testing.T) {
 	numbered := func(format string, n int) string {
 		var text strings.Builder

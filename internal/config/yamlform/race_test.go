@@ -2,5 +2,5 @@
 
 package yamlform
 
-// allocates is by how much more the race detector has a program allocate.
+// allocates is the factor by which the race detector increases allocations.
 const allocates = 4

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRedactForms checks that values of every form are replaced as a whole, and that the text is
-// unchanged if there is none.
+// TestRedactForms checks that values of every form are replaced completely, and that a text without such
+// values is unchanged.
 func TestRedactForms(t *testing.T) {
 	for name, tt := range map[string]struct{ notes, want string }{
 		"quoted":              {`{a: 'it''s', b: "a \" b", c: d}`, " {a: (hidden), b: (hidden), c: (hidden)}"},
@@ -31,7 +31,7 @@ func TestRedactForms(t *testing.T) {
 	}
 }
 
-// checkRedacted checks that a secret that is once in a text is gone, with every word of it.
+// checkRedacted checks that no word of a hidden value is left, if the text had it once.
 func checkRedacted(t *testing.T, form *Form, m menu, data []byte) {
 	t.Helper()
 	text := form.Redact("-", "notes", "other")

@@ -26,8 +26,8 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// TestShare holds that a percentage is exactly the double that its decimal
-// fraction is: objectives are compared and printed.
+// TestShare checks that a percentage is exactly the double of its decimal fraction, because objectives are
+// compared and printed.
 func TestShare(t *testing.T) {
 	for text, want := range map[string]float64{
 		"99%": 0.99, "99 %": 0.99, "99.9%": 0.999, "99.99%": 0.9999, "0.1%": 0.001,

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestSyntaxLines holds that a mistake of YAML is found in the line where a
-// person would look for it.
+// TestSyntaxLines checks the reported line of YAML syntax errors.
 func TestSyntaxLines(t *testing.T) {
 	for text, want := range map[string]int{
 		"a: 1\nb:\n  - c: 1\n   d: 2\ne: 1\n":       4,
