@@ -6,7 +6,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -100,7 +99,7 @@ func proberScenarios() []scenario {
 		}},
 		{name: "one conversation in three is over the cap", steps: []step{
 			healthy,
-			{do: skipping(metrics.SkipReasons()[0], 3), after: 30 * time.Minute, want: []string{skipped("max_concurrency")}},
+			{do: skipping(probe.SkipReasons()[0], 3), after: 30 * time.Minute, want: []string{skipped("max_concurrency")}},
 			{do: skipping("", 0), after: 40 * time.Minute},
 		}},
 		{name: "one conversation in fifty is over the budget", steps: []step{

@@ -4,11 +4,7 @@
 // one place.
 package metrics
 
-import (
-	"slices"
-
-	"synthetic/internal/probe"
-)
+import "slices"
 
 // Kind is a metric's type.
 type Kind string
@@ -325,8 +321,5 @@ func Catalog() []Metric {
 	}
 }
 
-// SkipReasons are the values of the reason label of ConversationsSkipped.
-func SkipReasons() []string { return probe.SkipReasons() }
-
 // Phases are the values of the phase label.
-func Phases() []string { return []string{"dns", "connect", "tls", "headers", "first_event"} }
+func phaseNames() []string { return []string{"dns", "connect", "tls", "headers", "first_event"} }

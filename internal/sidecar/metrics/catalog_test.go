@@ -71,7 +71,7 @@ func TestBoundedSets(t *testing.T) {
 	if got := len(probe.TurnKinds()); got != kinds {
 		t.Errorf("%d kinds of turns, counters have room for %d", got, kinds)
 	}
-	if got := len(Phases()); got != phases {
+	if got := len(phaseNames()); got != phases {
 		t.Errorf("%d phases, histograms for %d", got, phases)
 	}
 	if got := len(sink.Signals()); got != signals {

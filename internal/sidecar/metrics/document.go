@@ -55,7 +55,7 @@ func documentData() map[string]any {
 	return map[string]any{
 		"Groups": groups, "Others": others, "Pager": PagerCatalog(), "Study": StudyCatalog(),
 		"Lines": count, "PerJob": perJob, "PerSLO": perSLO,
-		"Failures": text(probe.Failures()), "SkipReasons": SkipReasons(), "Phases": Phases(),
+		"Failures": text(probe.Failures()), "SkipReasons": probe.SkipReasons(), "Phases": phaseNames(),
 		"BadTurnInterval": slo.FormatDuration(badTurnEvery), "BadTurnKept": slo.FormatDuration(badTurnKept),
 		"BadTurnsPerHour": 2 * int(time.Hour/badTurnEvery),
 		"Buckets":         layouts(), "Unread": unread(), "Silent": silent(),

@@ -95,7 +95,7 @@ func scripted() *testRecorder {
 	run(r, gone)
 	r.Observe(probe.ConversationStart{Target: "west", Workload: "chat"})
 	r.Observe(probe.Start{Target: "west", Workload: "chat", Kind: probe.First})
-	r.Observe(probe.Skip{Target: "west", Workload: "chat", Reason: SkipReasons()[0]})
+	r.Observe(probe.Skip{Target: "west", Workload: "chat", Reason: probe.SkipReasons()[0]})
 	r.ServerRead("east", serverside.Reading{Complete: true, Speculation: said{Counted: true, Drafted: 1200, Accepted: 300}})
 	r.CanaryRound("east", answers.Reading{Score: 0.25, Distance: 0.0078125, Tokens: 316})
 	r.CanaryRound("east", answers.Reading{Err: errors.New("refused"), Tokens: 39})

@@ -212,7 +212,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		value{conversationsCanceled, float64(c.Canceled)}, value{conversationsShort, float64(c.Shortened)},
 		value{userEndpointErrors, j.userErrors},
 		value{LastTurn, j.lastTurn})
-	for _, reason := range SkipReasons() {
+	for _, reason := range probe.SkipReasons() {
 		e.part(ConversationsSkipped, l, LabelReason, reason, float64(j.tally.Skipped[reason]))
 	}
 	if j.info.Workload.Compare > 0 {
@@ -226,7 +226,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	e.addHistogram(conversationDuration, l, j.conversation)
 	e.addHistogram(ScheduleLag, l, j.lag)
 	e.addHistogram(ReadLag, l, j.readLag)
-	for i, phase := range Phases() {
+	for i, phase := range phaseNames() {
 		e.addHistogram(PhaseDuration, l.with(labelPhase, phase), j.phase[i])
 	}
 }

@@ -186,7 +186,7 @@ func (d *distribution) observe(v time.Duration, trace prometheus.Labels, now tim
 	d.window.Add(now, v.Seconds())
 }
 
-// observePhases counts the phases that occurred, in the order of Phases.
+// observePhases counts the phases that occurred, in the order of phaseNames.
 func (j *job) observePhases(p *probe.Phases) {
 	for i, d := range [phases]probe.Opt[time.Duration]{p.DNS, p.Connect, p.TLS, p.Headers, p.FirstEvent} {
 		if !d.OK {

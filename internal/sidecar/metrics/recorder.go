@@ -134,7 +134,7 @@ func (r *Recorder) Remove(key probe.Key) {
 	delete(r.targets, key.Target)
 }
 
-// Observe adds an event to all of its series at once. Skip reasons outside SkipReasons are not
+// Observe adds an event to all of its series at once. Skip reasons outside probe.SkipReasons are not
 // exported, so that labels stay bounded.
 func (r *Recorder) Observe(e probe.Event) {
 	if m, ok := e.(probe.ModelFound); ok {

@@ -70,7 +70,7 @@ func TestRemove(t *testing.T) {
 	r.Remove(probe.Key{Target: "a", Workload: "chat"})
 	r.Remove(probe.Key{Target: "stranger", Workload: "chat"})
 	r.Observe(ended)
-	r.Observe(probe.Skip{Target: "a", Workload: "chat", Reason: SkipReasons()[0]})
+	r.Observe(probe.Skip{Target: "a", Workload: "chat", Reason: probe.SkipReasons()[0]})
 	g := gather(t, r)
 	for _, series := range g.of("target=a") {
 		if strings.Contains(series, "workload=chat") {

@@ -149,7 +149,7 @@ func TestConversations(t *testing.T) {
 			r.Observe(probe.Conversation{Target: "a", Workload: "chat", Outcome: o, Scheduled: start, End: start.Add(20 * time.Second)})
 		}
 	}
-	for _, reason := range append(SkipReasons(), "unheard of") {
+	for _, reason := range append(probe.SkipReasons(), "unheard of") {
 		r.Observe(probe.Skip{Target: "a", Workload: "chat", Reason: reason})
 	}
 	r.Observe(probe.Comparison{Target: "a", Workload: "chat", Verdict: probe.Different})
@@ -164,7 +164,7 @@ func TestConversations(t *testing.T) {
 			t.Errorf("%s = %v, want %v", series, got, want)
 		}
 	}
-	for _, reason := range SkipReasons() {
+	for _, reason := range probe.SkipReasons() {
 		if got := g.value(t, ConversationsSkipped+"{reason="+reason+",target=a,workload=chat}"); got != 1 {
 			t.Errorf("skipped for %s: %v, want 1", reason, got)
 		}

@@ -159,8 +159,8 @@ func (i *incident) apply(c AlertChange) (began bool) {
 
 func newAlert(name string, c AlertChange) firedAlert {
 	a := firedAlert{
-		Name: name, Severity: c.Labels["severity"], Summary: c.Annotations["summary"], Description: c.Annotations["description"],
-		From: c.At, sli: c.Labels["sli"],
+		Name: name, Severity: c.Labels["severity"], From: c.At, sli: c.Labels["sli"],
+		Summary: c.Annotations["summary"], Description: c.Annotations["description"],
 	}
 	switch c.Labels["alertname"] {
 	case rules.AlertRegression:

@@ -89,7 +89,9 @@ func bars(r probe.Result, scale time.Duration) []bar {
 	var out []bar
 	for _, i := range intervals(r) {
 		name, length := cmp.Or(names[i.part], string(i.part)), i.to-i.from
-		out = append(out, bar{percent(float64(i.from) / total), percent(float64(length) / total), i.part, name + " " + short(length)})
+		out = append(out, bar{
+			percent(float64(i.from) / total), percent(float64(length) / total), i.part, name + " " + short(length),
+		})
 	}
 	return out
 }
