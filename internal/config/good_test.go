@@ -46,7 +46,7 @@ func minimalPolicy(jobs int) sink.Policy {
 
 // sameConfig compares configurations without their footprints; see TestFootprint.
 var sameConfig = cmp.Options{
-	cmpopts.IgnoreTypes(workload.Footprint{}),
+	cmpopts.IgnoreTypes(workload.Footprint{}), cmp.AllowUnexported(alertmanager{}, Prometheus{}, Tracing{}),
 	cmp.Comparer(func(a, b promconfig.HTTPClientConfig) bool { return reflect.DeepEqual(a, b) }),
 }
 
