@@ -69,7 +69,6 @@ func newClient(a Alertmanager, generator string, dial dialer) (*client, error) {
 // help.
 var errRejected = errors.New("rejected")
 
-// send posts messages. Without an error, the Alertmanager accepted all of them.
 func (c *client) send(ctx context.Context, messages []message) error {
 	for i := range messages {
 		messages[i].GeneratorURL = c.generator

@@ -80,7 +80,6 @@ func (d *directory) open() (*store, error) {
 	return openStore(d.path, d.permanent, d.logger)
 }
 
-// take creates and locks the directory.
 func (d *directory) take() error {
 	if d.lock != nil {
 		return nil

@@ -43,7 +43,6 @@ type feed struct {
 	stored  atomic.Int64  // number of series
 }
 
-// series is a stored series.
 type series struct {
 	ref    storage.SeriesRef
 	labels labels.Labels
@@ -85,7 +84,6 @@ func (f *feed) logOverflow(leftOut int) {
 	f.full = leftOut > 0
 }
 
-// batch is the data of one scrape.
 type batch struct {
 	*feed
 	wants   func(series string) bool

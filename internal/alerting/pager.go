@@ -233,7 +233,6 @@ func (p *Pager) Prepare(files []RuleFile) (commit func(), err error) {
 	}, err
 }
 
-// update passes the current rules to the rule manager.
 func (p *Pager) update(manager *rules.Manager) error {
 	evaluate := func(ctx context.Context, g *rules.Group, _ time.Time) {
 		last, now := g.GetLastEvalTimestamp(), p.clock.now()

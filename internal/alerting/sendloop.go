@@ -129,7 +129,6 @@ func (l *sendLoop) count(ctx context.Context, err error, alerts int) {
 	}
 }
 
-// receiver returns the state of the Alertmanager.
 func (l *sendLoop) receiver() Receiver {
 	undelivered := l.states.undelivered(l.client.url)
 	l.mu.Lock()

@@ -42,7 +42,6 @@ func (f savedStates) resumed(wall time.Time) (at time.Time, known bool) {
 
 const stateVersion = 1
 
-// save writes the states.
 func (s *alertStates) save(dir string) error {
 	data, err := json.Marshal(s.snapshot())
 	if err != nil {

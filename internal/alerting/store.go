@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/prometheus/util/compression"
 )
 
-// store is an open time series database.
 type store struct{ *tsdb.DB }
 
 const (

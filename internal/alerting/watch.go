@@ -70,7 +70,6 @@ func (p *Pager) storeAndEvaluate(parent context.Context) error {
 	return errors.Join(scrapeErr, compactErr) // either may have broken the database
 }
 
-// open opens the database if it is closed.
 func (p *Pager) open() error {
 	if p.store != nil {
 		return p.dir.requireSpace(resumeSpace)
@@ -186,7 +185,6 @@ func (p *Pager) scrape(ctx context.Context) error {
 	return nil
 }
 
-// startManager creates a rule manager with the current rules.
 func (p *Pager) startManager() (*rules.Manager, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

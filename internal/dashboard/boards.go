@@ -14,14 +14,12 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// sources are the dashboards as data: YAML with the marks << and >> of
-// text/template where something depends on the objectives. Queries are plain
-// PromQL; the matchers of the dashboard's variables are put in by scoped.
+// sources are the dashboards in YAML, with actions of text/template for parts that depend on the
+// objectives. Queries are plain PromQL; scoped adds the matchers of the dashboard's variables.
 //
 //go:embed boards/*.yml
 var sources embed.FS
 
-// board is a dashboard before rendering.
 type board struct {
 	File, UID    string `yaml:"-"`
 	Title, About string
@@ -39,18 +37,17 @@ type board struct {
 // mark is an annotation: a thin line at each sample of its query.
 type mark struct{ Name, Color, Text, Expr string }
 
-// boards reads the dashboards for an input.
 func boards(in Input) ([]board, error) {
 	forms, err := template.New("").Delims("<<", ">>").Funcs(functions(in)).ParseFS(sources, "boards/*.yml")
 	if err != nil {
 		return nil, err
 	}
 	out := []board{
-		{File: "slo-overview", UID: OverviewUID},
-		{File: "fleet", UID: FleetUID},
+		{File: "slo-overview", UID: overviewUID},
+		{File: "fleet", UID: fleetUID},
 		{File: "target-detail", UID: TargetUID},
 		{File: "prober-health", UID: HealthUID},
-		{File: "study", UID: StudyUID},
+		{File: "study", UID: studyUID},
 	}
 	read := func(file string, into any) error {
 		var text bytes.Buffer
@@ -111,9 +108,9 @@ var selector = regexp.MustCompile(`\bsynthetic_\w+(\{(?:[^}"]|"(?:[^"\\]|\\.)*")
 // scoped adds a matcher for each variable whose label the series has; variables are named after
 // labels. Grafana does not escape regexp characters in a variable with a single value, such as
 // the name of a model.
-func scoped(expr string, one bool, variables []string) string {
+func scoped(expr string, singleValue bool, variables []string) string {
 	equals := "=~"
-	if one {
+	if singleValue {
 		equals = "="
 	}
 	return selector.ReplaceAllStringFunc(expr, func(series string) string {

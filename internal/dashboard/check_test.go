@@ -23,7 +23,7 @@ func decode(t *testing.T, d dashboard.Dashboard) dashboardtest.Board {
 	return b
 }
 
-// TestPanelsAreComplete holds what makes a panel readable to a stranger.
+// TestPanelsAreComplete: each panel has a title, a unit and a description.
 func TestPanelsAreComplete(t *testing.T) {
 	for _, d := range generate(t, example()) {
 		for _, p := range decode(t, d).Panels {
@@ -89,7 +89,7 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// foreign are the series that the catalog does not hold.
+// foreign lists the series that are not in the catalog.
 func foreign() map[string][]string {
 	return map[string][]string{
 		"ALERTS":                        {"alertname", "alertstate", "severity", "target", "workload"},
@@ -103,7 +103,7 @@ func foreign() map[string][]string {
 	}
 }
 
-// labelsOf returns the labels that the series of a name may be selected by.
+// labelsOf returns the labels of a series.
 func labelsOf(name string) ([]string, bool) {
 	scraped := []string{"job", "instance"}
 	if own, ok := foreign()[name]; ok {
@@ -163,12 +163,11 @@ func checkQuery(t *testing.T, where, expr string) {
 	})
 }
 
-// checkGrouping compares the labels of a "by" with those that the series
-// within have.
+// checkGrouping checks that the series of an aggregation have the labels of its "by".
 func checkGrouping(t *testing.T, where string, agg *parser.AggregateExpr) {
 	t.Helper()
 	parser.Inspect(agg.Expr, func(n parser.Node, path []parser.Node) error {
-		// What is summed already has the labels of that sum, which may be joined with more.
+		// An inner aggregation has its own labels, and may be joined with more.
 		within := slices.ContainsFunc(path, func(n parser.Node) bool { _, ok := n.(*parser.AggregateExpr); return ok })
 		if v, ok := n.(*parser.VectorSelector); ok && !within {
 			known, _ := labelsOf(v.Name)
@@ -182,8 +181,8 @@ func checkGrouping(t *testing.T, where string, agg *parser.AggregateExpr) {
 	})
 }
 
-// TestPopulationsStayApart holds that no quantile mixes first turns with
-// follow-ups, nor targets or workloads: only the prober's own lags may.
+// TestPopulationsStayApart: no quantile mixes first turns with follow-ups, or targets, or workloads, except
+// the lags of the prober.
 func TestPopulationsStayApart(t *testing.T) {
 	own := []string{metrics.ScheduleLag, metrics.ReadLag}
 	queries, err := dashboardtest.Queries(generate(t, example()))
@@ -217,7 +216,7 @@ func TestVariablesAndLinks(t *testing.T) {
 		var names []string
 		for _, v := range b.Templating.List {
 			names = append(names, v.Name)
-			// The detail is of one target and workload.
+			// The detail dashboard shows one target and one workload.
 			all := v.Multi && v.IncludeAll && v.AllValue == ".*"
 			if v.Type == "query" && (all == (b.UID == dashboard.TargetUID) || !strings.HasPrefix(v.Definition, "label_values(synthetic_")) {
 				t.Errorf("%s: variable %+v", d.File, v)
@@ -232,8 +231,8 @@ func TestVariablesAndLinks(t *testing.T) {
 	}
 }
 
-// TestOneValueIsNoRegexp: where a variable picks one value, it is compared as text;
-// Grafana escapes those of several alone.
+// TestOneValueIsNoRegexp: a variable with a single value is matched as text, because Grafana escapes only
+// variables with several values.
 func TestOneValueIsNoRegexp(t *testing.T) {
 	for _, d := range generate(t, example()) {
 		for _, v := range decode(t, d).Templating.List {

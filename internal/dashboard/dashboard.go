@@ -31,17 +31,16 @@ type Input struct {
 	SeverityLabel, SeverityPage string
 }
 
-// Severity returns the label of severities.
-func (in Input) Severity() string { return cmp.Or(in.SeverityLabel, "severity") }
+func (in Input) severity() string { return cmp.Or(in.SeverityLabel, "severity") }
 
-// Pages returns the matcher of alerts that page.
-func (in Input) Pages() string {
-	return fmt.Sprintf("%s=%q", in.Severity(), cmp.Or(in.SeverityPage, "page"))
+// pages returns the matcher of alerts that page.
+func (in Input) pages() string {
+	return fmt.Sprintf("%s=%q", in.severity(), cmp.Or(in.SeverityPage, "page"))
 }
 
 // Dashboard is one generated dashboard.
 type Dashboard struct {
-	// file name, such as "slo-overview.json"
+	// File is the file name, such as "slo-overview.json".
 	File string
 	// UID identifies the dashboard in Grafana and in links.
 	UID, Title string
@@ -67,7 +66,6 @@ func Generate(in Input) ([]Dashboard, error) {
 	return out, nil
 }
 
-// encode renders the dashboard as JSON.
 func (b board) encode(resolution string) ([]byte, error) {
 	panels, err := place(b.Rows)
 	if err != nil {
@@ -81,19 +79,19 @@ func (b board) encode(resolution string) ([]byte, error) {
 		}
 		marks = append(marks, built)
 	}
-	// File provisioning and sidecars need the classic schema; the one that the SDK prefers is
-	// new in Grafana 12.
+	// File provisioning and sidecars need the classic schema. The SDK prefers the schema of Grafana
+	// 12.
 	d := dashboard.NewDashboard()
 	d.Uid, d.Title, d.Description, d.Tags = &b.UID, &b.Title, &b.About, []string{tag}
 	d.GraphTooltip, d.Time, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), dashboard.NewDashboardDashboardTime(), new("1m")
-	d.Links, d.Annotations.List = []dashboard.DashboardLink{siblings()}, marks
+	d.Links, d.Annotations.List = []dashboard.DashboardLink{toOtherDashboards()}, marks
 	d.Templating.List, d.Panels = b.variables(resolution), panels
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	// People read queries: "<" must stay "<".
+	// People read the queries, so "<" must stay "<".
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(d); err != nil {
@@ -102,8 +100,8 @@ func (b board) encode(resolution string) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// siblings links to every dashboard with our tag, with the current time range and variables.
-func siblings() dashboard.DashboardLink {
+// toOtherDashboards links to every dashboard with our tag, with the current time range and variables.
+func toOtherDashboards() dashboard.DashboardLink {
 	return dashboard.DashboardLink{
 		Title:       "Synthetic",
 		Type:        dashboard.DashboardLinkTypeDashboards,
@@ -130,3 +128,25 @@ func (m mark) render() (dashboard.AnnotationQuery, error) {
 		Target(prometheus.NewDataqueryBuilder().RefId("Anno").Expr(m.Expr).Interval("1m").Range()).
 		Build()
 }
+
+// UIDs of the dashboards: part of every link to them, so they never change.
+const (
+	overviewUID = "synthetic-slo-overview"
+	TargetUID   = "synthetic-target-detail"
+	HealthUID   = "synthetic-prober-health"
+	fleetUID    = "synthetic-fleet"
+	studyUID    = "synthetic-study"
+)
+
+// tag marks our dashboards; the links between them select by it.
+const tag = "synthetic"
+
+// Names of the dashboards' variables. A variable that selects by a label has the name of the label.
+const (
+	varDatasource = "datasource"
+	varTarget     = "target"
+	varWorkload   = "workload"
+	varInstance   = "instance"
+	varVariant    = "variant"
+	varResolution = "resolution"
+)

@@ -29,7 +29,7 @@ const (
 	scrapes     = 24
 )
 
-// script is a prober whose results are written down instead of measured.
+// script is a prober with scripted results.
 type script struct {
 	recorder *metrics.Recorder
 	// sinks are the baselines and the recorder, which reads them.
@@ -38,7 +38,7 @@ type script struct {
 	turns int
 }
 
-// newScript announces two targets and the objectives of example.
+// newScript returns a script with two targets and the objectives of example.
 func newScript(start time.Time) *script {
 	s := &script{now: start}
 	now := func() time.Time { return s.now }
@@ -68,7 +68,7 @@ func newScript(start time.Time) *script {
 	return s
 }
 
-// benchmarks are known of every kind of turn.
+// benchmarks has figures for every kind of turn.
 func benchmarks() (all sink.Figures) {
 	for k := range all {
 		for i := range all[k] {
@@ -78,16 +78,14 @@ func benchmarks() (all sink.Figures) {
 	return all
 }
 
-// handler serves the recorder with the Go and process collectors, as the
-// sidecar does.
+// handler serves the recorder with the Go and process collectors, as the sidecar does.
 func (s *script) handler() http.Handler {
 	own := prometheus.NewRegistry()
 	own.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s.recorder.Handler(promhttp.HandlerOpts{}, own)
 }
 
-// conversation holds one conversation of two turns; the last turn of every
-// fifth fails.
+// conversation records a conversation of two turns. The last turn of every fifth one fails.
 func (s *script) conversation(target string) {
 	s.turns++
 	last := probe.Success
@@ -103,7 +101,7 @@ func (s *script) conversation(target string) {
 	})
 }
 
-// turn reports one turn that ended now, some of them with a slow first token.
+// turn records a turn that ended now. Some turns have a slow first token.
 func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome) {
 	s.sinks.Observe(probe.Start{Target: target, Workload: "chat", Kind: kind})
 	ttft := time.Duration(100+s.turns%20*60) * time.Millisecond
@@ -124,8 +122,7 @@ func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome)
 	})
 }
 
-// fill plays the script into a store, one scrape of each instance every 15 seconds,
-// and returns the time of the last.
+// fill stores the script with a scrape of each instance every 15 seconds, and returns the time of the last.
 func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances ...string) time.Time {
 	t.Helper()
 	s := newScript(start)
@@ -147,7 +144,7 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances .
 	return s.now.Add(-scrapeEvery)
 }
 
-// sweepTwo plays a closed and an open level of two shards into a store.
+// sweepTwo stores a closed-loop and an open-loop level of two shards.
 func sweepTwo(t *testing.T, store *dashboardtest.Store, start time.Time) {
 	t.Helper()
 	shards := []*sweep.Exporter{sweep.NewExporter(0), sweep.NewExporter(1)}
@@ -176,8 +173,8 @@ func sweepTwo(t *testing.T, store *dashboardtest.Store, start time.Time) {
 	}
 }
 
-// remember stores what is known of a target only after hours or days, what few
-// have, and a page about it, as of another prober.
+// remember stores series that exist only after hours or days or for few targets, and a page, from another
+// prober.
 func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 	t.Helper()
 	put := func(value float64, labels ...string) {
@@ -211,8 +208,8 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 	}
 }
 
-// TestPanelsHaveData runs every query on a Prometheus storage that scraped the
-// recorder: a panel that stays empty here would stay empty for everyone.
+// TestPanelsHaveData runs every query on a storage with scrapes of the recorder. A panel that is empty here
+// is always empty.
 func TestPanelsHaveData(t *testing.T) {
 	for name, format := range map[string]string{
 		"classic buckets only": dashboardtest.Text,
@@ -236,7 +233,7 @@ func TestPanelsHaveData(t *testing.T) {
 	}
 }
 
-// TestEmptyFindsMissingData makes sure that the test above can fail.
+// TestEmptyFindsMissingData: TestPanelsHaveData can fail.
 func TestEmptyFindsMissingData(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ds := generate(t, example())

@@ -19,8 +19,7 @@ const (
 	panelsTo   = "<!-- panels: end -->\n"
 )
 
-// TestDocs holds that docs/reference/panels.md says what each panel shows, in the
-// words of its own description.
+// TestDocs: docs/reference/panels.md contains the description of each panel.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile(docs)
 	if err != nil {
@@ -43,8 +42,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// reference lists the panels of dashboards with one objective; those that show
-// the same, of first and of follow-up turns, share a line.
+// reference lists the panels of dashboards with one objective. Panels with the same description, for first
+// and for follow-up turns, share a line.
 func reference(t *testing.T) string {
 	var b strings.Builder
 	for _, d := range generate(t, dashboard.Input{SLOs: []slo.Objective{{

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the page that lists the panels")
 
-// example is an input with every kind of objective: with and without a
-// threshold, for one kind of turn, and of two periods.
+// example returns an input with all kinds of objectives: with and without a threshold, for one kind of turn,
+// and with two windows.
 func example() dashboard.Input {
 	return dashboard.Input{
 		SLOs: []slo.Objective{

@@ -9,9 +9,8 @@ import (
 	"synthetic/tools/testkit/dashboardtest"
 )
 
-// TestFigures compares what the panels show with what the script did: of 46
-// conversations of two turns, 9 failed in their second and 8 had a first token
-// after more than a second.
+// TestFigures compares the panels with the script: of 46 conversations of two turns, 9 failed in the second
+// turn and 8 had a TTFT of more than a second.
 func TestFigures(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	store := dashboardtest.Open(t, dashboardtest.Text)

@@ -13,7 +13,6 @@ import (
 	"synthetic/internal/slo"
 )
 
-// functions returns the template functions of the dashboards.
 func functions(in Input) template.FuncMap {
 	objectives := in.SLOs
 	return template.FuncMap{
@@ -23,12 +22,12 @@ func functions(in Input) template.FuncMap {
 			return map[string]string{"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "turn_duration": "turn duration"}
 		},
 		"latencies": func(only ...slo.SLI) ([]latencyPanel, error) { return latencies(objectives, only) },
-		"promise":   promise,
+		"promise":   objectiveText,
 		"isSLO":     func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },
 		"burn":      burn, "periods": periods, "tiers": tiers, "burnWindows": burnWindows,
 		"leastBad": func() int { return slo.MinBadLong },
 		"signals":  func() []string { return []string{"TTFT", "TPOT"} }, "lower": strings.ToLower,
-		"severity": in.Severity, "pages": in.Pages,
+		"severity": in.severity, "pages": in.pages,
 	}
 }
 
@@ -41,7 +40,7 @@ func quantile(q float64, family, by, selector string) string {
 // latency is a latency shown as quantiles.
 type latency struct {
 	SLI slo.SLI
-	// short name in titles, such as "TTFT"
+	// Short is the name in titles, such as "TTFT".
 	Short string
 	// Benchmark is true if a benchmark's figures are drawn beside it.
 	Benchmark       bool
@@ -56,7 +55,6 @@ type latencyPanel struct {
 	Limits string
 }
 
-// latencies returns the panels of all latencies, or of some.
 func latencies(objectives []slo.Objective, only []slo.SLI) ([]latencyPanel, error) {
 	text, err := sources.ReadFile("boards/latencies.yml")
 	if err != nil {
@@ -108,13 +106,12 @@ func turnName(k probe.TurnKind) string {
 	return "follow-up turns"
 }
 
-// promise describes an objective in words.
-func promise(o slo.Objective) string {
-	what := "succeed"
+func objectiveText(o slo.Objective) string {
+	condition := "succeed"
 	if o.SLI != slo.Availability {
-		what = fmt.Sprintf("have %s ≤ %s", strings.ReplaceAll(string(o.SLI), "_", " "), o.Threshold)
+		condition = fmt.Sprintf("have %s ≤ %s", strings.ReplaceAll(string(o.SLI), "_", " "), o.Threshold)
 	}
-	return fmt.Sprintf("%s of turns %s over %s", percent(o.Objective), what, slo.FormatDuration(o.Window))
+	return fmt.Sprintf("%s of turns %s over %s", percent(o.Objective), condition, slo.FormatDuration(o.Window))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.6g %%", share*100) }
@@ -125,7 +122,6 @@ func burn(by, window, matcher string) string {
 		by, metrics.SLOViolations, matcher, window, metrics.SLOTurns, metrics.SLOObjective)
 }
 
-// period is a window with the matcher of its objectives.
 type period struct{ Window, Matcher string }
 
 // periods returns the windows of objectives, in order of appearance.

@@ -10,7 +10,6 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
 
-// graphView draws lines over time.
 type graphView struct {
 	// Stacked fills and stacks the series, for parts of a whole.
 	Stacked bool
@@ -62,13 +61,12 @@ func (g graphView) draw(p panel) (dashboard.Panel, error) {
 	if err != nil {
 		return dashboard.Panel{}, err
 	}
-	for _, s := range slices.Concat(slices.DeleteFunc(shared, func(s style) bool { return !s.of(p.Queries) }), g.Styles) {
+	for _, s := range slices.Concat(slices.DeleteFunc(shared, func(s style) bool { return !s.appliesTo(p.Queries) }), g.Styles) {
 		b.WithOverride(s.matcher(), s.properties())
 	}
 	return b.Build()
 }
 
-// styles returns the styles of all dashboards.
 func styles() (all []style, err error) {
 	text, err := sources.ReadFile("boards/styles.yml")
 	if err != nil {
@@ -77,8 +75,8 @@ func styles() (all []style, err error) {
 	return all, decode(text, &all)
 }
 
-// of reports whether a query's legend has the style.
-func (s style) of(queries []query) bool {
+// appliesTo reports whether the legend of a query has the style.
+func (s style) appliesTo(queries []query) bool {
 	matches := regexp.MustCompile(s.Regexp).MatchString
 	return slices.ContainsFunc(queries, func(q query) bool { return matches(q.Legend) })
 }

@@ -9,9 +9,8 @@ import (
 	"synthetic/tools/testkit/dashboardtest"
 )
 
-// TestAnnotationsAreThin: of two pages that overlap and a ticket, one mark begins
-// and one ends, of the selected target alone; each is a single sample, which
-// Grafana draws as a line and not as a region over the curves.
+// TestAnnotationsAreThin: two overlapping pages and a ticket give one mark for the start and one for the end,
+// for the selected target only. Each is a single sample, which Grafana draws as a line and not as a region.
 func TestAnnotationsAreThin(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	store := dashboardtest.Open(t, dashboardtest.Text)
@@ -59,7 +58,7 @@ func TestAnnotationsAreThin(t *testing.T) {
 	}
 }
 
-// TestSeverityOfPages: marks and tables follow what the alerts call a page.
+// TestSeverityOfPages: marks and tables use the configured severity label.
 func TestSeverityOfPages(t *testing.T) {
 	in := example()
 	in.SeverityLabel, in.SeverityPage = "urgency", "critical"
@@ -75,8 +74,8 @@ func TestSeverityOfPages(t *testing.T) {
 	}
 }
 
-// TestFewBadTurnsBurnNothing: the state says that an SLO burns from as many bad turns
-// on as its alerts want, and not by the first ones of a prober just started.
+// TestFewBadTurnsBurnNothing: the state "SLO burns" needs as many bad turns as the alerts, so that the first
+// bad turns of a new prober do not cause it.
 func TestFewBadTurnsBurnNothing(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	store := dashboardtest.Open(t, dashboardtest.Text)
@@ -97,7 +96,7 @@ func TestFewBadTurnsBurnNothing(t *testing.T) {
 	states(t, store, start.Add(10*time.Minute), want)
 }
 
-// TestReplicasAddNoFalsePages: what two probers expect of one target is not added up.
+// TestReplicasAddNoFalsePages: the expected false pages of two probers of a target are not added.
 func TestReplicasAddNoFalsePages(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	store := dashboardtest.Open(t, dashboardtest.Text)
@@ -129,8 +128,8 @@ func states(t *testing.T, store *dashboardtest.Store, at time.Time, want map[str
 	}
 }
 
-// TestProbersThatDifferInATarget: of a target in trouble that two probers reach in
-// different ways, the fleet has one row.
+// TestProbersThatDifferInATarget: a target in trouble has one row in the fleet, also if two probers reach it in
+// different ways.
 func TestProbersThatDifferInATarget(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	store := dashboardtest.Open(t, dashboardtest.Text)
@@ -151,7 +150,7 @@ func TestProbersThatDifferInATarget(t *testing.T) {
 	}
 }
 
-// TestStates: what a target's state is, by what its prober exports.
+// TestStates checks the state of a target for several exported series.
 func TestStates(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	store := dashboardtest.Open(t, dashboardtest.Text)

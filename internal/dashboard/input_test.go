@@ -18,8 +18,7 @@ import (
 	"synthetic/tools/testkit/dashboardtest"
 )
 
-// TestInitialResolution: the window of four steps should hold 20 conversations
-// of the slowest traffic.
+// TestInitialResolution: the window of four steps contains 20 conversations of the slowest traffic.
 func TestInitialResolution(t *testing.T) {
 	per := func(d time.Duration) workload.Traffic {
 		return workload.Traffic{Arrival: workload.Arrival{Process: workload.Constant, Rate: 1 / d.Seconds()}}
@@ -50,7 +49,7 @@ func TestInitialResolution(t *testing.T) {
 	}
 }
 
-// TestWithoutObjectives: no panel is left that could only be empty.
+// TestWithoutObjectives: without objectives, there are no panels that would always be empty.
 func TestWithoutObjectives(t *testing.T) {
 	queries, err := dashboardtest.Queries(generate(t, dashboard.Input{}))
 	if err != nil {
@@ -63,8 +62,7 @@ func TestWithoutObjectives(t *testing.T) {
 	}
 }
 
-// TestThresholdLines: a latency panel draws the thresholds of the objectives
-// on its own SLI and kind of turn, and no other.
+// TestThresholdLines: a latency panel draws only the thresholds of objectives on its SLI and kind of turn.
 func TestThresholdLines(t *testing.T) {
 	in := dashboard.Input{SLOs: []slo.Objective{
 		{Name: "a.b", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: time.Hour, Turns: []probe.TurnKind{probe.First}},
@@ -96,8 +94,7 @@ func TestThresholdLines(t *testing.T) {
 	}
 }
 
-// TestNamesComeFromTheCatalog: outside the tests, no string of this package
-// spells out a metric of ours.
+// TestNamesComeFromTheCatalog: no string in the code of this package contains the name of a metric.
 func TestNamesComeFromTheCatalog(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -121,8 +118,8 @@ func TestNamesComeFromTheCatalog(t *testing.T) {
 	}
 }
 
-// TestNamesAreQuoted: the name of an objective may hold everything that means
-// something in YAML, PromQL and templates.
+// TestNamesAreQuoted: the name of an objective may contain characters that are special in YAML, PromQL and
+// templates.
 func TestNamesAreQuoted(t *testing.T) {
 	const nasty = "a\"b\\c|d.*{{ .Labels }} <<.>> #'\n: é"
 	queries, err := dashboardtest.Queries(generate(t, dashboard.Input{SLOs: []slo.Objective{

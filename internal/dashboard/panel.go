@@ -16,7 +16,6 @@ type row struct {
 	Panels []panel
 }
 
-// panel is a panel before rendering.
 type panel struct {
 	Title, Unit string
 	// Description: what the panel shows, how to read it, and what to do about bad values.
@@ -40,13 +39,11 @@ type panel struct {
 	ToTarget bool `yaml:"to_target"`
 }
 
-// level is a colour from a value upwards.
 type level struct {
 	From  float64
 	Color string
 }
 
-// query is a PromQL query of a panel.
 type query struct {
 	Expr, Legend string
 	// Exemplars requests samples with trace ids.
@@ -76,7 +73,6 @@ func (p panel) view() view {
 	return p.Graph
 }
 
-// gridColumns is the width of Grafana's grid.
 const gridColumns = 24
 
 // place numbers and positions the panels of each row.
@@ -113,7 +109,6 @@ func (r row) header(id, y uint32) *dashboard.RowPanel {
 	return h
 }
 
-// render returns the Grafana panel.
 func (p panel) render(id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
 	out, err := p.view().draw(p)
 	if err != nil {
@@ -160,7 +155,6 @@ func (p panel) build(q query, i int) (variants.Dataquery, error) {
 	return b.Build()
 }
 
-// refID returns the letter of a query.
 func refID(i int) string { return string(rune('A' + i)) }
 
 func datasource() common.DataSourceRef {

@@ -9,7 +9,7 @@ import (
 	"synthetic/tools/testkit/dashboardtest"
 )
 
-// TestLikelyPartIsThatOfTheAlerts: the panels say of a fault what its page says.
+// TestLikelyPartIsThatOfTheAlerts: panels and alerts show the same likely part.
 func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
 	recorded := map[string]string{}
 	generated, err := rules.Generate(rules.Input{Jobs: []rules.Job{{Target: "chat", Workload: "chat"}}})

@@ -16,7 +16,7 @@ import (
 	"synthetic/tools/testkit/dashboardtest"
 )
 
-// everyPanel calls f for each panel that shows something.
+// everyPanel calls f for each panel except rows.
 func everyPanel(t *testing.T, f func(d dashboard.Dashboard, p dashboardtest.Panel)) {
 	t.Helper()
 	for _, d := range generate(t, example()) {
@@ -28,8 +28,8 @@ func everyPanel(t *testing.T, f func(d dashboard.Dashboard, p dashboardtest.Pane
 	}
 }
 
-// TestTablesDoNotLie: a text for an empty panel would stand in each empty cell of
-// a table, and a label that looks like a number be shown as one.
+// TestTablesDoNotLie: a table has no text for an empty panel, which would fill each empty cell, and shows
+// labels as text even if they look like numbers.
 func TestTablesDoNotLie(t *testing.T) {
 	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
 		if p.Type != "table" {
@@ -49,7 +49,7 @@ func TestTablesDoNotLie(t *testing.T) {
 	})
 }
 
-// TestStatsShowAll: without an orientation only the first series is seen.
+// TestStatsShowAll: a stat panel has an orientation; without one, Grafana shows only the first series.
 func TestStatsShowAll(t *testing.T) {
 	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
 		if p.Type == "stat" && p.Options.Orientation != "auto" {
@@ -61,8 +61,7 @@ func TestStatsShowAll(t *testing.T) {
 	})
 }
 
-// TestQuantilesHaveTheirColours: two quantiles of one panel differ, and each looks
-// the same on all panels.
+// TestQuantilesHaveTheirColours: each quantile has its own colour, the same on all panels.
 func TestQuantilesHaveTheirColours(t *testing.T) {
 	colours := map[string]any{}
 	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
@@ -91,7 +90,7 @@ func TestQuantilesHaveTheirColours(t *testing.T) {
 	}
 }
 
-// TestPartsHaveNames: each part of a turn is called by words.
+// TestPartsHaveNames: each part of a turn is shown with a readable name.
 func TestPartsHaveNames(t *testing.T) {
 	var named int
 	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
@@ -112,7 +111,7 @@ func TestPartsHaveNames(t *testing.T) {
 	}
 }
 
-// TestWhatAlertsReadIsShown: whoever is paged finds what paged on a panel.
+// TestWhatAlertsReadIsShown: panels show all metrics that alerts read.
 func TestWhatAlertsReadIsShown(t *testing.T) {
 	job := rules.Job{Target: "chat", Workload: "chat", ServerMetrics: true, TurnsPerMinute: 48, ConversationsPerMinute: 12}
 	generated, err := rules.Generate(rules.Input{SLOs: example().SLOs, Jobs: []rules.Job{job}})
@@ -140,7 +139,7 @@ func TestWhatAlertsReadIsShown(t *testing.T) {
 	}
 }
 
-// families are the names of the series that an expression reads.
+// families returns the names of the series that an expression reads.
 func families(t *testing.T, expr string) (names []string) {
 	t.Helper()
 	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)

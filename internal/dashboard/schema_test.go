@@ -16,10 +16,10 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
 
-// TestSchema reads each dashboard back strictly: unknown fields, wrong types
-// and missing ones are errors, in the options of each panel type too.
+// TestSchema decodes each dashboard strictly: unknown fields, wrong types and missing fields are errors, also
+// in the options of each panel type.
 func TestSchema(t *testing.T) {
-	// Those that are used, for compiling all of the SDK's takes a while.
+	// Only the used panel types are registered, because compiling all of them takes long.
 	runtime := cog.NewRuntime()
 	runtime.RegisterDataqueryVariant(prometheus.VariantConfig())
 	for _, panel := range []variants.PanelcfgConfig{heatmap.VariantConfig(), stat.VariantConfig(), statetimeline.VariantConfig(), table.VariantConfig(), timeseries.VariantConfig()} {
@@ -49,8 +49,7 @@ type typed struct {
 	Panels []typed // of a row
 }
 
-// registered wants panels of registered types: the options of others are not
-// read.
+// registered checks that all panels have registered types; the options of other types would not be decoded.
 func registered(t *testing.T, panels []typed) {
 	t.Helper()
 	for _, p := range panels {

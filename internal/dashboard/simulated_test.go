@@ -13,9 +13,8 @@ import (
 	"synthetic/tools/testkit/dashboardtest"
 )
 
-// TestPanelsHaveDataOfAProber fills the storage with what the prober measures
-// on the simulated deployment, over real connections. Only the scrapes' times
-// are made up, so that minutes pass in a second.
+// TestPanelsHaveDataOfAProber fills the storage with measurements of a simulated deployment over real
+// connections. Only the times of the scrapes are simulated, so that minutes pass in a second.
 func TestPanelsHaveDataOfAProber(t *testing.T) {
 	deployment := httptest.NewServer(simulate.New(simulate.Options{
 		Seed:       1,

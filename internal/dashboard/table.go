@@ -26,7 +26,7 @@ type column struct {
 	// Field is the label, "Value" of a single query, "Value #A" of query A among several, or
 	// "Trend #A" of a trend.
 	Field, Title string
-	// unit of a value; a label has none
+	// Unit of a value; "" for a label.
 	Unit     string
 	Decimals int
 	Levels   []level
@@ -35,7 +35,7 @@ type column struct {
 	// text, coloured if there are levels or texts.
 	Cell string
 	Max  float64
-	// in pixels; 0 lets Grafana decide
+	// Width is in pixels; 0 lets Grafana decide.
 	Width int
 	// ToTarget links to the detail of the row's target and workload.
 	ToTarget bool `yaml:"to_target"`

@@ -2,14 +2,16 @@ package dashboard
 
 import (
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/metrics"
 )
 
-// variables returns the variables of a dashboard, in the order of the bar.
 func (b board) variables(resolution string) []dashboard.VariableModel {
 	source := variable(varDatasource, "Data source", "The Prometheus that scrapes synthetic.")
 	source.Type = dashboard.VariableTypeDatasource
@@ -80,4 +82,32 @@ func resolutionVariable(initial string) dashboard.VariableModel {
 		}
 	}
 	return v
+}
+
+// samplesPerWindow is the number of conversation starts that a window should contain. With 20,
+// the p95 is the second largest value; with fewer, a quantile says little.
+const samplesPerWindow = 20
+
+// stepsPerWindow is Grafana's ratio of $__rate_interval to the min step.
+const stepsPerWindow = 4
+
+// resolutions returns the choices of the panels' smallest step.
+func resolutions() []string { return []string{"1m", "5m", "15m", "1h"} }
+
+// resolution returns the finest step whose window contains enough samples of the slowest traffic.
+// Closed-loop traffic has no known rate and is ignored.
+func resolution(traffic []workload.Traffic) string {
+	slowest := math.Inf(1)
+	for _, t := range traffic {
+		if t.Rate > 0 {
+			slowest = min(slowest, t.Rate)
+		}
+	}
+	choices := resolutions()
+	for _, r := range choices {
+		if step, _ := time.ParseDuration(r); stepsPerWindow*step.Seconds() >= samplesPerWindow/slowest {
+			return r
+		}
+	}
+	return choices[len(choices)-1]
 }

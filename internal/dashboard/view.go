@@ -37,7 +37,6 @@ func thresholds(levels []level) built[dashboard.ThresholdsConfig] {
 	return built[dashboard.ThresholdsConfig]{dashboard.ThresholdsConfig{Mode: dashboard.ThresholdsModeAbsolute, Steps: steps}}
 }
 
-// texts maps values to displayed texts.
 type texts map[string]dashboard.ValueMappingResult
 
 func (t texts) mapping() dashboard.ValueMap {
@@ -55,8 +54,7 @@ type statView struct {
 	Names bool
 	Texts texts
 	// Styles name the series.
-	Styles []style
-	// number of decimals
+	Styles   []style
 	Decimals float64
 }
 
@@ -87,7 +85,6 @@ func (v statView) draw(p panel) (dashboard.Panel, error) {
 	return b.Build()
 }
 
-// heatmapView draws a histogram's buckets over time.
 type heatmapView struct{}
 
 func (heatmapView) ask(q *prometheus.DataqueryBuilder) {
@@ -113,7 +110,6 @@ func (heatmapView) draw(p panel) (dashboard.Panel, error) {
 		Build()
 }
 
-// timelineView draws the states of each series over time.
 type timelineView struct{ Texts texts }
 
 func (timelineView) ask(q *prometheus.DataqueryBuilder) { q.Range() }

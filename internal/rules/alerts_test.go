@@ -19,16 +19,14 @@ const day = 24 * time.Hour
 // scenario is a script for a fleet of probers, with the alerts that must fire.
 type scenario struct {
 	name string
-	// in is what the rules are generated from; nil means usual.
+	// in returns the input of the rules; nil means usual.
 	in func() rules.Input
 	// replicas share the traffic; 0 means one.
 	replicas int
-	// regressions: the alerts on regression are part of what is wanted. Without
-	// it they may fire beside the others, as a fault that others are about often
-	// is a regression as well.
+	// regressions is true if the wanted alerts include those on regressions. Otherwise these may fire
+	// in addition, because many faults are also regressions.
 	regressions bool
-	// recorded: the rules are evaluated all the time, for those that read what
-	// they record over hours.
+	// recorded is true if the rules are evaluated all the time, for rules that read records of hours.
 	recorded bool
 	steps    []step
 }

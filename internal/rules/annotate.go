@@ -46,7 +46,6 @@ func effects() string {
 		showFirst(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s per turn). ")
 }
 
-// seenFrom lists probers that see the fault.
 const seenFrom = "{{ with query (printf `topk(5, " + metrics.ConsecutiveFailed + "{%s} > 1)` $j) }}Seen by{{ range . }} {{ .Labels.instance }}{{ end }}. {{ end }}"
 
 func since() string { return fmt.Sprintf("min(%s{%%s} > 0)", metrics.RegressionSince) }
@@ -58,12 +57,10 @@ func badTurn(matchers, args string) string {
 		"One bad turn: trace {{ .Labels.trace_id }} ({{ .Labels.turn }} turn, {{ .Labels.reason }}, {{ humanizeTimestamp .Value }}). ")
 }
 
-// slowTurn shows a bad turn of the largest effect.
 func slowTurn() string {
 	return showFirst(RecordEffect+"{%s}", "$j", badTurn(`,turn=%q,reason=~"(answer_)?%s"`, ".Labels.turn .Labels.signal"))
 }
 
-// failedTurn shows a failed turn.
 func failedTurn() string {
 	return badTurn(fmt.Sprintf(",reason!~%q", strings.Join(otherThan(slo.Availability), "|")), "")
 }
@@ -79,13 +76,11 @@ func otherThan(s slo.SLI) []string {
 	return out
 }
 
-// acceptance returns the command that accepts a level.
 func acceptance() string {
 	return "If the new level is intended: synthetic accept --target={{ $labels.target }}" +
 		showFirst(since(), "$j", " --since={{ (toTime .Value).UTC.Format `2006-01-02T15:04:05Z` }}")
 }
 
-// starvedText describes how a prober is starved.
 func starvedText() string {
 	return "{{ $i := printf `instance=%q` $labels.instance }}" +
 		showFirst("max("+metrics.ProberLag+"{%s}) > 0", "$i",

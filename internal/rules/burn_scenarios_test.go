@@ -13,8 +13,8 @@ const (
 	slowBurn = rules.AlertSLOSlowBurn + " a chat ttft"
 )
 
-// burnScenarios are about the speed at which the error budget is spent. The histories are shorter than
-// the three days of the ticket's window, so the ticket fires together with a page.
+// burnScenarios test burn rates. The histories are shorter than the three days of the ticket's window, so
+// the ticket fires together with a page.
 func burnScenarios() []scenario {
 	return []scenario{
 		{name: "healthy", steps: []step{{after: 3 * day}}},
@@ -28,8 +28,8 @@ func burnScenarios() []scenario {
 			{do: behaving(ok), after: 15 * time.Minute, want: []string{fastBurn}},
 			{after: 20 * time.Minute},
 		}},
-		// The hour is still bad and a bad turn comes now and then, but the fault
-		// is over: the ratio of the short window says so.
+		// The long window is still bad and single turns are bad, but the short window shows
+		// that the fault has ended.
 		{name: "a fault that fades to a few bad turns", steps: []step{
 			{after: 8 * time.Hour},
 			{do: behaving(slow), after: 15 * time.Minute, want: []string{fastBurn}},

@@ -77,23 +77,21 @@ type prober struct {
 	behave behaviour
 	// down: the process does not run and is not scraped.
 	down bool
-	// silent: the loops give signs of life and start nothing; stuck: not even
-	// that.
+	// silent loops have heartbeats and start no conversations; stuck loops have no heartbeats.
 	silent, stuck bool
 	beat          time.Time
-	// skip, if set, is the reason for which each skipEvery-th conversation is
-	// skipped.
+	// Each skipEvery-th conversation is skipped for the reason skip, if that is set.
 	skip      string
 	skipEvery int
-	// undiscovered is what a discovery fails of; "" for nothing.
+	// undiscovered is the error of a discovery, "" without one.
 	undiscovered string
 	// started counts conversations that were due.
 	started int
-	// server, if set, is what the server's own metrics say, minute by minute.
+	// server, if set, returns the server metrics of each minute.
 	server func() serverside.Reading
-	// stalled is what its pager says of itself, if it has one.
+	// stalled is a metric of the pager, if there is one.
 	stalled *float64
-	// late is how late the process runs.
+	// late is the lag of the process.
 	late time.Duration
 }
 

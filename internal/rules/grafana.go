@@ -46,7 +46,6 @@ type grafanaQuery struct {
 	Model      map[string]any `yaml:"model"`
 }
 
-// grafanaRange is in seconds before now.
 type grafanaRange struct{ From, To int }
 
 // GrafanaYAML returns the alerts as rules for Grafana's directory provisioning/alerting. They

@@ -39,7 +39,6 @@ func (in Input) generalGroups() ([]ruleGroup, error) {
 // minTurns is the smallest number of turns of a meaningful share.
 const minTurns = 3
 
-// functions returns the functions of groups.yml.
 func (in Input) functions() template.FuncMap {
 	return template.FuncMap{
 		"shareClasses": func() []class { return in.classes(shareWindow(15 * time.Minute)) },

@@ -82,7 +82,6 @@ func (s Severities) value(severity slo.Severity) string {
 	return cmp.Or(s.Ticket, string(severity))
 }
 
-// check rejects an input without meaningful rules.
 func (in Input) check() error {
 	var errs []error
 	if len(in.Jobs) == 0 {

@@ -72,7 +72,7 @@ const (
 	recordStarved = "target_workload:synthetic_prober_starved:min2m"
 	// recordRegression is the score of a regression page; from 1 on it pages.
 	recordRegression = "target_workload:synthetic_regression_page_score:max"
-	// recordOutage is the number of consecutive failures divided by that of an outage.
+	// recordOutage is the number of consecutive failures divided by the number for an outage.
 	recordOutage = "target_workload:synthetic_outage:min30s"
 	// RecordEffect is the largest ratio to the baseline, with its turn and signal; RecordPart
 	// the additional seconds of the part that explains it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
@@ -43,7 +44,6 @@ func (in Input) objective(o slo.Objective) (objective, error) {
 	return out, nil
 }
 
-// filled returns the value of fit.filled.
 func (in Input) filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	for _, t := range p.Tiers {
 		for _, j := range jobs {
@@ -81,7 +81,6 @@ func (o objective) kind() string {
 	return ""
 }
 
-// sli returns the value of the label sli.
 func (o objective) sli() string {
 	if o.SLI == slo.Availability {
 		return SLIAvailability
@@ -89,7 +88,6 @@ func (o objective) sli() string {
 	return SLILatency
 }
 
-// statement describes the SLO in words.
 func (o objective) statement() string {
 	share := num(o.Objective.Objective*100) + " % of turns"
 	if o.kind() != "" {
@@ -101,7 +99,6 @@ func (o objective) statement() string {
 	return fmt.Sprintf("%s have %s <= %ss, over %s", share, o.SLI, num(o.Threshold.Seconds()), slo.FormatDuration(o.Window))
 }
 
-// labels returns the labels of its budget.
 func (o objective) labels() map[string]string {
 	l := map[string]string{metrics.LabelSLO: o.Name, labelSLI: o.sli()}
 	if o.kind() != "" {
@@ -152,4 +149,88 @@ func comments(objectives []objective, s slo.Severity) []string {
 		}
 	}
 	return lines
+}
+
+// fit is the burn rate plan of a group of jobs, for all objectives that share it.
+type fit struct {
+	pace
+	plan slo.Plan
+	slos []string // names of the objectives; nil means all
+	// filled is true if a fault just above a page's threshold has enough bad turns within
+	// recentWindow.
+	filled bool
+}
+
+// key is equal for fits with the same alerts.
+func (f fit) key() string {
+	return fmt.Sprint(f.workloads, f.when, f.filled, f.notes(slo.Page), f.notes(slo.Ticket), planKey(f.plan))
+}
+
+// planKey is equal for plans with the same alerts.
+func planKey(p slo.Plan) string {
+	key := ""
+	for _, t := range p.Tiers {
+		key += fmt.Sprintf("%s %v %v %v %v|", t.Severity, t.Burn, t.Share, t.Long, t.Short)
+	}
+	return key
+}
+
+func (f fit) self() matchers {
+	var m matchers
+	if f.workloads != nil {
+		m = append(m, oneOf(metrics.LabelWorkload, f.workloads))
+	}
+	if f.slos != nil {
+		m = append(m, oneOf(metrics.LabelSLO, f.slos))
+	}
+	return m
+}
+
+func (f fit) tiers(s slo.Severity) []slo.Tier {
+	return slices.DeleteFunc(slices.Clone(f.plan.Tiers), func(t slo.Tier) bool { return t.Severity != s })
+}
+
+// ends returns the window after which a finished fault no longer burns.
+func (f fit) ends(s slo.Severity) time.Duration {
+	var w time.Duration
+	for _, t := range f.tiers(s) {
+		if s == slo.Page && f.filled {
+			w = max(w, recentWindow)
+		} else {
+			w = max(w, t.Short)
+		}
+	}
+	return w
+}
+
+func (f fit) keep() time.Duration {
+	if f.filled {
+		return keepFilled
+	}
+	return keepBurn
+}
+
+// notes describes how the tiers of a severity differ from the default.
+func (f fit) notes(s slo.Severity) []string {
+	var notes []string
+	for _, t := range f.tiers(s) {
+		for _, n := range t.Notes {
+			notes = append(notes, fmt.Sprintf("At %s×, %s.", num(t.Burn), n))
+		}
+	}
+	for _, reason := range dropped(f.plan, s) {
+		notes = append(notes, "Left out is "+reason+".")
+	}
+	return notes
+}
+
+// dropped returns why tiers of a severity were left out.
+func dropped(p slo.Plan, s slo.Severity) []string {
+	var reasons []string
+	for _, d := range p.Dropped {
+		if d.Severity == s {
+			reasons = append(reasons, d.Reason)
+		}
+	}
+	return reasons
 }

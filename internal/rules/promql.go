@@ -40,10 +40,8 @@ func aggregate(op string, by []string, expr string) string {
 	return op + " by (" + strings.Join(by, ", ") + ") (" + expr + ")"
 }
 
-// equals matches one value of a label.
 func equals(label, value string) string { return label + "=" + strconv.Quote(value) }
 
-// oneOf matches several literal values of a label.
 func oneOf(label string, values []string) string {
 	if len(values) == 1 {
 		return equals(label, values[0])
@@ -51,7 +49,6 @@ func oneOf(label string, values []string) string {
 	return label + "=~" + strconv.Quote(alternatives(values))
 }
 
-// noneOf matches every other value of a label.
 func noneOf(label string, values []string) matchers {
 	if len(values) == 0 {
 		return nil

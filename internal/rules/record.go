@@ -12,7 +12,6 @@ import (
 	"synthetic/internal/slo"
 )
 
-// perSLO returns the labels of records of objectives.
 func perSLO() []string { return append(perJob(), metrics.LabelSLO) }
 
 // recordBudgets records the error budget of each SLO, which other rules divide by. The record exists if
@@ -89,7 +88,6 @@ func windows(objectives []objective, s slo.Severity) []time.Duration {
 	return slices.Compact(all)
 }
 
-// recordBudget records the remaining error budgets.
 func (in Input) recordBudget() rule {
 	left := in.byWindow(func(self matchers, window time.Duration) string {
 		return "1 -\n" + perBudget(ratio(summed(self.on(recordViolationsSum), window), "", summed(self.on(recordTurnsSum), window)))

@@ -28,7 +28,6 @@ type Scope struct {
 	Targets []string
 }
 
-// scope is a checked Scope.
 type scope struct {
 	matchers      []*labels.Matcher
 	keep, targets []string

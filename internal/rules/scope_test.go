@@ -17,8 +17,8 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// shared is a Prometheus that two installations share: x and y, in a namespace of
-// that name each, with a target of one name. The rules are those of x.
+// shared returns a Prometheus with two installations, in the namespaces x and y, that have a target of the
+// same name. The rules belong to x.
 func shared(t *testing.T, scope rules.Scope) *scene {
 	in := usual()
 	in.Scope = scope
@@ -42,8 +42,8 @@ func failing9(s *scene, instance string, n float64) {
 	s.set(instance, metrics.ConsecutiveFailed, n, "target", "a", "workload", "chat")
 }
 
-// TestMatchIsOneInstallation: what another installation suffers pages nobody here,
-// and its probers are none of ours.
+// TestMatchIsOneInstallation: a fault of another installation does not page here, and its probers do not
+// count.
 func TestMatchIsOneInstallation(t *testing.T) {
 	s := shared(t, rules.Scope{Match: `namespace="x"`, Keep: []string{"cluster"}, Targets: []string{"team"}})
 	s.set("y", metrics.SLOObjective, 0.5, "slo", "theirs")
@@ -75,8 +75,8 @@ func TestMatchIsOneInstallation(t *testing.T) {
 	}
 }
 
-// TestKeptLabelsAreJudgedApart: one that is down is so, whatever another of its name
-// is, and a fleet is one of a cluster.
+// TestKeptLabelsAreJudgedApart: targets of the same name are judged separately, and shared faults are found
+// within a cluster.
 func TestKeptLabelsAreJudgedApart(t *testing.T) {
 	s := shared(t, rules.Scope{Keep: []string{"namespace", "pod"}})
 	failing9(s, "y", 9)
@@ -88,9 +88,8 @@ func TestKeptLabelsAreJudgedApart(t *testing.T) {
 	}
 }
 
-// TestLostWhereAnotherIs: the prober of one cluster is gone, and that of another, which
-// has a target of that name, does not hide it. A replica that takes the place of
-// another is no loss: neither that other nor, for a quarter of an hour, itself.
+// TestLostWhereAnotherIs: a prober in another cluster with a target of the same name does not hide the loss
+// of a prober. A replica that replaces another prober does.
 func TestLostWhereAnotherIs(t *testing.T) {
 	for cluster, want := range map[string][]string{"c1": nil, "c2": {rules.AlertTargetNoSamples + " a page c1 p1"}} {
 		s := shared(t, rules.Scope{Keep: []string{"cluster", "pod"}})
@@ -124,8 +123,8 @@ func TestLostWhereAnotherIs(t *testing.T) {
 	}
 }
 
-// TestTextsAskWhatTheyAreAbout: in a scope no text of an alert asks for series of
-// others, whatever it asks first.
+// TestTextsAskWhatTheyAreAbout: with a scope, the queries in the texts of alerts select only series of the
+// scope.
 func TestTextsAskWhatTheyAreAbout(t *testing.T) {
 	in := fixed()
 	in.Scope = rules.Scope{Match: `namespace="x"`, Keep: []string{"cluster"}, Targets: []string{metrics.LabelService, "team"}}

@@ -16,7 +16,7 @@ import (
 	"synthetic/tools/testkit/promtest"
 )
 
-// bench is an alert, with the rules it needs, and the series that it stands on.
+// bench is an alert with the rules and series that it needs.
 type bench struct {
 	t      *testing.T
 	file   []byte // its rules
@@ -24,7 +24,7 @@ type bench struct {
 	now    time.Time
 	world  []series
 	totals map[string]float64
-	// down: nothing is scraped. nan: what is scraped are no numbers.
+	// down is true if scrapes fail, nan if all scraped values are NaN.
 	down, nan bool
 }
 
@@ -40,21 +40,21 @@ func newBench(t *testing.T, a sixfold) *bench {
 	}
 	b.server = promtest.New(t, b.file, time.Minute)
 	b.turns(nil)
-	// A process that has run for a while: a reset must show.
+	// The process has run for some time, so that a reset is visible.
 	for _, s := range b.world {
 		b.totals[s.labels.String()] = 5000
 	}
 	return b
 }
 
-// only is a rule file with an alert and the rules that record what it reads.
+// only returns a rule file with an alert and the recording rules that it reads.
 func only(t *testing.T, in rules.Input, alert string) []byte {
 	t.Helper()
 	r, err := rules.Generate(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var read string // the expressions of what is needed
+	var read string // the expressions of the needed rules
 	needed := func(r rulefmt.Rule) bool {
 		return r.Alert == alert || r.Record != "" && strings.Contains(read, r.Record)
 	}
@@ -92,8 +92,7 @@ func (b *bench) reads() []string {
 	return slices.Compact(names)
 }
 
-// lose takes a metric out of the world, with those that a prober exports in one
-// with it: a part of a quotient is never lost alone.
+// lose removes a metric, and the metrics that a prober always exports together with it.
 func (b *bench) lose(metric string) {
 	gone := []string{metric}
 	for _, together := range [][]string{
@@ -107,7 +106,7 @@ func (b *bench) lose(metric string) {
 	b.world = slices.DeleteFunc(b.world, func(s series) bool { return slices.Contains(gone, s.name()) })
 }
 
-// turns makes the world the healthy one, but for some series.
+// turns resets the world to healthy series, with some replaced.
 func (b *bench) turns(other []series) {
 	b.world = healthyWorld()
 	for _, s := range other {
@@ -119,10 +118,10 @@ func (b *bench) turns(other []series) {
 	}
 }
 
-// reset begins every counter anew.
+// reset restarts every counter.
 func (b *bench) reset() { clear(b.totals) }
 
-// minute lets one pass: traffic, a scrape, the rules.
+// minute simulates a minute: traffic, a scrape and an evaluation.
 func (b *bench) minute() {
 	b.now = b.now.Add(time.Minute)
 	var samples []promtest.Sample

@@ -9,23 +9,21 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// sixfold is one alert in six cases: it fires, it does not, it resolves, its
-// data are missing, its counters begin anew, and its values are no numbers. The
-// scenarios drive the real recorder; here the series are made by hand, so that
-// each case is about the rule alone.
+// sixfold tests one alert in six cases: it fires, it does not fire, it resolves, its data are missing, its
+// counters restart, and its values are NaN. Scenarios use the recorder; here the test sets the series, so
+// each case tests only the rule.
 type sixfold struct {
 	alert string
-	// in is what the rules are generated from; nil means usual.
+	// in returns the input of the rules; nil means usual.
 	in func() rules.Input
-	// fault are the series that differ from those of the healthy world, almost
-	// those of a fault that is just none; empty for a fault without degrees.
+	// fault are the series that differ from the healthy world; almost are series just below the
+	// threshold, empty if there is no threshold.
 	fault, almost []series
-	// lead is how long all is well before.
+	// lead is the healthy time before the fault.
 	lead time.Duration
-	// fires and resolves bound how long the alert takes.
+	// fires and resolves bound the time until the alert does.
 	fires, resolves time.Duration
-	// onMissing is the metric whose absence the alert is about, and onNaN says
-	// that values which are no numbers are.
+	// onMissing is a metric whose absence fires the alert; onNaN is true if NaN does.
 	onMissing string
 	onNaN     bool
 }
@@ -72,7 +70,7 @@ func TestSixCases(t *testing.T) {
 	}
 }
 
-// TestEveryAlertHasSixCases holds the table to what is generated.
+// TestEveryAlertHasSixCases: the table contains all generated alerts.
 func TestEveryAlertHasSixCases(t *testing.T) {
 	var listed []string
 	for _, a := range sixfolds() {
@@ -128,9 +126,8 @@ func testResolves(t *testing.T, a sixfold) {
 	b.over(a.resolves)
 }
 
-// testMissingData: data that end, or never were, all of them or a part, are what
-// some alerts are for and nothing to the others. TestFaultNeverReadsAsHealth
-// has those that end in a fault.
+// testMissingData: some alerts fire if all or a part of the data end or never existed; the others do not.
+// TestFaultNeverReadsAsHealth covers data that end during a fault.
 func testMissingData(t *testing.T, a sixfold) {
 	for _, lead := range []time.Duration{0, a.lead} {
 		b := newBench(t, a)

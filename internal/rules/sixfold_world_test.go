@@ -15,9 +15,9 @@ import (
 // series is one series of the only prober.
 type series struct {
 	labels labels.Labels
-	// perMinute is how fast a counter grows.
+	// perMinute is the increase of a counter.
 	perMinute float64
-	// gauge is the value of what is no counter, at a time; nil for a counter.
+	// gauge returns the value of a gauge at a time; nil for a counter.
 	gauge func(now time.Time) float64
 }
 
@@ -29,7 +29,7 @@ func gauge(name string, v float64, pairs ...string) series {
 	return series{labels: named(name, pairs), gauge: func(time.Time) float64 { return v }}
 }
 
-// aged is a timestamp that is always so old.
+// aged returns a timestamp of constant age.
 func aged(name string, age time.Duration, pairs ...string) series {
 	return series{labels: named(name, pairs), gauge: func(now time.Time) float64 {
 		return float64(now.Add(-age).Unix())

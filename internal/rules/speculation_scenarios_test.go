@@ -23,7 +23,7 @@ func accepting(drafted, share float64) func(*house) {
 	return saying(serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Drafted: drafted, Accepted: drafted * share}})
 }
 
-// averaging is a server that has only an average to show.
+// averaging is a server that exports only an average.
 func averaging(share float64) func(*house) {
 	return saying(serverside.Reading{Complete: true, Speculation: serverside.Speculation{Acceptance: probe.Some(share)}})
 }
@@ -32,7 +32,7 @@ func saying(r serverside.Reading) func(*house) {
 	return all(func(p *prober) { p.server = func() serverside.Reading { return r } })
 }
 
-// speculationScenarios are about what a server says of its own.
+// speculationScenarios test alerts on server metrics.
 func speculationScenarios() []scenario {
 	const (
 		collapse   = rules.AlertAcceptanceCollapse + " a"
@@ -112,7 +112,7 @@ func speculationScenarios() []scenario {
 	return out
 }
 
-// TestRecordedAcceptance: the ratio of what was drafted and accepted, by target.
+// TestRecordedAcceptance checks the recorded ratio of accepted and drafted tokens, by target.
 func TestRecordedAcceptance(t *testing.T) {
 	h := newHouse(t, usual(), 2)
 	accepting(2000, 0.6)(h)

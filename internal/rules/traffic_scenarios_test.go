@@ -24,7 +24,7 @@ func once(bad behaviour) func(*house) {
 	})
 }
 
-// trafficScenarios are about few turns, in which a share means little.
+// trafficScenarios test the conditions for a few turns.
 func trafficScenarios() []scenario {
 	down := rules.AlertTargetDown + " a chat"
 	return []scenario{

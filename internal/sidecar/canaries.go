@@ -121,7 +121,6 @@ func (c *canaries) run(ctx context.Context) error {
 	}
 }
 
-// next returns the target that is due first, and the time until then.
 func (c *canaries) next(now time.Time) (first *canary, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,7 +171,6 @@ func (c *canaries) reading(target string) (answers.Reading, bool) {
 	return r, ok
 }
 
-// logError logs the error of a round, unless it is the same as the last one.
 func (c *canaries) logError(w *canary, r answers.Reading) {
 	text := ""
 	if r.Err != nil {

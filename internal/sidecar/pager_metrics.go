@@ -12,7 +12,6 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// pagerCollector exports the health of the pager.
 type pagerCollector struct {
 	health func() alerting.Health
 	descs  map[string]*prometheus.Desc

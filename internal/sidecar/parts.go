@@ -36,7 +36,6 @@ func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
 	})
 }
 
-// removed forgets a job after its last event.
 func (s *Sidecar) removed(job probe.Key) {
 	s.sinks.Remove(job)
 	s.resources.forget(job)

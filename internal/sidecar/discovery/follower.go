@@ -33,7 +33,6 @@ type Follower struct {
 	recalled map[string][]Target // saved targets of groups that are not followed yet
 }
 
-// groupState is what the follower knows about one group.
 type groupState struct {
 	Group
 	sources []*source
@@ -202,7 +201,6 @@ func (f *Follower) Run(ctx context.Context, changed func() error) error {
 	}
 }
 
-// start starts the sources that do not run yet.
 func (f *Follower) start(ctx context.Context, running *sync.WaitGroup) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -288,7 +286,6 @@ func (g *groupState) update(now time.Time) {
 // maxLogged bounds the objects of a group that the log names.
 const maxLogged = 1000
 
-// logLeftOut logs each object that is left out, once.
 func (g *groupState) logLeftOut(logger *slog.Logger) {
 	logged := map[LeftOut]bool{}
 	for _, l := range g.leftOut[:min(len(g.leftOut), maxLogged)] {

@@ -50,7 +50,6 @@ type Address interface {
 
 func (g Group) Name() string { return g.Template.Name }
 
-// sameSource reports whether two groups have the same sources.
 func (g Group) sameSource(o Group) bool {
 	return g.Lease > 0 == (o.Lease > 0) && reflect.DeepEqual(g.Sources, o.Sources)
 }
@@ -145,7 +144,6 @@ func Everywhere(pattern string) bool {
 	return bare == "*" || err == nil && network.Bits() == 0
 }
 
-// bareHost returns a pattern without its scheme.
 func bareHost(pattern string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(pattern, "https://"), "http://")
 }

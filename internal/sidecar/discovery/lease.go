@@ -86,7 +86,6 @@ func (f *Follower) Leased() func(target string) bool {
 	}
 }
 
-// modules returns the names of the groups with leases.
 func (f *Follower) modules() []string {
 	names := slices.Sorted(maps.Keys(f.groups))
 	return slices.DeleteFunc(names, func(n string) bool { return f.groups[n].Lease == 0 })
@@ -94,7 +93,6 @@ func (f *Follower) modules() []string {
 
 func leasedLabels(base string) labels.Labels { return labels.FromStrings(model.AddressLabel, base) }
 
-// leased returns the labels of the leased targets.
 func (g *groupState) leased() []labels.Labels {
 	var out []labels.Labels
 	for _, l := range g.leases {
@@ -103,7 +101,6 @@ func (g *groupState) leased() []labels.Labels {
 	return out
 }
 
-// expire ends the leases that were not renewed.
 func (f *Follower) expire(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

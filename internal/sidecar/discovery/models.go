@@ -72,7 +72,6 @@ type ModelFollower struct {
 	sets map[string]*modelState // by target
 }
 
-// modelState is what the follower knows about the models of one target.
 type modelState struct {
 	ModelSet
 	due time.Time

@@ -19,7 +19,6 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-// source is one discoverer of Prometheus.
 type source struct {
 	config  prom.Config
 	changed func()
@@ -83,7 +82,6 @@ func (s *source) run(ctx context.Context, logger *slog.Logger) {
 	}
 }
 
-// discover starts the discoverer and follows it.
 func (s *source) discover(logger *slog.Logger) error {
 	registry := prometheus.NewRegistry() // the discoverer needs one; its metrics are not exposed
 	refresh := prom.NewRefreshMetrics(registry)
@@ -135,7 +133,6 @@ func (s *source) follow(d prom.Discoverer) {
 	}
 }
 
-// take records an answer.
 func (s *source) take(groups []*targetgroup.Group) {
 	if len(groups) == 0 && s.config.Name() == "dns" {
 		return // it sends an empty answer if no name was resolved

@@ -25,7 +25,6 @@ const (
 	repeatInterval = time.Minute
 )
 
-// discoverer makes targets of the objects of its followers.
 type discoverer struct {
 	expressions
 	objects, joined []*follower
@@ -198,7 +197,6 @@ func bracketed(u string) string {
 	return u
 }
 
-// common returns the labels that all targets of an object share.
 func (d *discoverer) common(o, with *unstructured.Unstructured, data map[string]any) model.LabelSet {
 	l := model.LabelSet{"name": model.LabelValue(o.GetNamespace() + "." + o.GetName())}
 	meta(l, "", o)

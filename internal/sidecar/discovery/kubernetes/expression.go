@@ -82,7 +82,6 @@ func recoverPanic(err *error) {
 	}
 }
 
-// boundedBuffer holds at most mostText bytes.
 type boundedBuffer struct{ bytes.Buffer }
 
 func (b *boundedBuffer) Write(p []byte) (int, error) {
@@ -92,7 +91,6 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// expressions are the compiled expressions of a Config.
 type expressions struct {
 	url, when                             *expression
 	multipleURLs                          bool // url may return several addresses

@@ -117,7 +117,6 @@ func (w boundedWatch) Stop() {
 	w.cancel()
 }
 
-// take replaces the objects after a list or an event.
 func (f *follower) take(objects []any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

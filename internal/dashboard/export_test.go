@@ -1,0 +1,8 @@
+package dashboard
+
+// UIDs of dashboards, for tests.
+const (
+	OverviewUID = overviewUID
+	FleetUID    = fleetUID
+	StudyUID    = studyUID
+)
