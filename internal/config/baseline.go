@@ -10,7 +10,6 @@ import (
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
 )
@@ -55,16 +54,13 @@ func (b *builder) baseline(path string, t fileTraffic, f *benchmarkFile, j probe
 	if !ok {
 		return
 	}
-	l, err := f.at(variant, level)
+	out, err := f.at(variant, level)
 	if err != nil {
 		b.Mistake(b.presentOrFile(path, "baseline_level"), "", fmt.Sprintf("level %g of %q cannot be a baseline: %v", level, variant, err), "choose another measured baseline_level: "+levelList(f, variant))
 		return
 	}
-	out := &sink.Benchmark{
-		Run: f.Name, Variant: variant, Kind: string(f.Kind), Level: level, Pooled: l.Pooled, Figures: l.Benchmarks,
-	}
 	for k, kind := range turnKinds(j.Workload) { // the first of probe.TurnKinds
-		if !l.Benchmarks[k][0].Typical.OK { // no TTFT to compare with
+		if !out.Figures[k][0].Typical.OK { // no TTFT to compare with
 			out.Learned = append(out.Learned, kind)
 		}
 	}

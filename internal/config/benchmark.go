@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -33,15 +34,6 @@ type benchmarkFile struct {
 	study *figures.Study
 }
 
-// benchmarkLevel is one level of one variant.
-type benchmarkLevel struct {
-	// Benchmarks by kind of turn and signal; the zero value for figures with too few turns.
-	Benchmarks sink.Figures
-	// Pooled is true if the file does not separate first from follow-up turns. Both kinds then
-	// share its quantiles, and there is no typical value to compare with.
-	Pooled bool
-}
-
 // openBenchmarkFile reads a file. Errors name the file, the place and the remedy.
 func openBenchmarkFile(path string) (*benchmarkFile, error) {
 	study, err := figures.Read(path)
@@ -68,43 +60,32 @@ func (f *benchmarkFile) levels(variant string) []float64 {
 	return out
 }
 
-// at returns a level, which must be one of levels. It returns an error for a level that is
-// unfit as a baseline.
-func (f *benchmarkFile) at(variant string, level float64) (benchmarkLevel, error) {
+// at returns a measured level of a variant. It returns an error for a level that is unfit as a baseline.
+func (f *benchmarkFile) at(variant string, level float64) (*sink.Benchmark, error) {
 	l, ok := f.study.SeriesNamed(variant).Level(level)
-	if !ok {
-		return benchmarkLevel{}, fmt.Errorf("nothing was measured at %g", level)
+	switch pct := l.Value(figures.ErrorPct); {
+	case !ok:
+		return nil, fmt.Errorf("nothing was measured at %g", level)
+	case pct > figures.MaxErrorPct:
+		return nil, fmt.Errorf("%.1f %% of its turns failed, so that its latencies are those of the survivors", pct)
+	case l.NotReached != "":
+		return nil, fmt.Errorf("the level was not reached: %s", l.NotReached)
+	case l.GivenUp:
+		return nil, errors.New("the sweep gave it up before its end: it is more than the deployment can carry")
 	}
-	if err := fit(l); err != nil {
-		return benchmarkLevel{}, err
-	}
-	return levelOf(l)
+	out := &sink.Benchmark{Run: f.Name, Variant: variant, Kind: string(f.Kind), Level: level}
+	return out, addFigures(out, l)
 }
 
-// fit rejects a level with many failures, whose latencies are those of the surviving turns, and
-// a level with a growing queue.
-func fit(l figures.Level) error {
-	if pct := l.Value(figures.ErrorPct); pct > figures.MaxErrorPct {
-		return fmt.Errorf("%.1f %% of its turns failed, so that its latencies are those of the survivors", pct)
-	}
-	if l.NotReached != "" {
-		return fmt.Errorf("the level was not reached: %s", l.NotReached)
-	}
-	if l.GivenUp {
-		return fmt.Errorf("the sweep gave it up before its end: it is more than the deployment can carry")
-	}
-	return nil
-}
-
-// levelOf converts figures to benchmarks.
-func levelOf(l figures.Level) (benchmarkLevel, error) {
+// addFigures adds the figures of a level. Without separate first and follow-up turns, both kinds share the
+// quantiles, and there is no typical value to compare with.
+func addFigures(out *sink.Benchmark, l figures.Level) error {
 	// In the order of probe.TurnKinds and of sink.Signals.
 	kinds := []figures.Turns{figures.FirstTurns, figures.FollowupTurns}
 	signals := []figures.Timing{figures.TTFT, figures.TPOT}
-	// no figure belongs to a single kind of turn
-	out := benchmarkLevel{Pooled: !slices.ContainsFunc(kinds, func(kind figures.Turns) bool {
+	out.Pooled = !slices.ContainsFunc(kinds, func(kind figures.Turns) bool {
 		return slices.ContainsFunc(signals, func(t figures.Timing) bool { return !math.IsNaN(l.Figure(t.Quantile(kind, 0)).Value) })
-	})}
+	})
 	few, known := uint64(0), false
 	for k, kind := range kinds {
 		for i, timing := range signals {
@@ -113,16 +94,16 @@ func levelOf(l figures.Level) (benchmarkLevel, error) {
 				few = max(few, n)
 				continue
 			}
-			known, out.Benchmarks[k][i] = true, b
+			known, out.Figures[k][i] = true, b
 		}
 	}
 	switch {
 	case known:
-		return out, nil
+		return nil
 	case few > 0:
-		return benchmarkLevel{}, fmt.Errorf("it has only %d turns of a kind, and it takes %d", few, minTurns)
+		return fmt.Errorf("it has only %d turns of a kind, and it takes %d", few, minTurns)
 	}
-	return benchmarkLevel{}, fmt.Errorf("it has neither a TTFT nor a TPOT")
+	return errors.New("it has neither a TTFT nor a TPOT")
 }
 
 // benchmark returns the benchmark of one signal, and the number of its turns. The benchmark is

@@ -61,7 +61,7 @@ func TestRun(t *testing.T) {
 		t.Error("a run tells first turns from follow-up turns")
 	}
 	for k, kind := range probe.TurnKinds() {
-		b := l.Benchmarks[k]
+		b := l.Figures[k]
 		near(t, string(kind)+" TTFT", b[0].Typical.V, ttftAt(kind, 20))
 		near(t, string(kind)+" TTFT p50", b[0].Quantiles[0].V, ttftAt(kind, 20))
 		near(t, string(kind)+" TPOT", b[1].Typical.V, 0.02)
@@ -106,7 +106,7 @@ func TestReport(t *testing.T) {
 	}
 	for k := range probe.TurnKinds() {
 		for i := range sink.Signals() {
-			got, want := l.Benchmarks[k][i], run.Benchmarks[k][i]
+			got, want := l.Figures[k][i], run.Figures[k][i]
 			if got.Samples != want.Samples || got.Typical.V.Round(time.Millisecond) != want.Quantiles[0].V.Round(time.Millisecond) {
 				t.Errorf("the report says %+v, the run %+v", got, want)
 			}
@@ -128,7 +128,7 @@ func TestPooled(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := sink.SignalFigures{Samples: probe.Some(640), Quantiles: [3]probe.Opt[time.Duration]{0: probe.Some(250 * time.Millisecond), 2: probe.Some(900 * time.Millisecond)}}
-	if !l.Pooled || l.Benchmarks[0][0] != want || l.Benchmarks[1][0] != want || l.Benchmarks[0][1].Quantiles[0].V != 21*time.Millisecond {
+	if !l.Pooled || l.Figures[0][0] != want || l.Figures[1][0] != want || l.Figures[0][1].Quantiles[0].V != 21*time.Millisecond {
 		t.Errorf("read %+v", l)
 	}
 	if f.Name != "old" {
