@@ -103,7 +103,7 @@ func TestStandingStillIsSaid(t *testing.T) {
 	p.stalls(1)
 	p.turns()
 	for _, path := range []string{"/", "/alerts", "/api/alerts"} {
-		if _, page := p.get(path); !strings.Contains(page, "asking for the room in") {
+		if _, page := p.get(path); !strings.Contains(page, "reading the free space of") {
 			t.Errorf("%s does not show why the pager is stalled: %s", path, page)
 		}
 	}
