@@ -89,8 +89,8 @@ func readStates(dir string) (savedStates, error) {
 	return saved, nil
 }
 
-// restore continues the alerts of an earlier process. timing describes the evaluation of their
-// rules.
+// restore continues the alerts that an earlier process saved. timing has the interval of each
+// rule group and the time of its last evaluation.
 func (s *alertStates) restore(saved savedStates, timing func(alert string) (alertTiming, bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,9 +17,9 @@ type Incident struct {
 	Within time.Duration
 	// Target is the affected target; "" means all targets.
 	Target string
-	// Forecast is the delay until a page, in seconds, that the sidecar exported just
-	// before the incident: +Inf if it expected no page, NaN if it exported no delay
-	// for such a fault. nil if the run did not look.
+	// Forecast is the delay until a page, in seconds, that the sidecar had exported for a fault
+	// of this incident's size just before it: +Inf if it expected no page, NaN if it exported
+	// nothing. nil if the run did not read it.
 	Forecast *float64
 }
 

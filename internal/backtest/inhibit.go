@@ -25,8 +25,9 @@ func inhibit(spans []Span, inhibitions []rules.Inhibition) []Span {
 	return out
 }
 
-// applyInhibition applies a rule to spans. sources are the spans that inhibit others by this
-// rule.
+// applyInhibition applies one of Alertmanager's inhibition rules: a span that a source mutes
+// starts later, when Alertmanager would first send it, or is dropped if it would never be sent.
+// sources are the spans of the rule's source alerts.
 func applyInhibition(spans []Span, rule rules.Inhibition, sources []Span) []Span {
 	var out []Span
 	for _, s := range spans {

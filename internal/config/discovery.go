@@ -257,7 +257,8 @@ func (b *builder) kubernetes(path string, f fileKubernetes) *kubernetes.Config {
 	return c
 }
 
-// join checks the objects that are joined with each object.
+// join checks the key `with` of a Kubernetes discovery: other objects, such as Services, whose
+// fields are used together with those of each found object.
 func (b *builder) join(path string, f fileJoin) *kubernetes.Join {
 	b.resource(path+".resource", f.Resource)
 	b.template(path+".selector", f.Selector)

@@ -187,7 +187,8 @@ func (b *planner) rates(f fileLevels, p *sweep.Plan, ownRate float64) {
 	}
 }
 
-// speeds resolves the levels of a trace that is replayed at its own times.
+// speeds returns one level for each factor in levels.speed: the trace is replayed that many times
+// faster than it was recorded.
 func (b *planner) speeds(f fileLevels, p *sweep.Plan, ownRate float64) {
 	const at = "levels.speed"
 	p.Kind, p.MaxConcurrency, p.Ramp, p.OwnRate = runfile.Rate, f.MaxConcurrency, f.Ramp.ramp(), ownRate

@@ -79,8 +79,8 @@ func (b board) encode(resolution string) ([]byte, error) {
 		}
 		marks = append(marks, built)
 	}
-	// File provisioning and sidecars need the classic schema. The SDK prefers the schema of Grafana
-	// 12.
+	// Grafana's file provisioning and the dashboard sidecar of its Helm chart need the classic
+	// schema. The schema that the SDK prefers needs Grafana 12.
 	d := dashboard.NewDashboard()
 	d.Uid, d.Title, d.Description, d.Tags = &b.UID, &b.Title, &b.About, []string{tag}
 	d.GraphTooltip, d.Time, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), dashboard.NewDashboardDashboardTime(), new("1m")

@@ -52,7 +52,8 @@ type query struct {
 	Trend bool
 }
 
-// view draws a kind of panel. render adds the settings of all kinds.
+// view builds the panels of one kind, such as a table. render adds the settings that panels of
+// all kinds share.
 type view interface {
 	draw(p panel) (dashboard.Panel, error)
 	// ask sets how the panel's queries are sent to Prometheus.

@@ -54,8 +54,8 @@ func (a API) SupportsJSONSchema() bool { return a.OpenAIChat() || a == Responses
 // OpenAIChat reports whether requests have the format of OpenAI's chat completions.
 func (a API) OpenAIChat() bool { return a == "" || a == Chat || a == Azure }
 
-// Chat returns the same deployment as a target of its chat completions API. It sends the key as
-// a bearer token.
+// Chat returns a target for chat completions of the same deployment. An Azure target stays as it
+// is; for all others the key is then sent as a bearer token.
 func (t Target) Chat() Target {
 	switch t.API {
 	case Azure:

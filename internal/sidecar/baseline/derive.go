@@ -96,7 +96,8 @@ func deviation(residuals []float64) float64 {
 	return math.Sqrt(sum/max(1, n)) * (1 + 0.8/math.Sqrt(max(1, n)))
 }
 
-// pathStep is the time between two computed levels of the past, in half hours.
+// pathStep is the distance, in half hours, between the past moments for which levels are
+// recomputed: six hours.
 const pathStep = 12
 
 // path returns the baseline of past minutes, with today's shape and the level known at that

@@ -101,6 +101,7 @@ func (g *groupState) leased() []labels.Labels {
 	return out
 }
 
+// expire removes the targets whose lease was not renewed in time by a request of /probe.
 func (f *Follower) expire(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -53,7 +53,7 @@ type alertsView struct {
 	head
 	On bool
 	Alerts
-	// known incidents, worst first
+	// incidents in memory, the worst first
 	Incidents []incident
 	Waiting   []string
 }

@@ -47,8 +47,8 @@ func parseTurnLog(path string, data []byte) (*Study, error) {
 	return s, nil
 }
 
-// Recount judges the turns of the run by other objectives, one by one. It returns false if the
-// turn log is missing or lacks what the objectives need.
+// Recount judges all turns of the run again, by objectives other than the run's own. It returns
+// false if the turn log is missing or lacks values that these objectives need.
 func (s *Study) Recount(wanted []Objective) (bool, error) {
 	var objectives []runfile.Objective
 	for _, o := range wanted {

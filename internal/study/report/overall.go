@@ -103,7 +103,8 @@ func (o overall) describeRange() string {
 	return fmt.Sprintf("%s by %s at %d of %d levels", o.metric.Title(), size, max(o.better, o.worse), o.levels)
 }
 
-// formatPercent returns "1.9%", "28%" or "×32".
+// formatPercent formats a change of v percent: "1.9%" below 10, "28%" above, and as a factor such
+// as "×32" from largeRatio on.
 func formatPercent(v float64) string {
 	switch {
 	case v >= 100*(largeRatio-1):

@@ -212,9 +212,10 @@ type littlesLaw struct {
 	Median            bool    // the median replaces an unknown mean
 }
 
-// checkLittle checks one level. A closed loop without think time should have as many turns in
-// flight as the level. Otherwise the product is compared with the measured mean. Turns across
-// the ends of the measurement, and late hand-over by the prober, cause differences.
+// checkLittle checks Little's law for one level: throughput times duration is the number of turns
+// in flight. A closed loop without think time should have as many as the level; otherwise the
+// product is compared with the measured mean. Turns that begin or end outside the measurement,
+// and delays of the prober between two turns, cause differences.
 func checkLittle(s *figures.Study, l figures.Level) littlesLaw {
 	c := littlesLaw{InFlight: l.Value(figures.InFlightMean), Rate: l.Value(figures.TurnsPerSecond), Seconds: l.Value(figures.TurnTimeMean) / 1000}
 	if math.IsNaN(c.Seconds) {

@@ -56,7 +56,8 @@ type Quantile struct {
 // Known reports whether the interval has both ends.
 func (q Quantile) Known() bool { return !math.IsNaN(q.Low) && !math.IsNaN(q.High) }
 
-// EstimateQuantile estimates the quantile q, in (0, 1), of the values, or of all turns with failures at +∞.
+// EstimateQuantile estimates the quantile q, in (0, 1), of the values. With failures true, failed
+// turns count as values of +∞.
 func EstimateQuantile(q float64, all []Series, failures bool) Quantile {
 	return EstimatePooledQuantile(q, all, Pool(all), failures)
 }
