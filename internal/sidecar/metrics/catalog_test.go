@@ -10,7 +10,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/sidecar/sink"
 )
 
 func TestCatalogGolden(t *testing.T) {
@@ -73,9 +72,6 @@ func TestBoundedSets(t *testing.T) {
 	}
 	if got := len(phaseNames()); got != phases {
 		t.Errorf("%d phases, histograms for %d", got, phases)
-	}
-	if got := len(sink.Signals()); got != signals {
-		t.Errorf("%d signals, bad turns have room for %d", got, signals)
 	}
 	for i, k := range probe.TurnKinds() {
 		if k.Index() != i {

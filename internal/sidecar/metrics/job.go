@@ -17,9 +17,8 @@ import (
 
 // Sizes of the bounded label sets. A test compares them with the lists.
 const (
-	kinds   = 2
-	phases  = 5
-	signals = 2
+	kinds  = 2
+	phases = 5
 )
 
 // job holds every series of one target and workload under one lock, so a scrape sees all of a
