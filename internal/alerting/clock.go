@@ -33,8 +33,8 @@ func (c *clock) now() time.Time {
 // advance sets the clock forward to a later time, because no sample may be older than a stored
 // one.
 func (c *clock) advance(to time.Time) {
-	if by := to.Sub(c.now()); by > 0 {
-		c.advanced.Add(int64(by))
+	if gap := to.Sub(c.now()); gap > 0 {
+		c.advanced.Add(int64(gap))
 	}
 }
 

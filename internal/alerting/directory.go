@@ -71,7 +71,7 @@ func (d *directory) existing() string {
 // space first: the database may rewrite all chunks of its head, up to 20 MiB, in goroutines whose
 // panics cannot be recovered.
 func (d *directory) open() (*store, error) {
-	if err := d.take(); err != nil {
+	if err := d.claim(); err != nil {
 		return nil, err
 	}
 	if err := d.requireSpace(resumeSpace); err != nil {
@@ -80,12 +80,12 @@ func (d *directory) open() (*store, error) {
 	return openStore(d.path, d.permanent, d.logger)
 }
 
-func (d *directory) take() error {
+func (d *directory) claim() error {
 	if d.lock != nil {
 		return nil
 	}
 	if !d.permanent {
-		return d.takeTemporary()
+		return d.claimTemporary()
 	}
 	if err := d.mkdir(d.path, 0o755); err != nil {
 		return fmt.Errorf("creating the pager's directory: %w; set alerting.directory to a writable directory", err)
@@ -101,7 +101,7 @@ func (d *directory) take() error {
 // temporaryPrefix is the prefix of temporary directories.
 const temporaryPrefix = "synthetic-pager-"
 
-func (d *directory) takeTemporary() error {
+func (d *directory) claimTemporary() error {
 	removeAbandoned(os.TempDir())
 	dir, err := os.MkdirTemp("", temporaryPrefix)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestRemoveAbandoned(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", parent)
 	next := &directory{}
-	if err := next.take(); err != nil {
+	if err := next.claim(); err != nil {
 		t.Fatal(err)
 	}
 	next.close()

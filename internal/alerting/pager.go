@@ -183,7 +183,7 @@ func (p *Pager) newClients() ([]*client, error) {
 // readDirectory locks the directory and reads the saved state. On a full disk, here and when the
 // database is opened, Run waits for space.
 func (p *Pager) readDirectory() (savedStates, error) {
-	if err := p.dir.take(); err != nil && !waitable(err) {
+	if err := p.dir.claim(); err != nil && !waitable(err) {
 		return savedStates{}, err
 	}
 	return readStates(p.options.Dir)

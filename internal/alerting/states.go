@@ -59,7 +59,7 @@ func (s *alertStates) watch() <-chan struct{} {
 func (s *alertStates) notify(_ context.Context, _ string, alerts ...*rules.Alert) {
 	s.update(func(time.Time) (changes []Transition) {
 		for _, a := range alerts {
-			if r, changed := s.take(a); changed {
+			if r, changed := s.record(a); changed {
 				changes = append(changes, s.transition(r))
 			}
 		}
@@ -104,8 +104,8 @@ func (s *alertStates) update(do func(now time.Time) []Transition) {
 	}
 }
 
-// take updates one alert, and reports whether it started or ended.
-func (s *alertStates) take(a *rules.Alert) (r *alertState, changed bool) {
+// record updates one alert, and reports whether it started or ended.
+func (s *alertStates) record(a *rules.Alert) (r *alertState, changed bool) {
 	ls := s.identity(a.Labels)
 	id := ls.Hash()
 	r = s.byID[id]

@@ -32,7 +32,7 @@ const slowWait = 10 * time.Minute
 func pageBurnRule(objectives []objective) rule {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Page) {
-		parts = append(parts, burning(fit, slo.Page, fit.ends(slo.Page)+2*time.Minute))
+		parts = append(parts, burning(fit, slo.Page, fit.lastWindow(slo.Page)+2*time.Minute))
 	}
 	return record(recordPageBurn, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessStarved)
 }
@@ -41,7 +41,7 @@ func pageBurnRule(objectives []objective) rule {
 func fastBurn(objectives []objective) rule {
 	keep := time.Duration(0)
 	for _, fit := range fits(objectives, slo.Page) {
-		keep = max(keep, fit.keep())
+		keep = max(keep, fit.keepFiring())
 	}
 	a := burnAlert(objectives, slo.Page)
 	a.Alert = alertSLOFastBurn
@@ -62,7 +62,7 @@ func slowBurn(objectives []objective) rule {
 	a.Alert, a.For, a.Keep = alertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
 	var parts []string
 	for _, fit := range fits(objectives, slo.Ticket) {
-		ends := fit.ends(slo.Ticket)
+		ends := fit.lastWindow(slo.Ticket)
 		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless max_over_time(%s[%s])", recordPageBurn, slo.FormatDuration(ends)))
 	}
 	a.Expr = anyOf(parts) + "\n" + andConfigured
@@ -72,7 +72,7 @@ func slowBurn(objectives []objective) rule {
 func burnAlert(objectives []objective, s slo.Severity) rule {
 	var windows []string
 	for _, fit := range fits(objectives, s) {
-		windows = append(windows, fit.who()+explain(fit, s))
+		windows = append(windows, fit.subject()+explain(fit, s))
 	}
 	return rule{
 		Severity: s, Dashboard: dashboardTarget, Windows: strings.Join(windows, " "),
@@ -85,23 +85,23 @@ func burnAlert(objectives []objective, s slo.Severity) rule {
 func burning(fit fit, s slo.Severity, after time.Duration) string {
 	var parts []string
 	for _, t := range fit.tiers(s) {
-		parts = append(parts, parenthesised(tier(fit.self(), fit, t)))
+		parts = append(parts, parenthesised(tier(fit.matchers(), fit, t)))
 	}
 	return anyOf(parts) + "\n" + unlessIncident(after, causeDown, causeFleet) + "\n" +
-		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.on(recordIncident), slo.FormatDuration(after))
+		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.selector(recordIncident), slo.FormatDuration(after))
 }
 
 func tier(self matchers, fit fit, t slo.Tier) string {
 	burn := num(t.Burn)
 	conditions := []string{
-		fmt.Sprintf("%s > %s", self.on(recordBurnRate(t.Long)), burn),
-		fmt.Sprintf("%s > %s", self.on(recordBurnRate(t.Short)), burn),
+		fmt.Sprintf("%s > %s", self.selector(recordBurnRate(t.Long)), burn),
+		fmt.Sprintf("%s > %s", self.selector(recordBurnRate(t.Short)), burn),
 	}
 	if t.Severity == slo.Page && t.Short > recentWindow && fit.filled {
-		conditions = append(conditions, fmt.Sprintf("%s > %s", self.on(recordBurnRate(recentWindow)), num(t.Burn/2)))
+		conditions = append(conditions, fmt.Sprintf("%s > %s", self.selector(recordBurnRate(recentWindow)), num(t.Burn/2)))
 	}
 	bad := func(window time.Duration, least int) string {
-		return fmt.Sprintf("\nand on (%s, %s) %s >= %d", onJob, metrics.LabelSLO, self.on(recordViolations(window)), least)
+		return fmt.Sprintf("\nand on (%s, %s) %s >= %d", onJob, metrics.LabelSLO, self.selector(recordViolations(window)), least)
 	}
 	return strings.Join(conditions, "\nand ") + bad(t.Long, t.MinBadLong) + bad(t.Short, t.MinBadShort) + fit.when
 }

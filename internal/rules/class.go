@@ -149,8 +149,8 @@ func whenRate(below, notBelow string) string {
 	return "\nand" + rate + " < " + below + " >= " + notBelow
 }
 
-// who names the jobs of a pace, unless it covers all.
-func (p pace) who() string {
+// subject names the jobs of a pace, unless it covers all.
+func (p pace) subject() string {
 	var parts []string
 	if p.workloads != nil {
 		parts = append(parts, "workload "+strings.Join(p.workloads, ", "))

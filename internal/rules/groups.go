@@ -60,8 +60,8 @@ func (in Input) functions() template.FuncMap {
 
 		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.FormatDuration(slowInterval) },
 		"burnInterval": func() string { return slo.FormatDuration(burnInterval) },
-		"equals":       equals, "selector": func(m string) string { return matchers{m}.on("") },
-		"noneOf": func(label string, values []string) string { return noneOf(label, values).on("") },
+		"equals":       equals, "selector": func(m string) string { return matchers{m}.selector("") },
+		"noneOf": func(label string, values []string) string { return noneOf(label, values).selector("") },
 		"short":  slo.FormatDuration, "num": num, "percent": percent,
 		// exact formats a number so that it parses back to the same value.
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
@@ -77,7 +77,7 @@ func (in Input) functions() template.FuncMap {
 // badAnswers counts damaged answers, or answers of another model, if they are more than a few and more
 // than a tenth.
 func badAnswers(window time.Duration, op string) string {
-	return increase(perJob(), matchers{"reason" + op + `"model"`}.on(metrics.OddAnswers), window) +
+	return increase(perJob(), matchers{"reason" + op + `"model"`}.selector(metrics.OddAnswers), window) +
 		" > 2 + 0.1 * " + increase(perJob(), metrics.Turns, window)
 }
 

@@ -39,5 +39,5 @@ func unlessIncident(after time.Duration, causes ...string) string {
 	if len(causes) > 0 {
 		m = matchers{labelCause + `=~"` + strings.Join(causes, "|") + `"`}
 	}
-	return fmt.Sprintf("unless on (%s) max_over_time(%s[%s])", onJob, m.on(recordIncident), slo.FormatDuration(after))
+	return fmt.Sprintf("unless on (%s) max_over_time(%s[%s])", onJob, m.selector(recordIncident), slo.FormatDuration(after))
 }

@@ -144,7 +144,7 @@ func comments(objectives []objective, s slo.Severity) []string {
 	for _, o := range objectives {
 		for _, fit := range o.fits {
 			for _, note := range fit.notes(s) {
-				lines = append(lines, "SLO "+o.Name+": "+fit.who()+note)
+				lines = append(lines, "SLO "+o.Name+": "+fit.subject()+note)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func planKey(p slo.Plan) string {
 	return key
 }
 
-func (f fit) self() matchers {
+func (f fit) matchers() matchers {
 	var m matchers
 	if f.workloads != nil {
 		m = append(m, oneOf(metrics.LabelWorkload, f.workloads))
@@ -190,8 +190,8 @@ func (f fit) tiers(s slo.Severity) []slo.Tier {
 	return slices.DeleteFunc(slices.Clone(f.plan.Tiers), func(t slo.Tier) bool { return t.Severity != s })
 }
 
-// ends returns the window after which a finished fault no longer burns.
-func (f fit) ends(s slo.Severity) time.Duration {
+// lastWindow returns the window after which a finished fault no longer burns.
+func (f fit) lastWindow(s slo.Severity) time.Duration {
 	var w time.Duration
 	for _, t := range f.tiers(s) {
 		if s == slo.Page && f.filled {
@@ -203,7 +203,7 @@ func (f fit) ends(s slo.Severity) time.Duration {
 	return w
 }
 
-func (f fit) keep() time.Duration {
+func (f fit) keepFiring() time.Duration {
 	if f.filled {
 		return keepFilled
 	}

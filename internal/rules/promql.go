@@ -19,8 +19,8 @@ func perJob() []string { return []string{metrics.LabelTarget, metrics.LabelWorkl
 // matchers are the label matchers of a selector, without braces.
 type matchers []string
 
-// on selects the series of a metric.
-func (m matchers) on(metric string) string {
+// selector selects the series of a metric.
+func (m matchers) selector(metric string) string {
 	if len(m) == 0 {
 		return metric
 	}

@@ -19,7 +19,7 @@ func perSLO() []string { return append(perJob(), metrics.LabelSLO) }
 func recordBudgets(objectives []objective) []rule {
 	var rules []rule
 	for _, o := range objectives {
-		r := record(recordBudget, fmt.Sprintf("%s * group by (%s) (last_over_time(%s[1d]))", num(o.Budget()), metrics.LabelSLO, matchers{equals(metrics.LabelSLO, o.Name)}.on(metrics.SLOObjective)))
+		r := record(recordBudget, fmt.Sprintf("%s * group by (%s) (last_over_time(%s[1d]))", num(o.Budget()), metrics.LabelSLO, matchers{equals(metrics.LabelSLO, o.Name)}.selector(metrics.SLOObjective)))
 		r.Labels = o.labels()
 		rules = append(rules, r)
 	}
@@ -90,7 +90,7 @@ func windows(objectives []objective, s slo.Severity) []time.Duration {
 
 func (in Input) recordBudget() rule {
 	left := in.byWindow(func(self matchers, window time.Duration) string {
-		return "1 -\n" + perBudget(ratio(summed(self.on(recordViolationsSum), window), "", summed(self.on(recordTurnsSum), window)))
+		return "1 -\n" + perBudget(ratio(summed(self.selector(recordViolationsSum), window), "", summed(self.selector(recordTurnsSum), window)))
 	})
 	return record(recordBudgetRemaining, left)
 }
@@ -123,7 +123,7 @@ func (in Input) budgetExhausted() rule {
 		Alert: alertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
 		Expr: parenthesised(in.byWindow(func(self matchers, window time.Duration) string {
 			return fmt.Sprintf("%s <= 0\nand on (target, workload, slo)\n(1 - %s)\n* on (target, workload, slo) count_over_time(%s[%s]) / %s >= 1",
-				self.on(recordBudgetRemaining), self.on(recordBudgetRemaining), self.on(recordTurnsSum), slo.FormatDuration(window), num(float64(window/sumInterval)))
+				self.selector(recordBudgetRemaining), self.selector(recordBudgetRemaining), self.selector(recordTurnsSum), slo.FormatDuration(window), num(float64(window/sumInterval)))
 		})) + "\n" + andConfigured,
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
 		Description: "There were more bad turns than the whole error budget allows; {{ $value | humanizePercentage }} of it is left.",

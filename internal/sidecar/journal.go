@@ -21,8 +21,8 @@ type journal struct {
 	jobs map[probe.Key]*journalEntry
 }
 
-// journalEntry holds what the journal last logged about a job. The times are those of the last
-// lines about the target, about a fault of the prober and about a changed answer.
+// journalEntry records when the journal last logged an outcome of a job, a fault of the prober and a
+// changed answer, and whether that outcome was a failure.
 type journalEntry struct {
 	failing                          bool
 	outcomeAt, faultAt, differenceAt time.Time

@@ -42,7 +42,7 @@ const (
 	// 1/memoryPart. The garbage collector needs as much again; the rest is for series, pages
 	// and the pager.
 	memoryPart = 4
-	// defaultMemory, in bytes, replaces the memory limit if none is set.
+	// defaultMemory is the memory limit, in bytes, of a process without one.
 	defaultMemory = 1 << 30
 )
 

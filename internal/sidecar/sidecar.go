@@ -141,7 +141,7 @@ func New(o Options) (*Sidecar, error) {
 		}
 		s.turns = turns
 	}
-	// A part comes after those that it uses.
+	// Each part is created after the parts that it uses.
 	s.models = discovery.NewModelFollower(o.Logger, s.listModels)
 	s.baselines = baseline.NewTracker(baseline.TrackerOptions{Awaited: s.awaits, HistoryRefused: s.historyRefused})
 	s.scheduler = s.newScheduler()
@@ -279,7 +279,7 @@ func (s *Sidecar) Restore(states baseline.File, histories map[probe.Key][]byte) 
 // Baselines returns the states of all jobs, for the state file.
 func (s *Sidecar) Baselines() baseline.File { return s.baselines.States() }
 
-// Gatherer returns the series of /metrics, without those of the process.
+// Gatherer returns the series of /metrics, except Go and process metrics.
 func (s *Sidecar) Gatherer() prometheus.Gatherer { return s.recorder }
 
 // Status returns what the status page shows.

@@ -97,8 +97,7 @@ func (s *Sidecar) save() {
 	s.saveHistory()
 }
 
-// saveState saves pages, tickets and what they depend on, for the jobs of the current
-// configuration. A write error is logged and tried again at the next save.
+// saveState saves the state of all jobs. A write error is logged; the next save tries again.
 func (s *Sidecar) saveState() {
 	s.saving.Lock()
 	defer s.saving.Unlock()

@@ -46,8 +46,8 @@ func (s ModelSet) Pick(listed []string) (models []string, left int) {
 	slices.Sort(models)
 	slices.Sort(matching)
 	models = append(models, slices.Compact(matching)...)
-	most := min(s.Most, len(models))
-	return models[:most:most], len(models) - most
+	n := min(s.Most, len(models))
+	return models[:n:n], len(models) - n
 }
 
 func (s ModelSet) matches(model string) bool {
@@ -157,7 +157,7 @@ func (f *ModelFollower) Run(ctx context.Context, changed func() error) error {
 	for ctx.Err() == nil {
 		due, next := f.due(time.Now())
 		if len(due) > 0 {
-			if f.ask(ctx, due) && ctx.Err() == nil {
+			if f.askAll(ctx, due) && ctx.Err() == nil {
 				_ = changed() // which logs its error
 			}
 			continue
@@ -190,15 +190,15 @@ func (f *ModelFollower) due(now time.Time) (due []*modelState, next time.Time) {
 	return due, next
 }
 
-// ask asks all targets concurrently, and reports whether anything changed.
-func (f *ModelFollower) ask(ctx context.Context, due []*modelState) (changed bool) {
+// askAll asks all targets concurrently, and reports whether anything changed.
+func (f *ModelFollower) askAll(ctx context.Context, due []*modelState) (changed bool) {
 	var asking sync.WaitGroup
 	for _, s := range due {
 		asking.Go(func() {
 			models, err := f.list(ctx, s.Target)
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			if ctx.Err() == nil && f.take(s, models, err) {
+			if ctx.Err() == nil && f.record(s, models, err) {
 				changed = true
 			}
 		})
@@ -207,8 +207,8 @@ func (f *ModelFollower) ask(ctx context.Context, due []*modelState) (changed boo
 	return changed
 }
 
-// take records an answer, and reports whether it changes the models. The caller holds mu.
-func (f *ModelFollower) take(s *modelState, models []string, err error) bool {
+// record records an answer, and reports whether it changes the models. The caller holds mu.
+func (f *ModelFollower) record(s *modelState, models []string, err error) bool {
 	now, name := time.Now(), s.Target.Name
 	s.due = now.Add(s.Interval)
 	if err != nil {

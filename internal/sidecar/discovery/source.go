@@ -114,7 +114,7 @@ func (s *source) follow(d prom.Discoverer) {
 		select {
 		case groups, open := <-updates:
 			if open {
-				s.take(groups)
+				s.record(groups)
 				continue
 			}
 			s.mu.Lock()
@@ -133,7 +133,7 @@ func (s *source) follow(d prom.Discoverer) {
 	}
 }
 
-func (s *source) take(groups []*targetgroup.Group) {
+func (s *source) record(groups []*targetgroup.Group) {
 	if len(groups) == 0 && s.config.Name() == "dns" {
 		return // it sends an empty answer if no name was resolved
 	}

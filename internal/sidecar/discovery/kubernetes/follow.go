@@ -47,7 +47,7 @@ type follower struct {
 // fails. The pause before the next list doubles, until a watch has lasted.
 func (f *follower) run(ctx context.Context) {
 	source := listWatch{&cache.ListWatch{ListWithContextFunc: f.list, WatchFuncWithContext: f.watch}}
-	store := &cache.UndeltaStore{Store: cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithTransformer(slim)), PushFunc: f.take}
+	store := &cache.UndeltaStore{Store: cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithTransformer(slim)), PushFunc: f.replace}
 	reflector := cache.NewReflectorWithOptions(source, nil, store, cache.ReflectorOptions{Name: f.resource})
 	reflector.WatchListPageSize = pageSize
 	ctx = klog.NewContext(ctx, klog.Logger{}) // which logs nothing
@@ -117,7 +117,7 @@ func (w boundedWatch) Stop() {
 	w.cancel()
 }
 
-func (f *follower) take(objects []any) {
+func (f *follower) replace(objects []any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.objects, f.healthy = objects, true
