@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	openai "github.com/sashabaranov/go-openai"
+
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/api"
 )
@@ -90,7 +92,7 @@ func (a *Asker) ask(ctx context.Context, model, prompt string, maxTokens int) (a
 	fields := map[string]any{}
 	maps.Copy(fields, a.options.Target.Extra)
 	maps.Copy(fields, map[string]any{
-		"model": model, "temperature": 0, "stream": false, "messages": []chatMessage{{"user", prompt}},
+		"model": model, "temperature": 0, "stream": false, "messages": []openai.ChatCompletionMessage{{Role: "user", Content: prompt}},
 		"logprobs": true, "top_logprobs": alternatives,
 	})
 	c, status, err := a.send(ctx, model, fields, maxTokens)
@@ -123,17 +125,12 @@ func (a *Asker) send(ctx context.Context, model string, fields map[string]any, m
 	return c, status, err
 }
 
-type chatMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
 func canaryAnswer(c choice) answers.CanaryAnswer {
 	a := answers.CanaryAnswer{Text: cmp.Or(c.Message.ReasoningContent, c.Message.Reasoning) + c.Message.Content}
 	for _, t := range c.Logprobs.Content {
-		token := answers.Token{Text: t.Token, Logprob: t.Logprob}
-		for _, o := range t.TopLogprobs {
-			token.Others = append(token.Others, answers.Token{Text: o.Token, Logprob: o.Logprob})
+		token := answers.Token{Text: t.Token, Logprob: t.LogProb}
+		for _, o := range t.TopLogProbs {
+			token.Others = append(token.Others, answers.Token{Text: o.Token, Logprob: o.LogProb})
 		}
 		a.Tokens = append(a.Tokens, token)
 	}

@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 
+	openai "github.com/sashabaranov/go-openai"
+
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -92,15 +94,11 @@ func statusError(status int, body []byte) error {
 	return fmt.Errorf("HTTP %d: %s", status, cmp.Or(stream.ErrorMessage(body), "without an error message"))
 }
 
-// completion is a chat completion that is not streamed.
+// completion is a chat completion that is not streamed, as far as it is read.
 type completion struct {
-	Fingerprint string `json:"system_fingerprint"`
-	Usage       struct {
-		PromptTokens     int `json:"prompt_tokens"`
-		CompletionTokens int `json:"completion_tokens"`
-		TotalTokens      int `json:"total_tokens"`
-	} `json:"usage"`
-	Choices []choice `json:"choices"`
+	Fingerprint string       `json:"system_fingerprint"`
+	Usage       openai.Usage `json:"usage"`
+	Choices     []choice     `json:"choices"`
 }
 
 type choice struct {
@@ -108,26 +106,11 @@ type choice struct {
 	Message      struct {
 		Content string `json:"content"`
 		// Servers use one of two names for the reasoning.
-		Reasoning        string `json:"reasoning"`
-		ReasoningContent string `json:"reasoning_content"`
-		ToolCalls        []struct {
-			Function struct {
-				Name      string `json:"name"`
-				Arguments string `json:"arguments"`
-			} `json:"function"`
-		} `json:"tool_calls"`
+		Reasoning        string            `json:"reasoning"`
+		ReasoningContent string            `json:"reasoning_content"`
+		ToolCalls        []openai.ToolCall `json:"tool_calls"`
 	} `json:"message"`
-	Logprobs struct {
-		Content []struct {
-			tokenLogprob
-			TopLogprobs []tokenLogprob `json:"top_logprobs"`
-		} `json:"content"`
-	} `json:"logprobs"`
-}
-
-type tokenLogprob struct {
-	Token   string  `json:"token"`
-	Logprob float64 `json:"logprob"`
+	Logprobs openai.LogProbs `json:"logprobs"`
 }
 
 // check returns an error for a completion without a choice.

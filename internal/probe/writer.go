@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	openai "github.com/sashabaranov/go-openai"
+
 	"synthetic/internal/probe/workload"
 )
 
@@ -66,14 +68,14 @@ func (w *writer) modelName(ctx context.Context) (string, error) {
 
 // swapRoles returns the history from the view of the model that plays the user, whose own
 // messages have the role assistant.
-func swapRoles(history []workload.Message) []chatMessage {
-	out := []chatMessage{{"system", userPrompt}}
+func swapRoles(history []workload.Message) []openai.ChatCompletionMessage {
+	out := []openai.ChatCompletionMessage{{Role: "system", Content: userPrompt}}
 	for _, m := range history {
 		switch {
 		case m.Role == "user":
-			out = append(out, chatMessage{"assistant", m.Content})
+			out = append(out, openai.ChatCompletionMessage{Role: "assistant", Content: m.Content})
 		case m.Role == "assistant" && m.Content != "": // a user does not see tool calls
-			out = append(out, chatMessage{"user", m.Content})
+			out = append(out, openai.ChatCompletionMessage{Role: "user", Content: m.Content})
 		}
 	}
 	return out
