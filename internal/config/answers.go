@@ -22,6 +22,8 @@ type Canary struct {
 	Prompts []string `yaml:"prompts" min:"1" examples:"[\"List the first ten primes.\"]"`
 	Tokens  int      `yaml:"tokens" default:"8" min:"1" max:"256"`
 	Base    string   `yaml:"base_model" examples:"llama"`
+	// ShowTexts allows the status page to show answers.
+	ShowTexts bool `yaml:"show_texts" default:"false"`
 }
 
 func (b *builder) canary(c Canary, targets []target.Target) *Canary {

@@ -152,7 +152,7 @@ func TestEveryKey(t *testing.T) {
 		Answers: slo.Page,
 		Canary: &Canary{
 			Directory: "testdata/good/canaries", Targets: []string{"gateway"}, Interval: 10 * time.Minute,
-			Prompts: []string{"What is 2 + 2?"}, Tokens: 16, Base: "llama-base",
+			Prompts: []string{"What is 2 + 2?"}, Tokens: 16, Base: "llama-base", ShowTexts: true,
 		},
 		Tracing: &Tracing{
 			URL: "https://collector.example.com:4318",

@@ -52,7 +52,6 @@ func removedKeys() map[string]string {
 		"alerting.max_series":               "remove the key: the limit follows from the number of jobs",
 		"targets[].server_metrics.interval": "remove the key: the time is fixed at 30s",
 		"tracing.ratio":                     "remove the key: every conversation is exported",
-		"answers.canary.show_texts":         "remove the key: the page always shows them",
 		"ready_timeout":                     "remove the key: let the command of switch wait for what takes longer than 10m",
 		"confidence":                        "remove the key: it is fixed at 95%",
 	}

@@ -30,6 +30,8 @@ type canaries struct {
 	mu     sync.Mutex
 	active []*canary
 	last   map[string]answers.Reading // by target
+	// showTexts allows the page to show answers.
+	showTexts bool
 }
 
 func newCanaries(dial func(ctx context.Context, network, addr string) (net.Conn, error), logger *slog.Logger, recorder *metrics.Recorder) *canaries {
@@ -63,6 +65,7 @@ func (c *canaries) apply(cfg *config.Config) {
 	previous := c.active
 	c.active = nil
 	if cfg.Canary != nil {
+		c.showTexts = cfg.Canary.ShowTexts
 		c.active = c.readReferences(cfg, previous)
 	}
 	for _, w := range previous {
@@ -168,6 +171,9 @@ func (c *canaries) reading(target string) (answers.Reading, bool) {
 	defer c.mu.Unlock()
 	r, ok := c.last[target]
 	ok = ok && slices.ContainsFunc(c.active, func(w *canary) bool { return w.target.Name == target })
+	if !c.showTexts {
+		r.Was, r.Is = "", ""
+	}
 	return r, ok
 }
 
