@@ -32,6 +32,8 @@ type file struct {
 	// to is nil while the file cannot be opened. size is the size of its complete lines.
 	to   *os.File
 	size int64
+	// rotated is the time in the name of the newest older file of this process.
+	rotated time.Time
 }
 
 // open opens the file for appending. It cuts off a partial line that a crash left.
@@ -116,18 +118,21 @@ func (f *file) rotate() error {
 	return f.open()
 }
 
-// olderPath returns the path of an older file that ended at a time. If the name is taken, it uses
-// the next free millisecond.
+// olderPath returns the path of the older file that ends at a time. Names sort by age, so a file of
+// the same millisecond as the last one gets the next free one, even if a removed file had it.
 func (f *file) olderPath(at time.Time) string {
 	stem, ext := f.stem()
-	for {
+	if earliest := f.rotated.Add(time.Millisecond); at.Before(earliest) {
+		at = earliest
+	}
+	for ; ; at = at.Add(time.Millisecond) {
 		path := stem + at.UTC().Format(stamp) + ext
 		_, err := os.Lstat(path)
 		_, packedErr := os.Lstat(path + packed)
 		if err != nil && packedErr != nil {
+			f.rotated = at
 			return path
 		}
-		at = at.Add(time.Millisecond)
 	}
 }
 

@@ -117,8 +117,8 @@ func TestRefused(t *testing.T) {
 		{func(h *Hello) { h.Index = -7 }, "secret", "--shard=-7: want 1 to 3"},
 		{func(h *Hello) { h.Mode = "search" }, "secret", "it runs a search, shard 0 a grid"},
 		{func(h *Hello) { h.Protocol = 9 }, "secret", "run the same synthetic everywhere"},
-		{func(*Hello) {}, "guess", "the token is another one"},
-		{func(*Hello) {}, "", "the token is another one"},
+		{func(*Hello) {}, "guess", "wrong token"},
+		{func(*Hello) {}, "", "wrong token"},
 	} {
 		h := hello(1, 4)
 		c.change(&h)
