@@ -37,14 +37,15 @@ func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) err
 	return emit(w.OutputTokens)
 }
 
-// kneeAt returns almost no slow answers up to a number of running requests, and then ever more.
-func kneeAt(at int64) func(int64) float64 {
+// kneeAt returns almost no slow answers up to a number of running requests, and then the share
+// above, and ever more from two requests later on.
+func kneeAt(at int64, above float64) func(int64) float64 {
 	return func(n int64) float64 {
 		switch {
 		case n <= at:
 			return 0.001
 		case n <= at+2:
-			return 0.05
+			return above
 		}
 		return 0.4
 	}
@@ -85,7 +86,7 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		o := quick()
-		o.Engine = &knee{share: kneeAt(at)}
+		o.Engine = &knee{share: kneeAt(at, 0.05)}
 		defer net.serve(t, "a", simulate.New(o))()
 		run, err := Run(t.Context(), Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: search})
 		if err != nil {
@@ -114,7 +115,7 @@ func TestCapacityBetweenLevels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		o := quick()
-		o.Engine = &knee{share: kneeAt(11)}
+		o.Engine = &knee{share: kneeAt(11, 0.4)}
 		defer net.serve(t, "a", simulate.New(o))()
 		plan := ladder()
 		plan.Levels = []float64{2, 16}
@@ -202,7 +203,7 @@ func TestSearchResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		o := quick()
-		o.Engine = &knee{share: kneeAt(10)}
+		o.Engine = &knee{share: kneeAt(10, 0.05)}
 		defer net.serve(t, "a", simulate.New(o))()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -232,7 +233,7 @@ func TestEarlyStopInGrid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		o := quick()
-		o.Engine = &knee{share: kneeAt(4)}
+		o.Engine = &knee{share: kneeAt(4, 0.05)}
 		defer net.serve(t, "a", simulate.New(o))()
 		plan := ladder()
 		plan.Levels, plan.EarlyStop = []float64{2, 4, 8}, true
