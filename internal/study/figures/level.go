@@ -130,8 +130,8 @@ func (l *Level) addErrors(results []runfile.Result) {
 			l.countErrors(*r.Tail)
 		}
 	}
-	total := stats.Total(share)
-	l.Figures[ErrorPct] = shareFigure(share)
+	total, r := stats.Total(share), stats.EstimateShare(share)
+	l.Figures[ErrorPct] = Figure{Value: r.Value, Low: r.Low, High: r.High, N: uint64(total.Whole)}.times(100)
 	l.Figures[Completed] = Plain(total.Whole - total.Part)
 	l.Figures[Failed] = Plain(total.Part)
 }
@@ -142,11 +142,6 @@ func (l *Level) countErrors(b runfile.Block) {
 			l.Errors[string(outcome)] += n
 		}
 	}
-}
-
-func shareFigure(share [][]stats.Pair) Figure {
-	r := stats.EstimateShare(share)
-	return Figure{Value: r.Value, Low: r.Low, High: r.High, N: uint64(stats.Total(share).Whole)}.times(100)
 }
 
 // addServer averages each server figure over the snapshots that have it.

@@ -255,14 +255,12 @@ func readAIPerfRuns(dir string) (*Study, error) {
 	return all, nil
 }
 
-// foreignParser returns the parser for another tool's file, recognised by its keys; nil for a
-// run.
-func foreignParser(text []byte) func([]byte) (*Study, error) {
+// parserOf returns the parser for a file, which its keys tell; parseRun for broken JSON.
+func parserOf(text []byte) func([]byte) (*Study, error) {
 	var keys fields
-	if json.Unmarshal(text, &keys) != nil || keys["format"] != nil {
-		return nil
-	}
-	switch {
+	switch err := json.Unmarshal(text, &keys); {
+	case err != nil || keys["format"] != nil:
+		return parseRun
 	case keys["levels"] != nil: // JSON of a report
 		return parseReference
 	case keys["benchmarks"] != nil:
@@ -270,5 +268,5 @@ func foreignParser(text []byte) func([]byte) (*Study, error) {
 	case keys["input_config"] != nil && keys["request_latency"] != nil:
 		return parseAIPerf
 	}
-	return nil
+	return parseRun
 }

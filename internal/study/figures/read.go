@@ -39,17 +39,14 @@ func Read(path string) (*Study, error) {
 	case text[0] != '{':
 		s, err = parseMarkdown(string(data))
 	default:
-		parse := foreignParser(text)
-		if parse == nil {
-			parse = parseRun
-		}
-		s, err = parse(data)
+		s, err = parserOf(text)(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if s.Run != nil && s.Turns == "" {
-		s.Turns = turnLogBeside(file)
+	turns := filepath.Join(filepath.Dir(file), runfile.TurnsFile)
+	if _, err := os.Stat(turns); err == nil && s.Run != nil && s.Turns == "" {
+		s.Turns = turns
 	}
 	s.File = path
 	s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"synthetic/internal/probe"
@@ -13,14 +12,6 @@ import (
 	"synthetic/internal/study/stats"
 	"synthetic/internal/turnlog"
 )
-
-func turnLogBeside(run string) string {
-	path := filepath.Join(filepath.Dir(run), runfile.TurnsFile)
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return path
-}
 
 // isTurnLog recognises a turn log, plain or compressed, by its first bytes.
 func isTurnLog(data []byte) bool {

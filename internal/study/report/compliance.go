@@ -112,17 +112,13 @@ func (b *builder) compliance() {
 	s.table(b.byLevel(column{title: "SLO", cell: func(l figures.Level) cell {
 		v := Judge(b.s.Objectives, l)
 		undecided = undecided || v.Standing == runfile.Undecided
-		return sloCell(v)
+		color := map[runfile.Standing]class{runfile.Met: classGood, runfile.Missed: classBad}[v.Standing]
+		return cell{v.String(), cmp.Or(color, classUnknown)}
 	}}))
 	if undecided {
 		s.paragraph("UNDECIDED: the level is too close to its SLOs, or has too few turns, to prove that it meets or misses them.")
 	}
 	b.winner()
-}
-
-func sloCell(v SLOResult) cell {
-	class := map[runfile.Standing]class{runfile.Met: classGood, runfile.Missed: classBad}[v.Standing]
-	return cell{v.String(), cmp.Or(class, classUnknown)}
 }
 
 func (b *builder) winner() {

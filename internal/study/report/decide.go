@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"synthetic/internal/study/figures"
@@ -43,18 +42,6 @@ const (
 	byThroughput = "throughput at equal load"
 )
 
-type criterion struct {
-	name    string
-	metrics []figures.Metric
-}
-
-func criteria() []criterion {
-	return []criterion{
-		{byLatency, []figures.Metric{figures.TTFTP95, figures.TTFTP50, figures.TPOTP50, figures.TPOTP95, figures.LatencyP50, figures.LatencyP95}},
-		{byThroughput, []figures.Metric{figures.OutputTokensPerSecond, figures.TurnsPerSecond}},
-	}
-}
-
 // compareSeries compares a series of a study with its first one, given the compliance of both.
 func compareSeries(s *figures.Study, series figures.Series, base, own Compliance) decision {
 	d := decision{Series: series.Name, Baseline: base.Series}
@@ -67,18 +54,27 @@ func compareSeries(s *figures.Study, series figures.Series, base, own Compliance
 		d.Verdict, d.Criterion, d.WorseIn, d.Shown = resultWorse, byCapacity, []string{capacities}, capacities
 		return d
 	}
-	same := true
-	for _, g := range criteria() {
-		all := atEqualLoad(g.metrics, sound(s.Series[0]), sound(series))
-		if d.decide(g.name, all); d.Criterion != "" {
+	alike := true
+	for _, c := range []struct {
+		name    string
+		metrics []figures.Metric
+	}{
+		{byLatency, []figures.Metric{figures.TTFTP95, figures.TTFTP50, figures.TPOTP50, figures.TPOTP95, figures.LatencyP50, figures.LatencyP95}},
+		{byThroughput, []figures.Metric{figures.OutputTokensPerSecond, figures.TurnsPerSecond}},
+	} {
+		all := atEqualLoad(c.metrics, sound(s.Series[0]), sound(series))
+		if d.decide(c.name, all); d.Criterion != "" {
 			return d
 		}
-		same = same && !slices.ContainsFunc(all, func(o overall) bool { return !o.isAlike() })
+		for _, o := range all {
+			low, high := o.interval()
+			alike = alike && low >= 1/maxAlikeRatio && high <= maxAlikeRatio
+		}
 	}
 	switch {
 	case d.Shown == "":
 		d.Verdict, d.Why = resultInconclusive, nothingShared(s.Series[0], series)
-	case same:
+	case alike:
 		d.Verdict = resultAlike
 	default:
 		d.Verdict, d.Why = resultInconclusive, fmt.Sprintf("nothing differs beyond noise at most levels, and a difference of more than %s is not ruled out: measure longer, or repeat", formatChange(maxAlikeRatio, 0)[1:])

@@ -75,11 +75,6 @@ func (o overall) interval() (low, high float64) {
 	return math.Exp(o.log - math.Sqrt(o.down)/n), math.Exp(o.log + math.Sqrt(o.up)/n)
 }
 
-func (o overall) isAlike() bool {
-	low, high := o.interval()
-	return low >= 1/maxAlikeRatio && high <= maxAlikeRatio
-}
-
 // String returns "TTFT p95 -24.3% (-27.1% to -21.2%), the mean of 9 levels".
 func (o overall) String() string {
 	text := o.metric.Title() + " " + formatChange(math.Exp(o.log), 1)

@@ -41,7 +41,7 @@ func mergeCell(c runfile.Cell, parts []shardRun, whole *runfile.Run, judge stats
 		case text != "": // a shard's part proves nothing about the whole
 			below = append(below, fmt.Sprintf("%s: %s", p.Run.Shard, text))
 		}
-		if endedShort(x.State, complete) {
+		if x.State == runfile.Interrupted || x.State == runfile.EndedEarly && complete {
 			why = append(why, fmt.Sprintf("%s did not complete it: %s", p.Run.Shard, x.Why))
 		}
 		x.Shift(p.offset())
@@ -64,12 +64,6 @@ func mergeCell(c runfile.Cell, parts []shardRun, whole *runfile.Run, judge stats
 	x.Unreached = strings.Join(why, "; ")
 	x.Verdict = conclude(whole, x, judge, early)
 	return x
-}
-
-// endedShort reports whether a shard did not reach the end of a level: it was interrupted, or
-// it ended early while another shard completed the level.
-func endedShort(s runfile.State, complete bool) bool {
-	return s == runfile.Interrupted || s == runfile.EndedEarly && complete
 }
 
 // conclude judges a merged result. If the shards ended the level early, their common verdict

@@ -120,7 +120,10 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		s.run.Interrupted = err.Error()
 	}
 	s.keepUnvisited()
-	s.completeRun()
+	s.run.Generated = time.Now().UTC()
+	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
+	s.run.Capacities = s.Plan.capacities(s.run, s.listed)
+	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
@@ -201,11 +204,4 @@ func (s *sweep) reportProgress(stats Stats, measured time.Duration) {
 	if s.Progress != nil {
 		s.Progress(s.progress)
 	}
-}
-
-func (s *sweep) completeRun() {
-	s.run.Generated = time.Now().UTC()
-	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
-	s.run.Capacities = s.Plan.capacities(s.run, s.listed)
-	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 }
