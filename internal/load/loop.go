@@ -33,6 +33,7 @@ const limitReached = "limit"
 // runs one conversation after the other. A Loop can be run once.
 type Loop struct {
 	workload.Arrival
+	// Seed determines the random intervals of an open loop.
 	Seed uint64
 	// Limit is the total number of conversations; 0 means no limit.
 	Limit int
@@ -101,6 +102,7 @@ func (l *Loop) Run(ctx context.Context) {
 	l.running.Wait()
 }
 
+// open starts each conversation when it is due, in a goroutine of its own.
 func (l *Loop) open(ctx context.Context) {
 	next := l.startTimes()
 	for l.Limit == 0 || l.started < l.Limit { // no other goroutine writes started
@@ -175,6 +177,7 @@ func (l *Loop) skipStart() {
 	l.SkipNext()
 }
 
+// closed starts the slots of this shard and waits for them.
 func (l *Loop) closed(ctx context.Context) {
 	begin := cmp.Or(l.Begin, time.Now())
 	for i := range l.Concurrency {
