@@ -19,8 +19,8 @@ type conversation struct {
 	path string
 	// user is the endpoint that plays the user, or nil.
 	user *target.Target
-	// tokens are the average tokens of a conversation, firstTurn those of its first turn without an
-	// answer.
+	// tokens are the average tokens of a conversation. firstTurn are the tokens of its first turn without
+	// an answer.
 	tokens, firstTurn workload.Tokens
 	// ownRate is the number of conversations per second at the times of a trace or of classes of
 	// clients, or 0.

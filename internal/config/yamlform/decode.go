@@ -215,8 +215,8 @@ func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
 	}
 }
 
-// maxDepth bounds the depth of free values. The library allows 10,000 levels, of which 60 kB of text
-// make hundreds of megabytes of paths and mappings.
+// maxDepth bounds the depth of free values. The library allows 10,000 levels: 60 kB of such text need hundreds
+// of megabytes of paths and mappings.
 const maxDepth = 100
 
 // free decodes any JSON value: nil, bool, int, float64, string, []any or map[string]any.

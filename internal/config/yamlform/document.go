@@ -23,9 +23,9 @@ type Document struct {
 	Texts map[string]string
 }
 
-// NewDocument documents files of type T. texts has a heading "## TYPE" for each struct type, and below
-// it an item "- KEY: TEXT" for each key; indented lines continue an item. The reference omits what is
-// under the paths elsewhere.
+// NewDocument documents files of type T. texts has a heading "## TYPE" for each struct type, followed by an
+// item "- KEY: TEXT" for each key. Indented lines continue an item. The reference omits the keys of mappings
+// whose paths are in elsewhere.
 func NewDocument[T any](title, intro, texts string, elsewhere ...string) Document {
 	return Document{reflect.TypeFor[T](), title, intro, elsewhere, parseTexts(texts)}
 }

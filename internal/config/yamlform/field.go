@@ -17,7 +17,7 @@ type Field struct {
 	index                  []int
 }
 
-// Fields lists the keys of a struct type in order, with those of embedded structs.
+// Fields lists the keys of a struct type and of its embedded structs, in order.
 func Fields(t reflect.Type) []Field {
 	var fields []Field
 	for _, sf := range reflect.VisibleFields(t) {

@@ -1,9 +1,8 @@
 // Package yamlform reads YAML files that people write into tagged structs. It is strict, and it
 // reports every mistake of a file at once.
 //
-// [Decode] fills the struct and returns a [Form], which knows where each key is and which keys have
-// mistakes. The caller then checks keys against each other, as far as they are [Form.Valid], adds
-// mistakes with [Form.Mistake], and ends with [Form.Err].
+// [Decode] fills the struct and returns a [Form], which holds the place and the mistakes of each key. The caller
+// then compares keys that are [Form.Valid], adds mistakes with [Form.Mistake], and calls [Form.Err] at the end.
 //
 // A field of the struct is a key if it has a yaml tag, or else a json tag, whose text before the
 // comma is the name. These tags describe the values:
@@ -53,9 +52,8 @@ type Form struct {
 	wrong, aroundWrong map[string]bool
 }
 
-// Decode fills the struct that v points to. Messages call the file name; emptyRemedy is the remedy
-// for an empty file. The error is of type Errors, and means that the text is not YAML; all other
-// mistakes are in the Form.
+// Decode fills the struct that v points to. Messages contain the name of the file. emptyRemedy is the remedy for
+// an empty file. Decode returns Errors only for a text that is not YAML; the Form holds all other mistakes.
 func Decode(name string, data []byte, emptyRemedy string, v any) (*Form, error) {
 	root, err := parse(name, data, emptyRemedy)
 	if err != nil {

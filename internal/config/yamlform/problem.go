@@ -20,7 +20,7 @@ type Problem struct {
 
 // Mistake describes a wrong value and what to write instead.
 type Mistake struct {
-	// Value is the text in the file, shortened; "" if there is none or if it may be secret.
+	// Value is the shortened text in the file. It is "" without a text, and for possible secrets.
 	Value           string
 	Message, Remedy string
 }

@@ -2,5 +2,5 @@
 
 package yamlform
 
-// allocates is the factor by which the race detector increases allocations.
+// allocates is the factor of additional allocations with the race detector.
 const allocates = 4

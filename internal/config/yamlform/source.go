@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxSize bounds a file, in case the path is that of a log or an image.
+// maxSize bounds a file. A larger file is probably a log or an image with a wrong path.
 const maxSize = 4 << 20
 
-// Read reads a file, up to a little more than maxSize. The error is of type Errors.
+// Read reads a file, but at most one byte more than maxSize. It returns Errors.
 func Read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err == nil {
@@ -105,8 +105,8 @@ func syntaxProblem(file string, data []byte, err error) Problem {
 	return p
 }
 
-// tabNear returns the place of the first tab in the indentation of a line, or of the line below,
-// because the library counts some lines from 0. The column is 0 if there is none.
+// tabNear returns the place of the first tab in the indentation of a line or of the next line, because the
+// library counts some lines from 0. The column is 0 without a tab.
 func tabNear(data []byte, line int) (at, column int) {
 	lines := bytes.Split(data, []byte("\n"))
 	for n := line; n <= min(line+1, len(lines)); n++ {
