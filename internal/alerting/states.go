@@ -247,8 +247,8 @@ type alertState struct {
 	StartsAt    time.Time     `json:"starts_at"`
 	// EndsAt is zero while the alert fires.
 	EndsAt time.Time `json:"ends_at,omitzero"`
-	// KeptSince is since when it fires only because of keep_firing_for; zero while its
-	// expression holds.
+	// KeptSince is when the expression stopped holding, while keep_firing_for keeps the alert
+	// firing; otherwise zero.
 	KeptSince time.Time `json:"kept_since,omitzero"`
 	// Delivered says what each Alertmanager knows, by its URL.
 	Delivered map[string]delivery `json:"delivered"`

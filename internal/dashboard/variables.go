@@ -91,7 +91,7 @@ const samplesPerWindow = 20
 // stepsPerWindow is Grafana's ratio of $__rate_interval to the min step.
 const stepsPerWindow = 4
 
-// resolutions returns the choices of the panels' smallest step.
+// resolutions returns the values that a dashboard offers for the smallest step of its panels.
 func resolutions() []string { return []string{"1m", "5m", "15m", "1h"} }
 
 // resolution returns the finest step whose window contains enough samples of the slowest traffic.

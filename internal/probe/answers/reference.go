@@ -141,7 +141,7 @@ func (r *Reference) Compare(round Round) (distance float64, worst int, err error
 	return sum / float64(len(r.Centre)), worst, nil
 }
 
-// Encode returns the contents of the file.
+// Encode returns the reference as the JSON of its file.
 func (r *Reference) Encode() ([]byte, error) {
 	text, err := json.MarshalIndent(r, "", " ")
 	return append(text, '\n'), err

@@ -17,8 +17,9 @@ const (
 	blockMinutes = 6 * 60
 	// leastBlocks is the smallest number of blocks for a calibration: two days.
 	leastBlocks = 8
-	// burstMinutes is the longest window that is searched for bursts. A rise that lifts the
-	// mean of lastingMinutes above lasting is a fault and is left out, with its neighbourhood.
+	// burstMinutes is the longest window that is searched for bursts. A rise that lifts the mean
+	// of lastingMinutes above lasting, a log ratio, is a fault: it and the minutes around it are
+	// left out.
 	burstMinutes            = 30
 	lastingMinutes, lasting = 45, 0.17
 	// independent is the number of windows that see separate events. The accepted rate is

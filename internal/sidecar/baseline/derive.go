@@ -34,7 +34,7 @@ type derived struct {
 	// scatter is how many times as much single turns differ at a half hour as overall; 0 is
 	// unknown.
 	scatter [2][slots]float64
-	// shaped is the quarter of a day, counted since 1970, in which curve was computed.
+	// shaped is when curve was computed, in periods of six hours since 1970.
 	shaped int32
 	// noise is the standard deviation of half hours around the baseline, spread the standard
 	// deviation of single turns within half hours.

@@ -84,7 +84,7 @@ func (s *series) accept(since, at time.Time) bool {
 	return true
 }
 
-// riseSince returns the log ratio of the minutes from a minute on to the current baseline, NaN
+// riseSince returns the mean log ratio of the turns since a minute to the current baseline; NaN
 // without turns.
 func (s *series) riseSince(from int64) float64 {
 	n, sum := 0.0, 0.0

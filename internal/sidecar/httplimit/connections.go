@@ -116,7 +116,8 @@ func (c *Connections) replaceable() (first *conn) {
 	return first
 }
 
-// before reports whether a connection is replaced before another.
+// before reports whether s is closed before other to admit a new connection: waiting connections
+// first, then the oldest.
 func (s connState) before(other connState) bool {
 	if s.busy != other.busy {
 		return other.busy

@@ -13,8 +13,8 @@ const (
 	// minReplicas is the number of replicas needed for a comparison, minTurns the number of
 	// turns that each of them needs.
 	minReplicas, minTurns = 3, 3
-	// A replica counts as warm if it is new within warmStart steps after the first turn. Later
-	// ones start cold.
+	// A replica that appears within warmStart steps after the first turn of its service counts as
+	// warm, a later one as cold: it has probably just started.
 	warmStart = int64(2 * time.Minute / step)
 	// restartTurns is the number of consecutive unanswered turns that may mean a restart.
 	restartTurns = 2

@@ -33,8 +33,8 @@ type replicaID struct{ target, worker string }
 type replica struct {
 	replicaID
 	strata [strata]*history
-	// The replica is cold at first and is judged from the step judgedFrom on. previousStart is
-	// the same for its previous start, because only two cold starts an hour are excused.
+	// A replica is cold after a start and is judged from the step judgedFrom on. previousStart is
+	// that step of its previous start: only two cold starts in an hour are excused.
 	judgedFrom, previousStart int64
 	unanswered                int
 	// recent is its part of group.recent.
