@@ -45,7 +45,7 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	p.base = "http://" + log.find(t, listening)
 
 	p.stalls(1)
-	if _, page := p.get("/alerts"); !strings.Contains(page, "stands still") {
+	if _, page := p.get("/alerts"); !strings.Contains(page, "pager has stopped") {
 		t.Errorf("/alerts does not report the stalled pager: %s", page)
 	}
 	p.turns()

@@ -68,7 +68,7 @@ func (p *Page) serveAlerts(w http.ResponseWriter, r *http.Request) {
 }
 
 // noPager is the answer about alerts and incidents without a pager.
-const noPager = "this process does not evaluate alert rules, and knows no incidents: there is no section alerting in its configuration"
+const noPager = "this process does not evaluate alert rules and knows no incidents, because its configuration has no section alerting"
 
 func (p *Page) serveAlertsJSON(w http.ResponseWriter, _ *http.Request) {
 	alerts, on := p.alerts()

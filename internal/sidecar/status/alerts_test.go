@@ -71,7 +71,7 @@ func TestNoAlerts(t *testing.T) {
 // TestStalledIsSaid checks that a stalled pager looks different from one without alerts.
 func TestStalledIsSaid(t *testing.T) {
 	p := New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return Alerts{Stalled: "no room"}, true }})
-	if body := get(t, p, "/alerts").Body.String(); !strings.Contains(body, "stands still: no room") || strings.Contains(body, "No alert fires") {
+	if body := get(t, p, "/alerts").Body.String(); !strings.Contains(body, "pager has stopped: no room") || strings.Contains(body, "No alert fires") {
 		t.Errorf("/alerts says %s", body)
 	}
 }
@@ -92,7 +92,7 @@ func TestIncidentsAreSaidOnTheOverview(t *testing.T) {
 	if page < 0 || ticket < page || strings.Contains(body, "Slow") || strings.Count(body, "Down of c") != 1 {
 		t.Errorf("the overview does not say what fires, pages first: %s", body)
 	}
-	for _, want := range []string{"the pager stands still</a>: no room", "<title>paging: c – synthetic</title>", `favicon.ico?state=bad"`} {
+	for _, want := range []string{"the pager has stopped</a>: no room", "<title>paging: c – synthetic</title>", `favicon.ico?state=bad"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the overview does not say %q", want)
 		}
