@@ -34,10 +34,11 @@ func TestDynamoWorkersKilled(t *testing.T) {
 }
 
 // TestDynamoWorkersWedged stops the workers, like a stuck GPU. The frontend's health check
-// does not notice; the conversation does.
+// does not notice; the conversation does. The timeouts sum to less than the 10 s after which
+// the frontend forgets a worker that does not renew its lease: from then on it answers 404.
 func TestDynamoWorkersWedged(t *testing.T) {
 	d := startDynamo(t, "round-robin")
-	c := converse(t, d.api(), append([]string{"--timeout=10s"}, long...)...)
+	c := converse(t, d.api(), append([]string{"--timeout=4s"}, long...)...)
 	d.awaitTokens(t, 5)
 	d.workers.signal(t, syscall.SIGSTOP)
 	wantFailure(t, "in flight", c.wait(t), "stall")
