@@ -48,6 +48,8 @@ type attempt struct {
 	outcome Outcome
 	end     time.Time
 	err     string
+	// silent is true if a deadline ended the turn.
+	silent bool
 	// drained is how long the body took to end after the answer.
 	drained time.Duration
 	// paced is the longest wait for the pacer.
@@ -289,6 +291,7 @@ func statusOutcome(status int) Outcome {
 func (a *attempt) fill(r *Result) {
 	r.Sent, r.End = a.seen.sent, a.end
 	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err
+	r.Proof = proofOf(a.outcome, a.silent)
 	a.seen.fill(r)
 	r.FinishReason = a.scrub.hide(r.FinishReason)
 	step := func(d time.Duration) Opt[time.Duration] { return Opt[time.Duration]{V: d, OK: d > 0} }

@@ -33,8 +33,6 @@ type dialogue struct {
 	// whose results are not sent yet. toolRounds counts consecutive answers with tool calls.
 	userMessages, toolRounds int
 	calls                    []workload.ToolCall
-	// maxLag is the largest Result.Lag so far.
-	maxLag time.Duration
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
 	result  Conversation
@@ -184,19 +182,18 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 		}
 	}
 	if err != nil {
-		r.Sent, r.Lag = time.Now(), max(d.maxLag, d.prober.opts.Lag.Lag())
+		r.Sent = time.Now()
 		r.End, r.Outcome, r.Err = r.Sent, NotSent, err.Error()
 		if ctx.Err() != nil {
 			r.Outcome, r.Err = Canceled, shutdownText
 		}
+		r.Proof = proofOf(r.Outcome, false)
 		return
 	}
 	a.fill(r)
 	r.Worker = a.worker(d.prober.opts.Target.Worker)
 	a.fillLag(r)
 	dropBufferedGaps(r)
-	d.maxLag = max(d.maxLag, r.Lag)
-	r.Lag = d.maxLag
 	d.drained = a.drained
 	if r.Outcome == Success {
 		d.inspect(r, a)

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -8,37 +9,38 @@ import (
 )
 
 // These constants decide whether the prober's own lateness explains a failure. A missed deadline
-// is explained if the prober did not run for 1/lateShare of the time, and at least lateMin. With
-// less, the peer had nearly as much time as from any other client. A peer that gave up is also
-// explained by one interruption of lateAtOnce within the last lateBefore: the default timeouts
-// of servers and resolvers are not much longer.
+// is explained if, before the peer had the request, the prober did not run for 1/lateShare of the
+// time, and at least lateMin. With less, the peer had nearly as much time as from any other client.
+// A peer that gave up is explained by one interruption of lateAtOnce before it had the request: the
+// timeouts of servers for requests are not shorter.
 const (
 	lateAtOnce = time.Second
-	lateBefore = 10 * time.Second
 	lateShare  = 10
 	lateMin    = 100 * time.Millisecond
 )
 
-// endTimedOut ends a turn that missed a deadline. If the prober checks on time and finds
-// nothing, nothing had arrived. Then only lateness before the request was written counts.
+// endTimedOut ends a turn that missed a deadline. If the kernel proves that only the peer could
+// continue, only lateness before that counts. Without this proof, the prober must have looked on
+// time.
 func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
 	from, to := a.lateSpan(o, at)
 	span := to.Sub(from)
-	if written := a.trace.LastWrite; !written.IsZero() && written.Before(to) && time.Since(to) < lateMin {
-		to = written
+	asked := a.trace.Asked
+	if asked.IsZero() && time.Since(to) < lateMin {
+		asked = a.trace.LastWrite
+	}
+	if isEarlier(asked, to) {
+		to = asked
 	}
 	_, lost := a.lag.Between(from, to)
+	a.silent = true
 	a.finishOrBlameProber(o, at, text, tooLate(lost, span))
 }
 
+// endAbandoned ends a turn that the peer gave up.
 func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
-	from, to := a.lateSpan(o, at)
-	_, lost := a.lag.Between(from, to)
-	if recent := to.Add(-lateBefore); recent.After(from) {
-		from = recent
-	}
-	longest, _ := a.lag.Between(from, to)
-	a.finishOrBlameProber(o, at, text, longest >= lateAtOnce || tooLate(lost, to.Sub(a.seen.sent)))
+	longest, _ := a.lag.Between(a.seen.sent, cmp.Or(a.trace.Asked, a.trace.LastWrite, at))
+	a.finishOrBlameProber(o, at, text, longest >= lateAtOnce)
 }
 
 // tooLate reports whether the prober lost too large a part of a span.
@@ -72,8 +74,8 @@ func (a *attempt) lateSpan(o Outcome, at time.Time) (from, to time.Time) {
 
 // fillLag sets the maximum that the prober itself may have added to the latencies of the turn.
 //
-// Until the request was written, that is all time in which the prober did not run, or the time
-// that no step explains. Afterwards it is the longest interruption or wait for the pacer, but
+// Until the request was written, that is the time of this turn in which the prober did not run, or the
+// time that no step explains. Afterwards it is the longest interruption or wait for the pacer, but
 // only if that can have changed a timestamp. The kernel stamps each segment on arrival. Segments
 // that wait together may all get the last one's time, and several events share one stamp.
 //
@@ -83,8 +85,7 @@ func (a *attempt) fillLag(r *Result) {
 	if written.IsZero() {
 		written = r.End
 	}
-	_, lost := a.lag.Between(r.Sent, written)
-	r.Lag = max(lost, a.lag.Lag())
+	_, r.Lag = a.lag.Between(r.Sent, written)
 	if first := a.trace.FirstWrite; !first.IsZero() {
 		r.Lag = max(r.Lag, first.Sub(r.Sent)-a.trace.DNS-a.trace.Connect-a.trace.TLS)
 	}

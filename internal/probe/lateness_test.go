@@ -12,14 +12,11 @@ import (
 // late simulates a process that was late.
 type late struct {
 	longest, lost func(from, to time.Time) time.Duration
-	now           time.Duration
 }
 
 func (l late) Between(from, to time.Time) (longest, lost time.Duration) {
 	return l.longest(from, to), l.lost(from, to)
 }
-
-func (l late) Lag() time.Duration { return l.now }
 
 func never(time.Time, time.Time) time.Duration { return 0 }
 
@@ -45,47 +42,43 @@ func TestLatenessOfOurOwn(t *testing.T) {
 		time.Sleep(short)
 		return nil, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
 	}
-	well := late{never, never, 0}
-	stopped := late{lasting(time.Second), lasting(time.Second), 0}
-	throttled := late{lasting(80 * time.Millisecond), part(0.8), 0}
-	paused := late{lasting(time.Second), part(0.05), 0}
-	slightly := late{lasting(15 * time.Millisecond), lasting(15 * time.Millisecond), 0}
+	well := late{never, never}
+	stopped := late{lasting(time.Second), lasting(time.Second)}
+	throttled := late{lasting(80 * time.Millisecond), part(0.8)}
+	paused := late{lasting(time.Second), part(0.05)}
+	slightly := late{lasting(15 * time.Millisecond), lasting(15 * time.Millisecond)}
 	for _, tc := range []struct {
 		name   string
 		steps  []step
 		hold   bool
-		atOnce bool
 		bound  bool // the prober's deadline
 		change func(*probe.Options)
 		theirs probe.Outcome // if the prober ran
 		ours   probe.Outcome // if it did not
 	}{
-		{"no connection", nil, false, false, true, func(o *probe.Options) { o.Dial = silent }, probe.ConnectError, probe.NotSent},
-		{"no connection, as the dialer says", nil, false, false, true, func(o *probe.Options) { o.Dial = early }, probe.ConnectError, probe.NotSent},
-		{"no handshake", nil, true, true, false, func(o *probe.Options) { o.Target.BaseURL = "https" + o.Target.BaseURL[4:] }, probe.TLSError, probe.NotSent},
-		{"no answer", nil, true, false, true, nil, probe.TimeoutFirstToken, probe.ProberLate},
-		{"no token", []step{{0, sseHead + chunk(role)}}, true, false, true, nil, probe.TimeoutFirstToken, probe.ProberLate},
-		{"a stall", []step{{0, sseHead + chunk(hello)}}, true, false, true, nil, probe.Stall, probe.ProberLate},
-		{"hung up without an answer", []step{{short, ""}}, false, false, false, nil, probe.ConnectError, probe.ProberLate},
-		{"hung up amid the answer", []step{{0, sseHead + chunk(hello)}, {short, ""}}, false, false, false, func(o *probe.Options) { o.Workload.Timeouts.Stall = long }, probe.Truncated, probe.ProberLate},
-		{"too slow a request", []step{{0, jsonResponse("408 Request Timeout", "{}")}}, false, true, false, nil, probe.HTTP4xx, probe.ProberLate},
-		{"a server error", []step{{0, jsonResponse("500 No", "{}")}}, false, false, false, nil, probe.HTTP5xx, probe.HTTP5xx},
-		{"an answer", []step{{0, sseHead + chunk(hello, finish, done) + lastChunk}}, false, false, false, nil, probe.Success, probe.Success},
+		{"no connection", nil, false, true, func(o *probe.Options) { o.Dial = silent }, probe.ConnectError, probe.NotSent},
+		{"no connection, as the dialer says", nil, false, true, func(o *probe.Options) { o.Dial = early }, probe.ConnectError, probe.NotSent},
+		{"no handshake", nil, true, false, func(o *probe.Options) { o.Target.BaseURL = "https" + o.Target.BaseURL[4:] }, probe.TLSError, probe.NotSent},
+		{"no answer", nil, true, true, nil, probe.TimeoutFirstToken, probe.ProberLate},
+		{"no token", []step{{0, sseHead + chunk(role)}}, true, true, nil, probe.TimeoutFirstToken, probe.ProberLate},
+		{"a stall", []step{{0, sseHead + chunk(hello)}}, true, true, nil, probe.Stall, probe.ProberLate},
+		{"hung up without an answer", []step{{short, ""}}, false, false, nil, probe.ConnectError, probe.ProberLate},
+		{"hung up amid the answer", []step{{0, sseHead + chunk(hello)}, {short, ""}}, false, false, func(o *probe.Options) { o.Workload.Timeouts.Stall = long }, probe.Truncated, probe.ProberLate},
+		{"too slow a request", []step{{0, jsonResponse("408 Request Timeout", "{}")}}, false, false, nil, probe.HTTP4xx, probe.ProberLate},
+		{"a server error", []step{{0, jsonResponse("500 No", "{}")}}, false, false, nil, probe.HTTP5xx, probe.HTTP5xx},
+		{"an answer", []step{{0, sseHead + chunk(hello, finish, done) + lastChunk}}, false, false, nil, probe.Success, probe.Success},
 	} {
 		after := tc.ours // after a pause that leaves the peer nearly all of the time
 		if tc.bound {
 			after = tc.theirs
 		}
 		part := tc.ours // if part of the time was lost, but the deadline was checked on time
-		if tc.bound && tc.theirs != probe.ConnectError {
-			part = tc.theirs // because the peer had the request
+		if tc.theirs != probe.ConnectError || tc.ours == probe.ProberLate {
+			part = tc.theirs // because the peer had the request, or the first message of the handshake
 		}
 		for lateness, want := range map[*late]probe.Outcome{
 			&well: tc.theirs, &slightly: tc.theirs, &paused: after, &stopped: tc.ours, &throttled: part,
 		} {
-			if lateness == &throttled && tc.atOnce {
-				continue // no time can be lost
-			}
 			t.Run(tc.name, func(t *testing.T) {
 				o := options(play(t, &scripted{steps: tc.steps, hold: tc.hold}).addr)
 				o.Workload.Timeouts.FirstToken, o.Workload.Timeouts.Stall, o.Workload.Timeouts.Total = 2*short, short, long
@@ -110,46 +103,27 @@ func TestRefusalsAreNeverOurs(t *testing.T) {
 	}
 	l.Close()
 	o := options(l.Addr().String())
-	o.Lag = late{lasting(time.Minute), lasting(time.Minute), time.Minute}
+	o.Lag = late{lasting(time.Minute), lasting(time.Minute)}
 	if r := once(t, o); r.Outcome != probe.ConnectError {
 		t.Errorf("outcome %s (%s), want %s", r.Outcome, r.Err, probe.ConnectError)
 	}
 }
 
-// TestLag checks how much of a turn's latency the prober may have added, and that it applies to
-// every later turn of the conversation.
+// TestLag checks how much of a turn's latency the prober may have added.
 func TestLag(t *testing.T) {
 	answer := sseHead + chunk(hello, finish, done) + lastChunk
-	for name, tc := range map[string]struct {
-		lag  late
-		want time.Duration
-	}{
-		"never late":            {late{never, never, 0}, 0},
-		"late all the time":     {late{never, never, 300 * time.Millisecond}, 300 * time.Millisecond},
-		"late with the request": {late{never, lasting(200 * time.Millisecond), 0}, 200 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := options(play(t, &scripted{steps: []step{{0, answer}}}).addr)
-			o.Lag = tc.lag
-			if r := once(t, o); r.Lag < tc.want || r.Lag > tc.want+5*time.Second || tc.want == 0 && r.Lag > time.Second {
-				t.Errorf("lag %v, want %v", r.Lag, tc.want)
-			}
-		})
-	}
-	t.Run("the turns after a late one", func(t *testing.T) {
-		o := options(play(t, &scripted{steps: []step{{0, answer}}}).addr)
-		turns := 0
-		o.Lag = late{never, func(from, to time.Time) time.Duration {
-			if turns++; turns == 1 {
-				return time.Second
-			}
-			return 0
-		}, 0}
-		results, _ := converse(t.Context(), t, o, 3)
-		for i, r := range results {
-			if r.Lag < time.Second {
-				t.Errorf("turn %d of a conversation that began late: lag %v", i+1, r.Lag)
-			}
+	o := options(play(t, &scripted{steps: []step{{0, answer}}}).addr)
+	turns := 0
+	o.Lag = late{never, func(from, to time.Time) time.Duration {
+		if turns++; turns == 1 {
+			return 20 * time.Second
 		}
-	})
+		return 0
+	}}
+	results, _ := converse(t.Context(), t, o, 3)
+	for i, r := range results {
+		if late := r.Lag >= 20*time.Second; late != (i == 0) {
+			t.Errorf("turn %d: lag %v; the prober was 20 s late with the request of the first turn", i+1, r.Lag)
+		}
+	}
 }

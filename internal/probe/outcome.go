@@ -75,5 +75,34 @@ func (o Outcome) Canceled() bool { return o == Canceled || o == UserCanceled }
 // OwnFault reports whether the outcome is one of OwnFaults.
 func (o Outcome) OwnFault() bool { return o == NotSent || o == ProberLate }
 
+// Proof is how it is known whose fault a failed turn is.
+type Proof string
+
+const (
+	// Answered: the peer itself ended the turn, for example by a status, an error event, a reset,
+	// a refused connection or a certificate. That is its fault, however late the prober was.
+	Answered Proof = "answered"
+	// Silent: a deadline passed, and the peer had nearly all of the time.
+	Silent Proof = "silent"
+	// Ours: the prober could not send, or took too much of the time for itself.
+	Ours Proof = "ours"
+)
+
+// Proofs returns all proofs.
+func Proofs() []Proof { return []Proof{Answered, Silent, Ours} }
+
+// proofOf returns the proof of an outcome. silent is true if a deadline ended the turn.
+func proofOf(o Outcome, silent bool) Proof {
+	switch {
+	case o.OwnFault():
+		return Ours
+	case !o.Failed():
+		return ""
+	case silent:
+		return Silent
+	}
+	return Answered
+}
+
 // Busy reports whether the deployment is up, but refused the turn because of its load.
 func (o Outcome) Busy() bool { return o == HTTP429 }

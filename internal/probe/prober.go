@@ -47,8 +47,6 @@ type Options struct {
 type Lateness interface {
 	// Between returns the longest interruption between two times, and their sum.
 	Between(from, to time.Time) (longest, lost time.Duration)
-	// Lag returns the lateness of the last minute.
-	Lag() time.Duration
 }
 
 // Prober runs conversations with one target. It is safe for concurrent use. The caller must

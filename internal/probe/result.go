@@ -59,6 +59,8 @@ type Result struct {
 	Scheduled, Sent, End time.Time
 
 	Outcome Outcome
+	// Proof is how it is known whose fault a failure is; "" if the turn did not fail.
+	Proof Proof
 	// Worker names the worker behind a front door; "" if the answer names none or the target is
 	// not a front door.
 	Worker string
@@ -99,9 +101,8 @@ type Result struct {
 	// Burst is true for a turn that exists only because of a burst. Such turns are not a
 	// representative sample.
 	Burst bool
-	// Lag is the maximum that the prober itself may have added to the TTFT of this or an earlier
-	// turn of the conversation. StreamLag is the same for the time between two tokens, and for
-	// the end.
+	// Lag is the maximum that the prober itself may have added to the TTFT. StreamLag is the same
+	// for the time between two tokens, and for the end.
 	Lag, StreamLag time.Duration
 	// Answer is the text of the content, as the history has it.
 	Answer string

@@ -34,7 +34,7 @@ func pageBurnRule(objectives []objective) rule {
 	for _, fit := range fits(objectives, slo.Page) {
 		parts = append(parts, burning(fit, slo.Page, fit.lastWindow(slo.Page)+2*time.Minute))
 	}
-	return record(recordPageBurn, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessStarved)
+	return record(recordPageBurn, anyOf(parts)+"\n"+unlessFailing)
 }
 
 // fastBurn returns the page. It needs no "for": the long window delays it, the short window ends it.

@@ -78,7 +78,7 @@ func TestDeadInstanceOfMany(t *testing.T) {
 		wantAlerts(t, "it is back", s.firing())
 		s.set(names[1], metrics.ConsecutiveFailed, 5, "target", "a", "workload", "chat")
 		s.set(names[1], metrics.ProberStarved, 1, "target", "a", "workload", "chat")
-		wantAlerts(t, "its prober is starved", s.pass(15*time.Minute), rules.AlertProberStarved+" page")
+		wantAlerts(t, "its prober is starved", s.pass(15*time.Minute), rules.AlertTargetDown+" a page", rules.AlertProberStarved+" ticket")
 	}
 }
 
@@ -103,26 +103,13 @@ func TestOneProberOfAPair(t *testing.T) {
 	wantAlerts(t, "both", s.pass(time.Minute), rules.AlertTargetDown+" a page")
 }
 
-// TestOneStall: a prober that stopped for more than 3 s counts as late for a minute (probe/lag), and causes
-// no page for two more minutes. Another prober that did not stop pages at once.
-func TestOneStall(t *testing.T) {
-	for n, pages := range map[int]time.Duration{1: 3*time.Minute + every, 2: time.Minute} {
-		s, names := probers(t, n, false)
-		s.pass(12 * time.Minute)
-		late := func(v float64) { s.set(names[0], metrics.ProberStarved, v, "target", "a", "workload", "chat") }
-		for _, name := range names {
-			s.set(name, metrics.ConsecutiveFailed, 5, "target", "a", "workload", "chat")
-		}
-		late(1)
-		began := s.pass(time.Minute)
-		late(0)
-		if n == 1 {
-			began = append(began, s.pass(2*time.Minute-every)...)
-			wantAlerts(t, "held", began)
-			began = s.pass(pages - 3*time.Minute + every)
-		}
-		wantAlerts(t, fmt.Sprintf("an outage, seen by %d, after %v", n, pages), began, rules.AlertTargetDown+" a page")
-	}
+// TestStarvedProberPages: an outage pages as early as without a starved prober.
+func TestStarvedProberPages(t *testing.T) {
+	s, names := probers(t, 1, false)
+	s.set(names[0], metrics.ProberStarved, 1, "target", "a", "workload", "chat")
+	s.pass(12 * time.Minute)
+	s.set(names[0], metrics.ConsecutiveFailed, 5, "target", "a", "workload", "chat")
+	wantAlerts(t, "an outage", s.pass(time.Minute), rules.AlertTargetDown+" a page")
 }
 
 // TestReplacedProber: the jobs of a lost prober alert, except jobs that its successor does not have.

@@ -46,13 +46,13 @@ func (in Input) functions() template.FuncMap {
 		"turnClasses":  func() []class { return in.classes(turnWindow(15*time.Minute, 1)) },
 		"sloNames":     in.sloNames, "judgedTurns": in.judgedTurns, "perOutage": perOutage, "seenFrom": constant(seenFrom),
 
-		"configured": constant(recordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "starved": constant(recordStarved), "regression": constant(recordRegression),
+		"configured": constant(recordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "regression": constant(recordRegression),
 		"outage": constant(recordOutage), "fleetName": constant(recordFleet), "incident": constant(recordIncident), "pageBurn": constant(recordPageBurn),
 		"effect": constant(RecordEffect), "part": constant(RecordPart), "minEffect": func() string { return num(minEffect) },
 		"services":      func() bool { return slices.Contains(in.Scope.Targets, metrics.LabelService) },
 		"serverMetrics": func() bool { return slices.ContainsFunc(in.Jobs, func(j Job) bool { return j.ServerMetrics }) },
 
-		"unlessStarved": constant(unlessStarved), "andConfigured": constant(andConfigured),
+		"andConfigured": constant(andConfigured),
 		"unlessIncident": func(after string, causes ...string) (string, error) {
 			d, err := time.ParseDuration(after)
 			return unlessIncident(d, causes...), err
@@ -81,11 +81,9 @@ func badAnswers(window time.Duration, op string) string {
 		" > 2 + 0.1 * " + increase(perJob(), metrics.Turns, window)
 }
 
-// perOutage divides consecutive failures by the number that counts as an outage. Failures that a
-// starved prober sees do not count.
-func perOutage(failures, starved string) string {
-	return fmt.Sprintf("(%s unless max_over_time(%s[%s]) == 1) / ignoring (%s) group_left (%[4]s) %s",
-		failures, metrics.ProberStarved, starved, metrics.LabelURL, metrics.OutageTurns)
+// perOutage divides consecutive failures by the number that counts as an outage.
+func perOutage(failures string) string {
+	return fmt.Sprintf("(%s) / ignoring (%s) group_left (%[2]s) %s", failures, metrics.LabelURL, metrics.OutageTurns)
 }
 
 // judgedTurns selects the jobs with judged turns within a window.

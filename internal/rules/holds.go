@@ -15,11 +15,6 @@ import (
 // This needs no Alertmanager.
 
 const (
-	// unlessStarved ends the expression of a page about a job. It holds the page back while every
-	// prober of the job is starved and for two more minutes, because the prober itself may be the
-	// cause. The alert on silent probers does not have it, or a prober that stops after faults of
-	// its own would never be reported.
-	unlessStarved = "unless on (" + onJob + ") " + recordStarved
 	// unlessFailing holds the burn rate back in the first two minutes of an outage. With a short
 	// history, a few failures are already a fast burn, and the alert on outages fires within a
 	// minute. If it does not fire, for example because the target refuses for load, the burn pages.

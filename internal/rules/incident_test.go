@@ -30,16 +30,24 @@ func TestRegressionIsAPageOrATicket(t *testing.T) {
 }
 
 // TestReplicasAreAveraged: a regression that one of two probers sees does not page, unless the other prober
-// cannot judge.
+// has measured nothing for 15 minutes.
 func TestReplicasAreAveraged(t *testing.T) {
 	s := newScene(t, of("a"))
 	s.set("y", metrics.BuildInfo, 1)
 	s.job("y", "a")
 	s.score("x", metrics.PageScore, "a", "first", "ttft", 1.4)
 	s.score("y", metrics.PageScore, "a", "first", "ttft", 0.2)
+	ratio := func(instance string, v float64) {
+		s.set(instance, metrics.RegressionRatio, v, "target", "a", "workload", "chat", "turn", "first", "signal", "ttft")
+	}
+	ratio("x", 2)
+	ratio("y", 1)
 	wantAlerts(t, "one of two", s.pass(5*time.Minute))
-	s.set("y", metrics.ProberStarved, 1, "target", "a", "workload", "chat")
-	wantAlerts(t, "the other is starved", s.pass(time.Minute), rules.AlertRegression+" a page")
+	ratio("y", math.NaN())
+	wantAlerts(t, "the other has just stopped measuring", s.pass(14*time.Minute))
+	wantAlerts(t, "the other measures nothing", s.pass(2*time.Minute), rules.AlertRegression+" a page")
+	ratio("x", math.NaN())
+	wantAlerts(t, "none measures", s.pass(20*time.Minute))
 }
 
 // TestFleet: a fault of many targets is one page, at least as early as any other, until all have recovered.

@@ -68,8 +68,6 @@ const (
 	recordConfigured = "target_workload:synthetic_configured:max"
 	recordLost       = "instance:synthetic_lost_silence:last1d"
 	recordLostBeat   = "instance:synthetic_lost_heartbeat:last1d"
-	// recordStarved is 1 if every prober of a job was starved within the last two minutes.
-	recordStarved = "target_workload:synthetic_prober_starved:min2m"
 	// recordRegression is the score of a regression page; from 1 on it pages.
 	recordRegression = "target_workload:synthetic_regression_page_score:max"
 	// recordOutage is the number of consecutive failures divided by the number for an outage.

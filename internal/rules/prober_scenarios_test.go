@@ -61,16 +61,17 @@ func proberScenarios() []scenario {
 		{name: "the only prober is starved while turns fail", steps: []step{
 			healthy,
 			{do: starving(0, 2*time.Second), after: 3 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
-			{do: behaving(failing(probe.ConnectError)), after: 20 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
-			{do: behaving(ok), after: 2 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
+			{do: behaving(failing(probe.ConnectError)), after: 2 * time.Minute, want: []string{
+				rules.AlertProberStarved + " prober-0", rules.AlertTargetDown + " a chat",
+			}},
+			{do: behaving(ok), after: 12 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
 			{do: starving(0, 0), after: 12 * time.Minute},
 		}},
 		{name: "a prober that is late for latencies alone sees an outage", steps: []step{
 			healthy,
 			{do: starving(0, 300*time.Millisecond), after: 8 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
-			{do: behaving(failing(probe.ConnectError)), after: 10 * time.Minute, want: []string{
-				rules.AlertProberStarved + " prober-0", rules.AlertTargetDown + " a chat",
-			}},
+			// A failure can be judged, so the prober is no longer starved.
+			{do: behaving(failing(probe.ConnectError)), after: 10 * time.Minute, want: []string{rules.AlertTargetDown + " a chat"}},
 		}},
 		{name: "one prober of two is starved while turns fail", replicas: 2, steps: []step{
 			healthy,
@@ -88,7 +89,9 @@ func proberScenarios() []scenario {
 		}},
 		{name: "nothing can be sent", steps: []step{
 			healthy,
-			{do: behaving(failing(probe.NotSent)), after: 40 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
+			{do: behaving(failing(probe.NotSent)), after: 40 * time.Minute, want: []string{
+				rules.AlertProberStarved + " prober-0", rules.AlertTargetNoSamples + " a chat",
+			}},
 			{do: behaving(ok), after: 12 * time.Minute},
 		}},
 		{name: "most turns are not sent, and the rest refused", steps: []step{

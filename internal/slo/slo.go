@@ -66,8 +66,8 @@ const (
 	Bad
 )
 
-// Tolerance is how late the prober may have read the first token of a turn that counts. SLIs
-// measured after the first token tolerate more; proberTooLate checks their own lag.
+// Tolerance is how late the prober may have read the first token of a turn whose latency counts.
+// SLIs measured after the first token tolerate more; proberTooLate checks their own lag.
 func (o Objective) Tolerance() time.Duration {
 	switch o.SLI {
 	case Availability, TPOT, ITL:
@@ -79,12 +79,17 @@ func (o Objective) Tolerance() time.Duration {
 // SkippedAsLate reports whether the turn would have counted if the prober had not been too
 // late.
 func (o Objective) SkippedAsLate(r probe.Result) bool {
-	return o.proberTooLate(r) && !r.Outcome.Own() && !r.Burst && o.Covers(r.Target, r.Workload, r.Kind)
+	return o.proberTooLate(r) && o.judge(r) != NotJudged
 }
 
-// proberTooLate reports whether the prober's own lag could have changed the judgement.
+// proberTooLate reports whether the prober's own lag could have changed the judgement. A failure is
+// one however late the prober was; only a latency can be too high for it.
 func (o Objective) proberTooLate(r probe.Result) bool {
-	if r.Lag > o.Tolerance() {
+	measured := r.Outcome == probe.Success || o.SLI == TTFT && r.TTFT.OK || o.SLI == AnswerTTFT && r.AnswerTTFT.OK
+	switch {
+	case o.SLI == Availability || !measured:
+		return false
+	case r.Lag > o.Tolerance():
 		return true
 	}
 	switch o.SLI {
@@ -99,7 +104,15 @@ func (o Objective) proberTooLate(r probe.Result) bool {
 // Judge judges a turn by the exact threshold. A measured TTFT counts even if the stream was cut
 // later. A failed turn without a TTFT is bad. For all other SLIs every failed turn is bad.
 func (o Objective) Judge(r probe.Result) Judgement {
-	if r.Outcome.Own() || r.Burst || o.proberTooLate(r) || !o.Covers(r.Target, r.Workload, r.Kind) {
+	if o.proberTooLate(r) {
+		return NotJudged
+	}
+	return o.judge(r)
+}
+
+// judge judges a turn as if the prober had not been late.
+func (o Objective) judge(r probe.Result) Judgement {
+	if r.Outcome.Own() || r.Burst || !o.Covers(r.Target, r.Workload, r.Kind) {
 		return NotJudged
 	}
 	failed := r.Outcome.Failed()

@@ -8,8 +8,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// TestNotJudgedWhileTheProberIsLate checks the lag from which a turn no longer counts, good or
-// bad.
+// TestNotJudgedWhileTheProberIsLate checks the lag from which a latency no longer counts, good or
+// bad. A failure always counts.
 func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 	const ms = time.Millisecond
 	good := probe.Result{
@@ -31,12 +31,16 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 		{slo.Objective{SLI: slo.TurnDuration, Threshold: time.Minute}, time.Second, time.Second},
 		{slo.Objective{SLI: slo.TPOT, Threshold: 60 * ms}, time.Second, 600 * ms}, // 101 tokens
 		{slo.Objective{SLI: slo.ITL, Threshold: 500 * ms}, time.Second, 50 * ms},
-		{slo.Objective{SLI: slo.Availability}, time.Second, 0},
 	} {
 		if got := tc.o.Tolerance(); got != tc.lag {
 			t.Errorf("%s of %v: tolerance %v, want %v", tc.o.SLI, tc.o.Threshold, got, tc.lag)
 		}
-		for _, r := range []probe.Result{good, slow, failed} {
+		r := failed
+		r.Lag, r.StreamLag = time.Hour, time.Hour
+		if v := tc.o.Judge(r); v != slo.Bad || tc.o.SkippedAsLate(r) {
+			t.Errorf("%s, a failed turn of a late prober: verdict %d, left out %v", tc.o.SLI, v, tc.o.SkippedAsLate(r))
+		}
+		for _, r := range []probe.Result{good, slow} {
 			r.OutputTokens = probe.Some(101)
 			check := func(lag, stream time.Duration, judged bool) {
 				t.Helper()
@@ -57,6 +61,17 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 			if v := tc.o.Judge(probe.Result{Outcome: o, TTFT: probe.Some(time.Hour)}); v != slo.NotJudged {
 				t.Errorf("%s judges %s", tc.o.SLI, o)
 			}
+		}
+	}
+}
+
+// TestAvailabilityNeedsNoTime checks that availability counts turns however late the prober was.
+func TestAvailabilityNeedsNoTime(t *testing.T) {
+	o := slo.Objective{SLI: slo.Availability}
+	for outcome, want := range map[probe.Outcome]slo.Judgement{probe.Success: slo.Good, probe.Stall: slo.Bad, probe.ProberLate: slo.NotJudged} {
+		r := probe.Result{Outcome: outcome, Lag: time.Hour, StreamLag: time.Hour}
+		if got := o.Judge(r); got != want || o.SkippedAsLate(r) {
+			t.Errorf("%s of a late prober: %d, want %d; left out %v", outcome, got, want, o.SkippedAsLate(r))
 		}
 	}
 }

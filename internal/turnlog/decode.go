@@ -91,6 +91,12 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 		if t.Outcome = d.outcomes[string(v)]; k != textKind || t.Outcome == "" {
 			return fmt.Errorf("outcome is %s; write one of %q", quoteShort(v), probe.Outcomes())
 		}
+	case "proof":
+		for _, p := range probe.Proofs() {
+			if string(v) == string(p) {
+				t.Proof = p
+			}
+		}
 	case "ttft_seconds":
 		return parseDuration(&t.TTFT, "ttft_seconds", k, v)
 	case "tpot_seconds":

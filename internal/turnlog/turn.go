@@ -30,6 +30,8 @@ type Turn struct {
 	Target, Workload string
 	Kind             probe.TurnKind
 	Outcome          probe.Outcome
+	// Proof is how it is known whose fault a failure is; "" in logs of older versions.
+	Proof probe.Proof
 	// Unknown values have OK = false.
 	TTFT, TPOT, Duration                     probe.Opt[time.Duration]
 	PromptTokens, CachedTokens, OutputTokens probe.Opt[int]
@@ -67,7 +69,7 @@ const (
 // FromResult returns the logged part of a result: no texts, errors or addresses.
 func FromResult(r probe.Result) Turn {
 	return Turn{
-		At: r.Sent.UTC(), Target: r.Target, Workload: r.Workload, Kind: r.Kind, Outcome: r.Outcome,
+		At: r.Sent.UTC(), Target: r.Target, Workload: r.Workload, Kind: r.Kind, Outcome: r.Outcome, Proof: r.Proof,
 		TTFT: r.TTFT, TPOT: r.TPOT, Duration: probe.Some(r.Duration()),
 		PromptTokens: r.PromptTokens, CachedTokens: r.CachedTokens, OutputTokens: r.OutputTokens,
 		TraceID: r.TraceID, Burst: r.Burst,
@@ -88,7 +90,7 @@ func (t *Turn) TotalDuration() time.Duration {
 func (t *Turn) Result() probe.Result {
 	r := probe.Result{
 		Target: t.Target, Workload: t.Workload, Kind: t.Kind, Turn: 1 + t.Kind.Index(), TraceID: t.TraceID,
-		Scheduled: t.At, Sent: t.At, End: t.At.Add(t.TotalDuration()), Outcome: t.Outcome,
+		Scheduled: t.At, Sent: t.At, End: t.At.Add(t.TotalDuration()), Outcome: t.Outcome, Proof: t.Proof,
 		TTFT: t.TTFT, AnswerTTFT: t.TTFT, TPOT: t.TPOT,
 		PromptTokens: t.PromptTokens, CachedTokens: t.CachedTokens, OutputTokens: t.OutputTokens,
 		Events: t.OutputTokens.V, Burst: t.Burst,
@@ -108,6 +110,9 @@ func (t *Turn) Append(b []byte) []byte {
 	b = appendText(b, "workload", t.Workload)
 	b = appendText(b, "turn", string(t.Kind))
 	b = appendText(b, "outcome", string(t.Outcome))
+	if t.Proof != "" {
+		b = appendText(b, "proof", string(t.Proof))
+	}
 	b = appendSeconds(b, "ttft_seconds", t.TTFT)
 	b = appendSeconds(b, "tpot_seconds", t.TPOT)
 	b = appendSeconds(b, "duration_seconds", t.Duration)

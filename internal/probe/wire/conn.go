@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"net"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -45,6 +46,9 @@ type conn struct {
 	reused, sending       bool
 	written               int
 	firstWrite, lastWrite time.Time
+	// asked is when the kernel had taken everything so far, or when it could take no more because
+	// the peer does not read. It is zero while this process still has to write.
+	asked time.Time
 }
 
 func newConn(c net.Conn, paced *pacedConn) *conn {
@@ -58,7 +62,7 @@ func (c *conn) assign(x *exchange, reused bool) {
 	defer c.mu.Unlock()
 	stale := reused && (c.writeErr != nil || len(c.unread) > 0 || !c.paced.quiet())
 	c.exchange, c.reused, c.sending, c.written = x, reused, false, 0
-	c.firstWrite, c.lastWrite = time.Time{}, time.Time{}
+	c.firstWrite, c.lastWrite, c.asked = time.Time{}, time.Time{}, time.Time{}
 	c.paced.reset()
 	c.paced.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
@@ -150,12 +154,21 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 // returns no error, because the server's answer can contain the reason.
 func (c *conn) Write(p []byte) (int, error) {
 	c.startRequest()
+	start := time.Now()
 	n, err := c.Conn.Write(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n > 0 {
 		c.lastWrite = time.Now()
 		c.firstWrite = cmp.Or(c.firstWrite, c.lastWrite)
+	}
+	switch {
+	case err == nil:
+		c.asked = c.lastWrite
+	case n > 0 && errors.Is(err, os.ErrDeadlineExceeded):
+		c.asked = start
+	default:
+		c.asked = time.Time{}
 	}
 	c.written += n
 	c.writeErr = cmp.Or(c.writeErr, err)
@@ -178,12 +191,15 @@ func (c *conn) startRequest() {
 	}
 }
 
-// writeTimes returns firstWrite and lastWrite. They are final after net/http has reported a failed
+// traceWrites sets the times of the writes in t. They are final after net/http has reported a failed
 // request, because net/http waits for its writer before that.
-func (c *conn) writeTimes() (first, last time.Time) {
+func (c *conn) traceWrites(t *Trace) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.firstWrite, c.lastWrite
+	t.FirstWrite, t.LastWrite, t.Asked = c.firstWrite, c.lastWrite, time.Time{}
+	if c.paced.provesSilence() {
+		t.Asked = c.asked
+	}
 }
 
 // Close closes without the TLS close message, which would wait for a peer that does not read.

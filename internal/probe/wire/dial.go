@@ -22,10 +22,10 @@ var errNotNeeded = errors.New("the request has another connection")
 // dial makes a connection for net/http. The dial ends with the request that needs it.
 func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (net.Conn, error) {
 	x := ctx.Value(exchangeKey{}).(*exchange)
-	ctx, cancel := context.WithDeadline(ctx, cmp.Or(x.trace.HeaderDeadline, time.Now().Add(math.MaxInt64)))
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(x.ctx, cancel)()
-	var t Trace
+	t := Trace{HeaderDeadline: x.trace.HeaderDeadline}
 	conn, err := c.connect(ctx, network, addr, secure, &t)
 	if !x.dialed(t) && err == nil {
 		conn.Close()
@@ -47,30 +47,27 @@ func (c *Client) connect(ctx context.Context, network, addr string, secure bool,
 	}
 	c.options.Pacer.spend(handshakeCost)
 	start := time.Now()
+	paced.SetDeadline(t.HeaderDeadline)
 	overTLS, err := c.handshake(ctx, paced, addr)
 	t.TLS = time.Since(start)
-	switch {
-	case err != nil:
+	if err != nil {
+		if paced.provesSilence() {
+			t.Asked = paced.lastWrite()
+		}
 		paced.Close()
-		return nil, dialError(ctx, StepTLS, err)
+		return nil, &Error{StepTLS, err}
+	}
+	paced.SetDeadline(time.Time{})
+	switch {
 	case overTLS.ConnectionState().NegotiatedProtocol == "h2":
 		return overTLS, nil
 	}
 	return newConn(overTLS, paced), nil
 }
 
-// dialError marks errors after a deadline. A dialer reads the clock itself, so it can notice a
-// deadline before the context does.
-func dialError(ctx context.Context, step Step, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
-	}
-	return &Error{step, err}
-}
-
 // filesPerDial is how many descriptors a dial can use at once: two addresses that are tried
-// concurrently, and a DNS query.
-const filesPerDial = 3
+// concurrently, the duplicates of their sockets, and a DNS query.
+const filesPerDial = 5
 
 // dialPaced dials within the limits of connections and CPU time.
 func (c *Client) dialPaced(ctx context.Context, network, addr string, t *Trace) (*pacedConn, error) {
@@ -78,8 +75,7 @@ func (c *Client) dialPaced(ctx context.Context, network, addr string, t *Trace) 
 	if !budget.Take(filesPerDial) {
 		return nil, &Error{StepConnect, ErrNoRoom}
 	}
-	deadline, _ := ctx.Deadline()
-	pacer.wait(ctx.Done(), deadline)
+	pacer.wait(ctx.Done(), t.HeaderDeadline)
 	pacer.spend(dialCost)
 	raw, err := c.dialTimed(ctx, network, addr, t)
 	if err != nil {
@@ -96,9 +92,13 @@ func (c *Client) dialPaced(ctx context.Context, network, addr string, t *Trace) 
 
 // dialTimed dials and measures the DNS lookup and the connecting separately.
 func (c *Client) dialTimed(ctx context.Context, network, addr string, t *Trace) (net.Conn, error) {
+	ctx, cancel := context.WithDeadline(ctx, cmp.Or(t.HeaderDeadline, time.Now().Add(math.MaxInt64)))
+	defer cancel()
+	var sockets dialedSockets
+	defer sockets.close()
 	dial := c.options.Dial
 	if dial == nil {
-		dial = (&net.Dialer{}).DialContext
+		dial = (&net.Dialer{ControlContext: sockets.add}).DialContext
 	}
 	start := time.Now()
 	resolved := start
@@ -106,15 +106,24 @@ func (c *Client) dialTimed(ctx context.Context, network, addr string, t *Trace) 
 		DNSDone: func(httptrace.DNSDoneInfo) { resolved = time.Now() },
 	}), network, addr)
 	t.DNS, t.Connect = resolved.Sub(start), time.Since(resolved)
-	var dns *net.DNSError
-	switch {
-	case errors.As(err, &dns):
-		t.Connect = 0
-		return nil, dialError(ctx, StepDNS, withErrno(dns))
-	case err != nil:
-		return nil, dialError(ctx, StepConnect, err)
+	if err == nil {
+		return conn, nil
 	}
-	return conn, nil
+	// A dialer reads the clock itself, so it can notice a deadline before the context does.
+	expired := errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
+	step := StepConnect
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		step, err, t.Connect = StepDNS, withErrno(dns), 0
+	}
+	switch {
+	case expired && step == StepConnect && sockets.anyOpen():
+		err = errNotNoticed
+	case expired:
+		t.Asked = sockets.asked
+		err = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
+	}
+	return nil, &Error{step, err}
 }
 
 func (c *Client) handshake(ctx context.Context, raw net.Conn, addr string) (*tls.Conn, error) {

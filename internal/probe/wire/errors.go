@@ -32,14 +32,17 @@ func MaxConnections() int64 {
 // ErrNoRoom means that the limit of connections is reached.
 var ErrNoRoom = errors.New("the prober has no room for another connection")
 
+// errNotNoticed means that the kernel had a connection, but this process did not run in time to use it.
+var errNotNoticed = errors.New("the connection was open, but the prober did not notice it before the deadline")
+
 // errSettings means that the TLS settings are invalid, or that their files cannot be read.
 var errSettings = errors.New("the TLS settings cannot be used")
 
 // IsLocal reports whether the cause of an unsent request lies on this machine and not with the peer:
-// a resource is exhausted here, or a file of the TLS settings cannot be read.
+// a resource is exhausted here, this process ran too late, or a file of the TLS settings cannot be read.
 func IsLocal(err error) bool {
 	var file *fs.PathError
-	if errors.Is(err, ErrNoRoom) || errors.Is(err, errSettings) || errors.As(err, &file) {
+	if errors.Is(err, ErrNoRoom) || errors.Is(err, errNotNoticed) || errors.Is(err, errSettings) || errors.As(err, &file) {
 		return true
 	}
 	return slices.ContainsFunc(exhausted[:], func(e syscall.Errno) bool { return errors.Is(err, e) })

@@ -98,7 +98,7 @@ func (x *exchange) dialed(t Trace) bool {
 	if x.step != StepConnect && (x.conn == nil || !x.conn.unsent()) {
 		return false
 	}
-	x.trace.DNS, x.trace.Connect, x.trace.TLS = t.DNS, t.Connect, t.TLS
+	x.trace.DNS, x.trace.Connect, x.trace.TLS, x.trace.Asked = t.DNS, t.Connect, t.TLS, t.Asked
 	return true
 }
 
@@ -120,6 +120,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 	x.step = StepHeaders
 	x.trace.Reused = info.Reused
+	x.trace.Asked = time.Time{}
 	if info.Reused {
 		x.trace.DNS, x.trace.Connect, x.trace.TLS = 0, 0, 0
 	}
@@ -138,7 +139,7 @@ func (x *exchange) gotHeaders() {
 		x.setTimer(time.Time{})
 		x.arriveNow()
 	} else {
-		x.trace.FirstWrite, x.trace.LastWrite = x.conn.writeTimes()
+		x.conn.traceWrites(x.trace)
 	}
 	x.trace.Headers = x.arrival.At
 }
@@ -189,7 +190,7 @@ func (x *exchange) fail(err error) *Error {
 		step, err = dialing.Step, dialing.Err
 	case x.conn != nil:
 		step, err = x.conn.explain(step, err)
-		x.trace.FirstWrite, x.trace.LastWrite = x.conn.writeTimes()
+		x.conn.traceWrites(x.trace)
 	}
 	return failure(x.ctx, step, err)
 }

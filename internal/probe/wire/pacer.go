@@ -125,6 +125,7 @@ type pacedConn struct {
 
 	mu           sync.Mutex
 	readDeadline time.Time
+	wrote        time.Time // when the last Write returned
 }
 
 func newPacedConn(c timedConn, pacer *Pacer, release func()) *pacedConn {
@@ -142,6 +143,20 @@ func (c *pacedConn) Read(p []byte) (int, error) {
 	c.pacer.spend(costOfRead(n))
 	c.received.Add(int64(n))
 	return n, err
+}
+
+func (c *pacedConn) Write(p []byte) (int, error) {
+	n, err := c.timedConn.Write(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wrote = time.Now()
+	return n, err
+}
+
+func (c *pacedConn) lastWrite() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wrote
 }
 
 // wait adds up the waits until the arrival is taken, because TLS can read several times for one

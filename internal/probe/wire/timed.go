@@ -15,6 +15,9 @@ type timedConn interface {
 	// quiet reports whether nothing is waiting to be read, not even the end of the stream. It can
 	// be called during a Read. If the system cannot tell, it returns true.
 	quiet() bool
+	// provesSilence reports whether a Read that failed for its deadline proves that nothing had
+	// arrived before the deadline, however late the Read was.
+	provesSilence() bool
 }
 
 // readTimed uses the times of its reads.
@@ -33,3 +36,5 @@ func (c *readTimed) Read(p []byte) (int, error) {
 func (c *readTimed) arrival() stream.Arrival { return c.last }
 
 func (c *readTimed) quiet() bool { return peekQuiet(c.Conn) }
+
+func (c *readTimed) provesSilence() bool { return false }

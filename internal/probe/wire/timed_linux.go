@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -35,6 +36,8 @@ type kernelTimed struct {
 	epoch   time.Time             // zero of the monotonic times
 	clock   clockMap
 	last    stream.Arrival
+	// unstamped is true if bytes were there after a deadline, but the kernel did not say since when.
+	unstamped atomic.Bool
 
 	mu           sync.Mutex
 	readDeadline time.Time
@@ -67,6 +70,8 @@ func newKernelTimed(c *net.TCPConn) *kernelTimed {
 func (k *kernelTimed) arrival() stream.Arrival { return k.last }
 
 func (k *kernelTimed) quiet() bool { return peekQuiet(k.TCPConn) }
+
+func (k *kernelTimed) provesSilence() bool { return !k.unstamped.Load() }
 
 // SetReadDeadline sets the deadline of the arrival, not of the reading.
 func (k *kernelTimed) SetReadDeadline(t time.Time) error {
@@ -112,6 +117,7 @@ func (k *kernelTimed) readAfterDeadline(expired error) error {
 	received := false
 	err := k.raw.Control(func(fd uintptr) { received = k.receiveOnce(fd) })
 	if err != nil || !received || k.last.At.After(deadline) {
+		k.unstamped.Store(err != nil || received && !k.last.Kernel)
 		return expired
 	}
 	return nil

@@ -33,6 +33,11 @@ type Trace struct {
 	// request. Without exact timestamps (see Exact), they are when net/http had written the
 	// headers and the whole request.
 	FirstWrite, LastWrite time.Time
+	// Asked is since when only the peer could continue: it had the first packet of the connection, a
+	// message of the TLS handshake or the whole request, and until the deadline the kernel received
+	// nothing more from it. It is zero if the kernel does not prove that, and always with a proxy,
+	// HTTP/2 or Options.Dial.
+	Asked time.Time
 	// Headers is when the last byte of the response headers arrived.
 	Headers time.Time
 }
