@@ -60,7 +60,7 @@ func (f *acceptFlags) run(ctx context.Context, e env) error {
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("asking the sidecar: %w; check that it runs there", err)
+		return fmt.Errorf("cannot reach the sidecar: %w; check that it runs, and that --url names its address", err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAcceptBytes))

@@ -26,7 +26,7 @@ func TestAccept(t *testing.T) {
 		"unknown":       {"--target=b --url=" + p.base, exitUsage, `^$`, `^synthetic: there is no target "b" .* one of a, `},
 		"no time":       {"--target=a --since=soon --url=" + p.base, exitUsage, `^$`, `neither a time nor a duration`},
 		"not enabled":   {"--target=a --url=" + closed.base, exitUsage, `^$`, `start synthetic run with --web.enable-lifecycle`},
-		"nobody there":  {"--target=a --url=http://127.0.0.1:1", exitFailure, `^$`, `asking the sidecar: .* check that it runs there`},
+		"nobody there":  {"--target=a --url=http://127.0.0.1:1", exitFailure, `^$`, `cannot reach the sidecar: .* check that it runs`},
 		"no address":    {"--target=a --url=127.0.0.1", exitUsage, `^$`, `--url: want an address`},
 		"a password":    {"--target=a --url=http://u:hunter2@127.0.0.1:1", exitUsage, `^$`, `without user and password`},
 		"no target":     {"--url=" + p.base, exitUsage, `^$`, `required flag.*--target`},

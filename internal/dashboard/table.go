@@ -11,8 +11,8 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 )
 
-// tableView draws a table from instant queries, with a row for each set of labels that all of
-// them have.
+// tableView draws a table from instant queries. Series of different queries with the same labels
+// share a row.
 type tableView struct {
 	// Columns are shown in order. All other fields are hidden: times, and labels that
 	// Prometheus or an operator may add.

@@ -30,7 +30,7 @@ type Options struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Connections limits the open connections of all probers that share it; nil means no limit.
 	Connections *bound.Budget
-	// Pacer limits the target's share of the CPU; nil means no limit.
+	// Pacer limits the CPU time that this process spends on the target; nil means no limit.
 	Pacer *wire.Pacer
 	// Peaks records how close turns came to their limits; nil means no record.
 	Peaks *Peaks

@@ -14,7 +14,8 @@ const (
 	BlockLength = 30 * time.Minute
 	slots       = 48 // in a day
 	entryCount  = historyDays * slots
-	// startBlocks are enough for a first comparison, matureBlocks for a baseline: one day.
+	// Comparisons begin after startBlocks, with a young baseline. After matureBlocks, a day, it is
+	// no longer young.
 	startBlocks, matureBlocks = 6, slots
 	minBlock                  = 8
 	maxFailed                 = 0.05

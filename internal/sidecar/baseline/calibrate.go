@@ -142,9 +142,9 @@ func (m *maxima) close() {
 	}
 }
 
-// replayer collects the extremes of one pass through a history. Levels are divided by their
-// usual movement at that time of day. Steps are divided by its square root, because an hour that
-// differs more from day to day is less than proportionally more abrupt.
+// replayer reads a history once and collects the highest level and the highest step of each block.
+// A level is divided by the usual variation at that time of day. A step is divided by the square
+// root of that variation, because steps grow less than proportionally with it.
 type replayer struct {
 	levels, steps scan
 	sum, n        [spans]float64 // of squares of positive values

@@ -18,7 +18,8 @@ type span struct {
 }
 
 const (
-	// before is the number of minutes before a step window that it is compared with.
+	// before is the length in minutes of the period immediately before a step window, with which the
+	// window is compared.
 	before = 15
 	// leastTurns is the number of turns that are evidence of a level.
 	leastTurns = 3

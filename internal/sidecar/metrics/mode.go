@@ -16,7 +16,7 @@ const (
 	// classic leaves out native histograms.
 	classic Mode = "classic"
 	// native leaves out classic buckets, families that no rule or dashboard reads, and series
-	// without information: a third of all series.
+	// that are always 0 or NaN. About 115 of 430 series remain.
 	native Mode = "native"
 )
 

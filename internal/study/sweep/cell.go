@@ -143,7 +143,7 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 	r.Ended = time.Now()
 	s.lost = nil
 	if end.targetLost {
-		s.lost = fmt.Errorf("the target was lost in %s: %s", rec.Cell, r.Why)
+		s.lost = fmt.Errorf("the target stopped completing turns in level %s: %s", rec.Cell, r.Why)
 		delete(s.ready, c.Variant)
 		s.Logger.Warn("A level ended early; the next one waits until the target completes a turn", "level", rec.Cell, "why", r.Why)
 	}

@@ -74,7 +74,7 @@ func TestLostInTheLastLevel(t *testing.T) {
 			stop()
 		}()
 		run, err := Run(t.Context(), Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial})
-		if err == nil || !strings.Contains(err.Error(), "the target was lost in a-c4-r1: no turn succeeds any more") {
+		if err == nil || !strings.Contains(err.Error(), "the target stopped completing turns in level a-c4-r1: no turn succeeds any more") {
 			t.Errorf("error %v", err)
 		}
 		if len(run.Results) != 2 || run.Interrupted == "" {

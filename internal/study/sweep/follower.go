@@ -99,7 +99,7 @@ func (s *sweep) followSteps(ctx context.Context, t *follower) error {
 	if o.Variant >= len(s.Plan.Variants) || o.Level >= len(s.Plan.Levels) {
 		return fmt.Errorf("shard 0 announces level %d of variant %d, which the plan does not have", o.Level, o.Variant)
 	}
-	// Shard 0 decides what determines the texts.
+	// All shards generate the same texts: from the run's mark and the characters per token of shard 0.
 	s.id, s.calibration = o.Mark, calibration{o.Chars, o.Tokens}
 	s.ready[o.Variant] = o.Model
 	name := s.Plan.name(o.cell)

@@ -183,7 +183,8 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 	if d := l.plan.Measure.Duration(); d > 0 {
 		timed = time.After(time.Until(l.watcher.began.Add(d)))
 	}
-	// Looks fall between the edges of blocks, so that an early end leaves no short block.
+	// The watcher looks in the middle of each second. Blocks begin at whole seconds, so a level
+	// that ends early has no nearly empty block at its end.
 	load.Pause(ctx, lookEvery/2)
 	looks := time.NewTicker(lookEvery)
 	defer looks.Stop()

@@ -72,7 +72,7 @@ func checkDuplicate(h *shardLog, logs []*shardLog) error {
 		if u := o.turn; o == h || u == nil || u.Study == nil || t.Study == nil || u.Target != t.Target || u.TTFT != t.TTFT || u.Duration != t.Duration || *u.Study != *t.Study {
 			continue
 		}
-		return fmt.Errorf("%s and %s have the same turn (%d of conversation %s, of %s): each shard has its own", h.Dir, o.Dir, t.Study.Index, t.Study.Conversation, t.At.Format(time.RFC3339Nano))
+		return fmt.Errorf("%s and %s have the same turn (turn %d of conversation %s, sent at %s), but each shard has turns of its own: name each directory once", h.Dir, o.Dir, t.Study.Index, t.Study.Conversation, t.At.Format(time.RFC3339Nano))
 	}
 	return nil
 }

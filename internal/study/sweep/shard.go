@@ -29,7 +29,7 @@ const (
 	ProtocolVersion = 1
 	// silenceLimit is the time without a status after which a shard is lost.
 	silenceLimit = 10 * time.Second
-	// statusInterval is the time between two statuses.
+	// statusInterval is the time between two status messages of a shard to shard 0.
 	statusInterval = 250 * time.Millisecond
 	// logWaitingEvery is the interval of messages about missing shards. They begin after
 	// logWaitingAfter, because shards start at different times.
