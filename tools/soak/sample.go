@@ -34,8 +34,6 @@ type sample struct {
 	Threads    float64 `json:"threads"`
 	Open       float64 `json:"open_fds"`
 	Series     float64 `json:"series"`
-	// Starved are the targets that the program cannot judge now for lack of CPU.
-	Starved []string `json:"starved,omitempty"`
 	Scrape  float64  `json:"scrape_seconds"`
 	Files   float64  `json:"files"`
 	Stored  float64  `json:"stored_bytes"`
@@ -78,7 +76,6 @@ func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 	}
 	out.Heap = value(families, "go_memstats_next_gc_bytes") / (1 + gcPercent/100.0)
 	out.Allocated = value(families, "go_memstats_heap_alloc_bytes")
-	out.Starved = starvedTargets(families)
 	out.Goroutines = value(families, "go_goroutines")
 	out.Series = float64(bytes.Count(page, []byte("\n")) - bytes.Count(page, []byte("\n#")))
 	if s.keys.leaks(string(page)) {
@@ -106,18 +103,6 @@ func value(families map[string]*dto.MetricFamily, name string) (v float64) {
 		v += m.GetGauge().GetValue() + m.GetCounter().GetValue() + m.GetUntyped().GetValue()
 	}
 	return v
-}
-
-// starvedTargets returns the targets with a job that cannot be judged.
-func starvedTargets(families map[string]*dto.MetricFamily) (out []string) {
-	for _, m := range families["synthetic_prober_starved"].GetMetric() {
-		for _, l := range m.GetLabel() {
-			if l.GetName() == "target" && m.GetGauge().GetValue() > 0 {
-				out = append(out, l.GetValue())
-			}
-		}
-	}
-	return out
 }
 
 // stored counts the program's files and their bytes.

@@ -174,9 +174,6 @@ func (s *soak) checkFalsePages(pages []page) check {
 			continue
 		}
 		paged++
-		if p.Alert == starved {
-			continue
-		}
 		caused := slices.ContainsFunc(s.plan.Spells, func(f spell) bool {
 			return f.Target == p.Target && p.Starts >= f.FromSec && p.Starts <= f.ToSec+pageLag
 		})
@@ -184,27 +181,14 @@ func (s *soak) checkFalsePages(pages []page) check {
 			wrong = append(wrong, fmt.Sprintf("at %.0f s %s", p.Starts, p.Labels))
 		}
 	}
-	return check{Name: "no page without a fault", Bound: "each page names a target and starts during a fault of it or at most 15 minutes later; pages about a starved prober are not counted",
+	return check{Name: "no page without a fault", Bound: "each page names a target and starts during a fault of it or at most 15 minutes later",
 		Seen: fmt.Sprintf("%d pages, %d without a fault%s", paged, len(wrong), listed(wrong)), OK: len(wrong) == 0}
-}
-
-// starved is the alert of a prober with too little CPU to judge. It suppresses the others.
-const starved = "SyntheticProberStarved"
-
-// heldBack is how long, in seconds, pages are suppressed after a starved moment.
-const heldBack = 120
-
-// starvedWithin reports whether the program could not judge the target at some moment.
-func (s *soak) starvedWithin(target string, from, to float64) bool {
-	return slices.ContainsFunc(s.samples, func(current sample) bool {
-		return slices.Contains(current.Starved, target) && current.At >= from && current.At <= to
-	})
 }
 
 // checkMissedPages finds outages without a page, among those that ended before the run.
 func (s *soak) checkMissedPages(pages []page) check {
 	var missed []string
-	late, outages, unjudged := 0.0, 0, 0
+	late, outages := 0.0, 0
 	for _, f := range s.plan.Spells {
 		if !f.Outage || f.ToSec > s.lasted() {
 			continue
@@ -215,18 +199,14 @@ func (s *soak) checkMissedPages(pages []page) check {
 		i := slices.IndexFunc(pages, func(p page) bool {
 			return p.Alert == "SyntheticTargetDown" && p.Target == f.Target && p.Starts <= f.ToSec && (p.Starts >= f.FromSec || !p.Resolved || p.Ended >= f.FromSec)
 		})
-		switch {
-		case i < 0 && s.starvedWithin(f.Target, f.FromSec-heldBack, f.ToSec):
-			unjudged++
-			continue
-		case i < 0:
+		if i < 0 {
 			missed = append(missed, f.String())
 			continue
 		}
 		late = max(late, pages[i].Arrived-f.FromSec)
 	}
 	return check{Name: "a page for each outage", Bound: "SyntheticTargetDown reaches the Alertmanager during the outage, or still fires from the previous outage",
-		Seen: fmt.Sprintf("%d outages, %d of them without a page while the program reported that it could not judge the target, the slowest page after %.0f s%s", outages, unjudged, late, listed(missed)), OK: len(missed) == 0, Open: outages == unjudged}
+		Seen: fmt.Sprintf("%d outages, the slowest page after %.0f s%s", outages, late, listed(missed)), OK: len(missed) == 0, Open: outages == 0}
 }
 
 // lasted is the length of the run in seconds.

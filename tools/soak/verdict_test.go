@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
 
 // quiet returns a run without any fault.
@@ -64,14 +62,6 @@ func TestVerdict(t *testing.T) {
 		"a page of the prober": {"no page without a fault", func(s *soak) {
 			s.mail.pages["b"] = &page{Alert: "SyntheticProberSilent", Severity: "page", Starts: 120}
 		}},
-		"a starved prober": {"", func(s *soak) {
-			s.samples[20].Starved = []string{"kept-03", "kept-04"}
-			s.mail.pages = map[string]*page{"b": {Alert: starved, Severity: "page", Starts: 120}}
-		}},
-		"another target starved": {"a page for each outage", func(s *soak) {
-			s.samples[20].Starved = []string{"kept-03"}
-			s.mail.pages = nil
-		}},
 		"turned away by a crowd": {"", func(s *soak) { s.samples[9].Ready, s.samples[9].Crowded = false, true }},
 		"a ticket":               {"", func(s *soak) { s.mail.pages["b"] = &page{Target: "kept-05", Severity: "ticket", Starts: 120} }},
 		"no page":                {"a page for each outage", func(s *soak) { s.mail.pages = nil }},
@@ -94,25 +84,6 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("failed %q, want %q", got, tt.fails)
 			}
 		})
-	}
-}
-
-// TestExcusedOutages: if every outage is excused, the check has no result.
-func TestExcusedOutages(t *testing.T) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(`
-# TYPE synthetic_prober_starved gauge
-synthetic_prober_starved{target="kept-03",workload="w"} 0
-synthetic_prober_starved{target="kept-04",workload="w"} 1
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := quiet()
-	s.mail.pages = nil
-	s.samples[20].Starved = starvedTargets(families)
-	if c := s.checkMissedPages(nil); c.Mark() != "open" {
-		t.Errorf("%s %s", c.Mark(), c.Seen)
 	}
 }
 
