@@ -34,10 +34,10 @@ type sample struct {
 	Threads    float64 `json:"threads"`
 	Open       float64 `json:"open_fds"`
 	Series     float64 `json:"series"`
-	Scrape  float64  `json:"scrape_seconds"`
-	Files   float64  `json:"files"`
-	Stored  float64  `json:"stored_bytes"`
-	Ready   bool     `json:"ready"`
+	Scrape     float64 `json:"scrape_seconds"`
+	Files      float64 `json:"files"`
+	Stored     float64 `json:"stored_bytes"`
+	Ready      bool    `json:"ready"`
 	// Crowded is true while many clients request pages, so that the program may refuse
 	// some.
 	Crowded bool `json:"crowded,omitempty"`
