@@ -193,7 +193,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 	a.fill(r)
 	r.Worker = a.worker(d.prober.opts.Target.Worker)
 	a.fillLag(r)
-	dropBufferedGaps(r)
+	dropFalseGaps(r)
 	d.drained = a.drained
 	if r.Outcome == Success {
 		d.inspect(r, a)

@@ -103,36 +103,38 @@ const (
 	// minBufferedEvents is the minimum number of events of a buffered answer, because a short
 	// answer may fit into one segment.
 	minBufferedEvents = 16
-	// bufferedShare is the share of the events that arrive together. It is not reached by a
-	// server that sends the tokens of one step as separate events, or a kernel that joins a
-	// few: that takes ten events at a time.
-	bufferedShare = 0.9
-	// maxBufferedGap is the longest gap between events that arrive together. maxBufferedTime is
+	// togetherShare is the share of the events of a longer answer that arrive together. It is not
+	// reached by a server that sends the tokens of one step as separate events, or a kernel that
+	// joins a few: that takes ten events at a time.
+	togetherShare = 0.9
+	// maxTogetherGap is the longest gap between events that arrive together. maxTogetherTime is
 	// the maximum share of the turn that these gaps take in total: even in the turns of a
 	// deployment with such small gaps, decoding takes more.
-	maxBufferedGap  = 200 * time.Microsecond
-	maxBufferedTime = 0.02
+	maxTogetherGap  = 200 * time.Microsecond
+	maxTogetherTime = 0.02
 )
 
-// dropBufferedGaps removes the times between tokens if something buffered the events, because
-// they then describe the buffer. The prober's own late reading looks the same, so it must have
-// been on time.
-func dropBufferedGaps(r *Result) {
-	if max(r.StreamLag, r.ReadLagMax) > lag.Tolerance(0) || !isBuffered(r.Gaps, r.End.Sub(r.Sent)) {
+// dropFalseGaps removes the times between tokens if the events arrived together: they do not
+// describe the server. If the answer is long and the prober read it on time, something buffered it.
+func dropFalseGaps(r *Result) {
+	if !arrivedTogether(r.Gaps, r.End.Sub(r.Sent)) {
 		return
 	}
-	r.Buffered, r.TPOT, r.Gaps = true, Opt[time.Duration]{}, nil
+	r.Buffered = len(r.Gaps)+1 >= minBufferedEvents && max(r.StreamLag, r.ReadLagMax) <= lag.Tolerance(0)
+	r.TPOT, r.Gaps = Opt[time.Duration]{}, nil
 }
 
-func isBuffered(gaps []time.Duration, turn time.Duration) bool {
-	if len(gaps)+1 < minBufferedEvents {
+func arrivedTogether(gaps []time.Duration, turn time.Duration) bool {
+	if len(gaps) == 0 {
 		return false
 	}
-	gaps = slices.Sorted(slices.Values(gaps))
-	short := gaps[:int(bufferedShare*float64(len(gaps))+0.5)]
+	short := slices.Sorted(slices.Values(gaps))
+	if len(gaps)+1 >= minBufferedEvents {
+		short = short[:int(togetherShare*float64(len(gaps))+0.5)]
+	}
 	sum := time.Duration(0)
 	for _, gap := range short {
 		sum += gap
 	}
-	return short[len(short)-1] <= maxBufferedGap && float64(sum) <= maxBufferedTime*float64(turn)
+	return short[len(short)-1] <= maxTogetherGap && float64(sum) <= maxTogetherTime*float64(turn)
 }

@@ -160,11 +160,12 @@ func tokens(n int) Opt[int] {
 
 // tpot returns the mean time between tokens after the first event, without queue and prefill:
 // (last token − first token) / (output tokens − tokens of the first event). It is unknown
-// without a second token-bearing event.
+// without a second token-bearing event, and if all tokens arrived at once.
 func (m *measurement) tpot(output Opt[int]) Opt[time.Duration] {
 	n := output.V - m.firstTokens
 	if !output.OK || m.events < 2 || n < 1 {
 		return Opt[time.Duration]{}
 	}
-	return Some(m.lastToken.Sub(m.firstToken) / time.Duration(n))
+	v := m.lastToken.Sub(m.firstToken) / time.Duration(n)
+	return Opt[time.Duration]{V: v, OK: v > 0}
 }

@@ -74,10 +74,10 @@ type Result struct {
 	// content; unknown if there was none.
 	TTFT, AnswerTTFT Opt[time.Duration]
 	// TPOT is (last token − first token) / (output tokens − tokens of the first event). It is
-	// unknown for fewer than two tokens and for Buffered turns.
+	// unknown for fewer than two tokens and for tokens that arrived together.
 	TPOT Opt[time.Duration]
 	// Gaps are the times between consecutive token-bearing events, the inter-token latencies.
-	// Buffered turns have none.
+	// Tokens that arrived together have none.
 	Gaps []time.Duration
 	// Coalesced is how many of the Events arrived in one read with an earlier one and share its
 	// time. Their gaps of 0 do not describe the server.
@@ -95,8 +95,8 @@ type Result struct {
 	// reading of them. Kernel is true if the kernel stamped all of them.
 	ReadLagMax time.Duration
 	Kernel     bool
-	// Buffered is true if the events arrived in one burst or a few, although the prober read
-	// them on time: something between the server and the prober buffers them.
+	// Buffered is true if the events of a longer answer arrived together, although the prober
+	// read them on time: something between the server and the prober buffers them.
 	Buffered bool
 	// Burst is true for a turn that exists only because of a burst. Such turns are not a
 	// representative sample.

@@ -97,8 +97,8 @@ func TestUsageThatCannotBeTrue(t *testing.T) {
 				t.Errorf("prompt %v, cached %v, output %v, estimated %v; want %v, %v, %v, %v",
 					r.PromptTokens, r.CachedTokens, r.OutputTokens, r.UsageMissing, tc.prompt, tc.cached, tc.output, tc.estimated)
 			}
-			if !r.TPOT.OK {
-				t.Error("two tokens give no TPOT")
+			if r.TPOT.OK {
+				t.Errorf("two tokens that arrived together have a TPOT of %v", r.TPOT.V)
 			}
 		})
 	}

@@ -1,0 +1,25 @@
+package probe
+
+import (
+	"time"
+
+	"synthetic/internal/probe/stream"
+)
+
+// Arrive returns the turn of an answer whose first token arrives after ttft and each further one after
+// a gap. The prober reads each of them late by the given time.
+func Arrive(ttft, late time.Duration, gaps []time.Duration) Result {
+	sent := time.Now()
+	m := measurement{sent: sent}
+	at := sent.Add(ttft)
+	for i := range len(gaps) + 1 {
+		if i > 0 {
+			at = at.Add(gaps[i-1])
+		}
+		m.add(&stream.Event{Kind: stream.Token, Content: []byte("a"), Arrival: stream.Arrival{At: at, Seen: at.Add(late), Kernel: true}})
+	}
+	r := Result{Sent: sent, End: at}
+	m.fill(&r)
+	dropFalseGaps(&r)
+	return r
+}
