@@ -80,7 +80,7 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 	defer func() { a.paced = body.Paced() }()
 	defer a.peaks.record(a.limits, body, &a.seen)
 	if outcome := statusOutcome(resp.StatusCode); outcome != "" {
-		a.readRefusal(ctx, outcome, body)
+		a.readRefusal(ctx, outcome, resp, body)
 		return
 	}
 	a.readStream(ctx, body)
@@ -258,11 +258,11 @@ func isConnectionLoss(err error) bool {
 
 // readRefusal ends a turn with an error status. The error contains the message of the body, if
 // it arrives in time.
-func (a *attempt) readRefusal(ctx context.Context, o Outcome, body *wire.Body) {
+func (a *attempt) readRefusal(ctx context.Context, o Outcome, resp *http.Response, body *wire.Body) {
 	deadline, _ := a.deadlines.next(time.Time{})
 	_ = body.SetReadDeadline(deadline)
 	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
-	message := statusError(a.status, text).Error()
+	message := statusError(resp, text).Error()
 	switch {
 	case ctx.Err() != nil:
 		a.finish(Canceled, time.Now(), shutdownText)
@@ -275,11 +275,14 @@ func (a *attempt) readRefusal(ctx context.Context, o Outcome, body *wire.Body) {
 	}
 }
 
-// statusOutcome returns the outcome of an error status, and "" for 2xx.
+// statusOutcome returns the outcome of an error status, and "" for 2xx. A redirect, or a status below
+// 200, is no answer to the request.
 func statusOutcome(status int) Outcome {
 	switch {
 	case status/100 == 2:
 		return ""
+	case status < 400:
+		return Malformed
 	case status == http.StatusTooManyRequests, status == statusOverloaded:
 		return HTTP429
 	case status >= 500:

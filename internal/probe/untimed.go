@@ -82,7 +82,7 @@ func fetchJSON(client *wire.Client, req *http.Request, answer any, maxBytes int6
 	case err != nil:
 		return resp.StatusCode, err
 	case resp.StatusCode/100 != 2:
-		return resp.StatusCode, statusError(resp.StatusCode, text)
+		return resp.StatusCode, statusError(resp, text)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
 		return resp.StatusCode, fmt.Errorf("decoding the answer: %w", err)
@@ -90,8 +90,17 @@ func fetchJSON(client *wire.Client, req *http.Request, answer any, maxBytes int6
 	return resp.StatusCode, nil
 }
 
-func statusError(status int, body []byte) error {
-	return fmt.Errorf("HTTP %d: %s", status, cmp.Or(stream.ErrorMessage(body), "without an error message"))
+// statusError describes a response that is not 2xx. It names only the host of a redirect, because the
+// rest of the address can contain secrets.
+func statusError(resp *http.Response, body []byte) error {
+	text := cmp.Or(stream.ErrorMessage(body), "without an error message")
+	switch to, err := resp.Location(); {
+	case resp.StatusCode < 200:
+		text = "not a final status of HTTP"
+	case resp.StatusCode/100 == 3 && err == nil:
+		text = fmt.Sprintf("redirect to %s://%s, not followed; set base_url to the address that answers", to.Scheme, to.Host)
+	}
+	return fmt.Errorf("HTTP %03d: %s", resp.StatusCode, text)
 }
 
 // completion is a chat completion that is not streamed, as far as it is read.

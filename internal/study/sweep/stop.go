@@ -163,7 +163,7 @@ func (s *streak) add(r probe.Result) {
 	switch r.Outcome {
 	case probe.Canceled, probe.UserCanceled, probe.ProberLate:
 		return
-	case probe.NotSent, probe.ConnectError, probe.TLSError, probe.HTTP5xx, probe.HTTP4xx, probe.Truncated:
+	case probe.NotSent, probe.ConnectError, probe.TLSError, probe.HTTP5xx, probe.HTTP4xx, probe.Malformed, probe.Truncated:
 	default:
 		*s = streak{}
 		return
