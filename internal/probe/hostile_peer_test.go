@@ -120,6 +120,12 @@ const (
 // listen serves a dialect; stop ends its connections and waits for them.
 func listen(t *testing.T, d dialect, wrote *atomic.Int64) (addr string, stop func()) {
 	t.Helper()
+	return accept(t, func(c net.Conn) { d.serve(&peer{c, wrote}) })
+}
+
+// accept calls serve for each connection; stop ends the connections and waits for them.
+func accept(t *testing.T, serve func(net.Conn)) (addr string, stop func()) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +141,7 @@ func listen(t *testing.T, d dialect, wrote *atomic.Int64) (addr string, stop fun
 			open.Store(c, nil)
 			peers.Go(func() {
 				defer c.Close()
-				d.serve(&peer{c, wrote})
+				serve(c)
 			})
 		}
 	})

@@ -73,20 +73,22 @@ func New(o Options) *Client {
 }
 
 // newTransport returns a transport that sends a request exactly as it is.
-func (c *Client) newTransport() *http.Transport {
-	return &http.Transport{
+func (c *Client) newTransport() *transport {
+	t := &transport{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			return c.dial(ctx, network, addr, false)
 		},
-		ForceAttemptHTTP2:      c.options.HTTP.EnableHTTP2,
 		DisableCompression:     true,
-		DisableKeepAlives:      c.options.DisableReuse,
 		MaxIdleConnsPerHost:    math.MaxInt,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		ReadBufferSize:         readBuffer,
 		WriteBufferSize:        writeBuffer,
+	}}
+	if c.options.HTTP.EnableHTTP2 {
+		t.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{"h2": t.addHTTP2}
 	}
+	return t
 }
 
 // CloseIdleConnections closes the connections that no request uses. The Client stays usable.
@@ -111,11 +113,13 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	for {
 		x := newExchange(r.Context(), Exact(c.options.HTTP), c.options.Pacer)
-		resp, err := transport.RoundTrip(r.WithContext(x.context()))
+		sent := r.WithContext(x.context())
+		sent.Close = r.Close || c.options.DisableReuse
+		resp, err := transport.RoundTrip(sent)
 		if err == nil {
 			x.gotHeaders()
 			resp.Request = r
-			resp.Body = newBody(x, resp, !resp.Close && !r.Close && !c.options.DisableReuse)
+			resp.Body = newBody(x, resp, !resp.Close && !sent.Close)
 			return resp, nil
 		}
 		failed, retry := x.fail(err), x.canRetry() && r.GetBody != nil
@@ -156,6 +160,9 @@ func (c *Client) newProxied() (roundTripper, error) {
 		t := c.newTransport()
 		t.Proxy, t.ProxyConnectHeader = c.options.HTTP.Proxy(), c.options.HTTP.GetProxyConnectHeader()
 		t.TLSClientConfig = config
+		if t.TLSNextProto != nil {
+			config.NextProtos = []string{"h2", "http/1.1"}
+		}
 		return t, nil
 	}
 	files := c.options.HTTP.TLSConfig

@@ -32,6 +32,8 @@ type exchange struct {
 	mu   sync.Mutex
 	step Step  // what net/http is doing
 	conn *conn // nil with a proxy or HTTP/2
+	// http2 is the connection of a request over HTTP/2.
+	http2 *http2Conn
 
 	// arrival is that of the last read. available counts the body bytes that net/http has read from
 	// the connection, but not returned. The lock of conn guards both until the headers have
@@ -131,6 +133,21 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
+// gotHTTP2 is gotConn for a connection of HTTP/2, which net/http does not report.
+func (x *exchange) gotHTTP2(c *http2Conn, reused bool) {
+	x.gotConn(httptrace.GotConnInfo{Reused: reused})
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.http2 = c
+}
+
+// unsent reports whether nothing of a request over HTTP/2 was sent, and it can still be.
+func (x *exchange) unsent() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.trace.FirstWrite.IsZero() && x.ctx.Err() == nil
+}
+
 func (x *exchange) gotHeaders() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -188,6 +205,8 @@ func (x *exchange) fail(err error) *Error {
 	switch {
 	case errors.As(err, &dialing):
 		step, err = dialing.Step, dialing.Err
+	case x.http2 != nil:
+		err = x.http2.explain(err)
 	case x.conn != nil:
 		step, err = x.conn.explain(step, err)
 		x.conn.traceWrites(x.trace)
