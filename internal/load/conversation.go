@@ -76,14 +76,14 @@ func (c *conversation) Observe(e probe.Event) {
 	}
 }
 
-// tokens returns what a turn costs the budget. An answer without usage costs the estimate; a
+// tokens returns what a turn costs the budget. An answer without a possible usage costs the estimate; a
 // turn that failed before an answer costs nothing.
 func (c *conversation) tokens(res probe.Result) int {
 	total := res.OutputTokens.V
 	switch {
 	case res.PromptTokens.OK:
 		total += res.PromptTokens.V
-	case res.UsageMissing:
+	case res.UsageMissing || res.UsageImpossible != "":
 		total += c.source.EstimatePrompt(c.plan, res.Turn)
 	}
 	return total

@@ -72,7 +72,8 @@ func (a *Asker) Round(ctx context.Context, model string, prompts []string, maxTo
 		all.Round[i], errs[i] = answer, err
 		mu.Lock()
 		defer mu.Unlock()
-		all.Fingerprint, all.Tokens = c.Fingerprint, all.Tokens+tokens(c.Usage.TotalTokens).V
+		all.Fingerprint = c.Fingerprint
+		all.Tokens += newLimits(maxTokens, len(prompts[i])).spent(c.Usage, len(answer.Text))
 	}
 	var asking sync.WaitGroup
 	for i := range prompts {

@@ -58,7 +58,7 @@ func TestAskerReadsStrictServers(t *testing.T) {
 			http.Error(w, `{"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model."}}`, http.StatusBadRequest)
 			return
 		}
-		fmt.Fprint(w, `{"choices": [{"message": {"content": null, "reasoning": "Hm"}, "logprobs": {"content": [{"token": "Hm", "logprob": -1}]}}], "usage": {"total_tokens": 1000000000000}}`)
+		fmt.Fprint(w, `{"choices": [{"message": {"content": null, "reasoning": "Hm"}, "logprobs": {"content": [{"token": "Hm", "logprob": -1}]}}], "usage": {"prompt_tokens": 10, "completion_tokens": 1000000000}}`)
 	}))
 	a := probe.NewAsker(probe.Options{Target: target.Target{BaseURL: server.URL}})
 	asked, err := a.Round(t.Context(), "m", []string{"Well?", "And?"}, 4, false)

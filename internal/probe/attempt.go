@@ -307,7 +307,7 @@ func (a *attempt) fill(r *Result) {
 	r.Sent, r.End = a.seen.sent, a.end
 	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err
 	r.Proof = proofOf(a.outcome, a.silent)
-	a.seen.fill(r)
+	a.seen.fill(r, a.limits)
 	r.FinishReason = a.scrub.hide(r.FinishReason)
 	step := func(d time.Duration) Opt[time.Duration] { return Opt[time.Duration]{V: d, OK: d > 0} }
 	r.Phases.Reused = a.trace.Reused

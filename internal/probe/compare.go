@@ -65,12 +65,13 @@ func (d *dialogue) fetchWhole(ctx context.Context, c *Comparison) (comparableAns
 	}
 	req, scrub, err := d.request(ctx, d.prober.opts.Learned.limitField(), d.trace(&Result{}))
 	var answer completion
+	var limits limits
 	if err == nil {
 		err = stopStreaming(req)
 	}
 	if err == nil {
-		maxBytes := newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)).event
-		_, err = fetchJSON(d.client, req, &answer, int64(maxBytes))
+		limits = newLimits(d.spec().MaxOutputTokens, int(req.ContentLength))
+		_, err = fetchJSON(d.client, req, &answer, int64(limits.event))
 	}
 	if err == nil {
 		err = answer.check()
@@ -78,8 +79,8 @@ func (d *dialogue) fetchWhole(ctx context.Context, c *Comparison) (comparableAns
 	if err != nil {
 		return comparableAnswer{}, errors.New(scrub.clean(err.Error()))
 	}
-	c.Tokens += tokens(answer.Usage.PromptTokens).V + tokens(answer.Usage.CompletionTokens).V
 	first := answer.Choices[0]
+	c.Tokens += limits.spent(answer.Usage, len(first.Message.Content))
 	out := comparableAnswer{text: first.Message.Content, finishReason: stream.FinishReason(first.FinishReason)}
 	for _, call := range first.Message.ToolCalls {
 		out.calls = append(out.calls, workload.ToolCall{Name: call.Function.Name, Arguments: call.Function.Arguments})

@@ -19,7 +19,7 @@ func Arrive(ttft, late time.Duration, gaps []time.Duration) Result {
 		m.add(&stream.Event{Kind: stream.Token, Content: []byte("a"), Arrival: stream.Arrival{At: at, Seen: at.Add(late), Kernel: true}})
 	}
 	r := Result{Sent: sent, End: at}
-	m.fill(&r)
+	m.fill(&r, newLimits(0, 0))
 	dropFalseGaps(&r)
 	return r
 }

@@ -3,6 +3,8 @@ package probe
 import (
 	"fmt"
 
+	openai "github.com/sashabaranov/go-openai"
+
 	"synthetic/internal/bound"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
@@ -23,6 +25,9 @@ const (
 	eventsBase, eventsPerToken, eventsMax = 64, 4, 1 << 16
 	// A token has about 4 bytes; the longest tokens, of spaces, have about 100.
 	answerBase, answerPerToken, answerMax = 1 << 10, 64, 1 << 20
+	// A prompt has at most a token per byte of the request. A chat template, or the system prompt of
+	// a gateway, adds to it.
+	promptAdded = 8 << 10
 
 	// maxAdded bounds the bytes that answers and the user endpoint add to the history, which is
 	// kept and sent again with each turn. The conversation then ends. It is about 100,000 tokens.
@@ -38,6 +43,7 @@ const (
 
 type limits struct {
 	maxTokens int // requested; 0 means no limit
+	sent      int // bytes of the request
 	// wire is the number of bytes received, event the bytes of one event, events the number of
 	// token-bearing events, answer the bytes of all its texts.
 	wire                  int64
@@ -47,11 +53,12 @@ type limits struct {
 // newLimits returns the limits for the answer to a request of sentBytes.
 func newLimits(maxTokens, sentBytes int) limits {
 	if maxTokens <= 0 {
-		return limits{wire: wireMax, event: eventMax, events: eventsMax, answer: answerMax}
+		return limits{sent: sentBytes, wire: wireMax, event: eventMax, events: eventsMax, answer: answerMax}
 	}
 	tokens := min(maxTokens, answerMax) // prevents an overflow
 	return limits{
 		maxTokens: maxTokens,
+		sent:      sentBytes,
 		wire:      int64(min(wireBase+wirePerToken*tokens+wirePerByteSent*sentBytes, wireMax)),
 		event:     min(eventBase+eventPerToken*tokens, eventMax),
 		events:    min(eventsBase+eventsPerToken*tokens, eventsMax),
@@ -74,6 +81,28 @@ func (l limits) violation(seen *measurement) string {
 		return "the answer does not end: it has " + text
 	}
 	return fmt.Sprintf("the server ignores max_tokens: the answer has %s, but %d tokens were requested", text, l.maxTokens)
+}
+
+// impossible says why a server cannot have used as many tokens as its usage claims, or returns "".
+// An answer can contain hidden reasoning, and a server that ignores max_tokens sends at least a byte per
+// token.
+func (l limits) impossible(prompt, output, receivedBytes int) string {
+	mostPrompt, mostOutput := l.sent+promptAdded, max(l.events, l.maxTokens, receivedBytes)
+	switch {
+	case prompt > mostPrompt:
+		return fmt.Sprintf("the usage has %d prompt tokens, but the request has %d bytes", prompt, l.sent)
+	case output > mostOutput:
+		return fmt.Sprintf("the usage has %d output tokens, but the answer has at most %d", output, mostOutput)
+	}
+	return ""
+}
+
+// spent returns the tokens of an answer that is not streamed, or 0 if they are impossible.
+func (l limits) spent(u openai.Usage, receivedBytes int) int {
+	if l.impossible(u.PromptTokens, u.CompletionTokens, receivedBytes) != "" {
+		return 0
+	}
+	return max(u.PromptTokens, 0) + max(u.CompletionTokens, 0)
 }
 
 // Peaks records how close the turns of a process came to the limits. A nil *Peaks records

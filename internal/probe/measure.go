@@ -99,7 +99,7 @@ func (m *measurement) addOtherTexts(e *stream.Event) {
 	m.size += len(e.Reasoning) + len(e.Refusal) + m.calls.size - before
 }
 
-func (m *measurement) fill(r *Result) {
+func (m *measurement) fill(r *Result, l limits) {
 	r.Phases.FirstEvent = m.since(m.firstEvent)
 	r.TTFT = m.since(m.firstToken)
 	r.AnswerTTFT = m.since(m.firstAnswer)
@@ -109,7 +109,7 @@ func (m *measurement) fill(r *Result) {
 	r.Reasoning, r.ReasoningField, r.Refusal = string(m.reasoning), m.reasoningField, string(m.refusal)
 	r.ToolCalls, r.OtherChoices = m.calls.complete(), m.otherChoices
 	r.NoAnswer = m.events > 0 && m.isBlank()
-	m.fillTokens(r)
+	m.fillTokens(r, l)
 	r.TPOT = m.tpot(r.OutputTokens)
 }
 
@@ -133,10 +133,15 @@ func (m *measurement) since(t time.Time) Opt[time.Duration] {
 }
 
 // fillTokens sets the tokens from the usage. Some servers and proxies report 0, omit fields, or
-// report more cached tokens than prompt tokens. Such values are unknown.
-func (m *measurement) fillTokens(r *Result) {
+// report more cached tokens than prompt tokens. Such values are unknown. Impossible ones would spoil
+// the totals and the budget, so then the whole usage is.
+func (m *measurement) fillTokens(r *Result, l limits) {
 	u := m.usage
-	r.PromptTokens, r.OutputTokens = tokens(u.PromptTokens), tokens(u.OutputTokens)
+	if r.UsageImpossible = l.impossible(u.PromptTokens, u.OutputTokens, m.size); r.UsageImpossible != "" {
+		u, m.firstTokens = stream.Usage{}, 1
+	}
+	positive := func(n int) Opt[int] { return Opt[int]{V: max(n, 0), OK: n > 0} }
+	r.PromptTokens, r.OutputTokens = positive(u.PromptTokens), positive(u.OutputTokens)
 	if u.CachedKnown && r.PromptTokens.OK && u.CachedTokens <= u.PromptTokens {
 		r.CachedTokens = Some(u.CachedTokens)
 	}
@@ -146,16 +151,6 @@ func (m *measurement) fillTokens(r *Result) {
 	if !r.OutputTokens.OK && m.events > 0 {
 		r.OutputTokens, r.UsageMissing = Some(m.events), true
 	}
-}
-
-// tokens returns a count that a server reported, or unknown if it is not positive or more than
-// any turn has. A nonsensical count would spoil the totals and the budget permanently.
-func tokens(n int) Opt[int] {
-	const maxTokens = 1e9
-	if n <= 0 || n > maxTokens {
-		return Opt[int]{}
-	}
-	return Some(n)
 }
 
 // tpot returns the mean time between tokens after the first event, without queue and prefill:

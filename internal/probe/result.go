@@ -87,6 +87,8 @@ type Result struct {
 	// is true, OutputTokens is the number of token-bearing events.
 	PromptTokens, CachedTokens, OutputTokens, ReasoningTokens Opt[int]
 	UsageMissing                                              bool
+	// UsageImpossible says why the usage cannot be true, and counts as missing; "" if it can.
+	UsageImpossible string
 	// FinishReason is the server's, in the terms of chat completions.
 	FinishReason string
 	// Events counts token-bearing events.

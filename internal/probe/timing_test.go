@@ -88,11 +88,17 @@ func TestUsageThatCannotBeTrue(t *testing.T) {
 		"zeros":               {`{"prompt_tokens":0,"completion_tokens":0,"prompt_tokens_details":{"cached_tokens":0}}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
 		"more cached than is": {`{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":11}}`, probe.Some(10), probe.Opt[int]{}, probe.Some(3), false},
 		"astronomic":          {`{"prompt_tokens":9007199254740992,"completion_tokens":9007199254740992}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
+		"more than requested": {`{"prompt_tokens":10,"completion_tokens":300}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
+		"more than sent":      {`{"prompt_tokens":20000,"completion_tokens":3}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
+		"hidden reasoning":    {`{"prompt_tokens":10,"completion_tokens":50,"completion_tokens_details":{"reasoning_tokens":48}}`, probe.Some(10), probe.Opt[int]{}, probe.Some(50), false},
+		"a gateway's prompt":  {`{"prompt_tokens":6000,"completion_tokens":3}`, probe.Some(6000), probe.Opt[int]{}, probe.Some(3), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := `data: {"choices":[],"usage":` + tc.usage + "}\n\n"
 			s := play(t, &scripted{steps: []step{{0, closeHead + hello + world + finish + said + done}}})
-			r := once(t, options(s.addr))
+			o := options(s.addr)
+			o.Workload.MaxOutputTokens = 50
+			r := once(t, o)
 			if r.PromptTokens != tc.prompt || r.CachedTokens != tc.cached || r.OutputTokens != tc.output || r.UsageMissing != tc.estimated {
 				t.Errorf("prompt %v, cached %v, output %v, estimated %v; want %v, %v, %v, %v",
 					r.PromptTokens, r.CachedTokens, r.OutputTokens, r.UsageMissing, tc.prompt, tc.cached, tc.output, tc.estimated)

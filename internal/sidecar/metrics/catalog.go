@@ -236,7 +236,7 @@ func Catalog() []Metric {
 		{OutputTokens, Counter, "tokens", "Output tokens, from the server's usage; without usage, the number of token events.", turn},
 		{reasoningTokens, Counter, "tokens", "Output tokens spent on reasoning, from the server's usage; 0 if it does not report them.", turn},
 		{turnsWithoutAnswer, Counter, "turns", "Turns whose tokens contained no content: only reasoning, a refusal or tool calls.", turn},
-		{UsageMissing, Counter, "turns", "Turns with tokens but without usage, so that their output tokens are an estimate.", turn},
+		{UsageMissing, Counter, "turns", "Turns whose output tokens are an estimate, by reason: no usage came with the tokens (absent), or one with more tokens than the request and the answer allow (impossible).", with(turn, LabelReason)},
 		{OddAnswers, Counter, "turns", "Successful turns with a damaged answer, or with an answer by another model than requested (model), by reason.", with(job, LabelReason)},
 		{tokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
 		{coalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and share its timestamp.", turn},

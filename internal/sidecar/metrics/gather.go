@@ -180,10 +180,11 @@ func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {
 		value{Turns, float64(tally.Ended)}, value{turnsInFlight, float64(tally.InFlight)},
 		value{turnsCanceled, float64(tally.Count(probe.Outcome.Canceled))}, value{PromptTokens, t.promptTokens},
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
-		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
-		value{reasoningTokens, t.reasoningTokens}, value{turnsWithoutAnswer, t.withoutAnswer},
+		value{OutputTokens, t.outputTokens}, value{reasoningTokens, t.reasoningTokens}, value{turnsWithoutAnswer, t.withoutAnswer},
 		value{tokenEvents, t.tokenEvents}, value{coalescedEvents, t.coalesced},
 		value{turnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
+	e.part(UsageMissing, l, LabelReason, "absent", t.usageMissing)
+	e.part(UsageMissing, l, LabelReason, "impossible", t.usageImpossible)
 	for _, reason := range probe.Failures() {
 		if reason == probe.HTTP429 { // a rule needs the zero before the first refusal, and sums over reasons must not be empty
 			e.keep(TurnFailures, l.with(LabelReason, string(reason)), outcome(reason))

@@ -49,7 +49,8 @@ type job struct {
 type turnSeries struct {
 	promptTokens, cachedTokens, cacheKnown, outputTokens float64
 	reasoningTokens, withoutAnswer                       float64
-	usageMissing, tokenEvents, coalesced                 float64
+	usageMissing, usageImpossible                        float64
+	tokenEvents, coalesced                               float64
 
 	// notJudged counts turns that an objective skipped because the prober was too late.
 	notJudged float64
@@ -234,7 +235,10 @@ func (t *turnSeries) usage(r *probe.Result) {
 	if r.NoAnswer {
 		t.withoutAnswer++
 	}
-	if r.UsageMissing && r.Events > 0 {
+	switch {
+	case r.UsageImpossible != "":
+		t.usageImpossible++
+	case r.UsageMissing:
 		t.usageMissing++
 	}
 	t.tokenEvents += float64(r.Events)

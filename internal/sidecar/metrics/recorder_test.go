@@ -39,7 +39,7 @@ func TestWhatEntersWhere(t *testing.T) {
 			first(turnDuration): 1, first(ttftWindow): 1, first(tpotWindow): 1, first(turnDurationWindow): 1,
 			first(turnsCanceled): 0, first(tokenEvents): 6, first(coalescedEvents): 0,
 			first(PromptTokens): 4000, first(CachedPromptTokens): 3000, first(CacheKnownPrompt): 4000,
-			first(OutputTokens): 6, first(UsageMissing): 0,
+			first(OutputTokens): 6, first(UsageMissing, "reason=absent"): 0, first(UsageMissing, "reason=impossible"): 0,
 			ofJob(ScheduleLag): 1, ofJob(ReadLag): 1,
 			ofJob(LastTurn): float64(start.UnixMicro()+200+400_000) / 1e6,
 		}},
@@ -58,7 +58,7 @@ func TestWhatEntersWhere(t *testing.T) {
 			Scheduled: start, Sent: start, End: start.Add(time.Second),
 		}, map[string]float64{
 			ended: 1, first(TurnFailures, "reason=connect_error"): 1, first(ttft): 0, first(itl): 0,
-			first(UsageMissing): 0, ofJob(ReadLag): 0, ofJob(ScheduleLag): 1,
+			first(UsageMissing, "reason=absent"): 0, ofJob(ReadLag): 0, ofJob(ScheduleLag): 1,
 			first(SLOTurns, "slo=ttft"): 1, first(SLOViolations, "slo=ttft"): 1,
 			first(SLOTurns, "slo=up"): 1, first(SLOViolations, "slo=up"): 1,
 		}},
@@ -66,7 +66,10 @@ func TestWhatEntersWhere(t *testing.T) {
 			r.UsageMissing = true
 			r.PromptTokens, r.CachedTokens = probe.Opt[int]{}, probe.Opt[int]{}
 		}), map[string]float64{
-			first(UsageMissing): 1, first(OutputTokens): 6, first(PromptTokens): 0, first(CacheKnownPrompt): 0,
+			first(UsageMissing, "reason=absent"): 1, first(OutputTokens): 6, first(PromptTokens): 0, first(CacheKnownPrompt): 0,
+		}},
+		{"an impossible usage", full(func(r *probe.Result) { r.UsageMissing, r.UsageImpossible = true, "too many" }), map[string]float64{
+			first(UsageMissing, "reason=absent"): 0, first(UsageMissing, "reason=impossible"): 1,
 		}},
 		{"usage without cached tokens", full(func(r *probe.Result) { r.CachedTokens = probe.Opt[int]{} }), map[string]float64{
 			first(PromptTokens): 4000, first(CachedPromptTokens): 0, first(CacheKnownPrompt): 0,

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -149,7 +150,7 @@ func describeTokens(r probe.Result) string {
 	}
 	output := textOf(r.OutputTokens, strconv.Itoa)
 	if r.UsageMissing {
-		output = "about " + output + " (the server sent no usage: counted from events)"
+		output = "about " + output + " (" + cmp.Or(r.UsageImpossible, "the server sent no usage") + ": counted from events)"
 	}
 	if r.ReasoningTokens.OK && r.ReasoningTokens.V > 0 {
 		output += fmt.Sprintf(", of which reasoning %d", r.ReasoningTokens.V)
@@ -234,14 +235,15 @@ type turnJSON struct {
 	Duration    float64  `json:"duration_seconds"`
 	ScheduleLag float64  `json:"schedule_lag_seconds"`
 
-	PromptTokens    *int `json:"prompt_tokens"`
-	CachedTokens    *int `json:"cached_prompt_tokens"`
-	OutputTokens    *int `json:"output_tokens"`
-	OutputEstimated bool `json:"output_tokens_estimated"`
-	ReasoningTokens *int `json:"reasoning_tokens"`
-	TokenEvents     int  `json:"token_events"`
-	CoalescedEvents int  `json:"coalesced_events"`
-	Buffered        bool `json:"buffered"`
+	PromptTokens    *int    `json:"prompt_tokens"`
+	CachedTokens    *int    `json:"cached_prompt_tokens"`
+	OutputTokens    *int    `json:"output_tokens"`
+	OutputEstimated bool    `json:"output_tokens_estimated"`
+	UsageImpossible *string `json:"usage_impossible"`
+	ReasoningTokens *int    `json:"reasoning_tokens"`
+	TokenEvents     int     `json:"token_events"`
+	CoalescedEvents int     `json:"coalesced_events"`
+	Buffered        bool    `json:"buffered"`
 
 	Phases          phasesJSON `json:"phases"`
 	TimestampSource *string    `json:"timestamp_source"`
@@ -294,7 +296,7 @@ func newTurnJSON(r probe.Result) turnJSON {
 		ITLp50: Duration(p50), ITLMax: Duration(longest),
 		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
 		PromptTokens: pointer(r.PromptTokens), CachedTokens: pointer(r.CachedTokens),
-		OutputTokens: pointer(r.OutputTokens), OutputEstimated: r.UsageMissing,
+		OutputTokens: pointer(r.OutputTokens), OutputEstimated: r.UsageMissing, UsageImpossible: nonZero(r.UsageImpossible),
 		ReasoningTokens: pointer(r.ReasoningTokens),
 		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ToolCalls: len(r.ToolCalls),
 		TokenEvents: r.Events, CoalescedEvents: r.Coalesced, Buffered: r.Buffered,

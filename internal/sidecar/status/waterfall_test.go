@@ -59,7 +59,9 @@ func estimated() probe.Result {
 
 func TestGolden(t *testing.T) {
 	var text strings.Builder
-	results := []probe.Result{whole(), estimated(), unreached()}
+	impossible := estimated()
+	impossible.UsageImpossible = "the usage has 99999999 output tokens, but the answer has at most 264"
+	results := []probe.Result{whole(), estimated(), impossible, unreached()}
 	for _, r := range results {
 		if err := status.WriteTurn(&text, r); err != nil {
 			t.Fatal(err)
