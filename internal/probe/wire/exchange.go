@@ -42,6 +42,8 @@ type exchange struct {
 	available int
 }
 
+var errNoResponse = fmt.Errorf("the server closed the connection without a response: %w", io.ErrUnexpectedEOF)
+
 // exchangeKey is the context key of an *exchange. Dials need it.
 type exchangeKey struct{}
 
@@ -116,8 +118,13 @@ func (x *exchange) canRetry() bool {
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.conn != nil && !x.conn.unassign() {
+	overProxy := x.conn == nil && !x.trace.FirstWrite.IsZero()
+	if overProxy || x.conn != nil && !x.conn.unassign() {
 		info.Conn.Close() // net/http wants to send a request again that it considers safe
+		if overProxy {
+			x.step = StepHeaders
+			x.cancel(errNoResponse)
+		}
 		return
 	}
 	x.step = StepHeaders
@@ -233,7 +240,7 @@ func (c *conn) explain(step Step, err error) (Step, error) {
 	case write != nil && !errors.Is(write, net.ErrClosed):
 		return StepWrite, write
 	case atEnd && c.head == 0:
-		return StepHeaders, fmt.Errorf("the server closed the connection without a response: %w", io.ErrUnexpectedEOF)
+		return StepHeaders, errNoResponse
 	case atEnd:
 		return StepHeaders, fmt.Errorf("the server closed the connection during the response headers: %w", io.ErrUnexpectedEOF)
 	case c.head >= maxHeaderBytes:
