@@ -47,7 +47,7 @@ func (in Input) functions() template.FuncMap {
 		"sloNames":     in.sloNames, "judgedTurns": in.judgedTurns, "perOutage": perOutage, "seenFrom": constant(seenFrom),
 
 		"configured": constant(recordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "regression": constant(recordRegression),
-		"outage": constant(recordOutage), "fleetName": constant(recordFleet), "incident": constant(recordIncident), "pageBurn": constant(recordPageBurn),
+		"outage": constant(recordOutage), "downPage": constant(recordDownPage), "fleetName": constant(recordFleet), "incident": constant(recordIncident), "pageBurn": constant(recordPageBurn),
 		"effect": constant(RecordEffect), "part": constant(RecordPart), "minEffect": func() string { return num(minEffect) },
 		"services":      func() bool { return slices.Contains(in.Scope.Targets, metrics.LabelService) },
 		"serverMetrics": func() bool { return slices.ContainsFunc(in.Jobs, func(j Job) bool { return j.ServerMetrics }) },

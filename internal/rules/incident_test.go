@@ -66,12 +66,11 @@ func TestFleet(t *testing.T) {
 	fail(0, "a")
 	s.pass(20 * time.Minute)
 
-	fail(3, names...)
+	fail(3, names[:3]...)
 	s.score("x", metrics.PageScore, "d", "first", "ttft", 0.9)
 	s.score("x", metrics.RegressionRatio, "d", "first", "ttft", 2.5)
 	wantAlerts(t, "no page yet", s.pass(2*time.Minute))
 	fail(5, "a")
-	fail(0, "d")
 	wantAlerts(t, "a page, and the others near", s.pass(2*time.Minute), rules.AlertFleetRegression+" page")
 	text := s.said(rules.AlertFleetRegression)
 	if got, want := text.Get("summary"), "4 targets share a fault"; got != want {
@@ -86,6 +85,44 @@ func TestFleet(t *testing.T) {
 	s.score("x", metrics.PageScore, "d", "first", "ttft", 0)
 	wantAlerts(t, "recovery, and half an hour after", s.pass(30*time.Minute))
 	wantAlerts(t, "at the end", s.firing())
+}
+
+// TestOutageAfterFleet: a target that recovered from a shared fault pages at once when it fails again, and
+// the page about the shared fault has ended.
+func TestOutageAfterFleet(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	s := newScene(t, of(names...))
+	fail := func(n float64, targets ...string) {
+		for _, name := range targets {
+			s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
+		}
+	}
+	fail(9, names[:3]...)
+	wantAlerts(t, "three of four", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
+	fail(0, names...)
+	for _, name := range names[:3] { // the windows of the regression still contain the outage
+		s.score("x", metrics.PageScore, name, "first", "ttft", 1.5)
+	}
+	s.pass(time.Minute + every)
+	fail(5, "a")
+	wantAlerts(t, "one again, a minute after the recovery", s.pass(time.Minute), rules.AlertTargetDown+" a page")
+	s.pass(time.Minute)
+	wantAlerts(t, "at the end", s.firing(), rules.AlertTargetDown+" a page")
+}
+
+// TestFleetLeavesTheRest: targets that do not recover from a shared fault page when it has ended.
+func TestFleetLeavesTheRest(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	s := newScene(t, of(names...))
+	for _, name := range names {
+		s.set("x", metrics.ConsecutiveFailed, 9, "target", name, "workload", "chat")
+	}
+	wantAlerts(t, "all", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
+	for _, name := range names[2:] {
+		s.set("x", metrics.ConsecutiveFailed, 0, "target", name, "workload", "chat")
+	}
+	wantAlerts(t, "two recovered", s.pass(3*time.Minute), rules.AlertTargetDown+" a page", rules.AlertTargetDown+" b page")
+	wantAlerts(t, "at the end", s.firing(), rules.AlertTargetDown+" a page", rules.AlertTargetDown+" b page")
 }
 
 // TestFleetIsAShareOfMany: in a large fleet, a shared fault needs a share of the targets, not three.

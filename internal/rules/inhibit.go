@@ -37,8 +37,8 @@ func Inhibitions() []Inhibition {
 	latency := map[string][]string{labelSLI: {SLILatency}}
 	return []Inhibition{
 		{
-			Why:     "If many targets share a fault, one page lists them.",
-			Sources: []string{AlertFleetRegression}, Targets: slices.Concat([]string{AlertTargetDown}, jobAlerts, serverAlerts),
+			Why:     "If many targets share a fault, one page lists them. An outage of another target still pages.",
+			Sources: []string{AlertFleetRegression}, Targets: slices.Concat(jobAlerts, serverAlerts),
 		},
 		{
 			Why:     "A target that is down or has no samples needs no other alert.",

@@ -72,6 +72,8 @@ const (
 	recordRegression = "target_workload:synthetic_regression_page_score:max"
 	// recordOutage is the number of consecutive failures divided by the number for an outage.
 	recordOutage = "target_workload:synthetic_outage:min30s"
+	// recordDownPage is recordOutage while it pages: from 1 on, and not part of a shared fault.
+	recordDownPage = "target_workload:synthetic_down:max"
 	// RecordEffect is the largest ratio to the baseline, with its turn and signal; RecordPart
 	// the additional seconds of the part that explains it.
 	RecordEffect = "target_workload:synthetic_regression_ratio:topk1"

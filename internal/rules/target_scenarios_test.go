@@ -57,8 +57,14 @@ func targetScenarios() []scenario {
 			{after: 8 * time.Hour},
 			{do: behaving(failing(probe.ConnectError)), after: time.Minute},
 			{after: 2 * time.Minute, want: []string{down}},
-			{do: behaving(ok), after: 4 * time.Minute, want: []string{down}},
+			{do: behaving(ok), after: time.Minute, want: []string{down}},
 			{after: 2 * time.Minute},
+		}},
+		{name: "a restart amid an outage", steps: []step{
+			healthy,
+			{do: behaving(failing(probe.ConnectError)), after: 3 * time.Minute, want: []string{down}},
+			{do: all((*prober).restart), after: time.Minute, want: []string{down}},
+			{after: 5 * time.Minute, want: []string{down}},
 		}},
 		{name: "two failures after a restart are no outage", steps: []step{
 			{do: func(h *house) {

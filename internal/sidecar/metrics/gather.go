@@ -166,7 +166,9 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 		gatherRegression(e, turn, compared, k)
 	}
 	j.gatherConversations(e, l)
-	e.add(ConsecutiveFailed, l, float64(compared.Failures))
+	if j.tally.Turns[0].Ended+j.tally.Turns[1].Ended > 0 { // a restarted prober does not know yet
+		e.add(ConsecutiveFailed, l, float64(compared.Failures))
+	}
 	j.gatherObjectives(e, l)
 	if b := j.info.Benchmark; b != nil {
 		gatherBenchmark(e, l, b)
