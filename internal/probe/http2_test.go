@@ -217,7 +217,8 @@ func (a http2Attack) endure(t *testing.T, config *tls.Config, before int32) {
 	o.Target.BaseURL = "https://" + addr + "/v1"
 	o.Target.HTTP = promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{InsecureSkipVerify: true}}
 	if a.impatient {
-		o.Workload.Timeouts.FirstToken = time.Second
+		t.Parallel()
+		o.Workload.Timeouts.FirstToken = 5 * time.Second
 	}
 	results, _ := converse(t.Context(), t, o, int(before)+1)
 	if len(results) != int(before)+1 {
