@@ -25,10 +25,12 @@ type comparableAnswer struct {
 
 // compare requests the answer of a turn again without streaming, for the share of turns that the
 // workload wants. At temperature 0 both should be equal. If a deployment's arithmetic varies, they
-// can differ; then a second answer without streaming also differs from the first. The next turn is
-// due after the comparison.
+// can differ; then a second answer without streaming also differs from the first. An answer that the
+// token limit cut is not compared: servers that stream hold back the bytes of an unfinished
+// character. The next turn is due after the comparison.
 func (d *dialogue) compare(ctx context.Context, r *Result, sink Sink) {
-	if share := d.prober.opts.Workload.Compare; share == 0 || rand.Float64() >= share || d.stopped() {
+	share := d.prober.opts.Workload.Compare
+	if share == 0 || rand.Float64() >= share || r.FinishReason == finishLength || d.stopped() {
 		return
 	}
 	c := Comparison{Target: r.Target, Workload: r.Workload, TraceID: r.TraceID, Verdict: Same}

@@ -91,6 +91,23 @@ func TestCompareStreamed(t *testing.T) {
 	}
 }
 
+// TestCutAnswersAreNotCompared sends answers that the token limit ends.
+func TestCutAnswersAreNotCompared(t *testing.T) {
+	s := serve(t, func(int, request) []string { return []string{text("It rai"), ended("length")} })
+	o := toolOptions(s.addr)
+	o.Workload.Compare = 1
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	sink := &comparisons{}
+	p.Converse(t.Context(), plan(3), sink)
+	if len(sink.all) != 0 || len(sink.results) != 3 || sink.results[0].Outcome != probe.Success {
+		t.Errorf("%d comparisons of %+v", len(sink.all), sink.results)
+	}
+}
+
 // untilCompared stops the conversation with its first comparison.
 type untilCompared struct {
 	*comparisons
