@@ -54,6 +54,12 @@ func (b *builder) finding(c Compliance) string {
 	switch {
 	case !c.Judged:
 		return fmt.Sprintf("%s could not be judged by %s: %s.", c.Series, slos, b.unjudgedReason(c.Series))
+	case c.Highest == 0 && len(c.Seeming) > 0:
+		var seeming []string
+		for _, at := range c.Seeming {
+			seeming = append(seeming, formatLevel(at))
+		}
+		return fmt.Sprintf("%s is proven to meet %s at no %s that was measured; it seems to at %s: measure for longer.", c.Series, slos, level, strings.Join(seeming, ", "))
 	case c.Highest == 0:
 		return fmt.Sprintf("%s meets %s at no %s that was measured.", c.Series, slos, level)
 	}
@@ -74,6 +80,8 @@ func (b *builder) capacityUndecided(base, own Compliance) string {
 		return "Their capacities are not known: the SLOs could not be judged for both."
 	case base.Highest == own.Highest && base.Top && own.Top:
 		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s, the highest level that was reached; measure higher.", level, formatLevel(own.Highest))
+	case base.Highest == own.Highest && own.Highest == 0 && len(base.Seeming)+len(own.Seeming) > 0:
+		return fmt.Sprintf("Capacity does not decide: neither is proven to meet the SLOs at any %s; measure for longer.", level)
 	case base.Highest == own.Highest && own.Highest == 0:
 		return fmt.Sprintf("Capacity does not decide: neither meets the SLOs at any %s; measure lower.", level)
 	case base.Highest == own.Highest:

@@ -120,6 +120,8 @@ type Compliance struct {
 	// passes without a failure between. 0 means that no level complies. At holds its figures.
 	Highest float64
 	At      figures.Level
+	// Seeming holds the levels that pass by the measured turns, but not with the wanted confidence.
+	Seeming []float64
 	// Proven holds the levels that are proven to pass and to fail, by the rule of a sweep. If
 	// no measured level fails, the series may scale further.
 	Proven runfile.Capacity
@@ -172,6 +174,9 @@ func comply(objectives []figures.Objective, series figures.Series) Compliance {
 		}
 		c.Judged = c.Judged || v.judged()
 		c.Proven.AddLevel(l.At, runfile.LevelVerdict{Standing: v.Standing})
+		if v.Standing == runfile.Undecided && v.Pass() {
+			c.Seeming = append(c.Seeming, l.At)
+		}
 		switch met := v.Standing == runfile.Met; {
 		case met && c.Proven.Missed != nil:
 			c.Beyond = append(c.Beyond, l.At)

@@ -30,4 +30,17 @@ func TestFindingsSayWhatIsProven(t *testing.T) {
 			}
 		})
 	}
+	counted := func(at float64, lost ...string) figures.Level {
+		return figures.Level{At: at, Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Met: lost == nil, Lost: lost}}
+	}
+	objectives := []figures.Objective{{Name: "ttft", Label: "TTFT", Share: 99, Threshold: 1000}}
+	c := comply(objectives, figures.Series{Name: "kv", Levels: []figures.Level{counted(1, "ttft"), counted(2), counted(4)}})
+	b := builder{s: &figures.Study{Objectives: objectives}}
+	want := "kv is proven to meet TTFT p99 < 1000ms at no concurrency that was measured; it seems to at 2, 4: measure for longer."
+	if got := b.finding(c); got != want {
+		t.Errorf("finding %q, want %q", got, want)
+	}
+	if got, want := b.capacityUndecided(c, c), "Capacity does not decide: neither is proven to meet the SLOs at any concurrency; measure for longer."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
