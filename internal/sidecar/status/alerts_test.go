@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"synthetic/internal/probe"
 )
 
 // someAlerts returns a firing alert, a pending one, and a rule that cannot be evaluated.
@@ -95,6 +97,20 @@ func TestIncidentsAreSaidOnTheOverview(t *testing.T) {
 	for _, want := range []string{"the pager has stopped</a>: no room", "<title>paging: c – synthetic</title>", `favicon.ico?state=bad"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the overview does not say %q", want)
+		}
+	}
+}
+
+// TestTicketHidesNoOutage checks that the state of a job with an open ticket is the worse of both.
+func TestTicketHidesNoOutage(t *testing.T) {
+	ticket := incident{ID: "1", Alerts: []firedAlert{{Severity: "ticket"}}}
+	ticket.About.Target, ticket.About.Workload = "a", "w"
+	p := New(Options{})
+	for outcome, want := range map[probe.Outcome]string{probe.ConnectError: "last turn failed: connect_error", probe.Success: "ticket"} {
+		j := Job{Target: "a", Workload: "w", Last: &lastTurn{Outcome: outcome}}
+		j.Recent.Turns = 1
+		if c := p.cardOf(j, []incident{ticket}); c.State.Text != want || c.Incident != "1" {
+			t.Errorf("a ticket and a last turn with %s: %+v of incident %q, want %q", outcome, c.State, c.Incident, want)
 		}
 	}
 }

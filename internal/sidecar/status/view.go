@@ -151,6 +151,8 @@ func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	return o, nil
 }
 
+// cardOf returns the card of a job. Of the last turn and the open incident, it shows the worse
+// state, so that an open ticket does not hide that the target is down.
 func (p *Page) cardOf(j Job, open []incident) card {
 	c := card{Job: j, State: stateOf(j)}
 	for _, s := range j.Signals {
@@ -160,7 +162,10 @@ func (p *Page) cardOf(j Job, open []incident) card {
 	}
 	for _, i := range open {
 		if i.About.Target == j.Target && i.About.Workload == j.Workload {
-			c.Incident, c.State = i.ID, i.State()
+			c.Incident = i.ID
+			if i.State().rank() <= c.State.rank() {
+				c.State = i.State()
+			}
 		}
 	}
 	return c
