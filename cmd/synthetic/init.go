@@ -88,6 +88,8 @@ func (f *initFlags) write(e env, found findings) error {
 	}
 	if found.Turn == nil {
 		fmt.Fprintf(e.stderr, "synthetic: no turn of %s succeeded; the comments in %s say why\n", found.Target.BaseURL, f.file)
+		fmt.Fprintf(e.stdout, "wrote %[1]s\nNext: mend what its comments name, delete it, and run synthetic init again\n", f.file)
+		return nil
 	}
 	fmt.Fprintf(e.stdout, "wrote %[1]s\nNext: read it, then\n  synthetic check config %[1]s\n  synthetic run --config.file=%[1]s\n", f.file)
 	return nil

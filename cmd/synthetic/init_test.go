@@ -23,6 +23,9 @@ func initialised(t *testing.T, args ...string) string {
 	if code := run(t.Context(), append([]string{"init", "--output.file=" + file}, args...), &out, &out); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, &out)
 	}
+	if failed, runs := strings.Contains(out.String(), "no turn of"), strings.Contains(out.String(), "synthetic run"); failed == runs {
+		t.Errorf("after init, a failure is reported: %v, and a run proposed: %v:\n%s", failed, runs, &out)
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

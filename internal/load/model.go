@@ -57,6 +57,9 @@ func (r *runner) askModel(level slog.Level) bool {
 	ctx, cancel := context.WithTimeout(r.startsCtx, modelTimeout)
 	defer cancel()
 	name, err := r.prober.Model(ctx)
+	if r.startsCtx.Err() != nil {
+		return false // the job has ended
+	}
 	if err != nil || name == "" {
 		r.Logger.Log(ctx, level, "cannot discover the model; set model in the target to avoid discovery", "err", err)
 		return false

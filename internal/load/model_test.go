@@ -153,3 +153,20 @@ func TestAnOutageIsLoggedOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestAnEndedJobLogsNoDiscovery checks that a job that ends while it asks for the model logs nothing.
+func TestAnEndedJobLogsNoDiscovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		d := &deployment{model: func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}}
+		b := runWith(t, d, 0, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, job("a", nameless))
+		time.Sleep(time.Second)
+		b.stop()
+		if strings.Contains(log.String(), "cannot discover the model") {
+			t.Errorf("the end of a job is logged as an outage:\n%s", log.String())
+		}
+	})
+}

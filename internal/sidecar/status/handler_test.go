@@ -41,7 +41,9 @@ func full() *Page {
 	feed(p,
 		turn(5*time.Minute, first, ttft(400*time.Millisecond)),
 		turn(4*time.Minute, func(r *probe.Result) { r.Defect, r.AnsweredBy = answers.Model, hostile }),
-		turn(210*time.Second, func(r *probe.Result) { r.Defect, r.UsageImpossible = answers.Repetition, "the usage has 7 output tokens, but the answer has at most 3" }),
+		turn(210*time.Second, func(r *probe.Result) {
+			r.Defect, r.UsageImpossible = answers.Repetition, "the usage has 7 output tokens, but the answer has at most 3"
+		}),
 		turn(3*time.Minute, failing(probe.HTTP5xx, "the server said: "+hostile)),
 		turn(2*time.Minute, func(r *probe.Result) {
 			r.Target, r.Workload, r.Model, r.Conversation = hostile, hostile, hostile, hostile
