@@ -12,6 +12,9 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 	promconfig "github.com/prometheus/common/config"
+
+	"synthetic/internal/probe/target"
+	"synthetic/internal/redact"
 )
 
 // Limits of the sidecar's response.
@@ -78,6 +81,7 @@ func (f *acceptFlags) client() (*http.Client, error) {
 	if err != nil {
 		return nil, usagef("--http.config.file: %w", err)
 	}
+	target.RememberSecrets(*cfg)
 	client, err := promconfig.NewClientFromConfig(*cfg, "accept")
 	if err != nil {
 		return nil, usagef("--http.config.file: %w", err)
@@ -89,7 +93,7 @@ func (f *acceptFlags) client() (*http.Client, error) {
 func (f *acceptFlags) printResult(e env, status int, text string) error {
 	switch {
 	case status == http.StatusOK:
-		fmt.Fprintln(e.stdout, text)
+		fmt.Fprintln(e.stdout, redact.Text(text))
 		return nil
 	case status == http.StatusUnauthorized:
 		return usagef("%s requires a password: name a file that has it with --http.config.file", f.url)

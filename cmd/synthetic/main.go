@@ -22,6 +22,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/redact"
 	"synthetic/internal/sidecar"
 )
 
@@ -82,7 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		}
 	}()
 
-	logging := promslog.Config{Writer: stderr}
+	logging := promslog.Config{Writer: redact.Writer(stderr)}
 	promslogflag.AddFlags(app, &logging)
 	commands := slices.Concat(
 		[]command{addDemo(app), addInit(app), addRun(app), addProbe(app), addAccept(app), addCanary(app), addSimulate(app), addSweep(app), addBacktest(app)},
@@ -134,7 +135,7 @@ func report(stderr io.Writer, err error) int {
 		fmt.Fprintln(stderr, mistakes)
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "synthetic: %v\n", err)
+	fmt.Fprintf(redact.Writer(stderr), "synthetic: %v\n", err)
 	if errors.As(err, &usage) || errors.As(err, &refused) {
 		return exitUsage
 	}

@@ -3,14 +3,19 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
 	"strings"
 	"testing"
 
+	"synthetic/internal/redact"
 	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/echo"
 )
 
 // TestKeyAppearsNowhere runs the sidecar and the probe with a key, against a deployment
@@ -68,4 +73,85 @@ func TestKeyAppearsNowhere(t *testing.T) {
 			t.Errorf("%s: there was no output to check", where)
 		}
 	}
+}
+
+// TestProbeShowsNoPartOfAKey probes a deployment that repeats its key in all forms.
+func TestProbeShowsNoPartOfAKey(t *testing.T) {
+	t.Parallel()
+	for _, key := range echo.Keys() {
+		server, keyFile := echoServer(t, key)
+		shown := newBuffer()
+		for i := range echo.Cycle() {
+			format := []string{"json", "text"}[i/7%2]
+			run(t.Context(), []string{"probe", "--output=" + format, "--base-url=" + server, "--api-key-file=" + keyFile, "--turns=1", "--log.level=debug"}, shown, shown)
+		}
+		wantNoPart(t, key, map[string]string{"probe": shown.String()})
+	}
+}
+
+// TestSweepShowsNoPartOfAKey sweeps a deployment that repeats its key in all forms.
+func TestSweepShowsNoPartOfAKey(t *testing.T) {
+	t.Parallel()
+	key := echo.Keys()[1]
+	server, keyFile := echoServer(t, key)
+	dir := t.TempDir()
+	plan, out, shown := filepath.Join(dir, "plan.yml"), filepath.Join(dir, "out"), newBuffer()
+	text := fmt.Sprintf(`title: quick
+variants: [{name: a, base_url: %q, model: m, api_key_file: %q}]
+workload: {turns: {min: 1, max: 1}, prompt_tokens: 20, max_output_tokens: 8}
+levels: {concurrency: [8], start_rate: 100}
+warm_up: {duration: 100ms}
+measure: {snapshots: 1, snapshot: 1s}
+`, server, keyFile)
+	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t.Context(), []string{"sweep", "--plan.file=" + plan, "--output.dir=" + out, "--log.level=debug"}, shown, shown)
+	run(t.Context(), []string{"report", "export", out}, shown, shown)
+	files := filesIn(t, out)
+	if !strings.Contains(files[filepath.Join(out, "run.json")], redact.Mark) {
+		t.Errorf("run.json has no place where the key was: %.2000s\n%s", files[filepath.Join(out, "run.json")], shown)
+	}
+	files["sweep"] = shown.String()
+	wantNoPart(t, key, files)
+}
+
+// echoServer returns the address of a deployment that repeats its key, and a file with the key.
+func echoServer(t *testing.T, key string) (address, keyFile string) {
+	t.Helper()
+	server := httptest.NewServer(&echo.Server{})
+	t.Cleanup(server.Close)
+	keyFile = filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(keyFile, []byte(key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL, keyFile
+}
+
+// wantNoPart searches texts for a run of a key.
+func wantNoPart(t *testing.T, key string, texts map[string]string) {
+	t.Helper()
+	searcher := echo.NewSearcher(key)
+	for where, text := range texts {
+		if form, run := searcher.Find(text); form != "" {
+			t.Errorf("a key of %d bytes: %s has %q (%s)", len(key), where, run, form)
+		}
+	}
+}
+
+// filesIn returns the files below a directory.
+func filesIn(t *testing.T, dir string) map[string]string {
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[path] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/load"
+	"synthetic/internal/redact"
 	"synthetic/internal/sidecar/httplimit"
 	"synthetic/internal/study/sweep"
 )
@@ -90,6 +91,7 @@ func (f *shardFlags) join(o *sweep.Options, logger *slog.Logger) (leave func(), 
 	if err != nil {
 		return nil, err
 	}
+	redact.Key(token)
 	if o.Part.Index == 0 {
 		o.Lead = sweep.NewLead(o.Hello(), token)
 		o.Lead.Logger = logger

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	promconfig "github.com/prometheus/common/config"
+
+	"synthetic/internal/probe/target"
+	"synthetic/internal/redact"
 )
 
 // Alertmanager describes how to reach an Alertmanager. Each of several receives every alert.
@@ -28,8 +31,12 @@ type Alertmanager struct {
 // apiPath is appended to an Alertmanager's URL.
 const apiPath = "/api/v2/alerts"
 
-// requestTimeout bounds one request.
-const requestTimeout = 10 * time.Second
+const (
+	// requestTimeout bounds one request.
+	requestTimeout = 10 * time.Second
+	// maxAnswer bounds the text of an answer in the log and on the alerts page.
+	maxAnswer = 200
+)
 
 // client sends alerts to one Alertmanager.
 type client struct {
@@ -37,8 +44,7 @@ type client struct {
 	timeout       time.Duration
 	http          *http.Client
 	generator     string // the address that alerts link to
-	// hasCredentials is true if requests contain credentials, which an answer might repeat.
-	hasCredentials bool
+	config        promconfig.HTTPClientConfig
 }
 
 // dialer opens connections; nil means TCP.
@@ -60,8 +66,7 @@ func newClient(a Alertmanager, generator string, dial dialer) (*client, error) {
 	}
 	return &client{
 		url: a.URL, endpoint: strings.TrimSuffix(a.URL, "/") + apiPath,
-		timeout: requestTimeout, http: h, generator: generator,
-		hasCredentials: a.HTTP.BasicAuth != nil || a.HTTP.Authorization != nil || a.HTTP.OAuth2 != nil || a.HTTP.HTTPHeaders != nil,
+		timeout: requestTimeout, http: h, generator: generator, config: a.HTTP,
 	}, nil
 }
 
@@ -69,7 +74,16 @@ func newClient(a Alertmanager, generator string, dial dialer) (*client, error) {
 // help.
 var errRejected = errors.New("rejected")
 
+// send posts alerts. The error is for the log and the alerts page, and contains no secrets.
 func (c *client) send(ctx context.Context, messages []message) error {
+	err := c.post(ctx, messages)
+	if err != nil {
+		target.RememberSecrets(c.config)
+	}
+	return redact.Error(err)
+}
+
+func (c *client) post(ctx context.Context, messages []message) error {
 	for i := range messages {
 		messages[i].GeneratorURL = c.generator
 	}
@@ -89,7 +103,9 @@ func (c *client) send(ctx context.Context, messages []message) error {
 		return err
 	}
 	defer resp.Body.Close()
-	text := c.answerText(resp)
+	target.RememberHeaders(resp.Request.Header) // a token is in no file
+	start, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	text := fmt.Sprintf("%.100s: %s", resp.Status, bytes.TrimSpace(start))
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // so that the connection can be reused
 	switch {
 	case resp.StatusCode/100 == 2:
@@ -98,16 +114,6 @@ func (c *client) send(ctx context.Context, messages []message) error {
 		return fmt.Errorf("%w: %s", errRejected, text)
 	}
 	return fmt.Errorf("it answers %s", text)
-}
-
-// answerText returns an answer for the log and the alerts page. After a request with credentials
-// it is only the status.
-func (c *client) answerText(resp *http.Response) string {
-	if c.hasCredentials {
-		return fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
-	}
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
-	return fmt.Sprintf("%s: %s", resp.Status, bytes.TrimSpace(text))
 }
 
 func (c *client) close() { c.http.CloseIdleConnections() }

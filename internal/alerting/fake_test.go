@@ -55,7 +55,7 @@ func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, errors.New("no answer: " + r.Context().Err().Error())
 	}
-	return &http.Response{StatusCode: code, Status: http.StatusText(code), Body: io.NopCloser(bytes.NewReader(nil))}, nil
+	return &http.Response{StatusCode: code, Status: http.StatusText(code), Body: io.NopCloser(bytes.NewReader(nil)), Request: r}, nil
 }
 
 func (b *inbox) all() []posted {

@@ -36,25 +36,19 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestAnswersDoNotRepeatCredentials: an error does not contain the answer to a request with
-// credentials, which may repeat the password.
+// TestAnswersDoNotRepeatCredentials: an error contains the answer without the password.
 func TestAnswersDoNotRepeatCredentials(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()
 		http.Error(w, "no such password: "+password, http.StatusForbidden)
 	}))
 	defer server.Close()
-	for said, auth := range map[string]*promconfig.BasicAuth{
-		"403 Forbidden":                    {Username: "pager", Password: "hunter2"},
-		"403 Forbidden: no such password:": nil,
-	} {
-		c, err := newClient(Alertmanager{URL: server.URL, HTTP: promconfig.HTTPClientConfig{BasicAuth: auth}}, "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.close()
-		if err := c.send(t.Context(), []message{{}}); err == nil || err.Error() != "it answers "+said {
-			t.Errorf("got %v, want %q", err, said)
-		}
+	c, err := newClient(Alertmanager{URL: server.URL, HTTP: promconfig.HTTPClientConfig{BasicAuth: &promconfig.BasicAuth{Username: "pager", Password: "hunter2"}}}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if err := c.send(t.Context(), []message{{}}); err == nil || err.Error() != "it answers 403 Forbidden: no such password: <redacted>" {
+		t.Errorf("got %v", err)
 	}
 }

@@ -171,10 +171,10 @@ func (b *builder) headers(path string, in map[string]string) map[string]string {
 
 // headerKind reports whether a header carries a key, and whether the client sets it itself.
 func headerKind(name string) (carriesKey, own bool) {
-	switch textproto.CanonicalMIMEHeaderKey(name) {
-	case "Authorization", "Proxy-Authorization", "Cookie", "Api-Key", "X-Api-Key",
-		"X-Auth-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key":
+	if target.CarriesKey(name) {
 		return true, false
+	}
+	switch textproto.CanonicalMIMEHeaderKey(name) {
 	case "Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type",
 		"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade", target.ProbeHeader:
 		return false, true

@@ -13,6 +13,7 @@ import (
 
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/api"
+	"synthetic/internal/redact"
 )
 
 const (
@@ -72,7 +73,7 @@ func (a *Asker) Round(ctx context.Context, model string, prompts []string, maxTo
 		all.Round[i], errs[i] = answer, err
 		mu.Lock()
 		defer mu.Unlock()
-		all.Fingerprint = c.Fingerprint
+		all.Fingerprint = redact.Text(c.Fingerprint)
 		all.Tokens += newLimits(maxTokens, len(prompts[i])).spent(c.Usage, len(answer.Text))
 	}
 	var asking sync.WaitGroup
@@ -116,7 +117,7 @@ func (a *Asker) send(ctx context.Context, model string, fields map[string]any, m
 		body := maps.Clone(fields)
 		body[string(limit)] = maxTokens
 		askCtx, cancel := context.WithTimeout(ctx, askTimeout)
-		status, _, err = a.chat.do(askCtx, path, body, &c, maxCanaryBytes)
+		status, err = a.chat.do(askCtx, path, body, &c, maxCanaryBytes)
 		cancel()
 		if err == nil {
 			break
@@ -127,11 +128,11 @@ func (a *Asker) send(ctx context.Context, model string, fields map[string]any, m
 }
 
 func canaryAnswer(c choice) answers.CanaryAnswer {
-	a := answers.CanaryAnswer{Text: cmp.Or(c.Message.ReasoningContent, c.Message.Reasoning) + c.Message.Content}
+	a := answers.CanaryAnswer{Text: redact.Text(cmp.Or(c.Message.ReasoningContent, c.Message.Reasoning) + c.Message.Content)}
 	for _, t := range c.Logprobs.Content {
-		token := answers.Token{Text: t.Token, Logprob: t.LogProb}
+		token := answers.Token{Text: redact.Text(t.Token), Logprob: t.LogProb}
 		for _, o := range t.TopLogProbs {
-			token.Others = append(token.Others, answers.Token{Text: o.Token, Logprob: o.LogProb})
+			token.Others = append(token.Others, answers.Token{Text: redact.Text(o.Token), Logprob: o.LogProb})
 		}
 		a.Tokens = append(a.Tokens, token)
 	}

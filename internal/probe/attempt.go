@@ -34,7 +34,6 @@ const (
 type attempt struct {
 	client     *wire.Client
 	stream     api.Stream
-	scrub      scrubber
 	deadlines  deadlines
 	limits     limits
 	limitField target.LimitField
@@ -92,7 +91,7 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 // finish sets how the turn ended. Only the first call counts.
 func (a *attempt) finish(o Outcome, at time.Time, text string) {
 	if a.outcome == "" {
-		a.outcome, a.end, a.err = o, at, a.scrub.clean(text)
+		a.outcome, a.end, a.err = o, at, clip(text, maxRaw)
 	}
 }
 
@@ -308,7 +307,6 @@ func (a *attempt) fill(r *Result) {
 	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err
 	r.Proof = proofOf(a.outcome, a.silent)
 	a.seen.fill(r, a.limits)
-	r.FinishReason = a.scrub.hide(r.FinishReason)
 	step := func(d time.Duration) Opt[time.Duration] { return Opt[time.Duration]{V: d, OK: d > 0} }
 	r.Phases.Reused = a.trace.Reused
 	r.Phases.DNS, r.Phases.Connect, r.Phases.TLS = step(a.trace.DNS), step(a.trace.Connect), step(a.trace.TLS)

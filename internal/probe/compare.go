@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -50,7 +49,7 @@ func (d *dialogue) compare(ctx context.Context, r *Result, sink Sink) {
 		return err
 	})
 	if err != nil {
-		c.Verdict, c.Text = NoVerdict, err.Error()
+		c.Verdict, c.Text = NoVerdict, errorText(err.Error())
 	}
 	d.lastEnd = time.Now()
 	if ctx.Err() == nil && !d.stopped() {
@@ -65,7 +64,7 @@ func (d *dialogue) fetchWhole(ctx context.Context, c *Comparison) (comparableAns
 		ctx, cancel = context.WithTimeout(ctx, total)
 		defer cancel()
 	}
-	req, scrub, err := d.request(ctx, d.prober.opts.Learned.limitField(), d.trace(&Result{}))
+	req, err := d.request(ctx, d.prober.opts.Learned.limitField(), d.trace(&Result{}))
 	var answer completion
 	var limits limits
 	if err == nil {
@@ -79,7 +78,7 @@ func (d *dialogue) fetchWhole(ctx context.Context, c *Comparison) (comparableAns
 		err = answer.check()
 	}
 	if err != nil {
-		return comparableAnswer{}, errors.New(scrub.clean(err.Error()))
+		return comparableAnswer{}, err
 	}
 	first := answer.Choices[0]
 	c.Tokens += limits.spent(answer.Usage, len(first.Message.Content))

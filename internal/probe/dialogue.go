@@ -163,7 +163,7 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
 	d.measure(ctx, &r, sink)
 	d.lastEnd = r.End
-	sink.Observe(r)
+	sink.Observe(r.withoutSecrets())
 	return r
 }
 
@@ -197,7 +197,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 	d.drained = a.drained
 	if r.Outcome == Success {
 		d.inspect(r, a)
-		d.checkAnswer(r, a.scrub)
+		d.checkAnswer(r)
 	}
 }
 
@@ -206,18 +206,18 @@ func (d *dialogue) inspect(r *Result, a *attempt) {
 		r.Defect = d.prober.answerBaseline[r.Kind.Index()].Judge(r.Answer, r.OutputTokens.V)
 	}
 	if !isServedModel(&d.prober.opts.Target, r.Model, a.seen.model) {
-		r.Defect, r.AnsweredBy = answers.Model, a.scrub.hide(a.seen.model)
+		r.Defect, r.AnsweredBy = answers.Model, a.seen.model
 	}
 }
 
 func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 	limit := d.prober.opts.Learned.limitField()
-	req, scrub, err := d.request(ctx, limit, d.trace(r))
+	req, err := d.request(ctx, limit, d.trace(r))
 	if err != nil {
-		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
+		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
 	a := &attempt{
-		client: d.client, stream: d.prober.api.Stream(), scrub: scrub,
+		client: d.client, stream: d.prober.api.Stream(),
 		peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag,
 		limits: newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)), limitField: limit,
 	}
@@ -262,12 +262,12 @@ var (
 
 // request builds the request of a turn, if the memory suffices. If the key cannot be read, the
 // error names its place, not its content.
-func (d *dialogue) request(ctx context.Context, limit target.LimitField, traceparent string) (*http.Request, scrubber, error) {
+func (d *dialogue) request(ctx context.Context, limit target.LimitField, traceparent string) (*http.Request, error) {
 	if !d.plan.Memory.Grow(Cost(d.spec(), d.history)) {
-		return nil, nil, errNoMemory
+		return nil, errNoMemory
 	}
 	if d.plan.Model == "" && d.prober.lookupFailedHere.Load() {
-		return nil, nil, errNoModel
+		return nil, errNoModel
 	}
 	turn := api.Turn{
 		Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit, Target: d.prober.opts.Target,
@@ -275,22 +275,21 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 	turn.Target.Extra = d.extra
 	header, err := d.prober.auth.Header(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	scrub := newScrubber(header)
 	r, err := d.prober.api.Request(turn)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, turn.Target.BaseURL+r.Path, bytes.NewReader(r.Body))
 	if err != nil {
-		return nil, scrub, fmt.Errorf("building the request: %w", err)
+		return nil, fmt.Errorf("building the request: %w", err)
 	}
 	req.Header = header
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", cmp.Or(r.Accept, "text/event-stream"))
 	req.Header.Set("Traceparent", traceparent)
-	return req, scrub, nil
+	return req, nil
 }
 
 // spec returns the workload with the token limit of the next answer.

@@ -54,5 +54,5 @@ func (a *attempt) worker(w *target.Worker) string {
 		name = cmp.Or(a.headers.Get("X-Gateway-Destination-Endpoint-Served"),
 			a.headers.Get("X-Inference-Pod"), a.headers.Get("X-Served-By"), name)
 	}
-	return a.scrub.hide(name)
+	return name
 }

@@ -34,7 +34,7 @@ func (d *dialogue) learnLimitField(a *attempt) (again, first bool) {
 	if d.spec().MaxOutputTokens <= 0 {
 		return false, false
 	}
-	return d.prober.opts.Learned.learn(d.prober.opts.Target, a.limitField, a.status, a.err)
+	return d.prober.opts.Learned.learn(d.prober.opts.Target, a.limitField, a.status, errorText(a.err))
 }
 
 func (l *Learned) learn(t target.Target, sent target.LimitField, status int, message string) (again, first bool) {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"synthetic/internal/probe/target"
+	"synthetic/internal/redact"
 )
 
 const (
@@ -24,24 +25,24 @@ const (
 func ListModels(ctx context.Context, o Options) ([]string, error) {
 	client := newUntimedClient(o.Target, "", o)
 	defer client.close()
-	names, scrub, err := listModels(ctx, client)
+	names, err := listModels(ctx, client)
 	var valid []string
 	for _, name := range names {
-		if isModelName(name, scrub) {
+		if isModelName(name) {
 			valid = append(valid, name)
 		}
 	}
 	return valid, err
 }
 
-func isModelName(name string, scrub scrubber) bool {
-	return name != "" && len(name) <= maxModelName && scrub.hide(name) == name &&
+func isModelName(name string) bool {
+	return name != "" && len(name) <= maxModelName && redact.Text(name) == name &&
 		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // discoverModel returns the first model that the target lists.
 func discoverModel(ctx context.Context, client *untimedClient) (string, error) {
-	names, scrub, err := listModels(ctx, client)
+	names, err := listModels(ctx, client)
 	problem := ""
 	switch {
 	case err != nil:
@@ -50,18 +51,18 @@ func discoverModel(ctx context.Context, client *untimedClient) (string, error) {
 		problem = "the list is empty"
 	case len(names[0]) > maxModelName:
 		problem = fmt.Sprintf("the first name has %d bytes", len(names[0]))
-	case !isModelName(names[0], scrub):
-		problem = fmt.Sprintf("the first name, %.60q, is invalid", scrub.hide(names[0]))
+	case !isModelName(names[0]):
+		problem = fmt.Sprintf("the first name, %.60q, is invalid", redact.Text(names[0]))
 	default:
 		return names[0], nil
 	}
 	return "", fmt.Errorf("listing the models of %q: %s; set the target's model", client.target.BaseURL, problem)
 }
 
-func listModels(ctx context.Context, client *untimedClient) ([]string, scrubber, error) {
+func listModels(ctx context.Context, client *untimedClient) ([]string, error) {
 	t := client.target
 	if !t.API.ListsModels() {
-		return nil, nil, fmt.Errorf("the API %s has no list of models; set the target's model", t.API)
+		return nil, fmt.Errorf("the API %s has no list of models; set the target's model", t.API)
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
@@ -74,13 +75,13 @@ func listModels(ctx context.Context, client *untimedClient) ([]string, scrubber,
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	_, scrub, err := client.do(ctx, path, nil, &list, maxModelsBytes)
+	_, err := client.do(ctx, path, nil, &list, maxModelsBytes)
 	if err != nil {
-		return nil, nil, fmt.Errorf("listing the models of %q: %w", t.BaseURL, err)
+		return nil, fmt.Errorf("listing the models of %q: %w", t.BaseURL, err)
 	}
 	var names []string
 	for _, m := range list.Data {
 		names = append(names, m.ID)
 	}
-	return names, scrub, nil
+	return names, nil
 }

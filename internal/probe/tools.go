@@ -60,7 +60,7 @@ func (c *calls) complete() []workload.ToolCall {
 // checkAnswer changes the outcome of an answer with invalid tool calls or content. The content
 // check does not apply to tool calls. No check applies to a refusal, or to reasoning that the
 // token limit cut.
-func (d *dialogue) checkAnswer(r *Result, scrub scrubber) {
+func (d *dialogue) checkAnswer(r *Result) {
 	p := d.prober
 	if r.NoAnswer && len(r.ToolCalls) == 0 && (r.Refusal != "" || r.FinishReason == finishLength) {
 		return
@@ -83,7 +83,7 @@ func (d *dialogue) checkAnswer(r *Result, scrub scrubber) {
 		outcome, err = ContentMismatch, p.checkContent(r.Answer)
 	}
 	if err != nil {
-		r.Outcome, r.Err = outcome, scrub.clean(err.Error())
+		r.Outcome, r.Err = outcome, err.Error()
 	}
 }
 

@@ -38,24 +38,22 @@ func (c *untimedClient) close() {
 }
 
 // do requests a path of the target and decodes the answer, of at most maxBytes, into answer. A
-// nil body means a GET request. The error contains no secrets, and the scrubber finds them in
-// other texts.
-func (c *untimedClient) do(ctx context.Context, path string, body, answer any, maxBytes int64) (int, scrubber, error) {
+// nil body means a GET request. The error contains no secrets.
+func (c *untimedClient) do(ctx context.Context, path string, body, answer any, maxBytes int64) (int, error) {
 	header, err := c.auth.Header(ctx)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", errOwnFault, err)
+		return 0, fmt.Errorf("%w: %w", errOwnFault, err)
 	}
-	scrub := newScrubber(header)
 	method, content := http.MethodGet, []byte(nil)
 	if body != nil {
 		method = http.MethodPost
 		if content, err = json.Marshal(body); err != nil {
-			return 0, nil, fmt.Errorf("encoding the extra body fields: %w", err)
+			return 0, fmt.Errorf("encoding the extra body fields: %w", err)
 		}
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.target.BaseURL+path, bytes.NewReader(content))
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	req.Header = header
 	req.Header.Set("Content-Type", "application/json")
@@ -63,11 +61,11 @@ func (c *untimedClient) do(ctx context.Context, path string, body, answer any, m
 	status, err := fetchJSON(c.wire, req, answer, maxBytes)
 	switch {
 	case err == nil:
-		return status, scrub, nil
+		return status, nil
 	case wire.IsLocal(err):
-		return status, scrub, fmt.Errorf("%w: %s", errOwnFault, scrub.clean(err.Error()))
+		return status, fmt.Errorf("%w: %s", errOwnFault, errorText(err.Error()))
 	}
-	return status, scrub, errors.New(scrub.clean(err.Error()))
+	return status, errors.New(errorText(err.Error()))
 }
 
 // fetchJSON sends a request and decodes the answer, of at most maxBytes.

@@ -46,7 +46,7 @@ func (w *writer) next(ctx context.Context, history []workload.Message) (string, 
 	// max_tokens, because few servers know max_completion_tokens.
 	body := map[string]any{"model": model, "messages": swapRoles(history), "max_tokens": userTokens}
 	var c completion
-	if _, _, err := w.do(ctx, "/chat/completions", body, &c, maxUserReply); err != nil {
+	if _, err := w.do(ctx, "/chat/completions", body, &c, maxUserReply); err != nil {
 		return "", fmt.Errorf("asking the user endpoint %q: %w", w.target.BaseURL, err)
 	}
 	if len(c.Choices) == 0 || c.Choices[0].Message.Content == "" {

@@ -11,6 +11,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"synthetic/internal/redact"
 	"synthetic/internal/study/runfile"
 )
 
@@ -67,8 +68,9 @@ type description struct {
 	parameters []runfile.Parameter
 }
 
-// add adds a parameter, unless it is empty or already exists.
+// add adds a parameter without secrets, unless it is empty or already exists.
 func (d *description) add(name, value, source string) {
+	name, value = redact.Text(name), redact.Text(value)
 	exists := slices.ContainsFunc(d.parameters, func(p runfile.Parameter) bool { return p.Name == name && p.Value == value })
 	if value != "" && !exists {
 		d.parameters = append(d.parameters, runfile.Parameter{Name: name, Value: value, Source: source, Variant: d.variant})

@@ -19,6 +19,7 @@ import (
 
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
+	"synthetic/internal/redact"
 	"synthetic/internal/study/runfile"
 )
 
@@ -59,8 +60,12 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// get requests a page and passes its body to read.
+// get requests a page and passes its body to read. The error contains no secrets.
 func (c *Client) get(ctx context.Context, page string, read func(context.Context, io.Reader) error) error {
+	return redact.Error(c.request(ctx, page, read))
+}
+
+func (c *Client) request(ctx context.Context, page string, read func(context.Context, io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)

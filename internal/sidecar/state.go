@@ -12,6 +12,7 @@ import (
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/store"
@@ -223,6 +224,7 @@ func (s *Sidecar) readJobBack(ctx context.Context, reader *store.Reader, job pro
 }
 
 func (s *Sidecar) historyReader() (*store.Reader, error) {
+	target.RememberSecrets(s.first.Prometheus.HTTP)
 	var options []promconfig.HTTPClientOption
 	if s.options.Dial != nil {
 		options = append(options, promconfig.WithDialContextFunc(s.options.Dial))

@@ -50,7 +50,8 @@ func NewAuthorizer(t Target, workload string) *Authorizer {
 
 // Header returns the headers of one request: the key, the target's headers and those of its HTTP
 // client configuration. It reads the key each time. Call it before the request is timed, because
-// it may fetch a token. Errors name files and variables, never their content.
+// it may fetch a token. It passes the secrets to package redact. Errors name files and variables, never
+// their content.
 func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	h := http.Header{"User-Agent": {UserAgent()}}
 	if a.probe != "" {
@@ -76,11 +77,13 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	h, err = a.addConfigured(ctx, h)
 	var tokenError *oauth2.RetrieveError
 	switch {
-	case errors.As(err, &tokenError): // its text contains the server's answer
+	case errors.As(err, &tokenError): // its text contains the server's whole answer
 		return nil, fmt.Errorf("fetching an OAuth 2 token: status %d", tokenError.Response.StatusCode)
 	case err != nil:
+		RememberSecrets(a.target.HTTP) // the token endpoint may have repeated the client's secret
 		return nil, err
 	}
+	a.remember(h)
 	return h, a.checkEmptyFiles(h)
 }
 

@@ -15,8 +15,12 @@ import (
 	prom "github.com/prometheus/prometheus/discovery"
 	"github.com/prometheus/prometheus/discovery/dns"
 	"github.com/prometheus/prometheus/discovery/file"
+	"github.com/prometheus/prometheus/discovery/http"
 	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/labels"
+
+	"synthetic/internal/probe/target"
+	"synthetic/internal/redact"
 )
 
 type source struct {
@@ -82,6 +86,13 @@ func (s *source) run(ctx context.Context, logger *slog.Logger) {
 	}
 }
 
+// rememberSecrets tells package redact the secrets of a source that asks a server.
+func (s *source) rememberSecrets() {
+	if c, ok := s.config.(*http.SDConfig); ok {
+		target.RememberSecrets(c.HTTPClientConfig)
+	}
+}
+
 func (s *source) discover(logger *slog.Logger) error {
 	registry := prometheus.NewRegistry() // the discoverer needs one; its metrics are not exposed
 	refresh := prom.NewRefreshMetrics(registry)
@@ -134,6 +145,7 @@ func (s *source) follow(d prom.Discoverer) {
 }
 
 func (s *source) record(groups []*targetgroup.Group) {
+	s.rememberSecrets() // the server may repeat them in labels
 	if len(groups) == 0 && s.config.Name() == "dns" {
 		return // it sends an empty answer if no name was resolved
 	}
@@ -180,11 +192,11 @@ func (s *source) found() (all []labels.Labels, answered bool) {
 			b := labels.NewScratchBuilder(len(t) + len(g.Labels))
 			for k, v := range g.Labels {
 				if _, own := t[k]; !own {
-					b.Add(string(k), string(v))
+					b.Add(string(k), redact.Text(string(v)))
 				}
 			}
 			for k, v := range t {
-				b.Add(string(k), string(v))
+				b.Add(string(k), redact.Text(string(v)))
 			}
 			b.Sort()
 			all = append(all, b.Labels())
@@ -248,7 +260,8 @@ func (l listener) Handle(ctx context.Context, r slog.Record) error {
 			parts = append(parts, a.Value.String())
 			return true
 		})
-		text := urlQuery.ReplaceAllString(strings.Join(parts, ": "), "?…")
+		l.source.rememberSecrets()
+		text := redact.Text(urlQuery.ReplaceAllString(strings.Join(parts, ": "), "?…"))
 		if !l.source.fail(text) {
 			return nil
 		}

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"synthetic/internal/probe/target"
 )
 
 // Config selects the objects that are targets. Expressions are JSONPath templates, as for
@@ -71,6 +73,7 @@ func (c *Config) NewDiscoverer(o prom.DiscovererOptions) (prom.Discoverer, error
 		return nil, fmt.Errorf("finding the Kubernetes API: %w", err)
 	}
 	access.WarningHandler = rest.NoWarnings{}
+	access.Wrap(target.RememberSent) // errors may repeat the token
 	client, err := dynamic.NewForConfig(access)
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kubernetes API: %w", err)

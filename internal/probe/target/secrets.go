@@ -1,0 +1,124 @@
+package target
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/textproto"
+	"os"
+	"strings"
+
+	promconfig "github.com/prometheus/common/config"
+
+	"synthetic/internal/redact"
+)
+
+// CarriesKey reports whether a header usually carries a key.
+func CarriesKey(header string) bool {
+	switch textproto.CanonicalMIMEHeaderKey(header) {
+	case "Authorization", "Proxy-Authorization", "Cookie", "Api-Key", "X-Api-Key",
+		"X-Auth-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key":
+		return true
+	}
+	return false
+}
+
+// remember tells package redact the secrets in the headers of a request.
+func (a *Authorizer) remember(h http.Header) {
+	for name, values := range h {
+		switch name {
+		case "User-Agent", "Anthropic-Version", ProbeHeader:
+			continue
+		}
+		for _, v := range values {
+			switch {
+			case CarriesKey(name) || a.isFromFile(name):
+				rememberKey(v)
+			case !a.target.isPublic(v):
+				redact.Value(v)
+			}
+		}
+	}
+}
+
+// isFromFile reports whether the value of a header is from a file.
+func (a *Authorizer) isFromFile(name string) bool {
+	if a.target.HTTP.HTTPHeaders == nil {
+		return false
+	}
+	for configured, from := range a.target.HTTP.HTTPHeaders.Headers {
+		if textproto.CanonicalMIMEHeaderKey(configured) == name {
+			return len(from.Files) > 0
+		}
+	}
+	return false
+}
+
+// isPublic reports whether metrics and pages show a value anyway. A routing header often has the name
+// of the target or of its model.
+func (t *Target) isPublic(value string) bool {
+	for _, label := range t.Labels {
+		if value == label {
+			return true
+		}
+	}
+	return value == t.Name || value == t.Model || value == t.Service
+}
+
+// RememberHeaders tells package redact the keys in the headers of a request that was sent.
+func RememberHeaders(h http.Header) {
+	for name, values := range h {
+		for _, v := range values {
+			if CarriesKey(name) {
+				rememberKey(v)
+			}
+		}
+	}
+}
+
+// RememberSent returns a transport that calls RememberHeaders for each request.
+func RememberSent(next http.RoundTripper) http.RoundTripper { return rememberSent{next} }
+
+type rememberSent struct{ http.RoundTripper }
+
+func (t rememberSent) RoundTrip(r *http.Request) (*http.Response, error) {
+	RememberHeaders(r.Header)
+	return t.RoundTripper.RoundTrip(r)
+}
+
+// rememberKey takes a key as a header has it, such as "Bearer abc" or "Basic abc".
+func rememberKey(value string) {
+	scheme, token, found := strings.Cut(value, " ")
+	if !found {
+		token = value
+	}
+	redact.Key(token)
+	if text, err := base64.StdEncoding.DecodeString(token); err == nil && scheme == "Basic" {
+		_, password, _ := strings.Cut(string(text), ":")
+		redact.Key(password)
+	}
+}
+
+// RememberSecrets tells package redact the secrets in the files of an HTTP client's configuration. It
+// omits files that cannot be read: the client cannot send their content.
+func RememberSecrets(c promconfig.HTTPClientConfig) {
+	var files []string
+	if c.Authorization != nil {
+		files = append(files, c.Authorization.CredentialsFile)
+	}
+	if c.BasicAuth != nil {
+		files = append(files, c.BasicAuth.PasswordFile)
+	}
+	if c.OAuth2 != nil {
+		files = append(files, c.OAuth2.ClientSecretFile)
+	}
+	if c.HTTPHeaders != nil {
+		for _, from := range c.HTTPHeaders.Headers {
+			files = append(files, from.Files...)
+		}
+	}
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil {
+			redact.Key(strings.TrimSpace(string(text)))
+		}
+	}
+}
