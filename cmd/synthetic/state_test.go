@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -38,14 +39,21 @@ func TestSecondProcess(t *testing.T) {
 	withAlerting(t, paging, "alerting: {directory: "+filepath.Join(t.TempDir(), "pager")+"}\n")
 	state := "--state.file=" + filepath.Join(t.TempDir(), "baselines.json")
 	sidecarRun(t, paging, state)
-	for name, args := range map[string][]string{
-		"the state file": {"--config.file=" + file, state}, "the pager's directory": {"--config.file=" + paging},
-	} {
+	refused := func(name, want string, args ...string) {
 		out, errs := newBuffer(), newBuffer()
 		code := run(t.Context(), append([]string{"run", "--web.listen-address=127.0.0.1:0"}, args...), out, errs)
-		if want := fmt.Sprintf("is in use by process %d on ", os.Getpid()); code != exitUsage || !strings.Contains(errs.String(), want) {
+		if code != exitUsage || !strings.Contains(errs.String(), want) {
 			t.Errorf("%s: exit code %d, want %d and %q:\n%s", name, code, exitUsage, want, errs)
 		}
+	}
+	holder := fmt.Sprintf("is in use by process %d on ", os.Getpid())
+	refused("the state file", holder, "--config.file="+file, state)
+	refused("the pager's directory", holder, "--config.file="+paging)
+	if runtime.GOOS == "linux" {
+		if err := os.Remove(strings.TrimPrefix(state, "--state.file=") + ".lock"); err != nil {
+			t.Fatal(err)
+		}
+		refused("the state file without its lock file", "is in use by another process", "--config.file="+file, state)
 	}
 }
 

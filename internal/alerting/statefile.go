@@ -78,7 +78,7 @@ func readStates(dir string) (savedStates, error) {
 		return savedStates{}, fmt.Errorf("reading the saved alerts: %w", err)
 	}
 	var saved savedStates
-	if err := json.Unmarshal(data, &saved); err != nil {
+	if err := atomicfile.ParseJSON(data, &saved); err != nil {
 		return savedStates{}, fmt.Errorf("reading the saved alerts in %q: %w; remove the file to start without them", path, err)
 	}
 	if saved.Version != stateVersion {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,8 +14,12 @@ import (
 )
 
 // Lock excludes other processes from a file or directory. The kernel holds the lock and
-// releases it when the process ends. The lock file stays.
-type Lock struct{ releaser fileutil.Releaser }
+// releases it when the process ends. The lock file stays. On Linux, a name that the kernel keeps
+// for this network namespace excludes others also after somebody removed the lock file.
+type Lock struct {
+	releaser fileutil.Releaser
+	name     io.Closer // nil if the kernel keeps none
+}
 
 // heldError means that another process holds the lock.
 type heldError struct {
@@ -53,6 +58,9 @@ func (l *Lock) Release() {
 		return
 	}
 	_ = l.releaser.Release() // the kernel releases it when the process ends
+	if l.name != nil {
+		_ = l.name.Close()
+	}
 	l.releaser = nil
 }
 
@@ -73,13 +81,19 @@ func lock(path, lockFile, leftovers string) (*Lock, error) {
 	case err != nil:
 		return nil, lockError(path, err)
 	}
+	name, err := keepName(lockFile)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, errors.Join(&heldError{path, ""}, releaser.Release())
+	}
 	// This is only for heldError, so a failure (such as a full disk) does not matter.
 	host, _ := os.Hostname()
 	_ = os.WriteFile(lockFile, fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o644)
 	if err := removeStrays(dir, leftovers); err != nil {
-		return nil, errors.Join(err, releaser.Release())
+		l := &Lock{releaser, name}
+		l.Release()
+		return nil, err
 	}
-	return &Lock{releaser}, nil
+	return &Lock{releaser, name}, nil
 }
 
 func lockError(path string, err error) error {

@@ -127,7 +127,7 @@ func (s *Sidecar) recallTargets() {
 	found := map[string][]discovery.Target{}
 	text, err := os.ReadFile(path)
 	if err == nil {
-		err = json.Unmarshal(text, &found)
+		err = atomicfile.ParseJSON(text, &found)
 	}
 	err = errors.Join(err, atomicfile.RemoveStraysFor(path)) // the lock protects the state file alone
 	switch {

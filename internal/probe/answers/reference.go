@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"synthetic/internal/atomicfile"
 )
 
 const formatVersion = 1
@@ -164,7 +166,7 @@ func Read(path string) (*Reference, error) {
 		return nil, err
 	}
 	var r Reference
-	if err = json.Unmarshal(data, &r); err == nil {
+	if err = atomicfile.ParseJSON(data, &r); err == nil {
 		err = r.check()
 	}
 	if err != nil {

@@ -144,7 +144,7 @@ func ReadFile(path string) (File, error) {
 		return File{Version: stateVersion}, nil
 	}
 	var f File
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := atomicfile.ParseJSON(text, &f); err != nil {
 		return File{}, fmt.Errorf("reading the state from %q: %w; delete the file to start learning again", path, err)
 	}
 	if f.Version != stateVersion {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/study/runfile"
 )
 
@@ -90,7 +91,7 @@ func (l loadgen) level() (at float64, kind runfile.LevelKind, err error) {
 
 func parseAIPerf(data []byte) (*Study, error) {
 	var r aiperf
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := atomicfile.ParseJSON(data, &r); err != nil {
 		return nil, fmt.Errorf("reading AIPerf's results: %w; the file is cut short or was edited", err)
 	}
 	at, kind, err := r.Config.level()
@@ -184,7 +185,7 @@ func (s summaries) statistics() *toolStatistics {
 
 func parseGuideLLM(data []byte) (*Study, error) {
 	var r guidellm
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := atomicfile.ParseJSON(data, &r); err != nil {
 		return nil, fmt.Errorf("reading GuideLLM's results: %w; the file is cut short or was edited", err)
 	}
 	s := &Study{Title: "GuideLLM", Kind: runfile.Concurrency}

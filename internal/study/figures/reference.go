@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/study/runfile"
 )
 
@@ -28,7 +29,7 @@ type fields map[string]json.RawMessage
 // the order of the report's list, or of the text without a list. The first is the baseline.
 func parseReference(data []byte) (*Study, error) {
 	var ref reference
-	if err := json.Unmarshal(data, &ref); err != nil {
+	if err := atomicfile.ParseJSON(data, &ref); err != nil {
 		return nil, fmt.Errorf("reading a report's data: %w; the file is cut short or was edited", err)
 	}
 	if len(ref.Levels) == 0 {
@@ -49,7 +50,7 @@ func parseReference(data []byte) (*Study, error) {
 
 func (s *Study) addReference(text json.RawMessage, mode string) error {
 	var level fields
-	if err := json.Unmarshal(text, &level); err != nil {
+	if err := atomicfile.ParseJSON(text, &level); err != nil {
 		return fmt.Errorf("reading a report's data: %w; the file is cut short or was edited", err)
 	}
 	at := decodeOptional[*float64](level["concurrency"])

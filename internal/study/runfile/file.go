@@ -24,35 +24,15 @@ func Parse(data []byte) (*Run, error) {
 	var run Run
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&run); err != nil {
-		return nil, explain(data, err)
+		return nil, fmt.Errorf("%w; use the copy that the sweep finished, or sweep again", atomicfile.ExplainJSON(data, err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: data follow the end of the run; the file was written twice or edited", position(data, dec.InputOffset()))
+		return nil, fmt.Errorf("%s: data follow the end of the run; the file was written twice or edited", atomicfile.Position(data, dec.InputOffset()))
 	}
 	if err := run.Validate(); err != nil {
 		return nil, err
 	}
 	return &run, nil
-}
-
-// explain names the place where the JSON is broken, and whether it is truncated.
-func explain(data []byte, err error) error {
-	syntax, broken := errors.AsType[*json.SyntaxError](err)
-	kind, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), broken && syntax.Offset >= int64(len(bytes.TrimRight(data, " \t\r\n"))):
-		return fmt.Errorf("%s: the file ends in the middle of a value: it was written only in part; use the copy that the sweep finished, or sweep again", position(data, int64(len(data))))
-	case broken:
-		return fmt.Errorf("%s: not JSON: %w", position(data, syntax.Offset), err)
-	case mistyped:
-		return fmt.Errorf("%s: %q must be %s, not %s", position(data, kind.Offset), kind.Field, kind.Type, kind.Value)
-	}
-	return err
-}
-
-func position(data []byte, offset int64) string {
-	before := data[:min(max(offset, 0), int64(len(data)))]
-	return fmt.Sprintf("line %d, column %d", bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
 // Validate returns the first contradiction in the run, or nil.

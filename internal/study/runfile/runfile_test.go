@@ -121,7 +121,7 @@ func TestReadRefuses(t *testing.T) {
 		{"twice", string(whole) + string(whole), "data follow the end"},
 		{"no JSON", "# Report\n", "line 1, column 2: not JSON"},
 		{"other JSON", `{"levels": []}`, `"format" is missing`},
-		{"wrong type", "{\"format\": 1,\n\"title\": 3}", `line 2, column 11: "title" must be string, not number`},
+		{"wrong type", "{\"format\": 1,\n\"title\": 3}", `line 2, column 11: "title" must be a text, not number`},
 		{"newer", `{"format": 99}`, "use a newer synthetic"},
 	}
 	for _, tt := range tests {

@@ -96,7 +96,7 @@ func (s *store) open(o Options) error {
 	case err != nil:
 		return fmt.Errorf("reading the output directory: %w", err)
 	}
-	if err := json.Unmarshal(data, &s.header); err != nil {
+	if err := atomicfile.ParseJSON(data, &s.header); err != nil {
 		return fmt.Errorf("%s was not written by a sweep (%w); choose another --output.dir", s.path("sweep.json"), err)
 	}
 	switch {
@@ -152,7 +152,7 @@ func (s *store) load() error {
 			return fmt.Errorf("reading a finished level: %w", err)
 		}
 		var r record
-		if err := json.Unmarshal(data, &r); err != nil {
+		if err := atomicfile.ParseJSON(data, &r); err != nil {
 			return fmt.Errorf("%s is broken (%w); remove it to measure its level again", path, err)
 		}
 		if r.Sweep != s.header.ID || r.Cell+".json" != filepath.Base(path) {

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package atomicfile
+
+import "io"
+
+func keepName(string) (io.Closer, error) { return nil, nil }
