@@ -106,13 +106,6 @@ lint: ## gofmt, go vet and staticcheck
 	$(GO) vet ./... && $(GO) vet -tags e2e ./e2e/...
 	$(GO) run $(STATICCHECK) ./...
 
-# Uses the quota of a cgroup v1 if it is writable; otherwise stops the process for 98 ms
-# of each 100 ms.
-STARVE_CGROUP := $(shell test -w /sys/fs/cgroup/cpu/cpu.shares && echo /sys/fs/cgroup/cpu)
-.PHONY: starvation
-starvation: ## Limit a prober of 50 targets to 2 % of a core for 150 s, and print its reports
-	$(GO) test -count=1 -v ./cmd/synthetic -run '^TestStarvedProber$$' -starve.targets=50 -starve.for=150s -starve.cgroup=$(STARVE_CGROUP)
-
 # Tests of the chart run without Go's test cache, which does not see the files that helm reads.
 HELM_BIN  := bin/helm-$(lastword $(subst @, ,$(HELM)))
 HELM4_BIN := bin/helm-$(lastword $(subst @, ,$(HELM4)))
@@ -167,9 +160,13 @@ fuzz: ## Run every fuzz test for FUZZTIME (default 10m); FUZZ=Run selects those 
 siege: build ## Run every attack of tools/soak with 50 targets each; about eight minutes
 	$(GO) run ./tools/soak -siege
 
+.PHONY: starvation
+starvation: build ## Let targets fail while the program is stopped, has little CPU or a busy host: a quarter of an hour. CELLS='TLS-*/quota *' selects some
+	$(GO) run ./tools/soak -campaign -each $(or $(EACH),7m) -cells '$(or $(CELLS),*/*)'
+
 .PHONY: soak
-soak: build ## Run the program against failing deployments for DURATION (default 20m, at least 2m); SEED=2 selects other faults
-	$(GO) run ./tools/soak -duration $(or $(DURATION),20m) -seed $(or $(SEED),1)
+soak: build ## Run the program against failing deployments for DURATION (default 20m, at least 2m); SEED=2 selects other faults, STALLS=1 stalls the program
+	$(GO) run ./tools/soak -duration $(or $(DURATION),20m) -seed $(or $(SEED),1) $(if $(STALLS),-stalls)
 
 .PHONY: bench
 bench: ## Run the benchmarks of docs/background/performance.md

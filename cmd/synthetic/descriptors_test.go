@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -33,18 +34,7 @@ func TestFewDescriptors(t *testing.T) {
 	if err := os.WriteFile(file, []byte(patient.Replace(string(text))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{t: t, err: newBuffer()}
-	program, _, _ := newProcess("run", "--config.file="+file, "--web.listen-address=127.0.0.1:0", "--shutdown.timeout=0s")
-	cmd := exec.Command("/bin/sh", append([]string{"-c", `ulimit -n 64; exec "$0" "$@"`}, program.Args...)...)
-	cmd.Env, cmd.Stderr = program.Env, p.err
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // the error says that it was killed
-	}()
-	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
+	p := withFewFiles(t, file, 64)
 	s := p.until("turns that were not sent, and others", func(s map[string]float64) bool {
 		accounted(t, s)
 		unsent, _ := sum(s, "synthetic_turn_own_faults_total", `reason="not_sent"`)
@@ -58,4 +48,42 @@ func TestFewDescriptors(t *testing.T) {
 	if limit, _ := sum(s, "synthetic_bound_limit", `bound="connections"`); limit != 32 || used > limit {
 		t.Errorf("%v of %v connections", used, limit)
 	}
+}
+
+// TestNoFileDescriptors lets the real program run out of file descriptors.
+func TestNoFileDescriptors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a process; make test-long runs it")
+	}
+	_, server := fastDeployment(t, func(o *simulate.Options) { o.Model, o.FirstToken.Median = "m", time.Second })
+	p := withFewFiles(t, configFor(t, "/v1, model: m, connection: per_conversation", map[string]string{"a": server.URL, "b": server.URL}), 40)
+	p.until("turns that could not be sent", func(s map[string]float64) bool {
+		accounted(t, s)
+		n, _ := sum(s, "synthetic_turn_own_faults_total", `reason="not_sent"`)
+		if failures, _ := sum(s, "synthetic_turn_failures_total"); failures > 0 {
+			t.Fatalf("%v failures of the deployment were counted", failures)
+		}
+		if violations, _ := sum(s, "synthetic_slo_violations_total", `slo="availability"`); violations > 0 {
+			t.Fatalf("%v SLO violations of the deployment were counted", violations)
+		}
+		return n > 20
+	})
+}
+
+// withFewFiles starts the program as a process with a limit of open files.
+func withFewFiles(t *testing.T, file string, limit int) *program {
+	t.Helper()
+	p := &program{t: t, err: newBuffer()}
+	program, _, _ := newProcess("run", "--config.file="+file, "--web.listen-address=127.0.0.1:0", "--shutdown.timeout=0s")
+	cmd := exec.Command("/bin/sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, limit)}, program.Args...)...)
+	cmd.Env, cmd.Stderr = program.Env, p.err
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // the error says that it was killed
+	})
+	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
+	return p
 }

@@ -45,6 +45,15 @@ func (c configuration) write(path string, s settings) error {
 	return os.Rename(path+".new", path)
 }
 
+// entry returns the target of a configuration. keys and authority are paths.
+func (d *deployment) entry(name, keys, authority string) string {
+	tls := ""
+	if d.certificate.Load() != nil {
+		tls = fmt.Sprintf(", http_client: {tls_config: {ca_file: %q}}", authority)
+	}
+	return fmt.Sprintf("  - {name: %s, base_url: %q, model: simulated-chat, api_key_file: %q%s}\n", name, d.url(), keys, tls)
+}
+
 func (c configuration) text(s settings) string {
 	var out strings.Builder
 	out.WriteString("targets:\n")
@@ -56,11 +65,7 @@ func (c configuration) text(s settings) string {
 			}
 			name = fmt.Sprintf(c.Churn, i-kept)
 		}
-		fmt.Fprintf(&out, "  - {name: %s, base_url: %q, model: simulated-chat, api_key_file: %q", name, d.url(), s.keys)
-		if d.certificate.Load() != nil {
-			fmt.Fprintf(&out, ", http_client: {tls_config: {ca_file: %q}}", s.authority)
-		}
-		out.WriteString("}\n")
+		out.WriteString(d.entry(name, s.keys, s.authority))
 	}
 	fmt.Fprintf(&out, `workloads:
   - name: chat

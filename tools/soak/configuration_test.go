@@ -15,7 +15,7 @@ func TestConfigurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDeployment("kept-00", 1, keys, [2]*tls.Certificate{})
+	d, err := newDeployment("kept-00", 1, soakFirstToken, keys, [2]*tls.Certificate{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,14 +32,19 @@ type deployment struct {
 	fault  fault
 	server *http.Server
 	ended  chan struct{}
+	silent io.Closer // the socket that takes the place of the server's; nil for none
 	// received counts the accepted chat requests. opening counts those without headers yet.
 	received, opening int
 }
 
-// newDeployment returns a deployment that listens on a free port of loopback.
-func newDeployment(name string, seed uint64, keys *keyring, pair [2]*tls.Certificate) (*deployment, error) {
+// soakFirstToken is the median time to the first token of a soak's deployments.
+const soakFirstToken = 40 * time.Millisecond
+
+// newDeployment returns a deployment that listens on a free port of loopback. first is its
+// median time to the first token.
+func newDeployment(name string, seed uint64, first time.Duration, keys *keyring, pair [2]*tls.Certificate) (*deployment, error) {
 	d := &deployment{name: name, keys: keys, pair: pair, sim: simulate.New(simulate.Options{
-		Seed: seed, FirstToken: simulate.Delay{Median: 40 * time.Millisecond, Sigma: 0.2},
+		Seed: seed, FirstToken: simulate.Delay{Median: first, Sigma: 0.2},
 		InterToken: simulate.Delay{Median: 4 * time.Millisecond, Sigma: 0.2}, Answer: simulate.Length{Median: 16, Sigma: 0.2},
 	})}
 	d.certificate.Store(pair[0])
@@ -84,9 +89,12 @@ const openFor = 2 * time.Second
 // so that the client knows that the request was received.
 func (d *deployment) down() {
 	d.mu.Lock()
-	server, ended := d.server, d.ended
-	d.server, d.fault = nil, killed
+	server, ended, silent := d.server, d.ended, d.silent
+	d.server, d.silent, d.fault = nil, nil, killed
 	d.mu.Unlock()
+	if silent != nil {
+		_ = silent.Close()
+	}
 	if server == nil {
 		return
 	}
@@ -108,10 +116,11 @@ func (d *deployment) set(f fault) error {
 	was := d.fault
 	d.mu.Unlock()
 	switch {
-	case f == killed:
+	case f.dead():
 		d.down()
-		return nil
-	case was == killed:
+		return d.pretend(f)
+	case was.dead():
+		d.down()
 		if err := d.up(); err != nil {
 			return err
 		}
@@ -124,6 +133,24 @@ func (d *deployment) set(f fault) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault = f
+	return nil
+}
+
+// pretend puts a socket without a program in the place of the server's, if the fault has one.
+func (d *deployment) pretend(f fault) (err error) {
+	var silent io.Closer
+	switch f {
+	case muteTLS:
+		silent, err = net.Listen("tcp", d.addr)
+	case blackHole:
+		silent, err = listenFull(d.addr)
+	}
+	if err != nil {
+		return fmt.Errorf("a %s on %s: %w", f, d.addr, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fault, d.silent = f, silent
 	return nil
 }
 
@@ -155,7 +182,7 @@ func (d *deployment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *deployment) take() (fault, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.fault == killed {
+	if d.server == nil {
 		return killed, false
 	}
 	d.received++

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestDeployment(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := newDeployment("kept-01", 1, keys, pair)
+	d, err := newDeployment("kept-01", 1, soakFirstToken, keys, pair)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,13 +43,14 @@ func TestDeployment(t *testing.T) {
 	}{
 		{healthy, "data: [DONE]", true}, {unavailable, "no worker", true}, {busy, "too many requests", true}, {garbled, "{oops", true},
 		{cut, "EOF", true}, {slowFirst, ": wait", true}, {commenting, "xxxx\n", true}, {hanging, "deadline exceeded", true}, {babbling, "more", true},
-		{killed, "refused", false}, {untrusted, "certificate", false}, {healthy, "data: [DONE]", true},
+		{broken, "internal error", true}, {erring, "the worker is lost", true}, {reset, "reset by peer", true}, {slowThrice, "data: [DONE]", true},
+		{killed, "refused", false}, {blackHole, "deadline exceeded", false}, {muteTLS, "deadline exceeded", false}, {untrusted, "certificate", false}, {healthy, "data: [DONE]", true},
 	} {
 		if err := d.set(tt.fault); err != nil {
 			t.Fatal(err)
 		}
 		patience := time.Minute
-		if tt.fault == hanging { // it would wait for ever
+		if slices.Contains([]fault{hanging, blackHole, muteTLS}, tt.fault) { // they would wait for ever
 			patience = 300 * time.Millisecond
 		}
 		if got := ask(t, client, d.url(), keys, tt.want, patience); !strings.Contains(got, tt.want) {

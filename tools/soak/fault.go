@@ -4,8 +4,10 @@ package main
 
 import (
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -16,9 +18,9 @@ type fault string
 
 const (
 	healthy     fault = ""
-	killed      fault = "killed"      // nothing listens
+	killed      fault = "refused"     // nothing listens
 	unavailable fault = "unavailable" // 503
-	hanging     fault = "hanging"     // no headers until the client disconnects
+	hanging     fault = "HTTP-hang"   // no headers until the client disconnects
 	cut         fault = "cut"         // the connection breaks in mid-stream
 	slowFirst   fault = "slow first"  // headers at once, the first token late
 	babbling    fault = "babbling"    // endless tokens beyond max_tokens
@@ -27,7 +29,18 @@ const (
 	garbled     fault = "garbled"     // an event that is not JSON
 	untrusted   fault = "untrusted"   // a certificate for another name
 	lingering   fault = "lingering"   // the first token takes as long as a drain
+
+	// faults of the campaign only
+	broken     fault = "HTTP-500"
+	erring     fault = "error-event" // after the first token
+	reset      fault = "reset"       // the connection is reset in mid-stream
+	blackHole  fault = "black-hole"  // the kernel drops the packets that open a connection
+	muteTLS    fault = "TLS-hang"    // the kernel opens connections, and nobody answers
+	slowThrice fault = "slow-x3"     // the first token takes three times as long
 )
+
+// dead reports whether no request can arrive.
+func (f fault) dead() bool { return f == killed || f == blackHole || f == muteTLS }
 
 // outages are the faults that make every turn fail. They must cause a page.
 func outages() []fault { return []fault{killed, unavailable, hanging, cut, garbled} }
@@ -50,6 +63,17 @@ func (f fault) misbehave(w http.ResponseWriter, r *http.Request, next http.Handl
 	switch f {
 	case unavailable:
 		http.Error(w, `{"error":{"message":"no worker"}}`, http.StatusServiceUnavailable)
+	case broken:
+		http.Error(w, `{"error":{"message":"internal error"}}`, http.StatusInternalServerError)
+	case erring:
+		stream(w, chunk+"data: {\"error\":{\"message\":\"the worker is lost\",\"code\":500}}\n\n")
+	case reset:
+		stream(w, chunk+chunk)
+		hangUp(w)
+	case slowThrice:
+		if pause(r, 2*campaignFirstToken) {
+			next.ServeHTTP(w, r)
+		}
 	case busy:
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, `{"error":{"message":"too many requests"}}`, http.StatusTooManyRequests)
@@ -88,6 +112,19 @@ func stream(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, _ = io.Copy(w, bytes.NewReader([]byte(text))) // the client may have gone
 	_ = http.NewResponseController(w).Flush()
+}
+
+// hangUp resets the connection.
+func hangUp(w http.ResponseWriter) {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err) // HTTP/1.1 connections can always be hijacked
+	}
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	_ = c.(*net.TCPConn).SetLinger(0) // the client may have gone
+	_ = c.Close()
 }
 
 // pause waits for d. It returns false if the client disconnects.

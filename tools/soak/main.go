@@ -10,6 +10,9 @@
 // user endpoints, each with many targets and the embedded pager. It prints the largest
 // memory, the CPU time, and whether every turn is accounted for.
 //
+// With -campaign it stops the binary, takes its CPU time or loads the host while targets fail.
+// It compares the time until each page with that of a program that is not stalled.
+//
 // Everything runs on loopback with bounds on time and size. On SIGINT it ends with a report
 // of the run so far. The exit code is 1 if a check failed.
 package main
@@ -30,12 +33,17 @@ type options struct {
 	duration    time.Duration
 	seed        uint64
 	binary, out string
+	stalls      bool
 
 	// options of the siege
 	siege   bool
 	only    string
 	targets int
-	each    time.Duration
+	each    time.Duration // also of the campaign
+
+	// options of the campaign
+	campaign bool
+	cells    string
 }
 
 func main() {
@@ -46,10 +54,13 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random schedule of faults")
 	flag.StringVar(&o.binary, "binary", "bin/synthetic", "the program")
 	flag.StringVar(&o.out, "out", "bin/soak", "directory of the report")
+	flag.BoolVar(&o.stalls, "stalls", false, "also stop the program again and again, like a host that is migrated or short of CPU")
 	flag.BoolVar(&o.siege, "siege", false, "run one attack after the other instead of the schedule")
 	flag.StringVar(&o.only, "only", "", "part of the name of the attacks to run; empty for all")
 	flag.IntVar(&o.targets, "targets", 50, "targets of the program under attack")
-	flag.DurationVar(&o.each, "each", 20*time.Second, "how long each attack lasts")
+	flag.DurationVar(&o.each, "each", 20*time.Second, "how long each attack, or each fault of the campaign, lasts")
+	flag.BoolVar(&o.campaign, "campaign", false, "run each fault of a target under each stall of the program instead of the schedule")
+	flag.StringVar(&o.cells, "cells", "*/*", "cells of the campaign to run: patterns of FAULT/STALL, separated by commas")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -63,8 +74,11 @@ func main() {
 }
 
 func run(ctx context.Context, o options) (failed bool, err error) {
-	if o.siege {
+	switch {
+	case o.siege:
 		return siege(ctx, o)
+	case o.campaign:
+		return campaign(ctx, o)
 	}
 	if o.duration < minDuration {
 		return false, fmt.Errorf("-duration=%v: an outage has to last long enough to page; give %v or more", o.duration, minDuration)

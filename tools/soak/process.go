@@ -37,6 +37,7 @@ type life struct {
 // program runs the binary, one life after the other, and reads its log.
 type program struct {
 	binary, dir, address string
+	flags                []string // more flags
 	log                  *os.File
 	secret               *keyring
 
@@ -64,8 +65,8 @@ func newProgram(binary, dir, log string, secret *keyring) (*program, error) {
 const logLimit = 64 << 20
 
 func (p *program) start(before []int) error {
-	cmd := exec.Command(p.binary, "run", "--config.file="+p.config(), "--state.file="+filepath.Join(p.dir, "disk", "state.json"),
-		"--web.listen-address="+p.address, "--web.enable-lifecycle", "--shutdown.timeout=12s")
+	cmd := exec.Command(p.binary, append([]string{"run", "--config.file=" + p.config(), "--state.file=" + filepath.Join(p.dir, "disk", "state.json"),
+		"--web.listen-address=" + p.address, "--web.enable-lifecycle", "--shutdown.timeout=12s"}, p.flags...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // an interrupt of the terminal is for this process only
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -175,6 +176,7 @@ func (p *program) leave(s syscall.Signal) error {
 	if err := l.cmd.Process.Signal(s); err != nil {
 		return err
 	}
+	_ = l.cmd.Process.Signal(syscall.SIGCONT) // a stopped process does not end, and a killed one is gone
 	deadline := time.After(40 * time.Second)
 	for {
 		select {

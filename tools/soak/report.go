@@ -94,7 +94,11 @@ func (r *report) Facts() string {
 
 // Command is the command that repeats the run.
 func (r *report) Command() string {
-	return fmt.Sprintf("make soak DURATION=%v SEED=%d", r.s.duration, r.s.seed)
+	command := fmt.Sprintf("make soak DURATION=%v SEED=%d", r.s.duration, r.s.seed)
+	if r.s.stalls {
+		command += " STALLS=1"
+	}
+	return command
 }
 
 func (r *report) outages() (n int) {

@@ -38,7 +38,7 @@ type phase struct {
 type act struct {
 	At   time.Duration
 	Kind actKind
-	// index of the deployment or the configuration
+	// index of the deployment, the configuration or the repeated stall
 	On    int
 	Fault fault
 }
@@ -58,6 +58,7 @@ const (
 	actUnmute  actKind = "Alertmanager is well"
 	actKill    actKind = "kill -9 and restart"
 	actRestart actKind = "end and restart"
+	actStall   actKind = "stall repeatedly"
 )
 
 // schedule lists the actions of a run.
@@ -70,9 +71,10 @@ type schedule struct {
 // plan draws the schedule of a run. Calm parts, which are used to measure growth, alternate
 // with parts with faults. Each of those has one outage that must cause a page. Restarts come
 // first, so that the last process lives longest.
-func plan(length time.Duration, seed uint64) schedule {
+// With stalls the program is stalled in each part, in another way than in the part before.
+func plan(length time.Duration, seed uint64, stalls bool) schedule {
 	p := &planner{rng: rand.New(rand.NewPCG(seed, 0x50a4)), faults: outageLasts + clearing, calm: min(max(length/12, 10*time.Second), 90*time.Second)}
-	if length >= 10*time.Minute {
+	if length >= 10*time.Minute || stalls {
 		p.faults += 45 * time.Second
 	}
 	at := p.phase("start", 0, p.calm, true)
@@ -97,6 +99,9 @@ func plan(length time.Duration, seed uint64) schedule {
 		last.To = max(last.To, length)
 	} else {
 		p.phase("end", at, max(length, at+p.calm), true)
+	}
+	if stalls {
+		p.stalls()
 	}
 	return p.out
 }
@@ -173,8 +178,20 @@ func (p *planner) trouble(at time.Duration, round int) time.Duration {
 		p.do(part(0.05), actMute)
 		p.do(part(0.05)+15*time.Second, actUnmute)
 	}
-	slices.SortStableFunc(p.out.Acts, func(a, b act) int { return cmp.Compare(a.At, b.At) })
+	p.sort()
 	return p.phase(fmt.Sprintf("faults %d", round+1), at, to, false)
+}
+
+// stalls adds a stall to each part.
+func (p *planner) stalls() {
+	for i, part := range p.out.Phases {
+		p.add(part.From, actStall, i%len(repeatedStalls()), healthy)
+	}
+	p.sort()
+}
+
+func (p *planner) sort() {
+	slices.SortStableFunc(p.out.Acts, func(a, b act) int { return cmp.Compare(a.At, b.At) })
 }
 
 // failing returns some of the targets that may fail, in random order: the first, without

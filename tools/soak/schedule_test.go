@@ -12,8 +12,9 @@ import (
 func TestPlan(t *testing.T) {
 	for _, length := range []time.Duration{minDuration, 5 * time.Minute, 20 * time.Minute, 10 * time.Hour} {
 		for seed := range uint64(5) {
-			s := plan(length, seed)
-			if !reflect.DeepEqual(s, plan(length, seed)) {
+			stalls := length > minDuration
+			s := plan(length, seed, stalls)
+			if !reflect.DeepEqual(s, plan(length, seed, stalls)) {
 				t.Fatalf("%v: seed %d gives two schedules", length, seed)
 			}
 			checkPlan(t, s, length)

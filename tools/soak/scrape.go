@@ -24,6 +24,8 @@ type tally struct {
 	// Unsent turns never reached the target. Unclear turns were cut short by the program or
 	// by its slowness, and may have reached it.
 	Unsent, Unclear float64
+	// Violations counts violations of the objective of availability.
+	Violations float64
 	// Failed counts failed turns by outcome.
 	Failed map[string]float64
 }
@@ -105,7 +107,7 @@ func countsOf(families map[string]*dto.MetricFamily) counts {
 				switch l.GetName() {
 				case "target":
 					target = l.GetValue()
-				case "reason":
+				case "reason", "slo":
 					reason = l.GetValue()
 				}
 			}
@@ -117,6 +119,11 @@ func countsOf(families map[string]*dto.MetricFamily) counts {
 	each("synthetic_turns_started_total", func(t *tally, _ string, v float64) { t.Started += v })
 	each("synthetic_turns_total", func(t *tally, _ string, v float64) { t.Ended += v })
 	each("synthetic_turns_in_flight", func(t *tally, _ string, v float64) { t.InFlight += v })
+	each("synthetic_slo_violations_total", func(t *tally, slo string, v float64) {
+		if slo == "availability" {
+			t.Violations += v
+		}
+	})
 	each("synthetic_turns_canceled_total", func(t *tally, _ string, v float64) { t.Unclear += v })
 	ended := func(t *tally, reason string, v float64) {
 		if t.Failed == nil {

@@ -98,7 +98,12 @@ func (a attack) run(ctx context.Context, o options) (result outcome, err error) 
 	if err := errors.Join(w.configure(0.0001, "slos: []\n"), w.program.signal(syscall.SIGHUP)); err != nil {
 		return result, err
 	}
-	return w.settle(l)
+	c, err := w.program.settle(w.received)
+	if err != nil {
+		return result, err
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", l.cmd.Process.Pid))
+	return outcome{tally: c.sum(), received: w.received(), rss: 1024 * field(status, "VmHWM:")}, err
 }
 
 // world is the program and the targets of an attack.
@@ -151,21 +156,19 @@ alerting: {}
 %s`, w.targets, w.followups, rate, more), 0o600)
 }
 
-// settle waits for the end of the last turn and for a newer rendering of /metrics.
-func (w *world) settle(l *life) (outcome, error) {
+// settle waits for the end of the last turn and for a newer rendering of /metrics, when no new
+// conversations start. received counts the requests that arrived.
+func (p *program) settle(received func() float64) (counts, error) {
 	before := 0.0
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(1500 * time.Millisecond) {
-		c, err := w.program.counts()
-		result := outcome{tally: c.sum(), received: w.received()}
-		quiet := err == nil && result.InFlight == 0 && result.received == before
-		if before = result.received; !quiet {
-			continue
+		c, err := p.counts()
+		came := received()
+		if err == nil && c.sum().InFlight == 0 && came == before {
+			return c, nil
 		}
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", l.cmd.Process.Pid))
-		result.rss = 1024 * field(status, "VmHWM:")
-		return result, err
+		before = came
 	}
-	return outcome{}, errors.New("turns are in flight a minute after the last conversation began")
+	return nil, errors.New("turns are in flight a minute after the last conversation began")
 }
 
 func (w *world) received() (all float64) {

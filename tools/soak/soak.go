@@ -27,6 +27,7 @@ type soak struct {
 	program *program
 	small   bool // whether the disk can be filled
 	crowded atomic.Int32
+	resume  func() // ends the present stall
 	closers []func()
 
 	mu      sync.Mutex
@@ -37,7 +38,7 @@ type soak struct {
 
 // prepare creates everything except the program.
 func prepare(o options) (s *soak, err error) {
-	s = &soak{options: o, plan: plan(o.duration, o.seed)}
+	s = &soak{options: o, resume: func() {}, plan: plan(o.duration, o.seed, o.stalls)}
 	defer func() {
 		if err != nil {
 			s.clean()
@@ -78,7 +79,7 @@ func (s *soak) openFleet() error {
 		if i < kept && isTLS(i) {
 			pair = [2]*tls.Certificate{right, wrong}
 		}
-		d, err := newDeployment(targetName(i), s.seed+uint64(i), s.keys, pair)
+		d, err := newDeployment(targetName(i), s.seed+uint64(i), soakFirstToken, s.keys, pair)
 		if err != nil {
 			return err
 		}
@@ -130,6 +131,7 @@ func (s *soak) play(ctx context.Context) error {
 	watching, stop := context.WithCancel(context.Background())
 	defer s.others.Wait()
 	defer stop()
+	defer func() { s.resume() }()
 	s.others.Go(func() { s.watch(watching) })
 	for _, a := range s.plan.Acts {
 		if !s.wait(ctx, a.At) {
@@ -204,6 +206,8 @@ func (s *soak) act(ctx, watching context.Context, a act) error {
 		return s.keys.rotate()
 	case actFreeze:
 		return s.freeze()
+	case actStall:
+		s.stall(watching, repeatedStalls()[a.On])
 	case actCrowd:
 		s.others.Go(func() { s.crowdIn(watching) })
 	case actSlow:
@@ -248,6 +252,20 @@ func (s *soak) freeze() error {
 	return s.program.signal(syscall.SIGCONT)
 }
 
+// stall replaces the present stall.
+func (s *soak) stall(ctx context.Context, by stall) {
+	s.resume()
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	s.resume = func() { cancel(); <-over }
+	go func() {
+		defer close(over)
+		if err := by.inflict(ctx, s.program); err != nil {
+			s.program.alarm(fmt.Sprintf("stalling the program: %v", err))
+		}
+	}()
+}
+
 // note records an act for the report.
 func (s *soak) note(a act) {
 	text := fmt.Sprintf("%6.0fs %s", time.Since(s.begin).Seconds(), a.Kind)
@@ -256,6 +274,8 @@ func (s *soak) note(a act) {
 		text += fmt.Sprintf(" %s %q", targetName(a.On), a.Fault)
 	case actReload:
 		text += ": " + configurations()[a.On].Name
+	case actStall:
+		text += ": " + repeatedStalls()[a.On].name
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
