@@ -10,6 +10,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/redact"
+	"synthetic/tools/testkit/echo"
 )
 
 // TestAskerOfEachAPI checks that canaries use the chat completions of servers whose probed API is
@@ -71,5 +73,25 @@ func TestAskerReadsStrictServers(t *testing.T) {
 		if answer.Text != "Hm" || len(answer.Tokens) != 1 {
 			t.Errorf("answer %d: %+v", i, answer)
 		}
+	}
+}
+
+// TestCanaryAnswersHaveNoKey lets a server repeat the key in the answer, which the reference and the page
+// show.
+func TestCanaryAnswersHaveNoKey(t *testing.T) {
+	key := echo.Keys()[1]
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"system_fingerprint": "fp %[1]s", "choices": [{"message": {"content": "yes %[1]s"}, "logprobs": {"content": [{"token": "%[1]s", "top_logprobs": [{"token": "%[1]s"}]}]}}]}`, strings.ToUpper(key))
+	}))
+	defer server.Close()
+	t.Setenv("ASKED_KEY", key)
+	a := probe.NewAsker(probe.Options{Target: target.Target{BaseURL: server.URL, Key: target.Credential{Env: "ASKED_KEY"}}})
+	defer a.Close()
+	asked, err := a.Round(t.Context(), "m", []string{"Well?"}, 4, false)
+	if err != nil || asked.Round[0].Text != "yes "+redact.Mark || asked.Fingerprint != "fp "+redact.Mark {
+		t.Errorf("%+v, %v", asked, err)
+	}
+	if form, _ := echo.NewSearcher(key).Find(fmt.Sprintf("%+v", asked)); form != "" {
+		t.Errorf("the key is in %+v", asked)
 	}
 }

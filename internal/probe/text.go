@@ -19,7 +19,7 @@ const (
 // secrets. Sinks do not show the answer itself.
 func (r Result) withoutSecrets() Result {
 	r.Err = errorText(r.Err)
-	for _, text := range []*string{&r.Model, &r.Worker, &r.FinishReason, &r.AnsweredBy, &r.ReasoningField} {
+	for _, text := range []*string{&r.Worker, &r.FinishReason, &r.AnsweredBy, &r.ReasoningField} {
 		*text = redact.Text(*text)
 	}
 	return r

@@ -14,7 +14,7 @@ import (
 // named here with the reason why it is not.
 func TestSinksGetNoSecret(t *testing.T) {
 	unfiltered := map[string]string{
-		"Target": "configured", "Workload": "configured",
+		"Target": "configured", "Workload": "configured", "Model": "configured, or checked by isModelName",
 		"Conversation": "random", "TraceID": "random", "SpanID": "random", "ParentSpanID": "random",
 		"Kind": "a constant", "Outcome": "a constant", "Proof": "a constant", "Defect": "a constant",
 		"UsageImpossible": "has numbers only", "Answer": "not shown", "Reasoning": "not shown", "Refusal": "not shown",

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"slices"
@@ -58,7 +57,7 @@ func (g *generation) addWhole(secret string) {
 	lower := hex.EncodeToString([]byte(secret))
 	g.whole = append(g.whole, secret, lower, strings.ToUpper(lower))
 	for shift := range 3 {
-		text := inBits(secret, shift, 6, base64.RawStdEncoding.EncodeToString).text
+		text := inBase64(secret, shift).text
 		url := strings.NewReplacer("+", "-", "/", "_").Replace(string(text))
 		g.whole = append(g.whole, string(text), url)
 	}
@@ -94,37 +93,36 @@ func spellings(secret string) []spelling {
 		{text: decimal, byteOf: func(i int) int { return decimalOf[i] }, size: n},
 	}
 	for shift := range 3 {
-		all = append(all, inBits(secret, shift, 6, base64.RawStdEncoding.EncodeToString))
-	}
-	for shift := range 5 {
-		all = append(all, inBits(secret, shift, 5, base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString))
+		all = append(all, inBase64(secret, shift))
 	}
 	return all
 }
 
-// inBits encodes a secret behind shift other bytes, with the given bits in a character. It omits the
-// characters that depend on the bytes before and after.
-func inBits(secret string, shift, bits int, encode func([]byte) string) spelling {
-	text := encode(append(make([]byte, shift), secret...))
-	first, end := (8*shift+bits-1)/bits, 8*(shift+len(secret))/bits
+// inBase64 encodes a secret behind shift other bytes. It omits the characters that depend on the bytes
+// before and after.
+func inBase64(secret string, shift int) spelling {
+	text := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), secret...))
+	first, end := (8*shift+5)/6, 8*(shift+len(secret))/6
 	return spelling{
 		text: []byte(text[first:end]), size: len(secret),
-		byteOf: func(i int) int { return (i+first)*bits/8 - shift },
+		byteOf: func(i int) int { return (i+first)*6/8 - shift },
 	}
 }
 
 // form is a spelling as a sequence of codes. byteOf has the byte of the secret for each code.
 type form struct {
 	codes     []byte
-	byteOf    []int32
+	byteOf    []uint16
 	size, run int
 }
 
 func (s spelling) form(table *[256]byte) *form {
-	f := &form{size: s.size, run: s.run}
+	f := &form{
+		codes: make([]byte, 0, len(s.text)), byteOf: make([]uint16, 0, len(s.text)), size: s.size, run: s.run,
+	}
 	for i, c := range s.text {
 		if code := table[c]; code != 0 {
-			f.codes, f.byteOf = append(f.codes, code), append(f.byteOf, int32(s.byteOf(i)))
+			f.codes, f.byteOf = append(f.codes, code), append(f.byteOf, uint16(s.byteOf(i)))
 		}
 	}
 	return f
@@ -147,20 +145,21 @@ func (f *form) covers(from, to int) bool {
 // that covers a run contains one.
 type index struct {
 	filter []uint64
-	seeds  map[uint64]int // index in refs of the latest ref with the seed
+	seeds  map[uint64]int32 // index in refs of the latest ref with the seed
 	refs   []ref
 }
 
 // ref is the place of a seed in a form.
 type ref struct {
-	form     *form
-	at, next int // next is the ref with the same seed that was added before; -1 for none
+	form *form
+	at   uint16
+	next int32 // the ref with the same seed that was added before; -1 for none
 }
 
 // add adds the seeds of a form. It returns true if a stretch is too short for a seed.
 func (x *index) add(f *form) (weak bool) {
 	if x.seeds == nil {
-		x.seeds, x.filter = map[uint64]int{}, make([]uint64, filterWords)
+		x.seeds, x.filter = map[uint64]int32{}, make([]uint64, filterWords)
 	}
 	last, to := -1, 0
 	for from := range f.codes {
@@ -189,8 +188,8 @@ func (x *index) addSeed(f *form, at int) {
 	if !ok {
 		next = -1
 	}
-	x.seeds[seed] = len(x.refs)
-	x.refs = append(x.refs, ref{f, at, next})
+	x.seeds[seed] = int32(len(x.refs))
+	x.refs = append(x.refs, ref{f, uint16(at), next})
 	bit := bitOf(seed)
 	x.filter[bit/64] |= 1 << (bit % 64)
 }
@@ -208,7 +207,7 @@ func (x *index) match(seed uint64, codes []byte, begin, end int, budget *int) (f
 	at, ok := x.seeds[seed]
 	for ; ok && at >= 0 && *budget >= 0; at = x.refs[at].next {
 		r := x.refs[at]
-		first, last := r.at, r.at+seedLength
+		first, last := int(r.at), int(r.at)+seedLength
 		from, to = end-seedLength, end
 		for first > 0 && from > begin && codes[from-1] == r.form.codes[first-1] {
 			first, from = first-1, from-1

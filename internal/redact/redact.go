@@ -4,7 +4,7 @@
 //
 // The code that reads a secret passes it to Key or Value. Text then removes it in these spellings:
 // any case; white space, punctuation, zero-width and other non-ASCII characters between the
-// characters; reversed; in hex, base64, base32 or as a list of byte values; and all of these
+// characters; reversed; in hex, base64 or as a list of byte values; and all of these
 // escaped up to maxLayers times for URLs, JSON, Go, C, HTML or mail (quoted-printable).
 package redact
 
@@ -29,8 +29,10 @@ const (
 	// maxLayers is how often a text may be escaped: for example a message in a page in a JSON string.
 	maxLayers = 4
 	// maxBytes is the total length of the secrets of one generation. 1 MiB holds 6,000 keys of 164
-	// bytes, whose spellings take about 60 MB.
+	// bytes; 5,000 of them take 75 MB of memory.
 	maxBytes = 1 << 20
+	// longest bounds a secret; the rest of a longer one is not found. Servers accept headers of 8 KiB.
+	longest = 8 << 10
 )
 
 // secrets holds the secrets of this process. There is one set, because a secret of one target may
@@ -84,7 +86,8 @@ type set struct {
 }
 
 func (s *set) add(secret string, run, shortest int) {
-	id := identity{secret, run}
+	secret = secret[:min(len(secret), longest)]
+	id := identity{secret, min(run, longest)}
 	s.mu.RLock()
 	known := s.recent.known[id]
 	s.mu.RUnlock()

@@ -3,7 +3,6 @@
 package echo
 
 import (
-	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -135,8 +134,6 @@ func encoded() []Form {
 		{"base64 in lines", func(k string) string { return wrapped(std([]byte("Bearer " + k))) }},
 		{"base64 as percent", func(k string) string { return url.QueryEscape(std([]byte(k))) }},
 		{"base64 in lower case", func(k string) string { return strings.ToLower(raw([]byte(k))) }},
-		{"base32", behind("", base32.StdEncoding.EncodeToString)},
-		{"base32 behind three bytes", behind("key", base32.StdEncoding.EncodeToString)},
 		{"hex", behind("", hex.EncodeToString)},
 		{"hex in upper case", func(k string) string { return fmt.Sprintf("%X", k) }},
 		{"hex with spaces", func(k string) string { return fmt.Sprintf("% x", k) }},
@@ -192,7 +189,7 @@ func NewSearcher(key string) Searcher {
 				s.add(f.Spell(part), f.Name)
 			}
 		}
-		s.addBits(part)
+		s.addBase64(part)
 	}
 	return s
 }
@@ -201,12 +198,10 @@ func (s Searcher) add(text, form string) {
 	s.patterns[text[:start]] = append(s.patterns[text[:start]], pattern{text, form})
 }
 
-// addBits adds the parts of the base64 and base32 of a run that do not depend on the text around it.
-func (s Searcher) addBits(part string) {
-	for shift := range 5 {
+// addBase64 adds the part of the base64 of a run that does not depend on the text around it.
+func (s Searcher) addBase64(part string) {
+	for shift := range 3 {
 		text := append(make([]byte, shift), part...)
-		wide := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(text)
-		s.add(wide[(8*shift+4)/5:8*len(text)/5], "base32")
 		for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			t := e.EncodeToString(text)[(8*shift+5)/6 : 8*len(text)/6]
 			s.add(t, "base64")
