@@ -75,7 +75,7 @@ func TestKeyAppearsNowhere(t *testing.T) {
 	}
 }
 
-// TestProbeShowsNoPartOfAKey probes a deployment that repeats its key in all forms.
+// TestProbeShowsNoPartOfAKey probes, and writes a configuration for, a deployment that repeats its key in all forms.
 func TestProbeShowsNoPartOfAKey(t *testing.T) {
 	t.Parallel()
 	for _, key := range echo.Keys() {
@@ -85,7 +85,13 @@ func TestProbeShowsNoPartOfAKey(t *testing.T) {
 			format := []string{"json", "text"}[i/7%2]
 			run(t.Context(), []string{"probe", "--output=" + format, "--base-url=" + server, "--api-key-file=" + keyFile, "--turns=1", "--log.level=debug"}, shown, shown)
 		}
-		wantNoPart(t, key, map[string]string{"probe": shown.String()})
+		file := filepath.Join(t.TempDir(), "written")
+		run(t.Context(), []string{"init", "--output.file=" + file, "--base-url=" + server, "--api-key-file=" + keyFile}, shown, shown)
+		written, err := os.ReadFile(file)
+		if err != nil {
+			t.Errorf("init wrote nothing: %v", err)
+		}
+		wantNoPart(t, key, map[string]string{"probe": shown.String(), "init": string(written)})
 	}
 }
 
