@@ -48,6 +48,7 @@ func TestCellFails(t *testing.T) {
 		want  string // "" if the cell passes
 	}{
 		"like the control":        {result(broken, 99, 1, 0), []page{down("HTTP-500", 60)}, ""},
+		"one of few":              {result(broken, 20, 1, 0), []page{down("HTTP-500", 60)}, ""},
 		"late by the stop":        {result(broken, 100, 0, 0), []page{down("HTTP-500", 94)}, ""},
 		"late":                    {result(broken, 100, 0, 0), []page{down("HTTP-500", 96)}, "the page came after 1m36s; at most 1m35s is allowed"},
 		"no page":                 {result(broken, 100, 0, 0), nil, "no page in 4m0s"},

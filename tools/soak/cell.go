@@ -14,8 +14,8 @@ import (
 const (
 	// pageSlack is how much later than in the control a page may come.
 	pageSlack = 30 * time.Second
-	// maxBlame is the share of a target's failed turns that may count as the program's own. A
-	// fault needs seven minutes for a hundred turns.
+	// maxBlame is the share of a target's failed turns that may count as the program's own. In
+	// less than seven minutes, a fault has less than a hundred turns; one of them may.
 	maxBlame = 0.01
 )
 
@@ -71,7 +71,7 @@ func (t *trial) failures(control *trial) (out []string) {
 		case c.page < 0 || c.page > limit:
 			bad("the page came after %v; at most %v is allowed", c.page.Round(time.Second), limit.Round(time.Second))
 		}
-		if c.blame() > maxBlame {
+		if c.own > 1 && c.blame() > maxBlame {
 			bad("%d of %d failed turns count as the program's own faults", c.own, c.own+c.failed)
 		}
 	}
