@@ -49,12 +49,22 @@ func launch(took *os.File) int {
 }
 
 // measured runs the program, which has to succeed, and returns its output, its largest
-// resident memory and its CPU time. The kernel counts the memory of the process that forks
-// as the child's own, and these tests use a lot, so a process without other work starts the
-// program.
+// resident memory and its CPU time.
 func measured(t *testing.T, args ...string) (stdout string, mib int64, cpu time.Duration) {
 	t.Helper()
-	cmd, out, stderr := newProcess(args...)
+	stdout, stderr, mib, cpu, err := tryMeasured(t, args...)
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	return stdout, mib, cpu
+}
+
+// tryMeasured is measured for a program that may fail. The kernel counts the memory of the process that forks
+// as the child's own, and these tests use a lot, so a process without other work starts the
+// program.
+func tryMeasured(t *testing.T, args ...string) (stdout, stderr string, mib int64, cpu time.Duration, failed error) {
+	t.Helper()
+	cmd, out, log := newProcess(args...)
 	cmd.Env = append(cmd.Env, asProgramEnv+"="+measuredProgram)
 	took, to, err := os.Pipe()
 	if err != nil {
@@ -62,15 +72,12 @@ func measured(t *testing.T, args ...string) (stdout string, mib int64, cpu time.
 	}
 	defer took.Close()
 	cmd.ExtraFiles = []*os.File{to}
-	err = cmd.Run()
+	failed = cmd.Run()
 	to.Close()
-	if err != nil {
-		t.Fatalf("%v: %s", err, stderr)
-	}
 	if _, err := fmt.Fscanln(took, &mib, &cpu); err != nil {
 		t.Fatal(err)
 	}
-	return out.String(), mib, cpu
+	return out.String(), log.String(), mib, cpu, failed
 }
 
 // TestMeasured: the memory of these tests is not counted as the program's.

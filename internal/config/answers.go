@@ -32,7 +32,7 @@ func (b *builder) canary(c Canary, targets []target.Target) *Canary {
 		return nil
 	}
 	named := c.Targets
-	b.selected(path+".targets", named, b.targetNames, "target")
+	b.selected(path+".targets", named, &b.targetNames)
 	c.Directory = b.directory(path+".directory", c.Directory)
 	for i, t := range targets {
 		at := slices.Index(named, t.Name)

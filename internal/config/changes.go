@@ -28,7 +28,7 @@ func (b *builder) changes(in []fileChange) []Change {
 	var out []Change
 	for i, f := range in {
 		path := yamlform.Index("changes", i)
-		b.selected(path+".targets", f.Targets, b.targetNames, "target")
+		b.selected(path+".targets", f.Targets, &b.targetNames)
 		window := b.singleWindow
 		if b.Has(path + ".weekly") {
 			window = b.weeklyWindow

@@ -9,9 +9,9 @@ package config
 import (
 	_ "embed" // the texts of the documentation
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"synthetic/internal/config/yamlform"
@@ -81,6 +81,7 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 	b := &builder{
 		Form: form, dir: dir, getenv: getenv, benchmarks: map[probe.Key]*sink.Benchmark{},
 		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{}, usedNames: map[string]string{},
+		targetNames: names{kind: "target", at: map[string][]int{}}, workloadNames: names{kind: "workload", at: map[string][]int{}},
 	}
 	cfg := b.build(f)
 	if err := b.Err(); err != nil {
@@ -112,9 +113,33 @@ type builder struct {
 	benchmarks   map[probe.Key]*sink.Benchmark
 	footprints   map[probe.Key]workload.Footprint
 	prices       map[string]*workload.Price // by target
-	// targetPaths holds the path of each of targetNames, usedNames the path of each name.
-	targetNames, targetPaths, workloadNames []string
-	usedNames                               map[string]string
+	// targetNames are the names of targets and groups; targetPaths holds the path of each of them,
+	// usedNames the path of each name.
+	targetNames, workloadNames names
+	targetPaths                []string
+	usedNames                  map[string]string
+	// objectives holds the SLOs of each job.
+	objectives [][]slo.Objective
+	effort     int // see affords
+}
+
+const (
+	// MaxJobs bounds the jobs of a process. Each holds up to 1 MB.
+	MaxJobs = 5000
+	// maxCovered bounds the pairs of a job and an SLO, and those of a job and a change.
+	maxCovered = 100_000
+	// smaller is the remedy for a configuration that is too large.
+	smaller = "run several processes, each with a part of the targets (docs/how-to/run-shards.md)"
+)
+
+// Smaller implements an interface of yamlform.
+func (*file) Smaller() string { return smaller }
+
+// checkCovered rejects SLOs or changes that cover too many jobs together.
+func (b *builder) checkCovered(at string, pairs int) {
+	if pairs > maxCovered {
+		b.Mistake(at, "", fmt.Sprintf("cover %d jobs together, more than %d", pairs, maxCovered), "name fewer targets in each, or "+smaller)
+	}
 }
 
 func (b *builder) build(f file) *Config {
@@ -142,29 +167,34 @@ func (b *builder) build(f file) *Config {
 		Answers: f.Answers.Severity, Canary: b.canary(f.Answers.Canary, targets),
 	}
 	policy := b.policy(f.Regression, len(jobs))
-	for _, j := range jobs {
-		c.Jobs = append(c.Jobs, b.job(c, j, policy))
+	if b.Err() == nil { // otherwise nobody reads the jobs
+		c.Jobs = b.jobs(c, jobs, policy)
 	}
 	return c
 }
 
-// job adds to a job how its turns are judged.
-func (b *builder) job(c *Config, j probe.Job, policy sink.Policy) sink.Job {
-	out := sink.Job{
-		Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy,
-		Footprint: b.footprints[j.Key()], Price: b.prices[j.Target.Name],
+// jobs adds to each job how its turns are judged.
+func (b *builder) jobs(c *Config, jobs []probe.Job, policy sink.Policy) []sink.Job {
+	watched := map[string]bool{}
+	for _, w := range c.ServerMetrics {
+		watched[w.Target.Name] = true
 	}
+	out := make([]sink.Job, len(jobs))
+	for i, j := range jobs {
+		out[i] = sink.Job{
+			Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy, Objectives: b.objectives[i],
+			Footprint: b.footprints[j.Key()], Price: b.prices[j.Target.Name], ServerMetrics: watched[j.Target.Name],
+		}
+	}
+	changes := 0
 	for _, ch := range c.Changes {
-		if ch.Targets == nil || slices.Contains(ch.Targets, j.Target.Name) {
-			out.Changes = append(out.Changes, ch.Change)
+		for _, i := range coveredJobs(jobs, ch.Targets, nil) {
+			if changes++; changes <= maxCovered {
+				out[i].Changes = append(out[i].Changes, ch.Change)
+			}
 		}
 	}
-	for _, o := range c.SLOs {
-		if o.CoversJob(j.Target.Name, j.Workload.Name) {
-			out.Objectives = append(out.Objectives, o)
-		}
-	}
-	out.ServerMetrics = slices.ContainsFunc(c.ServerMetrics, func(m serverside.Watched) bool { return m.Target.Name == j.Target.Name })
+	b.checkCovered("changes", changes)
 	return out
 }
 

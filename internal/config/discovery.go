@@ -179,6 +179,9 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 			return nil
 		}
 	}
+	if !b.affords(at, effortOf(items)) {
+		return nil
+	}
 	var sources prom.Configs
 	if err := redecode(map[string]any{key: items}, &sources); err != nil {
 		b.Mistake(at, "", "is not such a list ("+err.Error()+")", "write it as Prometheus' "+key)
@@ -195,6 +198,9 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 }
 
 func (b *builder) relabelConfigs(at string, items []map[string]any) []*relabel.Config {
+	if !b.affords(at, effortOf(items)) {
+		return nil
+	}
 	var out []*relabel.Config
 	err := redecode(items, &out)
 	for _, c := range out {
@@ -280,6 +286,9 @@ func (b *builder) resource(at, text string) {
 }
 
 func (b *builder) template(at, text string) {
+	if !b.affords(at, len(text)) {
+		return
+	}
 	if err := kubernetes.CheckExpression(text); err != nil && b.Valid(at) {
 		b.Mistake(at, text, "is not a JSONPath template ("+err.Error()+")", "write it as for kubectl -o jsonpath, for example {.status.url}")
 	}

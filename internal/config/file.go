@@ -15,12 +15,12 @@ import (
 // the keys.
 
 type file struct {
-	Targets    []fileTarget   `yaml:"targets" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
-	Discovery  []fileGroup    `yaml:"discovery" min:"1" examples:"[{name: chat, preset: kserve}]"`
-	Workloads  []fileWorkload `yaml:"workloads" min:"1" examples:"[{name: chat}]"`
+	Targets    []fileTarget   `yaml:"targets" min:"1" max:"5000" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
+	Discovery  []fileGroup    `yaml:"discovery" min:"1" max:"100" examples:"[{name: chat, preset: kserve}]"`
+	Workloads  []fileWorkload `yaml:"workloads" min:"1" max:"100" examples:"[{name: chat}]"`
 	Traffic    []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
-	SLOs       []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
-	Changes    []fileChange   `yaml:"changes" min:"1" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
+	SLOs       []fileSLO      `yaml:"slos" max:"1000" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
+	Changes    []fileChange   `yaml:"changes" min:"1" max:"1000" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
 	Regression fileRegression `yaml:"regression" examples:"{page_ratio: 1.5, page_for: 5m}"`
 	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page, canary: {directory: canaries}}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
@@ -64,12 +64,12 @@ type fileGroup struct {
 	Name         string           `yaml:"name" required:"true" examples:"chat"`
 	Preset       string           `yaml:"preset" enum:"kserve,llminferenceservice,dynamo,inferencepool,inferencepool-gateway,llm-d,production-stack,pods,services,endpointslices"`
 	Kubernetes   fileKubernetes   `yaml:"kubernetes" group:"source" examples:"{resource: inferenceservices.v1beta1.serving.kserve.io, url: status.url}"`
-	File         []map[string]any `yaml:"file_sd_configs" group:"source" min:"1" examples:"[{files: [\"targets/*.json\"]}]"`
-	HTTP         []map[string]any `yaml:"http_sd_configs" group:"source" secret:"true" min:"1" examples:"[{url: \"http://inventory/llm\"}]"`
-	DNS          []map[string]any `yaml:"dns_sd_configs" group:"source" min:"1" examples:"[{names: [vllm.llm.svc.cluster.local], type: A, port: 8000}]"`
+	File         []map[string]any `yaml:"file_sd_configs" group:"source" min:"1" max:"100" examples:"[{files: [\"targets/*.json\"]}]"`
+	HTTP         []map[string]any `yaml:"http_sd_configs" group:"source" secret:"true" min:"1" max:"100" examples:"[{url: \"http://inventory/llm\"}]"`
+	DNS          []map[string]any `yaml:"dns_sd_configs" group:"source" min:"1" max:"100" examples:"[{names: [vllm.llm.svc.cluster.local], type: A, port: 8000}]"`
 	Lease        time.Duration    `yaml:"lease" group:"source" min:"10s" max:"1d" examples:"10m"`
 	MinTargets   int              `yaml:"min_targets" default:"0" min:"0" max:"100000"`
-	Relabel      []map[string]any `yaml:"relabel_configs" min:"1" examples:"[{source_labels: [__meta_kubernetes_label_app], target_label: name}]"`
+	Relabel      []map[string]any `yaml:"relabel_configs" min:"1" max:"100" examples:"[{source_labels: [__meta_kubernetes_label_app], target_label: name}]"`
 	AllowedHosts []string         `yaml:"allowed_hosts" min:"1" examples:"[\"*.svc\", 10.0.0.0/8]"`
 	MaxTargets   int              `yaml:"max_targets" default:"100" min:"1" max:"100000"`
 	Target       fileTemplate     `yaml:"target" examples:"{model: llama, labels: {team: search}}"`
@@ -120,7 +120,7 @@ type fileWorkload struct {
 	Starters          int                `yaml:"starters" default:"10" min:"0" max:"1000000"`
 	Followups         fileFollowups      `yaml:"followups" examples:"{tokens: 60}"`
 	System            string             `yaml:"system" examples:"You are a helpful assistant."`
-	Images            []string           `yaml:"images" min:"1" examples:"[cat.png]"`
+	Images            []string           `yaml:"images" min:"1" max:"100" examples:"[cat.png]"`
 	MaxOutputTokens   int                `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
 	Temperature       *float64           `yaml:"temperature" min:"0" max:"2" examples:"0"`
 	Reasoning         workload.Reasoning `yaml:"reasoning" enum:"drop,echo" examples:"echo"`
@@ -128,10 +128,10 @@ type fileWorkload struct {
 	ConversationsFile string             `yaml:"conversations_file" examples:"conversations.jsonl"`
 	Trace             fileTrace          `yaml:"trace" examples:"{file: trace.jsonl}"`
 	Distributions     fileDists          `yaml:"distributions" examples:"{prompt_tokens: {shape: lognormal, mean: 800, sd: 600}}"`
-	Clients           []fileClient       `yaml:"clients" min:"1" examples:"[{share: 3, distributions: {prompt_tokens: {shape: fixed, mean: 200}}}]"`
+	Clients           []fileClient       `yaml:"clients" min:"1" max:"100" examples:"[{share: 3, distributions: {prompt_tokens: {shape: fixed, mean: 200}}}]"`
 	Cancel            yamlform.Share     `yaml:"cancel" examples:"5%"`
 	Check             pattern            `yaml:"check" examples:"(?i)paris"`
-	Tools             []workload.Tool    `yaml:"tools" min:"1" examples:"[{name: get_time, result: \"12:00\"}]"`
+	Tools             []workload.Tool    `yaml:"tools" min:"1" max:"128" examples:"[{name: get_time, result: \"12:00\"}]"`
 	ToolChoice        string             `yaml:"tool_choice" examples:"auto | required | get_time"`
 	ResponseSchema    map[string]any     `yaml:"response_schema" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
 	CompareStreamed   yamlform.Share     `yaml:"compare_streamed" examples:"1%"`

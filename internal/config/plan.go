@@ -138,7 +138,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 // lines converts a mapping to lines of the deployment table, in the order of the file.
 func (b *planner) lines(path string, in map[string]string) []runfile.Parameter {
 	var out []runfile.Parameter
-	for _, name := range b.Keys(path) {
+	for _, name := range b.Keys(path, in) {
 		out = append(out, runfile.Parameter{Name: name, Value: in[name], Source: "plan"})
 	}
 	return out

@@ -84,7 +84,7 @@ func (b *builder) distributions(path string, w fileWorkload, c *conversation) {
 		b.NoEffect(path, "beside clients, which have their own", "move it to the clients", "distributions")
 		c.ownRate = 1
 	}
-	if b.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" {
+	if b.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" && b.affords(path+".clients", 1000*len(c.Clients)) {
 		useMeans(&c.Spec)
 	}
 	if w.Cancel > 0 {

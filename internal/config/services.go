@@ -10,7 +10,7 @@ import (
 
 // Alerting is the section of the embedded pager. An absent URL is "".
 type Alerting struct {
-	Alertmanagers  []alertmanager    `yaml:"alertmanagers" examples:"[{url: \"http://alertmanager:9093\"}]"`
+	Alertmanagers  []alertmanager    `yaml:"alertmanagers" max:"100" examples:"[{url: \"http://alertmanager:9093\"}]"`
 	ExternalLabels map[string]string `yaml:"external_labels" examples:"{cluster: eu-1}"`
 	ExternalURL    webURL            `yaml:"external_url" examples:"https://synthetic.example.com"`
 	RunbookURL     webURL            `yaml:"runbook_url" examples:"https://git.example.com/synthetic/docs/runbooks"`

@@ -26,13 +26,18 @@ func defaultSLOs() []slo.Objective {
 
 // slos resolves the SLOs and checks them against the jobs.
 func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
+	b.objectives = make([][]slo.Objective, len(jobs))
 	if !b.Has("slos") {
-		for i := 0; b.jobsResolved && i < len(defaultSLOs()); i++ {
-			b.reachable("slos[0]", defaultSLOs()[i], jobs)
+		out := defaultSLOs()
+		for i := range jobs {
+			b.objectives[i] = out
 		}
-		return defaultSLOs()
+		for i := 0; b.jobsResolved && i < len(out); i++ {
+			b.reachable("slos[0]", out[i], jobs, coveredJobs(jobs, nil, nil))
+		}
+		return out
 	}
-	used := map[string]string{}
+	used, pairs := map[string]string{}, 0
 	out := make([]slo.Objective, len(in))
 	for i, s := range in {
 		path := yamlform.Index("slos", i)
@@ -42,16 +47,37 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 		}
 		b.Name(path, out[i].Name, "SLO", used)
 		b.threshold(path, s)
-		b.selected(path+".targets", s.Targets, b.targetNames, "target")
-		b.selected(path+".workloads", s.Workloads, b.workloadNames, "workload")
+		b.selected(path+".targets", s.Targets, &b.targetNames)
+		b.selected(path+".workloads", s.Workloads, &b.workloadNames)
 		if b.jobsResolved && !b.Wrong(path) && b.Valid(path+".sli", path+".targets", path+".workloads", path+".turns") {
-			if !slices.ContainsFunc(jobs, func(j probe.Job) bool { return covers(out[i], j) }) {
+			var covered []int
+			for _, n := range coveredJobs(jobs, s.Targets, s.Workloads) {
+				if pairs++; pairs <= maxCovered {
+					b.objectives[n] = append(b.objectives[n], out[i])
+				}
+				if hasTurns(out[i], jobs[n].Workload) {
+					covered = append(covered, n)
+				}
+			}
+			if covered == nil {
 				b.Mistake(path, out[i].Name, "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
 			}
-			b.reachable(path, out[i], jobs)
+			b.reachable(path, out[i], jobs, covered)
 		}
 	}
+	b.checkCovered("slos", pairs)
 	return out
+}
+
+// coveredJobs returns the positions of the jobs with these targets and workloads; nil means all.
+func coveredJobs(jobs []probe.Job, targets, workloads []string) (at []int) {
+	toTarget, ofWorkload := setOf(targets), setOf(workloads)
+	for i := range jobs {
+		if (targets == nil || toTarget[jobs[i].Target.Name]) && (workloads == nil || ofWorkload[jobs[i].Workload.Name]) {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 // threshold checks that an SLO has a threshold, or has none for availability.
@@ -66,23 +92,24 @@ func (b *builder) threshold(path string, s fileSLO) {
 	}
 }
 
-func covers(o slo.Objective, j probe.Job) bool {
-	return slices.ContainsFunc(turnKinds(j.Workload), func(kind probe.TurnKind) bool {
-		return o.Covers(j.Target.Name, j.Workload.Name, kind)
-	})
+// hasTurns reports whether a job has turns of the kinds that an SLO covers.
+func hasTurns(o slo.Objective, w workload.Spec) bool {
+	return o.Turns == nil || slices.ContainsFunc(turnKinds(w), func(kind probe.TurnKind) bool { return slices.Contains(o.Turns, kind) })
 }
 
-// reachable rejects a threshold above the timeout of the turns that it judges. Those turns are given up
+// reachable rejects a threshold above the timeout of the turns that it judges, which are those of the jobs at
+// covered. Those turns are given up
 // before they are too slow, so that the SLO would only repeat availability.
-func (b *builder) reachable(path string, o slo.Objective, jobs []probe.Job) {
+func (b *builder) reachable(path string, o slo.Objective, jobs []probe.Job, covered []int) {
 	at := path + ".threshold"
-	for _, j := range jobs {
-		key, timeout := timeoutOf(o.SLI, j.Workload.Timeouts)
-		if timeout == 0 || o.Threshold <= timeout || !covers(o, j) || !b.Valid(at) {
+	for _, n := range covered {
+		w := &jobs[n].Workload
+		key, timeout := timeoutOf(o.SLI, w.Timeouts)
+		if timeout == 0 || o.Threshold <= timeout || !b.Valid(at) {
 			continue
 		}
 		threshold, limit := model.Duration(o.Threshold), model.Duration(timeout)
-		where := fmt.Sprintf("timeouts.%s of workload %q, %v", key, j.Workload.Name, limit)
+		where := fmt.Sprintf("timeouts.%s of workload %q, %v", key, w.Name, limit)
 		if b.Has(path) {
 			b.Mistake(at, threshold.String(), "is longer than "+where+": only failed turns could violate it", fmt.Sprintf("write %v or less, or a longer timeout", limit))
 		} else {

@@ -31,6 +31,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		b.models(path, f, t)
 		out[i] = t
 	}
+	b.targetNames.valid = b.namesValid("targets", len(in))
 	return out
 }
 
@@ -43,7 +44,8 @@ func (b *builder) register(path, settings, name string, p workload.Price) {
 		b.prices[name] = &p
 	}
 	b.Name(path, name, "target", b.usedNames)
-	b.targetNames, b.targetPaths = append(b.targetNames, name), append(b.targetPaths, path)
+	b.targetNames.add(name)
+	b.targetPaths = append(b.targetPaths, path)
 }
 
 // withSettings adds the settings that targets and groups have in common.
@@ -201,8 +203,9 @@ func ownFields() map[string]string {
 
 // extraBody rejects fields that would break the measurement.
 func (b *builder) extraBody(path string, in map[string]any) map[string]any {
+	own := ownFields()
 	for name := range in {
-		if remedy := ownFields()[strings.ToLower(name)]; remedy != "" {
+		if remedy := own[strings.ToLower(name)]; remedy != "" {
 			b.Mistake(yamlform.Join(path, name), "", "is set by synthetic itself", remedy)
 		}
 	}

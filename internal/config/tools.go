@@ -57,7 +57,7 @@ func (b *builder) tool(path string, t workload.Tool, first map[string]string) wo
 
 // schema compiles a JSON schema, as the prober does.
 func (b *builder) schema(at string, schema map[string]any) {
-	if !b.Valid(at) {
+	if !b.Valid(at) || !b.affords(at, effortOf(schema)) {
 		return
 	}
 	if _, err := answers.Compile(schema); err != nil {

@@ -12,28 +12,29 @@ import (
 
 // traffic resolves the traffic into jobs, in the order of its entries and of the targets.
 func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads []conversation) []probe.Job {
+	type pair struct{ workload, target string }
 	var jobs []probe.Job
-	first := map[string]string{}
+	first, pairs := map[pair]string{}, 0
 	for i, f := range in {
 		path := yamlform.Index("traffic", i)
 		settings := b.trafficSettings(path, f)
-		b.selected(path+".targets", f.Targets, b.targetNames, "target")
+		b.selected(path+".targets", f.Targets, &b.targetNames)
 		w, ok := b.pickWorkload(path, f.Workload, workloads)
 		if !ok {
 			continue
 		}
 		b.budget(path+".token_budget", settings.Budget, w)
 		benchmark := b.benchmark(path, f)
-		for n, t := range targets {
-			if f.Targets != nil && !slices.Contains(f.Targets, t.Name) {
-				continue
-			}
-			pair := yamlform.Index(w.path, n)
-			if before := first[pair]; before != "" {
+		for _, n := range b.targetNames.pick(f.Targets) {
+			t, key := targets[n], pair{w.path, b.targetPaths[n]}
+			if before := first[key]; before != "" {
 				b.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, as %s does", w.Name, t.Name, before), "keep one of the two, or give one a workload of another name")
-				continue
+				break
 			}
-			first[pair] = path
+			first[key] = path
+			if pairs++; pairs > MaxJobs {
+				continue // counted, for the message
+			}
 			j := probe.Job{Target: t, Workload: w.Spec, Traffic: settings, User: w.user}
 			b.checkSupport(path, t, w.Spec)
 			b.baseline(path, f, benchmark, j)
@@ -44,6 +45,9 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			b.footprints[j.Key()] = settings.Footprint(tokens)
 			jobs = append(jobs, j)
 		}
+	}
+	if pairs > MaxJobs {
+		b.Mistake("traffic", "", fmt.Sprintf("has %d pairs of a workload and a target, more than %d", pairs, MaxJobs), smaller)
 	}
 	return jobs
 }
@@ -119,34 +123,71 @@ func (b *builder) budget(at string, budget workload.TokenBudget, c conversation)
 // pickWorkload returns the named workload or, without a name, the only one.
 func (b *builder) pickWorkload(path, name string, workloads []conversation) (conversation, bool) {
 	at := path + ".workload"
-	if i := slices.Index(b.workloadNames, name); i >= 0 {
-		return workloads[i], true
+	if at := b.workloadNames.at[name]; at != nil {
+		return workloads[at[0]], true
 	}
 	switch {
 	case name == "" && len(workloads) == 1:
 		return workloads[0], b.Valid(at)
 	case !b.Valid(at):
 	case name == "":
-		b.Mistake(at, "", "is missing", "name one of the workloads "+yamlform.Sequence(b.workloadNames))
-	case b.namesValid("workloads", len(workloads)):
-		b.Mistake(at, name, "is not a workload", yamlform.Suggest(name, b.workloadNames, "workloads"))
+		b.Mistake(at, "", "is missing", "name one of the workloads "+yamlform.Sequence(b.workloadNames.all))
+	case b.workloadNames.valid:
+		b.Mistake(at, name, "is not a workload", b.Suggest(name, b.workloadNames.all, "workloads"))
 	}
 	return conversation{}, false
 }
 
-// selected reports names of a selection that are unknown or repeated. kind is "target" or "workload".
-func (b *builder) selected(path string, names, known []string, kind string) {
-	for i, name := range names {
+// names are the names of all targets or of all workloads.
+type names struct {
+	kind string // "target" or "workload"
+	all  []string
+	// at holds the positions of each name in all, positions all of them.
+	at        map[string][]int
+	positions []int
+	// valid is false if a name is not known because of a mistake in it.
+	valid bool
+}
+
+func (n *names) add(name string) {
+	n.positions = append(n.positions, len(n.all))
+	n.at[name] = append(n.at[name], len(n.all))
+	n.all = append(n.all, name)
+}
+
+// pick returns the positions of a selection, in order.
+func (n *names) pick(s yamlform.Selection) (at []int) {
+	if s == nil {
+		return n.positions
+	}
+	for _, name := range s {
+		at = append(at, n.at[name]...)
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
+}
+
+func setOf(all []string) map[string]bool {
+	set := map[string]bool{}
+	for _, one := range all {
+		set[one] = true
+	}
+	return set
+}
+
+// selected reports names of a selection that are unknown or repeated.
+func (b *builder) selected(path string, selection []string, known *names) {
+	for i, name := range selection {
 		at := yamlform.Index(path, i)
 		switch {
 		case !b.Valid(at):
 		case name == yamlform.Everything:
-			b.Mistake(at, name, "is in a list", "write "+kind+`s: "*" without brackets`)
-		case !slices.Contains(known, name) && b.namesValid(kind+"s", len(known)):
-			b.Mistake(at, name, "is not a "+kind, yamlform.Suggest(name, known, kind+"s"))
+			b.Mistake(at, name, "is in a list", "write "+known.kind+`s: "*" without brackets`)
+		case known.at[name] == nil && known.valid:
+			b.Mistake(at, name, "is not a "+known.kind, b.Suggest(name, known.all, known.kind+"s"))
 		}
 	}
-	b.rejectRepeated(path, names)
+	b.rejectRepeated(path, selection)
 }
 
 // namesValid reports whether the names of the n items of a top-level list are known. Otherwise an
@@ -169,13 +210,17 @@ func (b *builder) itemsValid(list string, n int, valid func(at string) bool) boo
 // rejectUnused reports targets and workloads without a job: a deployment that is not probed must not be
 // an oversight.
 func (b *builder) rejectUnused(targets []target.Target, workloads []conversation, jobs []probe.Job) {
+	probed, sent := map[string]bool{}, map[string]bool{}
+	for _, j := range jobs {
+		probed[j.Target.Name], sent[j.Workload.Name] = true, true
+	}
 	for i, t := range targets {
-		if t.Name != "" && !slices.ContainsFunc(jobs, func(j probe.Job) bool { return j.Target.Name == t.Name }) {
+		if t.Name != "" && !probed[t.Name] {
 			b.Mistake(b.targetPaths[i], t.Name, "gets no traffic", "name it in the targets of a traffic entry, or remove it")
 		}
 	}
 	for _, w := range workloads {
-		if !slices.ContainsFunc(jobs, func(j probe.Job) bool { return j.Workload.Name == w.Name }) {
+		if !sent[w.Name] {
 			b.Mistake(w.path, w.Name, "is sent to no target", "name it as the workload of a traffic entry, or remove it")
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strconv"
@@ -25,7 +24,10 @@ func (p *pattern) Parse(tag, text string) *yamlform.Mistake {
 	if tag != "!!str" || text == "" {
 		return yamlform.Bad(text, "is not a regular expression", "write RE2 syntax, in quotes")
 	}
-	if _, err := regexp.Compile(text); err != nil {
+	if len(text) > maxPattern {
+		return yamlform.Bad(text, fmt.Sprintf("has %d bytes, more than %d", len(text), maxPattern), "write a shorter one")
+	}
+	if _, err := syntax.Parse(text, syntax.Perl); err != nil {
 		reason := err.Error()
 		if se, ok := errors.AsType[*syntax.Error](err); ok {
 			reason = se.Code.String()

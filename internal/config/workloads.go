@@ -38,8 +38,9 @@ func (b *builder) workloads(in []fileWorkload) []conversation {
 		path := yamlform.Index("workloads", i)
 		b.Name(path, w.Name, "workload", used)
 		out[i] = b.workload(path, w)
-		b.workloadNames = append(b.workloadNames, w.Name)
+		b.workloadNames.add(w.Name)
 	}
+	b.workloadNames.valid = b.namesValid("workloads", len(in))
 	return out
 }
 
@@ -65,6 +66,7 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 	c.Images = b.images(path+".images", w.Images)
 	b.conversationsFile(path, w, &c.Spec)
 	b.distributions(path, w, &c)
+	b.affords(path+".check", patternSize(c.Check))
 	b.trace(path, w, &c)
 	if !b.Valid(path) || c.Trace.File != "" {
 		return c

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"synthetic/internal/config"
+	"synthetic/internal/config/yamlform"
 )
 
 // Load reads the configuration file and applies it, at the start and at each reload. A file
@@ -89,12 +90,13 @@ func (s *Sidecar) fileChanged() bool {
 
 // fileVersion identifies the content of a file and the place its links lead to. Kubernetes
 // replaces mounted files by changing a link to their directory, so a change of a neighbouring
-// file counts too. The version is empty for a file that cannot be read, or only once.
+// file counts too. The version is empty for a file that cannot be read, or only once. Of a file that is too
+// large, only the first 4 MiB count.
 func fileVersion(file string) string {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	text, err := os.ReadFile(file)
+	text, err := yamlform.Read(file)
 	if err != nil {
 		return ""
 	}

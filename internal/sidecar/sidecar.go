@@ -197,6 +197,9 @@ func (s *Sidecar) Apply(cfg *config.Config) error {
 // apply checks every part of a configuration before it changes any.
 func (s *Sidecar) apply(written *config.Config) error {
 	cfg := written.WithDiscovered(s.models.Listed(), s.discovery.Found(written.Discovery)).ForShard(s.options.Shard)
+	if len(cfg.Jobs) > config.MaxJobs {
+		return refused("with the discovered targets and models there are %d pairs of a workload and a target, more than %d: run several processes, each with a shard of the targets (docs/how-to/run-shards.md)", len(cfg.Jobs), config.MaxJobs)
+	}
 	jobs := make([]probe.Job, len(cfg.Jobs))
 	for i, j := range cfg.Jobs {
 		jobs[i] = j.Job

@@ -14,7 +14,7 @@ import (
 
 // value decodes node into v, which holds the default and keeps it if node is wrong.
 func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
-	f.places[path] = node
+	f.places[path] = placeOf(node)
 	if m := unusable(node); m != nil {
 		f.refuse(node, path, key, m)
 		return
@@ -46,7 +46,7 @@ func (f *Form) refuse(node *yaml.Node, path string, key Field, m *Mistake) {
 	if key.secret {
 		m.Value = ""
 	}
-	f.report(node, path, m)
+	f.report(placeOf(node), path, m)
 }
 
 // unusable returns the mistake of a node that no key accepts. An alias would make the meaning of a
@@ -93,6 +93,13 @@ func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
 	case node.Kind != yaml.SequenceNode:
 		f.refuse(node, path, key, Bad(node.Value, "is not a list", ""))
 		return
+	case len(node.Content) > key.maxItems():
+		remedy := fmt.Sprintf("keep %d at most", key.maxItems())
+		if !strings.ContainsAny(path, ".[") { // a list of the file itself, such as targets
+			remedy = f.smaller
+		}
+		f.report(placeOf(node), path, Bad("", fmt.Sprintf("has %d items, more than %d", len(node.Content), key.maxItems()), remedy))
+		return
 	case len(node.Content) == 0 && (key.min != "" || isSelection):
 		f.refuse(node, path, key, Bad("", "is an empty list", ""))
 		return
@@ -105,47 +112,51 @@ func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
 	v.Set(items)
 }
 
-// structure decodes a mapping whose keys are the fields of v. A nil node is an absent key: every field
-// gets its default.
+// structure decodes a mapping whose keys are the fields of v.
 func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
+	v.Set(defaultsOf(v.Type()))
 	fields := Fields(v.Type())
-	if node != nil && node.Kind != yaml.MappingNode {
-		f.report(node, path, Bad(node.Value, "is not a mapping", "write keys and values; the keys are "+Sequence(names(fields))))
-		node = nil
+	if node.Kind != yaml.MappingNode {
+		f.report(placeOf(node), path, Bad(node.Value, "is not a mapping", "write keys and values; the keys are "+Sequence(names(fields))))
+		return
 	}
-	present := f.members(node, path, v, names(fields))
+	present := f.members(node, path, v, fields)
 	firstOfGroup := map[string]string{}
 	for _, key := range fields {
-		at, member := Join(path, key.Name), v.FieldByIndex(key.index)
-		setDefault(member, key)
 		n := present[key.Name]
+		if n == nil && !key.Required {
+			continue
+		}
+		at := join(path, key.Name)
 		switch {
 		case n != nil:
-			f.value(n, at, member, key)
+			f.value(n, at, v.FieldByIndex(key.index), key)
 			if first := firstOfGroup[key.group]; first != "" {
-				f.report(n, at, Bad("", "cannot be combined with "+first, "keep one of the two"))
+				f.report(placeOf(n), at, Bad("", "cannot be combined with "+first, "keep one of the two"))
 			} else if key.group != "" {
 				firstOfGroup[key.group] = key.Name
 			}
-		case key.Required && node != nil && !f.Wrong(at) && !f.Wrong(path):
-			f.report(node, at, Bad("", "is missing", key.remedy()))
-		case member.Kind() == reflect.Struct:
-			f.structure(nil, at, member)
+		case !f.Wrong(at) && !f.Wrong(path):
+			f.report(placeOf(node), at, Bad("", "is missing", key.remedy()))
 		}
 	}
 }
 
 // members returns the values of the known keys of a mapping and reports unknown keys.
-func (f *Form) members(node *yaml.Node, path string, v reflect.Value, known []string) map[string]*yaml.Node {
+func (f *Form) members(node *yaml.Node, path string, v reflect.Value, fields []Field) map[string]*yaml.Node {
 	present := map[string]*yaml.Node{}
 	var intended []string
 	for key, n := range f.entries(node, path) {
-		if slices.Contains(known, key.Value) {
+		if slices.ContainsFunc(fields, func(k Field) bool { return k.Name == key.Value }) {
 			present[key.Value] = n
 			continue
 		}
-		at := Join(path, key.Value)
-		f.note(key, at, f.unknownKey(key.Value, at, v, known))
+		at, known := Join(path, key.Value), names(fields)
+		f.note(placeOf(key), at, f.unknownKey(key.Value, at, v, known))
+		if f.isFull() {
+			f.mark(path) // any key may be the misspelt one, so none is missing; nearest takes long
+			continue
+		}
 		intended = append(intended, nearest(key.Value, known))
 	}
 	for _, name := range intended {
@@ -161,14 +172,11 @@ func (f *Form) members(node *yaml.Node, path string, v reflect.Value, known []st
 // text.
 func (f *Form) entries(node *yaml.Node, path string) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(key, value *yaml.Node) bool) {
-		if node == nil {
-			return
-		}
 		lines := map[string]int{}
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key, value := node.Content[i], node.Content[i+1]
 			if m := badKey(key, lines); m != nil {
-				f.note(key, path, m)
+				f.note(placeOf(key), path, m)
 				if key.ShortTag() == "!!merge" {
 					f.mark(path) // a merged mapping may have any key, so none is missing
 				}
@@ -204,7 +212,7 @@ func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
 	v.Set(reflect.MakeMap(v.Type()))
 	for name, n := range f.entries(node, path) {
 		at := Join(path, name.Value)
-		f.places[at] = name
+		f.places[at] = placeOf(name)
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if elem.Kind() == reflect.String {
 			f.value(n, at, elem, Field{secret: key.secret})
@@ -253,6 +261,6 @@ func (f *Form) free(node *yaml.Node, path string, depth int) any {
 	default:
 		m = tagged()
 	}
-	f.report(node, path, m)
+	f.report(placeOf(node), path, m)
 	return nil
 }

@@ -106,7 +106,7 @@ func (d Document) key(k Field) map[string]any {
 		case s["type"] == "integer" || s["type"] == "number":
 			s[word] = literal(text)
 		case s["type"] == "array":
-			s["minItems"] = literal(text)
+			s[map[string]string{"minimum": "minItems", "maximum": "maxItems"}[word]] = literal(text)
 		}
 	}
 	return s
@@ -201,6 +201,8 @@ func (d Document) list(out *strings.Builder, path string, t reflect.Type, docume
 // limits describes the bounds of a number or a duration.
 func (k Field) limits() string {
 	switch {
+	case k.Type.Kind() == reflect.Slice && k.max != "":
+		return fmt.Sprintf(" At most %s items.", k.max)
 	case k.Type.Kind() == reflect.Slice:
 	case k.above != "" && k.max != "":
 		return fmt.Sprintf(" Above %s, at most %s.", k.above, k.max)

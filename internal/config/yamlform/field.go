@@ -2,7 +2,9 @@ package yamlform
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // Field is one key of a mapping, as the tags of a struct field describe it.
@@ -17,8 +19,14 @@ type Field struct {
 	index                  []int
 }
 
-// Fields lists the keys of a struct type and of its embedded structs, in order.
+// knownFields holds the results of Fields by type.
+var knownFields sync.Map
+
+// Fields lists the keys of a struct type and of its embedded structs, in order. Do not change the result.
 func Fields(t reflect.Type) []Field {
+	if known, ok := knownFields.Load(t); ok {
+		return known.([]Field)
+	}
 	var fields []Field
 	for _, sf := range reflect.VisibleFields(t) {
 		name, hasYAML := sf.Tag.Lookup("yaml")
@@ -40,6 +48,7 @@ func Fields(t reflect.Type) []Field {
 			min: tag("min"), max: tag("max"), above: tag("above"), group: tag("group"), secret: tag("secret") == "true",
 		})
 	}
+	knownFields.Store(t, fields)
 	return fields
 }
 
@@ -67,7 +76,7 @@ func (k Field) remedy() string {
 // Inner returns the path and the type of the field's mappings; the type is nil for other fields. A
 // pointer has no mapping of its own: its keys are documented with another field.
 func (k Field) Inner(path string) (string, reflect.Type) {
-	t, at := k.Type, Join(path, k.Name)
+	t, at := k.Type, join(path, k.Name)
 	if t.Kind() == reflect.Slice {
 		t, at = t.Elem(), at+"[]"
 	}
@@ -75,6 +84,14 @@ func (k Field) Inner(path string) (string, reflect.Type) {
 		return at, nil
 	}
 	return at, t
+}
+
+// maxItems returns the largest length of a list.
+func (k Field) maxItems() int {
+	if n, err := strconv.Atoi(k.max); err == nil {
+		return n
+	}
+	return maxItems
 }
 
 func names(fields []Field) []string {

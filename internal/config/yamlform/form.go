@@ -11,7 +11,7 @@
 //	required  true if the key must be present
 //	enum      the allowed values, separated by commas
 //	examples  values for the documentation, separated by " | "; the first is also a remedy
-//	min, max  inclusive bounds of a number, a duration or the length of a list
+//	min, max  inclusive bounds of a number, a duration or the length of a list, which has at most 5000 items by default
 //	above     exclusive lower bound
 //	group     at most one key of a group may be present
 //	secret    true if no message may repeat the value
@@ -22,11 +22,15 @@
 //
 // A struct may have a method UnknownKey(key string) *Mistake, which explains an unknown key. The struct
 // of the file may have a method RemovedKeys() map[string]string: the remedies for keys of earlier
-// versions by their paths, such as "targets[].tls".
+// versions by their paths, such as "targets[].tls". It may have a method Smaller() string: the remedy for a file or
+// a list that is too large.
 package yamlform
 
 import (
+	"cmp"
+	"fmt"
 	"iter"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -43,27 +47,41 @@ type Form struct {
 	// fileType is the struct type of the whole file.
 	fileType reflect.Type
 	// removed holds the remedies for keys of earlier versions, by path.
-	removed  map[string]string
+	removed map[string]string
+	// smaller is the remedy for a file or a list that is too large.
+	smaller  string
 	problems Errors
 	unlisted int // mistakes beyond maxProblems
-	places   map[string]*yaml.Node
+	places   map[string]place
 	// wrong holds the paths of keys with mistakes, aroundWrong the paths of what contains them. A
 	// file may have a mistake in every line, and each check asks for both.
 	wrong, aroundWrong map[string]bool
 }
 
+// place is where a key is. A Form does not keep the YAML nodes, which need 50 MB for a large file.
+type place struct{ line, column int32 }
+
+func placeOf(n *yaml.Node) place { return place{int32(n.Line), int32(n.Column)} }
+
 // Decode fills the struct that v points to. Messages contain the name of the file. emptyRemedy is the remedy for
 // an empty file. Decode returns Errors only for a text that is not YAML; the Form holds all other mistakes.
 func Decode(name string, data []byte, emptyRemedy string, v any) (*Form, error) {
+	to := reflect.ValueOf(v).Elem()
+	f := &Form{
+		name: name, data: data, fileType: to.Type(), smaller: "write fewer", places: map[string]place{},
+		wrong: map[string]bool{}, aroundWrong: map[string]bool{},
+	}
+	if own, ok := v.(interface{ Smaller() string }); ok {
+		f.smaller = own.Smaller()
+	}
+	if n := separators(data); n > maxSeparators && len(data) <= maxSize {
+		return nil, Errors{{name, 1, 1, "", *Bad("", fmt.Sprintf("has %d colons, commas and brackets, more than %d, or %d for each of %d list items", n, maxSeparators, maxSeparators/maxItems, maxItems), f.smaller)}}
+	}
 	root, err := parse(name, data, emptyRemedy)
 	if err != nil {
 		return nil, err
 	}
-	to := reflect.ValueOf(v).Elem()
-	f := &Form{
-		name: name, data: data, fileType: to.Type(), places: map[string]*yaml.Node{"": root},
-		wrong: map[string]bool{}, aroundWrong: map[string]bool{},
-	}
+	f.places[""] = placeOf(root)
 	if old, ok := v.(interface{ RemovedKeys() map[string]string }); ok {
 		f.removed = old.RemovedKeys()
 	}
@@ -72,10 +90,7 @@ func Decode(name string, data []byte, emptyRemedy string, v any) (*Form, error) 
 }
 
 // Defaults returns the struct of an empty mapping.
-func Defaults[T any]() (v T) {
-	new(Form).structure(nil, "", reflect.ValueOf(&v).Elem())
-	return v
-}
+func Defaults[T any]() T { return defaultsOf(reflect.TypeFor[T]()).Interface().(T) }
 
 // Mistake adds a mistake in the key at path. If the key is absent, the place is the nearest mapping
 // around it.
@@ -83,17 +98,17 @@ func (f *Form) Mistake(path, value, message, remedy string) {
 	f.report(f.place(path), path, Bad(value, message, remedy))
 }
 
-func (f *Form) place(path string) *yaml.Node {
-	for f.places[path] == nil {
+func (f *Form) place(path string) place {
+	for !f.Has(path) {
 		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 	}
 	return f.places[path]
 }
 
 // report adds a mistake and marks the key as wrong.
-func (f *Form) report(node *yaml.Node, path string, m *Mistake) {
+func (f *Form) report(at place, path string, m *Mistake) {
 	f.mark(path)
-	f.note(node, path, m)
+	f.note(at, path, m)
 }
 
 // mark marks the key at path as wrong.
@@ -105,19 +120,22 @@ func (f *Form) mark(path string) {
 }
 
 // note adds a mistake without marking the key as wrong.
-func (f *Form) note(node *yaml.Node, path string, m *Mistake) {
+func (f *Form) note(at place, path string, m *Mistake) {
 	if f.isFull() {
 		f.unlisted++
 		return
 	}
-	f.problems = append(f.problems, Problem{f.name, node.Line, node.Column, path, *m})
+	f.problems = append(f.problems, Problem{f.name, int(at.line), int(at.column), path, *m})
 }
 
 // isFull reports whether further mistakes are only counted.
 func (f *Form) isFull() bool { return len(f.problems) >= maxProblems }
 
 // Has reports whether the key at path is present.
-func (f *Form) Has(path string) bool { return f.places[path] != nil }
+func (f *Form) Has(path string) bool {
+	_, found := f.places[path]
+	return found
+}
 
 // Wrong reports whether the key at path itself has a mistake.
 func (f *Form) Wrong(path string) bool { return f.wrong[path] }
@@ -153,18 +171,18 @@ func outerPaths(path string) iter.Seq[string] {
 // effect.
 func (f *Form) NoEffect(path, why, remedy string, keys ...string) {
 	for _, key := range keys {
-		if at := Join(path, key); f.Has(at) && f.Valid(at) {
+		if at := join(path, key); f.Has(at) && f.Valid(at) {
 			f.Mistake(at, "", "has no effect "+why, remedy)
 		}
 	}
 }
 
-// Keys lists the keys of the mapping at path in the order of the file.
-func (f *Form) Keys(path string) (keys []string) {
-	for key := range f.entries(f.places[path], path) {
-		keys = append(keys, key.Value)
-	}
-	return keys
+// Keys lists the keys of a map[string]string, which was decoded from the mapping at path, in the order of the file.
+func (f *Form) Keys(path string, of map[string]string) []string {
+	return slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+		x, y := f.place(Join(path, a)), f.place(Join(path, b))
+		return cmp.Or(cmp.Compare(x.line, y.line), cmp.Compare(x.column, y.column))
+	})
 }
 
 // labelName matches valid names: they become label values, and parts of file names and URLs.
@@ -203,10 +221,15 @@ func Index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]
 
 // Join appends a key to a path.
 func Join(path, key string) string {
+	return join(path, shownKey(key))
+}
+
+// join is Join for the key of a struct.
+func join(path, key string) string {
 	if path == "" {
-		return shownKey(key)
+		return key
 	}
-	return path + "." + shownKey(key)
+	return path + "." + key
 }
 
 // Inherit copies from base the keys of the mapping at path that are absent or wrong. v points to the
@@ -214,7 +237,7 @@ func Join(path, key string) string {
 func Inherit[T any](f *Form, path string, v *T, base T) {
 	to, from := reflect.ValueOf(v).Elem(), reflect.ValueOf(base)
 	for _, key := range Fields(to.Type()) {
-		if at := Join(path, key.Name); !f.Has(at) || !f.Valid(at) {
+		if at := join(path, key.Name); !f.Has(at) || !f.Valid(at) {
 			to.FieldByIndex(key.index).Set(from.FieldByIndex(key.index))
 		}
 	}
@@ -223,13 +246,17 @@ func Inherit[T any](f *Form, path string, v *T, base T) {
 // Redact returns the text of the file with note in place of all values under keys. If there are such values,
 // the text is formatted anew.
 func (f *Form) Redact(note string, keys ...string) string {
-	if !hideValues(f.places[""], note, keys, false) {
+	root, err := parse(f.name, f.data, "")
+	if err != nil {
+		panic(err) // Decode has parsed it
+	}
+	if !hideValues(root, note, keys, false) {
 		return string(f.data)
 	}
 	var out strings.Builder
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(f.places[""]); err != nil {
+	if err := encoder.Encode(root); err != nil {
 		panic(err) // these nodes came from YAML text
 	}
 	return out.String()

@@ -55,10 +55,10 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxProblems bounds the listed mistakes: a hostile file has one in every line.
-const maxProblems = 200
+// maxProblems bounds the listed mistakes: a file may have one in every line.
+const maxProblems = 20
 
-// Err returns all mistakes as Errors, or nil. The last one counts those beyond maxProblems.
+// Err returns the first maxProblems mistakes as Errors, or nil. A last one counts the others.
 func (f *Form) Err() error {
 	if len(f.problems) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func (f *Form) Err() error {
 	})
 	if f.unlisted > 0 {
 		last := f.problems[len(f.problems)-1]
-		last.Field, last.Mistake = "", *Bad("", fmt.Sprintf("%d more mistakes are not shown", f.unlisted), "correct these first")
+		last.Field, last.Mistake = "", *Bad("", fmt.Sprintf("and %d more", f.unlisted), "correct these first")
 		return append(slices.Clip(f.problems), last)
 	}
 	return f.problems
@@ -92,8 +92,9 @@ func LooksSecret(s string) bool {
 
 const maxShown = 60 // characters of a value in a message
 
-// Shown returns a value for a message: shortened, and "" if it looks secret.
+// Shown returns a value for a message: shortened, and "" if its first 4 kB look secret.
 func Shown(s string) string {
+	s = s[:min(len(s), 4<<10)]
 	if LooksSecret(s) {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -80,6 +81,26 @@ func setNumber(v reflect.Value, tag, text string) *Mistake {
 func setTag(v reflect.Value, text string) {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	setScalar(v, node.ShortTag(), text)
+}
+
+// knownDefaults holds the results of defaultsOf by type.
+var knownDefaults sync.Map
+
+// defaultsOf returns a struct in which every field has its default.
+func defaultsOf(t reflect.Type) reflect.Value {
+	if known, ok := knownDefaults.Load(t); ok {
+		return known.(reflect.Value)
+	}
+	v := reflect.New(t).Elem()
+	for _, key := range Fields(t) {
+		member := v.FieldByIndex(key.index)
+		setDefault(member, key)
+		if _, own := implements[Scalar](member.Addr().Interface()); !own && member.Kind() == reflect.Struct {
+			member.Set(defaultsOf(member.Type()))
+		}
+	}
+	knownDefaults.Store(t, v)
+	return v
 }
 
 // setDefault sets v to the default of its key, or to zero.

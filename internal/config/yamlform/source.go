@@ -10,12 +10,20 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// maxSize bounds a file. A larger file is probably a log or an image with a wrong path.
-const maxSize = 4 << 20
+const (
+	// maxSize bounds a file. A larger file is probably a log or an image with a wrong path.
+	maxSize = 4 << 20
+	// maxSeparators bounds the characters that separate keys and list items. The YAML library takes 160 bytes
+	// for each key and each value, so that 4 MiB of brackets would take 800 MB.
+	maxSeparators = 150_000
+	// maxItems bounds a list whose key has no max.
+	maxItems = 5000
+)
 
 // Read reads a file, but at most one byte more than maxSize. It returns Errors.
 func Read(path string) ([]byte, error) {
@@ -66,6 +74,21 @@ func parse(name string, data []byte, emptyRemedy string) (*yaml.Node, error) {
 		return fail(root.Line, root.Column, "the file does not hold keys and values", emptyRemedy)
 	}
 	return root, nil
+}
+
+// separators counts the characters that may separate keys, list items and comments. Each has at most two YAML nodes.
+func separators(data []byte) (n int) {
+	for i, c := range data {
+		switch c {
+		case ',', ':', '[', '{', '#':
+			n++
+		case '-', '?':
+			if i+1 == len(data) || data[i+1] <= ' ' || data[i+1] >= utf8.RuneSelf { // a blank, or a line break of YAML
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func isEmpty(doc *yaml.Node) bool {
@@ -119,24 +142,30 @@ func tabNear(data []byte, line int) (at, column int) {
 	return line, 0
 }
 
-// maxBack is the number of lines that brokenLine goes back.
-const maxBack = 100
+// maxReparsed is the number of bytes that brokenLine parses again: a hundred lines of a file of 10 kB, none
+// of the largest.
+const maxReparsed = 1 << 20
 
 // brokenLine returns the line that made the text invalid. The library returns the first line of the
 // construct around it, which may be far above. The wanted line is the last one, up to where the parser
 // stopped, whose addition turns valid text into invalid text: an unclosed bracket is found where it
 // opens.
 func brokenLine(data []byte) int {
-	lines := bytes.SplitAfter(data, []byte("\n"))
 	in := byteReader{bytes.NewReader(data)}
 	yaml.NewDecoder(in).Decode(new(yaml.Node))
-	last := min(bytes.Count(data[:len(data)-in.Len()], []byte("\n"))+1, len(lines))
-	for n := last; n > max(last-maxBack, 0); n-- {
-		if yaml.Unmarshal(bytes.Join(lines[:n-1], nil), new(yaml.Node)) == nil {
+	before := data[:len(data)-in.Len()]
+	last := bytes.Count(before, []byte("\n")) + 1
+	for n, reparsed := last, 0; n > 0; n-- {
+		before = before[:bytes.LastIndexByte(before, '\n')+1]
+		if reparsed += len(before); reparsed > maxReparsed {
+			break
+		}
+		if yaml.Unmarshal(before, new(yaml.Node)) == nil {
 			return n
 		}
+		before = bytes.TrimSuffix(before, []byte("\n"))
 	}
-	return max(last, 1)
+	return last
 }
 
 // byteReader returns one byte at a time, so that its remaining length shows where the parser stopped.

@@ -24,6 +24,14 @@ func Suggest(name string, known []string, plural string) string {
 	return fmt.Sprintf("the %s are %s", plural, Sequence(known))
 }
 
+// Suggest is the function Suggest, but returns "" if nobody will read the remedy: finding it takes time.
+func (f *Form) Suggest(name string, known []string, plural string) string {
+	if f.isFull() {
+		return ""
+	}
+	return Suggest(name, known, plural)
+}
+
 // nearest returns the known name closest to name, or "". A close name differs in at most one letter
 // of four; otherwise one must contain the other.
 func nearest(name string, known []string) string {

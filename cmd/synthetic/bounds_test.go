@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestConfigurationsWithinBounds judges files of up to 4 MiB. Each takes at most 1 s of CPU on a quiet core, and
+// 128 MB; the test allows five times the CPU for busy machines. docs/background/performance.md has the numbers.
+func TestConfigurationsWithinBounds(t *testing.T) {
+	const target = "targets: [{base_url: 'http://a'}]\n"
+	numbered := func(format string, n int) string {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, format+"\n", i)
+		}
+		return text.String()
+	}
+	filled := func(before, unit, after string) string {
+		return before + strings.Repeat(unit, (4<<20-len(before)-len(after))/len(unit)) + after
+	}
+	targets := func(n int) string {
+		return "targets:\n" + numbered("- {name: t%d, base_url: 'http://a', model: llama}", n)
+	}
+	const divide = "run several processes, each with a part of the targets (docs/how-to/run-shards.md)"
+	for name, tt := range map[string]struct{ text, want string }{
+		"5000 targets":       {targets(5000), "ok (5000 targets"},
+		"5001 targets":       {targets(5001), "targets: has 5001 items, more than 5000: " + divide},
+		"50000 targets":      {targets(50_000), "colons, commas and brackets, more than 150000, or 30 for each of 5000 list items: " + divide},
+		"too many pairs":     {targets(5000) + "workloads: [{name: a}, {name: b}]\n", "traffic: has 10000 pairs of a workload and a target, more than 5000: " + divide},
+		"many mistakes":      {"targets:\n" + numbered("- {name: t%d, base_ulr: 'http://a', modell: llama}", 5000), "and 9980 more: correct these first"},
+		"unknown keys":       {numbered("key%d: 1", 140_000), "and 139981 more"},
+		"a bomb of aliases":  {filled("a: &a x\ntargets:\n", "- *a\n", ""), "colons, commas and brackets"},
+		"few aliases":        {"a: &a x\ntargets:\n" + strings.Repeat("- *a\n", 4999), "and 4980 more"},
+		"deep nesting":       {filled("a: ", "[", ""), "colons, commas and brackets"},
+		"deep and few":       {filled("a: "+strings.Repeat("[", 140_000), "x", ""), "exceeded max depth"},
+		"a long line":        {filled(target+"workloads: [{system: '", "Hello. ", "'}]\n"), "ok (1 target"},
+		"a long wrong value": {filled("targets: ", "k", "\n"), "is not a list"},
+		"a long number":      {filled("targets: [{base_url: 'http://a', max_models: ", "9", "}]\n"), "is not a whole number"},
+		"keys in brackets":   {target + "x: {" + strings.Repeat("a,", 149_000) + "}\n", "x: unknown key"},
+		"free values":        {"targets: [{base_url: 'http://a', extra_body: {" + numbered("a%d,", 149_000) + "}}]\n", "ok (1 target"},
+		"comments":           {target + strings.Repeat("#x\n", 140_000), "ok (1 target"},
+		"broken at the end":  {"targets:\n" + strings.Repeat("- {base_url: x}\n", 45_000) + " ]]\n", "is not YAML"},
+		"an unclosed list":   {"a: [\n" + strings.Repeat("x,\n", 149_000), "is not YAML"},
+		"a large expression": {target + "workloads: [{check: '" + strings.Repeat("(a{1000})", 90) + "'}]\n", "ok (1 target"},
+		"large expressions":  {target + "workloads:\n" + numbered("- {name: w%d, check: '"+strings.Repeat("(a{1000})", 111)+"'}", 100), "takes too long to check"},
+		"a large schema":     {target + "workloads: [{response_schema: {type: object, properties: {" + numbered("p%d: {type: string},", 30_000) + "}}}]\n", "takes too long to check"},
+		"large headers":      {"targets: [{base_url: 'http://a', http_client: {http_headers: {" + numbered("x-%d: {values: [a]},", 20_000) + "}}}]\n", "takes too long to check"},
+		"relabellings":       {"discovery:\n" + strings.Repeat("- {name: a, preset: kserve, relabel_configs: ["+strings.Repeat("{target_label: a, regex: '(a{1000})'},", 100)+"]}\n", 100), "takes too long to check"},
+		"SLOs of all jobs":   {targets(5000) + "slos:\n" + numbered("- {name: s%d, sli: ttft, threshold: 1s, objective: 99%%}", 1000), "slos: cover 5000000 jobs together, more than 100000"},
+		"changes of all":     {targets(5000) + "changes:\n" + strings.Repeat("- {weekly: sunday 02:00 2h}\n", 1000), "changes: cover 5000000 jobs together, more than 100000"},
+		"repeated traffic":   {targets(5000) + "traffic:\n" + strings.Repeat("- {}\n", 5000), "and 4979 more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "synthetic.yml")
+			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("GOGC", fmt.Sprint(gcPercent))
+			stdout, stderr, mib, cpu, _ := tryMeasured(t, "check", "config", file)
+			t.Logf("%.1f MB: %v of CPU, %d MB", float64(len(tt.text))/(1<<20), cpu.Round(10*time.Millisecond), mib)
+			if !strings.Contains(stdout+stderr, tt.want) || strings.Count(stderr, "\n") > 25 {
+				t.Errorf("got %.300q %.3000q, want %q", stdout, stderr, tt.want)
+			}
+			if cpu > 5*time.Second || mib > 160 {
+				t.Errorf("%v of CPU and %d MB", cpu, mib)
+			}
+		})
+	}
+}
