@@ -84,8 +84,18 @@ func (f *file) close() {
 	}
 }
 
+// hasName reports whether the open file is still the one at its path. Lines in a removed file are lost.
+func (f *file) hasName() bool {
+	open, openErr := f.to.Stat()
+	named, err := os.Stat(f.path)
+	return openErr == nil && err == nil && os.SameFile(open, named)
+}
+
 // write writes complete lines or nothing. It rotates the file first if they do not fit.
 func (f *file) write(lines []byte) (rotated bool, err error) {
+	if f.to != nil && !f.hasName() {
+		f.close() // opening it again creates it, or fails if its directory was removed
+	}
 	if f.to == nil {
 		if err := f.open(); err != nil {
 			return false, err

@@ -19,6 +19,8 @@ const (
 	// maxHeld bounds the turns that wait to be written in order.
 	maxQueued, maxHeld = 4096, 50_000
 	writeEvery         = 5 * time.Second
+	// maxHold and writeEvery bound the turns that a killed process loses: those of the last 30 s.
+	maxHold = 25 * time.Second
 	// late is the delay after its deadline within which a turn is reported.
 	late = time.Second
 	// batch is the approximate size of one write, in bytes.
@@ -151,9 +153,11 @@ func (l *Log) hold(t turnlog.Turn) {
 	l.held = slices.Insert(l.held, i, t)
 }
 
-// writable returns how many turns can be written because no earlier turn can be in flight.
+// writable returns how many turns can be written: those that ended long ago, or before which no turn can be in
+// flight. Readers sort lines within turnlog.Slack, so only turns that last longer are held for more than maxHold.
 func (l *Log) writable(now time.Time) int {
-	before := now.Add(-min(time.Duration(l.longest.Load())+late, turnlog.Slack))
+	longest := time.Duration(l.longest.Load()) + late
+	before := now.Add(-min(longest, max(maxHold, longest-turnlog.Slack)))
 	n, _ := slices.BinarySearchFunc(l.held, before, func(t turnlog.Turn, at time.Time) int { return t.At.Compare(at) })
 	return n
 }
