@@ -157,7 +157,7 @@ func selectRules(all []*rule, o RuleOptions) []*rule {
 
 // sortRules puts recording rules before the rules that read them, and otherwise keeps the
 // order. Prometheus does the same within a group. Between groups it can read a value that is
-// one interval old.
+// one interval old. A rule that reads its own series gets the values of earlier evaluations.
 func sortRules(all []*rule) ([]*rule, error) {
 	open := map[string]int{}
 	for _, r := range all {
@@ -168,7 +168,9 @@ func sortRules(all []*rule) ([]*rule, error) {
 	var sorted []*rule
 	for len(all) > 0 {
 		i := slices.IndexFunc(all, func(r *rule) bool {
-			return !slices.ContainsFunc(r.reads, func(name string) bool { return open[name] > 0 })
+			return !slices.ContainsFunc(r.reads, func(name string) bool {
+				return open[name] > 0 && !(r.records && name == r.name)
+			})
 		})
 		if i < 0 {
 			return nil, fmt.Errorf("%s depends on recording rules that depend on each other in a circle", all[0].name)

@@ -64,6 +64,7 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 	a.deadlines = deadlinesFrom(a.seen.sent)
 	a.trace.MaxBytes = a.limits.wire
 	a.trace.HeaderDeadline, _ = a.deadlines.next(time.Time{})
+	a.trace.Late = a.lateBefore
 	resp, err := a.client.RoundTrip(req)
 	if err != nil {
 		a.endWithoutResponse(ctx, err)
@@ -116,7 +117,11 @@ func (a *attempt) next(body *wire.Body, events *stream.Reader) (*stream.Event, e
 		return nil, err
 	}
 	event, err := events.Next()
+	deadline = deadline.Add(a.trace.Extended)
 	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
+	if late && !event.Kernel {
+		a.trace.Asked = time.Time{} // the event may have arrived in time
+	}
 	if late || errors.Is(err, os.ErrDeadlineExceeded) {
 		a.endTimedOut(outcome, deadline, a.deadlines.explain(outcome))
 		return nil, os.ErrDeadlineExceeded

@@ -11,8 +11,8 @@ import (
 // These constants decide whether the prober's own lateness explains a failure. A missed deadline
 // is explained if, before the peer had the request, the prober did not run for 1/lateShare of the
 // time, and at least lateMin. With less, the peer had nearly as much time as from any other client.
-// A peer that gave up is explained by one interruption of lateAtOnce before it had the request: the
-// timeouts of servers for requests are not shorter.
+// A peer that gave up is explained by one interruption of lateAtOnce before it had the request:
+// servers wait at least that long for a request.
 const (
 	lateAtOnce = time.Second
 	lateShare  = 10
@@ -26,6 +26,9 @@ func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
 	from, to := a.lateSpan(o, at)
 	span := to.Sub(from)
 	asked := a.trace.Asked
+	if a.leftUnread() {
+		asked = time.Time{}
+	}
 	if asked.IsZero() && time.Since(to) < lateMin {
 		asked = a.trace.LastWrite
 	}
@@ -34,14 +37,34 @@ func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
 	}
 	_, lost := a.lag.Between(from, to)
 	a.silent = true
-	a.finishOrBlameProber(o, at, text, tooLate(lost, span))
+	a.finishOrBlameProber(o, at, text, tooLate(lost-a.trace.Extended, span))
+}
+
+// lateBefore returns the time that the prober lost before the peer was asked. The peer gets that much
+// longer for its first token, so that its silence proves something.
+func (a *attempt) lateBefore(asked time.Time) time.Duration {
+	if _, o := a.deadlines.next(a.seen.lastToken); o != TimeoutFirstToken {
+		return 0
+	}
+	if _, lost := a.lag.Between(a.seen.sent, asked); lost >= lateMin {
+		return lost
+	}
+	return 0
 }
 
 // endAbandoned ends a turn that the peer gave up.
 func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
-	longest, _ := a.lag.Between(a.seen.sent, cmp.Or(a.trace.Asked, a.trace.LastWrite, at))
+	to := cmp.Or(a.trace.Asked, a.trace.LastWrite, at)
+	if a.leftUnread() {
+		to = at
+	}
+	longest, _ := a.lag.Between(a.seen.sent, to)
 	a.finishOrBlameProber(o, at, text, longest >= lateAtOnce)
 }
+
+// leftUnread reports whether the prober left data unread for so long that the kernel's buffer may
+// have been full. Then the kernel stopped the sender.
+func (a *attempt) leftUnread() bool { return a.seen.readLagMax >= lag.MaxTolerance }
 
 // tooLate reports whether the prober lost too large a part of a span.
 func tooLate(lost, span time.Duration) bool { return lost >= lateMin && lost*lateShare >= span }
@@ -94,7 +117,7 @@ func (a *attempt) fillLag(r *Result) {
 		untilEnd, _ := a.lag.Between(r.Sent, r.End)
 		r.Lag, r.StreamLag = max(r.Lag, untilFirst, a.paced), max(untilEnd, a.paced)
 	}
-	if r.ReadLagMax >= lag.MaxTolerance {
+	if a.leftUnread() {
 		r.Lag, r.StreamLag = max(r.Lag, r.ReadLagMax), max(r.StreamLag, r.ReadLagMax)
 	}
 }

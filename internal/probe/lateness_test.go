@@ -43,7 +43,7 @@ func TestLatenessOfOurOwn(t *testing.T) {
 		return nil, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
 	}
 	well := late{never, never}
-	stopped := late{lasting(time.Second), lasting(time.Second)}
+	stoppedProber := late{lasting(time.Second), lasting(time.Second)}
 	throttled := late{lasting(80 * time.Millisecond), part(0.8)}
 	paused := late{lasting(time.Second), part(0.05)}
 	slightly := late{lasting(15 * time.Millisecond), lasting(15 * time.Millisecond)}
@@ -76,8 +76,12 @@ func TestLatenessOfOurOwn(t *testing.T) {
 		if tc.theirs != probe.ConnectError || tc.ours == probe.ProberLate {
 			part = tc.theirs // because the peer had the request, or the first message of the handshake
 		}
+		stopped := tc.ours
+		if tc.bound && tc.theirs != probe.Stall {
+			stopped = tc.theirs // because it got more time
+		}
 		for lateness, want := range map[*late]probe.Outcome{
-			&well: tc.theirs, &slightly: tc.theirs, &paused: after, &stopped: tc.ours, &throttled: part,
+			&well: tc.theirs, &slightly: tc.theirs, &paused: after, &stoppedProber: stopped, &throttled: part,
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				o := options(play(t, &scripted{steps: tc.steps, hold: tc.hold}).addr)
@@ -113,9 +117,12 @@ func TestRefusalsAreNeverOurs(t *testing.T) {
 func TestLag(t *testing.T) {
 	answer := sseHead + chunk(hello, finish, done) + lastChunk
 	o := options(play(t, &scripted{steps: []step{{0, answer}}}).addr)
-	turns := 0
+	var first time.Time // when the first turn was sent
 	o.Lag = late{never, func(from, to time.Time) time.Duration {
-		if turns++; turns == 1 {
+		if first.IsZero() {
+			first = from
+		}
+		if from.Equal(first) {
 			return 20 * time.Second
 		}
 		return 0
@@ -124,6 +131,20 @@ func TestLag(t *testing.T) {
 	for i, r := range results {
 		if late := r.Lag >= 20*time.Second; late != (i == 0) {
 			t.Errorf("turn %d: lag %v; the prober was 20 s late with the request of the first turn", i+1, r.Lag)
+		}
+	}
+}
+
+// TestLostTimeIsGivenBack lets a server answer after the timeout, but within it as counted from the
+// time at which a late prober had sent the request.
+func TestLostTimeIsGivenBack(t *testing.T) {
+	answer := sseHead + chunk(hello, finish, done) + lastChunk
+	for lost, want := range map[time.Duration]probe.Outcome{0: probe.TimeoutFirstToken, 20 * time.Second: probe.Success} {
+		o := options(play(t, &scripted{steps: []step{{600 * time.Millisecond, answer}}}).addr)
+		o.Workload.Timeouts.FirstToken = 300 * time.Millisecond
+		o.Lag = late{never, lasting(lost)}
+		if r := once(t, o); r.Outcome != want || lost > 0 && r.Lag < lost {
+			t.Errorf("lost %v: %s (%s), lag %v; want %s", lost, r.Outcome, r.Err, r.Lag, want)
 		}
 	}
 }

@@ -75,12 +75,13 @@ func (o Outcome) Canceled() bool { return o == Canceled || o == UserCanceled }
 // OwnFault reports whether the outcome is one of OwnFaults.
 func (o Outcome) OwnFault() bool { return o == NotSent || o == ProberLate }
 
-// Proof is how it is known whose fault a failed turn is.
+// Proof is why a failed turn counts against the target or against the prober.
 type Proof string
 
 const (
 	// Answered: the peer itself ended the turn, for example by a status, an error event, a reset,
-	// a refused connection or a certificate. That is its fault, however late the prober was.
+	// a refused connection or a certificate, however late the prober was. Only a close, a reset
+	// or a 408 is Ours, if the prober paused for a second before the peer had the request.
 	Answered Proof = "answered"
 	// Silent: a deadline passed, and the peer had nearly all of the time.
 	Silent Proof = "silent"

@@ -125,6 +125,27 @@ func TestFleetLeavesTheRest(t *testing.T) {
 	wantAlerts(t, "at the end", s.firing(), rules.AlertTargetDown+" a page", rules.AlertTargetDown+" b page")
 }
 
+// TestFleetOutlivesARestart: the page about a shared fault is one page, also if the prober restarts and
+// counts failures from 1 again.
+func TestFleetOutlivesARestart(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	s := newScene(t, of(names...))
+	count := func(n float64) {
+		for _, name := range names {
+			s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
+		}
+	}
+	count(9)
+	wantAlerts(t, "all", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
+	s.drop(metrics.ConsecutiveFailed)
+	wantAlerts(t, "no turn since the restart", s.pass(2*time.Minute))
+	for n := range 8 {
+		count(float64(n + 1))
+		wantAlerts(t, fmt.Sprint("failed turn ", n+1), s.pass(45*time.Second))
+	}
+	wantAlerts(t, "at the end", s.firing(), rules.AlertFleetRegression+" page")
+}
+
 // TestFleetIsAShareOfMany: in a large fleet, a shared fault needs a share of the targets, not three.
 func TestFleetIsAShareOfMany(t *testing.T) {
 	var names []string

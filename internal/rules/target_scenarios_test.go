@@ -65,6 +65,21 @@ func targetScenarios() []scenario {
 			{do: behaving(failing(probe.ConnectError)), after: 3 * time.Minute, want: []string{down}},
 			{do: all((*prober).restart), after: time.Minute, want: []string{down}},
 			{after: 5 * time.Minute, want: []string{down}},
+			{do: behaving(ok), after: 4 * time.Minute},
+		}},
+		{name: "a restart amid an outage, and nothing can be sent", steps: []step{
+			healthy,
+			{do: behaving(failing(probe.ConnectError)), after: 3 * time.Minute, want: []string{down}},
+			{do: func(h *house) {
+				h.probers[0].restart()
+				h.probers[0].behave = failing(probe.NotSent)
+			}, after: 7 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0", down}},
+		}},
+		{name: "one replica cannot send amid an outage", replicas: 2, steps: []step{
+			healthy,
+			{do: func(h *house) {
+				h.probers[0].behave, h.probers[1].behave = failing(probe.NotSent), failing(probe.HTTP5xx)
+			}, after: 5 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0", down}},
 		}},
 		{name: "two failures after a restart are no outage", steps: []step{
 			{do: func(h *house) {

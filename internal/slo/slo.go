@@ -79,11 +79,39 @@ func (o Objective) Tolerance() time.Duration {
 // SkippedAsLate reports whether the turn would have counted if the prober had not been too
 // late.
 func (o Objective) SkippedAsLate(r probe.Result) bool {
-	return o.proberTooLate(r) && o.judge(r) != NotJudged
+	return o.Judge(r) == NotJudged && o.judge(r) != NotJudged
 }
 
-// proberTooLate reports whether the prober's own lag could have changed the judgement. A failure is
-// one however late the prober was; only a latency can be too high for it.
+// Judge judges a turn by the exact threshold. A measured TTFT counts even if the stream was cut
+// later. A failed turn without a TTFT is bad. For all other SLIs every failed turn is bad.
+//
+// A late prober only adds to a TTFT and to a duration. So a good value is good, and one that would be
+// too high without the lag is bad; only values between are not judged. Failed turns without a
+// latency always count.
+func (o Objective) Judge(r probe.Result) Judgement {
+	v := o.judge(r)
+	if v == NotJudged || !o.proberTooLate(r) {
+		return v
+	}
+	switch o.SLI {
+	case TTFT, AnswerTTFT, TurnDuration:
+		if v == Bad && o.judge(withoutLag(r)) == Good {
+			return NotJudged
+		}
+		return v
+	}
+	return NotJudged
+}
+
+// withoutLag returns a turn whose latencies are lower by all that the prober may have added.
+func withoutLag(r probe.Result) probe.Result {
+	late := max(r.Lag, r.StreamLag)
+	r.TTFT.V, r.AnswerTTFT.V, r.End = r.TTFT.V-late, r.AnswerTTFT.V-late, r.End.Add(-late)
+	return r
+}
+
+// proberTooLate reports whether the prober's own lag could have changed the judgement of a
+// latency.
 func (o Objective) proberTooLate(r probe.Result) bool {
 	measured := r.Outcome == probe.Success || o.SLI == TTFT && r.TTFT.OK || o.SLI == AnswerTTFT && r.AnswerTTFT.OK
 	switch {
@@ -99,15 +127,6 @@ func (o Objective) proberTooLate(r probe.Result) bool {
 		return r.StreamLag > lag.Tolerance(o.Threshold)
 	}
 	return false
-}
-
-// Judge judges a turn by the exact threshold. A measured TTFT counts even if the stream was cut
-// later. A failed turn without a TTFT is bad. For all other SLIs every failed turn is bad.
-func (o Objective) Judge(r probe.Result) Judgement {
-	if o.proberTooLate(r) {
-		return NotJudged
-	}
-	return o.judge(r)
 }
 
 // judge judges a turn as if the prober had not been late.

@@ -16,9 +16,11 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 		Outcome: probe.Success, Kernel: true,
 		TTFT: probe.Some(ms), AnswerTTFT: probe.Some(ms), TPOT: probe.Some(ms), Gaps: []time.Duration{ms},
 	}
-	slow := probe.Result{
-		Outcome: probe.Success, Kernel: true, End: time.Time{}.Add(time.Hour),
-		TTFT: probe.Some(time.Hour), AnswerTTFT: probe.Some(time.Hour), TPOT: probe.Some(time.Hour), Gaps: []time.Duration{time.Hour},
+	slow := func(by time.Duration) probe.Result {
+		return probe.Result{
+			Outcome: probe.Success, Kernel: true, End: time.Time{}.Add(by),
+			TTFT: probe.Some(by), AnswerTTFT: probe.Some(by), TPOT: probe.Some(by), Gaps: []time.Duration{by},
+		}
 	}
 	failed := probe.Result{Outcome: probe.HTTP5xx, Kernel: true}
 	for _, tc := range []struct {
@@ -40,7 +42,19 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 		if v := tc.o.Judge(r); v != slo.Bad || tc.o.SkippedAsLate(r) {
 			t.Errorf("%s, a failed turn of a late prober: verdict %d, left out %v", tc.o.SLI, v, tc.o.SkippedAsLate(r))
 		}
-		for _, r := range []probe.Result{good, slow} {
+		added := tc.o.SLI == slo.TTFT || tc.o.SLI == slo.AnswerTTFT || tc.o.SLI == slo.TurnDuration // lag only adds
+		if added {
+			for want, r := range map[slo.Judgement]probe.Result{slo.Good: good, slo.Bad: slow(2 * time.Hour)} {
+				r.Lag, r.StreamLag = time.Hour, time.Hour
+				if v := tc.o.Judge(r); v != want || tc.o.SkippedAsLate(r) {
+					t.Errorf("%s, far from the threshold: %d, want %d", tc.o.SLI, v, want)
+				}
+			}
+		}
+		for _, r := range []probe.Result{good, slow(tc.o.Threshold + 1)} {
+			if added && r.TTFT == good.TTFT {
+				continue
+			}
 			r.OutputTokens = probe.Some(101)
 			check := func(lag, stream time.Duration, judged bool) {
 				t.Helper()

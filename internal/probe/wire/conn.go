@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"net"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -46,8 +45,7 @@ type conn struct {
 	reused, sending       bool
 	written               int
 	firstWrite, lastWrite time.Time
-	// asked is when the kernel had taken everything so far, or when it could take no more because
-	// the peer does not read. It is zero while this process still has to write.
+	// asked is when the kernel had taken everything so far. A failed write clears it.
 	asked time.Time
 }
 
@@ -64,6 +62,7 @@ func (c *conn) assign(x *exchange, reused bool) {
 	c.exchange, c.reused, c.sending, c.written = x, reused, false, 0
 	c.firstWrite, c.lastWrite, c.asked = time.Time{}, time.Time{}, time.Time{}
 	c.paced.reset()
+	c.paced.setExtend(x.trace.extend)
 	c.paced.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
 		c.paced.Close()
@@ -154,7 +153,6 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 // returns no error, because the server's answer can contain the reason.
 func (c *conn) Write(p []byte) (int, error) {
 	c.startRequest()
-	start := time.Now()
 	n, err := c.Conn.Write(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,13 +160,9 @@ func (c *conn) Write(p []byte) (int, error) {
 		c.lastWrite = time.Now()
 		c.firstWrite = cmp.Or(c.firstWrite, c.lastWrite)
 	}
-	switch {
-	case err == nil:
+	c.asked = time.Time{}
+	if err == nil {
 		c.asked = c.lastWrite
-	case n > 0 && errors.Is(err, os.ErrDeadlineExceeded):
-		c.asked = start
-	default:
-		c.asked = time.Time{}
 	}
 	c.written += n
 	c.writeErr = cmp.Or(c.writeErr, err)

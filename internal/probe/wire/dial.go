@@ -25,7 +25,7 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(x.ctx, cancel)()
-	t := Trace{HeaderDeadline: x.trace.HeaderDeadline}
+	t := Trace{HeaderDeadline: x.trace.HeaderDeadline, Late: x.trace.Late}
 	conn, err := c.connect(ctx, network, addr, secure, &t)
 	if !x.dialed(t) && err == nil {
 		conn.Close()
@@ -47,6 +47,7 @@ func (c *Client) connect(ctx context.Context, network, addr string, secure bool,
 	}
 	c.options.Pacer.spend(handshakeCost)
 	start := time.Now()
+	paced.setExtend(t.extend)
 	paced.SetDeadline(t.HeaderDeadline)
 	overTLS, err := c.handshake(ctx, paced, addr)
 	t.TLS = time.Since(start)
@@ -57,6 +58,7 @@ func (c *Client) connect(ctx context.Context, network, addr string, secure bool,
 		paced.Close()
 		return nil, &Error{StepTLS, err}
 	}
+	paced.setExtend(nil)
 	paced.SetDeadline(time.Time{})
 	switch {
 	case overTLS.ConnectionState().NegotiatedProtocol == "h2":
@@ -92,7 +94,8 @@ func (c *Client) dialPaced(ctx context.Context, network, addr string, t *Trace) 
 
 // dialTimed dials and measures the DNS lookup and the connecting separately.
 func (c *Client) dialTimed(ctx context.Context, network, addr string, t *Trace) (net.Conn, error) {
-	ctx, cancel := context.WithDeadline(ctx, cmp.Or(t.HeaderDeadline, time.Now().Add(math.MaxInt64)))
+	start := time.Now()
+	ctx, cancel := context.WithDeadline(ctx, cmp.Or(t.extend(t.HeaderDeadline, start), start.Add(math.MaxInt64)))
 	defer cancel()
 	var sockets dialedSockets
 	defer sockets.close()
@@ -100,7 +103,6 @@ func (c *Client) dialTimed(ctx context.Context, network, addr string, t *Trace) 
 	if dial == nil {
 		dial = (&net.Dialer{ControlContext: sockets.add}).DialContext
 	}
-	start := time.Now()
 	resolved := start
 	conn, err := dial(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		DNSDone: func(httptrace.DNSDoneInfo) { resolved = time.Now() },
@@ -116,11 +118,12 @@ func (c *Client) dialTimed(ctx context.Context, network, addr string, t *Trace) 
 	if errors.As(err, &dns) {
 		step, err, t.Connect = StepDNS, withErrno(dns), 0
 	}
-	switch {
-	case expired && step == StepConnect && sockets.anyOpen():
-		err = errNotNoticed
-	case expired:
-		t.Asked = sockets.asked
+	if expired {
+		asked, open := sockets.evidence()
+		if open && step == StepConnect {
+			return nil, &Error{step, errNotNoticed}
+		}
+		t.Asked = asked
 		err = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
 	}
 	return nil, &Error{step, err}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -33,7 +34,7 @@ func MaxConnections() int64 {
 var ErrNoRoom = errors.New("the prober has no room for another connection")
 
 // errNotNoticed means that the kernel had a connection, but this process did not run in time to use it.
-var errNotNoticed = errors.New("the connection was open, but the prober did not notice it before the deadline")
+var errNotNoticed = fmt.Errorf("the connection was open, but the prober did not notice it before the deadline: %w", os.ErrDeadlineExceeded)
 
 // errSettings means that the TLS settings are invalid, or that their files cannot be read.
 var errSettings = errors.New("the TLS settings cannot be used")

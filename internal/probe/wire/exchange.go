@@ -102,7 +102,8 @@ func (x *exchange) dialed(t Trace) bool {
 	if x.step != StepConnect && (x.conn == nil || !x.conn.unsent()) {
 		return false
 	}
-	x.trace.DNS, x.trace.Connect, x.trace.TLS, x.trace.Asked = t.DNS, t.Connect, t.TLS, t.Asked
+	x.trace.DNS, x.trace.Connect, x.trace.TLS = t.DNS, t.Connect, t.TLS
+	x.trace.Asked, x.trace.Extended = t.Asked, t.Extended
 	return true
 }
 
@@ -129,7 +130,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 	x.step = StepHeaders
 	x.trace.Reused = info.Reused
-	x.trace.Asked = time.Time{}
+	x.trace.Asked, x.trace.Extended = time.Time{}, 0
 	if info.Reused {
 		x.trace.DNS, x.trace.Connect, x.trace.TLS = 0, 0, 0
 	}

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -126,6 +128,8 @@ type pacedConn struct {
 	mu           sync.Mutex
 	readDeadline time.Time
 	wrote        time.Time // when the last Write returned
+	// extend returns a later deadline for a peer that got everything at wrote; nil for none.
+	extend func(deadline, wrote time.Time) time.Time
 }
 
 func newPacedConn(c timedConn, pacer *Pacer, release func()) *pacedConn {
@@ -140,6 +144,9 @@ func (c *pacedConn) Read(p []byte) (int, error) {
 	c.mu.Unlock()
 	c.wait(deadline)
 	n, err := c.timedConn.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) && c.extendDeadline() {
+		n, err = c.timedConn.Read(p)
+	}
 	c.pacer.spend(costOfRead(n))
 	c.received.Add(int64(n))
 	return n, err
@@ -157,6 +164,25 @@ func (c *pacedConn) lastWrite() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.wrote
+}
+
+// extendDeadline moves the deadline of the connection, but not that of the waits for the pacer. It
+// returns false if the deadline stays.
+func (c *pacedConn) extendDeadline() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.extend == nil {
+		return false
+	}
+	later := c.extend(c.readDeadline, c.wrote)
+	return later.After(c.readDeadline) && c.timedConn.SetReadDeadline(later) == nil
+}
+
+// setExtend sets how deadlines move; nil means not at all.
+func (c *pacedConn) setExtend(extend func(deadline, wrote time.Time) time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.extend = extend
 }
 
 // wait adds up the waits until the arrival is taken, because TLS can read several times for one

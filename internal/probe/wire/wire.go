@@ -22,6 +22,10 @@ type Trace struct {
 	// HeaderDeadline is an input: the deadline of the response headers, which includes dialing.
 	// The zero time means none.
 	HeaderDeadline time.Time
+	// Late is an input: how much of the request's time this process itself has lost until a time.
+	// The deadlines of a peer that was asked then are later by that; nil means never. They do not
+	// move with a proxy or HTTP/2.
+	Late func(asked time.Time) time.Duration
 	// MaxBytes is an input: the limit of Body.Received. A longer answer ends with an *UnfitError.
 	// 0 means no limit.
 	MaxBytes int64
@@ -35,11 +39,22 @@ type Trace struct {
 	FirstWrite, LastWrite time.Time
 	// Asked is since when only the peer could continue: it had the first packet of the connection, a
 	// message of the TLS handshake or the whole request, and until the deadline the kernel received
-	// nothing more from it. It is zero if the kernel does not prove that, and always with a proxy,
-	// HTTP/2 or Options.Dial.
+	// nothing more from it. It is zero without this proof, and after the connection was made through
+	// a proxy or for HTTP/2.
 	Asked time.Time
+	// Extended is by how much the last deadline moved for Late.
+	Extended time.Duration
 	// Headers is when the last byte of the response headers arrived.
 	Headers time.Time
+}
+
+// extend moves the deadline of a peer that was asked at a time.
+func (t *Trace) extend(deadline, asked time.Time) time.Time {
+	if t.Late == nil || deadline.IsZero() || asked.IsZero() {
+		return deadline
+	}
+	t.Extended = t.Late(asked)
+	return deadline.Add(t.Extended)
 }
 
 type traceKey struct{}

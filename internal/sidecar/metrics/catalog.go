@@ -203,7 +203,7 @@ func Catalog() []Metric {
 		{ScheduleLag, Histogram, "seconds", "Delay between the scheduled and the actual sending of a turn, caused by the prober.", job},
 		{ReadLag, Histogram, "seconds", "Largest delay in a turn between the arrival of a token's bytes and the prober's read. High values mean that the prober is short of CPU; kernel timestamps stay correct.", job},
 		{ProberLag, gauge, "seconds", "Lag of the prober: for more than 5 % of the last minute its goroutines ran at least this late; 0 below 10 ms.", nil},
-		{ProberStarved, gauge, "", "1 if the prober cannot judge a job, else 0. Either synthetic_prober_lag_seconds exceeds what every objective and signal of the job tolerates, or most turns of the last two minutes were faults of the prober. Without a turn in that time, the last one counts for ten minutes.", job},
+		{ProberStarved, gauge, "", "1 if the prober is too late for latencies of a job, or cannot send, else 0. Either synthetic_prober_lag_seconds exceeds 1 s, or most turns of the last two minutes were faults of the prober. Without a turn in that time, the last one counts for ten minutes.", job},
 
 		{ttftWindow, summary, "seconds", "Quantiles of the TTFT over the last 60 seconds.", turn},
 		{tpotWindow, summary, "seconds", "Quantiles of the TPOT over the last 60 seconds.", turn},
@@ -215,7 +215,7 @@ func Catalog() []Metric {
 		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
 		{TurnOwnFaults, Counter, "turns", "Turns lost to a fault of the prober, by reason: it could not send (not_sent), or it was late (prober_late). They are no failures of the deployment.", with(turn, LabelReason)},
 		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
-		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, good or bad, because the prober was too late in them or earlier in their conversations.", turn},
+		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},

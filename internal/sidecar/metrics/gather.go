@@ -166,7 +166,7 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 		gatherRegression(e, turn, compared, k)
 	}
 	j.gatherConversations(e, l)
-	if j.tally.Turns[0].Ended+j.tally.Turns[1].Ended > 0 { // a restarted prober does not know yet
+	if j.judges(e.now) {
 		e.add(ConsecutiveFailed, l, float64(compared.Failures))
 	}
 	j.gatherObjectives(e, l)

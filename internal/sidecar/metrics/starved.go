@@ -48,23 +48,38 @@ func (s *ownShare) roll(now time.Time) {
 	s.at = max(s.at, present)
 }
 
-// mostlyOwn reports whether most turns were faults of the prober. If no turn ended in the period, it
-// reports whether the last one was, at most ownLasts ago.
-func (s *ownShare) mostlyOwn(now time.Time) bool {
+// counts returns the turns of the period and the prober's faults among them.
+func (s *ownShare) counts(now time.Time) (turns, own int) {
 	s.roll(now)
-	turns, own := 0, 0
 	for _, slot := range s.slots {
 		turns, own = turns+slot.turns, own+slot.own
 	}
+	return turns, own
+}
+
+// mostlyOwn reports whether most turns were faults of the prober. If no turn ended in the period, it
+// reports whether the last one was, at most ownLasts ago.
+func (s *ownShare) mostlyOwn(now time.Time) bool {
+	turns, own := s.counts(now)
 	if turns == 0 {
 		return !s.last.IsZero() && now.Sub(s.last) <= ownLasts
 	}
 	return 2*own > turns
 }
 
-// starved reports whether the prober itself is too slow or too often at fault to judge the job.
-// The most tolerant signal decides, the time per output token: a lag that blurs a time to first
-// token does not hide an outage.
+// judges reports whether the prober knows the state of the target: a turn has ended by something else
+// than the prober, and not all turns of the last two minutes were its own faults.
+func (j *job) judges(now time.Time) bool {
+	judged := 0
+	for _, turns := range j.tally.Turns {
+		judged += turns.Ended - turns.Count(probe.Outcome.Own)
+	}
+	turns, own := j.own.counts(now)
+	return judged > 0 && (turns == 0 || own < turns)
+}
+
+// starved reports whether the prober itself is too slow or too often at fault for the latencies of the
+// job, or for all that it measures.
 func (j *job) starved(late time.Duration, now time.Time) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -57,10 +57,10 @@ func TestHeadlines(t *testing.T) {
 			told("SyntheticSLOFastBurn", "page", 30*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "latency", "ttft" }),
 			told("SyntheticSLOFastBurn", "page", 20*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "availability", "up" }),
 		}, "3 of 4 turns of t failed since 11:40 UTC (stall)"},
-		"of the prober": {slow, []AlertChange{told("SyntheticProberStarved", "page", 10*time.Minute, 0, func(c *AlertChange) {
-			c.Labels = map[string]string{"alertname": "SyntheticProberStarved", "severity": "page", "instance": "a"}
+		"of the prober": {slow, []AlertChange{told("SyntheticProberSilent", "page", 10*time.Minute, 0, func(c *AlertChange) {
+			c.Labels = map[string]string{"alertname": "SyntheticProberSilent", "severity": "page", "instance": "a"}
 			c.Annotations = nil
-		})}, "SyntheticProberStarved of the prober since 11:50 UTC"},
+		})}, "SyntheticProberSilent of the prober since 11:50 UTC"},
 		"of many": {slow, []AlertChange{told("SyntheticFleetRegression", "page", 10*time.Minute, 0, func(c *AlertChange) {
 			c.Labels = map[string]string{"alertname": "SyntheticFleetRegression", "severity": "page", "scope": "fleet"}
 			c.Annotations = map[string]string{"summary": "3 of 5 targets have a fault that they share"}
