@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -23,15 +25,15 @@ func TestPrometheusNamesTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags := []string{binary(t), "simulate", "--model=m", "--engine=first_token=5ms"}
-	var targets []string
+	var hosts, targets []string
 	for i := range many {
 		host := fmt.Sprintf("127.0.0.%d:%s", i+1, port)
 		flags = append(flags, "--web.listen-address="+host)
-		targets = append(targets, "http://"+host+"/v1")
+		hosts, targets = append(hosts, strconv.Quote(host)), append(targets, "http://"+host+"/v1")
 	}
 	start(t, "simulate", nil, flags...)
 	s := startConfigured(t, `
-discovery: [{name: chat, allowed_hosts: [127.0.0.0/8], lease: 10s, target: {model: m}}]
+discovery: [{name: chat, allowed_hosts: [` + strings.Join(hosts, ", ") + `], lease: 10s, target: {model: m}}]
 workloads: [{name: chat, turns: {min: 1, max: 1}, prompt_tokens: 20, max_output_tokens: 4}]
 traffic: [{workload: chat, arrival: {process: constant, rate: 1}}]
 `)

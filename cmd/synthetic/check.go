@@ -72,7 +72,7 @@ code 2. Without mistakes it prints the tokens that the traffic uses in a day.`)
 // showDiscovered runs the discovery for some time and prints the targets. The log names
 // targets that are left out. It returns an error if the discovery of a group fails.
 func showDiscovered(ctx context.Context, e env, cfg *config.Config, patience time.Duration) error {
-	f := discovery.New(e.logger)
+	f := discovery.New(e.logger, nil)
 	f.Follow(cfg.Discovery)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

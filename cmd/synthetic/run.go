@@ -89,7 +89,8 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.FromCgroup))
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
-		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, StateFile: f.stateFile, Lifecycle: f.lifecycle, Lag: lag.New(),
+		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, StateFile: f.stateFile,
+		WebConfigFile: *f.web.WebConfigFile, Lifecycle: f.lifecycle, Lag: lag.New(),
 		TurnsFile: f.turnsFile, TurnsMaxSize: int64(*f.turnsSize), TurnsKeep: turnsKept,
 	})
 	if err != nil {

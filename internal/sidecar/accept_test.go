@@ -53,7 +53,7 @@ workloads: [{name: chat}, {name: long}]
 				t.Fatal(err)
 			}
 			w := httptest.NewRecorder()
-			s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/-/accept?"+tt.query.Encode(), nil))
+			s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1/-/accept?"+tt.query.Encode(), nil))
 			if w.Code != tt.code || !regexp.MustCompile(tt.want).MatchString(w.Body.String()) {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
@@ -81,7 +81,7 @@ func TestAcceptSinceAgo(t *testing.T) {
 	}
 	for text, ago := range map[string]time.Duration{"2h": 2 * time.Hour, "1d": 24 * time.Hour, "": 30 * time.Minute} {
 		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/-/accept?target=east&since="+text, nil))
+		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1/-/accept?target=east&since="+text, nil))
 		since := regexp.MustCompile(` since (\S+);`).FindStringSubmatch(w.Body.String())
 		if since == nil {
 			t.Fatalf("%q: %d %s", text, w.Code, w.Body)

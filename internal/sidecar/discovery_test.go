@@ -91,7 +91,7 @@ func discoveringWithState(t *testing.T, state, text string, source *scaling, pla
 // get requests a page of the sidecar.
 func get(s *sidecar.Sidecar, path string) (status int, body string) {
 	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1"+path, nil))
 	return w.Code, w.Body.String()
 }
 
@@ -224,7 +224,7 @@ func TestSavedTargetsOfRemovedGroup(t *testing.T) {
 // TestProbe leases targets over HTTP. Each has its own page, /metrics has none of their series, and a
 // lease that is not renewed ends.
 func TestProbe(t *testing.T) {
-	const text = "discovery: [{name: chat, allowed_hosts: ['*.ok'], lease: 2m, target: {model: m}}, {name: closed, lease: 10m}]"
+	const text = "discovery: [{name: chat, allowed_hosts: [a.ok, b.ok], lease: 2m, target: {model: m}}, {name: closed, lease: 10m}]"
 	discovering(t, text, nil, func(s *sidecar.Sidecar) {
 		ask := func(module, target string) (int, string) {
 			return get(s, "/probe?"+url.Values{"module": {module}, "target": {target}}.Encode())

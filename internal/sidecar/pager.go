@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -87,6 +88,9 @@ func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 	c.rollbacks = append(c.rollbacks, func() { _ = p.Close() })
 	c.commits = append(c.commits, func() {
 		s.pager = p
+		if u, err := url.Parse(string(cfg.Alerting.ExternalURL)); err == nil {
+			s.externalHost = strings.ToLower(u.Hostname())
+		}
 		s.registry.MustRegister(newPagerCollector(p.Health))
 	})
 	return nil

@@ -27,6 +27,7 @@ func (s *Sidecar) Load() error {
 	if err := s.Apply(cfg); err != nil {
 		return err
 	}
+	s.warnOfPatterns(cfg.Discovery)
 	for _, caution := range Cautions(cfg) {
 		s.logger.Warn("Some baselines are learned although a benchmark is configured", "file", file, "about", caution)
 	}

@@ -63,6 +63,8 @@ type Options struct {
 	TurnsFile    string
 	TurnsMaxSize int64
 	TurnsKeep    int
+	// WebConfigFile is the file of passwords and certificates that the server enforces; "" for none.
+	WebConfigFile string
 	// Lifecycle allows reloads, accepted levels and marks over HTTP.
 	Lifecycle bool
 	// DrainTimeout bounds the wait for turns in flight at the end.
@@ -98,6 +100,7 @@ type Sidecar struct {
 	page      *status.Page
 	turns     *store.Log // nil without a turn log
 	spans     *tracing.Tracer
+	trial     *trial
 	sinks     sink.Fanout
 
 	scheduler *load.Scheduler
@@ -106,8 +109,10 @@ type Sidecar struct {
 	models    *discovery.ModelFollower
 	discovery *discovery.Follower
 	pager     *alerting.Pager // nil without alerting
-	limits    httpLimits
-	resources targetResources
+	// externalHost is the host of alerting.external_url, "" without one.
+	externalHost string
+	limits       httpLimits
+	resources    targetResources
 
 	// first is the first configuration, nil before it. It decides whether there is a pager, a
 	// Prometheus to read older series from, and an export of spans; a reload cannot change that.
@@ -132,7 +137,7 @@ func New(o Options) (*Sidecar, error) {
 	}
 	s := &Sidecar{
 		options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{},
-		limits: newHTTPLimits(), resources: newResources(), replicas: siblings.New(nil), discovery: discovery.New(o.Logger),
+		limits: newHTTPLimits(), resources: newResources(), replicas: siblings.New(nil),
 	}
 	if o.TurnsFile != "" {
 		turns, err := store.Open(store.Options{Path: o.TurnsFile, MaxSize: o.TurnsMaxSize, Keep: o.TurnsKeep, Logger: o.Logger})
@@ -144,13 +149,16 @@ func New(o Options) (*Sidecar, error) {
 	// Each part is created after the parts that it uses.
 	s.models = discovery.NewModelFollower(o.Logger, s.listModels)
 	s.baselines = baseline.NewTracker(baseline.TrackerOptions{Awaited: s.awaits, HistoryRefused: s.historyRefused})
+	s.trial = &trial{leased: func() func(string) bool { return s.discovery.Leased() }, saved: s.baselines.Saved, targets: map[string]*candidate{}}
+	s.discovery = discovery.New(o.Logger, s.trial.onlyFailed)
 	s.scheduler = s.newScheduler()
 	s.recorder = s.newRecorder()
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.canaries = newCanaries(o.Dial, o.Logger, s.recorder)
 	s.page = s.newPage()
 	// The recorder and the page read the baselines, so the baselines observe an event first.
-	s.sinks = sink.Fanout{s.baselines, s.recorder, s.replicas, s.page, newJournal(o.Events), s.spans}
+	s.trial.judges = sink.Fanout{s.baselines, s.recorder, s.replicas}
+	s.sinks = sink.Fanout{s.trial, s.page, newJournal(o.Events), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}

@@ -20,36 +20,6 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
-var compressions = []promhttp.Compression{promhttp.Identity, promhttp.Gzip}
-
-// Handler returns the handler of all paths that the sidecar serves.
-func (s *Sidecar) Handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /", s.limits.pages.Handler(httplimit.Pages(s.page)))
-	mux.Handle("GET /metrics", s.limits.scrapes.Handler(httplimit.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
-		ErrorLog: errorLog{s.logger}, Registry: s.registry, OfferedCompressions: compressions,
-	}, s.registry))))
-	mux.Handle("GET /probe", s.limits.scrapes.Handler(httplimit.Pages(http.HandlerFunc(s.lease))))
-	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintln(w, "synthetic is up")
-	})
-	mux.HandleFunc("GET /-/ready", s.ready)
-	mux.Handle("POST /-/reload", s.lifecycle("reloading", s.reload))
-	mux.Handle("POST /-/mark", s.lifecycle("marking", s.mark))
-	mux.Handle("POST /-/accept", s.lifecycle("accepting a level", s.accept))
-	return mux
-}
-
-// lifecycle answers requests that change the process, if these are enabled.
-func (s *Sidecar) lifecycle(action string, handle http.HandlerFunc) http.Handler {
-	if !s.options.Lifecycle {
-		handle = func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, action+" over HTTP is not enabled: start synthetic run with --web.enable-lifecycle", http.StatusForbidden)
-		}
-	}
-	return s.limits.reloads.Handler(handle)
-}
-
 func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
 	if err := s.Load(); err != nil {
 		http.Error(w, fmt.Sprintf("the configuration was not loaded; the old one stays in force:\n%v", err), http.StatusInternalServerError)
@@ -67,13 +37,19 @@ func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "write /probe?target=ADDRESS&module=NAME, with a module of the configuration", http.StatusBadRequest)
 		return
 	}
-	name, err := s.discovery.Lease(query.Get("module"), query.Get("target"))
+	name, err := s.discovery.Lease(discovery.LeaseRequest{
+		Module: query.Get("module"), Address: query.Get("target"), Caller: httplimit.Caller(r), Authenticated: s.authenticated(r),
+	})
 	if err != nil {
 		status := http.StatusInternalServerError
 		if refused, ok := errors.AsType[discovery.RefusedError](err); ok {
 			status = refused.Status
 		}
 		http.Error(w, err.Error(), status)
+		return
+	}
+	if s.trial.onlyFailed(name) {
+		http.Error(w, fmt.Sprintf("no turn of %s has succeeded since it was leased: its series begin with the first success; the page /turns shows why its turns fail", name), http.StatusServiceUnavailable)
 		return
 	}
 	promhttp.HandlerFor(s.recorder.ForTarget(name), promhttp.HandlerOpts{

@@ -191,6 +191,14 @@ func (t *Tracker) Restore(f File, histories map[probe.Key][]byte) {
 	}
 }
 
+// Saved reports whether a job that was not added yet has a saved state.
+func (t *Tracker) Saved(key probe.Key) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	_, ok := t.states[key]
+	return ok
+}
+
 // restoreState gives a job its saved state. The tracker must be locked, and the job too
 // unless it is new.
 func (t *Tracker) restoreState(j *job) {

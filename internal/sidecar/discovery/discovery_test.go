@@ -195,13 +195,14 @@ type scene struct {
 	log     *strings.Builder
 	mu      sync.Mutex
 	changes int
-	refuse  error // the error that changed returns
+	refuse  error           // the error that changed returns
+	failing map[string]bool // leased targets whose turns have all failed
 }
 
 func play(t *testing.T, f func(*scene)) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &scene{t: t, log: &strings.Builder{}}
-		s.Follower = New(slog.New(slog.NewTextHandler(s.log, nil)))
+		s := &scene{t: t, log: &strings.Builder{}, failing: map[string]bool{}}
+		s.Follower = New(slog.New(slog.NewTextHandler(s.log, nil)), func(target string) bool { return s.failing[target] })
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { _ = s.Run(ctx, s.changed) })
@@ -316,6 +317,9 @@ func TestLease(t *testing.T) {
 	play(t, func(s *scene) {
 		m := group("m")
 		m.Lease, m.Most, m.AllowedHosts = 10*time.Minute, 2, []string{"*.ok"}
+		lease := func(module, address string) (string, error) {
+			return s.Lease(LeaseRequest{Module: module, Address: address, Authenticated: true})
+		}
 		groups := []Group{m}
 		s.Follow(groups)
 		s.after(time.Minute, "no requests yet", groups, 0, 0)
@@ -326,14 +330,14 @@ func TestLease(t *testing.T) {
 		}{
 			{"x", "http://a.ok", 400, "one of [m]"}, {"m", "a.ok", 400, "no scheme"}, {"m", "http://a.evil", 403, "allowed_hosts of its group"},
 		} {
-			_, err := s.Lease(bad.module, bad.address)
+			_, err := lease(bad.module, bad.address)
 			if r, ok := errors.AsType[RefusedError](err); !ok || r.Status != bad.status || !strings.Contains(r.Reason, bad.want) {
 				t.Errorf("%s at %s: %v", bad.module, bad.address, err)
 			}
 		}
 		ask := func(host, want string) {
 			t.Helper()
-			if name, err := s.Lease("m", "http://"+host+"/v1"); err != nil || name != want {
+			if name, err := lease("m", "http://"+host+"/v1"); err != nil || name != want {
 				t.Errorf("%q, %v", name, err)
 			}
 		}
@@ -343,7 +347,7 @@ func TestLease(t *testing.T) {
 		if leased := s.Leased(); !leased("m/a.ok") || leased("a.ok") {
 			t.Error("what is leased is told here, and nothing else")
 		}
-		if _, err := s.Lease("m", "http://c.ok/v1"); err == nil || err.(RefusedError).Status != 503 {
+		if _, err := lease("m", "http://c.ok/v1"); err == nil || err.(RefusedError).Status != 503 {
 			t.Errorf("a third one: %v", err)
 		}
 		for range 30 {
@@ -358,12 +362,85 @@ func TestLease(t *testing.T) {
 		}
 		groups[0].AllowedHosts = []string{"b.ok"}
 		s.Follow(groups)
-		if _, err := s.Lease("m", "http://a.ok/v1"); err == nil || err.(RefusedError).Status != 403 {
+		if _, err := lease("m", "http://a.ok/v1"); err == nil || err.(RefusedError).Status != 403 {
 			t.Errorf("a host that is no longer allowed: %v", err)
 		}
 		s.after(11*time.Minute, "no lease is left", groups, 0, 2)
 		if leased := s.Leased(); !leased("m/a.ok") {
 			t.Error("the series of an ending target are shown to requests without a lease")
+		}
+	})
+}
+
+// leasing is a module whose requests a test sends.
+type leasing struct {
+	*scene
+	groups []Group
+}
+
+func newLeasing(s *scene, most int, hosts ...string) leasing {
+	m := group("m")
+	m.Lease, m.Most, m.AllowedHosts = 10*time.Minute, most, hosts
+	l := leasing{s, []Group{m}}
+	s.Follow(l.groups)
+	return l
+}
+
+// ask requests http://HOST/PATH and compares the status, 200 for a lease.
+func (l leasing) ask(caller, target string, want int) {
+	l.t.Helper()
+	got := 200
+	_, err := l.Lease(LeaseRequest{Module: "m", Address: "http://" + target, Caller: caller, Authenticated: caller == "admin"})
+	if refused, ok := errors.AsType[RefusedError](err); ok {
+		got = refused.Status
+	}
+	if got != want {
+		l.t.Errorf("%s asks for %s: %d %v, want %d", caller, target, got, err, want)
+	}
+}
+
+// TestLeaseWithoutPassword: without a password or a certificate, only hosts that are named exactly are
+// leased, and one address gets half of the leases.
+func TestLeaseWithoutPassword(t *testing.T) {
+	play(t, func(s *scene) {
+		l := newLeasing(s, 4, "a.ok:8000", "10.0.0.0/8", "*.any")
+		for target, want := range map[string]int{"a.ok:8000": 200, "a.ok:8001": 403, "10.0.0.1": 403, "x.any": 403} {
+			l.ask("1.1.1.1", target, want)
+		}
+		l.ask("1.1.1.1", "a.ok:8000/x", 200)
+		l.ask("1.1.1.1", "a.ok:8000/y", 503)
+		l.ask("1.1.1.1", "a.ok:8000/x", 200) // a renewal
+		l.ask("admin", "x.any", 200)
+		l.ask("2.2.2.2", "a.ok:8000/x", 200) // now counts for this address
+		l.ask("1.1.1.1", "a.ok:8000/y", 200)
+		l.ask("3.3.3.3", "a.ok:8000/z", 503)
+	})
+}
+
+// TestFailingTargetsGiveWay: targets that never answered keep no lease from another one, and a renewal
+// does not extend theirs.
+func TestFailingTargetsGiveWay(t *testing.T) {
+	play(t, func(s *scene) {
+		l := newLeasing(s, 2, "*.ok")
+		l.ask("admin", "a.ok", 200)
+		s.failing["m/a.ok"] = true
+		time.Sleep(time.Minute)
+		l.ask("admin", "b.ok", 200)
+		s.failing["m/b.ok"] = true
+		l.ask("admin", "c.ok", 200) // in place of a.ok
+		l.ask("admin", "d.ok", 200) // in place of b.ok
+		l.ask("admin", "e.ok", 503)
+		s.failing["m/c.ok"] = true
+		for minute := range 12 {
+			time.Sleep(time.Minute)
+			l.ask("admin", "d.ok", 200)
+			if minute < 9 {
+				l.ask("admin", "c.ok", 200)
+			}
+		}
+		synctest.Wait()
+		if found := s.Found(l.groups)["m"]; len(found) != 1 || found[0].Name != "d.ok" {
+			t.Errorf("after the first lease of c.ok, %v are leased", found)
 		}
 	})
 }

@@ -136,7 +136,7 @@ func TestRecall(t *testing.T) {
 		leases.Lease, leases.AllowedHosts = time.Hour, []string{"*"}
 		s.Follow([]Group{group("pods", source), leases})
 		source.answer(3)
-		if _, err := s.Lease("m", "http://a"); err != nil {
+		if _, err := s.Lease(LeaseRequest{Module: "m", Address: "http://a", Authenticated: true}); err != nil {
 			t.Error(err)
 		}
 		s.after(time.Minute, "found", []Group{group("pods")}, 3, 1)

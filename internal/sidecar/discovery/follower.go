@@ -27,6 +27,8 @@ type Follower struct {
 	logger        *slog.Logger
 	groupsChanged chan struct{} // the set of groups has changed
 	dirty         chan struct{} // the targets of a group may have changed
+	// onlyFailed reports whether turns of a leased target have failed and none has succeeded.
+	onlyFailed func(target string) bool
 
 	mu       sync.Mutex
 	groups   map[string]*groupState
@@ -51,9 +53,10 @@ type groupState struct {
 	logged   map[LeftOut]bool
 }
 
-// New returns a Follower without groups.
-func New(logger *slog.Logger) *Follower {
-	return &Follower{logger: logger, groupsChanged: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*groupState{}}
+// New returns a Follower without groups. onlyFailed reports whether turns of a leased target have
+// failed and none has succeeded; nil if nothing is leased.
+func New(logger *slog.Logger, onlyFailed func(target string) bool) *Follower {
+	return &Follower{logger: logger, onlyFailed: onlyFailed, groupsChanged: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*groupState{}}
 }
 
 // Follow replaces the set of groups. A group keeps its targets until its new sources have

@@ -103,14 +103,24 @@ func (t Target) Of(template target.Target) target.Target {
 // allows reports whether the host of a base URL matches one of the patterns: a name, *.DOMAIN or a
 // network, perhaps with a port or a scheme.
 func (g Group) allows(base string) bool {
-	if g.AllowedHosts == nil && g.Lease == 0 {
-		return true
-	}
+	return g.AllowedHosts == nil && g.Lease == 0 || anyMatches(g.AllowedHosts, base)
+}
+
+// namesHost reports whether AllowedHosts has the host of a base URL itself.
+func (g Group) namesHost(base string) bool {
+	return anyMatches(slices.DeleteFunc(slices.Clone(g.AllowedHosts), matchesMany), base)
+}
+
+// HostPatterns returns the elements of AllowedHosts that match more than one host.
+func (g Group) HostPatterns() []string {
+	return slices.DeleteFunc(slices.Clone(g.AllowedHosts), func(pattern string) bool { return !matchesMany(pattern) })
+}
+
+func matchesMany(pattern string) bool { return strings.ContainsAny(bareHost(pattern), "*/") }
+
+func anyMatches(patterns []string, base string) bool {
 	u, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(g.AllowedHosts, func(pattern string) bool { return hostMatches(u, pattern) })
+	return err == nil && slices.ContainsFunc(patterns, func(pattern string) bool { return hostMatches(u, pattern) })
 }
 
 func hostMatches(u *url.URL, pattern string) bool {

@@ -28,10 +28,7 @@ func NewGate(requests string, limit int64) *Gate {
 // Handler serves requests within the limit with h, and refuses the others at once.
 func (g *Gate) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		address, _, err := net.SplitHostPort(r.RemoteAddr)
-		if err != nil {
-			address = r.RemoteAddr // a socket without ports
-		}
+		address := Caller(r)
 		if !g.enter(address) {
 			_, limit := g.Level()
 			w.Header().Set("Retry-After", "1") // seconds
@@ -43,6 +40,15 @@ func (g *Gate) Handler(h http.Handler) http.Handler {
 		defer g.leave(address)
 		h.ServeHTTP(w, r)
 	})
+}
+
+// Caller returns the address of the client without its port.
+func Caller(r *http.Request) string {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr // a socket without ports
+	}
+	return address
 }
 
 func (g *Gate) enter(address string) bool {

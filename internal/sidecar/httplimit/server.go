@@ -3,7 +3,11 @@ package httplimit
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
 )
 
 // NewServer returns a server of h that slow peers cannot block: each part of a request has a time
@@ -23,8 +27,8 @@ func NewServer(h http.Handler, c *Connections, logger *slog.Logger) *http.Server
 }
 
 // guard refuses requests that a page of another site makes a browser send, limits request bodies, and
-// tells browsers not to guess content types. It allows GET and HEAD from everywhere, because they
-// change nothing.
+// tells browsers not to guess content types. It lets GET and HEAD pass: a GET that changes something
+// needs OwnSite.
 func guard(h http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(refuseOrigin))
@@ -34,6 +38,49 @@ func guard(h http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		h.ServeHTTP(w, r)
 	}))
+}
+
+// OwnSite serves requests that change something with h, whatever their method. It refuses those that
+// a web page of another site may have made a browser send, also if the page's name leads to this
+// process (DNS rebinding). trusts reports whether a request with an unknown Host is served.
+func OwnSite(h http.Handler, trusts func(*http.Request) bool) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asPost := *r // CrossOriginProtection does not check GET
+		asPost.Method = http.MethodPost
+		switch {
+		case protection.Check(&asPost) != nil:
+			refuseOrigin(w, r)
+		case r.Method != http.MethodPost && strings.HasPrefix(r.UserAgent(), "Mozilla/"):
+			// Over plain HTTP, a GET of another site's page has neither Origin nor
+			// Sec-Fetch-Site. All browsers, and no scraper, send such a User-Agent.
+			http.Error(w, "refused: a browser sent this request, perhaps for a page of another site; send it with Prometheus or with curl", http.StatusForbidden)
+		case !isUnforgeable(HostOf(r.Host)) && !trusts(r):
+			http.Error(w, fmt.Sprintf("refused: the request changes something, and a web page may have led its Host, %.200q, to this address; "+
+				"use the IP address or a name without dots, or set a password or client certificates with --web.config.file, "+
+				"or write the name in alerting.external_url", r.Host), http.StatusForbidden)
+		default:
+			h.ServeHTTP(w, r)
+		}
+	})
+}
+
+// HostOf returns the host of a Host header, in lower case and without its port.
+func HostOf(header string) string {
+	host, _, err := net.SplitHostPort(header)
+	if err != nil {
+		host = header
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+}
+
+// isUnforgeable reports whether no web page can have this host unless this process serves it. A page
+// of another site has a name in the public DNS; an IP address, a name without dots and a name in one
+// of the private domains cannot be registered there.
+func isUnforgeable(host string) bool {
+	_, err := netip.ParseAddr(host)
+	domain := host[strings.LastIndex(host, ".")+1:]
+	return err == nil || slices.Contains([]string{host, "svc", "local", "internal", "localhost"}, domain)
 }
 
 func refuseOrigin(w http.ResponseWriter, r *http.Request) {

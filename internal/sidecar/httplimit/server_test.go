@@ -2,6 +2,7 @@ package httplimit
 
 import (
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -43,6 +44,55 @@ func TestCrossSite(t *testing.T) {
 				t.Error("a browser may guess the content type")
 			}
 		})
+	}
+}
+
+// TestOwnSite checks which requests may change something: none of a browser that a page of another site
+// may have sent, with GET or POST, and none whose Host such a page may have led here.
+func TestOwnSite(t *testing.T) {
+	h := OwnSite(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "done") }),
+		func(r *http.Request) bool { return HostOf(r.Host) == "own.example.com" })
+	header := func(pairs ...string) http.Header {
+		out := http.Header{}
+		for i := 0; i < len(pairs); i += 2 {
+			out.Set(pairs[i], pairs[i+1])
+		}
+		return out
+	}
+	for name, tc := range map[string]struct {
+		host    string
+		headers http.Header
+		code    int
+		says    string
+	}{
+		"Prometheus":                  {"10.0.0.1:9877", header("User-Agent", "Prometheus/3.0"), 200, "done"},
+		"by a Service":                {"synthetic.probing.svc:9877", nil, 200, "done"},
+		"by a Service, in full":       {"Synthetic.probing.svc.cluster.local.:9877", nil, 200, "done"},
+		"by a short name":             {"synthetic", nil, 200, "done"},
+		"IPv6":                        {"[::1]:9877", nil, 200, "done"},
+		"the name that is trusted":    {"own.example.com:9877", nil, 200, "done"},
+		"a name of the public DNS":    {"evil.example.com:9877", nil, 403, "a web page may have led its Host, \"evil.example.com:9877\""},
+		"its suffix is none of ours":  {"evil.example.svc.com", nil, 403, "use the IP address"},
+		"another site":                {"10.0.0.1", header("Sec-Fetch-Site", "cross-site"), 403, "another site"},
+		"another origin":              {"10.0.0.1", header("Origin", "https://evil.example"), 403, "another site"},
+		"a page of this address":      {"10.0.0.1", header("Sec-Fetch-Site", "same-origin", "Origin", "http://10.0.0.1"), 200, "done"},
+		"a page with another address": {"evil.example.com", header("Sec-Fetch-Site", "same-origin", "Origin", "http://evil.example.com"), 403, "Host"},
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			r, w := httptest.NewRequest(method, "/", nil), httptest.NewRecorder()
+			r.Host = tc.host
+			maps.Copy(r.Header, tc.headers)
+			if h.ServeHTTP(w, r); w.Code != tc.code || !strings.Contains(w.Body.String(), tc.says) {
+				t.Errorf("%s, %s: %d %s, want %d and %q", name, method, w.Code, w.Body, tc.code, tc.says)
+			}
+		}
+	}
+	for method, want := range map[string]int{http.MethodGet: 403, http.MethodPost: 200} {
+		r, w := httptest.NewRequest(method, "http://10.0.0.1/", nil), httptest.NewRecorder()
+		r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64)")
+		if h.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%s of a browser without Origin: %d %s, want %d", method, w.Code, w.Body, want)
+		}
 	}
 }
 

@@ -55,20 +55,33 @@ type head struct {
 
 const turnsShown = 100
 
-// routes serves the overview at /, single turns at /turns, the overview as JSON at /api/status,
-// alerts at /alerts and /api/alerts, an incident at /incidents/ID, and runbooks. The overview
-// and the turns accept the parameters target and workload; the overview also range, the turns
-// also conversation and outcome=failed.
+// Route is a path of the page.
+type Route struct {
+	Pattern string // of http.ServeMux
+	Shows   string
+	handler http.HandlerFunc
+}
+
+// Routes returns all paths. The overview and the turns accept the parameters target and workload;
+// the overview also range, the turns also conversation and outcome=failed.
+func (p *Page) Routes() []Route {
+	return []Route{
+		{"GET /{$}", "the overview", p.serveOverview},
+		{"GET /turns", "the last turns", p.serveTurns},
+		{"GET /api/status", "the overview as JSON", p.serveJSON},
+		{"GET /alerts", "alerts and incidents", p.serveAlerts},
+		{"GET /api/alerts", "alerts as JSON", p.serveAlertsJSON},
+		{"GET /incidents/{id}", "an incident", p.serveIncident},
+		{"GET /runbooks/{alert}", "a runbook", p.serveRunbook},
+		{"GET /favicon.ico", "the worst state as an icon", p.serveIcon},
+	}
+}
+
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", p.serveOverview)
-	mux.HandleFunc("GET /turns", p.serveTurns)
-	mux.HandleFunc("GET /api/status", p.serveJSON)
-	mux.HandleFunc("GET /alerts", p.serveAlerts)
-	mux.HandleFunc("GET /api/alerts", p.serveAlertsJSON)
-	mux.HandleFunc("GET /incidents/{id}", p.serveIncident)
-	mux.HandleFunc("GET /runbooks/{alert}", p.serveRunbook)
-	mux.HandleFunc("GET /favicon.ico", p.serveIcon)
+	for _, r := range p.Routes() {
+		mux.HandleFunc(r.Pattern, r.handler)
+	}
 	return gzhttp.GzipHandler(mux)
 }
 

@@ -1,0 +1,82 @@
+package sidecar
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"synthetic/internal/sidecar/httplimit"
+)
+
+var compressions = []promhttp.Compression{promhttp.Identity, promhttp.Gzip}
+
+// Route is a path that the sidecar serves. SECURITY.md has the table of all of them.
+type Route struct {
+	Pattern string // of http.ServeMux
+	Gives   string
+	// Callers is who may change something, Changes what they change; both "" if the route only reads.
+	Callers, Changes string
+	handler          http.Handler
+}
+
+const lifecycleCallers = "everyone, if the process runs with `--web.enable-lifecycle`; no web page of another site"
+
+// Routes returns all paths, those that change something last.
+func (s *Sidecar) Routes() []Route {
+	scrapes, pages := s.limits.scrapes.Handler, s.limits.pages.Handler(httplimit.Pages(s.page))
+	routes := []Route{
+		{Pattern: "GET /metrics", Gives: "all series but those of leased targets", handler: scrapes(httplimit.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
+			ErrorLog: errorLog{s.logger}, Registry: s.registry, OfferedCompressions: compressions,
+		}, s.registry)))},
+		{Pattern: "GET /-/healthy", Gives: "whether the process runs", handler: http.HandlerFunc(healthy)},
+		{Pattern: "GET /-/ready", Gives: "whether the process probes", handler: http.HandlerFunc(s.ready)},
+	}
+	for _, r := range s.page.Routes() {
+		routes = append(routes, Route{Pattern: r.Pattern, Gives: r.Shows, handler: pages})
+	}
+	return append(routes,
+		Route{"GET /probe", "the series of a leased target",
+			"a client with a password or a client certificate of `--web.config.file`; anyone else for the hosts that `allowed_hosts` names exactly, and for half of `max_targets` at most; no browser",
+			"leases a target of a module of `discovery`: the process probes it, with the module's key, for the module's `lease`", scrapes(httplimit.Pages(http.HandlerFunc(s.lease)))},
+		Route{"POST /-/reload", "the mistakes of the file", lifecycleCallers,
+			"reads the configuration file again", s.lifecycle("reloading", s.reload)},
+		Route{"POST /-/mark", "nothing", lifecycleCallers,
+			"adds a line of text to the pages", s.lifecycle("marking", s.mark)},
+		Route{"POST /-/accept", "the accepted levels", lifecycleCallers,
+			"makes a target's current level its baseline, which ends its regression alerts", s.lifecycle("accepting a level", s.accept)},
+	)
+}
+
+// Handler returns the handler of all paths that the sidecar serves.
+func (s *Sidecar) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range s.Routes() {
+		if r.Changes != "" {
+			r.handler = httplimit.OwnSite(r.handler, s.trusts)
+		}
+		mux.Handle(r.Pattern, r.handler)
+	}
+	return mux
+}
+
+func healthy(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "synthetic is up") }
+
+// lifecycle answers requests that change the process, if these are enabled.
+func (s *Sidecar) lifecycle(action string, handle http.HandlerFunc) http.Handler {
+	if !s.options.Lifecycle {
+		handle = func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, action+" over HTTP is not enabled: start synthetic run with --web.enable-lifecycle", http.StatusForbidden)
+		}
+	}
+	return s.limits.reloads.Handler(handle)
+}
+
+// trusts reports whether a request that changes something is served although its Host is a name of
+// the public DNS: it has shown a password or a certificate, which the page of another site cannot,
+// or the name is our own.
+func (s *Sidecar) trusts(r *http.Request) bool {
+	host := httplimit.HostOf(r.Host)
+	return s.authenticated(r) || host == s.externalHost || host == strings.ToLower(s.options.Replica)
+}

@@ -1,0 +1,53 @@
+package sidecar
+
+import (
+	"net/http"
+	"os"
+
+	"go.yaml.in/yaml/v3"
+
+	"synthetic/internal/sidecar/discovery"
+)
+
+// webConfig is the part of --web.config.file that tells clients apart.
+type webConfig struct {
+	Users map[string]string `yaml:"basic_auth_users"`
+	TLS   struct {
+		ClientAuth string `yaml:"client_auth_type"`
+	} `yaml:"tls_server_config"`
+}
+
+// webConfig reads the file at each use, as the server does. The server answers 500 while it cannot be
+// read; here it then has no users.
+func (s *Sidecar) webConfig() (c webConfig) {
+	if text, err := os.ReadFile(s.options.WebConfigFile); err == nil {
+		_ = yaml.Unmarshal(text, &c)
+	}
+	return c
+}
+
+// authenticated reports whether the client has shown a certificate, which TLS has verified, or a
+// password, which the server has checked if the file has users.
+func (s *Sidecar) authenticated(r *http.Request) bool {
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		return true
+	}
+	user, _, ok := r.BasicAuth()
+	_, known := s.webConfig().Users[user]
+	return ok && known
+}
+
+// warnOfPatterns warns of modules whose targets nobody can lease, because only authenticated clients
+// lease the hosts of patterns.
+func (s *Sidecar) warnOfPatterns(groups []discovery.Group) {
+	c := s.webConfig()
+	if len(c.Users) > 0 || c.TLS.ClientAuth == "RequireAndVerifyClientCert" || c.TLS.ClientAuth == "VerifyClientCertIfGiven" {
+		return
+	}
+	for _, g := range groups {
+		if patterns := g.HostPatterns(); g.Lease > 0 && len(patterns) > 0 {
+			s.logger.Warn("/probe refuses the hosts that allowed_hosts matches by a pattern, because nobody can authenticate: "+
+				"name the hosts exactly, or set basic_auth_users or client certificates with --web.config.file", "module", g.Name(), "patterns", patterns)
+		}
+	}
+}
