@@ -33,7 +33,7 @@ func TestPrometheusNamesTargets(t *testing.T) {
 	}
 	start(t, "simulate", nil, flags...)
 	s := startConfigured(t, `
-discovery: [{name: chat, allowed_hosts: [` + strings.Join(hosts, ", ") + `], lease: 10s, target: {model: m}}]
+discovery: [{name: chat, allowed_hosts: [`+strings.Join(hosts, ", ")+`], lease: 10s, target: {model: m}}]
 workloads: [{name: chat, turns: {min: 1, max: 1}, prompt_tokens: 20, max_output_tokens: 4}]
 traffic: [{workload: chat, arrival: {process: constant, rate: 1}}]
 `)

@@ -52,11 +52,15 @@ func (a *attempt) lateBefore(asked time.Time) time.Duration {
 	return 0
 }
 
-// endAbandoned ends a turn that the peer gave up.
+// endAbandoned ends a turn that the peer gave up. A peer that had begun its answer had the request.
 func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
 	to := cmp.Or(a.trace.Asked, a.trace.LastWrite, at)
-	if a.leftUnread() {
+	switch {
+	case a.leftUnread():
 		to = at
+	case a.status/100 == 2:
+		a.finish(o, at, text)
+		return
 	}
 	longest, _ := a.lag.Between(a.seen.sent, to)
 	a.finishOrBlameProber(o, at, text, longest >= lateAtOnce)

@@ -63,7 +63,7 @@ func TestLatenessOfOurOwn(t *testing.T) {
 		{"no token", []step{{0, sseHead + chunk(role)}}, true, true, nil, probe.TimeoutFirstToken, probe.ProberLate},
 		{"a stall", []step{{0, sseHead + chunk(hello)}}, true, true, nil, probe.Stall, probe.ProberLate},
 		{"hung up without an answer", []step{{short, ""}}, false, false, nil, probe.ConnectError, probe.ProberLate},
-		{"hung up amid the answer", []step{{0, sseHead + chunk(hello)}, {short, ""}}, false, false, func(o *probe.Options) { o.Workload.Timeouts.Stall = long }, probe.Truncated, probe.ProberLate},
+		{"hung up amid the answer", []step{{0, sseHead + chunk(hello)}, {short, ""}}, false, false, func(o *probe.Options) { o.Workload.Timeouts.Stall = long }, probe.Truncated, probe.Truncated},
 		{"too slow a request", []step{{0, jsonResponse("408 Request Timeout", "{}")}}, false, false, nil, probe.HTTP4xx, probe.ProberLate},
 		{"a server error", []step{{0, jsonResponse("500 No", "{}")}}, false, false, nil, probe.HTTP5xx, probe.HTTP5xx},
 		{"an answer", []step{{0, sseHead + chunk(hello, finish, done) + lastChunk}}, false, false, nil, probe.Success, probe.Success},
