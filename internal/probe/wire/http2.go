@@ -1,5 +1,7 @@
 package wire
 
+//lint:file-ignore SA1019 http2.Transport makes a client of a connection that TLS has negotiated already; http.Transport.NewClientConn, its replacement, dials itself.
+
 import (
 	"cmp"
 	"crypto/tls"
