@@ -25,7 +25,7 @@ const Slack = 10 * time.Minute
 
 // Turn is one finished turn.
 type Turn struct {
-	// At is when the turn was sent, in UTC.
+	// At is when the turn was sent: in UTC if it was read, with a monotonic reading if not.
 	At               time.Time
 	Target, Workload string
 	Kind             probe.TurnKind
@@ -69,7 +69,7 @@ const (
 // FromResult returns the logged part of a result: no texts, errors or addresses.
 func FromResult(r probe.Result) Turn {
 	return Turn{
-		At: r.Sent.UTC(), Target: r.Target, Workload: r.Workload, Kind: r.Kind, Outcome: r.Outcome, Proof: r.Proof,
+		At: r.Sent, Target: r.Target, Workload: r.Workload, Kind: r.Kind, Outcome: r.Outcome, Proof: r.Proof,
 		TTFT: r.TTFT, TPOT: r.TPOT, Duration: probe.Some(r.Duration()),
 		PromptTokens: r.PromptTokens, CachedTokens: r.CachedTokens, OutputTokens: r.OutputTokens,
 		TraceID: r.TraceID, Burst: r.Burst,

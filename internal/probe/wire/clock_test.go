@@ -64,3 +64,27 @@ func TestClockMap(t *testing.T) {
 		})
 	}
 }
+
+// TestClockMapSmear slows or hastens the wall clock alone by 1 s in a day, as for a leap second. The kernel
+// usually adjusts the monotonic clock alike, which is the steady case of TestClockMap.
+func TestClockMapSmear(t *testing.T) {
+	for _, drift := range []time.Duration{-11600 * time.Nanosecond, 11600 * time.Nanosecond} { // in each second
+		var m clockMap
+		untrusted := 0
+		const seconds = 24 * 3600
+		for i := range time.Duration(seconds) {
+			now := (i + 1) * time.Second
+			wall := 1_763_600_000*time.Second + now + i*drift
+			const age = 70 * time.Millisecond
+			at, trusted := m.arrival(wall, now, wall-age)
+			if !trusted {
+				untrusted++
+			} else if off := at - (now - age); off.Abs() > maxClockNoise {
+				t.Fatalf("after %d s the arrival is %s off", i, off)
+			}
+		}
+		if untrusted > seconds/80 {
+			t.Errorf("drift %s: %d of %d timestamps cannot be mapped", drift, untrusted, seconds)
+		}
+	}
+}

@@ -32,7 +32,11 @@ type file struct {
 	// to is nil while the file cannot be opened. size is the size of its complete lines.
 	to   *os.File
 	size int64
-	// rotated is the time in the name of the newest older file of this process.
+	// newest is the latest wall time of a turn in the file. ended is true if the next turn needs a
+	// new file.
+	newest time.Time
+	ended  bool
+	// rotated is the time in the name of the newest older file.
 	rotated time.Time
 }
 
@@ -42,7 +46,11 @@ func (f *file) open() error {
 	if err != nil {
 		return fmt.Errorf("opening the turn log: %w; its directory must exist and be writable", err)
 	}
-	size, err := wholeLines(to)
+	info, err := to.Stat()
+	size := int64(0)
+	if err == nil {
+		size, err = wholeLines(to, info)
+	}
 	if err == nil {
 		err = to.Truncate(size)
 	}
@@ -50,16 +58,26 @@ func (f *file) open() error {
 		return errors.Join(fmt.Errorf("opening the turn log: %w", err), to.Close())
 	}
 	f.to, f.size = to, size
+	if size > 0 && info.ModTime().After(f.newest) {
+		f.newest = info.ModTime() // no turn in the file was sent later
+	}
 	return nil
+}
+
+// endsBefore reports whether a turn must go into a new file, because the wall clock was set back by more
+// than readers of one file sort. Readers merge files by time.
+func (f *file) endsBefore(sent time.Time) bool {
+	sent = sent.Round(0) // the wall clock alone, which the line has
+	back := f.newest.Sub(sent) > turnlog.Slack
+	if back || sent.After(f.newest) {
+		f.newest = sent
+	}
+	return back
 }
 
 // wholeLines returns the size of a file up to its last complete line. It fails for a file that
 // is no log.
-func wholeLines(from *os.File) (int64, error) {
-	info, err := from.Stat()
-	if err != nil {
-		return 0, err
-	}
+func wholeLines(from *os.File, info os.FileInfo) (int64, error) {
 	if !info.Mode().IsRegular() {
 		return 0, fmt.Errorf("%q is not a regular file, so it cannot be rotated; name another file", from.Name())
 	}
@@ -91,7 +109,7 @@ func (f *file) hasName() bool {
 	return openErr == nil && err == nil && os.SameFile(open, named)
 }
 
-// write writes complete lines or nothing. It rotates the file first if they do not fit.
+// write writes complete lines or nothing. It rotates the file first if they do not fit or need a new one.
 func (f *file) write(lines []byte) (rotated bool, err error) {
 	if f.to != nil && !f.hasName() {
 		f.close() // opening it again creates it, or fails if its directory was removed
@@ -101,7 +119,7 @@ func (f *file) write(lines []byte) (rotated bool, err error) {
 			return false, err
 		}
 	}
-	if f.size > 0 && f.size+int64(len(lines)) > f.max {
+	if f.size > 0 && (f.ended || f.size+int64(len(lines)) > f.max) {
 		if err := f.rotate(); err != nil {
 			return false, err
 		}
@@ -122,14 +140,16 @@ func (f *file) write(lines []byte) (rotated bool, err error) {
 // rotate renames the file by the time and starts a new one.
 func (f *file) rotate() error {
 	f.close()
-	if err := os.Rename(f.path, f.olderPath(time.Now())); err != nil {
+	if err := os.Rename(f.path, f.olderPath(time.Now().Round(0))); err != nil {
 		return fmt.Errorf("rotating the turn log: %w", err)
 	}
+	f.ended = false
 	return f.open()
 }
 
-// olderPath returns the path of the older file that ends at a time. Names sort by age, so a file of
-// the same millisecond as the last one gets the next free one, even if a removed file had it.
+// olderPath returns the path of the older file that ends at a time. Names sort by age, so a file that
+// does not end after the last one, because the clock was set back, gets the next free millisecond,
+// even if a removed file had it.
 func (f *file) olderPath(at time.Time) string {
 	stem, ext := f.stem()
 	if earliest := f.rotated.Add(time.Millisecond); at.Before(earliest) {
@@ -169,6 +189,16 @@ func (f *file) older() ([]string, error) {
 	}
 	slices.Sort(all)
 	return all, nil
+}
+
+// continueNames makes the next older file sort after those of earlier processes. Without a list of them
+// it does nothing; pack reports the error.
+func (f *file) continueNames() {
+	if all, _ := f.older(); len(all) > 0 {
+		stem, ext := f.stem()
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(all[len(all)-1]), packed), ext)
+		f.rotated, _ = time.Parse(stamp, strings.TrimPrefix(name, filepath.Base(stem)))
+	}
 }
 
 // pack compresses the older files that are not compressed yet, and removes the oldest ones.

@@ -63,6 +63,7 @@ func Open(o Options) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{options: o, lock: lock, file: file{path: o.Path, max: o.MaxSize, keep: o.Keep}, queue: make(chan turnlog.Turn, maxQueued)}
+	l.file.continueNames()
 	if err := l.file.open(); err != nil && !atomicfile.IsDiskFull(err) {
 		lock.Release()
 		return nil, err
@@ -167,6 +168,11 @@ func (l *Log) release(n int) {
 	var lines []byte
 	waiting := 0
 	for i := range l.held[:n] {
+		if l.file.endsBefore(l.held[i].At) {
+			l.write(lines, waiting)
+			lines, waiting = lines[:0], 0
+			l.file.ended = true
+		}
 		lines = l.held[i].Append(lines)
 		waiting++
 		if int64(len(lines)) >= min(batch, l.options.MaxSize) || i == n-1 {

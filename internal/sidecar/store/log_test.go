@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -175,6 +176,9 @@ func TestReopened(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Chtimes(path, time.Time{}, at.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	l, _ := opened(t, Options{Path: path, MaxSize: 1 << 20})
 	if second, err := Open(l.options); err == nil {
 		second.Close()
@@ -300,5 +304,112 @@ func TestFullDisk(t *testing.T) {
 	}
 	if n := strings.Count(said.String(), "cannot be written"); n != 1 {
 		t.Errorf("that it cannot be written was said %d times:\n%s", n, said)
+	}
+}
+
+// setBack returns a time whose wall clock reading alone is earlier, as after an administrator set the
+// clock back. The seconds of the wall clock are in the upper bits of the first word of a Time.
+func setBack(t time.Time, by time.Duration) time.Time {
+	*(*uint64)(unsafe.Pointer(&t)) -= uint64(by/time.Second) << 30
+	return t
+}
+
+// TestWallClockStep sets the wall clock while turns are held back, or while no process runs. The files
+// must stay readable without a missing turn, in an order of names that removes the oldest first.
+func TestWallClockStep(t *testing.T) {
+	for name, tt := range map[string]struct {
+		back      time.Duration
+		restarted bool
+	}{
+		"back a day":                          {back: 24 * time.Hour},
+		"back by less than readers sort":      {back: 5 * time.Minute},
+		"forward an hour":                     {back: -time.Hour},
+		"back a day, while no process ran":    {back: 24 * time.Hour, restarted: true},
+		"forward a day, while no process ran": {back: -24 * time.Hour, restarted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, said := opened(t, Options{MaxSize: 1 << 20, Keep: 5})
+			// The clock is right after the step, because that of the file system cannot be set.
+			begin := setBack(time.Now(), -tt.back)
+			send := func(from, to int) {
+				for i := from; i < to; i++ {
+					sent := begin.Add(time.Duration(i) * time.Millisecond)
+					if i >= 10 {
+						sent = setBack(sent, tt.back)
+					}
+					l.hold(turnlog.FromResult(result(sent, 0)))
+				}
+			}
+			send(0, 5)
+			l.release(5)
+			send(5, 10)
+			if tt.restarted {
+				l.release(5)
+				path := l.options.Path
+				l.Close()
+				if err := os.Chtimes(path, time.Time{}, begin); err != nil {
+					t.Fatal(err)
+				}
+				l, said = opened(t, Options{Path: path, MaxSize: 1 << 20, Keep: 5})
+			}
+			send(10, 20)
+			if n := l.writable(begin.Add(2 * time.Hour)); n != len(l.held) {
+				t.Errorf("after two hours %d of %d held turns can be written", n, len(l.held))
+			}
+			l.release(len(l.held))
+			older, err := l.file.older()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(readBack(t, append(older, l.options.Path)...)); got != 20 || l.Dropped() != 0 {
+				t.Errorf("%d turns can be read, want 20; log:\n%s", got, said)
+			}
+			if wantOlder := tt.back > turnlog.Slack; len(older) > 0 != wantOlder {
+				t.Errorf("older files %q, want some: %v", older, wantOlder)
+			}
+		})
+	}
+}
+
+// TestNamesAfterStep rotates files after the wall clock was set back while no process ran. The new
+// files must not be taken for the oldest ones, which are removed.
+func TestNamesAfterStep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "turns.jsonl")
+	tomorrow := time.Now().Add(24 * time.Hour).UTC()
+	before := strings.TrimSuffix(path, ".jsonl") + "-" + tomorrow.Format(stamp) + ".jsonl"
+	if err := os.WriteFile(before, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, _ := opened(t, Options{Path: path, MaxSize: 1, Keep: 1})
+	for range 2 {
+		l.hold(turnlog.FromResult(result(time.Now(), 0)))
+		l.release(1)
+	}
+	older, err := l.file.older()
+	if err != nil || len(older) != 1 || strings.HasPrefix(older[0], before) {
+		t.Errorf("%v: older files %q, want the new one alone", err, older)
+	}
+}
+
+// TestReadOnlyVolume makes the volume of the log read-only and writable again. Turns are counted as
+// missing meanwhile, and written afterwards.
+func TestReadOnlyVolume(t *testing.T) {
+	disk := smalldisk.New(t, "1")
+	l, said := opened(t, Options{Path: filepath.Join(disk.Path, "turns.jsonl"), MaxSize: 1 << 20})
+	write := func() {
+		l.hold(turnlog.FromResult(result(time.Now(), time.Second)))
+		l.release(1)
+	}
+	write()
+	l.Close() // the kernel refuses to make a volume read-only while a file is open for writing
+	disk.SetReadOnly(true)
+	write()
+	if l.Dropped() != 1 || !strings.Contains(said.String(), "read-only file system") {
+		t.Errorf("%d turns are counted as missing, want 1; log:\n%s", l.Dropped(), said)
+	}
+	disk.SetReadOnly(false)
+	write()
+	if got := len(readBack(t, l.options.Path)); got != 2 {
+		t.Errorf("%d turns can be read, want 2", got)
 	}
 }

@@ -1,4 +1,4 @@
-// Package smalldisk mounts a volume that a test can fill.
+// Package smalldisk mounts a volume that a test can fill or make read-only.
 package smalldisk
 
 import (
@@ -54,6 +54,19 @@ func (d Disk) Fill() {
 func (d Disk) Free() {
 	d.t.Helper()
 	if err := os.Remove(d.filler()); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// SetReadOnly makes the volume read-only or writable. The kernel refuses the former while a file of the
+// volume is open for writing.
+func (d Disk) SetReadOnly(readOnly bool) {
+	d.t.Helper()
+	flags := uintptr(syscall.MS_REMOUNT)
+	if readOnly {
+		flags |= syscall.MS_RDONLY
+	}
+	if err := syscall.Mount("", d.Path, "", flags, ""); err != nil {
 		d.t.Fatal(err)
 	}
 }
