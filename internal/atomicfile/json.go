@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 )
 
 // ParseJSON decodes the text of a JSON file. Its errors name the line and the column, and what
@@ -23,12 +24,24 @@ func ExplainJSON(data []byte, err error) error {
 		return fmt.Errorf("%s: the file ends in the middle of a value: it was written only in part", Position(data, int64(len(data))))
 	case broken:
 		return fmt.Errorf("%s: not JSON: %w", Position(data, syntax.Offset), err)
-	case mistyped && kind.Field == "":
-		return fmt.Errorf("%s: the file must be %s, not %s", Position(data, kind.Offset), inJSON(kind.Type), kind.Value)
 	case mistyped:
-		return fmt.Errorf("%s: %q must be %s, not %s", Position(data, kind.Offset), kind.Field, inJSON(kind.Type), kind.Value)
+		return fmt.Errorf("%s: %w", Position(data, kind.Offset), InJSONTerms("the file", err))
 	}
 	return err
+}
+
+// InJSONTerms returns the error of encoding/json for JSON within a file or a message, whose offsets mean
+// nothing to a reader. An error about a type names the JSON that must be there instead of a type of Go.
+// whole names the JSON itself, such as "the answer".
+func InJSONTerms(whole string, err error) error {
+	kind, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
+	if !mistyped {
+		return err
+	}
+	if kind.Field != "" {
+		whole = strconv.Quote(kind.Field)
+	}
+	return fmt.Errorf("%s must be %s, not %s", whole, inJSON(kind.Type), kind.Value)
 }
 
 // Position returns the line and the column of an offset in a text.

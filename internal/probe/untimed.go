@@ -12,6 +12,7 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -83,7 +84,7 @@ func fetchJSON(client *wire.Client, req *http.Request, answer any, maxBytes int6
 		return resp.StatusCode, statusError(resp, text)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
-		return resp.StatusCode, fmt.Errorf("decoding the answer: %w", err)
+		return resp.StatusCode, fmt.Errorf("decoding the answer: %w", atomicfile.InJSONTerms("it", err))
 	}
 	return resp.StatusCode, nil
 }

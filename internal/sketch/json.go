@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"synthetic/internal/atomicfile"
 )
 
 // document is a sketch as JSON. Bins is one string, so that an indented file stays short. It has pairs
@@ -45,7 +47,7 @@ func (s *Sketch) UnmarshalJSON(data []byte) error {
 	var d document
 	err := json.Unmarshal(data, &d)
 	bins, total, binsErr := parseBins(d.Bins)
-	if err = cmp.Or(err, binsErr); err != nil {
+	if err = cmp.Or(atomicfile.InJSONTerms("it", err), binsErr); err != nil {
 		return fmt.Errorf("reading a distribution: %w", err)
 	}
 	full := func(b bin) bool { return b.count == math.MaxUint32 } // a full bin has stopped counting

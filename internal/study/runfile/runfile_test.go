@@ -122,6 +122,7 @@ func TestReadRefuses(t *testing.T) {
 		{"no JSON", "# Report\n", "line 1, column 2: not JSON"},
 		{"other JSON", `{"levels": []}`, `"format" is missing`},
 		{"wrong type", "{\"format\": 1,\n\"title\": 3}", `line 2, column 11: "title" must be a text, not number`},
+		{"wrong type in a distribution", strings.Replace(string(whole), `"count":`, `"count":"x","was":`, 1), `reading a distribution: "count" must be a whole number in range, not string`},
 		{"newer", `{"format": 99}`, "use a newer synthetic"},
 	}
 	for _, tt := range tests {

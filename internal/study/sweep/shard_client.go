@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"synthetic/internal/atomicfile"
 )
 
 // Client is the side of a shard other than 0.
@@ -129,7 +131,7 @@ func (c *Client) call(ctx context.Context, method, path string, v, out any) erro
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s: %s: %.200s", c.url+path, resp.Status, bytes.TrimSpace(data))
 	}
-	return json.Unmarshal(data, out)
+	return atomicfile.InJSONTerms("the answer of "+c.url+path, json.Unmarshal(data, out))
 }
 
 // tell reports this shard's progress in the level, and its counts; nil means no new counts.

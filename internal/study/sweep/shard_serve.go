@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"synthetic/internal/atomicfile"
 )
 
 // ServeHTTP answers the status of a shard with the current step, and requests for the time.
@@ -32,7 +34,7 @@ func (l *Lead) authorized(authorization string) bool {
 func (l *Lead) status(w http.ResponseWriter, r *http.Request) {
 	var s status
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&s); err != nil {
-		http.Error(w, fmt.Sprintf("reading the status of a shard: %v", err), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("reading the status of a shard: %v", atomicfile.InJSONTerms("it", err)), http.StatusBadRequest)
 		return
 	}
 	step, refusal := l.record(s)

@@ -162,8 +162,8 @@ func TestNotAStatus(t *testing.T) {
 	} {
 		answer := httptest.NewRecorder()
 		lead.ServeHTTP(answer, httptest.NewRequest(c.method, c.path, strings.NewReader(c.body)))
-		if answer.Code != c.want {
-			t.Errorf("%s %s %.20s: %d, want %d", c.method, c.path, c.body, answer.Code, c.want)
+		if text := answer.Body.String(); answer.Code != c.want || strings.Contains(text, " Go ") {
+			t.Errorf("%s %s %.20s: %d %s, want %d and no type of Go", c.method, c.path, c.body, answer.Code, text, c.want)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"synthetic/internal/atomicfile"
 )
 
 const (
@@ -84,7 +86,7 @@ func (p *parser) parse(b []byte, unit string, number int) ([]Record, error) {
 func (p *parser) records(b []byte) ([]Record, error) {
 	var o object
 	if err := json.Unmarshal(b, &o); err != nil {
-		return nil, fmt.Errorf("not a JSON object with a record: %w; write one per line, or an array of them", err)
+		return nil, fmt.Errorf("not a JSON object with a record: %w; write one per line, or an array of them", atomicfile.InJSONTerms("it", err))
 	}
 	var r Record
 	var err error

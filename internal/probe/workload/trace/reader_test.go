@@ -188,6 +188,8 @@ func TestBadTraces(t *testing.T) {
 		{good + `{"speed": 3}`, `trace, line 2: "{\"speed\": 3}" is a record in an unknown format; docs/how-to/traces.md lists the supported ones`},
 		{`{"chat_id": 3, "input_length": 4}`, "trace, line 1: timestamp is missing; write it in seconds"},
 		{`{"chat_id": 3, "timestamp": 4}`, "trace, line 1: input_length is missing; write the number of prompt tokens"},
+		{`{"input_length": "many"}`, `trace, line 1: not a JSON object with a record: "input_length" must be a whole number in range, not string; write one per line, or an array of them`},
+		{`{"turns": [{"role": 3}]}`, `trace, line 1: not a JSON object with a record: "turns.role" must be a text, not number; write one per line, or an array of them`},
 		{`{"chat_id": {}, "timestamp": 4}`, "trace, line 1: not a JSON object with a record: {} is not a name; write a string or a number; write one per line, or an array of them"},
 		{`{"session_id": "a", "turns": []}`, "trace, line 1: turns is empty; write one or more, or remove the line"},
 		{`{"session_id": "a", "turns": [{"output_length": 3}]}`, "trace, line 1: turns[0]: has neither text nor input_length; write one"},
