@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"synthetic/internal/simulate"
 )
@@ -47,7 +48,8 @@ func TestProbeRefuses(t *testing.T) {
 
 // TestProbeJSON: the documented keys exist, and unknown values are null.
 func TestProbeJSON(t *testing.T) {
-	_, server := fastDeployment(t)
+	// The tokens come slowly enough that a busy machine does not deliver all of them together.
+	_, server := fastDeployment(t, func(o *simulate.Options) { o.InterToken.Median, o.Answer.Median = 20*time.Millisecond, 16 })
 	var out, errs strings.Builder
 	if code := run(t.Context(), []string{"probe", "--base-url", server.URL, "--turns=2", "--output=json"}, &out, &errs); code != exitOK {
 		t.Fatalf("code %d: %s", code, errs.String())
