@@ -42,6 +42,7 @@ type attempt struct {
 	lag        Lateness
 
 	trace   wire.Trace
+	body    *wire.Body // nil before the response headers
 	status  int
 	headers http.Header
 	outcome Outcome
@@ -77,6 +78,7 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 		a.finish(Malformed, time.Now(), "the response has no body")
 		return
 	}
+	a.body = body
 	defer func() { a.paced = body.Paced() }()
 	defer a.peaks.record(a.limits, body, &a.seen)
 	if outcome := statusOutcome(resp.StatusCode); outcome != "" {

@@ -66,9 +66,14 @@ func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
 	a.finishOrBlameProber(o, at, text, longest >= lateAtOnce)
 }
 
-// leftUnread reports whether the prober left data unread for so long that the kernel's buffer may
-// have been full. Then the kernel stopped the sender.
-func (a *attempt) leftUnread() bool { return a.seen.readLagMax >= lag.MaxTolerance }
+// leftUnread reports whether the prober left so much data unread for so long that the kernel's buffer
+// may have been full. Then the kernel stopped the sender.
+func (a *attempt) leftUnread() bool {
+	return a.seen.readLagMax >= lag.MaxTolerance && a.body != nil && a.body.Received() >= leastBuffer
+}
+
+// leastBuffer is less than what the receive buffer of a connection holds: Linux begins with 128 KiB.
+const leastBuffer = 32 << 10
 
 // tooLate reports whether the prober lost too large a part of a span.
 func tooLate(lost, span time.Duration) bool { return lost >= lateMin && lost*lateShare >= span }
@@ -121,7 +126,7 @@ func (a *attempt) fillLag(r *Result) {
 		untilEnd, _ := a.lag.Between(r.Sent, r.End)
 		r.Lag, r.StreamLag = max(r.Lag, untilFirst, a.paced), max(untilEnd, a.paced)
 	}
-	if a.leftUnread() {
+	if r.ReadLagMax >= lag.MaxTolerance {
 		r.Lag, r.StreamLag = max(r.Lag, r.ReadLagMax), max(r.StreamLag, r.ReadLagMax)
 	}
 }

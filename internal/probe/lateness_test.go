@@ -148,3 +148,22 @@ func TestLostTimeIsGivenBack(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswerAcrossTheTimeout sends the headers before and the tokens after a timeout that moved, so that
+// the prober reads over the first deadline in the middle of the answer.
+func TestAnswerAcrossTheTimeout(t *testing.T) {
+	for name, steps := range map[string][]step{
+		"headers in time": {{100 * time.Millisecond, sseHead}, {500 * time.Millisecond, chunk(hello, finish, done) + lastChunk}},
+		"headers late":    {{500 * time.Millisecond, sseHead}, {200 * time.Millisecond, chunk(hello)}, {200 * time.Millisecond, chunk(world, finish, done) + lastChunk}},
+		"all at once":     {{600 * time.Millisecond, sseHead + chunk(hello, finish, done) + lastChunk}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(play(t, &scripted{steps: steps}).addr)
+			o.Workload.Timeouts.FirstToken = 300 * time.Millisecond
+			o.Lag = late{never, lasting(20 * time.Second)}
+			if r := once(t, o); r.Outcome != probe.Success || r.Answer == "" {
+				t.Errorf("%s (%s), answer %q", r.Outcome, r.Err, r.Answer)
+			}
+		})
+	}
+}

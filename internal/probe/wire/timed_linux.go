@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -41,6 +42,10 @@ type kernelTimed struct {
 
 	mu           sync.Mutex
 	readDeadline time.Time
+	// late holds bytes that were read after a deadline which they missed. A later deadline permits
+	// them.
+	late        []byte
+	lateArrival stream.Arrival
 
 	// The current read.
 	message message
@@ -69,7 +74,12 @@ func newKernelTimed(c *net.TCPConn) *kernelTimed {
 
 func (k *kernelTimed) arrival() stream.Arrival { return k.last }
 
-func (k *kernelTimed) quiet() bool { return peekQuiet(k.TCPConn) }
+func (k *kernelTimed) quiet() bool {
+	k.mu.Lock()
+	late := len(k.late) > 0
+	k.mu.Unlock()
+	return !late && peekQuiet(k.TCPConn)
+}
 
 func (k *kernelTimed) provesSilence() bool { return !k.unstamped.Load() }
 
@@ -90,10 +100,13 @@ func (k *kernelTimed) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	if n, err := k.readLate(p); n > 0 || err != nil {
+		return n, err
+	}
 	k.message.setBuffer(p)
 	err := k.raw.Read(k.receive)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = k.readAfterDeadline(err)
+		err = k.readAfterDeadline(p, err)
 	}
 	k.message.setBuffer(nil)
 	switch {
@@ -108,16 +121,33 @@ func (k *kernelTimed) Read(p []byte) (int, error) {
 	return k.n, nil
 }
 
-// readAfterDeadline reads without waiting. Bytes that arrived before the deadline are in time: it is
-// this process that is late.
-func (k *kernelTimed) readAfterDeadline(expired error) error {
+// readLate returns bytes that missed an earlier deadline, if they are in time for the present one.
+func (k *kernelTimed) readLate(p []byte) (int, error) {
 	k.mu.Lock()
-	deadline := k.readDeadline
-	k.mu.Unlock()
-	received := false
+	defer k.mu.Unlock()
+	if len(k.late) == 0 {
+		return 0, nil
+	}
+	if !k.readDeadline.IsZero() && k.lateArrival.At.After(k.readDeadline) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	n := copy(p, k.late)
+	k.late, k.last = k.late[n:], k.lateArrival
+	return n, nil
+}
+
+// readAfterDeadline reads without waiting. Bytes that arrived before the deadline are in time: it is
+// this process that is late. Others are kept.
+func (k *kernelTimed) readAfterDeadline(p []byte, expired error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	deadline, received := k.readDeadline, false
 	err := k.raw.Control(func(fd uintptr) { received = k.receiveOnce(fd) })
 	if err != nil || !received || k.last.At.After(deadline) {
 		k.unstamped.Store(err != nil || received && !k.last.Kernel)
+		if err == nil && received && k.err == nil && k.n > 0 {
+			k.late, k.lateArrival = bytes.Clone(p[:k.n]), k.last
+		}
 		return expired
 	}
 	return nil
