@@ -14,8 +14,8 @@ import (
 // JSON must be there; they do not name types of Go.
 func ParseJSON(data []byte, v any) error { return ExplainJSON(data, json.Unmarshal(data, v)) }
 
-// ExplainJSON returns the error of ParseJSON for an error of encoding/json. It returns other
-// errors as they are.
+// ExplainJSON converts an error of encoding/json to the error that ParseJSON returns. It does not
+// change other errors.
 func ExplainJSON(data []byte, err error) error {
 	syntax, broken := errors.AsType[*json.SyntaxError](err)
 	kind, mistyped := errors.AsType[*json.UnmarshalTypeError](err)

@@ -14,8 +14,8 @@ import (
 )
 
 // Lock excludes other processes from a file or directory. The kernel holds the lock and
-// releases it when the process ends. The lock file stays. On Linux, a name that the kernel keeps
-// for this network namespace excludes others also after somebody removed the lock file.
+// releases it when the process ends. The lock file stays. On Linux, the process also reserves a name in
+// its network namespace, so the lock holds even if somebody removes the lock file.
 type Lock struct {
 	releaser fileutil.Releaser
 	name     io.Closer // nil if the kernel keeps none

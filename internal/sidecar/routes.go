@@ -27,7 +27,7 @@ const lifecycleCallers = "everyone, if the process runs with `--web.enable-lifec
 func (s *Sidecar) Routes() []Route {
 	scrapes, pages := s.limits.scrapes.Handler, s.limits.pages.Handler(httplimit.Pages(s.page))
 	routes := []Route{
-		{Pattern: "GET /metrics", Gives: "all series but those of leased targets", handler: scrapes(httplimit.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
+		{Pattern: "GET /metrics", Gives: "all series, except the series of leased targets", handler: scrapes(httplimit.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
 			ErrorLog: errorLog{s.logger}, Registry: s.registry, OfferedCompressions: compressions,
 		}, s.registry)))},
 		{Pattern: "GET /-/healthy", Gives: "whether the process runs", handler: http.HandlerFunc(healthy)},

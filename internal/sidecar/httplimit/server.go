@@ -40,8 +40,8 @@ func guard(h http.Handler) http.Handler {
 	}))
 }
 
-// OwnSite serves requests that change something with h, whatever their method. It refuses those that
-// a web page of another site may have made a browser send, also if the page's name leads to this
+// OwnSite protects h, which changes state, from web pages of other sites. It refuses requests of any
+// method that such a page may have made a browser send, including pages whose name resolves to this
 // process (DNS rebinding). trusts reports whether a request with an unknown Host is served.
 func OwnSite(h http.Handler, trusts func(*http.Request) bool) http.Handler {
 	protection := http.NewCrossOriginProtection()
