@@ -40,34 +40,51 @@ demo: build ## Probe an embedded simulated deployment; needs nothing but Go
 
 .PHONY: test
 test: ## Run the tests, a few minutes with the first build; needs nothing but Go
-	$(GO) test $(TESTFLAGS) -short -timeout 5m ./...
+	$(GO) test $(TESTFLAGS) -short -timeout 8m ./...
 
 .PHONY: test-long
-test-long: ## Run the long simulations, too: the packages in which "make test" skips tests
-	$(GO) test $(TESTFLAGS) -timeout 40m $$(git grep -l 'testing[.]Short()' -- '*_test.go' | sed 's|/[^/]*$$||; s|^|./|' | sort -u)
+test-long: ## Run the long simulations: the tests that "make test" skips or shortens
+	files=$$(git grep -l 'testing[.]Short()' -- '*_test.go') && \
+	tests=$$(awk '/^func /{name=$$2; sub(/[(].*/, "", name)} /testing[.]Short[(][)]/ && name ~ /^Test/ {print name}' $$files | sort -u | paste -sd'|') && \
+	! awk '/^func /{name=$$2} /testing[.]Short[(][)]/ && name !~ /^Test/ {print FILENAME ": ask testing.Short() in the test itself, not in " name; bad=1} END {exit !bad}' $$files && \
+	$(GO) test $(TESTFLAGS) -p 3 -timeout 40m -run "^($$tests)$$" $$(printf './%s\n' $$files | sed 's|/[^/]*$$||' | sort -u)
 
-# These packages compute in one goroutine, so they cannot have races, and would take the
-# longest under the detector.
-PURE := internal/backtest tools/alertquality tools/alertquality/worlds internal/rules internal/sidecar/baseline internal/dashboard internal/slo \
-	internal/study/report internal/study/figures internal/study/stats \
-	internal/simulate/cluster internal/probe/workload/trace internal/config/yamlform tools/notices
+# These packages compute, in one goroutine or in several that share nothing, or share data that tests of
+# other packages share, too. Each package costs the link of a test binary.
+PURE := docs/runbooks e2e internal/archtest internal/backtest internal/chart internal/config internal/config/yamlform internal/dashboard \
+	internal/probe/answers/recall internal/probe/stream internal/probe/stream/jsonscan internal/probe/workload/trace internal/rules \
+	internal/sidecar/baseline internal/simulate/cluster internal/simulate/demo internal/sketch internal/slo \
+	internal/study/report internal/study/figures internal/study/runfile internal/study/stats internal/turnlog \
+	tools/alertquality tools/alertquality/worlds tools/calibrate tools/calibrate/replay tools/notices tools/splice tools/testkit/promtest
+# So do these tests, and some measure memory. Others simulate for long what shorter tests simulate, too.
+PURE_TESTS := ^TestBacktest|TestCapacityAgreesWithGrid|TestNoPartOfAKeyIsShown|TestRejectedReloadsKeepNothing|TestPowerOnSimulatedLogits|TestManyJobsFit|TestConversationsOfTheLoad|TestPresetsDifferAsMeasured|TestManySecretsAreForgotten|TestBadTurnsAreBounded|TestReportOfHostileNames|TestReportRefuses|TestIncidentsShowAsOutcomes|TestHistogramEqualsClientGolang|TestProbeShowsNoPartOfAKey|TestNobodyIsPagedForWhatNeverWorked
 .PHONY: race
 race: ## Run the tests of "make test" under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -timeout 20m $$($(GO) list ./... $(PURE:%=| grep -v /%$$))
+	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -timeout 20m -skip '$(PURE_TESTS)' $$($(GO) list ./... $(PURE:%=| grep -v /%$$))
 
 KILLS ?= 200
 
 .PHONY: kill
 kill: ## Kill the program KILLS times at random moments; 200 kills take four minutes
 	$(GO) test $(TESTFLAGS) -timeout 30m -run TestKilledAnywhere -v ./cmd/synthetic -kills=$(KILLS)
+	$(GO) test $(TESTFLAGS) -run TestKilledPagerRepeatsNothing -v ./internal/alerting -args -kills=$(KILLS)
+	$(GO) test $(TESTFLAGS) -run TestKilledWriterOfIncidents -v ./internal/sidecar/status -args -kills=$(KILLS)
 
 .PHONY: e2e
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
 
-.PHONY: e2e-shards
-e2e-shards: build ## Sweep with four processes, one of which is killed or stopped: five minutes
-	E2E_SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -tags e2e -count=1 -timeout 15m -v -run 'TestSweepShard|TestTenThousandStreams' ./e2e
+.PHONY: e2e-workers
+e2e-workers: build ## Sweep with several processes, one of which is killed or stopped: five minutes
+	E2E_SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -tags e2e -count=1 -timeout 15m -v -run 'TestSweepWorker|TestTenThousandStreams' ./e2e
+
+.PHONY: e2e-real
+e2e-real: ## Play faults on vLLM, LiteLLM, nginx and HAProxy (installs 6.5 GB): two hours; ARGS="-run Scenes/Limited"
+	e2e/real/run $(ARGS)
+
+.PHONY: e2e-grafana
+e2e-grafana: ## Read the dashboards in Grafana's frontend at GRAFANA_FRONTEND, in 96 states: half an hour; ARGS="-run Grafana/outage"
+	e2e/grafana/run $(ARGS)
 
 .PHONY: generate
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
@@ -82,16 +99,6 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 	$(MAKE) helm-schema notices
 
-# The Grafana must allow anonymous access with the role Viewer.
-CHROMIUM ?= chromium --headless=new --hide-scrollbars $(if $(filter 0,$(shell id -u)),--no-sandbox)
-.PHONY: screenshots
-screenshots: ## Write pictures of the dashboards in the Grafana at GRAFANA_URL into docs/img
-	@test -n "$(GRAFANA_URL)" || { echo 'Name a Grafana with the dashboards: make screenshots GRAFANA_URL=http://127.0.0.1:3000'; exit 1; }
-	for board in slo-overview target-detail fleet prober-health; do \
-		$(CHROMIUM) --window-size=1440,1800 --virtual-time-budget=30000 --screenshot=docs/img/grafana-$$board.png \
-			"$(GRAFANA_URL)/d/synthetic-$$board?kiosk&theme=light&from=now-30m&to=now" || exit 1; \
-	done
-
 GENERATED := alerts dashboards docs deploy/helm plans THIRD_PARTY_NOTICES
 .PHONY: check-generated
 check-generated: generate ## Fail if a generated file is stale
@@ -103,7 +110,7 @@ check-generated: generate ## Fail if a generated file is stale
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l cmd internal tools e2e)" || { gofmt -l cmd internal tools e2e; echo 'Run gofmt -w on these files.'; exit 1; }
-	$(GO) vet ./... && $(GO) vet -tags e2e ./e2e/...
+	$(GO) vet ./... && $(GO) vet -tags e2e,real,grafana ./e2e/...
 	$(GO) run $(STATICCHECK) ./...
 
 # Tests of the chart run without Go's test cache, which does not see the files that helm reads.
@@ -116,7 +123,7 @@ $(HELM_BIN) $(HELM4_BIN): bin/helm-%:
 helm-lint: build $(HELM_BIN) $(HELM4_BIN) ## Lint and render the chart with Helm 3 and 4, and decode the result with the types of Kubernetes
 	for helm in $(HELM_BIN) $(HELM4_BIN); do \
 		for values in deploy/helm/synthetic/ci/*-values.yaml examples/kubernetes/*-values.yaml; do \
-			./$$helm lint --quiet --strict --kube-version=1.30.0 -f $$values deploy/helm/synthetic || exit 1; \
+			./$$helm lint --quiet --strict --kube-version=1.31.0 -f $$values deploy/helm/synthetic || exit 1; \
 		done; \
 	done
 	@test -z "$$(gofmt -l deploy)" || { gofmt -l deploy; echo 'Run gofmt -w on these files.'; exit 1; }
@@ -132,7 +139,7 @@ helm-schema: ## Copy the schema of the configuration into the chart's values.sch
 	cd deploy/helm/test && $(GO) test . -run SchemaKnowsTheConfiguration -update
 
 .PHONY: studies
-studies: ## Run the plans of plans/ in virtual time; writes bin/studies and the example in docs/studies. STUDY=003-bench runs only that one
+studies: calibrate ## Run the plans of plans/ in virtual time; writes bin/studies, the example in docs/studies and what "calibrate" writes. STUDY=003-bench runs only that one
 	$(GO) test ./cmd/synthetic -run 'TestStudies/$(STUDY)' -count=1 -timeout 60m -args -studies=$(CURDIR)/bin/studies
 	@! test -d bin/studies/$(EXAMPLE) || cp bin/studies/$(EXAMPLE)/report.md bin/studies/$(EXAMPLE)/*.svg docs/studies/$(EXAMPLE)/
 
@@ -161,7 +168,8 @@ siege: build ## Run every attack of tools/soak with 50 targets each; about eight
 	$(GO) run ./tools/soak -siege
 
 .PHONY: starvation
-starvation: build ## Let targets fail while the program is stopped, has little CPU or a busy host: a quarter of an hour. CELLS='TLS-*/quota *' selects some
+starvation: build ## Let targets fail while the program is stopped, has little CPU or a busy host: 20 minutes. CELLS='TLS-*/quota *' selects some
+	$(GO) test $(TESTFLAGS) -timeout 30m -run TestHoursOfStalls ./internal/sidecar -args -stall-hours=10
 	$(GO) run ./tools/soak -campaign -each $(or $(EACH),7m) -cells '$(or $(CELLS),*/*)'
 
 .PHONY: soak
@@ -169,9 +177,12 @@ soak: build ## Run the program against failing deployments for DURATION (default
 	$(GO) run ./tools/soak -duration $(or $(DURATION),20m) -seed $(or $(SEED),1) $(if $(STALLS),-stalls)
 
 .PHONY: bench
-bench: ## Run the benchmarks of docs/background/performance.md
-	$(GO) test ./internal/probe -run '^$$' -bench Path -benchtime 100000x -cpu 1
-	$(GO) test ./internal/sidecar/metrics ./internal/probe/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
+bench: build ## Measure the CPU time of a token, beside plain net/http, and write the table of docs/background/performance.md: half an hour on Linux; ARGS="-runs 3 -only '1000 x 20/s'" for less
+	$(GO) run ./tools/bench -write docs/background/performance.md $(ARGS)
+
+.PHONY: bench-check
+bench-check: build ## Fail if a token costs 15 % more, beside plain net/http, than the table says: three minutes
+	$(GO) run ./tools/bench -check docs/background/performance.md -runs 3 -only '1000 x 20/s'
 
 # worlds: every simulated deployment, with 2 seeds of 30 days without faults and 30 with
 # faults, so 120 days each. compare and fleet are shorter.
@@ -183,7 +194,8 @@ alert-quality: ## Score the alert rules on simulated deployments into bin/alert-
 	bin/alertquality run --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
 	bin/alertquality run --seed=101 --seeds=1 --days=4 --warm-up=10 --workers=2 --no-compare --model=all --fleet=100 --conversations-per-minute=1 --scrape-interval=1m --evaluation-interval=1m --output.dir=$(QUALITY)/fleet
 	bin/alertquality tables $(QUALITY)
+	$(GO) test $(TESTFLAGS) -timeout 60m -run TestOverlappingFaults ./tools/alertquality/worlds -args -seeds=24
 
 .PHONY: calibrate
-calibrate: ## Compare the simulated deployments with their benchmark reports; writes the tables of docs/background/simulation.md
+calibrate: ## Run every plan of plans/ with six seeds, without HTTP, and compare it with its published report; writes the tables of docs/background/simulation.md
 	$(GO) run ./tools/calibrate

@@ -48,17 +48,33 @@ IMAGE           ?= synthetic
 IMAGE_PLATFORMS ?= linux/$(shell $(GO) env GOARCH)
 comma           := ,
 .PHONY: image
-image: image-roots ## Build the container image (needs docker or a look-alike)
+image: ## Build the container image; without docker or a look-alike, write what "docker load" reads into bin/
+	$(MAKE) $$($(CONTAINER) info >/dev/null 2>&1 && echo image-build || echo image-archive)
+
+.PHONY: image-build
+image-build: image-roots
 	$(CONTAINER) build --platform=$(subst $() ,$(comma),$(IMAGE_PLATFORMS)) $(IMAGE_FLAGS) -f Dockerfile \
 		--build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) -t $(IMAGE):$(VERSION) bin/image
+
+# The binary of this machine's platform must run.
+.PHONY: image-archive
+image-archive: image-roots
+	for p in $(IMAGE_PLATFORMS); do \
+		file=$(CURDIR)/bin/image-$$(echo $$p | tr / -).tar; \
+		(cd tools/image && $(GO) run . -file=../../Dockerfile -context=../../bin/image -platform=$$p -tag=$(IMAGE):$(VERSION) \
+			-version=$(VERSION) -revision=$(REVISION) -created=$$(git log -1 --format=%ct) -output=$$file && \
+			ARCHIVE=$$file $(GO) test -count=1 .) && \
+		echo "$(IMAGE):$(VERSION) is in $$file: docker load -i $$file" || exit 1; \
+	done
 
 .PHONY: image-roots
 image-roots:
 	$(MAKE) binaries PLATFORMS='$(IMAGE_PLATFORMS)'
 	rm -rf bin/image
 	for p in $(IMAGE_PLATFORMS); do \
-		mkdir -p bin/image/$$p/usr/bin && mkdir -m 1777 bin/image/$$p/tmp && \
-		cp LICENSE THIRD_PARTY_NOTICES bin/image/$$p && cp bin/$$p/synthetic bin/image/$$p/usr/bin || exit 1; \
+		mkdir -p bin/image/$$p/usr/bin && \
+		cp LICENSE THIRD_PARTY_NOTICES bin/image/$$p && cp bin/$$p/synthetic bin/image/$$p/usr/bin && \
+		chmod -R go=u,go-w bin/image && mkdir -m 1777 bin/image/$$p/tmp || exit 1; \
 	done
 
 # Goreleaser uses the compiler flags of this file, so that it builds the same bytes as
@@ -68,12 +84,34 @@ goreleaser = LDFLAGS='$(LDFLAGS)' PATH="$(CURDIR)/$(dir $(COSIGN_BIN)):$$PATH" $
 
 # Shell completion and the man page. The title that kingpin writes would contain all lines
 # of --version.
-.PHONY: release-texts
-release-texts: build
-	@mkdir -p bin/texts
-	./$(BIN) --completion-script-bash > bin/texts/synthetic.bash
-	./$(BIN) --completion-script-zsh > bin/texts/_synthetic
-	{ echo '.TH synthetic 1 "" "synthetic $(VERSION)"'; ./$(BIN) --help-man | sed '1,/^\.SH/{/^\.SH/!d}'; } | gzip -9n > bin/texts/synthetic.1.gz
+TEXTS := bin/texts
+.PHONY: release-texts texts
+release-texts: build texts
+texts:
+	@mkdir -p $(TEXTS)
+	$(BIN) --completion-script-bash > $(TEXTS)/synthetic.bash
+	$(BIN) --completion-script-zsh > $(TEXTS)/_synthetic
+	{ echo '.TH synthetic 1 "" "synthetic $(VERSION)"'; $(BIN) --help-man | sed '1,/^\.SH/{/^\.SH/!d}'; } | gzip -9n > $(TEXTS)/synthetic.1.gz
+
+# It compiles nothing, since root often has no Go.
+PREFIX    ?= /usr/local
+INSTALLED := $(DESTDIR)$(PREFIX)
+.PHONY: install
+install: ## Install bin/synthetic, its systemd unit, man page and completion under PREFIX (/usr/local); DESTDIR is put before it
+	@test -x $(BIN) || { echo 'There is no $(BIN): run "make build" first.'; exit 1; }
+	$(MAKE) texts
+	install -d $(addprefix $(INSTALLED)/,bin lib/systemd/system share/man/man1 share/bash-completion/completions share/zsh/site-functions)
+	install -m 755 $(BIN) $(INSTALLED)/bin/synthetic
+	sed 's|/usr/bin/synthetic|$(PREFIX)/bin/synthetic|' deploy/systemd/synthetic.service > $(TEXTS)/synthetic.service
+	install -m 644 $(TEXTS)/synthetic.service $(INSTALLED)/lib/systemd/system/synthetic.service
+	install -m 644 $(TEXTS)/synthetic.1.gz $(INSTALLED)/share/man/man1/synthetic.1.gz
+	install -m 644 $(TEXTS)/synthetic.bash $(INSTALLED)/share/bash-completion/completions/synthetic
+	install -m 644 $(TEXTS)/_synthetic $(INSTALLED)/share/zsh/site-functions/_synthetic
+
+.PHONY: uninstall
+uninstall: ## Remove what "make install" has installed
+	rm -f $(addprefix $(INSTALLED)/,bin/synthetic lib/systemd/system/synthetic.service share/man/man1/synthetic.1.gz \
+		share/bash-completion/completions/synthetic share/zsh/site-functions/_synthetic)
 
 .PHONY: release-check
 release-check: ## Check .goreleaser.yaml, build dist/ unsigned and compare with "make binaries" (compiles goreleaser: minutes)

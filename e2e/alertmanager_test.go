@@ -92,6 +92,7 @@ type notification struct {
 		Labels, Annotations map[string]string
 	}
 	path string
+	at   time.Time // of the notification
 }
 
 // webhook receives the notifications of Alertmanager.
@@ -110,7 +111,7 @@ func newWebhook(t *testing.T) *webhook {
 }
 
 func (w *webhook) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	n := notification{path: r.URL.Path}
+	n := notification{path: r.URL.Path, at: time.Now()}
 	if err := json.NewDecoder(r.Body).Decode(&n); err != nil {
 		panic(http.ErrAbortHandler) // Alertmanager would try again
 	}

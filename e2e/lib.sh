@@ -33,3 +33,26 @@ once() {
 }
 
 hash_of() { cat "$@" | sha256sum | cut -d' ' -f1; }
+
+# get_alertmanager builds the Go module. Debian's package does not run unpacked, because it
+# needs a file in /usr/share.
+get_alertmanager() { once alertmanager 0.28.1 build_alertmanager 0.28.1; }
+
+build_alertmanager() { # VERSION
+	GOBIN=$(cd "$cache" && pwd)/alertmanager go install "github.com/prometheus/alertmanager/cmd/alertmanager@v$1"
+	"$cache/alertmanager/alertmanager" --version
+}
+
+# get_prometheus unpacks Debian's package without installing it, so that no service
+# starts.
+get_prometheus() {
+	rm -rf "$cache/prometheus"
+	mkdir -p "$cache/prometheus"
+	(
+		cd "$cache/prometheus"
+		apt-get download -q prometheus || { apt-get update -q && apt-get download -q prometheus; }
+		dpkg -x prometheus_*.deb .
+		rm prometheus_*.deb
+	)
+	"$cache/prometheus/usr/bin/prometheus" --version
+}

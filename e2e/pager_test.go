@@ -202,6 +202,72 @@ func TestPagerFiresAsPrometheus(t *testing.T) {
 	}
 }
 
+// fourTargets probes four deployments as often as the default workload of a small configuration does. The
+// arrivals are regular, so that the time until a page does not depend on chance.
+const fourTargets = `
+targets:
+  - {name: t1, base_url: %q}
+  - {name: t2, base_url: %q}
+  - {name: t3, base_url: %q}
+  - {name: t4, base_url: %q}
+workloads: [{name: chat, turns: {max: 2, min: 1}, prompt_tokens: 50, max_output_tokens: 8}]
+traffic: [{workload: chat, arrival: {process: constant, rate: 0.5}}]
+slos: [{name: availability, sli: availability, objective: 99.5%%}]
+alerting: {}
+`
+
+// TestOutageAfterFleet ends three of four deployments, which is one page about a shared fault, and
+// starts them again. 40 s later, one of the three and the fourth fail: each of them pages within a
+// minute, and the page about the shared fault ends.
+func TestOutageAfterFleet(t *testing.T) {
+	t.Parallel()
+	const shared, down = "SyntheticFleetRegression page", "SyntheticTargetDown page %s chat"
+	var all []*deployment
+	var urls []any
+	for range 4 {
+		d := startDeployment(t)
+		all, urls = append(all, d), append(urls, d.api())
+	}
+	s := startConfigured(t, fmt.Sprintf(fourTargets, urls...))
+	s.awaitTurns(t, 20)
+	firing := func(alert string) func() error {
+		return func() error {
+			if got := s.paged(t).firing(); !slices.Contains(got, alert) {
+				return fmt.Errorf("%v fire", got)
+			}
+			return nil
+		}
+	}
+
+	for _, d := range all[:3] {
+		d.kill()
+	}
+	await(t, patience, "the page about the shared fault", firing(shared), s.process)
+	for _, d := range all[:3] {
+		d.restart(t)
+	}
+	watch(t, 40*time.Second, func() {
+		if got := s.paged(t).firing(); !slices.Equal(got, []string{shared}) && len(got) > 0 {
+			t.Errorf("after the repair: %v fire, want only %q", got, shared)
+		}
+	})
+
+	all[0].kill()
+	all[3].kill()
+	failed := time.Now()
+	for _, name := range []string{"t1", "t4"} {
+		await(t, time.Minute-time.Since(failed), "the page about "+name, firing(fmt.Sprintf(down, name)), s.process)
+		t.Logf("%s pages after %.0f s", name, time.Since(failed).Seconds())
+	}
+	want := []string{fmt.Sprintf(down, "t1"), fmt.Sprintf(down, "t4")}
+	await(t, patience, "the end of the page about the shared fault", func() error {
+		if got := s.paged(t).firing(); !slices.Equal(got, want) {
+			return fmt.Errorf("%v fire, want %v", got, want)
+		}
+		return nil
+	}, s.process)
+}
+
 // TestShippedRules checks the shipped rules with promtool.
 func TestShippedRules(t *testing.T) {
 	out, err := command(t, cached(t, "prometheus", "usr", "bin", "promtool"), "check", "rules", "../alerts/synthetic-rules.yml")

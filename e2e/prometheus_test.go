@@ -37,7 +37,7 @@ scrape_configs:
 }
 
 // runPrometheus starts Prometheus with the text of a configuration. storage is the flag
-// that names its storage directory.
+// that names its storage directory; without a value, the directory is new.
 func runPrometheus(t *testing.T, storage, text string, flags ...string) *prometheus {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,8 +47,11 @@ func runPrometheus(t *testing.T, storage, text string, flags ...string) *prometh
 	}
 	address, _ := freeAddress(t)
 	p := &prometheus{root: "http://" + address}
+	if !strings.Contains(storage, "=") {
+		storage += "=" + filepath.Join(dir, "data")
+	}
 	p.process = start(t, "prometheus", nil, append([]string{cached(t, "prometheus", "usr", "bin", "prometheus"),
-		"--config.file=" + config, storage + "=" + filepath.Join(dir, "data"), "--web.listen-address=" + address, "--log.level=warn"}, flags...)...)
+		"--config.file=" + config, storage, "--web.listen-address=" + address, "--log.level=warn"}, flags...)...)
 	awaitAnswer(t, p.process, p.root+"/-/ready")
 	return p
 }

@@ -39,14 +39,14 @@ type sidecar struct {
 }
 
 // startConfigured runs the sidecar with the text of a configuration.
-func startConfigured(t *testing.T, text string) *sidecar {
+func startConfigured(t *testing.T, text string, flags ...string) *sidecar {
 	t.Helper()
 	s := &sidecar{config: filepath.Join(t.TempDir(), "synthetic.yml")}
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.address, _ = freeAddress(t)
-	s.process = startRun(t, s.config, s.address)
+	s.process = startRun(t, s.config, s.address, flags...)
 	return s
 }
 

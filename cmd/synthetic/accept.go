@@ -25,7 +25,7 @@ const (
 
 type acceptFlags struct {
 	target, workload, since string
-	url, httpConfig         string
+	sidecar                 sidecarFlags
 }
 
 func addAccept(app *kingpin.Application) command {
@@ -39,24 +39,52 @@ model, so that its regression alert ends. The sidecar must run with
 	c.Flag("target", "Name of the target.").Required().StringVar(&f.target)
 	c.Flag("workload", "Only this workload. Default: all workloads of the target.").StringVar(&f.workload)
 	c.Flag("since", "Start of the new level: a time such as 2026-12-01T10:00:00Z, or an age such as 2h. Default: the start of the regression, or 30 minutes ago if there is none.").StringVar(&f.since)
-	c.Flag("url", "Address of the sidecar, with its path prefix if it has one.").Default("http://127.0.0.1:9877").StringVar(&f.url)
-	c.Flag("http.config.file", "File with passwords and certificates for the sidecar, in the format of Prometheus' <http_config>.").StringVar(&f.httpConfig)
-	return command{c, f.run}
+	f.sidecar.add(c)
+	return command{c, func(ctx context.Context, e env) error {
+		return f.sidecar.post(ctx, e, "-/accept", url.Values{"target": {f.target}, "workload": {f.workload}, "since": {f.since}})
+	}}
 }
 
-func (f *acceptFlags) run(ctx context.Context, e env) error {
+func addReject(app *kingpin.Application) command {
+	f := &acceptFlags{}
+	var rise string
+	c := app.Command("reject", `Let a rise page that a target has learned to expect.
+
+A rise that came twice at the same time of the week or the month is expected, and
+does not page. The page of the target lists these rises with their IDs. A rejected
+one pages each time, until it has stayed away for two weeks (or a month, for one of
+the month). The sidecar must run with --web.enable-lifecycle. Example:
+  synthetic reject --target=chat sun-0200`)
+	c.Arg("rise", "ID of the rise on the page of the target.").Required().StringVar(&rise)
+	c.Flag("target", "Name of the target.").Required().StringVar(&f.target)
+	c.Flag("workload", "Only this workload. Default: all workloads of the target.").StringVar(&f.workload)
+	f.sidecar.add(c)
+	return command{c, func(ctx context.Context, e env) error {
+		return f.sidecar.post(ctx, e, "-/reject", url.Values{"target": {f.target}, "workload": {f.workload}, "rise": {rise}})
+	}}
+}
+
+// sidecarFlags name a running sidecar, for commands that change something in it.
+type sidecarFlags struct{ url, httpConfig string }
+
+func (f *sidecarFlags) add(c *kingpin.CmdClause) {
+	c.Flag("url", "Address of the sidecar, with its path prefix if it has one.").Default("http://127.0.0.1:9877").StringVar(&f.url)
+	c.Flag("http.config.file", "File with passwords and certificates for the sidecar, in the format of Prometheus' <http_config>.").StringVar(&f.httpConfig)
+}
+
+// post sends a form to a path of the sidecar and prints the answer.
+func (f *sidecarFlags) post(ctx context.Context, e env, path string, form url.Values) error {
 	base, err := url.Parse(f.url)
 	if err != nil || base.Host == "" || base.User != nil {
 		return usagef("--url: want an address without user and password, for example http://127.0.0.1:9877; passwords belong in the file of --http.config.file")
 	}
-	client, err := f.client()
+	client, err := clientOf(f.httpConfig)
 	if err != nil {
 		return err
 	}
-	form := url.Values{"target": {f.target}, "workload": {f.workload}, "since": {f.since}}
 	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base.JoinPath("-/accept").String(), strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base.JoinPath(path).String(), strings.NewReader(form.Encode()))
 	if err != nil {
 		return usagef("--url: %w", err)
 	}
@@ -73,16 +101,17 @@ func (f *acceptFlags) run(ctx context.Context, e env) error {
 	return f.printResult(e, resp.StatusCode, strings.TrimSpace(string(text)))
 }
 
-func (f *acceptFlags) client() (*http.Client, error) {
-	if f.httpConfig == "" {
+// clientOf returns a client with the passwords and certificates of a file, "" for none.
+func clientOf(file string) (*http.Client, error) {
+	if file == "" {
 		return http.DefaultClient, nil
 	}
-	cfg, _, err := promconfig.LoadHTTPConfigFile(f.httpConfig)
+	cfg, _, err := promconfig.LoadHTTPConfigFile(file)
 	if err != nil {
 		return nil, usagef("--http.config.file: %w", err)
 	}
 	target.RememberSecrets(*cfg)
-	client, err := promconfig.NewClientFromConfig(*cfg, "accept")
+	client, err := promconfig.NewClientFromConfig(*cfg, "synthetic")
 	if err != nil {
 		return nil, usagef("--http.config.file: %w", err)
 	}
@@ -90,7 +119,7 @@ func (f *acceptFlags) client() (*http.Client, error) {
 }
 
 // printResult prints the sidecar's answer. Client errors (4xx) are usage errors.
-func (f *acceptFlags) printResult(e env, status int, text string) error {
+func (f *sidecarFlags) printResult(e env, status int, text string) error {
 	switch {
 	case status == http.StatusOK:
 		fmt.Fprintln(e.stdout, redact.Text(text))

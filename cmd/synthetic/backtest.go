@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -60,36 +61,46 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 	if f.warmUpDays < 0 || f.evaluation <= 0 || f.scrape <= 0 {
 		return usagef("--evaluation-interval and --scrape-interval must be positive, and --warm-up must not be negative")
 	}
-	report, err := f.report(ctx)
+	report, err := f.report(ctx, newReplayProgress(e.stderr))
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintln(e.stderr, "synthetic: interrupted before anything was scored")
+		return errInterrupted
+	}
 	if err != nil {
 		return err
 	}
 	if f.outputDir == "" {
-		return report.WriteMarkdown(e.stdout)
+		err = report.WriteMarkdown(e.stdout)
+	} else {
+		err = writeScores(e, f.outputDir, report)
 	}
-	return writeScores(e, f.outputDir, report)
+	if err == nil && report.Partial != "" {
+		fmt.Fprintf(e.stderr, "synthetic: interrupted: %s\n", report.Partial)
+		return errInterrupted
+	}
+	return err
 }
 
 // report replays the recording and scores the rules.
-func (f *backtestFlags) report(ctx context.Context) (backtest.Report, error) {
+func (f *backtestFlags) report(ctx context.Context, progress *replayProgress) (backtest.Report, error) {
 	if err := f.checkRecording(); err != nil {
 		return backtest.Report{}, err
 	}
-	if f.turns.given() {
-		return f.scoreTurns(ctx)
-	}
-	if f.configFile == "" && len(f.ruleFiles) == 0 {
+	if !f.turns.given() && f.configFile == "" && len(f.ruleFiles) == 0 {
 		return backtest.Report{}, usagef("no rules for the recording: give the configuration of its prober with --config.file, from which rules are generated, or a file with --rules.file")
 	}
 	in, err := f.configured()
 	if err != nil {
 		return backtest.Report{}, err
 	}
+	if f.turns.given() {
+		return f.scoreTurns(ctx, in, progress)
+	}
 	files, err := f.files(in.Input)
 	if err != nil {
 		return backtest.Report{}, err
 	}
-	return f.recorded.score(ctx, files, f.scrape)
+	return f.recorded.score(ctx, files, f.scrape, in.location, progress.replayed)
 }
 
 // checkRecording checks that exactly one recording is given.
@@ -97,8 +108,6 @@ func (f *backtestFlags) checkRecording() error {
 	switch {
 	case f.turns.given() && f.recorded.given(), f.recorded.tsdb != "" && f.recorded.url != "":
 		return usagef("--turns, --tsdb.path and --prometheus.url: give only one of them")
-	case f.turns.given() && (f.recorded.from != "" || f.recorded.to != ""):
-		return usagef("--from and --to: a log of turns is scored from its warm-up to its end; cut the log, or change --warm-up")
 	case !f.turns.given() && len(f.turns.more) > 0:
 		return usagef("%q: give a log of turns with --turns=%s", f.turns.more[0], f.turns.more[0])
 	case !f.turns.given() && !f.recorded.given():
@@ -131,6 +140,8 @@ type configured struct {
 	jobs []sink.Job
 	// policy applies to all jobs together.
 	policy sink.Policy
+	// location is the time zone of the configuration; nil means UTC.
+	location *time.Location
 }
 
 func (f *backtestFlags) configured() (configured, error) {
@@ -142,7 +153,7 @@ func (f *backtestFlags) configured() (configured, error) {
 	if err != nil {
 		return in, err
 	}
-	in.Input, in.jobs = sidecar.RulesOf(cfg, 1), cfg.Jobs
+	in.Input, in.jobs, in.location = sidecar.RulesOf(cfg, 1), cfg.Jobs, cfg.Location
 	if n := len(cfg.Jobs); n > 0 {
 		in.policy = cfg.Jobs[0].Policy
 		in.policy.FalsePages *= float64(n)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"time"
 
@@ -19,19 +18,22 @@ type recordedFlags struct {
 func (f *recordedFlags) add(c *kingpin.CmdClause) {
 	c.Flag("tsdb.path", "The data directory of a Prometheus to replay. It is only read.").StringVar(&f.tsdb)
 	c.Flag("prometheus.url", "The Prometheus to replay, with query_range requests.").StringVar(&f.url)
-	c.Flag("from", "Start of the time to score in --tsdb.path or --prometheus.url, RFC 3339.").StringVar(&f.from)
-	c.Flag("to", "End of the time to score in --tsdb.path or --prometheus.url, RFC 3339.").StringVar(&f.to)
-	c.Flag("incidents", "CSV file of known incidents, one per line: name,start,end, or name,start,end,target if only one target was affected. Times are RFC 3339. Without this file every page counts as false.").StringVar(&f.incidents)
+	c.Flag("from", "Start of the time to score, such as 2026-01-05T00:00:00Z, \"2026-01-05 14:02\" or Unix seconds; without a zone in the timezone of --config.file, or UTC. Default for --turns: the end of the warm-up.").StringVar(&f.from)
+	c.Flag("to", "End of the time to score. Default for --turns: the last turn.").StringVar(&f.to)
+	c.Flag("incidents", "CSV file of known incidents, one per line: name,start,end, or name,start,end,target if only one target was affected. Times are as for --from. Without this file every page counts as false.").StringVar(&f.incidents)
 }
 
 func (f *recordedFlags) given() bool { return f.tsdb != "" || f.url != "" }
 
-func (f *recordedFlags) score(ctx context.Context, files []backtest.RuleFile, step time.Duration) (backtest.Report, error) {
-	from, to, err := f.span()
-	if err != nil {
+func (f *recordedFlags) score(ctx context.Context, files []backtest.RuleFile, step time.Duration, location *time.Location, progress backtest.Progress) (backtest.Report, error) {
+	from, to, err := f.span(location)
+	switch {
+	case err != nil:
 		return backtest.Report{}, err
+	case from.IsZero() || to.IsZero():
+		return backtest.Report{}, usagef("a recording needs --from and --to, for example --from=2026-01-05T00:00:00Z --to=2026-02-04T00:00:00Z")
 	}
-	incidents, err := f.readIncidents()
+	incidents, err := f.readIncidents(location)
 	if err != nil {
 		return backtest.Report{}, err
 	}
@@ -50,26 +52,29 @@ func (f *recordedFlags) score(ctx context.Context, files []backtest.RuleFile, st
 	} else if src, err = backtest.NewRemote(f.url, step, start); err != nil {
 		return backtest.Report{}, err
 	}
-	scores, err := backtest.ScoreRecording(ctx, src, sets, incidents, from, to)
-	return backtest.Report{Settings: []string{
-		fmt.Sprintf("recorded series from %s to %s, %d labelled incidents", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339), len(incidents)),
-	}, Scores: scores}, err
+	return backtest.ScoreRecording(ctx, src, sets, incidents, from, to, progress)
 }
 
-func (f *recordedFlags) span() (from, to time.Time, err error) {
-	if from, err = time.Parse(time.RFC3339, f.from); err != nil {
-		return from, to, usagef("--from=%q: %w; write for example 2026-01-05T00:00:00Z", f.from, err)
+// span returns the times of --from and --to; zero if the flag is not given.
+func (f *recordedFlags) span(location *time.Location) (from, to time.Time, err error) {
+	for _, flag := range []struct {
+		name, text string
+		at         *time.Time
+	}{{"from", f.from, &from}, {"to", f.to, &to}} {
+		if flag.text == "" {
+			continue
+		}
+		if *flag.at, err = backtest.ParseTime(flag.text, location); err != nil {
+			return from, to, usagef("--%s: %w", flag.name, err)
+		}
 	}
-	if to, err = time.Parse(time.RFC3339, f.to); err != nil {
-		return from, to, usagef("--to=%q: %w; write for example 2026-02-04T00:00:00Z", f.to, err)
-	}
-	if !to.After(from) {
+	if !from.IsZero() && !to.IsZero() && !to.After(from) {
 		return from, to, usagef("--to=%s: it must be after --from=%s", f.to, f.from)
 	}
 	return from, to, nil
 }
 
-func (f *recordedFlags) readIncidents() ([]backtest.Incident, error) {
+func (f *recordedFlags) readIncidents(location *time.Location) ([]backtest.Incident, error) {
 	if f.incidents == "" {
 		return nil, nil
 	}
@@ -78,7 +83,7 @@ func (f *recordedFlags) readIncidents() ([]backtest.Incident, error) {
 		return nil, usagef("--incidents: %w", err)
 	}
 	defer file.Close()
-	incidents, err := backtest.ReadIncidents(file)
+	incidents, err := backtest.ReadIncidents(file, location)
 	if err != nil {
 		return nil, usagef("%s: %w", f.incidents, err)
 	}

@@ -19,7 +19,8 @@ func TestBacktestMistakes(t *testing.T) {
 		"damaged":   {[]string{"--tsdb.path=a", "--rules.file=backtest.go"}, "--rules.file=backtest.go: reading the rules"},
 		"no rules":  {[]string{"--tsdb.path=a"}, "give the configuration of its prober with --config.file"},
 		"two":       {[]string{rules, "--tsdb.path=a", "--prometheus.url=b"}, "give only one of them"},
-		"from":      {[]string{rules, "--tsdb.path=a", "--from=monday"}, "write for example 2026-01-05T00:00:00Z"},
+		"from":      {[]string{rules, "--tsdb.path=a", "--from=monday"}, "write for example 2026-11-08T14:02:00Z"},
+		"no --to":   {[]string{rules, "--tsdb.path=a", "--from=2026-01-05 00:00"}, "a recording needs --from and --to"},
 		"to":        {[]string{rules, "--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-04T00:00:00Z"}, "must be after"},
 		"incidents": {[]string{rules, "--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-06T00:00:00Z", "--incidents=none.csv"}, "--incidents"},
 	} {

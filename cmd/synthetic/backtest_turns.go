@@ -26,46 +26,42 @@ func (f *turnsFlags) add(c *kingpin.CmdClause) {
 func (f *turnsFlags) given() bool { return len(f.files) > 0 }
 
 // scoreTurns replays a log of turns.
-func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error) {
+func (f *backtestFlags) scoreTurns(ctx context.Context, cfg configured, progress *replayProgress) (backtest.Report, error) {
+	from, to, err := f.recorded.span(cfg.location)
+	if err != nil {
+		return backtest.Report{}, err
+	}
+	incidents, err := f.recorded.readIncidents(cfg.location)
+	if err != nil {
+		return backtest.Report{}, err
+	}
 	log, err := turnlog.Open(slices.Concat(f.turns.files, f.turns.more))
 	if err != nil {
 		return backtest.Report{}, usagef("--turns: %w", err)
 	}
-	survey, err := backtest.SurveyTurns(ctx, log)
+	survey, err := backtest.SurveyTurns(ctx, log, progress.read)
 	if err != nil {
 		return backtest.Report{}, usagef("--turns: %w", err)
 	}
-	incidents, err := f.recorded.readIncidents()
-	if err != nil {
-		return backtest.Report{}, err
-	}
-	jobs, in, err := f.jobsAndRules(survey)
-	if err != nil {
-		return backtest.Report{}, err
-	}
+	jobs, in := cfg.jobsAndRules(survey)
 	files, err := f.files(in)
 	if err != nil {
 		return backtest.Report{}, err
 	}
 	replay := backtest.TurnReplay{
 		Log: log, Survey: survey, Jobs: jobs, Files: files, Incidents: incidents,
-		WarmUp: time.Duration(f.warmUpDays) * 24 * time.Hour, ScrapeInterval: f.scrape,
+		WarmUp: time.Duration(f.warmUpDays) * 24 * time.Hour, From: from, To: to, ScrapeInterval: f.scrape,
 	}
 	if err := replay.Check(); err != nil {
 		return backtest.Report{}, usagef("--turns: %w", err)
 	}
-	scores, err := replay.Run(ctx)
-	return backtest.Report{Settings: replay.Settings(), Scores: scores}, err
+	return replay.Run(ctx, progress.replayed)
 }
 
 // jobsAndRules returns the jobs of the log and the input of their rules. Jobs that the
 // configuration does not name are defined by the log. The jobs of the log share the false pages
 // that the policy allows.
-func (f *backtestFlags) jobsAndRules(survey backtest.Survey) ([]sink.Job, rules.Input, error) {
-	cfg, err := f.configured()
-	if err != nil {
-		return nil, rules.Input{}, err
-	}
+func (cfg configured) jobsAndRules(survey backtest.Survey) ([]sink.Job, rules.Input) {
 	configured := map[probe.Key]sink.Job{}
 	for _, j := range cfg.jobs {
 		configured[j.Key()] = j
@@ -96,5 +92,5 @@ func (f *backtestFlags) jobsAndRules(survey backtest.Survey) ([]sink.Job, rules.
 	in.SLOs = slices.DeleteFunc(slices.Clone(in.SLOs), func(o slo.Objective) bool {
 		return !slices.ContainsFunc(in.Jobs, func(j rules.Job) bool { return o.CoversJob(j.Target, j.Workload) })
 	})
-	return jobs, in, nil
+	return jobs, in
 }

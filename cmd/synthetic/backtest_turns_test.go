@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,8 +22,8 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// TestRunWritesWhatBacktestReads: a sidecar writes and rotates a log, and backtest replays all
-// of it.
+// TestRunWritesWhatBacktestReads checks that backtest replays all turns of a log that a sidecar has written and
+// rotated.
 func TestRunWritesWhatBacktestReads(t *testing.T) {
 	t.Parallel()
 	_, server := fastDeployment(t)
@@ -57,8 +61,8 @@ func TestRunWritesWhatBacktestReads(t *testing.T) {
 	}
 }
 
-// weather returns the fault of a target at a time after the start of the log: its turns
-// take slow times as long, or it is down.
+// weather returns the fault of a target at a time after the start of the log. Turns take slow times as long as
+// usual; down turns fail.
 type weather func(target string, at time.Duration) (slow float64, down bool)
 
 // writeTurns writes a log of two targets with four conversations a minute.
@@ -86,8 +90,8 @@ func writeTurns(t *testing.T, path string, start time.Time, length time.Duration
 	}
 }
 
-// TestBacktestOfTurns: an incident of one target is found at that target, and an incident of
-// both at both.
+// TestBacktestOfTurns checks that an incident of one target is found for that target, and an incident of both for
+// both.
 func TestBacktestOfTurns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -100,7 +104,7 @@ func TestBacktestOfTurns(t *testing.T) {
 		}
 		return 1, within(at, 31*time.Hour, 20*time.Minute) || within(at, 12*time.Hour, 20*time.Minute)
 	})
-	csv := "slow,2026-01-06T02:00:00Z,2026-01-06T03:00:00Z,a\n" +
+	csv := "slow,2026-01-06 02:00,2026-01-06 03:00 UTC,a\n" +
 		"outage,2026-01-06T07:00:00Z,2026-01-06T07:20:00Z\n" +
 		"while it learned,2026-01-05T12:00:00Z,2026-01-05T12:20:00Z\n"
 	if err := os.WriteFile(file("incidents.csv"), []byte(csv), 0o600); err != nil {
@@ -145,6 +149,9 @@ func TestBacktestOfTurns(t *testing.T) {
 			}
 		}
 	}
+	if all := report.Scores[0]; report.Partial != "" || len(report.Forecasts) != 8 || all.Tickets.Count != len(all.Tickets.List) {
+		t.Errorf("partial %q, %d forecasts, %d tickets of which %d are listed", report.Partial, len(report.Forecasts), all.Tickets.Count, len(all.Tickets.List))
+	}
 	want := []short{{"", []string{"slow: 1 of 1", "outage: 1 of 1"}}, {"a", []string{"slow: 1 of 1", "outage: 1 of 1"}}, {"b", []string{"outage: 1 of 1"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
@@ -156,6 +163,7 @@ func TestBacktestOfTurns(t *testing.T) {
 	for _, line := range []string{
 		"2 of 3 labelled incidents began in that time", "- a/chat: 4 conversations and 6 turns a minute",
 		"| a | 0.5 |", "| 2026-01-06 07:0", "| outage |",
+		"Forecasts at the end of the replay", "\n| b | chat | followup | tpot | ",
 	} {
 		if !strings.Contains(string(tables), line) {
 			t.Errorf("the tables have no %q:\n%s", line, tables)
@@ -163,8 +171,86 @@ func TestBacktestOfTurns(t *testing.T) {
 	}
 }
 
-// TestBacktestOfOtherRules: a rule file and the rules for comparison are scored on the
-// same log.
+// TestBacktestInterrupted stops a replay. Its scores must equal the scores of a whole replay of the same period.
+func TestBacktestInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log, csv := filepath.Join(dir, "turns.jsonl"), filepath.Join(dir, "incidents.csv")
+	start := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+	writeTurns(t, log, start, 12*time.Hour, func(_ string, at time.Duration) (float64, bool) {
+		return 1, at%(5*time.Hour) >= 3*time.Hour && at%(5*time.Hour) < 3*time.Hour+20*time.Minute
+	})
+	if err := os.WriteFile(csv, []byte("first,2026-01-05 03:00,2026-01-05 03:20\nsecond,2026-01-05 08:00,2026-01-05 08:20\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replay := func(to string, stopAt time.Duration) backtest.Report {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		f := &backtestFlags{severities: []string{"page,ticket"}, evaluation: 30 * time.Second, scrape: 15 * time.Second}
+		f.turns.files, f.recorded.to, f.recorded.incidents = []string{log}, to, csv
+		watch := &replayProgress{out: writerFunc(func(line []byte) (int, error) {
+			if bytes.Contains(line, []byte(start.Add(stopAt).Format("up to 2006-01-02 15:04,"))) {
+				cancel()
+			}
+			return len(line), nil
+		})}
+		report, err := f.report(ctx, watch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	cut, partial := replay("2026-01-05 06:00", 48*time.Hour), replay("", 6*time.Hour)
+	if want := "the replay was stopped; scored until 2026-01-05T06:00:00Z instead of 2026-01-05T11:59:55Z"; partial.Partial != want || cut.Partial != "" {
+		t.Errorf("partial %q and %q, want %q and none", partial.Partial, cut.Partial, want)
+	}
+	if len(cut.Scores[0].Pages) == 0 || len(cut.Scores[0].Faults) != 1 {
+		t.Errorf("%d pages, incidents %v", len(cut.Scores[0].Pages), cut.Scores[0].Faults)
+	}
+	if diff := cmp.Diff(cut.Scores, partial.Scores, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+		t.Errorf("scores of a stopped replay (-want +got):\n%s", diff)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// TestInterruptedCommand checks the exit code and the messages of a stopped replay.
+func TestInterruptedCommand(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "turns.jsonl")
+	writeTurns(t, log, time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), time.Hour, func(string, time.Duration) (float64, bool) { return 1, false })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out, errs := newBuffer(), newBuffer()
+	if code := run(ctx, []string{"backtest", "--turns=" + log, "--warm-up=0"}, out, errs); code != exitStopped || errs.String() != "synthetic: interrupted before anything was scored\n" || out.String() != "" {
+		t.Errorf("exit code %d, %q, %q", code, errs, out)
+	}
+}
+
+// TestReplayProgress checks that a replay prints its progress every ten seconds.
+func TestReplayProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := newBuffer()
+		p := newReplayProgress(out)
+		day := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+		for range 22 {
+			time.Sleep(time.Second)
+			p.read(100_000, day)
+		}
+		p.replayed(day.Add(6*time.Hour), day, day.Add(24*time.Hour))
+		time.Sleep(9 * time.Second)
+		p.replayed(day.Add(12*time.Hour), day, day.Add(24*time.Hour))
+		want := strings.Repeat("synthetic: read 100000 turns, up to 2026-01-05\n", 2) +
+			"synthetic: replayed up to 2026-01-05 12:00, 50 % of the time; Ctrl-C ends the replay with the scores so far\n"
+		if out.String() != want {
+			t.Errorf("printed %q, want %q", out, want)
+		}
+	})
+}
+
+// TestBacktestOfOtherRules checks that a rule file and the rules for comparison are scored on the same log.
 func TestBacktestOfOtherRules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -195,8 +281,8 @@ func TestBacktestOfOtherRules(t *testing.T) {
 	}
 }
 
-// TestBacktestOfTurnsOfAConfiguration: the SLOs of the configuration judge the turns. Targets
-// that only the configuration or only the log has do no harm.
+// TestBacktestOfTurnsOfAConfiguration checks that the SLOs of the configuration judge the turns. Targets may be
+// missing in the configuration or in the log.
 func TestBacktestOfTurnsOfAConfiguration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -222,8 +308,8 @@ slos:
 	}
 }
 
-// TestJobsOfALogDivideFalsePages: the jobs of a log share the false pages that the
-// configuration allows, however many jobs it has itself.
+// TestJobsOfALogDivideFalsePages checks that the jobs of a log share the false pages that the configuration allows. The
+// number of jobs in the configuration does not matter.
 func TestJobsOfALogDivideFalsePages(t *testing.T) {
 	t.Parallel()
 	cfg := filepath.Join(t.TempDir(), "synthetic.yml")
@@ -237,14 +323,11 @@ regression: {false_pages: 2/30d, page_ratio: 1.7}
 	survey := backtest.Survey{Jobs: []backtest.SurveyedJob{{Key: probe.Key{Target: "a", Workload: "chat"}}, {Key: probe.Key{Target: "b", Workload: "chat"}}}}
 	for file, want := range map[string]struct{ falsePages, ratio float64 }{"": {0.25, 1.5}, cfg: {1, 1.7}} {
 		flags := &backtestFlags{configFile: file}
-		jobs, _, err := flags.jobsAndRules(survey)
-		if err != nil {
-			t.Fatal(err)
-		}
 		in, err := flags.configured()
 		if err != nil {
 			t.Fatal(err)
 		}
+		jobs, _ := in.jobsAndRules(survey)
 		if p := in.policy; math.Abs(p.FalsePages-2*want.falsePages) > 1e-9 || p.PageRatio != want.ratio {
 			t.Errorf("with the configuration %q the policy of all jobs is %+v", file, p)
 		}
@@ -275,9 +358,11 @@ func TestBacktestOfTurnsMistakes(t *testing.T) {
 		"missing":    {[]string{"--turns=none.jsonl"}, "--turns: opening the turn log: stat none.jsonl: no such file"},
 		"bad line":   {[]string{"--turns=" + bad}, "bad.jsonl, line 1: \"at\" is missing"},
 		"warm-up":    {[]string{"--turns=" + log}, "nothing is left to score; give a longer log or a shorter --warm-up"},
-		"target":     {[]string{"--turns=" + log, "--warm-up=0", "--incidents=" + csv}, `the incident "x" has the target "elsewhere", but the log has only the targets ["a" "b"]`},
+		"early":      {[]string{"--turns=" + log, "--from=2026-01-05 00:30"}, "the warm-up ends at 2026-01-12T00:00:00Z; give a later --from or a shorter --warm-up"},
+		"empty":      {[]string{"--turns=" + log, "--warm-up=0", "--from=2026-01-05 02:00"}, "nothing is left to score between 2026-01-05T02:00:00Z and 2026-01-05T00:59:55Z"},
+		"target":     {[]string{"--turns=" + log, "--warm-up=0", "--incidents=" + csv}, `line 1 of the incidents: the incident "x" has the target "elsewhere", but the log has only the targets ["a" "b"]`},
 		"two":        {[]string{"--turns=" + log, "--tsdb.path=a"}, "give only one of them"},
-		"from":       {[]string{"--turns=" + log, "--from=2026-01-05T00:00:00Z"}, "cut the log, or change --warm-up"},
+		"from":       {[]string{"--turns=" + log, "--from=monday"}, `--from: "monday" is not a time`},
 		"no --turns": {[]string{log}, "give a log of turns with --turns="},
 	} {
 		out, errs := newBuffer(), newBuffer()

@@ -110,7 +110,7 @@ func TestRunIsComparedWithABenchmark(t *testing.T) {
 func TestBenchmarkIsChecked(t *testing.T) {
 	configFile, runFile := benchmarked(t, "http://127.0.0.1:1")
 	var out, log bytes.Buffer
-	if code := run(context.Background(), []string{"check", "config", configFile}, &out, &log); code != 0 || !strings.Contains(out.String(), "chat to a compared with kv_aware of nightly at concurrency 20, 1 change window)") {
+	if code := run(context.Background(), []string{"check", "config", configFile}, &out, &log); code != 0 || !strings.Contains(out.String(), "chat to a compared with kv_aware of nightly at concurrency 20, 1 change window, time zone UTC)") {
 		t.Errorf("checking: %d %s%s", code, out.String(), log.String())
 	}
 	overwrite(t, runFile, []byte(`{"levels": [{"concurrency": 20, "kv_aware": {"ttft_p50_ms": 250}}]}`))

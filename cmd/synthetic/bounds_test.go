@@ -16,7 +16,8 @@ import (
 )
 
 // TestConfigurationsWithinBounds judges files of up to 4 MiB. Each takes at most 1 s of CPU on a quiet core, and
-// 128 MB; the test allows five times the CPU for busy machines. docs/background/performance.md has the numbers.
+// 128 MB; docs/background/performance.md has the numbers. A busy machine was seen to charge six times the CPU, so
+// the test allows 30 s: it finds work that grows with the square of the file, and nothing finer.
 func TestConfigurationsWithinBounds(t *testing.T) {
 	const target = "targets: [{base_url: 'http://a'}]\n"
 	numbered := func(format string, n int) string {
@@ -49,6 +50,8 @@ func TestConfigurationsWithinBounds(t *testing.T) {
 		"a long number":      {filled("targets: [{base_url: 'http://a', max_models: ", "9", "}]\n"), "is not a whole number"},
 		"keys in brackets":   {target + "x: {" + strings.Repeat("a,", 149_000) + "}\n", "x: unknown key"},
 		"free values":        {"targets: [{base_url: 'http://a', extra_body: {" + numbered("a%d,", 149_000) + "}}]\n", "ok (1 target"},
+		"directives":         {numbered("%%TAG !%d! tag:x", 140_000) + "---\n" + target, "has 140000 %TAG directives, more than 100"},
+		"names like others":  {"targets:\n" + numbered("- {name: "+strings.Repeat("n", 58)+"%04d, base_url: 'http://a'}", 5000) + "slos:\n" + numbered("- {sli: ttft, threshold: 1s, objective: 99%%, targets: ["+strings.Repeat("m", 60)+"%03d]}", 900), "and 1779 more"},
 		"comments":           {target + strings.Repeat("#x\n", 140_000), "ok (1 target"},
 		"broken at the end":  {"targets:\n" + strings.Repeat("- {base_url: x}\n", 45_000) + " ]]\n", "is not YAML"},
 		"an unclosed list":   {"a: [\n" + strings.Repeat("x,\n", 149_000), "is not YAML"},
@@ -77,7 +80,7 @@ func TestConfigurationsWithinBounds(t *testing.T) {
 			if !strings.Contains(stdout+stderr, tt.want) || strings.Count(stderr, "\n") > 25 {
 				t.Errorf("got %.300q %.3000q, want %q", stdout, stderr, tt.want)
 			}
-			if cpu > 5*time.Second || mib > 160 {
+			if cpu > 30*time.Second || mib > 160 {
 				t.Errorf("%v of CPU and %d MB", cpu, mib)
 			}
 		})

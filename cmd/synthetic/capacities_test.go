@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"synthetic/internal/config"
 	"synthetic/internal/simulate/cluster"
@@ -18,22 +17,18 @@ import (
 )
 
 var (
-	capacities    = flag.Bool("capacities", false, "compare the search for the capacity with the full grid on every plan, at full length")
+	capacities    = flag.Bool("capacities", false, "compare the search for the capacity with the full grid on every plan")
 	capacitySeeds = flag.Int("capacity-seeds", 1, "how many seeds -capacities goes through, from 1")
 )
 
 // TestCapacities compares --find-capacity with the full grid: it has to find the same
-// capacity in at most a third of the measured time. With -capacities it runs every plan of
-// plans/ at full length, which takes minutes per seed, and prints the rows of the table in
-// docs/how-to/sweeps.md. Otherwise it runs one shortened plan.
+// capacity in at most a third of the measured time. It runs every plan of plans/ at full
+// length, which takes minutes per seed, and prints the rows of the table in
+// docs/how-to/sweeps.md. TestCapacityAgreesWithGrid in internal/study/sweep checks the same
+// on small levels.
 func TestCapacities(t *testing.T) {
-	if testing.Short() {
-		t.Skip("simulates two sweeps; make test-long runs it")
-	}
 	if !*capacities {
-		plan := loadPlan(t, "../../plans/002-kv-high.yml")
-		compareCapacities(t, "short", short(plan))
-		return
+		t.Skip("runs with -capacities; see docs/how-to/sweeps.md")
 	}
 	files, err := filepath.Glob("../../plans/*.yml")
 	if err != nil || len(files) == 0 {
@@ -60,18 +55,6 @@ func loadPlan(t *testing.T, file string) sweep.Plan {
 	return plan
 }
 
-// short changes a plan to four levels of two minutes and to looser objectives, which can be
-// proven in that time. The search passes the second level, misses the third, and returns to
-// prove the second.
-func short(p sweep.Plan) sweep.Plan {
-	p.Levels = []float64{60, 120, 200, 220}
-	p.Measure.Snapshot = 40 * time.Second
-	for i := range p.SLOs {
-		p.SLOs[i].Objective = 0.95
-	}
-	return p
-}
-
 // compareCapacities measures a plan with the search and with the full grid.
 func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 	t.Helper()
@@ -95,10 +78,10 @@ func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 	}
 }
 
-// reportsCapacities checks that the report of a run shows the capacities.
+// reportsCapacities checks that the full report of a run shows the capacities.
 func reportsCapacities(t *testing.T, run *runfile.Run) {
 	t.Helper()
-	pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
+	pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}), true)
 	if err != nil {
 		t.Fatal(err)
 	}

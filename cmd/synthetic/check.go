@@ -111,5 +111,5 @@ func contents(cfg *config.Config) []string {
 	if n := len(cfg.Changes); n > 0 {
 		out = append(out, count(n, "change window"))
 	}
-	return out
+	return append(out, timeZones(cfg))
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,11 +20,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// composeProject reads deploy/compose as "docker compose" does, without a container engine.
-func composeProject(t *testing.T) *types.Project {
+// composeProject reads deploy/compose as "docker compose" does, without a container engine. more
+// are the files that follow compose.yaml.
+func composeProject(t *testing.T, more ...string) *types.Project {
 	t.Helper()
 	const dir = "../../deploy/compose"
-	details := types.ConfigDetails{WorkingDir: dir, ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(dir, "compose.yaml")}}}
+	details := types.ConfigDetails{WorkingDir: dir}
+	for _, name := range append([]string{"compose.yaml"}, more...) {
+		details.ConfigFiles = append(details.ConfigFiles, types.ConfigFile{Filename: filepath.Join(dir, name)})
+	}
 	p, err := loader.LoadWithContext(t.Context(), details)
 	if err != nil {
 		t.Fatal(err)
@@ -176,6 +181,34 @@ func TestComposeAddresses(t *testing.T) {
 	home := *grafana.Environment["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
 	if _, err := os.Stat(mounted(t, grafana, "", home)); err != nil {
 		t.Errorf("the home dashboard: %v", err)
+	}
+}
+
+// TestComposeOnTheHost: with host.yaml every server shares the network of the machine, listens on
+// 127.0.0.1 alone, and finds the others there.
+func TestComposeOnTheHost(t *testing.T) {
+	p := composeProject(t, "host.yaml")
+	listen := map[string]string{
+		"synthetic": "--web.listen-address=127.0.0.1:9877", "prometheus": "--web.listen-address=127.0.0.1:9090",
+		"alertmanager": "--web.listen-address=127.0.0.1:9093 --cluster.listen-address=", "grafana": "",
+	}
+	for name, flags := range listen {
+		s := p.Services[name]
+		if s.NetworkMode != "host" || len(s.Ports) > 0 || !strings.HasSuffix(strings.Join(s.Command, " "), flags) {
+			t.Errorf("%s: network %q, ports %v, command %v", name, s.NetworkMode, s.Ports, s.Command)
+		}
+		for _, other := range []string{"synthetic", "prometheus", "alertmanager"} {
+			if at := s.ExtraHosts[other]; !slices.Equal(at, []string{"127.0.0.1"}) {
+				t.Errorf("%s finds %s at %v", name, other, at)
+			}
+		}
+	}
+	if at := p.Services["grafana"].Environment["GF_SERVER_HTTP_ADDR"]; at == nil || *at != "127.0.0.1" {
+		t.Errorf("Grafana listens on %v", at)
+	}
+	var out bytes.Buffer
+	if code := run(t.Context(), append([]string(p.Services["synthetic"].Command), "--help"), &out, &out); code != exitOK {
+		t.Errorf("exit code %d: %s", code, &out)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -16,7 +15,9 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/status"
 	"synthetic/internal/simulate/demo"
+	"synthetic/internal/slo"
 )
 
 // demoListen is the default address of the demo's sidecar.
@@ -78,7 +79,35 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	err = s.Run(ctx, server, func() error { return server.Serve(s.Bounded(web)) })
 	stopView()
 	views.Wait()
+	if err == nil {
+		f.summarize(e, s.Status())
+	}
 	return err
+}
+
+// summarize prints the result of the demo and what to try next.
+func (f *demoFlags) summarize(e env, s status.Snapshot) {
+	ran := s.At.Sub(s.Started).Round(time.Second)
+	fmt.Fprintf(e.stdout, "\nThe demo ran for %s.\n\n", slo.FormatDuration(ran))
+	for _, j := range s.Jobs {
+		span := min(ran, j.Recent.Span.V.Round(time.Second))
+		first, followup := j.Recent.First.TTFT, j.Recent.Followup.TTFT
+		fmt.Fprintf(e.stdout, "%s/%s  %s, %d failed\n  TTFT in the last %s\n", j.Target, j.Workload,
+			count(j.Turns-j.Canceled, "turn"), j.Failed, slo.FormatDuration(span))
+		fmt.Fprintf(e.stdout, "    first turns  p50 %s, p99 %s\n    follow-ups   p50 %s, p99 %s\n",
+			first.P50, first.P99, followup.P50, followup.P99)
+	}
+	next := "regression"
+	if f.scenario == next {
+		next = "outage"
+	}
+	fmt.Fprintf(e.stdout, `
+Try next
+  a fault and its page       %s
+  your own deployment        %s
+  a configuration for it     %s
+`, commandLine("demo", "--scenario="+next), commandLine("probe", "--base-url", "http://127.0.0.1:8000/v1"),
+		commandLine("init", "--base-url", "http://127.0.0.1:8000/v1"))
 }
 
 // sidecar returns a sidecar that probes the deployments, with learned baselines.
@@ -115,13 +144,13 @@ func (f *demoFlags) welcome(e env, web net.Addr, addrs []string) {
 		fmt.Fprintf(e.stdout, "A simulated deployment serves http://%s/v1,\nand the sidecar probes it.\n", addr)
 	}
 	fmt.Fprintf(e.stdout, `
-  status page   http://%[2]s/
-  alerts        http://%[2]s/alerts
-  metrics       http://%[2]s/metrics
-  by hand       %[3]s probe --base-url http://%[1]s/v1
+  status page   http://%[1]s/
+  alerts        http://%[1]s/alerts
+  metrics       http://%[1]s/metrics
+  by hand       %[2]s
 
 The demo starts with learned baselines; a new sidecar learns them within days.
 The first figures appear within seconds. Ctrl-C ends the demo.
 
-`, addrs[0], web, os.Args[0])
+`, web, commandLine("probe", "--base-url", "http://"+addrs[0]+"/v1"))
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,15 +36,9 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	remember(t, state)
 	known := stage.Remembered(t, state, targetA())
 	disk.Fill()
-	log := newBuffer()
 	cmd, _, _ := newProcess("run", "--config.file="+file, "--state.file="+state, "--web.listen-address=127.0.0.1:0")
-	cmd.Stderr = log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = cmd.Process.Kill() }() // fails if it has ended
-	p := &program{t: t, err: log}
-	p.base = "http://" + log.find(t, listening)
+	p := serveAs(t, cmd)
+	log := p.err
 
 	p.stalls(1)
 	if _, page := p.get("/alerts"); !strings.Contains(page, "pager has stopped") {
@@ -127,4 +123,158 @@ func (p *program) turns() {
 	p.t.Helper()
 	before, _ := sum(p.series(), "synthetic_turns_total")
 	p.until("turns", func(s map[string]float64) bool { n, _ := sum(s, "synthetic_turns_total"); return n > before+10 })
+}
+
+// TestHangingVolume: a volume with the state, the turn log and the pager's directory does not answer. Probing,
+// discovery and the port go on, an accepted level is said not to be saved yet, and SIGTERM ends the process in
+// time, with a message. With a volume that answers again in time, everything is saved.
+func TestHangingVolume(t *testing.T) {
+	for name, answers := range map[string]bool{"for ever": false, "until after SIGTERM": true} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && !answers {
+				t.Skip("waits half a minute for the end of the process; make test-long runs it")
+			}
+			t.Parallel()
+			disk := smalldisk.New(t, "64")
+			_, server := fastDeployment(t)
+			file := configFor(t, "", map[string]string{"a": server.URL})
+			found := filepath.Join(filepath.Dir(file), "found.json")
+			discover := func(hosts string) {
+				if err := os.WriteFile(found, []byte(`[{"targets": [`+hosts+`]}]`), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			discover("")
+			withAlerting(t, file, "alerting: {interval: 1s, directory: "+filepath.Join(disk.Path, "pager")+"}\n"+
+				"discovery: [{name: pods, file_sd_configs: [{files: ["+found+"]}], target: {model: m}}]\n")
+			state, turns := filepath.Join(disk.Path, "state"), filepath.Join(disk.Path, "turns.jsonl")
+			shutdown := map[bool]string{false: "1s", true: "30s"}[answers]
+			cmd, _, _ := newProcess("run", "--config.file="+file, "--state.file="+state, "--turns.file="+turns, "--turns.max-size=1KB",
+				"--web.listen-address=127.0.0.1:0", "--web.enable-lifecycle", "--shutdown.timeout="+shutdown)
+			p := serveAs(t, cmd)
+			log := p.err
+			p.stalls(0)
+			p.turns()
+
+			answer := disk.Hang()
+			began := time.Now()
+			if code, text := p.do(http.MethodPost, "/-/accept?target=a"); code != 200 || !strings.Contains(text, "not saved yet") {
+				t.Errorf("/-/accept answers %d after %s: %s", code, time.Since(began), text)
+			}
+			discover(`"` + strings.TrimPrefix(server.URL, "http://") + `"`)
+			p.until("turns of a discovered target", func(s map[string]float64) bool {
+				n, _ := sum(s, "synthetic_turns_total", `target="pods/`)
+				return n > 10
+			})
+			p.turns()
+			for _, path := range []string{"/", "/alerts", "/-/ready"} {
+				if code, text := p.get(path); code != 200 {
+					t.Errorf("%s answers %d: %s", path, code, text)
+				}
+			}
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			log.find(t, "Stopping: turns in flight may end")
+			if answers {
+				answer()
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case <-ended:
+			case <-time.After(time.Minute):
+				t.Error("it still runs a minute after SIGTERM")
+				answer()
+				<-ended
+			}
+			answer()
+			code := cmd.ProcessState.ExitCode()
+			if answers {
+				f, err := baseline.ReadFile(state)
+				if code != exitOK || err != nil || len(f.Jobs) != 2 || f.Jobs[0].Saved.Before(began) {
+					t.Errorf("exit code %d, the state file has %+v (%v); log:\n%s", code, f.Jobs, err, log)
+				}
+				return
+			}
+			if code != exitFailure || !regexp.MustCompile(`what they had to save is lost: the state file \S+, the turn log \S+, the pager; check`).MatchString(log.String()) {
+				t.Errorf("exit code %d; log:\n%s", code, log)
+			}
+		})
+	}
+}
+
+// TestReadOnlyDirectories makes the volume of the state and of the pager's directory read-only. The process says so,
+// where and what to do, and keeps probing, exporting and alerting. When the volume is writable again, it saves
+// without a restart. A process does not start with such a volume.
+func TestReadOnlyDirectories(t *testing.T) {
+	t.Parallel()
+	disk := smalldisk.New(t, "64")
+	_, server := fastDeployment(t)
+	file := configFor(t, "", map[string]string{"a": server.URL})
+	plain := configFor(t, "", map[string]string{"a": server.URL})
+	withAlerting(t, file, "alerting: {interval: 1s, directory: "+filepath.Join(disk.Path, "pager")+"}\n")
+	state := filepath.Join(disk.Path, "state")
+	p := sidecarRun(t, file, "--state.file="+state, "--web.enable-lifecycle")
+	p.stalls(0)
+	p.turns()
+
+	disk.SetReadOnly(true)
+	accepted := time.Now()
+	if code, text := p.do(http.MethodPost, "/-/accept?target=a"); code != 200 || !strings.Contains(text, "not saved yet: ") || !strings.Contains(text, "its directory must be writable") {
+		t.Errorf("/-/accept answers %d: %s", code, text)
+	}
+	for _, complaint := range []string{"The state could not be saved", "The history could not be saved", "The alerts cannot be saved"} {
+		p.err.find(t, complaint+`.* err="[^\n]*`+regexp.QuoteMeta(disk.Path)+`[^\n]*read-only file system[^\n]*its directory must be writable`)
+	}
+	if said := p.err.String(); strings.Contains(said, "targets could not be saved") {
+		t.Errorf("there are no discovered targets to save:\n%s", said)
+	}
+	p.turns()
+	p.stalls(0)
+
+	other := smalldisk.New(t, "1")
+	other.SetReadOnly(true)
+	for name, args := range map[string][]string{
+		"--state.file":       {"--config.file=" + plain, "--state.file=" + filepath.Join(other.Path, "state")},
+		"--turns.file":       {"--config.file=" + plain, "--turns.file=" + filepath.Join(other.Path, "turns")},
+		"alerting.directory": {"--config.file=" + withDirectory(t, plain, other.Path)},
+	} {
+		out, errs := newBuffer(), newBuffer()
+		code := run(t.Context(), append([]string{"run", "--web.listen-address=127.0.0.1:0"}, args...), out, errs)
+		if said := errs.String(); code != exitUsage || !strings.Contains(said, name+":") || !strings.Contains(said, other.Path) || !strings.Contains(said, "directory must exist and be writable") {
+			t.Errorf("%s on a read-only volume: exit code %d, want %d:\n%s", name, code, exitUsage, said)
+		}
+	}
+
+	disk.SetReadOnly(false)
+	if code, text := p.do(http.MethodPost, "/-/accept?target=a"); code != 200 || strings.Contains(text, "not saved") {
+		t.Errorf("with a writable volume, /-/accept answers %d: %s", code, text)
+	}
+	f, err := baseline.ReadFile(state)
+	if err != nil || len(f.Jobs) != 1 || f.Jobs[0].Saved.Before(accepted) {
+		t.Errorf("the state file has %+v (%v)", f.Jobs, err)
+	}
+	alerts := filepath.Join(disk.Path, "pager", "alerts.json")
+	if !eventually(func() bool { info, err := os.Stat(alerts); return err == nil && info.ModTime().After(accepted) }) {
+		t.Error("the alerts are not saved again")
+	}
+	if code := p.end(); code != exitOK {
+		t.Errorf("exit code %d; log:\n%s", code, p.err)
+	}
+}
+
+// withDirectory returns a copy of a configuration with a pager in a directory.
+func withDirectory(t *testing.T, file, directory string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "synthetic.yml")
+	if err := os.WriteFile(copied, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	withAlerting(t, copied, "alerting: {directory: "+directory+"}\n")
+	return copied
 }

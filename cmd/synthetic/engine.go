@@ -56,7 +56,7 @@ func (f *simulateFlags) applyEngine() error {
 		if err != nil {
 			return usagef("--preset: %w", err)
 		}
-		o.Cluster, o.Answer, o.Load.WarmUp = preset.Cluster, preset.Answer, presetWarmUp
+		o.Cluster, o.Answer, o.FirstAnswer, o.Load.WarmUp = preset.Cluster, preset.Answer, preset.FirstAnswer, presetWarmUp
 		wrongEngine = []string{"first_token", "first_token_spread", "prefill", "inter_token", "inter_token_spread", "tokens_per_event"}
 		reason = "--preset=" + f.preset + " computes its own delays; leave one of them out"
 	}
@@ -70,6 +70,8 @@ func (f *simulateFlags) applyEngine() error {
 			return usagef("--engine=%s: %s", setting, reason)
 		case key.Value.Set(value) != nil:
 			return usagef("--engine=%s: %q is not a valid value; the default is %s", setting, value, key.DefValue)
+		case name == "answer_tokens":
+			o.FirstAnswer = simulate.Length{} // the length that was asked for holds for every answer
 		}
 	}
 	if err := checkEngine(keys, o); err != nil {

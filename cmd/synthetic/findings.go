@@ -20,19 +20,26 @@ import (
 type findings struct {
 	Target     target.Target
 	File, Date string
+	TimeZone   string // of this machine; "" if unknown
 
-	Models []string
-	// NoModels is the error of listing the models, NoTurn the errors of the APIs whose
-	// turn failed.
-	NoModels string
-	NoTurn   []string
+	Models   []string
+	NoModels string // the error of listing the models
+	NoTurn   []failedAPI
 	// Turn is the first successful turn, over the API of Target. The turns over Others
 	// succeeded, too.
 	Turn   *probe.Result
 	Others []target.API
+	// SlowestTTFT is the longest one of the successful turns.
+	SlowestTTFT time.Duration
 	// Metrics are the known metric families on the server's /metrics.
 	Metrics []string
 	Version string
+}
+
+// failedAPI is an API over which no turn succeeded, and the turn's error.
+type failedAPI struct {
+	API target.API
+	Err string
 }
 
 // candidates returns the APIs to try: the wanted one, or all whose servers list models.
@@ -59,9 +66,12 @@ func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.AP
 			t.BaseURL = strings.TrimSuffix(first.BaseURL, first.API.DefaultPath()) + api.DefaultPath()
 		}
 		r, err := oneTurn(ctx, t, spec, model)
+		if err == nil {
+			n.SlowestTTFT = max(n.SlowestTTFT, r.TTFT.V)
+		}
 		switch {
 		case err != nil:
-			n.NoTurn = append(n.NoTurn, string(api)+": "+inLine(err.Error()))
+			n.NoTurn = append(n.NoTurn, failedAPI{api, inLine(err.Error())})
 		case n.Turn == nil:
 			n.Turn, n.Target = &r, t
 		default:
@@ -70,6 +80,12 @@ func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.AP
 	}
 	n.Target.Model = model
 	n.askServer(ctx)
+}
+
+// FirstToken returns the timeout to propose: ten times the slowest TTFT, rounded up to a second. The
+// turns were few and short, so it is at least 5 s. It is at most the default of 30 s.
+func (n *findings) FirstToken() time.Duration {
+	return min(max((10*n.SlowestTTFT+time.Second-1).Truncate(time.Second), 5*time.Second), 30*time.Second)
 }
 
 // askServer asks the server for its version and its metrics.

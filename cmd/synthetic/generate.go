@@ -205,7 +205,7 @@ func parseStyle(style string) (rules.Severities, error) {
 }
 
 func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
-	in := dashboard.Input{SLOs: cfg.SLOs, SeverityLabel: f.severities.Label, SeverityPage: f.severities.Page}
+	in := dashboard.Input{SLOs: cfg.SLOs, SeverityLabel: f.severities.Label, SeverityPage: f.severities.Page, RunbookURL: f.runbookURL}
 	for _, j := range cfg.Jobs {
 		in.Traffic = append(in.Traffic, j.Traffic)
 	}

@@ -121,7 +121,7 @@ func (p *program) do(method, path string) (int, string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {
 		p.t.Fatal(err)
@@ -229,7 +229,7 @@ func configFor(t *testing.T, extra string, urls map[string]string) string {
 func writeConfig(t *testing.T, path, extra string, urls map[string]string) {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("targets:\n")
+	b.WriteString("metrics: both\ntargets:\n") // lean exports a reason of failures only 14 s after its first
 	for name, url := range urls {
 		fmt.Fprintf(&b, "  - {name: %s, base_url: %s%s}\n", name, url, extra)
 	}

@@ -29,7 +29,7 @@ type initFlags struct {
 
 func addInit(app *kingpin.Application) command {
 	f := &initFlags{probeFlags: probeFlags{
-		target: target.Target{Connection: target.PerConversation},
+		target: target.Target{Connection: target.PerConversation, Session: target.DefaultSession()},
 		spec: workload.Spec{
 			Name: "init", TurnsMin: 1, TurnsMax: 1, PromptTokens: 50, MaxOutputTokens: 64,
 			Timeouts: workload.Timeouts{FirstToken: 30 * time.Second, Stall: 30 * time.Second, Total: time.Minute},
@@ -40,8 +40,8 @@ func addInit(app *kingpin.Application) command {
 It asks the endpoint for its models, version and metrics, and takes one turn over
 each API to learn which of them answer, and whether they report reasoning and
 usage. Each turn has a prompt of about 50 tokens and an answer of at most 64.
-Whatever it cannot learn becomes a comment in the file. An existing file is never
-overwritten. Example:
+Whatever it cannot learn becomes a comment in the file. It writes no file, and exits
+with 1, if no turn succeeds. An existing file is never overwritten. Example:
   synthetic init --base-url http://127.0.0.1:8000/v1`)
 	f.endpoint(c, "", "API to use. Default: the first of "+apiList(candidates(""))+" that answers. Known APIs")
 	c.Flag("output.file", "The file to write.").Default("synthetic.yml").PlaceHolder("FILE").StringVar(&f.file)
@@ -57,7 +57,7 @@ func (f *initFlags) run(ctx context.Context, e env) error {
 	if err := f.complete(); err != nil {
 		return err
 	}
-	found := findings{Target: f.target, File: f.file, Date: time.Now().Format(time.DateOnly)}
+	found := findings{Target: f.target, File: f.file, Date: time.Now().Format(time.DateOnly), TimeZone: zoneName(time.Local, localtime)}
 	apis := candidates(wanted)
 	fmt.Fprintf(e.stderr, "synthetic: asking %s for its models, and for an answer of at most %d tokens over each of %s\n",
 		f.target.BaseURL, f.spec.MaxOutputTokens, apiList(apis))
@@ -66,7 +66,29 @@ func (f *initFlags) run(ctx context.Context, e env) error {
 		fmt.Fprintf(e.stderr, "synthetic: interrupted: %s was not written\n", f.file)
 		return errInterrupted
 	}
+	if found.Turn == nil {
+		f.explainFailure(e, found)
+		return errQuiet
+	}
 	return f.write(e, found)
+}
+
+// explainFailure prints the requests that failed. Requests with the same error share a line.
+func (f *initFlags) explainFailure(e env, found findings) {
+	fmt.Fprintf(e.stderr, "synthetic: no turn of %s succeeded, so %s was not written:\n", found.Target.BaseURL, f.file)
+	if found.NoModels != "" {
+		fmt.Fprintf(e.stderr, "  %s\n", found.NoModels)
+	}
+	apis := map[string][]target.API{}
+	for _, failed := range found.NoTurn {
+		apis[failed.Err] = append(apis[failed.Err], failed.API)
+	}
+	for _, failed := range found.NoTurn {
+		if same := apis[failed.Err]; same[0] == failed.API {
+			fmt.Fprintf(e.stderr, "  one turn over %s: %s\n", apiList(same), failed.Err)
+		}
+	}
+	fmt.Fprintln(e.stderr, "Check that the server runs, that --base-url has its host, port and path, that --api-key-env or --api-key-file names its key if it wants one, and that --model names a model if it does not list them. Then try again.")
 }
 
 // write checks that the configuration is valid and writes it.
@@ -86,12 +108,8 @@ func (f *initFlags) write(e env, found findings) error {
 	if err := errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("writing the configuration: %w; choose another --output.file", err)
 	}
-	if found.Turn == nil {
-		fmt.Fprintf(e.stderr, "synthetic: no turn of %s succeeded; the comments in %s say why\n", found.Target.BaseURL, f.file)
-		fmt.Fprintf(e.stdout, "wrote %[1]s\nNext: mend what its comments name, delete it, and run synthetic init again\n", f.file)
-		return nil
-	}
-	fmt.Fprintf(e.stdout, "wrote %[1]s\nNext: read it, then\n  synthetic check config %[1]s\n  synthetic run --config.file=%[1]s\n", f.file)
+	fmt.Fprintf(e.stdout, "wrote %s\nNext: read it, then\n  %s\n  %s\n", f.file,
+		commandLine("check", "config", f.file), commandLine("run", "--config.file="+f.file))
 	return nil
 }
 
@@ -117,7 +135,7 @@ func (n findings) render() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, n)
+	err = t.Execute(&b, &n)
 	return b.Bytes(), err
 }
 

@@ -6,9 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"synthetic/internal/config"
 	"synthetic/internal/simulate"
@@ -23,8 +26,8 @@ func initialised(t *testing.T, args ...string) string {
 	if code := run(t.Context(), append([]string{"init", "--output.file=" + file}, args...), &out, &out); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, &out)
 	}
-	if failed, runs := strings.Contains(out.String(), "no turn of"), strings.Contains(out.String(), "synthetic run"); failed == runs {
-		t.Errorf("after init, a failure is reported: %v, and a run proposed: %v:\n%s", failed, runs, &out)
+	if next := commandLine("run", "--config.file="+file); !strings.HasSuffix(out.String(), "  "+next+"\n") {
+		t.Errorf("init does not end with the command %q:\n%s", next, &out)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -52,9 +55,13 @@ func TestInit(t *testing.T) {
 		t.Cleanup(s.Close)
 		return s.URL
 	}
-	nobody := only()
 	t.Setenv("SYNTHETIC_TEST_KEY", "secret")
-	odd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	oddly, _ := fastDeployment(t, func(o *simulate.Options) { o.Model = "a\": [\u2028#{{.}}" })
+	odd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/chat/completions" {
+			oddly.ServeHTTP(w, r)
+			return
+		}
 		_, _ = w.Write([]byte(`{"data":[{"id":"a\": [\u2028#{{.}}"}],"version":"1\n2: 3"}`))
 	}))
 	t.Cleanup(odd.Close)
@@ -66,17 +73,18 @@ func TestInit(t *testing.T) {
 			`base_url: "` + all.URL + `/v1"`, "api: chat # it answered, and so did responses, messages, completions, ollama",
 			`model: "m" # one of 1 listed models`, "\n    server_metrics: {} # ", "reports usage with cached tokens",
 			`max_output_tokens: 1024 # the model reasons first, in "reasoning"`,
+			"ten times the slowest TTFT of the turns", "timeouts: {first_token: ", "\ntimezone: ",
 		}},
 		"one API": {[]string{"--base-url=" + only("/v1/messages", "/v1/models") + "/v1"}, []string{
 			"api: messages # it answered\n", "# No successful turn over chat: http_4xx, ", "# server_metrics: {urls",
 		}},
 		"the wanted API": {[]string{"--base-url=" + all.URL, "--api=responses", "--model=m"}, []string{"api: responses # it answered\n"}},
-		"nobody":         {[]string{"--base-url=" + nobody}, []string{"api: chat\n", "# No successful turn over ollama", "# model: NAME", "# The models could not be listed: "}},
+		"no list":        {[]string{"--base-url=" + only("/v1/chat/completions"), "--model=m"}, []string{`model: "m"`, "# The models could not be listed: ", "# No successful turn over ollama: http_4xx, "}},
 		"odd texts":      {[]string{"--base-url=" + odd.URL}, []string{`# The server reports version "1 2: 3"`}},
-		"a key": {[]string{"--base-url=" + nobody, "--api-key-env=SYNTHETIC_TEST_KEY"}, []string{
+		"a key": {[]string{"--base-url=" + all.URL, "--api-key-env=SYNTHETIC_TEST_KEY"}, []string{
 			"api_key_env: SYNTHETIC_TEST_KEY # the name of the variable",
 		}},
-		"a version": {[]string{"--api=messages", "--base-url=" + nobody + "/v1?api-version=v9"}, []string{`base_url: "` + nobody + `/v1"`, `api_version: "v9"`}},
+		"a version": {[]string{"--api=messages", "--base-url=" + all.URL + "/v1?api-version=v9"}, []string{`base_url: "` + all.URL + `/v1"`, `api_version: "v9"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := initialised(t, test.args...)
@@ -86,6 +94,51 @@ func TestInit(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFirstTokenTimeout: the proposed timeout follows the slowest TTFT between 5 s and the default.
+func TestFirstTokenTimeout(t *testing.T) {
+	for slowest, want := range map[time.Duration]time.Duration{
+		30 * time.Millisecond: 5 * time.Second, 811 * time.Millisecond: 9 * time.Second, 4 * time.Second: 30 * time.Second,
+	} {
+		if got := (&findings{SlowestTTFT: slowest}).FirstToken(); got != want {
+			t.Errorf("slowest TTFT %v: %v, want %v", slowest, got, want)
+		}
+	}
+}
+
+// TestInitRefusesDeadEndpoints: without a successful turn, init says what it asked for and writes
+// no file.
+func TestInitRefusesDeadEndpoints(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	lost := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(lost.Close)
+	for url, want := range map[string][]string{
+		closed.URL: {"  one turn over chat, responses, messages, completions, ollama: connect_error, ", "connection refused"},
+		lost.URL:   {"  one turn over chat", "http_4xx, ", "  listing the models of "},
+	} {
+		file := filepath.Join(t.TempDir(), "synthetic.yml")
+		var out, complaint bytes.Buffer
+		code := run(t.Context(), []string{"init", "--base-url=" + url, "--output.file=" + file}, &out, &complaint)
+		if _, err := os.Stat(file); err == nil || code != exitFailure || out.Len() > 0 {
+			t.Errorf("exit code %d, file: %v, output %q", code, err, &out)
+		}
+		for _, text := range append(want, "so "+file+" was not written", "Check that the server runs") {
+			if !strings.Contains(complaint.String(), text) {
+				t.Errorf("no %q in\n%s", text, &complaint)
+			}
+		}
+	}
+}
+
+// TestCommandLine: a shell reads a printed command as the same words.
+func TestCommandLine(t *testing.T) {
+	want := []string{"run", "--config.file=it's here/$x.yml", "", "*"}
+	out, err := exec.Command("sh", "-c", `printf '%s\n' `+strings.TrimPrefix(commandLine(want...), commandLine()+" ")).Output()
+	if got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, want %q (%v)", got, want, err)
 	}
 }
 

@@ -112,8 +112,8 @@ func (v *live) draw(s status.Snapshot) {
 // job writes the figures of one job. Lines have at most 79 columns, except for an error.
 func (p paint) job(b *strings.Builder, j status.Job) {
 	r := j.Recent
-	fmt.Fprintf(b, "%s/%s  %d turns, %d in flight, errors %s, prompt tokens cached %s\n",
-		j.Target, j.Workload, j.Turns, j.TurnsInFlight, r.Errors, r.Cached)
+	fmt.Fprintf(b, "%s/%s  %s, %d in flight, errors %s, prompt tokens cached %s\n",
+		j.Target, j.Workload, count(j.Turns, "turn"), j.TurnsInFlight, r.Errors, r.Cached)
 	fmt.Fprintf(b, "  %-14s %10s %10s %10s %10s %10s %6s\n", "", "TTFT p50", "p95", "p99", "TPOT p50", "p95", "turns")
 	for _, k := range []struct {
 		name string
@@ -128,8 +128,7 @@ func (p paint) job(b *strings.Builder, j status.Job) {
 		}
 	}
 	for _, s := range j.SLOs {
-		c, state := sloState(s)
-		fmt.Fprintf(b, "  SLO %-13s %s of %d turns good, objective %s: %s\n", s.Name, s.Share, s.Judged, s.Objective, p.coloured(c, state))
+		fmt.Fprintf(b, "  SLO %-13s %s\n", s.Name, p.objective(j, s))
 	}
 	if j.Last != nil && j.Last.Outcome.Failed() {
 		fmt.Fprintf(b, "  last turn      %s: %s\n", p.coloured(bad, string(j.Last.Outcome)), j.Last.Err)
@@ -137,12 +136,20 @@ func (p paint) job(b *strings.Builder, j status.Job) {
 	b.WriteString("\n")
 }
 
-func sloState(s status.SLO) (colour, string) {
+// objective says whether the recent turns met an objective. Turns of bursts and turns that a late
+// prober may have slowed are not judged.
+func (p paint) objective(j status.Job, s status.SLO) string {
 	switch {
+	case j.Turns == 0:
+		return "no turn yet"
+	case j.Recent.Turns == 0:
+		return "no turn in the last " + slo.FormatDuration(j.Recent.Span.V)
 	case s.Judged == 0:
-		return uncoloured, "no turn yet"
-	case s.Met():
-		return good, "met"
+		return fmt.Sprintf("%s, none judged: part of a burst, or the prober was late", count(j.Recent.Turns, "turn"))
 	}
-	return bad, "missed"
+	state := p.coloured(bad, "missed")
+	if s.Met() {
+		state = p.coloured(good, "met")
+	}
+	return fmt.Sprintf("%s of %s good, objective %s: %s", s.Share, count(s.Judged, "turn"), s.Objective, state)
 }

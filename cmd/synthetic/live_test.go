@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"synthetic/internal/sidecar/status"
 )
@@ -40,6 +41,30 @@ func TestLiveRedrawsInPlace(t *testing.T) {
 	}
 }
 
+// TestObjectiveLine: the line of an objective says why no turn is judged.
+func TestObjectiveLine(t *testing.T) {
+	var recent status.Job
+	recent.Recent.Span.V = 15 * time.Minute
+	recent.Turns = 2237
+	busy := recent
+	busy.Recent.Turns = 512
+	judged := status.SLO{Judged: 4, Good: 3}
+	judged.Share.V, judged.Share.OK, judged.Objective.V, judged.Objective.OK = .75, true, .99, true
+	for want, test := range map[string]struct {
+		job status.Job
+		slo status.SLO
+	}{
+		"no turn yet":             {status.Job{}, status.SLO{}},
+		"no turn in the last 15m": {recent, status.SLO{}},
+		"512 turns, none judged: part of a burst, or the prober was late": {busy, status.SLO{}},
+		"75 % of 4 turns good, objective 99 %: missed":                    {busy, judged},
+	} {
+		if got := paint(false).objective(test.job, test.slo); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestDemo checks the output of the demo.
 func TestDemo(t *testing.T) {
 	t.Parallel()
@@ -62,4 +87,6 @@ func TestDemo(t *testing.T) {
 	if code := p.end(); code != exitOK || strings.Contains(p.err.String(), "in flight") {
 		t.Errorf("exit code %d; log:\n%s", code, p.err)
 	}
+	p.out.find(t, `The demo ran for \d+s\.\n\ndemo/chat  \d+ turns, 0 failed\n  TTFT in the last \d+s\n    first turns  p50 \d+ ms, p99 \d+ ms\n`)
+	p.out.find(t, `Try next\n.* demo --scenario=regression\n`)
 }

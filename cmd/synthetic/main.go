@@ -71,24 +71,13 @@ func main() {
 // run parses args, runs one command until it ends or ctx is done, and returns the exit
 // code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	app := kingpin.New("synthetic", about)
-	app.Version(version.Print("synthetic"))
-	app.HelpFlag.Short('h')
-	app.UsageWriter(stdout)
-	app.ErrorWriter(stderr)
-	app.Terminate(func(c int) { panic(exit(c)) })
 	defer func() {
 		if r := recover(); r != nil {
 			code = afterPanic(stderr, r)
 		}
 	}()
-
 	logging := promslog.Config{Writer: redact.Writer(stderr)}
-	promslogflag.AddFlags(app, &logging)
-	commands := slices.Concat(
-		[]command{addDemo(app), addInit(app), addRun(app), addProbe(app), addAccept(app), addCanary(app), addSimulate(app), addSweep(app), addBacktest(app)},
-		addCheck(app), addGenerate(app), addReport(app),
-	)
+	app, commands := application(&logging, stdout, stderr)
 	chosen, err := app.Parse(args)
 	if err != nil {
 		fmt.Fprintf(stderr, "synthetic: %v\nTry \"%s\".\n", explain(app, args, err), helpFor(app, args))
@@ -101,6 +90,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		}
 	}
 	return exitUsage
+}
+
+// application returns the parser of the command line, and the commands.
+func application(logging *promslog.Config, stdout, stderr io.Writer) (*kingpin.Application, []command) {
+	app := kingpin.New("synthetic", about)
+	app.Version(version.Print("synthetic"))
+	app.HelpFlag.Short('h')
+	app.UsageWriter(stdout)
+	app.ErrorWriter(stderr)
+	app.Terminate(func(c int) { panic(exit(c)) })
+	promslogflag.AddFlags(app, logging)
+	return app, slices.Concat(
+		[]command{addDemo(app), addInit(app), addRun(app), addProbe(app), addAccept(app), addReject(app), addIncident(app), addCanary(app), addSimulate(app), addSweep(app), addBacktest(app), addObjectives(app)},
+		addCheck(app), addGenerate(app), addReport(app),
+	)
 }
 
 // usageError is a mistake in the flags or in a file that they name.
@@ -162,7 +166,6 @@ func explain(app *kingpin.Application, args []string, err error) error {
 	if parsed == nil {
 		return err
 	}
-	err = explainRemoved(parsed, err)
 	for _, e := range parsed.Elements {
 		flag, ok := e.Clause.(*kingpin.FlagClause)
 		if !ok || e.Value == nil {

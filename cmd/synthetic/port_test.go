@@ -122,7 +122,7 @@ func TestDemoStaysOnThisMachine(t *testing.T) {
 func leasedConfig(t *testing.T, host string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "synthetic.yml")
-	text := "discovery: [{name: chat, allowed_hosts: [\"" + host + "\", 127.0.0.0/8], lease: 1m, max_targets: 4, target: {model: simulated}}]\n"
+	text := "discovery: [{name: chat, allowed_hosts: [\"" + host + "\", 127.0.0.0/8], lease: 1m, max_targets: 4, target: {model: simulated-chat}}]\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func openPorts(flags *web.FlagConfig, logger *slog.Logger) (*ports, error) {
 		return p, p.inherit()
 	}
 	for _, addr := range *flags.WebListenAddresses {
-		l, err := listen(addr)
+		l, err := listen("web.listen-address", addr)
 		if err != nil {
 			p.close()
 			return nil, err
@@ -54,33 +54,33 @@ func (p *ports) inherit() (err error) {
 	return nil
 }
 
-// listen listens on one address. vsock://:PORT is a port for the hypervisor.
-func listen(addr string) (net.Listener, error) {
+// listen listens on the address of a flag. vsock://:PORT is a port for the hypervisor.
+func listen(flag, addr string) (net.Listener, error) {
 	if strings.HasPrefix(addr, "vsock://") {
-		return listenVsock(addr)
+		return listenVsock(flag, addr)
 	}
 	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return nil, usagef("--web.listen-address=%s: %w; write for example :9877 or 127.0.0.1:9877", addr, err)
+		return nil, usagef("--%s=%s: %w; write for example :9877 or 127.0.0.1:9877", flag, addr, err)
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("serving HTTP: %w; choose another --web.listen-address", err)
+		return nil, fmt.Errorf("serving HTTP: %w; choose another --%s", err, flag)
 	}
 	return l, nil
 }
 
-func listenVsock(addr string) (net.Listener, error) {
+func listenVsock(flag, addr string) (net.Listener, error) {
 	var port uint64
 	u, err := url.Parse(addr)
 	if err == nil {
 		port, err = strconv.ParseUint(u.Port(), 10, 32)
 	}
 	if err != nil {
-		return nil, usagef("--web.listen-address=%s: %w; write for example vsock://:9877", addr, err)
+		return nil, usagef("--%s=%s: %w; write for example vsock://:9877", flag, addr, err)
 	}
 	l, err := vsock.Listen(uint32(port), nil)
 	if err != nil {
-		return nil, fmt.Errorf("serving HTTP: %w; choose another --web.listen-address", err)
+		return nil, fmt.Errorf("serving HTTP: %w; choose another --%s", err, flag)
 	}
 	return l, nil
 }

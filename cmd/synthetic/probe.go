@@ -32,18 +32,24 @@ type probeFlags struct {
 
 func addProbe(app *kingpin.Application) command {
 	f := &probeFlags{
-		target: target.Target{Connection: target.PerConversation, Headers: map[string]string{}},
+		target: target.Target{Connection: target.PerConversation, Headers: map[string]string{}, Session: target.DefaultSession()},
 		spec:   workload.Spec{Name: "probe", FollowupTokens: 40},
 	}
 	c := app.Command("probe", `Hold one conversation now and show its turns as a waterfall.
 
-The exit code is 0 if every turn succeeded, else 1. Example:
-  synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3`)
+The exit code is 0 if every turn succeeded, else 1. Examples:
+  synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3
+  synthetic probe --base-url https://llm.example.com/v1 --http2
+
+Try a proxy with --http2 and without: an nginx with its defaults streams over
+HTTP/2, and holds tokens back over HTTP/1.1, which the prober and most client
+libraries use.`)
 	f.endpoint(c, string(target.Chat), "API of the endpoint")
 	c.Flag("turns", "Turns of the conversation. Each turn sends the whole history again.").Default("3").IntVar(&f.spec.TurnsMax)
 	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
 	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends no limit.").Default("128").IntVar(&f.spec.MaxOutputTokens)
 	c.Flag("header", "Header to add to each request; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.target.Headers)
+	c.Flag("http2", "Use HTTP/2 if the server offers it; each turn says which version it used. Arrival times are then those of reads, not of the kernel.").BoolVar(&f.target.HTTP.EnableHTTP2)
 	c.Flag("timeout", "How long to wait for the first token. Each next token has to follow within the same time, and within 30s.").Default("60s").DurationVar(&f.timeout)
 	c.Flag("output", "text (a waterfall) or json.").Default("text").EnumVar(&f.output, "text", "json")
 	return command{c, f.run}
@@ -134,6 +140,8 @@ func (f *probeFlags) complete() error {
 		return usagef("--max-output-tokens=%d: give 0 for no limit, or at most %d", f.spec.MaxOutputTokens, maxTokens)
 	case u.Scheme == "http" && (f.target.HTTP.TLSConfig.CAFile != "" || f.target.HTTP.TLSConfig.InsecureSkipVerify):
 		return usagef("--tls.… has no effect on an http address: write https in --base-url, or leave the flag out")
+	case u.Scheme == "http" && f.target.HTTP.EnableHTTP2:
+		return usagef("--http2 has no effect on an http address, because a server offers HTTP/2 in the TLS handshake: write https in --base-url, or leave the flag out")
 	case f.target.Key.File != "" && f.target.Key.Env != "":
 		return usagef("--api-key-file and --api-key-env exclude each other")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,7 @@ func TestProbeRefuses(t *testing.T) {
 		{[]string{"--base-url=" + url, "--timeout=0s"}, "--timeout=0s: a timeout is positive"},
 		{[]string{"--base-url=" + url, "--tls.ca-file=ca.pem"}, "has no effect on an http address"},
 		{[]string{"--base-url=" + url, "--tls.insecure-skip-verify"}, "has no effect on an http address"},
+		{[]string{"--base-url=" + url, "--http2"}, "--http2 has no effect on an http address"},
 		{[]string{"--base-url=" + url, "--api-key-file=a", "--api-key-env=B"}, "exclude each other"},
 		{[]string{"--base-url=" + url, "--api-key-file=no-such-file"}, "reading the API key file: open no-such-file"},
 		{[]string{"--base-url=" + url, "--api-key-env=NO_SUCH_VARIABLE"}, `variable "NO_SUCH_VARIABLE", which should hold the API key, is not set`},
@@ -68,6 +70,30 @@ func TestProbeJSON(t *testing.T) {
 		} {
 			if turn[key] == nil {
 				t.Errorf("turn %d: %s is missing or null", i+1, key)
+			}
+		}
+	}
+}
+
+// TestProbeHTTP2: a turn says which version of HTTP it used. The prober uses HTTP/2 only if both the
+// flag and the server want it.
+func TestProbeHTTP2(t *testing.T) {
+	for _, c := range []struct {
+		offered bool
+		flags   []string
+		want    string
+	}{{true, nil, "1.1"}, {true, []string{"--http2"}, "2"}, {false, []string{"--http2"}, "1.1"}} {
+		deployment, _ := fastDeployment(t)
+		server := httptest.NewUnstartedServer(deployment)
+		server.EnableHTTP2 = c.offered
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		args := append([]string{"probe", "--base-url", server.URL, "--turns=1", "--tls.insecure-skip-verify"}, c.flags...)
+		for output, want := range map[string]string{"text": "HTTP/" + c.want + "\n", "json": `"http_version": "` + c.want + `"`} {
+			var out, errs strings.Builder
+			code := run(t.Context(), append(args, "--output", output), &out, &errs)
+			if code != exitOK || !strings.Contains(out.String(), want) {
+				t.Errorf("%v, offered %v: code %d, %q, want %q in:\n%s", c.flags, c.offered, code, errs.String(), want, out.String())
 			}
 		}
 	}

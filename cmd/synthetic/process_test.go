@@ -35,6 +35,22 @@ func newProcess(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	return cmd, stdout, stderr
 }
 
+// serveAs starts "synthetic run" as a process and waits until it serves. The process ends with the test.
+func serveAs(t *testing.T, cmd *exec.Cmd) *program {
+	t.Helper()
+	p := &program{t: t, err: newBuffer()}
+	cmd.Stderr = p.err
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // fails if it has ended
+		_ = cmd.Wait()         // the error says that it was killed
+	})
+	p.base = "http://" + p.err.find(t, listening)
+	return p
+}
+
 // launch runs the program with the arguments of this process and returns its exit code.
 func launch(took *os.File) int {
 	cmd, _, _ := newProcess(os.Args[1:]...)

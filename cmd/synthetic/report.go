@@ -21,19 +21,20 @@ type reportFlags struct {
 	failOn    string
 	slos      []string
 	force     bool
+	full      bool
 }
 
 const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), results of other tools (AIPerf: profile_export_aiperf.json, or a directory of such runs; GuideLLM: benchmarks.json), or reports (JSON with "levels", or Markdown with tables). NAME=FILE gives a run a name.`
 
 func addReport(app *kingpin.Application) []command {
-	r := app.Command("report", "Write reports of sweeps as Markdown, HTML, JSON, CSV and pictures.")
+	r := app.Command("report", "Write reports of sweeps, and reviews of objectives, as Markdown and HTML.")
 	return []command{
 		reportCommand(r, "render", `Report one run and compare its variants. Example:
   synthetic report render results --output.dir=report`, single),
 		reportCommand(r, "compare", `Compare runs with the first run. Example:
   synthetic report compare old=before/run.json new=after/run.json --fail-on='ttft_p99>baseline*1.1'`, joined),
 		reportCommand(r, "average", "Combine repeated runs of one sweep into one report of all their turns.", averaged),
-		mergeCommand(r),
+		addSLOReport(r),
 		exportCommand(r),
 	}
 }
@@ -46,6 +47,7 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 	c.Flag("output.dir", "Directory to write to; it is created if it does not exist. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
 	c.Flag("fail-on", `Conditions for a failure, such as "ttft_p99>1s,capacity<baseline*0.9". The exit code is 0 if none holds, 1 if one holds, and 3 if the measurement cannot tell. A summary for a pull request goes to standard output.`).StringVar(&f.failOn)
 	c.Flag("slo", `An objective such as "ttft_p99<1s" that replaces the SLOs of the run; repeatable. Every turn is judged again if the run has its turns.jsonl.zst.`).StringsVar(&f.slos)
+	c.Flag("full", "Write every table and picture, and the data for reading the Markdown as a run, instead of one page.").BoolVar(&f.full)
 	c.Flag("force", "Compare runs even if their SLOs or workloads differ.").BoolVar(&f.force)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, read) }}
 }
@@ -63,7 +65,7 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	if err != nil {
 		return err
 	}
-	files, err := reports.Files(s)
+	files, err := reports.Files(s, f.full)
 	if err != nil {
 		return err
 	}
@@ -139,9 +141,6 @@ func readStudy(arg string) (*figures.Study, error) {
 	s, err := figures.Read(path)
 	if err != nil {
 		return nil, usageError{err}
-	}
-	if s.Run != nil && s.Run.Shard != nil {
-		return nil, usagef("%s is %s, which carried only a part of the load; join all shards with report merge and report the result", s.File, s.Run.Shard)
 	}
 	if labelled {
 		s.Name = name

@@ -39,10 +39,17 @@ func TestReportRender(t *testing.T) {
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	for _, name := range []string{"report.md", "report.html", "report.json", "report.csv", "ttft.svg", "tpot.svg"} {
+	for _, name := range []string{"report.md", "report.html", "report.json", "report.csv", "ttft.svg"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil || !strings.Contains(stdout, "wrote "+filepath.Join(dir, name)) {
 			t.Errorf("%s: %v, said %q", name, err, stdout)
 		}
+	}
+	full := t.TempDir()
+	if code, _, stderr := reportOn(t, "render", "--full", filepath.Join(dir, "report.json"), "--output.dir="+full); code != exitOK {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(full, "tpot.svg")); err != nil {
+		t.Error(err)
 	}
 	// Without a directory, the Markdown is on standard output.
 	code, stdout, _ = reportOn(t, "render", filepath.Dir(sweepFile(t, "run.json", nil)))
@@ -56,7 +63,7 @@ func TestReportCompare(t *testing.T) {
 		*r = *reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 80, 100}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1.8}}})
 	})
 	code, stdout, stderr := reportOn(t, "compare", "main="+sweepFile(t, "a.json", nil), slower)
-	if code != exitOK || !strings.Contains(stdout, "# main against slow\n") || !strings.Contains(stdout, "| main | 100 |") || !strings.Contains(stdout, "| slow | 40 |") {
+	if code != exitOK || !strings.Contains(stdout, "# main against slow\n") || !strings.Contains(stdout, "**Capacity of main: at least concurrency 80 (proven).**") || !strings.Contains(stdout, "**Capacity of slow: at least concurrency 40 (proven), below 80.**") {
 		t.Errorf("exit code %d: %s\n%.900s", code, stderr, stdout)
 	}
 }
@@ -67,7 +74,7 @@ func TestReportAverage(t *testing.T) {
 		*r = *reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 80, 100}})
 	})
 	code, stdout, stderr := reportOn(t, "average", a, b)
-	if code != exitOK || !strings.Contains(stdout, "# A sweep of the model (2 runs)") || !strings.Contains(stdout, "| 2/2 |") {
+	if code != exitOK || !strings.Contains(stdout, "# A sweep of the model (2 runs)") || !strings.Contains(stdout, "| Repetitions | 2, pooled") {
 		t.Errorf("exit code %d: %s\n%.900s", code, stderr, stdout)
 	}
 }

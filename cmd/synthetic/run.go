@@ -19,9 +19,16 @@ import (
 	"synthetic/internal/sidecar"
 )
 
-// gcPercent is lower than Go's 100: the sidecar's heap is a few megabytes, and memory of
-// the pod is scarcer than CPU.
+// gcPercent is lower than Go's 100, because memory is scarcer than CPU: in the pod of a
+// sidecar, and in a sweep with thousands of streams.
 const gcPercent = 40
+
+// setGCPercent applies gcPercent unless the user has set GOGC.
+func setGCPercent() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+}
 
 // memoryShare is the share of the container's memory limit that Go may use. Go does not
 // count the pages of the binary and the buffers of sockets.
@@ -40,6 +47,7 @@ type runFlags struct {
 	turnsFile  string
 	turnsSize  *units.Base2Bytes
 	web        *web.FlagConfig
+	public     string
 }
 
 func addRun(app *kingpin.Application) command {
@@ -58,12 +66,13 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	c.Flag("config.file", "The configuration file (see docs/reference/configuration.md).").Default("synthetic.yml").StringVar(&f.configFile)
 	c.Flag("shard", "Probe only this part of the targets: 0/3 is the first of three processes that share one configuration. In a StatefulSet write $(POD_NAME)/3. Targets of one service stay in one process.").PlaceHolder("INDEX/COUNT").StringVar(&f.shard)
 	c.Flag("config.auto-reload-interval", "How often to check whether the configuration file has changed, and reload it; 0 means never. Changes of files that it names are noticed only if their directory is replaced as a whole, as Kubernetes does for mounted ConfigMaps and Secrets.").Default("0s").DurationVar(&f.autoReload)
-	c.Flag("web.enable-lifecycle", "Allow POST /-/reload (reload the configuration), POST /-/accept (see synthetic accept) and POST /-/mark (mark a release).").BoolVar(&f.lifecycle)
+	c.Flag("web.enable-lifecycle", "Allow POST /-/reload (reload the configuration), POST /-/accept and /-/reject (see synthetic accept and reject), POST /-/mark (mark a release) and POST /-/judge (see synthetic incident mark).").BoolVar(&f.lifecycle)
 	c.Flag("shutdown.timeout", "How long to wait after SIGTERM for turns in flight.").Default("25s").DurationVar(&f.shutdown)
-	c.Flag("state.file", "File that keeps the baselines of the regression alerts across restarts. Their history is beside it, in the file with .history appended. Its directory must exist and be writable. Without the flag, a restarted process reads the baselines from state.prometheus of the configuration; without that, it learns them again, which takes a day.").StringVar(&f.stateFile)
+	c.Flag("state.file", "File that keeps the baselines of the regression alerts across restarts. Their history, the incidents and the counts of each day are beside it, in the files with .history, .incidents and .days appended. Its directory must exist and be writable. Without the flag, a restarted process reads the baselines from state.prometheus of the configuration; without that, it learns them again, which takes a week.").StringVar(&f.stateFile)
 	c.Flag("turns.file", "Write a log of all finished turns, for synthetic backtest --turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)
 	f.turnsSize = c.Flag("turns.max-size", fmt.Sprintf("Size at which the log of turns is packed and a new one begins; the last %d packed logs are kept. A million turns take 300 MB, packed 30 MB.", turnsKept)).Default("100MB").Bytes()
 	f.web = webflag.AddFlags(c, ":9877")
+	c.Flag("web.public-listen-address", "Also serve a page for everyone, without a password: states and uptime of the targets by their names in the configuration, and badges. Example: :9878").PlaceHolder("ADDRESS").StringVar(&f.public)
 	return command{c, f.run}
 }
 
@@ -106,10 +115,17 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	}
 	defer ports.close()
 	ports.wrap(s.Bounded)
-	f.logAddresses(e.logger, ports)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+	if f.public != "" {
+		public, err := listen("web.public-listen-address", f.public)
+		if err != nil {
+			return err
+		}
+		defer public.Close()
+		s.ServePublic(public)
+		e.logger.Info("Serving the public view to everyone who reaches this address", "public_address", public.Addr())
 	}
+	f.logAddresses(e.logger, ports)
+	setGCPercent()
 	server := s.Server()
 	return s.Run(ctx, server, func() error { return ports.serve(server) })
 }

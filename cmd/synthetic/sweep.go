@@ -29,7 +29,7 @@ type sweepFlags struct {
 	line                 planLine
 	resume, findCapacity bool
 	resolution           string
-	shards               shardFlags
+	workers              workerFlags
 	web                  sweepWeb
 }
 
@@ -46,30 +46,33 @@ The output directory gets run.json with all measurements, for "synthetic report"
 and a first report in report/. Ctrl-C ends the sweep; finished levels are kept,
 and --resume continues with the next one.
 
-Several machines can share the load. All get the same plan. The first serves a
-barrier, at which all wait before each level:
-  synthetic sweep --plan.file=plan.yml --output.dir=results --shards=4 --shard=0 \
-    --barrier.listen=:9878 --barrier.token-file=token
-  synthetic sweep --plan.file=plan.yml --output.dir=results --shards=4 --shard=1 \
-    --barrier=http://first:9878 --barrier.token-file=token
+Several machines can share the load. Start a worker on each of the others, and
+then the sweep, which sends them the plan and adds their results to its own:
+  synthetic sweep --worker --workers.token-file=token
+  synthetic sweep --plan.file=plan.yml --workers=host1,host2 --workers.token-file=token
 
-and so on to --shard=3. Shard I writes results/shard-I. Join the shards with
-  synthetic report merge results/shard-* --output.dir=results/whole
+If a worker is lost, the others measure the level again without it.
 
-Exit codes: 0 if everything was measured, 1 if the deployment or a shard failed,
-2 if the plan or the directory cannot be used, 130 if the sweep was stopped.`)
+Exit codes: 0 if everything was measured, 1 if the deployment failed or workers
+do not answer before the first level, 2 if the plan or the directory cannot be used, 130 if the sweep or the worker was stopped.`)
 	c.Flag("plan.file", "The plan file (see docs/reference/plan.md).").PlaceHolder("FILE").StringVar(&f.planFile)
 	f.line.add(c)
 	c.Flag("output.dir", "Directory for the results. It must be new or empty, except with --resume. Default: a new directory sweep-TIME.").PlaceHolder("DIR").StringVar(&f.dir)
 	c.Flag("resume", "Continue after the last finished level in the output directory.").BoolVar(&f.resume)
 	c.Flag("find-capacity", "Instead of measuring all levels, search between the lowest and the highest for the highest load that provably meets the SLOs.").BoolVar(&f.findCapacity)
 	c.Flag("resolution", "Precision of --find-capacity as a share of the capacity; 0 searches only among the levels of the plan.").Default("5%").StringVar(&f.resolution)
-	f.shards.add(c)
+	f.workers.add(c)
 	f.web.add(c)
 	return command{c, f.run}
 }
 
 func (f *sweepFlags) run(ctx context.Context, e env) error {
+	if f.workers.works() {
+		if name := f.besideWorker(); name != "" {
+			return usagef("--worker carries the sweeps of other processes, which send it their plan: leave --%s out", name)
+		}
+		return f.workers.work(ctx, e, &f.web)
+	}
 	plan, err := f.plan(e)
 	if err != nil {
 		return err
@@ -91,23 +94,24 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Throttled: lag.Throttled, Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
-	leave, err := f.shards.join(&options, e.logger)
+	leave, err := f.workers.join(&options, e.logger)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	stop, err := f.web.serve(&options, options.Part.Index, e.logger)
+	stop, err := f.web.serve(&options, "0", e.logger)
 	if err != nil {
 		return err
 	}
 	defer stop()
+	setGCPercent()
 	run, err := sweep.Run(ctx, options)
 	view.clear()
 	switch {
 	case run == nil && errors.Is(err, sweep.ErrInterrupted):
 		fmt.Fprintf(e.stderr, "synthetic: %v before its start\n", err)
 		return errInterrupted
-	case run == nil && errors.Is(err, sweep.ErrLeadUnreachable):
+	case run == nil && errors.Is(err, sweep.ErrNoWorkers):
 		return err // not a usage error
 	case run == nil:
 		return usageError{err}
@@ -116,12 +120,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
 	}
 	fmt.Fprintf(e.stdout, "%s in %s\n", count(len(run.Results), "level"), filepath.Join(f.dir, "run.json"))
-	if run.Shard == nil {
-		writeReport(e, f.dir, run)
-	} else {
-		fmt.Fprintf(e.stdout, "this is shard %d of %d; synthetic report merge %s --output.dir=%s joins all shards\n",
-			run.Shard.Index, run.Shard.Count, filepath.Join(filepath.Dir(f.dir), "shard-*"), filepath.Join(filepath.Dir(f.dir), "whole"))
-	}
+	writeReport(e, f.dir, run)
 	if errors.Is(err, sweep.ErrInterrupted) {
 		fmt.Fprintf(e.stderr, "synthetic: %v; --resume continues it\n", err)
 		return errInterrupted
@@ -129,15 +128,31 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	return err
 }
 
+// besideWorker returns the name of a flag that has no effect beside --worker, "" for none. The pods of
+// a Job have the flags of pod 0.
+func (f *sweepFlags) besideWorker() string {
+	switch {
+	case !f.workers.worker:
+		return ""
+	case f.planFile != "":
+		return "plan.file"
+	case f.dir != "":
+		return "output.dir"
+	case f.resume:
+		return "resume"
+	case f.findCapacity:
+		return "find-capacity"
+	case f.workers.names != "":
+		return "workers"
+	}
+	return f.line.given()
+}
+
 // plan reads the plan file, or prints the plan that the flags stand for. It also completes
 // the name of the output directory.
 func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
 	if f.resume && f.dir == "" {
 		return sweep.Plan{}, usagef("--resume continues a sweep: name its directory with --output.dir=DIR")
-	}
-	var err error
-	if f.dir, err = f.shards.directory(f.dir); err != nil {
-		return sweep.Plan{}, err
 	}
 	f.dir = cmp.Or(f.dir, time.Now().UTC().Format("sweep-20060102T150405Z"))
 	if f.planFile != "" {
@@ -179,7 +194,7 @@ func writeReport(e env, dir string, run *runfile.Run) {
 		return
 	}
 	dir = filepath.Join(dir, "report")
-	files, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
+	files, err := reports.Files(figures.FromRuns([]*runfile.Run{run}), false)
 	if err == nil {
 		err = reports.Write(dir, files)
 	}
@@ -221,7 +236,7 @@ func finishedLine(r runfile.Result, notReached string) string {
 	if notReached != "" {
 		line += ", not reached: " + notReached
 	} else if r.Verdict != nil {
-		line += ", " + r.Verdict.Words(r.Verdict.Lost)
+		line += ", " + r.Verdict.Words(nil)
 	}
 	if limit := r.Limit(); limit != "" {
 		line += ": " + limit

@@ -140,7 +140,7 @@ func (v *sweepView) finished(r runfile.Result, notReached string) {
 	fmt.Fprintln(v.out, finishedLine(r, notReached))
 	short := fmt.Sprintf("%s %g", r.Variant, r.Level)
 	if r.Verdict != nil && notReached == "" {
-		verdict, _, _ := strings.Cut(r.Verdict.Words(r.Verdict.Lost), " (")
+		verdict, _, _ := strings.Cut(r.Verdict.Words(nil), " (")
 		short += " " + verdict
 	}
 	v.done = append(v.done, short)

@@ -22,9 +22,9 @@ func (w *sweepWeb) add(c *kingpin.CmdClause) {
 	c.GetFlag("web.listen-address").Help("Address of /metrics while the sweep runs, for example :9879; for the dashboard Synthetic / Study. Repeatable. Default: none.").PlaceHolder("ADDRESS")
 }
 
-// serve starts to serve, and sets the exporter of the options. shard is 0 for a sweep in one
-// process. The caller has to call stop.
-func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop func(), err error) {
+// serve starts to serve, and sets the exporter of the options. shard names the process. The caller
+// has to call stop.
+func (w *sweepWeb) serve(o *sweep.Options, shard string, logger *slog.Logger) (stop func(), err error) {
 	*w.flags.WebListenAddresses = slices.DeleteFunc(*w.flags.WebListenAddresses, func(addr string) bool { return addr == "" })
 	if len(*w.flags.WebListenAddresses) == 0 && !(w.flags.WebSystemdSocket != nil && *w.flags.WebSystemdSocket) {
 		return func() {}, nil
@@ -36,7 +36,7 @@ func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop
 	o.Exporter = sweep.NewExporter(shard)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", o.Exporter)
-	connections := httplimit.NewConnections()
+	connections := httplimit.NewConnections(httplimit.MaxConnections)
 	ports.wrap(connections.Limit)
 	server := httplimit.NewServer(mux, connections, logger)
 	logger.Info("Serving the metrics of this sweep", "addresses", ports.addresses())

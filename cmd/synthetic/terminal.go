@@ -1,9 +1,11 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/status"
@@ -28,6 +30,22 @@ func (p paint) coloured(c colour, text string) string {
 		return text
 	}
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// commandLine returns a command of this program as a shell takes it, with the program's name as
+// the user has typed it.
+func commandLine(args ...string) string {
+	words := append([]string{os.Args[0]}, args...)
+	for i, w := range words {
+		if w == "" || strings.ContainsFunc(w, needsQuotes) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func needsQuotes(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_=./:,@%+", r)
 }
 
 // wrapLines breaks a text between words into lines of at most width columns. A longer word

@@ -57,7 +57,7 @@ func TestTracing(t *testing.T) {
 	defer receiver.Close()
 	file := filepath.Join(t.TempDir(), "synthetic.yml")
 	write := func(more string) {
-		text := fmt.Sprintf("targets: [{name: a, base_url: %q}]\ntraffic: [{arrival: {process: closed, concurrency: 2}}]\nworkloads: [{name: chat, think_time: {max: 0s}}]\n%s", deployment.URL, more)
+		text := fmt.Sprintf("targets: [{name: a, base_url: %q}]\ntraffic: [{arrival: {process: closed, concurrency: 2}}]\nworkloads: [{name: chat, think_time: {max: 0s}}]\nmetrics: both\n%s", deployment.URL, more)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -82,5 +82,19 @@ func TestTracing(t *testing.T) {
 	}
 	if len(sent) < 6 || parents[""] < 2 || len(parents) < 3 {
 		t.Errorf("%d requests, %d conversations, %d parents", len(sent), parents[""], len(parents))
+	}
+}
+
+// TestKeyOfTheReceiverIsNotShown: the log says that an environment variable of the exporter is wrong,
+// without its value, which has the receiver's key.
+func TestKeyOfTheReceiverIsNotShown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	if err := os.WriteFile(file, []byte("targets: [{base_url: 'http://127.0.0.1:1'}]\ntracing: {url: 'http://127.0.0.1:1'}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, _, _ := newProcess("run", "--config.file="+file, "--web.listen-address=127.0.0.1:0")
+	cmd.Env = append(cmd.Env, "OTEL_EXPORTER_OTLP_HEADERS=Bearer sk-receiver-0123456789abcdef")
+	if text := serveAs(t, cmd).err.String(); strings.Contains(text, "0123456789") || !strings.Contains(text, "ignores an environment variable") {
+		t.Error(text)
 	}
 }

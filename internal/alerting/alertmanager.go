@@ -40,6 +40,8 @@ const (
 
 // client sends alerts to one Alertmanager.
 type client struct {
+	// put takes the alerts of the pager's own receivers; nil for an Alertmanager.
+	put           func(context.Context, []message) error
 	url, endpoint string
 	timeout       time.Duration
 	http          *http.Client
@@ -87,11 +89,14 @@ func (c *client) post(ctx context.Context, messages []message) error {
 	for i := range messages {
 		messages[i].GeneratorURL = c.generator
 	}
+	if c.put != nil {
+		return c.put(ctx, messages)
+	}
 	body, err := json.Marshal(messages)
 	if err != nil {
 		return fmt.Errorf("encoding alerts: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	ctx, cancel := context.WithTimeout(target.RememberingSent(ctx), c.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -103,7 +108,6 @@ func (c *client) post(ctx context.Context, messages []message) error {
 		return err
 	}
 	defer resp.Body.Close()
-	target.RememberHeaders(resp.Request.Header) // a token is in no file
 	start, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	text := fmt.Sprintf("%.100s: %s", resp.Status, bytes.TrimSpace(start))
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // so that the connection can be reused
@@ -116,4 +120,8 @@ func (c *client) post(ctx context.Context, messages []message) error {
 	return fmt.Errorf("it answers %s", text)
 }
 
-func (c *client) close() { c.http.CloseIdleConnections() }
+func (c *client) close() {
+	if c.http != nil {
+		c.http.CloseIdleConnections()
+	}
+}

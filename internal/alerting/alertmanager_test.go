@@ -3,6 +3,7 @@ package alerting
 import (
 	"context"
 	"encoding/pem"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -104,5 +105,34 @@ func TestClientGivesUp(t *testing.T) {
 	defer c.close()
 	if err := c.send(context.Background(), []message{{}}); err == nil || !strings.Contains(err.Error(), "deadline") {
 		t.Errorf("got %v, want the deadline", err)
+	}
+}
+
+// TestTokenIsNotShown: an Alertmanager that repeats an OAuth 2 token in an answer that is not HTTP.
+func TestTokenIsNotShown(t *testing.T) {
+	const token = "a-token-of-the-endpoint-0123456789"
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"access_token":"`+token+`","token_type":"bearer","expires_in":3600}`)
+	})
+	mux.HandleFunc("POST "+apiPath, func(w http.ResponseWriter, r *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, "HTTP/1.1 "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+"\r\n\r\n")
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	c, err := newClient(Alertmanager{URL: server.URL, HTTP: promconfig.HTTPClientConfig{OAuth2: &promconfig.OAuth2{ClientID: "id", TokenURL: server.URL + "/token"}}}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if err := c.send(t.Context(), []message{{}}); err == nil || !strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), token[:12]) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -30,6 +30,8 @@ import (
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/rules"
+
+	"synthetic/internal/alerting/receivers"
 )
 
 // Options configure a Pager. Gatherer and RuleFiles are required.
@@ -46,6 +48,11 @@ type Options struct {
 	Dir string
 	// Alertmanagers to notify; may be empty.
 	Alertmanagers []Alertmanager
+	// Receivers notifies people without an Alertmanager; nil for none. The pager sets what both have
+	// in common, such as the directory.
+	Receivers *receivers.Options
+	// Heartbeat expects a request every minute while the pager evaluates; nil for none.
+	Heartbeat *receivers.HeartbeatOptions
 	// ExternalLabels are added to every alert that does not have them.
 	ExternalLabels map[string]string
 	// ExternalURL is the address of the alerts page; "" for none.
@@ -105,7 +112,9 @@ type Pager struct {
 	rules       *ruleLoader
 	engine      *promql.Engine
 	states      *alertStates
-	sendLoops   []*sendLoop
+	sendLoops   []*sendLoop          // one for each Alertmanager, and one for receivers
+	receivers   *receivers.Receivers // nil for none
+	heartbeat   *receivers.Heartbeat // nil for none
 	external    labels.Labels
 	evaluations evaluations  // of all groups
 	close       func() error // runs once
@@ -150,6 +159,18 @@ func New(o Options) (*Pager, error) {
 	saved, err := p.readDirectory()
 	if err != nil {
 		return nil, errors.Join(err, p.close())
+	}
+	if o.Receivers != nil {
+		if err := p.newReceivers(*o.Receivers); err != nil {
+			return nil, errors.Join(err, p.close())
+		}
+		clients = append(clients, &client{url: ownReceivers, put: p.put, generator: p.page()})
+	}
+	if o.Heartbeat != nil {
+		p.heartbeat, err = receivers.NewHeartbeat(*o.Heartbeat, o.Dial, o.Logger)
+		if err != nil {
+			return nil, errors.Join(err, p.close())
+		}
 	}
 	p.clock = newClock(o.Now, saved)
 	p.feed = &feed{
@@ -249,13 +270,22 @@ func (p *Pager) update(manager *rules.Manager) error {
 func (p *Pager) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	deliveries, endDeliveries := context.WithCancel(context.Background())
+	if p.receivers != nil {
+		p.receivers.Start()
+	}
 	for _, l := range p.sendLoops {
 		parts.Go(func() { l.run(deliveries) })
 	}
 	parts.Go(func() { p.saveLoop(deliveries) })
+	if p.heartbeat != nil {
+		parts.Go(func() { p.heartbeat.Run(ctx, p.evaluates) })
+	}
 	p.watch(ctx)
 	endDeliveries()
 	parts.Wait()
+	if p.receivers != nil {
+		p.receivers.Stop()
+	}
 	err := errors.Join(p.save(), p.Close())
 	if err != nil {
 		p.options.Logger.Error("The pager did not end properly; what it stored last may be missing", "err", err)

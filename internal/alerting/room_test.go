@@ -259,3 +259,32 @@ func TestBrokenStore(t *testing.T) {
 		t.Errorf("%v is left (%v)", left, err)
 	}
 }
+
+// TestReadOnlyDirectory makes the directory of a pager read-only and writable again. The pager says why it has
+// stopped, where and what to do; firing alerts continue. Afterwards it works again, without a restart.
+func TestReadOnlyDirectory(t *testing.T) {
+	disk := smalldisk.New(t, "64")
+	t.Setenv("TMPDIR", disk.Path)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGauge(t)
+		g.up.WithLabelValues("fires").Set(1)
+		f := newTight(t, "", g, 1<<40) // a database with a log, which breaks, leaves a goroutine in the bubble
+		time.Sleep(time.Minute)
+		disk.SetReadOnly(true)
+		time.Sleep(2 * time.Hour) // the database works until it needs a new file
+		reason := f.Health().Stalled
+		if reason == nil || !strings.Contains(reason.Error(), disk.Path) || !strings.Contains(reason.Error(), "read-only file system") || !strings.Contains(reason.Error(), "its directory must be writable") {
+			t.Errorf("it has stopped for %v, want the place, the cause and the remedy", reason)
+		}
+		f.wantFiring("Fires", 0, 119)
+		disk.SetReadOnly(false)
+		time.Sleep(maxPause + time.Minute)
+		f.wantStalled(false)
+		g.up.WithLabelValues("fires").Set(0)
+		time.Sleep(time.Minute)
+		if got := f.signs("Fires", 0); !strings.HasSuffix(got, "-") {
+			t.Errorf("messages with the end: %q", got)
+		}
+		f.stop()
+	})
+}

@@ -55,7 +55,7 @@ func openStore(dir string, log bool, logger *slog.Logger) (*store, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("opening the pager's storage in %q: %w; if its files are damaged, remove them", dir, err)
+		return nil, fmt.Errorf("opening the pager's storage in %q: %w; its directory must be writable, and damaged files in it must be removed", dir, err)
 	}
 	s.DisableCompactions() // compact does also what an appender requests
 	return &s, nil

@@ -1,9 +1,11 @@
 package alerting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,7 +64,7 @@ func (p *Pager) storeAndEvaluate(parent context.Context) error {
 		defer end()
 		compactErr = p.compactLoop(ctx)
 	})
-	scrapeErr := p.scrapeLoop(ctx)
+	scrapeErr := p.scrapeLoop(ctx, untilScrape(manager.RuleGroups(), p.options.Interval, time.Now()))
 	end()
 	p.cancelRules()
 	manager.Stop()
@@ -144,16 +146,38 @@ func (p *Pager) compactLoop(ctx context.Context) error {
 	})
 }
 
-// scrapeLoop stores samples until ctx is done, the disk is almost full or the database breaks.
-func (p *Pager) scrapeLoop(ctx context.Context) error {
-	return repeat(ctx, p.options.Interval, func() error {
+// untilScrape returns the time until a scrape whose samples are new at the next evaluation of the group that is
+// evaluated most often. Evaluations have a phase of their own: without this their samples could be as old as the
+// interval, and each page that much later.
+func untilScrape(groups []*rules.Group, interval time.Duration, now time.Time) time.Duration {
+	if len(groups) == 0 {
+		return 0
+	}
+	first := slices.MinFunc(groups, func(a, b *rules.Group) int { return cmp.Compare(a.Interval(), b.Interval()) })
+	lead := interval / 10 // for the scrape itself
+	return (first.EvalTimestamp(now.UnixNano()).Add(first.Interval()-lead).Sub(now)%interval + interval) % interval
+}
+
+// scrapeLoop waits, and then stores samples at each interval until ctx is done, the disk is almost full or the
+// database breaks.
+func (p *Pager) scrapeLoop(ctx context.Context, wait time.Duration) error {
+	scrape := func() error {
 		if err := p.dir.requireSpace(minSpace); err != nil {
 			return err
 		}
 		err := p.scrape(ctx)
 		p.states.expire()
 		return err
-	})
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(wait):
+	}
+	if err := scrape(); err != nil {
+		return err
+	}
+	return repeat(ctx, p.options.Interval, scrape)
 }
 
 // repeat calls do at each interval until ctx is done or do fails.

@@ -23,7 +23,7 @@ const TempPrefix = ".synthetic-"
 // After an error there is no temporary file.
 func Write(path string, data []byte, perm fs.FileMode) error {
 	if err := writeAndRename(path, data, perm); err != nil {
-		return fmt.Errorf("writing %q: %w", path, err)
+		return fmt.Errorf("writing %q: %w; its directory must be writable and have room", path, err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -17,6 +18,8 @@ type Incident struct {
 	Within time.Duration
 	// Target is the affected target; "" means all targets.
 	Target string
+	// Line is the incident's line in the file that it was read from; 0 without a file.
+	Line int
 	// Forecast is the delay until a page, in seconds, that the sidecar had exported for a fault
 	// of this incident's size just before it: +Inf if it expected no page, NaN if it exported
 	// nothing. nil if the run did not read it.
@@ -28,37 +31,42 @@ func incidentsOf(all []Incident, target string) []Incident {
 	return slices.DeleteFunc(slices.Clone(all), func(i Incident) bool { return !sameTarget(i.Target, target) })
 }
 
-// ReadIncidents reads CSV lines of name, start, end, and optionally target. The times are RFC
-// 3339. A header line is skipped.
-func ReadIncidents(r io.Reader) ([]Incident, error) {
+const incidentForm = "each line is name,start,end or name,start,end,target"
+
+// ReadIncidents reads CSV lines of name, start, end, and optionally target. ParseTime reads the times; those
+// without a zone are on the clock of location. A header line is skipped.
+func ReadIncidents(r io.Reader, location *time.Location) (out []Incident, err error) {
 	c := csv.NewReader(r)
 	c.FieldsPerRecord, c.Comment, c.TrimLeadingSpace = -1, '#', true
-	rows, err := c.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("reading the incidents: %w; each line is name,start,end or name,start,end,target", err)
-	}
-	if len(rows) > 0 && slices.Equal(rows[0][:min(3, len(rows[0]))], []string{"name", "start", "end"}) {
-		rows = rows[1:]
-	}
-	var out []Incident
-	for i, row := range rows {
-		incident, err := parseIncident(row)
-		if err != nil {
-			return nil, fmt.Errorf("incident %d (%q): %w", i+1, row[0], err)
+	for first := true; ; first = false {
+		row, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
 		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the incidents: %w; %s", err, incidentForm)
+		}
+		if first && slices.Equal(row[:min(3, len(row))], []string{"name", "start", "end"}) {
+			continue
+		}
+		line, _ := c.FieldPos(0)
+		incident, err := parseIncident(row, location)
+		if err != nil {
+			return nil, fmt.Errorf("line %d, incident %q: %w", line, row[0], err)
+		}
+		incident.Line = line
 		out = append(out, incident)
 	}
-	return out, nil
 }
 
-func parseIncident(row []string) (i Incident, err error) {
+func parseIncident(row []string, location *time.Location) (i Incident, err error) {
 	if len(row) != 3 && len(row) != 4 {
-		return i, fmt.Errorf("it has %d fields; each line is name,start,end or name,start,end,target", len(row))
+		return i, fmt.Errorf("it has %d fields; %s", len(row), incidentForm)
 	}
-	if i.From, err = time.Parse(time.RFC3339, row[1]); err != nil {
+	if i.From, err = ParseTime(row[1], location); err != nil {
 		return i, fmt.Errorf("its start: %w", err)
 	}
-	if i.To, err = time.Parse(time.RFC3339, row[2]); err != nil {
+	if i.To, err = ParseTime(row[2], location); err != nil {
 		return i, fmt.Errorf("its end: %w", err)
 	}
 	if !i.To.After(i.From) {

@@ -23,7 +23,7 @@ import (
 )
 
 // stepRules cover the difficult cases of a replay: a series that ends, a recorded series that
-// becomes stale, for, keep_firing_for, and a rule that reads another rule.
+// becomes stale, for, keep_firing_for, and a rule that reads another rule or itself.
 const stepRules = `
 groups:
   - name: one
@@ -39,6 +39,11 @@ groups:
       # Two sides that are one series, of different steps.
       - record: either
         expr: (synthetic_consecutive_failed_turns > 2) or (0 * synthetic_consecutive_failed_turns)
+      # A rule that reads what it recorded before.
+      - record: fading
+        expr: (synthetic_consecutive_failed_turns > 2) or (0.5 * last_over_time(fading[2m]) > 0.01)
+      - alert: Fading
+        expr: fading
       - alert: Either
         expr: min_over_time(either[2m]) > 2
       - alert: Failing
@@ -76,7 +81,7 @@ func TestReplayIsStepByStep(t *testing.T) {
 	if diff := cmp.Diff(show(want), show(got[0])); diff != "" {
 		t.Errorf("rule groups and the replay differ (-groups +replay):\n%s", diff)
 	}
-	if len(got[0]) < 4 {
+	if len(got[0]) < 5 {
 		t.Errorf("only %v fired", show(got[0]))
 	}
 }
@@ -106,7 +111,7 @@ func turnsWithFaults(t *testing.T, start, end time.Time) *turnlog.Log {
 // warmedUp returns a replay of log that has learned its baselines until from.
 func warmedUp(t *testing.T, log *turnlog.Log, from time.Time) *turnSource {
 	t.Helper()
-	survey, err := SurveyTurns(t.Context(), log)
+	survey, err := SurveyTurns(t.Context(), log, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +120,7 @@ func warmedUp(t *testing.T, log *turnlog.Log, from time.Time) *turnSource {
 		t.Fatal(err)
 	}
 	t.Cleanup(src.Close)
-	if err := src.warmUp(t.Context(), from); err != nil {
+	if err := src.warmUp(t.Context(), from, func(time.Time) {}); err != nil {
 		t.Fatal(err)
 	}
 	return src

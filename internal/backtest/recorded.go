@@ -19,24 +19,53 @@ import (
 )
 
 // ScoreRecording scores rule sets on recorded series between two times. Without incidents the
-// recording counts as healthy, and every page is false.
-func ScoreRecording(ctx context.Context, src Source, sets []*RuleSet, incidents []Incident, from, to time.Time) ([]Score, error) {
-	return scoreRun(ctx, "recorded", src, sets, Outcome{Incidents: incidents}, from, to)
+// recording counts as healthy, and every page is false. progress may be nil.
+func ScoreRecording(ctx context.Context, src Source, sets []*RuleSet, incidents []Incident, from, to time.Time, progress Progress) (r Report, err error) {
+	r.Settings = []string{
+		fmt.Sprintf("recorded series from %s to %s, %d labelled incidents", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339), len(incidents)),
+	}
+	r.Scores, r.Partial, err = scoreRun(ctx, "recorded", src, sets, Outcome{Incidents: incidents}, from, to, func(at time.Time) { progress.tell(at, from, to) })
+	return r, err
 }
 
-// scoreRun replays src between two times, completes the outcome, and scores it.
-func scoreRun(ctx context.Context, model string, src Source, sets []*RuleSet, run Outcome, from, to time.Time) (scores []Score, err error) {
-	if run.Spans, err = Replay(ctx, src, sets, from, to); err != nil {
-		return nil, err
+// scoreRun replays src between two times, completes the outcome, and scores it. If ctx ends, it scores the
+// time until then, and partial says so.
+func scoreRun(ctx context.Context, model string, src Source, sets []*RuleSet, run Outcome, from, to time.Time, progress func(at time.Time)) (scores []Score, partial string, err error) {
+	var reached time.Time
+	if run.Spans, reached, err = replayUntil(ctx, src, sets, from, to, progress); err != nil {
+		return nil, "", err
 	}
-	run.Days = to.Sub(from).Hours() / 24
+	if !reached.After(from) {
+		return nil, "", ctx.Err()
+	}
+	if reached.Before(to) {
+		partial = fmt.Sprintf("the replay was stopped; scored until %s instead of %s", reached.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
+	}
+	run.Days = reached.Sub(from).Hours() / 24
+	if reached.Before(to) {
+		run.dropUndecided(reached)
+	}
 	var names []string
 	for _, i := range run.Incidents {
 		if !slices.Contains(names, i.Name) {
 			names = append(names, i.Name)
 		}
 	}
-	return ScoreSets(model, sets, names, []Outcome{run}), nil
+	return ScoreSets(model, sets, names, []Outcome{run}), partial, nil
+}
+
+// dropUndecided removes the incidents that could still have been found when a replay stopped, and their alerts.
+func (o *Outcome) dropUndecided(stopped time.Time) {
+	isUndecided := func(i Incident) bool { return i.From.Add(i.Within).After(stopped) }
+	undecided := slices.DeleteFunc(slices.Clone(o.Incidents), func(i Incident) bool { return !isUndecided(i) })
+	o.Incidents = slices.DeleteFunc(slices.Clone(o.Incidents), isUndecided)
+	for n, spans := range o.Spans {
+		o.Spans[n] = slices.DeleteFunc(spans, func(s Span) bool {
+			return slices.ContainsFunc(undecided, func(i Incident) bool {
+				return !s.From.Before(i.From) && sameTarget(s.Labels.Get(labelTarget), i.Target)
+			})
+		})
+	}
 }
 
 type blocks struct {

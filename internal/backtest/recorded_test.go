@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strconv"
 	"testing"
 	"time"
@@ -51,12 +52,12 @@ func brokenRules(t *testing.T) []*RuleSet {
 func scoreRecording(t *testing.T, src Source) Score {
 	t.Helper()
 	incident := Incident{Name: "broken", From: epoch().Add(2 * time.Hour), To: epoch().Add(3 * time.Hour), Within: time.Hour}
-	scores, err := ScoreRecording(t.Context(), src, brokenRules(t),
-		[]Incident{incident}, epoch().Add(time.Hour), epoch().Add(6*time.Hour))
+	report, err := ScoreRecording(t.Context(), src, brokenRules(t),
+		[]Incident{incident}, epoch().Add(time.Hour), epoch().Add(6*time.Hour), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scores[0]
+	return report.Scores[0]
 }
 
 func checkRecording(t *testing.T, s Score) {
@@ -152,8 +153,37 @@ func TestRemoteSaysWhatWentWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = ScoreRecording(t.Context(), src, brokenRules(t), nil, epoch(), epoch().Add(time.Hour))
+	_, err = ScoreRecording(t.Context(), src, brokenRules(t), nil, epoch(), epoch().Add(time.Hour), nil)
 	if err == nil {
 		t.Error("no error from a server that knows nothing")
+	}
+}
+
+// TestDropUndecided: a stopped replay scores neither the incidents that could still be found nor their alerts.
+func TestDropUndecided(t *testing.T) {
+	incident := func(name string, from float64) Incident {
+		return Incident{Name: name, From: at(from), To: at(from + 30), Within: 30 * time.Minute, Target: "a"}
+	}
+	earlier, other := span("Page", 10, 12, "target", "a"), span("Page", 45, 60, "target", "b")
+	run := Outcome{
+		Incidents: []Incident{incident("over", 10), incident("running", 40), incident("to come", 90)},
+		Spans:     [][]Span{{earlier, span("Page", 42, 60, "target", "a"), other}},
+	}
+	run.dropUndecided(at(60))
+	want := Outcome{Incidents: []Incident{incident("over", 10)}, Spans: [][]Span{{earlier, other}}}
+	if !reflect.DeepEqual(run, want) {
+		t.Errorf("got %+v, want %+v", run, want)
+	}
+}
+
+// TestFilesOfAPartialReport: they do not replace those of a complete report.
+func TestFilesOfAPartialReport(t *testing.T) {
+	complete, err := Report{}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	partial, err := Report{Partial: "stopped"}.Files()
+	if err != nil || partial[0].Name == complete[0].Name || partial[1].Name == complete[1].Name {
+		t.Errorf("%q, %q: %v", partial[0].Name, partial[1].Name, err)
 	}
 }

@@ -15,7 +15,11 @@ import (
 type Report struct {
 	// Settings describe how the scores were made, one line each.
 	Settings []string `json:"settings"`
-	Scores   []Score  `json:"scores"`
+	// Partial says how much is scored if the replay was stopped; "" if it was not.
+	Partial string  `json:"partial,omitempty"`
+	Scores  []Score `json:"scores"`
+	// Forecasts are those at the end of a replayed log of turns.
+	Forecasts []Forecast `json:"forecasts,omitempty"`
 }
 
 type file struct {
@@ -23,7 +27,8 @@ type file struct {
 	Data []byte
 }
 
-// Files returns the report as scores.md and scores.json.
+// Files returns the report as scores.md and scores.json, and a partial one as scores-partial.md and
+// scores-partial.json, so that it does not replace a complete one.
 func (r Report) Files() ([]file, error) {
 	var tables bytes.Buffer
 	if err := r.WriteMarkdown(&tables); err != nil {
@@ -33,7 +38,11 @@ func (r Report) Files() ([]file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the scores as JSON: %w", err)
 	}
-	return []file{{"scores.md", tables.Bytes()}, {"scores.json", append(figures, '\n')}}, nil
+	name := "scores"
+	if r.Partial != "" {
+		name = "scores-partial"
+	}
+	return []file{{name + ".md", tables.Bytes()}, {name + ".json", append(figures, '\n')}}, nil
 }
 
 //go:embed report.md.tmpl
@@ -49,7 +58,12 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 		"found":   found,
 		"alerts":  func(model string) []Score { return r.scores(model, true) },
 		"faults":  func(model string) []FaultScore { return r.scores(model, false)[0].Faults },
-		"percent": percent, "minutes": minutes,
+		"percent": percent, "duration": optionalDuration,
+		"hours": func(v float64) string { return duration(v * 3600) },
+		"delay": func(f Forecast, size string) string { return promised(f.Delay, size, optionalDuration) },
+		"detectable": func(f Forecast, within string) string {
+			return promised(f.Detectable, within, func(v *float64) string { return number(v, 1, "×%.2f") })
+		},
 		"share": func(v float64) string { return percent(&v) },
 		"join":  func(names []string) string { return strings.Join(names, ", ") },
 		"interval": func(r rate) string {
@@ -100,5 +114,23 @@ func number(v *float64, unit float64, format string) string {
 	return fmt.Sprintf(format, *v/unit)
 }
 
-func minutes(v *float64) string { return number(v, 60, "%.1f min") }
+func optionalDuration(seconds *float64) string {
+	if seconds == nil {
+		return "–"
+	}
+	return duration(*seconds)
+}
+
+// promised formats one figure of a forecast: a dash if it is unknown, "never" if no rise pages.
+func promised(figures map[string]*float64, key string, format func(*float64) string) string {
+	v, known := figures[key]
+	switch {
+	case !known:
+		return "–"
+	case v == nil:
+		return "never"
+	}
+	return format(v)
+}
+
 func percent(v *float64) string { return number(v, 0.01, "%.0f %%") }

@@ -60,6 +60,16 @@ type replay struct {
 
 // Replay replays src between two times and returns the spans of each rule set.
 func Replay(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) ([][]Span, error) {
+	spans, reached, err := replayUntil(ctx, src, sets, from, to, nil)
+	if err == nil && reached.Before(to) {
+		err = ctx.Err()
+	}
+	return spans, err
+}
+
+// replayUntil is Replay with progress, which may be nil. If ctx ends, it returns the spans until reached,
+// which is the last chunk that it completed.
+func replayUntil(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time, progress func(at time.Time)) (spans [][]Span, reached time.Time, err error) {
 	r := &replay{
 		sets: sets, store: NewStore(), present: map[*rule]map[uint64]*series{},
 		engine: promql.NewEngine(promql.EngineOpts{
@@ -79,24 +89,31 @@ func Replay(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time
 			wanted[name] = true
 		}
 	}
-	for at := from; at.Before(to); {
-		end := earlier(at.Add(Chunk), to)
-		if err := src.Advance(ctx, r.store, end, wanted); err != nil {
-			return nil, err
+	for reached = from; reached.Before(to) && ctx.Err() == nil; {
+		end := earlier(reached.Add(Chunk), to)
+		err := src.Advance(ctx, r.store, end, wanted)
+		if err == nil {
+			err = r.evaluate(ctx, reached, end)
 		}
-		if err := r.evaluate(ctx, at, end); err != nil {
-			return nil, err
+		if err != nil && ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			return nil, reached, err
 		}
 		for _, store := range append(r.recorded, r.store) {
 			store.trim(end, keep)
 		}
-		at = end
+		reached = end
+		if progress != nil {
+			progress(reached)
+		}
 	}
-	out := make([][]Span, len(sets))
+	spans = make([][]Span, len(sets))
 	for i, s := range r.spans {
-		out[i] = s.finish(to)
+		spans[i] = upTo(reached, s.finish(reached))
 	}
-	return out, nil
+	return spans, reached, nil
 }
 
 // evaluate evaluates every rule at the steps in [from, to).
@@ -107,21 +124,31 @@ func (r *replay) evaluate(ctx context.Context, from, to time.Time) error {
 			if !ok {
 				continue
 			}
-			matrix, err := r.query(ctx, r.recorded[i], rule, start, end)
-			if err != nil {
-				return fmt.Errorf("rules %q, %s, from %s: %w", set.Name, rule.name, start.UTC(), err)
+			// One query is many steps, except for a rule that reads what it recorded a step before.
+			length := end.Sub(start)
+			if rule.records && slices.Contains(rule.reads, rule.name) {
+				length = 0
 			}
-			if rule.records {
-				err = r.record(r.recorded[i], rule, matrix, start, end)
-			} else {
-				err = r.alert(ctx, rule, matrix, start, end, r.spans[i])
-			}
-			if err != nil {
-				return fmt.Errorf("rules %q, %s: %w", set.Name, rule.name, err)
+			for at := start; !at.After(end); at = at.Add(length + rule.interval) {
+				if err := r.evaluateRule(ctx, i, rule, at, at.Add(length)); err != nil {
+					return fmt.Errorf("rules %q, %s, from %s: %w", set.Name, rule.name, at.UTC(), err)
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// evaluateRule evaluates a rule of the n-th rule set at the steps in [start, end].
+func (r *replay) evaluateRule(ctx context.Context, n int, rule *rule, start, end time.Time) error {
+	matrix, err := r.query(ctx, r.recorded[n], rule, start, end)
+	if err != nil {
+		return err
+	}
+	if rule.records {
+		return r.record(r.recorded[n], rule, matrix, start, end)
+	}
+	return r.alert(ctx, rule, matrix, start, end, r.spans[n])
 }
 
 // steps returns the first and the last evaluation in [from, to).

@@ -44,8 +44,8 @@ type Score struct {
 	Rules string `json:"rules"`
 	// Alert is one alert of the rules; "" for all alerts together.
 	Alert string `json:"alert,omitempty"`
-	// Target is one target; "" for all of them. A page about the whole fleet finds the
-	// incidents of every target. If it is false, it counts only in the score of all targets.
+	// Target is one target; "" for all of them. A page or ticket about the whole fleet finds
+	// the incidents of every target. If it is false, it counts only in the score of all targets.
 	Target string `json:"target,omitempty"`
 	// Days is HealthyDays + FaultyDays.
 	Days float64 `json:"days"`
@@ -55,7 +55,7 @@ type Score struct {
 	SecondCalls   int  `json:"second_calls"`
 	// firing covers the pages, and Tickets covers each ticket alert by itself.
 	firing
-	Tickets firing `json:"tickets"`
+	Tickets ticketScore `json:"tickets"`
 	// TurnsPerDay and BurstsPerDay count the simulated probes on days without faults.
 	TurnsPerDay  *float64 `json:"turns_per_day,omitempty"`
 	BurstsPerDay *float64 `json:"bursts_per_day,omitempty"`
@@ -74,6 +74,33 @@ type Score struct {
 	TruePages  int          `json:"true_pages"`
 	Precision  *float64     `json:"precision"`
 	Faults     []FaultScore `json:"faults"`
+}
+
+// ticketScore counts tickets like pages, but does not merge the alerts of a target.
+type ticketScore struct {
+	firing
+	Count int `json:"count"`
+	// ForNothing of them belong to no incident.
+	ForNothing int `json:"count_for_nothing"`
+	// List has every ticket if there was only one run.
+	List []Page `json:"list,omitempty"`
+}
+
+func (s *ticketScore) add(sent notifications, incidents []Incident) {
+	tickets := make([]Page, len(sent.tickets))
+	for i, span := range sent.tickets {
+		tickets[i] = newPage(span)
+	}
+	judge(tickets, nil, incidents)
+	tickets = sent.ofTarget(tickets)
+	for _, t := range tickets {
+		s.Count++
+		if t.Incident == "" {
+			s.ForNothing++
+		}
+	}
+	s.firing.add(tickets, incidents)
+	s.List = append(s.List, tickets...)
 }
 
 // Outcome is the result of one run.
@@ -103,7 +130,7 @@ func ScoreSets(model string, sets []*RuleSet, faults []string, outcomes []Outcom
 			s := t.score()
 			s.Model, s.Rules, s.Alert, s.Target = model, set.Name, alert, target
 			if alert != "" || len(outcomes) > 1 {
-				s.Pages = nil
+				s.Pages, s.Tickets.List = nil, nil
 			}
 			scores = append(scores, s)
 		}
@@ -131,8 +158,13 @@ func targetsOf(outcomes []Outcome) []string {
 type notifications struct {
 	pages   []Page
 	tickets []Span
-	// target is the only target whose false pages count; "" means all.
+	// target is the only target whose false pages and tickets count; "" means all.
 	target string
+}
+
+// ofTarget removes false pages or tickets about the whole fleet, which do not count for a single target.
+func (n notifications) ofTarget(all []Page) []Page {
+	return slices.DeleteFunc(all, func(p Page) bool { return p.Target != n.target && n.target != "" && p.Incident == "" })
 }
 
 // notifications returns the pages and tickets of a run about a target and about the whole fleet. ""
@@ -165,8 +197,7 @@ func newTally(faults []string) *tally {
 // add adds a run. A run without incidents is healthy.
 func (t *tally) add(sent notifications, incidents []Incident, days float64) {
 	detections := judge(sent.pages, sent.tickets, incidents)
-	// A false page about the whole fleet does not count for a single target.
-	pages := slices.DeleteFunc(sent.pages, func(p Page) bool { return p.Target != sent.target && sent.target != "" && p.Incident == "" })
+	pages := sent.ofTarget(sent.pages)
 	falsePages := 0
 	for _, p := range pages {
 		if p.Incident == "" {
@@ -178,9 +209,7 @@ func (t *tally) add(sent notifications, incidents []Incident, days float64) {
 	}
 	t.sum.Pages = append(t.sum.Pages, pages...)
 	t.sum.firing.add(pages, incidents)
-	for _, s := range sent.tickets {
-		t.sum.Tickets.add([]Page{newPage(s)}, incidents)
-	}
+	t.sum.Tickets.add(sent, incidents)
 	if len(incidents) == 0 {
 		t.sum.HealthyDays += days
 		t.sum.HealthyPages += falsePages

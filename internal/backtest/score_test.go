@@ -129,7 +129,17 @@ func TestScoreOfTargets(t *testing.T) {
 		}},
 	}
 	slices.SortFunc(run.Spans[0], func(a, b Span) int { return a.From.Compare(b.From) })
+	run.Spans[0] = append(run.Spans[0], span("SyntheticRegression", 6000, 6010, "severity", "ticket", "target", "b"),
+		span("SyntheticProberStarved", 7000, 7010, "severity", "ticket"))
 	all := ScoreSets("m", []*RuleSet{set}, []string{"own", "gateway"}, []Outcome{run})
+	tickets := []Page{
+		{Start: at(103), End: at(150), Alerts: []string{"SyntheticRegression"}, Target: "a", Incident: "own"},
+		{Start: at(6000), End: at(6010), Alerts: []string{"SyntheticRegression"}, Target: "b"},
+		{Start: at(7000), End: at(7010), Alerts: []string{"SyntheticProberStarved"}}, // of all targets only
+	}
+	if got := all[0].Tickets; got.Count != 3 || got.ForNothing != 2 || !cmp.Equal(got.List, tickets) || all[1].Tickets.Count != 1 || all[2].Tickets.ForNothing != 1 {
+		t.Errorf("tickets %+v, of target a %+v, of b %+v; want %+v", got, all[1].Tickets, all[2].Tickets, tickets)
+	}
 	type short struct {
 		Target                string
 		Pages, Nothing, Found int
@@ -227,17 +237,19 @@ func TestFiring(t *testing.T) {
 }
 
 func TestReadIncidents(t *testing.T) {
-	got, err := ReadIncidents(strings.NewReader("name,start,end,target\n# a comment\nouter, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z\none, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z, chat\n"))
-	if err != nil || len(got) != 2 || got[0].Within != time.Hour || got[0].Target+got[1].Target != "chat" {
+	got, err := ReadIncidents(strings.NewReader("name,start,end,target\n# a comment\nouter, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z\none, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z, chat\n"), nil)
+	if err != nil || len(got) != 2 || got[0].Line != 3 || got[1].Line != 4 || got[0].Within != time.Hour || got[0].Target+got[1].Target != "chat" {
 		t.Errorf("incidents %v, %v", got, err)
 	}
 	for text, want := range map[string]string{
-		"a,b\n":                              "each line is name,start,end",
-		"a,b,c,d,e\n":                        `incident 1 ("a"): it has 5 fields`,
-		"a,yesterday,2026-01-05T01:00:00Z\n": `incident 1 ("a"): its start`,
-		"a,2026-01-05T02:00:00Z,2026-01-05T01:00:00Z\n": "before it starts",
+		"a,b\n":       "each line is name,start,end",
+		"a,b,c,d,e\n": `line 1, incident "a": it has 5 fields`,
+		"name,start,end\n\n# why\na,yesterday,2026-01-05T01:00:00Z\n": `line 4, incident "a": its start: "yesterday" is not a time; write for example 2026-11-08T14:02:00Z`,
+		"x,2026-01-05T01:00Z,2026-01-05T02:00Z\n\"a\nb\",1,2\n":       `line 2, incident "a\nb": its start: "1" is not a time: Unix seconds have ten digits`,
+		"a,2026-01-05T01:00Z,\"x\n":                                   "error on line 1, column 24",
+		"a,2026-01-05T02:00:00Z,2026-01-05T01:00:00Z\n":               "before it starts",
 	} {
-		if _, err := ReadIncidents(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadIncidents(strings.NewReader(text), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

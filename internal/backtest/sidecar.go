@@ -12,6 +12,8 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/review"
+	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -33,12 +35,13 @@ func NewSidecar(start time.Time) *Sidecar {
 	s := &Sidecar{Now: start, series: map[string][]*series{}}
 	now := func() time.Time { return s.Now }
 	s.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: now})
+	replicas, days := siblings.New(now), review.NewCounter()
 	s.Recorder = metrics.NewRecorder(metrics.Options{
-		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines,
+		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines, Siblings: replicas.Views, UsualMisses: days.UsualMisses,
 		Heartbeat: func(probe.Key) time.Time { return now() },
 	})
 	s.Recorder.SetReload(true, start)
-	s.Fanout = sink.Fanout{s.Baselines, s.Recorder}
+	s.Fanout = sink.Fanout{s.Baselines, s.Recorder, replicas, days}
 	return s
 }
 

@@ -50,6 +50,11 @@ func NewStore() *Store {
 	return &Store{byHash: map[uint64]*series{}, byName: map[string][]*series{}}
 }
 
+// Append adds a sample to the series with these labels.
+func (s *Store) Append(l labels.Labels, at time.Time, v float64) {
+	s.seriesOf(l).add(timestamp.FromTime(at), v)
+}
+
 // seriesOf returns the series with these labels, and creates it if needed.
 func (s *Store) seriesOf(l labels.Labels) *series {
 	h := l.Hash()

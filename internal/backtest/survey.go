@@ -40,8 +40,8 @@ type jobTotals struct {
 	longest, ttft, toFirstToken time.Duration
 }
 
-// SurveyTurns reads a whole log once.
-func SurveyTurns(ctx context.Context, log *turnlog.Log) (Survey, error) {
+// SurveyTurns reads a whole log once. It calls progress, which may be nil, from time to time.
+func SurveyTurns(ctx context.Context, log *turnlog.Log, progress func(turns int, at time.Time)) (Survey, error) {
 	in := log.Read()
 	defer in.Close()
 	var s Survey
@@ -54,8 +54,13 @@ func SurveyTurns(ctx context.Context, log *turnlog.Log) (Survey, error) {
 		if err != nil {
 			return Survey{}, err
 		}
-		if s.Turns%1e5 == 0 && ctx.Err() != nil {
-			return Survey{}, ctx.Err()
+		if s.Turns%1e5 == 0 {
+			if ctx.Err() != nil {
+				return Survey{}, ctx.Err()
+			}
+			if progress != nil {
+				progress(s.Turns, t.At)
+			}
 		}
 		if s.Turns == 0 {
 			s.First = t.At

@@ -49,7 +49,7 @@ func newTurnSource(log *turnlog.Log, jobs []sink.Job, start time.Time, scrapeInt
 func (t *turnSource) Close() { t.log.Close() }
 
 // warmUp plays turns up to a time without scraping, so that baselines are learned.
-func (t *turnSource) warmUp(ctx context.Context, to time.Time) error {
+func (t *turnSource) warmUp(ctx context.Context, to time.Time, progress func(at time.Time)) error {
 	for t.scraped.Before(to) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -58,6 +58,7 @@ func (t *turnSource) warmUp(ctx context.Context, to time.Time) error {
 		if err := t.play(t.scraped); err != nil {
 			return err
 		}
+		progress(t.scraped)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func TestTurnsCountFromTheirEnd(t *testing.T) {
 		turnlog.Turn{At: epoch().Add(second(30)), Outcome: probe.TimeoutFirstToken},
 		success(200, 1),
 	)
-	survey, err := SurveyTurns(t.Context(), log)
+	survey, err := SurveyTurns(t.Context(), log, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestTurnsCountFromTheirEnd(t *testing.T) {
 	}
 	defer src.Close()
 	from := epoch().Add(15 * time.Second)
-	if err := src.warmUp(t.Context(), from); err != nil {
+	if err := src.warmUp(t.Context(), from, func(time.Time) {}); err != nil {
 		t.Fatal(err)
 	}
 	store := NewStore()
@@ -95,7 +95,7 @@ func TestTurnsCountFromTheirEnd(t *testing.T) {
 // TestSurvey checks the rates and timeouts of a log.
 func TestSurvey(t *testing.T) {
 	slow := turnlog.Turn{At: epoch(), Outcome: probe.TimeoutFirstToken, Duration: probe.Some(45 * time.Second)}
-	survey, err := SurveyTurns(t.Context(), openLog(t, slow, turnlog.Turn{At: epoch().Add(30 * time.Second), Outcome: probe.Success}, turnlog.Turn{At: epoch().Add(2 * time.Minute), Outcome: probe.Success, Duration: probe.Some(3 * time.Minute)}))
+	survey, err := SurveyTurns(t.Context(), openLog(t, slow, turnlog.Turn{At: epoch().Add(30 * time.Second), Outcome: probe.Success}, turnlog.Turn{At: epoch().Add(2 * time.Minute), Outcome: probe.Success, Duration: probe.Some(3 * time.Minute)}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

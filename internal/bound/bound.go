@@ -1,4 +1,4 @@
-// Package bound measures how much of each limit of the process is in use, for metrics.
+// Package bound measures how much of each limit of the process is in use, for metrics, and shortens texts.
 package bound
 
 import (

@@ -102,3 +102,18 @@ func TestPeak(t *testing.T) {
 		}
 	}
 }
+
+func TestShorten(t *testing.T) {
+	for _, c := range []struct {
+		text            string
+		most            int
+		clip, shortened string
+	}{
+		{"", 0, "", ""}, {"abc", 3, "abc", "abc"}, {"abcd", 3, "abc", "abc…"},
+		{"aµµ", 4, "aµ", "aµ…"}, {"aµ", 2, "a", "a…"}, {"µ", 1, "", "…"},
+	} {
+		if clip, shortened := Clip(c.text, c.most), Shorten(c.text, c.most); clip != c.clip || shortened != c.shortened {
+			t.Errorf("%q in %d bytes: %q and %q, want %q and %q", c.text, c.most, clip, shortened, c.clip, c.shortened)
+		}
+	}
+}

@@ -21,7 +21,8 @@ type Chart struct {
 // Series is one line. Points are joined in the order given.
 type Series struct {
 	Name        string
-	Color, Dash int // indexes into the colors and the dash patterns
+	Band        string // name of the intervals in the legend, "" for none
+	Color, Dash int    // indexes into the colors and the dash patterns
 	Points      []Point
 }
 
@@ -125,16 +126,35 @@ func (p *plot) heading() {
 	p.addForeground(`<text class="ink" x="8" y="17" font-size="12" font-weight="600">%s</text>`, escape(p.Title))
 	x := 8.0
 	p.top = 34
-	for _, s := range p.Series {
-		wide := 36 + textWidth(s.Name)
+	entry := func(s Series, name, attributes string, value func(Point) float64) {
+		if v := s.latest(value); p.X.Unit == Time && finite(v) {
+			name += ": " + Label(Rounded(v), p.Y.Unit)
+		}
+		wide := 36 + textWidth(name)
 		if x+wide > width && x > 8 {
 			x, p.top = 8, p.top+row
 		}
-		p.addForeground(`<path class="%s" d="M%s,%sh20" %s/>`, colorClass(s.Color), x, p.top-3.5, s.stroke())
-		p.addText("ink", x+25, p.top, "start", s.Name)
+		p.addForeground(`<path class="%s" d="M%s,%sh20" %s/>`, colorClass(s.Color), x, p.top-3.5, attributes)
+		p.addText("ink", x+25, p.top, "start", name)
 		x += wide
 	}
+	for _, s := range p.Series {
+		entry(s, s.Name, s.stroke(), func(pt Point) float64 { return pt.Y })
+		if s.Band != "" {
+			entry(s, s.Band, `stroke="currentColor" stroke-width="9" opacity=".18"`, func(pt Point) float64 { return pt.High })
+		}
+	}
 	p.top += row
+}
+
+// latest returns the latest known value, NaN if it is older than 150 s.
+func (s Series) latest(value func(Point) float64) float64 {
+	for _, pt := range slices.Backward(s.Points) {
+		if v := value(pt); finite(v) && pt.X >= s.Points[len(s.Points)-1].X-150 {
+			return v
+		}
+	}
+	return math.NaN()
 }
 
 // axes draws the grid, the ticks and those tick labels that do not overlap.

@@ -228,3 +228,41 @@ func TestLabel(t *testing.T) {
 		}
 	}
 }
+
+// TestLegendShowsLatestValues: the picture of a chart over time names its band and shows the latest
+// known value of each line.
+func TestLegendShowsLatestValues(t *testing.T) {
+	unknown := math.NaN()
+	c := Chart{X: Axis{Unit: Time}, Y: Axis{Unit: "s"}, Series: []Series{{
+		Name: "usual", Band: "usual up to",
+		Points: []Point{{0, 0.2, 0.2, 0.61234}, {60, 0.3, unknown, unknown}, {120, unknown, unknown, unknown}},
+	}}}
+	svg := string(c.SVG())
+	for _, want := range []string{">usual: 300 ms<", ">usual up to: 612 ms<"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("the legend lacks %q", want)
+		}
+	}
+	c.Series[0].Points = append(c.Series[0].Points, Point{240, unknown, unknown, unknown})
+	if svg := string(c.SVG()); !strings.Contains(svg, ">usual<") {
+		t.Error("the legend shows a value from three minutes ago")
+	}
+}
+
+// TestLimitsDoNotOverprint: labels of limits that are near each other stand on different sides, and a third
+// one is left out.
+func TestLimitsDoNotOverprint(t *testing.T) {
+	limit := func(text string, y float64) Mark { return Mark{Text: text, X: math.NaN(), Y: y} }
+	c := Chart{
+		Series: []Series{{Name: "s", Points: []Point{{0, 5, 5, 5}, {1, 5, 5, 5}}}},
+		Marks:  []Mark{limit("first", 2), limit("second", 2.1), limit("third", 2.2), limit("far", 4)},
+	}
+	svg := string(c.SVG())
+	for text, want := range map[string]bool{
+		`"start">first<`: true, `"end">second<`: true, "third<": false, `"start">far<`: true,
+	} {
+		if got := strings.Contains(svg, text); got != want {
+			t.Errorf("label %q is drawn: %v, want %v", text, got, want)
+		}
+	}
+}

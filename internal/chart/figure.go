@@ -41,11 +41,13 @@ type payload struct {
 }
 
 type series struct {
-	Name   string `json:"name"`
-	Color  string `json:"color"`
-	Dash   int    `json:"dash"`
-	Band   bool   `json:"band,omitempty"`
-	Points bool   `json:"points"`
+	Name  string `json:"name"`
+	Color string `json:"color"`
+	Dash  int    `json:"dash"`
+	Band  bool   `json:"band,omitempty"`
+	// BandName is the name of the intervals in the legend, "" for none.
+	BandName string `json:"bandName,omitempty"`
+	Points   bool   `json:"points"`
 }
 
 type mark struct {
@@ -86,7 +88,7 @@ func newPayload(c Chart) payload {
 			continue
 		}
 		x, columns, band := columnsFor(s)
-		p.Series = append(p.Series, series{s.Name, colorClass(s.Color), s.Dash % 3, band, s.hasDots()})
+		p.Series = append(p.Series, series{s.Name, colorClass(s.Color), s.Dash % 3, band, s.Band, s.hasDots()})
 		if n := len(p.Tables); n == 0 || !slices.Equal(p.Tables[n-1][0], x) {
 			p.Tables = append(p.Tables, [][]value{x})
 		}

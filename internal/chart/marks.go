@@ -26,8 +26,9 @@ func (p *plot) labels() {
 }
 
 // marks draws the lines of the marks, and the labels of the horizontal ones. It skips marks
-// above the Y axis.
+// above the Y axis, and labels without a free place.
 func (p *plot) marks() {
+	taken := map[string][]float64{} // positions of labels, by the side on which they are
 	for _, m := range p.Marks {
 		if !math.IsNaN(m.X) {
 			p.addBackground(`<path class="%s" d="M%s,%sv%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="1.5,3"/>`,
@@ -44,10 +45,17 @@ func (p *plot) marks() {
 		p.addForeground(`<path class="mark" d="M%s,%sh%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="7,3"/>`,
 			p.left, p.py(m.Y), p.wide)
 		left, right, wide := p.left+3, p.left+p.wide-3, textWidth(m.Text)
-		if p.clearance(m.Y, left, left+wide) >= p.clearance(m.Y, right-wide, right) {
-			p.addText("mark halo", left, p.py(m.Y)-3, "start", m.Text)
-		} else {
-			p.addText("mark halo", right, p.py(m.Y)-3, "end", m.Text)
+		at, sides := map[string]float64{"start": left, "end": right}, []string{"start", "end"}
+		if p.clearance(m.Y, left, left+wide) < p.clearance(m.Y, right-wide, right) {
+			slices.Reverse(sides)
+		}
+		y := p.py(m.Y) - 3
+		isFree := func(side string) bool {
+			return !slices.ContainsFunc(taken[side], func(other float64) bool { return math.Abs(other-y) < row })
+		}
+		if i := slices.IndexFunc(sides, isFree); i >= 0 {
+			taken[sides[i]] = append(taken[sides[i]], y)
+			p.addText("mark halo", at[sides[i]], y, sides[i], m.Text)
 		}
 	}
 }

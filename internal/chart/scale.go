@@ -165,6 +165,15 @@ func (a Axis) format(v float64) string {
 	return fmt.Sprintf("%g", v)
 }
 
+// Rounded returns a positive value with three significant digits, and 0 for others.
+func Rounded(v float64) float64 {
+	if v <= 0 {
+		return 0
+	}
+	scale := math.Pow(10, 2-math.Floor(math.Log10(v)))
+	return math.Round(v*scale) / scale
+}
+
 // Label formats a value, for example "200 ms", "1.5 s", "50%", "2k" or "15:04".
 func Label(v float64, unit string) string {
 	size := math.Abs(v)

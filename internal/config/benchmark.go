@@ -128,8 +128,8 @@ func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, poole
 		}
 	}
 	if !pooled {
-		// A report has no geometric mean. Latencies are nearly log-normal, so the median is
-		// close to it.
+		// A report of another tool has no geometric mean. Latencies are nearly log-normal, so
+		// the median is close to it.
 		b.Typical = probe.Some(fromMillis(cmp.Or(l.Figures[timing.Typical(kind)].Value, median.Value)))
 	}
 	return b, n

@@ -57,7 +57,7 @@ func (b *builder) singleWindow(path string, f fileChange) sink.Change {
 }
 
 // weeklyWindow resolves a repeated window. The first one is in the first week of 1970, so that every
-// later week has one.
+// later week has one. The time zone of each target applies.
 func (b *builder) weeklyWindow(path string, f fileChange) sink.Change {
 	for _, key := range []string{"start", "end"} {
 		if at := path + "." + key; b.Has(at) && b.Valid(at) {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
@@ -36,9 +37,11 @@ type Config struct {
 	// Jobs are the pairs of target and workload, in the order of the traffic.
 	Jobs []sink.Job
 	SLOs []slo.Objective
-	// Metrics selects the content of /metrics: native, classic or both.
+	// Metrics selects the content of /metrics: lean, native, classic or both.
 	Metrics string
 	Changes []Change
+	// Location is the time zone of the file; nil means UTC. Each job has its own.
+	Location *time.Location
 	// Answers is the severity of alerts on answers.
 	Answers slo.Severity
 	// Absent sections are nil.
@@ -80,6 +83,7 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 	}
 	b := &builder{
 		Form: form, dir: dir, getenv: getenv, benchmarks: map[probe.Key]*sink.Benchmark{},
+		location: f.Timezone.Location, locations: map[string]*time.Location{},
 		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{}, usedNames: map[string]string{},
 		targetNames: names{kind: "target", at: map[string][]int{}}, workloadNames: names{kind: "workload", at: map[string][]int{}},
 	}
@@ -113,6 +117,9 @@ type builder struct {
 	benchmarks   map[probe.Key]*sink.Benchmark
 	footprints   map[probe.Key]workload.Footprint
 	prices       map[string]*workload.Price // by target
+	// locations holds the time zone of each target or group; nil means UTC. location is the file's.
+	locations map[string]*time.Location
+	location  *time.Location
 	// targetNames are the names of targets and groups; targetPaths holds the path of each of them,
 	// usedNames the path of each name.
 	targetNames, workloadNames names
@@ -162,7 +169,7 @@ func (b *builder) build(f file) *Config {
 	}
 	c := &Config{
 		Targets: targets, Models: b.modelSets, Discovery: groups, ServerMetrics: b.serverMetrics(f.Targets, targets),
-		SLOs: b.slos(f.SLOs, jobs), Changes: b.changes(f.Changes), Metrics: f.Metrics,
+		SLOs: b.slos(f.SLOs, jobs), Changes: b.changes(f.Changes), Metrics: f.Metrics, Location: b.location,
 		Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing), Prometheus: b.prometheus(f.State.Prometheus),
 		Answers: f.Answers.Severity, Canary: b.canary(f.Answers.Canary, targets),
 	}
@@ -184,12 +191,14 @@ func (b *builder) jobs(c *Config, jobs []probe.Job, policy sink.Policy) []sink.J
 		out[i] = sink.Job{
 			Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy, Objectives: b.objectives[i],
 			Footprint: b.footprints[j.Key()], Price: b.prices[j.Target.Name], ServerMetrics: watched[j.Target.Name],
+			Location: b.locations[j.Target.Name],
 		}
 	}
 	changes := 0
 	for _, ch := range c.Changes {
 		for _, i := range coveredJobs(jobs, ch.Targets, nil) {
 			if changes++; changes <= maxCovered {
+				ch.Location = out[i].Location
 				out[i].Changes = append(out[i].Changes, ch.Change)
 			}
 		}

@@ -103,7 +103,7 @@ func (b *builder) group(path string, f fileGroup) discovery.Group {
 	t := b.endpoint(at, fileEndpoint{fileReach: f.Target.fileReach}, f.Target.fileAPI)
 	t = b.withSettings(at, t, f.Target.fileSettings)
 	t.Name, t.BaseURL = f.Name, ""
-	b.register(path, at, t.Name, f.Target.Price)
+	b.register(path, at, t.Name, f.Target.fileSettings)
 	for i, host := range f.AllowedHosts {
 		if err := discovery.CheckHost(host); err != nil {
 			b.Mistake(yamlform.Index(path+".allowed_hosts", i), host, err.Error(), "write for example *.svc")
@@ -224,9 +224,14 @@ func redecode(from, to any) error {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(to); err != nil {
-		return errors.New(strings.Join(strings.Fields(libraryDetail.ReplaceAllString(err.Error(), "")), " "))
+		return errors.New(withoutValues(err))
 	}
 	return nil
+}
+
+// withoutValues returns the text of a library's error without the values that it repeats.
+func withoutValues(err error) string {
+	return strings.Join(strings.Fields(libraryDetail.ReplaceAllString(err.Error(), "")), " ")
 }
 
 // kubernetes checks which objects are targets.

@@ -24,9 +24,10 @@ type file struct {
 	Regression fileRegression `yaml:"regression" examples:"{page_ratio: 1.5, page_for: 5m}"`
 	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page, canary: {directory: canaries}}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
-	Metrics    string         `yaml:"metrics" default:"both" enum:"native,classic,both"`
+	Metrics    string         `yaml:"metrics" default:"lean" enum:"lean,native,classic,both"`
 	Tracing    Tracing        `yaml:"tracing" examples:"{url: \"http://collector:4318\"}"`
 	State      fileState      `yaml:"state" examples:"{prometheus: {url: \"http://prometheus:9090\"}}"`
+	Timezone   zone           `yaml:"timezone" examples:"Europe/Berlin"`
 }
 
 type fileTarget struct {
@@ -50,6 +51,7 @@ type fileSettings struct {
 	Service    string            `yaml:"service" examples:"chat"`
 	Worker     string            `yaml:"worker" examples:"auto | system_fingerprint | x-inference-pod"`
 	Labels     map[string]string `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
+	Timezone   zone              `yaml:"timezone" examples:"America/Los_Angeles"`
 }
 
 // fileTemplate is a target without its address, which discovery provides.
@@ -94,8 +96,15 @@ type fileJoin struct {
 }
 
 type fileAPI struct {
-	API        target.API `yaml:"api" enum:"chat,completions,responses,messages,azure,triton,ollama,embeddings,rerank" examples:"responses"`
-	APIVersion string     `yaml:"api_version" examples:"\"2024-10-21\""`
+	API        target.API  `yaml:"api" enum:"chat,completions,responses,messages,azure,triton,ollama,embeddings,rerank" examples:"responses"`
+	APIVersion string      `yaml:"api_version" examples:"\"2024-10-21\""`
+	Session    fileSession `yaml:"session" examples:"{header: dynamo}"`
+}
+
+type fileSession struct {
+	Header  string   `yaml:"header" default:"X-Session-ID" examples:"dynamo | none | X-Conversation-ID"`
+	Echo    []string `yaml:"echo" min:"1" max:"8" examples:"[X-Session-Token]"`
+	Cookies string   `yaml:"cookies" default:"none" enum:"none,conversation"`
 }
 
 // fileEndpoint is an API at an address.
@@ -119,7 +128,10 @@ type fileWorkload struct {
 	PromptTokens      int                `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000"`
 	Starters          int                `yaml:"starters" default:"10" min:"0" max:"1000000"`
 	Followups         fileFollowups      `yaml:"followups" examples:"{tokens: 60}"`
-	System            string             `yaml:"system" examples:"You are a helpful assistant."`
+	System            string             `yaml:"system" group:"system" examples:"You are a helpful assistant."`
+	SystemTokens      int                `yaml:"system_tokens" group:"system" min:"1" max:"2000000" examples:"8000"`
+	ContextTokens     int                `yaml:"context_tokens" min:"1" max:"10000000" examples:"100000"`
+	Agent             string             `yaml:"agent" enum:"coding,research,support" examples:"coding"`
 	Images            []string           `yaml:"images" min:"1" max:"100" examples:"[cat.png]"`
 	MaxOutputTokens   int                `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
 	Temperature       *float64           `yaml:"temperature" min:"0" max:"2" examples:"0"`
@@ -135,6 +147,7 @@ type fileWorkload struct {
 	ToolChoice        string             `yaml:"tool_choice" examples:"auto | required | get_time"`
 	ResponseSchema    map[string]any     `yaml:"response_schema" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
 	CompareStreamed   yamlform.Share     `yaml:"compare_streamed" examples:"1%"`
+	Recall            yamlform.Share     `yaml:"recall" examples:"99%"`
 	Timeouts          workload.Timeouts  `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
 }
 
@@ -149,9 +162,8 @@ type fileThink struct {
 }
 
 type fileFollowups struct {
-	Tokens int           `yaml:"tokens" group:"source" default:"60" min:"1" max:"1000000"`
-	Script []string      `yaml:"script" group:"source" min:"1" examples:"[\"Why is that?\", \"Give an example.\"]"`
-	User   *fileEndpoint `yaml:"user" group:"source" examples:"{base_url: \"http://127.0.0.1:8001/v1\"}"`
+	Tokens int      `yaml:"tokens" group:"source" default:"60" min:"1" max:"1000000"`
+	Script []string `yaml:"script" group:"source" min:"1" examples:"[\"Why is that?\", \"Give an example.\"]"`
 }
 
 type fileTraffic struct {
@@ -176,10 +188,20 @@ type fileSLO struct {
 // fileObjective holds the keys that SLOs have in both files.
 type fileObjective struct {
 	Name      string           `yaml:"name" examples:"ttft"`
-	SLI       slo.SLI          `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability"`
-	Threshold time.Duration    `yaml:"threshold" min:"1ms" examples:"1s"`
+	SLI       slo.SLI          `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability,correct"`
+	Threshold fileThreshold    `yaml:"threshold" examples:"1s"`
 	Objective yamlform.Share   `yaml:"objective" required:"true" examples:"99% | 0.995"`
 	Turns     []probe.TurnKind `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`
+	When      fileWhen         `yaml:"when" examples:"{uncached_tokens: \"<4k\"}"`
+}
+
+type fileThreshold struct {
+	Base        time.Duration `yaml:"base" short:"true" required:"true" min:"1ms" examples:"300ms"`
+	PerThousand time.Duration `yaml:"per_1k_uncached_tokens" required:"true" min:"1ms" max:"1h" examples:"60ms"`
+}
+
+type fileWhen struct {
+	Uncached tokenClass `yaml:"uncached_tokens" required:"true" examples:"\"<4k\" | 4k-32k | \">=32k\""`
 }
 
 type fileServer struct {
@@ -273,10 +295,11 @@ type fileTrace struct {
 
 // fileDists are distributions that replace fixed or uniform numbers.
 type fileDists struct {
-	Prompt workload.Dist `yaml:"prompt_tokens" examples:"{shape: lognormal, mean: 800, sd: 600, max: 8000}"`
-	Output workload.Dist `yaml:"output_tokens" examples:"{shape: gamma, mean: 200, sd: 150}"`
-	Turns  workload.Dist `yaml:"turns" examples:"{shape: fixed, mean: 1}"`
-	Think  workload.Dist `yaml:"think_seconds" examples:"{shape: pareto, alpha: 1.5, min: 2, max: 120}"`
+	Prompt   workload.Dist `yaml:"prompt_tokens" examples:"{shape: lognormal, mean: 800, sd: 600, max: 8000}"`
+	Followup workload.Dist `yaml:"followup_tokens" examples:"{shape: lognormal, mean: 1200, sd: 2400, min: 20, max: 20000}"`
+	Output   workload.Dist `yaml:"output_tokens" examples:"{shape: gamma, mean: 200, sd: 150}"`
+	Turns    workload.Dist `yaml:"turns" examples:"{shape: fixed, mean: 1}"`
+	Think    workload.Dist `yaml:"think_seconds" examples:"{shape: pareto, alpha: 1.5, min: 2, max: 120}"`
 }
 
 // fileClient is a class of clients whose conversations are mixed.

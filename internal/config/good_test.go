@@ -24,7 +24,7 @@ import (
 func minimalTarget(name string) target.Target {
 	return target.Target{
 		Name: name, BaseURL: "http://a:8000/v1",
-		Connection: target.PerConversation, CacheSalt: target.SaltNone,
+		Connection: target.PerConversation, CacheSalt: target.SaltNone, Session: target.DefaultSession(),
 	}
 }
 
@@ -46,7 +46,10 @@ func minimalPolicy(jobs int) sink.Policy {
 
 // sameConfig compares configurations without their footprints; see TestFootprint.
 var sameConfig = cmp.Options{
-	cmpopts.IgnoreTypes(workload.Footprint{}), cmp.AllowUnexported(alertmanager{}, Prometheus{}, Tracing{}),
+	cmpopts.IgnoreTypes(workload.Footprint{}), cmp.AllowUnexported(Alerting{}, heartbeat{}, alertmanager{}, Prometheus{}, Tracing{}),
+	cmp.Comparer(func(a, b *time.Location) bool {
+		return (a == nil) == (b == nil) && (a == nil || a.String() == b.String())
+	}),
 	cmp.Comparer(func(a, b promconfig.HTTPClientConfig) bool { return reflect.DeepEqual(a, b) }),
 }
 
@@ -67,7 +70,7 @@ func TestMinimal(t *testing.T) {
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
 	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
-		Metrics: "both",
+		Metrics: "lean",
 		Targets: []target.Target{tg},
 		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: minimalPolicy(1)}},
 		SLOs:    objectives,
@@ -81,6 +84,7 @@ func TestEveryKey(t *testing.T) {
 		Key:        target.Credential{File: "testdata/good/key.txt"},
 		Headers:    map[string]string{"x-tenant": "probe"},
 		Connection: target.Reuse, CacheSalt: target.SaltConversation,
+		Session: target.Session{Header: "X-Session-Id", Echo: []string{"X-Route"}, Cookies: true},
 		Service: "chat", Worker: &target.Worker{Header: "x-worker"}, Labels: map[string]string{"team": "search"},
 		HTTP: promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{
 			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
@@ -119,12 +123,8 @@ func TestEveryKey(t *testing.T) {
 	replay := minimalSpec()
 	replay.Name, replay.ConversationsFile = "replay", "testdata/good/conversations.jsonl"
 	replay.TurnsMin, replay.TurnsMax, replay.PromptTokens, replay.FollowupTokens, replay.Starters = 0, 0, 0, 0, 0
-	played := minimalSpec()
-	played.Name = "played"
-	user := target.Target{
-		Name: "played-user", BaseURL: "http://127.0.0.1:8001/v1", Model: "small",
-		Key: target.Credential{Env: "USER_KEY"}, Connection: target.Reuse,
-	}
+	plain := minimalSpec()
+	plain.Name = "plain"
 
 	limited := workload.Traffic{
 		Arrival:        workload.Arrival{Process: workload.Gamma, Rate: 1.5, Burstiness: 0.5},
@@ -140,13 +140,32 @@ func TestEveryKey(t *testing.T) {
 			Targets: []string{"direct"}, Workloads: []string{"full", "replay"}, Turns: []probe.TurnKind{probe.First},
 		},
 		{Name: "itl", SLI: slo.ITL, Threshold: 200 * time.Millisecond, Objective: 0.95, Window: 30 * day},
+		{
+			Name: "sized", SLI: slo.TTFT, Threshold: 300 * time.Millisecond, PerThousand: 60 * time.Millisecond,
+			Objective: 0.99, Window: 30 * day, Uncached: slo.Tokens{From: 1000, Below: 4096},
+		},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
 	policy := sink.Policy{
 		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.5, AcceptAfter: 7 * day,
-		FalsePages: 30. / 7 / 4,
+		FalsePages: 30. / 7 / 6,
 	}
 	price := &workload.Price{Prompt: 0.5, Cached: 0.25, Output: 2}
+	pacific, err := time.LoadLocation("America/Los_Angeles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recalling := minimalSpec()
+	recalling.Name, recalling.Recall = "recalling", 0.5
+	agent := minimalSpec()
+	agent.Name, agent.SystemTokens, agent.ContextTokens, agent.Starters, agent.MaxOutputTokens = "agent", 300, 9000, 2, 40
+	agent.PromptTokens, agent.FollowupTokens, agent.TurnsMin, agent.TurnsMax = 404, 500, 26, 26
+	agent.Dists = workload.Dists{
+		Prompt:   &workload.Dist{Shape: workload.LogNormal, Mean: 400, SD: 200, Min: 20, Max: 2000},
+		Followup: &workload.Dist{Shape: workload.Fixed, Mean: 500},
+		Turns:    &workload.Dist{Shape: workload.LogNormal, Mean: 25, SD: 12.5, Min: 2, Max: 60},
+		Think:    &workload.Dist{Shape: workload.LogNormal, Mean: 3, SD: 3, Min: 0.1, Max: 30},
+	}
 	want := &Config{
 		Metrics: "native",
 		Answers: slo.Page,
@@ -171,10 +190,12 @@ func TestEveryKey(t *testing.T) {
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}}},
 		Jobs: []sink.Job{
-			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price},
+			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price, Location: pacific},
 			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
 			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
-			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price},
+			{Job: probe.Job{Target: gateway, Workload: plain, Traffic: constant}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price, Location: pacific},
+			{Job: probe.Job{Target: direct, Workload: recalling, Traffic: minimalTraffic()}, Objectives: objectives[1:], Policy: policy},
+			{Job: probe.Job{Target: direct, Workload: agent, Traffic: minimalTraffic()}, Objectives: objectives[1:], Policy: policy},
 		},
 		SLOs: objectives,
 	}
@@ -222,7 +243,7 @@ targets: [{name: chat, base_url: "http://a:8000/"}]
 workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
 `, &Config{
-		Metrics: "both",
+		Metrics: "lean",
 		Targets: []target.Target{tg},
 		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},
@@ -234,7 +255,7 @@ targets: [{name: chat, base_url: "http://a:8000"}]
 workloads: [{turns: {min: 9}}]
 slos: []
 `, &Config{
-		Metrics: "both",
+		Metrics: "lean",
 		Targets: []target.Target{tg},
 		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -54,7 +53,7 @@ func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 		return sweep.Plan{}, err
 	}
 	file := filepath.Base(path)
-	plan.Title = cmp.Or(plan.Title, strings.TrimSuffix(file, filepath.Ext(file)))
+	plan.Path, plan.Text = path, data
 	plan.Source = runfile.Plan{
 		File: file, Text: b.Redact("(not kept)", "headers", "extra_body", "http_client"), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)),
 	}
@@ -72,10 +71,10 @@ type planner struct {
 
 func (b *planner) plan(f filePlan) sweep.Plan {
 	w := b.workload("workload", f.Workload)
-	b.NoEffect("workload", "in a sweep, whose levels it would change", "remove it", "compare_streamed")
-	w.Compare = 0
+	b.NoEffect("workload", "in a sweep, whose levels it would change", "remove it", "compare_streamed", "recall")
+	w.Compare, w.Recall = 0, 0
 	p := sweep.Plan{
-		Title: f.Title, Seed: f.Seed, Variants: b.variants(f.Variants), Workload: w.Spec, User: w.user,
+		Title: f.Title, Seed: f.Seed, Variants: b.variants(f.Variants), Workload: w.Spec,
 		Repetitions: f.Repetitions, Order: sweep.Interleaved, Pause: f.Pause, Cache: b.cache(f.Cache),
 		Confidence: confidence, EarlyStop: f.EarlyStop, Deployment: b.lines("deployment", f.Deployment),
 	}
@@ -100,7 +99,9 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	b.jobsResolved = b.Valid("variants", "workload")
 	full := make([]fileSLO, len(in))
 	for i, s := range in {
-		full[i].fileObjective = s.fileObjective
+		if full[i].fileObjective = s.fileObjective; s.SLI == slo.Correct {
+			b.Mistake(yamlform.Index("slos", i)+".sli", "correct", "has no value in a sweep, which takes no recall", "remove this SLO")
+		}
 	}
 	return b.slos(full, jobs)
 }
@@ -123,7 +124,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	}
 	f.fileEndpoint.BaseURL = url
 	v := sweep.Variant{
-		Name: cmp.Or(f.Name, preset, url.name()), Preset: preset,
+		Name: cmp.Or(f.Name, preset, url.name()), Unnamed: f.Name == "" && preset == "", Preset: preset,
 		Target: b.endpoint(path, f.fileEndpoint, f.fileAPI), Metrics: b.metricsURLs(path+".metrics_urls", url, f.MetricsURLs), Switch: f.Switch,
 		GPUs: f.GPUs, GPUPrice: f.GPUPrice, Deployment: b.lines(path+".deployment", f.Deployment),
 	}

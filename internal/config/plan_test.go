@@ -64,7 +64,10 @@ func TestGoodPlan(t *testing.T) {
 	if got.Source.File != "full.yml" || len(got.Source.SHA256) != 64 {
 		t.Errorf("source %+v", got.Source)
 	}
-	got.Source = runfile.Plan{}
+	if got.Path != "testdata/goodplan/full.yml" || !strings.Contains(string(got.Text), "hunter2") {
+		t.Errorf("%s for workers: %s", got.Path, got.Text)
+	}
+	got.Source, got.Path, got.Text = runfile.Plan{}, "", nil
 	half := 0.5
 	want := sweep.Plan{
 		Title: "Everything", Seed: 7,
@@ -73,7 +76,7 @@ func TestGoodPlan(t *testing.T) {
 				Name: "base",
 				Target: target.Target{
 					Name: "base", BaseURL: "http://127.0.0.1:8000/v1", Model: "llama", Connection: target.Reuse,
-					Headers: map[string]string{"x-tenant": "hunter2"},
+					Headers: map[string]string{"x-tenant": "hunter2"}, Session: target.DefaultSession(),
 				},
 				Metrics:    []string{"http://127.0.0.1:8000/metrics", "http://127.0.0.1:9090/metrics"},
 				Switch:     []string{"./deploy", "base"},
@@ -83,7 +86,7 @@ func TestGoodPlan(t *testing.T) {
 				Name: "eagle3", Preset: "eagle3",
 				Target: target.Target{
 					Name: "eagle3", BaseURL: "http://eagle3.preset.invalid/v1",
-					Connection: target.PerConversation,
+					Connection: target.PerConversation, Session: target.DefaultSession(),
 				},
 				Metrics: []string{"http://eagle3.preset.invalid/metrics"},
 			},
@@ -119,7 +122,7 @@ func TestLeastPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Title != "least" || got.StartRate != 10 || got.WarmUp.Duration != time.Minute ||
+	if got.Title != "" || got.StartRate != 10 || got.WarmUp.Duration != time.Minute ||
 		got.Measure.Duration() != 300*time.Second || len(got.SLOs) != 3 || got.Variants[0].Name != "a-1" {
 		t.Errorf("%+v", got)
 	}

@@ -21,7 +21,8 @@ func (b *builder) trace(path string, w fileWorkload, c *conversation) {
 		return
 	}
 	b.NoEffect(path, "beside trace, which brings its own", "remove one of the two",
-		"conversations_file", "prompt_tokens", "starters", "followups", "turns", "think_time", "distributions", "clients")
+		"conversations_file", "prompt_tokens", "starters", "followups", "turns", "think_time", "distributions", "clients",
+		"system_tokens", "context_tokens", "agent")
 	t := w.Trace
 	if t.To > 0 && t.To <= t.From {
 		b.Mistake(at+".to", model.Duration(t.To).String(), "is not above from", "write a time since the begin of the trace")
@@ -65,16 +66,20 @@ const (
 
 // distributions resolves the distributions of a workload. Checks of other keys use their means.
 func (b *builder) distributions(path string, w fileWorkload, c *conversation) {
-	for key, drawn := range map[string]string{"prompt_tokens": "prompt_tokens", "max_output_tokens": "output_tokens", "turns": "turns", "think_time": "think_seconds"} {
+	for key, drawn := range map[string]string{"prompt_tokens": "prompt_tokens", "followups": "followup_tokens", "max_output_tokens": "output_tokens", "turns": "turns", "think_time": "think_seconds"} {
 		if b.Has(path + ".distributions." + drawn) {
 			b.NoEffect(path, "beside its distribution", "remove one of the two", key)
 		}
 	}
 	c.Dists = b.dists(path+".distributions", w.Distributions)
+	b.agent(path, w.Agent, &c.Spec)
 	for i, k := range w.Clients {
 		at := yamlform.Index(path+".clients", i)
 		if k.Process != workload.Gamma {
 			b.NoEffect(at, "with process "+string(k.Process), "remove it", "burstiness")
+		}
+		if b.Has(path + ".followups.script") {
+			b.NoEffect(at+".distributions", "beside followups, which are not generated", "remove one of the two", "followup_tokens")
 		}
 		c.Clients = append(c.Clients, workload.Client{
 			Share: k.Share, Process: k.Process, Burstiness: k.Burstiness, Dists: b.dists(at+".distributions", k.Distributions),
@@ -82,10 +87,12 @@ func (b *builder) distributions(path string, w fileWorkload, c *conversation) {
 	}
 	if len(c.Clients) > 0 {
 		b.NoEffect(path, "beside clients, which have their own", "move it to the clients", "distributions")
+		b.NoEffect(path, "beside clients, which have their own lengths", "remove one of the two", "agent")
 		c.ownRate = 1
 	}
 	if b.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" && b.affords(path+".clients", 1000*len(c.Clients)) {
 		useMeans(&c.Spec)
+		b.firstTurnFits(path, c.Spec)
 	}
 	if w.Cancel > 0 {
 		c.Cancel = workload.Cancel{Share: float64(w.Cancel), Min: minPatience, Max: maxPatience}
@@ -110,6 +117,7 @@ func useMeans(s *workload.Spec) {
 		return max(int(math.Ceil(sum/weight-1e-6)), 1)
 	}
 	s.PromptTokens = mean(func(d workload.Dists) *workload.Dist { return d.Prompt }, s.PromptTokens)
+	s.FollowupTokens = mean(func(d workload.Dists) *workload.Dist { return d.Followup }, s.FollowupTokens)
 	if s.MaxOutputTokens > 0 {
 		s.MaxOutputTokens = mean(func(d workload.Dists) *workload.Dist { return d.Output }, s.MaxOutputTokens)
 	}
@@ -120,7 +128,8 @@ func useMeans(s *workload.Spec) {
 func (b *builder) dists(path string, f fileDists) workload.Dists {
 	return workload.Dists{
 		Prompt: b.dist(path+".prompt_tokens", f.Prompt), Output: b.dist(path+".output_tokens", f.Output),
-		Turns: b.dist(path+".turns", f.Turns), Think: b.dist(path+".think_seconds", f.Think),
+		Followup: b.dist(path+".followup_tokens", f.Followup),
+		Turns:    b.dist(path+".turns", f.Turns), Think: b.dist(path+".think_seconds", f.Think),
 	}
 }
 

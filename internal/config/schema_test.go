@@ -88,7 +88,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"name-number", "key-inline", "key-two-places", "header-syntax", "connection",
 		"extra-body-own", "workloads-empty", "turns-zero", "turns-scalar", "number-types",
 		"number-range", "number-empty-text", "duration-unit", "followups-two",
-		"followups-script", "followups-script-item", "followups-user", "traffic-empty",
+		"followups-script", "followups-script-item", "traffic-empty",
 		"traffic-targets-scalar", "arrival-process", "arrival-rate", "arrival-rate-unit",
 		"budget-zero", "slo-missing-keys", "slo-sli", "slo-objective-99",
 		"slo-objective-range", "slo-turns", "slo-window", "regression", "regression-page-small", "state-secret", "many",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -42,8 +43,8 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 	for i, s := range in {
 		path := yamlform.Index("slos", i)
 		out[i] = slo.Objective{
-			Name: cmp.Or(s.Name, string(s.SLI)), SLI: s.SLI, Threshold: s.Threshold, Objective: float64(s.Objective),
-			Window: s.Window, Targets: s.Targets, Workloads: s.Workloads, Turns: s.Turns,
+			Name: cmp.Or(s.Name, string(s.SLI)), SLI: s.SLI, Threshold: s.Threshold.Base, PerThousand: s.Threshold.PerThousand, Objective: float64(s.Objective),
+			Window: s.Window, Targets: s.Targets, Workloads: s.Workloads, Turns: s.Turns, Uncached: slo.Tokens(s.When.Uncached),
 		}
 		b.Name(path, out[i].Name, "SLO", used)
 		b.threshold(path, s)
@@ -55,14 +56,18 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 				if pairs++; pairs <= maxCovered {
 					b.objectives[n] = append(b.objectives[n], out[i])
 				}
-				if hasTurns(out[i], jobs[n].Workload) {
+				if hasTurns(out[i], jobs[n].Workload) && (s.SLI != slo.Correct || jobs[n].Workload.Recall > 0) {
 					covered = append(covered, n)
 				}
 			}
-			if covered == nil {
+			switch {
+			case covered == nil && s.SLI == slo.Correct:
+				b.Mistake(path, out[i].Name, "covers no traffic that asks for reference codes", "write for example recall: 99% in its workloads, or remove it")
+			case covered == nil:
 				b.Mistake(path, out[i].Name, "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
 			}
 			b.reachable(path, out[i], jobs, covered)
+			b.sizeOccurs(path, out[i], jobs, covered)
 		}
 	}
 	b.checkCovered("slos", pairs)
@@ -80,20 +85,41 @@ func coveredJobs(jobs []probe.Job, targets, workloads []string) (at []int) {
 	return at
 }
 
-// threshold checks that an SLO has a threshold, or has none for availability.
+// threshold checks that an SLO on a duration has a threshold, and that the others have none.
 func (b *builder) threshold(path string, s fileSLO) {
 	at := path + ".threshold"
 	switch {
-	case !b.Valid(path + ".sli"):
-	case s.SLI == slo.Availability && b.Has(at):
-		b.Mistake(at, "", "has no meaning for availability, which counts failed turns", "remove it")
-	case s.SLI != slo.Availability && !b.Has(at) && b.Valid(at):
+	case !b.Valid(path+".sli", at):
+	case !s.SLI.HasThreshold() && b.Has(at):
+		b.Mistake(at, "", "has no meaning for "+string(s.SLI)+", which is no duration", "remove it")
+	case s.SLI.HasThreshold() && !b.Has(at):
 		b.Mistake(at, "", "is missing", "write the highest good value, for example threshold: 1s")
+	case (s.SLI == slo.TPOT || s.SLI == slo.ITL) && b.Has(at+".per_1k_uncached_tokens"):
+		b.Mistake(at+".per_1k_uncached_tokens", "", "has no meaning for "+string(s.SLI)+", which is measured after the prompt was read", "write a plain threshold, for example threshold: 60ms")
+	}
+}
+
+// sizeOccurs rejects a class of sizes above the longest prompts of the jobs at covered. The length of recorded
+// prompts is unknown. Half of From allows for tokens that are shorter than expected.
+func (b *builder) sizeOccurs(path string, o slo.Objective, jobs []probe.Job, covered []int) {
+	longest := 0
+	for _, n := range covered {
+		prompt, known := jobs[n].Workload.LongestPrompt(len(o.Turns) == 1 && o.Turns[0] == probe.First)
+		if !known {
+			return
+		}
+		longest = max(longest, prompt)
+	}
+	if covered != nil && o.Uncached.From/2 > longest {
+		b.Mistake(path+".when.uncached_tokens", o.Uncached.String(), fmt.Sprintf("covers no traffic: the longest prompt has about %d tokens", longest), "write a smaller class, or a workload with a larger prompt_tokens")
 	}
 }
 
 // hasTurns reports whether a job has turns of the kinds that an SLO covers.
 func hasTurns(o slo.Objective, w workload.Spec) bool {
+	if o.SLI == slo.Correct { // follow-ups ask for codes
+		return o.Turns == nil || slices.Contains(o.Turns, probe.Followup)
+	}
 	return o.Turns == nil || slices.ContainsFunc(turnKinds(w), func(kind probe.TurnKind) bool { return slices.Contains(o.Turns, kind) })
 }
 
@@ -154,4 +180,12 @@ func (b *builder) policy(r fileRegression, jobs int) sink.Policy {
 		PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: r.TicketRatio,
 		FalsePages: float64(r.FalsePages) / float64(max(jobs, 1)), AcceptAfter: r.AcceptAfter,
 	}
+}
+
+// UnknownKey names the key for the kind of turn.
+func (*fileWhen) UnknownKey(key string) *yamlform.Mistake {
+	if strings.HasPrefix(key, "turn") {
+		return yamlform.Bad("", "unknown key", "write turns: [first] or turns: [followup] beside when")
+	}
+	return nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 )
 
@@ -27,7 +26,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 			b.Mistake(path+".worker", "", "has no effect on a target without a service", "write service, too")
 		}
 		t.Name = cmp.Or(f.Name, f.BaseURL.name())
-		b.register(path, path, t.Name, f.Price)
+		b.register(path, path, t.Name, f.fileSettings)
 		b.models(path, f, t)
 		out[i] = t
 	}
@@ -35,9 +34,11 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	return out
 }
 
-// register makes the name of a target or group at path known. settings is the path of its settings.
-func (b *builder) register(path, settings, name string, p workload.Price) {
-	if at := settings + ".price"; b.Has(at) {
+// register makes the name of a target or group at path known. settingsPath is the path of its settings.
+func (b *builder) register(path, settingsPath, name string, f fileSettings) {
+	b.locations[name] = cmp.Or(f.Timezone.Location, b.location)
+	if at := settingsPath + ".price"; b.Has(at) {
+		p := f.Price
 		if !b.Has(at + ".cached") {
 			p.Cached = p.Prompt
 		}
@@ -117,6 +118,7 @@ func (b *builder) endpoint(path string, e fileEndpoint, a fileAPI) target.Target
 	return target.Target{
 		BaseURL: e.BaseURL.base(a.API), API: a.API, APIVersion: a.APIVersion, Model: e.Model, Connection: target.Reuse,
 		Key: b.key(path, e), Headers: b.headers(path+".headers", e.Headers), HTTP: b.endpointClient(path, e),
+		Session: b.session(path+".session", a.Session, e.Headers),
 	}
 }
 

@@ -31,6 +31,34 @@ func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
 	}
 }
 
+// leastForRecall is the smallest limit of an answer that has room for a reference code.
+const leastForRecall = 32
+
+// recall resolves the share of follow-ups that ask for a reference code. It needs the means that distributions sets.
+func (b *builder) recall(path string, w fileWorkload, s *workload.Spec) {
+	s.Recall = float64(w.Recall)
+	for _, other := range [][2]string{
+		{"conversations_file", "whose texts have no codes"}, {"trace", "whose texts have no codes"},
+		{"response_schema", "which leaves no room for a code"},
+	} {
+		if b.Has(path + "." + other[0]) {
+			b.NoEffect(path, "beside "+other[0]+", "+other[1], "remove one of the two", "recall")
+		}
+	}
+	at := path + ".recall"
+	switch {
+	case s.Recall == 0 || !b.Valid(at, path+".turns", path+".max_output_tokens", path+".distributions", path+".clients"):
+	case s.Check != "":
+		b.Mistake(at, "", "puts a code at the start of answers, so that check may fail", "remove one of the two")
+	case s.TurnsMax == 1:
+		b.Mistake(at, "", "has no effect with conversations of one turn, because follow-ups ask for codes", "remove it, or write turns: {max: 3}")
+	case s.MaxOutputTokens > 0 && s.MaxOutputTokens < leastForRecall && b.Has(path+".max_output_tokens"):
+		b.Mistake(at, "", fmt.Sprintf("does not fit into max_output_tokens, which is %d", s.MaxOutputTokens), fmt.Sprintf("write max_output_tokens: %d or more", leastForRecall))
+	case s.MaxOutputTokens > 0 && s.MaxOutputTokens < leastForRecall:
+		b.Mistake(at, "", fmt.Sprintf("does not fit into output_tokens, whose mean is %d", s.MaxOutputTokens), fmt.Sprintf("choose a mean of %d or more", leastForRecall))
+	}
+}
+
 // tool resolves the tool at path. first maps the names so far to their paths.
 func (b *builder) tool(path string, t workload.Tool, first map[string]string) workload.Tool {
 	switch at := path + ".name"; {
@@ -96,6 +124,7 @@ func (b *builder) checkSupport(path string, t target.Target, w workload.Spec) {
 		{w.ToolChoice != "", t.API != target.Ollama, "tool_choice"},
 		{w.ResponseSchema != nil, t.API.SupportsJSONSchema(), "response_schema"},
 		{w.Compare > 0, t.API.OpenAIChat(), "compare_streamed"},
+		{w.Recall > 0, t.API.HasConversations(), "recall"},
 	} {
 		if feature.used && !feature.supported {
 			b.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, whose api %s has no %s", w.Name, t.Name, t.API, feature.key), "send it a workload without "+feature.key)

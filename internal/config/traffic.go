@@ -35,7 +35,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			if pairs++; pairs > MaxJobs {
 				continue // counted, for the message
 			}
-			j := probe.Job{Target: t, Workload: w.Spec, Traffic: settings, User: w.user}
+			j := probe.Job{Target: t, Workload: w.Spec, Traffic: settings}
 			b.checkSupport(path, t, w.Spec)
 			b.baseline(path, f, benchmark, j)
 			tokens := w.tokens
@@ -108,8 +108,11 @@ func (b *builder) budget(at string, budget workload.TokenBudget, c conversation)
 	if budget.Tokens == 0 || c.ConversationsFile != "" || c.Trace.File != "" || !b.Valid(at, c.path) {
 		return
 	}
-	need, history := 0, c.PromptTokens // the shortest conversation; each turn sends the whole history
-	for range c.TurnsMin {
+	need, history := 0, c.SystemTokens+c.PromptTokens // the shortest conversation; each turn sends the whole history
+	for turn := range c.TurnsMin {
+		if turn > 0 && c.ContextTokens > 0 && history+c.MaxOutputTokens > c.ContextTokens {
+			break
+		}
 		need += history + c.MaxOutputTokens
 		history += c.MaxOutputTokens + c.FollowupTokens
 	}

@@ -15,6 +15,7 @@ import (
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/slo"
 )
 
 // pattern is a valid regular expression.
@@ -62,7 +63,23 @@ func (*moment) Describe() (string, map[string]any) {
 	return "time", map[string]any{"type": "string", "format": "date-time"}
 }
 
-// weekly is a window of every week in UTC: sunday 02:00 2h. start counts from the begin of Monday.
+// zone is a time zone by its IANA name; the zero value means that the key is absent.
+type zone struct{ *time.Location }
+
+func (z *zone) Parse(_, text string) *yamlform.Mistake {
+	location, err := time.LoadLocation(text)
+	if err != nil || text == "" || text == "Local" { // Go reads the last two as UTC and as the machine's zone
+		return yamlform.Bad(text, "is not the name of a time zone", "write a name of the IANA database, for example Europe/Berlin, America/Los_Angeles or UTC")
+	}
+	z.Location = location
+	return nil
+}
+
+func (*zone) Describe() (string, map[string]any) {
+	return "time zone", map[string]any{"type": "string", "minLength": 1}
+}
+
+// weekly is a window of every week: sunday 02:00 2h. start counts from the begin of Monday.
 type weekly struct{ start, length time.Duration }
 
 func (w *weekly) Parse(_, text string) *yamlform.Mistake {
@@ -118,6 +135,49 @@ func (t *tokenBudget) Parse(_, text string) *yamlform.Mistake {
 
 func (*tokenBudget) Describe() (string, map[string]any) {
 	return "tokens per time", map[string]any{"type": "string", "pattern": perTimePattern}
+}
+
+// tokenClass is a class of turns by their uncached prompt tokens: "<4k", 4k-32k or ">=32k".
+type tokenClass slo.Tokens
+
+func (c *tokenClass) Parse(_, text string) *yamlform.Mistake {
+	const remedy = `write "<4k", 4k-32k or ">=32k"; k means 1000`
+	trimmed := strings.TrimSpace(text)
+	from, below, isRange := strings.Cut(trimmed, "-")
+	ok := [2]bool{true, true}
+	if number, found := strings.CutPrefix(trimmed, "<"); found {
+		c.Below, ok[1] = parseTokens(number)
+	} else if number, found := strings.CutPrefix(trimmed, ">="); found {
+		c.From, ok[0] = parseTokens(number)
+	} else {
+		c.From, ok[0] = parseTokens(from)
+		c.Below, ok[1] = parseTokens(below)
+		ok[0] = ok[0] && isRange
+	}
+	switch {
+	case !ok[0] || !ok[1]:
+		return yamlform.Bad(text, "is not a class of uncached tokens", remedy)
+	case isRange && c.From >= c.Below:
+		return yamlform.Bad(text, "has no number of tokens in it", "write the smaller number first, for example 4k-32k")
+	}
+	return nil
+}
+
+// parseTokens reads a number of tokens above 0: 4096 or 4k.
+func parseTokens(text string) (n int, ok bool) {
+	number, thousands := strings.CutSuffix(strings.TrimSpace(text), "k")
+	n, err := strconv.Atoi(number)
+	if thousands {
+		n *= 1000
+	}
+	return n, err == nil && n > 0 && n <= mostTokens
+}
+
+// mostTokens bounds a class of sizes, in tokens.
+const mostTokens = 1_000_000_000
+
+func (*tokenClass) Describe() (string, map[string]any) {
+	return "class of tokens", map[string]any{"type": "string", "pattern": `^ *((<|>=) *[0-9]+k?|[0-9]+k? *- *[0-9]+k?) *$`}
 }
 
 // rate is a number of events in 30 days, written with any time: 0.5/30d.

@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/common/model"
 
 	"synthetic/internal/config/yamlform"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
@@ -17,8 +16,6 @@ import (
 type conversation struct {
 	workload.Spec
 	path string
-	// user is the endpoint that plays the user, or nil.
-	user *target.Target
 	// tokens are the average tokens of a conversation. firstTurn are the tokens of its first turn without
 	// an answer.
 	tokens, firstTurn workload.Tokens
@@ -49,7 +46,7 @@ const textSeed = 1
 
 func (b *builder) workload(path string, w fileWorkload) conversation {
 	c := conversation{path: path, Spec: workload.Spec{
-		Name: w.Name, Seed: textSeed, System: w.System, Starters: w.Starters, PromptTokens: w.PromptTokens,
+		Name: w.Name, Seed: textSeed, System: w.System, SystemTokens: w.SystemTokens, ContextTokens: w.ContextTokens, Starters: w.Starters, PromptTokens: w.PromptTokens,
 		FollowupTokens: w.Followups.Tokens, Followups: w.Followups.Script,
 		MaxOutputTokens: w.MaxOutputTokens, Temperature: w.Temperature,
 		Reasoning: w.Reasoning, Check: string(w.Check), Timeouts: b.timeouts(path+".timeouts", w.Timeouts),
@@ -57,15 +54,11 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 	c.TurnsMin, c.TurnsMax = bounds(b, path+".turns", w.Turns.Min, w.Turns.Max)
 	thinkMin, thinkMax := bounds(b, path+".think_time", model.Duration(w.ThinkTime.Min), model.Duration(w.ThinkTime.Max))
 	c.ThinkMin, c.ThinkMax = time.Duration(thinkMin), time.Duration(thinkMax)
-	if u := w.Followups.User; u != nil {
-		user := b.endpoint(path+".followups.user", *u, fileAPI{})
-		user.Name = w.Name + "-user"
-		c.user = &user
-	}
 	b.tools(path, w, &c.Spec)
 	c.Images = b.images(path+".images", w.Images)
 	b.conversationsFile(path, w, &c.Spec)
 	b.distributions(path, w, &c)
+	b.recall(path, w, &c.Spec)
 	b.affords(path+".check", patternSize(c.Check))
 	b.trace(path, w, &c)
 	if !b.Valid(path) || c.Trace.File != "" {
@@ -139,7 +132,8 @@ func (b *builder) conversationsFile(path string, w fileWorkload, s *workload.Spe
 		return
 	}
 	b.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two",
-		"prompt_tokens", "starters", "followups", "turns.min", "distributions", "clients")
+		"prompt_tokens", "starters", "followups", "turns.min", "distributions", "clients",
+		"system_tokens", "context_tokens", "agent")
 	s.PromptTokens, s.Starters, s.FollowupTokens, s.TurnsMin = 0, 0, 0, 0
 	if !b.Has(path + ".turns.max") {
 		s.TurnsMax = 0

@@ -29,6 +29,9 @@ type board struct {
 	OneJob bool `yaml:"one_job"`
 	// Study is true for dashboards of sweeps, which have variants instead of targets.
 	Study bool
+	// Empty is what panels say if they have no text of their own for an empty answer. Stats say
+	// "unknown", except for a study.
+	Empty string
 	Rows  []row
 	// Marks appear on the time axis of every panel.
 	Marks []mark `yaml:"-"`
@@ -71,7 +74,7 @@ func boards(in Input) ([]board, error) {
 		if !b.Study { // a sweep has no incidents
 			b.Marks = marks
 		}
-		b.scope()
+		b.complete()
 	}
 	return out, nil
 }
@@ -83,8 +86,8 @@ func decode(text []byte, into any) error {
 	return d.Decode(into)
 }
 
-// scope adds the dashboard's variables to all of its queries.
-func (b *board) scope() {
+// complete adds the dashboard's text for empty panels and its variables to all of its panels.
+func (b *board) complete() {
 	variables := []string{varTarget, varWorkload}
 	if b.Study {
 		variables = []string{varVariant}
@@ -93,9 +96,17 @@ func (b *board) scope() {
 		variables = append(variables, varInstance)
 	}
 	for _, r := range b.Rows {
-		for _, p := range r.Panels {
+		for j := range r.Panels {
+			p := &r.Panels[j]
+			if p.Empty == "" && (p.Stat == nil || b.Study) {
+				p.Empty = b.Empty
+			}
 			for i := range p.Queries {
-				p.Queries[i].Expr = scoped(p.Queries[i].Expr, b.OneJob, variables)
+				expr := p.Queries[i].Expr
+				if p.Table != nil {
+					expr = p.Table.complete(expr)
+				}
+				p.Queries[i].Expr = scoped(expr, b.OneJob, variables)
 			}
 		}
 	}
@@ -134,7 +145,7 @@ func scoped(expr string, singleValue bool, variables []string) string {
 // labelsOf returns the labels of a metric or of its buckets; nil for an unknown metric.
 func labelsOf(series string) []string {
 	name := strings.TrimSuffix(series, "_bucket")
-	for _, m := range slices.Concat(metrics.Catalog(), metrics.StudyCatalog()) {
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog(), metrics.StudyCatalog()) {
 		if m.Name == name {
 			return m.Labels
 		}

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
@@ -29,9 +30,19 @@ type Input struct {
 	// SeverityLabel is the label of severities and SeverityPage its value for pages; "" means
 	// severity and page.
 	SeverityLabel, SeverityPage string
+	// RunbookURL is the address of docs/runbooks; "" for none.
+	RunbookURL string
 }
 
 func (in Input) severity() string { return cmp.Or(in.SeverityLabel, "severity") }
+
+// Runbook returns the address of the runbook of a table's alert; "" if it is unknown.
+func (in Input) Runbook() string {
+	if in.RunbookURL == "" {
+		return ""
+	}
+	return strings.TrimSuffix(in.RunbookURL, "/") + "/${__data.fields.alertname}.md"
+}
 
 // pages returns the matcher of alerts that page.
 func (in Input) pages() string {
@@ -83,7 +94,8 @@ func (b board) encode(resolution string) ([]byte, error) {
 	// schema. The schema that the SDK prefers needs Grafana 12.
 	d := dashboard.NewDashboard()
 	d.Uid, d.Title, d.Description, d.Tags = &b.UID, &b.Title, &b.About, []string{tag}
-	d.GraphTooltip, d.Time, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), dashboard.NewDashboardDashboardTime(), new("1m")
+	d.GraphTooltip, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), new("1m")
+	d.Time = &dashboard.DashboardDashboardTime{From: "now-1h", To: "now"}
 	d.Links, d.Annotations.List = []dashboard.DashboardLink{toOtherDashboards()}, marks
 	d.Templating.List, d.Panels = b.variables(resolution), panels
 	if err := d.Validate(); err != nil {
@@ -110,6 +122,7 @@ func toOtherDashboards() dashboard.DashboardLink {
 		Tags:        []string{tag},
 		IncludeVars: true,
 		KeepTime:    true,
+		AsDropdown:  true, // on the line of the variables
 	}
 }
 
@@ -120,6 +133,7 @@ func (m mark) render() (dashboard.AnnotationQuery, error) {
 		Name(m.Name).
 		Datasource(datasource()).
 		Enable(true).
+		Hide(true). // of its toggle
 		IconColor(m.Color).
 		Expr(m.Expr).
 		Step("1m").

@@ -50,6 +50,7 @@ func newScript(start time.Time) *script {
 		Build:           metrics.Build{Version: "1.0.0", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64"},
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return s.now },
+		UsualMisses:     func(probe.Key, time.Time) map[string]float64 { return map[string]float64{example().SLOs[0].Name: 0.3} },
 		Siblings: func() []siblings.View {
 			return []siblings.View{{Service: "all", Target: "vllm", Workload: "chat", Score: 0.5, Failed: probe.Some(0.0), Ratios: [2][2]probe.Opt[float64]{{equal, equal}, {equal, equal}}}}
 		},
@@ -106,26 +107,38 @@ func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome)
 	s.sinks.Observe(probe.Start{Target: target, Workload: "chat", Kind: kind})
 	ttft := time.Duration(100+s.turns%20*60) * time.Millisecond
 	sent := s.now.Add(-2 * time.Second)
+	var defect answers.Defect
+	if s.turns%10 == 9 {
+		defect = answers.Repetition
+	}
 	s.sinks.Observe(probe.Result{
-		Target: target, Workload: "chat", Kind: kind, Outcome: outcome,
+		Defect: defect, Target: target, Workload: "chat", Kind: kind, Outcome: outcome,
 		TraceID:   fmt.Sprintf("%032x", s.turns),
 		Scheduled: sent.Add(-time.Millisecond), Sent: sent, End: s.now,
 		Phases: probe.Phases{
 			DNS: probe.Some(time.Millisecond), Connect: probe.Some(time.Millisecond), TLS: probe.Some(3 * time.Millisecond),
 			Headers: probe.Some(ttft / 2), FirstEvent: probe.Some(ttft),
 		},
-		TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft), TPOT: probe.Some(20 * time.Millisecond),
+		TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft + time.Millisecond), TPOT: probe.Some(20 * time.Millisecond),
 		Gaps:         []time.Duration{20 * time.Millisecond, 0, 30 * time.Millisecond},
 		Coalesced:    1,
 		PromptTokens: probe.Some(400), CachedTokens: probe.Some(300), OutputTokens: probe.Some(4),
-		Events: 4, ReadLagMax: 50 * time.Microsecond, Kernel: true,
+		Events: 4, ReadLagMax: 50 * time.Microsecond, Kernel: true, FinishReason: "stop",
+		Gateway: probe.Gateway{Overhead: probe.Some(10 * time.Millisecond), Backend: "10.0.0.7:8000"},
 	})
 }
 
+// loaded is the state of a server that exports everything.
+var loaded = serverside.State{
+	Running: probe.Some(4.0), Waiting: probe.Some(1.0), KVUse: probe.Some(0.5), TokenAge: probe.Some(time.Duration(0)), Preemptions: probe.Some(1.0),
+	QueueSeconds: probe.Some(2.0), QueuedRequests: probe.Some(4.0), PromptTokens: probe.Some(400.0), CachedTokens: probe.Some(100.0), OutputTokens: probe.Some(50.0),
+}
+
 // fill stores the script with a scrape of each instance every 15 seconds, and returns the time of the last.
-func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances ...string) time.Time {
+func fill(t *testing.T, store *dashboardtest.Store, mode metrics.Mode, start time.Time, instances ...string) time.Time {
 	t.Helper()
 	s := newScript(start)
+	s.recorder.SetMode(mode)
 	h := s.handler()
 	for range scrapes {
 		for _, instance := range instances {
@@ -136,8 +149,8 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances .
 		s.now = s.now.Add(scrapeEvery)
 		s.conversation("vllm")
 		s.conversation("proxy")
-		s.recorder.ServerRead("vllm", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Drafted: 100, Accepted: 60}})
-		s.recorder.ServerRead("proxy", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Acceptance: probe.Some(0.7)}})
+		s.recorder.ServerRead("vllm", serverside.Reading{Complete: true, State: loaded, Speculation: serverside.Speculation{Counted: true, Drafted: 100, Accepted: 60}})
+		s.recorder.ServerRead("proxy", serverside.Reading{Complete: true, State: loaded, Speculation: serverside.Speculation{Acceptance: probe.Some(0.7)}})
 		s.recorder.CanaryRound("vllm", answers.Reading{Score: 0.1, Distance: 0.01, Tokens: 300})
 		s.sinks.Observe(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
 	}
@@ -147,7 +160,7 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances .
 // sweepTwo stores a closed-loop and an open-loop level of two shards.
 func sweepTwo(t *testing.T, store *dashboardtest.Store, start time.Time) {
 	t.Helper()
-	shards := []*sweep.Exporter{sweep.NewExporter(0), sweep.NewExporter(1)}
+	shards := []*sweep.Exporter{sweep.NewExporter("0"), sweep.NewExporter("1")}
 	for i := range scrapes {
 		for j, x := range shards {
 			at := start.Add(time.Duration(i) * scrapeEvery)
@@ -183,10 +196,16 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 			t.Fatal(err)
 		}
 	}
+	wrong := []string{"__name__", metrics.RecallTurns, "result", "wrong", "cached", "unknown", "depth", "unknown", "target", "vllm", "workload", "chat", "instance", "prober-1:9900"}
+	for i, ago := range []time.Duration{time.Minute, 0} {
+		if err := store.Put(at.Add(-ago), float64(i), wrong...); err != nil {
+			t.Fatal(err)
+		}
+	}
 	ago := float64(at.Add(-5 * time.Minute).Unix())
 	put(1, "__name__", "ALERTS", "alertname", "SyntheticRegression", "alertstate", "firing", "severity", "page")
 	put(ago, "__name__", "ALERTS_FOR_STATE", "alertname", "SyntheticRegression", "severity", "page")
-	for name, value := range map[string]float64{metrics.PagerStalled: 0, metrics.PagerUndelivered: 0, metrics.ModelsProbed: 2, metrics.ModelsLeftOut: 1} {
+	for name, value := range map[string]float64{metrics.PagerStalled: 0, metrics.RecallScore: 0.2, metrics.PagerUndelivered: 0, metrics.ModelsProbed: 2, metrics.ModelsLeftOut: 1, metrics.ModelGone: ago} {
 		put(value, "__name__", name, metrics.LabelAlertmanager, "am")
 	}
 	for _, turn := range probe.TurnKinds() {
@@ -211,15 +230,18 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 // TestPanelsHaveData runs every query on a storage with scrapes of the recorder. A panel that is empty here
 // is always empty.
 func TestPanelsHaveData(t *testing.T) {
-	for name, format := range map[string]string{
-		"classic buckets only": dashboardtest.Text,
-		"native and classic":   dashboardtest.Protobuf,
+	for name, tc := range map[string]struct {
+		format string
+		mode   metrics.Mode
+	}{
+		"classic buckets only, the series with a value": {dashboardtest.Text, metrics.Lean},
+		"native and classic buckets, every series":      {dashboardtest.Protobuf, "both"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-			store := dashboardtest.Open(t, format)
+			store := dashboardtest.Open(t, tc.format)
 			// What joins series must bear that two probers have them.
-			end := fill(t, store, start, "prober-0:9900", "prober-1:9900")
+			end := fill(t, store, tc.mode, start, "prober-0:9900", "prober-1:9900")
 			remember(t, store, end)
 			sweepTwo(t, store, start)
 			empty, err := dashboardtest.Empty(t.Context(), store, generate(t, example()), start, end)
@@ -245,7 +267,8 @@ func TestEmptyFindsMissingData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(empty) != len(all) {
+	// The overview says that there is no prober, and the target detail that there is no cause.
+	if len(empty) != len(all)-2 {
 		t.Errorf("%d of %d queries found data in an empty storage", len(all)-len(empty), len(all))
 	}
 }

@@ -76,11 +76,11 @@ func latencies(objectives []slo.Objective, only []slo.SLI) ([]latencyPanel, erro
 	return out, nil
 }
 
-// limits matches the objectives on an SLI that apply to a kind of turn.
+// limits matches the objectives on an SLI that apply to all sizes of a kind of turn.
 func limits(objectives []slo.Objective, sli slo.SLI, kind probe.TurnKind) string {
 	var names []string
 	for _, o := range objectives {
-		if o.SLI == sli && (len(o.Turns) == 0 || slices.Contains(o.Turns, kind)) {
+		if o.SLI == sli && !o.Sized() && (len(o.Turns) == 0 || slices.Contains(o.Turns, kind)) {
 			names = append(names, o.Name)
 		}
 	}
@@ -108,10 +108,13 @@ func turnName(k probe.TurnKind) string {
 
 func objectiveText(o slo.Objective) string {
 	condition := "succeed"
-	if o.SLI != slo.Availability {
-		condition = fmt.Sprintf("have %s ≤ %s", strings.ReplaceAll(string(o.SLI), "_", " "), o.Threshold)
+	switch {
+	case o.SLI == slo.Correct:
+		condition = "have the code that they ask for"
+	case o.SLI.HasThreshold():
+		condition = fmt.Sprintf("have %s ≤ %s%s", strings.ReplaceAll(string(o.SLI), "_", " "), o.Threshold, o.SlopeText())
 	}
-	return fmt.Sprintf("%s of turns %s over %s", percent(o.Objective), condition, slo.FormatDuration(o.Window))
+	return fmt.Sprintf("%s of turns%s %s over %s", percent(o.Objective), o.ClassText(), condition, slo.FormatDuration(o.Window))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.6g %%", share*100) }

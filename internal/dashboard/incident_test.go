@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 )
 
 // TestAnnotationsAreThin: two overlapping pages and a ticket give one mark for the start and one for the end,
-// for the selected target only. Each is a single sample, which Grafana draws as a line and not as a region.
+// for the selected target only, and none for a page about the prober. Each is a single sample, which Grafana draws as a line and not as a region.
 func TestAnnotationsAreThin(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	store := dashboardtest.Open(t, dashboardtest.Text)
@@ -23,6 +24,7 @@ func TestAnnotationsAreThin(t *testing.T) {
 			{"chat", "SyntheticRegression", "page", 7, 20},
 			{"chat", "SyntheticRegression", "ticket", 2, 25},
 			{"code", "SyntheticTargetDown", "page", 3, 29},
+			{"", "SyntheticProberSilent", "page", 1, 29},
 		} {
 			if minute < a.from || minute > a.to {
 				continue
@@ -70,6 +72,27 @@ func TestSeverityOfPages(t *testing.T) {
 		}
 		if d.UID == dashboard.OverviewUID && !strings.Contains(string(d.JSON), `"urgency": "Severity"`) {
 			t.Error("the table of alerts does not show the label urgency")
+		}
+	}
+}
+
+// TestAlertsLinkToRunbooks: with an address of runbooks, the names of alerts are links in both tables of alerts.
+func TestAlertsLinkToRunbooks(t *testing.T) {
+	in := example()
+	for url, want := range map[string]int{"": 0, "https://git.example/runbooks/": 2} {
+		in.RunbookURL = url
+		linked := 0
+		for _, d := range generate(t, in) {
+			for _, p := range decode(t, d).Panels {
+				for _, o := range p.FieldConfig.Overrides {
+					if p.Title == "Alerts" && o.Matcher.Options == "Alert" && strings.Contains(fmt.Sprint(o.Property("links")), "https://git.example/runbooks/${__data.fields.alertname}.md") {
+						linked++
+					}
+				}
+			}
+		}
+		if linked != want {
+			t.Errorf("with runbooks at %q, %d tables of alerts have links, want %d", url, linked, want)
 		}
 	}
 }

@@ -10,10 +10,12 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 )
 
-// row is a titled row of panels, which flow from left to right and wrap.
+// row is a row of panels, which flow from left to right and wrap. Without a title it has no
+// header; if collapsed, its panels are loaded when it is opened.
 type row struct {
-	Title  string
-	Panels []panel
+	Title     string
+	Collapsed bool
+	Panels    []panel
 }
 
 type panel struct {
@@ -32,8 +34,7 @@ type panel struct {
 	Queries       []query
 	// Levels colour values from the given one up; the first has no value.
 	Levels []level
-	// Empty is shown if the queries return nothing; not for tables, where it would fill each
-	// empty cell.
+	// Empty is shown if the queries return nothing.
 	Empty string
 	// ToTarget links a series with a target label to the target's detail.
 	ToTarget bool `yaml:"to_target"`
@@ -79,11 +80,15 @@ const gridColumns = 24
 // place numbers and positions the panels of each row.
 func place(rows []row) ([]dashboard.PanelOrRowPanel, error) {
 	var out []dashboard.PanelOrRowPanel
-	var y uint32
-	nextID := func() uint32 { return uint32(len(out) + 1) }
+	var id, y uint32
 	for _, r := range rows {
-		out = append(out, dashboard.PanelOrRowPanel{RowPanel: r.header(nextID(), y)})
-		y++
+		var header *dashboard.RowPanel
+		if r.Title != "" {
+			id++
+			header = r.header(id, y)
+			out = append(out, dashboard.PanelOrRowPanel{RowPanel: header})
+			y++
+		}
 		var x, tallest uint32
 		for _, p := range r.Panels {
 			at := dashboard.GridPos{W: cmp.Or(p.Width, 12), H: cmp.Or(p.Height, 8)}
@@ -91,11 +96,16 @@ func place(rows []row) ([]dashboard.PanelOrRowPanel, error) {
 				x, y, tallest = 0, y+tallest, 0
 			}
 			at.X, at.Y = x, y
-			built, err := p.render(nextID(), at)
+			id++
+			built, err := p.render(id, at)
 			if err != nil {
 				return nil, fmt.Errorf("panel %q: %w", p.Title, err)
 			}
-			out = append(out, dashboard.PanelOrRowPanel{Panel: &built})
+			if r.Collapsed {
+				header.Panels = append(header.Panels, built)
+			} else {
+				out = append(out, dashboard.PanelOrRowPanel{Panel: &built})
+			}
 			x, tallest = x+at.W, max(tallest, at.H)
 		}
 		y += tallest
@@ -105,7 +115,7 @@ func place(rows []row) ([]dashboard.PanelOrRowPanel, error) {
 
 func (r row) header(id, y uint32) *dashboard.RowPanel {
 	h := dashboard.NewRowPanel()
-	h.Id, h.Title = id, &r.Title
+	h.Id, h.Title, h.Collapsed = id, &r.Title, r.Collapsed
 	h.GridPos = &dashboard.GridPos{X: 0, Y: y, W: gridColumns, H: 1}
 	return h
 }

@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
 			if len(got) == 0 {
 				return ""
 			}
-			return got[0].Metric.Get("part")
+			return strings.TrimPrefix(got[0].Metric.Get("part"), "none")
 		}
 		effect, err := dashboardtest.Instant(t.Context(), store, recorded[rules.RecordEffect], at, time.Hour)
 		if err != nil {
@@ -54,9 +55,34 @@ func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
 		for _, e := range effect {
 			put(e.F, "__name__", rules.RecordEffect, "signal", e.Metric.Get("signal"))
 		}
-		shown, said := likely(find(t, generate(t, example()), "Likely part", "A")), likely(recorded[rules.RecordPart])
+		shown, said := likely(find(t, generate(t, example()), "Likely cause", "A")), likely(recorded[rules.RecordPart])
 		if shown != tt.want || said != tt.want {
 			t.Errorf("TTFT × %v, TPOT × %v: shown is %q and said is %q, want %q", tt.ttft, tt.tpot, shown, said, tt.want)
 		}
+	}
+}
+
+// TestFailingTargetHasACauseAtOnce: the most frequent reason is shown when a target starts to fail, while the failures
+// are still a small share of the turns.
+func TestFailingTargetHasACauseAtOnce(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	put := func(at time.Time, value float64, target string, labels ...string) {
+		if err := store.Put(at, value, append(labels, "target", target, "workload", "w")...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for target, consecutive := range map[string]float64{"failing": 3, "healthy": 0} {
+		put(at, consecutive, target, "__name__", metrics.ConsecutiveFailed)
+		for minute := range 4 {
+			put(at.Add(time.Duration(minute-3)*time.Minute), 100*float64(minute), target, "__name__", metrics.Turns)
+			for reason, failed := range map[string]float64{"connect_error": 3, "truncated": 2} {
+				put(at.Add(time.Duration(minute-3)*time.Minute), failed*float64(minute/3), target, "__name__", metrics.TurnFailures, "reason", reason)
+			}
+		}
+	}
+	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Targets, the worst first", "G"), at, time.Hour)
+	if err != nil || len(got) != 1 || got[0].Metric.Get("target") != "failing" || got[0].Metric.Get("part") != "connect_error" {
+		t.Errorf("%v (%v), want connect_error for failing", got, err)
 	}
 }

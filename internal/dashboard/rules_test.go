@@ -1,6 +1,8 @@
 package dashboard_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/slo"
 	"synthetic/tools/testkit/dashboardtest"
 )
 
@@ -28,23 +31,87 @@ func everyPanel(t *testing.T, f func(d dashboard.Dashboard, p dashboardtest.Pane
 	}
 }
 
-// TestTablesDoNotLie: a table has no text for an empty panel, which would fill each empty cell, and shows
-// labels as text even if they look like numbers.
+// TestTablesDoNotLie: the text for a table without rows does not fill empty cells of other tables, and labels
+// are shown as text even if they look like numbers.
 func TestTablesDoNotLie(t *testing.T) {
 	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
 		if p.Type != "table" {
 			return
 		}
-		if p.FieldConfig.Defaults.NoValue != "" {
-			t.Errorf("%s: the table %q says %q in each empty cell", d.File, p.Title, p.FieldConfig.Defaults.NoValue)
-		}
 		for _, o := range p.FieldConfig.Overrides {
+			if o.Property("mappings") == nil && o.Property("noValue") == nil {
+				t.Errorf("%s: an empty cell in the column %q of %q says %q", d.File, o.Matcher.Options, p.Title, p.FieldConfig.Defaults.NoValue)
+			}
 			if o.Property("unit") == nil {
 				t.Errorf("%s: the column %q of %q has no unit: that of text is \"string\"", d.File, o.Matcher.Options, p.Title)
 			}
 		}
 		if merges := slices.ContainsFunc(p.Transformations, func(x struct{ ID string }) bool { return x.ID == "merge" }); merges != (len(p.Targets) > 1) {
 			t.Errorf("%s: the table %q of %d queries: merged is %v", d.File, p.Title, len(p.Targets), merges)
+		}
+	})
+}
+
+// TestTablesHoldTheirRows: every query of a merged table answers for every row, also where nothing is
+// known. Grafana's merge leaves out all columns if one answer is empty.
+func TestTablesHoldTheirRows(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	for _, series := range [][]string{
+		{metrics.SchedulerHeartbeat, "target", "chat", "workload", "w"}, {metrics.SLOObjective, "slo", "ttft"}, {metrics.BuildInfo},
+		{metrics.SignalTurns, "target", "chat", "workload", "w", "turn", "first", "signal", "ttft"},
+		// A page about the prober itself must not become a row of the targets.
+		{"ALERTS_FOR_STATE", "alertname", "SyntheticProberSilent", "severity", "page"},
+	} {
+		if err := store.Put(at, 1, append([]string{"__name__", series[0], "instance", "a"}, series[1:]...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
+		for _, q := range p.Targets {
+			if p.Type != "table" || len(p.Targets) == 1 {
+				return
+			}
+			if got, err := dashboardtest.Instant(t.Context(), store, q.Expr, at, time.Hour); err != nil || len(got) != 1 {
+				t.Errorf("%s: query %s of %q has %d rows (%v), want 1: %v", d.File, q.RefID, p.Title, len(got), err, got)
+			}
+		}
+	})
+}
+
+// TestEmptyPanelsSayWhy: no panel says "No data".
+func TestEmptyPanelsSayWhy(t *testing.T) {
+	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
+		if p.FieldConfig.Defaults.NoValue == "" {
+			t.Errorf("%s: %q has no text for an empty answer", d.File, p.Title)
+		}
+	})
+}
+
+// TestFewPanelsAreOpen: at most 20 panels of a dashboard about a target load at once.
+func TestFewPanelsAreOpen(t *testing.T) {
+	for _, d := range generate(t, example()) {
+		var board struct{ Panels []struct{ Type string } }
+		if err := json.Unmarshal(d.JSON, &board); err != nil {
+			t.Fatal(err)
+		}
+		open := 0
+		for _, p := range board.Panels {
+			if p.Type != "row" {
+				open++
+			}
+		}
+		if open > 20 {
+			t.Errorf("%s opens %d panels", d.File, open)
+		}
+	}
+}
+
+// TestTimelinesShowTheirTexts: Grafana ignores the texts of a timeline that is coloured by thresholds.
+func TestTimelinesShowTheirTexts(t *testing.T) {
+	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
+		if p.Type == "state-timeline" && p.FieldConfig.Defaults.Color.Mode != "palette-classic" {
+			t.Errorf("%s: the colours of %q are %q", d.File, p.Title, p.FieldConfig.Defaults.Color.Mode)
 		}
 	})
 }
@@ -136,6 +203,41 @@ func TestWhatAlertsReadIsShown(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestPagesHaveWords: the overview says in words what each alert that pages means and what to do first, and
+// knows by a recorded series whether the rules are loaded.
+func TestPagesHaveWords(t *testing.T) {
+	in := rules.Input{
+		SLOs: example().SLOs, Jobs: []rules.Job{{Target: "a", Workload: "w"}}, Answers: slo.Page, Discovery: true,
+		Scope: rules.Scope{Targets: []string{metrics.LabelService}},
+	}
+	generated, err := rules.Generate(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := map[string]bool{}
+	everyPanel(t, func(_ dashboard.Dashboard, p dashboardtest.Panel) {
+		if p.Title != "Incidents" {
+			return
+		}
+		for _, g := range generated.Groups.Groups {
+			for _, r := range g.Rules {
+				recorded[r.Record] = true
+				if r.Labels["severity"] != "page" {
+					continue
+				}
+				for _, o := range p.FieldConfig.Overrides {
+					if words := fmt.Sprint(o.Property("mappings")); slices.Contains([]string{"What happens", "First step"}, o.Matcher.Options) && !strings.Contains(words, r.Alert) {
+						t.Errorf("the column %q has no words for %s", o.Matcher.Options, r.Alert)
+					}
+				}
+			}
+		}
+	})
+	if name := "target_workload:synthetic_configured:max"; !recorded[name] {
+		t.Errorf("no rule records %s", name)
 	}
 }
 

@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/serverside"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/dashboardtest"
 )
@@ -16,12 +18,16 @@ import (
 // TestPanelsHaveDataOfAProber fills the storage with measurements of a simulated deployment over real
 // connections. Only the times of the scrapes are simulated, so that minutes pass in a second.
 func TestPanelsHaveDataOfAProber(t *testing.T) {
-	deployment := httptest.NewServer(simulate.New(simulate.Options{
+	engine := simulate.New(simulate.Options{
 		Seed:       1,
 		FirstToken: simulate.Delay{Median: 2 * time.Millisecond},
 		InterToken: simulate.Delay{Median: time.Millisecond},
 		Answer:     simulate.Length{Median: 8},
 		Incidents:  []simulate.Incident{{Kind: simulate.BusyStatus, Share: 0.1}},
+	})
+	deployment := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Litellm-Overhead-Duration-Ms", "17.7") // as a gateway in front of it
+		engine.ServeHTTP(w, r)
 	}))
 	defer deployment.Close()
 
@@ -50,6 +56,7 @@ func TestPanelsHaveDataOfAProber(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.now = time.Now()
+		s.recorder.ServerRead("vllm", serverside.Reading{Complete: true, State: loaded})
 		s.sinks.Observe(probe.ConversationStart{Target: "vllm", Workload: "chat"})
 		s.sinks.Observe(prober.Converse(t.Context(), probe.Plan{
 			Conversation: source.Next(), ID: strconv.Itoa(i), Scheduled: s.now, Model: "simulated-chat",

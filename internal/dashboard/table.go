@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
@@ -17,8 +18,14 @@ type tableView struct {
 	// Columns are shown in order. All other fields are hidden: times, and labels that
 	// Prometheus or an operator may add.
 	Columns []column
+	// By and Of name the rows: one for each value of the labels By of the metric Of. Each query
+	// answers NaN for the rows that it does not know, because Grafana's merge gives up if the
+	// answer to one of several queries is empty. "" if the only query names the rows.
+	By, Of string
 	// SortBy are titles of columns, most important first; a leading "-" reverses the order.
 	SortBy []string `yaml:"sort_by"`
+	// Tall rows have room for two lines.
+	Tall bool
 }
 
 // column is a field of the table: a label, or a query's value.
@@ -27,8 +34,9 @@ type column struct {
 	// "Trend #A" of a trend.
 	Field, Title string
 	// Unit of a value; "" for a label.
-	Unit     string
-	Decimals int
+	Unit string
+	// Decimals are as many as the size of the value needs if nil.
+	Decimals *int
 	Levels   []level
 	Texts    texts
 	// Cell is how the value is shown: color-background, gauge (up to Max) or sparkline; "" is
@@ -37,8 +45,22 @@ type column struct {
 	Max  float64
 	// Width is in pixels; 0 lets Grafana decide.
 	Width int
+	// Wrap breaks long texts into lines. Hidden fields are for links of other columns only.
+	Wrap, Hidden bool
 	// ToTarget links to the detail of the row's target and workload.
 	ToTarget bool `yaml:"to_target"`
+	// Links are further links. Their URLs may contain fields of the row, as in ${__data.fields.path}.
+	Links []link
+}
+
+type link struct{ Title, URL string }
+
+// complete returns a query that answers for each row.
+func (v tableView) complete(expr string) string {
+	if v.By == "" {
+		return expr
+	}
+	return fmt.Sprintf("(%s) or on (%[2]s) group by (%[2]s) (%[3]s) * NaN", expr, v.By, v.Of)
 }
 
 func (tableView) ask(q *prometheus.DataqueryBuilder) {
@@ -46,9 +68,13 @@ func (tableView) ask(q *prometheus.DataqueryBuilder) {
 }
 
 func (v tableView) draw(p panel) (dashboard.Panel, error) {
+	height := common.TableCellHeightSm
+	if v.Tall {
+		height = common.TableCellHeightLg
+	}
 	b := table.NewPanelBuilder().
 		ShowHeader(true).
-		CellHeight(common.TableCellHeightSm).
+		CellHeight(height).
 		// Without this, the SDK writes null where the schema needs a list.
 		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{})).
 		Thresholds(thresholds(p.Levels)).
@@ -102,11 +128,18 @@ func (v tableView) transformations(queries []query) []dashboard.DataTransformerC
 		}})
 }
 
+const unknownText = "–"
+
+// unknown is the text of a value that is not known.
+var unknown = dashboard.SpecialValueMap{Type: dashboard.MappingTypeSpecialValue, Options: dashboard.DashboardSpecialValueMapOptions{
+	Match: dashboard.SpecialValueMatchNullAndNan, Result: dashboard.ValueMappingResult{Text: new(unknownText), Color: new(gray)},
+}}
+
 func (c column) properties() []dashboard.DynamicConfigValue {
 	// A label is text, even if it looks like a number, such as the revision 527e455.
 	out := []dashboard.DynamicConfigValue{property("unit", cmp.Or(c.Unit, "string"))}
-	if c.Unit != "" {
-		out = append(out, property("decimals", c.Decimals))
+	if c.Decimals != nil {
+		out = append(out, property("decimals", *c.Decimals))
 	}
 	if c.Max > 0 {
 		out = append(out, property("min", 0), property("max", c.Max))
@@ -114,14 +147,33 @@ func (c column) properties() []dashboard.DynamicConfigValue {
 	if len(c.Levels) > 0 {
 		out = append(out, property("thresholds", thresholds(c.Levels).v), property("color", map[string]string{"mode": string(dashboard.FieldColorModeIdThresholds)}))
 	}
+	var mappings []any
 	if c.Texts != nil {
-		out = append(out, property("mappings", []dashboard.ValueMap{c.Texts.mapping()}))
+		mappings = append(mappings, c.Texts.mapping())
+	}
+	if c.Unit != "" {
+		mappings = append(mappings, unknown)
+	} else {
+		out = append(out, property("noValue", unknownText)) // the panel's text is for a table without rows
+	}
+	if mappings != nil {
+		out = append(out, property("mappings", mappings))
 	}
 	if c.Width > 0 {
 		out = append(out, property("custom.width", c.Width))
 	}
+	var links []dashboard.DashboardLink
 	if c.ToTarget {
-		out = append(out, property("links", []dashboard.DashboardLink{toTarget("__data.fields.")}))
+		links = append(links, toTarget("__data.fields."))
+	}
+	for _, l := range c.Links {
+		links = append(links, dashboard.DashboardLink{Title: l.Title, Type: dashboard.DashboardLinkTypeLink, Tags: []string{}, Url: &l.URL, TargetBlank: true})
+	}
+	if links != nil {
+		out = append(out, property("links", links))
+	}
+	if c.Hidden {
+		out = append(out, property("custom.hidden", true))
 	}
 	if cell := c.cell(); cell != nil {
 		out = append(out, property("custom.cellOptions", cell))
@@ -132,6 +184,8 @@ func (c column) properties() []dashboard.DynamicConfigValue {
 // cell returns how the value is shown; nil is plain text.
 func (c column) cell() map[string]any {
 	switch {
+	case c.Wrap:
+		return map[string]any{"type": "auto", "wrapText": true}
 	case c.Cell == "gauge":
 		return map[string]any{"type": c.Cell, "mode": "basic", "valueDisplayMode": "color"}
 	case c.Cell == "sparkline":

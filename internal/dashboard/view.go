@@ -54,19 +54,19 @@ type statView struct {
 	Names bool
 	Texts texts
 	// Styles name the series.
-	Styles   []style
-	Decimals float64
+	Styles []style
+	// Decimals are as many as the size of the value needs if nil.
+	Decimals *float64
 }
 
 func (statView) ask(q *prometheus.DataqueryBuilder) { q.Instant() }
 
 func (v statView) draw(p panel) (dashboard.Panel, error) {
-	mode := common.BigValueTextModeValueAndName
+	mode := common.BigValueTextModeAuto // with the names of several series
 	if v.Names {
 		mode = common.BigValueTextModeName
 	}
 	b := stat.NewPanelBuilder().
-		Decimals(v.Decimals).
 		Thresholds(thresholds(p.Levels)).
 		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
 		ColorMode(common.BigValueColorModeValue).
@@ -76,10 +76,15 @@ func (v statView) draw(p panel) (dashboard.Panel, error) {
 		TextMode(mode).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
 		NoValue(cmp.Or(p.Empty, "unknown"))
+	if v.Decimals != nil {
+		b.Decimals(*v.Decimals)
+	}
 	for _, s := range v.Styles {
 		b.WithOverride(s.matcher(), s.properties())
 	}
 	if v.Texts != nil {
+		// Dark red is too dark for a text on a dark page.
+		b.ColorMode(common.BigValueColorModeBackground)
 		b.Mappings([]dashboard.ValueMapping{{ValueMap: new(v.Texts.mapping())}})
 	}
 	return b.Build()
@@ -101,7 +106,7 @@ func (heatmapView) draw(p panel) (dashboard.Panel, error) {
 			Scheme("Oranges").Fill("dark-orange").
 			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).
 			Steps(64)).
-		CellValues(heatmap.NewCellValuesBuilder().Unit("cpm").Decimals(2)).
+		CellValues(heatmap.NewCellValuesBuilder().Unit("suffix:/min").Decimals(2)).
 		// Empty buckets stay background, so that what happened stands out.
 		FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9)).
 		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).ShowColorScale(true).YHistogram(true)).
@@ -110,20 +115,24 @@ func (heatmapView) draw(p panel) (dashboard.Panel, error) {
 		Build()
 }
 
+// timelineRows is the number of targets on a page of a timeline of the usual height, whose names do
+// not overlap.
+const timelineRows = 8
+
 type timelineView struct{ Texts texts }
 
 func (timelineView) ask(q *prometheus.DataqueryBuilder) { q.Range() }
 
 func (v timelineView) draw(p panel) (dashboard.Panel, error) {
 	return statetimeline.NewPanelBuilder().
-		Thresholds(thresholds(p.Levels)).
-		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
+		// The colours are those of the texts. With the mode "thresholds", Grafana ignores the texts.
+		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdPaletteClassic)).
 		Mappings([]dashboard.ValueMapping{{ValueMap: new(v.Texts.mapping())}}).
 		// The rows are thin where there are many, and the text would not fit.
 		ShowValue(common.VisibilityModeNever).
 		FillOpacity(80).
 		LineWidth(0).
-		PerPage(25).
+		PerPage(timelineRows).
 		Legend(smallLegend()).
 		Build()
 }

@@ -91,7 +91,11 @@ func (r *runner) run() {
 
 // decide decides whether a start takes place, and reports a changed rate.
 func (r *runner) decide(at time.Time) workload.Start {
-	start := r.pace.Decide(at, r.Sign(r.key))
+	sign := r.Sign(r.key)
+	if r.job.Workload.Recall == 0 { // what is known is from before it was switched off
+		sign.Wrong = 0
+	}
+	start := r.pace.Decide(at, sign)
 	r.inBurst = start.Burst
 	if start.Changed {
 		r.reportRate(r.pace.Rate(), start.Reason)
@@ -110,6 +114,7 @@ func (r *runner) reportRate(rate float64, why string) {
 // budget has too little left.
 func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason string) {
 	if r.pending == nil {
+		r.source.Ask(!r.Sign(r.key).Unable)
 		c := r.source.Next()
 		r.pending = &c
 	}

@@ -35,9 +35,9 @@ type Asker struct {
 	learned *Learned
 }
 
-// NewAsker returns an Asker. It uses Target, Dial, Connections, Pacer and Learned of the options.
+// NewAsker returns an Asker. It uses Target, Dial, Connections, Pacer, Learned and Sent of the options.
 func NewAsker(o Options) *Asker {
-	return &Asker{options: o, chat: newUntimedClient(o.Target.Chat(), "canary", o), learned: cmp.Or(o.Learned, &Learned{})}
+	return &Asker{options: o, chat: newUntimedClient(o.Target.Chat(), "canary", o, ForCanary), learned: cmp.Or(o.Learned, &Learned{})}
 }
 
 // Close closes idle connections.
@@ -48,7 +48,7 @@ func (a *Asker) Model(ctx context.Context) (string, error) {
 	if a.options.Target.Model != "" {
 		return a.options.Target.Model, nil
 	}
-	client := newUntimedClient(a.options.Target, "canary", a.options)
+	client := newUntimedClient(a.options.Target, "canary", a.options, ForModels)
 	defer client.close()
 	return discoverModel(ctx, client)
 }

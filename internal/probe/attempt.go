@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
@@ -40,10 +42,14 @@ type attempt struct {
 	peaks      *Peaks
 	seen       measurement
 	lag        Lateness
+	// answering is true after the first token. A dial that another connection made needless can read
+	// it while tokens arrive.
+	answering atomic.Bool
 
 	trace   wire.Trace
 	body    *wire.Body // nil before the response headers
 	status  int
+	http2   bool
 	headers http.Header
 	outcome Outcome
 	end     time.Time
@@ -72,7 +78,7 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 		return
 	}
 	defer resp.Body.Close()
-	a.status, a.headers = resp.StatusCode, resp.Header
+	a.status, a.headers, a.http2 = resp.StatusCode, resp.Header, resp.ProtoMajor == 2
 	body, ok := resp.Body.(*wire.Body)
 	if !ok {
 		a.finish(Malformed, time.Now(), "the response has no body")
@@ -94,7 +100,7 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 // finish sets how the turn ended. Only the first call counts.
 func (a *attempt) finish(o Outcome, at time.Time, text string) {
 	if a.outcome == "" {
-		a.outcome, a.end, a.err = o, at, clip(text, maxRaw)
+		a.outcome, a.end, a.err = o, at, bound.Clip(text, maxRaw)
 	}
 }
 
@@ -142,6 +148,9 @@ func (a *attempt) addEvent(e *stream.Event) {
 		a.endComplete(e.At)
 	default:
 		a.seen.add(e)
+		if e.Kind == stream.Token && a.seen.events == 1 {
+			a.answering.Store(true)
+		}
 		if text := a.limits.violation(&a.seen); text != "" {
 			a.finish(Malformed, e.At, text)
 		}
@@ -315,7 +324,7 @@ func (a *attempt) fill(r *Result) {
 	r.Proof = proofOf(a.outcome, a.silent)
 	a.seen.fill(r, a.limits)
 	step := func(d time.Duration) Opt[time.Duration] { return Opt[time.Duration]{V: d, OK: d > 0} }
-	r.Phases.Reused = a.trace.Reused
+	r.Phases.Reused, r.Phases.HTTP2 = a.trace.Reused, a.http2
 	r.Phases.DNS, r.Phases.Connect, r.Phases.TLS = step(a.trace.DNS), step(a.trace.Connect), step(a.trace.TLS)
 	r.Phases.Headers = a.seen.since(a.trace.Headers)
 }

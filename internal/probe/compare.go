@@ -72,7 +72,11 @@ func (d *dialogue) fetchWhole(ctx context.Context, c *Comparison) (comparableAns
 	}
 	if err == nil {
 		limits = newLimits(d.spec().MaxOutputTokens, int(req.ContentLength))
-		_, err = fetchJSON(d.client, req, &answer, int64(limits.event))
+		var resp *http.Response
+		if resp, err = fetchJSON(d.client, req, &answer, int64(limits.event), d.prober.opts.counter(ForComparison)); resp != nil {
+			d.learnSession(resp.Header, req)
+			d.session.hide(&d.prober.opts.Target, (&attempt{headers: resp.Header}).respondents(d.prober.opts.Target.Worker, ""))
+		}
 	}
 	if err == nil {
 		err = answer.check()

@@ -2,6 +2,10 @@ package probe_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -9,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/redact"
 )
 
 // comparisons is a Sink that records comparisons.
@@ -149,5 +155,48 @@ func TestComparisonsMakeNobodyLate(t *testing.T) {
 		if a.Stream = !a.Stream; !cmp.Equal(a, b) {
 			t.Errorf("asked for %+v, and to compare for %+v", a, b)
 		}
+	}
+}
+
+// TestComparisonIsPartOfTheSession lets the answer without streaming replace the session's token and cookie,
+// and repeat the old and the new ones in its error.
+func TestComparisonIsPartOfTheSession(t *testing.T) {
+	values := []string{"dG9rZW46c2VjcmV0LTM", "dG9rZW46c2VjcmV0LTQ", "dG9rZW46c2VjcmV0LTU"}
+	var mu sync.Mutex
+	var sent []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		n := len(sent)
+		sent = append(sent, req.Header.Get("X-Session-Token")+" "+req.Header.Get("Cookie"))
+		if n < len(values) {
+			w.Header().Set("X-Session-Token", values[n])
+			w.Header().Set("Set-Cookie", "route="+values[n])
+		}
+		if n%2 == 1 {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"error":{"message":"you sent %s and get %s"}}`, values[0], values[1])
+			return
+		}
+		_, _ = io.WriteString(w, hello+finish+done)
+	}))
+	defer server.Close()
+	o := options(strings.TrimPrefix(server.URL, "http://"))
+	o.Target.Session = target.Session{Echo: []string{"X-Session-Token"}, Cookies: true}
+	o.Workload.Compare = 1
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	sink := &comparisons{}
+	p.Converse(t.Context(), plan(2), sink)
+	mu.Lock()
+	defer mu.Unlock()
+	if want := values[1] + " route=" + values[1]; len(sent) < 3 || sent[2] != want {
+		t.Errorf("the requests have %q, the third should have %q", sent, want)
+	}
+	if want := "HTTP 400: you sent " + redact.Mark + " and get " + redact.Mark; len(sink.all) == 0 || sink.all[0].Text != want {
+		t.Errorf("comparisons %+v, want %q", sink.all, want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe/answers"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -27,14 +28,19 @@ type dialogue struct {
 	client  *wire.Client
 	extra   map[string]any // additional fields of each request body
 	history []workload.Message
-	added   int // bytes of history that the target and the user endpoint wrote
+	added   int // bytes of history that the target wrote
 	lastEnd time.Time
+	context Opt[int] // as Result.ContextTokens of the next turn
 	// userMessages counts the user's messages. calls are the tool calls of the last answer,
 	// whose results are not sent yet. toolRounds counts consecutive answers with tool calls.
 	userMessages, toolRounds int
 	calls                    []workload.ToolCall
+	// foreign are the codes of other conversations that answers brought into the history. The model may
+	// repeat them, so only the first time counts.
+	foreign []recall.Code
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
+	session session
 	result  Conversation
 }
 
@@ -45,11 +51,12 @@ func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
 		history: slices.Clone(plan.Conversation.Opening),
 		result: Conversation{
 			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
-			Scheduled: plan.Scheduled, End: plan.Scheduled,
+			TraceID: newSpanID() + newSpanID(), Scheduled: plan.Scheduled, End: plan.Scheduled,
 		},
 	}
+	d.session = session{Session: p.opts.Target.Session, id: d.result.TraceID}
 	if p.opts.Traced != nil && p.opts.Traced() {
-		d.result.TraceID, d.result.SpanID = newSpanID()+newSpanID(), newSpanID()
+		d.result.SpanID = newSpanID()
 	}
 	if p.opts.Target.CacheSalt == target.SaltConversation {
 		d.extra = withSalt(d.extra)
@@ -72,40 +79,15 @@ func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
 	i := d.userMessages - 2
 	// The wait for a free connection is not the prober's lateness.
 	due = d.lastEnd.Add(max(d.drained, valueAt(d.plan.Conversation.Think, i)))
-	text, written, ok := d.userMessage(ctx, i)
-	if !ok || !d.pause(ctx, time.Until(due)) {
+	if !d.pause(ctx, time.Until(due)) {
 		return due, false
 	}
-	if written.After(due) {
-		due = written // the user endpoint took longer than the think time
+	text := "Please go on."
+	if planned := d.plan.Conversation.Followups; i < len(planned) {
+		text = planned[i]
 	}
 	d.history = append(d.history, workload.Message{Role: "user", Content: text})
 	return due, true
-}
-
-// userMessage returns follow-up i of the user, and when the user endpoint wrote it. If the user
-// endpoint fails, the planned message replaces its message, because that is not the target's
-// fault.
-func (d *dialogue) userMessage(ctx context.Context, i int) (text string, written time.Time, ok bool) {
-	if d.prober.user != nil {
-		err := d.untilStopped(ctx, func(ctx context.Context) (err error) {
-			text, err = d.prober.user.next(ctx, d.history)
-			return err
-		})
-		if err == nil {
-			d.added += len(text)
-			return text, time.Now(), true
-		}
-		if ctx.Err() != nil || d.stopped() {
-			return "", time.Time{}, false
-		}
-		d.result.UserErrors++
-		written = time.Now()
-	}
-	if i < len(d.plan.Conversation.Followups) {
-		return d.plan.Conversation.Followups[i], written, true
-	}
-	return "Please go on.", written, true
 }
 
 // untilStopped calls do between two turns. It cancels do's context if the conversation must
@@ -161,8 +143,10 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due, Burst: d.plan.Burst,
 	}
 	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
+	r.ContextTokens = d.context
 	d.measure(ctx, &r, sink)
 	d.lastEnd = r.End
+	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
 	sink.Observe(r.withoutSecrets())
 	return r
 }
@@ -177,10 +161,12 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 			sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
 		}
 		if again {
+			d.prober.opts.counter(ForTokenLimit)()
 			r.Scheduled = a.end
 			a, err = d.send(ctx, r)
 		}
 	}
+	defer d.endSession(r, a)
 	if err != nil {
 		r.Sent = time.Now()
 		r.End, r.Outcome, r.Err = r.Sent, NotSent, err.Error()
@@ -191,22 +177,47 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 		return
 	}
 	a.fill(r)
-	r.Worker = a.worker(d.prober.opts.Target.Worker)
+	d.estimateUncached(r)
+	r.Worker, r.Fingerprint = a.worker(d.prober.opts.Target.Worker), a.seen.fingerprint
+	r.Gateway = gatewayOf(a.headers, &d.prober.opts.Target, r.Model, a.seen.model)
 	a.fillLag(r)
 	dropFalseGaps(r)
 	d.drained = a.drained
 	if r.Outcome == Success {
 		d.inspect(r, a)
+		d.judgeRecall(r)
 		d.checkAnswer(r)
 	}
+}
+
+// endSession compares the worker with that of the previous turn, and hides the session's secrets in
+// the texts of the turn. The attempt is nil if nothing was sent.
+func (d *dialogue) endSession(r *Result, a *attempt) {
+	var names []string
+	if a != nil {
+		names = a.respondents(d.prober.opts.Target.Worker, r.Gateway.Backend)
+	}
+	d.session.hide(&d.prober.opts.Target, names)
+	r.Moved = d.session.moved(names)
+}
+
+// learnSession learns the session from the headers of the answer to a request. Before, it hides the values
+// that the request had, which the answer may replace.
+func (d *dialogue) learnSession(h http.Header, req *http.Request) {
+	d.session.hide(&d.prober.opts.Target, nil)
+	d.session.learn(h, req.URL, time.Now())
 }
 
 func (d *dialogue) inspect(r *Result, a *attempt) {
 	if r.Answer != "" {
 		r.Defect = d.prober.answerBaseline[r.Kind.Index()].Judge(r.Answer, r.OutputTokens.V)
 	}
-	if !isServedModel(&d.prober.opts.Target, r.Model, a.seen.model) {
-		r.Defect, r.AnsweredBy = answers.Model, a.seen.model
+	if isServedModel(&d.prober.opts.Target, r.Model, a.seen.model) {
+		return
+	}
+	r.AnsweredBy = a.seen.model
+	if r.Gateway.Fallbacks.V == 0 {
+		r.Defect = answers.Model
 	}
 }
 
@@ -222,6 +233,7 @@ func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 		limits: newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)), limitField: limit,
 	}
 	a.run(req, d.deadlines)
+	d.learnSession(a.headers, req)
 	return a, nil
 }
 
@@ -289,6 +301,7 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", cmp.Or(r.Accept, "text/event-stream"))
 	req.Header.Set("Traceparent", traceparent)
+	d.session.apply(req, time.Now())
 	return req, nil
 }
 
@@ -317,16 +330,15 @@ func valueAt[T any](values []T, i int) (v T) {
 	return v
 }
 
-// trace assigns a turn to a trace and returns its traceparent header. An exported conversation
-// is one trace, marked as sampled, so that the deployment records its part. Any other turn is a
-// trace of its own that is not sampled.
+// trace assigns a turn to a span of the conversation's trace and returns its traceparent header. The
+// trace is marked as sampled if its spans are exported, so that the deployment records its part.
 func (d *dialogue) trace(r *Result) (traceparent string) {
-	if d.result.TraceID == "" {
-		r.TraceID = newSpanID() + newSpanID()
-		return "00-" + r.TraceID + "-" + newSpanID() + "-00"
-	}
 	r.TraceID, r.SpanID, r.ParentSpanID = d.result.TraceID, newSpanID(), d.result.SpanID
-	return "00-" + r.TraceID + "-" + r.SpanID + "-01"
+	flags := "00"
+	if d.result.SpanID != "" {
+		flags = "01"
+	}
+	return "00-" + r.TraceID + "-" + r.SpanID + "-" + flags
 }
 
 // newSpanID returns 16 random hex digits; two of them are a trace ID. An all-zero ID is invalid.

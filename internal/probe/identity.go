@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe/target"
 )
 
@@ -42,17 +43,36 @@ func modelName(name string) string {
 // worker returns the name of the worker behind a front door that gave the answer; "" if the
 // answer names none. Refusals also have the headers.
 func (a *attempt) worker(w *target.Worker) string {
-	name := a.seen.worker
+	if w == nil {
+		return ""
+	}
+	return cmp.Or(a.workerNames(w)...)
+}
+
+// workerNames returns the worker's name from each source, "" where a source names none, the preferred
+// source first. The sources, and their order, depend only on w. Without w, only sources count that no
+// cache for other content sets.
+func (a *attempt) workerNames(w *target.Worker) []string {
+	servedBy := ""
 	switch {
 	case w == nil:
-		return ""
 	case w.Fingerprint:
-		name = a.seen.fingerprint
+		return []string{a.seen.fingerprint}
 	case w.Header != "":
-		name = cmp.Or(a.headers.Get(w.Header), name)
-	default: // the headers of the Gateway API inference extension, llm-d's simulator and KServe
-		name = cmp.Or(a.headers.Get("X-Gateway-Destination-Endpoint-Served"),
-			a.headers.Get("X-Inference-Pod"), a.headers.Get("X-Served-By"), name)
+		return []string{a.headers.Get(w.Header), a.seen.worker}
+	default:
+		servedBy = a.headers.Get("X-Served-By") // KServe's
 	}
-	return name
+	// The first two are of the Gateway API inference extension and of llm-d's simulator.
+	return []string{a.headers.Get("X-Gateway-Destination-Endpoint-Served"), a.headers.Get("X-Inference-Pod"), servedBy, a.seen.worker}
+}
+
+// respondents returns the names that an answer gives what answered behind a router or gateway, by
+// source as workerNames does. The last is the gateway's backend.
+func (a *attempt) respondents(w *target.Worker, backend string) []string {
+	names := append(a.workerNames(w), backend)
+	for i, name := range names {
+		names[i] = bound.Clip(name, maxBackend)
+	}
+	return names
 }

@@ -32,7 +32,7 @@ func TestTracedConversationIsOneTrace(t *testing.T) {
 	marked = false
 	r := once(t, o)
 	req, _ := s.request(2)
-	if got := req.Header.Get("Traceparent"); got[len(got)-3:] != "-00" || r.SpanID != "" || r.ParentSpanID != "" {
+	if got := req.Header.Get("Traceparent"); got != fmt.Sprintf("00-%s-%s-00", r.TraceID, r.SpanID) || r.ParentSpanID != "" {
 		t.Errorf("sent %q without an export, %+v", got, r)
 	}
 }

@@ -42,25 +42,10 @@ func neighbours() []dialect {
 	}
 }
 
-// stamped returns neighbours that send one chunk per token, as vLLM does. The content is the time
-// of writing in 19 digits.
-func stamped() []dialect {
-	at := func(name string, every time.Duration) dialect {
-		return dialect{name: name, speak: func(p *peer) {
-			for p.say(sseHead); p.say(chunk(fmt.Sprintf(stampedEvent, time.Now().UnixNano()))); {
-				time.Sleep(every) // the time per token
-			}
-		}}
-	}
-	return []dialect{at("20/s", 50*time.Millisecond), at("1/s", time.Second)}
-}
-
-const stampedEvent = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"meta-llama/Llama-3.1-8B-Instruct","choices":[{"index":0,"delta":{"content":"%019d"},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
-
 // asNeighbour serves until its input ends, if neighbourEnv is set.
 func asNeighbour() {
 	flag := os.Getenv(neighbourEnv)
-	all := append(neighbours(), stamped()...)
+	all := neighbours()
 	i := slices.IndexFunc(all, func(d dialect) bool { return d.name == flag })
 	if i < 0 {
 		return

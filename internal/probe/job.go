@@ -27,8 +27,6 @@ type Job struct {
 	Target   target.Target
 	Workload workload.Spec
 	Traffic  workload.Traffic
-	// User is the endpoint that writes the user's follow-up messages; nil if they are planned.
-	User *target.Target
 }
 
 // Key returns the job's key.

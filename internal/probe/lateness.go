@@ -43,7 +43,7 @@ func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
 // lateBefore returns the time that the prober lost before the peer was asked. The peer gets that much
 // longer for its first token, so that its silence proves something.
 func (a *attempt) lateBefore(asked time.Time) time.Duration {
-	if _, o := a.deadlines.next(a.seen.lastToken); o != TimeoutFirstToken {
+	if _, o := a.deadlines.next(time.Time{}); o != TimeoutFirstToken || a.answering.Load() {
 		return 0
 	}
 	if _, lost := a.lag.Between(a.seen.sent, asked); lost >= lateMin {

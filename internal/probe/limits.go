@@ -29,13 +29,9 @@ const (
 	// a gateway, adds to it.
 	promptAdded = 8 << 10
 
-	// maxAdded bounds the bytes that answers and the user endpoint add to the history, which is
+	// maxAdded bounds the bytes that answers add to the history, which is
 	// kept and sent again with each turn. The conversation then ends. It is about 100,000 tokens.
 	maxAdded = 512 << 10
-	// maxUserText bounds a message of the user endpoint: twice the usual length of userTokens.
-	maxUserText = 1 << 10
-	// maxUserReply bounds the answer that contains it.
-	maxUserReply = 128 << 10
 	// turnOverhead is the memory of a turn apart from its texts: a connection, two goroutines
 	// and their buffers.
 	turnOverhead = 48 << 10

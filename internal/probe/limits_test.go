@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +15,6 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 )
 
@@ -136,34 +134,6 @@ func TestNoMemoryIsNotTheTarget(t *testing.T) {
 	plan.Memory.Release()
 	if used, _ := budget.Level(); used != 0 {
 		t.Errorf("%v bytes are reserved at the end", used)
-	}
-}
-
-// TestUserReplyIsCut checks that a reply of the user endpoint is cut to the requested length.
-func TestUserReplyIsCut(t *testing.T) {
-	for name, tc := range map[string]struct {
-		said string
-		want string
-	}{
-		"too long":       {strings.Repeat("ä", 3000), strings.Repeat("ä", 512)},
-		"a cut amid one": {"x" + strings.Repeat("ä", 3000), "x" + strings.Repeat("ä", 511)},
-		"at the bound":   {strings.Repeat("x", 1024), strings.Repeat("x", 1024)},
-		"without end":    {strings.Repeat("x", 4<<20), "question 2"}, // the planned message
-	} {
-		t.Run(name, func(t *testing.T) {
-			user := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%q}}]}`, tc.said)
-			}))
-			defer user.Close()
-			s := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
-			o := options(s.addr)
-			o.User = &target.Target{Name: "u", BaseURL: user.URL, Model: "u"}
-			converse(t.Context(), t, o, 2)
-			_, body := s.request(1)
-			if want := fmt.Sprintf(`"content":%q,"role":"user"}]`, tc.want); !strings.Contains(body, want) {
-				t.Errorf("the target was asked %.200s … (%d bytes)", body, len(body))
-			}
-		})
 	}
 }
 

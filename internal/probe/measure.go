@@ -3,6 +3,7 @@ package probe
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"time"
 
 	"synthetic/internal/probe/stream"
@@ -118,6 +119,25 @@ func (m *measurement) isBlank() bool { return len(bytes.TrimSpace(m.answer)) == 
 
 // Finish reasons that do not mean a complete answer.
 const finishLength, finishFilter = "length", "content_filter"
+
+// FinishOther stands for all finish reasons that FinishReasons does not list.
+const FinishOther = "other"
+
+// FinishReasons returns the values of FinishLabel.
+func FinishReasons() []string {
+	return []string{"stop", finishLength, "tool_calls", finishFilter, FinishOther}
+}
+
+// FinishLabel returns the finish reason as one of FinishReasons, or "" if the answer has none.
+func (r *Result) FinishLabel() string {
+	if r.FinishReason != "" && !slices.Contains(FinishReasons(), r.FinishReason) {
+		return FinishOther
+	}
+	return r.FinishReason
+}
+
+// IsCut reports whether the token limit ended a successful answer.
+func (r *Result) IsCut() bool { return r.Outcome == Success && r.FinishReason == finishLength }
 
 // onlyReasoning reports whether an answer ended by itself and contains only reasoning.
 func (m *measurement) onlyReasoning() bool {

@@ -23,7 +23,7 @@ const (
 
 // ListModels returns the models that a target lists, in its order, without invalid names.
 func ListModels(ctx context.Context, o Options) ([]string, error) {
-	client := newUntimedClient(o.Target, "", o)
+	client := newUntimedClient(o.Target, "", o, ForModels)
 	defer client.close()
 	names, err := listModels(ctx, client)
 	var valid []string

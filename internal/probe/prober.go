@@ -24,8 +24,6 @@ import (
 type Options struct {
 	Target   target.Target
 	Workload workload.Spec
-	// User is the endpoint that writes the user's follow-up messages; nil if they are planned.
-	User *target.Target
 	// Dial opens connections; nil means TCP with kernel receive timestamps.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Connections limits the open connections of all probers that share it; nil means no limit.
@@ -41,6 +39,8 @@ type Options struct {
 	// Traced is called at the start of each conversation. It reports whether the spans of the
 	// conversation will be exported; nil means never.
 	Traced func() bool
+	// Sent counts the requests that are not turns; nil counts nothing.
+	Sent func(Purpose)
 }
 
 // Lateness says how late this process was. lag.Monitor implements it.
@@ -58,11 +58,12 @@ type Prober struct {
 	contract    *answers.Contract
 	auth        *target.Authorizer
 	shared      *wire.Client // nil if each conversation has its own connection
-	user        *writer
 	// answerBaseline is indexed by TurnKind.Index.
 	answerBaseline [2]answers.Baseline
-	// lookupFailedHere is true if the model is unknown because of a fault of the prober.
+	// lookupFailedHere is true if the last failed lookup of the model failed by a fault of the prober.
+	// A successful one does not reset it, because conversations that began without a model still read it.
 	lookupFailedHere atomic.Bool
+	promptSizes      promptSizes
 }
 
 // New returns a Prober. It returns an error only for an invalid regular expression or schema.
@@ -89,9 +90,6 @@ func New(o Options) (*Prober, error) {
 	if o.Target.Connection != target.PerConversation {
 		p.shared = newClient(o.Target, o)
 	}
-	if o.User != nil {
-		p.user = newWriter(o)
-	}
 	return p, nil
 }
 
@@ -100,9 +98,6 @@ func (p *Prober) Close() {
 	p.auth.Close()
 	if p.shared != nil {
 		p.shared.CloseIdleConnections()
-	}
-	if p.user != nil {
-		p.user.close()
 	}
 }
 
@@ -114,10 +109,12 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 	client := newClient(p.opts.Target, p.opts)
 	defer client.CloseIdleConnections()
 	begin := time.Now()
-	model, err := discoverModel(ctx, &untimedClient{p.opts.Target, p.auth, client})
+	model, err := discoverModel(ctx, &untimedClient{p.opts.Target, p.auth, client, p.opts.counter(ForModels)})
 	now := time.Now()
 	_, lost := p.opts.Lag.Between(begin, now)
-	p.lookupFailedHere.Store(errors.Is(err, errOwnFault) || err != nil && tooLate(lost, now.Sub(begin)))
+	if err != nil {
+		p.lookupFailedHere.Store(errors.Is(err, errOwnFault) || tooLate(lost, now.Sub(begin)))
+	}
 	return model, err
 }
 

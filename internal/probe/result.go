@@ -48,9 +48,9 @@ type Result struct {
 	// Turn counts from 1.
 	Turn int
 	Kind TurnKind
-	// TraceID has the 32 hex digits of the traceparent header. SpanID is the span of the turn,
-	// ParentSpanID that of its conversation; both have 16 hex digits, or are "" if no span is
-	// exported.
+	// TraceID has the 32 hex digits of the traceparent header, which all turns of a conversation
+	// share. SpanID has its 16 digits, which identify the turn. ParentSpanID is the span of the
+	// conversation; "" if no span is exported.
 	TraceID, SpanID, ParentSpanID string
 
 	// Scheduled is when the turn was due, by the arrival process or the think time. Sent is when
@@ -64,6 +64,13 @@ type Result struct {
 	// Worker names the worker behind a front door; "" if the answer names none or the target is
 	// not a front door.
 	Worker string
+	// Moved is true if another worker answered than in the previous turn; unknown if an answer names
+	// none. It needs no front door.
+	Moved Opt[bool]
+	// Fingerprint is the system_fingerprint of the answer; "" without one.
+	Fingerprint string
+	// Gateway is what a gateway in front of the server reports of the turn.
+	Gateway Gateway
 	// Status is the HTTP status; 0 if none arrived.
 	Status int
 	// Err describes the failure, without secrets; "" on success.
@@ -87,6 +94,13 @@ type Result struct {
 	// is true, OutputTokens is the number of token-bearing events.
 	PromptTokens, CachedTokens, OutputTokens, ReasoningTokens Opt[int]
 	UsageMissing                                              bool
+	// ContextTokens are the tokens of the turns before in the conversation, without reasoning: a prefix
+	// cache could hold them. Unknown in first turns.
+	ContextTokens Opt[int]
+	// UncachedEstimate replaces PromptTokens − CachedTokens in a turn without PromptTokens, such as a
+	// failed one. It is estimated from the length of the texts and the cached share of the job's last
+	// turn of this kind.
+	UncachedEstimate Opt[int]
 	// UsageImpossible says why the usage cannot be true, and counts as missing; "" if it can.
 	UsageImpossible string
 	// FinishReason is the server's, in the terms of chat completions.
@@ -111,8 +125,11 @@ type Result struct {
 	// Defect is why a successful answer looks damaged, or that another model gave it; "" for a
 	// normal answer.
 	Defect answers.Defect
-	// AnsweredBy is the model that the server named, if Defect is answers.Model.
+	// AnsweredBy is the model that the server named, if it is not the requested one. It is no
+	// Defect if a gateway reports that it fell back to that model.
 	AnsweredBy string
+	// Recall says whether the answer has the reference that the turn asked for.
+	Recall Recall
 	// NoAnswer is true if there were tokens, but no content except white space: only reasoning,
 	// a refusal or tool calls.
 	NoAnswer bool
@@ -130,8 +147,8 @@ type Phases struct {
 	DNS, Connect, TLS Opt[time.Duration]
 	// Headers and FirstEvent are measured from Sent.
 	Headers, FirstEvent Opt[time.Duration]
-	// Reused is true if the connection was reused.
-	Reused bool
+	// Reused is true if the connection was reused, HTTP2 if the headers came over HTTP/2.
+	Reused, HTTP2 bool
 }
 
 // Duration is the time from Sent to End.
@@ -148,14 +165,13 @@ func (r Result) ScheduleLag() time.Duration { return r.Sent.Sub(r.Scheduled) }
 // Conversation is one finished conversation.
 type Conversation struct {
 	Target, Workload, ID string
-	// TraceID and SpanID identify the span of the conversation; "" if it is not exported.
+	// TraceID is the trace of all turns. SpanID is the span of the conversation; "" if it is not
+	// exported.
 	TraceID, SpanID string
 	// Scheduled is when the first turn was due, End when the last turn ended.
 	Scheduled, End time.Time
 	// Outcome is that of the last turn, or Canceled.
 	Outcome Outcome
-	// UserErrors counts the messages that the user endpoint did not write.
-	UserErrors int
 	// Turns counts all turns, including those that send the results of tool calls.
 	Turns int
 	// Shortened is true if turns were omitted because the history was too long, or because an

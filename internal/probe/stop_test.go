@@ -2,7 +2,6 @@ package probe_test
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,6 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
@@ -135,57 +133,6 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// TestUserEndpoint lets a second server write the follow-up questions.
-func TestUserEndpoint(t *testing.T) {
-	chat := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
-	user := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if strings.HasSuffix(r.URL.Path, "/models") {
-			_, _ = w.Write([]byte(`{"data":[{"id":"user-model"}]}`))
-			return
-		}
-		_, _ = w.Write([]byte(`{"choices":[{"message":{"role":"assistant","content":"And why?"}}]}`))
-	}))
-	defer user.Close()
-	o := options(chat.addr)
-	o.User = &target.Target{BaseURL: user.URL + "/v1"}
-	results, sum := converse(t.Context(), t, o, 2)
-	if _, body := chat.request(1); len(results) != 2 || sum.UserErrors != 0 || !strings.Contains(body, "And why?") {
-		t.Errorf("%d results, %+v, second body %s", len(results), sum, body)
-	}
-	user.Close()
-	results, sum = converse(t.Context(), t, o, 2)
-	if _, body := chat.request(3); len(results) != 2 || sum.UserErrors != 1 || !strings.Contains(body, "question 2") {
-		t.Errorf("with the user endpoint down: %d results, %+v; the planned question stands in", len(results), sum)
-	}
-}
-
-// TestStopEndsTheWaitForTheUser stops a conversation while the user endpoint hangs. The
-// conversation must end at once, because no turn is in flight.
-func TestStopEndsTheWaitForTheUser(t *testing.T) {
-	chat := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
-	stop := make(chan struct{})
-	user := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice the end
-		close(stop)
-		<-r.Context().Done()
-	}))
-	defer user.Close()
-	o := options(chat.addr)
-	o.User = &target.Target{BaseURL: user.URL + "/v1", Model: "user"}
-	p, err := probe.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	pl := plan(2)
-	pl.Stop = stop
-	sum := p.Converse(t.Context(), pl, &recorder{})
-	if sum.Outcome != probe.Canceled || sum.Turns != 1 || sum.UserErrors != 0 {
-		t.Errorf("conversation %+v, want canceled after 1 turn and no error of the user endpoint", sum)
-	}
-}
-
 func TestModelDiscovery(t *testing.T) {
 	for name, tc := range map[string]struct{ script, model, err string }{
 		"first of the list": {jsonResponse("200 OK", `{"data":[{"id":"a"},{"id":"b"}]}`), "a", ""},
@@ -228,23 +175,35 @@ func TestLingeringBodyIsNoLag(t *testing.T) {
 }
 
 // TestNamelessForWantOfOurOwn checks that no request without a model is sent if the prober itself
-// failed to ask for the model.
+// failed to ask for the model. That holds for a conversation that began before the prober asked
+// again, with success.
 func TestNamelessForWantOfOurOwn(t *testing.T) {
-	s := play(t, &scripted{steps: []step{{0, jsonResponse("404 Not Found", `{"error":{"message":"no such model"}}`)}}})
+	s := play(t, &scripted{steps: []step{{0, jsonResponse("200 OK", `{"data":[{"id":"m"}]}`)}}})
 	o := options(s.addr)
-	o.Target.Model, o.Connections = "", bound.NewBudget(1) // a connection needs more
+	const all = 10
+	o.Target.Model, o.Connections = "", bound.NewBudget(all)
 	p, err := probe.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
+	o.Connections.Take(all)
 	if model, err := p.Model(t.Context()); err == nil || !strings.Contains(err.Error(), "no room") {
 		t.Fatalf("model %q, %v", model, err)
 	}
-	sink, nameless := &recorder{}, plan(1)
-	nameless.Model = ""
-	p.Converse(t.Context(), nameless, sink)
-	if r := sink.results[0]; r.Outcome != probe.NotSent || !strings.Contains(r.Err, "the model is unknown") || s.count() != 0 {
-		t.Errorf("outcome %s (%s), %d requests", r.Outcome, r.Err, s.count())
+	nothingIsSent := func(before int) {
+		t.Helper()
+		sink, nameless := &recorder{}, plan(1)
+		nameless.Model = ""
+		p.Converse(t.Context(), nameless, sink)
+		if r := sink.results[0]; r.Outcome != probe.NotSent || !strings.Contains(r.Err, "the model is unknown") || s.count() != before {
+			t.Errorf("outcome %s (%s), %d requests, want %d", r.Outcome, r.Err, s.count(), before)
+		}
 	}
+	nothingIsSent(0)
+	o.Connections.Return(all)
+	if model, err := p.Model(t.Context()); err != nil || model != "m" {
+		t.Fatalf("model %q, %v", model, err)
+	}
+	nothingIsSent(1)
 }

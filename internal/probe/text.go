@@ -3,8 +3,8 @@ package probe
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/redact"
 )
 
@@ -19,7 +19,7 @@ const (
 // secrets. Sinks do not show the answer itself.
 func (r Result) withoutSecrets() Result {
 	r.Err = errorText(r.Err)
-	for _, text := range []*string{&r.Worker, &r.FinishReason, &r.AnsweredBy, &r.ReasoningField} {
+	for _, text := range []*string{&r.Worker, &r.Fingerprint, &r.FinishReason, &r.AnsweredBy, &r.ReasoningField, &r.Gateway.Backend} {
 		*text = redact.Text(*text)
 	}
 	return r
@@ -28,27 +28,12 @@ func (r Result) withoutSecrets() Result {
 // errorText returns one line of at most maxErr bytes, without secrets and control characters: texts
 // are printed on terminals.
 func errorText(text string) string {
-	text = redact.Text(clip(text, maxRaw))
+	text = redact.Text(bound.Clip(text, maxRaw))
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(text, "?"))
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > maxErr {
-		text = clip(text, maxErr) + "…"
-	}
-	return text
-}
-
-// clip shortens a text to maxBytes or less, between two characters.
-func clip(text string, maxBytes int) string {
-	if len(text) <= maxBytes {
-		return text
-	}
-	for maxBytes > 0 && !utf8.RuneStart(text[maxBytes]) {
-		maxBytes--
-	}
-	return text[:maxBytes]
+	return bound.Shorten(strings.Join(strings.Fields(text), " "), maxErr)
 }

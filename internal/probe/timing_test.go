@@ -151,13 +151,6 @@ func TestHistory(t *testing.T) {
 	if results[0].Kind != probe.First || results[1].Kind != probe.Followup {
 		t.Errorf("kinds %s, %s", results[0].Kind, results[1].Kind)
 	}
-	req, _ := s.request(0)
-	if trace := req.Header.Get("Traceparent"); trace != "00-"+results[0].TraceID+"-"+trace[36:52]+"-00" {
-		t.Errorf("traceparent %q does not carry the trace id %q", trace, results[0].TraceID)
-	}
-	if results[0].TraceID == results[1].TraceID {
-		t.Error("two turns share a trace id")
-	}
 }
 
 // TestOneAttempt checks that a turn is one request, even after a failure.

@@ -21,16 +21,37 @@ import (
 // errOwnFault wraps errors that the prober itself caused, such as a missing key.
 var errOwnFault = errors.New("the prober could not send the request")
 
-// untimedClient sends requests that are not measured: for lists of models, canaries and the
-// messages of a user endpoint. It is safe for concurrent use.
+// Purpose says why a request is sent that is not a turn.
+type Purpose string
+
+const (
+	ForModels     Purpose = "models"      // a list of models
+	ForCanary     Purpose = "canary"      // a canary prompt
+	ForComparison Purpose = "comparison"  // the answer of a turn again, without streaming
+	ForTokenLimit Purpose = "token_limit" // a turn that is sent again because the server wants max_completion_tokens
+	ForMetrics    Purpose = "server_metrics"
+)
+
+// untimedClient sends requests that are not measured: for lists of models and canaries. It is safe for concurrent use.
 type untimedClient struct {
 	target target.Target
 	auth   *target.Authorizer
 	wire   *wire.Client
+	// sent counts each request.
+	sent func()
 }
 
-func newUntimedClient(t target.Target, workload string, o Options) *untimedClient {
-	return &untimedClient{target: t, auth: target.NewAuthorizer(t, workload), wire: newClient(t, o)}
+func newUntimedClient(t target.Target, workload string, o Options, p Purpose) *untimedClient {
+	return &untimedClient{target: t, auth: target.NewAuthorizer(t, workload), wire: newClient(t, o), sent: o.counter(p)}
+}
+
+// counter returns a function that counts a request.
+func (o Options) counter(p Purpose) func() {
+	return func() {
+		if o.Sent != nil {
+			o.Sent(p)
+		}
+	}
 }
 
 func (c *untimedClient) close() {
@@ -59,7 +80,11 @@ func (c *untimedClient) do(ctx context.Context, path string, body, answer any, m
 	req.Header = header
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	status, err := fetchJSON(c.wire, req, answer, maxBytes)
+	resp, err := fetchJSON(c.wire, req, answer, maxBytes, c.sent)
+	status := 0
+	if resp != nil {
+		status = resp.StatusCode
+	}
 	switch {
 	case err == nil:
 		return status, nil
@@ -69,24 +94,29 @@ func (c *untimedClient) do(ctx context.Context, path string, body, answer any, m
 	return status, errors.New(errorText(err.Error()))
 }
 
-// fetchJSON sends a request and decodes the answer, of at most maxBytes.
-func fetchJSON(client *wire.Client, req *http.Request, answer any, maxBytes int64) (status int, err error) {
-	resp, err := client.RoundTrip(req.WithContext(wire.WithTrace(req.Context(), &wire.Trace{MaxBytes: maxBytes})))
+// fetchJSON sends a request and decodes the answer, of at most maxBytes. It calls sent if a part of
+// the request was sent. The response, whose body is closed, is nil if there was none.
+func fetchJSON(client *wire.Client, req *http.Request, answer any, maxBytes int64, sent func()) (resp *http.Response, err error) {
+	trace := wire.Trace{MaxBytes: maxBytes}
+	resp, err = client.RoundTrip(req.WithContext(wire.WithTrace(req.Context(), &trace)))
+	if trace.Sent() {
+		sent()
+	}
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	switch {
 	case err != nil:
-		return resp.StatusCode, err
+		return resp, err
 	case resp.StatusCode/100 != 2:
-		return resp.StatusCode, statusError(resp, text)
+		return resp, statusError(resp, text)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
-		return resp.StatusCode, fmt.Errorf("decoding the answer: %w", atomicfile.InJSONTerms("it", err))
+		return resp, fmt.Errorf("decoding the answer: %w", atomicfile.InJSONTerms("it", err))
 	}
-	return resp.StatusCode, nil
+	return resp, nil
 }
 
 // statusError describes a response that is not 2xx. It names only the host of a redirect, because the

@@ -12,7 +12,7 @@ const (
 	// seedLength is the number of codes, of 7 bits each, in one seed.
 	seedLength = 8
 	seedMask   = 1<<(7*seedLength) - 1
-	// filterWords is the size of an index's Bloom filter: 32 KiB.
+	// filterWords is the size of a Bloom filter: 32 KiB.
 	filterWords = 1 << 12
 )
 
@@ -28,8 +28,8 @@ type generation struct {
 	// words compares letters and digits only. symbols compares all visible ASCII characters; it
 	// has the secrets with so much punctuation that their letters and digits are not distinctive.
 	words, symbols index
-	// whole has the spellings of secrets that are too short for an index.
-	whole []string
+	// short has the secrets that are too short for an index.
+	short whole
 }
 
 func (g *generation) add(id identity) {
@@ -55,11 +55,57 @@ func (g *generation) add(id identity) {
 // the text around it.
 func (g *generation) addWhole(secret string) {
 	lower := hex.EncodeToString([]byte(secret))
-	g.whole = append(g.whole, secret, lower, strings.ToUpper(lower))
+	g.short.add(secret)
+	g.short.add(lower)
+	g.short.add(strings.ToUpper(lower))
 	for shift := range 3 {
-		text := inBase64(secret, shift).text
-		url := strings.NewReplacer("+", "-", "/", "_").Replace(string(text))
-		g.whole = append(g.whole, string(text), url)
+		text := string(inBase64(secret, shift).text)
+		g.short.add(text)
+		g.short.add(strings.NewReplacer("+", "-", "/", "_").Replace(text))
+	}
+}
+
+// whole finds texts that appear in full. Each has at least shortestKey bytes.
+type whole struct {
+	texts map[string]bool
+	// lengths holds the lengths of the texts by their first shortestKey bytes, longest first.
+	lengths map[uint64][]int
+	filter  bloom // of the keys of lengths
+}
+
+const beginMask = 1<<(8*shortestKey) - 1
+
+func (w *whole) add(text string) {
+	if w.texts == nil {
+		w.texts, w.lengths, w.filter = map[string]bool{}, map[uint64][]int{}, make(bloom, filterWords)
+	}
+	w.texts[text] = true
+	begin := uint64(0)
+	for i := range shortestKey {
+		begin = begin<<8 | uint64(text[i])
+	}
+	w.filter.add(begin)
+	if !slices.Contains(w.lengths[begin], len(text)) {
+		w.lengths[begin] = append(w.lengths[begin], len(text))
+		slices.SortFunc(w.lengths[begin], func(a, b int) int { return b - a })
+	}
+}
+
+// find calls found with the place of each text. Where several begin, it is the longest.
+func (w *whole) find(text string, found func(from, to int)) {
+	begin := uint64(0)
+	for i := range len(text) {
+		begin = (begin<<8 | uint64(text[i])) & beginMask
+		from := i + 1 - shortestKey
+		if from < 0 || !w.filter.mayHave(begin) {
+			continue
+		}
+		for _, n := range w.lengths[begin] {
+			if from+n <= len(text) && w.texts[text[from:from+n]] {
+				found(from, from+n)
+				break
+			}
+		}
 	}
 }
 
@@ -144,7 +190,7 @@ func (f *form) covers(from, to int) bool {
 // index finds forms by their seeds: windows of seedLength codes, at places such that every stretch
 // that covers a run contains one.
 type index struct {
-	filter []uint64
+	filter bloom
 	seeds  map[uint64]int32 // index in refs of the latest ref with the seed
 	refs   []ref
 }
@@ -159,7 +205,7 @@ type ref struct {
 // add adds the seeds of a form. It returns true if a stretch is too short for a seed.
 func (x *index) add(f *form) (weak bool) {
 	if x.seeds == nil {
-		x.seeds, x.filter = map[uint64]int32{}, make([]uint64, filterWords)
+		x.seeds, x.filter = map[uint64]int32{}, make(bloom, filterWords)
 	}
 	last, to := -1, 0
 	for from := range f.codes {
@@ -190,15 +236,22 @@ func (x *index) addSeed(f *form, at int) {
 	}
 	x.seeds[seed] = int32(len(x.refs))
 	x.refs = append(x.refs, ref{f, uint16(at), next})
-	bit := bitOf(seed)
-	x.filter[bit/64] |= 1 << (bit % 64)
+	x.filter.add(seed)
 }
 
-func bitOf(seed uint64) uint64 { return seed * 0x9e3779b97f4a7c15 >> 46 }
+// bloom is a Bloom filter of numbers.
+type bloom []uint64
 
-func (x *index) mayContain(seed uint64) bool {
-	bit := bitOf(seed)
-	return x.filter[bit/64]&(1<<(bit%64)) != 0
+func bitOf(n uint64) uint64 { return n * 0x9e3779b97f4a7c15 >> 46 }
+
+func (b bloom) add(n uint64) {
+	bit := bitOf(n)
+	b[bit/64] |= 1 << (bit % 64)
+}
+
+func (b bloom) mayHave(n uint64) bool {
+	bit := bitOf(n)
+	return b[bit/64]&(1<<(bit%64)) != 0
 }
 
 // match returns the stretch around codes[end-seedLength:end], behind begin, that covers a run of a

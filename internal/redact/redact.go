@@ -9,6 +9,7 @@
 package redact
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -31,13 +32,19 @@ const (
 	// maxBytes is the total length of the secrets of one generation. 1 MiB holds 6,000 keys of 164
 	// bytes; 5,000 of them take 75 MB of memory.
 	maxBytes = 1 << 20
+	// maxSessionBytes is the same for the tokens and cookies of conversations.
+	maxSessionBytes = 64 << 10
 	// longest bounds a secret; the rest of a longer one is not found. Servers accept headers of 8 KiB.
 	longest = 8 << 10
 )
 
 // secrets holds the secrets of this process. There is one set, because a secret of one target may
-// appear in a text about another one: the user endpoint's answers are sent to the target.
+// appear in a text about another one.
 var secrets set
+
+// sessions holds the tokens and cookies of conversations. There may be a new one in each answer, so
+// they have a small set of their own, where they cannot displace the keys.
+var sessions = set{capacity: maxSessionBytes}
 
 // Key adds a key, a password or a token. Text removes each run of keyRun bytes of it; if it is
 // shorter, it must appear in full and in its own case.
@@ -46,8 +53,12 @@ func Key(secret string) { secrets.add(secret, keyRun, shortestKey) }
 // Value adds the value of a header, which may be a secret. Text removes it where it appears in full.
 func Value(secret string) { secrets.add(secret, len(secret), shortestValue) }
 
+// Session adds a token or a cookie of a conversation. Text removes it where it appears in full. Only
+// the last few hundred are known, so add it again before each text that may have it.
+func Session(secret string) { sessions.add(secret, len(secret), shortestValue) }
+
 // Text returns a text without the secrets. It does not change a text without secrets.
-func Text(text string) string { return secrets.text(text) }
+func Text(text string) string { return sessions.text(secrets.text(text)) }
 
 // Error returns err with a text without the secrets.
 func Error(err error) error {
@@ -81,6 +92,7 @@ func (w writer) Write(p []byte) (int, error) {
 // old ones must be forgotten: if recent is full, it becomes older. A secret in use is added again at
 // each use.
 type set struct {
+	capacity      int // total bytes of the secrets of one generation; 0 means maxBytes
 	mu            sync.RWMutex
 	recent, older generation
 }
@@ -99,7 +111,7 @@ func (s *set) add(secret string, run, shortest int) {
 	if s.recent.known[id] {
 		return
 	}
-	if s.recent.size+len(secret) > maxBytes {
+	if s.recent.size+len(secret) > cmp.Or(s.capacity, maxBytes) {
 		s.recent, s.older = generation{}, s.recent
 	}
 	s.recent.add(id)
@@ -146,15 +158,8 @@ func (f *finder) search(l *layer) {
 		if len(g.symbols.seeds) > 0 {
 			f.scan(&g.symbols, l, l.codes(&symbolCodes))
 		}
-		for _, whole := range g.whole {
-			for from := 0; ; {
-				i := strings.Index(l.text[from:], whole)
-				if i < 0 {
-					break
-				}
-				from += i + len(whole)
-				f.found = append(f.found, l.span(from-len(whole), from))
-			}
+		if len(g.short.texts) > 0 {
+			g.short.find(l.text, func(from, to int) { f.found = append(f.found, l.span(from, to)) })
 		}
 	}
 }
@@ -164,7 +169,7 @@ func (f *finder) scan(x *index, l *layer, c coded) {
 	window, begin := uint64(0), 0
 	for i := 0; i < len(c.codes); i++ {
 		window = (window<<7 | uint64(c.codes[i])) & seedMask
-		if i+1-begin < seedLength || !x.mayContain(window) {
+		if i+1-begin < seedLength || !x.filter.mayHave(window) {
 			continue
 		}
 		if from, to := x.match(window, c.codes, begin, i+1, &f.budget); to > 0 {

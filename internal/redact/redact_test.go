@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"synthetic/tools/testkit/echo"
 )
@@ -90,6 +91,32 @@ func TestOtherTextStays(t *testing.T) {
 		if got := s.text(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestManyShortSecrets checks that many short secrets are found, also where they overlap, and that they
+// hardly slow down the search: each has nine spellings.
+func TestManyShortSecrets(t *testing.T) {
+	one, many := keySet("hunter2"), keySet("hunter2", "ter2222", "ter2222long")
+	for i := range 5000 {
+		many.add(fmt.Sprintf("tenant-%04d", i), keyRun, shortestKey)
+	}
+	if got := many.text("hunter2222long, tenant-4999 and tenant-499"); got != Mark+", "+Mark+" and tenant-499" {
+		t.Errorf("got %q", got)
+	}
+	text := strings.Repeat("HTTP 400: the model has a context of 8192 tokens ", 20)
+	fastest := func(s *set) (best time.Duration) {
+		for range 20 {
+			begin := time.Now()
+			s.text(text)
+			if took := time.Since(begin); best == 0 || took < best {
+				best = took
+			}
+		}
+		return best
+	}
+	if a, b := fastest(one), fastest(many); b > 100*a {
+		t.Errorf("a search takes %v with one secret, and %v with 5,003", a, b)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -12,8 +14,13 @@ import (
 const setJob = "{{ $j := printf `target=%q,workload=%q` $labels.target $labels.workload }}"
 
 // queryCall returns the call of a template's query function. query must not contain a back quote; args
-// fill its verbs.
-func queryCall(query, args string) string { return "query (printf `" + query + "` " + args + ")" }
+// fill its verbs. A query without args must not contain double quotes.
+func queryCall(query, args string) string {
+	if args == "" {
+		return `query "` + query + `"`
+	}
+	return "query (printf `" + query + "` " + args + ")"
+}
 
 // showFirst returns a template that shows text for the first result of a query, and nothing without a
 // result.
@@ -28,12 +35,177 @@ const (
 	maxTurnAge = 600
 )
 
+// recentFailures is the window in which the texts look for the reason of failures.
+const recentFailures = "3m"
+
+// failures counts the failed turns of each job by reason. Its verb takes matchers.
+const failures = "sum by (" + onJob + ", " + metrics.LabelReason + ") (increase(" + metrics.TurnFailures + "%s[" + recentFailures + "])) > 0"
+
+// setReason sets $reason to the most frequent reason of the recent failures of the alert's job, without
+// refusals for load, and to "" without failures.
+func setReason() string {
+	return "{{ $reason := `` }}" + showFirst("topk(1, "+fmt.Sprintf(failures, "{target=%q,workload=%q,reason!='"+string(probe.HTTP429)+"'}")+")", "$labels.target $labels.workload",
+		"{{ $reason = .Labels.reason }}")
+}
+
+// whyFailed shows the reason of the failures, what the server or the connection said, and a change before them. It needs
+// setReason.
+func whyFailed() string {
+	return "{{ if $reason }} ({{ $reason }})" + showFirst(fmt.Sprintf("topk(1, max by (error) (%s{target=%%q,workload=%%q,reason=%%q,error!=''}) > time() - %d)", metrics.BadTurn, maxTurnAge),
+		"$labels.target $labels.workload $reason", ": {{ .Labels.error }}") + "{{ end }}" +
+		changeBefore("time() - max("+metrics.Failing+"{target=%q,workload=%q} > 0)")
+}
+
+// Advice says where to look first for turns that fail with an outcome; "" for other outcomes.
+func Advice(o probe.Outcome) string {
+	switch o {
+	case probe.ConnectError:
+		return "Nothing accepts connections at the URL: check the process, the service's endpoints, DNS and the network."
+	case probe.TLSError:
+		return "The TLS handshake fails: check the certificate, its names, its expiry and its CA."
+	case probe.TimeoutFirstToken:
+		return "Requests are accepted but get no token: the engine hangs, or its queue is longer than the timeout."
+	case probe.Stall, probe.TimeoutTotal:
+		return "Answers begin and do not end in time: decoding hangs or is far too slow."
+	case probe.HTTP4xx:
+		return "The server refuses the requests themselves: check the prober's key and the name of the model first."
+	case probe.HTTP5xx, probe.ErrorEvent:
+		return "The server, or a proxy in front of it, reports an error of its own: read their logs."
+	case probe.Truncated:
+		return "Connections break amid the answers: a killed engine, a restart, or a timeout of a proxy."
+	case probe.Malformed, probe.Empty:
+		return "The answers are not those of the API: something else may answer, such as a proxy's page."
+	}
+	return ""
+}
+
+// wrongShares shows the share of wrong answers in the last hour, by whether the prefix cache served their code.
+func wrongShares() string {
+	turns := "sum by (cached) (increase(" + metrics.RecallTurns + "{%s,result='wrong'}[1h])) / (sum by (cached) (increase(" + metrics.RecallTurns + "{%[1]s,result!='foreign'}[1h])) > 0)"
+	return "{{ range " + queryCall(turns, "$j") + " }} Cached {{ .Labels.cached }}: {{ humanizePercentage .Value }} wrong.{{ end }}"
+}
+
+// advice shows the Advice on $reason.
+func advice() string {
+	text, branch := "", "{{ if "
+	for _, o := range probe.Failures() {
+		if a := Advice(o); a != "" {
+			text += branch + fmt.Sprintf("eq $reason %q }}%s ", o, a)
+			branch = "{{ else if "
+		}
+	}
+	return text + "{{ end }}"
+}
+
+// sharedJobs selects the jobs of a shared fault.
+const sharedJobs = recordIncident + "{" + labelCause + "='" + causeFleet + "'}"
+
+// setSharedReason sets $reason to the most frequent reason of failures in a shared fault, and shows text
+// with the number of targets as the value.
+func setSharedReason(text string) string {
+	return "{{ $reason := `` }}" + showFirst(fmt.Sprintf("topk(1, count by (reason) (group by (target, reason) (topk by (%[1]s) (1, %[2]s) and on (%[1]s) %[3]s)))", onJob, fmt.Sprintf(failures, ""), sharedJobs), "",
+		"{{ $reason = .Labels.reason }}"+text)
+}
+
+// sharedURL shows the URL of all targets of a shared fault, if they have one.
+func sharedURL() string {
+	return "{{ with " + queryCall(fmt.Sprintf("count by (url) (%s and on (target) group by (target) (%s))", "synthetic_target_info", sharedJobs), "") + " }}{{ if eq (len .) 1 }}, all at {{ (first .).Labels.url }}{{ end }}{{ end }}"
+}
+
+// sharedTurn shows one failed turn of a shared fault.
+func sharedTurn() string {
+	return showFirst(fmt.Sprintf("topk(1, max by (target, workload, turn, reason, trace_id, error) (%s{reason!~'%s'}) > time() - %d and on (target, workload) %s)",
+		metrics.BadTurn, strings.Join(otherThan(slo.Availability), "|"), maxTurnAge, sharedJobs), "",
+		"One bad turn: {{ .Labels.target }}/{{ .Labels.workload }}, "+turnText+".")
+}
+
+// queued is the mean number of waiting requests from which a server is said to queue.
+const queued = 1
+
+// serverCause ends a summary with what a target's own metrics show, if it explains slow or failed turns:
+// requests run and get no token, or requests wait. matcher selects the series; args fill its verbs. among
+// ends an expression and selects targets. otherwise is shown if neither holds.
+func serverCause(matcher, args, among, otherwise string) string {
+	stuck := fmt.Sprintf("topk(1, %s%s)", recordStuck+matcher, among)
+	waiting := fmt.Sprintf("topk(1, max by (target) (avg_over_time(%s[2m])) >= %d%s)", metrics.ServerWaiting+matcher, queued, among)
+	same := "" // the target that waiting selects
+	if among != "" {
+		same = " and on (target) " + waiting
+	}
+	load := func(format, metric, text string) string {
+		return showFirst("max by (target) ("+fmt.Sprintf(format, metric+matcher)+same, args, text)
+	}
+	return "{{ with " + queryCall(stuck, args) + " }}{{ with first . }}; the server is stuck: requests run, and none got a token for {{ humanizeDuration .Value }}{{ end }}{{ else }}{{ with " +
+		queryCall(waiting, args) + " }}{{ with first . }}; the server queues: {{ printf `%.0f` .Value }} requests wait{{ end }}" +
+		load("%s) > 0", metrics.ServerRunning, ", {{ printf `%.0f` .Value }} run") +
+		load("%s) > 0.5", metrics.ServerKVUse, ", its KV cache is {{ humanizePercentage .Value }} full") +
+		load("increase(%s[5m])) >= 1", metrics.ServerPreemptions, ", {{ printf `%.0f` .Value }} preemptions in 5m") +
+		"{{ else }}" + otherwise + "{{ end }}{{ end }}"
+}
+
+// ServerCause returns what a summary says of the server's own metrics, "" if it says nothing.
+func ServerCause(summary string) string {
+	_, cause, found := strings.Cut(summary, "; the server")
+	if !found {
+		return ""
+	}
+	return "the server" + cause
+}
+
+// targetCause is serverCause of the alert's target.
+func (in Input) targetCause() string {
+	if !in.serverMetrics() {
+		return ""
+	}
+	return serverCause(ofTarget, "$labels.target", "", "")
+}
+
+// fallbackCause says that a gateway answers with its fallback, if it does. It needs setJob.
+func fallbackCause() string {
+	return showFirst("sum(increase("+metrics.GatewayFallbacks+"{%s}[3m])) > 2", "$j", "; the gateway answers with its fallback")
+}
+
+// sharedCause is serverCause of one target of a shared fault.
+func (in Input) sharedCause() string {
+	if !in.serverMetrics() {
+		return ""
+	}
+	return serverCause("", "", " and on (target) group by (target) ("+sharedJobs+")", "")
+}
+
+// downCause is targetCause. If that says nothing, it says that the server makes no tokens for any client
+// (only if the failed turns got none), and that the server's metrics cannot be read. It needs setReason.
+func (in Input) downCause() string {
+	if !in.serverMetrics() {
+		return ""
+	}
+	silent := showFirst("max("+recordNoToken+ofTarget+")", "$labels.target", "; the server made no token for {{ humanizeDuration .Value }}, for any client")
+	return serverCause(ofTarget, "$labels.target", "",
+		fmt.Sprintf("{{ if or (eq $reason %q) (eq $reason %q) }}", probe.TimeoutFirstToken, probe.Stall)+silent+"{{ end }}"+
+			showFirst("max("+metrics.ServerMetricsUp+ofTarget+") == 0", "$labels.target", "; the server's metrics cannot be read either"))
+}
+
+// ofTarget selects the series of a target. A query must contain it once.
+const ofTarget = "{target=%q}"
+
 const effect = "{{ .Labels.signal }} of {{ .Labels.turn }} turns is {{ printf `%.2f` .Value }} times the baseline"
 
-// largestEffect describes the largest effect in a few words. Just after the end of a regression there is
-// none.
+// largestEffect describes the largest effect in a few words, with its start. Just after the end of a
+// regression there is none.
 func largestEffect() string {
-	return "{{ with " + queryCall(RecordEffect+"{target=%q,workload=%q}", "$labels.target $labels.workload") + " }}{{ with first . }}" + effect + "{{ end }}{{ else }}turns were slower than the baseline{{ end }}"
+	const job = "$labels.target $labels.workload"
+	return "{{ with " + queryCall(RecordEffect+"{target=%q,workload=%q}", job) + " }}{{ with first . }}" + effect + "{{ end }}" +
+		showFirst(fmt.Sprintf("min(%s{target=%%q,workload=%%q} > 0)", metrics.RegressionSince), job, " since {{ (toTime .Value).UTC.Format `15:04 MST` }}") +
+		changeBefore("min("+metrics.RegressionSince+"{target=%q,workload=%q} > 0)") +
+		"{{ else }}turns were slower than the baseline{{ end }}"
+}
+
+// changeBefore names the latest change of the alert's target that sink.Mark.Explains a fault, if there is one.
+// start is a query for the start of the fault; its verbs are the target and the workload.
+func changeBefore(start string) string {
+	changes := fmt.Sprintf("topk(1, max by (change) (%s%s) >= %%f - %v <= %%f + %v)", metrics.Change, ofTarget, sink.ChangeBefore.Seconds(), sink.ChangeAfter.Seconds())
+	return showFirst(start, "$labels.target $labels.workload", showFirst(changes, "$labels.target .Value .Value",
+		", after a change at {{ (toTime .Value).UTC.Format `15:04 MST` }}: {{ .Labels.change }}"))
 }
 
 // effects lists the effects, largest first, with the start of the regression and the likely part.
@@ -41,9 +213,21 @@ func effects() string {
 	level := showFirst(fmt.Sprintf("max(%s{%%s,turn=%%q,signal=%%q})", metrics.Baseline), "$j .Labels.turn .Labels.signal", " ({{ humanizeDuration .Value }})")
 	return "{{ range " + queryCall(fmt.Sprintf("sort_desc(max by (turn, signal) (%s{%%s}) > %s)", metrics.RegressionRatio, num(minEffect)), "$j") + " }}" +
 		effect + level + ". {{ end }}" +
-		showFirst(fmt.Sprintf("max(%s{%%s}) == 1", metrics.BaselineYoung), "$j", "The baseline is based on less than a day. ") +
+		showFirst(fmt.Sprintf("min(%s{%%s} > 0) < %d", metrics.RegressionHistory, int(sink.Week.Seconds())), "$j", "The baseline is {{ humanizeDuration .Value }} old. ") +
 		showFirst(since(), "$j", "Since {{ humanizeTimestamp .Value }}. ") +
 		showFirst(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s per turn). ")
+}
+
+// failingShare ends the summary of a burn alert with the most frequent reason of failures, if they are a
+// twentieth of the turns. It needs setJob.
+func failingShare() string {
+	return showFirst(fmt.Sprintf("topk(1, sum by (reason) (rate(%s{%%s}[5m])) / on () group_left () sum(rate(%s{%%[1]s}[5m])) > 0.05)", metrics.TurnFailures, metrics.Turns),
+		"$j", "; {{ humanizePercentage .Value }} of the turns fail ({{ .Labels.reason }})")
+}
+
+// alsoBurning lists the other objectives that burn.
+func alsoBurning() string {
+	return "{{ with " + queryCall(recordBurning+"{%s,slo!=%q}", "$j $labels.slo") + " }}Missed as well:{{ range . }} {{ .Labels.slo }} ({{ humanize .Value }} times too fast){{ end }}. {{ end }}"
 }
 
 const seenFrom = "{{ with query (printf `topk(5, " + metrics.ConsecutiveFailed + "{%s} > 1)` $j) }}Seen by{{ range . }} {{ .Labels.instance }}{{ end }}. {{ end }}"
@@ -53,9 +237,12 @@ func since() string { return fmt.Sprintf("min(%s{%%s} > 0)", metrics.RegressionS
 // badTurn shows the trace id of the latest recent bad turn that the matchers select. It reads a metric
 // because rules cannot read exemplars.
 func badTurn(matchers, args string) string {
-	return showFirst(fmt.Sprintf("topk(1, max by (turn, reason, trace_id) (%s{%%s%s}) > time() - %d)", metrics.BadTurn, matchers, maxTurnAge), "$j "+args,
-		"One bad turn: trace {{ .Labels.trace_id }} ({{ .Labels.turn }} turn, {{ .Labels.reason }}, {{ humanizeTimestamp .Value }}). ")
+	return showFirst(fmt.Sprintf("topk(1, max by (turn, reason, trace_id, error) (%s{%%s%s}) > time() - %d)", metrics.BadTurn, matchers, maxTurnAge), "$j "+args,
+		"One bad turn: "+turnText+". ")
 }
+
+// turnText describes a bad turn.
+const turnText = "trace {{ .Labels.trace_id }} ({{ .Labels.turn }} turn, {{ .Labels.reason }}, {{ humanizeTimestamp .Value }}){{ with .Labels.error }}: {{ . }}{{ end }}"
 
 func slowTurn() string {
 	return showFirst(RecordEffect+"{%s}", "$j", badTurn(`,turn=%q,reason=~"(answer_)?%s"`, ".Labels.turn .Labels.signal"))
@@ -68,7 +255,7 @@ func failedTurn() string {
 // otherThan returns the reasons of bad turns that did not fail, except the reason of s.
 func otherThan(s slo.SLI) []string {
 	var out []string
-	for _, o := range []slo.SLI{slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration} {
+	for _, o := range []slo.SLI{slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration, slo.Correct} {
 		if o != s {
 			out = append(out, string(o))
 		}
@@ -77,7 +264,7 @@ func otherThan(s slo.SLI) []string {
 }
 
 func acceptance() string {
-	return "If the new level is intended: synthetic accept --target={{ $labels.target }}" +
+	return "If the new level is intended (synthetic run needs --web.enable-lifecycle): synthetic accept --target={{ $labels.target }}" +
 		showFirst(since(), "$j", " --since={{ (toTime .Value).UTC.Format `2006-01-02T15:04:05Z` }}")
 }
 

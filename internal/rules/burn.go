@@ -11,50 +11,203 @@ import (
 	"synthetic/internal/slo"
 )
 
-// keepBurn is how long a page keeps firing without data. It covers a restart of the prober and the
-// time until SyntheticProberSilent fires.
+// keepBurn is how long a page keeps firing without data: longer than a restart of the prober, and longer than
+// SyntheticProberSilent needs to fire.
 const keepBurn = 15 * time.Minute
 
-// keepFilled replaces keepBurn for jobs with many turns, whose windows still hold for some minutes
-// after their data have ended.
+// keepFilled replaces keepBurn for jobs with many turns: their windows still exceed the burn rate for some minutes
+// after the last data.
 const keepFilled = 4 * time.Minute
 
 // recentWindow decides whether a fault still lasts, for jobs with many turns. A page then ends within
 // minutes instead of after the tier's short window of half an hour.
 const recentWindow = 5 * time.Minute
 
-// slowWait delays the ticket, so that the page comes first. With a short history, a fault of minutes
-// fulfils the conditions of both.
+// slowWait delays the ticket, so that the page comes first. With a short history, a fault of a few minutes fulfils the
+// conditions of both.
 const slowWait = 10 * time.Minute
 
-// pageBurnRule records the burn rate while it pages. The alert shows it, and it holds back a ticket
-// afterwards.
-func pageBurnRule(objectives []objective) rule {
+// burningExpr returns an expression for the burn rates that are high enough for a page. Alerts for the same fault are
+// not considered. Failed turns also miss latency objectives, so a latency objective on all turns is left out if nearly
+// all misses of the last hour were failures and an objective of availability covers the job.
+func (in Input) burningExpr() (string, error) {
+	objectives, err := in.objectives()
+	if err != nil {
+		return "", err
+	}
 	var parts []string
 	for _, fit := range fits(objectives, slo.Page) {
-		parts = append(parts, burning(fit, slo.Page, fit.lastWindow(slo.Page)+2*time.Minute))
+		parts = append(parts, burningFit(fit, slo.Page))
 	}
-	return record(recordPageBurn, anyOf(parts)+"\n"+unlessFailing)
+	return anyOf(parts) + unlessUsual(objectives) + unlessFailures(objectives), nil
 }
 
-// fastBurn returns the page. It needs no "for": the long window delays it, the short window ends it.
-func fastBurn(objectives []objective) rule {
+// outOfReach selects objectives that were missed on most of the last days. The value is the usual share of slow turns
+// at this time of day, which may be 0. The window of 15 minutes covers a restart of the prober.
+const (
+	outOfReach       = "last_over_time(" + metrics.SLOUsualMiss + "[15m]) >= 0"
+	onObjective      = "on (" + onJob + ", " + metrics.LabelSLO + ")"
+	unlessOutOfReach = "unless " + onObjective + " " + outOfReach
+)
+
+// unlessUsual holds a burn rate back while it is usual for this time of day.
+func unlessUsual(objectives []objective) string {
+	if bySLI(objectives)[SLIAvailability] == nil {
+		return ""
+	}
+	return "\nunless " + onObjective + " " + recordUsual
+}
+
+// usualWindows are the long windows of the two default tiers of a page.
+var usualWindows = []time.Duration{time.Hour, 6 * time.Hour}
+
+// usualMissRule records the objectives that are out of reach and have a usual burn rate for this time of day. With a
+// usual share u of slow turns, a share of bad turns up to 1 - (1-u)^2 is usual: about twice u if u is small, and always
+// less than all turns. With u = 0 any bad turn is unusual. If several probers watch a target, the smallest u counts.
+// Bad turns include failures, for which an objective of availability must page. Without such an objective the rule is
+// left out.
+func usualMissRule(objectives []objective) []rule {
+	available := bySLI(objectives)[SLIAvailability]
+	if available == nil {
+		return nil
+	}
+	var parts []string
+	for _, window := range usualWindows {
+		parts = append(parts, fmt.Sprintf("%[2]s * on (%[3]s) group_left () %[4]s <= %[1]s 1 - (1 - min by (%[5]s, %[3]s) (avg_over_time(%[6]s[%[7]s]))) ^ 2",
+			onObjective, recordBurnRate(window), metrics.LabelSLO, recordBudget, onJob, metrics.SLOUsualMiss, slo.FormatDuration(window)))
+	}
+	return []rule{record(recordUsual, strings.Join(parts, "\nand "+onObjective+" ")+"\nand on ("+onJob+") "+missed(available))}
+}
+
+// outOfReachTicket reports an objective that is out of reach. Its pages are held back, and its other tickets end.
+func outOfReachTicket() rule {
+	return rule{
+		Alert: alertOutOfReach, Severity: slo.Ticket, Dashboard: dashboardTarget,
+		Expr:        fmt.Sprintf("max by (%s, %s) (%s)\n%s", onJob, metrics.LabelSLO, outOfReach, andConfigured),
+		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} is out of reach",
+		Description: "Slow turns missed it on at least three of the last five days, at the same hours. It pages only if an hour is clearly worse than usual at that time of day. \"synthetic objectives\" proposes an objective that the target keeps.",
+	}
+}
+
+// bySLI returns the names of the objectives by SLI. It leaves out latency objectives on one kind of turn, because
+// failures are counted for both kinds together.
+func bySLI(objectives []objective) map[string][]string {
+	by := map[string][]string{}
+	for _, o := range objectives {
+		if o.sli() != SLILatency || o.kind() == "" {
+			by[o.sli()] = append(by[o.sli()], o.Name)
+		}
+	}
+	return by
+}
+
+// missed selects the number of bad turns of some objectives in the last hour.
+func missed(names []string) string {
+	return matchers{oneOf(metrics.LabelSLO, names)}.selector(recordViolations(time.Hour))
+}
+
+func unlessFailures(objectives []objective) string {
+	by := bySLI(objectives)
+	if by[SLILatency] == nil || by[SLIAvailability] == nil {
+		return ""
+	}
+	return fmt.Sprintf("\nunless on (%[1]s, %[2]s) %[3]s < on (%[1]s) group_left () 1.25 * (%[4]s and on (%[1]s) %[5]s)", onJob, metrics.LabelSLO,
+		missed(by[SLILatency]), increase(perJob(), metrics.TurnFailures, time.Hour), missed(by[SLIAvailability]))
+}
+
+// recovered is the number of misses that must be expected in a window without a miss, so that the job counts as
+// recovered. If the fault still lasts, a window without a miss has a probability of e^-7, one in a thousand.
+const recovered = 7
+
+// afterRecovery is the time after a recovery during which no page of the job ends early again. A fault that comes and
+// goes therefore pages a few times an hour at most.
+const afterRecovery = 30 * time.Minute
+
+// lately is the window without a miss after which a fault can be over.
+const lately = 90 * time.Second
+
+func missesLately() string { return increase(perSLO(), metrics.SLOViolations, lately) }
+
+// recoveredRule records jobs whose fault is over, while the windows of their burn rate still contain it. A recovery
+// begins if no turn of the last 90 s missed the objective, and if seven misses were to be expected at the share of the
+// worst five minutes of the last ten. It ends after three misses in 90 s, and with fewer than 20 turns in five minutes,
+// which could hide misses.
+func recoveredRule() rule {
+	on := "on (" + onJob + ", " + metrics.LabelSLO + ")"
+	return record(recordRecovered, fmt.Sprintf(`(
+  %[1]s * %[2]s max_over_time(%[3]s[10m]) * on (%[4]s) group_left () %[5]s > %[6]d
+  unless %[2]s %[7]s > 0
+  unless %[2]s max_over_time(%[8]s[%[11]s])
+  or %[2]s
+  last_over_time(%[8]s[2m])
+  and %[2]s %[10]s >= 20
+)
+unless %[2]s %[7]s >= 3
+and %[2]s %[9]s`, increase(perSLO(), metrics.SLOTurns, lately), on, recordBurnRate(recentWindow), metrics.LabelSLO, recordBudget, recovered,
+		missesLately(), recordRecovered, recordBurning, increase(perSLO(), metrics.SLOTurns, 5*time.Minute), slo.FormatDuration(afterRecovery)))
+}
+
+// pageBurnRules record the burn rate while it pages. If several objectives of a job have the same SLI, only the first
+// one pages, because they have the same cause. The others wait until its page has been over for samePage. They do not
+// wait if it recovered and they are still missed. The alert and the holding back of the ticket use the record.
+func pageBurnRules(objectives []objective) []rule {
+	const samePage = "15m"
+	var parts []string
+	for _, fit := range fits(objectives, slo.Page) {
+		parts = append(parts, fit.matchers().selector(recordBurning)+fit.when+"\n"+unlessExplained(fit.lastWindow(slo.Page)+2*time.Minute))
+	}
+	before := fmt.Sprintf("last_over_time(%s[%s])", recordPageBurn, samePage)
+	return []rule{
+		recoveredRule(),
+		record(recordMayPage, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessRecovered(recordRecovered)),
+		record(recordPageBurn, fmt.Sprintf(`(%[1]s and on (%[2]s, %[3]s) %[5]s)
+or
+topk by (%[2]s, %[4]s) (1,
+  %[1]s unless on (%[2]s, %[4]s) %[5]s
+  or
+  %[1]s and on (%[2]s, %[3]s) %[6]s >= 3 unless on (%[2]s, %[4]s) (%[5]s %[7]s)
+)`, recordMayPage, onJob, metrics.LabelSLO, labelSLI, before, missesLately(), unlessRecovered(recordRecovered))),
+	}
+}
+
+func unlessRecovered(series string) string {
+	return "unless on (" + onJob + ", " + metrics.LabelSLO + ") " + series
+}
+
+// missingExpr selects jobs that take part in a shared fault because they miss an objective. In the last five minutes
+// the burn rate was at least half of a page's and above the usual one, with three misses or more, and in the last 90 s
+// more than one turn in twenty missed the objective. The 90 s exclude an outage that is over but still in the five
+// minutes.
+func (in Input) missingExpr() (string, error) {
+	objectives, err := in.objectives()
+	missed := fmt.Sprintf("max by (%[1]s) (%[2]s > 7 %[6]s and %[7]s %[3]s >= 0.01 and %[7]s %[4]s > 0.05 * %[5]s)", onJob,
+		perBudget(ratio(recordViolationsRate, "", recordTurnsRate)), recordViolationsRate, missesLately(), increase(perSLO(), metrics.SLOTurns, lately), unlessUsual(objectives), onObjective)
+	return strings.Join(strings.Fields(missed), " "), err
+}
+
+// fastBurn returns the page. It needs no "for", because the long window delays it. A recovery or the short window ends
+// it. cause is the last part of its summary.
+func fastBurn(objectives []objective, cause string) rule {
 	keep := time.Duration(0)
 	for _, fit := range fits(objectives, slo.Page) {
 		keep = max(keep, fit.keepFiring())
 	}
 	a := burnAlert(objectives, slo.Page)
 	a.Alert = alertSLOFastBurn
-	a.Expr = fmt.Sprintf("max_over_time(%s[%s])\n%s", recordPageBurn, slo.FormatDuration(keep), andConfigured)
+	a.Summary = setJob + a.Summary + failingShare() + cause
+	kept := func(record string) string {
+		return fmt.Sprintf("max_over_time(%s[%s])", record, slo.FormatDuration(keep))
+	}
+	a.Expr = fmt.Sprintf("(\n  %s\n  or\n  %s\n  %s\n)\n%s", recordPageBurn, kept(recordPageBurn), unlessRecovered(kept(recordRecovered)), andConfigured)
 	// Turns that are bad only for other objectives are left out.
 	others := forObjective(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(otherThan(o.SLI), "|")) })
 	a.Description = setJob + "Too many turns miss the objective that " + forObjective(objectives, objective.statement) + ". " +
 		showFirst(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
-			"In the last 5m, {{ humanizePercentage .Value }} of the turns did. ") + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
+			"In the last 5m, {{ humanizePercentage .Value }} of the turns did. ") + alsoBurning() + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
 	return a
 }
 
-// slowBurn returns the ticket. After a page for the same fault it waits until its short window no longer
+// slowBurn returns the ticket. After a page for the same fault, it is held back until its short window no longer
 // contains the fault.
 func slowBurn(objectives []objective) rule {
 	a := burnAlert(objectives, slo.Ticket)
@@ -63,9 +216,9 @@ func slowBurn(objectives []objective) rule {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Ticket) {
 		ends := fit.lastWindow(slo.Ticket)
-		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless max_over_time(%s[%s])", recordPageBurn, slo.FormatDuration(ends)))
+		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
 	}
-	a.Expr = anyOf(parts) + "\n" + andConfigured
+	a.Expr = anyOf(parts) + "\n" + unlessOutOfReach + "\n" + andConfigured
 	return a
 }
 
@@ -80,14 +233,24 @@ func burnAlert(objectives []objective, s slo.Severity) rule {
 	}
 }
 
-// burning holds while a tier of a severity burns and no recent incident explains it. Its value is the
-// burn rate in the long window of the first tier.
+// burning is true while a tier of a severity burns and no recent incident explains it.
 func burning(fit fit, s slo.Severity, after time.Duration) string {
+	return burningFit(fit, s) + "\n" + unlessExplained(after)
+}
+
+// burningFit is true while a tier of a severity burns. Its value is the burn rate in the long window of the first
+// tier.
+func burningFit(fit fit, s slo.Severity) string {
 	var parts []string
 	for _, t := range fit.tiers(s) {
 		parts = append(parts, parenthesised(tier(fit.matchers(), fit, t)))
 	}
-	return anyOf(parts) + "\n" + unlessIncident(after, causeDown, causeFleet) + "\n" +
+	return anyOf(parts)
+}
+
+// unlessExplained holds a burn rate back during an incident that explains it, and for some time after it.
+func unlessExplained(after time.Duration) string {
+	return unlessIncident(after, causeDown, causeFleet) + "\n" +
 		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.selector(recordIncident), slo.FormatDuration(after))
 }
 
@@ -119,7 +282,7 @@ func explain(fit fit, s slo.Severity) string {
 // percent formats a share in percent with at most one decimal.
 func percent(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", x*100), ".0") }
 
-// anyOf holds while any of the expressions does.
+// anyOf is true while any of the expressions is.
 func anyOf(parts []string) string {
 	if len(parts) == 1 && strings.HasPrefix(parts[0], "(") && !strings.Contains(parts[0], "\n)\n") {
 		return parts[0]

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	fastBurn = rules.AlertSLOFastBurn + " a chat ttft"
-	slowBurn = rules.AlertSLOSlowBurn + " a chat ttft"
+	fastBurn   = rules.AlertSLOFastBurn + " a chat ttft"
+	outOfReach = rules.AlertOutOfReach + " a chat ttft"
+	slowBurn   = rules.AlertSLOSlowBurn + " a chat ttft"
 )
 
 // burnScenarios test burn rates. The histories are shorter than the three days of the ticket's window, so
@@ -24,9 +25,16 @@ func burnScenarios() []scenario {
 			// 14.4 % of an hour are 8m38s of slow turns.
 			{do: behaving(slow), after: 8 * time.Minute},
 			{after: 2 * time.Minute, want: []string{fastBurn}},
-			// The short window is good again after 5m, the alert is kept for 15m.
-			{do: behaving(ok), after: 15 * time.Minute, want: []string{fastBurn}},
-			{after: 20 * time.Minute},
+			// The windows are still bad, but the good turns since then are many.
+			{do: behaving(ok), after: 4 * time.Minute},
+			{after: 35 * time.Minute},
+		}},
+		{name: "a recovery, single bad turns, and the fault again", steps: []step{
+			{after: 8 * time.Hour},
+			{do: behaving(slow), after: 15 * time.Minute, want: []string{fastBurn}},
+			{do: behaving(oneIn(80, slow, ok)), after: 4 * time.Minute},
+			{after: 10 * time.Minute},
+			{do: behaving(slow), after: 4 * time.Minute, want: []string{fastBurn}},
 		}},
 		// The long window is still bad and single turns are bad, but the short window shows
 		// that the fault has ended.
@@ -85,11 +93,71 @@ func burnScenarios() []scenario {
 			{do: behaving(slow), after: 5 * time.Hour},
 			{after: 2 * time.Hour, want: []string{rules.AlertSLOFastBurn + " a chat half"}},
 		}},
-		{name: "failed turns count against every objective", in: withSLOs(ttft, available), steps: []step{
+		{name: "failed turns page for the objective of availability alone", in: withSLOs(ttft, available), steps: []step{
 			{after: 8 * time.Hour},
 			{do: behaving(oneIn(2, failing(probe.ErrorEvent), ok)), after: 30 * time.Minute, want: []string{
-				rules.AlertSLOFastBurn + " a chat available", fastBurn,
+				rules.AlertSLOFastBurn + " a chat available",
 			}},
+		}},
+		{name: "refusals and slow turns page for both", in: withSLOs(ttft, available), steps: []step{
+			{after: 8 * time.Hour},
+			{do: behaving(oneIn(2, failing(probe.HTTP429), slow)), after: 30 * time.Minute, want: []string{
+				rules.AlertSLOFastBurn + " a chat available", fastBurn, rules.AlertTargetBusy + " a chat",
+			}},
+		}},
+		{name: "a fault again after the traffic has become rare", steps: []step{
+			{after: 30 * time.Minute},
+			{do: behaving(slow), after: 15 * time.Minute, want: []string{fastBurn}},
+			{do: behaving(ok), after: 4 * time.Minute},
+			{do: func(h *house) {
+				behaving(slow)(h)
+				h.probers[0].share = 0.05
+			}, after: 30 * time.Minute, want: []string{fastBurn}},
+		}},
+		{name: "failures of followups do not hide slow first turns", in: withSLOs(slowFirst, loose), steps: []step{
+			{after: 30 * time.Minute},
+			{do: behaving(func(n int, kind probe.TurnKind) probe.Result {
+				switch {
+				case kind == probe.First && n%2 == 0:
+					return slow(n, kind)
+				case kind == probe.Followup && n%13 == 0:
+					return probe.Result{Outcome: probe.ErrorEvent}
+				}
+				return ok(n, kind)
+			}), after: 40 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat first slow-first"}},
+		}},
+		// A third of the turns miss the objective every day. The first of those days is a page, later only
+		// hours that are clearly worse page.
+		{name: "an objective out of reach is one ticket", in: withSLOs(ttft, available), steps: []step{
+			{do: behaving(oneIn(3, slow, ok)), after: 3 * time.Hour, want: []string{fastBurn}},
+			{after: 4 * day, want: []string{outOfReach}},
+			{do: all((*prober).restart), after: 20 * time.Minute, want: []string{outOfReach}},
+			{do: behaving(oneIn(3, ok, slow)), after: 50 * time.Minute, want: []string{outOfReach, fastBurn}},
+			{do: behaving(oneIn(3, slow, ok)), after: 8 * time.Hour, want: []string{outOfReach}},
+			{do: behaving(failing(probe.HTTP5xx)), after: 5 * time.Minute, want: []string{outOfReach, rules.AlertTargetDown + " a chat"}},
+			{do: behaving(ok), after: 4 * day},
+		}},
+		{name: "three incidents at other hours do not hide a fourth", in: withSLOs(ttft, available), steps: []step{
+			{after: 8 * time.Hour},
+			{do: behaving(slow), after: time.Hour, want: []string{fastBurn}},
+			{do: behaving(ok), after: 30 * time.Hour},
+			{do: behaving(slow), after: time.Hour, want: []string{fastBurn}},
+			{do: behaving(ok), after: 30 * time.Hour},
+			{do: behaving(slow), after: time.Hour, want: []string{fastBurn}},
+			{do: behaving(ok), after: 20 * time.Hour},
+			{do: behaving(slow), after: 15 * time.Minute, want: []string{fastBurn}},
+		}},
+		{name: "of two latency objectives the one that is still missed takes over", in: withSLOs(ttft, strict), steps: []step{
+			{after: 30 * time.Minute},
+			{do: behaving(slow), after: 15 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat strict"}},
+			{do: behaving(with(slow, func(r *probe.Result) { r.TTFT = probe.Some(1500 * time.Millisecond) })), after: 5 * time.Minute, want: []string{fastBurn}},
+		}},
+		{name: "of two latency objectives that burn, one pages", in: withSLOs(ttft, strict), steps: []step{
+			{after: 8 * time.Hour},
+			{do: behaving(slow), after: 30 * time.Minute, want: []string{
+				rules.AlertSLOFastBurn + " a chat strict",
+			}},
+			{do: behaving(ok), after: 75 * time.Minute},
 		}},
 	}
 }
@@ -100,5 +168,10 @@ var (
 		Turns: []probe.TurnKind{probe.Followup},
 	}
 	half      = slo.Objective{Name: "half", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.6, Window: 30 * day}
+	slowFirst = slo.Objective{
+		Name: "slow-first", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day, Turns: []probe.TurnKind{probe.First},
+	}
+	loose     = slo.Objective{Name: "loose", SLI: slo.Availability, Objective: 0.9, Window: 30 * day}
+	strict    = slo.Objective{Name: "strict", SLI: slo.TTFT, Threshold: 2 * time.Second, Objective: 0.995, Window: 30 * day}
 	available = slo.Objective{Name: "available", SLI: slo.Availability, Objective: 0.995, Window: 30 * day}
 )

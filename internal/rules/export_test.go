@@ -3,11 +3,14 @@ package rules
 // Names of alerts and recorded series, for tests.
 const (
 	AlertAcceptanceCollapse      = alertAcceptanceCollapse
+	AlertForeignAnswers          = alertForeignAnswers
+	AlertWrongAnswers            = alertWrongAnswers
 	AlertAnswersChanged          = "SyntheticAnswersChanged"
 	AlertAnswersGarbled          = alertAnswersGarbled
 	AlertBudgetExhausted         = alertBudgetExhausted
 	AlertCachedRatioDrop         = alertCachedRatioDrop
 	AlertConversationsSkipped    = alertConversationsSkipped
+	AlertOutOfReach              = alertOutOfReach
 	AlertProberSilent            = alertProberSilent
 	AlertProberStarved           = alertProberStarved
 	AlertProxyBuffering          = "SyntheticProxyBuffering"
@@ -23,6 +26,8 @@ const (
 	RecordBudgetRemaining        = recordBudgetRemaining
 
 	// These are only in groups.yml.
+	AlertModelGone          = "SyntheticModelGone"
+	AlertGatewayFallback    = "SyntheticGatewayFallback"
 	AlertPagerStalled       = "SyntheticPagerStalled"
 	AlertDiscoveryFailing   = "SyntheticDiscoveryFailing"
 	AlertConfigReloadFailed = "SyntheticConfigReloadFailed"

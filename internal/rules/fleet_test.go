@@ -2,7 +2,10 @@ package rules_test
 
 import (
 	"fmt"
+	"slices"
 	"time"
+
+	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
@@ -10,6 +13,7 @@ import (
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -64,6 +68,8 @@ type prober struct {
 	// configured is what the recorder knows of its jobs.
 	configured []sink.Job
 	recorder   *metrics.Recorder
+	// days outlast a restart, as with a state file.
+	days *review.Counter
 	// sinks are the baselines and the recorder, which reads them.
 	sinks sink.Fanout
 	// share is its part of the jobs' rates.
@@ -85,6 +91,8 @@ type prober struct {
 	skipEvery int
 	// undiscovered is the error of a discovery, "" without one.
 	undiscovered string
+	// gone are models that are no longer listed.
+	gone map[string]time.Time
 	// started counts conversations that were due.
 	started int
 	// server, if set, returns the server metrics of each minute.
@@ -102,15 +110,16 @@ func (p *prober) restart() {
 	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	p.recorder = metrics.NewRecorder(metrics.Options{
 		Now:       now,
-		Baselines: baselines,
+		Baselines: baselines, UsualMisses: p.days.UsualMisses,
 		Build:     metrics.Build{Version: "test"},
 		Heartbeat: func(probe.Key) time.Time { return p.beat },
 		Lag:       func() time.Duration { return p.late },
+		Models:    func() map[string]discovery.Listing { return map[string]discovery.Listing{"a": {Gone: p.gone}} },
 		Discovery: func() []discovery.Standing {
 			return []discovery.Standing{{Name: "pods", Failing: p.undiscovered, Since: *p.clock}}
 		},
 	})
-	p.sinks = sink.Fanout{baselines, p.recorder}
+	p.sinks = sink.Fanout{baselines, p.recorder, p.days}
 	p.apply(p.configured)
 	p.recorder.SetReload(true, *p.clock)
 }
@@ -188,4 +197,12 @@ func (p *prober) turn(j rules.Job, i int) probe.Outcome {
 	p.sinks.Observe(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})
 	p.sinks.Observe(r)
 	return r.Outcome
+}
+
+// gather gathers the families of a scrape in the mode Lean, the default of /metrics. Backtests and the embedded
+// pager read every series.
+func (p *prober) gather(wanted func(family string) bool) ([]*dto.MetricFamily, error) {
+	p.recorder.SetMode(metrics.Lean)
+	all, err := p.recorder.Gather()
+	return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return !wanted(f.GetName()) }), err
 }

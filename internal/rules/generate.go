@@ -30,8 +30,8 @@ type Rules struct {
 const slowInterval = 2 * time.Minute
 
 // burnInterval is the interval of the burn rates of pages. Their windows of hours are expensive to
-// read and need no faster evaluation; rules that must be fast are in other groups.
-const burnInterval = time.Minute
+// read, so it is longer than the interval of the rules on outages.
+const burnInterval = 30 * time.Second
 
 // Generate returns the rules. If an objective cannot have a page, the error names it and the remedy.
 func Generate(in Input) (Rules, error) {
@@ -62,16 +62,16 @@ func (r *Rules) addObjectives(in Input) error {
 		return err
 	}
 	fast := windows(objectives, slo.Page)
-	fast = append(fast, recentWindow, time.Hour)
+	fast = append(append(fast, recentWindow), usualWindows...)
 	slices.Sort(fast)
 	fast = slices.Compact(fast)
 	slow := slices.DeleteFunc(windows(objectives, slo.Ticket), func(w time.Duration) bool { return slices.Contains(fast, w) })
-	pages := slices.Concat(recordBudgets(objectives), recordWindows(fast), []rule{pageBurnRule(objectives), fastBurn(objectives)})
+	pages := slices.Concat(recordBudgets(objectives), recordWindows(fast), usualMissRule(objectives), pageBurnRules(objectives), []rule{fastBurn(objectives, in.targetCause()+fallbackCause())})
 	tickets := append(recordWindows(slow), in.recordBudget())
 	if len(fits(objectives, slo.Ticket)) > 0 {
 		tickets = append(tickets, slowBurn(objectives))
 	}
-	tickets = append(tickets, in.budgetExhausted(), in.noSamples())
+	tickets = append(tickets, in.budgetExhausted(), in.noSamples(), outOfReachTicket())
 	r.add("synthetic-slo-rates", slowInterval, in.complete(recordRates()))
 	r.add("synthetic-slo", burnInterval, in.complete(pages), comments(objectives, slo.Page)...)
 	r.add("synthetic-slo-sums", sumInterval, in.complete(recordSums()))

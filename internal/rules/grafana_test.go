@@ -112,7 +112,7 @@ func expand(t *testing.T, what, text string) {
 	data := struct {
 		Labels map[string]string
 		Values map[string]value
-	}{map[string]string{"target": "chat", "workload": "w", "slo": "s", "turn": "first", "instance": "i", "reason": "late"}, map[string]value{"query": {0.25}}}
+	}{map[string]string{"target": "chat", "workload": "w", "slo": "s", "turn": "first", "instance": "i", "reason": "late", "model": "m"}, map[string]value{"query": {0.25}}}
 	text = "{{- $labels := .Labels -}}{{- $values := .Values -}}" + text
 	none := func(context.Context, string, time.Time) (promql.Vector, error) { return nil, nil }
 	got, err := template.NewTemplateExpander(t.Context(), text, what, data, 0, none, nil, []string{"missingkey=invalid"}).Expand()

@@ -50,7 +50,7 @@ func (in Input) functions() template.FuncMap {
 		"outage": constant(recordOutage), "downPage": constant(recordDownPage), "fleetName": constant(recordFleet), "incident": constant(recordIncident), "pageBurn": constant(recordPageBurn),
 		"effect": constant(RecordEffect), "part": constant(RecordPart), "minEffect": func() string { return num(minEffect) },
 		"services":      func() bool { return slices.Contains(in.Scope.Targets, metrics.LabelService) },
-		"serverMetrics": func() bool { return slices.ContainsFunc(in.Jobs, func(j Job) bool { return j.ServerMetrics }) },
+		"serverMetrics": in.serverMetrics, "targetCause": in.targetCause, "fallbackCause": fallbackCause, "sharedCause": in.sharedCause, "downCause": in.downCause, "noToken": constant(recordNoToken), "stuck": constant(recordStuck),
 
 		"andConfigured": constant(andConfigured),
 		"unlessIncident": func(after string, causes ...string) (string, error) {
@@ -59,17 +59,19 @@ func (in Input) functions() template.FuncMap {
 		},
 
 		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.FormatDuration(slowInterval) },
-		"burnInterval": func() string { return slo.FormatDuration(burnInterval) },
-		"equals":       equals, "selector": func(m string) string { return matchers{m}.selector("") },
+		"equals": equals, "selector": func(m string) string { return matchers{m}.selector("") },
 		"noneOf": func(label string, values []string) string { return noneOf(label, values).selector("") },
 		"short":  slo.FormatDuration, "num": num, "percent": percent,
 		// exact formats a number so that it parses back to the same value.
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },
 
-		"badAnswers": badAnswers, "answersSeverity": func() slo.Severity { return cmp.Or(in.Answers, slo.Ticket) },
+		"badAnswers": badAnswers, "foreignAnswers": constant(alertForeignAnswers), "wrongAnswers": constant(alertWrongAnswers), "answersSeverity": func() slo.Severity { return cmp.Or(in.Answers, slo.Ticket) },
 
-		"setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
+		"wrongShares": wrongShares, "setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
+		"setReason": setReason, "whyFailed": whyFailed, "advice": advice, "failures": constant(fmt.Sprintf(failures, "")),
+		"burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": in.missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
+		"setSharedReason": setSharedReason, "sharedURL": sharedURL, "sharedTurn": sharedTurn,
 		"slowTurn": slowTurn, "failedTurn": failedTurn, "acceptance": acceptance, "starvedText": starvedText,
 	}
 }
@@ -81,15 +83,22 @@ func badAnswers(window time.Duration, op string) string {
 		" > 2 + 0.1 * " + increase(perJob(), metrics.Turns, window)
 }
 
+func (in Input) serverMetrics() bool {
+	return slices.ContainsFunc(in.Jobs, func(j Job) bool { return j.ServerMetrics })
+}
+
 // perOutage divides consecutive failures by the number that counts as an outage.
 func perOutage(failures string) string {
 	return fmt.Sprintf("(%s) / ignoring (%s) group_left (%[2]s) %s", failures, metrics.LabelURL, metrics.OutageTurns)
 }
 
-// judgedTurns selects the jobs with judged turns within a window.
+// judgedTurns selects the jobs with judged turns within a window. A job whose objectives judge only turns of
+// some sizes, or that ask for codes, may have a window without such a turn, so all its turns count.
 func (in Input) judgedTurns(window time.Duration) string {
 	uncovered := len(slices.DeleteFunc(slices.Clone(in.Jobs), func(j Job) bool {
-		return slices.ContainsFunc(in.SLOs, func(o slo.Objective) bool { return o.CoversJob(j.Target, j.Workload) })
+		return slices.ContainsFunc(in.SLOs, func(o slo.Objective) bool {
+			return o.SLI != slo.Correct && o.Uncached == slo.Tokens{} && o.CoversJob(j.Target, j.Workload)
+		})
 	}))
 	judged, ended := increase(perJob(), metrics.SLOTurns, window), increase(perJob(), metrics.Turns, window)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/slo"
 )
 
 // Inhibition is an inhibition rule of an Alertmanager: while an alert of Sources fires, the alerts of
@@ -42,7 +43,7 @@ func Inhibitions() []Inhibition {
 		},
 		{
 			Why:     "A target that is down or has no samples needs no other alert.",
-			Sources: []string{AlertTargetDown, alertTargetNoSamples}, Targets: jobAlerts, Equal: job,
+			Sources: []string{AlertTargetDown, alertTargetNoSamples}, Targets: append(slices.Clone(jobAlerts), alertWrongAnswers), Equal: job,
 		},
 		{
 			Why:     "Its server metrics are then missing, too.",
@@ -65,6 +66,11 @@ func Inhibitions() []Inhibition {
 			Why:     "A regression page explains missed latency SLOs.",
 			Sources: []string{AlertRegression}, SourceLabels: map[string][]string{"severity": {"page"}},
 			Targets: burns, TargetLabels: latency, Equal: job,
+		},
+		{
+			Why:     "A page about wrong or foreign answers explains a missed share of right ones.",
+			Sources: []string{alertWrongAnswers, alertForeignAnswers},
+			Targets: burns, TargetLabels: map[string][]string{labelSLI: {string(slo.Correct)}}, Equal: job,
 		},
 		{
 			Why:     "A page about one slow replica explains the regression of that replica,",

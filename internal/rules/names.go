@@ -13,6 +13,7 @@ const (
 	alertSLOSlowBurn     = "SyntheticSLOSlowBurn"
 	alertSLONoSamples    = "SyntheticSLONoSamples"
 	alertBudgetExhausted = "SyntheticErrorBudgetExhausted"
+	alertOutOfReach      = "SyntheticObjectiveOutOfReach"
 	// AlertRegression has both severities.
 	AlertRegression      = "SyntheticRegression"
 	AlertFleetRegression = "SyntheticFleetRegression"
@@ -29,6 +30,8 @@ const (
 	alertCachedRatioDrop         = "SyntheticCachedRatioDrop"
 	alertAcceptanceCollapse      = "SyntheticAcceptanceCollapse"
 	alertAnswersGarbled          = "SyntheticAnswersGarbled"
+	alertForeignAnswers          = "SyntheticForeignAnswers"
+	alertWrongAnswers            = "SyntheticWrongAnswers"
 	alertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"
 )
 
@@ -38,7 +41,14 @@ const (
 	// recordBudget is the share of turns that an SLO allows to be bad. Records that are divided by it
 	// get its label sli, and its label turn if the SLO covers one kind.
 	recordBudget = "slo:synthetic_slo_budget:ratio"
-	// recordPageBurn is the burn rate during a page; absent otherwise.
+	// recordRecovered exists for jobs that burn only because of a fault that is over.
+	recordRecovered = "target_workload_slo:synthetic_slo_recovered:group"
+	// recordUsual exists for objectives that are missed every day, while they are missed no more than usual.
+	recordUsual = "target_workload_slo:synthetic_slo_usual:group"
+	// recordBurning is the burn rate while it is fast enough for a page, recordMayPage while no
+	// incident explains it, recordPageBurn during a page.
+	recordBurning  = "target_workload_slo:synthetic_slo_burning:ratio"
+	recordMayPage  = "target_workload_slo:synthetic_slo_may_page:ratio"
 	recordPageBurn = "target_workload_slo:synthetic_slo_page_burn:ratio"
 	// recordBudgetRemaining is the remaining share of the error budget: 1 untouched, 0 spent,
 	// below 0 overspent.
@@ -74,10 +84,16 @@ const (
 	recordOutage = "target_workload:synthetic_outage:min30s"
 	// recordDownPage is recordOutage while it pages: from 1 on, and not part of a shared fault.
 	recordDownPage = "target_workload:synthetic_down:max"
+	// recordNoToken is the time for which a server that can be read has made no token, if that is
+	// longer than long prompts take; recordStuck the same for a server that has running requests.
+	recordNoToken = "target:synthetic_server_no_token:seconds"
+	recordStuck   = "target:synthetic_server_stuck:seconds"
 	// RecordEffect is the largest ratio to the baseline, with its turn and signal; RecordPart
 	// the additional seconds of the part that explains it.
 	RecordEffect = "target_workload:synthetic_regression_ratio:topk1"
 	RecordPart   = "target_workload:synthetic_excess_seconds:topk1"
+	// recordTroubled exists for jobs that would take part in a shared fault.
+	recordTroubled = "target_workload:synthetic_troubled:group"
 	// recordFleet is the number of targets with a shared fault; absent without one.
 	recordFleet = "fleet:synthetic_troubled_targets:count"
 	// recordIncident is 1 while a page about a job fires. The label cause is one of the Cause

@@ -63,6 +63,10 @@ func (in Input) judgedPerMinute(j Job, o slo.Objective) float64 {
 
 func (j Job) judgedPerMinute(o slo.Objective) float64 {
 	switch {
+	case o.SLI == slo.Correct: // follow-ups ask for codes
+		return j.TurnsPerMinute - j.ConversationsPerMinute
+	case o.Uncached != slo.Tokens{}:
+		return 0 // the sizes of the turns are unknown
 	case len(o.Turns) != 1:
 		return j.TurnsPerMinute
 	case o.Turns[0] == probe.First:
@@ -82,8 +86,8 @@ func (o objective) kind() string {
 }
 
 func (o objective) sli() string {
-	if o.SLI == slo.Availability {
-		return SLIAvailability
+	if !o.SLI.HasThreshold() {
+		return string(o.SLI)
 	}
 	return SLILatency
 }
@@ -93,10 +97,14 @@ func (o objective) statement() string {
 	if o.kind() != "" {
 		share = num(o.Objective.Objective*100) + " % of " + o.kind() + " turns"
 	}
+	share += o.ClassText()
+	if o.SLI == slo.Correct {
+		return fmt.Sprintf("%s have the reference code that they ask for, over %s", share, slo.FormatDuration(o.Window))
+	}
 	if o.SLI == slo.Availability {
 		return fmt.Sprintf("%s succeed, over %s", share, slo.FormatDuration(o.Window))
 	}
-	return fmt.Sprintf("%s have %s <= %ss, over %s", share, o.SLI, num(o.Threshold.Seconds()), slo.FormatDuration(o.Window))
+	return fmt.Sprintf("%s have %s <= %ss%s, over %s", share, o.SLI, num(o.Threshold.Seconds()), o.SlopeText(), slo.FormatDuration(o.Window))
 }
 
 func (o objective) labels() map[string]string {

@@ -26,6 +26,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/tools/testkit/promtest"
 )
@@ -114,7 +115,7 @@ func (p *prometheus) scrape(pr *prober) {
 		p.refs[h] = ref
 	}
 	if !pr.down {
-		fams, err := pr.recorder.Only(func(family string) bool { return p.read[family] }).Gather()
+		fams, err := pr.gather(func(family string) bool { return p.read[family] })
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -153,11 +154,11 @@ func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float6
 // evaluate evaluates each group that is due.
 func (p *prometheus) evaluate() { p.evaluateOnly("") }
 
-// evaluateOnly evaluates the due groups of a name; "" means all.
-func (p *prometheus) evaluateOnly(name string) {
+// evaluateOnly evaluates the due groups whose names begin so; "" means all.
+func (p *prometheus) evaluateOnly(prefix string) {
 	at := p.now.Add(evalDelay)
 	for _, g := range p.groups {
-		if name != "" && g.Name() != name || p.now.UnixNano()%g.Interval().Nanoseconds() != 0 {
+		if !strings.HasPrefix(g.Name(), prefix) || p.now.UnixNano()%g.Interval().Nanoseconds() != 0 {
 			continue
 		}
 		g.Eval(p.t.Context(), at)
@@ -224,6 +225,7 @@ type house struct {
 	*prometheus
 	probers []*prober
 	clock   time.Time
+	records string // how the names of the groups begin that scrapes evaluates
 }
 
 func newHouse(t *testing.T, in rules.Input, replicas int) *house {
@@ -237,12 +239,12 @@ func newHouse(t *testing.T, in rules.Input, replicas int) *house {
 		t.Fatal(err)
 	}
 	start := time.Unix(1_800_000_000, 0).UTC().Truncate(time.Hour)
-	h := &house{prometheus: newPrometheus(t, file, start), clock: start}
+	h := &house{prometheus: newPrometheus(t, file, start), clock: start, records: "synthetic-slo-rates"}
 	for i := range replicas {
 		p := &prober{
 			instance: "prober-" + strconv.Itoa(i), clock: &h.clock, jobs: in.Jobs,
 			configured: sinkJobs(in), share: 1 / float64(replicas), behave: ok,
-			due: map[rules.Job]float64{}, turns: map[rules.Job]int{},
+			due: map[rules.Job]float64{}, turns: map[rules.Job]int{}, days: review.NewCounter(),
 		}
 		p.restart()
 		h.probers = append(h.probers, p)
@@ -255,7 +257,7 @@ func sinkJobs(in rules.Input) []sink.Job {
 	for _, r := range in.Jobs {
 		j := sink.Job{Objectives: in.SLOs, ServerMetrics: true}
 		j.Target = target.Target{Name: r.Target, Model: "m", Connection: target.Reuse, BaseURL: "http://user:secret@gateway:8000/v1?key=secret"}
-		j.Workload.Name, j.Traffic.Rate = r.Workload, r.ConversationsPerMinute/60
+		j.Workload.Name, j.Workload.Recall, j.Traffic.Rate = r.Workload, 1, r.ConversationsPerMinute/60
 		j.Workload.Timeouts.Total = r.TurnTimeout
 		out = append(out, j)
 	}
@@ -270,7 +272,7 @@ func (h *house) run(d time.Duration) {
 	}
 }
 
-// scrapes simulates time without rules, except for the rates that long windows sum.
+// scrapes simulates time without rules, except for those that long windows read.
 func (h *house) scrapes(d time.Duration) { h.passes(d, true) }
 
 func (h *house) passes(d time.Duration, only bool) {
@@ -282,7 +284,7 @@ func (h *house) passes(d time.Duration, only bool) {
 			h.scrape(p)
 		}
 		if only {
-			h.evaluateOnly("synthetic-slo-rates")
+			h.evaluateOnly(h.records)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (in Input) budgetExhausted() rule {
 		Expr: parenthesised(in.byWindow(func(self matchers, window time.Duration) string {
 			return fmt.Sprintf("%s <= 0\nand on (target, workload, slo)\n(1 - %s)\n* on (target, workload, slo) count_over_time(%s[%s]) / %s >= 1",
 				self.selector(recordBudgetRemaining), self.selector(recordBudgetRemaining), self.selector(recordTurnsSum), slo.FormatDuration(window), num(float64(window/sumInterval)))
-		})) + "\n" + andConfigured,
+		})) + "\n" + unlessOutOfReach + "\n" + andConfigured,
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
 		Description: "There were more bad turns than the whole error budget allows; {{ $value | humanizePercentage }} of it is left.",
 		Dashboard:   dashboardTarget,
@@ -132,12 +132,18 @@ func (in Input) budgetExhausted() rule {
 }
 
 // noSamples is a ticket for an SLO that judges none of the finished turns, so that its burn rate alerts
-// cannot fire.
+// cannot fire. A class of sizes may have no turn for long.
 func (in Input) noSamples() rule {
-	var parts []string
+	var parts, classes []string
+	for _, o := range in.SLOs {
+		if o.Uncached != (slo.Tokens{}) {
+			classes = append(classes, o.Name)
+		}
+	}
+	turns := noneOf(metrics.LabelSLO, classes).selector(metrics.SLOTurns)
 	for _, c := range in.classes(turnWindow(time.Hour, 2)) {
 		parts = append(parts, fmt.Sprintf("%s == 0\nand on (%s)\n%s > 0%s",
-			increase(perSLO(), metrics.SLOTurns, c.Window), onJob, increase(perJob(), metrics.Turns, c.Window), c.When()))
+			increase(perSLO(), turns, c.Window), onJob, increase(perJob(), metrics.Turns, c.Window), c.When()))
 	}
 	return rule{
 		Alert: alertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute), Dashboard: dashboardTarget,

@@ -8,10 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/prometheus/model/labels"
 	promrules "github.com/prometheus/prometheus/rules"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // only returns the value of the only series of an expression.
@@ -184,15 +186,15 @@ func pages(h *house) []string {
 func TestWhatAPageSays(t *testing.T) {
 	h := newHouse(t, usual(), 1)
 	h.scrapes(8 * time.Hour)
-	behaving(failing(probe.ConnectError))(h)
+	behaving(with(failing(probe.ConnectError), func(r *probe.Result) { r.Err = "connection refused" }))(h)
 	h.run(10 * time.Minute)
 	alerts := slices.DeleteFunc(h.alerts(), func(a *promrules.Alert) bool { return isRegression(a.Labels.Get("alertname")) })
 	if len(alerts) != 1 {
 		t.Fatalf("%v fire, want only %s", h.firing(), rules.AlertTargetDown)
 	}
 	for key, want := range map[string]string{
-		"summary":       "a/chat: turns fail (connect_error)",
-		"description":   "The last 40 consecutive turns failed, not counting refusals for load (HTTP 429). Seen by prober-0. URL: http://gateway:8000/v1. One bad turn: trace prober-0-5781 (first turn, connect_error, 2027-01-15 16:06:00 +0000 UTC). ",
+		"summary":       "a/chat: turns fail (connect_error): connection refused",
+		"description":   rules.Advice(probe.ConnectError) + " The last 40 consecutive turns failed, not counting refusals for load (HTTP 429). Seen by prober-0. URL: http://gateway:8000/v1. One bad turn: trace prober-0-5781 (first turn, connect_error, 2027-01-15 16:06:00 +0000 UTC): connection refused. ",
 		"runbook_url":   "https://example.org/runbooks/SyntheticTargetDown.md",
 		"dashboard_url": "https://grafana.example.org/d/synthetic-target-detail?var-target=a&var-workload=chat",
 	} {
@@ -202,5 +204,116 @@ func TestWhatAPageSays(t *testing.T) {
 	}
 	if got := alerts[0].Labels.String(); strings.Contains(got, "instance") {
 		t.Errorf("labels %s: replicas must not page separately", got)
+	}
+}
+
+// TestWhatBufferingSays: the ticket says which share of the answers a proxy buffers, and what to set.
+func TestWhatBufferingSays(t *testing.T) {
+	h := newHouse(t, usual(), 1)
+	h.scrapes(time.Hour)
+	behaving(oneIn(4, with(ok, func(r *probe.Result) { r.Buffered, r.TPOT, r.Gaps = true, probe.Opt[time.Duration]{}, nil }), ok))(h)
+	h.run(15 * time.Minute)
+	alerts := slices.DeleteFunc(h.alerts(), func(a *promrules.Alert) bool { return a.Labels.Get("alertname") != rules.AlertProxyBuffering })
+	if len(alerts) != 1 {
+		t.Fatalf("%v fire, want %s", h.firing(), rules.AlertProxyBuffering)
+	}
+	if got, want := alerts[0].Annotations.Get("summary"), "a/chat: 25% of the answers arrive in one burst"; got != want {
+		t.Errorf("the summary reads %q, want %q", got, want)
+	}
+	for _, want := range []string{"HTTP/1.1, but not over HTTP/2", "`proxy_buffering off`", "`X-Accel-Buffering: no`"} {
+		if got := alerts[0].Annotations.Get("description"); !strings.Contains(got, want) {
+			t.Errorf("the description lacks %q: %q", want, got)
+		}
+	}
+}
+
+// TestWhatAFleetPageSays: the page of a shared fault names its reason, its targets, their URL, and what
+// one bad turn said.
+func TestWhatAFleetPageSays(t *testing.T) {
+	h := houseOfEach(t, 12, nil, "a", "b", "c", "d")
+	h.scrapes(30 * time.Minute)
+	all(func(p *prober) {
+		p.behave = with(failing(probe.TimeoutFirstToken), func(r *probe.Result) { r.Err = "no token within 30s" })
+	})(h)
+	h.run(5 * time.Minute)
+	var said labels.Labels
+	for _, a := range h.alerts() {
+		if a.Labels.Get("alertname") == rules.AlertFleetRegression {
+			said = a.Annotations
+		}
+	}
+	if got, want := said.Get("summary"), "4 targets share a fault: 4 fail (timeout_first_token), all at http://gateway:8000/v1"; got != want {
+		t.Errorf("the summary is %q, want %q", got, want)
+	}
+	for _, want := range []string{
+		rules.Advice(probe.TimeoutFirstToken), "Failing: ", "c/chat (timeout_first_token)", "no token within 30s",
+	} {
+		if got := said.Get("description"); !strings.Contains(got, want) {
+			t.Errorf("the description is %q, want %q in it", got, want)
+		}
+	}
+}
+
+// TestSaturationOfSharedServerIsOnePage: three targets of four miss an objective at the same time, without
+// a baseline. One page names them.
+func TestSaturationOfSharedServerIsOnePage(t *testing.T) {
+	h := houseOfEach(t, 12, nil, "a", "b", "c", "d")
+	h.scrapes(30 * time.Minute)
+	for _, p := range h.probers[:3] {
+		p.behave = slow
+	}
+	var got []string
+	for range 12 {
+		h.run(time.Minute)
+		for _, name := range pages(h) {
+			if !slices.Contains(got, name) {
+				got = append(got, name)
+			}
+		}
+	}
+	if !slices.Equal(got, []string{rules.AlertFleetRegression}) {
+		t.Errorf("%v page, want %s alone", got, rules.AlertFleetRegression)
+	}
+}
+
+// TestWhatTheServersMetricsSay: summaries say what the target's own metrics show, and nothing that they
+// do not show.
+func TestWhatTheServersMetricsSay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		series map[string]float64
+		want   string
+	}{
+		"a queue":        {map[string]float64{metrics.ServerWaiting: 94, metrics.ServerRunning: 16, metrics.ServerKVUse: 0.98}, "; the server queues: 94 requests wait, 16 run, its KV cache is 98% full"},
+		"a stuck engine": {map[string]float64{metrics.ServerWaiting: 3, metrics.ServerRunning: 16, metrics.ServerTokenAge: 45}, "; the server is stuck: requests run, and none got a token for 45s"},
+		"frozen metrics": {map[string]float64{metrics.ServerWaiting: 0, metrics.ServerRunning: 0, metrics.ServerTokenAge: 45}, "; the server made no token for 45s, for any client"},
+		"nothing":        {map[string]float64{metrics.ServerWaiting: 0, metrics.ServerRunning: 2, metrics.ServerTokenAge: 1}, ""},
+		"no answer":      {map[string]float64{metrics.ServerMetricsUp: 0, metrics.ServerRunning: 2, metrics.ServerTokenAge: 90}, "; the server's metrics cannot be read either"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := of("a", "b")
+			in.Jobs[0].ServerMetrics = true
+			s := newScene(t, in)
+			s.set("x", metrics.ServerMetricsUp, 1, "target", "a")
+			for _, other := range []string{metrics.ServerWaiting, metrics.ServerRunning, metrics.ServerTokenAge} {
+				s.set("x", other, 1000, "target", "b")
+			}
+			for series, v := range tt.series {
+				s.set("x", series, v, "target", "a")
+			}
+			s.pass(3 * time.Minute)
+			job := []string{"target", "a", "workload", "chat"}
+			s.set("x", metrics.ConsecutiveFailed, 9, job...)
+			for i := range 8 {
+				s.set("x", metrics.TurnFailures, float64(i), append(job, "turn", "first", "reason", string(probe.TimeoutFirstToken))...)
+				s.pass(15 * time.Second)
+			}
+			got := s.said(rules.AlertTargetDown).Get("summary")
+			if want := "a/chat: turns fail (timeout_first_token)" + tt.want; got != want {
+				t.Errorf("the summary is %q, want %q", got, want)
+			}
+			if cause := rules.ServerCause(got); cause != strings.TrimPrefix(tt.want, "; ") {
+				t.Errorf("the server's part of %q is %q", got, cause)
+			}
+		})
 	}
 }

@@ -30,7 +30,7 @@ func regressionScenarios() []scenario {
 			{do: behaving(cachedBy(80)), after: 49 * time.Hour},
 			{do: behaving(ok), after: time.Hour},
 		}},
-		{name: "the whole budget is spent", in: weekly, recorded: true, steps: []step{
+		{name: "the whole budget is spent", in: weekly, records: "synthetic-slo", steps: []step{
 			{after: 6 * time.Hour},
 			{do: behaving(slow), after: 4 * time.Hour, want: []string{exhausted, fastBurn}},
 		}},

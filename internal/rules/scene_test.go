@@ -62,7 +62,15 @@ func (s *scene) url(instance string) string {
 	return "http://gateway"
 }
 
+// set sets the value of a series. A number of consecutive failures includes that they have lasted for long.
 func (s *scene) set(instance, name string, v float64, pairs ...string) {
+	if name == metrics.ConsecutiveFailed {
+		lasts := 0.0
+		if v > 1 {
+			lasts = 600
+		}
+		s.set(instance, metrics.Failing, lasts, pairs...)
+	}
 	pairs = append(slices.Clone(pairs), s.scraped[instance]...)
 	key := instance + "|" + named(name, pairs).String()
 	if _, ok := s.values[key]; !ok {

@@ -138,8 +138,8 @@ func (s scope) addLabels(to []string) []string {
 	return out
 }
 
-// text adds the scope to the queries of an annotation, so that they do not select a target of
-// the same name elsewhere.
+// text restricts the queries of an annotation to the alert's installation, so that they do not select
+// a target of the same name elsewhere, or a fault that others share.
 func (s scope) text(t string) (string, error) {
 	if s.isEmpty() {
 		return t, nil
@@ -157,6 +157,34 @@ func (s scope) text(t string) (string, error) {
 	return queries.ReplaceAllStringFunc(t, func(q string) string {
 		e, err := s.expr(q[len(`query "`) : len(q)-1])
 		failed = errors.Join(failed, err)
-		return "query `" + e + "`"
+		if len(s.keep) == 0 {
+			return "query `" + e + "`"
+		}
+		e, err = s.ofAlert(e)
+		failed = errors.Join(failed, err)
+		return "query (printf `" + e + "`" + args + ")"
 	}), failed
+}
+
+// ofAlert restricts every selector of an expression to the kept labels of an alert. The result is a
+// format whose arguments are their values.
+func (s scope) ofAlert(text string) (string, error) {
+	e, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+	if err != nil {
+		return text, err
+	}
+	const value = "value of "
+	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
+		if selector, ok := n.(*parser.VectorSelector); ok {
+			for _, l := range s.keep {
+				selector.LabelMatchers = append(selector.LabelMatchers, labels.MustNewMatcher(labels.MatchEqual, l, value+l))
+			}
+		}
+		return nil
+	})
+	format := strings.ReplaceAll(e.String(), "%", "%%")
+	for i, l := range s.keep {
+		format = strings.ReplaceAll(format, fmt.Sprintf("%q", value+l), fmt.Sprintf("%%[%d]q", i+1))
+	}
+	return format, nil
 }

@@ -3,11 +3,13 @@ package rules_test
 import (
 	"bytes"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 
@@ -90,6 +92,23 @@ func (b *bench) reads() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// window is the range of a selector in a rule.
+var window = regexp.MustCompile(`\[(\d\w*[smhdw])[\]:]`)
+
+// outOfSight is longer than the alert's rules see samples that have ended, and than the alert then waits. It
+// is the constant for alerts with long windows, and shorter for most others.
+func (b *bench) outOfSight(a sixfold) time.Duration {
+	longest := model.Duration(5 * time.Minute) // of a selector without a range
+	for _, m := range window.FindAllSubmatch(b.file, -1) {
+		d, err := model.ParseDuration(string(m[1]))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		longest = max(longest, d)
+	}
+	return min(time.Duration(longest)+a.fires+10*time.Minute, outOfSight)
 }
 
 // lose removes a metric, and the metrics that a prober always exports together with it.

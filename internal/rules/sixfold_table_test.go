@@ -39,11 +39,17 @@ func sixfoldObjectives() []sixfold {
 			fault: one(counter(metrics.SLOTurns, 0, judged()...)), almost: one(counter(metrics.SLOTurns, 0.1, judged()...)),
 			lead: 20 * time.Minute, fires: 80 * time.Minute, resolves: 5 * time.Minute,
 		},
+		{
+			alert: rules.AlertOutOfReach, fault: one(gauge(metrics.SLOUsualMiss, 0.3, judged()...)), almost: one(gauge(metrics.SLOUsualMiss, -0.01, judged()...)),
+			lead: 5 * time.Minute, fires: 5 * time.Minute, resolves: 20 * time.Minute,
+		},
 	}
 }
 
 func sixfoldTargets() []sixfold {
-	failed := func(n float64) []series { return one(gauge(metrics.ConsecutiveFailed, n, job()...)) }
+	failed := func(n float64) []series {
+		return []series{gauge(metrics.ConsecutiveFailed, n, job()...), gauge(metrics.Failing, 60, job()...)}
+	}
 	busy := func(perMinute float64) []series { return one(counter(metrics.TurnFailures, perMinute, refused()...)) }
 	accepted := func(perMinute float64) []series {
 		return one(counter(metrics.ServerAccepted, perMinute, "target", "a"))
@@ -52,6 +58,15 @@ func sixfoldTargets() []sixfold {
 		return one(counter(metrics.OddAnswers, perMinute, append(job(), "reason", reason)...))
 	}
 	return []sixfold{
+		{
+			alert: rules.AlertForeignAnswers, fault: one(counter(metrics.RecallTurns, 0.6, recalled("foreign")...)),
+			almost: one(counter(metrics.RecallTurns, 8, recalled("wrong")...)),
+			lead:   20 * time.Minute, fires: 5 * time.Minute, resolves: 45 * time.Minute,
+		},
+		{
+			alert: rules.AlertWrongAnswers, fault: one(gauge(metrics.RecallScore, 1, job()...)), almost: one(gauge(metrics.RecallScore, 0.99, job()...)),
+			lead: 5 * time.Minute, fires: 2 * time.Minute, resolves: 20 * time.Minute,
+		},
 		{
 			alert: rules.AlertAnswersGarbled, fault: odd("repetition", 1), almost: odd("repetition", 0.35),
 			lead: 20 * time.Minute, fires: 20 * time.Minute, resolves: 35 * time.Minute,
@@ -72,6 +87,16 @@ func sixfoldTargets() []sixfold {
 			alert: rules.AlertProxyBuffering, fault: one(counter(metrics.TurnsBuffered, 4, firstTurns()...)),
 			almost: one(counter(metrics.TurnsBuffered, 0.7, firstTurns()...)),
 			lead:   20 * time.Minute, fires: 5 * time.Minute, resolves: 21 * time.Minute,
+		},
+		{
+			alert: rules.AlertGatewayFallback, fault: one(counter(metrics.GatewayFallbacks, 4, job()...)),
+			almost: one(counter(metrics.GatewayFallbacks, 1.9, job()...)),
+			lead:   20 * time.Minute, fires: 5 * time.Minute, resolves: 10 * time.Minute,
+		},
+		{
+			alert: rules.AlertModelGone, fault: one(aged(metrics.ModelGone, 3*time.Minute, "target", "a", "model", "lora-b")),
+			almost: one(aged(metrics.ModelGone, time.Minute, "target", "a", "model", "lora-b")),
+			lead:   5 * time.Minute, fires: 2 * time.Minute, resolves: 2 * time.Minute,
 		},
 		{
 			alert: rules.AlertTargetNoSamples,
@@ -111,7 +136,7 @@ func sixfoldRegressions() []sixfold {
 			lead: 5 * time.Minute, fires: 3 * time.Minute, resolves: 3 * time.Minute,
 		},
 		{
-			alert: rules.AlertRegressionBlind, fault: one(gauge(metrics.Detectable, math.Inf(1), within()...)), almost: one(gauge(metrics.Detectable, 1.5, within()...)),
+			alert: rules.AlertRegressionBlind, fault: one(gauge(metrics.Detectable, math.Inf(1), within()...)), almost: one(gauge(metrics.Detectable, 2, within()...)),
 			lead: 5 * time.Minute, fires: 65 * time.Minute, resolves: 3 * time.Minute,
 		},
 		{

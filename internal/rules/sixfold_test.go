@@ -133,14 +133,14 @@ func testMissingData(t *testing.T, a sixfold) {
 		b := newBench(t, a)
 		b.never(lead)
 		b.down = true
-		b.expect(a.onMissing == metrics.BuildInfo, outOfSight)
+		b.expect(a.onMissing == metrics.BuildInfo, b.outOfSight(a))
 	}
 	for _, metric := range newBench(t, a).reads() {
 		t.Run(metric, func(t *testing.T) {
 			b := newBench(t, a)
 			b.never(a.lead)
 			b.lose(metric)
-			b.expect(a.onMissing == metric, outOfSight)
+			b.expect(a.onMissing == metric, b.outOfSight(a))
 		})
 	}
 }

@@ -49,27 +49,37 @@ func healthyWorld() []series {
 		gauge(metrics.BuildInfo, 1),
 		gauge(metrics.ConfigLastReloadSuccessful, 1),
 		gauge(metrics.DiscoveryFailing, 0, "group", "pods"),
+		aged(metrics.ModelGone, 5*time.Second, "target", "a", "model", "lora-b"),
 		gauge(metrics.PagerStalled, 0),
 		aged(metrics.SchedulerHeartbeat, 5*time.Second, job()...),
 		gauge(metrics.Silence, 300, job()...),
 		gauge(metrics.OutageTurns, 5, append(job(), "url", "http://a")...),
 		aged(metrics.LastTurn, 5*time.Second, job()...),
 		gauge(metrics.ConsecutiveFailed, 0, job()...),
+		gauge(metrics.Failing, 0, job()...),
 		gauge(metrics.ProberStarved, 0, job()...),
 		counter(metrics.Turns, 4, firstTurns()...),
 		counter(metrics.TurnsBuffered, 0, firstTurns()...),
+		counter(metrics.GatewayTurns, 4, append(job(), "backend", "10.0.0.7:8000")...),
+		counter(metrics.GatewayFallbacks, 0, job()...),
+		aged(metrics.GatewayFallbackSince, time.Hour, job()...),
 		counter(metrics.OutputTokens, 8000, job()...),
 		counter(metrics.TurnFailures, 0, refused()...),
 		counter(metrics.TurnOwnFaults, 0, firstTurns()...),
 		counter(metrics.UsageMissing, 0, job()...),
 		counter(metrics.OddAnswers, 0, append(job(), "reason", "repetition")...),
 		counter(metrics.OddAnswers, 0, append(job(), "reason", "model")...),
+		counter(metrics.RecallTurns, 8, recalled("right")...),
+		counter(metrics.RecallTurns, 0, recalled("wrong")...),
+		counter(metrics.RecallTurns, 0, recalled("foreign")...),
+		gauge(metrics.RecallScore, 0.2, job()...),
 		gauge(metrics.CanaryScore, 0.1, "target", "a"),
 		counter(metrics.ConversationsStarted, 4, job()...),
 		counter(metrics.ConversationsSkipped, 0, overBudget()...),
 
 		gauge(metrics.SLOObjective, ttft.Objective, "slo", "ttft"),
 		gauge(metrics.SLOThreshold, ttft.Threshold.Seconds(), "slo", "ttft"),
+		gauge(metrics.SLOUsualMiss, -1, judged()...), // a prober has none
 		counter(metrics.SLOTurns, 12, judged()...),
 		counter(metrics.SLOViolations, 0, judged()...),
 
@@ -100,6 +110,12 @@ func signal() []string     { return append(firstTurns(), "signal", "ttft") }
 func within() []string     { return append(signal(), "within", "1h") }
 func judged() []string     { return append(job(), "slo", "ttft") }
 func refused() []string    { return append(job(), "reason", "http_429") }
+func recalled(result string) []string {
+	if result == "foreign" {
+		return append(job(), "result", result, "cached", "unknown", "depth", "unknown")
+	}
+	return append(job(), "result", result, "cached", "yes", "depth", "0-1k")
+}
 func overBudget() []string { return append(job(), "reason", "budget") }
 
 // TestHealthyWorldIsQuiet runs all rules together, which the six cases do not.

@@ -107,7 +107,7 @@ func speculationScenarios() []scenario {
 		}},
 	}
 	for i := range out {
-		out[i].recorded = true
+		out[i].records = "synthetic-speculation"
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/rules"
 	"synthetic/internal/slo"
 )
@@ -12,6 +13,18 @@ import (
 // odd turns succeed with an answer that is odd for a reason.
 func odd(why answers.Defect) func(int, probe.TurnKind) probe.Result {
 	return with(ok, func(r *probe.Result) { r.Defect = why })
+}
+
+// recalls turns succeed with a result of their reference code.
+func recalls(result recall.Result) func(int, probe.TurnKind) probe.Result {
+	return with(ok, func(r *probe.Result) { r.Recall = probe.Recall{Result: result, Depth: probe.Some(400)} })
+}
+
+// routed turns succeed through a gateway that tried a number of fallbacks.
+func routed(fallbacks int) func(int, probe.TurnKind) probe.Result {
+	return with(ok, func(r *probe.Result) {
+		r.Gateway = probe.Gateway{Fallbacks: probe.Some(fallbacks), Backend: "10.0.0.7:8000"}
+	})
 }
 
 // targetScenarios are about faults of the deployment.
@@ -23,6 +36,7 @@ func targetScenarios() []scenario {
 
 		buffers = rules.AlertProxyBuffering + " a chat"
 	)
+	recalling := withJobs(rules.Job{Target: "a", Workload: "chat", TurnsPerMinute: 8, ConversationsPerMinute: 2, TurnTimeout: 2 * time.Minute, ServerMetrics: true})
 	pace := slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day}
 	buffered := with(ok, func(r *probe.Result) { r.Buffered, r.TPOT, r.Gaps = true, probe.Opt[time.Duration]{}, nil })
 	s := []scenario{
@@ -99,6 +113,18 @@ func targetScenarios() []scenario {
 			{after: 90 * time.Minute, want: []string{buffers, rules.AlertSLONoSamples + " a chat tpot"}},
 			{do: behaving(ok), after: 45 * time.Minute},
 		}},
+		{name: "the fallback replaces the primary", steps: []step{
+			{do: behaving(routed(0)), after: 2 * time.Hour},
+			{do: behaving(oneIn(3, routed(1), routed(0))), after: 30 * time.Minute}, // a minority
+			{do: behaving(routed(1)), after: 6 * time.Minute, want: []string{rules.AlertGatewayFallback + " a chat"}},
+			{do: behaving(routed(0)), after: 12 * time.Minute},
+		}},
+		{name: "an adapter is no longer listed", steps: []step{
+			healthy,
+			{do: all(func(p *prober) { p.gone = map[string]time.Time{"lora-b": *p.clock} }), after: time.Minute},
+			{after: 3 * time.Minute, want: []string{rules.AlertModelGone + " a"}},
+			{do: all(func(p *prober) { p.gone = nil }), after: time.Minute},
+		}},
 		{name: "usage goes missing", steps: []step{
 			healthy,
 			{do: behaving(with(ok, func(r *probe.Result) { r.UsageMissing = true })), after: 2 * time.Hour, want: []string{usage}},
@@ -109,6 +135,35 @@ func targetScenarios() []scenario {
 			{do: behaving(oneIn(3, odd(answers.Repetition), ok)), after: 20 * time.Minute, want: []string{rules.AlertAnswersGarbled + " a chat"}},
 			{do: behaving(ok), after: 45 * time.Minute},
 			{do: behaving(oneIn(40, odd(answers.Length), ok)), after: 2 * time.Hour}, // some are odd anywhere
+		}},
+		{name: "an answer has text of another conversation", in: recalling, steps: []step{
+			{do: behaving(oneIn(3, recalls(recall.Wrong), recalls(recall.Right))), after: 2 * time.Hour}, // a weak model
+			{do: behaving(oneIn(10, recalls(recall.Foreign), recalls(recall.Right))), after: 5 * time.Minute, want: []string{rules.AlertForeignAnswers + " a chat"}},
+			{do: behaving(recalls(recall.Right)), after: 45 * time.Minute},
+		}},
+		{name: "answers lose their context", in: recalling, steps: []step{
+			{do: behaving(oneIn(50, recalls(recall.Wrong), recalls(recall.Right))), after: 4 * time.Hour}, // a weak model
+			{do: behaving(oneIn(4, recalls(recall.Wrong), recalls(recall.Right))), after: 30 * time.Minute, want: []string{rules.AlertWrongAnswers + " a chat"}},
+			{do: behaving(recalls(recall.Right)), after: 45 * time.Minute},
+		}},
+		{name: "wrong answers spend an error budget", in: withSLOs(available, slo.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99, Window: 30 * day}), steps: []step{
+			{do: behaving(recalls(recall.Right)), after: 8 * time.Hour},
+			{do: behaving(oneIn(2, recalls(recall.Wrong), recalls(recall.Right))), after: 25 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat correct", rules.AlertWrongAnswers + " a chat"}},
+			{do: behaving(recalls(recall.Right)), after: 45 * time.Minute},
+		}},
+		{name: "the first answer with a code has text of another conversation", in: recalling, steps: []step{
+			{after: 5 * time.Minute},
+			{do: func(h *house) {
+				first := true
+				h.probers[0].behave = func(n int, kind probe.TurnKind) probe.Result {
+					if first {
+						first = false
+						return recalls(recall.Foreign)(n, kind)
+					}
+					return ok(n, kind)
+				}
+			}, after: 5 * time.Minute, want: []string{rules.AlertForeignAnswers + " a chat"}},
+			{after: 45 * time.Minute},
 		}},
 		{name: "another model answers", steps: []step{
 			healthy,

@@ -120,14 +120,18 @@ func (s *summary) addSpeculation() {
 }
 
 func (s *summary) addGauges() {
-	for r, names := range map[role][2]string{
-		kvUsage: {runfile.ServerKVUsageMean, runfile.ServerKVUsageMax},
-		waiting: {runfile.ServerQueueMean, runfile.ServerQueueMax},
-		running: {runfile.ServerRunningMean, runfile.ServerRunningMax},
+	for _, g := range []struct {
+		role          role
+		mean, highest string
+	}{
+		{kvUsage, runfile.ServerKVUsageMean, runfile.ServerKVUsageMax},
+		{unanswered, runfile.ServerQueueMean, runfile.ServerQueueMax},
+		{waiting, runfile.ServerQueueMean, runfile.ServerQueueMax}, // replaces unanswered
+		{running, runfile.ServerRunningMean, runfile.ServerRunningMax},
 	} {
-		mean, highest, ok := s.gauge(r)
-		s.add(names[0], mean, ok)
-		s.add(names[1], highest, ok)
+		mean, highest, ok := s.gauge(g.role)
+		s.add(g.mean, mean, ok)
+		s.add(g.highest, highest, ok)
 	}
 }
 
@@ -143,17 +147,25 @@ func (s *summary) addGPUs() {
 	s.add(runfile.ServerGPUPower, power, ok)
 }
 
+// addLatencies adds means, which are exact, and quantiles as accurate as the server's buckets.
 func (s *summary) addLatencies() {
 	for _, h := range []struct {
-		role role
-		q    float64
-		name string
+		role           role
+		mean, p50, p95 string
 	}{
-		{ttft, 0.5, runfile.ServerTTFTP50}, {ttft, 0.95, runfile.ServerTTFTP95},
-		{itl, 0.5, runfile.ServerITLP50}, {itl, 0.95, runfile.ServerITLP95},
+		{ttft, runfile.ServerTTFTMean, runfile.ServerTTFTP50, runfile.ServerTTFTP95},
+		{itl, runfile.ServerITLMean, runfile.ServerITLP50, runfile.ServerITLP95},
 	} {
-		v, ok := quantile(h.q, grown(s.first.buckets[h.role], s.last.buckets[h.role]))
-		s.add(h.name, v, ok)
+		sum, ok := s.growth(h.role)
+		buckets := grown(s.first.buckets[h.role], s.last.buckets[h.role])
+		if !ok || buckets == nil {
+			continue
+		}
+		s.add(h.mean, sum/buckets[len(buckets)-1].count, sum > 0) // 0: the page has no sum
+		for q, name := range map[float64]string{0.5: h.p50, 0.95: h.p95} {
+			suffix, v := quantile(q, buckets)
+			s.figures[name+suffix] = v
+		}
 	}
 }
 
@@ -198,23 +210,22 @@ func grown(before, after []bucket) []bucket {
 	return out
 }
 
-// quantile estimates a quantile by interpolation within a bucket, as PromQL does. It returns
-// false beyond the last bound.
-func quantile(q float64, buckets []bucket) (float64, bool) {
-	if len(buckets) == 0 {
-		return 0, false
-	}
-	rank := q * buckets[len(buckets)-1].count
+// quantile estimates a quantile by interpolation within a bucket, as PromQL does. In the first
+// and the last bucket, which have one bound only, it returns that bound and the suffix that says
+// so: interpolation from 0 would give 5 ms for any values below a first bound of 10 ms. Without
+// such a bound it returns NaN.
+func quantile(q float64, buckets []bucket) (suffix string, v float64) {
+	last := len(buckets) - 1
+	rank := q * buckets[last].count
 	i := slices.IndexFunc(buckets, func(b bucket) bool { return b.count >= rank })
-	b, below := buckets[i], bucket{}
-	if i > 0 {
-		below = buckets[i-1]
-	}
 	switch {
-	case math.IsInf(b.upTo, 1):
-		return 0, false
-	case b.count == below.count:
-		return b.upTo, true
+	case i == last && i == 0:
+		return "", math.NaN()
+	case i == last:
+		return runfile.ServerAbove, buckets[i-1].upTo
+	case i == 0:
+		return runfile.ServerAtMost, buckets[i].upTo
 	}
-	return below.upTo + (b.upTo-below.upTo)*(rank-below.count)/(b.count-below.count), true
+	below, b := buckets[i-1], buckets[i]
+	return "", below.upTo + (b.upTo-below.upTo)*(rank-below.count)/(b.count-below.count)
 }

@@ -27,7 +27,29 @@ func page(t *testing.T, seconds int, text string) Sample {
 	return s
 }
 
+// histogramText returns an exposed histogram. Each bucket is its bound and its count, such as "0.1 6". The
+// bucket without a bound is added.
+func histogramText(name, sum, count string, buckets ...string) string {
+	text := "# TYPE " + name + " histogram\n"
+	for _, b := range append(buckets, "+Inf "+count) {
+		bound, n, _ := strings.Cut(b, " ")
+		text += name + "_bucket{le=\"" + bound + "\"} " + n + "\n"
+	}
+	return text + name + "_sum " + sum + "\n" + name + "_count " + count + "\n"
+}
+
+func gaugeText(name, value string) string {
+	return "# TYPE " + name + " gauge\n" + name + " " + value + "\n"
+}
+
 func TestSummarise(t *testing.T) {
+	dynamo := func(input, cached, count, inflight, active string) string {
+		return histogramText("dynamo_frontend_input_sequence_tokens", input, count) + histogramText("dynamo_frontend_cached_tokens", cached, count) +
+			gaugeText("dynamo_frontend_inflight_requests", inflight) + gaugeText("dynamo_frontend_active_requests", active)
+	}
+	router := func(hits, count, usage string) string {
+		return histogramText("dynamo_component_router_kv_hit_rate", hits, count) + gaugeText("dynamo_component_gpu_cache_usage_percent", usage)
+	}
 	for name, c := range map[string]struct {
 		pages []string // 10 s apart
 		want  map[string]float64
@@ -111,52 +133,21 @@ sglang:spec_accept_rate 0.9
 			runfile.ServerKVHitRatio: 0.6, runfile.ServerKVUsageMean: 0.5, runfile.ServerKVUsageMax: 0.75,
 			runfile.ServerRunningMean: 6, runfile.ServerRunningMax: 8, runfile.ServerSpecAcceptance: 0.8,
 		}},
-		"Dynamo": {[]string{`
-# TYPE dynamo_frontend_input_sequence_tokens histogram
-dynamo_frontend_input_sequence_tokens_bucket{le="+Inf"} 1
-dynamo_frontend_input_sequence_tokens_sum 100
-dynamo_frontend_input_sequence_tokens_count 1
-# TYPE dynamo_frontend_cached_tokens histogram
-dynamo_frontend_cached_tokens_bucket{le="+Inf"} 1
-dynamo_frontend_cached_tokens_sum 0
-dynamo_frontend_cached_tokens_count 1
-# TYPE dynamo_frontend_inflight_requests gauge
-dynamo_frontend_inflight_requests 3
-# TYPE dynamo_frontend_active_requests gauge
-dynamo_frontend_active_requests 30
-`, `
-# TYPE dynamo_frontend_input_sequence_tokens histogram
-dynamo_frontend_input_sequence_tokens_bucket{le="+Inf"} 2
-dynamo_frontend_input_sequence_tokens_sum 300
-dynamo_frontend_input_sequence_tokens_count 2
-# TYPE dynamo_frontend_cached_tokens histogram
-dynamo_frontend_cached_tokens_bucket{le="+Inf"} 2
-dynamo_frontend_cached_tokens_sum 150
-dynamo_frontend_cached_tokens_count 2
-# TYPE dynamo_frontend_inflight_requests gauge
-dynamo_frontend_inflight_requests 5
-# TYPE dynamo_frontend_active_requests gauge
-dynamo_frontend_active_requests 50
-`}, map[string]float64{
+		"Dynamo": {[]string{dynamo("100", "0", "1", "3", "30"), dynamo("300", "150", "2", "5", "50")}, map[string]float64{
 			runfile.ServerKVHitRatio: 0.75, runfile.ServerPromptPerSecond: 20,
 			runfile.ServerRunningMean: 4, runfile.ServerRunningMax: 5,
 		}},
-		"Dynamo's router and workers": {[]string{`
-# TYPE dynamo_component_router_kv_hit_rate histogram
-dynamo_component_router_kv_hit_rate_bucket{le="+Inf"} 10
-dynamo_component_router_kv_hit_rate_sum 5
-dynamo_component_router_kv_hit_rate_count 10
-# TYPE dynamo_component_gpu_cache_usage_percent gauge
-dynamo_component_gpu_cache_usage_percent 40
-`, `
-# TYPE dynamo_component_router_kv_hit_rate histogram
-dynamo_component_router_kv_hit_rate_bucket{le="+Inf"} 20
-dynamo_component_router_kv_hit_rate_sum 13
-dynamo_component_router_kv_hit_rate_count 20
-# TYPE dynamo_component_gpu_cache_usage_percent gauge
-dynamo_component_gpu_cache_usage_percent 60
-`}, map[string]float64{
+		"Dynamo's router and workers": {[]string{router("5", "10", "40"), router("13", "20", "60")}, map[string]float64{
 			runfile.ServerKVHitRatio: 0.8, runfile.ServerKVUsageMean: 0.5, runfile.ServerKVUsageMax: 0.6,
+		}},
+		"latencies": {[]string{
+			histogramText("vllm:time_to_first_token_seconds", "0", "0", "0.1 0", "80 0") +
+				histogramText("vllm:inter_token_latency_seconds", "1", "100", "0.01 100", "0.025 100"),
+			histogramText("vllm:time_to_first_token_seconds", "600", "10", "0.1 0", "80 6") +
+				histogramText("vllm:inter_token_latency_seconds", "8.9", "2100", "0.01 2090", "0.025 2100"),
+		}, map[string]float64{
+			runfile.ServerTTFTMean: 60, runfile.ServerTTFTP50: 0.1 + 79.9*5/6, runfile.ServerTTFTP95 + runfile.ServerAbove: 80,
+			runfile.ServerITLMean: 0.00395, runfile.ServerITLP50 + runfile.ServerAtMost: 0.01, runfile.ServerITLP95 + runfile.ServerAtMost: 0.01,
 		}},
 		"a restart in between": {[]string{
 			"vllm:generation_tokens_total 500\n", "vllm:generation_tokens_total 20\n", "vllm:generation_tokens_total 900\n",
@@ -208,7 +199,7 @@ func TestNamesAreKnownOnce(t *testing.T) {
 		}
 		seen[f.name] = true
 	}
-	if len(seen) < 45 {
+	if len(seen) < 70 {
 		t.Errorf("%d names", len(seen))
 	}
 }
@@ -220,12 +211,15 @@ func TestQuantile(t *testing.T) {
 	in := grown(before, after) // 10 up to 1, 10 more up to 2, 1 beyond 4
 	for _, c := range []struct {
 		q, want float64
-		ok      bool
-	}{{0.25, 0.525, true}, {0.5, 1.05, true}, {0.9, 1.89, true}, {0.99, 0, false}} {
-		got, ok := quantile(c.q, in)
-		if ok != c.ok || math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("q%g: %g, %t, want %g, %t", c.q, got, ok, c.want, c.ok)
+		suffix  string
+	}{{0.25, 1, runfile.ServerAtMost}, {0.5, 1.05, ""}, {0.9, 1.89, ""}, {0.99, 4, runfile.ServerAbove}} {
+		suffix, got := quantile(c.q, in)
+		if suffix != c.suffix || math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("q%g: %q %g, want %q %g", c.q, suffix, got, c.suffix, c.want)
 		}
+	}
+	if _, v := quantile(0.5, []bucket{{inf, 3}}); !math.IsNaN(v) {
+		t.Errorf("a histogram without bounds has the median %g", v)
 	}
 	for name, pair := range map[string][2][]bucket{
 		"nothing came":  {after, after},

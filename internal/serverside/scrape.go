@@ -101,8 +101,19 @@ type Sample struct {
 	// Families are the known families that were found.
 	Families []string
 	values   map[role]float64
-	buckets  map[role][]bucket
-	settings []runfile.Parameter
+	// front holds the roles whose value comes from a frontend or router.
+	front map[role]bool
+	// running and progress are the values of these roles, by engine.
+	running, progress map[string]float64
+	// grew is when the progress of an engine last grew; at the first reading, At. busy is the first of
+	// the consecutive readings at which an engine had running requests.
+	grew, busy map[string]time.Time
+	buckets    map[role][]bucket
+	settings   []runfile.Parameter
+	// version names the versions of the server, started is when its process started as a Unix time; "" and 0
+	// if unknown.
+	version string
+	started float64
 }
 
 // Scrape reads the metrics at a URL.
@@ -121,7 +132,7 @@ func (c *Client) Scrape(ctx context.Context, page string) (s Sample, err error) 
 
 // newSample parses one family after the other, so that only one is in memory.
 func newSample(ctx context.Context, found excerpt) (Sample, error) {
-	s := Sample{values: map[role]float64{}, buckets: map[role][]bucket{}}
+	s := Sample{values: map[role]float64{}, front: map[role]bool{}, buckets: map[role][]bucket{}}
 	for _, f := range families() {
 		mf, err := found.family(f.name)
 		if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -133,6 +144,7 @@ func newSample(ctx context.Context, found excerpt) (Sample, error) {
 		}
 	}
 	slices.Sort(s.Families)
+	s.identify(found)
 	return s, nil
 }
 
@@ -141,31 +153,57 @@ func (s *Sample) add(f family, mf *dto.MetricFamily) {
 	if _, exists := s.values[f.role]; exists {
 		return
 	}
-	var value, sum, count float64
+	var value, sum, count, highest float64
+	byEngine := map[string]float64{}
 	for _, m := range mf.Metric {
-		value += valueOf(m)
+		v := valueOf(m)
+		value += v
+		highest = max(highest, v)
+		byEngine[engineOf(m)] += v
 		sum += m.GetHistogram().GetSampleSum() + m.GetSummary().GetSampleSum()
 		count += float64(m.GetHistogram().GetSampleCount() + m.GetSummary().GetSampleCount())
 	}
 	mean := value / float64(len(mf.Metric))
+	s.front[f.role] = f.front()
+	if f.role == running {
+		s.running = byEngine
+	}
 	switch f.read {
 	case total:
 		s.values[f.role] = value
+	case live:
+		s.values[f.role] = value
+		if s.progress == nil {
+			s.progress, s.values[progress], s.front[progress] = byEngine, value, f.front()
+		}
 	case sums:
 		s.values[f.role] = sum
 	case share:
 		s.values[f.role] = ratio(mean)
+		if f.role == kvUsage {
+			s.values[kvFullest], s.front[kvFullest] = ratio(highest), f.front()
+		}
 	case percent:
 		s.values[f.role] = mean / 100
-	case hitRateSums:
-		s.values[f.role], s.values[hitRequests] = sum, count
+	case sumsAndCounts:
+		s.values[f.role], s.values[f.role+1] = sum, count
+		s.front[f.role+1] = f.front()
 	case histogram:
-		if s.buckets[f.role] == nil {
-			s.buckets[f.role] = bucketsOf(mf)
-		}
+		s.values[f.role], s.buckets[f.role] = sum, bucketsOf(mf)
 	case labelled:
 		s.settings = append(s.settings, settingsOf(f.name, mf)...)
 	}
+}
+
+// engineOf returns which of the engines of a page a series belongs to: one of vLLM's engines, or a
+// data-parallel rank of SGLang.
+func engineOf(m *dto.Metric) string {
+	for _, l := range m.Label {
+		if n := l.GetName(); n == "engine" || n == "dp_rank" {
+			return l.GetValue()
+		}
+	}
+	return ""
 }
 
 // ratio converts a value above 1, which must be a percentage, to a share.

@@ -17,9 +17,9 @@ const (
 
 // gauges returns a page with SGLang's gauges.
 func gauges(rate, length, generated string) string {
-	page := "# TYPE sglang:spec_accept_rate gauge\nsglang:spec_accept_rate " + rate + "\n"
+	page := gaugeText("sglang:spec_accept_rate", rate)
 	if length != "" {
-		page += "# TYPE sglang:spec_accept_length gauge\nsglang:spec_accept_length " + length + "\n"
+		page += gaugeText("sglang:spec_accept_length", length)
 	}
 	if generated != "" {
 		page += "sglang:generation_tokens_total " + generated + "\n"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/wire"
 )
 
 // Watched is a deployment whose metrics are read while it is probed.
@@ -24,15 +25,20 @@ type Watched struct {
 type Reading struct {
 	// Complete is true if every page was read.
 	Complete bool
+	// Requests is the number of requests for the pages that were sent.
+	Requests int
 	Speculation
+	State
 }
 
 // WatcherOptions configure a Watcher.
 type WatcherOptions struct {
 	// Report receives each reading, in the goroutine of its deployment.
 	Report func(target string, r Reading)
-	Logger *slog.Logger
-	// Interval is the time between two readings of all pages; 0 means 30 s.
+	// Changed receives each change of a server, in the same goroutine; nil means that nobody asks.
+	Changed func(target string, c Change)
+	Logger  *slog.Logger
+	// Interval is the time between two readings of all pages; 0 means 10 s.
 	Interval time.Duration
 	// Dial opens connections; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -53,8 +59,9 @@ type loop struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	// previous holds the previous sample of each page, by URL.
-	previous map[string]Sample
+	// previous holds the previous sample of each page, identities what it said of its server, by URL.
+	previous   map[string]Sample
+	identities map[string]*identity
 	// loggedComplete is the last logged value of Complete; nil before the first reading.
 	loggedComplete *bool
 }
@@ -73,7 +80,7 @@ func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 		if err != nil {
 			return nil, fmt.Errorf("target %q: %w", s.Target.Name, err)
 		}
-		wanted[s.Target.Name] = &loop{Watched: s, WatcherOptions: w.options, client: client, previous: map[string]Sample{}}
+		wanted[s.Target.Name] = &loop{Watched: s, WatcherOptions: w.options, client: client, previous: map[string]Sample{}, identities: map[string]*identity{}}
 	}
 	return func() {
 		select {
@@ -122,7 +129,7 @@ func reconcile(ctx context.Context, loops, wanted map[string]*loop) {
 }
 
 func (l *loop) run(ctx context.Context) {
-	tick := time.NewTicker(cmp.Or(l.Interval, 30*time.Second))
+	tick := time.NewTicker(cmp.Or(l.Interval, 10*time.Second))
 	defer tick.Stop()
 	for {
 		r, err := l.read(ctx)
@@ -141,19 +148,38 @@ func (l *loop) run(ctx context.Context) {
 
 // read reads every page once and returns the first error. Pages after a failed one still count.
 // After a failure, a page is compared with its last successful reading.
-func (l *loop) read(ctx context.Context) (Reading, error) {
-	var pages []Speculation
-	var failed error
+func (l *loop) read(ctx context.Context) (r Reading, failed error) {
+	var read []change
+	var drafts []Speculation
 	for _, u := range l.URLs {
-		sample, err := l.client.Scrape(ctx, u)
+		var trace wire.Trace
+		sample, err := l.client.Scrape(wire.WithTrace(ctx, &trace), u)
+		if trace.Sent() {
+			r.Requests++
+		}
 		if err != nil {
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		pages = append(pages, speculation(l.previous[u], sample))
+		sample.markProgress(l.previous[u])
+		drafts = append(drafts, speculation(l.previous[u], sample))
+		read = append(read, change{l.previous[u], sample})
 		l.previous[u] = sample
+		l.reportChanges(u, sample)
 	}
-	return Reading{failed == nil, combine(pages)}, failed
+	r.Complete, r.Speculation, r.State = failed == nil, combine(drafts), newChanges(read, l.previous).state()
+	return r, failed
+}
+
+func (l *loop) reportChanges(page string, s Sample) {
+	if l.identities[page] == nil {
+		l.identities[page] = &identity{}
+	}
+	for _, c := range l.identities[page].changes(s) {
+		if l.Changed != nil {
+			l.Changed(l.Target.Name, c)
+		}
+	}
 }
 
 // logChange logs when reading begins to succeed or to fail.
@@ -166,5 +192,5 @@ func (l *loop) logChange(r Reading, err error) {
 		l.Logger.Info("reading the server's metrics", "target", l.Target.Name, "pages", len(l.URLs), "counts_drafts", r.Counted)
 		return
 	}
-	l.Logger.Warn("cannot read the server's metrics; its speculative decoding is unknown", "target", l.Target.Name, "err", err)
+	l.Logger.Warn("cannot read the server's metrics; its load and its speculative decoding are unknown", "target", l.Target.Name, "err", err)
 }

@@ -137,11 +137,11 @@ func TestWatcherReads(t *testing.T) {
 	e := newEngineServer(t)
 	w := watchThem(t, e.watched("a"))
 	first := w.next("at all", func(told) bool { return true })
-	if want := (told{"a", Reading{true, Speculation{Counted: true}}}); first != want {
+	if want := (told{"a", Reading{Complete: true, Requests: 1, Speculation: Speculation{Counted: true}}}); first != want {
 		t.Errorf("the first reading is %+v, want %+v; earlier counts must not be included", first, want)
 	}
 	second := w.next("after it", func(told) bool { return true })
-	if want := (told{"a", Reading{true, Speculation{Drafted: 10, Accepted: 6, Counted: true}}}); second != want {
+	if want := (told{"a", Reading{Complete: true, Requests: 1, Speculation: Speculation{Drafted: 10, Accepted: 6, Counted: true}}}); second != want {
 		t.Errorf("the second reading is %+v, want %+v", second, want)
 	}
 
@@ -156,9 +156,16 @@ func TestWatcherReads(t *testing.T) {
 	if back.Drafted != 10 || back.Accepted != 6 {
 		t.Errorf("after the gap the reading is %+v, want the counts since the last successful one", back)
 	}
+	if lost.Requests != 1 {
+		t.Errorf("a request that the server refused counts %d times", lost.Requests)
+	}
+	e.Close()
+	if r := w.next("without a server", func(r told) bool { return !r.Complete }); r.Requests != 0 {
+		t.Errorf("a request that was not sent counts %d times", r.Requests)
+	}
 	w.end()
 	text := w.logs.String()
-	if n := strings.Count(text, "cannot read the server"); n != 1 || strings.Count(text, "reading the server") != 2 {
+	if n := strings.Count(text, "cannot read the server"); n != 2 || strings.Count(text, "reading the server") != 2 {
 		t.Errorf("the log says %d times that reading fails:\n%s", n, text)
 	}
 	if !strings.Contains(text, e.URL) || !strings.Contains(text, "503") || strings.Contains(text, "hunter") {

@@ -15,6 +15,7 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/sidecar/baseline"
+	"synthetic/tools/testkit/stage"
 )
 
 // TestAccept accepts levels as baselines, with correct and wrong requests.
@@ -64,6 +65,40 @@ workloads: [{name: chat}, {name: long}]
 	}
 }
 
+// TestReject rejects expected rises, with correct and wrong requests.
+func TestReject(t *testing.T) {
+	cfg, err := config.Parse("synthetic.yml", []byte(`
+targets: [{name: east, base_url: "http://east"}, {name: west, base_url: "http://west"}]
+workloads: [{name: chat}, {name: long}]
+`), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		query string
+		code  int
+		want  string
+	}{
+		"unknown target": {"target=north&rise=sun-0200", 404, `no target "north" .* one of east, west`},
+		"unknown rise":   {"target=west&rise=sun-0200", 404, `west expects no rise "sun-0200": it has learned none; a window of changes`},
+		"no rise":        {"target=west", 404, `expects no rise ""`},
+	} {
+		s, err := sidecar.New(sidecar.Options{Lifecycle: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Apply(cfg); err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1/-/reject?"+tt.query, nil))
+		if w.Code != tt.code || !regexp.MustCompile(tt.want).MatchString(w.Body.String()) {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+		s.Close()
+	}
+}
+
 // TestAcceptSinceAgo: since may be a duration ago. An accepted level is saved at once.
 func TestAcceptSinceAgo(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "baselines.json")
@@ -79,6 +114,7 @@ func TestAcceptSinceAgo(t *testing.T) {
 	if err := s.Apply(cfg); err != nil {
 		t.Fatal(err)
 	}
+	defer stage.Run(t, s)()
 	for text, ago := range map[string]time.Duration{"2h": 2 * time.Hour, "1d": 24 * time.Hour, "": 30 * time.Minute} {
 		w := httptest.NewRecorder()
 		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1/-/accept?target=east&since="+text, nil))
@@ -91,7 +127,7 @@ func TestAcceptSinceAgo(t *testing.T) {
 			t.Errorf("%q: since %s", text, since[1])
 		}
 	}
-	if f, err := baseline.ReadFile(state); err != nil || len(f.Jobs) != 1 {
+	if f, err := baseline.ReadFile(state); err != nil || len(f.Jobs) != 1 { // before the end
 		t.Errorf("%d jobs are saved, error %v", len(f.Jobs), err)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/config"
 )
 
@@ -57,21 +59,36 @@ func TestRejectedReloadsKeepNothing(t *testing.T) {
 	}
 }
 
-// TestTooManyJobs: a process refuses more jobs than it can hold, and names the remedy.
+// TestTooManyJobs: a process refuses more jobs than it can hold, and names the remedy. Its metric of this limit
+// exceeds it until a smaller configuration comes.
 func TestTooManyJobs(t *testing.T) {
 	cfg, err := config.Parse("synthetic.yml", []byte(configOf("a")), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for len(cfg.Jobs) <= config.MaxJobs {
-		cfg.Jobs = append(cfg.Jobs, cfg.Jobs[0])
+	large := *cfg
+	for len(large.Jobs) <= config.MaxJobs {
+		large.Jobs = append(large.Jobs, cfg.Jobs[0])
 	}
 	s, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.Apply(cfg); err == nil || !strings.Contains(err.Error(), "5001 pairs of a workload and a target, more than 5000: run several processes") {
+	if err := s.Apply(&large); err == nil || !strings.Contains(err.Error(), "5001 pairs of a workload and a target, more than 5000: run several processes") {
 		t.Errorf("got %v", err)
 	}
+	wantUse := func(want float64) {
+		t.Helper()
+		all := s.bounds()
+		at := slices.IndexFunc(all, func(b bound.Bound) bool { return b.Name == "jobs" })
+		if used, limit := all[at].Level(); used != want || limit != config.MaxJobs {
+			t.Errorf("%v of %v jobs, want %v", used, limit, want)
+		}
+	}
+	wantUse(config.MaxJobs + 1)
+	if err := s.Apply(cfg); err != nil {
+		t.Fatal(err)
+	}
+	wantUse(1)
 }

@@ -141,7 +141,7 @@ func (c *canaries) next(now time.Time) (first *canary, wait time.Duration) {
 // round runs one comparison and publishes its reading.
 func (c *canaries) round(ctx context.Context, w *canary) {
 	w.due = time.Now().Add(w.interval)
-	asker := probe.NewAsker(probe.Options{Target: w.target, Dial: c.dial, Learned: &w.learned})
+	asker := probe.NewAsker(probe.Options{Target: w.target, Dial: c.dial, Learned: &w.learned, Sent: c.recorder.RequestsOf(w.target.Name)})
 	defer asker.Close()
 	reference := w.watch.Reference
 	asked, err := asker.Round(ctx, reference.Model, reference.Prompts(), reference.Tokens, false)

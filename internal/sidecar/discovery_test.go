@@ -114,6 +114,7 @@ func TestScale(t *testing.T) {
 	}
 	source := &scaling{}
 	discovering(t, "discovery: [{name: pods, file_sd_configs: [{files: [x.json]}], target: {model: m}}]", source, func(s *sidecar.Sidecar) {
+		synctest.Wait() // until the scheduler runs
 		if _, page := get(s, "/metrics"); targetsOf(page) != nil {
 			t.Errorf("before the first answer there are series of %v", targetsOf(page))
 		}

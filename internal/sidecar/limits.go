@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/config"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/sidecar/httplimit"
@@ -18,14 +19,19 @@ import (
 type httpLimits struct {
 	connections             *httplimit.Connections
 	scrapes, pages, reloads *httplimit.Gate
+	// the public view has its own, so that the world cannot keep Prometheus out
+	public      *httplimit.Connections
+	publicPages *httplimit.Gate
 }
 
 func newHTTPLimits() httpLimits {
 	return httpLimits{
-		connections: httplimit.NewConnections(),
+		connections: httplimit.NewConnections(httplimit.MaxConnections),
 		scrapes:     httplimit.NewGate("scrapes", httplimit.MaxScrapes),
 		pages:       httplimit.NewGate("pages", httplimit.MaxPages),
 		reloads:     httplimit.NewGate("reloads", httplimit.MaxReloads),
+		public:      httplimit.NewConnections(httplimit.MaxPublic),
+		publicPages: httplimit.NewGate("pages", httplimit.MaxPages),
 	}
 }
 
@@ -50,6 +56,7 @@ const (
 type targetResources struct {
 	memory, connections *bound.Budget
 	peaks               *probe.Peaks
+	backends            *bound.Peak
 
 	mu     *sync.Mutex
 	shared map[probe.Key]*shared // one value for all jobs of a target
@@ -68,7 +75,7 @@ func newResources() targetResources {
 	}
 	return targetResources{
 		memory: bound.NewBudget(limit / memoryPart), connections: bound.NewBudget(wire.MaxConnections()),
-		peaks: &probe.Peaks{}, mu: &sync.Mutex{}, shared: map[probe.Key]*shared{},
+		peaks: &probe.Peaks{}, backends: &bound.Peak{}, mu: &sync.Mutex{}, shared: map[probe.Key]*shared{},
 	}
 }
 
@@ -120,12 +127,16 @@ func (s *Sidecar) bounds() []bound.Bound {
 		{Name: "inbound_scrapes", Level: l.scrapes.Level},
 		{Name: "inbound_pages", Level: l.pages.Level},
 		{Name: "inbound_reloads", Level: l.reloads.Level},
+		{Name: "public_connections", Level: l.public.Level},
+		{Name: "public_pages", Level: l.publicPages.Level},
 		{Name: "conversation_memory_bytes", Level: r.memory.Level},
 		{Name: "connections", Level: r.connections.Level},
 		{Name: "answer_wire_bytes", Level: r.peaks.Wire.Level},
 		{Name: "answer_text_bytes", Level: r.peaks.Answer.Level},
 		{Name: "answer_events", Level: r.peaks.Events.Level},
 		{Name: "spans_queued", Level: s.spans.Level},
+		{Name: "gateway_backends", Level: r.backends.Level},
 		{Name: "history_added_bytes", Level: r.peaks.Added.Level},
+		{Name: "jobs", Level: func() (used, limit float64) { return float64(s.jobs.Load()), config.MaxJobs }},
 	}
 }

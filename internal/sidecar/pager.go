@@ -14,6 +14,7 @@ import (
 	promrules "github.com/prometheus/prometheus/rules"
 
 	"synthetic/internal/alerting"
+	"synthetic/internal/alerting/receivers"
 	"synthetic/internal/config"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/status"
@@ -91,7 +92,9 @@ func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 		if u, err := url.Parse(string(cfg.Alerting.ExternalURL)); err == nil {
 			s.externalHost = strings.ToLower(u.Hostname())
 		}
-		s.registry.MustRegister(newPagerCollector(p.Health))
+		s.registry.MustRegister(pagerCollector{
+			health: p.Health, incidents: s.page.OpenIncidents, externalURL: strings.TrimSuffix(string(cfg.Alerting.ExternalURL), "/"),
+		}.withCatalog())
 	})
 	return nil
 }
@@ -103,6 +106,7 @@ func equalExceptLinks(a, b *config.Alerting) bool {
 		return a == b
 	}
 	x, y := *a, *b
+	x.Notify, y.Notify = nil, nil // they follow from the other keys
 	x.RunbookURL, x.DashboardURL, y.RunbookURL, y.DashboardURL = "", "", "", ""
 	return reflect.DeepEqual(x, y)
 }
@@ -124,6 +128,12 @@ func (s *Sidecar) pagerOptions(cfg *config.Config, files []alerting.RuleFile) al
 		Interval: c.Interval, MaxSeries: max(seriesPerJob*jobs, leastSeries), Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
 		OnChange: s.alertChanged, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
+	}
+	if c.Notify != nil {
+		o.Receivers = OwnReceivers(c)
+	}
+	if h := c.Heartbeat; h.URL != "" || h.URLFile != "" {
+		o.Heartbeat = &receivers.HeartbeatOptions{URL: string(h.URL), URLFile: h.URLFile, Method: h.Method, HTTP: h.HTTP}
 	}
 	for _, a := range c.Alertmanagers {
 		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), HTTP: a.HTTP})
@@ -165,6 +175,7 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 			out.Rules = append(out.Rules, shown)
 		}
 	}
+	out.Muted = s.mutes()
 	health := s.pager.Health()
 	if health.Stalled != nil {
 		out.Stalled = health.Stalled.Error()

@@ -12,6 +12,7 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/status"
 )
 
 // TestPagerMetrics: the exported metrics are those of the catalog.
@@ -24,7 +25,10 @@ func TestPagerMetrics(t *testing.T) {
 		},
 	}
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(newPagerCollector(func() alerting.Health { return health }))
+	registry.MustRegister(pagerCollector{
+		health:    func() alerting.Health { return health },
+		incidents: func() ([]status.IncidentInfo, time.Time) { return []status.IncidentInfo{{Summary: "down"}}, at },
+	}.withCatalog())
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +50,7 @@ func TestPagerMetrics(t *testing.T) {
 	want := metrics.PagerCatalog()
 	for i := range want {
 		want[i].Unit = ""
+		slices.Sort(want[i].Labels)
 	}
 	slices.SortFunc(want, func(a, b metrics.Metric) int { return strings.Compare(a.Name, b.Name) })
 	if diff := cmp.Diff(want, exported); diff != "" {

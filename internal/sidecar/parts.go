@@ -13,7 +13,9 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
+	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/sidecar/tracing"
 )
@@ -30,9 +32,10 @@ func (s *Sidecar) newScheduler() *load.Scheduler {
 func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
 	shared := s.resources.forJob(j.Key())
 	return probe.New(probe.Options{
-		Target: j.Target, Workload: j.Workload, User: j.User, Dial: s.options.Dial,
+		Target: j.Target, Workload: j.Workload, Dial: s.options.Dial,
 		Connections: s.resources.connections, Pacer: &shared.pacer, Peaks: s.resources.peaks,
 		Learned: &shared.learned, Lag: s.options.Lag, Traced: s.spans.Traced,
+		Sent: s.recorder.RequestsOf(j.Target.Name),
 	})
 }
 
@@ -41,8 +44,23 @@ func (s *Sidecar) removed(job probe.Key) {
 	s.resources.forget(job)
 }
 
-func (s *Sidecar) listModels(ctx context.Context, t target.Target) ([]string, error) {
-	return probe.ListModels(ctx, probe.Options{Target: t, Dial: s.options.Dial, Connections: s.resources.connections})
+func (s *Sidecar) serverRead(target string, r serverside.Reading) {
+	s.recorder.ServerRead(target, r)
+	s.page.ServerRead(target, r)
+}
+
+func (s *Sidecar) serverChanged(target string, c serverside.Change) {
+	m := sink.Mark{At: c.At, Source: sink.MarkVersion, Target: target, Text: "version " + c.From + " → " + c.To}
+	if c.To == "" {
+		m.Source, m.Text = sink.MarkRestart, sink.RestartText
+	}
+	s.marks.Add(m)
+}
+
+func (s *Sidecar) listModels(ctx context.Context, t target.Target, sent func()) ([]string, error) {
+	return probe.ListModels(ctx, probe.Options{
+		Target: t, Dial: s.options.Dial, Connections: s.resources.connections, Sent: func(probe.Purpose) { sent() },
+	})
 }
 
 func (s *Sidecar) newRecorder() *metrics.Recorder {
@@ -52,17 +70,17 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 	}
 	return metrics.NewRecorder(metrics.Options{
 		Build: buildInfo(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
-		Baselines: s.baselines, Siblings: s.replicas.Views,
+		Baselines: s.baselines, Siblings: s.replicas.Views, UsualMisses: s.counter.UsualMisses,
 		Heartbeat: s.scheduler.LastBeat, Throttled: s.resources.throttled,
 		Models: s.models.Listings, Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
-		Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Spans: s.spanCounts,
+		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Spans: s.spanCounts, Marks: s.marks,
 	})
 }
 
 func (s *Sidecar) newPage() *status.Page {
 	return status.New(status.Options{
 		Alerts: s.alerts, Discovery: s.discovery.Standings, Siblings: s.replicas.Views,
-		Baseline: s.baselines.Read, Canary: s.canaries.reading, Lag: s.options.Lag.Lag,
+		Baseline: s.baselines.Read, Habits: s.baselines.Habits, Canary: s.canaries.reading, Lag: s.options.Lag.Lag, Marks: s.marks,
 	})
 }
 

@@ -108,7 +108,7 @@ func (c *crowd) rush(connections int, path string) (answers map[int]int, largest
 // TestACrowdCostsLittle: a thousand concurrent requests are answered or refused, and cost no more than a
 // few answers.
 func TestACrowdCostsLittle(t *testing.T) {
-	c := newCrowd(t, 50)
+	c := newCrowd(t, 60)
 	for path, tc := range map[string]struct{ atLeast, most int }{
 		"/metrics": {1 << 20, 64 << 20}, // a page of more than 1 MB: one is rendered
 		"/":        {1 << 10, 64 << 20},

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,28 +22,89 @@ import (
 type parts struct {
 	oklog.Group
 	drained chan struct{} // closed when the last turn has ended
+
+	mu      sync.Mutex
+	running []string // names of the parts that have not ended
 }
 
 // add adds a part that ends at once.
-func (p *parts) add(run func(context.Context) error) { p.addPart(run, func() {}) }
+func (p *parts) add(name string, run func(context.Context) error) { p.addPart(name, run, func() {}) }
 
 // addLasting adds a part that ends after the last turn.
-func (p *parts) addLasting(run func(context.Context) error) { p.addPart(run, func() { <-p.drained }) }
+func (p *parts) addLasting(name string, run func(context.Context) error) {
+	p.addPart(name, run, func() { <-p.drained })
+}
 
-func (p *parts) addPart(run func(context.Context) error, wait func()) {
+func (p *parts) addPart(name string, run func(context.Context) error, wait func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p.Add(func() error { return run(ctx) }, func(error) {
+	p.running = append(p.running, name)
+	p.Add(func() error {
+		defer p.ended(name)
+		return run(ctx)
+	}, func(error) {
 		wait()
 		cancel()
 	})
+}
+
+func (p *parts) ended(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running = slices.DeleteFunc(p.running, func(n string) bool { return n == name })
+}
+
+// A write to a volume that does not answer cannot be canceled, so it may last longer than the turns in flight.
+// Run waits endNotice for it and logs what it waits for; pods of the Helm chart are killed later than that. After
+// a further endLimit Run returns without it.
+const (
+	endNotice = 4 * time.Second
+	endLimit  = 30 * time.Second
+)
+
+// runWithin runs the parts. It returns a hangingError if some of them do not end in time after ending is closed.
+func (p *parts) runWithin(drain time.Duration, ending <-chan struct{}, logger *slog.Logger) error {
+	all := make(chan error, 1)
+	go func() { all <- p.Run() }()
+	select {
+	case err := <-all:
+		return err
+	case <-ending:
+	}
+	select {
+	case err := <-all:
+		return err
+	case <-time.After(drain + endNotice):
+		logger.Error("Parts of the process do not end: check that the volumes of their files answer", "parts", p.left(), "ends_without_them_in", endLimit)
+	}
+	select {
+	case err := <-all:
+		return err
+	case <-time.After(endLimit):
+		return &hangingError{p.left()}
+	}
+}
+
+// left describes the parts that have not ended.
+func (p *parts) left() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.running, ", ")
+}
+
+// hangingError means that Run left parts behind.
+type hangingError struct{ parts string }
+
+func (e *hangingError) Error() string {
+	return fmt.Sprintf("the process ends without parts of it that hang, so what they had to save is lost: %s; check that the volumes of their files answer", e.parts)
 }
 
 // Run probes and serves until ctx is done or a part fails. The server stops last, so that the
 // final counts can be scraped while the turns in flight end. listen must serve with the server
 // until it is shut down. With a configuration file, SIGHUP and changes of the file reload it.
 func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() error) error {
-	p := &parts{drained: make(chan struct{})}
-	p.add(func(ended context.Context) error {
+	p, ending := &parts{drained: make(chan struct{})}, make(chan struct{})
+	p.add("signals", func(ended context.Context) error {
+		defer close(ending)
 		select {
 		case <-ctx.Done():
 		case <-ended.Done():
@@ -48,11 +113,10 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		return nil
 	})
 	if s.options.StateFile != "" {
-		p.add(s.keepState) // saves the state before the parts that wait or may fail
-		defer s.stateLock.Release()
-		defer s.saveState()
+		// It saves the state before the parts that wait or may fail.
+		p.add("the state file "+s.options.StateFile, func(ctx context.Context) error { return s.keepState(ctx, p.drained) })
 	}
-	p.add(func(ctx context.Context) error {
+	p.add("the turns in flight", func(ctx context.Context) error {
 		defer close(p.drained)
 		return s.scheduler.Run(ctx)
 	})
@@ -61,7 +125,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		hangups := make(chan os.Signal, 1)
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
-		p.add(func(ctx context.Context) error { return s.followFile(ctx, hangups) })
+		p.add("reloads", func(ctx context.Context) error { return s.followFile(ctx, hangups) })
 	}
 	p.Add(func() error {
 		if err := listen(); !errors.Is(err, http.ErrServerClosed) {
@@ -74,33 +138,39 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		defer cancel()
 		_ = server.Shutdown(ctx) // connections that are still open end with the process
 	})
-	return p.Group.Run()
+	err := p.runWithin(s.options.DrainTimeout, ending, s.logger)
+	_, s.hanging = errors.AsType[*hangingError](err)
+	return err
 }
 
 // addParts adds the parts that may end in any order.
 func (s *Sidecar) addParts(p *parts) {
 	if s.turns != nil {
-		p.addLasting(s.turns.Run)
+		p.addLasting("the turn log "+s.options.TurnsFile, s.turns.Run)
 	}
-	p.addLasting(s.spans.Run)
+	p.addLasting("spans", s.spans.Run)
 	if s.pager != nil {
-		p.addLasting(s.pager.Run)
+		p.addLasting("the pager", s.pager.Run)
 	}
 	if s.first != nil && s.first.Prometheus != nil {
 		began := time.Now() // this process measures from now on
-		p.add(func(ctx context.Context) error { return s.readBack(ctx, began) })
+		p.add("older series", func(ctx context.Context) error { return s.readBack(ctx, began) })
 	}
-	p.add(s.servers.Run)
-	p.add(s.canaries.run)
-	p.add(func(ctx context.Context) error { return s.models.Run(ctx, s.targetsChanged) })
-	p.add(func(ctx context.Context) error { return s.discovery.Run(ctx, s.targetsChanged) })
-	if s.options.Lag != nil {
-		p.addLasting(s.options.Lag.Run)
+	if s.public != nil {
+		p.add("the public view", s.runPublic)
 	}
+	p.add("metrics of servers", s.servers.Run)
+	p.add("canaries", s.canaries.run)
+	p.add("models", func(ctx context.Context) error { return s.models.Run(ctx, s.targetsChanged) })
+	p.add("discovery", func(ctx context.Context) error { return s.discovery.Run(ctx, s.targetsChanged) })
+	p.addLasting("lag", s.options.Lag.Run)
 }
 
-// Close releases what a sidecar holds that never ran. After Run it does nothing.
+// Close releases what a sidecar holds, unless a part of it hangs. The kernel releases that when the process ends.
 func (s *Sidecar) Close() {
+	if s.hanging {
+		return
+	}
 	s.stateLock.Release()
 	s.turns.Close()
 	s.spans.Close()

@@ -103,7 +103,7 @@ func (f *fleet) scores() []promtest.Sample {
 // wantNoPage fails if a replica pages within a time.
 func (f *fleet) wantNoPage(length time.Duration) {
 	f.t.Helper()
-	for end := time.Now().Add(length); time.Now().Before(end); time.Sleep(5 * time.Second) {
+	for end := time.Now().Add(length); time.Now().Before(end); time.Sleep(min(stage.ScrapeEvery, time.Until(end))) {
 		if p := f.paging(); p != nil {
 			f.t.Fatalf("%v page", p)
 		}

@@ -5,7 +5,8 @@
 //	config.Config → jobs → load.Scheduler → probe.Event → sink.Fanout → baselines, metrics, status, journal
 //	                                                       metrics → alerting.Pager
 //
-// A Sidecar owns every goroutine that it starts. Run returns after all of them have ended.
+// A Sidecar owns every goroutine that it starts. Run returns after all of them have ended, except those that
+// wait for a volume that does not answer.
 package sidecar
 
 import (
@@ -36,6 +37,7 @@ import (
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
@@ -77,7 +79,15 @@ type Options struct {
 	// Dial opens the connections to targets and Alertmanagers; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag measures how late this process runs, while Run runs; nil measures nothing.
-	Lag *lag.Monitor
+	Lag Lateness
+}
+
+// Lateness is a lag.Monitor.
+type Lateness interface {
+	probe.Lateness
+	// Lag returns the lateness of the last minute.
+	Lag() time.Duration
+	Run(ctx context.Context) error
 }
 
 // RefusedError reports a mistake in the caller's options or configuration.
@@ -98,9 +108,11 @@ type Sidecar struct {
 	replicas  *siblings.Tracker
 	recorder  *metrics.Recorder
 	page      *status.Page
+	counter   *review.Counter
 	turns     *store.Log // nil without a turn log
 	spans     *tracing.Tracer
 	trial     *trial
+	marks     *sink.Marks
 	sinks     sink.Fanout
 
 	scheduler *load.Scheduler
@@ -120,13 +132,24 @@ type Sidecar struct {
 	// written is the configuration in force, without the models and targets that were found.
 	written *config.Config
 
+	// jobs is the number of jobs of the configuration in force, or of one that was refused for having too many.
+	jobs atomic.Int64
 	// lacksKernelTimestamps is true while a target is reached in a way that has none.
 	lacksKernelTimestamps atomic.Bool
 
 	loading     sync.Mutex       // held during a load
 	fileVersion string           // of the configuration file at the last load
 	stateLock   *atomicfile.Lock // nil without a state file
-	saving      sync.Mutex       // held while state files are written
+	// public is the listener of the public view, nil without one; publicNames are the names that it shows.
+	public      net.Listener
+	publicNames atomic.Pointer[[]string]
+	// incidents and days are the files of incidents and of the counts of each day, nil without a state file.
+	incidents, days *store.Lines
+	hanging         bool // Run has returned, but a part of it has not
+	// keepState alone writes the state files, so that nothing else waits for their volume. It is told by these
+	// channels that the discovered targets have changed, and to save everything and then send the error.
+	targetsUnsaved chan struct{}
+	saves          chan chan error
 }
 
 // New returns a sidecar without jobs. It reads the state file, if there is one. If the file
@@ -138,6 +161,7 @@ func New(o Options) (*Sidecar, error) {
 	s := &Sidecar{
 		options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{},
 		limits: newHTTPLimits(), resources: newResources(), replicas: siblings.New(nil),
+		targetsUnsaved: make(chan struct{}, 1), saves: make(chan chan error, 1),
 	}
 	if o.TurnsFile != "" {
 		turns, err := store.Open(store.Options{Path: o.TurnsFile, MaxSize: o.TurnsMaxSize, Keep: o.TurnsKeep, Logger: o.Logger})
@@ -149,16 +173,21 @@ func New(o Options) (*Sidecar, error) {
 	// Each part is created after the parts that it uses.
 	s.models = discovery.NewModelFollower(o.Logger, s.listModels)
 	s.baselines = baseline.NewTracker(baseline.TrackerOptions{Awaited: s.awaits, HistoryRefused: s.historyRefused})
+	s.marks = sink.NewMarks(s.changed)
 	s.trial = &trial{leased: func() func(string) bool { return s.discovery.Leased() }, saved: s.baselines.Saved, targets: map[string]*candidate{}}
 	s.discovery = discovery.New(o.Logger, s.trial.onlyFailed)
+	s.discovery.RolledOut = func(r discovery.Rollout) {
+		s.marks.Add(sink.Mark{Source: sink.MarkRollout, Target: r.Group, Only: r.Targets, Text: "rollout of " + r.Images})
+	}
 	s.scheduler = s.newScheduler()
+	s.counter = review.NewCounter()
 	s.recorder = s.newRecorder()
-	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
+	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.serverRead, Changed: s.serverChanged})
 	s.canaries = newCanaries(o.Dial, o.Logger, s.recorder)
 	s.page = s.newPage()
 	// The recorder and the page read the baselines, so the baselines observe an event first.
 	s.trial.judges = sink.Fanout{s.baselines, s.recorder, s.replicas}
-	s.sinks = sink.Fanout{s.trial, s.page, newJournal(o.Events), s.spans}
+	s.sinks = sink.Fanout{s.trial, s.page, s.counter, newJournal(o.Events), s.spans, &fingerprints{marks: s.marks}}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}
@@ -176,6 +205,9 @@ func (o *Options) setDefaults() error {
 	if o.OnAlert == nil {
 		o.OnAlert = logAlert(o.Logger)
 	}
+	if o.Lag == nil {
+		o.Lag = (*lag.Monitor)(nil)
+	}
 	if o.Replica != "" {
 		return nil
 	}
@@ -190,14 +222,14 @@ func (o *Options) setDefaults() error {
 // Apply puts a new configuration into force. If any part of it is invalid, Apply returns an
 // error and changes nothing.
 func (s *Sidecar) Apply(cfg *config.Config) error {
-	mark := status.Mark{Kind: status.MarkReload, Text: "another configuration"}
+	mark := sink.Mark{Source: sink.MarkReload, Text: "another configuration"}
 	if s.first == nil {
-		mark = status.Mark{Kind: status.MarkStart, Text: "synthetic " + version.Version}
+		mark = sink.Mark{Source: sink.MarkStart, Text: "synthetic " + version.Version}
 	}
 	err := s.apply(cfg)
 	s.recorder.SetReload(err == nil, time.Now())
 	if err == nil {
-		s.page.Mark(mark)
+		s.marks.Add(mark)
 	}
 	return err
 }
@@ -206,6 +238,7 @@ func (s *Sidecar) Apply(cfg *config.Config) error {
 func (s *Sidecar) apply(written *config.Config) error {
 	cfg := written.WithDiscovered(s.models.Listed(), s.discovery.Found(written.Discovery)).ForShard(s.options.Shard)
 	if len(cfg.Jobs) > config.MaxJobs {
+		s.jobs.Store(int64(len(cfg.Jobs)))
 		return refused("with the discovered targets and models there are %d pairs of a workload and a target, more than %d: run several processes, each with a shard of the targets (docs/how-to/run-shards.md)", len(cfg.Jobs), config.MaxJobs)
 	}
 	jobs := make([]probe.Job, len(cfg.Jobs))
@@ -222,10 +255,15 @@ func (s *Sidecar) apply(written *config.Config) error {
 	}
 	change.commit()
 	s.first, s.written = cmp.Or(s.first, written), written
+	s.jobs.Store(int64(len(cfg.Jobs)))
+	s.publicNames.Store(publicNames(written.ForShard(s.options.Shard)))
 	s.canaries.apply(cfg)
 	s.models.Follow(written.ForShard(s.options.Shard).Models)
 	s.discovery.Follow(written.Discovery)
-	s.saveTargets()
+	select {
+	case s.targetsUnsaved <- struct{}{}:
+	default: // they will be saved
+	}
 	return nil
 }
 
@@ -290,8 +328,10 @@ func (s *Sidecar) Restore(states baseline.File, histories map[probe.Key][]byte) 
 // Baselines returns the states of all jobs, for the state file.
 func (s *Sidecar) Baselines() baseline.File { return s.baselines.States() }
 
-// Gatherer returns the series of /metrics, except Go and process metrics.
-func (s *Sidecar) Gatherer() prometheus.Gatherer { return s.recorder }
+// Gatherer returns every series of the sidecar, in the mode both, except Go and process metrics.
+func (s *Sidecar) Gatherer() prometheus.Gatherer {
+	return s.recorder.Only(func(string) bool { return true })
+}
 
 // Status returns what the status page shows.
 func (s *Sidecar) Status() status.Snapshot { return s.page.Snapshot() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
+	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/store"
 )
 
@@ -50,7 +52,7 @@ func (s *Sidecar) restore() error {
 	}
 	s.Restore(states, histories)
 	s.recallTargets()
-	return nil
+	return s.recallLines()
 }
 
 func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history" }
@@ -75,43 +77,109 @@ func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 }
 
 // keepState saves the state every minute and the history every hour. When ctx is done it saves
-// both at once, before the turns in flight end, in case they hang.
-func (s *Sidecar) keepState(ctx context.Context) error {
+// all at once, before the turns in flight end, in case they hang, and the state again when they have ended.
+func (s *Sidecar) keepState(ctx context.Context, drained <-chan struct{}) error {
+	defer s.stateLock.Release()
 	state, history := time.NewTicker(stateInterval), time.NewTicker(historyInterval)
 	defer state.Stop()
 	defer history.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			s.save()
+			_ = s.save() // it logs errors
+			<-drained
+			_ = s.saveState()
 			return nil
+		case saved := <-s.saves:
+			saved <- s.save()
+		case <-s.targetsUnsaved:
+			s.saveTargets()
+		case <-s.page.IncidentsChanged():
+			s.saveIncidents()
 		case <-state.C:
-			s.saveState()
+			_ = s.saveState()
 		case <-history.C:
-			s.saveHistory()
+			_ = s.saveHistory()
 		}
 	}
 }
 
-func (s *Sidecar) save() {
-	s.saveState()
-	s.saveHistory()
+// saveWait is how long a client waits until the level that it accepted is saved.
+const saveWait = 10 * time.Second
+
+// saveNow lets keepState save everything, and waits for that.
+func (s *Sidecar) saveNow() error {
+	saved, late := make(chan error, 1), time.After(saveWait)
+	select {
+	case s.saves <- saved:
+		select {
+		case err := <-saved:
+			return err
+		case <-late:
+		}
+	case <-late: // another request waits, whose save includes this one
+	}
+	return fmt.Errorf("the volume of %q has not answered for %v", s.options.StateFile, saveWait)
 }
 
-// saveState saves the state of all jobs. A write error is logged; the next save tries again.
-func (s *Sidecar) saveState() {
-	s.saving.Lock()
-	defer s.saving.Unlock()
-	if err := s.Baselines().WriteFile(s.options.StateFile); err != nil {
+func (s *Sidecar) save() error {
+	defer s.saveTargets()
+	return errors.Join(s.saveState(), s.saveHistory())
+}
+
+// saveState saves the state of all jobs, the incidents and the days. A write error is logged; the next save tries again.
+func (s *Sidecar) saveState() error {
+	s.saveIncidents()
+	s.saveDays()
+	err := s.Baselines().WriteFile(s.options.StateFile)
+	if err != nil {
 		s.logger.Error("The state could not be saved; after a restart, active pages and tickets are forgotten", "err", err)
+	}
+	return err
+}
+
+func (s *Sidecar) saveHistory() error {
+	err := store.Write(s.historyFile(), s.baselines.Histories())
+	if err != nil {
+		s.logger.Error("The history could not be saved; a restart continues with the history of the last save", "err", err)
+	}
+	return err
+}
+
+// maxIncidentBytes bounds the file of incidents beside the state file. An incident takes 10 to 30 kB.
+const maxIncidentBytes = 16 << 20
+
+// recallLines reads the incidents and days of earlier processes. Lines that cannot be read are skipped.
+func (s *Sidecar) recallLines() (err error) {
+	read := func(name string, most int64, restore func(text []byte) error) *store.Lines {
+		path := s.options.StateFile + name
+		lines, text, failed := store.ReadLines(path, most)
+		if failed != nil {
+			err = refused("--state.file: %w; its directory must be readable and writable", failed)
+			return nil
+		}
+		if bad := restore(text); bad != nil {
+			s.logger.Error("Some lines of earlier processes cannot be read: they are forgotten", "file", path, "err", bad)
+			lines.Replace()
+		}
+		return lines
+	}
+	s.incidents = read(review.IncidentsFile, maxIncidentBytes, s.page.RestoreIncidents)
+	s.days = read(review.DaysFile, review.MostBytes, func(text []byte) error { return s.counter.Restore(text, time.Now()) })
+	return err
+}
+
+// saveIncidents saves the incidents that have changed. A kill loses no alert that started or ended before it, and at
+// most a minute of the turns of an incident.
+func (s *Sidecar) saveIncidents() {
+	if err := s.incidents.Save(s.page.SaveIncidents); err != nil {
+		s.logger.Error("The incidents could not be saved; a restart forgets what they were since the last save", "err", err)
 	}
 }
 
-func (s *Sidecar) saveHistory() {
-	s.saving.Lock()
-	defer s.saving.Unlock()
-	if err := store.Write(s.historyFile(), s.baselines.Histories()); err != nil {
-		s.logger.Error("The history could not be saved; a restart continues with the history of the last save", "err", err)
+func (s *Sidecar) saveDays() {
+	if err := s.days.Save(s.counter.Save); err != nil {
+		s.logger.Error("The counts of the day could not be saved; a restart forgets the turns since the last save", "err", err)
 	}
 }
 
@@ -138,19 +206,16 @@ func (s *Sidecar) recallTargets() {
 	}
 }
 
-// saveTargets saves the discovered targets if there is a state file. Targets of removed groups
-// are not saved.
+// saveTargets saves the discovered targets. Targets of removed groups are not saved.
 func (s *Sidecar) saveTargets() {
-	if s.options.StateFile == "" {
-		return
-	}
 	path, found := s.targetsFile(), s.discovery.Remember()
 	text, err := json.Marshal(found)
 	switch {
 	case len(found) == 0:
-		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+		if _, err = os.Lstat(path); errors.Is(err, fs.ErrNotExist) { // Remove would fail on a read-only volume
 			return
 		}
+		err = os.Remove(path)
 	case err == nil:
 		err = atomicfile.Write(path, text, 0o600)
 	}
@@ -213,7 +278,7 @@ func (s *Sidecar) readBack(ctx context.Context, before time.Time) error {
 
 // readJobBack reads the minutes of one job within a time limit, and returns their number.
 func (s *Sidecar) readJobBack(ctx context.Context, reader *store.Reader, job probe.Key, before time.Time, limit time.Duration) (n int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(target.RememberingSent(ctx), limit)
 	defer cancel()
 	minutes, err := reader.Read(ctx, job, before)
 	for series, m := range minutes {

@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"sync"
+	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
@@ -23,6 +24,8 @@ type trial struct {
 
 // candidate is a leased target.
 type candidate struct {
+	base              string    // its address
+	since             time.Time // when it got this address
 	jobs              map[probe.Key]sink.Job
 	model             *probe.ModelFound // reported once for each job, so it has to wait for the judges
 	failed, succeeded bool
@@ -43,6 +46,9 @@ func (t *trial) Add(j sink.Job) {
 		return
 	}
 	c.jobs[j.Key()] = j
+	if c.base != j.Target.BaseURL { // the lease of another address with this name gave way
+		c.base, c.since, c.failed = j.Target.BaseURL, time.Now(), false
+	}
 	switch {
 	case c.succeeded:
 		t.judges.Add(j)
@@ -82,6 +88,9 @@ func (t *trial) try(c *candidate, e probe.Event) bool {
 	case probe.ModelFound:
 		c.model = &e
 	case probe.Result:
+		if e.Scheduled.Before(c.since) { // a turn of the address before
+			return c.succeeded
+		}
 		if e.Outcome == probe.Success && !c.succeeded {
 			t.admit(c)
 		}
@@ -102,10 +111,11 @@ func (t *trial) Remove(key probe.Key) {
 	t.judges.Remove(key)
 }
 
-// onlyFailed reports whether turns of a leased target have failed and none has succeeded.
-func (t *trial) onlyFailed(target string) bool {
+// onlyFailed reports whether turns of a leased target have failed and none has succeeded. base is its
+// address, or "" for any.
+func (t *trial) onlyFailed(target, base string) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	c := t.targets[target]
-	return c != nil && c.failed && !c.succeeded
+	return c != nil && c.failed && !c.succeeded && (base == "" || base == c.base)
 }

@@ -115,6 +115,24 @@ func TestNobodyIsPagedForWhatNeverWorked(t *testing.T) {
 	})
 }
 
+// TestAnAddressThatFailsKeepsNoName: a client that asks again and again for an address that fails, and has
+// the name of another one, does not keep Prometheus from leasing that.
+func TestAnAddressThatFailsKeepsNoName(t *testing.T) {
+	playLeased(t, "", &atomic.Bool{}, func(l *leasedSite) {
+		status, body := 0, ""
+		for second := range 300 {
+			get(l.s, "/probe?module=chat&target=https://a") // the server has no TLS
+			if second%30 == 29 {
+				status, body = get(l.s, "/probe?module=chat&target=http://a")
+			}
+			time.Sleep(time.Second)
+		}
+		if status != http.StatusOK || !slices.Equal(targetsOf(body), []string{"chat/a"}) {
+			t.Errorf("the address that works gets %d: %.200s", status, body)
+		}
+	})
+}
+
 // TestWarnsOfPatternsWithoutPassword: a module with patterns in allowed_hosts and no way to authenticate
 // is logged with its remedy.
 func TestWarnsOfPatternsWithoutPassword(t *testing.T) {

@@ -3,9 +3,11 @@ package sidecar
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +19,6 @@ import (
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/httplimit"
 	"synthetic/internal/sidecar/sink"
-	"synthetic/internal/sidecar/status"
 )
 
 func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
@@ -48,7 +49,7 @@ func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), status)
 		return
 	}
-	if s.trial.onlyFailed(name) {
+	if s.trial.onlyFailed(name, "") {
 		http.Error(w, fmt.Sprintf("no turn of %s has succeeded since it was leased: its series begin with the first success; the page /turns shows why its turns fail", name), http.StatusServiceUnavailable)
 		return
 	}
@@ -57,19 +58,27 @@ func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(w, r)
 }
 
-// mark records a change that may explain later measurements, such as a release. Parameters:
-// text, and target (empty means all).
-func (s *Sidecar) mark(w http.ResponseWriter, r *http.Request) {
-	text, target := r.FormValue("text"), r.FormValue("target")
-	switch {
-	case text == "":
-		http.Error(w, "text is missing: say what changed, for example POST /-/mark?text=release+1.2.3&target=NAME", http.StatusBadRequest)
-	case target != "" && !slices.Contains(s.recorder.Names(), target):
-		http.Error(w, s.unknown(target, ""), http.StatusNotFound)
-	default:
-		s.page.Mark(status.Mark{Kind: status.MarkDeploy, Target: target, Text: text})
-		s.logger.Info("A change was marked", "text", text, "target", target)
-		fmt.Fprintln(w, "marked")
+// judge records whether an incident was a false page, and tells the baselines if it was not. Parameters:
+// id, and false (true or false).
+func (s *Sidecar) judge(w http.ResponseWriter, r *http.Request) {
+	id := r.FormValue("id")
+	isFalse, err := strconv.ParseBool(r.FormValue("false"))
+	if err != nil {
+		http.Error(w, "false is neither true nor false: write for example POST /-/judge?id=ID&false=true", http.StatusBadRequest)
+		return
+	}
+	target, since, until, known := s.page.JudgeIncident(id, isFalse)
+	if !known {
+		http.Error(w, fmt.Sprintf("there is no incident %.100q: the page /alerts lists the incidents, and the last part of an incident's address is its id", id), http.StatusNotFound)
+		return
+	}
+	if !isFalse {
+		s.baselines.Confirm(target, since, until)
+	}
+	s.logger.Info("An incident was judged", "id", id, "false_page", isFalse)
+	fmt.Fprintf(w, "marked %s: false page: %t\n", id, isFalse)
+	if !isFalse {
+		s.saveLearned(w)
 	}
 }
 
@@ -111,14 +120,64 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, s.unknown(target, workload), http.StatusNotFound)
 		return
 	}
-	if s.options.StateFile != "" {
-		s.save() // otherwise, a crash within the hour would page for this level again
-	}
+	s.saveLearned(w)
 	for _, a := range accepted {
 		since, ratios := a.Since.UTC().Format(time.RFC3339), describeRatios(a)
 		s.logger.Info("A level was accepted as the baseline", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
 		fmt.Fprintf(w, "accepted as usual: %s (workload %s) since %s; before: %s\n", a.Key.Target, a.Key.Workload, since, ratios)
+		for _, h := range a.Forgotten {
+			fmt.Fprintf(w, "no longer expected: %s\n", h.When)
+		}
+		if a.Relearns {
+			fmt.Fprintf(w, "learned again: how often %s repeats reference codes\n", a.Key.Target)
+		}
 	}
+}
+
+// saveLearned saves what a request changed, because a crash would bring the former baseline back. It tells the client
+// if that is not possible.
+func (s *Sidecar) saveLearned(w io.Writer) {
+	if s.options.StateFile == "" {
+		return
+	}
+	if err := s.saveNow(); err != nil {
+		fmt.Fprintln(w, "not saved yet:", err)
+	}
+}
+
+// reject lets a rise page that a target has learned to expect. Parameters: target, workload (empty means all) and
+// rise, its ID.
+func (s *Sidecar) reject(w http.ResponseWriter, r *http.Request) {
+	target, workload, id := r.FormValue("target"), r.FormValue("workload"), r.FormValue("rise")
+	jobs := s.baselines.Reject(target, workload, id)
+	rejected := slices.DeleteFunc(slices.Clone(jobs), func(j baseline.Rejection) bool { return j.Habit == nil })
+	switch {
+	case len(jobs) == 0:
+		http.Error(w, s.unknown(target, workload), http.StatusNotFound)
+		return
+	case len(rejected) == 0:
+		http.Error(w, fmt.Sprintf("%s expects no rise %.100q: %s", target, id, describeHabits(jobs)), http.StatusNotFound)
+		return
+	}
+	s.saveLearned(w)
+	for _, j := range rejected {
+		s.logger.Info("An expected rise was rejected", "target", j.Key.Target, "workload", j.Key.Workload, "rise", id, "when", j.Habit.When)
+		fmt.Fprintf(w, "rejected: %s (workload %s): %s; the next rise, on %s, pages\n", j.Key.Target, j.Key.Workload, j.Habit.When, j.Habit.Next.Format(time.DateOnly))
+	}
+}
+
+// describeHabits lists the rises that can be rejected.
+func describeHabits(jobs []baseline.Rejection) string {
+	var known []string
+	for _, j := range jobs {
+		for _, h := range j.Others {
+			known = append(known, fmt.Sprintf("%s (workload %s, %s)", h.ID, j.Key.Workload, h.When))
+		}
+	}
+	if len(known) == 0 {
+		return "it has learned none; a window of changes is taken out of the configuration"
+	}
+	return "write rise as one of " + strings.Join(known, ", ")
 }
 
 // unknown returns an error text that lists the known targets.

@@ -1,6 +1,9 @@
 package simulate
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // answer is the text of an answer, as a stream of tokens. It is endless unless end was called.
 type answer struct {
@@ -23,6 +26,12 @@ func (a *answer) end(n int, text string) (tokens int) {
 	a.pending = append(a.pending[:n*charsPerToken], []rune(text)...)
 	a.generate = nil
 	return (len(a.pending) + charsPerToken - 1) / charsPerToken
+}
+
+// insert puts a text after the next n tokens.
+func (a *answer) insert(n int, text string) {
+	a.peek(n)
+	a.pending = slices.Insert(a.pending, n*charsPerToken, []rune(text)...)
 }
 
 // peek returns the text of the next n tokens.

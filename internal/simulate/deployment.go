@@ -32,9 +32,10 @@ type Deployment struct {
 
 	began        time.Time
 	mu           sync.Mutex
-	options      Options // as given, without defaults
-	requests     uint64  // valid requests so far
-	driver       *driver // of the current cluster; nil without one
+	options      Options     // as given, without defaults
+	requests     uint64      // valid requests so far
+	recent       [][]message // histories of the last requests, newest last, at most recentKept
+	driver       *driver     // of the current cluster; nil without one
 	driverConfig *cluster.Config
 
 	statsMu sync.Mutex

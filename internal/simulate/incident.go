@@ -43,6 +43,10 @@ const (
 	ToolMarkup     IncidentKind = "tool_markup"
 	Buffered       IncidentKind = "buffered"
 	NewFingerprint IncidentKind = "new_fingerprint"
+	// Foreign gives the answer of another recent conversation. Without one, the answer is right.
+	Foreign IncidentKind = "foreign"
+	// ContextCut answers from the last tokens of the prompt alone. The Factor is their number.
+	ContextCut IncidentKind = "truncated"
 )
 
 func clusterKinds() []IncidentKind {
@@ -58,7 +62,7 @@ func shareKinds() []IncidentKind {
 	return []IncidentKind{
 		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent,
 		Exclamations, Repetition, WrongScript, OtherModel, BaseModel, Drift,
-		NewFingerprint, BadArguments, ToolMarkup, Buffered,
+		NewFingerprint, BadArguments, ToolMarkup, Buffered, Foreign, ContextCut,
 	}
 }
 
@@ -77,7 +81,7 @@ type Incident struct {
 	// have workers. For [Options.Replicas] they are replicas, and every kind can have them.
 	Workers []int
 	// Factor multiplies a duration or the acceptance of drafts. For Drift it is the standard deviation
-	// of the noise that is added to each log-probability.
+	// of the noise that is added to each log-probability, for ContextCut the number of tokens that stay.
 	Factor float64
 	// Share is the share of the requests, from 0 to 1.
 	Share float64
@@ -87,7 +91,7 @@ func (i Incident) hasShare() bool { return slices.Contains(shareKinds(), i.Kind)
 
 func (i Incident) hasFactor() bool {
 	switch i.Kind {
-	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, Drift:
+	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, Drift, ContextCut:
 		return true
 	}
 	return false
@@ -109,7 +113,7 @@ func (i Incident) validate(workers int) error {
 		return errors.New("it needs a cluster: set one")
 	case wrongWorker >= 0:
 		return fmt.Errorf("there is no worker %d: give 0 to %d", i.Workers[wrongWorker], workers-1)
-	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && i.Kind == Drift:
+	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && (i.Kind == Drift || i.Kind == ContextCut):
 		return fmt.Errorf("its factor is %v: give a number above 0, at most 1e6", i.Factor)
 	}
 	return nil

@@ -60,10 +60,12 @@ func (p *Pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)
 
 // Dial connects to the listener. It ignores network and address.
 func (p *Pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	select {
-	case <-time.After(time.Duration(p.DialDelay.Load())):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if delay := time.Duration(p.DialDelay.Load()); delay > 0 {
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	client, server := net.Pipe()
 	select {

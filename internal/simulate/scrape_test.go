@@ -84,6 +84,7 @@ func TestMetricsOfOneTurn(t *testing.T) {
 			"vllm:spec_decode_num_draft_tokens_total":    60,
 			"vllm:spec_decode_num_accepted_tokens_total": 60,
 			"vllm:num_preemptions_total":                 0,
+			"vllm:request_queue_time_seconds":            0,
 			"vllm:cache_config_info":                     1,
 			"dynamo_frontend_inflight_requests":          0,
 			"dynamo_frontend_queued_requests":            0,
@@ -101,6 +102,7 @@ func TestMetricsOfOneTurn(t *testing.T) {
 		for name, want := range map[string]float64{
 			"vllm:time_to_first_token_seconds":            2,
 			"vllm:inter_token_latency_seconds":            20,
+			"vllm:request_queue_time_seconds":             2,
 			"dynamo_frontend_time_to_first_token_seconds": 2,
 			"dynamo_frontend_inter_token_latency_seconds": 20,
 		} {
@@ -155,6 +157,9 @@ func busyFigures(t *testing.T, name string, concurrency int) (f figures) {
 			running: after.sum(t, "vllm:num_requests_running"), waiting: after.sum(t, "vllm:num_requests_waiting"),
 			ttft: mean("dynamo_frontend_time_to_first_token_seconds"), itl: mean("vllm:inter_token_latency_seconds"),
 			hits: growth("vllm:prompt_tokens_cached_total", page.sum) / growth("vllm:prompt_tokens_total", page.sum),
+		}
+		if queued := mean("vllm:request_queue_time_seconds"); !(queued > 0) {
+			t.Errorf("%s: requests wait %v s for their first step", name, queued)
 		}
 		if front := growth("dynamo_frontend_cached_tokens", page.sum) / growth("dynamo_frontend_input_sequence_tokens", page.sum); math.Abs(front-f.hits) > .02 {
 			t.Errorf("%s: cached share of the prompts: %v by the frontend, %v by the engines", name, front, f.hits)

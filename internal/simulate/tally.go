@@ -12,11 +12,12 @@ import (
 // histograms are the histograms of one server.
 type histograms []*prometheus.HistogramVec
 
-// Indexes of histograms. vLLM has the first two, Dynamo all.
+// Indexes of histograms: those of both, of vLLM, and of Dynamo.
 const (
 	ttft = iota
 	itl
-	input
+	queue
+	input = iota - 1
 	output
 	cached
 )
@@ -45,10 +46,12 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 func vllmHistograms() histograms {
 	perToken := []float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}
 	first := []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560}
+	queued := []float64{.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
 	const model, engine = "model_name", "engine"
 	return histograms{
-		ttft: histogram("vllm:time_to_first_token_seconds", "Time from arrival to the first token.", first, model, engine),
-		itl:  histogram("vllm:inter_token_latency_seconds", "Time between two token events of an answer.", perToken, model, engine),
+		ttft:  histogram("vllm:time_to_first_token_seconds", "Time from arrival to the first token.", first, model, engine),
+		itl:   histogram("vllm:inter_token_latency_seconds", "Time between two token events of an answer.", perToken, model, engine),
+		queue: histogram("vllm:request_queue_time_seconds", "Time from arrival to the first step, of requests that have ended.", queued, model, engine),
 	}
 }
 
@@ -109,6 +112,7 @@ func (t *tally) observe(c *call, e cluster.Event) {
 		t.queued--
 	case e.Kind != cluster.Tokens:
 		t.frontend[output].Observe(float64(c.output))
+		t.engines[e.Worker][queue].Observe(e.Queued.Seconds())
 	case c.output == 0:
 		t.observeFirstToken(c, e)
 	default:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"synthetic/internal/simulate/cluster"
@@ -26,6 +27,7 @@ type turn struct {
 	prompt       *chain // and the answer so far
 	promptTokens int
 	cached       int
+	history      []message // that the answer depends on; a fault can change it
 	text         *answer
 	textKey      uint64 // determines text
 	reasoning    int    // tokens of reasoning at the start of the answer
@@ -80,6 +82,7 @@ func (d *Deployment) prepare(t *turn) *apiError {
 	}
 	t.prompt = newPrompt(t.request.Messages, block, t.modelKey)
 	t.promptTokens = t.prompt.tokens
+	t.history = d.historyFor(t)
 	room := o.MaxModelLen - t.promptTokens
 	if room < 1 {
 		return badRequest("messages", "This model's maximum context length is %d tokens, but the messages have %d tokens: shorten them.",
@@ -95,19 +98,31 @@ func (d *Deployment) prepare(t *turn) *apiError {
 func (t *turn) planAnswer(n uint64, room int) {
 	o, q := t.options, &t.request
 	t.textKey = t.prompt.hash
+	if t.fault.Kind == Foreign || t.fault.Kind == ContextCut {
+		t.textKey = newPrompt(t.history, blockTokens, t.modelKey).hash
+	}
 	if q.Temperature != nil && *q.Temperature > 0 {
 		t.textKey ^= cluster.Mix(n)
 	}
 	t.text = newAnswer(o.Seed, t.textKey)
-	wanted := o.Answer.draw(t.text.rand)
+	length := o.Answer
+	if o.FirstAnswer.Median > 0 && !slices.ContainsFunc(q.Messages, func(m message) bool { return m.Role == "assistant" }) {
+		length = o.FirstAnswer
+	}
+	wanted := length.draw(t.text.rand)
 	t.reasoning = q.reasoningTokens(o.Reasoning, wanted)
 	garbled, endless := t.text.garble(t.fault.Kind)
 	if endless && q.maxTokens() != nil {
 		q.IgnoreEOS = true
 	}
-	if text, ok := t.structured(rand.New(rand.NewPCG(t.textKey, o.Seed))); ok && !garbled {
+	text, ok := t.structured(rand.New(rand.NewPCG(t.textKey, o.Seed)))
+	switch {
+	case garbled:
+	case ok:
 		wanted = t.text.end(t.reasoning, text)
 		q.IgnoreEOS = false
+	default:
+		t.text.insert(t.reasoning, requestedReference(t.history))
 	}
 	t.output, t.finish = q.answerTokens(wanted, room)
 	if t.call != nil && t.finish == "stop" {
@@ -215,6 +230,7 @@ func (d *Deployment) sender(ctx context.Context, t *turn, out *responder) func(n
 			family := itl
 			if t.sent == 0 {
 				family = ttft
+				d.latency[queue].WithLabelValues(t.options.Model, engineID).Observe(0) // it has no queue
 			}
 			d.latency[family].WithLabelValues(t.options.Model, engineID).Observe(now.Sub(last).Seconds())
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 )
 
 const (
@@ -104,15 +105,41 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 	case "duration_seconds":
 		return parseDuration(&t.Duration, "duration_seconds", k, v)
 	case "prompt_tokens":
-		return parseTokens(&t.PromptTokens, "prompt_tokens", k, v)
+		return parseCount(&t.PromptTokens, "prompt_tokens", k, v)
 	case "cached_prompt_tokens":
-		return parseTokens(&t.CachedTokens, "cached_prompt_tokens", k, v)
+		return parseCount(&t.CachedTokens, "cached_prompt_tokens", k, v)
 	case "output_tokens":
-		return parseTokens(&t.OutputTokens, "output_tokens", k, v)
+		return parseCount(&t.OutputTokens, "output_tokens", k, v)
+	case "context_tokens":
+		return parseCount(&t.ContextTokens, "context_tokens", k, v)
+	case "estimated_uncached_tokens":
+		return parseCount(&t.UncachedEstimate, "estimated_uncached_tokens", k, v)
+	case "gateway_retries":
+		return parseCount(&t.Gateway.Retries, "gateway_retries", k, v)
+	case "gateway_fallbacks":
+		return parseCount(&t.Gateway.Fallbacks, "gateway_fallbacks", k, v)
+	case "gateway_overhead_seconds":
+		return parseDuration(&t.Gateway.Overhead, "gateway_overhead_seconds", k, v)
 	case "trace_id":
 		if k == textKind {
 			t.TraceID = string(v)
 		}
+	case "span_id":
+		if k == textKind {
+			t.SpanID = string(v)
+		}
+	case "session":
+		t.Moved = probe.Opt[bool]{V: string(v) == probe.SessionLost, OK: string(v) == probe.SessionLost || string(v) == probe.SessionKept}
+	case "recall":
+		for _, r := range recall.Results() {
+			if string(v) == string(r) {
+				t.Recall.Result = r
+			}
+		}
+	case "recall_cached":
+		t.Recall.Cached = probe.Opt[bool]{V: string(v) == "yes", OK: string(v) == "yes" || string(v) == "no"}
+	case "recall_depth":
+		return parseCount(&t.Recall.Depth, "recall_depth", k, v)
 	case "extra":
 		t.Burst = string(v) == "true"
 	case "concurrency", "rate", "repetition", "phase", "conversation", "index", "answer_ttft_seconds":
@@ -207,7 +234,7 @@ func parseDuration(into *probe.Opt[time.Duration], key string, k kind, v []byte)
 	return nil
 }
 
-func parseTokens(into *probe.Opt[int], key string, k kind, v []byte) error {
+func parseCount(into *probe.Opt[int], key string, k kind, v []byte) error {
 	f, ok := parseNumber(k, v, maxTokens)
 	if !ok || f != math.Trunc(f) {
 		return fmt.Errorf("%s is %s; write a whole number from 0 to %.0f, or omit it if it is unknown", key, quoteShort(v), maxTokens)

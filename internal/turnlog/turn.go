@@ -35,8 +35,19 @@ type Turn struct {
 	// Unknown values have OK = false.
 	TTFT, TPOT, Duration                     probe.Opt[time.Duration]
 	PromptTokens, CachedTokens, OutputTokens probe.Opt[int]
-	TraceID                                  string
-	Burst                                    bool
+	// ContextTokens are those of the turns before in the conversation.
+	ContextTokens probe.Opt[int]
+	// UncachedEstimate is the prober's estimate for a turn without PromptTokens.
+	UncachedEstimate probe.Opt[int]
+	// Gateway has no addresses and no Response.
+	Gateway probe.Gateway
+	TraceID string
+	// SpanID identifies the turn within the trace; "" in logs of older versions.
+	SpanID string
+	// Moved is true if another worker answered than in the previous turn of the conversation.
+	Moved  probe.Opt[bool]
+	Burst  bool
+	Recall probe.Recall
 	// Study is set for turns of a sweep.
 	Study *Study
 }
@@ -71,8 +82,9 @@ func FromResult(r probe.Result) Turn {
 	return Turn{
 		At: r.Sent, Target: r.Target, Workload: r.Workload, Kind: r.Kind, Outcome: r.Outcome, Proof: r.Proof,
 		TTFT: r.TTFT, TPOT: r.TPOT, Duration: probe.Some(r.Duration()),
-		PromptTokens: r.PromptTokens, CachedTokens: r.CachedTokens, OutputTokens: r.OutputTokens,
-		TraceID: r.TraceID, Burst: r.Burst,
+		PromptTokens: r.PromptTokens, CachedTokens: r.CachedTokens, OutputTokens: r.OutputTokens, ContextTokens: r.ContextTokens, UncachedEstimate: r.UncachedEstimate,
+		Gateway: probe.Gateway{Retries: r.Gateway.Retries, Fallbacks: r.Gateway.Fallbacks, Overhead: r.Gateway.Overhead},
+		TraceID: r.TraceID, SpanID: r.SpanID, Moved: r.Moved, Burst: r.Burst, Recall: r.Recall,
 	}
 }
 
@@ -89,11 +101,11 @@ func (t *Turn) TotalDuration() time.Duration {
 // Result returns the turn as a probe.Result, without what the log does not have.
 func (t *Turn) Result() probe.Result {
 	r := probe.Result{
-		Target: t.Target, Workload: t.Workload, Kind: t.Kind, Turn: 1 + t.Kind.Index(), TraceID: t.TraceID,
+		Target: t.Target, Workload: t.Workload, Kind: t.Kind, Turn: 1 + t.Kind.Index(), TraceID: t.TraceID, SpanID: t.SpanID, Moved: t.Moved,
 		Scheduled: t.At, Sent: t.At, End: t.At.Add(t.TotalDuration()), Outcome: t.Outcome, Proof: t.Proof,
 		TTFT: t.TTFT, AnswerTTFT: t.TTFT, TPOT: t.TPOT,
-		PromptTokens: t.PromptTokens, CachedTokens: t.CachedTokens, OutputTokens: t.OutputTokens,
-		Events: t.OutputTokens.V, Burst: t.Burst,
+		PromptTokens: t.PromptTokens, CachedTokens: t.CachedTokens, OutputTokens: t.OutputTokens, ContextTokens: t.ContextTokens, UncachedEstimate: t.UncachedEstimate,
+		Events: t.OutputTokens.V, Gateway: t.Gateway, Burst: t.Burst, Recall: t.Recall,
 	}
 	if t.Study != nil {
 		r.Conversation, r.Turn, r.AnswerTTFT = t.Study.Conversation, t.Study.Index, t.Study.AnswerTTFT
@@ -119,8 +131,24 @@ func (t *Turn) Append(b []byte) []byte {
 	b = appendCount(b, "prompt_tokens", t.PromptTokens)
 	b = appendCount(b, "cached_prompt_tokens", t.CachedTokens)
 	b = appendCount(b, "output_tokens", t.OutputTokens)
+	b = appendCount(b, "context_tokens", t.ContextTokens)
+	b = appendCount(b, "estimated_uncached_tokens", t.UncachedEstimate)
+	b = appendCount(b, "gateway_retries", t.Gateway.Retries)
+	b = appendCount(b, "gateway_fallbacks", t.Gateway.Fallbacks)
+	b = appendSeconds(b, "gateway_overhead_seconds", t.Gateway.Overhead)
 	if t.TraceID != "" {
 		b = appendText(b, "trace_id", t.TraceID)
+	}
+	if t.SpanID != "" {
+		b = appendText(b, "span_id", t.SpanID)
+	}
+	if t.Moved.OK {
+		b = appendText(b, "session", probe.SessionLabel(t.Moved))
+	}
+	if t.Recall.Result != "" {
+		b = appendText(b, "recall", string(t.Recall.Result))
+		b = appendText(b, "recall_cached", t.Recall.CachedState())
+		b = appendCount(b, "recall_depth", t.Recall.Depth)
 	}
 	if t.Burst {
 		b = append(appendKey(b, "extra"), "true"...)

@@ -28,7 +28,7 @@ func whole() Turn {
 		At: start().Add(250 * time.Millisecond), Target: "chat", Workload: "short", Kind: probe.Followup, Outcome: probe.Success,
 		TTFT: probe.Some(123456 * time.Microsecond), TPOT: probe.Some(20 * time.Millisecond), Duration: probe.Some(1063456 * time.Microsecond),
 		PromptTokens: probe.Some(1500), CachedTokens: probe.Some(1200), OutputTokens: probe.Some(48),
-		TraceID: "0af7651916cd43dd8448eb211c80319c", Burst: true,
+		TraceID: "0af7651916cd43dd8448eb211c80319c", SpanID: "b7ad6b7169203331", Moved: probe.Some(true), Burst: true,
 	}
 }
 
@@ -73,14 +73,18 @@ func TestWrittenAndRead(t *testing.T) {
 	odd.Target, odd.Workload, odd.TraceID = "a \"b\"\\\n\u2028é", "<&>", ""
 	studied := whole()
 	studied.Study = &Study{Level: 0.5, Rate: true, Repetition: 2, Phase: Measured, Conversation: "c-17", Index: 3, AnswerTTFT: probe.Some(time.Second)}
-	want := []Turn{bare(0), whole(), odd, studied}
+	routed := whole()
+	routed.Gateway = probe.Gateway{Retries: probe.Some(2), Fallbacks: probe.Some(0), Overhead: probe.Some(17696 * time.Microsecond)}
+	failed := bare(0)
+	failed.UncachedEstimate = probe.Some(300)
+	want := []Turn{bare(0), failed, whole(), odd, studied, routed}
 	got, err := read(t, lines(want...))
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-written +read):\n%s", err, diff)
 	}
 	const line = `{"at":"2026-01-05T08:00:00.250000Z","target":"chat","workload":"short","turn":"followup","outcome":"success",` +
 		`"ttft_seconds":0.123456,"tpot_seconds":0.02,"duration_seconds":1.063456,"prompt_tokens":1500,"cached_prompt_tokens":1200,` +
-		`"output_tokens":48,"trace_id":"0af7651916cd43dd8448eb211c80319c","extra":true,"v":1}` + "\n"
+		`"output_tokens":48,"trace_id":"0af7651916cd43dd8448eb211c80319c","span_id":"b7ad6b7169203331","session":"lost","extra":true,"v":1}` + "\n"
 	if diff := cmp.Diff(line, lines(whole())); diff != "" {
 		t.Errorf("the form of a line has changed, which needs another version (-want +got):\n%s", diff)
 	}

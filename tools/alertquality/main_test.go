@@ -5,8 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"synthetic/tools/alertquality/worlds"
 )
 
 // alertquality runs the command and returns its output.
@@ -84,7 +87,7 @@ regression: {false_pages: 2/30d, page_ratio: 1.7}
 		t.Fatal(err)
 	}
 	for config, want := range map[string]struct{ falsePages, ratio float64 }{"": {0.5, 1.5}, file: {2, 1.7}} {
-		c, err := (&simulationFlags{configFile: config, seeds: 1, days: 30}).campaign()
+		c, err := (&simulationFlags{configFile: config, worldFlags: worldFlags{seeds: 1, days: 30, workers: 1}}).campaign()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,15 +133,20 @@ func TestMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		"model":     {[]string{"--model=loud"}, `unknown model "loud"; choose one of`},
-		"fleet":     {[]string{"--fleet=-1"}, "not be negative"},
-		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
-		"scenario":  {[]string{"--scenario.file=none.yml"}, "none.yml: cannot be read (no such file or directory): name a readable YAML file"},
-		"own model": {[]string{example, "--model=morning"}, `unknown model "morning"`},
-		"own fault": {[]string{example, "--fault=TTFT"}, "no fault has a name with"},
-		"seeds":     {[]string{"--seeds=0"}, "must be positive"},
-		"too short": {[]string{"--scenario.file=" + long, "--days=1"}, "--days=1: fault \"long\" needs runs of 32h0m0s and they last 24h0m0s; write more days, or leave the fault out with --fault"},
-		"rule file": {[]string{"--rules.file=none.yml", "--seeds=1", "--days=3"}, "--rules.file=none.yml: open none.yml: no such file"},
+		"model":           {[]string{"--model=loud"}, `unknown model "loud"; choose one of`},
+		"fleet":           {[]string{"--fleet=-1"}, "not be negative"},
+		"fault":           {[]string{"--fault=earthquake"}, "no fault has a name with"},
+		"scenario":        {[]string{"--scenario.file=none.yml"}, "none.yml: cannot be read (no such file or directory): name a readable YAML file"},
+		"sealed":          {[]string{"--model=sealed-dst"}, `unknown model "sealed-dst"`},
+		"open":            {[]string{"--sealed", "--model=dst"}, "no sealed model has this name"},
+		"sealed scenario": {[]string{"--sealed", example}, "leave out --scenario.file and --seed"},
+		"sealed seed":     {[]string{"--sealed", "--seed=1"}, "leave out --scenario.file and --seed"},
+		"sealed seeds":    {[]string{"--sealed", "--seeds=5"}, "set --seeds to at most 4"},
+		"own model":       {[]string{example, "--model=morning"}, `unknown model "morning"`},
+		"own fault":       {[]string{example, "--fault=TTFT"}, "no fault has a name with"},
+		"seeds":           {[]string{"--seeds=0"}, "must be positive"},
+		"too short":       {[]string{"--scenario.file=" + long, "--days=1"}, "--days=1: fault \"long\" needs runs of 32h0m0s and they last 24h0m0s; write more days, or leave the fault out with --fault"},
+		"rule file":       {[]string{"--rules.file=none.yml", "--seeds=1", "--days=3"}, "--rules.file=none.yml: open none.yml: no such file"},
 	} {
 		if _, err := alertquality(t, append([]string{"run"}, tt.args...)...); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
@@ -173,5 +181,35 @@ func TestTables(t *testing.T) {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("tables.md has no %q:\n%s", want, text)
 		}
+	}
+}
+
+// TestSealedSeeds: sealed models have their own seeds.
+func TestSealedSeeds(t *testing.T) {
+	c, err := (&worldFlags{sealed: true, seed: 1, seeds: 2, days: 30, workers: 1}).campaign()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.Seeds, worlds.SealedSeeds()[:2]) || len(c.Models) != len(worlds.Sealed()) {
+		t.Errorf("%d models, seeds %v", len(c.Models), c.Seeds)
+	}
+}
+
+// TestDetect prints a table, and JSON, of the detector alone.
+func TestDetect(t *testing.T) {
+	t.Parallel()
+	args := []string{"detect", "--model=quiet", "--default-rate", "--fault=none", "--fleet=2", "--seeds=1", "--days=1", "--warm-up=0"}
+	text, err := alertquality(t, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"fleet of 2  2     ", "\nquiet       2     ", "fleet of 2 on healthy days: ", "\nCPU "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table has no %q:\n%s", want, text)
+		}
+	}
+	text, err = alertquality(t, append(args, "--json")...)
+	if err != nil || !strings.Contains(text, `"false_tickets": `) {
+		t.Errorf("%v: %s", err, text)
 	}
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"math"
-	"strings"
+	"slices"
 	"testing"
 
 	"synthetic/internal/simulate/cluster"
+	"synthetic/internal/study/sweep"
 )
 
 func TestReports(t *testing.T) {
@@ -19,7 +19,21 @@ func TestReports(t *testing.T) {
 	}
 	levels := map[string]int{}
 	for _, r := range all {
+		plan, err := loadPlan(root, r.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, s := range r.Series {
+			var loads []float64
+			for _, l := range s.Levels {
+				loads = append(loads, l["load"])
+			}
+			if !slices.Equal(loads, plan.Levels) {
+				t.Errorf("report %q, %q has the loads %v, its plan %v", r.Name, s.Preset, loads, plan.Levels)
+			}
+			if !slices.ContainsFunc(plan.Variants, func(v sweep.Variant) bool { return v.Preset == s.Preset }) {
+				t.Errorf("plan %q has no variant of preset %q", r.Plan, s.Preset)
+			}
 			if _, err := cluster.Preset(s.Preset); err != nil {
 				t.Errorf("report %q: %v", r.Name, err)
 			}
@@ -50,20 +64,32 @@ func TestReports(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
-	p := played{series: series{Preset: "x", Levels: []level{
-		{"load": 10, "ttft_p50_ms": 100}, {"load": 20, "ttft_p50_ms": 100},
-		{"load": 30, "ttft_p50_ms": 100, "error_pct": 5}, {"load": 40, "ttft_p50_ms": 2000},
-	}}, model: []level{{"ttft_p50_ms": 110}, {"ttft_p50_ms": 60}, {"ttft_p50_ms": 900}, {"ttft_p50_ms": 900}}}
-	r, ok := judge(p, target{"ttft_p50_ms", .25, .2, true})
-	if !ok || r.levels != 2 || r.worst != "-40 % at 20" || math.Abs(r.mean-.25) > 1e-9 {
-		t.Errorf("%+v", r)
+func TestAims(t *testing.T) {
+	tail := target{"ttft_p95_ms", .2}
+	for _, c := range []struct {
+		cell
+		met bool
+	}{
+		{cell{target: tail, reported: 500, model: 590}, true},
+		{cell{target: tail, reported: 500, model: 610}, false},
+		{cell{target: target{"hit_pct", .05}, reported: 90, model: 94.9}, true},
+		{cell{target: target{"hit_pct", .05}, reported: 90, model: 84.9}, false},
+		{cell{target: tail, preset: "trtllm-kv", load: 180, reported: 4500, model: 3001}, true},
+		{cell{target: tail, preset: "trtllm-kv", load: 180, reported: 4500, model: 2999}, false},
+	} {
+		if c.cell.met() != c.met {
+			t.Errorf("%+v: met is %v", c.cell, !c.met)
+		}
 	}
-	if got := strings.Join(r.missed, ", "); got != "20 (-40 %), mean (25 %)" {
-		t.Errorf("missed %s", got)
-	}
-	if _, ok := judge(p, target{"tokens_per_s", .12, 0, false}); ok {
-		t.Error("judged a figure that the report does not have")
+}
+
+func TestBestRate(t *testing.T) {
+	loads := []level{{"load": .5}, {"load": 1}, {"load": 2}}
+	good, slow := level{"ttft_p99_ms": 900, "tpot_p99_ms": 50}, level{"ttft_p99_ms": 900, "tpot_p99_ms": 60}
+	for want, levels := range map[float64][]level{0: {slow, good, good}, 1: {good, good, slow}, 2: {good, good, good}} {
+		if got := bestRate(levels, loads); got != want {
+			t.Errorf("best rate %v, want %v", got, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 const root = "../../"
 
-// TestDocIsFresh simulates ten hours of the deployments in about ten seconds of CPU time.
+// TestDocIsFresh runs every plan with six seeds, in about a minute of CPU time.
 func TestDocIsFresh(t *testing.T) {
 	switch {
 	case runtime.GOARCH != "amd64":
@@ -21,7 +22,7 @@ func TestDocIsFresh(t *testing.T) {
 	case raceEnabled || testing.Short():
 		t.Skip("takes long")
 	}
-	runs, err := play()
+	runs, err := play(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +33,50 @@ func TestDocIsFresh(t *testing.T) {
 	}
 	fresh(t, page, have, want)
 	fresh(t, figuresFile, read(t, root+figuresFile), seriesCSV(runs))
+	holdBounds(t, runs)
+}
+
+// holdBounds checks every figure against its aim, or against the bound of its series.
+func holdBounds(t *testing.T, runs []played) {
+	t.Helper()
+	missed := bounds()
+	for _, p := range runs {
+		for _, c := range cells(p) {
+			bound, ok := missed[c.report+" "+c.preset+" "+c.name]
+			if !c.met() && !ok || ok && math.Abs(c.off()) > bound {
+				t.Errorf("%s, %s at %v: %s, off by more than %.2f", c.preset, c.name, c.load, c, max(c.aim, bound))
+			}
+		}
+	}
+	for preset, want := range map[string]float64{"bench-phase0": 2, "bench-eagle3": .5} {
+		p := find(runs, "bench", preset)
+		if got := bestRate(p.model, p.Levels); got != want {
+			t.Errorf("%s: the highest rate within the SLOs is %v, want %v", preset, got, want)
+		}
+	}
+}
+
+// bounds returns the largest error of the series that miss an aim, in the unit of the aim.
+func bounds() map[string]float64 {
+	return map[string]float64{
+		"bench bench-eagle3 itl_p50_ms":          0.10,
+		"bench bench-eagle3 ttft_p99_ms":         0.83,
+		"bench bench-phase0 tokens_per_s":        0.12,
+		"bench bench-phase0 tpot_p50_ms":         0.15,
+		"eagle3 eagle3 tpot_p50_ms":              0.07,
+		"eagle3 eagle3 ttft_p50_ms":              0.19,
+		"eagle3 eagle3 ttft_p95_ms":              0.34,
+		"phase0 phase0 tpot_p50_ms":              0.13,
+		"phase0 phase0 ttft_p50_ms":              6.78,
+		"phase0 phase0 ttft_p95_ms":              11.19,
+		"trtllm trtllm-kv ttft_p50_ms":           0.13,
+		"trtllm trtllm-rr hit_pct":               0.15,
+		"trtllm trtllm-rr tpot_p50_ms":           0.07,
+		"trtllm trtllm-rr ttft_p50_ms":           0.12,
+		"trtllm-near-full trtllm-kv tpot_p50_ms": 0.09,
+		"trtllm-near-full trtllm-kv ttft_p50_ms": 0.17,
+		"trtllm-near-full trtllm-kv ttft_p95_ms": 0.29,
+	}
 }
 
 func read(t *testing.T, name string) string {

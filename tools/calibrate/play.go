@@ -4,22 +4,21 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
-
-	"synthetic/internal/simulate/cluster"
 )
 
 // played is a series and its simulation.
 type played struct {
-	report string
+	report, plan string
 	series
-	model []level
+	runs  [][]level // by seed
+	model []level   // means over the seeds
 }
 
 // seeds is the number of runs over which figures are averaged.
-const seeds = 3
+const seeds = 6
 
-// play simulates all series of all reports.
-func play() ([]played, error) {
+// play runs the plan of every report, for all its series. root is the root of the repository.
+func play(root string) ([]played, error) {
 	all, err := reports()
 	if err != nil {
 		return nil, err
@@ -27,26 +26,21 @@ func play() ([]played, error) {
 	var runs []played
 	for _, r := range all {
 		for _, s := range r.Series {
-			runs = append(runs, played{report: r.Name, series: s})
+			runs = append(runs, played{report: r.Name, plan: r.Plan, series: s})
 		}
 	}
 	var group errgroup.Group
 	group.SetLimit(2)
 	for i := range runs {
-		group.Go(runs[i].play)
+		group.Go(func() error {
+			plan, err := loadPlan(root, runs[i].plan)
+			if err != nil {
+				return fmt.Errorf("report %q: %w", runs[i].report, err)
+			}
+			return runs[i].simulate(plan)
+		})
 	}
 	return runs, group.Wait()
-}
-
-func (p *played) play() error {
-	config, err := cluster.Preset(p.Preset)
-	if err == nil {
-		p.model, err = simulate(p.series, config)
-	}
-	if err != nil {
-		return fmt.Errorf("report %q: %w", p.report, err)
-	}
-	return nil
 }
 
 // find returns a series by report and preset.

@@ -10,7 +10,9 @@ import (
 
 // report is a published benchmark report.
 type report struct {
-	Name   string
+	Name string
+	// Plan is the name of the plan that repeats the measurement.
+	Plan   string
 	Series []series
 }
 
@@ -18,10 +20,7 @@ type report struct {
 type series struct {
 	// Preset is the name of the deployment.
 	Preset string
-	// Sessions lists how many consecutive levels were measured on one running deployment.
-	// Empty means that all were.
-	Sessions []int
-	Levels   []level
+	Levels []level
 }
 
 // level maps names of figures, and "load", to their values at one load. Figures that the

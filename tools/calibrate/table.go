@@ -62,7 +62,7 @@ func apart(name string, want, got float64) string {
 // seriesCSV has all figures of every series, from the report and from the model.
 func seriesCSV(runs []played) string {
 	var b strings.Builder
-	b.WriteString("report,preset,load,figure,reported,model,off\n")
+	b.WriteString("plan,preset,load,figure,reported,model,lowest,highest,off\n")
 	for _, p := range runs {
 		for i, l := range p.Levels {
 			for _, f := range figures() {
@@ -70,8 +70,9 @@ func seriesCSV(runs []played) string {
 				if !has(p.Levels, f.name) {
 					continue
 				}
-				fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s,%s\n", p.report, p.Preset, number(l["load"], digitsOf(l["load"])),
-					f.title, number(want, f.digits), number(got, f.digits), apart(f.name, want, got))
+				low, high := p.spread(i, f.name)
+				fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s,%s,%s,%s\n", p.plan, p.Preset, number(l["load"], digitsOf(l["load"])), f.title,
+					number(want, f.digits), number(got, f.digits), number(low, f.digits), number(high, f.digits), apart(f.name, want, got))
 			}
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed lists the permitted licences of linked modules by SPDX identifier. They only
-// require their text to accompany the binary. MPL-2.0 is not among them, because it
-// also requires the source of its files.
+// allowed lists the permitted licences of linked modules by SPDX identifier. They require
+// their text to accompany the binary. MPL-2.0 also requires the source of its files to be
+// available: it is, unchanged, under the module's name and version in the module proxy of Go.
 func allowed() []string {
 	return []string{
-		"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "Unlicense", "Zlib",
+		"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "Unlicense", "Zlib",
 	}
 }
 

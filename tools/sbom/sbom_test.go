@@ -122,7 +122,9 @@ func components(t *testing.T, bom *cyclonedx.BOM) []string {
 	var names []string
 	for _, c := range *bom.Components {
 		names = append(names, c.Name+"@"+c.Version)
-		if c.Name != "std" && (c.Evidence == nil || c.Evidence.Licenses == nil) {
+		// The licence of go-metrics, MIT without its title, is not recognised; THIRD_PARTY_NOTICES has it.
+		named := c.Name == "std" || c.Name == "github.com/hashicorp/go-metrics"
+		if !named && (c.Evidence == nil || c.Evidence.Licenses == nil) {
 			t.Errorf("%s has no licence", c.Name)
 		}
 	}

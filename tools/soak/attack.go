@@ -21,8 +21,6 @@ type attack struct {
 	answer func(net.Conn)
 	// page is the size of the targets' metrics page in bytes; 0 means that it is not read.
 	page int
-	// reply is the size of the user endpoint's response; 0 means no user endpoint.
-	reply int
 	// scrapers is the number of clients that keep requesting /metrics. slow ones hardly
 	// read.
 	scrapers int
@@ -59,7 +57,6 @@ func attacks() []attack {
 		{name: "zstd that was not asked for", answer: flood(encoding+"zstd\r\n\r\n", "\x28\xb5\x2f\xfd")},
 		{name: "an error page without end", answer: flood("HTTP/1.1 503 No\r\nConnection: close\r\n\r\n", "<h1>no</h1>")},
 		{name: "pages of metrics of 32 MiB", page: 32 << 20},
-		{name: "replies of 4 MB by the user endpoint", reply: 4 << 20},
 	}
 }
 

@@ -34,7 +34,7 @@ func TestCellFails(t *testing.T) {
 	}
 	trialOf := func(s stall, c cell, pages ...page) *trial {
 		return &trial{stall: s, faults: []fault{c.fault}, onset: onset, mail: &mailbox{begin: onset}, pages: pages, lasted: 4 * time.Minute,
-			logged: map[string]*turnCounts{string(c.fault): &c.turnCounts},
+			logged: map[string]*turnCounts{string(c.fault): &c.turnCounts, "sound-01": {all: 9}}, program: &program{},
 			counts: counts{string(c.fault): {Violations: float64(c.failed) - c.lost}}, sound: [2]*deployment{{}, {}}}
 	}
 	down := func(target string, after float64) page {
@@ -63,6 +63,16 @@ func TestCellFails(t *testing.T) {
 		if !passed && (len(got) != 1 || tc.want == "" || !strings.Contains(got[0], tc.want)) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
+	}
+	late := trialOf(stall{name: "none"}, result(broken, 100, 0, 0), down("HTTP-500", 96))
+	if got := late.failures(late); len(got) != 1 || !strings.Contains(got[0], "the page came after 1m36s; at most 1m30s is allowed") {
+		t.Errorf("control: %q", got)
+	}
+	bad := trialOf(once, result(broken, 100, 0, 0), down("HTTP-500", 60))
+	bad.program.alarm("log: panic: oh")
+	delete(bad.logged, "sound-01")
+	if got, want := bad.failures(control), []string{"5 s once: log: panic: oh", "5 s once: healthy targets have no turns"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

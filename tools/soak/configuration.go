@@ -56,7 +56,7 @@ func (d *deployment) entry(name, keys, authority string) string {
 
 func (c configuration) text(s settings) string {
 	var out strings.Builder
-	out.WriteString("targets:\n")
+	out.WriteString("metrics: both\ntargets:\n") // the accounts of turns need each count at once
 	for i, d := range s.fleet {
 		name := d.name
 		if i >= kept {

@@ -41,9 +41,9 @@ func TestDeployment(t *testing.T) {
 		want     string // text in the answer or in the error
 		received bool
 	}{
-		{healthy, "data: [DONE]", true}, {unavailable, "no worker", true}, {busy, "too many requests", true}, {garbled, "{oops", true},
+		{healthy, "data: [DONE]", true}, {unavailable, "no worker for Bearer sk-soak-", true}, {busy, "too many requests", true}, {garbled, "{oops", true},
 		{cut, "EOF", true}, {slowFirst, ": wait", true}, {commenting, "xxxx\n", true}, {hanging, "deadline exceeded", true}, {babbling, "more", true},
-		{broken, "internal error", true}, {erring, "the worker is lost", true}, {reset, "reset by peer", true}, {slowThrice, "data: [DONE]", true},
+		{broken, "internal error for Bearer sk-soak-", true}, {erring, "the worker is lost", true}, {reset, "reset by peer", true}, {slowThrice, "data: [DONE]", true},
 		{killed, "refused", false}, {blackHole, "deadline exceeded", false}, {muteTLS, "deadline exceeded", false}, {untrusted, "certificate", false}, {healthy, "data: [DONE]", true},
 	} {
 		if err := d.set(tt.fault); err != nil {
@@ -108,7 +108,7 @@ func ask(t *testing.T, client *http.Client, url string, keys *keyring, until str
 	return text.String()
 }
 
-// TestKeyring: deployments accept earlier keys, and leaks recognises them in any encoding.
+// TestKeyring: deployments accept earlier keys, and leaks recognises them.
 func TestKeyring(t *testing.T) {
 	keys, err := newKeyring(t.TempDir())
 	if err != nil {

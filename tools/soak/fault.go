@@ -62,9 +62,9 @@ const (
 func (f fault) misbehave(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	switch f {
 	case unavailable:
-		http.Error(w, `{"error":{"message":"no worker"}}`, http.StatusServiceUnavailable)
+		refuse(w, r, "no worker", http.StatusServiceUnavailable)
 	case broken:
-		http.Error(w, `{"error":{"message":"internal error"}}`, http.StatusInternalServerError)
+		refuse(w, r, "internal error", http.StatusInternalServerError)
 	case erring:
 		stream(w, chunk+"data: {\"error\":{\"message\":\"the worker is lost\",\"code\":500}}\n\n")
 	case reset:
@@ -105,6 +105,11 @@ func (f fault) misbehave(w http.ResponseWriter, r *http.Request, next http.Handl
 	default:
 		next.ServeHTTP(w, r)
 	}
+}
+
+// refuse answers with a status and a message that repeats the key, which the program must not show.
+func refuse(w http.ResponseWriter, r *http.Request, why string, status int) {
+	http.Error(w, fmt.Sprintf(`{"error":{"message":"%s for %s"}}`, why, r.Header.Get("Authorization")), status)
 }
 
 // stream sends a part of an event stream.

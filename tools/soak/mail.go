@@ -25,12 +25,12 @@ type mailbox struct {
 	pages map[string]*page
 }
 
-// page is one firing period of an alert. Times are since the start of the run.
+// page is one firing period of an alert. Times are since the start of the run. Ends is the end that
+// the last message named: of an alert that fires, a time by which the next message comes.
 type page struct {
 	Alert, Target, Severity string
 	Labels                  string
-	Starts, Arrived, Ended  float64
-	Resolved                bool
+	Starts, Arrived, Ends   float64
 }
 
 func (m *mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -67,9 +67,7 @@ func (m *mailbox) take(labels map[string]string, starts, ends time.Time) {
 			Starts: starts.Sub(m.begin).Seconds(), Arrived: time.Since(m.begin).Seconds()}
 		m.pages[key] = p
 	}
-	if p.Resolved = !ends.After(time.Now()); p.Resolved {
-		p.Ended = ends.Sub(m.begin).Seconds()
-	}
+	p.Ends = ends.Sub(m.begin).Seconds()
 }
 
 // all returns the firing periods in the order of their starts.

@@ -6,8 +6,8 @@
 // with the deployments' counts, that every outage causes a page and nothing else does, and
 // that no key appears in any output.
 //
-// With -siege it instead runs one attack after the other by hostile upstreams, scrapers and
-// user endpoints, each with many targets and the embedded pager. It prints the largest
+// With -siege it instead runs one attack after the other by hostile upstreams and
+// scrapers, each with many targets and the embedded pager. It prints the largest
 // memory, the CPU time, and whether every turn is accounted for.
 //
 // With -campaign it stops the binary, takes its CPU time or loads the host while targets fail.

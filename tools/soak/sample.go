@@ -26,6 +26,8 @@ type sample struct {
 
 	RSS  float64 `json:"rss_bytes"`
 	Anon float64 `json:"rss_anon_bytes"`
+	// PeakRSS is the largest RSS since the start of the process.
+	PeakRSS float64 `json:"peak_rss_bytes"`
 	// Heap is the live heap after the last garbage collection, computed from the next goal.
 	// Memory in use varies between collections.
 	Heap       float64 `json:"live_heap_bytes"`
@@ -62,6 +64,7 @@ func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 		return out, false
 	}
 	out.RSS, out.Anon = 1024*field(status, "VmRSS:"), 1024*field(status, "RssAnon:")
+	out.PeakRSS = 1024 * field(status, "VmHWM:")
 	out.Threads = field(status, "Threads:")
 	if open, err := os.ReadDir(filepath.Join("/proc", pid, "fd")); err == nil {
 		out.Open = float64(len(open))

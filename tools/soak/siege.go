@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,11 +111,10 @@ type world struct {
 	program   *program
 	upstreams []*upstream
 	targets   string // targets of the configuration, as YAML
-	followups string
 }
 
 func (a attack) world(dir string, o options) (*world, error) {
-	w := &world{attack: a, followups: "{tokens: 30}"}
+	w := &world{attack: a}
 	for i := range o.targets {
 		u := &upstream{attack: a, hostile: i%4 != 0}
 		address, err := serve(u)
@@ -130,13 +128,6 @@ func (a attack) world(dir string, o options) (*world, error) {
 		}
 		w.targets += "}\n"
 	}
-	if a.reply > 0 {
-		address, err := serve(http.HandlerFunc(a.user))
-		if err != nil {
-			return nil, err
-		}
-		w.followups = fmt.Sprintf("{user: {base_url: \"http://%s/v1\"}}", address)
-	}
 	var err error
 	if w.program, err = newProgram(o.binary, dir, filepath.Join(dir, "program.log"), &keyring{}); err != nil {
 		return nil, err
@@ -149,11 +140,11 @@ func (a attack) world(dir string, o options) (*world, error) {
 func (w *world) configure(rate float64, more string) error {
 	return os.WriteFile(w.program.config(), fmt.Appendf(nil, `targets:
 %sworkloads:
-  - {name: chat, turns: {min: 3, max: 5}, prompt_tokens: 500, followups: %s, think_time: {min: 0s, max: 1s}, timeouts: {first_token: 10s, stall: 5s, total: 20s}}
+  - {name: chat, turns: {min: 3, max: 5}, prompt_tokens: 500, followups: {tokens: 30}, think_time: {min: 0s, max: 1s}, timeouts: {first_token: 10s, stall: 5s, total: 20s}}
 traffic:
   - {targets: "*", workload: chat, arrival: {process: poisson, rate: %v}}
 alerting: {}
-%s`, w.targets, w.followups, rate, more), 0o600)
+%s`, w.targets, rate, more), 0o600)
 }
 
 // settle waits for the end of the last turn and for a newer rendering of /metrics, when no new

@@ -71,17 +71,3 @@ func (u *upstream) metrics(w http.ResponseWriter) {
 		_, err = w.Write(line)
 	}
 }
-
-// user is a user endpoint with a response that is too large.
-func (a attack) user(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		fmt.Fprint(w, `{"object":"list","data":[{"id":"u"}]}`)
-		return
-	}
-	_, err := io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":"`)
-	block := []byte(strings.Repeat("more ", 10_000))
-	for n := 0; n < a.reply && err == nil; n += len(block) {
-		_, err = w.Write(block)
-	}
-	_, _ = io.WriteString(w, `"},"finish_reason":"stop"}]}`)
-}

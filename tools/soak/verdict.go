@@ -70,7 +70,7 @@ func (s *soak) judge() *report {
 func (s *soak) checkMemory() check {
 	worst := 0.0
 	for _, current := range s.samples {
-		worst = max(worst, current.RSS)
+		worst = max(worst, current.RSS, current.PeakRSS)
 	}
 	return check{"resident memory", "at most 256 MB at any time", fmt.Sprintf("%.0f MB", worst/megabyte), worst <= maxRSS && worst > 0, false}
 }
@@ -174,15 +174,33 @@ func (s *soak) checkFalsePages(pages []page) check {
 			continue
 		}
 		paged++
-		caused := slices.ContainsFunc(s.plan.Spells, func(f spell) bool {
-			return f.Target == p.Target && p.Starts >= f.FromSec && p.Starts <= f.ToSec+pageLag
-		})
-		if !caused {
+		if !s.explains(p.Target, p.Starts) {
 			wrong = append(wrong, fmt.Sprintf("at %.0f s %s", p.Starts, p.Labels))
 		}
 	}
 	return check{Name: "no page without a fault", Bound: "each page names a target and starts during a fault of it or at most 15 minutes later",
-		Seen: fmt.Sprintf("%d pages, %d without a fault%s", paged, len(wrong), listed(wrong)), OK: len(wrong) == 0}
+		Seen: fmt.Sprintf("%d pages, %d without a fault; a page would have been one in %.0f %% of the targets' time%s", paged, len(wrong), 100*s.unexplained(), listed(wrong)), OK: len(wrong) == 0}
+}
+
+// explains reports whether a fault explains a page about a target at a time.
+func (s *soak) explains(target string, at float64) bool {
+	return slices.ContainsFunc(s.plan.Spells, func(f spell) bool {
+		return f.Target == target && at >= f.FromSec && at <= f.ToSec+pageLag
+	})
+}
+
+// unexplained is the share of the time of the targets in which no fault explains a page.
+func (s *soak) unexplained() float64 {
+	const step = 10 // seconds
+	free, all := 0, 0
+	for _, d := range s.set.fleet {
+		for at := 0.0; at < s.lasted(); at += step {
+			if all++; !s.explains(d.name, at) {
+				free++
+			}
+		}
+	}
+	return float64(free) / float64(max(1, all))
 }
 
 // checkMissedPages finds outages without a page, among those that ended before the run.
@@ -197,7 +215,7 @@ func (s *soak) checkMissedPages(pages []page) check {
 		// An outage right after another does not start a new page while the old one is
 		// kept.
 		i := slices.IndexFunc(pages, func(p page) bool {
-			return p.Alert == "SyntheticTargetDown" && p.Target == f.Target && p.Starts <= f.ToSec && (p.Starts >= f.FromSec || !p.Resolved || p.Ended >= f.FromSec)
+			return p.Alert == "SyntheticTargetDown" && p.Target == f.Target && p.Arrived <= f.ToSec && p.Ends >= f.FromSec
 		})
 		if i < 0 {
 			missed = append(missed, f.String())

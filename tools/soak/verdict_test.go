@@ -26,7 +26,7 @@ func quiet() *soak {
 		s.samples = append(s.samples, sample{At: float64(2 * i), Life: 1, Phase: "calm 1", Calm: true, RSS: 60e6, Heap: 20e6, Goroutines: 90, Open: 20, Series: 18000, Scrape: 0.1, Ready: true})
 	}
 	s.plan.Spells = []spell{{Target: "kept-04", Fault: killed, FromSec: 100, ToSec: 170, Outage: true}}
-	s.mail = &mailbox{pages: map[string]*page{"a": {Alert: "SyntheticTargetDown", Target: "kept-04", Severity: "page", Starts: 150, Arrived: 151}}}
+	s.mail = &mailbox{pages: map[string]*page{"a": {Alert: "SyntheticTargetDown", Target: "kept-04", Severity: "page", Starts: 150, Arrived: 151, Ends: 300}}}
 	return s
 }
 
@@ -45,6 +45,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		"quiet":                {"", func(*soak) {}},
 		"memory":               {"resident memory", func(s *soak) { s.samples[3].RSS = 300e6 }},
+		"memory for a moment":  {"resident memory", func(s *soak) { s.samples[3].PeakRSS = 300e6 }},
 		"a leak of heap":       {"growth of live heap, MB", each(func(i int, current *sample) { current.Heap += 4e4 * float64(i) })},
 		"a leak of goroutines": {"growth of goroutines", each(func(i int, current *sample) { current.Goroutines += float64(i) / 4 })},
 		"a leak of files":      {"growth of open files", each(func(i int, current *sample) { current.Open += float64(i) / 4 })},
@@ -64,10 +65,13 @@ func TestVerdict(t *testing.T) {
 		"turned away by a crowd": {"", func(s *soak) { s.samples[9].Ready, s.samples[9].Crowded = false, true }},
 		"a ticket":               {"", func(s *soak) { s.mail.pages["b"] = &page{Target: "kept-05", Severity: "ticket", Starts: 120} }},
 		"no page":                {"a page for each outage", func(s *soak) { s.mail.pages = nil }},
-		"a page too late":        {"a page for each outage", func(s *soak) { s.mail.pages["a"].Starts = 200 }},
-		"not ready":              {"ready while probing", func(s *soak) { s.samples[9].Ready = false }},
-		"a panic":                {"no panic, no key in any output, each normal end", func(s *soak) { s.program.read("panic: oh") }},
-		"an odd end":             {"no panic, no key in any output, each normal end", func(s *soak) { s.program.alarm("life 1: exit status 1") }},
+		"a page too late":        {"a page for each outage", func(s *soak) { s.mail.pages["a"].Arrived = 200 }},
+		"a page of before, whose end nobody told": {"a page for each outage", func(s *soak) {
+			s.plan.Spells = append(s.plan.Spells, spell{Target: "kept-04", Fault: killed, FromSec: 700, ToSec: 800, Outage: true})
+		}},
+		"not ready":  {"ready while probing", func(s *soak) { s.samples[9].Ready = false }},
+		"a panic":    {"no panic, no key in any output, each normal end", func(s *soak) { s.program.read("panic: oh") }},
+		"an odd end": {"no panic, no key in any output, each normal end", func(s *soak) { s.program.alarm("life 1: exit status 1") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := quiet()
@@ -107,7 +111,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Soak: passed", "make soak DURATION=20m0s SEED=7", "| ok | growth of goroutines |", "| calm 1, life 1 | 600 | 60 |", "540 turns"} {
+	for _, want := range []string{"# Soak: passed", "make soak DURATION=20m0s SEED=7", "| ok | growth of goroutines |", "| calm 1, life 1 | 600 | 60 |", "540 turns", "in 98 % of the targets' time"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -55,7 +55,7 @@ func (s *soak) phaseAt(at time.Duration) phase {
 func (s *soak) progress(current sample) string {
 	firing := 0
 	for _, p := range s.mail.all() {
-		if !p.Resolved {
+		if p.Ends > current.At {
 			firing++
 		}
 	}

@@ -13,7 +13,7 @@ func TestMistakesAreRefused(t *testing.T) {
 		{"two foreign sources", "existingSecret=x,existingConfigMap=y", "exclude each other"},
 		{"no image", target + ",image.repository=", "--set image.repository=registry.example.com/team/synthetic"},
 		{"study beside a prober", target + ",study.plan=x", "install them as two releases"},
-		{"shards without a token", "study.plan=x,study.shards=2", "kubectl create secret generic synthetic-barrier"},
+		{"shards without a token", "study.plan=x,study.shards=2", "kubectl create secret generic synthetic-workers"},
 		{"container that outlives a sweep", "study.plan=x,extraContainers[0].name=x", "extraInitContainers with restartPolicy: Always"},
 		{"plan.yml as a further file", `study.plan=x,files.plan\.yml=x`, "files cannot hold plan.yml"},
 		{"key of a plan without a Secret", "study.plan=/etc/synthetic/keys/a", "set keys.existingSecret"},

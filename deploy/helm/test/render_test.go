@@ -23,7 +23,7 @@ const (
 	examplesDir = "../../../examples/kubernetes"
 	// kubeVersion is the Kubernetes version to render for. A helm built without its
 	// release flags would assume a much older one.
-	kubeVersion = "--kube-version=1.30.0"
+	kubeVersion = "--kube-version=1.31.0"
 )
 
 // object is one rendered resource.

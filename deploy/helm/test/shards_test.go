@@ -39,7 +39,7 @@ func TestShardsKnowTheirNumbers(t *testing.T) {
 func TestASweepIsScraped(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=podMonitor.enabled=true")
 	container := podsOf(t, objects).Spec.Containers[0]
-	if !slices.Contains(container.Args, "--web.listen-address=:9877") || container.Ports[0].Name != "http" || container.Ports[0].ContainerPort != 9877 || container.Ports[1].Name != "barrier" {
+	if !slices.Contains(container.Args, "--web.listen-address=:9877") || container.Ports[0].Name != "http" || container.Ports[0].ContainerPort != 9877 || container.Ports[1].Name != "worker" {
 		t.Errorf("arguments %q, ports %+v", container.Args, container.Ports)
 	}
 	single(t, objects, "PodMonitor")

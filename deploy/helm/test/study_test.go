@@ -11,10 +11,10 @@ import (
 	networking "k8s.io/api/networking/v1"
 )
 
-// TestShardsFindTheBarrier checks the barrier's address in the pods' arguments: the host is
-// pod 0 in the headless Service, the pods and the network policy open the port, and the
-// policy admits only the shards.
-func TestShardsFindTheBarrier(t *testing.T) {
+// TestPodZeroFindsItsWorkers checks the workers' addresses in the pods' arguments: the hosts are the
+// other pods in the headless Service, the pods and the network policy open the port, and the policy
+// admits only pods of the sweep. The Job ends with pod 0.
+func TestPodZeroFindsItsWorkers(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml")
 	job := decodeAs[batch.Job](t, single(t, objects, "Job"))
 	service := decodeAs[core.Service](t, single(t, objects, "Service"))
@@ -23,7 +23,14 @@ func TestShardsFindTheBarrier(t *testing.T) {
 	port := container.Ports[0].ContainerPort
 
 	// Kubernetes calls the pods of an Indexed Job JOB-INDEX.
-	want := fmt.Sprintf("--barrier=http://%s-0.%s:%d", job.Name, service.Name, port)
+	var hosts []string
+	for i := 1; i < 4; i++ {
+		hosts = append(hosts, fmt.Sprintf("%s-%d.%s:%d", job.Name, i, service.Name, port))
+	}
+	want := "--workers=" + strings.Join(hosts, ",")
+	if policy := job.Spec.SuccessPolicy; policy == nil || *policy.Rules[0].SucceededIndexes != "0" || *job.Spec.MaxFailedIndexes != 0 {
+		t.Errorf("the Job does not end with pod 0: %+v", job.Spec)
+	}
 	if !slices.Contains(container.Args, want) {
 		t.Errorf("arguments %q, want %q", container.Args, want)
 	}
@@ -43,28 +50,28 @@ func TestShardsFindTheBarrier(t *testing.T) {
 }
 
 func TestAStudyNeedsJobsByIndex(t *testing.T) {
-	_, errs, err := helm(t, "--values="+chartDir+"/ci/study-values.yaml", "--kube-version=1.28.3")
-	if want := "This needs Kubernetes 1.29 or later; this cluster has v1.28.3"; err == nil || !strings.Contains(errs, want) {
+	_, errs, err := helm(t, "--values="+chartDir+"/ci/study-values.yaml", "--kube-version=1.30.3")
+	if want := "This needs Kubernetes 1.31 or later; this cluster has v1.30.3"; err == nil || !strings.Contains(errs, want) {
 		t.Errorf("%v\n%s\nwant %q", err, errs, want)
 	}
 }
 
-func TestTheBarrierOverTLS(t *testing.T) {
-	args := podsOf(t, render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=study.barrier.tls=true")).Spec.Containers[0].Args
-	for _, want := range []string{"--barrier=https://rel-synthetic-0.rel-synthetic:8471", "--barrier.tls-dir=/etc/synthetic-barrier"} {
+func TestWorkersOverTLS(t *testing.T) {
+	args := podsOf(t, render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=study.workers.tls=true")).Spec.Containers[0].Args
+	for _, want := range []string{"--worker.listen=:8471", "--workers.tls-dir=/etc/synthetic-workers"} {
 		if !slices.Contains(args, want) {
 			t.Errorf("arguments %q, want %q", args, want)
 		}
 	}
 }
 
-// TestAStudyAloneNeedsNoBarrier: a study of one pod has no barrier.
-func TestAStudyAloneNeedsNoBarrier(t *testing.T) {
+// TestAStudyAloneHasNoWorkers: a study of one pod has no workers.
+func TestAStudyAloneHasNoWorkers(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/alone-values.yaml")
 	if has(objects, "Service") || has(objects, "NetworkPolicy") || has(objects, "PersistentVolumeClaim") {
 		t.Errorf("got %d resources, want no Service, no policy and no claim", len(objects))
 	}
-	if args := strings.Join(podsOf(t, objects).Spec.Containers[0].Args, " "); strings.Contains(args, "barrier") || strings.Contains(args, "shard") {
+	if args := strings.Join(podsOf(t, objects).Spec.Containers[0].Args, " "); strings.Contains(args, "worker") {
 		t.Errorf("arguments %q", args)
 	}
 }

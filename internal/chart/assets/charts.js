@@ -26,31 +26,50 @@ const charts = (() => {
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
     ctx.font = 11 * devicePixelRatio + "px system-ui, sans-serif";
-    let row = 0;
-    for (const m of data.marks) {
+    const gap = 4 * devicePixelRatio, high = 13 * devicePixelRatio, taken = [];
+    // write puts a label on the first place that no other label takes, over a halo that keeps it
+    // readable on lines. A place is the middle of the left edge. Without a free place there is no label.
+    const write = (text, places) => {
+      const wide = ctx.measureText(text).width;
+      const place = places(wide).find(([x, y]) => x >= bbox.left && x + wide <= bbox.left + bbox.width && y > bbox.top &&
+        !taken.some(([tx, ty, tw]) => x < tx + tw + gap && tx < x + wide + gap && Math.abs(y - ty) < high));
+      if (!place) return;
+      taken.push([...place, wide]);
+      ctx.setLineDash([]);
+      ctx.strokeStyle = colour("paper");
+      ctx.lineWidth = 3 * devicePixelRatio;
+      ctx.strokeText(text, ...place);
+      ctx.fillText(text, ...place);
+    };
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    const lines = data.marks.map((m) => ({ m, at: m.x == null ? u.valToPos(m.y, "y", true) : u.valToPos(m.x, "x", true) }));
+    for (const { m, at } of lines) {
       ctx.strokeStyle = ctx.fillStyle = colour(m.x == null ? "mark" : m.color);
       ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
       ctx.beginPath();
-      if (m.x != null) {
-        const x = u.valToPos(m.x, "x", true), y = bbox.top + 11 * devicePixelRatio * (1 + row++ % 3);
-        ctx.moveTo(x, bbox.top);
-        ctx.lineTo(x, bbox.top + bbox.height);
-        const left = x > bbox.left + bbox.width * 0.7;
-        ctx.textAlign = left ? "right" : "left";
-        ctx.fillText(m.text, x + (left ? -4 : 4) * devicePixelRatio, y);
-      } else {
-        const y = u.valToPos(m.y, "y", true);
-        ctx.moveTo(bbox.left, y);
-        ctx.lineTo(bbox.left + bbox.width, y);
-        ctx.globalAlpha = 0.07;
-        if (m.limit) ctx.fillRect(bbox.left, bbox.top, bbox.width, Math.max(0, y - bbox.top));
-        ctx.globalAlpha = 1;
-        ctx.textAlign = "left";
-        ctx.fillText(m.text, bbox.left + 4 * devicePixelRatio, y - 3 * devicePixelRatio);
-      }
+      ctx.moveTo(m.x == null ? bbox.left : at, m.x == null ? at : bbox.top);
+      ctx.lineTo(m.x == null ? bbox.left + bbox.width : at, m.x == null ? at : bbox.top + bbox.height);
       ctx.stroke();
+      ctx.globalAlpha = 0.07;
+      if (m.limit) ctx.fillRect(bbox.left, bbox.top, bbox.width, Math.max(0, at - bbox.top));
+      ctx.globalAlpha = 1;
+    }
+    const rows = [...Array(8).keys()].map((i) => bbox.top + high * (i + 0.6));
+    for (const { m, at } of lines) {
+      ctx.fillStyle = colour(m.x == null ? "mark" : m.color);
+      write(m.text, (wide) => m.x == null
+        ? [at - high / 2, at + high / 2].flatMap((y) => [[bbox.left + gap, y], [bbox.left + bbox.width - wide - gap, y], [bbox.left + (bbox.width - wide) / 2, y]])
+        : rows.flatMap((y) => [[at + gap, y], [at - wide - gap, y]]));
     }
     ctx.restore();
+  };
+  // current formats the value under the pointer. Without a pointer it formats the latest value of a chart
+  // over time, if that is not older than 150 s.
+  const current = (data, format) => (u, v, i, at) => {
+    if (at != null || data.x.unit !== "time" || !u.data?.[i]) return format(v);
+    const x = u.data[0];
+    return format(u.data[i].findLast((known, n) => known != null && x[n] >= x.at(-1) - 150));
   };
   // upperEnd extends the Y axis to the limits, except those far above the values.
   const upperEnd = (data, high) => Math.max(high, ...data.marks.map((m) => (m.y <= 3 * high ? 1.05 * m.y : 0)));
@@ -59,22 +78,23 @@ const charts = (() => {
       stroke: colour("muted"), size, grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid"), width: 1 },
       ...(of.unit === "time" ? { values: (_, all) => all.map((v) => clock(v)), incrs: steps } : { values: (_, all) => all.map((v) => (v == null ? "" : label(v, of.unit))), label: of.label || undefined, labelSize: 18 }),
     });
-    const series = [{ label: data.x.label || "time", value: (_, v) => (data.x.unit === "time" && v != null ? clock(v) : label(v, data.x.unit)) }];
+    const series = [{ label: data.x.label || "time", value: current(data, (v) => (data.x.unit === "time" && v != null ? clock(v) : label(v, data.x.unit))) }];
     const bands = [];
     for (const s of data.series) {
       const stroke = colour(s.color);
       series.push({
         label: s.name, stroke, width: 1.6, dash: [[], [6, 3], [2, 3]][s.dash], points: { show: s.points, size: 5 },
-        value: (_, v) => label(v, data.y.unit),
+        value: current(data, (v) => label(v, data.y.unit)),
       });
       if (s.band) {
         bands.push({ series: [series.length, series.length + 1], fill: stroke + "2e" });
-        for (let i = 0; i < 2; i++) series.push({ label: "", stroke: "transparent", points: { show: false }, legend: false });
+        const edge = { stroke: "transparent", points: { show: false }, value: current(data, (v) => label(v, data.y.unit)) };
+        series.push({ ...edge, label: s.bandName ?? "", legend: !!s.bandName, shade: stroke + "2e" }, { ...edge, label: "", legend: false });
       }
     }
     return {
       title: data.title, width: wide, height: 230, series, bands, hooks: { draw: [marks(data)] },
-      legend: { markers: { dash: (u, i) => (u.series[i].dash?.length ? "dashed" : "solid") } },
+      legend: { markers: { dash: (u, i) => (u.series[i].dash?.length ? "dashed" : "solid"), fill: (u, i) => u.series[i].shade ?? null } },
       cursor: { sync: { key: data.x.unit === "time" ? "time" : null }, focus: { prox: 30 } },
       scales: {
         x: { time: data.x.unit === "time" },
@@ -123,7 +143,7 @@ const charts = (() => {
   };
   const enhance = (root) => root.querySelectorAll("figure.chart").forEach((f) => drawn.has(f) || draw(f));
   const redrawAll = () => {
-    for (const [f, { u }] of drawn) {
+    for (const [f, { u }] of [...drawn]) { // a copy, because draw adds to drawn
       u.destroy();
       drawn.delete(f);
       if (f.isConnected) draw(f);

@@ -19,6 +19,11 @@ func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
 		f.refuse(node, path, key, m)
 		return
 	}
+	if short, ok := shortForm(v.Type()); ok && node.Kind != yaml.MappingNode {
+		short.Name, short.Examples = key.Name, key.Examples
+		f.value(node, path, v.FieldByIndex(short.index), short)
+		return
+	}
 	kind := v.Kind()
 	if _, ok := implements[Scalar](v.Addr().Interface()); ok {
 		kind = reflect.Invalid
@@ -152,7 +157,7 @@ func (f *Form) members(node *yaml.Node, path string, v reflect.Value, fields []F
 			continue
 		}
 		at, known := Join(path, key.Value), names(fields)
-		f.note(placeOf(key), at, f.unknownKey(key.Value, at, v, known))
+		f.note(placeOf(key), at, f.unknownKey(key.Value, v, known))
 		if f.isFull() {
 			f.mark(path) // any key may be the misspelt one, so none is missing; nearest takes long
 			continue

@@ -121,6 +121,10 @@ func (d Document) describe(t reflect.Type, enum []string) (kind string, schema m
 	case reflect.Pointer:
 		return d.describe(t.Elem(), enum)
 	case reflect.Struct:
+		if short, ok := shortForm(t); ok {
+			kind, scalar := d.describe(short.Type, short.Enum)
+			return kind + " or mapping", map[string]any{"oneOf": []any{scalar, d.mapping(t)}}
+		}
 		return "mapping", d.mapping(t)
 	case reflect.Slice:
 		kind, items := d.describe(t.Elem(), enum)

@@ -2,6 +2,7 @@ package yamlform
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +17,9 @@ type Field struct {
 	owner                  string // the name of the struct type
 	min, max, above, group string
 	secret                 bool
-	index                  []int
+	// short marks the key of a mapping that can be written as this key's value alone.
+	short bool
+	index []int
 }
 
 // knownFields holds the results of Fields by type.
@@ -46,6 +49,7 @@ func Fields(t reflect.Type) []Field {
 			Enum: split(tag("enum"), ","), Examples: split(tag("examples"), " | "),
 			Type: sf.Type, owner: owner.Name(), index: sf.Index,
 			min: tag("min"), max: tag("max"), above: tag("above"), group: tag("group"), secret: tag("secret") == "true",
+			short: tag("short") == "true",
 		})
 	}
 	knownFields.Store(t, fields)
@@ -92,6 +96,19 @@ func (k Field) maxItems() int {
 		return n
 	}
 	return maxItems
+}
+
+// shortForm returns the key that can be written in place of the whole mapping.
+func shortForm(t reflect.Type) (key Field, ok bool) {
+	if t.Kind() != reflect.Struct {
+		return Field{}, false
+	}
+	fields := Fields(t)
+	i := slices.IndexFunc(fields, func(f Field) bool { return f.short })
+	if i < 0 {
+		return Field{}, false
+	}
+	return fields[i], true
 }
 
 func names(fields []Field) []string {

@@ -21,9 +21,7 @@
 // without a value, aliases and tags are mistakes.
 //
 // A struct may have a method UnknownKey(key string) *Mistake, which explains an unknown key. The struct
-// of the file may have a method RemovedKeys() map[string]string: the remedies for keys of earlier
-// versions by their paths, such as "targets[].tls". It may have a method Smaller() string: the remedy for a file or
-// a list that is too large.
+// of the file may have a method Smaller() string: the remedy for a file or a list that is too large.
 package yamlform
 
 import (
@@ -46,8 +44,6 @@ type Form struct {
 	data []byte
 	// fileType is the struct type of the whole file.
 	fileType reflect.Type
-	// removed holds the remedies for keys of earlier versions, by path.
-	removed map[string]string
 	// smaller is the remedy for a file or a list that is too large.
 	smaller  string
 	problems Errors
@@ -82,9 +78,6 @@ func Decode(name string, data []byte, emptyRemedy string, v any) (*Form, error) 
 		return nil, err
 	}
 	f.places[""] = placeOf(root)
-	if old, ok := v.(interface{ RemovedKeys() map[string]string }); ok {
-		f.removed = old.RemovedKeys()
-	}
 	f.structure(root, "", to)
 	return f, nil
 }

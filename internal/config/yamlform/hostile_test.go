@@ -34,6 +34,7 @@ func TestHostileFiles(t *testing.T) {
 		"a long list":       {"name: x\ndishes: [" + strings.Repeat("{},", 20_000) + "]", "has 20000 items, more than 5000: write fewer", 1},
 		"many brackets":     {"name: x\nother: {a: [" + strings.Repeat("[],", 100_000) + "]}", "has 200005 colons, commas and brackets, more than 150000, or 30 for each of 5000 list items: write fewer", 1},
 		"broken late":       {"name: x\n" + strings.Repeat("# y\n", 40_000) + "dishes: [{\n", "is not YAML", 1},
+		"directives":        {numbered("%%TAG !%d! tag:x\n", 2_000) + "---\nname: x\n", "has 2000 %TAG directives, more than 100: remove them", 1},
 		"nested":            {nested(5_000), "is nested more than 100 deep: write it flatter", 1},
 		"not so nested":     {nested(90), "", 0},
 		"aliases":           {bomb, "and 6 more", maxProblems + 1},

@@ -21,6 +21,9 @@ const (
 	// maxSeparators bounds the characters that separate keys and list items. The YAML library takes 160 bytes
 	// for each key and each value, so that 4 MiB of brackets would take 800 MB.
 	maxSeparators = 150_000
+	// maxDirectives bounds the %TAG directives: the YAML library compares each with all others, which takes a
+	// minute for 200,000. No key accepts a tag.
+	maxDirectives = 100
 	// maxItems bounds a list whose key has no max.
 	maxItems = 5000
 )
@@ -53,6 +56,9 @@ func parse(name string, data []byte, emptyRemedy string) (*yaml.Node, error) {
 	}
 	if len(data) > maxSize {
 		return fail(0, 0, fmt.Sprintf("has %d bytes, more than a configuration can have", len(data)), "name a YAML file of at most 4 MiB")
+	}
+	if n := bytes.Count(data, []byte("%TAG")) + bytes.Count(data, []byte("%\x00T\x00A\x00G")); n > maxDirectives { // the second is UTF-16
+		return fail(1, 1, fmt.Sprintf("has %d %%TAG directives, more than %d", n, maxDirectives), "remove them: tags are not supported")
 	}
 	in := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node

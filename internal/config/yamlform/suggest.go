@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -40,7 +39,7 @@ func nearest(name string, known []string) string {
 	}
 	best, bestDistance := "", (len(name)+1)/4+1
 	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bestDistance {
+		if d := distance(strings.ToLower(name), strings.ToLower(k), bestDistance); d < bestDistance {
 			best, bestDistance = k, d
 		}
 	}
@@ -57,8 +56,14 @@ func nearest(name string, known []string) string {
 }
 
 // distance counts the single-letter edits between two names: insertions, deletions, replacements and
-// swaps of neighbours.
-func distance(a, b string) int {
+// swaps of neighbours. It returns some number of limit or more if there are that many.
+func distance(a, b string, limit int) int {
+	if max(len(a)-len(b), len(b)-len(a)) >= limit {
+		return limit
+	}
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
 	beforeLast, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
@@ -76,6 +81,9 @@ func distance(a, b string) int {
 			}
 		}
 		beforeLast, last, row = last, row, beforeLast
+		if slices.Min(last) >= limit && slices.Min(beforeLast) >= limit {
+			return limit
+		}
 	}
 	return last[len(b)]
 }
@@ -94,17 +102,11 @@ func Sequence(names []string) string {
 	return strings.Join(names[:n], ", ") + " and " + names[n]
 }
 
-// listIndex matches the index of a list item in a path.
-var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
-
 // unknownKey returns the mistake of an unknown key of v. The remedy names the key that was probably
 // meant.
-func (f *Form) unknownKey(key, path string, v reflect.Value, known []string) *Mistake {
+func (f *Form) unknownKey(key string, v reflect.Value, known []string) *Mistake {
 	if f.isFull() { // nobody will read the remedy, and finding it takes time
 		return Bad("", "unknown key", "")
-	}
-	if remedy := f.removed[listIndex.ReplaceAllString(path, "[]")]; remedy != "" {
-		return Bad("", "was removed", remedy)
 	}
 	if own, ok := v.Addr().Interface().(interface{ UnknownKey(string) *Mistake }); ok {
 		if m := own.UnknownKey(key); m != nil {

@@ -17,13 +17,14 @@ func TestNearest(t *testing.T) {
 
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
-		a, b string
-		want int
+		a, b        string
+		limit, want int
 	}{
-		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1},
-		{"abc", "acb", 1}, {"abcd", "bcd", 1}, {"kitten", "sitting", 3},
+		{"", "", 9, 0}, {"", "abc", 9, 3}, {"abc", "", 9, 3}, {"abc", "abc", 9, 0}, {"abc", "abd", 9, 1},
+		{"abc", "acb", 9, 1}, {"abcd", "bcd", 9, 1}, {"kitten", "sitting", 9, 3}, {"kitten", "sitting", 4, 3},
+		{"a-long-name", "another-one", 4, 4}, {"a-long-name", "a", 4, 4},
 	} {
-		if got := distance(c.a, c.b); got != c.want {
+		if got := distance(c.a, c.b, c.limit); got != c.want {
 			t.Errorf("%q, %q: got %d, want %d", c.a, c.b, got, c.want)
 		}
 	}

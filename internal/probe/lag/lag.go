@@ -42,6 +42,10 @@ func New() *Monitor { return &Monitor{epoch: time.Now()} }
 // Run measures until ctx is done. After each sleep, its goroutine queues behind all others that
 // are ready, as the probers' goroutines do.
 func (m *Monitor) Run(ctx context.Context) error {
+	if m == nil {
+		<-ctx.Done()
+		return nil
+	}
 	timer := time.NewTimer(interval)
 	defer timer.Stop()
 	m.locked(func(now time.Duration) { m.log.wake(now) })

@@ -43,6 +43,9 @@ func (a API) ListsModels() bool { return a != Azure && a != Triton }
 // SupportsChat reports whether servers of the API also serve chat completions.
 func (a API) SupportsChat() bool { return a != Triton && a != Embeddings && a != Rerank }
 
+// HasConversations reports whether requests of the API contain a history, and answers a text.
+func (a API) HasConversations() bool { return a != Embeddings && a != Rerank }
+
 // SupportsTools reports whether requests of the API can contain tools.
 func (a API) SupportsTools() bool {
 	return a.OpenAIChat() || a == Responses || a == Messages || a == Ollama

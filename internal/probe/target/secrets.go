@@ -1,13 +1,17 @@
 package target
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
+	"net/http/httptrace"
 	"net/textproto"
+	"net/url"
 	"os"
 	"strings"
 
 	promconfig "github.com/prometheus/common/config"
+	"golang.org/x/net/http/httpproxy"
 
 	"synthetic/internal/redact"
 )
@@ -22,8 +26,9 @@ func CarriesKey(header string) bool {
 	return false
 }
 
-// remember tells package redact the secrets in the headers of a request.
+// remember tells package redact the secrets in the headers of a request, and the password of a proxy.
 func (a *Authorizer) remember(h http.Header) {
+	rememberProxies(a.target.HTTP)
 	for name, values := range h {
 		switch name {
 		case "User-Agent", "Anthropic-Version", ProbeHeader:
@@ -33,7 +38,7 @@ func (a *Authorizer) remember(h http.Header) {
 			switch {
 			case CarriesKey(name) || a.isFromFile(name):
 				rememberKey(v)
-			case !a.target.isPublic(v):
+			case !a.target.IsPublic(v):
 				redact.Value(v)
 			}
 		}
@@ -53,9 +58,9 @@ func (a *Authorizer) isFromFile(name string) bool {
 	return false
 }
 
-// isPublic reports whether metrics and pages show a value anyway. A routing header often has the name
+// IsPublic reports whether metrics and pages show a value anyway. A routing header often has the name
 // of the target or of its model.
-func (t *Target) isPublic(value string) bool {
+func (t *Target) IsPublic(value string) bool {
 	for _, label := range t.Labels {
 		if value == label {
 			return true
@@ -64,8 +69,16 @@ func (t *Target) isPublic(value string) bool {
 	return value == t.Name || value == t.Model || value == t.Service
 }
 
-// RememberHeaders tells package redact the keys in the headers of a request that was sent.
-func RememberHeaders(h http.Header) {
+// RememberingSent returns a context whose HTTP requests tell package redact the keys in their headers, also
+// tokens that are in no file, before the answer is read.
+func RememberingSent(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaderField: func(name string, values []string) {
+		rememberHeaders(http.Header{name: values})
+	}})
+}
+
+// rememberHeaders tells package redact the keys in the headers of a request that is sent.
+func rememberHeaders(h http.Header) {
 	for name, values := range h {
 		for _, v := range values {
 			if CarriesKey(name) {
@@ -75,13 +88,13 @@ func RememberHeaders(h http.Header) {
 	}
 }
 
-// RememberSent returns a transport that calls RememberHeaders for each request.
+// RememberSent returns a transport that tells package redact the keys in the headers of each request.
 func RememberSent(next http.RoundTripper) http.RoundTripper { return rememberSent{next} }
 
 type rememberSent struct{ http.RoundTripper }
 
 func (t rememberSent) RoundTrip(r *http.Request) (*http.Response, error) {
-	RememberHeaders(r.Header)
+	rememberHeaders(r.Header)
 	return t.RoundTripper.RoundTrip(r)
 }
 
@@ -98,9 +111,27 @@ func rememberKey(value string) {
 	}
 }
 
-// RememberSecrets tells package redact the secrets in the files of an HTTP client's configuration. It
-// omits files that cannot be read: the client cannot send their content.
+// rememberProxies tells package redact the passwords of the proxies of the environment, if a client uses
+// these.
+func rememberProxies(c promconfig.HTTPClientConfig) {
+	if !c.ProxyFromEnvironment && (c.OAuth2 == nil || !c.OAuth2.ProxyFromEnvironment) {
+		return
+	}
+	proxies := httpproxy.FromEnvironment()
+	proxies.NoProxy = ""
+	for _, scheme := range []string{"http", "https"} {
+		proxy, err := proxies.ProxyFunc()(&url.URL{Scheme: scheme, Host: "any.example.com"})
+		if err == nil && proxy != nil {
+			password, _ := proxy.User.Password()
+			redact.Key(password)
+		}
+	}
+}
+
+// RememberSecrets tells package redact the secrets in the files of an HTTP client's configuration, and the
+// passwords of its proxies. It omits files that cannot be read: the client cannot send their content.
 func RememberSecrets(c promconfig.HTTPClientConfig) {
+	rememberProxies(c)
 	var files []string
 	if c.Authorization != nil {
 		files = append(files, c.Authorization.CredentialsFile)

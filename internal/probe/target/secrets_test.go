@@ -1,8 +1,10 @@
 package target
 
 import (
+	"encoding/base64"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	promconfig "github.com/prometheus/common/config"
@@ -63,6 +65,30 @@ func TestSecretsOfFiles(t *testing.T) {
 		RememberSecrets(c)
 		if got := redact.Text(name); got != redact.Mark {
 			t.Errorf("%q is shown", got)
+		}
+	}
+}
+
+// TestSecretsOfProxies checks the passwords of proxies that the environment names: as they are, and as
+// the client sends them.
+func TestSecretsOfProxies(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://probe:the-first-proxys-password@127.0.0.1:3128")
+	t.Setenv("HTTPS_PROXY", "probe:second-proxys-password@127.0.0.1:3128")
+	t.Setenv("NO_PROXY", "*")
+	c := promconfig.HTTPClientConfig{ProxyConfig: promconfig.ProxyConfig{ProxyFromEnvironment: true}}
+	a := NewAuthorizer(Target{HTTP: c}, "chat")
+	defer a.Close()
+	if _, err := a.Header(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	RememberSecrets(c)
+	for _, password := range []string{"the-first-proxys-password", "second-proxys-password"} {
+		if got := redact.Text("407 " + password); got != "407 "+redact.Mark {
+			t.Errorf("%q is shown", got)
+		}
+		sent := base64.StdEncoding.EncodeToString([]byte("probe:" + password))
+		if got := redact.Text(sent); !strings.Contains(got, redact.Mark) || strings.Contains(got, sent[10:20]) {
+			t.Errorf("%q became %q", sent, got)
 		}
 	}
 }

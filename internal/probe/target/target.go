@@ -63,6 +63,7 @@ type Target struct {
 	Extra map[string]any
 	// CacheSalt selects who shares the prefix cache. "" means SaltNone.
 	CacheSalt Salt
+	Session   Session
 	// Service is the value of the "service" label: the service that the target is a replica or
 	// the front door of. "" means none.
 	Service string
@@ -93,10 +94,10 @@ func (t Target) Equal(o Target) bool { return reflect.DeepEqual(t, o) }
 // cannot have it.
 func IsReservedLabel(label string) bool {
 	return strings.HasPrefix(label, "__") || slices.Contains([]string{
-		"alertname", "alertstate", "bound", "branch", "budget_window", "cause", "connection", "dashboard",
+		"alertname", "alertstate", "backend", "bound", "branch", "budget_window", "cached", "cause", "change", "connection", "dashboard", "depth", "error", "finish_reason",
 		"goarch", "goos", "goversion", "group",
-		"instance", "job", "le", "level", "model", "part", "phase", "quantile", "ratio", "reason", "revision",
-		"run", "scope", "service", "severity", "signal", "sli", "slo", "source", "statistic", "tags", "target",
+		"instance", "job", "le", "level", "model", "part", "phase", "purpose", "quantile", "ratio", "reason", "result", "revision",
+		"run", "scope", "service", "session", "severity", "signal", "sli", "slo", "source", "statistic", "tags", "target",
 		"trace_id", "turn", "turns", "url", "variant", "verdict", "version", "window", "within", "worker", "workload",
 	}, label)
 }

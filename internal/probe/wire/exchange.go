@@ -95,11 +95,13 @@ func (x *exchange) noteWrite() {
 }
 
 // dialed records the durations of a dial. It returns false if the request needs no connection any
-// more.
+// more. After a connection that turned out to be closed, two dials can be in progress, and net/http
+// reports StepTLS when the first ends.
 func (x *exchange) dialed(t Trace) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.step != StepConnect && (x.conn == nil || !x.conn.unsent()) {
+	waits := x.step == StepConnect || x.step == StepTLS
+	if !waits && (x.conn == nil || !x.conn.unsent()) {
 		return false
 	}
 	x.trace.DNS, x.trace.Connect, x.trace.TLS = t.DNS, t.Connect, t.TLS

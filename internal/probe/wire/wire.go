@@ -48,6 +48,9 @@ type Trace struct {
 	Headers time.Time
 }
 
+// Sent reports whether a part of the request was sent. An answer can be read before its write returns.
+func (t *Trace) Sent() bool { return !t.FirstWrite.IsZero() || !t.Headers.IsZero() }
+
 // extend moves the deadline of a peer that was asked at a time.
 func (t *Trace) extend(deadline, asked time.Time) time.Time {
 	if t.Late == nil || deadline.IsZero() || asked.IsZero() {

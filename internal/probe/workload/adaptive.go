@@ -8,6 +8,10 @@ type Sign struct {
 	// fires.
 	Score  float64
 	Failed int // consecutive failed turns
+	// Wrong is the same as Score for the alert about wrong answers.
+	Wrong float64
+	// Unable is true if the model cannot recall, so that no turn needs to ask for a code.
+	Unable bool
 }
 
 // A burst lasts longBurst at most, begins coolDown or more after the end of the previous one, and
@@ -23,6 +27,9 @@ const (
 	// signScore is the score that starts a burst. A third of the way to an alert happens too
 	// often without a fault, and would use up the bursts before there is one.
 	signScore = 0.5
+	// wrongScore is signScore for wrong answers. Models that are right in 90 or 50 % came to 0.5 six and 25 times
+	// a day without a fault, to 0.7 never and once (TestBurstsOfHealthyModels).
+	wrongScore = 0.7
 	// From maxNewFailures consecutive failures on, the fault is known and needs no burst.
 	maxNewFailures = 10
 	// minBurst is the minimum length of a burst, because the score is computed per minute.
@@ -30,7 +37,7 @@ const (
 )
 
 // BurstReasons returns the reasons for a burst.
-func BurstReasons() []string { return []string{"failed", "slower"} }
+func BurstReasons() []string { return []string{"failed", "slower", "wrong"} }
 
 // reason returns the reason for a burst, or "".
 func (s Sign) reason() string {
@@ -39,6 +46,8 @@ func (s Sign) reason() string {
 		return "failed"
 	case s.Score >= signScore:
 		return "slower"
+	case s.Wrong >= wrongScore && s.Wrong < 1:
+		return "wrong"
 	}
 	return ""
 }

@@ -104,7 +104,7 @@ func (d *Dist) String() string {
 // Dists are the distributions of a class of conversations. nil means that the fixed values of
 // Spec apply.
 type Dists struct {
-	Prompt, Output, Turns, Think *Dist
+	Prompt, Followup, Output, Turns, Think *Dist
 }
 
 // Client is a class of conversations with its own arrival process.

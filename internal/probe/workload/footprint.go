@@ -88,67 +88,39 @@ func (t Traffic) burstRate() float64 {
 }
 
 // ExpectedTokens returns the average tokens of one conversation, for Footprint.
-func (s *Source) ExpectedTokens() Tokens {
-	return s.average(s.conversationTokens)
+func (s *Source) ExpectedTokens() (sum Tokens) {
+	n := 0.0
+	for o := range s.outlines {
+		sum, n = sum.Plus(s.outlineTokens(o)), n+1
+	}
+	return sum.Times(1 / n)
 }
 
 // FirstTurnTokens returns the tokens of APIs with one turn and no output tokens, such as embeddings.
-func (s *Source) FirstTurnTokens() Tokens {
-	return s.average(func(c Conversation) Tokens { return Tokens{Prompt: float64(s.EstimatePrompt(c, 1))} })
+func (s *Source) FirstTurnTokens() (sum Tokens) {
+	n := 0.0
+	for o := range s.outlines {
+		sum.Prompt, n = sum.Prompt+float64(o.opening), n+1
+	}
+	return sum.Times(1 / n)
 }
 
-// average returns the mean over the conversations of the file, or else the tokens of the longest
-// generated conversation.
-func (s *Source) average(tokens func(Conversation) Tokens) (sum Tokens) {
-	if len(s.conversations) == 0 {
-		return tokens(s.longestConversation())
+// LongestPrompt estimates the tokens of the longest prompt, or with first of the longest first prompt. It
+// is unknown for recorded or drawn lengths and for prompts with images or tools.
+func (s Spec) LongestPrompt(first bool) (tokens int, known bool) {
+	if s.ConversationsFile != "" || s.Trace.File != "" || s.Dists != (Dists{}) || s.Clients != nil || s.Images != nil || s.Tools != nil {
+		return 0, false
 	}
-	for i := range s.conversations {
-		c := Conversation{ID: uint64(i)}
-		s.replayFile(&c)
-		c.CharsOpening = countChars(c.Opening)
-		sum = sum.Plus(tokens(c))
+	source := Source{spec: s, ratio: newRatio()}
+	o := source.drawOutline(nil, Dists{}, max(s.TurnsMin, s.TurnsMax, 1), source.drawOpening(nil, nil))
+	tokens = o.opening
+	if first {
+		return tokens, true
 	}
-	return sum.Times(1 / float64(len(s.conversations)))
-}
-
-// longestConversation returns a conversation with the most turns. It has no generated texts.
-func (s *Source) longestConversation() Conversation {
-	c := Conversation{
-		Turns:        max(s.spec.TurnsMin, s.spec.TurnsMax, 1),
-		CharsOpening: s.chars(s.spec.PromptTokens) + utf8.RuneCountInString(s.spec.System),
+	for k, followup := range o.followups {
+		tokens += o.outputs[k] + followup
 	}
-	for k := range c.Turns - 1 {
-		if n := len(s.spec.Followups); n > 0 {
-			c.Followups = append(c.Followups, s.spec.Followups[k%n])
-		}
-	}
-	return c
-}
-
-// turnShare returns the share of conversations that have a turn, counted from 1.
-func (s *Source) turnShare(turn int) float64 {
-	smallest, largest := max(s.spec.TurnsMin, 1), s.spec.TurnsMax
-	if turn <= smallest || len(s.conversations) > 0 {
-		return 1
-	}
-	return float64(largest-turn+1) / float64(largest-smallest+1)
-}
-
-// conversationTokens adds up the turns of c, each times its share.
-func (s *Source) conversationTokens(c Conversation) (sum Tokens) {
-	repeated := 0
-	for turn := 1; turn <= c.Turns; turn++ {
-		output := s.outputTokens(c, turn)
-		prompt := s.EstimatePrompt(c, turn)
-		if turn == 1 && (s.spec.Starters > 0 || len(s.conversations) > 0) {
-			repeated = prompt
-		}
-		tokens := Tokens{float64(prompt), float64(repeated), float64(output)}
-		sum = sum.Plus(tokens.Times(s.turnShare(turn)))
-		repeated = prompt + output
-	}
-	return sum
+	return tokens, true
 }
 
 // defaultOutput is the assumed length of an answer without a limit, in tokens.
@@ -157,10 +129,7 @@ const defaultOutput = 500
 // Estimate estimates the prompt and output tokens of a conversation. Each turn sends the whole
 // history again.
 func (s *Source) Estimate(c Conversation) int {
-	total := 0
-	for turn := 1; turn <= c.Turns; turn++ {
-		total += s.EstimatePrompt(c, turn) + s.outputTokens(c, turn)
-	}
+	total := int(s.outlineTokens(s.outline(c)).Sum())
 	if len(s.spec.Tools) > 0 {
 		total *= 2 // a turn may call a tool, which takes another request
 	}
@@ -179,7 +148,7 @@ func (s *Source) EstimatePrompt(c Conversation, turn int) int {
 			prompt += s.spec.FollowupTokens
 		}
 	}
-	return prompt + int(float64(chars)/s.ratio.value())
+	return prompt + s.tokens(chars)
 }
 
 // outputTokens returns the maximum length of a turn's answer.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Process is how conversation starts are distributed over time.
@@ -83,24 +85,9 @@ func (s *Schedule) interval() float64 {
 	return gamma(s.rng, shape) / (shape * s.arrival.Rate)
 }
 
-// gamma draws from the gamma distribution with scale 1, with Marsaglia and Tsang's method (2000).
+// gamma draws from the gamma distribution with scale 1.
 func gamma(rng *rand.Rand, shape float64) float64 {
-	if shape < 1 {
-		return gamma(rng, shape+1) * math.Pow(1-rng.Float64(), 1/shape)
-	}
-	d := shape - 1.0/3
-	c := 1 / math.Sqrt(9*d)
-	for {
-		x := rng.NormFloat64()
-		v := 1 + c*x
-		if v <= 0 {
-			continue
-		}
-		v = v * v * v
-		if math.Log(1-rng.Float64()) < 0.5*x*x+d-d*v+d*math.Log(v) {
-			return d * v
-		}
-	}
+	return distuv.Gamma{Alpha: shape, Beta: 1, Src: rng}.Rand()
 }
 
 // Phase returns the time from now to the first start of a process with a rate per second. It is

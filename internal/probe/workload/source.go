@@ -25,6 +25,9 @@ type Source struct {
 	mu       sync.Mutex
 	next     uint64
 	starters map[uint64]starter
+	system   starter // the generated system message
+	// unable is true if no follow-up asks for a reference.
+	unable bool
 }
 
 // starter is a shared opening text. It is generated again when the wanted length changes.
@@ -43,6 +46,9 @@ const (
 	streamRest
 	streamClient
 	streamCancel
+	streamReference
+	streamSystem
+	streamEstimate
 )
 
 // NewSource returns a source for spec. It reads Spec.ConversationsFile; errors name the file, the line and
@@ -94,6 +100,13 @@ func (s *Source) textSalt() uint64 {
 		return 0
 	}
 	return s.salt
+}
+
+// Ask sets whether follow-ups of later conversations ask for references. It is true at first.
+func (s *Source) Ask(ask bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unable = !ask
 }
 
 func (s *Source) Next() Conversation {
@@ -169,26 +182,42 @@ func (s *Source) drawPatience(c *Conversation) {
 }
 
 func (s *Source) generate(c *Conversation, rng *rand.Rand, d Dists) {
-	if d.Turns != nil {
-		c.Turns = d.Turns.count(rng)
-	} else {
-		c.Turns = between(rng, max(s.spec.TurnsMin, 1), s.spec.TurnsMax)
-	}
-	c.Opening = opening(s.spec.System, s.openingText(c.ID, rng, d.Prompt))
-	for k := range c.Turns - 1 {
-		c.Followups = append(c.Followups, s.followup(k, rng))
-	}
+	turns := s.drawTurns(rng, d)
+	c.Opening = opening(s.systemText(), s.openingText(c, rng, d.Prompt))
+	o := s.drawOutline(rng, d, turns, s.tokens(countChars(c.Opening)))
+	c.Turns = len(o.outputs)
 	if d.Output != nil {
-		for range c.Turns {
-			c.Outputs = append(c.Outputs, d.Output.count(rng))
-		}
+		c.Outputs = o.outputs
+	}
+	for k, tokens := range o.followups {
+		c.Followups = append(c.Followups, s.followup(k, tokens, rng, s.addReference(c)))
 	}
 }
 
-// openingText returns a shared text or a unique one for id. If lengths are drawn, each shared
-// text has one fixed length.
-func (s *Source) openingText(id uint64, rng *rand.Rand, lengths *Dist) string {
-	index := id
+func (s *Source) drawTurns(rng *rand.Rand, d Dists) int {
+	if d.Turns != nil {
+		return d.Turns.count(rng)
+	}
+	return between(rng, max(s.spec.TurnsMin, 1), s.spec.TurnsMax)
+}
+
+// systemText returns the system message, which may be "". A generated text depends on no salt, so that
+// all replicas share it.
+func (s *Source) systemText() string {
+	if s.spec.SystemTokens <= 0 {
+		return s.spec.System
+	}
+	if chars := s.chars(s.spec.SystemTokens); s.system.chars != chars {
+		rng := newRand(s.spec.Seed, Hash(s.spec.Name), streamSystem)
+		s.system = starter{chars: chars, text: unique.Make(document(rng, "Instructions", chars))}
+	}
+	return s.system.text.Value()
+}
+
+// openingText returns a shared text or a unique one for the conversation. If lengths are drawn, each
+// shared text has one fixed length.
+func (s *Source) openingText(c *Conversation, rng *rand.Rand, lengths *Dist) string {
+	index := c.ID
 	if s.spec.Starters > 0 {
 		index = rng.Uint64N(uint64(s.spec.Starters))
 	}
@@ -197,41 +226,46 @@ func (s *Source) openingText(id uint64, rng *rand.Rand, lengths *Dist) string {
 		tokens = lengths.count(newRand(s.spec.Seed, s.textSalt(), streamText, index, 2))
 	}
 	chars := s.chars(tokens)
+	c.References = s.openingReferences(index, chars)
 	if s.spec.Starters <= 0 {
-		return s.compose(id, chars)
+		return s.composeWith(c.References, index, chars)
 	}
 	shared := s.starters[index]
 	if shared.chars != chars {
-		shared = starter{chars: chars, text: unique.Make(s.compose(index, chars))}
+		shared = starter{chars: chars, text: unique.Make(s.composeWith(c.References, index, chars))}
 		s.starters[index] = shared
 	}
 	return shared.text.Value()
 }
 
-// compose writes the opening text of an index: a document and a question about it. The question
-// makes the model answer at length. A different length changes only the end of the document.
+// compose writes the opening text of an index. A different length changes only the end of the document.
 func (s *Source) compose(index uint64, chars int) string {
 	ask := question(newRand(s.spec.Seed, s.textSalt(), streamText, index, 1))
 	rng := newRand(s.spec.Seed, s.textSalt(), streamText, index)
-	head := title(s.titleOrder, index)
-	if left := chars - len(ask) - 2; left > len(ask) {
-		return document(rng, head, left) + "\n\n" + ask
-	}
-	return document(rng, head, chars)
+	return documentAndQuestion(rng, title(s.titleOrder, index), ask, chars)
 }
 
-// followup returns follow-up question k, counted from 0: a scripted one or a generated one.
-func (s *Source) followup(k int, rng *rand.Rand) string {
+// followup returns follow-up k, counted from 0: a scripted one or a generated one, which is a document
+// above documentTokens. It ends with the text end, which is part of the length of a generated one.
+func (s *Source) followup(k, tokens int, rng *rand.Rand, end string) string {
 	if n := len(s.spec.Followups); n > 0 {
-		return s.spec.Followups[k%n]
+		return s.spec.Followups[k%n] + end
 	}
-	return questionText(rng, s.chars(s.spec.FollowupTokens))
+	chars := max(s.chars(tokens)-len(end), 1)
+	if tokens <= documentTokens {
+		return questionText(rng, chars) + end
+	}
+	head, ask := title(s.titleOrder, rng.Uint64N(uint64(len(nouns)))), question(rng)
+	return documentAndQuestion(rng, head, ask, chars) + end
 }
 
 // chars returns the number of characters of a number of tokens, at least 1.
 func (s *Source) chars(tokens int) int {
 	return max(int(float64(tokens)*s.ratio.value()), 1)
 }
+
+// tokens estimates the tokens of a number of characters.
+func (s *Source) tokens(chars int) int { return int(float64(chars) / s.ratio.value()) }
 
 func opening(system, user string) []Message {
 	all := []Message{{Role: "system", Content: system}, {Role: "user", Content: user}}

@@ -234,7 +234,7 @@ func TestEstimateCountsTheHistoryOfEachTurn(t *testing.T) {
 	if got := s.EstimatePrompt(c, 2); got < 1260 || got > 1300 {
 		t.Errorf("estimate of the second prompt %d, want about 1300", got)
 	}
-	c.Followups = nil // a user endpoint writes them, so the configured length counts
+	c.Followups = nil // the configured length counts
 	if got := s.EstimatePrompt(c, 3); got < 1580 || got > 1600 {
 		t.Errorf("estimate of the third prompt %d, want about 1600", got)
 	}

@@ -29,6 +29,19 @@ func document(rng *rand.Rand, title string, n int) string {
 	return cut(p.b.String(), n)
 }
 
+// documentTokens is the length above which a generated follow-up is a document, such as the output of a
+// tool. Nobody asks a question of this length.
+const documentTokens = 300
+
+// documentAndQuestion returns at most chars characters: a document and a question about it, which makes
+// the model answer at length. A short text has no question.
+func documentAndQuestion(rng *rand.Rand, title, ask string, chars int) string {
+	if left := chars - len(ask) - 2; left > len(ask) {
+		return document(rng, title, left) + "\n\n" + ask
+	}
+	return document(rng, title, chars)
+}
+
 func question(rng *rand.Rand) string {
 	p := &prose{rng: rng}
 	p.fill(p.pick(questions))

@@ -2,7 +2,11 @@
 // Package config/yamlform reads the tags of its types.
 package workload
 
-import "time"
+import (
+	"time"
+
+	"synthetic/internal/probe/answers/recall"
+)
 
 // Spec is one kind of conversation.
 type Spec struct {
@@ -19,6 +23,12 @@ type Spec struct {
 	Starters int
 	Seed     uint64 // determines texts, draws and think times
 	System   string // the system message, or ""
+	// SystemTokens is the length of a generated system message in tokens; 0 sends System. All
+	// conversations share its text.
+	SystemTokens int
+	// ContextTokens ends a generated conversation before a turn whose prompt and answer would
+	// exceed it. The first turn is always sent. 0 means no limit.
+	ContextTokens int
 	// Images are files for the first user message. APIs without images omit them.
 	Images []string
 	// MaxOutputTokens limits each answer; 0 sends no limit.
@@ -49,7 +59,10 @@ type Spec struct {
 	ResponseSchema map[string]any
 	// Compare is the share of successful turns whose request is sent again without streaming, to
 	// compare the answers.
-	Compare  float64
+	Compare float64
+	// Recall is the share of follow-ups that ask for a reference code of the conversation. Above 0,
+	// generated conversations contain codes; see package recall.
+	Recall   float64
 	Timeouts Timeouts
 }
 
@@ -84,10 +97,13 @@ type Conversation struct {
 	Turns int    // at least 1
 	// Opening is the history up to and including the first user message.
 	Opening []Message
-	// Followups are the user messages of turn 2 and later, Think the pauses before. The messages of a
-	// user endpoint replace them.
+	// Followups are the user messages of turn 2 and later, Think the pauses before.
 	Followups []string
 	Think     []time.Duration
+	// References are the codes in the texts; reference n is at index n-1. Asked has the number of the
+	// reference that each follow-up asks for, 0 for none. Both are empty without Spec.Recall.
+	References []recall.Code
+	Asked      []int
 	// At is the start time relative to the first conversation. A trace defines it, or the classes of
 	// clients at one start per second. Otherwise it is 0.
 	At time.Duration

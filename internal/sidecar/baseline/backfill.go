@@ -25,7 +25,7 @@ func (j *job) backfill(kind, signal int, minutes []Minute) {
 	}
 	fresh := series{
 		replaying: true, signal: s.signal, policy: s.policy, threshold: s.threshold, budget: s.budget,
-		benchmark: s.benchmark, baseline: &baseline{},
+		benchmark: s.benchmark, zone: s.zone, baseline: &baseline{zone: s.zone},
 	}
 	for _, m := range minutes {
 		fresh.replay(m)
@@ -33,7 +33,7 @@ func (j *job) backfill(kind, signal int, minutes []Minute) {
 	s.history.each(func(minute int64, turns, mean, tail float64) { // minutes of this process
 		fresh.history.put(minute, turns, mean, tail)
 	})
-	s.baseline, s.history, s.limited, s.calibrated = fresh.baseline, fresh.history, 0, 0
+	s.baseline, s.history, s.calendar, s.limited, s.calibrated = fresh.baseline, fresh.history, fresh.calendar, 0, 0
 	s.page, s.ticket, s.onset, s.ticketLevel, s.pageLevel = fresh.page, fresh.ticket, fresh.onset, fresh.ticketLevel, fresh.pageLevel
 	s.refill()
 }

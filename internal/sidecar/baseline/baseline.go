@@ -37,11 +37,14 @@ const mostCounted = math.MaxUint32 >> 1
 func (e *entry) n() uint32   { return e.counted >> 1 }
 func (e *entry) usual() bool { return e.counted&1 == 1 }
 func (e *entry) admit()      { e.counted |= 1 }
+func (e *entry) exclude()    { e.counted &^= 1 }
 
-// baseline is the usual level of a value over four weeks: an overall level, and offsets for
-// each half hour of weekdays and of weekends. Its owner decides what it learns, so that a
-// lasting regression does not become the baseline.
+// baseline is the usual level of a value over four weeks: an overall level, and an offset for
+// each half hour of the week. Its owner decides what it learns, so that a lasting regression does
+// not become the baseline.
 type baseline struct {
+	// zone is the time zone of the week; nil means UTC.
+	zone    *time.Location
 	entries []entry
 	block   block
 	// since is the first half hour of the current level; 0 if no level was accepted. accepted
@@ -108,14 +111,6 @@ func startOf(number int32) time.Time {
 	return time.Unix(int64(number)*int64(BlockLength/time.Second), 0).UTC()
 }
 
-// weekend returns 1 for a Saturday or Sunday, else 0. 1970 began on a Thursday.
-func weekend(day int32) int {
-	if d := (day + 4) % 7; d == 0 || d == 6 {
-		return 1
-	}
-	return 0
-}
-
 // roll ends the block if at is in another one. The block is learned if usual agrees. It reports
 // whether there is a new entry.
 func (b *baseline) roll(at time.Time, usual func(*block) bool) bool {
@@ -147,6 +142,15 @@ func (b *baseline) each(from, to int32, do func(*entry)) {
 func (b *baseline) search(number int32) int {
 	i, _ := slices.BinarySearchFunc(b.entries, number, func(e entry, n int32) int { return cmp.Compare(e.number, n) })
 	return i
+}
+
+// setZone changes the time zone of the week. It reports whether the shape is another one.
+func (b *baseline) setZone(zone *time.Location) bool {
+	if b == nil || b.zone.String() == zone.String() { // the name of nil is UTC
+		return false
+	}
+	b.in(zone)
+	return true
 }
 
 // put adds an entry and drops entries older than four weeks. It also drops entries in the
@@ -189,14 +193,17 @@ func (b *baseline) spreadOr() float64 {
 
 // cached learns the usual share of prompt tokens that come from the prefix cache, as baselines
 // do, on a linear scale.
-type cached struct{ baseline *baseline }
+type cached struct {
+	baseline *baseline
+	zone     *time.Location
+}
 
 func (c *cached) observe(r *probe.Result, at time.Time, unsuitable bool) {
 	if !r.CachedTokens.OK || !r.PromptTokens.OK || r.PromptTokens.V <= 0 {
 		return
 	}
 	if c.baseline == nil {
-		c.baseline = &baseline{}
+		c.baseline = &baseline{zone: c.zone}
 	}
 	// A half hour that lost a large part of the usual cache hits is not learned.
 	c.baseline.roll(at, func(b *block) bool { return !c.baseline.mature() || b.mean >= 0.8*c.baseline.at(b.start) })

@@ -16,7 +16,7 @@ func lived(days int) (*series, time.Time) {
 	for range days * 24 * 60 {
 		for range 3 {
 			s.pass(at)
-			s.observe(math.Log(0.2)+0.3*rng.NormFloat64(), false, false, false, at)
+			s.observe(turn{ln: math.Log(0.2) + 0.3*rng.NormFloat64()}, at)
 			at = at.Add(20 * time.Second)
 		}
 	}

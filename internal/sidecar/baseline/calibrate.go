@@ -142,37 +142,37 @@ func (m *maxima) close() {
 	}
 }
 
-// replayer reads a history once and collects the highest level and the highest step of each block.
-// A level is divided by the usual variation at that time of day. A step is divided by the square
-// root of that variation, because steps grow less than proportionally with it.
+// replayer reads a history once and collects the largest fall of each block, and in short windows
+// the largest rise. A level is divided by the usual variation at that time of day. A step is divided
+// by the square root of that variation, because steps grow less than proportionally with it.
 type replayer struct {
 	levels, steps scan
-	sum, n        [spans]float64 // of squares of positive values
-	maxima        [spans]maxima
+	sum, n        [spans]float64 // of squares of falls
+	falls, rises  [spans]maxima
 }
 
-func (r *replayer) take(minute int64, table *[spans]span, upTo int) {
+func (r *replayer) take(minute int64, table *[spans]span) {
 	for i, w := range table {
-		if w.minutes > upTo {
-			continue
-		}
 		scan := &r.levels
 		if w.step {
 			scan = &r.steps
 		}
-		v := max(0, scan.read(w).rise)
-		r.maxima[i].take(minute, v)
+		m := scan.measure(w)
+		v := max(0, m.mirrored().reading().rise)
+		r.falls[i].take(minute, v)
 		if v > 0 {
 			r.sum[i] += v * v
 			r.n[i]++
 		}
+		if w.minutes <= burstMinutes {
+			r.rises[i].take(minute, max(0, m.reading().rise))
+		}
 	}
 }
 
-// squares returns the squares of the extremes of a window, because the squares of normal values
-// have a straight tail and the values do not.
-func (r *replayer) squares(window int) []float64 {
-	m := &r.maxima[window]
+// squares returns the squares of the extremes, because the squares of normal values have a straight
+// tail and the values do not.
+func (m *maxima) squares() []float64 {
 	m.close()
 	out := make([]float64, len(m.all))
 	for i, v := range m.all {
@@ -219,7 +219,7 @@ func replayMinutes(h *history, usual func(minute int64) float64, wide func(time.
 
 func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time) float64) calibration {
 	var c calibration
-	var mirror, upright replayer
+	var r replayer
 	var tails maxima
 	tail := 0.0
 	table := spanTable()
@@ -227,17 +227,14 @@ func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time
 	for _, m := range replayMinutes(h, usual, wide) {
 		minutes++
 		c.turns += m.turns
-		mirror.levels.push(m.minute, m.turns, -m.level, 0)
-		mirror.steps.push(m.minute, m.turns, -m.step, 0)
-		mirror.take(m.minute, &table, scanned)
-		upright.levels.push(m.minute, m.turns, m.level, m.tail)
-		upright.steps.push(m.minute, m.turns, m.step, 0)
-		upright.take(m.minute, &table, burstMinutes)
+		r.levels.push(m.minute, m.turns, m.level, m.tail)
+		r.steps.push(m.minute, m.turns, m.step, 0)
+		r.take(m.minute, &table)
 		tail += m.tail
-		share, _ := upright.levels.tailShare() // even of few turns, since rare events have their extremes there
+		share, _ := r.levels.tailShare() // even of few turns, since rare events have their extremes there
 		tails.take(m.minute, share)
 	}
-	if len(mirror.maxima[0].all)+1 < leastBlocks { // and the block in progress
+	if len(r.falls[0].all)+1 < leastBlocks { // and the block in progress
 		return calibration{}
 	}
 	c.known = true
@@ -247,10 +244,10 @@ func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time
 	c.turns /= minutes
 	for i, w := range table {
 		p := &c.spans[i]
-		p.wander = gumbel(mirror.squares(i))
-		p.sd = math.Sqrt(mirror.sum[i] / max(1, mirror.n[i]))
+		p.wander = gumbel(r.falls[i].squares())
+		p.sd = math.Sqrt(r.sum[i] / max(1, r.n[i]))
 		if w.minutes <= burstMinutes {
-			p.burst = gumbel(upright.squares(i))
+			p.burst = gumbel(r.rises[i].squares())
 		}
 	}
 	return c

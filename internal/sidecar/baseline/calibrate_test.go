@@ -77,11 +77,12 @@ func TestLimitsGrowWithNoise(t *testing.T) {
 				t.Errorf("noise of %v: window %d has the limit %v, less noise %v", sd, i, l.spans[i], before.spans[i])
 			}
 		}
-		quarter, hour := l.detectable(sink.DefaultPolicy(), 15), l.detectable(sink.DefaultPolicy(), 60)
+		held := hold(sink.DefaultPolicy()).Minutes()
+		quarter, hour := l.detectable(held, 15), l.detectable(held, 60)
 		if quarter < seen || hour > quarter {
 			t.Errorf("noise of %v: ×%v is seen in 15 min, ×%v in an hour; with less noise ×%v", sd, quarter, hour, seen)
 		}
-		if d := l.delay(math.Log(quarter*1.001), sink.DefaultPolicy()); d > 15 {
+		if d := l.delay(math.Log(quarter*1.001), held); d > 15 {
 			t.Errorf("noise of %v: ×%v is seen in 15 min, and after %v", sd, quarter, d)
 		}
 		if e := l.expected(&c); !(e >= 0) {
@@ -124,5 +125,25 @@ func TestTooShortAPast(t *testing.T) {
 	}
 	if c := calibrated(&history{}); c.known {
 		t.Errorf("nothing is enough for %+v", c)
+	}
+}
+
+// TestHold checks that fewer accepted false pages ask for a longer rise, and not for a higher one than
+// at the default.
+func TestHold(t *testing.T) {
+	c := calibrated(wandering(14, 0.1, nil))
+	for falsePages, want := range map[float64]time.Duration{
+		50: 2 * time.Minute, 8: 2 * time.Minute, 0.5: 5 * time.Minute, 0.5 / 30: 12 * time.Minute, 0.5 / 5000: 15 * time.Minute,
+	} {
+		p := sink.DefaultPolicy()
+		p.FalsePages = falsePages
+		if got := hold(p); got != want {
+			t.Errorf("%v false pages: a level must last %v, want %v", falsePages, got, want)
+		}
+		s := series{policy: p, past: c}
+		own, usual := s.pageLimits(1, 1), limitsOf(c)
+		if got, most := own.detectable(hold(p).Minutes(), 60), usual.detectable(hold(sink.DefaultPolicy()).Minutes(), 60); got > most {
+			t.Errorf("%v false pages: detectable in an hour is ×%v, and ×%v at the default", falsePages, got, most)
+		}
 	}
 }

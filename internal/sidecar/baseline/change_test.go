@@ -93,7 +93,7 @@ func TestChangeWindow(t *testing.T) {
 	if v.Samples > before.Samples+200 || !v.Moved.IsZero() {
 		t.Errorf("%v turns of a change window entered the baseline: %+v", v.Samples-before.Samples, v)
 	}
-	near(t, "baseline", v.Baseline.V/before.Baseline.V, 1, 0.01)
+	near(t, "baseline", v.Baseline.V/before.Baseline.V, 1, 0.02)
 	f.at(2, 2*time.Minute)
 	if !f.view().Young {
 		t.Error("the baseline was not started anew after the change")

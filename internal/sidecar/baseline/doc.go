@@ -29,6 +29,8 @@ type options struct {
 	// Benchmarks replace learned baselines, by kind of turn and signal.
 	Benchmarks sink.Figures
 	Changes    []sink.Change
+	// Location is the time zone of the target's users, whose week the level follows; nil means UTC.
+	Location *time.Location
 	// Policy says when a change is a regression; the zero value means DefaultPolicy.
 	Policy sink.Policy
 }

@@ -29,6 +29,12 @@ type feed struct {
 	// spread is the standard deviation of the logarithm of turns.
 	spread float64
 	level  float64
+	// tokens draws the uncached prompt tokens of a turn, which cost extra seconds; nil means that all
+	// turns are alike.
+	tokens func(*rand.Rand) int
+	extra  func(tokens float64) float64
+	// hidden is true while answers do not say their tokens.
+	hidden bool
 }
 
 func testJob(o options) *job { return newJob(probe.Key{Target: "a", Workload: "chat"}, o) }
@@ -52,7 +58,17 @@ func (f *feed) turn() {
 	if f.shape != nil {
 		ln += f.shape(f.now)
 	}
-	r := success(time.Duration(f.usual.Seconds() * f.ratio * math.Exp(ln) * 1e9))
+	seconds, tokens := f.usual.Seconds(), 0
+	if f.tokens != nil {
+		tokens = f.tokens(f.rng)
+		seconds += f.extra(float64(tokens))
+	}
+	r := success(time.Duration(seconds * f.ratio * math.Exp(ln) * 1e9))
+	if f.hidden {
+		r.PromptTokens.OK = false
+	} else if tokens > 0 {
+		r.PromptTokens, r.CachedTokens = probe.Some(tokens+500), probe.Some(500)
+	}
 	r.Sent, r.End, r.TPOT = f.now, f.now.Add(r.TTFT.V), probe.Opt[time.Duration]{}
 	if f.fail != "" {
 		r.Outcome, r.TTFT = f.fail, probe.Opt[time.Duration]{}

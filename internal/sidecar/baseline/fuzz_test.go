@@ -23,7 +23,7 @@ func FuzzState(f *testing.F) {
 	}
 	f.Add(text)
 	f.Add([]byte(`{"version":2,"jobs":[{"target":"a","workload":"b","saved":"2026-01-05T00:00:00Z","series":[` +
-		`{"onset":{"since":-9223372036854775808},"page":{"up":true,"began":-9,"seen":9223372036854775807,"limit":-1e308,"over":1e308},"told":{"level":1e308,"tail":-1e308},"quiet":9223372036854775807}` +
+		`{"onset":{"since":-9223372036854775808},"page":{"up":true,"began":-9,"seen":9223372036854775807,"limit":-1e308,"over":1e308},"told":{"level":1e308,"tail":-1e308}}` +
 		`],"usual":[{"turns":1e308,"connect":-1e308,"ttft":1e308,"tpot":1e308,"output":1e308}]}]}`))
 	path := filepath.Join(f.TempDir(), "state.json")
 	f.Fuzz(func(t *testing.T, data []byte) {

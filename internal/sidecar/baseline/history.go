@@ -66,7 +66,9 @@ func (h *history) length() time.Duration {
 }
 
 // archiveVersion is the version of the encoding.
-const archiveVersion = 1
+//
+// Version 1 had no rises.
+const archiveVersion = 2
 
 // archive encodes the half hours and the minutes of a job, and the state that cannot be computed
 // from them. It needs at most 230 kB a signal, and a tenth of that compressed.
@@ -77,6 +79,7 @@ func (j *job) archive() []byte {
 			s := &j.series[k][i]
 			out = s.baseline.archive(out)
 			out = s.history.archive(out)
+			out = s.calendar.archive(out)
 		}
 		out = j.cached[k].baseline.archive(out)
 	}
@@ -88,19 +91,23 @@ var errArchive = errors.New("it is cut short, or no history at all")
 // restoreArchive decodes what archive returned in an earlier process. If data cannot be decoded
 // it returns an error and changes nothing.
 func (j *job) restoreArchive(data []byte) error {
-	if len(data) == 0 || data[0] != archiveVersion {
-		return fmt.Errorf("the history is not of version %d", archiveVersion)
+	if len(data) == 0 || data[0] < 1 || data[0] > archiveVersion {
+		return fmt.Errorf("the history is of no version up to %d", archiveVersion)
 	}
 	r := reader{data: data[1:]}
 	type part struct {
 		baseline *baseline
 		history  history
+		calendar calendar
 	}
 	var parts [kinds][signals]part
 	var hits [kinds]*baseline
 	for k := range parts {
 		for i := range parts[k] {
-			parts[k][i] = part{r.baseline(), r.history()}
+			parts[k][i] = part{baseline: r.baseline(), history: r.history()}
+			if data[0] > 1 {
+				parts[k][i].calendar = r.calendar(j.series[k][i].zone)
+			}
 		}
 		hits[k] = r.baseline()
 	}
@@ -111,10 +118,11 @@ func (j *job) restoreArchive(data []byte) error {
 	for k := range parts {
 		for i, p := range parts[k] {
 			s := &j.series[k][i]
-			s.baseline, s.history, s.limited, s.calibrated = p.baseline, p.history, 0, 0
+			s.baseline, s.history, s.limited, s.calibrated = p.baseline.in(s.zone), p.history, 0, 0
+			s.calendar = p.calendar
 			s.refill()
 		}
-		j.cached[k].baseline = hits[k]
+		j.cached[k].baseline = hits[k].in(j.cached[k].zone)
 	}
 	// This history was saved before the last relearn, which discarded it.
 	if at := time.Unix(relearned, 0).UTC(); j.relearned.After(at) {
@@ -168,6 +176,34 @@ func (h *history) archive(out []byte) []byte {
 		count, before = count+1, minute
 	}
 	return append(binary.AppendUvarint(out, count), body...)
+}
+
+// archive appends what the calendar remembers.
+func (c *calendar) archive(out []byte) []byte {
+	out = binary.AppendUvarint(out, uint64(c.began))
+	out = binary.AppendUvarint(out, uint64(len(c.rises)))
+	for _, r := range c.rises {
+		out = binary.AppendUvarint(out, flagged(r.From, r.Confirmed))
+		out = binary.AppendUvarint(out, uint64(r.To-r.From))
+		height := r.Height
+		if r.Rejected {
+			height = -height // earlier versions skip it
+		}
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(height)))
+	}
+	out = binary.AppendUvarint(out, uint64(len(c.pages)))
+	for _, p := range c.pages {
+		out = binary.AppendUvarint(out, flagged(p.Minute, p.Confirmed))
+	}
+	return out
+}
+
+// flagged packs a minute and a flag.
+func flagged(minute int64, flag bool) uint64 {
+	if flag {
+		return uint64(minute)<<1 | 1
+	}
+	return uint64(minute) << 1
 }
 
 // reader decodes an archive. After a failure it returns zeros.
@@ -240,7 +276,45 @@ func (r *reader) baseline() *baseline {
 	if b.since > newest+slots || !(math.Abs(b.accepted) <= mostLog) {
 		b.since, b.accepted = 0, 0
 	}
-	b.derive(newest)
+	return b
+}
+
+// minute returns a minute and a flag. The minute is 0 if it is implausible.
+func (r *reader) minute() (minute int64, flag bool) {
+	v := r.uvarint()
+	if minute = int64(v >> 1); minute > latest/60 || !plausibleTime(minute*60) {
+		minute = 0
+	}
+	return minute, v&1 == 1
+}
+
+// calendar decodes rises in a time zone.
+func (r *reader) calendar(zone *time.Location) (c calendar) {
+	c.began = int64(min(r.uvarint(), latest/60))
+	for range r.count() {
+		from, confirmed := r.minute()
+		length, height := int64(min(r.uvarint(), historyMinutes)), float64(r.float())
+		if from > 0 && math.Abs(height) <= mostLog {
+			c.add(rise{From: from, To: from + length, Height: math.Abs(height), Confirmed: confirmed, Rejected: height < 0}, zone)
+		}
+	}
+	for range r.count() {
+		if at, confirmed := r.minute(); at > 0 {
+			c.pages = newestOf(append(c.pages, pageStart{at, confirmed}))
+		}
+	}
+	return c
+}
+
+// in computes the derived values of a baseline in a time zone.
+func (b *baseline) in(zone *time.Location) *baseline {
+	if b == nil {
+		return nil
+	}
+	b.zone, b.shaped = zone, 0
+	if len(b.entries) > 0 {
+		b.derive(b.entries[len(b.entries)-1].number)
+	}
 	return b
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
@@ -23,6 +24,8 @@ type job struct {
 
 	timeouts workload.Timeouts
 	changes  []sink.Change
+	// marked is the newest marked change of the deployment, on the clock of the job.
+	marked time.Time
 	// start is the first reading of the clock.
 	start  time.Time
 	series [kinds][signals]series
@@ -34,6 +37,8 @@ type job struct {
 	ticketSince int64
 	parts       [kinds]parts
 	cached      [kinds]cached
+	firstCached firstCached
+	recall      recall.Watch
 }
 
 func newJob(key probe.Key, o options) *job {
@@ -61,13 +66,19 @@ func (j *job) configure(o options) {
 		o.Policy = sink.DefaultPolicy()
 	}
 	for k := range j.series {
+		j.cached[k].zone = o.Location
+		j.cached[k].baseline.setZone(o.Location)
 		for i := range j.series[k] {
 			s := &j.series[k][i]
+			s.zone = o.Location
+			if s.baseline.setZone(o.Location) {
+				s.refill()
+			}
 			if o.Benchmarks[k][i].Typical != s.benchmark.Typical {
 				s.judgeAnew()
 				s.calibrated = 0
 			}
-			s.signal, s.policy, s.limited = i, o.Policy, 0
+			s.signal, s.policy, s.changes, s.limited = i, o.Policy, o.Changes, 0
 			s.offset = int32((k*signals + i) * slots / (kinds * signals))
 			s.threshold, s.budget, s.benchmark = o.Thresholds[k][i], o.Budgets[k][i], o.Benchmarks[k][i]
 		}
@@ -91,11 +102,16 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 	at := j.wall(now)
 	changing := j.change(at)
 	j.pass(at)
+	if c := (recall.Class{Cached: r.Recall.CachedState(), Turn: r.Turn}); !changing && r.Recall.IsOwn() {
+		j.recall.Add(at, r.Model, r.TraceID, c, r.Recall.Result == recall.Wrong)
+	}
 	k := r.Kind.Index()
 	values := valuesOf(r, j.timeouts)
 	for i, v := range values {
 		if values[i].OK = v.OK && !j.tooLate(r, i, v.V, at); values[i].OK {
-			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, r.Burst, at)
+			j.series[k][i].observe(turn{
+				ln: logSeconds(v.V), size: j.sizeOf(r, i), failed: r.Outcome.Failed(), changing: changing, extra: r.Burst,
+			}, at)
 		} else if r.Outcome.Failed() && !r.Burst {
 			j.series[k][i].fail(at)
 		}
@@ -105,8 +121,11 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 		inTime.TPOT.OK = r.TPOT.OK && values[1].OK
 		j.parts[k].observe(&inTime, values, now, j.isQuiet(k))
 	}
-	if !r.Burst {
-		j.cached[k].observe(r, at, changing || !j.isQuiet(k))
+	if unusual := changing || !j.isQuiet(k); !r.Burst {
+		j.cached[k].observe(r, at, unusual)
+		if !unusual {
+			j.firstCached.add(r)
+		}
 	}
 }
 
@@ -117,11 +136,66 @@ func (j *job) pass(at time.Time) {
 		return
 	}
 	j.minute = minute
+	paged := j.anySeries((*series).paging)
+	patient, breached := j.isPatient(), j.anySeries((*series).violatesObjective)
 	for s := range j.all() {
-		s.pass(at)
+		s.marked, s.patient, s.breached = minuteOf(j.marked), patient, breached
+		if s.pass(at); s.paging() && !paged {
+			s.calendar.page(minute)
+			paged = true
+		}
+	}
+	if breached {
+		j.confirmPages()
 	}
 	j.closeIncident()
 	j.expireTickets(minute)
+}
+
+// confirmPages marks the pages of the incident in progress as real, whichever signal paged first.
+func (j *job) confirmPages() {
+	first := int64(0)
+	for s := range j.all() {
+		if s.page.Up && (first == 0 || s.page.Began < first) {
+			first = s.page.Began
+		}
+	}
+	for s := range j.all() {
+		if first > 0 {
+			s.calendar.confirm(first)
+		}
+	}
+}
+
+// isPatient reports whether the job has had its false pages: as many pages in 30 days that violated no
+// objective, and at least one.
+func (j *job) isPatient() bool {
+	had, accepted := 0.0, 1.0
+	for s := range j.all() {
+		had += s.calendar.unconfirmed(j.minute-30*24*60, j.minute)
+		accepted = max(accepted, s.policy.FalsePages)
+	}
+	return had >= accepted
+}
+
+// Confirm says that what paged the jobs of a target in a period was real: it makes them no more patient, and
+// is not expected again. The target "" means all of them.
+func (t *Tracker) Confirm(target string, from, to time.Time) {
+	for _, j := range t.sorted() {
+		if target != "" && j.key.Target != target {
+			continue
+		}
+		j.mu.Lock()
+		j.confirm(from, to)
+		j.mu.Unlock()
+	}
+}
+
+func (j *job) confirm(from, to time.Time) {
+	for s := range j.all() {
+		s.calendar.confirmWithin(minuteOf(from), minuteOf(to))
+		s.onset.Confirmed = s.onset.Confirmed || s.onset.Since > 0 && s.onset.Since <= minuteOf(to)
+	}
 }
 
 // ticketMinutes is how long a ticket stays up, and a page of less than twice the baseline that
@@ -141,8 +215,9 @@ func (j *job) expireTickets(minute int64) {
 		return
 	}
 	j.ticketSince = 0
+	paged := j.anySeries((*series).paging)
 	for s := range j.all() {
-		s.closeTicket()
+		s.closeTicket(paged)
 	}
 }
 
@@ -167,7 +242,7 @@ func (j *job) closeIncident() {
 	}
 	isUp := (*series).regressed
 	if paged {
-		isUp = func(s *series) bool { return s.page.Up }
+		isUp = (*series).paging
 	}
 	if since == 0 || j.anySeries(isUp) {
 		return
@@ -175,20 +250,15 @@ func (j *job) closeIncident() {
 	for s := range j.all() {
 		s.lastIncidentStart, s.lastIncidentPaged = 0, false
 		s.ignoreSince(since)
-		if paged {
-			s.quiet = j.minute + quietMinutes
-		}
 	}
 }
-
-// quietMinutes after a page, only a clearly new level pages again.
-const quietMinutes = 30
 
 // tooLate reports whether the prober may have added more to the value of a signal than a
 // comparison with the baseline can bear. Without a baseline the value itself replaces it.
 func (j *job) tooLate(r *probe.Result, signal int, value time.Duration, at time.Time) bool {
-	if ln, ok := j.series[r.Kind.Index()][signal].reference(at); ok {
-		value = time.Duration(math.Exp(ln) * float64(time.Second))
+	s := &j.series[r.Kind.Index()][signal]
+	if ln, ok := s.reference(at); ok {
+		value = time.Duration(math.Exp(ln+s.size.effect(j.sizeOf(r, signal))) * float64(time.Second))
 	}
 	return late(r, signal, value)
 }
@@ -241,10 +311,11 @@ func (j *job) change(at time.Time) bool {
 
 func (j *job) forget() {
 	for s := range j.all() { // the measured noise stays
-		s.baseline = nil
+		s.baseline, s.calendar, s.size = nil, calendar{}, sizeLine{}
 		s.judgeAnew()
 	}
 	for k := range kinds {
-		j.parts[k].usual, j.cached[k] = means{}, cached{}
+		j.parts[k].usual, j.cached[k].baseline = means{}, nil
 	}
+	j.recall = recall.Watch{}
 }

@@ -2,9 +2,11 @@ package baseline
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 )
 
 // A level that lasts for days without violating an objective becomes the baseline without
@@ -15,37 +17,31 @@ const (
 	// highShare is the share of half hours that must have been measured above the baseline
 	// before their level becomes the baseline.
 	highShare = 0.75
-	// weekDays is how many more days back days of the same kind are searched.
-	weekDays = 7
 )
-
-// violatesBudget reports whether the share of bad turns violates an objective.
-func (s *series) violatesBudget(bad float64) bool { return s.threshold > 0 && bad > s.budget }
 
 func (s *series) acceptDays() int32 { return int32(max(1, s.policy.AcceptAfter/(24*time.Hour))) }
 
-// habit reports whether the same half hour was as high on earlier days of the same kind,
-// without violating an objective. Such a half hour is learned.
+// habit reports whether the same half hour was as high on the days before or in the weeks
+// before, without violating an objective. Such a half hour is learned, with the earlier ones.
 func (s *series) habit(b *block) bool {
 	own := b.entry()
-	if s.violatesBudget(float64(own.bad)) {
-		return false
-	}
+	return !s.violated(&own) && !s.calendar.rejects(own.number-weekSlots) && (s.repeats(own, b.start, 1, s.acceptDays()) || s.repeats(own, b.start, 7, habitWeeks))
+}
+
+// habitWeeks is the number of weeks after which a rise of the same weekday is a habit.
+const habitWeeks = 2
+
+// repeats reports whether the half hours at the same local time, some days earlier and multiples of that, were as
+// high as own, and lets the baseline learn them if they were.
+func (s *series) repeats(own entry, start time.Time, days int, times int32) bool {
 	var similar []*entry
-	kind := weekend(dayOf(own.number))
-	for back := int32(1); back <= s.acceptDays()+weekDays && int32(len(similar)) < s.acceptDays(); back++ {
-		number := own.number - back*slots
-		if weekend(dayOf(number)) != kind {
-			continue
-		}
-		e := s.baseline.entryOf(number)
-		if e == nil || float64(own.mean-e.mean) > s.gate(b.start) || s.violatesBudget(float64(e.bad)) {
+	local := minuteTime(minuteOf(start), s.zone)
+	for back := 1; back <= int(times); back++ {
+		e := s.baseline.entryOf(numberOf(local.AddDate(0, 0, -back*days)))
+		if e == nil || s.calendar.rejects(e.number) || float64(own.mean-e.mean) > s.gate(start) || s.violated(e) {
 			return false
 		}
 		similar = append(similar, e)
-	}
-	if int32(len(similar)) < s.acceptDays() {
-		return false
 	}
 	for _, e := range similar {
 		e.admit()
@@ -57,17 +53,18 @@ func (s *series) habit(b *block) bool {
 func (s *series) move(at time.Time) {
 	now := numberOf(at) - 1
 	since := now - s.acceptDays()*slots + 1
-	var measured, high, bad float64
+	var measured, high, bad, turns float64
 	startsHigh := false
 	s.baseline.each(since-1, now, func(e *entry) {
 		startsHigh = startsHigh || measured == 0 && !e.usual()
 		measured++
-		bad += float64(e.bad)
+		turns += float64(e.n())
+		bad += float64(e.bad) * float64(e.n())
 		if !e.usual() {
 			high++
 		}
 	})
-	if startsHigh && measured >= highShare*float64(s.acceptDays()*slots) && high >= highShare*measured && !s.violatesBudget(bad/measured) && s.accept(startOf(since), at) {
+	if startsHigh && measured >= highShare*float64(s.acceptDays()*slots) && high >= highShare*measured && !s.violatesBudget(bad, turns) && s.accept(startOf(since), at) {
 		s.baseline.moved = at
 	}
 }
@@ -80,6 +77,7 @@ func (s *series) accept(since, at time.Time) bool {
 		return false
 	}
 	s.baseline.accept(max(0, numberOf(since)), numberOf(at), rise)
+	s.calendar.forgetHabits()
 	s.judgeAnew()
 	return true
 }
@@ -104,6 +102,11 @@ type Accepted struct {
 	Since time.Time
 	// Ratios compare the level with the previous baseline, by kind of turn and signal.
 	Ratios [kinds][signals]probe.Opt[float64]
+	// Forgotten are the habits that belonged to the previous baseline.
+	Forgotten []Habit
+	// Relearns is true if the job learns again how often the model recalls, because more answers than usual were
+	// wrong, or because the model could not recall.
+	Relearns bool
 }
 
 // Accept makes the level since a time the baseline of a target's jobs. An empty workload
@@ -139,8 +142,16 @@ func (j *job) accept(since, now time.Time) Accepted {
 		a.Since = now.Add(-acceptLast)
 	}
 	at := j.wall(now)
+	a.Forgotten = j.habits()
 	for s := range j.all() {
 		s.accept(a.Since, at)
 	}
+	if w := j.recall.Reading(); !w.Since.IsZero() || w.Unable {
+		j.recall, a.Relearns = recall.Watch{}, true
+	}
+	left := j.habits()
+	a.Forgotten = slices.DeleteFunc(a.Forgotten, func(h Habit) bool {
+		return slices.ContainsFunc(left, func(l Habit) bool { return l.ID == h.ID })
+	})
 	return a
 }

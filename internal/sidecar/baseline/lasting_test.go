@@ -137,3 +137,28 @@ func TestAcceptNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatsOnTheLocalClock checks that a rise at one local time counts as the same after a change of the clocks.
+func TestRepeatsOnTheLocalClock(t *testing.T) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(day, hour int) time.Time { return time.Date(2026, 3, day, hour, 0, 0, 0, zone) } // summer from the 8th on
+	for name, earlier := range map[string][]time.Time{
+		"three days": {at(6, 10), at(7, 10), at(8, 10)},
+		"two weeks":  {at(9, 10).AddDate(0, 0, -14), at(9, 10).AddDate(0, 0, -7)},
+	} {
+		f := newFeed(options{Location: zone})
+		s := &f.series[0][0]
+		s.baseline = &baseline{zone: zone}
+		s.baseline.level = math.Log(0.2)
+		for _, start := range earlier {
+			s.baseline.put(entry{number: numberOf(start), mean: float32(math.Log(0.4)), counted: 100 << 1})
+		}
+		b := block{start: at(9, 10), n: 100, mean: math.Log(0.4)}
+		if !s.habit(&b) {
+			t.Errorf("%s at 10:00 are no habit on the day after the change of the clocks", name)
+		}
+	}
+}

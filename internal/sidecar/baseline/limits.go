@@ -2,8 +2,10 @@ package baseline
 
 import (
 	"math"
-	"synthetic/internal/sidecar/sink"
+	"sort"
 	"time"
+
+	"synthetic/internal/sidecar/sink"
 )
 
 // limits are the thresholds of the log ratio, by window, and of the share of slow turns.
@@ -32,8 +34,9 @@ func (l *limits) visibleShare(w span) float64 {
 const (
 	// twice is the ratio at which a level pages without PageFor. nearlyAll is the share of a
 	// limit that is enough: under a fault of the limit's size the mean fluctuates around the
-	// limit.
+	// limit. nearlyTwice is that share of twice the baseline, as a log ratio.
 	twice, nearlyAll = 2.0, 0.93
+	nearlyTwice      = nearlyAll * math.Ln2
 	// tailPage and tailTicket are the smallest rises of the share of slow turns, leastTail the
 	// smallest number of slow turns.
 	tailPage, tailTicket, leastTail = 0.06, 0.05, 8
@@ -41,7 +44,7 @@ const (
 	ticketsFor = 8
 	// youngPage and youngTicket are the smallest ratios before the target's own movement is
 	// known.
-	youngPage, youngTicket = 2.5, 1.6
+	youngPage, youngTicket = 2.3, 1.6
 	// youngTail is the same for the share of slow turns.
 	youngTail = 0.3
 )
@@ -65,6 +68,20 @@ const outlying = 5
 
 const blocksPer30Days = 30 * 24 * 60 / blockMinutes
 
+// A job in a fleet has a small share of the accepted false pages. Limits that keep it would be blind,
+// so below leastFalsePages in 30 days a level must last longer instead.
+const leastFalsePages = 0.5
+
+// hold returns how long a level below twice the baseline must last to page: PageFor at the default
+// number of false pages, longer for fewer and shorter for more.
+func hold(p sink.Policy) time.Duration {
+	factor := 1 + math.Log10(sink.DefaultPolicy().FalsePages/p.FalsePages)
+	return time.Duration(float64(p.PageFor) * min(max(factor, shortestHold), longestHold)).Round(time.Minute)
+}
+
+// shortestHold and longestHold bound hold, as multiples of PageFor.
+const shortestHold, longestHold = 0.4, 3
+
 // chanceFor returns the probability per block at which all signals of a job together have a
 // rate per 30 days.
 func chanceFor(per30Days float64) float64 {
@@ -77,7 +94,7 @@ func (s *series) pageLimits(usual, wide float64) limits {
 	l := limits{turns: s.past.turns}
 	p := s.policy
 	difference := math.Log1p(sink.LeastDifference()[s.signal].Seconds() / usual)
-	chance := chanceFor(p.FalsePages)
+	chance := chanceFor(max(p.FalsePages, leastFalsePages))
 	for i, w := range spanTable() {
 		least := p.PageRatio
 		if time.Duration(w.minutes)*time.Minute < p.PageFor {
@@ -146,24 +163,28 @@ type reportedLevel struct {
 	Tail  float64 `json:"tail,omitzero"`
 }
 
-// find compares a scan with limits. Only the part above an already reported level counts. If
-// levels is false, only steps count.
-func (l *limits) find(s *scan, above reportedLevel, levels bool) finding {
+// find compares a scan with limits. Only the part above an already reported level counts, and above
+// an expected one. If levels is false, only steps count.
+func (l *limits) find(s *scan, above reportedLevel, expected float64, levels bool) finding {
 	var f finding
 	for i, w := range spanTable() {
 		if !levels && !w.step {
 			continue
 		}
 		r := s.read(w)
+		limit := l.eased(i, s.confidence(0, w.minutes))
+		if !levels && math.IsInf(r.rise, -1) { // no turns before it, as after a restart
+			r, limit = s.read(span{minutes: w.minutes}), max(limit, math.Log(youngPage))
+		}
 		if !w.step {
 			r = reading{r.rise - above.Level, r.reference + above.Level}
 		}
-		limit := l.eased(i, s.confidence(0, w.minutes))
+		r = reading{r.rise - expected, r.reference + expected}
 		v := r.rise / limit
 		if v > f.score {
 			f.score, f.reason = v, reason{Limit: limit, Over: r.reference}
 		}
-		f.atOnce = f.atOnce || v >= 1 && min(l.spans[i], max(limit, r.rise)) >= nearlyAll*math.Log(twice)
+		f.atOnce = f.atOnce || v >= 1 && min(l.spans[i], max(limit, r.rise)) >= nearlyTwice
 	}
 	share, n := s.tailShare()
 	if share -= above.Tail; n >= leastTail && share/l.tail > f.score {
@@ -180,8 +201,8 @@ func (l *limits) eased(window int, confidence float64) float64 {
 }
 
 // delay returns the minutes after which a sudden rise pages in half of the cases, +Inf if
-// never.
-func (l *limits) delay(rise float64, policy sink.Policy) float64 {
+// never. A level below twice the baseline pages after held minutes.
+func (l *limits) delay(rise, held float64) float64 {
 	soon, atOnce := math.Inf(1), math.Inf(1)
 	for i, w := range spanTable() {
 		shown := rise * l.visibleShare(w)
@@ -191,24 +212,24 @@ func (l *limits) delay(rise float64, policy sink.Policy) float64 {
 		// The mean of a window rises until the rise fills the window.
 		filled := float64(w.minutes) * l.spans[i] / shown
 		soon = min(soon, filled)
-		if l.spans[i] >= nearlyAll*math.Log(twice) {
+		if l.spans[i] >= nearlyTwice {
 			atOnce = min(atOnce, filled)
 		}
 	}
 	// A minute is evaluated when it has ended, on average half a minute later.
-	return min(max(soon, policy.PageFor.Minutes()), max(soon, atOnce)) + 0.5
+	return min(max(soon, held), max(soon, atOnce)) + 0.5
 }
 
 // detectable returns the smallest ratio that pages within a number of minutes in half of the
 // cases, +Inf if none does.
-func (l *limits) detectable(policy sink.Policy, minutes float64) float64 {
-	const finest = 0.005
-	for rise := finest; rise < clip; rise += finest {
-		if l.delay(rise, policy) <= minutes {
-			return math.Exp(rise)
-		}
+func (l *limits) detectable(held, minutes float64) float64 {
+	const finest, steps = 0.005, clip / 0.005
+	// A larger rise never takes longer.
+	n := 1 + sort.Search(steps-1, func(i int) bool { return l.delay(finest*float64(i+1), held) <= minutes })
+	if n == steps {
+		return math.Inf(1)
 	}
-	return math.Inf(1)
+	return math.Exp(finest * float64(n))
 }
 
 // expected returns the expected number of false pages in 30 days.

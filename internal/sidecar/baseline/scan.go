@@ -144,6 +144,23 @@ func (s *scan) latest() float64 {
 	return s.visibleMean(0, longest)
 }
 
+// slowFor returns for how many minutes before the last one the turns were as slow as those of a rise. Minutes
+// without a turn do not end it.
+func (s *scan) slowFor(rise float64) (minutes int64) {
+	const longest = 4
+	for ago := range int64(longest + 1) {
+		turns, total, _ := s.sums(ago, 1)
+		switch {
+		case turns < 0.5:
+		case total/turns >= max(risen, rise/2):
+			minutes = ago
+		case ago > 0:
+			return minutes
+		}
+	}
+	return minutes
+}
+
 // covers reports whether the older half of a window has turns, too: a few turns after a gap are
 // no mean over all of it. Short windows need none there.
 func (s *scan) covers(minutes int) bool {
@@ -156,21 +173,34 @@ func (s *scan) covers(minutes int) bool {
 // reference as log ratio to the baseline.
 type reading struct{ rise, reference float64 }
 
-// read reads a window. Its end must show nearly the same rise: a window that still contains a
-// finished fault says little.
-func (s *scan) read(w span) reading {
+func (s *scan) read(w span) reading { return s.measure(w).reading() }
+
+// windowMeans are the mean log ratios of a window, of its end, and of the minutes before a step.
+type windowMeans struct{ whole, end, before float64 }
+
+// measure returns the means of a window; NaN if it has too few turns.
+func (s *scan) measure(w span) windowMeans {
 	if !s.covers(w.minutes) {
-		return reading{math.Inf(-1), 0}
+		return windowMeans{whole: math.NaN()}
 	}
-	mean, reference := s.visibleMean(0, w.minutes), 0.0
+	m := windowMeans{whole: s.visibleMean(0, w.minutes), end: s.visibleMean(0, max(2, w.minutes/4))}
+	if math.IsNaN(m.end) {
+		m.end = m.whole
+	}
 	if w.step {
-		reference = max(s.visibleMean(w.minutes, before), -below)
+		m.before = s.visibleMean(w.minutes, before)
 	}
-	now := s.visibleMean(0, max(2, w.minutes/4))
-	if math.IsNaN(now) {
-		now = mean
-	}
-	rise := min(mean-reference, (now-reference)/still)
+	return m
+}
+
+// mirrored returns the means of the same minutes upside down.
+func (m windowMeans) mirrored() windowMeans { return windowMeans{-m.whole, -m.end, -m.before} }
+
+// reading reads a window. Its end must show nearly the same rise: a window that still contains a
+// finished fault says little.
+func (m windowMeans) reading() reading {
+	reference := max(m.before, -below)
+	rise := min(m.whole-reference, (m.end-reference)/still)
 	if math.IsNaN(rise) {
 		return reading{math.Inf(-1), reference}
 	}

@@ -43,42 +43,67 @@ type series struct {
 	// extra counts turns of bursts. Bursts come when the level is high, so the minute gets the
 	// weight it would have without them.
 	extra        float64
+	majority     majority
+	size         sizeLine
+	breach       breach
 	onset        onset
 	page, ticket verdict
 	// lastIncidentStart is when the last finished incident began, 0 without one.
 	// lastIncidentPaged is true if it paged.
 	lastIncidentStart int64
 	lastIncidentPaged bool
-	// quiet is the minute until which only a clearly new level pages.
-	quiet int64
 	// ticketLevel and pageLevel are the levels that the last ticket and page reported.
 	ticketLevel, pageLevel reportedLevel
 	// ignoredUntil is the minute up to which the scan ignores these levels.
 	ignoredUntil int64
+	calendar     calendar
+	// marked is the minute of the newest marked change.
+	marked int64
+	// patient is true while the job has had its false pages of 30 days. A level below twice the
+	// baseline then pages if it is higher or lasts longer than the rises that ended by themselves.
+	// breached is true while a signal of the job violates its objective.
+	patient, breached bool
 	// configured values
 	signal    int
+	changes   []sink.Change
+	zone      *time.Location
 	policy    sink.Policy
 	threshold time.Duration
 	budget    float64
 	benchmark sink.SignalFigures
 }
 
-// observe adds the natural logarithm of a value in seconds. A turn of a burst counts in its
-// minute alone.
-func (s *series) observe(ln float64, failed, changing, extra bool, at time.Time) {
+// turn is a turn with a value of a signal.
+type turn struct {
+	// ln is the natural logarithm of the value in seconds, size the tokens that the turn brought anew, 0 if
+	// unknown.
+	ln, size                float64
+	failed, changing, extra bool
+}
+
+// observe adds a turn. A turn of a burst is extra: it counts in its minute alone.
+func (s *series) observe(t turn, at time.Time) {
 	if s.baseline == nil {
-		s.baseline = &baseline{}
+		s.baseline = &baseline{zone: s.zone}
 	}
 	if s.baseline.roll(at, s.usual) {
 		s.move(at)
 	}
+	effect := s.size.effect(t.size)
 	reference, ok := s.reference(at)
 	if !ok {
-		reference = ln
+		reference = t.ln - effect
 	}
-	x := min(max(ln-reference, -clip), clip)
+	isBad := s.threshold > 0 && t.ln > logSeconds(s.threshold)
+	s.breach.add(minuteOf(at), isBad)
+	isNew := s.size.isNew(t.size)
+	if ok && isNew { // nothing to compare it with
+		ok, reference, effect = false, t.ln, 0
+	}
+	x := min(max(t.ln-effect-reference, -clip), clip)
 	inTail := ok && x-max(0, s.level()) > s.tailLimit(at)
 	if ok {
+		s.majority.add(minuteOf(at), x)
 		s.turns++
 		s.total += x
 		s.absolute += reference + x
@@ -86,20 +111,24 @@ func (s *series) observe(ln float64, failed, changing, extra bool, at time.Time)
 			s.tail++
 		}
 	}
-	if extra {
+	if t.extra {
 		if ok {
 			s.extra++
 		}
 		return
 	}
-	s.moments.add(ln, reference, inTail)
+	s.moments.add(t.ln, reference+effect, inTail)
 	b := &s.baseline.block
-	if failed {
+	switch {
+	case t.failed:
 		b.failed++
-	} else {
-		b.add(ln, s.threshold > 0 && ln > logSeconds(s.threshold))
+	case !isNew:
+		b.add(t.ln-effect, isBad)
 	}
-	b.unsuitable = b.unsuitable || changing
+	if usual, known := s.reference(at); known && t.size > 0 && !t.failed && !t.changing && !s.regressed() && s.onset.Since == 0 {
+		s.size.learn(t.size, t.ln-s.size.effect(t.size)-usual)
+	}
+	b.unsuitable = b.unsuitable || t.changing
 	b.regressed = b.regressed || s.regressed()
 }
 
@@ -119,6 +148,7 @@ func (s *series) level() float64 {
 }
 
 func (s *series) regressed() bool { return s.page.Up || s.ticket.Up }
+func (s *series) paging() bool    { return s.page.Up }
 
 // pass closes the minutes before at.
 func (s *series) pass(at time.Time) {
@@ -142,8 +172,14 @@ func (s *series) close() {
 	at := time.Unix(s.minute*60+30, 0).UTC()
 	if weight := s.turns - s.extra; weight > 0 {
 		part := weight / s.turns
+		if excess := s.total - s.turns*s.majority.bound(s.minute, s.onset.Since); excess > 0 {
+			s.total, s.absolute = s.total-excess, s.absolute-excess
+		}
 		s.scan.weigh(s.minute, weight, 1/part, s.total*part, s.tail*part)
 		s.history.put(s.minute, weight, s.absolute/s.turns, s.tail*part)
+	}
+	if s.turns > 0 && s.onset.Since == 0 {
+		s.majority.learn()
 	}
 	s.turns, s.total, s.absolute, s.tail, s.extra = 0, 0, 0, 0, 0
 	s.limit(numberOf(at), at)
@@ -160,7 +196,10 @@ func (s *series) limit(number int32, at time.Time) {
 	if day := dayOf(number + s.offset); day != s.calibrated && (!s.replaying || day%7 == 0 || !s.past.known) {
 		s.calibrated, s.past = day, calibrate(&s.history, s.past28(number), s.wide)
 	}
-	reference, _ := s.reference(at)
+	reference, ok := s.reference(at)
+	if ok {
+		s.size.fit(reference)
+	}
 	s.pages, s.tickets = s.pageLimits(math.Exp(reference), s.wide(at)), s.ticketLimits(s.wide(at))
 	s.promise = s.promised()
 }
@@ -190,7 +229,51 @@ func (s *series) judge() {
 		return
 	}
 	s.scan.advanceTo(s.minute)
-	s.onset.take(&s.scan, s.minute)
+	s.followRise()
+	s.endVerdicts()
+	page := s.pages.find(&s.scan, s.pageLevel, s.expectedNow(minuteTime(s.minute, nil)), s.covers(levelPages))
+	s.page.take(s.minute, page, s.onset.lasted(&s.scan, s.minute, s.wait(&page)))
+	s.forget()
+	ticket := s.tickets.find(&s.scan, s.ticketLevel, 0, s.covers(levelTickets))
+	ticket.atOnce = ticket.reason.Tail && ticket.score >= 1 // a short rise needs no ticket
+	s.ticket.take(s.minute, ticket, s.onset.lasted(&s.scan, s.minute, ticketFor))
+}
+
+// wait returns how long the rise in progress must last to page, and lets a page not begin at once if it
+// is longer than usual.
+func (s *series) wait(page *finding) time.Duration {
+	wait, more := hold(s.policy), time.Duration(0)
+	if s.onset.Since == 0 {
+		return wait
+	}
+	if s.onset.Marked {
+		if more = markedFor; s.breached {
+			more /= 2
+		}
+	}
+	if s.patient && !s.breached && !page.atOnce && s.baseline != nil && !s.calendar.atRejected(s.onset.Since, s.zone) {
+		more = max(more, s.calendar.patience(s.onset.Height+s.baseline.shapeAt(minuteTime(s.minute, nil))))
+	}
+	page.atOnce = page.atOnce && more == 0
+	return max(wait, more)
+}
+
+// followRise updates the rise in progress and remembers one that is over.
+func (s *series) followRise() {
+	if s.calendar.began == 0 {
+		s.calendar.began = s.minute
+	}
+	if over := s.onset.take(&s.scan, s.minute, s.marked); over.From > 0 {
+		if over.Height > 0 && s.baseline != nil {
+			over.Height += s.baseline.shapeAt(minuteTime((over.From+over.To)/2, nil))
+		}
+		s.calendar.add(over, s.zone)
+	}
+	s.onset.Confirmed = s.onset.Confirmed || s.onset.Since > 0 && s.breached
+}
+
+// endVerdicts ends a page and a ticket whose cause is over.
+func (s *series) endVerdicts() {
 	since := s.began()
 	if s.page.end(&s.scan, s.minute) { // and with it the data in longer windows
 		s.lastIncidentStart, s.lastIncidentPaged = since, true
@@ -199,34 +282,43 @@ func (s *series) judge() {
 	if s.ticket.end(&s.scan, s.minute) && !s.regressed() {
 		s.lastIncidentStart = since
 	}
-	levels := !s.young()
-	pageEvidence := s.pages.find(&s.scan, s.pageLevel, levels)
-	if s.minute <= s.quiet && pageEvidence.score < newPageFactor {
-		pageEvidence.score = min(pageEvidence.score, stillUpFactor)
-	}
-	s.page.take(s.minute, pageEvidence, s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
-	s.forget()
-	ticketEvidence := s.tickets.find(&s.scan, s.ticketLevel, levels)
-	ticketEvidence.atOnce = ticketEvidence.reason.Tail && ticketEvidence.score >= 1 // a short rise needs no ticket
-	s.ticket.take(s.minute, ticketEvidence, s.onset.lasted(&s.scan, s.minute, ticketFor))
 }
 
-// For a while after a page only a score of newPageFactor pages again. A smaller one is reduced
-// to stillUpFactor, just below the limit.
-const newPageFactor, stillUpFactor = 1.4, 0.99
+// markedFor is how long a rise after a marked change must last to page if it violates no objective,
+// and half as long otherwise: cold caches heal.
+const markedFor = 30 * time.Minute
+
+// Levels open tickets once the baseline has seen each time of day twice, and page once it has
+// seen each part of a week. Before that only steps do: the rise of a usual morning is no
+// regression.
+const levelTickets, levelPages = 2 * slots, 7 * slots
+
+// covers reports whether there is a baseline over a number of half hours, at least half of which were
+// measured.
+func (s *series) covers(blocks int32) bool {
+	if s.benchmark.Typical.OK {
+		return true
+	}
+	if !s.baseline.mature() {
+		return false
+	}
+	e := s.baseline.entries
+	return e[len(e)-1].number-e[0].number >= blocks-1 && int32(len(e)) >= blocks/2
+}
 
 // ticketFor is how long a level must be up to open a ticket.
 const ticketFor = 8 * time.Minute
 
-// closeTicket ends a ticket or page and remembers its level as reported.
-func (s *series) closeTicket() {
+// closeTicket ends a ticket or page and remembers its level as reported. The levels of all
+// signals belong to a page of one of them.
+func (s *series) closeTicket(paged bool) {
 	level := max(0, s.scan.mean(30))
 	if math.IsNaN(level) {
 		level = 0
 	}
 	share, _ := s.scan.tailShare()
 	s.ticketLevel = reportedLevel{level, max(0, share-s.tickets.usualTail)}
-	if s.page.Up {
+	if paged {
 		s.pageLevel = reportedLevel{Level: level}
 	}
 	s.page.Up, s.ticket.Up = false, false
@@ -236,18 +328,6 @@ func (s *series) closeTicket() {
 // baseline or violates an objective.
 func (s *series) urgent() bool {
 	return s.page.Up && (s.scan.mean(30) >= math.Log(twice) || s.page.Tail || s.violatesObjective())
-}
-
-// violatesObjective reports whether the objective is violated in this half hour or the previous
-// one.
-func (s *series) violatesObjective() bool {
-	if s.baseline == nil {
-		return false
-	}
-	b := &s.baseline.block
-	before := false
-	s.baseline.each(numberOf(b.start)-2, numberOf(b.start)-1, func(e *entry) { before = s.violatesBudget(float64(e.bad)) })
-	return before || b.n >= minBlock && s.violatesBudget(float64(b.bad)/float64(b.n))
 }
 
 // began returns the minute at which the page or ticket began; 0 if neither is up.

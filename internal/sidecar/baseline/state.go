@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"synthetic/internal/atomicfile"
+	"synthetic/internal/probe/answers/recall"
 )
 
 // stateVersion is the version of the state file. Other versions are refused, except version 1,
@@ -40,6 +41,10 @@ type JobState struct {
 	Asked  int64         `json:"asked,omitzero"`
 	Series []seriesState `json:"series"`
 	Usual  [kinds]means  `json:"usual"`
+	// FirstCached holds the cached tokens of first turns.
+	FirstCached firstCached `json:"first_cached,omitzero"`
+	// Recall is what was learned about reference codes.
+	Recall recall.Watch `json:"recall,omitzero"`
 }
 
 // seriesState is the state of one kind of turn and signal, both by index. Counters are not
@@ -53,15 +58,15 @@ type seriesState struct {
 	// levels that the last ticket and the last page reported
 	Told     reportedLevel `json:"told,omitzero"`
 	ToldPage reportedLevel `json:"told_page,omitzero"`
-	// Quiet is the minute until which only a clearly new level pages, Forgiven the minute until
-	// which reported data is ignored.
-	Quiet    int64 `json:"quiet,omitzero"`
-	Forgiven int64 `json:"forgiven,omitzero"`
+	// Forgiven is the minute until which reported data is ignored.
+	Forgiven int64    `json:"forgiven,omitzero"`
+	Size     sizeLine `json:"size,omitzero"`
 }
 
 func (j *job) state(now time.Time) JobState {
 	st := JobState{
 		Target: j.key.Target, Workload: j.key.Workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Asked: j.ticketSince,
+		FirstCached: j.firstCached.copy(), Recall: j.recall.Copy(),
 	}
 	for k := range j.series {
 		st.Usual[k] = j.parts[k].usual
@@ -69,36 +74,51 @@ func (j *job) state(now time.Time) JobState {
 			s := &j.series[k][i]
 			st.Series = append(st.Series, seriesState{
 				Kind: k, Signal: i, Onset: s.onset, Page: s.page, Ticket: s.ticket,
-				Told: s.ticketLevel, ToldPage: s.pageLevel, Quiet: s.quiet, Forgiven: s.ignoredUntil,
+				Told: s.ticketLevel, ToldPage: s.pageLevel, Forgiven: s.ignoredUntil, Size: s.size.copy(),
 			})
 		}
 	}
 	return st
 }
 
-// restore takes over the state of an earlier process. Pages and tickets older than an hour end.
+// restore takes over the state of an earlier process. Pages and tickets older than an hour end, also those about
+// wrong answers.
 // Implausible values are dropped.
 func (j *job) restore(st JobState, now time.Time) {
-	j.relearned = st.Relearned
+	j.relearned, j.firstCached, j.recall = st.Relearned, st.FirstCached.plausible(), st.Recall.Plausible()
 	for k := range kinds {
 		j.parts[k].usual = st.Usual[k].plausible()
 	}
+	for _, saved := range st.Series {
+		if s := j.seriesOf(saved); s != nil {
+			s.size = saved.Size.plausible()
+		}
+	}
 	if st.Saved.IsZero() || now.Sub(st.Saved) > sumsLast {
+		j.recall.Forget()
 		return // the clock has gone back since; that does not make it older
 	}
 	minute := minuteOf(now)
 	j.ticketSince = min(st.Asked, minute)
 	for _, saved := range st.Series {
-		if saved.Kind < 0 || saved.Kind >= kinds || saved.Signal < 0 || saved.Signal >= signals {
+		s := j.seriesOf(saved)
+		if s == nil {
 			continue
 		}
-		s := &j.series[saved.Kind][saved.Signal]
 		s.ticketLevel, s.pageLevel = saved.Told.plausible(), saved.ToldPage.plausible()
-		s.quiet, s.ignoredUntil = min(saved.Quiet, minute+quietMinutes), min(saved.Forgiven, minute)
+		s.ignoredUntil = min(saved.Forgiven, minute)
 		if saved.Page.isPlausible() && saved.Ticket.isPlausible() {
-			s.onset, s.page, s.ticket = onset{min(saved.Onset.Since, minute)}, saved.Page.before(minute), saved.Ticket.before(minute)
+			s.onset, s.page, s.ticket = saved.Onset.before(minute), saved.Page.before(minute), saved.Ticket.before(minute)
 		}
 	}
+}
+
+// seriesOf returns the series of a saved state, nil if there is none.
+func (j *job) seriesOf(saved seriesState) *series {
+	if saved.Kind < 0 || saved.Kind >= kinds || saved.Signal < 0 || saved.Signal >= signals {
+		return nil
+	}
+	return &j.series[saved.Kind][saved.Signal]
 }
 
 func (h reportedLevel) plausible() reportedLevel {
@@ -115,6 +135,15 @@ func (v verdict) before(minute int64) verdict {
 	return v
 }
 
+// before returns the onset with a later start cut off, and without an implausible height.
+func (o onset) before(minute int64) onset {
+	if o.Since < minute-historyMinutes {
+		return onset{}
+	}
+	o.Since, o.Began, o.Seen, o.Height = min(o.Since, minute), min(o.Began, minute), min(o.Seen, minute), clampFinite(clip, o.Height)
+	return o
+}
+
 // WriteFile replaces the state file atomically.
 func (f File) WriteFile(path string) error {
 	f.Version = stateVersion
@@ -123,7 +152,7 @@ func (f File) WriteFile(path string) error {
 		return fmt.Errorf("writing the state as JSON: %w", err)
 	}
 	if err := atomicfile.Write(path, text, 0o600); err != nil {
-		return fmt.Errorf("saving the state: %w; the directory must be writable", err)
+		return fmt.Errorf("saving the state: %w", err)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func TestStateAfterATicket(t *testing.T) {
 	f.run(3 * day)
 	f.every = 2 * time.Second
 	f.at(1.25, 4*time.Hour)
-	f.series[1][1].closeTicket()
+	f.series[1][1].closeTicket(false)
 	known := false
 	state := f.state(f.now)
 	for _, s := range state.Series {

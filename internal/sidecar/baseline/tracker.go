@@ -85,7 +85,7 @@ func (t *Tracker) Observe(e probe.Event) {
 	}
 	if j := t.lock(r.Key()); j != nil {
 		defer j.mu.Unlock()
-		j.failures.add(r.Outcome)
+		j.failures.add(&r)
 		j.observe(&r, t.options.Now())
 	}
 }
@@ -108,7 +108,7 @@ func (t *Tracker) sorted() []*job {
 }
 
 func optionsOf(info sink.Job) options {
-	o := options{Timeouts: info.Workload.Timeouts, Changes: info.Changes, Policy: info.Policy}
+	o := options{Timeouts: info.Workload.Timeouts, Changes: info.Changes, Location: info.Location, Policy: info.Policy}
 	if info.Benchmark != nil {
 		o.Benchmarks = info.Benchmark.Figures
 	}
@@ -120,10 +120,12 @@ func optionsOf(info sink.Job) options {
 	return o
 }
 
-// strictest returns the lowest threshold of the latency objectives that cover the turns, and
-// the error budget of that objective; 0 and 0 without one.
+// strictest returns the lowest threshold of the latency objectives that cover the turns of every
+// size, and the error budget of that objective; 0 and 0 without one.
 func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind probe.TurnKind) (threshold time.Duration, budget float64) {
-	covers := func(o slo.Objective) bool { return o.SLI == sli && o.Covers(key.Target, key.Workload, kind) }
+	covers := func(o slo.Objective) bool {
+		return o.SLI == sli && !o.Sized() && o.Covers(key.Target, key.Workload, kind)
+	}
 	covering := slices.DeleteFunc(slices.Clone(objectives), func(o slo.Objective) bool { return !covers(o) })
 	if len(covering) == 0 {
 		return 0, 0

@@ -27,8 +27,10 @@ type verdict struct {
 }
 
 const (
-	// overPart is the share of the limit below which the last overMinutes end a verdict.
-	overPart, overMinutes = 0.5, 4
+	// overPart is the share of the limit below which the last overMinutes end a verdict, belowPart
+	// the share below which the last belowMinutes do: a milder level is another one.
+	overPart, overMinutes   = 0.5, 4
+	belowPart, belowMinutes = 2. / 3, 10
 	// overTurns is the number of turns needed to end a verdict, overMost the longest wait for
 	// them in minutes.
 	overTurns, overMost = 24, 12
@@ -57,7 +59,7 @@ func (v *verdict) end(s *scan, minute int64) bool {
 	switch {
 	case math.IsNaN(now):
 		v.Up = minute-v.Seen < silentMinutes
-	case now < overPart*v.Limit:
+	case now < overPart*v.Limit || !v.Tail && v.score < 1 && s.mean(belowMinutes)-v.Over < belowPart*v.Limit && minute-v.Began >= belowMinutes:
 		// Minutes from before the verdict do not count.
 		v.Up = minute-v.Began < int64(minutes)
 	default:
@@ -85,10 +87,20 @@ func (v *verdict) value() float64 {
 	return max(0, min(v.score, 1-1e-9))
 }
 
-// onset finds the start of a rise.
+// onset follows a rise.
 type onset struct {
-	// first minute of the rise, 0 without one
+	// Since is the minute before the one that showed the rise, 0 without one. Began is the first minute with
+	// slower turns.
 	Since int64 `json:"since,omitzero"`
+	Began int64 `json:"began,omitzero"`
+	// Seen is the last minute with a mean, Height the highest mean of up to five minutes.
+	Seen   int64   `json:"seen,omitzero"`
+	Height float64 `json:"height,omitzero"`
+	// Confirmed is true if the rise violated an objective, Marked if it began at a marked change.
+	Confirmed bool `json:"confirmed,omitzero"`
+	Marked    bool `json:"marked,omitzero"`
+	// markedAgo is the end of the previous rise that began at a marked change.
+	markedAgo int64
 }
 
 const (
@@ -96,15 +108,47 @@ const (
 	risen, fallen = 0.15, 0.08
 )
 
-func (o *onset) take(s *scan, minute int64) {
+// take follows the rise up to a minute. It returns the rise if it is over. marked is the minute of the
+// newest marked change.
+func (o *onset) take(s *scan, minute, marked int64) (over rise) {
 	last := s.latest()
-	switch {
-	case o.Since == 0 && last >= risen:
-		o.Since = minute - 1
-	case o.Since != 0 && s.mean(overFor(s)) < fallen:
-		o.Since = 0
+	if o.Since == 0 {
+		if last >= risen {
+			*o = onset{Since: minute - 1, Began: minute - s.slowFor(last), Seen: minute, markedAgo: o.markedAgo}
+		}
+		return over
 	}
+	if !math.IsNaN(last) {
+		o.Seen = minute
+	}
+	// A mark that comes later, as of the end of a rollout, changes nothing. A server that restarts
+	// all the time does not heal.
+	if minute <= o.Since+markAfter && marked >= o.Since-markBefore && minute-o.markedAgo > markedAgain {
+		o.Marked = true
+	}
+	if s.mean(overFor(s)) < fallen || minute-o.Seen >= silentMinutes {
+		over = rise{From: o.Since, To: o.Seen, Height: o.Height, Confirmed: o.Confirmed}
+		if o.Marked {
+			o.markedAgo = minute
+		}
+		*o = onset{markedAgo: o.markedAgo}
+		return over
+	}
+	if age := minute - o.Since; age >= leastRise {
+		if mean := s.visibleMean(0, int(min(5, age))); mean > o.Height {
+			o.Height = mean
+		}
+	}
+	return over
 }
+
+const (
+	// leastRise is the length in minutes from which a rise has a height.
+	leastRise = 3
+	// A rise belongs to a change from markBefore minutes before its start to markAfter minutes after
+	// it, since neither time is exact. Within markedAgain minutes of such a rise, another does not.
+	markBefore, markAfter, markedAgain = 10, 2, 60
+)
 
 // lasted reports whether the level has been up for d and still is.
 func (o *onset) lasted(s *scan, minute int64, d time.Duration) bool {

@@ -16,7 +16,7 @@ func TestTailEndsAtTheUsual(t *testing.T) {
 		for range minutes {
 			s.push(minute, 40, 0, 40*share)
 			v.end(&s, minute)
-			v.take(minute, l.find(&s, reportedLevel{}, true), true)
+			v.take(minute, l.find(&s, reportedLevel{}, 0, true), true)
 			minute++
 		}
 	}

@@ -1,10 +1,12 @@
 package baseline
 
 import (
+	"cmp"
 	"math"
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
 )
@@ -22,8 +24,11 @@ type Reading struct {
 	// CachedBaseline is the usual share of cached prompt tokens, by index of
 	// probe.TurnKinds.
 	CachedBaseline [kinds]probe.Opt[float64]
-	// Failures is the number of consecutive failed turns.
+	// Failures is the number of consecutive failed turns, Failing the time since the second of them.
 	Failures int
+	Failing  time.Duration
+	// Recall says whether answers lack reference codes more often than usual.
+	Recall recall.Watched
 }
 
 // Read returns the current reading of a job, and false for an unknown job.
@@ -34,12 +39,28 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 	}
 	defer j.mu.Unlock()
 	now := t.options.Now()
-	r.Views, r.Failures = j.views(now), j.failures.count
+	j.recall.Expire(j.wall(now))
+	r.Views, r.Failures, r.Failing, r.Recall = j.views(now), j.failures.count, j.failures.lasts(now), j.recall.Reading()
 	at := j.wall(now)
 	for k := range kinds {
 		r.Excess[k], r.CachedBaseline[k] = j.parts[k].excess(), j.cached[k].usual(at)
 	}
 	return r, true
+}
+
+// FaultsSince returns the starts of the present failures and regressions.
+func (r *Reading) FaultsSince(now time.Time) (out []time.Time) {
+	if r.Failing > 0 {
+		out = append(out, now.Add(-r.Failing))
+	}
+	for _, ofKind := range r.Views {
+		for _, v := range ofKind {
+			if !v.Since.IsZero() {
+				out = append(out, v.Since)
+			}
+		}
+	}
+	return out
 }
 
 func (j *job) views(now time.Time) (v Views) {
@@ -64,7 +85,7 @@ func (t *Tracker) Unusual(r *probe.Result) sink.Signal {
 	at := j.wall(t.options.Now())
 	values := valuesOf(r, j.timeouts)
 	for i, v := range []probe.Opt[time.Duration]{r.TTFT, r.TPOT} { // as sink.Signals
-		if v.OK && !j.tooLate(r, i, values[i].V, at) && j.series[r.Kind.Index()][i].unusual(v.V, at) {
+		if v.OK && !j.tooLate(r, i, values[i].V, at) && j.series[r.Kind.Index()][i].unusual(v.V, j.sizeOf(r, i), at) {
 			return sink.Signals()[i]
 		}
 	}
@@ -79,7 +100,10 @@ func (t *Tracker) Sign(key probe.Key) workload.Sign {
 		return workload.Sign{}
 	}
 	defer j.mu.Unlock()
-	sign := workload.Sign{Score: j.score(t.options.Now())}
+	now := t.options.Now()
+	j.recall.Expire(j.wall(now))
+	watched := j.recall.Reading()
+	sign := workload.Sign{Score: j.score(now), Wrong: watched.Score, Unable: watched.Unable}
 	if j.failures.lastFailed {
 		sign.Failed = j.failures.count
 	}
@@ -90,30 +114,51 @@ func (t *Tracker) Sign(key probe.Key) workload.Sign {
 type failureRun struct {
 	count      int
 	lastFailed bool
+	// second is when the second of them failed.
+	second time.Time
 }
 
-// add counts an outcome. A refusal for load and a turn that the prober itself ended say
+// add counts a turn. A refusal for load and a turn that the prober itself ended say
 // neither that the deployment is up nor that it is down, so they do not reset the count.
-func (f *failureRun) add(o probe.Outcome) {
-	switch {
+func (f *failureRun) add(r *probe.Result) {
+	switch o := r.Outcome; {
 	case o.Own():
 	case o.Busy():
 		f.lastFailed = false
 	case o.Failed() && !o.WrongAnswer():
 		f.count++
 		f.lastFailed = true
+		if f.count == 2 {
+			f.second = failedAt(r)
+		}
 	default:
 		*f = failureRun{}
 	}
+}
+
+// failedAt returns from when on a turn failed. One without a first token waited in vain from its start.
+func failedAt(r *probe.Result) time.Time {
+	if r.Outcome == probe.TimeoutFirstToken {
+		return r.Sent
+	}
+	return r.End
+}
+
+// lasts returns the time since the second failed turn, 0 without one.
+func (f *failureRun) lasts(now time.Time) time.Duration {
+	if f.count < 2 {
+		return 0
+	}
+	return max(0, now.Sub(f.second))
 }
 
 // View holds the exported values of a signal.
 type View struct {
 	Moments
 	// Baseline is the current baseline in seconds. Young is true with less than a day of data:
-	// only large steps page then.
-	Baseline probe.Opt[float64]
-	Young    bool
+	// only large steps page then. OnlySteps is true until levels page, too, after a week.
+	Baseline         probe.Opt[float64]
+	Young, OnlySteps bool
 	// Samples is the number of turns in the baseline. Noise is the standard deviation of the
 	// logarithm of its 30-minute level, unknown while young.
 	Samples float64
@@ -132,7 +177,12 @@ type View struct {
 	// TailSeconds is the value above which a turn counts as slow now. UsualTail is the same
 	// value at the baseline level.
 	TailSeconds, UsualTail probe.Opt[float64]
+	// Line says how the baseline grows with the size of a turn, unknown while the sizes are alike.
+	Line probe.Opt[Line]
 }
+
+// Line is the baseline of a signal as seconds = Base + PerToken × tokens, for turns of a size in tokens.
+type Line struct{ Base, PerToken float64 }
 
 // Promise describes what the current limits detect and cost. Detectable holds the smallest
 // ratios that page within 15 minutes and within an hour, +Inf if none does. Delay is the time in
@@ -146,14 +196,25 @@ type Promise struct {
 
 // promised computes the promise of the current limits.
 func (s *series) promised() Promise {
-	p := Promise{Expected: probe.Some(s.pages.expected(&s.past))}
+	p := Promise{Expected: probe.Some(s.pages.expected(&s.past) + s.hadFalsePages())}
+	held := hold(s.policy).Minutes()
 	for i, minutes := range []float64{15, 60} {
-		p.Detectable[i] = probe.Some(s.pages.detectable(s.policy, minutes))
+		p.Detectable[i] = probe.Some(s.pages.detectable(held, minutes))
 	}
 	for i, size := range Sizes() {
-		p.Delay[i] = probe.Some(60 * s.pages.delay(math.Log(size), s.policy))
+		p.Delay[i] = probe.Some(60 * s.pages.delay(math.Log(size), held))
 	}
 	return p
+}
+
+// hadFalsePages returns the rate in 30 days of the pages of the last 30 days that violated no
+// objective. The limits follow from the past without its faults, so they do not know these.
+func (s *series) hadFalsePages() float64 {
+	const week = levelPages * BlockLength
+	const all = 30 * 24 * time.Hour
+	paging := s.history.length() - week // levels do not page in the first week
+	span := min(all, max(paging, week))
+	return s.calendar.unconfirmed(s.minute-int64(span/time.Minute), s.minute) * float64(all) / float64(span)
 }
 
 // Sizes returns the ratios of View.Delay.
@@ -161,10 +222,10 @@ func Sizes() [3]float64 { return [3]float64{1.5, 2, 3} }
 
 // unusual reports whether a value is slow, or well above the baseline while a page or ticket is
 // up.
-func (s *series) unusual(value time.Duration, at time.Time) bool {
+func (s *series) unusual(value time.Duration, size float64, at time.Time) bool {
 	reference, ok := s.reference(at)
-	x := logSeconds(value) - reference
-	return ok && (x >= max(0, s.level())+s.tailLimit(at) || s.regressed() && x >= wellAbove)
+	x := logSeconds(value) - s.size.effect(size) - reference
+	return ok && !s.size.isNew(size) && (x >= max(0, s.level())+s.tailLimit(at) || s.regressed() && x >= wellAbove)
 }
 
 // A turn above the log ratio wellAbove, 1.3 times the baseline, belongs to a regression.
@@ -172,19 +233,22 @@ const wellAbove = 0.26
 
 func (s *series) view(at time.Time) View {
 	v := View{
-		Moments: s.moments, Young: s.young(), Page: s.page.value(), Ticket: s.ticket.value(), History: s.history.length(),
+		Moments: s.moments, Young: s.young(), OnlySteps: !s.covers(levelPages), Page: s.page.value(), Ticket: s.ticket.value(), History: s.history.length(),
 	}
 	if mean := s.scan.mean(5); !math.IsNaN(mean) {
 		v.Ratio = probe.Some(math.Exp(mean))
 	}
 	if s.regressed() && s.onset.Since > 0 {
-		v.Since = time.Unix(s.onset.Since*60, 0).UTC()
+		v.Since = time.Unix(cmp.Or(s.onset.Began, s.onset.Since)*60, 0).UTC()
 	}
 	ln, ok := s.reference(at)
 	if ok {
 		tail := ln + s.tailLimit(at)
 		v.Baseline, v.UsualTail = probe.Some(math.Exp(ln)), probe.Some(math.Exp(tail))
 		v.TailSeconds = probe.Some(math.Exp(tail) * math.Exp(max(0, s.level())))
+	}
+	if ok && s.size.known() {
+		v.Line = probe.Some(s.size.at(ln))
 	}
 	if ok && s.past.known && s.limited != 0 {
 		v.Promise = s.promise

@@ -196,13 +196,13 @@ type scene struct {
 	mu      sync.Mutex
 	changes int
 	refuse  error           // the error that changed returns
-	failing map[string]bool // leased targets whose turns have all failed
+	failing map[string]bool // leased targets, or their addresses, whose turns have all failed
 }
 
 func play(t *testing.T, f func(*scene)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{t: t, log: &strings.Builder{}, failing: map[string]bool{}}
-		s.Follower = New(slog.New(slog.NewTextHandler(s.log, nil)), func(target string) bool { return s.failing[target] })
+		s.Follower = New(slog.New(slog.NewTextHandler(s.log, nil)), func(target, base string) bool { return s.failing[target] || s.failing[base] })
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { _ = s.Run(ctx, s.changed) })
@@ -441,6 +441,42 @@ func TestFailingTargetsGiveWay(t *testing.T) {
 		synctest.Wait()
 		if found := s.Found(l.groups)["m"]; len(found) != 1 || found[0].Name != "d.ok" {
 			t.Errorf("after the first lease of c.ok, %v are leased", found)
+		}
+	})
+}
+
+// TestNobodyTakesTheNameOfATarget: an address that has never answered keeps no name from another one, and an
+// address that a server may take for another one, but has its name, gets no lease.
+func TestNobodyTakesTheNameOfATarget(t *testing.T) {
+	play(t, func(s *scene) {
+		l := newLeasing(s, 6, "a.ok:8000")
+		lease := func(address string) int {
+			_, err := l.Lease(LeaseRequest{Module: "m", Address: address, Caller: "1.1.1.1"})
+			refused, _ := errors.AsType[RefusedError](err)
+			return refused.Status
+		}
+		for _, alias := range []string{"/.", "/-", "/./v1", "//v1", "/;/v1", "/..", "/%2e/v1", "/v1/%2e%2e/v1"} {
+			if got := lease("http://a.ok:8000" + alias); got != 400 {
+				t.Errorf("%s: %d", alias, got)
+			}
+		}
+		if got := lease("http://a.ok:8000/a-b"); got != 0 {
+			t.Errorf("the first: %d", got)
+		}
+		if got := lease("http://a.ok:8000/a/b"); got != 409 {
+			t.Errorf("another one of its name: %d", got)
+		}
+		s.failing["http://a.ok:8000/a-b"] = true
+		if got := lease("http://a.ok:8000/a/b"); got != 0 {
+			t.Errorf("after its turns have failed: %d", got)
+		}
+		if got := lease("http://a.ok:8000/a-b"); got != 409 {
+			t.Errorf("it came back: %d", got)
+		}
+		synctest.Wait()
+		s.after(time.Minute, "one lease", l.groups, 1, 1)
+		if found := s.Found(l.groups)["m"]; found[0].BaseURL != "http://a.ok:8000/a/b" {
+			t.Errorf("%v", found)
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -43,7 +45,8 @@ func refused(status int, format string, args ...any) error {
 }
 
 // Lease grants or renews the lease of a target, and returns the target's name. A target whose turns
-// have all failed is not renewed, and gives way to another one. Errors are RefusedErrors.
+// have all failed is not renewed, and gives way to another one: to one of its name at once, to others if
+// max_targets are leased. Errors are RefusedErrors.
 func (f *Follower) Lease(r LeaseRequest) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -55,12 +58,16 @@ func (f *Follower) Lease(r LeaseRequest) (string, error) {
 	if err != nil {
 		return "", refused(http.StatusBadRequest, "target: %v", err)
 	}
-	name, err := g.admit(base, r)
+	name, err := f.admit(g, base, r)
 	if err != nil {
 		return "", err
 	}
 	full := r.Module + "/" + name
 	l := g.leases[name]
+	if l != nil && l.base != base { // it has only failed
+		delete(g.leases, name)
+		l = nil
+	}
 	if l == nil {
 		if err := f.makeRoom(g, r); err != nil {
 			return "", err
@@ -72,7 +79,7 @@ func (f *Follower) Lease(r LeaseRequest) (string, error) {
 	if l.caller = r.Caller; r.Authenticated {
 		l.caller = ""
 	}
-	if !f.onlyFailed(full) {
+	if !f.onlyFailed(full, base) {
 		l.end = time.Now().Add(g.Lease)
 	}
 	return full, nil
@@ -80,7 +87,7 @@ func (f *Follower) Lease(r LeaseRequest) (string, error) {
 
 // admit returns the name of the target, or an error if it may not be leased. A reload may have
 // changed the settings since the lease began.
-func (g *groupState) admit(base string, r LeaseRequest) (string, error) {
+func (f *Follower) admit(g *groupState, base string, r LeaseRequest) (string, error) {
 	t, kept, out := g.target(leasedLabels(base))
 	switch known := g.leases[t.Name]; {
 	case out != nil && out.Reason == BadHost:
@@ -92,10 +99,20 @@ func (g *groupState) admit(base string, r LeaseRequest) (string, error) {
 	case !r.Authenticated && !g.namesHost(t.BaseURL):
 		return "", refused(http.StatusForbidden, "allowed_hosts of the module matches this host by a pattern, and the request has no password or client certificate: "+
 			"name the host exactly in allowed_hosts, or set basic_auth_users or client certificates in --web.config.file and scrape with them")
-	case known != nil && known.base != base:
+	case !hasNamedPath(base):
+		return "", refused(http.StatusBadRequest, "each part of the path of the target must begin with a letter, a digit or _ and have no semicolon: other spellings of an address would take its name")
+	case known != nil && known.base != base && !f.onlyFailed(r.Module+"/"+t.Name, known.base):
 		return "", refused(http.StatusConflict, "the target would have the name %q, which %s already has: relabel one of them", t.Name, known.base)
 	}
 	return t.Name, nil
+}
+
+// namedPath matches paths whose parts are all in the name of their target.
+var namedPath = regexp.MustCompile(`^(/[a-zA-Z0-9_][^/;]*)*$`)
+
+func hasNamedPath(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && namedPath.MatchString(u.Path)
 }
 
 // makeRoom returns an error if the module or the caller has too many leases. If the module has, the
@@ -106,7 +123,7 @@ func (f *Follower) makeRoom(g *groupState, r LeaseRequest) error {
 		if !r.Authenticated && l.caller == r.Caller {
 			held++
 		}
-		if f.onlyFailed(r.Module+"/"+name) && (failing == "" || l.end.Before(g.leases[failing].end)) {
+		if f.onlyFailed(r.Module+"/"+name, l.base) && (failing == "" || l.end.Before(g.leases[failing].end)) {
 			failing = name
 		}
 	}

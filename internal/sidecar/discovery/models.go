@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -65,7 +66,7 @@ const firstPause = 5 * time.Second
 // nothing.
 type ModelFollower struct {
 	logger      *slog.Logger
-	list        func(context.Context, target.Target) ([]string, error)
+	list        ListModels
 	setsChanged chan struct{}
 
 	mu   sync.Mutex
@@ -77,8 +78,42 @@ type modelState struct {
 	due time.Time
 	// listed are the models in force, lastAnswer the models of the last answer.
 	listed, lastAnswer []string
-	at                 time.Time // of the last answer, zero before it
-	failing            bool
+	// missing says since which answer a model that was probed is not listed.
+	missing  map[string]time.Time
+	at       time.Time // of the last answer, zero before it
+	requests uint64
+	failing  bool
+}
+
+// goneKept is how long a model counts as gone. A model that was removed on purpose must not count
+// for ever.
+const goneKept = time.Hour
+
+// noteMissing updates missing after an answer. Named models are not in it: they are still
+// probed, so their turns fail.
+func (s *modelState) noteMissing(answer []string, now time.Time) {
+	listedBefore := slices.Concat(s.listed, s.lastAnswer) // one answer of an outdated replica ends nothing
+	for m, since := range s.missing {
+		if slices.Contains(answer, m) && slices.Contains(listedBefore, m) || now.Sub(since) >= goneKept {
+			delete(s.missing, m)
+		}
+	}
+	probed, _ := s.Pick(s.listed)
+	for _, m := range probed {
+		_, known := s.missing[m]
+		if !known && len(s.missing) < s.Most && !slices.Contains(answer, m) && !slices.Contains(s.Patterns, m) {
+			s.missing[m] = now
+		}
+	}
+}
+
+// gone returns the missing models that two answers lacked.
+func (s *modelState) gone(now time.Time) map[string]time.Time {
+	gone := maps.Clone(s.missing)
+	maps.DeleteFunc(gone, func(m string, since time.Time) bool {
+		return slices.Contains(s.listed, m) || now.Sub(since) >= goneKept
+	})
+	return gone
 }
 
 // Listing describes the models of a target.
@@ -89,10 +124,18 @@ type Listing struct {
 	Probed, LeftOut int
 	// At is the time of the last answer; zero for never.
 	At time.Time
+	// Requests counts the requests for the list that were sent.
+	Requests uint64
+	// Gone are models that were probed and that two answers lacked, with the time of the first of
+	// these. They are forgotten after an hour.
+	Gone map[string]time.Time
 }
 
-// NewModelFollower returns a ModelFollower without targets. list asks a target for its models.
-func NewModelFollower(logger *slog.Logger, list func(context.Context, target.Target) ([]string, error)) *ModelFollower {
+// ListModels asks a target for its models. It calls sent for each request that was sent.
+type ListModels func(ctx context.Context, t target.Target, sent func()) ([]string, error)
+
+// NewModelFollower returns a ModelFollower without targets.
+func NewModelFollower(logger *slog.Logger, list ListModels) *ModelFollower {
 	return &ModelFollower{logger: logger, list: list, setsChanged: make(chan struct{}, 1), sets: map[string]*modelState{}}
 }
 
@@ -106,11 +149,11 @@ func (f *ModelFollower) Follow(sets []ModelSet) {
 		if !s.Open() {
 			continue
 		}
-		state := &modelState{ModelSet: s}
+		state := &modelState{ModelSet: s, missing: map[string]time.Time{}}
 		if old := f.sets[s.Target.Name]; old != nil && reflect.DeepEqual(old.ModelSet, s) {
 			state = old
 		} else if old != nil && old.Target.BaseURL == s.Target.BaseURL {
-			state.listed, state.lastAnswer, state.at, state.failing = old.listed, old.lastAnswer, old.at, old.failing
+			state.listed, state.lastAnswer, state.at, state.failing, state.requests = old.listed, old.lastAnswer, old.at, old.failing, old.requests
 		}
 		next[s.Target.Name] = state
 	}
@@ -138,7 +181,7 @@ func (f *ModelFollower) Listings() map[string]Listing {
 	out := map[string]Listing{}
 	for name, s := range f.sets {
 		models, left := s.Pick(s.listed)
-		out[name] = Listing{Target: s.Target, Probed: len(models), LeftOut: left, At: s.at}
+		out[name] = Listing{Target: s.Target, Probed: len(models), LeftOut: left, At: s.at, Requests: s.requests, Gone: s.gone(time.Now())}
 	}
 	return out
 }
@@ -195,9 +238,11 @@ func (f *ModelFollower) askAll(ctx context.Context, due []*modelState) (changed 
 	var asking sync.WaitGroup
 	for _, s := range due {
 		asking.Go(func() {
-			models, err := f.list(ctx, s.Target)
+			sent := uint64(0)
+			models, err := f.list(ctx, s.Target, func() { sent++ })
 			f.mu.Lock()
 			defer f.mu.Unlock()
+			s.requests += sent
 			if ctx.Err() == nil && f.record(s, models, err) {
 				changed = true
 			}
@@ -226,6 +271,7 @@ func (f *ModelFollower) record(s *modelState, models []string, err error) bool {
 	}
 	slices.Sort(models)
 	first := s.at.IsZero()
+	s.noteMissing(models, now)
 	settled := first || slices.Equal(models, s.lastAnswer)
 	s.failing, s.at, s.lastAnswer = false, now, models
 	if !settled || !first && slices.Equal(models, s.listed) {
@@ -233,6 +279,9 @@ func (f *ModelFollower) record(s *modelState, models []string, err error) bool {
 	}
 	s.listed = models
 	probed, left := s.Pick(models)
+	if gone := s.gone(now); len(gone) > 0 {
+		f.logger.Warn("A target no longer lists models that were probed: load them again, or change the configuration", "target", name, "models", slices.Sorted(maps.Keys(gone)))
+	}
 	f.logger.Info("The models of a target have changed", "target", name, "probed", probed, "listed", len(models))
 	if left > 0 {
 		f.logger.Warn("Models of a target are not probed: raise max_models, or name the ones to probe", "target", name, "left_out", left, "max_models", s.Most)

@@ -50,10 +50,13 @@ func TestModelsFollower(t *testing.T) {
 		var log strings.Builder
 		answer, changes, asked := []string(nil), 0, 0
 		err := errors.New("no route")
-		f := NewModelFollower(slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, target.Target) ([]string, error) {
+		f := NewModelFollower(slog.New(slog.NewTextHandler(&log, nil)), func(_ context.Context, _ target.Target, sent func()) ([]string, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			asked++
+			if err == nil {
+				sent()
+			}
 			return append([]string(nil), answer...), err
 		})
 		set := ModelSet{Target: target.Target{Name: "a"}, Most: 2, Interval: time.Minute}
@@ -99,11 +102,11 @@ func TestModelsFollower(t *testing.T) {
 		if l := f.Listings()["a"]; l.Probed != 2 || l.LeftOut != 1 || len(f.Listings()) != 1 {
 			t.Errorf("%+v", f.Listings())
 		}
-		known := f.Listings()["a"].At
+		known := f.Listings()["a"]
 		say(errors.New("no route"))
 		after(10*time.Minute, "a failure changes nothing", 2, "x", "y", "z")
-		if at := f.Listings()["a"].At; at != known {
-			t.Errorf("known since %v, want %v", at, known)
+		if l := f.Listings()["a"]; l.At != known.At || l.Requests != known.Requests {
+			t.Errorf("known since %v by %d requests, want %v and %d", l.At, l.Requests, known.At, known.Requests)
 		}
 		say(nil, "x", "y", "z")
 		after(time.Minute, "it answers again", 2, "x", "y", "z")
@@ -130,5 +133,55 @@ func TestModelsFollower(t *testing.T) {
 		if text := log.String(); strings.Count(text, "Cannot list") != 4 || strings.Count(text, "can be listed again") != 2 || !strings.Contains(text, "left_out=1") {
 			t.Errorf("log:\n%s", text)
 		}
+	})
+}
+
+// TestModelsThatAreGone: a model that was probed and that two answers lack is gone, until two answers list it, the
+// configuration changes, or an hour has passed.
+func TestModelsThatAreGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := NewModelFollower(slog.New(slog.DiscardHandler), nil)
+		set := ModelSet{Target: target.Target{Name: "a"}, Patterns: []string{"named", "*"}, Most: 3, Interval: time.Minute}
+		f.Follow([]ModelSet{set})
+		start := time.Now()
+		answer := func(models ...string) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.record(f.sets["a"], models, nil)
+			time.Sleep(time.Minute)
+		}
+		check := func(what string, want map[string]time.Time) {
+			t.Helper()
+			if diff := cmp.Diff(want, f.Listings()["a"].Gone); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", what, diff)
+			}
+		}
+		none := map[string]time.Time{}
+		answer("base", "lora-a", "lora-b", "named") // lora-b is not probed: max_models is 3
+		answer("base", "named")
+		check("one answer lacks it", none)
+		answer("base", "lora-a", "lora-b", "named")
+		answer("base")
+		answer("base")
+		check("two answers lack it", map[string]time.Time{"lora-a": start.Add(3 * time.Minute)})
+		answer("base", "lora-a")
+		answer("base")
+		check("only an outdated replica lists it", map[string]time.Time{"lora-a": start.Add(3 * time.Minute)})
+		answer("base", "lora-a")
+		answer("base", "lora-a")
+		check("it is back", none)
+		answer("base")
+		answer("base")
+		check("it is gone again", map[string]time.Time{"lora-a": start.Add(9 * time.Minute)})
+		for range 60 {
+			answer("base")
+		}
+		check("an hour has passed", none)
+		answer()
+		answer()
+		check("the base is gone", map[string]time.Time{"base": start.Add(71 * time.Minute)})
+		set.Most = 4
+		f.Follow([]ModelSet{set})
+		check("the configuration has changed", none)
 	})
 }

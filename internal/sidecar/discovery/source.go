@@ -119,7 +119,7 @@ func (s *source) follow(d prom.Discoverer) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		d.Run(s.ctx, updates)
+		d.Run(target.RememberingSent(s.ctx), updates)
 	}()
 	for {
 		select {
@@ -186,17 +186,21 @@ func (s *source) found() (all []labels.Labels, answered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.checkSilence()
+	clean := func(value string) string { return value }
+	if _, ok := s.config.(*http.SDConfig); ok { // only this server gets secrets
+		clean = redact.Text
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[name]
 		for _, t := range g.Targets {
 			b := labels.NewScratchBuilder(len(t) + len(g.Labels))
 			for k, v := range g.Labels {
 				if _, own := t[k]; !own {
-					b.Add(string(k), redact.Text(string(v)))
+					b.Add(clean(string(k)), clean(string(v)))
 				}
 			}
 			for k, v := range t {
-				b.Add(string(k), redact.Text(string(v)))
+				b.Add(clean(string(k)), clean(string(v)))
 			}
 			b.Sort()
 			all = append(all, b.Labels())

@@ -31,8 +31,8 @@ type connState struct {
 
 // NewConnections returns the limit for this process. It is at most a quarter of its descriptors, since
 // probes need the others.
-func NewConnections() *Connections {
-	limit := int64(maxConnections)
+func NewConnections(most int64) *Connections {
+	limit := most
 	if descriptors := bound.MaxOpenFiles(); descriptors > 0 {
 		limit = min(limit, max(descriptors/4, 1))
 	}

@@ -9,9 +9,9 @@ package httplimit
 import "time"
 
 const (
-	// maxConnections is the limit if there are enough descriptors. It fits into the reserve of
-	// wire.MaxConnections.
-	maxConnections = 192
+	// MaxConnections and MaxPublic are the limits of the prober's port and of the public view, if there are enough
+	// descriptors. Together they fit into the reserve of wire.MaxConnections.
+	MaxConnections, MaxPublic = 192, 32
 	// MaxScrapes, MaxPages and MaxReloads limit the concurrent answers of each kind. There can be
 	// more scrapes, because they share their bytes.
 	MaxScrapes, MaxPages, MaxReloads = 64, 16, 4

@@ -14,7 +14,7 @@ import (
 // limit, and c limits the connections. Connection errors go to logger.
 func NewServer(h http.Handler, c *Connections, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           guard(h),
+		Handler:           Guard(h, maxBody),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -26,16 +26,16 @@ func NewServer(h http.Handler, c *Connections, logger *slog.Logger) *http.Server
 	}
 }
 
-// guard refuses requests that a page of another site makes a browser send, limits request bodies, and
-// tells browsers not to guess content types. It lets GET and HEAD pass: a GET that changes something
+// Guard refuses requests that a page of another site makes a browser send, limits request bodies to
+// bodyLimit bytes, and tells browsers not to guess content types. It lets GET and HEAD pass: a GET that changes something
 // needs OwnSite.
-func guard(h http.Handler) http.Handler {
+func Guard(h http.Handler, bodyLimit int64) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(refuseOrigin))
 	return protection.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("X-Frame-Options", "DENY")
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
 		h.ServeHTTP(w, r)
 	}))
 }

@@ -15,7 +15,7 @@ import (
 // TestCrossSite checks that only requests from pages of other sites are refused, and only if they
 // change something.
 func TestCrossSite(t *testing.T) {
-	h := guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "done") }))
+	h := Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "done") }), maxBody)
 	for name, tc := range map[string]struct {
 		method  string
 		headers map[string]string
@@ -98,7 +98,7 @@ func TestOwnSite(t *testing.T) {
 
 func TestBodiesAreBounded(t *testing.T) {
 	var read int64
-	h := guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { read, _ = io.Copy(io.Discard, r.Body) }))
+	h := Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { read, _ = io.Copy(io.Discard, r.Body) }), maxBody)
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 2*maxBody))))
 	if read != maxBody {
 		t.Errorf("%d bytes were read, want %d", read, maxBody)

@@ -10,11 +10,18 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/sidecar/sink"
 )
 
 // badTurns lists the bad turns that a recorder shows, as "turn reason trace".
 func badTurns(t *testing.T, r *testRecorder) []string {
+	t.Helper()
+	return badTurnLabels(t, r, LabelTurn, LabelReason, LabelTraceID)
+}
+
+// badTurnLabels lists values of labels of the bad turns that a recorder shows.
+func badTurnLabels(t *testing.T, r *testRecorder, names ...string) []string {
 	t.Helper()
 	var out []string
 	fams, err := r.Gather()
@@ -30,7 +37,11 @@ func badTurns(t *testing.T, r *testRecorder) []string {
 			for _, l := range m.Label {
 				by[l.GetName()] = l.GetValue()
 			}
-			out = append(out, strings.Join([]string{by["turn"], by["reason"], by["trace_id"]}, " "))
+			var values []string
+			for _, n := range names {
+				values = append(values, by[n])
+			}
+			out = append(out, strings.Join(values, " "))
 		}
 	}
 	return out
@@ -53,6 +64,8 @@ func TestWhatIsABadTurn(t *testing.T) {
 		"canceled by us":             {badly(start, "t1", probe.Canceled, 5*time.Second), nil},
 		"without a trace":            {badly(start, "", probe.HTTP5xx, good), nil},
 		"failed":                     {badly(start, "t1", probe.HTTP5xx, good), []string{"first http_5xx t1"}},
+		"foreign":                    {foreignAnswer(start, "t1", probe.Success), []string{"first foreign_answer t1"}},
+		"foreign, and failed":        {foreignAnswer(start, "t1", probe.ToolCallInvalid), []string{"first foreign_answer t1"}},
 		"failed, and missed an SLO":  {badly(start, "t1", probe.Stall, 5*time.Second), []string{"first stall t1"}},
 		"missed an SLO":              {badly(start, "t1", probe.Success, 2*time.Second), []string{"first ttft t1"}},
 		"slow tokens of a followup":  {followup(start, "t1", 90*millisecond), []string{"followup tpot t1"}},
@@ -65,6 +78,29 @@ func TestWhatIsABadTurn(t *testing.T) {
 				t.Errorf("bad turns (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func foreignAnswer(at time.Time, trace string, o probe.Outcome) probe.Result {
+	r := badly(at, trace, o, 300*millisecond)
+	r.Recall.Result = recall.Foreign
+	return r
+}
+
+// TestAForeignAnswerIsTheWorst: it replaces a failure at once, and stays although failures follow.
+func TestAForeignAnswerIsTheWorst(t *testing.T) {
+	c := &clock{start}
+	r := newTestRecorder(c, "a")
+	for i, bad := range []probe.Result{
+		badly(start, "t0", probe.HTTP5xx, millisecond), foreignAnswer(start, "t1", probe.Success),
+		badly(start, "t2", probe.Stall, millisecond), badly(start, "t3", probe.HTTP5xx, millisecond),
+	} {
+		c.now = c.now.Add(time.Minute)
+		bad.End = c.now
+		run(r, bad)
+		if got := badTurns(t, r); i > 0 && (len(got) != 1 || got[0] != "first foreign_answer t1") {
+			t.Errorf("after turn %d: %v", i, got)
+		}
 	}
 }
 
@@ -149,18 +185,43 @@ func TestBadTurnsAreReplaced(t *testing.T) {
 		{0, "s1", probe.Success, 2 * time.Second, "first ttft s1"},
 		{time.Minute, "s2", probe.Success, 3 * time.Second, "first ttft s1"},
 		{time.Minute, "f1", probe.HTTP5xx, millisecond, "first http_5xx f1"},
-		{time.Minute, "f2", probe.Stall, millisecond, "first http_5xx f1"},
-		{3 * time.Minute, "s3", probe.Success, 2 * time.Second, "first http_5xx f1"},
+		{29 * time.Second, "f2", probe.Stall, millisecond, "first http_5xx f1"},
+		{time.Second, "f2", probe.HTTP5xx, millisecond, "first http_5xx f1"},
+		{time.Second, "f2", probe.Stall, millisecond, "first stall f2"},
+		{time.Minute, "f3", probe.HTTP5xx, millisecond, "first stall f2"},
+		{3 * time.Minute, "s3", probe.Success, 2 * time.Second, "first stall f2"},
 		{time.Minute, "s4", probe.Success, 2 * time.Second, "first ttft s4"},
 		{time.Minute, "ok", probe.Success, millisecond, "first ttft s4"},
 		{57 * time.Minute, "ok", probe.Success, millisecond, "first ttft s4"},
 		{2 * time.Minute, "ok", probe.Success, millisecond, ""},
 		{time.Second, "s5", probe.Success, 2 * time.Second, "first ttft s5"},
+		{time.Second, "b1", probe.HTTP429, millisecond, "first http_429 b1"},
+		{time.Second, "b2", probe.HTTP429, millisecond, "first http_429 b1"},
+		{time.Second, "f3", probe.HTTP4xx, millisecond, "first http_4xx f3"},
+		{time.Second, "b3", probe.HTTP429, millisecond, "first http_4xx f3"},
 	} {
 		c.now = c.now.Add(step.after)
 		run(r, badly(c.now, step.trace, step.outcome, step.ttft))
 		if got := strings.Join(badTurns(t, r), ", "); got != step.want {
 			t.Errorf("step %d, %s: %q is shown, want %q", i, step.trace, got, step.want)
+		}
+	}
+}
+
+// TestABadTurnHasItsError checks that the text of a failure is a label, shortened between two
+// characters.
+func TestABadTurnHasItsError(t *testing.T) {
+	for text, want := range map[string]string{
+		"HTTP 404: The model `nosuch` does not exist": "HTTP 404: The model `nosuch` does not exist",
+		strings.Repeat("ä", 100):                      strings.Repeat("ä", 80) + "…",
+		"a" + strings.Repeat("ä", 100):                "a" + strings.Repeat("ä", 79) + "…",
+	} {
+		r := newTestRecorder(&clock{start}, "a")
+		turn := badly(start, "t1", probe.HTTP4xx, millisecond)
+		turn.Err = text
+		run(r, turn)
+		if got := badTurnLabels(t, r, LabelError); len(got) != 1 || got[0] != want {
+			t.Errorf("the error %q is shown as %q, want %q", text, got, want)
 		}
 	}
 }
@@ -174,7 +235,11 @@ func TestBadTurnsAreBounded(t *testing.T) {
 	const hours = 6
 	for i := range hours * 720 {
 		c.now = c.now.Add(5 * time.Second)
-		run(r, badly(c.now, fmt.Sprintf("%032x", i), []probe.Outcome{probe.Success, probe.HTTP5xx}[i/30%2], 2*time.Second))
+		bad := badly(c.now, fmt.Sprintf("%032x", i), []probe.Outcome{probe.Success, probe.HTTP429, probe.HTTP5xx, probe.Stall}[i/20%4], 2*time.Second)
+		if i%60 == 59 {
+			bad.Recall.Result = recall.Foreign
+		}
+		run(r, bad)
 		now := badTurns(t, r)
 		if len(now) != 1 {
 			t.Fatalf("%d bad turns are shown, want one", len(now))

@@ -32,17 +32,33 @@ const (
 	// labelStatistic names a figure of a benchmark.
 	labelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
-	labelBound     = "bound"
-	labelGroup     = "group"
-	labelVerdict   = "verdict"
-	LabelURL       = "url"
+	// LabelError is the text of a failure, which the server may have written.
+	LabelError   = "error"
+	labelBound   = "bound"
+	labelGroup   = "group"
+	labelVerdict = "verdict"
+	labelPurpose = "purpose"
+	LabelURL     = "url"
 	// LabelWorker names a replica behind a front door.
 	LabelWorker = "worker"
+	labelFinish = "finish_reason"
+	// LabelChange is the text of a change, which may come from outside.
+	LabelChange = "change"
+	// LabelResult, labelCached and labelDepth say how an answer with a reference code was judged.
+	LabelResult = "result"
+	labelCached = "cached"
+	labelDepth  = "depth"
+	// labelBackend names a server behind a gateway.
+	labelBackend = "backend"
+	// labelSession says whether a turn reached the worker of the previous one.
+	labelSession = "session"
 )
 
 // Names of metrics.
 const (
 	ttft                 = "synthetic_ttft_seconds"
+	TTFTBuckets          = ttft + "_bucket"
+	TPOTBuckets          = tpot + "_bucket"
 	answerTTFT           = "synthetic_answer_ttft_seconds"
 	tpot                 = "synthetic_tpot_seconds"
 	itl                  = "synthetic_itl_seconds"
@@ -66,6 +82,7 @@ const (
 	turnsCanceled  = "synthetic_turns_canceled_total"
 	turnsNotJudged = "synthetic_turns_not_judged_total"
 	TurnsBuffered  = "synthetic_turns_buffered_total"
+	otherRequests  = "synthetic_other_requests_total"
 
 	ConversationsStarted  = "synthetic_conversations_started_total"
 	conversations         = "synthetic_conversations_total"
@@ -74,8 +91,19 @@ const (
 	ConversationsSkipped  = "synthetic_conversations_skipped_total"
 	conversationsInFlight = "synthetic_conversations_in_flight"
 	conversationsShort    = "synthetic_conversations_shortened_total"
-	userEndpointErrors    = "synthetic_user_endpoint_errors_total"
 	streamComparisons     = "synthetic_stream_comparisons_total"
+
+	finishReasons = "synthetic_finish_reasons_total"
+
+	GatewayTurns         = "synthetic_gateway_turns_total"
+	GatewayRetries       = "synthetic_gateway_retries_total"
+	GatewayFallbacks     = "synthetic_gateway_fallbacks_total"
+	GatewayFallbackSince = "synthetic_gateway_fallback_since_timestamp_seconds"
+	GatewayOverhead      = "synthetic_gateway_overhead_seconds"
+
+	sessionTurns        = "synthetic_session_turns_total"
+	sessionPromptTokens = "synthetic_session_prompt_tokens_total"
+	sessionCachedTokens = "synthetic_session_cached_prompt_tokens_total"
 
 	PromptTokens       = "synthetic_prompt_tokens_total"
 	CachedPromptTokens = "synthetic_cached_prompt_tokens_total"
@@ -86,6 +114,9 @@ const (
 	UsageMissing       = "synthetic_usage_missing_total"
 	coalescedEvents    = "synthetic_coalesced_events_total"
 	OddAnswers         = "synthetic_odd_answers_total"
+	RecallTurns        = "synthetic_recall_turns_total"
+	RecallScore        = "synthetic_recall_score"
+	RecallUsual        = "synthetic_recall_usual_ratio"
 	CanaryScore        = "synthetic_canary_score"
 	canaryDistance     = "synthetic_canary_distance"
 	CanaryRounds       = "synthetic_canary_rounds_total"
@@ -95,6 +126,7 @@ const (
 
 	LastTurn          = "synthetic_last_turn_timestamp_seconds"
 	ConsecutiveFailed = "synthetic_consecutive_failed_turns"
+	Failing           = "synthetic_failing_seconds"
 	BadTurn           = "synthetic_bad_turn_timestamp_seconds"
 
 	SignalTurns        = "synthetic_signal_turns_total"
@@ -116,6 +148,8 @@ const (
 	ExpectedFalsePages = "synthetic_regression_expected_false_pages"
 	RegressionHistory  = "synthetic_regression_history_seconds"
 	BaselineMoved      = "synthetic_baseline_moved_timestamp_seconds"
+	ttftPer1k          = "synthetic_ttft_seconds_per_1k_uncached_tokens"
+	ttftBase           = "synthetic_ttft_base_seconds"
 	Excess             = "synthetic_excess_seconds"
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
 
@@ -131,14 +165,28 @@ const (
 	SLOViolations = "synthetic_slo_violations_total"
 	SLOObjective  = "synthetic_slo_objective_ratio"
 	SLOThreshold  = "synthetic_slo_threshold_seconds"
+	SLOSlope      = "synthetic_slo_threshold_seconds_per_1k_uncached_tokens"
+	sloUnknown    = "synthetic_slo_cache_unknown_turns_total"
 	SLOWindow     = "synthetic_slo_window_seconds"
+	SLOUsualMiss  = "synthetic_slo_usual_miss_ratio"
 
-	ServerMetricsUp  = "synthetic_server_metrics_up"
-	ServerDrafted    = "synthetic_server_spec_draft_tokens_total"
-	ServerAccepted   = "synthetic_server_spec_accepted_tokens_total"
-	ServerAcceptance = "synthetic_server_spec_acceptance_ratio"
+	ServerMetricsUp      = "synthetic_server_metrics_up"
+	ServerRunning        = "synthetic_server_requests_running"
+	ServerWaiting        = "synthetic_server_requests_waiting"
+	ServerKVUse          = "synthetic_server_kv_cache_usage_ratio"
+	ServerPreemptions    = "synthetic_server_preemptions_total"
+	ServerQueueSeconds   = "synthetic_server_queue_seconds_total"
+	ServerQueuedRequests = "synthetic_server_queued_requests_total"
+	ServerPromptTokens   = "synthetic_server_prompt_tokens_total"
+	ServerCachedTokens   = "synthetic_server_cached_tokens_total"
+	ServerOutputTokens   = "synthetic_server_output_tokens_total"
+	ServerTokenAge       = "synthetic_server_token_age_seconds"
+	ServerDrafted        = "synthetic_server_spec_draft_tokens_total"
+	ServerAccepted       = "synthetic_server_spec_accepted_tokens_total"
+	ServerAcceptance     = "synthetic_server_spec_acceptance_ratio"
 
 	targetInfo          = "synthetic_target_info"
+	Change              = "synthetic_change_timestamp_seconds"
 	TrafficRate         = "synthetic_traffic_conversations_per_second"
 	probeRate           = "synthetic_probe_rate_conversations_per_second"
 	bursts              = "synthetic_bursts_total"
@@ -160,6 +208,7 @@ const (
 	OutageTurns        = "synthetic_outage_turns"
 
 	ModelsProbed  = "synthetic_models_probed"
+	ModelGone     = "synthetic_model_gone_timestamp_seconds"
 	ModelsLeftOut = "synthetic_models_left_out"
 	modelsListed  = "synthetic_models_listed_timestamp_seconds"
 
@@ -217,6 +266,7 @@ func Catalog() []Metric {
 		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
 		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
+		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), a canary prompt (canary), or a turn again without streaming (comparison) or with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
 		{conversations, Counter, "conversations", "Conversations ended, with any outcome, including conversations that the prober ended.", job},
@@ -226,9 +276,19 @@ func Catalog() []Metric {
 		{conversationsInFlight, gauge, "conversations", "Conversations started and not yet ended.", job},
 		{conversationsShort, Counter, "conversations", "Conversations with fewer turns than planned, because their history became too long or an answer had no content to keep in it. They are no failures.", job},
 
-		{userEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write. The prober sent a planned message instead; the target is not at fault.", job},
-
 		{streamComparisons, Counter, "comparisons", "Turns that were repeated without streaming to compare the answers: same, different (two whole answers were equal and the streamed one was not), unsteady (the whole answers differed too), or no answer to compare with. Absent without compare_streamed.", with(job, labelVerdict)},
+
+		{finishReasons, Counter, "turns", "Turns whose answer ended with a finish reason, in the terms of chat completions: stop, length (cut by the token limit), tool_calls, content_filter, or other.", with(job, labelFinish)},
+
+		{GatewayTurns, Counter, "turns", "Turns in whose answer a gateway reports what it did, by the server that answered: its host and port, the gateway's name of it, unknown, or other after 20 servers of a job. The families of gateways are absent without such an answer.", with(job, labelBackend)},
+		{GatewayRetries, Counter, "requests", "Further requests for one model that a gateway sent before it answered.", job},
+		{GatewayFallbacks, Counter, "turns", "Turns that a gateway answered with another model than the requested one.", job},
+		{GatewayFallbackSince, gauge, "seconds", "Unix time at which the first turn of the latest series of such answers was sent; 0 for never.", job},
+		{GatewayOverhead, Histogram, "seconds", "Part of the time to a gateway's headers that the answering server did not use: its own work and its failed attempts. The TTFT includes it.", job},
+
+		{sessionTurns, Counter, "turns", "Follow-up turns, by whether the worker of the previous turn answered (kept) or another one (lost). The families of sessions are absent before two answers of a conversation have named their worker.", with(job, labelSession)},
+		{sessionPromptTokens, Counter, "tokens", "Prompt tokens of such turns whose usage reported cached tokens.", with(job, labelSession)},
+		{sessionCachedTokens, Counter, "tokens", "Prompt tokens of such turns that were served from the prefix cache.", with(job, labelSession)},
 
 		{PromptTokens, Counter, "tokens", "Prompt tokens, from the server's usage.", turn},
 		{CachedPromptTokens, Counter, "tokens", "Prompt tokens served from the prefix cache, from the server's usage.", turn},
@@ -238,13 +298,17 @@ func Catalog() []Metric {
 		{turnsWithoutAnswer, Counter, "turns", "Turns whose tokens contained no content: only reasoning, a refusal or tool calls.", turn},
 		{UsageMissing, Counter, "turns", "Turns whose output tokens are an estimate, by reason: no usage came with the tokens (absent), or one with more tokens than the request and the answer allow (impossible).", with(turn, LabelReason)},
 		{OddAnswers, Counter, "turns", "Successful turns with a damaged answer, or with an answer by another model than requested (model), by reason.", with(job, LabelReason)},
+		{RecallTurns, Counter, "turns", "Turns judged by reference codes, by result: right, wrong (the code that the turn asked for is missing or altered) or foreign (the answer has a code of another conversation). cached says whether the prefix cache served the code (yes, no, unknown), depth how many prompt tokens stand before it; both are unknown for foreign, whose series is always present. Absent without recall.", with(job, LabelResult, labelCached, labelDepth)},
+		{RecallScore, gauge, "", "Confidence that answers lack the reference codes more often than they did; from 1 on they do. NaN while the usual share is learned, and for a model that cannot recall. Absent without recall.", job},
+		{RecallUsual, gauge, "ratio", "Usual share of right answers to questions for a reference code. Below 0.1 the model cannot recall, and no turn asks it any more. NaN while it is learned; absent without recall.", job},
 		{tokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
 		{coalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and share its timestamp.", turn},
 
 		{LastTurn, gauge, "seconds", "Unix time of the end of the last turn with any outcome, except canceled turns.", job},
 
 		{ConsecutiveFailed, gauge, "turns", "Number of consecutive failed turns. A refusal for load (http_429) does not change it; a wrong answer (content_mismatch, tool_call_invalid, schema_mismatch) resets it.", job},
-		{BadTurn, gauge, "seconds", "Unix time of the end of a bad turn, one of each kind. The reason is that of its failure, or the SLI of a missed SLO or unusual value. The trace id is that of its traceparent header.", with(turn, LabelReason, LabelTraceID)},
+		{Failing, gauge, "seconds", "Time since the second of the consecutive failed turns; 0 with fewer. A turn without a first token counts from its start.", job},
+		{BadTurn, gauge, "seconds", "Unix time of the end of a bad turn, one of each kind. The reason is foreign_answer (text of another conversation), that of its failure, or the SLI of a missed SLO or unusual value. The trace id is that of its traceparent header, the error the text of its failure, shortened.", with(turn, LabelReason, LabelTraceID, LabelError)},
 
 		{SignalTurns, Counter, "turns", "Turns with a value of the signal. A turn without one counts with its deadline, or with its waiting time if that is longer.", signal},
 		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over these turns. Its rate divided by the rate of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},
@@ -263,9 +327,11 @@ func Catalog() []Metric {
 		{RegressionSince, gauge, "seconds", "Unix time at which the current regression with a page or ticket began; 0 without one.", signal},
 		{RegressionDelay, gauge, "seconds", "Time after which a rise to this ratio to the baseline pages, in half of the cases, without the delays of scrapes and evaluations; +Inf if it never pages, NaN if the history is too short.", append(slices.Clone(signal), LabelRatio)},
 		{Detectable, gauge, "ratio", "Smallest ratio to the baseline that pages within this time, in half of the cases, at the configured rate of false pages; +Inf if none does, NaN if the history is too short.", append(slices.Clone(signal), labelWithin)},
-		{ExpectedFalsePages, gauge, "", "Expected number of false pages of this signal in 30 days, at the current limits; NaN if the history is too short.", signal},
+		{ExpectedFalsePages, gauge, "", "Expected number of false pages of this signal in 30 days: what the current limits let through by chance, and those of the last weeks that violated no objective; NaN if the history is too short.", signal},
 		{RegressionHistory, gauge, "seconds", "Length of the history from which limits are chosen.", signal},
 		{BaselineMoved, gauge, "seconds", "Unix time at which a lasting level that violated no objective last became the baseline; 0 for never.", signal},
+		{ttftPer1k, gauge, "seconds", "Usual TTFT of 1,000 more prompt tokens that no cache holds: the prefill time. Learned from turns of different sizes; NaN while they differ by less than a factor of 2.", turn},
+		{ttftBase, gauge, "seconds", "The rest of the usual TTFT, which does not depend on the size: connection, queue and scheduling; NaN like synthetic_ttft_seconds_per_1k_uncached_tokens.", turn},
 		{CachedBaseline, gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN if unknown.", turn},
 		{SiblingPageScore, gauge, "", "How near a replica is to a page because it is slower, or fails more, than its siblings; from 1 on it pages. Absent for targets without a service. The label worker names replicas behind a front door.", sibling},
 		{siblingRatio, gauge, "ratio", "Geometric mean of a replica's turns in the last three minutes, divided by the median of its siblings, with cached and other prompts compared separately; NaN if unknown.", with(sibling, LabelTurn, LabelSignal)},
@@ -276,11 +342,24 @@ func Catalog() []Metric {
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},
+		{sloUnknown, Counter, "turns", "Turns that an SLO with uncached tokens judged by all prompt tokens, because the server reported no cached tokens, or by the prober's estimate, because the turn had no usage. Absent for other SLOs.", with(turn, LabelSLO)},
+		{SLOUsualMiss, gauge, "ratio", "Usual share of slow turns at this time of day, for a latency SLO that was missed at the same hours on at least three of the last five days in UTC: the median over these days of the largest share in the current hour, the one before and the one after, 0 on days that kept the SLO, at most 0.8. Failed turns are not slow. Absent for other SLOs.", with(job, LabelSLO)},
 		{SLOObjective, gauge, "ratio", "Objective of an SLO: the wanted share of good turns.", []string{LabelSLO}},
-		{SLOThreshold, gauge, "seconds", "Largest good value of an SLO; absent for availability.", []string{LabelSLO}},
+		{SLOThreshold, gauge, "seconds", "Largest good value of an SLO, for a turn without uncached prompt tokens; absent for availability.", []string{LabelSLO}},
+		{SLOSlope, gauge, "seconds", "What an SLO adds to its threshold for every 1,000 uncached prompt tokens of a turn; absent for an SLO with a plain threshold.", []string{LabelSLO}},
 		{SLOWindow, gauge, "seconds", "Window of an SLO's error budget.", []string{LabelSLO}},
 
 		{ServerMetricsUp, gauge, "", "1 if the last read of all pages of a target's own metrics succeeded, else 0; absent if none are configured.", []string{LabelTarget}},
+		{ServerRunning, gauge, "requests", "Requests of all clients that a target processes, by its own metrics. Absent, as the following, for a target that does not export it.", []string{LabelTarget}},
+		{ServerWaiting, gauge, "requests", "Requests of all clients that wait in the queues of a target.", []string{LabelTarget}},
+		{ServerKVUse, gauge, "ratio", "Share of the KV cache in use by running requests, for the engine of a target that uses most of it.", []string{LabelTarget}},
+		{ServerPreemptions, Counter, "requests", "Requests that a target preempted to make room in its KV cache, since the prober started.", []string{LabelTarget}},
+		{ServerQueueSeconds, Counter, "", "Seconds that requests of all clients waited in the queues of a target, since the prober started. Engines count a request when it ends.", []string{LabelTarget}},
+		{ServerQueuedRequests, Counter, "requests", "Requests whose queue time is counted.", []string{LabelTarget}},
+		{ServerPromptTokens, Counter, "tokens", "Prompt tokens of all clients of a target, since the prober started.", []string{LabelTarget}},
+		{ServerCachedTokens, Counter, "tokens", "Prompt tokens that a target took from its prefix cache, since the prober started.", []string{LabelTarget}},
+		{ServerOutputTokens, Counter, "tokens", "Output tokens for all clients of a target, since the prober started.", []string{LabelTarget}},
+		{ServerTokenAge, gauge, "seconds", "Time for which an engine of a target has processed requests and made no token, as of the last reading; the longest of its engines, from the first reading on. Without running requests, the time since any engine made a token. Absent for engines that count tokens only when a request ends.", []string{LabelTarget}},
 		{ServerDrafted, Counter, "tokens", "Draft tokens proposed by a target since the prober started, by the target's counters; absent without such counters.", []string{LabelTarget}},
 		{ServerAccepted, Counter, "tokens", "Draft tokens accepted by a target since the prober started, by the target's counters; absent without such counters.", []string{LabelTarget}},
 		{ServerAcceptance, gauge, "ratio", "Share of draft tokens accepted, as averaged by a target without counters; absent while it is idle or drafts nothing.", []string{LabelTarget}},
@@ -292,9 +371,10 @@ func Catalog() []Metric {
 		{CanaryTokens, Counter, "tokens", "Tokens of the canary's prompts and answers, from the server's usage.", []string{LabelTarget}},
 
 		{targetInfo, gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", LabelURL}},
+		{Change, gauge, "seconds", "Unix time of a change of a target: a release that was marked over HTTP, another model, a new process, another version or another system_fingerprint of its server, or a rollout. The three latest of the last 24 hours, in words.", []string{LabelTarget, LabelChange}},
 		{TrafficRate, gauge, "conversations per second", "Configured rate of conversation starts without bursts; absent for closed-loop traffic.", job},
 		{probeRate, gauge, "conversations per second", "Current rate of conversation starts, including a burst; absent for closed-loop traffic.", job},
-		{bursts, Counter, "", "Bursts started at the first sign of a fault, by reason: a turn failed (failed), or a signal approached a page (slower).", with(job, LabelReason)},
+		{bursts, Counter, "", "Bursts started at the first sign of a fault, by reason: a turn failed (failed), a signal approached a page (slower), or wrong answers did (wrong).", with(job, LabelReason)},
 		{timestampSourceInfo, gauge, "", "Source of event timestamps: kernel or read; always 1.", []string{"source"}},
 		{BuildInfo, gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
 
@@ -309,6 +389,7 @@ func Catalog() []Metric {
 		{turnLogDropped, Counter, "turns", "Turns missing from the turn log, because it could not be written or was too slow; absent without a turn log.", nil},
 		{ModelsProbed, gauge, "", "Models of a target that are probed, each as its own target TARGET/MODEL; absent if models are not followed.", []string{LabelTarget}},
 		{ModelsLeftOut, gauge, "", "Models of a target that are not probed because of max_models.", []string{LabelTarget}},
+		{ModelGone, gauge, "seconds", "Unix time of the first listing without a model that was probed before and that two listings lack. Absent after two listings that have the model again, a change of its target's configuration, or an hour.", []string{LabelTarget, "model"}},
 		{modelsListed, gauge, "seconds", "Unix time of the last successful model listing of a target; 0 for never. The probed models are those of that listing.", []string{LabelTarget}},
 		{discoveredTargets, gauge, "", "Targets of a group that were discovered or leased and are probed; absent without discovery.", []string{labelGroup}},
 		{discoveryLeftOut, gauge, "", "Discovered objects of a group that are not probed, by reason: an invalid address (address), a host outside allowed_hosts (host), invalid labels (labels), more than max_targets (max_targets), or a name already in use (name).", []string{labelGroup, LabelReason}},

@@ -80,12 +80,12 @@ func TestBoundedSets(t *testing.T) {
 	}
 }
 
-// TestUnits checks that names end in their base unit.
+// TestUnits checks that names end in their base unit, or in a rate of it.
 func TestUnits(t *testing.T) {
 	for _, m := range slices.Concat(Catalog(), PagerCatalog(), StudyCatalog()) {
 		switch m.Unit {
 		case "seconds", "ratio":
-			if !strings.HasSuffix(m.Name, "_"+m.Unit) {
+			if !strings.HasSuffix(m.Name, "_"+m.Unit) && !strings.Contains(m.Name, "_"+m.Unit+"_per_") {
 				t.Errorf("%s is in %s", m.Name, m.Unit)
 			}
 		}

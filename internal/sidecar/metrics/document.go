@@ -57,8 +57,10 @@ func documentData() map[string]any {
 		"Lines": count, "PerJob": perJob, "PerSLO": perSLO,
 		"Failures": text(probe.Failures()), "SkipReasons": probe.SkipReasons(), "Phases": phaseNames(),
 		"BadTurnInterval": slo.FormatDuration(badTurnEvery), "BadTurnKept": slo.FormatDuration(badTurnKept),
-		"BadTurnsPerHour": 2 * int(time.Hour/badTurnEvery),
-		"Buckets":         layouts(), "Unread": unread(), "Silent": silent(),
+		"BadTurnOther":    slo.FormatDuration(badTurnOther),
+		"BadTurnsPerHour": 5 * int(time.Hour/badTurnEvery),
+		"Buckets":         layouts(), "Unread": unread(), "Zero": zero(), "Unknown": unknown(),
+		"Late": late(), "AnswerTTFT": answerTTFT, "ProbeRate": probeRate, "AnnounceFor": slo.FormatDuration(announceFor),
 	}
 }
 
@@ -104,7 +106,14 @@ func lines() map[string]int {
 	}
 	info.Traffic.Rate = 1
 	r.Add(info)
-	r.ServerRead("", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Acceptance: probe.Some(0.0)}})
+	one := probe.Some(1.0)
+	r.ServerRead("", serverside.Reading{
+		Complete: true, Speculation: serverside.Speculation{Counted: true, Acceptance: one},
+		State: serverside.State{
+			Running: one, Waiting: one, KVUse: one, TokenAge: second, Preemptions: one, QueueSeconds: one, QueuedRequests: one,
+			PromptTokens: one, CachedTokens: one, OutputTokens: one,
+		},
+	})
 	for _, kind := range probe.TurnKinds() {
 		r.Observe(probe.Start{Kind: kind})
 		r.Observe(probe.Result{Kind: kind, Outcome: probe.Stall, TraceID: "t", Phases: probe.Phases{

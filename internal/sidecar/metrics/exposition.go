@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/sketch"
@@ -21,6 +20,10 @@ type exposition struct {
 	now      time.Time
 	families map[string]*dto.MetricFamily
 	window   sketch.Sketch
+	// announcements are those of the job that is being gathered; nil outside the modes lean and native.
+	announcements announcements
+	// firstScrape is true during the job's first scrape in these modes.
+	firstScrape bool
 }
 
 func newExposition(now time.Time, catalog []Metric, mode Mode) *exposition {
@@ -62,7 +65,7 @@ func (e *exposition) addAll(l labels, values ...value) {
 // add adds a series to a counter or gauge, unless the mode leaves it out.
 func (e *exposition) add(name string, l labels, v float64) {
 	if !e.leavesOut(name, v) {
-		e.keep(name, l, v)
+		e.keep(name, l, e.announced(name, l, v))
 	}
 }
 
@@ -70,7 +73,8 @@ func (e *exposition) add(name string, l labels, v float64) {
 // the series, because most reasons never occur.
 func (e *exposition) part(name string, l labels, label, of string, v float64) {
 	if e.families[name] != nil && !e.leavesOut(name, v) {
-		e.keep(name, l.with(label, of), v)
+		l = l.with(label, of)
+		e.keep(name, l, e.announced(name, l, v))
 	}
 }
 
@@ -81,16 +85,29 @@ func (e *exposition) keep(name string, l labels, v float64) {
 	}
 }
 
+// series returns a counter or gauge. Its parts are one allocation, because a scrape has thousands.
 func series(kind dto.MetricType, l labels, v float64) *dto.Metric {
 	if kind == dto.MetricType_COUNTER {
-		return &dto.Metric{Label: l, Counter: &dto.Counter{Value: &v}}
+		s := &struct {
+			metric  dto.Metric
+			counter dto.Counter
+			value   float64
+		}{value: v}
+		s.counter.Value, s.metric.Label, s.metric.Counter = &s.value, l, &s.counter
+		return &s.metric
 	}
-	return &dto.Metric{Label: l, Gauge: &dto.Gauge{Value: &v}}
+	s := &struct {
+		metric dto.Metric
+		gauge  dto.Gauge
+		value  float64
+	}{value: v}
+	s.gauge.Value, s.metric.Label, s.metric.Gauge = &s.value, l, &s.gauge
+	return &s.metric
 }
 
-func (e *exposition) addHistogram(name string, l labels, h prometheus.Histogram) {
+func (e *exposition) addHistogram(name string, l labels, h *histogram) {
 	if f := e.families[name]; f != nil && h != nil {
-		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: e.histogram(written(h))})
+		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: e.histogram(h)})
 	}
 }
 
@@ -102,7 +119,7 @@ func (e *exposition) distribution(name, window string, l labels, d *distribution
 	if f == nil && beside == nil {
 		return
 	}
-	h := e.histogram(written(d.histogram))
+	h := e.histogram(d.histogram)
 	if f != nil {
 		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: h})
 	}
@@ -116,12 +133,6 @@ func (e *exposition) distribution(name, window string, l labels, d *distribution
 		s.Quantile = append(s.Quantile, &dto.Quantile{Quantile: &q, Value: &v})
 	}
 	beside.Metric = append(beside.Metric, &dto.Metric{Label: l, Summary: s})
-}
-
-func written(h prometheus.Histogram) *dto.Histogram {
-	var m dto.Metric
-	_ = h.Write(&m) // the error is always nil
-	return m.Histogram
 }
 
 // labels are pairs sorted by name. Series share them.

@@ -74,12 +74,15 @@ func scripted() *testRecorder {
 		TLS: probe.Some(9 * time.Millisecond), Headers: probe.Some(60 * time.Millisecond),
 		FirstEvent: probe.Some(70 * time.Millisecond),
 	}
+	one.FinishReason = "eos_token"
+	one.Moved = probe.Some(true)
+	one.Gateway = probe.Gateway{Retries: probe.Some(2), Fallbacks: probe.Some(1), Overhead: probe.Some(50 * time.Millisecond), Backend: "10.0.0.7:8000"}
 	r.Observe(probe.ConversationStart{Target: "east", Workload: "chat"})
 	run(r, one)
 	run(r, turn("east", probe.Followup, at(3*time.Second), 130*time.Millisecond, 72*time.Millisecond, 9))
 	r.Observe(probe.ConversationStart{Target: "east", Workload: "chat"})
 	r.Observe(probe.Conversation{Shortened: true, Target: "east", Workload: "chat", Outcome: probe.Success, Scheduled: start, End: at(4 * time.Second)})
-	r.Observe(probe.Conversation{UserErrors: 2, Target: "east", Workload: "chat", Outcome: probe.Success, Scheduled: start, End: at(4 * time.Second)})
+	r.Observe(probe.Conversation{Target: "east", Workload: "chat", Outcome: probe.Success, Scheduled: start, End: at(4 * time.Second)})
 
 	cut := turn("east", probe.First, at(10*time.Second), 1300*time.Millisecond, 25*time.Millisecond, 3)
 	cut.Outcome, cut.UsageMissing, cut.Coalesced = probe.Truncated, true, 1
@@ -96,7 +99,11 @@ func scripted() *testRecorder {
 	r.Observe(probe.ConversationStart{Target: "west", Workload: "chat"})
 	r.Observe(probe.Start{Target: "west", Workload: "chat", Kind: probe.First})
 	r.Observe(probe.Skip{Target: "west", Workload: "chat", Reason: probe.SkipReasons()[0]})
-	r.ServerRead("east", serverside.Reading{Complete: true, Speculation: said{Counted: true, Drafted: 1200, Accepted: 300}})
+	r.ServerRead("east", serverside.Reading{Complete: true, Speculation: said{Counted: true, Drafted: 1200, Accepted: 300}, State: load{
+		Running: probe.Some(16.0), Waiting: probe.Some(94.0), KVUse: probe.Some(0.98), TokenAge: probe.Some(1500 * time.Millisecond),
+		Preemptions: probe.Some(97.0), QueueSeconds: probe.Some(250.5), QueuedRequests: probe.Some(40.0),
+		PromptTokens: probe.Some(4000.0), CachedTokens: probe.Some(3000.0), OutputTokens: probe.Some(1500.0),
+	}})
 	r.CanaryRound("east", answers.Reading{Score: 0.25, Distance: 0.0078125, Tokens: 316})
 	r.CanaryRound("east", answers.Reading{Err: errors.New("refused"), Tokens: 39})
 	r.ServerRead("west", serverside.Reading{Speculation: said{Acceptance: probe.Some(0.75)}})

@@ -62,7 +62,11 @@ func (r *testRecorder) Remove(k probe.Key) {
 
 // newTestRecorder returns a recorder with all options and one job per target.
 func newTestRecorder(c *clock, targets ...string) *testRecorder {
+	marks := sink.NewMarks(nil)
+	marks.Now = c.Now
+	marks.Add(sink.Mark{At: start, Source: sink.MarkDeploy, Text: "release 7"})
 	r := newPlainRecorder(Options{
+		Marks:           marks,
 		Now:             c.Now,
 		Build:           Build{Version: "1.2.3", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64", Tags: "netgo"},
 		TimestampSource: func() string { return "kernel" },
@@ -70,11 +74,12 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 		Throttled:       func(string) time.Duration { return 0 },
 		TurnLog:         func() uint64 { return 0 },
 		Models: func() map[string]discovery.Listing {
-			return map[string]discovery.Listing{"followed": {Probed: 2, LeftOut: 1, At: start}}
+			return map[string]discovery.Listing{"followed": {Probed: 2, LeftOut: 1, At: start, Gone: map[string]time.Time{"lora-b": start}}}
 		},
 		Discovery: func() []discovery.Standing {
 			return []discovery.Standing{{Name: "pods", Found: 3, LeftOut: map[string]int{discovery.BadHost: 1}, At: start, Failing: "no route"}}
 		},
+		UsualMisses: func(probe.Key, time.Time) map[string]float64 { return map[string]float64{"ttft": 0.3} },
 		Siblings: func() []siblings.View {
 			zero := probe.Some(0.0)
 			return []siblings.View{{
@@ -113,8 +118,12 @@ func jobs(targets ...string) []sink.Job {
 	for _, t := range targets {
 		j := sink.Job{Objectives: objectives(), ServerMetrics: true}
 		j.Target = target.Target{Name: t, Model: "m-8b", Connection: target.Reuse, BaseURL: "http://name:secret@east.example:8000/v1?key=secret#secret"}
-		j.Workload.Name, j.Workload.Compare, j.Traffic.Rate = "chat", 0.01, 0.25
+		j.Workload.Name, j.Workload.Compare, j.Workload.Recall, j.Traffic.Rate = "chat", 0.01, 1, 0.25
 		if t == "east" {
+			j.Objectives = append(j.Objectives, slo.Objective{
+				Name: "line", SLI: slo.TTFT, Threshold: 300 * time.Millisecond, PerThousand: 60 * time.Millisecond,
+				Objective: 0.99, Window: 30 * 24 * time.Hour,
+			})
 			j.Benchmark = &sink.Benchmark{Run: "nightly", Variant: "kv_aware", Level: 20, Figures: benchmarks()}
 		}
 		out = append(out, j)

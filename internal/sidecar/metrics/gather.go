@@ -5,10 +5,12 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
@@ -22,28 +24,31 @@ import (
 // Gather implements prometheus.Gatherer. Each job is read under one hold of its
 // lock, so its series agree with each other.
 func (r *Recorder) Gather() ([]*dto.MetricFamily, error) {
-	return r.gather(Catalog(), view{every, true, r.mode()}), nil
+	return r.gather(Catalog(), view{every, true, r.mode(), false}), nil
 }
 
 // ForTarget gathers the series of one target, without the series of the process.
 func (r *Recorder) ForTarget(target string) prometheus.Gatherer {
 	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
-		return r.gather(Catalog(), view{func(t string) bool { return t == target }, false, r.mode()}), nil
+		return r.gather(Catalog(), view{func(t string) bool { return t == target }, false, r.mode(), false}), nil
 	})
 }
 
-// gatherUnleased gathers all series except those of leased targets, which only ForTarget
-// returns.
-func (r *Recorder) gatherUnleased() ([]*dto.MetricFamily, error) {
-	leased := r.options.Leased()
-	return r.gather(Catalog(), view{func(t string) bool { return !leased(t) }, true, r.mode()}), nil
+// unleased gathers all series except those of leased targets, which only ForTarget returns. text tells that the
+// scrape is in a text format.
+func (r *Recorder) unleased(text bool) prometheus.Gatherer {
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		leased := r.options.Leased()
+		return r.gather(Catalog(), view{func(t string) bool { return !leased(t) }, true, r.mode(), text}), nil
+	})
 }
 
-// view selects the targets to gather, whether to include the process, and the mode.
+// view selects the targets to gather, whether to include the process, and the form of the series.
 type view struct {
 	shows   func(target string) bool
 	process bool
 	mode    Mode
+	text    bool
 }
 
 func every(string) bool { return true }
@@ -51,13 +56,15 @@ func every(string) bool { return true }
 // Only gathers some families. The others cost nothing.
 func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
 	catalog := slices.DeleteFunc(Catalog(), func(m Metric) bool { return !wanted(m.Name) })
-	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog, view{every, true, both}), nil })
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog, view{every, true, both, false}), nil })
 }
 
 func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 	e := newExposition(r.options.Now(), catalog, v.mode)
+	e.text = v.text
+	changes := r.changes(e)
 	r.mu.RLock()
-	jobs, targetLabels := r.sortedJobs(), map[string]labels{}
+	jobs, targetLabels, faults := r.sortedJobs(), map[string]labels{}, map[string][]time.Time{}
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
 		if !v.shows(name) {
 			continue
@@ -85,7 +92,16 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		}
 		reading, _ := r.options.Baselines.Read(j.key)
 		j.gather(e, l, &reading)
+		faults[j.key.Target] = append(faults[j.key.Target], reading.FaultsSince(e.now)...)
+		if r.options.UsualMisses != nil {
+			for name, share := range r.options.UsualMisses(j.key, e.now) {
+				e.add(SLOUsualMiss, l.with(LabelSLO, name), share)
+			}
+		}
 		e.add(ProberStarved, l, boolValue(j.starved(r.options.Lag(), e.now)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(targetLabels)) {
+		gatherChanges(e, targetLabels[name], name, changes, faults[name])
 	}
 	r.gatherSiblings(e, v)
 	if v.process {
@@ -116,8 +132,12 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	}
 	if r.options.Models != nil {
 		for target, m := range r.options.Models() {
-			e.addAll(labels{}.with(LabelTarget, target).withAll(own(m.Target)), value{ModelsProbed, float64(m.Probed)},
-				value{ModelsLeftOut, float64(m.LeftOut)}, value{modelsListed, unixSeconds(m.At)})
+			l := labels{}.with(LabelTarget, target).withAll(own(m.Target))
+			e.addAll(l, value{ModelsProbed, float64(m.Probed)}, value{ModelsLeftOut, float64(m.LeftOut)}, value{modelsListed, unixSeconds(m.At)})
+			e.part(otherRequests, l, labelPurpose, string(probe.ForModels), float64(m.Requests))
+			for model, since := range m.Gone {
+				e.add(ModelGone, l.with("model", model), unixSeconds(since))
+			}
 		}
 	}
 	r.gatherDiscovery(e)
@@ -150,12 +170,22 @@ func (r *Recorder) gatherDiscovery(e *exposition) {
 func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if e.lean() {
+		if e.firstScrape = j.announcements == nil; e.firstScrape {
+			j.announcements = announcements{}
+		}
+		e.announcements = j.announcements
+		defer func() { e.announcements = nil }()
+	}
 	if rate := j.info.Traffic.Rate; rate > 0 {
 		current := rate
 		if burst := j.tally.Burst; burst.Why != "" {
 			current = burst.Rate
 		}
-		e.addAll(l, value{TrafficRate, rate}, value{probeRate, current})
+		e.add(TrafficRate, l, rate)
+		if current != rate || !e.lean() {
+			e.add(probeRate, l, current)
+		}
 		for _, why := range workload.BurstReasons() {
 			e.part(bursts, l, LabelReason, why, float64(j.tally.Bursts[why]))
 		}
@@ -167,7 +197,10 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 	}
 	j.gatherConversations(e, l)
 	if j.judges(e.now) {
-		e.add(ConsecutiveFailed, l, float64(compared.Failures))
+		e.addAll(l, value{ConsecutiveFailed, float64(compared.Failures)}, value{Failing, compared.Failing.Seconds()})
+	}
+	if j.info.Workload.Recall > 0 {
+		gatherRecall(e, l, compared.Recall)
 	}
 	j.gatherObjectives(e, l)
 	if b := j.info.Benchmark; b != nil {
@@ -195,15 +228,21 @@ func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {
 		e.part(TurnFailures, l, LabelReason, string(reason), outcome(reason))
 	}
 	for _, reason := range probe.OwnFaults() {
+		if reason == probe.NotSent { // rules and dashboards subtract the sum over reasons, which must not be absent
+			e.keep(TurnOwnFaults, l.with(LabelReason, string(reason)), outcome(reason))
+			continue
+		}
 		e.part(TurnOwnFaults, l, LabelReason, string(reason), outcome(reason))
 	}
 	e.distribution(ttft, ttftWindow, l, &t.ttft)
 	e.distribution(tpot, tpotWindow, l, &t.tpot)
 	e.distribution(turnDuration, turnDurationWindow, l, &t.duration)
-	e.addHistogram(answerTTFT, l, t.answer)
+	if t.reasoned || !e.lean() {
+		e.addHistogram(answerTTFT, l, t.answer)
+	}
 	e.addHistogram(itl, l, t.itl)
 	if t.bad.current(e.now) {
-		e.add(BadTurn, l.with(LabelReason, t.bad.reason).with(LabelTraceID, t.bad.trace), t.bad.end)
+		e.add(BadTurn, l.with(LabelReason, t.bad.reason).with(LabelTraceID, t.bad.trace).with(LabelError, t.bad.err), t.bad.end)
 	}
 }
 
@@ -213,7 +252,6 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		value{ConversationsStarted, float64(c.Ended + c.InFlight)}, value{conversations, float64(c.Ended)},
 		value{conversationsInFlight, float64(c.InFlight)}, value{conversationFailures, float64(c.Failed)},
 		value{conversationsCanceled, float64(c.Canceled)}, value{conversationsShort, float64(c.Shortened)},
-		value{userEndpointErrors, j.userErrors},
 		value{LastTurn, j.lastTurn})
 	for _, reason := range probe.SkipReasons() {
 		e.part(ConversationsSkipped, l, LabelReason, reason, float64(j.tally.Skipped[reason]))
@@ -223,14 +261,33 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 			e.part(streamComparisons, l, labelVerdict, string(verdict), j.compared[verdict])
 		}
 	}
+	if j.info.Workload.Recall > 0 {
+		j.recalled.gather(e, l)
+	}
 	for _, reason := range answers.Defects() {
 		e.part(OddAnswers, l, LabelReason, string(reason), j.odd[reason])
 	}
+	for _, reason := range probe.FinishReasons() {
+		e.part(finishReasons, l, labelFinish, reason, j.finished[reason])
+	}
+	j.gateway.gather(e, l)
+	gatherSessions(e, l, j.sessions)
 	e.addHistogram(conversationDuration, l, j.conversation)
 	e.addHistogram(ScheduleLag, l, j.lag)
 	e.addHistogram(ReadLag, l, j.readLag)
 	for i, phase := range phaseNames() {
 		e.addHistogram(PhaseDuration, l.with(labelPhase, phase), j.phase[i])
+	}
+}
+
+func gatherSessions(e *exposition, l labels, s probe.SessionCounts) {
+	if s == (probe.SessionCounts{}) {
+		return
+	}
+	for i, c := range []probe.SessionCount{s.Kept, s.Lost} {
+		session := []string{probe.SessionKept, probe.SessionLost}[i]
+		e.addAll(l.with(labelSession, session), value{sessionTurns, float64(c.Turns)},
+			value{sessionPromptTokens, float64(c.Prompt)}, value{sessionCachedTokens, float64(c.Cached)})
 	}
 }
 
@@ -241,6 +298,9 @@ func (j *job) gatherObjectives(e *exposition, l labels) {
 			if o.Covers(j.key.Target, j.key.Workload, kind) {
 				turn := l.with(LabelTurn, string(kind)).with(LabelSLO, o.Name)
 				e.addAll(turn, value{SLOTurns, s.turns[k]}, value{SLOViolations, s.violations[k]})
+				if o.Sized() {
+					e.add(sloUnknown, turn, s.cacheUnknown[k])
+				}
 			}
 		}
 	}
@@ -270,6 +330,9 @@ func gatherDefinitions(e *exposition, jobs []*job) {
 		if o.Threshold > 0 {
 			e.add(SLOThreshold, l, o.Threshold.Seconds())
 		}
+		if o.PerThousand > 0 {
+			e.add(SLOSlope, l, o.PerThousand.Seconds())
+		}
 	}
 }
 
@@ -278,7 +341,17 @@ func gatherDefinitions(e *exposition, jobs []*job) {
 // histograms, or text.
 func (r *Recorder) Handler(opts promhttp.HandlerOpts, others ...prometheus.Gatherer) http.Handler {
 	opts.EnableOpenMetrics = true
-	return promhttp.HandlerFor(gatherers(append([]prometheus.Gatherer{prometheus.GathererFunc(r.gatherUnleased)}, others...)), opts)
+	handler := func(text bool) http.Handler {
+		return promhttp.HandlerFor(gatherers(append([]prometheus.Gatherer{r.unleased(text)}, others...)), opts)
+	}
+	text, protobuf := handler(true), handler(false)
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if expfmt.NegotiateAccept(req.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...).FormatType() == expfmt.TypeProtoDelim {
+			protobuf.ServeHTTP(w, req)
+			return
+		}
+		text.ServeHTTP(w, req)
+	})
 }
 
 // gatherers gathers from several gatherers with different names. Unlike prometheus.Gatherers it

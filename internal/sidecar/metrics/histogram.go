@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"slices"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -24,7 +23,7 @@ func layouts() []layout {
 		// Think times are included.
 		{[]string{conversationDuration}, []float64{1, 5, 15, 30, 60, 120, 300, 900, 3600}},
 		// These tell a local dial from a queue in front of the engine.
-		{[]string{PhaseDuration}, []float64{0.001, 0.005, 0.02, 0.1, 1, 10}},
+		{[]string{PhaseDuration, GatewayOverhead}, []float64{0.001, 0.005, 0.02, 0.1, 1, 10}},
 		// Lags are looked at for their order of magnitude.
 		{[]string{ScheduleLag, ReadLag}, []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10}},
 	}
@@ -40,11 +39,6 @@ const (
 	zeroThreshold = 1.0 / (1 << 20)
 )
 
-// newHistogram returns a histogram of a family. Its labels are added when it is gathered.
-func newHistogram(name string) prometheus.Histogram {
-	return prometheus.NewHistogram(HistogramOpts(name))
-}
-
 // HistogramOpts returns options for native and classic buckets; each exposition format uses
 // those it supports. Native exemplars would repeat the classic ones.
 func HistogramOpts(name string) prometheus.HistogramOpts {
@@ -55,10 +49,4 @@ func HistogramOpts(name string) prometheus.HistogramOpts {
 		NativeHistogramBucketFactor: bucketFactor, NativeHistogramZeroThreshold: zeroThreshold,
 		NativeHistogramMaxExemplars: -1,
 	}
-}
-
-// observe counts a duration, with the trace of its turn unless trace is nil. A negative
-// duration, from a clock that went backwards, counts as 0.
-func observe(h prometheus.Histogram, d time.Duration, trace prometheus.Labels) {
-	h.(prometheus.ExemplarObserver).ObserveWithExemplar(max(d, 0).Seconds(), trace)
 }

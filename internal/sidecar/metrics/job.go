@@ -5,10 +5,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sketch"
@@ -29,21 +29,26 @@ type job struct {
 	mu   sync.Mutex
 	info sink.Job
 	// added is the number of the configuration, counted over all jobs.
-	added uint64
-	tally sink.Tally
-	turns [kinds]turnSeries
-	// userErrors counts messages that the user endpoint failed to write.
-	userErrors float64
-	compared   map[probe.Verdict]float64
-	odd        map[answers.Defect]float64
-	lastTurn   float64
+	added    uint64
+	tally    sink.Tally
+	turns    [kinds]turnSeries
+	compared map[probe.Verdict]float64
+	odd      map[answers.Defect]float64
+	recalled recalled
+	finished map[string]float64
+	lastTurn float64
 	// phase holds the phases that have occurred: a target without TLS needs no series of a
 	// handshake.
-	phase        [phases]prometheus.Histogram
-	conversation prometheus.Histogram
-	lag, readLag prometheus.Histogram
+	phase        [phases]*histogram
+	conversation *histogram
+	lag, readLag *histogram
 	slos         []sloCounters
 	own          ownShare
+	gateway      gatewaySeries
+	sessions     probe.SessionCounts
+	backends     *bound.Peak
+	// announcements are nil until a scrape in the mode lean or native.
+	announcements announcements
 }
 
 type turnSeries struct {
@@ -58,25 +63,30 @@ type turnSeries struct {
 	buffered float64
 
 	ttft, tpot, duration distribution
-	answer, itl          prometheus.Histogram
-	bad                  badTurn
+	answer, itl          *histogram
+	// reasoned is true after a turn in which the first token was not part of the answer.
+	reasoned bool
+	bad      badTurn
 }
 
 // distribution is a histogram with the values of the last minute.
 type distribution struct {
-	histogram prometheus.Histogram
+	histogram *histogram
 	window    sketch.Window
 }
 
-func newJob(key probe.Key) *job {
+func newJob(key probe.Key, backends *bound.Peak) *job {
 	j := &job{
 		key:          key,
+		backends:     backends,
 		conversation: newHistogram(conversationDuration),
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
 		tally:        sink.NewTally(),
 		compared:     map[probe.Verdict]float64{},
 		odd:          map[answers.Defect]float64{},
+		recalled:     recalled{byClass: map[recallClass]map[recall.Result]float64{}},
+		finished:     map[string]float64{},
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -116,9 +126,8 @@ func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker)
 	case probe.Result:
 		j.turnEnded(&e, now, baselines)
 	case probe.Conversation:
-		j.userErrors += float64(e.UserErrors)
 		if e.Outcome == probe.Success && !e.Shortened { // the duration of a shortened one cannot be compared
-			observe(j.conversation, e.End.Sub(e.Scheduled), nil)
+			j.conversation.observe(e.End.Sub(e.Scheduled), "")
 		}
 	case probe.Comparison:
 		j.compared[e.Verdict]++
@@ -129,6 +138,10 @@ func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Trac
 	t := &j.turns[r.Kind.Index()]
 	t.usage(r)
 	j.odd[r.Defect]++
+	j.recalled.count(r.Recall)
+	if !r.Outcome.Own() {
+		j.finished[r.FinishLabel()]++
+	}
 	if !r.Outcome.Canceled() {
 		j.lastTurn = unixSeconds(r.End)
 	}
@@ -146,6 +159,8 @@ func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Trac
 		t.bad.take(r, why, now)
 	}
 	t.observe(r, now)
+	j.gateway.observe(r, j.silence(), j.backends)
+	j.sessions.Count(r.Moved, r.PromptTokens, r.CachedTokens)
 	j.observePhases(&r.Phases)
 	j.observeLags(r)
 }
@@ -158,31 +173,28 @@ func (t *turnSeries) observe(r *probe.Result, now time.Time) {
 		return
 	}
 	for _, gap := range r.Gaps {
-		observe(t.itl, gap, nil)
+		t.itl.observe(gap, "")
 	}
 	if r.Outcome.Canceled() {
 		return
 	}
-	var trace prometheus.Labels
-	if r.TraceID != "" {
-		trace = prometheus.Labels{LabelTraceID: r.TraceID}
-	}
 	if r.TTFT.OK {
-		t.ttft.observe(r.TTFT.V, trace, now)
+		t.ttft.observe(r.TTFT.V, r.TraceID, now)
 	}
 	if r.AnswerTTFT.OK {
-		observe(t.answer, r.AnswerTTFT.V, nil)
+		t.answer.observe(r.AnswerTTFT.V, "")
+		t.reasoned = t.reasoned || r.AnswerTTFT != r.TTFT
 	}
 	if r.TPOT.OK {
-		t.tpot.observe(r.TPOT.V, trace, now)
+		t.tpot.observe(r.TPOT.V, r.TraceID, now)
 	}
 	if r.Outcome == probe.Success {
-		t.duration.observe(r.Duration(), trace, now)
+		t.duration.observe(r.Duration(), r.TraceID, now)
 	}
 }
 
-func (d *distribution) observe(v time.Duration, trace prometheus.Labels, now time.Time) {
-	observe(d.histogram, v, trace)
+func (d *distribution) observe(v time.Duration, trace string, now time.Time) {
+	d.histogram.observe(v, trace)
 	d.window.Add(now, v.Seconds())
 }
 
@@ -195,7 +207,7 @@ func (j *job) observePhases(p *probe.Phases) {
 		if j.phase[i] == nil {
 			j.phase[i] = newHistogram(PhaseDuration)
 		}
-		observe(j.phase[i], d.V, nil)
+		j.phase[i].observe(d.V, "")
 	}
 }
 
@@ -203,10 +215,10 @@ func (j *job) observePhases(p *probe.Phases) {
 // not 0.
 func (j *job) observeLags(r *probe.Result) {
 	if !r.Scheduled.IsZero() && !r.Sent.IsZero() {
-		observe(j.lag, r.ScheduleLag(), nil)
+		j.lag.observe(r.ScheduleLag(), "")
 	}
 	if r.Kernel && r.Events > 0 {
-		observe(j.readLag, r.ReadLagMax, nil)
+		j.readLag.observe(r.ReadLagMax, "")
 	}
 }
 
@@ -218,8 +230,8 @@ func unixSeconds(t time.Time) float64 {
 }
 
 type sloCounters struct {
-	objective         slo.Objective
-	turns, violations [kinds]float64
+	objective                       slo.Objective
+	turns, violations, cacheUnknown [kinds]float64
 }
 
 // usage counts tokens, also tokens of canceled turns, because they were spent. The value of an
@@ -255,6 +267,9 @@ func (c *sloCounters) judge(r *probe.Result) slo.Judgement {
 	}
 	k := r.Kind.Index()
 	c.turns[k]++
+	if c.objective.CacheUnknown(*r) {
+		c.cacheUnknown[k]++
+	}
 	if v == slo.Bad {
 		c.violations[k]++
 	}

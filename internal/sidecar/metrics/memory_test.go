@@ -37,7 +37,7 @@ func TestMemoryOfATarget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector's heap is larger")
 	}
-	const targets, most = 10, 320_000
+	const targets, most = 10, 200_000
 	before := inUse()
 	c, names := &clock{start}, make([]string, targets)
 	for i := range names {

@@ -11,65 +11,70 @@ import (
 type Mode string
 
 const (
-	// both exports every family; each histogram is native and classic.
-	both Mode = "both"
-	// classic leaves out native histograms.
-	classic Mode = "classic"
-	// native leaves out classic buckets, families that no rule or dashboard reads, and series
-	// that are always 0 or NaN. About 115 of 430 series remain.
+	// Lean is the default: native and classic histograms, without the families of unread and without
+	// series that have no value.
+	Lean Mode = "lean"
+	// native is Lean without classic buckets.
 	native Mode = "native"
+	// both exports every family and series; each histogram is native and classic.
+	both Mode = "both"
+	// classic is both without native histograms.
+	classic Mode = "classic"
 )
 
-// unread returns the families that Native leaves out.
+// unread returns the families that Lean and native leave out.
 func unread() []string {
 	return []string{
-		ttftWindow, tpotWindow, turnDurationWindow, conversationDuration,
-		conversations, conversationFailures, conversationsCanceled, conversationsShort,
-		userEndpointErrors, reasoningTokens, turnsWithoutAnswer, probeRate, bursts, throttled,
-		RegressionDelay, signalLog2Squared, tailLimit, streamComparisons,
-		boundLimit, boundUsed,
+		ttftWindow, tpotWindow, turnDurationWindow, conversationDuration, conversations,
+		RegressionDelay, signalLog2Squared, tailLimit,
 	}
 }
 
-// silent returns the families whose series Native leaves out while they are 0 or NaN.
-func silent() []string {
+// zero returns the families whose series Lean and native leave out while they are 0.
+func zero() []string {
+	return append(late(), GatewayFallbackSince, RegressionSince, BaselineMoved, BaselineYoung)
+}
+
+// unknown returns the families whose series Lean and native leave out while they are NaN. Their 0 is a value.
+func unknown() []string {
 	return []string{
-		TurnFailures, ConversationsSkipped, OddAnswers, TurnsBuffered, turnsNotJudged, UsageMissing,
-		Excess, Detectable, RegressionSince, BaselineMoved, ExpectedFalsePages, CachedBaseline, BaselineYoung,
+		Baseline, BaselineNoise, RegressionRatio, Excess, Detectable, ExpectedFalsePages, CachedBaseline, ttftPer1k, ttftBase,
+	}
+}
+
+// late returns the counters of zero. Each belongs to a job.
+func late() []string {
+	return []string{
+		TurnFailures, TurnOwnFaults, finishReasons, ConversationsSkipped, OddAnswers, turnsNotJudged, UsageMissing,
+		conversationFailures, conversationsCanceled, conversationsShort,
+		reasoningTokens, turnsWithoutAnswer, bursts,
 	}
 }
 
 // form holds what a mode leaves out, by family name.
 type form struct {
-	mode           Mode
-	unread, silent []string
+	Mode
+	// text is true for a scrape in a text format.
+	text                        bool
+	unread, zero, unknown, late []string
 }
 
 func (m Mode) form() form {
-	if m != native {
-		return form{mode: m}
+	if !m.lean() {
+		return form{Mode: m}
 	}
-	return form{m, unread(), silent()}
+	return form{Mode: m, unread: unread(), zero: zero(), unknown: unknown(), late: late()}
 }
+
+// lean reports whether the mode leaves out series without readers or values.
+func (m Mode) lean() bool { return m == Lean || m == native }
 
 // leavesOut reports whether the mode leaves out a series.
 func (f form) leavesOut(family string, v float64) bool {
-	return (v == 0 || math.IsNaN(v)) && slices.Contains(f.silent, family)
+	return v == 0 && slices.Contains(f.zero, family) || math.IsNaN(v) && slices.Contains(f.unknown, family)
 }
 
-// histogram removes the parts of h that the mode does not export.
-func (f form) histogram(h *dto.Histogram) *dto.Histogram {
-	switch f.mode {
-	case native:
-		for _, b := range h.Bucket {
-			if b.Exemplar != nil {
-				h.Exemplars = append(h.Exemplars, b.Exemplar)
-			}
-		}
-		h.Bucket = nil
-	case classic:
-		h.Schema, h.ZeroThreshold, h.ZeroCount = nil, nil, nil
-		h.PositiveSpan, h.PositiveDelta = nil, nil
-	}
-	return h
+// histogram returns the buckets of h that the mode and the format of the scrape have. A text has no native ones.
+func (f form) histogram(h *histogram) *dto.Histogram {
+	return h.written(f.Mode != native, f.Mode != classic && !f.text)
 }

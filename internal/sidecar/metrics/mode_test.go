@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,12 +14,13 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
 // TestNothingReadsTheUnread checks that no generated rule and no dashboard uses a family that
-// native leaves out.
+// lean leaves out.
 func TestNothingReadsTheUnread(t *testing.T) {
 	files := slices.Concat(glob(t, "../../../alerts/*.yml"), glob(t, "../../../dashboards/*.json"))
 	if len(files) < 5 {
@@ -40,7 +42,7 @@ func TestNothingReadsTheUnread(t *testing.T) {
 			t.Errorf("%s is left out, from which histories are read back", family)
 		}
 	}
-	for _, family := range slices.Concat(unread(), silent()) {
+	for _, family := range slices.Concat(unread(), zero(), unknown()) {
 		if !slices.ContainsFunc(Catalog(), func(m Metric) bool { return m.Name == family }) {
 			t.Errorf("%s is not in the catalog", family)
 		}
@@ -56,9 +58,9 @@ func glob(t *testing.T, pattern string) []string {
 	return files
 }
 
-// TestNativeIsCompact counts the series of a target with the default SLOs, after every event
-// except a failure and the phases of TLS and DNS.
-func TestNativeIsCompact(t *testing.T) {
+// TestLeanIsCompact counts the series of a target with the default SLOs, after every event
+// except a failure and the phases of TLS and DNS, as a Prometheus with native histograms does.
+func TestLeanIsCompact(t *testing.T) {
 	r := newPlainRecorder(Options{Heartbeat: func(probe.Key) time.Time { return start }, Throttled: func(string) time.Duration { return 0 }})
 	info := sink.Job{}
 	info.Target.Name, info.Workload.Name, info.Traffic.Rate = "east", "chat", 0.1
@@ -66,7 +68,6 @@ func TestNativeIsCompact(t *testing.T) {
 		info.Objectives = append(info.Objectives, slo.Objective{Name: string(sli), SLI: sli, Threshold: time.Second, Objective: 0.99})
 	}
 	r.Add(info)
-	r.SetMode(native)
 	for _, kind := range probe.TurnKinds() {
 		one := turn("east", kind, start, 420*time.Millisecond, 21*time.Millisecond, 12)
 		one.TraceID = "t"
@@ -74,7 +75,7 @@ func TestNativeIsCompact(t *testing.T) {
 		run(r, one)
 	}
 	all := map[Mode]int{}
-	for _, mode := range []Mode{native, both} {
+	for _, mode := range []Mode{Lean, native, both} {
 		r.SetMode(mode)
 		families, err := r.Gather()
 		if err != nil {
@@ -87,17 +88,44 @@ func TestNativeIsCompact(t *testing.T) {
 				}
 				if mode == native && m.Histogram != nil {
 					checkNative(t, f.GetName(), m.Histogram)
-					all[mode] -= samples(m) - 1 // a histogram is one series here
+				}
+				if mode != both && m.Histogram != nil && hasLabel(m, LabelTarget) {
+					all[mode] -= samples(m) - 1
 				}
 			}
 		}
 	}
-	// A mature baseline adds limits, which are NaN here (4 expected and 8 detectable series),
-	// and is not young.
-	if mature := all[native] + 12 - 4; mature > 120 || mature < 60 || all[both] < 380 {
-		t.Errorf("%d series in native and %d in both, want at most 120 of a mature target, and 380 at least", mature, all[both])
+	if all[Lean] > 100 || all[Lean] != all[native] || all[both] < 380 {
+		t.Errorf("series: %v, want at most 100 in lean and native, and at least 380 in both", all)
 	}
-	t.Logf("%d series in native, %d in both", all[native], all[both])
+	t.Logf("series: %v", all)
+}
+
+// TestLeanKeepsZerosThatAreValues checks that lean leaves out a gauge whose 0 is a value only while it is NaN.
+func TestLeanKeepsZerosThatAreValues(t *testing.T) {
+	for name, tt := range map[string]struct {
+		v    float64
+		want bool
+	}{
+		ExpectedFalsePages: {0, false}, BaselineNoise: {0, false}, Detectable: {1.3, false}, CachedBaseline: {0, false},
+		BaselineMoved: {0, true}, ConversationsSkipped: {0, true}, throttled: {0, false},
+	} {
+		if got := Lean.form().leavesOut(name, tt.v); got != tt.want {
+			t.Errorf("%s = %v is left out: %t", name, tt.v, got)
+		}
+		if got := Lean.form().leavesOut(name, math.NaN()); got != slices.Contains(unknown(), name) {
+			t.Errorf("%s = NaN is left out: %t", name, got)
+		}
+	}
+	e := newExposition(start, Catalog(), Lean)
+	var reading baseline.Reading
+	for w := range reading.Views[0][0].Detectable {
+		reading.Views[0][0].Detectable[w] = probe.Some(1.3)
+	}
+	gatherRegression(e, labels{}, &reading, 0)
+	if got := len(e.families[Detectable].Metric); got != 2 {
+		t.Errorf("%d series of %s, want those within 15m and 1h", got, Detectable)
+	}
 }
 
 func hasLabel(m *dto.Metric, name string) bool {

@@ -33,13 +33,17 @@ func outageOf(conversationsPerMinute float64) float64 {
 	return 5
 }
 
+// silence returns the age of the last turn at which the job counts as silent.
+func (j *job) silence() time.Duration {
+	return SilenceOf(j.info.Traffic.Rate*60, j.info.Workload.Timeouts.Total)
+}
+
 // gatherWanted adds the series that rules need of every configured job.
 func (j *job) gatherWanted(e *exposition, l labels, host string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	rate := j.info.Traffic.Rate * 60
-	e.add(Silence, l, SilenceOf(rate, j.info.Workload.Timeouts.Total).Seconds())
-	e.add(OutageTurns, l.with(LabelURL, endpoint(j.info.Target.BaseURL, host)), outageOf(rate))
+	e.add(Silence, l, j.silence().Seconds())
+	e.add(OutageTurns, l.with(LabelURL, endpoint(j.info.Target.BaseURL, host)), outageOf(j.info.Traffic.Rate*60))
 }
 
 // endpoint returns the place that a target's URL leads to. A loopback address becomes one of

@@ -49,6 +49,13 @@ type Options struct {
 	Spans func() (Spans, bool)
 	// Siblings returns how replicas compare with each other; nil means no comparison.
 	Siblings func() []siblings.View
+	// Marks has the changes of targets; nil means none.
+	Marks *sink.Marks
+	// UsualMisses returns the objectives of a job that are out of reach, with their usual share of
+	// slow turns at this time of day; nil means none.
+	UsualMisses func(job probe.Key, now time.Time) map[string]float64
+	// Backends records how many servers behind a gateway the jobs name; nil records nothing.
+	Backends *bound.Peak
 	// Bounds are the limits of this process. They are read at each scrape.
 	Bounds []bound.Bound
 }
@@ -95,6 +102,9 @@ func NewRecorder(o Options) *Recorder {
 	if o.Baselines == nil {
 		o.Baselines = baseline.NewTracker(baseline.TrackerOptions{})
 	}
+	if o.Marks == nil {
+		o.Marks = sink.NewMarks(nil)
+	}
 	if o.Leased == nil {
 		o.Leased = func() func(string) bool { return func(string) bool { return false } }
 	}
@@ -102,7 +112,7 @@ func NewRecorder(o Options) *Recorder {
 }
 
 // Add creates the series of a job. All of them start at 0, so that increase() sees the first
-// failure. A known job keeps its series. An SLO is identified by its name: after a change of
+// failure; lean leaves late counters out until then and announces them with 0. A known job keeps its series. An SLO is identified by its name: after a change of
 // its threshold the counter continues.
 func (r *Recorder) Add(info sink.Job) {
 	r.mu.Lock()
@@ -110,13 +120,13 @@ func (r *Recorder) Add(info sink.Job) {
 	key := info.Key()
 	j := r.jobs[key]
 	if j == nil {
-		j = newJob(key)
+		j = newJob(key, r.options.Backends)
 		r.jobs[key] = j
 	}
 	r.added++
 	j.configure(info, r.added)
 	if r.targets[key.Target] == nil {
-		r.targets[key.Target] = &targetSeries{}
+		r.targets[key.Target] = &targetSeries{requests: map[probe.Purpose]float64{}}
 	}
 	r.targets[key.Target].configure(info)
 }
@@ -162,11 +172,20 @@ func (r *Recorder) SetReload(ok bool, at time.Time) {
 	}
 }
 
-// SetMode sets the mode of Gather and Handler.
+// SetMode sets the mode of Gather and Handler. The first scrape after a change to lean or native exports
+// late counters with their values, because the scrapes before had them.
 func (r *Recorder) SetMode(m Mode) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.scraped = m
+	if m.lean() {
+		return
+	}
+	for _, j := range r.jobs {
+		j.mu.Lock()
+		j.announcements = nil
+		j.mu.Unlock()
+	}
 }
 
 func (r *Recorder) mode() Mode {

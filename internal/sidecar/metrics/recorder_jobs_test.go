@@ -27,8 +27,8 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	}
 	for _, name := range g.of("target=a") {
 		known := []string{
-			targetInfo, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, tailLimit, RegressionDelay, Baseline, BaselineYoung,
-			BaselineNoise, Excess, CachedBaseline, RegressionRatio, Detectable, ExpectedFalsePages,
+			targetInfo, Change, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, tailLimit, RegressionDelay, Baseline, BaselineYoung,
+			BaselineNoise, RecallScore, RecallUsual, Excess, CachedBaseline, ttftPer1k, ttftBase, RegressionRatio, Detectable, ExpectedFalsePages, SLOUsualMiss,
 		}
 		if got := g.value(t, name); got != 0 && !slices.Contains(known, name[:strings.Index(name, "{")]) {
 			t.Errorf("%s = %v at the start", name, got)
@@ -101,18 +101,31 @@ func TestOtherObjectives(t *testing.T) {
 	slow := turn("a", probe.First, start, 2*time.Second, millisecond, 1)
 	run(r, slow)
 	s := jobs("a")
-	s[0].Objectives = []slo.Objective{s[0].Objectives[0], {Name: "fresh", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.9, Window: time.Hour}}
+	s[0].Objectives = []slo.Objective{
+		s[0].Objectives[0], {Name: "fresh", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.9, Window: time.Hour},
+		{Name: "line", SLI: slo.TTFT, Threshold: time.Second, PerThousand: time.Second, Objective: 0.9, Window: time.Hour},
+		{Name: "small", SLI: slo.TTFT, Threshold: time.Second, Uncached: slo.Tokens{Below: 2000}, Objective: 0.9, Window: time.Hour},
+	}
 	s[0].Objectives[0].Threshold = 3 * time.Second
 	apply(r, s)
+	run(r, slow) // 1,000 of its prompt tokens are not cached
+	slow.CachedTokens.OK, slow.CachedTokens.V = false, 0
 	run(r, slow)
 	g := gather(t, r)
 	for series, want := range map[string]float64{
-		first(SLOTurns, "slo=ttft"): 2, first(SLOViolations, "slo=ttft"): 1, // the second turn is good by the new threshold
-		first(SLOTurns, "slo=fresh"): 1, first(SLOViolations, "slo=fresh"): 1,
-		SLOThreshold + "{slo=ttft}": 3,
+		first(SLOTurns, "slo=ttft"): 3, first(SLOViolations, "slo=ttft"): 1, // the later turns are good by the new threshold
+		first(SLOTurns, "slo=fresh"): 2, first(SLOViolations, "slo=fresh"): 2,
+		first(SLOTurns, "slo=line"): 2, first(SLOViolations, "slo=line"): 0, first(sloUnknown, "slo=line"): 1,
+		first(SLOTurns, "slo=small"): 1, first(SLOViolations, "slo=small"): 1, first(sloUnknown, "slo=small"): 0,
+		SLOThreshold + "{slo=ttft}": 3, SLOThreshold + "{slo=line}": 1, SLOSlope + "{slo=line}": 1,
 	} {
 		if got := g.value(t, series); got != want {
 			t.Errorf("%s = %v, want %v", series, got, want)
+		}
+	}
+	for _, o := range []string{"ttft", "fresh"} {
+		if got := g.of(sloUnknown + "{slo=" + o); len(got) != 0 {
+			t.Errorf("a plain objective has %v", got)
 		}
 	}
 	if got := g.of("slo=up"); len(got) != 0 {

@@ -39,6 +39,9 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 		e.part(Excess, l, LabelPart, string(part), orNaN(excess))
 	}
 	e.add(CachedBaseline, l, orNaN(r.CachedBaseline[k]))
+	line := r.Views[k][0].Line // of the TTFT, the first of sink.Signals
+	e.addAll(l, value{ttftPer1k, orNaN(probe.Opt[float64]{V: 1000 * line.V.PerToken, OK: line.OK})},
+		value{ttftBase, orNaN(probe.Opt[float64]{V: line.V.Base, OK: line.OK})})
 }
 
 // geomean is the value of labelStatistic for the geometric mean. Statistic returns the others.

@@ -24,16 +24,24 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) WriteHeader(int)             {}
 func (d *discard) Write(p []byte) (int, error) { d.size += len(p); return len(p), nil }
 
-// BenchmarkScrape5 and BenchmarkScrape200 scrape without the network. They also report CPU
+// BenchmarkScrape5 and the others scrape without the network. They also report CPU
 // time, because wall time on a shared machine varies.
-func BenchmarkScrape5(b *testing.B)   { scrapes(b, 5) }
-func BenchmarkScrape200(b *testing.B) { scrapes(b, 200) }
+func BenchmarkScrape5(b *testing.B)    { scrapes(b, 5) }
+func BenchmarkScrape200(b *testing.B)  { scrapes(b, 200) }
+func BenchmarkScrape1000(b *testing.B) { scrapes(b, 1000) }
 
 func scrapes(b *testing.B, targets int) {
 	r := busyRecorder(targets)
 	h := r.Handler(promhttp.HandlerOpts{DisableCompression: true})
+	for _, mode := range []Mode{Lean, native, both} {
+		r.SetMode(mode)
+		scrapesInMode(b, r, h, mode)
+	}
+}
+
+func scrapesInMode(b *testing.B, r *testRecorder, h http.Handler, mode Mode) {
 	for name, accept := range formats() {
-		b.Run(name, func(b *testing.B) {
+		b.Run(string(mode)+"/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			req := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 			req.Header.Set("Accept", accept)

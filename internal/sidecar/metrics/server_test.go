@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,7 +15,10 @@ func serverSeries(t *testing.T, r *testRecorder, target string) map[string]float
 	t.Helper()
 	out := map[string]float64{}
 	g := gather(t, r)
-	for _, name := range []string{ServerMetricsUp, ServerDrafted, ServerAccepted, ServerAcceptance} {
+	for _, name := range []string{
+		ServerMetricsUp, ServerDrafted, ServerAccepted, ServerAcceptance, ServerRunning, ServerWaiting, ServerKVUse, ServerTokenAge,
+		ServerPreemptions, ServerQueueSeconds, ServerQueuedRequests, ServerPromptTokens, ServerCachedTokens, ServerOutputTokens,
+	} {
 		if series := name + "{target=" + target + "}"; g[series] != nil {
 			out[name] = g.value(t, series)
 		}
@@ -22,7 +26,10 @@ func serverSeries(t *testing.T, r *testRecorder, target string) map[string]float
 	return out
 }
 
-type said = serverside.Speculation
+type (
+	said = serverside.Speculation
+	load = serverside.State
+)
 
 func TestServerReadings(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -48,6 +55,26 @@ func TestServerReadings(t *testing.T) {
 		"a gauge": {
 			[]serverside.Reading{{Complete: true, Speculation: said{Acceptance: probe.Some(0.5)}}, {Complete: true, Speculation: said{Acceptance: probe.Some(0.75)}}},
 			map[string]float64{ServerMetricsUp: 1, ServerAcceptance: 0.75},
+		},
+		"the load, and counters of a first reading": {
+			[]serverside.Reading{{Complete: true, State: load{
+				Running: probe.Some(16.0), Waiting: probe.Some(94.0), KVUse: probe.Some(0.98), TokenAge: probe.Some(1500 * time.Millisecond),
+				Preemptions: probe.Some(0.0), QueueSeconds: probe.Some(0.0), QueuedRequests: probe.Some(0.0),
+				PromptTokens: probe.Some(0.0), CachedTokens: probe.Some(0.0), OutputTokens: probe.Some(0.0),
+			}}},
+			map[string]float64{
+				ServerMetricsUp: 1, ServerRunning: 16, ServerWaiting: 94, ServerKVUse: 0.98, ServerTokenAge: 1.5,
+				ServerPreemptions: 0, ServerQueueSeconds: 0, ServerQueuedRequests: 0,
+				ServerPromptTokens: 0, ServerCachedTokens: 0, ServerOutputTokens: 0,
+			},
+		},
+		"counters of the load add up, and gauges go while no page is read": {
+			[]serverside.Reading{
+				{Complete: true, State: load{Running: probe.Some(16.0), Preemptions: probe.Some(97.0), OutputTokens: probe.Some(10.0)}},
+				{Complete: true, State: load{Running: probe.Some(1.0), Preemptions: probe.Some(3.0), OutputTokens: probe.Some(-10.0)}},
+				{},
+			},
+			map[string]float64{ServerMetricsUp: 0, ServerPreemptions: 100, ServerOutputTokens: 10},
 		},
 		"a gauge of an idle server goes": {
 			[]serverside.Reading{{Complete: true, Speculation: said{Acceptance: probe.Some(0.5)}}, {Complete: true}},

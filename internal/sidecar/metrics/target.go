@@ -3,7 +3,9 @@ package metrics
 import (
 	"maps"
 	"net/url"
+	"slices"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
@@ -18,6 +20,24 @@ type targetSeries struct {
 	// server holds the target's own metrics; nil unless they are read.
 	server *server
 	canary canarySeries
+	// requests counts the requests that were no turns.
+	requests map[probe.Purpose]float64
+}
+
+// RequestsOf returns a function that counts the requests to a target that are no turns.
+func (r *Recorder) RequestsOf(target string) func(probe.Purpose) {
+	return func(p probe.Purpose) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.targets[target].count(p, 1)
+	}
+}
+
+// count does nothing for a target without jobs.
+func (t *targetSeries) count(p probe.Purpose, requests float64) {
+	if t != nil {
+		t.requests[p] += requests
+	}
 }
 
 // canarySeries holds the canary results of a target; absent before the first round.
@@ -67,6 +87,8 @@ func (c *canarySeries) gather(e *exposition, l labels) {
 type server struct {
 	last              serverside.Reading
 	drafted, accepted float64
+	// total holds the sums of the increases. Its gauges are not used.
+	total serverside.State
 	// read is true after the first reading, counted after the first reading with counters.
 	read, counted bool
 }
@@ -123,6 +145,7 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.targets[target]
+	t.count(probe.ForMetrics, float64(reading.Requests))
 	if t == nil || t.server == nil {
 		return
 	}
@@ -133,12 +156,39 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 		s.drafted += max(0, reading.Drafted)
 		s.accepted += max(0, reading.Accepted)
 	}
+	sums := loadCounters(&s.total)
+	for i, c := range loadCounters(&reading.State) {
+		if c.figure.OK {
+			*sums[i].figure = probe.Some(sums[i].figure.V + max(0, c.figure.V))
+		}
+	}
+}
+
+// loadFigure is a figure of a server's load with the name of its series.
+type loadFigure struct {
+	name   string
+	figure *probe.Opt[float64]
+}
+
+func loadGauges(s *serverside.State) []loadFigure {
+	age := probe.Opt[float64]{V: s.TokenAge.V.Seconds(), OK: s.TokenAge.OK}
+	return []loadFigure{{ServerRunning, &s.Running}, {ServerWaiting, &s.Waiting}, {ServerKVUse, &s.KVUse}, {ServerTokenAge, &age}}
+}
+
+func loadCounters(s *serverside.State) []loadFigure {
+	return []loadFigure{
+		{ServerPreemptions, &s.Preemptions}, {ServerQueueSeconds, &s.QueueSeconds}, {ServerQueuedRequests, &s.QueuedRequests},
+		{ServerPromptTokens, &s.PromptTokens}, {ServerCachedTokens, &s.CachedTokens}, {ServerOutputTokens, &s.OutputTokens},
+	}
 }
 
 // gather adds the series of the target. Unknown server values have no series.
 func (t *targetSeries) gather(e *exposition, l labels) {
 	e.add(targetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
 	t.canary.gather(e, l)
+	for _, p := range slices.Sorted(maps.Keys(t.requests)) {
+		e.part(otherRequests, l, labelPurpose, string(p), t.requests[p])
+	}
 	s := t.server
 	if s == nil || !s.read {
 		return
@@ -150,5 +200,10 @@ func (t *targetSeries) gather(e *exposition, l labels) {
 	}
 	if a := s.last.Acceptance; a.OK {
 		e.add(ServerAcceptance, l, a.V)
+	}
+	for _, f := range append(loadGauges(&s.last.State), loadCounters(&s.total)...) {
+		if f.figure.OK {
+			e.add(f.name, l, f.figure.V)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"time"
 
 	"synthetic/internal/probe"
@@ -75,22 +76,33 @@ func Quantiles() []float64 { return []float64{0.5, 0.95, 0.99} }
 // Change is a declared change window. Turns in [From, To) do not enter the baseline.
 type Change struct {
 	From, To time.Time
-	// Weekly repeats the window every seven days. It must be shorter than that.
+	// Weekly repeats the window every seven days. It must be shorter than that. From and To are
+	// then times on the clock of Location, written as UTC.
 	Weekly bool
+	// Location is the time zone of a weekly window; nil means UTC.
+	Location *time.Location
 	// Relearn discards the baseline learned before To, because the level is meant to differ
 	// afterwards. It has no effect on a weekly window.
 	Relearn bool
 }
 
-const week = 7 * 24 * time.Hour
+// Week is the period of weekly windows.
+const Week = 7 * 24 * time.Hour
 
 // Covers reports whether at lies within the window.
 func (c Change) Covers(at time.Time) bool {
-	if at.Before(c.From) {
-		return false
+	from, to := c.Window(at)
+	return !at.Before(from) && at.Before(to)
+}
+
+// Window returns the start and the end of the window, of a weekly one the newest that began before
+// a time, or the first.
+func (c Change) Window(at time.Time) (from, to time.Time) {
+	if !c.Weekly {
+		return c.From, c.To
 	}
-	if c.Weekly {
-		at = at.Add(-at.Sub(c.From).Truncate(week))
-	}
-	return at.Before(c.To)
+	_, offset := at.In(cmp.Or(c.Location, time.UTC)).Zone()
+	ahead := time.Duration(offset) * time.Second
+	shift := at.Add(ahead).Sub(c.From).Truncate(Week) - ahead
+	return c.From.Add(shift), c.To.Add(shift)
 }

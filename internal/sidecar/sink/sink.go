@@ -4,6 +4,7 @@ package sink
 
 import (
 	"fmt"
+	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
@@ -24,6 +25,8 @@ type Job struct {
 	// Footprint is the expected usage, Price its cost; nil if no price is configured.
 	Footprint workload.Footprint
 	Price     *workload.Price
+	// Location is the time zone of the target's users; nil means UTC.
+	Location *time.Location
 	// ServerMetrics is true if the metrics of the target's server are read.
 	ServerMetrics bool
 }

@@ -90,7 +90,7 @@ func TestIncidentsAreSaidOnTheOverview(t *testing.T) {
 	}}
 	p := New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return alerts, true }})
 	body := get(t, p, "/").Body.String()
-	page, ticket := strings.Index(body, ">Down of c since 12:00 UTC<"), strings.Index(body, ">Full of a since 12:00 UTC<")
+	page, ticket := strings.Index(body, ">Down of c since 12:00 (now)<"), strings.Index(body, ">Full of a since 12:00 (now)<")
 	if page < 0 || ticket < page || strings.Contains(body, "Slow") || strings.Count(body, "Down of c") != 1 {
 		t.Errorf("the overview does not say what fires, pages first: %s", body)
 	}

@@ -32,9 +32,9 @@ func figureFor(r *http.Request) figureFunc {
 	return chart.Figure
 }
 
-// charts draws the latencies of a job with their baselines, and its failures if any. Each chart
-// shows the marks. figure is chart.Figure or chart.FigureData.
-func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark) ([]template.HTML, error) {
+// charts draws the latencies of a job with their baselines, its failures if any, and the server's own
+// figures. Each chart shows the marks. figure is chart.Figure or chart.FigureData.
+func charts(figure figureFunc, minutes []minute, server []serverMinute, objectives []SLO, marks []sink.Mark) ([]template.HTML, error) {
 	var all []chart.Chart
 	for i, signal := range sink.Signals() {
 		for k, kind := range probe.TurnKinds() {
@@ -50,12 +50,13 @@ func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark)
 	if s := failures(minutes); s.Name != "" {
 		all = append(all, chart.Chart{Title: "failed turns", Y: chart.Axis{Unit: "%"}, Series: []chart.Series{s}})
 	}
+	all = append(all, serverCharts(server)...)
 	var out []template.HTML
 	for _, c := range all {
 		c.X.Unit = chart.Time
 		for _, m := range marks {
 			color := 3
-			if m.Kind == markIncident {
+			if m.Source == sink.MarkIncident {
 				color = 1
 			}
 			c.Marks = append(c.Marks, chart.Mark{Text: m.Short(), X: float64(m.At.Unix()), Y: math.NaN(), Color: color})
@@ -76,7 +77,7 @@ func kindNames() map[probe.TurnKind]string {
 // latencies returns the series of a kind of turn and signal, by index: the baseline with a band
 // up to slow turns, and the quantiles of each minute. It returns none without turns.
 func latencies(minutes []minute, kind, signal int) []chart.Series {
-	usual := chart.Series{Name: "usual", Color: 4, Dash: 2}
+	usual := chart.Series{Name: "usual", Band: "usual up to", Color: 4, Dash: 2}
 	p50, p95 := chart.Series{Name: "p50", Color: 0}, chart.Series{Name: "p95", Color: 1}
 	hasTurns := false
 	for i, m := range minutes {
@@ -128,10 +129,10 @@ func failures(minutes []minute) (s chart.Series) {
 	return s
 }
 
-// limits returns the thresholds of objectives on a signal.
+// limits returns the thresholds of objectives on a signal, if they hold for every turn.
 func limits(objectives []SLO, signal sink.Signal) (out []chart.Mark) {
 	for _, o := range objectives {
-		if o.SLI == slo.SLI(signal) {
+		if o.SLI == slo.SLI(signal) && o.Uncached == "" && !o.PerThousand.OK {
 			limit := o.Threshold.V.Seconds()
 			out = append(out, chart.Mark{Text: o.Name + " ≤ " + chart.Label(limit, "s"), Y: limit, X: math.NaN()})
 		}

@@ -23,14 +23,15 @@ const (
 
 // effect is the largest deviation of a job's signals from their baselines.
 type effect struct {
-	Signal sink.Signal
-	Turn   probe.TurnKind
+	Signal sink.Signal    `json:"signal"`
+	Turn   probe.TurnKind `json:"turn"`
 	// Ratio is the ratio to Usual, in seconds; 0 if unknown.
-	Ratio, Usual float64
+	Ratio float64 `json:"ratio"`
+	Usual float64 `json:"usual_seconds"`
 	// start of the regression; zero without one
-	Since time.Time
+	Since time.Time `json:"since,omitzero"`
 	// likely part of the turn, "" if unknown
-	Part baseline.Part
+	Part baseline.Part `json:"part,omitempty"`
 }
 
 const (
@@ -103,62 +104,96 @@ func likelyPart(views [2]baseline.View, excess [4]float64, e effect) (part basel
 
 func (e effect) describe(target string) string {
 	return fmt.Sprintf("%s of %s up to %.1f × usual (%s against %s)", strings.ToUpper(string(e.Signal)), target, e.Ratio,
-		chart.Label(rounded(e.Ratio*e.Usual), "s"), chart.Label(rounded(e.Usual), "s"))
+		chart.Label(chart.Rounded(e.Ratio*e.Usual), "s"), chart.Label(chart.Rounded(e.Usual), "s"))
 }
 
-func rounded(v float64) float64 {
-	if v <= 0 {
-		return 0
-	}
-	scale := math.Pow(10, 2-math.Floor(math.Log10(v)))
-	return math.Round(v*scale) / scale
-}
-
-// cause names the part that is likely slower, "" if it is unknown.
-func (e effect) cause() string {
-	name := map[baseline.Part]string{
+func partNames() map[baseline.Part]string {
+	return map[baseline.Part]string{
 		baseline.Connect: "connecting", baseline.QueuePrefill: "queue or prefill",
 		baseline.ProxyBuffering: "a proxy that buffers", baseline.Decode: "decode",
-	}[e.Part]
-	if name == "" {
-		return ""
 	}
-	return ", likely " + name
+}
+
+// part names the part that is likely slower, "" if it is unknown.
+func (e effect) part() string { return partNames()[e.Part] }
+
+func (e effect) cause() string {
+	if name := e.part(); name != "" {
+		return ", likely " + name
+	}
+	return ""
 }
 
 // Headline names in one sentence the fault, its start and, if known, the likely cause.
-func (i incident) Headline() string {
-	since := " since " + i.Since.UTC().Format("15:04 MST")
+func (i incident) Headline() string { return i.headline(clock(i.Since)) }
+
+func clock(at time.Time) string { return at.UTC().Format("15:04 MST") }
+
+// headline is Headline with the start in the words of the reader.
+func (i incident) headline(since string) string {
+	since = " since " + since
 	switch {
 	case i.has(func(a firedAlert) bool { return a.Name == rules.AlertTargetDown }):
 		if i.Turns == 0 {
 			return i.About.String() + " is down" + since
 		}
 		return fmt.Sprintf("%s is down%s: %d of %d turns failed%s", i.About, since, i.Failed, i.Turns, i.reason())
-	case i.Failed > 0 && i.has(func(a firedAlert) bool { return a.sli == rules.SLIAvailability }):
+	case i.Failed > 0 && i.has(func(a firedAlert) bool { return a.SLI == rules.SLIAvailability }):
 		return fmt.Sprintf("%d of %d turns of %s failed%s%s", i.Failed, i.Turns, i.About.Target, since, i.reason())
-	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.sli == rules.SLILatency }):
+	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.SLI == rules.SLILatency }):
 		return i.Peak.describe(i.About.Target) + since + i.Peak.cause()
 	}
-	if s := i.Main().Summary; s != "" {
+	if s := i.Main().Summary; strings.Contains(s, " since ") {
+		return s
+	} else if s != "" {
 		return s + since
 	}
 	return i.Main().Name + " of " + i.About.String() + since
 }
 
-// reason returns the most frequent reason of failures, "" without failures.
+// Says returns the summary of the main alert, if the headline does not repeat it.
+func (i incident) Says() string {
+	if s := i.Main().Summary; !strings.Contains(i.Headline(), s) {
+		return s
+	}
+	return ""
+}
+
+// reason describes the failures: the most frequent outcome, and the error of one such turn.
 func (i incident) reason() string {
+	o := i.mostFailed()
+	if o == "" {
+		return ""
+	}
+	text := " (" + string(o) + ")"
+	if at := slices.IndexFunc(i.Worst, func(t scored) bool { return t.Outcome == o && t.Err != "" }); at >= 0 {
+		text += ": " + i.Worst[at].Err
+	}
+	return text
+}
+
+// mostFailed returns the most frequent outcome of failed turns, "" without failures.
+func (i incident) mostFailed() probe.Outcome {
 	if len(i.Reasons) == 0 {
 		return ""
 	}
-	frequent := slices.MaxFunc(i.Reasons, func(a, b failureReason) int { return a.Turns - b.Turns })
-	return " (" + string(frequent.Outcome) + ")"
+	return slices.MaxFunc(i.Reasons, func(a, b failureReason) int { return a.Turns - b.Turns }).Outcome
+}
+
+// Advice says where to look first if most turns failed.
+func (i incident) Advice() string {
+	if 2*i.Failed <= i.Turns {
+		return ""
+	}
+	return rules.Advice(i.mostFailed())
 }
 
 func (i incident) State() state {
 	switch {
 	case i.paging():
 		return state{"bad", "paging"}
+	case !i.Ended.IsZero() && i.Judged == "false":
+		return state{"good", "over, a false page"}
 	case !i.Ended.IsZero():
 		return state{"good", "over"}
 	case i.has(func(a firedAlert) bool { return a.Severity == "page" }):
@@ -167,9 +202,10 @@ func (i incident) State() state {
 	return state{"warn", "ticket"}
 }
 
-func (i incident) Lasted(now time.Time) string {
-	if !i.Ended.IsZero() {
-		return "lasted " + short(i.Ended.Sub(i.Since).Round(time.Second))
+// Lasted returns the duration of a finished incident, "" of an open one.
+func (i incident) Lasted() string {
+	if i.Ended.IsZero() {
+		return ""
 	}
-	return "for " + short(now.Sub(i.Since).Round(time.Second))
+	return "lasted " + short(i.Ended.Sub(i.Since).Round(time.Second))
 }

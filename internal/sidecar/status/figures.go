@@ -17,6 +17,7 @@ func figures(samples []sample) recentFigures {
 	failed := map[probe.Outcome]int{}
 	var prompt, cached int
 	for _, s := range samples {
+		r.Sessions.Count(s.moved, s.prompt.count(), s.cached.count())
 		if s.outcome.Failed() {
 			r.Failed++
 			failed[s.outcome]++
@@ -70,17 +71,23 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 		if !o.CoversJob(key.Target, key.Workload) {
 			continue
 		}
-		s := SLO{Name: o.Name, SLI: o.SLI, Objective: share(probe.Some(o.Objective))}
-		if o.SLI != slo.Availability {
+		s := SLO{Name: o.Name, SLI: o.SLI, Objective: share(probe.Some(o.Objective)), Uncached: o.Uncached.String()}
+		if o.SLI.HasThreshold() {
 			s.Threshold = Duration(probe.Some(o.Threshold))
+			s.PerThousand = Duration{V: o.PerThousand, OK: o.PerThousand > 0}
 		}
 		for _, sample := range samples {
-			switch o.Judge(sample.result(key)) {
-			case slo.Good:
+			r := sample.result(key)
+			v := o.Judge(r)
+			if v == slo.NotJudged {
+				continue
+			}
+			s.Judged++
+			if v == slo.Good {
 				s.Good++
-				s.Judged++
-			case slo.Bad:
-				s.Judged++
+			}
+			if o.CacheUnknown(r) {
+				s.CacheUnknown++
 			}
 		}
 		s.Share = shareOf(s.Good, s.Judged)

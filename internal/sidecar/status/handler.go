@@ -136,6 +136,27 @@ func (p *Page) head(title, root string) head {
 	return h
 }
 
+// When returns a time with its age, such as "14:02 (3 min ago)"; the frame names the zone.
+func (h head) When(at time.Time) string {
+	format, age := "15:04", h.Now.Sub(at)
+	if !at.UTC().Truncate(24 * time.Hour).Equal(h.Now.Truncate(24 * time.Hour)) {
+		format = "2006-01-02 15:04"
+	}
+	ago := short(age.Round(time.Second)) + " ago"
+	switch {
+	case age < time.Second:
+		ago = "now"
+	case age < 2*time.Minute:
+		ago = fmt.Sprintf("%.0f s ago", age.Seconds())
+	case age >= 48*time.Hour:
+		ago = fmt.Sprintf("%.0f days ago", age.Hours()/24)
+	}
+	return at.UTC().Format(format) + " (" + ago + ")"
+}
+
+// Heading returns the headline of an incident for a page.
+func (h head) Heading(i incident) string { return i.headline(h.When(i.Since)) }
+
 // serveIcon draws the state as the tab's icon.
 func (p *Page) serveIcon(w http.ResponseWriter, r *http.Request) {
 	colour := map[string]string{"bad": "#d92d20", "warn": "#f0a020"}[cmp.Or(r.FormValue("state"), p.head("", "").Icon)]
@@ -162,7 +183,7 @@ func (p *Page) turns(q url.Values) []probe.Result {
 		out = slices.DeleteFunc(out, func(r probe.Result) bool { return r.Conversation != q.Get("conversation") })
 	}
 	slices.SortFunc(out, func(a, b probe.Result) int {
-		return cmp.Or(b.End.Compare(a.End), cmp.Compare(a.TraceID, b.TraceID))
+		return cmp.Or(b.End.Compare(a.End), cmp.Compare(a.TraceID, b.TraceID), cmp.Compare(a.SpanID, b.SpanID))
 	})
 	return out[:min(len(out), turnsShown)]
 }

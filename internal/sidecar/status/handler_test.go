@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
+	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/sink"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -50,8 +53,19 @@ func full() *Page {
 		}),
 	)
 	p.Observe(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
-	p.options.Alerts, p.options.Baseline, p.options.Canary = someAlerts, someBaseline, someCanaries
+	p.options.Alerts, p.options.Baseline, p.options.Habits, p.options.Canary = someAlerts, someBaseline, someHabits, someCanaries
 	return p
+}
+
+// someHabits are a learned habit and a declared window.
+func someHabits(job probe.Key) []baseline.Habit {
+	if job.Target != "t" {
+		return nil
+	}
+	return []baseline.Habit{
+		{ID: "sun-0200", When: "every Sunday 02:00–04:00", Turn: probe.First, Signal: sink.TTFT, Ratio: 1.84, Since: noon.AddDate(0, 0, -14), Next: noon.AddDate(0, 0, 7)},
+		{When: "every Monday 09:00–11:00", Turn: probe.First, Signal: sink.TPOT, Ratio: 3, Next: noon.AddDate(0, 0, 8)},
+	}
 }
 
 // someCanaries has one target whose answers changed, and one that does not answer.
@@ -232,5 +246,49 @@ func TestBurstIsSaid(t *testing.T) {
 		if got := strings.Contains(get(t, p, "/?target=t").Body.String(), said); got != (why != "") {
 			t.Errorf("burst %q is said: %v", why, got)
 		}
+	}
+}
+
+// TestSessionsOnThePage checks that the card of a job says how many recent follow-ups changed the worker.
+func TestSessionsOnThePage(t *testing.T) {
+	p := pageAt(noon)
+	p.Add(jobOf("t", "w"))
+	for i := range 40 {
+		feed(p, turn(time.Duration(400-i)*time.Second, func(r *probe.Result) {
+			r.Moved, r.CachedTokens = probe.Some(i%2 == 0), probe.Some(10+80*(i%2))
+		}))
+	}
+	const want = "cache lost by routing: 20 of 40 follow-ups changed the worker, and 10 % of their prompt tokens were cached, against 90 % of the others"
+	if body := get(t, p, "/").Body.String(); !strings.Contains(body, want) {
+		t.Errorf("the page lacks %q:\n%s", want, body)
+	}
+}
+
+// TestTurnsOfOneConversation checks that turns of one trace have ids of their own, which their incident links,
+// and one order, also if they end together.
+func TestTurnsOfOneConversation(t *testing.T) {
+	p := pageAt(noon)
+	p.Alert(told("SyntheticRegression", "page", 8*time.Minute, 0))
+	for i, end := range []time.Duration{3, 2, 2, 1} {
+		feed(p, turn(end*time.Minute, func(r *probe.Result) {
+			r.TraceID, r.SpanID, r.Turn = "trace", []string{"a", "c", "b", "d"}[i], i+1
+			if i == 2 {
+				failing(probe.Stall, "x")(r)
+			}
+		}))
+	}
+	ids := regexp.MustCompile(`id="(trace[^"]*)"`)
+	if got := fmt.Sprint(ids.FindAllString(get(t, p, "/turns").Body.String(), -1)); got != `[id="trace-d" id="trace-b" id="trace-c" id="trace-a"]` {
+		t.Errorf("the ids are %s", got)
+	}
+	i := p.incidentsNow()[0]
+	body := get(t, p, "/incidents/"+i.ID).Body.String()
+	for _, want := range []string{`#trace-b">turn 3 of trace <code>trace</code>`, "- worst turn: turn 3 of trace `trace`"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the incident lacks %q:\n%s", want, body)
+		}
+	}
+	if got := (turnRow{Result: probe.Result{TraceID: "trace"}}).Anchor(); got != "trace" {
+		t.Errorf("without a span, the id is %q", got)
 	}
 }

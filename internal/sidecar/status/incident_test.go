@@ -11,8 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/chart"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/sink"
 )
 
 // told returns a change of an alert about t/w that began some time before noon.
@@ -49,14 +53,14 @@ func TestHeadlines(t *testing.T) {
 			"TTFT of t up to 4.7 × usual (1.55 s against 330 ms) since 11:40 UTC, likely queue or prefill"},
 		"outage": {func(p *Page) {
 			feed(p, turn(5*time.Minute), turn(3*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute, failing(probe.Stall, "x")))
-		}, []AlertChange{told("SyntheticTargetDown", "page", 30*time.Second, 0)}, "t is down since 11:56 UTC: 2 of 2 turns failed (http_5xx)"},
+		}, []AlertChange{told("SyntheticTargetDown", "page", 30*time.Second, 0)}, "t is down since 11:56 UTC: 2 of 2 turns failed (http_5xx): x"},
 		"errors, told after what is slow": {func(p *Page) {
 			slow(p)
 			feed(p, turn(5*time.Minute, failing(probe.HTTP5xx, "another fault")), turn(2*time.Minute, failing(probe.Stall, "x")), turn(90*time.Second), turn(time.Minute, failing(probe.Stall, "x")))
 		}, []AlertChange{
 			told("SyntheticSLOFastBurn", "page", 30*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "latency", "ttft" }),
 			told("SyntheticSLOFastBurn", "page", 20*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "availability", "up" }),
-		}, "3 of 4 turns of t failed since 11:40 UTC (stall)"},
+		}, "3 of 4 turns of t failed since 11:40 UTC (stall): x"},
 		"of the prober": {slow, []AlertChange{told("SyntheticProberSilent", "page", 10*time.Minute, 0, func(c *AlertChange) {
 			c.Labels = map[string]string{"alertname": "SyntheticProberSilent", "severity": "page", "instance": "a"}
 			c.Annotations = nil
@@ -78,7 +82,7 @@ func TestHeadlines(t *testing.T) {
 			if len(all) != 1 || all[0].Headline() != tt.want {
 				t.Fatalf("%d incidents, the headline of the first %q, want %q", len(all), all[0].Headline(), tt.want)
 			}
-			if w := get(t, p, "/incidents/"+all[0].ID); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "<h1>"+tt.want) {
+			if w := get(t, p, "/incidents/"+all[0].ID); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "<h1>"+p.head("", "").Heading(all[0])) {
 				t.Errorf("its page answers %d: %s", w.Code, w.Body)
 			}
 		})
@@ -132,10 +136,10 @@ func TestOneIncident(t *testing.T) {
 		}
 	}
 	i := p.incidentsNow()[0]
-	p.Mark(Mark{At: noon.Add(-70 * time.Minute), Kind: MarkDeploy, Target: "t", Text: "release 7"})
-	p.Mark(Mark{At: noon.Add(-70 * time.Minute), Kind: MarkDeploy, Target: "u", Text: "of another"})
+	p.options.Marks.Add(sink.Mark{At: noon.Add(-70 * time.Minute), Source: sink.MarkDeploy, Target: "t", Text: "release 7"})
+	p.options.Marks.Add(sink.Mark{At: noon.Add(-70 * time.Minute), Source: sink.MarkDeploy, Target: "u", Text: "of another"})
 	body := get(t, p, "/incidents/"+i.ID).Body.String()
-	for _, want := range []string{"deploy: release 7", "Burn goes on as Slow", "Slow<", "after 10 min"} {
+	for _, want := range []string{"a release was marked: release 7", "Burn goes on as Slow", "Slow<", "after 10 min"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("its page does not say %q: %s", want, body)
 		}
@@ -172,7 +176,7 @@ func TestWorstTurns(t *testing.T) {
 	worst := p.incidentsNow()[0].Worst
 	if len(worst) != worstKept || worst[0].Outcome != probe.Stall || worst[1].TTFT.V != 14*time.Second || worst[9].TTFT.V != 6*time.Second {
 		for _, w := range worst {
-			t.Errorf("%v %v %v", w.Outcome, w.TTFT.V, w.score)
+			t.Errorf("%v %v %v", w.Outcome, w.TTFT.V, w.Score)
 		}
 	}
 }
@@ -218,11 +222,100 @@ func TestPartsAlone(t *testing.T) {
 // TestRunbooks checks that runbooks link to each other, and not to other docs.
 func TestRunbooks(t *testing.T) {
 	p := pageAt(noon)
+	if body := get(t, p, "/runbooks/SyntheticSLOFastBurn").Body.String(); strings.Contains(body, ".md") {
+		t.Errorf("got %s", body)
+	}
 	body := get(t, p, "/runbooks/SyntheticRegression").Body.String()
 	if !strings.Contains(body, `<a href="../runbooks/SyntheticCachedRatioDrop">`) || strings.Contains(body, ".md") || !strings.Contains(body, "<h3>Mitigate</h3>") {
 		t.Errorf("got %s", body)
 	}
 	if w := get(t, p, "/runbooks/README"); w.Code != http.StatusNotFound {
 		t.Errorf("what is no runbook answers %d", w.Code)
+	}
+}
+
+// TestCutAnswersOfAnIncident: the page says the share of answers that the token limit ended, if it has moved.
+func TestCutAnswersOfAnIncident(t *testing.T) {
+	cut := func(r *probe.Result) { r.FinishReason = "length" }
+	for name, tt := range map[string]struct {
+		before, since func(*probe.Result)
+		want          string
+	}{
+		"moved":   {func(*probe.Result) {}, cut, "the token limit cut 100 % of the answers, before 0 %"},
+		"as ever": {cut, cut, ""},
+		"failed":  {func(*probe.Result) {}, failing(probe.HTTP5xx, "x"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pageAt(noon)
+			p.Add(jobOf("t", "w"))
+			for i := range 20 {
+				feed(p, turn(time.Duration(60-i)*time.Minute, tt.before))
+			}
+			for i := range 20 {
+				feed(p, turn(time.Duration(400-10*i)*time.Second, tt.since))
+			}
+			p.Alert(told("SyntheticSLOFastBurn", "page", 7*time.Minute, 0))
+			feed(p, turn(time.Second, tt.since))
+			i := p.incidentsNow()[0]
+			if got := i.CutText(); got != tt.want {
+				t.Errorf("it says %q, want %q", got, tt.want)
+			}
+			if w := get(t, p, "/incidents/"+i.ID); tt.want != "" && !strings.Contains(w.Body.String(), tt.want) {
+				t.Errorf("the page does not say %q", tt.want)
+			}
+		})
+	}
+}
+
+// TestPageInWords checks that the page of an incident says times and parts of turns as people do, and
+// that the text for a chat names the zone.
+func TestPageInWords(t *testing.T) {
+	p := pageAt(noon)
+	slow(p)
+	p.Add(jobOf("t", "w"))
+	p.Alert(told("SyntheticRegression", "page", 10*time.Minute, 0, func(c *AlertChange) {
+		c.Annotations["description"] = "Since 2026-03-01 11:40:19.84 +0000 UTC. Likely part: queue_prefill."
+	}))
+	v, err := p.viewOf(p.incidentsNow()[0], chart.Figure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, h := range v.Timeline {
+		said = append(said, v.When(h.At)+" "+h.What+": "+h.Detail)
+	}
+	want := []string{
+		"11:40 (20 min ago) turns become slower: ",
+		"11:50 (10 min ago) SyntheticRegression fires: Since 11:40 (20 min ago). Likely part: queue or prefill.",
+	}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Errorf("the timeline (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(v.Text, "Since 11:40 UTC. Likely part: queue or prefill") {
+		t.Errorf("the text for a chat is %s", v.Text)
+	}
+}
+
+func TestWhen(t *testing.T) {
+	h := head{Now: noon}
+	for age, want := range map[time.Duration]string{
+		0: "12:00 (now)", 2 * time.Second: "11:59 (2 s ago)", 3 * time.Minute: "11:57 (3 min ago)", 5 * time.Hour: "07:00 (5 h ago)",
+		13 * time.Hour: "2026-02-28 23:00 (13 h ago)", 72 * time.Hour: "2026-02-26 12:00 (3 days ago)",
+	} {
+		if got := h.When(noon.Add(-age)); got != want {
+			t.Errorf("%v ago is %q, want %q", age, got, want)
+		}
+	}
+}
+
+// TestCalm checks that the overview says when the last incident ended, if none is open.
+func TestCalm(t *testing.T) {
+	p := pagerSays()
+	if body := get(t, p, "/").Body.String(); !strings.Contains(body, "no incident is open, and none is known") {
+		t.Error("the overview does not say that there was no incident")
+	}
+	p.Alert(told("Slow", "page", 30*time.Minute, 10*time.Minute))
+	if body := get(t, p, "/").Body.String(); !strings.Contains(body, "the last one ended at 11:40 (20 min ago)") {
+		t.Error("the overview does not say when the last incident ended")
 	}
 }

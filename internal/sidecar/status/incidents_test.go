@@ -8,6 +8,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/sink"
 )
 
 // pagerSays returns a page whose pager lists these firing alerts.
@@ -49,12 +50,12 @@ func TestManyAtOnce(t *testing.T) {
 		firing = append(firing, told("Down", "page", 10*time.Minute, 0, func(c *AlertChange) { c.Labels["target"] = fmt.Sprint("t", n) }))
 	}
 	p := pagerSays(firing...)
-	p.Mark(Mark{At: noon.Add(-time.Hour), Kind: MarkDeploy, Text: "release 7"})
+	p.options.Marks.Add(sink.Mark{At: noon.Add(-time.Hour), Source: sink.MarkDeploy, Text: "release 7"})
 	first := p.incidentsNow()
 	if again := p.incidentsNow(); len(first) != jobs || again[0].ID != first[0].ID || len(again) != jobs {
 		t.Fatalf("%d incidents and then %d, want all %d", len(first), len(again), jobs)
 	}
-	if got := p.marked("t7", span{noon.Add(-2 * time.Hour), noon}); len(got) != 2 || got[0].Kind != MarkDeploy || got[1].Kind != markIncident {
+	if got := p.marked("t7", span{noon.Add(-2 * time.Hour), noon}); len(got) != 2 || got[0].Source != sink.MarkDeploy || got[1].Source != sink.MarkIncident {
 		t.Errorf("the marks are %+v, want the release and its incident", got)
 	}
 	for _, c := range firing {
@@ -64,7 +65,7 @@ func TestManyAtOnce(t *testing.T) {
 	for n := range jobs {
 		p.Alert(told("Down", "page", 0, 0, func(c *AlertChange) { c.Labels["target"] = fmt.Sprint("u", n) }))
 	}
-	if got := len(p.incidents.list()); got != jobs {
+	if got := len(p.incidents.list(noon)); got != jobs {
 		t.Errorf("%d incidents are kept, want those that go on", got)
 	}
 }
@@ -97,7 +98,7 @@ func TestSilence(t *testing.T) {
 		c.Labels = map[string]string{"alertname": "Own", "severity": "page", "scope": "fleet", "slo": "ttft"}
 	}))
 	for n, want := range []string{"%7Balertname%3D%22Own%22%7D", "%7Btarget%3D%22t%22%2Cworkload%3D%22w%22%7D"} {
-		if got := p.silences(p.incidents.list()[n]); len(got) != 1 || got[0].Path != "http://am:9093/#/silences/new?filter="+want {
+		if got := p.silences(p.incidents.list(noon)[n]); len(got) != 1 || got[0].Path != "http://am:9093/#/silences/new?filter="+want {
 			t.Errorf("it leads to %+v", got)
 		}
 	}
@@ -116,7 +117,7 @@ func TestDownSince(t *testing.T) {
 		t.Errorf("before any turn it says %q, want %q", got, want)
 	}
 	feed(p, turn(50*time.Second, failing(probe.Stall, "x")), turn(0, failing(probe.Stall, "x")), turn(-50*time.Second, failing(probe.HTTP5xx, "x")))
-	if got, want := p.incidentsNow()[0].Headline(), "t is down since 11:59 UTC: 3 of 3 turns failed (stall)"; got != want {
+	if got, want := p.incidentsNow()[0].Headline(), "t is down since 11:59 UTC: 3 of 3 turns failed (stall): x"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }

@@ -18,6 +18,8 @@ import (
 
 	"synthetic/docs/runbooks"
 	"synthetic/internal/chart"
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -30,11 +32,10 @@ const (
 type incidentView struct {
 	head
 	incident
+	Heading string
 	// the effect now, if it is smaller than the peak
-	Present string
-	Figures []template.HTML
-	// changes shortly before the incident, and since
-	Changes  []Mark
+	Present  string
+	Figures  []template.HTML
 	Timeline []happening
 	// Bad are the worst turns on a common scale of length Scale.
 	Bad   []turnRow
@@ -69,7 +70,7 @@ func (p *Page) incidentsNow() []incident {
 	for _, c := range firing {
 		p.Alert(c)
 	}
-	return p.incidents.list()
+	return p.incidents.list(p.options.Now())
 }
 
 func (p *Page) serveIncident(w http.ResponseWriter, r *http.Request) {
@@ -105,28 +106,33 @@ func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error)
 		}
 	}
 	v.Title = i.State().Text + ": " + i.Headline()
-	s := span{i.Since.Add(-before), v.Now}
-	if end := i.Ended.Add(after); !i.Ended.IsZero() && end.Before(s.to) {
-		s.to = end
-	}
+	s := i.span(v.Now)
 	if j := p.job(i.About.Key); j != nil {
 		j.mu.Lock()
 		objectives := judge(i.About.Key, nil, j.info.Objectives)
 		j.mu.Unlock()
-		if v.Figures, err = charts(figure, j.minutesIn(s), objectives, p.marked(i.About.Target, s)); err != nil {
+		if v.Figures, err = charts(figure, j.minutesIn(s), p.serverMinutes(i.About.Target, s), objectives, p.marked(i.About.Target, s)); err != nil {
 			return v, err
 		}
 	}
-	s.from = i.Since.Add(-mayExplain)
-	v.Changes = p.marks.about(i.About.Target, s)
-	v.Timeline = i.timeline(v.Changes)
+	v.Changes = p.changes(i, v.Now)
+	v.Heading, v.Timeline = v.head.Heading(i), i.timeline(v.Changes, v.When)
 	v.worst()
-	name, _, _ := strings.Cut(i.Main().Name, " ")
+	name := i.Main().alert()
 	if v.Todo, err = runbook(name, v.Root, "Mitigate"); err == nil {
 		v.Runbook, err = runbook(name, v.Root)
 	}
 	v.Text = v.markdown()
 	return v, err
+}
+
+// span is the time range of the charts.
+func (i incident) span(now time.Time) span {
+	s := span{i.Since.Add(-before), now}
+	if end := i.Ended.Add(after); !i.Ended.IsZero() && end.Before(s.to) {
+		s.to = end
+	}
+	return s
 }
 
 // worst puts the worst turns on a common scale.
@@ -141,16 +147,20 @@ func (v *incidentView) worst() {
 	}
 }
 
-func (i incident) timeline(changes []Mark) (out []happening) {
+// timeline lists what happened, oldest first. when formats the times in texts.
+func (i incident) timeline(changes []sink.Mark, when func(time.Time) string) (out []happening) {
 	for _, m := range changes {
-		out = append(out, happening{m.At, state{"unknown", string(m.Kind)}, m.Text, ""})
+		out = append(out, happening{m.At, state{"unknown", "change"}, m.Words(), ""})
+	}
+	if i.Since.Before(i.Started) {
+		out = append(out, happening{i.Since, state{"unknown", "began"}, i.beginning(), ""})
 	}
 	for _, a := range i.Alerts {
 		class := "warn"
 		if a.Severity == "page" {
 			class = "bad"
 		}
-		out = append(out, happening{a.From, state{class, a.Severity}, a.Name + " fires", cmp.Or(a.Description, a.Summary)})
+		out = append(out, happening{a.From, state{class, a.Severity}, a.Name + " fires", inWords(cmp.Or(a.Description, a.Summary), when)})
 		switch {
 		case a.Over.IsZero():
 		case a.GoesOnAs != "":
@@ -163,15 +173,45 @@ func (i incident) timeline(changes []Mark) (out []happening) {
 	return out
 }
 
+// beginning says what the first bad turns were.
+func (i incident) beginning() string {
+	if i.has(func(a firedAlert) bool { return a.SLI == rules.SLIAvailability }) {
+		return "turns begin to fail"
+	}
+	return "turns become slower"
+}
+
+// timestamp matches a time as the templates of alerts write it.
+var timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC`)
+
+// inWords returns the text of an alert with times and parts of turns as people say them.
+func inWords(text string, when func(time.Time) string) string {
+	for part, name := range partNames() {
+		if strings.Contains(string(part), "_") { // the others are words
+			text = strings.ReplaceAll(text, string(part), name)
+		}
+	}
+	return timestamp.ReplaceAllStringFunc(text, func(stamp string) string {
+		at, err := time.Parse("2006-01-02 15:04:05 -0700 MST", stamp)
+		if err != nil {
+			return stamp
+		}
+		return when(at)
+	})
+}
+
 // silences returns links to each Alertmanager's form for a silence of the subject.
 func (p *Page) silences(i incident) (out []link) {
 	alerts, _ := p.alerts()
-	name, _, _ := strings.Cut(i.Main().Name, " ")
-	matchers := "{alertname=" + strconv.Quote(name) + "}"
+	matchers := "{alertname=" + strconv.Quote(i.Main().alert()) + "}"
 	if i.About.Target != "" {
 		matchers = "{target=" + strconv.Quote(i.About.Target) + ",workload=" + strconv.Quote(i.About.Workload) + "}"
 	}
-	for _, r := range alerts.Receivers { // its page does not decode + as a space
+	for _, r := range alerts.Receivers {
+		if !strings.Contains(r.URL, "://") {
+			continue // an own receiver has no page
+		}
+		// An Alertmanager's page does not decode + as a space.
 		filter := strings.ReplaceAll(url.QueryEscape(matchers), "+", "%20")
 		out = append(out, link{strings.TrimSuffix(r.URL, "/") + "/#/silences/new?filter=" + filter, r.URL})
 	}
@@ -180,12 +220,21 @@ func (p *Page) silences(i incident) (out []link) {
 
 // markdown describes the incident in a few lines.
 func (v incidentView) markdown() string {
-	lines := []string{"**" + chart.MarkdownText(v.Headline()) + "**", "", "- " + v.State().Text + ", " + v.Lasted(v.Now)}
+	state := v.State().Text
+	if lasted := v.Lasted(); lasted != "" {
+		state += ", " + lasted
+	}
+	lines := []string{"**" + chart.MarkdownText(v.Headline()) + "**", "", "- " + state}
+	for _, text := range []string{v.Main().Summary, v.Main().Description} {
+		if text != "" {
+			lines = append(lines, "- "+chart.MarkdownText(inWords(text, clock)))
+		}
+	}
 	for _, h := range v.Timeline {
-		lines = append(lines, "- "+h.At.UTC().Format("15:04 MST")+" "+chart.MarkdownText(h.State.Text+": "+h.What))
+		lines = append(lines, "- "+clock(h.At)+" "+chart.MarkdownText(h.State.Text+": "+h.What))
 	}
 	if len(v.Worst) > 0 {
-		lines = append(lines, "- worst turn: trace `"+v.Worst[0].TraceID+"`")
+		lines = append(lines, fmt.Sprintf("- worst turn: turn %d of trace `%s`", v.Worst[0].Turn, v.Worst[0].TraceID))
 	}
 	if d := v.Main().Dashboard; d != "" {
 		lines = append(lines, "- <"+d+">")
@@ -211,7 +260,7 @@ var (
 	// runbookLink matches links to other runbooks, otherLink links to docs that this process
 	// does not have.
 	runbookLink = regexp.MustCompile(`\]\((Synthetic\w+)\.md\)`)
-	otherLink   = regexp.MustCompile(`\[([^\]]+)\]\(\.\./[^)]*\)`)
+	otherLink   = regexp.MustCompile(`\[([^\]]+)\]\((?:\.\./|README\.md)[^)]*\)`)
 	// wide makes large elements scroll, also with the keyboard.
 	wide = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>")
 )

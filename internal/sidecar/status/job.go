@@ -6,10 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/slo"
 )
 
 // Each job keeps 512 samples of about 120 bytes, and at most 92 turns of about 900 bytes plus up
@@ -17,7 +20,8 @@ import (
 const (
 	samplesKept   = 512
 	successesKept = 32
-	// Failed turns have a list of their own, so that many good turns do not push them out.
+	// Failed turns and foreign answers have a list of their own, so that many good turns do not push them
+	// out.
 	failuresKept = 60
 	errorKept    = 512 // bytes of a turn's error text
 )
@@ -30,6 +34,7 @@ type job struct {
 	model               string // of the last request, "" before the first
 	tally               sink.Tally
 	spent               spent
+	recalled            recallCounts
 	samples             []sample
 	successes, failures []probe.Result
 	last                *probe.Result // the last turn, except turns canceled by our own shutdown
@@ -50,9 +55,11 @@ type sample struct {
 	duration time.Duration
 	// in nanoseconds; longest is the longest gap
 	ttft, answer, tpot, longest optionalInt
-	prompt, cached              optionalInt // tokens
+	prompt, cached, estimate    optionalInt // tokens; estimate counts uncached tokens
 	output                      uint32      // tokens, only compared with 0
 	kind                        uint8       // index of probe.TurnKinds
+	cut                         bool        // the token limit ended the answer
+	moved                       probe.Opt[bool]
 	lag, streamLag              time.Duration
 }
 
@@ -67,14 +74,24 @@ func optionalIntOf[T ~int | ~int64](o probe.Opt[T]) optionalInt {
 	return optionalInt(o.V) + 1
 }
 
+func (o optionalInt) count() probe.Opt[int] { return probe.Opt[int]{V: int(max(o-1, 0)), OK: o > 0} }
+
 func (o optionalInt) duration() probe.Opt[time.Duration] {
 	return probe.Opt[time.Duration]{V: time.Duration(max(o-1, 0)), OK: o > 0}
 }
 
-// appendBounded appends a value and drops the oldest value if there are limit already.
+func (o optionalInt) tokens() probe.Opt[int] {
+	return probe.Opt[int]{V: int(max(o-1, 0)), OK: o > 0}
+}
+
+// appendBounded appends a value and drops the oldest value if there are limit already. The slice has
+// space for at most limit values.
 func appendBounded[T any](values []T, v T, limit int) []T {
 	if len(values) >= limit {
 		values = slices.Delete(values, 0, 1)
+	}
+	if n := len(values); n == cap(values) {
+		values = append(make([]T, 0, min(limit, 2*n+8)), values...)
 	}
 	return append(values, v)
 }
@@ -96,16 +113,17 @@ func (j *job) observe(e probe.Event, now time.Time) (counted bool) {
 
 func (j *job) turnEnded(r probe.Result) {
 	s := sampleOf(r)
+	j.recalled.count(r.Recall.Result)
 	// Texts are most of a turn's size, and the page does not show them.
 	r.Answer, r.Reasoning, r.Refusal, r.ToolCalls, r.Gaps = "", "", "", nil, nil
-	r.Err = clip(r.Err, errorKept)
+	r.Err = bound.Shorten(r.Err, errorKept)
 	j.spent.add(r.End, workload.Tokens{
 		Prompt: float64(r.PromptTokens.V), Cached: float64(r.CachedTokens.V), Output: float64(r.OutputTokens.V),
 	})
 	if !r.Outcome.Canceled() {
 		j.last = &r
 	}
-	if r.Outcome.Failed() {
+	if r.Outcome.Failed() || r.Recall.Result == recall.Foreign {
 		j.failures = appendBounded(j.failures, r, failuresKept)
 	} else {
 		j.successes = appendBounded(j.successes, r, successesKept)
@@ -130,7 +148,8 @@ func (j *job) finishMinute(now int32) {
 	} else if j.current.at > 0 {
 		reading, _ := j.compare()
 		j.views = reading.Views
-		j.minutes.add(j.currentMinute())
+		m := j.currentMinute()
+		j.minutes.put(m.at, m.row())
 	}
 	j.current = minute{at: now}
 }
@@ -147,9 +166,9 @@ func (j *job) minutesIn(s span) []minute {
 }
 
 // score returns how bad a turn is: the ratio of its latencies to their baselines, and a larger
-// value for a failure.
+// value for a failure or a foreign answer.
 func (j *job) score(r probe.Result) float64 {
-	if r.Outcome.Failed() {
+	if r.Outcome.Failed() || r.Recall.Result == recall.Foreign {
 		return 1e6 + r.Duration().Seconds()
 	}
 	highest := 0.0
@@ -168,6 +187,9 @@ type past struct {
 	failing time.Time
 	samples []sample
 	turns   []scored
+	// the job with its objectives
+	key        probe.Key
+	objectives []slo.Objective
 }
 
 // oneFault is the longest time between two failures of one fault.
@@ -176,8 +198,11 @@ const oneFault = 2 * time.Minute
 func (j *job) past(now time.Time) past {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	p, last := past{samples: slices.Clone(j.samples)}, now
+	p, last := past{samples: slices.Clone(j.samples), key: j.info.Key(), objectives: j.info.Objectives}, now
 	for _, r := range slices.Backward(j.failures) {
+		if !r.Outcome.Failed() { // a foreign answer is no outage
+			continue
+		}
 		if last.Sub(r.End) > oneFault {
 			break
 		}
@@ -193,9 +218,9 @@ func (j *job) past(now time.Time) past {
 
 func sampleOf(r probe.Result) sample {
 	s := sample{
-		end: r.End, kind: uint8(r.Kind.Index()), outcome: r.Outcome, duration: r.Duration(),
+		end: r.End, kind: uint8(r.Kind.Index()), cut: r.IsCut(), moved: r.Moved, outcome: r.Outcome, duration: r.Duration(),
 		ttft: optionalIntOf(r.TTFT), answer: optionalIntOf(r.AnswerTTFT), tpot: optionalIntOf(r.TPOT),
-		prompt: optionalIntOf(r.PromptTokens), cached: optionalIntOf(r.CachedTokens),
+		prompt: optionalIntOf(r.PromptTokens), cached: optionalIntOf(r.CachedTokens), estimate: optionalIntOf(r.UncachedEstimate),
 		output: uint32(r.OutputTokens.V), lag: r.Lag, streamLag: r.StreamLag,
 	}
 	if len(r.Gaps) > 0 {
@@ -216,18 +241,11 @@ func (s *sample) result(key probe.Key) probe.Result {
 		Target: key.Target, Workload: key.Workload, Kind: s.turn(), Outcome: s.outcome,
 		Sent: s.end.Add(-s.duration), End: s.end,
 		TTFT: s.ttft.duration(), AnswerTTFT: s.answer.duration(), TPOT: s.tpot.duration(),
+		PromptTokens: s.prompt.tokens(), CachedTokens: s.cached.tokens(), UncachedEstimate: s.estimate.tokens(),
 		OutputTokens: probe.Opt[int]{V: int(s.output), OK: s.output > 0}, Lag: s.lag, StreamLag: s.streamLag,
 	}
 	if s.longest > 0 {
 		r.Gaps = []time.Duration{s.longest.duration().V}
 	}
 	return r
-}
-
-// clip returns a copy of at most n bytes of a text.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return string([]byte(s[:n])) + "…"
 }

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"iter"
 	"math"
 	"time"
 
@@ -28,23 +29,34 @@ type level struct{ p50, p95, usual, tail float32 }
 
 func minuteOf(t time.Time) int32 { return int32(t.Unix() / 60) }
 
-func (m minute) start() time.Time { return time.Unix(int64(m.at)*60, 0).UTC() }
+func (m minute) start() time.Time { return minuteStart(m.at) }
+
+func minuteStart(at int32) time.Time { return time.Unix(int64(at)*60, 0).UTC() }
 
 type day struct{ log baseline.MinuteLog }
 
-func (d *day) add(m minute) {
-	d.log.Put(int64(m.at), m.row()...)
+func (d *day) put(at int32, row []uint32) {
+	d.log.Put(int64(at), row...)
 	d.log.Forget(d.first())
 }
 
 func (d *day) first() int64 { return d.log.Last() - minutesKept + 1 }
 
-func (d *day) between(from, to time.Time) (out []minute) {
+// rows returns the rows of a time range. A row is valid until the next iteration.
+func (d *day) rows(from, to time.Time) iter.Seq2[int32, []uint32] {
 	last := int64(minuteOf(to))
-	for at, row := range d.log.From(max(int64(minuteOf(from)), d.first())) {
-		if at <= last {
-			out = append(out, minuteFrom(int32(at), row))
+	return func(yield func(int32, []uint32) bool) {
+		for at, row := range d.log.From(max(int64(minuteOf(from)), d.first())) {
+			if at > last || !yield(int32(at), row) {
+				return
+			}
 		}
+	}
+}
+
+func (d *day) between(from, to time.Time) (out []minute) {
+	for at, row := range d.rows(from, to) {
+		out = append(out, minuteFrom(at, row))
 	}
 	return out
 }

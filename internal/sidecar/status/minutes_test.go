@@ -136,7 +136,7 @@ func TestDayKeepsFigures(t *testing.T) {
 		for k := range m.kinds {
 			m.kinds[k] = minuteKind{turns: uint16(i), failed: math.MaxUint16, signals: [2]level{{0.1 * float32(i), 0.3, math.MaxFloat32, 0}, {0, 0, 1e-9, float32(k)}}}
 		}
-		d.add(m)
+		d.put(m.at, m.row())
 		want = append(want, m)
 	}
 	if got := d.between(time.Unix(0, 0), want[299].start()); !slices.Equal(got, want) {

@@ -6,10 +6,8 @@
 package status
 
 import (
-	"cmp"
 	"maps"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +30,8 @@ type Options struct {
 	// Baseline returns how the turns of a job compare with their baselines; nil, or false,
 	// means unknown.
 	Baseline func(job probe.Key) (baseline.Reading, bool)
+	// Habits returns the rises of a job that are expected again; nil means none.
+	Habits func(job probe.Key) []baseline.Habit
 	// Canary returns how a target's answers compare with the recorded ones; nil, or false,
 	// means unknown.
 	Canary func(target string) (answers.Reading, bool)
@@ -41,7 +41,9 @@ type Options struct {
 	Siblings func() []siblings.View
 	// Lag returns how late this process was in the last minute; nil means 0.
 	Lag func() time.Duration
-	Now func() time.Time
+	// Marks are shown in charts and incidents; nil means an empty list.
+	Marks *sink.Marks
+	Now   func() time.Time
 }
 
 // Page collects events and serves the status page. It is safe for concurrent use. Use New.
@@ -50,16 +52,20 @@ type Page struct {
 	options Options
 	started time.Time
 
-	marks     marks
 	incidents incidents
 
-	mu   sync.Mutex
-	jobs map[probe.Key]*job
+	mu      sync.Mutex
+	jobs    map[probe.Key]*job
+	servers map[string]*serverLoad // by target, for jobs whose server's metrics are read
+	infos   infos
 }
 
 func New(o Options) *Page {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Marks == nil {
+		o.Marks = sink.NewMarks(nil)
 	}
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
@@ -73,7 +79,10 @@ func New(o Options) *Page {
 	if o.Baseline == nil {
 		o.Baseline = func(probe.Key) (none baseline.Reading, ok bool) { return none, false }
 	}
-	p := &Page{options: o, started: o.Now(), jobs: map[probe.Key]*job{}}
+	if o.Habits == nil {
+		o.Habits = func(probe.Key) []baseline.Habit { return nil }
+	}
+	p := &Page{options: o, started: o.Now(), jobs: map[probe.Key]*job{}, servers: map[string]*serverLoad{}, incidents: incidents{changed: make(chan struct{}, 1)}}
 	p.Handler = p.routes()
 	return p
 }
@@ -87,6 +96,9 @@ func (p *Page) Add(info sink.Job) {
 		j = &job{tally: sink.NewTally(), compare: func() (baseline.Reading, bool) { return p.options.Baseline(info.Key()) }}
 		j.spent.since = p.options.Now()
 		p.jobs[info.Key()] = j
+	}
+	if info.ServerMetrics && p.servers[info.Target.Name] == nil {
+		p.servers[info.Target.Name] = &serverLoad{}
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -110,6 +122,12 @@ func (p *Page) Remove(job probe.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.jobs, job)
+	for other := range p.jobs {
+		if other.Target == job.Target {
+			return
+		}
+	}
+	delete(p.servers, job.Target)
 }
 
 // Observe implements sink.Sink.
@@ -119,7 +137,7 @@ func (p *Page) Observe(e probe.Event) {
 		return
 	}
 	j.mu.Lock()
-	previousModel, previousMinute, turn := j.model, j.current.at, scored{}
+	previousModel, previousMinute, turn, objectives := j.model, j.current.at, scored{}, j.info.Objectives
 	counted := j.observe(e, p.options.Now())
 	if r, ended := e.(probe.Result); counted && ended && !r.Outcome.Own() {
 		turn = scored{*j.last, j.score(r)}
@@ -130,16 +148,28 @@ func (p *Page) Observe(e probe.Event) {
 		p.incidents.recordEffect(e.Key(), p.effect(e.Key()))
 	}
 	if previousModel != "" && model != previousModel {
-		p.Mark(Mark{Kind: markModel, Target: e.Key().Target, Text: "asked for " + model + ", before for " + previousModel})
+		p.options.Marks.Add(sink.Mark{At: p.options.Now(), Source: sink.MarkModel, Target: e.Key().Target, Text: "asked for " + model + ", before for " + previousModel})
 	}
 	if turn.TraceID != "" {
-		p.incidents.observe(turn)
+		p.incidents.observe(turn, missed(objectives, e.(probe.Result)))
 	}
+}
+
+// onClockOf returns what the clock of now would have shown at t. The two differ if the wall clock was set since,
+// and t has a monotonic reading, as the result has. It is rounded to milliseconds, because the two readings drift apart
+// by microseconds and a full minute would be shown as the minute before.
+func onClockOf(now, t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	then := now.Add(t.Sub(now))
+	return then.Add(then.Round(time.Millisecond).Sub(then)) // Round alone drops the monotonic reading
 }
 
 // Alert records the start or end of an alert.
 func (p *Page) Alert(c AlertChange) {
 	key := subjectOf(c.Labels).Key
+	c.At = onClockOf(p.options.Now(), c.At)
 	p.incidents.record(c, func() past {
 		j := p.job(key)
 		if j == nil {
@@ -157,69 +187,27 @@ func (p *Page) effect(job probe.Key) effect {
 	if !ok || j == nil {
 		return effect{}
 	}
+	now := p.options.Now()
 	j.mu.Lock()
-	useLatestTurns(&reading.Views, j.samples, p.options.Now())
+	useLatestTurns(&reading.Views, j.samples, now)
 	j.mu.Unlock()
-	return effectOf(reading.Views, reading.Excess)
-}
-
-// marksKept bounds the marks, textKept the bytes of a mark's text.
-const marksKept, textKept = 200, 200
-
-type markKind string
-
-// Kinds of marks: the process started, it loaded a new configuration, a release was marked over
-// HTTP, a job requests another model, or an incident began.
-const (
-	MarkStart    markKind = "start"
-	MarkReload   markKind = "reload"
-	MarkDeploy   markKind = "deploy"
-	markModel    markKind = "model"
-	markIncident markKind = "incident"
-)
-
-// Mark is an event that may explain later measurements.
-type Mark struct {
-	At   time.Time
-	Kind markKind
-	// the affected target, "" for all
-	Target string
-	Text   string
-}
-
-func (m Mark) Short() string {
-	if m.Kind == MarkDeploy && len(m.Text) <= 24 {
-		return cmp.Or(m.Text, string(m.Kind))
-	}
-	return string(m.Kind)
-}
-
-type marks struct {
-	mu  sync.Mutex
-	all []Mark
+	e := effectOf(reading.Views, reading.Excess)
+	e.Since = onClockOf(now, e.Since)
+	return e
 }
 
 // marked returns the marks of a target in a time range, and the starts of its incidents.
-func (p *Page) marked(target string, s span) []Mark {
-	return append(p.marks.about(target, s), p.incidents.marks(target, s)...)
+func (p *Page) marked(target string, s span) []sink.Mark {
+	return append(p.markedIn(target, s), p.incidents.marks(target, s)...)
 }
 
-// about returns the marks of a target in a time range, oldest first.
-func (m *marks) about(target string, s span) []Mark {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(m.all), func(mark Mark) bool {
-		return !s.contains(mark.At) || mark.Target != "" && mark.Target != target
-	})
-}
-
-// Mark records an event.
-func (p *Page) Mark(m Mark) {
-	if m.At.IsZero() {
-		m.At = p.options.Now()
+// markedIn returns the marks of a target in a time range.
+func (p *Page) markedIn(target string, s span) (out []sink.Mark) {
+	for _, mark := range p.options.Marks.About(target) {
+		if s.contains(mark.At) {
+			mark.At = onClockOf(s.to, mark.At)
+			out = append(out, mark)
+		}
 	}
-	m.Text = clip(m.Text, textKept)
-	p.marks.mu.Lock()
-	defer p.marks.mu.Unlock()
-	p.marks.all = appendBounded(p.marks.all, m, marksKept)
+	return out
 }

@@ -15,8 +15,9 @@ import (
 type signalState struct {
 	Turn probe.TurnKind `json:"turn"`
 	Name sink.Signal    `json:"signal"`
-	// Learning is true before there is a baseline.
-	Learning bool `json:"learning"`
+	// Learning is true before there is a baseline, OnlySteps while only sudden rises page.
+	Learning  bool `json:"learning"`
+	OnlySteps bool `json:"only_sudden_rises_page"`
 	// ratio of the last five minutes to the baseline
 	Ratio multiple `json:"ratio"`
 	// Severity is "page" or "ticket" during a regression, which began at Since.
@@ -52,7 +53,7 @@ func (p *Page) signals(key probe.Key) []signalState {
 
 func signalOf(kind probe.TurnKind, name sink.Signal, v baseline.View) signalState {
 	s := signalState{
-		Turn: kind, Name: name, Learning: v.Young, Ratio: multiple(v.Ratio), Since: v.Since.UTC(), Moved: v.Moved.UTC(),
+		Turn: kind, Name: name, Learning: v.Young, OnlySteps: v.OnlySteps, Ratio: multiple(v.Ratio), Since: v.Since.UTC(), Moved: v.Moved.UTC(),
 		Quarter: multiple(v.Detectable[0]), Hour: multiple(v.Detectable[1]),
 		FalsePages: number(v.Expected),
 		History:    Duration(probe.Some(v.History)),
@@ -85,6 +86,8 @@ func (s signalState) State() state {
 	switch {
 	case s.Severity == "" && s.Learning:
 		return state{"unknown", "still learning"}
+	case s.Severity == "" && s.OnlySteps:
+		return state{"good", "as usual; in the first week only sudden rises page"}
 	case s.Severity == "":
 		return state{"good", "as usual"}
 	}
@@ -93,7 +96,7 @@ func (s signalState) State() state {
 		out.Class = "bad"
 	}
 	if !s.Since.IsZero() {
-		out.Text += " since " + s.Since.Format("01-02 15:04 MST")
+		out.Text += " since " + s.Since.Format("01-02 15:04")
 	}
 	return out
 }

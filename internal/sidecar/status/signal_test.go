@@ -31,7 +31,7 @@ func someBaseline(job probe.Key) (r baseline.Reading, ok bool) {
 	v[0][0] = some(1.2, 3, 1.62, noon.Add(-10*time.Minute))
 	v[0][1] = some(.9, 1, 1.25, noon.Add(-2*time.Hour))
 	v[0][1].Detectable, v[0][1].Moved = detectable(math.Inf(1), 1.5), noon.Add(-week)
-	v[1][0] = baseline.View{Moments: baseline.Moments{Turns: 1}, Young: true}
+	v[1][0] = baseline.View{Moments: baseline.Moments{Turns: 1}, Young: true, OnlySteps: true}
 	return r, true
 }
 
@@ -58,8 +58,8 @@ func TestSignals(t *testing.T) {
 		t.Fatalf("%d signals, want the three that anything is known of: %+v", len(got), got)
 	}
 	for i, want := range [][7]string{
-		{"TTFT, first turn", "×1.62", "×1.35", "×1.20", "0.031", "7 days", "bad slower: page since 03-01 11:50 UTC"},
-		{"TPOT, first turn", "×1.25", "nothing", "×1.50", "0.031", "7 days", "warn slower: ticket since 03-01 10:00 UTC"},
+		{"TTFT, first turn", "×1.62", "×1.35", "×1.20", "0.031", "7 days", "bad slower: page since 03-01 11:50"},
+		{"TPOT, first turn", "×1.25", "nothing", "×1.50", "0.031", "7 days", "warn slower: ticket since 03-01 10:00"},
 		{"TTFT, follow-up", "n/a", "n/a", "n/a", "n/a", "none yet", "unknown still learning"},
 	} {
 		s := got[i]
@@ -76,11 +76,14 @@ func TestSignals(t *testing.T) {
 	data, err := json.Marshal(got)
 	for _, want := range []string{
 		`"detectable_ratio_15m":"+Inf","detectable_ratio_1h":1.5,"expected_false_pages_30d":0.031,"history_seconds":604800,"moved_at":"`,
-		`{"turn":"followup","signal":"ttft","learning":true,"ratio":null,"detectable_ratio_15m":null,"detectable_ratio_1h":null,"expected_false_pages_30d":null,"history_seconds":0}`,
+		`{"turn":"followup","signal":"ttft","learning":true,"only_sudden_rises_page":true,"ratio":null,"detectable_ratio_15m":null,"detectable_ratio_1h":null,"expected_false_pages_30d":null,"history_seconds":0}`,
 	} {
 		if err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("the JSON lacks %s (error %v):\n%s", want, err, data)
 		}
+	}
+	if s := (signalState{OnlySteps: true}).State(); s.Class != "good" || !strings.Contains(s.Text, "first week") {
+		t.Errorf("in the first week it shows %v", s)
 	}
 	if s := (signalState{}).State(); s != (state{"good", "as usual"}) {
 		t.Errorf("a signal that is well: %+v", s)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/slo"
 )
 
@@ -38,6 +39,9 @@ type Job struct {
 	Conversations int            `json:"conversations"`
 	Skipped       map[string]int `json:"skipped"`
 
+	// Recall counts the turns that were judged by reference codes; nil if none was and recall is off.
+	Recall *recallCounts `json:"recall,omitempty"`
+
 	TurnsInFlight         int `json:"turns_in_flight"`
 	ConversationsInFlight int `json:"conversations_in_flight"`
 
@@ -57,6 +61,8 @@ type Job struct {
 	SLOs     []SLO            `json:"slos"`
 	// signals with data
 	Signals []signalState `json:"signals"`
+	// rises that are expected again, the next one first
+	Habits []baseline.Habit `json:"expected_rises,omitempty"`
 	// recent turns, oldest first
 	Points []Point `json:"points"`
 }
@@ -84,6 +90,8 @@ type recentFigures struct {
 	Reasons []failureReason `json:"reasons"`
 	// Cached is cached / prompt tokens, of turns that reported both.
 	Cached share `json:"cached_ratio"`
+	// Sessions counts follow-up turns whose worker is known.
+	Sessions probe.SessionCounts `json:"sessions,omitzero"`
 	// First and Followup turns are never mixed.
 	First    Kind `json:"first"`
 	Followup Kind `json:"followup"`
@@ -112,10 +120,16 @@ type SLO struct {
 	SLI  slo.SLI `json:"sli"`
 	// undefined for availability
 	Threshold Duration `json:"threshold_seconds"`
-	Objective share    `json:"objective"`
-	Judged    int      `json:"judged"`
-	Good      int      `json:"good"`
-	Share     share    `json:"good_ratio"`
+	// PerThousand is added to the threshold for every 1,000 uncached tokens; absent for a plain one.
+	PerThousand Duration `json:"threshold_seconds_per_1k_uncached_tokens,omitzero"`
+	// Uncached is the class of turns by uncached tokens; "" for all.
+	Uncached  string `json:"uncached_tokens,omitempty"`
+	Objective share  `json:"objective"`
+	Judged    int    `json:"judged"`
+	Good      int    `json:"good"`
+	Share     share  `json:"good_ratio"`
+	// CacheUnknown counts judged turns whose cached tokens are unknown, if the objective depends on them.
+	CacheUnknown int `json:"cache_unknown,omitempty"`
 }
 
 // Met reports whether the share of good turns reaches the objective. It is false without judged
@@ -137,7 +151,10 @@ func (p *Page) Snapshot() Snapshot {
 	}
 	for key, j := range p.all() {
 		if snapshot, ok := j.snapshot(key, s.At, late); ok {
-			snapshot.Signals = p.signals(key)
+			snapshot.Signals, snapshot.Habits = p.signals(key), p.options.Habits(key)
+			if reading, known := p.options.Baseline(key); known && snapshot.Recall != nil {
+				snapshot.Recall.compare(reading.Recall)
+			}
 			s.Jobs = append(s.Jobs, snapshot)
 		}
 	}
@@ -160,6 +177,9 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		Target: key.Target, Workload: key.Workload, Model: j.model, Burst: j.tally.Burst.Why,
 		Conversations: j.tally.Conversations.Ended, ConversationsInFlight: j.tally.Conversations.InFlight,
 		Skipped: maps.Clone(j.tally.Skipped), Spending: j.spent.spending(j.info, now), Expected: expectedOf(j.info.Benchmark),
+	}
+	if recalled := j.recalled; recalled != (recallCounts{}) || j.info.Workload.Recall > 0 {
+		out.Recall = &recalled
 	}
 	for _, turns := range j.tally.Turns {
 		out.Turns += turns.Ended

@@ -109,8 +109,17 @@ func TestJudgedAsTheWholeResult(t *testing.T) {
 		turn(0, func(r *probe.Result) { r.Gaps = []time.Duration{time.Millisecond} }),
 		turn(0, func(r *probe.Result) { r.Sent = r.End.Add(-2 * time.Minute) }),
 		turn(0, func(r *probe.Result) { r.Outcome = probe.Canceled }),
+		turn(0, ttft(2*time.Second), func(r *probe.Result) { r.PromptTokens, r.CachedTokens = probe.Some(4000), probe.Some(3000) }),
+		turn(0, ttft(2*time.Second), func(r *probe.Result) {
+			r.PromptTokens, r.CachedTokens = probe.Opt[int]{}, probe.Opt[int]{}
+			r.UncachedEstimate = probe.Some(1000)
+		}),
 	}
-	for _, o := range objectives() {
+	sized := []slo.Objective{
+		{Name: "line", SLI: slo.TTFT, Threshold: time.Second, PerThousand: time.Second},
+		{Name: "small", SLI: slo.TTFT, Threshold: time.Second, Uncached: slo.Tokens{Below: 2000}},
+	}
+	for _, o := range append(objectives(), sized...) {
 		for i, r := range turns {
 			s := sampleOf(r)
 			if got, want := o.Judge(s.result(key("t", "w"))), o.Judge(r); got != want {
@@ -128,6 +137,7 @@ func TestObjectives(t *testing.T) {
 		{Name: "up", SLI: slo.Availability, Objective: 0.99},
 		{Name: "elsewhere", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.5, Targets: []string{"other"}},
 		{Name: "first", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.5, Turns: []probe.TurnKind{probe.First}},
+		{Name: "line", SLI: slo.TTFT, Threshold: time.Second, PerThousand: 60 * time.Millisecond, Objective: 0.5, Uncached: slo.Tokens{Below: 4000}},
 	}...))
 	var got []string
 	for _, s := range only(t, p).SLOs {
@@ -137,6 +147,7 @@ func TestObjectives(t *testing.T) {
 		"half|50 %|1.00 s|met|50 % of turns have TTFT ≤ 1 s",
 		"up|50 %|n/a|missed|99 % of turns succeed",
 		"first|n/a|1.00 s|no data|50 % of turns have TTFT ≤ 1 s",
+		"line|100 %|1.00 s|met|50 % of turns with <4k uncached tokens have TTFT ≤ 1 s + 60 ms per 1k uncached tokens",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)

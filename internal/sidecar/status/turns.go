@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
+	"synthetic/internal/probe/answers/recall"
 )
 
 type turnsView struct {
@@ -22,8 +25,18 @@ type turnRow struct {
 	Bars []bar
 }
 
+// Anchor returns the id of the turn on the page of turns. Incidents that old versions saved have no span.
+func (t turnRow) Anchor() string {
+	if t.SpanID == "" {
+		return t.TraceID
+	}
+	return t.TraceID + "-" + t.SpanID
+}
+
 func (t turnRow) State() state {
 	switch {
+	case t.Recall.Result == recall.Foreign:
+		return state{"bad", "foreign answer"}
 	case t.Outcome == probe.Success:
 		return state{"good", string(t.Outcome)}
 	case t.Outcome.Failed():
@@ -32,8 +45,13 @@ func (t turnRow) State() state {
 	return state{"unknown", string(t.Outcome)}
 }
 
-// OddText describes a damaged answer, "" for a normal one.
+// OddText describes a damaged or wrong answer, "" for a normal one.
 func (t turnRow) OddText() string {
+	texts := []string{recallText(t.Recall.Result), t.defectText()}
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "; ")
+}
+
+func (t turnRow) defectText() string {
 	switch t.Defect {
 	case "":
 		return ""
@@ -48,6 +66,9 @@ func (t turnRow) Figures() [][2]string {
 	out := [][2]string{{"TTFT", Duration(t.TTFT).String()}}
 	if t.AnswerTTFT != t.TTFT {
 		out = append(out, [2]string{"answer TTFT", Duration(t.AnswerTTFT).String()})
+	}
+	if text := describeGateway(t.Gateway); text != "" {
+		out = append(out, [2]string{"gateway", text})
 	}
 	return append(out,
 		[2]string{"TPOT", Duration(t.TPOT).String()},

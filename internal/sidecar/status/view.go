@@ -27,12 +27,15 @@ type overview struct {
 	Fleet []card
 	Cards []card
 	Open  []incident
+	// Calm says that no incident is open, "" if one is or if this process knows of none.
+	Calm string
 	// number of jobs that are only judged in part
 	InPart   int
 	Groups   []group
 	Services []service
 	// reason why the pager is stalled, "" if it is not
 	Stalled string
+	Muted   []Mute
 	// query of the page without the time range
 	Query string
 }
@@ -112,13 +115,22 @@ func rangesOf(query url.Values) (wanted time.Duration, links []link) {
 func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	wanted, links := rangesOf(query)
 	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups(), Services: services(p.options.Siblings(), query)}
-	if alerts, on := p.alerts(); on {
-		o.Stalled = alerts.Stalled
-	}
+	alerts, on := p.alerts()
+	o.Stalled, o.Muted = alerts.Stalled, alerts.Muted
+	var lastEnd time.Time
 	for _, i := range p.incidentsNow() {
 		if i.Ended.IsZero() {
 			o.Open = append(o.Open, i)
+		} else if i.Ended.After(lastEnd) {
+			lastEnd = i.Ended
 		}
+	}
+	switch {
+	case !on || o.Stalled != "" || len(o.Open) > 0:
+	case lastEnd.IsZero():
+		o.Calm = "no incident is open, and none is known"
+	default:
+		o.Calm = "no incident is open; the last one ended at " + o.When(lastEnd)
 	}
 	jobs, named := p.all(), query.Has("target") || query.Has("workload") || len(o.Snapshot.Jobs) == 1
 	for _, j := range o.Snapshot.Jobs {
@@ -176,7 +188,7 @@ func (p *Page) complete(c *card, j *job, s span, figure figureFunc) (err error) 
 	if r, ok := p.options.Canary(c.Target); ok {
 		c.Canary = &canaryView{r}
 	}
-	c.Charts, err = charts(figure, j.minutesIn(s), c.SLOs, p.marked(c.Target, s))
+	c.Charts, err = charts(figure, j.minutesIn(s), p.serverMinutes(c.Target, s), c.SLOs, p.marked(c.Target, s))
 	return err
 }
 
@@ -216,14 +228,28 @@ func stateOf(j Job) state {
 }
 
 func (s SLO) Statement() string {
+	turns, unknown := "turns", ""
+	if s.Uncached != "" {
+		turns += " with " + s.Uncached + " uncached tokens"
+	}
+	if s.CacheUnknown > 0 {
+		unknown = fmt.Sprintf("; %d judged by prompt tokens or an estimate, because their cached tokens are unknown", s.CacheUnknown)
+	}
+	if s.SLI == slo.Correct {
+		return fmt.Sprintf("%s of %s have the code that they ask for%s", s.Objective, turns, unknown)
+	}
 	if s.SLI == slo.Availability {
-		return fmt.Sprintf("%s of turns succeed", s.Objective)
+		return fmt.Sprintf("%s of %s succeed%s", s.Objective, turns, unknown)
 	}
 	names := map[slo.SLI]string{
 		slo.TTFT: "TTFT", slo.AnswerTTFT: "answer TTFT", slo.TPOT: "TPOT",
 		slo.ITL: "longest token gap", slo.TurnDuration: "turn duration",
 	}
-	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], chart.Label(s.Threshold.V.Seconds(), "s"))
+	threshold := chart.Label(s.Threshold.V.Seconds(), "s")
+	if s.PerThousand.OK {
+		threshold += " + " + chart.Label(s.PerThousand.V.Seconds(), "s") + " per 1k uncached tokens"
+	}
+	return fmt.Sprintf("%s of %s have %s ≤ %s%s", s.Objective, turns, names[s.SLI], threshold, unknown)
 }
 
 func (s SLO) State() state {
@@ -242,7 +268,7 @@ type canaryView struct{ answers.Reading }
 func (c canaryView) State() state {
 	switch {
 	case c.Score >= 1:
-		return state{"bad", "the answers have changed, found " + c.Since.Format("2006-01-02 15:04 MST")}
+		return state{"bad", "the answers have changed, found " + c.Since.UTC().Format("2006-01-02 15:04")}
 	case c.Err != nil:
 		return state{"unknown", "not compared: " + c.Err.Error()}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/chart"
 	"synthetic/internal/probe"
 )
 
@@ -93,7 +94,11 @@ func WriteTurn(w io.Writer, r probe.Result) error {
 		line := fmt.Sprintf("     %-11s %s %9s  %s", label, draw(i, r.Duration()), threeDigits(i.to-i.from), note)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	fmt.Fprintf(&b, "     %s\n     trace %s\n\n", describeTokens(r), r.TraceID)
+	fmt.Fprintf(&b, "     %s\n", describeTokens(r))
+	if text := describeGateway(r.Gateway); text != "" {
+		fmt.Fprintf(&b, "     gateway: %s\n", text)
+	}
+	fmt.Fprintf(&b, "     trace %s\n\n", r.TraceID)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -111,7 +116,9 @@ func headline(r probe.Result) string {
 func describe(p turnPart, r probe.Result) (label, note string) {
 	switch {
 	case p == partHeaders && r.Phases.Reused:
-		return "headers", "on a kept connection"
+		return "headers", "HTTP/" + *httpVersion(r.Phases) + " on a kept connection"
+	case p == partHeaders:
+		return "headers", "HTTP/" + *httpVersion(r.Phases)
 	case p == partFirstEvent:
 		return "first event", ""
 	case p == partFirstToken:
@@ -124,6 +131,18 @@ func describe(p turnPart, r probe.Result) (label, note string) {
 		return "waiting", "no token came"
 	}
 	return string(p), ""
+}
+
+// httpVersion returns "1.1" or "2", and nil for a turn without response headers.
+func httpVersion(p probe.Phases) *string {
+	version := "1.1"
+	switch {
+	case !p.Headers.OK:
+		return nil
+	case p.HTTP2:
+		version = "2"
+	}
+	return &version
 }
 
 // draw places an interval on the time axis. A part of any length is visible.
@@ -158,6 +177,28 @@ func describeTokens(r probe.Result) string {
 	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", textOf(r.PromptTokens, strconv.Itoa), cached, output, beside(r))
 }
 
+// describeGateway returns what a gateway reports, or "".
+func describeGateway(g probe.Gateway) string {
+	var parts []string
+	if g.Overhead.OK {
+		text := "overhead " + threeDigits(g.Overhead.V)
+		if g.Response.OK {
+			text += " of the first " + threeDigits(g.Response.V)
+		}
+		parts = append(parts, text)
+	}
+	if g.Retries.V > 0 {
+		parts = append(parts, fmt.Sprintf("retries %d", g.Retries.V))
+	}
+	if g.Fallbacks.V > 0 {
+		parts = append(parts, fmt.Sprintf("fallbacks %d: another model answered", g.Fallbacks.V))
+	}
+	if g.Backend != "" {
+		parts = append(parts, "server "+g.Backend)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // beside describes an answer that was more than content.
 func beside(r probe.Result) string {
 	var s string
@@ -176,35 +217,23 @@ func beside(r probe.Result) string {
 	return s
 }
 
+// threeDigits writes a duration with at most three significant digits, and at most whole seconds: "812 µs", "18.2 ms",
+// "1.93 s", "1234 s".
+func threeDigits(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + threeDigits(-d)
+	case d >= 1000*time.Second:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return chart.Label(chart.Rounded(d.Seconds()), "s")
+}
+
 func textOf[T any](o probe.Opt[T], write func(T) string) string {
 	if !o.OK {
 		return "n/a"
 	}
 	return write(o.V)
-}
-
-// threeDigits writes a duration with three significant digits: "812 µs", "18.2 ms", "1.93 s".
-func threeDigits(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "-" + threeDigits(-d)
-	case d < time.Millisecond:
-		return fmt.Sprintf("%d µs", d.Microseconds())
-	case d < time.Second:
-		return three(d.Seconds()*1e3) + " ms"
-	}
-	return three(d.Seconds()) + " s"
-}
-
-func three(v float64) string {
-	s := fmt.Sprintf("%.2f", v)
-	switch {
-	case v >= 100:
-		s = fmt.Sprintf("%.0f", v)
-	case v >= 10:
-		s = fmt.Sprintf("%.1f", v)
-	}
-	return s
 }
 
 // reportJSON is one conversation as JSON. Times are RFC 3339 with nanoseconds, durations are
@@ -223,6 +252,7 @@ type turnJSON struct {
 	Outcome string  `json:"outcome"`
 	Error   *string `json:"error"`
 	Status  *int    `json:"http_status"`
+	Version *string `json:"http_version"`
 
 	Scheduled time.Time `json:"scheduled"`
 	Sent      time.Time `json:"sent"`
@@ -245,6 +275,9 @@ type turnJSON struct {
 	CoalescedEvents int     `json:"coalesced_events"`
 	Buffered        bool    `json:"buffered"`
 
+	// Gateway is null if no gateway reports anything.
+	Gateway *gatewayJSON `json:"gateway"`
+
 	Phases          phasesJSON `json:"phases"`
 	TimestampSource *string    `json:"timestamp_source"`
 	FinishReason    *string    `json:"finish_reason"`
@@ -254,6 +287,22 @@ type turnJSON struct {
 	OtherChoices bool   `json:"other_choices"`
 	ToolCalls    int    `json:"tool_calls"`
 	TraceID      string `json:"trace_id"`
+}
+
+// gatewayJSON is what a gateway reports, as in probe.Gateway.
+type gatewayJSON struct {
+	Retries   *int     `json:"retries"`
+	Fallbacks *int     `json:"fallbacks"`
+	Overhead  Duration `json:"overhead_seconds"`
+	Response  Duration `json:"response_seconds"`
+	Backend   *string  `json:"backend"`
+}
+
+func newGatewayJSON(g probe.Gateway) *gatewayJSON {
+	if g == (probe.Gateway{}) {
+		return nil
+	}
+	return &gatewayJSON{pointer(g.Retries), pointer(g.Fallbacks), Duration(g.Overhead), Duration(g.Response), nonZero(g.Backend)}
 }
 
 // phasesJSON are the parts of a turn. DNS, Connect and TLS are durations of these steps; the
@@ -290,7 +339,7 @@ func newTurnJSON(r probe.Result) turnJSON {
 	}
 	return turnJSON{
 		Turn: r.Turn, Kind: string(r.Kind), Outcome: string(r.Outcome),
-		Error: nonZero(r.Err), Status: nonZero(r.Status),
+		Error: nonZero(r.Err), Status: nonZero(r.Status), Version: httpVersion(r.Phases),
 		Scheduled: r.Scheduled, Sent: r.Sent,
 		TTFT: Duration(r.TTFT), AnswerTTFT: Duration(r.AnswerTTFT), TPOT: Duration(r.TPOT),
 		ITLp50: Duration(p50), ITLMax: Duration(longest),
@@ -300,6 +349,7 @@ func newTurnJSON(r probe.Result) turnJSON {
 		ReasoningTokens: pointer(r.ReasoningTokens),
 		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ToolCalls: len(r.ToolCalls),
 		TokenEvents: r.Events, CoalescedEvents: r.Coalesced, Buffered: r.Buffered,
+		Gateway:      newGatewayJSON(r.Gateway),
 		FinishReason: nonZero(r.FinishReason), TraceID: r.TraceID,
 		Phases: phasesJSON{
 			DNS: Duration(r.Phases.DNS), Connect: Duration(r.Phases.Connect), TLS: Duration(r.Phases.TLS),

@@ -54,6 +54,7 @@ func estimated() probe.Result {
 	r.Phases = probe.Phases{Headers: probe.Some(200 * ms), FirstEvent: probe.Some(200 * ms), Reused: true}
 	r.AnswerTTFT = r.TTFT
 	r.PromptTokens, r.CachedTokens, r.UsageMissing, r.Kernel = probe.Opt[int]{}, probe.Opt[int]{}, true, false
+	r.Gateway = probe.Gateway{Retries: probe.Some(0), Fallbacks: probe.Some(1), Overhead: probe.Some(150 * ms), Response: probe.Some(160 * ms), Backend: "10.0.0.7:8000"}
 	return r
 }
 

@@ -59,7 +59,7 @@ func Write(path string, jobs iter.Seq2[probe.Key, []byte]) error {
 		return fmt.Errorf("compressing the history: %w", err)
 	}
 	if err := atomicfile.Write(path, out.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("saving the history: %w; the directory must be writable", err)
+		return fmt.Errorf("saving the history: %w", err)
 	}
 	return nil
 }

@@ -401,7 +401,7 @@ func TestReadOnlyVolume(t *testing.T) {
 		l.release(1)
 	}
 	write()
-	l.Close() // the kernel refuses to make a volume read-only while a file is open for writing
+	l.Close() // an open file would stay writable
 	disk.SetReadOnly(true)
 	write()
 	if l.Dropped() != 1 || !strings.Contains(said.String(), "read-only file system") {

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -65,6 +67,9 @@ type running struct {
 
 // Start starts the export; Run or Close ends it. Call it before the first event.
 func (t *Tracer) Start(o Options) error {
+	otel.SetLogger(funcr.New(func(string, string) { // the library's own logger prints keys
+		o.Logger.Warn("The exporter of spans ignores an environment variable: check the values of those that begin with OTEL_")
+	}, funcr.Options{}))
 	exporter, err := otlptracehttp.New(context.Background(),
 		otlptracehttp.WithEndpointURL(o.URL), otlptracehttp.WithHTTPClient(o.Client), otlptracehttp.WithTimeout(o.Timeout),
 		otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
@@ -159,7 +164,7 @@ func (t *Tracer) Observe(e probe.Event) {
 	}
 	switch e := e.(type) {
 	case probe.Result:
-		if e.SpanID != "" {
+		if e.ParentSpanID != "" {
 			t.mu.Lock()
 			job := t.jobs[e.Key()]
 			t.mu.Unlock()

@@ -150,7 +150,7 @@ func TestSpans(t *testing.T) {
 	failed.PromptTokens, failed.CachedTokens, failed.Phases, failed.FinishReason = probe.Opt[int]{}, probe.Opt[int]{}, probe.Phases{}, ""
 	tracer.Observe(failed)
 	unmarked := turn
-	unmarked.SpanID = ""
+	unmarked.ParentSpanID = ""
 	tracer.Observe(unmarked)
 	conversation := probe.Conversation{
 		Target: "a", Workload: "chat", ID: "a/chat/1.1", TraceID: traceID, SpanID: rootID,

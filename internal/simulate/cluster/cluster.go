@@ -219,7 +219,7 @@ func (c *Cluster) deliver(e event) {
 	}
 	out := Event{At: c.now, ID: s.ID, Kind: e.kind, Tokens: e.tokens, Cached: max(s.cached, 0), Worker: -1}
 	if s.worker != nil {
-		out.Worker, out.AtWorker = s.worker.id, e.at-s.routed
+		out.Worker, out.AtWorker, out.Queued = s.worker.id, e.at-s.routed, s.queued
 	}
 	c.handle(out)
 }

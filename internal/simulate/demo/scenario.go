@@ -66,7 +66,7 @@ func Named(name string, seed uint64) (Scenario, error) {
 // busyTarget returns a deployment that also serves conversations of other clients.
 func busyTarget(name, preset string, conversations int) Target {
 	o := mustPreset(preset)
-	o.Model, o.Answer = "simulated-70b", simulate.Length{Median: 80, Sigma: 0.3}
+	o.Model, o.Answer, o.FirstAnswer = "simulated-70b", simulate.Length{Median: 80, Sigma: 0.3}, simulate.Length{}
 	o.Load = simulate.Load{Concurrency: conversations, WarmUp: 2 * time.Minute}
 	return Target{name, fmt.Sprintf("%s-%d", preset, conversations), o}
 }

@@ -25,12 +25,12 @@ func (d description) text(v float64) string {
 	return text + d.unit
 }
 
-// Cell returns a figure for a table: with its interval if known, or with the number of turns
-// that it lacks.
+// Cell returns a figure for a table: with its interval if known, or "(?)" if that is unknown
+// or wider than the value. A quantile with too few turns is "–".
 func (m Metric) Cell(f Figure) string {
 	d := m.describe()
 	if f.Needed > f.N {
-		return fmt.Sprintf("%s (%d of %d turns)", d.text(f.Value), f.N, f.Needed)
+		return "–"
 	}
 	if f.Step > 0 {
 		d.decimals = min(d.decimals, max(0, int(math.Round(-math.Log10(f.Step)))))
@@ -38,7 +38,7 @@ func (m Metric) Cell(f Figure) string {
 	text := d.text(f.Value)
 	low, high := d.number(f.Low, f.Value), d.number(f.High, f.Value)
 	switch {
-	case f.Uncertain() && low == high:
+	case f.Uncertain() && low == high, m != ErrorPct && f.wide(): // few failures have a wide interval, which still bounds them
 		text += " (?)"
 	case (f.Ranged() || f.Uncertain()) && low != high:
 		text += fmt.Sprintf(" (%s–%s)", low, high)
@@ -54,7 +54,9 @@ func (d description) number(v, beside float64) string {
 	case math.IsInf(v, 1):
 		return "∞"
 	case d.unit == "ms" && beside >= secondsFromMillis:
-		return strconv.FormatFloat(v/1000, 'f', 1, 64)
+		return Digits(v/1000, 1)
+	case d.metric == Completed, d.metric == Failed, d.metric == InFlightMax: // counts are exact
+		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	decimals := d.decimals
 	switch { // short times need more digits
@@ -63,6 +65,23 @@ func (d description) number(v, beside float64) string {
 		decimals = max(decimals, 1)
 	default:
 		decimals = max(decimals, 2)
+	}
+	return Digits(v, decimals)
+}
+
+// Digits formats a measured number with at most three significant digits and at most the given
+// decimals.
+func Digits(v float64, decimals int) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	switch size := math.Abs(rounded); {
+	case size >= 1000:
+		return strconv.FormatFloat(rounded, 'f', 0, 64)
+	case size >= 100:
+		decimals = 0
+	case size >= 10:
+		decimals = min(decimals, 1)
+	case size >= 1:
+		decimals = min(decimals, 2)
 	}
 	return strconv.FormatFloat(v, 'f', decimals, 64)
 }

@@ -14,24 +14,30 @@ func TestCell(t *testing.T) {
 		m Metric
 		f Figure
 	}{
-		"236ms":                    {ttft, Plain(236)},
-		"280ms":                    {ttft, Plain(280.5)}, // halves to even
-		"256ms":                    {ttft, Plain(255.5)},
-		"0.35ms":                   {ttft, Plain(0.351)},
-		"3.5ms":                    {ttft, Plain(3.51)},
-		"58.5s":                    {ttft, Plain(58476.5)},
-		"65.1ms":                   {tpot, Plain(65.1)},
-		"44ms":                     {tpot, Figure{Value: 44, Low: nan, High: nan, Step: 1}},
-		"16.3%":                    {pct, Plain(16.260163)},
-		"n/a":                      {ttft, unknown()},
-		"∞":                        {ttft, Figure{Value: inf, Low: inf, High: inf, N: 500}},
-		"236ms (221–247)":          {ttft, Figure{Value: 236, Low: 221, High: 247, N: 500}},
-		"236ms (221–∞)":            {ttft, Figure{Value: 236, Low: 221, High: inf, N: 500}},
-		"58.5s (9.0–61.2)":         {ttft, Figure{Value: 58476, Low: 9000, High: 61234, N: 500}},
-		"0.0%":                     {pct, Figure{Value: 0, Low: 0, High: 0.01, N: 50000}}, // the interval vanishes in rounding
-		"236ms (212 of 368 turns)": {ttft, Figure{Value: 236, Low: nan, High: nan, N: 212, Needed: 368, Quantile: true}},
-		"24ms (16–?)":              {ttft, Figure{Value: 24, Low: 16, High: nan, N: 2500, Quantile: true}},
-		"25ms (?)":                 {ttft, Figure{Value: 25, Low: nan, High: nan, N: 2500, Quantile: true}},
+		"236ms":              {ttft, Plain(236)},
+		"280ms":              {ttft, Plain(280.5)}, // halves to even
+		"256ms":              {ttft, Plain(255.5)},
+		"0.35ms":             {ttft, Plain(0.351)},
+		"3.5ms":              {ttft, Plain(3.51)},
+		"58.5s":              {ttft, Plain(58476.5)},
+		"65.1ms":             {tpot, Plain(65.1)},
+		"44ms":               {tpot, Figure{Value: 44, Low: nan, High: nan, Step: 1}},
+		"16.3%":              {pct, Plain(16.260163)},
+		"n/a":                {ttft, unknown()},
+		"∞":                  {ttft, Figure{Value: inf, Low: inf, High: inf, N: 500}},
+		"236ms (221–247)":    {ttft, Figure{Value: 236, Low: 221, High: 247, N: 500}},
+		"236ms (221–∞)":      {ttft, Figure{Value: 236, Low: 221, High: inf, N: 500}},
+		"58.5s (9.0–61.2)":   {ttft, Figure{Value: 58476, Low: 9000, High: 61234, N: 500}},
+		"0.0%":               {pct, Figure{Value: 0, Low: 0, High: 0.01, N: 50000}}, // the interval vanishes in rounding
+		"–":                  {ttft, Figure{Value: 236, Low: nan, High: nan, N: 212, Needed: 368, Quantile: true}},
+		"24ms (16–?)":        {ttft, Figure{Value: 24, Low: 16, High: nan, N: 2500, Quantile: true}},
+		"25ms (?)":           {ttft, Figure{Value: 25, Low: nan, High: nan, N: 2500, Quantile: true}},
+		"1180ms (1140–1230)": {ttft, Figure{Value: 1184, Low: 1138, High: 1226, N: 5000, Quantile: true}},
+		"2.40 (?)":           {GoodputPerSecond, Figure{Value: 2.4, Low: 0, High: 12, N: 12}},
+		"2.5ms (?)":          {ttft, Figure{Value: 2.5, Low: 0.4, High: 133, N: 5000, Quantile: true}},
+		"0.5% (0.1–1.2)":     {pct, Figure{Value: 0.5, Low: 0.1, High: 1.2, N: 400}},
+		"100%":               {KVHitRatePct, Plain(100)},
+		"1234":               {Completed, Plain(1234)},
 	} {
 		if got := tt.m.Cell(tt.f); got != want {
 			t.Errorf("%+v is printed as %q, want %q", tt.f, got, want)
@@ -70,5 +76,16 @@ func TestMetrics(t *testing.T) {
 	}
 	if n := len(Metrics()); n != 189 {
 		t.Errorf("%d metrics, want 189", n)
+	}
+}
+
+// TestDigits: measured numbers have at most three significant digits.
+func TestDigits(t *testing.T) {
+	for want, v := range map[string]float64{
+		"0.0": 0.04, "0.4": 0.351, "10.0": 9.999, "58.5": 58.46, "100": 99.96, "101": 100.6, "3290": 3286.4, "1230000": 1234567, "-12.3": -12.34,
+	} {
+		if got := Digits(v, 1); got != want {
+			t.Errorf("%g is printed as %s, want %s", v, got, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/stats"
@@ -12,7 +13,7 @@ import (
 
 // levelOf pools the repetitions of one level. Repetitions that did not reach the level are used
 // only if all missed it.
-func levelOf(at float64, measured []measured, judge stats.Judge) Level {
+func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judge) Level {
 	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}, Families: map[string][]string{}}
 	results := l.reachedResults(measured)
 	l.Runs = len(results)
@@ -21,6 +22,13 @@ func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 	l.addErrors(results)
 	l.addRates(valid)
 	l.addInFlight(valid)
+	for _, r := range valid {
+		for _, s := range r.Snapshots {
+			for _, b := range s.Blocks {
+				l.Sessions.Merge(b.Sessions)
+			}
+		}
+	}
 	l.addServer(valid)
 	l.addLags(results)
 	l.Drift = drift(valid)
@@ -31,16 +39,19 @@ func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 		if r.State != runfile.Complete && !decidedEarly(r) {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))
 		}
+		if r.LostWorkers != nil {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d lost %s; it was measured with the load divided between the other processes.", r.Repetition, runfile.LostWorkers(r.LostWorkers)))
+		}
 		if text := leftOutText(r); text != "" {
 			l.Limit = cmp.Or(l.Limit, r.Limit())
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d: %s.", r.Repetition, text))
 		}
-		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met && r.Verdict.Standing != runfile.Undecided {
+		if v := r.Verdict; r.State == runfile.EndedEarly && v != nil && !v.Met && !v.Unjudged() && v.Standing != runfile.Undecided {
 			l.GivenUp = true
 		}
 	}
 	if len(judge.Objectives) > 0 {
-		l.Verdict = judge.Combine(results)
+		l.Verdict = judge.Level(run, results)
 	}
 	return l
 }
@@ -165,14 +176,18 @@ func (l *Level) addServer(results []runfile.Result) {
 			l.Server = append(l.Server, f)
 		}
 	}
-	slices.SortFunc(l.Server, func(a, b ServerFigure) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name))
-	})
+	sortServer(l.Server)
 	for _, f := range l.Server {
 		if f.Name == runfile.ServerKVHitRatio && !l.Has(KVHitRatePct) {
 			l.Figures[KVHitRatePct] = Plain(100 * f.Value)
 		}
 	}
+}
+
+func sortServer(all []ServerFigure) {
+	slices.SortFunc(all, func(a, b ServerFigure) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // decidedEarly reports whether a result ended early because its verdict was clear, which needs
@@ -215,5 +230,17 @@ func (l Level) addEconomy(h runfile.Hardware) {
 	share(GoodputPerGPU, GoodputPerSecond)
 	if h.PricePerGPUHour > 0 {
 		over(CostPerMillionTokens, Plain(million*gpus*h.PricePerGPUHour/secondsPerHour), l.Figure(OutputTokensPerSecond))
+	}
+}
+
+// round rounds the figures to twelve significant digits: sums depend on the order of the turns in the last
+// ones, and a merged run has another order. Halves, which short decimal fractions often are, are rounded up.
+func (l *Level) round() {
+	const halfUp = 1 + 1e-14
+	for m, f := range l.Figures {
+		for _, v := range []*float64{&f.Value, &f.Low, &f.High} {
+			*v, _ = strconv.ParseFloat(strconv.FormatFloat(*v*halfUp, 'g', 12, 64), 64) // also NaN and Inf
+		}
+		l.Figures[m] = f
 	}
 }

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -96,8 +97,11 @@ func parseMarkdown(text string) (*Study, error) {
 	s := &Study{Kind: runfile.Concurrency}
 	if d.json != "" {
 		var err error
-		if s, err = parseReference([]byte(d.json)); err != nil {
+		if s, err = parseData([]byte(d.json)); err != nil {
 			return nil, fmt.Errorf("the JSON block: %w", err)
+		}
+		if d.own() {
+			return s, nil
 		}
 	}
 	s.Title = d.title
@@ -109,6 +113,12 @@ func parseMarkdown(text string) (*Study, error) {
 	s.Method = append(s.Method, d.bullets...)
 	s.addTables(d)
 	return s, s.validate()
+}
+
+// own reports whether the JSON block is the whole data of a report of this program.
+func (d markdownDocument) own() bool {
+	var own struct{ Schema int }
+	return json.Unmarshal([]byte(d.json), &own) == nil && own.Schema > 0
 }
 
 func (d markdownDocument) seriesName() string {

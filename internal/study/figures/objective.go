@@ -10,14 +10,17 @@ import (
 
 // Objective is an SLO as reports judge it.
 type Objective struct {
-	Name  string
-	Label string // the name in the compliance matrix, such as "TTFT"
+	Name  string `json:"name"`
+	Label string `json:"label"` // the name in the compliance matrix, such as "TTFT"
 	// Timing, Turns and Share name the equivalent quantile, and Threshold is its highest good
-	// value in ms. Timing is NoTiming if no quantile is equivalent.
-	Timing    Timing
-	Turns     Turns
-	Threshold float64
-	Share     float64 // the wanted share of good turns in percent, which is the percentile
+	// value in ms. Timing is NoTiming if no quantile is equivalent, as for an objective that depends
+	// on uncached tokens.
+	Timing    Timing  `json:"timing,omitempty"`
+	Turns     Turns   `json:"turns,omitempty"`
+	Threshold float64 `json:"threshold_ms"`
+	// Slope is the text of the time that uncached tokens add to the threshold; "" without one.
+	Slope string  `json:"slope,omitempty"`
+	Share float64 `json:"objective_pct"` // the wanted share of good turns in percent, which is the percentile
 }
 
 // String returns the objective in words: "TTFT p99 < 1000ms".
@@ -25,7 +28,7 @@ func (o Objective) String() string {
 	if o.Threshold == 0 {
 		return fmt.Sprintf("%s ≥ %g%%", o.Label, o.Share)
 	}
-	return fmt.Sprintf("%s p%g < %gms", o.Label, o.Share, o.Threshold)
+	return fmt.Sprintf("%s p%g < %gms%s", o.Label, o.Share, o.Threshold, o.Slope)
 }
 
 // Metric returns the equivalent quantile, which a report may lack, or NoMetric.
@@ -63,6 +66,10 @@ func objectiveOf(o runfile.Objective) Objective {
 	if len(o.Turns) == 1 {
 		out.Label += " " + string(o.Turns[0])
 		out.Turns = Turns(o.Turns[0])
+	}
+	if judging := o.Judging(); judging.Sized() {
+		out.Timing, out.Slope = NoTiming, judging.SlopeText()
+		out.Label += strings.TrimSuffix(judging.ClassText(), " tokens")
 	}
 	return out
 }

@@ -263,7 +263,7 @@ func parserOf(text []byte) func([]byte) (*Study, error) {
 	case err != nil || keys["format"] != nil:
 		return parseRun
 	case keys["levels"] != nil: // JSON of a report
-		return parseReference
+		return parseData
 	case keys["benchmarks"] != nil:
 		return parseGuideLLM
 	case keys["input_config"] != nil && keys["request_latency"] != nil:

@@ -37,7 +37,7 @@ func Read(path string) (*Study, error) {
 	case isTurnLog(text):
 		s, err = parseTurnLog(file, data)
 	case text[0] != '{':
-		s, err = parseMarkdown(string(data))
+		s, err = readMarkdown(file, string(data))
 	default:
 		s, err = parserOf(text)(data)
 	}
@@ -54,6 +54,19 @@ func Read(path string) (*Study, error) {
 		s.Name = filepath.Base(filepath.Dir(path))
 	}
 	return s, nil
+}
+
+// readMarkdown reads a report in Markdown. A page of this program has only a part of the figures,
+// so the data beside it is read.
+func readMarkdown(file, text string) (*Study, error) {
+	if !strings.Contains(text, DataNote) {
+		return parseMarkdown(text)
+	}
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(file), DataFile))
+	if err != nil {
+		return nil, fmt.Errorf("this page has only a part of the figures, and %s is not beside it: read the run, or a report that was written with --full", DataFile)
+	}
+	return parseData(data)
 }
 
 func parseRun(data []byte) (*Study, error) {

@@ -43,7 +43,7 @@ func TestTheJSONGivesEveryNumberOfTheTables(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			data, text := split(t, seed(t, tt.name))
-			exact, err := parseReference([]byte(data))
+			exact, err := parseData([]byte(data))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestAnEmptyQueryIsUnknown(t *testing.T) {
 	if s.Has(KVHitRatePct) || s.Has(OutputTokensPerSecond) || len(s.Notes) != 2 {
 		t.Errorf("hit rate known: %v, throughput known: %v, notes %q", s.Has(KVHitRatePct), s.Has(OutputTokensPerSecond), s.Notes)
 	}
-	one, err := parseReference([]byte(`{"levels": [{"concurrency": 1, "ttft_p50_ms": 2, "tops": 0}, {"concurrency": 2, "ttft_p50_ms": 2, "tops": 5}]}`))
+	one, err := parseData([]byte(`{"levels": [{"concurrency": 1, "ttft_p50_ms": 2, "tops": 0}, {"concurrency": 2, "ttft_p50_ms": 2, "tops": 5}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,51 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/study/runfile"
 )
 
-// reference is the "Reference Data" block of a report.
-type reference struct {
-	Generated string            `json:"generated"`
-	Title     string            `json:"title"`
-	Mode      string            `json:"mode"`
-	TargetRPS *float64          `json:"target_rps"`
-	Variants  []string          `json:"variants"`
-	Levels    []json.RawMessage `json:"levels"`
-}
-
 type fields map[string]json.RawMessage
 
-// parseReference reads levels with flat fields, or with one object per variant. Variants keep
-// the order of the report's list, or of the text without a list. The first is the baseline.
-func parseReference(data []byte) (*Study, error) {
-	var ref reference
-	if err := atomicfile.ParseJSON(data, &ref); err != nil {
-		return nil, fmt.Errorf("reading a report's data: %w; the file is cut short or was edited", err)
-	}
-	if len(ref.Levels) == 0 {
-		return nil, fmt.Errorf(`"levels" is empty: the report holds no measurement`)
-	}
-	s := &Study{Title: ref.Title, Kind: runfile.Concurrency, TargetRPS: ref.TargetRPS}
-	s.Generated, _ = time.Parse(time.RFC3339, ref.Generated)
-	for i, level := range ref.Levels {
-		if err := s.addReference(level, ref.Mode); err != nil {
-			return nil, fmt.Errorf("levels[%d]: %w", i, err)
-		}
-	}
-	place := func(x Series) uint { return uint(slices.Index(ref.Variants, x.Name)) } // −1 comes last
-	slices.SortStableFunc(s.Series, func(a, b Series) int { return cmp.Compare(place(a), place(b)) })
-	s.dropEmptyQueries()
-	return s, s.validate()
-}
-
-func (s *Study) addReference(text json.RawMessage, mode string) error {
+// addLevelData adds a level with flat fields, or with one object per variant.
+func (s *Study) addLevelData(text json.RawMessage, d Data) error {
 	var level fields
 	if err := atomicfile.ParseJSON(text, &level); err != nil {
 		return fmt.Errorf("reading a report's data: %w; the file is cut short or was edited", err)
@@ -56,27 +24,44 @@ func (s *Study) addReference(text json.RawMessage, mode string) error {
 	at := decodeOptional[*float64](level["concurrency"])
 	if at == nil {
 		if at = decodeOptional[*float64](level["rate"]); at == nil {
-			return fmt.Errorf(`neither "concurrency" nor "rate" is a number`)
+			return errors.New(`neither "concurrency" nor "rate" is a number`)
 		}
 		s.Kind = runfile.Rate
 	}
 	if !(*at > 0) {
 		return fmt.Errorf("a level of %g: it must be above 0", *at)
 	}
-	put := func(series string, f fields) (known bool) {
-		values := f.figures()
-		if len(values) > 0 {
-			s.mergeLevel(series, Level{At: *at, Figures: values, GivenUp: decodeOptional[bool](f["given_up"]), NotReached: decodeOptional[string](f["not_reached"])})
+	put := func(series string, text json.RawMessage) (known bool, err error) {
+		l := Level{At: *at}
+		if err := l.decode(text, d.Schema); err != nil {
+			return false, err
 		}
-		return len(values) > 0
+		known = len(l.Figures) > 0
+		if known || d.Schema > 0 {
+			s.mergeLevel(series, l)
+		}
+		return known, nil
 	}
-	if put(mode, level) {
-		return nil
+	if d.Schema == 0 || d.Variants == nil {
+		if known, err := put(d.Mode, text); known || d.Schema > 0 {
+			return err
+		}
 	}
 	for _, name := range fieldNames(text) {
-		put(name, decodeOptional[fields](level[name]))
+		if d.Schema > 0 && !slices.Contains(d.Variants, name) {
+			continue
+		}
+		if _, err := put(name, level[name]); err != nil && d.Schema > 0 {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return nil
+}
+
+// orderSeries sorts the series by a list of their names; others come last.
+func (s *Study) orderSeries(names []string) {
+	place := func(x Series) uint { return uint(slices.Index(names, x.Name)) } // −1 comes last
+	slices.SortStableFunc(s.Series, func(a, b Series) int { return cmp.Compare(place(a), place(b)) })
 }
 
 // fieldNames returns the field names of a JSON object in their order, which a map does not
@@ -92,30 +77,55 @@ func fieldNames(object json.RawMessage) []string {
 	return all
 }
 
-// figures returns the fields that are metrics with a number. The report may give their numbers
-// of turns and intervals in separate fields.
-func (f fields) figures() map[Metric]Figure {
-	turns := decodeOptional[map[string]uint64](f["turns"])
-	needed := decodeOptional[map[string]uint64](f["turns_needed"])
-	intervals := decodeOptional[map[string][2]*float64](f["intervals"])
-	found := map[Metric]Figure{}
-	for _, m := range Metrics() {
+// decode reads a level. Data without a schema says which quantiles were measured only by their
+// numbers of turns.
+func (l *Level) decode(text json.RawMessage, schema int) error {
+	var d levelData
+	var f fields
+	if err := errors.Join(json.Unmarshal(text, &d), json.Unmarshal(text, &f)); err != nil && schema > 0 {
+		return fmt.Errorf("reading a report's data: %w; the file was edited", err)
+	}
+	l.Errors, l.Runs, l.Valid, l.Excluded, l.GivenUp, l.NotReached, l.Limit = d.Errors, d.Runs, d.Valid, d.Excluded, d.GivenUp, d.NotReached, d.Limit
+	l.Drift, l.Warnings, l.Families, l.Sessions = d.Drift, d.Warnings, d.Families, d.Sessions
+	if v := d.Verdict; v != nil && schema > 0 {
+		if !slices.Contains([]runfile.Standing{runfile.Met, runfile.Missed, runfile.Undecided, runfile.NotJudged}, v.Standing) {
+			return fmt.Errorf("the verdict has the standing %q, which no report has", v.Standing)
+		}
+		l.Verdict = &v.LevelVerdict
+		l.Verdict.SLOs, l.Verdict.Why = v.SLOs, v.Why
+	}
+	for source, figures := range d.Server {
+		for name, v := range figures {
+			l.Server = append(l.Server, ServerFigure{source, name, v})
+		}
+	}
+	sortServer(l.Server)
+	l.Figures = map[Metric]Figure{}
+	for _, m := range dataMetrics() {
 		key := string(m)
-		v := decodeOptional[*float64](f[key])
-		if v == nil {
+		v, inf, nan := decodeOptional[*float64](f[key]), math.Inf(1), math.NaN()
+		switch {
+		case slices.Contains(d.Infinite, key):
+			v = &inf
+		case v == nil && schema > 0 && f[key] != nil:
+			v = &nan
+		case v == nil:
 			continue
 		}
 		figure := Plain(*v)
 		timing, _, _ := m.Latency()
-		figure.N, figure.Needed = turns[key], needed[key]
-		figure.Quantile = figure.N > 0 && timing != NoTiming
-		if ends, ok := intervals[key]; ok { // JSON has no +∞, so it is null there
-			inf := math.Inf(1)
+		figure.N, figure.Needed, figure.Step = d.Turns[key], d.TurnsNeeded[key], d.PrintedSteps[key]
+		ends, ranged := d.Intervals[key]
+		open, uncertain := d.OpenIntervals[key]
+		if ranged { // JSON has no +∞, so it is null there
 			figure.Low, figure.High = *cmp.Or(ends[0], &inf), *cmp.Or(ends[1], &inf)
+		} else if uncertain {
+			figure.Low, figure.High = *cmp.Or(open[0], &nan), *cmp.Or(open[1], &nan)
 		}
-		found[m] = figure
+		figure.Quantile = timing != NoTiming && (ranged || uncertain || schema == 0 && figure.N > 0)
+		l.Figures[m] = figure
 	}
-	return found
+	return nil
 }
 
 // decodeOptional decodes a field. It returns the zero value if the field is absent or, in
@@ -187,7 +197,7 @@ func (s *Study) validate() error {
 				return fmt.Errorf("a level of %g: it must be between %g and %g", l.At, leastLevel, mostLevel)
 			}
 			for m, f := range l.Figures {
-				if math.Abs(f.Value) > mostFigure {
+				if math.Abs(f.Value) > mostFigure && !math.IsInf(f.Value, 1) {
 					return fmt.Errorf("level %g: %q is %g, which is too large for a measurement", l.At, m, f.Value)
 				}
 			}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/stats"
 )
@@ -34,6 +36,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 		if series := seriesOf(variant, pooled, judge); len(series.Levels) > 0 {
 			for _, l := range series.Levels {
 				l.addEconomy(first.HardwareOf(variant))
+				l.round()
 			}
 			s.Series = append(s.Series, series)
 		}
@@ -52,7 +55,31 @@ func FromRuns(runs []*runfile.Run) *Study {
 			s.Warnings = append(s.Warnings, "The sweep did not finish: "+r.Interrupted)
 		}
 	}
+	s.nameByModel(first)
 	return s
+}
+
+// nameByModel names an unnamed variant after its model, and an untitled study after model and date.
+func (s *Study) nameByModel(run *runfile.Run) {
+	model := ""
+	for _, p := range run.Deployment {
+		if p.Name == "Model (as served)" || p.Name == "Model" && model == "" {
+			model = p.Value
+		}
+	}
+	if s.Title == "" && !s.Generated.IsZero() {
+		s.Title = strings.TrimPrefix(model+", ", ", ") + s.Generated.UTC().Format(time.DateOnly)
+	}
+	if !run.Unnamed || model == "" {
+		return
+	}
+	for i := range s.Series {
+		s.Series[i].Name = model
+	}
+	for i := range s.Capacities {
+		s.Capacities[i].Variant = model
+	}
+	s.Method[0].Value = model // the variants
 }
 
 func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
@@ -71,7 +98,10 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	title := map[runfile.LevelKind]string{runfile.Rate: "Rates"}[r.LevelKind]
 	row(cmp.Or(title, "Concurrency levels"), "%s", runfile.FormatLevels(slices.Compact(levels), ", "))
 	if r.TargetRPS != nil {
-		row("Target RPS", "%.1f conversation starts/s at most", *r.TargetRPS)
+		row("Start rate", "%g conversations/s until a level is full; after that, the end of each one starts the next", *r.TargetRPS)
+	}
+	if r.LevelKind == runfile.Concurrency && !runfile.HasNoThinkTime(r.Workload.Parameters) {
+		row("In flight", "a level counts conversations; while a user thinks between two turns, no turn is in flight, so the mean in flight is lower")
 	}
 	if r.WarmUp != "" {
 		row("Warmup", "%s, per level", r.WarmUp)
@@ -90,28 +120,97 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 		row("Order of variants", "%s", r.Order)
 	}
 	if r.CachePolicy != "" {
-		row("Cache", "%s", r.CachePolicy)
+		row("Cache", "%s", cacheWords(r.CachePolicy))
 	}
 	row("Workload", "%s", r.Workload.Summary)
+	if text := workloadWords(r.Workload.Parameters); text != "" {
+		row("Workload parameters", "%s", text)
+	}
+	if text := measuredLengths(runs); text != "" {
+		row("Tokens per turn", "%s", text)
+	}
 	row("Metric source", "client side: bytes as they arrived at the prober")
 	row("Tool", "%s", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
-	if len(r.Shards) > 0 {
-		row("Shards", "%s", shardSummary(r.Shards))
+	if text := workerSummary(runs); text != "" {
+		row("Workers", "%s", text)
 	}
 	row("Plan", "sha256 %s, seed %d", r.Plan.SHA256, r.Seed)
 	return rows
 }
 
-// shardSummary returns the number of shards and the accuracy of their clocks.
-func shardSummary(all []runfile.Shard) string {
-	var clocks []string
-	for _, s := range all[1:] {
-		clocks = append(clocks, fmt.Sprintf("%+.3f ± %.3f ms", 1000*s.OffsetSeconds, 1000*s.ErrorSeconds))
+// cacheWords says in which state a level finds the prefix cache.
+func cacheWords(policy string) string {
+	switch name, _, _ := strings.Cut(policy, " "); name {
+	case "keep":
+		return "keep: a level finds what the levels before it left"
+	case "bust":
+		return "bust: no text of a level was sent before"
 	}
-	if clocks == nil {
-		return "1"
+	return policy + ": sent before the warm-up of each level"
+}
+
+// mostValue bounds the printed length of a parameter, such as a system prompt.
+const mostValue = 60
+
+// workloadWords lists the parameters of a workload. Texts are cut.
+func workloadWords(all []runfile.Parameter) string {
+	var words []string
+	texts := 0
+	for _, p := range all {
+		if strings.HasPrefix(p.Name, "followups[") {
+			texts++
+			continue
+		}
+		value := []rune(p.Value)
+		if len(value) > mostValue {
+			p.Value = fmt.Sprintf("%s… (%d characters)", string(value[:mostValue]), len(value))
+		}
+		words = append(words, strings.ReplaceAll(p.Name, "_", " ")+" "+p.Value)
 	}
-	return fmt.Sprintf("%d, by the clock of shard 0; offsets added to the other clocks: %s", len(all), strings.Join(clocks, ", "))
+	if texts > 0 {
+		words = append(words, fmt.Sprintf("%d texts of follow-up turns", texts))
+	}
+	if all != nil && !slices.ContainsFunc(all, func(p runfile.Parameter) bool { return p.Name == "temperature" }) {
+		words = append(words, "temperature of the server")
+	}
+	return strings.Join(words, "; ")
+}
+
+// measuredLengths returns the mean lengths of prompts, which grow from turn to turn, and of answers.
+func measuredLengths(runs []*runfile.Run) string {
+	var turns, prompt, output float64
+	for _, r := range runs {
+		for _, x := range r.Results {
+			for _, b := range x.Blocks() {
+				turns += float64(b.Outcomes[probe.Success])
+				prompt, output = prompt+float64(b.Tokens.Prompt), output+float64(b.Tokens.Output)
+			}
+		}
+	}
+	if turns == 0 || prompt == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s in prompts, %s in answers (means of successful turns)", Digits(prompt/turns, 0), Digits(output/turns, 0))
+}
+
+// workerSummary lists the processes that shared the load, with the largest error of their clocks.
+func workerSummary(runs []*runfile.Run) string {
+	var names []string
+	within := map[string]float64{}
+	for _, r := range runs {
+		for _, x := range r.Results {
+			for _, w := range x.Workers {
+				if _, ok := within[w.Name]; !ok {
+					names = append(names, w.Name)
+				}
+				within[w.Name] = max(within[w.Name], w.ErrorSeconds)
+			}
+		}
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s (clock ± %.3f ms)", name, 1000*within[name])
+	}
+	return strings.Join(names, ", ")
 }
 
 // seriesOf collects the results of a variant by level.
@@ -124,7 +223,7 @@ func seriesOf(variant string, run *runfile.Run, judge stats.Judge) Series {
 	}
 	series := Series{Name: variant}
 	for at, results := range byLevel {
-		series.Levels = append(series.Levels, levelOf(at, results, judge))
+		series.Levels = append(series.Levels, levelOf(at, run, results, judge))
 	}
 	slices.SortFunc(series.Levels, func(a, b Level) int { return cmp.Compare(a.At, b.At) })
 	return series

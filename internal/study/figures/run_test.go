@@ -165,7 +165,7 @@ func TestTooFewTurnsGiveNoQuantile(t *testing.T) {
 	if f.Known() || f.Needed != 368 || f.N > 200 {
 		t.Errorf("p99 of %d turns: %+v, want none and 368 needed", f.N, f)
 	}
-	if m := TTFTP99; !strings.Contains(m.Cell(f), "of 368 turns)") {
+	if m := TTFTP99; m.Cell(f) != "–" {
 		t.Errorf("printed as %q", m.Cell(f))
 	}
 	if !l.Figure(TTFTP50).Known() {
@@ -203,9 +203,9 @@ func TestRepetitionsThatDisagree(t *testing.T) {
 func TestDecidedEarlyIsNoWarning(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 60}})
 	run.Results[0].State, run.Results[0].Why = runfile.EndedEarly, "every objective is met"
-	run.Results[0].Verdict = &runfile.LevelVerdict{Met: true, Decided: runfile.DecidedEarly}
+	run.Results[0].Verdict = &runfile.LevelVerdict{Met: true, Standing: runfile.Met, Decided: runfile.DecidedEarly}
 	run.Results[1].State, run.Results[1].Why = runfile.EndedEarly, "the target is gone"
-	run.Results[1].Verdict = &runfile.LevelVerdict{Decided: runfile.DecidedMeasured}
+	run.Results[1].Verdict = &runfile.LevelVerdict{Standing: runfile.Missed, Decided: runfile.DecidedMeasured}
 	s := FromRuns([]*runfile.Run{run})
 	if l := s.Series[0].Levels[0]; len(l.Warnings) > 0 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "level 40, repetition 1 was decided early: every objective is met") {
 		t.Errorf("warnings %q, notes %q", l.Warnings, s.Notes)
@@ -245,6 +245,8 @@ func TestDifference(t *testing.T) {
 			r.Workload.Parameters = append(r.Workload.Parameters, runfile.Parameter{Name: "system", Value: "be brief"})
 		}},
 		{"SLO", "the SLOs differ: ttft (TTFT p99 < 1000ms)", func(r *runfile.Run) { r.SLOs[0].ThresholdSeconds = 2 }},
+		{"a line", "the SLOs differ: ttft (TTFT p99 < 1000ms), tpot", func(r *runfile.Run) { r.SLOs[0].PerThousandSeconds = 0.06 }},
+		{"a class", "ttft (TTFT with <4k uncached p99 < 1000ms)", func(r *runfile.Run) { r.SLOs[0].Uncached.Below = 4000 }},
 		{"levels", "are concurrency, those of b are rate", func(r *runfile.Run) { r.LevelKind = runfile.Rate }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -382,5 +384,24 @@ func TestEarlierVersions(t *testing.T) {
 	}
 	if got := run.NotReached(run.Results[0]); !strings.Contains(got, "an earlier version let start_rate (10/s) hold back") {
 		t.Errorf("a third of the load: %q", got)
+	}
+}
+
+// TestMethodOfAClosedLoop: start_rate only fills a level, and think time keeps fewer turns in
+// flight than conversations.
+func TestMethodOfAClosedLoop(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
+	method := func() string { return fmt.Sprint(FromRuns([]*runfile.Run{run}).Method) }
+	for _, want := range []string{"10 conversations/s until a level is full", "the mean in flight is lower"} {
+		if !strings.Contains(method(), want) {
+			t.Errorf("the method lacks %q: %s", want, method())
+		}
+	}
+	if strings.Contains(method(), "Target RPS") {
+		t.Errorf("a closed loop has a target rate: %s", method())
+	}
+	run.Workload.Parameters = append(run.Workload.Parameters, runfile.Parameter{Name: "think_time", Value: "0s … 0s"})
+	if strings.Contains(method(), "the mean in flight is lower") {
+		t.Errorf("without think time: %s", method())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
 )
 
@@ -67,6 +68,7 @@ type Level struct {
 	Limit string
 	// Verdict is what counted turns prove about the objectives; nil if none were counted.
 	Verdict  *runfile.LevelVerdict
+	Sessions probe.SessionCounts // follow-up turns whose worker is known
 	Server   []ServerFigure
 	Families map[string][]string // the metric families by source
 	Drift    float64             // ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance
@@ -108,6 +110,11 @@ func (f Figure) times(factor float64) Figure {
 func (f Figure) Known() bool { return !math.IsNaN(f.Value) && f.Needed <= f.N }
 
 func (f Figure) Ranged() bool { return f.Known() && !math.IsNaN(f.Low) && !math.IsNaN(f.High) }
+
+// wide reports whether the interval is wider than the value, so that the value says too little.
+func (f Figure) wide() bool {
+	return f.Ranged() && !math.IsInf(f.High, 1) && f.High-f.Low > math.Abs(f.Value)
+}
 
 // Uncertain reports whether a measured quantile lacks an end of its interval, because its turns
 // are too correlated.

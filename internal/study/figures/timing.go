@@ -179,6 +179,11 @@ func (l *Level) addRates(results []runfile.Result) {
 		n, _ := b.Ended()
 		return float64(n)
 	}
+	var turns uint64
+	for _, r := range results {
+		n, _ := r.EndedTurns()
+		turns += n
+	}
 	seconds := func(b runfile.Block) float64 { return b.Seconds }
 	output := func(b runfile.Block) float64 { return float64(b.Tokens.Output) }
 	for _, rate := range []struct {
@@ -192,9 +197,11 @@ func (l *Level) addRates(results []runfile.Result) {
 		{PromptTokensPerSecond, func(b runfile.Block) float64 { return float64(b.Tokens.Prompt) }, seconds},
 		{OutputTokensPerTurn, output, func(b runfile.Block) float64 { return float64(b.Outcomes[probe.Success]) }},
 	} {
-		l.Figures[rate.metric] = ratioFigure(pairs(results, func(b runfile.Block) stats.Pair {
+		f := ratioFigure(pairs(results, func(b runfile.Block) stats.Pair {
 			return stats.Pair{Part: rate.part(b), Whole: rate.whole(b)}
 		}))
+		f.N = turns
+		l.Figures[rate.metric] = f
 	}
 	if !(l.Figures[TurnTimeMean].Value > 0) {
 		delete(l.Figures, TurnTimeMean) // earlier versions did not record it

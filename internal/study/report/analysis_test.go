@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,20 +49,24 @@ func TestJudge(t *testing.T) {
 		{"TTFT", "FAIL (TTFT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 1001, figures.TPOTP99: 50})},
 		{"TPOT", "FAIL (TPOT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 61})},
 		{"both", "FAIL (TTFT+TPOT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 9000, figures.TPOTP99: 61})},
-		{"one unknown", "n/a", level(1, map[figures.Metric]float64{figures.TTFTP99: 900})},
+		{"one unknown", "NOT JUDGED (TPOT p99 is unknown)", level(1, map[figures.Metric]float64{figures.TTFTP99: 900})},
 		{"one unknown, one missed", "FAIL (TTFT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 9000})},
-		{"nothing known", "n/a", level(1, nil)},
+		{"nothing known", "NOT JUDGED (TTFT p99 is unknown)", level(1, nil)},
 		{"more errors than the objective leaves", "FAIL (ERRORS)", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 1.7})},
 		{"fewer errors", "PASS", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 0.5})},
 		{"a run left out", "FAIL (ERRORS)", figures.Level{Runs: 3, Valid: 2, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
-		{"spoiled by the prober itself", "UNDECIDED (the prober was the limit)", figures.Level{Limit: "late", Figures: map[figures.Metric]figures.Figure{
+		{"spoiled by the prober itself", "NOT JUDGED (the prober was the limit)", figures.Level{Limit: "late", Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(9000), figures.TPOTP99: figures.Plain(1)}}},
-		{"spoiled, and counted", "UNDECIDED (the prober was the limit)", figures.Level{Limit: "late", Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided}}},
+		{"spoiled, and counted", "NOT JUDGED (the prober was the limit)", figures.Level{Limit: "late", Verdict: runfile.NotJudgedBecause("the prober was the limit")}},
 		{"spoiled once, and proven by other runs", "PASS", figures.Level{Limit: "late", Verdict: &runfile.LevelVerdict{Standing: runfile.Met, Met: true}}},
 		{"given up, no objective missed yet", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"given up for an objective", "FAIL (TTFT)", figures.Level{GivenUp: true, Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
+		{"given up, and seems to fail", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
+			figures.TTFTP99: between(1010, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
+		{"one missed, one seems to be", "FAIL (TTFT)", figures.Level{Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft", "tpot"},
+			SLOs: []runfile.SLOVerdict{{Name: "ttft", Standing: runfile.Missed}, {Name: "tpot", Standing: runfile.Undecided}}}}},
 		{"given up, and nothing lost", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Verdict: &runfile.LevelVerdict{Standing: runfile.Missed}}},
 		{"counted turns decide, not the quantile", "FAIL (TTFT)", figures.Level{
 			Figures: map[figures.Metric]figures.Figure{figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: figures.Plain(1)},
@@ -69,21 +74,21 @@ func TestJudge(t *testing.T) {
 		{"counted, and nothing proven", "UNDECIDED (seems to pass)", figures.Level{Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Undecided}}},
 		{"counted, nothing proven, and bad", "UNDECIDED (seems to fail TTFT+TPOT)", figures.Level{
 			Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Lost: []string{"ttft", "tpot"}}}},
-		{"not reached", "NOT REACHED", figures.Level{NotReached: "too little", Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Met}}},
-		{"a bad quantile within noise", "UNDECIDED (seems to fail TTFT)", figures.Level{Figures: map[figures.Metric]figures.Figure{
+		{"not reached", "NOT JUDGED (not reached)", figures.Level{NotReached: "too little", Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Met}}},
+		{"a bad quantile within noise", "UNDECIDED (seems to fail TTFT; TTFT is too close to its limit)", figures.Level{Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: between(1010, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
-		{"a quantile within noise", "UNDECIDED (seems to pass)", figures.Level{Figures: map[figures.Metric]figures.Figure{
+		{"a quantile within noise", "UNDECIDED (seems to pass; TTFT is too close to its limit)", figures.Level{Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := Judge(slos(), tt.level)
-			if v.String() != tt.want {
-				t.Errorf("%s; want %s", v, tt.want)
+			if got := v.Words(labelOf(slos())); got != tt.want {
+				t.Errorf("%s; want %s", got, tt.want)
 			}
 		})
 	}
-	if v := Judge(nil, level(1, nil)); v.Pass() || v.String() != "n/a" {
-		t.Errorf("without objectives: %s", v)
+	if v := Judge(nil, level(1, nil)); !v.Unjudged() || v.Words(nil) != "NOT JUDGED (no SLO)" {
+		t.Errorf("without objectives: %s", v.Words(nil))
 	}
 }
 
@@ -93,7 +98,7 @@ func TestComplyEndsAtTheFirstFailure(t *testing.T) {
 	}}
 	var got []string
 	for _, c := range Comply(s) {
-		got = append(got, fmt.Sprintf("%g %v %v", c.Highest, c.Beyond, c.Judged))
+		got = append(got, fmt.Sprintf("%g %v %v", c.Least, c.Beyond, c.Judged))
 	}
 	if want := "20 [40] true, 0 [20] true, 0 [] false"; strings.Join(got, ", ") != want {
 		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
@@ -104,41 +109,49 @@ func TestComplyEndsAtTheFirstFailure(t *testing.T) {
 	}
 }
 
-// Only a proven miss ends a capacity, as in a sweep. Levels that seem to pass count up to the
-// first that does not.
-func TestComplyGoesOnWhereNothingIsProven(t *testing.T) {
+// Only a proven miss ends a capacity, as in a sweep, and only proven levels are one. The words
+// and the next step follow from the same bounds.
+func TestCapacityIsWhatIsProven(t *testing.T) {
 	counted := func(s runfile.Standing, lost ...string) figures.Level {
 		return figures.Level{Verdict: &runfile.LevelVerdict{Standing: s, Met: lost == nil, Lost: lost}}
 	}
 	met, missed := counted(runfile.Met), counted(runfile.Missed, "ttft")
 	seemsMet, seemsMissed := counted(runfile.Undecided), counted(runfile.Undecided, "ttft")
+	late := figures.Level{Limit: "late", Verdict: runfile.NotJudgedBecause("the prober was the limit")}
+	notReached := figures.Level{NotReached: "too little"}
 	for _, tt := range []struct {
-		name   string
-		levels []figures.Level
-		want   string // highest, and whether it is the top; beyond
+		name          string
+		levels        []figures.Level // 10, 20, …
+		between, next string
+		beyond        []float64
 	}{
-		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "30 false []"},
-		{"spoiled", []figures.Level{met, {Limit: "late"}, met, missed}, "30 false []"},
-		{"not reached", []figures.Level{met, {NotReached: "too little"}, met, missed}, "30 false []"},
-		{"nothing fails", []figures.Level{met, seemsMissed, met, seemsMet}, "40 true []"},
-		{"only seems to pass again", []figures.Level{met, seemsMissed, seemsMet}, "10 false []"},
-		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "10 false [30]"},
+		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "30 (40 misses an SLO)", "", nil},
+		{"spoiled", []figures.Level{met, late, met, missed}, "30 (40 misses an SLO)", "", nil},
+		{"not reached", []figures.Level{met, notReached, met, missed}, "30 (40 misses an SLO)", "", nil},
+		{"the top seems to pass", []figures.Level{met, met, seemsMet}, "20 (30 is undecided)", "measure concurrency 30 for longer", nil},
+		{"the top was not reached", []figures.Level{met, met, notReached}, "20 or more (30 was not judged)", "measure concurrency 30 again (not reached: too little)", nil},
+		{"not reached below a miss", []figures.Level{met, notReached, missed}, "10 (20 was not judged, 30 misses an SLO)", "measure concurrency 20 again", nil},
+		{"nothing fails", []figures.Level{met, met}, "20 or more", "measure above concurrency 20", nil},
+		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (10 or 20 or 30 is undecided)", "for longer", nil},
+		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (10 is undecided, 20 misses an SLO)", "for longer", nil},
+		{"all miss", []figures.Level{missed, missed}, "below 10", "measure below concurrency", nil},
+		{"the lowest was not judged", []figures.Level{late, missed}, "below 20", "measure below concurrency", nil},
+		{"nothing was judged", []figures.Level{late, notReached}, "not known", "repair what kept the levels", nil},
+		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "10 (20 misses an SLO)", "", []float64{30}},
 	} {
 		var series figures.Series
-		var proven runfile.Capacity
 		for i, l := range tt.levels {
 			l.At = float64(10 * (i + 1))
 			series.Levels = append(series.Levels, l)
-			if l.Verdict != nil {
-				proven.AddLevel(l.At, *l.Verdict)
-			}
 		}
-		c := Comply(&figures.Study{Objectives: slos()[:1], Series: []figures.Series{series}})[0]
-		if got := fmt.Sprintf("%g %v %v", c.Highest, c.Top, c.Beyond); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{series}}
+		c := Comply(s)[0]
+		next := (&builder{s: s}).openStep(c)
+		if got := c.between(); got != tt.between || !strings.Contains(next, tt.next) || tt.next == "" && next != "" {
+			t.Errorf("%s: %s, next %q; want %s, %q", tt.name, got, next, tt.between, tt.next)
 		}
-		if c.Highest < *proven.Level || *c.Proven.Level != *proven.Level {
-			t.Errorf("%s: highest %g, proven %g, but the sweep proves %g", tt.name, c.Highest, *c.Proven.Level, *proven.Level)
+		if !slices.Equal(c.Beyond, tt.beyond) {
+			t.Errorf("%s: beyond %v, want %v", tt.name, c.Beyond, tt.beyond)
 		}
 	}
 }
@@ -149,21 +162,57 @@ func TestCapacitiesRankWhatWasMeasured(t *testing.T) {
 	const good, bad = 500, 5000
 	unknown := math.NaN()
 	for _, tt := range []struct {
-		name               string
-		base, other        []float64
-		winner, unmeasured bool
+		name           string
+		base, other    []float64
+		winner, change bool
 	}{
 		{"better", []float64{good, bad}, []float64{good, good}, true, false},
 		{"worse", []float64{good, good}, []float64{good, bad}, false, false},
+		{"both bracketed", []float64{good, bad, bad}, []float64{good, good, bad}, true, true},
 		{"equal at the highest level", []float64{good, good}, []float64{good, good}, false, false},
-		{"the baseline was stopped", []float64{good}, []float64{good, good}, false, true},
-		{"the other was stopped", []float64{good, good}, []float64{good}, false, true},
-		{"the baseline has no figure there", []float64{good, unknown}, []float64{good, good}, false, true},
+		{"the baseline was stopped", []float64{good}, []float64{good, good}, false, false},
+		{"the other was stopped", []float64{good, good}, []float64{good}, false, false},
+		{"the baseline has no figure there", []float64{good, unknown}, []float64{good, good}, false, false},
 		{"the baseline fails at once", []float64{bad}, []float64{good, good}, true, false},
 	} {
 		s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{series(figures.TTFTP99, tt.base...), series(figures.TTFTP99, tt.other...)}}
-		if c := Comply(s)[1]; c.Winner != tt.winner || c.Unmeasured != tt.unmeasured {
-			t.Errorf("%s: winner %v, unmeasured %v", tt.name, c.Winner, c.Unmeasured)
+		if c := Comply(s)[1]; c.Winner != tt.winner || math.IsNaN(c.Change) == tt.change {
+			t.Errorf("%s: winner %v, change %v", tt.name, c.Winner, c.Change)
+		}
+	}
+}
+
+// TestShiftNeedsAnEnd: a level that the prober distorted is no end of a series.
+func TestShiftNeedsAnEnd(t *testing.T) {
+	of := func(slow float64, distorted ...float64) figures.Series {
+		s := figures.Series{Name: "a"}
+		for _, at := range []float64{2, 4, 8, 16} {
+			ttft := 200.0
+			if at >= slow {
+				ttft = 3000
+			}
+			l := level(at, map[figures.Metric]float64{figures.TTFTP50: ttft, figures.ErrorPct: 0})
+			if slices.Contains(distorted, at) {
+				l.Limit = "the prober could not send"
+			}
+			s.Levels = append(s.Levels, l)
+		}
+		return s
+	}
+	for _, tt := range []struct {
+		name        string
+		base, other figures.Series
+		want        string
+	}{
+		{"a level is distorted", of(16), of(16, 8), ""},
+		{"the highest levels are distorted", of(100), of(100, 8, 16), ""},
+		{"the baseline is distorted", of(100, 8, 16), of(100), ""},
+		{"it is slow earlier", of(16), of(8), "from 8 to 4: -50%"},
+		{"it is slow later", of(8), of(16), "from 4 to 8: +100%"},
+	} {
+		b := builder{s: &figures.Study{Series: []figures.Series{tt.base, tt.other}}, baseline: tt.base}
+		if got := strings.Join(b.shifts(), " "); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
@@ -185,7 +234,7 @@ func TestBetween(t *testing.T) {
 		{tops, 100, 110, "+10% better", 10},
 		{tops, 100, 90, "-10% worse", -10},
 		{tpot, 50, 50, "0%", 0},
-		{tpot, 1000, 1001, "0% worse", -0.1},
+		{tpot, 1000, 1001, "0%", -0.1},
 		{turns, 16, 29, "+81%", -81.25},
 		{tpot, 0, 5, "n/a", math.NaN()},
 		{tpot, math.NaN(), 5, "n/a", math.NaN()},
@@ -274,19 +323,6 @@ func TestSaturation(t *testing.T) {
 	}
 }
 
-func TestSummarize(t *testing.T) {
-	s := summarize(series(figures.LatencyP50, 4, 8, 6, math.NaN(), 2).Levels, func(l figures.Level) float64 { return l.Value(figures.LatencyP50) })
-	if s.First.Value != 4 || s.Last.At != 50 || s.Most.At != 20 || s.Least.Value != 2 || s.Mean != 5 || s.Levels != 4 || s.Against != 1 || s.trend() != "falls" {
-		t.Errorf("%+v, trend %s", s, s.trend())
-	}
-	if s := summarize(nil, nil); s.Levels > 0 {
-		t.Errorf("of nothing: %+v", s)
-	}
-	if flat := summarize(series(figures.LatencyP50, 100, 103).Levels, func(l figures.Level) float64 { return l.Value(figures.LatencyP50) }); flat.trend() != "is flat" {
-		t.Errorf("100 to 103 %s", flat.trend())
-	}
-}
-
 // texts returns warnings line by line.
 func texts(all []warning) string {
 	var lines []string
@@ -313,9 +349,9 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"nothing to say", "", level(10, fine)},
 		{"survivors", "concurrency 10: 3.0% of turns failed, so the latencies are those of survivors.", with(figures.ErrorPct, 3)},
-		{"little", "Little's law does not hold: 10.0 in flight, but 4.00 turns/s × 5.0 s = 20.0 (+100%).", with(figures.TurnsPerSecond, 4)},
+		{"little", "Little's law does not hold: 10.0 in flight, but 4.00 turns/s × 5.0 s = 20.0 (+100%), so its rate or duration may be wrong.", with(figures.TurnsPerSecond, 4)},
 		{"drift", "no steady state: TTFT changed by +40%", drifting},
-		{"fallen to a hundredth", "no steady state: TTFT changed by ÷100", falling},
+		{"fallen to a hundredth", "no steady state: TTFT changed by more than ÷10 over", falling},
 		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", spec},
 		{"left out", "2 of 3 runs had more than 5% errors: they are left out", left},
 	} {

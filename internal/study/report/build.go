@@ -11,37 +11,42 @@ import (
 
 // builder collects the sections of a study.
 type builder struct {
-	s        *figures.Study
-	capacity []Compliance
-	warnings [][]warning
-	level    string // the header of the first column: "Concurrency" or "Rate"
-	compares bool   // set with several series; the first is the baseline
-	baseline figures.Series
-	doc      document
+	s         *figures.Study
+	full      bool // the long form
+	capacity  []Compliance
+	decisions []decision // on the series after the first
+	warnings  [][]warning
+	level     string // the header of the first column: "Concurrency" or "Rate"
+	compares  bool   // set with several series; the first is the baseline
+	baseline  figures.Series
+	doc       document
 }
 
-// buildDocument makes the report of a study. The first of several series is the baseline.
-func buildDocument(s *figures.Study) (document, error) {
+// buildDocument makes the report of a study: one page or, if full is set, with every table. The
+// first of several series is the baseline.
+func buildDocument(s *figures.Study, full bool) (document, error) {
 	if len(s.Series) == 0 {
 		return document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
 	}
 	level := s.LevelName()
 	b := &builder{
-		s: s, capacity: Comply(s), warnings: groupWarnings(studyWarnings(s)), level: strings.ToUpper(level[:1]) + level[1:],
+		s: s, full: full, capacity: Comply(s), warnings: groupWarnings(studyWarnings(s)), level: strings.ToUpper(level[:1]) + level[1:],
 		compares: len(s.Series) > 1, baseline: s.Series[0], doc: document{Title: s.Title},
 	}
-	b.addVerdicts()
-	if n := len(b.warnings); n > 0 {
-		b.doc.Lead = append(b.doc.Lead, fmt.Sprintf("**Warnings:** %d, below; read them before relying on a figure.", n))
+	b.page()
+	if !full {
+		b.appendix()
+		return b.doc, nil
 	}
-	if !s.Generated.IsZero() {
-		b.doc.Lead = append(b.doc.Lead, "**Generated:** "+s.Generated.UTC().Format("2006-01-02 15:04:05")+" UTC")
-	}
-	b.findings()
-	b.addWarnings()
-	b.table("Test Methodology", parameters(s.Method))
-	b.table("Deployment Details", parameters(s.Deployment))
-	b.compliance()
+	return b.doc, b.everything()
+}
+
+// everything adds the tables of the long form.
+func (b *builder) everything() error {
+	b.table("Test Methodology", parameters(b.s.Method))
+	b.table("Deployment Details", parameters(b.s.Deployment))
+	b.targets()
+	b.winner()
 	b.timings()
 	b.errors()
 	b.rates()
@@ -49,44 +54,10 @@ func buildDocument(s *figures.Study) (document, error) {
 	b.server()
 	b.saturation()
 	b.comparison()
-	b.statistics()
 	b.notes()
-	b.section("Reference Data (JSON)").add(block{Code: briefJSON(s), Language: "json"})
-	return b.doc, nil
-}
-
-// addWarnings lists the worst warning of each cause and the places of the others.
-func (b *builder) addWarnings() {
-	if len(b.warnings) == 0 {
-		return
-	}
-	s := b.section("Warnings")
-	s.paragraph("Reasons to doubt these figures:")
-	var lines []string
-	for _, group := range b.warnings {
-		lines = append(lines, group[0].String())
-		if others := warningPlaces(group[1:]); others != "" {
-			lines[len(lines)-1] += fmt.Sprintf(" That is the worst of %d; the others: %s.", len(group), others)
-		}
-	}
-	s.list(lines)
-}
-
-// warningPlaces returns "kv, concurrency 40, 50; rr, concurrency 40".
-func warningPlaces(all []warning) string {
-	var where []string
-	levels := map[string][]float64{}
-	for _, w := range all {
-		if levels[w.Where] == nil {
-			where = append(where, w.Where)
-		}
-		levels[w.Where] = append(levels[w.Where], w.At)
-	}
-	for i, name := range where {
-		slices.Sort(levels[name])
-		where[i] = name + " " + runfile.FormatLevels(levels[name], ", ")
-	}
-	return strings.Join(where, "; ")
+	text, err := compactJSON(b.s)
+	b.section("Reference Data (JSON)").add(block{Code: text, Language: "json"})
+	return err
 }
 
 func (b *builder) section(title string) *section {
@@ -131,7 +102,7 @@ func (b *builder) byLevel(columns ...column) table {
 	levels := b.s.Levels()
 	t := table{Header: []string{b.level}}
 	for _, at := range levels {
-		t.Rows = append(t.Rows, cells(formatLevel(at)))
+		t.Rows = append(t.Rows, cells(b.markLevel(at)))
 	}
 	for _, c := range columns {
 		for _, s := range b.s.Series {
@@ -146,7 +117,7 @@ func (b *builder) byLevel(columns ...column) table {
 			for i, at := range levels {
 				shown := cell{"–", classUnknown}
 				if l, ok := s.Level(at); ok {
-					shown = markUnsound(c.cell(l), l)
+					shown = c.cell(l)
 				}
 				t.Rows[i] = append(t.Rows[i], shown)
 			}
@@ -155,19 +126,21 @@ func (b *builder) byLevel(columns ...column) table {
 	return t
 }
 
-// markUnsound marks figures of unsound levels.
-func markUnsound(c cell, l figures.Level) cell {
-	if unsound(l) != "" {
-		c.Text += " †"
+// markLevel returns a level, with a mark if a series is unsound there.
+func (b *builder) markLevel(at float64) string {
+	for _, s := range b.s.Series {
+		if l, ok := s.Level(at); ok && unsound(l) != "" {
+			return formatLevel(at) + " †"
+		}
 	}
-	return c
+	return formatLevel(at)
 }
 
-// metricColumns returns columns for the metrics that a series has.
+// metricColumns returns columns for the metrics that are known at some level.
 func (b *builder) metricColumns(metrics ...figures.Metric) []column {
 	var all []column
 	for _, m := range metrics {
-		if b.s.Has(m) {
+		if b.s.Any(func(l figures.Level) bool { return l.Figure(m).Known() }) {
 			all = append(all, column{title: m.Title(), cell: func(l figures.Level) cell { return figure(m, l) }})
 		}
 	}
@@ -217,15 +190,10 @@ func parameters(list []runfile.Parameter) table {
 }
 
 func (b *builder) notes() {
-	s := b.section("How to Read This")
-	var marks []string
-	if b.s.Any(func(l figures.Level) bool { return unsound(l) != "" }) {
-		marks = []string{"† marks the figures of a level that proves nothing: it carried less than 95 % of its load, or the prober distorted the figures."}
-	}
-	s.list(append([]string{
-		"A range in parentheses is the 95 % confidence interval. It allows for turns that resemble their neighbours in time. A quantile with too few turns for an interval is marked and judges nothing: “236ms (212 of 368 turns)” means that there are 212 turns and that it needs 368. “?” is an unknown end of an interval: neighbouring turns are too much alike, because the level drifts or was measured for too short a time.",
-		"TPOT is the time per output token after the first. NTPOT is the whole duration, including the wait for the first token, divided by the number of output tokens. ITL is the time between events with tokens; with speculative decoding an event has several tokens.",
+	b.section("How to Read This").list(append([]string{
+		"A range in parentheses is the 95 % confidence interval. It allows for turns that resemble their neighbours in time. “–” replaces a quantile with too few turns for an interval, which judges nothing. “(?)” replaces an interval that is wider than its value. “?” is an unknown end of an interval: neighbouring turns are too much alike, because the level drifts or was measured for too short a time.",
+		"TPOT is the time per output token after the first. ITL is the time between events with tokens; with speculative decoding an event has several tokens.",
 		"Latencies count the turns that have one. “With failures” counts failed turns as +∞, because a deployment that sheds load looks faster if only its successful turns count.",
 		fmt.Sprintf("“n/a” means unknown, never 0. A run above %d %% errors is left out of latencies, and its level fails its SLOs.", figures.MaxErrorPct),
-	}, append(marks, b.s.Notes...)...))
+	}, b.marks()...))
 }

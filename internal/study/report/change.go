@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"synthetic/internal/study/figures"
 )
@@ -25,12 +26,19 @@ func formatChange(ratio float64, decimals int) string {
 	case ratio <= 1.0/largeRatio:
 		return "÷" + factor(1/ratio, decimals)
 	}
-	unit := math.Pow(10, float64(decimals))
-	p := math.RoundToEven(100*(ratio-1)*unit) / unit
-	if p == 0 {
+	return signed(100*(ratio-1), decimals, "+")
+}
+
+// signed formats percent with at most three digits, "0%" for a value that rounds to 0.
+func signed(percent float64, decimals int, plus string) string {
+	text := figures.Digits(math.Abs(percent), decimals)
+	switch {
+	case strings.Trim(text, "0.") == "":
 		return "0%"
+	case percent < 0:
+		return "-" + text + "%"
 	}
-	return fmt.Sprintf("%+.*f%%", decimals, p)
+	return plus + text + "%"
 }
 
 // formatGain formats the improvement over the baseline in percent: "17.9%", "-12.7%", "+195% worse",
@@ -42,21 +50,17 @@ func formatGain(m figures.Metric, percent float64) string {
 	}
 	switch {
 	case percent > -95 && ratio < largeRatio && ratio > 1.0/largeRatio:
-		return fmt.Sprintf("%.1f%%", math.Round(10*percent)/10+0) // adding 0 makes −0 a 0
+		return signed(percent, 1, "")
 	case percent > 0:
 		return formatChange(ratio, 0) + " better"
 	}
 	return formatChange(ratio, 0) + " worse"
 }
 
-// factor formats a factor with the given decimals, without decimals from 100 on, and as "1e+06"
-// from a million on.
+// factor formats a factor with at most three digits, and as "1e+06" from a million on.
 func factor(v float64, decimals int) string {
-	switch {
-	case v >= 1e6:
+	if v >= 1e6 {
 		return fmt.Sprintf("%.0e", v)
-	case v >= 100:
-		decimals = 0
 	}
-	return fmt.Sprintf("%.*f", decimals, v)
+	return figures.Digits(v, decimals)
 }

@@ -19,8 +19,8 @@ func TestChange(t *testing.T) {
 		{0.9999, "0%", "0%"},
 		{1.48, "+48%", "+48.0%"},
 		{0.898, "-10%", "-10.2%"},
-		{2.95, "+195%", "+195.0%"},
-		{4.99, "+399%", "+399.0%"},
+		{2.95, "+195%", "+195%"},
+		{4.99, "+399%", "+399%"},
 		{5, "×5", "×5.0"},
 		{31.6, "×32", "×31.6"},
 		{3e7, "×3e+07", "×3e+07"},
@@ -48,7 +48,7 @@ func TestGain(t *testing.T) {
 		percent float64
 		want    string
 	}{
-		{figures.TTFTP50, 17.94, "17.9%"}, {figures.TTFTP50, -12.7, "-12.7%"}, {figures.TTFTP50, -0.04, "0.0%"}, {figures.TTFTP50, -195, "+195% worse"},
+		{figures.TTFTP50, 17.94, "17.9%"}, {figures.TTFTP50, -12.7, "-12.7%"}, {figures.TTFTP50, -0.04, "0%"}, {figures.TTFTP50, -195, "+195% worse"},
 		{figures.TTFTP50, -3064.5, "×32 worse"}, {figures.TTFTP50, 99, "÷100 better"},
 		{figures.OutputTokensPerSecond, 10, "10.0%"}, {figures.OutputTokensPerSecond, 900, "×10 better"}, {figures.OutputTokensPerSecond, -90, "÷10 worse"},
 	} {

@@ -26,7 +26,6 @@ func (b *builder) comparison() {
 		b.improvements(series, both)
 	}
 	b.detail()
-	b.summaries()
 }
 
 type levelPair struct{ base, other figures.Level }
@@ -91,7 +90,7 @@ func change(d delta) cell {
 
 // detail compares all metrics at the baseline's highest compliant level.
 func (b *builder) detail() {
-	highest := b.capacity[0].Highest
+	highest := b.capacity[0].Least
 	if highest == 0 {
 		return
 	}
@@ -105,68 +104,11 @@ func (b *builder) detail() {
 		for _, series := range b.s.Series {
 			l, _ := series.Level(highest)
 			known = known || l.Figure(m).Known()
-			row = append(row, markUnsound(figure(m, l), l))
+			row = append(row, figure(m, l))
 		}
 		if known {
 			t.Rows = append(t.Rows, row)
 		}
 	}
 	b.table(fmt.Sprintf("Detailed Comparison at the Baseline's Highest Compliant %s (%s)", b.level, formatLevel(highest)), t)
-}
-
-func (b *builder) summaries() {
-	s := b.section("Summary")
-	var lines []string
-	for _, series := range b.s.Series[1:] {
-		for _, m := range []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TPOTP50, figures.LatencyP50, figures.OutputTokensPerSecond} {
-			lines = append(lines, b.improvementLines(series, m)...)
-		}
-	}
-	for _, series := range b.s.Series {
-		lines = append(lines, rangeLines(series)...)
-	}
-	s.list(lines)
-}
-
-func (b *builder) improvementLines(series figures.Series, m figures.Metric) []string {
-	x := summarize(sound(series).Levels, func(l figures.Level) float64 {
-		base, _ := sound(b.baseline).Level(l.At)
-		return compareFigures(m, base, l).improvement()
-	})
-	if x.Levels == 0 {
-		return nil
-	}
-	name := fmt.Sprintf("%s: %s improvement", series.Name, m.Title())
-	first, last := formatGain(m, x.First.Value), formatGain(m, x.Last.Value)
-	if x.Levels == 1 {
-		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %s", name, b.s.LevelName(), formatLevel(x.First.At), first)}
-	}
-	detours := "."
-	if x.Against > 0 {
-		detours = fmt.Sprintf(", though %d of %d steps go the other way.", x.Against, x.Levels-1)
-	}
-	return []string{
-		fmt.Sprintf("**%s at lowest %s (%s):** %s", name, b.s.LevelName(), formatLevel(x.First.At), first),
-		fmt.Sprintf("**%s at highest %s (%s):** %s", name, b.s.LevelName(), formatLevel(x.Last.At), last),
-		fmt.Sprintf("**%s, peak and range:** %s at %s, from %s (at %s), average %s", name, formatGain(m, x.Most.Value), formatLevel(x.Most.At),
-			formatGain(m, x.Least.Value), formatLevel(x.Least.At), formatGain(m, x.Mean)),
-		fmt.Sprintf("**%s, trend:** %s from %s at %s to %s at %s%s", name, x.trend(), first, formatLevel(x.First.At), last, formatLevel(x.Last.At), detours),
-	}
-}
-
-func rangeLines(series figures.Series) []string {
-	var lines []string
-	for _, m := range []figures.Metric{figures.KVHitRatePct, figures.OutputTokensPerSecond, figures.TurnsPerSecond} {
-		if x := summarizeMetric(sound(series), m); x.Levels > 0 {
-			lines = append(lines, fmt.Sprintf("**%s (%s):** %s (at %s) to %s (at %s), average %s.", m.Title(), series.Name,
-				m.Text(x.Least.Value), formatLevel(x.Least.At), m.Text(x.Most.Value), formatLevel(x.Most.At), m.Text(x.Mean)))
-		}
-	}
-	for _, m := range []figures.Metric{figures.TPOTP50, figures.TPOTP95, figures.TTFTP50, figures.LatencyP95} {
-		if x := summarizeMetric(sound(series), m); x.Levels > 1 && x.First.Value > 0 {
-			lines = append(lines, fmt.Sprintf("**%s (%s):** from %s at %s to %s at %s, %.1fx.", m.Title(), series.Name,
-				m.Text(x.First.Value), formatLevel(x.First.At), m.Text(x.Last.Value), formatLevel(x.Last.At), x.Last.Value/x.First.Value))
-		}
-	}
-	return lines
 }

@@ -1,107 +1,94 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
 
-// SLOResult is the judgement of the SLOs on one level of one series.
-type SLOResult struct {
-	Standing runfile.Standing // the proven result; "" if the level could not be judged
-	// Failed holds the labels of objectives that are missed or seem to be. It is ERRORS if
-	// errors alone break an objective, and GIVEN UP if the sweep gave up the level before an
-	// objective was missed.
-	Failed []string
-	// Nothing is concluded if the level did not carry its load, or if the prober or its machine
-	// was the limit.
-	NotReached, Limited bool
-}
-
-func (v SLOResult) judged() bool { return v.Standing != "" }
-
-// Pass reports whether every objective was met by the measured turns, proven or not.
-func (v SLOResult) Pass() bool { return v.judged() && len(v.Failed) == 0 }
-
-// String returns the cell of the compliance matrix.
-func (v SLOResult) String() string {
+// Judge returns the verdict on a level. Counted turns decide. A level without counted turns is
+// judged by quantiles: each is compared with its threshold, and is undecided if its interval
+// contains the threshold. Failed turns are worse than any threshold, so such a level also fails
+// if its errors exceed the allowed share, if runs were left out for errors, or if the sweep gave
+// it up.
+func Judge(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict {
 	switch {
-	case v.NotReached:
-		return "NOT REACHED"
-	case v.Limited:
-		return "UNDECIDED (the prober was the limit)"
-	case !v.judged():
-		return "n/a"
-	}
-	return runfile.LevelVerdict{Standing: v.Standing, Met: v.Pass()}.Words(v.Failed)
-}
-
-// Judge applies the objectives to a level. It uses the verdict of the sweep, or what the counted
-// turns of several measurements prove together. Measurements that the prober spoiled do not count.
-//
-// A level without counted turns is judged by quantiles: each is compared with its threshold, and
-// is undecided if its interval contains the threshold. Failed turns are worse than any threshold,
-// so such a level also fails if its errors exceed the allowed share, if runs were left out for
-// errors, or if the sweep gave it up.
-func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
-	switch {
+	case len(objectives) == 0:
+		return *runfile.NotJudgedBecause("no SLO")
 	case l.NotReached != "":
-		return SLOResult{NotReached: true}
-	case len(objectives) == 0, l.Verdict == nil && unsound(l) != "", l.Verdict != nil && l.Verdict.Unjudged():
-		return SLOResult{Limited: len(objectives) > 0 && l.Limit != ""}
+		return *runfile.NotJudgedBecause("not reached")
 	case l.Verdict != nil:
-		return byTurns(objectives, l)
+		return *l.Verdict
+	case unsound(l) != "":
+		return *runfile.NotJudgedBecause("the prober was the limit")
 	}
-	return byQuantiles(objectives, l)
+	return judgeQuantiles(objectives, l)
 }
 
-func byTurns(objectives []figures.Objective, l figures.Level) SLOResult {
-	v := SLOResult{Standing: l.Verdict.Standing}
+func judgeQuantiles(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict {
+	v := runfile.LevelVerdict{Decided: runfile.DecidedMeasured}
+	var unknown string
 	for _, o := range objectives {
-		if slices.Contains(l.Verdict.Lost, o.Name) && !slices.Contains(v.Failed, o.Label) {
-			v.Failed = append(v.Failed, o.Label)
+		slo, seemsLost := judgeQuantile(o, l)
+		v.SLOs = append(v.SLOs, slo)
+		if seemsLost {
+			v.Lost = append(v.Lost, o.Name)
+		}
+		if slo.Standing == runfile.NotJudged {
+			unknown = cmp.Or(unknown, slo.Why)
 		}
 	}
-	if v.Standing == runfile.Missed && len(v.Failed) == 0 {
-		v.Failed = []string{"GIVEN UP"}
+	v.Conclude()
+	switch {
+	case v.Standing == runfile.Missed:
+	case l.GivenUp:
+		v.Standing = runfile.Missed
+	case v.Lost != nil:
+	case tooManyErrors(objectives, l):
+		v.Standing, v.Lost = runfile.Missed, []string{"ERRORS"}
+	case unknown != "": // a quantile that a report lacks may exceed its threshold
+		return *runfile.NotJudgedBecause(unknown)
 	}
+	v.Met = v.Lost == nil && v.Standing != runfile.Missed
 	return v
 }
 
-func byQuantiles(objectives []figures.Objective, l figures.Level) SLOResult {
-	v := SLOResult{Standing: runfile.Met}
-	var proven bool // an objective is proven to be missed
-	for _, o := range objectives {
-		f := l.Figure(o.Metric())
-		if !f.Known() {
-			v.Standing = ""
-			continue
-		}
-		unsure := f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High
-		if f.Value > o.Threshold {
-			proven = proven || !unsure
-			if !slices.Contains(v.Failed, o.Label) {
-				v.Failed = append(v.Failed, o.Label)
-			}
-		}
-		if unsure && v.Standing == runfile.Met {
-			v.Standing = runfile.Undecided
-		}
+func judgeQuantile(o figures.Objective, l figures.Level) (v runfile.SLOVerdict, seemsLost bool) {
+	f := l.Figure(o.Metric())
+	v = runfile.SLOVerdict{Name: o.Name, Standing: runfile.Met}
+	if seemsLost = f.Known() && f.Value > o.Threshold; seemsLost {
+		v.Standing = runfile.Missed
 	}
 	switch {
-	case proven:
-		v.Standing = runfile.Missed
-	case len(v.Failed) > 0:
-		v.Standing = runfile.Undecided
-	case tooManyErrors(objectives, l):
-		v.Standing, v.Failed = runfile.Missed, []string{"ERRORS"}
-	case l.GivenUp:
-		v.Standing, v.Failed = runfile.Missed, []string{"GIVEN UP"}
+	case f.Needed > f.N:
+		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s has %d of %d turns", o.Metric().Title(), f.N, f.Needed)
+	case !f.Known():
+		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s is unknown", cmp.Or(o.Metric().Title(), o.Label))
+	case f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High:
+		v.Standing, v.Why = runfile.Undecided, "is too close to its limit"
 	}
-	return v
+	return v, seemsLost
+}
+
+// labelOf returns the printed name of an objective.
+func labelOf(objectives []figures.Objective) func(name string) string {
+	return func(name string) string {
+		i := slices.IndexFunc(objectives, func(o figures.Objective) bool { return o.Name == name })
+		if i < 0 {
+			return name
+		}
+		return objectives[i].Label
+	}
+}
+
+// verdictWords returns the cell of the compliance matrix.
+func verdictWords(objectives []figures.Objective, l figures.Level) string {
+	return Judge(objectives, l).Words(labelOf(objectives))
 }
 
 func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
@@ -113,101 +100,130 @@ func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
 	})
 }
 
-// Compliance is how far a series scales within the SLOs, compared with the baseline.
+// Compliance is how far a series scales within the SLOs, compared with the baseline. Every
+// statement about capacity in reports and gates comes from it.
 type Compliance struct {
-	Series string
-	// Highest is the highest compliant level: the highest proven level, or a higher one that
-	// passes without a failure between. 0 means that no level complies. At holds its figures.
-	Highest float64
-	At      figures.Level
-	// Seeming holds the levels that pass by the measured turns, but not with the wanted confidence.
+	// Capacity is what the verdicts of the levels prove, by the rule of a sweep.
+	runfile.Capacity
+	// Seeming holds the undecided levels that pass by the measured turns.
 	Seeming []float64
-	// Proven holds the levels that are proven to pass and to fail, by the rule of a sweep. If
-	// no measured level fails, the series may scale further.
-	Proven runfile.Capacity
-	// Least and Most bound the proven capacity, among the measured levels. Least is 0 without a
-	// proven pass, Most is +∞ without a proven failure.
+	// Least and Most bound the capacity. Least is Level, or 0 without one. Most is the highest
+	// judged level that is not proven to be missed, or to lie above one.
 	Least, Most float64
-	Top         bool // Highest is the highest level that was reached
+	At          figures.Level // the level of Least
 	// Beyond holds levels above the first proven failure that pass again, because of noise or
 	// because the deployment sheds load.
-	Beyond    []float64
-	Judged    bool    // at least one level could be judged
-	ChangePct float64 // against the baseline
-	// Unmeasured is set if the series and the baseline cannot be ranked, because the lower one
-	// was not measured up to a level that it fails.
-	Unmeasured bool
+	Beyond []float64
+	Judged bool // at least one level could be judged
+	// Change is the ratio of the capacity to the baseline's; NaN unless both are bracketed by
+	// neighbouring levels.
+	Change float64
 	// Winner is set for series that exceed the baseline and are not exceeded by another series.
 	// Several may share the place.
 	Winner bool
 }
 
-// Comply finds the highest compliant level of each series and ranks them against the first. No
-// series wins unless it is proven to exceed the baseline.
+// Comply finds the capacity of each series and ranks them against the first. No series wins
+// unless it is proven to exceed the baseline.
 func Comply(s *figures.Study) []Compliance {
 	var all []Compliance
 	best := 0.0
 	for i, series := range s.Series {
-		all = append(all, comply(s.Objectives, series))
-		c, base := &all[i], all[0]
-		c.ChangePct = 100 * (c.Highest/base.Highest - 1)
-		c.Unmeasured = c.Highest != base.Highest && !c.provenBelow(base) && !base.provenBelow(*c)
-		if i > 0 {
-			best = max(best, c.Highest)
+		c := comply(s.Objectives, series)
+		for _, swept := range s.Capacities {
+			if swept.Variant == c.Variant {
+				c.Wanted, c.Visited, c.MeasuredSeconds = swept.Wanted, swept.Visited, swept.MeasuredSeconds
+			}
+		}
+		if all = append(all, c); i > 0 {
+			best = max(best, c.Least)
 		}
 	}
 	for i := range all {
-		all[i].Winner = i > 0 && all[i].Highest == best && all[0].provenBelow(all[i])
+		c, base := &all[i], all[0]
+		c.Winner = i > 0 && c.Least == best && base.provenBelow(*c)
+		c.Change = math.NaN()
+		if c.bracketed() && base.bracketed() {
+			c.Change = c.Least / base.Least
+		}
 	}
 	return all
 }
 
 func comply(objectives []figures.Objective, series figures.Series) Compliance {
-	c, failed := Compliance{Series: series.Name}, false
+	c := Compliance{Capacity: runfile.Capacity{Variant: series.Name}}
 	for _, l := range series.Levels {
 		v := Judge(objectives, l)
-		if c.Proven.Missed == nil && v.Standing != runfile.Missed {
-			c.Most = l.At
+		if c.Missed != nil && v.Standing == runfile.Met {
+			c.Beyond = append(c.Beyond, l.At)
 		}
-		if v.NotReached {
+		if c.AddLevel(l.At, v); v.Unjudged() {
 			continue
 		}
-		c.Judged = c.Judged || v.judged()
-		c.Proven.AddLevel(l.At, runfile.LevelVerdict{Standing: v.Standing})
-		if v.Standing == runfile.Undecided && v.Pass() {
+		if c.Judged = true; c.Missed == nil {
+			c.Most = l.At
+		}
+		switch {
+		case c.Missed != nil:
+		case v.Standing == runfile.Met:
+			c.Least, c.At, c.Seeming = l.At, l, nil
+		case v.Met:
 			c.Seeming = append(c.Seeming, l.At)
 		}
-		switch met := v.Standing == runfile.Met; {
-		case met && c.Proven.Missed != nil:
-			c.Beyond = append(c.Beyond, l.At)
-		case met, v.Pass() && !failed:
-			c.Highest, c.At, failed = l.At, l, false
-		default:
-			failed = true
-		}
-	}
-	c.Top = c.Highest > 0 && !failed
-	if c.Proven.Level != nil {
-		c.Least = *c.Proven.Level
-	}
-	if c.Proven.Missed == nil {
-		c.Most = math.Inf(1)
 	}
 	return c
 }
 
-// between returns the capacity and its end: "80 (100 misses)", "80 or more".
+// bracketed reports whether the capacity lies between neighbouring levels.
+func (c Compliance) bracketed() bool {
+	return c.Level != nil && c.Missed != nil && len(c.Undecided)+len(c.unjudgedAbove()) == 0
+}
+
+// between returns the capacity and its bounds in words: "80 (100 misses an SLO)", "80 or more", "below
+// 40", "not proven (40 or 60 is undecided)".
 func (c Compliance) between() string {
-	if c.Proven.Missed != nil {
-		return fmt.Sprintf("%g (%g misses)", c.Highest, *c.Proven.Missed)
+	var notes []string
+	if len(c.Undecided) > 0 {
+		notes = append(notes, runfile.FormatLevels(c.Undecided, " or ")+" is undecided")
 	}
-	return fmt.Sprintf("%g or more", c.Highest)
+	above := c.unjudgedAbove()
+	if above != nil {
+		notes = append(notes, runfile.FormatLevels(above, " and ")+" was not judged")
+	}
+	if c.Missed != nil {
+		notes = append(notes, fmt.Sprintf("%g misses an SLO", *c.Missed))
+	}
+	text := fmt.Sprintf("%g", c.Least)
+	switch {
+	case !c.Judged:
+		return "not known"
+	case c.Level == nil && len(c.Undecided) == 0:
+		return fmt.Sprintf("below %g", *c.Missed)
+	case c.Level == nil:
+		text = "not proven"
+	case c.Missed == nil && len(c.Undecided) == 0:
+		text += " or more"
+	}
+	if notes == nil {
+		return text
+	}
+	return fmt.Sprintf("%s (%s)", text, strings.Join(notes, ", "))
+}
+
+// unjudgedAbove returns the levels above the capacity, and below a missed one, that were not
+// judged.
+func (c Compliance) unjudgedAbove() (all []float64) {
+	for _, at := range c.NotJudged {
+		if at > c.Least && c.Judged {
+			all = append(all, at)
+		}
+	}
+	return all
 }
 
 // provenBelow reports whether other is proven to scale further: c fails at a level at or below
 // one that other meets. A series that passes wherever it was measured, as in a stopped sweep,
 // has no proven end.
 func (c Compliance) provenBelow(o Compliance) bool {
-	missed, met := c.Proven.Missed, o.Proven.Level
-	return c.Highest < o.Highest && missed != nil && met != nil && *missed <= *met
+	return c.Missed != nil && o.Level != nil && *c.Missed <= *o.Level
 }

@@ -32,19 +32,21 @@ type decision struct {
 	// Shown describes the first figure that decided, or the first that was compared, with its
 	// interval; "" if nothing could be compared.
 	Shown string
-	Why   string // the reason of an inconclusive comparison, and the remedy
+	// Why is the reason of an inconclusive comparison. Remedy is what to do, "" if that follows
+	// from the capacities.
+	Why, Remedy string
 }
 
 // The criteria, in order of precedence.
 const (
-	byCapacity   = "capacity"
+	byCapacity   = "capacity, which comes before latency"
 	byLatency    = "latency at equal load"
 	byThroughput = "throughput at equal load"
 )
 
 // compareSeries compares a series of a study with its first one, given the compliance of both.
 func compareSeries(s *figures.Study, series figures.Series, base, own Compliance) decision {
-	d := decision{Series: series.Name, Baseline: base.Series}
+	d := decision{Series: series.Name, Baseline: base.Variant}
 	capacities := fmt.Sprintf("%s %s against %s", s.LevelName(), own.between(), base.between())
 	switch {
 	case base.provenBelow(own):
@@ -74,10 +76,12 @@ func compareSeries(s *figures.Study, series figures.Series, base, own Compliance
 	switch {
 	case d.Shown == "":
 		d.Verdict, d.Why = resultInconclusive, nothingShared(s.Series[0], series)
+		d.Remedy = "measure both at the same levels, without what distorts them."
 	case alike:
 		d.Verdict = resultAlike
 	default:
-		d.Verdict, d.Why = resultInconclusive, fmt.Sprintf("nothing differs beyond noise at most levels, and a difference of more than %s is not ruled out: measure longer, or repeat", formatChange(maxAlikeRatio, 0)[1:])
+		d.Verdict, d.Remedy = resultInconclusive, "measure each level for longer, or repeat the sweep."
+		d.Why = fmt.Sprintf("nothing differs beyond noise at most levels, and a difference of more than %s is not ruled out", formatChange(maxAlikeRatio, 0)[1:])
 	}
 	return d
 }
@@ -87,9 +91,9 @@ func (d *decision) decide(name string, all []overall) {
 	for _, o := range all {
 		switch o.direction() {
 		case 1:
-			d.BetterIn = append(d.BetterIn, o.describeRange())
+			d.BetterIn = append(d.BetterIn, o.metric.Title())
 		case -1:
-			d.WorseIn = append(d.WorseIn, o.describeRange())
+			d.WorseIn = append(d.WorseIn, o.metric.Title())
 		}
 		if d.Shown == "" || o.direction() != 0 && d.Criterion == "" {
 			d.Shown = o.String()
@@ -141,12 +145,8 @@ func (d decision) explanation() string {
 		return strings.ToUpper(d.Why[:1]) + d.Why[1:] + "."
 	case d.Verdict == resultAlike:
 		return fmt.Sprintf("At equal load no latency and no throughput differs by more than %s.", formatChange(maxAlikeRatio, 0)[1:])
-	case d.Criterion == byCapacity:
-		return "Decided by capacity."
-	case worse == "":
-		return fmt.Sprintf("Decided by %s: %s.", d.Criterion, better)
-	case better == "":
-		return fmt.Sprintf("Decided by %s: %s.", d.Criterion, worse)
+	case better == "" || worse == "":
+		return fmt.Sprintf("Decided by %s.", d.Criterion)
 	}
 	return fmt.Sprintf("Decided by %s: better are %s; worse are %s.", d.Criterion, better, worse)
 }

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"synthetic/internal/study/figures"
 )
@@ -93,6 +91,9 @@ func (d delta) String() string {
 		return "n/a"
 	}
 	text := formatChange(d.Ratio, 0)
+	if text == "0%" {
+		return text
+	}
 	if d.Effect != "" {
 		text += " " + d.Effect
 	}
@@ -121,55 +122,4 @@ func (d delta) improvement() float64 {
 		return percent
 	}
 	return -percent
-}
-
-// levelSummary describes a figure over all levels of a series.
-type levelSummary struct {
-	First, Last foundPoint // the lowest and the highest level that have a value
-	Least, Most foundPoint // the extremes
-	Mean        float64    // over levels
-	Against     int        // number of steps between levels in the opposite direction of First to Last
-	Levels      int
-}
-
-// summarize describes a value over levels, and leaves out NaN.
-func summarize(levels []figures.Level, value func(figures.Level) float64) levelSummary {
-	var all []foundPoint
-	for _, l := range levels {
-		if v := value(l); !math.IsNaN(v) {
-			all = append(all, foundPoint{l.At, v, true})
-		}
-	}
-	if all == nil {
-		return levelSummary{}
-	}
-	byValue := func(a, b foundPoint) int { return cmp.Compare(a.Value, b.Value) }
-	s := levelSummary{
-		Levels: len(all), First: all[0], Last: all[len(all)-1],
-		Least: slices.MinFunc(all, byValue), Most: slices.MaxFunc(all, byValue),
-	}
-	for i, p := range all {
-		s.Mean += p.Value / float64(len(all))
-		if i > 0 && (p.Value-all[i-1].Value)*(s.Last.Value-s.First.Value) < 0 {
-			s.Against++
-		}
-	}
-	return s
-}
-
-func summarizeMetric(series figures.Series, m figures.Metric) levelSummary {
-	return summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) })
-}
-
-// trend returns "rises", "falls", or "is flat" if the change from the lowest to the highest
-// level is below a tenth of the largest value.
-func (s levelSummary) trend() string {
-	change := s.Last.Value - s.First.Value
-	if math.Abs(change) < 0.1*max(math.Abs(s.Least.Value), math.Abs(s.Most.Value)) {
-		return "is flat"
-	}
-	if change > 0 {
-		return "rises"
-	}
-	return "falls"
 }

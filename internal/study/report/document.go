@@ -21,10 +21,10 @@ import (
 // document is a report independent of its format.
 type document struct {
 	Title string
-	// Verdicts and Picture are shown first.
+	// Verdicts, Lead (further lines) and Picture are shown first.
 	Verdicts []badge
+	Lead     []string
 	Picture  *picture
-	Lead     []string // the lines after them: date and warnings
 	Sections []section
 }
 

@@ -20,9 +20,10 @@ type File struct {
 }
 
 // Files returns a study in every format: report.md, report.html, report.json, report.csv and
-// the pictures of the Markdown.
-func Files(s *figures.Study) ([]File, error) {
-	d, err := buildDocument(s)
+// the pictures of the Markdown. The pages have every table if full is set; otherwise they are
+// short.
+func Files(s *figures.Study, full bool) ([]File, error) {
+	d, err := buildDocument(s, full)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func Files(s *figures.Study) ([]File, error) {
 	if err := errors.Join(markdownErr, pageErr, dataErr, rowsErr); err != nil {
 		return nil, err
 	}
-	files := []File{{"report.md", markdown}, {"report.html", page}, {"report.json", data}, {"report.csv", rows}}
+	files := []File{{"report.md", markdown}, {"report.html", page}, {figures.DataFile, data}, {"report.csv", rows}}
 	for _, p := range d.pictures() {
 		files = append(files, File{p.File, p.Chart.SVG()})
 	}
@@ -68,7 +69,7 @@ func csvFile(s *figures.Study) ([]byte, error) {
 	rows := [][]string{header}
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			row := []string{formatLevel(l.At), series.Name, formatCount(l.Runs), formatCount(l.Valid), Judge(s.Objectives, l).String()}
+			row := []string{formatLevel(l.At), series.Name, formatCount(l.Runs), formatCount(l.Valid), verdictWords(s.Objectives, l)}
 			for _, m := range metrics {
 				f := l.Figure(m)
 				if !f.Ranged() {
@@ -92,7 +93,7 @@ func formatCount(n int) string {
 }
 
 func formatNumber(v float64) string {
-	f := finite(v)
+	f := figures.Finite(math.Round(v*1e6) / 1e6) // rounding huge numbers may overflow
 	if f == nil {
 		return ""
 	}

@@ -1,46 +1,107 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
 
-// TestFindingsSayWhatIsProven: a level that a few good turns meet is not presented as the
-// capacity.
-func TestFindingsSayWhatIsProven(t *testing.T) {
-	level := func(v float64) *float64 { return &v }
-	const seen = "kv meets TTFT p99 < 1000ms up to concurrency 4"
-	for name, tt := range map[string]struct {
-		proven []runfile.Capacity
-		want   string
-	}{
-		"as much as was seen": {[]runfile.Capacity{{Variant: "kv", Level: level(4), Wanted: 0.95}}, seen + "."},
-		"less":                {[]runfile.Capacity{{Variant: "kv", Level: level(2), Wanted: 0.95}}, seen + " in this measurement; it is proven up to 2 with a confidence of 95%."},
-		"nothing":             {[]runfile.Capacity{{Variant: "kv", Wanted: 0.99}}, seen + " in this measurement; no concurrency is proven with a confidence of 99%."},
-		"of another variant":  {[]runfile.Capacity{{Variant: "rr", Wanted: 0.95}}, seen + "."},
-		"nobody asked":        {nil, seen + "."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := builder{s: &figures.Study{Capacities: tt.proven, Objectives: []figures.Objective{{Label: "TTFT", Share: 99, Threshold: 1000}}}}
-			c := Compliance{Series: "kv", Judged: true, Highest: 4}
-			if got := b.finding(c); got != tt.want {
-				t.Errorf("finding %q, want %q", got, tt.want)
-			}
-		})
-	}
-	counted := func(at float64, lost ...string) figures.Level {
-		return figures.Level{At: at, Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Met: lost == nil, Lost: lost}}
+// TestThePageSaysWhatIsProven: the first lines state the capacity, whether it is proven, and one
+// next step, which do not contradict each other.
+func TestThePageSaysWhatIsProven(t *testing.T) {
+	counted := func(at float64, standing runfile.Standing, lost ...string) figures.Level {
+		v := &runfile.LevelVerdict{Standing: standing, Met: lost == nil, Lost: lost}
+		if standing == runfile.Met {
+			v.Confidence = 0.991
+		}
+		return figures.Level{At: at, Verdict: v, Figures: map[figures.Metric]figures.Figure{figures.InFlightMean: figures.Plain(at * 0.75)}}
 	}
 	objectives := []figures.Objective{{Name: "ttft", Label: "TTFT", Share: 99, Threshold: 1000}}
-	c := comply(objectives, figures.Series{Name: "kv", Levels: []figures.Level{counted(1, "ttft"), counted(2), counted(4)}})
-	b := builder{s: &figures.Study{Objectives: objectives}}
-	want := "kv is proven to meet TTFT p99 < 1000ms at no concurrency that was measured; it seems to at 2, 4: measure for longer."
-	if got := b.finding(c); got != want {
-		t.Errorf("finding %q, want %q", got, want)
+	for _, tt := range []struct {
+		headline, capacity, next string
+		levels                   []figures.Level
+	}{
+		{"kv meets TTFT p99 < 1000ms up to concurrency 4.",
+			"**Capacity of kv: at least concurrency 4 (proven), below 8.** 4 is proven to meet every SLO (confidence 99.1%), with 3.0 turns in flight on average. 8 is proven to miss TTFT.",
+			"nothing is open. For a finer answer, measure between concurrency 4 and 8.",
+			[]figures.Level{counted(4, runfile.Met), counted(8, runfile.Missed, "ttft")}},
+		{"kv meets TTFT p99 < 1000ms up to concurrency 4.",
+			"**Capacity of kv: at least concurrency 4 (proven).** 4 is proven to meet every SLO (confidence 99.1%), with 3.0 turns in flight on average. No level is proven to miss an SLO.",
+			"measure above concurrency 4.",
+			[]figures.Level{counted(4, runfile.Met)}},
+		{"kv meets TTFT p99 < 1000ms up to concurrency 4.",
+			"**Capacity of kv: at least concurrency 4 (proven), below 16.** 4 is proven to meet every SLO (confidence 99.1%), with 3.0 turns in flight on average. 8 is undecided, but seems to pass. 16 is proven to miss TTFT.",
+			"measure concurrency 8 for longer.",
+			[]figures.Level{counted(4, runfile.Met), counted(8, runfile.Undecided), counted(16, runfile.Missed, "ttft")}},
+		{"It is not proven that kv meets TTFT p99 < 1000ms at any concurrency that was measured.",
+			"**Capacity of kv: not proven.** 1 and 2 are undecided. No level is proven to miss an SLO.",
+			"measure concurrency 1 for longer.",
+			[]figures.Level{counted(1, runfile.Undecided, "ttft"), counted(2, runfile.Undecided)}},
+		{"kv meets TTFT p99 < 1000ms at no concurrency that was measured.",
+			"**Capacity of kv: below concurrency 1.** 1 misses TTFT.",
+			"measure below concurrency 1.",
+			[]figures.Level{counted(1, runfile.Missed, "ttft")}},
+		{"kv could not be judged by TTFT p99 < 1000ms.",
+			"**Capacity of kv: not known.** Nothing was judged: at concurrency 1, no turn.",
+			"repair what kept the levels from being judged, and measure again.",
+			[]figures.Level{{At: 1, Verdict: runfile.NotJudgedBecause("no turn")}}},
+	} {
+		d, err := buildDocument(&figures.Study{Objectives: objectives, Series: []figures.Series{{Name: "kv", Levels: tt.levels}}}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := append([]string{d.Verdicts[0].Headline}, d.Lead...)
+		if want := []string{tt.headline, tt.capacity, "**Next:** " + tt.next}; strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("the page says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
 	}
-	if got, want := b.capacityUndecided(c, c), "Capacity does not decide: neither is proven to meet the SLOs at any concurrency; measure for longer."; got != want {
-		t.Errorf("%q, want %q", got, want)
+}
+
+// TestOthersTokens: only a server that generated clearly more than our tokens had other clients.
+func TestOthersTokens(t *testing.T) {
+	for name, tt := range map[string]struct {
+		own, server, running, inFlight, errors float64
+		want                                   string
+	}{
+		"a second client":        {30.8, 142.9, 9, 4, 0, "Other clients made up to 78% of the server's tokens."},
+		"alone":                  {140, 142.9, 4, 4, 0, ""},
+		"failed turns had more":  {100, 142.9, 9, 4, 5, ""},
+		"no more turns than own": {100, 142.9, 4, 4, 0, ""},
+	} {
+		l := level(4, map[figures.Metric]float64{figures.OutputTokensPerSecond: tt.own, figures.InFlightMean: tt.inFlight, figures.ErrorPct: tt.errors})
+		l.Server = []figures.ServerFigure{{Source: "a", Name: runfile.ServerOutputPerSecond, Value: tt.server}, {Source: "a", Name: runfile.ServerRunningMean, Value: tt.running},
+			{Source: "b", Name: runfile.ServerOutputPerSecond, Value: tt.server / 2}}
+		s := &figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{l}}}}
+		d, err := buildDocument(s, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := foreignLoad(s); got != tt.want || tt.want != "" && !strings.HasSuffix(d.Verdicts[0].Headline, tt.want) {
+			t.Errorf("%s: %q, want %q, in the headline %q", name, got, tt.want, d.Verdicts[0].Headline)
+		}
+		if warned := strings.Contains(texts(studyWarnings(s)), "a shared deployment"); warned != (tt.want != "") {
+			t.Errorf("%s: warned %v", name, warned)
+		}
+	}
+}
+
+// TestThePageNamesLostSessions checks the line about sessions, over all levels of a series.
+func TestThePageNamesLostSessions(t *testing.T) {
+	level := func(at float64, kept, lost uint64) figures.Level {
+		return figures.Level{At: at, Sessions: probe.SessionCounts{
+			Kept: probe.SessionCount{Turns: kept, Prompt: 100 * kept, Cached: 90 * kept},
+			Lost: probe.SessionCount{Turns: lost, Prompt: 100 * lost, Cached: 10 * lost},
+		}}
+	}
+	d, err := buildDocument(&figures.Study{Series: []figures.Series{{Name: "kv", Levels: []figures.Level{level(1, 20, 5), level(2, 5, 20)}}, {Name: "rr"}}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "**Sessions of kv:** cache lost by routing: 25 of 50 follow-ups changed the worker, and 10 % of their prompt tokens were cached, against 90 % of the others."
+	if got := strings.Join(d.Lead, "\n"); !strings.Contains(got, want) || strings.Contains(got, "Sessions of rr") {
+		t.Errorf("the page says\n%s", got)
 	}
 }

@@ -31,12 +31,12 @@ func TestFirstScreen(t *testing.T) {
 		"misses":     {single(func(l *figures.Level) { l.Verdict = missed }), "misses its SLOs", "at no concurrency", "ttft.svg"},
 		"not judged": {read(t, "000"), "not judged", "scales to concurrency 60", "ttft.svg"},
 		"the prober was late": {single(func(l *figures.Level) {
-			l.Verdict, l.Limit = &runfile.LevelVerdict{Standing: runfile.Undecided}, "the prober could not send"
+			l.Verdict, l.Limit = runfile.NotJudgedBecause("the prober was the limit"), "the prober could not send"
 		}), "inconclusive", "could not be judged by TTFT p99 < 1000ms", "ttft.svg"},
 		"speed decides nothing": {throughput(), "better", "b is better than a: TOPS +50.0%", "pareto.svg"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := buildDocument(tt.s)
+			d, err := buildDocument(tt.s, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 // picture returns the first picture of a report.
 func firstPicture(t *testing.T, s *figures.Study) chart.Chart {
 	t.Helper()
-	d, err := buildDocument(s)
+	d, err := buildDocument(s, true)
 	if err != nil {
 		t.Fatal(err)
 	}

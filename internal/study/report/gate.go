@@ -71,8 +71,10 @@ func (o *conditionOutcome) setInconclusive(format string, args ...any) {
 	o.Result, o.Detail = GateInconclusive, fmt.Sprintf(format, args...)
 }
 
+// checkCapacity compares the bounds of a capacity with the limit, or with the bounds of the
+// baseline's.
 func (o *conditionOutcome) checkCapacity(own, base Compliance, compares bool) {
-	least, most := o.Value, o.Value
+	least, most, limit := o.Value, o.Value, fmt.Sprintf("%g", o.Value)
 	switch {
 	case !own.Judged:
 		o.setInconclusive("the SLOs could not be judged at any level")
@@ -80,28 +82,19 @@ func (o *conditionOutcome) checkCapacity(own, base Compliance, compares bool) {
 	case o.Baseline && (!compares || !base.Judged):
 		o.setInconclusive("there is no baseline to compare with")
 		return
-	case o.Baseline && base.Proven.Missed == nil && own.Proven.Missed != nil && *own.Proven.Missed > base.Highest:
+	case o.Baseline && base.Missed == nil && own.Missed != nil && *own.Missed > base.Most:
 		// Such a baseline may scale to any level. Its sweep may have been stopped, for example.
-		o.setInconclusive("capacity %g, but the baseline fails at no measured level (it meets %g)", own.Highest, base.Highest)
+		o.setInconclusive("capacity %s, but the baseline fails at no measured level: %s", own.between(), base.between())
 		return
-	case o.Baseline && math.IsInf(base.Most, 1): // both scale as far as they were measured
-		least, most = least*base.Least, most*base.Highest
 	case o.Baseline:
-		least, most = least*base.Least, most*base.Most
+		least, most, limit = least*base.Least, most*base.Most, fmt.Sprintf("%g × %s", o.Value, base.between())
 	}
-	o.Result = o.compareRanges(own.Least, own.Most, least, most)
-	o.Detail = fmt.Sprintf("capacity %s, limit %s", formatRange(own.Least, own.Most), formatRange(least, most))
-}
-
-// formatRange returns "40", "40 to 80", or "40 or more" for an infinite end.
-func formatRange(least, most float64) string {
-	switch {
-	case math.IsInf(most, 1):
-		return fmt.Sprintf("%g or more", least)
-	case least < most:
-		return fmt.Sprintf("%g to %g", least, most)
+	high := own.Most
+	if own.Missed == nil {
+		high = math.Inf(1)
 	}
-	return fmt.Sprintf("%g", most)
+	o.Result = o.compareRanges(own.Least, high, least, most)
+	o.Detail = fmt.Sprintf("capacity %s, limit %s", own.between(), limit)
 }
 
 // compareRanges compares a value between low and high with a limit between least and most. The

@@ -98,8 +98,8 @@ func TestCheck(t *testing.T) {
 		want   GateResult
 		detail string
 	}{
-		{"capacity<baseline*0.9", GateFailed, "capacity 40, limit 72 to 90"},
-		{"capacity<baseline*0.3", gatePassed, "capacity 40, limit 24 to 30"},
+		{"capacity<baseline*0.9", GateFailed, "capacity 40 (80 misses an SLO), limit 0.9 × 80 (100 is undecided)"},
+		{"capacity<baseline*0.3", gatePassed, "capacity 40 (80 misses an SLO), limit 0.3 × 80 (100 is undecided)"},
 		{"ttft_p50>800ms", GateFailed, "at concurrency 100, limit 800ms"},
 		{"ttft_p50@40>800ms", gatePassed, "at concurrency 40, limit 800ms"},
 		{"ttft_p50>baseline*1.7", GateFailed, ", limit "},
@@ -248,7 +248,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, text := CheckGate(s, conditions)
-	for _, want := range []string{"### Performance gate **failed**", "| ❌ | `capacity<baseline*0.9` | branch | capacity 40, limit 72 to 90 |", "| ✅ | `error_pct>5%` | branch |", "| ❔ | `ttft_p50@7>1s` | branch |"} {
+	for _, want := range []string{"### Performance gate **failed**", "| ❌ | `capacity<baseline*0.9` | branch | capacity 40 (80 misses an SLO), limit 0.9 × 80 (100 is undecided) |", "| ✅ | `error_pct>5%` | branch |", "| ❔ | `ttft_p50@7>1s` | branch |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, text)
 		}

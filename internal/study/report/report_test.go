@@ -1,10 +1,10 @@
 package report
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"flag"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"synthetic/internal/chart"
 	"synthetic/internal/study/figures"
@@ -37,58 +38,160 @@ func TestGolden(t *testing.T) {
 		"000-against-001": eagle(t), "run": single, "variants": routings(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join("testdata", name+".md")
-			got := rendered(t, s)
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
+			d, err := buildDocument(s, false)
 			if err != nil {
-				t.Fatalf("%v; write it with -update", err)
+				t.Fatal(err)
 			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("%s differs; look at it, then rewrite it with -update (-want +got):\n%s", path, diff)
+			page, err := d.markdown()
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareGolden(t, name+".md", string(page))
+			if words := len(strings.Fields(string(page))); words > 1500 {
+				t.Errorf("%d words on a page, want 1500", words)
+			}
+			before, _, _ := strings.Cut(string(page), "## Appendix")
+			if words := len(strings.Fields(before)); words > 400 {
+				t.Errorf("%d words before the appendix, want 400", words)
+			}
+			if name == "003" || name == "variants" {
+				text, _, _ := strings.Cut(rendered(t, s), "## Reference Data")
+				compareGolden(t, name+"-full.md", text)
 			}
 		})
 	}
 }
 
-// TestDataReadsBack: the JSON of a report can be read as a report.
-func TestDataReadsBack(t *testing.T) {
-	for name, s := range map[string]*figures.Study{"004": read(t, "004"), "000": read(t, "000"), "003": read(t, "003"), "variants": routings()} {
+func compareGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; write it with -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs; look at it, then rewrite it with -update (-want +got):\n%s", path, diff)
+	}
+}
+
+// TestReportsReadBack: the data of a report, and its long form in Markdown, give the same reports
+// again: verdicts, SLOs, configuration, notes and figures. A page is read with the data beside it.
+func TestReportsReadBack(t *testing.T) {
+	odd := randomStudies(t, 3)
+	for name, s := range map[string]*figures.Study{
+		"000": read(t, "000"), "001": read(t, "001"), "002": read(t, "002"), "003": read(t, "003"), "004": read(t, "004"),
+		"variants": routings(), "odd": odd[0], "odd 2": odd[1], "odd 3": odd[2],
+	} {
+		for full, from := range map[bool]string{false: "report.json", true: "report.md"} {
+			dir := filepath.Join(t.TempDir(), name)
+			want, err := Files(s, full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Write(dir, want); err != nil {
+				t.Fatal(err)
+			}
+			back, err := figures.Read(filepath.Join(dir, from))
+			if err != nil {
+				t.Fatalf("%s, %s: %v", name, from, err)
+			}
+			got, err := Files(back, full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range want {
+				if diff := cmp.Diff(string(want[i].Data), string(got[i].Data)); diff != "" {
+					t.Errorf("%s, full %v: %s is different after reading %s (-want +got):\n%.2000s", name, full, want[i].Name, from, diff)
+				}
+			}
+			if full {
+				continue
+			}
+			page, err := figures.Read(filepath.Join(dir, "report.md")) // reads report.json beside it
+			if err != nil || len(page.Series) != len(s.Series) {
+				t.Errorf("%s: %d series of the page, %v", name, len(page.Series), err)
+			}
+		}
+	}
+}
+
+// randomStudies returns studies with levels that are short, distorted, not reached or given up.
+func randomStudies(t *testing.T, n uint64) (all []*figures.Study) {
+	t.Helper()
+	for seed := range n {
+		run := randomRun(100 + seed)
+		s := figures.FromRuns([]*runfile.Run{run})
+		s.Notes, s.Warnings, s.Interrupted = append(s.Notes, "a note"), append(s.Warnings, "The sweep did not finish: stopped"), "stopped"
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestAPageAloneIsRefused: a page without its data would be read as another report.
+func TestAPageAloneIsRefused(t *testing.T) {
+	files, err := Files(routings(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := Write(dir, files[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := figures.Read(filepath.Join(dir, "report.md")); err == nil || !strings.Contains(err.Error(), "report.json is not beside it") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestSchema: the data of reports follows the schema for its readers.
+func TestSchema(t *testing.T) {
+	c := jsonschema.NewCompiler()
+	schema, err := c.Compile("../../../docs/report.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range append(randomStudies(t, 3), routings(), read(t, "003"), read(t, "000")) {
 		data, err := JSON(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(t.TempDir(), "report.json")
-		if err := os.WriteFile(path, data, 0o644); err != nil {
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := figures.Read(path)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("study %d: %v", i, err)
 		}
-		if len(back.Series) != len(s.Series) || back.Kind != s.Kind {
-			t.Fatalf("%s: %d series by %s came back, want %d by %s", name, len(back.Series), back.Kind, len(s.Series), s.Kind)
+	}
+	data, _ := JSON(routings())
+	for change, want := range map[string]string{
+		`"schema": 2`:                           `"schema" is 2, and this version reads 1`,
+		`"schema": 1, "slos": "ttft"`:           `"slos" must be a list`,
+		`"standing": "perhaps"`:                 `the standing "perhaps", which no report has`,
+		`"schema": 1, "level_kind": 3`:          `"level_kind" must be`,
+		`"schema": 1, "interrupted": ["a"]`:     `"interrupted" must be`,
+		`"schema": 1, "generated": {"at": "?"}`: `"generated" must be`,
+	} {
+		path := filepath.Join(t.TempDir(), "report.json")
+		old := `"schema": 1`
+		if strings.Contains(change, "standing") {
+			old = `"standing": "met"`
 		}
-		for i, series := range s.Series {
-			if back.Series[i].Name != series.Name {
-				t.Errorf("%s: series %q came back as %q", name, series.Name, back.Series[i].Name)
+		text := strings.Replace(string(data), old, change, 1)
+		for _, key := range []string{"slos", "level_kind", "interrupted", "generated"} {
+			if strings.Contains(change, key) {
+				text = strings.Replace(text, "\n  \""+key+"\":", "\n  \"other\":", 1)
 			}
-			for j, l := range series.Levels {
-				for _, m := range []figures.Metric{figures.TTFTP50, figures.TPOTP99, figures.OutputTokensPerSecond, figures.ErrorPct, figures.GoodputPerSecond} {
-					a, b := l.Value(m), back.Series[i].Levels[j].Value(m)
-					if diff := a - b; diff > 1e-6 || diff < -1e-6 || (a == a) != (b == b) {
-						t.Errorf("%s, %s at %g: %s %g came back as %g", name, series.Name, l.At, m, a, b)
-					}
-					was, is := l.Figure(m), back.Series[i].Levels[j].Figure(m)
-					if was.Known() && (was.N != is.N || was.Uncertain() != is.Uncertain() || was.Ranged() != is.Ranged() || was.Ranged() && math.Abs(was.High-is.High) > 1e-6) {
-						t.Errorf("%s, %s at %g: %s %+v came back as %+v", name, series.Name, l.At, m, was, is)
-					}
-				}
-			}
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := figures.Read(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", change, err, want)
 		}
 	}
 }
@@ -160,7 +263,7 @@ func TestPage(t *testing.T) {
 	s := routings()
 	s.Title = `<script>alert("x")</script>`
 	s.Series[0].Levels[0].Warnings = []string{"odd <b>text</b>"}
-	d, err := buildDocument(s)
+	d, err := buildDocument(s, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +308,7 @@ func TestCellsAreColoredByTheirClass(t *testing.T) {
 // TestFilesAreWholeAndLinked: every picture of the Markdown is written.
 func TestFilesAreWholeAndLinked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")
-	files, err := Files(routings())
+	files, err := Files(routings(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +337,7 @@ func TestFilesAreWholeAndLinked(t *testing.T) {
 func TestNothingMeasured(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1})
 	run.Results, run.Interrupted = nil, "by a signal"
-	if _, err := Files(figures.FromRuns([]*runfile.Run{run})); err == nil || !strings.Contains(err.Error(), "no level was measured") {
+	if _, err := Files(figures.FromRuns([]*runfile.Run{run}), true); err == nil || !strings.Contains(err.Error(), "no level was measured") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -255,15 +358,15 @@ func TestWinnerAndTies(t *testing.T) {
 		name, want string
 		s          *figures.Study
 	}{
-		{"better", "**b is better than a: concurrency 100 (120 misses) against 0 (40 misses).** Decided by capacity.", variants(2.2, 1)},
-		{"worse", "**b is worse than a: concurrency 0 (40 misses) against 100 (120 misses).** Decided by capacity.", variants(1, 2.2)},
-		{"equal", "At equal load no latency and no throughput differs by more than 5%. Capacity does not decide: both meet the SLOs up to concurrency 100.", variants(1, 1)},
+		{"better", "**b is better than a: concurrency 80 (100 is undecided, 120 misses an SLO) against below 40.** Decided by capacity, which comes before latency.", variants(2.2, 1)},
+		{"worse", "**b is worse than a: concurrency below 40 against 80 (100 is undecided, 120 misses an SLO).** Decided by capacity, which comes before latency.", variants(1, 2.2)},
+		{"equal", "At equal load no latency and no throughput differs by more than 5%.\n\n**Capacity of a: at least concurrency 80 (proven), below 120.** 80 is proven", variants(1, 1)},
 		{"two equal", "**No difference: c against a, TTFT p95 ", variants(1, 1, 1)},
-		{"stopped before the baseline's turn", "Capacity does not decide: b meets the SLOs up to concurrency 100 and a up to 80, but this difference is not proven", stopped(variants(1, 1))},
+		{"stopped before the baseline's turn", "**Next:** choose by price or by other reasons. To know the capacity of b, measure concurrency 100 for longer", stopped(variants(1, 1))},
 		{"capacity does not decide, latency does", "**b is better than a: TTFT p95 -", topped},
-		{"the highest level is met", "Capacity does not decide: both meet the SLOs up to concurrency 80, the highest level that was reached; measure higher.", topped},
-		{"the SLOs are named", "b meets TTFT p99 < 1000ms and TPOT p99 < 60ms up to concurrency 80. That is the highest level that was reached: measure higher", topped},
-		{"two better", "**c is better than a: concurrency 100 (120 misses) against 0 (40 misses).**", variants(2.2, 1, 1)},
+		{"the highest level is met", "**Next:** b can replace a. To know the capacity of b, measure above concurrency 80.", topped},
+		{"the SLOs are named", "PASS = TTFT p99 < 1000ms AND TPOT p99 < 60ms", topped},
+		{"two better", "**c is better than a: concurrency 80 (100 is undecided, 120 misses an SLO) against below 40.**", variants(2.2, 1, 1)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if text := rendered(t, tt.s); !strings.Contains(text, tt.want) {

@@ -86,7 +86,7 @@ func hasTooManyErrors(l figures.Level) bool {
 func degradationMetric(series figures.Series) (best figures.Metric) {
 	most := 0
 	for _, m := range []figures.Metric{figures.TPOTP95, figures.TPOTP99, figures.TPOTP50, figures.LatencyP95, figures.TTFTP95, figures.TTFTP50} {
-		if known := summarizeMetric(series, m).Levels; known > most {
+		if known := countKnown(series, m); known > most {
 			best, most = m, known
 		}
 	}
@@ -159,6 +159,17 @@ func levelBands(series figures.Series) []band {
 		}
 	}
 	return bands
+}
+
+// end returns the lowest level with errors or a slow TTFT, +∞ for none.
+func (s saturation) end() float64 {
+	end := math.Inf(1)
+	for _, p := range []foundPoint{s.FirstErrors, s.SlowTTFT} {
+		if p.Found {
+			end = min(end, p.At)
+		}
+	}
+	return end
 }
 
 // sentence says which level saturates the series.

@@ -27,6 +27,11 @@ func (b *builder) saturation() {
 	if b.compares {
 		s.list(b.shifts())
 	}
+	var sentences []string
+	for _, series := range b.s.Series {
+		sentences = append(sentences, saturate(series).sentence(b.s.LevelName()))
+	}
+	s.list(sentences)
 	b.degradation()
 }
 
@@ -42,7 +47,7 @@ func (b *builder) saturationCells(x saturation) []cell {
 		slow += " or below"
 	}
 	return []cell{
-		foundCell(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%.1f%%)", point(x.FirstErrors), x.FirstErrors.Value)),
+		foundCell(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%s)", point(x.FirstErrors), figures.ErrorPct.Text(x.FirstErrors.Value))),
 		foundCell(x.ErrorsKnown, x.Sustained.Found, sustained),
 		foundCell(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
 		foundCell(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %s)", formatLevel(x.From), formatLevel(x.Step.At), x.Metric.Title(), formatChange(1+x.Step.Value/100, 0))),
@@ -69,11 +74,18 @@ func (b *builder) plateau(p foundPoint) cell {
 	return cellIf(p.At != 0, text+"+)")
 }
 
+// shifts says by how much a series saturates later or earlier than the baseline. That needs a
+// level at which the one that scales less was seen to saturate, and the other was not.
 func (b *builder) shifts() []string {
 	var out []string
 	base := saturate(b.baseline)
 	for _, series := range b.s.Series[1:] {
-		if x := saturate(series); base.Known && x.Known && base.Last > 0 && x.Last > 0 && x.Last != base.Last {
+		x := saturate(series)
+		less, more := base, x
+		if x.Last < base.Last {
+			less, more = x, base
+		}
+		if base.Known && x.Known && less.Last > 0 && less.end() <= more.Last {
 			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %s.",
 				series.Name, formatLevel(base.Last), formatLevel(x.Last), formatChange(x.Last/base.Last, 0)))
 		}

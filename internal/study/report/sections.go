@@ -112,15 +112,7 @@ func (b *builder) errors() {
 // rates adds the sections of counted figures.
 func (b *builder) rates() {
 	if columns := b.metricColumns(figures.TurnsPerSecond, figures.ConversationStartsPerSecond); len(columns) > 0 {
-		s := b.section("Turns and Conversation Starts per Second")
-		little := b.columnIf(func(l figures.Level) bool { return checkLittle(b.s, l).Known }, "Little's law", func(l figures.Level) cell {
-			c := checkLittle(b.s, l)
-			return cellIf(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
-		})
-		if little != nil {
-			s.paragraph("By Little's law, turns in flight are turns/s × mean turn latency; the last column compares the product with the turns in flight.")
-		}
-		s.table(b.byLevel(append(columns, little...)...))
+		b.section("Turns and Conversation Starts per Second").table(b.byLevel(columns...))
 	}
 	for _, x := range []struct {
 		title   string
@@ -135,29 +127,6 @@ func (b *builder) rates() {
 			s := b.section(x.title)
 			s.table(b.byLevel(columns...))
 			s.picture(b.metricPicture(x.metrics[0]))
-		}
-	}
-	b.table("The Prober's Own Lateness", b.byLevel(b.metricColumns(figures.ScheduleLagP99, figures.ReadLagP99, figures.AddedTTFTP99, figures.AddedGapP99)...))
-}
-
-// statistics adds a table of all statistics for each latency and series. Side by side, series
-// would need too many columns.
-func (b *builder) statistics() {
-	for i, t := range figures.Timings() {
-		if !b.s.Has(t.Statistic(figures.SD)) || t == figures.AnswerTTFT && b.sameAnswers() {
-			continue
-		}
-		if i == 0 {
-			b.section("Every Statistic").paragraph("A figure with too few turns shows how many it needs.")
-		}
-		for _, s := range b.s.Series {
-			single := *b
-			single.s, single.compares = &figures.Study{Kind: b.s.Kind, Series: []figures.Series{s}}, false
-			title := t.Title()
-			if b.compares {
-				title += " of " + s.Name
-			}
-			b.subtable("Statistics: "+title, single.byLevel(single.metricColumns(t.AllMetrics()...)...))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (b *builder) pages() (all []*metricsPage) {
 			}
 			for _, f := range l.Server {
 				own[f.Source] = cmp.Or(own[f.Source], &metricsPage{})
-				own[f.Source].add([]string{f.Name}, nil)
+				own[f.Source].add([]string{unbounded(f.Name)}, nil)
 			}
 		}
 		for _, source := range slices.Sorted(maps.Keys(own)) {
@@ -123,12 +123,8 @@ func (b *builder) serverColumn(p *metricsPage, name string) column {
 		shown = serverFigures()[i]
 	}
 	cellOf := func(l figures.Level) cell {
-		for _, f := range l.Server {
-			if f.Name == name && slices.Contains(p.sources, f.Source) {
-				return cell{Text: fmt.Sprintf("%.*f%s", shown.decimals, f.Value*shown.scale, shown.unit)}
-			}
-		}
-		return cellIf(false, "")
+		text := shown.text(l.Server, p.sources)
+		return cellIf(text != "", text)
 	}
 	return column{shown.title, cellOf, func(s figures.Series) bool {
 		return s.Any(func(l figures.Level) bool { return cellOf(l).Class != classUnknown })
@@ -140,6 +136,30 @@ type serverFigure struct {
 	scale       float64
 	unit        string
 	decimals    int
+}
+
+// text returns the figure of the first of the sources that has it. Snapshots whose value was in
+// the first or the last bucket are averaged apart, so there can be a lower and an upper end.
+func (f serverFigure) text(all []figures.ServerFigure, sources []string) string {
+	var ends []string
+	for _, form := range [...]struct{ sign, suffix string }{{"≤ ", runfile.ServerAtMost}, {"", ""}, {"> ", runfile.ServerAbove}} {
+		i := slices.IndexFunc(all, func(v figures.ServerFigure) bool {
+			return v.Name == f.name+form.suffix && slices.Contains(sources, v.Source)
+		})
+		if i >= 0 {
+			number := figures.Digits(all[i].Value*f.scale, f.decimals)
+			if f.decimals == 0 && f.unit == "" { // a count
+				number = fmt.Sprintf("%.0f", all[i].Value)
+			}
+			ends = append(ends, form.sign+number+f.unit)
+		}
+	}
+	return strings.Join(ends, " to ")
+}
+
+// unbounded removes the suffix of a bound from the name of a figure.
+func unbounded(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, runfile.ServerAtMost), runfile.ServerAbove)
 }
 
 // serverFigures returns the figures with a title, in the order of columns.
@@ -157,8 +177,10 @@ func serverFigures() []serverFigure {
 		{runfile.ServerSpecAcceptance, "Acceptance", 100, "%", 2},
 		{runfile.ServerOutputPerSecond, "Output tokens/s", 1, "", 1},
 		{runfile.ServerPromptPerSecond, "Prompt tokens/s", 1, "", 1},
+		{runfile.ServerTTFTMean, "TTFT mean", 1000, "ms", 1},
 		{runfile.ServerTTFTP50, "TTFT p50", 1000, "ms", 0},
 		{runfile.ServerTTFTP95, "TTFT p95", 1000, "ms", 0},
+		{runfile.ServerITLMean, "ITL mean", 1000, "ms", 2},
 		{runfile.ServerITLP50, "ITL p50", 1000, "ms", 1},
 		{runfile.ServerITLP95, "ITL p95", 1000, "ms", 1},
 		{runfile.ServerGPUUse, "GPU use", 100, "%", 1},

@@ -45,3 +45,32 @@ func TestServerMetricsOfVariantsShareColumns(t *testing.T) {
 		t.Errorf("columns without figures, or more than two pages:\n%s", text)
 	}
 }
+
+// TestServerQuantilesInTheFirstAndTheLastBucket: a quantile of which the server shows only a bound
+// is printed as that bound, in the same column as the quantiles of other levels.
+func TestServerQuantilesInTheFirstAndTheLastBucket(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 80}, Variants: []reporttest.Variant{{Name: "a", Slowdown: 1}}})
+	for _, r := range run.Results {
+		for i := range r.Snapshots {
+			f := map[string]float64{runfile.ServerITLMean: 0.00395, runfile.ServerITLP50 + runfile.ServerAtMost: 0.01}
+			if r.Level == 80 {
+				f = map[string]float64{runfile.ServerITLMean: 0.02, runfile.ServerITLP50: 0.015, runfile.ServerTTFTP95 + runfile.ServerAbove: 80}
+			}
+			if r.Level == 80 && i > 0 {
+				f[runfile.ServerITLP50+runfile.ServerAtMost] = 0.01
+				delete(f, runfile.ServerITLP50)
+			}
+			r.Snapshots[i].Server = []runfile.Server{{Source: "http://a/metrics", Figures: f}}
+		}
+	}
+	_, text, _ := strings.Cut(rendered(t, figures.FromRuns([]*runfile.Run{run})), "## Server Metrics\n")
+	for _, want := range []string{
+		"| Concurrency | TTFT p95 | ITL mean | ITL p50 |\n",
+		"| 40 | n/a | 3.95ms | ≤ 10.0ms |\n",
+		"| 80 | > 80000ms | 20.0ms | ≤ 10.0ms to 15.0ms |\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the section lacks %q:\n%.900s", want, text)
+		}
+	}
+}

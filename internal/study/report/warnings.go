@@ -14,13 +14,14 @@ import (
 
 // Least sizes of problems with a warning.
 const (
-	survivorsPct = 1.0  // percent of failed turns
-	lagMs        = 10.0 // least p99 of the prober's lateness
-	lagShare     = 0.1  // share of the figure that the lateness may have caused
-	lateShare    = 0.05 // share of a turn's duration by which its start was late
-	driftLog     = 0.2  // ln of the TTFT's change from beginning to end
-	acceptance   = 0.05 // accepted share of drafted tokens
-	lengthsApart = 0.1  // relative difference of output tokens per turn between series
+	survivorsPct = 1.0   // percent of failed turns
+	lagMs        = 10.0  // least p99 of the prober's lateness
+	lagShare     = 0.1   // share of the figure that the lateness may have caused
+	lateShare    = 0.05  // share of a turn's duration by which its start was late
+	driftLog     = 0.2   // ln of the TTFT's change from beginning to end
+	mostDrift    = 2.303 // ln of the largest change that is printed, 10
+	acceptance   = 0.05  // accepted share of drafted tokens
+	lengthsApart = 0.1   // relative difference of output tokens per turn between series
 )
 
 // warning is a reason to doubt the figures.
@@ -73,7 +74,7 @@ func studyWarnings(s *figures.Study) []warning {
 	}
 	for _, c := range Comply(s) {
 		for _, at := range c.Beyond {
-			out = append(out, newWarning(at, "%s passes its SLOs again at %s %g, above a level that fails: the levels do not degrade in order, so repeat the sweep before trusting the capacity.", c.Series, s.LevelName(), at))
+			out = append(out, newWarning(at, "%s passes its SLOs again at %s %g, above a level that fails: the levels do not degrade in order, so repeat the sweep before trusting the capacity.", c.Variant, s.LevelName(), at))
 		}
 	}
 	return append(out, answerLengthWarnings(s)...)
@@ -103,12 +104,12 @@ func distortions(l figures.Level) (out []warning) {
 		share   float64
 		text    string
 	}{
-		{figures.AddedTTFTP99, figures.TTFTP50, lagShare, "the prober was late: it may have added up to %.0f ms, or more, to the TTFT of 1 turn in 100; use more cores or fewer streams."},
-		{figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2), lagShare, "the prober was late while tokens waited in the kernel: it may have added up to %.0f ms, or more, to an ITL and to the duration of 1 turn in 100; use more cores or fewer streams."},
-		{figures.ScheduleLagP99, figures.LatencyMean, lateShare, "the load was late: 1 turn in 100 was sent %.0f ms or more after it was due, and latencies do not include this delay; use more cores or fewer streams."},
+		{figures.AddedTTFTP99, figures.TTFTP50, lagShare, "the prober was late: it may have added up to %s ms, or more, to the TTFT of 1 turn in 100; use more cores or fewer streams."},
+		{figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2), lagShare, "the prober was late while tokens waited in the kernel: it may have added up to %s ms, or more, to an ITL and to the duration of 1 turn in 100; use more cores or fewer streams."},
+		{figures.ScheduleLagP99, figures.LatencyMean, lateShare, "the load was late: 1 turn in 100 was sent %s ms or more after it was due, and latencies do not include this delay; use more cores or fewer streams."},
 	} {
 		if lag := l.Value(w.lag); lag > lagMs && !(lag <= w.share*l.Value(w.of)) {
-			out = append(out, newWarning(lag, w.text, lag))
+			out = append(out, newWarning(lag, w.text, figures.Digits(lag, 0)))
 		}
 	}
 	return out
@@ -137,6 +138,12 @@ func sound(series figures.Series) figures.Series {
 func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warning) {
 	say := func(size float64, format string, args ...any) { out = append(out, newWarning(size, format, args...)) }
 	l := series.Levels[i]
+	if share := othersTokens(s, l); share > 0 {
+		say(share, "other clients received %.0f%% of the server's output tokens, so the figures are those of a shared deployment; measure again without them.", 100*share)
+	}
+	if l.NotReached != "" {
+		say(0, "the level was not reached, so it proves nothing: %s.", l.NotReached)
+	}
 	if pct := l.Value(figures.ErrorPct); pct >= survivorsPct && l.Valid >= l.Runs {
 		flatter := ""
 		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50} {
@@ -148,10 +155,15 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warnin
 	}
 	out = append(out, distortions(l)...)
 	if c := checkLittle(s, l); !c.holds() && l.NotReached == "" {
-		say(math.Abs(c.deviation()), "Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%s).", c.InFlight, c.Rate, c.Seconds, c.Product, formatChange(1+c.deviation(), 0))
+		say(math.Abs(c.deviation()), "Little's law does not hold: %s in flight, but %s turns/s × %s s = %s (%s), so its rate or duration may be wrong.", figures.Digits(c.InFlight, 1), figures.Digits(c.Rate, 2), figures.Digits(c.Seconds, 1), figures.Digits(c.Product, 1), formatChange(1+c.deviation(), 0))
 	}
 	if math.Abs(l.Drift) > driftLog {
-		say(math.Abs(l.Drift), "no steady state: TTFT changed by %s over the measurement; warm up longer, or the level is beyond what the deployment sustains.", formatChange(math.Exp(l.Drift), 0))
+		// The end of a line through the logarithms says little about a TTFT that grows without end.
+		size := formatChange(math.Exp(min(max(l.Drift, -mostDrift), mostDrift)), 0)
+		if math.Abs(l.Drift) > mostDrift {
+			size = "more than " + size
+		}
+		say(math.Abs(l.Drift), "no steady state: TTFT changed by %s over the measurement; warm up longer, or the level is beyond what the deployment sustains.", size)
 	}
 	if l.Runs > l.Valid {
 		leftOut := "they are left out of the latencies, and the level fails its SLOs."

@@ -2,6 +2,7 @@ package runfile
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -50,7 +51,7 @@ func writeCSV(to io.Writer, next turnlog.Next) error {
 	w := csv.NewWriter(to)
 	if err := w.Write([]string{
 		"at", "target", "workload", "level", "repetition", "phase", "conversation", "index", "turn", "outcome", "ttft_seconds",
-		"answer_ttft_seconds", "tpot_seconds", "duration_seconds", "prompt_tokens", "cached_prompt_tokens", "output_tokens", "trace_id",
+		"answer_ttft_seconds", "tpot_seconds", "duration_seconds", "prompt_tokens", "cached_prompt_tokens", "output_tokens", "trace_id", "span_id", "session",
 	}); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func writeCSV(to io.Writer, next turnlog.Next) error {
 		return w.Write([]string{
 			t.At.Format(time.RFC3339Nano), t.Target, t.Workload, formatNonZero(s.Level), formatNonZero(float64(s.Repetition)), string(s.Phase), s.Conversation,
 			formatNonZero(float64(s.Index)), string(t.Kind), string(t.Outcome), formatSeconds(t.TTFT), formatSeconds(s.AnswerTTFT), formatSeconds(t.TPOT),
-			formatSeconds(t.Duration), formatInt(t.PromptTokens), formatInt(t.CachedTokens), formatInt(t.OutputTokens), t.TraceID,
+			formatSeconds(t.Duration), formatInt(t.PromptTokens), formatInt(t.CachedTokens), formatInt(t.OutputTokens), t.TraceID, t.SpanID, probe.SessionLabel(t.Moved),
 		})
 	})
 	w.Flush()
@@ -143,7 +144,7 @@ func newAIPerfRecord(t *turnlog.Turn, s turnlog.Study, session int) aiperfRecord
 	end := t.At.Add(t.TotalDuration()).UnixNano()
 	r := aiperfRecord{
 		Metadata: aiperfMetadata{
-			Session: session, RequestID: t.TraceID, Correlation: s.Conversation, Conversation: s.Conversation, Turn: max(s.Index-1, 0),
+			Session: session, RequestID: cmp.Or(t.SpanID, t.TraceID), Correlation: s.Conversation, Conversation: s.Conversation, Turn: max(s.Index-1, 0),
 			Start: t.At.UnixNano(), End: end, Worker: "synthetic", Processor: "synthetic", Phase: "profiling",
 			Variant: t.Target, Level: s.Level, Repetition: s.Repetition,
 		},

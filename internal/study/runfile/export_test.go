@@ -30,7 +30,7 @@ func turns() turnlog.Next {
 			t := turnlog.Turn{
 				At: start.Add(time.Duration(i)*100*time.Millisecond - length), Target: "a", Workload: "w", Kind: probe.First, Outcome: probe.Success,
 				TTFT: probe.Some(ttft), TPOT: probe.Some(20 * time.Millisecond), Duration: probe.Some(length),
-				PromptTokens: probe.Some(50), OutputTokens: probe.Some(40), TraceID: "0af7",
+				PromptTokens: probe.Some(50), OutputTokens: probe.Some(40), TraceID: "0af7", SpanID: "b7ad", Moved: probe.Some(true),
 				Study: &turnlog.Study{Level: float64(level + 1), Repetition: 1, Phase: turnlog.Measured, Conversation: "c", Index: 1 + i%2},
 			}
 			if i == 0 {
@@ -68,7 +68,7 @@ func TestCSV(t *testing.T) {
 	if err != nil || len(rows) != 405 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	const want = "2026-01-05T07:59:59.1Z a w 1 1 measured c 2 first success 0.101  0.02 1 50  40 0af7"
+	const want = "2026-01-05T07:59:59.1Z a w 1 1 measured c 2 first success 0.101  0.02 1 50  40 0af7 b7ad lost"
 	if got := strings.Join(rows[2], " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -79,7 +79,7 @@ func TestAIPerf(t *testing.T) {
 	if len(lines) != 404 {
 		t.Fatalf("%d lines", len(lines))
 	}
-	const warm = `{"metadata":{"session_num":0,"x_request_id":"0af7","x_correlation_id":"c","conversation_id":"c","turn_index":0,` +
+	const warm = `{"metadata":{"session_num":0,"x_request_id":"b7ad","x_correlation_id":"c","conversation_id":"c","turn_index":0,` +
 		`"request_start_ns":1767599999000000000,"request_ack_ns":null,"request_end_ns":1767600000000000000,"worker_id":"synthetic",` +
 		`"record_processor_id":"synthetic","benchmark_phase":"warmup","was_cancelled":false,"cancellation_time_ns":null,"variant":"a","level":1,"repetition":1},` +
 		`"metrics":{"input_sequence_length":{"value":50,"unit":"tokens"},"inter_token_latency":{"value":20,"unit":"ms"},` +

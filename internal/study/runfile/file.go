@@ -48,8 +48,9 @@ func (r *Run) Validate() error {
 		return fmt.Errorf(`"variants" is empty: name at least one`)
 	}
 	for i, o := range r.SLOs {
-		if !(o.Objective > 0 && o.Objective < 1) || !(o.ThresholdSeconds >= 0 && o.ThresholdSeconds <= mostSeconds) {
-			return fmt.Errorf("slos[%d] %q: a share of %g within %g seconds: want one between 0 and 1, within 0 to %g seconds", i, o.Name, o.Objective, o.ThresholdSeconds, mostSeconds)
+		inRange := func(seconds float64) bool { return seconds >= 0 && seconds <= mostSeconds }
+		if !(o.Objective > 0 && o.Objective < 1) || !inRange(o.ThresholdSeconds) || !inRange(o.PerThousandSeconds) {
+			return fmt.Errorf("slos[%d] %q: a share of %g within %g seconds, and %g for every 1,000 tokens: want one between 0 and 1, within 0 to %g seconds", i, o.Name, o.Objective, o.ThresholdSeconds, o.PerThousandSeconds, mostSeconds)
 		}
 	}
 	for i, h := range r.Hardware {

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/turnlog"
 )
@@ -115,17 +118,13 @@ func (v *levelValues) benchmark(p exportedLevel) any {
 		}
 		return guidellmSummary([]float64{sum / v.seconds()})
 	}
-	var tokens float64
-	for _, n := range v.output {
-		tokens += n
-	}
 	done := len(v.latency)
 	return map[string]any{
 		"type_": "generative_benchmark", "start_time": unix(first.from), "end_time": unix(last.to), "duration": v.seconds(),
 		"config": map[string]any{"strategy": p.strategy(), "variant": p.target},
 		"metrics": map[string]any{
 			"request_totals":      map[string]int{"successful": done, "errored": v.failed, "incomplete": 0, "total": done + v.failed},
-			"requests_per_second": rate(float64(done)), "output_tokens_per_second": rate(tokens), "request_latency": guidellmSummary(v.latency),
+			"requests_per_second": rate(float64(done)), "output_tokens_per_second": rate(floats.Sum(v.output)), "request_latency": guidellmSummary(v.latency),
 			"time_to_first_token_ms": guidellmSummary(v.ttft), "time_to_first_output_token_ms": guidellmSummary(v.answer),
 			"inter_token_latency_ms": guidellmSummary(v.tpot), "time_per_output_token_ms": guidellmSummary(v.ntpot),
 			"prompt_token_count": guidellmSummary(v.prompt), "output_token_count": guidellmSummary(v.output),
@@ -145,30 +144,20 @@ func unix(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 // guidellmSummary returns the statistics of values. Without values they are 0, as in GuideLLM.
 func guidellmSummary(v []float64) map[string]any {
 	slices.Sort(v)
-	n := float64(len(v))
-	var sum, squares float64
-	for _, x := range v {
-		sum += x
+	known := v
+	if len(known) == 0 {
+		known = []float64{0}
 	}
-	mean := sum / max(n, 1)
-	for _, x := range v {
-		squares += (x - mean) * (x - mean)
-	}
-	at := func(q float64) float64 {
-		if len(v) == 0 {
-			return 0
-		}
-		return v[min(max(int(math.Ceil(q*n)), 1), len(v))-1]
-	}
+	at := func(q float64) float64 { return stat.Quantile(q, stat.Empirical, known, nil) }
 	percentiles := map[string]float64{}
 	for name, q := range map[string]float64{
 		"p001": 0.001, "p01": 0.01, "p05": 0.05, "p10": 0.1, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999,
 	} {
 		percentiles[name] = at(q)
 	}
-	variance := squares / max(n, 1)
+	mean, variance := stat.PopMeanVariance(known, nil)
 	return map[string]any{"successful": map[string]any{
 		"mean": mean, "median": at(0.5), "mode": at(0.5), "variance": variance, "std_dev": math.Sqrt(variance),
-		"min": at(0), "max": at(1), "count": len(v), "total_sum": sum, "percentiles": percentiles,
+		"min": at(0), "max": at(1), "count": len(v), "total_sum": floats.Sum(v), "percentiles": percentiles,
 	}}
 }

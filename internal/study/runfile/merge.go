@@ -85,6 +85,7 @@ func (b *Block) merge(o Block) {
 		b.SLOs[name] = Judged{sum.Good + n.Good, sum.Bad + n.Bad, sum.Failed + n.Failed}
 	}
 	b.Tokens.merge(o.Tokens)
+	b.Sessions.Merge(o.Sessions)
 	b.First.merge(o.First)
 	b.Followup.merge(o.Followup)
 	for to, from := range map[**sketch.Sketch]*sketch.Sketch{

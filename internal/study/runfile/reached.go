@@ -27,9 +27,6 @@ func (r *Run) NotReached(x Result) string {
 	if x.Unreached != "" {
 		return x.Unreached
 	}
-	if len(x.Lost) > 0 {
-		return fmt.Sprintf("%s did not carry its part to the end; sweep again with --resume, which repeats the level", LostShards(x.Lost))
-	}
 	carried, asked, ok := r.carriedLoad(x)
 	if !ok || carried >= ReachedShare*asked {
 		return ""
@@ -62,7 +59,7 @@ func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 		return float64(started), float64(due), due > 0
 	}
 	ended, failed := x.EndedTurns()
-	return held / seconds, r.Shard.share(x.Level), known && seconds > 0 && failed*refusedShare <= ended
+	return held / seconds, x.Level, known && seconds > 0 && failed*refusedShare <= ended
 }
 
 // HasNoThinkTime reports whether turns of the workload follow each other at once, so that each
@@ -124,7 +121,7 @@ const (
 	throttledShare = 1 - ReachedShare
 )
 
-const remedy = "give it more CPU, or share the load among more processes (--shards)"
+const remedy = "give it more CPU, or share the load among more processes (--workers)"
 
 // Limit describes how the prober or its machine was the limit, and what helps, or returns "". A
 // limited measurement proves nothing about the deployment's capacity.

@@ -34,7 +34,7 @@ type Run struct {
 	Format    int       `json:"format"`
 	Generated time.Time `json:"generated"`
 	Tool      Tool      `json:"tool"`
-	Title     string    `json:"title"`
+	Title     string    `json:"title"` // "" if the plan has none
 	Plan      Plan      `json:"plan"`
 	// Seed is the plan's. Each Result has its own seed, derived from it.
 	Seed     uint64      `json:"seed"`
@@ -65,6 +65,8 @@ type Run struct {
 
 	// Variants are in printed order; the first is the baseline. There is at least one.
 	Variants []string `json:"variants"`
+	// Unnamed is set if the only variant is named after its host. Reports name it after its model.
+	Unnamed bool `json:"unnamed,omitempty"`
 	// Hardware of the variants whose GPUs the plan gives.
 	Hardware []Hardware `json:"hardware,omitempty"`
 	Results  []Result   `json:"results"` // in the order of measurement
@@ -72,10 +74,6 @@ type Run struct {
 	Interrupted string `json:"interrupted,omitempty"`
 	// Capacities are in the order of variants; absent without objectives.
 	Capacities []Capacity `json:"capacities,omitempty"`
-	Shard      *Shard     `json:"shard,omitempty"` // this process's part of the load; nil for all of it
-	// Shards are the merged shards of this run. Its times are by the clock of the first. Nil
-	// for a run of one process.
-	Shards []Shard `json:"shards,omitempty"`
 }
 
 // SharedResult describes a result that both runs contain, or returns "".
@@ -122,8 +120,28 @@ type Objective struct {
 	// Objective is the wanted share of good turns, in (0, 1). With 0.99 the threshold applies
 	// to the p99.
 	Objective float64 `json:"objective"`
-	// Turns restricts the SLO to "first" or "followup" turns; empty means both.
-	Turns []probe.TurnKind `json:"turns,omitempty"`
+	// PerThousandSeconds is added to the threshold for every 1,000 uncached prompt tokens.
+	PerThousandSeconds float64 `json:"seconds_per_1k_uncached_tokens,omitempty"`
+	// Turns restricts the SLO to "first" or "followup" turns; empty means both. Uncached restricts it
+	// to turns of a size.
+	Turns    []probe.TurnKind `json:"turns,omitempty"`
+	Uncached slo.Tokens       `json:"uncached_tokens,omitzero"`
+}
+
+// ObjectiveOf returns the form of an objective in the file.
+func ObjectiveOf(o slo.Objective) Objective {
+	return Objective{
+		Name: o.Name, SLI: o.SLI, ThresholdSeconds: o.Threshold.Seconds(), PerThousandSeconds: o.PerThousand.Seconds(),
+		Objective: o.Objective, Turns: o.Turns, Uncached: o.Uncached,
+	}
+}
+
+// Judging returns the objective that judges turns.
+func (o Objective) Judging() slo.Objective {
+	return slo.Objective{
+		Name: o.Name, SLI: o.SLI, Threshold: toDuration(o.ThresholdSeconds), PerThousand: toDuration(o.PerThousandSeconds),
+		Objective: o.Objective, Turns: o.Turns, Uncached: o.Uncached,
+	}
 }
 
 // Hardware is the number of GPUs of a variant and the hourly price of one, 0 if unknown.
@@ -175,8 +193,8 @@ type Result struct {
 	Ended      time.Time `json:"ended"`
 	State      State     `json:"state"`
 	Why        string    `json:"why,omitempty"` // the reason for a state other than Complete
-	// Unreached is a reason for a reduced load that no figure here shows, such as a shard that
-	// did not measure its part; otherwise "".
+	// Unreached is a reason for a reduced load that no figure here shows, such as parts
+	// that were not measured at the same time; otherwise "".
 	Unreached string     `json:"unreached,omitempty"`
 	Snapshots []Snapshot `json:"snapshots"`
 	// Throttled is the share of the measured time in which the CPU limit of its cgroup stopped
@@ -186,7 +204,9 @@ type Result struct {
 	// load, so they count in no rate and no quantile. The level caused the failures among them.
 	Tail    *Block        `json:"tail,omitempty"`
 	Verdict *LevelVerdict `json:"verdict,omitempty"` // null in files that no sweep wrote
-	// Lost are the shards that did not carry their parts, so the level was not reached. It is
-	// equal in the files of all other shards.
-	Lost []LostShard `json:"lost_shards,omitempty"`
+	// Workers carried parts of the level beside the process that ran the sweep.
+	Workers []Worker `json:"workers,omitempty"`
+	// LostWorkers were lost before this measurement. The load was divided between the others, and the
+	// level measured again if it had begun.
+	LostWorkers []LostWorker `json:"lost_workers,omitempty"`
 }

@@ -50,6 +50,8 @@ type Block struct {
 	NotJudged uint64            `json:"not_judged,omitempty"`
 	SLOs      map[string]Judged `json:"slos,omitempty"` // counts good and bad turns by objective
 	Tokens    Tokens            `json:"tokens"`
+	// Sessions counts follow-up turns whose worker is known. Absent in files of earlier versions.
+	Sessions probe.SessionCounts `json:"sessions,omitzero"`
 	// First and followup turns are different populations.
 	First    Distributions `json:"first"`
 	Followup Distributions `json:"followup"`
@@ -120,12 +122,20 @@ const (
 	ServerSpecAcceptance  = "spec_acceptance"      // accepted / drafted, 0 … 1
 	ServerOutputPerSecond = "output_tokens_per_second"
 	ServerPromptPerSecond = "prompt_tokens_per_second"
+	ServerTTFTMean        = "ttft_mean_seconds"
 	ServerTTFTP50         = "ttft_p50_seconds"
 	ServerTTFTP95         = "ttft_p95_seconds"
+	ServerITLMean         = "itl_mean_seconds"
 	ServerITLP50          = "itl_p50_seconds"
 	ServerITLP95          = "itl_p95_seconds"
 	ServerGPUUse          = "gpu_use_mean"    // utilisation of the GPUs, 0 … 1
 	ServerGPUPower        = "gpu_power_watts" // of all GPUs of the page, mean
+)
+
+// Suffixes of the name of a quantile of which the server's histogram shows only a bound.
+const (
+	ServerAtMost = "_at_most" // it lies in the first bucket
+	ServerAbove  = "_above"   // it lies in the last bucket
 )
 
 // Observe counts a finished turn. It is not safe for concurrent use. A turn that the prober
@@ -141,6 +151,7 @@ func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	}
 	b.judge(r, objectives)
 	b.Tokens.observe(r)
+	b.Sessions.Count(r.Moved, r.PromptTokens, r.CachedTokens)
 	kind := &b.First
 	if r.Kind == probe.Followup {
 		kind = &b.Followup

@@ -61,7 +61,7 @@ func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 	}
 	judged := make([]slo.Objective, len(objectives))
 	for i, o := range objectives {
-		judged[i] = slo.Objective{Name: o.Name, SLI: o.SLI, Threshold: toDuration(o.ThresholdSeconds), Objective: o.Objective, Turns: o.Turns}
+		judged[i] = o.Judging()
 	}
 	counted := map[*Result]uint64{}
 	err := eachStudyTurn(next, func(t *turnlog.Turn, c Cell, turn probe.Result) {

@@ -2,6 +2,7 @@ package runfile_test
 
 import (
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,14 @@ func TestRecount(t *testing.T) {
 		}
 	}
 	quick := []runfile.Objective{{Name: "ttft", SLI: slo.TTFT, ThresholdSeconds: 1.5, Objective: 0.5}}
+
+	sized := slo.Objective{
+		Name: "sized", SLI: slo.TTFT, Threshold: time.Second, PerThousand: 60 * time.Millisecond, Objective: 0.5,
+		Turns: []probe.TurnKind{probe.First}, Uncached: slo.Tokens{From: 4000, Below: 32_000},
+	}
+	if got := runfile.ObjectiveOf(sized).Judging(); !reflect.DeepEqual(got, sized) {
+		t.Errorf("the file changes an objective to %+v", got)
+	}
 
 	late := level(func(r *runfile.Result) { r.Snapshots[0].Blocks[0].NotJudged = 1 })
 	if err := late.Recount(log(probe.Success, probe.UserCanceled, probe.Success), quick); err != nil {

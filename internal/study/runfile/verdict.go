@@ -1,14 +1,17 @@
 package runfile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"synthetic/internal/probe"
 )
 
-// Standing is what a measurement proves about a level, with the confidence of the plan.
+// Standing is what a measurement proves about a level or one of its objectives, with the
+// confidence of the plan.
 type Standing string
 
 const (
@@ -18,11 +21,22 @@ const (
 	Missed Standing = "missed"
 	// Undecided: the level is too close to its limit, or was measured too briefly.
 	Undecided Standing = "undecided"
+	// NotJudged: the measurement says nothing about the objectives.
+	NotJudged Standing = "not judged"
 )
 
-// LevelVerdict says whether a level met its objectives.
+// SLOVerdict is the verdict on one objective at one level.
+type SLOVerdict struct {
+	Name     string   `json:"name"` // of the objective
+	Standing Standing `json:"standing"`
+	// Why says what an undecided objective lacks, or why it is not judged; otherwise "".
+	Why string `json:"why,omitempty"`
+}
+
+// LevelVerdict is the verdict on a level. All outputs read it: progress, capacities, the matrix
+// and the findings of reports, comparisons, and gates.
 type LevelVerdict struct {
-	// Met is set if the judged turns met every objective. Standing is the proven result.
+	// Met is set if turns were judged and met every objective. Standing is the proven result.
 	Met      bool     `json:"met"`
 	Standing Standing `json:"standing,omitempty"`
 	Lost     []string `json:"lost,omitempty"` // names the objectives that were not met
@@ -34,29 +48,114 @@ type LevelVerdict struct {
 	// level that a search passed by that test on its way up.
 	Decided string  `json:"decided"`
 	Error   float64 `json:"error,omitempty"`
+	// SLOs has the verdict on each objective, and Why the reason if the level is not judged.
+	// Files do not have them: they are derived from the turns.
+	SLOs []SLOVerdict `json:"-"`
+	Why  string       `json:"-"`
+}
+
+// NotJudgedBecause returns the verdict on a level that says nothing about its objectives.
+func NotJudgedBecause(why string) *LevelVerdict {
+	return &LevelVerdict{Standing: NotJudged, Decided: DecidedMeasured, Why: why}
+}
+
+// Conclude sets Standing to what the objectives prove together. One missed objective is enough
+// to miss a level. Objectives that are not judged do not count if another one is judged.
+func (v *LevelVerdict) Conclude() {
+	v.Standing = NotJudged
+	for _, s := range v.SLOs {
+		switch {
+		case s.Standing == Missed:
+			v.Standing = Missed
+			return
+		case s.Standing == Undecided, s.Standing == Met && v.Standing == NotJudged:
+			v.Standing = s.Standing
+		}
+	}
+	if v.Standing == NotJudged && len(v.SLOs) > 0 {
+		v.Why = cmp.Or(v.Why, v.SLOs[0].Why)
+	}
 }
 
 // Unjudged reports whether nothing was judged, so that the turns do not even seem to pass or
-// fail.
-func (v LevelVerdict) Unjudged() bool { return v.Standing == Undecided && !v.Met && len(v.Lost) == 0 }
+// fail. Earlier versions stored such a level as undecided.
+func (v LevelVerdict) Unjudged() bool {
+	return v.Standing == NotJudged || v.Standing == Undecided && !v.Met && len(v.Lost) == 0
+}
 
-// Words returns the text of a verdict for every output: PASS, FAIL (ttft+tpot), UNDECIDED
-// (seems to pass). The names are objectives that were missed, or seem to be.
-func (v LevelVerdict) Words(lost []string) string {
-	names := strings.Join(lost, "+")
-	switch {
-	case v.Standing == Met:
-		return "PASS"
-	case v.Standing == Missed && names == "":
-		return "FAIL (GIVEN UP)"
-	case v.Standing == Missed:
-		return "FAIL (" + names + ")"
-	case names != "":
-		return "UNDECIDED (seems to fail " + names + ")"
-	case v.Met:
-		return "UNDECIDED (seems to pass)"
+// Words returns the text of a verdict for every output: PASS, FAIL (ttft+tpot), UNDECIDED (seems
+// to pass; ttft needs about 300 turns and has 40), NOT JUDGED (not reached). label returns the printed
+// name of an objective; nil prints its name.
+func (v LevelVerdict) Words(label func(name string) string) string {
+	if label == nil {
+		label = func(name string) string { return name }
 	}
-	return "UNDECIDED"
+	lost := joinLabels(v.Lost, label)
+	switch {
+	case v.Unjudged():
+		return "NOT JUDGED" + bracketed(v.Why)
+	case v.Standing == Met:
+		return "PASS" + bracketed(v.Reasons(NotJudged, label))
+	case v.Standing == Missed:
+		return "FAIL" + bracketed(cmp.Or(v.MissedWords(label), "GIVEN UP"))
+	case lost != "":
+		lost = "seems to fail " + lost
+	default:
+		lost = "seems to pass"
+	}
+	if why := v.Reasons(Undecided, label); why != "" {
+		lost += "; " + why
+	}
+	return "UNDECIDED" + bracketed(lost)
+}
+
+// MissedNames returns the missed objectives, without those that only seem to be missed; none if
+// the level is missed for another reason.
+func (v LevelVerdict) MissedNames() []string {
+	return slices.DeleteFunc(slices.Clone(v.Lost), func(name string) bool {
+		return slices.ContainsFunc(v.SLOs, func(s SLOVerdict) bool { return s.Name == name && s.Standing != Missed })
+	})
+}
+
+// MissedWords returns their labels, joined by "+".
+func (v LevelVerdict) MissedWords(label func(name string) string) string {
+	return joinLabels(v.MissedNames(), label)
+}
+
+// Reasons returns the reasons of the objectives with a standing: "TTFT+TPOT needs about 320
+// turns and has 42". Neighbours with one reason share it.
+func (v LevelVerdict) Reasons(standing Standing, label func(string) string) string {
+	var all, names []string
+	for i, s := range v.SLOs {
+		if s.Standing != standing || s.Why == "" {
+			continue
+		}
+		names = append(names, s.Name)
+		if i+1 < len(v.SLOs) && v.SLOs[i+1].Standing == standing && v.SLOs[i+1].Why == s.Why {
+			continue
+		}
+		all = append(all, joinLabels(names, label)+" "+s.Why)
+		names = nil
+	}
+	return strings.Join(all, ", ")
+}
+
+// joinLabels returns the labels of objectives, each once.
+func joinLabels(names []string, label func(string) string) string {
+	var all []string
+	for _, name := range names {
+		if l := label(name); !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	return strings.Join(all, "+")
+}
+
+func bracketed(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
 }
 
 // Values of LevelVerdict.Decided.
@@ -162,8 +261,9 @@ type Capacity struct {
 	// Undecided levels lie between Level and Missed.
 	Missed    *float64  `json:"missed"`
 	Undecided []float64 `json:"undecided,omitempty"`
-	// NotReached levels did not carry their load (see Run.NotReached).
-	NotReached []float64 `json:"not_reached,omitempty"`
+	// NotJudged levels did not carry their load (see Run.NotReached), or the prober was their
+	// limit.
+	NotJudged []float64 `json:"not_judged,omitempty"`
 	// Visited levels in the order of the visits.
 	Visited []float64 `json:"visited"`
 	// MeasuredSeconds is the measured time of all visits, GridSeconds the planned time of all
@@ -172,11 +272,13 @@ type Capacity struct {
 	GridSeconds     *float64 `json:"grid_seconds"`
 }
 
-// AddLevel adds the next higher level that was reached. The capacity is the highest proven
-// level below the lowest missed level. Undecided levels do not end it.
+// AddLevel adds the next higher level. The capacity is the highest proven level below the lowest
+// missed level. Levels without a proof do not end it.
 func (c *Capacity) AddLevel(level float64, v LevelVerdict) {
 	switch {
 	case c.Missed != nil:
+	case v.Unjudged():
+		c.NotJudged = append(c.NotJudged, level)
 	case v.Standing == Met:
 		c.Level, c.Confidence, c.Undecided = &level, v.Confidence, nil
 	case v.Standing == Undecided:
@@ -199,8 +301,8 @@ func (c Capacity) Sentence(level string) string {
 	if len(c.Undecided) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s is undecided", level, FormatLevels(c.Undecided, " or ")))
 	}
-	if len(c.NotReached) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s was not reached", level, FormatLevels(c.NotReached, " and ")))
+	if len(c.NotJudged) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s was not judged", level, FormatLevels(c.NotJudged, " and ")))
 	}
 	if c.Missed != nil {
 		parts = append(parts, fmt.Sprintf("%s %g misses them", level, *c.Missed))

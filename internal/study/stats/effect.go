@@ -63,9 +63,9 @@ func Total(all [][]Pair) (total Pair) {
 	return total
 }
 
-// designEffect divides the variance of a share by the variance for independent turns. It
+// varianceRatio divides the variance of a share by the variance for independent turns. It
 // returns at least 1, and the degrees of freedom (+∞ if the effect is not estimated).
-func designEffect(all [][]Pair, share float64) (effect, df float64) {
+func varianceRatio(all [][]Pair, share float64) (effect, df float64) {
 	whole := Total(all).Whole
 	independent := share * (1 - share) / whole
 	if len(slices.Concat(all...)) < 2 || !(independent > 0) {
@@ -78,10 +78,10 @@ func designEffect(all [][]Pair, share float64) (effect, df float64) {
 	return variance / independent, df
 }
 
-// significantEffect is designEffect, and 1 where the blocks are no evidence of correlation. A
+// significantEffect is varianceRatio, and 1 where the blocks are no evidence of correlation. A
 // 95 % interval that corrects for chance variation would be too wide for independent turns.
 func significantEffect(all [][]Pair, share float64) (effect, df float64) {
-	effect, df = designEffect(all, share)
+	effect, df = varianceRatio(all, share)
 	// A variance from df pieces varies by √(2/df) of itself.
 	if len(slices.Concat(all...)) < minBlocks || effect <= 1+1.5*math.Sqrt(2/df) {
 		return 1, math.Inf(1)

@@ -94,7 +94,7 @@ func (e Evidence) DesignEffect(measured ...[]Tally) float64 {
 	}
 	total := Total(series)
 	share := total.Part / total.Whole
-	effect, df := designEffect(series, share)
+	effect, df := varianceRatio(series, share)
 	if effect == 1 {
 		return 1
 	}

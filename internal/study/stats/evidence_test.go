@@ -107,7 +107,7 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-func TestDesignEffect(t *testing.T) {
+func TestVarianceRatio(t *testing.T) {
 	even, bursts := []Tally{}, []Tally{}
 	for i := range 20 {
 		even = append(even, Tally{9, 1})
@@ -123,7 +123,7 @@ func TestDesignEffect(t *testing.T) {
 			pairs = append(pairs, Pair{Part: t.Bad, Whole: t.Good + t.Bad})
 		}
 		total := Total([][]Pair{pairs})
-		got, _ := designEffect([][]Pair{pairs}, total.Part/total.Whole)
+		got, _ := varianceRatio([][]Pair{pairs}, total.Part/total.Whole)
 		return got
 	}
 	if got := effect(even); got != 1 {

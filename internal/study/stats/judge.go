@@ -2,9 +2,12 @@ package stats
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 )
 
@@ -21,7 +24,7 @@ type Judge struct {
 func NewJudge(r *runfile.Run) Judge {
 	j := Judge{Objectives: r.SLOs, Confidence: cmp.Or(r.Confidence, defaultConfidence)}
 	if len(r.Capacities) > 0 && r.Confidence == 0 {
-		j.Confidence = r.Capacities[0].Wanted
+		j.Confidence = cmp.Or(r.Capacities[0].Wanted, defaultConfidence)
 	}
 	return j
 }
@@ -29,63 +32,113 @@ func NewJudge(r *runfile.Run) Judge {
 // defaultConfidence applies to files without a confidence.
 const defaultConfidence = 0.95
 
-// Conclude returns the verdict on a complete result. The level is undecided if it did not carry
+// Conclude returns the verdict on a complete result. The level is not judged if it did not carry
 // its load or the prober was the limit.
 func (j Judge) Conclude(run *runfile.Run, result runfile.Result) *runfile.LevelVerdict {
-	turns := j.TurnsOf(result)
-	if result.Spoiled() || run.NotReached(result) != "" {
-		return j.Unproven(turns)
+	if why := unsound(run, result); why != "" {
+		return runfile.NotJudgedBecause(why)
 	}
-	return j.JudgeTurns(turns)
+	return j.JudgeTurns(j.TurnsOf(result))
 }
 
-// JudgeTurns returns the verdict on all measurements: an objective is met if the share of good
-// turns reaches the wanted one. It is not met without a judged turn.
-func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
-	v := &runfile.LevelVerdict{Met: true, Decided: runfile.DecidedMeasured}
-	for _, o := range j.Objectives {
-		var good, n float64
-		for _, turns := range all {
-			g, bad, _ := Count(turns[o.Name])
-			good, n = good+g, n+g+bad
-		}
-		if n == 0 || good/n < o.Objective {
-			v.Met, v.Lost = false, append(v.Lost, o.Name)
-		}
+func unsound(run *runfile.Run, result runfile.Result) string {
+	switch {
+	case run.NotReached(result) != "":
+		return "not reached"
+	case result.Spoiled():
+		return "the prober was the limit"
 	}
-	v.Standing, v.Confidence = j.prove(all...)
+	return ""
+}
+
+// JudgeTurns returns the verdict on all measurements of one level together. "Met" needs every
+// objective, and each may use the whole allowed error. "Missed" needs one objective, and they
+// share the allowed error.
+func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
+	v := &runfile.LevelVerdict{Decided: runfile.DecidedMeasured, Confidence: 1}
+	judged := false
+	for _, o := range j.Objectives {
+		blocks := make([][]Tally, len(all))
+		for i, turns := range all {
+			blocks[i] = turns[o.Name]
+		}
+		good, bad, _ := Count(slices.Concat(blocks...))
+		if good+bad == 0 {
+			v.SLOs = append(v.SLOs, withoutTurns(o))
+			if isRestricted(o) {
+				v.Confidence = 0
+			}
+			continue
+		}
+		judged = true
+		if good/(good+bad) < o.Objective {
+			v.Lost = append(v.Lost, o.Name)
+		}
+		slo, confidence := j.prove(o, blocks)
+		v.SLOs, v.Confidence = append(v.SLOs, slo), min(v.Confidence, confidence)
+	}
+	v.Met = judged && v.Lost == nil
+	if !judged {
+		return runfile.NotJudgedBecause("no turn")
+	}
+	v.Conclude()
 	return v
 }
 
-// prove returns what measurements of one level prove together, and the confidence that every
-// objective is met. "Met" needs every objective, and each may use the whole allowed error.
-// "Missed" needs one objective, and they share the allowed error.
-func (j Judge) prove(measured ...Turns) (runfile.Standing, float64) {
-	met, missed := 1.0, 0.0
-	for _, o := range j.Objectives {
-		blocks := make([][]Tally, len(measured))
-		for i, m := range measured {
-			blocks[i] = m[o.Name]
-		}
-		e := Evidence{1 - o.Objective}
-		good, bad := e.EffectiveCounts(blocks...)
-		met, missed = min(met, e.Confidence(good, bad)), max(missed, e.confidenceMissed(good, bad))
+// withoutTurns returns the verdict on an objective by which no turn was judged. Answers of one
+// token have no TPOT, for example, so that such an objective does not apply. An objective for a
+// kind or a size of turn may only have seen none yet.
+func withoutTurns(o runfile.Objective) runfile.SLOVerdict {
+	if isRestricted(o) {
+		return runfile.SLOVerdict{Name: o.Name, Standing: runfile.Undecided, Why: "has no turn of its kind"}
 	}
+	return runfile.SLOVerdict{Name: o.Name, Standing: runfile.NotJudged, Why: "not judged: no turn has it"}
+}
+
+func isRestricted(o runfile.Objective) bool { return len(o.Turns) > 0 || o.Uncached != slo.Tokens{} }
+
+// prove returns what blocks of judged turns prove about an objective, and the confidence that it
+// is met.
+func (j Judge) prove(o runfile.Objective, blocks [][]Tally) (runfile.SLOVerdict, float64) {
+	e := Evidence{1 - o.Objective}
+	good, bad, _ := Count(slices.Concat(blocks...))
+	effect := e.DesignEffect(blocks...)
+	v := runfile.SLOVerdict{Name: o.Name}
+	standing, confidence := j.standing(e, good/effect, bad/effect)
+	if v.Standing = standing; standing != runfile.Undecided {
+		return v, confidence
+	}
+	v.Why = "is too close to its limit"
+	for times := 1.0; times < mostTimes || bad == 0 && times < 1e9; times *= 1.1 {
+		if s, _ := j.standing(e, times*good/effect, times*bad/effect); s != runfile.Undecided {
+			v.Why = fmt.Sprintf("needs about %s turns and has %.0f", roundUp(times*(good+bad)), good+bad)
+			break
+		}
+	}
+	return v, confidence
+}
+
+// standing returns what effective numbers of turns prove, and the confidence that the objective
+// is met.
+func (j Judge) standing(e Evidence, good, bad float64) (runfile.Standing, float64) {
+	met := e.Confidence(good, bad)
 	switch {
 	case met >= j.Confidence:
 		return runfile.Met, met
-	case missed >= 1-(1-j.Confidence)/float64(len(j.Objectives)):
+	case e.confidenceMissed(good, bad) >= 1-(1-j.Confidence)/float64(len(j.Objectives)):
 		return runfile.Missed, met
 	}
 	return runfile.Undecided, met
 }
 
-// Unproven returns the verdict of a level without proof, because of the prober or because it was
-// not reached.
-func (j Judge) Unproven(turns Turns) *runfile.LevelVerdict {
-	v := j.JudgeTurns(turns)
-	v.Met, v.Standing, v.Confidence, v.Lost = false, runfile.Undecided, 0, nil
-	return v
+// mostTimes is how many times as many turns an undecided objective with bad turns may need until
+// it is called too close to its limit.
+const mostTimes = 20
+
+// roundUp returns a number with two significant digits, rounded up.
+func roundUp(v float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return fmt.Sprintf("%.0f", math.Ceil(v/unit)*unit)
 }
 
 // TurnsOf counts the judged turns of a level. Turns lost at the end are a block of their own.
@@ -122,22 +175,31 @@ func withoutSliver(blocks []Tally) []Tally {
 	return blocks[:last]
 }
 
-// Combine returns the verdict on one level from its results, at least one. A level that was
-// given up is missed regardless of other results. A level that a search only passed counts
-// until it is measured. Results that the prober spoiled prove nothing.
-func (j Judge) Combine(results []runfile.Result) *runfile.LevelVerdict {
+// Level returns the verdict on one level from its results, at least one. A level that was given
+// up is missed regardless of other results. Results that were not reached or that the prober
+// spoiled prove nothing. A level that a search only passed is undecided until it is measured.
+func (j Judge) Level(run *runfile.Run, results []runfile.Result) *runfile.LevelVerdict {
 	var last *runfile.LevelVerdict
-	var measured []Turns
+	var measured, passed []Turns
+	why := ""
 	for _, r := range results {
-		v := r.Verdict
+		v, turns := r.Verdict, j.TurnsOf(r)
+		early := v != nil && r.State == runfile.EndedEarly
 		switch {
-		case v != nil && r.State == runfile.EndedEarly && v.Standing == runfile.Missed:
-			return v
-		case r.Spoiled():
-		case v == nil: // the file is older, or the sweep was stopped
-			last, measured = j.JudgeTurns(j.TurnsOf(r)), append(measured, j.TurnsOf(r))
-		case v.Decided != runfile.DecidedProvisional:
-			last, measured = v, append(measured, j.TurnsOf(r))
+		case run.NotReached(r) != "":
+			why = cmp.Or(why, unsound(run, r))
+		case early && v.Standing == runfile.Missed:
+			return j.decided(*v, turns)
+		case unsound(run, r) != "":
+			why = unsound(run, r)
+		case early && v.Unjudged():
+			why = r.Why
+		case v != nil && v.Decided == runfile.DecidedProvisional:
+			passed = append(passed, turns)
+		case early && v.Standing == runfile.Met:
+			last, measured = j.decided(*v, turns), append(measured, turns)
+		default:
+			last, measured = j.JudgeTurns(turns), append(measured, turns)
 		}
 	}
 	switch {
@@ -145,15 +207,39 @@ func (j Judge) Combine(results []runfile.Result) *runfile.LevelVerdict {
 		return j.JudgeTurns(measured...)
 	case last != nil:
 		return last
-	case results[0].Verdict != nil && !results[0].Spoiled():
-		return results[0].Verdict
+	case passed != nil:
+		return onlyPassed(j.JudgeTurns(passed...))
 	}
-	return j.Unproven(nil)
+	return runfile.NotJudgedBecause(cmp.Or(why, "no turn"))
+}
+
+// decided completes the verdict of a level that ended early with the verdicts on its objectives.
+func (j Judge) decided(v runfile.LevelVerdict, turns Turns) *runfile.LevelVerdict {
+	v.SLOs = j.JudgeTurns(turns).SLOs
+	for i := range v.SLOs {
+		switch s := &v.SLOs[i]; {
+		case slices.Contains(v.Lost, s.Name):
+			*s = runfile.SLOVerdict{Name: s.Name, Standing: runfile.Missed}
+		case v.Standing == runfile.Met && s.Standing == runfile.Undecided:
+			*s = runfile.SLOVerdict{Name: s.Name, Standing: runfile.Met}
+		}
+	}
+	return &v
+}
+
+// onlyPassed makes a verdict undecided, because the search measured only a part of the level.
+func onlyPassed(v *runfile.LevelVerdict) *runfile.LevelVerdict {
+	for i, s := range v.SLOs {
+		if s.Standing == runfile.Met {
+			v.SLOs[i] = runfile.SLOVerdict{Name: s.Name, Standing: runfile.Undecided, Why: "was measured for a part of the level"}
+		}
+	}
+	v.Conclude()
+	return v
 }
 
 // Capacity returns the capacity of a variant, by the same rule for a grid and for a search:
-// what its levels prove in rising order (see runfile.Capacity.AddLevel). Levels that were not
-// reached are listed and prove nothing.
+// what its levels prove in rising order (see runfile.Capacity.AddLevel).
 func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 	c := runfile.Capacity{Variant: variant, Wanted: j.Confidence}
 	seen := map[float64][]runfile.Result{}
@@ -168,14 +254,7 @@ func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 		seen[r.Level] = append(seen[r.Level], r)
 	}
 	for _, level := range slices.Sorted(maps.Keys(seen)) {
-		reached := slices.DeleteFunc(seen[level], func(r runfile.Result) bool { return run.NotReached(r) != "" })
-		if len(reached) == 0 {
-			c.NotReached = append(c.NotReached, level)
-			continue
-		}
-		if c.AddLevel(level, *j.Combine(reached)); c.Missed != nil {
-			break
-		}
+		c.AddLevel(level, *j.Level(run, seen[level]))
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
 )
 
@@ -22,7 +23,7 @@ func TestStanding(t *testing.T) {
 	}{
 		{"clean", blocks(10, 30, 0), runfile.Met},
 		{"clean, and too few", blocks(10, 29, 0), runfile.Undecided},
-		{"nothing was judged", nil, runfile.Undecided},
+		{"nothing was judged", nil, runfile.NotJudged},
 		{"at the edge", blocks(10, 99, 1), runfile.Undecided},
 		{"beyond it, within noise", blocks(10, 69, 1), runfile.Undecided},
 		{"beyond it", blocks(10, 98, 2), runfile.Missed},
@@ -38,11 +39,11 @@ func TestStanding(t *testing.T) {
 func TestWeigh(t *testing.T) {
 	j := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
 	half := Turns{"ttft": blocks(10, 20, 0)}
-	if standing, _ := j.prove(half); standing != runfile.Undecided {
-		t.Errorf("200 good turns: %s", standing)
+	if v := j.JudgeTurns(half); v.Standing != runfile.Undecided || v.SLOs[0].Why != "needs about 330 turns and has 200" {
+		t.Errorf("200 good turns: %+v", v)
 	}
-	if standing, confidence := j.prove(half, half); standing != runfile.Met || confidence < 0.98 {
-		t.Errorf("400 good turns: %s with a confidence of %.3f", standing, confidence)
+	if v := j.JudgeTurns(half, half); v.Standing != runfile.Met || v.Confidence < 0.98 {
+		t.Errorf("400 good turns: %+v", v)
 	}
 }
 
@@ -54,5 +55,29 @@ func TestSliver(t *testing.T) {
 	}
 	if got := withoutSliver(append(blocks(20, 75, 0), Tally{40, 1})); len(got) != 21 {
 		t.Errorf("more than half a block was joined: %v", got)
+	}
+}
+
+// TestObjectiveWithoutTurns: answers of one token have no TPOT. Such an objective is not judged,
+// and the others decide. An objective for a kind of turn waits for such turns.
+func TestObjectiveWithoutTurns(t *testing.T) {
+	ttft, tpot := runfile.Objective{Name: "ttft", Objective: 0.99}, runfile.Objective{Name: "tpot", Objective: 0.99}
+	first := runfile.Objective{Name: "first", Objective: 0.99, Turns: []probe.TurnKind{probe.First}}
+	for _, tt := range []struct {
+		name       string
+		objectives []runfile.Objective
+		blocks     []Tally // of ttft
+		want       string
+	}{
+		{"met", []runfile.Objective{ttft, tpot}, blocks(10, 40, 0), "PASS (tpot not judged: no turn has it)"},
+		{"missed", []runfile.Objective{ttft, tpot}, blocks(10, 20, 20), "FAIL (ttft)"},
+		{"undecided", []runfile.Objective{ttft, tpot}, blocks(10, 10, 0), "UNDECIDED (seems to pass; ttft needs about 320 turns and has 100)"},
+		{"no turn at all", []runfile.Objective{ttft, tpot}, nil, "NOT JUDGED (no turn)"},
+		{"no first turn", []runfile.Objective{ttft, first}, blocks(10, 40, 0), "UNDECIDED (seems to pass; first has no turn of its kind)"},
+	} {
+		v := Judge{Objectives: tt.objectives, Confidence: 0.95}.JudgeTurns(Turns{"ttft": tt.blocks})
+		if got := v.Words(nil); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
 	}
 }

@@ -76,7 +76,7 @@ func TestWrongProofs(t *testing.T) {
 							j := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 1 - allowed}}, Confidence: 0.95}
 							wrong := 0
 							for range levels {
-								if standing, _ := j.prove(atTheEdge(rng, noise.share, shape.repetitions, shape.blocks, turns, c.correlation, allowed)...); standing == runfile.Met {
+								if j.JudgeTurns(atTheEdge(rng, noise.share, shape.repetitions, shape.blocks, turns, c.correlation, allowed)...).Standing == runfile.Met {
 									wrong++
 								}
 							}

@@ -101,15 +101,19 @@ func Pool(all []Series) runfile.Distribution {
 	return pooled
 }
 
-// limitToObserved limits an interval to the observed values. The quantile is practically never below all
-// values, nor, for a low quantile, above all of them. A high quantile may well be above all
-// values, so that end is then unknown.
+// limitToObserved limits an interval to the observed values. The quantile is practically never below
+// all values, nor, for a low quantile, above all of them. A high quantile may well be above all
+// values, so that end is then unknown. Neither end is known if the interval covers all observed
+// values and they differ by more than a factor of two: it would say nothing about the quantile.
 func limitToObserved(q float64, seen *runfile.Sample, low, high float64) (float64, float64) {
-	low, most := max(low, seen.Quantile(0)), seen.Quantile(1)
-	if high > most && q > 0.5 {
-		return low, math.NaN()
+	least, most := seen.Quantile(0), seen.Quantile(1)
+	switch {
+	case low <= least && high >= most && most > 2*least:
+		return math.NaN(), math.NaN()
+	case high > most && q > 0.5:
+		high = math.NaN()
 	}
-	return low, min(high, most)
+	return max(low, least), min(high, most)
 }
 
 // quantileEffect returns the design effect of the share of turns at or below a value. A value at

@@ -103,6 +103,31 @@ func TestStaircase(t *testing.T) {
 	}
 }
 
+// TestNoIntervalOfAllValues: the gaps between tokens of a server that is calm for one half of the
+// level and saturated for the other vary so much between batches that their interval ends below
+// the smallest and above the largest gap. Cut to the observed gaps it would read "2.5 ms (0.0–133.0)".
+func TestNoIntervalOfAllValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	series := Series{}
+	for i := range 12 {
+		b := runfile.Distribution{Values: &runfile.Sample{}}
+		for range 100 {
+			gap := 0.0025
+			switch saturated := i >= 6; {
+			case saturated && rng.Float64() < 0.4: // arrives together with the token before
+				gap = 0.00002
+			case saturated:
+				gap = 0.005 + 0.128*rng.Float64()
+			}
+			b.Values.Add(gap)
+		}
+		series = append(series, b)
+	}
+	if e := EstimateQuantile(0.5, []Series{series}, false); e.Value != 0.0025 || !math.IsNaN(e.Low) || !math.IsNaN(e.High) {
+		t.Errorf("%+v, want 0.0025 without an interval", e)
+	}
+}
+
 // TestOrderOfBlocks: drifting turns have a smaller effective number than the same turns
 // shuffled.
 func TestOrderOfBlocks(t *testing.T) {

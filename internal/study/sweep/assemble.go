@@ -22,9 +22,6 @@ func (s *sweep) newRun() *runfile.Run {
 		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
 		CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.objectives(), Confidence: p.Confidence,
 	}
-	if !s.Part.Whole() {
-		r.Shard = &runfile.Shard{Index: s.Part.Index, Count: s.Part.Count, Sweep: s.store.header.ID}
-	}
 	if p.Ramp.Steps > 0 { // each step is a level and a snapshot
 		r.MeasurementSeconds, r.Snapshots = p.Measure.Snapshot.Seconds(), 1
 		r.WarmUp = fmt.Sprintf("%s at the rate of the first", p.WarmUp.Duration)
@@ -38,6 +35,7 @@ func (s *sweep) newRun() *runfile.Run {
 	if p.Kind == runfile.Concurrency && p.StartRate > 0 {
 		r.TargetRPS = &p.StartRate
 	}
+	r.Unnamed = len(p.Variants) == 1 && p.Variants[0].Unnamed
 	for _, v := range p.Variants {
 		r.Variants = append(r.Variants, v.Name)
 		if v.GPUs > 0 {
@@ -50,9 +48,7 @@ func (s *sweep) newRun() *runfile.Run {
 func (p Plan) objectives() []runfile.Objective {
 	out := make([]runfile.Objective, len(p.SLOs))
 	for i, o := range p.SLOs {
-		out[i] = runfile.Objective{
-			Name: o.Name, SLI: o.SLI, ThresholdSeconds: o.Threshold.Seconds(), Objective: o.Objective, Turns: o.Turns,
-		}
+		out[i] = runfile.ObjectiveOf(o)
 	}
 	return out
 }

@@ -310,36 +310,52 @@ func (s *single) Generate(ctx context.Context, w simulate.Work, emit func(int) e
 // TestCapacity computes the capacity from results of a grid or a search.
 func TestCapacity(t *testing.T) {
 	type seen struct {
-		level   float64
-		verdict runfile.LevelVerdict
+		level       float64
+		good, bad   uint64 // in each of ten blocks
+		provisional bool
 	}
-	met, missed := runfile.LevelVerdict{Standing: runfile.Met, Confidence: 0.99}, runfile.LevelVerdict{Standing: runfile.Missed}
-	unsure := runfile.LevelVerdict{Standing: runfile.Undecided, Confidence: 0.6}
-	passed := runfile.LevelVerdict{Standing: runfile.Undecided, Confidence: 0.97, Decided: runfile.DecidedProvisional}
+	met := func(level float64) seen { return seen{level, 50, 0, false} }
+	missed := func(level float64) seen { return seen{level, 30, 20, false} }
+	unsure := func(level float64) seen { return seen{level, 99, 1, false} }
+	passed := func(level float64) seen { return seen{level, 50, 0, true} }
 	for _, c := range []struct {
 		name string
 		seen []seen
 		want string
 	}{
 		{"nothing", nil, "unknown, no level was measured"},
-		{"a clear knee", []seen{{2, met}, {4, met}, {6, missed}, {8, missed}},
-			"level 4 meets the SLOs with a confidence of 99% (wanted 95%), level 6 misses them"},
-		{"a knee that is not", []seen{{2, met}, {4, unsure}, {6, met}, {8, unsure}, {10, unsure}, {12, missed}},
-			"level 6 meets the SLOs with a confidence of 99% (wanted 95%), level 8 or 10 is undecided, level 12 misses them"},
-		{"none is met", []seen{{2, unsure}, {4, missed}, {6, met}},
+		{"a clear knee", []seen{met(2), met(4), missed(6), missed(8)},
+			"level 4 meets the SLOs with a confidence of 99.3% (wanted 95%), level 6 misses them"},
+		{"a knee that is not", []seen{met(2), unsure(4), met(6), unsure(8), unsure(10), missed(12)},
+			"level 6 meets the SLOs with a confidence of 99.3% (wanted 95%), level 8 or 10 is undecided, level 12 misses them"},
+		{"none is met", []seen{unsure(2), missed(4), met(6)},
 			"no level is proven to meet the SLOs with the wanted confidence of 95%, level 2 is undecided, level 4 misses them"},
-		{"all are met", []seen{{14, met}, {16, met}}, "level 16 meets the SLOs with a confidence of 99% (wanted 95%)"},
-		{"passed, then measured", []seen{{8, missed}, {4, passed}, {6, unsure}, {4, met}},
-			"level 4 meets the SLOs with a confidence of 99% (wanted 95%), level 6 is undecided, level 8 misses them"},
-		{"passed, and not proven", []seen{{4, passed}, {6, missed}, {4, unsure}},
+		{"all are met", []seen{met(14), met(16)}, "level 16 meets the SLOs with a confidence of 99.3% (wanted 95%)"},
+		{"passed, then measured", []seen{missed(8), passed(4), unsure(6), met(4)},
+			"level 4 meets the SLOs with a confidence of 99.3% (wanted 95%), level 6 is undecided, level 8 misses them"},
+		{"passed, and not proven", []seen{passed(4), missed(6), unsure(4)},
 			"no level is proven to meet the SLOs with the wanted confidence of 95%, level 4 is undecided, level 6 misses them"},
+		{"not judged", []seen{met(2), {level: 4}, missed(6)},
+			"level 2 meets the SLOs with a confidence of 99.3% (wanted 95%), level 4 was not judged, level 6 misses them"},
 	} {
+		plan := ladder()
 		var results []runfile.Result
 		for _, s := range c.seen {
-			results = append(results, runfile.Result{Variant: "a", Level: s.level, Verdict: &s.verdict})
+			counts := map[string]runfile.Judged{}
+			for _, o := range plan.objectives() {
+				counts[o.Name] = runfile.Judged{Good: s.good, Bad: s.bad}
+			}
+			verdict := runfile.LevelVerdict{Decided: runfile.DecidedMeasured}
+			if s.provisional {
+				verdict.Decided = runfile.DecidedProvisional
+			}
+			results = append(results, runfile.Result{
+				Variant: "a", Level: s.level, Verdict: &verdict,
+				Snapshots: []runfile.Snapshot{{Blocks: slices.Repeat([]runfile.Block{{SLOs: counts}}, 10)}},
+			})
 		}
 		results = append(results, runfile.Result{Variant: "a", Level: 16, State: runfile.Interrupted})
-		if got := ladder().capacities(&runfile.Run{Results: results}, 8)[0].Sentence("level"); got != c.want {
+		if got := plan.capacities(&runfile.Run{Results: results}, 8)[0].Sentence("level"); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

@@ -24,7 +24,7 @@ func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, 
 		s.keep(rec)
 		return &rec.Result, nil
 	}
-	s.clock.started = time.Time{}
+	s.clock.started, s.losses = time.Time{}, nil
 	if err := s.prepare(ctx, c); ctx.Err() != nil {
 		return nil, ErrInterrupted
 	} else if err != nil {
@@ -32,7 +32,7 @@ func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, 
 	}
 	s.clock.started = time.Now()
 	rec := &record{Cell: name}
-	if err := s.measure(ctx, c, p, rec); err != nil {
+	if err := s.measureWhole(ctx, c, p, rec); err != nil {
 		return nil, err
 	}
 	if rec.Result.State == runfile.Interrupted {
@@ -40,6 +40,24 @@ func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, 
 		return nil, ErrInterrupted
 	}
 	return &rec.Result, s.finish(c, rec)
+}
+
+// measureWhole measures a level again, with the load divided between the remaining processes, until
+// it has lost no worker.
+func (s *sweep) measureWhole(ctx context.Context, c cell, p purpose, rec *record) error {
+	for {
+		if err := s.measure(ctx, c, p, rec); err != nil {
+			return err
+		}
+		lost := rec.Result.LostWorkers
+		s.losses = append(s.losses, lost...)
+		rec.Result.LostWorkers = s.losses
+		if lost == nil {
+			return nil
+		}
+		s.Logger.Warn("Workers were lost; the level is measured again without them", "level", rec.Cell, "workers", runfile.LostWorkers(lost))
+		s.id = newID() // caches know the texts
+	}
 }
 
 func (s *sweep) finish(c cell, rec *record) error {
@@ -51,13 +69,8 @@ func (s *sweep) finish(c cell, rec *record) error {
 	if s.Finished == nil {
 		return nil
 	}
-	run, result := s.run, rec.Result
-	if t, ok := s.team.(*leader); ok { // shard 0 has the counts of all shards
-		run = s.wholeRun()
-		result.Snapshots, result.Tail = t.whole.Snapshots, t.whole.Tail
-	}
-	for _, r := range s.splitSteps(result) {
-		s.Finished(r, run.NotReached(r))
+	for _, r := range s.splitSteps(rec.Result) {
+		s.Finished(r, s.run.NotReached(r))
 	}
 	return nil
 }
@@ -134,7 +147,7 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 	}
 	v := s.Plan.Variants[c.Variant]
 	l.series = s.levelSeries(v.Name, l.value)
-	if !s.described[v.Name] && s.Follow == nil {
+	if !s.described[v.Name] && s.Part.Index == 0 {
 		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
 	}
 	r := &rec.Result
@@ -147,7 +160,7 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 		delete(s.ready, c.Variant)
 		s.Logger.Warn("A level ended early; the next one waits until the target completes a turn", "level", rec.Cell, "why", r.Why)
 	}
-	return l.sink.records.close()
+	return errors.Join(l.sink.records.close(), s.team.collect(s.store.path("levels", rec.Cell+turnsSuffix), r))
 }
 
 // level prepares what a cell needs; done releases it.
@@ -162,13 +175,13 @@ func (s *sweep) level(c cell, p purpose) (l *level, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial, Lag: s.Lag})
+	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, Dial: s.Dial, Lag: s.Lag})
 	if err != nil {
 		client.Close()
 		return nil, nil, err
 	}
 	metrics := v.Metrics
-	if s.Follow != nil { // shard 0 reads them
+	if s.Part.Index > 0 { // shard 0 reads them
 		metrics = nil
 	}
 	name, salt := s.Plan.name(c), ""
@@ -180,7 +193,7 @@ func (s *sweep) level(c cell, p purpose) (l *level, done func(), err error) {
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 		scraper:       newScraper(client, metrics, s.Logger.With("variant", v.Name)),
-		watcher:       &watcher{Judge: s.Plan.judge(), plan: s.Plan, purpose: p, run: s.wholeRun(), level: s.Plan.Levels[c.Level]},
+		watcher:       &watcher{Judge: s.Plan.judge(), plan: s.Plan, purpose: p, most: s.most, run: s.run, level: s.Plan.Levels[c.Level]},
 		named: levelSpec{
 			cell: c, Model: s.ready[c.Variant], Mark: s.id,
 			Chars: s.calibration.chars, Tokens: s.calibration.tokens, Number: s.progress.Number, Total: s.progress.Total,

@@ -34,8 +34,8 @@ func blockCounts(b runfile.Block) runfile.Block {
 	}
 }
 
-// addReport adds the counts of another shard; nil adds nothing. Its latencies are not merged.
-func addReport(s *levelReport, index int, r *levelReport) {
+// addReport adds the counts of a worker; nil adds nothing. Its latencies are not merged.
+func addReport(s *levelReport, name string, r *levelReport) {
 	if r == nil {
 		return
 	}
@@ -43,7 +43,7 @@ func addReport(s *levelReport, index int, r *levelReport) {
 	s.InFlight, s.Ended = s.InFlight+r.InFlight, s.Ended+r.Ended
 	s.Early = max(s.Early, r.Early)
 	if s.TargetLost == "" && r.TargetLost != "" {
-		s.TargetLost, s.Ours = fmt.Sprintf("shard %d: %s", index, r.TargetLost), r.Ours
+		s.TargetLost, s.Ours = fmt.Sprintf("%s: %s", name, r.TargetLost), r.Ours
 	}
 	o := countsOnly(r.Result) // the counts must not change later
 	for i := range min(len(o.Snapshots), len(s.Result.Snapshots)) {

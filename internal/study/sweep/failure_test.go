@@ -271,6 +271,9 @@ func TestDirectories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := st.begin(o); err != nil {
+			t.Fatal(err)
+		}
 		st.close()
 		return o.Dir
 	}

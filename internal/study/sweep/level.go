@@ -30,8 +30,7 @@ type level struct {
 	watcher       *watcher
 	series        *levelSeries  // nil if nothing exports the level
 	throttled     time.Duration // before the measurement, −1 if unknown
-	// named describes the level to the other shards.
-	named levelSpec
+	named         levelSpec     // describes the level to workers
 }
 
 // run measures the level and fills in the result. It returns after every turn has ended; when
@@ -42,7 +41,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	l.prepareCache(hard)
 	begin, end := l.sweep.team.begin(hard, l)
 	if end != nil {
-		r.State, r.Why = end.state, end.why
+		r.State, r.Why, r.LostWorkers = end.state, end.why, end.lost
 		return end
 	}
 	load.Pause(hard, time.Until(begin))
@@ -75,7 +74,8 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	r.State, r.Why, r.Verdict = end.state, end.why, end.verdict
 	r.Snapshots, r.Tail = l.sink.snapshots()
 	l.scraper.attach(r.Snapshots)
-	l.sweep.team.rule(ctx, l, end, r)
+	l.sweep.team.conclude(ctx, l, end, r)
+	r.LostWorkers = end.lost
 	return end
 }
 
@@ -123,7 +123,7 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	}
 	begin, end := s.team.begin(ctx, l)
 	if end != nil {
-		return nil // the other shards have moved on
+		return nil // the next level says why
 	}
 	s.phase(phaseWarmUp)
 	hard, cut := context.WithDeadline(ctx, begin.Add(w))

@@ -37,11 +37,11 @@ func TestThrottled(t *testing.T) {
 		if !strings.Contains(second.Limit(), "kept the prober from running for 10% of the time; give it more CPU") || !second.Verdict.Unjudged() || second.State != runfile.Complete {
 			t.Errorf("throttled: %q, %s, %+v", second.Limit(), second.State, second.Verdict)
 		}
-		files, err := report.Files(figures.FromRuns([]*runfile.Run{run}))
+		files, err := report.Files(figures.FromRuns([]*runfile.Run{run}), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"UNDECIDED (the prober was the limit)", "for 10% of the time; give it more CPU, or share the load among more processes (--shards)"} {
+		for _, want := range []string{"NOT JUDGED (the prober was the limit)", "for 10% of the time; give it more CPU, or share the load among more processes (--workers)"} {
 			if !strings.Contains(string(files[0].Data), want) {
 				t.Errorf("the report does not say %q", want)
 			}

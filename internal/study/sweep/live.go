@@ -32,11 +32,11 @@ type position struct {
 	variant, level string
 }
 
-// NewExporter makes the exporter of a shard, 0 for a sweep in one process.
-func NewExporter(shard int) *Exporter {
+// NewExporter makes the exporter of a process; shard names it among those that share the load.
+func NewExporter(shard string) *Exporter {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	own := promauto.With(prometheus.WrapRegistererWith(prometheus.Labels{metrics.LabelShard: strconv.Itoa(shard)}, registry))
+	own := promauto.With(prometheus.WrapRegistererWith(prometheus.Labels{metrics.LabelShard: shard}, registry))
 	x := &Exporter{
 		handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
 		gauges:  map[string]*prometheus.GaugeVec{}, counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{},
@@ -64,7 +64,7 @@ func (x *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) { x.handler
 func (x *Exporter) Progress(p Progress) {
 	x.mu.Lock()
 	switch p.Phase {
-	case phaseSwitch, phaseReady, phaseShards, phasePause: // between two levels
+	case phaseSwitch, phaseReady, phaseWorkers, phasePause: // between two levels
 		x.at = position{}
 	}
 	at := x.at

@@ -34,7 +34,7 @@ func answered(outcome probe.Outcome) probe.Result {
 
 // TestCatalog: a level of a shard exports the catalog with its labels.
 func TestCatalog(t *testing.T) {
-	x := NewExporter(3)
+	x := NewExporter("3")
 	l := x.Level("kv", 12.5, runfile.Rate, 3.125)
 	x.Progress(Progress{Number: 1, Total: 2, Phase: PhaseMeasure})
 	l.Conversation(1)
@@ -69,7 +69,7 @@ func TestCatalog(t *testing.T) {
 // TestFigures: levels have separate series, the prober's own faults are no latencies, and
 // nothing between two levels belongs to one.
 func TestFigures(t *testing.T) {
-	x := NewExporter(0)
+	x := NewExporter("0")
 	first := x.Level("kv", 2, runfile.Concurrency, 2)
 	var talking sync.WaitGroup
 	for range 8 { // concurrently, as conversations do
@@ -103,8 +103,8 @@ func TestFigures(t *testing.T) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	x.Progress(Progress{Number: 2, Total: 3, Phase: phaseShards}) // as all shards except the first do
-	if want := `synthetic_study_phase{level="",phase="waiting for the other shards",shard="0",variant=""} 1`; !strings.Contains(scrape(x), want) {
+	x.Progress(Progress{Number: 2, Total: 3, Phase: phaseWorkers}) // as all shards except the first do
+	if want := `synthetic_study_phase{level="",phase="waiting for the workers",shard="0",variant=""} 1`; !strings.Contains(scrape(x), want) {
 		t.Errorf("between two levels of a shard, the page has no %s", want)
 	}
 	x.Progress(Progress{Number: 2, Total: 3, Phase: phasePause})

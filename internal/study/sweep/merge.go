@@ -1,136 +1,164 @@
 package sweep
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/stats"
+	"synthetic/internal/turnlog"
 )
 
-// shardRun is the run of one shard and its directory.
-type shardRun struct {
-	Dir string
-	Run *runfile.Run
+// describeSkew describes parts of a level that were not measured at the same time, whose loads do
+// not add up. It returns "" if they were. Parts of a counted number of conversations end at their own
+// times, so only their beginnings are compared.
+func describeSkew(all []runfile.Result, counted bool) string {
+	var first, begin, end, last time.Time // first and last of any part, begin and end of all together
+	for _, x := range all {
+		if len(x.Snapshots) == 0 {
+			continue
+		}
+		from, to := x.Snapshots[0].Started, x.Snapshots[len(x.Snapshots)-1].End()
+		if first.IsZero() {
+			first, begin, end, last = from, from, to, to
+		}
+		first, last = runfile.Earlier(first, from), runfile.Later(last, to)
+		begin, end = runfile.Later(begin, from), runfile.Earlier(end, to)
+	}
+	if counted {
+		end = last
+	}
+	together, whole := max(end.Sub(begin), 0), last.Sub(first)
+	tolerated := (1 - runfile.ReachedShare) * whole.Seconds()
+	if (whole - together).Seconds() <= tolerated {
+		return ""
+	}
+	why := "a process ended early"
+	if begin.Sub(first).Seconds() > tolerated {
+		why = "a clock was set in the meantime"
+	}
+	return fmt.Sprintf("the processes measured it at the same time for only %s of %s; %s", together.Round(time.Millisecond), whole.Round(time.Millisecond), why)
 }
 
-// offset is added to the shard's times to get times of shard 0.
-func (p shardRun) offset() time.Duration {
-	offset, _ := p.Run.Shard.Clock()
-	return offset
+// partLog reads the turns of a part of a level. offset is added to their times.
+type partLog struct {
+	path   string
+	offset time.Duration
+	next   turnlog.Next
+	turn   *turnlog.Turn // the next one; nil after the last
 }
 
-// mergeRuns joins the runs of all shards of a sweep, in any order, without loss, to the run
-// that one process would have written. It empties their results. It judges the whole again. The
-// largest numbers of turns in flight stay unknown until MergeTurns computes them.
-func mergeRuns(parts []shardRun) (*runfile.Run, error) {
-	if err := checkParts(parts); err != nil {
-		return nil, err
+func (h *partLog) advance() (err error) {
+	if h.turn, err = h.next(); errors.Is(err, io.EOF) {
+		h.turn, err = nil, nil
 	}
-	parts = slices.SortedFunc(slices.Values(parts), func(a, b shardRun) int { return cmp.Compare(a.Run.Shard.Index, b.Run.Shard.Index) })
-	whole := *parts[0].Run
-	whole.Shard, whole.Results = nil, nil
-	var order []runfile.Cell
-	var interrupted []string
-	for _, p := range parts {
-		whole.Shards = append(whole.Shards, *p.Run.Shard)
-		whole.Generated = runfile.Later(whole.Generated, p.Run.Generated.Add(p.offset()))
-		if p.Run.Interrupted != "" {
-			interrupted = append(interrupted, fmt.Sprintf("%s: %s", p.Run.Shard, p.Run.Interrupted))
-		}
-		for _, d := range p.Run.Deployment {
-			if !slices.Contains(whole.Deployment, d) {
-				whole.Deployment = append(whole.Deployment, d)
-			}
-		}
-		for _, x := range p.Run.Results {
-			if c := x.Cell(); !slices.Contains(order, c) {
-				order = append(order, c)
-			}
-		}
+	if h.turn != nil {
+		h.turn.At = h.turn.At.Add(h.offset)
 	}
-	whole.Interrupted = strings.Join(interrupted, "; ")
-	judge := stats.NewJudge(&whole)
-	for _, c := range order {
-		whole.Results = append(whole.Results, mergeCell(c, parts, &whole, judge))
-	}
-	for _, p := range parts {
-		p.Run.Results = nil // frees their values
-	}
-	slices.SortStableFunc(whole.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
-	for i, c := range whole.Capacities {
-		whole.Capacities[i] = judge.Capacity(c.Variant, &whole)
-		whole.Capacities[i].GridSeconds = c.GridSeconds
-	}
-	return &whole, whole.Validate()
+	return err
 }
 
-func checkParts(parts []shardRun) error {
-	first := parts[0]
-	byIndex := map[int]shardRun{}
-	for _, p := range parts {
-		if p.Run.Shard == nil {
-			return fmt.Errorf("%s is not a shard: it carried the whole load by itself; pool repetitions with report average", p.Dir)
+// mergeLogs merges turn logs into a new file at path, which may be one of them. It sets the largest
+// numbers of turns in flight of the result.
+func mergeLogs(path string, logs []partLog, r *runfile.Result) (err error) {
+	for i := range logs {
+		file, err := os.Open(logs[i].path)
+		if err != nil {
+			return err
 		}
-		if d := describeDifference(first, p); d != "" {
-			return fmt.Errorf("%s and %s are not of one sweep: %s; merge the shards of one", first.Dir, p.Dir, d)
+		defer file.Close()
+		from, err := turnlog.NewReader(logs[i].path, file)
+		if err != nil {
+			return err
 		}
-		i := p.Run.Shard.Index
-		if i < 0 || i >= first.Run.Shard.Count {
-			return fmt.Errorf("%s says that it is %s: use the run.json that its sweep wrote", p.Dir, p.Run.Shard)
-		}
-		if other, ok := byIndex[i]; ok {
-			return fmt.Errorf("%s and %s are both %s: name each shard once", other.Dir, p.Dir, p.Run.Shard)
-		}
-		byIndex[i] = p
+		defer from.Close()
+		logs[i].next = from.NextLine
 	}
-	return errors.Join(checkMissing(byIndex, first.Run.Shard.Count), mergeOverlap(parts))
+	temp := filepath.Join(filepath.Dir(path), atomicfile.TempPrefix+filepath.Base(path))
+	file, err := os.Create(temp)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp) // fails after the rename, as intended
+	pack, err := turnlog.Compress(file)
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if err := errors.Join(mergeTurns(pack, logs, r), pack.Close(), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
 }
 
-// describeDifference describes what differs between two shards but must not.
-func describeDifference(a, b shardRun) string {
-	x, y := a.Run, b.Run
-	switch {
-	case x.Plan.SHA256 != y.Plan.SHA256:
-		return fmt.Sprintf("their plans differ (sha256 %.12s…, %.12s…)", x.Plan.SHA256, y.Plan.SHA256)
-	case !slices.Equal(x.Workload.Parameters, y.Workload.Parameters):
-		return "their workloads differ: the files that the plan names were not the same"
-	case x.Seed != y.Seed:
-		return fmt.Sprintf("their seeds are %d and %d", x.Seed, y.Seed)
-	case x.Shard.Count != y.Shard.Count:
-		return fmt.Sprintf("they are %s and %s", x.Shard, y.Shard)
-	case x.Shard.Sweep != y.Shard.Sweep:
-		return fmt.Sprintf("they are of two sweeps of one plan (%s, %s)", x.Shard.Sweep, y.Shard.Sweep)
-	case x.Format != y.Format:
-		return fmt.Sprintf("their formats are %d and %d", x.Format, y.Format)
-	}
-	return ""
-}
-
-func checkMissing(byIndex map[int]shardRun, count int) error {
-	var names []string
-	for i := range count {
-		if _, ok := byIndex[i]; !ok {
-			names = append(names, fmt.Sprint(i))
+// mergeTurns writes the turns of all parts in the order of their times. It holds one turn of each
+// part in memory.
+func mergeTurns(to io.Writer, logs []partLog, r *runfile.Result) error {
+	for i := range logs {
+		if err := logs[i].advance(); err != nil {
+			return err
 		}
 	}
-	if names == nil {
-		return nil
-	}
-	return fmt.Errorf("shard %s of %d is missing: without it the levels lack a part of their load; name the directories of all, from 0 to %d", strings.Join(names, " and "), count, count-1)
-}
-
-func mergeOverlap(parts []shardRun) error {
-	for i, p := range parts {
-		for _, other := range parts[:i] {
-			if place := p.Run.SharedResult(other.Run); place != "" {
-				return fmt.Errorf("%s and %s hold the same measurement (%s): each shard has its own", other.Dir, p.Dir, place)
-			}
+	var flight inFlight
+	var line []byte
+	for h := earliest(logs); h != nil; h = earliest(logs) {
+		flight.add(h.turn)
+		line = h.turn.Append(line[:0])
+		if _, err := to.Write(line); err != nil {
+			return err
+		}
+		if err := h.advance(); err != nil {
+			return err
 		}
 	}
+	flight.setPeaks(r)
 	return nil
+}
+
+func earliest(logs []partLog) (first *partLog) {
+	for i := range logs {
+		if h := &logs[i]; h.turn != nil && (first == nil || h.turn.At.Before(first.turn.At)) {
+			first = h
+		}
+	}
+	return first
+}
+
+// inFlight holds the starts and ends of turns in nanoseconds.
+type inFlight struct{ starts, ends []int64 }
+
+func (f *inFlight) add(t *turnlog.Turn) {
+	f.starts = append(f.starts, t.At.UnixNano())
+	f.ends = append(f.ends, t.At.Add(t.TotalDuration()).UnixNano())
+}
+
+// setPeaks sets InFlightMax of every snapshot in which all parts measured the turns in flight.
+func (f *inFlight) setPeaks(r *runfile.Result) {
+	slices.Sort(f.starts)
+	slices.Sort(f.ends)
+	for j := range r.Snapshots {
+		if s := &r.Snapshots[j]; s.InFlightEnd != nil {
+			most := f.peak(s.Started.UnixNano(), s.End().UnixNano())
+			s.InFlightMax = &most
+		}
+	}
+}
+
+// peak returns the largest number in flight between two times. A turn that ends when another
+// begins is not in flight with it.
+func (f *inFlight) peak(from, to int64) int {
+	b, _ := slices.BinarySearch(f.starts, from+1)
+	e, _ := slices.BinarySearch(f.ends, from+1)
+	highest := b - e
+	for ; b < len(f.starts) && f.starts[b] < to; b++ {
+		for e < len(f.ends) && f.ends[e] <= f.starts[b] {
+			e++
+		}
+		highest = max(highest, b+1-e)
+	}
+	return highest
 }

@@ -100,7 +100,7 @@ func (m *model) run(mine func(turn) bool, behind time.Duration) (*runfile.Run, [
 		Deployment: []runfile.Parameter{{Name: "Model", Value: "m"}},
 	}
 	for _, o := range objectives() {
-		r.SLOs = append(r.SLOs, runfile.Objective{Name: o.Name, SLI: o.SLI, ThresholdSeconds: o.Threshold.Seconds(), Objective: o.Objective})
+		r.SLOs = append(r.SLOs, runfile.ObjectiveOf(o))
 	}
 	var log []turnlog.Turn
 	by := stats.NewJudge(r)
@@ -202,16 +202,12 @@ func inFlightAt(s *runfile.Snapshot, turns []turn) {
 
 // split returns the same load carried by several processes. behind has their clock offsets;
 // shard assigns conversations.
-func (m *model) split(behind []time.Duration, shard func(turn) int) ([]shardRun, []*shardLog) {
-	var parts []shardRun
-	var logs []*shardLog
+func (m *model) split(behind []time.Duration, shard func(turn) int) (runs []*runfile.Run, logs [][]turnlog.Turn) {
 	for i, by := range behind {
 		run, log := m.run(func(t turn) bool { return shard(t) == i }, by)
-		run.Shard = &runfile.Shard{Index: i, Count: len(behind), OffsetSeconds: by.Seconds(), ErrorSeconds: 0.001}
-		p := shardRun{Dir: fmt.Sprintf("shard-%d", i), Run: run}
-		parts, logs = append(parts, p), append(logs, &shardLog{shardRun: p, Next: reader(log)})
+		runs, logs = append(runs, run), append(logs, log)
 	}
-	return parts, logs
+	return runs, logs
 }
 
 func reader(turns []turnlog.Turn) turnlog.Next {

@@ -45,7 +45,7 @@ func TestProberCannotSend(t *testing.T) {
 		if first.State != runfile.EndedEarly || !strings.Contains(first.Why, "not_sent") {
 			t.Errorf("first level: %s (%s)", first.State, first.Why)
 		}
-		if v := first.Verdict; v == nil || v.Standing != runfile.Undecided || len(v.Lost) != 0 {
+		if v := first.Verdict; v == nil || v.Standing != runfile.NotJudged || len(v.Lost) != 0 {
 			t.Errorf("the first level is judged: %+v", v)
 		}
 		if second.State != runfile.Complete || !second.Verdict.Met {

@@ -20,7 +20,7 @@ func (p *parameters) addDistributions(at string, d workload.Dists) {
 	for _, x := range []struct {
 		name string
 		*workload.Dist
-	}{{"prompt_tokens", d.Prompt}, {"output_tokens", d.Output}, {"turns", d.Turns}, {"think_seconds", d.Think}} {
+	}{{"prompt_tokens", d.Prompt}, {"followup_tokens", d.Followup}, {"output_tokens", d.Output}, {"turns", d.Turns}, {"think_seconds", d.Think}} {
 		if x.Dist != nil {
 			p.add(at+"distributions."+x.name, x.Dist)
 		}
@@ -31,9 +31,6 @@ func (p *parameters) addDistributions(at string, d workload.Dists) {
 func (p Plan) workload() runfile.Workload {
 	w := p.Workload
 	out := contentParameters(w)
-	if p.User != nil {
-		out.add("user", p.User.BaseURL)
-	}
 	if w.Temperature != nil {
 		out.add("temperature", *w.Temperature)
 	}
@@ -93,6 +90,12 @@ func contentParameters(w workload.Spec) parameters {
 	if w.System != "" {
 		out.add("system", w.System)
 	}
+	if w.SystemTokens > 0 {
+		out.add("system_tokens", w.SystemTokens)
+	}
+	if w.ContextTokens > 0 {
+		out.add("context_tokens", w.ContextTokens)
+	}
 	for i, tool := range w.Tools {
 		out.add(fmt.Sprintf("tools[%d]", i), tool.Name)
 	}
@@ -128,7 +131,7 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 }
 
 func mayBeAbsent(name string) bool {
-	return slices.Contains([]string{"system", "conversations_file", "response_schema", "trace", "trace_window", "cancel"}, name) ||
+	return slices.Contains([]string{"system", "system_tokens", "context_tokens", "conversations_file", "response_schema", "trace", "trace_window", "cancel"}, name) ||
 		slices.ContainsFunc([]string{"followups[", "tools[", "distributions.", "clients["}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 

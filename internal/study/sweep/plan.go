@@ -8,10 +8,9 @@
 // run owns every goroutine and all files. A level belongs to one goroutine; its collector takes
 // events from all conversations.
 //
-// Several processes, the shards, may carry a load together; shard.go describes how they keep in
-// step. The team of a level hides them: shard 0 adds the reports of the others to its own
-// before the watcher judges, and the others follow its decisions. Plans describe the whole
-// load, and each shard stores its own measurements. MergeDirectories joins them afterwards.
+// Several processes may share the load; protocol.go describes how. The team of a level hides them:
+// the process that runs the sweep, shard 0, adds the reports of its workers to its own before the
+// watcher judges, and their results before it stores the level. Workers follow its decisions.
 package sweep
 
 import (
@@ -30,14 +29,15 @@ import (
 // reads the types with yaml tags directly.
 type Plan struct {
 	Title  string
-	Source runfile.Plan // the plan file as read
+	Source runfile.Plan // the plan file without secrets
+	// Path and Text are the plan file as read, for workers.
+	Path string
+	Text []byte
 	// Seed decides the conversations and their starts, equally for every variant.
 	Seed     uint64
 	Variants []Variant // at least one entry; the first is the baseline
 	Workload workload.Spec
-	// User writes the follow-up messages; nil for scripted or generated ones.
-	User *target.Target
-	SLOs []slo.Objective
+	SLOs     []slo.Objective
 
 	// Kind is the unit of Levels: conversations in flight, or conversation starts per second.
 	// Levels rise.
@@ -72,6 +72,7 @@ type Plan struct {
 // Variant is a deployment, or a setting of one.
 type Variant struct {
 	Name    string
+	Unnamed bool // Name is the host, because the plan gives none
 	Target  target.Target
 	Preset  string   // names a simulated deployment that replaces the target; "" for none
 	Metrics []string // the URLs of the deployment's own metrics

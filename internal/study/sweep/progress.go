@@ -12,7 +12,7 @@ type Phase string
 const (
 	phaseSwitch  Phase = "switching"
 	phaseReady   Phase = "waiting until ready"
-	phaseShards  Phase = "waiting for the other shards"
+	phaseWorkers Phase = "waiting for the workers"
 	phasePause   Phase = "pausing"
 	phasePrime   Phase = "priming the cache"
 	phaseWarmUp  Phase = "warming up"

@@ -65,9 +65,7 @@ func (s *sweep) splitSteps(r runfile.Result) (out []runfile.Result) {
 		if i < len(r.Snapshots)-1 {
 			step.State, step.Why, step.Tail = runfile.Complete, "", nil
 		}
-		if s.run.Shard != nil { // judged only together with the other shards
-			step.Verdict = nil
-		} else if r.Verdict != nil && !step.GaveUp() {
+		if r.Verdict != nil && !step.GaveUp() {
 			step.Verdict = s.Plan.judge().Conclude(s.run, step)
 		}
 		out = append(out, step)

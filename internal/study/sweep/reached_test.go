@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -78,20 +77,20 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	p.SLOs[0].Objective = 0.9 // 30 good turns prove it
 	run, s := measured(t, p)
 	high := run.Results[1]
-	if v := high.Verdict; v == nil || v.Met || v.Standing != runfile.Undecided {
+	if v := high.Verdict; v == nil || v.Met || v.Standing != runfile.NotJudged {
 		t.Errorf("the level that was not loaded: %+v", v)
 	}
 	c := run.Capacities[0]
-	if c.Level == nil || *c.Level != 4 || !slices.Equal(c.NotReached, []float64{200}) {
+	if c.Level == nil || *c.Level != 4 || !slices.Equal(c.NotJudged, []float64{200}) {
 		t.Errorf("capacity: %s", c.Sentence("concurrency"))
 	}
 	if l := s.Series[0].Levels[0]; l.NotReached != "" {
 		t.Errorf("the level that was loaded: %s", l.NotReached)
 	}
-	if got := report.Comply(s)[0]; got.Highest != 4 {
-		t.Errorf("highest compliant level %g, want 4", got.Highest)
+	if got := report.Comply(s)[0]; got.Least != 4 {
+		t.Errorf("highest compliant level %g, want 4", got.Least)
 	}
-	files, err := report.Files(s)
+	files, err := report.Files(s, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +108,7 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	}
 	text := string(files[0].Data)
 	for _, want := range []string{
-		"did not reach concurrency 200", "raise start_rate, or warm up longer", "| 200 | NOT REACHED † |", "up to concurrency 4.",
+		"the level was not reached, so it proves nothing", "raise start_rate, or warm up longer", "| 200 † | NOT JUDGED (not reached) |", "up to concurrency 4.",
 		"does not saturate up to concurrency 4.",
 	} {
 		if !strings.Contains(text, want) {
@@ -155,7 +154,7 @@ func TestSkippedStartsReachNoRate(t *testing.T) {
 	if levels[0].NotReached != "" || !strings.Contains(levels[1].NotReached, "raise it to see the queue") {
 		t.Errorf("5/s: %q, 100/s: %q", levels[0].NotReached, levels[1].NotReached)
 	}
-	if got := fmt.Sprint(report.Judge(s.Objectives, levels[1])); got != "NOT REACHED" {
+	if got := report.Judge(s.Objectives, levels[1]).Words(nil); got != "NOT JUDGED (not reached)" {
 		t.Errorf("judged %s", got)
 	}
 }

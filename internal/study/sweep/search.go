@@ -11,19 +11,27 @@ import (
 )
 
 // bracket is the search of one variant, in indices of levels. It assumes that a higher load
-// never meets the objectives better. It measures both sides of the capacity.
+// never meets the objectives better. It measures both sides of the capacity, in at most the time
+// of all listed levels. Times are multiples of the time of a level.
 type bracket struct {
 	variant int
+	levels  int
 	// passed levels met the objectives. The capacity is at least the highest of them below
 	// high. proven levels need no further measurement.
 	passed, proven map[int]bool
 	// high is the lowest level that was not proven to meet the objectives, lost the lowest that
 	// was proven to miss them, and open the highest undecided one.
 	high, lost, open int
+	left             float64 // time
 }
 
-func newBracket(variant, levels int) *bracket {
-	return &bracket{variant: variant, passed: map[int]bool{}, proven: map[int]bool{}, high: levels, lost: levels, open: -1}
+// newBracket returns the search for a variant in a number of levels, of which some are listed in
+// the plan.
+func newBracket(variant, levels, listed int) *bracket {
+	return &bracket{
+		variant: variant, levels: levels, passed: map[int]bool{}, proven: map[int]bool{},
+		high: levels, lost: levels, open: -1, left: float64(listed),
+	}
 }
 
 // low returns the highest passed level below high, −1 for none.
@@ -35,38 +43,63 @@ func (b *bracket) low() int {
 	return low
 }
 
-// next returns the next level and its purpose, false if the search is done. It first brackets
-// the capacity, then proves it, and then brackets the lowest missed level if levels above the
-// capacity are undecided.
-func (b *bracket) next() (level int, p purpose, ok bool) {
+// searchStep is the next level of a search.
+type searchStep struct {
+	level int
+	purpose
+	most float64 // the time after which the search continues without a decision
+}
+
+// next returns the next step, false if the search is done. It first measures the highest level,
+// which proves a deployment with more capacity than that at once. Then it brackets the capacity,
+// proves it, and brackets the lowest missed level if levels above the capacity are undecided.
+// Bracketing leaves the time for a proof. Without that time it proves the highest passed level.
+func (b *bracket) next() (next searchStep, ok bool) {
 	low := b.low()
+	forProof := 1.0
+	if low >= 0 && b.proven[low] {
+		forProof = 0
+	}
+	most := min(b.left-forProof, 1)
+	whole := b.left > 1-roundedTime
 	switch top := max(low, b.open); {
-	case b.high-low > 2:
-		return (low + b.high) / 2, bracketing, true
-	case b.high-low == 2:
-		return low + 1, confirming, true // if it passes, it is the capacity
+	case b.high == b.levels && low < 0:
+		return searchStep{b.levels - 1, confirming, 1}, true
+	case b.high-low > 2 && most >= minProvisional:
+		return searchStep{(low + b.high) / 2, bracketing, most}, true
+	case b.high-low == 2 && whole: // if it passes, it is the capacity
+		return searchStep{low + 1, confirming, 1}, true
 	case low >= 0 && !b.proven[low]:
-		return low, confirming, true
+		return searchStep{low, confirming, 1}, whole
+	case b.high-low > 2: // nothing has passed
+		return searchStep{(low + b.high) / 2, confirming, 1}, low < 0 && whole
 	default:
-		return (top + b.lost) / 2, bracketing, b.lost-top > 1
+		return searchStep{(top + b.lost) / 2, bracketing, most}, b.lost-top > 1 && most >= minProvisional
 	}
 }
 
-func (b *bracket) record(level int, v *runfile.LevelVerdict) {
+// record adds the verdict on a level that took some time.
+func (b *bracket) record(level int, v *runfile.LevelVerdict, time float64) {
+	b.left -= time
 	met := v != nil && v.Standing == runfile.Met
+	seems := v != nil && v.Standing == runfile.Undecided &&
+		(v.Decided == runfile.DecidedProvisional || v.Met && v.Decided == runfile.DecidedMeasured)
 	switch {
-	case met || v != nil && v.Decided == runfile.DecidedProvisional:
+	case met || seems && !b.passed[level]:
 		if level > b.high { // a lower level failed; this one does not count as missed
 			b.open = max(b.open, level)
 			return
 		}
 		b.passed[level], b.proven[level] = true, met
-	case v != nil && v.Standing == runfile.Undecided:
+	case v != nil && v.Standing != runfile.Missed:
 		b.high, b.open = min(b.high, level), max(b.open, level)
 	default:
 		b.high, b.lost = min(b.high, level), min(b.lost, level)
 	}
 }
+
+// roundedTime is how much the time of a level may differ from the planned one.
+const roundedTime = 0.05
 
 // refineLevels adds levels so that each one exceeds the previous one by at most the given
 // share. Concurrency levels are whole numbers.
@@ -97,10 +130,10 @@ func refineLevels(listed []float64, share float64, kind runfile.LevelKind) []flo
 func (s *sweep) search(ctx context.Context) error {
 	var brackets []*bracket
 	for i := range s.Plan.Variants {
-		brackets = append(brackets, newBracket(i, len(s.Plan.Levels)))
+		brackets = append(brackets, newBracket(i, len(s.Plan.Levels), s.listed))
 	}
-	// A bisection for each variant, and one more level to prove the result.
-	s.progress.Total = len(brackets) * (bits.Len(uint(len(s.Plan.Levels))) + 1)
+	// The highest level, a bisection for each variant, and one more level to prove the result.
+	s.progress.Total = len(brackets) * (bits.Len(uint(len(s.Plan.Levels))) + 2)
 	for round := 0; ; round++ {
 		visited := 0
 		for _, v := range s.Plan.turn(round) {
@@ -120,25 +153,48 @@ func (s *sweep) search(ctx context.Context) error {
 // number.
 func (s *sweep) visitNext(ctx context.Context, b *bracket) (visited int, err error) {
 	for {
-		level, p, open := b.next()
+		next, open := b.next()
 		if !open {
 			return visited, nil
 		}
 		s.progress.Number++
 		s.progress.Total = max(s.progress.Total, s.progress.Number)
 		// Estimates the remaining levels as copies of this one.
-		s.coming = slices.Repeat([]int{level}, max(s.progress.Total-s.progress.Number+1, 1))
-		c := cell{b.variant, level, 1}
-		if b.passed[level] {
+		s.coming = slices.Repeat([]int{next.level}, max(s.progress.Total-s.progress.Number+1, 1))
+		c := cell{b.variant, next.level, 1}
+		if b.passed[next.level] {
 			c.Repetition = 2
 		}
-		r, err := s.visit(ctx, c, p)
+		s.most = next.most
+		r, err := s.visit(ctx, c, next.purpose)
 		if err != nil {
 			return visited, err
 		}
-		b.record(level, r.Verdict)
+		b.record(next.level, s.verdictOf(r), s.Plan.share(r))
 		if visited++; s.Plan.Order != Blocks {
 			return visited, nil
 		}
 	}
+}
+
+// verdictOf returns the verdict on a level: that of a second visit together with the first.
+func (s *sweep) verdictOf(r *runfile.Result) *runfile.LevelVerdict {
+	if r.Repetition == 1 || r.Verdict == nil {
+		return r.Verdict
+	}
+	same := slices.DeleteFunc(slices.Clone(s.run.Results), func(x runfile.Result) bool { return x.Variant != r.Variant || x.Level != r.Level })
+	return s.Plan.judge().Level(s.run, same)
+}
+
+// share returns how much of the planned time of a level a result took, 1 if that is unknown.
+func (p Plan) share(r *runfile.Result) float64 {
+	planned := p.Measure.Duration().Seconds()
+	if planned == 0 {
+		return 1
+	}
+	seconds := 0.0
+	for _, snapshot := range r.Snapshots {
+		seconds += snapshot.Seconds
+	}
+	return seconds / planned
 }

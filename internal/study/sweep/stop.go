@@ -18,6 +18,7 @@ type watcher struct {
 	stats.Judge
 	plan    Plan
 	purpose purpose
+	most    float64 // the share of the planned time after which a level that brackets ends
 	run     *runfile.Run
 	level   float64
 	began   time.Time
@@ -42,6 +43,7 @@ type ending struct {
 	why        string
 	verdict    *runfile.LevelVerdict
 	targetLost bool // the target no longer answers
+	lost       []runfile.LostWorker
 }
 
 func (w *watcher) check(now time.Time, seen levelReport) *ending {
@@ -49,7 +51,7 @@ func (w *watcher) check(now time.Time, seen levelReport) *ending {
 	if seen.TargetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.TargetLost, verdict: w.failed(b), targetLost: true}
 		if seen.Ours {
-			end.verdict = w.Unproven(b)
+			end.verdict = runfile.NotJudgedBecause("the prober was the limit")
 		}
 		return end
 	}
@@ -98,6 +100,13 @@ func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 	case w.purpose == bracketing && share >= minProvisional:
 		v.Standing, v.Decided = runfile.Undecided, runfile.DecidedProvisional
 		return endEarly(v, "every objective seems to be met, and the search continues above")
+	}
+	if w.purpose == bracketing && share >= w.most {
+		v := w.JudgeTurns(b)
+		if v.Decided = runfile.DecidedEarly; v.Met {
+			v.Standing, v.Decided = runfile.Undecided, runfile.DecidedProvisional
+		}
+		return endEarly(v, "the search needs its other time to prove a level")
 	}
 	return nil
 }

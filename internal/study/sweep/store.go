@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"synthetic/internal/atomicfile"
@@ -53,9 +54,6 @@ type record struct {
 	// Deployment is the variant's own description, in its first level only.
 	Deployment []runfile.Parameter `json:"deployment,omitempty"`
 	Result     runfile.Result      `json:"result"`
-	// Shard is the shard that measured the cell, with its clock; nil for a sweep in one
-	// process.
-	Shard *runfile.Shard `json:"shard,omitempty"`
 
 	kept bool // it is part of the run
 }
@@ -70,8 +68,8 @@ func (o Options) mode() string {
 	return "grid"
 }
 
-// openStore creates or resumes a directory. It refuses a directory with other contents and
-// leaves it unchanged.
+// openStore locks a new directory, or one to resume. It refuses a directory with other contents and
+// leaves it unchanged. The caller has to call begin for a new one.
 func openStore(o Options) (*store, error) {
 	s := &store{dir: o.Dir, records: map[string]*record{}}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
@@ -92,7 +90,7 @@ func (s *store) open(o Options) error {
 	data, err := os.ReadFile(s.path("sweep.json"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s.begin(o)
+		return s.checkEmpty()
 	case err != nil:
 		return fmt.Errorf("reading the output directory: %w", err)
 	}
@@ -106,15 +104,13 @@ func (s *store) open(o Options) error {
 		return fmt.Errorf("%s holds a sweep of another plan (sha256 %.12s…, this one is %.12s…); choose another --output.dir", o.Dir, s.header.Plan, o.Plan.Source.SHA256)
 	case !o.Resume:
 		return fmt.Errorf("%s holds a sweep of this plan from %s; use --resume to continue it, or choose another --output.dir", o.Dir, s.header.Started.Format(time.DateTime))
-	case o.Follow != nil && s.header.ID != o.ID:
-		return fmt.Errorf("%s holds a shard of another sweep of this plan (%s, shard 0 has %s); choose another --output.dir", o.Dir, s.header.ID, o.ID)
 	case s.header.Mode != o.mode():
 		return fmt.Errorf("%s holds a %s, this is a %s (--find-capacity, --resolution); choose another --output.dir", o.Dir, s.header.Mode, o.mode())
 	}
 	return s.load()
 }
 
-func (s *store) begin(o Options) error {
+func (s *store) checkEmpty() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return fmt.Errorf("reading the output directory: %w", err)
@@ -124,6 +120,14 @@ func (s *store) begin(o Options) error {
 		if name := e.Name(); name != atomicfile.LockName && name != "levels" && name != "plan.yml" {
 			return fmt.Errorf("%s is not empty (%q) and holds no sweep; choose another --output.dir", s.dir, name)
 		}
+	}
+	return nil
+}
+
+// begin writes the first files of a new sweep, and does nothing in a sweep that is resumed.
+func (s *store) begin(o Options) error {
+	if s.header.ID != "" {
+		return nil
 	}
 	if err := os.MkdirAll(s.path("levels"), 0o755); err != nil {
 		return fmt.Errorf("making the output directory: %w", err)
@@ -136,6 +140,13 @@ func (s *store) begin(o Options) error {
 		return err
 	}
 	return writeJSON(s.path("sweep.json"), s.header)
+}
+
+// complete reports whether all levels of the plan are finished. It is false for a search, whose levels
+// depend on each other.
+func (s *store) complete(o Options) bool {
+	missing := func(c cell) bool { return s.records[o.Plan.name(c)] == nil }
+	return !o.FindCapacity && !slices.ContainsFunc(o.Plan.Cells(), missing)
 }
 
 func (s *store) load() error {
@@ -158,9 +169,7 @@ func (s *store) load() error {
 		if r.Sweep != s.header.ID || r.Cell+".json" != filepath.Base(path) {
 			return fmt.Errorf("%s is of another sweep (%q, cell %q); remove it to measure its level again", path, r.Sweep, r.Cell)
 		}
-		if len(r.Result.Lost) == 0 { // otherwise it is measured again
-			s.records[r.Cell] = &r
-		}
+		s.records[r.Cell] = &r
 	}
 	return nil
 }

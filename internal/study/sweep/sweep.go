@@ -33,14 +33,14 @@ type Options struct {
 	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same
 	// marks against caches.
 	ID string
-	// Part is this process's part of the load; the zero value is all. With several parts, the
-	// first one has Lead and the others have Follow. They wait up to Patience for each other.
-	Part     load.Shard
-	Lead     *Lead
-	Follow   *Client
+	// Workers share the load of each level; nil for none. The sweep waits up to Patience for them
+	// before its first level.
+	Workers  *Workers
 	Patience time.Duration
-	Tool     runfile.Tool // stored in the run
-	Dial     func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Part is this process's part of the load of the current level; the zero value is all.
+	Part load.Shard
+	Tool runfile.Tool // stored in the run
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag measures the lateness of this process during Run; nil means never.
 	Lag *lag.Monitor
 	// Throttled returns how long the CPU limit has stopped the process so far. nil or false
@@ -73,9 +73,12 @@ type sweep struct {
 	lost      error           // the target was gone at the end of the previous level
 	described map[string]bool // the variants whose parameters are in the run
 	progress  Progress
-	listed    int // number of levels in the plan
-	kept      []*record
-	coming    []int // remaining levels, starting with the current one
+	listed    int                  // number of levels in the plan
+	losses    []runfile.LostWorker // workers that the current level lost
+	// most is the share of its planned time after which a search ends a level that brackets.
+	most   float64
+	kept   []*record
+	coming []int // remaining levels, starting with the current one
 }
 
 // run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
@@ -86,32 +89,37 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	if o.FindCapacity && o.Plan.Ramp.Over > 0 {
 		return nil, errors.New("--find-capacity: a search measures levels of one rate; take ramp out of the plan's levels")
 	}
-	if n := o.Plan.MaxConcurrency; n > 0 && n < o.Part.Count {
-		return nil, fmt.Errorf("max_concurrency is %d, and each of %d shards has to be allowed one conversation; raise it", n, o.Part.Count)
-	}
 	if o.Command == nil {
 		o.Command = runCommand
 	}
-	team, leave, err := o.join(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	st, err := openStore(o)
 	if err != nil {
 		return nil, err
 	}
 	defer st.close()
+	if !st.complete(o) {
+		if err := o.join(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := st.begin(o); err != nil {
+		return nil, err
+	}
 	listed := len(o.Plan.Levels)
 	if o.FindCapacity && o.Resolution > 0 {
 		o.Plan.Levels = refineLevels(o.Plan.Levels, o.Resolution, o.Plan.Kind)
 	}
 	s := &sweep{
 		Options: o, listed: listed, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
-		current: -1, ready: map[int]string{}, described: map[string]bool{}, team: team,
+		current: -1, ready: map[int]string{}, described: map[string]bool{}, team: singleProcess{},
 	}
 	if o.Resume { // caches know the texts of the interrupted level
 		s.id = newID()
+	}
+	if o.Workers != nil {
+		t := &leader{Workers: o.Workers}
+		defer t.release()
+		s.team = t
 	}
 	defer s.watchLag()()
 	s.run = s.newRun()
@@ -127,20 +135,18 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
+// join waits for the workers, if any.
+func (o *Options) join(ctx context.Context) error {
+	if o.Workers == nil {
+		return nil
+	}
+	if n := o.Plan.MaxConcurrency; n > 0 && n < o.Workers.Count() {
+		return fmt.Errorf("max_concurrency is %d, and each of %d processes has to be allowed one conversation; raise it", n, o.Workers.Count())
+	}
+	return o.Workers.join(ctx, o.order(), o.Patience)
+}
+
 func (s *sweep) levels(ctx context.Context) (err error) {
-	if t, ok := s.team.(*follower); ok {
-		for _, rec := range s.store.records { // the clocks of earlier processes of this shard
-			if rec.Shard != nil {
-				t.recall(rec.Shard.Clock())
-			}
-		}
-		s.recordClock(t)
-		return s.follow(ctx, t)
-	}
-	if t, ok := s.team.(*leader); ok {
-		t.open(s.store.header.ID)
-		defer func() { err = t.finish(ctx, err) }()
-	}
 	if s.FindCapacity {
 		err = s.search(ctx)
 	} else {

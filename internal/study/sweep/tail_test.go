@@ -79,11 +79,5 @@ func lostIn(objectives []slo.Objective, result runfile.Result) []string {
 	s := figures.FromRuns([]*runfile.Run{{
 		LevelKind: runfile.Concurrency, Variants: []string{"v"}, SLOs: Plan{SLOs: objectives}.objectives(), Results: []runfile.Result{result},
 	}})
-	var lost []string
-	for _, o := range s.Objectives {
-		if v := report.Judge([]figures.Objective{o}, s.Series[0].Levels[0]); !v.Pass() {
-			lost = append(lost, o.Name)
-		}
-	}
-	return lost
+	return report.Judge(s.Objectives, s.Series[0].Levels[0]).Lost
 }

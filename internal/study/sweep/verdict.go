@@ -72,13 +72,19 @@ func (j *watcher) futile(b stats.Turns, times float64) []string {
 // objective may use the whole allowed error, because all must be met.
 func (j *watcher) met(b stats.Turns) *runfile.LevelVerdict {
 	limit := math.Log(1 / (1 - j.Confidence))
-	for _, o := range j.Objectives {
+	v := j.JudgeTurns(b)
+	if v.Unjudged() {
+		return nil
+	}
+	for i, o := range j.Objectives {
+		if v.SLOs[i].Standing == runfile.NotJudged { // no turn has its value
+			continue
+		}
 		e := stats.Evidence{Allowed: 1 - o.Objective}
 		if blocks := b[o.Name]; !hasEnoughTurns(blocks) || e.InFavour(e.EffectiveCounts(blocks)) < limit {
 			return nil
 		}
 	}
-	v := j.JudgeTurns(b)
 	v.Met, v.Standing, v.Lost, v.Decided, v.Error = true, runfile.Met, nil, runfile.DecidedEarly, 1-j.Confidence
 	return v
 }

@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -24,8 +26,8 @@ func TestVerdicts(t *testing.T) {
 	if v := j.JudgeTurns(stats.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 90, 10)}); !v.Met || v.Confidence > 0.6 {
 		t.Errorf("measured at the limit: %+v, want met with little confidence", v)
 	}
-	if v := j.JudgeTurns(stats.Turns{"ttft": blocks(10, 99, 1)}); v.Met {
-		t.Errorf("an objective that nothing was judged by is met: %+v", v)
+	if v := j.met(stats.Turns{"ttft": blocks(10, 50, 0)}); v == nil || !v.Met {
+		t.Errorf("500 good turns, and none with a second token: %+v", v)
 	}
 	if v := j.lost(stats.Turns{"ttft": blocks(10, 5, 5), "tpot": blocks(10, 10, 0)}, 5); v == nil || v.Met || v.Lost[0] != "ttft" {
 		t.Errorf("half of the turns are bad: %+v", v)
@@ -88,6 +90,52 @@ func TestGrowing(t *testing.T) {
 		w := &watcher{plan: c.plan, history: history}
 		if why := w.growing(Counts{Turns: 120, Early: time.Second}); (why != "") != c.want {
 			t.Errorf("%s: %q", c.name, why)
+		}
+	}
+}
+
+// TestSearchProofsErr counts how often a search proves a level at the edge of its objective,
+// where each proof that it meets it is an error. The search looks after each of 30 blocks, whose
+// shares of bad turns are log-normal AR(1) noise, and judges the whole level at its end.
+func TestSearchProofsErr(t *testing.T) {
+	const blocks, turns, allowed, sigma = 30, 60, 0.05, 0.5
+	levels := 1000
+	if testing.Short() {
+		levels = 300
+	}
+	w := &watcher{Judge: stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 1 - allowed}}, Confidence: 0.95}, purpose: confirming}
+	for _, c := range []struct{ correlation, most float64 }{{0, 0.06}, {0.5, 0.06}, {0.8, 0.10}} {
+		rng := rand.New(rand.NewPCG(11, uint64(100*c.correlation)))
+		wrong := 0
+		for range levels {
+			noise := rng.NormFloat64()
+			var seen []stats.Tally
+			var end *ending
+			for len(seen) < blocks && end == nil {
+				noise = c.correlation*noise + math.Sqrt(1-c.correlation*c.correlation)*rng.NormFloat64()
+				tally := stats.Tally{}
+				for range turns {
+					if rng.Float64() < allowed*math.Exp(sigma*noise-sigma*sigma/2) {
+						tally.Bad++
+					} else {
+						tally.Good++
+					}
+				}
+				seen = append(seen, tally)
+				share := float64(len(seen)) / blocks
+				end = w.decided(stats.Turns{"ttft": seen}, share, 1/share)
+			}
+			v := w.JudgeTurns(stats.Turns{"ttft": seen})
+			if end != nil {
+				v = end.verdict
+			}
+			if v.Standing == runfile.Met {
+				wrong++
+			}
+		}
+		t.Logf("correlation %g: %.1f %% wrong", c.correlation, 100*float64(wrong)/float64(levels))
+		if float64(wrong) > c.most*float64(levels) {
+			t.Errorf("correlation %g: %d of %d wrongly proven, want at most %g %%", c.correlation, wrong, levels, 100*c.most)
 		}
 	}
 }

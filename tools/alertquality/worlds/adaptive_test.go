@@ -14,16 +14,16 @@ func TestAdaptiveProbesAreFew(t *testing.T) {
 	calm.ConversationsPerMinute = 2
 	turns := func(burstRate float64, injections ...Injection) (turns, bursts int) {
 		s := NewSimulation(SimulationOptions{
-			SLOs: backtest.Objectives(), Start: epoch(), Length: 4 * day, BurstRate: burstRate,
+			SLOs: backtest.Objectives(), Start: epoch(), Length: 9 * day, BurstRate: burstRate,
 			Deployments: []Deployment{{Target: targetName, Model: calm, Seed: 5, Injections: injections}},
 		})
-		s.WarmUp(4 * day)
+		s.WarmUp(9 * day)
 		return s.traffic[0].turns, s.traffic[0].bursts
 	}
 	const adaptive = 0.2
 	constant, none := turns(0)
 	few, some := turns(adaptive)
-	_, more := turns(adaptive, Injection{Fault{Kind: Slow, Size: 1.35}, 3 * day, 3*day + 12*time.Hour})
+	_, more := turns(adaptive, Injection{Fault{Kind: Slow, Size: 1.35}, 8 * day, 8*day + 12*time.Hour})
 	if none != 0 || some == 0 || more <= some {
 		t.Errorf("%d bursts at a constant rate, %d of an adaptive one, %d with a fault", none, some, more)
 	}

@@ -37,6 +37,12 @@ type Campaign struct {
 	// BurstRate is the rate at which conversations start at the first sign of a fault, per second; 0
 	// means that there are no bursts.
 	BurstRate float64
+	// Zones configures the time zone of the users for each target.
+	Zones bool
+	// Marks tells the detector of releases when they happen. Only Detect uses it.
+	Marks bool
+	// Judged says after each fault that its page was real. Only Detect uses it.
+	Judged bool
 	// ScrapeInterval defaults to 15 s.
 	ScrapeInterval time.Duration
 	// Workers is the number of runs at the same time; 0 means 1.
@@ -139,8 +145,8 @@ func (c Campaign) load(d []Deployment) ([]*backtest.RuleSet, error) {
 	return backtest.LoadRuleFiles(files)
 }
 
-// play simulates all runs. The order of the outcomes is fixed.
-func (c Campaign) play(ctx context.Context) ([]outcome, error) {
+// keys returns the runs, in a fixed order.
+func (c Campaign) keys() []runKey {
 	var keys []runKey
 	for _, w := range c.worlds() {
 		for _, seed := range c.Seeds {
@@ -150,27 +156,49 @@ func (c Campaign) play(ctx context.Context) ([]outcome, error) {
 			}
 		}
 	}
+	return keys
+}
+
+// play simulates all runs. The order of the outcomes is fixed.
+func (c Campaign) play(ctx context.Context) ([]outcome, error) {
+	keys := c.keys()
 	outcomes := make([]outcome, len(keys))
+	return outcomes, c.inParallel(len(keys), func(i int) (err error) {
+		outcomes[i], err = c.run(ctx, keys[i])
+		return err
+	})
+}
+
+// inParallel calls do for the numbers below n, Workers at a time, and reports the progress.
+func (c Campaign) inParallel(n int, do func(i int) error) error {
 	var workers errgroup.Group
 	workers.SetLimit(max(1, c.Workers))
 	var mu sync.Mutex
 	done := 0
-	for i, k := range keys {
-		workers.Go(func() (err error) {
-			outcomes[i], err = c.run(ctx, k)
+	for i := range n {
+		workers.Go(func() error {
+			err := do(i)
 			mu.Lock()
 			defer mu.Unlock()
 			done++
 			if c.Progress != nil {
-				c.Progress(done, len(keys))
+				c.Progress(done, n)
 			}
 			return err
 		})
 	}
-	return outcomes, workers.Wait()
+	return workers.Wait()
 }
 
-// epoch is the start of every simulated run: Monday, 00:00 UTC.
+// start returns when the runs of a world begin. A fleet begins at the epoch.
+func (w world) start() time.Time {
+	if len(w.deployments) == 1 {
+		return w.deployments[0].Model.start()
+	}
+	return epoch()
+}
+
+// epoch is the start of simulated runs: Monday, 00:00 UTC.
 func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 
 func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
@@ -180,10 +208,10 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	from := epoch().Add(time.Duration(c.WarmUp) * day)
+	from := o.Start.Add(time.Duration(c.WarmUp) * day)
 	history := c.history(sets)
 	sim.WarmUp(time.Duration(c.WarmUp)*day - history)
-	spans, err := backtest.Replay(ctx, sim, sets, from.Add(-history), epoch().Add(o.Length))
+	spans, err := backtest.Replay(ctx, sim, sets, from.Add(-history), o.Start.Add(o.Length))
 	if err != nil {
 		return outcome{}, fmt.Errorf("%s, seed %d: %w", k.world.name, k.seed, err)
 	}
@@ -228,7 +256,8 @@ func (c Campaign) options(k runKey) SimulationOptions {
 		deployments[i].Seed, deployments[i].Injections = seed+uint64(i)<<32, injections
 	}
 	return SimulationOptions{
-		Deployments: deployments, SLOs: c.SLOs, Policy: c.Policy, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, BurstRate: c.BurstRate,
+		Deployments: deployments, SLOs: c.SLOs, Policy: c.Policy, Start: k.world.start(), Length: length,
+		ScrapeInterval: c.ScrapeInterval, BurstRate: c.BurstRate, Zones: c.Zones, Marks: c.Marks, Judged: c.Judged,
 	}
 }
 
@@ -243,17 +272,23 @@ func (c Campaign) injections(warm, length time.Duration, seed uint64) []Injectio
 
 // incidents returns the faults of the run. In a fleet each of them concerns every target.
 func (s *Simulation) incidents() []backtest.Incident {
-	var out []backtest.Incident
 	first := s.traffic[0]
-	for i, inj := range first.injections {
-		incident := backtest.Incident{
-			Name: inj.Fault.Name, From: s.options.Start.Add(inj.From), To: s.options.Start.Add(inj.To),
-			Within: inj.Fault.within(),
+	out := incidentsOf(first.injections, s.options.Start)
+	if len(s.traffic) == 1 {
+		for i := range out {
+			out[i].Forecast = first.forecasts[i]
 		}
-		if len(s.traffic) == 1 {
-			incident.Forecast = first.forecasts[i]
-		}
-		out = append(out, incident)
+	}
+	return out
+}
+
+// incidentsOf returns the faults of a run that began at start.
+func incidentsOf(injections []Injection, start time.Time) []backtest.Incident {
+	var out []backtest.Incident
+	for _, inj := range injections {
+		out = append(out, backtest.Incident{
+			Name: inj.Fault.Name, From: start.Add(inj.From), To: start.Add(inj.To), Within: inj.Fault.within(),
+		})
 	}
 	return out
 }

@@ -27,23 +27,34 @@ func pages() backtest.RuleOptions {
 	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}, Tickets: []string{"ticket"}}
 }
 
-// TestAlertQuality is a small part of make alert-quality: one seed with four days without
-// faults and four with faults.
+const consecutiveFailures = "synthetic_consecutive_failed_turns >= 3"
+
+// oneRule returns a function that returns a rule file with one page, which costs much less to evaluate
+// than the generated rules.
+func oneRule(expr string) func([]worlds.Deployment) ([]backtest.RuleFile, error) {
+	text := "groups: [{name: g, rules: [{alert: Bad, labels: {severity: page}, expr: '" + expr + "'}]}]"
+	return func([]worlds.Deployment) ([]backtest.RuleFile, error) {
+		return []backtest.RuleFile{{Name: "own", Text: []byte(text), RuleOptions: pages()}}, nil
+	}
+}
+
+// TestAlertQuality is a small part of make alert-quality: one seed with three days without
+// faults and three with faults.
 func TestAlertQuality(t *testing.T) {
 	if testing.Short() {
-		t.Skip("replays nine days; make test-long runs it")
+		t.Skip("replays ten days; make test-long runs it")
 	}
 	c := worlds.Campaign{
 		Models: []worlds.Model{worlds.Quiet()}, Faults: worlds.Faults(),
 		Rules: generated(t), SLOs: backtest.Objectives(),
-		Seeds: []uint64{5001}, Days: 4, WarmUp: 7, Workers: 2,
+		Seeds: []uint64{5001}, Days: 3, WarmUp: 2, Workers: 2, ScrapeInterval: 30 * time.Second,
 	}
 	scores, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	set := scores[0]
-	if set.HealthyPages > 1 || set.HealthyDays != 4 {
+	if set.HealthyPages > 1 || set.HealthyDays != 3 {
 		t.Errorf("%d pages on %v healthy days", set.HealthyPages, set.HealthyDays)
 	}
 	most := map[string]float64{ // minutes to a page or a ticket
@@ -58,7 +69,7 @@ func TestAlertQuality(t *testing.T) {
 		}
 	}
 	if len(set.Faults) < 6 {
-		t.Errorf("only %d kinds of faults in four days", len(set.Faults))
+		t.Errorf("only %d kinds of faults in three days", len(set.Faults))
 	}
 	checkReport(t, backtest.Report{Settings: c.Settings(), Scores: scores})
 }
@@ -85,13 +96,10 @@ func checkReport(t *testing.T, r backtest.Report) {
 // TestSameSeedSameScores: the number of workers does not change the scores.
 func TestSameSeedSameScores(t *testing.T) {
 	model := worlds.Typical()
-	if testing.Short() {
-		model.ConversationsPerMinute = 1 // instead of 12
-	}
+	model.ConversationsPerMinute = 1 // instead of 12
 	c := worlds.Campaign{
-		Models: []worlds.Model{model}, Faults: worlds.Faults()[:1],
-		Rules: generated(t), SLOs: backtest.Objectives(),
-		Seeds: []uint64{1, 2}, Days: 1, WarmUp: 1,
+		Models: []worlds.Model{model}, Faults: worlds.Faults(), Rules: oneRule(consecutiveFailures),
+		Seeds: []uint64{1, 2}, Days: 1, WarmUp: 1, ScrapeInterval: time.Minute,
 	}
 	var texts [2]string
 	for i := range texts {
@@ -114,7 +122,6 @@ func TestSameSeedSameScores(t *testing.T) {
 // TestFleetCampaign: a fault of a fleet hits every target, and each target has a page of its
 // own unless it is inhibited.
 func TestFleetCampaign(t *testing.T) {
-	const rule = `groups: [{name: g, rules: [{alert: Down, expr: synthetic_consecutive_failed_turns >= 3, labels: {severity: page}}]}]`
 	down := worlds.Fault{Name: "outage", Kind: worlds.Outage, Length: time.Hour, At: []time.Duration{2 * time.Hour}}
 	c := worlds.Campaign{
 		Models: []worlds.Model{worlds.Quiet(), worlds.Typical()}, Faults: []worlds.Fault{down},
@@ -122,9 +129,9 @@ func TestFleetCampaign(t *testing.T) {
 			if len(all) != 3 || all[0].Target == all[1].Target || all[1].Model.Name != "typical" {
 				t.Errorf("rules are asked for %d targets", len(all))
 			}
-			return []backtest.RuleFile{{Name: "own", Text: []byte(rule), RuleOptions: pages()}}, nil
+			return oneRule(consecutiveFailures)(all)
 		},
-		Seeds: []uint64{1}, Days: 1, Fleet: 3,
+		Seeds: []uint64{1}, Days: 1, Fleet: 3, ScrapeInterval: time.Minute,
 	}
 	scores, err := c.Run(t.Context())
 	if err != nil {

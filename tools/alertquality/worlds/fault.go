@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/probe"
 )
 
 type FaultKind string
@@ -36,6 +37,11 @@ type Fault struct {
 	Within time.Duration `json:"within,omitempty" min:"1s" examples:"40m"`
 	// At are the onsets, counted from the end of the warm-up. Without any, onsets are random.
 	At []time.Duration `json:"at,omitempty" min:"1" examples:"[2h, 1d6h]"`
+
+	// refusal is how an outage refuses turns; "" means HTTP 5xx. A deployment that is slow refuses
+	// the share refused of its turns. Scenario files have no key for them.
+	refusal probe.Outcome
+	refused float64
 }
 
 // Faults are the built-in faults.

@@ -4,9 +4,6 @@ import (
 	"math"
 	"strconv"
 
-	dto "github.com/prometheus/client_model/go"
-
-	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -33,19 +30,19 @@ func (s *Simulation) forecast(target string, f Fault) (*float64, error) {
 	if signal == "" {
 		return nil, nil // nothing is exported for faults of some turns, and for failures
 	}
-	families, err := s.sidecar.Recorder.Only(func(name string) bool { return name == metrics.RegressionDelay }).Gather()
+	forecasts, err := s.sidecar.Forecasts()
 	if err != nil {
 		return nil, err
 	}
 	size, delay := strconv.FormatFloat(f.Size, 'f', -1, 64), math.NaN()
-	for _, family := range families {
-		for _, m := range family.Metric {
-			if labelOf(m, metrics.LabelTarget) != target || labelOf(m, metrics.LabelSignal) != string(signal) || labelOf(m, metrics.LabelRatio) != size {
-				continue
-			}
-			if v := m.GetGauge().GetValue(); v >= 0 && !(delay <= v) {
-				delay = v
-			}
+	for _, forecast := range forecasts {
+		v, known := forecast.Delay[size]
+		switch {
+		case !known || forecast.Target != target || forecast.Signal != string(signal):
+		case v == nil && math.IsNaN(delay):
+			delay = math.Inf(1) // no such rise pages
+		case v != nil && !(delay <= *v):
+			delay = *v
 		}
 	}
 	return &delay, nil
@@ -60,15 +57,6 @@ func (f Fault) signal() sink.Signal {
 		return sink.TTFT
 	case f.Kind == SlowDecode:
 		return sink.TPOT
-	}
-	return ""
-}
-
-func labelOf(m *dto.Metric, name string) string {
-	for _, l := range m.Label {
-		if l.GetName() == name {
-			return l.GetValue()
-		}
 	}
 	return ""
 }

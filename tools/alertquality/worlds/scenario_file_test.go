@@ -115,7 +115,7 @@ func TestExampleScenario(t *testing.T) {
 		{Name: "half down", Kind: Outage, Share: 0.5, Length: 15 * time.Minute},
 		{Name: "wedged", Kind: Hang, Length: 15 * time.Minute},
 	}
-	if diff := cmp.Diff(faults, got.Faults); diff != "" {
+	if diff := cmp.Diff(faults, got.Faults, cmpopts.IgnoreUnexported(Fault{})); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 }

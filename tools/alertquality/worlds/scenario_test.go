@@ -7,20 +7,20 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"synthetic/internal/backtest"
 	"synthetic/tools/alertquality/worlds"
 )
 
 // TestRampPagesLater: a rising fault is paged later than an equal fault that begins at once.
 func TestRampPagesLater(t *testing.T) {
-	step := worlds.Fault{Name: "step", Kind: worlds.Slow, Size: 3, Length: 2 * time.Hour, At: []time.Duration{4 * time.Hour}}
+	step := worlds.Fault{Name: "step", Kind: worlds.Slow, Size: 5, Length: 2 * time.Hour, At: []time.Duration{4 * time.Hour}}
 	ramp := step
 	ramp.Name, ramp.Ramp, ramp.At = "ramp", time.Hour, []time.Duration{14 * time.Hour}
 	c := worlds.Campaign{
 		Models: []worlds.Model{worlds.Quiet()}, Faults: []worlds.Fault{ramp, step},
-		Rules: generated(t), SLOs: backtest.Objectives(),
-		Seeds: []uint64{1}, Days: 1, WarmUp: 1,
+		Rules: oneRule(`rate(synthetic_slo_violations_total{slo="ttft"}[5m]) / rate(synthetic_slo_turns_total{slo="ttft"}[5m]) > 0.1`),
+		Seeds: []uint64{1}, Days: 1, ScrapeInterval: time.Minute,
 	}
 	scores, err := c.Run(t.Context())
 	if err != nil {
@@ -47,7 +47,7 @@ func TestPlaceFaults(t *testing.T) {
 		{Fault: b, From: day + 5*time.Hour, To: day + 5*time.Hour + time.Minute},
 		{Fault: a, From: day + 30*time.Hour, To: day + 31*time.Hour},
 	}
-	if diff := cmp.Diff(want, worlds.PlaceFaults([]worlds.Fault{a, {Name: "random"}, b}, day)); diff != "" {
+	if diff := cmp.Diff(want, worlds.PlaceFaults([]worlds.Fault{a, {Name: "random"}, b}, day), cmpopts.IgnoreUnexported(worlds.Fault{})); diff != "" {
 		t.Errorf("injections (-want +got):\n%s", diff)
 	}
 }

@@ -24,7 +24,9 @@ type Simulation struct {
 
 // Deployment is a simulated deployment, probed as one target.
 type Deployment struct {
-	Target     string
+	Target string
+	// Service is the service that the target is a replica of; "" for none.
+	Service    string
 	Model      Model
 	Seed       uint64
 	Injections []Injection
@@ -54,6 +56,12 @@ type SimulationOptions struct {
 	// BurstRate is the rate at which conversations start at the first sign of a fault, per second; 0
 	// means that there are no bursts.
 	BurstRate float64
+	// Zones configures the time zone of the users for each target.
+	Zones bool
+	// Marks tells the detector of releases when they happen, as discovery does. Only Detect uses it.
+	Marks bool
+	// Judged says after each fault that its page was real, as people on call can. Only Detect uses it.
+	Judged bool
 }
 
 func NewSimulation(o SimulationOptions) *Simulation {
@@ -62,9 +70,9 @@ func NewSimulation(o SimulationOptions) *Simulation {
 	for _, d := range o.Deployments {
 		j := jobOf(d, o)
 		s.sidecar.Add(j)
-		t := newTraffic(d, o.Start, o.Length, s.sidecar)
+		t := newTraffic(d, o, s.sidecar)
 		t.setNow = func(at time.Time) { s.sidecar.Now = at }
-		t.pace, t.sign = workload.NewPace(j.Traffic), func() workload.Sign { return s.sidecar.Baselines.Sign(j.Key()) }
+		t.probe(j, s.sidecar.Baselines)
 		s.traffic = append(s.traffic, t)
 	}
 	return s
@@ -80,14 +88,18 @@ func jobOf(d Deployment, o SimulationOptions) sink.Job {
 		slos = backtest.Objectives()
 		slos[0].Threshold = d.Model.TTFTObjective
 	}
-	return sink.Job{
+	job := sink.Job{
 		Job: probe.Job{
-			Target:   target.Target{Name: d.Target, Model: "simulated", Connection: target.Reuse},
+			Target:   target.Target{Name: d.Target, Service: d.Service, Model: "simulated", Connection: target.Reuse},
 			Workload: workload.Spec{Name: workloadName, Timeouts: workload.Timeouts{FirstToken: d.Model.FirstToken, Stall: 10 * time.Second, Total: turnTimeout}},
 			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}, BurstRate: o.BurstRate},
 		},
 		Objectives: slos, Policy: policy,
 	}
+	if o.Zones {
+		job.Location = d.Model.location()
+	}
+	return job
 }
 
 // play plays every deployment up to a time after the start, one after the other: they share no

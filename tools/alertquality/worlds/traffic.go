@@ -9,6 +9,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/sink"
 )
 
 // Names of the simulated job if there is only one.
@@ -40,11 +42,16 @@ type traffic struct {
 	turns, bursts int
 }
 
-func newTraffic(d Deployment, start time.Time, length time.Duration, sink probe.Sink) *traffic {
+func newTraffic(d Deployment, o SimulationOptions, sink probe.Sink) *traffic {
 	return &traffic{
-		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, length),
-		injections: d.Injections, forecasts: map[int]*float64{}, start: start, sink: sink,
+		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, o.Start, o.Length),
+		injections: d.Injections, forecasts: map[int]*float64{}, start: o.Start, sink: sink,
 	}
+}
+
+// probe adapts the rate to the signs of faults that a tracker has of the job.
+func (t *traffic) probe(j sink.Job, tracker *baseline.Tracker) {
+	t.pace, t.sign = workload.NewPace(j.Traffic), func() workload.Sign { return tracker.Sign(j.Key()) }
 }
 
 type conversation struct {
@@ -52,6 +59,7 @@ type conversation struct {
 	turn, turns int
 	running     bool
 	burst       bool
+	context     int // tokens of the turns so far
 	result      probe.Result
 }
 
@@ -145,6 +153,9 @@ func (t *traffic) drawTurn(c *conversation, now time.Time) {
 	if c.turn > 1 {
 		kind, median = probe.Followup, t.model.FollowupTTFT
 	}
+	if t.model.builtin.sizes != nil {
+		median = t.model.FirstTTFT // the rest follows from the size
+	}
 	t.sink.Observe(probe.Start{Target: t.target, Workload: workloadName, Kind: kind})
 	c.result = probe.Result{
 		Target: t.target, Workload: workloadName, Turn: c.turn, Kind: kind, Burst: c.burst,
@@ -155,7 +166,9 @@ func (t *traffic) drawTurn(c *conversation, now time.Time) {
 	switch {
 	case hit && fault.Kind == Hang:
 		t.fail(c, probe.TimeoutFirstToken, t.model.FirstToken)
-	case hit && fault.Kind == Outage, t.rng.Float64() < t.model.Failures:
+	case hit && (fault.Kind == Outage || fault.refused > 0 && t.rng.Float64() < fault.refused):
+		t.fail(c, cmp.Or(fault.refusal, probe.HTTP5xx), 5*time.Millisecond)
+	case t.rng.Float64() < t.model.Failures:
 		t.fail(c, probe.HTTP5xx, 5*time.Millisecond)
 	default:
 		slow, pace := 1.0, 1.0
@@ -177,22 +190,34 @@ func (t *traffic) fail(c *conversation, o probe.Outcome, after time.Duration) {
 func (t *traffic) drawAnswer(c *conversation, median, pace float64) {
 	m, i := t.model, t.course.index(c.next)
 	log, missed := m.deviation(t.course, i, t.rng)
-	ttft := median * math.Exp(log)
+	flushed := 0.
+	if c.turn > 1 && m.builtin.flush > 0 {
+		flushed = float64(t.course.flushed[i])
+	}
+	prompt, cached := 1500, int(1200*(1-flushed))
+	if missed {
+		cached = 0
+	}
+	r := &c.result
+	if c.turn > 1 {
+		r.ContextTokens = probe.Some(max(c.context, 1200))
+	}
+	if m.builtin.sizes != nil {
+		prompt, cached = m.builtin.sizes.draw(c, float64(t.course.sizes[i]), float64(t.course.slow[i]), m.Output, t.rng)
+		median += median / m.FirstTTFT.Seconds() * m.builtin.sizes.perToken.Seconds() * float64(prompt-cached)
+	}
+	ttft := median*math.Exp(log)*(1+flushed*(m.builtin.flush-1)) + float64(t.course.away[i])
 	// The load raises TPOT less than TTFT, which includes the queue.
 	tpot := m.TPOT.Seconds() * pace * math.Exp(float64(t.course.level[i])*cmp.Or(m.builtin.pace, 1./3)+m.PaceSigma*t.rng.NormFloat64())
 	if ttft > m.FirstToken.Seconds() {
 		t.fail(c, probe.TimeoutFirstToken, m.FirstToken)
 		return
 	}
-	r := &c.result
 	r.Outcome, r.Events = probe.Success, m.Output
 	r.TTFT = probe.Some(time.Duration(ttft * float64(time.Second)))
 	r.AnswerTTFT = r.TTFT
 	r.TPOT = probe.Some(time.Duration(tpot * float64(time.Second)))
-	r.PromptTokens, r.CachedTokens = probe.Some(1500), probe.Some(1200)
-	if missed {
-		r.CachedTokens = probe.Some(0)
-	}
+	r.PromptTokens, r.CachedTokens = probe.Some(prompt), probe.Some(cached)
 	r.OutputTokens = probe.Some(m.Output)
 	r.End = r.Sent.Add(r.TTFT.V + time.Duration(m.Output-1)*r.TPOT.V)
 }

@@ -10,73 +10,60 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Chat is a closed loop of conversations. When one ends, the next one starts, unless Rate
-// forbids it. The next turn of a conversation follows its answer at once or after Think,
-// with the whole history.
-type Chat struct {
-	// Rate is the maximum number of conversations started per second.
-	Rate float64
-	// MinTurns and MaxTurns are the bounds of a conversation's turns, which are distributed
+// chat is a closed loop of conversations. When one ends, the next one starts, unless rate
+// forbids it. The next turn of a conversation follows its answer at once, with the whole history.
+type chat struct {
+	// rate is the maximum number of conversations started per second.
+	rate float64
+	// minTurns and maxTurns are the bounds of a conversation's turns, which are distributed
 	// uniformly.
-	MinTurns, MaxTurns int
-	// Starters are the lengths of the first prompts, which conversations share.
-	Starters []int
-	// Opening is the length of the answer to a starter, Answer the length of later answers,
-	// and Question the length of a follow-up.
-	Opening, Answer, Question Length
-	Think                     time.Duration
-	Seed                      uint64
-}
-
-// Level is a part of a sweep.
-type Level struct {
-	// Concurrency is the maximum number of conversations in flight. Conversations continue
-	// into the next level.
-	Concurrency int
-	For         time.Duration
+	minTurns, maxTurns int
+	// starters are the lengths of the first prompts, which conversations share.
+	starters []int
+	// firstAnswer is the length of the answer to a starter, answer the length of later answers,
+	// and question the length of a follow-up.
+	firstAnswer, answer length
+	question            int
+	seed                uint64
 }
 
 // validate checks the parameters of the chat.
-func (o Chat) validate() error {
+func (o chat) validate() error {
 	switch {
-	case !(o.Rate > 0):
-		return fmt.Errorf("chat: rate is %v: give more than 0 conversations per second", o.Rate)
-	case o.MinTurns < 1 || o.MaxTurns < o.MinTurns:
-		return fmt.Errorf("chat: %d to %d turns: give a minimum of at least 1, and a maximum that is not smaller", o.MinTurns, o.MaxTurns)
-	case len(o.Starters) == 0:
+	case !(o.rate > 0):
+		return fmt.Errorf("chat: rate is %v: give more than 0 conversations per second", o.rate)
+	case o.minTurns < 1 || o.maxTurns < o.minTurns:
+		return fmt.Errorf("chat: %d to %d turns: give a minimum of at least 1, and a maximum that is not smaller", o.minTurns, o.maxTurns)
+	case len(o.starters) == 0:
 		return errors.New("chat: no starters: give the length of at least one")
 	}
 	return nil
 }
 
-// Run simulates the levels. It returns the turns in the order of their ends; unfinished
-// turns come last.
-func (o Chat) Run(c *cluster.Cluster, levels []Level) ([]Turn, error) {
+// run keeps a number of conversations in flight for a time, then waits for the turns in flight. It
+// returns the turns in the order of their ends.
+func (o chat) run(c *cluster.Cluster, concurrency int, duration time.Duration) ([]turn, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	l := &chatLoop{Chat: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x63686174)), starters: openings(o.Starters)}
-	until := c.Now()
-	for _, level := range levels {
-		until += level.For
-		l.pace(level.Concurrency, until)
-	}
-	for _, conv := range l.slots {
-		if conv != nil {
-			l.turns = append(l.turns, conv.turn)
-		}
+	l := &chatLoop{chat: o, cluster: c, rand: rand.New(rand.NewPCG(o.seed, 0x63686174)), texts: openings(o.starters)}
+	l.pace(concurrency, c.Now()+duration)
+	l.ending = true
+	for l.inFlight > 0 && l.err == nil {
+		at, _ := c.Next()
+		c.Advance(at, l.handle)
 	}
 	return l.turns, l.err
 }
 
 // pace starts conversations until a time, as far as rate and concurrency allow.
 func (l *chatLoop) pace(concurrency int, until time.Duration) {
-	for l.err == nil {
-		at := time.Duration(float64(l.ticks) / l.Rate * float64(time.Second))
+	begin := l.cluster.Now()
+	for tick := 0; l.err == nil; tick++ {
+		at := begin + time.Duration(float64(tick)/l.rate*float64(time.Second))
 		if at >= until {
 			break
 		}
-		l.ticks++
 		l.cluster.Advance(at, l.handle)
 		if l.inFlight < concurrency {
 			l.begin()
@@ -90,29 +77,29 @@ type conversation struct {
 	number, slot int
 	left         int
 	text         *cluster.Text
-	turn         Turn
+	turn         turn
 }
 
 // slotBits is the number of low bits of a request's id that hold its slot.
 const slotBits = 20
 
 type chatLoop struct {
-	Chat
+	chat
 	cluster  *cluster.Cluster
 	rand     *rand.Rand
-	starters []*cluster.Text
+	texts    []*cluster.Text
 	slots    []*conversation // in flight; nil marks a free slot
 	inFlight int
 	begun    int
-	ticks    int // ticks of Rate so far
+	ending   bool // no turn starts
 	sent     uint64
-	turns    []Turn // finished turns
+	turns    []turn // finished turns
 	err      error
 }
 
 // begin starts a conversation.
 func (l *chatLoop) begin() {
-	starter := l.starters[l.rand.IntN(len(l.starters))]
+	starter := l.texts[l.rand.IntN(len(l.texts))]
 	slot := slices.Index(l.slots, nil)
 	if slot < 0 {
 		slot = len(l.slots)
@@ -120,23 +107,23 @@ func (l *chatLoop) begin() {
 	}
 	conv := &conversation{
 		number: l.begun, slot: slot,
-		left: l.MinTurns + l.rand.IntN(l.MaxTurns-l.MinTurns+1),
-		text: starter.Fork(cluster.Mix(l.Seed ^ cluster.Mix(uint64(l.begun)+1<<32))),
+		left: l.minTurns + l.rand.IntN(l.maxTurns-l.minTurns+1),
+		text: starter.Fork(cluster.Mix(l.seed ^ cluster.Mix(uint64(l.begun)+1<<32))),
 	}
 	l.slots[slot] = conv
 	l.begun++
 	l.inFlight++
-	l.send(conv, l.cluster.Now(), l.Opening)
+	l.send(conv, l.cluster.Now(), l.firstAnswer)
 }
 
 // send sends the next request.
-func (l *chatLoop) send(conv *conversation, at time.Duration, answer Length) {
-	conv.turn = Turn{Conversation: conv.number, Index: conv.turn.Index, Sent: at, Prompt: conv.text.Tokens}
+func (l *chatLoop) send(conv *conversation, at time.Duration, answer length) {
+	conv.turn = turn{Conversation: conv.number, Index: conv.turn.Index, Sent: at, Prompt: conv.text.Tokens}
 	output := answer.draw(l.rand)
 	conv.text.Grow(output)
 	conv.left--
 	l.sent++
-	err := l.cluster.Submit(at, cluster.Request{ID: l.sent<<slotBits | uint64(conv.slot), Prompt: conv.turn.Prompt, Output: output, Chain: conv.text.Chain})
+	err := l.cluster.Submit(at, cluster.Request{ID: l.seed<<40 ^ l.sent<<slotBits | uint64(conv.slot), Prompt: conv.turn.Prompt, Output: output, Chain: conv.text.Chain})
 	if err != nil {
 		l.err = fmt.Errorf("conversation %d, turn %d: %w", conv.number, conv.turn.Index, err)
 	}
@@ -149,12 +136,12 @@ func (l *chatLoop) handle(e cluster.Event) {
 		return
 	}
 	l.turns = append(l.turns, conv.turn)
-	if conv.left == 0 || e.Kind != cluster.Done {
+	if conv.left == 0 || e.Kind != cluster.Done || l.ending {
 		l.slots[conv.slot] = nil
 		l.inFlight--
 		return
 	}
 	conv.turn.Index++
-	conv.text.Grow(l.Question.draw(l.rand))
-	l.send(conv, e.At+l.Think, l.Answer)
+	conv.text.Grow(l.question)
+	l.send(conv, e.At, l.answer)
 }

@@ -39,9 +39,9 @@ func at(sorted []float64, q float64) float64 {
 	return sorted[i]*(1-part) + sorted[i+1]*part
 }
 
-// Window measures turns like a Prometheus summary with a window from from to to. A first
+// window measures turns like a Prometheus summary with a window from from to to. A first
 // token counts when it arrived, all other figures when the turn ended.
-func Window(turns []Turn, from, to time.Duration) Figures {
+func window(turns []turn, from, to time.Duration) Figures {
 	in := func(t time.Duration) bool { return t > from && t <= to }
 	var ttft, tpot, latency []float64
 	var prompt, cached, sent, ended, failed, tokens float64
@@ -74,32 +74,5 @@ func Window(turns []Turn, from, to time.Duration) Figures {
 		TTFT: quantiles(ttft), TPOT: quantiles(tpot), Latency: quantiles(latency),
 		Errors: failed / ended, Hits: cached / prompt,
 		Turns: sent / seconds, Tokens: tokens / seconds,
-	}
-}
-
-// Mean averages each figure over its known values.
-func Mean(all []Figures) Figures {
-	mean := func(get func(*Figures) float64) float64 {
-		sum, n := 0.0, 0.0
-		for i := range all {
-			if v := get(&all[i]); !math.IsNaN(v) {
-				sum += v
-				n++
-			}
-		}
-		return sum / n
-	}
-	var m Figures
-	for i, p := range m.fields() {
-		*p = mean(func(f *Figures) float64 { return *f.fields()[i] })
-	}
-	return m
-}
-
-// fields returns pointers to all figures.
-func (f *Figures) fields() []*float64 {
-	return []*float64{
-		&f.TTFT.P50, &f.TTFT.P95, &f.TTFT.P99, &f.TPOT.P50, &f.TPOT.P95, &f.TPOT.P99,
-		&f.Latency.P50, &f.Latency.P95, &f.Latency.P99, &f.Errors, &f.Hits, &f.Turns, &f.Tokens,
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 func TestWindow(t *testing.T) {
 	const s = time.Second
-	turns := []Turn{
+	turns := []turn{
 		// Turns that ended before, in and after the window, one that failed, and one that
 		// did not end.
 		{Sent: 0, First: 1 * s, End: 5 * s, Output: 5, Burst: 1, Prompt: 100, Cached: 100, Outcome: cluster.Done},
@@ -19,7 +19,7 @@ func TestWindow(t *testing.T) {
 		{Sent: 11 * s, End: 12 * s, Outcome: cluster.Expired},
 		{Sent: 12 * s, First: 15 * s, Output: 7, Burst: 4, Prompt: 200, Cached: 0},
 	}
-	f := Window(turns, 10*s, 30*s)
+	f := window(turns, 10*s, 30*s)
 	for name, c := range map[string][2]float64{
 		"TTFT":    {f.TTFT.P50, 2},
 		"TPOT":    {f.TPOT.P50, 1},
@@ -33,21 +33,21 @@ func TestWindow(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, c[0], c[1])
 		}
 	}
-	if f := Window(nil, 0, s); !math.IsNaN(f.TTFT.P50) || !math.IsNaN(f.Errors) || f.Turns != 0 {
+	if f := window(nil, 0, s); !math.IsNaN(f.TTFT.P50) || !math.IsNaN(f.Errors) || f.Turns != 0 {
 		t.Errorf("figures of nothing: %+v", f)
 	}
 }
 
 func TestTPOT(t *testing.T) {
 	for _, c := range []struct {
-		turn Turn
+		turn turn
 		want time.Duration
 		ok   bool
 	}{
-		{Turn{First: 10, End: 50, Output: 5, Burst: 1}, 10, true},
-		{Turn{First: 10, End: 50, Output: 6, Burst: 4}, 20, true},
-		{Turn{First: 10, End: 10, Output: 1, Burst: 1}, 0, false},
-		{Turn{First: 10, End: 10, Output: 4, Burst: 4}, 0, false},
+		{turn{First: 10, End: 50, Output: 5, Burst: 1}, 10, true},
+		{turn{First: 10, End: 50, Output: 6, Burst: 4}, 20, true},
+		{turn{First: 10, End: 10, Output: 1, Burst: 1}, 0, false},
+		{turn{First: 10, End: 10, Output: 4, Burst: 4}, 0, false},
 	} {
 		if got, ok := c.turn.TPOT(); got != c.want || ok != c.ok {
 			t.Errorf("%+v: %v, %v", c.turn, got, ok)
@@ -65,13 +65,6 @@ func TestQuantiles(t *testing.T) {
 	}
 	if got := quantiles([]float64{3, 1}); got.P50 != 2 || math.Abs(got.P95-2.9) > 1e-9 {
 		t.Errorf("interpolated: %v", got)
-	}
-}
-
-func TestMean(t *testing.T) {
-	a, b := Figures{Tokens: 10, Hits: math.NaN()}, Figures{Tokens: 30, Hits: .5}
-	if m := Mean([]Figures{a, b}); m.Tokens != 20 || m.Hits != .5 {
-		t.Errorf("%+v", m)
 	}
 }
 
@@ -99,7 +92,7 @@ func TestTextsShareTheirStart(t *testing.T) {
 
 func TestChainsDoNotCollide(t *testing.T) {
 	seen := map[uint64]bool{}
-	all := openings(starters())
+	all := openings([]int{3500, 3520, 3540, 3560, 3580, 3600, 3620, 3640, 3660, 3680})
 	for i := range uint64(100) {
 		x := all[i%10].Fork(cluster.Mix(7 ^ cluster.Mix(i+1<<32)))
 		x.Grow(3000)

@@ -7,8 +7,27 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/config"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/probe/workload/trace"
+	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
+	"synthetic/internal/study/sweep"
 )
+
+// planned returns the closed loop of a plan.
+func planned(t testing.TB, seed uint64) chat {
+	t.Helper()
+	plan, err := config.LoadPlan("../../../plans/004-kv-vs-rr.yml", cluster.Presets())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := simulate.Preset("phase0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newChat(plan, o, seed)
+}
 
 // newCluster returns the cluster of a preset.
 func newCluster(t testing.TB, preset string, faults ...cluster.Fault) *cluster.Cluster {
@@ -23,14 +42,14 @@ func newCluster(t testing.TB, preset string, faults ...cluster.Fault) *cluster.C
 }
 
 func TestChatKeepsItsConcurrency(t *testing.T) {
-	turns, err := MultiTurn(1).Run(newCluster(t, "phase0"), []Level{{20, 2 * time.Minute}, {30, 2 * time.Minute}})
+	turns, err := planned(t, 1).run(newCluster(t, "phase0"), 20, 2*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at, want := range map[time.Duration]int{time.Second: 10, time.Minute: 20, 3 * time.Minute: 30} {
+	for at, want := range map[time.Duration]int{time.Second: 10, time.Minute: 20, 110 * time.Second: 20} {
 		n := 0
 		for i := range turns {
-			if u := &turns[i]; u.Sent <= at && (u.Outcome == cluster.Tokens || u.End > at) {
+			if u := &turns[i]; u.Sent <= at && u.End > at {
 				n++
 			}
 		}
@@ -39,26 +58,31 @@ func TestChatKeepsItsConcurrency(t *testing.T) {
 			t.Errorf("%d turns in flight at %v, want about %d", n, at, want)
 		}
 	}
+	for _, u := range turns {
+		if u.Outcome != cluster.Done || u.Sent > 2*time.Minute {
+			t.Errorf("turn %+v: every turn has to start within the level, and to end", u)
+		}
+	}
 }
 
 func TestConversationsGrow(t *testing.T) {
-	turns, err := MultiTurn(1).Run(newCluster(t, "phase0"), []Level{{40, 10 * time.Minute}})
+	turns, err := planned(t, 1).run(newCluster(t, "phase0"), 40, 10*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum, n := map[int]float64{}, map[int]float64{}
-	last := map[int]Turn{}
+	last := map[int]turn{}
 	for _, u := range turns {
 		sum[u.Index] += float64(u.Prompt)
 		n[u.Index]++
 		if before, ok := last[u.Conversation]; ok && u.Index > 0 {
-			if u.Prompt <= before.Prompt+before.Output || u.Sent != before.End {
+			if u.Prompt != before.Prompt+before.Output+68 || u.Sent != before.End {
 				t.Errorf("turn %+v does not follow %+v", u, before)
 			}
 		}
 		last[u.Conversation] = u
 	}
-	for i, want := range []float64{3590, 4210, 5200, 6190, 7180} {
+	for i, want := range []float64{3750, 4380, 5380, 6380, 7380} {
 		if got := sum[i] / n[i]; math.Abs(got/want-1) > .02 {
 			t.Errorf("turn %d: prompts of %.0f tokens, want about %.0f", i+1, got, want)
 		}
@@ -70,7 +94,7 @@ func TestConversationsGrow(t *testing.T) {
 
 func TestFailedTurnEndsItsConversation(t *testing.T) {
 	c := newCluster(t, "phase0", cluster.Fault{Kind: cluster.WorkerLoss, At: 5 * time.Second, For: time.Second})
-	turns, err := MultiTurn(1).Run(c, []Level{{20, time.Minute}})
+	turns, err := planned(t, 1).run(c, 20, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,51 +105,61 @@ func TestFailedTurnEndsItsConversation(t *testing.T) {
 		}
 		failed[u.Conversation] = u.Outcome == cluster.Failed || u.Outcome == cluster.Unavailable
 	}
-	if f := Window(turns, 0, time.Minute); !(f.Errors > .2) {
+	if f := window(turns, 0, time.Minute); !(f.Errors > .2) {
 		t.Errorf("%v of the turns failed", f.Errors)
 	}
 }
 
 func TestBench(t *testing.T) {
-	o := FixedPrompts(Length{Mean: 100, Spread: 10, Max: 200}, 1)
-	o.Prompts = 60
-	got, err := o.Run(newCluster(t, "bench-phase0"), []float64{1, 2})
+	o := bench{
+		arrival: workload.Arrival{Process: workload.Poisson}, requests: 60, prime: 2,
+		warmUp:  sweep.WarmUp{Conversations: 3, Rate: 1},
+		prompts: []trace.Turn{{Prompt: 1000, Blocks: []uint64{1, 2}, BlockTokens: 512, Output: 1}, {Prompt: 1100, Blocks: []uint64{1, 3, 4}, BlockTokens: 512}},
+		answer:  length{100, .1, 200}, seed: 1,
+	}
+	f, err := o.run(newCluster(t, "bench-phase0"), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, f := range got {
-		if f.Errors != 0 || f.MaxConcurrent < 3 || f.MaxConcurrent > 40 {
-			t.Errorf("rate %d: %+v", i+1, f)
-		}
-		// 100 tokens per request, including the end of the last answer.
-		if want := 100 * float64(i+1); f.Tokens > 1.02*want || f.Tokens < .85*want {
-			t.Errorf("rate %d: %.0f tokens/s, want a little less than %.0f", i+1, f.Tokens, want)
-		}
-		if f.Gap.P50 <= 0 || f.Gap.P50 > f.TPOT.P50*1.01 {
-			t.Errorf("rate %d: median gap %v, median time per token %v: steps with prefill have to be longer", i+1, f.Gap.P50, f.TPOT.P50)
-		}
+	if f.Errors != 0 || f.MaxConcurrent < 2 || f.MaxConcurrent > 40 || f.Hits < .9 {
+		t.Errorf("%+v: after priming, nearly every prompt is cached", f)
+	}
+	if f.Gap.P50 <= 0 || f.Gap.P50 > f.TPOT.P50*1.01 {
+		t.Errorf("median gap %v, median time per token %v: steps with prefill have to be longer", f.Gap.P50, f.TPOT.P50)
+	}
+}
+
+func TestRecordedPromptsShareBlocks(t *testing.T) {
+	a := recorded(trace.Turn{Prompt: 1000, Blocks: []uint64{1, 2}, BlockTokens: 512}, 1)
+	b := recorded(trace.Turn{Prompt: 1100, Blocks: []uint64{1, 3, 4}, BlockTokens: 512}, 1)
+	same := 0
+	for same < len(a.Chain) && a.Chain[same] == b.Chain[same] {
+		same++
+	}
+	if same != 512/blockTokens || a.Tokens != 1000 || b.Tokens != 1100 {
+		t.Errorf("%d blocks shared, want %d; %d and %d tokens", same, 512/blockTokens, a.Tokens, b.Tokens)
+	}
+	if other := recorded(trace.Turn{Prompt: 1000, Blocks: []uint64{1, 2}, BlockTokens: 512}, 2); other.Chain[0] == a.Chain[0] {
+		t.Error("two levels share their texts")
 	}
 }
 
 func TestReplayRefuses(t *testing.T) {
-	chat, bench := MultiTurn(1), FixedPrompts(Length{Mean: 1, Max: 1}, 1)
-	still, mute, blank := chat, chat, bench
-	still.Rate, mute.MaxTurns, blank.Starters = 0, 2, nil
-	for want, run := range map[string]func(*cluster.Cluster) error{
-		"chat: rate is 0":                      func(c *cluster.Cluster) error { _, err := still.Run(c, nil); return err },
-		"chat: 3 to 2 turns":                   func(c *cluster.Cluster) error { _, err := mute.Run(c, nil); return err },
-		"bench: 120 conversations from 0 star": func(c *cluster.Cluster) error { _, err := blank.Run(c, nil); return err },
-		"bench: rate is -1":                    func(c *cluster.Cluster) error { _, err := bench.Run(c, []float64{-1}); return err },
-	} {
-		if err := run(newCluster(t, "phase0")); err == nil || !strings.Contains(err.Error(), want) {
+	still, mute, empty := planned(t, 1), planned(t, 1), planned(t, 1)
+	still.rate, mute.maxTurns, empty.starters = 0, 2, nil
+	for want, o := range map[string]chat{"chat: rate is 0": still, "chat: 3 to 2 turns": mute, "chat: no starters": empty} {
+		if _, err := o.run(newCluster(t, "phase0"), 1, time.Minute); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v lacks %q", err, want)
 		}
+	}
+	if _, err := (bench{}).run(newCluster(t, "bench-phase0"), 1); err == nil || !strings.Contains(err.Error(), "0 prompts at rate 1") {
+		t.Errorf("error %v of a benchmark without prompts", err)
 	}
 }
 
 func TestReplayIsRepeatable(t *testing.T) {
-	run := func(seed uint64) []Turn {
-		turns, err := MultiTurn(seed).Run(newCluster(t, "trtllm-kv"), []Level{{60, 2 * time.Minute}})
+	run := func(seed uint64) []turn {
+		turns, err := planned(t, seed).run(newCluster(t, "trtllm-kv"), 60, 2*time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +181,7 @@ func BenchmarkRealTime(b *testing.B) {
 			const simulated = 5 * time.Minute
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := MultiTurn(1).Run(newCluster(b, preset), []Level{{160, simulated}}); err != nil {
+				if _, err := planned(b, 1).run(newCluster(b, preset), 160, simulated); err != nil {
 					b.Fatal(err)
 				}
 			}

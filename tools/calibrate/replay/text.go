@@ -4,18 +4,20 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/simulate/cluster"
 )
 
-// Length is a normal distribution of tokens, bounded by 1 and Max.
-type Length struct {
-	Mean, Spread float64
-	Max          int
+// length is a log-normal number of tokens, at most Max.
+type length struct {
+	Median int
+	Sigma  float64
+	Max    int
 }
 
 // draw returns a random length.
-func (l Length) draw(r *rand.Rand) int {
-	n := int(math.Round(l.Mean + l.Spread*r.NormFloat64()))
+func (l length) draw(r *rand.Rand) int {
+	n := int(math.Round(float64(l.Median) * math.Exp(l.Sigma*r.NormFloat64())))
 	return max(1, min(n, l.Max))
 }
 
@@ -31,4 +33,14 @@ func openings(lengths []int) []*cluster.Text {
 		all = append(all, t)
 	}
 	return all
+}
+
+// recorded returns the text of a recorded prompt. Equal salts and blocks give equal texts.
+func recorded(turn trace.Turn, salt uint64) *cluster.Text {
+	t := cluster.NewText(0, blockTokens)
+	for _, block := range turn.Blocks {
+		t = t.Fork(cluster.Mix(salt ^ cluster.Mix(block+1)))
+		t.Grow(min(turn.BlockTokens, turn.Prompt-t.Tokens))
+	}
+	return t
 }

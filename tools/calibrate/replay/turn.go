@@ -1,6 +1,6 @@
-// Package replay drives a simulated cluster with the workloads of measured benchmarks: a
-// closed loop of multi-turn chats at a concurrency, and an open loop with Poisson arrivals.
-// It computes the figures that the benchmarks' clients measured.
+// Package replay drives a simulated cluster with the workload of a plan, without HTTP: a closed loop
+// of multi-turn chats, or an open loop of recorded prompts. It computes the figures that the report of
+// the plan has.
 package replay
 
 import (
@@ -9,8 +9,8 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// Turn is a request from the view of its client. Times are since the start.
-type Turn struct {
+// turn is a request from the view of its client. Times are since the start.
+type turn struct {
 	// Conversation and Index number the turn, from 0.
 	Conversation, Index int
 	Sent, First, End    time.Duration
@@ -24,13 +24,13 @@ type Turn struct {
 }
 
 // TTFT is the time to the first token.
-func (t *Turn) TTFT() time.Duration { return t.First - t.Sent }
+func (t *turn) TTFT() time.Duration { return t.First - t.Sent }
 
 // Latency is the time to the end of the answer.
-func (t *Turn) Latency() time.Duration { return t.End - t.Sent }
+func (t *turn) Latency() time.Duration { return t.End - t.Sent }
 
 // TPOT is the time per output token after the first event; false if no token followed.
-func (t *Turn) TPOT() (time.Duration, bool) {
+func (t *turn) TPOT() (time.Duration, bool) {
 	if t.Output <= t.Burst {
 		return 0, false
 	}
@@ -38,7 +38,7 @@ func (t *Turn) TPOT() (time.Duration, bool) {
 }
 
 // observe updates a turn with an event and reports whether the turn has ended.
-func (t *Turn) observe(e cluster.Event) bool {
+func (t *turn) observe(e cluster.Event) bool {
 	if e.Kind != cluster.Tokens {
 		t.End, t.Outcome = e.At, e.Kind
 		return true

@@ -1,40 +1,94 @@
 package replay
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"io"
 
-// MultiTurn is the chat of the measured sweeps: conversations of 3 to 5 turns that share
-// one of ten long starters and start as fast as the concurrency allows. Prompts grow as
-// 3.5k, 4.1k, 5.1k, 6.1k, 7.1k tokens. Answers are limited to 1,024 tokens, which every
-// fourth follow-up reaches; the first answer of a conversation is shorter. These lengths
-// follow from the growth of the prompts, from the median and the 95th percentile of latency
-// over time per token, and from throughput over turns per second in the reports.
-func MultiTurn(seed uint64) Chat {
-	return Chat{
-		Rate: 10, MinTurns: 3, MaxTurns: 5,
-		Opening:  Length{Mean: 560, Spread: 130, Max: 1024},
-		Answer:   Length{Mean: 960, Spread: 140, Max: 1024},
-		Question: Length{Mean: 60, Spread: 20, Max: 200},
-		Starters: starters(),
-		Seed:     seed,
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/probe/workload/trace"
+	"synthetic/internal/simulate"
+	"synthetic/internal/simulate/cluster"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
+)
+
+// Run runs all levels of a plan against a preset, and returns the figures of each.
+func Run(p sweep.Plan, preset string, seed uint64) (all []LevelFigures, err error) {
+	o, err := simulate.Preset(preset)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
 	}
+	config := *o.Cluster
+	config.Seed = seed
+	c := cluster.New(config)
+	measure := closed
+	if p.Kind == runfile.Rate {
+		measure = open
+	}
+	for i, at := range p.Levels {
+		// Each level has its own seed, so that its conversations are new.
+		f, err := measure(p, o, c, at, seed*100+uint64(i))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+		c.Advance(c.Now()+p.Pause, nil)
+	}
+	return all, nil
 }
 
-// starters returns the lengths of the ten long texts.
-func starters() []int {
-	var all []int
-	for i := range 10 {
-		all = append(all, 3500+20*i)
-	}
-	return all
+func closed(p sweep.Plan, o simulate.Options, c *cluster.Cluster, concurrency float64, seed uint64) (LevelFigures, error) {
+	begin, length := c.Now()+p.WarmUp.Duration, p.Measure.Duration()
+	turns, err := newChat(p, o, seed).run(c, int(concurrency), p.WarmUp.Duration+length)
+	return LevelFigures{Figures: window(turns, begin, begin+length)}, err
 }
 
-// FixedPrompts is the workload of the measured open loop: 300 requests per rate with
-// prompts of 5,806 tokens on average. The length of the answers is throughput over rate.
-func FixedPrompts(output Length, seed uint64) bench {
+func open(p sweep.Plan, o simulate.Options, c *cluster.Cluster, rate float64, seed uint64) (LevelFigures, error) {
+	prompts, err := readPrompts(p.Workload.Trace)
+	if err != nil {
+		return LevelFigures{}, err
+	}
 	return bench{
-		Prompts: 300, Conversations: 120,
-		Starters: starters(), Rest: Length{Mean: 2216, Spread: 1400, Max: 5000}, Output: output,
-		WarmUp: 10, WarmUpRate: .5, Cooldown: 15 * time.Second, Pause: 30 * time.Second,
-		Seed: seed,
+		arrival: p.Arrival, requests: p.Measure.Conversations, prime: p.Cache.Conversations, warmUp: p.WarmUp,
+		prompts: prompts, answer: length{o.Answer.Median, o.Answer.Sigma, p.Workload.MaxOutputTokens}, seed: seed,
+	}.run(c, rate)
+}
+
+// messageTokens is what the simulated deployment counts for a message besides its text.
+const messageTokens = 4
+
+// newChat returns the closed loop of a plan, with the answers of a preset.
+func newChat(p sweep.Plan, o simulate.Options, seed uint64) chat {
+	w := p.Workload
+	limited := func(l simulate.Length) length { return length{l.Median, l.Sigma, w.MaxOutputTokens} }
+	c := chat{
+		rate: p.StartRate, minTurns: w.TurnsMin, maxTurns: w.TurnsMax,
+		firstAnswer: limited(o.FirstAnswer), answer: limited(o.Answer),
+		// A follow-up closes the answer before it and opens the next one.
+		question: w.FollowupTokens + 2*messageTokens, seed: seed,
+	}
+	for range w.Starters {
+		c.starters = append(c.starters, w.PromptTokens)
+	}
+	return c
+}
+
+// readPrompts reads the first turn of each record.
+func readPrompts(from workload.Trace) (all []trace.Turn, err error) {
+	r, err := trace.Open(from.File, from.Options)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	defer r.Close()
+	for {
+		record, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+		all = append(all, record.Turns[0])
 	}
 }

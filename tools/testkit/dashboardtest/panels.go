@@ -37,10 +37,15 @@ type Panel struct {
 	GridPos         struct{ X, Y, W, H int }
 	Datasource      struct{ Type, UID string }
 	FieldConfig     struct {
-		Defaults  struct{ Unit, NoValue string }
+		Defaults struct {
+			Unit, NoValue string
+			Color         struct{ Mode string }
+		}
 		Overrides []Override
 	}
 	Targets []Target
+	// Panels are those of a collapsed row.
+	Panels []Panel
 }
 
 // Override changes properties of the fields that a matcher selects.
@@ -75,11 +80,16 @@ type variable struct {
 	Current                          struct{ Value any }
 }
 
-// Decode reads a generated dashboard.
+// Decode reads a generated dashboard. The panels of a collapsed row follow it.
 func Decode(d dashboard.Dashboard) (Board, error) {
 	var b Board
 	if err := json.Unmarshal(d.JSON, &b); err != nil {
 		return Board{}, fmt.Errorf("decoding the dashboard %q: %w", d.File, err)
 	}
+	var all []Panel
+	for _, p := range b.Panels {
+		all = append(append(all, p), p.Panels...)
+	}
+	b.Panels = all
 	return b, nil
 }

@@ -60,7 +60,7 @@ func Run(o Options) *runfile.Run {
 		Repetitions: max(o.Repetitions, 1), CachePolicy: "keep", Order: "ABBA",
 	}
 	for _, s := range SLOs() {
-		r.SLOs = append(r.SLOs, runfile.Objective{Name: s.Name, SLI: s.SLI, ThresholdSeconds: s.Threshold.Seconds(), Objective: s.Objective})
+		r.SLOs = append(r.SLOs, runfile.ObjectiveOf(s))
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 17))
 	for _, v := range o.Variants {
@@ -92,7 +92,7 @@ func snapshot(rng *rand.Rand, v Variant, level float64) runfile.Snapshot {
 		Started: Noon(), Seconds: 100, InFlightMean: &mean, InFlightMax: &limit, InFlightEnd: &limit,
 		Server: []runfile.Server{{
 			Source: "http://frontend:8000/metrics", Families: []string{"dynamo_frontend_cached_tokens", "dynamo_frontend_queued_requests"},
-			Figures: map[string]float64{runfile.ServerKVHitRatio: 0.9, runfile.ServerQueueMean: max(level-90, 0), runfile.ServerOutputPerSecond: 800 * level / latency(v, level)},
+			Figures: map[string]float64{runfile.ServerKVHitRatio: 0.9, runfile.ServerQueueMean: max(level-90, 0), runfile.ServerOutputPerSecond: 100 * level / latency(v, level)},
 		}},
 	}
 	perBlock := 10 * level / latency(v, level)

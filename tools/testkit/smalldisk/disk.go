@@ -1,11 +1,15 @@
-// Package smalldisk mounts a volume that a test can fill or make read-only.
+// Package smalldisk mounts a volume that a test can fill, make read-only or make hang.
 package smalldisk
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 type Disk struct {
@@ -26,8 +30,7 @@ func New(t *testing.T, mib string) Disk {
 		t.Skipf("no small disk can be mounted here: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(d.Path, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
+		for syscall.Unmount(d.Path, syscall.MNT_DETACH) == nil { // also a read-only view
 		}
 	})
 	return d
@@ -58,15 +61,35 @@ func (d Disk) Free() {
 	}
 }
 
-// SetReadOnly makes the volume read-only or writable. The kernel refuses the former while a file of the
-// volume is open for writing.
+// SetReadOnly makes the volume read-only or writable, by a read-only view of it in front of it. Files that are
+// open stay writable; a plain remount would be refused because of them.
 func (d Disk) SetReadOnly(readOnly bool) {
 	d.t.Helper()
-	flags := uintptr(syscall.MS_REMOUNT)
+	var err error
 	if readOnly {
-		flags |= syscall.MS_RDONLY
+		err = syscall.Mount(d.Path, d.Path, "", syscall.MS_BIND, "")
+		err = errors.Join(err, syscall.Mount("", d.Path, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	} else {
+		err = syscall.Unmount(d.Path, syscall.MNT_DETACH)
 	}
-	if err := syscall.Mount("", d.Path, "", flags, ""); err != nil {
+	if err != nil {
 		d.t.Fatal(err)
 	}
+}
+
+// Hang lets every open of a file or directory of the volume wait, in all processes, until answer is called.
+// The kernel also ends the wait if this process ends. It skips the test if the kernel cannot do that.
+func (d Disk) Hang() (answer func()) {
+	d.t.Helper()
+	// The kernel asks the reader of this descriptor whether a file may be opened. Nobody reads.
+	fd, err := unix.FanotifyInit(unix.FAN_CLASS_CONTENT|unix.FAN_CLOEXEC, unix.O_RDONLY)
+	if err == nil {
+		err = unix.FanotifyMark(fd, unix.FAN_MARK_ADD|unix.FAN_MARK_MOUNT, unix.FAN_OPEN_PERM|unix.FAN_ONDIR, unix.AT_FDCWD, d.Path)
+	}
+	if err != nil {
+		d.t.Skipf("no volume can be made to hang here: %v", err)
+	}
+	answer = sync.OnceFunc(func() { _ = unix.Close(fd) })
+	d.t.Cleanup(answer)
+	return answer
 }

@@ -19,7 +19,7 @@ func historyOf(stateFile string) string { return stateFile + ".history" }
 // minute with the geometric means usual of TTFT and TPOT.
 func Remember(t *testing.T, stateFile string, job probe.Key, usual [2]time.Duration) {
 	t.Helper()
-	const lived, turns, spread = 4 * 24 * time.Hour, 10, 0.3
+	const lived, turns, spread = 8 * 24 * time.Hour, 10, 0.3
 	past, rng := trackerOf(job), rand.New(rand.NewPCG(1, 2))
 	now := time.Now().Truncate(time.Minute)
 	for kind := range probe.TurnKinds() {

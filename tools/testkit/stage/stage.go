@@ -111,19 +111,6 @@ func Rules(t *testing.T, text string) (*config.Config, []byte) {
 	return cfg, file
 }
 
-// Evaluate evaluates the rules on the scrapes and returns the firing alerts by time.
-func Evaluate(t *testing.T, ruleFile []byte, scrapes []Scrape) map[time.Time][]string {
-	t.Helper()
-	server := promtest.New(t, ruleFile, time.Minute)
-	firing := map[time.Time][]string{}
-	for _, s := range scrapes {
-		server.Scrape(s.At, "prober", s.Samples)
-		server.Evaluate(s.At)
-		firing[s.At] = server.Firing("target", "workload", "slo")
-	}
-	return firing
-}
-
 // Spell returns the first and the last time of an alert.
 func Spell(firing map[time.Time][]string, alert string) (first, last time.Time) {
 	for at, names := range firing {

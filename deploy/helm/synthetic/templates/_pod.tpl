@@ -109,9 +109,12 @@ Deployment
 - name: results
   mountPath: /results
 {{- if include "synthetic.sharded" . }}
-- name: barrier
-  mountPath: /etc/synthetic-barrier
+- name: workers
+  mountPath: /etc/synthetic-workers
   readOnly: true
+# Workers keep the turns of a level here.
+- name: worker-tmp
+  mountPath: /tmp
 {{- end }}
 {{- else if .Values.state.enabled }}
 - name: state
@@ -148,10 +151,12 @@ Deployment
 {{- if eq (include "synthetic.kind" .) "Job" }}
 - {{ include "synthetic.resultsVolume" . | nindent 2 | trim }}
 {{- if include "synthetic.sharded" . }}
-- name: barrier
+- name: workers
   secret:
-    secretName: {{ .Values.study.barrier.existingSecret | quote }}
+    secretName: {{ .Values.study.workers.existingSecret | quote }}
     defaultMode: 0440
+- name: worker-tmp
+  emptyDir: {}
 {{- end }}
 {{- else if and .Values.state.enabled (not (include "synthetic.claiming" .)) }}
 - name: state

@@ -1,10 +1,17 @@
-{{/* A sweep as an Indexed Job: the index is the shard. Pods are named JOB-INDEX, and the headless Service gives shard 0 an address. */}}
+{{/* A sweep as an Indexed Job: pod 0 runs it, the others are its workers. Pods are named JOB-INDEX, and the headless Service gives them addresses. */}}
 {{- define "synthetic.jobSpec" -}}
 {{- with .Values.study -}}
 completionMode: Indexed
 completions: {{ .shards }}
 parallelism: {{ .shards }}
 backoffLimitPerIndex: {{ .backoffLimitPerIndex }}
+# Workers run until they are stopped: the Job succeeds with pod 0, and fails with any pod.
+maxFailedIndexes: 0
+{{- if include "synthetic.sharded" $ }}
+successPolicy:
+  rules:
+    - succeededIndexes: "0"
+{{- end }}
 podFailurePolicy:
   rules:
     # A refused plan would fail again.
@@ -13,7 +20,7 @@ podFailurePolicy:
         containerName: synthetic
         operator: In
         values: [2]
-    # A drained node is not a failure of the shard, which continues elsewhere.
+    # A drained node is not a failure of its pod, which continues elsewhere.
     - action: Ignore
       onPodConditions:
         - type: DisruptionTarget
@@ -33,7 +40,7 @@ ttlSecondsAfterFinished: {{ . }}
 {{- if or .Values.podMonitor.enabled (ne (include "synthetic.kind" .) "Job") -}}true{{- end -}}
 {{- end -}}
 
-{{/* --resume is always set, because the pod that replaces a lost one has the same arguments. */}}
+{{/* --resume is always set, because the pod that replaces a lost one has the same arguments. All pods have the same: those with an index above 0 are workers. */}}
 {{- define "synthetic.sweepArgs" -}}
 - sweep
 - --plan.file=/etc/synthetic/plan.yml
@@ -49,13 +56,11 @@ ttlSecondsAfterFinished: {{ . }}
 {{- end }}
 {{- if include "synthetic.sharded" . }}
 {{- $name := include "synthetic.fullname" . }}
-- --shards={{ .Values.study.shards }}
-- --shard=$(JOB_COMPLETION_INDEX)
-- --barrier={{ ternary "https" "http" .Values.study.barrier.tls }}://{{ $name }}-0.{{ $name }}:{{ .Values.study.barrier.port }}
-- --barrier.listen=:{{ .Values.study.barrier.port }}
-- --barrier.token-file=/etc/synthetic-barrier/token
-{{- if .Values.study.barrier.tls }}
-- --barrier.tls-dir=/etc/synthetic-barrier
+- --workers={{ range $i := untilStep 1 (int .Values.study.shards) 1 }}{{ if gt $i 1 }},{{ end }}{{ $name }}-{{ $i }}.{{ $name }}:{{ $.Values.study.workers.port }}{{ end }}
+- --worker.listen=:{{ .Values.study.workers.port }}
+- --workers.token-file=/etc/synthetic-workers/token
+{{- if .Values.study.workers.tls }}
+- --workers.tls-dir=/etc/synthetic-workers
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -11,7 +11,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The ports of a pod: for scraping, and for the barrier of a sweep. */}}
+{{/* The ports of a pod: for scraping, and that of the workers of a sweep. */}}
 {{- define "synthetic.ports" -}}
 {{- if include "synthetic.scraped" . -}}
 - name: http
@@ -19,8 +19,8 @@
   protocol: TCP
 {{ end }}
 {{- if include "synthetic.sharded" . -}}
-- name: barrier
-  containerPort: {{ .Values.study.barrier.port }}
+- name: worker
+  containerPort: {{ .Values.study.workers.port }}
   protocol: TCP
 {{- end -}}
 {{- end -}}

@@ -227,4 +227,24 @@ func meta(l model.LabelSet, prefix string, o *unstructured.Unstructured) {
 	for k, v := range o.GetAnnotations() {
 		add("annotation_"+strutil.SanitizeLabelName(k), v)
 	}
+	if text := images(o); text != "" {
+		add("images", text)
+	}
+}
+
+// images returns the images of the containers of a pod or of an object with a pod template, separated by spaces.
+func images(o *unstructured.Unstructured) string {
+	containers, found, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "containers")
+	if !found {
+		containers, _, _ = unstructured.NestedFieldNoCopy(o.Object, "spec", "template", "spec", "containers")
+	}
+	list, _ := containers.([]any)
+	var all []string
+	for _, c := range list {
+		if fields, ok := c.(map[string]any); ok {
+			image, _ := fields["image"].(string)
+			all = append(all, image)
+		}
+	}
+	return strings.Join(all, " ")
 }

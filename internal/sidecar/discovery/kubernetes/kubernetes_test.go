@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -318,4 +319,22 @@ func FuzzExpression(f *testing.F) {
 			t.Error("labels of nothing")
 		}
 	})
+}
+
+// TestImages checks the images that targets have: those of a pod, of a workload, or of neither.
+func TestImages(t *testing.T) {
+	containers := map[string]any{"containers": []any{map[string]any{"image": "vllm:2"}, map[string]any{"image": "proxy:1"}}}
+	for _, tt := range []struct {
+		spec map[string]any
+		want string
+	}{
+		{containers, "vllm:2 proxy:1"},
+		{map[string]any{"template": map[string]any{"spec": containers}}, "vllm:2 proxy:1"},
+		{map[string]any{"containers": "odd"}, ""},
+	} {
+		found, err := Config{URL: "http://a"}.Find([]*unstructured.Unstructured{{Object: map[string]any{"metadata": map[string]any{"name": "a"}, "spec": tt.spec}}}, nil)
+		if err != nil || len(found) != 1 || string(found[0]["__meta_kubernetes_images"]) != tt.want {
+			t.Errorf("%v (%v), want the images %q", found, err, tt.want)
+		}
+	}
 }

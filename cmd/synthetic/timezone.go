@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"time"
+
+	"synthetic/internal/config"
+)
+
+// localtime is the link to the zone file of a Unix machine.
+const localtime = "/etc/localtime"
+
+// zoneName returns the IANA name of a machine's zone: the name that TZ gave to local, or the target of
+// the link at path. It returns "" if neither is the name of a zone.
+func zoneName(local *time.Location, path string) string {
+	name := local.String()
+	if name == "Local" {
+		linked, _ := os.Readlink(path) // an error leaves no name
+		_, name, _ = strings.Cut(linked, "zoneinfo/")
+	}
+	if _, err := time.LoadLocation(name); err != nil {
+		return ""
+	}
+	return name
+}
+
+// timeZones describes the time zones of the jobs, each zone once, in the order of the file.
+func timeZones(cfg *config.Config) string {
+	var names []string
+	seen := map[string]bool{}
+	for _, j := range cfg.Jobs {
+		name := "UTC"
+		if j.Location != nil {
+			name = j.Location.String()
+		}
+		if !seen[name] {
+			names = append(names, name)
+		}
+		seen[name] = true
+	}
+	if len(names) > 3 {
+		return count(len(names), "time zone")
+	}
+	return "time zone " + strings.Join(names, " or ")
+}

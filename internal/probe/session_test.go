@@ -1,0 +1,286 @@
+package probe_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+)
+
+// router answers each request with the headers that respond sets for request n, counted from 0, and
+// records the headers that it got.
+type router struct {
+	*httptest.Server
+	respond func(n int, h http.Header)
+	mu      sync.Mutex
+	got     []http.Header
+}
+
+func newRouter(t *testing.T, respond func(n int, h http.Header)) *router {
+	r := &router{respond: respond}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.mu.Lock()
+		r.respond(len(r.got), w.Header())
+		r.got = append(r.got, req.Header)
+		r.mu.Unlock()
+		_, _ = io.WriteString(w, hello+finish+done)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// options returns the options of a probe of the router.
+func (r *router) options(s target.Session) probe.Options {
+	o := options(strings.TrimPrefix(r.URL, "http://"))
+	o.Target.Session = s
+	return o
+}
+
+// sent returns the values of a header in all requests.
+func (r *router) sent(name string) (values []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.got {
+		values = append(values, strings.Join(h.Values(name), "|"))
+	}
+	return values
+}
+
+// TestConversationIsOneSession checks that all requests of a conversation have one id and one trace, and
+// that another conversation has others.
+func TestConversationIsOneSession(t *testing.T) {
+	r := newRouter(t, func(int, http.Header) {})
+	for range 2 {
+		converse(t.Context(), t, r.options(target.DefaultSession()), 3)
+	}
+	spans := map[string]bool{}
+	ids, traces := r.sent("X-Session-ID"), r.sent("Traceparent")
+	for i, id := range ids {
+		trace := strings.Split(traces[i], "-")
+		spans[trace[2]] = true
+		if first := i / 3 * 3; len(id) != 32 || id != ids[first] || trace[1] != id {
+			t.Errorf("request %d: session %q in trace %q, the first has %q", i, id, traces[i], ids[first])
+		}
+	}
+	if len(ids) != 6 || ids[0] == ids[3] || len(spans) != 6 {
+		t.Errorf("sessions %q, %d spans", ids, len(spans))
+	}
+}
+
+func TestSessionHeaders(t *testing.T) {
+	for name, tt := range map[string]struct {
+		session    target.Session
+		configured string // X-Session-ID of the target's headers
+		want       bool   // X-Session-ID has the id
+	}{
+		"default":      {session: target.DefaultSession(), want: true},
+		"none":         {},
+		"another":      {session: target.Session{Header: "X-Dynamo-Session-ID"}},
+		"own priority": {session: target.DefaultSession(), configured: "fixed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRouter(t, func(int, http.Header) {})
+			o := r.options(tt.session)
+			if tt.configured != "" {
+				o.Target.Headers = map[string]string{"x-session-id": tt.configured}
+			}
+			turn := once(t, o)
+			if got := r.sent("X-Session-ID")[0]; got != tt.configured && got != turn.TraceID || (got == turn.TraceID) != tt.want {
+				t.Errorf("X-Session-ID is %q", got)
+			}
+			if got := r.sent("X-Dynamo-Session-ID")[0]; got != "" && got != turn.TraceID {
+				t.Errorf("X-Dynamo-Session-ID is %q", got)
+			}
+		})
+	}
+}
+
+// TestSessionTokensStayInTheirConversation lets a router send a token with some answers. The next request
+// has the latest one, and a new conversation none.
+func TestSessionTokensStayInTheirConversation(t *testing.T) {
+	tokens := []string{"token-a", "", "token-c", "token-d"}
+	r := newRouter(t, func(n int, h http.Header) {
+		if tokens[n%4] != "" {
+			h.Set("x-session-token", tokens[n%4])
+		}
+	})
+	o := r.options(target.Session{Echo: []string{"X-Session-Token"}})
+	for range 2 {
+		converse(t.Context(), t, o, 4)
+	}
+	if got, want := fmt.Sprint(r.sent("X-Session-Token")), "[ token-a token-a token-c  token-a token-a token-c]"; got != want {
+		t.Errorf("sent %s, want %s", got, want)
+	}
+}
+
+// TestConfiguredHeaderIsNotEchoed lets a router answer with another value of a header that the target
+// configures, and with another id.
+func TestConfiguredHeaderIsNotEchoed(t *testing.T) {
+	r := newRouter(t, func(_ int, h http.Header) {
+		h.Set("X-Session-Token", "from-router")
+		h.Set("X-Session-Id", "from-router")
+	})
+	o := r.options(target.Session{Header: "X-Session-Id", Echo: []string{"X-Session-Token", "X-Session-Id"}})
+	o.Target.Headers = map[string]string{"x-session-token": "fixed"}
+	converse(t.Context(), t, o, 2)
+	if got := r.sent("X-Session-Token"); fmt.Sprint(got) != "[fixed fixed]" {
+		t.Errorf("sent %s", got)
+	}
+	if got := r.sent("X-Session-Id"); len(got[0]) != 32 || got[1] != "from-router" {
+		t.Errorf("the ids are %q", got)
+	}
+}
+
+// TestCookies has a router that sets, replaces and deletes cookies as routers with sticky sessions do.
+func TestCookies(t *testing.T) {
+	answers := [][]string{
+		{"route=a; Path=/; HttpOnly", "elsewhere=x; Path=/admin", "tls=x; Secure", "below=y; Path=/v1/"},
+		{"route=b; Max-Age=3600", "invalid", "route=x; Path=/admin", "below=; Path=/admin; Max-Age=0"},
+		{"below=; Max-Age=0", "route=c; Expires=Thu, 01 Jan 2099 00:00:00 GMT"},
+		{"route=d; Expires=Thu, 01 Jan 1970 00:00:00 GMT"},
+		nil,
+	}
+	for keep, want := range map[bool]string{
+		true:  "[; below=y; route=a; below=y; route=b; route=c; ]",
+		false: "[; ; ; ; ]",
+	} {
+		r := newRouter(t, func(n int, h http.Header) { h["Set-Cookie"] = answers[n] })
+		converse(t.Context(), t, r.options(target.Session{Cookies: keep}), 5)
+		if got := "[" + strings.Join(r.sent("Cookie"), "; ") + "]"; got != want {
+			t.Errorf("kept %t: sent %s, want %s", keep, got, want)
+		}
+	}
+}
+
+// TestSessionIsBounded lets a router send far too many and too long values.
+func TestSessionIsBounded(t *testing.T) {
+	r := newRouter(t, func(n int, h http.Header) {
+		h.Set("X-Session-Token", strings.Repeat("t", 1000<<n))
+		for i := range 40 {
+			h.Add("Set-Cookie", fmt.Sprintf("cookie-%d-%d=%s", n, i, strings.Repeat("c", 10<<i%10)))
+		}
+	})
+	converse(t.Context(), t, r.options(target.Session{Echo: []string{"X-Session-Token"}, Cookies: true}), 5)
+	for i, cookies := range r.sent("Cookie") {
+		token := r.sent("X-Session-Token")[i]
+		if n := strings.Count(cookies, "="); n > 20 || len(cookies)+len(token) > 7<<10 || i > 0 && (n == 0 || token == "") {
+			t.Errorf("request %d has %d cookies of %d bytes and a token of %d bytes", i, n, len(cookies), len(token))
+		}
+	}
+}
+
+// TestMovedTurns checks which turns count as answered by another worker than the previous one.
+func TestMovedTurns(t *testing.T) {
+	for name, tt := range map[string]struct {
+		header string
+		worker *target.Worker
+		names  []string
+		want   string
+	}{
+		"kept":               {"X-Inference-Pod", nil, []string{"a", "a", "a"}, " kept kept"},
+		"lost":               {"X-Inference-Pod", nil, []string{"a", "b", "a"}, " lost lost"},
+		"not always named":   {"X-Inference-Pod", nil, []string{"a", "", "b"}, "  lost"},
+		"never named":        {"X-Inference-Pod", nil, []string{"", "", ""}, "  "},
+		"a cache's header":   {"X-Served-By", nil, []string{"a", "b", "a"}, "  "},
+		"the router's":       {"X-Served-By", &target.Worker{}, []string{"a", "b", "b"}, " lost kept"},
+		"a gateway's server": {"X-Litellm-Model-Api-Base", nil, []string{"http://a:1/v1", "http://b:1/v1", "http://b:1/v1"}, " lost kept"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRouter(t, func(n int, h http.Header) { h.Set(tt.header, tt.names[n]) })
+			o := r.options(target.Session{})
+			o.Target.Worker = tt.worker
+			results, _ := converse(t.Context(), t, o, 3)
+			var got []string
+			for _, turn := range results {
+				got = append(got, probe.SessionLabel(turn.Moved))
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestNamesOfOneSourceAreCompared checks answers of which each names the worker in other headers.
+func TestNamesOfOneSourceAreCompared(t *testing.T) {
+	const pod, inference, gateway, served = "X-Gateway-Destination-Endpoint-Served", "X-Inference-Pod", "X-Litellm-Model-Api-Base", "X-Served-By"
+	for name, tt := range map[string]struct {
+		worker *target.Worker
+		heads  [3]map[string]string
+		want   string
+	}{
+		"another source":     {nil, [3]map[string]string{{pod: "10.0.0.1:8000"}, {inference: "vllm-0"}, {gateway: "http://a:1"}}, "  "},
+		"one source in both": {nil, [3]map[string]string{{pod: "a", gateway: "http://g:1"}, {gateway: "http://g:1"}, {pod: "b", gateway: "http://g:1"}}, " kept kept"},
+		"the first decides":  {nil, [3]map[string]string{{pod: "a", gateway: "http://g:1"}, {pod: "a", gateway: "http://h:1"}, {pod: "b", gateway: "http://h:1"}}, " kept lost"},
+		"only the latest":    {nil, [3]map[string]string{{pod: "a"}, {gateway: "http://h:1"}, {pod: "a", gateway: "http://g:1"}}, "  lost"},
+		"the header is lost": {&target.Worker{Header: "X-Pod"}, [3]map[string]string{{"X-Pod": "a", gateway: "http://g:1"}, {gateway: "http://g:1"}, {"X-Pod": "a"}}, " kept "},
+		"a front door's":     {&target.Worker{}, [3]map[string]string{{served: "a"}, {pod: "a:1"}, {pod: "b:1", served: "a"}}, "  lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRouter(t, func(n int, h http.Header) {
+				for name, value := range tt.heads[n] {
+					h.Set(name, value)
+				}
+			})
+			o := r.options(target.Session{})
+			o.Target.Worker = tt.worker
+			results, _ := converse(t.Context(), t, o, 3)
+			var got []string
+			for _, turn := range results {
+				got = append(got, probe.SessionLabel(turn.Moved))
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSessionTokenNeverComesBack lets a server repeat the token that it was sent, and the one that it
+// sends, in its texts.
+func TestSessionTokenNeverComesBack(t *testing.T) {
+	first, second := "dG9rZW46c2VjcmV0LTE=", "dG9rZW46c2VjcmV0LTI="
+	text := "you sent " + first + " and get " + second
+	head := "Set-Cookie: route=" + second + "\r\nX-Session-Token: " + second + "\r\n"
+	for name, script := range map[string]string{
+		"error body": strings.Replace(jsonResponse("401 Unauthorized", fmt.Sprintf(`{"error":{"message":%q}}`, text)), "\r\n", "\r\n"+head, 1),
+		"in-band error": strings.Replace(sseHead, "\r\n", "\r\n"+head, 1) +
+			chunk(fmt.Sprintf("data: {\"error\":{\"message\":%q}}\n\n", text)) + lastChunk,
+		"finish reason": strings.Replace(sseHead, "\r\n", "\r\n"+head, 1) +
+			chunk(hello, fmt.Sprintf("data: {\"choices\":[{\"delta\":{},\"finish_reason\":%q}]}\n\n", text), done) + lastChunk,
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if n++; n == 1 {
+					w.Header().Set("X-Session-Token", first)
+					_, _ = io.WriteString(w, hello+finish+done)
+					return
+				}
+				c, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.WriteString(c, script)
+				c.Close()
+			}))
+			defer server.Close()
+			o := options(strings.TrimPrefix(server.URL, "http://"))
+			o.Target.Session = target.Session{Echo: []string{"X-Session-Token"}, Cookies: true}
+			results, _ := converse(t.Context(), t, o, 2)
+			if len(results) != 2 {
+				t.Fatalf("%d turns", len(results))
+			}
+			if dump := fmt.Sprintf("%+v", results[1]); strings.Contains(dump, first) || strings.Contains(dump, second) {
+				t.Errorf("a token is in the result: %s", dump)
+			}
+		})
+	}
+}

@@ -1,0 +1,34 @@
+package rules_test
+
+import (
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+)
+
+// TestWhatAFallbackSays: the ticket says since when the fallback answers, and which server that is. A page
+// about slow turns names the fallback as a cause.
+func TestWhatAFallbackSays(t *testing.T) {
+	h := newHouse(t, usual(), 1)
+	behaving(routed(0))(h)
+	h.scrapes(time.Hour)
+	behaving(with(routed(1), func(r *probe.Result) { r.TTFT = probe.Some(9 * time.Second) }))(h)
+	h.run(15 * time.Minute)
+	said := map[string]string{}
+	for _, a := range h.alerts() {
+		for _, key := range []string{"summary", "description"} {
+			said[a.Labels.Get("alertname")+" "+key] = a.Annotations.Get(key)
+		}
+	}
+	for key, want := range map[string]string{
+		rules.AlertGatewayFallback + " summary":     "a/chat: the primary has been replaced by its fallback since 2027-01-15 09:01:00 +0000 UTC",
+		rules.AlertGatewayFallback + " description": "The gateway answers 100% of the turns with another model than the requested one. 10.0.0.7:8000 answers most of them. Check the primary behind the gateway.",
+		rules.AlertSLOFastBurn + " summary":         "a/chat: SLO ttft spends its error budget 23.4 times too fast; the gateway answers with its fallback",
+	} {
+		if said[key] != want {
+			t.Errorf("%s reads %q, want %q", key, said[key], want)
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package baseline
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"synthetic/internal/sidecar/sink"
+)
+
+// A calendar remembers when a signal was far above its baseline. A rise that came twice at the same
+// time of a week, of a fortnight or of a month is expected a third time, and pages only if it is
+// higher than before.
+type calendar struct {
+	// began is the minute since which rises are remembered; 0 means never.
+	began int64
+	// rises and pages are ordered by time.
+	rises []rise
+	pages []pageStart
+	// expected are the next repetitions of rises.
+	expected []expectation
+}
+
+// rise is a period in which the level was far above the baseline.
+type rise struct {
+	// From and To are minutes since 1970.
+	From, To int64
+	// Height is the highest log ratio of five minutes to the level without its shape. A shape that
+	// learns the rise later does not count it twice.
+	Height float64
+	// Confirmed is true if the rise violated an objective, Rejected if a user said that it must page.
+	Confirmed, Rejected bool
+	// habitual is true if an alike rise came a week, a fortnight or a month before or after it.
+	habitual bool
+}
+
+func (r rise) overlaps(other rise) bool { return r.From <= other.To && r.To >= other.From }
+
+// rejects reports whether a half hour belongs to a rejected rise.
+func (c *calendar) rejects(number int32) bool {
+	first := minuteOf(startOf(number))
+	block := rise{From: first, To: first + int64(BlockLength/time.Minute) - 1}
+	return slices.ContainsFunc(c.rises, func(r rise) bool { return r.Rejected && r.overlaps(block) })
+}
+
+// pageStart is the minute in which the first page of a job began, and whether an objective was violated
+// while it was up.
+type pageStart struct {
+	Minute    int64
+	Confirmed bool
+}
+
+// expectation is a period in which a level up to Height, without the shape, is expected.
+type expectation struct {
+	From, To int64
+	Height   float64
+	every    repetition
+	// Since is the minute since which such a rise is expected.
+	Since int64
+}
+
+const (
+	// leastHeight is the log ratio from which a rise is remembered, and mostHeight, three times, the
+	// highest that is ever expected.
+	leastHeight, mostHeight = 0.3, 1.1
+	// mostRemembered bounds the lists of a calendar. They forget after rememberedDays, two months.
+	mostRemembered, rememberedDays = 128, 63
+	// punctual is by how many minutes the repetitions of a rise may differ in time, alike by how
+	// much in height, as log ratio. longestExpected is the longest expectation in minutes.
+	punctual, alike, longestExpected = 45, 0.35, 12 * 60
+	// monthDays is the number of working days at the beginning and at the end of a month that
+	// routines follow.
+	monthDays = 3
+)
+
+// add remembers a rise, and expects it again if it came before, also if it violated an objective, because
+// the objective has alerts of its own. A rise at the time of a rejected one is rejected, too, and not
+// expected; its page was real.
+func (c *calendar) add(r rise, zone *time.Location) {
+	defer c.forget(r.To)
+	if r.Height < leastHeight {
+		return
+	}
+	var again []expectation
+	begin := minuteTime(r.From, zone)
+	for i := range c.rises {
+		before := &c.rises[i]
+		for _, every := range repetitions(minuteTime(before.From, zone), begin) {
+			r.Rejected = r.Rejected || before.Rejected
+			if math.Abs(before.Height-r.Height) > alike {
+				continue
+			}
+			r.habitual, before.habitual = true, true
+			from, length := minuteOf(every.after(begin, 1)), min(r.To-r.From, before.To-before.From, longestExpected)
+			again = append(again, expectation{
+				From: from - punctual, To: from + length + punctual, Height: min(r.Height, before.Height, mostHeight), every: every, Since: c.since(every, r.From),
+			})
+		}
+	}
+	c.rises = newestOf(append(c.rises, r))
+	if r.Rejected {
+		c.confirmWithin(r.From, r.To)
+	} else {
+		c.expected = newestOf(append(c.expected, again...))
+	}
+}
+
+// atRejected reports whether a rise that begins at a minute repeats a rejected one.
+func (c *calendar) atRejected(minute int64, zone *time.Location) bool {
+	begin := minuteTime(minute, zone)
+	return slices.ContainsFunc(c.rises, func(r rise) bool {
+		return r.Rejected && len(repetitions(minuteTime(r.From, zone), begin)) > 0
+	})
+}
+
+// since returns when a habit began whose newest rise begins at a minute: with that rise, or with an earlier
+// one if the rise was expected already.
+func (c *calendar) since(every repetition, minute int64) int64 {
+	since := minute
+	for _, e := range c.expected {
+		if e.every.sameKind(every) && e.From <= minute && minute <= e.To {
+			since = min(since, e.Since)
+		}
+	}
+	return since
+}
+
+// forget drops what is too old at a minute.
+func (c *calendar) forget(minute int64) {
+	oldest := minute - rememberedDays*24*60
+	c.rises = slices.DeleteFunc(c.rises, func(r rise) bool { return r.To < oldest })
+	c.pages = slices.DeleteFunc(c.pages, func(p pageStart) bool { return p.Minute < oldest })
+	c.expected = slices.DeleteFunc(c.expected, func(e expectation) bool { return e.To < minute })
+}
+
+// forgetHabits drops what was learned about an earlier level, but not what users said.
+func (c *calendar) forgetHabits() {
+	c.expected = nil
+	c.rises = slices.DeleteFunc(c.rises, func(r rise) bool { return !r.Rejected })
+}
+
+func newestOf[T any](all []T) []T { return all[max(0, len(all)-mostRemembered):] }
+
+// height returns the level that is expected at a minute, 0 if none is.
+func (c *calendar) height(minute int64) (height float64) {
+	for _, e := range c.expected {
+		if e.From <= minute && minute <= e.To {
+			height = max(height, e.Height)
+		}
+	}
+	return height
+}
+
+// within returns the highest rise in a window [from, to), 0 without one.
+func (c *calendar) within(from, to time.Time) (height float64) {
+	for _, r := range c.rises {
+		if r.To >= minuteOf(from) && r.From < minuteOf(to) {
+			height = max(height, r.Height)
+		}
+	}
+	return height
+}
+
+// patience returns for how long a rise must last to be longer than each remembered one that was as high,
+// violated no objective, and was not said to be real. One that repeats is expected at its own times, and says
+// nothing about others.
+func (c *calendar) patience(height float64) time.Duration {
+	longest := int64(0)
+	for _, r := range c.rises {
+		if !r.Confirmed && !r.Rejected && !r.habitual && r.Height >= height-asHigh {
+			longest = max(longest, r.To-r.From+1)
+		}
+	}
+	return time.Duration(min(longest, longestExpected)) * time.Minute
+}
+
+// asHigh is by how much a rise may be lower and still count as being as high, as a log ratio.
+const asHigh = 0.15
+
+// page remembers that a page began.
+func (c *calendar) page(minute int64) { c.pages = newestOf(append(c.pages, pageStart{Minute: minute})) }
+
+// confirm marks the page that began at a minute as one that violated an objective.
+func (c *calendar) confirm(began int64) {
+	if n := len(c.pages); n > 0 && c.pages[n-1].Minute >= began {
+		c.pages[n-1].Confirmed = true
+	}
+}
+
+// confirmWithin marks the rises and the pages of a period as real. Such rises are not expected again.
+func (c *calendar) confirmWithin(from, to int64) {
+	for i := range c.rises {
+		r := &c.rises[i]
+		r.Rejected = r.Rejected || r.To >= from && r.From <= to
+	}
+	for i := range c.pages {
+		p := &c.pages[i]
+		p.Confirmed = p.Confirmed || p.Minute >= from && p.Minute <= to
+	}
+}
+
+// unconfirmed returns the number of pages in (from, to] that violated no objective.
+func (c *calendar) unconfirmed(from, to int64) (n float64) {
+	for _, p := range c.pages {
+		if !p.Confirmed && p.Minute > from && p.Minute <= to {
+			n++
+		}
+	}
+	return n
+}
+
+func minuteTime(minute int64, zone *time.Location) time.Time {
+	at := time.Unix(minute*60, 0).UTC()
+	if zone != nil {
+		at = at.In(zone)
+	}
+	return at
+}
+
+// repetition says when something comes again: every Days days, or if that is 0 on the same working day of each
+// month. WorkingDay counts from the beginning of the month, or from its end if it is negative.
+type repetition struct{ Days, WorkingDay int }
+
+// after returns the time of the nth repetition after one at t, of an earlier one if n is negative.
+func (r repetition) after(t time.Time, n int) time.Time {
+	if r.Days > 0 {
+		return t.AddDate(0, 0, n*r.Days)
+	}
+	return workingDay(t, t.Month()+time.Month(n), r.WorkingDay)
+}
+
+// repetitions returns the repetitions that two times fit: weeks or fortnights, and a working day of the month, up to
+// monthDays from its beginning or its end.
+func repetitions(first, second time.Time) (out []repetition) {
+	candidates := []repetition{{Days: 7}, {Days: 14}}
+	days := second.Sub(first).Hours() / 24
+	for n := -monthDays; n <= monthDays && days > 24 && days < 38; n++ {
+		if n != 0 && workingDay(first, first.Month(), n).Day() == first.Day() {
+			candidates = append(candidates, repetition{WorkingDay: n})
+		}
+	}
+	for _, r := range candidates {
+		if second.Sub(r.after(first, 1)).Abs() <= punctual*time.Minute {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// workingDay returns the nth working day of a month, at the time of day of t. It counts from the end if nth is
+// negative.
+func workingDay(t time.Time, month time.Month, nth int) time.Time {
+	first, direction := 1, 1
+	if nth < 0 {
+		month, first, direction, nth = month+1, 0, -1, -nth // from the day before the next month
+	}
+	for i := 0; ; i++ {
+		d := time.Date(t.Year(), month, first+direction*i, t.Hour(), t.Minute(), 0, 0, t.Location())
+		if d.Weekday() != time.Saturday && d.Weekday() != time.Sunday {
+			nth--
+		}
+		if nth == 0 {
+			return d
+		}
+	}
+}
+
+// expectedNow returns the log ratio that is expected at the minute in progress: from repetitions, and
+// from the earlier windows of a change that is declared for every week.
+func (s *series) expectedNow(at time.Time) float64 {
+	height := s.calendar.height(s.minute)
+	for _, c := range s.changes {
+		if c.Weekly && c.Covers(at) {
+			height = max(height, s.calendar.declaredHeight(c, minuteTime(s.minute, c.Location)))
+		}
+	}
+	if height == 0 || s.baseline == nil {
+		return height
+	}
+	return max(0, height-s.baseline.shapeAt(at))
+}
+
+// declaredHeight returns the level up to which the window of a weekly change pages nobody: the highest level of its
+// earlier windows. A first window has nothing to be compared with, and may rise to mostHeight.
+func (c *calendar) declaredHeight(change sink.Change, at time.Time) float64 {
+	height, known := 0.0, false
+	begin, _ := change.Window(at)
+	for week := 1; week <= windowWeeks; week++ {
+		from, to := change.Window(at.AddDate(0, 0, -7*week))
+		if from.Before(begin) && c.began > 0 && c.began <= minuteOf(from) {
+			height, known = max(height, c.within(from, to)), true
+		}
+	}
+	if !known {
+		return mostHeight
+	}
+	return min(height, mostHeight)
+}
+
+// windowWeeks is the number of earlier windows with which a declared window is compared.
+const windowWeeks = 4

@@ -1,0 +1,190 @@
+package baseline
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"synthetic/internal/sidecar/sink"
+)
+
+// TestExpected checks that a rise which came twice is expected a third time: in a week, in a
+// fortnight, and on the same working day of a month. Other rises are not.
+func TestExpected(t *testing.T) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(month time.Month, day, hour int) time.Time {
+		return time.Date(2026, month, day, hour, 0, 0, 0, zone)
+	}
+	for name, tt := range map[string]struct {
+		first, second, third time.Time
+		expected             bool
+	}{
+		"each Sunday, over a change of clocks": {at(3, 1, 4), at(3, 8, 4), at(3, 15, 4), true},
+		"each second Friday":                   {at(5, 1, 14), at(5, 15, 14), at(5, 29, 14), true},
+		"the last working day of a month":      {at(2, 27, 10), at(3, 31, 10), at(4, 30, 10), true},
+		"the first working day of a month":     {at(7, 1, 10), at(8, 3, 10), at(9, 1, 10), true},
+		"at another hour":                      {at(5, 3, 2), at(5, 10, 6), at(5, 17, 6), false},
+		"after ten days":                       {at(5, 4, 2), at(5, 14, 2), at(5, 24, 2), false},
+		"on a later working day of a month":    {at(7, 9, 10), at(8, 13, 10), at(9, 9, 10), false},
+		"at another hour the third time":       {at(5, 3, 2), at(5, 10, 2), at(5, 17, 8), false},
+	} {
+		var c calendar
+		for _, begin := range []time.Time{tt.first, tt.second} {
+			from := minuteOf(begin)
+			c.add(rise{From: from, To: from + 120, Height: math.Log(1.8)}, zone)
+		}
+		got := c.height(minuteOf(tt.third) + 60)
+		if want := math.Log(1.8); tt.expected != (got == want) || !tt.expected && got != 0 {
+			t.Errorf("%s: a height of %v is expected, want %v: %v", name, got, want, tt.expected)
+		}
+	}
+	var high calendar
+	for i := range int64(2) {
+		high.add(rise{From: minuteOf(monday) + i*7*24*60, To: minuteOf(monday) + i*7*24*60 + 3*24*60, Height: 1.9}, nil)
+	}
+	for _, e := range high.expected {
+		if e.Height > math.Log(3.1) || e.To-e.From > longestExpected+2*punctual {
+			t.Errorf("three days at ×6.7 are expected: %+v", e)
+		}
+	}
+	var c calendar
+	for i := range int64(2) {
+		c.add(rise{From: minuteOf(monday) + i*7*24*60, Height: math.Log(1.3 + 1.4*float64(i))}, nil)
+	}
+	if len(c.expected) > 0 {
+		t.Errorf("×1.3 and ×2.7 are one habit: %+v", c.expected)
+	}
+}
+
+// TestWeeklyJob checks that a job of every Sunday pages at most twice, that the same rise on
+// another day pages after that, and so does a higher one on a Sunday. The next process knows the
+// rises.
+func TestWeeklyJob(t *testing.T) {
+	f := newFeed(options{})
+	height := math.Log(1.9)
+	f.every, f.shape = 30*time.Second, func(at time.Time) float64 {
+		if at.Weekday() == time.Sunday && at.Hour() >= 2 && at.Hour() < 4 {
+			return height
+		}
+		return 0
+	}
+	n := f.pagesIn(22 * day)
+	if n == 0 || n > 2 {
+		t.Errorf("the first three Sundays have %d pages", n)
+	}
+	next := testJob(options{})
+	if err := next.restoreArchive(f.archive()); err != nil || len(next.series[0][0].calendar.rises) != len(f.series[0][0].calendar.rises) {
+		t.Errorf("restored: %+v, %v", next.series[0][0].calendar, err)
+	}
+	if next, own := next.series[0][0].calendar, f.series[0][0].calendar; len(next.pages) != len(own.pages) || next.began != own.began {
+		t.Errorf("restored: %+v, want %+v", next, own)
+	}
+	if n := f.pagesIn(13 * day); n != 0 {
+		t.Errorf("%d pages on the next two Sundays", n)
+	}
+	f.ratio = 1.9 // at 00:00 on a Monday
+	if took := f.until(time.Hour, pages); took == time.Hour {
+		t.Error("the same rise on a Monday does not page")
+	}
+}
+
+// TestDeclaredWindow checks that the rise of a window that is declared for every week is compared
+// with earlier windows: an equal one pages nobody, a higher one does.
+func TestDeclaredWindow(t *testing.T) {
+	wednesday := monday.Add(2*day + 9*time.Hour)
+	weekly := sink.Change{From: wednesday, To: wednesday.Add(2 * time.Hour), Weekly: true}
+	f := newFeed(options{Changes: []sink.Change{weekly}})
+	f.every = 30 * time.Second
+	f.run(2*day + 9*time.Hour)
+	for week, tt := range []struct {
+		ratio float64
+		pages bool
+	}{{2, false}, {2, false}, {4.5, true}} {
+		f.ratio = tt.ratio
+		if n := f.pagesIn(90 * time.Minute); (n > 0) != tt.pages {
+			t.Errorf("window %d at ×%v: %d pages", week, tt.ratio, n)
+		}
+		f.ratio = 1
+		f.run(7*day - 90*time.Minute)
+	}
+	if from, to := weekly.Window(wednesday.Add(8 * day)); from != wednesday.Add(7*day) || to != wednesday.Add(7*day+2*time.Hour) {
+		t.Errorf("the window of a Thursday is %v to %v", from, to)
+	}
+}
+
+// TestMarkedChange checks that a rise that begins at a marked change pages only after half an hour,
+// and half as long if it violates an objective.
+func TestMarkedChange(t *testing.T) {
+	minding := options{}
+	minding.Thresholds[0][0], minding.Budgets[0][0] = 400*time.Millisecond, 0.05
+	for name, tt := range map[string]struct {
+		options     options
+		marked      time.Duration // before the rise
+		least, most time.Duration
+	}{
+		"a release":                        {options{}, 5 * time.Minute, 28 * time.Minute, 35 * time.Minute},
+		"a release violating an objective": {minding, 5 * time.Minute, 13 * time.Minute, 18 * time.Minute},
+		"a release an hour ago":            {options{}, time.Hour, 0, 5 * time.Minute},
+	} {
+		f := newFeed(tt.options)
+		f.run(8 * day)
+		f.marked = f.now.Add(-tt.marked)
+		f.ratio = 3
+		if took := f.until(time.Hour, pages); took < tt.least || took > tt.most {
+			t.Errorf("%s: ×3 pages after %v, want %v to %v", name, took, tt.least, tt.most)
+		}
+	}
+}
+
+// TestPatience checks that a job that had its false page pages for a rise like that one only if it lasts
+// longer, or is higher; and that an incident that was said to be real changes nothing.
+func TestPatience(t *testing.T) {
+	for name, tt := range map[string]struct {
+		real  bool
+		ratio float64
+		pages bool // within the length of the first rise
+	}{
+		"as high":           {false, 1.7, false},
+		"higher":            {false, 2.5, true},
+		"as high, but real": {true, 1.7, true},
+	} {
+		f := newFeed(options{})
+		f.every = 20 * time.Second
+		f.run(9 * day)
+		begin := f.now
+		f.at(1.7, 2*time.Hour).at(1, 30*time.Hour)
+		if n := len(f.series[0][0].calendar.pages); n != 1 {
+			t.Fatalf("%s: ×1.7 pages %d times", name, n)
+		}
+		if tt.real {
+			f.confirm(begin, begin.Add(2*time.Hour))
+		}
+		f.ratio = tt.ratio
+		if n := f.pagesIn(100 * time.Minute); (n > 0) != tt.pages {
+			t.Errorf("%s: the second rise pages %d times while it is shorter than the first", name, n)
+		}
+		if took := f.until(3*time.Hour, pages); took == 3*time.Hour {
+			t.Errorf("%s: a longer rise does not page", name)
+		}
+	}
+}
+
+// TestPagesAreCounted checks that a page without a violated objective raises the expected false
+// pages, and one with a violated objective does not.
+func TestPagesAreCounted(t *testing.T) {
+	minding := options{}
+	minding.Thresholds[0][0], minding.Budgets[0][0] = 400*time.Millisecond, 0.05
+	for name, tt := range map[string]struct {
+		options options
+		want    float64
+	}{"no objective": {options{}, 30. / 7}, "violating its objective": {minding, 0}} {
+		f := newFeed(tt.options)
+		f.run(9 * day)
+		before := f.view().Expected.V
+		f.at(3, 40*time.Minute).at(1, 2*time.Hour)
+		near(t, name, f.view().Expected.V-before, tt.want, 0.2)
+	}
+}

@@ -1,0 +1,67 @@
+package baseline
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
+)
+
+// recalling returns a job whose answers were right 1,200 times and then wrong some times.
+func recalling(wrong int) *feed {
+	f := newFeed(options{})
+	for i := range 1200 + wrong {
+		f.now = f.now.Add(10 * time.Second)
+		r := success(time.Second)
+		r.Turn, r.TraceID, r.Recall = 2, fmt.Sprint(i), probe.Recall{Result: recall.Right}
+		if i >= 1200 {
+			r.Recall.Result = recall.Wrong
+		}
+		f.observe(r, f.now)
+	}
+	return f
+}
+
+// TestRestoreRecall: an alarm about wrong answers survives a restart, but not an hour without a process. What was
+// learned survives both.
+func TestRestoreRecall(t *testing.T) {
+	f := recalling(20)
+	if f.recall.Reading().Score < 1 {
+		t.Fatalf("no alarm to save: %+v", f.recall.Reading())
+	}
+	for after, want := range map[time.Duration]bool{time.Minute: true, 61 * time.Minute: false, 30 * day: false} {
+		again := newFeed(options{})
+		again.restore(f.state(f.now), f.now.Add(after))
+		if r := again.recall.Reading(); (r.Score == 1) != want || r.Since.IsZero() == want || r.Usual.Turns < 1000 {
+			t.Errorf("after %v: %+v", after, r)
+		}
+	}
+}
+
+// TestAcceptOfWrongAnswers: Accept learns recall again only if more answers than usual are wrong.
+func TestAcceptOfWrongAnswers(t *testing.T) {
+	for wrong, want := range map[int]bool{0: false, 20: true} {
+		f := recalling(wrong)
+		if a := f.accept(time.Time{}, f.now); a.Relearns != want || (f.recall.Reading().Usual.Turns == 0) != want {
+			t.Errorf("%d wrong answers: %+v, then %+v", wrong, a, f.recall.Reading())
+		}
+	}
+}
+
+// TestEvidenceOfWrongAnswersExpires: an hour after the last judged turn, there is no sign of wrong answers.
+func TestEvidenceOfWrongAnswersExpires(t *testing.T) {
+	f, c := recalling(2), &clock{start}
+	tracker := newTracker(c, "east")
+	c.now = f.now
+	j := tracker.lock(probe.Key{Target: "east", Workload: "chat"})
+	j.recall = f.recall
+	j.mu.Unlock()
+	for after, want := range map[time.Duration]bool{time.Minute: true, 62 * time.Minute: false} {
+		c.now = f.now.Add(after)
+		if sign := tracker.Sign(j.key); want && sign.Wrong < 0.2 || !want && sign.Wrong > 0 {
+			t.Errorf("after %v: %+v", after, sign)
+		}
+	}
+}

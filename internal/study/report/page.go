@@ -1,0 +1,377 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+)
+
+// page adds what a reader needs first: the verdict, the capacities, the next step, one picture,
+// the verdicts on all levels, what changed, and the warnings.
+func (b *builder) page() {
+	pareto := false
+	for i, series := range b.s.Series[1:] {
+		d := compareSeries(b.s, series, b.capacity[0], b.capacity[i+1])
+		b.decisions = append(b.decisions, d)
+		v := badge{Word: string(d.Verdict), Headline: d.headline(), Reason: d.explanation()}
+		v.Class = map[comparisonResult]class{resultBetter: classGood, resultWorse: classBad}[d.Verdict]
+		b.doc.Verdicts = append(b.doc.Verdicts, v)
+		pareto = pareto || d.Criterion == byThroughput
+	}
+	if !b.compares {
+		b.doc.Verdicts = []badge{b.singleBadge(b.capacity[0])}
+	}
+	if text := foreignLoad(b.s); text != "" {
+		b.doc.Verdicts[0].Headline += " " + text
+	}
+	if len(b.s.Objectives) > 0 {
+		for _, c := range b.capacity {
+			b.doc.Lead = append(b.doc.Lead, b.capacityLine(c))
+		}
+	}
+	for _, series := range b.s.Series {
+		var sum probe.SessionCounts
+		for _, l := range series.Levels {
+			sum.Merge(l.Sessions)
+		}
+		if text := sum.Finding(); text != "" {
+			b.doc.Lead = append(b.doc.Lead, fmt.Sprintf("**Sessions of %s:** %s.", series.Name, text))
+		}
+	}
+	b.doc.Lead = append(b.doc.Lead, "**Next:** "+b.nextStep())
+	b.doc.Picture = b.latencyPicture(b.leadTiming())
+	if pareto || b.doc.Picture == nil {
+		b.doc.Picture = cmp.Or(b.pareto(), b.doc.Picture)
+	}
+	b.matrix()
+	b.changes()
+	b.addWarnings()
+}
+
+// singleBadge judges a single series by its SLOs.
+func (b *builder) singleBadge(c Compliance) badge {
+	slos, level := b.objectiveWords(" and "), b.s.LevelName()
+	switch {
+	case len(b.s.Objectives) == 0:
+		return badge{Word: "not judged", Headline: saturate(b.baseline).sentence(level), Reason: "No SLO is given."}
+	case !c.Judged:
+		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("%s could not be judged by %s.", c.Variant, slos)}
+	case c.Level != nil:
+		return badge{Word: "meets its SLOs", Class: classGood, Headline: fmt.Sprintf("%s meets %s up to %s %g.", c.Variant, slos, level, c.Least)}
+	case len(c.Undecided) > 0:
+		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("It is not proven that %s meets %s at any %s that was measured.", c.Variant, slos, level)}
+	}
+	return badge{Word: "misses its SLOs", Class: classBad, Headline: fmt.Sprintf("%s meets %s at no %s that was measured.", c.Variant, slos, level)}
+}
+
+// capacityLine states a capacity, how it is known, and where and by which SLO it ends.
+func (b *builder) capacityLine(c Compliance) string {
+	level := b.s.LevelName()
+	if !c.Judged {
+		return fmt.Sprintf("**Capacity of %s: not known.** Nothing was judged: %s.", c.Variant, b.unjudgedReason(c.Variant))
+	}
+	var parts []string
+	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	proven := "" // other tools' reports have no proofs
+	if c.Confidence > 0 || len(c.Undecided) > 0 {
+		proven = " is proven to"
+	}
+	verb := func(plain, infinitive string) string {
+		if proven == "" {
+			return " " + plain
+		}
+		return proven + " " + infinitive
+	}
+	if c.Level != nil {
+		text := fmt.Sprintf("%g%s every SLO", c.Least, verb("meets", "meet"))
+		if c.Confidence > 0 {
+			text += fmt.Sprintf(" (confidence %s%%)", figures.Digits(100*min(c.Confidence, 0.999), 1))
+		}
+		if f := c.At.Figure(figures.InFlightMean); f.Known() {
+			text += fmt.Sprintf(", with %s turns in flight on average", figures.Digits(f.Value, 1))
+		}
+		say("%s.", text)
+	}
+	if n := len(c.Undecided); n > 0 {
+		is, seems := "is", "seems"
+		if n > 1 {
+			is, seems = "are", "seem"
+		}
+		text := fmt.Sprintf("%s %s undecided", runfile.FormatLevels(c.Undecided, " and "), is)
+		if len(c.Seeming) == n {
+			text += fmt.Sprintf(", but %s to pass", seems)
+		}
+		say("%s.", text)
+	}
+	if above := c.unjudgedAbove(); above != nil {
+		say("%s was not judged.", runfile.FormatLevels(above, " and "))
+	}
+	if c.Missed != nil {
+		l, _ := b.s.SeriesNamed(c.Variant).Level(*c.Missed)
+		v := Judge(b.s.Objectives, l)
+		say("%g%s %s.", *c.Missed, verb("misses", "miss"), cmp.Or(v.MissedWords(labelOf(b.s.Objectives)), "them: it was given up"))
+	} else {
+		say("No level is proven to miss an SLO.")
+	}
+	var is string
+	switch {
+	case c.Level != nil:
+		is = fmt.Sprintf("at least %s %g", level, c.Least)
+		if c.Confidence > 0 {
+			is += " (proven)"
+		}
+		if c.Missed != nil {
+			is += fmt.Sprintf(", below %g", *c.Missed)
+		}
+	case len(c.Undecided) > 0:
+		is = "not proven"
+	default:
+		is = fmt.Sprintf("below %s %g", level, *c.Missed)
+	}
+	return fmt.Sprintf("**Capacity of %s: %s.** %s", c.Variant, is, strings.Join(parts, " "))
+}
+
+func (b *builder) unjudgedReason(series string) string {
+	for _, l := range b.s.SeriesNamed(series).Levels {
+		if why := cmp.Or(unsound(l), Judge(b.s.Objectives, l).Why); why != "" {
+			return fmt.Sprintf("at %s %s, %s", b.s.LevelName(), formatLevel(l.At), why)
+		}
+	}
+	return fmt.Sprintf("no %s has the figures", b.s.LevelName())
+}
+
+// nextStep says what to do, for each variant but the baseline.
+func (b *builder) nextStep() string {
+	if !b.compares {
+		c := b.capacity[0]
+		if open := b.openStep(c); open != "" {
+			return open
+		}
+		return fmt.Sprintf("nothing is open. For a finer answer, measure between %s %g and %g.", b.s.LevelName(), c.Least, *c.Missed)
+	}
+	var all []string
+	for i, d := range b.decisions {
+		own, base := b.capacity[i+1], b.capacity[0]
+		open, of := b.openStep(own), own.Variant
+		if open == "" {
+			open, of = b.openStep(base), base.Variant
+		}
+		toFind := ""
+		if open != "" && len(b.s.Objectives) > 0 {
+			toFind = fmt.Sprintf(" To know the capacity of %s, %s", of, open)
+		}
+		var text string
+		switch d.Verdict {
+		case resultWorse:
+			text = fmt.Sprintf("keep %s, and find what makes %s worse.", d.Baseline, d.Series)
+		case resultMixed:
+			text = "decide which of the figures below matter more."
+		case resultInconclusive:
+			text = cmp.Or(d.Remedy, open)
+		case resultBetter:
+			text = fmt.Sprintf("%s can replace %s.%s", d.Series, d.Baseline, toFind)
+		default:
+			text = "choose by price or by other reasons." + toFind
+		}
+		if len(b.decisions) > 1 {
+			text = d.Series + ": " + text
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " ")
+}
+
+// openStep says what to do to know more about a capacity, "" if it lies between neighbouring
+// levels.
+func (b *builder) openStep(c Compliance) string {
+	level := b.s.LevelName()
+	switch above := c.unjudgedAbove(); {
+	case len(b.s.Objectives) == 0:
+		return "name an SLO, such as `--slo='ttft_p99<1s'`, to judge the levels."
+	case !c.Judged:
+		return "repair what kept the levels from being judged, and measure again."
+	case len(c.Undecided) > 0:
+		l, _ := b.s.SeriesNamed(c.Variant).Level(c.Undecided[0])
+		return fmt.Sprintf("measure %s %g for longer%s.", level, c.Undecided[0], bracketed(Judge(b.s.Objectives, l).Reasons(runfile.Undecided, labelOf(b.s.Objectives))))
+	case c.Level == nil:
+		return fmt.Sprintf("measure below %s %g.", level, *c.Missed)
+	case len(above) > 0:
+		l, _ := b.s.SeriesNamed(c.Variant).Level(above[0])
+		return fmt.Sprintf("measure %s %g again%s.", level, above[0], bracketed(cmp.Or(unsound(l), Judge(b.s.Objectives, l).Why)))
+	case c.Missed == nil:
+		return fmt.Sprintf("measure above %s %g.", level, c.Least)
+	}
+	return ""
+}
+
+func bracketed(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+func (b *builder) objectiveWords(between string) string {
+	var words []string
+	for _, o := range b.s.Objectives {
+		words = append(words, o.String())
+	}
+	return strings.Join(words, between)
+}
+
+// matrix adds the verdict on every level, beside the turns that were in flight.
+func (b *builder) matrix() {
+	if len(b.s.Objectives) == 0 {
+		return
+	}
+	s := b.section("SLO Compliance Matrix")
+	s.paragraph("PASS = " + b.objectiveWords(" AND "))
+	slos := column{title: "SLO", cell: func(l figures.Level) cell {
+		v := Judge(b.s.Objectives, l)
+		color := map[runfile.Standing]class{runfile.Met: classGood, runfile.Missed: classBad}[v.Standing]
+		return cell{v.Words(labelOf(b.s.Objectives)), cmp.Or(color, classUnknown)}
+	}}
+	s.table(b.byLevel(append([]column{slos}, b.metricColumns(figures.InFlightMean)...)...))
+}
+
+// changes adds how each series differs from the baseline over the levels of both.
+func (b *builder) changes() {
+	for i, series := range b.s.Series[min(1, len(b.s.Series)):] {
+		t := table{Header: []string{"Figure", "Change", "Levels"}, Left: true}
+		for _, o := range atEqualLoad(changedMetrics(), sound(b.baseline), sound(series)) {
+			c := cell{Text: "no clear change"}
+			low, high := o.interval()
+			switch way := o.direction(); {
+			case way > 0:
+				c = cell{fmt.Sprintf("%d of %d better", o.better, o.levels), classGood}
+			case way < 0:
+				c = cell{fmt.Sprintf("%d of %d worse", o.worse, o.levels), classBad}
+			case math.IsNaN(low) || math.IsNaN(high):
+				c = cell{"not certain", classUnknown}
+			}
+			t.Rows = append(t.Rows, []cell{{Text: o.metric.Title()}, {Text: o.change()}, c})
+		}
+		if len(t.Rows) == 0 {
+			continue
+		}
+		title := "What Changed"
+		if len(b.decisions) > 1 {
+			title += ": " + b.decisions[i].Series
+		}
+		s := b.section(title)
+		s.paragraph(fmt.Sprintf("%s against %s at the same load: means over the levels that both reached, with their 95 %% intervals.", series.Name, b.baseline.Name))
+		s.table(t)
+	}
+}
+
+func changedMetrics() []figures.Metric {
+	return []figures.Metric{
+		figures.TTFTP50, figures.TTFTP95, figures.TPOTP50, figures.TPOTP95,
+		figures.LatencyP50, figures.OutputTokensPerSecond, figures.KVHitRatePct,
+	}
+}
+
+// warningsShown bounds the warnings of a page.
+const warningsShown = 5
+
+// addWarnings lists the worst warning of each cause and the places of the others.
+func (b *builder) addWarnings() {
+	if len(b.warnings) == 0 {
+		return
+	}
+	shown := b.warnings
+	if !b.full {
+		shown = shown[:min(len(shown), warningsShown)]
+	}
+	var lines []string
+	for _, group := range shown {
+		lines = append(lines, group[0].String())
+		if others := warningPlaces(group[1:]); others != "" {
+			lines[len(lines)-1] += fmt.Sprintf(" Also at: %s.", others)
+		}
+	}
+	if more := len(b.warnings) - len(shown); more > 0 {
+		lines = append(lines, fmt.Sprintf("%d more are in %s.", more, figures.DataFile))
+	}
+	b.section("Warnings").list(lines)
+}
+
+// warningPlaces returns "kv, concurrency 40, 50; rr, concurrency 40".
+func warningPlaces(all []warning) string {
+	var where []string
+	levels := map[string][]float64{}
+	for _, w := range all {
+		if levels[w.Where] == nil {
+			where = append(where, w.Where)
+		}
+		levels[w.Where] = append(levels[w.Where], w.At)
+	}
+	for i, name := range where {
+		slices.Sort(levels[name])
+		where[i] = name + " " + runfile.FormatLevels(levels[name], ", ")
+	}
+	return strings.Join(where, "; ")
+}
+
+// appendix adds the method and the main figures of each series.
+func (b *builder) appendix() {
+	var described []runfile.Parameter
+	for _, p := range slices.Concat(b.s.Method, b.s.Deployment) {
+		if p.Source = ""; p.Name != "Server metrics" && p.Name != "Variants" { // the long form has the sources
+			described = append(described, p)
+		}
+	}
+	b.table("Appendix: Method", parameters(described))
+	s := b.section("Appendix: Figures")
+	for _, series := range b.s.Series {
+		single := *b
+		single.s, single.compares = &figures.Study{Kind: b.s.Kind, Series: []figures.Series{series}}, false
+		t := single.byLevel(single.metricColumns(b.mainMetrics()...)...)
+		if b.compares {
+			b.subtable(series.Name, t)
+		} else {
+			s.table(t)
+		}
+	}
+	s = b.section("How to Read This")
+	s.list(append([]string{
+		"In parentheses: the 95 % confidence interval. “?” is an unknown end of it, “(?)” one that is unknown or wider than the value. “–”: too few turns, or unknown.",
+		fmt.Sprintf("TPOT is the time per output token after the first, TOPS output tokens per second. Latencies count the turns that have one; runs above %d %% errors are left out.", figures.MaxErrorPct),
+		figures.DataNote + " and `report.csv`. The long form: `synthetic report render --full`.",
+	}, b.marks()...))
+}
+
+// mainMetrics returns the figures of the appendix, and those that the SLOs judge.
+func (b *builder) mainMetrics() []figures.Metric {
+	all := []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.TPOTP50, figures.TPOTP99, figures.LatencyP50}
+	for _, o := range b.s.Objectives {
+		if m := o.Metric(); m != figures.NoMetric && !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+	}
+	if len(b.s.Objectives) == 0 {
+		all = append(all, figures.InFlightMean)
+	}
+	return append(all, figures.ErrorPct, figures.OutputTokensPerSecond, figures.KVHitRatePct)
+}
+
+const notesShown = 3
+
+// marks returns the notes on marks and on how figures were obtained.
+func (b *builder) marks() []string {
+	var all []string
+	if b.s.Any(func(l figures.Level) bool { return unsound(l) != "" }) {
+		all = []string{"† marks a level at which a configuration proves nothing: it carried less than 95 % of its load, or the prober distorted the figures."}
+	}
+	notes := b.s.Notes
+	if !b.full && len(notes) > notesShown {
+		notes = append(slices.Clone(notes[:notesShown]), fmt.Sprintf("%d more notes are in %s.", len(notes)-notesShown, figures.DataFile))
+	}
+	return append(all, notes...)
+}

@@ -1,0 +1,256 @@
+package report
+
+import (
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"synthetic/internal/sketch"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
+	"synthetic/tools/testkit/reporttest"
+)
+
+// randomRun makes a run of one or two variants whose levels may be short, distorted by the
+// prober, not reached, given up, without a second token, or empty.
+func randomRun(seed uint64) *runfile.Run {
+	rng := rand.New(rand.NewPCG(seed, 27))
+	o := reporttest.Options{Seed: seed}
+	for _, name := range []string{"a", "b"}[:1+rng.IntN(2)] {
+		o.Variants = append(o.Variants, reporttest.Variant{Name: name, Slowdown: 0.4 + 1.8*rng.Float64(), Limit: 60 * float64(rng.IntN(3))})
+	}
+	for _, level := range []float64{2, 4, 8, 16, 40, 80, 100, 120} {
+		if rng.IntN(2) == 0 {
+			o.Levels = append(o.Levels, level)
+		}
+	}
+	if o.Levels == nil {
+		o.Levels = []float64{8}
+	}
+	run := reporttest.Run(o)
+	oneToken, nothingJudged, short := rng.IntN(6) == 0, rng.IntN(10) == 0, rng.IntN(3) == 0
+	for i := range run.Results {
+		r := &run.Results[i]
+		if short {
+			r.Snapshots = r.Snapshots[:1]
+			r.Snapshots[0].Blocks = r.Snapshots[0].Blocks[:1+rng.IntN(4)]
+		}
+		spoil(rng, r, oneToken, nothingJudged)
+	}
+	judge := stats.NewJudge(run)
+	for i := range run.Results {
+		if r := &run.Results[i]; r.Verdict == nil {
+			r.Verdict = judge.Conclude(run, *r)
+		}
+	}
+	for _, name := range run.Variants {
+		run.Capacities = append(run.Capacities, judge.Capacity(name, run))
+	}
+	return run
+}
+
+// spoil changes a level in one of several ways, or not.
+func spoil(rng *rand.Rand, r *runfile.Result, oneToken, nothingJudged bool) {
+	kind := rng.IntN(10)
+	if nothingJudged {
+		kind = rng.IntN(3)
+	}
+	for i := range r.Snapshots {
+		s := &r.Snapshots[i]
+		held := r.Level
+		if kind == 0 {
+			held *= 0.5
+		}
+		s.ConversationsMean = &held
+		for j := range s.Blocks {
+			b := &s.Blocks[j]
+			if oneToken {
+				delete(b.SLOs, "tpot")
+			}
+			switch kind {
+			case 1:
+				b.NotJudged = b.TurnsStarted
+			case 2:
+				*b = runfile.Block{Seconds: b.Seconds}
+			case 3: // late, but not too late for the SLOs
+				b.AddedTTFT = &sketch.Sketch{}
+				b.AddedTTFT.Add(0.3)
+			}
+		}
+	}
+	if kind == 4 {
+		r.State, r.Why = runfile.EndedEarly, "the queue grows"
+		r.Verdict = &runfile.LevelVerdict{Standing: runfile.Missed, Decided: runfile.DecidedMeasured}
+	}
+}
+
+// TestReportsAgreeWithThemselves checks what must hold for a report of any run.
+func TestReportsAgreeWithThemselves(t *testing.T) {
+	runs := uint64(200)
+	if testing.Short() {
+		runs = 40
+	}
+	seen := map[string]int{}
+	for seed := range runs {
+		run := randomRun(seed)
+		s := figures.FromRuns([]*runfile.Run{run})
+		d, err := buildDocument(s, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		say := func(format string, args ...any) {
+			t.Helper()
+			t.Errorf("seed %d: "+format, append([]any{seed}, args...)...)
+		}
+		for i, c := range Comply(s) {
+			checkCapacity(say, s, i, c)
+			seen[strings.Fields(c.between())[0]]++
+			if swept := s.Capacities[i]; !equalLevels(swept.Level, c.Level) || !equalLevels(swept.Missed, c.Missed) {
+				say("the sweep says %s, the report %s", swept.Sentence("concurrency"), c.between())
+			}
+		}
+		checkGate(say, s)
+		checkShifts(say, s)
+		if next := d.Lead[len(d.Lead)-1]; strings.Count(next, "measure ") > 1 || !strings.HasPrefix(next, "**Next:** ") {
+			say("the next step is none, or more than one: %s", next)
+		}
+		checkText(say, d)
+	}
+	if len(seen) < 4 {
+		t.Errorf("the runs have too few kinds of capacities: %v", seen)
+	}
+}
+
+type complaint func(format string, args ...any)
+
+func equalLevels(a, b *float64) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+// checkCapacity: a capacity and its end come from proven levels only, and nothing judged is no
+// verdict.
+func checkCapacity(say complaint, s *figures.Study, i int, c Compliance) {
+	standing := func(at float64) runfile.Standing {
+		l, _ := s.Series[i].Level(at)
+		return Judge(s.Objectives, l).Standing
+	}
+	if c.Level != nil && standing(*c.Level) != runfile.Met || c.Missed != nil && standing(*c.Missed) != runfile.Missed {
+		say("the capacity %s has bounds that are not proven", c.between())
+	}
+	b := builder{s: s, capacity: Comply(s)}
+	text := b.capacityLine(c)
+	for _, l := range s.Series[i].Levels {
+		v := Judge(s.Objectives, l)
+		if l.NotReached != "" && !v.Unjudged() {
+			say("level %g was not reached and is %s", l.At, v.Words(nil))
+		}
+		if v.Unjudged() && (v.Met || v.Lost != nil || v.Words(nil) == "NOT JUDGED") {
+			say("level %g is not judged, and says %+v", l.At, v)
+		}
+		if v.Standing == runfile.Undecided && !strings.Contains(v.Words(nil), ";") {
+			say("level %g does not say what is missing: %s", l.At, v.Words(nil))
+		}
+	}
+	if !c.Judged && (!strings.Contains(text, ": not known.") || c.between() != "not known") {
+		say("nothing was judged, and it says %q, capacity %s", text, c.between())
+	}
+}
+
+// checkGate: the gate states the same capacity, and nothing judged passes nothing.
+func checkGate(say complaint, s *figures.Study) {
+	conditions, err := ParseConditions("capacity<1")
+	if err != nil {
+		say("%v", err)
+		return
+	}
+	all := Comply(s)
+	for i, o := range checkConditions(s, conditions) {
+		c := all[len(all)-1-i]
+		if c.Judged && !strings.Contains(o.Detail, "capacity "+c.between()) || !c.Judged && o.Result != GateInconclusive {
+			say("the gate says %q (%d), the report %s", o.Detail, o.Result, c.between())
+		}
+	}
+}
+
+var shift = regexp.MustCompile(`from (\S+) to (\S+):`)
+
+// checkShifts: both ends of a shift are levels that were measured without a fault.
+func checkShifts(say complaint, s *figures.Study) {
+	b := builder{s: s, baseline: s.Series[0]}
+	for i, line := range b.shifts() {
+		m := shift.FindStringSubmatch(line)
+		for j, series := range []figures.Series{s.Series[0], s.Series[i+1]} {
+			at, _ := strconv.ParseFloat(m[j+1], 64)
+			if l, ok := series.Level(at); !ok || unsound(l) != "" {
+				say("%s: level %g of %s proves nothing", line, at, series.Name)
+			}
+		}
+	}
+}
+
+var (
+	measuredNumber = regexp.MustCompile(`\d+\.\d+|\d+(?:ms|s|%)`)
+	ranged         = regexp.MustCompile(`^([\d.]+)(?:ms|s|%)? \(([\d.]+)–([\d.]+)\)`)
+)
+
+// checkText: measured numbers have at most three digits, and no
+// interval is wider than its value.
+func checkText(say complaint, d document) {
+	for _, section := range d.Sections {
+		switch section.Title {
+		case "Test Methodology", "Deployment Details", "SLO Targets", "How to Read This", "Reference Data (JSON)":
+			continue
+		}
+		for _, b := range section.Blocks {
+			for _, line := range append([]string{b.Paragraph}, b.List...) {
+				checkDigits(say, line)
+			}
+			if b.Table == nil {
+				continue
+			}
+			for _, row := range b.Table.Rows {
+				for i, c := range row {
+					checkDigits(say, c.Text)
+					if m := ranged.FindStringSubmatch(c.Text); m != nil && !strings.Contains(b.Table.Header[i]+row[0].Text, "Error") {
+						value, low, high := parse(m[1]), parse(m[2]), parse(m[3])
+						if high-low > 1.05*value {
+							say("%s, %s: the interval is wider than its value: %s", section.Title, row[0].Text, c.Text)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func parse(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}
+
+func checkDigits(say complaint, text string) {
+	for _, number := range measuredNumber.FindAllString(text, -1) {
+		digits := strings.TrimLeft(strings.ReplaceAll(strings.TrimRight(number, "ms%"), ".", ""), "0")
+		if !strings.Contains(number, ".") {
+			digits = strings.TrimRight(digits, "0")
+		}
+		if len(digits) > 3 {
+			say("more than three digits in %q: %s", number, text)
+		}
+	}
+}
+
+// TestNoChange: a change that rounds to 0 is neither better nor noise.
+func TestNoChange(t *testing.T) {
+	base, other := level(1, map[figures.Metric]float64{figures.TPOTP50: 50}), level(1, map[figures.Metric]float64{figures.TPOTP50: 49.99})
+	if got := compareFigures(figures.TPOTP50, base, other).String(); got != "0%" {
+		t.Errorf("a change that rounds to 0: %q", got)
+	}
+}

@@ -1,0 +1,215 @@
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/study/runfile"
+)
+
+// answering returns one worker that answers requests for its time, and other requests with answer.
+func answering(answer func(*http.Request) (*http.Response, error)) *Workers {
+	return NewWorkers([]string{"http://w1"}, secret, roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == pathClock {
+			return response(http.StatusOK, fmt.Sprintf("%q", time.Now().Format(time.RFC3339Nano))), nil
+		}
+		return answer(r)
+	}))
+}
+
+func response(code int, body string) *http.Response {
+	answer := httptest.NewRecorder()
+	answer.WriteHeader(code)
+	_, _ = answer.WriteString(body)
+	return answer.Result()
+}
+
+// TestChecksAreRetried: a network fault, a fault of a proxy, and a worker that reads its plan for
+// longer than one attempt may take, refuse no plan.
+func TestChecksAreRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempt := 0
+		w := answering(func(r *http.Request) (*http.Response, error) {
+			switch attempt++; attempt {
+			case 1:
+				return nil, errors.New("connection reset")
+			case 2:
+				return response(http.StatusBadGateway, "no upstream"), nil
+			case 3:
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			return response(http.StatusNoContent, ""), nil
+		})
+		if err := w.join(t.Context(), order{}, 5*time.Minute); err != nil || attempt != 4 {
+			t.Errorf("%v after %d attempts", err, attempt)
+		}
+		hanging := answering(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		began := time.Now()
+		if err := hanging.join(t.Context(), order{}, 30*time.Second); !errors.Is(err, ErrNoWorkers) || time.Since(began) > 31*time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+	})
+}
+
+// TestRefusalBetweenLevels: a worker that refuses after the sweep began is left out with a warning. If
+// it refused a level, it is not asked again.
+func TestRefusalBetweenLevels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		w := answering(func(*http.Request) (*http.Response, error) {
+			asked++
+			return response(http.StatusConflict, "its files differ"), nil
+		})
+		leading, x := &leader{Workers: w}, w.all[0]
+		left, err := leading.rejoin(t.Context(), nil, order{})
+		if err != nil || len(left) != 1 || left[0].Why != "its files differ" || !x.away || x.refused {
+			t.Errorf("%v, left %+v, worker %+v", err, left, x)
+		}
+		x.away, asked = false, 0
+		w.carry(t.Context(), x, order{})
+		if left, err := leading.rejoin(t.Context(), nil, order{}); err != nil || left != nil || !x.away || asked != 1 {
+			t.Errorf("%v, left %+v after a refused level, asked %d times", err, left, asked)
+		}
+	})
+}
+
+// TestCutAnswers: an answer with fewer or more turns than the worker has, or a line without an end, is
+// not complete.
+func TestCutAnswers(t *testing.T) {
+	for turns, want := range map[string]string{"12345678": "", "1234567": "7 bytes arrived, want 8", "123456789": "9 bytes arrived, want 8"} {
+		w := answering(func(*http.Request) (*http.Response, error) {
+			return response(http.StatusOK, `{"result":{},"turn_bytes":8}`+"\n"+turns), nil
+		})
+		x := w.all[0]
+		x.turns = filepath.Join(t.TempDir(), "turns")
+		w.carry(t.Context(), x, order{})
+		if x.done != (want == "") || !strings.Contains(x.lost, want) {
+			t.Errorf("%s: done %t, lost %q, want %q", turns, x.done, x.lost, want)
+		}
+	}
+	long := &answerReader{Reader: strings.NewReader(`{"lost":"` + strings.Repeat("x", 100)), seen: func() {}, left: 64}
+	if err := json.NewDecoder(long).Decode(&answer{}); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a line without an end: %v", err)
+	}
+}
+
+// TestPlanIsReadOnce: a worker reads a plan once for all levels of a sweep, and again if the workload
+// of shard 0 changed.
+func TestPlanIsReadOnce(t *testing.T) {
+	w, read := newWorker(), 0
+	w.Parse = func(string, []byte) (Plan, error) { read++; return small(), nil }
+	for i, workload := range []string{small().digest(), small().digest(), "another", small().digest()} {
+		o := order{Protocol: protocolVersion, Workload: workload, Levels: small().Levels}
+		if _, err := w.plan(o); (err != nil) != (workload == "another") {
+			t.Errorf("order %d: %v", i, err)
+		}
+	}
+	if read != 2 {
+		t.Errorf("the plan was read %d times", read)
+	}
+}
+
+// TestWorkerChecksOrders: a worker refuses levels outside the plan, and parts that no worker carries.
+func TestWorkerChecksOrders(t *testing.T) {
+	for change, want := range map[string]string{
+		`"levels":[1e12]`: "level 1e+12 is not between",
+		`"levels":[-5]`:   "level -5 is not between",
+		`"levels":[]`:     "is not in the plan",
+		`"levels":[2],"part":{"Index":9,"Count":2}`:  "part 9 of 2",
+		`"levels":[2],"part":{"Index":-3,"Count":2}`: "part -3 of 2",
+		`"levels":[2],"part":{"Index":0,"Count":2}`:  "part 0 of 2",
+		`"levels":[2]`: "part 0 of 0",
+		`"levels":[2],"level":{"variant":0,"Level":100}`: "level 100 of variant 0",
+	} {
+		body := fmt.Sprintf(`{"protocol":%d,"workload_sha256":%q,%s}`, protocolVersion, small().digest(), change)
+		answer := httptest.NewRecorder()
+		newWorker().ServeHTTP(answer, authorize(httptest.NewRequest(http.MethodPost, pathLevel, strings.NewReader(body))))
+		if answer.Code != http.StatusConflict || !strings.Contains(answer.Body.String(), want) {
+			t.Errorf("%s: %d %s, want %q", change, answer.Code, answer.Body, want)
+		}
+	}
+}
+
+// deadlineWriter records the write deadlines of a response.
+type deadlineWriter struct {
+	*httptest.ResponseRecorder
+	deadlines []time.Time
+}
+
+func (w *deadlineWriter) SetWriteDeadline(at time.Time) error {
+	w.deadlines = append(w.deadlines, at)
+	return nil
+}
+
+// TestEachWriteHasADeadline: each write of a worker has silenceLimit, however long the level takes.
+func TestEachWriteHasADeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &deadlineWriter{ResponseRecorder: httptest.NewRecorder()}
+		w := timedWriter{to, http.NewResponseController(to)}
+		for i := range 2 {
+			if _, err := w.Write([]byte("x")); err != nil || len(to.deadlines) != i+1 || to.deadlines[i] != time.Now().Add(silenceLimit) {
+				t.Errorf("%v, deadlines %v", err, to.deadlines)
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// TestSkew: only beginnings are compared if the number of conversations is counted.
+func TestSkew(t *testing.T) {
+	part := func(from, seconds float64) runfile.Result {
+		s := runfile.Snapshot{Seconds: seconds}
+		s.Started = time.Unix(1000, 0).Add(time.Duration(from * float64(time.Second)))
+		return runfile.Result{Snapshots: []runfile.Snapshot{s}}
+	}
+	for _, c := range []struct {
+		other   runfile.Result
+		counted bool
+		want    string
+	}{
+		{part(0.1, 100), false, ""},
+		{part(0, 60), false, "a process ended early"},
+		{part(0, 60), true, ""},
+		{part(30, 100), false, "a clock was set"},
+		{part(30, 60), true, "a clock was set"},
+	} {
+		if got := describeSkew([]runfile.Result{part(0, 100), c.other}, c.counted); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %q, want %q", c, got, c.want)
+		}
+	}
+}
+
+// TestDirectoryBeforeWorkers: a directory that cannot be used, and a finished sweep, need no workers.
+func TestDirectoryBeforeWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := shortLevels()
+		p.Levels = p.Levels[:1]
+		s, stop := newSite(t, quick(), 1, p)
+		defer stop()
+		_, o, err := s.run(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.stop(0)
+		began := time.Now()
+		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "use --resume") {
+			t.Errorf("a used directory: %v", err)
+		}
+		o.Resume = true
+		if run, err := Run(t.Context(), o); err != nil || len(run.Results) != 1 || time.Since(began) > time.Second {
+			t.Errorf("a finished sweep: %v after %s", err, time.Since(began))
+		}
+	})
+}

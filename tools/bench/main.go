@@ -1,0 +1,148 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// flags are the flags of the program. as, url and scenario are those of its children.
+type flags struct {
+	as, url, scenario string
+	duration          time.Duration
+	program           string
+	runs              int
+	only              string
+	write, check      string
+	share             float64
+	server, client    int
+}
+
+func main() {
+	var f flags
+	flag.StringVar(&f.program, "program", "bin/synthetic", "the program to measure")
+	flag.DurationVar(&f.duration, "for", 15*time.Second, "how long each client runs")
+	flag.IntVar(&f.runs, "runs", 5, "how often each client runs")
+	flag.StringVar(&f.only, "only", "", "names of scenarios, separated by commas; empty for all")
+	flag.StringVar(&f.write, "write", "", "file that gets the table between its marks")
+	flag.StringVar(&f.check, "check", "", "file whose ratios must not be exceeded")
+	flag.Float64Var(&f.share, "tolerance", 0.15, "by which share -check lets a ratio exceed the committed one")
+	flag.IntVar(&f.server, "server-core", 0, "core of the server")
+	flag.IntVar(&f.client, "client-core", 1, "core of the clients")
+	flag.StringVar(&f.as, "as", "", "for child processes: server, plain or path")
+	flag.StringVar(&f.url, "url", "", "for child processes: address of the server")
+	flag.StringVar(&f.scenario, "scenario", "", "for child processes: name of the scenario")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := f.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (f flags) run(ctx context.Context) error {
+	if f.as == "" {
+		return f.bench(ctx)
+	}
+	s, err := scenarioNamed(f.scenario)
+	if err != nil {
+		return err
+	}
+	if f.as == "server" {
+		return serve(s)
+	}
+	return runReader(f.as, s, f.url, f.duration)
+}
+
+// bench measures all clients in all scenarios, and prints, writes or checks the table.
+func (f flags) bench(ctx context.Context) error {
+	if f.server == f.client {
+		return errors.New("server and clients need cores of their own: give -server-core and -client-core different numbers")
+	}
+	all := scenarios()
+	if f.only != "" {
+		all = nil
+		for name := range strings.SplitSeq(f.only, ",") {
+			s, err := scenarioNamed(name)
+			if err != nil {
+				return err
+			}
+			all = append(all, s)
+		}
+	}
+	kinds, r := clients(f.program), results{}
+	first := load()
+	for _, s := range all {
+		if err := f.rounds(ctx, s, kinds, r); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("%s\n%s\n", f.machine(first), table(r, all, kinds))
+	fmt.Print(text)
+	if f.write != "" {
+		return replace(f.write, text)
+	}
+	if f.check == "" {
+		return nil
+	}
+	want, err := committed(f.check)
+	if err != nil {
+		return err
+	}
+	if slower := worse(r, want, all, kinds, f.share); len(slower) > 0 {
+		return errors.New(strings.Join(slower, "\n"))
+	}
+	return nil
+}
+
+// rounds runs each client once in each round.
+func (f flags) rounds(ctx context.Context, s scenario, kinds []client, r results) error {
+	srv, err := startServer(s, f.server)
+	if err != nil {
+		return err
+	}
+	defer srv.close()
+	for round := range f.runs {
+		for _, c := range kinds {
+			x, err := measure(ctx, c, s, srv, f.duration, f.client)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(os.Stderr, "%s, run %d, %s: %.1f µs/token, late p99 %.0f µs, %.0f kB/stream\n", s.name, round+1, c.name, x.PerToken, x.P99, x.Memory)
+			r.add(s, c, x)
+		}
+	}
+	return nil
+}
+
+// machine describes the machine, the runs and the load of other programs before the first.
+func (f flags) machine(load string) string {
+	var model string
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		_, rest, _ := strings.Cut(string(info), "model name\t: ")
+		model, _, _ = strings.Cut(rest, "\n")
+	}
+	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	if average, err := strconv.ParseFloat(load, 64); err == nil && average > 0.5 {
+		load += ", so these figures were measured beside other programs"
+	}
+	return fmt.Sprintf("%s: %d runs of %s of each client, alternating, on %d cores of %s, Linux %s, %s. Load average before the first run: %s.\n",
+		time.Now().UTC().Format("2 January 2006"), f.runs, f.duration, runtime.NumCPU(), model, strings.TrimSpace(string(kernel)), runtime.Version(), load)
+}
+
+// load returns the load average of the last minute.
+func load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(text), " ")
+	return first
+}

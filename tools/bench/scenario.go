@@ -1,0 +1,43 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// scenario is a load: streams in flight, and how often each gets a token.
+type scenario struct {
+	name    string
+	streams int
+	gap     time.Duration
+	// tokens is the length of a turn.
+	tokens int
+	// together makes all streams get their tokens at the same moments.
+	together bool
+}
+
+func scenarios() []scenario {
+	return []scenario{
+		{name: "1000 x 20/s", streams: 1000, gap: 50 * time.Millisecond, tokens: 100},
+		{name: "1000 x 50/s", streams: 1000, gap: 20 * time.Millisecond, tokens: 250},
+		{name: "4000 x 15/s", streams: 4000, gap: time.Second / 15, tokens: 75},
+		{name: "bursts of 256", streams: 256, gap: 50 * time.Millisecond, tokens: 100, together: true},
+		{name: "5000 x 1/s", streams: 5000, gap: time.Second, tokens: 10},
+	}
+}
+
+func scenarioNamed(name string) (scenario, error) {
+	all := scenarios()
+	i := slices.IndexFunc(all, func(s scenario) bool { return s.name == name })
+	if i < 0 {
+		names := make([]string, len(all))
+		for i, s := range all {
+			names[i] = s.name
+		}
+		return scenario{}, fmt.Errorf("no scenario %q: use one of %q", name, names)
+	}
+	return all[i], nil
+}

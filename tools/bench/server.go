@@ -1,0 +1,113 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+	// stampDigits is the width of a time in Unix nanoseconds, the content of each token.
+	stampDigits = 19
+	before      = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"m","choices":[{"index":0,"delta":{"content":"`
+	after       = `"},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
+)
+
+// server writes streams of a scenario. It counts the tokens.
+type server struct {
+	scenario scenario
+	tokens   atomic.Int64
+}
+
+// serve prints the address and serves until its input ends.
+func serve(s scenario) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println(l.Addr())
+	srv := &server{scenario: s}
+	go srv.accept(l)
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+func (s *server) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go s.connection(c)
+	}
+}
+
+func (s *server) connection(c net.Conn) {
+	defer c.Close()
+	in := bufio.NewReaderSize(c, 1<<10)
+	for {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return
+		}
+		if err := s.answer(c, r); err != nil {
+			return
+		}
+	}
+}
+
+func (s *server) answer(c io.Writer, r *http.Request) error {
+	switch {
+	case r.Method == http.MethodPost:
+		return s.stream(c)
+	case r.URL.Path == "/tokens":
+		return whole(c, strconv.FormatInt(s.tokens.Load(), 10))
+	case strings.HasSuffix(r.URL.Path, "/models"):
+		return whole(c, `{"object":"list","data":[{"id":"m","object":"model"}]}`)
+	}
+	return whole(c, "{}")
+}
+
+func whole(c io.Writer, body string) error {
+	_, err := fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return err
+}
+
+// stream writes a turn: each token is one write(2) of one chunk with the time directly before it.
+func (s *server) stream(c io.Writer) error {
+	size := len(before) + stampDigits + len(after)
+	chunk := fmt.Appendf(nil, "%x\r\n%s%0*d%s\r\n", size, before, stampDigits, 0, after)
+	stamp := chunk[len(chunk)-2-len(after)-stampDigits:][:0:stampDigits]
+	if _, err := io.WriteString(c, head); err != nil {
+		return err
+	}
+	next := time.Now()
+	if s.scenario.together {
+		next = next.Truncate(s.scenario.gap)
+	}
+	for range s.scenario.tokens {
+		next = next.Add(s.scenario.gap)
+		time.Sleep(time.Until(next))
+		strconv.AppendInt(stamp, time.Now().UnixNano(), 10)
+		if _, err := c.Write(chunk); err != nil {
+			return err
+		}
+		s.tokens.Add(1)
+	}
+	usage := fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"length"}],"usage":{"prompt_tokens":16,"completion_tokens":%d,"total_tokens":%d}}`+"\n\ndata: [DONE]\n\n", s.scenario.tokens, s.scenario.tokens+16)
+	_, err := fmt.Fprintf(c, "%x\r\n%s\r\n0\r\n\r\n", len(usage), usage)
+	return err
+}
