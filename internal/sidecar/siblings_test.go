@@ -71,6 +71,7 @@ func onFleet(t *testing.T, h func() http.Handler, test func(*fleet)) {
 			t.Fatal(err)
 		}
 		defer stage.Run(t, s)()
+		synctest.Wait() // Run reads what the first configuration writes
 		test(&fleet{t, s})
 	})
 }
