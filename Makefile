@@ -16,6 +16,8 @@ HELM4         := helm.sh/helm/v4/cmd/helm@v4.3.1
 export CGO_ENABLED := 0
 export GOFLAGS     := -trimpath -buildvcs=false $(filter-out -trimpath -buildvcs=false,$(GOFLAGS))
 TESTFLAGS := -vet=off -ldflags='-s -w'
+# Tests that may run side by side mostly wait, so each package runs more of them than there are cores.
+WAITING   := -parallel 4
 
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 REVISION  := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -40,14 +42,14 @@ demo: build ## Probe an embedded simulated deployment; needs nothing but Go
 
 .PHONY: test
 test: ## Run the tests, a few minutes with the first build; needs nothing but Go
-	$(GO) test $(TESTFLAGS) -short -timeout 8m ./...
+	$(GO) test $(TESTFLAGS) -short $(WAITING) -timeout 8m ./...
 
 .PHONY: test-long
 test-long: ## Run the long simulations: the tests that "make test" skips or shortens
 	files=$$(git grep -l 'testing[.]Short()' -- '*_test.go') && \
 	tests=$$(awk '/^func /{name=$$2; sub(/[(].*/, "", name)} /testing[.]Short[(][)]/ && name ~ /^Test/ {print name}' $$files | sort -u | paste -sd'|') && \
 	! awk '/^func /{name=$$2} /testing[.]Short[(][)]/ && name !~ /^Test/ {print FILENAME ": ask testing.Short() in the test itself, not in " name; bad=1} END {exit !bad}' $$files && \
-	$(GO) test $(TESTFLAGS) -p 3 -timeout 40m -run "^($$tests)$$" $$(printf './%s\n' $$files | sed 's|/[^/]*$$||' | sort -u)
+	$(GO) test $(TESTFLAGS) -p 3 $(WAITING) -timeout 40m -run "^($$tests)$$" $$(printf './%s\n' $$files | sed 's|/[^/]*$$||' | sort -u)
 
 # These packages compute, in one goroutine or in several that share nothing, or share data that tests of
 # other packages share, too. Each package costs the link of a test binary.
@@ -60,7 +62,7 @@ PURE := docs/runbooks e2e internal/archtest internal/backtest internal/chart int
 PURE_TESTS := ^TestBacktest|TestCapacityAgreesWithGrid|TestNoPartOfAKeyIsShown|TestRejectedReloadsKeepNothing|TestPowerOnSimulatedLogits|TestManyJobsFit|TestConversationsOfTheLoad|TestPresetsDifferAsMeasured|TestManySecretsAreForgotten|TestBadTurnsAreBounded|TestReportOfHostileNames|TestReportRefuses|TestIncidentsShowAsOutcomes|TestHistogramEqualsClientGolang|TestProbeShowsNoPartOfAKey|TestNobodyIsPagedForWhatNeverWorked
 .PHONY: race
 race: ## Run the tests of "make test" under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -timeout 20m -skip '$(PURE_TESTS)' $$($(GO) list ./... $(PURE:%=| grep -v /%$$))
+	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short $(WAITING) -timeout 20m -skip '$(PURE_TESTS)' $$($(GO) list ./... $(PURE:%=| grep -v /%$$))
 
 KILLS ?= 200
 
@@ -119,6 +121,9 @@ HELM4_BIN := bin/helm-$(lastword $(subst @, ,$(HELM4)))
 $(HELM_BIN) $(HELM4_BIN): bin/helm-%:
 	GOBIN=$(CURDIR)/bin $(GO) install $(filter %@$*,$(HELM) $(HELM4)) && mv bin/helm $@
 
+.PHONY: helm-tools
+helm-tools: $(HELM_BIN) $(HELM4_BIN) ## Compile Helm 3 and 4
+
 .PHONY: helm-lint
 helm-lint: build $(HELM_BIN) $(HELM4_BIN) ## Lint and render the chart with Helm 3 and 4, and decode the result with the types of Kubernetes
 	for helm in $(HELM_BIN) $(HELM4_BIN); do \
@@ -153,15 +158,22 @@ demo-quality: ## Measure the delay of every alert of the demo, and 200 hours wit
 demo-baselines: ## Learn the baselines with which the demo starts; about two minutes
 	$(GO) test ./internal/simulate/demo -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/internal/simulate/demo/baselines.json
 
+# Inputs that reach new code are kept and varied. This compiles everything once more. A run of a few
+# hundred inputs gains nothing from it: GUIDED= leaves it out.
+GUIDED ?= -fuzz=.
 .PHONY: fuzz
 fuzz: ## Run every fuzz test for FUZZTIME (default 10m); FUZZ=Run selects those with Run in their names
-	@mkdir -p bin
-	$(GO) test $(TESTFLAGS) -list '^Fuzz.*$(FUZZ)' $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,') > bin/fuzz || { cat bin/fuzz; exit 1; }
-	awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, names[i]; n = 0 }' bin/fuzz | \
-		while read -r package name; do \
-			echo "$$package $$name"; \
-			$(GO) test $(TESTFLAGS) $$package -run '^$$' -fuzz "^$$name\$$" -fuzztime $(or $(FUZZTIME),10m) -fuzzminimizetime 1s </dev/null || exit 1; \
-		done
+	@mkdir -p bin/fuzzing && rm -f bin/fuzzing/*.test
+	dirs=$$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u) && \
+	$(GO) test $(TESTFLAGS) -c $(GUIDED) -o bin/fuzzing/ $$(printf './%s\n' $$dirs) && \
+	for dir in $$dirs; do \
+		binary=$(CURDIR)/bin/fuzzing/$${dir##*/}.test; \
+		for name in $$($$binary -test.list '^Fuzz.*$(FUZZ)'); do \
+			echo "$$dir $$name"; \
+			(cd $$dir && $$binary -test.run '^$$' -test.fuzz "^$$name\$$" -test.fuzztime $(or $(FUZZTIME),10m) \
+				-test.fuzzminimizetime 1s -test.fuzzcachedir $(CURDIR)/bin/fuzzing/inputs/$$dir </dev/null) || exit 1; \
+		done; \
+	done
 
 .PHONY: siege
 siege: build ## Run every attack of tools/soak with 50 targets each; about eight minutes

@@ -43,6 +43,7 @@ func TestPagesNameATraceOfTheServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for a quarter of a minute; make test-long runs it")
 	}
+	t.Parallel()
 	came := &traces{seen: map[string]bool{}}
 	d := simulate.New(simulate.Options{Seed: 1, Incidents: []simulate.Incident{{Kind: simulate.ErrorStatus, Share: 1}}})
 	server := httptest.NewServer(came.before(d))

@@ -271,6 +271,7 @@ func TestKilledSweepsLoseNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills 20 processes, which takes half a minute; make test-long runs it")
 	}
+	t.Parallel()
 	_, server := fastDeployment(t)
 	plan := planFor(t, server.URL, "repetitions: 2\n")
 	rng := rand.New(rand.NewPCG(20, 9))

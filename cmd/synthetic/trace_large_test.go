@@ -78,6 +78,7 @@ func TestTraceStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes long traces; make test-long runs it")
 	}
+	t.Parallel()
 	for name, record := range traceForms() {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
