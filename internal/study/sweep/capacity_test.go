@@ -53,7 +53,7 @@ func kneeAt(at int64, above float64) func(int64) float64 {
 
 func ladder() Plan {
 	p := small()
-	p.Levels = []float64{2, 4, 6, 8, 10, 12, 14, 16}
+	p.Levels = []float64{2, 3, 4, 5, 6, 7, 8, 9}
 	p.Measure.Snapshot = 100 * time.Second
 	return p
 }
@@ -61,9 +61,9 @@ func ladder() Plan {
 // TestCapacityAgreesWithGrid: the search finds the same level as the full grid, wherever the
 // knee is, in at most a third of its measured time.
 func TestCapacityAgreesWithGrid(t *testing.T) {
-	for _, at := range []int64{0, 6, 8, 16} {
+	for _, at := range []int64{0, 4, 5, 9} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			if testing.Short() && at != 6 {
+			if testing.Short() && at != 4 {
 				t.Skip("measures a grid of eight levels; make test-long runs it")
 			}
 			grid, gridTime := highest(t, at, false)
@@ -99,7 +99,7 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 				t.Errorf("confidence %.3f", c.Confidence)
 			}
 		}
-		if above := level + 2; len(c.Undecided) > 0 || (c.Missed == nil) != (above > 16) || c.Missed != nil && *c.Missed != above {
+		if above := max(level+1, 2); len(c.Undecided) > 0 || (c.Missed == nil) != (above > 9) || c.Missed != nil && *c.Missed != above {
 			t.Errorf("level %g, undecided %v, missed %v", level, c.Undecided, c.Missed)
 		}
 		if *c.GridSeconds != 2400 || c.Wanted != 0.95 {
@@ -115,16 +115,16 @@ func TestCapacityBetweenLevels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		o := quick()
-		o.Engine = &knee{share: kneeAt(11, 0.4)}
+		o.Engine = &knee{share: kneeAt(5, 0.4)}
 		defer net.serve(t, "a", simulate.New(o))()
 		plan := ladder()
-		plan.Levels = []float64{2, 16}
+		plan.Levels = []float64{2, 9}
 		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Resolution: 0.05})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := run.Capacities[0]
-		if c.Level == nil || *c.Level != 11 || c.Missed == nil || *c.Missed != 12 || *c.GridSeconds != 600 {
+		if c.Level == nil || *c.Level != 5 || c.Missed == nil || *c.Missed != 6 || *c.GridSeconds != 600 {
 			t.Errorf("%s, %v s for the listed levels", c.Sentence("level"), *c.GridSeconds)
 		}
 		t.Logf("%.0f s measured, %v", c.MeasuredSeconds, c.Visited)
@@ -152,15 +152,15 @@ func TestRefined(t *testing.T) {
 	}
 }
 
-// edge is an engine that is slow for a fixed share of requests while more than four run, and
-// for every second one while more than eight do.
+// edge is an engine that is slow for a fixed share of requests while more than two run, and for
+// every second one while more than four do.
 type edge struct{ running, served atomic.Int64 }
 
 func (e *edge) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
 	running, served := e.running.Add(1), e.served.Add(1)
 	defer e.running.Add(-1)
 	first := 800 * time.Millisecond
-	if running > 8 && served%2 == 0 || running > 4 && served%100 == 0 {
+	if running > 4 && served%2 == 0 || running > 2 && served%100 == 0 {
 		first = 1500 * time.Millisecond
 	}
 	if !load.Pause(ctx, first) {
@@ -179,16 +179,16 @@ func TestUndecided(t *testing.T) {
 			o.Engine = &edge{}
 			defer net.serve(t, "a", simulate.New(o))()
 			plan := ladder()
-			plan.Levels = []float64{4, 8, 12}
+			plan.Levels = []float64{2, 4, 6}
 			run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, FindCapacity: search})
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := run.Capacities[0]
-			if c.Level == nil || *c.Level != 4 || !slices.Equal(c.Undecided, []float64{8}) || c.Missed == nil || *c.Missed != 12 {
+			if c.Level == nil || *c.Level != 2 || !slices.Equal(c.Undecided, []float64{4}) || c.Missed == nil || *c.Missed != 6 {
 				t.Errorf("search %t: %s", search, c.Sentence("level"))
 			}
-			i := slices.IndexFunc(run.Results, func(r runfile.Result) bool { return r.Level == 8 })
+			i := slices.IndexFunc(run.Results, func(r runfile.Result) bool { return r.Level == 4 })
 			r := run.Results[i]
 			if early := r.State == runfile.EndedEarly; early != search || search && !strings.Contains(r.Why, "cannot be proven to meet ttft") {
 				t.Errorf("search %t: the level at the edge is %s (%s)", search, r.State, r.Why)
@@ -203,7 +203,7 @@ func TestSearchResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		o := quick()
-		o.Engine = &knee{share: kneeAt(10, 0.05)}
+		o.Engine = &knee{share: kneeAt(5, 0.05)}
 		defer net.serve(t, "a", simulate.New(o))()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -222,7 +222,7 @@ func TestSearchResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := run.Capacities[0]
-		if c.Level == nil || *c.Level != 10 || len(c.Visited) != visits || len(run.Results) != visits {
+		if c.Level == nil || *c.Level != 5 || len(c.Visited) != visits || len(run.Results) != visits {
 			t.Errorf("capacity %+v after %d visits", c, visits)
 		}
 	})

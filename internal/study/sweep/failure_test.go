@@ -351,7 +351,7 @@ func TestSwitches(t *testing.T) {
 			}
 			d.ServeHTTP(w, r)
 		}))()
-		plan := small()
+		plan := shortLevels()
 		plan.Variants = nil
 		for _, name := range []string{"x", "y"} {
 			v := variant("a")

@@ -22,11 +22,12 @@ func (n *network) serve(t *testing.T, host string, h http.Handler) (stop func())
 	return stop
 }
 
-// quick is a deployment that answers 20 tokens in 0.1 s + 19 × 10 ms.
+// quick is a deployment that answers 20 tokens in 0.29 s. Events of four tokens save half of the
+// CPU time of a turn.
 func quick() simulate.Options {
 	return simulate.Options{
 		Seed: 1, FirstToken: simulate.Delay{Median: 100 * time.Millisecond},
-		InterToken: simulate.Delay{Median: 10 * time.Millisecond}, Answer: simulate.Length{Median: 20},
+		InterToken: simulate.Delay{Median: 47500 * time.Microsecond}, TokensPerEvent: 4, Answer: simulate.Length{Median: 20},
 	}
 }
 

@@ -14,6 +14,7 @@ func TestVariantIsWarmedUp(t *testing.T) {
 		before time.Duration // the first level's own warm-up
 	}{{keepCache, 10 * time.Second}, {bustCache, 0}} {
 		plan := small()
+		plan.Levels, plan.Measure = plan.Levels[:1], Measure{Snapshots: 1, Snapshot: 20 * time.Second}
 		plan.Cache.Policy, plan.Workload.Starters = c.policy, 0
 		run, l := sweepOf(t, plan)
 		// The first requests of the deployment, just after it was ready.

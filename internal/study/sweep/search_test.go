@@ -117,7 +117,7 @@ func TestFlatServerIsProven(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		o := quick()
-		o.InterToken.Median = 40 * time.Millisecond
+		o.InterToken.Median = 190 * time.Millisecond
 		defer net.serve(t, "a", simulate.New(o))()
 		plan := ladder()
 		plan.Levels = []float64{2, 4, 8, 16, 32, 64}
