@@ -63,7 +63,7 @@ func TestReportCompare(t *testing.T) {
 		*r = *reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 80, 100}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1.8}}})
 	})
 	code, stdout, stderr := reportOn(t, "compare", "main="+sweepFile(t, "a.json", nil), slower)
-	if code != exitOK || !strings.Contains(stdout, "# main against slow\n") || !strings.Contains(stdout, "**Capacity of main: at least concurrency 80 (proven).**") || !strings.Contains(stdout, "**Capacity of slow: at least concurrency 40 (proven), below 80.**") {
+	if code != exitOK || !strings.Contains(stdout, "# main against slow\n") || !strings.Contains(stdout, "**Capacity of main: at least concurrency 80 (proven).**") || !strings.Contains(stdout, "**Capacity of slow: at least concurrency 40, below 80 (proven).**") {
 		t.Errorf("exit code %d: %s\n%.900s", code, stderr, stdout)
 	}
 }

@@ -75,9 +75,9 @@ func TestJudge(t *testing.T) {
 		{"counted, nothing proven, and bad", "UNDECIDED (seems to fail TTFT+TPOT)", figures.Level{
 			Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Lost: []string{"ttft", "tpot"}}}},
 		{"not reached", "NOT JUDGED (not reached)", figures.Level{NotReached: "too little", Verdict: &runfile.LevelVerdict{Met: true, Standing: runfile.Met}}},
-		{"a bad quantile within noise", "UNDECIDED (seems to fail TTFT; TTFT is too close to its limit)", figures.Level{Figures: map[figures.Metric]figures.Figure{
+		{"a bad quantile within noise", "UNDECIDED (seems to fail TTFT; TTFT: the interval of its quantile includes the limit)", figures.Level{Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: between(1010, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
-		{"a quantile within noise", "UNDECIDED (seems to pass; TTFT is too close to its limit)", figures.Level{Figures: map[figures.Metric]figures.Figure{
+		{"a quantile within noise", "UNDECIDED (seems to pass; TTFT: the interval of its quantile includes the limit)", figures.Level{Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,6 +117,8 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 	}
 	met, missed := counted(runfile.Met), counted(runfile.Missed, "ttft")
 	seemsMet, seemsMissed := counted(runfile.Undecided), counted(runfile.Undecided, "ttft")
+	tooClose := figures.Level{Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Met: true, SLOs: []runfile.SLOVerdict{
+		{Name: "ttft", Standing: runfile.Undecided, Why: runfile.TooCloseToDecide}}}}
 	late := figures.Level{Limit: "late", Verdict: runfile.NotJudgedBecause("the prober was the limit")}
 	notReached := figures.Level{NotReached: "too little"}
 	for _, tt := range []struct {
@@ -125,19 +127,21 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 		between, next string
 		beyond        []float64
 	}{
-		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "30 (40 misses an SLO)", "", nil},
-		{"spoiled", []figures.Level{met, late, met, missed}, "30 (40 misses an SLO)", "", nil},
-		{"not reached", []figures.Level{met, notReached, met, missed}, "30 (40 misses an SLO)", "", nil},
-		{"the top seems to pass", []figures.Level{met, met, seemsMet}, "20 (30 is undecided)", "measure concurrency 30 for longer", nil},
-		{"the top was not reached", []figures.Level{met, met, notReached}, "20 or more (30 was not judged)", "measure concurrency 30 again (not reached: too little)", nil},
-		{"not reached below a miss", []figures.Level{met, notReached, missed}, "10 (20 was not judged, 30 misses an SLO)", "measure concurrency 20 again", nil},
-		{"nothing fails", []figures.Level{met, met}, "20 or more", "measure above concurrency 20", nil},
-		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (10 or 20 or 30 is undecided)", "for longer", nil},
-		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (10 is undecided, 20 misses an SLO)", "for longer", nil},
+		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "30 (40 fails)", "", nil},
+		{"spoiled", []figures.Level{met, late, met, missed}, "30 (40 fails)", "", nil},
+		{"not reached", []figures.Level{met, notReached, met, missed}, "30 (40 fails)", "", nil},
+		{"the top seems to pass", []figures.Level{met, met, seemsMet}, "20 (30 undecided)", "measure concurrency 30 for longer", nil},
+		{"the top was not reached", []figures.Level{met, met, notReached}, "at least 20 (30 not judged)", "measure concurrency 30 again (not reached: too little)", nil},
+		{"not reached below a miss", []figures.Level{met, notReached, missed}, "10 (20 not judged, 30 fails)", "measure concurrency 20 again", nil},
+		{"too close to its limit", []figures.Level{met, tooClose, missed}, "10 (20 undecided, 30 fails)", "", nil},
+		{"the lowest is too close to its limit", []figures.Level{tooClose}, "not proven (10 undecided)", "measure below concurrency 10, which cannot be decided", nil},
+		{"nothing fails", []figures.Level{met, met}, "at least 20", "measure above concurrency 20", nil},
+		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (10, 20 and 30 undecided)", "for longer", nil},
+		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (10 undecided, 20 fails)", "for longer", nil},
 		{"all miss", []figures.Level{missed, missed}, "below 10", "measure below concurrency", nil},
 		{"the lowest was not judged", []figures.Level{late, missed}, "below 20", "measure below concurrency", nil},
 		{"nothing was judged", []figures.Level{late, notReached}, "not known", "repair what kept the levels", nil},
-		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "10 (20 misses an SLO)", "", []float64{30}},
+		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "10 (20 fails)", "", []float64{30}},
 	} {
 		var series figures.Series
 		for i, l := range tt.levels {
@@ -348,8 +352,8 @@ func TestWarnings(t *testing.T) {
 		level      figures.Level
 	}{
 		{"nothing to say", "", level(10, fine)},
-		{"survivors", "concurrency 10: 3.0% of turns failed, so the latencies are those of survivors.", with(figures.ErrorPct, 3)},
-		{"little", "Little's law does not hold: 10.0 in flight, but 4.00 turns/s × 5.0 s = 20.0 (+100%), so its rate or duration may be wrong.", with(figures.TurnsPerSecond, 4)},
+		{"survivors", "concurrency 10: 3.0% of turns failed, and latencies count only the others, so they look better than they are.", with(figures.ErrorPct, 3)},
+		{"little", "do not rely on throughput and latency of this level, because they contradict each other: 4.00 turns/s × 5.0 s a turn are 20.0 turns in flight, but there were 10.0 (+100%).", with(figures.TurnsPerSecond, 4)},
 		{"drift", "no steady state: TTFT changed by +40%", drifting},
 		{"fallen to a hundredth", "no steady state: TTFT changed by more than ÷10 over", falling},
 		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", spec},

@@ -66,11 +66,11 @@ func judgeQuantile(o figures.Objective, l figures.Level) (v runfile.SLOVerdict, 
 	}
 	switch {
 	case f.Needed > f.N:
-		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s has %d of %d turns", o.Metric().Title(), f.N, f.Needed)
+		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s: %d turns measured, %d needed", o.Metric().Title(), f.N, f.Needed)
 	case !f.Known():
 		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s is unknown", cmp.Or(o.Metric().Title(), o.Label))
 	case f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High:
-		v.Standing, v.Why = runfile.Undecided, "is too close to its limit"
+		v.Standing, v.Why = runfile.Undecided, "the interval of its quantile includes the limit"
 	}
 	return v, seemsLost
 }
@@ -179,19 +179,19 @@ func (c Compliance) bracketed() bool {
 	return c.Level != nil && c.Missed != nil && len(c.Undecided)+len(c.unjudgedAbove()) == 0
 }
 
-// between returns the capacity and its bounds in words: "80 (100 misses an SLO)", "80 or more", "below
-// 40", "not proven (40 or 60 is undecided)".
+// between returns the capacity and its bounds in words: "80 (100 fails)", "at least 80", "below 40",
+// "not proven (40 and 60 undecided)".
 func (c Compliance) between() string {
 	var notes []string
 	if len(c.Undecided) > 0 {
-		notes = append(notes, runfile.FormatLevels(c.Undecided, " or ")+" is undecided")
+		notes = append(notes, listLevels(c.Undecided)+" undecided")
 	}
 	above := c.unjudgedAbove()
 	if above != nil {
-		notes = append(notes, runfile.FormatLevels(above, " and ")+" was not judged")
+		notes = append(notes, listLevels(above)+" not judged")
 	}
 	if c.Missed != nil {
-		notes = append(notes, fmt.Sprintf("%g misses an SLO", *c.Missed))
+		notes = append(notes, fmt.Sprintf("%g fails", *c.Missed))
 	}
 	text := fmt.Sprintf("%g", c.Least)
 	switch {
@@ -202,12 +202,21 @@ func (c Compliance) between() string {
 	case c.Level == nil:
 		text = "not proven"
 	case c.Missed == nil && len(c.Undecided) == 0:
-		text += " or more"
+		text = "at least " + text
 	}
 	if notes == nil {
 		return text
 	}
 	return fmt.Sprintf("%s (%s)", text, strings.Join(notes, ", "))
+}
+
+// listLevels returns "40", "40 and 60", "40, 60 and 80".
+func listLevels(levels []float64) string {
+	last := len(levels) - 1
+	if last < 1 {
+		return runfile.FormatLevels(levels, "")
+	}
+	return runfile.FormatLevels(levels[:last], ", ") + fmt.Sprintf(" and %g", levels[last])
 }
 
 // unjudgedAbove returns the levels above the capacity, and below a missed one, that were not

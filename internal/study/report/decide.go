@@ -47,13 +47,14 @@ const (
 // compareSeries compares a series of a study with its first one, given the compliance of both.
 func compareSeries(s *figures.Study, series figures.Series, base, own Compliance) decision {
 	d := decision{Series: series.Name, Baseline: base.Variant}
-	capacities := fmt.Sprintf("%s %s against %s", s.LevelName(), own.between(), base.between())
 	switch {
 	case base.provenBelow(own):
-		d.Verdict, d.Criterion, d.BetterIn, d.Shown = resultBetter, byCapacity, []string{capacities}, capacities
+		d.Verdict, d.Criterion, d.BetterIn = resultBetter, byCapacity, []string{"capacity"}
+		d.Shown = fmt.Sprintf("it meets every SLO up to %s %g, and %s %s at %g", s.LevelName(), *own.Level, base.Variant, missWords(s, base), *base.Missed)
 		return d
 	case own.provenBelow(base):
-		d.Verdict, d.Criterion, d.WorseIn, d.Shown = resultWorse, byCapacity, []string{capacities}, capacities
+		d.Verdict, d.Criterion, d.WorseIn = resultWorse, byCapacity, []string{"capacity"}
+		d.Shown = fmt.Sprintf("it %s at %s %g, and %s meets every SLO up to %g", missWords(s, own), s.LevelName(), *own.Missed, base.Variant, *base.Level)
 		return d
 	}
 	alike := true
@@ -76,14 +77,24 @@ func compareSeries(s *figures.Study, series figures.Series, base, own Compliance
 	switch {
 	case d.Shown == "":
 		d.Verdict, d.Why = resultInconclusive, nothingShared(s.Series[0], series)
-		d.Remedy = "measure both at the same levels, without what distorts them."
+		d.Remedy = "measure both at the same levels, after you have removed the cause above."
 	case alike:
 		d.Verdict = resultAlike
 	default:
 		d.Verdict, d.Remedy = resultInconclusive, "measure each level for longer, or repeat the sweep."
-		d.Why = fmt.Sprintf("nothing differs beyond noise at most levels, and a difference of more than %s is not ruled out", formatChange(maxAlikeRatio, 0)[1:])
+		d.Why = fmt.Sprintf("no figure differs beyond noise at most of the levels, but the true difference may be more than %s", formatChange(maxAlikeRatio, 0)[1:])
 	}
 	return d
+}
+
+// missWords says what a series does at the level that ends its capacity.
+func missWords(s *figures.Study, c Compliance) string {
+	l, _ := s.SeriesNamed(c.Variant).Level(*c.Missed)
+	v := Judge(s.Objectives, l)
+	if words := v.MissedWords(labelOf(s.Objectives), " and "); words != "" {
+		return "misses " + words
+	}
+	return "was given up"
 }
 
 // decide applies the figures of one criterion, if any is better or worse.

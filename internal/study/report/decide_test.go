@@ -36,11 +36,11 @@ func TestDecide(t *testing.T) {
 		want  comparisonResult
 		text  string // of headline and explanation
 	}{
-		{"better", around("b", 2, 150, 225, 300), resultBetter, "b is better than a: TTFT p95 -25.0% (-26.2% to -23.8%), the mean of 3 levels."},
-		{"worse", around("b", 2, 400, 3000, 4000), resultWorse, "b is worse than a: TTFT p95 ×5.8 (×5.8 to ×5.9)"},
-		{"both", around("b", 2, 150, 300, 800), resultInconclusive, "a difference of more than 5% is not ruled out"},
-		{"alike", around("b", 2, 201, 299, 401), resultAlike, "No difference: b against a, TTFT p95 +0.1% (-1.5% to +1.8%)"},
-		{"too noisy to say", around("b", 40, 201, 299, 401), resultInconclusive, "Nothing differs beyond noise at most levels"},
+		{"better", around("b", 2, 150, 225, 300), resultBetter, "b is better than a: TTFT p95 -25.0% (95% interval -26.2% to -23.8%), the mean of 3 levels."},
+		{"worse", around("b", 2, 400, 3000, 4000), resultWorse, "b is worse than a: TTFT p95 ×5.8 (95% interval ×5.8 to ×5.9)"},
+		{"both", around("b", 2, 150, 300, 800), resultInconclusive, "the true difference may be more than 5%"},
+		{"alike", around("b", 2, 201, 299, 401), resultAlike, "No difference: b against a, TTFT p95 +0.1% (95% interval -1.5% to +1.8%)"},
+		{"too noisy to say", around("b", 40, 201, 299, 401), resultInconclusive, "No figure differs beyond noise at most of the levels"},
 		{"late prober", late(around("b", 2, 150, 225, 300)), resultInconclusive, "b at 10: the prober was late: it may have added up to 9300 ms"},
 		{"other levels", figures.Series{Name: "b"}, resultInconclusive, "no level of both has a latency"},
 	} {

@@ -25,27 +25,27 @@ func TestThePageSaysWhatIsProven(t *testing.T) {
 		levels                   []figures.Level
 	}{
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4.",
-			"**Capacity of kv: at least concurrency 4 (proven), below 8.** 4 is proven to meet every SLO (confidence 99.1%), with 3.0 turns in flight on average. 8 is proven to miss TTFT.",
-			"nothing is open. For a finer answer, measure between concurrency 4 and 8.",
+			"**Capacity of kv: at least concurrency 4, below 8 (proven).** At 4, every SLO is met (confidence 99.1%), with 3.0 turns in flight on average. At 8, it misses TTFT (proven).",
+			"plan with concurrency 4. For a finer answer, measure between 4 and 8.",
 			[]figures.Level{counted(4, runfile.Met), counted(8, runfile.Missed, "ttft")}},
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4.",
-			"**Capacity of kv: at least concurrency 4 (proven).** 4 is proven to meet every SLO (confidence 99.1%), with 3.0 turns in flight on average. No level is proven to miss an SLO.",
+			"**Capacity of kv: at least concurrency 4 (proven).** At 4, every SLO is met (confidence 99.1%), with 3.0 turns in flight on average. It may be higher: no higher level was measured.",
 			"measure above concurrency 4.",
 			[]figures.Level{counted(4, runfile.Met)}},
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4.",
-			"**Capacity of kv: at least concurrency 4 (proven), below 16.** 4 is proven to meet every SLO (confidence 99.1%), with 3.0 turns in flight on average. 8 is undecided, but seems to pass. 16 is proven to miss TTFT.",
+			"**Capacity of kv: at least concurrency 4, below 16 (proven).** At 4, every SLO is met (confidence 99.1%), with 3.0 turns in flight on average. At 8, the SLOs seem to be met, but that is not proven. At 16, it misses TTFT (proven).",
 			"measure concurrency 8 for longer.",
 			[]figures.Level{counted(4, runfile.Met), counted(8, runfile.Undecided), counted(16, runfile.Missed, "ttft")}},
-		{"It is not proven that kv meets TTFT p99 < 1000ms at any concurrency that was measured.",
-			"**Capacity of kv: not proven.** 1 and 2 are undecided. No level is proven to miss an SLO.",
+		{"kv is not proven to meet TTFT p99 < 1000ms at any concurrency that was measured.",
+			"**Capacity of kv: not proven.** At 1 and 2, neither a pass nor a miss is proven.",
 			"measure concurrency 1 for longer.",
 			[]figures.Level{counted(1, runfile.Undecided, "ttft"), counted(2, runfile.Undecided)}},
-		{"kv meets TTFT p99 < 1000ms at no concurrency that was measured.",
-			"**Capacity of kv: below concurrency 1.** 1 misses TTFT.",
+		{"kv does not meet TTFT p99 < 1000ms, not even at concurrency 1.",
+			"**Capacity of kv: below concurrency 1 (proven).** At 1, it misses TTFT (proven).",
 			"measure below concurrency 1.",
 			[]figures.Level{counted(1, runfile.Missed, "ttft")}},
-		{"kv could not be judged by TTFT p99 < 1000ms.",
-			"**Capacity of kv: not known.** Nothing was judged: at concurrency 1, no turn.",
+		{"Whether kv meets TTFT p99 < 1000ms is not known.",
+			"**Capacity of kv: not known.** No level could be judged (concurrency 1: no turn).",
 			"repair what kept the levels from being judged, and measure again.",
 			[]figures.Level{{At: 1, Verdict: runfile.NotJudgedBecause("no turn")}}},
 	} {
@@ -66,7 +66,7 @@ func TestOthersTokens(t *testing.T) {
 		own, server, running, inFlight, errors float64
 		want                                   string
 	}{
-		"a second client":        {30.8, 142.9, 9, 4, 0, "Other clients made up to 78% of the server's tokens."},
+		"a second client":        {30.8, 142.9, 9, 4, 0, "Other clients received up to 78% of the server's tokens."},
 		"alone":                  {140, 142.9, 4, 4, 0, ""},
 		"failed turns had more":  {100, 142.9, 9, 4, 5, ""},
 		"no more turns than own": {100, 142.9, 4, 4, 0, ""},
@@ -81,6 +81,9 @@ func TestOthersTokens(t *testing.T) {
 		}
 		if got := foreignLoad(s); got != tt.want || tt.want != "" && !strings.HasSuffix(d.Verdicts[0].Headline, tt.want) {
 			t.Errorf("%s: %q, want %q, in the headline %q", name, got, tt.want, d.Verdicts[0].Headline)
+		}
+		if next := d.Lead[len(d.Lead)-1]; strings.HasPrefix(next, "**Next:** stop the other clients and measure again") != (tt.want != "") {
+			t.Errorf("%s: %s", name, next)
 		}
 		if warned := strings.Contains(texts(studyWarnings(s)), "a shared deployment"); warned != (tt.want != "") {
 			t.Errorf("%s: warned %v", name, warned)

@@ -26,13 +26,13 @@ func TestFirstScreen(t *testing.T) {
 		s                   *figures.Study
 		word, text, picture string
 	}{
-		"better":     {quicker(), "better", "kv_aware is better than round_robin: TTFT p95 -29.5% (-30.7% to -28.1%), the mean of 2 levels.", "ttft.svg"},
+		"better":     {quicker(), "better", "kv_aware is better than round_robin: TTFT p95 -29.5% (95% interval -30.7% to -28.1%), the mean of 2 levels.", "ttft.svg"},
 		"meets":      {single(func(*figures.Level) {}), "meets its SLOs", "up to concurrency 60.", "ttft.svg"},
-		"misses":     {single(func(l *figures.Level) { l.Verdict = missed }), "misses its SLOs", "at no concurrency", "ttft.svg"},
+		"misses":     {single(func(l *figures.Level) { l.Verdict = missed }), "misses its SLOs", "not even at concurrency 40", "ttft.svg"},
 		"not judged": {read(t, "000"), "not judged", "scales to concurrency 60", "ttft.svg"},
 		"the prober was late": {single(func(l *figures.Level) {
 			l.Verdict, l.Limit = runfile.NotJudgedBecause("the prober was the limit"), "the prober could not send"
-		}), "inconclusive", "could not be judged by TTFT p99 < 1000ms", "ttft.svg"},
+		}), "inconclusive", "Whether default meets TTFT p99 < 1000ms", "ttft.svg"},
 		"speed decides nothing": {throughput(), "better", "b is better than a: TOPS +50.0%", "pareto.svg"},
 	} {
 		t.Run(name, func(t *testing.T) {

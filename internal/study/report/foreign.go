@@ -51,16 +51,20 @@ func othersTokens(s *figures.Study, l figures.Level) float64 {
 	return share
 }
 
-// foreignLoad describes the largest share of other clients; "" without one.
-func foreignLoad(s *figures.Study) string {
-	most := 0.0
+// foreignShareOf returns the largest share of other clients, 0 without any.
+func foreignShareOf(s *figures.Study) (most float64) {
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
 			most = math.Max(most, othersTokens(s, l))
 		}
 	}
-	if most == 0 {
-		return ""
+	return most
+}
+
+// foreignLoad describes the largest share of other clients; "" without one.
+func foreignLoad(s *figures.Study) string {
+	if share := foreignShareOf(s); share > 0 {
+		return fmt.Sprintf("Other clients received up to %.0f%% of the server's tokens.", 100*share)
 	}
-	return fmt.Sprintf("Other clients made up to %.0f%% of the server's tokens.", 100*most)
+	return ""
 }

@@ -80,9 +80,9 @@ func (o overall) change() string {
 	return text
 }
 
-// String returns "TTFT p95 -24.3% (-27.1% to -21.2%), the mean of 9 levels".
+// String returns "TTFT p95 -24.3% (95% interval -27.1% to -21.2%), the mean of 9 levels".
 func (o overall) String() string {
-	text := o.metric.Title() + " " + o.change()
+	text := o.metric.Title() + " " + strings.Replace(o.change(), "(", "(95% interval ", 1)
 	if !strings.Contains(text, "(") {
 		text += " (no interval is known)"
 	}

@@ -61,35 +61,42 @@ func (b *builder) singleBadge(c Compliance) badge {
 	case len(b.s.Objectives) == 0:
 		return badge{Word: "not judged", Headline: saturate(b.baseline).sentence(level), Reason: "No SLO is given."}
 	case !c.Judged:
-		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("%s could not be judged by %s.", c.Variant, slos)}
+		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("Whether %s meets %s is not known.", c.Variant, slos)}
 	case c.Level != nil:
 		return badge{Word: "meets its SLOs", Class: classGood, Headline: fmt.Sprintf("%s meets %s up to %s %g.", c.Variant, slos, level, c.Least)}
 	case len(c.Undecided) > 0:
-		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("It is not proven that %s meets %s at any %s that was measured.", c.Variant, slos, level)}
+		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("%s is not proven to meet %s at any %s that was measured.", c.Variant, slos, level)}
 	}
-	return badge{Word: "misses its SLOs", Class: classBad, Headline: fmt.Sprintf("%s meets %s at no %s that was measured.", c.Variant, slos, level)}
+	return badge{Word: "misses its SLOs", Class: classBad, Headline: fmt.Sprintf("%s does not meet %s, not even at %s %g.", c.Variant, slos, level, *c.Missed)}
 }
 
 // capacityLine states a capacity, how it is known, and where and by which SLO it ends.
 func (b *builder) capacityLine(c Compliance) string {
 	level := b.s.LevelName()
 	if !c.Judged {
-		return fmt.Sprintf("**Capacity of %s: not known.** Nothing was judged: %s.", c.Variant, b.unjudgedReason(c.Variant))
+		return fmt.Sprintf("**Capacity of %s: not known.** No level could be judged (%s).", c.Variant, b.unjudgedReason(c.Variant))
 	}
-	var parts []string
+	proven, known := " (proven)", " (proven)"
+	if !b.s.SeriesNamed(c.Variant).Any(func(l figures.Level) bool { return l.Verdict != nil }) {
+		proven, known = "", " (from quantiles, without proof)" // a report of another tool
+	}
+	is := "not proven"
+	switch {
+	case c.Level != nil && c.Missed != nil:
+		is = fmt.Sprintf("at least %s %g, below %g%s", level, c.Least, *c.Missed, known)
+	case c.Level != nil:
+		is = fmt.Sprintf("at least %s %g%s", level, c.Least, known)
+	case len(c.Undecided) == 0:
+		is = fmt.Sprintf("below %s %g%s", level, *c.Missed, known)
+	}
+	return fmt.Sprintf("**Capacity of %s: %s.** %s", c.Variant, is, strings.Join(b.capacityReasons(c, proven), " "))
+}
+
+// capacityReasons says what was found at the levels that bound a capacity.
+func (b *builder) capacityReasons(c Compliance, proven string) (parts []string) {
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	proven := "" // other tools' reports have no proofs
-	if c.Confidence > 0 || len(c.Undecided) > 0 {
-		proven = " is proven to"
-	}
-	verb := func(plain, infinitive string) string {
-		if proven == "" {
-			return " " + plain
-		}
-		return proven + " " + infinitive
-	}
 	if c.Level != nil {
-		text := fmt.Sprintf("%g%s every SLO", c.Least, verb("meets", "meet"))
+		text := fmt.Sprintf("At %g, every SLO is met", c.Least)
 		if c.Confidence > 0 {
 			text += fmt.Sprintf(" (confidence %s%%)", figures.Digits(100*min(c.Confidence, 0.999), 1))
 		}
@@ -98,49 +105,32 @@ func (b *builder) capacityLine(c Compliance) string {
 		}
 		say("%s.", text)
 	}
-	if n := len(c.Undecided); n > 0 {
-		is, seems := "is", "seems"
-		if n > 1 {
-			is, seems = "are", "seem"
-		}
-		text := fmt.Sprintf("%s %s undecided", runfile.FormatLevels(c.Undecided, " and "), is)
-		if len(c.Seeming) == n {
-			text += fmt.Sprintf(", but %s to pass", seems)
-		}
-		say("%s.", text)
+	switch undecided := listLevels(c.Undecided); {
+	case undecided == "":
+	case len(c.Seeming) == len(c.Undecided):
+		say("At %s, the SLOs seem to be met, but that is not proven.", undecided)
+	default:
+		say("At %s, neither a pass nor a miss is proven.", undecided)
 	}
 	if above := c.unjudgedAbove(); above != nil {
-		say("%s was not judged.", runfile.FormatLevels(above, " and "))
+		say("%s could not be judged.", listLevels(above))
 	}
-	if c.Missed != nil {
-		l, _ := b.s.SeriesNamed(c.Variant).Level(*c.Missed)
-		v := Judge(b.s.Objectives, l)
-		say("%g%s %s.", *c.Missed, verb("misses", "miss"), cmp.Or(v.MissedWords(labelOf(b.s.Objectives)), "them: it was given up"))
-	} else {
-		say("No level is proven to miss an SLO.")
-	}
-	var is string
+	levels := b.s.SeriesNamed(c.Variant).Levels
 	switch {
+	case c.Missed != nil:
+		say("At %g, it %s%s.", *c.Missed, missWords(b.s, c), proven)
+	case c.Level != nil && levels[len(levels)-1].At == c.Least:
+		say("It may be higher: no higher level was measured.")
 	case c.Level != nil:
-		is = fmt.Sprintf("at least %s %g", level, c.Least)
-		if c.Confidence > 0 {
-			is += " (proven)"
-		}
-		if c.Missed != nil {
-			is += fmt.Sprintf(", below %g", *c.Missed)
-		}
-	case len(c.Undecided) > 0:
-		is = "not proven"
-	default:
-		is = fmt.Sprintf("below %s %g", level, *c.Missed)
+		say("It may be higher: no level is proven to miss an SLO.")
 	}
-	return fmt.Sprintf("**Capacity of %s: %s.** %s", c.Variant, is, strings.Join(parts, " "))
+	return parts
 }
 
 func (b *builder) unjudgedReason(series string) string {
 	for _, l := range b.s.SeriesNamed(series).Levels {
 		if why := cmp.Or(unsound(l), Judge(b.s.Objectives, l).Why); why != "" {
-			return fmt.Sprintf("at %s %s, %s", b.s.LevelName(), formatLevel(l.At), why)
+			return fmt.Sprintf("%s %s: %s", b.s.LevelName(), formatLevel(l.At), why)
 		}
 	}
 	return fmt.Sprintf("no %s has the figures", b.s.LevelName())
@@ -148,47 +138,96 @@ func (b *builder) unjudgedReason(series string) string {
 
 // nextStep says what to do, for each variant but the baseline.
 func (b *builder) nextStep() string {
-	if !b.compares {
-		c := b.capacity[0]
-		if open := b.openStep(c); open != "" {
-			return open
-		}
-		return fmt.Sprintf("nothing is open. For a finer answer, measure between %s %g and %g.", b.s.LevelName(), c.Least, *c.Missed)
+	if share := foreignShareOf(b.s); share > 0 {
+		return fmt.Sprintf("stop the other clients and measure again: they received up to %.0f%% of the server's tokens, so these figures are not those of your load alone.", 100*share)
 	}
 	var all []string
-	for i, d := range b.decisions {
-		own, base := b.capacity[i+1], b.capacity[0]
-		open, of := b.openStep(own), own.Variant
-		if open == "" {
-			open, of = b.openStep(base), base.Variant
+	if b.compares {
+		for i, d := range b.decisions {
+			all = append(all, b.afterComparison(d, b.capacity[0], b.capacity[i+1]))
 		}
-		toFind := ""
-		if open != "" && len(b.s.Objectives) > 0 {
-			toFind = fmt.Sprintf(" To know the capacity of %s, %s", of, open)
+	} else {
+		next := b.openStep(b.capacity[0])
+		if next == "" {
+			next = b.planWith(b.capacity[0])
 		}
-		var text string
-		switch d.Verdict {
-		case resultWorse:
-			text = fmt.Sprintf("keep %s, and find what makes %s worse.", d.Baseline, d.Series)
-		case resultMixed:
-			text = "decide which of the figures below matter more."
-		case resultInconclusive:
-			text = cmp.Or(d.Remedy, open)
-		case resultBetter:
-			text = fmt.Sprintf("%s can replace %s.%s", d.Series, d.Baseline, toFind)
-		default:
-			text = "choose by price or by other reasons." + toFind
-		}
-		if len(b.decisions) > 1 {
-			text = d.Series + ": " + text
-		}
-		all = append(all, text)
+		all = append(all, next)
 	}
-	return strings.Join(all, " ")
+	return strings.Join(append(all, b.caveats()...), " ")
+}
+
+// planWith is the next step if nothing is open.
+func (b *builder) planWith(c Compliance) string {
+	level := b.s.LevelName()
+	if len(c.Undecided) == 0 {
+		return fmt.Sprintf("plan with %s %g. For a finer answer, measure between %g and %g.", level, c.Least, c.Least, *c.Missed)
+	}
+	v := b.judge(c, c.Undecided[0])
+	return fmt.Sprintf("plan with %s %g, because %g cannot be decided%s.", level, c.Least, c.Undecided[0], bracketed(b.undecidedReasons(v)))
+}
+
+// afterComparison says what to do after the comparison of a variant with the baseline.
+func (b *builder) afterComparison(d decision, base, own Compliance) string {
+	open, of := b.openStep(own), own.Variant
+	if open == "" {
+		open, of = b.openStep(base), base.Variant
+	}
+	toFind := ""
+	if open != "" && len(b.s.Objectives) > 0 {
+		toFind = fmt.Sprintf(" To know the capacity of %s, %s", of, open)
+	}
+	var text string
+	switch d.Verdict {
+	case resultWorse:
+		text = fmt.Sprintf("keep %s, and find what makes %s worse.", d.Baseline, d.Series)
+	case resultMixed:
+		text = "decide which of the figures below matter more."
+	case resultInconclusive:
+		text = cmp.Or(d.Remedy, open)
+	case resultBetter:
+		text = fmt.Sprintf("%s can replace %s.%s", d.Series, d.Baseline, toFind)
+	default:
+		text = "choose by price or by other reasons." + toFind
+	}
+	if len(b.decisions) > 1 {
+		text = d.Series + ": " + text
+	}
+	return text
+}
+
+// caveats names the levels whose warnings concern what a reader does next: the capacities, and the
+// levels that the prober distorted or that did not carry their load.
+func (b *builder) caveats() (out []string) {
+	for i, series := range b.s.Series {
+		of := ""
+		if b.compares {
+			of = " of " + series.Name
+		}
+		var useless []float64
+		for _, l := range series.Levels {
+			if unsound(l) != "" && !slices.Contains(b.capacity[i].unjudgedAbove(), l.At) {
+				useless = append(useless, l.At)
+			}
+		}
+		if useless != nil {
+			out = append(out, fmt.Sprintf("Do not use the figures%s at %s %s: see the warnings.", of, b.s.LevelName(), listLevels(useless)))
+		}
+		if c := b.capacity[i]; c.Level != nil && !slices.Contains(useless, c.Least) && b.warned(series.Name, c.Least) {
+			out = append(out, fmt.Sprintf("First read the warning about %s %g%s.", b.s.LevelName(), c.Least, of))
+		}
+	}
+	return out
+}
+
+// warned reports whether a level has a warning.
+func (b *builder) warned(series string, at float64) bool {
+	return slices.ContainsFunc(slices.Concat(b.warnings...), func(w warning) bool {
+		return w.At == at && (w.Where == b.s.LevelName() || w.Where == series+", "+b.s.LevelName())
+	})
 }
 
 // openStep says what to do to know more about a capacity, "" if it lies between neighbouring
-// levels.
+// levels, or a level above it cannot be decided.
 func (b *builder) openStep(c Compliance) string {
 	level := b.s.LevelName()
 	switch above := c.unjudgedAbove(); {
@@ -197,8 +236,14 @@ func (b *builder) openStep(c Compliance) string {
 	case !c.Judged:
 		return "repair what kept the levels from being judged, and measure again."
 	case len(c.Undecided) > 0:
-		l, _ := b.s.SeriesNamed(c.Variant).Level(c.Undecided[0])
-		return fmt.Sprintf("measure %s %g for longer%s.", level, c.Undecided[0], bracketed(Judge(b.s.Objectives, l).Reasons(runfile.Undecided, labelOf(b.s.Objectives))))
+		v := b.judge(c, c.Undecided[0])
+		reasons := bracketed(b.undecidedReasons(v))
+		switch {
+		case !v.TooClose():
+			return fmt.Sprintf("measure %s %g for longer%s.", level, c.Undecided[0], reasons)
+		case c.Level == nil:
+			return fmt.Sprintf("measure below %s %g, which cannot be decided%s.", level, c.Undecided[0], reasons)
+		}
 	case c.Level == nil:
 		return fmt.Sprintf("measure below %s %g.", level, *c.Missed)
 	case len(above) > 0:
@@ -208,6 +253,15 @@ func (b *builder) openStep(c Compliance) string {
 		return fmt.Sprintf("measure above %s %g.", level, c.Least)
 	}
 	return ""
+}
+
+func (b *builder) judge(c Compliance, at float64) runfile.LevelVerdict {
+	l, _ := b.s.SeriesNamed(c.Variant).Level(at)
+	return Judge(b.s.Objectives, l)
+}
+
+func (b *builder) undecidedReasons(v runfile.LevelVerdict) string {
+	return v.Reasons(runfile.Undecided, labelOf(b.s.Objectives))
 }
 
 func bracketed(text string) string {

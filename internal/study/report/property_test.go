@@ -92,7 +92,7 @@ func spoil(rng *rand.Rand, r *runfile.Result, oneToken, nothingJudged bool) {
 func TestReportsAgreeWithThemselves(t *testing.T) {
 	runs := uint64(200)
 	if testing.Short() {
-		runs = 40
+		runs = 16
 	}
 	seen := map[string]int{}
 	for seed := range runs {

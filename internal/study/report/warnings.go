@@ -74,7 +74,7 @@ func studyWarnings(s *figures.Study) []warning {
 	}
 	for _, c := range Comply(s) {
 		for _, at := range c.Beyond {
-			out = append(out, newWarning(at, "%s passes its SLOs again at %s %g, above a level that fails: the levels do not degrade in order, so repeat the sweep before trusting the capacity.", c.Variant, s.LevelName(), at))
+			out = append(out, newWarning(at, "%s passes its SLOs again at %s %g, above a level that fails; repeat the sweep before you rely on the capacity.", c.Variant, s.LevelName(), at))
 		}
 	}
 	return append(out, answerLengthWarnings(s)...)
@@ -148,14 +148,14 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warnin
 		flatter := ""
 		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50} {
 			if i > 0 && l.Value(m) < series.Levels[i-1].Value(m) {
-				flatter += fmt.Sprintf("; this makes %s look better than at %g", m.Title(), series.Levels[i-1].At)
+				flatter += fmt.Sprintf("; %s even looks better than at %g", m.Title(), series.Levels[i-1].At)
 			}
 		}
-		say(pct, "%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
+		say(pct, "%.1f%% of turns failed, and latencies count only the others, so they look better than they are%s.", pct, flatter)
 	}
 	out = append(out, distortions(l)...)
 	if c := checkLittle(s, l); !c.holds() && l.NotReached == "" {
-		say(math.Abs(c.deviation()), "Little's law does not hold: %s in flight, but %s turns/s × %s s = %s (%s), so its rate or duration may be wrong.", figures.Digits(c.InFlight, 1), figures.Digits(c.Rate, 2), figures.Digits(c.Seconds, 1), figures.Digits(c.Product, 1), formatChange(1+c.deviation(), 0))
+		say(math.Abs(c.deviation()), "do not rely on throughput and latency of this level, because they contradict each other: %s turns/s × %s s a turn are %s turns in flight, but there were %s (%s).", figures.Digits(c.Rate, 2), figures.Digits(c.Seconds, 1), figures.Digits(c.Product, 1), figures.Digits(c.InFlight, 1), formatChange(1+c.deviation(), 0))
 	}
 	if math.Abs(l.Drift) > driftLog {
 		// The end of a line through the logarithms says little about a TTFT that grows without end.
@@ -168,7 +168,7 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warnin
 	if l.Runs > l.Valid {
 		leftOut := "they are left out of the latencies, and the level fails its SLOs."
 		if l.Valid == 0 {
-			leftOut = "there is no other run, so the latencies are those of survivors."
+			leftOut = "there is no other run, so latencies count only the turns that succeeded."
 		}
 		say(float64(l.Runs-l.Valid), "%d of %d runs had more than %d%% errors: %s", l.Runs-l.Valid, l.Runs, figures.MaxErrorPct, leftOut)
 	}

@@ -84,20 +84,20 @@ func (v LevelVerdict) Unjudged() bool {
 }
 
 // Words returns the text of a verdict for every output: PASS, FAIL (ttft+tpot), UNDECIDED (seems
-// to pass; ttft needs about 300 turns and has 40), NOT JUDGED (not reached). label returns the printed
+// to pass; ttft: 40 turns measured, about 300 needed), NOT JUDGED (not reached). label returns the printed
 // name of an objective; nil prints its name.
 func (v LevelVerdict) Words(label func(name string) string) string {
 	if label == nil {
 		label = func(name string) string { return name }
 	}
-	lost := joinLabels(v.Lost, label)
+	lost := joinLabels(v.Lost, label, "+")
 	switch {
 	case v.Unjudged():
 		return "NOT JUDGED" + bracketed(v.Why)
 	case v.Standing == Met:
 		return "PASS" + bracketed(v.Reasons(NotJudged, label))
 	case v.Standing == Missed:
-		return "FAIL" + bracketed(cmp.Or(v.MissedWords(label), "GIVEN UP"))
+		return "FAIL" + bracketed(cmp.Or(v.MissedWords(label, "+"), "GIVEN UP"))
 	case lost != "":
 		lost = "seems to fail " + lost
 	default:
@@ -117,13 +117,28 @@ func (v LevelVerdict) MissedNames() []string {
 	})
 }
 
-// MissedWords returns their labels, joined by "+".
-func (v LevelVerdict) MissedWords(label func(name string) string) string {
-	return joinLabels(v.MissedNames(), label)
+// MissedWords returns their labels, with between among them.
+func (v LevelVerdict) MissedWords(label func(name string) string, between string) string {
+	return joinLabels(v.MissedNames(), label, between)
 }
 
-// Reasons returns the reasons of the objectives with a standing: "TTFT+TPOT needs about 320
-// turns and has 42". Neighbours with one reason share it.
+// TooClose reports whether the level is undecided only because objectives are too close to their
+// limits, so that a longer measurement decides nothing.
+func (v LevelVerdict) TooClose() bool {
+	close := 0
+	for _, s := range v.SLOs {
+		switch {
+		case s.Standing == Undecided && s.Why == TooCloseToDecide:
+			close++
+		case s.Standing == Undecided:
+			return false
+		}
+	}
+	return close > 0 && v.Standing == Undecided
+}
+
+// Reasons returns the reasons of the objectives with a standing: "TTFT, TPOT: 42 turns measured,
+// about 320 needed". Neighbours with one reason share it.
 func (v LevelVerdict) Reasons(standing Standing, label func(string) string) string {
 	var all, names []string
 	for i, s := range v.SLOs {
@@ -134,21 +149,21 @@ func (v LevelVerdict) Reasons(standing Standing, label func(string) string) stri
 		if i+1 < len(v.SLOs) && v.SLOs[i+1].Standing == standing && v.SLOs[i+1].Why == s.Why {
 			continue
 		}
-		all = append(all, joinLabels(names, label)+" "+s.Why)
+		all = append(all, joinLabels(names, label, ", ")+": "+s.Why)
 		names = nil
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, "; ")
 }
 
 // joinLabels returns the labels of objectives, each once.
-func joinLabels(names []string, label func(string) string) string {
+func joinLabels(names []string, label func(string) string, between string) string {
 	var all []string
 	for _, name := range names {
 		if l := label(name); !slices.Contains(all, l) {
 			all = append(all, l)
 		}
 	}
-	return strings.Join(all, "+")
+	return strings.Join(all, between)
 }
 
 func bracketed(text string) string {
@@ -157,6 +172,10 @@ func bracketed(text string) string {
 	}
 	return " (" + text + ")"
 }
+
+// TooCloseToDecide is the reason of an undecided objective that even mostTimes as many turns of the
+// same kind (see package stats) would not decide.
+const TooCloseToDecide = "too close to the limit to decide"
 
 // Values of LevelVerdict.Decided.
 const (

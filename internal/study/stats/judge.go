@@ -90,9 +90,9 @@ func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
 // kind or a size of turn may only have seen none yet.
 func withoutTurns(o runfile.Objective) runfile.SLOVerdict {
 	if isRestricted(o) {
-		return runfile.SLOVerdict{Name: o.Name, Standing: runfile.Undecided, Why: "has no turn of its kind"}
+		return runfile.SLOVerdict{Name: o.Name, Standing: runfile.Undecided, Why: "no such turn was measured"}
 	}
-	return runfile.SLOVerdict{Name: o.Name, Standing: runfile.NotJudged, Why: "not judged: no turn has it"}
+	return runfile.SLOVerdict{Name: o.Name, Standing: runfile.NotJudged, Why: "no turn has one"}
 }
 
 func isRestricted(o runfile.Objective) bool { return len(o.Turns) > 0 || o.Uncached != slo.Tokens{} }
@@ -108,10 +108,10 @@ func (j Judge) prove(o runfile.Objective, blocks [][]Tally) (runfile.SLOVerdict,
 	if v.Standing = standing; standing != runfile.Undecided {
 		return v, confidence
 	}
-	v.Why = "is too close to its limit"
+	v.Why = runfile.TooCloseToDecide
 	for times := 1.0; times < mostTimes || bad == 0 && times < 1e9; times *= 1.1 {
 		if s, _ := j.standing(e, times*good/effect, times*bad/effect); s != runfile.Undecided {
-			v.Why = fmt.Sprintf("needs about %s turns and has %.0f", roundUp(times*(good+bad)), good+bad)
+			v.Why = fmt.Sprintf("%.0f turns measured, about %s needed", good+bad, roundUp(times*(good+bad)))
 			break
 		}
 	}
@@ -231,7 +231,7 @@ func (j Judge) decided(v runfile.LevelVerdict, turns Turns) *runfile.LevelVerdic
 func onlyPassed(v *runfile.LevelVerdict) *runfile.LevelVerdict {
 	for i, s := range v.SLOs {
 		if s.Standing == runfile.Met {
-			v.SLOs[i] = runfile.SLOVerdict{Name: s.Name, Standing: runfile.Undecided, Why: "was measured for a part of the level"}
+			v.SLOs[i] = runfile.SLOVerdict{Name: s.Name, Standing: runfile.Undecided, Why: "the search measured only a part of the level"}
 		}
 	}
 	v.Conclude()

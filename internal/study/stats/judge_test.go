@@ -39,7 +39,7 @@ func TestStanding(t *testing.T) {
 func TestWeigh(t *testing.T) {
 	j := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
 	half := Turns{"ttft": blocks(10, 20, 0)}
-	if v := j.JudgeTurns(half); v.Standing != runfile.Undecided || v.SLOs[0].Why != "needs about 330 turns and has 200" {
+	if v := j.JudgeTurns(half); v.Standing != runfile.Undecided || v.SLOs[0].Why != "200 turns measured, about 330 needed" {
 		t.Errorf("200 good turns: %+v", v)
 	}
 	if v := j.JudgeTurns(half, half); v.Standing != runfile.Met || v.Confidence < 0.98 {
@@ -69,11 +69,11 @@ func TestObjectiveWithoutTurns(t *testing.T) {
 		blocks     []Tally // of ttft
 		want       string
 	}{
-		{"met", []runfile.Objective{ttft, tpot}, blocks(10, 40, 0), "PASS (tpot not judged: no turn has it)"},
+		{"met", []runfile.Objective{ttft, tpot}, blocks(10, 40, 0), "PASS (tpot: no turn has one)"},
 		{"missed", []runfile.Objective{ttft, tpot}, blocks(10, 20, 20), "FAIL (ttft)"},
-		{"undecided", []runfile.Objective{ttft, tpot}, blocks(10, 10, 0), "UNDECIDED (seems to pass; ttft needs about 320 turns and has 100)"},
+		{"undecided", []runfile.Objective{ttft, tpot}, blocks(10, 10, 0), "UNDECIDED (seems to pass; ttft: 100 turns measured, about 320 needed)"},
 		{"no turn at all", []runfile.Objective{ttft, tpot}, nil, "NOT JUDGED (no turn)"},
-		{"no first turn", []runfile.Objective{ttft, first}, blocks(10, 40, 0), "UNDECIDED (seems to pass; first has no turn of its kind)"},
+		{"no first turn", []runfile.Objective{ttft, first}, blocks(10, 40, 0), "UNDECIDED (seems to pass; first: no such turn was measured)"},
 	} {
 		v := Judge{Objectives: tt.objectives, Confidence: 0.95}.JudgeTurns(Turns{"ttft": tt.blocks})
 		if got := v.Words(nil); got != tt.want {
