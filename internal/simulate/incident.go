@@ -47,6 +47,10 @@ const (
 	Foreign IncidentKind = "foreign"
 	// ContextCut answers from the last tokens of the prompt alone. The Factor is their number.
 	ContextCut IncidentKind = "truncated"
+	// Salad loses the text of the cached part of a prompt while more than Factor of the KV cache is in use.
+	// Stale takes that part from another recent conversation. Both leave prompts alone that are not cached.
+	Salad IncidentKind = "salad"
+	Stale IncidentKind = "stale"
 )
 
 func clusterKinds() []IncidentKind {
@@ -62,7 +66,7 @@ func shareKinds() []IncidentKind {
 	return []IncidentKind{
 		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent,
 		Exclamations, Repetition, WrongScript, OtherModel, BaseModel, Drift,
-		NewFingerprint, BadArguments, ToolMarkup, Buffered, Foreign, ContextCut,
+		NewFingerprint, BadArguments, ToolMarkup, Buffered, Foreign, ContextCut, Salad, Stale,
 	}
 }
 
@@ -81,7 +85,8 @@ type Incident struct {
 	// have workers. For [Options.Replicas] they are replicas, and every kind can have them.
 	Workers []int
 	// Factor multiplies a duration or the acceptance of drafts. For Drift it is the standard deviation
-	// of the noise that is added to each log-probability, for ContextCut the number of tokens that stay.
+	// of the noise that is added to each log-probability, for ContextCut the number of tokens that stay,
+	// and for Salad a share of the KV cache, at most 1.
 	Factor float64
 	// Share is the share of the requests, from 0 to 1.
 	Share float64
@@ -91,7 +96,7 @@ func (i Incident) hasShare() bool { return slices.Contains(shareKinds(), i.Kind)
 
 func (i Incident) hasFactor() bool {
 	switch i.Kind {
-	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, Drift, ContextCut:
+	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, Drift, ContextCut, Salad:
 		return true
 	}
 	return false
@@ -113,6 +118,8 @@ func (i Incident) validate(workers int) error {
 		return errors.New("it needs a cluster: set one")
 	case wrongWorker >= 0:
 		return fmt.Errorf("there is no worker %d: give 0 to %d", i.Workers[wrongWorker], workers-1)
+	case i.Kind == Salad && !(i.Factor > 0 && i.Factor <= 1):
+		return fmt.Errorf("its factor is %v: give a share of the KV cache above 0, at most 1, as in factor=0.7", i.Factor)
 	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && (i.Kind == Drift || i.Kind == ContextCut):
 		return fmt.Errorf("its factor is %v: give a number above 0, at most 1e6", i.Factor)
 	}
@@ -172,9 +179,13 @@ func ParseIncident(text string) (Incident, error) {
 			return i, fmt.Errorf("incident %q: %s: %w", text, part, err)
 		}
 	}
+	example := "4"
+	if i.Kind == Salad {
+		example = "0.7"
+	}
 	switch {
 	case i.hasFactor() && i.Factor == 0 && i.Kind != cluster.Acceptance:
-		return i, fmt.Errorf("incident %q: it lacks a factor: add for example factor=4", text)
+		return i, fmt.Errorf("incident %q: it lacks a factor: add for example factor=%s", text, example)
 	case i.hasShare() && i.Share == 0:
 		return i, fmt.Errorf("incident %q: it lacks a share of the requests: add for example share=0.2", text)
 	case !i.hasFactor() && i.Factor != 0:

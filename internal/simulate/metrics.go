@@ -21,12 +21,23 @@ func (d *Deployment) collect(out chan<- prometheus.Metric) {
 	}
 	d.latency.collect(out)
 	s := d.Stats()
-	kvUse := min(1, float64(s.held)/(cacheBlocks*blockTokens))
 	vllmMetrics(out, o.Model, engineID).engine(cluster.WorkerStats{
 		Running: s.Running, Waiting: s.Waiting,
 		PromptTokens: uint64(s.PromptTokens), CachedTokens: uint64(s.CachedTokens), OutputTokens: uint64(s.OutputTokens),
-	}, kvUse)
+	}, s.kvUse())
 }
+
+// kvUse returns the share of the KV cache that running requests hold, without a cluster.
+func (s Stats) kvUse() float64 { return min(1, float64(s.held)/(cacheBlocks*blockTokens)) }
+
+// kvUse returns the share of a worker's KV cache that running requests hold.
+func (d *driver) kvUse(worker int) float64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return kvUseOf(d.cluster.Worker(worker))
+}
+
+func kvUseOf(s cluster.WorkerStats) float64 { return float64(s.KVUsed) / float64(s.KVBlocks) }
 
 // exposition collects metrics with a common prefix and common labels.
 type exposition struct {
@@ -81,7 +92,7 @@ func (d *driver) collect(out chan<- prometheus.Metric, model string) {
 }
 
 func (d *driver) collectWorker(p exposition, s cluster.WorkerStats) {
-	use := float64(s.KVUsed) / float64(s.KVBlocks)
+	use := kvUseOf(s)
 	p.engine(s, use)
 	p.counter("num_preemptions_total", "Sequences that lost their KV memory to another sequence.", s.Preemptions)
 	if d.config.Engine.Speculation.Draft > 0 {

@@ -96,6 +96,7 @@ func (d *Deployment) generateOnCluster(ctx context.Context, t *turn, out *respon
 		}
 		if t.sent == 0 {
 			d.countPrompt(t, e.Cached)
+			t.readCache(t.driver.kvUse(e.Worker))
 		}
 		return send(e.Tokens)
 	})

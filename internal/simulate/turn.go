@@ -28,6 +28,7 @@ type turn struct {
 	promptTokens int
 	cached       int
 	history      []message // that the answer depends on; a fault can change it
+	other        []message // history of another conversation, for Foreign and Stale
 	text         *answer
 	textKey      uint64 // determines text
 	reasoning    int    // tokens of reasoning at the start of the answer
@@ -205,6 +206,7 @@ func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) erro
 		generator = paced(t.options)
 	}
 	d.countPrompt(t, d.cache.use(t.prompt, cacheBlocks))
+	t.readCache(d.Stats().kvUse())
 	if t.request.Stream { // its headers come before the first token
 		out.open()
 		_ = out.flush() // if the client left, the next event fails, too
