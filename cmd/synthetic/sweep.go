@@ -194,13 +194,17 @@ func writeReport(e env, dir string, run *runfile.Run) {
 		return
 	}
 	dir = filepath.Join(dir, "report")
-	files, err := reports.Files(figures.FromRuns([]*runfile.Run{run}), false)
+	study := figures.FromRuns([]*runfile.Run{run})
+	files, err := reports.Files(study, false)
 	if err == nil {
 		err = reports.Write(dir, files)
 	}
 	if err != nil {
 		e.logger.Warn("Writing the report failed; try synthetic report render", "err", err)
 		return
+	}
+	for _, text := range reports.Findings(study) {
+		fmt.Fprintln(e.stdout, text)
 	}
 	fmt.Fprintf(e.stdout, "the report is %s, with the page report.html beside it\n", filepath.Join(dir, files[0].Name))
 }
@@ -221,6 +225,7 @@ func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
 // would be wrong for both.
 func finishedLine(r runfile.Result, notReached string) string {
 	var turns, failed, output uint64
+	var recalled runfile.Recalled
 	var seconds float64
 	for _, s := range r.Snapshots {
 		seconds += s.Seconds
@@ -228,10 +233,14 @@ func finishedLine(r runfile.Result, notReached string) string {
 	for _, b := range r.Blocks() {
 		n, bad := b.Ended()
 		turns, failed, output = turns+n, failed+bad, output+b.Tokens.Output
+		recalled.Add(b.Recalled(nil))
 	}
 	line := fmt.Sprintf("finished %s, level %g, repetition %d: %d turns, %d failed", r.Variant, r.Level, r.Repetition, turns, failed)
 	if seconds > 0 {
 		line += fmt.Sprintf(", %.2f turns/s, %.0f output tokens/s", float64(turns)/seconds, float64(output)/seconds)
+	}
+	if n := recalled.Judged(); n > 0 {
+		line += fmt.Sprintf(", %d of %d reference codes right", recalled.Right, n)
 	}
 	if notReached != "" {
 		line += ", not reached: " + notReached

@@ -71,8 +71,8 @@ type planner struct {
 
 func (b *planner) plan(f filePlan) sweep.Plan {
 	w := b.workload("workload", f.Workload)
-	b.NoEffect("workload", "in a sweep, whose levels it would change", "remove it", "compare_streamed", "recall")
-	w.Compare, w.Recall = 0, 0
+	b.NoEffect("workload", "in a sweep, whose levels it would change", "remove it", "compare_streamed")
+	w.Compare = 0
 	p := sweep.Plan{
 		Title: f.Title, Seed: f.Seed, Variants: b.variants(f.Variants), Workload: w.Spec,
 		Repetitions: f.Repetitions, Order: sweep.Interleaved, Pause: f.Pause, Cache: b.cache(f.Cache),
@@ -99,9 +99,7 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	b.jobsResolved = b.Valid("variants", "workload")
 	full := make([]fileSLO, len(in))
 	for i, s := range in {
-		if full[i].fileObjective = s.fileObjective; s.SLI == slo.Correct {
-			b.Mistake(yamlform.Index("slos", i)+".sli", "correct", "has no value in a sweep, which takes no recall", "remove this SLO")
-		}
+		full[i].fileObjective = s.fileObjective
 	}
 	return b.slos(full, jobs)
 }

@@ -127,3 +127,15 @@ func TestLeastPlan(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestPlanWithRecall: a plan may ask for reference codes and judge the answers.
+func TestPlanWithRecall(t *testing.T) {
+	text := "variants: [{base_url: 'http://a:1'}]\nlevels: {concurrency: [1, 2]}\nworkload: {recall: 99%}\nslos: [{sli: correct, objective: 98%}]\n"
+	got, err := ParsePlan("plan.yml", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Workload.Recall != 0.99 || len(got.SLOs) != 1 || got.SLOs[0].SLI != slo.Correct || got.SLOs[0].Objective != 0.98 {
+		t.Errorf("recall %g, SLOs %+v", got.Workload.Recall, got.SLOs)
+	}
+}

@@ -67,6 +67,7 @@ type levelData struct {
 	Drift      float64             `json:"drift,omitempty"`
 	Warnings   []string            `json:"level_warnings,omitempty"`
 	Sessions   probe.SessionCounts `json:"sessions,omitzero"`
+	Recall     *Recalled           `json:"recall,omitempty"`
 	// In Intervals null means +∞. OpenIntervals belong to quantiles; null is an unknown end there.
 	Intervals     map[string][2]*float64        `json:"intervals,omitempty"`
 	OpenIntervals map[string][2]*float64        `json:"open_intervals,omitempty"`
@@ -178,7 +179,7 @@ func dataMetrics() []Metric {
 func (l Level) data(words string) levelData {
 	d := levelData{
 		Errors: l.Errors, Runs: l.Runs, Valid: l.Valid, Excluded: l.Excluded, GivenUp: l.GivenUp, NotReached: l.NotReached, Limit: l.Limit,
-		SLO: words, Drift: l.Drift, Warnings: l.Warnings, Families: l.Families, Sessions: l.Sessions,
+		SLO: words, Drift: l.Drift, Warnings: l.Warnings, Families: l.Families, Sessions: l.Sessions, Recall: l.Recall,
 		Intervals: map[string][2]*float64{}, OpenIntervals: map[string][2]*float64{}, PrintedSteps: map[string]float64{},
 		Turns: map[string]uint64{}, TurnsNeeded: map[string]uint64{}, Server: map[string]map[string]float64{},
 	}

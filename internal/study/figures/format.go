@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 const secondsFromMillis = 10_000
@@ -38,13 +39,18 @@ func (m Metric) Cell(f Figure) string {
 	text := d.text(f.Value)
 	low, high := d.number(f.Low, f.Value), d.number(f.High, f.Value)
 	switch {
-	case f.Uncertain() && low == high, m != ErrorPct && f.wide(): // few failures have a wide interval, which still bounds them
+	case f.Uncertain() && low == high, !m.isShareOfTurns() && f.wide():
 		text += " (?)"
 	case (f.Ranged() || f.Uncertain()) && low != high:
 		text += fmt.Sprintf(" (%s–%s)", low, high)
 	}
 	return text
 }
+
+// isShareOfTurns reports whether the metric is a share of few turns, whose wide interval still bounds it.
+func (m Metric) isShareOfTurns() bool { return m == ErrorPct || m.isCorrect() }
+
+func (m Metric) isCorrect() bool { return strings.HasPrefix(string(m), "correct_") }
 
 // number formats v in the unit and with the digits of reference, the value it stands beside.
 func (d description) number(v, beside float64) string {
@@ -55,8 +61,10 @@ func (d description) number(v, beside float64) string {
 		return "∞"
 	case d.unit == "ms" && beside >= secondsFromMillis:
 		return Digits(v/1000, 1)
-	case d.metric == Completed, d.metric == Failed, d.metric == InFlightMax: // counts are exact
+	case d.metric == Completed, d.metric == Failed, d.metric == InFlightMax, d.metric == ForeignAnswers: // counts are exact
 		return strconv.FormatFloat(v, 'f', 0, 64)
+	case d.metric.isCorrect() && v < 100: // a share below 100 % is not printed as 100 %
+		return strconv.FormatFloat(math.Floor(10*v+1e-9)/10, 'f', 1, 64)
 	}
 	decimals := d.decimals
 	switch { // short times need more digits

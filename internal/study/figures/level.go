@@ -20,6 +20,7 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 	valid := l.validResults(results)
 	l.addTimings(valid)
 	l.addErrors(results)
+	l.addRecall(results)
 	l.addRates(valid)
 	l.addInFlight(valid)
 	for _, r := range valid {

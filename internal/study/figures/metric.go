@@ -97,6 +97,10 @@ const (
 	LatencyMean                 Metric = "latency_mean_ms"
 	Completed                   Metric = "completed"
 	Failed                      Metric = "failed"
+	CorrectPct                  Metric = "correct_pct"
+	CorrectCachedPct            Metric = "correct_cached_pct"
+	CorrectUncachedPct          Metric = "correct_uncached_pct"
+	ForeignAnswers              Metric = "foreign_answers"
 	ScheduleLagP99              Metric = "schedule_lag_p99_ms"
 	ReadLagP99                  Metric = "read_lag_p99_ms"
 	AddedTTFTP99                Metric = "added_ttft_p99_ms"
@@ -186,7 +190,7 @@ type description struct {
 
 // countedMetrics returns the metrics other than quantiles and statistics.
 func countedMetrics() []description {
-	return []description{
+	all := []description{
 		{ErrorPct, "Error %", "%", 1, LowerIsBetter},
 		{TurnsPerSecond, "Turns/s", "", 2, HigherIsBetter},
 		{ConversationStartsPerSecond, "Conversation starts/s", "", 2, HigherIsBetter},
@@ -208,7 +212,12 @@ func countedMetrics() []description {
 		{ReadLagP99, "Read lag p99", "ms", 2, LowerIsBetter},
 		{AddedTTFTP99, "At most added to TTFT, p99", "ms", 1, LowerIsBetter},
 		{AddedGapP99, "At most added to a gap, p99", "ms", 1, LowerIsBetter},
+		{ForeignAnswers, "Foreign answers", "", 0, LowerIsBetter},
 	}
+	for _, c := range recallClasses() {
+		all = append(all, description{c.metric, c.title, "%", 1, HigherIsBetter})
+	}
+	return all
 }
 
 func (m Metric) describe() description {

@@ -69,6 +69,7 @@ type Level struct {
 	// Verdict is what counted turns prove about the objectives; nil if none were counted.
 	Verdict  *runfile.LevelVerdict
 	Sessions probe.SessionCounts // follow-up turns whose worker is known
+	Recall   *Recalled           // nil if no answer was judged by reference codes
 	Server   []ServerFigure
 	Families map[string][]string // the metric families by source
 	Drift    float64             // ln(TTFT at the end / TTFT at the beginning), 0 if it is not beyond chance

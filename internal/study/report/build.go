@@ -49,6 +49,7 @@ func (b *builder) everything() error {
 	b.winner()
 	b.timings()
 	b.errors()
+	b.answers()
 	b.rates()
 	b.economy()
 	b.server()

@@ -30,6 +30,8 @@ func (b *builder) page() {
 	if text := foreignLoad(b.s); text != "" {
 		b.doc.Verdicts[0].Headline += " " + text
 	}
+	wrong := answerBadges(b.s)
+	b.doc.Verdicts = append(wrong, b.doc.Verdicts...)
 	if len(b.s.Objectives) > 0 {
 		for _, c := range b.capacity {
 			b.doc.Lead = append(b.doc.Lead, b.capacityLine(c))
@@ -48,6 +50,9 @@ func (b *builder) page() {
 	b.doc.Picture = b.latencyPicture(b.leadTiming())
 	if pareto || b.doc.Picture == nil {
 		b.doc.Picture = cmp.Or(b.pareto(), b.doc.Picture)
+	}
+	if wrong != nil {
+		b.doc.Picture = cmp.Or(b.metricPicture(figures.CorrectPct), b.doc.Picture)
 	}
 	b.matrix()
 	b.changes()
@@ -291,7 +296,7 @@ func (b *builder) matrix() {
 		color := map[runfile.Standing]class{runfile.Met: classGood, runfile.Missed: classBad}[v.Standing]
 		return cell{v.Words(labelOf(b.s.Objectives)), cmp.Or(color, classUnknown)}
 	}}
-	s.table(b.byLevel(append([]column{slos}, b.metricColumns(figures.InFlightMean)...)...))
+	s.table(b.byLevel(append([]column{slos}, b.metricColumns(figures.InFlightMean, figures.CorrectPct)...)...))
 }
 
 // changes adds how each series differs from the baseline over the levels of both.
@@ -327,7 +332,7 @@ func (b *builder) changes() {
 func changedMetrics() []figures.Metric {
 	return []figures.Metric{
 		figures.TTFTP50, figures.TTFTP95, figures.TPOTP50, figures.TPOTP95,
-		figures.LatencyP50, figures.OutputTokensPerSecond, figures.KVHitRatePct,
+		figures.LatencyP50, figures.OutputTokensPerSecond, figures.KVHitRatePct, figures.CorrectPct,
 	}
 }
 
@@ -412,7 +417,7 @@ func (b *builder) mainMetrics() []figures.Metric {
 	if len(b.s.Objectives) == 0 {
 		all = append(all, figures.InFlightMean)
 	}
-	return append(all, figures.ErrorPct, figures.OutputTokensPerSecond, figures.KVHitRatePct)
+	return append(all, figures.ErrorPct, figures.OutputTokensPerSecond, figures.KVHitRatePct, figures.CorrectPct)
 }
 
 const notesShown = 3

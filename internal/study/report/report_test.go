@@ -88,6 +88,7 @@ func compareGolden(t *testing.T, name, got string) {
 func TestReportsReadBack(t *testing.T) {
 	all := map[string]*figures.Study{
 		"000": read(t, "000"), "001": read(t, "001"), "002": read(t, "002"), "003": read(t, "003"), "004": read(t, "004"), "variants": routings(),
+		"answers": studyOf(recalled(map[float64]float64{10: 0, 40: 0.1}, correct)),
 	}
 	odd := uint64(3)
 	if testing.Short() {
@@ -164,8 +165,8 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	variants := routings()
-	for i, s := range append(randomStudies(t, 2), variants, read(t, "003"), read(t, "000")) {
+	variants, answers := routings(), studyOf(recalled(map[float64]float64{10: 0, 40: 0.1}, correct))
+	for i, s := range append(randomStudies(t, 2), variants, read(t, "003"), read(t, "000"), answers) {
 		data, err := JSON(s)
 		if err != nil {
 			t.Fatal(err)

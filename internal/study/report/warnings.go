@@ -77,7 +77,7 @@ func studyWarnings(s *figures.Study) []warning {
 			out = append(out, newWarning(at, "%s passes its SLOs again at %s %g, above a level that fails; repeat the sweep before you rely on the capacity.", c.Variant, s.LevelName(), at))
 		}
 	}
-	return append(out, answerLengthWarnings(s)...)
+	return slices.Concat(out, answerLengthWarnings(s), recallWarnings(s))
 }
 
 // groupWarnings groups warnings on levels by cause, in order of appearance, worst first. A warning on

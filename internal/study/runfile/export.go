@@ -52,6 +52,7 @@ func writeCSV(to io.Writer, next turnlog.Next) error {
 	if err := w.Write([]string{
 		"at", "target", "workload", "level", "repetition", "phase", "conversation", "index", "turn", "outcome", "ttft_seconds",
 		"answer_ttft_seconds", "tpot_seconds", "duration_seconds", "prompt_tokens", "cached_prompt_tokens", "output_tokens", "trace_id", "span_id", "session",
+		"recall", "recall_cached", "recall_depth",
 	}); err != nil {
 		return err
 	}
@@ -60,10 +61,19 @@ func writeCSV(to io.Writer, next turnlog.Next) error {
 			t.At.Format(time.RFC3339Nano), t.Target, t.Workload, formatNonZero(s.Level), formatNonZero(float64(s.Repetition)), string(s.Phase), s.Conversation,
 			formatNonZero(float64(s.Index)), string(t.Kind), string(t.Outcome), formatSeconds(t.TTFT), formatSeconds(s.AnswerTTFT), formatSeconds(t.TPOT),
 			formatSeconds(t.Duration), formatInt(t.PromptTokens), formatInt(t.CachedTokens), formatInt(t.OutputTokens), t.TraceID, t.SpanID, probe.SessionLabel(t.Moved),
+			string(t.Recall.Result), recallCached(t.Recall), formatInt(t.Recall.Depth),
 		})
 	})
 	w.Flush()
 	return errors.Join(err, w.Error())
+}
+
+// recallCached returns "" for a turn that was not judged by reference codes.
+func recallCached(r probe.Recall) string {
+	if r.Result == "" {
+		return ""
+	}
+	return r.CachedState()
 }
 
 // formatNonZero returns "" for 0, which is no valid level, repetition or index.

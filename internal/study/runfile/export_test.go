@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/turnlog"
@@ -31,7 +32,8 @@ func turns() turnlog.Next {
 				At: start.Add(time.Duration(i)*100*time.Millisecond - length), Target: "a", Workload: "w", Kind: probe.First, Outcome: probe.Success,
 				TTFT: probe.Some(ttft), TPOT: probe.Some(20 * time.Millisecond), Duration: probe.Some(length),
 				PromptTokens: probe.Some(50), OutputTokens: probe.Some(40), TraceID: "0af7", SpanID: "b7ad", Moved: probe.Some(true),
-				Study: &turnlog.Study{Level: float64(level + 1), Repetition: 1, Phase: turnlog.Measured, Conversation: "c", Index: 1 + i%2},
+				Recall: probe.Recall{Result: recall.Wrong, Depth: probe.Some(40), Cached: probe.Some(true)},
+				Study:  &turnlog.Study{Level: float64(level + 1), Repetition: 1, Phase: turnlog.Measured, Conversation: "c", Index: 1 + i%2},
 			}
 			if i == 0 {
 				t.Study.Phase = turnlog.WarmUp
@@ -68,7 +70,7 @@ func TestCSV(t *testing.T) {
 	if err != nil || len(rows) != 405 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	const want = "2026-01-05T07:59:59.1Z a w 1 1 measured c 2 first success 0.101  0.02 1 50  40 0af7 b7ad lost"
+	const want = "2026-01-05T07:59:59.1Z a w 1 1 measured c 2 first success 0.101  0.02 1 50  40 0af7 b7ad lost wrong yes 40"
 	if got := strings.Join(rows[2], " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

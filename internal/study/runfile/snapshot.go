@@ -44,7 +44,7 @@ type Block struct {
 	// the prober or a user ended.
 	TurnSeconds float64 `json:"turn_seconds,omitempty"`
 	// Good counts judged turns that met every objective that judged them. It is the numerator
-	// of goodput.
+	// of goodput. A turn that asked for no code meets an objective on right answers if it succeeded.
 	Good uint64 `json:"good"`
 	// NotJudged counts turns that an objective left out because the prober was late.
 	NotJudged uint64            `json:"not_judged,omitempty"`
@@ -52,6 +52,8 @@ type Block struct {
 	Tokens    Tokens            `json:"tokens"`
 	// Sessions counts follow-up turns whose worker is known. Absent in files of earlier versions.
 	Sessions probe.SessionCounts `json:"sessions,omitzero"`
+	// Recall counts the answers that were judged by reference codes. Absent without recall.
+	Recall map[RecallClass]Recalled `json:"recall,omitempty"`
 	// First and followup turns are different populations.
 	First    Distributions `json:"first"`
 	Followup Distributions `json:"followup"`
@@ -152,6 +154,7 @@ func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	b.judge(r, objectives)
 	b.Tokens.observe(r)
 	b.Sessions.Count(r.Moved, r.PromptTokens, r.CachedTokens)
+	b.observeRecall(r.Recall)
 	kind := &b.First
 	if r.Kind == probe.Followup {
 		kind = &b.Followup
@@ -185,6 +188,8 @@ func (b *Block) judge(r probe.Result, objectives []slo.Objective) {
 			if r.Outcome.Failed() {
 				count.Failed++
 			}
+		case slo.NotJudged:
+			judged = judged || o.SLI == slo.Correct // a turn that asked for no code cannot violate it
 		}
 		b.SLOs[o.Name] = count
 	}

@@ -87,7 +87,7 @@ func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
 
 // withoutTurns returns the verdict on an objective by which no turn was judged. Answers of one
 // token have no TPOT, for example, so that such an objective does not apply. An objective for a
-// kind or a size of turn may only have seen none yet.
+// kind or a size of turn, or for right answers, may only have seen none yet.
 func withoutTurns(o runfile.Objective) runfile.SLOVerdict {
 	if isRestricted(o) {
 		return runfile.SLOVerdict{Name: o.Name, Standing: runfile.Undecided, Why: "no such turn was measured"}
@@ -95,7 +95,9 @@ func withoutTurns(o runfile.Objective) runfile.SLOVerdict {
 	return runfile.SLOVerdict{Name: o.Name, Standing: runfile.NotJudged, Why: "no turn has one"}
 }
 
-func isRestricted(o runfile.Objective) bool { return len(o.Turns) > 0 || o.Uncached != slo.Tokens{} }
+func isRestricted(o runfile.Objective) bool {
+	return len(o.Turns) > 0 || o.Uncached != slo.Tokens{} || o.SLI == slo.Correct
+}
 
 // prove returns what blocks of judged turns prove about an objective, and the confidence that it
 // is met.

@@ -102,6 +102,9 @@ func contentParameters(w workload.Spec) parameters {
 	if w.ResponseSchema != nil {
 		out.add("response_schema", schemaName(w.ResponseSchema))
 	}
+	if w.Recall > 0 {
+		out.add("recall", w.Recall)
+	}
 	out.add("max_output_tokens", w.MaxOutputTokens)
 	return out
 }
@@ -131,7 +134,7 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 }
 
 func mayBeAbsent(name string) bool {
-	return slices.Contains([]string{"system", "system_tokens", "context_tokens", "conversations_file", "response_schema", "trace", "trace_window", "cancel"}, name) ||
+	return slices.Contains([]string{"system", "system_tokens", "context_tokens", "conversations_file", "response_schema", "trace", "trace_window", "cancel", "recall"}, name) ||
 		slices.ContainsFunc([]string{"followups[", "tools[", "distributions.", "clients["}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 

@@ -27,6 +27,7 @@ func TestDiffers(t *testing.T) {
 		"system message here": {func(w *workload.Spec) { w.System = "Be brief." }, same, "system is Be brief. here and was none there"},
 		"tools here":          {func(w *workload.Spec) { w.Tools = []workload.Tool{{Name: "get_time"}} }, same, "tools[0] is get_time here and was none there"},
 		"a format there":      {same, func(w *workload.Spec) { w.ResponseSchema = map[string]any{"type": "object"} }, "response_schema is none here and was b484d4f06d032edd there"},
+		"recall here":         {func(w *workload.Spec) { w.Recall = 0.99 }, same, "recall is 0.99 here and was none there"},
 		"script there":        {same, func(w *workload.Spec) { w.Followups = []string{"Why?"} }, "followups[0] is none here and was Why? there"},
 	} {
 		run := Plan{Workload: chat(tt.there), Kind: runfile.Concurrency}.workload().Parameters

@@ -1,0 +1,188 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/slo"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
+	"synthetic/tools/testkit/reporttest"
+)
+
+// recalled makes a run whose levels have judged answers: 30 blocks of 20. wrong is the share of wrong ones. Answers
+// with a cached code are wrong, others right.
+func recalled(wrong map[float64]float64, objectives ...runfile.Objective) *runfile.Run {
+	run := &runfile.Run{
+		Format: runfile.Format, LevelKind: runfile.Concurrency, Variants: []string{"chat"}, SLOs: objectives, Repetitions: 1,
+		Title: "Answers", Generated: reporttest.Noon(), Confidence: 0.95,
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, level := range []float64{10, 40, 80, 100} {
+		share, ok := wrong[level]
+		if !ok {
+			continue
+		}
+		s := runfile.Snapshot{Started: reporttest.Noon(), Seconds: 300}
+		for range 30 {
+			var cached, cold runfile.Recalled
+			for range 20 {
+				switch {
+				case rng.IntN(4) == 0:
+					cold.Right++
+				case rng.Float64() < share*4/3:
+					cached.Wrong++
+				default:
+					cached.Right++
+				}
+			}
+			s.Blocks = append(s.Blocks, runfile.Block{
+				Seconds: 10, SLOs: map[string]runfile.Judged{"correct": {Good: cached.Right + cold.Right, Bad: cached.Wrong}},
+				Recall: map[runfile.RecallClass]runfile.Recalled{{Depth: "8k-32k", Cached: "yes"}: cached, {Depth: "0-1k", Cached: "no"}: cold},
+			})
+		}
+		run.Results = append(run.Results, runfile.Result{
+			Variant: "chat", Level: level, Repetition: 1, State: runfile.Complete, Started: reporttest.Noon(), Ended: reporttest.Noon().Add(5 * time.Minute),
+			Snapshots: []runfile.Snapshot{s},
+		})
+	}
+	judge := stats.NewJudge(run)
+	for i := range run.Results {
+		run.Results[i].Verdict = judge.Conclude(run, run.Results[i])
+	}
+	return run
+}
+
+func studyOf(run *runfile.Run) *figures.Study { return figures.FromRuns([]*runfile.Run{run}) }
+
+var correct = runfile.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99}
+
+// TestWrongAnswersComeFirst: the first finding says from which level answers are wrong, the capacity by the SLO is below
+// it, and the gate fails. Without the SLO the finding says that the capacity includes wrong answers.
+func TestWrongAnswersComeFirst(t *testing.T) {
+	wrong := map[float64]float64{10: 0, 40: 0, 80: 0.06, 100: 0.3}
+	s := studyOf(recalled(wrong, correct))
+	const headline = "From concurrency 80 on, answers of chat are wrong: 5.2% (3.5–7.3) at 80, 29.8% (26.2–33.7) at 100, against 0.0% (0.0–0.6) at 10."
+	if got := Findings(s); len(got) != 1 || got[0] != headline {
+		t.Errorf("findings %q, want %q", got, headline)
+	}
+	d, err := buildDocument(s, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := d.Verdicts[0]; b.Headline != headline || !strings.Contains(b.Reason, "At 80, 31 of 433 answers were wrong where the cache had the code, and 0 of 167 answers where not.") || strings.Contains(b.Reason, "No SLO") {
+		t.Errorf("first verdict %+v", b)
+	}
+	if want := "**Capacity of chat: at least concurrency 40 (proven), below 80.**"; !strings.HasPrefix(d.Lead[0], want) || d.Picture.File != "correct_pct.svg" {
+		t.Errorf("capacity %q, want %q; picture %s", d.Lead[0], want, d.Picture.File)
+	}
+	text, err := d.markdown()
+	if err != nil || !bytes.Contains(text, []byte("## Right Answers\n")) || !bytes.Contains(text, []byte("| Code cached | Code not cached | 0-1k tokens deep | 8k-32k tokens deep |")) {
+		t.Errorf("the long form (%v):\n%s", err, text)
+	}
+	for condition, want := range map[string]GateResult{"correct<99%": GateFailed, "correct@40<99%": gatePassed, "correct@10<99.5%": GateInconclusive, "correct<50%": gatePassed, "foreign_answers>0": gatePassed} {
+		conditions, err := ParseConditions(condition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, summary := CheckGate(s, conditions); got != want {
+			t.Errorf("%s: %v, want %v\n%s", condition, got, want, summary)
+		}
+	}
+	if b := answerBadges(studyOf(recalled(wrong)))[0]; !strings.Contains(b.Reason, "No SLO judges them") {
+		t.Errorf("without the SLO: %q", b.Reason)
+	}
+}
+
+// TestFindingsOfAnswers: levels that are as wrong as the lowest one are no finding, gaps are named, and one foreign
+// answer is enough.
+func TestFindingsOfAnswers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wrong map[float64]float64
+		want  string
+	}{
+		"none":       {map[float64]float64{10: 0, 40: 0, 80: 0}, ""},
+		"everywhere": {map[float64]float64{10: 0.3, 40: 0.3, 80: 0.3}, ""},
+		"better":     {map[float64]float64{10: 0.3, 40: 0}, ""},
+		"one level":  {map[float64]float64{10: 0.1}, ""},
+		"a gap":      {map[float64]float64{10: 0, 40: 0.1, 80: 0, 100: 0.1}, "At concurrency 40, 100, answers of chat are wrong: "},
+	} {
+		got := strings.Join(Findings(studyOf(recalled(tt.wrong))), "\n")
+		if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	run := recalled(map[float64]float64{10: 0, 40: 0})
+	run.Results[1].Tail = &runfile.Block{Recall: map[runfile.RecallClass]runfile.Recalled{{Depth: "unknown", Cached: "unknown"}: {Foreign: 1}}}
+	if got := Findings(studyOf(run)); len(got) != 1 || got[0] != "1 answer of chat had text of another conversation, first at concurrency 40." {
+		t.Errorf("findings %q", got)
+	}
+	weak := studyOf(recalled(map[float64]float64{10: 0.72}))
+	if got := fmt.Sprint(recallWarnings(weak)); got != "[]" {
+		t.Errorf("a model that recalls in a quarter of the answers: %s", got)
+	}
+	run = recalled(map[float64]float64{10: 0})
+	for i := range run.Results[0].Snapshots[0].Blocks {
+		run.Results[0].Snapshots[0].Blocks[i].Recall = map[runfile.RecallClass]runfile.Recalled{{Depth: "0-1k", Cached: "no"}: {Wrong: 20}}
+	}
+	if got := recallWarnings(studyOf(run)); len(got) != 1 || !strings.HasPrefix(got[0].Text, "chat repeats reference codes in only 0.0% (0.0–") {
+		t.Errorf("a model that cannot recall: %v", got)
+	}
+}
+
+// TestFalseFindings: levels with one share of wrong answers are called worse in at most 1 report of 100, whether
+// answers are independent or the four answers of a conversation, in neighbouring blocks, are wrong together. Longer
+// bursts are only reported.
+func TestFalseFindings(t *testing.T) {
+	studies, rng := 1000, rand.New(rand.NewPCG(3, 3))
+	if testing.Short() {
+		studies = 50
+	}
+	for _, share := range []float64{0.002, 0.02, 0.2, 0.6} {
+		for _, together := range []int{1, 4, 12} {
+			found := 0
+			for range studies {
+				series := figures.Series{}
+				for i := range 8 {
+					series.Levels = append(series.Levels, randomLevel(rng, float64(i+1), share, together))
+				}
+				if len(findWorseAnswers(series, 7).levels) > 0 {
+					found++
+				}
+			}
+			t.Logf("share %g, %d answers together: %d of %d", share, together, found, studies)
+			if together <= 4 && found > studies/100+3*max(studies/1000, 1) {
+				t.Errorf("share %g, %d answers together: %d of %d reports have a finding", share, together, found, studies)
+			}
+		}
+	}
+}
+
+// randomLevel has 30 blocks with about 600 answers. As many answers as together says are wrong or right together;
+// they lie in neighbouring blocks.
+func randomLevel(rng *rand.Rand, at, share float64, together int) figures.Level {
+	tallies := make([]stats.Tally, 30)
+	for range 600 / together {
+		start, wrong := rng.IntN(len(tallies)-together+1), rng.Float64() < share
+		for i := range together {
+			tally := &tallies[start+i]
+			if wrong {
+				tally.Bad++
+			} else {
+				tally.Good++
+			}
+		}
+	}
+	good, bad, _ := stats.Count(tallies)
+	l := figures.Level{At: at, Recall: &figures.Recalled{Effect: 1}, Figures: map[figures.Metric]figures.Figure{figures.CorrectPct: figures.Plain(100 * good / (good + bad))}}
+	l.Recall.Right, l.Recall.Wrong = uint64(good), uint64(bad)
+	if bad > 0 {
+		l.Recall.Effect = stats.Evidence{Allowed: bad / (good + bad)}.DesignEffect(tallies)
+	}
+	return l
+}

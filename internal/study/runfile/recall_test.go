@@ -1,0 +1,52 @@
+package runfile
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
+)
+
+// TestRecall: answers are counted by the place of their code, also when blocks are merged and in the file.
+func TestRecall(t *testing.T) {
+	answer := func(result recall.Result, depth int) probe.Result {
+		r := probe.Result{Kind: probe.Followup, Outcome: probe.Success, Recall: probe.Recall{Result: result}}
+		if result != recall.Foreign {
+			r.Recall.Depth, r.Recall.Cached = probe.Some(depth), probe.Some(depth < 8000)
+		}
+		return r
+	}
+	var a, b, empty Block
+	for _, r := range []probe.Result{answer(recall.Right, 10), answer(recall.Wrong, 9000), {Kind: probe.First, Outcome: probe.Success}} {
+		a.Observe(r, nil)
+	}
+	for _, r := range []probe.Result{answer(recall.Right, 20), answer(recall.Foreign, 0)} {
+		b.Observe(r, nil)
+	}
+	empty.merge(a)
+	empty.merge(b)
+	want := map[RecallClass]Recalled{{"0-1k", "yes"}: {Right: 2}, {"8k-32k", "no"}: {Wrong: 1}, {"unknown", "unknown"}: {Foreign: 1}}
+	data, err := json.Marshal(empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Block
+	if err := json.Unmarshal(data, &read); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]Block{"merged": empty, "read": read} {
+		if diff := cmp.Diff(want, got.Recall); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if got := read.Recalled(func(c RecallClass) bool { return c.Cached != "unknown" }); got != (Recalled{Right: 2, Wrong: 1}) || read.Recalled(nil).Judged() != 4 {
+		t.Errorf("with a known place: %+v, all: %+v", got, read.Recalled(nil))
+	}
+	if err := json.Unmarshal([]byte(`{"recall": {"deep": {"right": 1}}}`), &read); err == nil || !strings.Contains(err.Error(), "is not a class of answers") {
+		t.Errorf("another class: %v", err)
+	}
+}

@@ -1,0 +1,72 @@
+package sweep
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/simulate"
+	"synthetic/internal/simulate/cluster"
+	"synthetic/internal/slo"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/report"
+)
+
+// TestWrongAnswersEndTheCapacity sweeps a deployment that loses cached text while more than 70 % of its KV cache is in
+// use. The first finding says from which level answers are wrong, the capacity lies below it, in a grid as in a search,
+// and the gate fails.
+func TestWrongAnswersEndTheCapacity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config, err := cluster.Preset("phase0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Engine.KVTokens = 2600
+		var net network
+		defer net.serve(t, "a", simulate.New(simulate.Options{
+			Seed: 1, Cluster: &config, Answer: simulate.Length{Median: 10},
+			Incidents: []simulate.Incident{{Kind: simulate.Salad, Share: 0.5, Factor: 0.7}},
+		}))()
+		plan := small()
+		plan.Workload.Recall, plan.Workload.TurnsMin, plan.Workload.TurnsMax, plan.Workload.PromptTokens = 1, 3, 4, 300
+		plan.SLOs = []slo.Objective{{Name: "correct", SLI: slo.Correct, Objective: 0.95}}
+		plan.Levels, plan.WarmUp.Duration, plan.Measure = []float64{2, 4, 16}, 5*time.Second, Measure{Snapshots: 1, Snapshot: 15 * time.Second}
+		for _, search := range []bool{false, true} {
+			dir := t.TempDir()
+			run, err := Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: net.Dial, FindCapacity: search})
+			if err != nil {
+				t.Fatal(err)
+			}
+			capacity := run.Capacities[0]
+			if capacity.Level == nil || capacity.Missed == nil || *capacity.Level != 4 || *capacity.Missed != 16 {
+				t.Errorf("search %v: %s, want 4 and 16", search, capacity.Sentence("concurrency"))
+			}
+			s, err := figures.Read(filepath.Join(dir, "run.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := report.Findings(s); len(found) != 1 || !strings.HasPrefix(found[0], "From concurrency 16 on, answers of a are wrong: ") || !strings.HasSuffix(found[0], " at 2.") && !strings.HasSuffix(found[0], " at 4.") {
+				t.Errorf("search %v: findings %q", search, found)
+			}
+			for text, want := range map[string]report.GateResult{"correct<95%": report.GateFailed, "capacity<16": report.GateFailed, "foreign_answers>0": 0} {
+				conditions, err := report.ParseConditions(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, summary := report.CheckGate(s, conditions); got != want {
+					t.Errorf("search %v, %s: result %d, want %d\n%s", search, text, got, want, summary)
+				}
+			}
+			for _, l := range s.Series[0].Levels {
+				cached, cold := l.Figure(figures.CorrectCachedPct), l.Figure(figures.CorrectUncachedPct)
+				wrong := float64(l.Recall.Wrong) / l.Figure(figures.TurnsPerSecond).Value / plan.Measure.Snapshot.Seconds()
+				goodput := l.Value(figures.GoodputPerSecond) / l.Value(figures.TurnsPerSecond)
+				if l.At <= 4 && cached.Value != 100 || l.At > 4 && !(cached.Value < 95) || cold.Known() && cold.Value < cached.Value || !search && (goodput-1+wrong > 1e-9 || goodput-1+wrong < -1e-9) {
+					t.Errorf("search %v, level %g: cached %v, not cached %v, goodput %g of the turns, wrong %g", search, l.At, cached, cold, goodput, wrong)
+				}
+			}
+		}
+	})
+}
