@@ -18,6 +18,7 @@ import (
 // TestPrometheusNamesTargets: Prometheus' file_sd names fifty targets for /probe. Each is
 // probed and has its series once; targets that leave the file are no longer probed.
 func TestPrometheusNamesTargets(t *testing.T) {
+	t.Parallel()
 	const many, few = 50, 5
 	address, _ := freeAddress(t)
 	_, port, err := net.SplitHostPort(address)
