@@ -16,6 +16,9 @@ import (
 	"synthetic/internal/turnlog"
 )
 
+// errNotMeasured ends a replay at a level that is not in the store.
+var errNotMeasured = errors.New("not measured")
+
 // visit returns the result of a cell, from disk or measured now and saved.
 func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, error) {
 	name := s.Plan.name(c)
@@ -23,6 +26,9 @@ func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, 
 	if rec := s.store.records[name]; rec != nil {
 		s.keep(rec)
 		return &rec.Result, nil
+	}
+	if s.replaying {
+		return nil, errNotMeasured
 	}
 	s.clock.started, s.losses = time.Time{}, nil
 	if err := s.prepare(ctx, c); ctx.Err() != nil {

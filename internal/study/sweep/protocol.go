@@ -47,6 +47,14 @@ const (
 	pathClock = "/v1/clock" // GET: the worker's time
 	pathCheck = "/v1/check" // POST: an order that the worker checks and does not carry out
 	pathLevel = "/v1/level" // POST: an order and commands
+	pathHold  = "/v1/hold"  // POST: the sweep goes on
+	pathLeave = "/v1/leave" // POST: the sweep is over
+
+	// sweepHeader identifies the sweep of a request. A worker belongs to one sweep at a time.
+	sweepHeader = "Synthetic-Sweep"
+	// heldFor is how long a worker belongs to its sweep after the last request. Shard 0 sends
+	// pathHold every holdEvery, also between levels.
+	heldFor, holdEvery = 2 * time.Minute, 30 * time.Second
 )
 
 // order tells a worker which level to carry, and which part of it.

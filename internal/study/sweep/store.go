@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"synthetic/internal/atomicfile"
@@ -133,20 +131,13 @@ func (s *store) begin(o Options) error {
 		return fmt.Errorf("making the output directory: %w", err)
 	}
 	s.header = header{
-		Format: storeFormat, ID: cmp.Or(o.ID, newID()), Plan: o.Plan.Source.SHA256, Mode: o.mode(),
+		Format: storeFormat, ID: o.ID, Plan: o.Plan.Source.SHA256, Mode: o.mode(),
 		Started: time.Now().UTC(), Tool: o.Tool,
 	}
 	if err := atomicfile.Write(s.path("plan.yml"), []byte(o.Plan.Source.Text), 0o644); err != nil {
 		return err
 	}
 	return writeJSON(s.path("sweep.json"), s.header)
-}
-
-// complete reports whether all levels of the plan are finished. It is false for a search, whose levels
-// depend on each other.
-func (s *store) complete(o Options) bool {
-	missing := func(c cell) bool { return s.records[o.Plan.name(c)] == nil }
-	return !o.FindCapacity && !slices.ContainsFunc(o.Plan.Cells(), missing)
 }
 
 func (s *store) load() error {

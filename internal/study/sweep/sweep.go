@@ -76,9 +76,11 @@ type sweep struct {
 	listed    int                  // number of levels in the plan
 	losses    []runfile.LostWorker // workers that the current level lost
 	// most is the share of its planned time after which a search ends a level that brackets.
-	most   float64
-	kept   []*record
-	coming []int // remaining levels, starting with the current one
+	most float64
+	kept []*record
+	// replaying is set in a copy of the sweep that measures nothing.
+	replaying bool
+	coming    []int // remaining levels, starting with the current one
 }
 
 // run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
@@ -97,29 +99,30 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		return nil, err
 	}
 	defer st.close()
-	if !st.complete(o) {
-		if err := o.join(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if err := st.begin(o); err != nil {
-		return nil, err
-	}
+	o.ID = cmp.Or(st.header.ID, o.ID, newID())
 	listed := len(o.Plan.Levels)
 	if o.FindCapacity && o.Resolution > 0 {
 		o.Plan.Levels = refineLevels(o.Plan.Levels, o.Resolution, o.Plan.Kind)
 	}
 	s := &sweep{
-		Options: o, listed: listed, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
+		Options: o, listed: listed, id: o.ID, store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, described: map[string]bool{}, team: singleProcess{},
 	}
-	if o.Resume { // caches know the texts of the interrupted level
-		s.id = newID()
-	}
-	if o.Workers != nil {
+	if o.Workers != nil && !s.complete() {
+		o.Workers.sweep = o.ID
+		defer o.Workers.hold(ctx)()
+		if err := o.join(ctx); err != nil {
+			return nil, err
+		}
 		t := &leader{Workers: o.Workers}
 		defer t.release()
 		s.team = t
+	}
+	if err := st.begin(o); err != nil {
+		return nil, err
+	}
+	if o.Resume { // caches know the texts of the interrupted level
+		s.id = newID()
 	}
 	defer s.watchLag()()
 	s.run = s.newRun()
@@ -135,15 +138,25 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
-// join waits for the workers, if any.
+// join waits for the workers.
 func (o *Options) join(ctx context.Context) error {
-	if o.Workers == nil {
-		return nil
-	}
 	if n := o.Plan.MaxConcurrency; n > 0 && n < o.Workers.Count() {
 		return fmt.Errorf("max_concurrency is %d, and each of %d processes has to be allowed one conversation; raise it", n, o.Workers.Count())
 	}
 	return o.Workers.join(ctx, o.order(), o.Patience)
+}
+
+// complete reports whether all levels of the sweep are in the store. A search is replayed from the
+// results of its levels.
+func (s *sweep) complete() bool {
+	replay := *s
+	replay.replaying, replay.described = true, map[string]bool{}
+	replay.run = replay.newRun()
+	err := replay.levels(context.Background())
+	for _, rec := range s.store.records {
+		rec.kept = false
+	}
+	return err == nil
 }
 
 func (s *sweep) levels(ctx context.Context) (err error) {

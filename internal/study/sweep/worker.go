@@ -29,7 +29,8 @@ type Worker struct {
 	// Stopped ends the level in progress.
 	Stopped context.Context
 
-	busy sync.Mutex
+	busy   sync.Mutex
+	holder holder
 
 	parsing sync.Mutex // held while a plan is read, which may take longer than silenceLimit
 	// The plan that was read last, for the orders after the first of a sweep.
@@ -47,6 +48,13 @@ func (w *Worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	switch {
 	case !authorized(r.Header.Get("Authorization"), w.Token):
 		http.Error(rw, "wrong token: give shard 0 and all workers the same one (--workers.token-file)", http.StatusUnauthorized)
+	case r.URL.Path == pathLeave && r.Method == http.MethodPost:
+		w.holder.leave(r.Header.Get(sweepHeader))
+		rw.WriteHeader(http.StatusNoContent)
+	case !w.holder.admit(r.Header.Get(sweepHeader)):
+		http.Error(rw, fmt.Sprintf("it belongs to another sweep; wait for the end of that sweep, or for %s after its shard 0 died, or give this one other workers", heldFor), http.StatusServiceUnavailable)
+	case r.URL.Path == pathHold && r.Method == http.MethodPost:
+		rw.WriteHeader(http.StatusNoContent)
 	case r.URL.Path == pathClock && r.Method == http.MethodGet:
 		if !w.busy.TryLock() {
 			http.Error(rw, "it still carries another level", http.StatusServiceUnavailable)
@@ -86,6 +94,7 @@ func (w *Worker) order(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, "it still carries another level", http.StatusServiceUnavailable)
 	default:
 		defer w.busy.Unlock()
+		defer w.holder.begin()()
 		w.carry(rw, r, body, o, plan)
 	}
 }

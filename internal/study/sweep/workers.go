@@ -44,6 +44,7 @@ const (
 type Workers struct {
 	Logger *slog.Logger
 	token  string
+	sweep  string // identifies the sweep
 	client *http.Client
 
 	mu      sync.Mutex
@@ -109,6 +110,7 @@ func (w *Workers) gather(ctx context.Context, all []*worker, o order, patience t
 	defer cancel()
 	began := time.Now()
 	tell := began.Add(logWaitingAfter)
+	reasons := map[*worker]string{}
 	for {
 		errs := make([]error, len(all))
 		var asked sync.WaitGroup
@@ -127,7 +129,10 @@ func (w *Workers) gather(ctx context.Context, all []*worker, o order, patience t
 				return nil, fmt.Errorf("worker %s refuses the sweep: %w", all[i].name, err)
 			}
 			if err != nil {
-				missing, left = append(missing, runfile.LostWorker{Name: all[i].name, Why: err.Error()}), append(left, all[i])
+				if reasons[all[i]] == "" || limited.Err() == nil { // an attempt that patience cut has no reason
+					reasons[all[i]] = err.Error()
+				}
+				missing, left = append(missing, runfile.LostWorker{Name: all[i].name, Why: reasons[all[i]]}), append(left, all[i])
 			}
 		}
 		if missing == nil || ctx.Err() != nil || time.Since(began) >= patience {
@@ -140,6 +145,37 @@ func (w *Workers) gather(ctx context.Context, all []*worker, o order, patience t
 		all = left
 		load.Pause(ctx, lineEvery)
 	}
+}
+
+// hold keeps the workers for the sweep until the returned function is called, which frees them.
+func (w *Workers) hold(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var holding sync.WaitGroup
+	holding.Go(func() {
+		for load.Pause(ctx, holdEvery) {
+			w.tell(ctx, pathHold)
+		}
+	})
+	return func() {
+		cancel()
+		holding.Wait()
+		w.tell(context.WithoutCancel(ctx), pathLeave)
+	}
+}
+
+// tell sends all workers an empty request. One that does not hear pathLeave is free after heldFor.
+func (w *Workers) tell(ctx context.Context, path string) {
+	ctx, cancel := context.WithTimeout(ctx, answerWait)
+	defer cancel()
+	var telling sync.WaitGroup
+	for _, x := range w.all {
+		telling.Go(func() {
+			if resp, err := w.call(ctx, http.MethodPost, x.url+path, nil); err == nil {
+				_ = resp.Body.Close() // it is empty
+			}
+		})
+	}
+	telling.Wait()
 }
 
 // check has a worker check an order.
@@ -190,6 +226,7 @@ func (w *Workers) call(ctx context.Context, method, address string, body io.Read
 		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+w.token)
+	req.Header.Set(sweepHeader, w.sweep)
 	if body != nil {
 		req.Header.Set("Content-Type", contentType)
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,25 +193,98 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestDirectoryBeforeWorkers: a directory that cannot be used, and a finished sweep, need no workers.
+// TestDirectoryBeforeWorkers: a directory that cannot be used, and a finished sweep or search, need no
+// workers.
 func TestDirectoryBeforeWorkers(t *testing.T) {
+	for _, search := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s, stop := newSite(t, quick(), 1, shortLevels())
+			defer stop()
+			want, o, err := s.run(t, func(o *Options) { o.FindCapacity = search })
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.stop(0)
+			began := time.Now()
+			if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "use --resume") {
+				t.Errorf("a used directory: %v", err)
+			}
+			o.Resume = true
+			if run, err := Run(t.Context(), o); err != nil || len(run.Results) != len(want.Results) || time.Since(began) > time.Second {
+				t.Errorf("search %t: a finished sweep: %v after %s", search, err, time.Since(began))
+			}
+			if err := os.Remove(filepath.Join(o.Dir, "levels", "a-c4-r1.json")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Run(t.Context(), o); !errors.Is(err, ErrNoWorkers) {
+				t.Errorf("search %t: a sweep that lacks a level: %v", search, err)
+			}
+		})
+	}
+}
+
+// TestTwoSweepsOneWorker: a worker serves no second sweep while the first one runs, also between its
+// levels, and serves it afterwards, at once if the first sweep says that it is over.
+func TestTwoSweepsOneWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorker()
+		ask := func(sweep, path string) int {
+			r, answer := authorize(httptest.NewRequest(http.MethodGet, path, nil)), httptest.NewRecorder()
+			if path == pathLeave {
+				r.Method = http.MethodPost
+			}
+			r.Header.Set(sweepHeader, sweep)
+			w.ServeHTTP(answer, r)
+			if answer.Code == http.StatusServiceUnavailable && !strings.Contains(answer.Body.String(), "belongs to another sweep") {
+				t.Errorf("the worker says %s", answer.Body)
+			}
+			return answer.Code
+		}
+		expect := func(sweep, path string, want int) {
+			t.Helper()
+			if got := ask(sweep, path); got != want {
+				t.Errorf("%s of %s: %d, want %d", path, sweep, got, want)
+			}
+		}
+		expect("a", pathClock, http.StatusOK)
+		expect("b", pathClock, http.StatusServiceUnavailable)
+		expect("b", pathLeave, http.StatusNoContent)
+		expect("b", pathClock, http.StatusServiceUnavailable)
+		time.Sleep(heldFor)
+		expect("b", pathClock, http.StatusOK)
+		expect("a", pathClock, http.StatusServiceUnavailable)
+		end := w.holder.begin()
+		time.Sleep(2 * heldFor)
+		expect("a", pathClock, http.StatusServiceUnavailable)
+		expect("b", pathLeave, http.StatusNoContent)
+		expect("a", pathClock, http.StatusServiceUnavailable)
+		end()
+		expect("a", pathClock, http.StatusOK)
+	})
+}
+
+// TestSecondSweepWaits: a second sweep waits for a worker between two distant levels of the first, says
+// so, and gets it at once when the first has finished.
+func TestSecondSweepWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := shortLevels()
-		p.Levels = p.Levels[:1]
+		p.Levels, p.Pause = []float64{1, 2}, heldFor+time.Minute
 		s, stop := newSite(t, quick(), 1, p)
 		defer stop()
-		_, o, err := s.run(t)
-		if err != nil {
-			t.Fatal(err)
+		var first, second error
+		var running sync.WaitGroup
+		running.Go(func() { _, _, first = s.run(t) })
+		time.Sleep(heldFor + 40*time.Second) // between its levels
+		_, _, second = s.run(t, func(o *Options) { o.Patience = 10 * time.Second })
+		if !errors.Is(second, ErrNoWorkers) || !strings.Contains(second.Error(), "w1 (it belongs to another sweep") {
+			t.Errorf("the second sweep: %v", second)
 		}
-		s.stop(0)
+		if running.Wait(); first != nil {
+			t.Errorf("the first sweep: %v", first)
+		}
 		began := time.Now()
-		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "use --resume") {
-			t.Errorf("a used directory: %v", err)
-		}
-		o.Resume = true
-		if run, err := Run(t.Context(), o); err != nil || len(run.Results) != 1 || time.Since(began) > time.Second {
-			t.Errorf("a finished sweep: %v after %s", err, time.Since(began))
+		if _, _, err := s.run(t); err != nil || time.Since(began) > p.Pause+2*time.Minute {
+			t.Errorf("a sweep after the first one: %v after %s", err, time.Since(began))
 		}
 	})
 }
