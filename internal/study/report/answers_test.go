@@ -78,7 +78,7 @@ func TestWrongAnswersComeFirst(t *testing.T) {
 	if b := d.Verdicts[0]; b.Headline != headline || !strings.Contains(b.Reason, "At 80, 31 of 433 answers were wrong where the cache had the code, and 0 of 167 answers where not.") || strings.Contains(b.Reason, "No SLO") {
 		t.Errorf("first verdict %+v", b)
 	}
-	if want := "**Capacity of chat: at least concurrency 40 (proven), below 80.**"; !strings.HasPrefix(d.Lead[0], want) || d.Picture.File != "correct_pct.svg" {
+	if want := "**Capacity of chat: at least concurrency 40, below 80 (proven).**"; !strings.HasPrefix(d.Lead[0], want) || d.Picture.File != "correct_pct.svg" {
 		t.Errorf("capacity %q, want %q; picture %s", d.Lead[0], want, d.Picture.File)
 	}
 	text, err := d.markdown()
