@@ -16,7 +16,8 @@ HELM4         := helm.sh/helm/v4/cmd/helm@v4.3.1
 export CGO_ENABLED := 0
 export GOFLAGS     := -trimpath -buildvcs=false $(filter-out -trimpath -buildvcs=false,$(GOFLAGS))
 TESTFLAGS := -vet=off -ldflags='-s -w'
-# Tests that may run side by side mostly wait, so each package runs more of them than there are cores.
+# Tests that may run side by side mostly wait, so each package runs more of them than there are cores. "make
+# test-long" starts even more at once, because one of them waits for three minutes.
 WAITING   := -parallel 4
 
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -49,7 +50,7 @@ test-long: ## Run the long simulations: the tests that "make test" skips or shor
 	files=$$(git grep -l 'testing[.]Short()' -- '*_test.go') && \
 	tests=$$(awk '/^func /{name=$$2; sub(/[(].*/, "", name)} /testing[.]Short[(][)]/ && name ~ /^Test/ {print name}' $$files | sort -u | paste -sd'|') && \
 	! awk '/^func /{name=$$2} /testing[.]Short[(][)]/ && name !~ /^Test/ {print FILENAME ": ask testing.Short() in the test itself, not in " name; bad=1} END {exit !bad}' $$files && \
-	$(GO) test $(TESTFLAGS) -p 3 $(WAITING) -timeout 40m -run "^($$tests)$$" $$(printf './%s\n' $$files | sed 's|/[^/]*$$||' | sort -u)
+	$(GO) test $(TESTFLAGS) -p 3 -parallel 10 -timeout 40m -run "^($$tests)$$" $$(printf './%s\n' $$files | sed 's|/[^/]*$$||' | sort -u)
 
 # These packages compute, in one goroutine or in several that share nothing, or share data that tests of
 # other packages share, too. Each package costs the link of a test binary.
