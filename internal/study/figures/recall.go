@@ -66,17 +66,13 @@ func (l *Level) addRecall(results []runfile.Result) {
 		}
 	}
 	sum := Recalled{Effect: 1}
-	tallies := make([][]stats.Tally, len(results))
-	for i, r := range results {
-		for _, b := range r.Blocks() {
-			n := Recalled{Recalled: b.Recalled(nil)}
-			sum.Add(n.Recalled)
-			tallies[i] = append(tallies[i], n.Effective(1))
-		}
-	}
-	judged := sum.Judged()
-	if bad := float64(sum.Wrong + sum.Foreign); bad > 0 {
-		sum.Effect = stats.Evidence{Allowed: bad / float64(judged)}.DesignEffect(tallies...)
+	all := pairs(results, func(b runfile.Block) stats.Pair {
+		n := b.Recalled(nil)
+		sum.Add(n)
+		return stats.Pair{Part: float64(n.Right), Whole: float64(n.Judged())}
+	})
+	if sum.Wrong+sum.Foreign > 0 {
+		sum.Effect = stats.ShareEffect(all)
 	}
 	for _, r := range results {
 		if r.Tail != nil {

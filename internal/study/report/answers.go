@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/stats"
 )
 
@@ -108,7 +107,7 @@ func (w worseAnswers) badge(s *figures.Study, name string) badge {
 	for _, l := range w.levels {
 		at = append(at, l.At)
 	}
-	where := fmt.Sprintf("At %s %s", s.LevelName(), runfile.FormatLevels(at, ", "))
+	where := fmt.Sprintf("At %s %s", s.LevelName(), listLevels(at))
 	if w.onward {
 		where = fmt.Sprintf("From %s %g on", s.LevelName(), first.At)
 	}
@@ -119,7 +118,7 @@ func (w worseAnswers) badge(s *figures.Study, name string) badge {
 	b := badge{
 		Word: "wrong answers", Class: classBad,
 		Headline: fmt.Sprintf("%s, answers of %s are wrong: %s, against %s at %g.", where, name, strings.Join(shares, ", "), wrongShare(w.lowest), w.lowest.At),
-		Reason:   fmt.Sprintf("They lack the reference code of their question. Chance alone gives such a finding in fewer than 1 of %.0f reports.", 1/falseFinding),
+		Reason:   fmt.Sprintf("They lack the reference code that was asked for, so a part of the conversation was lost. By chance, fewer than 1 of %.0f reports has such a finding.", 1/falseFinding),
 	}
 	if cached, cold := first.Figure(figures.CorrectCachedPct), first.Figure(figures.CorrectUncachedPct); cached.Known() && cold.Known() {
 		b.Reason += fmt.Sprintf(" At %g, %s were wrong where the cache had the code, and %s where not.", first.At, wrongCount(cached), wrongCount(cold))

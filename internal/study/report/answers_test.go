@@ -110,7 +110,7 @@ func TestFindingsOfAnswers(t *testing.T) {
 		"everywhere": {map[float64]float64{10: 0.3, 40: 0.3, 80: 0.3}, ""},
 		"better":     {map[float64]float64{10: 0.3, 40: 0}, ""},
 		"one level":  {map[float64]float64{10: 0.1}, ""},
-		"a gap":      {map[float64]float64{10: 0, 40: 0.1, 80: 0, 100: 0.1}, "At concurrency 40, 100, answers of chat are wrong: "},
+		"a gap":      {map[float64]float64{10: 0, 40: 0.1, 80: 0, 100: 0.1}, "At concurrency 40 and 100, answers of chat are wrong: "},
 	} {
 		got := strings.Join(Findings(studyOf(recalled(tt.wrong))), "\n")
 		if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
@@ -166,23 +166,22 @@ func TestFalseFindings(t *testing.T) {
 // randomLevel has 30 blocks with about 600 answers. As many answers as together says are wrong or right together;
 // they lie in neighbouring blocks.
 func randomLevel(rng *rand.Rand, at, share float64, together int) figures.Level {
-	tallies := make([]stats.Tally, 30)
+	blocks := make([]stats.Pair, 30)
 	for range 600 / together {
-		start, wrong := rng.IntN(len(tallies)-together+1), rng.Float64() < share
+		start, right := rng.IntN(len(blocks)-together+1), rng.Float64() >= share
 		for i := range together {
-			tally := &tallies[start+i]
-			if wrong {
-				tally.Bad++
-			} else {
-				tally.Good++
+			blocks[start+i].Whole++
+			if right {
+				blocks[start+i].Part++
 			}
 		}
 	}
-	good, bad, _ := stats.Count(tallies)
-	l := figures.Level{At: at, Recall: &figures.Recalled{Effect: 1}, Figures: map[figures.Metric]figures.Figure{figures.CorrectPct: figures.Plain(100 * good / (good + bad))}}
-	l.Recall.Right, l.Recall.Wrong = uint64(good), uint64(bad)
-	if bad > 0 {
-		l.Recall.Effect = stats.Evidence{Allowed: bad / (good + bad)}.DesignEffect(tallies)
+	all := [][]stats.Pair{blocks}
+	good, judged := stats.Total(all).Part, stats.Total(all).Whole
+	l := figures.Level{At: at, Recall: &figures.Recalled{Effect: 1}, Figures: map[figures.Metric]figures.Figure{figures.CorrectPct: figures.Plain(100 * good / judged)}}
+	l.Recall.Right, l.Recall.Wrong = uint64(good), uint64(judged-good)
+	if good < judged {
+		l.Recall.Effect = stats.ShareEffect(all)
 	}
 	return l
 }

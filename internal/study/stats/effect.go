@@ -41,8 +41,7 @@ func EstimateShare(all [][]Pair) Ratio {
 	if !(total.Whole > 0) || math.IsNaN(r.Value) {
 		return r
 	}
-	effect, df := significantEffect(all, r.Value)
-	n := total.Whole / effect / square(studentRatio(df))
+	n := total.Whole / ShareEffect(all)
 	hits := r.Value * n
 	r.Low, r.High = 0, 1
 	if hits > 0 {
@@ -52,6 +51,14 @@ func EstimateShare(all [][]Pair) Ratio {
 		r.High = mathext.InvRegIncBeta(hits+1, n-hits, 1-tail)
 	}
 	return r
+}
+
+// ShareEffect returns the number of turns that prove as much about a share as one independent turn, at least 1. It
+// is 1 where the blocks are no evidence of correlation.
+func ShareEffect(all [][]Pair) float64 {
+	total := Total(all)
+	effect, df := significantEffect(all, total.Part/total.Whole)
+	return effect * square(studentRatio(df))
 }
 
 // Total returns Σ part and Σ whole.
