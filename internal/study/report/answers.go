@@ -13,7 +13,7 @@ import (
 const (
 	// falseFinding bounds the probability that chance alone makes a report call the answers of any level worse.
 	falseFinding = 0.01
-	// mostTogether bounds how many answers of the lowest level count as one. It has too few wrong answers to show
+	// mostTogether bounds how many answers of the better level count as one. It has too few wrong answers to show
 	// how correlated they are; about as many answers of a conversation are wrong together.
 	mostTogether = 4
 	// cannotRecall is the percentage of right answers below which a model cannot recall.
@@ -29,14 +29,17 @@ func Findings(s *figures.Study) (all []string) {
 }
 
 func answerBadges(s *figures.Study) (all []badge) {
-	comparisons := 0
+	comparisons := len(s.Series) - 1
 	for _, series := range s.Series {
 		comparisons += max(len(withAnswers(series))-1, 0)
 		if b, ok := foreignBadge(s, series); ok {
 			all = append(all, b)
 		}
 	}
-	for _, series := range s.Series {
+	for i, series := range s.Series {
+		if b, ok := worseThanBaseline(s, series, comparisons); ok && i > 0 {
+			all = append(all, b)
+		}
 		if w := findWorseAnswers(series, comparisons); len(w.levels) > 0 {
 			all = append(all, w.badge(s, series.Name))
 		}
@@ -90,15 +93,36 @@ func findWorseAnswers(series figures.Series, comparisons int) (w worseAnswers) {
 	}
 	w.lowest, w.onward = levels[0], true
 	for _, l := range levels[1:] {
-		effect := max(l.Recall.Effect, 1)
-		p := stats.ByChance(w.lowest.Recall.Effective(max(w.lowest.Recall.Effect, min(effect, mostTogether))), l.Recall.Effective(effect))
-		if p*float64(comparisons) < falseFinding {
+		if isWorse(l, w.lowest, comparisons) {
 			w.levels = append(w.levels, l)
 		} else if len(w.levels) > 0 && l.Value(figures.CorrectPct) >= w.lowest.Value(figures.CorrectPct) {
 			w.onward = false
 		}
 	}
 	return w
+}
+
+// isWorse reports whether more answers of a level are wrong than at another one, beyond chance.
+func isWorse(l, than figures.Level, comparisons int) bool {
+	effect := max(l.Recall.Effect, 1)
+	p := stats.ByChance(than.Recall.Effective(max(than.Recall.Effect, min(effect, mostTogether))), l.Recall.Effective(effect))
+	return p*float64(comparisons) < falseFinding
+}
+
+// worseThanBaseline compares a series with the baseline at the lowest level of both.
+func worseThanBaseline(s *figures.Study, series figures.Series, comparisons int) (b badge, ok bool) {
+	base := figures.Series{Levels: withAnswers(s.Series[0])}
+	for _, l := range withAnswers(series) {
+		if than, found := base.Level(l.At); found {
+			return badge{
+				Word: "wrong answers", Class: classBad,
+				Headline: fmt.Sprintf("Answers of %s are wrong more often than those of %s: %s against %s at %s %g.",
+					series.Name, s.Series[0].Name, wrongShare(l), wrongShare(than), s.LevelName(), l.At),
+				Reason: "They lack the reference code that was asked for.",
+			}, isWorse(l, than, comparisons)
+		}
+	}
+	return b, false
 }
 
 func (w worseAnswers) badge(s *figures.Study, name string) badge {
@@ -118,7 +142,7 @@ func (w worseAnswers) badge(s *figures.Study, name string) badge {
 	b := badge{
 		Word: "wrong answers", Class: classBad,
 		Headline: fmt.Sprintf("%s, answers of %s are wrong: %s, against %s at %g.", where, name, strings.Join(shares, ", "), wrongShare(w.lowest), w.lowest.At),
-		Reason:   fmt.Sprintf("They lack the reference code that was asked for, so a part of the conversation was lost. By chance, fewer than 1 of %.0f reports has such a finding.", 1/falseFinding),
+		Reason:   fmt.Sprintf("They lack the reference code that was asked for, so a part of the conversation was lost. By chance, fewer than 1 of %.0f reports have such a finding, unless wrong answers come in bursts.", 1/falseFinding),
 	}
 	if cached, cold := first.Figure(figures.CorrectCachedPct), first.Figure(figures.CorrectUncachedPct); cached.Known() && cold.Known() {
 		b.Reason += fmt.Sprintf(" At %g, %s were wrong where the cache had the code, and %s where not.", first.At, wrongCount(cached), wrongCount(cold))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,16 @@ func TestFindingsOfAnswers(t *testing.T) {
 	run.Results[1].Tail = &runfile.Block{Recall: map[runfile.RecallClass]runfile.Recalled{{Depth: "unknown", Cached: "unknown"}: {Foreign: 1}}}
 	if got := Findings(studyOf(run)); len(got) != 1 || got[0] != "1 answer of chat had text of another conversation, first at concurrency 40." {
 		t.Errorf("findings %q", got)
+	}
+	other := studyOf(recalled(map[float64]float64{10: 0.1, 40: 0.1}))
+	other.Series[0].Name = "kv"
+	two := studyOf(recalled(map[float64]float64{10: 0, 40: 0}))
+	two.Series = append(two.Series, other.Series[0])
+	if got := Findings(two); len(got) != 1 || !strings.HasPrefix(got[0], "Answers of kv are wrong more often than those of chat: ") || !strings.HasSuffix(got[0], " against 0.0% (0.0–0.6) at concurrency 10.") {
+		t.Errorf("two variants: %q", got)
+	}
+	if slices.Reverse(two.Series); Findings(two) != nil {
+		t.Errorf("a better variant: %q", Findings(two))
 	}
 	weak := studyOf(recalled(map[float64]float64{10: 0.72}))
 	if got := fmt.Sprint(recallWarnings(weak)); got != "[]" {

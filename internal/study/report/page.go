@@ -46,7 +46,11 @@ func (b *builder) page() {
 			b.doc.Lead = append(b.doc.Lead, fmt.Sprintf("**Sessions of %s:** %s.", series.Name, text))
 		}
 	}
-	b.doc.Lead = append(b.doc.Lead, "**Next:** "+b.nextStep())
+	next := b.nextStep()
+	if wrong != nil {
+		next = "find the cause of the wrong answers. Then " + next
+	}
+	b.doc.Lead = append(b.doc.Lead, "**Next:** "+next)
 	b.doc.Picture = b.latencyPicture(b.leadTiming())
 	if pareto || b.doc.Picture == nil {
 		b.doc.Picture = cmp.Or(b.pareto(), b.doc.Picture)
