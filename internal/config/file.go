@@ -291,6 +291,7 @@ type fileTrace struct {
 	From        time.Duration `yaml:"from" default:"0s"`
 	To          time.Duration `yaml:"to" examples:"40m"`
 	BlockTokens int           `yaml:"block_tokens" min:"1" max:"65536" examples:"512"`
+	MaxPause    time.Duration `yaml:"max_pause" min:"1ms" examples:"60s"`
 }
 
 // fileDists are distributions that replace fixed or uniform numbers.

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -28,8 +29,8 @@ func (b *builder) trace(path string, w fileWorkload, c *conversation) {
 		b.Mistake(at+".to", model.Duration(t.To).String(), "is not above from", "write a time since the begin of the trace")
 	}
 	c.Trace = workload.Trace{
-		File:    b.file(at+".file", t.File, false),
-		Options: trace.Options{From: t.From, To: t.To, BlockTokens: t.BlockTokens},
+		File:    b.traceFile(at+".file", t.File),
+		Options: trace.Options{From: t.From, To: t.To, BlockTokens: t.BlockTokens, MaxPause: t.MaxPause},
 	}
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
 	if !b.Valid(at) {
@@ -45,6 +46,14 @@ func (b *builder) trace(path string, w fileWorkload, c *conversation) {
 	unknown := float64(sum.UnknownOutputs * c.MaxOutputTokens)
 	c.tokens = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + unknown) / n}
 	c.firstTurn = workload.Tokens{Prompt: c.tokens.Prompt}
+}
+
+// traceFile resolves the path of a trace, which may be a folder.
+func (b *builder) traceFile(at, path string) string {
+	if info, err := os.Stat(b.resolve(path)); err == nil && info.IsDir() {
+		return b.resolve(path)
+	}
+	return b.file(at, path, false)
 }
 
 // unreadable reports a file. The error is "FILE: REASON; REMEDY".

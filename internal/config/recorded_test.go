@@ -67,3 +67,20 @@ workload:
 		t.Errorf("cancel %+v, want %+v", w.Cancel, want)
 	}
 }
+
+// TestFolderOfSessions checks a plan that replays the sessions of a folder, whose pauses are limited.
+func TestFolderOfSessions(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a1.json", "a2.json"} {
+		text := `{"id": "` + name + `", "block_size": 64, "requests": [
+ {"t": 0, "type": "n", "in": 200, "out": 20, "hash_ids": [1, 2, 3], "api_time": 2},
+ {"t": 90, "type": "n", "in": 260, "out": 0, "hash_ids": [1, 2, 3, 4], "api_time": 2}]}`
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := planOf(t, "levels: {concurrency: [2]}\nworkload: {trace: {file: "+dir+", max_pause: 10s}}")
+	if w := p.Workload; w.Trace.File != dir || w.Trace.MaxPause != 10*time.Second || p.OwnRate != 0 {
+		t.Errorf("trace %+v, own rate %g", w.Trace, p.OwnRate)
+	}
+}

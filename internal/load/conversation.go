@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"synthetic/internal/bound"
@@ -22,8 +23,9 @@ type conversation struct {
 	// burst is true for a conversation that exists only because of a burst.
 	burst bool
 	claim *bound.Claim
-	// estimate is the number of tokens taken from the budget, cost the number used so far.
-	estimate, cost int
+	// estimate is the number of tokens taken from the budget, cost the number that all lanes used so far.
+	estimate int
+	cost     *atomic.Int64
 	// endTurnWatch removes the deadline of the turn in flight; nil without a total timeout.
 	endTurnWatch func()
 }
@@ -40,9 +42,15 @@ func (c *conversation) run(due time.Time) probe.Outcome {
 		Stop:         c.startsCtx.Done(),
 		Memory:       c.claim,
 	}, c)
-	c.budget.Settle(c.estimate, c.cost)
+	c.budget.Settle(c.estimate, int(c.cost.Load()))
 	c.report("a conversation's end", result)
 	return result.Outcome
+}
+
+// Lane implements probe.LaneSink.
+func (c *conversation) Lane() probe.Sink {
+	lane := *c
+	return &lane
 }
 
 func (c *conversation) Observe(e probe.Event) {
@@ -68,10 +76,10 @@ func (c *conversation) Observe(e probe.Event) {
 			default: // a request is already pending
 			}
 		}
-		c.cost += c.tokens(e)
+		c.cost.Add(int64(c.tokens(e)))
 		c.report("a turn's result", e)
 	case probe.Comparison:
-		c.cost += e.Tokens
+		c.cost.Add(int64(e.Tokens))
 		c.report("a comparison", e)
 	}
 }

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"synthetic/internal/probe"
@@ -123,7 +124,7 @@ func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason strin
 		return nil, probe.SkipMemory
 	}
 	c := &conversation{
-		runner: r, plan: *r.pending, burst: r.inBurst, claim: claim, estimate: r.source.Estimate(*r.pending),
+		runner: r, plan: *r.pending, burst: r.inBurst, claim: claim, estimate: r.source.Estimate(*r.pending), cost: new(atomic.Int64),
 	}
 	if !r.budget.Allow(time.Now(), c.estimate, r.inBurst) {
 		claim.Release()

@@ -41,6 +41,7 @@ type dialogue struct {
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
 	session session
+	lane    *lane // nil outside a recorded session
 	result  Conversation
 }
 
@@ -67,6 +68,9 @@ func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
 // prepare adds the content of the next turn to the history: the results of tool calls, or the
 // user's next message. It returns when the turn is due, and false if the conversation stops.
 func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
+	if d.lane != nil {
+		return d.prepareStep(ctx)
+	}
 	if len(d.calls) > 0 {
 		d.answerCalls()
 		due = d.lastEnd.Add(d.drained)
@@ -146,7 +150,8 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 	r.ContextTokens = d.context
 	d.measure(ctx, &r, sink)
 	d.lastEnd = r.End
-	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
+	// The next prompt of a recorded session may have another history.
+	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK && d.lane == nil}
 	sink.Observe(r.withoutSecrets())
 	return r
 }
@@ -239,6 +244,9 @@ func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 
 // recordAnswer adds an answer to the history. It returns false if the conversation ends with it.
 func (d *dialogue) recordAnswer(r Result) bool {
+	if d.lane != nil {
+		return len(d.lane.steps) > d.userMessages
+	}
 	if d.recordCalls(r) {
 		return true
 	}
@@ -308,7 +316,7 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 // spec returns the workload with the token limit of the next answer.
 func (d *dialogue) spec() workload.Spec {
 	spec := d.prober.opts.Workload
-	if limit := valueAt(d.plan.Conversation.Outputs, d.userMessages-1); limit > 0 {
+	if limit := valueAt(d.plan.Conversation.Outputs, d.turnIndex()); limit > 0 {
 		spec.MaxOutputTokens = limit
 	}
 	return spec
@@ -316,10 +324,18 @@ func (d *dialogue) spec() workload.Spec {
 
 func (d *dialogue) deadlines(sent time.Time) deadlines {
 	out := newDeadlines(sent, d.prober.opts.Workload.Timeouts)
-	if patience := valueAt(d.plan.Conversation.Patience, d.userMessages-1); patience > 0 {
+	if patience := valueAt(d.plan.Conversation.Patience, d.turnIndex()); patience > 0 {
 		out.leave = sent.Add(patience)
 	}
 	return out
+}
+
+// turnIndex returns the index of the turn in the lists of the plan.
+func (d *dialogue) turnIndex() int {
+	if d.lane != nil {
+		return d.lane.steps[d.userMessages-1]
+	}
+	return d.userMessages - 1
 }
 
 // valueAt returns element i, or the zero value beyond the end.

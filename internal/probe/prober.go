@@ -128,15 +128,26 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 		defer client.CloseIdleConnections()
 	}
 	if p.api.Stream().Document { // such an API has no conversations
+		if plan.Conversation.Steps != nil {
+			plan.Conversation = plan.Conversation.FirstTurn()
+		}
 		plan.Conversation.Turns = 1
 	}
 	d := newDialogue(p, plan, client)
+	if plan.Conversation.Steps != nil {
+		return d.replay(ctx, sink)
+	}
+	return d.converse(ctx, sink)
+}
+
+// converse runs the turns of a conversation, or of one lane.
+func (d *dialogue) converse(ctx context.Context, sink Sink) Conversation {
 	for n := 1; ; n++ {
 		if d.added > maxAdded {
 			d.result.Shortened = true
 			break
 		}
-		p.opts.Peaks.recordAdded(d.added)
+		d.prober.opts.Peaks.recordAdded(d.added)
 		due, ok := d.prepare(ctx)
 		if !ok {
 			d.result.Outcome = Canceled
@@ -144,6 +155,7 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 		}
 		r := d.turn(ctx, n, due, sink)
 		d.result.Turns, d.result.Outcome, d.result.End = n, r.Outcome, r.End
+		d.lane.ended(&r)
 		if r.Outcome != Success {
 			break
 		}

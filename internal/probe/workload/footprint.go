@@ -129,6 +129,9 @@ const defaultOutput = 500
 // Estimate estimates the prompt and output tokens of a conversation. Each turn sends the whole
 // history again.
 func (s *Source) Estimate(c Conversation) int {
+	if c.Steps != nil {
+		return s.stepTokens(c)
+	}
 	total := int(s.outlineTokens(s.outline(c)).Sum())
 	if len(s.spec.Tools) > 0 {
 		total *= 2 // a turn may call a tool, which takes another request
@@ -138,6 +141,9 @@ func (s *Source) Estimate(c Conversation) int {
 
 // EstimatePrompt estimates the prompt tokens of a turn, counted from 1.
 func (s *Source) EstimatePrompt(c Conversation, turn int) int {
+	if n := len(c.Steps); n > 0 { // which one it was is unknown
+		return s.stepTokens(c) / n
+	}
 	chars := c.CharsOpening
 	prompt := 0
 	for k := range turn - 1 {

@@ -72,6 +72,10 @@ func (s *Source) replayTrace(c *Conversation) {
 		s.trace.charsPerToken = s.ratio.value()
 	}
 	c.At, c.Turns = rec.At, max(len(rec.Turns), 1)
+	if rec.Graph {
+		s.planSteps(c, rec)
+		return
+	}
 	for i, t := range rec.Turns {
 		all := s.recordedMessages(t, c.ID, uint64(i))
 		c.Outputs = append(c.Outputs, t.Output)
@@ -82,9 +86,15 @@ func (s *Source) replayTrace(c *Conversation) {
 		c.Followups = append(c.Followups, all[len(all)-1].Content)
 		c.Think = append(c.Think, t.After)
 	}
-	if len(c.Opening) > 0 && c.Opening[0].Role != "system" && s.spec.System != "" {
-		c.Opening = append([]Message{{Role: "system", Content: s.spec.System}}, c.Opening...)
+	c.Opening = s.withSystem(c.Opening)
+}
+
+// withSystem adds the workload's system message to messages without one.
+func (s *Source) withSystem(all []Message) []Message {
+	if len(all) > 0 && all[0].Role != "system" && s.spec.System != "" {
+		return append([]Message{{Role: "system", Content: s.spec.System}}, all...)
 	}
+	return all
 }
 
 // recordedMessages returns the recorded messages of a turn. If only lengths are recorded, it

@@ -130,6 +130,9 @@ func (s *Source) Next() Conversation {
 		s.generate(&c, rng, dists)
 	}
 	for range c.Turns - 1 - len(c.Think) {
+		if c.Steps != nil {
+			break
+		}
 		if dists.Think != nil {
 			c.Think = append(c.Think, seconds(dists.Think.draw(rng)))
 			continue
@@ -138,7 +141,7 @@ func (s *Source) Next() Conversation {
 	}
 	s.drawPatience(&c)
 	c.CharsOpening = countChars(c.Opening)
-	if len(s.images) > 0 {
+	if len(s.images) > 0 && len(c.Opening) > 0 {
 		c.Opening[len(c.Opening)-1].Images = s.images
 		c.CharsOpening = 0 // the usage will include the images, so it says nothing about the text
 	}

@@ -116,4 +116,8 @@ type Conversation struct {
 	// CharsOpening is the number of characters of the opening, from which the source learns the
 	// characters per token. 0 means unknown.
 	CharsOpening int
+	// Steps are the turns of a recorded agent and its sub-agents; nil for other conversations. Turn n of
+	// a conversation is step n-1. Prompt returns the whole prompt of a step, and there is no Opening.
+	Steps  []Step
+	Prompt func(step int) []Message
 }

@@ -112,8 +112,7 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	}
 	defer source.Close()
 	source.Learn(known.chars, known.tokens)
-	c := source.Next()
-	c.Turns, c.Outputs, c.Patience = 1, nil, nil
+	c := source.Next().FirstTurn()
 	var last resultKeeper
 	v.hold(ctx, nil, c, time.Now(), &last)
 	if last.Outcome != probe.Success {

@@ -40,6 +40,13 @@ type object struct {
 			Spans []span `json:"spans"`
 		} `json:"scopeSpans"`
 	} `json:"resourceSpans"`
+	// The keys of Dynamo are decoded again when they are needed.
+	Schema    json.RawMessage `json:"schema"`
+	EventType json.RawMessage `json:"event_type"`
+	Event     json.RawMessage `json:"event"`
+	PlayID    json.RawMessage `json:"play_id"`
+	WaitFor   json.RawMessage `json:"wait_for"`
+	Reset     json.RawMessage `json:"prefix_reset"`
 	dialogue
 }
 
@@ -72,6 +79,14 @@ func (l *label) UnmarshalJSON(b []byte) error {
 type parser struct {
 	blockTokens int
 	chats       *recent
+	// sessions collects the sessions of Dynamo's formats. headerBlock is the size of a block that a
+	// header names, 0 without one.
+	sessions    *sessionTable
+	headerBlock int
+}
+
+func newParser(o Options) *parser {
+	return &parser{blockTokens: o.BlockTokens, chats: newRecent(), sessions: newSessionTable()}
 }
 
 // parse returns one or more records. unit and number describe the position of b for errors.
@@ -91,6 +106,12 @@ func (p *parser) records(b []byte) ([]Record, error) {
 	var r Record
 	var err error
 	switch {
+	case o.EventType != nil || bytes.HasPrefix(o.Event, []byte("{")):
+		return nil, p.dynamo(b, &o)
+	case o.Schema != nil:
+		return nil, p.header(b)
+	case o.PlayID != nil || o.WaitFor != nil || o.Reset != nil:
+		return nil, p.agentic(b, &o)
 	case o.Spans != nil:
 		return o.spanRecords()
 	case o.ChatID != "":

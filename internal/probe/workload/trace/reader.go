@@ -3,6 +3,7 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,15 +29,16 @@ type Options struct {
 	// BlockTokens is the number of tokens of one block in hash_ids. 0 means the default of the
 	// format.
 	BlockTokens int
+	// MaxPause shortens longer pauses between turns; 0 means no maximum.
+	MaxPause time.Duration
 }
 
 // Reader returns the records of a trace, ordered by time.
 type Reader struct {
-	name       string
-	opts       Options
-	file       *os.File // nil in tests
-	closePlain func()   // frees the decompressor
-	source     source
+	name   string
+	opts   Options
+	close  func()
+	source source
 
 	pending []Record
 	bytes   int
@@ -55,18 +57,27 @@ type Reader struct {
 // source returns one or more records of a file. Its errors name the position.
 type source func() ([]Record, error)
 
-// Open opens a trace file.
+// Open opens a trace: a file, or a folder whose files are read one after the other in the order of
+// their names.
 func Open(path string, o Options) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		_ = f.Close() // as below
+		return openFolder(path, o)
 	}
 	r, err := newReader(path, f, o)
 	if err != nil {
 		_ = f.Close() // nothing was written to it
 		return nil, err
 	}
-	r.file = f
+	closePlain := r.close
+	r.close = func() {
+		closePlain()
+		_ = f.Close()
+	}
 	return r, nil
 }
 
@@ -77,31 +88,41 @@ func newReader(name string, from io.Reader, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	r := &Reader{name: name, opts: o, closePlain: closePlain, sessions: newRecent()}
-	b := bufio.NewReaderSize(plain, 64<<10)
-	head, _ := b.Peek(512) // the next read returns the error again
-	parser := parser{o.BlockTokens, newRecent()}
-	switch head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); {
-	case len(head) > 0 && head[0] == '[':
-		r.source = readArray(b, parser)
-	case len(head) == 0 || head[0] == '{':
-		r.source = readLines(b, parser)
-	default:
-		t, err := newTable(b)
-		if err != nil {
-			closePlain()
-			return nil, fmt.Errorf("%s, %w", name, err)
-		}
-		r.source = t.read
+	p := newParser(o)
+	next, err := newSource(plain, p)
+	if err != nil {
+		closePlain()
+		return nil, fmt.Errorf("%s, %w", name, err)
 	}
-	return r, nil
+	return &Reader{name: name, opts: o, close: closePlain, source: p.sessions.collect(next), sessions: newRecent()}, nil
+}
+
+// newSource reads plain text in the format of its first bytes.
+func newSource(plain io.Reader, p *parser) (source, error) {
+	b := bufio.NewReaderSize(plain, 64<<10)
+	if bom, _ := b.Peek(3); string(bom) == "\ufeff" {
+		_, _ = b.Discard(3) // they were read
+	}
+	head, _ := b.Peek(64 << 10) // the next read returns the error again
+	head = bytes.TrimSpace(head)
+	isArray := len(head) > 0 && head[0] == '['
+	switch {
+	case hasSessions(head):
+		return readSessions(b, isArray), nil
+	case isArray:
+		return readArray(b, p), nil
+	case len(head) == 0 || head[0] == '{':
+		return readLines(b, p), nil
+	}
+	t, err := newTable(b)
+	if err != nil {
+		return nil, err
+	}
+	return t.read, nil
 }
 
 // Close closes the file.
-func (r *Reader) Close() {
-	r.closePlain()
-	_ = r.file.Close()
-}
+func (r *Reader) Close() { r.close() }
 
 // Next returns the next record, or io.EOF.
 func (r *Reader) Next() (Record, error) {
@@ -129,7 +150,7 @@ func (r *Reader) Next() (Record, error) {
 }
 
 func (r *Reader) pop() (Record, error) {
-	for !r.ended && len(r.pending) < maxPending && r.bytes < maxPendingBytes {
+	for !r.ended && len(r.pending) < maxPending && r.bytes < maxPendingBytes && !r.hasSession() {
 		if err := r.readNext(); err != nil {
 			return Record{}, fmt.Errorf("%s, %w", r.name, err)
 		}
@@ -148,8 +169,14 @@ func (r *Reader) pop() (Record, error) {
 		r.started, r.first = true, rec.At
 	}
 	r.last = rec.At
+	if r.opts.MaxPause > 0 {
+		rec.limitPauses(r.opts.MaxPause)
+	}
 	return rec, nil
 }
+
+// hasSession reports whether a session with dependencies is pending. These come in the order of their times.
+func (r *Reader) hasSession() bool { return len(r.pending) > 0 && r.pending[0].Graph }
 
 // readNext reads one or more records. A record that the next one cannot continue becomes
 // pending.
@@ -223,7 +250,7 @@ func (r *Reader) closeSession() error {
 }
 
 // readLines reads JSON Lines.
-func readLines(r io.Reader, p parser) source {
+func readLines(r io.Reader, p *parser) source {
 	scanner := bufio.NewScanner(r)
 	scanner.Buffer(nil, maxLine)
 	number := 0
@@ -236,7 +263,7 @@ func readLines(r io.Reader, p parser) source {
 		}
 		switch err := scanner.Err(); {
 		case errors.Is(err, bufio.ErrTooLong):
-			return nil, fmt.Errorf("line %d: %w", number+1, errTooLong)
+			return nil, fmt.Errorf("line %d: %w", number+1, tooLong(maxLine))
 		case err != nil:
 			return nil, fmt.Errorf("line %d: reading it: %w; copy the complete file", number+1, err)
 		}
@@ -244,10 +271,12 @@ func readLines(r io.Reader, p parser) source {
 	}
 }
 
-var errTooLong = fmt.Errorf("the record is longer than %d MiB; leave it out", maxLine>>20)
+func tooLong(most int) error {
+	return fmt.Errorf("the record is longer than %d MiB; leave it out", most>>20)
+}
 
 // readArray reads one JSON array of objects.
-func readArray(r io.Reader, p parser) source {
+func readArray(r io.Reader, p *parser) source {
 	limited := &recordLimit{from: r}
 	decoder := json.NewDecoder(limited)
 	number := 0
@@ -286,12 +315,13 @@ func nextElement(decoder *json.Decoder, isFirst bool) (element json.RawMessage, 
 // recordLimit returns an error if one record is too long.
 type recordLimit struct {
 	from      io.Reader
+	most      int // 0 means maxLine
 	readBytes int // since the start of the record
 }
 
 func (m *recordLimit) Read(p []byte) (int, error) {
-	if m.readBytes > maxLine {
-		return 0, errTooLong
+	if most := cmp.Or(m.most, maxLine); m.readBytes > most {
+		return 0, tooLong(most)
 	}
 	n, err := m.from.Read(p)
 	m.readBytes += n

@@ -149,6 +149,14 @@ func (e *endless) Read(p []byte) (int, error) {
 func (e *endless) line() string {
 	e.n++
 	switch {
+	case e.form == "weka":
+		return wekaLine(e.n)
+	case e.form == "spans":
+		return spansLine(e.n)
+	case e.form == "dynamo":
+		return dynamoLine(e.n)
+	case e.form == "agentic":
+		return agenticLine(e.n)
 	case e.form == "csv" && e.n == 1:
 		return "Timestamp,Session ID,Request tokens,Response tokens\n"
 	case e.form == "csv":
@@ -166,10 +174,15 @@ func (e *endless) line() string {
 	return fmt.Sprintf(`{"timestamp":%d,"input_length":30720,"output_length":20,"hash_ids":[%s%d]}`+"\n", e.n, strings.Repeat("100000,", 59), e.n)
 }
 
+// sampleEvery is how many bytes of a trace are read between two samples of the memory.
+const sampleEvery = 1 << 20
+
 // readThrough reads a trace of a given size. It returns the number of records and the peak
 // memory in bytes.
 func readThrough(tb testing.TB, form string, size int) (records int, peak uint64) {
-	r, err := newReader(form, &endless{form: form, left: size}, Options{From: time.Second})
+	from := &endless{form: form, left: size}
+	sampled := size
+	r, err := newReader(form, from, Options{From: time.Second})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -183,7 +196,8 @@ func readThrough(tb testing.TB, form string, size int) (records int, peak uint64
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if records++; records%4000 == 0 {
+		if records++; from.left <= sampled-sampleEvery {
+			sampled = from.left
 			runtime.GC()
 			runtime.ReadMemStats(&m)
 			peak = max(peak, m.HeapAlloc)
@@ -194,7 +208,7 @@ func readThrough(tb testing.TB, form string, size int) (records int, peak uint64
 // TestConstantMemory checks that the memory does not depend on the length of the trace.
 func TestConstantMemory(t *testing.T) {
 	const bound = 48 << 20
-	for _, form := range []string{"csv", "bailian", "mooncake", "array"} {
+	for _, form := range []string{"csv", "bailian", "mooncake", "array", "weka", "spans", "dynamo", "agentic"} {
 		if n, peak := readThrough(t, form, 8<<20); peak > bound || peak == 0 {
 			t.Errorf("%s: %d records took %d MiB", form, n, peak>>20)
 		}
@@ -203,7 +217,7 @@ func TestConstantMemory(t *testing.T) {
 
 // BenchmarkReader reads 1 GB. MiB is the peak memory.
 func BenchmarkReader(b *testing.B) {
-	for _, form := range []string{"csv", "bailian", "mooncake", "array"} {
+	for _, form := range []string{"csv", "bailian", "mooncake", "array", "weka", "spans", "dynamo", "agentic"} {
 		b.Run(form, func(b *testing.B) {
 			b.SetBytes(1e9)
 			for b.Loop() {
@@ -221,6 +235,9 @@ func FuzzReader(f *testing.F) {
 	for name := range samples() {
 		f.Add(sample(f, name))
 	}
+	for name := range sessionSamples() {
+		f.Add(sample(f, name))
+	}
 	f.Add([]byte("[{}]"))
 	f.Add([]byte(`{"timestamp":1e300,"input_length":1}`))
 	f.Add([]byte("\xef\xbb\xbf timestamp,input_tokens,output_tokens\n1e9,2,3\n\"NaN\",1,1"))
@@ -233,8 +250,9 @@ func FuzzReader(f *testing.F) {
 			if len(r.Turns) == 0 || r.At < 0 || i > 0 && r.At < got[i-1].At {
 				t.Errorf("record %d of %d: %+v", i, len(got), r)
 			}
-			for _, turn := range r.Turns {
-				if turn.Prompt == 0 && len(turn.Messages) == 0 || turn.Prompt < 0 || turn.Prompt > maxTokens || turn.Output < 0 || turn.Output > maxTokens || turn.After < 0 {
+			for k, turn := range r.Turns {
+				checkNeeds(t, &r, k)
+				if _, messages := r.Prompt(k); turn.Prompt == 0 && len(messages) == 0 || turn.Prompt < 0 || turn.Prompt > maxTokens || turn.Output < 0 || turn.Output > maxTokens || turn.After < 0 {
 					t.Errorf("record %d: %+v", i, turn)
 				}
 			}

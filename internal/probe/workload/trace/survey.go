@@ -66,17 +66,16 @@ func Survey(path string, o Options) (Summary, error) {
 
 func (s *Summary) add(r *Record) {
 	s.Records++
+	if r.Graph {
+		s.addGraph(r)
+		return
+	}
 	history := 0.0
 	for i := range r.Turns {
 		t := &r.Turns[i]
 		s.Turns++
 		s.Cached += history
-		tokens := float64(t.Prompt)
-		if tokens == 0 {
-			for _, m := range t.Messages {
-				tokens += float64(len(m.Content)) / charsPerToken
-			}
-		}
+		tokens := t.tokens(t.Messages)
 		if len(t.Blocks) > 0 {
 			s.Cached += tokens
 		}
@@ -88,4 +87,41 @@ func (s *Summary) add(r *Record) {
 		s.Output += float64(t.Output)
 		history += float64(t.Output)
 	}
+}
+
+// addGraph adds steps, which have their whole prompts.
+func (s *Summary) addGraph(r *Record) {
+	for i := range r.Turns {
+		t := &r.Turns[i]
+		_, messages := r.Prompt(i)
+		tokens := t.tokens(messages)
+		s.Turns++
+		s.Prompt += tokens
+		s.Output += float64(t.Output)
+		if t.Output == 0 {
+			s.UnknownOutputs++
+		}
+		shared, all := float64(t.Shared), float64(t.Shared+len(t.Blocks))
+		if messages != nil {
+			shared, all = float64(length(messages[:t.Shared])), float64(length(messages))
+		}
+		if all > 0 {
+			s.Cached += tokens * shared / all
+		}
+	}
+}
+
+// tokens returns the length of a prompt, which is estimated if it was not recorded.
+func (t *Turn) tokens(messages []Message) float64 {
+	if t.Prompt > 0 {
+		return float64(t.Prompt)
+	}
+	return float64(length(messages)) / charsPerToken
+}
+
+func length(all []Message) (n int) {
+	for _, m := range all {
+		n += len(m.Content)
+	}
+	return n
 }

@@ -15,6 +15,9 @@ type Record struct {
 	Session string
 	// Turns has at least one element.
 	Turns []Turn
+	// Graph says that the turns are the steps of an agent and its sub-agents. Each has its whole
+	// prompt, and starts when its Needs are met.
+	Graph bool
 
 	// timed says that At is known. delta says that a later record of the same session continues
 	// this one. lastTurnAt is the time of the last such record.
@@ -24,7 +27,8 @@ type Record struct {
 
 // Turn is one request of a conversation.
 type Turn struct {
-	// After is the pause since the end of the previous turn.
+	// After is the pause since the end of the previous turn. In a graph it is the time since the start
+	// of the session, for a turn without Needs.
 	After time.Duration
 	// Prompt counts the tokens added to the history, Output those of the answer. 0 means
 	// unknown.
@@ -35,6 +39,33 @@ type Turn struct {
 	BlockTokens int
 	// Messages are the texts, if recorded. The last one is sent as the user message.
 	Messages []Message
+
+	// The rest is 0 outside a graph. Lane identifies a row of turns, one after the other.
+	Lane  int
+	Needs []Need
+	// Base and Shared say that the prompt begins with the first Shared blocks, or messages, of the
+	// prompt of turn Base. Record.Prompt returns the whole.
+	Base, Shared int
+}
+
+// Prompt returns the whole prompt of turn i: its blocks, or its messages.
+func (r *Record) Prompt(i int) (blocks []uint64, messages []Message) {
+	if !r.Graph {
+		return r.Turns[i].Blocks, r.Turns[i].Messages
+	}
+	blocks = whole(i, func(i int) (*Turn, []uint64) { return &r.Turns[i], r.Turns[i].Blocks })
+	return blocks, whole(i, func(i int) (*Turn, []Message) { return &r.Turns[i], r.Turns[i].Messages })
+}
+
+// limitPauses shortens pauses to most.
+func (r *Record) limitPauses(most time.Duration) {
+	for i := range r.Turns {
+		t := &r.Turns[i]
+		t.After = min(t.After, most)
+		for k := range t.Needs {
+			t.Needs[k].Delay = min(t.Needs[k].Delay, most)
+		}
+	}
 }
 
 type Message struct {
@@ -44,17 +75,22 @@ type Message struct {
 
 const (
 	// recordCost and turnCost are the bytes of the structs themselves.
-	recordCost, turnCost = 96, 96
+	recordCost, turnCost, stepCost = 96, 160, 96
 )
 
 // size estimates the memory of the record in bytes.
 func (r *Record) size() int {
 	n := recordCost + len(r.Session)
 	for i := range r.Turns {
-		n += turnCost + 8*len(r.Turns[i].Blocks)
-		for _, m := range r.Turns[i].Messages {
-			n += 64 + len(m.Content)
-		}
+		n += r.Turns[i].size()
+	}
+	return n
+}
+
+func (t *Turn) size() int {
+	n := turnCost + 8*len(t.Blocks) + 32*len(t.Needs)
+	for _, m := range t.Messages {
+		n += 64 + len(m.Content)
 	}
 	return n
 }

@@ -1,0 +1,266 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+)
+
+// Need is a step that must end, or be sent, before another step of the same session.
+type Need struct {
+	// Step is an index of Record.Turns.
+	Step int
+	// Sent says that Step need only be sent, not ended.
+	Sent bool
+	// Delay is the time from then until the dependent step: tools, or a user who reads.
+	Delay time.Duration
+}
+
+// maxSteps bounds the requests of one session.
+const maxSteps = 20_000
+
+// graph collects the recorded requests of a session and of its sub-agents.
+type graph struct {
+	steps  []step
+	agents []agent
+	bytes  int // of the steps
+	// named says that the format records the dependencies.
+	named bool
+}
+
+// step is one recorded request.
+type step struct {
+	agent      int // an index of agents
+	start, end time.Duration
+	turn       Turn
+	// id names the step, and named holds its needs, if the format records them.
+	id    string
+	named []namedNeed
+}
+
+type namedNeed struct {
+	id string
+	Need
+}
+
+// agent is a session or one of its sub-agents.
+type agent struct {
+	parent int // an index of agents, -1 for the session itself
+	// background says that the parent does not wait for the agent.
+	background bool
+	// last is the index of the latest added step, -1 without one.
+	last int
+}
+
+func (g *graph) addAgent(parent int) int {
+	g.agents = append(g.agents, agent{parent: parent, last: -1})
+	return len(g.agents) - 1
+}
+
+// add adds a step. Its prompt is stored as a difference from the previous prompt of its agent.
+func (g *graph) add(s step) {
+	if base := g.agents[s.agent].last; base >= 0 {
+		t := &s.turn
+		t.Base = base
+		if n := sharedPrefix(g.blocks(base), t.Blocks); n > 0 {
+			t.Shared, t.Blocks = n, slices.Clone(t.Blocks[n:])
+		} else if n := sharedPrefix(g.messages(base), t.Messages); n > 0 {
+			t.Shared, t.Messages = n, slices.Clone(t.Messages[n:])
+		}
+	}
+	g.agents[s.agent].last = len(g.steps)
+	g.steps = append(g.steps, s)
+	g.bytes += stepCost + len(s.id) + s.turn.size()
+	for _, n := range s.named {
+		g.bytes += turnCost + len(n.id)
+	}
+}
+
+func (g *graph) blocks(i int) []uint64 {
+	return whole(i, func(i int) (*Turn, []uint64) { return &g.steps[i].turn, g.steps[i].turn.Blocks })
+}
+
+func (g *graph) messages(i int) []Message {
+	return whole(i, func(i int) (*Turn, []Message) { return &g.steps[i].turn, g.steps[i].turn.Messages })
+}
+
+// whole returns the prompt of turn i, which the turns hold as differences; nil if it has none of this kind.
+func whole[T any](i int, turn func(int) (*Turn, []T)) []T {
+	t, own := turn(i)
+	out := make([]T, t.Shared+len(own))
+	copied := copy(out[t.Shared:], own)
+	for n := t.Shared; n > 0; {
+		t, own = turn(t.Base)
+		if n > t.Shared {
+			copied += copy(out[t.Shared:n], own)
+			n = t.Shared
+		}
+	}
+	if copied == 0 {
+		return nil
+	}
+	return out
+}
+
+func sharedPrefix[T comparable](a, b []T) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// record returns the session with the dependencies of its steps.
+func (g *graph) record(name string) Record {
+	g.sort()
+	lanes := g.assignLanes()
+	if !g.named {
+		for i := range g.steps {
+			s := &g.steps[i]
+			s.turn.Needs = g.inferNeeds(i, lanes[s.agent])
+		}
+		g.joinAgents()
+		g.setDelays()
+	}
+	r := Record{Session: name, Graph: true, At: g.steps[0].start}
+	for _, s := range g.steps {
+		if len(s.turn.Needs) == 0 {
+			s.turn.After = s.start - r.At
+		}
+		r.Turns = append(r.Turns, s.turn)
+	}
+	return r
+}
+
+// order returns the indexes of the steps by start, then by end.
+func (g *graph) order() []int {
+	order := make([]int, len(g.steps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(g.steps[a].start, g.steps[b].start), cmp.Compare(g.steps[a].end, g.steps[b].end))
+	})
+	return order
+}
+
+// sort orders the steps by start, and translates the indexes and names of steps.
+func (g *graph) sort() {
+	order := g.order()
+	position, byID := make([]int, len(order)), map[string]int{}
+	sorted := make([]step, len(order))
+	for i, from := range order {
+		sorted[i], position[from] = g.steps[from], i
+		byID[sorted[i].id] = i
+	}
+	for i := range sorted {
+		s := &sorted[i]
+		s.turn.Base = position[s.turn.Base]
+		for _, n := range s.named {
+			if at, known := byID[n.id]; known && at < i {
+				n.Step = at
+				s.turn.Needs = append(s.turn.Needs, n.Need)
+			}
+		}
+	}
+	g.steps = sorted
+}
+
+// assignLanes gives each step a lane whose steps do not overlap in time. It returns the steps of
+// each agent's lanes.
+func (g *graph) assignLanes() [][][]int {
+	lanes := make([][][]int, len(g.agents))
+	numbers := make([][]int, len(g.agents))
+	count := 0
+	for i := range g.steps {
+		s := &g.steps[i]
+		best := -1
+		for k, lane := range lanes[s.agent] {
+			end := g.steps[lane[len(lane)-1]].end
+			if end <= s.start && (best < 0 || end > g.steps[last(lanes[s.agent][best])].end) {
+				best = k
+			}
+		}
+		if best < 0 {
+			best = len(lanes[s.agent])
+			lanes[s.agent] = append(lanes[s.agent], nil)
+			numbers[s.agent] = append(numbers[s.agent], count)
+			count++
+		}
+		lanes[s.agent][best] = append(lanes[s.agent][best], i)
+		s.turn.Lane = numbers[s.agent][best]
+	}
+	return lanes
+}
+
+func last(steps []int) int { return steps[len(steps)-1] }
+
+// inferNeeds returns the steps after which step i came in the recording: of each lane of its agent
+// the last one that had ended, unless another of them came later still. The first step of a sub-agent
+// needs the last step that its parent had sent.
+func (g *graph) inferNeeds(i int, lanes [][]int) []Need {
+	s := &g.steps[i]
+	var ended []int
+	for _, lane := range lanes {
+		n := sort.Search(len(lane), func(k int) bool { return lane[k] >= i || g.steps[lane[k]].end > s.start })
+		if n > 0 {
+			ended = append(ended, lane[n-1])
+		}
+	}
+	var needs []Need
+	for _, a := range ended {
+		if !slices.ContainsFunc(ended, func(b int) bool { return b > a && g.steps[a].end <= g.steps[b].start }) {
+			needs = append(needs, Need{Step: a})
+		}
+	}
+	parent := g.agents[s.agent].parent
+	for k := i - 1; needs == nil && parent >= 0 && k >= 0; k-- {
+		if g.steps[k].agent == parent {
+			needs = []Need{{Step: k, Sent: g.steps[k].end > s.start}}
+		}
+	}
+	return needs
+}
+
+// joinAgents lets the first step of a parent after a sub-agent need the last step of the sub-agent.
+func (g *graph) joinAgents() {
+	ends := make([]int, len(g.agents)) // the step of each agent that ends last
+	for a := range ends {
+		ends[a] = -1
+	}
+	for i, s := range g.steps {
+		if e := ends[s.agent]; e < 0 || s.end >= g.steps[e].end {
+			ends[s.agent] = i
+		}
+	}
+	for a, e := range ends {
+		if g.agents[a].parent < 0 || g.agents[a].background || e < 0 {
+			continue
+		}
+		for i := e + 1; i < len(g.steps); i++ {
+			if s := &g.steps[i]; s.agent == g.agents[a].parent && s.start >= g.steps[e].end {
+				s.turn.Needs = append(s.turn.Needs, Need{Step: e})
+				break
+			}
+		}
+	}
+}
+
+// setDelays sets the time between the last need of each step and the step.
+func (g *graph) setDelays() {
+	for i := range g.steps {
+		s := &g.steps[i]
+		met := time.Duration(0)
+		for _, n := range s.turn.Needs {
+			if n.Sent {
+				met = g.steps[n.Step].start
+			} else {
+				met = max(met, g.steps[n.Step].end)
+			}
+		}
+		for k := range s.turn.Needs {
+			s.turn.Needs[k].Delay = max(s.start-met, 0)
+		}
+	}
+}
