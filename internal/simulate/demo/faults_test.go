@@ -144,7 +144,7 @@ func TestFaultsCoverEveryIncident(t *testing.T) {
 	all := faults(t)
 	wrongAnswers := []simulate.IncidentKind{
 		simulate.Exclamations, simulate.Repetition, simulate.WrongScript, simulate.OtherModel, simulate.BaseModel, simulate.Drift,
-		simulate.NewFingerprint, simulate.BadArguments, simulate.ToolMarkup, simulate.Buffered, simulate.Foreign, simulate.ContextCut,
+		simulate.NewFingerprint, simulate.BadArguments, simulate.ToolMarkup, simulate.Buffered, simulate.Foreign, simulate.ContextCut, simulate.Salad, simulate.Stale,
 	}
 	for _, kind := range simulate.IncidentKinds() {
 		if !slices.Contains(wrongAnswers, kind) && !slices.ContainsFunc(all, func(c trial) bool { return strings.HasPrefix(c.name, string(kind)) }) {
