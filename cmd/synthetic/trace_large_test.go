@@ -66,6 +66,9 @@ func traceForms() map[string]func(n int) string {
 			}
 			return fmt.Sprintf(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"chat m","startTimeUnixNano":"%d","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"120"}},{"key":"gen_ai.usage.output_tokens","value":{"intValue":"33"}}]}]}]}]}`+"\n", 1_760_000_000_000_000_000+n*1_000_000)
 		},
+		"weka":     lines(`{"id":"s@","block_size":64,"hash_id_scope":"local","requests":[{"t":0,"type":"n","in":3840,"out":9,"hash_ids":[` + hashes + `],"api_time":1},{"t":3,"type":"s","in":3904,"out":9,"hash_ids":[` + hashes + `,7],"api_time":1}]}`),
+		"spans":    lines(`{"session_id":"s@","spans":[{"type":"llm_call","start_time":"2026-02-25T10:00:00","end_time":"2026-02-25T10:00:01","attributes":{"gen_ai.input.messages":"[{\"role\":\"user\",\"content\":\"` + words + `\"}]"}}]}`),
+		"dynamo":   lines(`{"event":{"schema":"dynamo.request.trace.v1","event_type":"request_end","agent_context":{"session_id":"s@"},"request":{"request_id":"r@","request_received_ms":@,"total_time_ms":9,"output_tokens":9,"replay":{"trace_block_size":64,"input_length":3840,"input_sequence_hashes":[` + hashes + `]}}}}`),
 		"sharegpt": array(`{"id":"x","conversations":[{"from":"human","value":"` + words + `"},{"from":"gpt","value":"A bay."}]}`),
 		"vllm":     array(`{"id":"x","messages":[{"role":"user","content":"` + words + `"},{"role":"assistant","content":"Ice."}]}`),
 		"lmsys":    lines(`{"conversation_id":"c","model":"m","turn":1,"conversation":[{"role":"user","content":"` + words + `"},{"role":"assistant","content":"Air."}]}`),

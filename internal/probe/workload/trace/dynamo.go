@@ -15,7 +15,7 @@ import (
 )
 
 // maxOpen bounds the memory of the sessions whose requests are being collected, in bytes.
-const maxOpen = 16 << 20
+const maxOpen = 12 << 20
 
 // dynamoEvent is a line of Dynamo's request trace, plain or within "event".
 type dynamoEvent struct {
@@ -195,8 +195,12 @@ func (t *sessionTable) tree(session, parent string) *tree {
 func (t *sessionTable) put(to *tree, session string, parent int) {
 	to.agents[session] = to.addAgent(parent)
 	t.trees[session] = to
-	to.bytes += recordCost + 2*len(session)
-	t.bytes += recordCost + 2*len(session)
+	cost := agentCost + 2*len(session)
+	if to.agents[session] == 0 {
+		cost += treeCost
+	}
+	to.bytes += cost
+	t.bytes += cost
 }
 
 // merge makes the tree from a part of another, below its agent parent.

@@ -260,7 +260,7 @@ func TestLateParents(t *testing.T) {
 // is lost.
 func TestSessionTableIsBounded(t *testing.T) {
 	table := newSessionTable()
-	table.most = 20_000
+	table.most = 40_000
 	n, took := 0, 0
 	next := table.collect(func() ([]Record, error) {
 		if n++; n > 400 {
@@ -286,7 +286,7 @@ func TestSessionTableIsBounded(t *testing.T) {
 			}
 			last = r.At
 		}
-		if table.bytes > 21_000 {
+		if table.bytes > 42_000 {
 			t.Fatalf("the table has %d bytes", table.bytes)
 		}
 	}

@@ -76,6 +76,8 @@ type Message struct {
 const (
 	// recordCost and turnCost are the bytes of the structs themselves.
 	recordCost, turnCost, stepCost = 96, 160, 96
+	// agentCost and treeCost are those of the maps of sessionTable.
+	agentCost, treeCost = 200, 500
 )
 
 // size estimates the memory of the record in bytes.
