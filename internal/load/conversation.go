@@ -41,6 +41,7 @@ func (c *conversation) run(due time.Time) probe.Outcome {
 		Model:        *c.model.name.Load(),
 		Stop:         c.startsCtx.Done(),
 		Memory:       c.claim,
+		TwinShare:    c.twinShare,
 	}, c)
 	c.budget.Settle(c.estimate, int(c.cost.Load()))
 	c.report("a conversation's end", result)
@@ -52,6 +53,9 @@ func (c *conversation) Lane() probe.Sink {
 	lane := *c
 	return &lane
 }
+
+// twinShare returns the share of the judged turns that get a cold twin now.
+func (c *conversation) twinShare() float64 { return c.Sign(c.key).TwinShare() }
 
 func (c *conversation) Observe(e probe.Event) {
 	switch e := e.(type) {
@@ -81,6 +85,9 @@ func (c *conversation) Observe(e probe.Event) {
 	case probe.Comparison:
 		c.cost.Add(int64(e.Tokens))
 		c.report("a comparison", e)
+	case probe.Twin:
+		c.cost.Add(int64(e.PromptTokens + e.OutputTokens))
+		c.report("a twin", e)
 	}
 }
 

@@ -94,7 +94,7 @@ func (r *runner) run() {
 func (r *runner) decide(at time.Time) workload.Start {
 	sign := r.Sign(r.key)
 	if r.job.Workload.Recall == 0 { // what is known is from before it was switched off
-		sign.Wrong = 0
+		sign.Wrong, sign.NeedsTwins = 0, false
 	}
 	start := r.pace.Decide(at, sign)
 	r.inBurst = start.Burst

@@ -153,6 +153,7 @@ func (d *dialogue) converse(ctx context.Context, sink Sink) Conversation {
 			d.result.Outcome = Canceled
 			break
 		}
+		getsTwin := d.getsTwin()
 		r := d.turn(ctx, n, due, sink)
 		d.result.Turns, d.result.Outcome, d.result.End = n, r.Outcome, r.End
 		d.lane.ended(&r)
@@ -160,6 +161,9 @@ func (d *dialogue) converse(ctx context.Context, sink Sink) Conversation {
 			break
 		}
 		d.compare(ctx, &r, sink)
+		if getsTwin {
+			d.askTwin(ctx, &r, sink)
+		}
 		if !d.recordAnswer(r) {
 			break
 		}

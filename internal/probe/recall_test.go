@@ -341,3 +341,83 @@ func TestRecallAfterForcedToolCalls(t *testing.T) {
 }
 
 func reasoned(s string) string { return delta(`"reasoning":` + quoted(s)) }
+
+// twinsOf runs conversations with references, a share of whose turns gets a twin, and returns the events.
+func twinsOf(t *testing.T, o probe.Options, share float64) ([]probe.Result, []probe.Twin, probe.Conversation) {
+	t.Helper()
+	o.Workload.TurnsMin, o.Workload.TurnsMax, o.Workload.Recall, o.Workload.PromptTokens, o.Workload.FollowupTokens = 4, 4, 1, 500, 60
+	source, err := workload.NewSource(o.Workload, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	sink := &recorder{}
+	sum := p.Converse(t.Context(), probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: "m", TwinShare: func() float64 { return share }}, sink)
+	return sink.results, sink.twins, sum
+}
+
+// TestTwinsInEveryAPI: a judged turn is followed by its twin, whose prompt no prefix cache serves. The twin is no turn,
+// and the next turns have the history without it.
+func TestTwinsInEveryAPI(t *testing.T) {
+	for _, api := range target.APIs() {
+		if single(api) {
+			continue
+		}
+		d, o := simulated(t, api, simulate.Options{})
+		sent := 0
+		o.Sent = func(p probe.Purpose) {
+			if p == probe.ForTwin {
+				sent++
+			}
+		}
+		results, twins, sum := twinsOf(t, o, 1)
+		if len(results) != 4 || len(twins) != 3 || sent != 3 || sum.Turns != 4 || sum.Outcome != probe.Success {
+			t.Errorf("%s: %d turns, %d twins, %d requests: %+v", api, len(results), len(twins), sent, sum)
+			continue
+		}
+		prompts := 0
+		for i, twin := range twins {
+			turn := results[i+1]
+			if twin.Cached != recall.Right || twin.Cold != recall.Right || twin.Turn != turn.Turn || twin.TraceID != turn.TraceID || twin.SpanID == turn.SpanID || !twin.Sent.Equal(turn.Sent) {
+				t.Errorf("%s: %+v is the twin of %+v", api, twin, turn)
+			}
+			if turn.CachedTokens.OK && turn.Recall.CachedState() != "yes" {
+				t.Errorf("%s: turn %d is not cached", api, turn.Turn)
+			}
+			prompts += twin.PromptTokens
+		}
+		for _, r := range results {
+			prompts += r.PromptTokens.V
+		}
+		if s := d.Stats(); api != target.Triton && prompts != s.PromptTokens {
+			t.Errorf("%s: turns and twins have %d prompt tokens, the server counted %d", api, prompts, s.PromptTokens)
+		}
+	}
+}
+
+// TestTwinsAreRare: the share decides.
+func TestTwinsAreRare(t *testing.T) {
+	_, o := simulated(t, target.Chat, simulate.Options{})
+	if _, twins, _ := twinsOf(t, o, 0); len(twins) > 0 {
+		t.Errorf("%d twins with a share of 0", len(twins))
+	}
+}
+
+// TestFailedTwins: a twin that fails has no result, and neither fails a turn nor ends the conversation.
+func TestFailedTwins(t *testing.T) {
+	_, o := simulated(t, target.Chat, simulate.Options{})
+	o.Target.BaseURL = rewriting(t, strings.TrimSuffix(o.Target.BaseURL, target.Chat.DefaultPath()), func(body []byte) []byte {
+		if bytes.Contains(body, []byte(`"Log `)) {
+			return []byte("{")
+		}
+		return body
+	}) + target.Chat.DefaultPath()
+	results, twins, sum := twinsOf(t, o, 1)
+	if len(results) != 4 || sum.Outcome != probe.Success || len(twins) != 3 || twins[0].Cold != "" {
+		t.Errorf("%d turns, %s, twins %+v", len(results), sum.Outcome, twins)
+	}
+}

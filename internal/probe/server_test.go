@@ -136,6 +136,7 @@ type recorder struct {
 	mu      sync.Mutex
 	started int
 	results []probe.Result
+	twins   []probe.Twin
 }
 
 func (r *recorder) Observe(e probe.Event) {
@@ -146,6 +147,8 @@ func (r *recorder) Observe(e probe.Event) {
 		r.started++
 	case probe.Result:
 		r.results = append(r.results, e)
+	case probe.Twin:
+		r.twins = append(r.twins, e)
 	}
 }
 

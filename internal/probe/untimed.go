@@ -29,6 +29,7 @@ const (
 	ForCanary     Purpose = "canary"      // a canary prompt
 	ForComparison Purpose = "comparison"  // the answer of a turn again, without streaming
 	ForTokenLimit Purpose = "token_limit" // a turn that is sent again because the server wants max_completion_tokens
+	ForTwin       Purpose = "twin"        // the history of a turn again, with a cold cache
 	ForMetrics    Purpose = "server_metrics"
 )
 

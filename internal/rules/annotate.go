@@ -79,10 +79,15 @@ func Advice(o probe.Outcome) string {
 	return ""
 }
 
-// wrongShares shows the share of wrong answers in the last hour, by whether the prefix cache served their code.
-func wrongShares() string {
-	turns := "sum by (cached) (increase(" + metrics.RecallTurns + "{%s,result='wrong'}[1h])) / (sum by (cached) (increase(" + metrics.RecallTurns + "{%[1]s,result!='foreign'}[1h])) > 0)"
-	return "{{ range " + queryCall(turns, "$j") + " }} Cached {{ .Labels.cached }}: {{ humanizePercentage .Value }} wrong.{{ end }}"
+// twins shows the results of the last hour's turns that were asked again with a cold cache.
+func twins() string {
+	counts := "sum by (result) (increase(" + metrics.RecallTwins + "{%s}[1h])) > 0"
+	return "{{ with " + queryCall(counts, "$j") + " }} Asked again uncached:{{ range . }} {{ .Labels.result }} {{ humanize .Value }}.{{ end }}{{ end }}"
+}
+
+// wrongWhere shows what the wrong answers have in common.
+func wrongWhere() string {
+	return showFirst(metrics.RecallWrong+"{%s}", "$j", ", {{ .Labels.reason }}")
 }
 
 // advice shows the Advice on $reason.

@@ -68,7 +68,7 @@ func (in Input) functions() template.FuncMap {
 
 		"badAnswers": badAnswers, "foreignAnswers": constant(alertForeignAnswers), "wrongAnswers": constant(alertWrongAnswers), "answersSeverity": func() slo.Severity { return cmp.Or(in.Answers, slo.Ticket) },
 
-		"wrongShares": wrongShares, "setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
+		"twins": twins, "wrongWhere": wrongWhere, "setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
 		"setReason": setReason, "whyFailed": whyFailed, "advice": advice, "failures": constant(fmt.Sprintf(failures, "")),
 		"burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": in.missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
 		"setSharedReason": setSharedReason, "sharedURL": sharedURL, "sharedTurn": sharedTurn,

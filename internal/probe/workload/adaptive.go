@@ -1,6 +1,10 @@
 package workload
 
-import "time"
+import (
+	"time"
+
+	"synthetic/internal/probe/answers/recall"
+)
 
 // Sign is the current state of a job.
 type Sign struct {
@@ -8,8 +12,10 @@ type Sign struct {
 	// fires.
 	Score  float64
 	Failed int // consecutive failed turns
-	// Wrong is the same as Score for the alert about wrong answers.
-	Wrong float64
+	// Wrong is the same as Score for the alert about wrong answers. NeedsTwins is true while cold twins are to show
+	// whether the cache is the cause.
+	Wrong      float64
+	NeedsTwins bool
 	// Unable is true if the model cannot recall, so that no turn needs to ask for a code.
 	Unable bool
 }
@@ -25,11 +31,9 @@ const (
 
 const (
 	// signScore is the score that starts a burst. A third of the way to an alert happens too
-	// often without a fault, and would use up the bursts before there is one.
+	// often without a fault, and would use up the bursts before there is one. For wrong answers it is
+	// recall.Doubtful.
 	signScore = 0.5
-	// wrongScore is signScore for wrong answers. Models that are right in 90 or 50 % came to 0.5 six and 25 times
-	// a day without a fault, to 0.7 never and once (TestBurstsOfHealthyModels).
-	wrongScore = 0.7
 	// From maxNewFailures consecutive failures on, the fault is known and needs no burst.
 	maxNewFailures = 10
 	// minBurst is the minimum length of a burst, because the score is computed per minute.
@@ -46,10 +50,21 @@ func (s Sign) reason() string {
 		return "failed"
 	case s.Score >= signScore:
 		return "slower"
-	case s.Wrong >= wrongScore && s.Wrong < 1:
+	case s.Wrong >= recall.Doubtful && (s.Wrong < 1 || s.NeedsTwins):
 		return "wrong"
 	}
 	return ""
+}
+
+// usualTwins is the share of the judged turns that get a cold twin when all is well.
+const usualTwins = 0.02
+
+// TwinShare returns the share of the judged turns to ask again with a cold cache.
+func (s Sign) TwinShare() float64 {
+	if s.NeedsTwins {
+		return 1
+	}
+	return usualTwins
 }
 
 // Pace thins out the starts of a process that runs at the burst rate. During a burst all of them take

@@ -24,6 +24,29 @@ func recalling(wrong int) *feed {
 	return f
 }
 
+// TestTwinsAreNotTurns: a twin reaches the test of recall, and nothing else.
+func TestTwinsAreNotTurns(t *testing.T) {
+	f, c := recalling(20), &clock{start}
+	tracker := newTracker(c, "east")
+	c.now = f.now
+	j := tracker.lock(probe.Key{Target: "east", Workload: "chat"})
+	j.recall = f.recall
+	j.mu.Unlock()
+	before, _ := tracker.Read(j.key)
+	sent := c.now.Add(time.Second)
+	tracker.Observe(probe.Twin{Target: "east", Workload: "chat", TraceID: "t", Turn: 2, Sent: sent, Cached: recall.Wrong, Cold: recall.Right})
+	for _, noResult := range []recall.Result{"", recall.Foreign} {
+		tracker.Observe(probe.Twin{Target: "east", Workload: "chat", TraceID: "t", Turn: 2, Sent: sent, Cached: recall.Wrong, Cold: noResult})
+	}
+	after, _ := tracker.Read(j.key)
+	if after.Recall.Twins != (recall.Pairs{OnlyCached: 1}) || after.Failures != before.Failures || after.Recall.Usual != before.Recall.Usual {
+		t.Errorf("%+v, then %+v", before, after)
+	}
+	if sign := tracker.Sign(j.key); !sign.NeedsTwins || sign.TwinShare() != 1 {
+		t.Errorf("an alarm needs twins: %+v", sign)
+	}
+}
+
 // TestRestoreRecall: an alarm about wrong answers survives a restart, but not an hour without a process. What was
 // learned survives both.
 func TestRestoreRecall(t *testing.T) {

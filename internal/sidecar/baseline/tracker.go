@@ -79,14 +79,22 @@ func (t *Tracker) Remove(key probe.Key) {
 
 // Observe implements sink.Sink.
 func (t *Tracker) Observe(e probe.Event) {
-	r, ok := e.(probe.Result)
-	if !ok {
+	switch e.(type) {
+	case probe.Result, probe.Twin:
+	default:
 		return
 	}
-	if j := t.lock(r.Key()); j != nil {
-		defer j.mu.Unlock()
-		j.failures.add(&r)
-		j.observe(&r, t.options.Now())
+	j := t.lock(e.Key())
+	if j == nil {
+		return
+	}
+	defer j.mu.Unlock()
+	switch e := e.(type) {
+	case probe.Result:
+		j.failures.add(&e)
+		j.observe(&e, t.options.Now())
+	case probe.Twin:
+		j.observeTwin(&e, t.options.Now())
 	}
 }
 

@@ -103,7 +103,7 @@ func (t *Tracker) Sign(key probe.Key) workload.Sign {
 	now := t.options.Now()
 	j.recall.Expire(j.wall(now))
 	watched := j.recall.Reading()
-	sign := workload.Sign{Score: j.score(now), Wrong: watched.Score, Unable: watched.Unable}
+	sign := workload.Sign{Score: j.score(now), Wrong: watched.Score, NeedsTwins: watched.NeedsTwins, Unable: watched.Unable}
 	if j.failures.lastFailed {
 		sign.Failed = j.failures.count
 	}

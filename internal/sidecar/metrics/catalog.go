@@ -117,6 +117,9 @@ const (
 	RecallTurns        = "synthetic_recall_turns_total"
 	RecallScore        = "synthetic_recall_score"
 	RecallUsual        = "synthetic_recall_usual_ratio"
+	RecallTwins        = "synthetic_recall_twins_total"
+	recallTwinTokens   = "synthetic_recall_twin_tokens_total"
+	RecallWrong        = "synthetic_recall_wrong_info"
 	CanaryScore        = "synthetic_canary_score"
 	canaryDistance     = "synthetic_canary_distance"
 	CanaryRounds       = "synthetic_canary_rounds_total"
@@ -266,7 +269,7 @@ func Catalog() []Metric {
 		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
 		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
-		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), a canary prompt (canary), or a turn again without streaming (comparison) or with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
+		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), a canary prompt (canary), or a turn again without streaming (comparison), with a cold cache (twin) or with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
 		{conversations, Counter, "conversations", "Conversations ended, with any outcome, including conversations that the prober ended.", job},
@@ -300,6 +303,9 @@ func Catalog() []Metric {
 		{OddAnswers, Counter, "turns", "Successful turns with a damaged answer, or with an answer by another model than requested (model), by reason.", with(job, LabelReason)},
 		{RecallTurns, Counter, "turns", "Turns judged by reference codes, by result: right, wrong (the code that the turn asked for is missing or altered) or foreign (the answer has a code of another conversation). cached says whether the prefix cache served the code (yes, no, unknown), depth how many prompt tokens stand before it; both are unknown for foreign, whose series is always present. Absent without recall.", with(job, LabelResult, labelCached, labelDepth)},
 		{RecallScore, gauge, "", "Confidence that answers lack the reference codes more often than they did; from 1 on they do. NaN while the usual share is learned, and for a model that cannot recall. Absent without recall.", job},
+		{RecallTwins, Counter, "turns", "Turns that were asked again with a cold cache, by the results of both answers: right, wrong_only_cached, wrong_only_cold or wrong_both. Absent before the first.", with(job, LabelResult)},
+		{recallTwinTokens, Counter, "tokens", "Prompt and output tokens of the second requests with a cold cache, which are in no other counter. Absent before the first.", job},
+		{RecallWrong, gauge, "", "What the wrong answers of an alarm have in common, as reason, for example only when cached; always 1. Absent without an alarm, and while it is unknown.", with(job, LabelReason)},
 		{RecallUsual, gauge, "ratio", "Usual share of right answers to questions for a reference code. Below 0.1 the model cannot recall, and no turn asks it any more. NaN while it is learned; absent without recall.", job},
 		{tokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
 		{coalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and share its timestamp.", turn},

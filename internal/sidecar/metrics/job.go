@@ -131,6 +131,8 @@ func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker)
 		}
 	case probe.Comparison:
 		j.compared[e.Verdict]++
+	case probe.Twin:
+		j.recalled.countTwin(e)
 	}
 }
 

@@ -14,8 +14,10 @@ type recallClass struct{ cached, depth string }
 // Foreign ones have a single series, from the start of the job on: an alert sees only the increase of a
 // series that exists.
 type recalled struct {
-	foreign float64
-	byClass map[recallClass]map[recall.Result]float64
+	foreign    float64
+	byClass    map[recallClass]map[recall.Result]float64
+	twins      recall.Pairs
+	twinTokens float64
 }
 
 func (c *recalled) count(r probe.Recall) {
@@ -33,6 +35,16 @@ func (c *recalled) count(r probe.Recall) {
 	c.byClass[class][r.Result]++
 }
 
+// countTwin counts the twin of a turn. A foreign one counts as a foreign turn.
+func (c *recalled) countTwin(t probe.Twin) {
+	c.twinTokens += float64(t.PromptTokens + t.OutputTokens)
+	if t.Cold == recall.Foreign {
+		c.foreign++
+	} else if t.Cold != "" {
+		c.twins.Add(t.Cached == recall.Wrong, t.Cold == recall.Wrong)
+	}
+}
+
 // gatherRecall adds how the answers compare with what was learned.
 func gatherRecall(e *exposition, l labels, w recall.Watched) {
 	score, usual := math.NaN(), math.NaN()
@@ -43,6 +55,9 @@ func gatherRecall(e *exposition, l labels, w recall.Watched) {
 		score = w.Score
 	}
 	e.addAll(l, value{RecallScore, score}, value{RecallUsual, usual})
+	if where := w.Where(); where != "" && !w.Since.IsZero() {
+		e.add(RecallWrong, l.with(LabelReason, where), 1)
+	}
 }
 
 func (c *recalled) gather(e *exposition, l labels) {
@@ -60,4 +75,14 @@ func (c *recalled) gather(e *exposition, l labels) {
 			}
 		}
 	}
+	if c.twins.Total() == 0 && c.twinTokens == 0 {
+		return
+	}
+	for _, twins := range []struct {
+		result string
+		n      int
+	}{{"right", c.twins.Neither}, {"wrong_only_cached", c.twins.OnlyCached}, {"wrong_only_cold", c.twins.OnlyCold}, {"wrong_both", c.twins.Both}} {
+		e.add(RecallTwins, l.with(LabelResult, twins.result), float64(twins.n))
+	}
+	e.add(recallTwinTokens, l, c.twinTokens)
 }

@@ -107,6 +107,11 @@ func (j *job) observe(e probe.Event, now time.Time) (counted bool) {
 		j.turnEnded(e)
 	case probe.Comparison: // its tokens are mostly prompts, and unknown
 		j.spent.add(now, workload.Tokens{Prompt: float64(e.Tokens)})
+	case probe.Twin:
+		j.spent.add(now, workload.Tokens{Prompt: float64(e.PromptTokens), Output: float64(e.OutputTokens)})
+		if e.Cold == recall.Foreign {
+			j.recalled.count(e.Cold)
+		}
 	}
 	return true
 }

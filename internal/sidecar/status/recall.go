@@ -18,15 +18,20 @@ type recallCounts struct {
 	WrongSince time.Time `json:"wrong_since,omitzero"`
 	// WrongWhere says what these answers have in common; "" if unknown.
 	WrongWhere string `json:"wrong_where,omitempty"`
-	watched    recall.Watched
+	// Twins are the turns that were asked again with a cold cache since the answers became doubtful.
+	Twins   *recall.Pairs `json:"twins,omitempty"`
+	watched recall.Watched
 }
 
 // compare adds how the answers compare with what was learned.
 func (c *recallCounts) compare(w recall.Watched) {
-	c.watched, c.WrongSince, c.WrongWhere = w, w.Since, ""
+	c.watched, c.WrongSince, c.WrongWhere, c.Twins = w, w.Since, "", nil
 	c.Usual = share{V: w.Usual.RightShare(), OK: w.Ready}
 	if !w.Since.IsZero() {
 		c.WrongWhere = w.Where()
+	}
+	if w.Twins.Total() > 0 {
+		c.Twins = &w.Twins
 	}
 }
 
@@ -51,6 +56,9 @@ func (c *recallCounts) State() state {
 		text := fmt.Sprintf("since %s more answers than usual are wrong", c.WrongSince.UTC().Format("2006-01-02 15:04"))
 		if c.WrongWhere != "" {
 			text += ", " + c.WrongWhere
+		}
+		if t := c.Twins; t != nil {
+			text += fmt.Sprintf("; of %d asked again with a cold cache, %d were wrong only when cached, %d only when cold, %d both times", t.Total(), t.OnlyCached, t.OnlyCold, t.Both)
 		}
 		return state{"bad", text}
 	case w.Unable:

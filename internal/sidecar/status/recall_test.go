@@ -83,6 +83,10 @@ func TestRecallStates(t *testing.T) {
 			recall.Watched{Ready: true, Usual: usual, Score: 1, Since: noon, Cached: recall.Count{Turns: 100, Wrong: 20}, Uncached: recall.Count{Turns: 50}},
 			"bad", "since " + noon.UTC().Format("2006-01-02 15:04") + " more answers than usual are wrong, only when cached",
 		},
+		{
+			recall.Watched{Ready: true, Usual: usual, Score: 1, Since: noon, Twins: recall.Pairs{OnlyCached: 3, OnlyCold: 1, Both: 2, Neither: 30}},
+			"bad", "since " + noon.UTC().Format("2006-01-02 15:04") + " more answers than usual are wrong; of 36 asked again with a cold cache, 3 were wrong only when cached, 1 only when cold, 2 both times",
+		},
 	} {
 		var c recallCounts
 		if c.compare(tt.watched); c.State() != (state{tt.class, tt.text}) || c.Usual.OK != tt.watched.Ready {

@@ -81,6 +81,10 @@ func turnAttributes(r *probe.Result) []attribute.KeyValue {
 	if r.Status > 0 {
 		out = append(out, attribute.Int("http.response.status_code", r.Status))
 	}
+	if r.Recall.Result != "" {
+		out = append(out, attribute.String("synthetic.recall", string(r.Recall.Result)),
+			attribute.String("synthetic.recall.cached", r.Recall.CachedState()), attribute.String("synthetic.recall.depth", r.Recall.DepthClass()))
+	}
 	if r.FinishReason != "" {
 		out = append(out, attribute.StringSlice("gen_ai.response.finish_reasons", []string{r.FinishReason}))
 	}

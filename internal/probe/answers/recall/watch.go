@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Class is what turns must have in common to be compared: whether the prefix cache served the code, as the
-// value of a label, and the number of the turn in its conversation.
+// Class is whether the prefix cache served the code, as the value of a label, and the number of the turn in its
+// conversation. Turns of the same number are compared. Cached is only counted, because a fault can change it: a
+// history that loses its middle is also served less from the cache.
 type Class struct {
 	Cached string
 	Turn   int
@@ -26,7 +27,7 @@ type Tally struct {
 // zero value has learned nothing. Its exported fields are its state for a file.
 //
 // The test is the one of the canary's detector, for results that are right or wrong. Of n earlier turns of
-// the same class, k were wrong. If the turns are exchangeable, the conformal p-value of a wrong turn is
+// the same number, k were wrong. If the turns are exchangeable, the conformal p-value of a wrong turn is
 // below c = (k+1)/(n+1) (Vovk, Nouretdinov and Gammerman 2003). Watch bets that a share s of the answers
 // is lost: a wrong turn multiplies the evidence by 1 + s(1-c)/c, a right one by 1-s. These factors are at
 // most a bet on the p-value whose mean is 1, however few turns were learned. Before each turn the evidence
@@ -53,6 +54,8 @@ type Watch struct {
 	Alarm *Alarm `json:"alarm,omitempty"`
 	// Last is the time of the latest turn.
 	Last time.Time `json:"last,omitzero"`
+	// Twins is nil while the answers are not doubtful.
+	Twins *Twins `json:"twins,omitempty"`
 
 	// mistaken are the latest conversations with a wrong answer.
 	mistaken []string
@@ -108,7 +111,7 @@ const (
 	recovered = 1e-4
 	// After lasts without a judged turn, nothing is known about the present answers.
 	lasts = time.Hour
-	// conversations bounds mistaken. Turns from lastTurn on have the same class.
+	// conversations bounds mistaken. Turns from lastTurn on count as the same number.
 	conversations, lastTurn = 64, 8
 )
 
@@ -131,13 +134,14 @@ func (w *Watch) Add(at time.Time, model, conversation string, c Class, wrong boo
 	}
 	elapsed := min(max(at.Sub(w.Last), 0), mostElapsed)
 	w.Last = at.UTC().Round(0)
+	defer w.follow(w.Last)
 	if w.Alarm != nil {
-		if w.Alarm.add(w.Last, of(w.Usual, c), Tally{c, count(wrong)}); w.Alarm.Bet <= recovered {
+		if w.Alarm.add(w.Last, w.ofTurn(c.Turn), Tally{c, count(wrong)}); w.Alarm.Bet <= recovered {
 			w.Alarm = nil
 		}
 		return
 	}
-	usual := of(w.Usual, c)
+	usual := w.ofTurn(c.Turn)
 	for i, s := range shares {
 		w.Parts[i].add(w.Last, factor(usual, s, wrong), float64(elapsed)/float64(year), Tally{c, count(wrong)})
 	}
@@ -164,7 +168,7 @@ func (b *Begun) add(at time.Time, t Tally) {
 	b.Turns = add(b.Turns, t)
 }
 
-// add adds a turn whose class usually has the counts usual.
+// add adds a turn whose number usually has the counts usual.
 func (a *Alarm) add(at time.Time, usual Count, t Tally) {
 	a.Begun.add(at, t)
 	a.Bet = min(a.Bet*factor(usual, a.Lost, t.Wrong > 0), 1)
@@ -195,9 +199,9 @@ func (w *Watch) Expire(now time.Time) {
 }
 
 // Forget forgets the evidence and the alarm, but not what was learned.
-func (w *Watch) Forget() { w.Parts, w.Alarm = [len(shares)]Part{}, nil }
+func (w *Watch) Forget() { w.Parts, w.Alarm, w.Twins = [len(shares)]Part{}, nil, nil }
 
-// factor is the gain of a bet that a share of the answers is lost, for a turn whose class had the earlier turns.
+// factor is the gain of a bet that a share of the answers is lost, for a turn whose number had the earlier turns.
 func factor(earlier Count, share float64, wrong bool) float64 {
 	if !wrong {
 		return 1 - share
@@ -227,6 +231,11 @@ type Watched struct {
 	// the prefix cache served the code.
 	Since            time.Time
 	Cached, Uncached Count
+	// NeedsTwins is true while twins are to show whether the cache makes the answers wrong. Twins are those so far.
+	NeedsTwins bool
+	Twins      Pairs
+	// shown is what the twins show.
+	shown string
 }
 
 // Reading returns the current state.
@@ -234,6 +243,10 @@ func (w *Watch) Reading() Watched {
 	r := Watched{Usual: total(w.Usual)}
 	r.Ready = r.Usual.Turns >= learned
 	r.Unable = r.Usual.Turns == learned && r.Usual.RightShare() < leastRight
+	if t := w.Twins; t != nil {
+		r.Twins, r.shown = t.Pairs, t.where()
+		r.NeedsTwins = r.shown == "" && t.Pairs.Total() < mostPairs
+	}
 	if w.Alarm == nil {
 		r.Score = min(math.Log1p(w.mean()/unit)/math.Log1p(1/unit), 0.999)
 		return r
@@ -253,9 +266,12 @@ func (w *Watch) Reading() Watched {
 // certain is the probability below which a share of wrong answers counts as another one.
 const certain = 0.01
 
-// Where says what the wrong answers have in common: "only when cached", "only when not cached", or "" if
-// the turns do not show it.
+// Where says what the wrong answers have in common, for example "only when cached", or "" if it is unknown. Twins
+// show it better than turns: a fault can change the usage that says which turns were cached.
 func (r Watched) Where() string {
+	if r.shown != "" || r.NeedsTwins && r.Twins.Total() > 0 {
+		return r.shown
+	}
 	only := func(few, many Count) bool {
 		if few.Turns == 0 || many.Turns == 0 || float64(few.Wrong) > float64(few.Turns)*(1-r.Usual.RightShare())+1 {
 			return false
@@ -290,7 +306,7 @@ func (w *Watch) Plausible() Watch {
 	}
 	a := w.Alarm
 	badAlarm := a != nil && (!(a.Bet >= 0 && a.Bet <= 1 && a.Lost >= leastLost && a.Lost <= shares[len(shares)-1]) || slices.ContainsFunc(a.Begun.Turns, bad))
-	if badAlarm || slices.ContainsFunc(w.Usual, bad) || slices.ContainsFunc(w.Parts[:], badPart) {
+	if badAlarm || w.Twins != nil && !w.Twins.isPlausible() || slices.ContainsFunc(w.Usual, bad) || slices.ContainsFunc(w.Parts[:], badPart) {
 		return Watch{}
 	}
 	return w.Copy()
@@ -307,6 +323,11 @@ func (w *Watch) Copy() Watch {
 		alarm := *c.Alarm
 		alarm.Begun.Turns = slices.Clone(alarm.Begun.Turns)
 		c.Alarm = &alarm
+	}
+	if c.Twins != nil {
+		twins := *c.Twins
+		twins.mistaken = nil
+		c.Twins = &twins
 	}
 	return c
 }
@@ -331,15 +352,6 @@ func add(all []Tally, t Tally) []Tally {
 		}
 	}
 	return append(all, t)
-}
-
-func of(all []Tally, c Class) (n Count) {
-	for _, t := range all {
-		if t.Class == c {
-			n = t.Count
-		}
-	}
-	return n
 }
 
 func total(all []Tally) (n Count) {

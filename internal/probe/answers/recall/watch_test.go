@@ -26,6 +26,8 @@ type world struct {
 	spread float64
 	// uncached is the share of turns whose code is not cached.
 	uncached float64
+	// share is the share of turns with a twin, whose answers lose the share coldLost.
+	share, coldLost float64
 }
 
 func newWorld(seed uint64, right float64) *world {
@@ -44,7 +46,11 @@ func (w *world) conversation(every time.Duration) {
 		} else {
 			wrong = wrong || w.rng.Float64() < w.lost
 		}
+		twin := w.rng.Float64() < w.share
 		w.Add(w.now, "m", name, class, wrong)
+		if twin {
+			w.AddTwin(w.now, name, class.Turn, wrong, w.rng.Float64() >= right || w.rng.Float64() < w.coldLost)
+		}
 	}
 }
 
