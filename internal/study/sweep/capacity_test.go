@@ -37,13 +37,13 @@ func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) err
 	return emit(w.OutputTokens)
 }
 
-// kneeAt returns almost no slow answers up to a number of running requests, and then the share
-// above, and ever more from two requests later on.
+// kneeAt returns no slow answers up to a number of running requests, and then the share above, and
+// ever more from two requests later on.
 func kneeAt(at int64, above float64) func(int64) float64 {
 	return func(n int64) float64 {
 		switch {
 		case n <= at:
-			return 0.001
+			return 0 // a few bad turns that come together leave a short level undecided
 		case n <= at+2:
 			return above
 		}
