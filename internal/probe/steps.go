@@ -128,9 +128,9 @@ func (d *dialogue) prepareStep(ctx context.Context) (due time.Time, ok bool) {
 // await waits until a need is met and returns when it was. It returns false if it cannot be met.
 func (d *dialogue) await(ctx context.Context, n trace.Need) (at time.Time, ok bool) {
 	s := &d.lane.board.steps[n.Step]
-	met := s.ended
+	met, metAt := s.ended, &s.endedAt
 	if n.Sent {
-		met = s.sent
+		met, metAt = s.sent, &s.sentAt
 	}
 	select {
 	case <-met:
@@ -139,10 +139,7 @@ func (d *dialogue) await(ctx context.Context, n trace.Need) (at time.Time, ok bo
 	case <-ctx.Done():
 		return at, false
 	}
-	if at = s.endedAt; n.Sent {
-		at = s.sentAt
-	}
-	return at, !at.IsZero()
+	return *metAt, !metAt.IsZero()
 }
 
 // ended notes the end of the current step. A failed one does not meet needs.

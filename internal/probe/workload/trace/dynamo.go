@@ -25,7 +25,7 @@ type dynamoEvent struct {
 	Agent     struct {
 		Session string `json:"session_id"`
 		Parent  string `json:"parent_session_id"`
-		// Trajectory names are those of version 1.2 and earlier, whose sessions are whole runs.
+		// Version 1.2 of Dynamo and earlier ones name an agent a trajectory, and a whole run a session.
 		Trajectory       string `json:"trajectory_id"`
 		ParentTrajectory string `json:"parent_trajectory_id"`
 	} `json:"agent_context"`

@@ -85,7 +85,8 @@ func (g *graph) messages(i int) []Message {
 	return whole(i, func(i int) (*Turn, []Message) { return &g.steps[i].turn, g.steps[i].turn.Messages })
 }
 
-// whole returns the prompt of turn i, which the turns hold as differences; nil if it has none of this kind.
+// whole returns the prompt of turn i, which the turns hold as differences. It is nil if the prompt has no
+// elements of type T.
 func whole[T any](i int, turn func(int) (*Turn, []T)) []T {
 	t, own := turn(i)
 	out := make([]T, t.Shared+len(own))
@@ -123,7 +124,7 @@ func (g *graph) record(name string) Record {
 		g.joinAgents()
 		g.setDelays()
 	}
-	r := Record{Session: name, Graph: true, At: g.steps[0].start}
+	r := Record{Session: name, Graph: true, At: g.steps[0].start, inOrder: true}
 	for _, s := range g.steps {
 		if len(s.turn.Needs) == 0 {
 			s.turn.After = s.start - r.At

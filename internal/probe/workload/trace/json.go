@@ -145,6 +145,9 @@ func (r *Record) setTime(o *object, unit time.Duration) (err error) {
 // turns add to the history.
 func (p *parser) mooncake(o *object) (Record, error) {
 	turn, err := p.turn(o, mooncakeBlock)
+	if turn.Prompt == 0 && len(turn.Messages) == 0 {
+		err = errors.Join(err, errors.New("messages is empty; write one or more, or input_length"))
+	}
 	r := Record{Session: string(o.Session), Turns: []Turn{turn}, delta: o.Session != "" && (o.Messages == nil || o.Mode == "delta")}
 	return r, errors.Join(err, r.setTime(o, time.Millisecond))
 }

@@ -175,8 +175,8 @@ func (r *Reader) pop() (Record, error) {
 	return rec, nil
 }
 
-// hasSession reports whether a session with dependencies is pending. These come in the order of their times.
-func (r *Reader) hasSession() bool { return len(r.pending) > 0 && r.pending[0].Graph }
+// hasSession reports whether a session is pending that came in the order of the times.
+func (r *Reader) hasSession() bool { return len(r.pending) > 0 && r.pending[0].inOrder }
 
 // readNext reads one or more records. A record that the next one cannot continue becomes
 // pending.
@@ -239,6 +239,7 @@ func (r *Reader) closeSession() error {
 	if rec.timed && rec.At < r.last {
 		return fmt.Errorf("record %d: it is %s earlier than a record more than %d records before it; sort the file by time", r.count+1, (r.last - rec.At).Round(time.Millisecond), maxPending)
 	}
+	rec.detectWholePrompts()
 	r.count++
 	r.bytes += rec.size()
 	i := len(r.pending)

@@ -191,6 +191,7 @@ func TestBadTraces(t *testing.T) {
 		{`{"input_length": "many"}`, `trace, line 1: not a JSON object with a record: "input_length" must be a whole number in range, not string; write one per line, or an array of them`},
 		{`{"turns": [{"role": 3}]}`, `trace, line 1: not a JSON object with a record: "turns.role" must be a text, not number; write one per line, or an array of them`},
 		{`{"chat_id": {}, "timestamp": 4}`, "trace, line 1: not a JSON object with a record: {} is not a name; write a string or a number; write one per line, or an array of them"},
+		{`{"timestamp": 0, "messages": []}`, "trace, line 1: messages is empty; write one or more, or input_length"},
 		{`{"session_id": "a", "turns": []}`, "trace, line 1: turns is empty; write one or more, or remove the line"},
 		{`{"session_id": "a", "turns": [{"output_length": 3}]}`, "trace, line 1: turns[0]: has neither text nor input_length; write one"},
 		{`{"session_id": "a", "messages": [{"content": "x"}]}`, "trace, line 1: messages[0] has no role; write user, assistant or system"},

@@ -188,7 +188,7 @@ func (g *graph) fits() error {
 	return nil
 }
 
-// lineCounter counts the lines before an offset of what it passes on.
+// lineCounter passes text on and counts its lines.
 type lineCounter struct {
 	from     io.Reader
 	offset   int64

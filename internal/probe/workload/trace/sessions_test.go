@@ -52,6 +52,11 @@ func sessionSamples() map[string]string {
   0: lane 0, 3/4, 2 blocks of 2
 400ms req-2
   0: lane 0, 9/2, 0 blocks of 0`,
+		"mooncake-sessions.jsonl": `
+0s conv_0
+  0: lane 0, 1500/20, 3 blocks of 512
+  1: lane 0, 1900/30, 4 blocks of 512 (3 shared), 2s after 0
+  2: lane 0, 600/5, 2 blocks of 512 (1 shared), 40s after 1`,
 		"agentic-mooncake.jsonl": `
 0s root
   0: lane 0, 100/16, 2 blocks of 64
@@ -242,6 +247,8 @@ func TestLateParents(t *testing.T) {
 		request("behind", "root", 4000, 100),
 		request("root", "", 1000, 3000),
 		request("root", "", 5000, 10),
+		`{"schema":"dynamo.agent.trace.v1","event_type":"request_end","agent_context":{"session_id":"run","trajectory_id":"planner"},"request":{"request_id":"p","request_received_ms":6000,"total_time_ms":100,"input_tokens":8,"output_tokens":1}}`,
+		`{"schema":"dynamo.agent.trace.v1","event_type":"request_end","agent_context":{"session_id":"run","trajectory_id":"researcher","parent_trajectory_id":"planner"},"request":{"request_id":"q","request_received_ms":6150,"total_time_ms":100,"input_tokens":9,"output_tokens":1}}`,
 	}, "\n")
 	got, err := all(strings.NewReader(text), Options{})
 	if err != nil {
@@ -253,7 +260,10 @@ func TestLateParents(t *testing.T) {
   1: lane 1, 7/1, 0 blocks of 0, 200ms after the start of 0
   2: lane 2, 7/1, 0 blocks of 0, 300ms after the start of 1
   3: lane 3, 7/1, 0 blocks of 0, 0s after 0
-  4: lane 0, 7/1, 0 blocks of 0, 1s after 0, 1s after 1`)
+  4: lane 0, 7/1, 0 blocks of 0, 1s after 0, 1s after 1
+5s planner
+  0: lane 0, 8/1, 0 blocks of 0
+  1: lane 1, 9/1, 0 blocks of 0, 50ms after 0`)
 }
 
 // TestSessionTableIsBounded checks that a long session is cut when the table is full, and that no request

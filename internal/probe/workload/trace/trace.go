@@ -23,6 +23,8 @@ type Record struct {
 	// this one. lastTurnAt is the time of the last such record.
 	timed, delta bool
 	lastTurnAt   time.Duration
+	// inOrder says that no later record is earlier.
+	inOrder bool
 }
 
 // Turn is one request of a conversation.
@@ -30,8 +32,8 @@ type Turn struct {
 	// After is the pause since the end of the previous turn. In a graph it is the time since the start
 	// of the session, for a turn without Needs.
 	After time.Duration
-	// Prompt counts the tokens added to the history, Output those of the answer. 0 means
-	// unknown.
+	// Prompt counts the tokens added to the history, in a graph those of the whole prompt. Output counts
+	// the tokens of the answer. 0 means unknown.
 	Prompt, Output int
 	// Blocks identify the contents of the prompt's blocks of BlockTokens. Equal values mean
 	// equal texts. The last block may be partly filled. Empty means unknown.
@@ -57,6 +59,24 @@ func (r *Record) Prompt(i int) (blocks []uint64, messages []Message) {
 	return blocks, whole(i, func(i int) (*Turn, []Message) { return &r.Turns[i], r.Turns[i].Messages })
 }
 
+// detectWholePrompts makes a graph of a session whose turns begin with the same block: each then has its
+// whole prompt, as Dynamo writes Mooncake's sessions. AIPerf writes what a turn adds.
+func (r *Record) detectWholePrompts() {
+	for i := range r.Turns {
+		if len(r.Turns) == 1 || len(r.Turns[i].Blocks) == 0 || r.Turns[i].Blocks[0] != r.Turns[0].Blocks[0] {
+			return
+		}
+	}
+	r.Graph = true
+	for i := len(r.Turns) - 1; i > 0; i-- { // each is compared with a whole prompt
+		t := &r.Turns[i]
+		t.Base, t.Shared = i-1, sharedPrefix(r.Turns[i-1].Blocks, t.Blocks)
+		t.Blocks = t.Blocks[t.Shared:]
+		t.Needs = []Need{{Step: i - 1, Delay: t.After}}
+		t.After = 0
+	}
+}
+
 // limitPauses shortens pauses to most.
 func (r *Record) limitPauses(most time.Duration) {
 	for i := range r.Turns {
@@ -76,7 +96,7 @@ type Message struct {
 const (
 	// recordCost and turnCost are the bytes of the structs themselves.
 	recordCost, turnCost, stepCost = 96, 160, 96
-	// agentCost and treeCost are those of the maps of sessionTable.
+	// agentCost and treeCost are the bytes of the entries in the maps of a sessionTable.
 	agentCost, treeCost = 200, 500
 )
 
