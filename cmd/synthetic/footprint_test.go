@@ -48,6 +48,16 @@ func TestFootprintIsSaid(t *testing.T) {
 		}
 	}
 
+	recalling := filepath.Join(t.TempDir(), "recall.yml")
+	if err := os.WriteFile(recalling, []byte(text+"workloads: [{name: chat, recall: 99%}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	const twins = "chat to b: 9.25 M prompt and 1.48 M output tokens a day, at most 8.58 M of the prompts cached; 174 k of these tokens are for cold twins of recall; bursts"
+	if code := run(context.Background(), []string{"check", "config", recalling}, &out, &log); code != 0 || !strings.Contains(out.String(), twins) {
+		t.Errorf("code %d, %q is missing in\n%s", code, twins, &out)
+	}
+
 	p := sidecarRun(t, file)
 	var status struct {
 		Jobs []struct {

@@ -254,7 +254,11 @@ func (s *Source) followup(k, tokens int, rng *rand.Rand, end string) string {
 	if n := len(s.spec.Followups); n > 0 {
 		return s.spec.Followups[k%n] + end
 	}
-	chars := max(s.chars(tokens)-len(end), 1)
+	length := len(end)
+	if length > 0 {
+		length += codeExcess
+	}
+	chars := max(s.chars(tokens)-length, 1)
 	if tokens <= documentTokens {
 		return questionText(rng, chars) + end
 	}

@@ -263,13 +263,17 @@ func (w *Watch) Reading() Watched {
 	return r
 }
 
+// twinsAwaited is the number of turns of an alarm after which twins should have come.
+const twinsAwaited = 50
+
 // certain is the probability below which a share of wrong answers counts as another one.
 const certain = 0.01
 
 // Where says what the wrong answers have in common, for example "only when cached", or "" if it is unknown. Twins
 // show it better than turns: a fault can change the usage that says which turns were cached.
 func (r Watched) Where() string {
-	if r.shown != "" || r.NeedsTwins && r.Twins.Total() > 0 {
+	awaited := r.Twins.Total() > 0 || r.Cached.Turns+r.Uncached.Turns < twinsAwaited
+	if r.shown != "" || r.NeedsTwins && awaited {
 		return r.shown
 	}
 	only := func(few, many Count) bool {
