@@ -192,9 +192,11 @@ func TestRecallFindsLostPrefixes(t *testing.T) {
 			}
 		}
 		n, lost := count(results), every == 3
+		f.mu.Lock()
 		if got := w.Reading(); (got.Score == 1) != lost || n[recall.Foreign] > 0 || (n[recall.Wrong] > 0) != lost || (f.forgotten > 0) != lost {
 			t.Errorf("%d of %d histories lost their middle: %v, %+v", f.forgotten, f.repeated, n, got)
 		}
+		f.mu.Unlock()
 	}
 }
 
