@@ -87,7 +87,7 @@ func blockOf(n int, rng *rand.Rand) runfile.Block {
 			gaps[j] = x.TPOT.V + time.Duration(rng.IntN(1e6))
 		}
 		x.Gaps = gaps
-		b.Observe(x, reporttest.SLOs())
+		b.Observe(&x, reporttest.SLOs())
 	}
 	return b
 }

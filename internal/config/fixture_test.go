@@ -75,7 +75,7 @@ func result(rng *rand.Rand, variant string, level float64, turns int, failing fl
 		if i%4 == 0 {
 			kind = probe.First
 		}
-		b.Observe(turn(rng, kind, level, rng.Float64() < failing), objectives)
+		b.Observe(new(turn(rng, kind, level, rng.Float64() < failing)), objectives)
 	}
 	return runfile.Result{
 		Variant: variant, Level: level, Repetition: 1, State: runfile.Complete,

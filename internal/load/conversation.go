@@ -80,7 +80,7 @@ func (c *conversation) Observe(e probe.Event) {
 			default: // a request is already pending
 			}
 		}
-		c.cost.Add(int64(c.tokens(e)))
+		c.cost.Add(int64(c.tokens(&e)))
 		c.report("a turn's result", e)
 	case probe.Comparison:
 		c.cost.Add(int64(e.Tokens))
@@ -93,7 +93,7 @@ func (c *conversation) Observe(e probe.Event) {
 
 // tokens returns what a turn costs the budget. An answer without a possible usage costs the estimate; a
 // turn that failed before an answer costs nothing.
-func (c *conversation) tokens(res probe.Result) int {
+func (c *conversation) tokens(res *probe.Result) int {
 	total := res.OutputTokens.V
 	switch {
 	case res.PromptTokens.OK:

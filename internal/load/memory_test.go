@@ -16,7 +16,7 @@ func TestMemoryIsABudgetOfTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spec := job("a").Workload
 		text := []workload.Message{{Role: "user", Content: string(make([]byte, 400))}} // above an opening of 20 tokens
-		budget := bound.NewBudget(5 * probe.Cost(spec, text))
+		budget := bound.NewBudget(5 * probe.Cost(&spec, text))
 		b := runWith(t, &deployment{turn: 3 * time.Second}, 0, func(o *Options) { o.Memory = budget }, job("a"), job("b", closed(10)))
 		time.Sleep(time.Minute)
 		b.stop()

@@ -190,7 +190,7 @@ func TestUnknownUsageCountsAsEstimated(t *testing.T) {
 		missing  bool
 		min, max int
 	}{"answered": {true, 990, 1000}, "failed": {false, 0, 0}} {
-		if got := tp.tokens(result(1, tt.missing)); got < tt.min || got > tt.max {
+		if got := tp.tokens(new(result(1, tt.missing))); got < tt.min || got > tt.max {
 			t.Errorf("a turn that %s without usage costs %d tokens, want %d … %d", name, got, tt.min, tt.max)
 		}
 	}

@@ -119,7 +119,7 @@ func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason strin
 		c := r.source.Next()
 		r.pending = &c
 	}
-	claim, ok := r.Memory.Claim(probe.Cost(r.job.Workload, r.pending.Opening))
+	claim, ok := r.Memory.Claim(probe.Cost(&r.job.Workload, r.pending.Opening))
 	if !ok {
 		return nil, probe.SkipMemory
 	}

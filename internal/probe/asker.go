@@ -111,7 +111,7 @@ func (a *Asker) ask(ctx context.Context, model, prompt string, maxTokens int) (a
 
 // send sends a request, and again if the server wants another name for the token limit.
 func (a *Asker) send(ctx context.Context, model string, fields map[string]any, maxTokens int) (c completion, status int, err error) {
-	path := api.ChatPath(a.chat.target, model)
+	path := api.ChatPath(&a.chat.target, model)
 	for again := true; again; {
 		limit := a.learned.limitField()
 		body := maps.Clone(fields)
@@ -122,7 +122,7 @@ func (a *Asker) send(ctx context.Context, model string, fields map[string]any, m
 		if err == nil {
 			break
 		}
-		again, _ = a.learned.learn(a.chat.target, limit, status, err.Error())
+		again, _ = a.learned.learn(&a.chat.target, limit, status, err.Error())
 	}
 	return c, status, err
 }

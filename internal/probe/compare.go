@@ -71,7 +71,7 @@ func (d *dialogue) fetchWhole(ctx context.Context, c *Comparison) (comparableAns
 		err = stopStreaming(req)
 	}
 	if err == nil {
-		limits = newLimits(d.spec().MaxOutputTokens, int(req.ContentLength))
+		limits = newLimits(d.maxOutputTokens(), int(req.ContentLength))
 		var resp *http.Response
 		if resp, err = fetchJSON(d.client, req, &answer, int64(limits.event), d.prober.opts.counter(ForComparison)); resp != nil {
 			d.learnSession(resp.Header, req)

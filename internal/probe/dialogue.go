@@ -45,10 +45,14 @@ type dialogue struct {
 	result  Conversation
 }
 
-func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
+// newDialogue returns a dialogue over a client; over one of its own if it is nil.
+func newDialogue(p *Prober, plan *Plan, client *wire.Client) *dialogue {
+	if client == nil {
+		client = newClient(&p.opts.Target, &p.opts)
+	}
 	plan.ID = cmp.Or(plan.ID, strconv.FormatUint(rand.Uint64(), 36))
 	d := &dialogue{
-		prober: p, plan: plan, client: client, extra: p.opts.Target.Extra,
+		prober: p, plan: *plan, client: client, extra: p.opts.Target.Extra,
 		history: slices.Clone(plan.Conversation.Opening),
 		result: Conversation{
 			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
@@ -137,41 +141,81 @@ func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
 	return false
 }
 
-func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Result {
-	kind := First
-	if n > 1 {
-		kind = Followup
+// advance runs the next turn, number n. It returns false if the conversation is over.
+func (d *dialogue) advance(ctx context.Context, n int, sink Sink) bool {
+	if d.added > maxAdded {
+		d.result.Shortened = true
+		return false
 	}
-	r := Result{
-		Target: d.result.Target, Workload: d.result.Workload, Model: d.plan.Model,
-		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due, Burst: d.plan.Burst,
+	d.prober.opts.Peaks.recordAdded(d.added)
+	due, ok := d.prepare(ctx)
+	if !ok {
+		d.result.Outcome = Canceled
+		return false
 	}
-	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
-	r.ContextTokens = d.context
-	d.measure(ctx, &r, sink)
-	d.lastEnd = r.End
-	// The next prompt of a recorded session may have another history.
-	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK && d.lane == nil}
+	getsTwin := d.getsTwin()
+	r := d.newResult(n, due)
+	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
+	a, err := d.ask(ctx, r, sink)
+	d.conclude(ctx, r, a, err)
 	sink.Observe(r.withoutSecrets())
+	d.lane.ended(r)
+	if r.Outcome != Success {
+		return false
+	}
+	d.compare(ctx, r, sink)
+	if getsTwin {
+		d.askTwin(ctx, r, sink)
+	}
+	return d.recordAnswer(r)
+}
+
+// newResult returns the result of a turn that has not begun. It is not inlined, so that the result is on
+// the heap: while thousands of streams wait, the frames of their stacks are most of the memory.
+//
+//go:noinline
+func (d *dialogue) newResult(n int, due time.Time) *Result {
+	r := &Result{
+		Target: d.result.Target, Workload: d.result.Workload, Model: d.plan.Model,
+		Conversation: d.plan.ID, Turn: n, Kind: First, Scheduled: due, Burst: d.plan.Burst, ContextTokens: d.context,
+	}
+	if n > 1 {
+		r.Kind = Followup
+	}
 	return r
 }
 
-// measure sends the request and fills the result. If the server rejects the name of the limit
-// field, only a second request with the other name is measured.
-func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
+// ask sends the request and reads the answer. If the server rejects the name of the limit field, it
+// returns only a second attempt with the other name. The attempt is nil if nothing was sent.
+func (d *dialogue) ask(ctx context.Context, r *Result, sink Sink) (*attempt, error) {
 	a, err := d.send(ctx, r)
-	if err == nil {
-		again, first := d.learnLimitField(a)
-		if first {
-			sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
-		}
-		if again {
-			d.prober.opts.counter(ForTokenLimit)()
-			r.Scheduled = a.end
-			a, err = d.send(ctx, r)
-		}
+	if err != nil {
+		return a, err
 	}
-	defer d.endSession(r, a)
+	again, first := d.learnLimitField(a)
+	if first {
+		sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
+	}
+	if again {
+		d.prober.opts.counter(ForTokenLimit)()
+		r.Scheduled = a.end
+		a, err = d.send(ctx, r)
+	}
+	return a, err
+}
+
+// conclude ends a turn. a and err are what ask returned.
+func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err error) {
+	d.fill(ctx, r, a, err)
+	d.endSession(r, a)
+	d.lastEnd = r.End
+	// The next prompt of a recorded session may have another history.
+	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK && d.lane == nil}
+	d.result.Turns, d.result.Outcome, d.result.End = r.Turn, r.Outcome, r.End
+}
+
+// fill fills the result.
+func (d *dialogue) fill(ctx context.Context, r *Result, a *attempt, err error) {
 	if err != nil {
 		r.Sent = time.Now()
 		r.End, r.Outcome, r.Err = r.Sent, NotSent, err.Error()
@@ -232,18 +276,22 @@ func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
-	a := &attempt{
-		client: d.client, stream: d.prober.api.Stream(),
-		peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag,
-		limits: newLimits(d.spec().MaxOutputTokens, int(req.ContentLength)), limitField: limit,
-	}
+	a := d.newAttempt(req, limit)
 	a.run(req, d.deadlines)
 	d.learnSession(a.headers, req)
 	return a, nil
 }
 
+func (d *dialogue) newAttempt(req *http.Request, limit target.LimitField) *attempt {
+	return &attempt{
+		client: d.client, stream: d.prober.api.Stream(),
+		peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag,
+		limits: newLimits(d.maxOutputTokens(), int(req.ContentLength)), limitField: limit,
+	}
+}
+
 // recordAnswer adds an answer to the history. It returns false if the conversation ends with it.
-func (d *dialogue) recordAnswer(r Result) bool {
+func (d *dialogue) recordAnswer(r *Result) bool {
 	if d.lane != nil {
 		return len(d.lane.steps) > d.userMessages
 	}
@@ -266,7 +314,7 @@ func (d *dialogue) recordAnswer(r Result) bool {
 }
 
 // addMessage adds a message of the assistant, with its reasoning if the workload wants that.
-func (d *dialogue) addMessage(m workload.Message, r Result) {
+func (d *dialogue) addMessage(m workload.Message, r *Result) {
 	if d.prober.opts.Workload.Reasoning == workload.Echo {
 		m.Reasoning, m.ReasoningField = r.Reasoning, r.ReasoningField
 	}
@@ -289,10 +337,9 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 	if d.plan.Model == "" && d.prober.lookupFailedHere.Load() {
 		return nil, errNoModel
 	}
-	turn := api.Turn{
-		Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit, Target: d.prober.opts.Target,
+	turn := &api.Turn{
+		Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit, Target: &d.prober.opts.Target, Extra: d.extra,
 	}
-	turn.Target.Extra = d.extra
 	header, err := d.prober.auth.Header(ctx)
 	if err != nil {
 		return nil, err
@@ -314,12 +361,18 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 }
 
 // spec returns the workload with the token limit of the next answer.
-func (d *dialogue) spec() workload.Spec {
+func (d *dialogue) spec() *workload.Spec {
 	spec := d.prober.opts.Workload
+	spec.MaxOutputTokens = d.maxOutputTokens()
+	return &spec
+}
+
+// maxOutputTokens returns the token limit of the next answer.
+func (d *dialogue) maxOutputTokens() int {
 	if limit := valueAt(d.plan.Conversation.Outputs, d.turnIndex()); limit > 0 {
-		spec.MaxOutputTokens = limit
+		return limit
 	}
-	return spec
+	return d.prober.opts.Workload.MaxOutputTokens
 }
 
 func (d *dialogue) deadlines(sent time.Time) deadlines {

@@ -31,13 +31,13 @@ var refusesMaxTokens = regexp.MustCompile(
 // learnLimitField reports whether an attempt failed only because of the name of the limit field,
 // so that it must be repeated. first is true if this was not known before.
 func (d *dialogue) learnLimitField(a *attempt) (again, first bool) {
-	if d.spec().MaxOutputTokens <= 0 {
+	if d.maxOutputTokens() <= 0 {
 		return false, false
 	}
-	return d.prober.opts.Learned.learn(d.prober.opts.Target, a.limitField, a.status, errorText(a.err))
+	return d.prober.opts.Learned.learn(&d.prober.opts.Target, a.limitField, a.status, errorText(a.err))
 }
 
-func (l *Learned) learn(t target.Target, sent target.LimitField, status int, message string) (again, first bool) {
+func (l *Learned) learn(t *target.Target, sent target.LimitField, status int, message string) (again, first bool) {
 	again = t.API.OpenAIChat() && rejectsBody(status) && sent == target.MaxTokens && refusesMaxTokens.MatchString(message)
 	if !again {
 		return false, false

@@ -126,7 +126,7 @@ func (p *Peaks) recordAdded(bytes int) {
 
 // Cost returns the bytes of memory that a turn may need: the history, its request and the encoder's
 // buffer; the answer, which grows by doubling and is then copied; its gaps; and turnOverhead.
-func Cost(spec workload.Spec, history []workload.Message) int64 {
+func Cost(spec *workload.Spec, history []workload.Message) int64 {
 	text := 0
 	for i := range history {
 		text += history[i].Size()

@@ -119,7 +119,7 @@ func TestNoMemoryIsNotTheTarget(t *testing.T) {
 	}
 	defer p.Close()
 	plan := plan(3)
-	first := probe.Cost(o.Workload, plan.Conversation.Opening)
+	first := probe.Cost(&o.Workload, plan.Conversation.Opening)
 	budget := bound.NewBudget(first + 3*6000) // enough for one answer and one question
 	plan.Memory, _ = budget.Claim(first)
 	sink := &recorder{}

@@ -88,7 +88,7 @@ func New(o Options) (*Prober, error) {
 		return nil, err
 	}
 	if o.Target.Connection != target.PerConversation {
-		p.shared = newClient(o.Target, o)
+		p.shared = newClient(&p.opts.Target, &p.opts)
 	}
 	return p, nil
 }
@@ -106,7 +106,7 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 	if p.opts.Target.Model != "" {
 		return p.opts.Target.Model, nil
 	}
-	client := newClient(p.opts.Target, p.opts)
+	client := newClient(&p.opts.Target, &p.opts)
 	defer client.CloseIdleConnections()
 	begin := time.Now()
 	model, err := discoverModel(ctx, &untimedClient{p.opts.Target, p.auth, client, p.opts.counter(ForModels)})
@@ -122,18 +122,16 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 // conversation ended. A failed turn ends it. After plan.Stop is closed it starts no further
 // turn; when ctx is done it cuts the turn in flight.
 func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversation {
-	client := p.shared
-	if client == nil {
-		client = newClient(p.opts.Target, p.opts)
-		defer client.CloseIdleConnections()
-	}
 	if p.api.Stream().Document { // such an API has no conversations
 		if plan.Conversation.Steps != nil {
 			plan.Conversation = plan.Conversation.FirstTurn()
 		}
 		plan.Conversation.Turns = 1
 	}
-	d := newDialogue(p, plan, client)
+	d := newDialogue(p, &plan, p.shared)
+	if p.shared == nil {
+		defer d.client.CloseIdleConnections()
+	}
 	if plan.Conversation.Steps != nil {
 		return d.replay(ctx, sink)
 	}
@@ -142,36 +140,12 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 
 // converse runs the turns of a conversation, or of one lane.
 func (d *dialogue) converse(ctx context.Context, sink Sink) Conversation {
-	for n := 1; ; n++ {
-		if d.added > maxAdded {
-			d.result.Shortened = true
-			break
-		}
-		d.prober.opts.Peaks.recordAdded(d.added)
-		due, ok := d.prepare(ctx)
-		if !ok {
-			d.result.Outcome = Canceled
-			break
-		}
-		getsTwin := d.getsTwin()
-		r := d.turn(ctx, n, due, sink)
-		d.result.Turns, d.result.Outcome, d.result.End = n, r.Outcome, r.End
-		d.lane.ended(&r)
-		if r.Outcome != Success {
-			break
-		}
-		d.compare(ctx, &r, sink)
-		if getsTwin {
-			d.askTwin(ctx, &r, sink)
-		}
-		if !d.recordAnswer(r) {
-			break
-		}
+	for n := 1; d.advance(ctx, n, sink); n++ {
 	}
 	return d.result
 }
 
-func newClient(t target.Target, o Options) *wire.Client {
+func newClient(t *target.Target, o *Options) *wire.Client {
 	return wire.New(wire.Options{HTTP: t.HTTP, Dial: o.Dial, Connections: o.Connections, Pacer: o.Pacer})
 }
 

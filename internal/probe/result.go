@@ -152,15 +152,15 @@ type Phases struct {
 }
 
 // Duration is the time from Sent to End.
-func (r Result) Duration() time.Duration { return r.End.Sub(r.Sent) }
+func (r *Result) Duration() time.Duration { return r.End.Sub(r.Sent) }
 
 // TokenLag is the maximum that the prober itself may have added to the TPOT.
-func (r Result) TokenLag() time.Duration {
+func (r *Result) TokenLag() time.Duration {
 	return r.StreamLag / time.Duration(max(r.OutputTokens.V-1, 1))
 }
 
 // ScheduleLag is how late the prober sent the turn.
-func (r Result) ScheduleLag() time.Duration { return r.Sent.Sub(r.Scheduled) }
+func (r *Result) ScheduleLag() time.Duration { return r.Sent.Sub(r.Scheduled) }
 
 // Conversation is one finished conversation.
 type Conversation struct {

@@ -55,7 +55,7 @@ func TestJudgedBySize(t *testing.T) {
 	} {
 		tc.o.SLI = slo.TTFT
 		for i, r := range turns {
-			if got := tc.o.Judge(r); tc.want[i] != any && got != tc.want[i] {
+			if got := tc.o.Judge(&r); tc.want[i] != any && got != tc.want[i] {
 				t.Errorf("%s, turn %d: judgement %d, want %d; %v, %+v of %+v tokens cached", name, i+1, got, tc.want[i], r.TTFT, r.CachedTokens, r.PromptTokens)
 			}
 		}

@@ -56,7 +56,7 @@ func (d *dialogue) replay(ctx context.Context, sink Sink) Conversation {
 		if s, ok := sink.(LaneSink); ok {
 			own = s.Lane()
 		}
-		other := newDialogue(d.prober, part, d.client)
+		other := newDialogue(d.prober, &part, d.client)
 		other.result.TraceID, other.result.SpanID = d.result.TraceID, d.result.SpanID
 		other.lane = lanes[k]
 		others.Go(func() {

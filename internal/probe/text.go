@@ -15,14 +15,15 @@ const (
 	maxRaw = 16 << 10
 )
 
-// withoutSecrets returns the result for sinks: texts that a server may have written contain no
+// withoutSecrets returns a copy of the result for sinks: texts that a server may have written contain no
 // secrets. Sinks do not show the answer itself.
-func (r Result) withoutSecrets() Result {
-	r.Err = errorText(r.Err)
-	for _, text := range []*string{&r.Worker, &r.Fingerprint, &r.FinishReason, &r.AnsweredBy, &r.ReasoningField, &r.Gateway.Backend} {
+func (r *Result) withoutSecrets() Event {
+	out := *r
+	out.Err = errorText(out.Err)
+	for _, text := range []*string{&out.Worker, &out.Fingerprint, &out.FinishReason, &out.AnsweredBy, &out.ReasoningField, &out.Gateway.Backend} {
 		*text = redact.Text(*text)
 	}
-	return r
+	return out
 }
 
 // errorText returns one line of at most maxErr bytes, without secrets and control characters: texts

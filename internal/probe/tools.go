@@ -96,7 +96,7 @@ func (p *Prober) checkContent(answer string) error {
 
 // recordCalls adds an answer with tool calls to the history. It returns false for other answers,
 // for calls that the token limit cut, and after maxToolRounds.
-func (d *dialogue) recordCalls(r Result) bool {
+func (d *dialogue) recordCalls(r *Result) bool {
 	hasCalls := len(d.prober.opts.Workload.Tools) > 0 && len(r.ToolCalls) > 0 && r.FinishReason != finishLength
 	if !hasCalls || d.toolRounds == maxToolRounds {
 		d.toolRounds = 0

@@ -43,11 +43,11 @@ type untimedClient struct {
 }
 
 func newUntimedClient(t target.Target, workload string, o Options, p Purpose) *untimedClient {
-	return &untimedClient{target: t, auth: target.NewAuthorizer(t, workload), wire: newClient(t, o), sent: o.counter(p)}
+	return &untimedClient{target: t, auth: target.NewAuthorizer(t, workload), wire: newClient(&t, &o), sent: o.counter(p)}
 }
 
 // counter returns a function that counts a request.
-func (o Options) counter(p Purpose) func() {
+func (o *Options) counter(p Purpose) func() {
 	return func() {
 		if o.Sent != nil {
 			o.Sent(p)

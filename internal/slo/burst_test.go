@@ -14,10 +14,10 @@ func TestNoTurnOfABurstIsJudged(t *testing.T) {
 	for _, sli := range []slo.SLI{slo.TTFT, slo.TPOT, slo.Availability} {
 		o := slo.Objective{SLI: sli, Threshold: time.Second, Objective: 0.99}
 		r := probe.Result{Outcome: probe.HTTP5xx}
-		if o.Judge(r) != slo.Bad {
+		if o.Judge(&r) != slo.Bad {
 			t.Errorf("%s: a failed turn is not bad", sli)
 		}
-		if r.Burst = true; o.Judge(r) != slo.NotJudged || o.SkippedAsLate(r) {
+		if r.Burst = true; o.Judge(&r) != slo.NotJudged || o.SkippedAsLate(&r) {
 			t.Errorf("%s: a turn of a burst is judged, or counts as left out", sli)
 		}
 	}

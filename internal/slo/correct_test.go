@@ -16,11 +16,11 @@ func TestCorrect(t *testing.T) {
 		"": slo.NotJudged, recall.Right: slo.Good, recall.Wrong: slo.Bad, recall.Foreign: slo.Bad,
 	} {
 		r := probe.Result{Outcome: probe.Success, Lag: 1 << 40, Recall: probe.Recall{Result: result}}
-		if got := o.Judge(r); got != want || o.SkippedAsLate(r) {
+		if got := o.Judge(&r); got != want || o.SkippedAsLate(&r) {
 			t.Errorf("%q: judgement %d, want %d", result, got, want)
 		}
 	}
-	if o.Judge(probe.Result{Outcome: probe.HTTP5xx}) != slo.NotJudged {
+	if o.Judge(&probe.Result{Outcome: probe.HTTP5xx}) != slo.NotJudged {
 		t.Error("a failed turn is judged")
 	}
 }

@@ -59,7 +59,7 @@ func (o Objective) ClassText() string {
 
 // CacheUnknown reports whether a turn is judged by its prompt tokens or by an estimate, because its
 // cached tokens are unknown.
-func (o Objective) CacheUnknown(r probe.Result) bool { return o.Sized() && !r.CachedTokens.OK }
+func (o Objective) CacheUnknown(r *probe.Result) bool { return o.Sized() && !r.CachedTokens.OK }
 
 // uncachedTokens returns the prompt tokens that no prefix cache served. If the cached tokens are
 // unknown, it returns all prompt tokens or, without a usage, the prober's estimate.

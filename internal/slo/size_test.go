@@ -54,7 +54,7 @@ func TestJudgeBySize(t *testing.T) {
 		"good in the class":              {long, sized(ms, 32_000, 0, -1), slo.Good},
 		"below the class":                {long, sized(ms, 31_999, 0, -1), slo.NotJudged},
 	} {
-		if got := tc.o.Judge(tc.turn); got != tc.want {
+		if got := tc.o.Judge(&tc.turn); got != tc.want {
 			t.Errorf("%s: judgement %d, want %d", name, got, tc.want)
 		}
 	}
@@ -76,22 +76,22 @@ func TestFlatLine(t *testing.T) {
 			flat, line := plain, plain
 			flat.PerThousand, flat.Uncached.Below = 0, 1_000_000_000
 			line.PerThousand = 30 * ms
-			if plain.Judge(r) != flat.Judge(r) {
-				t.Fatalf("%s: a flat line judges %d, a plain threshold %d: %+v", sli, flat.Judge(r), plain.Judge(r), r)
+			if plain.Judge(&r) != flat.Judge(&r) {
+				t.Fatalf("%s: a flat line judges %d, a plain threshold %d: %+v", sli, flat.Judge(&r), plain.Judge(&r), r)
 			}
-			if plain.Judge(r) == slo.Good && line.Judge(r) != slo.Good {
-				t.Fatalf("%s: the line judges a turn within the plain threshold as %d: %+v", sli, line.Judge(r), r)
+			if plain.Judge(&r) == slo.Good && line.Judge(&r) != slo.Good {
+				t.Fatalf("%s: the line judges a turn within the plain threshold as %d: %+v", sli, line.Judge(&r), r)
 			}
 			judged := 0
 			for _, class := range []slo.Tokens{{Below: 4000}, {From: 4000, Below: 32_000}, {From: 32_000}} {
 				inClass := plain
 				inClass.Uncached = class
-				if inClass.Judge(r) != slo.NotJudged {
+				if inClass.Judge(&r) != slo.NotJudged {
 					judged++
 				}
 			}
-			if (judged == 1) != (plain.Judge(r) != slo.NotJudged) {
-				t.Fatalf("%s: %d classes judge a turn that has the judgement %d: %+v", sli, judged, plain.Judge(r), r)
+			if (judged == 1) != (plain.Judge(&r) != slo.NotJudged) {
+				t.Fatalf("%s: %d classes judge a turn that has the judgement %d: %+v", sli, judged, plain.Judge(&r), r)
 			}
 		}
 	}

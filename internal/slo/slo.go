@@ -90,7 +90,7 @@ func (o Objective) tolerance(limit time.Duration) time.Duration {
 
 // SkippedAsLate reports whether the turn would have counted if the prober had not been too
 // late.
-func (o Objective) SkippedAsLate(r probe.Result) bool {
+func (o Objective) SkippedAsLate(r *probe.Result) bool {
 	return o.Judge(r) == NotJudged && o.judge(r) != NotJudged
 }
 
@@ -101,7 +101,7 @@ func (o Objective) SkippedAsLate(r probe.Result) bool {
 // A late prober only adds to a TTFT and to a duration. So a good value is good, and one that would be
 // too high without the lag is bad; only values between are not judged. Failed turns without a
 // latency always count.
-func (o Objective) Judge(r probe.Result) Judgement {
+func (o Objective) Judge(r *probe.Result) Judgement {
 	v := o.judge(r)
 	if v == NotJudged || !o.proberTooLate(r) {
 		return v
@@ -117,34 +117,34 @@ func (o Objective) Judge(r probe.Result) Judgement {
 }
 
 // withoutLag returns a turn whose latencies are lower by all that the prober may have added.
-func withoutLag(r probe.Result) probe.Result {
-	late := max(r.Lag, r.StreamLag)
-	r.TTFT.V, r.AnswerTTFT.V, r.End = r.TTFT.V-late, r.AnswerTTFT.V-late, r.End.Add(-late)
-	return r
+func withoutLag(r *probe.Result) *probe.Result {
+	early, late := *r, max(r.Lag, r.StreamLag)
+	early.TTFT.V, early.AnswerTTFT.V, early.End = r.TTFT.V-late, r.AnswerTTFT.V-late, r.End.Add(-late)
+	return &early
 }
 
 // proberTooLate reports whether the prober's own lag could have changed the judgement of a
 // latency.
-func (o Objective) proberTooLate(r probe.Result) bool {
+func (o Objective) proberTooLate(r *probe.Result) bool {
 	measured := r.Outcome == probe.Success || o.SLI == TTFT && r.TTFT.OK || o.SLI == AnswerTTFT && r.AnswerTTFT.OK
 	switch {
 	case !o.SLI.HasThreshold() || !measured:
 		return false
-	case r.Lag > o.tolerance(o.limit(&r)):
+	case r.Lag > o.tolerance(o.limit(r)):
 		return true
 	}
 	switch o.SLI {
 	case TPOT:
 		return r.TokenLag() > o.Threshold/10
 	case ITL, AnswerTTFT, TurnDuration:
-		return r.StreamLag > lag.Tolerance(o.limit(&r))
+		return r.StreamLag > lag.Tolerance(o.limit(r))
 	}
 	return false
 }
 
 // judge judges a turn as if the prober had not been late.
-func (o Objective) judge(r probe.Result) Judgement {
-	if r.Outcome.Own() || r.Burst || !o.Covers(r.Target, r.Workload, r.Kind) || !o.sizeFits(&r) {
+func (o Objective) judge(r *probe.Result) Judgement {
+	if r.Outcome.Own() || r.Burst || !o.Covers(r.Target, r.Workload, r.Kind) || !o.sizeFits(r) {
 		return NotJudged
 	}
 	failed := r.Outcome.Failed()
@@ -157,9 +157,9 @@ func (o Objective) judge(r probe.Result) Judgement {
 		}
 		return judgement(r.Recall.Result == recall.Right)
 	case TTFT:
-		return judgeValue(r.TTFT, o.limit(&r), failed)
+		return judgeValue(r.TTFT, o.limit(r), failed)
 	case AnswerTTFT:
-		return judgeValue(r.AnswerTTFT, o.limit(&r), failed)
+		return judgeValue(r.AnswerTTFT, o.limit(r), failed)
 	}
 	if failed {
 		return Bad
@@ -173,7 +173,7 @@ func (o Objective) judge(r probe.Result) Judgement {
 		}
 		return judgement(slices.Max(r.Gaps) <= o.Threshold)
 	case TurnDuration:
-		return judgement(r.Duration() <= o.limit(&r))
+		return judgement(r.Duration() <= o.limit(r))
 	}
 	return NotJudged
 }

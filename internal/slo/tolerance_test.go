@@ -39,14 +39,14 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 		}
 		r := failed
 		r.Lag, r.StreamLag = time.Hour, time.Hour
-		if v := tc.o.Judge(r); v != slo.Bad || tc.o.SkippedAsLate(r) {
-			t.Errorf("%s, a failed turn of a late prober: verdict %d, left out %v", tc.o.SLI, v, tc.o.SkippedAsLate(r))
+		if v := tc.o.Judge(&r); v != slo.Bad || tc.o.SkippedAsLate(&r) {
+			t.Errorf("%s, a failed turn of a late prober: verdict %d, left out %v", tc.o.SLI, v, tc.o.SkippedAsLate(&r))
 		}
 		added := tc.o.SLI == slo.TTFT || tc.o.SLI == slo.AnswerTTFT || tc.o.SLI == slo.TurnDuration // lag only adds
 		if added {
 			for want, r := range map[slo.Judgement]probe.Result{slo.Good: good, slo.Bad: slow(2 * time.Hour)} {
 				r.Lag, r.StreamLag = time.Hour, time.Hour
-				if v := tc.o.Judge(r); v != want || tc.o.SkippedAsLate(r) {
+				if v := tc.o.Judge(&r); v != want || tc.o.SkippedAsLate(&r) {
 					t.Errorf("%s, far from the threshold: %d, want %d", tc.o.SLI, v, want)
 				}
 			}
@@ -60,8 +60,8 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 				t.Helper()
 				r := r
 				r.Lag, r.StreamLag = lag, stream
-				if v := tc.o.Judge(r); (v != slo.NotJudged) != judged || tc.o.SkippedAsLate(r) == judged {
-					t.Errorf("%s, a turn with %s, %v late and %v in its stream: verdict %d, left out %v", tc.o.SLI, r.Outcome, lag, stream, v, tc.o.SkippedAsLate(r))
+				if v := tc.o.Judge(&r); (v != slo.NotJudged) != judged || tc.o.SkippedAsLate(&r) == judged {
+					t.Errorf("%s, a turn with %s, %v late and %v in its stream: verdict %d, left out %v", tc.o.SLI, r.Outcome, lag, stream, v, tc.o.SkippedAsLate(&r))
 				}
 			}
 			check(tc.lag, tc.stream, true)
@@ -72,7 +72,7 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 			}
 		}
 		for _, o := range probe.OwnFaults() {
-			if v := tc.o.Judge(probe.Result{Outcome: o, TTFT: probe.Some(time.Hour)}); v != slo.NotJudged {
+			if v := tc.o.Judge(&probe.Result{Outcome: o, TTFT: probe.Some(time.Hour)}); v != slo.NotJudged {
 				t.Errorf("%s judges %s", tc.o.SLI, o)
 			}
 		}
@@ -84,8 +84,8 @@ func TestAvailabilityNeedsNoTime(t *testing.T) {
 	o := slo.Objective{SLI: slo.Availability}
 	for outcome, want := range map[probe.Outcome]slo.Judgement{probe.Success: slo.Good, probe.Stall: slo.Bad, probe.ProberLate: slo.NotJudged} {
 		r := probe.Result{Outcome: outcome, Lag: time.Hour, StreamLag: time.Hour}
-		if got := o.Judge(r); got != want || o.SkippedAsLate(r) {
-			t.Errorf("%s of a late prober: %d, want %d; left out %v", outcome, got, want, o.SkippedAsLate(r))
+		if got := o.Judge(&r); got != want || o.SkippedAsLate(&r) {
+			t.Errorf("%s of a late prober: %d, want %d; left out %v", outcome, got, want, o.SkippedAsLate(&r))
 		}
 	}
 }

@@ -78,7 +78,7 @@ const (
 )
 
 // FromResult returns the logged part of a result: no texts, errors or addresses.
-func FromResult(r probe.Result) Turn {
+func FromResult(r *probe.Result) Turn {
 	return Turn{
 		At: r.Sent, Target: r.Target, Workload: r.Workload, Kind: r.Kind, Outcome: r.Outcome, Proof: r.Proof,
 		TTFT: r.TTFT, TPOT: r.TPOT, Duration: probe.Some(r.Duration()),

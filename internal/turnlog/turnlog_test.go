@@ -253,7 +253,7 @@ func TestLogRefuses(t *testing.T) {
 // TestResult checks that Result undoes FromResult.
 func TestResult(t *testing.T) {
 	turn := whole()
-	if diff := cmp.Diff(turn, FromResult(turn.Result())); diff != "" {
+	if diff := cmp.Diff(turn, FromResult(new(turn.Result()))); diff != "" {
 		t.Errorf("(-logged +replayed):\n%s", diff)
 	}
 	turn.Duration.OK = false

@@ -14,7 +14,7 @@ import (
 
 // API is one kind of endpoint. It is safe for concurrent use.
 type API struct {
-	Request func(Turn) (Request, error)
+	Request func(*Turn) (Request, error)
 	// Stream returns how to decode one answer. Each call returns a new Decoder.
 	Stream func() Stream
 }
@@ -29,11 +29,12 @@ type Stream struct {
 // Turn is the content of a request.
 type Turn struct {
 	Model   string
-	Spec    workload.Spec
+	Spec    *workload.Spec
 	History []workload.Message
-	// Target provides Extra, the fields that are added to every body. They have priority over
-	// the workload's fields.
-	Target target.Target
+	Target  *target.Target
+	// Extra replaces the Extra of Target: the fields that are added to the body. They have priority
+	// over the workload's fields.
+	Extra map[string]any
 	// Limit is MaxTokens or MaxCompletionTokens.
 	Limit target.LimitField
 }
@@ -111,8 +112,8 @@ func convertAll[S, T any](in []S, convert func(*S) T) []T {
 // request encodes a body, including the fields that the target adds; the configuration rejects
 // fields that would break it. A history may be long, so it is encoded into a buffer that usually
 // does not have to grow.
-func (t Turn) request(path, accept string, f fields) (Request, error) {
-	maps.Copy(f, t.Target.Extra)
+func (t *Turn) request(path, accept string, f fields) (Request, error) {
+	maps.Copy(f, t.Extra)
 	size := 256 // for the other fields
 	for i := range t.History {
 		size += t.History[i].Size()*9/8 + 64 // for escapes and the fields of a message

@@ -13,7 +13,7 @@ const azureVersion = "2024-10-21"
 
 // ChatPath returns the path of chat completions. For Azure it contains the deployment and the
 // version.
-func ChatPath(t target.Target, model string) string {
+func ChatPath(t *target.Target, model string) string {
 	const path = "/chat/completions"
 	if t.API != target.Azure {
 		return path
@@ -23,7 +23,7 @@ func ChatPath(t target.Target, model string) string {
 }
 
 // chat builds a request for OpenAI's /chat/completions, or Azure's.
-func chat(t Turn) (Request, error) {
+func chat(t *Turn) (Request, error) {
 	f := fields{
 		"model": t.Model, "messages": convertAll(t.History, chatMessage),
 		"stream": true, "stream_options": fields{"include_usage": true},
@@ -69,7 +69,7 @@ func chatMessage(m *workload.Message) fields {
 }
 
 // ollama builds a request for Ollama's own /api/chat, which has no tool choice.
-func ollama(t Turn) (Request, error) {
+func ollama(t *Turn) (Request, error) {
 	options := fields{}
 	put(options, "temperature", t.Spec.Temperature)
 	put(options, "num_predict", max(t.Spec.MaxOutputTokens, 0))

@@ -9,7 +9,7 @@ import (
 )
 
 // completions builds a request for OpenAI's older /completions, with the history as one prompt.
-func completions(t Turn) (Request, error) {
+func completions(t *Turn) (Request, error) {
 	f := fields{
 		"model": t.Model, "prompt": flatten(t.History), "stream": true, "stream_options": fields{"include_usage": true},
 	}
@@ -20,7 +20,7 @@ func completions(t Turn) (Request, error) {
 
 // triton builds a request for generate_stream of Triton's generate extension, with TensorRT-LLM's
 // names of the inputs. A model treats unknown inputs as parameters.
-func triton(t Turn) (Request, error) {
+func triton(t *Turn) (Request, error) {
 	f := fields{"text_input": flatten(t.History), "stream": true}
 	put(f, "max_tokens", t.Spec.MaxOutputTokens)
 	put(f, "temperature", t.Spec.Temperature)
@@ -46,14 +46,14 @@ func flatten(history []workload.Message) string {
 }
 
 // embeddings builds a request for OpenAI's /embeddings, with the last message.
-func embeddings(t Turn) (Request, error) {
+func embeddings(t *Turn) (Request, error) {
 	return t.request("/embeddings", "application/json", fields{"model": t.Model, "input": lastText(t.History)})
 }
 
 // rerank builds a request for the /rerank of vLLM, SGLang, llama.cpp and Cohere. The first
 // sentence of the last message is the query, and up to eight parts of the whole message are the
 // documents.
-func rerank(t Turn) (Request, error) {
+func rerank(t *Turn) (Request, error) {
 	const maxPassages = 8
 	text := lastText(t.History)
 	query, _, _ := strings.Cut(text, ".")

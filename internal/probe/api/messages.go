@@ -12,7 +12,7 @@ import (
 const defaultLimit = 4096
 
 // messages builds a request for Anthropic's /messages, which has no response format.
-func messages(t Turn) (Request, error) {
+func messages(t *Turn) (Request, error) {
 	var all []fields
 	var system []string
 	var results []fields // of the last message, if it has only tool results

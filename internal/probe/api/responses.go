@@ -8,7 +8,7 @@ import (
 
 // responses builds a request for OpenAI's /responses. It sends the whole history and asks the
 // server not to store it.
-func responses(t Turn) (Request, error) {
+func responses(t *Turn) (Request, error) {
 	var input []fields
 	for i := range t.History {
 		input = append(input, responsesItems(i, &t.History[i])...)

@@ -36,7 +36,7 @@ func chatTool(t *workload.Tool) wrapped {
 
 // addToolChoice adds the workload's tool choice, converted by word or, for the name of a tool, by
 // named. It omits it after tool results, because a model that must call a tool never stops.
-func addToolChoice(f fields, t Turn, word, named func(string) any) {
+func addToolChoice(f fields, t *Turn, word, named func(string) any) {
 	if n := len(t.History); n > 0 && t.History[n-1].Role == workload.RoleTool {
 		return
 	}

@@ -10,7 +10,7 @@ const (
 	// defaultMaxEvent is the default of Options.MaxEventBytes.
 	defaultMaxEvent = 1 << 20
 	// smallBuffer holds several usual events. Thousands of waiting streams have one each.
-	smallBuffer = 4 << 10
+	smallBuffer = 2 << 10
 	// keptBuffer is the largest buffer that a stream keeps after a large event.
 	keptBuffer = 64 << 10
 	// maxEmptyReads is how often a source may return nothing before it counts as broken.

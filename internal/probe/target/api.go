@@ -71,7 +71,7 @@ func (t Target) Chat() Target {
 }
 
 // keyHeader returns the header of the key. In Authorization, the key follows "Bearer".
-func (t Target) keyHeader() string {
+func (t *Target) keyHeader() string {
 	switch t.API {
 	case Azure:
 		return "Api-Key"

@@ -147,7 +147,7 @@ func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Trac
 	if !r.Outcome.Canceled() {
 		j.lastTurn = unixSeconds(r.End)
 	}
-	if slices.ContainsFunc(j.slos, func(s sloCounters) bool { return s.objective.SkippedAsLate(*r) }) {
+	if slices.ContainsFunc(j.slos, func(s sloCounters) bool { return s.objective.SkippedAsLate(r) }) {
 		t.notJudged++
 	}
 	j.own.add(r.Outcome, now)
@@ -263,13 +263,13 @@ func (t *turnSeries) usage(r *probe.Result) {
 }
 
 func (c *sloCounters) judge(r *probe.Result) slo.Judgement {
-	v := c.objective.Judge(*r)
+	v := c.objective.Judge(r)
 	if v == slo.NotJudged {
 		return v
 	}
 	k := r.Kind.Index()
 	c.turns[k]++
-	if c.objective.CacheUnknown(*r) {
+	if c.objective.CacheUnknown(r) {
 		c.cacheUnknown[k]++
 	}
 	if v == slo.Bad {

@@ -70,7 +70,7 @@ func (c *Counts) count(r probe.Result, sli slo.SLI) {
 		v = r.TPOT
 	}
 	switch {
-	case o.Judge(r) == slo.NotJudged:
+	case o.Judge(&r) == slo.NotJudged:
 	case v.OK && (sli == slo.TTFT || !r.Outcome.Failed()):
 		c.add(figureOf(v.V), 1)
 	default:

@@ -81,7 +81,7 @@ func (d *Day) Count(r probe.Result, objectives []slo.Objective, price *workload.
 		d.Cost += price.Cost(tokens)
 	}
 	for _, o := range objectives {
-		if v := o.Judge(r); v != slo.NotJudged {
+		if v := o.Judge(&r); v != slo.NotJudged {
 			counts := d.add(Objective{Name: o.Name, Wanted: o.Objective, Judged: 1, Bad: badTurns(v), Threshold: o.Threshold, PerThousand: o.PerThousand})
 			if o.SLI.HasThreshold() {
 				counts.countHour(r.End, v == slo.Bad && !r.Outcome.Failed())

@@ -78,7 +78,7 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 		}
 		for _, sample := range samples {
 			r := sample.result(key)
-			v := o.Judge(r)
+			v := o.Judge(&r)
 			if v == slo.NotJudged {
 				continue
 			}
@@ -86,7 +86,7 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 			if v == slo.Good {
 				s.Good++
 			}
-			if o.CacheUnknown(r) {
+			if o.CacheUnknown(&r) {
 				s.CacheUnknown++
 			}
 		}

@@ -275,7 +275,7 @@ func (i *incident) countBad(objectives []string) {
 // missed returns the names of the objectives for which a turn is bad.
 func missed(objectives []slo.Objective, r probe.Result) (names []string) {
 	for _, o := range objectives {
-		if o.Judge(r) == slo.Bad {
+		if o.Judge(&r) == slo.Bad {
 			names = append(names, o.Name)
 		}
 	}

@@ -122,7 +122,7 @@ func TestJudgedAsTheWholeResult(t *testing.T) {
 	for _, o := range append(objectives(), sized...) {
 		for i, r := range turns {
 			s := sampleOf(r)
-			if got, want := o.Judge(s.result(key("t", "w"))), o.Judge(r); got != want {
+			if got, want := o.Judge(new(s.result(key("t", "w")))), o.Judge(&r); got != want {
 				t.Errorf("%s of turn %d: %v of what is kept, %v of the result", o.Name, i, got, want)
 			}
 		}

@@ -101,7 +101,7 @@ func (l *Log) Observe(e probe.Event) {
 		return
 	}
 	select {
-	case l.queue <- turnlog.FromResult(r):
+	case l.queue <- turnlog.FromResult(&r):
 		l.full.Store(false)
 	default:
 		l.dropped.Add(1)

@@ -133,7 +133,7 @@ func TestRotation(t *testing.T) {
 	begin := time.Now().Add(-time.Hour).Truncate(time.Microsecond)
 	const turns = 100
 	for i := range turns { // as if each were written alone
-		l.hold(turnlog.FromResult(result(begin.Add(time.Duration(i)*time.Second), time.Second)))
+		l.hold(turnlog.FromResult(new(result(begin.Add(time.Duration(i)*time.Second), time.Second))))
 		l.release(1)
 	}
 	l.Close()
@@ -162,7 +162,7 @@ func TestReopened(t *testing.T) {
 	path := filepath.Join(dir, "turns.jsonl")
 	at := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	line := func(at time.Time) string {
-		one := turnlog.FromResult(result(at, time.Second))
+		one := turnlog.FromResult(new(result(at, time.Second)))
 		return string(one.Append(nil))
 	}
 	for name, text := range map[string]string{
@@ -259,7 +259,7 @@ func TestRemovedDirectory(t *testing.T) {
 	l, said := opened(t, Options{Path: filepath.Join(dir, "turns.jsonl"), MaxSize: 1 << 20})
 	at := time.Now().Add(-time.Hour)
 	write := func() {
-		l.hold(turnlog.FromResult(result(at, time.Second)))
+		l.hold(turnlog.FromResult(new(result(at, time.Second))))
 		l.release(1)
 	}
 	write()
@@ -287,7 +287,7 @@ func TestFullDisk(t *testing.T) {
 	at := time.Now().Add(-time.Hour)
 	write := func(from, n int) {
 		for i := range n {
-			l.hold(turnlog.FromResult(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second)))
+			l.hold(turnlog.FromResult(new(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second))))
 		}
 		l.release(n)
 	}
@@ -337,7 +337,7 @@ func TestWallClockStep(t *testing.T) {
 					if i >= 10 {
 						sent = setBack(sent, tt.back)
 					}
-					l.hold(turnlog.FromResult(result(sent, 0)))
+					l.hold(turnlog.FromResult(new(result(sent, 0))))
 				}
 			}
 			send(0, 5)
@@ -382,7 +382,7 @@ func TestNamesAfterStep(t *testing.T) {
 	}
 	l, _ := opened(t, Options{Path: path, MaxSize: 1, Keep: 1})
 	for range 2 {
-		l.hold(turnlog.FromResult(result(time.Now(), 0)))
+		l.hold(turnlog.FromResult(new(result(time.Now(), 0))))
 		l.release(1)
 	}
 	older, err := l.file.older()
@@ -397,7 +397,7 @@ func TestReadOnlyVolume(t *testing.T) {
 	disk := smalldisk.New(t, "1")
 	l, said := opened(t, Options{Path: filepath.Join(disk.Path, "turns.jsonl"), MaxSize: 1 << 20})
 	write := func() {
-		l.hold(turnlog.FromResult(result(time.Now(), time.Second)))
+		l.hold(turnlog.FromResult(new(result(time.Now(), time.Second))))
 		l.release(1)
 	}
 	write()

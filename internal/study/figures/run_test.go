@@ -178,7 +178,7 @@ func TestTailFailuresCount(t *testing.T) {
 	hung := probe.Result{Kind: probe.First, Outcome: probe.TimeoutFirstToken, Sent: reporttest.Noon(), End: reporttest.Noon().Add(1e11)}
 	tail := &runfile.Block{Seconds: 60}
 	for range 40 {
-		tail.Observe(hung, reporttest.SLOs())
+		tail.Observe(&hung, reporttest.SLOs())
 	}
 	run.Results[0].Tail = tail
 	l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]

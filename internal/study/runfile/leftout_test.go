@@ -13,15 +13,15 @@ func TestLeftOut(t *testing.T) {
 	late.Lag = time.Hour
 	var b, clean, tail Block
 	for range 290 {
-		b.Observe(turn(probe.First, 200*time.Millisecond, 40*time.Millisecond), objectives())
-		clean.Observe(turn(probe.First, 200*time.Millisecond, 40*time.Millisecond), objectives())
+		b.Observe(new(turn(probe.First, 200*time.Millisecond, 40*time.Millisecond)), objectives())
+		clean.Observe(new(turn(probe.First, 200*time.Millisecond, 40*time.Millisecond)), objectives())
 	}
 	r := Result{Snapshots: []Snapshot{{Blocks: []Block{b}}}}
 	if turns, of := r.LeftOut(); turns != 0 || of != 290 || r.Spoiled() {
 		t.Errorf("of a prober that was never late %d of %d turns are left out", turns, of)
 	}
-	b.Observe(probe.Result{Kind: probe.First, Outcome: probe.NotSent}, objectives())
-	b.Observe(probe.Result{Kind: probe.First, Outcome: probe.ProberLate, TTFT: probe.Some(time.Hour)}, objectives())
+	b.Observe(&probe.Result{Kind: probe.First, Outcome: probe.NotSent}, objectives())
+	b.Observe(&probe.Result{Kind: probe.First, Outcome: probe.ProberLate, TTFT: probe.Some(time.Hour)}, objectives())
 	r.Snapshots[0].Blocks[0] = b
 	if turns, of := r.LeftOut(); turns != 2 || of != 292 || r.Spoiled() {
 		t.Errorf("%d of %d turns are left out, want 2 of 292, which spoil nothing", turns, of)
@@ -29,9 +29,9 @@ func TestLeftOut(t *testing.T) {
 	if b.First.TTFT.Values.Count() != clean.First.TTFT.Values.Count() || b.First.TPOT.Failures != 0 || b.SLOs["ttft"] != clean.SLOs["ttft"] {
 		t.Errorf("own faults are counted as the deployment's: %+v", b)
 	}
-	b.Observe(late, objectives())
+	b.Observe(&late, objectives())
 	r.Snapshots[0].Blocks[0] = b
-	tail.Observe(probe.Result{Outcome: probe.NotSent}, objectives())
+	tail.Observe(&probe.Result{Outcome: probe.NotSent}, objectives())
 	r.Tail = &tail
 	if turns, of := r.LeftOut(); turns != 4 || of != 294 || !r.Spoiled() {
 		t.Errorf("%d of %d turns are left out, spoiled %v; want 4 of 294, which is more than 1 in 100", turns, of, r.Spoiled())

@@ -22,10 +22,10 @@ func TestRecall(t *testing.T) {
 	}
 	var a, b, empty Block
 	for _, r := range []probe.Result{answer(recall.Right, 10), answer(recall.Wrong, 9000), {Kind: probe.First, Outcome: probe.Success}} {
-		a.Observe(r, nil)
+		a.Observe(&r, nil)
 	}
 	for _, r := range []probe.Result{answer(recall.Right, 20), answer(recall.Foreign, 0)} {
-		b.Observe(r, nil)
+		b.Observe(&r, nil)
 	}
 	empty.merge(a)
 	empty.merge(b)

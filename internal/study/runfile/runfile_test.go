@@ -49,9 +49,9 @@ func example() *Run {
 		b := Block{Seconds: 10, TurnsStarted: 30}
 		for i := range 30 {
 			kind := probe.TurnKinds()[i%2]
-			b.Observe(turn(kind, time.Duration(2e8*(1+rng.Float64())), 40*time.Millisecond), objectives())
+			b.Observe(new(turn(kind, time.Duration(2e8*(1+rng.Float64())), 40*time.Millisecond)), objectives())
 		}
-		b.Observe(probe.Result{Kind: probe.First, Outcome: probe.HTTP429}, objectives())
+		b.Observe(&probe.Result{Kind: probe.First, Outcome: probe.HTTP429}, objectives())
 		blocks = append(blocks, b)
 	}
 	r.Results = []Result{{
@@ -171,7 +171,7 @@ func TestObserve(t *testing.T) {
 		turn(probe.First, 2*time.Second, 40*time.Millisecond),
 		cut, silent, {Outcome: probe.Canceled},
 	} {
-		b.Observe(r, objectives())
+		b.Observe(&r, objectives())
 	}
 	if b.Good != 1 {
 		t.Errorf("%d good turns, want 1", b.Good)

@@ -142,7 +142,7 @@ const (
 
 // Observe counts a finished turn. It is not safe for concurrent use. A turn that the prober
 // ended itself counts only in Outcomes and TurnSeconds.
-func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
+func (b *Block) Observe(r *probe.Result, objectives []slo.Objective) {
 	if b.Outcomes == nil {
 		b.Outcomes = map[probe.Outcome]uint64{}
 	}
@@ -168,7 +168,7 @@ func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	}
 }
 
-func (b *Block) judge(r probe.Result, objectives []slo.Objective) {
+func (b *Block) judge(r *probe.Result, objectives []slo.Objective) {
 	if b.SLOs == nil && len(objectives) > 0 {
 		b.SLOs = map[string]Judged{}
 	}
@@ -198,7 +198,7 @@ func (b *Block) judge(r probe.Result, objectives []slo.Objective) {
 	}
 }
 
-func (t *Tokens) observe(r probe.Result) {
+func (t *Tokens) observe(r *probe.Result) {
 	t.Prompt += uint64(r.PromptTokens.V)
 	t.Output += uint64(r.OutputTokens.V)
 	if r.UsageMissing {
@@ -219,7 +219,7 @@ func addTo[N int | uint64](sum **uint64, n N) {
 
 // observe counts a turn's latencies by the rules of the SLOs. A measured TTFT always counts;
 // the other latencies need a whole answer.
-func (d *Distributions) observe(r probe.Result) {
+func (d *Distributions) observe(r *probe.Result) {
 	failed := r.Outcome.Failed()
 	d.TTFT.observe(r.TTFT, failed)
 	d.AnswerTTFT.observe(r.AnswerTTFT, failed)

@@ -71,9 +71,9 @@ func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
 		}
 		counted[x]++
 		if t.Study.Phase == turnlog.Tail && x.Tail != nil {
-			x.Tail.judge(turn, judged)
+			x.Tail.judge(&turn, judged)
 		} else if b := x.blockAt(turn.End); b != nil {
-			b.judge(turn, judged)
+			b.judge(&turn, judged)
 		}
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func FromTurns(next turnlog.Next) (*Run, error) {
 			if x.Tail == nil {
 				x.Tail = &Block{}
 			}
-			x.Tail.Observe(turn, nil)
+			x.Tail.Observe(&turn, nil)
 			return
 		}
 		last[c] = Later(last[c], turn.End)
@@ -177,7 +177,7 @@ func (s *Snapshot) addTurn(turn probe.Result) {
 	for len(s.Blocks) <= i {
 		s.Blocks = append(s.Blocks, Block{Seconds: turnBlock.Seconds()})
 	}
-	s.Blocks[i].Observe(turn, nil)
+	s.Blocks[i].Observe(&turn, nil)
 	if turn.Turn == 1 {
 		s.ConversationStarts++
 	}

@@ -134,7 +134,7 @@ func (c *collector) Observe(e probe.Event) {
 	case probe.Start:
 		c.turnStarted(time.Now())
 	case probe.Result:
-		c.turnEnded(e)
+		c.turnEnded(&e)
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *collector) turnStarted(now time.Time) {
 	}
 }
 
-func (c *collector) turnEnded(r probe.Result) {
+func (c *collector) turnEnded(r *probe.Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(time.Now())

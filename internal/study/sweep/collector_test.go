@@ -159,7 +159,7 @@ func TestStreak(t *testing.T) {
 	feed := func(n int, o probe.Outcome) *streak {
 		s := &streak{}
 		for i := range n {
-			s.add(ended(start, 0, time.Duration(i)*time.Second, o))
+			s.add(new(ended(start, 0, time.Duration(i)*time.Second, o)))
 		}
 		return s
 	}
@@ -175,15 +175,15 @@ func TestStreak(t *testing.T) {
 		}
 	}
 	s := feed(lostTurns, probe.ConnectError)
-	s.add(ended(start, 0, 0, probe.UserCanceled))
+	s.add(new(ended(start, 0, 0, probe.UserCanceled)))
 	if s.targetLost(later) == "" {
 		t.Error("a user who left took a dead target for alive")
 	}
 	if s.targetLost(start.Add(lostAfter-1)) != "" {
 		t.Error("lost too soon")
 	}
-	s.add(ended(start, 0, 0, probe.Success))
-	s.add(ended(start, 0, 0, probe.ConnectError))
+	s.add(new(ended(start, 0, 0, probe.Success)))
+	s.add(new(ended(start, 0, 0, probe.ConnectError)))
 	if s.targetLost(later) != "" {
 		t.Error("a success in between does not count")
 	}

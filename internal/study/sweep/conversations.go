@@ -21,7 +21,7 @@ type conversations struct {
 	label, salt string
 }
 
-func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c workload.Conversation, due time.Time, sink probe.Sink) probe.Conversation {
+func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c *workload.Conversation, due time.Time, sink probe.Sink) probe.Conversation {
 	if v.salt != "" && c.Steps == nil {
 		c.Opening = v.salted(c.Opening)
 	}
@@ -29,7 +29,7 @@ func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c worklo
 		c.Prompt = func(step int) []workload.Message { return v.salted(prompt(step)) }
 	}
 	return v.prober.Converse(ctx, probe.Plan{
-		Conversation: c, ID: fmt.Sprintf("%s/%d", v.label, c.ID),
+		Conversation: *c, ID: fmt.Sprintf("%s/%d", v.label, c.ID),
 		Scheduled: due, Model: v.model, Stop: stop,
 	}, sink)
 }
@@ -63,7 +63,7 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 		return func() probe.Outcome {
 			l.sink.conversationStarted(time.Now())
 			l.series.Conversation(1)
-			sum := l.conversations.hold(hard, soft.Done(), c, due, l)
+			sum := l.conversations.hold(hard, soft.Done(), &c, due, l)
 			l.series.Conversation(-1)
 			l.sink.conversationEnded(sum)
 			return sum.Outcome

@@ -123,11 +123,11 @@ func (l *levelSeries) Observe(e probe.Event) {
 		l.turns.Inc()
 	case probe.Result:
 		l.turns.Dec()
-		l.ended(e)
+		l.ended(&e)
 	}
 }
 
-func (l *levelSeries) ended(r probe.Result) {
+func (l *levelSeries) ended(r *probe.Result) {
 	kind := string(r.Kind)
 	l.counters[metrics.StudyTurns].WithLabelValues(l.variant, l.level, kind, string(r.Outcome)).Inc()
 	if r.Outcome.Own() {

@@ -119,7 +119,7 @@ func (m *model) run(mine func(turn) bool, behind time.Duration) (*runfile.Run, [
 		}
 		for _, t := range own {
 			phase := count(&x, begin, t)
-			line := turnlog.FromResult(t.Result)
+			line := turnlog.FromResult(&t.Result)
 			line.Study = &turnlog.Study{Level: level, Rate: m.kind == runfile.Rate, Repetition: 1, Phase: phase, Conversation: t.Conversation, Index: t.Turn, AnswerTTFT: t.AnswerTTFT}
 			log = append(log, line)
 		}
@@ -158,10 +158,10 @@ func count(x *runfile.Result, begin time.Time, t turn) turnlog.Phase {
 		if x.Tail == nil {
 			x.Tail = &runfile.Block{}
 		}
-		x.Tail.Observe(t.Result, objectives())
+		x.Tail.Observe(&t.Result, objectives())
 		return turnlog.Tail
 	default:
-		x.Snapshots[i/length].Blocks[i%length/block].Observe(t.Result, objectives())
+		x.Snapshots[i/length].Blocks[i%length/block].Observe(&t.Result, objectives())
 		return turnlog.Measured
 	}
 }

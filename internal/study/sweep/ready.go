@@ -114,7 +114,7 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	source.Learn(known.chars, known.tokens)
 	c := source.Next().FirstTurn()
 	var last resultKeeper
-	v.hold(ctx, nil, c, time.Now(), &last)
+	v.hold(ctx, nil, &c, time.Now(), &last)
 	if last.Outcome != probe.Success {
 		return known, fmt.Errorf("the last turn ended as %s: %s", last.Outcome, last.Err)
 	}

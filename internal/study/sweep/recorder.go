@@ -46,7 +46,7 @@ func newRecorder(path string, place turnlog.Study, levels []float64) (*recorder,
 }
 
 // add buffers a turn of a snapshot, numbered from 0.
-func (r *recorder) add(x probe.Result, phase turnlog.Phase, snapshot int) {
+func (r *recorder) add(x *probe.Result, phase turnlog.Phase, snapshot int) {
 	if r == nil || x.Sent.IsZero() {
 		return
 	}

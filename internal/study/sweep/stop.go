@@ -168,7 +168,7 @@ type streak struct {
 	last     string
 }
 
-func (s *streak) add(r probe.Result) {
+func (s *streak) add(r *probe.Result) {
 	switch r.Outcome {
 	case probe.Canceled, probe.UserCanceled, probe.ProberLate:
 		return

@@ -100,7 +100,7 @@ func snapshot(rng *rand.Rand, v Variant, level float64) runfile.Snapshot {
 		b := runfile.Block{Seconds: 10}
 		for range int(perBlock + rng.Float64()) {
 			b.TurnsStarted++
-			b.Observe(turn(rng, v, level), SLOs())
+			b.Observe(new(turn(rng, v, level)), SLOs())
 		}
 		s.ConversationStarts += b.TurnsStarted / 4
 		s.Blocks = append(s.Blocks, b)
