@@ -45,15 +45,18 @@ func spanTable() [spans]span {
 	}
 }
 
-// scan holds running sums by minute, so that the mean of any window is one subtraction.
+// scan holds running sums by minute, so that the mean of any window is one subtraction. Copies share the
+// sums. They are separate allocations, because a process has four scans per job and many never need both.
 type scan struct {
 	// last is the minute of the newest sums, 0 before the first.
-	last               int64
-	turns, total, tail [scanned]float64
+	last int64
+	by   *sumsByMinute // nil before the first turn
 	// noise is the sum of weight²/turns of the minutes. Burst turns make the mean of a minute more
-	// certain, but add no weight.
-	noise [scanned]float64
+	// certain, but add no weight. Without any, noise is nil and equal to the turns.
+	noise *[scanned]float64
 }
+
+type sumsByMinute struct{ turns, total, tail [scanned]float64 }
 
 // slot returns the index of the sums of a minute.
 func slot(minute int64) uint64 { return uint64(minute) % scanned }
@@ -68,14 +71,31 @@ func (s *scan) push(minute int64, turns, total, tail float64) {
 // and tail are scaled to the weight.
 func (s *scan) weigh(minute int64, weight, confidence, total, tail float64) {
 	if s.last == 0 || minute < s.last || minute-s.last >= scanned { // an earlier minute: the clock was set back
-		*s = scan{last: minute - 1}
+		s.restart(minute - 1)
+	}
+	if s.by == nil {
+		s.by = &sumsByMinute{}
 	}
 	s.advanceTo(minute)
+	if confidence != 1 && s.noise == nil {
+		noise := s.by.turns
+		s.noise = &noise
+	}
 	i := slot(minute)
-	s.turns[i] += weight
-	s.noise[i] += weight / confidence
-	s.total[i] += total
-	s.tail[i] += tail
+	s.by.turns[i] += weight
+	s.by.total[i] += total
+	s.by.tail[i] += tail
+	if s.noise != nil {
+		s.noise[i] += weight / confidence
+	}
+}
+
+// restart forgets all sums.
+func (s *scan) restart(last int64) {
+	s.last, s.noise = last, nil
+	if s.by != nil {
+		*s.by = sumsByMinute{}
+	}
 }
 
 // advanceTo adds minutes without turns.
@@ -84,23 +104,27 @@ func (s *scan) advanceTo(minute int64) {
 		return
 	}
 	if minute-s.last >= scanned {
-		*s = scan{last: minute}
+		s.restart(minute)
 		return
 	}
-	for from := slot(s.last); s.last < minute; {
-		s.last++
-		i := slot(s.last)
-		s.turns[i], s.total[i], s.tail[i], s.noise[i] = s.turns[from], s.total[from], s.tail[from], s.noise[from]
+	from, next := slot(s.last), s.last+1
+	s.last = minute
+	for ; s.by != nil && next <= minute; next++ {
+		i := slot(next)
+		s.by.turns[i], s.by.total[i], s.by.tail[i] = s.by.turns[from], s.by.total[from], s.by.tail[from]
+		if s.noise != nil {
+			s.noise[i] = s.noise[from]
+		}
 	}
 }
 
 // sums returns the sums of the minutes (last − from − length, last − from].
 func (s *scan) sums(from, length int64) (turns, total, tail float64) {
-	if s.last <= scanned {
+	if s.last <= scanned || s.by == nil {
 		return 0, 0, 0
 	}
 	end, start := slot(s.last-from), slot(s.last-from-length)
-	return s.turns[end] - s.turns[start], s.total[end] - s.total[start], s.tail[end] - s.tail[start]
+	return s.by.turns[end] - s.by.turns[start], s.by.total[end] - s.by.total[start], s.by.tail[end] - s.by.tail[start]
 }
 
 // mean returns the mean of the last minutes, NaN with fewer than leastTurns.
@@ -125,8 +149,11 @@ func (s *scan) visibleMean(ago, minutes int) float64 {
 // confidence returns how many turns a window has for each turn of its weight.
 func (s *scan) confidence(ago, minutes int) float64 {
 	turns, _, _ := s.sums(int64(ago), int64(minutes))
+	if turns < 0.5 || s.noise == nil {
+		return 1
+	}
 	noise := s.noise[slot(s.last-int64(ago))] - s.noise[slot(s.last-int64(ago+minutes))]
-	if s.last <= scanned || turns < 0.5 || noise <= 0 {
+	if noise <= 0 {
 		return 1
 	}
 	return turns / noise
@@ -211,13 +238,13 @@ func (m windowMeans) reading() reading {
 // and are over.
 func (s *scan) ignoreSince(since int64) {
 	from := max(since, s.last-scanned+1)
-	if from > s.last {
+	if from > s.last || s.by == nil {
 		return
 	}
 	before := slot(from - 1)
-	total, tail := s.total[before], s.tail[before]
+	total, tail := s.by.total[before], s.by.tail[before]
 	for m := from; m <= s.last; m++ {
-		s.total[slot(m)], s.tail[slot(m)] = total, tail
+		s.by.total[slot(m)], s.by.tail[slot(m)] = total, tail
 	}
 }
 
