@@ -1,7 +1,6 @@
 package httplimit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -18,8 +17,30 @@ var errTooLong = errors.New("rendering the answer takes too long")
 type answer struct {
 	header http.Header
 	status int
-	body   bytes.Buffer
+	body   pieces
 	start  time.Time
+}
+
+// pieces is a text in parts. A bytes.Buffer would copy a scrape of 24 MB into ever larger arrays, which together
+// take twice its size.
+type pieces struct {
+	all  [][]byte
+	size int
+}
+
+const firstPiece, largestPiece = 8 << 10, 256 << 10
+
+func (p *pieces) add(b []byte) {
+	p.size += len(b)
+	for len(b) > 0 {
+		last := len(p.all) - 1
+		if last < 0 || len(p.all[last]) == cap(p.all[last]) {
+			p.all = append(p.all, make([]byte, 0, min(max(p.size, firstPiece), largestPiece)))
+			last++
+		}
+		n := min(len(b), cap(p.all[last])-len(p.all[last]))
+		p.all[last], b = append(p.all[last], b[:n]...), b[n:]
+	}
 }
 
 func (a *answer) Header() http.Header { return a.header }
@@ -36,7 +57,8 @@ func (a *answer) Write(p []byte) (int, error) {
 		return 0, errTooLong
 	}
 	a.WriteHeader(http.StatusOK)
-	return a.body.Write(p)
+	a.body.add(p)
+	return len(p), nil
 }
 
 func render(h http.Handler, r *http.Request) (*answer, error) {
@@ -54,9 +76,13 @@ func (a *answer) send(w http.ResponseWriter) {
 	// If it fails, the deadline of the server applies.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout))
 	maps.Copy(w.Header(), a.header)
-	w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
+	w.Header().Set("Content-Length", strconv.Itoa(a.body.size))
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body.Bytes())
+	for _, piece := range a.body.all {
+		if _, err := w.Write(piece); err != nil {
+			return
+		}
+	}
 }
 
 // Pages serves the answers of h. It renders one answer at a time and sends each at the speed of its
