@@ -33,7 +33,7 @@ func TestScrapesAreConsistent(t *testing.T) {
 	}
 	traffic.Go(func() { until(stop, reloads(r)) })
 	traffic.Go(func() { until(stop, func() { requireConsistent(t, gather(t, r)) }) })
-	for range 1000 {
+	for range 300 {
 		fams, err := r.Gather()
 		if err != nil {
 			t.Fatal(err)

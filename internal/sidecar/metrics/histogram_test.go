@@ -45,6 +45,7 @@ func TestHistogramEqualsClientGolang(t *testing.T) {
 				at := time.Duration(bound * 1e9)
 				durations = append(durations, at-1, at, at+1)
 			}
+			chosen := len(durations)
 			for range 300 {
 				durations = append(durations, time.Duration(math.Exp(4*rng.NormFloat64())*25e6))
 			}
@@ -58,6 +59,9 @@ func TestHistogramEqualsClientGolang(t *testing.T) {
 				}
 				ours.observe(d, trace)
 				theirs.(prometheus.ExemplarObserver).ObserveWithExemplar(d.Seconds(), labels)
+				if i >= chosen && i%10 != 0 && i < len(durations)-1 {
+					continue // counts keep a mistake until the next comparison
+				}
 				var want dto.Metric
 				if err := theirs.Write(&want); err != nil {
 					t.Fatal(err)
