@@ -50,6 +50,9 @@ func (m Metric) Cell(f Figure) string {
 // isShareOfTurns reports whether the metric is a share of few turns, whose wide interval still bounds it.
 func (m Metric) isShareOfTurns() bool { return m == ErrorPct || m.isCorrect() }
 
+// OfAnswers reports whether the metric counts answers by their reference codes.
+func (m Metric) OfAnswers() bool { return m.isCorrect() || m == ForeignAnswers }
+
 func (m Metric) isCorrect() bool { return strings.HasPrefix(string(m), "correct_") }
 
 // number formats v in the unit and with the digits of reference, the value it stands beside.

@@ -22,35 +22,54 @@ const (
 
 // Findings returns what a report says first about wrong answers, worst first.
 func Findings(s *figures.Study) (all []string) {
-	for _, b := range answerBadges(s) {
-		all = append(all, b.Headline)
+	for _, f := range answerFindings(s) {
+		all = append(all, f.Headline)
 	}
 	return all
 }
 
-func answerBadges(s *figures.Study) (all []badge) {
+// answerFinding is a finding about the answers of a series. They are wrong at level from; 0 if at any level.
+type answerFinding struct {
+	badge
+	series string
+	from   float64
+}
+
+// inCapacity reports whether the capacity of the series includes a level with wrong answers.
+func (f answerFinding) inCapacity(c Compliance) bool { return c.Level != nil && *c.Level >= f.from }
+
+func answerFindings(s *figures.Study) (all []answerFinding) {
 	comparisons := len(s.Series) - 1
 	for _, series := range s.Series {
 		comparisons += max(len(withAnswers(series))-1, 0)
 		if b, ok := foreignBadge(s, series); ok {
-			all = append(all, b)
+			all = append(all, answerFinding{badge: b, series: series.Name})
 		}
 	}
 	for i, series := range s.Series {
-		if b, ok := worseThanBaseline(s, series, comparisons); ok && i > 0 {
-			all = append(all, b)
+		var wrong []answerFinding
+		if f, ok := worseThanBaseline(s, series, comparisons); ok && i > 0 {
+			wrong = append(wrong, f)
 		}
 		if w := findWorseAnswers(series, comparisons); len(w.levels) > 0 {
-			all = append(all, w.badge(s, series.Name))
+			wrong = append(wrong, answerFinding{w.badge(s, series.Name), series.Name, w.levels[0].At})
+		}
+		c := comply(s.Objectives, series)
+		for _, f := range wrong {
+			if f.inCapacity(c) && !slices.ContainsFunc(s.Objectives, judgesAnswers) {
+				f.Reason += " No SLO judges them, so the capacity includes wrong answers; add the SLO `correct`."
+			}
+			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// withAnswers returns the sound levels whose answers were judged by reference codes.
+// withAnswers returns the levels that carried their load and whose answers were judged by reference codes. A late
+// prober cannot make an answer wrong.
 func withAnswers(series figures.Series) []figures.Level {
-	return slices.DeleteFunc(sound(series).Levels, func(l figures.Level) bool {
-		return l.Recall == nil || l.Recall.Judged() == 0 || !l.Figure(figures.CorrectPct).Known()
+	return slices.DeleteFunc(slices.Clone(series.Levels), func(l figures.Level) bool {
+		return l.NotReached != "" || l.Recall == nil || l.Recall.Judged() == 0 || !l.Figure(figures.CorrectPct).Known()
 	})
 }
 
@@ -77,52 +96,85 @@ func foreignBadge(s *figures.Study, series figures.Series) (b badge, ok bool) {
 	}, foreign > 0
 }
 
-// worseAnswers are the levels of a series that have a larger share of wrong answers than its lowest level, beyond
+// worseAnswers are the levels of a series that have a larger share of wrong answers than the lower levels, beyond
 // chance.
 type worseAnswers struct {
-	lowest figures.Level
-	levels []figures.Level // in rising order
-	onward bool            // all higher levels have a larger share, too
+	reference []figures.Level // with which the first of levels was compared
+	levels    []figures.Level // in rising order
+	onward    bool            // levels has all higher levels that were measured
+	tooFew    []figures.Level // the lower levels have too few answers to compare these with
 }
 
-// findWorseAnswers compares levels with the lowest one. All comparisons of a report share falseFinding.
+// findWorseAnswers compares each level with all lower ones that are not worse themselves. All comparisons of a
+// report share falseFinding.
 func findWorseAnswers(series figures.Series, comparisons int) (w worseAnswers) {
-	levels := withAnswers(series)
-	if len(levels) == 0 {
-		return w
-	}
-	w.lowest, w.onward = levels[0], true
-	for _, l := range levels[1:] {
-		if isWorse(l, w.lowest, comparisons) {
+	var lower []figures.Level
+	for _, l := range withAnswers(series) {
+		switch {
+		case len(lower) == 0:
+		case isWorse(l, lower, comparisons):
 			w.levels = append(w.levels, l)
-		} else if len(w.levels) > 0 && l.Value(figures.CorrectPct) >= w.lowest.Value(figures.CorrectPct) {
-			w.onward = false
+			if w.reference == nil {
+				w.reference = slices.Clone(lower)
+			}
+			continue
+		case needsMoreAnswers(l, lower, comparisons):
+			w.tooFew = append(w.tooFew, l)
 		}
+		lower = append(lower, l)
+	}
+	if len(w.levels) > 0 {
+		first := slices.IndexFunc(series.Levels, func(l figures.Level) bool { return l.At == w.levels[0].At })
+		w.onward = len(w.levels) == len(series.Levels)-first
 	}
 	return w
 }
 
-// isWorse reports whether more answers of a level are wrong than at another one, beyond chance.
-func isWorse(l, than figures.Level, comparisons int) bool {
+// isWorse reports whether more answers of a level are wrong than at other levels together, beyond chance.
+func isWorse(l figures.Level, than []figures.Level, comparisons int) bool {
+	own, others := effectiveAnswers(l, than)
+	return stats.ByChance(others, own)*float64(comparisons) < falseFinding
+}
+
+// needsMoreAnswers reports whether a level would be worse if the others had as large a share of wrong answers, and many
+// more answers. Others with as many answers as the level are enough.
+func needsMoreAnswers(l figures.Level, others []figures.Level, comparisons int) bool {
+	own, all := effectiveAnswers(l, others)
+	if all.Good+all.Bad >= own.Good+own.Bad {
+		return false
+	}
+	const more = 100
+	return stats.ByChance(stats.Tally{Good: more * all.Good, Bad: more * all.Bad}, own)*float64(comparisons) < falseFinding
+}
+
+// effectiveAnswers returns the effective numbers of answers of a level and of others together. The answers of the
+// level count as at least as correlated as those of the others, because its own estimate may be too low.
+func effectiveAnswers(l figures.Level, others []figures.Level) (own, all stats.Tally) {
 	effect := max(l.Recall.Effect, 1)
-	p := stats.ByChance(than.Recall.Effective(max(than.Recall.Effect, min(effect, mostTogether))), l.Recall.Effective(effect))
-	return p*float64(comparisons) < falseFinding
+	for _, o := range others {
+		effect = max(effect, o.Recall.Effect)
+	}
+	for _, o := range others {
+		n := o.Recall.Effective(max(o.Recall.Effect, min(effect, mostTogether)))
+		all.Good, all.Bad = all.Good+n.Good, all.Bad+n.Bad
+	}
+	return l.Recall.Effective(effect), all
 }
 
 // worseThanBaseline compares a series with the baseline at the lowest level of both.
-func worseThanBaseline(s *figures.Study, series figures.Series, comparisons int) (b badge, ok bool) {
+func worseThanBaseline(s *figures.Study, series figures.Series, comparisons int) (f answerFinding, ok bool) {
 	base := figures.Series{Levels: withAnswers(s.Series[0])}
 	for _, l := range withAnswers(series) {
 		if than, found := base.Level(l.At); found {
-			return badge{
+			return answerFinding{badge{
 				Word: "wrong answers", Class: classBad,
 				Headline: fmt.Sprintf("Answers of %s are wrong more often than those of %s: %s against %s at %s %g.",
 					series.Name, s.Series[0].Name, wrongShare(l), wrongShare(than), s.LevelName(), l.At),
 				Reason: "They lack the reference code that was asked for.",
-			}, isWorse(l, than, comparisons)
+			}, series.Name, l.At}, isWorse(l, []figures.Level{than}, comparisons)
 		}
 	}
-	return b, false
+	return f, false
 }
 
 func (w worseAnswers) badge(s *figures.Study, name string) badge {
@@ -141,16 +193,25 @@ func (w worseAnswers) badge(s *figures.Study, name string) badge {
 	}
 	b := badge{
 		Word: "wrong answers", Class: classBad,
-		Headline: fmt.Sprintf("%s, answers of %s are wrong: %s, against %s at %g.", where, name, strings.Join(shares, ", "), wrongShare(w.lowest), w.lowest.At),
+		Headline: fmt.Sprintf("%s, answers of %s are wrong: %s, against %s.", where, name, strings.Join(shares, ", "), w.against()),
 		Reason:   fmt.Sprintf("They lack the reference code that was asked for, so a part of the conversation was lost. By chance, fewer than 1 of %.0f reports have such a finding, unless wrong answers come in bursts.", 1/falseFinding),
 	}
 	if cached, cold := first.Figure(figures.CorrectCachedPct), first.Figure(figures.CorrectUncachedPct); cached.Known() && cold.Known() {
 		b.Reason += fmt.Sprintf(" At %g, %s were wrong where the cache had the code, and %s where not.", first.At, wrongCount(cached), wrongCount(cold))
 	}
-	if !slices.ContainsFunc(s.Objectives, judgesAnswers) {
-		b.Reason += " No SLO judges them, so the capacity includes wrong answers; add the SLO `correct`."
-	}
 	return b
+}
+
+// against returns the share of wrong answers of the reference: "0.0% (0.0–0.6) at 10".
+func (w worseAnswers) against() string {
+	if len(w.reference) == 1 {
+		return wrongShare(w.reference[0]) + " at " + formatLevel(w.reference[0].At)
+	}
+	wrong, judged, at := uint64(0), uint64(0), []float64(nil)
+	for _, l := range w.reference {
+		wrong, judged, at = wrong+l.Recall.Judged()-l.Recall.Right, judged+l.Recall.Judged(), append(at, l.At)
+	}
+	return fmt.Sprintf("%d of %d answers at %s", wrong, judged, listLevels(at))
 }
 
 func judgesAnswers(o figures.Objective) bool { return strings.HasPrefix(o.Label, "CORRECT") }
@@ -185,13 +246,18 @@ func (b *builder) answers() {
 	b.subtable("Right Answers by Cache and Depth", b.byLevel(b.metricColumns(figures.RecallMetrics()...)...))
 }
 
-// recallWarnings names models that recall too seldom to show anything.
+// recallWarnings names models that recall too seldom to show anything, and levels that cannot be compared with lower
+// ones.
 func recallWarnings(s *figures.Study) (out []warning) {
 	for _, series := range s.Series {
 		levels := withAnswers(series)
 		if len(levels) > 0 && levels[0].Figure(figures.CorrectPct).High < cannotRecall {
 			out = append(out, newWarning(0, "%s repeats reference codes in only %s of the answers at %s %g, its lowest level, so they show nothing about load: use a model that can recall, or leave recall out.",
 				series.Name, figures.CorrectPct.Cell(levels[0].Figure(figures.CorrectPct)), s.LevelName(), levels[0].At))
+		}
+		for _, l := range findWorseAnswers(series, len(levels)-1).tooFew {
+			out = append(out, newWarning(0, "at %s %g, %s of the answers of %s are wrong, but there are too few answers at the lower levels to compare with: measure those for longer.",
+				s.LevelName(), l.At, wrongShare(l), series.Name))
 		}
 	}
 	return out

@@ -64,11 +64,11 @@ func studyOf(run *runfile.Run) *figures.Study { return figures.FromRuns([]*runfi
 var correct = runfile.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99}
 
 // TestWrongAnswersComeFirst: the first finding says from which level answers are wrong, the capacity by the SLO is below
-// it, and the gate fails. Without the SLO the finding says that the capacity includes wrong answers.
+// it, and the gate fails.
 func TestWrongAnswersComeFirst(t *testing.T) {
 	wrong := map[float64]float64{10: 0, 40: 0, 80: 0.06, 100: 0.3}
 	s := studyOf(recalled(wrong, correct))
-	const headline = "From concurrency 80 on, answers of chat are wrong: 5.2% (3.5–7.3) at 80, 29.8% (26.2–33.7) at 100, against 0.0% (0.0–0.6) at 10."
+	const headline = "From concurrency 80 on, answers of chat are wrong: 5.2% (3.5–7.3) at 80, 29.8% (26.2–33.7) at 100, against 0 of 1200 answers at 10 and 40."
 	if got := Findings(s); len(got) != 1 || got[0] != headline {
 		t.Errorf("findings %q, want %q", got, headline)
 	}
@@ -95,8 +95,89 @@ func TestWrongAnswersComeFirst(t *testing.T) {
 			t.Errorf("%s: %v, want %v\n%s", condition, got, want, summary)
 		}
 	}
-	if b := answerBadges(studyOf(recalled(wrong)))[0]; !strings.Contains(b.Reason, "No SLO judges them") {
-		t.Errorf("without the SLO: %q", b.Reason)
+}
+
+// TestCapacityWithWrongAnswers: a finding says that the capacity includes wrong answers only if another SLO proves a
+// capacity at or above the first level that has them. Such a variant is not proposed as a replacement.
+func TestCapacityWithWrongAnswers(t *testing.T) {
+	const note = "No SLO judges them, so the capacity includes wrong answers"
+	availability := runfile.Objective{Name: "availability", SLI: slo.Availability, Objective: 0.99}
+	good, bad := runfile.Judged{Good: 20}, runfile.Judged{Bad: 20}
+	for name, tt := range map[string]struct {
+		slos []runfile.Objective
+		at   map[float64]runfile.Judged // by availability
+		want bool
+	}{
+		"no SLO":        {nil, nil, false},
+		"at a capacity": {[]runfile.Objective{availability}, map[float64]runfile.Judged{10: good, 40: good, 80: good, 100: bad}, true},
+		"above it":      {[]runfile.Objective{availability}, map[float64]runfile.Judged{10: good, 40: good, 80: bad, 100: bad}, false},
+		"no capacity":   {[]runfile.Objective{availability}, map[float64]runfile.Judged{10: bad, 40: bad, 80: bad, 100: bad}, false},
+		"an SLO for it": {[]runfile.Objective{correct, availability}, map[float64]runfile.Judged{10: good, 40: good, 80: good, 100: good}, false},
+	} {
+		run := recalled(map[float64]float64{10: 0, 40: 0, 80: 0.3, 100: 0.3}, tt.slos...)
+		judge := stats.NewJudge(run)
+		for i, r := range run.Results {
+			for _, b := range r.Snapshots[0].Blocks {
+				b.SLOs["availability"] = tt.at[r.Level]
+			}
+			run.Results[i].Verdict = judge.Conclude(run, r)
+		}
+		if f := answerFindings(studyOf(run)); len(f) != 1 || strings.Contains(f[0].Reason, note) != tt.want {
+			t.Errorf("%s: %+v, want the note %v", name, f, tt.want)
+		}
+	}
+	b := builder{answerFindings: []answerFinding{{series: "kv", from: 80}}}
+	better, at80, at40 := decision{Series: "kv", Baseline: "rr", Verdict: resultBetter}, 80.0, 40.0
+	for level, want := range map[*float64]string{&at80: "measure kv again before it replaces rr.", nil: "measure kv again before it replaces rr.", &at40: "kv can replace rr."} {
+		b.s, b.decisions = &figures.Study{}, []decision{better}
+		own := Compliance{Capacity: runfile.Capacity{Variant: "kv", Level: level}, Judged: true}
+		if got := b.afterComparison(better, own, own); got != want {
+			t.Errorf("capacity %v: %q, want %q", level, got, want)
+		}
+	}
+}
+
+// TestLateProberHidesNoAnswers: wrong answers are found, and fail the gate, at levels where the prober was late. Levels
+// that did not carry their load say nothing.
+func TestLateProberHidesNoAnswers(t *testing.T) {
+	s := studyOf(recalled(map[float64]float64{10: 0, 40: 0.3, 80: 0.3, 100: 0}))
+	levels := s.Series[0].Levels
+	levels[1].Limit, levels[2].Limit, levels[3].NotReached = "late", "late", "too little"
+	if got := Findings(s); len(got) != 1 || !strings.HasPrefix(got[0], "At concurrency 40 and 80, ") {
+		t.Errorf("findings %q", got)
+	}
+	for condition, want := range map[string]GateResult{"correct@40<99%": GateFailed, "foreign_answers@40>0": gatePassed, "correct@100<99%": GateInconclusive} {
+		conditions, err := ParseConditions(condition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, summary := CheckGate(s, conditions); got != want {
+			t.Errorf("%s: %v, want %v\n%s", condition, got, want, summary)
+		}
+	}
+}
+
+// TestSmallLowestLevel: all lower levels together are the reference, because the lowest one alone may have too few
+// answers. If all have too few, a warning says so.
+func TestSmallLowestLevel(t *testing.T) {
+	of := func(at float64, right, wrong uint64, effect float64) figures.Level {
+		share := 100 * float64(right) / float64(right+wrong)
+		return figures.Level{At: at, Recall: &figures.Recalled{Recalled: runfile.Recalled{Right: right, Wrong: wrong}, Effect: effect},
+			Figures: map[figures.Metric]figures.Figure{figures.CorrectPct: {Value: share, Low: share - 1, High: share, N: right + wrong}}}
+	}
+	levels := []figures.Level{of(1, 45, 0, 1), of(10, 450, 0, 1), of(30, 1350, 0, 1), of(100, 3150, 1350, 8)}
+	for name, tt := range map[string]struct {
+		levels            []figures.Level
+		findings, warning string
+	}{
+		"four levels": {levels, "[From concurrency 100 on, answers of  are wrong: 30.0% (30.0–31.0) at 100, against 0 of 1845 answers at 1, 10 and 30.]", "[]"},
+		"two levels":  {[]figures.Level{levels[0], levels[3]}, "[]", "too few answers at the lower levels to compare with"},
+		"noise":       {[]figures.Level{levels[0], of(10, 449, 1, 1)}, "[]", "[]"},
+	} {
+		s := &figures.Study{Series: []figures.Series{{Levels: tt.levels}}}
+		if got, warnings := fmt.Sprint(Findings(s)), fmt.Sprint(recallWarnings(s)); got != tt.findings || !strings.Contains(warnings, tt.warning) {
+			t.Errorf("%s: findings %s, warnings %s", name, got, warnings)
+		}
 	}
 }
 
@@ -112,6 +193,7 @@ func TestFindingsOfAnswers(t *testing.T) {
 		"better":     {map[float64]float64{10: 0.3, 40: 0}, ""},
 		"one level":  {map[float64]float64{10: 0.1}, ""},
 		"a gap":      {map[float64]float64{10: 0, 40: 0.1, 80: 0, 100: 0.1}, "At concurrency 40 and 100, answers of chat are wrong: "},
+		"not as bad": {map[float64]float64{10: 0, 40: 0.1, 80: 0.002}, "At concurrency 40, answers of chat are wrong: "},
 	} {
 		got := strings.Join(Findings(studyOf(recalled(tt.wrong))), "\n")
 		if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {

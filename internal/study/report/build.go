@@ -20,6 +20,8 @@ type builder struct {
 	compares  bool   // set with several series; the first is the baseline
 	baseline  figures.Series
 	doc       document
+	// answerFindings are those about wrong answers, worst first.
+	answerFindings []answerFinding
 }
 
 // buildDocument makes the report of a study: one page or, if full is set, with every table. The

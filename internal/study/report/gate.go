@@ -156,19 +156,28 @@ func (o *conditionOutcome) comparands(base, l figures.Level) (f figures.Figure, 
 	if f = l.Figure(o.Metric); !f.Known() {
 		return f, 0, "the figure is unknown, or has too few turns"
 	}
-	if why := unsound(l); why != "" {
+	if why := o.spoiled(l); why != "" {
 		return f, 0, why
 	}
 	if !o.Baseline {
 		return f, o.Value, ""
 	}
-	if why := unsound(base); why != "" {
+	if why := o.spoiled(base); why != "" {
 		return f, 0, "the baseline: " + why
 	}
 	if !base.Figure(o.Metric).Known() {
 		return f, 0, "the baseline does not have the figure"
 	}
 	return f, o.Value * base.Value(o.Metric), ""
+}
+
+// spoiled says why the metric must not be concluded from a level, "" if it may. A late prober cannot make an answer
+// wrong.
+func (o *conditionOutcome) spoiled(l figures.Level) string {
+	if o.Metric.OfAnswers() && l.NotReached == "" {
+		return ""
+	}
+	return unsound(l)
 }
 
 // compare compares a figure with the limit, by intervals where both are known. A ratio to a

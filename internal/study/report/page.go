@@ -30,8 +30,10 @@ func (b *builder) page() {
 	if text := foreignLoad(b.s); text != "" {
 		b.doc.Verdicts[0].Headline += " " + text
 	}
-	wrong := answerBadges(b.s)
-	b.doc.Verdicts = append(wrong, b.doc.Verdicts...)
+	b.answerFindings = answerFindings(b.s)
+	for i, f := range b.answerFindings {
+		b.doc.Verdicts = slices.Insert(b.doc.Verdicts, i, f.badge)
+	}
 	if len(b.s.Objectives) > 0 {
 		for _, c := range b.capacity {
 			b.doc.Lead = append(b.doc.Lead, b.capacityLine(c))
@@ -47,7 +49,7 @@ func (b *builder) page() {
 		}
 	}
 	next := b.nextStep()
-	if wrong != nil {
+	if b.answerFindings != nil {
 		next = "find the cause of the wrong answers. Then " + next
 	}
 	b.doc.Lead = append(b.doc.Lead, "**Next:** "+next)
@@ -55,7 +57,7 @@ func (b *builder) page() {
 	if pareto || b.doc.Picture == nil {
 		b.doc.Picture = cmp.Or(b.pareto(), b.doc.Picture)
 	}
-	if wrong != nil {
+	if b.answerFindings != nil {
 		b.doc.Picture = cmp.Or(b.metricPicture(figures.CorrectPct), b.doc.Picture)
 	}
 	b.matrix()
@@ -195,6 +197,9 @@ func (b *builder) afterComparison(d decision, base, own Compliance) string {
 		text = cmp.Or(d.Remedy, open)
 	case resultBetter:
 		text = fmt.Sprintf("%s can replace %s.%s", d.Series, d.Baseline, toFind)
+		if b.hasWrongAnswers(own) {
+			text = fmt.Sprintf("measure %s again before it replaces %s.", d.Series, d.Baseline)
+		}
 	default:
 		text = "choose by price or by other reasons." + toFind
 	}
@@ -202,6 +207,13 @@ func (b *builder) afterComparison(d decision, base, own Compliance) string {
 		text = d.Series + ": " + text
 	}
 	return text
+}
+
+// hasWrongAnswers reports whether a series has a finding about its answers that its capacity does not exclude.
+func (b *builder) hasWrongAnswers(c Compliance) bool {
+	return slices.ContainsFunc(b.answerFindings, func(f answerFinding) bool {
+		return f.series == c.Variant && (c.Level == nil || f.inCapacity(c))
+	})
 }
 
 // caveats names the levels whose warnings concern what a reader does next: the capacities, and the
