@@ -137,7 +137,7 @@ func (t *sessionTable) parse(e *dynamoEvent) error {
 	switch {
 	case !strings.HasPrefix(e.Schema, "dynamo.") || !strings.HasSuffix(e.Schema, ".trace.v1"):
 		return fmt.Errorf("schema is %.40q; only dynamo.request.trace.v1 and dynamo.agent.trace.v1 can be replayed", e.Schema)
-	case strings.HasPrefix(e.EventType, "tool") && e.Tool.Claude.Mode == "background":
+	case strings.HasPrefix(e.EventType, "tool") && e.Tool.Claude.Mode == "background" && e.Tool.Claude.Child != "":
 		tree := t.tree(e.Tool.Claude.Child, session)
 		tree.graph.agents[tree.agents[e.Tool.Claude.Child]].background = true
 		return nil

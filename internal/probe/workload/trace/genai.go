@@ -75,7 +75,7 @@ func (g *spanSession) finish() {
 	kept.addAgent(-1)
 	for _, i := range g.order() {
 		s := g.steps[i]
-		s.turn.Messages, s.turn.Shared = g.messages(i), 0
+		s.turn.Messages, s.turn.Base, s.turn.Shared = g.messages(i), 0, 0
 		at := times{s.start, s.end}
 		if k, known := seen[at]; known && sameMessages(kept.messages(k), s.turn.Messages) {
 			continue

@@ -238,6 +238,7 @@ func FuzzReader(f *testing.F) {
 	for name := range sessionSamples() {
 		f.Add(sample(f, name))
 	}
+	f.Add([]byte(exportedTwice()))
 	f.Add([]byte("[{}]"))
 	f.Add([]byte(`{"timestamp":1e300,"input_length":1}`))
 	f.Add([]byte("\xef\xbb\xbf timestamp,input_tokens,output_tokens\n1e9,2,3\n\"NaN\",1,1"))
