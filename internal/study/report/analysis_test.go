@@ -139,7 +139,9 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (10, 20 and 30 undecided)", "for longer", nil},
 		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (10 undecided, 20 fails)", "for longer", nil},
 		{"all miss", []figures.Level{missed, missed}, "below 10", "measure below concurrency", nil},
-		{"the lowest was not judged", []figures.Level{late, missed}, "below 20", "measure below concurrency", nil},
+		{"the lowest was not judged", []figures.Level{late, missed}, "below 20", "measure concurrency 10 again (late)", nil},
+		{"too close, then too few turns", []figures.Level{met, tooClose, seemsMet, seemsMet}, "10 (20, 30 and 40 undecided)", "measure concurrency 30 for longer", nil},
+		{"too close, then not reached", []figures.Level{met, tooClose, notReached}, "10 (20 undecided, 30 not judged)", "measure concurrency 30 again", nil},
 		{"nothing was judged", []figures.Level{late, notReached}, "not known", "repair what kept the levels", nil},
 		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "10 (20 fails)", "", []float64{30}},
 	} {

@@ -42,8 +42,12 @@ func TestThePageSaysWhatIsProven(t *testing.T) {
 			[]figures.Level{counted(1, runfile.Undecided, "ttft"), counted(2, runfile.Undecided)}},
 		{"kv does not meet TTFT p99 < 1000ms, not even at concurrency 1.",
 			"**Capacity of kv: below concurrency 1 (proven).** At 1, it misses TTFT (proven).",
-			"measure below concurrency 1.",
+			"relax the SLO or change the deployment, because not even concurrency 1 is proven to meet it.",
 			[]figures.Level{counted(1, runfile.Missed, "ttft")}},
+		{"kv does not meet TTFT p99 < 1000ms at concurrency 4; 2 could not be judged.",
+			"**Capacity of kv: below concurrency 4 (proven).** 2 could not be judged. At 4, it misses TTFT (proven).",
+			"measure concurrency 2 again (no turn).",
+			[]figures.Level{{At: 2, Verdict: runfile.NotJudgedBecause("no turn")}, counted(4, runfile.Missed, "ttft")}},
 		{"Whether kv meets TTFT p99 < 1000ms is not known.",
 			"**Capacity of kv: not known.** No level could be judged (concurrency 1: no turn).",
 			"repair what kept the levels from being judged, and measure again.",
@@ -57,6 +61,20 @@ func TestThePageSaysWhatIsProven(t *testing.T) {
 		if want := []string{tt.headline, tt.capacity, "**Next:** " + tt.next}; strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("the page says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
+	}
+}
+
+// TestCaveatsWithOtherClients: the levels that show nothing are named, also if other clients distort all of them.
+func TestCaveatsWithOtherClients(t *testing.T) {
+	l := level(4, map[figures.Metric]float64{figures.OutputTokensPerSecond: 30, figures.InFlightMean: 4, figures.ErrorPct: 0})
+	l.Server, l.Limit = []figures.ServerFigure{{Source: "a", Name: runfile.ServerOutputPerSecond, Value: 140}}, "late"
+	d, err := buildDocument(&figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{l}}}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := d.Lead[len(d.Lead)-1]
+	if !strings.Contains(next, "stop the other clients") || !strings.Contains(next, "Do not use the figures at concurrency 4") {
+		t.Errorf("%q", next)
 	}
 }
 

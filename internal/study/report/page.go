@@ -78,6 +78,9 @@ func (b *builder) singleBadge(c Compliance) badge {
 	case len(c.Undecided) > 0:
 		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("%s is not proven to meet %s at any %s that was measured.", c.Variant, slos, level)}
 	}
+	if lower := c.unjudgedAbove(); lower != nil {
+		return badge{Word: "misses its SLOs", Class: classBad, Headline: fmt.Sprintf("%s does not meet %s at %s %g; %s could not be judged.", c.Variant, slos, level, *c.Missed, listLevels(lower))}
+	}
 	return badge{Word: "misses its SLOs", Class: classBad, Headline: fmt.Sprintf("%s does not meet %s, not even at %s %g.", c.Variant, slos, level, *c.Missed)}
 }
 
@@ -149,11 +152,10 @@ func (b *builder) unjudgedReason(series string) string {
 
 // nextStep says what to do, for each variant but the baseline.
 func (b *builder) nextStep() string {
-	if share := foreignShareOf(b.s); share > 0 {
-		return fmt.Sprintf("stop the other clients and measure again: they received up to %.0f%% of the server's tokens, so these figures are not those of your load alone.", 100*share)
-	}
 	var all []string
-	if b.compares {
+	if share := foreignShareOf(b.s); share > 0 {
+		all = append(all, fmt.Sprintf("stop the other clients and measure again: they received up to %.0f%% of the server's tokens, so these figures are not those of your load alone.", 100*share))
+	} else if b.compares {
 		for i, d := range b.decisions {
 			all = append(all, b.afterComparison(d, b.capacity[0], b.capacity[i+1]))
 		}
@@ -170,11 +172,13 @@ func (b *builder) nextStep() string {
 // planWith is the next step if nothing is open.
 func (b *builder) planWith(c Compliance) string {
 	level := b.s.LevelName()
-	if len(c.Undecided) == 0 {
+	switch {
+	case c.Level == nil:
+		return fmt.Sprintf("relax the SLO or change the deployment, because not even %s %g is proven to meet it.", level, b.s.SeriesNamed(c.Variant).Levels[0].At)
+	case len(c.Undecided) == 0:
 		return fmt.Sprintf("plan with %s %g. For a finer answer, measure between %g and %g.", level, c.Least, c.Least, *c.Missed)
 	}
-	v := b.judge(c, c.Undecided[0])
-	return fmt.Sprintf("plan with %s %g, because %g cannot be decided%s.", level, c.Least, c.Undecided[0], bracketed(b.undecidedReasons(v)))
+	return fmt.Sprintf("plan with %s %g, because %g cannot be decided%s.", level, c.Least, c.Undecided[0], b.whyUndecided(c, c.Undecided[0]))
 }
 
 // afterComparison says what to do after the comparison of a variant with the baseline.
@@ -247,33 +251,42 @@ func (b *builder) warned(series string, at float64) bool {
 	})
 }
 
-// openStep says what to do to know more about a capacity, "" if it lies between neighbouring
-// levels, or a level above it cannot be decided.
+// openStep says what to measure to know more about a capacity, "" if it lies between neighbouring
+// levels, if no level above it can be decided, or if it is below a concurrency of 1.
 func (b *builder) openStep(c Compliance) string {
 	level := b.s.LevelName()
-	switch above := c.unjudgedAbove(); {
+	above, short := c.unjudgedAbove(), slices.IndexFunc(c.Undecided, func(at float64) bool { return !b.judge(c, at).TooClose() })
+	switch {
 	case len(b.s.Objectives) == 0:
 		return "name an SLO, such as `--slo='ttft_p99<1s'`, to judge the levels."
 	case !c.Judged:
 		return "repair what kept the levels from being judged, and measure again."
-	case len(c.Undecided) > 0:
-		v := b.judge(c, c.Undecided[0])
-		reasons := bracketed(b.undecidedReasons(v))
-		switch {
-		case !v.TooClose():
-			return fmt.Sprintf("measure %s %g for longer%s.", level, c.Undecided[0], reasons)
-		case c.Level == nil:
-			return fmt.Sprintf("measure below %s %g, which cannot be decided%s.", level, c.Undecided[0], reasons)
-		}
-	case c.Level == nil:
-		return fmt.Sprintf("measure below %s %g.", level, *c.Missed)
+	case short >= 0:
+		return fmt.Sprintf("measure %s %g for longer%s.", level, c.Undecided[short], b.whyUndecided(c, c.Undecided[short]))
 	case len(above) > 0:
 		l, _ := b.s.SeriesNamed(c.Variant).Level(above[0])
 		return fmt.Sprintf("measure %s %g again%s.", level, above[0], bracketed(cmp.Or(unsound(l), Judge(b.s.Objectives, l).Why)))
-	case c.Missed == nil:
+	case b.endsAtOne(c):
+	case c.Level == nil && len(c.Undecided) > 0:
+		return fmt.Sprintf("measure below %s %g, which cannot be decided%s.", level, c.Undecided[0], b.whyUndecided(c, c.Undecided[0]))
+	case c.Level == nil:
+		return fmt.Sprintf("measure below %s %g.", level, *c.Missed)
+	case c.Missed == nil && len(c.Undecided) == 0:
 		return fmt.Sprintf("measure above %s %g.", level, c.Least)
 	}
 	return ""
+}
+
+// endsAtOne reports whether not even one conversation at a time is proven to meet the SLOs. No lower concurrency can be
+// measured.
+func (b *builder) endsAtOne(c Compliance) bool {
+	levels := b.s.SeriesNamed(c.Variant).Levels
+	return c.Level == nil && b.s.LevelName() == string(runfile.Concurrency) && levels[0].At <= 1
+}
+
+// whyUndecided returns the reasons in brackets.
+func (b *builder) whyUndecided(c Compliance, at float64) string {
+	return bracketed(b.undecidedReasons(b.judge(c, at)))
 }
 
 func (b *builder) judge(c Compliance, at float64) runfile.LevelVerdict {
