@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"synthetic/internal/study/figures"
 )
@@ -12,7 +13,8 @@ func (b *builder) comparison() {
 		return
 	}
 	for _, series := range b.s.Series[1:] {
-		b.section(fmt.Sprintf("Comparison: %s vs %s", series.Name, b.baseline.Name))
+		s := b.section(fmt.Sprintf("Comparison: %s vs %s", series.Name, b.baseline.Name))
+		before := len(b.doc.Sections)
 		both := b.sharedLevels(series)
 		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.LatencyP50, figures.OutputTokensPerSecond} {
 			t := table{Header: []string{b.level, b.baseline.Name + " " + m.Title(), series.Name + " " + m.Title(), "Change"}}
@@ -23,7 +25,10 @@ func (b *builder) comparison() {
 			}
 			b.subtable(m.Title()+" Comparison", t)
 		}
-		b.improvements(series, both)
+		if b.improvements(series, both); len(b.doc.Sections) == before {
+			why := nothingShared(b.baseline, series)
+			s.paragraph(strings.ToUpper(why[:1]) + why[1:] + ".")
+		}
 	}
 	b.detail()
 }

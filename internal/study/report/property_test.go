@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -118,6 +119,7 @@ func TestReportsAgreeWithThemselves(t *testing.T) {
 		if next := d.Lead[len(d.Lead)-1]; strings.Count(next, "measure ") > 1 || !strings.HasPrefix(next, "**Next:** ") {
 			say("the next step is none, or more than one: %s", next)
 		}
+		checkNothingEmpty(say, d)
 		checkText(say, d)
 	}
 	if len(seen) < 4 {
@@ -188,6 +190,30 @@ func checkShifts(say complaint, s *figures.Study) {
 			if l, ok := series.Level(at); !ok || unsound(l) != "" {
 				say("%s: level %g of %s proves nothing", line, at, series.Name)
 			}
+		}
+	}
+}
+
+// checkNothingEmpty: a report has a headline for each comparison, a line for each capacity and the next
+// step, and no section without content.
+func checkNothingEmpty(say complaint, d document) {
+	for _, v := range d.Verdicts {
+		if v.Headline == "" || v.Word == "" {
+			say("a verdict without words: %+v", v)
+		}
+	}
+	for _, line := range d.Lead {
+		if _, text, _ := strings.Cut(line, ":"); strings.Trim(text, " .*") == "" {
+			say("a line without content: %q", line)
+		}
+	}
+	for i, section := range d.Sections {
+		heads := !section.Sub && i+1 < len(d.Sections) && d.Sections[i+1].Sub
+		filled := func(b block) bool {
+			return b.Paragraph != "" || len(b.List) > 0 || b.Code != "" || b.Table != nil && len(b.Table.Rows) > 0
+		}
+		if !heads && !slices.ContainsFunc(section.Blocks, filled) {
+			say("section %q is empty", section.Title)
 		}
 	}
 }
