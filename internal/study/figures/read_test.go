@@ -155,6 +155,30 @@ func TestValidRuns(t *testing.T) {
 	}
 }
 
+// TestOldReasons: reports of earlier versions have other words, and do not say that a level is too close to its limit.
+func TestOldReasons(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.json")
+	data := `{"schema": 1, "title": "old", "level_kind": "concurrency", "slos": [], "variants": ["chat"], "levels": [{"concurrency": 4, "chat": {"ttft_p50_ms": 3,
+		"verdict": {"standing": "undecided", "met": true, "slos": [{"name": "ttft", "standing": "undecided", "why": "WHY"}]}}}]}`
+	for why, want := range map[string]runfile.SLOVerdict{
+		"needs about 580 turns and has 94": {Why: "94 turns measured, about 580 needed"},
+		"is too close to its limit":        {Why: runfile.TooCloseToDecide, TooClose: true},
+		runfile.TooCloseToDecide:           {Why: runfile.TooCloseToDecide, TooClose: true},
+	} {
+		if err := os.WriteFile(path, []byte(strings.Replace(data, "WHY", why, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := s.Series[0].Levels[0].Verdict
+		if got := v.SLOs[0]; got.Why != want.Why || v.TooClose() != want.TooClose {
+			t.Errorf("%s: %+v, want %+v", why, got, want)
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	whole := seed(t, "004")
 	for _, tt := range []struct{ name, data, want string }{

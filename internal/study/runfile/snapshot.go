@@ -44,7 +44,7 @@ type Block struct {
 	// the prober or a user ended.
 	TurnSeconds float64 `json:"turn_seconds,omitempty"`
 	// Good counts judged turns that met every objective that judged them. It is the numerator
-	// of goodput. A turn that asked for no code meets an objective on right answers if it succeeded.
+	// of goodput. If all objectives are on right answers, a turn that asked for no code is good if it succeeded.
 	Good uint64 `json:"good"`
 	// NotJudged counts turns that an objective left out because the prober was late.
 	NotJudged uint64            `json:"not_judged,omitempty"`
@@ -175,7 +175,9 @@ func (b *Block) judge(r *probe.Result, objectives []slo.Objective) {
 	if slices.ContainsFunc(objectives, func(o slo.Objective) bool { return o.SkippedAsLate(r) }) {
 		b.NotJudged++
 	}
-	judged, good := false, true
+	// Without another objective, a turn that asked for no code cannot violate one.
+	judged, good := !slices.ContainsFunc(objectives, func(o slo.Objective) bool { return o.SLI != slo.Correct }), true
+	judged = judged && len(objectives) > 0
 	for _, o := range objectives {
 		count := b.SLOs[o.Name]
 		switch o.Judge(r) {
@@ -188,8 +190,6 @@ func (b *Block) judge(r *probe.Result, objectives []slo.Objective) {
 			if r.Outcome.Failed() {
 				count.Failed++
 			}
-		case slo.NotJudged:
-			judged = judged || o.SLI == slo.Correct // a turn that asked for no code cannot violate it
 		}
 		b.SLOs[o.Name] = count
 	}

@@ -31,6 +31,8 @@ type SLOVerdict struct {
 	Standing Standing `json:"standing"`
 	// Why says what an undecided objective lacks, or why it is not judged; otherwise "".
 	Why string `json:"why,omitempty"`
+	// TooClose is set if Why is TooCloseToDecide: a longer measurement decides nothing.
+	TooClose bool `json:"too_close,omitempty"`
 }
 
 // LevelVerdict is the verdict on a level. All outputs read it: progress, capacities, the matrix
@@ -128,7 +130,7 @@ func (v LevelVerdict) TooClose() bool {
 	close := 0
 	for _, s := range v.SLOs {
 		switch {
-		case s.Standing == Undecided && s.Why == TooCloseToDecide:
+		case s.Standing == Undecided && s.TooClose:
 			close++
 		case s.Standing == Undecided:
 			return false

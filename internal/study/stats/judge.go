@@ -110,9 +110,10 @@ func (j Judge) prove(o runfile.Objective, blocks [][]Tally) (runfile.SLOVerdict,
 	if v.Standing = standing; standing != runfile.Undecided {
 		return v, confidence
 	}
-	v.Why = runfile.TooCloseToDecide
+	v.Why, v.TooClose = runfile.TooCloseToDecide, true
 	for times := 1.0; times < mostTimes || bad == 0 && times < 1e9; times *= 1.1 {
 		if s, _ := j.standing(e, times*good/effect, times*bad/effect); s != runfile.Undecided {
+			v.TooClose = false
 			v.Why = fmt.Sprintf("%.0f turns measured, about %s needed", good+bad, roundUp(times*(good+bad)))
 			break
 		}
