@@ -231,8 +231,8 @@ func (t *sessionTable) merge(from, to *tree, parent string) {
 }
 
 // take removes the sessions that began first until a quarter of the table is free, or with all every
-// session, and returns them by start.
-func (t *sessionTable) take(all bool) (out []Record) {
+// session, and returns them by start. Its errors name the session.
+func (t *sessionTable) take(all bool) (out []Record, err error) {
 	unique := map[*tree]bool{}
 	for _, tree := range t.trees {
 		unique[tree] = true
@@ -249,12 +249,15 @@ func (t *sessionTable) take(all bool) (out []Record) {
 		}
 		t.bytes -= tree.bytes
 		if len(tree.steps) > 0 {
-			r := tree.record(tree.name)
+			r, err := tree.record(tree.name)
+			if err != nil {
+				return nil, fmt.Errorf("session %.40q: %w", tree.name, err)
+			}
 			r.timed = true
 			out = append(out, r)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // collect returns the records of next, and the sessions of the table.
@@ -263,9 +266,11 @@ func (t *sessionTable) collect(next source) source {
 		records, err := next()
 		switch {
 		case err == io.EOF && len(t.trees) > 0:
-			return t.take(true), nil
+			return t.take(true)
 		case err == nil && t.bytes > t.most:
-			records = append(records, t.take(false)...)
+			var sessions []Record
+			sessions, err = t.take(false)
+			records = append(records, sessions...)
 		}
 		return records, err
 	}

@@ -113,13 +113,20 @@ func sharedPrefix[T comparable](a, b []T) int {
 }
 
 // record returns the session with the dependencies of its steps.
-func (g *graph) record(name string) Record {
+func (g *graph) record(name string) (Record, error) {
 	g.sort()
-	lanes := g.assignLanes()
+	lanes, err := g.assignLanes()
+	if err != nil {
+		return Record{}, err
+	}
 	if !g.named {
 		for i := range g.steps {
 			s := &g.steps[i]
 			s.turn.Needs = g.inferNeeds(i, lanes[s.agent])
+			g.bytes += needCost * len(s.turn.Needs)
+			if err := g.fits(); err != nil {
+				return Record{}, err
+			}
 		}
 		g.joinAgents()
 		g.setDelays()
@@ -131,7 +138,7 @@ func (g *graph) record(name string) Record {
 		}
 		r.Turns = append(r.Turns, s.turn)
 	}
-	return r
+	return r, nil
 }
 
 // order returns the indexes of the steps by start, then by end.
@@ -168,35 +175,6 @@ func (g *graph) sort() {
 	g.steps = sorted
 }
 
-// assignLanes gives each step a lane whose steps do not overlap in time. It returns the steps of
-// each agent's lanes.
-func (g *graph) assignLanes() [][][]int {
-	lanes := make([][][]int, len(g.agents))
-	numbers := make([][]int, len(g.agents))
-	count := 0
-	for i := range g.steps {
-		s := &g.steps[i]
-		best := -1
-		for k, lane := range lanes[s.agent] {
-			end := g.steps[lane[len(lane)-1]].end
-			if end <= s.start && (best < 0 || end > g.steps[last(lanes[s.agent][best])].end) {
-				best = k
-			}
-		}
-		if best < 0 {
-			best = len(lanes[s.agent])
-			lanes[s.agent] = append(lanes[s.agent], nil)
-			numbers[s.agent] = append(numbers[s.agent], count)
-			count++
-		}
-		lanes[s.agent][best] = append(lanes[s.agent][best], i)
-		s.turn.Lane = numbers[s.agent][best]
-	}
-	return lanes
-}
-
-func last(steps []int) int { return steps[len(steps)-1] }
-
 // inferNeeds returns the steps after which step i came in the recording: of each lane of its agent
 // the last one that had ended, unless another of them came later still. The first step of a sub-agent
 // needs the last step that its parent had sent.
@@ -210,8 +188,12 @@ func (g *graph) inferNeeds(i int, lanes [][]int) []Need {
 		}
 	}
 	var needs []Need
+	latest := -1 // of them, the one that started last
+	if len(ended) > 0 {
+		latest = slices.Max(ended)
+	}
 	for _, a := range ended {
-		if !slices.ContainsFunc(ended, func(b int) bool { return b > a && g.steps[a].end <= g.steps[b].start }) {
+		if a == latest || g.steps[a].end > g.steps[latest].start {
 			needs = append(needs, Need{Step: a})
 		}
 	}

@@ -154,7 +154,10 @@ func (s *sessionReader) session() (*Record, error) {
 	if len(g.steps) == 0 {
 		return nil, nil
 	}
-	r := g.record(string(w.ID))
+	r, err := g.record(string(w.ID))
+	if err != nil {
+		return nil, err
+	}
 	r.At = 0 // the sessions of a corpus have no common clock
 	return &r, nil
 }

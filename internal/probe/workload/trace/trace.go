@@ -1,6 +1,6 @@
 // Package trace reads recorded traffic: times, lengths, shared prefixes and, if recorded,
 // texts. It detects the format from the content; docs/how-to/traces.md lists the formats. It
-// keeps at most a few thousand records in memory.
+// keeps at most a few thousand records in memory, and a session of agents with up to 64 MiB.
 package trace
 
 import "time"
@@ -94,8 +94,8 @@ type Message struct {
 }
 
 const (
-	// recordCost and turnCost are the bytes of the structs themselves.
-	recordCost, turnCost, stepCost = 96, 160, 96
+	// recordCost, turnCost, stepCost and needCost are the bytes of the structs themselves.
+	recordCost, turnCost, stepCost, needCost = 96, 160, 96, 32
 	// agentCost and treeCost are the bytes of the entries in the maps of a sessionTable.
 	agentCost, treeCost = 200, 500
 )
@@ -110,7 +110,7 @@ func (r *Record) size() int {
 }
 
 func (t *Turn) size() int {
-	n := turnCost + 8*len(t.Blocks) + 32*len(t.Needs)
+	n := turnCost + 8*len(t.Blocks) + needCost*len(t.Needs)
 	for _, m := range t.Messages {
 		n += 64 + len(m.Content)
 	}
