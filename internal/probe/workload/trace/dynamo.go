@@ -89,8 +89,8 @@ type sessionTable struct {
 	trees map[string]*tree
 	// bytes is the memory of the trees, most its limit.
 	bytes, most int
-	// lastStart is the start of the latest step.
-	lastStart time.Duration
+	// lastStart is the start of the latest step. lastTaken is the start of the latest session that left.
+	lastStart, lastTaken time.Duration
 }
 
 type tree struct {
@@ -140,7 +140,7 @@ func (t *sessionTable) parse(e *dynamoEvent) error {
 	case strings.HasPrefix(e.EventType, "tool") && e.Tool.Claude.Mode == "background" && e.Tool.Claude.Child != "":
 		tree := t.tree(e.Tool.Claude.Child, session)
 		tree.graph.agents[tree.agents[e.Tool.Claude.Child]].background = true
-		return nil
+		return tree.fits()
 	case e.EventType != "request_end": // the times of tools are those between the requests
 		return nil
 	}
@@ -183,8 +183,7 @@ func (t *sessionTable) tree(session, parent string) *tree {
 		own = above
 		t.put(own, session, own.agents[parent])
 	case above != nil && own != above: // it is known only now whose child the session is
-		t.merge(own, above, parent)
-		own = above
+		own = t.merge(own, above, parent)
 	case parent != "" && above == nil && own.graph.agents[own.agents[session]].parent < 0 && parent != session:
 		t.put(own, parent, -1)
 		own.graph.agents[own.agents[session]].parent = own.agents[parent]
@@ -203,35 +202,47 @@ func (t *sessionTable) put(to *tree, session string, parent int) {
 	t.bytes += cost
 }
 
-// merge makes the tree from a part of another, below its agent parent.
-func (t *sessionTable) merge(from, to *tree, parent string) {
-	steps, agents := len(to.steps), len(to.graph.agents)
-	for _, a := range from.graph.agents {
-		if a.parent += agents; a.parent < agents {
-			a.parent = to.agents[parent]
+// merge makes the tree own a part of the tree above, below its agent parent. It copies the smaller one, and
+// returns the other.
+func (t *sessionTable) merge(own, above *tree, parent string) *tree {
+	root := slices.IndexFunc(own.graph.agents, func(a agent) bool { return a.parent < 0 })
+	small, big := own, above
+	if len(own.steps) > len(above.steps) {
+		small, big = above, own
+		root -= len(big.graph.agents) // counted from the agents that are added
+	}
+	steps, agents := len(big.steps), len(big.graph.agents)
+	for _, a := range small.graph.agents {
+		if a.parent >= 0 {
+			a.parent += agents
 		}
 		if a.last >= 0 {
 			a.last += steps
 		}
-		to.graph.agents = append(to.graph.agents, a)
+		big.graph.agents = append(big.graph.agents, a)
 	}
-	for _, s := range from.steps {
+	for _, s := range small.steps {
 		s.agent += agents
 		s.turn.Base += steps
-		to.steps = append(to.steps, s)
+		big.steps = append(big.steps, s)
 	}
-	for name, i := range from.agents {
-		to.agents[name] = i + agents
-		t.trees[name] = to
+	for name, i := range small.agents {
+		big.agents[name] = i + agents
+		t.trees[name] = big
 	}
-	to.bytes += from.bytes
-	if len(from.steps) > 0 && (from.start < to.start || steps == 0) {
-		to.start = from.start
+	big.graph.agents[agents+root].parent = big.agents[parent]
+	if len(small.steps) > 0 && (small.start < big.start || steps == 0) {
+		big.start = small.start
 	}
+	big.bytes += small.bytes
+	big.name = above.name
+	big.named = own.named || above.named
+	return big
 }
 
 // take removes the sessions that began first until a quarter of the table is free, or with all every
-// session, and returns them by start. Its errors name the session.
+// session, and returns them by start. A session that began before one that has left begins with that one. Its
+// errors name the session.
 func (t *sessionTable) take(all bool) (out []Record, err error) {
 	unique := map[*tree]bool{}
 	for _, tree := range t.trees {
@@ -253,7 +264,8 @@ func (t *sessionTable) take(all bool) (out []Record, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("session %.40q: %w", tree.name, err)
 			}
-			r.timed = true
+			t.lastTaken = max(t.lastTaken, r.At) // the request that tells of a session can end much later
+			r.timed, r.At = true, t.lastTaken
 			out = append(out, r)
 		}
 	}
@@ -262,10 +274,14 @@ func (t *sessionTable) take(all bool) (out []Record, err error) {
 
 // collect returns the records of next, and the sessions of the table.
 func (t *sessionTable) collect(next source) source {
+	ended := false // next must not be called again
 	return func() ([]Record, error) {
+		if ended {
+			return nil, io.EOF
+		}
 		records, err := next()
-		switch {
-		case err == io.EOF && len(t.trees) > 0:
+		switch ended = err == io.EOF; {
+		case ended && len(t.trees) > 0:
 			return t.take(true)
 		case err == nil && t.bytes > t.most:
 			var sessions []Record

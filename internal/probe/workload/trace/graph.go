@@ -63,11 +63,14 @@ func (g *graph) add(s step) {
 	if base := g.agents[s.agent].last; base >= 0 {
 		t := &s.turn
 		t.Base = base
-		if n := sharedPrefix(g.blocks(base), t.Blocks); n > 0 {
-			t.Shared, t.Blocks = n, slices.Clone(t.Blocks[n:])
-		} else if n := sharedPrefix(g.messages(base), t.Messages); n > 0 {
-			t.Shared, t.Messages = n, slices.Clone(t.Messages[n:])
+		if len(t.Blocks) > 0 {
+			t.Shared = sharedPrefix(g.blocks(base), t.Blocks)
+			t.Blocks = slices.Clone(t.Blocks[t.Shared:])
+		} else if len(t.Messages) > 0 {
+			t.Shared = sharedPrefix(g.messages(base), t.Messages)
+			t.Messages = slices.Clone(t.Messages[t.Shared:])
 		}
+		t.skipBases(func(i int) *Turn { return &g.steps[i].turn })
 	}
 	g.agents[s.agent].last = len(g.steps)
 	g.steps = append(g.steps, s)
@@ -102,6 +105,14 @@ func whole[T any](i int, turn func(int) (*Turn, []T)) []T {
 		return nil
 	}
 	return out
+}
+
+// skipBases replaces the base by an earlier turn that has the whole shared part, so that the turns between
+// them need not be read for the prompt.
+func (t *Turn) skipBases(turn func(int) *Turn) {
+	for t.Shared > 0 && t.Shared <= turn(t.Base).Shared {
+		t.Base = turn(t.Base).Base
+	}
 }
 
 func sharedPrefix[T comparable](a, b []T) int {

@@ -99,3 +99,54 @@ func TestManyNeeds(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestBases checks that prompts which share only their first block are differences from the first prompt.
+func TestBases(t *testing.T) {
+	var weka, rows []string
+	for k := range 5 {
+		weka = append(weka, fmt.Sprintf(`{"t":%d,"type":"n","in":10,"out":1,"hash_ids":[1,%d]}`, k, k+2))
+		rows = append(rows, fmt.Sprintf(`{"session_id":"s","input_length":10,"hash_ids":[1,%d]}`, k+2))
+	}
+	for _, text := range []string{
+		`{"id":"o","block_size":64,"requests":[` + strings.Join(weka, ",") + "]}", strings.Join(rows, "\n"),
+	} {
+		got, err := all(strings.NewReader(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, turn := range got[0].Turns {
+			if blocks, _ := got[0].Prompt(k); turn.Base != 0 || len(blocks) != 2 || len(turn.Blocks) != 1 && k > 0 {
+				t.Errorf("turn %d has base %d and blocks %v of %v", k, turn.Base, turn.Blocks, blocks)
+			}
+		}
+	}
+}
+
+// TestLargeChild checks a parent that the file names after a larger sub-agent, which has a sub-agent of its own.
+func TestLargeChild(t *testing.T) {
+	child := func(session, parent string, at, took int) string {
+		return strings.Replace(request(session, at, took), `"agent_context":{`, `"agent_context":{"parent_session_id":"`+parent+`",`, 1)
+	}
+	table := newSessionTable()
+	parse := &parser{sessions: table, chats: newRecent()}
+	for i, line := range []string{
+		request("root", 1000, 100), request("child", 1200, 100), child("leaf", "child", 1250, 10), request("child", 1400, 100),
+		child("child", "root", 1600, 100), request("root", 2000, 100),
+	} {
+		if _, err := parse.parse([]byte(line), "line", i+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := table.take(true)
+	if err != nil || table.bytes != 0 {
+		t.Errorf("%d bytes are left, %v", table.bytes, err)
+	}
+	sessionsAre(t, got, `
+1s root
+  0: lane 0, 7/1, 0 blocks of 0
+  1: lane 1, 7/1, 0 blocks of 0, 100ms after 0
+  2: lane 2, 7/1, 0 blocks of 0, 50ms after the start of 1
+  3: lane 1, 7/1, 0 blocks of 0, 100ms after 1, 100ms after 2
+  4: lane 1, 7/1, 0 blocks of 0, 100ms after 3
+  5: lane 0, 7/1, 0 blocks of 0, 300ms after 0, 300ms after 4`)
+}

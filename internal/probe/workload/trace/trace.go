@@ -75,6 +75,9 @@ func (r *Record) detectWholePrompts() {
 		t.Needs = []Need{{Step: i - 1, Delay: t.After}}
 		t.After = 0
 	}
+	for i := range r.Turns {
+		r.Turns[i].skipBases(func(i int) *Turn { return &r.Turns[i] })
+	}
 }
 
 // limitPauses shortens pauses to most.
