@@ -38,6 +38,9 @@ func (m Metric) Cell(f Figure) string {
 	}
 	text := d.text(f.Value)
 	low, high := d.number(f.Low, f.Value), d.number(f.High, f.Value)
+	if m.isCorrect() && !math.IsNaN(f.High) {
+		high = Digits(f.High, d.decimals) // an upper end below 100 % may be printed as 100 %
+	}
 	switch {
 	case f.Uncertain() && low == high, !m.isShareOfTurns() && f.wide():
 		text += " (?)"
@@ -66,8 +69,8 @@ func (d description) number(v, beside float64) string {
 		return Digits(v/1000, 1)
 	case d.metric == Completed, d.metric == Failed, d.metric == InFlightMax, d.metric == ForeignAnswers: // counts are exact
 		return strconv.FormatFloat(v, 'f', 0, 64)
-	case d.metric.isCorrect() && v < 100: // a share below 100 % is not printed as 100 %
-		return strconv.FormatFloat(math.Floor(10*v+1e-9)/10, 'f', 1, 64)
+	case d.metric.isCorrect() && v < 100:
+		return strconv.FormatFloat(RoundRight(v), 'f', 1, 64)
 	}
 	decimals := d.decimals
 	switch { // short times need more digits
@@ -78,6 +81,14 @@ func (d description) number(v, beside float64) string {
 		decimals = max(decimals, 2)
 	}
 	return Digits(v, decimals)
+}
+
+// RoundRight rounds a percentage of right answers as it is printed: to a tenth, but below 100 if it is below 100.
+func RoundRight(v float64) float64 {
+	if v >= 100 {
+		return v
+	}
+	return min(math.Round(10*v)/10, 99.9)
 }
 
 // Digits formats a measured number with at most three significant digits and at most the given

@@ -89,3 +89,16 @@ func TestDigits(t *testing.T) {
 		}
 	}
 }
+
+// TestSharesOfRightAnswers: they are rounded, but wrong answers never make 100 %. An upper end may be 100 %.
+func TestSharesOfRightAnswers(t *testing.T) {
+	for want, f := range map[string]Figure{
+		"75.6% (72.1–79.0)": {Value: 75.58, Low: 72.05, High: 78.97},
+		"99.9% (99.9–100)":  {Value: 99.97, Low: 99.96, High: 99.98},
+		"100% (99.4–100)":   {Value: 100, Low: 99.43, High: 100},
+	} {
+		if got := CorrectPct.Cell(f); got != want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
+	}
+}

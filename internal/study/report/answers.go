@@ -216,10 +216,11 @@ func (w worseAnswers) against() string {
 
 func judgesAnswers(o figures.Objective) bool { return strings.HasPrefix(o.Label, "CORRECT") }
 
-// wrongShare returns the share of wrong answers with its interval: "6.1% (4.8–7.6)".
+// wrongShare returns the share of wrong answers with its interval: "6.1% (4.8–7.6)". It and the printed share of right
+// answers add up to 100 %.
 func wrongShare(l figures.Level) string {
 	f := l.Figure(figures.CorrectPct)
-	wrong := figures.Figure{Value: 100 - f.Value, Low: 100 - f.High, High: 100 - f.Low}
+	wrong := figures.Figure{Value: 100 - figures.RoundRight(f.Value), Low: 100 - f.High, High: 100 - figures.RoundRight(f.Low)}
 	return figures.ErrorPct.Cell(wrong)
 }
 

@@ -278,3 +278,15 @@ func randomLevel(rng *rand.Rand, at, share float64, together int) figures.Level 
 	}
 	return l
 }
+
+// TestWrongShare: the share of wrong answers and that of right ones, which stand beside each other, are 100 % together.
+func TestWrongShare(t *testing.T) {
+	for want, f := range map[string]figures.Figure{
+		"24.4% (21.0–27.9)": {Value: 75.58, Low: 72.08, High: 78.97},
+		"0.1% (0.0–0.6)":    {Value: 99.97, Low: 99.44, High: 99.98},
+	} {
+		if got := wrongShare(figures.Level{Figures: map[figures.Metric]figures.Figure{figures.CorrectPct: f}}); got != want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
+	}
+}
