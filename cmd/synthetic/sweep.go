@@ -111,7 +111,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	case run == nil && errors.Is(err, sweep.ErrInterrupted):
 		fmt.Fprintf(e.stderr, "synthetic: %v before its start\n", err)
 		return errInterrupted
-	case run == nil && errors.Is(err, sweep.ErrNoWorkers):
+	case run == nil && (errors.Is(err, sweep.ErrNoWorkers) || errors.Is(err, sweep.ErrBusy)):
 		return err // not a usage error
 	case run == nil:
 		return usageError{err}

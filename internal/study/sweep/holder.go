@@ -1,48 +1,39 @@
 package sweep
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
 
 // holder is the sweep that a worker belongs to. The zero value is no sweep.
 type holder struct {
-	mu       sync.Mutex
-	sweep    string
-	until    time.Time // when the worker is free again, if it carries no level
-	carrying bool
+	mu          sync.Mutex
+	sweep, host string    // host has its shard 0
+	since       time.Time // when the worker came to the sweep
+	until       time.Time // when the worker is free again
 }
 
-// admit reports whether the worker may serve a sweep, to which it then belongs.
-func (h *holder) admit(sweep string) bool {
+// admit gives a worker that is free to the sweep whose shard 0 runs on host, for heldFor. If the worker
+// belongs to another sweep, it returns the host and the time of that sweep.
+func (h *holder) admit(sweep, host string) (other string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if sweep != h.sweep && (h.carrying || time.Now().Before(h.until)) {
-		return false
+	now := time.Now()
+	free := !now.Before(h.until)
+	if sweep != h.sweep && !free {
+		return fmt.Sprintf("of %s since %s UTC", h.host, h.since.UTC().Format(time.DateTime))
 	}
-	h.sweep, h.until = sweep, time.Now().Add(heldFor)
-	return true
+	if free {
+		h.sweep, h.host, h.since = sweep, host, now
+	}
+	h.until = now.Add(heldFor)
+	return ""
 }
 
-// begin marks the begin of a level, the returned function its end.
-func (h *holder) begin() (end func()) {
-	h.set(true)
-	return func() { h.set(false) }
-}
-
-func (h *holder) set(carrying bool) {
+// leave frees the worker.
+func (h *holder) leave() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.carrying = carrying; h.sweep != "" {
-		h.until = time.Now().Add(heldFor)
-	}
-}
-
-// leave frees the worker, if it belongs to the sweep.
-func (h *holder) leave(sweep string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if sweep == h.sweep {
-		h.sweep, h.until = "", time.Time{}
-	}
+	h.until = time.Time{}
 }

@@ -63,7 +63,7 @@ func (t *leader) prepare(ctx context.Context, l *level) error {
 
 // rejoin decides which workers take part in the level: workers that answer, except losses of the same
 // level and workers that refused a level. It returns the workers that took part in the last level and
-// do not answer now, or refuse the sweep.
+// do not answer now, refuse the sweep, or belong to another one.
 func (t *leader) rejoin(ctx context.Context, losses []runfile.LostWorker, o order) (left []runfile.LostWorker, err error) {
 	var asked []*worker
 	for _, x := range t.all {
@@ -85,12 +85,14 @@ func (t *leader) rejoin(ctx context.Context, losses []runfile.LostWorker, o orde
 		why, away := missing[x.name]
 		switch {
 		case away && !x.away:
-			t.Logger.Warn("A worker does not answer or refuses the sweep; the load is divided without it", "worker", x.name, "why", why)
+			t.Logger.Warn("A worker takes no part; the load is divided without it", "worker", x.name, "why", why)
 			left = append(left, runfile.LostWorker{Name: x.name, Why: why})
+		case away && why != x.why:
+			t.Logger.Warn("A worker still takes no part", "worker", x.name, "why", why)
 		case !away && x.away:
 			t.Logger.Info("A worker takes part again", "worker", x.name)
 		}
-		x.away = away
+		x.away, x.why = away, why
 	}
 	return left, nil
 }

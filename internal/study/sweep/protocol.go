@@ -28,7 +28,7 @@ import (
 const (
 	// protocolVersion changes with the messages. Processes of different versions do not work
 	// together.
-	protocolVersion = 3
+	protocolVersion = 4
 	// silenceLimit is the time without a line after which the other side counts as lost.
 	silenceLimit = 10 * time.Second
 	// lineEvery is the time between two lines.
@@ -50,11 +50,12 @@ const (
 	pathHold  = "/v1/hold"  // POST: the sweep goes on
 	pathLeave = "/v1/leave" // POST: the sweep is over
 
-	// sweepHeader identifies the sweep of a request. A worker belongs to one sweep at a time.
+	// sweepHeader identifies the sweep of a request. A worker belongs to one sweep at a time, and answers
+	// http.StatusLocked to others.
 	sweepHeader = "Synthetic-Sweep"
 	// heldFor is how long a worker belongs to its sweep after the last request. Shard 0 sends
 	// pathHold every holdEvery, also between levels.
-	heldFor, holdEvery = 2 * time.Minute, 30 * time.Second
+	heldFor, holdEvery = 30 * time.Second, 5 * time.Second
 )
 
 // order tells a worker which level to carry, and which part of it.

@@ -401,11 +401,12 @@ func newWorker() *Worker {
 func authorize(r *http.Request) *http.Request {
 	r.Header.Set("Authorization", "Bearer "+secret)
 	r.Header.Set("Content-Type", contentType)
+	r.Header.Set(sweepHeader, "a")
 	return r
 }
 
-// TestWorkerRefusesStrangers: a worker reads no order without its token, even if it has none, and no
-// order of a type that the page of another site can send.
+// TestWorkerRefusesStrangers: a worker reads no order without its token, even if it has none, no order
+// of a type that the page of another site can send, and none that names no sweep.
 func TestWorkerRefusesStrangers(t *testing.T) {
 	for _, c := range []struct {
 		token, header, value string
@@ -414,6 +415,7 @@ func TestWorkerRefusesStrangers(t *testing.T) {
 		{secret, "Authorization", "Bearer guess", http.StatusUnauthorized},
 		{"", "Authorization", "Bearer ", http.StatusUnauthorized},
 		{secret, "Content-Type", "text/plain", http.StatusUnsupportedMediaType},
+		{secret, sweepHeader, "", http.StatusBadRequest},
 	} {
 		w := newWorker()
 		w.Token = c.token
@@ -445,7 +447,7 @@ func TestWorkerOneAtATime(t *testing.T) {
 
 // FuzzOrder posts arbitrary orders, which a worker must refuse without a panic.
 func FuzzOrder(f *testing.F) {
-	for _, seed := range []string{"", "[", "{}", `{"protocol":3}`, `{"protocol":3,"levels":[1],"level":{"Variant":-1}}`, `{"part":{"Index":-1}}`} {
+	for _, seed := range []string{"", "[", "{}", `{"protocol":4}`, `{"protocol":4,"levels":[1],"level":{"Variant":-1}}`, `{"part":{"Index":-1}}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -45,36 +46,55 @@ var (
 
 // ServeHTTP implements the worker's side of the protocol.
 func (w *Worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	var serve http.HandlerFunc
+	switch r.Method + " " + r.URL.Path {
+	case "GET " + pathClock:
+		serve = w.clock
+	case "POST " + pathCheck, "POST " + pathLevel:
+		serve = w.order
+	case "POST " + pathHold:
+		serve = func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNoContent) }
+	case "POST " + pathLeave:
+		serve = func(rw http.ResponseWriter, _ *http.Request) { w.holder.leave(); rw.WriteHeader(http.StatusNoContent) }
+	}
+	sweep := r.Header.Get(sweepHeader)
 	switch {
 	case !authorized(r.Header.Get("Authorization"), w.Token):
 		http.Error(rw, "wrong token: give shard 0 and all workers the same one (--workers.token-file)", http.StatusUnauthorized)
-	case r.URL.Path == pathLeave && r.Method == http.MethodPost:
-		w.holder.leave(r.Header.Get(sweepHeader))
-		rw.WriteHeader(http.StatusNoContent)
-	case !w.holder.admit(r.Header.Get(sweepHeader)):
-		http.Error(rw, fmt.Sprintf("it belongs to another sweep; wait for the end of that sweep, or for %s after its shard 0 died, or give this one other workers", heldFor), http.StatusServiceUnavailable)
-	case r.URL.Path == pathHold && r.Method == http.MethodPost:
-		rw.WriteHeader(http.StatusNoContent)
-	case r.URL.Path == pathClock && r.Method == http.MethodGet:
-		if !w.busy.TryLock() {
-			http.Error(rw, "it still carries another level", http.StatusServiceUnavailable)
-			return
-		}
-		defer w.busy.Unlock()
-		rw.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(rw).Encode(time.Now()) // fails only if shard 0 is gone
-	case (r.URL.Path == pathCheck || r.URL.Path == pathLevel) && r.Method == http.MethodPost:
-		if r.Header.Get("Content-Type") != contentType {
-			http.Error(rw, "an order has the Content-Type "+contentType+": run the same synthetic everywhere", http.StatusUnsupportedMediaType)
-			return
-		}
-		w.order(rw, r)
-	default:
+	case serve == nil:
 		http.Error(rw, "this is a worker of a sweep", http.StatusNotFound)
+	case sweep == "":
+		http.Error(rw, "a request names its sweep in the header "+sweepHeader+": run the same synthetic everywhere", http.StatusBadRequest)
+	default:
+		host, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			host = r.RemoteAddr
+		}
+		if other := w.holder.admit(sweep, host); other != "" {
+			http.Error(rw, other, http.StatusLocked)
+			return
+		}
+		serve(rw, r)
 	}
 }
 
+// clock answers with the time.
+func (w *Worker) clock(rw http.ResponseWriter, _ *http.Request) {
+	if !w.busy.TryLock() {
+		http.Error(rw, "it still carries another level", http.StatusServiceUnavailable)
+		return
+	}
+	defer w.busy.Unlock()
+	rw.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(rw).Encode(time.Now()) // fails only if shard 0 is gone
+}
+
+// order checks an order, and carries it out if it is for pathLevel.
 func (w *Worker) order(rw http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Content-Type") != contentType {
+		http.Error(rw, "an order has the Content-Type "+contentType+": run the same synthetic everywhere", http.StatusUnsupportedMediaType)
+		return
+	}
 	body := json.NewDecoder(r.Body)
 	var o order
 	if err := body.Decode(&o); err != nil {
@@ -94,7 +114,6 @@ func (w *Worker) order(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, "it still carries another level", http.StatusServiceUnavailable)
 	default:
 		defer w.busy.Unlock()
-		defer w.holder.begin()()
 		w.carry(rw, r, body, o, plan)
 	}
 }

@@ -25,6 +25,9 @@ import (
 // ErrNoWorkers means that workers did not answer before the sweep began.
 var ErrNoWorkers = errors.New("workers do not answer")
 
+// ErrBusy means that a worker belongs to another sweep.
+var ErrBusy = errors.New("it is busy with another sweep,")
+
 const (
 	// clockRounds is the number of requests in one measurement of a clock. The fastest one counts.
 	clockRounds = 8
@@ -59,6 +62,7 @@ type worker struct {
 	// away is set while the worker takes part in no level, refused for the rest of the sweep, because
 	// it refused a level.
 	away, refused bool
+	why           string // why it was away at the begin of the last level, or ""
 	// offset plus the worker's clock is this process's clock, within ± within.
 	offset, within time.Duration
 
@@ -84,8 +88,12 @@ func NewWorkers(urls []string, token string, transport http.RoundTripper) *Worke
 // Count returns the number of processes with this one.
 func (w *Workers) Count() int { return len(w.all) + 1 }
 
-// join waits until all workers answer, for patience at most, and have accepted the plan.
+// join takes the workers, and waits until all answer, for patience at most, and have accepted the plan.
+// It does not wait for a worker of another sweep, so that two sweeps cannot wait for each other.
 func (w *Workers) join(ctx context.Context, o order, patience time.Duration) error {
+	if err := w.claim(ctx); err != nil {
+		return err
+	}
 	missing, err := w.gather(ctx, w.all, o, patience, false)
 	switch {
 	case ctx.Err() != nil:
@@ -98,9 +106,27 @@ func (w *Workers) join(ctx context.Context, o order, patience time.Duration) err
 	return nil
 }
 
+// claim takes the workers that answer, one after the other by their names: of two sweeps that begin
+// together, one gets all workers that both name.
+func (w *Workers) claim(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWait)
+	defer cancel()
+	for _, x := range slices.SortedFunc(slices.Values(w.all), func(a, b *worker) int { return strings.Compare(a.name, b.name) }) {
+		if err := w.post(ctx, x, pathHold, nil); errors.Is(err, ErrBusy) {
+			return explainBusy(x, err)
+		}
+	}
+	return nil
+}
+
+func explainBusy(x *worker, err error) error {
+	return fmt.Errorf("worker %s: %w; try again when that sweep has ended, or %s after its shard 0 died, or name other workers", x.name, err, heldFor)
+}
+
 // gather measures the clocks of workers and has them check an order. It repeats this for workers
-// without an answer until patience is over, and returns these workers. A worker that refuses counts as
-// one without an answer if mayRefuse is set; otherwise gather returns an error at once.
+// without an answer until patience is over, and returns these workers. A worker that refuses, or belongs
+// to another sweep, counts as one without an answer if mayRefuse is set; otherwise gather returns an
+// error at once.
 func (w *Workers) gather(ctx context.Context, all []*worker, o order, patience time.Duration, mayRefuse bool) ([]runfile.LostWorker, error) {
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -125,7 +151,10 @@ func (w *Workers) gather(ctx context.Context, all []*worker, o order, patience t
 		var missing []runfile.LostWorker
 		var left []*worker
 		for i, err := range errs {
-			if !mayRefuse && errors.As(err, new(refusedError)) {
+			switch {
+			case !mayRefuse && errors.Is(err, ErrBusy):
+				return nil, explainBusy(all[i], err)
+			case !mayRefuse && errors.As(err, new(refusedError)):
 				return nil, fmt.Errorf("worker %s refuses the sweep: %w", all[i].name, err)
 			}
 			if err != nil {
@@ -169,11 +198,7 @@ func (w *Workers) tell(ctx context.Context, path string) {
 	defer cancel()
 	var telling sync.WaitGroup
 	for _, x := range w.all {
-		telling.Go(func() {
-			if resp, err := w.call(ctx, http.MethodPost, x.url+path, nil); err == nil {
-				_ = resp.Body.Close() // it is empty
-			}
-		})
+		telling.Go(func() { _ = w.post(ctx, x, path, nil) })
 	}
 	telling.Wait()
 }
@@ -182,7 +207,12 @@ func (w *Workers) tell(ctx context.Context, path string) {
 func (w *Workers) check(ctx context.Context, x *worker, o []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
-	resp, err := w.call(ctx, http.MethodPost, x.url+pathCheck, bytes.NewReader(o))
+	return w.post(ctx, x, pathCheck, bytes.NewReader(o))
+}
+
+// post sends a request that has an empty answer.
+func (w *Workers) post(ctx context.Context, x *worker, path string, body io.Reader) error {
+	resp, err := w.call(ctx, http.MethodPost, x.url+path, body)
 	if err != nil {
 		return err
 	}
@@ -244,6 +274,9 @@ func (w *Workers) call(ctx context.Context, method, address string, body io.Read
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // the status says enough
 	why := cmp.Or(strings.TrimSpace(string(text)), resp.Status)
+	if resp.StatusCode == http.StatusLocked {
+		return nil, fmt.Errorf("%w %s", ErrBusy, why)
+	}
 	if resp.StatusCode/100 == 4 {
 		return nil, refusedError(why)
 	}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,10 +19,14 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// answering returns one worker that answers requests for its time, and other requests with answer.
+// answering returns one worker that is free, answers requests for its time, and other requests with
+// answer.
 func answering(answer func(*http.Request) (*http.Response, error)) *Workers {
 	return NewWorkers([]string{"http://w1"}, secret, roundTrip(func(r *http.Request) (*http.Response, error) {
-		if r.URL.Path == pathClock {
+		switch r.URL.Path {
+		case pathHold:
+			return response(http.StatusNoContent, ""), nil
+		case pathClock:
 			return response(http.StatusOK, fmt.Sprintf("%q", time.Now().Format(time.RFC3339Nano))), nil
 		}
 		return answer(r)
@@ -223,68 +229,128 @@ func TestDirectoryBeforeWorkers(t *testing.T) {
 	}
 }
 
-// TestTwoSweepsOneWorker: a worker serves no second sweep while the first one runs, also between its
-// levels, and serves it afterwards, at once if the first sweep says that it is over.
+// TestTwoSweepsOneWorker: a worker serves no second sweep while the first one runs, and serves it
+// afterwards, at once if the first sweep says that it is over. A request that names no sweep, or that no
+// worker knows, takes no worker.
 func TestTwoSweepsOneWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker()
-		ask := func(sweep, path string) int {
-			r, answer := authorize(httptest.NewRequest(http.MethodGet, path, nil)), httptest.NewRecorder()
-			if path == pathLeave {
-				r.Method = http.MethodPost
-			}
+		expect := func(sweep, request string, want int, says string) {
+			t.Helper()
+			method, path, _ := strings.Cut(request, " ")
+			r, answer := authorize(httptest.NewRequest(method, path, nil)), httptest.NewRecorder()
 			r.Header.Set(sweepHeader, sweep)
 			w.ServeHTTP(answer, r)
-			if answer.Code == http.StatusServiceUnavailable && !strings.Contains(answer.Body.String(), "belongs to another sweep") {
-				t.Errorf("the worker says %s", answer.Body)
-			}
-			return answer.Code
-		}
-		expect := func(sweep, path string, want int) {
-			t.Helper()
-			if got := ask(sweep, path); got != want {
-				t.Errorf("%s of %s: %d, want %d", path, sweep, got, want)
+			if answer.Code != want || !strings.Contains(answer.Body.String(), says) {
+				t.Errorf("%s of %q: %d %s, want %d %s", request, sweep, answer.Code, answer.Body, want, says)
 			}
 		}
-		expect("a", pathClock, http.StatusOK)
-		expect("b", pathClock, http.StatusServiceUnavailable)
-		expect("b", pathLeave, http.StatusNoContent)
-		expect("b", pathClock, http.StatusServiceUnavailable)
-		time.Sleep(heldFor)
-		expect("b", pathClock, http.StatusOK)
-		expect("a", pathClock, http.StatusServiceUnavailable)
-		end := w.holder.begin()
-		time.Sleep(2 * heldFor)
-		expect("a", pathClock, http.StatusServiceUnavailable)
-		expect("b", pathLeave, http.StatusNoContent)
-		expect("a", pathClock, http.StatusServiceUnavailable)
-		end()
-		expect("a", pathClock, http.StatusOK)
+		const clock, leave, busy = "GET " + pathClock, "POST " + pathLeave, "of 192.0.2.1 since 2000-01-01 00:00:00 UTC"
+		expect("", clock, http.StatusBadRequest, "the same synthetic")
+		expect("c", "GET /other", http.StatusNotFound, "")
+		expect("c", "GET "+pathHold, http.StatusNotFound, "")
+		expect("a", clock, http.StatusOK, "")
+		expect("b", clock, http.StatusLocked, busy)
+		expect("b", leave, http.StatusLocked, busy)
+		time.Sleep(heldFor - time.Second)
+		expect("b", clock, http.StatusLocked, busy)
+		expect("a", clock, http.StatusOK, "")
+		time.Sleep(heldFor - time.Second)
+		expect("b", clock, http.StatusLocked, busy)
+		time.Sleep(time.Second)
+		expect("b", clock, http.StatusOK, "")
+		expect("a", clock, http.StatusLocked, "")
+		expect("b", leave, http.StatusNoContent, "")
+		expect("a", clock, http.StatusOK, "")
 	})
 }
 
-// TestSecondSweepWaits: a second sweep waits for a worker between two distant levels of the first, says
-// so, and gets it at once when the first has finished.
-func TestSecondSweepWaits(t *testing.T) {
+// TestSecondSweepIsRefused: a sweep whose worker belongs to another one, also between two distant levels,
+// ends at once, and frees the worker that it got. The worker that restarted goes back to the first sweep.
+func TestSecondSweepIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := shortLevels()
-		p.Levels, p.Pause = []float64{1, 2}, heldFor+time.Minute
-		s, stop := newSite(t, quick(), 1, p)
+		p.Levels, p.Pause = []float64{2, 3}, 2*heldFor
+		s, stop := newSite(t, quick(), 2, p)
 		defer stop()
-		var first, second error
+		var first *runfile.Run
+		var firstErr error
 		var running sync.WaitGroup
-		running.Go(func() { _, _, first = s.run(t) })
+		running.Go(func() { first, _, firstErr = s.run(t) })
+		second := func() {
+			t.Helper()
+			began := time.Now()
+			run, _, err := s.run(t)
+			if run != nil || !errors.Is(err, ErrBusy) || time.Since(began) > time.Second || !strings.Contains(err.Error(), "it is busy with another sweep, of ") {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+		}
 		time.Sleep(heldFor + 40*time.Second) // between its levels
-		_, _, second = s.run(t, func(o *Options) { o.Patience = 10 * time.Second })
-		if !errors.Is(second, ErrNoWorkers) || !strings.Contains(second.Error(), "w1 (it belongs to another sweep") {
-			t.Errorf("the second sweep: %v", second)
+		second()
+		s.stop(0)
+		s.start(0)
+		second() // it gets w1 and not w2
+		time.Sleep(2 * holdEvery)
+		second()
+		if running.Wait(); firstErr != nil {
+			t.Fatal(firstErr)
 		}
-		if running.Wait(); first != nil {
-			t.Errorf("the first sweep: %v", first)
+		for _, r := range first.Results {
+			if len(r.Workers) != 2 || r.LostWorkers != nil {
+				t.Errorf("the first sweep, level %g: workers %v, lost %v", r.Level, r.Workers, r.LostWorkers)
+			}
 		}
-		began := time.Now()
-		if _, _, err := s.run(t); err != nil || time.Since(began) > p.Pause+2*time.Minute {
-			t.Errorf("a sweep after the first one: %v after %s", err, time.Since(began))
+		if _, _, err := s.run(t); err != nil {
+			t.Errorf("a sweep after the first one: %v", err)
+		}
+	})
+}
+
+// TestTwoSweepsAtOnce: of two sweeps that begin together and name the same workers in different orders,
+// one runs with all of them.
+func TestTwoSweepsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, stop := newSite(t, quick(), 3, shortLevels())
+		defer stop()
+		var runs [2]*runfile.Run
+		var errs [2]error
+		var running sync.WaitGroup
+		for i := range runs {
+			running.Go(func() {
+				runs[i], _, errs[i] = s.run(t, func(o *Options) {
+					if i == 1 {
+						slices.Reverse(o.Workers.all)
+					}
+				})
+			})
+		}
+		running.Wait()
+		winner := 0
+		if errs[0] != nil {
+			winner = 1
+		}
+		if errs[winner] != nil || !errors.Is(errs[1-winner], ErrBusy) || len(runs[winner].Results) != 2 || len(runs[winner].Results[0].Workers) != 3 {
+			t.Errorf("%v", errs)
+		}
+	})
+}
+
+// TestRejoinTellsOfAnotherSweep: the log says that a worker that was lost belongs to another sweep, once.
+func TestRejoinTellsOfAnotherSweep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := answering(func(*http.Request) (*http.Response, error) {
+			return response(http.StatusLocked, "of host9 since 10:00"), nil
+		})
+		var log strings.Builder
+		w.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		w.all[0].away = true
+		for range 2 {
+			if left, err := (&leader{Workers: w}).rejoin(t.Context(), nil, order{}); err != nil || left != nil {
+				t.Errorf("%v, left %+v", err, left)
+			}
+		}
+		if got := log.String(); strings.Count(got, "it is busy with another sweep, of host9 since 10:00") != 1 {
+			t.Errorf("the log is %s", got)
 		}
 	})
 }
