@@ -356,8 +356,8 @@ func TestWarnings(t *testing.T) {
 		{"nothing to say", "", level(10, fine)},
 		{"survivors", "concurrency 10: 3.0% of turns failed, and latencies count only the others, so they look better than they are.", with(figures.ErrorPct, 3)},
 		{"little", "do not rely on throughput and latency of this level, because they contradict each other: 4.00 turns/s × 5.0 s a turn are 20.0 turns in flight, but there were 10.0 (+100%).", with(figures.TurnsPerSecond, 4)},
-		{"drift", "no steady state: TTFT changed by +40%", drifting},
-		{"fallen to a hundredth", "no steady state: TTFT changed by more than ÷10 over", falling},
+		{"drift", "TTFT changed by +40% during", drifting},
+		{"fallen to a hundredth", "TTFT changed by more than ÷10 during", falling},
 		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", spec},
 		{"left out", "2 of 3 runs had more than 5% errors: they are left out", left},
 	} {

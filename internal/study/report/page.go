@@ -238,7 +238,7 @@ func (b *builder) caveats() (out []string) {
 			out = append(out, fmt.Sprintf("Do not use the figures%s at %s %s: see the warnings.", of, b.s.LevelName(), listLevels(useless)))
 		}
 		if c := b.capacity[i]; c.Level != nil && !slices.Contains(useless, c.Least) && b.warned(series.Name, c.Least) {
-			out = append(out, fmt.Sprintf("First read the warning about %s %g%s.", b.s.LevelName(), c.Least, of))
+			out = append(out, fmt.Sprintf("First read the warnings about %s %g%s.", b.s.LevelName(), c.Least, of))
 		}
 	}
 	return out
@@ -353,7 +353,7 @@ func (b *builder) changes() {
 			title += ": " + b.decisions[i].Series
 		}
 		s := b.section(title)
-		s.paragraph(fmt.Sprintf("%s against %s at the same load: means over the levels that both reached, with their 95 %% intervals.", series.Name, b.baseline.Name))
+		s.paragraph(fmt.Sprintf("%s against %s at the same load. The figures are means over the levels that both reached; their 95 %% intervals are in parentheses.", series.Name, b.baseline.Name))
 		s.table(t)
 	}
 }

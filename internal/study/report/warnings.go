@@ -163,7 +163,7 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warnin
 		if math.Abs(l.Drift) > mostDrift {
 			size = "more than " + size
 		}
-		say(math.Abs(l.Drift), "no steady state: TTFT changed by %s over the measurement; warm up longer, or the level is beyond what the deployment sustains.", size)
+		say(math.Abs(l.Drift), "TTFT changed by %s during the measurement. Either the warm-up was too short, or the deployment cannot sustain this level.", size)
 	}
 	if l.Runs > l.Valid {
 		leftOut := "they are left out of the latencies, and the level fails its SLOs."
