@@ -165,12 +165,11 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warnin
 		}
 		say(math.Abs(l.Drift), "TTFT changed by %s during the measurement. Either the warm-up was too short, or the deployment cannot sustain this level.", size)
 	}
-	if l.Runs > l.Valid {
-		leftOut := "they are left out of the latencies, and the level fails its SLOs."
-		if l.Valid == 0 {
-			leftOut = "there is no other run, so latencies count only the turns that succeeded."
-		}
-		say(float64(l.Runs-l.Valid), "%d of %d runs had more than %d%% errors: %s", l.Runs-l.Valid, l.Runs, figures.MaxErrorPct, leftOut)
+	switch failed := l.Runs - l.Valid; {
+	case failed > 0 && l.Valid == 0:
+		say(float64(failed), "more than %d%% of the turns failed. Latencies are those of the turns that succeeded.", figures.MaxErrorPct)
+	case failed > 0:
+		say(float64(failed), "%d of %d runs had more than %d%% errors: they are left out of the latencies, and the level fails its SLOs.", failed, l.Runs, figures.MaxErrorPct)
 	}
 	for _, f := range l.Server {
 		if f.Name == runfile.ServerSpecAcceptance && f.Value < acceptance {
