@@ -39,7 +39,7 @@ type decision struct {
 
 // The criteria, in order of precedence.
 const (
-	byCapacity   = "capacity, which comes before latency"
+	byCapacity   = "capacity. Variants are compared by capacity first, then by latency"
 	byLatency    = "latency at equal load"
 	byThroughput = "throughput at equal load"
 )

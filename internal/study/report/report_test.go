@@ -372,8 +372,8 @@ func TestWinnerAndTies(t *testing.T) {
 		name, want string
 		s          *figures.Study
 	}{
-		{"better", "**b is better than a: it meets every SLO up to concurrency 80, and a misses TPOT at 40.** Decided by capacity, which comes before latency.", variants(2.2, 1)},
-		{"worse", "**b is worse than a: it misses TPOT at concurrency 40, and a meets every SLO up to 80.** Decided by capacity, which comes before latency.", variants(1, 2.2)},
+		{"better", "**b is better than a: it meets every SLO up to concurrency 80, and a misses TPOT at 40.** Decided by capacity. Variants are compared by capacity first, then by latency.", variants(2.2, 1)},
+		{"worse", "**b is worse than a: it misses TPOT at concurrency 40, and a meets every SLO up to 80.** Decided by capacity. Variants are compared by capacity first, then by latency.", variants(1, 2.2)},
 		{"equal", "At equal load no latency and no throughput differs by more than 5%.\n\n**Capacity of a: at least concurrency 80, below 120 (proven).** At 80, every", equal},
 		{"two equal", "**No difference: c against a, TTFT p95 ", variants(1, 1, 1)},
 		{"stopped before the baseline's turn", "**Next:** choose by price or by other reasons. To know the capacity of a, measure above concurrency 80.", stopped(equal)},
