@@ -39,6 +39,9 @@ func (p *parser) agentic(b []byte, o *object) error {
 		return err
 	}
 	turn.After = 0 // delay is that of the dependencies
+	if len(turn.Messages) > 0 {
+		turn.Blocks = nil // the texts are the prompt
+	}
 	s := step{id: row.RequestID, turn: turn, start: p.sessions.lastStart}
 	if row.NotBefore != nil {
 		s.start, err = scaleTime("not_before_ms", *row.NotBefore, time.Millisecond)
@@ -70,8 +73,12 @@ func (p *parser) agentic(b []byte, o *object) error {
 			play = root
 		}
 	}
-	tree := p.sessions.tree(string(o.Session), play)
+	session := string(o.Session)
+	if row.PlayID != "" { // plays may use the same names of sessions
+		session = play + "\x00" + session
+	}
+	tree := p.sessions.tree(session, play)
 	tree.graph.named = true
 	p.chats.put(row.RequestID, tree.name)
-	return p.sessions.add(string(o.Session), play, s)
+	return p.sessions.add(session, play, s)
 }

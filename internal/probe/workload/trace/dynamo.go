@@ -91,6 +91,8 @@ type sessionTable struct {
 	bytes, most int
 	// lastStart is the start of the latest step. lastTaken is the start of the latest session that left.
 	lastStart, lastTaken time.Duration
+	// isCut says that sessions have left the table although later requests can belong to them.
+	isCut bool
 }
 
 type tree struct {
@@ -248,6 +250,7 @@ func (t *sessionTable) take(all bool) (out []Record, err error) {
 	for _, tree := range t.trees {
 		unique[tree] = true
 	}
+	t.isCut = t.isCut || !all
 	trees := slices.SortedFunc(maps.Keys(unique), func(a, b *tree) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), strings.Compare(a.name, b.name))
 	})
@@ -260,6 +263,7 @@ func (t *sessionTable) take(all bool) (out []Record, err error) {
 		}
 		t.bytes -= tree.bytes
 		if len(tree.steps) > 0 {
+			tree.cut = t.isCut
 			r, err := tree.record(tree.name)
 			if err != nil {
 				return nil, fmt.Errorf("session %.40q: %w", tree.name, err)

@@ -25,8 +25,8 @@ type graph struct {
 	steps  []step
 	agents []agent
 	bytes  int // of the steps
-	// named says that the format records the dependencies.
-	named bool
+	// named says that the format records the dependencies. cut says that earlier steps can be missing.
+	named, cut bool
 }
 
 // step is one recorded request.
@@ -125,7 +125,9 @@ func sharedPrefix[T comparable](a, b []T) int {
 
 // record returns the session with the dependencies of its steps.
 func (g *graph) record(name string) (Record, error) {
-	g.sort()
+	if err := g.sort(); err != nil {
+		return Record{}, err
+	}
 	lanes, err := g.assignLanes()
 	if err != nil {
 		return Record{}, err
@@ -142,7 +144,7 @@ func (g *graph) record(name string) (Record, error) {
 		g.joinAgents()
 		g.setDelays()
 	}
-	r := Record{Session: name, Graph: true, At: g.steps[0].start, inOrder: true}
+	r := Record{Session: name, Graph: true, inOrder: true, At: slices.MinFunc(g.steps, func(a, b step) int { return cmp.Compare(a.start, b.start) }).start}
 	for _, s := range g.steps {
 		if len(s.turn.Needs) == 0 {
 			s.turn.After = s.start - r.At
@@ -164,26 +166,30 @@ func (g *graph) order() []int {
 	return order
 }
 
-// sort orders the steps by start, and translates the indexes and names of steps.
-func (g *graph) sort() {
+// sort orders the steps by start, and translates the indexes and names of steps. Steps come after those that
+// they name.
+func (g *graph) sort() error {
 	order := g.order()
-	position, byID := make([]int, len(order)), map[string]int{}
+	if g.named {
+		var err error
+		if order, err = g.orderNeeds(order); err != nil {
+			return err
+		}
+	}
+	position := make([]int, len(order))
 	sorted := make([]step, len(order))
 	for i, from := range order {
 		sorted[i], position[from] = g.steps[from], i
-		byID[sorted[i].id] = i
 	}
 	for i := range sorted {
-		s := &sorted[i]
-		s.turn.Base = position[s.turn.Base]
-		for _, n := range s.named {
-			if at, known := byID[n.id]; known && at < i {
-				n.Step = at
-				s.turn.Needs = append(s.turn.Needs, n.Need)
-			}
+		t := &sorted[i].turn
+		t.Base = position[t.Base]
+		for k := range t.Needs {
+			t.Needs[k].Step = position[t.Needs[k].Step]
 		}
 	}
 	g.steps = sorted
+	return nil
 }
 
 // inferNeeds returns the steps after which step i came in the recording: of each lane of its agent

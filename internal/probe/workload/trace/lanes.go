@@ -13,15 +13,19 @@ type lanes struct {
 	count   int
 }
 
-// assignLanes gives each step a lane whose steps do not overlap in time. It returns the steps of
-// each agent's lanes.
+// assignLanes gives each step a lane whose steps do not overlap: in time, or because each needs the one
+// before. It returns the steps of each agent's lanes.
 func (g *graph) assignLanes() ([][][]int, error) {
 	l := lanes{of: make([][][]int, len(g.agents)), numbers: make([][]int, len(g.agents))}
+	free := g.freeLane
+	if g.named {
+		free = (&lastStepSearch{graph: g, seen: make([]int, len(g.steps))}).lane
+	}
 	for i := range g.steps {
 		s := &g.steps[i]
-		k := g.freeLane(i, l.of[s.agent])
+		k := free(i, l.of[s.agent])
 		if k == maxLanes {
-			return nil, fmt.Errorf("more than %d requests of one agent overlap; leave the session out", maxLanes)
+			return nil, fmt.Errorf("more than %d requests of one agent may run side by side; leave the session out", maxLanes)
 		}
 		s.turn.Lane = l.put(i, s.agent, k)
 	}
