@@ -30,12 +30,13 @@ type boardStep struct {
 // lane is a row of steps that one dialogue sends.
 type lane struct {
 	*board
+	agent int
 	steps []int // indexes of board.steps
 	done  int
 }
 
-// replay runs a recorded session: each lane in a goroutine, with its own session towards routers and the
-// trace of the whole. The result sums up all lanes.
+// replay runs a recorded session: each lane in a goroutine. Each agent is a session of its own for routers; all
+// share the trace and the cache salt. The result sums up all lanes.
 func (d *dialogue) replay(ctx context.Context, sink Sink) Conversation {
 	plan := d.plan
 	b := &board{begin: plan.Scheduled, steps: make([]boardStep, len(plan.Conversation.Steps))}
@@ -43,11 +44,12 @@ func (d *dialogue) replay(ctx context.Context, sink Sink) Conversation {
 	for i, s := range plan.Conversation.Steps {
 		b.steps[i] = boardStep{sent: make(chan struct{}), ended: make(chan struct{})}
 		for s.Lane >= len(lanes) {
-			lanes = append(lanes, &lane{board: b})
+			lanes = append(lanes, &lane{board: b, agent: s.Agent})
 		}
 		lanes[s.Lane].steps = append(lanes[s.Lane].steps, i)
 	}
 	results := make([]Conversation, len(lanes))
+	sessions := map[int]string{lanes[0].agent: d.session.id}
 	var others sync.WaitGroup
 	for k := 1; k < len(lanes); k++ {
 		part, own := plan, sink
@@ -58,7 +60,11 @@ func (d *dialogue) replay(ctx context.Context, sink Sink) Conversation {
 		}
 		other := newDialogue(d.prober, &part, d.client)
 		other.result.TraceID, other.result.SpanID = d.result.TraceID, d.result.SpanID
-		other.lane = lanes[k]
+		other.lane, other.extra = lanes[k], d.extra
+		if id, known := sessions[lanes[k].agent]; known {
+			other.session.id = id
+		}
+		sessions[lanes[k].agent] = other.session.id
 		others.Go(func() {
 			defer part.Memory.Release()
 			results[k] = other.runLane(ctx, own)

@@ -26,6 +26,7 @@ type served struct {
 	output         int // its token limit, which identifies the step
 	begin, end     time.Duration
 	session, trace string
+	salt           string
 	messages       []workload.Message
 }
 
@@ -60,12 +61,13 @@ func (s *agentServer) answer(w io.Writer, r *http.Request) {
 	var body struct {
 		Messages  []workload.Message `json:"messages"`
 		MaxTokens int                `json:"max_tokens"`
+		Salt      string             `json:"cache_salt"`
 	}
 	text, _ := io.ReadAll(r.Body) // a body in memory
 	_ = json.Unmarshal(text, &body)
 	one := served{
 		output: body.MaxTokens, begin: time.Since(s.start), session: r.Header.Get("X-Session-Id"),
-		trace: strings.Split(r.Header.Get("Traceparent"), "-")[1], messages: body.Messages,
+		trace: strings.Split(r.Header.Get("Traceparent"), "-")[1], messages: body.Messages, salt: body.Salt,
 	}
 	time.Sleep(time.Second)
 	one.end = time.Since(s.start)
@@ -95,6 +97,7 @@ func replayed(t *testing.T, sample string, speed float64, s *agentServer) (sink 
 	o := options("agents.test")
 	o.Dial = s.dial
 	o.Target.Session = target.DefaultSession()
+	o.Target.CacheSalt = target.SaltConversation
 	o.Workload.Trace = workload.Trace{File: "workload/trace/testdata/" + sample, Options: trace.Options{MaxPause: 10 * time.Second}}
 	source, err := workload.NewSource(o.Workload, 0)
 	if err != nil {
@@ -164,8 +167,8 @@ func TestLanes(t *testing.T) {
 				first[one.session] = i
 			}
 			sessions = append(sessions, first[one.session])
-			if one.trace != s.log[0].trace || len(one.messages) != 1 || one.messages[0].Role != "user" {
-				t.Errorf("request %d: trace %s of %s, messages %+v", i, one.trace, s.log[0].trace, one.messages)
+			if one.salt == "" || one.salt != s.log[0].salt || one.trace != s.log[0].trace || len(one.messages) != 1 || one.messages[0].Role != "user" {
+				t.Errorf("request %d: trace %s of %s, salt %q of %q, messages %+v", i, one.trace, s.log[0].trace, one.salt, s.log[0].salt, one.messages)
 			}
 		}
 		if want := []int{0, 1, 2, 1, 0, 0}; !slices.Equal(sessions, want) {
@@ -189,6 +192,26 @@ func TestLanes(t *testing.T) {
 		slices.Sort(names)
 		if want := []string{"c.1/1 first", "c.1/2 followup", "c.2/1 first", "c/1 first", "c/2 followup", "c/3 followup"}; !slices.Equal(names, want) {
 			t.Errorf("turns %q, want %q", names, want)
+		}
+	})
+}
+
+// TestOneAgent checks that requests of one agent that overlap are one session for routers.
+func TestOneAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &agentServer{fail: -1}
+		sink, _ := replayed(t, "inference-perf.json", 1, s)
+		for i, one := range s.log {
+			if one.session == "" || one.session != s.log[0].session {
+				t.Errorf("request %d: session %q, want %q", i, one.session, s.log[0].session)
+			}
+		}
+		lanes := map[string]bool{}
+		for _, r := range sink.results {
+			lanes[r.Conversation] = true
+		}
+		if len(s.log) != 4 || len(lanes) != 2 {
+			t.Errorf("%d requests of %d lanes", len(s.log), len(lanes))
 		}
 	})
 }

@@ -9,8 +9,9 @@ import (
 
 // Step is a request of a recorded session.
 type Step struct {
-	// Lane identifies steps that are sent one after the other, as a session of their own.
-	Lane int
+	// Lane identifies steps that are sent one after the other. The lanes of one Agent are one session for
+	// routers.
+	Lane, Agent int
 	// Needs are earlier steps that must be met first. A step without Needs starts After after the start
 	// of the conversation.
 	Needs []trace.Need
@@ -24,7 +25,7 @@ type Step struct {
 func (s *Source) planSteps(c *Conversation, rec trace.Record) {
 	for i := range rec.Turns {
 		t := &rec.Turns[i]
-		c.Steps = append(c.Steps, Step{Lane: t.Lane, Needs: slices.Clone(t.Needs), After: t.After, tokens: t.Prompt})
+		c.Steps = append(c.Steps, Step{Lane: t.Lane, Agent: t.Agent, Needs: slices.Clone(t.Needs), After: t.After, tokens: t.Prompt})
 		c.Outputs = append(c.Outputs, t.Output)
 		if t.Prompt == 0 {
 			_, messages := rec.Prompt(i)

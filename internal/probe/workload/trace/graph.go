@@ -146,6 +146,7 @@ func (g *graph) record(name string) (Record, error) {
 	}
 	r := Record{Session: name, Graph: true, inOrder: true, At: slices.MinFunc(g.steps, func(a, b step) int { return cmp.Compare(a.start, b.start) }).start}
 	for _, s := range g.steps {
+		s.turn.Agent = s.agent
 		if len(s.turn.Needs) == 0 {
 			s.turn.After = s.start - r.At
 		}

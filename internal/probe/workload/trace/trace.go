@@ -42,9 +42,9 @@ type Turn struct {
 	// Messages are the texts, if recorded. The last one is sent as the user message.
 	Messages []Message
 
-	// The rest is 0 outside a graph. Lane identifies a row of turns, one after the other.
-	Lane  int
-	Needs []Need
+	// The rest is 0 outside a graph. Lane identifies a row of turns, one after the other, of one Agent.
+	Lane, Agent int
+	Needs       []Need
 	// Base and Shared say that the prompt begins with the first Shared blocks, or messages, of the
 	// prompt of turn Base. Record.Prompt returns the whole.
 	Base, Shared int
