@@ -18,6 +18,8 @@ type Sign struct {
 	NeedsTwins bool
 	// Unable is true if the model cannot recall, so that no turn needs to ask for a code.
 	Unable bool
+	// Changing is true in a change window. What a twin shows would not count.
+	Changing bool
 }
 
 // A burst lasts longBurst at most, begins coolDown or more after the end of the previous one, and
@@ -61,7 +63,10 @@ const usualTwins = 0.02
 
 // TwinShare returns the share of the judged turns to ask again with a cold cache.
 func (s Sign) TwinShare() float64 {
-	if s.NeedsTwins {
+	switch {
+	case s.Changing:
+		return 0
+	case s.NeedsTwins:
 		return 1
 	}
 	return usualTwins

@@ -131,10 +131,12 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 
 // observeTwin adds a twin to the test of recall.
 func (j *job) observeTwin(t *probe.Twin, now time.Time) {
-	judged := t.Cold == recall.Right || t.Cold == recall.Wrong
-	if judged && !j.change(j.wall(now)) {
-		j.recall.AddTwin(j.wall(t.Sent), t.TraceID, t.Turn, t.Cached == recall.Wrong, t.Cold == recall.Wrong)
+	sent := j.wall(t.Sent)
+	if judged := t.Cold == recall.Right || t.Cold == recall.Wrong; !judged || j.change(j.wall(now)) {
+		j.recall.AddFailedTwin(sent)
+		return
 	}
+	j.recall.AddTwin(sent, t.TraceID, t.Turn, t.Cached == recall.Wrong, t.Cold == recall.Wrong)
 }
 
 // pass closes the minutes before at.

@@ -7,6 +7,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
+	"synthetic/internal/sidecar/sink"
 )
 
 // recalling returns a job whose answers were right 1,200 times and then wrong some times.
@@ -44,6 +45,13 @@ func TestTwinsAreNotTurns(t *testing.T) {
 	}
 	if sign := tracker.Sign(j.key); !sign.NeedsTwins || sign.TwinShare() != 1 {
 		t.Errorf("an alarm needs twins: %+v", sign)
+	}
+	if j.recall.Twins.Attempts != 3 {
+		t.Errorf("%d attempts, want 3", j.recall.Twins.Attempts)
+	}
+	j.changes = []sink.Change{{From: c.now.Add(-time.Hour), To: c.now.Add(time.Hour)}}
+	if sign := tracker.Sign(j.key); sign.TwinShare() != 0 {
+		t.Errorf("twins in a change window: %+v", sign)
 	}
 }
 

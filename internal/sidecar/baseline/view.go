@@ -101,9 +101,12 @@ func (t *Tracker) Sign(key probe.Key) workload.Sign {
 	}
 	defer j.mu.Unlock()
 	now := t.options.Now()
+	changing := j.change(j.wall(now))
 	j.recall.Expire(j.wall(now))
 	watched := j.recall.Reading()
-	sign := workload.Sign{Score: j.score(now), Wrong: watched.Score, NeedsTwins: watched.NeedsTwins, Unable: watched.Unable}
+	sign := workload.Sign{
+		Score: j.score(now), Wrong: watched.Score, NeedsTwins: watched.NeedsTwins, Unable: watched.Unable, Changing: changing,
+	}
 	if j.failures.lastFailed {
 		sign.Failed = j.failures.count
 	}

@@ -186,7 +186,7 @@ func (w *Watch) raise() {
 	for _, t := range strongest.Begun.Turns {
 		w.Usual = add(w.Usual, Tally{t.Class, Count{-t.Turns, -t.Wrong}})
 	}
-	lost := 1 - total(strongest.Begun.Turns).RightShare()/total(w.Usual).RightShare()
+	lost := 1 - total(strongest.Begun.Turns).RightShare()/max(total(w.Usual).RightShare(), leastRight)
 	w.Alarm = &Alarm{Begun: strongest.Begun, Bet: 1, Lost: min(max(cautious*lost, leastLost), shares[len(shares)-1])}
 	w.Parts = [len(shares)]Part{}
 }
@@ -243,16 +243,22 @@ func (w *Watch) Reading() Watched {
 	r := Watched{Usual: total(w.Usual)}
 	r.Ready = r.Usual.Turns >= learned
 	r.Unable = r.Usual.Turns == learned && r.Usual.RightShare() < leastRight
-	if t := w.Twins; t != nil {
-		r.Twins, r.shown = t.Pairs, t.where()
-		r.NeedsTwins = r.shown == "" && t.Pairs.Total() < mostPairs
-	}
 	if w.Alarm == nil {
 		r.Score = min(math.Log1p(w.mean()/unit)/math.Log1p(1/unit), 0.999)
-		return r
+	} else {
+		w.Alarm.read(&r)
 	}
-	r.Score, r.Since = 1, w.Alarm.Begun.Since
-	for _, t := range w.Alarm.Begun.Turns {
+	if t := w.Twins; t != nil {
+		r.Twins, r.shown = t.Pairs, t.where()
+		r.NeedsTwins = r.Score >= calm && !t.isDecided()
+	}
+	return r
+}
+
+// read adds the alarm to the current state.
+func (a *Alarm) read(r *Watched) {
+	r.Score, r.Since = 1, a.Begun.Since
+	for _, t := range a.Begun.Turns {
 		switch t.Cached {
 		case "yes":
 			r.Cached = r.Cached.plus(t.Count)
@@ -260,7 +266,6 @@ func (w *Watch) Reading() Watched {
 			r.Uncached = r.Uncached.plus(t.Count)
 		}
 	}
-	return r
 }
 
 // twinsAwaited is the number of turns of an alarm after which twins should have come.
@@ -269,11 +274,10 @@ const twinsAwaited = 50
 // certain is the probability below which a share of wrong answers counts as another one.
 const certain = 0.01
 
-// Where says what the wrong answers have in common, for example "only when cached", or "" if it is unknown. Twins
-// show it better than turns: a fault can change the usage that says which turns were cached.
+// Where says what the wrong answers have in common, for example "only when cached", or "" if it is unknown. The turns
+// themselves count only if there are no twins, because a fault can change the usage that says which turns were cached.
 func (r Watched) Where() string {
-	awaited := r.Twins.Total() > 0 || r.Cached.Turns+r.Uncached.Turns < twinsAwaited
-	if r.shown != "" || r.NeedsTwins && awaited {
+	if r.Twins.Total() > 0 || r.NeedsTwins && r.Cached.Turns+r.Uncached.Turns < twinsAwaited {
 		return r.shown
 	}
 	only := func(few, many Count) bool {

@@ -26,7 +26,7 @@ type world struct {
 	spread float64
 	// uncached is the share of turns whose code is not cached.
 	uncached float64
-	// share is the share of turns with a twin, whose answers lose the share coldLost.
+	// share is the share of turns with a twin. Twins and uncached turns lose the share coldLost.
 	share, coldLost float64
 }
 
@@ -43,6 +43,7 @@ func (w *world) conversation(every time.Duration) {
 		class, wrong := recall.Class{Cached: "yes", Turn: turn + 2}, w.rng.Float64() >= right
 		if w.rng.Float64() < w.uncached {
 			class.Cached = "no"
+			wrong = wrong || w.coldLost > 0 && w.rng.Float64() < w.coldLost
 		} else {
 			wrong = wrong || w.rng.Float64() < w.lost
 		}
