@@ -5,10 +5,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 )
 
-// openFolder reads the files of a folder as one trace. Files whose names begin with a dot do not count.
+// traceFile matches the names of the files of a folder that are read.
+var traceFile = regexp.MustCompile(`^[^.].*\.(json|jsonl|csv)(\.(gz|zst))?$`)
+
+// openFolder reads the JSON, JSON Lines and CSV files of a folder as one trace, plain or compressed. Links count as
+// their targets.
 func openFolder(path string, o Options) (*Reader, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -16,9 +20,19 @@ func openFolder(path string, o Options) (*Reader, error) {
 	}
 	f := &folder{path: path, parser: newParser(o), closeFile: func() {}}
 	for _, e := range entries {
-		if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+		if !traceFile.MatchString(e.Name()) {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(path, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if info.Mode().IsRegular() {
 			f.names = append(f.names, e.Name())
 		}
+	}
+	if len(f.names) == 0 {
+		return nil, fmt.Errorf("%s: no file of the folder is named *.json, *.jsonl or *.csv, or so with .gz or .zst; rename the files of the trace", path)
 	}
 	r := &Reader{name: path, opts: o, source: f.parser.sessions.collect(f.read), sessions: newRecent()}
 	r.close = func() { f.closeFile() }

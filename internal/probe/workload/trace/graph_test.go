@@ -212,3 +212,20 @@ func TestTextsWithBlocks(t *testing.T) {
 0s p
   0: lane 0, 9/1, user "Hi"`)
 }
+
+// TestSubagentClock checks that a request slightly earlier than its sub-agent does not make the times of a session
+// relative, and that a record with a key "schema" need not be one of Dynamo's.
+func TestSubagentClock(t *testing.T) {
+	got, err := all(strings.NewReader(`{"id":"w","block_size":64,"requests":[{"t":0,"type":"n","in":10,"out":1},{"t":5,"type":"subagent","requests":[{"t":4.999,"type":"n","in":10,"out":1}]}]}`), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessionsAre(t, got, `
+0s w
+  0: lane 0, 10/1, 0 blocks of 64
+  1: lane 1, 10/1, 0 blocks of 64, 4.999s after 0`)
+	got, err = all(strings.NewReader(`{"schema":"mine","timestamp":1,"input_length":5}`), Options{})
+	if err != nil || len(got) != 1 || got[0].Turns[0].Prompt != 5 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

@@ -55,6 +55,9 @@ func scaleTime(key string, n float64, unit time.Duration) (time.Duration, error)
 	if d := n * float64(unit); d >= 0 && d < math.MaxInt64/2 {
 		return time.Duration(d), nil
 	}
+	if n > 0 {
+		return 0, fmt.Errorf("%s is %g, which is too large; write it in units of %s", key, n, unit)
+	}
 	return 0, fmt.Errorf("%s is %g; write a number of at least 0", key, n)
 }
 
@@ -108,7 +111,7 @@ func (p *parser) records(b []byte) ([]Record, error) {
 	switch {
 	case o.EventType != nil || bytes.HasPrefix(o.Event, []byte("{")):
 		return nil, p.dynamo(b, &o)
-	case o.Schema != nil:
+	case bytes.HasPrefix(o.Schema, []byte(`"dynamo.`)):
 		return nil, p.header(b)
 	case o.PlayID != nil || o.WaitFor != nil || o.Reset != nil:
 		return nil, p.agentic(b, &o)

@@ -182,6 +182,7 @@ func TestBadTraces(t *testing.T) {
 		{good + `{"timestamp": -1, "input_length": 5}`, "trace, line 2: timestamp is -1; write a number of at least 0"},
 		{good + `{"timestamp": "soon", "input_length": 5}`, `trace, line 2: "soon" is not a time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number`},
 		{good + `{"timestamp": 1, "input_length": 5, "output_length": 3000000}`, "trace, line 2: output_length is \"3000000\"; write 0 to 2000000 tokens"},
+		{good + `{"timestamp": 1.77e+18, "input_length": 5}`, "trace, line 2: timestamp is 1.77e+18, which is too large; write it in units of 1ms"},
 		{good + `{"timestamp": 1, "input_length": 5, "delay": -2}`, "trace, line 2: delay is -2; write a number of at least 0"},
 		{good + `{"input_length": 5}`, "trace, record 2: some records have a time and others have none; give all of them one, or none"},
 		{good + `{"timestamp": 1`, "trace, line 2: not a JSON object with a record: unexpected end of JSON input; write one per line, or an array of them"},

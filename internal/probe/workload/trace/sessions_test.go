@@ -159,13 +159,20 @@ func TestFolder(t *testing.T) {
 	z := gzip.NewWriter(&zipped)
 	_, _ = z.Write(bytes.Join(lines[:4], nil)) // in memory
 	_ = z.Close()
-	files := map[string][]byte{"trace.000000.jsonl.gz": zipped.Bytes(), "trace.000001.jsonl": bytes.Join(lines[4:], nil), ".hidden": []byte("x")}
+	files := map[string][]byte{"trace.000000.jsonl.gz": zipped.Bytes(), "trace.000001.jsonl": bytes.Join(lines[4:], nil), ".hidden.jsonl": []byte("x"), "README.md": []byte("# x")}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	sessionsAre(t, open(t, dir, Options{}), sessionSamples()["dynamo.jsonl"])
+	links := t.TempDir()
+	for name := range files {
+		if err := os.Symlink(filepath.Join(dir, name), filepath.Join(links, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sessionsAre(t, open(t, links, Options{}), sessionSamples()["dynamo.jsonl"])
 	if err := os.WriteFile(filepath.Join(dir, "trace.000002.jsonl"), []byte("\n{\"speed\": 3}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -176,6 +183,15 @@ func TestFolder(t *testing.T) {
 	defer r.Close()
 	want := dir + `, trace.000002.jsonl, line 2: "{\"speed\": 3}" is a record in an unknown format; docs/how-to/traces.md lists the supported ones`
 	if _, err := r.Next(); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// TestEmptyFolder checks that a folder without files of a trace says which names are read.
+func TestEmptyFolder(t *testing.T) {
+	dir := t.TempDir()
+	want := dir + ": no file of the folder is named *.json, *.jsonl or *.csv, or so with .gz or .zst; rename the files of the trace"
+	if _, err := Open(dir, Options{}); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

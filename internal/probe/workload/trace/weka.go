@@ -22,15 +22,13 @@ type weka struct {
 // wekaRequest is a request (type n or s) or a sub-agent with its own requests (type subagent).
 // Times are in seconds since the start of the session.
 type wekaRequest struct {
-	At         float64       `json:"t"`
-	Type       string        `json:"type"`
-	Input      int           `json:"in"`
-	Output     int           `json:"out"`
-	HashIDs    []uint64      `json:"hash_ids"`
-	APITime    float64       `json:"api_time"`
-	AgentID    string        `json:"agent_id"`
-	DurationMS float64       `json:"duration_ms"`
-	Requests   []wekaRequest `json:"requests"`
+	At       float64       `json:"t"`
+	Type     string        `json:"type"`
+	Input    int           `json:"in"`
+	Output   int           `json:"out"`
+	HashIDs  []uint64      `json:"hash_ids"`
+	APITime  float64       `json:"api_time"`
+	Requests []wekaRequest `json:"requests"`
 }
 
 // wekaAgent is the range of steps of a sub-agent, which was started at a time.
@@ -38,6 +36,10 @@ type wekaAgent struct {
 	from, to int
 	at       time.Duration
 }
+
+// clockError is how much earlier than its sub-agent a request may start, because the two times are measured
+// separately.
+const clockError = time.Second
 
 func (w *weka) read(s *sessionReader) error {
 	if w.agents == nil {
@@ -60,7 +62,7 @@ func (w *weka) read(s *sessionReader) error {
 		if err := w.addRequest(&r.Requests[i], agent); err != nil {
 			return fmt.Errorf("requests[%d]: %w", i, err)
 		}
-		w.relative = w.relative || w.steps[len(w.steps)-1].start < at
+		w.relative = w.relative || w.steps[len(w.steps)-1].start < at-clockError
 	}
 	sub.to = len(w.steps)
 	w.subs = append(w.subs, sub)
