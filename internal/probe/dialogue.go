@@ -38,6 +38,8 @@ type dialogue struct {
 	// foreign are the codes of other conversations that answers brought into the history. The model may
 	// repeat them, so only the first time counts.
 	foreign []recall.Code
+	// twinTurns are the turns that get a twin after the last turn.
+	twinTurns []twinTurn
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
 	session session
@@ -165,7 +167,7 @@ func (d *dialogue) advance(ctx context.Context, n int, sink Sink) bool {
 	}
 	d.compare(ctx, r, sink)
 	if getsTwin {
-		d.askTwin(ctx, r, sink)
+		d.noteTwin(r)
 	}
 	return d.recordAnswer(r)
 }

@@ -16,20 +16,29 @@ type promptSizes struct {
 
 // estimateUncached sets the estimate of the uncached prompt tokens of a turn without a usage.
 func (d *dialogue) estimateUncached(r *Result) {
-	size := 0
-	for i := range d.history {
-		size += len(d.history[i].Content) + len(d.history[i].Reasoning)
-	}
 	last := &d.prober.promptSizes
 	if r.PromptTokens.OK {
-		last.bytesPerToken.Store(math.Float64bits(float64(size) / float64(r.PromptTokens.V)))
+		last.bytesPerToken.Store(math.Float64bits(float64(d.size()) / float64(r.PromptTokens.V)))
 		last.cachedShare[r.Kind.Index()].Store(math.Float64bits(float64(r.CachedTokens.V) / float64(r.PromptTokens.V)))
 		return
 	}
-	ratio := math.Float64frombits(last.bytesPerToken.Load())
+	uncached := 1 - math.Float64frombits(last.cachedShare[r.Kind.Index()].Load())
+	r.UncachedEstimate = Some(int(uncached * float64(d.promptEstimate())))
+}
+
+// promptEstimate estimates the prompt tokens of the history.
+func (d *dialogue) promptEstimate() int {
+	ratio := math.Float64frombits(d.prober.promptSizes.bytesPerToken.Load())
 	if ratio == 0 {
 		ratio = charsPerToken
 	}
-	uncached := 1 - math.Float64frombits(last.cachedShare[r.Kind.Index()].Load())
-	r.UncachedEstimate = Some(int(uncached * float64(size) / ratio))
+	return int(float64(d.size()) / ratio)
+}
+
+// size returns the length of the history in bytes.
+func (d *dialogue) size() (n int) {
+	for i := range d.history {
+		n += len(d.history[i].Content) + len(d.history[i].Reasoning)
+	}
+	return n
 }

@@ -142,7 +142,9 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 func (d *dialogue) converse(ctx context.Context, sink Sink) Conversation {
 	for n := 1; d.advance(ctx, n, sink); n++ {
 	}
-	return d.result
+	result := d.result
+	d.askTwins(ctx, sink)
+	return result
 }
 
 func newClient(t *target.Target, o *Options) *wire.Client {

@@ -344,8 +344,15 @@ func TestRecallAfterForcedToolCalls(t *testing.T) {
 
 func reasoned(s string) string { return delta(`"reasoning":` + quoted(s)) }
 
-// twinsOf runs conversations with references, a share of whose turns gets a twin, and returns the events.
+// twinsOf runs a conversation with references, a share of whose turns gets a twin, and returns the events.
 func twinsOf(t *testing.T, o probe.Options, share float64) ([]probe.Result, []probe.Twin, probe.Conversation) {
+	t.Helper()
+	sink := &recorder{}
+	sum := converseWithTwins(t, o, probe.Plan{TwinShare: func() float64 { return share }}, sink)
+	return sink.results, sink.twins, sum
+}
+
+func converseWithTwins(t *testing.T, o probe.Options, plan probe.Plan, sink probe.Sink) probe.Conversation {
 	t.Helper()
 	o.Workload.TurnsMin, o.Workload.TurnsMax, o.Workload.Recall, o.Workload.PromptTokens, o.Workload.FollowupTokens = 4, 4, 1, 500, 60
 	source, err := workload.NewSource(o.Workload, 1)
@@ -357,9 +364,61 @@ func twinsOf(t *testing.T, o probe.Options, share float64) ([]probe.Result, []pr
 		t.Fatal(err)
 	}
 	defer p.Close()
-	sink := &recorder{}
-	sum := p.Converse(t.Context(), probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: "m", TwinShare: func() float64 { return share }}, sink)
-	return sink.results, sink.twins, sum
+	plan.Conversation, plan.Scheduled, plan.Model = source.Next(), time.Now(), "m"
+	return p.Converse(t.Context(), plan, sink)
+}
+
+// TestTwinsFollowTheLastTurn: so no turn of the conversation finds a cache that a twin has changed. No span of a twin is
+// exported, and its header says so.
+func TestTwinsFollowTheLastTurn(t *testing.T) {
+	d, o := simulated(t, target.Chat, simulate.Options{})
+	var order []string
+	o.Traced = func() bool { return true }
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		kind := "turn "
+		if bytes.Contains(body, []byte(`"Log `)) {
+			kind = "twin "
+		}
+		order = append(order, kind+r.Header.Get("Traceparent")[53:])
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		d.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	o.Target.BaseURL = server.URL + target.Chat.DefaultPath()
+	twinsOf(t, o, 1)
+	if want := []string{"turn 01", "turn 01", "turn 01", "turn 01", "twin 00", "twin 00", "twin 00"}; !slices.Equal(order, want) {
+		t.Errorf("%q, want %q", order, want)
+	}
+}
+
+// TestTwinsWithoutUsage: their prompts are estimated, also that of a twin which a stop cuts.
+func TestTwinsWithoutUsage(t *testing.T) {
+	_, o := simulated(t, target.Chat, simulate.Options{})
+	backend := strings.TrimSuffix(o.Target.BaseURL, target.Chat.DefaultPath())
+	o.Target.BaseURL = rewriting(t, backend, func(body []byte) []byte {
+		return bytes.ReplaceAll(body, []byte(`"include_usage":true`), []byte(`"include_usage":false`))
+	}) + target.Chat.DefaultPath()
+	_, twins, _ := twinsOf(t, o, 1)
+	if len(twins) != 3 || twins[0].PromptTokens < 200 || twins[0].PromptTokens > 2000 || twins[2].PromptTokens <= twins[0].PromptTokens {
+		t.Errorf("estimates without usage: %+v", twins)
+	}
+	stop, sink := make(chan struct{}), &recorder{}
+	var once sync.Once
+	o.Target.BaseURL = rewriting(t, backend, func(body []byte) []byte {
+		if bytes.Contains(body, []byte(`"Log `)) {
+			once.Do(func() { close(stop) })
+			<-t.Context().Done()
+		}
+		return body
+	}) + target.Chat.DefaultPath()
+	converseWithTwins(t, o, probe.Plan{Stop: stop, TwinShare: func() float64 { return 1 }}, sink)
+	if len(sink.twins) != 1 || sink.twins[0].PromptTokens < 200 || sink.twins[0].Cold != "" {
+		t.Errorf("a cut twin: %+v", sink.twins)
+	}
 }
 
 // TestTwinsInEveryAPI: a judged turn is followed by its twin, whose prompt no prefix cache serves. The twin is no turn,

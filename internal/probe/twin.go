@@ -22,54 +22,90 @@ type Twin struct {
 	// Cached is the result of the turn, Cold that of the twin. Cold is "" if the twin failed, or if a cache
 	// served it nevertheless.
 	Cached, Cold recall.Result
-	// PromptTokens and OutputTokens were used for the twin; 0 if unknown.
+	// PromptTokens and OutputTokens were used for the twin. PromptTokens is estimated if the server reported no
+	// usage. Both are 0 if the twin failed before an answer.
 	PromptTokens, OutputTokens int
 }
 
 func (t Twin) Key() Key { return Key{t.Target, t.Workload} }
+
+// twinTurn is a judged turn that gets a twin.
+type twinTurn struct {
+	Twin
+	kind  TurnKind
+	model string
+	// messages and userMessages are the length of the history at the turn, and the user's messages in it.
+	messages, userMessages int
+}
 
 // getsTwin decides before a turn whether it gets a twin, so that the decision does not depend on its answer.
 func (d *dialogue) getsTwin() bool {
 	return d.plan.TwinShare != nil && rand.Float64() < d.plan.TwinShare()
 }
 
-// askTwin asks the question of a judged turn again, after a history whose first line is new. A prefix cache serves
-// nothing behind a new first line, also that of an engine or gateway that does not know cache_salt. The pause before
-// the next turn includes the time of the twin.
-func (d *dialogue) askTwin(ctx context.Context, r *Result, sink Sink) {
-	if !r.Recall.IsOwn() || d.stopped() {
+// noteTwin remembers a judged turn that gets a twin.
+func (d *dialogue) noteTwin(r *Result) {
+	if !r.Recall.IsOwn() {
 		return
 	}
-	t := Twin{
-		Target: r.Target, Workload: r.Workload, Conversation: r.Conversation, Turn: r.Turn, TraceID: r.TraceID, Sent: r.Sent, Cached: r.Recall.Result,
+	d.twinTurns = append(d.twinTurns, twinTurn{
+		Twin: Twin{
+			Target: r.Target, Workload: r.Workload, Conversation: r.Conversation, Turn: r.Turn, TraceID: r.TraceID, Sent: r.Sent, Cached: r.Recall.Result,
+		},
+		kind: r.Kind, model: r.Model, messages: len(d.history), userMessages: d.userMessages,
+	})
+}
+
+// askTwins asks for the twins after the last turn of a conversation. Before it, they could push the conversation out of
+// the prefix cache, so that its next turn would be slow. After a failed turn there are none: they could add to an
+// overload.
+func (d *dialogue) askTwins(ctx context.Context, sink Sink) {
+	if d.result.Outcome != Success {
+		return
 	}
-	cold := Result{Turn: r.Turn, Kind: r.Kind, Model: r.Model}
-	history := d.history
-	d.history = slices.Clone(history)
+	d.result.SpanID = "" // twins have no spans, so the deployment need not record its part
+	for i := range d.twinTurns {
+		if d.stopped() || ctx.Err() != nil {
+			return
+		}
+		d.askTwin(ctx, &d.twinTurns[i], sink)
+	}
+}
+
+// askTwin asks the question of a judged turn again, after a history whose first line is new. A prefix cache serves
+// nothing behind a new first line, also that of an engine or gateway that does not know cache_salt.
+func (d *dialogue) askTwin(ctx context.Context, turn *twinTurn, sink Sink) {
+	t := turn.Twin
+	cold := Result{Turn: t.Turn, Kind: turn.kind, Model: turn.model}
+	history, foreign := d.history, d.foreign
+	defer func() { d.history, d.foreign = history, foreign }()
+	d.history, d.userMessages = slices.Clone(history[:turn.messages]), turn.userMessages
 	d.history[0].Content = fmt.Sprintf("Log %016x.\n\n", rand.Uint64()) + d.history[0].Content
+	sent := false
 	err := d.untilStopped(ctx, func(ctx context.Context) error {
 		a, err := d.send(ctx, &cold)
 		if err != nil {
 			return err
 		}
-		if a.trace.Sent() {
+		if sent = a.trace.Sent(); sent {
 			d.prober.opts.counter(ForTwin)()
 		}
 		a.fill(&cold)
 		d.session.hide(&d.prober.opts.Target, a.respondents(d.prober.opts.Target.Worker, ""))
 		return nil
 	})
-	if err == nil && cold.Outcome == Success {
-		d.judgeRecall(&cold)
-	}
-	d.history = history
-	d.drained = max(d.drained, time.Since(d.lastEnd))
-	if ctx.Err() != nil || d.stopped() {
+	if err != nil || !sent {
 		return
+	}
+	if cold.Outcome == Success {
+		d.judgeRecall(&cold)
 	}
 	if cold.Recall.CachedState() != "yes" {
 		t.Cold = cold.Recall.Result
 	}
 	t.SpanID, t.PromptTokens, t.OutputTokens = cold.SpanID, cold.PromptTokens.V, cold.OutputTokens.V
+	if isUsageUnknown := cold.UsageMissing || cold.UsageImpossible != "" || cold.Outcome.Canceled(); isUsageUnknown && !cold.PromptTokens.OK {
+		t.PromptTokens = d.promptEstimate()
+	}
 	sink.Observe(t)
 }
