@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/study/runfile"
 )
 
@@ -53,17 +54,33 @@ func (p Plan) objectives() []runfile.Objective {
 	return out
 }
 
+// fingerprint returns the name of a file, or of a folder of a trace, with a checksum of the content.
 func fingerprint(path string) string {
 	sum := sha256.New()
-	f, err := os.Open(path)
-	if err == nil {
-		_, err = io.Copy(sum, f)
-		_ = f.Close() // the file was only read
+	paths := []string{path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		names, _ := trace.FolderFiles(path) // the reader of the folder reports what is wrong
+		paths = nil
+		for _, name := range names {
+			paths = append(paths, filepath.Join(path, name))
+		}
 	}
-	if err != nil {
-		return filepath.Base(path) // the reader of the file reports what is wrong
+	for _, p := range paths {
+		if err := addFile(sum, p); err != nil {
+			return filepath.Base(path) // the reader of the file reports what is wrong
+		}
 	}
 	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
+}
+
+func addFile(to io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, f)
+	_ = f.Close() // the file was only read
+	return err
 }
 
 func (p Plan) summary() string {

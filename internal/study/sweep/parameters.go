@@ -37,6 +37,9 @@ func (p Plan) workload() runfile.Workload {
 	if w.Dists.Think == nil && w.Trace.File == "" && len(w.Clients) == 0 {
 		out.add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
 	}
+	if w.Trace.MaxPause > 0 {
+		out.add("max_pause", w.Trace.MaxPause)
+	}
 	out.add("timeout_first_token", w.Timeouts.FirstToken)
 	out.add("timeout_stall", w.Timeouts.Stall)
 	out.add("timeout_total", w.Timeouts.Total)
@@ -76,6 +79,9 @@ func contentParameters(w workload.Spec) parameters {
 				end = w.Trace.To.String()
 			}
 			out.add("trace_window", fmt.Sprintf("%s … %s", w.Trace.From, end))
+		}
+		if w.Trace.BlockTokens > 0 {
+			out.add("block_tokens", w.Trace.BlockTokens)
 		}
 	} else if w.ConversationsFile != "" {
 		out.add("conversations_file", fingerprint(w.ConversationsFile))
@@ -134,7 +140,7 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 }
 
 func mayBeAbsent(name string) bool {
-	return slices.Contains([]string{"system", "system_tokens", "context_tokens", "conversations_file", "response_schema", "trace", "trace_window", "cancel", "recall"}, name) ||
+	return slices.Contains([]string{"system", "system_tokens", "context_tokens", "conversations_file", "response_schema", "trace", "trace_window", "block_tokens", "cancel", "recall"}, name) ||
 		slices.ContainsFunc([]string{"followups[", "tools[", "distributions.", "clients["}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 

@@ -1,9 +1,13 @@
 package sweep
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/study/runfile"
 )
 
@@ -14,6 +18,9 @@ func TestDiffers(t *testing.T) {
 		return w
 	}
 	same := func(*workload.Spec) {}
+	recorded := func(o trace.Options) func(*workload.Spec) {
+		return func(w *workload.Spec) { w.Trace = workload.Trace{File: "x.jsonl", Options: o} }
+	}
 	for name, tt := range map[string]struct {
 		here, there func(*workload.Spec)
 		want        string
@@ -28,6 +35,8 @@ func TestDiffers(t *testing.T) {
 		"tools here":          {func(w *workload.Spec) { w.Tools = []workload.Tool{{Name: "get_time"}} }, same, "tools[0] is get_time here and was none there"},
 		"a format there":      {same, func(w *workload.Spec) { w.ResponseSchema = map[string]any{"type": "object"} }, "response_schema is none here and was b484d4f06d032edd there"},
 		"recall here":         {func(w *workload.Spec) { w.Recall = 0.99 }, same, "recall is 0.99 here and was none there"},
+		"other pauses":        {recorded(trace.Options{MaxPause: time.Minute}), recorded(trace.Options{}), ""},
+		"other blocks":        {recorded(trace.Options{BlockTokens: 64}), recorded(trace.Options{}), "block_tokens is 64 here and was none there"},
 		"script there":        {same, func(w *workload.Spec) { w.Followups = []string{"Why?"} }, "followups[0] is none here and was Why? there"},
 	} {
 		run := Plan{Workload: chat(tt.there), Kind: runfile.Concurrency}.workload().Parameters
@@ -37,5 +46,28 @@ func TestDiffers(t *testing.T) {
 	}
 	if got := Differs(chat(same), nil); got != "" {
 		t.Errorf("a file that does not say what was said differs: %q", got)
+	}
+}
+
+// TestMaxPause checks that reports name the longest pause of a trace.
+func TestMaxPause(t *testing.T) {
+	p := Plan{Workload: workload.Spec{Trace: workload.Trace{File: "x.jsonl", Options: trace.Options{MaxPause: time.Minute}}}}
+	if got, _ := valueOf(p.workload().Parameters, "max_pause"); got != "1m0s" {
+		t.Errorf("max_pause is %s", got)
+	}
+}
+
+// TestFolderFingerprint checks that the checksum of a folder is that of its files of a trace.
+func TestFolderFingerprint(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return fingerprint(dir)
+	}
+	first := write("a.jsonl", "{}")
+	if first == filepath.Base(dir) || write("README.md", "x") != first || write("b.jsonl", "{}") == first {
+		t.Errorf("the fingerprint is %s", first)
 	}
 }

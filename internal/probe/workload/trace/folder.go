@@ -11,14 +11,25 @@ import (
 // traceFile matches the names of the files of a folder that are read.
 var traceFile = regexp.MustCompile(`^[^.].*\.(json|jsonl|csv)(\.(gz|zst))?$`)
 
-// openFolder reads the JSON, JSON Lines and CSV files of a folder as one trace, plain or compressed. Links count as
-// their targets.
+// openFolder reads the files of a folder as one trace.
 func openFolder(path string, o Options) (*Reader, error) {
+	names, err := FolderFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{path: path, names: names, parser: newParser(o), closeFile: func() {}}
+	r := &Reader{name: path, opts: o, source: f.parser.sessions.collect(f.read), sessions: newRecent()}
+	r.close = func() { f.closeFile() }
+	return r, nil
+}
+
+// FolderFiles returns the names of the JSON, JSON Lines and CSV files of a folder in their order, plain or
+// compressed. Links count as their targets. It is an error if there are none.
+func FolderFiles(path string) (names []string, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{path: path, parser: newParser(o), closeFile: func() {}}
 	for _, e := range entries {
 		if !traceFile.MatchString(e.Name()) {
 			continue
@@ -28,15 +39,13 @@ func openFolder(path string, o Options) (*Reader, error) {
 			return nil, err
 		}
 		if info.Mode().IsRegular() {
-			f.names = append(f.names, e.Name())
+			names = append(names, e.Name())
 		}
 	}
-	if len(f.names) == 0 {
+	if len(names) == 0 {
 		return nil, fmt.Errorf("%s: no file of the folder is named *.json, *.jsonl or *.csv, or so with .gz or .zst; rename the files of the trace", path)
 	}
-	r := &Reader{name: path, opts: o, source: f.parser.sessions.collect(f.read), sessions: newRecent()}
-	r.close = func() { f.closeFile() }
-	return r, nil
+	return names, nil
 }
 
 // folder reads one file after the other.
