@@ -59,7 +59,10 @@ func fingerprint(path string) string {
 	sum := sha256.New()
 	paths := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		names, _ := trace.FolderFiles(path) // the reader of the folder reports what is wrong
+		names, err := trace.FolderFiles(path)
+		if err != nil {
+			return filepath.Base(path) // the reader of the folder reports what is wrong
+		}
 		paths = nil
 		for _, name := range names {
 			paths = append(paths, filepath.Join(path, name))
