@@ -81,8 +81,8 @@ func Advice(o probe.Outcome) string {
 
 // twins shows the results of the last hour's turns that were asked again with a cold cache.
 func twins() string {
-	counts := "sum by (result) (increase(" + metrics.RecallTwins + "{%s}[1h])) > 0"
-	return "{{ with " + queryCall(counts, "$j") + " }} Asked again uncached:{{ range . }} {{ .Labels.result }} {{ humanize .Value }}.{{ end }}{{ end }}"
+	counts := "round(sum by (result) (increase(" + metrics.RecallTwins + "{%s}[1h]))) > 0"
+	return "{{ with " + queryCall(counts, "$j") + " }} Asked again uncached:{{ range . }} {{ .Labels.result }} {{ .Value }}.{{ end }}{{ end }}"
 }
 
 // wrongWhere shows what the wrong answers have in common.

@@ -17,7 +17,9 @@ type recalled struct {
 	foreign    float64
 	byClass    map[recallClass]map[recall.Result]float64
 	twins      recall.Pairs
-	twinTokens float64
+	// failedTwins are the twins without a pair of results.
+	failedTwins int
+	twinTokens  float64
 }
 
 func (c *recalled) count(r probe.Recall) {
@@ -35,13 +37,17 @@ func (c *recalled) count(r probe.Recall) {
 	c.byClass[class][r.Result]++
 }
 
-// countTwin counts the twin of a turn. A foreign one counts as a foreign turn.
+// countTwin counts the twin of a turn. A foreign one also counts as a foreign turn.
 func (c *recalled) countTwin(t probe.Twin) {
 	c.twinTokens += float64(t.PromptTokens + t.OutputTokens)
-	if t.Cold == recall.Foreign {
-		c.foreign++
-	} else if t.Cold != "" {
+	switch t.Cold {
+	case recall.Right, recall.Wrong:
 		c.twins.Add(t.Cached == recall.Wrong, t.Cold == recall.Wrong)
+	case recall.Foreign:
+		c.foreign++
+		c.failedTwins++
+	default:
+		c.failedTwins++
 	}
 }
 
@@ -75,13 +81,13 @@ func (c *recalled) gather(e *exposition, l labels) {
 			}
 		}
 	}
-	if c.twins.Total() == 0 && c.twinTokens == 0 {
+	if c.twins.Total()+c.failedTwins == 0 {
 		return
 	}
 	for _, twins := range []struct {
 		result string
 		n      int
-	}{{"right", c.twins.Neither}, {"wrong_only_cached", c.twins.OnlyCached}, {"wrong_only_cold", c.twins.OnlyCold}, {"wrong_both", c.twins.Both}} {
+	}{{"right", c.twins.Neither}, {"wrong_only_cached", c.twins.OnlyCached}, {"wrong_only_cold", c.twins.OnlyCold}, {"wrong_both", c.twins.Both}, {"failed", c.failedTwins}} {
 		e.add(RecallTwins, l.with(LabelResult, twins.result), float64(twins.n))
 	}
 	e.add(recallTwinTokens, l, c.twinTokens)

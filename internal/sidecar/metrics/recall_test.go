@@ -45,7 +45,7 @@ func TestRecall(t *testing.T) {
 }
 
 // TestTwins: twins are counted by both results from the first one on, with their tokens, and a foreign one is a foreign
-// turn. A failed one only costs tokens.
+// turn. Those without a pair of results count as failed.
 func TestTwins(t *testing.T) {
 	c := &clock{now: start}
 	r := newTestRecorder(c, "east")
@@ -57,6 +57,7 @@ func TestTwins(t *testing.T) {
 		`synthetic_recall_twins_total{result="wrong_only_cached",target="east",workload="chat"} 1`,
 		`synthetic_recall_twins_total{result="wrong_both",target="east",workload="chat"} 1`,
 		`synthetic_recall_twins_total{result="right",target="east",workload="chat"} 0`,
+		`synthetic_recall_twins_total{result="failed",target="east",workload="chat"} 2`,
 		`synthetic_recall_twin_tokens_total{target="east",workload="chat"} 440`,
 		`result="foreign",target="east",workload="chat"} 1`,
 	} {
