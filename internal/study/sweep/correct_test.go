@@ -12,6 +12,7 @@ import (
 	"synthetic/internal/slo"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
+	"synthetic/internal/study/runfile"
 )
 
 // TestWrongAnswersEndTheCapacity sweeps a deployment that loses cached text while more than 70 % of its KV cache is in
@@ -32,25 +33,30 @@ func TestWrongAnswersEndTheCapacity(t *testing.T) {
 		plan := small()
 		plan.Workload.Recall, plan.Workload.TurnsMin, plan.Workload.TurnsMax, plan.Workload.PromptTokens = 1, 3, 4, 300
 		plan.SLOs = []slo.Objective{{Name: "correct", SLI: slo.Correct, Objective: 0.95}}
-		plan.Levels, plan.WarmUp.Duration, plan.Measure = []float64{2, 4, 16}, 5*time.Second, Measure{Snapshots: 1, Snapshot: 15 * time.Second}
+		plan.Levels, plan.WarmUp.Duration, plan.Measure = []float64{2, 4, 32}, 5*time.Second, Measure{Snapshots: 1, Snapshot: 30 * time.Second}
 		for _, search := range []bool{false, true} {
-			dir := t.TempDir()
-			run, err := Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: net.Dial, FindCapacity: search})
-			if err != nil {
-				t.Fatal(err)
+			var dir string
+			var capacity runfile.Capacity
+			// Ten blocks look correlated by chance in 1 of 50 measurements, and then prove too little.
+			for tries := 0; capacity.Missed == nil && tries < 3; tries++ {
+				dir = t.TempDir()
+				run, err := Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: net.Dial, FindCapacity: search})
+				if err != nil {
+					t.Fatal(err)
+				}
+				capacity = run.Capacities[0]
 			}
-			capacity := run.Capacities[0]
-			if capacity.Level == nil || capacity.Missed == nil || *capacity.Level != 4 || *capacity.Missed != 16 {
-				t.Errorf("search %v: %s, want 4 and 16", search, capacity.Sentence("concurrency"))
+			if capacity.Level == nil || capacity.Missed == nil || *capacity.Level != 4 || *capacity.Missed != 32 {
+				t.Errorf("search %v: %s, want 4 and 32", search, capacity.Sentence("concurrency"))
 			}
 			s, err := figures.Read(filepath.Join(dir, "run.json"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if found := report.Findings(s); len(found) != 1 || !strings.HasPrefix(found[0], "From concurrency 16 on, answers of a are wrong: ") || !strings.Contains(found[0], ", against 0") {
+			if found := report.Findings(s); len(found) != 1 || !strings.HasPrefix(found[0], "From concurrency 32 on, answers of a are wrong: ") || !strings.Contains(found[0], ", against 0") {
 				t.Errorf("search %v: findings %q", search, found)
 			}
-			for text, want := range map[string]report.GateResult{"correct<95%": report.GateFailed, "capacity<16": report.GateFailed, "foreign_answers>0": 0} {
+			for text, want := range map[string]report.GateResult{"correct<95%": report.GateFailed, "capacity<32": report.GateFailed, "foreign_answers>0": 0} {
 				conditions, err := report.ParseConditions(text)
 				if err != nil {
 					t.Fatal(err)
