@@ -14,9 +14,9 @@ type recallClass struct{ cached, depth string }
 // Foreign ones have a single series, from the start of the job on: an alert sees only the increase of a
 // series that exists.
 type recalled struct {
-	foreign    float64
-	byClass    map[recallClass]map[recall.Result]float64
-	twins      recall.Pairs
+	foreign float64
+	byClass map[recallClass]map[recall.Result]float64
+	twins   recall.Pairs
 	// failedTwins are the twins without a pair of results.
 	failedTwins int
 	twinTokens  float64
