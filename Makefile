@@ -201,7 +201,7 @@ bench-check: build ## Fail if a token costs 15 % more, beside plain net/http, th
 # faults, so 120 days each. compare and fleet are shorter.
 QUALITY := bin/alert-quality
 .PHONY: alert-quality
-alert-quality: ## Score the alert rules on simulated deployments into bin/alert-quality: an hour of CPU; docs/background/alert-quality.md
+alert-quality: ## Score the alert rules on simulated deployments into bin/alert-quality: some hours of CPU; docs/background/alert-quality.md
 	$(GO) build -o bin/alertquality ./tools/alertquality
 	bin/alertquality run --seed=101 --seeds=2 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
 	bin/alertquality run --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
