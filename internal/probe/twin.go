@@ -14,7 +14,7 @@ import (
 // it is timed.
 type Twin struct {
 	Target, Workload string
-	// Conversation, Turn, TraceID and Sent are those of the turn, SpanID is that of the twin.
+	// Conversation, Turn, TraceID and Sent identify the turn, SpanID the twin.
 	Conversation    string
 	Turn            int
 	TraceID, SpanID string

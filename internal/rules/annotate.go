@@ -148,7 +148,7 @@ func serverCause(matcher, args, among, otherwise string) string {
 		"{{ else }}" + otherwise + "{{ end }}{{ end }}"
 }
 
-// ServerCause returns what a summary says of the server's own metrics, "" if it says nothing.
+// ServerCause returns the part of a summary about the server's own metrics, "" if there is none.
 func ServerCause(summary string) string {
 	_, cause, found := strings.Cut(summary, "; the server")
 	if !found {

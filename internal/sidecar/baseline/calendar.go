@@ -280,8 +280,8 @@ func (s *series) expectedNow(at time.Time) float64 {
 	return max(0, height-s.baseline.shapeAt(at))
 }
 
-// declaredHeight returns the level up to which the window of a weekly change pages nobody: the highest level of its
-// earlier windows. A first window has nothing to be compared with, and may rise to mostHeight.
+// declaredHeight returns the highest level of the earlier windows of a weekly change. A window up to that level does
+// not page. A first window has nothing to be compared with, and may rise to mostHeight.
 func (c *calendar) declaredHeight(change sink.Change, at time.Time) float64 {
 	height, known := 0.0, false
 	begin, _ := change.Window(at)

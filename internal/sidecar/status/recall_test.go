@@ -67,8 +67,8 @@ func TestForeignTurnsAreKept(t *testing.T) {
 	}
 }
 
-// TestRecallStates: the line of a job says what was learned. If more answers than usual are wrong, it says since
-// when, and whether only cached answers are.
+// TestRecallStates: the line of a job has the usual share. If more answers than usual are wrong, it has the start
+// and the words of the twins.
 func TestRecallStates(t *testing.T) {
 	usual := recall.Count{Turns: 1000, Wrong: 10}
 	for _, tt := range []struct {

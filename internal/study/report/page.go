@@ -106,7 +106,7 @@ func (b *builder) capacityLine(c Compliance) string {
 	return fmt.Sprintf("**Capacity of %s: %s.** %s", c.Variant, is, strings.Join(b.capacityReasons(c, proven), " "))
 }
 
-// capacityReasons says what was found at the levels that bound a capacity.
+// capacityReasons returns sentences about the levels that bound a capacity.
 func (b *builder) capacityReasons(c Compliance, proven string) (parts []string) {
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if c.Level != nil {

@@ -53,7 +53,7 @@ func named(runs int, f fault) (first, last []time.Duration, where map[string]int
 }
 
 // TestTwinsNameTheCache measures the table of docs/how-to/recall.md: the times from the start of a fault until the
-// twins name it. At most one in a hundred names may be wrong.
+// twins name it. In each row, at most three of a hundred names may be wrong.
 func TestTwinsNameTheCache(t *testing.T) {
 	runs := 100
 	if testing.Short() {
