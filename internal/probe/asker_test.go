@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"synthetic/internal/probe"
@@ -53,10 +54,10 @@ func TestAskerOfEachAPI(t *testing.T) {
 // that reasoning is part of the answer under either name, and that an impossible number of tokens
 // is ignored.
 func TestAskerReadsStrictServers(t *testing.T) {
-	refused := 0
+	var refused atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), `"max_tokens"`) {
-			refused++
+			refused.Add(1)
 			http.Error(w, `{"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model."}}`, http.StatusBadRequest)
 			return
 		}
@@ -66,8 +67,8 @@ func TestAskerReadsStrictServers(t *testing.T) {
 	asked, err := a.Round(t.Context(), "m", []string{"Well?", "And?"}, 4, false)
 	a.Close()
 	server.Close()
-	if err != nil || refused != 1 || asked.Tokens != 0 {
-		t.Fatalf("%v: %d times refused, %d tokens", err, refused, asked.Tokens)
+	if err != nil || refused.Load() != 1 || asked.Tokens != 0 {
+		t.Fatalf("%v: %d times refused, %d tokens", err, refused.Load(), asked.Tokens)
 	}
 	for i, answer := range asked.Round {
 		if answer.Text != "Hm" || len(answer.Tokens) != 1 {

@@ -372,6 +372,7 @@ func converseWithTwins(t *testing.T, o probe.Options, plan probe.Plan, sink prob
 // exported, and its header says so.
 func TestTwinsFollowTheLastTurn(t *testing.T) {
 	d, o := simulated(t, target.Chat, simulate.Options{})
+	var mu sync.Mutex
 	var order []string
 	o.Traced = func() bool { return true }
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -383,13 +384,15 @@ func TestTwinsFollowTheLastTurn(t *testing.T) {
 		if bytes.Contains(body, []byte(`"Log `)) {
 			kind = "twin "
 		}
+		mu.Lock()
 		order = append(order, kind+r.Header.Get("Traceparent")[53:])
+		mu.Unlock()
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		d.ServeHTTP(w, r)
 	}))
-	defer server.Close()
 	o.Target.BaseURL = server.URL + target.Chat.DefaultPath()
 	twinsOf(t, o, 1)
+	server.Close() // waits for its handlers
 	if want := []string{"turn 01", "turn 01", "turn 01", "turn 01", "twin 00", "twin 00", "twin 00"}; !slices.Equal(order, want) {
 		t.Errorf("%q, want %q", order, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"synthetic/internal/probe"
@@ -256,9 +257,9 @@ func TestSessionTokenNeverComesBack(t *testing.T) {
 			chunk(hello, fmt.Sprintf("data: {\"choices\":[{\"delta\":{},\"finish_reason\":%q}]}\n\n", text), done) + lastChunk,
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := 0
+			var n atomic.Int32
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-				if n++; n == 1 {
+				if n.Add(1) == 1 {
 					w.Header().Set("X-Session-Token", first)
 					_, _ = io.WriteString(w, hello+finish+done)
 					return

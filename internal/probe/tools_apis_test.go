@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,10 +57,13 @@ func TestToolsOfEveryAPI(t *testing.T) {
 		},
 	} {
 		t.Run(string(name), func(t *testing.T) {
+			var mu sync.Mutex
 			var bodies []string
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
-				bodies = append(bodies, string(body)) // requests are sequential
+				mu.Lock()
+				defer mu.Unlock()
+				bodies = append(bodies, string(body))
 				w.Header().Set("Content-Type", "text/event-stream")
 				_, _ = io.WriteString(w, map[bool]string{true: tc.calls, false: tc.words}[len(bodies) == 1])
 			}))

@@ -156,8 +156,8 @@ func TestHTTP2Closed(t *testing.T) {
 // TestHTTP2OverAProxy has requests that share one tunnel.
 func TestHTTP2OverAProxy(t *testing.T) {
 	s, o := newStreams(t, 100)
-	var asked []string
-	u, err := url.Parse(proxyServer(t, &asked).URL)
+	proxy, asked := proxyServer(t)
+	u, err := url.Parse(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +165,8 @@ func TestHTTP2OverAProxy(t *testing.T) {
 	client := newClient(t, o)
 	for range 2 {
 		s.next <- struct{}{}
-		if _, _, body := get(t, client, s.URL); body != "HTTP/2.0" || len(asked) != 1 {
-			t.Errorf("%q, the proxy saw %q", body, asked)
+		if _, _, body := get(t, client, s.URL); body != "HTTP/2.0" || len(asked()) != 1 {
+			t.Errorf("%q, the proxy saw %q", body, asked())
 		}
 	}
 	client.CloseIdleConnections()

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,10 +81,14 @@ func TestHTTP2Deadlines(t *testing.T) {
 	}
 }
 
-// proxyServer forwards requests and tunnels. It records them in asked.
-func proxyServer(t *testing.T, asked *[]string) *httptest.Server {
+// proxyServer forwards requests and tunnels. The function that it returns lists what it was asked for.
+func proxyServer(t *testing.T) (*httptest.Server, func() []string) {
+	var mu sync.Mutex
+	var asked []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*asked = append(*asked, r.Method+" "+r.Host+" "+r.Header.Get("X-Token"))
+		mu.Lock()
+		asked = append(asked, r.Method+" "+r.Host+" "+r.Header.Get("X-Token"))
+		mu.Unlock()
 		if r.Method != http.MethodConnect {
 			io.WriteString(w, "by proxy")
 			return
@@ -101,14 +107,17 @@ func proxyServer(t *testing.T, asked *[]string) *httptest.Server {
 		go func() { defer here.Close(); io.Copy(here, there) }()
 	}))
 	t.Cleanup(s.Close)
-	return s
+	return s, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(asked)
+	}
 }
 
 func TestProxy(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }))
 	defer server.Close()
-	var asked []string
-	proxy := proxyServer(t, &asked)
+	proxy, asked := proxyServer(t)
 	u, err := url.Parse(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -120,11 +129,11 @@ func TestProxy(t *testing.T) {
 		t.Error("a proxy counts as exact")
 	}
 	client := newClient(t, o)
-	if _, _, body := get(t, client, server.URL); body != "hello" || len(asked) != 1 || asked[0] != "CONNECT "+server.Listener.Addr().String()+" t" {
-		t.Errorf("a tunnel: %q, the proxy saw %q", body, asked)
+	if _, _, body := get(t, client, server.URL); body != "hello" || !slices.Equal(asked(), []string{"CONNECT " + server.Listener.Addr().String() + " t"}) {
+		t.Errorf("a tunnel: %q, the proxy saw %q", body, asked())
 	}
-	if _, _, body := get(t, client, "http://llm.invalid/"); body != "by proxy" || len(asked) != 2 || asked[1] != "POST llm.invalid " {
-		t.Errorf("a request: %q, the proxy saw %q", body, asked)
+	if _, _, body := get(t, client, "http://llm.invalid/"); body != "by proxy" || len(asked()) != 2 || asked()[1] != "POST llm.invalid " {
+		t.Errorf("a request: %q, the proxy saw %q", body, asked())
 	}
 	proxy.Close()
 	r, _ := post(t, "http://llm.invalid/")

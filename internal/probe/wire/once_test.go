@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	promconfig "github.com/prometheus/common/config"
@@ -22,9 +23,9 @@ func TestSentOnce(t *testing.T) {
 	} {
 		for _, proxied := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				n := 0
+				var n atomic.Int32
 				server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
-					if n++; n > 1 {
+					if n.Add(1) > 1 {
 						return false
 					}
 					_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/iotest"
@@ -92,11 +93,11 @@ func TestReuseAfterAReadDeadline(t *testing.T) {
 func TestDeadIdleConnection(t *testing.T) {
 	for name, farewell := range map[string]string{"closed": "", "stray bytes": "HTTP/1.1 408 Request Timeout\r\n\r\n"} {
 		t.Run(name, func(t *testing.T) {
-			first, said := true, make(chan struct{})
+			var answered atomic.Bool
+			said := make(chan struct{})
 			server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
 				io.WriteString(c, helloResponse)
-				if first {
-					first = false
+				if !answered.Swap(true) {
 					go func() {
 						<-said // the answer was read and the connection is kept
 						io.WriteString(c, farewell)
