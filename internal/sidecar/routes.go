@@ -41,7 +41,7 @@ func (s *Sidecar) Routes() []Route {
 		{Pattern: "GET /-/healthy", Gives: "whether the process runs", handler: http.HandlerFunc(healthy)},
 		{Pattern: "GET /-/ready", Gives: "whether the process probes", handler: http.HandlerFunc(s.ready)},
 	}
-	routes = append(routes, Route{Pattern: "GET /api/v2/silences", Gives: "the silences of the receivers of the configuration, also those that are over",
+	routes = append(routes, Route{Pattern: "GET /api/v2/silences", Gives: "current and expired silences of the configured receivers",
 		handler: s.limits.pages.Handler(httplimit.Pages(s.silencing((*receivers.Receivers).ListSilences)))})
 	for _, r := range s.page.Routes() {
 		routes = append(routes, Route{Pattern: r.Pattern, Gives: r.Shows, handler: pages})
