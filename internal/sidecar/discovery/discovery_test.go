@@ -306,8 +306,8 @@ func TestFollower(t *testing.T) {
 		if n := strings.Count(s.log.String(), "Cannot ask"); n != 1 || strings.Contains(s.log.String(), "token") {
 			t.Errorf("a failure was logged %d times:\n%s", n, s.log)
 		}
-		if n := strings.Count(s.log.String(), "A discovered object is no target"); n != 1 {
-			t.Errorf("an object that is left out was logged %d times:\n%s", n, s.log)
+		if n := strings.Count(s.log.String(), "than max_targets allows"); n != 1 || strings.Contains(s.log.String(), "A discovered object is no target") {
+			t.Errorf("objects beyond max_targets were logged %d times:\n%s", n, s.log)
 		}
 	})
 }

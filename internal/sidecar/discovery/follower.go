@@ -300,13 +300,28 @@ func (g *groupState) update(now time.Time) {
 // maxLogged bounds the objects of a group that the log names.
 const maxLogged = 1000
 
+// logLeftOut logs each object that is newly left out, and one line for all objects beyond max_targets.
 func (g *groupState) logLeftOut(logger *slog.Logger) {
-	logged := map[LeftOut]bool{}
+	logged, beyond := map[LeftOut]bool{}, 0
 	for _, l := range g.leftOut[:min(len(g.leftOut), maxLogged)] {
+		if l.Reason == TooMany {
+			continue
+		}
 		if !g.logged[l] && !logged[l] {
 			logger.Warn("A discovered object is no target", "group", g.Name(), "object", l.Object, "why", l.Detail)
 		}
 		logged[l] = true
+	}
+	for _, l := range g.leftOut {
+		if l.Reason == TooMany {
+			beyond++
+		}
+	}
+	if key := (LeftOut{Reason: TooMany}); beyond > 0 {
+		if !g.logged[key] {
+			logger.Warn("A group has more targets than max_targets allows: raise it", "group", g.Name(), "max_targets", g.Most, "left_out", beyond)
+		}
+		logged[key] = true
 	}
 	g.logged = logged
 }
