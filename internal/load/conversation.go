@@ -28,6 +28,8 @@ type conversation struct {
 	cost     *atomic.Int64
 	// endTurnWatch removes the deadline of the turn in flight; nil without a total timeout.
 	endTurnWatch func()
+	// endAge ends the age of the turn in flight.
+	endAge func(at time.Time, succeeded bool)
 }
 
 func (c *conversation) run(due time.Time) probe.Outcome {
@@ -63,10 +65,12 @@ func (c *conversation) Observe(e probe.Event) {
 		c.report("the name of the limit field", e)
 	case probe.Start:
 		c.report("a turn's start", e)
+		c.endAge = c.ages.Begin(time.Now())
 		if total := c.job.Workload.Timeouts.Total; total > 0 {
 			c.endTurnWatch = c.watchdog.expectWithin("the end of a turn past its total timeout", total+turnGrace)
 		}
 	case probe.Result:
+		c.endAge(time.Now(), e.Outcome == probe.Success)
 		if c.endTurnWatch != nil {
 			c.endTurnWatch()
 		}

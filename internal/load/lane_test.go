@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 // TestLanes checks that turns of lanes side by side have deadlines of their own, and that their tokens add up.
 func TestLanes(t *testing.T) {
 	r := &runner{
 		Options: Options{Sink: newBook()}, job: job("a", func(j *probe.Job) { j.Workload.Timeouts.Total = time.Minute }),
-		watchdog: watchdog{deadlines: map[*deadline]bool{}},
+		watchdog: watchdog{deadlines: map[*deadline]bool{}}, ages: workload.NewAges(workload.Timeouts{}),
 	}
 	c := &conversation{runner: r, cost: new(atomic.Int64)}
 	deadlines := func() int {

@@ -96,6 +96,26 @@ func TestBurstFollowsASign(t *testing.T) {
 	})
 }
 
+// TestBurstWhileATurnHangs checks that a burst begins before the first turn of a hang has failed.
+func TestBurstWhileATurnHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &deployment{turn: time.Second}
+		b := runWith(t, d, 0, func(*Options) {}, job("a", func(j *probe.Job) {
+			j.Traffic.Rate, j.Traffic.BurstRate, j.Workload.Timeouts.FirstToken = 1./30, 0.2, 30*time.Second
+		}))
+		time.Sleep(20 * time.Minute)
+		if len(b.book.paced) != 1 {
+			t.Errorf("a burst without a fault: %v", b.book.paced)
+		}
+		d.set(func(d *deployment) { d.turn, d.outcome = 30*time.Second, probe.TimeoutFirstToken })
+		time.Sleep(50 * time.Second) // at most 30 s to the next turn, 10 s until it is overdue, and 5 s to the next start
+		b.stop()
+		if want := (probe.Paced{Target: "a", Workload: "chat", Rate: 0.2, Why: "overdue"}); len(b.book.paced) < 2 || b.book.paced[1] != want {
+			t.Errorf("told %v, want %v", b.book.paced, want)
+		}
+	})
+}
+
 // TestBurstKeepsTheBaseTraffic checks that a burst leaves enough slots and tokens for
 // the base traffic, and that a skipped start of the burst is not reported.
 func TestBurstKeepsTheBaseTraffic(t *testing.T) {

@@ -41,6 +41,7 @@ type runner struct {
 	// Only the loop's goroutine uses them.
 	pace    *workload.Pace
 	inBurst bool
+	ages    *workload.Ages
 }
 
 func newRunner(s *Scheduler, j probe.Job, hash uint64, source *workload.Source, prober Prober) *runner {
@@ -49,6 +50,7 @@ func newRunner(s *Scheduler, j probe.Job, hash uint64, source *workload.Source, 
 		prober: prober, source: source,
 		budget:   workload.NewBudget(j.Traffic.Budget),
 		pace:     workload.NewPace(j.Traffic),
+		ages:     workload.NewAges(j.Workload.Timeouts),
 		model:    model{firstAnswer: make(chan struct{}), refused: make(chan struct{}, 1)},
 		watchdog: watchdog{deadlines: map[*deadline]bool{}},
 		turnsCtx: s.turnsCtx,
@@ -96,6 +98,7 @@ func (r *runner) decide(at time.Time) workload.Start {
 	if r.job.Workload.Recall == 0 { // what is known is from before it was switched off
 		sign.Wrong, sign.NeedsTwins = 0, false
 	}
+	sign.Overdue = r.ages.Overdue(time.Now())
 	start := r.pace.Decide(at, sign)
 	r.inBurst = start.Burst
 	if start.Changed {

@@ -12,6 +12,8 @@ type Sign struct {
 	// fires.
 	Score  float64
 	Failed int // consecutive failed turns
+	// Overdue is true while a turn is in flight for much longer than the job's turns take, see Ages.
+	Overdue bool
 	// Wrong is the same as Score for the alert about wrong answers. NeedsTwins is true while cold twins are to show
 	// whether the cache is the cause.
 	Wrong      float64
@@ -43,13 +45,15 @@ const (
 )
 
 // BurstReasons returns the reasons for a burst.
-func BurstReasons() []string { return []string{"failed", "slower", "wrong"} }
+func BurstReasons() []string { return []string{"failed", "overdue", "slower", "wrong"} }
 
 // reason returns the reason for a burst, or "".
 func (s Sign) reason() string {
 	switch {
 	case s.Failed > 0 && s.Failed < maxNewFailures:
 		return "failed"
+	case s.Overdue && s.Failed < maxNewFailures:
+		return "overdue"
 	case s.Score >= signScore:
 		return "slower"
 	case s.Wrong >= recall.Doubtful && (s.Wrong < 1 || s.NeedsTwins):

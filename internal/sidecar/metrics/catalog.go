@@ -380,7 +380,7 @@ func Catalog() []Metric {
 		{Change, gauge, "seconds", "Unix time of a change of a target: a release that was marked over HTTP, another model, a new process, another version or another system_fingerprint of its server, or a rollout. The three latest of the last 24 hours, in words.", []string{LabelTarget, LabelChange}},
 		{TrafficRate, gauge, "conversations per second", "Configured rate of conversation starts without bursts; absent for closed-loop traffic.", job},
 		{probeRate, gauge, "conversations per second", "Current rate of conversation starts, including a burst; absent for closed-loop traffic.", job},
-		{bursts, Counter, "", "Bursts started at the first sign of a fault, by reason: a turn failed (failed), a signal approached a page (slower), or wrong answers did (wrong).", with(job, LabelReason)},
+		{bursts, Counter, "", "Bursts started at the first sign of a fault, by reason: a turn failed (failed), a turn in flight takes much longer than others did (overdue), a signal approached a page (slower), or wrong answers did (wrong).", with(job, LabelReason)},
 		{timestampSourceInfo, gauge, "", "Source of event timestamps: kernel or read; always 1.", []string{"source"}},
 		{BuildInfo, gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
 

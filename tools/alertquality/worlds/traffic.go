@@ -36,6 +36,7 @@ type traffic struct {
 	// pace skips some arrivals, as sign requires; nil for a constant rate.
 	pace *workload.Pace
 	sign func() workload.Sign
+	ages *workload.Ages
 	// arrival is the start of the next conversation.
 	arrival       time.Duration
 	current       int // the current or the next injection
@@ -45,6 +46,7 @@ type traffic struct {
 func newTraffic(d Deployment, o SimulationOptions, sink probe.Sink) *traffic {
 	return &traffic{
 		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, o.Start, o.Length),
+		ages:       workload.NewAges(workload.Timeouts{FirstToken: d.Model.FirstToken}),
 		injections: d.Injections, forecasts: map[int]*float64{}, start: o.Start, sink: sink,
 	}
 }
@@ -61,6 +63,7 @@ type conversation struct {
 	burst       bool
 	context     int // tokens of the turns so far
 	result      probe.Result
+	endAge      func(at time.Time, succeeded bool)
 }
 
 // events is a heap of conversations, ordered by the time of the next event.
@@ -97,7 +100,9 @@ func (t *traffic) startConversation() {
 	t.arrival += time.Duration(t.rng.ExpFloat64() / t.perMinute() * float64(time.Minute))
 	t.setNow(t.start.Add(c.next))
 	if t.pace != nil {
-		start := t.pace.Decide(t.start.Add(c.next), t.sign())
+		at, sign := t.start.Add(c.next), t.sign()
+		sign.Overdue = t.ages.Overdue(at)
+		start := t.pace.Decide(at, sign)
 		if start.Changed {
 			t.sink.Observe(probe.Paced{Target: t.target, Workload: workloadName, Rate: t.pace.Rate(), Why: start.Reason})
 		}
@@ -127,12 +132,14 @@ func (t *traffic) step(c *conversation) {
 	if !c.running {
 		c.turn++
 		t.drawTurn(c, now)
+		c.endAge = t.ages.Begin(now)
 		c.running = true
 		c.next = c.result.End.Sub(t.start)
 		heap.Fix(&t.events, 0)
 		return
 	}
 	t.sink.Observe(c.result)
+	c.endAge(now, c.result.Outcome == probe.Success)
 	c.running = false
 	if c.result.Outcome == probe.Success && c.turn < c.turns {
 		c.next += time.Duration(t.rng.Float64() * 2 * float64(time.Second)) // time to think
