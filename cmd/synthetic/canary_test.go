@@ -66,6 +66,7 @@ func TestCanaryRecord(t *testing.T) {
 // TestCanaryRecordGoesOn: a failed request is repeated; if the server is gone, the
 // recording ends.
 func TestCanaryRecordGoesOn(t *testing.T) {
+	t.Parallel()
 	deployment := simulate.New(simulate.Options{
 		Model: "m", Seed: 1, FirstToken: simulate.Delay{Median: time.Microsecond}, InterToken: simulate.Delay{Median: time.Microsecond},
 	})

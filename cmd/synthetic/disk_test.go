@@ -129,6 +129,7 @@ func (p *program) turns() {
 // discovery and the port go on, an accepted level is said not to be saved yet, and SIGTERM ends the process in
 // time, with a message. With a volume that answers again in time, everything is saved.
 func TestHangingVolume(t *testing.T) {
+	t.Parallel()
 	for name, answers := range map[string]bool{"for ever": false, "until after SIGTERM": true} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && !answers {

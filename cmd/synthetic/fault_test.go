@@ -16,6 +16,7 @@ import (
 // loops stay alive, and turns succeed again after the fault. TestMain checks that no
 // goroutine is left.
 func TestFaultsInMidTraffic(t *testing.T) {
+	t.Parallel()
 	healthy := simulate.Options{
 		Seed: 1, FirstToken: simulate.Delay{Median: 5 * time.Millisecond},
 		InterToken: simulate.Delay{Median: time.Millisecond}, Answer: simulate.Length{Median: 8},

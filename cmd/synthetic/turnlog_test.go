@@ -52,6 +52,7 @@ func (e *endedRequests) before(t time.Time) (ids []string) {
 // requests that the server answered. After SIGTERM no turn is missing, after SIGKILL at most those of the
 // last 30 s.
 func TestSignalledTurnLog(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		signal syscall.Signal
 		// after is how long the program runs, lost the time before the signal whose turns may be missing.
