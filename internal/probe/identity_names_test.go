@@ -24,6 +24,8 @@ func TestIsServedModel(t *testing.T) {
 		{asked: "claude-3-5-sonnet-latest", answered: "claude-3-5-sonnet-20241022", want: true},
 		{asked: "phi-4", answered: "phi-3"},
 		{asked: "mistral-large", answered: "mistral-large-2407", want: true},
+		{asked: "/models/llama", answered: "/models/llama@main", want: true}, // of transformers serve
+		{asked: "llama", answered: "llama@experiment"},
 		{asked: "chat", answered: "", want: true},
 		{asked: "", answered: "llama", want: true},
 		{api: target.Azure, asked: "prod-chat", answered: "gpt-4o-2024-08-06", want: true},
