@@ -101,7 +101,14 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	for i, s := range in {
 		full[i].fileObjective = s.fileObjective
 	}
-	return b.slos(full, jobs)
+	out := b.slos(full, jobs)
+	for i, o := range out {
+		level := p.WarmUp.Duration + p.Measure.Duration()
+		if at := yamlform.Index("slos", i) + ".threshold"; o.SLI == slo.Session && p.Measure.Duration() > 0 && o.Threshold >= level && b.Valid(at) {
+			b.Mistake(at, model.Duration(o.Threshold).String(), fmt.Sprintf("is not shorter than a level with its warm-up, %v: no session could last longer", model.Duration(level)), "write a longer measure or warm_up, or a shorter threshold")
+		}
+	}
+	return out
 }
 
 func (b *planner) variants(in []fileVariant) []sweep.Variant {

@@ -58,7 +58,7 @@ func newDialogue(p *Prober, plan *Plan, client *wire.Client) *dialogue {
 		history: slices.Clone(plan.Conversation.Opening),
 		result: Conversation{
 			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
-			TraceID: newSpanID() + newSpanID(), Scheduled: plan.Scheduled, End: plan.Scheduled,
+			TraceID: newSpanID() + newSpanID(), Scheduled: plan.Scheduled, End: plan.Scheduled, Burst: plan.Burst,
 		},
 	}
 	d.session = session{Session: p.opts.Target.Session, id: d.result.TraceID}
@@ -213,7 +213,7 @@ func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err erro
 	d.lastEnd = r.End
 	// The next prompt of a recorded session may have another history.
 	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK && d.lane == nil}
-	d.result.Turns, d.result.Outcome, d.result.End = r.Turn, r.Outcome, r.End
+	d.result.add(r)
 }
 
 // fill fills the result.

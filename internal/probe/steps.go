@@ -73,7 +73,10 @@ func (d *dialogue) replay(ctx context.Context, sink Sink) Conversation {
 	d.lane = lanes[0]
 	results[0] = d.runLane(ctx, sink)
 	others.Wait()
-	return sumUp(results)
+	for _, l := range results[1:] {
+		results[0].merge(l)
+	}
+	return results[0]
 }
 
 // runLane runs the steps of a lane. Steps that it does not reach can no longer be met.
@@ -84,22 +87,6 @@ func (d *dialogue) runLane(ctx context.Context, sink Sink) Conversation {
 		}
 	}()
 	return d.converse(ctx, sink)
-}
-
-// sumUp returns the first lane with the turns of all, and the outcome of a lane that failed: the others are
-// canceled because of it.
-func sumUp(lanes []Conversation) Conversation {
-	sum := lanes[0]
-	for _, l := range lanes[1:] {
-		sum.Turns += l.Turns
-		if l.End.After(sum.End) {
-			sum.End = l.End
-		}
-		if sum.Outcome == Success || sum.Outcome == Canceled && l.Outcome != Success {
-			sum.Outcome = l.Outcome
-		}
-	}
-	return sum
 }
 
 // prepareStep waits for the needs of the next step, and until it is due.

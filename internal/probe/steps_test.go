@@ -148,9 +148,25 @@ func TestDependencies(t *testing.T) {
 				if sum.Outcome != probe.Success || sum.Turns != len(s.log) || sum.Turns != len(sink.results) || sum.End.Sub(s.start) != s.log[len(s.log)-1].end {
 					t.Errorf("the conversation is %+v", sum)
 				}
+				want := probe.Spent{FirstToken: time.Duration(len(s.log)) * time.Second, Between: betweenTurns(sink.results)}
+				if sum.Duration() != s.log[len(s.log)-1].end || sum.Spent != want {
+					t.Errorf("it took %s, of which %+v, want %+v", sum.Duration(), sum.Spent, want)
+				}
 			})
 		})
 	}
+}
+
+// betweenTurns sums the times between consecutive turns of each lane.
+func betweenTurns(turns []probe.Result) (sum time.Duration) {
+	ends := map[string]time.Time{}
+	for _, r := range turns {
+		if end, known := ends[r.Conversation]; known {
+			sum += r.Sent.Sub(end)
+		}
+		ends[r.Conversation] = r.End
+	}
+	return sum
 }
 
 // TestLanes checks that each agent has a session of its own within one trace, and sends its recorded prompts

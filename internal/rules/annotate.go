@@ -118,9 +118,9 @@ func sharedURL() string {
 }
 
 // sharedTurn shows one failed turn of a shared fault.
-func sharedTurn() string {
+func (in Input) sharedTurn() string {
 	return showFirst(fmt.Sprintf("topk(1, max by (target, workload, turn, reason, trace_id, error) (%s{reason!~'%s'}) > time() - %d and on (target, workload) %s)",
-		metrics.BadTurn, strings.Join(otherThan(slo.Availability), "|"), maxTurnAge, sharedJobs), "",
+		metrics.BadTurn, strings.Join(in.otherThan(slo.Availability), "|"), maxTurnAge, sharedJobs), "",
 		"One bad turn: {{ .Labels.target }}/{{ .Labels.workload }}, "+turnText+".")
 }
 
@@ -253,14 +253,18 @@ func slowTurn() string {
 	return showFirst(RecordEffect+"{%s}", "$j", badTurn(`,turn=%q,reason=~"(answer_)?%s"`, ".Labels.turn .Labels.signal"))
 }
 
-func failedTurn() string {
-	return badTurn(fmt.Sprintf(",reason!~%q", strings.Join(otherThan(slo.Availability), "|")), "")
+func (in Input) failedTurn() string {
+	return badTurn(fmt.Sprintf(",reason!~%q", strings.Join(in.otherThan(slo.Availability), "|")), "")
 }
 
 // otherThan returns the reasons of bad turns that did not fail, except the reason of s.
-func otherThan(s slo.SLI) []string {
+func (in Input) otherThan(s slo.SLI) []string {
 	var out []string
-	for _, o := range []slo.SLI{slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration, slo.Correct} {
+	all := []slo.SLI{slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration, slo.Correct}
+	if slo.HasSessions(in.SLOs) {
+		all = append(all, slo.Session)
+	}
+	for _, o := range all {
 		if o != s {
 			out = append(out, string(o))
 		}

@@ -187,7 +187,7 @@ func (in Input) missingExpr() (string, error) {
 
 // fastBurn returns the page. It needs no "for", because the long window delays it. A recovery or the short window ends
 // it. cause is the last part of its summary.
-func fastBurn(objectives []objective, cause string) rule {
+func (in Input) fastBurn(objectives []objective, cause string) rule {
 	keep := time.Duration(0)
 	for _, fit := range fits(objectives, slo.Page) {
 		keep = max(keep, fit.keepFiring())
@@ -200,10 +200,14 @@ func fastBurn(objectives []objective, cause string) rule {
 	}
 	a.Expr = fmt.Sprintf("(\n  %s\n  or\n  %s\n  %s\n)\n%s", recordPageBurn, kept(recordPageBurn), unlessRecovered(kept(recordRecovered)), andConfigured)
 	// Turns that are bad only for other objectives are left out.
-	others := forObjective(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(otherThan(o.SLI), "|")) })
-	a.Description = setJob + "Too many turns miss the objective that " + forObjective(objectives, objective.statement) + ". " +
+	others := forObjective(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(in.otherThan(o.SLI), "|")) })
+	subjects := "turns"
+	if slo.HasSessions(in.SLOs) {
+		subjects = "turns or sessions"
+	}
+	a.Description = setJob + "Too many " + subjects + " miss the objective that " + forObjective(objectives, objective.statement) + ". " +
 		showFirst(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
-			"In the last 5m, {{ humanizePercentage .Value }} of the turns did. ") + alsoBurning() + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
+			"In the last 5m, {{ humanizePercentage .Value }} of the "+subjects+" did. ") + alsoBurning() + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
 	return a
 }
 

@@ -36,6 +36,16 @@ func burnScenarios() []scenario {
 			{after: 10 * time.Minute},
 			{do: behaving(slow), after: 4 * time.Minute, want: []string{fastBurn}},
 		}},
+		{name: "sessions that last too long page and resolve", in: withSLOs(available, session), steps: []step{
+			{after: 8 * time.Hour},
+			{do: behaving(slow), after: 15 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat session"}},
+			{do: behaving(ok), after: 45 * time.Minute},
+		}},
+		{name: "sessions that fail page for the availability", in: withSLOs(available, session), steps: []step{
+			{after: 8 * time.Hour},
+			{do: behaving(oneIn(10, failing(probe.Stall), ok)), after: 25 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat available"}},
+			{do: behaving(ok), after: 45 * time.Minute},
+		}},
 		// The long window is still bad and single turns are bad, but the short window shows
 		// that the fault has ended.
 		{name: "a fault that fades to a few bad turns", steps: []step{
@@ -173,5 +183,6 @@ var (
 	}
 	loose     = slo.Objective{Name: "loose", SLI: slo.Availability, Objective: 0.9, Window: 30 * day}
 	strict    = slo.Objective{Name: "strict", SLI: slo.TTFT, Threshold: 2 * time.Second, Objective: 0.995, Window: 30 * day}
+	session   = slo.Objective{Name: "session", SLI: slo.Session, Threshold: 5 * time.Second, Objective: 0.99, Window: 30 * day}
 	available = slo.Objective{Name: "available", SLI: slo.Availability, Objective: 0.995, Window: 30 * day}
 )

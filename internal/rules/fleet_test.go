@@ -171,19 +171,16 @@ func (p *prober) converse(j rules.Job) {
 	}
 	turns := max(1, int(j.TurnsPerMinute/j.ConversationsPerMinute))
 	p.sinks.Observe(probe.ConversationStart{Target: j.Target, Workload: j.Workload})
-	outcome := probe.Success
-	for i := range turns {
-		outcome = p.turn(j, i)
-		if outcome != probe.Success {
-			break
-		}
+	c := probe.Conversation{Target: j.Target, Workload: j.Workload, Outcome: probe.Success, Scheduled: *p.clock, Sent: *p.clock, End: *p.clock}
+	for i := 0; i < turns && c.Outcome == probe.Success; i++ {
+		r := p.turn(j, i)
+		c.Outcome, c.TraceID = r.Outcome, r.TraceID
+		c.Sent = c.Sent.Add(-r.TTFT.V)
 	}
-	p.sinks.Observe(probe.Conversation{
-		Target: j.Target, Workload: j.Workload, Outcome: outcome, Scheduled: *p.clock, End: *p.clock,
-	})
+	p.sinks.Observe(c)
 }
 
-func (p *prober) turn(j rules.Job, i int) probe.Outcome {
+func (p *prober) turn(j rules.Job, i int) probe.Result {
 	kind := probe.Followup
 	if i == 0 {
 		kind = probe.First
@@ -196,7 +193,7 @@ func (p *prober) turn(j rules.Job, i int) probe.Outcome {
 	r.Sent, r.End = *p.clock, *p.clock
 	p.sinks.Observe(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})
 	p.sinks.Observe(r)
-	return r.Outcome
+	return r
 }
 
 // gather gathers the families of a scrape in the mode Lean, the default of /metrics. Backtests and the embedded

@@ -71,8 +71,8 @@ func (in Input) functions() template.FuncMap {
 		"twins": twins, "wrongWhere": wrongWhere, "setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
 		"setReason": setReason, "whyFailed": whyFailed, "advice": advice, "failures": constant(fmt.Sprintf(failures, "")),
 		"burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": in.missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
-		"setSharedReason": setSharedReason, "sharedURL": sharedURL, "sharedTurn": sharedTurn,
-		"slowTurn": slowTurn, "failedTurn": failedTurn, "acceptance": acceptance, "starvedText": starvedText,
+		"setSharedReason": setSharedReason, "sharedURL": sharedURL, "sharedTurn": in.sharedTurn,
+		"slowTurn": slowTurn, "failedTurn": in.failedTurn, "acceptance": acceptance, "starvedText": starvedText,
 	}
 }
 
@@ -93,11 +93,11 @@ func perOutage(failures string) string {
 }
 
 // judgedTurns selects the jobs with judged turns within a window. A job whose objectives judge only turns of
-// some sizes, or that ask for codes, may have a window without such a turn, so all its turns count.
+// some sizes, or that ask for codes, or sessions, may have a window without such a turn, so all its turns count.
 func (in Input) judgedTurns(window time.Duration) string {
 	uncovered := len(slices.DeleteFunc(slices.Clone(in.Jobs), func(j Job) bool {
 		return slices.ContainsFunc(in.SLOs, func(o slo.Objective) bool {
-			return o.SLI != slo.Correct && o.Uncached == slo.Tokens{} && o.CoversJob(j.Target, j.Workload)
+			return o.SLI != slo.Correct && o.SLI != slo.Session && o.Uncached == slo.Tokens{} && o.CoversJob(j.Target, j.Workload)
 		})
 	}))
 	judged, ended := increase(perJob(), metrics.SLOTurns, window), increase(perJob(), metrics.Turns, window)

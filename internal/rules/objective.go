@@ -55,7 +55,7 @@ func (in Input) filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	return true
 }
 
-// judgedPerMinute returns the expected rate of turns of all replicas that an objective judges;
+// judgedPerMinute returns the expected rate of turns or sessions of all replicas that an objective judges;
 // 0 if unknown.
 func (in Input) judgedPerMinute(j Job, o slo.Objective) float64 {
 	return float64(max(1, in.Replicas)) * j.judgedPerMinute(o)
@@ -63,6 +63,8 @@ func (in Input) judgedPerMinute(j Job, o slo.Objective) float64 {
 
 func (j Job) judgedPerMinute(o slo.Objective) float64 {
 	switch {
+	case o.SLI == slo.Session:
+		return j.ConversationsPerMinute
 	case o.SLI == slo.Correct: // follow-ups ask for codes
 		return j.TurnsPerMinute - j.ConversationsPerMinute
 	case o.Uncached != slo.Tokens{}:
@@ -93,6 +95,10 @@ func (o objective) sli() string {
 }
 
 func (o objective) statement() string {
+	if o.SLI == slo.Session {
+		return fmt.Sprintf("%s %% of sessions end within %s and without a failed turn, over %s",
+			num(o.Objective.Objective*100), slo.FormatDuration(o.Threshold), slo.FormatDuration(o.Window))
+	}
 	share := num(o.Objective.Objective*100) + " % of turns"
 	if o.kind() != "" {
 		share = num(o.Objective.Objective*100) + " % of " + o.kind() + " turns"

@@ -132,15 +132,16 @@ func (in Input) budgetExhausted() rule {
 }
 
 // noSamples is a ticket for an SLO that judges none of the finished turns, so that its burn rate alerts
-// cannot fire. A class of sizes may have no turn for long.
+// cannot fire. A class of sizes may have no turn for long, and a
+// session may last longer than the window.
 func (in Input) noSamples() rule {
-	var parts, classes []string
+	var parts, rare []string
 	for _, o := range in.SLOs {
-		if o.Uncached != (slo.Tokens{}) {
-			classes = append(classes, o.Name)
+		if o.Uncached != (slo.Tokens{}) || o.SLI == slo.Session {
+			rare = append(rare, o.Name)
 		}
 	}
-	turns := noneOf(metrics.LabelSLO, classes).selector(metrics.SLOTurns)
+	turns := noneOf(metrics.LabelSLO, rare).selector(metrics.SLOTurns)
 	for _, c := range in.classes(turnWindow(time.Hour, 2)) {
 		parts = append(parts, fmt.Sprintf("%s == 0\nand on (%s)\n%s > 0%s",
 			increase(perSLO(), turns, c.Window), onJob, increase(perJob(), metrics.Turns, c.Window), c.When()))

@@ -294,6 +294,10 @@ func gatherSessions(e *exposition, l labels, s probe.SessionCounts) {
 func (j *job) gatherObjectives(e *exposition, l labels) {
 	for _, s := range j.slos {
 		o := s.objective
+		if o.SLI == slo.Session {
+			e.addAll(l.with(LabelTurn, turnSession).with(LabelSLO, o.Name), value{SLOTurns, s.turns[0]}, value{SLOViolations, s.violations[0]})
+			continue
+		}
 		for k, kind := range probe.TurnKinds() {
 			if o.Covers(j.key.Target, j.key.Workload, kind) {
 				turn := l.with(LabelTurn, string(kind)).with(LabelSLO, o.Name)

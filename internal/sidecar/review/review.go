@@ -90,6 +90,16 @@ func (d *Day) Count(r probe.Result, objectives []slo.Objective, price *workload.
 	}
 }
 
+// CountSession adds a conversation.
+func (d *Day) CountSession(s probe.Conversation, objectives []slo.Objective) {
+	for _, o := range objectives {
+		if v := o.JudgeSession(&s); v != slo.NotJudged {
+			counts := d.add(Objective{Name: o.Name, Wanted: o.Objective, Judged: 1, Bad: badTurns(v), Threshold: o.Threshold})
+			counts.countHour(s.End, v == slo.Bad && !s.Outcome.Failed())
+		}
+	}
+}
+
 func badTurns(v slo.Judgement) int {
 	if v == slo.Bad {
 		return 1
@@ -175,22 +185,35 @@ func (c *Counter) Remove(job probe.Key) {
 
 // Observe implements sink.Sink.
 func (c *Counter) Observe(e probe.Event) {
-	r, ended := e.(probe.Result)
-	if !ended {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := dayKey{DateOf(r.End), r.Key()}
+	j := c.jobs[e.Key()]
+	var end time.Time
+	switch e := e.(type) {
+	case probe.Result:
+		end = e.End
+	case probe.Conversation:
+		end = e.End
+		if e.Sent.IsZero() || !slo.HasSessions(j.Objectives) {
+			return
+		}
+	default:
+		return
+	}
+	key := dayKey{DateOf(end), e.Key()}
 	d := c.days[key]
 	if d == nil {
-		d = &Day{Date: key.date, Target: r.Target, Workload: r.Workload}
+		d = &Day{Date: key.date, Target: key.job.Target, Workload: key.job.Workload}
 		c.days[key] = d
-		c.forget(r.End)
+		c.forget(end)
 	}
 	c.unsaved[key] = true
-	j := c.jobs[r.Key()]
-	d.Count(r, j.Objectives, j.Price)
+	switch e := e.(type) {
+	case probe.Result:
+		d.Count(e, j.Objectives, j.Price)
+	case probe.Conversation:
+		d.CountSession(e, j.Objectives)
+	}
 	if key.date < DateOf(c.missed.hour) {
 		delete(c.missed.jobs, key.job)
 	}

@@ -64,8 +64,8 @@ func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 	return k
 }
 
-// judge returns the result of a job's samples for each objective that covers it.
-func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
+// judge returns the result of a job's samples and sessions for each objective that covers it.
+func judge(key probe.Key, samples []sample, sessions []probe.Conversation, objectives []slo.Objective) []SLO {
 	out := []SLO{}
 	for _, o := range objectives {
 		if !o.CoversJob(key.Target, key.Workload) {
@@ -88,6 +88,14 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 			}
 			if o.CacheUnknown(&r) {
 				s.CacheUnknown++
+			}
+		}
+		for i := range sessions {
+			switch o.JudgeSession(&sessions[i]) {
+			case slo.Good:
+				s.Judged, s.Good = s.Judged+1, s.Good+1
+			case slo.Bad:
+				s.Judged++
 			}
 		}
 		s.Share = shareOf(s.Good, s.Judged)

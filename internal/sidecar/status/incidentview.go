@@ -109,7 +109,7 @@ func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error)
 	s := i.span(v.Now)
 	if j := p.job(i.About.Key); j != nil {
 		j.mu.Lock()
-		objectives := judge(i.About.Key, nil, j.info.Objectives)
+		objectives := judge(i.About.Key, nil, nil, j.info.Objectives)
 		j.mu.Unlock()
 		if v.Figures, err = charts(figure, j.minutesIn(s), p.serverMinutes(i.About.Target, s), objectives, p.marked(i.About.Target, s)); err != nil {
 			return v, err

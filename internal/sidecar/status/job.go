@@ -24,6 +24,8 @@ const (
 	// out.
 	failuresKept = 60
 	errorKept    = 512 // bytes of a turn's error text
+	// sessionsKept bounds the conversations, of about 250 bytes, which only jobs with an objective on sessions keep.
+	sessionsKept = 128
 )
 
 type job struct {
@@ -36,6 +38,7 @@ type job struct {
 	spent               spent
 	recalled            recallCounts
 	samples             []sample
+	sessions            []probe.Conversation
 	successes, failures []probe.Result
 	last                *probe.Result // the last turn, except turns canceled by our own shutdown
 
@@ -105,6 +108,10 @@ func (j *job) observe(e probe.Event, now time.Time) (counted bool) {
 	switch e := e.(type) {
 	case probe.Result:
 		j.turnEnded(e)
+	case probe.Conversation:
+		if slo.HasSessions(j.info.Objectives) {
+			j.sessions = appendBounded(j.sessions, e, sessionsKept)
+		}
 	case probe.Comparison: // its tokens are mostly prompts, and unknown
 		j.spent.add(now, workload.Tokens{Prompt: float64(e.Tokens)})
 	case probe.Twin:

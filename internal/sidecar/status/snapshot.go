@@ -172,7 +172,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		j.mu.Unlock()
 		return out, false
 	}
-	objectives, last, samples := j.info.Objectives, j.last, slices.Clone(j.samples)
+	objectives, last, samples, sessions := j.info.Objectives, j.last, slices.Clone(j.samples), slices.Clone(j.sessions)
 	out = Job{
 		Target: key.Target, Workload: key.Workload, Model: j.model, Burst: j.tally.Burst.Why,
 		Conversations: j.tally.Conversations.Ended, ConversationsInFlight: j.tally.Conversations.InFlight,
@@ -204,7 +204,8 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 	if len(recent) == samplesKept {
 		out.Recent.Span.V = now.Sub(recent[0].end)
 	}
-	out.SLOs = judge(key, recent, objectives)
+	sessions = slices.DeleteFunc(sessions, func(c probe.Conversation) bool { return c.End.Before(oldest) })
+	out.SLOs = judge(key, recent, sessions, objectives)
 	out.InPart = last != nil && last.Outcome.OwnFault() ||
 		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance() })
 	out.Points = []Point{}

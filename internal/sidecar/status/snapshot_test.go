@@ -154,6 +154,31 @@ func TestObjectives(t *testing.T) {
 	}
 }
 
+// TestSessionObjective: the sessions of the window are judged, and only jobs with an objective on sessions keep them.
+func TestSessionObjective(t *testing.T) {
+	for _, o := range []slo.Objective{{Name: "whole", SLI: slo.Session, Threshold: 5 * time.Minute, Objective: 0.5}, {Name: "up", SLI: slo.Availability, Objective: 0.5}} {
+		p := pageAt(noon)
+		p.Add(jobOf("t", "w", o))
+		feed(p, turn(time.Minute))
+		for _, lasts := range []time.Duration{time.Minute, 5 * time.Minute, time.Hour} {
+			for _, end := range []time.Time{noon.Add(-time.Minute), noon.Add(-24 * time.Hour)} {
+				p.Observe(probe.ConversationStart{Target: "t", Workload: "w"})
+				p.Observe(probe.Conversation{Target: "t", Workload: "w", Outcome: probe.Success, Sent: end.Add(-lasts), End: end})
+			}
+		}
+		s, kept := only(t, p).SLOs[0], len(p.jobs[probe.Key{Target: "t", Workload: "w"}].sessions)
+		if o.SLI != slo.Session {
+			if kept != 0 {
+				t.Errorf("%d sessions are kept for nothing", kept)
+			}
+			continue
+		}
+		if got, want := s.Statement(), "50 % of sessions end within 5m and without a failed turn"; s.Judged != 3 || s.Good != 2 || kept != 7 || got != want {
+			t.Errorf("%d good of %d, %d kept, %q; want %q", s.Good, s.Judged, kept, got, want)
+		}
+	}
+}
+
 func TestBoundedMemory(t *testing.T) {
 	p := pageAt(noon)
 	long := strings.Repeat("ä", 100_000)

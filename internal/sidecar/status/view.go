@@ -241,6 +241,9 @@ func (s SLO) Statement() string {
 	if s.SLI == slo.Availability {
 		return fmt.Sprintf("%s of %s succeed%s", s.Objective, turns, unknown)
 	}
+	if s.SLI == slo.Session {
+		return fmt.Sprintf("%s of sessions end within %s and without a failed turn", s.Objective, slo.FormatDuration(s.Threshold.V))
+	}
 	names := map[slo.SLI]string{
 		slo.TTFT: "TTFT", slo.AnswerTTFT: "answer TTFT", slo.TPOT: "TPOT",
 		slo.ITL: "longest token gap", slo.TurnDuration: "turn duration",

@@ -30,6 +30,8 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 			}
 		}
 	}
+	l.addSessions(valid)
+	l.addSessionGoodput(valid, judge.Objectives)
 	l.addServer(valid)
 	l.addLags(results)
 	l.Drift = drift(valid)

@@ -31,6 +31,9 @@ func (o Objective) String() string {
 	return fmt.Sprintf("%s p%g < %gms%s", o.Label, o.Share, o.Threshold, o.Slope)
 }
 
+// OnSessions reports whether the objective judges sessions.
+func (o Objective) OnSessions() bool { return o.Label == strings.ToUpper(string(slo.Session)) }
+
 // Metric returns the equivalent quantile, which a report may lack, or NoMetric.
 func (o Objective) Metric() Metric {
 	if o.Timing == NoTiming {
@@ -48,6 +51,7 @@ func (s *Study) JudgeBy(objectives []Objective) {
 		for i := range series.Levels {
 			series.Levels[i].Verdict = nil
 			delete(series.Levels[i].Figures, GoodputPerSecond)
+			delete(series.Levels[i].Figures, SessionGoodput)
 		}
 	}
 }

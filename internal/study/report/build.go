@@ -53,6 +53,7 @@ func (b *builder) everything() error {
 	b.errors()
 	b.answers()
 	b.rates()
+	b.sessions("Sessions")
 	b.economy()
 	b.server()
 	b.saturation()

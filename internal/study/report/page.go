@@ -118,6 +118,9 @@ func (b *builder) capacityReasons(c Compliance, proven string) (parts []string) 
 			text += fmt.Sprintf(", with %s turns in flight on average", figures.Digits(f.Value, 1))
 		}
 		say("%s.", text)
+		if b.s.LevelName() == string(runfile.Concurrency) && slices.ContainsFunc(b.s.Objectives, figures.Objective.OnSessions) {
+			say("So %g sessions at a time keep the SLO on sessions.", c.Least)
+		}
 	}
 	switch undecided := listLevels(c.Undecided); {
 	case undecided == "":
@@ -325,7 +328,7 @@ func (b *builder) matrix() {
 		color := map[runfile.Standing]class{runfile.Met: classGood, runfile.Missed: classBad}[v.Standing]
 		return cell{v.Words(labelOf(b.s.Objectives)), cmp.Or(color, classUnknown)}
 	}}
-	s.table(b.byLevel(append([]column{slos}, b.metricColumns(figures.InFlightMean, figures.CorrectPct)...)...))
+	s.table(b.byLevel(append([]column{slos}, b.metricColumns(figures.InFlightMean, figures.CorrectPct, figures.SessionGoodput)...)...))
 }
 
 // changes adds how each series differs from the baseline over the levels of both.
@@ -416,18 +419,9 @@ func (b *builder) appendix() {
 		}
 	}
 	b.table("Appendix: Method", parameters(described))
-	s := b.section("Appendix: Figures")
-	for _, series := range b.s.Series {
-		single := *b
-		single.s, single.compares = &figures.Study{Kind: b.s.Kind, Series: []figures.Series{series}}, false
-		t := single.byLevel(single.metricColumns(b.mainMetrics()...)...)
-		if b.compares {
-			b.subtable(series.Name, t)
-		} else {
-			s.table(t)
-		}
-	}
-	s = b.section("How to Read This")
+	b.eachSeries(b.section("Appendix: Figures"), b.mainMetrics())
+	b.sessions("Appendix: Sessions")
+	s := b.section("How to Read This")
 	s.list(append([]string{
 		"In parentheses: the 95 % confidence interval. “?” is an unknown end of it, “(?)” one that is unknown or wider than the value. “–”: too few turns, or unknown.",
 		fmt.Sprintf("TPOT is the time per output token after the first, TOPS output tokens per second. Latencies count the turns that have one; runs above %d %% errors are left out.", figures.MaxErrorPct),

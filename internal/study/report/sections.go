@@ -78,6 +78,30 @@ func (b *builder) parts(t figures.Timing) {
 	}
 }
 
+// sessions adds the figures of whole conversations, with a table for each series.
+func (b *builder) sessions(title string) {
+	if !b.s.Any(func(l figures.Level) bool { return l.Value(figures.SessionTurns) > 1 }) {
+		return
+	}
+	s := b.section(title)
+	s.paragraph("A session is a whole conversation, from its first request to the end of its last answer. The time to first tokens is network, queue and prefill; the time between turns belongs to tools, or to the user who reads and writes. Sessions that were cut or shortened do not count.")
+	b.eachSeries(s, figures.SessionMetrics())
+}
+
+// eachSeries adds metrics by level: to s or, if series are compared, to a subsection for each.
+func (b *builder) eachSeries(s *section, metrics []figures.Metric) {
+	for _, series := range b.s.Series {
+		single := *b
+		single.s, single.compares = &figures.Study{Kind: b.s.Kind, Series: []figures.Series{series}}, false
+		t := single.byLevel(single.metricColumns(metrics...)...)
+		if b.compares {
+			b.subtable(series.Name, t)
+		} else {
+			s.table(t)
+		}
+	}
+}
+
 func (b *builder) validRuns() []column {
 	return b.columnIf(func(l figures.Level) bool { return l.Runs > 1 || l.Runs > l.Valid }, "Valid Runs", func(l figures.Level) cell {
 		return cellIf(l.Runs > 0, fmt.Sprintf("%d/%d", l.Valid, l.Runs))

@@ -86,6 +86,7 @@ func (b *Block) merge(o Block) {
 	}
 	b.Tokens.merge(o.Tokens)
 	b.Sessions.Merge(o.Sessions)
+	b.mergeConversations(o.Conversations)
 	b.addRecall(o.Recall)
 	b.First.merge(o.First)
 	b.Followup.merge(o.Followup)

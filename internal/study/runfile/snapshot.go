@@ -44,7 +44,7 @@ type Block struct {
 	// the prober or a user ended.
 	TurnSeconds float64 `json:"turn_seconds,omitempty"`
 	// Good counts judged turns that met every objective that judged them. It is the numerator
-	// of goodput. If all objectives are on right answers, a turn that asked for no code is good if it succeeded.
+	// of goodput. If all objectives are on right answers or on sessions, a turn that none judged is good if it succeeded.
 	Good uint64 `json:"good"`
 	// NotJudged counts turns that an objective left out because the prober was late.
 	NotJudged uint64            `json:"not_judged,omitempty"`
@@ -52,6 +52,8 @@ type Block struct {
 	Tokens    Tokens            `json:"tokens"`
 	// Sessions counts follow-up turns whose worker is known. Absent in files of earlier versions.
 	Sessions probe.SessionCounts `json:"sessions,omitzero"`
+	// Conversations sums the conversations that ended. Absent without any, and in files of earlier versions.
+	Conversations *Conversations `json:"conversations,omitempty"`
 	// Recall counts the answers that were judged by reference codes. Absent without recall.
 	Recall map[RecallClass]Recalled `json:"recall,omitempty"`
 	// First and followup turns are different populations.
@@ -176,7 +178,7 @@ func (b *Block) judge(r *probe.Result, objectives []slo.Objective) {
 		b.NotJudged++
 	}
 	// Without another objective, a turn that asked for no code cannot violate one.
-	judged, good := !slices.ContainsFunc(objectives, func(o slo.Objective) bool { return o.SLI != slo.Correct }), true
+	judged, good := !slices.ContainsFunc(objectives, func(o slo.Objective) bool { return o.SLI != slo.Correct && o.SLI != slo.Session }), true
 	judged = judged && len(objectives) > 0
 	for _, o := range objectives {
 		count := b.SLOs[o.Name]

@@ -225,11 +225,15 @@ func (c *collector) conversationDue(at time.Time, skipped bool) {
 	}
 }
 
-// conversationEnded ends a counted span after its last conversation.
+// conversationEnded counts a conversation in the block of its end, and ends a counted span after its last one.
 func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hold(-1)
+	if s := c.find(sum.End); s != nil {
+		c.blockAt(s, sum.End).EndConversation(&sum)
+	}
+	c.judgeSession(sum)
 	if len(c.spans) == 0 || c.at >= len(c.spans) {
 		return // in the warm-up, or after the end
 	}
@@ -244,6 +248,29 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.open(now)
 	c.at = len(c.spans) - 1
 	c.cut(now)
+}
+
+// judgeSession counts a conversation by the objectives on sessions, when it ends or when its time is over, whichever
+// is first: one that is cut at the end of the level may have missed them before. The caller holds mu.
+func (c *collector) judgeSession(sum probe.Conversation) {
+	if sum.Outcome == probe.Canceled { // it was going on until now, perhaps between two turns
+		sum.End = time.Now()
+	}
+	for _, o := range c.objectives {
+		if o.SLI != slo.Session {
+			continue
+		}
+		at := sum.End
+		if over := sum.Sent.Add(o.Threshold); over.Before(at) {
+			at = over
+		}
+		switch s := c.find(at); {
+		case s != nil:
+			c.blockAt(s, at).JudgeConversation(&sum, o)
+		case len(c.spans) > 0 && at.After(c.spans[0].Started) && sum.Outcome.Failed():
+			c.tail.JudgeConversation(&sum, o)
+		}
+	}
 }
 
 func (c *collector) look(now time.Time, level float64) levelReport {

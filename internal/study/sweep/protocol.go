@@ -28,7 +28,7 @@ import (
 const (
 	// protocolVersion changes with the messages. Processes of different versions do not work
 	// together.
-	protocolVersion = 4
+	protocolVersion = 5
 	// silenceLimit is the time without a line after which the other side counts as lost.
 	silenceLimit = 10 * time.Second
 	// lineEvery is the time between two lines.

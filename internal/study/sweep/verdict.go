@@ -2,7 +2,9 @@ package sweep
 
 import (
 	"math"
+	"slices"
 
+	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/stats"
 )
@@ -32,7 +34,7 @@ func (j *watcher) lost(b stats.Turns, times float64) *runfile.LevelVerdict {
 	var names []string
 	for _, o := range j.Objectives {
 		good, bad, _ := stats.Count(b[o.Name])
-		if bad <= (1-o.Objective)*(good+bad)*times {
+		if o.SLI == slo.Session || bad <= (1-o.Objective)*(good+bad)*times {
 			continue
 		}
 		e := stats.Evidence{Allowed: 1 - o.Objective}
@@ -54,7 +56,7 @@ func (j *watcher) futile(b stats.Turns, times float64) []string {
 	var names []string
 	for _, o := range j.Objectives {
 		good, bad, _ := stats.Count(b[o.Name])
-		if bad == 0 {
+		if o.SLI == slo.Session || bad == 0 {
 			continue
 		}
 		// The effect uses the turns so far only. With good turns appended they would look like
@@ -66,6 +68,12 @@ func (j *watcher) futile(b stats.Turns, times float64) []string {
 		}
 	}
 	return names
+}
+
+// judgesSessions reports whether an objective is on sessions. No such objective is decided early: until the first long
+// sessions end, those that have ended are the short and the failed ones.
+func (j *watcher) judgesSessions() bool {
+	return slices.ContainsFunc(j.Objectives, func(o runfile.Objective) bool { return o.SLI == slo.Session })
 }
 
 // met returns the verdict of a level that certainly meets its objectives, nil for others. Each

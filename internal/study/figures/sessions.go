@@ -1,0 +1,126 @@
+package figures
+
+import (
+	"cmp"
+	"slices"
+
+	"synthetic/internal/slo"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
+)
+
+// Figures of sessions, which are whole conversations.
+const (
+	SessionsEnded       Metric = "sessions_ended"
+	SessionP50          Metric = "session_p50_ms"
+	SessionP95          Metric = "session_p95_ms"
+	SessionFailedPct    Metric = "session_failed_pct"
+	SessionTurns        Metric = "session_turns_mean"
+	SessionPrompt       Metric = "session_prompt_tokens_mean"
+	SessionOutput       Metric = "session_output_tokens_mean"
+	SessionCachedPct    Metric = "session_cached_pct"
+	SessionFirstToken   Metric = "session_first_token_pct"
+	SessionAnswerPct    Metric = "session_answer_pct"
+	SessionBetweenTurns Metric = "session_between_turns_pct"
+	// SessionGoodput is absent without an objective on sessions.
+	SessionGoodput Metric = "sessions_within_slo_per_min"
+)
+
+// SessionMetrics returns the figures of sessions, in the order of columns.
+func SessionMetrics() (all []Metric) {
+	for _, d := range sessionDescriptions() {
+		all = append(all, d.metric)
+	}
+	return all
+}
+
+func sessionDescriptions() []description {
+	return []description{
+		{SessionsEnded, "Sessions", "", 0, Neither},
+		{SessionP50, "Session p50", "ms", 0, LowerIsBetter},
+		{SessionP95, "Session p95", "ms", 0, LowerIsBetter},
+		{SessionFailedPct, "Failed sessions", "%", 1, LowerIsBetter},
+		{SessionGoodput, "Sessions/min within their SLO", "", 2, HigherIsBetter},
+		{SessionTurns, "Turns per session", "", 1, Neither},
+		{SessionPrompt, "Prompt tokens per session", "", 0, Neither},
+		{SessionOutput, "Output tokens per session", "", 0, Neither},
+		{SessionCachedPct, "Cached prompt tokens", "%", 1, HigherIsBetter},
+		{SessionFirstToken, "Time to first tokens", "%", 1, Neither},
+		{SessionAnswerPct, "Time in answers", "%", 1, Neither},
+		{SessionBetweenTurns, "Time between turns", "%", 1, Neither},
+	}
+}
+
+// addSessions adds the figures of the conversations that ended in the measurement.
+func (l *Level) addSessions(results []runfile.Result) {
+	durations := make([]stats.Series, len(results))
+	ended, any := uint64(0), false
+	for i, r := range results {
+		for _, b := range r.Blocks() {
+			d := runfile.Distribution{Values: &runfile.Sample{}}
+			if c := b.Conversations; c != nil {
+				d.Merge(c.Duration)
+				ended, any = ended+c.Ended, true
+			}
+			durations[i] = append(durations[i], d)
+		}
+	}
+	if !any {
+		return
+	}
+	l.Figures[SessionsEnded] = Plain(float64(ended))
+	for m, q := range map[Metric]float64{SessionP50: 0.50, SessionP95: 0.95} {
+		l.addTiming(m, stats.EstimateQuantile(q, durations, false))
+	}
+	type sums = *runfile.Conversations
+	count := func(c sums) float64 { return float64(c.Ended) }
+	time := func(c sums) float64 { return c.FirstTokenSeconds + c.AnswerSeconds + c.BetweenSeconds }
+	for m, ratio := range map[Metric]struct {
+		scale       float64
+		part, whole func(sums) float64
+	}{
+		SessionFailedPct:    {100, func(c sums) float64 { return float64(c.Duration.Failures) }, count},
+		SessionTurns:        {1, func(c sums) float64 { return float64(c.Turns) }, count},
+		SessionPrompt:       {1, func(c sums) float64 { return float64(c.Tokens.Prompt) }, count},
+		SessionOutput:       {1, func(c sums) float64 { return float64(c.Tokens.Output) }, count},
+		SessionCachedPct:    {100, func(c sums) float64 { return known(c.Tokens.Cached) }, func(c sums) float64 { return known(c.Tokens.CachedOf) }},
+		SessionFirstToken:   {100, func(c sums) float64 { return c.FirstTokenSeconds }, time},
+		SessionAnswerPct:    {100, func(c sums) float64 { return c.AnswerSeconds }, time},
+		SessionBetweenTurns: {100, func(c sums) float64 { return c.BetweenSeconds }, time},
+	} {
+		all := pairs(results, func(b runfile.Block) stats.Pair {
+			if b.Conversations == nil {
+				return stats.Pair{}
+			}
+			return stats.Pair{Part: ratio.part(b.Conversations), Whole: ratio.whole(b.Conversations)}
+		})
+		if stats.Total(all).Whole > 0 {
+			f := ratioFigure(all).times(ratio.scale)
+			f.N = ended
+			if ratio.scale == 100 {
+				f.High = min(f.High, 100)
+			}
+			l.Figures[m] = f
+		}
+	}
+}
+
+// addSessionGoodput adds the rate of sessions that met every objective on sessions. These differ in their thresholds
+// only, so that the sessions that met the smallest one met all.
+func (l *Level) addSessionGoodput(results []runfile.Result, objectives []runfile.Objective) {
+	objectives = slices.DeleteFunc(slices.Clone(objectives), func(o runfile.Objective) bool { return o.SLI != slo.Session })
+	if len(objectives) == 0 {
+		return
+	}
+	strictest := slices.MinFunc(objectives, func(a, b runfile.Objective) int { return cmp.Compare(a.ThresholdSeconds, b.ThresholdSeconds) })
+	l.Figures[SessionGoodput] = ratioFigure(pairs(results, func(b runfile.Block) stats.Pair {
+		return stats.Pair{Part: 60 * float64(b.SLOs[strictest.Name].Good), Whole: b.Seconds}
+	}))
+}
+
+func known(n *uint64) float64 {
+	if n == nil {
+		return 0
+	}
+	return float64(*n)
+}
