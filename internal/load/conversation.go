@@ -89,6 +89,8 @@ func (c *conversation) Observe(e probe.Event) {
 	case probe.Comparison:
 		c.cost.Add(int64(e.Tokens))
 		c.report("a comparison", e)
+	case probe.WrongAnswer:
+		c.report("a wrong answer", e)
 	case probe.Twin:
 		c.cost.Add(int64(e.PromptTokens + e.OutputTokens))
 		c.report("a twin", e)

@@ -161,6 +161,7 @@ func (d *dialogue) advance(ctx context.Context, n int, sink Sink) bool {
 	a, err := d.ask(ctx, r, sink)
 	d.conclude(ctx, r, a, err)
 	sink.Observe(r.withoutSecrets())
+	d.reportWrong(r, a, false, sink)
 	d.lane.ended(r)
 	if r.Outcome != Success {
 		return false

@@ -25,7 +25,9 @@ type measurement struct {
 	// reasoningField is the server's name of the reasoning. model, fingerprint and worker are
 	// the server's names of what answers.
 	reasoningField, model, fingerprint, worker string
-	otherChoices                               bool
+	// id is the server's id of the answer.
+	id           string
+	otherChoices bool
 
 	firstEvent, firstToken, firstAnswer, lastToken time.Time
 
@@ -50,6 +52,7 @@ func (m *measurement) add(e *stream.Event) {
 	}
 	m.finishReason, m.model = cmp.Or(e.FinishReason, m.finishReason), cmp.Or(e.Model, m.model)
 	m.fingerprint, m.worker = cmp.Or(e.Fingerprint, m.fingerprint), cmp.Or(e.Worker, m.worker)
+	m.id = cmp.Or(e.ID, m.id)
 	m.otherChoices = m.otherChoices || e.OtherChoice
 	switch e.Kind {
 	case stream.Done:

@@ -39,6 +39,8 @@ type Options struct {
 	// Traced is called at the start of each conversation. It reports whether the spans of the
 	// conversation will be exported; nil means never.
 	Traced func() bool
+	// Evidence makes conversations report each WrongAnswer.
+	Evidence bool
 	// Sent counts the requests that are not turns; nil counts nothing.
 	Sent func(Purpose)
 }

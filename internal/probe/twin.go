@@ -76,15 +76,16 @@ func (d *dialogue) askTwins(ctx context.Context, sink Sink) {
 // nothing behind a new first line, also that of an engine or gateway that does not know cache_salt.
 func (d *dialogue) askTwin(ctx context.Context, turn *twinTurn, sink Sink) {
 	t := turn.Twin
-	cold := Result{Turn: t.Turn, Kind: turn.kind, Model: turn.model}
+	cold := Result{Target: t.Target, Workload: t.Workload, Conversation: t.Conversation, Turn: t.Turn, Kind: turn.kind, Model: turn.model, Scheduled: time.Now()}
 	history, foreign := d.history, d.foreign
 	defer func() { d.history, d.foreign = history, foreign }()
 	d.history, d.userMessages = slices.Clone(history[:turn.messages]), turn.userMessages
 	d.history[0].Content = fmt.Sprintf("Log %016x.\n\n", rand.Uint64()) + d.history[0].Content
+	var a *attempt
 	sent := false
 	err := d.untilStopped(ctx, func(ctx context.Context) error {
-		a, err := d.send(ctx, &cold)
-		if err != nil {
+		var err error
+		if a, err = d.send(ctx, &cold); err != nil {
 			return err
 		}
 		if sent = a.trace.Sent(); sent {
@@ -99,6 +100,7 @@ func (d *dialogue) askTwin(ctx context.Context, turn *twinTurn, sink Sink) {
 	}
 	if cold.Outcome == Success {
 		d.judgeRecall(&cold)
+		d.reportWrong(&cold, a, true, sink)
 	}
 	if cold.Recall.CachedState() != "yes" {
 		t.Cold = cold.Recall.Result

@@ -35,7 +35,7 @@ func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
 		Target: j.Target, Workload: j.Workload, Dial: s.options.Dial,
 		Connections: s.resources.connections, Pacer: &shared.pacer, Peaks: s.resources.peaks,
 		Learned: &shared.learned, Lag: s.options.Lag, Traced: s.spans.Traced,
-		Sent: s.recorder.RequestsOf(j.Target.Name),
+		Sent: s.recorder.RequestsOf(j.Target.Name), Evidence: s.evidence != nil,
 	})
 }
 
@@ -64,16 +64,19 @@ func (s *Sidecar) listModels(ctx context.Context, t target.Target, sent func()) 
 }
 
 func (s *Sidecar) newRecorder() *metrics.Recorder {
-	var turnsDropped func() uint64 // nil without a turn log
+	var turnsDropped, evidenceDropped func() uint64 // nil without a turn log, or without evidence
 	if s.turns != nil {
 		turnsDropped = s.turns.Dropped
+	}
+	if s.evidence != nil {
+		evidenceDropped = s.evidence.Dropped
 	}
 	return metrics.NewRecorder(metrics.Options{
 		Build: buildInfo(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
 		Baselines: s.baselines, Siblings: s.replicas.Views, UsualMisses: s.counter.UsualMisses,
 		Heartbeat: s.scheduler.LastBeat, Throttled: s.resources.throttled,
 		Models: s.models.Listings, Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
-		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Spans: s.spanCounts, Marks: s.marks,
+		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Evidence: evidenceDropped, Spans: s.spanCounts, Marks: s.marks,
 	})
 }
 

@@ -65,6 +65,9 @@ type Options struct {
 	TurnsFile    string
 	TurnsMaxSize int64
 	TurnsKeep    int
+	// EvidenceDirectory keeps the texts of wrong answers, EvidenceKeep files of each result; "" keeps none.
+	EvidenceDirectory string
+	EvidenceKeep      int
 	// WebConfigFile is the file of passwords and certificates that the server enforces; "" for none.
 	WebConfigFile string
 	// Lifecycle allows reloads, accepted levels and marks over HTTP.
@@ -109,7 +112,8 @@ type Sidecar struct {
 	recorder  *metrics.Recorder
 	page      *status.Page
 	counter   *review.Counter
-	turns     *store.Log // nil without a turn log
+	turns     *store.Log      // nil without a turn log
+	evidence  *store.Evidence // nil without a directory of evidence
 	spans     *tracing.Tracer
 	trial     *trial
 	marks     *sink.Marks
@@ -163,12 +167,8 @@ func New(o Options) (*Sidecar, error) {
 		limits: newHTTPLimits(), resources: newResources(), replicas: siblings.New(nil),
 		targetsUnsaved: make(chan struct{}, 1), saves: make(chan chan error, 1),
 	}
-	if o.TurnsFile != "" {
-		turns, err := store.Open(store.Options{Path: o.TurnsFile, MaxSize: o.TurnsMaxSize, Keep: o.TurnsKeep, Logger: o.Logger})
-		if err != nil {
-			return nil, refused("--turns.file: %w", err)
-		}
-		s.turns = turns
+	if err := s.openLogs(); err != nil {
+		return nil, err
 	}
 	// Each part is created after the parts that it uses.
 	s.models = discovery.NewModelFollower(o.Logger, s.listModels)
@@ -191,12 +191,34 @@ func New(o Options) (*Sidecar, error) {
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}
+	if s.evidence != nil {
+		s.sinks = append(s.sinks, s.evidence)
+	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if err := s.restore(); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// openLogs opens the files that grow with the turns.
+func (s *Sidecar) openLogs() (err error) {
+	o := s.options
+	if o.TurnsFile != "" {
+		s.turns, err = store.Open(store.Options{Path: o.TurnsFile, MaxSize: o.TurnsMaxSize, Keep: o.TurnsKeep, Logger: o.Logger})
+		if err != nil {
+			return refused("--turns.file: %w", err)
+		}
+	}
+	if o.EvidenceDirectory != "" {
+		s.evidence, err = store.OpenEvidence(store.EvidenceOptions{Directory: o.EvidenceDirectory, Keep: o.EvidenceKeep, Logger: o.Logger})
+		if err != nil {
+			s.turns.Close()
+			return refused("--evidence.directory: %w", err)
+		}
+	}
+	return nil
 }
 
 func (o *Options) setDefaults() error {

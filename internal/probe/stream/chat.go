@@ -19,8 +19,8 @@ type chat struct {
 	calls      calls
 	// hasText says that choices have a text instead of a delta.
 	hasText bool
-	// A stream repeats its model and fingerprint in each chunk; only the first ones are decoded.
-	hasModel, hasFingerprint bool
+	// A stream repeats its id, model and fingerprint in each chunk; only the first ones are decoded.
+	hasID, hasModel, hasFingerprint bool
 }
 
 // NewCompletions returns the Decoder of streamed completions.
@@ -33,6 +33,9 @@ func (d *chat) Decode(ev *Event, data []byte, isError bool) bool {
 	var c chunk
 	if !c.scan(data, d) {
 		return false
+	}
+	if len(c.id.Raw) > 0 && !d.hasID {
+		ev.ID, d.hasID = clip(c.id.Clone().Decode()), true
 	}
 	if len(c.model.Raw) > 0 && !d.hasModel {
 		ev.Model, d.hasModel = clip(c.model.Clone().Decode()), true
@@ -52,6 +55,7 @@ type chunk struct {
 	usage       Usage
 	hasUsage    bool
 	fault       fault
+	id          text
 	model       text
 	fingerprint text
 	worker      string // from the extension of NVIDIA Dynamo
@@ -128,6 +132,8 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 		c.readChoices(s, d)
 	case "usage":
 		c.usage, c.hasUsage = readUsage(s, "prompt_tokens", "completion_tokens")
+	case "id":
+		c.id = s.Text()
 	case "model":
 		c.model = s.Text()
 	case "system_fingerprint":

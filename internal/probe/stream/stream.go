@@ -84,6 +84,8 @@ type Event struct {
 	// Fingerprint is the system_fingerprint, in the first event that has one. Worker identifies the
 	// worker that decoded the event.
 	Fingerprint, Worker string
+	// ID is the id of a completion or chat completion, in the first event that has one.
+	ID string
 	// OtherChoice says that the event has text of a choice that is not the answer.
 	OtherChoice bool
 	// FinishReason is "", or a finish reason of chat completions: stop, length, tool_calls,

@@ -202,8 +202,9 @@ const (
 	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
 	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
 
-	throttled      = "synthetic_target_throttled_seconds_total"
-	turnLogDropped = "synthetic_turn_log_dropped_total"
+	throttled       = "synthetic_target_throttled_seconds_total"
+	turnLogDropped  = "synthetic_turn_log_dropped_total"
+	evidenceDropped = "synthetic_evidence_dropped_total"
 
 	discoveredTargets  = "synthetic_discovered_targets"
 	discoveryLeftOut   = "synthetic_discovery_left_out"
@@ -395,6 +396,7 @@ func Catalog() []Metric {
 
 		{throttled, Counter, "", "Seconds by which reads of a target were delayed, over all its connections, because its data needs more than its share of the prober's CPU.", []string{LabelTarget}},
 		{turnLogDropped, Counter, "turns", "Turns missing from the turn log, because it could not be written or was too slow; absent without a turn log.", nil},
+		{evidenceDropped, Counter, "", "Wrong answers missing from the directory of evidence, because it could not be written or was too slow; absent without --evidence.directory.", nil},
 		{ModelsProbed, gauge, "", "Models of a target that are probed, each as its own target TARGET/MODEL; absent if models are not followed.", []string{LabelTarget}},
 		{ModelsLeftOut, gauge, "", "Models of a target that are not probed because of max_models.", []string{LabelTarget}},
 		{ModelGone, gauge, "seconds", "Unix time of the first listing without a model that was probed before and that two listings lack. Absent after two listings that have the model again, a change of its target's configuration, or an hour.", []string{LabelTarget, "model"}},

@@ -73,6 +73,7 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 		Heartbeat:       func(probe.Key) time.Time { return start },
 		Throttled:       func(string) time.Duration { return 0 },
 		TurnLog:         func() uint64 { return 0 },
+		Evidence:        func() uint64 { return 0 },
 		Models: func() map[string]discovery.Listing {
 			return map[string]discovery.Listing{"followed": {Probed: 2, LeftOut: 1, At: start, Gone: map[string]time.Time{"lora-b": start}}}
 		},

@@ -123,6 +123,9 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	if r.options.TurnLog != nil {
 		e.add(turnLogDropped, nil, float64(r.options.TurnLog()))
 	}
+	if r.options.Evidence != nil {
+		e.add(evidenceDropped, nil, float64(r.options.Evidence()))
+	}
 	if r.options.Spans != nil {
 		if s, on := r.options.Spans(); on {
 			e.add(spansExported, nil, float64(s.Exported))

@@ -35,6 +35,8 @@ type Options struct {
 	Throttled func(target string) time.Duration
 	// TurnLog returns the number of turns missing from the turn log; nil without a log.
 	TurnLog func() uint64
+	// Evidence returns the number of wrong answers missing from the evidence; nil without a directory.
+	Evidence func() uint64
 	// Models returns the model listings, by target; nil if no target has several models.
 	Models func() map[string]discovery.Listing
 	// Discovery returns the state of each discovery group; nil without discovery.

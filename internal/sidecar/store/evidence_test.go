@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
+	"synthetic/tools/testkit/smalldisk"
+)
+
+func wrongAnswer(result recall.Result, turn int) *probe.WrongAnswer {
+	sent := time.Unix(1_700_000_000, 0)
+	w := &probe.WrongAnswer{
+		Result: probe.Result{
+			Target: "a", Workload: "chat", Conversation: "c", Turn: turn, TraceID: "trace", SpanID: "span", Sent: sent, End: sent.Add(2 * time.Second),
+			TTFT: probe.Some(time.Second), Status: 200, Answer: "<b>a foreign text</b>", Recall: probe.Recall{Result: result, Depth: probe.Some(0)},
+		},
+		RequestID: "chatcmpl-7", Header: http.Header{"X-Request-Id": {"req-1"}}, AnswerBytes: 21,
+	}
+	return w
+}
+
+// openedEvidence opens the directory evidence of a directory.
+func openedEvidence(t *testing.T, dir string, keep int) (*Evidence, *strings.Builder) {
+	t.Helper()
+	var said strings.Builder
+	e, err := OpenEvidence(EvidenceOptions{Directory: filepath.Join(dir, "evidence"), Keep: keep, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e, &said
+}
+
+// keptTurns returns the turns of the files of a result, in the order of their names.
+func keptTurns(t *testing.T, e *Evidence, result recall.Result) (turns []int) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(e.options.Directory, string(result)+"-*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f evidenceFile
+		if err := json.Unmarshal(text, &f); err != nil {
+			t.Fatal(err)
+		}
+		turns = append(turns, f.Turn)
+	}
+	return turns
+}
+
+// TestEvidenceKeepsTheLatest: also after a restart, the oldest files of the same result are removed. Those of the
+// other result stay. Only the owner has access.
+func TestEvidenceKeepsTheLatest(t *testing.T) {
+	dir := t.TempDir()
+	for restart := range 2 {
+		e, _ := openedEvidence(t, dir, 3)
+		ctx, cancel := context.WithCancel(t.Context())
+		e.Observe(*wrongAnswer(recall.Foreign, 1+restart))
+		for i := range 4 {
+			e.Observe(*wrongAnswer(recall.Wrong, 10+10*restart+i))
+		}
+		e.Observe(wrongAnswer(recall.Wrong, 1).Result)
+		cancel()
+		if err := e.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		foreign := []int{1, 2}[:1+restart]
+		if got := keptTurns(t, e, recall.Foreign); !slices.Equal(got, foreign) {
+			t.Errorf("foreign answers of the turns %v, want %v", got, foreign)
+		}
+		if got, want := keptTurns(t, e, recall.Wrong), []int{11 + 10*restart, 12 + 10*restart, 13 + 10*restart}; !slices.Equal(got, want) {
+			t.Errorf("wrong answers of the turns %v, want %v", got, want)
+		}
+	}
+	at := filepath.Join(dir, "evidence")
+	for path, mode := range map[string]os.FileMode{at: 0o700, filepath.Join(at, "foreign-000002.json"): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(at, "foreign-000002.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+  "v": 1,
+  "result": "foreign",
+  "target": "a",
+  "workload": "chat",
+  "conversation": "c",
+  "turn": 2,
+  "trace_id": "trace",
+  "span_id": "span",
+  "request_id": "chatcmpl-7",
+  "sent": "2023-11-14T22:13:20Z",
+  "first_token": "2023-11-14T22:13:21Z",
+  "end": "2023-11-14T22:13:22Z",
+  "cached": "unknown",
+  "depth": 0,
+  "status": 200,
+  "response_headers": {
+    "X-Request-Id": [
+      "req-1"
+    ]
+  },
+  "answer_bytes": 21,
+  "answer": "<b>a foreign text</b>"
+}
+`
+	if string(text) != want {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestEvidenceRefuses: a directory that others can read, a file, a place without a directory above it, and the directory of
+// another process.
+func TestEvidenceRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file, shared := filepath.Join(dir, "file"), filepath.Join(dir, "shared")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(shared, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	openedEvidence(t, dir, 1)
+	for path, want := range map[string]string{
+		file: "is not a directory", shared: "run chmod 700 on it", filepath.Join(dir, "none", "evidence"): "the directory above it must exist",
+		filepath.Join(dir, "evidence"): "is in use by process",
+	} {
+		_, err := OpenEvidence(EvidenceOptions{Directory: path, Keep: 1, Logger: slog.New(slog.DiscardHandler)})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
+
+// TestEvidenceOnAFullDisk: answers that do not fit are counted, with one message, and delay nothing. At most one older file
+// is removed for them. With room again, answers are kept again.
+func TestEvidenceOnAFullDisk(t *testing.T) {
+	disk := smalldisk.New(t, "1")
+	e, said := openedEvidence(t, disk.Path, 5)
+	long := func(turn int) *probe.WrongAnswer {
+		w := wrongAnswer(recall.Wrong, turn)
+		w.Answer = strings.Repeat("rain", 16<<10)
+		return w
+	}
+	for turn := range 5 {
+		e.write(wrongAnswer(recall.Wrong, turn+1))
+	}
+	disk.Fill()
+	for turn := range 3 {
+		e.write(long(turn + 6))
+	}
+	if got := keptTurns(t, e, recall.Wrong); e.Dropped() != 3 || !slices.Equal(got, []int{2, 3, 4, 5}) {
+		t.Errorf("kept %v, %d are missing, on a full disk", got, e.Dropped())
+	}
+	disk.Free()
+	e.write(long(9))
+	if got := keptTurns(t, e, recall.Wrong); !slices.Equal(got, []int{2, 3, 4, 5, 9}) {
+		t.Errorf("kept %v", got)
+	}
+	for i := range maxEvidence + 2 { // nothing reads the queue
+		e.Observe(*wrongAnswer(recall.Wrong, i))
+	}
+	if e.Dropped() != 5 {
+		t.Errorf("%d are missing, want 5", e.Dropped())
+	}
+	for _, text := range []string{"cannot be written", "is written again", "too slow"} {
+		if n := strings.Count(said.String(), text); n != 1 {
+			t.Errorf("%q was logged %d times:\n%s", text, n, said)
+		}
+	}
+}
+
+// TestEvidenceIsBounded: the longest answer and headers that a conversation reports, in characters that JSON escapes.
+func TestEvidenceIsBounded(t *testing.T) {
+	w := wrongAnswer(recall.Foreign, 1)
+	w.Answer = strings.Repeat("\x01", 64<<10)
+	for i := range 64 {
+		w.Header.Set(fmt.Sprint("H", i), strings.Repeat("\x01", 256))
+	}
+	if text, err := encodeEvidence(w); err != nil || len(text) > 512<<10 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
