@@ -81,6 +81,7 @@ const (
 	StudyTPOT                  = "synthetic_study_tpot_seconds"
 	StudyITL                   = "synthetic_study_itl_seconds"
 	StudyTurnDuration          = "synthetic_study_turn_duration_seconds"
+	StudyRecallTurns           = "synthetic_study_recall_turns_total"
 	StudyLevelsDone            = "synthetic_study_levels_done"
 	StudyLevelsToCome          = "synthetic_study_levels_to_come"
 	StudyLeft                  = "synthetic_study_left_seconds"
@@ -103,6 +104,7 @@ func StudyCatalog() []Metric {
 		{StudyTPOT, Histogram, "seconds", "Time per output token of these turns.", turn},
 		{StudyITL, Histogram, "seconds", "Inter-token latency of these turns.", turn},
 		{StudyTurnDuration, Histogram, "seconds", "Time from sending a turn to the end of its stream, for the successful turns among them.", turn},
+		{StudyRecallTurns, Counter, "turns", "Turns of a level judged by reference codes, with the labels of synthetic_recall_turns_total. The series of foreign answers exists from the first judged turn on. Absent without recall.", []string{labelVariant, labelLevel, LabelResult, labelCached, labelDepth, LabelShard}},
 		{StudyLevelsDone, gauge, "levels", "Finished levels.", []string{LabelShard}},
 		{StudyLevelsToCome, gauge, "levels", "Remaining levels, including the current one; for a search, the largest possible number.", []string{LabelShard}},
 		{StudyLeft, gauge, "seconds", "Estimated time to the end of the sweep.", []string{LabelShard}},

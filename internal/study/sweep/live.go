@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/study/runfile"
 )
@@ -133,6 +134,7 @@ func (l *levelSeries) ended(r *probe.Result) {
 	if r.Outcome.Own() {
 		return // it says nothing about the deployment
 	}
+	l.recalled(r.Recall)
 	l.counters[metrics.StudyOutputTokens].WithLabelValues(l.variant, l.level, kind).Add(float64(r.OutputTokens.V))
 	observe := func(name string, seconds float64) {
 		l.histograms[name].WithLabelValues(l.variant, l.level, kind).Observe(seconds)
@@ -151,4 +153,17 @@ func (l *levelSeries) ended(r *probe.Result) {
 	for _, gap := range r.Gaps {
 		itl.Observe(gap.Seconds())
 	}
+}
+
+// recalled counts a turn judged by reference codes. From the first one on there is a series of foreign answers, because
+// an alert sees only the increase of a series that exists.
+func (l *levelSeries) recalled(r probe.Recall) {
+	if r.Result == "" {
+		return
+	}
+	series := func(result recall.Result, r probe.Recall) prometheus.Counter {
+		return l.counters[metrics.StudyRecallTurns].WithLabelValues(l.variant, l.level, string(result), r.CachedState(), r.DepthClass())
+	}
+	series(recall.Foreign, probe.Recall{})
+	series(r.Result, r).Inc()
 }

@@ -13,6 +13,7 @@ import (
 	pmodel "github.com/prometheus/common/model"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/study/runfile"
 )
@@ -29,6 +30,7 @@ func answered(outcome probe.Outcome) probe.Result {
 	return probe.Result{
 		Kind: probe.First, Outcome: outcome, Sent: now, End: now.Add(time.Second), Gaps: []time.Duration{20 * time.Millisecond, 30 * time.Millisecond},
 		TTFT: probe.Some(200 * time.Millisecond), TPOT: probe.Some(20 * time.Millisecond), OutputTokens: probe.Some(4),
+		Recall: probe.Recall{Result: recall.Wrong, Depth: probe.Some(2000), Cached: probe.Some(true)},
 	}
 }
 
@@ -97,6 +99,8 @@ func TestFigures(t *testing.T) {
 		`synthetic_study_turn_duration_seconds_count{level="2",shard="0",turn="first",variant="kv"} 8`,
 		`synthetic_study_itl_seconds_count{level="2",shard="0",turn="first",variant="kv"} 16`,
 		`synthetic_study_output_tokens_total{level="2",shard="0",turn="first",variant="kv"} 64`,
+		`synthetic_study_recall_turns_total{cached="yes",depth="1k-8k",level="2",result="wrong",shard="0",variant="kv"} 16`,
+		`synthetic_study_recall_turns_total{cached="unknown",depth="unknown",level="2",result="foreign",shard="0",variant="kv"} 0`,
 		`synthetic_study_levels_done{shard="0"} 0`, `synthetic_study_levels_to_come{shard="0"} 3`, `synthetic_study_left_seconds{shard="0"} 90`,
 	} {
 		if !strings.Contains(page, want+"\n") {
