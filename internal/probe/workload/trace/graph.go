@@ -51,6 +51,8 @@ type agent struct {
 	background bool
 	// last is the index of the latest added step, -1 without one.
 	last int
+	// end is when the agent reported back, if that is recorded. It can be later than its last step ended.
+	end time.Duration
 }
 
 func (g *graph) addAgent(parent int) int {
@@ -239,8 +241,9 @@ func (g *graph) joinAgents() {
 		if g.agents[a].parent < 0 || g.agents[a].background || e < 0 {
 			continue
 		}
+		end := max(g.steps[e].end, g.agents[a].end)
 		for i := e + 1; i < len(g.steps); i++ {
-			if s := &g.steps[i]; s.agent == g.agents[a].parent && s.start >= g.steps[e].end {
+			if s := &g.steps[i]; s.agent == g.agents[a].parent && s.start >= end {
 				s.turn.Needs = append(s.turn.Needs, Need{Step: e})
 				break
 			}

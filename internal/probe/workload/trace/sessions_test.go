@@ -258,6 +258,26 @@ func TestOverlap(t *testing.T) {
   5: lane 2, 10/1, 0 blocks of 64, 5s after 4, 5s after 3`)
 }
 
+// TestSubAgentReports checks that a parent waits for a sub-agent that reported back after its last request
+// had ended, but only from the step that came after the report.
+func TestSubAgentReports(t *testing.T) {
+	text := `{"id":"d","block_size":64,"requests":[
+{"t":0,"type":"n","in":10,"out":1,"api_time":1},
+{"t":2,"type":"subagent","duration_ms":5000,"requests":[{"t":2,"type":"n","in":9,"out":1,"api_time":3}]},
+{"t":6,"type":"n","in":20,"out":1,"api_time":1},
+{"t":8,"type":"n","in":30,"out":1,"api_time":1}]}`
+	got, err := all(strings.NewReader(text), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessionsAre(t, got, `
+0s d
+  0: lane 0, 10/1, 0 blocks of 64
+  1: lane 1, 9/1, 0 blocks of 64, 1s after 0
+  2: lane 0, 20/1, 0 blocks of 64, 5s after 0
+  3: lane 0, 30/1, 0 blocks of 64, 1s after 2, 1s after 1`)
+}
+
 // TestLateParents checks sub-agents whose parent the file names later, and one in the background.
 func TestLateParents(t *testing.T) {
 	request := func(session, parent string, at, took int) string {

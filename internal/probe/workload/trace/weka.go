@@ -28,6 +28,7 @@ type wekaRequest struct {
 	Output   int           `json:"out"`
 	HashIDs  []uint64      `json:"hash_ids"`
 	APITime  float64       `json:"api_time"`
+	Duration float64       `json:"duration_ms"` // of a sub-agent, 0 if unknown
 	Requests []wekaRequest `json:"requests"`
 }
 
@@ -56,8 +57,13 @@ func (w *weka) read(s *sessionReader) error {
 	if err != nil {
 		return err
 	}
+	took, err := scaleTime("duration_ms", max(r.Duration, 0), time.Millisecond)
+	if err != nil {
+		return err
+	}
 	sub := wekaAgent{from: len(w.steps), at: at}
 	agent := w.addAgent(0)
+	w.agents[agent].end = at + took
 	for i := range r.Requests {
 		if err := w.addRequest(&r.Requests[i], agent); err != nil {
 			return fmt.Errorf("requests[%d]: %w", i, err)
