@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -37,6 +38,7 @@ func TestRealSessions(t *testing.T) {
 		"haproxy-cookie": {cookie, haproxyRouter("balance roundrobin\n  cookie ROUTE insert indirect nocache", "cookie %s")},
 		"nginx-header":   {hash, nginxRouter},
 		"vllm-router":    {hash, vllmRouter},
+		"litellm":        {target.Session{Header: "X-LiteLLM-Session-ID"}, liteLLMRouter},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address, _ := freeAddress(t)
@@ -100,7 +102,7 @@ func converseThrough(t *testing.T, address string, s target.Session) (sum probe.
 		if end.Outcome != probe.Success || len(turns.all) != 3 {
 			t.Fatalf("%d turns, %s: %+v", len(turns.all), end.Outcome, turns.all)
 		}
-		used[turns.all[0].Worker]++
+		used[cmp.Or(turns.all[0].Worker, turns.all[0].Gateway.Backend)]++ // LiteLLM renames the engine's header
 		for _, r := range turns.all {
 			sum.Count(r.Moved, r.PromptTokens, r.CachedTokens)
 		}
@@ -155,6 +157,18 @@ func vllmRouter(t *testing.T, _, address string, workers []string) *process {
 	_, metrics := freeAddress(t)
 	return start(t, "vllm-router", nil, cached(t, "vllm-router", "bin", "vllm-router"), "--host", host, "--port", port,
 		"--policy", "consistent_hash", "--prometheus-port", fmt.Sprint(metrics), "--worker-urls", "http://"+workers[0], "http://"+workers[1])
+}
+
+// liteLLMRouter starts LiteLLM's proxy with one model on all workers, between which it draws.
+func liteLLMRouter(t *testing.T, dir, address string, workers []string) *process {
+	text := "router_settings: {optional_pre_call_checks: [session_affinity]}\nlitellm_settings: {callbacks: [], telemetry: false}\n" +
+		"general_settings: {dangerously_permit_weak_or_unset_master_key: true}\nmodel_list:\n"
+	for _, w := range workers {
+		text += "  - {model_name: m, litellm_params: {model: hosted_vllm/m, api_base: \"http://" + w + "/v1\", api_key: none}}\n"
+	}
+	host, port, _ := strings.Cut(address, ":")
+	return start(t, "litellm", []string{"LITELLM_LOCAL_MODEL_COST_MAP=True"}, cached(t, "litellm", "bin", "litellm"),
+		"--config", written(t, dir, "litellm.yaml", text), "--host", host, "--port", port)
 }
 
 // written writes a file and returns its path.
