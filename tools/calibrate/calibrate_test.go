@@ -1,11 +1,13 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/sweep"
+	"synthetic/tools/calibrate/replay"
 )
 
 func TestReports(t *testing.T) {
@@ -94,7 +96,39 @@ func TestBestRate(t *testing.T) {
 }
 
 func TestAverage(t *testing.T) {
-	if mean := average([][]level{{{"load": 40, "hit_pct": 90}}, {{"load": 40, "hit_pct": 94}}}); mean[0]["hit_pct"] != 92 || mean[0]["load"] != 40 {
+	if mean := average([]level{{"load": 40, "hit_pct": 90}, {"load": 40, "hit_pct": 94}}); mean["hit_pct"] != 92 || mean["load"] != 40 {
 		t.Errorf("mean %v", mean)
+	}
+}
+
+// TestRunsThatCount: as in the report with repetitions, runs with many errors are left out, unless all have them.
+func TestRunsThatCount(t *testing.T) {
+	for _, c := range []struct {
+		leavesOut bool
+		errors    []float64
+		want      int
+	}{
+		{true, []float64{0, 5, 5.1}, 2}, {true, []float64{6, 7, 8}, 3}, {false, []float64{0, 5, 5.1}, 3},
+	} {
+		p := played{leavesOut: c.leavesOut}
+		for _, pct := range c.errors {
+			p.runs = append(p.runs, []level{{"error_pct": pct}})
+		}
+		if got := len(p.counted(0)); got != c.want {
+			t.Errorf("%+v: %d runs count", c, got)
+		}
+	}
+}
+
+// TestSummaries: a short burst is a third of the mean over three snapshots, and an open loop has none.
+func TestSummaries(t *testing.T) {
+	ttft := func(p95 float64) replay.Figures { return replay.Figures{TTFT: replay.Quantiles{P95: p95}} }
+	f := replay.LevelFigures{Figures: ttft(9), Summaries: []replay.Figures{ttft(0.2), ttft(0.2), ttft(6.2)}}
+	if l := inUnits(f, 110); math.Abs(l[summaryP95]-2200) > 1e-9 || l["ttft_p95_ms"] != 9000 {
+		t.Errorf("%v", l)
+	}
+	f.Summaries = nil
+	if got := inUnits(f, 2)[summaryP95]; !math.IsNaN(got) {
+		t.Errorf("an open loop: %v ms", got)
 	}
 }

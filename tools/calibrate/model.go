@@ -27,8 +27,30 @@ func (p *played) simulate(plan sweep.Plan) error {
 		}
 		p.runs = append(p.runs, run)
 	}
-	p.model = average(p.runs)
+	p.leavesOut = plan.Repetitions > 1
+	for i := range plan.Levels {
+		p.model = append(p.model, average(p.counted(i)))
+	}
 	return nil
+}
+
+// mostErrors is the percentage of failed turns above which a report with repetitions leaves a run out.
+const mostErrors = 5
+
+// counted returns the runs of a level that count, as in the report: those with few errors, or all if none has few.
+func (p *played) counted(i int) (all []level) {
+	for _, run := range p.runs {
+		if !p.leavesOut || run[i]["error_pct"] <= mostErrors {
+			all = append(all, run[i])
+		}
+	}
+	if all != nil {
+		return all
+	}
+	for _, run := range p.runs {
+		all = append(all, run[i])
+	}
+	return all
 }
 
 // inUnits converts figures to the names and units of the reports.
@@ -38,22 +60,32 @@ func inUnits(f replay.LevelFigures, load float64) level {
 		"ttft_p50_ms": f.TTFT.P50 * 1e3, "ttft_p95_ms": f.TTFT.P95 * 1e3, "ttft_p99_ms": f.TTFT.P99 * 1e3,
 		"tpot_p50_ms": f.TPOT.P50 * 1e3, "tpot_p95_ms": f.TPOT.P95 * 1e3, "tpot_p99_ms": f.TPOT.P99 * 1e3,
 		"latency_p50_ms": f.Latency.P50 * 1e3, "latency_p95_ms": f.Latency.P95 * 1e3,
+		summaryP95:  meanP95(f.Summaries) * 1e3,
 		"error_pct": f.Errors * 100, "hit_pct": f.Hits * 100,
 		"turns_per_s": f.Turns, "tokens_per_s": f.Tokens,
 		"itl_p50_ms": f.Gap.P50 * 1e3, "itl_p99_ms": f.Gap.P99 * 1e3, "max_concurrent": float64(f.MaxConcurrent),
 	}
 }
 
-// average returns the mean of runs for each level.
-func average(runs [][]level) (mean []level) {
-	for i := range runs[0] {
-		m := level{}
-		for name := range runs[0][i] {
-			for _, r := range runs {
-				m[name] += r[i][name] / float64(len(runs))
-			}
+// summaryP95 is the TTFT p95 as the reports of closed loops measure it: the mean over the snapshots of the quantile that a
+// Prometheus Summary of the last minute shows. NaN in an open loop.
+const summaryP95 = "summary_ttft_p95_ms"
+
+func meanP95(all []replay.Figures) float64 {
+	sum := 0.0
+	for _, f := range all {
+		sum += f.TTFT.P95
+	}
+	return sum / float64(len(all))
+}
+
+// average returns the mean of the runs of one level.
+func average(runs []level) level {
+	mean := level{}
+	for name := range runs[0] {
+		for _, r := range runs {
+			mean[name] += r[name] / float64(len(runs))
 		}
-		mean = append(mean, m)
 	}
 	return mean
 }

@@ -10,8 +10,9 @@ import (
 type played struct {
 	report, plan string
 	series
-	runs  [][]level // by seed
-	model []level   // means over the seeds
+	runs      [][]level // by seed
+	leavesOut bool      // the report has repetitions, and leaves out those with many errors
+	model     []level   // means over the seeds that count
 }
 
 // seeds is the number of runs over which figures are averaged.

@@ -52,8 +52,8 @@ func cells(p played) (all []cell) {
 // spread returns the lowest and the highest run of a figure.
 func (p *played) spread(level int, name string) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
-	for _, run := range p.runs {
-		low, high = min(low, run[level].get(name)), max(high, run[level].get(name))
+	for _, run := range p.counted(level) {
+		low, high = min(low, run.get(name)), max(high, run.get(name))
 	}
 	return low, high
 }
