@@ -53,6 +53,8 @@ const (
 	// sweepHeader identifies the sweep of a request. A worker belongs to one sweep at a time, and answers
 	// http.StatusLocked to others.
 	sweepHeader = "Synthetic-Sweep"
+	// beginsHeader is set in the requests of a sweep that does not have all its workers yet.
+	beginsHeader = "Synthetic-Sweep-Begins"
 	// heldFor is how long a worker belongs to its sweep after the last request. Shard 0 sends
 	// pathHold every holdEvery, also between levels.
 	heldFor, holdEvery = 30 * time.Second, 5 * time.Second

@@ -70,11 +70,14 @@ func (w *Worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			host = r.RemoteAddr
 		}
-		if other := w.holder.admit(sweep, host); other != "" {
+		switch other, mayWait := w.holder.admit(sweep, host, r.Header.Get(beginsHeader) != ""); {
+		case mayWait:
+			http.Error(rw, "another sweep, "+other+", is about to begin, too", http.StatusServiceUnavailable)
+		case other != "":
 			http.Error(rw, other, http.StatusLocked)
-			return
+		default:
+			serve(rw, r)
 		}
-		serve(rw, r)
 	}
 }
 

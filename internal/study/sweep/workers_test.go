@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -306,8 +305,8 @@ func TestSecondSweepIsRefused(t *testing.T) {
 	})
 }
 
-// TestTwoSweepsAtOnce: of two sweeps that begin together and name the same workers in different orders,
-// one runs with all of them.
+// TestTwoSweepsAtOnce: of two sweeps that begin together, one runs with all workers, also if they reach the workers in
+// different orders, or under different names.
 func TestTwoSweepsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, stop := newSite(t, quick(), 3, shortLevels())
@@ -318,8 +317,20 @@ func TestTwoSweepsAtOnce(t *testing.T) {
 		for i := range runs {
 			running.Go(func() {
 				runs[i], _, errs[i] = s.run(t, func(o *Options) {
-					if i == 1 {
-						slices.Reverse(o.Workers.all)
+					transport := o.Workers.client.Transport
+					t.Cleanup(transport.(*http.Transport).CloseIdleConnections)
+					o.Workers.client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+						far := time.Duration(r.URL.Host[1] - '0') // w1, w2, w3
+						if i == 1 {
+							far = 4 - far
+						}
+						time.Sleep(far * 10 * time.Millisecond)
+						return transport.RoundTrip(r)
+					})
+					for k, x := range o.Workers.all {
+						if i == 1 {
+							x.name = fmt.Sprint("alias", 3-k)
+						}
 					}
 				})
 			})
@@ -333,6 +344,31 @@ func TestTwoSweepsAtOnce(t *testing.T) {
 			t.Errorf("%v", errs)
 		}
 	})
+}
+
+// TestOnlyTheLowerWaits: two sweeps that begin never wait for each other, and one that runs is not waited for.
+func TestOnlyTheLowerWaits(t *testing.T) {
+	for _, c := range []struct {
+		holder, other string
+		holderBegins  bool
+		otherBegins   bool
+		mayWait       bool
+	}{
+		{"b", "a", true, true, true}, {"a", "b", true, true, false},
+		{"b", "a", false, true, false}, {"b", "a", true, false, false},
+	} {
+		var h holder
+		if refusal, _ := h.admit(c.holder, "host1", c.holderBegins); refusal != "" {
+			t.Errorf("a free worker refuses: %s", refusal)
+		}
+		if refusal, mayWait := h.admit(c.other, "host2", c.otherBegins); refusal == "" || mayWait != c.mayWait {
+			t.Errorf("%+v: refused %q, may wait %v", c, refusal, mayWait)
+		}
+		h.leave()
+		if refusal, _ := h.admit(c.other, "host2", c.otherBegins); refusal != "" {
+			t.Errorf("a worker that its sweep left refuses: %s", refusal)
+		}
+	}
 }
 
 // TestRejoinTellsOfAnotherSweep: the log says that a worker that was lost belongs to another sweep, once.
