@@ -80,8 +80,8 @@ const (
 	// models that are right in 90 or 50 % come to 0.5 six and 25 times a day, to 0.7 never and once
 	// (TestBurstsOfHealthyModels).
 	Doubtful = 0.7
-	// Below a score of calm no more twins are asked, but those before count for keepTwins: an alarm can end during its
-	// fault, and begin again.
+	// Below a score of calm no more twins are asked, but those before count for keepTwins: the score can fall and rise
+	// again before the alarm.
 	calm      = Doubtful / 2
 	keepTwins = 15 * time.Minute
 	// mostPairs is the number of twins, with and without a result, after which twins are rare again.

@@ -77,10 +77,20 @@ type Begun struct {
 }
 
 // Alarm is up while more answers than usual are wrong.
+//
+// It ends by the same test with the sides exchanged. A wrong turn multiplies Bet by 1 + s(1-c)/c and a right one by 1-s,
+// where s is Lost. While at least the share s of the answers is lost, and c is their usual share of wrong ones, the inverse
+// of this factor has a mean of at most 1. So the mean time until a lasting fault ends its alarm is at least 1/recovered
+// turns (Lorden 1971), which is as rare as a false alarm.
+//
+// c is highestUsual, because a false alarm begins where the learned share of wrong answers happens to be too low. With
+// the learned share itself, the false alarm of a model that is right in 50 % of its answers never ended
+// (TestFalseAlarmEnds). Lost is lower than the found share, which makes up for the greater c.
 type Alarm struct {
 	// Begun are the turns since the fault began. They are not learned.
 	Begun Begun `json:"begun"`
-	// Lost is the share of lost answers that Bet bets on. It stays the same until the alarm ends.
+	// Lost is the share of lost answers that Bet bets on. It is estimated again whenever Bet is 1, where nothing speaks
+	// for a repair.
 	Lost float64 `json:"lost"`
 	// Bet is the product of the bets on Lost, at most 1. At recovered the alarm ends.
 	Bet float64 `json:"bet"`
@@ -92,9 +102,11 @@ var shares = [...]float64{0.02, 0.05, 0.1, 0.2, 0.5}
 const (
 	// leastLost is the smallest share that an alarm bets on. With less, it would end late.
 	leastLost = 0.05
-	// cautious is the part of the found share that an alarm bets on. The evidence is highest where chance added to
-	// the fault, so the found share is too high; a bet on all of it ended some alarms during the fault.
-	cautious = 0.7
+	// cautious is the part of the found share that an alarm bets on. A bet on more than the share that is lost ends
+	// the alarm during the fault. doubtful is the number of usual turns that are added to the found ones: few turns
+	// raise an alarm where chance adds to the fault. Of a model that is always right and loses 5 % of its answers,
+	// a tenth of the alarms found a share of 67 % at first.
+	cautious, doubtful = 0.7, 20
 )
 
 const (
@@ -107,8 +119,9 @@ const (
 	year        = 365 * 24 * time.Hour
 	mostElapsed = 10 * time.Second
 	unit        = float64(mostElapsed) / float64(year)
-	// An alarm ends when Alarm.Bet has fallen to recovered.
-	recovered = 1e-4
+	// An alarm ends when Alarm.Bet has fallen to recovered. With 1e-4, the alarm of a model that is always
+	// right and loses 5 % of its answers ended every 313 hours.
+	recovered = unit
 	// After lasts without a judged turn, nothing is known about the present answers.
 	lasts = time.Hour
 	// conversations bounds mistaken. Turns from lastTurn on count as the same number.
@@ -136,9 +149,7 @@ func (w *Watch) Add(at time.Time, model, conversation string, c Class, wrong boo
 	w.Last = at.UTC().Round(0)
 	defer w.follow(w.Last)
 	if w.Alarm != nil {
-		if w.Alarm.add(w.Last, w.ofTurn(c.Turn), Tally{c, count(wrong)}); w.Alarm.Bet <= recovered {
-			w.Alarm = nil
-		}
+		w.addToAlarm(Tally{c, count(wrong)})
 		return
 	}
 	usual := w.ofTurn(c.Turn)
@@ -168,10 +179,27 @@ func (b *Begun) add(at time.Time, t Tally) {
 	b.Turns = add(b.Turns, t)
 }
 
-// add adds a turn whose number usually has the counts usual.
-func (a *Alarm) add(at time.Time, usual Count, t Tally) {
-	a.Begun.add(at, t)
-	a.Bet = min(a.Bet*factor(usual, a.Lost, t.Wrong > 0), 1)
+// addToAlarm adds a turn to the alarm, and ends it if the answers are right again.
+func (w *Watch) addToAlarm(t Tally) {
+	a := w.Alarm
+	a.Begun.add(w.Last, t)
+	a.Bet = min(a.Bet*gain(highestUsual(w.ofTurn(t.Turn)), a.Lost, t.Wrong > 0), 1)
+	switch {
+	case a.Bet == 1:
+		a.Lost = w.lost(a.Begun)
+	case a.Bet <= recovered:
+		w.Alarm = nil
+	}
+}
+
+// lost returns the share of lost answers that an alarm bets on after the turns since its beginning.
+func (w *Watch) lost(since Begun) float64 {
+	usual := max(total(w.Usual).RightShare(), leastRight)
+	found := total(since.Turns)
+	found.Turns += doubtful
+	found.Wrong += int(math.Round(doubtful * (1 - usual)))
+	lost := 1 - found.RightShare()/usual
+	return min(max(cautious*lost, leastLost), shares[len(shares)-1])
 }
 
 // raise begins an alarm. The turns since the beginning of the fault, which the part with the greatest evidence
@@ -186,8 +214,7 @@ func (w *Watch) raise() {
 	for _, t := range strongest.Begun.Turns {
 		w.Usual = add(w.Usual, Tally{t.Class, Count{-t.Turns, -t.Wrong}})
 	}
-	lost := 1 - total(strongest.Begun.Turns).RightShare()/max(total(w.Usual).RightShare(), leastRight)
-	w.Alarm = &Alarm{Begun: strongest.Begun, Bet: 1, Lost: min(max(cautious*lost, leastLost), shares[len(shares)-1])}
+	w.Alarm = &Alarm{Begun: strongest.Begun, Bet: 1, Lost: w.lost(strongest.Begun)}
 	w.Parts = [len(shares)]Part{}
 }
 
@@ -203,11 +230,23 @@ func (w *Watch) Forget() { w.Parts, w.Alarm, w.Twins = [len(shares)]Part{}, nil,
 
 // factor is the gain of a bet that a share of the answers is lost, for a turn whose number had the earlier turns.
 func factor(earlier Count, share float64, wrong bool) float64 {
+	return gain(float64(earlier.Wrong+1)/float64(earlier.Turns+1), share, wrong)
+}
+
+// gain is the gain of a bet that a share of the answers is lost, for a turn that is usually wrong with probability c.
+func gain(c, share float64, wrong bool) float64 {
 	if !wrong {
 		return 1 - share
 	}
-	c := float64(earlier.Wrong+1) / float64(earlier.Turns+1)
 	return 1 + share*(1-c)/c
+}
+
+// highestUsual is the largest usual share of wrong answers that the learned turns of a number do not exclude: two standard
+// deviations above theirs.
+func highestUsual(learned Count) float64 {
+	n := float64(learned.Turns + 1)
+	c := float64(learned.Wrong+1) / n
+	return min(c+2*math.Sqrt(c*(1-c)/n), 1)
 }
 
 // mean returns the mean evidence.

@@ -170,17 +170,17 @@ func TestDetectionTimes(t *testing.T) {
 }
 
 // TestEndOfAlarm: however often a healthy model is wrong, an alarm says when the fault began, and ends soon after the
-// repair. The limits are in turns, of which the default traffic has six a minute.
+// repair, 20 minutes later. The limits are in turns, of which the default traffic has six a minute.
 func TestEndOfAlarm(t *testing.T) {
 	for _, tt := range []struct {
 		right, lost            float64
 		median, p90, sinceErrs int
 	}{
-		{1, 0.5, 30, 120, 30},
-		{0.99, 0.1, 250, 400, 100},
-		{0.9, 0.5, 60, 200, 60},
-		{0.9, 0.1, 600, 2500, 400},
-		{0.5, 0.5, 350, 1200, 300},
+		{1, 0.5, 80, 120, 30},
+		{0.99, 0.1, 500, 800, 100},
+		{0.9, 0.5, 150, 250, 60},
+		{0.9, 0.1, 1200, 2500, 400},
+		{0.5, 0.5, 700, 1500, 300},
 	} {
 		var ends, errs []int
 		for seed := range 20 {
@@ -192,6 +192,7 @@ func TestEndOfAlarm(t *testing.T) {
 				w.conversation(10 * time.Second)
 			}
 			errs = append(errs, int(w.Reading().Since.Sub(faulty).Abs()/(10*time.Second)))
+			w.turns(120)
 			w.lost = 0
 			repaired := w.now
 			for w.Reading().Score == 1 {
@@ -209,9 +210,10 @@ func TestEndOfAlarm(t *testing.T) {
 	}
 }
 
-// TestAlarmStaysDuringTheFault: nearly all alarms are up for the first two hours of a fault.
+// TestAlarmStaysDuringTheFault: no alarm ends during the first 2,000 turns of a fault, also of one that chance made look
+// larger when the alarm began. At one wrong end in 3.15 million turns, the 200,000 turns here have 0.06 of them.
 func TestAlarmStaysDuringTheFault(t *testing.T) {
-	for _, tt := range []struct{ right, lost float64 }{{1, 0.5}, {0.9, 0.5}, {0.9, 0.1}, {0.5, 0.5}} {
+	for _, tt := range []struct{ right, lost float64 }{{1, 0.05}, {1, 0.5}, {0.9, 0.5}, {0.9, 0.1}, {0.5, 0.5}} {
 		ended := 0
 		for seed := range 20 {
 			w := newWorld(uint64(seed+600), tt.right)
@@ -219,15 +221,36 @@ func TestAlarmStaysDuringTheFault(t *testing.T) {
 			for w.lost = tt.lost; w.Reading().Score < 1; {
 				w.conversation(10 * time.Second)
 			}
-			for n := 0; n < 720; n += 3 {
+			for n := 0; n < 2000; n += 3 {
 				if w.conversation(10 * time.Second); w.Reading().Score < 1 {
 					ended++
 					break
 				}
 			}
 		}
-		if t.Logf("right %v, lost %v: %d of 20 ended", tt.right, tt.lost, ended); ended > 3 {
+		if t.Logf("right %v, lost %v: %d of 20 ended", tt.right, tt.lost, ended); ended > 0 {
 			t.Errorf("right %v, lost %v: %d of 20 alarms ended during the fault", tt.right, tt.lost, ended)
+		}
+	}
+}
+
+// TestFalseAlarmEnds: a model is right in 50 % of its answers, and was in 53 % of the few that it learned from. The alarm
+// that this caused ends, although the answers stay as they are.
+func TestFalseAlarmEnds(t *testing.T) {
+	for seed := range 20 {
+		w := newWorld(uint64(seed), 0.5)
+		w.Model, w.Last = "m", w.now
+		learned := func(turn, turns, wrong int) recall.Tally {
+			return recall.Tally{Class: recall.Class{Cached: "yes", Turn: turn}, Count: recall.Count{Turns: turns, Wrong: wrong}}
+		}
+		w.Usual = []recall.Tally{learned(2, 1275, 598), learned(3, 677, 320), learned(4, 356, 164)}
+		w.Alarm = &recall.Alarm{Bet: 1, Lost: 0.07, Begun: recall.Begun{Since: w.now, Turns: []recall.Tally{learned(2, 600, 330)}}}
+		n := 0
+		for ; w.Reading().Score == 1 && n < 40_000; n += 3 {
+			w.conversation(10 * time.Second)
+		}
+		if n >= 40_000 {
+			t.Errorf("seed %d: the alarm lasts after %d turns", seed, n)
 		}
 	}
 }
