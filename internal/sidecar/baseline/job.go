@@ -119,7 +119,7 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 	if values[0].OK {
 		inTime := *r
 		inTime.TPOT.OK = r.TPOT.OK && values[1].OK
-		j.parts[k].observe(&inTime, values, now, j.isQuiet(k))
+		j.parts[k].observe(&inTime, values, now, j.isQuiet(k), j.series[k][0].usualOf(j.sizeOf(r, 0), at))
 	}
 	if unusual := changing || !j.isQuiet(k); !r.Burst {
 		j.cached[k].observe(r, at, unusual)

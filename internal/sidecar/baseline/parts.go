@@ -13,8 +13,12 @@ type Part string
 const (
 	// DNS, TCP and TLS
 	Connect Part = "connect"
-	// the rest of the TTFT: queue and prefill
+	// the rest of the TTFT: queue, network and prefill
 	QueuePrefill Part = "queue_prefill"
+	// Queue or Prefill replaces QueuePrefill where turns of different sizes show which one is slower. Queue is
+	// the part that does not grow with the uncached tokens: queue and network.
+	Queue   Part = "queue"
+	Prefill Part = "prefill"
 	// ProxyBuffering is the part of the TTFT in which a proxy between the server and the prober
 	// held tokens back.
 	ProxyBuffering Part = "proxy_buffering"
@@ -22,10 +26,11 @@ const (
 	Decode Part = "decode"
 )
 
-const partCount = 4
+// PartCount is the number of parts.
+const PartCount = 6
 
 // Parts returns all parts. The position in this list is the part's index.
-func Parts() []Part { return []Part{Connect, QueuePrefill, ProxyBuffering, Decode} }
+func Parts() []Part { return []Part{Connect, QueuePrefill, Queue, Prefill, ProxyBuffering, Decode} }
 
 const (
 	// time constants of the recent and the usual mean
@@ -66,9 +71,11 @@ func (m *means) add(t phaseSeconds, weight float64) {
 type parts struct {
 	recent, usual means
 	last          time.Time
+	split         split
 }
 
-func (p *parts) observe(r *probe.Result, v values, now time.Time, quiet bool) {
+// observe adds a turn with its usual TTFT, if a line says it.
+func (p *parts) observe(r *probe.Result, v values, now time.Time, quiet bool, usual probe.Opt[sized]) {
 	t, ok := phaseSecondsOf(r, v, p.usual.Output)
 	if !ok {
 		return
@@ -79,14 +86,20 @@ func (p *parts) observe(r *probe.Result, v values, now time.Time, quiet bool) {
 	}
 	p.last = now
 	p.recent.add(t, 1-math.Exp(-elapsed.Minutes()/recentSpan.Minutes()))
+	if waited := t.ttft - max(0, t.connect-p.usual.Connect); usual.OK && !r.Outcome.Failed() && !r.Buffered && waited > 0 {
+		p.split.add(splitTurn{at: now.Unix(), ln: float32(math.Log(waited / usual.V.seconds)), prefill: float32(usual.V.prefill)})
+	}
 	if quiet && !r.Outcome.Failed() && (p.usual.Turns < minUsual || p.recent.TTFT < maxLearned*p.usual.TTFT && p.recent.TPOT < maxLearned*p.usual.TPOT) {
 		p.usual.add(t, 1-math.Exp(-elapsed.Minutes()/usualSpan.Minutes()))
 	}
 }
 
+// sized is the usual TTFT of a turn of some size, and the share of its tokens in it.
+type sized struct{ seconds, prefill float64 }
+
 // excess returns by how many seconds each part exceeds its usual mean; unknown without enough
-// turns.
-func (p *parts) excess() (out probe.Opt[[partCount]float64]) {
+// turns. Queue or Prefill replaces QueuePrefill if it is proven to be the slower one; the others of the three are NaN.
+func (p *parts) excess() (out probe.Opt[[PartCount]float64]) {
 	if p.usual.Turns < minUsual {
 		return out
 	}
@@ -95,9 +108,18 @@ func (p *parts) excess() (out probe.Opt[[partCount]float64]) {
 	// Buffered tokens arrive before the first token is read.
 	decode := p.usual.TPOT * p.usual.Output
 	buffering := max(0, min(waited, (p.recent.Buffered-p.usual.Buffered)*decode))
-	return probe.Some([partCount]float64{
+	rest, queue, prefill := waited-buffering, math.NaN(), math.NaN()
+	switch p.split.slower(p.last) {
+	case Queue:
+		rest, queue = math.NaN(), rest
+	case Prefill:
+		rest, prefill = math.NaN(), rest
+	}
+	return probe.Some([PartCount]float64{
 		connect,
-		waited - buffering,
+		rest,
+		queue,
+		prefill,
 		buffering,
 		(p.recent.TPOT - p.usual.TPOT) * p.usual.Output,
 	})

@@ -2,8 +2,10 @@ package baseline
 
 import (
 	"math"
-	"synthetic/internal/sidecar/sink"
 	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -130,6 +132,15 @@ func (s *series) observe(t turn, at time.Time) {
 	}
 	b.unsuitable = b.unsuitable || t.changing
 	b.regressed = b.regressed || s.regressed()
+}
+
+// usualOf returns the usual value of a turn of some size; unknown without a line and for a new size.
+func (s *series) usualOf(tokens float64, at time.Time) (usual probe.Opt[sized]) {
+	reference, ok := s.reference(at)
+	if !ok || tokens < 1 || !s.size.known() || s.size.isNew(tokens) {
+		return usual
+	}
+	return probe.Some(sized{math.Exp(reference + s.size.effect(tokens)), s.size.PerToken * tokens / s.size.seconds(tokens)})
 }
 
 // fail adds a failed turn without a value. A half hour with many failures is not learned from

@@ -20,7 +20,7 @@ type Reading struct {
 	Views Views
 	// Excess is by how many seconds each part of a turn exceeds its baseline, by index of
 	// probe.TurnKinds and of Parts.
-	Excess [kinds]probe.Opt[[partCount]float64]
+	Excess [kinds]probe.Opt[[PartCount]float64]
 	// CachedBaseline is the usual share of cached prompt tokens, by index of
 	// probe.TurnKinds.
 	CachedBaseline [kinds]probe.Opt[float64]

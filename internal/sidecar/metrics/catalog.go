@@ -329,7 +329,7 @@ func Catalog() []Metric {
 		{BaselineYoung, gauge, "", "1 if the baseline has less than a day of data, so that only large steps page, else 0.", signal},
 		{BaselineTurns, gauge, "turns", "Number of turns in the baseline.", signal},
 		{BaselineNoise, gauge, "", "Standard deviation of the natural logarithm of the 30-minute level around the baseline; NaN while it is young.", signal},
-		{Excess, gauge, "seconds", "Seconds by which a part of recent turns exceeds its usual time: connect, queue_prefill (the rest of the TTFT), proxy_buffering (the part of the TTFT in which tokens were held back) or decode; NaN with too few turns.", with(turn, LabelPart)},
+		{Excess, gauge, "seconds", "Seconds by which a part of recent turns exceeds its usual time: connect, queue_prefill (the rest of the TTFT) or, where turns of different sizes show which one is slower, queue (queue and network, which do not grow with the uncached tokens) or prefill, proxy_buffering (the part of the TTFT in which tokens were held back) or decode; NaN with too few turns, and for the others of these three.", with(turn, LabelPart)},
 		{PageScore, gauge, "", "How near the signal is to a page; from 1 on it pages. The limits come from the target's own history. 0 if unknown.", signal},
 		{TicketScore, gauge, "", "The same for a ticket.", signal},
 		{RegressionRatio, gauge, "ratio", "Geometric mean of value / baseline over the last five minutes; NaN if unknown.", signal},

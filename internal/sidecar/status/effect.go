@@ -67,7 +67,7 @@ func useLatestTurns(views *baseline.Views, samples []sample, now time.Time) {
 }
 
 // effectOf returns the largest effect in the views of a job.
-func effectOf(views baseline.Views, excess [2]probe.Opt[[4]float64]) (e effect) {
+func effectOf(views baseline.Views, excess [2]probe.Opt[[baseline.PartCount]float64]) (e effect) {
 	worst := 0
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {
@@ -86,7 +86,7 @@ func effectOf(views baseline.Views, excess [2]probe.Opt[[4]float64]) (e effect) 
 
 // likelyPart returns the part that became slower: decode if the TPOT rose, else the larger part
 // of the wait for the first token.
-func likelyPart(views [2]baseline.View, excess [4]float64, e effect) (part baseline.Part) {
+func likelyPart(views [2]baseline.View, excess [baseline.PartCount]float64, e effect) (part baseline.Part) {
 	if e.Signal != sink.Signals()[0] {
 		return baseline.Decode
 	}
@@ -110,6 +110,7 @@ func (e effect) describe(target string) string {
 func partNames() map[baseline.Part]string {
 	return map[baseline.Part]string{
 		baseline.Connect: "connecting", baseline.QueuePrefill: "queue or prefill",
+		baseline.Queue: "queue or network", baseline.Prefill: "prefill",
 		baseline.ProxyBuffering: "a proxy that buffers", baseline.Decode: "decode",
 	}
 }

@@ -37,7 +37,7 @@ func slow(p *Page) {
 	p.options.Baseline = func(probe.Key) (r baseline.Reading, ok bool) {
 		r.Views[0][0] = baseline.View{Ratio: probe.Some(4.7), Baseline: probe.Some(0.33), Since: noon.Add(-20 * time.Minute)}
 		r.Views[1][1] = baseline.View{Ratio: probe.Some(1.2), Baseline: probe.Some(0.02)}
-		r.Excess[0] = probe.Some([4]float64{0.1, 1.1, 0, 2})
+		r.Excess[0] = probe.Some([baseline.PartCount]float64{0.1, 1.1, math.NaN(), math.NaN(), 0, 2})
 		return r, true
 	}
 }
