@@ -56,7 +56,7 @@ func TestPace(t *testing.T) {
 		"a level that rose": {
 			during(10*time.Minute, 13*time.Minute, Sign{Score: 0.7}), 140, 20, 1, // two minutes, and none in the cool-down
 		},
-		"what goes on for long":  {during(0, time.Hour, Sign{Score: 0.7}), 200, 80, 4},
+		"what goes on for long": {during(0, time.Hour, Sign{Score: 0.7}), 200, 80, 4},
 		"a turn that takes too long": {
 			during(10*time.Minute, 10*time.Minute+20*time.Second, Sign{Overdue: true}), 130, 10, 1,
 		},
