@@ -90,11 +90,12 @@ func outOfReachTicket() rule {
 }
 
 // bySLI returns the names of the objectives by SLI. It leaves out latency objectives on one kind of turn, because
-// failures are counted for both kinds together.
+// failures are counted for both kinds together, and objectives on sessions: few failed turns make many sessions bad, so
+// availability does not page for them.
 func bySLI(objectives []objective) map[string][]string {
 	by := map[string][]string{}
 	for _, o := range objectives {
-		if o.sli() != SLILatency || o.kind() == "" {
+		if o.SLI != slo.Session && (o.sli() != SLILatency || o.kind() == "") {
 			by[o.sli()] = append(by[o.sli()], o.Name)
 		}
 	}

@@ -41,9 +41,10 @@ func burnScenarios() []scenario {
 			{do: behaving(slow), after: 15 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat session"}},
 			{do: behaving(ok), after: 45 * time.Minute},
 		}},
-		{name: "sessions that fail page for the availability", in: withSLOs(available, session), steps: []step{
+		// A tenth of the turns spends little of the availability's budget in this time.
+		{name: "sessions with a failed turn page", in: withSLOs(available, session), steps: []step{
 			{after: 8 * time.Hour},
-			{do: behaving(oneIn(10, failing(probe.Stall), ok)), after: 25 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat available"}},
+			{do: behaving(oneIn(10, failing(probe.Stall), ok)), after: 36 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat session", rules.AlertSLOSlowBurn + " a chat session"}},
 			{do: behaving(ok), after: 45 * time.Minute},
 		}},
 		// The long window is still bad and single turns are bad, but the short window shows
