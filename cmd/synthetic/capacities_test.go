@@ -86,7 +86,7 @@ func reportsCapacities(t *testing.T, run *runfile.Run) {
 		t.Fatal(err)
 	}
 	for _, c := range run.Capacities {
-		if want := c.Variant + ": " + c.Sentence(string(run.LevelKind)); !bytes.Contains(pages[0].Data, []byte(want)) {
+		if want := c.Variant + ": " + c.Sentence(run.LevelKind); !bytes.Contains(pages[0].Data, []byte(want)) {
 			t.Errorf("%s lacks %q", pages[0].Name, want)
 		}
 	}

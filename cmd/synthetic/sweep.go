@@ -214,11 +214,11 @@ func tool() runfile.Tool {
 }
 
 func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
-	cost := fmt.Sprintf("%s measured for %.0f s", count(len(c.Visited), "level"), c.MeasuredSeconds)
+	cost := fmt.Sprintf("%s took %.0f s", count(len(c.Visited), "level"), c.MeasuredSeconds)
 	if c.GridSeconds != nil {
-		cost += fmt.Sprintf(", all listed levels take %.0f s", *c.GridSeconds)
+		cost += fmt.Sprintf(" of measurement, all listed levels take %.0f s", *c.GridSeconds)
 	}
-	return fmt.Sprintf("capacity of %s: %s (%s)", c.Variant, c.Sentence(string(kind)), cost)
+	return fmt.Sprintf("capacity of %s: %s; %s", c.Variant, c.Sentence(kind), cost)
 }
 
 // finishedLine summarises a level without latencies: one number for first and later turns

@@ -89,7 +89,7 @@ type verdictData struct {
 // Data returns the data of a study. words describes the verdict on a level.
 func (s *Study) Data(words func(Level) string) (*Data, error) {
 	d := &Data{
-		Schema: Schema, Title: s.Title, TargetRPS: s.TargetRPS, LevelKind: runfile.LevelKind(s.LevelName()),
+		Schema: Schema, Title: s.Title, TargetRPS: s.TargetRPS, LevelKind: s.LevelKind(),
 		SLOs: []sloData{}, Method: s.Method, Deployment: s.Deployment, Workload: s.Workload, Capacities: s.Capacities,
 		HighestCompliant: map[string]*float64{}, Interrupted: s.Interrupted, Notes: s.Notes, StudyWarnings: s.Warnings, Warnings: []string{},
 	}

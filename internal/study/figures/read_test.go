@@ -161,7 +161,7 @@ func TestOldReasons(t *testing.T) {
 	data := `{"schema": 1, "title": "old", "level_kind": "concurrency", "slos": [], "variants": ["chat"], "levels": [{"concurrency": 4, "chat": {"ttft_p50_ms": 3,
 		"verdict": {"standing": "undecided", "met": true, "slos": [{"name": "ttft", "standing": "undecided", "why": "WHY"}]}}}]}`
 	for why, want := range map[string]runfile.SLOVerdict{
-		"needs about 580 turns and has 94": {Why: "94 turns measured, about 580 needed"},
+		"needs about 580 turns and has 94": {Why: "94 turns measured, about 580 needed in all"},
 		"is too close to its limit":        {Why: runfile.TooCloseToDecide, TooClose: true},
 		runfile.TooCloseToDecide:           {Why: runfile.TooCloseToDecide, TooClose: true},
 	} {

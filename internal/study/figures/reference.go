@@ -85,7 +85,7 @@ func readOldReason(v *runfile.SLOVerdict) {
 	if v.Why == "is too close to its limit" || v.Why == runfile.TooCloseToDecide {
 		v.Why, v.TooClose = runfile.TooCloseToDecide, true
 	}
-	v.Why = oldReason.ReplaceAllString(v.Why, "$2 turns measured, about $1 needed")
+	v.Why = oldReason.ReplaceAllString(v.Why, "$2 turns measured, about $1 needed in all")
 }
 
 // decode reads a level. Data without a schema says which quantiles were measured only by their

@@ -109,7 +109,7 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 		row("Warmup", "%gs per level", r.WarmUpSeconds)
 	}
 	if r.MeasurementSeconds > 0 {
-		row("Measurement", "%gs per level (%d snapshots)", r.MeasurementSeconds, r.Snapshots)
+		row("Measurement", "%gs per level (%s)", r.MeasurementSeconds, snapshotWords(r.Snapshots))
 	} else {
 		row("Measurement", "%d conversations per level", r.Conversations)
 	}
@@ -117,7 +117,7 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 		row("Repetitions", "%d, pooled (those above %d %% errors are left out of latencies)", n, MaxErrorPct)
 	}
 	if r.Order != "" && len(r.Variants) > 1 {
-		row("Order of variants", "%s", r.Order)
+		row("Order of variants", "%s", orderWords(r.Order))
 	}
 	if r.CachePolicy != "" {
 		row("Cache", "%s", cacheWords(r.CachePolicy))
@@ -138,11 +138,29 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	return rows
 }
 
+func snapshotWords(n int) string {
+	if n == 1 {
+		return "1 snapshot"
+	}
+	return fmt.Sprintf("%d snapshots", n)
+}
+
+// orderWords explains how variants alternate.
+func orderWords(order string) string {
+	switch order {
+	case "ABBA":
+		return "ABBA: all variants at one level, then at the next level in reverse order"
+	case "blocks":
+		return "blocks: all levels of a variant, then the next variant"
+	}
+	return order
+}
+
 // cacheWords says in which state a level finds the prefix cache.
 func cacheWords(policy string) string {
 	switch name, _, _ := strings.Cut(policy, " "); name {
 	case "keep":
-		return "keep: a level finds what the levels before it left"
+		return "keep: a level finds in the prefix cache what earlier levels left there"
 	case "bust":
 		return "bust: no text of a level was sent before"
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -403,5 +404,20 @@ func TestMethodOfAClosedLoop(t *testing.T) {
 	run.Workload.Parameters = append(run.Workload.Parameters, runfile.Parameter{Name: "think_time", Value: "0s … 0s"})
 	if strings.Contains(method(), "the mean in flight is lower") {
 		t.Errorf("without think time: %s", method())
+	}
+}
+
+// TestNamesAndWorkload: a plan without a title and a variant without a name are named after the model, and the method
+// has every parameter of the workload.
+func TestNamesAndWorkload(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
+	run.Title, run.Unnamed = "", true
+	run.Workload.Parameters = []runfile.Parameter{{Name: "max_output_tokens", Value: "128"}, {Name: "think_time", Value: "0s … 2s"}}
+	s := FromRuns([]*runfile.Run{run})
+	if want := "model-70b, " + run.Generated.UTC().Format(time.DateOnly); s.Title != want || s.Series[0].Name != "model-70b" {
+		t.Errorf("title %q, series %q; want %q", s.Title, s.Series[0].Name, want)
+	}
+	if want := "max output tokens 128; think time 0s … 2s; temperature of the server"; !strings.Contains(fmt.Sprint(s.Method), want) {
+		t.Errorf("the method lacks %q: %s", want, s.Method)
 	}
 }

@@ -173,8 +173,14 @@ func (s *Study) SeriesNamed(name string) Series {
 	return Series{Name: name}
 }
 
+// LevelKind returns the unit of the levels.
+func (s *Study) LevelKind() runfile.LevelKind { return cmp.Or(s.Kind, runfile.Concurrency) }
+
 // LevelName returns "concurrency" or "rate".
-func (s *Study) LevelName() string { return string(cmp.Or(s.Kind, runfile.Concurrency)) }
+func (s *Study) LevelName() string { return string(s.LevelKind()) }
+
+// At returns levels with their unit: "concurrency 40 and 60".
+func (s *Study) At(levels ...float64) string { return s.LevelKind().At(levels...) }
 
 // Levels returns all levels of all series, in rising order.
 func (s *Study) Levels() []float64 {

@@ -127,23 +127,23 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 		between, next string
 		beyond        []float64
 	}{
-		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "30 (40 fails)", "", nil},
-		{"spoiled", []figures.Level{met, late, met, missed}, "30 (40 fails)", "", nil},
-		{"not reached", []figures.Level{met, notReached, met, missed}, "30 (40 fails)", "", nil},
-		{"the top seems to pass", []figures.Level{met, met, seemsMet}, "20 (30 undecided)", "measure concurrency 30 for longer", nil},
-		{"the top was not reached", []figures.Level{met, met, notReached}, "at least 20 (30 not judged)", "measure concurrency 30 again (not reached: too little)", nil},
-		{"not reached below a miss", []figures.Level{met, notReached, missed}, "10 (20 not judged, 30 fails)", "measure concurrency 20 again", nil},
-		{"too close to its limit", []figures.Level{met, tooClose, missed}, "10 (20 undecided, 30 fails)", "", nil},
-		{"the lowest is too close to its limit", []figures.Level{tooClose}, "not proven (10 undecided)", "measure below concurrency 10, which cannot be decided", nil},
-		{"nothing fails", []figures.Level{met, met}, "at least 20", "measure above concurrency 20", nil},
-		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (10, 20 and 30 undecided)", "for longer", nil},
-		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (10 undecided, 20 fails)", "for longer", nil},
-		{"all miss", []figures.Level{missed, missed}, "below 10", "measure below concurrency", nil},
-		{"the lowest was not judged", []figures.Level{late, missed}, "below 20", "measure concurrency 10 again (late)", nil},
-		{"too close, then too few turns", []figures.Level{met, tooClose, seemsMet, seemsMet}, "10 (20, 30 and 40 undecided)", "measure concurrency 30 for longer", nil},
-		{"too close, then not reached", []figures.Level{met, tooClose, notReached}, "10 (20 undecided, 30 not judged)", "measure concurrency 30 again", nil},
+		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "concurrency 30 (concurrency 40 fails)", "", nil},
+		{"spoiled", []figures.Level{met, late, met, missed}, "concurrency 30 (concurrency 40 fails)", "", nil},
+		{"not reached", []figures.Level{met, notReached, met, missed}, "concurrency 30 (concurrency 40 fails)", "", nil},
+		{"the top seems to pass", []figures.Level{met, met, seemsMet}, "concurrency 20 (concurrency 30 undecided)", "measure concurrency 30 for longer", nil},
+		{"the top was not reached", []figures.Level{met, met, notReached}, "at least concurrency 20 (concurrency 30 not judged)", "measure concurrency 30 again (not reached: too little)", nil},
+		{"not reached below a miss", []figures.Level{met, notReached, missed}, "concurrency 10 (concurrency 20 not judged, concurrency 30 fails)", "measure concurrency 20 again", nil},
+		{"too close to its limit", []figures.Level{met, tooClose, missed}, "concurrency 10 (concurrency 20 undecided, concurrency 30 fails)", "", nil},
+		{"the lowest is too close to its limit", []figures.Level{tooClose}, "not proven (concurrency 10 undecided)", "measure below concurrency 10, which cannot be decided", nil},
+		{"nothing fails", []figures.Level{met, met}, "at least concurrency 20", "measure above concurrency 20", nil},
+		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (concurrency 10, 20 and 30 undecided)", "for longer", nil},
+		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (concurrency 10 undecided, concurrency 20 fails)", "for longer", nil},
+		{"all miss", []figures.Level{missed, missed}, "below concurrency 10", "measure below concurrency", nil},
+		{"the lowest was not judged", []figures.Level{late, missed}, "below concurrency 20", "measure concurrency 10 again (late)", nil},
+		{"too close, then too few turns", []figures.Level{met, tooClose, seemsMet, seemsMet}, "concurrency 10 (concurrency 20, 30 and 40 undecided)", "measure concurrency 30 for longer", nil},
+		{"too close, then not reached", []figures.Level{met, tooClose, notReached}, "concurrency 10 (concurrency 20 undecided, concurrency 30 not judged)", "measure concurrency 30 again", nil},
 		{"nothing was judged", []figures.Level{late, notReached}, "not known", "repair what kept the levels", nil},
-		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "10 (20 fails)", "", []float64{30}},
+		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "concurrency 10 (concurrency 20 fails)", "", []float64{30}},
 	} {
 		var series figures.Series
 		for i, l := range tt.levels {
@@ -153,7 +153,7 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 		s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{series}}
 		c := Comply(s)[0]
 		next := (&builder{s: s}).openStep(c)
-		if got := c.between(); got != tt.between || !strings.Contains(next, tt.next) || tt.next == "" && next != "" {
+		if got := c.between(s.LevelKind()); got != tt.between || !strings.Contains(next, tt.next) || tt.next == "" && next != "" {
 			t.Errorf("%s: %s, next %q; want %s, %q", tt.name, got, next, tt.between, tt.next)
 		}
 		if !slices.Equal(c.Beyond, tt.beyond) {
@@ -213,8 +213,8 @@ func TestShiftNeedsAnEnd(t *testing.T) {
 		{"a level is distorted", of(16), of(16, 8), ""},
 		{"the highest levels are distorted", of(100), of(100, 8, 16), ""},
 		{"the baseline is distorted", of(100, 8, 16), of(100), ""},
-		{"it is slow earlier", of(16), of(8), "from 8 to 4: -50%"},
-		{"it is slow later", of(8), of(16), "from 4 to 8: +100%"},
+		{"it is slow earlier", of(16), of(8), "from concurrency 8 to concurrency 4: -50%"},
+		{"it is slow later", of(8), of(16), "from concurrency 4 to concurrency 8: +100%"},
 	} {
 		b := builder{s: &figures.Study{Series: []figures.Series{tt.base, tt.other}}, baseline: tt.base}
 		if got := strings.Join(b.shifts(), " "); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
@@ -380,8 +380,8 @@ func TestWarningsOfWhatDistorts(t *testing.T) {
 	}{
 		"read late, stamped in time": {map[figures.Metric]float64{figures.ReadLagP99: 400, figures.AddedTTFTP99: 2, figures.AddedGapP99: 2}, ""},
 		"late by a hundredth":        {map[figures.Metric]float64{figures.AddedTTFTP99: 12, figures.TTFTP50: 1200}, ""},
-		"late by a third":            {map[figures.Metric]float64{figures.AddedTTFTP99: 81, figures.TTFTP50: 240}, "up to 81 ms, or more, to the TTFT"},
-		"merged by the kernel":       {map[figures.Metric]float64{figures.AddedGapP99: 35}, "up to 35 ms, or more, to an ITL"},
+		"late by a third":            {map[figures.Metric]float64{figures.AddedTTFTP99: 81, figures.TTFTP50: 240}, "81 ms or more to the TTFT"},
+		"merged by the kernel":       {map[figures.Metric]float64{figures.AddedGapP99: 35}, "35 ms or more to an ITL"},
 		"sent late":                  {map[figures.Metric]float64{figures.ScheduleLagP99: 50, figures.LatencyMean: 100}, "sent 50 ms or more after it was due"},
 		"sent a moment late":         {map[figures.Metric]float64{figures.ScheduleLagP99: 15, figures.LatencyMean: 4000}, ""},
 	} {

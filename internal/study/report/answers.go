@@ -91,7 +91,7 @@ func foreignBadge(s *figures.Study, series figures.Series) (b badge, ok bool) {
 	}
 	return badge{
 		Word: "foreign answers", Class: classBad,
-		Headline: fmt.Sprintf("%d %s of %s had text of another conversation, first at %s %g.", foreign, noun, series.Name, s.LevelName(), at),
+		Headline: fmt.Sprintf("%d %s of %s had text of another conversation, first at %s.", foreign, noun, series.Name, s.At(at)),
 		Reason:   "They contain a reference code that only another conversation had.",
 	}, foreign > 0
 }
@@ -168,8 +168,8 @@ func worseThanBaseline(s *figures.Study, series figures.Series, comparisons int)
 		if than, found := base.Level(l.At); found {
 			return answerFinding{badge{
 				Word: "wrong answers", Class: classBad,
-				Headline: fmt.Sprintf("Answers of %s are wrong more often than those of %s: %s against %s at %s %g.",
-					series.Name, s.Series[0].Name, wrongShare(l), wrongShare(than), s.LevelName(), l.At),
+				Headline: fmt.Sprintf("Answers of %s are wrong more often than those of %s: %s against %s at %s.",
+					series.Name, s.Series[0].Name, wrongShare(l), wrongShare(than), s.At(l.At)),
 				Reason: "They lack the reference code that was asked for.",
 			}, series.Name, l.At}, isWorse(l, []figures.Level{than}, comparisons)
 		}
@@ -183,35 +183,35 @@ func (w worseAnswers) badge(s *figures.Study, name string) badge {
 	for _, l := range w.levels {
 		at = append(at, l.At)
 	}
-	where := fmt.Sprintf("At %s %s", s.LevelName(), listLevels(at))
+	where := "At " + s.At(at...)
 	if w.onward {
-		where = fmt.Sprintf("From %s %g on", s.LevelName(), first.At)
+		where = fmt.Sprintf("From %s on", s.At(first.At))
 	}
-	shares := []string{wrongShare(first) + " at " + formatLevel(first.At)}
+	shares := []string{wrongShare(first) + " at " + s.At(first.At)}
 	if last.At > first.At {
-		shares = append(shares, wrongShare(last)+" at "+formatLevel(last.At))
+		shares = append(shares, wrongShare(last)+" at "+s.At(last.At))
 	}
 	b := badge{
 		Word: "wrong answers", Class: classBad,
-		Headline: fmt.Sprintf("%s, answers of %s are wrong: %s, against %s.", where, name, strings.Join(shares, ", "), w.against()),
+		Headline: fmt.Sprintf("%s, answers of %s are wrong: %s, against %s.", where, name, strings.Join(shares, ", "), w.against(s)),
 		Reason:   fmt.Sprintf("They lack the reference code that was asked for, so a part of the conversation was lost. By chance, fewer than 1 of %.0f reports have such a finding, unless wrong answers come in bursts.", 1/falseFinding),
 	}
 	if cached, cold := first.Figure(figures.CorrectCachedPct), first.Figure(figures.CorrectUncachedPct); cached.Known() && cold.Known() {
-		b.Reason += fmt.Sprintf(" At %g, %s were wrong where the cache had the code, and %s where not.", first.At, wrongCount(cached), wrongCount(cold))
+		b.Reason += fmt.Sprintf(" At %s, %s were wrong where the cache had the code, and %s where not.", s.At(first.At), wrongCount(cached), wrongCount(cold))
 	}
 	return b
 }
 
-// against returns the share of wrong answers of the reference: "0.0% (0.0–0.6) at 10".
-func (w worseAnswers) against() string {
+// against returns the share of wrong answers of the reference: "0.0% (0.0–0.6) at concurrency 10".
+func (w worseAnswers) against(s *figures.Study) string {
 	if len(w.reference) == 1 {
-		return wrongShare(w.reference[0]) + " at " + formatLevel(w.reference[0].At)
+		return wrongShare(w.reference[0]) + " at " + s.At(w.reference[0].At)
 	}
 	wrong, judged, at := uint64(0), uint64(0), []float64(nil)
 	for _, l := range w.reference {
 		wrong, judged, at = wrong+l.Recall.Judged()-l.Recall.Right, judged+l.Recall.Judged(), append(at, l.At)
 	}
-	return fmt.Sprintf("%d of %d answers at %s", wrong, judged, listLevels(at))
+	return fmt.Sprintf("%d of %d answers at %s", wrong, judged, s.At(at...))
 }
 
 func judgesAnswers(o figures.Objective) bool { return strings.HasPrefix(o.Label, "CORRECT") }
@@ -253,12 +253,12 @@ func recallWarnings(s *figures.Study) (out []warning) {
 	for _, series := range s.Series {
 		levels := withAnswers(series)
 		if len(levels) > 0 && levels[0].Figure(figures.CorrectPct).High < cannotRecall {
-			out = append(out, newWarning(0, "%s repeats reference codes in only %s of the answers at %s %g, its lowest level, so they show nothing about load: use a model that can recall, or leave recall out.",
-				series.Name, figures.CorrectPct.Cell(levels[0].Figure(figures.CorrectPct)), s.LevelName(), levels[0].At))
+			out = append(out, newWarning(0, "%s repeats reference codes in only %s of the answers at %s, its lowest level, so they show nothing about load: use a model that can recall, or leave recall out.",
+				series.Name, figures.CorrectPct.Cell(levels[0].Figure(figures.CorrectPct)), s.At(levels[0].At)))
 		}
 		for _, l := range findWorseAnswers(series, len(levels)-1).tooFew {
-			out = append(out, newWarning(0, "at %s %g, %s of the answers of %s are wrong, but there are too few answers at the lower levels to compare with: measure those for longer.",
-				s.LevelName(), l.At, wrongShare(l), series.Name))
+			out = append(out, newWarning(0, "at %s, %s of the answers of %s are wrong, but there are too few answers at the lower levels to compare with: measure those for longer.",
+				s.At(l.At), wrongShare(l), series.Name))
 		}
 	}
 	return out

@@ -68,7 +68,7 @@ var correct = runfile.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.
 func TestWrongAnswersComeFirst(t *testing.T) {
 	wrong := map[float64]float64{10: 0, 40: 0, 80: 0.06, 100: 0.3}
 	s := studyOf(recalled(wrong, correct))
-	const headline = "From concurrency 80 on, answers of chat are wrong: 5.2% (3.5–7.3) at 80, 29.8% (26.2–33.7) at 100, against 0 of 1200 answers at 10 and 40."
+	const headline = "From concurrency 80 on, answers of chat are wrong: 5.2% (3.5–7.3) at concurrency 80, 29.8% (26.2–33.7) at concurrency 100, against 0 of 1200 answers at concurrency 10 and 40."
 	if got := Findings(s); len(got) != 1 || got[0] != headline {
 		t.Errorf("findings %q, want %q", got, headline)
 	}
@@ -76,7 +76,7 @@ func TestWrongAnswersComeFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := d.Verdicts[0]; b.Headline != headline || !strings.Contains(b.Reason, "At 80, 31 of 433 answers were wrong where the cache had the code, and 0 of 167 answers where not.") || strings.Contains(b.Reason, "No SLO") {
+	if b := d.Verdicts[0]; b.Headline != headline || !strings.Contains(b.Reason, "At concurrency 80, 31 of 433 answers were wrong where the cache had the code, and 0 of 167 answers where not.") || strings.Contains(b.Reason, "No SLO") {
 		t.Errorf("first verdict %+v", b)
 	}
 	if want := "**Capacity of chat: at least concurrency 40, below 80 (proven).**"; !strings.HasPrefix(d.Lead[0], want) || d.Picture.File != "correct_pct.svg" {
@@ -170,7 +170,7 @@ func TestSmallLowestLevel(t *testing.T) {
 		levels            []figures.Level
 		findings, warning string
 	}{
-		"four levels": {levels, "[From concurrency 100 on, answers of  are wrong: 30.0% (30.0–31.0) at 100, against 0 of 1845 answers at 1, 10 and 30.]", "[]"},
+		"four levels": {levels, "[From concurrency 100 on, answers of  are wrong: 30.0% (30.0–31.0) at concurrency 100, against 0 of 1845 answers at concurrency 1, 10 and 30.]", "[]"},
 		"two levels":  {[]figures.Level{levels[0], levels[3]}, "[]", "too few answers at the lower levels to compare with"},
 		"noise":       {[]figures.Level{levels[0], of(10, 449, 1, 1)}, "[]", "[]"},
 	} {

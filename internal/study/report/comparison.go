@@ -26,7 +26,7 @@ func (b *builder) comparison() {
 			b.subtable(m.Title()+" Comparison", t)
 		}
 		if b.improvements(series, both); len(b.doc.Sections) == before {
-			why := nothingShared(b.baseline, series)
+			why := nothingShared(b.s, series)
 			s.paragraph(strings.ToUpper(why[:1]) + why[1:] + ".")
 		}
 	}

@@ -57,7 +57,7 @@ func (b *builder) winner() {
 	var proven []string
 	for _, c := range b.capacity {
 		if len(c.Visited) > 0 { // a sweep measured it
-			proven = append(proven, fmt.Sprintf("%s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(b.s.LevelName()), len(c.Visited), figures.Digits(c.MeasuredSeconds, 0)))
+			proven = append(proven, fmt.Sprintf("%s: %s; %d levels were measured for %s s.", c.Variant, c.Sentence(b.s.LevelKind()), len(c.Visited), figures.Digits(c.MeasuredSeconds, 0)))
 		}
 	}
 	s.list(proven)

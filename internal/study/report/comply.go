@@ -66,7 +66,7 @@ func judgeQuantile(o figures.Objective, l figures.Level) (v runfile.SLOVerdict, 
 	}
 	switch {
 	case f.Needed > f.N:
-		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s: %d turns measured, %d needed", o.Metric().Title(), f.N, f.Needed)
+		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s: %d turns measured, %d needed in all", o.Metric().Title(), f.N, f.Needed)
 	case !f.Known():
 		v.Standing, v.Why = runfile.NotJudged, fmt.Sprintf("%s is unknown", cmp.Or(o.Metric().Title(), o.Label))
 	case f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High:
@@ -179,26 +179,26 @@ func (c Compliance) bracketed() bool {
 	return c.Level != nil && c.Missed != nil && len(c.Undecided)+len(c.unjudgedAbove()) == 0
 }
 
-// between returns the capacity and its bounds in words: "80 (100 fails)", "at least 80", "below 40",
-// "not proven (40 and 60 undecided)".
-func (c Compliance) between() string {
+// between returns the capacity and its bounds in words: "concurrency 80 (concurrency 100 fails)", "at least
+// concurrency 80", "below concurrency 40", "not proven (concurrency 40 and 60 undecided)".
+func (c Compliance) between(kind runfile.LevelKind) string {
 	var notes []string
 	if len(c.Undecided) > 0 {
-		notes = append(notes, listLevels(c.Undecided)+" undecided")
+		notes = append(notes, kind.At(c.Undecided...)+" undecided")
 	}
 	above := c.unjudgedAbove()
 	if above != nil {
-		notes = append(notes, listLevels(above)+" not judged")
+		notes = append(notes, kind.At(above...)+" not judged")
 	}
 	if c.Missed != nil {
-		notes = append(notes, fmt.Sprintf("%g fails", *c.Missed))
+		notes = append(notes, kind.At(*c.Missed)+" fails")
 	}
-	text := fmt.Sprintf("%g", c.Least)
+	text := kind.At(c.Least)
 	switch {
 	case !c.Judged:
 		return "not known"
 	case c.Level == nil && len(c.Undecided) == 0:
-		return fmt.Sprintf("below %g", *c.Missed)
+		return "below " + kind.At(*c.Missed)
 	case c.Level == nil:
 		text = "not proven"
 	case c.Missed == nil && len(c.Undecided) == 0:
@@ -208,15 +208,6 @@ func (c Compliance) between() string {
 		return text
 	}
 	return fmt.Sprintf("%s (%s)", text, strings.Join(notes, ", "))
-}
-
-// listLevels returns "40", "40 and 60", "40, 60 and 80".
-func listLevels(levels []float64) string {
-	last := len(levels) - 1
-	if last < 1 {
-		return runfile.FormatLevels(levels, "")
-	}
-	return runfile.FormatLevels(levels[:last], ", ") + fmt.Sprintf(" and %g", levels[last])
 }
 
 // unjudgedAbove returns the levels above the capacity, and below a missed one, that were not

@@ -50,11 +50,11 @@ func compareSeries(s *figures.Study, series figures.Series, base, own Compliance
 	switch {
 	case base.provenBelow(own):
 		d.Verdict, d.Criterion, d.BetterIn = resultBetter, byCapacity, []string{"capacity"}
-		d.Shown = fmt.Sprintf("it meets every SLO up to %s %g, and %s %s at %g", s.LevelName(), *own.Level, base.Variant, missWords(s, base), *base.Missed)
+		d.Shown = fmt.Sprintf("it meets every SLO up to %s, and %s %s at %s", s.At(*own.Level), base.Variant, missWords(s, base), s.At(*base.Missed))
 		return d
 	case own.provenBelow(base):
 		d.Verdict, d.Criterion, d.WorseIn = resultWorse, byCapacity, []string{"capacity"}
-		d.Shown = fmt.Sprintf("it %s at %s %g, and %s meets every SLO up to %g", missWords(s, own), s.LevelName(), *own.Missed, base.Variant, *base.Level)
+		d.Shown = fmt.Sprintf("it %s at %s, and %s meets every SLO up to %s", missWords(s, own), s.At(*own.Missed), base.Variant, s.At(*base.Level))
 		return d
 	}
 	alike := true
@@ -76,7 +76,7 @@ func compareSeries(s *figures.Study, series figures.Series, base, own Compliance
 	}
 	switch {
 	case d.Shown == "":
-		d.Verdict, d.Why = resultInconclusive, nothingShared(s.Series[0], series)
+		d.Verdict, d.Why = resultInconclusive, nothingShared(s, series)
 		d.Remedy = "measure both at the same levels, after you have removed the cause above."
 	case alike:
 		d.Verdict = resultAlike
@@ -124,11 +124,12 @@ func (d *decision) decide(name string, all []overall) {
 	}
 }
 
-func nothingShared(base, other figures.Series) string {
-	for _, series := range []figures.Series{other, base} {
+// nothingShared says why no level of a series can be compared with the baseline.
+func nothingShared(s *figures.Study, other figures.Series) string {
+	for _, series := range []figures.Series{other, s.Series[0]} {
 		for _, l := range series.Levels {
 			if why := unsound(l); why != "" {
-				return fmt.Sprintf("no level can be compared; %s at %g: %s", series.Name, l.At, why)
+				return fmt.Sprintf("no level can be compared. %s, %s: %s", series.Name, s.At(l.At), why)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func TestDecide(t *testing.T) {
 		{"both", around("b", 2, 150, 300, 800), resultInconclusive, "the true difference may be more than 5%"},
 		{"alike", around("b", 2, 201, 299, 401), resultAlike, "No difference: b against a, TTFT p95 +0.1% (95% interval -1.5% to +1.8%)"},
 		{"too noisy to say", around("b", 40, 201, 299, 401), resultInconclusive, "No figure differs beyond noise at most of the levels"},
-		{"late prober", late(around("b", 2, 150, 225, 300)), resultInconclusive, "b at 10: the prober was late: it may have added up to 9300 ms"},
+		{"late prober", late(around("b", 2, 150, 225, 300)), resultInconclusive, "b, concurrency 10: the prober was late: in 1 turn of 100 it may have added 9300 ms or more"},
 		{"other levels", figures.Series{Name: "b"}, resultInconclusive, "no level of both has a latency"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestDecide(t *testing.T) {
 	}
 	without := compareSeries(&figures.Study{Series: []figures.Series{series(figures.TTFTP95, 100), series(figures.TTFTP95, 100)}},
 		series(figures.TTFTP95, 100), Compliance{}, Compliance{})
-	if without.Verdict != resultInconclusive || !strings.Contains(without.headline(), "no interval is known") {
+	if without.Verdict != resultInconclusive || !strings.Contains(without.headline(), "no 95% interval is known") {
 		t.Errorf("two equal figures without intervals: %+v", without)
 	}
 }
@@ -72,7 +72,7 @@ func TestGroup(t *testing.T) {
 	if len(groups) != 3 || len(groups[0]) != 3 || len(groups[1]) != 3 || len(groups[2]) != 1 {
 		t.Fatalf("groups %v", groups)
 	}
-	if worst := groups[0][0].String(); !strings.HasPrefix(worst, "concurrency 2: the prober was late: it may have added up to 9300 ms") {
+	if worst := groups[0][0].String(); !strings.HasPrefix(worst, "concurrency 2: the prober was late: in 1 turn of 100 it may have added 9300 ms") {
 		t.Errorf("the worst is %q", worst)
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -25,27 +26,27 @@ func TestThePageSaysWhatIsProven(t *testing.T) {
 		levels                   []figures.Level
 	}{
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4.",
-			"**Capacity of kv: at least concurrency 4, below 8 (proven).** At 4, every SLO is met (confidence 99.1%), with 3.0 turns in flight on average. At 8, it misses TTFT (proven).",
-			"plan with concurrency 4. For a finer answer, measure between 4 and 8.",
+			"**Capacity of kv: at least concurrency 4, below 8 (proven).** At concurrency 4, every SLO is met (confidence 99.1%), with 3.0 turns in flight on average. At concurrency 8, it misses TTFT (proven).",
+			"plan with concurrency 4. For a finer answer, measure between concurrency 4 and 8.",
 			[]figures.Level{counted(4, runfile.Met), counted(8, runfile.Missed, "ttft")}},
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4.",
-			"**Capacity of kv: at least concurrency 4 (proven).** At 4, every SLO is met (confidence 99.1%), with 3.0 turns in flight on average. It may be higher: no higher level was measured.",
+			"**Capacity of kv: at least concurrency 4 (proven).** At concurrency 4, every SLO is met (confidence 99.1%), with 3.0 turns in flight on average. It may be higher: no higher level was measured.",
 			"measure above concurrency 4.",
 			[]figures.Level{counted(4, runfile.Met)}},
 		{"kv meets TTFT p99 < 1000ms up to concurrency 4.",
-			"**Capacity of kv: at least concurrency 4, below 16 (proven).** At 4, every SLO is met (confidence 99.1%), with 3.0 turns in flight on average. At 8, the SLOs seem to be met, but that is not proven. At 16, it misses TTFT (proven).",
+			"**Capacity of kv: at least concurrency 4, below 16 (proven).** At concurrency 4, every SLO is met (confidence 99.1%), with 3.0 turns in flight on average. At concurrency 8, the SLOs seem to be met, but that is not proven. At concurrency 16, it misses TTFT (proven).",
 			"measure concurrency 8 for longer.",
 			[]figures.Level{counted(4, runfile.Met), counted(8, runfile.Undecided), counted(16, runfile.Missed, "ttft")}},
 		{"kv is not proven to meet TTFT p99 < 1000ms at any concurrency that was measured.",
-			"**Capacity of kv: not proven.** At 1 and 2, neither a pass nor a miss is proven.",
+			"**Capacity of kv: not proven.** At concurrency 1 and 2, neither a pass nor a miss is proven.",
 			"measure concurrency 1 for longer.",
 			[]figures.Level{counted(1, runfile.Undecided, "ttft"), counted(2, runfile.Undecided)}},
 		{"kv does not meet TTFT p99 < 1000ms, not even at concurrency 1.",
-			"**Capacity of kv: below concurrency 1 (proven).** At 1, it misses TTFT (proven).",
+			"**Capacity of kv: below concurrency 1 (proven).** At concurrency 1, it misses TTFT (proven).",
 			"relax the SLO or change the deployment, because not even concurrency 1 is proven to meet it.",
 			[]figures.Level{counted(1, runfile.Missed, "ttft")}},
-		{"kv does not meet TTFT p99 < 1000ms at concurrency 4; 2 could not be judged.",
-			"**Capacity of kv: below concurrency 4 (proven).** 2 could not be judged. At 4, it misses TTFT (proven).",
+		{"kv does not meet TTFT p99 < 1000ms at concurrency 4; concurrency 2 could not be judged.",
+			"**Capacity of kv: below concurrency 4 (proven).** Concurrency 2 could not be judged. At concurrency 4, it misses TTFT (proven).",
 			"measure concurrency 2 again (no turn).",
 			[]figures.Level{{At: 2, Verdict: runfile.NotJudgedBecause("no turn")}, counted(4, runfile.Missed, "ttft")}},
 		{"Whether kv meets TTFT p99 < 1000ms is not known.",
@@ -60,6 +61,66 @@ func TestThePageSaysWhatIsProven(t *testing.T) {
 		got := append([]string{d.Verdicts[0].Headline}, d.Lead...)
 		if want := []string{tt.headline, tt.capacity, "**Next:** " + tt.next}; strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("the page says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// TestTheHeadlineNamesJudgedSLOs: answers of one token have no TPOT, so the headline says nothing of it.
+func TestTheHeadlineNamesJudgedSLOs(t *testing.T) {
+	v := &runfile.LevelVerdict{Standing: runfile.Met, Met: true, SLOs: []runfile.SLOVerdict{
+		{Name: "ttft", Standing: runfile.Met}, {Name: "tpot", Standing: runfile.NotJudged, Why: "no turn has one"}}}
+	d, err := buildDocument(&figures.Study{Objectives: slos(), Series: []figures.Series{{Name: "kv", Levels: []figures.Level{{At: 4, Verdict: v}}}}}, false)
+	if err != nil || d.Verdicts[0].Headline != "kv meets TTFT p99 < 1000ms up to concurrency 4." {
+		t.Errorf("%+v, %v", d.Verdicts, err)
+	}
+}
+
+// TestVerdictOfADistortedLevel: a page that calls a capacity proven does not say that its level proves nothing.
+func TestVerdictOfADistortedLevel(t *testing.T) {
+	l := level(64, map[figures.Metric]float64{figures.AddedTTFTP99: 181, figures.TTFTP50: 75})
+	l.Verdict = &runfile.LevelVerdict{Standing: runfile.Met, Met: true, Confidence: 0.973}
+	d, err := buildDocument(&figures.Study{Objectives: slos(), Series: []figures.Series{{Name: "kv", Levels: []figures.Level{l}}}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := d.markdown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"**Capacity of kv: at least concurrency 64 (proven).**", "| 64 † | PASS |",
+		"Do not use the latencies at concurrency 64, because the prober was late; the verdicts hold.",
+		"The verdict holds nevertheless",
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}
+
+// TestChangesCountLevels: the page says at how many levels a figure differs beyond chance, and if some have no interval.
+func TestChangesCountLevels(t *testing.T) {
+	for want, o := range map[string]overall{
+		"7 of 9 better": {levels: 9, better: 7}, "2 of 9 better, 1 worse": {levels: 9, better: 2, worse: 1},
+		"3 of 9 worse": {levels: 9, worse: 3}, "0 of 9": {levels: 9},
+	} {
+		if got := o.count(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	some := overall{log: math.Log(0.9), levels: 2, ranged: 1, up: math.NaN(), down: math.NaN()}
+	none := overall{log: math.Log(0.9), levels: 2, up: math.NaN(), down: math.NaN()}
+	if some.change() != "-10.0% (?)" || none.change() != "-10.0%" {
+		t.Errorf("%q, %q", some.change(), none.change())
+	}
+}
+
+// TestGrowingTTFT: the size of a drift that has no end is not printed.
+func TestGrowingTTFT(t *testing.T) {
+	for drift, want := range map[float64]string{math.Log(3286): "TTFT changed by more than ×10 ", math.Log(1.5): "TTFT changed by +50% "} {
+		s := &figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{{At: 4, Drift: drift}}}}}
+		if got := texts(studyWarnings(s)); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

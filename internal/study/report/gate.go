@@ -57,7 +57,7 @@ func checkConditions(s *figures.Study, conditions []Condition) []conditionOutcom
 		for _, c := range conditions {
 			o := conditionOutcome{Condition: c, Series: series.Name}
 			if c.Metric == figures.NoMetric {
-				o.checkCapacity(comply[i], comply[0], compares)
+				o.checkCapacity(s.LevelKind(), comply[i], comply[0], compares)
 			} else {
 				o.checkLevels(s, series)
 			}
@@ -73,8 +73,8 @@ func (o *conditionOutcome) setInconclusive(format string, args ...any) {
 
 // checkCapacity compares the bounds of a capacity with the limit, or with the bounds of the
 // baseline's.
-func (o *conditionOutcome) checkCapacity(own, base Compliance, compares bool) {
-	least, most, limit := o.Value, o.Value, fmt.Sprintf("%g", o.Value)
+func (o *conditionOutcome) checkCapacity(kind runfile.LevelKind, own, base Compliance, compares bool) {
+	least, most, limit := o.Value, o.Value, kind.At(o.Value)
 	switch {
 	case !own.Judged:
 		o.setInconclusive("the SLOs could not be judged at any level")
@@ -84,17 +84,17 @@ func (o *conditionOutcome) checkCapacity(own, base Compliance, compares bool) {
 		return
 	case o.Baseline && base.Missed == nil && own.Missed != nil && *own.Missed > base.Most:
 		// Such a baseline may scale to any level. Its sweep may have been stopped, for example.
-		o.setInconclusive("capacity %s, but the baseline fails at no measured level: %s", own.between(), base.between())
+		o.setInconclusive("capacity: %s. The baseline fails at no measured level: %s", own.between(kind), base.between(kind))
 		return
 	case o.Baseline:
-		least, most, limit = least*base.Least, most*base.Most, fmt.Sprintf("%g × %s", o.Value, base.between())
+		least, most, limit = least*base.Least, most*base.Most, fmt.Sprintf("%g × the baseline's capacity, which is %s", o.Value, base.between(kind))
 	}
 	high := own.Most
 	if own.Missed == nil {
 		high = math.Inf(1)
 	}
 	o.Result = o.compareRanges(own.Least, high, least, most)
-	o.Detail = fmt.Sprintf("capacity %s, limit %s", own.between(), limit)
+	o.Detail = fmt.Sprintf("capacity: %s. Limit: %s", own.between(kind), limit)
 }
 
 // compareRanges compares a value between low and high with a limit between least and most. The
@@ -140,12 +140,12 @@ func (o *conditionOutcome) checkLevels(s *figures.Study, series figures.Series) 
 			continue
 		}
 		o.Result, worst = r, excess
-		shown = fmt.Sprintf("%s at %s %g, limit %s", o.Metric.Cell(f), s.LevelName(), l.At, o.Metric.Text(limit))
+		shown = fmt.Sprintf("%s at %s, limit %s", o.Metric.Cell(f), s.At(l.At), o.Metric.Text(limit))
 		if r == GateInconclusive {
 			shown += ", which is within noise: measure longer, or repeat"
 		}
 	}
-	o.finish(shown, unseen, why)
+	o.finish(s, shown, unseen, why)
 	if o.Result == gatePassed && o.At == 0 && s.Interrupted != "" {
 		o.setInconclusive("%s; the sweep did not finish, so levels may be missing: %s", o.Detail, s.Interrupted)
 	}
@@ -154,7 +154,7 @@ func (o *conditionOutcome) checkLevels(s *figures.Study, series figures.Series) 
 // comparands returns the figure and its limit, or the reason why they must not be compared.
 func (o *conditionOutcome) comparands(base, l figures.Level) (f figures.Figure, limit float64, why string) {
 	if f = l.Figure(o.Metric); !f.Known() {
-		return f, 0, "the figure is unknown, or has too few turns"
+		return f, 0, "the figure has too few turns, or is unknown"
 	}
 	if why := o.spoiled(l); why != "" {
 		return f, 0, why
@@ -196,7 +196,7 @@ func (o *conditionOutcome) compare(base, f figures.Figure, limit float64) GateRe
 }
 
 // finish sets the detail, and mentions the levels without a conclusion.
-func (o *conditionOutcome) finish(shown string, unseen []float64, why string) {
+func (o *conditionOutcome) finish(s *figures.Study, shown string, unseen []float64, why string) {
 	o.Detail = shown
 	switch {
 	case unseen == nil && shown == "":
@@ -207,7 +207,7 @@ func (o *conditionOutcome) finish(shown string, unseen []float64, why string) {
 		if shown != "" {
 			o.Detail += "; "
 		}
-		o.Detail += fmt.Sprintf("nothing is concluded at %s: %s", runfile.FormatLevels(unseen, ", "), why)
+		o.Detail += fmt.Sprintf("nothing is concluded at %s: %s", s.At(unseen...), why)
 	}
 }
 

@@ -101,8 +101,8 @@ func TestCheck(t *testing.T) {
 		want   GateResult
 		detail string
 	}{
-		{"capacity<baseline*0.9", GateFailed, "capacity 40 (80 fails), limit 0.9 × 80 (100 undecided)"},
-		{"capacity<baseline*0.3", gatePassed, "capacity 40 (80 fails), limit 0.3 × 80 (100 undecided)"},
+		{"capacity<baseline*0.9", GateFailed, "capacity: concurrency 40 (concurrency 80 fails). Limit: 0.9 × the baseline's capacity, which is concurrency 80 (concurrency 100 undecided)"},
+		{"capacity<baseline*0.3", gatePassed, "capacity: concurrency 40 (concurrency 80 fails). Limit: 0.3 × the baseline's capacity, which is concurrency 80 (concurrency 100 undecided)"},
 		{"ttft_p50>800ms", GateFailed, "at concurrency 100, limit 800ms"},
 		{"ttft_p50@40>800ms", gatePassed, "at concurrency 40, limit 800ms"},
 		{"ttft_p50>baseline*1.7", GateFailed, ", limit "},
@@ -173,9 +173,9 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 		change func(l *figures.Level)
 		why    string
 	}{
-		"no figure":   {func(l *figures.Level) { delete(l.Figures, figures.TTFTP50) }, "the figure is unknown"},
+		"no figure":   {func(l *figures.Level) { delete(l.Figures, figures.TTFTP50) }, "the figure has too few turns, or is unknown"},
 		"not reached": {func(l *figures.Level) { l.NotReached = "11.4 of 100 were in flight" }, "not reached: 11.4 of 100"},
-		"late":        {func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(9300) }, "up to 9300 ms, or more, to the TTFT"},
+		"late":        {func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(9300) }, "9300 ms or more to the TTFT"},
 		"starved":     {func(l *figures.Level) { l.Limit = "the prober could not send" }, "the prober could not send"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 				"ttft_p50>10s": GateInconclusive, "ttft_p50>baseline*9": GateInconclusive, "ttft_p50@80>10s": gatePassed, "ttft_p50>1ms": GateFailed,
 			} {
 				o := only(t, s, text)
-				if o.Result != want || want == GateInconclusive && !(strings.Contains(o.Detail, "; nothing is concluded at 100: ") && strings.Contains(o.Detail, tt.why)) {
+				if o.Result != want || want == GateInconclusive && !(strings.Contains(o.Detail, "; nothing is concluded at concurrency 100: ") && strings.Contains(o.Detail, tt.why)) {
 					t.Errorf("%s: %d, %q; want %d", text, o.Result, o.Detail, want)
 				}
 			}
@@ -251,7 +251,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, text := CheckGate(s, conditions)
-	for _, want := range []string{"### Performance gate **failed**", "| ❌ | `capacity<baseline*0.9` | branch | capacity 40 (80 fails), limit 0.9 × 80 (100 undecided) |", "| ✅ | `error_pct>5%` | branch |", "| ❔ | `ttft_p50@7>1s` | branch |"} {
+	for _, want := range []string{"### Performance gate **failed**", "| ❌ | `capacity<baseline*0.9` | branch | capacity: concurrency 40 (concurrency 80 fails). Limit: 0.9 × the baseline's capacity, which is concurrency 80 (concurrency 100 undecided) |", "| ✅ | `error_pct>5%` | branch |", "| ❔ | `ttft_p50@7>1s` | branch |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, text)
 		}

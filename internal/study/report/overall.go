@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"synthetic/internal/study/figures"
 )
@@ -16,6 +15,7 @@ type overall struct {
 	metric        figures.Metric
 	levels        int
 	better, worse int // the number of levels beyond noise
+	ranged        int // the number of levels with an interval
 	// log is the mean of ln(value / baseline). down and up sum the squared distances of the
 	// interval's ends from it; NaN without intervals.
 	log, down, up float64
@@ -41,6 +41,9 @@ func atEqualLoad(metrics []figures.Metric, base, other figures.Series) (all []ov
 func (o *overall) add(d delta) {
 	log := math.Log(d.Ratio)
 	o.levels++
+	if !math.IsNaN(d.Low) && !math.IsNaN(d.High) {
+		o.ranged++
+	}
 	o.log += (log - o.log) / float64(o.levels)
 	o.down += math.Pow(log-math.Log(d.Low), 2)
 	o.up += math.Pow(math.Log(d.High)-log, 2)
@@ -65,26 +68,44 @@ func (o overall) direction() int {
 	return 1
 }
 
+// count returns "7 of 9 better", "2 of 9 better, 1 worse", "0 of 9".
+func (o overall) count() string {
+	switch {
+	case o.better > 0 && o.worse > 0:
+		return fmt.Sprintf("%d of %d better, %d worse", o.better, o.levels, o.worse)
+	case o.better > 0:
+		return fmt.Sprintf("%d of %d better", o.better, o.levels)
+	case o.worse > 0:
+		return fmt.Sprintf("%d of %d worse", o.worse, o.levels)
+	}
+	return fmt.Sprintf("0 of %d", o.levels)
+}
+
 // interval returns the 95 % interval of the mean ratio. Levels are independent.
 func (o overall) interval() (low, high float64) {
 	n := float64(o.levels)
 	return math.Exp(o.log - math.Sqrt(o.down)/n), math.Exp(o.log + math.Sqrt(o.up)/n)
 }
 
-// change returns "-24.3% (-27.1% to -21.2%)", without an unknown interval.
+// change returns "-24.3% (-27.1% to -21.2%)", "-24.3% (?)" if only some levels have an interval, "-24.3%" if none has.
 func (o overall) change() string {
 	text := formatChange(math.Exp(o.log), 1)
-	if low, high := o.interval(); !math.IsNaN(low) && !math.IsNaN(high) {
+	switch low, high := o.interval(); {
+	case o.ranged == o.levels:
 		text += fmt.Sprintf(" (%s to %s)", formatChange(low, 1), formatChange(high, 1))
+	case o.ranged > 0:
+		text += " (?)"
 	}
 	return text
 }
 
 // String returns "TTFT p95 -24.3% (95% interval -27.1% to -21.2%), the mean of 9 levels".
 func (o overall) String() string {
-	text := o.metric.Title() + " " + strings.Replace(o.change(), "(", "(95% interval ", 1)
-	if !strings.Contains(text, "(") {
-		text += " (no interval is known)"
+	text := o.metric.Title() + " " + formatChange(math.Exp(o.log), 1)
+	if low, high := o.interval(); o.ranged == o.levels {
+		text += fmt.Sprintf(" (95%% interval %s to %s)", formatChange(low, 1), formatChange(high, 1))
+	} else {
+		text += " (no 95% interval is known)"
 	}
 	if o.levels > 1 {
 		text += fmt.Sprintf(", the mean of %d levels", o.levels)

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -67,26 +66,25 @@ func (b *builder) page() {
 
 // singleBadge judges a single series by its SLOs.
 func (b *builder) singleBadge(c Compliance) badge {
-	slos, level := b.objectiveWords(" and "), b.s.LevelName()
+	slos := joinWords(b.judgedWords())
 	switch {
 	case len(b.s.Objectives) == 0:
-		return badge{Word: "not judged", Headline: saturate(b.baseline).sentence(level), Reason: "No SLO is given."}
+		return badge{Word: "not judged", Headline: saturate(b.baseline).sentence(b.s.LevelKind()), Reason: "No SLO is given."}
 	case !c.Judged:
 		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("Whether %s meets %s is not known.", c.Variant, slos)}
 	case c.Level != nil:
-		return badge{Word: "meets its SLOs", Class: classGood, Headline: fmt.Sprintf("%s meets %s up to %s %g.", c.Variant, slos, level, c.Least)}
+		return badge{Word: "meets its SLOs", Class: classGood, Headline: fmt.Sprintf("%s meets %s up to %s.", c.Variant, slos, b.s.At(c.Least))}
 	case len(c.Undecided) > 0:
-		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("%s is not proven to meet %s at any %s that was measured.", c.Variant, slos, level)}
+		return badge{Word: string(resultInconclusive), Headline: fmt.Sprintf("%s is not proven to meet %s at any %s that was measured.", c.Variant, slos, b.s.LevelName())}
 	}
 	if lower := c.unjudgedAbove(); lower != nil {
-		return badge{Word: "misses its SLOs", Class: classBad, Headline: fmt.Sprintf("%s does not meet %s at %s %g; %s could not be judged.", c.Variant, slos, level, *c.Missed, listLevels(lower))}
+		return badge{Word: "misses its SLOs", Class: classBad, Headline: fmt.Sprintf("%s does not meet %s at %s; %s could not be judged.", c.Variant, slos, b.s.At(*c.Missed), b.s.At(lower...))}
 	}
-	return badge{Word: "misses its SLOs", Class: classBad, Headline: fmt.Sprintf("%s does not meet %s, not even at %s %g.", c.Variant, slos, level, *c.Missed)}
+	return badge{Word: "misses its SLOs", Class: classBad, Headline: fmt.Sprintf("%s does not meet %s, not even at %s.", c.Variant, slos, b.s.At(*c.Missed))}
 }
 
 // capacityLine states a capacity, how it is known, and where and by which SLO it ends.
 func (b *builder) capacityLine(c Compliance) string {
-	level := b.s.LevelName()
 	if !c.Judged {
 		return fmt.Sprintf("**Capacity of %s: not known.** No level could be judged (%s).", c.Variant, b.unjudgedReason(c.Variant))
 	}
@@ -97,11 +95,11 @@ func (b *builder) capacityLine(c Compliance) string {
 	is := "not proven"
 	switch {
 	case c.Level != nil && c.Missed != nil:
-		is = fmt.Sprintf("at least %s %g, below %g%s", level, c.Least, *c.Missed, known)
+		is = fmt.Sprintf("at least %s, below %s%s", b.s.At(c.Least), b.s.LevelKind().Number(*c.Missed), known)
 	case c.Level != nil:
-		is = fmt.Sprintf("at least %s %g%s", level, c.Least, known)
+		is = fmt.Sprintf("at least %s%s", b.s.At(c.Least), known)
 	case len(c.Undecided) == 0:
-		is = fmt.Sprintf("below %s %g%s", level, *c.Missed, known)
+		is = fmt.Sprintf("below %s%s", b.s.At(*c.Missed), known)
 	}
 	return fmt.Sprintf("**Capacity of %s: %s.** %s", c.Variant, is, strings.Join(b.capacityReasons(c, proven), " "))
 }
@@ -110,7 +108,7 @@ func (b *builder) capacityLine(c Compliance) string {
 func (b *builder) capacityReasons(c Compliance, proven string) (parts []string) {
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if c.Level != nil {
-		text := fmt.Sprintf("At %g, every SLO is met", c.Least)
+		text := fmt.Sprintf("At %s, every SLO is met", b.s.At(c.Least))
 		if c.Confidence > 0 {
 			text += fmt.Sprintf(" (confidence %s%%)", figures.Digits(100*min(c.Confidence, 0.999), 1))
 		}
@@ -122,20 +120,20 @@ func (b *builder) capacityReasons(c Compliance, proven string) (parts []string) 
 			say("So %g sessions at a time keep the SLO on sessions.", c.Least)
 		}
 	}
-	switch undecided := listLevels(c.Undecided); {
-	case undecided == "":
+	switch {
+	case len(c.Undecided) == 0:
 	case len(c.Seeming) == len(c.Undecided):
-		say("At %s, the SLOs seem to be met, but that is not proven.", undecided)
+		say("At %s, the SLOs seem to be met, but that is not proven.", b.s.At(c.Undecided...))
 	default:
-		say("At %s, neither a pass nor a miss is proven.", undecided)
+		say("At %s, neither a pass nor a miss is proven.", b.s.At(c.Undecided...))
 	}
 	if above := c.unjudgedAbove(); above != nil {
-		say("%s could not be judged.", listLevels(above))
+		say("%s could not be judged.", capitalized(b.s.At(above...)))
 	}
 	levels := b.s.SeriesNamed(c.Variant).Levels
 	switch {
 	case c.Missed != nil:
-		say("At %g, it %s%s.", *c.Missed, missWords(b.s, c), proven)
+		say("At %s, it %s%s.", b.s.At(*c.Missed), missWords(b.s, c), proven)
 	case c.Level != nil && levels[len(levels)-1].At == c.Least:
 		say("It may be higher: no higher level was measured.")
 	case c.Level != nil:
@@ -147,7 +145,7 @@ func (b *builder) capacityReasons(c Compliance, proven string) (parts []string) 
 func (b *builder) unjudgedReason(series string) string {
 	for _, l := range b.s.SeriesNamed(series).Levels {
 		if why := cmp.Or(unsound(l), Judge(b.s.Objectives, l).Why); why != "" {
-			return fmt.Sprintf("%s %s: %s", b.s.LevelName(), formatLevel(l.At), why)
+			return b.s.At(l.At) + ": " + why
 		}
 	}
 	return fmt.Sprintf("no %s has the figures", b.s.LevelName())
@@ -174,14 +172,13 @@ func (b *builder) nextStep() string {
 
 // planWith is the next step if nothing is open.
 func (b *builder) planWith(c Compliance) string {
-	level := b.s.LevelName()
 	switch {
 	case c.Level == nil:
-		return fmt.Sprintf("relax the SLO or change the deployment, because not even %s %g is proven to meet it.", level, b.s.SeriesNamed(c.Variant).Levels[0].At)
+		return fmt.Sprintf("relax the SLO or change the deployment, because not even %s is proven to meet it.", b.s.At(b.s.SeriesNamed(c.Variant).Levels[0].At))
 	case len(c.Undecided) == 0:
-		return fmt.Sprintf("plan with %s %g. For a finer answer, measure between %g and %g.", level, c.Least, c.Least, *c.Missed)
+		return fmt.Sprintf("plan with %s. For a finer answer, measure between %s.", b.s.At(c.Least), b.s.At(c.Least, *c.Missed))
 	}
-	return fmt.Sprintf("plan with %s %g, because %g cannot be decided%s.", level, c.Least, c.Undecided[0], b.whyUndecided(c, c.Undecided[0]))
+	return fmt.Sprintf("plan with %s, because %s cannot be decided%s.", b.s.At(c.Least), b.s.At(c.Undecided[0]), b.whyUndecided(c, c.Undecided[0]))
 }
 
 // afterComparison says what to do after the comparison of a variant with the baseline.
@@ -231,17 +228,24 @@ func (b *builder) caveats() (out []string) {
 		if b.compares {
 			of = " of " + series.Name
 		}
-		var useless []float64
+		var distorted, useless []float64
 		for _, l := range series.Levels {
-			if unsound(l) != "" && !slices.Contains(b.capacity[i].unjudgedAbove(), l.At) {
+			switch {
+			case unsound(l) == "" || slices.Contains(b.capacity[i].unjudgedAbove(), l.At):
+			case Judge(b.s.Objectives, l).Unjudged():
 				useless = append(useless, l.At)
+			default:
+				distorted = append(distorted, l.At)
 			}
 		}
 		if useless != nil {
-			out = append(out, fmt.Sprintf("Do not use the figures%s at %s %s: see the warnings.", of, b.s.LevelName(), listLevels(useless)))
+			out = append(out, fmt.Sprintf("Do not use the figures%s at %s: see the warnings.", of, b.s.At(useless...)))
 		}
-		if c := b.capacity[i]; c.Level != nil && !slices.Contains(useless, c.Least) && b.warned(series.Name, c.Least) {
-			out = append(out, fmt.Sprintf("First read the warnings about %s %g%s.", b.s.LevelName(), c.Least, of))
+		if distorted != nil {
+			out = append(out, fmt.Sprintf("Do not use the latencies%s at %s, because the prober was late; the verdicts hold.", of, b.s.At(distorted...)))
+		}
+		if c := b.capacity[i]; c.Level != nil && !slices.Contains(slices.Concat(useless, distorted), c.Least) && b.warned(series.Name, c.Least) {
+			out = append(out, fmt.Sprintf("First read the warnings about %s%s.", b.s.At(c.Least), of))
 		}
 	}
 	return out
@@ -250,14 +254,13 @@ func (b *builder) caveats() (out []string) {
 // warned reports whether a level has a warning.
 func (b *builder) warned(series string, at float64) bool {
 	return slices.ContainsFunc(slices.Concat(b.warnings...), func(w warning) bool {
-		return w.At == at && (w.Where == b.s.LevelName() || w.Where == series+", "+b.s.LevelName())
+		return w.Kind != "" && w.At == at && (w.Series == "" || w.Series == series)
 	})
 }
 
 // openStep says what to measure to know more about a capacity, "" if it lies between neighbouring
 // levels, if no level above it can be decided, or if it is below a concurrency of 1.
 func (b *builder) openStep(c Compliance) string {
-	level := b.s.LevelName()
 	above, short := c.unjudgedAbove(), slices.IndexFunc(c.Undecided, func(at float64) bool { return !b.judge(c, at).TooClose() })
 	switch {
 	case len(b.s.Objectives) == 0:
@@ -265,17 +268,17 @@ func (b *builder) openStep(c Compliance) string {
 	case !c.Judged:
 		return "repair what kept the levels from being judged, and measure again."
 	case short >= 0:
-		return fmt.Sprintf("measure %s %g for longer%s.", level, c.Undecided[short], b.whyUndecided(c, c.Undecided[short]))
+		return fmt.Sprintf("measure %s for longer%s.", b.s.At(c.Undecided[short]), b.whyUndecided(c, c.Undecided[short]))
 	case len(above) > 0:
 		l, _ := b.s.SeriesNamed(c.Variant).Level(above[0])
-		return fmt.Sprintf("measure %s %g again%s.", level, above[0], bracketed(cmp.Or(unsound(l), Judge(b.s.Objectives, l).Why)))
+		return fmt.Sprintf("measure %s again%s.", b.s.At(above[0]), bracketed(cmp.Or(unsound(l), Judge(b.s.Objectives, l).Why)))
 	case b.endsAtOne(c):
 	case c.Level == nil && len(c.Undecided) > 0:
-		return fmt.Sprintf("measure below %s %g, which cannot be decided%s.", level, c.Undecided[0], b.whyUndecided(c, c.Undecided[0]))
+		return fmt.Sprintf("measure below %s, which cannot be decided%s.", b.s.At(c.Undecided[0]), b.whyUndecided(c, c.Undecided[0]))
 	case c.Level == nil:
-		return fmt.Sprintf("measure below %s %g.", level, *c.Missed)
+		return fmt.Sprintf("measure below %s.", b.s.At(*c.Missed))
 	case c.Missed == nil && len(c.Undecided) == 0:
-		return fmt.Sprintf("measure above %s %g.", level, c.Least)
+		return fmt.Sprintf("measure above %s.", b.s.At(c.Least))
 	}
 	return ""
 }
@@ -308,13 +311,37 @@ func bracketed(text string) string {
 	return " (" + text + ")"
 }
 
-func (b *builder) objectiveWords(between string) string {
-	var words []string
+// judgedWords returns the objectives that a level of the only series judges, or all if none does. Answers of one
+// token have no TPOT, for example.
+func (b *builder) judgedWords() (words []string) {
+	for _, o := range b.s.Objectives {
+		if b.baseline.Any(func(l figures.Level) bool { return Judge(b.s.Objectives, l).Judges(o.Name) }) {
+			words = append(words, o.String())
+		}
+	}
+	if words == nil {
+		return b.objectiveWords()
+	}
+	return words
+}
+
+func (b *builder) objectiveWords() (words []string) {
 	for _, o := range b.s.Objectives {
 		words = append(words, o.String())
 	}
-	return strings.Join(words, between)
+	return words
 }
+
+// joinWords returns "a", "a and b", "a, b and c".
+func joinWords(words []string) string {
+	last := max(len(words)-1, 0)
+	if last == 0 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+func capitalized(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // matrix adds the verdict on every level, beside the turns that were in flight.
 func (b *builder) matrix() {
@@ -322,41 +349,40 @@ func (b *builder) matrix() {
 		return
 	}
 	s := b.section("SLO Compliance Matrix")
-	s.paragraph("PASS = " + b.objectiveWords(" AND "))
+	s.paragraph("PASS = " + strings.Join(b.objectiveWords(), " AND "))
 	slos := column{title: "SLO", cell: func(l figures.Level) cell {
 		v := Judge(b.s.Objectives, l)
 		color := map[runfile.Standing]class{runfile.Met: classGood, runfile.Missed: classBad}[v.Standing]
 		return cell{v.Words(labelOf(b.s.Objectives)), cmp.Or(color, classUnknown)}
 	}}
 	s.table(b.byLevel(append([]column{slos}, b.metricColumns(figures.InFlightMean, figures.CorrectPct, figures.SessionGoodput)...)...))
+	if text := b.unsoundMark(); text != "" {
+		s.paragraph(text)
+	}
 }
 
 // changes adds how each series differs from the baseline over the levels of both.
 func (b *builder) changes() {
 	for i, series := range b.s.Series[min(1, len(b.s.Series)):] {
-		t := table{Header: []string{"Figure", "Change", "Levels"}, Left: true}
-		for _, o := range atEqualLoad(changedMetrics(), sound(b.baseline), sound(series)) {
-			c := cell{Text: "no clear change"}
-			low, high := o.interval()
-			switch way := o.direction(); {
-			case way > 0:
-				c = cell{fmt.Sprintf("%d of %d better", o.better, o.levels), classGood}
-			case way < 0:
-				c = cell{fmt.Sprintf("%d of %d worse", o.worse, o.levels), classBad}
-			case math.IsNaN(low) || math.IsNaN(high):
-				c = cell{"not certain", classUnknown}
-			}
-			t.Rows = append(t.Rows, []cell{{Text: o.metric.Title()}, {Text: o.change()}, c})
+		all := atEqualLoad(changedMetrics(), sound(b.baseline), sound(series))
+		counts, title := "Levels beyond chance", "What Changed"
+		what := "the mean over the levels that both reached, with its 95 % interval, and the number of levels that differ beyond chance."
+		if !slices.ContainsFunc(all, func(o overall) bool { return o.ranged > 0 }) {
+			counts, what = "Levels", "the mean over the levels that both reached, and the number of levels that differ. No interval is known, so the difference may be chance."
+		}
+		t := table{Header: []string{"Figure", "Change", counts}, Left: true}
+		for _, o := range all {
+			color := map[int]class{1: classGood, -1: classBad}[o.direction()]
+			t.Rows = append(t.Rows, []cell{{Text: o.metric.Title()}, {Text: o.change()}, {o.count(), color}})
 		}
 		if len(t.Rows) == 0 {
 			continue
 		}
-		title := "What Changed"
 		if len(b.decisions) > 1 {
 			title += ": " + b.decisions[i].Series
 		}
 		s := b.section(title)
-		s.paragraph(fmt.Sprintf("%s against %s at the same load. The figures are means over the levels that both reached; their 95 %% intervals are in parentheses.", series.Name, b.baseline.Name))
+		s.paragraph(fmt.Sprintf("%s against %s at the same load: %s", series.Name, b.baseline.Name, what))
 		s.table(t)
 	}
 }
@@ -393,21 +419,22 @@ func (b *builder) addWarnings() {
 	b.section("Warnings").list(lines)
 }
 
-// warningPlaces returns "kv, concurrency 40, 50; rr, concurrency 40".
+// warningPlaces returns "kv, concurrency 40 and 50; rr, concurrency 40".
 func warningPlaces(all []warning) string {
-	var where []string
+	var first []warning // of each series
 	levels := map[string][]float64{}
 	for _, w := range all {
-		if levels[w.Where] == nil {
-			where = append(where, w.Where)
+		if levels[w.Series] == nil {
+			first = append(first, w)
 		}
-		levels[w.Where] = append(levels[w.Where], w.At)
+		levels[w.Series] = append(levels[w.Series], w.At)
 	}
-	for i, name := range where {
-		slices.Sort(levels[name])
-		where[i] = name + " " + runfile.FormatLevels(levels[name], ", ")
+	var places []string
+	for _, w := range first {
+		slices.Sort(levels[w.Series])
+		places = append(places, w.place(levels[w.Series]...))
 	}
-	return strings.Join(where, "; ")
+	return strings.Join(places, "; ")
 }
 
 // appendix adds the method and the main figures of each series.
@@ -423,8 +450,8 @@ func (b *builder) appendix() {
 	b.sessions("Appendix: Sessions")
 	s := b.section("How to Read This")
 	s.list(append([]string{
-		"In parentheses: the 95 % confidence interval. “?” is an unknown end of it, “(?)” one that is unknown or wider than the value. “–”: too few turns, or unknown.",
-		fmt.Sprintf("TPOT is the time per output token after the first, TOPS output tokens per second. Latencies count the turns that have one; runs above %d %% errors are left out.", figures.MaxErrorPct),
+		"In parentheses: the 95 % confidence interval. “?” is an unknown end of it, “(?)” an interval that is unknown or wider than the value. “–” is a figure that is unknown or has too few turns.",
+		fmt.Sprintf("TPOT is the time per output token after the first. Latencies do not count failed turns, nor runs with more than %d %% errors. Hit Rate is the share of prompt tokens that the server had cached.", figures.MaxErrorPct),
 		figures.DataNote + " and `report.csv`. The long form: `synthetic report render --full`.",
 	}, b.marks()...))
 }
@@ -443,13 +470,21 @@ func (b *builder) mainMetrics() []figures.Metric {
 	return append(all, figures.ErrorPct, figures.OutputTokensPerSecond, figures.KVHitRatePct, figures.CorrectPct)
 }
 
+// unsoundMark explains the mark of levels at which a series is unsound, "" without one.
+func (b *builder) unsoundMark() string {
+	if !b.s.Any(func(l figures.Level) bool { return unsound(l) != "" }) {
+		return ""
+	}
+	return "† marks a level whose figures are not compared: it carried less than 95 % of its load, or the prober was late. The verdict holds nevertheless, because turns for which the prober was too late do not count."
+}
+
 const notesShown = 3
 
 // marks returns the notes on marks and on how figures were obtained.
 func (b *builder) marks() []string {
 	var all []string
-	if b.s.Any(func(l figures.Level) bool { return unsound(l) != "" }) {
-		all = []string{"† marks a level at which a configuration proves nothing: it carried less than 95 % of its load, or the prober distorted the figures."}
+	if text := b.unsoundMark(); text != "" && (b.full || len(b.s.Objectives) == 0) { // otherwise below the matrix
+		all = []string{text}
 	}
 	notes := b.s.Notes
 	if !b.full && len(notes) > notesShown {

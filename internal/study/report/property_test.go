@@ -109,9 +109,9 @@ func TestReportsAgreeWithThemselves(t *testing.T) {
 		}
 		for i, c := range Comply(s) {
 			checkCapacity(say, s, i, c)
-			seen[strings.Fields(c.between())[0]]++
+			seen[c.between(s.LevelKind())]++
 			if swept := s.Capacities[i]; !equalLevels(swept.Level, c.Level) || !equalLevels(swept.Missed, c.Missed) {
-				say("the sweep says %s, the report %s", swept.Sentence("concurrency"), c.between())
+				say("the sweep says %s, the report %s", swept.Sentence(runfile.Concurrency), c.between(s.LevelKind()))
 			}
 		}
 		checkGate(say, s)
@@ -141,7 +141,7 @@ func checkCapacity(say complaint, s *figures.Study, i int, c Compliance) {
 		return Judge(s.Objectives, l).Standing
 	}
 	if c.Level != nil && standing(*c.Level) != runfile.Met || c.Missed != nil && standing(*c.Missed) != runfile.Missed {
-		say("the capacity %s has bounds that are not proven", c.between())
+		say("the capacity %s has bounds that are not proven", c.between(s.LevelKind()))
 	}
 	b := builder{s: s, capacity: Comply(s)}
 	text := b.capacityLine(c)
@@ -157,8 +157,8 @@ func checkCapacity(say complaint, s *figures.Study, i int, c Compliance) {
 			say("level %g does not say what is missing: %s", l.At, v.Words(nil))
 		}
 	}
-	if !c.Judged && (!strings.Contains(text, ": not known.") || c.between() != "not known") {
-		say("nothing was judged, and it says %q, capacity %s", text, c.between())
+	if !c.Judged && (!strings.Contains(text, ": not known.") || c.between(s.LevelKind()) != "not known") {
+		say("nothing was judged, and it says %q, capacity %s", text, c.between(s.LevelKind()))
 	}
 }
 
@@ -172,13 +172,13 @@ func checkGate(say complaint, s *figures.Study) {
 	all := Comply(s)
 	for i, o := range checkConditions(s, conditions) {
 		c := all[len(all)-1-i]
-		if c.Judged && !strings.Contains(o.Detail, "capacity "+c.between()) || !c.Judged && o.Result != GateInconclusive {
-			say("the gate says %q (%d), the report %s", o.Detail, o.Result, c.between())
+		if c.Judged && !strings.Contains(o.Detail, "capacity: "+c.between(s.LevelKind())) || !c.Judged && o.Result != GateInconclusive {
+			say("the gate says %q (%d), the report %s", o.Detail, o.Result, c.between(s.LevelKind()))
 		}
 	}
 }
 
-var shift = regexp.MustCompile(`from (\S+) to (\S+):`)
+var shift = regexp.MustCompile(`from concurrency (\S+) to concurrency (\S+):`)
 
 // checkShifts: both ends of a shift are levels that were measured without a fault.
 func checkShifts(say complaint, s *figures.Study) {

@@ -372,15 +372,15 @@ func TestWinnerAndTies(t *testing.T) {
 		name, want string
 		s          *figures.Study
 	}{
-		{"better", "**b is better than a: it meets every SLO up to concurrency 80, and a misses TPOT at 40.** Decided by capacity. Variants are compared by capacity first, then by latency.", variants(2.2, 1)},
-		{"worse", "**b is worse than a: it misses TPOT at concurrency 40, and a meets every SLO up to 80.** Decided by capacity. Variants are compared by capacity first, then by latency.", variants(1, 2.2)},
-		{"equal", "At equal load no latency and no throughput differs by more than 5%.\n\n**Capacity of a: at least concurrency 80, below 120 (proven).** At 80, every", equal},
+		{"better", "**b is better than a: it meets every SLO up to concurrency 80, and a misses TPOT at concurrency 40.** Decided by capacity. Variants are compared by capacity first, then by latency.", variants(2.2, 1)},
+		{"worse", "**b is worse than a: it misses TPOT at concurrency 40, and a meets every SLO up to concurrency 80.** Decided by capacity. Variants are compared by capacity first, then by latency.", variants(1, 2.2)},
+		{"equal", "At equal load no latency and no throughput differs by more than 5%.\n\n**Capacity of a: at least concurrency 80, below 120 (proven).** At concurrency 80, every", equal},
 		{"two equal", "**No difference: c against a, TTFT p95 ", variants(1, 1, 1)},
 		{"stopped before the baseline's turn", "**Next:** choose by price or by other reasons. To know the capacity of a, measure above concurrency 80.", stopped(equal)},
 		{"capacity does not decide, latency does", "**b is better than a: TTFT p95 -", topped},
 		{"the highest level is met", "**Next:** b can replace a. To know the capacity of b, measure above concurrency 80.", topped},
 		{"the SLOs are named", "PASS = TTFT p99 < 1000ms AND TPOT p99 < 60ms", topped},
-		{"two better", "**c is better than a: it meets every SLO up to concurrency 80, and a misses TPOT at 40.**", variants(2.2, 1, 1)},
+		{"two better", "**c is better than a: it meets every SLO up to concurrency 80, and a misses TPOT at concurrency 40.**", variants(2.2, 1, 1)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if text := rendered(t, tt.s); !strings.Contains(text, tt.want) {

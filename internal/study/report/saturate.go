@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
 )
 
 // foundPoint is a level and a value that was found there.
@@ -173,16 +174,16 @@ func (s saturation) end() float64 {
 }
 
 // sentence says which level saturates the series.
-func (s saturation) sentence(level string) string {
+func (s saturation) sentence(kind runfile.LevelKind) string {
 	switch {
 	case !s.Known:
-		return fmt.Sprintf("Where %s saturates is unknown: the TTFT p50 is unknown at some %s.", s.Series, level)
+		return fmt.Sprintf("Where %s saturates is unknown: the TTFT p50 is unknown at some %s.", s.Series, kind)
 	case s.Last == 0 && !s.FirstErrors.Found && !s.SlowTTFT.Found:
-		return fmt.Sprintf("Where %s saturates is unknown: every %s was distorted by the prober or not reached.", s.Series, level)
+		return fmt.Sprintf("Where %s saturates is unknown: every %s was distorted by the prober or not reached.", s.Series, kind)
 	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
-		return fmt.Sprintf("%s does not saturate up to %s %g.", s.Series, level, s.Last)
+		return fmt.Sprintf("%s does not saturate up to %s.", s.Series, kind.At(s.Last))
 	case s.Last == 0:
-		return fmt.Sprintf("%s is saturated at the lowest %s already.", s.Series, level)
+		return fmt.Sprintf("%s is saturated at the lowest %s already.", s.Series, kind)
 	}
-	return fmt.Sprintf("%s scales to %s %g without errors and with a TTFT p50 of at most 1 s.", s.Series, level, s.Last)
+	return fmt.Sprintf("%s scales to %s without errors and with a TTFT p50 of at most 1 s.", s.Series, kind.At(s.Last))
 }

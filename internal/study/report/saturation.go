@@ -29,7 +29,7 @@ func (b *builder) saturation() {
 	}
 	var sentences []string
 	for _, series := range b.s.Series {
-		sentences = append(sentences, saturate(series).sentence(b.s.LevelName()))
+		sentences = append(sentences, saturate(series).sentence(b.s.LevelKind()))
 	}
 	s.list(sentences)
 	b.degradation()
@@ -87,7 +87,7 @@ func (b *builder) shifts() []string {
 		}
 		if base.Known && x.Known && less.Last > 0 && less.end() <= more.Last {
 			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %s.",
-				series.Name, formatLevel(base.Last), formatLevel(x.Last), formatChange(x.Last/base.Last, 0)))
+				series.Name, b.s.At(base.Last), b.s.At(x.Last), formatChange(x.Last/base.Last, 0)))
 		}
 	}
 	return out

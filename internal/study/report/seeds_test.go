@@ -151,7 +151,7 @@ func TestSaturationTable(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
-	if want := "from 100 to 60: -40%"; !strings.Contains(text, want) {
+	if want := "from concurrency 100 to concurrency 60: -40%"; !strings.Contains(text, want) {
 		t.Errorf("the report lacks %q", want)
 	}
 }
@@ -188,7 +188,7 @@ func TestComplianceOf003(t *testing.T) {
 		}
 	}
 	text := rendered(t, s)
-	for _, want := range []string{"| phase0 | 2 | — |", "| phase3-eagle3-chat | 0.5 | -75% |", "**phase3-eagle3-chat is worse than phase0: it misses TPOT at rate 0.75, and phase0 meets every SLO up to 2.** Decided by capacity. Variants are compared by capacity first, then by latency."} {
+	for _, want := range []string{"| phase0 | 2 | — |", "| phase3-eagle3-chat | 0.5 | -75% |", "**phase3-eagle3-chat is worse than phase0: it misses TPOT at rate 0.75/s, and phase0 meets every SLO up to rate 2/s.** Decided by capacity. Variants are compared by capacity first, then by latency."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q", want)
 		}
@@ -202,7 +202,7 @@ func TestComplianceOf003(t *testing.T) {
 	}
 	for _, row := range rows(t, file(t, "003"), "## Detailed Comparison at Baseline Max Rate (2.00 RPS)") {
 		name := strings.TrimSuffix(row[0], " (ms)")
-		name = map[string]string{"Output tok/s": "TOPS"}[name] + strings.ReplaceAll(name, "Output tok/s", "")
+		name = map[string]string{"Output tok/s": "Output tokens/s"}[name] + strings.ReplaceAll(name, "Output tok/s", "")
 		var shown []string
 		for i, cell := range row[1:] {
 			l, _ := s.Series[i].Level(2)
@@ -230,7 +230,7 @@ func TestKnownWarnings(t *testing.T) {
 		"001 against 000": {eagle(t), []string{
 			"The models differ (Llama 3.1 70B Instruct FP8; Llama 3.3 70B Instruct FP8 + EAGLE-3)",
 			"Phase 0, concurrency 120: 2 of 3 runs had more than 5% errors",
-			"Phase 3, concurrency 110: 17.3% of turns failed, and latencies count only the others, so they look better than they are; TPOT p50 even looks better than at 100.",
+			"Phase 3, concurrency 110: 17.3% of turns failed, and latencies count only the others, so they look better than they are; TPOT p50 even looks better than at concurrency 100.",
 		}},
 		"003": {read(t, "003"), []string{"an answer of phase0 has 504 tokens, of phase3-eagle3-chat 804"}},
 	} {

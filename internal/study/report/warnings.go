@@ -26,21 +26,30 @@ const (
 
 // warning is a reason to doubt the figures.
 type warning struct {
-	// Where is the place, such as "kv, concurrency", and At its level; "" and 0 for the whole
-	// study.
-	Where string
-	At    float64
-	Text  string // describes the problem, its size and the remedy
+	// Series is empty if the study has only one. Kind and At are the level; Kind is empty for the whole study.
+	Series string
+	Kind   runfile.LevelKind
+	At     float64
+	Text   string // describes the problem, its size and the remedy
 	// cause is equal for warnings of one kind. size orders them; larger is worse.
 	cause string
 	size  float64
 }
 
 func (w warning) String() string {
-	if w.Where == "" {
+	if w.Kind == "" {
 		return w.Text
 	}
-	return fmt.Sprintf("%s %g: %s", w.Where, w.At, w.Text)
+	return w.place(w.At) + ": " + w.Text
+}
+
+// place returns levels of the warning's series: "kv, concurrency 40 and 50".
+func (w warning) place(levels ...float64) string {
+	text := w.Kind.At(levels...)
+	if w.Series != "" {
+		text = w.Series + ", " + text
+	}
+	return text
 }
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
@@ -61,20 +70,20 @@ func studyWarnings(s *figures.Study) []warning {
 		out = append(out, newTextWarning(text))
 	}
 	for _, series := range s.Series {
-		where := s.LevelName()
+		name := ""
 		if len(s.Series) > 1 {
-			where = series.Name + ", " + where
+			name = series.Name
 		}
 		for i, l := range series.Levels {
 			for _, w := range levelWarnings(s, series, i) {
-				w.Where, w.At = where, l.At
+				w.Series, w.Kind, w.At = name, s.LevelKind(), l.At
 				out = append(out, w)
 			}
 		}
 	}
 	for _, c := range Comply(s) {
 		for _, at := range c.Beyond {
-			out = append(out, newWarning(at, "%s passes its SLOs again at %s %g, above a level that fails; repeat the sweep before you rely on the capacity.", c.Variant, s.LevelName(), at))
+			out = append(out, newWarning(at, "%s passes its SLOs again at %s, above a level that fails; repeat the sweep before you rely on the capacity.", c.Variant, s.At(at)))
 		}
 	}
 	return slices.Concat(out, answerLengthWarnings(s), recallWarnings(s))
@@ -85,7 +94,7 @@ func studyWarnings(s *figures.Study) []warning {
 func groupWarnings(all []warning) [][]warning {
 	var groups [][]warning
 	for _, w := range all {
-		i := slices.IndexFunc(groups, func(g []warning) bool { return g[0].Where != "" && g[0].cause == w.cause })
+		i := slices.IndexFunc(groups, func(g []warning) bool { return g[0].Kind != "" && g[0].cause == w.cause })
 		if i < 0 {
 			i, groups = len(groups), append(groups, nil)
 		}
@@ -104,9 +113,9 @@ func distortions(l figures.Level) (out []warning) {
 		share   float64
 		text    string
 	}{
-		{figures.AddedTTFTP99, figures.TTFTP50, lagShare, "the prober was late: it may have added up to %s ms, or more, to the TTFT of 1 turn in 100; use more cores or fewer streams."},
-		{figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2), lagShare, "the prober was late while tokens waited in the kernel: it may have added up to %s ms, or more, to an ITL and to the duration of 1 turn in 100; use more cores or fewer streams."},
-		{figures.ScheduleLagP99, figures.LatencyMean, lateShare, "the load was late: 1 turn in 100 was sent %s ms or more after it was due, and latencies do not include this delay; use more cores or fewer streams."},
+		{figures.AddedTTFTP99, figures.TTFTP50, lagShare, "the prober was late: in 1 turn of 100 it may have added %s ms or more to the TTFT; give the prober more cores."},
+		{figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2), lagShare, "the prober read tokens late: in 1 turn of 100 it may have added %s ms or more to an ITL and to the duration of the turn; give the prober more cores."},
+		{figures.ScheduleLagP99, figures.LatencyMean, lateShare, "the load was late: 1 turn of 100 was sent %s ms or more after it was due, and latencies do not include this delay; give the prober more cores."},
 	} {
 		if lag := l.Value(w.lag); lag > lagMs && !(lag <= w.share*l.Value(w.of)) {
 			out = append(out, newWarning(lag, w.text, figures.Digits(lag, 0)))
@@ -142,13 +151,13 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []warnin
 		say(share, "other clients received %.0f%% of the server's output tokens, so the figures are those of a shared deployment; measure again without them.", 100*share)
 	}
 	if l.NotReached != "" {
-		say(0, "the level was not reached, so it proves nothing: %s.", l.NotReached)
+		say(0, "the level was not reached, so it is not judged: %s.", l.NotReached)
 	}
 	if pct := l.Value(figures.ErrorPct); pct >= survivorsPct && l.Valid >= l.Runs {
 		flatter := ""
 		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50} {
 			if i > 0 && l.Value(m) < series.Levels[i-1].Value(m) {
-				flatter += fmt.Sprintf("; %s even looks better than at %g", m.Title(), series.Levels[i-1].At)
+				flatter += fmt.Sprintf("; %s even looks better than at %s", m.Title(), s.At(series.Levels[i-1].At))
 			}
 		}
 		say(pct, "%.1f%% of turns failed, and latencies count only the others, so they look better than they are%s.", pct, flatter)
@@ -193,8 +202,8 @@ func answerLengthWarnings(s *figures.Study) (out []warning) {
 			base, ok := s.Series[0].Level(l.At)
 			a, b := tokensPerTurn(s, base), tokensPerTurn(s, l)
 			if ok && math.Abs(b/a-1) > lengthsApart {
-				out = append(out, newWarning(math.Abs(math.Log(b/a)), "%s %g: an answer of %s has %.0f tokens, of %s %.0f, so throughput and turn latency cannot be compared.",
-					s.LevelName(), l.At, s.Series[0].Name, a, series.Name, b))
+				out = append(out, newWarning(math.Abs(math.Log(b/a)), "%s: an answer of %s has %.0f tokens, of %s %.0f, so throughput and turn latency cannot be compared.",
+					s.At(l.At), s.Series[0].Name, a, series.Name, b))
 				break
 			}
 		}

@@ -19,16 +19,6 @@ import (
 // of exact values.
 const Format = 2
 
-// LevelKind is the unit of a sweep's levels.
-type LevelKind string
-
-const (
-	// Concurrency levels are conversations in flight, in a closed loop.
-	Concurrency LevelKind = "concurrency"
-	// Rate levels are conversation starts per second, in an open loop.
-	Rate LevelKind = "rate"
-)
-
 // Run is one sweep with every measured (variant, level, repetition).
 type Run struct {
 	Format    int       `json:"format"`

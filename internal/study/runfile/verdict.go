@@ -2,8 +2,6 @@ package runfile
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -86,7 +84,7 @@ func (v LevelVerdict) Unjudged() bool {
 }
 
 // Words returns the text of a verdict for every output: PASS, FAIL (ttft+tpot), UNDECIDED (seems
-// to pass; ttft: 40 turns measured, about 300 needed), NOT JUDGED (not reached). label returns the printed
+// to pass; ttft: 40 turns measured, about 300 needed in all), NOT JUDGED (not reached). label returns the printed
 // name of an objective; nil prints its name.
 func (v LevelVerdict) Words(label func(name string) string) string {
 	if label == nil {
@@ -109,6 +107,11 @@ func (v LevelVerdict) Words(label func(name string) string) string {
 		lost += "; " + why
 	}
 	return "UNDECIDED" + bracketed(lost)
+}
+
+// Judges reports whether turns were judged by an objective.
+func (v LevelVerdict) Judges(objective string) bool {
+	return slices.ContainsFunc(v.SLOs, func(s SLOVerdict) bool { return s.Name == objective && s.Standing != NotJudged })
 }
 
 // MissedNames returns the missed objectives, without those that only seem to be missed; none if
@@ -140,7 +143,7 @@ func (v LevelVerdict) TooClose() bool {
 }
 
 // Reasons returns the reasons of the objectives with a standing: "TTFT, TPOT: 42 turns measured,
-// about 320 needed". Neighbours with one reason share it.
+// about 320 needed in all". Neighbours with one reason share it.
 func (v LevelVerdict) Reasons(standing Standing, label func(string) string) string {
 	var all, names []string
 	for i, s := range v.SLOs {
@@ -267,80 +270,4 @@ func (r Result) LeftOut() (turns, all uint64) {
 		}
 	}
 	return turns, all
-}
-
-// Capacity is how far a variant scales within its objectives with a given confidence. A grid
-// and a search use the same rule.
-type Capacity struct {
-	Variant string `json:"variant"`
-	// Level is the highest level with proof of every objective; null if no level has it.
-	Level *float64 `json:"level"`
-	// Confidence that Level meets them, and the required one.
-	Confidence float64 `json:"confidence"`
-	Wanted     float64 `json:"wanted"`
-	// Missed is the lowest level with proof of a missed objective; null if no level has it.
-	// Undecided levels lie between Level and Missed.
-	Missed    *float64  `json:"missed"`
-	Undecided []float64 `json:"undecided,omitempty"`
-	// NotJudged levels did not carry their load (see Run.NotReached), or the prober was their
-	// limit.
-	NotJudged []float64 `json:"not_judged,omitempty"`
-	// Visited levels in the order of the visits.
-	Visited []float64 `json:"visited"`
-	// MeasuredSeconds is the measured time of all visits, GridSeconds the planned time of all
-	// levels; null if measurements end by a number of conversations.
-	MeasuredSeconds float64  `json:"measured_seconds"`
-	GridSeconds     *float64 `json:"grid_seconds"`
-}
-
-// AddLevel adds the next higher level. The capacity is the highest proven level below the lowest
-// missed level. Levels without a proof do not end it.
-func (c *Capacity) AddLevel(level float64, v LevelVerdict) {
-	switch {
-	case c.Missed != nil:
-	case v.Unjudged():
-		c.NotJudged = append(c.NotJudged, level)
-	case v.Standing == Met:
-		c.Level, c.Confidence, c.Undecided = &level, v.Confidence, nil
-	case v.Standing == Undecided:
-		c.Undecided = append(c.Undecided, level)
-	case v.Standing == Missed:
-		c.Missed = &level
-	}
-}
-
-// Sentence describes the capacity, with a word for levels: "concurrency 70 meets the SLOs with
-// a confidence of 98.4% (wanted 95%), concurrency 80 misses them".
-func (c Capacity) Sentence(level string) string {
-	if len(c.Visited) == 0 {
-		return "unknown, no level was measured"
-	}
-	parts := []string{fmt.Sprintf("no %s is proven to meet the SLOs with the wanted confidence of %.4g%%", level, 100*c.Wanted)}
-	if c.Level != nil {
-		parts[0] = fmt.Sprintf("%s %g meets the SLOs with a confidence of %.4g%% (wanted %.4g%%)", level, *c.Level, floorPercent(c.Confidence), 100*c.Wanted)
-	}
-	if len(c.Undecided) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s is undecided", level, FormatLevels(c.Undecided, " or ")))
-	}
-	if len(c.NotJudged) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s was not judged", level, FormatLevels(c.NotJudged, " and ")))
-	}
-	if c.Missed != nil {
-		parts = append(parts, fmt.Sprintf("%s %g misses them", level, *c.Missed))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// floorPercent converts a confidence to percent, rounded down to a tenth and below 100.
-func floorPercent(confidence float64) float64 {
-	return math.Floor(math.Min(1000*confidence+1e-9, 999)) / 10
-}
-
-// FormatLevels returns "80, 90" for the separator ", ".
-func FormatLevels(levels []float64, between string) string {
-	words := make([]string, len(levels))
-	for i, l := range levels {
-		words[i] = fmt.Sprintf("%g", l)
-	}
-	return strings.Join(words, between)
 }

@@ -121,7 +121,7 @@ func (j Judge) prove(o runfile.Objective, blocks [][]Tally) (runfile.SLOVerdict,
 	for times := 1.0; times < mostTimes || bad == 0 && times < 1e9; times *= 1.1 {
 		if s, _ := j.standing(e, times*good/effect, times*bad/effect); s != runfile.Undecided {
 			v.TooClose = false
-			v.Why = fmt.Sprintf("%.0f %s measured, about %s needed", good+bad, subjects, roundUp(times*(good+bad)))
+			v.Why = fmt.Sprintf("%.0f %s measured, about %s needed in all", good+bad, subjects, roundUp(times*(good+bad)))
 			break
 		}
 	}

@@ -39,7 +39,7 @@ func TestStanding(t *testing.T) {
 func TestWeigh(t *testing.T) {
 	j := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}
 	half := Turns{"ttft": blocks(10, 20, 0)}
-	if v := j.JudgeTurns(half); v.Standing != runfile.Undecided || v.SLOs[0].Why != "200 turns measured, about 330 needed" {
+	if v := j.JudgeTurns(half); v.Standing != runfile.Undecided || v.SLOs[0].Why != "200 turns measured, about 330 needed in all" {
 		t.Errorf("200 good turns: %+v", v)
 	}
 	if v := j.JudgeTurns(half, half); v.Standing != runfile.Met || v.Confidence < 0.98 {
@@ -71,7 +71,7 @@ func TestObjectiveWithoutTurns(t *testing.T) {
 	}{
 		{"met", []runfile.Objective{ttft, tpot}, blocks(10, 40, 0), "PASS (tpot: no turn has one)"},
 		{"missed", []runfile.Objective{ttft, tpot}, blocks(10, 20, 20), "FAIL (ttft)"},
-		{"undecided", []runfile.Objective{ttft, tpot}, blocks(10, 10, 0), "UNDECIDED (seems to pass; ttft: 100 turns measured, about 320 needed)"},
+		{"undecided", []runfile.Objective{ttft, tpot}, blocks(10, 10, 0), "UNDECIDED (seems to pass; ttft: 100 turns measured, about 320 needed in all)"},
 		{"no turn at all", []runfile.Objective{ttft, tpot}, nil, "NOT JUDGED (no turn)"},
 		{"no first turn", []runfile.Objective{ttft, first}, blocks(10, 40, 0), "UNDECIDED (seems to pass; first: no such turn was measured)"},
 	} {

@@ -327,7 +327,7 @@ func TestCapacity(t *testing.T) {
 		{"a clear knee", []seen{met(2), met(4), missed(6), missed(8)},
 			"level 4 meets the SLOs with a confidence of 99.3% (wanted 95%), level 6 misses them"},
 		{"a knee that is not", []seen{met(2), unsure(4), met(6), unsure(8), unsure(10), missed(12)},
-			"level 6 meets the SLOs with a confidence of 99.3% (wanted 95%), level 8 or 10 is undecided, level 12 misses them"},
+			"level 6 meets the SLOs with a confidence of 99.3% (wanted 95%), level 8 and 10 are undecided, level 12 misses them"},
 		{"none is met", []seen{unsure(2), missed(4), met(6)},
 			"no level is proven to meet the SLOs with the wanted confidence of 95%, level 2 is undecided, level 4 misses them"},
 		{"all are met", []seen{met(14), met(16)}, "level 16 meets the SLOs with a confidence of 99.3% (wanted 95%)"},
