@@ -155,15 +155,23 @@ func (l *levelSeries) ended(r *probe.Result) {
 	}
 }
 
-// recalled counts a turn judged by reference codes. From the first one on there is a series of foreign answers, because
-// an alert sees only the increase of a series that exists.
+// foreign returns the counter of foreign answers. As in the sidecar, it has one series without depth, which exists from
+// the start of a level with recall on: an alert sees only the increase of a series that exists.
+func (l *levelSeries) foreign() prometheus.Counter {
+	return l.recallTurns(probe.Recall{Result: recall.Foreign})
+}
+
+// recalled counts a turn judged by reference codes.
 func (l *levelSeries) recalled(r probe.Recall) {
-	if r.Result == "" {
-		return
+	switch r.Result {
+	case "":
+	case recall.Foreign:
+		l.foreign().Inc()
+	default:
+		l.recallTurns(r).Inc()
 	}
-	series := func(result recall.Result, r probe.Recall) prometheus.Counter {
-		return l.counters[metrics.StudyRecallTurns].WithLabelValues(l.variant, l.level, string(result), r.CachedState(), r.DepthClass())
-	}
-	series(recall.Foreign, probe.Recall{})
-	series(r.Result, r).Inc()
+}
+
+func (l *levelSeries) recallTurns(r probe.Recall) prometheus.Counter {
+	return l.counters[metrics.StudyRecallTurns].WithLabelValues(l.variant, l.level, string(r.Result), r.CachedState(), r.DepthClass())
 }

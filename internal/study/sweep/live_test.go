@@ -100,7 +100,6 @@ func TestFigures(t *testing.T) {
 		`synthetic_study_itl_seconds_count{level="2",shard="0",turn="first",variant="kv"} 16`,
 		`synthetic_study_output_tokens_total{level="2",shard="0",turn="first",variant="kv"} 64`,
 		`synthetic_study_recall_turns_total{cached="yes",depth="1k-8k",level="2",result="wrong",shard="0",variant="kv"} 16`,
-		`synthetic_study_recall_turns_total{cached="unknown",depth="unknown",level="2",result="foreign",shard="0",variant="kv"} 0`,
 		`synthetic_study_levels_done{shard="0"} 0`, `synthetic_study_levels_to_come{shard="0"} 3`, `synthetic_study_left_seconds{shard="0"} 90`,
 	} {
 		if !strings.Contains(page, want+"\n") {
@@ -121,5 +120,24 @@ func TestFigures(t *testing.T) {
 	}
 	if n := strings.Count(page, "\nsynthetic_study_phase{") + strings.Count(page, "\nsynthetic_study_load{"); n != 2 {
 		t.Errorf("%d levels and phases are under way at once", n)
+	}
+}
+
+// TestForeignAnswersHaveOneSeries: it exists before the first foreign answer, and counts those of every depth.
+func TestForeignAnswersHaveOneSeries(t *testing.T) {
+	x := NewExporter("0")
+	s := &sweep{Options: Options{Exporter: x, Plan: Plan{Kind: runfile.Concurrency}}}
+	s.Plan.Workload.Recall = 1
+	l := s.levelSeries("kv", 2)
+	for _, want := range []string{"0", "1"} {
+		line := `synthetic_study_recall_turns_total{cached="unknown",depth="unknown",level="2",result="foreign",shard="0",variant="kv"} ` + want
+		if page := scrape(x); !strings.Contains(page, line+"\n") || strings.Count(page, `result="foreign"`) != 1 {
+			t.Errorf("the page has no %s, or other series of foreign answers:\n%s", line, page)
+		}
+		l.Observe(probe.Result{Outcome: probe.Success, Recall: probe.Recall{Result: recall.Foreign, Depth: probe.Some(2000), Cached: probe.Some(true)}})
+	}
+	s.Plan.Workload.Recall = 0
+	if s.levelSeries("kv", 4); strings.Contains(scrape(x), `level="4",result="foreign"`) {
+		t.Error("a level without recall has a series of foreign answers")
 	}
 }

@@ -44,7 +44,11 @@ func (s *sweep) levelSeries(variant string, level float64) *levelSeries {
 	if s.Plan.Kind == runfile.Concurrency {
 		asked = float64(s.Part.Slots(int(level)))
 	}
-	return s.Exporter.Level(variant, level, s.Plan.Kind, asked)
+	l := s.Exporter.Level(variant, level, s.Plan.Kind, asked)
+	if s.Plan.Workload.Recall > 0 {
+		l.foreign()
+	}
+	return l
 }
 
 // clock estimates the time left. From earlier cells it learns the additional time of a cell,
