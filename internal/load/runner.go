@@ -41,7 +41,8 @@ type runner struct {
 	// Only the loop's goroutine uses them.
 	pace    *workload.Pace
 	inBurst bool
-	ages    *workload.Ages
+	// ages is shared by the conversations and the loop.
+	ages *workload.Ages
 }
 
 func newRunner(s *Scheduler, j probe.Job, hash uint64, source *workload.Source, prober Prober) *runner {

@@ -34,7 +34,7 @@ func isSameRelease(a, b string) bool {
 
 func modelName(name string) string {
 	name = strings.ToLower(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
-	for _, suffix := range []string{".gguf", ":latest", "-latest", "@main"} {
+	for _, suffix := range []string{"@main", ".gguf", ":latest", "-latest"} {
 		name = strings.TrimSuffix(name, suffix)
 	}
 	return strings.Trim(name, "/.")

@@ -25,6 +25,8 @@ func TestIsServedModel(t *testing.T) {
 		{asked: "phi-4", answered: "phi-3"},
 		{asked: "mistral-large", answered: "mistral-large-2407", want: true},
 		{asked: "/models/llama", answered: "/models/llama@main", want: true}, // of transformers serve
+		{asked: "llama.gguf", answered: "llama.gguf@main", want: true},
+		{asked: "llama", answered: "llama-latest@main", want: true},
 		{asked: "llama", answered: "llama@experiment"},
 		{asked: "chat", answered: "", want: true},
 		{asked: "", answered: "llama", want: true},

@@ -14,6 +14,9 @@ type Sign struct {
 	Failed int // consecutive failed turns
 	// Overdue is true while a turn is in flight for much longer than the job's turns take, see Ages.
 	Overdue bool
+	// Known is true if a burst would show nothing new, or do harm: a signal pages, MaxNewFailures turns have failed, or the
+	// last turn was refused for load.
+	Known bool
 	// Wrong is the same as Score for the alert about wrong answers. NeedsTwins is true while cold twins are to show
 	// whether the cache is the cause.
 	Wrong      float64
@@ -38,8 +41,8 @@ const (
 	// often without a fault, and would use up the bursts before there is one. For wrong answers it is
 	// recall.Doubtful.
 	signScore = 0.5
-	// From maxNewFailures consecutive failures on, the fault is known and needs no burst.
-	maxNewFailures = 10
+	// From MaxNewFailures consecutive failures on, the fault is known and needs no burst.
+	MaxNewFailures = 10
 	// minBurst is the minimum length of a burst, because the score is computed per minute.
 	minBurst = time.Minute
 )
@@ -50,9 +53,9 @@ func BurstReasons() []string { return []string{"failed", "overdue", "slower", "w
 // reason returns the reason for a burst, or "".
 func (s Sign) reason() string {
 	switch {
-	case s.Failed > 0 && s.Failed < maxNewFailures:
+	case s.Failed > 0 && s.Failed < MaxNewFailures:
 		return "failed"
-	case s.Overdue && s.Failed < maxNewFailures:
+	case s.Overdue && !s.Known:
 		return "overdue"
 	case s.Score >= signScore:
 		return "slower"

@@ -61,7 +61,7 @@ func TestPace(t *testing.T) {
 			during(10*time.Minute, 10*time.Minute+20*time.Second, Sign{Overdue: true}), 130, 10, 1,
 		},
 		"an outage that is told":   {during(0, time.Hour, Sign{Failed: 12}), 120, 0, 0},
-		"a hang that is told, too": {during(0, time.Hour, Sign{Failed: 12, Overdue: true}), 120, 0, 0},
+		"a hang that is told, too": {during(0, time.Hour, Sign{Overdue: true, Known: true}), 120, 0, 0},
 	} {
 		due, extra, bursts := paced(tt.seen, time.Hour)
 		if due < tt.due || due > tt.due+2 || extra < tt.extra || extra > tt.extra+2 || len(bursts) != tt.bursts {

@@ -295,14 +295,24 @@ func (j *job) isQuiet(kind int) bool {
 // score returns how near the job is to its next page. Signals that already page do not count.
 func (j *job) score(now time.Time) float64 {
 	j.pass(j.wall(now))
+	if j.paging() {
+		return 0
+	}
 	highest := 0.0
 	for s := range j.all() {
-		if s.page.Up {
-			return 0
-		}
 		highest = max(highest, s.page.score)
 	}
 	return highest
+}
+
+// paging reports whether a signal of the job pages.
+func (j *job) paging() bool {
+	for s := range j.all() {
+		if s.page.Up {
+			return true
+		}
+	}
+	return false
 }
 
 // change reports whether a change window is open. When a window with Relearn has ended, it

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -40,18 +41,28 @@ func jobs(targets ...string) (out []sink.Job) {
 }
 
 // TestSign checks the number of consecutive failures. A refusal for load ends the sign but not
-// the count.
+// the count. After it, and after many failures, a hanging turn is no sign either.
 func TestSign(t *testing.T) {
 	r := newTracker(&clock{start}, "a")
 	key := probe.Key{Target: "a", Workload: "chat"}
 	for _, next := range []struct {
 		outcome probe.Outcome
 		want    int
-	}{{probe.HTTP5xx, 1}, {probe.HTTP5xx, 2}, {probe.Canceled, 2}, {probe.HTTP429, 0}, {probe.Canceled, 0}, {probe.HTTP5xx, 3}, {probe.Success, 0}} {
+		known   bool
+	}{
+		{probe.HTTP5xx, 1, false}, {probe.HTTP5xx, 2, false}, {probe.Canceled, 2, false}, {probe.HTTP429, 0, true}, {probe.Canceled, 0, true},
+		{probe.HTTP5xx, 3, false}, {probe.Success, 0, false}, {probe.HTTP429, 0, true}, {probe.Success, 0, false},
+	} {
 		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: next.outcome, End: start})
-		if got := r.Sign(key).Failed; got != next.want {
-			t.Errorf("after %s the sign has %d failures, want %d", next.outcome, got, next.want)
+		if got := r.Sign(key); got.Failed != next.want || got.Known != next.known {
+			t.Errorf("after %s the sign is %+v, want %d failures and known %v", next.outcome, got, next.want, next.known)
 		}
+	}
+	for range workload.MaxNewFailures {
+		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.Stall, End: start})
+	}
+	if !r.Sign(key).Known {
+		t.Error("an outage of ten turns is not known")
 	}
 	if got := r.Sign(probe.Key{Target: "none"}); got.Failed != 0 || got.Score != 0 {
 		t.Errorf("an unknown job has the sign %+v", got)

@@ -110,6 +110,7 @@ func (t *Tracker) Sign(key probe.Key) workload.Sign {
 	if j.failures.lastFailed {
 		sign.Failed = j.failures.count
 	}
+	sign.Known = j.failures.refused || j.failures.count >= workload.MaxNewFailures || j.paging()
 	return sign
 }
 
@@ -117,6 +118,8 @@ func (t *Tracker) Sign(key probe.Key) workload.Sign {
 type failureRun struct {
 	count      int
 	lastFailed bool
+	// refused is true if the last turn was refused for load.
+	refused bool
 	// second is when the second of them failed.
 	second time.Time
 }
@@ -127,10 +130,10 @@ func (f *failureRun) add(r *probe.Result) {
 	switch o := r.Outcome; {
 	case o.Own():
 	case o.Busy():
-		f.lastFailed = false
+		f.lastFailed, f.refused = false, true
 	case o.Failed() && !o.WrongAnswer():
 		f.count++
-		f.lastFailed = true
+		f.lastFailed, f.refused = true, false
 		if f.count == 2 {
 			f.second = failedAt(r)
 		}
