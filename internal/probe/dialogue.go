@@ -38,6 +38,8 @@ type dialogue struct {
 	// foreign are the codes of other conversations that answers brought into the history. The model may
 	// repeat them, so only the first time counts.
 	foreign []recall.Code
+	// judged are the codes of the last judged answer.
+	judged Codes
 	// twinTurns are the turns that get a twin after the last turn.
 	twinTurns []twinTurn
 	// drained is how long the last turn's body took to end after its answer.
@@ -230,15 +232,24 @@ func (d *dialogue) fill(ctx context.Context, r *Result, a *attempt, err error) {
 	}
 	a.fill(r)
 	d.estimateUncached(r)
-	r.Worker, r.Fingerprint = a.worker(d.prober.opts.Target.Worker), a.seen.fingerprint
-	r.Gateway = gatewayOf(a.headers, &d.prober.opts.Target, r.Model, a.seen.model)
+	d.fillRespondent(r, a)
 	a.fillLag(r)
 	dropFalseGaps(r)
 	d.drained = a.drained
 	if r.Outcome == Success {
-		d.inspect(r, a)
+		d.inspect(r)
 		d.judgeRecall(r)
 		d.checkAnswer(r)
+	}
+}
+
+// fillRespondent sets what answered, as far as the answer says it.
+func (d *dialogue) fillRespondent(r *Result, a *attempt) {
+	t := &d.prober.opts.Target
+	r.Worker, r.Fingerprint = a.worker(t.Worker), a.seen.fingerprint
+	r.Gateway = gatewayOf(a.headers, t, r.Model, a.seen.model)
+	if r.Outcome == Success && !isServedModel(t, r.Model, a.seen.model) {
+		r.AnsweredBy = a.seen.model
 	}
 }
 
@@ -260,15 +271,11 @@ func (d *dialogue) learnSession(h http.Header, req *http.Request) {
 	d.session.learn(h, req.URL, time.Now())
 }
 
-func (d *dialogue) inspect(r *Result, a *attempt) {
+func (d *dialogue) inspect(r *Result) {
 	if r.Answer != "" {
 		r.Defect = d.prober.answerBaseline[r.Kind.Index()].Judge(r.Answer, r.OutputTokens.V)
 	}
-	if isServedModel(&d.prober.opts.Target, r.Model, a.seen.model) {
-		return
-	}
-	r.AnsweredBy = a.seen.model
-	if r.Gateway.Fallbacks.V == 0 {
+	if r.AnsweredBy != "" && r.Gateway.Fallbacks.V == 0 {
 		r.Defect = answers.Model
 	}
 }

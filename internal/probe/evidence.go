@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
-	"synthetic/internal/bound"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/redact"
 )
 
@@ -17,6 +14,8 @@ const (
 	maxEvidence = 64 << 10
 	// maxHeaders and maxHeaderValue bound the headers of a WrongAnswer, in values and in bytes of a value.
 	maxHeaders, maxHeaderValue = 64, 256
+	// maxFound bounds WrongAnswer.Found.
+	maxFound = 16
 )
 
 // WrongAnswer is an answer whose recall is wrong or foreign, with the data that can prove it. Conversations report it
@@ -27,12 +26,32 @@ type WrongAnswer struct {
 	Result
 	// IsTwin is true for the answer to a cold twin. Turn and TraceID are then those of the original turn.
 	IsTwin bool
+	// Codes are the reference codes that show why the answer is wrong. Codes are random and not secret.
+	Codes
 	// RequestID is the id in the body of the answer; "" without one.
 	RequestID string
-	// Header has the headers of the response, without those that may carry a secret.
+	// Header has the headers of the response that name the request, or what answered it (see isProof).
 	Header http.Header
 	// AnswerBytes is the length of the whole answer.
 	AnswerBytes int
+}
+
+// Codes are the reference codes of a judgement.
+type Codes struct {
+	// Asked is the code that the question asked for; "" if it asked for none.
+	Asked recall.Code
+	// Found are codes of other conversations in the answer, without repetitions, maxFound at most.
+	Found []recall.Code
+}
+
+func newCodes(asked recall.Code, foreign []recall.Code) Codes {
+	c := Codes{Asked: asked}
+	for _, code := range foreign {
+		if len(c.Found) < maxFound && !slices.Contains(c.Found, code) {
+			c.Found = append(c.Found, code)
+		}
+	}
+	return c
 }
 
 // reportWrong reports an answer if it is wrong or foreign. The secrets of the session must be hidden before.
@@ -45,10 +64,10 @@ func (d *dialogue) reportWrong(r *Result, a *attempt, isTwin bool, sink Sink) {
 
 func (d *dialogue) wrongAnswer(r *Result, a *attempt, isTwin bool) Event {
 	w := WrongAnswer{
-		Result: r.withoutSecrets().(Result), IsTwin: isTwin, RequestID: redact.Text(a.seen.id),
+		Result: r.withoutSecrets().(Result), IsTwin: isTwin, Codes: d.judged, RequestID: redact.Text(a.seen.id),
 		Header: shownHeaders(a.headers, d.prober.opts.Target.Session.Echo), AnswerBytes: len(r.Answer),
 	}
-	w.Answer = redact.Text(bothEnds(r.Answer))
+	w.Answer = bothEnds(redact.Text(r.Answer)) // in this order: a part of a secret is not recognised
 	w.Reasoning, w.Refusal, w.ToolCalls, w.Gaps = "", "", nil, nil
 	return w
 }
@@ -60,33 +79,4 @@ func bothEnds(text string) string {
 	}
 	left := len(text) - maxEvidence
 	return fmt.Sprintf("%s\n[%d bytes are left out]\n%s", text[:maxEvidence/2], left, text[len(text)-maxEvidence/2:])
-}
-
-// shownHeaders returns the headers of a response that carry no secret. echo are the names of the session's tokens.
-func shownHeaders(h http.Header, echo []string) http.Header {
-	shown, n := http.Header{}, 0
-	for name, values := range h {
-		isEcho := slices.ContainsFunc(echo, func(e string) bool { return strings.EqualFold(e, name) })
-		if isEcho || target.CarriesKey(name) || isNamedSecret(name) {
-			continue
-		}
-		for _, v := range values {
-			if n++; n > maxHeaders {
-				return shown
-			}
-			shown.Add(name, redact.Text(bound.Shorten(v, maxHeaderValue)))
-		}
-	}
-	return shown
-}
-
-// isNamedSecret reports whether the name of a header contains a word for a secret, such as Set-Cookie.
-func isNamedSecret(header string) bool {
-	return slices.ContainsFunc(strings.Split(strings.ToLower(header), "-"), func(word string) bool {
-		switch word {
-		case "auth", "authenticate", "authorization", "cookie", "credential", "key", "password", "secret", "signature", "token":
-			return true
-		}
-		return false
-	})
 }

@@ -92,7 +92,8 @@ func (d *dialogue) askTwin(ctx context.Context, turn *twinTurn, sink Sink) {
 			d.prober.opts.counter(ForTwin)()
 		}
 		a.fill(&cold)
-		d.session.hide(&d.prober.opts.Target, a.respondents(d.prober.opts.Target.Worker, ""))
+		d.fillRespondent(&cold, a)
+		d.session.hide(&d.prober.opts.Target, a.respondents(d.prober.opts.Target.Worker, cold.Gateway.Backend))
 		return nil
 	})
 	if err != nil || !sent {

@@ -25,6 +25,7 @@ func wrongAnswer(result recall.Result, turn int) *probe.WrongAnswer {
 			Target: "a", Workload: "chat", Conversation: "c", Turn: turn, TraceID: "trace", SpanID: "span", Sent: sent, End: sent.Add(2 * time.Second),
 			TTFT: probe.Some(time.Second), Status: 200, Answer: "<b>a foreign text</b>", Recall: probe.Recall{Result: result, Depth: probe.Some(0)},
 		},
+		Codes:     probe.Codes{Asked: "2AAAA-3BBBB-4CCCC", Found: []recall.Code{"5DDDD-6EEEE-7FFFF"}},
 		RequestID: "chatcmpl-7", Header: http.Header{"X-Request-Id": {"req-1"}}, AnswerBytes: 21,
 	}
 	return w
@@ -108,6 +109,10 @@ func TestEvidenceKeepsTheLatest(t *testing.T) {
   "trace_id": "trace",
   "span_id": "span",
   "request_id": "chatcmpl-7",
+  "asked": "2AAAA-3BBBB-4CCCC",
+  "found": [
+    "5DDDD-6EEEE-7FFFF"
+  ],
   "sent": "2023-11-14T22:13:20Z",
   "first_token": "2023-11-14T22:13:21Z",
   "end": "2023-11-14T22:13:22Z",

@@ -24,6 +24,8 @@ type evidenceFile struct {
 	TraceID      string        `json:"trace_id,omitempty"`
 	SpanID       string        `json:"span_id"`
 	RequestID    string        `json:"request_id,omitempty"`
+	Asked        recall.Code   `json:"asked,omitempty"`
+	Found        []recall.Code `json:"found,omitempty"`
 	Worker       string        `json:"worker,omitempty"`
 	Backend      string        `json:"gateway_backend,omitempty"`
 	Fingerprint  string        `json:"system_fingerprint,omitempty"`
@@ -48,7 +50,7 @@ func encodeEvidence(w *probe.WrongAnswer) ([]byte, error) {
 	f := evidenceFile{
 		Version: 1, Result: w.Recall.Result, Target: w.Target, Workload: w.Workload, Model: w.Model, AnsweredBy: w.AnsweredBy,
 		Conversation: w.Conversation, Turn: w.Turn, ColdTwin: w.IsTwin, TraceID: w.TraceID, SpanID: w.SpanID,
-		RequestID: w.RequestID, Worker: w.Worker, Backend: w.Gateway.Backend, Fingerprint: w.Fingerprint,
+		RequestID: w.RequestID, Asked: w.Asked, Found: w.Found, Worker: w.Worker, Backend: w.Gateway.Backend, Fingerprint: w.Fingerprint,
 		Sent: w.Sent.UTC(), End: w.End.UTC(), Cached: w.Recall.CachedState(), Depth: known(w.Recall.Depth),
 		PromptTokens: known(w.PromptTokens), CachedTokens: known(w.CachedTokens), OutputTokens: known(w.OutputTokens),
 		Status: w.Status, FinishReason: w.FinishReason, ResponseHeaders: w.Header, AnswerBytes: w.AnswerBytes, Answer: w.Answer,
