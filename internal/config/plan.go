@@ -103,9 +103,10 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	}
 	out := b.slos(full, jobs)
 	for i, o := range out {
-		level := p.WarmUp.Duration + p.Measure.Duration()
-		if at := yamlform.Index("slos", i) + ".threshold"; o.SLI == slo.Session && p.Measure.Duration() > 0 && o.Threshold >= level && b.Valid(at) {
-			b.Mistake(at, model.Duration(o.Threshold).String(), fmt.Sprintf("is not shorter than a level with its warm-up, %v: no session could last longer", model.Duration(level)), "write a longer measure or warm_up, or a shorter threshold")
+		measured := p.Measure.Duration()
+		if at := yamlform.Index("slos", i) + ".threshold"; o.SLI == slo.Session && measured > 0 && o.Threshold >= measured && b.Valid(at, "measure") {
+			b.Mistake(at, model.Duration(o.Threshold).String(), fmt.Sprintf("is not shorter than the measured time of a level, %v: no session that is sent in it could be judged", model.Duration(measured)),
+				fmt.Sprintf("write for example measure: {snapshots: 3, snapshot: %s}, or a shorter threshold", model.Duration(o.Threshold)))
 		}
 	}
 	return out

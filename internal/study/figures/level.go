@@ -31,7 +31,7 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 		}
 	}
 	l.addSessions(valid)
-	l.addSessionGoodput(valid, judge.Objectives)
+	l.addSessionGoodput(run, valid, judge.Objectives)
 	l.addServer(valid)
 	l.addLags(results)
 	l.Drift = drift(valid)

@@ -106,16 +106,44 @@ func (l *Level) addSessions(results []runfile.Result) {
 }
 
 // addSessionGoodput adds the rate of sessions that met every objective on sessions. These differ in their thresholds
-// only, so that the sessions that met the smallest one met all.
-func (l *Level) addSessionGoodput(results []runfile.Result, objectives []runfile.Objective) {
+// only, so that the sessions that met the smallest one met all. The time is that in which sessions were sent that were
+// judged: of a timed level, it ends a threshold before its end.
+func (l *Level) addSessionGoodput(run *runfile.Run, results []runfile.Result, objectives []runfile.Objective) {
 	objectives = slices.DeleteFunc(slices.Clone(objectives), func(o runfile.Objective) bool { return o.SLI != slo.Session })
 	if len(objectives) == 0 {
 		return
 	}
 	strictest := slices.MinFunc(objectives, func(a, b runfile.Objective) int { return cmp.Compare(a.ThresholdSeconds, b.ThresholdSeconds) })
-	l.Figures[SessionGoodput] = ratioFigure(pairs(results, func(b runfile.Block) stats.Pair {
-		return stats.Pair{Part: 60 * float64(b.SLOs[strictest.Name].Good), Whole: b.Seconds}
-	}))
+	all := make([][]stats.Pair, len(results))
+	for i, r := range results {
+		left := seconds(r)
+		if !allSessionsEnded(run, r) {
+			left -= strictest.ThresholdSeconds
+		}
+		for _, b := range r.Blocks() {
+			if left <= 0 {
+				break
+			}
+			all[i] = append(all[i], stats.Pair{Part: 60 * float64(b.SLOs[strictest.Name].Good), Whole: min(b.Seconds, left)})
+			left -= b.Seconds
+		}
+	}
+	if stats.Total(all).Whole > 0 {
+		l.Figures[SessionGoodput] = ratioFigure(all)
+	}
+}
+
+// allSessionsEnded reports whether no session was cut, because the level measured a number of conversations.
+func allSessionsEnded(run *runfile.Run, r runfile.Result) bool {
+	return run.MeasurementSeconds == 0 && r.State == runfile.Complete
+}
+
+// seconds returns the measured time.
+func seconds(r runfile.Result) (sum float64) {
+	for _, b := range r.Blocks() {
+		sum += b.Seconds
+	}
+	return sum
 }
 
 func known(n *uint64) float64 {

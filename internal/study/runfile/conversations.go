@@ -47,25 +47,44 @@ func (b *Block) EndConversation(c *probe.Conversation) {
 	s.BetweenSeconds += c.Spent.Between.Seconds()
 }
 
-// JudgeConversation counts a conversation by an objective on sessions.
-func (b *Block) JudgeConversation(c *probe.Conversation, o slo.Objective) {
-	v := o.JudgeSession(c)
-	if v == slo.NotJudged {
+// JudgedSession is the verdict of an objective on a conversation.
+type JudgedSession struct {
+	Objective string
+	Judgement slo.Judgement
+	// Failed is true if a failed turn ended the conversation.
+	Failed bool
+	// LeftOut is the number of its turns if it is not judged because of the prober's own lag, otherwise 0.
+	LeftOut int
+}
+
+// JudgeSession judges a conversation by an objective on sessions.
+func JudgeSession(c *probe.Conversation, o slo.Objective) JudgedSession {
+	j := JudgedSession{Objective: o.Name, Judgement: o.JudgeSession(c), Failed: c.Outcome.Failed()}
+	if j.Judgement == slo.NotJudged && c.Duration() > o.Threshold && !c.Outcome.OwnFault() {
+		j.LeftOut = c.Turns
+	}
+	return j
+}
+
+// CountSession counts the verdict on a conversation that was sent in the block.
+func (b *Block) CountSession(j JudgedSession) {
+	b.NotJudged += uint64(j.LeftOut)
+	if j.Judgement == slo.NotJudged {
 		return
 	}
 	if b.SLOs == nil {
 		b.SLOs = map[string]Judged{}
 	}
-	n := b.SLOs[o.Name]
-	if v == slo.Good {
+	n := b.SLOs[j.Objective]
+	if j.Judgement == slo.Good {
 		n.Good++
 	} else {
 		n.Bad++
 	}
-	if c.Outcome.Failed() {
+	if j.Failed {
 		n.Failed++
 	}
-	b.SLOs[o.Name] = n
+	b.SLOs[j.Objective] = n
 }
 
 func (b *Block) mergeConversations(o *Conversations) {

@@ -46,7 +46,8 @@ type Block struct {
 	// Good counts judged turns that met every objective that judged them. It is the numerator
 	// of goodput. If all objectives are on right answers or on sessions, a turn that none judged is good if it succeeded.
 	Good uint64 `json:"good"`
-	// NotJudged counts turns that an objective left out because the prober was late.
+	// NotJudged counts turns that an objective left out because the prober was late, and all turns of a session that it
+	// left out for this reason.
 	NotJudged uint64            `json:"not_judged,omitempty"`
 	SLOs      map[string]Judged `json:"slos,omitempty"` // counts good and bad turns by objective
 	Tokens    Tokens            `json:"tokens"`

@@ -40,6 +40,8 @@ type collector struct {
 	counts              Counts
 	ttft, tpot          sketch.Sketch
 	records             *recorder // records of every turn; nil for none
+	// judged are the verdicts on sessions that have ended, until they are known to belong to the cohort (see settle).
+	judged []judgedSession
 }
 
 // Stats summarises a level's measurement so far.
@@ -250,29 +252,6 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.cut(now)
 }
 
-// judgeSession counts a conversation by the objectives on sessions, when it ends or when its time is over, whichever
-// is first: one that is cut at the end of the level may have missed them before. The caller holds mu.
-func (c *collector) judgeSession(sum probe.Conversation) {
-	if sum.Outcome == probe.Canceled { // it was going on until now, perhaps between two turns
-		sum.End = time.Now()
-	}
-	for _, o := range c.objectives {
-		if o.SLI != slo.Session {
-			continue
-		}
-		at := sum.End
-		if over := sum.Sent.Add(o.Threshold); over.Before(at) {
-			at = over
-		}
-		switch s := c.find(at); {
-		case s != nil:
-			c.blockAt(s, at).JudgeConversation(&sum, o)
-		case len(c.spans) > 0 && at.After(c.spans[0].Started) && sum.Outcome.Failed():
-			c.tail.JudgeConversation(&sum, o)
-		}
-	}
-}
-
 func (c *collector) look(now time.Time, level float64) levelReport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -280,6 +259,7 @@ func (c *collector) look(now time.Time, level float64) levelReport {
 		Counts: c.counts, TargetLost: c.streak.targetLost(now), Ours: c.streak.outcomes[probe.NotSent] > 0, Ended: c.ended,
 	}
 	c.hold(0)
+	c.settle(now)
 	soFar := runfile.Result{Level: level, Tail: &c.tail}
 	for _, span := range c.spans {
 		if length := min(now.Sub(span.Started), span.end.Sub(span.Started)); length > 0 {
@@ -300,6 +280,7 @@ func (c *collector) stats(counts Counts) Stats {
 func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.settle(time.Now())
 	var out []runfile.Snapshot
 	for _, s := range c.spans {
 		if length := s.end.Sub(s.Started); length > 0 {
