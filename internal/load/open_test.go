@@ -104,6 +104,7 @@ func TestBurstWhileATurnHangs(t *testing.T) {
 			j.Traffic.Rate, j.Traffic.BurstRate, j.Workload.Timeouts.FirstToken = 1./30, 0.2, 30*time.Second
 		}))
 		time.Sleep(20 * time.Minute)
+		synctest.Wait()
 		if len(b.book.paced) != 1 {
 			t.Errorf("a burst without a fault: %v", b.book.paced)
 		}
