@@ -90,12 +90,11 @@ func outOfReachTicket() rule {
 }
 
 // bySLI returns the names of the objectives by SLI. It leaves out latency objectives on one kind of turn, because
-// failures are counted for both kinds together, and objectives on sessions: few failed turns make many sessions bad, so
-// availability does not page for them.
+// failures are counted for both kinds together.
 func bySLI(objectives []objective) map[string][]string {
 	by := map[string][]string{}
 	for _, o := range objectives {
-		if o.SLI != slo.Session && (o.sli() != SLILatency || o.kind() == "") {
+		if o.sli() != SLILatency || o.kind() == "" {
 			by[o.sli()] = append(by[o.sli()], o.Name)
 		}
 	}
@@ -148,11 +147,13 @@ and %[2]s %[9]s`, increase(perSLO(), metrics.SLOTurns, lately), on, recordBurnRa
 		missesLately(), recordRecovered, recordBurning, increase(perSLO(), metrics.SLOTurns, 5*time.Minute), slo.FormatDuration(afterRecovery)))
 }
 
+// samePage is how long an objective waits after the page of another one of the same SLI.
+const samePage = "15m"
+
 // pageBurnRules record the burn rate while it pages. If several objectives of a job have the same SLI, only the first
 // one pages, because they have the same cause. The others wait until its page has been over for samePage. They do not
 // wait if it recovered and they are still missed. The alert and the holding back of the ticket use the record.
 func pageBurnRules(objectives []objective) []rule {
-	const samePage = "15m"
 	var parts []string
 	for _, fit := range fits(objectives, slo.Page) {
 		parts = append(parts, fit.matchers().selector(recordBurning)+fit.when+"\n"+unlessExplained(fit.lastWindow(slo.Page)+2*time.Minute))
@@ -160,7 +161,7 @@ func pageBurnRules(objectives []objective) []rule {
 	before := fmt.Sprintf("last_over_time(%s[%s])", recordPageBurn, samePage)
 	return []rule{
 		recoveredRule(),
-		record(recordMayPage, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessRecovered(recordRecovered)),
+		record(recordMayPage, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessRecovered(recordRecovered)+unlessSameFault(objectives)),
 		record(recordPageBurn, fmt.Sprintf(`(%[1]s and on (%[2]s, %[3]s) %[5]s)
 or
 topk by (%[2]s, %[4]s) (1,
@@ -219,11 +220,13 @@ func slowBurn(objectives []objective) rule {
 	a.Description = "Too many turns have missed the objective for days: its error budget will not last."
 	a.Alert, a.For, a.Keep = alertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
 	var parts []string
+	longest := time.Duration(0)
 	for _, fit := range fits(objectives, slo.Ticket) {
 		ends := fit.lastWindow(slo.Ticket)
+		longest = max(longest, ends)
 		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
 	}
-	a.Expr = anyOf(parts) + "\n" + unlessOutOfReach + "\n" + andConfigured
+	a.Expr = anyOf(parts) + unlessSlowSessions(objectives, longest) + "\n" + unlessOutOfReach + "\n" + andConfigured
 	return a
 }
 
@@ -256,7 +259,7 @@ func burningFit(fit fit, s slo.Severity) string {
 // unlessExplained holds a burn rate back during an incident that explains it, and for some time after it.
 func unlessExplained(after time.Duration) string {
 	return unlessIncident(after, causeDown, causeFleet) + "\n" +
-		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.selector(recordIncident), slo.FormatDuration(after))
+		fmt.Sprintf("unless on (%s, %s) %s", onJob, labelSLI, slowIncident(after))
 }
 
 func tier(self matchers, fit fit, t slo.Tier) string {

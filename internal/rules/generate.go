@@ -66,7 +66,7 @@ func (r *Rules) addObjectives(in Input) error {
 	slices.Sort(fast)
 	fast = slices.Compact(fast)
 	slow := slices.DeleteFunc(windows(objectives, slo.Ticket), func(w time.Duration) bool { return slices.Contains(fast, w) })
-	pages := slices.Concat(recordBudgets(objectives), recordWindows(fast), usualMissRule(objectives), pageBurnRules(objectives), []rule{in.fastBurn(objectives, in.targetCause()+fallbackCause())})
+	pages := slices.Concat(recordBudgets(objectives), recordWindows(fast), usualMissRule(objectives), sessionRules(objectives), pageBurnRules(objectives), []rule{in.fastBurn(objectives, in.targetCause()+fallbackCause())})
 	tickets := append(recordWindows(slow), in.recordBudget())
 	if len(fits(objectives, slo.Ticket)) > 0 {
 		tickets = append(tickets, slowBurn(objectives))

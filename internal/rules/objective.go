@@ -88,7 +88,7 @@ func (o objective) kind() string {
 }
 
 func (o objective) sli() string {
-	if !o.SLI.HasThreshold() {
+	if !o.SLI.HasThreshold() || o.SLI == slo.Session {
 		return string(o.SLI)
 	}
 	return SLILatency
