@@ -33,6 +33,12 @@ func initialised(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, finding, found := strings.Cut(string(text), "# Sessions: "); found {
+		finding, _, _ = strings.Cut(finding, ".\n")
+		if !strings.HasPrefix(out.String()[strings.Index(out.String(), "\n")+1:], finding+"\nwrote ") {
+			t.Errorf("init does not print the finding %q:\n%s", finding, &out)
+		}
+	}
 	if _, err := config.Load(file); err != nil {
 		t.Errorf("the written configuration is invalid: %v\n%s", err, text)
 	}
