@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"synthetic/internal/atomicfile"
@@ -23,7 +22,7 @@ const maxEvidence = 64
 
 // EvidenceOptions configure an Evidence.
 type EvidenceOptions struct {
-	// Directory is created if it is missing. Others than its owner must not be able to read it.
+	// Directory is created if it is missing. Others than its owner must not be able to read it (see makePrivate).
 	Directory string
 	// Keep is the number of files of each result.
 	Keep   int
@@ -50,7 +49,7 @@ func OpenEvidence(o EvidenceOptions) (*Evidence, error) {
 	e := &Evidence{options: o, queue: make(chan probe.WrongAnswer, maxEvidence)}
 	err := e.makeDirectory()
 	if err == nil {
-		err = checkPrivate(o.Directory)
+		err = makePrivate(o.Directory, o.Logger)
 	}
 	if err == nil {
 		e.lock, err = atomicfile.LockDir(o.Directory)
@@ -68,19 +67,6 @@ func (e *Evidence) makeDirectory() error {
 		return nil
 	}
 	return fmt.Errorf("creating the directory of evidence: %w; the directory above it must exist and be writable", err)
-}
-
-func checkPrivate(directory string) error {
-	info, err := os.Stat(directory)
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%q is not a directory; name another path", directory)
-	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("other users have access to %q (mode %#o), which will contain answers: run chmod 700 on it, or name a directory that does not exist yet", directory, info.Mode().Perm())
-	}
-	return nil
 }
 
 // Close releases the lock.
@@ -147,8 +133,8 @@ func (e *Evidence) write(w *probe.WrongAnswer) {
 	e.failing = err != nil
 }
 
-// keep writes the file of an answer. Before, it removes the oldest files of the same result, so that a full disk gets
-// room. If the write then fails, the next one removes no further file.
+// keep writes the file of an answer, and then removes the oldest files of the same result. Only on a full disk it first removes
+// a file, if the new one would replace it; if the write then fails again, the next one removes no further file.
 func (e *Evidence) keep(w *probe.WrongAnswer) error {
 	text, err := encodeEvidence(w)
 	if err != nil {
@@ -157,42 +143,50 @@ func (e *Evidence) keep(w *probe.WrongAnswer) error {
 	if err := e.makeDirectory(); err != nil { // it may have been removed
 		return err
 	}
-	result := string(w.Recall.Result)
-	numbers, err := e.numbers(result)
+	files, err := e.files(string(w.Recall.Result))
 	if err != nil {
 		return err
 	}
-	for len(numbers) >= e.options.Keep {
-		if err := os.Remove(e.path(result, numbers[0])); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	next := 1
+	if len(files) > 0 {
+		next = files[len(files)-1].number + 1
+	}
+	path := filepath.Join(e.options.Directory, evidenceName{string(w.Recall.Result), next, w.SpanID}.String())
+	err = atomicfile.Write(path, text, 0o600)
+	if err != nil && atomicfile.IsDiskFull(err) && len(files) >= e.options.Keep {
+		if err := e.removeOldest(files, e.options.Keep-1); err != nil {
 			return err
 		}
-		numbers = numbers[1:]
+		return atomicfile.Write(path, text, 0o600)
 	}
-	next := 1
-	if len(numbers) > 0 {
-		next = numbers[len(numbers)-1] + 1
+	if err != nil {
+		return err
 	}
-	return atomicfile.Write(e.path(result, next), text, 0o600)
+	return e.removeOldest(files, e.options.Keep-1)
 }
 
-func (e *Evidence) path(result string, number int) string {
-	return filepath.Join(e.options.Directory, fmt.Sprintf("%s-%06d.json", result, number))
+// removeOldest removes files until at most left are left.
+func (e *Evidence) removeOldest(files []evidenceName, left int) error {
+	for ; len(files) > left; files = files[1:] {
+		err := os.Remove(filepath.Join(e.options.Directory, files[0].String()))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing the oldest evidence: %w", err)
+		}
+	}
+	return nil
 }
 
-// numbers returns the numbers of the files of a result, the oldest first. They do not depend on the clock, which may be
-// set back.
-func (e *Evidence) numbers(result string) (all []int, err error) {
+// files returns the files of a result, the oldest first. Their order does not depend on the clock, which may be set back.
+func (e *Evidence) files(result string) (all []evidenceName, err error) {
 	entries, err := os.ReadDir(e.options.Directory)
 	if err != nil {
 		return nil, fmt.Errorf("listing the evidence: %w", err)
 	}
 	for _, entry := range entries {
-		name, isOf := strings.CutPrefix(strings.TrimSuffix(entry.Name(), ".json"), result+"-")
-		n, err := strconv.Atoi(name)
-		if isOf && err == nil && filepath.Base(e.path(result, n)) == entry.Name() {
-			all = append(all, n)
+		if name, isEvidence := parseEvidenceName(entry.Name()); isEvidence && name.result == result {
+			all = append(all, name)
 		}
 	}
-	slices.Sort(all)
+	slices.SortFunc(all, func(a, b evidenceName) int { return cmp.Compare(a.number, b.number) })
 	return all, nil
 }

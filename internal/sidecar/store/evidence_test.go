@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -22,7 +23,7 @@ func wrongAnswer(result recall.Result, turn int) *probe.WrongAnswer {
 	sent := time.Unix(1_700_000_000, 0)
 	w := &probe.WrongAnswer{
 		Result: probe.Result{
-			Target: "a", Workload: "chat", Conversation: "c", Turn: turn, TraceID: "trace", SpanID: "span", Sent: sent, End: sent.Add(2 * time.Second),
+			Target: "a", Workload: "chat", Conversation: "c", Turn: turn, TraceID: "trace", SpanID: fmt.Sprint("span", turn), Sent: sent, End: sent.Add(2 * time.Second),
 			TTFT: probe.Some(time.Second), Status: 200, Answer: "<b>a foreign text</b>", Recall: probe.Recall{Result: result, Depth: probe.Some(0)},
 		},
 		Codes:     probe.Codes{Asked: "2AAAA-3BBBB-4CCCC", Found: []recall.Code{"5DDDD-6EEEE-7FFFF"}},
@@ -90,12 +91,12 @@ func TestEvidenceKeepsTheLatest(t *testing.T) {
 		}
 	}
 	at := filepath.Join(dir, "evidence")
-	for path, mode := range map[string]os.FileMode{at: 0o700, filepath.Join(at, "foreign-000002.json"): 0o600} {
+	for path, mode := range map[string]os.FileMode{at: 0o700, filepath.Join(at, "foreign-000002-span2.json"): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(at, "foreign-000002.json"))
+	text, err := os.ReadFile(filepath.Join(at, "foreign-000002-span2.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestEvidenceKeepsTheLatest(t *testing.T) {
   "conversation": "c",
   "turn": 2,
   "trace_id": "trace",
-  "span_id": "span",
+  "span_id": "span2",
   "request_id": "chatcmpl-7",
   "asked": "2AAAA-3BBBB-4CCCC",
   "found": [
@@ -133,7 +134,82 @@ func TestEvidenceKeepsTheLatest(t *testing.T) {
 	}
 }
 
-// TestEvidenceRefuses: a directory that others can read, a file, a place without a directory above it, and the directory of
+// TestEvidenceAfterFSGroup: the kubelet has opened the directory and its files to a group at the mount. The prober takes that
+// back, but not from files that are not its own.
+func TestEvidenceAfterFSGroup(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := openedEvidence(t, dir, 3)
+	e.write(wrongAnswer(recall.Foreign, 1))
+	e.Close()
+	at := filepath.Join(dir, "evidence")
+	kept, copied := filepath.Join(at, "foreign-000001-span1.json"), filepath.Join(at, "SHA256SUMS")
+	if err := os.WriteFile(copied, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, mode := range map[string]os.FileMode{at: 0o770 | os.ModeSetgid, kept: 0o660, copied: 0o660} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, said := openedEvidence(t, dir, 3)
+	for path, mode := range map[string]os.FileMode{at: 0o700, kept: 0o600, copied: 0o660} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	if e.write(wrongAnswer(recall.Foreign, 2)); !slices.Equal(keptTurns(t, e, recall.Foreign), []int{1, 2}) || !strings.Contains(said.String(), "mode_before=0770") {
+		t.Errorf("%v\n%s", keptTurns(t, e, recall.Foreign), said)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := makePrivate(filepath.Join(dir, "empty"), slog.New(slog.DiscardHandler)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEvidenceOfAnotherUser is refused, also by root, who could change it.
+func TestEvidenceOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory to another user")
+	}
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(dir, 0o770), os.Chown(dir, 12345, 12345)); err != nil {
+		t.Fatal(err)
+	}
+	err := makePrivate(dir, slog.New(slog.DiscardHandler))
+	if info, _ := os.Stat(dir); err == nil || !strings.Contains(err.Error(), "it belongs to the user 12345") || info.Mode().Perm() != 0o770 {
+		t.Errorf("%v, %v", err, info.Mode())
+	}
+}
+
+// TestEvidenceNamesDiffer: a file that was moved away has another name than the next one.
+func TestEvidenceNamesDiffer(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := openedEvidence(t, dir, 3)
+	e.write(wrongAnswer(recall.Foreign, 1))
+	at := e.options.Directory
+	if err := os.Rename(filepath.Join(at, "foreign-000001-span1.json"), filepath.Join(dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	e.write(wrongAnswer(recall.Foreign, 2))
+	if _, err := os.Stat(filepath.Join(at, "foreign-000001-span2.json")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAFailedWriteRemovesNothing: without a full disk, the oldest file stays if the new one cannot be written.
+func TestAFailedWriteRemovesNothing(t *testing.T) {
+	e, _ := openedEvidence(t, t.TempDir(), 1)
+	e.write(wrongAnswer(recall.Foreign, 1))
+	broken := wrongAnswer(recall.Foreign, 2)
+	broken.SpanID = strings.Repeat("s", 300) // too long a name
+	if e.write(broken); e.Dropped() != 1 || !slices.Equal(keptTurns(t, e, recall.Foreign), []int{1}) {
+		t.Errorf("%d are missing, kept %v", e.Dropped(), keptTurns(t, e, recall.Foreign))
+	}
+}
+
+// TestEvidenceRefuses: a directory of other files that others can read, a file, a place without a directory above it, and the directory of
 // another process.
 func TestEvidenceRefuses(t *testing.T) {
 	dir := t.TempDir()
@@ -144,9 +220,12 @@ func TestEvidenceRefuses(t *testing.T) {
 	if err := os.Mkdir(shared, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(shared, "other"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	openedEvidence(t, dir, 1)
 	for path, want := range map[string]string{
-		file: "is not a directory", shared: "run chmod 700 on it", filepath.Join(dir, "none", "evidence"): "the directory above it must exist",
+		file: "is not a directory", shared: "it contains other files: run chmod 700 on it", filepath.Join(dir, "none", "evidence"): "the directory above it must exist",
 		filepath.Join(dir, "evidence"): "is in use by process",
 	} {
 		_, err := OpenEvidence(EvidenceOptions{Directory: path, Keep: 1, Logger: slog.New(slog.DiscardHandler)})
