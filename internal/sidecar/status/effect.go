@@ -141,7 +141,7 @@ func (i incident) headline(since string) string {
 		return fmt.Sprintf("%s is down%s: %d of %d turns failed%s", i.About, since, i.Failed, i.Turns, i.reason())
 	case i.Failed > 0 && i.has(func(a firedAlert) bool { return a.SLI == rules.SLIAvailability }):
 		return fmt.Sprintf("%d of %d turns of %s failed%s%s", i.Failed, i.Turns, i.About.Target, since, i.reason())
-	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.SLI == rules.SLILatency }):
+	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.SLI == rules.SLILatency || a.SLI == rules.SLISession }):
 		return i.Peak.describe(i.About.Target) + since + i.Peak.cause()
 	}
 	if s := i.Main().Summary; strings.Contains(s, " since ") {

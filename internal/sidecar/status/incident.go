@@ -75,7 +75,7 @@ type incident struct {
 	// Cut counts answers that the token limit ended, from Since on; CutBefore those before it.
 	Cut       cutAnswers `json:"cut,omitzero"`
 	CutBefore cutAnswers `json:"cut_before,omitzero"`
-	// Bad counts the turns that missed an objective, by its name.
+	// Bad counts the turns or sessions that missed an objective, by its name.
 	Bad map[string]int `json:"bad,omitempty"`
 	// Judged is "false" after somebody has marked the incident as a false page.
 	Judged string `json:"judged,omitempty"`
@@ -124,7 +124,7 @@ type firedAlert struct {
 	Summary     string `json:"summary"`
 	Description string `json:"description,omitempty"`
 	Dashboard   string `json:"dashboard,omitempty"`
-	// latency, availability, or "" for neither
+	// one of the SLI constants of rules, correct, or "" for an alert on no objective
 	SLI      string    `json:"sli,omitempty"`
 	From     time.Time `json:"from"`
 	Over     time.Time `json:"over,omitzero"`
@@ -169,11 +169,11 @@ func (i *incident) extendBack(at time.Time, sli string, p past) {
 	if p.effect.Ratio > i.Peak.Ratio {
 		i.Peak = p.effect
 	}
-	known, since := i.Since, at
-	if sli == rules.SLILatency && !p.effect.Since.IsZero() {
-		since = p.effect.Since
-	} else if sli == rules.SLIAvailability && !p.failing.IsZero() {
+	known, since, ofSessions := i.Since, at, sli == rules.SLISession
+	if (sli == rules.SLIAvailability || ofSessions) && !p.failing.IsZero() {
 		since = p.failing
+	} else if (sli == rules.SLILatency || ofSessions) && !p.effect.Since.IsZero() {
+		since = p.effect.Since
 	}
 	if !known.IsZero() && !since.Before(known) {
 		return
@@ -186,6 +186,11 @@ func (i *incident) extendBack(at time.Time, sli string, p past) {
 			i.countBad(missed(p.objectives, s.result(p.key)))
 		} else if s.end.Before(since) {
 			i.CutBefore.count(s.outcome, s.cut)
+		}
+	}
+	for _, c := range p.sessions {
+		if isNew(c.End) {
+			i.countBad(missedBySession(p.objectives, c))
 		}
 	}
 	for _, t := range p.turns {
@@ -276,6 +281,16 @@ func (i *incident) countBad(objectives []string) {
 func missed(objectives []slo.Objective, r probe.Result) (names []string) {
 	for _, o := range objectives {
 		if o.Judge(&r) == slo.Bad {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// missedBySession returns the names of the objectives for which a session is bad.
+func missedBySession(objectives []slo.Objective, c probe.Conversation) (names []string) {
+	for _, o := range objectives {
+		if o.JudgeSession(&c) == slo.Bad {
 			names = append(names, o.Name)
 		}
 	}
@@ -388,6 +403,13 @@ func (s *incidents) observe(t scored, missed []string) {
 		i.countBad(missed)
 		i.add(t)
 	})
+}
+
+// observeSession counts a session for the open incident of its job.
+func (s *incidents) observeSession(c probe.Conversation, missed []string) {
+	if len(missed) > 0 {
+		s.update(c.Key(), func(i *incident) { i.countBad(missed) })
+	}
 }
 
 // recordEffect records an effect on the open incident of a job.

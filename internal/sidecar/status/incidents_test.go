@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/slo"
 )
 
 // pagerSays returns a page whose pager lists these firing alerts.
@@ -119,5 +121,27 @@ func TestDownSince(t *testing.T) {
 	feed(p, turn(50*time.Second, failing(probe.Stall, "x")), turn(0, failing(probe.Stall, "x")), turn(-50*time.Second, failing(probe.HTTP5xx, "x")))
 	if got, want := p.incidentsNow()[0].Headline(), "t is down since 11:59 UTC: 3 of 3 turns failed (stall): x"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
+// TestIncidentsCountSessions: an incident counts the bad sessions since its fault began, before and after its alert.
+func TestIncidentsCountSessions(t *testing.T) {
+	p := pageAt(noon)
+	p.Add(jobOf("t", "w", slo.Objective{Name: "whole", SLI: slo.Session, Threshold: time.Minute, Objective: 0.9}))
+	session := func(lasts, ago time.Duration, o probe.Outcome) {
+		p.Observe(probe.ConversationStart{Target: "t", Workload: "w"})
+		end := noon.Add(-ago)
+		p.Observe(probe.Conversation{Target: "t", Workload: "w", Outcome: o, Sent: end.Add(-lasts), End: end})
+	}
+	session(time.Hour, 20*time.Minute, probe.Success)
+	session(time.Hour, 9*time.Minute, probe.Success)
+	p.Alert(told("SyntheticSLOFastBurn", "page", 10*time.Minute, 0, func(c *AlertChange) {
+		c.Labels["sli"], c.Labels["slo"] = rules.SLISession, "whole"
+	}))
+	session(time.Second, 3*time.Minute, probe.Success)
+	session(time.Second, 2*time.Minute, probe.Stall)
+	session(time.Hour, time.Minute, probe.Success)
+	if i := p.incidentsNow()[0]; i.Bad["whole"] != 3 {
+		t.Errorf("the incident has %v bad sessions, want 3", i.Bad)
 	}
 }

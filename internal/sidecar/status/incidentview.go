@@ -175,7 +175,9 @@ func (i incident) timeline(changes []sink.Mark, when func(time.Time) string) (ou
 
 // beginning says what the first bad turns were.
 func (i incident) beginning() string {
-	if i.has(func(a firedAlert) bool { return a.SLI == rules.SLIAvailability }) {
+	if i.has(func(a firedAlert) bool {
+		return a.SLI == rules.SLIAvailability || a.SLI == rules.SLISession && i.Failed > 0
+	}) {
 		return "turns begin to fail"
 	}
 	return "turns become slower"

@@ -24,7 +24,7 @@ const (
 	// out.
 	failuresKept = 60
 	errorKept    = 512 // bytes of a turn's error text
-	// sessionsKept bounds the conversations, of about 250 bytes, which only jobs with an objective on sessions keep.
+	// sessionsKept bounds the conversations, of about 250 bytes. Only those that an objective judges are kept.
 	sessionsKept = 128
 )
 
@@ -109,7 +109,7 @@ func (j *job) observe(e probe.Event, now time.Time) (counted bool) {
 	case probe.Result:
 		j.turnEnded(e)
 	case probe.Conversation:
-		if slo.HasSessions(j.info.Objectives) {
+		if slices.ContainsFunc(j.info.Objectives, func(o slo.Objective) bool { return o.JudgeSession(&e) != slo.NotJudged }) {
 			j.sessions = appendBounded(j.sessions, e, sessionsKept)
 		}
 	case probe.Comparison: // its tokens are mostly prompts, and unknown
@@ -196,9 +196,10 @@ func (j *job) score(r probe.Result) float64 {
 type past struct {
 	effect effect
 	// start of the current series of failures; zero without one
-	failing time.Time
-	samples []sample
-	turns   []scored
+	failing  time.Time
+	samples  []sample
+	sessions []probe.Conversation
+	turns    []scored
 	// the job with its objectives
 	key        probe.Key
 	objectives []slo.Objective
@@ -210,7 +211,7 @@ const oneFault = 2 * time.Minute
 func (j *job) past(now time.Time) past {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	p, last := past{samples: slices.Clone(j.samples), key: j.info.Key(), objectives: j.info.Objectives}, now
+	p, last := past{samples: slices.Clone(j.samples), sessions: slices.Clone(j.sessions), key: j.info.Key(), objectives: j.info.Objectives}, now
 	for _, r := range slices.Backward(j.failures) {
 		if !r.Outcome.Failed() { // a foreign answer is no outage
 			continue

@@ -153,6 +153,9 @@ func (p *Page) Observe(e probe.Event) {
 	if turn.TraceID != "" {
 		p.incidents.observe(turn, missed(objectives, e.(probe.Result)))
 	}
+	if c, ended := e.(probe.Conversation); counted && ended {
+		p.incidents.observeSession(c, missedBySession(objectives, c))
+	}
 }
 
 // onClockOf returns what the clock of now would have shown at t. The two differ if the wall clock was set since,

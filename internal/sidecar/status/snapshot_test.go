@@ -154,7 +154,7 @@ func TestObjectives(t *testing.T) {
 	}
 }
 
-// TestSessionObjective: the sessions of the window are judged, and only jobs with an objective on sessions keep them.
+// TestSessionObjective: the sessions of the window are judged, and a job keeps only those that an objective judges.
 func TestSessionObjective(t *testing.T) {
 	for _, o := range []slo.Objective{{Name: "whole", SLI: slo.Session, Threshold: 5 * time.Minute, Objective: 0.5}, {Name: "up", SLI: slo.Availability, Objective: 0.5}} {
 		p := pageAt(noon)
@@ -166,6 +166,11 @@ func TestSessionObjective(t *testing.T) {
 				p.Observe(probe.Conversation{Target: "t", Workload: "w", Outcome: probe.Success, Sent: end.Add(-lasts), End: end})
 			}
 		}
+		for i := range 2 * sessionsKept {
+			p.Observe(probe.ConversationStart{Target: "t", Workload: "w"})
+			outcome := []probe.Outcome{probe.Success, probe.Canceled}[i%2]
+			p.Observe(probe.Conversation{Target: "t", Workload: "w", Outcome: outcome, Burst: i%2 == 0, Sent: noon.Add(-time.Minute), End: noon})
+		}
 		s, kept := only(t, p).SLOs[0], len(p.jobs[probe.Key{Target: "t", Workload: "w"}].sessions)
 		if o.SLI != slo.Session {
 			if kept != 0 {
@@ -173,7 +178,7 @@ func TestSessionObjective(t *testing.T) {
 			}
 			continue
 		}
-		if got, want := s.Statement(), "50 % of sessions end within 5m and without a failed turn"; s.Judged != 3 || s.Good != 2 || kept != 7 || got != want {
+		if got, want := s.Statement(), "50 % of sessions end within 5m and without a failed turn"; s.Judged != 3 || s.Good != 2 || kept != 6 || got != want {
 			t.Errorf("%d good of %d, %d kept, %q; want %q", s.Good, s.Judged, kept, got, want)
 		}
 	}
