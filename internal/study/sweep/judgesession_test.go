@@ -9,6 +9,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
 )
 
 // endSessions sends a session every second from before start until it has measured for length, and cuts the sessions
@@ -136,4 +137,46 @@ func TestSessionsLeftOut(t *testing.T) {
 			t.Errorf("%d turns not judged, SLOs %v; want 7 and none", b.NotJudged, b.SLOs)
 		}
 	})
+}
+
+// TestEarlyVerdictsLeaveSessions ends levels early for their turns, while only bad sessions are over: the objective on
+// sessions stays undecided.
+func TestEarlyVerdictsLeaveSessions(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		good, bad uint64
+		lost      string
+		want      runfile.Standing
+	}{
+		{"too many bad turns", 50, 50, "", runfile.Missed},
+		{"just as many bad turns as are allowed", 99, 1, "", runfile.Undecided},
+		{"a dead target", 100, 0, "no turn succeeds any more", runfile.Missed},
+		{"good turns", 200, 0, "", ""},
+	} {
+		w := &watcher{
+			Judge: stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", SLI: slo.TTFT, Objective: 0.99}, {Name: "session", SLI: slo.Session, Objective: 0.9}}, Confidence: 0.95},
+			plan:  Plan{Measure: Measure{Snapshots: 1, Snapshot: 20 * time.Second}}, run: &runfile.Run{}, purpose: bracketing, began: time.Now().Add(-19 * time.Second),
+		}
+		seen := levelReport{TargetLost: c.lost, Result: runfile.Result{Level: 1, Snapshots: []runfile.Snapshot{{Seconds: 19}}}}
+		for range 19 {
+			seen.Result.Snapshots[0].Blocks = append(seen.Result.Snapshots[0].Blocks, runfile.Block{
+				Seconds: 1, SLOs: map[string]runfile.Judged{"ttft": {Good: c.good, Bad: c.bad}, "session": {Bad: 5}},
+			})
+		}
+		end := w.check(time.Now(), seen)
+		if c.want == "" {
+			if end != nil {
+				t.Errorf("%s: ended with %+v", c.name, end.verdict)
+			}
+			continue
+		}
+		if end == nil {
+			t.Errorf("%s: goes on", c.name)
+			continue
+		}
+		v := end.verdict
+		if i := slices.IndexFunc(v.SLOs, func(s runfile.SLOVerdict) bool { return s.Name == "session" }); v.SLOs[i].Standing != runfile.Undecided || slices.Contains(v.Lost, "session") || v.Standing != c.want {
+			t.Errorf("%s: %+v", c.name, v)
+		}
+	}
 }

@@ -47,7 +47,7 @@ type ending struct {
 }
 
 func (w *watcher) check(now time.Time, seen levelReport) *ending {
-	b := w.TurnsOf(seen.Result)
+	b := w.turnsOf(seen.Result)
 	if seen.TargetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.TargetLost, verdict: w.failed(b), targetLost: true}
 		if seen.Ours {
@@ -116,7 +116,7 @@ func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 
 func (w *watcher) failed(b stats.Turns) *runfile.LevelVerdict {
 	v := w.JudgeTurns(b)
-	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0
+	v.Met, v.Standing, v.Why, v.Confidence = false, runfile.Missed, "", 0
 	return v
 }
 

@@ -34,7 +34,7 @@ func (j *watcher) lost(b stats.Turns, times float64) *runfile.LevelVerdict {
 	var names []string
 	for _, o := range j.Objectives {
 		good, bad, _ := stats.Count(b[o.Name])
-		if o.SLI == slo.Session || bad <= (1-o.Objective)*(good+bad)*times {
+		if bad <= (1-o.Objective)*(good+bad)*times {
 			continue
 		}
 		e := stats.Evidence{Allowed: 1 - o.Objective}
@@ -56,7 +56,7 @@ func (j *watcher) futile(b stats.Turns, times float64) []string {
 	var names []string
 	for _, o := range j.Objectives {
 		good, bad, _ := stats.Count(b[o.Name])
-		if o.SLI == slo.Session || bad == 0 {
+		if bad == 0 {
 			continue
 		}
 		// The effect uses the turns so far only. With good turns appended they would look like
@@ -70,8 +70,19 @@ func (j *watcher) futile(b stats.Turns, times float64) []string {
 	return names
 }
 
-// judgesSessions reports whether an objective is on sessions. No such objective is decided early: until the first long
-// sessions end, those that have ended are the short and the failed ones.
+// turnsOf returns the judged turns so far, without sessions: an early verdict leaves objectives on sessions undecided.
+// Few sessions are over by then, and those in flight are missing, among which are the slow ones.
+func (j *watcher) turnsOf(r runfile.Result) stats.Turns {
+	b := j.TurnsOf(r)
+	for _, o := range j.Objectives {
+		if o.SLI == slo.Session {
+			delete(b, o.Name)
+		}
+	}
+	return b
+}
+
+// judgesSessions reports whether an objective is on sessions.
 func (j *watcher) judgesSessions() bool {
 	return slices.ContainsFunc(j.Objectives, func(o runfile.Objective) bool { return o.SLI == slo.Session })
 }
