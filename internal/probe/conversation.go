@@ -24,8 +24,10 @@ type Conversation struct {
 	// PromptTokens and OutputTokens sum the turns that report them. CachedTokens and CachedOf sum the cached
 	// and all prompt tokens of the turns that report both.
 	PromptTokens, OutputTokens, CachedTokens, CachedOf int
-	// Lag is the maximum that the prober itself may have added to the duration.
+	// Lag is the maximum that the prober itself may have added to the duration. It has no lag before Sent.
 	Lag time.Duration
+	// firstLag is the lateness of the first turn. It is part of Lag if the lane is not the first one.
+	firstLag time.Duration
 }
 
 // Spent is where the time of a conversation went. Lanes that run side by side add up, so the sum may exceed the
@@ -36,7 +38,7 @@ type Spent struct {
 	FirstToken time.Duration
 	// Answer is the time from first tokens to the ends of turns.
 	Answer time.Duration
-	// Between is the time between turns: tools, or the user who reads and writes.
+	// Between is the time between turns: tools, users who read and write, or other agents for which a lane waits.
 	Between time.Duration
 }
 
@@ -51,7 +53,7 @@ func (c *Conversation) Duration() time.Duration {
 // add adds a finished turn.
 func (c *Conversation) add(r *Result) {
 	if c.Sent.IsZero() {
-		c.Sent = r.Sent
+		c.Sent, c.firstLag = r.Sent, max(r.ScheduleLag(), 0)
 	} else {
 		c.Spent.Between += r.Sent.Sub(c.End)
 		c.Lag += max(r.ScheduleLag(), 0)
@@ -90,5 +92,5 @@ func (c *Conversation) merge(l Conversation) {
 	c.Spent.Between += l.Spent.Between
 	c.PromptTokens, c.OutputTokens = c.PromptTokens+l.PromptTokens, c.OutputTokens+l.OutputTokens
 	c.CachedTokens, c.CachedOf = c.CachedTokens+l.CachedTokens, c.CachedOf+l.CachedOf
-	c.Lag += l.Lag
+	c.Lag += l.Lag + l.firstLag
 }

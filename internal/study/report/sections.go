@@ -84,7 +84,7 @@ func (b *builder) sessions(title string) {
 		return
 	}
 	s := b.section(title)
-	s.paragraph("A session is a whole conversation, from its first request to the end of its last answer. The time to first tokens is network, queue and prefill; the time between turns belongs to tools, or to the user who reads and writes. Sessions that were cut or shortened do not count.")
+	s.paragraph("A session is a whole conversation, from its first request to the end of its last answer. The time to first tokens is network, queue and prefill; the time between turns belongs to tools, users or other agents. Sessions that were cut or shortened do not count.")
 	b.eachSeries(s, figures.SessionMetrics())
 }
 

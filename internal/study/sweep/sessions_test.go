@@ -40,7 +40,7 @@ func TestSessionFigures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, err := os.ReadFile(filepath.Join(dir, "report.md")); err != nil || !strings.Contains(string(text), "## Appendix: Sessions") {
+		if text, err := os.ReadFile(filepath.Join(dir, "report.md")); err != nil || !strings.Contains(string(text), "## Appendix: Sessions") || !strings.Contains(string(text), "tools, users or other agents") {
 			t.Errorf("the report has no table of sessions (%v)", err)
 		}
 		if s, err = figures.Read(filepath.Join(dir, "report.json")); err != nil {
