@@ -203,13 +203,9 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 	a.Expr = fmt.Sprintf("(\n  %s\n  or\n  %s\n  %s\n)\n%s", recordPageBurn, kept(recordPageBurn), unlessRecovered(kept(recordRecovered)), andConfigured)
 	// Turns that are bad only for other objectives are left out.
 	others := forObjective(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(in.otherThan(o.SLI), "|")) })
-	subjects := "turns"
-	if slo.HasSessions(in.SLOs) {
-		subjects = "turns or sessions"
-	}
-	a.Description = setJob + "Too many " + subjects + " miss the objective that " + forObjective(objectives, objective.statement) + ". " +
+	a.Description = setJob + "Too many " + subjects(objectives) + " miss the objective that " + forObjective(objectives, objective.statement) + ". " +
 		showFirst(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
-			"In the last 5m, {{ humanizePercentage .Value }} of the "+subjects+" did. ") + alsoBurning() + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
+			"In the last 5m, {{ humanizePercentage .Value }} of the "+subjects(objectives)+" did. ") + alsoBurning() + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
 	return a
 }
 
@@ -217,7 +213,7 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 // contains the fault.
 func slowBurn(objectives []objective) rule {
 	a := burnAlert(objectives, slo.Ticket)
-	a.Description = "Too many turns have missed the objective for days: its error budget will not last."
+	a.Description = "Too many " + subjects(objectives) + " have missed the objective for days: its error budget will not last."
 	a.Alert, a.For, a.Keep = alertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
 	var parts []string
 	longest := time.Duration(0)

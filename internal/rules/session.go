@@ -14,6 +14,14 @@ import (
 // sessionNames returns the names of the objectives on sessions.
 func sessionNames(objectives []objective) []string { return bySLI(objectives)[SLISession] }
 
+// subjects names what the objectives judge.
+func subjects(objectives []objective) string {
+	if sessionNames(objectives) == nil {
+		return "turns"
+	}
+	return "turns or sessions"
+}
+
 // sessionRules record the sessions that miss their objective because of failed turns, and the burn rates that another
 // page explains.
 func sessionRules(objectives []objective) []rule {

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"synthetic/internal/probe"
@@ -33,5 +34,16 @@ func TestSessionsInARegression(t *testing.T) {
 			began = append(began, s.pass(every)...)
 		}
 		wantAlerts(t, "sessions end with "+string(reason), began, want...)
+	}
+}
+
+// TestTicketsNameSessions: the ticket of an objective on sessions speaks of sessions, other tickets do not.
+func TestTicketsNameSessions(t *testing.T) {
+	for text, objectives := range map[string][]slo.Objective{"Too many turns or sessions have missed": {session}, "Too many turns have missed": {ttft}} {
+		in := usual()
+		in.SLOs = objectives
+		if rules, err := generate(t, in).PrometheusYAML(); err != nil || !strings.Contains(string(rules), text) {
+			t.Errorf("the rules do not say %q: %v", text, err)
+		}
 	}
 }

@@ -23,7 +23,7 @@ const (
 	LabelWorkload = "workload"
 	LabelTurn     = "turn"
 	LabelReason   = "reason"
-	// turnSession is the value of LabelTurn for objectives on sessions.
+	// turnSession is the value of LabelTurn for objectives on sessions and for a slow session.
 	turnSession = "session"
 	labelPhase  = "phase"
 	LabelSLO    = "slo"

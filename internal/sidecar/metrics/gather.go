@@ -198,6 +198,7 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 		j.turns[k].gather(e, turn, &j.tally.Turns[k])
 		gatherRegression(e, turn, compared, k)
 	}
+	j.badSession.gather(e, l.with(LabelTurn, turnSession))
 	j.gatherConversations(e, l)
 	if j.judges(e.now) {
 		e.addAll(l, value{ConsecutiveFailed, float64(compared.Failures)}, value{Failing, compared.Failing.Seconds()})
@@ -244,8 +245,12 @@ func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {
 		e.addHistogram(answerTTFT, l, t.answer)
 	}
 	e.addHistogram(itl, l, t.itl)
-	if t.bad.current(e.now) {
-		e.add(BadTurn, l.with(LabelReason, t.bad.reason).with(LabelTraceID, t.bad.trace).with(LabelError, t.bad.err), t.bad.end)
+	t.bad.gather(e, l)
+}
+
+func (b *badTurn) gather(e *exposition, l labels) {
+	if b.current(e.now) {
+		e.add(BadTurn, l.with(LabelReason, b.reason).with(LabelTraceID, b.trace).with(LabelError, b.err), b.end)
 	}
 }
 

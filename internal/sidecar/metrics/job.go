@@ -43,10 +43,12 @@ type job struct {
 	conversation *histogram
 	lag, readLag *histogram
 	slos         []sloCounters
-	own          ownShare
-	gateway      gatewaySeries
-	sessions     probe.SessionCounts
-	backends     *bound.Peak
+	// badSession is the latest slow session, shown beside the bad turns.
+	badSession badTurn
+	own        ownShare
+	gateway    gatewaySeries
+	sessions   probe.SessionCounts
+	backends   *bound.Peak
 	// announcements are nil until a scrape in the mode lean or native.
 	announcements announcements
 }
@@ -150,7 +152,7 @@ func (j *job) judgeSession(c *probe.Conversation, now time.Time) {
 			s.violations[0]++
 			if !c.Outcome.Failed() {
 				r := probe.Result{TraceID: c.TraceID, End: c.End, Outcome: probe.Success}
-				j.turns[probe.Followup.Index()].bad.take(&r, string(slo.Session), now)
+				j.badSession.take(&r, string(slo.Session), now)
 			}
 		}
 	}

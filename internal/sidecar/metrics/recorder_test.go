@@ -262,13 +262,15 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// TestSessionObjective ends a good, a slow and a failed session. The slow one is shown as a bad turn.
+// TestSessionObjective ends a good, a slow and a failed session. The slow one is shown beside a turn that failed.
 func TestSessionObjective(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
 	s := jobs("a")
 	s[0].Objectives = []slo.Objective{{Name: "whole", SLI: slo.Session, Threshold: time.Minute, Objective: 0.9, Window: time.Hour}}
 	apply(r, s)
-	run(r, turn("a", probe.First, start, millisecond, 20*millisecond, 5))
+	failed := turn("a", probe.Followup, start.Add(time.Hour), millisecond, 20*millisecond, 5)
+	failed.Outcome, failed.TraceID, failed.End = probe.HTTP5xx, "last", start.Add(time.Hour)
+	run(r, failed)
 	for _, c := range []probe.Conversation{
 		{End: start.Add(time.Minute), Outcome: probe.Success}, {End: start.Add(time.Hour), Outcome: probe.Success}, {End: start, Outcome: probe.Stall},
 	} {
@@ -280,7 +282,8 @@ func TestSessionObjective(t *testing.T) {
 	for series, want := range map[string]float64{
 		seriesOfTurn(SLOTurns, "session", []string{"slo=whole"}): 3, seriesOfTurn(SLOViolations, "session", []string{"slo=whole"}): 2,
 		SLOThreshold + "{slo=whole}": 60,
-		BadTurn + "{error=,reason=session,target=a,trace_id=t" + start.Add(time.Hour).Format("15") + ",turn=followup,workload=chat}": unixSeconds(start.Add(time.Hour)),
+		BadTurn + "{error=,reason=session,target=a,trace_id=t" + start.Add(time.Hour).Format("15") + ",turn=session,workload=chat}": unixSeconds(start.Add(time.Hour)),
+		BadTurn + "{error=,reason=http_5xx,target=a,trace_id=last,turn=followup,workload=chat}":                                     unixSeconds(start.Add(time.Hour)),
 	} {
 		if got := g.value(t, series); got != want {
 			t.Errorf("%s = %v, want %v", series, got, want)
