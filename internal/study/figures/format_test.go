@@ -74,8 +74,8 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%q is reported", m)
 		}
 	}
-	if n := len(Metrics()); n != 210 {
-		t.Errorf("%d metrics, want 210", n)
+	if n := len(Metrics()); n != 211 {
+		t.Errorf("%d metrics, want 211", n)
 	}
 }
 

@@ -30,7 +30,7 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 			}
 		}
 	}
-	l.addSessions(valid)
+	l.addSessions(run, valid)
 	l.addSessionGoodput(run, valid, judge.Objectives)
 	l.addServer(valid)
 	l.addLags(results)

@@ -2,6 +2,7 @@ package figures
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"synthetic/internal/slo"
@@ -12,6 +13,7 @@ import (
 // Figures of sessions, which are whole conversations.
 const (
 	SessionsEnded       Metric = "sessions_ended"
+	SessionsCut         Metric = "sessions_cut"
 	SessionP50          Metric = "session_p50_ms"
 	SessionP95          Metric = "session_p95_ms"
 	SessionFailedPct    Metric = "session_failed_pct"
@@ -37,6 +39,7 @@ func SessionMetrics() (all []Metric) {
 func sessionDescriptions() []description {
 	return []description{
 		{SessionsEnded, "Sessions", "", 0, Neither},
+		{SessionsCut, "Cut sessions", "", 0, Neither},
 		{SessionP50, "Session p50", "ms", 0, LowerIsBetter},
 		{SessionP95, "Session p95", "ms", 0, LowerIsBetter},
 		{SessionFailedPct, "Failed sessions", "%", 1, LowerIsBetter},
@@ -51,26 +54,32 @@ func sessionDescriptions() []description {
 	}
 }
 
-// addSessions adds the figures of the conversations that ended in the measurement.
-func (l *Level) addSessions(results []runfile.Result) {
-	durations := make([]stats.Series, len(results))
-	ended, any := uint64(0), false
+// addSessions adds the figures of the conversations that were sent in the first half of the measurement: each could last
+// as long as the other half before it was cut. A cut one lasts longer than every other one, so that a quantile among the
+// cut ones is unknown.
+func (l *Level) addSessions(run *runfile.Run, results []runfile.Result) {
+	durations, blocks := make([]stats.Series, len(results)), make([][]runfile.Block, len(results))
+	ended, cut := uint64(0), uint64(0)
 	for i, r := range results {
-		for _, b := range r.Blocks() {
+		blocks[i] = sessionBlocks(run, r)
+		for _, b := range blocks[i] {
 			d := runfile.Distribution{Values: &runfile.Sample{}}
 			if c := b.Conversations; c != nil {
 				d.Merge(c.Duration)
-				ended, any = ended+c.Ended, true
+				d.Failures = c.Cut
+				ended, cut = ended+c.Ended, cut+c.Cut
 			}
 			durations[i] = append(durations[i], d)
 		}
 	}
-	if !any {
+	if ended+cut == 0 {
 		return
 	}
-	l.Figures[SessionsEnded] = Plain(float64(ended))
+	l.Figures[SessionsEnded], l.Figures[SessionsCut] = Plain(float64(ended)), Plain(float64(cut))
 	for m, q := range map[Metric]float64{SessionP50: 0.50, SessionP95: 0.95} {
-		l.addTiming(m, stats.EstimateQuantile(q, durations, false))
+		if e := stats.EstimateQuantile(q, durations, true); !math.IsInf(e.Value, 0) {
+			l.addTiming(m, e)
+		}
 	}
 	type sums = *runfile.Conversations
 	count := func(c sums) float64 { return float64(c.Ended) }
@@ -88,12 +97,16 @@ func (l *Level) addSessions(results []runfile.Result) {
 		SessionAnswerPct:    {100, func(c sums) float64 { return c.AnswerSeconds }, time},
 		SessionBetweenTurns: {100, func(c sums) float64 { return c.BetweenSeconds }, time},
 	} {
-		all := pairs(results, func(b runfile.Block) stats.Pair {
-			if b.Conversations == nil {
-				return stats.Pair{}
+		all := make([][]stats.Pair, len(blocks))
+		for i := range blocks {
+			for _, b := range blocks[i] {
+				var p stats.Pair
+				if c := b.Conversations; c != nil {
+					p = stats.Pair{Part: ratio.part(c), Whole: ratio.whole(c)}
+				}
+				all[i] = append(all[i], p)
 			}
-			return stats.Pair{Part: ratio.part(b.Conversations), Whole: ratio.whole(b.Conversations)}
-		})
+		}
 		if stats.Total(all).Whole > 0 {
 			f := ratioFigure(all).times(ratio.scale)
 			f.N = ended
@@ -131,6 +144,23 @@ func (l *Level) addSessionGoodput(run *runfile.Run, results []runfile.Result, ob
 	if stats.Total(all).Whole > 0 {
 		l.Figures[SessionGoodput] = ratioFigure(all)
 	}
+}
+
+// sessionBlocks returns the blocks in the first half of a measurement, or all if no session was cut. The block in the
+// middle belongs to the first half.
+func sessionBlocks(run *runfile.Run, r runfile.Result) []runfile.Block {
+	all := r.Blocks()
+	if allSessionsEnded(run, r) {
+		return all
+	}
+	half, from := seconds(r)/2, 0.0
+	for i, b := range all {
+		if from+b.Seconds/2 > half*(1+1e-9) {
+			return all[:i]
+		}
+		from += b.Seconds
+	}
+	return all
 }
 
 // allSessionsEnded reports whether no session was cut, because the level measured a number of conversations.

@@ -80,11 +80,13 @@ func (b *builder) parts(t figures.Timing) {
 
 // sessions adds the figures of whole conversations, with a table for each series.
 func (b *builder) sessions(title string) {
-	if !b.s.Any(func(l figures.Level) bool { return l.Value(figures.SessionTurns) > 1 }) {
+	if !b.s.Any(func(l figures.Level) bool {
+		return l.Value(figures.SessionTurns) > 1 || l.Value(figures.SessionsEnded) == 0 && l.Value(figures.SessionsCut) > 0
+	}) {
 		return
 	}
 	s := b.section(title)
-	s.paragraph("A session is a whole conversation, from its first request to the end of its last answer. The time to first tokens is network, queue and prefill; the time between turns belongs to tools, users or other agents. Sessions that were cut or shortened do not count.")
+	s.paragraph("A session is a whole conversation, from its first request to the end of its last answer. The time to first tokens is network, queue and prefill; the time between turns belongs to tools, users or other agents. The sessions that count were sent in the first half of the measured time, and were not shortened. Cut sessions are those among them that the end of the level cut: they last longer than every other one, a quantile among them is unknown, and the other figures leave them out.")
 	b.eachSeries(s, figures.SessionMetrics())
 }
 

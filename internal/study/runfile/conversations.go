@@ -5,10 +5,12 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Conversations sums the conversations that ended in a block; reports call them sessions. It leaves out
-// conversations that the prober or a user ended, or that were shortened.
+// Conversations sums the conversations that were sent in a block; reports call them sessions. It leaves out
+// conversations that a fault of the prober or a user ended, or that were shortened.
 type Conversations struct {
 	Ended uint64 `json:"ended"`
+	// Cut counts the conversations that the end of the measurement cut. The other fields leave them out.
+	Cut   uint64 `json:"cut,omitempty"`
 	Turns uint64 `json:"turns"`
 	// Duration is the time from the first request to the end of the last turn. Its failures count the
 	// conversations with a failed turn.
@@ -20,15 +22,20 @@ type Conversations struct {
 	BetweenSeconds    float64 `json:"between_seconds"`
 }
 
-// EndConversation counts a conversation that ended in the block.
+// EndConversation counts a conversation that was sent in the block, when it has ended or was cut.
 func (b *Block) EndConversation(c *probe.Conversation) {
-	if c.Outcome.Own() || c.Shortened || c.Sent.IsZero() {
+	cut := c.Outcome == probe.Canceled
+	if c.Outcome.Own() && !cut || c.Shortened || c.Sent.IsZero() {
 		return
 	}
 	if b.Conversations == nil {
 		b.Conversations = &Conversations{}
 	}
 	s := b.Conversations
+	if cut {
+		s.Cut++
+		return
+	}
 	s.Ended++
 	s.Turns += uint64(c.Turns)
 	if c.Outcome.Failed() {
@@ -95,7 +102,7 @@ func (b *Block) mergeConversations(o *Conversations) {
 		b.Conversations = &Conversations{}
 	}
 	s := b.Conversations
-	s.Ended, s.Turns = s.Ended+o.Ended, s.Turns+o.Turns
+	s.Ended, s.Cut, s.Turns = s.Ended+o.Ended, s.Cut+o.Cut, s.Turns+o.Turns
 	s.Duration.Merge(o.Duration)
 	s.Tokens.merge(o.Tokens)
 	s.FirstTokenSeconds += o.FirstTokenSeconds

@@ -53,7 +53,7 @@ type Block struct {
 	Tokens    Tokens            `json:"tokens"`
 	// Sessions counts follow-up turns whose worker is known. Absent in files of earlier versions.
 	Sessions probe.SessionCounts `json:"sessions,omitzero"`
-	// Conversations sums the conversations that ended. Absent without any, and in files of earlier versions.
+	// Conversations sums the conversations that were sent in the block. Absent without any, and in files of earlier versions.
 	Conversations *Conversations `json:"conversations,omitempty"`
 	// Recall counts the answers that were judged by reference codes. Absent without recall.
 	Recall map[RecallClass]Recalled `json:"recall,omitempty"`

@@ -227,13 +227,13 @@ func (c *collector) conversationDue(at time.Time, skipped bool) {
 	}
 }
 
-// conversationEnded counts a conversation in the block of its end, and ends a counted span after its last one.
+// conversationEnded counts a conversation in the block in which it was sent, and ends a counted span after its last one.
 func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hold(-1)
-	if s := c.find(sum.End); s != nil {
-		c.blockAt(s, sum.End).EndConversation(&sum)
+	if s := c.find(sum.Sent); s != nil {
+		c.blockAt(s, sum.Sent).EndConversation(&sum)
 	}
 	c.judgeSession(sum)
 	if len(c.spans) == 0 || c.at >= len(c.spans) {

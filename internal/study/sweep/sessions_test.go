@@ -49,7 +49,7 @@ func TestSessionFigures(t *testing.T) {
 		l := s.Series[0].Levels[0]
 		const session, turn, first = 1580.0, 290.0, 100.0
 		for m, want := range map[figures.Metric]float64{
-			figures.SessionsEnded: 25, figures.SessionP50: session, figures.SessionFailedPct: 0, figures.SessionTurns: 2,
+			figures.SessionsEnded: 12, figures.SessionsCut: 0, figures.SessionP50: session, figures.SessionFailedPct: 0, figures.SessionTurns: 2,
 			figures.SessionOutput: 40, figures.SessionPrompt: 2 * l.Value(figures.PromptTokensPerSecond) / l.Value(figures.TurnsPerSecond),
 			figures.SessionFirstToken: 100 * 2 * first / session, figures.SessionAnswerPct: 100 * 2 * (turn - first) / session,
 			figures.SessionBetweenTurns: 100 * 1000 / session, figures.SessionCachedPct: l.Value(figures.KVHitRatePct),
