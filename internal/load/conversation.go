@@ -50,10 +50,9 @@ func (c *conversation) run(due time.Time) probe.Outcome {
 	return result.Outcome
 }
 
-// Lane implements probe.LaneSink.
+// Lane implements probe.LaneSink. A lane has no turn in flight yet.
 func (c *conversation) Lane() probe.Sink {
-	lane := *c
-	return &lane
+	return &conversation{runner: c.runner, plan: c.plan, burst: c.burst, claim: c.claim, estimate: c.estimate, cost: c.cost}
 }
 
 // twinShare returns the share of the judged turns that get a cold twin now.
