@@ -35,7 +35,7 @@ func TestReportInBrowser(t *testing.T) {
 			bottom: document.querySelector(".answer .uplot").getBoundingClientRect().bottom,
 			drawn: document.querySelectorAll(".uplot").length,
 		})`, &seen)
-		if seen.Verdict != "eagle is worse than base: it misses TTFT at concurrency 70, and base meets every SLO up to 80." || seen.Bottom > 900 || seen.Drawn < 1 {
+		if seen.Verdict != "eagle is worse than base: it misses TTFT at concurrency 70, and base meets every SLO up to concurrency 80." || seen.Bottom > 900 || seen.Drawn < 1 {
 			t.Errorf("at %d pixels: %+v", width, seen)
 		}
 	}
