@@ -48,7 +48,7 @@ const replaySeeds = 8
 
 // compareFigures expects each figure of the sweep, which draws other conversations, within three standard
 // deviations of replays with other seeds. Figures that scatter by a tenth are not compared: the TTFT p50 of
-// round-robin routing lies between that of turns with and without a miss of the cache, and scatters by a
+// round-robin routing lies between the TTFT of turns that hit the cache and of turns that miss it, and scatters by a
 // fifth.
 func compareFigures(t *testing.T, name string, got figures.Level, replayed []replay.LevelFigures) {
 	t.Helper()
