@@ -215,6 +215,26 @@ func TestScales(t *testing.T) {
 	}
 }
 
+// TestExtremeValues draws values at the limits of floats on each kind of axis.
+func TestExtremeValues(t *testing.T) {
+	values := []float64{0, 5e-324, 1e-300, 1e-110, 1e-8, 1, 1e20, 1e110, math.MaxFloat64}
+	for _, low := range values {
+		for _, high := range values {
+			for _, y := range []Axis{{Log: true}, {Ticks: []Tick{{Value: low}}}, {Log: true, Ticks: []Tick{{Value: low}, {Value: max(low, high)}}}} {
+				c := testChart(low, high, -high)
+				c.Y = y
+				c.X = Axis{Log: y.Log, Ticks: y.Ticks}
+				for i, x := range []float64{low, high, -high} {
+					c.Series[0].Points[i].X = x
+				}
+				if found := regexp.MustCompile(`NaN|Inf`).Find(c.SVG()); found != nil {
+					t.Errorf("values of %v and %v on the axis %+v: the picture has %s", low, high, y, found)
+				}
+			}
+		}
+	}
+}
+
 func TestLabel(t *testing.T) {
 	for _, tt := range []struct {
 		v          float64

@@ -106,6 +106,7 @@ func (a Axis) scale(values scale) scale {
 	if n > 0 {
 		values = scale{Low: a.Ticks[0].Value, High: a.Ticks[n-1].Value}
 	}
+	values.Low, values.High = drawable(values.Low), drawable(values.High)
 	values.Log = a.Log && values.Low > 0 && values.High > values.Low*wideRatio
 	switch {
 	case a.Unit == Time && values.High >= values.Low:
@@ -115,7 +116,7 @@ func (a Axis) scale(values scale) scale {
 	case values.Log:
 		return values
 	case n > 0: // the axis extends half a step beyond the outer ticks
-		edge := cmp.Or((values.High-values.Low)/float64(2*max(n-1, 1)), 0.5)
+		edge := cmp.Or((values.High-values.Low)/float64(2*max(n-1, 1)), math.Abs(values.Low)/2, 0.5)
 		return scale{values.Low - edge, values.High + edge, false}
 	}
 	values = scale{Low: min(0, values.Low), High: max(0, values.High)}
@@ -124,6 +125,16 @@ func (a Axis) scale(values scale) scale {
 	}
 	step := values.step()
 	return scale{step * math.Floor(values.Low/step+rounding), step * math.Ceil(values.High/step-rounding), false}
+}
+
+// drawable limits the end of an axis to values whose ratios and round values are floats, too. A smaller
+// value counts as 0.
+func drawable(v float64) float64 {
+	const largest = 1e100
+	if math.Abs(v) < 1/largest {
+		return 0
+	}
+	return min(max(v, -largest), largest)
 }
 
 // ticks returns the axis' own ticks, or else round values.
