@@ -21,6 +21,7 @@ func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte(`{"count":18446744073709551615,"zero":18446744073709551615,"sum":1e308,"min":0,"max":1e308}`))
 	f.Add([]byte(`{"count":1,"bins":"-1382:1","sum":-1,"min":1e-308,"max":1e-308}`))
 	f.Add([]byte(`{"count":0,"zero":18446744073709551615,"bins":"1:1"}`))
+	f.Add([]byte(`{"count":1,"bins":"0:1","max":1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var s, again, twice Sketch
 		if json.Unmarshal(data, &s) != nil {

@@ -54,7 +54,7 @@ func (s *Sketch) UnmarshalJSON(data []byte) error {
 	if total+d.Zero != d.Count && !slices.ContainsFunc(bins, full) {
 		return fmt.Errorf("reading a distribution: its bins hold %d values, its count says %d", total+d.Zero, d.Count)
 	}
-	if d.Min > d.Max || d.Min < 0 || d.Max > Largest {
+	if d.Min > d.Max || d.Min < 0 || d.Max > Largest || d.Count == 1 && d.Min != d.Max {
 		return fmt.Errorf("reading a distribution: the minimum %g or the maximum %g is invalid", d.Min, d.Max)
 	}
 	if d.Zero > 0 && d.Min >= Smallest {

@@ -174,6 +174,7 @@ func scanSeeds() []string {
 		delta0(`{"role":"assistant","content":null,"tool_calls":[{"id":"","function":{"name":"f","arguments":"{\"a\":1}"}}]}`),
 		delta0(`{"reasoning":"\u00e9\ud83d\ude00\ud83d","reasoning_content":"","refusal":null,"function_call":{"name":"f"}}`),
 		`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5.0,"prompt_tokens_details":{"cached_tokens":8e0},"completion_tokens_details":{"reasoning_tokens":-0}}}`,
+		`{"usage":{"completion_tokens":0,"prompt_tokens_details":{"cached_tokens":1.10}}}`,
 		`{"object":"error","message":"m","error":null}`,
 		`{"error":{"message":"boom","deep":[[{"a":[true,false,null,1.5e-7]}]]}}`,
 		" {\"a\\u0062\" : \"\\/\\\\\" ,\t\"choices\": [ { \"finish_reason\" : \"length\" } , 0 ] }\r\n",

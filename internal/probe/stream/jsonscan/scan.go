@@ -273,7 +273,10 @@ func (s *Scanner) Count() (int, bool) {
 	if len(digits) > 15 || bytes.ContainsAny(digits, ".eE") {
 		f, err := strconv.ParseFloat(string(digits), 64)
 		n := int(min(f, 1<<53))
-		return n, err == nil && float64(n) == f
+		if err != nil || float64(n) != f {
+			return 0, false
+		}
+		return n, true
 	}
 	n := 0
 	for _, c := range digits {
