@@ -67,8 +67,8 @@ func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
 // preparePager checks what a configuration changes in the pager. The first configuration creates
 // the pager, later ones replace its rules.
 func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
-	if s.first != nil && !equalExceptLinks(s.first.Alerting, cfg.Alerting) {
-		return refused("alerting: only runbook_url and dashboard_url can change while the process runs: restart it, or undo the change")
+	if s.first != nil && !canFollow(s.first.Alerting, cfg.Alerting) {
+		return refused("alerting: while the process runs, only runbook_url, dashboard_url and the receivers with their route, global, inhibit_rules, time_intervals and templates can change, and not whether there are receivers: restart it, or undo the change")
 	}
 	if cfg.Alerting == nil {
 		return nil
@@ -80,6 +80,11 @@ func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 	if s.pager != nil {
 		reload, err := s.pager.Prepare(files)
 		c.commits = append(c.commits, reload)
+		if err != nil || sameReceivers(s.written.Alerting, cfg.Alerting) {
+			return err
+		}
+		route, err := s.pager.Receivers().Prepare(*OwnReceivers(cfg.Alerting))
+		c.commits = append(c.commits, route)
 		return err
 	}
 	p, err := alerting.New(s.pagerOptions(cfg, files))
@@ -99,16 +104,24 @@ func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 	return nil
 }
 
-// equalExceptLinks reports whether two configurations differ in links only. A reload cannot change
-// the rest, because the pager's storage and connections are created once.
-func equalExceptLinks(a, b *config.Alerting) bool {
+// canFollow reports whether a reload can put b into force after a. The pager's storage, its connections
+// to Alertmanagers and its queues are created once.
+func canFollow(a, b *config.Alerting) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	x, y := *a, *b
-	x.Notify, y.Notify = nil, nil // they follow from the other keys
-	x.RunbookURL, x.DashboardURL, y.RunbookURL, y.DashboardURL = "", "", "", ""
-	return reflect.DeepEqual(x, y)
+	fixed := func(c config.Alerting) config.Alerting {
+		c.RunbookURL, c.DashboardURL = "", ""
+		c.Receivers, c.Route, c.Global, c.InhibitRules, c.TimeIntervals, c.Templates, c.Notify = nil, nil, nil, nil, nil, nil, nil
+		return c
+	}
+	return (a.Notify == nil) == (b.Notify == nil) && reflect.DeepEqual(fixed(*a), fixed(*b))
+}
+
+// sameReceivers reports whether two configurations have the same own receivers.
+func sameReceivers(a, b *config.Alerting) bool {
+	return reflect.DeepEqual(a.Receivers, b.Receivers) && reflect.DeepEqual(a.Route, b.Route) && reflect.DeepEqual(a.Global, b.Global) &&
+		reflect.DeepEqual(a.InhibitRules, b.InhibitRules) && reflect.DeepEqual(a.TimeIntervals, b.TimeIntervals) && reflect.DeepEqual(a.Templates, b.Templates)
 }
 
 // A job has some hundred series. The pager stores seriesPerJob, or leastSeries for a few jobs; what

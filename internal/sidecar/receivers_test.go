@@ -81,6 +81,33 @@ func TestSilences(t *testing.T) {
 	}
 }
 
+// TestReceiversFollowTheFile: a reload changes the own receivers, but not whether there are any.
+func TestReceiversFollowTheFile(t *testing.T) {
+	s, err := sidecar.New(sidecar.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, tt := range []struct{ name, text, refused string }{
+		{"the first", receiversConfig, ""},
+		{"a window has another name", strings.ReplaceAll(receiversConfig, "always", "weekend"), ""},
+		{"no receivers", strings.SplitAfter(receiversConfig, "alerting:")[0] + " {}", "not whether there are receivers"},
+		{"another interval", strings.ReplaceAll(receiversConfig, "alerting:", "alerting:\n  interval: 1m"), "restart it"},
+	} {
+		cfg, err := config.Parse("synthetic.yml", []byte(tt.text), ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Apply(cfg)
+		if (err != nil) != (tt.refused != "") || err != nil && !strings.Contains(err.Error(), tt.refused) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+	if _, page := read(s, http.MethodGet, "/alerts"); !strings.Contains(page, "muted: weekend") {
+		t.Error("the page does not know the new window")
+	}
+}
+
 // TestOwnInhibitions: without inhibition rules of the user, those of the example are in force.
 func TestOwnInhibitions(t *testing.T) {
 	text, err := os.ReadFile("../../examples/alertmanager/alertmanager.yml")

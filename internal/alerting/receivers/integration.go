@@ -38,9 +38,9 @@ type integration struct {
 }
 
 // watched registers an integration of the receiver called name.
-func (r *Receivers) watched(name string, n notify.Integration) *integration {
-	i := &integration{Notifier: &n, logger: r.options.Logger, secretFiles: r.options.SecretFiles, status: Status{Name: name + "/" + n.String()}}
-	r.integrations = append(r.integrations, i)
+func (g *routing) watched(name string, n notify.Integration) *integration {
+	i := &integration{Notifier: &n, logger: g.options.Logger, secretFiles: g.options.SecretFiles, status: Status{Name: name + "/" + n.String()}}
+	g.integrations = append(g.integrations, i)
 	return i
 }
 
@@ -82,13 +82,25 @@ func (i *integration) Status() Status {
 	return i.status
 }
 
-// Status returns the state of every integration, in the order of the configuration.
-func (r *Receivers) Status() []Status {
-	out := make([]Status, len(r.integrations))
-	for n, i := range r.integrations {
+func (g *routing) status() []Status {
+	out := make([]Status, len(g.integrations))
+	for n, i := range g.integrations {
 		out[n] = i.Status()
 	}
 	return out
+}
+
+// continueCounts takes over the states of integrations with the same names.
+func (g *routing) continueCounts(last *routing) {
+	states := map[string]Status{}
+	for _, s := range last.status() {
+		states[s.Name] = s
+	}
+	for _, i := range g.integrations {
+		if s, ok := states[i.status.Name]; ok {
+			i.status = s
+		}
+	}
 }
 
 // rememberSecrets removes the contents of files from later texts. Of an address, it removes the path,

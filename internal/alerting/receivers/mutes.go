@@ -72,29 +72,30 @@ func (r *Receivers) Mutes(now time.Time) (out []Mute) {
 		out = append(out, Mute{Until: s.EndsAt.AsTime(), Why: s.Comment, Alerts: matchersOf(s), Silence: s.Id})
 	}
 	slices.SortFunc(out, func(a, b Mute) int { return a.Until.Compare(b.Until) })
-	for _, w := range r.windows {
-		if why := r.mutedBy(w, now); why != "" {
-			out = append(out, Mute{Until: r.end(w, now), Why: why, Alerts: w.alerts})
+	g := r.routing.Load()
+	for _, w := range g.windows {
+		if why := g.mutedBy(w, now); why != "" {
+			out = append(out, Mute{Until: g.end(w, now), Why: why, Alerts: w.alerts})
 		}
 	}
 	return out
 }
 
 // mutedBy says why a route sends nothing at a time; "" if it sends.
-func (r *Receivers) mutedBy(w window, now time.Time) string {
-	if _, names, _ := r.intervener.Mutes(w.mute, now); len(names) > 0 {
+func (g *routing) mutedBy(w window, now time.Time) string {
+	if _, names, _ := g.intervener.Mutes(w.mute, now); len(names) > 0 {
 		return strings.Join(names, ", ")
 	}
-	if active, _, _ := r.intervener.Mutes(w.active, now); len(w.active) > 0 && !active {
+	if active, _, _ := g.intervener.Mutes(w.active, now); len(w.active) > 0 && !active {
 		return "outside " + strings.Join(w.active, ", ")
 	}
 	return ""
 }
 
 // end returns when a muted route sends again. Time intervals begin and end at full minutes.
-func (r *Receivers) end(w window, now time.Time) time.Time {
+func (g *routing) end(w window, now time.Time) time.Time {
 	for at := now.Truncate(time.Minute).Add(time.Minute); at.Before(now.Add(maxLookAhead)); at = at.Add(time.Minute) {
-		if r.mutedBy(w, at) == "" {
+		if g.mutedBy(w, at) == "" {
 			return at
 		}
 	}

@@ -338,6 +338,54 @@ receivers: [{name: team, webhook_configs: [{url: "`+o.URL+`/webhook"}]}]
 	o.await(t, 2)
 }
 
+// TestPrepare: another configuration takes over without a restart. Neither does it repeat a message nor does
+// it forget one: the end of an alert goes to the new address.
+func TestPrepare(t *testing.T) {
+	before, after := newOffice(t), newOffice(t)
+	r := started(t, Options{Config: mustLoad(t, quickRoute+`}
+receivers: [{name: team, webhook_configs: [{url: "`+before.URL+`/webhook"}]}]
+`)})
+	put(t, r, "chat", true)
+	before.await(t, 1)
+	if _, err := r.Prepare(Options{Config: mustLoad(t, quickRoute+"}\nreceivers: [{name: team}]\ntemplates: [\""+writeFile(t, "bad.tmpl", "{{")+"\"]")}); err == nil {
+		t.Error("a broken template is accepted")
+	}
+	commit, err := r.Prepare(Options{Config: mustLoad(t, quickRoute+`, routes: [{matchers: [target="work"], mute_time_intervals: [always]}]}
+receivers: [{name: team, webhook_configs: [{url: "`+after.URL+`/webhook"}]}]
+time_intervals: [{name: always, time_intervals: [{times: [{start_time: "00:00", end_time: "24:00"}]}]}]
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Mutes(time.Now()); len(got) != 0 {
+		t.Errorf("mutes %+v before the commit", got)
+	}
+	commit()
+	if got := r.Mutes(time.Now()); len(got) != 1 || got[0].Why != "always" {
+		t.Errorf("mutes %+v after the commit", got)
+	}
+	put(t, r, "work", true)
+	put(t, r, "second", true)
+	after.await(t, 1)
+	put(t, r, "chat", false)
+	after.await(t, 2)
+	r.Stop()
+	if got, want := before.all(), []string{"webhook firing"}; !slices.Equal(got, want) {
+		t.Errorf("the old address got %q, not %q", got, want)
+	}
+	if got, want := after.all(), []string{"webhook firing", "webhook resolved"}; !slices.Equal(got, want) {
+		t.Errorf("the new address got %q, not %q", got, want)
+	}
+	if s := r.Status(); len(s) != 1 || s[0].Sent != 3 {
+		t.Errorf("status %+v: the count of messages does not go on", s)
+	}
+	commit, err = r.Prepare(r.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit() // after the end nothing starts, which goleak would see
+}
+
 func TestBadSilences(t *testing.T) {
 	r, err := New(Options{Config: mustLoad(t, quickRoute+"}\nreceivers: [{name: team}]")})
 	if err != nil {
