@@ -34,6 +34,9 @@ func (d *chat) Decode(ev *Event, data []byte, isError bool) bool {
 	if !c.scan(data, d) {
 		return false
 	}
+	if c.hasChoice && !d.indexKnown {
+		d.index, d.indexKnown = c.answer, true
+	}
 	if len(c.id.Raw) > 0 && !d.hasID {
 		ev.ID, d.hasID = clip(c.id.Clone().Decode()), true
 	}
@@ -52,6 +55,9 @@ func (d *chat) Decode(ev *Event, data []byte, isError bool) bool {
 type chunk struct {
 	choice      choice
 	otherChoice bool // another choice has a delta
+	// answer is the index of the choice that is the answer.
+	answer      int
+	hasChoice   bool
 	usage       Usage
 	hasUsage    bool
 	fault       fault
@@ -82,6 +88,7 @@ func (d *delta) empty() bool {
 // scan returns false if data is not one valid JSON object.
 func (c *chunk) scan(data []byte, d *chat) bool {
 	s := jsonscan.New(data)
+	c.answer = d.index
 	switch {
 	case len(d.prefix) > 0 && bytes.HasPrefix(data, d.prefix):
 		s = jsonscan.NewAt(data, len(d.prefix))
@@ -153,10 +160,11 @@ func (c *chunk) readChoices(s *jsonscan.Scanner, d *chat) {
 			continue
 		}
 		c.choice.read(s, 0, &d.calls, d.hasText)
-		if !d.indexKnown && !s.Bad() {
-			d.index, d.indexKnown = c.choice.index, true
+		if !d.indexKnown && !c.hasChoice {
+			c.answer = c.choice.index
 		}
-		if c.choice.index != d.index {
+		c.hasChoice = true
+		if c.choice.index != c.answer {
 			c.otherChoice = !c.choice.delta.empty()
 			c.choice = choice{index: noChoice}
 		}
@@ -169,7 +177,7 @@ func (c *chunk) readFurtherChoice(s *jsonscan.Scanner, d *chat, position int) {
 	var further choice
 	var itsCalls calls
 	further.read(s, position, &itsCalls, d.hasText)
-	if further.index == d.index && c.choice.index == noChoice {
+	if further.index == c.answer && c.choice.index == noChoice {
 		c.choice, d.calls = further, itsCalls
 		return
 	}

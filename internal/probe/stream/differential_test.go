@@ -54,8 +54,9 @@ func (o object) tool() bool {
 	return false
 }
 
-// reference classifies an event with encoding/json.
-func reference(data []byte) (seen, bool) {
+// reference classifies an event with encoding/json. answer is the index of the choice that counts, negative
+// before the first one came.
+func reference(data []byte, answer *int) (seen, bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	var o object
@@ -63,9 +64,19 @@ func reference(data []byte) (seen, bool) {
 		return seen{Kind: Malformed}, true
 	}
 	var s seen
-	if choices := o.list("choices"); len(choices) > 0 {
-		choice, _ := choices[0].(map[string]any)
-		referenceChoice(&s, choice)
+	for position, c := range o.list("choices") {
+		choice, _ := c.(map[string]any)
+		index, ok := object(choice).count("index")
+		if !ok {
+			index = position
+		}
+		if *answer < 0 {
+			*answer = index
+		}
+		if index == *answer {
+			referenceChoice(&s, choice)
+			break
+		}
 	}
 	usage := o.object("usage")
 	var prompt, output bool
@@ -129,9 +140,13 @@ func repeats(d *json.Decoder) bool {
 }
 
 // agree compares a decoder with encoding/json.
-func agree(t *testing.T, data []byte, d Decoder) {
+func agree(t *testing.T, data []byte, d *chat) {
 	t.Helper()
-	want, malformed := reference(data)
+	answer := -1
+	if d.indexKnown {
+		answer = d.index
+	}
+	want, malformed := reference(data, &answer)
 	var ev Event
 	classify(&ev, bytes.Clone(data), false, d)
 	if malformed != (ev.Kind == Malformed) {
@@ -157,8 +172,9 @@ func FuzzScan(f *testing.F) {
 	for _, s := range scanSeeds() {
 		f.Add([]byte(s), []byte(strings.Replace(s, "a", "b", 1)))
 	}
+	f.Add([]byte(`{"choices":[{"index":1}`), []byte(`{"choices":[{"delta":{"content":"0"}}]}`))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		d := NewChat()
+		d := &chat{}
 		for _, data := range [][]byte{first, second, first} {
 			if name := strings.Trim(string(data), " \t\r\n"); name != "" && name != "[DONE]" {
 				agree(t, data, d)
@@ -184,7 +200,7 @@ func scanSeeds() []string {
 
 func TestScanAgreesWithEncodingJSON(t *testing.T) {
 	seeds := scanSeeds()
-	d := NewChat()
+	d := &chat{}
 	for _, s := range seeds {
 		agree(t, []byte(s), d)
 		for i := range s { // cut the text at each byte, and damage each byte
