@@ -66,8 +66,10 @@ func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
 			case covered == nil:
 				b.Mistake(path, out[i].Name, "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
 			}
-			b.reachable(path, out[i], jobs, covered)
-			b.sizeOccurs(path, out[i], jobs, covered)
+			if pairs <= maxCovered {
+				b.reachable(path, out[i], jobs, covered)
+				b.sizeOccurs(path, out[i], jobs, covered)
+			}
 		}
 	}
 	b.checkCovered("slos", pairs)
@@ -107,6 +109,9 @@ func (b *builder) threshold(path string, s fileSLO) {
 // sizeOccurs rejects a class of sizes above the longest prompts of the jobs at covered. The length of recorded
 // prompts is unknown. Half of From allows for tokens that are shorter than expected.
 func (b *builder) sizeOccurs(path string, o slo.Objective, jobs []probe.Job, covered []int) {
+	if o.Uncached.From == 0 {
+		return
+	}
 	longest := 0
 	for _, n := range covered {
 		prompt, known := jobs[n].Workload.LongestPrompt(len(o.Turns) == 1 && o.Turns[0] == probe.First)
