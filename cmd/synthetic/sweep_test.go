@@ -74,8 +74,8 @@ func TestSweepOnRealSockets(t *testing.T) {
 			t.Errorf("%s, level %g: %v, server %+v", r.Variant, r.Level, s.Blocks[0].Outcomes, s.Server)
 		}
 	}
-	if got := debug.SetGCPercent(gcPercent); os.Getenv("GOGC") == "" && got != gcPercent {
-		t.Errorf("GOGC is %d in a sweep, want %d", got, gcPercent)
+	if got := debug.SetGCPercent(sweepGCPercent); os.Getenv("GOGC") == "" && got != sweepGCPercent {
+		t.Errorf("GOGC is %d in a sweep, want %d", got, sweepGCPercent)
 	}
 	again := start(t, "sweep", "--plan.file="+plan, "--output.dir="+dir)
 	if <-again.done; again.code != exitUsage || !strings.Contains(again.err.String(), "use --resume") {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"synthetic/internal/bound"
@@ -15,11 +16,17 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Each job keeps 512 samples of about 120 bytes, and at most 92 turns of about 900 bytes plus up
+// Each job keeps at most 512 samples of about 140 bytes, and at most 92 turns of about 900 bytes plus up
 // to 512 bytes of error text: less than 250 kB.
 const (
-	samplesKept   = 512
+	samplesKept = 512
+	// samplesAge is the age at which a sample is dropped. The page shows the last 15 minutes; an incident looks
+	// back for its start.
+	samplesAge    = time.Hour
 	successesKept = 32
+	// With many jobs each keeps fewer successes, but leastSuccesses: successesOfAll in all.
+	successesOfAll = 8000
+	leastSuccesses = 8
 	// Failed turns and foreign answers have a list of their own, so that many good turns do not push them
 	// out.
 	failuresKept = 60
@@ -28,8 +35,15 @@ const (
 	sessionsKept = 128
 )
 
+// successesOf returns how many successful turns each of a number of jobs keeps.
+func successesOf(jobs int) int {
+	return min(max(successesOfAll/max(jobs, 1), leastSuccesses), successesKept)
+}
+
 type job struct {
 	mu sync.Mutex
+	// keeps is successesOf all jobs of the page.
+	keeps *atomic.Int64
 
 	hasEvents           bool
 	info                sink.Job
@@ -87,14 +101,14 @@ func (o optionalInt) tokens() probe.Opt[int] {
 	return probe.Opt[int]{V: int(max(o-1, 0)), OK: o > 0}
 }
 
-// appendBounded appends a value and drops the oldest value if there are limit already. The slice has
+// appendBounded appends a value and drops the oldest values that are more than limit. The slice has
 // space for at most limit values.
 func appendBounded[T any](values []T, v T, limit int) []T {
-	if len(values) >= limit {
-		values = slices.Delete(values, 0, 1)
+	if n := len(values); n >= limit {
+		values = slices.Delete(values, 0, n-limit+1)
 	}
 	if n := len(values); n == cap(values) {
-		values = append(make([]T, 0, min(limit, 2*n+8)), values...)
+		values = append(make([]T, 0, min(limit, n+n/2+8)), values...)
 	}
 	return append(values, v)
 }
@@ -138,7 +152,7 @@ func (j *job) turnEnded(r probe.Result) {
 	if r.Outcome.Failed() || r.Recall.Result == recall.Foreign {
 		j.failures = appendBounded(j.failures, r, failuresKept)
 	} else {
-		j.successes = appendBounded(j.successes, r, successesKept)
+		j.successes = appendBounded(j.successes, r, int(j.keeps.Load()))
 	}
 	if r.Outcome.Own() {
 		return
@@ -146,6 +160,10 @@ func (j *job) turnEnded(r probe.Result) {
 	j.model = cmp.Or(r.Model, j.model)
 	j.finishMinute(minuteOf(r.End))
 	j.current.count(s)
+	oldest := s.end.Add(-samplesAge)
+	for len(j.samples) > 0 && j.samples[0].end.Before(oldest) {
+		j.samples = slices.Delete(j.samples, 0, 1)
+	}
 	j.samples = appendBounded(j.samples, s, samplesKept)
 }
 

@@ -104,7 +104,7 @@ func TestADayIsKept(t *testing.T) {
 		v[0][1], v[1][1] = v[0][0], v[1][0]
 		return r, true
 	}})
-	const targets, most = 2, 170_000
+	const targets, most = 2, 130_000
 	began := heap()
 	for minute := range minutesKept + 60 {
 		usual *= math.Exp(0.003 * math.Sin(float64(minute)/200))

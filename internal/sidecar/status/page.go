@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"synthetic/internal/probe"
@@ -56,6 +57,7 @@ type Page struct {
 
 	mu      sync.Mutex
 	jobs    map[probe.Key]*job
+	keeps   atomic.Int64           // successesOf jobs
 	servers map[string]*serverLoad // by target, for jobs whose server's metrics are read
 	infos   infos
 }
@@ -93,9 +95,10 @@ func (p *Page) Add(info sink.Job) {
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = &job{tally: sink.NewTally(), compare: func() (baseline.Reading, bool) { return p.options.Baseline(info.Key()) }}
+		j = &job{keeps: &p.keeps, tally: sink.NewTally(), compare: func() (baseline.Reading, bool) { return p.options.Baseline(info.Key()) }}
 		j.spent.since = p.options.Now()
 		p.jobs[info.Key()] = j
+		p.keeps.Store(int64(successesOf(len(p.jobs))))
 	}
 	if info.ServerMetrics && p.servers[info.Target.Name] == nil {
 		p.servers[info.Target.Name] = &serverLoad{}
@@ -122,6 +125,7 @@ func (p *Page) Remove(job probe.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.jobs, job)
+	p.keeps.Store(int64(successesOf(len(p.jobs))))
 	for other := range p.jobs {
 		if other.Target == job.Target {
 			return

@@ -49,7 +49,9 @@ func TestRecallIsShownFromTheStart(t *testing.T) {
 // TestForeignTurnsAreKept: later successes do not push a foreign answer out of the list of turns, and it begins
 // no outage.
 func TestForeignTurnsAreKept(t *testing.T) {
-	j := &job{}
+	p := New(Options{})
+	p.Add(jobOf("t", "w"))
+	j := p.job(key("t", "w"))
 	turn := func(r recall.Result) {
 		j.turnEnded(probe.Result{Outcome: probe.Success, Recall: probe.Recall{Result: r}})
 	}
@@ -57,9 +59,9 @@ func TestForeignTurnsAreKept(t *testing.T) {
 	for range 2 * successesKept {
 		turn(recall.Right)
 	}
-	p := j.past(time.Time{})
-	if len(j.failures) != 1 || len(j.successes) != successesKept || !p.failing.IsZero() {
-		t.Fatalf("%d foreign turns and %d others are kept, failing since %v", len(j.failures), len(j.successes), p.failing)
+	past := j.past(time.Time{})
+	if len(j.failures) != 1 || len(j.successes) != successesKept || !past.failing.IsZero() {
+		t.Fatalf("%d foreign turns and %d others are kept, failing since %v", len(j.failures), len(j.successes), past.failing)
 	}
 	row := turnRow{Result: j.failures[0]}
 	if s := row.State(); s.Class != "bad" || j.score(row.Result) < 1e6 {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -208,6 +209,45 @@ func TestBoundedMemory(t *testing.T) {
 	}
 	if got := only(t, p).Recent; got.Turns != samplesKept || got.Span.String() != "512 ms" {
 		t.Errorf("%d turns in %s; the span is that of what is kept", got.Turns, got.Span)
+	}
+}
+
+// TestSamplesAge: a job drops samples that are older than an hour.
+func TestSamplesAge(t *testing.T) {
+	p := pageAt(noon)
+	feed(p, turn(2*samplesAge), turn(samplesAge+time.Minute), turn(samplesAge), turn(time.Minute), turn(0))
+	if n := len(p.job(key("t", "w")).samples); n != 3 {
+		t.Errorf("%d samples are kept, want 3", n)
+	}
+}
+
+// TestManyJobsKeepFewTurns: with many jobs each keeps fewer successful turns, and as many as before when they are gone.
+func TestManyJobsKeepFewTurns(t *testing.T) {
+	p := pageAt(noon)
+	fill := func() int {
+		for range 2 * successesKept {
+			feed(p, turn(0))
+		}
+		return len(p.job(key("t", "w")).successes)
+	}
+	if n := fill(); n != successesKept {
+		t.Errorf("a single job keeps %d turns, want %d", n, successesKept)
+	}
+	const others = 500
+	for i := range others {
+		p.Add(jobOf(fmt.Sprint("other", i), "w"))
+	}
+	if n, want := fill(), successesOfAll/(others+1); n != want {
+		t.Errorf("one of %d jobs keeps %d turns, want %d", others+1, n, want)
+	}
+	if n := successesOf(5000); n != leastSuccesses {
+		t.Errorf("one of 5000 jobs keeps %d turns, want %d", n, leastSuccesses)
+	}
+	for i := range others {
+		p.Remove(key(fmt.Sprint("other", i), "w"))
+	}
+	if n := fill(); n != successesKept {
+		t.Errorf("later it keeps %d turns, want %d", n, successesKept)
 	}
 }
 
