@@ -20,7 +20,7 @@ const (
 	maxSize = 4 << 20
 	// maxSeparators bounds the characters that separate keys and list items. The YAML library takes 160 bytes
 	// for each key and each value, so that 4 MiB of brackets would take 800 MB.
-	maxSeparators = 150_000
+	maxSeparators = 125_000
 	// maxDirectives bounds the %TAG directives: the YAML library compares each with all others, which takes a
 	// minute for 200,000. No key accepts a tag.
 	maxDirectives = 100
