@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -158,45 +157,4 @@ func afterPanic(stderr io.Writer, r any) int {
 		return exitFailure
 	}
 	panic(r)
-}
-
-// explain adds the name of the flag to an error about its value, which kingpin leaves out.
-func explain(app *kingpin.Application, args []string, err error) error {
-	parsed, _ := app.ParseContext(args)
-	if parsed == nil {
-		return err
-	}
-	for _, e := range parsed.Elements {
-		flag, ok := e.Clause.(*kingpin.FlagClause)
-		if !ok || e.Value == nil {
-			continue
-		}
-		model := flag.Model()
-		if bad := model.Value.Set(*e.Value); bad != nil && bad.Error() == err.Error() {
-			return fmt.Errorf("--%s: %w", model.Name, explainNumber(err))
-		}
-	}
-	return err
-}
-
-// explainNumber replaces a strconv error by one without the name of the function.
-func explainNumber(err error) error {
-	var number *strconv.NumError
-	switch {
-	case !errors.As(err, &number):
-		return err
-	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%q is too large", number.Num)
-	case number.Func == "ParseUint":
-		return fmt.Errorf("%q is not a whole number from 0", number.Num)
-	}
-	return fmt.Errorf("%q is not a number", number.Num)
-}
-
-// helpFor returns the command line that shows the help of the chosen command.
-func helpFor(app *kingpin.Application, args []string) string {
-	if parsed, _ := app.ParseContext(args); parsed != nil && parsed.SelectedCommand != nil {
-		return "synthetic " + parsed.SelectedCommand.FullCommand() + " --help"
-	}
-	return "synthetic --help"
 }

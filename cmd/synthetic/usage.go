@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"synthetic/internal/redact"
+)
+
+// explain adds to an error of the command line what kingpin leaves out: the name of the flag to
+// an error about its value, a remedy for an unknown flag or argument, and the names of the commands.
+func explain(app *kingpin.Application, args []string, err error) error {
+	parsed, _ := app.ParseContext(args)
+	if parsed == nil {
+		return err
+	}
+	model, token := app.Model(), parsed.Peek().String()
+	flags, arguments, commands := model.Flags, []*kingpin.ArgModel(nil), model.Commands
+	if c := parsed.SelectedCommand; c != nil {
+		m := c.Model()
+		flags, arguments, commands = slices.Concat(m.Flags, flags), m.Args, m.Commands
+	}
+	switch text := err.Error(); {
+	case strings.HasPrefix(text, "unknown long flag "):
+		return fmt.Errorf("%w%s", err, suggestFlags(flags, arguments, strings.TrimPrefix(token, "--")))
+	case strings.HasPrefix(text, "unknown short flag "):
+		return fmt.Errorf("%w: write -- before the name of a flag", err)
+	case strings.HasPrefix(text, "unexpected "):
+		return fmt.Errorf("unexpected argument %q%s", token, suggestValue(flags, token))
+	case strings.HasPrefix(text, "expected command "), strings.HasPrefix(text, "must select a subcommand "):
+		return fmt.Errorf("%w; the commands are %s", err, names(commands))
+	}
+	for _, e := range parsed.Elements {
+		flag, ok := e.Clause.(*kingpin.FlagClause)
+		if !ok || e.Value == nil {
+			continue
+		}
+		model := flag.Model()
+		if bad := model.Value.Set(*e.Value); bad != nil && bad.Error() == err.Error() {
+			return fmt.Errorf("--%s: %w", model.Name, explainValue(err))
+		}
+	}
+	return err
+}
+
+// names returns the names of the commands, separated by commas.
+func names(commands []*kingpin.CmdModel) string {
+	var all []string
+	for _, c := range commands {
+		all = append(all, c.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// suggestFlags returns the flags that an unknown one may mean: those that contain its name, or
+// else those that differ in at most two letters. If there is none, it says that the command takes an argument.
+func suggestFlags(flags []*kingpin.FlagModel, arguments []*kingpin.ArgModel, name string) string {
+	var contain, resemble []string
+	for _, f := range flags {
+		switch {
+		case f.Hidden:
+		case len(name) > 2 && strings.Contains(f.Name, name):
+			contain = append(contain, "--"+f.Name)
+		case distance(f.Name, name) <= 2:
+			resemble = append(resemble, "--"+f.Name)
+		}
+	}
+	if contain == nil {
+		contain = resemble
+	}
+	switch {
+	case len(contain) > 0:
+		return "; did you mean " + strings.Join(contain[:min(len(contain), 3)], " or ") + "?"
+	case len(arguments) > 0:
+		return fmt.Sprintf("; the command takes a %s as an argument, without a flag", arguments[0].Name)
+	}
+	return ""
+}
+
+// suggestValue returns the flag whose value an unexpected argument may be.
+func suggestValue(flags []*kingpin.FlagModel, argument string) string {
+	wanted := []string{"config.file", "plan.file", "turns"}
+	if strings.Contains(argument, "://") {
+		wanted = []string{"base-url", "url"}
+	}
+	for _, name := range wanted {
+		if slices.ContainsFunc(flags, func(f *kingpin.FlagModel) bool { return f.Name == name }) {
+			return fmt.Sprintf("; did you mean --%s=%s?", name, redact.Text(argument))
+		}
+	}
+	return ""
+}
+
+// distance returns the number of letters to insert, delete or replace to turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0]++
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// explainValue replaces the errors of numbers and durations, which name functions of Go.
+func explainValue(err error) error {
+	var number *strconv.NumError
+	text, isDuration := strings.CutPrefix(err.Error(), "time: ")
+	switch {
+	case isDuration:
+		return fmt.Errorf("%s; write for example 30s, 5m or 1h30m", text)
+	case !errors.As(err, &number):
+		return err
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%q is too large", number.Num)
+	case number.Func == "ParseUint":
+		return fmt.Errorf("%q is not a whole number from 0", number.Num)
+	}
+	return fmt.Errorf("%q is not a number", number.Num)
+}
+
+// helpFor returns the command line that shows the help of the chosen command.
+func helpFor(app *kingpin.Application, args []string) string {
+	if parsed, _ := app.ParseContext(args); parsed != nil && parsed.SelectedCommand != nil {
+		return "synthetic " + parsed.SelectedCommand.FullCommand() + " --help"
+	}
+	return "synthetic --help"
+}
