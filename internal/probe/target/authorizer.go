@@ -14,6 +14,7 @@ import (
 
 	promconfig "github.com/prometheus/common/config"
 	"github.com/prometheus/common/version"
+	"golang.org/x/net/http/httpguts"
 	"golang.org/x/oauth2"
 )
 
@@ -84,7 +85,21 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 		return nil, err
 	}
 	a.remember(h)
-	return h, a.checkEmptyFiles(h)
+	if err := a.checkEmptyFiles(h); err != nil {
+		return h, err
+	}
+	return h, checkLines(h)
+}
+
+// checkLines rejects values that cannot be sent, such as a file of two lines. Otherwise the target would be
+// blamed for a request that it never got.
+func checkLines(h http.Header) error {
+	for name, values := range h {
+		if slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
+			return fmt.Errorf("the value of the header %q has a line break or a control character: it must be one line", name)
+		}
+	}
+	return nil
 }
 
 // checkEmptyFiles rejects headers whose files are empty. Otherwise the target would be blamed

@@ -1,9 +1,12 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // Credential says where to find an API key. It does not hold the key, so printing a Target
@@ -24,15 +27,21 @@ func (k Credential) Read() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("reading the API key file: %w", err)
 		}
-		if s := strings.TrimSpace(string(b)); s != "" {
-			return s, nil
-		}
-		return "", fmt.Errorf("the API key file %q is empty", k.File)
+		return oneLine(string(b), fmt.Sprintf("the API key file %q is empty", k.File), fmt.Sprintf("the API key file %q", k.File))
 	case k.Env != "":
-		if s := strings.TrimSpace(os.Getenv(k.Env)); s != "" {
-			return s, nil
-		}
-		return "", fmt.Errorf("the environment variable %q, which should hold the API key, is not set", k.Env)
+		return oneLine(os.Getenv(k.Env), fmt.Sprintf("the environment variable %q, which should hold the API key, is not set", k.Env), fmt.Sprintf("the environment variable %q", k.Env))
 	}
 	return "", nil
+}
+
+// oneLine returns the text without surrounding white space. A text of several lines cannot be sent as a header.
+func oneLine(text, empty, place string) (string, error) {
+	key := strings.TrimSpace(text)
+	switch {
+	case key == "":
+		return "", errors.New(empty)
+	case !httpguts.ValidHeaderFieldValue(key):
+		return "", fmt.Errorf("%s has a line break or a control character within the key: it must hold the key alone, on one line", place)
+	}
+	return key, nil
 }
