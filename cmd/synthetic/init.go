@@ -52,13 +52,20 @@ with 1, if no turn succeeds. An existing file is never overwritten. Example:
 }
 
 func (f *initFlags) run(ctx context.Context, e env) error {
+	if f.file == "" {
+		return usagef("--output.file is empty: name the file to write")
+	}
 	if _, err := os.Lstat(f.file); !errors.Is(err, fs.ErrNotExist) {
 		return usagef("%s exists and is not overwritten: name another --output.file, or move it away", f.file)
 	}
-	hasPath, wanted := strings.Trim(f.baseURL.Path, "/") != "", f.target.API
+	wanted := f.target.API
 	f.target.API = cmp.Or(wanted, target.Chat)
 	if err := f.complete(); err != nil {
 		return err
+	}
+	hasPath := f.baseURL == f.target.BaseURL // no default path was added
+	if err := checkWritable(f.file); err != nil {
+		return usagef("--output.file=%s: %w; its directory must exist and be writable", f.file, err)
 	}
 	found := findings{Target: f.target, File: f.file, Date: time.Now().Format(time.DateOnly), TimeZone: zoneName(time.Local, localtime)}
 	apis := candidates(wanted)
@@ -74,6 +81,15 @@ func (f *initFlags) run(ctx context.Context, e env) error {
 		return errQuiet
 	}
 	return f.write(e, found)
+}
+
+// checkWritable checks that a file can be made beside the named one, before tokens are spent.
+func checkWritable(file string) error {
+	trial, err := os.CreateTemp(filepath.Dir(file), ".synthetic-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(trial.Close(), os.Remove(trial.Name()))
 }
 
 // explainFailure prints the requests that failed. Requests with the same error share a line.

@@ -165,7 +165,7 @@ func TestInitInterrupted(t *testing.T) {
 }
 
 // TestInitLeavesFilesAlone: init does not overwrite a file, and a missing key is reported
-// before any request.
+// before any request. So is a directory that is missing.
 func TestInitLeavesFilesAlone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "synthetic.yml")
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
@@ -174,9 +174,11 @@ func TestInitLeavesFilesAlone(t *testing.T) {
 	for _, args := range [][]string{
 		{"init", "--base-url=http://127.0.0.1:8000", "--output.file=" + file},
 		{"init", "--base-url=http://127.0.0.1:8000", "--api-key-env=SYNTHETIC_TEST_UNSET", "--output.file=" + file + "2"},
+		{"init", "--base-url=http://127.0.0.1:8000", "--output.file=" + filepath.Join(file+"3", "synthetic.yml")},
+		{"init", "--base-url=http://127.0.0.1:8000", "--output.file="},
 	} {
 		var out bytes.Buffer
-		if code := run(t.Context(), args, &out, &out); code != exitUsage {
+		if code := run(t.Context(), args, &out, &out); code != exitUsage || bytes.Contains(out.Bytes(), []byte("asking")) {
 			t.Errorf("%v: exit code %d: %s", args, code, &out)
 		}
 	}

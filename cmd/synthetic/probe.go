@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 	"golang.org/x/net/http/httpguts"
 
+	"synthetic/internal/config"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
@@ -24,7 +26,7 @@ const maxTurns, maxTokens = 1000, 2_000_000
 
 type probeFlags struct {
 	target  target.Target
-	baseURL *url.URL
+	baseURL string
 	spec    workload.Spec
 	timeout time.Duration
 	output  string
@@ -37,7 +39,8 @@ func addProbe(app *kingpin.Application) command {
 	}
 	c := app.Command("probe", `Hold one conversation now and show its turns as a waterfall.
 
-The exit code is 0 if every turn succeeded, else 1. Examples:
+The exit code is 0 if every turn succeeded, 1 if one failed, and 130 after
+Ctrl-C. Examples:
   synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3
   synthetic probe --base-url https://llm.example.com/v1 --http2
 
@@ -58,7 +61,7 @@ libraries use.`)
 // endpoint adds the flags that describe the endpoint. api is the default of --api, and
 // apiHelp the beginning of its help.
 func (f *probeFlags) endpoint(c *kingpin.CmdClause, api, apiHelp string) {
-	c.Flag("base-url", "Address of the API up to /v1, such as http://127.0.0.1:8000/v1. Without a path, the default path of the API is added. Azure's and Anthropic's version of the API may follow as ?api-version=VERSION.").Required().PlaceHolder("URL").URLVar(&f.baseURL)
+	c.Flag("base-url", "Address of the API up to /v1, such as http://127.0.0.1:8000/v1. Without a path, the default path of the API is added. Azure's and Anthropic's version of the API may follow as ?api-version=VERSION.").Required().PlaceHolder("URL").StringVar(&f.baseURL)
 	flag := c.Flag("api", apiHelp+": "+apiList(target.APIs())+".")
 	if api != "" {
 		flag.Default(api)
@@ -90,11 +93,7 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
-	model, err := prober.Model(ctx)
-	if err != nil {
-		// The turn will show more clearly what is wrong.
-		fmt.Fprintf(e.stderr, "synthetic: %v; the turns name no model, --model sets one\n", err)
-	}
+	model, unlisted := prober.Model(ctx)
 	show := &printer{w: e.stdout, text: f.output == "text"}
 	if show.text {
 		fmt.Fprintf(e.stdout, "%s  model %s  %s\n\n", f.target.BaseURL, cmp.Or(model, "unknown"), count(f.spec.TurnsMax, "turn"))
@@ -104,32 +103,64 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 	if show.text && sum.Shortened {
 		fmt.Fprintf(e.stdout, "ended after turn %d: its answer is empty, or makes the history too long for another turn\n", sum.Turns)
 	}
+	if unlisted != nil && ctx.Err() == nil {
+		explainUnlisted(e.stderr, f.target.BaseURL, unlisted, show.results)
+	}
 	if !show.text {
 		if err := status.WriteJSON(e.stdout, f.target.BaseURL, sum, show.results); err != nil {
 			return err
 		}
 	}
-	if sum.Outcome != probe.Success {
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(e.stderr, "synthetic: interrupted before the conversation ended")
+		return errInterrupted
+	case sum.Outcome != probe.Success:
 		return errQuiet
 	}
 	return nil
 }
 
+// explainUnlisted says that the models could not be listed, unless the turn failed for the same reason.
+func explainUnlisted(w io.Writer, baseURL string, unlisted error, turns []probe.Result) {
+	if len(turns) == 0 {
+		return
+	}
+	last := turns[len(turns)-1]
+	switch {
+	case last.Err != "" && strings.HasSuffix(unlisted.Error(), last.Err) && last.Status == 0: // no answer
+	case last.Status == http.StatusNotFound:
+		fmt.Fprintf(w, "synthetic: %v\nThere may be no API below %s: the --base-url of most servers ends with /v1.\n", unlisted, baseURL)
+	default:
+		fmt.Fprintf(w, "synthetic: %v; the turns name no model, --model sets one\n", unlisted)
+	}
+}
+
+// parseBaseURL splits --base-url into the address and the version of the API.
+func (f *probeFlags) parseBaseURL() error {
+	text, query, _ := strings.Cut(f.baseURL, "?")
+	if values, err := url.ParseQuery(query); err == nil && values.Has("api-version") && len(values) == 1 {
+		f.target.APIVersion = values.Get("api-version")
+	} else if query != "" {
+		text = f.baseURL // which is rejected
+	}
+	address, err := config.ParseAddress(text)
+	if err != nil {
+		return usagef("--base-url: %w", err)
+	}
+	f.baseURL = address
+	return nil
+}
+
 // complete checks the flags and fills in the target and the workload.
 func (f *probeFlags) complete() error {
-	u := f.baseURL
-	query := u.Query()
-	f.target.APIVersion = query.Get("api-version")
-	query.Del("api-version")
+	if err := f.parseBaseURL(); err != nil {
+		return err
+	}
+	u, err := url.Parse(f.baseURL)
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return usagef("--base-url %q is no http(s) URL: write for example http://127.0.0.1:8000/v1", u.Redacted())
-	case u.User != nil:
-		return usagef("--base-url carries a user name or password: use --api-key-file or --header")
-	case len(query) > 0 || u.Fragment != "":
-		return usagef("--base-url %q has a fragment or a query other than api-version: leave it out", u.Redacted())
-	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions"), strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/models"):
-		return usagef("--base-url %q includes the path of a request, which is added to it: end it with /v1", u.Redacted())
+	case err != nil:
+		return usagef("--base-url: %w", err)
 	case f.target.Model == "" && !f.target.API.ListsModels():
 		return usagef("--api=%s cannot list its models: name one with --model", f.target.API)
 	case f.spec.TurnsMax < 1 || f.spec.TurnsMax > maxTurns:
@@ -156,8 +187,7 @@ func (f *probeFlags) complete() error {
 	if u.Path == "" || u.Path == "/" {
 		u.Path = f.target.API.DefaultPath()
 	}
-	u.RawQuery = ""
-	f.target.Name, f.target.BaseURL = u.Host, strings.TrimSuffix(u.String(), "/")
+	f.target.Name, f.target.BaseURL = u.Host, u.String()
 	f.spec.TurnsMin = f.spec.TurnsMax
 	return nil
 }

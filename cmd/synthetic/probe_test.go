@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http/httptest"
 	"slices"
@@ -13,17 +14,22 @@ import (
 
 func TestProbeRefuses(t *testing.T) {
 	const url = "http://127.0.0.1:1/v1"
+	t.Setenv("SYNTHETIC_TEST_KEY", "sk-first\nsk-second")
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{nil, "required flag(s) '--base-url' not provided"},
-		{[]string{"--base-url=127.0.0.1:8000"}, "--base-url: invalid URL"},
-		{[]string{"--base-url=ftp://x"}, "write for example http://127.0.0.1:8000/v1"},
-		{[]string{"--base-url=http://me:pass@x"}, "carries a user name or password"},
-		{[]string{"--base-url=http://x/v1?a=b"}, "has a fragment or a query other than api-version"},
-		{[]string{"--base-url=http://x/v1/chat/completions/"}, "end it with /v1"},
-		{[]string{"--base-url=http://x/v1/models"}, "end it with /v1"},
+		{[]string{"--base-url=127.0.0.1:8000"}, `--base-url: "127.0.0.1:8000" has no scheme: write http://127.0.0.1:8000/v1`},
+		{[]string{"--base-url=localhost:8000/v1"}, "has no scheme: write http://localhost:8000/v1"},
+		{[]string{"--base-url="}, "has no scheme: write http://127.0.0.1:8000/v1"},
+		{[]string{"--base-url=ftp://x"}, "write an address such as http://127.0.0.1:8000/v1"},
+		{[]string{"--base-url=http://x:99999/v1"}, "is not a URL"},
+		{[]string{"--base-url=http://me:pass@x"}, "contains user information (not shown): remove the part before the @ and use --api-key-file or --api-key-env\n"},
+		{[]string{"--base-url=http://x/v1?a=b"}, "has a query or a fragment (not shown)"},
+		{[]string{"--base-url=http://x/v1?api-version=1&a=b"}, "has a query or a fragment (not shown)"},
+		{[]string{"--base-url=http://x/v1/chat/completions/"}, "write http://x/v1\n"},
+		{[]string{"--base-url=http://x/v1/responses"}, "write http://x/v1\n"},
 		{[]string{"--base-url=" + url, "--api=azure"}, "name one with --model"},
 		{[]string{"--base-url=" + url, "--api=grpc"}, "enum value must be one of chat,completions"},
 		{[]string{"--base-url=" + url, "--turns=0"}, "--turns=0: a conversation has 1 to 1000 turns"},
@@ -37,12 +43,13 @@ func TestProbeRefuses(t *testing.T) {
 		{[]string{"--base-url=" + url, "--api-key-file=a", "--api-key-env=B"}, "exclude each other"},
 		{[]string{"--base-url=" + url, "--api-key-file=no-such-file"}, "reading the API key file: open no-such-file"},
 		{[]string{"--base-url=" + url, "--api-key-env=NO_SUCH_VARIABLE"}, `variable "NO_SUCH_VARIABLE", which should hold the API key, is not set`},
+		{[]string{"--base-url=" + url, "--api-key-env=SYNTHETIC_TEST_KEY"}, `the environment variable "SYNTHETIC_TEST_KEY" has a line break or a control character within the key: it must hold the key alone, on one line`},
 		{[]string{"--base-url=" + url, "--header=a b=c"}, `--header "a b"`},
 		{[]string{"--base-url=" + url, "--header=a=b\nc"}, `--header "a"`},
 	} {
 		var out, errs strings.Builder
 		code := run(t.Context(), append([]string{"probe"}, c.args...), &out, &errs)
-		if code != exitUsage || !strings.Contains(errs.String(), c.want) || out.Len() > 0 {
+		if code != exitUsage || !strings.Contains(errs.String(), c.want) || out.Len() > 0 || strings.Contains(errs.String(), "sk-") {
 			t.Errorf("%q: code %d, output %q, errors %q, want %d and %q", c.args, code, out.String(), errs.String(), exitUsage, c.want)
 		}
 	}
@@ -118,6 +125,38 @@ func TestProbeFails(t *testing.T) {
 		if v, ok := turn[key]; !ok || v != nil {
 			t.Errorf("%s is %v, want null", key, v)
 		}
+	}
+}
+
+// TestProbeSaysOnce has servers at which neither the models nor a turn can be had.
+func TestProbeSaysOnce(t *testing.T) {
+	_, server := fastDeployment(t)
+	_, down := fastDeployment(t)
+	down.Close()
+	for url, want := range map[string]string{
+		down.URL:           "",
+		server.URL + "/v2": "There may be no API below " + server.URL + "/v2: the --base-url of most servers ends with /v1.\n",
+		strings.Replace(server.URL, "http:", "https:", 1): "",
+	} {
+		var out, errs strings.Builder
+		if code := run(t.Context(), []string{"probe", "--turns=1", "--base-url=" + url}, &out, &errs); code != exitFailure ||
+			!strings.HasSuffix(errs.String(), want) || (want == "") != (errs.Len() == 0) {
+			t.Errorf("%s: code %d, errors %q, want %q\n%s", url, code, errs.String(), want, out.String())
+		}
+		if strings.HasPrefix(url, "https") && !strings.Contains(out.String(), "the server answers without TLS; write http:// in its address if it has none") {
+			t.Errorf("%s: no remedy in\n%s", url, out.String())
+		}
+	}
+}
+
+func TestProbeInterrupted(t *testing.T) {
+	_, server := fastDeployment(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs strings.Builder
+	code := run(ctx, []string{"probe", "--turns=1", "--base-url=" + server.URL}, &out, &errs)
+	if want := "synthetic: interrupted before the conversation ended\n"; code != exitStopped || errs.String() != want {
+		t.Errorf("code %d, errors %q, want %d and %q", code, errs.String(), exitStopped, want)
 	}
 }
 

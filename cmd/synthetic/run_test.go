@@ -201,8 +201,8 @@ func TestRunRefuses(t *testing.T) {
 		"frantic reload":    {[]string{"run", "--config.auto-reload-interval=1ms"}, 2, "at least 1s"},
 		"simulate share":    {[]string{"simulate", "--incident=no_answer,share=2"}, 2, "at most 1"},
 		"probe without URL": {[]string{"probe"}, 2, "--base-url"},
-		"probe odd URL":     {[]string{"probe", "--base-url=ftp://x"}, 2, "no http(s) URL"},
-		"probe with user":   {[]string{"probe", "--base-url=http://u:secret@x/v1"}, 2, "user name or password"},
+		"probe odd URL":     {[]string{"probe", "--base-url=ftp://x"}, 2, "is neither an http nor an https address"},
+		"probe with user":   {[]string{"probe", "--base-url=http://u:secret@x/v1"}, 2, "contains user information (not shown)"},
 		"probe no turns":    {[]string{"probe", "--base-url=http://x/v1", "--turns=0"}, 2, "1 to 1000 turns"},
 	} {
 		t.Run(name, func(t *testing.T) {

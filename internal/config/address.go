@@ -45,6 +45,20 @@ func (a *address) Parse(_, text string) *yamlform.Mistake {
 	return nil
 }
 
+// ParseAddress checks the base URL of an API that a flag gives, and returns it without a trailing slash and
+// without a default path. Errors say what to write, and do not show what may be secret.
+func ParseAddress(text string) (string, error) {
+	var a address
+	m := rejectSecrets(text, " and use --api-key-file or --api-key-env", "; keys belong in --api-key-file or --api-key-env")
+	if m == nil {
+		m = a.Parse("", text)
+	}
+	if m != nil {
+		return "", yamlform.Problem{Mistake: *m}
+	}
+	return string(a), nil
+}
+
 // base returns the root URL of an API.
 func (a address) base(api target.API) string {
 	if strings.Count(string(a), "/") > len("//") { // it has a path

@@ -56,7 +56,7 @@ func (c *Client) connect(ctx context.Context, network, addr string, secure bool,
 			t.Asked = paced.lastWrite()
 		}
 		paced.Close()
-		return nil, &Error{StepTLS, err}
+		return nil, &Error{StepTLS, explainPlain(err)}
 	}
 	paced.setExtend(nil)
 	paced.SetDeadline(time.Time{})
@@ -65,6 +65,14 @@ func (c *Client) connect(ctx context.Context, network, addr string, secure bool,
 		return overTLS, nil
 	}
 	return newConn(overTLS, paced), nil
+}
+
+// explainPlain adds a remedy if the server answers without TLS.
+func explainPlain(err error) error {
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return fmt.Errorf("the server answers without TLS; write http:// in its address if it has none: %w", err)
+	}
+	return err
 }
 
 // filesPerDial is how many descriptors a dial can use at once: two addresses that are tried
