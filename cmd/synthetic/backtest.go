@@ -16,6 +16,9 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
+// maxWarmUpDays is ten years. A time.Duration holds no more than 292.
+const maxWarmUpDays = 3653
+
 type backtestFlags struct {
 	configFile  string
 	ruleFiles   []string
@@ -60,6 +63,9 @@ docs/how-to/replay.md explains the steps, docs/reference/scores.md the scores.`)
 func (f *backtestFlags) run(ctx context.Context, e env) error {
 	if f.warmUpDays < 0 || f.evaluation <= 0 || f.scrape <= 0 {
 		return usagef("--evaluation-interval and --scrape-interval must be positive, and --warm-up must not be negative")
+	}
+	if f.warmUpDays > maxWarmUpDays {
+		return usagef("--warm-up=%d: give at most %d days", f.warmUpDays, maxWarmUpDays)
 	}
 	report, err := f.report(ctx, newReplayProgress(e.stderr))
 	if err != nil && ctx.Err() != nil {

@@ -14,6 +14,7 @@ func TestBacktestMistakes(t *testing.T) {
 	}{
 		"nothing":   {nil, `no recording: give a log of turns with --turns=FILE, a Prometheus data directory with --tsdb.path=DIR, or a Prometheus with --prometheus.url=URL. Simulated deployments are scored by "make alert-quality" in a checkout`},
 		"warm-up":   {[]string{"--turns=a", "--warm-up=-1"}, "--warm-up must not be negative"},
+		"long":      {[]string{"--turns=a", "--warm-up=99999999999"}, "--warm-up=99999999999: give at most 3653 days"},
 		"rule file": {[]string{"--tsdb.path=a", "--rules.file=none.yml"}, "--rules.file=none.yml"},
 		"no pages":  {[]string{rules, "--tsdb.path=a", "--severity=critical"}, `no alert pages: pages have the label severity=["critical"], these alerts have ["page" "ticket"]; change --severity or the label`},
 		"damaged":   {[]string{"--tsdb.path=a", "--rules.file=backtest.go"}, "--rules.file=backtest.go: reading the rules"},

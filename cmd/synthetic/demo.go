@@ -129,14 +129,11 @@ func (f *demoFlags) sidecar(e env, show demo.Scenario, cfg *config.Config, view 
 
 // webListener listens on --web.listen-address. Without the flag it falls back to a free port.
 func (f *demoFlags) webListener() (net.Listener, error) {
-	l, err := net.Listen("tcp", cmp.Or(f.listen, demoListen))
+	l, err := listen("web.listen-address", cmp.Or(f.listen, demoListen))
 	if f.listen == "" && errors.Is(err, syscall.EADDRINUSE) {
-		l, err = net.Listen("tcp", "127.0.0.1:0")
+		return listen("web.listen-address", "127.0.0.1:0")
 	}
-	if err != nil {
-		return nil, fmt.Errorf("listening for the status page: %w; choose another --web.listen-address", err)
-	}
-	return l, nil
+	return l, err
 }
 
 func (f *demoFlags) welcome(e env, web net.Addr, addrs []string) {

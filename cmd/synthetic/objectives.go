@@ -144,6 +144,8 @@ func (f *objectivesFlags) read(ctx context.Context, since time.Duration) (h *rev
 		}
 	}
 	switch {
+	case sources == 0 && f.more != nil:
+		return nil, usagef("%q: give a log of turns with --turns=%s", f.more[0], f.more[0])
 	case sources != 1:
 		return nil, usagef("name one source of turns: --turns, --prometheus.url, or --state.file of the sidecar")
 	case f.prometheusURL != "":

@@ -114,6 +114,8 @@ func TestObjectivesOfNothing(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                                      "name one source of turns: --turns",
 		"--turns=x --prometheus.url=http://p:1": "name one source of turns",
+		"turns.jsonl":                           `"turns.jsonl": give a log of turns with --turns=turns.jsonl`,
+		"--prometheus.url=127.0.0.1:9090":       "want an address with http:// or https://",
 		"--since=soon --turns=x":                `--since="soon": write a time such as 28d`,
 		"--turns=" + dir + "/missing":           "no such file",
 		"--turns=" + empty:                      "there is no turn in",

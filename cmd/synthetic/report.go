@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -84,7 +85,9 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 		}
 	}
 	if f.outputDir == "" || conditions != nil {
-		fmt.Fprint(e.stdout, shown)
+		if _, err := io.WriteString(e.stdout, shown); err != nil {
+			return err
+		}
 	}
 	return map[reports.GateResult]error{reports.GateFailed: errQuiet, reports.GateInconclusive: errInconclusive}[result]
 }
@@ -150,6 +153,9 @@ func readStudy(arg string) (*figures.Study, error) {
 
 // joined reads the runs of report compare.
 func joined(f *reportFlags) (*figures.Study, error) {
+	if len(f.runs) == 1 {
+		return nil, usagef("compare takes two runs or more: use render for one")
+	}
 	var all []*figures.Study
 	for _, arg := range f.runs {
 		s, err := f.study(arg)
@@ -200,6 +206,6 @@ func averaged(f *reportFlags) (*figures.Study, error) {
 			s.JudgeBy(first.Objectives)
 		}
 	}
-	s.Title = fmt.Sprintf("%s (%d runs)", s.Title, len(runs))
+	s.Title = fmt.Sprintf("%s (%s)", s.Title, count(len(runs), "run"))
 	return s, nil
 }

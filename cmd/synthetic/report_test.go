@@ -160,6 +160,7 @@ func TestReportRefuses(t *testing.T) {
 		{"average of one run twice", "hold the same measurement (default, level 40", []string{"average", good, good}},
 		{"average of quantiles", "has only quantiles, which cannot be averaged", []string{"average", good, "../../internal/study/figures/testdata/000.txt"}},
 		{"two to render", "render takes one run, not 2", []string{"render", good, good}},
+		{"one to compare", "compare takes two runs or more", []string{"compare", good}},
 		{"a wrong condition", `--fail-on: condition 1, "speed>1": there is no figure "speed"`, []string{"render", good, "--fail-on=speed>1"}},
 		{"a wrong objective", `--slo: "tops<5": want the quantile of a latency`, []string{"render", good, "--slo=tops<5"}},
 	} {

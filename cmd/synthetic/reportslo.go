@@ -102,7 +102,11 @@ func (f *sloReportFlags) read(ctx context.Context, since time.Duration) (*review
 
 // prometheusClient checks the address of a Prometheus, and returns a client for it.
 func prometheusClient(address, httpConfig string) (*http.Client, error) {
-	if u, err := url.Parse(address); err != nil || u.Host == "" || u.User != nil {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "":
+		return nil, usagef("--prometheus.url: want an address with http:// or https://, for example http://prometheus:9090")
+	case u.User != nil:
 		return nil, usagef("--prometheus.url: want an address without user and password, for example http://prometheus:9090; passwords belong in the file of --http.config.file")
 	}
 	return clientOf(httpConfig)

@@ -92,7 +92,7 @@ func TestReviewOfNothing(t *testing.T) {
 		"--since=soon":                          `--since="soon": write a time such as 7d`,
 		"--state.file=" + none:                  "name the --state.file of synthetic run",
 		"--turns=x --prometheus.url=http://p:1": "leave one of them out",
-		"--prometheus.url=http://127.0.0.1:1":   "asking Prometheus for",
+		"--prometheus.url=http://127.0.0.1:1":   "check that --prometheus.url is reachable from here",
 		"--prometheus.url=http://u:p@127.0.0.1": "without user and password",
 	} {
 		if code, out, errs := runFor(t, append([]string{"report", "slo"}, strings.Fields(args)...)...); code == exitOK || !strings.Contains(errs, want) {

@@ -174,7 +174,11 @@ func queryRange(ctx context.Context, api promv1.API, query string, over promv1.R
 
 // remedy completes the text of an error from a Prometheus.
 func remedy(err error) string {
-	if answer := (*promv1.Error)(nil); errors.As(err, &answer) {
+	answer := (*promv1.Error)(nil)
+	switch {
+	case errors.As(err, &answer) && answer.Type == promv1.ErrClient:
+		return "; check that --prometheus.url is the address of a Prometheus, with its path prefix if it has one"
+	case answer != nil:
 		return "; if the query was too large, ask for a shorter --since"
 	}
 	return "; check that --prometheus.url is reachable from here"

@@ -45,7 +45,7 @@ type prometheus struct {
 func (q *prometheus) each(ctx context.Context, query string, at time.Time, f func(labels model.Metric, v float64)) error {
 	v, _, _, err := q.api.Query(ctx, query, at)
 	if err != nil {
-		return fmt.Errorf("asking Prometheus for %s: %w", query, err)
+		return fmt.Errorf("asking Prometheus for %s: %w%s", query, err, remedy(err))
 	}
 	vector, ok := v.(model.Vector)
 	if !ok {
@@ -127,7 +127,7 @@ func (q *prometheus) incidents(ctx context.Context, r *Report) error {
 	const query = `ALERTS{alertname=~"Synthetic.+", alertstate="firing"}`
 	matrix, err := queryRange(ctx, q.api, query, promv1.Range{Start: r.From, End: r.To, Step: step})
 	if err != nil {
-		return fmt.Errorf("asking Prometheus for %s: %w", query, err)
+		return fmt.Errorf("asking Prometheus for %s: %w%s", query, err, remedy(err))
 	}
 	firing := map[probe.Key][]Alert{} // one for each moment
 	for _, series := range matrix {

@@ -45,7 +45,7 @@ func Files(s *figures.Study, full bool) ([]File, error) {
 // atomically.
 func Write(dir string, files []File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making the output directory: %w", err)
+		return fmt.Errorf("making the output directory: %w; choose another --output.dir", err)
 	}
 	for _, f := range files {
 		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {

@@ -71,7 +71,7 @@ func (o Options) mode() string {
 func openStore(o Options) (*store, error) {
 	s := &store{dir: o.Dir, records: map[string]*record{}}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making the output directory: %w", err)
+		return nil, fmt.Errorf("making the output directory: %w; choose another --output.dir", err)
 	}
 	var err error
 	if s.lock, err = atomicfile.LockDir(o.Dir); err != nil {
@@ -128,7 +128,7 @@ func (s *store) begin(o Options) error {
 		return nil
 	}
 	if err := os.MkdirAll(s.path("levels"), 0o755); err != nil {
-		return fmt.Errorf("making the output directory: %w", err)
+		return fmt.Errorf("making the output directory: %w; choose another --output.dir", err)
 	}
 	s.header = header{
 		Format: storeFormat, ID: o.ID, Plan: o.Plan.Source.SHA256, Mode: o.mode(),
