@@ -39,7 +39,7 @@ func (f *backtestFlags) scoreTurns(ctx context.Context, cfg configured, progress
 	if err != nil {
 		return backtest.Report{}, usagef("--turns: %w", err)
 	}
-	survey, err := backtest.SurveyTurns(ctx, log, progress.read)
+	survey, err := backtest.SurveyTurns(ctx, log, cfg.SLOs, progress.read)
 	if err != nil {
 		return backtest.Report{}, usagef("--turns: %w", err)
 	}
@@ -88,9 +88,9 @@ func (cfg configured) jobsAndRules(survey backtest.Survey) ([]sink.Job, rules.In
 			ConversationsPerMinute: s.ConversationsPerMinute, TurnsPerMinute: s.TurnsPerMinute,
 		})
 	}
-	// An SLO whose targets are not in the log, or on sessions, would only add rules without data.
+	// An SLO whose targets are not in the log would only add rules without data.
 	in.SLOs = slices.DeleteFunc(slices.Clone(in.SLOs), func(o slo.Objective) bool {
-		return o.SLI == slo.Session || !slices.ContainsFunc(in.Jobs, func(j rules.Job) bool { return o.CoversJob(j.Target, j.Workload) })
+		return !slices.ContainsFunc(in.Jobs, func(j rules.Job) bool { return o.CoversJob(j.Target, j.Workload) })
 	})
 	return jobs, in
 }

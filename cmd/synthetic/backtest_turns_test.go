@@ -78,6 +78,7 @@ func writeTurns(t *testing.T, path string, start time.Time, length time.Duration
 		if at%(30*time.Second) > 10*time.Second {
 			turn.Kind = probe.Followup
 		}
+		turn.TraceID = fmt.Sprintf("%s%d", turn.Target, at/(30*time.Second))
 		if slow, down := w(turn.Target, at); !down {
 			turn.Outcome, turn.Duration = probe.Success, probe.Opt[time.Duration]{}
 			turn.TTFT = probe.Some(time.Duration(0.3e9 * slow * math.Exp(0.2*rng.NormFloat64())))
@@ -308,6 +309,32 @@ slos:
 	}
 }
 
+// TestBacktestOfSessions checks that an objective on sessions judges the sessions of a log, which last 21 seconds.
+func TestBacktestOfSessions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log, cfg := filepath.Join(dir, "turns.jsonl"), filepath.Join(dir, "synthetic.yml")
+	writeTurns(t, log, time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), 2*time.Hour, func(string, time.Duration) (float64, bool) { return 1, false })
+	text := `
+targets: [{name: a, base_url: "http://127.0.0.1:8000/v1"}, {name: b, base_url: "http://127.0.0.1:8000/v1"}]
+slos:
+  - {name: short, sli: session, threshold: 10s, objective: 99%, targets: [a]}
+  - {name: long, sli: session, threshold: 40s, objective: 99%, targets: [b]}
+`
+	if err := os.WriteFile(cfg, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := newBuffer(), newBuffer()
+	if code := run(t.Context(), []string{"backtest", "--turns=" + log, "--config.file=" + cfg, "--warm-up=0"}, out, errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	_, pages, _ := strings.Cut(out.String(), "Pages of synthetic:")
+	pages, _, _ = strings.Cut(pages, "By alert:")
+	if !strings.Contains(pages, "SyntheticSLOFastBurn") || strings.Contains(pages, "| b |") {
+		t.Errorf("want pages for the sessions of a only:\n%s", pages)
+	}
+}
+
 // TestJobsOfALogDivideFalsePages checks that the jobs of a log share the false pages that the configuration allows. The
 // number of jobs in the configuration does not matter.
 func TestJobsOfALogDivideFalsePages(t *testing.T) {
@@ -351,10 +378,21 @@ func TestBacktestOfTurnsMistakes(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("{}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	untraced, cfg := filepath.Join(dir, "untraced.jsonl"), filepath.Join(dir, "synthetic.yml")
+	line := `{"at":"2026-01-05T00:00:00Z","target":"a","workload":"chat","turn":"first","outcome":"success"}` + "\n"
+	for path, text := range map[string]string{
+		untraced: line + strings.Replace(line, "00:00:00", "01:00:00", 1),
+		cfg:      "targets: [{name: a, base_url: \"http://127.0.0.1:8000/v1\"}]\nslos: [{sli: session, threshold: 5m, objective: 99%}]\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, tt := range map[string]struct {
 		args []string
 		want string
 	}{
+		"no trace":   {[]string{"--turns=" + untraced, "--warm-up=0", "--config.file=" + cfg}, `--turns: the turn of target "a" and workload "chat" at 2026-01-05T00:00:00Z has no trace_id`},
 		"missing":    {[]string{"--turns=none.jsonl"}, "--turns: opening the turn log: stat none.jsonl: no such file"},
 		"bad line":   {[]string{"--turns=" + bad}, "bad.jsonl, line 1: \"at\" is missing"},
 		"warm-up":    {[]string{"--turns=" + log}, "nothing is left to score; give a longer log or a shorter --warm-up"},

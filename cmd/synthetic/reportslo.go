@@ -125,5 +125,9 @@ func (f *sloReportFlags) countTurns(since time.Duration) (*review.Report, error)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return review.FromTurns(log, cfg.SLOs, func(k probe.Key) *workload.Price { return prices[k] }, since)
+	r, err := review.FromTurns(log, cfg.SLOs, func(k probe.Key) *workload.Price { return prices[k] }, since)
+	if err != nil {
+		return nil, usagef("--turns: %w", err)
+	}
+	return r, nil
 }

@@ -23,7 +23,8 @@ import (
 )
 
 // stepRules cover the difficult cases of a replay: a series that ends, a recorded series that
-// becomes stale, for, keep_firing_for, and a rule that reads another rule or itself.
+// becomes stale, for, keep_firing_for, and a rule that reads another rule, itself, or one
+// that reads it.
 const stepRules = `
 groups:
   - name: one
@@ -42,6 +43,13 @@ groups:
       # A rule that reads what it recorded before.
       - record: fading
         expr: (synthetic_consecutive_failed_turns > 2) or (0.5 * last_over_time(fading[2m]) > 0.01)
+      # Rules that read each other: the first reads what the second recorded before.
+      - record: tick
+        expr: (synthetic_consecutive_failed_turns > 2) unless last_over_time(tock[2m])
+      - record: tock
+        expr: tick
+      - alert: Tick
+        expr: tick
       - alert: Fading
         expr: fading
       - alert: Either
@@ -111,11 +119,11 @@ func turnsWithFaults(t *testing.T, start, end time.Time) *turnlog.Log {
 // warmedUp returns a replay of log that has learned its baselines until from.
 func warmedUp(t *testing.T, log *turnlog.Log, from time.Time) *turnSource {
 	t.Helper()
-	survey, err := SurveyTurns(t.Context(), log, nil)
+	survey, err := SurveyTurns(t.Context(), log, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := newTurnSource(log, []sink.Job{survey.Jobs[0].Job(Objectives(), sink.DefaultPolicy())}, survey.First, 30*time.Second)
+	src, err := newTurnSource(log, survey, []sink.Job{survey.Jobs[0].Job(Objectives(), sink.DefaultPolicy())}, 30*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

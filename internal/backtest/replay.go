@@ -119,19 +119,23 @@ func replayUntil(ctx context.Context, src Source, sets []*RuleSet, from, to time
 // evaluate evaluates every rule at the steps in [from, to).
 func (r *replay) evaluate(ctx context.Context, from, to time.Time) error {
 	for i, set := range r.sets {
-		for _, rule := range set.rules {
-			start, end, ok := steps(rule.interval, from, to)
+		for n := 0; n < len(set.rules); {
+			rules := set.together(n)
+			n += len(rules)
+			start, end, ok := steps(rules[0].interval, from, to)
 			if !ok {
 				continue
 			}
-			// One query is many steps, except for a rule that reads what it recorded a step before.
+			// One query is many steps, except for rules that read what they recorded a step before.
 			length := end.Sub(start)
-			if rule.records && slices.Contains(rule.reads, rule.name) {
+			if rules[0].circle != nil {
 				length = 0
 			}
-			for at := start; !at.After(end); at = at.Add(length + rule.interval) {
-				if err := r.evaluateRule(ctx, i, rule, at, at.Add(length)); err != nil {
-					return fmt.Errorf("rules %q, %s, from %s: %w", set.Name, rule.name, at.UTC(), err)
+			for at := start; !at.After(end); at = at.Add(length + rules[0].interval) {
+				for _, rule := range rules {
+					if err := r.evaluateRule(ctx, i, rule, at, at.Add(length)); err != nil {
+						return fmt.Errorf("rules %q, %s, from %s: %w", set.Name, rule.name, at.UTC(), err)
+					}
 				}
 			}
 		}

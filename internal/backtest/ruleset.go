@@ -33,6 +33,8 @@ type rule struct {
 	reads      []string
 	lookback   time.Duration
 	alert      *promrules.AlertingRule // nil for a recording rule
+	// circle is the same for recording rules that read each other, or itself; nil for other rules.
+	circle *rule
 }
 
 // RuleOptions select the rules of a file.
@@ -157,32 +159,59 @@ func selectRules(all []*rule, o RuleOptions) []*rule {
 
 // sortRules puts recording rules before the rules that read them, and otherwise keeps the
 // order. Prometheus does the same within a group. Between groups it can read a value that is
-// one interval old. A rule that reads its own series gets the values of earlier evaluations.
+// one interval old. Rules that read each other in a circle stay together: those read what later ones recorded an
+// interval before.
 func sortRules(all []*rule) ([]*rule, error) {
-	open := map[string]int{}
-	for _, r := range all {
-		if r.records {
-			open[r.name]++
-		}
-	}
 	var sorted []*rule
 	for len(all) > 0 {
-		i := slices.IndexFunc(all, func(r *rule) bool {
-			return !slices.ContainsFunc(r.reads, func(name string) bool {
-				return open[name] > 0 && !(r.records && name == r.name)
-			})
-		})
-		if i < 0 {
-			return nil, fmt.Errorf("%s depends on recording rules that depend on each other in a circle", all[0].name)
+		next := nextRules(all)
+		for _, r := range next {
+			if r.interval != next[0].interval {
+				return nil, fmt.Errorf("%s and %s depend on each other in a circle, but have different intervals: give their groups the same one", next[0].name, r.name)
+			}
+			if len(next) > 1 || r.records && slices.Contains(r.reads, r.name) {
+				r.circle = next[0]
+			}
 		}
-		r := all[i]
-		if r.records {
-			open[r.name]--
-		}
-		sorted = append(sorted, r)
-		all = slices.Delete(all, i, i+1)
+		sorted = append(sorted, next...)
+		all = slices.DeleteFunc(all, func(r *rule) bool { return slices.Contains(next, r) })
 	}
 	return sorted, nil
+}
+
+// nextRules returns the first rule that depends on no other, or the first circle of rules that depend on no others.
+func nextRules(all []*rule) []*rule {
+	needs := map[*rule][]*rule{}
+	for _, r := range all {
+		if needs[r] = dependencies(r, all); len(needs[r]) == 0 {
+			return []*rule{r}
+		}
+	}
+	first := slices.IndexFunc(all, func(r *rule) bool {
+		return !slices.ContainsFunc(needs[r], func(d *rule) bool { return !slices.Contains(needs[d], r) })
+	})
+	return slices.DeleteFunc(slices.Clone(all), func(d *rule) bool { return !slices.Contains(needs[all[first]], d) })
+}
+
+// dependencies returns the recording rules whose series a rule reads, directly or through other rules.
+func dependencies(r *rule, all []*rule) (found []*rule) {
+	for open := []*rule{r}; len(open) > 0; open = open[1:] {
+		for _, d := range all {
+			if d.records && slices.Contains(open[0].reads, d.name) && !slices.Contains(found, d) {
+				found, open = append(found, d), append(open, d)
+			}
+		}
+	}
+	return found
+}
+
+// together returns the rules from the n-th on that belong to its circle; only the n-th without a circle.
+func (s *RuleSet) together(n int) []*rule {
+	end := n + 1
+	for end < len(s.rules) && s.rules[n].circle != nil && s.rules[end].circle == s.rules[n].circle {
+		end++
+	}
+	return s.rules[n:end]
 }
 
 // reads returns the names of the series that the rules read and do not record.

@@ -274,9 +274,9 @@ func TestComparisonsLoad(t *testing.T) {
 
 func TestLoadRulesRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"groups: [{name: g, rules: [{alert: A, expr: 'up =='}]}]":                                              "parse error",
-		"groups: [{name: g, rules: [{alert: A, expr: 'ALERTS > 0'}]}]":                                         "a replay does not write: remove the rule",
-		"groups: [{name: g, rules: [{record: 'a', expr: 'b'}]}, {name: h, rules: [{record: 'b', expr: 'a'}]}]": "depend on each other in a circle",
+		"groups: [{name: g, rules: [{alert: A, expr: 'up =='}]}]":                                                            "parse error",
+		"groups: [{name: g, rules: [{alert: A, expr: 'ALERTS > 0'}]}]":                                                       "a replay does not write: remove the rule",
+		"groups: [{name: g, rules: [{record: 'a', expr: 'b'}]}, {name: h, interval: 2m, rules: [{record: 'b', expr: 'a'}]}]": "a and b depend on each other in a circle, but have different intervals",
 	} {
 		if _, err := loadRules(RuleFile{"r", []byte(text), RuleOptions{Interval: time.Minute}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -23,6 +23,8 @@ type Survey struct {
 	Turns       int
 	// Jobs are sorted by key.
 	Jobs []SurveyedJob
+	// Sessions are those of the jobs with an objective on sessions.
+	Sessions *turnlog.Sessions
 }
 
 // SurveyedJob describes the traffic of one job in a log.
@@ -40,11 +42,12 @@ type jobTotals struct {
 	longest, ttft, toFirstToken time.Duration
 }
 
-// SurveyTurns reads a whole log once. It calls progress, which may be nil, from time to time.
-func SurveyTurns(ctx context.Context, log *turnlog.Log, progress func(turns int, at time.Time)) (Survey, error) {
+// SurveyTurns reads a whole log once. It calls progress, which may be nil, from time to time. objectives are those of
+// all jobs.
+func SurveyTurns(ctx context.Context, log *turnlog.Log, objectives []slo.Objective, progress func(turns int, at time.Time)) (Survey, error) {
 	in := log.Read()
 	defer in.Close()
-	var s Survey
+	s := Survey{Sessions: turnlog.NewSessions(objectives)}
 	jobs := map[probe.Key]*jobTotals{}
 	for {
 		t, err := in.Next()
@@ -72,6 +75,7 @@ func SurveyTurns(ctx context.Context, log *turnlog.Log, progress func(turns int,
 			jobs[t.Key()] = j
 		}
 		j.add(t)
+		s.Sessions.Add(t)
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(jobs), probe.Key.Compare) {
 		s.Jobs = append(s.Jobs, jobs[key].job(key))

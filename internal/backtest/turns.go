@@ -14,13 +14,14 @@ import (
 )
 
 // turnSource replays a log of turns through a Sidecar, and so has the series that the sidecar
-// of the log would have exported. A turn counts when it ends, as it does live. A gap in the log
+// of the log would have exported. A turn and a session count when they end, as they do live. A gap in the log
 // is a time without turns.
 type turnSource struct {
 	sidecar        *Sidecar
 	scrapeInterval time.Duration
 	scraped        time.Time
 	log            *turnlog.Merged
+	sessions       *turnlog.SessionReader
 	// next is the turn that starts next; nil after the last. running are the turns that have
 	// not ended, sorted by end.
 	next     *turnlog.Turn
@@ -28,12 +29,12 @@ type turnSource struct {
 	timeouts map[probe.Key]workload.Timeouts
 }
 
-// newTurnSource returns a replay at the beginning of a log. It ignores turns of other jobs. The
+// newTurnSource returns a replay at the beginning of a surveyed log. It ignores turns of other jobs. The
 // caller must close it.
-func newTurnSource(log *turnlog.Log, jobs []sink.Job, start time.Time, scrapeInterval time.Duration) (*turnSource, error) {
+func newTurnSource(log *turnlog.Log, survey Survey, jobs []sink.Job, scrapeInterval time.Duration) (*turnSource, error) {
 	t := &turnSource{
-		sidecar: NewSidecar(start), scrapeInterval: scrapeInterval, scraped: start,
-		log: log.Read(), timeouts: map[probe.Key]workload.Timeouts{},
+		sidecar: NewSidecar(survey.First), scrapeInterval: scrapeInterval, scraped: survey.First,
+		log: log.Read(), sessions: survey.Sessions.Read(), timeouts: map[probe.Key]workload.Timeouts{},
 	}
 	for _, j := range jobs {
 		t.sidecar.Add(j)
@@ -90,6 +91,10 @@ func (t *turnSource) play(to time.Time) error {
 			t.running = slices.Delete(t.running, 0, 1)
 			t.sidecar.Now = r.End
 			t.sidecar.Observe(*r)
+			if c, ended := t.sessions.End(r); ended {
+				t.sidecar.Observe(probe.ConversationStart(c.Key())) // a conversation counts only after its start
+				t.sidecar.Observe(c)
+			}
 		case t.next != nil && !t.next.At.After(to):
 			if err := t.startNext(); err != nil {
 				return err
@@ -102,6 +107,7 @@ func (t *turnSource) play(to time.Time) error {
 }
 
 func (t *turnSource) startNext() error {
+	t.sessions.Start(t.next)
 	if timeouts, known := t.timeouts[t.next.Key()]; known {
 		r := t.next.Result()
 		if !t.next.Duration.OK {

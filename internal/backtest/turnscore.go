@@ -36,7 +36,7 @@ func (r TurnReplay) Run(ctx context.Context, progress Progress) (Report, error) 
 		return Report{}, err
 	}
 	from, to := r.scoredRange()
-	src, err := newTurnSource(r.Log, r.Jobs, r.Survey.First, r.ScrapeInterval)
+	src, err := newTurnSource(r.Log, r.Survey, r.Jobs, r.ScrapeInterval)
 	if err != nil {
 		return Report{}, err
 	}
@@ -71,7 +71,8 @@ func (r TurnReplay) scoredIncidents() []Incident {
 	return slices.DeleteFunc(slices.Clone(r.Incidents), func(i Incident) bool { return i.From.Before(from) || !i.From.Before(to) })
 }
 
-// Check returns an error if nothing is left to score, or an incident has an unknown target.
+// Check returns an error if nothing is left to score, an incident has an unknown target, or the log lacks what an
+// objective on sessions needs.
 func (r TurnReplay) Check() error {
 	from, to := r.scoredRange()
 	ends := r.Survey.First.Add(r.WarmUp)
@@ -90,7 +91,7 @@ func (r TurnReplay) Check() error {
 			return fmt.Errorf("line %d of the incidents: the incident %q has the target %q, but the log has only the targets %q", i.Line, i.Name, i.Target, r.Survey.Targets())
 		}
 	}
-	return nil
+	return r.Survey.Sessions.Err()
 }
 
 // settings describe the replay in words.

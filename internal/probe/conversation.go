@@ -74,9 +74,9 @@ func (c *Conversation) add(r *Result) {
 	}
 }
 
-// merge adds another lane. The outcome becomes that of a lane that failed: the others are canceled because of
-// it.
-func (c *Conversation) merge(l Conversation) {
+// Merge adds another part of the conversation, such as a lane. The outcome becomes that of a part that failed: the
+// others are canceled because of it.
+func (c *Conversation) Merge(l Conversation) {
 	c.Turns += l.Turns
 	if !l.Sent.IsZero() && (c.Sent.IsZero() || l.Sent.Before(c.Sent)) {
 		c.Sent = l.Sent

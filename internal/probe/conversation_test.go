@@ -17,7 +17,7 @@ func TestLagOfLanes(t *testing.T) {
 	first.add(turn(2 * time.Second))
 	second.add(turn(4 * time.Second))
 	second.add(turn(8 * time.Second))
-	first.merge(second)
+	first.Merge(second)
 	if first.Lag != 14*time.Second {
 		t.Errorf("lag of %s, want 14s", first.Lag)
 	}

@@ -74,7 +74,7 @@ func (d *dialogue) replay(ctx context.Context, sink Sink) Conversation {
 	results[0] = d.runLane(ctx, sink)
 	others.Wait()
 	for _, l := range results[1:] {
-		results[0].merge(l)
+		results[0].Merge(l)
 	}
 	return results[0]
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -102,35 +101,59 @@ func FromState(stateFile string, since time.Duration, now time.Time) (*Report, e
 	return newReport("the days that the sidecar has kept in "+stateFile+DaysFile, c.Days(""), since, now), nil
 }
 
-// FromTurns counts the turns of a log. The time ends with the last turn and begins with a whole day in UTC. price
-// returns the price of a job's tokens, nil for none.
+// FromTurns counts the turns and sessions of a log. The time ends with the last turn and begins with a whole day in
+// UTC. price returns the price of a job's tokens, nil for none. An error says if turns lack the trace IDs that an
+// objective on sessions needs.
 func FromTurns(log *turnlog.Log, objectives []slo.Objective, price func(probe.Key) *workload.Price, since time.Duration) (*Report, error) {
-	days, last := map[dayKey]*Day{}, time.Time{}
+	found, err := sessionsOf(log, objectives)
+	if err != nil {
+		return nil, err
+	}
+	sessions, days, last := found.Read(), map[dayKey]*Day{}, time.Time{}
+	day := func(job probe.Key, end time.Time) *Day {
+		key := dayKey{DateOf(end), job}
+		if days[key] == nil {
+			days[key] = &Day{Date: key.date, Target: job.Target, Workload: job.Workload}
+		}
+		return days[key]
+	}
 	turns := log.Read()
 	defer turns.Close()
-	for {
-		t, err := turns.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = turnlog.Next(turns.Next).Each(func(t *turnlog.Turn) error {
 		r := t.Result()
-		key := dayKey{DateOf(r.End), r.Key()}
-		if days[key] == nil {
-			days[key] = &Day{Date: key.date, Target: r.Target, Workload: r.Workload}
-		}
-		days[key].Count(r, objectives, price(r.Key()))
+		day(r.Key(), r.End).Count(r, objectives, price(r.Key()))
 		if r.End.After(last) {
 			last = r.End
 		}
+		sessions.Start(t)
+		if c, ended := sessions.End(&r); ended {
+			day(c.Key(), c.End).CountSession(c, objectives)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	var all []Day
 	for _, d := range days {
 		all = append(all, *d)
 	}
 	return newReport("a log of turns", all, since, last), nil
+}
+
+// sessionsOf finds the sessions of a log, which it reads only for an objective on sessions.
+func sessionsOf(log *turnlog.Log, objectives []slo.Objective) (*turnlog.Sessions, error) {
+	s := turnlog.NewSessions(objectives)
+	if !slo.HasSessions(objectives) {
+		return s, nil
+	}
+	turns := log.Read()
+	defer turns.Close()
+	err := turnlog.Next(turns.Next).Each(func(t *turnlog.Turn) error {
+		s.Add(t)
+		return s.Err()
+	})
+	return s, err
 }
 
 func newReport(source string, days []Day, since time.Duration, to time.Time) *Report {
