@@ -86,6 +86,8 @@ type prober struct {
 	// silent loops have heartbeats and start no conversations; stuck loops have no heartbeats.
 	silent, stuck bool
 	beat          time.Time
+	// cut: the prober ends each conversation after its last turn, as for a restart.
+	cut bool
 	// Each skipEvery-th conversation is skipped for the reason skip, if that is set.
 	skip      string
 	skipEvery int
@@ -176,6 +178,9 @@ func (p *prober) converse(j rules.Job) {
 		r := p.turn(j, i)
 		c.Outcome, c.TraceID = r.Outcome, r.TraceID
 		c.Sent = c.Sent.Add(-r.TTFT.V)
+	}
+	if p.cut {
+		c.Outcome = probe.Canceled
 	}
 	p.sinks.Observe(c)
 }
