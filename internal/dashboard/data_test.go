@@ -86,18 +86,23 @@ func (s *script) handler() http.Handler {
 	return s.recorder.Handler(promhttp.HandlerOpts{}, own)
 }
 
-// conversation records a conversation of two turns. The last turn of every fifth one fails.
+// conversation records a conversation of two turns, of 5 seconds. The last turn of every fifth one fails, and every
+// tenth one lasts 15 seconds.
 func (s *script) conversation(target string) {
 	s.turns++
 	last := probe.Success
 	if s.turns%5 == 0 {
 		last = probe.Stall
 	}
+	lasts := 5 * time.Second
+	if s.turns%10 == 3 {
+		lasts *= 3
+	}
 	s.sinks.Observe(probe.ConversationStart{Target: target, Workload: "chat"})
 	s.turn(target, probe.First, probe.Success)
 	s.turn(target, probe.Followup, last)
 	s.sinks.Observe(probe.Conversation{
-		Target: target, Workload: "chat", Scheduled: s.now.Add(-5 * time.Second), End: s.now,
+		Target: target, Workload: "chat", Scheduled: s.now.Add(-lasts), Sent: s.now.Add(-lasts), End: s.now,
 		Outcome: last, Turns: 2,
 	})
 }

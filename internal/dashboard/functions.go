@@ -24,6 +24,7 @@ func functions(in Input) template.FuncMap {
 		"latencies": func(only ...slo.SLI) ([]latencyPanel, error) { return latencies(objectives, only) },
 		"promise":   objectiveText,
 		"isSLO":     func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },
+		"sessions":  func() string { return limits(objectives, slo.Session, probe.First) }, // "" without such objectives
 		"burn":      burn, "periods": periods, "tiers": tiers, "burnWindows": burnWindows,
 		"leastBad": func() int { return slo.MinBadLong },
 		"signals":  func() []string { return []string{"TTFT", "TPOT"} }, "lower": strings.ToLower,

@@ -60,7 +60,7 @@ func documentData() map[string]any {
 		"BadTurnOther":    slo.FormatDuration(badTurnOther),
 		"BadTurnsPerHour": 5 * int(time.Hour/badTurnEvery),
 		"Buckets":         layouts(), "Unread": unread(), "Zero": zero(), "Unknown": unknown(),
-		"Late": late(), "AnswerTTFT": answerTTFT, "ProbeRate": probeRate, "AnnounceFor": slo.FormatDuration(announceFor),
+		"Late": late(), "AnswerTTFT": answerTTFT, "ConversationDuration": conversationDuration, "ProbeRate": probeRate, "AnnounceFor": slo.FormatDuration(announceFor),
 	}
 }
 

@@ -280,7 +280,9 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	}
 	j.gateway.gather(e, l)
 	gatherSessions(e, l, j.sessions)
-	e.addHistogram(conversationDuration, l, j.conversation)
+	if slo.HasSessions(j.info.Objectives) || !e.lean() {
+		e.addHistogram(conversationDuration, l, j.conversation)
+	}
 	e.addHistogram(ScheduleLag, l, j.lag)
 	e.addHistogram(ReadLag, l, j.readLag)
 	for i, phase := range phaseNames() {

@@ -25,7 +25,7 @@ const (
 // unread returns the families that Lean and native leave out.
 func unread() []string {
 	return []string{
-		ttftWindow, tpotWindow, turnDurationWindow, conversationDuration, conversations,
+		ttftWindow, tpotWindow, turnDurationWindow, conversations,
 		RegressionDelay, signalLog2Squared, tailLimit,
 	}
 }

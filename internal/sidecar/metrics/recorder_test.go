@@ -292,6 +292,15 @@ func TestSessionObjective(t *testing.T) {
 	if _, found := g[first(SLOTurns, "slo=whole")]; found {
 		t.Error("an objective on sessions has a series of first turns")
 	}
+	// The panel on sessions reads the duration also in lean, which leaves it out for other jobs.
+	r.SetMode(Lean)
+	for _, want := range []bool{true, false} {
+		if _, found := gather(t, r)[conversationDuration+"{target=a,workload=chat}"]; found != want {
+			t.Errorf("with %d objectives lean has the duration of sessions: %t", len(s[0].Objectives), found)
+		}
+		s[0].Objectives = nil
+		apply(r, s)
+	}
 }
 
 // TestITLObjective checks that each gap is judged.
