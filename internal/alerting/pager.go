@@ -41,6 +41,9 @@ type Options struct {
 	RuleFiles []RuleFile
 	// Interval between two scrapes; 0 means 15s.
 	Interval time.Duration
+	// Urgent reports whether a page may be due before the next evaluation. While it returns true, the pager scrapes and
+	// evaluates three times in an interval. nil means never. It must be quick.
+	Urgent func() bool
 	// MaxSeries bounds the stored series, and so the memory; 0 means 50,000.
 	MaxSeries int
 	// Dir keeps samples and alerts across restarts, for one process at a time. "" means a
@@ -90,6 +93,9 @@ func (o *Options) setDefaults() error {
 	if o.mkdir == nil {
 		o.mkdir = os.MkdirAll
 	}
+	if o.Urgent == nil {
+		o.Urgent = func() bool { return false }
+	}
 	if o.Gatherer == nil {
 		return errors.New("the pager needs a gatherer")
 	}
@@ -129,6 +135,8 @@ type Pager struct {
 	// mu serialises reloads. Health and Groups do not take it, because the pager's own scrape
 	// calls them.
 	mu sync.Mutex
+	// evaluating is held while a group with the pager's interval is evaluated: scrapeLoop evaluates them, too.
+	evaluating sync.Mutex
 	// cancelRules ends running evaluations.
 	rulesCtx    context.Context
 	cancelRules context.CancelFunc
@@ -255,13 +263,32 @@ func (p *Pager) Prepare(files []RuleFile) (commit func(), err error) {
 }
 
 func (p *Pager) update(manager *rules.Manager) error {
-	evaluate := func(ctx context.Context, g *rules.Group, _ time.Time) {
-		last, now := g.GetLastEvalTimestamp(), p.clock.now()
-		rules.DefaultEvalIterationFunc(ctx, g, now)
-		p.evaluations.add(g, last, now)
-	}
+	evaluate := func(ctx context.Context, g *rules.Group, _ time.Time) { p.evaluate(ctx, g) }
 	files := slices.Sorted(maps.Keys(p.rules.current.Load().groups))
 	return manager.Update(p.options.Interval, files, p.external, p.options.ExternalURL, evaluate)
+}
+
+func (p *Pager) evaluate(ctx context.Context, g *rules.Group) {
+	if g.Interval() == p.options.Interval {
+		p.evaluating.Lock()
+		defer p.evaluating.Unlock()
+	}
+	last, now := g.GetLastEvalTimestamp(), p.clock.now()
+	rules.DefaultEvalIterationFunc(ctx, g, now)
+	p.evaluations.add(g, last, now)
+}
+
+// evaluateNow evaluates the groups with the pager's interval, unless a reload is changing them.
+func (p *Pager) evaluateNow() {
+	if !p.mu.TryLock() {
+		return
+	}
+	defer p.mu.Unlock()
+	for _, g := range p.Groups() {
+		if g.Interval() == p.options.Interval {
+			p.evaluate(p.rulesCtx, g)
+		}
+	}
 }
 
 // Run scrapes, evaluates and delivers until ctx is done. Then it delivers the last changes,

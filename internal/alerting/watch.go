@@ -146,10 +146,11 @@ func (p *Pager) compactLoop(ctx context.Context) error {
 	})
 }
 
-// untilScrape returns the time until a scrape whose samples are new at the next evaluation of the group that is
-// evaluated most often. Evaluations have a phase of their own: without this their samples could be as old as the
-// interval, and each page that much later.
+// untilScrape returns the time until a scrape whose samples are new at the next evaluation of the group that, of those
+// with alerts, is evaluated most often. Evaluations have a phase of their own: without this their samples could be as old as
+// the interval, and each page that much later.
 func untilScrape(groups []*rules.Group, interval time.Duration, now time.Time) time.Duration {
+	groups = slices.DeleteFunc(slices.Clone(groups), func(g *rules.Group) bool { return len(g.AlertingRules()) == 0 })
 	if len(groups) == 0 {
 		return 0
 	}
@@ -158,8 +159,11 @@ func untilScrape(groups []*rules.Group, interval time.Duration, now time.Time) t
 	return (first.EvalTimestamp(now.UnixNano()).Add(first.Interval()-lead).Sub(now)%interval + interval) % interval
 }
 
+// urgentRounds is how often the pager scrapes and evaluates in an interval while Options.Urgent returns true.
+const urgentRounds = 3
+
 // scrapeLoop waits, and then stores samples at each interval until ctx is done, the disk is almost full or the
-// database breaks.
+// database breaks. While it is urgent, it also stores samples and evaluates rules between two intervals.
 func (p *Pager) scrapeLoop(ctx context.Context, wait time.Duration) error {
 	scrape := func() error {
 		if err := p.dir.requireSpace(minSpace); err != nil {
@@ -177,7 +181,21 @@ func (p *Pager) scrapeLoop(ctx context.Context, wait time.Duration) error {
 	if err := scrape(); err != nil {
 		return err
 	}
-	return repeat(ctx, p.options.Interval, scrape)
+	interval := p.options.Interval
+	tick, due := interval/urgentRounds, time.Now().Add(interval)
+	return repeat(ctx, tick, func() error {
+		late, urgent := time.Since(due), p.options.Urgent()
+		if late > -tick/2 {
+			due = due.Add(interval * (1 + late/interval))
+		} else if !urgent {
+			return nil
+		}
+		err := scrape()
+		if err == nil && urgent {
+			p.evaluateNow()
+		}
+		return err
+	})
 }
 
 // repeat calls do at each interval until ctx is done or do fails.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	promrules "github.com/prometheus/prometheus/rules"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
@@ -339,6 +341,46 @@ func (h *house) began(d time.Duration) []string {
 		}
 	}
 	return began
+}
+
+// TestBurnPagesAtOnce: a page about a burn rate fires at the evaluation that sees the fifth bad turn. It reads the
+// incidents, which read the burn rates, so the order of the groups decides how late it is.
+func TestBurnPagesAtOnce(t *testing.T) {
+	s := newScene(t, usual())
+	l := []string{"target", "a", "workload", "chat", "slo", ttft.Name}
+	turns, missed := 0.0, 0.0
+	pass := func(ended, bad float64) []string {
+		turns, missed = turns+ended, missed+bad
+		s.set("x", metrics.SLOObjective, ttft.Objective, l...)
+		s.set("x", metrics.SLOTurns, turns, l...)
+		s.set("x", metrics.SLOViolations, missed, l...)
+		return s.pass(every)
+	}
+	for range 20 {
+		wantAlerts(t, "all turns are good", pass(1, 0))
+	}
+	wantAlerts(t, "four bad turns", pass(4, 4))
+	wantAlerts(t, "a fifth", pass(1, 1), rules.AlertSLOFastBurn+" a page")
+}
+
+// TestBurnPagesFollowIncidents checks that the pager evaluates the pages about burn rates within two seconds after the
+// incidents that they read.
+func TestBurnPagesFollowIncidents(t *testing.T) {
+	groups := map[string]string{} // by alert
+	for _, g := range generate(t, usual()).Groups.Groups {
+		for _, r := range g.Rules {
+			groups[r.Alert] = g.Name
+		}
+	}
+	for _, interval := range []time.Duration{5 * time.Second, 15 * time.Second, time.Minute} {
+		phase := func(alert string) time.Duration {
+			g := promrules.NewGroup(promrules.GroupOptions{Name: groups[alert], File: "synthetic", Interval: interval, Opts: &promrules.ManagerOptions{}})
+			return time.Duration(g.EvalTimestamp(time.Unix(1_800_000_000, 0).UnixNano()).UnixNano()) % interval
+		}
+		if after := (phase(rules.AlertSLOFastBurn) - phase(rules.AlertTargetDown) + interval) % interval; after > 2*time.Second {
+			t.Errorf("every %s: the pages are evaluated %s after the incidents", interval, after)
+		}
+	}
 }
 
 // TestOldBurnStartsNoSharedFault: a target that has missed an objective for long does not make three targets

@@ -138,7 +138,7 @@ func (s *Sidecar) pagerOptions(cfg *config.Config, files []alerting.RuleFile) al
 	}
 	o := alerting.Options{
 		Gatherer: s.Gatherer(), RuleFiles: files,
-		Interval: c.Interval, MaxSeries: max(seriesPerJob*jobs, leastSeries), Dir: c.Directory,
+		Interval: c.Interval, Urgent: s.baselines.Failing, MaxSeries: max(seriesPerJob*jobs, leastSeries), Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
 		OnChange: s.alertChanged, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}

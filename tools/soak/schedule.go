@@ -15,8 +15,8 @@ const (
 	// overTLS that do fail use TLS. churning targets come and go with reloads and never
 	// fail.
 	kept, churning, calmEvery, overTLS = 45, 5, 5, 3
-	// outageLasts is the shortest outage that must cause a page: five failed turns at the
-	// rate of the traffic take 20 s, the alert waits 30 s more, and the rest is for the
+	// outageLasts is the shortest outage that must cause a page: two failed turns at the
+	// rate of the traffic take 8 s, the alert waits 40 s more, and the rest is for the
 	// pager's interval and a busy machine. clearing is the pause at the end of a part with
 	// faults.
 	outageLasts, clearing = 65 * time.Second, 10 * time.Second

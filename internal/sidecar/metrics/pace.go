@@ -24,14 +24,9 @@ func SilenceOf(conversationsPerMinute float64, turn time.Duration) time.Duration
 	return slo.WindowAtLeast(max(5*time.Minute, wait+turn))
 }
 
-// outageOf returns how many consecutive failures count as an outage. The number is smaller at a
-// low rate, where the next turn takes long to come.
-func outageOf(conversationsPerMinute float64) float64 {
-	if conversationsPerMinute > 0 && conversationsPerMinute < 3 {
-		return 3
-	}
-	return 5
-}
+// outageTurns is how many consecutive failures count as an outage. The rules also want them to last for 40 s, so at a high
+// rate there are more. A turn that hangs fails only after its timeout.
+const outageTurns = 3
 
 // silence returns the age of the last turn at which the job counts as silent.
 func (j *job) silence() time.Duration {
@@ -43,7 +38,7 @@ func (j *job) gatherWanted(e *exposition, l labels, host string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e.add(Silence, l, j.silence().Seconds())
-	e.add(OutageTurns, l.with(LabelURL, endpoint(j.info.Target.BaseURL, host)), outageOf(j.info.Traffic.Rate*60))
+	e.add(OutageTurns, l.with(LabelURL, endpoint(j.info.Target.BaseURL, host)), outageTurns)
 }
 
 // endpoint returns the place that a target's URL leads to. A loopback address becomes one of
