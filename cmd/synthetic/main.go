@@ -39,7 +39,8 @@ const about = `Probe an LLM deployment the way a user does, and export what the 
   synthetic demo                              show everything, without a network
   synthetic probe --base-url URL              hold one conversation with a deployment
   synthetic init --base-url URL               write a configuration for it
-  synthetic run --config.file=synthetic.yml   run the sidecar`
+  synthetic run --config.file=synthetic.yml   run the sidecar
+  synthetic COMMAND --help                    explain a command and its flags`
 
 // env holds the outputs of a command.
 type env struct {
@@ -96,6 +97,7 @@ func application(logging *promslog.Config, stdout, stderr io.Writer) (*kingpin.A
 	app := kingpin.New("synthetic", about)
 	app.Version(version.Print("synthetic"))
 	app.HelpFlag.Short('h')
+	listCommands(app)
 	app.UsageWriter(stdout)
 	app.ErrorWriter(stderr)
 	app.Terminate(func(c int) { panic(exit(c)) })

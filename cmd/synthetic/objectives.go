@@ -196,7 +196,7 @@ func confidence(h *review.History, job probe.Key) string {
 	case h.ByWeek(job):
 		return fmt.Sprintf("%d days, judged by weeks", days)
 	case days < 3:
-		return fmt.Sprintf("%d days only: a first guess, ask again after a week", days)
+		return fmt.Sprintf("%s only: a first guess, ask again after a week", count(days, "day"))
 	}
 	return fmt.Sprintf("%d days, judged by days: surer after 28", days)
 }
@@ -212,7 +212,7 @@ func printTried(w io.Writer, h *review.History, job probe.Key, label string, t *
 	}
 	pages := ""
 	if t.Pages.OK {
-		pages = fmt.Sprintf(", %d pages without the hold-back", t.Pages.V)
+		pages = fmt.Sprintf(", %s if none is held back", count(t.Pages.V, "page"))
 	}
 	fmt.Fprintf(w, "#   %s %-15s missed on %d of %d days%s\n", label, target, t.MissedDays, h.Span(job), pages)
 }

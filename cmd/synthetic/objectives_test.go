@@ -44,8 +44,8 @@ func TestObjectivesOfTurns(t *testing.T) {
 	}{
 		"turns": {[]string{"--turns=" + log}, []string{
 			"# Proposed from a log of turns.\n", "# a/chat: 3 days, judged by days: surer after 28\n",
-			"#   ttft         today    99% <= 1s       missed on 3 of 3 days, 3 pages without the hold-back\n",
-			"#   ttft         proposed 99% <= 2s       missed on 0 of 3 days, 0 pages without the hold-back\n",
+			"#   ttft         today    99% <= 1s       missed on 3 of 3 days, 3 pages if none is held back\n",
+			"#   ttft         proposed 99% <= 2s       missed on 0 of 3 days, 0 pages if none is held back\n",
 		}},
 		"state": {[]string{"--state.file=" + state}, []string{"#   ttft         today    99% <= 1s       missed on 3 of 3 days\n"}},
 	} {

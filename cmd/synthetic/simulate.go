@@ -71,6 +71,7 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer ports.close()
+	e.logger.Info("Serving a simulated deployment; OpenAI's API is below /v1", "addresses", ports.addresses(), "model", f.options.Model)
 	running, stopRunning := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { served.Run(running) })

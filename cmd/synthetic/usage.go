@@ -6,11 +6,33 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/redact"
 )
+
+// commandsInFull is the part of kingpin's help that prints the whole help of each command.
+const commandsInFull = `{{range .FlattenedCommands -}}
+{{if not .Hidden -}}
+  {{.FullCommand}}{{if .Default}}*{{end}}{{template "FormatCommand" .}}
+{{.Help|Wrap 4}}
+{{end -}}
+{{end -}}
+`
+
+// listCommands makes the help of the program a list of its commands with a sentence for each.
+func listCommands(app *kingpin.Application) {
+	app.UsageTemplate(strings.Replace(kingpin.DefaultUsageTemplate, commandsInFull, "{{.FlattenedCommands|Summaries|FormatTwoColumns}}", 1))
+	app.UsageFuncs(template.FuncMap{"Summaries": func(commands []*kingpin.CmdModel) (rows [][2]string) {
+		for _, c := range commands {
+			sentence, _, _ := strings.Cut(strings.Join(strings.Fields(c.Help), " "), ". ")
+			rows = append(rows, [2]string{c.FullCommand, strings.TrimSuffix(sentence, ".") + "."})
+		}
+		return rows
+	}})
+}
 
 // explain adds to an error of the command line what kingpin leaves out: the name of the flag to
 // an error about its value, a remedy for an unknown flag or argument, and the names of the commands.

@@ -34,6 +34,19 @@ func TestUsageErrorsNameTheFlag(t *testing.T) {
 	}
 }
 
+// TestHelpFitsOnAScreen: the help of the program has a sentence for each command, which explains itself.
+func TestHelpFitsOnAScreen(t *testing.T) {
+	var out, errs strings.Builder
+	if code := run(t.Context(), []string{"--help"}, &out, &errs); code != exitOK || strings.Count(out.String(), "\n") > 70 ||
+		!strings.Contains(out.String(), "  check config         Check a configuration file.\n") {
+		t.Errorf("code %d, errors %q, help\n%s", code, errs.String(), out.String())
+	}
+	out.Reset()
+	if run(t.Context(), []string{"init", "--help"}, &out, &errs); !strings.Contains(out.String(), "It writes no file, and exits with 1, if no turn") {
+		t.Errorf("the help of init is\n%s", out.String())
+	}
+}
+
 // fullDisk fails like a file on a full disk.
 type fullDisk struct{}
 
