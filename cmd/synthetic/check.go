@@ -105,7 +105,7 @@ func contents(cfg *config.Config) []string {
 	out := []string{count(len(cfg.Targets), "target"), count(len(cfg.Jobs), "traffic job"), count(len(cfg.SLOs), "SLO")}
 	for _, j := range cfg.Jobs {
 		if j.Benchmark != nil {
-			out = append(out, fmt.Sprintf("%s to %s compared with %s", j.Workload.Name, j.Target.Name, j.Benchmark.Source()))
+			out = append(out, fmt.Sprintf("workload %s to target %s compared with %s", j.Workload.Name, j.Target.Name, j.Benchmark.Source()))
 		}
 	}
 	if n := len(cfg.Changes); n > 0 {

@@ -13,7 +13,7 @@ import (
 func spending(cfg *config.Config) []string {
 	var out []string
 	for _, j := range cfg.Jobs {
-		line := fmt.Sprintf("%s to %s: %s", j.Workload.Name, j.Target.Name, spent(j))
+		line := fmt.Sprintf("workload %s to target %s: %s", j.Workload.Name, j.Target.Name, spent(j))
 		if n := cfg.UpTo(j.Target.Name); n > 1 {
 			line += fmt.Sprintf("; for each of up to %d targets", n)
 		}

@@ -39,8 +39,8 @@ func TestFootprintIsSaid(t *testing.T) {
 		t.Fatalf("code %d: %s", code, log.String())
 	}
 	for _, want := range []string{
-		"chat to a: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached, for 7.21, or 14.94 with nothing cached; bursts at the first sign of a fault add at most 6.14 M prompt and 985 k output tokens\n",
-		"chat to b: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached; bursts at the first sign of a fault add at most 6.14 M prompt and 985 k output tokens\n",
+		"workload chat to target a: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached, for 7.21, or 14.94 with nothing cached; bursts at the first sign of a fault add at most 6.14 M prompt and 985 k output tokens\n",
+		"workload chat to target b: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached; bursts at the first sign of a fault add at most 6.14 M prompt and 985 k output tokens\n",
 		"in all: 18.2 M prompt and 2.92 M output tokens a day, at most 17.2 M of the prompts cached\n",
 	} {
 		if !strings.Contains(out.String(), want) {
@@ -53,7 +53,7 @@ func TestFootprintIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	const twins = "chat to b: 9.25 M prompt and 1.48 M output tokens a day, at most 8.58 M of the prompts cached; 174 k of these tokens are for cold twins of recall; bursts"
+	const twins = "workload chat to target b: 9.25 M prompt and 1.48 M output tokens a day, at most 8.58 M of the prompts cached; 174 k of these tokens are for cold twins of recall; bursts"
 	if code := run(context.Background(), []string{"check", "config", recalling}, &out, &log); code != 0 || !strings.Contains(out.String(), twins) {
 		t.Errorf("code %d, %q is missing in\n%s", code, twins, &out)
 	}

@@ -31,7 +31,7 @@ func TestProbeRefuses(t *testing.T) {
 		{[]string{"--base-url=http://x/v1/chat/completions/"}, "write http://x/v1\n"},
 		{[]string{"--base-url=http://x/v1/responses"}, "write http://x/v1\n"},
 		{[]string{"--base-url=" + url, "--api=azure"}, "name one with --model"},
-		{[]string{"--base-url=" + url, "--api=grpc"}, "enum value must be one of chat,completions"},
+		{[]string{"--base-url=" + url, "--api=grpc"}, "--api: 'grpc' is none of chat, completions, "},
 		{[]string{"--base-url=" + url, "--turns=0"}, "--turns=0: a conversation has 1 to 1000 turns"},
 		{[]string{"--base-url=" + url, "--turns=100000000"}, "--turns=100000000: a conversation has 1 to 1000 turns"},
 		{[]string{"--base-url=" + url, "--prompt-tokens=99999999"}, "a prompt has 1 to 2000000 tokens"},

@@ -139,11 +139,15 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// explainValue replaces the errors of numbers and durations, which name functions of Go.
+// explainValue replaces the errors of choices, and those of numbers and durations, which name functions of Go.
 func explainValue(err error) error {
 	var number *strconv.NumError
 	text, isDuration := strings.CutPrefix(err.Error(), "time: ")
+	choices, isChoice := strings.CutPrefix(err.Error(), "enum value must be one of ")
 	switch {
+	case isChoice:
+		all, given, _ := strings.Cut(choices, ", got ")
+		return fmt.Errorf("%s is none of %s", given, strings.ReplaceAll(all, ",", ", "))
 	case isDuration:
 		return fmt.Errorf("%s; write for example 30s, 5m or 1h30m", text)
 	case !errors.As(err, &number):

@@ -49,7 +49,7 @@ func Cautions(cfg *config.Config) []string {
 			reason = "the file does not tell the kinds of turn apart"
 		}
 		for _, kind := range j.Benchmark.Learned {
-			out = append(out, fmt.Sprintf("%s to %s: the usual level of %s turns is learned and not that of %s, since %s", j.Workload.Name, j.Target.Name, kind, j.Benchmark.Source(), reason))
+			out = append(out, fmt.Sprintf("workload %s to target %s: the usual level of %s turns is learned and not that of %s, since %s", j.Workload.Name, j.Target.Name, kind, j.Benchmark.Source(), reason))
 		}
 	}
 	return out
