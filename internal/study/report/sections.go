@@ -86,7 +86,7 @@ func (b *builder) sessions(title string) {
 		return
 	}
 	s := b.section(title)
-	s.paragraph("A session is a whole conversation, from its first request to the end of its last answer. The time to first tokens is network, queue and prefill; the time between turns belongs to tools, users or other agents. The sessions that count were sent in the first half of the measured time, and were not shortened. Cut sessions are those among them that the end of the level cut: they last longer than every other one, a quantile among them is unknown, and the other figures leave them out.")
+	s.paragraph("A session is a whole conversation, from its first request to the end of its last answer. The time to first tokens is network, queue and prefill; the time between turns belongs to tools, users or other agents. The sessions that count were sent in the first half of the measured time, and were not shortened. The end of the level cut some of them. Quantiles treat a cut session as longer than every other one, so that a quantile that falls on a cut session is unknown. The other figures leave cut sessions out.")
 	b.eachSeries(s, figures.SessionMetrics())
 }
 
