@@ -39,12 +39,17 @@ const (
 const recentFailures = "3m"
 
 // failures counts the failed turns of each job by reason. Its verb takes matchers.
-const failures = "sum by (" + onJob + ", " + metrics.LabelReason + ") (increase(" + metrics.TurnFailures + "%s[" + recentFailures + "])) > 0"
+const failures = failuresIn + "[" + recentFailures + "])) > 0"
+
+const failuresIn = "sum by (" + onJob + ", " + metrics.LabelReason + ") (increase(" + metrics.TurnFailures + "%s"
 
 // setReason sets $reason to the most frequent reason of the recent failures of the alert's job, without
-// refusals for load, and to "" without failures.
+// refusals for load, and to "" without failures. Failures of the last minute come first: an outage of another kind
+// may have ended just before. It needs setJob.
 func setReason() string {
-	return "{{ $reason := `` }}" + showFirst("topk(1, "+fmt.Sprintf(failures, "{target=%q,workload=%q,reason!='"+string(probe.HTTP429)+"'}")+")", "$labels.target $labels.workload",
+	matchers := "{%[1]s,reason!='" + string(probe.HTTP429) + "'}"
+	last := fmt.Sprintf(failuresIn, matchers) + "[1m])) > 0"
+	return "{{ $reason := `` }}" + showFirst("topk(1, "+last+" or ("+fmt.Sprintf(failures, matchers)+" unless on () "+last+"))", "$j",
 		"{{ $reason = .Labels.reason }}")
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
@@ -55,5 +56,27 @@ func TestReplicasNameOneBadTurn(t *testing.T) {
 	text := got[0]
 	if strings.Count(text, "trace") != 1 || strings.Contains(text, "prober-0") || strings.Contains(text, "http_5xx") {
 		t.Errorf("the alert says %q, want the one turn that ended last", text)
+	}
+}
+
+// TestDownNamesTheReasonOfNow: the page about an outage names its own reason, also if more turns failed for another one
+// a minute and a half before.
+func TestDownNamesTheReasonOfNow(t *testing.T) {
+	s := newScene(t, of("a"))
+	l := []string{"target", "a", "workload", "chat"}
+	pass := func(d time.Duration, hung, refused float64) {
+		for range int(d / every) {
+			s.set("x", metrics.TurnFailures, hung, append(l, "turn", "first", "reason", "timeout_first_token")...)
+			s.set("x", metrics.TurnFailures, refused, append(l, "turn", "first", "reason", "connect_error")...)
+			s.pass(every)
+		}
+	}
+	pass(5*time.Minute, 0, 0)
+	pass(90*time.Second, 9, 0)
+	s.set("x", metrics.ConsecutiveFailed, 5, l...)
+	pass(every, 9, 2)
+	pass(every, 9, 4)
+	if got := s.said(rules.AlertTargetDown).Get("summary"); !strings.HasPrefix(got, "a/chat: turns fail (connect_error)") {
+		t.Errorf("the page says %q", got)
 	}
 }
