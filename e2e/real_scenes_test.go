@@ -101,7 +101,7 @@ func (w *watcher) rest(t *testing.T, d time.Duration) {
 // startScene starts a watcher and lets it see the targets well.
 func startScene(t *testing.T, targets string, arguments ...any) *watcher {
 	t.Helper()
-	w := startWatcher(t, fmt.Sprintf(targets, arguments...))
+	w := startWatcher(t, fmt.Sprintf(targets, arguments...), sceneArrival)
 	w.sidecar.awaitTurns(t, 10)
 	w.rest(t, *settle)
 	return w
@@ -144,10 +144,11 @@ func TestRealScenes(t *testing.T) {
 	}
 }
 
+// calmScene probes at the default rate, with its bursts, for a time without a fault.
 func calmScene(t *testing.T, s *realServers) {
-	w := startWatcher(t, s.fleet())
+	w := startWatcher(t, s.fleet(), "")
 	w.rest(t, *calm)
-	realTable.addCalm(t, *calm, w.history())
+	realTable.addCalm(t, *calm, w)
 }
 
 // fleet has targets that share vLLM: two of them directly, two behind nginx, one behind

@@ -116,18 +116,20 @@ func (b *table) add(o outcome) {
 	b.outcomes = append(b.outcomes, o)
 }
 
-func (b *table) addCalm(t *testing.T, d time.Duration, history []*fired) {
+// addCalm adds a time without a fault. It counts the pages and names the tickets.
+func (b *table) addCalm(t *testing.T, d time.Duration, w *watcher) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	pages, tickets := 0, 0
-	for _, f := range history {
+	pages, tickets := 0, []string{}
+	for _, f := range w.history() {
 		if f.pages() {
 			pages++
 		} else {
-			tickets++
+			tickets = append(tickets, strings.TrimPrefix(f.Name, "Synthetic"))
 		}
 	}
-	b.calm = append(b.calm, fmt.Sprintf("%s: %d pages and %d tickets in %v", filepath.Base(t.Name()), pages, tickets, d))
+	turns := w.sidecar.metrics(t).sum("synthetic_turns_total", nil)
+	b.calm = append(b.calm, fmt.Sprintf("%s: %.0f turns in %v, %d pages, tickets %v", filepath.Base(t.Name()), turns, d, pages, tickets))
 }
 
 // The section of the docs between these lines is the table.

@@ -14,12 +14,14 @@ import (
 	"time"
 )
 
-// realWorkload is the traffic of all scenes: a turn every 2.5 s per target.
+// sceneArrival is the traffic of the scenes: a turn every 2.5 s per target. Without it, the rate is the default.
+const sceneArrival = ", arrival: {rate: 0.1}"
+
 const realWorkload = `
 workloads:
   - {name: chat, turns: {min: 3, max: 5}, prompt_tokens: 200, max_output_tokens: 24}
 traffic:
-  - {workload: chat, arrival: {rate: 0.1}}
+  - {workload: chat%s}
 slos:
   - {name: ttft, sli: ttft, threshold: 2s, objective: 99%%}
   - {name: tpot, sli: tpot, threshold: 100ms, objective: 99%%}
@@ -35,10 +37,10 @@ type watcher struct {
 }
 
 // startWatcher probes the targets, which are YAML.
-func startWatcher(t *testing.T, targets string) *watcher {
+func startWatcher(t *testing.T, targets, arrival string) *watcher {
 	t.Helper()
 	w := &watcher{am: startAlertmanager(t)}
-	w.sidecar = startConfigured(t, "targets:\n"+targets+fmt.Sprintf(realWorkload, w.am.root))
+	w.sidecar = startConfigured(t, "targets:\n"+targets+fmt.Sprintf(realWorkload, arrival, w.am.root))
 	t.Cleanup(func() { w.keepRecords(t) })
 	return w
 }
