@@ -27,7 +27,7 @@ func TestMajority(t *testing.T) {
 			for range turns {
 				m.add(minute, healthy()+rise()+spread*rng.NormFloat64())
 			}
-			sum += m.bound(minute, 0) / 1000
+			sum += m.bound(minute, boundMinutes, minute) / 1000
 		}
 		return sum
 	}
@@ -48,11 +48,45 @@ func TestMajority(t *testing.T) {
 	if got := bound(20, share(0, 1), share(0.4, 5)); got > math.Log(1.4) {
 		t.Errorf("40 %% of turns at ×5 are bounded to %v only", got)
 	}
-	if got := bound(quartileTurns-1, share(0, 1), twice); !math.IsInf(got, 1) {
-		t.Errorf("%d turns are bounded to %v", quartileTurns-1, got)
+	if got := bound(sixthTurns-1, share(0, 1), twice); !math.IsInf(got, 1) {
+		t.Errorf("%d turns are bounded to %v", sixthTurns-1, got)
 	}
-	if got := (&majority{}).bound(1, 0); !math.IsInf(got, 1) {
+	if got := (&majority{}).bound(1, boundMinutes, 1); !math.IsInf(got, 1) {
 		t.Errorf("an unknown mix is bounded to %v", got)
+	}
+}
+
+// TestPageOfMost checks that a mean pages if most turns of the rise are slower, or too few are known, and that a
+// page for slow turns alone needs no others.
+func TestPageOfMost(t *testing.T) {
+	mean := finding{score: 1.2, reason: reason{Limit: 0.5, Over: 0.1}, atOnce: true}
+	tail := finding{score: 1.2, reason: reason{Limit: 0.5, Tail: true}}
+	for name, tt := range map[string]struct {
+		finding
+		turns, slow int
+		want        bool
+	}{
+		"all":            {mean, 12, 12, true},
+		"nine of ten":    {mean, 20, 18, true},
+		"three of four":  {mean, 20, 15, false},
+		"few turns":      {mean, sixthTurns - 1, 3, true},
+		"a tail of some": {tail, 20, 5, true},
+	} {
+		s := series{minute: 100, onset: onset{Since: 98}}
+		s.majority.quiet = leastQuiet
+		for i := range 2 * tt.turns {
+			minute, x := int64(99), 0.
+			if i < tt.turns { // before the rise
+				minute = 97
+			} else if i < tt.turns+tt.slow {
+				x = 1
+			}
+			s.majority.add(minute, x)
+		}
+		got := s.ofMost(tt.finding)
+		if (got.score >= 1) != tt.want || got.atOnce != (tt.want && tt.atOnce) {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -183,7 +184,7 @@ func (s *series) close() {
 	at := time.Unix(s.minute*60+30, 0).UTC()
 	if weight := s.turns - s.extra; weight > 0 {
 		part := weight / s.turns
-		if excess := s.total - s.turns*s.majority.bound(s.minute, s.onset.Since); excess > 0 {
+		if excess := s.total - s.turns*s.majority.bound(s.minute, boundMinutes, cmp.Or(s.onset.Began, s.minute)); excess > 0 {
 			s.total, s.absolute = s.total-excess, s.absolute-excess
 		}
 		s.scan.weigh(s.minute, weight, 1/part, s.total*part, s.tail*part)
@@ -242,13 +243,24 @@ func (s *series) judge() {
 	s.scan.advanceTo(s.minute)
 	s.followRise()
 	s.endVerdicts()
-	page := s.pages.find(&s.scan, s.pageLevel, s.expectedNow(minuteTime(s.minute, nil)), s.covers(levelPages))
+	page := s.ofMost(s.pages.find(&s.scan, s.pageLevel, s.expectedNow(minuteTime(s.minute, nil)), s.covers(levelPages)))
 	s.page.take(s.minute, page, s.onset.lasted(&s.scan, s.minute, s.wait(&page)))
 	s.forget()
 	ticket := s.tickets.find(&s.scan, s.ticketLevel, 0, s.covers(levelTickets))
 	ticket.atOnce = ticket.reason.Tail && ticket.score >= 1 // a short rise needs no ticket
 	s.ticket.take(s.minute, ticket, s.onset.lasted(&s.scan, s.minute, ticketFor))
 }
+
+// ofMost lets a rise that slows a part of the turns be no page.
+func (s *series) ofMost(f finding) finding {
+	if f.score > almost && !f.reason.Tail && s.majority.bound(s.minute, pageMinutes, s.onset.Since) < f.reason.Limit+f.reason.Over {
+		f.score, f.atOnce = almost, false
+	}
+	return f
+}
+
+// almost is a score just below that of a page.
+const almost = 0.99
 
 // wait returns how long the rise in progress must last to page, and lets a page not begin at once if it
 // is longer than usual.
