@@ -50,7 +50,7 @@ func targetScenarios() []scenario {
 			{do: func(h *house) {
 				n := 0
 				h.probers[0].behave = func(i int, k probe.TurnKind) probe.Result {
-					if n++; n <= 4 {
+					if n++; n <= 2 {
 						return failing(probe.ConnectError)(i, k)
 					}
 					return failing(probe.HTTP429)(i, k)

@@ -25,6 +25,7 @@ func TestFailing(t *testing.T) {
 		"answers that broke off": {[]probe.Result{turn(probe.Truncated, 0, 90), turn(probe.Truncated, 5, 91)}, 9 * time.Second},
 		"a good turn between":    {[]probe.Result{turn(probe.ConnectError, 1, 2), turn(probe.Success, 3, 4), turn(probe.ConnectError, 5, 6)}, 0},
 		"a refusal between":      {[]probe.Result{turn(probe.ConnectError, 1, 2), turn(probe.HTTP429, 3, 4), turn(probe.ConnectError, 5, 6)}, 94 * time.Second},
+		"refusals since then":    {[]probe.Result{turn(probe.ConnectError, 1, 2), turn(probe.ConnectError, 3, 4), turn(probe.ConnectError, 5, 9), turn(probe.HTTP429, 10, 50), turn(probe.HTTP429, 60, 90)}, 5 * time.Second},
 		"our own fault between":  {[]probe.Result{turn(probe.ConnectError, 1, 2), turn(probe.NotSent, 3, 4), turn(probe.ConnectError, 5, 6)}, 94 * time.Second},
 	} {
 		var run failureRun
@@ -47,7 +48,7 @@ func TestMayBeGoingDown(t *testing.T) {
 		want    bool
 	}{
 		{0, probe.Success, false}, {0, probe.HTTP5xx, false}, {time.Second, probe.HTTP5xx, true}, {time.Second, probe.Success, false},
-		{time.Second, probe.HTTP5xx, false}, {time.Second, probe.HTTP5xx, true}, {newOutage + 2*time.Second, probe.HTTP5xx, false},
+		{time.Second, probe.HTTP5xx, false}, {time.Second, probe.HTTP5xx, true}, {time.Second, probe.HTTP429, false}, {time.Second, probe.HTTP5xx, true}, {newOutage + 2*time.Second, probe.HTTP5xx, false},
 	} {
 		c.now = c.now.Add(next.after)
 		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: next.outcome, End: c.now})

@@ -122,9 +122,9 @@ func (t *Tracker) Failing() bool {
 	now := t.options.Now()
 	for _, j := range t.sorted() {
 		j.mu.Lock()
-		lasts := j.failures.lasts(now)
+		lasts, goesOn := j.failures.lasts(now), j.failures.lastFailed
 		j.mu.Unlock()
-		if lasts > 0 && lasts <= newOutage {
+		if goesOn && lasts > 0 && lasts <= newOutage {
 			return true
 		}
 	}
@@ -137,8 +137,8 @@ type failureRun struct {
 	lastFailed bool
 	// refused is true if the last turn was refused for load.
 	refused bool
-	// second is when the second of them failed.
-	second time.Time
+	// second is when the second of them failed, last when the last of them ended.
+	second, last time.Time
 }
 
 // add counts a turn. A refusal for load and a turn that the prober itself ended say
@@ -150,7 +150,7 @@ func (f *failureRun) add(r *probe.Result) {
 		f.lastFailed, f.refused = false, true
 	case o.Failed() && !o.WrongAnswer():
 		f.count++
-		f.lastFailed, f.refused = true, false
+		f.lastFailed, f.refused, f.last = true, false, r.End
 		if f.count == 2 {
 			f.second = failedAt(r)
 		}
@@ -167,10 +167,14 @@ func failedAt(r *probe.Result) time.Time {
 	return r.End
 }
 
-// lasts returns the time since the second failed turn, 0 without one.
+// lasts returns the time since the second failed turn, 0 without one. It does not grow while turns are refused for
+// load: a few failures before do not become an outage.
 func (f *failureRun) lasts(now time.Time) time.Duration {
 	if f.count < 2 {
 		return 0
+	}
+	if f.refused {
+		now = f.last
 	}
 	return max(0, now.Sub(f.second))
 }

@@ -316,7 +316,7 @@ func Catalog() []Metric {
 		{LastTurn, gauge, "seconds", "Unix time of the end of the last turn with any outcome, except canceled turns.", job},
 
 		{ConsecutiveFailed, gauge, "turns", "Number of consecutive failed turns. A refusal for load (http_429) does not change it; a wrong answer (content_mismatch, tool_call_invalid, schema_mismatch) resets it.", job},
-		{Failing, gauge, "seconds", "Time since the second of the consecutive failed turns; 0 with fewer. A turn without a first token counts from its start.", job},
+		{Failing, gauge, "seconds", "Time since the second of the consecutive failed turns; 0 with fewer. A turn without a first token counts from its start. While turns are refused for load (http_429), it stands still.", job},
 		{BadTurn, gauge, "seconds", "Unix time of the end of a bad turn, one of each kind. The reason is foreign_answer (text of another conversation), that of its failure, or the SLI of a missed SLO or unusual value. The trace id is that of its traceparent header, the error the text of its failure, shortened.", with(turn, LabelReason, LabelTraceID, LabelError)},
 
 		{SignalTurns, Counter, "turns", "Turns with a value of the signal. A turn without one counts with its deadline, or with its waiting time if that is longer.", signal},
