@@ -26,6 +26,7 @@ func TestFailing(t *testing.T) {
 		"a good turn between":    {[]probe.Result{turn(probe.ConnectError, 1, 2), turn(probe.Success, 3, 4), turn(probe.ConnectError, 5, 6)}, 0},
 		"a refusal between":      {[]probe.Result{turn(probe.ConnectError, 1, 2), turn(probe.HTTP429, 3, 4), turn(probe.ConnectError, 5, 6)}, 94 * time.Second},
 		"refusals since then":    {[]probe.Result{turn(probe.ConnectError, 1, 2), turn(probe.ConnectError, 3, 4), turn(probe.ConnectError, 5, 9), turn(probe.HTTP429, 10, 50), turn(probe.HTTP429, 60, 90)}, 5 * time.Second},
+		"refusals between":       {[]probe.Result{turn(probe.ConnectError, 1, 2), turn(probe.ConnectError, 3, 4), turn(probe.HTTP429, 5, 50), turn(probe.ConnectError, 85, 90)}, 10 * time.Second},
 		"our own fault between":  {[]probe.Result{turn(probe.ConnectError, 1, 2), turn(probe.NotSent, 3, 4), turn(probe.ConnectError, 5, 6)}, 94 * time.Second},
 	} {
 		var run failureRun

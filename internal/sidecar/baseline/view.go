@@ -150,10 +150,12 @@ func (f *failureRun) add(r *probe.Result) {
 		f.lastFailed, f.refused = false, true
 	case o.Failed() && !o.WrongAnswer():
 		f.count++
-		f.lastFailed, f.refused, f.last = true, false, r.End
-		if f.count == 2 {
-			f.second = failedAt(r)
+		if at := failedAt(r); f.count == 2 {
+			f.second = at
+		} else if f.refused { // the time of the refusals does not count
+			f.second = f.second.Add(max(0, at.Sub(f.last)))
 		}
+		f.lastFailed, f.refused, f.last = true, false, r.End
 	default:
 		*f = failureRun{}
 	}
