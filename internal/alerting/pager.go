@@ -41,8 +41,8 @@ type Options struct {
 	RuleFiles []RuleFile
 	// Interval between two scrapes; 0 means 15s.
 	Interval time.Duration
-	// Urgent reports whether a page may be due before the next evaluation. While it returns true, the pager scrapes and
-	// evaluates three times in an interval. nil means never. It must be quick.
+	// Urgent reports whether a page may be due before the next evaluation. While it returns true, the pager scrapes three
+	// times in an interval, and evaluates after each scrape. nil means never. It must be quick.
 	Urgent func() bool
 	// MaxSeries bounds the stored series, and so the memory; 0 means 50,000.
 	MaxSeries int

@@ -90,7 +90,7 @@ func (g *routing) status() []Status {
 	return out
 }
 
-// continueCounts takes over the states of integrations with the same names.
+// continueCounts takes over the counts of integrations with the same names, but not their failures.
 func (g *routing) continueCounts(last *routing) {
 	states := map[string]Status{}
 	for _, s := range last.status() {
@@ -98,7 +98,7 @@ func (g *routing) continueCounts(last *routing) {
 	}
 	for _, i := range g.integrations {
 		if s, ok := states[i.status.Name]; ok {
-			i.status = s
+			i.status.Sent, i.status.Failed, i.status.LastOK = s.Sent, s.Failed, s.LastOK
 		}
 	}
 }

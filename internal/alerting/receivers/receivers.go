@@ -67,7 +67,7 @@ const (
 	retention = 120 * time.Hour
 	// maxSilences and maxSilenceBytes bound the file of silences.
 	maxSilences, maxSilenceBytes = 1000, 16 << 10
-	// collectEvery is how often ended alerts and empty groups are dropped: Alertmanager's defaults.
+	// collectAlerts and collectGroups are how often ended alerts and empty groups are dropped: Alertmanager's defaults.
 	collectAlerts, collectGroups = 30 * time.Minute, 30 * time.Second
 	// drainTimeout bounds a request that is in progress when the process stops.
 	drainTimeout = 5 * time.Second
@@ -79,7 +79,7 @@ func Check(c *config.Config) error {
 	return err
 }
 
-// New reads the files of Dir. Nothing is sent before Start. Stop ends what New begins.
+// New reads the files of Dir. Nothing runs before Start.
 func New(o Options) (*Receivers, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.EngineLogger = cmp.Or(o.EngineLogger, slog.New(slog.DiscardHandler))
@@ -111,8 +111,8 @@ func (r *Receivers) Start() {
 
 // Prepare checks a configuration that replaces the current one; of o, Config and SecretFiles count.
 // commit puts it into force: it waits a little for messages in progress. Silences, the log of sent
-// messages and the alerts stay, so that no message is repeated. The groups of alerts are formed afresh,
-// and each waits its group_wait.
+// messages and the alerts stay. The groups of alerts are formed afresh. A group with the same matchers of its
+// routes, the same labels and receiver as before repeats no message; another one is new to Alertmanager, and is sent.
 func (r *Receivers) Prepare(o Options) (commit func(), err error) {
 	options := r.options
 	options.Config, options.SecretFiles = o.Config, o.SecretFiles

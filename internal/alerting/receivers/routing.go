@@ -108,7 +108,7 @@ func (g *routing) start(r *Receivers) {
 	}
 }
 
-var errStopping = errors.New("the process stops")
+var errStopping = errors.New("the process stops or reads its configuration again")
 
 // finishing lets a message that is being sent when the process stops be sent and logged. Otherwise the
 // next process would send it again.
