@@ -52,6 +52,8 @@ func explain(app *kingpin.Application, args []string, err error) error {
 		return fmt.Errorf("%w%s", err, suggestFlags(flags, arguments, strings.TrimPrefix(token, "--")))
 	case strings.HasPrefix(text, "unknown short flag "):
 		return fmt.Errorf("%w: write -- before the name of a flag", err)
+	case strings.HasPrefix(text, "unexpected ") && strings.ContainsAny(token, "@?"):
+		return fmt.Errorf("unexpected argument, which may hold a password; write an address as --base-url=URL, without a password and a query")
 	case strings.HasPrefix(text, "unexpected "):
 		return fmt.Errorf("unexpected argument %q%s", token, suggestValue(flags, token))
 	case strings.HasPrefix(text, "expected command "), strings.HasPrefix(text, "must select a subcommand "):

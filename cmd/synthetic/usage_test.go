@@ -21,6 +21,7 @@ func TestUsageErrorsNameTheFlag(t *testing.T) {
 		"probe --trns 3":               "synthetic: unknown long flag '--trns'; did you mean --turns?\nTry \"synthetic probe --help\".\n",
 		"probe -turns 3":               "synthetic: unknown short flag '-t': write -- before the name of a flag\nTry \"synthetic probe --help\".\n",
 		"probe http://x/v1":            "synthetic: unexpected argument \"http://x/v1\"; did you mean --base-url=http://x/v1?\nTry \"synthetic probe --help\".\n",
+		"probe https://me:pw@x/v1":     "synthetic: unexpected argument, which may hold a password; write an address as --base-url=URL, without a password and a query\nTry \"synthetic probe --help\".\n",
 		"run synthetic.yml":            "synthetic: unexpected argument \"synthetic.yml\"; did you mean --config.file=synthetic.yml?\nTry \"synthetic run --help\".\n",
 		"sweep --plan plan.yml":        "synthetic: unknown long flag '--plan'; did you mean --plan.file?\nTry \"synthetic sweep --help\".\n",
 		"check config --config.file=a": "synthetic: unknown long flag '--config.file'; the command takes a file as an argument, without a flag\nTry \"synthetic check config --help\".\n",

@@ -24,7 +24,7 @@ const (
 	// back for its start.
 	samplesAge    = time.Hour
 	successesKept = 32
-	// With many jobs each keeps fewer successes, but leastSuccesses: successesOfAll in all.
+	// With many jobs each keeps fewer: successesOfAll divided by their number, and at least leastSuccesses.
 	successesOfAll = 8000
 	leastSuccesses = 8
 	// Failed turns and foreign answers have a list of their own, so that many good turns do not push them
@@ -101,7 +101,7 @@ func (o optionalInt) tokens() probe.Opt[int] {
 	return probe.Opt[int]{V: int(max(o-1, 0)), OK: o > 0}
 }
 
-// appendBounded appends a value and drops the oldest values that are more than limit. The slice has
+// appendBounded appends a value and drops the oldest ones, so that at most limit are left. The slice has
 // space for at most limit values.
 func appendBounded[T any](values []T, v T, limit int) []T {
 	if n := len(values); n >= limit {
