@@ -146,17 +146,26 @@ func (p *Pager) compactLoop(ctx context.Context) error {
 	})
 }
 
-// untilScrape returns the time until a scrape whose samples are new at the next evaluation of the group that, of those
-// with alerts, is evaluated most often. Evaluations have a phase of their own: without this their samples could be as old as
-// the interval, and each page that much later.
+// untilScrape returns the time until a scrape whose samples are new at the next evaluations of the groups that are
+// evaluated once between two scrapes. Each has a phase of its own: without this the samples could be as old as the
+// interval, and each page that much later. A group may read what another has just recorded, so the scrape comes before the
+// first of those whose phases follow each other.
 func untilScrape(groups []*rules.Group, interval time.Duration, now time.Time) time.Duration {
-	groups = slices.DeleteFunc(slices.Clone(groups), func(g *rules.Group) bool { return len(g.AlertingRules()) == 0 })
+	groups = slices.DeleteFunc(slices.Clone(groups), func(g *rules.Group) bool { return g.Interval() != interval })
 	if len(groups) == 0 {
 		return 0
 	}
-	first := slices.MinFunc(groups, func(a, b *rules.Group) int { return cmp.Compare(a.Interval(), b.Interval()) })
 	lead := interval / 10 // for the scrape itself
-	return (first.EvalTimestamp(now.UnixNano()).Add(first.Interval()-lead).Sub(now)%interval + interval) % interval
+	scrapeFor := func(g *rules.Group) time.Time { return g.EvalTimestamp(now.UnixNano()).Add(-lead) }
+	// age is that of the samples at the evaluations of all groups, if the scrape suits one of them.
+	age := func(g *rules.Group) (sum time.Duration) {
+		for _, other := range groups {
+			sum += (other.EvalTimestamp(now.UnixNano()).Sub(scrapeFor(g))%interval + interval) % interval
+		}
+		return sum
+	}
+	best := slices.MinFunc(groups, func(a, b *rules.Group) int { return cmp.Compare(age(a), age(b)) })
+	return (scrapeFor(best).Sub(now)%interval + interval) % interval
 }
 
 // urgentRounds is how often the pager scrapes and evaluates in an interval while Options.Urgent returns true.

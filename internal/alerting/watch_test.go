@@ -13,16 +13,16 @@ import (
 )
 
 // TestScrapeBeforeEvaluation checks that a scrape is a tenth of the interval before the next evaluation of the group
-// with alerts that is evaluated most often, whatever the phase of both.
+// that is evaluated once between two scrapes, whatever the phase of both.
 func TestScrapeBeforeEvaluation(t *testing.T) {
 	const interval = 15 * time.Second
 	group := func(name string, every time.Duration, alerts ...rules.Rule) *rules.Group {
-		return rules.NewGroup(rules.GroupOptions{Name: name, File: "rules.yml", Interval: every, Rules: alerts, Opts: &rules.ManagerOptions{}})
+		return rules.NewGroup(rules.GroupOptions{Name: name, File: "synthetic", Interval: every, Rules: alerts, Opts: &rules.ManagerOptions{}})
 	}
 	alert := rules.NewAlertingRule("Up", nil, 0, 0, labels.EmptyLabels(), labels.EmptyLabels(), labels.EmptyLabels(), "", false, nil)
 	for _, name := range []string{"a", "b", "c", "synthetic-page"} {
-		often := group(name, interval, alert)
-		groups := []*rules.Group{group("records", interval/3), group("slow", 2*time.Minute, alert), often}
+		once := group(name, interval, alert)
+		groups := []*rules.Group{group("records", interval/3), group("slow", 2*time.Minute, alert), once}
 		for second := range 40 {
 			now := time.Date(2026, 11, 28, 4, 0, second, 0, time.UTC)
 			wait := untilScrape(groups, interval, now)
@@ -30,10 +30,19 @@ func TestScrapeBeforeEvaluation(t *testing.T) {
 				t.Fatalf("%s at %v: waits %v", name, now, wait)
 			}
 			at := now.Add(wait)
-			next := often.EvalTimestamp(at.UnixNano()).Add(interval)
+			next := once.EvalTimestamp(at.UnixNano()).Add(interval)
 			if lead := next.Sub(at); lead != interval/10 {
 				t.Errorf("%s at %v: the scrape is %v before the evaluation", name, now, lead)
 			}
+		}
+	}
+	// The generated groups read each other's records, and their phases follow each other within two seconds.
+	generated := []*rules.Group{group("synthetic-burn-pages", interval, alert), group("synthetic-incident", interval, alert), group("synthetic-slo", interval)}
+	now := time.Date(2026, 11, 28, 4, 0, 0, 0, time.UTC)
+	scrape := now.Add(untilScrape(generated, interval, now))
+	for _, g := range generated {
+		if age := (g.EvalTimestamp(now.UnixNano()).Sub(scrape)%interval + interval) % interval; age > interval/3 {
+			t.Errorf("%s is evaluated %v after the scrape", g.Name(), age)
 		}
 	}
 	if wait := untilScrape(nil, interval, time.Now()); wait != 0 {

@@ -131,7 +131,7 @@ func missesLately() string { return increase(perSLO(), metrics.SLOViolations, la
 // recoveredRule records jobs whose fault is over, while the windows of their burn rate still contain it. A recovery
 // begins if no turn of the last 90 s missed the objective, and if seven misses were to be expected at the share of the
 // worst five minutes of the last ten. It ends after three misses in 90 s, and with fewer than 20 turns in five minutes,
-// which could hide misses.
+// which could hide misses. With evaluations once a minute, one that is missed does not end it.
 func recoveredRule() rule {
 	on := "on (" + onJob + ", " + metrics.LabelSLO + ")"
 	return record(recordRecovered, fmt.Sprintf(`(
@@ -139,7 +139,7 @@ func recoveredRule() rule {
   unless %[2]s %[7]s > 0
   unless %[2]s max_over_time(%[8]s[%[11]s])
   or %[2]s
-  last_over_time(%[8]s[2m])
+  last_over_time(%[8]s[2m30s])
   and %[2]s %[10]s >= 20
 )
 unless %[2]s %[7]s >= 3

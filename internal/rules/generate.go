@@ -84,7 +84,7 @@ func (r *Rules) addObjectives(in Input) error {
 
 // addBurnPages adds the pages about burn rates in a group of their own. They read the incidents, which read the burn
 // rates. In one group with the burn rates, each page would come an interval later. The hash of a group's name decides
-// when it is evaluated within the interval: in the pager, this one 1.3 s after the incidents.
+// when it is evaluated within the interval: in a pager with the default interval, this one 1.3 s after the incidents.
 func (r *Rules) addBurnPages(in Input) error {
 	objectives, err := in.objectives()
 	if err != nil || len(objectives) == 0 {

@@ -170,7 +170,8 @@ func (in Input) noSamples() rule {
 func noSessions(o slo.Objective, turns time.Duration) string {
 	window := slo.WindowAtLeast(turns + 2*o.Threshold)
 	self := matchers{equals(metrics.LabelSLO, o.Name)}
-	counter := self.selector(metrics.SLOTurns)
+	// A failed scrape does not interrupt the alert.
+	counter := "last_over_time(" + self.selector(metrics.SLOTurns) + "[5m]"
 	return fmt.Sprintf("%s == 0\nand %s\n%s == %s", summed(self.selector(recordTurnsRate), window), onObjective,
-		aggregate("sum", perSLO(), counter), aggregate("sum", perSLO(), counter+" offset "+slo.FormatDuration(window)))
+		aggregate("sum", perSLO(), counter+")"), aggregate("sum", perSLO(), counter+" offset "+slo.FormatDuration(window)+")"))
 }
