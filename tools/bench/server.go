@@ -4,8 +4,10 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -60,19 +62,20 @@ func (s *server) connection(c net.Conn) {
 		if err != nil {
 			return
 		}
-		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
 			return
 		}
-		if err := s.answer(c, r); err != nil {
+		if err := s.answer(c, r, body); err != nil {
 			return
 		}
 	}
 }
 
-func (s *server) answer(c io.Writer, r *http.Request) error {
+func (s *server) answer(c io.Writer, r *http.Request, body []byte) error {
 	switch {
 	case r.Method == http.MethodPost:
-		return s.stream(c)
+		return s.stream(c, min(s.scenario.tokens, tokensOf(body)))
 	case r.URL.Path == "/tokens":
 		return whole(c, strconv.FormatInt(s.tokens.Load(), 10))
 	case strings.HasSuffix(r.URL.Path, "/models"):
@@ -86,8 +89,20 @@ func whole(c io.Writer, body string) error {
 	return err
 }
 
+// tokensOf returns how many tokens a request asks for at most. A sweep asks for few to see whether a target is ready, and
+// takes no more.
+func tokensOf(body []byte) int {
+	var asked struct {
+		Tokens int `json:"max_tokens"`
+	}
+	if json.Unmarshal(body, &asked) != nil || asked.Tokens == 0 {
+		return math.MaxInt
+	}
+	return asked.Tokens
+}
+
 // stream writes a turn: each token is one write(2) of one chunk with the time directly before it.
-func (s *server) stream(c io.Writer) error {
+func (s *server) stream(c io.Writer, tokens int) error {
 	size := len(before) + stampDigits + len(after)
 	chunk := fmt.Appendf(nil, "%x\r\n%s%0*d%s\r\n", size, before, stampDigits, 0, after)
 	stamp := chunk[len(chunk)-2-len(after)-stampDigits:][:0:stampDigits]
@@ -98,7 +113,7 @@ func (s *server) stream(c io.Writer) error {
 	if s.scenario.together {
 		next = next.Truncate(s.scenario.gap)
 	}
-	for range s.scenario.tokens {
+	for range tokens {
 		next = next.Add(s.scenario.gap)
 		time.Sleep(time.Until(next))
 		strconv.AppendInt(stamp, time.Now().UnixNano(), 10)
@@ -107,7 +122,7 @@ func (s *server) stream(c io.Writer) error {
 		}
 		s.tokens.Add(1)
 	}
-	usage := fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"length"}],"usage":{"prompt_tokens":16,"completion_tokens":%d,"total_tokens":%d}}`+"\n\ndata: [DONE]\n\n", s.scenario.tokens, s.scenario.tokens+16)
+	usage := fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"length"}],"usage":{"prompt_tokens":16,"completion_tokens":%d,"total_tokens":%d}}`+"\n\ndata: [DONE]\n\n", tokens, tokens+16)
 	_, err := fmt.Fprintf(c, "%x\r\n%s\r\n0\r\n\r\n", len(usage), usage)
 	return err
 }
