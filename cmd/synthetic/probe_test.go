@@ -128,7 +128,7 @@ func TestProbeFails(t *testing.T) {
 	}
 }
 
-// TestProbeSaysOnce has servers at which neither the models nor a turn can be had.
+// TestProbeSaysOnce probes servers that neither list models nor answer a turn.
 func TestProbeSaysOnce(t *testing.T) {
 	_, server := fastDeployment(t)
 	_, down := fastDeployment(t)

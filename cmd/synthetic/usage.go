@@ -81,8 +81,8 @@ func names(commands []*kingpin.CmdModel) string {
 	return strings.Join(all, ", ")
 }
 
-// suggestFlags returns the flags that an unknown one may mean: those that contain its name, or
-// else those that differ in at most two letters. If there is none, it says that the command takes an argument.
+// suggestFlags suggests flags for an unknown name: flags that contain it, or else flags that differ in at most
+// two letters. Without such a flag, it names the argument of the command.
 func suggestFlags(flags []*kingpin.FlagModel, arguments []*kingpin.ArgModel, name string) string {
 	var contain, resemble []string
 	for _, f := range flags {
@@ -141,7 +141,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// explainValue replaces the errors of choices, and those of numbers and durations, which name functions of Go.
+// explainValue rewrites errors about choices, numbers and durations. Go's texts name its own functions.
 func explainValue(err error) error {
 	var number *strconv.NumError
 	text, isDuration := strings.CutPrefix(err.Error(), "time: ")

@@ -23,7 +23,7 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// routing is what follows from one configuration: who gets which alert, when, and in which words.
+// routing holds the receivers, routes, time intervals and templates of one configuration.
 type routing struct {
 	options      Options
 	integrations []*integration // in the order of the configuration
