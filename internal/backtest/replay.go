@@ -126,33 +126,78 @@ func (r *replay) evaluate(ctx context.Context, from, to time.Time) error {
 			if !ok {
 				continue
 			}
-			// One query is many steps, except for rules that read what they recorded a step before.
-			length := end.Sub(start)
+			evaluate := r.evaluateRules
 			if rules[0].circle != nil {
-				length = 0
+				evaluate = r.evaluateCircle
 			}
-			for at := start; !at.After(end); at = at.Add(length + rules[0].interval) {
-				for _, rule := range rules {
-					if err := r.evaluateRule(ctx, i, rule, at, at.Add(length)); err != nil {
-						return fmt.Errorf("rules %q, %s, from %s: %w", set.Name, rule.name, at.UTC(), err)
-					}
-				}
+			if err := evaluate(ctx, i, rules, start, end); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// evaluateRule evaluates a rule of the n-th rule set at the steps in [start, end].
-func (r *replay) evaluateRule(ctx context.Context, n int, rule *rule, start, end time.Time) error {
-	matrix, err := r.query(ctx, r.recorded[n], rule, start, end)
-	if err != nil {
-		return err
+// evaluateRules evaluates rules of the n-th rule set at the steps in [start, end], with one query for each.
+func (r *replay) evaluateRules(ctx context.Context, n int, rules []*rule, start, end time.Time) error {
+	for _, rule := range rules {
+		matrix, err := r.query(ctx, n, rule, start, end)
+		if err == nil && rule.records {
+			err = r.record(r.recorded[n], rule, matrix, start, end)
+		} else if err == nil {
+			err = r.alert(ctx, rule, matrix, start, end, r.spans[n])
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if rule.records {
-		return r.record(r.recorded[n], rule, matrix, start, end)
+	return nil
+}
+
+// evaluateCircle evaluates rules that read what they recorded a step before at the steps in [start, end]. While
+// none of them records anything, one query of many steps has the same results; after that each step needs its own.
+func (r *replay) evaluateCircle(ctx context.Context, n int, rules []*rule, start, end time.Time) error {
+	interval := rules[0].interval
+	for at := start; !at.After(end); at = at.Add(interval) {
+		if !r.anyRecorded(rules) {
+			last := earlier(at.Add(circleSteps*interval), end)
+			first, found, err := r.firstResult(ctx, n, rules, at, last)
+			if err != nil {
+				return err
+			}
+			if at = first; !found {
+				continue
+			}
+		}
+		if err := r.evaluateRules(ctx, n, rules, at, at); err != nil {
+			return err
+		}
 	}
-	return r.alert(ctx, rule, matrix, start, end, r.spans[n])
+	return nil
+}
+
+// circleSteps is for how many steps firstResult looks ahead.
+const circleSteps = 120
+
+// anyRecorded reports whether one of the rules had a result at its last step.
+func (r *replay) anyRecorded(rules []*rule) bool {
+	return slices.ContainsFunc(rules, func(rule *rule) bool { return len(r.present[rule]) > 0 })
+}
+
+// firstResult returns the first step in [start, end] at which one of the rules has a result. If none is found,
+// it returns end.
+func (r *replay) firstResult(ctx context.Context, n int, rules []*rule, start, end time.Time) (first time.Time, found bool, err error) {
+	first = end
+	for _, rule := range rules {
+		matrix, err := r.query(ctx, n, rule, start, end)
+		if err != nil {
+			return first, false, err
+		}
+		for _, s := range matrix {
+			first, found = earlier(first, timestamp.Time(s.Floats[0].T)), true
+		}
+	}
+	return first, found, nil
 }
 
 // steps returns the first and the last evaluation in [from, to).
@@ -171,7 +216,16 @@ func steps(interval time.Duration, from, to time.Time) (start, end time.Time, ok
 	return start, start.Add(n * interval), true
 }
 
-func (r *replay) query(ctx context.Context, store *Store, rule *rule, start, end time.Time) (promql.Matrix, error) {
+// query evaluates a rule of the n-th rule set at the steps in [start, end].
+func (r *replay) query(ctx context.Context, n int, rule *rule, start, end time.Time) (promql.Matrix, error) {
+	matrix, err := r.queryRange(ctx, r.recorded[n], rule, start, end)
+	if err != nil {
+		return nil, fmt.Errorf("rules %q, %s, from %s: %w", r.sets[n].Name, rule.name, start.UTC(), err)
+	}
+	return matrix, nil
+}
+
+func (r *replay) queryRange(ctx context.Context, store *Store, rule *rule, start, end time.Time) (promql.Matrix, error) {
 	q, err := r.engine.NewRangeQuery(ctx, store, nil, rule.expr, start, end, rule.interval)
 	if err != nil {
 		return nil, err
@@ -200,7 +254,7 @@ func (r *replay) record(store *Store, rule *rule, matrix promql.Matrix, start, e
 	stale := math.Float64frombits(value.StaleNaN)
 	named, err := rule.named(matrix)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", rule.name, err)
 	}
 	now, seen := map[uint64]*series{}, map[uint64]bool{}
 	for _, s := range named {
