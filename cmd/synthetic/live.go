@@ -37,7 +37,7 @@ type live struct {
 
 func newLive(w io.Writer) *live {
 	v := &live{w: w, width: func() int { return 0 }, interval: 5 * time.Second}
-	if f, ok := w.(*os.File); ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())) {
+	if f := fileOf(w); f != nil && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())) {
 		v.terminal, v.interval, v.paint = true, time.Second, os.Getenv("NO_COLOR") == ""
 		v.width = func() int {
 			columns, _, _ := term.GetSize(int(f.Fd())) // 0 if unknown

@@ -83,10 +83,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		fmt.Fprintf(stderr, "synthetic: %v\nTry \"%s\".\n", explain(app, args, err), helpFor(app, args))
 		return exitUsage
 	}
-	e := env{stdout: stdout, stderr: stderr, logger: promslog.New(&logging)}
+	out := &checkedOutput{Writer: stdout}
+	e := env{stdout: out, stderr: stderr, logger: promslog.New(&logging)}
 	for _, c := range commands {
 		if c.clause.FullCommand() == chosen {
-			return report(stderr, c.run(ctx, e))
+			err := c.run(ctx, e)
+			if err == nil {
+				err = out.failed()
+			}
+			return report(stderr, err)
 		}
 	}
 	return exitUsage

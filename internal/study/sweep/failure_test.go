@@ -83,27 +83,40 @@ func TestLostInTheLastLevel(t *testing.T) {
 	})
 }
 
-// TestWhyNotReady: the reason why a target is not ready is logged at once, and every minute.
+// TestWhyNotReady: the reason why a target is not ready is logged at once, and every minute. A target that
+// refuses requests gets less time than one that fails.
 func TestWhyNotReady(t *testing.T) {
+	t.Run("loading", func(t *testing.T) {
+		testNotReady(t, http.StatusServiceUnavailable, readyTimeout, "completed no turn within 10m0s")
+	})
+	t.Run("refused", func(t *testing.T) {
+		testNotReady(t, http.StatusNotFound, refusedTimeout, "refused every turn for 1m0s")
+	})
+}
+
+func testNotReady(t *testing.T, status int, atMost time.Duration, message string) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		defer net.serve(t, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, `{"error":{"message":"Model not found"}}`, http.StatusNotFound)
+			http.Error(w, `{"error":{"message":"No model yet"}}`, status)
 		}))()
 		begin := time.Now()
 		var told []time.Duration
 		logger := slog.New(slog.NewTextHandler(writer(func(line []byte) {
-			if strings.Contains(string(line), "404") && strings.Contains(string(line), "Model not found") {
+			if strings.Contains(string(line), fmt.Sprint(status)) && strings.Contains(string(line), "No model yet") {
 				told = append(told, time.Since(begin).Round(10*time.Second))
 			}
 		}), nil))
 		plan := small()
 		plan.Variants[0].Target.Model = "no-such-model"
-		if _, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Logger: logger}); err == nil {
-			t.Error("no error")
+		if _, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Logger: logger}); err == nil || !strings.Contains(err.Error(), message) {
+			t.Errorf("error %v, want %q in it", err, message)
+		}
+		if waited := time.Since(begin).Round(10 * time.Second); waited != atMost {
+			t.Errorf("waited %s, want %s", waited, atMost)
 		}
 		var want []time.Duration
-		for at := time.Duration(0); at < readyTimeout; at += logNotReadyEvery {
+		for at := time.Duration(0); at < atMost; at += logNotReadyEvery {
 			want = append(want, at)
 		}
 		if !slices.Equal(told, want) {

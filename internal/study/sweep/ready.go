@@ -20,6 +20,9 @@ const (
 	// readyTimeout bounds the wait for the first turn of a variant: at the start, after a switch,
 	// and after a level that lost the target.
 	readyTimeout = 10 * time.Minute
+	// refusedTimeout bounds the wait while the target refuses the requests, for example because it does not
+	// serve the model. A router also does so while it starts, but not for long.
+	refusedTimeout = time.Minute
 	// readyTokens is the length of the answer of a readiness test, readyPause the time between
 	// two tests.
 	readyTokens = 16
@@ -61,16 +64,23 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	defer prober.Close()
 	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.id + "]\n\n"}
 	var lastLogged time.Time
+	answered := time.Now() // the last time that the target did not refuse
 	for {
 		why := s.try(ctx, c, spec)
-		if why != nil && ctx.Err() == nil && time.Since(lastLogged) >= logNotReadyEvery {
+		if !errors.Is(why, errRefused) {
+			answered = time.Now()
+		}
+		switch {
+		case why == nil:
+			return c.model, nil
+		case time.Since(answered) >= refusedTimeout:
+			return "", fmt.Errorf("%q refused every turn for %s: %w; correct the model, the key or the workload of the plan", v.Name, refusedTimeout, why)
+		case ctx.Err() == nil && time.Since(lastLogged) >= logNotReadyEvery:
 			lastLogged = time.Now()
 			s.Logger.Warn("The target does not complete a turn yet; trying again", "variant", v.Name, "url", v.Target.BaseURL,
 				"why", why, "at_most", readyTimeout)
 		}
 		switch {
-		case why == nil:
-			return c.model, nil
 		case load.Pause(ctx, readyPause):
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return "", fmt.Errorf("%q completed no turn within %s: %w; if loading takes longer, let the command of switch wait for it", v.Name, readyTimeout, why)
@@ -79,6 +89,9 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 		}
 	}
 }
+
+// errRefused marks the error of a turn that the target refused with a status of the 400s.
+var errRefused = errors.New("the last turn ended")
 
 // try asks for the model and runs a turn. The first turns of a sweep also calibrate how many
 // tokens a text has; the second has the length that the first one found. This fixes the texts
@@ -115,6 +128,9 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	c := source.Next().FirstTurn()
 	var last resultKeeper
 	v.hold(ctx, nil, &c, time.Now(), &last)
+	if last.Outcome == probe.HTTP4xx {
+		return known, fmt.Errorf("%w as %s: %s", errRefused, last.Outcome, last.Err)
+	}
 	if last.Outcome != probe.Success {
 		return known, fmt.Errorf("the last turn ended as %s: %s", last.Outcome, last.Err)
 	}
