@@ -42,19 +42,19 @@ func oneRule(expr string) func([]worlds.Deployment) ([]backtest.RuleFile, error)
 // faults and three with faults.
 func TestAlertQuality(t *testing.T) {
 	if testing.Short() {
-		t.Skip("replays ten days; make test-long runs it")
+		t.Skip("replays 22 days; make test-long runs it")
 	}
 	c := worlds.Campaign{
 		Models: []worlds.Model{worlds.Quiet()}, Faults: worlds.Faults(),
 		Rules: generated(t), SLOs: backtest.Objectives(),
-		Seeds: []uint64{5001}, Days: 3, WarmUp: 2, Workers: 2, ScrapeInterval: 30 * time.Second,
+		Seeds: []uint64{5001}, Days: 4, WarmUp: 7, Workers: 2, ScrapeInterval: 30 * time.Second,
 	}
 	scores, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	set := scores[0]
-	if set.HealthyPages > 1 || set.HealthyDays != 3 {
+	if set.HealthyPages > 1 || set.HealthyDays != 4 {
 		t.Errorf("%d pages on %v healthy days", set.HealthyPages, set.HealthyDays)
 	}
 	most := map[string]float64{ // minutes to a page or a ticket
@@ -69,7 +69,7 @@ func TestAlertQuality(t *testing.T) {
 		}
 	}
 	if len(set.Faults) < 6 {
-		t.Errorf("only %d kinds of faults in three days", len(set.Faults))
+		t.Errorf("only %d kinds of faults in four days", len(set.Faults))
 	}
 	checkReport(t, backtest.Report{Settings: c.Settings(), Scores: scores})
 }
