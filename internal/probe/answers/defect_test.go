@@ -118,6 +118,26 @@ func TestAnUnusualLengthIsAccepted(t *testing.T) {
 	}
 }
 
+// TestDistinctPieces compares the count with that of a map.
+func TestDistinctPieces(t *testing.T) {
+	draw := rand.New(rand.NewPCG(3, 4))
+	for letters := range 6 {
+		for range 50 {
+			text := make([]byte, draw.IntN(tailBytes+1))
+			for i := range text {
+				text[i] = byte('a' + draw.IntN(letters+1))
+			}
+			want := map[string]bool{}
+			for i := 0; i+pieceBytes <= len(text); i++ {
+				want[string(text[i:i+pieceBytes])] = true
+			}
+			if got := distinctPieces(string(text)); got != len(want) {
+				t.Fatalf("%d distinct pieces of %q, want %d", got, text, len(want))
+			}
+		}
+	}
+}
+
 func BenchmarkInspect(b *testing.B) {
 	for _, s := range append(samples(b, "chosen.txt")[:4], sample{"long", strings.Repeat(samples(b, "chosen.txt")[2].text, 20)}) {
 		b.Run(s.name, func(b *testing.B) {
