@@ -74,7 +74,7 @@ func TestConfigurationsWithinBounds(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			t.Setenv("GOGC", fmt.Sprint(sidecarGCPercent))
+			t.Setenv("GOGC", fmt.Sprint(lowestGCPercent))
 			stdout, stderr, mib, cpu, _ := tryMeasured(t, "check", "config", file)
 			t.Logf("%.1f MB: %v of CPU, %d MB", float64(len(tt.text))/(1<<20), cpu.Round(10*time.Millisecond), mib)
 			if !strings.Contains(stdout+stderr, tt.want) || strings.Count(stderr, "\n") > 25 {

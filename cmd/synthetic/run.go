@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -18,21 +16,6 @@ import (
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/sidecar"
 )
-
-// Both are lower than Go's 100, because memory is scarcer than CPU. With 1,000 targets at the default rate, the
-// lower one costs a sidecar 1 % of a core more. With 1,000 streams in flight it costs 40 % more CPU, so a sweep
-// collects less often.
-const (
-	sidecarGCPercent = 25
-	sweepGCPercent   = 40
-)
-
-// setGCPercent applies a percentage of the collector unless the user has set GOGC.
-func setGCPercent(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
-}
 
 // memoryShare is the share of the container's memory limit that Go may use. Go does not
 // count the pages of the binary and the buffers of sockets.
@@ -140,7 +123,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 		e.logger.Info("Serving the public view to everyone who reaches this address", "public_address", public.Addr())
 	}
 	f.logAddresses(e.logger, ports)
-	setGCPercent(sidecarGCPercent)
+	defer collectGarbage()()
 	server := s.Server()
 	return s.Run(ctx, server, func() error { return ports.serve(server) })
 }

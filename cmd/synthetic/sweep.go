@@ -104,7 +104,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer stop()
-	setGCPercent(sweepGCPercent)
+	defer collectGarbage()()
 	run, err := sweep.Run(ctx, options)
 	view.clear()
 	switch {

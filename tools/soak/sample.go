@@ -47,9 +47,6 @@ type sample struct {
 	Missed string `json:"missed,omitempty"`
 }
 
-// gcPercent is the program's GOGC, which determines the goal of the heap.
-const gcPercent = 40
-
 // sample reads the running process. ok is false if no process has been ready or if it ended
 // meanwhile.
 func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
@@ -77,7 +74,7 @@ func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 		out.Missed = err.Error()
 		return out, s.program.life() == l
 	}
-	out.Heap = value(families, "go_memstats_next_gc_bytes") / (1 + gcPercent/100.0)
+	out.Heap = value(families, "go_memstats_next_gc_bytes") / (1 + value(families, "go_gc_gogc_percent")/100)
 	out.Allocated = value(families, "go_memstats_heap_alloc_bytes")
 	out.Goroutines = value(families, "go_goroutines")
 	out.Series = float64(bytes.Count(page, []byte("\n")) - bytes.Count(page, []byte("\n#")))
