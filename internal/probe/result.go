@@ -133,12 +133,12 @@ type Result struct {
 	// NoAnswer is true if there were tokens, but no content except white space: only reasoning,
 	// a refusal or tool calls.
 	NoAnswer bool
+	// OtherChoices is true if the server sent several choices. The first one was measured.
+	OtherChoices bool
 	// Reasoning and Refusal are texts besides the content. ReasoningField is the server's name
 	// of the reasoning.
 	Reasoning, ReasoningField, Refusal string
 	ToolCalls                          []workload.ToolCall
-	// OtherChoices is true if the server sent several choices. The first one was measured.
-	OtherChoices bool
 }
 
 // Phases are parts of a turn; unknown if they did not happen.

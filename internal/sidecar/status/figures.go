@@ -17,14 +17,15 @@ func figures(samples []sample) recentFigures {
 	failed := map[probe.Outcome]int{}
 	var prompt, cached int
 	for _, s := range samples {
-		r.Sessions.Count(s.moved, s.prompt.count(), s.cached.count())
-		if s.outcome.Failed() {
+		ofPrompt, ofCache := s.prompt.count(), s.cached.count()
+		r.Sessions.Count(s.moved, ofPrompt, ofCache)
+		if outcome := s.outcome(); outcome.Failed() {
 			r.Failed++
-			failed[s.outcome]++
+			failed[outcome]++
 		}
-		if s.prompt > 0 && s.cached > 0 {
-			prompt += int(s.prompt) - 1
-			cached += int(s.cached) - 1
+		if ofPrompt.OK && ofCache.OK {
+			prompt += ofPrompt.V
+			cached += ofCache.V
 		}
 	}
 	for outcome, n := range failed {
@@ -53,7 +54,7 @@ func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 		case first.OK:
 			ttft = append(ttft, first.V)
 			all = append(all, first.V)
-		case s.outcome.Failed():
+		case s.outcome().Failed():
 			all = append(all, infinite)
 		}
 		if values[1].OK {

@@ -173,9 +173,12 @@ func (p *Page) turns(q url.Values) []probe.Result {
 			continue
 		}
 		j.mu.Lock()
-		out = append(out, j.failures...)
+		kept := j.failures
 		if q.Get("outcome") != "failed" {
-			out = append(out, j.successes...)
+			kept = slices.Concat(kept, j.successes)
+		}
+		for _, r := range kept {
+			out = append(out, *r)
 		}
 		j.mu.Unlock()
 	}

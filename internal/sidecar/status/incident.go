@@ -182,10 +182,10 @@ func (i *incident) extendBack(at time.Time, sli string, p past) {
 	isNew := func(end time.Time) bool { return !end.Before(since) && (known.IsZero() || end.Before(known)) }
 	for _, s := range p.samples {
 		if isNew(s.end) {
-			i.count(s.outcome, s.cut)
+			i.count(s.outcome(), s.cut)
 			i.countBad(missed(p.objectives, s.result(p.key)))
 		} else if s.end.Before(since) {
-			i.CutBefore.count(s.outcome, s.cut)
+			i.CutBefore.count(s.outcome(), s.cut)
 		}
 	}
 	for _, c := range p.sessions {

@@ -16,8 +16,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Each job keeps at most 512 samples of about 140 bytes, and at most 92 turns of about 900 bytes plus up
-// to 512 bytes of error text: less than 250 kB.
+// Each job keeps at most 512 samples of 72 bytes, and at most 92 turns of about 900 bytes plus up to 512 bytes of
+// error text: less than 200 kB.
 const (
 	samplesKept = 512
 	// samplesAge is the age at which a sample is dropped. The page shows the last 15 minutes; an incident looks
@@ -53,52 +53,29 @@ type job struct {
 	recalled            recallCounts
 	samples             []sample
 	sessions            []probe.Conversation
-	successes, failures []probe.Result
+	successes, failures []*probe.Result
 	last                *probe.Result // the last turn, except turns canceled by our own shutdown
 
 	// minutes are the finished minutes; current is the minute in progress, whose latencies are
-	// computed from the samples. compare returns the baselines; views holds its result at the
+	// computed from the samples. compare returns the baselines; usual holds its result at the
 	// end of the last minute.
 	minutes day
 	current minute
 	compare func() (baseline.Reading, bool)
-	views   baseline.Views
+	usual   usualValues
 }
 
-// sample holds the values of a Result that figures need.
-type sample struct {
-	end      time.Time
-	outcome  probe.Outcome
-	duration time.Duration
-	// in nanoseconds; longest is the longest gap
-	ttft, answer, tpot, longest optionalInt
-	prompt, cached, estimate    optionalInt // tokens; estimate counts uncached tokens
-	output                      uint32      // tokens, only compared with 0
-	kind                        uint8       // index of probe.TurnKinds
-	cut                         bool        // the token limit ended the answer
-	moved                       probe.Opt[bool]
-	lag, streamLag              time.Duration
-}
+// usualValues are the baselines of a job and the values above which a turn counts as slow, in seconds, by index of
+// probe.TurnKinds and sink.Signals.
+type usualValues [2][2]struct{ baseline, tail probe.Opt[float64] }
 
-// optionalInt stores value+1 in an int64; 0 means unknown. It takes half of the memory of a
-// probe.Opt.
-type optionalInt int64
-
-func optionalIntOf[T ~int | ~int64](o probe.Opt[T]) optionalInt {
-	if !o.OK {
-		return 0
+func usualOf(views baseline.Views) (out usualValues) {
+	for k := range out {
+		for i := range out[k] {
+			out[k][i].baseline, out[k][i].tail = views[k][i].Baseline, views[k][i].UsualTail
+		}
 	}
-	return optionalInt(o.V) + 1
-}
-
-func (o optionalInt) count() probe.Opt[int] { return probe.Opt[int]{V: int(max(o-1, 0)), OK: o > 0} }
-
-func (o optionalInt) duration() probe.Opt[time.Duration] {
-	return probe.Opt[time.Duration]{V: time.Duration(max(o-1, 0)), OK: o > 0}
-}
-
-func (o optionalInt) tokens() probe.Opt[int] {
-	return probe.Opt[int]{V: int(max(o-1, 0)), OK: o > 0}
+	return out
 }
 
 // appendBounded appends a value and drops the oldest ones, so that at most limit are left. The slice has
@@ -108,7 +85,7 @@ func appendBounded[T any](values []T, v T, limit int) []T {
 		values = slices.Delete(values, 0, n-limit+1)
 	}
 	if n := len(values); n == cap(values) {
-		values = append(make([]T, 0, min(limit, n+n/2+8)), values...)
+		values = append(make([]T, 0, min(limit, n+n/8+8)), values...)
 	}
 	return append(values, v)
 }
@@ -143,16 +120,17 @@ func (j *job) turnEnded(r probe.Result) {
 	// Texts are most of a turn's size, and the page does not show them.
 	r.Answer, r.Reasoning, r.Refusal, r.ToolCalls, r.Gaps = "", "", "", nil, nil
 	r.Err = bound.Shorten(r.Err, errorKept)
+	kept := &r
 	j.spent.add(r.End, workload.Tokens{
 		Prompt: float64(r.PromptTokens.V), Cached: float64(r.CachedTokens.V), Output: float64(r.OutputTokens.V),
 	})
 	if !r.Outcome.Canceled() {
-		j.last = &r
+		j.last = kept
 	}
 	if r.Outcome.Failed() || r.Recall.Result == recall.Foreign {
-		j.failures = appendBounded(j.failures, r, failuresKept)
+		j.failures = appendBounded(j.failures, kept, failuresKept)
 	} else {
-		j.successes = appendBounded(j.successes, r, int(j.keeps.Load()))
+		j.successes = appendBounded(j.successes, kept, int(j.keeps.Load()))
 	}
 	if r.Outcome.Own() {
 		return
@@ -177,7 +155,7 @@ func (j *job) finishMinute(now int32) {
 		j.minutes.log.Cut(int64(now))
 	} else if j.current.at > 0 {
 		reading, _ := j.compare()
-		j.views = reading.Views
+		j.usual = usualOf(reading.Views)
 		m := j.currentMinute()
 		j.minutes.put(m.at, m.row())
 	}
@@ -203,7 +181,7 @@ func (j *job) score(r probe.Result) float64 {
 	}
 	highest := 0.0
 	for i, d := range []probe.Opt[time.Duration]{r.TTFT, r.TPOT} {
-		if usual := j.views[r.Kind.Index()][i].Baseline; d.OK && usual.OK {
+		if usual := j.usual[r.Kind.Index()][i].baseline; d.OK && usual.OK {
 			highest = max(highest, d.V.Seconds()/usual.V)
 		}
 	}
@@ -241,42 +219,8 @@ func (j *job) past(now time.Time) past {
 	}
 	for _, r := range slices.Concat(j.successes, j.failures) {
 		if !r.Outcome.Own() {
-			p.turns = append(p.turns, scored{r, j.score(r)})
+			p.turns = append(p.turns, scored{*r, j.score(*r)})
 		}
 	}
 	return p
-}
-
-func sampleOf(r probe.Result) sample {
-	s := sample{
-		end: r.End, kind: uint8(r.Kind.Index()), cut: r.IsCut(), moved: r.Moved, outcome: r.Outcome, duration: r.Duration(),
-		ttft: optionalIntOf(r.TTFT), answer: optionalIntOf(r.AnswerTTFT), tpot: optionalIntOf(r.TPOT),
-		prompt: optionalIntOf(r.PromptTokens), cached: optionalIntOf(r.CachedTokens), estimate: optionalIntOf(r.UncachedEstimate),
-		output: uint32(r.OutputTokens.V), lag: r.Lag, streamLag: r.StreamLag,
-	}
-	if len(r.Gaps) > 0 {
-		s.longest = optionalIntOf(probe.Some(slices.Max(r.Gaps)))
-	}
-	return s
-}
-
-func (s *sample) turn() probe.TurnKind { return probe.TurnKinds()[s.kind] }
-
-func (s *sample) latencies() [2]probe.Opt[time.Duration] {
-	return [2]probe.Opt[time.Duration]{s.ttft.duration(), s.tpot.duration()}
-}
-
-// result returns a Result on which objectives have the same judgement as on the sample.
-func (s *sample) result(key probe.Key) probe.Result {
-	r := probe.Result{
-		Target: key.Target, Workload: key.Workload, Kind: s.turn(), Outcome: s.outcome,
-		Sent: s.end.Add(-s.duration), End: s.end,
-		TTFT: s.ttft.duration(), AnswerTTFT: s.answer.duration(), TPOT: s.tpot.duration(),
-		PromptTokens: s.prompt.tokens(), CachedTokens: s.cached.tokens(), UncachedEstimate: s.estimate.tokens(),
-		OutputTokens: probe.Opt[int]{V: int(s.output), OK: s.output > 0}, Lag: s.lag, StreamLag: s.streamLag,
-	}
-	if s.longest > 0 {
-		r.Gaps = []time.Duration{s.longest.duration().V}
-	}
-	return r
 }

@@ -1,7 +1,7 @@
 // Package status serves the status page: the recent turns of every target and workload, in
 // figures, in charts and one by one.
 //
-// A Page is a sink that keeps a bounded number of results, less than 250 kB for each job.
+// A Page is a sink that keeps a bounded number of results, less than 200 kB for each job.
 // /metrics is for long periods.
 package status
 

@@ -63,7 +63,7 @@ func TestForeignTurnsAreKept(t *testing.T) {
 	if len(j.failures) != 1 || len(j.successes) != successesKept || !past.failing.IsZero() {
 		t.Fatalf("%d foreign turns and %d others are kept, failing since %v", len(j.failures), len(j.successes), past.failing)
 	}
-	row := turnRow{Result: j.failures[0]}
+	row := turnRow{Result: *j.failures[0]}
 	if s := row.State(); s.Class != "bad" || j.score(row.Result) < 1e6 {
 		t.Errorf("the foreign turn is %v with the score %v", s, j.score(row.Result))
 	}

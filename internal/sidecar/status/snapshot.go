@@ -210,7 +210,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance() })
 	out.Points = []Point{}
 	for _, s := range recent {
-		out.Points = append(out.Points, Point{End: s.end, Kind: s.turn(), Outcome: s.outcome, TTFT: Duration(s.ttft.duration())})
+		out.Points = append(out.Points, Point{End: s.end, Kind: s.turn(), Outcome: s.outcome(), TTFT: Duration(s.ttft.opt())})
 	}
 	return out, true
 }

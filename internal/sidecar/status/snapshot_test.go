@@ -115,10 +115,14 @@ func TestJudgedAsTheWholeResult(t *testing.T) {
 			r.PromptTokens, r.CachedTokens = probe.Opt[int]{}, probe.Opt[int]{}
 			r.UncachedEstimate = probe.Some(1000)
 		}),
+		turn(0, func(r *probe.Result) { r.StreamLag, r.OutputTokens = 100*time.Millisecond, probe.Some(1000) }),
+		turn(0, func(r *probe.Result) { r.StreamLag, r.OutputTokens = 100*time.Millisecond, probe.Some(2) }),
+		turn(0, ttft(time.Second+1)), turn(0, ttft(time.Second)), turn(0, ttft(5*time.Hour+1)),
 	}
 	sized := []slo.Objective{
 		{Name: "line", SLI: slo.TTFT, Threshold: time.Second, PerThousand: time.Second},
 		{Name: "small", SLI: slo.TTFT, Threshold: time.Second, Uncached: slo.Tokens{Below: 2000}},
+		{Name: "slow", SLI: slo.TTFT, Threshold: 5 * time.Hour},
 	}
 	for _, o := range append(objectives(), sized...) {
 		for i, r := range turns {
@@ -251,13 +255,13 @@ func TestManyJobsKeepFewTurns(t *testing.T) {
 	}
 }
 
-// TestPromisedMemory checks the promise of the package's comment: 250 kB for each job.
+// TestPromisedMemory checks the promise of the package's comment: 200 kB for each job.
 func TestPromisedMemory(t *testing.T) {
 	const texts = 300 // ids, names and the like of one turn
 	got := samplesKept*unsafe.Sizeof(sample{}) +
 		successesKept*(unsafe.Sizeof(probe.Result{})+texts) +
 		failuresKept*(unsafe.Sizeof(probe.Result{})+texts+errorKept)
-	if got > 250_000 {
+	if got > 200_000 {
 		t.Errorf("a job takes up to %d bytes", got)
 	}
 	t.Logf("a job takes up to %d bytes", got)
