@@ -37,10 +37,20 @@ type histogram struct {
 	created   *timestamppb.Timestamp
 }
 
-// nativeBucket counts the values in (2^((index-1)/8), 2^(index/8)].
+// nativeBucket counts the values in (2^((index-1)/8), 2^(index/8)]. A target has a thousand of them, so they are small: the
+// count has 48 bits.
 type nativeBucket struct {
-	index int
-	count uint64
+	low   uint32
+	high  uint16
+	index int16
+}
+
+func (b nativeBucket) count() int64 { return int64(b.high)<<32 | int64(b.low) }
+
+func (b *nativeBucket) add() {
+	if b.low++; b.low == 0 {
+		b.high++
+	}
 }
 
 // newHistogram returns a histogram of a family. Its labels are added when it is gathered.
@@ -68,23 +78,35 @@ func (h *histogram) observe(d time.Duration, trace string) {
 		return
 	}
 	index := nativeIndex(v)
-	at, found := slices.BinarySearchFunc(h.native, index, func(b nativeBucket, index int) int { return cmp.Compare(b.index, index) })
+	at, found := slices.BinarySearchFunc(h.native, index, func(b nativeBucket, index int16) int { return cmp.Compare(b.index, index) })
 	if !found {
 		h.native = slices.Insert(h.native, at, nativeBucket{index: index})
 	}
-	h.native[at].count++
+	h.native[at].add()
 }
 
-func nativeIndex(v float64) int {
+func nativeIndex(v float64) int16 {
 	bounds := nativeBounds()
 	fraction, exponent := math.Frexp(v)
 	i, _ := slices.BinarySearch(bounds[:], fraction)
-	return i + (exponent-1)*len(bounds)
+	return int16(i + (exponent-1)*len(bounds))
 }
 
+// exemplar returns an exemplar with its parts in one allocation, because each turn makes three.
 func exemplar(v float64, trace string) *dto.Exemplar {
-	name := LabelTraceID
-	return &dto.Exemplar{Label: []*dto.LabelPair{{Name: &name, Value: &trace}}, Value: &v, Timestamp: timestamppb.Now()}
+	e := &struct {
+		exemplar    dto.Exemplar
+		pair        dto.LabelPair
+		pairs       [1]*dto.LabelPair
+		at          timestamppb.Timestamp
+		name, trace string
+		value       float64
+	}{name: LabelTraceID, trace: trace, value: v}
+	now := time.Now()
+	e.at.Seconds, e.at.Nanos = now.Unix(), int32(now.Nanosecond())
+	e.pair.Name, e.pair.Value, e.pairs[0] = &e.name, &e.trace, &e.pair
+	e.exemplar.Label, e.exemplar.Value, e.exemplar.Timestamp = e.pairs[:], &e.value, &e.at
+	return &e.exemplar
 }
 
 // written returns the histogram in the form of the exposition. Without classic buckets, exemplars are beside the
@@ -135,7 +157,7 @@ func (h *histogram) writeNative(out *dto.Histogram) {
 	schema, threshold, zero := nativeSchema, float64(zeroThreshold), h.zero
 	out.Schema, out.ZeroThreshold, out.ZeroCount = &schema, &threshold, &zero
 	out.PositiveDelta = make([]int64, 0, len(h.native)+len(h.native)/2)
-	next, previous := 0, int64(0)
+	next, previous := int16(0), int64(0)
 	add := func(count int64) {
 		*out.PositiveSpan[len(out.PositiveSpan)-1].Length++
 		out.PositiveDelta = append(out.PositiveDelta, count-previous)
@@ -150,7 +172,7 @@ func (h *histogram) writeNative(out *dto.Histogram) {
 				add(0)
 			}
 		}
-		add(int64(b.count))
+		add(b.count())
 		next = b.index + 1
 	}
 }
