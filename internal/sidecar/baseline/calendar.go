@@ -65,11 +65,12 @@ const (
 	leastHeight, mostHeight = 0.3, 1.1
 	// mostRemembered bounds the lists of a calendar. They forget after rememberedDays, two months.
 	mostRemembered, rememberedDays = 128, 63
-	// punctual is by how many minutes the repetitions of a rise may differ in time, alike by how
-	// much in height, as log ratio. longestExpected is the longest expectation in minutes.
-	punctual, alike, longestExpected = 45, 0.35, 12 * 60
+	// punctual is by how many minutes the repetitions of a rise may differ in time: by a change of clocks and a quarter
+	// of an hour, since the time zone may be unknown. alike is by how much they may differ in height, as log ratio.
+	// longestExpected is the longest expectation in minutes.
+	punctual, alike, longestExpected = 75, 0.35, 12 * 60
 	// monthDays is the number of working days at the beginning and at the end of a month that
-	// routines follow.
+	// routines follow, and of days at the beginning.
 	monthDays = 3
 )
 
@@ -81,19 +82,24 @@ func (c *calendar) add(r rise, zone *time.Location) {
 	if r.Height < leastHeight {
 		return
 	}
+	r = c.join(r)
 	var again []expectation
 	begin := minuteTime(r.From, zone)
 	for i := range c.rises {
 		before := &c.rises[i]
-		for _, every := range repetitions(minuteTime(before.From, zone), begin) {
-			r.Rejected = r.Rejected || before.Rejected
-			if math.Abs(before.Height-r.Height) > alike {
-				continue
-			}
+		earlier := minuteTime(before.From, zone)
+		if before.Rejected {
+			r.Rejected = r.Rejected || len(repetitions(earlier, begin)) > 0
+			continue
+		}
+		if math.Abs(before.Height-r.Height) > alike {
+			continue
+		}
+		for _, next := range comings(earlier, begin) {
 			r.habitual, before.habitual = true, true
-			from, length := minuteOf(every.after(begin, 1)), min(r.To-r.From, before.To-before.From, longestExpected)
+			from, length := minuteOf(next.at), min(max(r.To-r.From, before.To-before.From), longestExpected)
 			again = append(again, expectation{
-				From: from - punctual, To: from + length + punctual, Height: min(r.Height, before.Height, mostHeight), every: every, Since: c.since(every, r.From),
+				From: from - punctual, To: from + length + punctual, Height: min(r.Height, before.Height, mostHeight), every: next.every, Since: c.since(next.every, r.From),
 			})
 		}
 	}
@@ -103,6 +109,20 @@ func (c *calendar) add(r rise, zone *time.Location) {
 	} else {
 		c.expected = newestOf(append(c.expected, again...))
 	}
+}
+
+// join takes the last rise out and returns it with r, if r continues it. When a page or a ticket ends by itself, the
+// minutes so far are ignored, and the rest of the rise begins anew.
+func (c *calendar) join(r rise) rise {
+	n := len(c.rises) - 1
+	if n < 0 || c.rises[n].Rejected || r.From < c.rises[n].From || r.From-c.rises[n].To > leastRise {
+		return r
+	}
+	last := c.rises[n]
+	c.rises = c.rises[:n]
+	r.From, r.Height = last.From, max(r.Height, last.Height)
+	r.Confirmed, r.habitual = r.Confirmed || last.Confirmed, r.habitual || last.habitual
+	return r
 }
 
 // atRejected reports whether a rise that begins at a minute repeats a rejected one.
@@ -217,32 +237,86 @@ func minuteTime(minute int64, zone *time.Location) time.Time {
 	return at
 }
 
-// repetition says when something comes again: every Days days, or if that is 0 on the same working day of each
-// month. WorkingDay counts from the beginning of the month, or from its end if it is negative.
-type repetition struct{ Days, WorkingDay int }
+// repetition says when something comes again: every Days days, or on the same day of each month, or if both are 0 on the
+// same working day of each month. WorkingDay counts from the beginning of the month, or from its end if it is negative.
+type repetition struct {
+	Days, WorkingDay int
+	Monthly          bool
+}
 
 // after returns the time of the nth repetition after one at t, of an earlier one if n is negative.
 func (r repetition) after(t time.Time, n int) time.Time {
-	if r.Days > 0 {
+	switch {
+	case r.Days > 0:
 		return t.AddDate(0, 0, n*r.Days)
+	case r.Monthly:
+		return t.AddDate(0, n, 0)
 	}
 	return workingDay(t, t.Month()+time.Month(n), r.WorkingDay)
 }
 
-// repetitions returns the repetitions that two times fit: weeks or fortnights, and a working day of the month, up to
-// monthDays from its beginning or its end.
+// repetitions returns the repetitions that two times fit: weeks or fortnights, a day that each month has, and a working
+// day of the month, up to monthDays from its beginning or its end.
 func repetitions(first, second time.Time) (out []repetition) {
 	candidates := []repetition{{Days: 7}, {Days: 14}}
-	days := second.Sub(first).Hours() / 24
-	for n := -monthDays; n <= monthDays && days > 24 && days < 38; n++ {
-		if n != 0 && workingDay(first, first.Month(), n).Day() == first.Day() {
-			candidates = append(candidates, repetition{WorkingDay: n})
+	if days := second.Sub(first).Hours() / 24; days > 24 && days < 38 {
+		candidates = append(candidates, workingDays(first)...)
+		if first.Day() <= 28 {
+			candidates = append(candidates, repetition{Monthly: true})
 		}
 	}
 	for _, r := range candidates {
 		if second.Sub(r.after(first, 1)).Abs() <= punctual*time.Minute {
 			out = append(out, r)
 		}
+	}
+	return out
+}
+
+// workingDays returns the working day of a month on which a time is, if it is at most monthDays from the beginning or the
+// end.
+func workingDays(t time.Time) (out []repetition) {
+	for n := -monthDays; n <= monthDays; n++ {
+		if n != 0 && workingDay(t, t.Month(), n).Day() == t.Day() {
+			out = append(out, repetition{WorkingDay: n})
+		}
+	}
+	return out
+}
+
+// coming is when a rise comes again.
+type coming struct {
+	at    time.Time
+	every repetition
+}
+
+// comings returns when a rise comes again that came at two times. One routine closes a month and opens the next one, so
+// both come again if they are at the same time of day in one turn of the month.
+func comings(first, second time.Time) (out []coming) {
+	for _, r := range repetitions(first, second) {
+		out = append(out, coming{r.after(second, 1), r})
+	}
+	const longestTurn = 7
+	days := int(math.Round(second.Sub(first).Hours() / 24))
+	if days < 1 || days > longestTurn || first.Month() == second.Month() || second.Sub(first.AddDate(0, 0, days)).Abs() > punctual*time.Minute {
+		return out
+	}
+	if last, next := edges(first), edges(second); len(last) > 0 && len(next) > 0 {
+		for _, r := range last {
+			out = append(out, coming{r.after(first, 1), r})
+		}
+		for _, r := range next {
+			out = append(out, coming{r.after(second, 1), r})
+		}
+	}
+	return out
+}
+
+// edges returns by what a day at the beginning or at the end of a month comes again.
+func edges(t time.Time) []repetition {
+	out := workingDays(t)
+	if t.Day() <= monthDays {
+		out = append(out, repetition{Monthly: true})
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // TestExpected checks that a rise which came twice is expected a third time: in a week, in a
-// fortnight, and on the same working day of a month. Other rises are not.
+// fortnight, on the same day or working day of a month, and at both ends of a month. Other rises are not.
 func TestExpected(t *testing.T) {
 	zone, err := time.LoadLocation("America/New_York")
 	if err != nil {
@@ -26,6 +26,13 @@ func TestExpected(t *testing.T) {
 		"each second Friday":                   {at(5, 1, 14), at(5, 15, 14), at(5, 29, 14), true},
 		"the last working day of a month":      {at(2, 27, 10), at(3, 31, 10), at(4, 30, 10), true},
 		"the first working day of a month":     {at(7, 1, 10), at(8, 3, 10), at(9, 1, 10), true},
+		"the same day of each month":           {at(1, 15, 10), at(2, 15, 10), at(3, 15, 10), true},
+		"the first day of a month, a Sunday":   {at(2, 1, 10), at(3, 1, 10), at(4, 1, 10), true},
+		"both ends of a month: the last":       {at(1, 30, 10), at(2, 1, 10), at(2, 27, 10), true},
+		"both ends of a month: the first":      {at(1, 30, 10), at(2, 1, 10), at(3, 1, 10), true},
+		"both ends at different hours":         {at(1, 30, 10), at(2, 1, 16), at(3, 1, 16), false},
+		"two days in a month":                  {at(5, 12, 10), at(5, 14, 10), at(6, 12, 10), false},
+		"each Sunday, an hour later":           {at(5, 3, 2), at(5, 10, 3), at(5, 17, 2), true},
 		"at another hour":                      {at(5, 3, 2), at(5, 10, 6), at(5, 17, 6), false},
 		"after ten days":                       {at(5, 4, 2), at(5, 14, 2), at(5, 24, 2), false},
 		"on a later working day of a month":    {at(7, 9, 10), at(8, 13, 10), at(9, 9, 10), false},
@@ -56,6 +63,29 @@ func TestExpected(t *testing.T) {
 	}
 	if len(c.expected) > 0 {
 		t.Errorf("×1.3 and ×2.7 are one habit: %+v", c.expected)
+	}
+}
+
+// TestJoinedRise checks that a rise whose first part ended a ticket is one rise, and is expected for as long as the longest
+// one before.
+func TestJoinedRise(t *testing.T) {
+	var c calendar
+	for week := range int64(2) {
+		from := minuteOf(monday) + week*weekMinutes
+		c.add(rise{From: from, To: from + 118, Height: 0.5}, nil)
+		c.add(rise{From: from + 119, To: from + 240 + 60*week, Height: 0.6, Confirmed: true}, nil)
+	}
+	if len(c.rises) != 2 || !c.rises[0].Confirmed || c.rises[0].Height != 0.6 || c.rises[0].To-c.rises[0].From != 240 {
+		t.Errorf("two rises in two parts each are remembered as %+v", c.rises)
+	}
+	third := minuteOf(monday) + 2*weekMinutes
+	if c.height(third+300) != 0.6 || c.height(third+300+punctual+1) != 0 {
+		t.Errorf("after 240 and 300 minutes, expected are %+v", c.expected)
+	}
+	c.add(rise{From: third - 200, To: third - 190, Height: 0.5}, nil)
+	c.add(rise{From: third - 190 + leastRise + 1, To: third - 100, Height: 0.5}, nil)
+	if len(c.rises) != 4 {
+		t.Errorf("rises with a pause are joined: %+v", c.rises)
 	}
 }
 

@@ -72,7 +72,7 @@ func (j *job) habits() (out []Habit) {
 
 func (j *job) zone() *time.Location { return j.series[0][0].zone }
 
-// sameKind reports whether both repeat by weeks, or both on the same working day of a month.
+// sameKind reports whether both repeat by weeks, or both in the same way by months.
 func (r repetition) sameKind(other repetition) bool {
 	return r == other || r.Days > 0 && other.Days > 0
 }
@@ -111,6 +111,8 @@ func (h *Habit) describe(zone *time.Location) {
 	day := begin.Weekday().String()
 	words, id := "every "+day, day[:3]
 	switch n := h.every.WorkingDay; {
+	case h.every.Monthly:
+		words, id = fmt.Sprintf("day %d of each month", begin.Day()), fmt.Sprintf("day-%d", begin.Day())
 	case n != 0:
 		name := [...]string{"third last", "second last", "last", "", "first", "second", "third"}[n+monthDays]
 		words, id = "the "+name+" working day of each month", name

@@ -53,6 +53,10 @@ func TestHabits(t *testing.T) {
 			[]rise{at(2, 26, 10, 0), at(3, 30, 10, 0)}, nil, at(4, 1, 0, 0),
 			[]string{"second-last-1000 the second last working day of each month 10:00–11:00 America/New_York: ×1.8 (ttft of first turns), not paged since 2026-03-30; next 2026-04-29"},
 		},
+		"the same day of each month": {
+			[]rise{at(1, 15, 10, 0), at(2, 15, 10, 0)}, nil, at(2, 16, 0, 0),
+			[]string{"day-15-1000 day 15 of each month 10:00–11:00 America/New_York: ×1.8 (ttft of first turns), not paged since 2026-02-15; next 2026-03-15"},
+		},
 		"over": {[]rise{at(5, 3, 2, 0), at(5, 10, 2, 0)}, nil, at(5, 17, 5, 0), nil},
 	} {
 		f := newFeed(options{Location: zone})
@@ -158,6 +162,27 @@ func TestRejectMonthly(t *testing.T) {
 		if s.calendar.add(r, nil); len(s.calendar.expected) > 0 {
 			t.Errorf("it is expected again: %+v", s.calendar.expected)
 		}
+	}
+}
+
+// TestRejectOneEnd checks that a user can reject one end of a month and keep the other.
+func TestRejectOneEnd(t *testing.T) {
+	f := newFeed(options{})
+	s := &f.series[0][0]
+	day := func(m time.Month, day int) rise {
+		from := minuteOf(time.Date(2026, m, day, 10, 0, 0, 0, time.UTC))
+		return rise{From: from, To: from + 120, Height: 1}
+	}
+	s.calendar.add(day(1, 30), nil)
+	s.calendar.add(day(2, 1), nil)
+	s.minute, f.minute = day(2, 10).From, day(2, 10).From
+	if r := f.reject("last-1000"); r.Habit == nil || len(r.Others) != 1 || r.Others[0].ID != "day-1-1000" {
+		t.Fatalf("rejected %+v", r)
+	}
+	s.calendar.add(day(2, 27), nil)
+	s.calendar.add(day(3, 1), nil)
+	if s.calendar.height(day(3, 31).From) != 0 || s.calendar.height(day(4, 1).From) != 1 {
+		t.Errorf("expected are %+v", s.calendar.expected)
 	}
 }
 
