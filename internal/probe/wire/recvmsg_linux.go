@@ -23,14 +23,15 @@ func (m *message) setBuffer(p []byte) {
 	}
 }
 
-// receive calls recvmsg once, on a nonblocking socket.
+// receive calls recvmsg once. It does not wait.
 func (m *message) receive(fd uintptr) (int, error) {
 	for {
 		m.header = unix.Msghdr{Iov: &m.vector, Control: &m.control[0]}
 		m.header.SetIovlen(1)
 		m.header.SetControllen(len(m.control))
 		// The call does not block, so it does not tell Go's scheduler, which would cost 6 % of the CPU time of a token.
-		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&m.header)), 0)
+		// MSG_DONTWAIT makes sure of that: a blocking call would stop other goroutines.
+		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&m.header)), unix.MSG_DONTWAIT)
 		switch errno {
 		case 0:
 			m.used = int(m.header.Controllen)
