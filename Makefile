@@ -200,12 +200,15 @@ bench-check: build ## Fail if a token costs 15 % more, beside plain net/http, th
 # worlds: every simulated deployment, with 2 seeds of 30 days without faults and 30 with
 # faults, so 120 days each. compare and fleet are shorter.
 QUALITY := bin/alert-quality
+FLEET := bin/alertquality run --seed=201 --seeds=1 --days=7 --no-compare --model=all --model=routines --default-rate --fault=none
 .PHONY: alert-quality
 alert-quality: ## Score the alert rules on simulated deployments into bin/alert-quality: some hours of CPU; docs/background/alert-quality.md
 	$(GO) build -o bin/alertquality ./tools/alertquality
 	bin/alertquality run --seed=101 --seeds=2 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
 	bin/alertquality run --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
-	bin/alertquality run --seed=101 --seeds=1 --days=4 --warm-up=10 --workers=2 --no-compare --model=all --fleet=100 --conversations-per-minute=1 --scrape-interval=1m --evaluation-interval=1m --output.dir=$(QUALITY)/fleet
+	$(FLEET) --fleet=30 --warm-up=14 --scrape-interval=30s --objectives=default --output.dir=$(QUALITY)/fleet
+	$(FLEET) --fleet=30 --warm-up=14 --scrape-interval=30s --objectives=proposed --output.dir=$(QUALITY)/fleet-proposed
+	$(FLEET) --fleet=100 --scrape-interval=1m --evaluation-interval=1m --objectives=default --output.dir=$(QUALITY)/fleet-100
 	bin/alertquality tables $(QUALITY)
 	$(GO) test $(TESTFLAGS) -timeout 60m -run TestOverlappingFaults ./tools/alertquality/worlds -args -seeds=24
 

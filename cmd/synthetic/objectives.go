@@ -217,53 +217,28 @@ func printTried(w io.Writer, h *review.History, job probe.Key, label string, t *
 	fmt.Fprintf(w, "#   %s %-15s missed on %d of %d days%s\n", label, target, t.MissedDays, h.Span(job), pages)
 }
 
-// proposedSLOs returns an SLO for each group of jobs with the same proposal.
+// proposedSLOs returns the lines of the configuration for the proposed objectives.
 func proposedSLOs(all []review.Proposal) (lines []string) {
-	groups := map[slo.SLI]map[string][]review.Proposal{}
-	jobs, workloads := map[slo.SLI]int{}, map[string]bool{}
-	for _, p := range all {
-		workloads[p.Job.Workload] = true
-		jobs[p.SLI]++
+	list := func(names []string) string {
+		var out []string
+		for _, name := range names {
+			out = append(out, quoted(name))
+		}
+		return strings.Join(out, ", ")
 	}
-	for _, p := range all {
-		if p.Proposed == nil {
-			continue
+	for _, o := range review.Objectives(all) {
+		line := fmt.Sprintf("  - {name: %s, sli: %s, ", o.Name, o.SLI)
+		if o.Threshold > 0 {
+			line += "threshold: " + review.FormatThreshold(o.Threshold) + ", "
 		}
-		if groups[p.SLI] == nil {
-			groups[p.SLI] = map[string][]review.Proposal{}
+		line += "objective: " + review.Percent(o.Objective)
+		if o.Targets != nil {
+			line += ", targets: [" + list(o.Targets) + "]"
 		}
-		value := "objective: " + review.Percent(p.Proposed.Objective.Objective)
-		if p.Proposed.Threshold > 0 {
-			value = "threshold: " + review.FormatThreshold(p.Proposed.Threshold) + ", " + value
+		if o.Workloads != nil {
+			line += ", workloads: [" + list(o.Workloads) + "]"
 		}
-		groups[p.SLI][value] = append(groups[p.SLI][value], p)
-	}
-	for _, sli := range []slo.SLI{slo.TTFT, slo.TPOT, slo.Availability} {
-		n := 0
-		for _, value := range slices.Sorted(maps.Keys(groups[sli])) {
-			group := groups[sli][value]
-			if len(group) == jobs[sli] {
-				lines = append(lines, fmt.Sprintf("  - {name: %s, sli: %s, %s}", sli, sli, value))
-				continue
-			}
-			for _, workload := range slices.Sorted(maps.Keys(workloads)) {
-				var targets []string
-				for _, p := range group {
-					if p.Job.Workload == workload {
-						targets = append(targets, quoted(p.Job.Target))
-					}
-				}
-				if targets == nil {
-					continue
-				}
-				n++
-				line := fmt.Sprintf("  - {name: %s-%d, sli: %s, %s, targets: [%s]", sli, n, sli, value, strings.Join(targets, ", "))
-				if len(workloads) > 1 {
-					line += fmt.Sprintf(", workloads: [%s]", quoted(workload))
-				}
-				lines = append(lines, line+"}")
-			}
-		}
+		lines = append(lines, line+"}")
 	}
 	return lines
 }

@@ -23,6 +23,8 @@ type Sidecar struct {
 	sink.Fanout
 	Baselines *baseline.Tracker
 	Recorder  *metrics.Recorder
+	// Days counts turns by day, as the sidecar does beside its state file.
+	Days *review.Counter
 	// Now is the current time of the replay.
 	Now time.Time
 	// series holds the series that each metric is stored in, by metricKey.
@@ -32,16 +34,16 @@ type Sidecar struct {
 
 // NewSidecar returns a sidecar that has just started.
 func NewSidecar(start time.Time) *Sidecar {
-	s := &Sidecar{Now: start, series: map[string][]*series{}}
+	s := &Sidecar{Now: start, Days: review.NewCounter(), series: map[string][]*series{}}
 	now := func() time.Time { return s.Now }
 	s.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: now})
-	replicas, days := siblings.New(now), review.NewCounter()
+	replicas := siblings.New(now)
 	s.Recorder = metrics.NewRecorder(metrics.Options{
-		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines, Siblings: replicas.Views, UsualMisses: days.UsualMisses,
+		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines, Siblings: replicas.Views, UsualMisses: s.Days.UsualMisses,
 		Heartbeat: func(probe.Key) time.Time { return now() },
 	})
 	s.Recorder.SetReload(true, start)
-	s.Fanout = sink.Fanout{s.Baselines, s.Recorder, replicas, days}
+	s.Fanout = sink.Fanout{s.Baselines, s.Recorder, replicas, s.Days}
 	return s
 }
 

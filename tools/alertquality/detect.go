@@ -23,13 +23,12 @@ import (
 // detectFlags are the flags of "alertquality detect".
 type detectFlags struct {
 	worldFlags
-	defaultRate, marks, judged, json bool
-	falsePages                       float64
+	marks, judged, json bool
+	falsePages          float64
 }
 
 func (f *detectFlags) add(c *kingpin.CmdClause) {
 	f.worldFlags.add(c)
-	c.Flag("default-rate", "Probe at the default rate with the default bursts: like --conversations-per-minute=2 --adaptive.").BoolVar(&f.defaultRate)
 	c.Flag("marks", "Tell the detector of releases, as discovery and webhooks do.").BoolVar(&f.marks)
 	c.Flag("judged", "Say after each fault that its page was real, as people on call can (POST /-/judge with false=false).").BoolVar(&f.judged)
 	c.Flag("false-pages", "Promised number of false pages in 30 days, of all targets together.").Default(strconv.FormatFloat(sink.DefaultPolicy().FalsePages, 'g', -1, 64)).Float64Var(&f.falsePages)
@@ -37,9 +36,6 @@ func (f *detectFlags) add(c *kingpin.CmdClause) {
 }
 
 func (f *detectFlags) run(ctx context.Context, stdout, progress io.Writer) error {
-	if f.defaultRate {
-		f.rate, f.adaptive = 2, true
-	}
 	c, err := f.campaign()
 	if err != nil {
 		return err

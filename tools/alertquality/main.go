@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	detection := &detectFlags{}
 	detects := app.Command("detect", "Play healthy and faulty deployments into the detector of regressions alone, which is many times faster than run, and print what it finds.")
 	detection.add(detects)
-	tables := app.Command("tables", "Write DIR/tables.md from the scores in DIR/worlds, DIR/compare and DIR/fleet.")
+	tables := app.Command("tables", "Write DIR/tables.md from the scores in DIR/worlds, DIR/compare and DIR/fleet*.")
 	dir := tables.Arg("dir", "Directory of the scores.").Required().String()
 	chosen, err := app.Parse(args)
 	switch {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"synthetic/internal/backtest"
 	"synthetic/tools/alertquality/worlds"
 )
 
@@ -165,7 +166,7 @@ func TestTables(t *testing.T) {
 	if _, err := alertquality(t, args...); err != nil {
 		t.Fatal(err)
 	}
-	for _, campaign := range []string{"compare", "fleet"} {
+	for _, campaign := range []string{"compare", "fleet", "fleet-proposed", "fleet-100"} {
 		if err := os.Symlink("worlds", filepath.Join(dir, campaign)); err != nil {
 			t.Fatal(err)
 		}
@@ -177,9 +178,22 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"## Bounds\n", "| quiet | p95-last-week |", "- **quiet**: ", "| outage | 3 |"} {
+	for _, want := range []string{"## Bounds\n", "| quiet | p95-last-week |", "- **quiet**: ", "pages and 0 tickets in 2 days"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("tables.md has no %q:\n%s", want, text)
+		}
+	}
+}
+
+// TestFleetTable counts what was sent, by alerts and targets.
+func TestFleetTable(t *testing.T) {
+	s := backtest.Score{Model: "fleet of 2", Rules: ours, Days: 7}
+	s.Pages = []backtest.Page{{Alerts: []string{"Fast", "Slow"}, Target: "peak-1"}, {Alerts: []string{"Fast", "Slow"}, Target: "peak-1"}, {Alerts: []string{"Shared"}}}
+	s.Tickets.List = []backtest.Page{{Alerts: []string{"Blind"}, Target: "quiet-1"}}
+	text := fleetTable(backtest.Report{Scores: []backtest.Score{s}})
+	for _, want := range []string{"3 pages and 1 tickets in 7 days", "| page | Fast, Slow | 2 | peak-1 (2) |", "| page | Shared | 1 | the fleet (1) |", "| ticket | Blind | 1 | quiet-1 (1) |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -132,15 +134,33 @@ func comparisonTable(r backtest.Report) string {
 	return settings(r) + "\n" + table(append([]string{"World", "Rules", "False pages in 30 days [95 %]", "Hours of false pages"}, faultNames()...), rows)
 }
 
-// fleetTable shows the result for many targets at once.
+// fleetTable lists the pages and tickets of many targets at once, from one run without faults.
 func fleetTable(r backtest.Report) string {
 	s := generatedScore(r, r.Models()[0], "")
-	var rows [][]string
-	for _, f := range s.Faults {
-		rows = append(rows, []string{f.Fault, fmt.Sprint(f.Incidents), number(&f.RecallEither), minutes(f.MedianToEither), number(f.PagesPerIncident)})
+	rows := slices.Concat(sentRows("page", s.Pages), sentRows("ticket", s.Tickets.List))
+	return settings(r) + fmt.Sprintf("\n%d pages and %d tickets in %.0f days.\n\n", len(s.Pages), len(s.Tickets.List), s.Days) +
+		table([]string{"Severity", "Alerts", "Sent", "Targets"}, rows)
+}
+
+// sentRows counts pages or tickets by their alerts and targets.
+func sentRows(severity string, all []backtest.Page) (rows [][]string) {
+	sent := map[string]map[string]int{}
+	for _, p := range all {
+		alerts := strings.Join(p.Alerts, ", ")
+		if sent[alerts] == nil {
+			sent[alerts] = map[string]int{}
+		}
+		sent[alerts][cmp.Or(p.Target, "the fleet")]++
 	}
-	return settings(r) + fmt.Sprintf("\nThe fleet had %s false pages in 30 days (%d in %.0f days).\n\n", rate(s), s.AllFalsePages.Count, s.Days) +
-		table([]string{"Fault of all targets", "Injected", "Found by a page or a ticket", "Median, min", "Pages per incident"}, rows)
+	for _, alerts := range slices.Sorted(maps.Keys(sent)) {
+		count, targets := 0, []string{}
+		for _, target := range slices.Sorted(maps.Keys(sent[alerts])) {
+			n := sent[alerts][target]
+			count, targets = count+n, append(targets, fmt.Sprintf("%s (%d)", target, n))
+		}
+		rows = append(rows, []string{severity, alerts, fmt.Sprint(count), strings.Join(targets, ", ")})
+	}
+	return rows
 }
 
 // generatedScore returns the score of the generated rules on a world: of one alert, or of all

@@ -22,7 +22,8 @@ func sections() []section {
 	return []section{
 		{"Bounds", "worlds", boundsTable}, {"Worlds", "worlds", worldsTable},
 		{"Forecast and measured minutes to a page", "worlds", forecastsTable},
-		{"Other rules", "compare", comparisonTable}, {"Fleet", "fleet", fleetTable},
+		{"Other rules", "compare", comparisonTable}, {"Fleet of 30", "fleet", fleetTable},
+		{"Fleet of 30 with proposed objectives", "fleet-proposed", fleetTable}, {"Fleet of 100", "fleet-100", fleetTable},
 		{"Descriptions", "worlds", descriptions},
 	}
 }

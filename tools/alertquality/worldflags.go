@@ -22,6 +22,7 @@ type worldFlags struct {
 	fleet                      int
 	rate                       float64
 	adaptive, zones, sealed    bool
+	defaultRate                bool
 	seed                       uint64
 	seeds, days, warm, workers int
 	seedGiven, seedsGiven      bool
@@ -37,6 +38,7 @@ func (f *worldFlags) add(c *kingpin.CmdClause) {
 	c.Flag("fault", "Inject only faults whose name contains this text; may be repeated. none leaves out the runs with faults.").StringsVar(&f.faults)
 	c.Flag("conversations-per-minute", "Probe rate. Default: that of the model.").Float64Var(&f.rate)
 	c.Flag("adaptive", "Probe in bursts at the first sign of a fault, with the default settings of adaptive traffic.").BoolVar(&f.adaptive)
+	c.Flag("default-rate", "Probe at the default rate with the default bursts: like --conversations-per-minute=2 --adaptive.").BoolVar(&f.defaultRate)
 	c.Flag("timezone", "Configure the time zone of the users for each target.").BoolVar(&f.zones)
 	c.Flag("sealed", "Simulate sealed models with their own seeds. No constant of the detection was chosen on them; use them for the final check only.").BoolVar(&f.sealed)
 	c.Flag("fleet", "Simulate this many targets at once, taking the models in turn; a fault hits all of them.").IntVar(&f.fleet)
@@ -49,6 +51,9 @@ func (f *worldFlags) add(c *kingpin.CmdClause) {
 
 // campaign returns the runs that the flags ask for, with the default policy and without rules.
 func (f *worldFlags) campaign() (worlds.Campaign, error) {
+	if f.defaultRate {
+		f.rate, f.adaptive = 2, true
+	}
 	if f.seeds < 1 || f.days < 1 || f.warm < 0 || f.workers < 1 || f.fleet < 0 || f.rate < 0 {
 		return worlds.Campaign{}, fmt.Errorf("--seeds, --days and --workers must be positive; --warm-up, --fleet and --conversations-per-minute must not be negative")
 	}

@@ -106,6 +106,11 @@ func HistoryFromState(stateFile string, since time.Duration, now time.Time) (*Hi
 	if err != nil {
 		return nil, err
 	}
+	return c.History("the days that the sidecar has kept in "+stateFile+DaysFile, since), nil
+}
+
+// History returns what the jobs did on the counted days. source says in words where they are from.
+func (c *Counter) History(source string, since time.Duration) *History {
 	found := slots{}
 	for _, d := range c.Days("") {
 		start, err := time.Parse(time.DateOnly, d.Date)
@@ -113,7 +118,7 @@ func HistoryFromState(stateFile string, since time.Duration, now time.Time) (*Hi
 			*found.at(probe.Key{Target: d.Target, Workload: d.Workload}, start) = Slot{start, d.Turns, d.Failed, d.TTFT, d.TPOT}
 		}
 	}
-	return found.history("the days that the sidecar has kept in "+stateFile+DaysFile, 24*time.Hour, since), nil
+	return found.history(source, 24*time.Hour, since)
 }
 
 // readDays reads the days beside a state file.

@@ -1,6 +1,10 @@
 package review
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -28,6 +32,9 @@ type Proposal struct {
 	Current, Proposed *Tried
 }
 
+// proposable are the SLIs of proposed objectives.
+func proposable() []slo.SLI { return []slo.SLI{slo.TTFT, slo.TPOT, slo.Availability} }
+
 // Tried is an objective, and what it would have done in the history.
 type Tried struct {
 	slo.Objective
@@ -49,7 +56,7 @@ func (h *History) ByWeek(job probe.Key) bool { return h.Span(job) >= enoughWeeks
 // Propose returns the objectives for the TTFT, the TPOT and availability of a job. current are the objectives
 // that cover the job today; those for a part of the turns are left out.
 func (h *History) Propose(job probe.Key, current []slo.Objective) (out []Proposal) {
-	for _, sli := range []slo.SLI{slo.TTFT, slo.TPOT, slo.Availability} {
+	for _, sli := range proposable() {
 		p := Proposal{Job: job, SLI: sli}
 		for _, o := range current {
 			if o.SLI == sli && len(o.Turns) == 0 && !o.Sized() {
@@ -63,6 +70,58 @@ func (h *History) Propose(job probe.Key, current []slo.Objective) (out []Proposa
 		out = append(out, p)
 	}
 	return out
+}
+
+// Objectives returns the proposed objectives. Targets with the same proposal share one; an objective that is
+// proposed for all jobs names no targets.
+func Objectives(all []Proposal) (out []slo.Objective) {
+	workloads := map[string]bool{}
+	for _, p := range all {
+		workloads[p.Job.Workload] = true
+	}
+	for _, sli := range proposable() {
+		left := slices.DeleteFunc(slices.Clone(all), func(p Proposal) bool { return p.SLI != sli })
+		jobs, parts := len(left), 0
+		left = slices.DeleteFunc(left, func(p Proposal) bool { return p.Proposed == nil })
+		slices.SortStableFunc(left, func(a, b Proposal) int { return compareFigures(a.Proposed, b.Proposed) })
+		for len(left) > 0 {
+			o, alike := left[0].Proposed.Objective, 1
+			for alike < len(left) && compareFigures(left[0].Proposed, left[alike].Proposed) == 0 {
+				alike++
+			}
+			group := left[:alike]
+			if left = left[alike:]; len(group) == jobs {
+				o.Name = string(sli)
+				out = append(out, o)
+				continue
+			}
+			for _, workload := range slices.Sorted(maps.Keys(workloads)) {
+				if o.Targets = targetsOf(group, workload); o.Targets == nil {
+					continue
+				}
+				if len(workloads) > 1 {
+					o.Workloads = []string{workload}
+				}
+				parts++
+				o.Name = fmt.Sprintf("%s-%d", sli, parts)
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+func compareFigures(a, b *Tried) int {
+	return cmp.Or(cmp.Compare(a.Threshold, b.Threshold), cmp.Compare(b.Objective.Objective, a.Objective.Objective))
+}
+
+func targetsOf(all []Proposal, workload string) (targets []string) {
+	for _, p := range all {
+		if p.Job.Workload == workload {
+			targets = append(targets, p.Job.Target)
+		}
+	}
+	return targets
 }
 
 // objective returns an objective that the job kept in nearly all weeks or days with half of its budget.

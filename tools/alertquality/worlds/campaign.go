@@ -23,8 +23,11 @@ type Campaign struct {
 	Models []Model
 	Faults []Fault
 	// Rules returns the rule files to score on some deployments. The names must be the same for
-	// all deployments.
-	Rules func([]Deployment) ([]backtest.RuleFile, error)
+	// all deployments. proposed are the objectives that replaced SLOs; nil if none did.
+	Rules func(all []Deployment, proposed []slo.Objective) ([]backtest.RuleFile, error)
+	// Proposed replaces the SLOs after the warm-up by those that "synthetic objectives" proposes from it. The
+	// evaluation of rules begins then, too.
+	Proposed bool
 	// SLOs and Policy are as in SimulationOptions.
 	SLOs   []slo.Objective
 	Policy sink.Policy
@@ -72,7 +75,8 @@ func (c Campaign) worlds() []world {
 func (c Campaign) fleet() []Deployment {
 	var all []Deployment
 	for i := range c.Fleet {
-		all = append(all, Deployment{Target: fmt.Sprintf("target-%03d", i+1), Model: c.Models[i%len(c.Models)]})
+		m := c.Models[i%len(c.Models)]
+		all = append(all, Deployment{Target: fmt.Sprintf("%s-%d", m.Name, i/len(c.Models)+1), Model: m})
 	}
 	return all
 }
@@ -105,7 +109,7 @@ func (c Campaign) Run(ctx context.Context) ([]backtest.Score, error) {
 	}
 	var scores []backtest.Score
 	for _, w := range c.worlds() {
-		sets, err := c.load(w.deployments)
+		sets, err := c.load(w.deployments, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -137,8 +141,8 @@ func scoreWorld(name string, sets []*backtest.RuleSet, faults []string, outcomes
 	return scores
 }
 
-func (c Campaign) load(d []Deployment) ([]*backtest.RuleSet, error) {
-	files, err := c.Rules(d)
+func (c Campaign) load(d []Deployment, proposed []slo.Objective) ([]*backtest.RuleSet, error) {
+	files, err := c.Rules(d, proposed)
 	if err != nil {
 		return nil, err
 	}
@@ -204,13 +208,21 @@ func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	o := c.options(k)
 	sim := NewSimulation(o)
-	sets, err := c.load(o.Deployments)
+	sets, err := c.load(o.Deployments, nil)
 	if err != nil {
 		return outcome{}, err
 	}
 	from := o.Start.Add(time.Duration(c.WarmUp) * day)
 	history := c.history(sets)
+	if c.Proposed {
+		history = 0
+	}
 	sim.WarmUp(time.Duration(c.WarmUp)*day - history)
+	if c.Proposed {
+		if sets, err = c.load(o.Deployments, sim.Propose()); err != nil {
+			return outcome{}, err
+		}
+	}
 	spans, err := backtest.Replay(ctx, sim, sets, from.Add(-history), o.Start.Add(o.Length))
 	if err != nil {
 		return outcome{}, fmt.Errorf("%s, seed %d: %w", k.world.name, k.seed, err)

@@ -3,6 +3,7 @@ package worlds
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"synthetic/internal/backtest"
@@ -10,6 +11,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -88,6 +90,7 @@ func jobOf(d Deployment, o SimulationOptions) sink.Job {
 		slos = backtest.Objectives()
 		slos[0].Threshold = d.Model.TTFTObjective
 	}
+	slos = slices.DeleteFunc(slices.Clone(slos), func(o slo.Objective) bool { return !o.CoversJob(d.Target, workloadName) })
 	job := sink.Job{
 		Job: probe.Job{
 			Target:   target.Target{Name: d.Target, Service: d.Service, Model: "simulated", Connection: target.Reuse},
@@ -109,6 +112,21 @@ func (s *Simulation) play(to time.Duration) {
 		t.advance(to)
 	}
 	s.sidecar.Now = s.options.Start.Add(to)
+}
+
+// Propose returns the objectives that "synthetic objectives" proposes from the days so far, and judges the deployments
+// by them from now on, as after a reload of the configuration.
+func (s *Simulation) Propose() []slo.Objective {
+	history := s.sidecar.Days.History("the warm-up", s.options.Length)
+	var all []review.Proposal
+	for _, d := range s.options.Deployments {
+		all = append(all, history.Propose(probe.Key{Target: d.Target, Workload: workloadName}, nil)...)
+	}
+	s.options.SLOs = review.Objectives(all)
+	for _, d := range s.options.Deployments {
+		s.sidecar.Add(jobOf(d, s.options))
+	}
+	return s.options.SLOs
 }
 
 // WarmUp plays without scraping, so that baselines are learned.
