@@ -5,7 +5,7 @@ import "math"
 // breach counts the turns of the last half hour that violated the objective.
 type breach [breachMinutes]struct {
 	minute     int64
-	bad, turns float64
+	bad, turns uint32
 }
 
 const breachMinutes = 30
@@ -25,7 +25,7 @@ func (b *breach) add(minute int64, bad bool) {
 func (b *breach) sums(now, minutes int64) (bad, turns float64) {
 	for _, m := range b {
 		if m.minute > now-minutes {
-			bad, turns = bad+m.bad, turns+m.turns
+			bad, turns = bad+float64(m.bad), turns+float64(m.turns)
 		}
 	}
 	return bad, turns

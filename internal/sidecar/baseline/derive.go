@@ -23,7 +23,8 @@ type derived struct {
 	samples int
 	// level is the overall level.
 	level float64
-	shape shape
+	// shape is nil before seasonDays.
+	shape *shape
 	// shaped is when shape was computed, in periods of six hours since 1970.
 	shaped int32
 	// noise is the standard deviation of half hours around the baseline, spread the standard

@@ -53,10 +53,25 @@ type scan struct {
 	by   *sumsByMinute // nil before the first turn
 	// noise is the sum of weight²/turns of the minutes. Burst turns make the mean of a minute more
 	// certain, but add no weight. Without any, noise is nil and equal to the turns.
-	noise *[scanned]float64
+	noise *sumOfMinutes
 }
 
-type sumsByMinute struct{ turns, total, tail [scanned]float64 }
+type sumsByMinute struct{ turns, total, tail sumOfMinutes }
+
+// sumOfMinutes are the sums up to each minute. They have single precision, because they take a large part of the memory of
+// a job, and are rebased, so that they stay small and therefore exact enough.
+type sumOfMinutes [scanned]float32
+
+// between returns the sum of the minutes after one slot up to another.
+func (s *sumOfMinutes) between(start, end uint64) float64 { return float64(s[end]) - float64(s[start]) }
+
+// rebase lets the sums begin after a slot. Their differences stay.
+func (s *sumOfMinutes) rebase(slot uint64) {
+	base := s[slot]
+	for i := range s {
+		s[i] -= base
+	}
+}
 
 // slot returns the index of the sums of a minute.
 func slot(minute int64) uint64 { return uint64(minute) % scanned }
@@ -82,11 +97,11 @@ func (s *scan) weigh(minute int64, weight, confidence, total, tail float64) {
 		s.noise = &noise
 	}
 	i := slot(minute)
-	s.by.turns[i] += weight
-	s.by.total[i] += total
-	s.by.tail[i] += tail
+	s.by.turns[i] += float32(weight)
+	s.by.total[i] += float32(total)
+	s.by.tail[i] += float32(tail)
 	if s.noise != nil {
-		s.noise[i] += weight / confidence
+		s.noise[i] += float32(weight / confidence)
 	}
 }
 
@@ -115,6 +130,19 @@ func (s *scan) advanceTo(minute int64) {
 		if s.noise != nil {
 			s.noise[i] = s.noise[from]
 		}
+		if i == 0 {
+			s.rebase(1)
+		}
+	}
+}
+
+// rebase lets all sums begin after a slot, that of the oldest minute.
+func (s *scan) rebase(slot uint64) {
+	s.by.turns.rebase(slot)
+	s.by.total.rebase(slot)
+	s.by.tail.rebase(slot)
+	if s.noise != nil {
+		s.noise.rebase(slot)
 	}
 }
 
@@ -124,7 +152,7 @@ func (s *scan) sums(from, length int64) (turns, total, tail float64) {
 		return 0, 0, 0
 	}
 	end, start := slot(s.last-from), slot(s.last-from-length)
-	return s.by.turns[end] - s.by.turns[start], s.by.total[end] - s.by.total[start], s.by.tail[end] - s.by.tail[start]
+	return s.by.turns.between(start, end), s.by.total.between(start, end), s.by.tail.between(start, end)
 }
 
 // mean returns the mean of the last minutes, NaN with fewer than leastTurns.
@@ -152,7 +180,7 @@ func (s *scan) confidence(ago, minutes int) float64 {
 	if turns < 0.5 || s.noise == nil {
 		return 1
 	}
-	noise := s.noise[slot(s.last-int64(ago))] - s.noise[slot(s.last-int64(ago+minutes))]
+	noise := s.noise.between(slot(s.last-int64(ago+minutes)), slot(s.last-int64(ago)))
 	if noise <= 0 {
 		return 1
 	}

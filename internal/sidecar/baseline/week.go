@@ -57,16 +57,16 @@ func (d *deviation) value() float64 { return float64(d.mean) - d.trend }
 
 // shapeOf computes the shape of a week by median polish (Tukey 1977): it alternates between a
 // trend and the offsets. turnSpread is the overall standard deviation of single turns.
-func (b *baseline) shapeOf(usual []*entry, turnSpread float64) shape {
+func (b *baseline) shapeOf(usual []*entry, turnSpread float64) *shape {
 	all := make([]deviation, len(usual))
 	for i, e := range usual {
 		all[i] = deviation{entry: e, cell: b.cellOf(e.number)}
 	}
-	var s shape
-	trendOver(all, &s, 7) // a whole week has each part of a week once
+	s := &shape{}
+	trendOver(all, s, 7) // a whole week has each part of a week once
 	for range rounds {
 		s.fit(all)
-		trendOver(all, &s, 1)
+		trendOver(all, s, 1)
 	}
 	s.measureSpread(all)
 	s.measureScatter(usual, all, turnSpread)
@@ -227,13 +227,18 @@ func (b *baseline) shapeAt(t time.Time) float64 {
 	return (1-share)*b.offsetOf(n) + share*b.offsetOf(n+1)
 }
 
-func (b *baseline) offsetOf(number int32) float64 { return float64(b.shape.offset[b.cellOf(number)]) }
+func (b *baseline) offsetOf(number int32) float64 {
+	if b.shape == nil {
+		return 0
+	}
+	return float64(b.shape.offset[b.cellOf(number)])
+}
 
 // wideAt returns how many times more than usual the level moves at a time of day, at least 1. It
 // moves more where days differ from each other, and where the shape is steep: people begin and
 // end their days half an hour earlier or later.
 func (b *baseline) wideAt(t time.Time) float64 {
-	if b.shape.typical == 0 {
+	if b.shape == nil || b.shape.typical == 0 {
 		return 1
 	}
 	c := b.cellOf(numberOf(t))
@@ -245,7 +250,7 @@ func (b *baseline) wideAt(t time.Time) float64 {
 // scatterAt returns how many times more than usual single turns differ at a time of day, at
 // least 1.
 func (b *baseline) scatterAt(t time.Time) float64 {
-	if b == nil {
+	if b == nil || b.shape == nil {
 		return 1
 	}
 	return max(1, float64(b.shape.scatter[b.cellOf(numberOf(t))%slots]))
