@@ -55,8 +55,8 @@ type expectation struct {
 	From, To int64
 	Height   float64
 	every    repetition
-	// Since is the minute since which such a rise is expected.
-	Since int64
+	// Since is the minute since which such a rise is expected, and of the begin of the rise that is expected again.
+	Since, of int64
 }
 
 const (
@@ -69,8 +69,7 @@ const (
 	// of an hour, since the time zone may be unknown. alike is by how much they may differ in height, as log ratio.
 	// longestExpected is the longest expectation in minutes.
 	punctual, alike, longestExpected = 75, 0.35, 12 * 60
-	// monthDays is the number of working days at the beginning and at the end of a month that
-	// routines follow, and of days at the beginning.
+	// Routines follow the first and the last monthDays working days of a month, and the first monthDays days.
 	monthDays = 3
 )
 
@@ -83,23 +82,20 @@ func (c *calendar) add(r rise, zone *time.Location) {
 		return
 	}
 	r = c.join(r)
+	r.Rejected = r.Rejected || c.atRejected(r.From, zone)
 	var again []expectation
 	begin := minuteTime(r.From, zone)
 	for i := range c.rises {
 		before := &c.rises[i]
-		earlier := minuteTime(before.From, zone)
-		if before.Rejected {
-			r.Rejected = r.Rejected || len(repetitions(earlier, begin)) > 0
+		if before.Rejected || math.Abs(before.Height-r.Height) > alike {
 			continue
 		}
-		if math.Abs(before.Height-r.Height) > alike {
-			continue
-		}
-		for _, next := range comings(earlier, begin) {
+		for _, next := range comings(minuteTime(before.From, zone), begin) {
 			r.habitual, before.habitual = true, true
 			from, length := minuteOf(next.at), min(max(r.To-r.From, before.To-before.From), longestExpected)
 			again = append(again, expectation{
-				From: from - punctual, To: from + length + punctual, Height: min(r.Height, before.Height, mostHeight), every: next.every, Since: c.since(next.every, r.From),
+				From: from - punctual, To: from + length + punctual, Height: min(r.Height, before.Height, mostHeight), every: next.every,
+				Since: c.since(next.every, r.From), of: r.From,
 			})
 		}
 	}
@@ -115,12 +111,13 @@ func (c *calendar) add(r rise, zone *time.Location) {
 // minutes so far are ignored, and the rest of the rise begins anew.
 func (c *calendar) join(r rise) rise {
 	n := len(c.rises) - 1
-	if n < 0 || c.rises[n].Rejected || r.From < c.rises[n].From || r.From-c.rises[n].To > leastRise {
+	if n < 0 || c.rises[n].Rejected || r.Rejected || r.From < c.rises[n].From || r.From-c.rises[n].To > leastRise {
 		return r
 	}
 	last := c.rises[n]
 	c.rises = c.rises[:n]
-	r.From, r.Height = last.From, max(r.Height, last.Height)
+	c.expected = slices.DeleteFunc(c.expected, func(e expectation) bool { return e.of == last.From })
+	r.From, r.To, r.Height = last.From, max(r.To, last.To), max(r.Height, last.Height)
 	r.Confirmed, r.habitual = r.Confirmed || last.Confirmed, r.habitual || last.habitual
 	return r
 }
@@ -129,7 +126,24 @@ func (c *calendar) join(r rise) rise {
 func (c *calendar) atRejected(minute int64, zone *time.Location) bool {
 	begin := minuteTime(minute, zone)
 	return slices.ContainsFunc(c.rises, func(r rise) bool {
-		return r.Rejected && len(repetitions(minuteTime(r.From, zone), begin)) > 0
+		if !r.Rejected {
+			return false
+		}
+		earlier := minuteTime(r.From, zone)
+		return slices.ContainsFunc(repetitions(earlier, begin), func(every repetition) bool {
+			return every.Days > 0 || !c.rejectedWeekly(earlier, zone)
+		})
+	})
+}
+
+// rejectedWeekly reports whether rises a week or a fortnight from a time are rejected, too. Then the weekly job is rejected,
+// and no day of a month.
+func (c *calendar) rejectedWeekly(at time.Time, zone *time.Location) bool {
+	return slices.ContainsFunc(c.rises, func(r rise) bool {
+		other := minuteTime(r.From, zone)
+		return r.Rejected && slices.ContainsFunc([]int{-14, -7, 7, 14}, func(days int) bool {
+			return other.Sub(at.AddDate(0, 0, days)).Abs() <= punctual*time.Minute
+		})
 	})
 }
 
@@ -261,7 +275,7 @@ func repetitions(first, second time.Time) (out []repetition) {
 	candidates := []repetition{{Days: 7}, {Days: 14}}
 	if days := second.Sub(first).Hours() / 24; days > 24 && days < 38 {
 		candidates = append(candidates, workingDays(first)...)
-		if first.Day() <= 28 {
+		if first.Day() <= 28 && second.Day() <= 28 {
 			candidates = append(candidates, repetition{Monthly: true})
 		}
 	}
@@ -296,7 +310,7 @@ func comings(first, second time.Time) (out []coming) {
 	for _, r := range repetitions(first, second) {
 		out = append(out, coming{r.after(second, 1), r})
 	}
-	const longestTurn = 7
+	const longestTurn = 6 // days; a job of every week is none
 	days := int(math.Round(second.Sub(first).Hours() / 24))
 	if days < 1 || days > longestTurn || first.Month() == second.Month() || second.Sub(first.AddDate(0, 0, days)).Abs() > punctual*time.Minute {
 		return out
@@ -312,13 +326,13 @@ func comings(first, second time.Time) (out []coming) {
 	return out
 }
 
-// edges returns by what a day at the beginning or at the end of a month comes again.
+// edges returns the repetitions of a day at the beginning or at the end of a month: by its working day, or by its number if
+// it is no working day.
 func edges(t time.Time) []repetition {
-	out := workingDays(t)
-	if t.Day() <= monthDays {
-		out = append(out, repetition{Monthly: true})
+	if out := workingDays(t); len(out) > 0 || t.Day() > monthDays {
+		return out
 	}
-	return out
+	return []repetition{{Monthly: true}}
 }
 
 // workingDay returns the nth working day of a month, at the time of day of t. It counts from the end if nth is

@@ -89,6 +89,79 @@ func TestJoinedRise(t *testing.T) {
 	}
 }
 
+// riseAt returns a rise of two hours on a day of 2026.
+func riseAt(month time.Month, day, hour int, height float64) rise {
+	from := minuteOf(time.Date(2026, month, day, hour, 0, 0, 0, time.UTC))
+	return rise{From: from, To: from + 120, Height: height}
+}
+
+// TestHigherPart checks that nothing is expected after a rise whose second part is much higher than the rise a week before.
+func TestHigherPart(t *testing.T) {
+	var c calendar
+	c.add(riseAt(5, 3, 10, 0.5), nil)
+	first := riseAt(5, 10, 10, 0.5)
+	c.add(first, nil)
+	c.add(rise{From: first.To + 1, To: first.To + 60, Height: 1}, nil)
+	if len(c.expected) > 0 {
+		t.Errorf("expected are %+v", c.expected)
+	}
+}
+
+// TestRejectedPart checks that a rejected rise is not joined with one before it, as when a history is restored.
+func TestRejectedPart(t *testing.T) {
+	rejected := riseAt(5, 3, 10, 0.6)
+	rejected.Rejected = true
+	var c calendar
+	c.add(rise{From: rejected.From - 180, To: rejected.From - 2, Height: 0.5}, nil)
+	c.add(rejected, nil)
+	if len(c.rises) != 2 || !c.atRejected(riseAt(5, 10, 10, 0).From, nil) {
+		t.Errorf("rises are %+v", c.rises)
+	}
+}
+
+// TestWeeklyIsNotMonthly checks that a weekly job at the end of a month and at the beginning of the next one is expected a week
+// later only, and that a rejection of every Wednesday says nothing about other days.
+func TestWeeklyIsNotMonthly(t *testing.T) {
+	var c calendar
+	c.add(riseAt(7, 29, 2, 0.6), nil)
+	c.add(riseAt(8, 5, 2, 0.6), nil)
+	if len(c.expected) != 1 || c.expected[0].every != (repetition{Days: 7}) {
+		t.Errorf("expected are %+v", c.expected)
+	}
+	c = calendar{}
+	for day := 3; day <= 24; day += 7 { // Wednesdays of June
+		r := riseAt(6, day, 2, 0.6)
+		r.Rejected = true
+		c.add(r, nil)
+	}
+	c.add(riseAt(7, 10, 2, 0.6), nil) // a Friday, a month after the second of them
+	c.add(riseAt(7, 17, 2, 0.6), nil)
+	if c.atRejected(riseAt(7, 10, 2, 0).From, nil) || c.height(riseAt(7, 24, 2, 0).From) != 0.6 {
+		t.Errorf("a job of Fridays is rejected with one of Wednesdays: %+v, expected %+v", c.rises, c.expected)
+	}
+	if !c.atRejected(riseAt(7, 1, 2, 0).From, nil) {
+		t.Error("the next Wednesday is not rejected")
+	}
+}
+
+// TestRejectDayOfMonth checks that a rise which is expected as a day and as a working day of a month is one habit, and that a
+// rejection forgets both.
+func TestRejectDayOfMonth(t *testing.T) {
+	f := newFeed(options{})
+	s := &f.series[0][0]
+	s.calendar.add(riseAt(4, 1, 10, 1), nil)
+	s.calendar.add(riseAt(5, 1, 10, 1), nil)
+	now := riseAt(5, 20, 10, 1).From
+	s.minute, f.minute = now, now
+	all := f.habits()
+	if len(all) != 1 {
+		t.Fatalf("habits are %+v", all)
+	}
+	if r := f.reject(all[0].ID); r.Habit == nil || s.calendar.height(riseAt(6, 1, 10, 1).From) != 0 {
+		t.Errorf("rejected %+v, expected are still %+v", r.Habit, s.calendar.expected)
+	}
+}
+
 // TestWeeklyJob checks that a job of every Sunday pages at most twice, that the same rise on
 // another day pages after that, and so does a higher one on a Sunday. The next process knows the
 // rises.

@@ -87,17 +87,22 @@ func (h Habit) weeksLater(other Habit) int64 {
 
 const weekMinutes = 7 * 24 * 60
 
-// repeats reports whether h is part of the habit other.
+// repeats reports whether h is part of the habit other: one day can be a day and a working day of a month.
 func (h Habit) repeats(other Habit) bool {
-	later := h.weeksLater(other)
-	return h.every.sameKind(other.every) && h.From-later <= other.To && h.To-later >= other.From
+	later := int64(0)
+	if h.every.sameKind(other.every) {
+		later = h.weeksLater(other)
+	}
+	return h.From-later <= other.To && h.To-later >= other.From
 }
 
 // merge adds a part to the habit, which has the earlier start.
 func (h *Habit) merge(part Habit) {
 	later := part.weeksLater(*h)
 	h.From, h.To = min(h.From, part.From-later), max(h.To, part.To-later)
-	h.every.Days = min(h.every.Days, part.every.Days)
+	if part.every.Days > 0 {
+		h.every.Days = min(h.every.Days, part.every.Days)
+	}
 	h.expectation.Since = min(h.expectation.Since, part.expectation.Since)
 	if part.Height > h.Height {
 		h.Height, h.Turn, h.Signal = part.Height, part.Turn, part.Signal
