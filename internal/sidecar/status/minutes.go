@@ -94,7 +94,15 @@ const left = 11
 // coarse returns the bits that are kept of a value, which is not negative, or NaN.
 func coarse(v float32) uint32 { return (math.Float32bits(v) + 1<<(left-1)) >> left }
 
-func fromCoarse(kept uint32) float32 { return math.Float32frombits(kept << left) }
+// fromCoarse returns the value with four digits: more are not exact.
+func fromCoarse(kept uint32) float32 {
+	v := float64(math.Float32frombits(kept << left))
+	if !(v > 0) || math.IsInf(v, 1) {
+		return float32(v)
+	}
+	perUnit := math.Pow(10, 3-math.Floor(math.Log10(v)))
+	return float32(math.Round(v*perUnit) / perUnit)
+}
 
 // count counts a turn and its failure. Samples are bounded, so they cannot be counted later.
 func (m *minute) count(s sample) {
