@@ -84,39 +84,57 @@ func TestLostInTheLastLevel(t *testing.T) {
 }
 
 // TestWhyNotReady: the reason why a target is not ready is logged at once, and every minute. A target that
-// refuses requests gets less time than one that fails.
+// refuses requests gets less time than one that fails, unless a switch may have started it.
 func TestWhyNotReady(t *testing.T) {
-	t.Run("loading", func(t *testing.T) {
-		testNotReady(t, http.StatusServiceUnavailable, readyTimeout, "completed no turn within 10m0s")
-	})
-	t.Run("refused", func(t *testing.T) {
-		testNotReady(t, http.StatusNotFound, refusedTimeout, "refused every turn for 1m0s")
-	})
+	const slow = 8 * time.Second // the first answer, within its timeout
+	for name, tt := range map[string]struct {
+		status   int
+		switches bool
+		atMost   time.Duration
+		waits    time.Duration
+		message  string
+	}{
+		"loading":              {http.StatusServiceUnavailable, false, readyTimeout, readyTimeout, "completed no turn within 10m0s"},
+		"refused":              {http.StatusNotFound, false, refusedTimeout, (slow + refusedTimeout).Round(10 * time.Second), "completed no turn for 3m0s: the target refused the last turn as http_4xx: "},
+		"refused after switch": {http.StatusNotFound, true, readyTimeout, readyTimeout, "completed no turn within 10m0s: the target refused the last turn as http_4xx: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := small()
+			plan.Variants[0].Target.Model = "no-such-model"
+			if tt.switches {
+				plan.Variants[0].Switch = []string{"deploy"}
+			}
+			testNotReady(t, plan, tt.status, slow, tt.atMost, tt.waits, tt.message)
+		})
+	}
 }
 
-func testNotReady(t *testing.T, status int, atMost time.Duration, message string) {
+func testNotReady(t *testing.T, plan Plan, status int, slow, atMost, waits time.Duration, message string) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
+		var answers atomic.Int32 // a sync.Once would stop the virtual time of requests that wait for it
 		defer net.serve(t, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if answers.Add(1) == 1 {
+				time.Sleep(slow)
+			}
 			http.Error(w, `{"error":{"message":"No model yet"}}`, status)
 		}))()
 		begin := time.Now()
 		var told []time.Duration
 		logger := slog.New(slog.NewTextHandler(writer(func(line []byte) {
-			if strings.Contains(string(line), fmt.Sprint(status)) && strings.Contains(string(line), "No model yet") {
+			if text := string(line); strings.Contains(text, fmt.Sprint(status)) && strings.Contains(text, "No model yet") && strings.Contains(text, "at_most="+atMost.String()) {
 				told = append(told, time.Since(begin).Round(10*time.Second))
 			}
 		}), nil))
-		plan := small()
-		plan.Variants[0].Target.Model = "no-such-model"
-		if _, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Logger: logger}); err == nil || !strings.Contains(err.Error(), message) {
+		o := Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Logger: logger, Command: func(context.Context, []string, []string) error { return nil }}
+		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("error %v, want %q in it", err, message)
 		}
-		if waited := time.Since(begin).Round(10 * time.Second); waited != atMost {
-			t.Errorf("waited %s, want %s", waited, atMost)
+		if waited := time.Since(begin).Round(10 * time.Second); waited != waits {
+			t.Errorf("waited %s, want %s", waited, waits)
 		}
 		var want []time.Duration
-		for at := time.Duration(0); at < atMost; at += logNotReadyEvery {
+		for at := slow.Round(10 * time.Second); at < waits; at += logNotReadyEvery {
 			want = append(want, at)
 		}
 		if !slices.Equal(told, want) {
@@ -128,6 +146,33 @@ func testNotReady(t *testing.T, status int, atMost time.Duration, message string
 type writer func([]byte)
 
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
+
+// TestRefusesForAWhile: a target that has completed turns, and then refuses them for longer than refusedTimeout, is waited for.
+func TestRefusesForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		d := simulate.New(quick())
+		var refuses atomic.Bool
+		defer net.serve(t, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if refuses.Load() && strings.HasSuffix(r.URL.Path, "/completions") {
+				http.Error(w, `{"error":{"message":"No model yet"}}`, http.StatusNotFound)
+				return
+			}
+			d.ServeHTTP(w, r)
+		}))()
+		time.AfterFunc(40*time.Second, func() {
+			refuses.Store(true)
+			time.AfterFunc(refusedTimeout+2*time.Minute, func() { refuses.Store(false) })
+		})
+		run, err := Run(t.Context(), Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, second := run.Results[0], run.Results[1]; first.State != runfile.EndedEarly || second.State != runfile.Complete {
+			t.Errorf("first level: %s (%s), second: %s (%s)", first.State, first.Why, second.State, second.Why)
+		}
+	})
+}
 
 // TestTargetStaysDead ends the sweep with its results if the deployment does not return.
 func TestTargetStaysDead(t *testing.T) {

@@ -20,9 +20,11 @@ const (
 	// readyTimeout bounds the wait for the first turn of a variant: at the start, after a switch,
 	// and after a level that lost the target.
 	readyTimeout = 10 * time.Minute
-	// refusedTimeout bounds the wait while the target refuses the requests, for example because it does not
-	// serve the model. A router also does so while it starts, but not for long.
-	refusedTimeout = time.Minute
+	// refusedTimeout bounds the wait while a target that has completed no turn yet refuses each request, for example
+	// because it does not serve the model. It is not shorter because routers also refuse while they start: NVIDIA Dynamo's
+	// frontend answers 404 until a worker has registered, which took 20 s with a small model. A command of switch may
+	// have started a large model, and a target that has served the model comes back, so these get readyTimeout.
+	refusedTimeout = 3 * time.Minute
 	// readyTokens is the length of the answer of a readiness test, readyPause the time between
 	// two tests.
 	readyTokens = 16
@@ -63,22 +65,27 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	}
 	defer prober.Close()
 	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.id + "]\n\n"}
-	var lastLogged time.Time
-	answered := time.Now() // the last time that the target did not refuse
+	var lastLogged, refusedSince time.Time // refusedSince is zero if the last turn was not refused
 	for {
-		why := s.try(ctx, c, spec)
+		why, atMost := s.try(ctx, c, spec), readyTimeout
 		if !errors.Is(why, errRefused) {
-			answered = time.Now()
+			refusedSince = time.Time{}
+		} else if len(v.Switch) == 0 && !s.served[v.Name] {
+			atMost = refusedTimeout
+			if refusedSince.IsZero() {
+				refusedSince = time.Now()
+			}
 		}
 		switch {
 		case why == nil:
+			s.served[v.Name] = true
 			return c.model, nil
-		case time.Since(answered) >= refusedTimeout:
-			return "", fmt.Errorf("%q refused every turn for %s: %w; correct the model, the key or the workload of the plan", v.Name, refusedTimeout, why)
+		case !refusedSince.IsZero() && time.Since(refusedSince) >= refusedTimeout:
+			return "", fmt.Errorf("%q completed no turn for %s: %w; correct the model, the key or the workload of the plan", v.Name, refusedTimeout, why)
 		case ctx.Err() == nil && time.Since(lastLogged) >= logNotReadyEvery:
 			lastLogged = time.Now()
 			s.Logger.Warn("The target does not complete a turn yet; trying again", "variant", v.Name, "url", v.Target.BaseURL,
-				"why", why, "at_most", readyTimeout)
+				"why", why, "at_most", atMost)
 		}
 		switch {
 		case load.Pause(ctx, readyPause):
@@ -91,7 +98,7 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 }
 
 // errRefused marks the error of a turn that the target refused with a status of the 400s.
-var errRefused = errors.New("the last turn ended")
+var errRefused = errors.New("the target refused the last turn")
 
 // try asks for the model and runs a turn. The first turns of a sweep also calibrate how many
 // tokens a text has; the second has the length that the first one found. This fixes the texts

@@ -67,9 +67,10 @@ type sweep struct {
 	calibration calibration
 
 	// current is the active variant, −1 before the first. ready holds the models of variants
-	// that answered a turn since their switch.
+	// that answered a turn since their switch; served are the names of variants that ever answered one.
 	current   int
 	ready     map[int]string
+	served    map[string]bool
 	lost      error           // the target was gone at the end of the previous level
 	described map[string]bool // the variants whose parameters are in the run
 	progress  Progress
@@ -106,7 +107,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	s := &sweep{
 		Options: o, listed: listed, id: o.ID, store: st, clock: clock{plan: o.Plan},
-		current: -1, ready: map[int]string{}, described: map[string]bool{}, team: singleProcess{},
+		current: -1, ready: map[int]string{}, served: map[string]bool{}, described: map[string]bool{}, team: singleProcess{},
 	}
 	if o.Workers != nil && !s.complete() {
 		o.Workers.sweep = o.ID
