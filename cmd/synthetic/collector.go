@@ -24,9 +24,9 @@ const (
 	gcMinimum = 4 << 20
 )
 
-// collectGarbage adapts the percentage of the collector to the rate of allocations until stop is called. It does nothing if
+// adaptCollector adapts the percentage of the collector to the rate of allocations until stop is called. It does nothing if
 // the user has set GOGC.
-func collectGarbage() (stop func()) {
+func adaptCollector() (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
@@ -56,7 +56,7 @@ func adaptGC(end <-chan struct{}, now func() heap, set func(percent int)) {
 		h := now()
 		rate += (float64(h.allocated-last)/gcInterval.Seconds() - rate) / gcWeight
 		last = h.allocated
-		// SetGCPercent stops all goroutines for a moment, so small differences are ignored.
+		// SetGCPercent takes the lock of the heap and computes the next goal anew, so small differences are ignored.
 		if next := gcPercent(rate, h.alive); math.Abs(float64(next-percent)) > float64(percent)/8 {
 			percent = next
 			set(percent)

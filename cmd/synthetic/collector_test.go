@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,21 @@ func TestCollectionsAreRare(t *testing.T) {
 func steady(n uint64) func(int) uint64 { return func(int) uint64 { return n } }
 
 func between(low, high int) func(int) bool { return func(n int) bool { return low <= n && n <= high } }
+
+// expectAdapted sets a percentage that no process chooses. The returned function fails the test if no collector has been
+// adapted since. Tests that use it do not run in parallel.
+func expectAdapted(t *testing.T) (check func()) {
+	t.Setenv("GOGC", "")
+	const unused = 123_456
+	before := debug.SetGCPercent(unused)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	return func() {
+		t.Helper()
+		if got := debug.SetGCPercent(before); got == unused {
+			t.Error("the percentage of the collector was not set")
+		}
+	}
+}
 
 // TestCollectsEarly: a process with little to do has the lowest percentage.
 func TestCollectsEarly(t *testing.T) {

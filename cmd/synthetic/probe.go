@@ -206,6 +206,6 @@ func (p *printer) Observe(e probe.Event) {
 	}
 	p.results = append(p.results, r)
 	if p.text {
-		_ = status.WriteTurn(p.w, r) // the exit code depends on the turns, not on stdout
+		_ = status.WriteTurn(p.w, r) // checkedOutput keeps the error
 	}
 }

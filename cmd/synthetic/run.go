@@ -123,7 +123,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 		e.logger.Info("Serving the public view to everyone who reaches this address", "public_address", public.Addr())
 	}
 	f.logAddresses(e.logger, ports)
-	defer collectGarbage()()
+	defer adaptCollector()()
 	server := s.Server()
 	return s.Run(ctx, server, func() error { return ports.serve(server) })
 }

@@ -104,7 +104,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer stop()
-	defer collectGarbage()()
+	defer adaptCollector()()
 	run, err := sweep.Run(ctx, options)
 	view.clear()
 	switch {

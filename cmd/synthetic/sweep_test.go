@@ -46,11 +46,13 @@ measure: {snapshots: 1, snapshot: 1s}
 func TestSweepOnRealSockets(t *testing.T) {
 	_, server := fastDeployment(t)
 	plan, dir := planFor(t, server.URL, ""), filepath.Join(t.TempDir(), "out")
+	adapted := expectAdapted(t)
 	p := start(t, "sweep", "--plan.file="+plan, "--output.dir="+dir)
 	<-p.done
 	if p.code != exitOK {
 		t.Fatalf("exit code %d:\n%s%s", p.code, p.out, p.err)
 	}
+	adapted()
 	for _, want := range []string{"finished a, level 2, repetition 1: ", " 0 failed", "UNDECIDED (seems to pass; ", "capacity of b: no concurrency is proven", "4 levels in "} {
 		if !strings.Contains(p.out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, p.out)

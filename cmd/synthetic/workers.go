@@ -174,7 +174,7 @@ func (f *workerFlags) work(ctx context.Context, e env, web *sweepWeb) error {
 		return err
 	}
 	defer stop()
-	defer collectGarbage()()
+	defer adaptCollector()()
 	connections := httplimit.NewConnections(httplimit.MaxConnections)
 	server := httplimit.NewServer(nil, connections, e.logger)
 	server.Handler = httplimit.Guard(w, sweep.MaxRequest)

@@ -97,6 +97,7 @@ func TestWorkerOfAJob(t *testing.T) {
 	_ = free.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan int)
+	adapted := expectAdapted(t)
 	var stdout, stderr bytes.Buffer
 	go func() {
 		ended <- run(ctx, []string{"sweep", "--workers=job-1.job", "--worker.listen=" + address}, &stdout, &stderr)
@@ -121,6 +122,7 @@ func TestWorkerOfAJob(t *testing.T) {
 	if _ = answer.Body.Close(); answer.StatusCode != http.StatusForbidden {
 		t.Errorf("an order of another site's page: %s", answer.Status)
 	}
+	adapted()
 	for range 300 {
 		c, err := net.Dial("tcp", address)
 		if err != nil {

@@ -18,7 +18,7 @@ func figures(samples []sample) recentFigures {
 	var prompt, cached int
 	for _, s := range samples {
 		ofPrompt, ofCache := s.prompt.count(), s.cached.count()
-		r.Sessions.Count(s.moved, ofPrompt, ofCache)
+		r.Sessions.Count(s.moved.opt(), ofPrompt, ofCache)
 		if outcome := s.outcome(); outcome.Failed() {
 			r.Failed++
 			failed[outcome]++

@@ -87,16 +87,16 @@ func minuteFrom(at int32, row []uint32) minute {
 	return m
 }
 
-// left is the number of bits of a float32 that are not kept: noisy ones, which cannot be compressed. The others are exact to
-// 1/8192, which no chart shows.
-const left = 11
+// droppedBits is the number of bits of a float32 that are not kept: noisy ones, which cannot be compressed. The others are
+// exact to 1/8192, which no chart shows.
+const droppedBits = 11
 
 // coarse returns the bits that are kept of a value, which is not negative, or NaN.
-func coarse(v float32) uint32 { return (math.Float32bits(v) + 1<<(left-1)) >> left }
+func coarse(v float32) uint32 { return (math.Float32bits(v) + 1<<(droppedBits-1)) >> droppedBits }
 
 // fromCoarse returns the value with four digits: more are not exact.
 func fromCoarse(kept uint32) float32 {
-	v := float64(math.Float32frombits(kept << left))
+	v := float64(math.Float32frombits(kept << droppedBits))
 	if !(v > 0) || math.IsInf(v, 1) {
 		return float32(v)
 	}

@@ -18,7 +18,30 @@ type sample struct {
 	outcomeNumber                    uint8 // 1 + the index of probe.Outcomes, 0 for none
 	kind                             uint8 // index of probe.TurnKinds
 	cut                              bool  // the token limit ended the answer
-	moved                            probe.Opt[bool]
+	moved                            shortBool
+}
+
+// shortBool stores a bool that may be unknown in 1 byte.
+type shortBool uint8
+
+const (
+	boolUnknown shortBool = iota
+	boolFalse
+	boolTrue
+)
+
+func shortBoolOf(o probe.Opt[bool]) shortBool {
+	switch {
+	case !o.OK:
+		return boolUnknown
+	case o.V:
+		return boolTrue
+	}
+	return boolFalse
+}
+
+func (s shortBool) opt() probe.Opt[bool] {
+	return probe.Opt[bool]{V: s == boolTrue, OK: s != boolUnknown}
 }
 
 // shortDuration stores a duration that may be unknown in 4 bytes: whole microseconds and, from 35 minutes on,
@@ -67,7 +90,7 @@ func (s shortCount) count() probe.Opt[int] { return probe.Opt[int]{V: int(max(s,
 
 func sampleOf(r probe.Result) sample {
 	s := sample{
-		end: r.End, kind: uint8(r.Kind.Index()), cut: r.IsCut(), moved: r.Moved, duration: shortDurationOf(r.Duration()),
+		end: r.End, kind: uint8(r.Kind.Index()), cut: r.IsCut(), moved: shortBoolOf(r.Moved), duration: shortDurationOf(r.Duration()),
 		outcomeNumber: uint8(1 + slices.Index(probe.Outcomes(), r.Outcome)),
 		ttft:          shortDurationOfOpt(r.TTFT), answer: shortDurationOfOpt(r.AnswerTTFT), tpot: shortDurationOfOpt(r.TPOT),
 		prompt: shortCountOf(r.PromptTokens), cached: shortCountOf(r.CachedTokens), estimate: shortCountOf(r.UncachedEstimate),

@@ -264,6 +264,9 @@ func TestPromisedMemory(t *testing.T) {
 	if got > 200_000 {
 		t.Errorf("a job takes up to %d bytes", got)
 	}
+	if size := unsafe.Sizeof(sample{}); size != 72 {
+		t.Errorf("a sample takes %d bytes, the comment says 72", size)
+	}
 	t.Logf("a job takes up to %d bytes", got)
 }
 
