@@ -141,40 +141,34 @@ func (r *replay) evaluate(ctx context.Context, from, to time.Time) error {
 // evaluateRules evaluates rules of the n-th rule set at the steps in [start, end], with one query for each.
 func (r *replay) evaluateRules(ctx context.Context, n int, rules []*rule, start, end time.Time) error {
 	for _, rule := range rules {
-		matrix, err := r.query(ctx, r.recorded[n], rule, start, end)
+		matrix, err := r.query(ctx, n, rule, start, end)
 		if err == nil && rule.records {
 			err = r.record(r.recorded[n], rule, matrix, start, end)
 		} else if err == nil {
 			err = r.alert(ctx, rule, matrix, start, end, r.spans[n])
 		}
 		if err != nil {
-			return r.failed(n, rule, start, err)
+			return err
 		}
 	}
 	return nil
 }
 
-// failed returns an error of a rule of the n-th rule set with its place and time.
-func (r *replay) failed(n int, rule *rule, start time.Time, err error) error {
-	return fmt.Errorf("rules %q, %s, from %s: %w", r.sets[n].Name, rule.name, start.UTC(), err)
-}
-
 // evaluateCircle evaluates rules that read what they recorded a step before at the steps in [start, end]. While
 // none of them records anything, one query of many steps has the same results; after that each step needs its own.
 func (r *replay) evaluateCircle(ctx context.Context, n int, rules []*rule, start, end time.Time) error {
-	interval, ahead := rules[0].interval, time.Duration(circleSteps)
+	interval := rules[0].interval
 	for at := start; !at.After(end); at = at.Add(interval) {
 		if !r.anyRecorded(rules) {
-			first, found, err := r.firstResult(ctx, n, rules, at, earlier(at.Add(ahead*interval), end))
+			last := earlier(at.Add(circleSteps*interval), end)
+			first, found, err := r.firstResult(ctx, n, rules, at, last)
 			if err != nil {
 				return err
 			}
 			if at = first; !found {
-				ahead = min(2*ahead, circleSteps)
 				continue
 			}
 		}
-		ahead = circleStepsAfterResult
 		if err := r.evaluateRules(ctx, n, rules, at, at); err != nil {
 			return err
 		}
@@ -182,13 +176,8 @@ func (r *replay) evaluateCircle(ctx context.Context, n int, rules []*rule, start
 	return nil
 }
 
-const (
-	// circleSteps is for how many steps firstResult looks ahead.
-	circleSteps = 120
-	// circleStepsAfterResult is the same after a step with a result, because another one may follow soon. It doubles
-	// while there is none.
-	circleStepsAfterResult = 8
-)
+// circleSteps is for how many steps firstResult looks ahead.
+const circleSteps = 120
 
 // anyRecorded reports whether one of the rules had a result at its last step.
 func (r *replay) anyRecorded(rules []*rule) bool {
@@ -200,9 +189,9 @@ func (r *replay) anyRecorded(rules []*rule) bool {
 func (r *replay) firstResult(ctx context.Context, n int, rules []*rule, start, end time.Time) (first time.Time, found bool, err error) {
 	first = end
 	for _, rule := range rules {
-		matrix, err := r.query(ctx, r.recorded[n], rule, start, end)
+		matrix, err := r.query(ctx, n, rule, start, end)
 		if err != nil {
-			return first, false, r.failed(n, rule, start, err)
+			return first, false, err
 		}
 		for _, s := range matrix {
 			first, found = earlier(first, timestamp.Time(s.Floats[0].T)), true
@@ -227,8 +216,16 @@ func steps(interval time.Duration, from, to time.Time) (start, end time.Time, ok
 	return start, start.Add(n * interval), true
 }
 
-// query evaluates a rule at the steps in [start, end].
-func (r *replay) query(ctx context.Context, store *Store, rule *rule, start, end time.Time) (promql.Matrix, error) {
+// query evaluates a rule of the n-th rule set at the steps in [start, end].
+func (r *replay) query(ctx context.Context, n int, rule *rule, start, end time.Time) (promql.Matrix, error) {
+	matrix, err := r.queryRange(ctx, r.recorded[n], rule, start, end)
+	if err != nil {
+		return nil, fmt.Errorf("rules %q, %s, from %s: %w", r.sets[n].Name, rule.name, start.UTC(), err)
+	}
+	return matrix, nil
+}
+
+func (r *replay) queryRange(ctx context.Context, store *Store, rule *rule, start, end time.Time) (promql.Matrix, error) {
 	q, err := r.engine.NewRangeQuery(ctx, store, nil, rule.expr, start, end, rule.interval)
 	if err != nil {
 		return nil, err
@@ -257,7 +254,7 @@ func (r *replay) record(store *Store, rule *rule, matrix promql.Matrix, start, e
 	stale := math.Float64frombits(value.StaleNaN)
 	named, err := rule.named(matrix)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", rule.name, err)
 	}
 	now, seen := map[uint64]*series{}, map[uint64]bool{}
 	for _, s := range named {

@@ -137,7 +137,7 @@ func sixfoldRegressions() []sixfold {
 		},
 		{
 			alert: rules.AlertRegressionBlind, fault: one(gauge(metrics.Detectable, math.Inf(1), within()...)), almost: one(gauge(metrics.Detectable, 2, within()...)),
-			lead: 5 * time.Minute, fires: 65 * time.Minute, resolves: 3 * time.Minute,
+			lead: 5 * time.Minute, fires: 65 * time.Minute, resolves: 25 * time.Hour,
 		},
 		{
 			alert: rules.AlertBaselineYoung, fault: one(gauge(metrics.BaselineYoung, 1, signal()...)),
