@@ -39,8 +39,8 @@ func oneRule(expr string) func([]worlds.Deployment, []slo.Objective) ([]backtest
 	}
 }
 
-// TestAlertQuality is a small part of make alert-quality: one seed with four days without
-// faults and four with faults, after a week of warm-up.
+// TestAlertQuality is a small part of make alert-quality: one seed with three days without
+// faults and three with faults.
 func TestAlertQuality(t *testing.T) {
 	if testing.Short() {
 		t.Skip("replays 22 days; make test-long runs it")
