@@ -88,7 +88,7 @@ func minuteFrom(at int32, row []uint32) minute {
 }
 
 // droppedBits is the number of bits of a float32 that are not kept: noisy ones, which cannot be compressed. The others are
-// exact to 1/8192, which no chart shows.
+// exact to 1/8192.
 const droppedBits = 11
 
 // coarse returns the bits that are kept of a value, which is not negative, or NaN.
