@@ -56,7 +56,7 @@ func adaptGC(end <-chan struct{}, now func() heap, set func(percent int)) {
 		h := now()
 		rate += (float64(h.allocated-last)/gcInterval.Seconds() - rate) / gcWeight
 		last = h.allocated
-		// SetGCPercent takes the lock of the heap and computes the next goal anew, so small differences are ignored.
+		// Each call locks the heap, so small differences are ignored.
 		if next := gcPercent(rate, h.alive); math.Abs(float64(next-percent)) > float64(percent)/8 {
 			percent = next
 			set(percent)
@@ -70,7 +70,7 @@ func gcPercent(rate float64, alive uint64) int {
 	return max(lowestGCPercent, int(100*room/float64(max(alive, gcMinimum))))
 }
 
-// heap is what Go's collector knows, in bytes: all allocations since the start of the process, and what it scanned last.
+// heap holds bytes: all that the process has allocated, and what was alive at the last collection.
 type heap struct{ allocated, alive uint64 }
 
 func heapNow() heap {

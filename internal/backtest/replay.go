@@ -184,8 +184,7 @@ func (r *replay) anyRecorded(rules []*rule) bool {
 	return slices.ContainsFunc(rules, func(rule *rule) bool { return len(r.present[rule]) > 0 })
 }
 
-// firstResult returns the first step in [start, end] at which one of the rules has a result. If none is found,
-// it returns end.
+// firstResult returns the first step in [start, end] at which a rule has a result, and end if no step has one.
 func (r *replay) firstResult(ctx context.Context, n int, rules []*rule, start, end time.Time) (first time.Time, found bool, err error) {
 	first = end
 	for _, rule := range rules {
