@@ -34,13 +34,16 @@ const (
 
 // attempt is one request and its answer.
 type attempt struct {
+	// The first fields are those that each event needs, so that few lines of the CPU's cache hold them.
+	outcome   Outcome
+	deadlines deadlines
+	limits    limits
+	seen      measurement
+
 	client     *wire.Client
 	stream     api.Stream
-	deadlines  deadlines
-	limits     limits
 	limitField target.LimitField
 	peaks      *Peaks
-	seen       measurement
 	lag        Lateness
 	// answering is true after the first token. A dial that another connection made needless can read
 	// it while tokens arrive.
@@ -51,7 +54,6 @@ type attempt struct {
 	status  int
 	http2   bool
 	headers http.Header
-	outcome Outcome
 	end     time.Time
 	err     string
 	// silent is true if a deadline ended the turn.
@@ -107,6 +109,7 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
 	a.stream.MaxEventBytes = a.limits.event
 	events := stream.NewReader(body, a.stream.Options)
+	defer events.Close()
 	for a.outcome == "" {
 		event, err := a.next(body, events)
 		if err != nil {
@@ -125,8 +128,12 @@ func (a *attempt) next(body *wire.Body, events *stream.Reader) (*stream.Event, e
 		return nil, err
 	}
 	event, err := events.Next()
-	deadline = deadline.Add(a.trace.Extended)
 	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
+	if !late && err == nil {
+		return event, nil
+	}
+	deadline = deadline.Add(a.trace.Extended)
+	late = late && event.At.After(deadline)
 	if late && !event.Kernel {
 		a.trace.Asked = time.Time{} // the event may have arrived in time
 	}

@@ -38,12 +38,12 @@ const (
 )
 
 type limits struct {
-	maxTokens int // requested; 0 means no limit
-	sent      int // bytes of the request
-	// wire is the number of bytes received, event the bytes of one event, events the number of
-	// token-bearing events, answer the bytes of all its texts.
+	// events is the number of token-bearing events, answer the bytes of all texts, event the bytes of
+	// one event, wire the number of bytes received.
+	events, answer, event int
 	wire                  int64
-	event, events, answer int
+	maxTokens             int // requested; 0 means no limit
+	sent                  int // bytes of the request
 }
 
 // newLimits returns the limits for the answer to a request of sentBytes.

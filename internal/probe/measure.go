@@ -13,14 +13,22 @@ import (
 type measurement struct {
 	sent time.Time
 
-	events    int // token-bearing
-	coalesced int
-	gaps      []time.Duration
-	answer    []byte
+	// These change with every token, so they are beside each other for the CPU's cache.
+	events     int // token-bearing
+	coalesced  int
+	gaps       []time.Duration
+	answer     []byte
+	size       int // bytes of content, reasoning, refusal and tool calls
+	lastToken  time.Time
+	readLagMax time.Duration
+	kernel     bool
+
+	firstEvent, firstToken, firstAnswer time.Time
+
+	buffers   *buffers // of gaps and answer
 	reasoning []byte
 	refusal   []byte
 	calls     calls
-	size      int // bytes of content, reasoning, refusal and tool calls
 
 	// reasoningField is the server's name of the reasoning. model, fingerprint and worker are
 	// the server's names of what answers.
@@ -29,8 +37,6 @@ type measurement struct {
 	id           string
 	otherChoices bool
 
-	firstEvent, firstToken, firstAnswer, lastToken time.Time
-
 	usage stream.Usage
 	// firstTokens is the number of tokens in the first token-bearing event, from its usage. The
 	// default is 1, because a prefill yields one token.
@@ -38,8 +44,6 @@ type measurement struct {
 
 	finishReason string
 	done         bool
-	readLagMax   time.Duration
-	kernel       bool
 }
 
 // add adds the next event, in order of arrival.
@@ -50,15 +54,24 @@ func (m *measurement) add(e *stream.Event) {
 	if e.HasUsage {
 		m.usage = e.Usage
 	}
-	m.finishReason, m.model = cmp.Or(e.FinishReason, m.finishReason), cmp.Or(e.Model, m.model)
-	m.fingerprint, m.worker = cmp.Or(e.Fingerprint, m.fingerprint), cmp.Or(e.Worker, m.worker)
-	m.id = cmp.Or(e.ID, m.id)
+	keep(&m.finishReason, e.FinishReason)
+	keep(&m.model, e.Model)
+	keep(&m.fingerprint, e.Fingerprint)
+	keep(&m.worker, e.Worker)
+	keep(&m.id, e.ID)
 	m.otherChoices = m.otherChoices || e.OtherChoice
 	switch e.Kind {
 	case stream.Done:
 		m.done = true
 	case stream.Token:
 		m.addToken(e)
+	}
+}
+
+// keep sets a name to the last value that is not empty. Most events have none.
+func keep(name *string, value string) {
+	if value != "" {
+		*name = value
 	}
 }
 
@@ -69,6 +82,7 @@ func (m *measurement) addToken(e *stream.Event) {
 		m.coalesced++
 	}
 	if m.firstToken.IsZero() {
+		m.takeBuffers()
 		m.firstToken, m.kernel, m.firstTokens = e.At, e.Kernel, 1
 		if e.HasUsage && e.Usage.OutputTokens > 0 {
 			m.firstTokens = e.Usage.OutputTokens
@@ -103,11 +117,13 @@ func (m *measurement) addOtherTexts(e *stream.Event) {
 	m.size += len(e.Reasoning) + len(e.Refusal) + m.calls.size - before
 }
 
+// fill fills the result. The measurement then has no gaps and no answer.
 func (m *measurement) fill(r *Result, l limits) {
+	defer m.returnBuffers()
 	r.Phases.FirstEvent = m.since(m.firstEvent)
 	r.TTFT = m.since(m.firstToken)
 	r.AnswerTTFT = m.since(m.firstAnswer)
-	r.Events, r.Coalesced, r.Gaps = m.events, m.coalesced, m.gaps
+	r.Events, r.Coalesced, r.Gaps = m.events, m.coalesced, append([]time.Duration(nil), m.gaps...)
 	r.ReadLagMax, r.Kernel = m.readLagMax, m.kernel
 	r.FinishReason, r.Answer = m.finishReason, string(m.answer)
 	r.Reasoning, r.ReasoningField, r.Refusal = string(m.reasoning), m.reasoningField, string(m.refusal)

@@ -23,6 +23,8 @@ const startRate = 1000
 // client is a way to read the streams of a scenario, in a process of its own.
 type client struct {
 	name string
+	// reader is the kind of reader that the client is; "" for a program.
+	reader string
 	// command returns the process that reads for a duration. dir is an empty directory.
 	command func(s scenario, url, dir string, d time.Duration) (*exec.Cmd, error)
 	// stops is true if the process has to be stopped, because it would go on.
@@ -32,8 +34,8 @@ type client struct {
 // clients returns the kinds of clients; the first is what the others are compared with.
 func clients(program string) []client {
 	return []client{
-		{name: "plain net/http", command: reader("plain")},
-		{name: "path alone", command: reader("path")},
+		{name: "plain net/http", reader: "plain", command: reader("plain")},
+		{name: "path alone", reader: "path", command: reader("path")},
 		{name: "synthetic run", command: sidecar(program), stops: true},
 		{name: "synthetic sweep", command: sweep(program)},
 	}
@@ -48,7 +50,12 @@ func reader(kind string) func(scenario, string, string, time.Duration) (*exec.Cm
 
 // runReader is the other side of reader.
 func runReader(kind string, s scenario, url string, d time.Duration) error {
-	if kind == "path" {
+	switch {
+	case s.name == inMemory.name && kind == "path":
+		return readMemory(path)
+	case s.name == inMemory.name:
+		return readMemory(plain)
+	case kind == "path":
 		return follow(s, url, d, wire.New(wire.Options{}), path)
 	}
 	t := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: s.streams}
@@ -58,11 +65,14 @@ func runReader(kind string, s scenario, url string, d time.Duration) error {
 func sidecar(program string) func(scenario, string, string, time.Duration) (*exec.Cmd, error) {
 	return func(s scenario, url, dir string, _ time.Duration) (*exec.Cmd, error) {
 		file := filepath.Join(dir, "synthetic.yml")
-		text := fmt.Sprintf(`targets: [{name: t, base_url: "%s/v1", model: m, connection: reuse}]
-workloads: [{name: w, turns: {min: 1, max: 1}, prompt_tokens: 16, max_output_tokens: %d}]
+		text := fmt.Sprintf(`workloads: [{name: w, turns: {min: 1, max: 1}, prompt_tokens: 16, max_output_tokens: %d}]
 traffic: [{targets: "*", workload: w, arrival: {process: closed, concurrency: %d}}]
 slos: [{name: ttft, sli: ttft, threshold: 20s, objective: 99%%}]
-`, url, s.tokens, s.streams)
+targets:
+`, s.tokens, s.perTarget())
+		for i := range s.streams / s.perTarget() {
+			text += fmt.Sprintf("- {name: t%d, base_url: %q, model: m, connection: reuse}\n", i, url+"/v1")
+		}
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, err
 		}

@@ -107,6 +107,9 @@ func (f flags) bench(ctx context.Context) error {
 
 // rounds runs each client once in each round.
 func (f flags) rounds(ctx context.Context, s scenario, kinds []client, r results) error {
+	if s.name == inMemory.name {
+		return f.memoryRounds(ctx, kinds, r)
+	}
 	srv, err := startServer(s, f.server)
 	if err != nil {
 		return err

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe/stream"
-	"synthetic/internal/probe/wire"
 )
 
 // settling is the time after the start of a client whose tokens have no part in its lateness.
@@ -119,7 +118,7 @@ func events(buf []byte, n int, f func(content []byte)) int {
 
 // path reads as a probe does: kernel timestamps, a complete SSE parser, a check of every byte of JSON.
 func path(body io.Reader, token func([]byte, time.Time)) error {
-	reader := stream.NewReader(body.(*wire.Body), stream.Options{})
+	reader := stream.NewReader(body.(stream.Source), stream.Options{})
 	for {
 		event, err := reader.Next()
 		if errors.Is(err, io.EOF) {

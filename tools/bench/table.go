@@ -48,13 +48,16 @@ func table(r results, all []scenario, kinds []client) string {
 			if i > 0 {
 				name = ""
 			}
-			late50, late99 := "", ""
+			late50, late99, memory := "", "", ""
 			if runs[0].P50 > 0 {
 				late50 = figure(runs, func(c cost) float64 { return c.P50 }, 1)
 				late99 = figure(runs, func(c cost) float64 { return c.P99 }, 0)
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", name, c.name, figure(runs, func(c cost) float64 { return c.PerToken }, 1),
-				spread(ratios(r[s.name][kinds[0].name], runs), 2), late50, late99, figure(runs, func(c cost) float64 { return c.Memory }, 0))
+			if runs[0].Memory > 0 {
+				memory = figure(runs, func(c cost) float64 { return c.Memory }, 0)
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", name, c.name, figure(runs, func(c cost) float64 { return c.PerToken }, 2),
+				spread(ratios(r[s.name][kinds[0].name], runs), 2), late50, late99, memory)
 		}
 	}
 	return b.String()

@@ -48,7 +48,7 @@ func TestTableIsReadBack(t *testing.T) {
 	if got := string(text); !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "after\n") || strings.Contains(got, "old") {
 		t.Errorf("the page is\n%s", got)
 	}
-	if want := "|  | path | 12.0 (11.0–22.0) | 1.10 (1.10–1.20) |  |  | 30 (30–30) |"; !strings.Contains(string(text), want) {
+	if want := "|  | path | 12.00 (11.00–22.00) | 1.10 (1.10–1.20) |  |  | 30 (30–30) |"; !strings.Contains(string(text), want) {
 		t.Errorf("the table lacks %q:\n%s", want, text)
 	}
 	want, err := committed(file)

@@ -1,6 +1,9 @@
 package stream
 
-import "bytes"
+import (
+	"bytes"
+	"sync"
+)
 
 const byteOrderMark = "\xEF\xBB\xBF"
 
@@ -90,7 +93,7 @@ func (l *lines) space(limit int) []byte {
 		size = max(min(2*size, limit+len(byteOrderMark)+2), used+1)
 	}
 	if size != cap(l.buf) {
-		grown := make([]byte, size)
+		grown := newBuffer(size)
 		copy(grown, l.pending())
 		l.buf = grown
 	} else if l.start > 0 {
@@ -105,3 +108,20 @@ func (l *lines) space(limit int) []byte {
 
 // add adds n bytes that were read into space.
 func (l *lines) add(n int) { l.end += n }
+
+// close lets later streams use the buffer.
+func (l *lines) close() {
+	if cap(l.buf) == smallBuffer {
+		smallBuffers.Put((*[smallBuffer]byte)(l.buf[:smallBuffer]))
+	}
+	*l = lines{}
+}
+
+var smallBuffers = sync.Pool{New: func() any { return new([smallBuffer]byte) }}
+
+func newBuffer(size int) []byte {
+	if size == smallBuffer {
+		return smallBuffers.Get().(*[smallBuffer]byte)[:]
+	}
+	return make([]byte, size)
+}

@@ -95,6 +95,9 @@ func (r *Reader) Next() (*Event, error) {
 	}
 }
 
+// Close lets later Readers use the buffer. The last event and the Reader must not be used after it.
+func (r *Reader) Close() { r.lines.close() }
+
 // fill reads once from the source. It keeps io.EOF, and an error that comes with bytes, in r.err.
 func (r *Reader) fill() error {
 	if len(r.lines.pending()) > r.options.MaxEventBytes+len(byteOrderMark) {

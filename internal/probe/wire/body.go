@@ -18,6 +18,8 @@ type Body struct {
 	exchange *exchange
 	src      io.ReadCloser // the body that net/http made
 	err      error         // the result of every further Read
+	// chunks is not nil while this package removes the framing of the body, instead of net/http.
+	chunks *chunks
 
 	compressed bool
 	gzip       *gzip.Reader // nil before the first Read
@@ -34,7 +36,11 @@ func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
 		return b
 	}
 	if x.conn != nil {
-		x.conn.expectBody(framingOf(resp), reusable)
+		f := framingOf(resp)
+		x.conn.expectBody(f, reusable)
+		if f.chunked {
+			b.chunks = new(chunks)
+		}
 	}
 	var err error
 	if b.compressed, err = isGzip(resp.Header); err != nil {
@@ -146,6 +152,8 @@ func (b *Body) readRaw(p []byte) (n int, err error) {
 			err = tooLong
 		}
 		b.exchange.arriveNow()
+	} else if b.chunks != nil {
+		n, err = b.readChunks(p)
 	} else {
 		n, err = b.readArrived(p)
 	}
@@ -169,6 +177,26 @@ func (b *Body) readArrived(p []byte) (n int, err error) {
 		x.available -= m
 	}
 	return n, err
+}
+
+// readChunks waits for data of a chunk, and returns what arrived with it.
+func (b *Body) readChunks(p []byte) (int, error) {
+	for {
+		n, rest, err := b.exchange.conn.readChunks(p, b.chunks)
+		if rest != nil {
+			b.chunks = nil
+		}
+		switch {
+		case n > 0:
+			return n, err
+		case err == io.EOF:
+			return 0, io.ErrUnexpectedEOF
+		case err != nil:
+			return 0, err
+		case rest != nil:
+			return b.readArrived(p)
+		}
+	}
 }
 
 // fail ends the body, and returns the error for Read.

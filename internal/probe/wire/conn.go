@@ -120,12 +120,8 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 	if c.part == partNone {
 		return 0, false, errNoRequest
 	}
-	received := c.paced.received.Load()
-	tooLong := c.exchange.count(int(received - c.counted))
-	c.counted = received
-	if tooLong != nil {
-		c.readErr = tooLong
-		return 0, false, tooLong
+	if err := c.noteRead(err); err != nil {
+		return 0, false, err
 	}
 	inHead := c.part == partHead
 	n, data := c.take(b[:min(len(b), len(p))])
@@ -138,15 +134,48 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 	default:
 		c.unread = bytes.Clone(b[n:])
 	}
-	c.exchange.arrival = c.paced.arrival()
 	c.exchange.available += data
-	c.readErr = err
 	if c.part == partNone {
 		c.paced.SetDeadline(time.Time{})
 		mustSettle = !inHead && !c.settled
 		c.settled = c.settled || mustSettle
 	}
 	return n, mustSettle, err
+}
+
+// noteRead takes the arrival of what was read, and the error of the read. It returns an error if the answer is
+// too long.
+func (c *conn) noteRead(err error) error {
+	received := c.paced.received.Load()
+	tooLong := c.exchange.count(int(received - c.counted))
+	c.counted = received
+	c.exchange.arrival = c.paced.arrival()
+	c.readErr = cmp.Or(tooLong, err)
+	return tooLong
+}
+
+// readChunks reads once, without net/http, and returns the number of bytes of data at the front of p. If rest is
+// not nil, net/http has to read the rest of the body, and will get these bytes.
+func (c *conn) readChunks(p []byte, framing *chunks) (data int, rest []byte, err error) {
+	n := copy(p, c.unread)
+	if c.unread = c.unread[n:]; len(c.unread) == 0 {
+		c.unread = nil
+	}
+	if n == 0 {
+		n, err = c.Conn.Read(p)
+	}
+	if n > 0 {
+		err = nil // the next read returns it again
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.noteRead(err); err != nil || n == 0 {
+		return 0, nil, c.readErr
+	}
+	if data, rest, err = framing.strip(p[:n]); rest != nil {
+		c.unread = append(rest, c.unread...)
+	}
+	return data, rest, err
 }
 
 // Write sends a part of the request. If the server closes the connection during the request, Write

@@ -20,10 +20,18 @@ import (
 
 // exchange is one request and its response, while net/http works on it.
 type exchange struct {
-	ctx      context.Context
-	trace    *Trace
-	pacer    *Pacer
+	// The first fields are those that each read of the body needs, so that few lines of the CPU's cache hold them.
 	received atomic.Int64 // see Body.Received
+	limit    int64        // Trace.MaxBytes
+	// arrival is that of the last read. available counts the body bytes that net/http has read from
+	// the connection, but not returned. The lock of conn guards both until the headers have
+	// arrived. After that only the reader of the body uses them.
+	arrival   stream.Arrival
+	available int
+
+	ctx   context.Context
+	trace *Trace
+	pacer *Pacer
 	// timer replaces the deadlines of the connection where the connection is not this exchange's
 	// alone; it cancels ctx. Otherwise it is nil.
 	timer  *time.Timer
@@ -34,12 +42,6 @@ type exchange struct {
 	conn *conn // nil with a proxy or HTTP/2
 	// http2 is the connection of a request over HTTP/2.
 	http2 *http2Conn
-
-	// arrival is that of the last read. available counts the body bytes that net/http has read from
-	// the connection, but not returned. The lock of conn guards both until the headers have
-	// arrived. After that only the reader of the body uses them.
-	arrival   stream.Arrival
-	available int
 }
 
 var errNoResponse = fmt.Errorf("the server closed the connection without a response: %w", io.ErrUnexpectedEOF)
@@ -49,6 +51,7 @@ type exchangeKey struct{}
 
 func newExchange(ctx context.Context, exact bool, pacer *Pacer) *exchange {
 	x := &exchange{ctx: ctx, trace: traceOf(ctx), pacer: pacer}
+	x.limit = x.trace.MaxBytes
 	if !exact {
 		x.ctx, x.cancel = context.WithCancelCause(ctx)
 		x.timer = time.AfterFunc(math.MaxInt64, func() { x.cancel(os.ErrDeadlineExceeded) })
@@ -191,8 +194,8 @@ func (x *exchange) setTimer(deadline time.Time) {
 // count adds n received bytes. It returns an *UnfitError above the limit.
 func (x *exchange) count(n int) error {
 	sum := x.received.Add(int64(n))
-	if limit := x.trace.MaxBytes; limit > 0 && sum > limit {
-		return &UnfitError{fmt.Sprintf("the server sent more than %d bytes, framing and comments included", limit)}
+	if x.limit > 0 && sum > x.limit {
+		return &UnfitError{fmt.Sprintf("the server sent more than %d bytes, framing and comments included", x.limit)}
 	}
 	return nil
 }

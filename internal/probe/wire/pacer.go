@@ -58,27 +58,34 @@ func (p *Pacer) Waited() time.Duration {
 	return p.waited
 }
 
-func (p *Pacer) spend(cost time.Duration) {
+func (p *Pacer) spend(cost time.Duration) { p.spendAt(time.Now(), cost) }
+
+// spendAt is spend for a caller that knows the time.
+func (p *Pacer) spendAt(now time.Time, cost time.Duration) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.payOff()
+	p.payOff(now)
 	p.debt += cost
 }
 
 // payOff reduces the debt by the share of the time since its last call.
-func (p *Pacer) payOff() {
-	now := time.Now()
-	p.debt = max(p.debt-time.Duration(float64(now.Sub(p.at))*paceShare), 0)
-	p.at = now
+func (p *Pacer) payOff(now time.Time) {
+	if elapsed := now.Sub(p.at); elapsed > 0 {
+		p.debt = max(p.debt-time.Duration(float64(elapsed)*paceShare), 0)
+		p.at = now
+	}
 }
 
 func (p *Pacer) pause() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.payOff()
+	if p.debt <= paceBurst { // and less by now
+		return 0
+	}
+	p.payOff(time.Now())
 	return min(time.Duration(float64(p.debt-paceBurst)/paceShare), maxPause)
 }
 
@@ -147,7 +154,11 @@ func (c *pacedConn) Read(p []byte) (int, error) {
 	if errors.Is(err, os.ErrDeadlineExceeded) && c.extendDeadline() {
 		n, err = c.timedConn.Read(p)
 	}
-	c.pacer.spend(costOfRead(n))
+	now := c.timedConn.arrival().Seen
+	if n == 0 {
+		now = time.Now()
+	}
+	c.pacer.spendAt(now, costOfRead(n))
 	c.received.Add(int64(n))
 	return n, err
 }

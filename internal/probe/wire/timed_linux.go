@@ -47,10 +47,10 @@ type kernelTimed struct {
 	late        []byte
 	lateArrival stream.Arrival
 
-	// The current read.
-	message message
-	n       int
-	err     error
+	// The current read: its buffer and its result.
+	buf []byte
+	n   int
+	err error
 }
 
 // newKernelTimed returns nil if the kernel takes no timestamps.
@@ -103,12 +103,12 @@ func (k *kernelTimed) Read(p []byte) (int, error) {
 	if n, err := k.readLate(p); n > 0 || err != nil {
 		return n, err
 	}
-	k.message.setBuffer(p)
+	k.buf = p
 	err := k.raw.Read(k.receive)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = k.readAfterDeadline(p, err)
 	}
-	k.message.setBuffer(nil)
+	k.buf = nil
 	switch {
 	case err != nil:
 		return 0, err
@@ -155,21 +155,21 @@ func (k *kernelTimed) readAfterDeadline(p []byte, expired error) error {
 
 // receiveOnce calls recvmsg. It returns false if there is nothing to read.
 func (k *kernelTimed) receiveOnce(fd uintptr) bool {
-	switch k.n, k.err = k.message.receive(fd); k.err {
-	case nil:
-	case unix.EAGAIN:
+	r, err := receive(fd, k.buf)
+	if err == unix.EAGAIN {
 		return false
-	default:
+	}
+	k.n, k.err = r.n, err
+	if err != nil {
 		return true
 	}
 	now := time.Now()
 	k.last = stream.Arrival{At: now, Seen: now}
-	stamp, ok := kernelStamp(k.message.control[:k.message.used])
-	if !ok { // the end of the stream, or the kernel does not yet take timestamps
+	if !r.stamped { // the end of the stream, or the kernel does not yet take timestamps
 		return true
 	}
 	elapsed := now.Sub(k.epoch)
-	at, trusted := k.clock.arrival(time.Duration(now.UnixNano()), elapsed, stamp)
+	at, trusted := k.clock.arrival(time.Duration(now.UnixNano()), elapsed, r.stamp)
 	k.last.At, k.last.Kernel = now.Add(at-elapsed), trusted
 	return true
 }
