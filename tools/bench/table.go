@@ -3,13 +3,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+
+	"synthetic/tools/measured"
 )
 
 // results are the runs of each client in each scenario.
@@ -72,35 +72,8 @@ func figure(runs []cost, of func(cost) float64, digits int) string {
 }
 
 func spread(values []float64, digits int) string {
-	sorted := slices.Sorted(slices.Values(values))
-	text := func(v float64) string { return strconv.FormatFloat(v, 'f', digits, 64) }
-	return fmt.Sprintf("%s (%s–%s)", text(median(values)), text(sorted[0]), text(sorted[len(sorted)-1]))
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	middle := len(sorted) / 2
-	if len(sorted)%2 == 1 {
-		return sorted[middle]
-	}
-	return (sorted[middle-1] + sorted[middle]) / 2
-}
-
-// The table is between these lines of the page.
-const begin, end = "<!-- bench: begin -->\n", "<!-- bench: end -->\n"
-
-// replace writes text between the marks of a file.
-func replace(file, text string) error {
-	page, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	head, rest, found := bytes.Cut(page, []byte(begin))
-	_, tail, closed := bytes.Cut(rest, []byte(end))
-	if !found || !closed {
-		return fmt.Errorf("%s has no lines %q and %q between which to write", file, strings.TrimSpace(begin), strings.TrimSpace(end))
-	}
-	return os.WriteFile(file, slices.Concat(head, []byte(begin+text+end), tail), 0o644)
+	middle, least, greatest := measured.Range(values)
+	return fmt.Sprintf("%.*f (%.*f–%.*f)", digits, middle, digits, least, digits, greatest)
 }
 
 var row = regexp.MustCompile(`(?m)^\| ([^|]*) \| ([^|]+) \| [^|]* \| ([0-9.]+) \(`)
@@ -140,7 +113,7 @@ func worse(r results, want map[string]map[string]float64, all []scenario, kinds 
 				out = append(out, fmt.Sprintf("the table has no ratio of %s at %s to compare with; write it with make bench", c.name, s.name))
 				continue
 			}
-			if got := median(ratios(r[s.name][kinds[0].name], runs)); got > (1+share)*limit {
+			if got, _, _ := measured.Range(ratios(r[s.name][kinds[0].name], runs)); got > (1+share)*limit {
 				out = append(out, fmt.Sprintf("%s at %s costs %.2f times plain net/http; the committed ratio is %.2f", c.name, s.name, got, limit))
 			}
 		}

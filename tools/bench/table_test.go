@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe/wire"
+	"synthetic/tools/measured"
 )
 
 var (
@@ -34,11 +35,12 @@ func TestTableIsReadBack(t *testing.T) {
 		"many": {"plain": costs(10), "path": costs(9)},
 	}
 	file := filepath.Join(t.TempDir(), "page.md")
+	begin, end := measured.Marks("bench")
 	page := "before\n\n" + begin + "old\n" + end + "after\n"
 	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := replace(file, table(r, one, readers)); err != nil {
+	if err := measured.Replace(file, "bench", table(r, one, readers)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(file)
@@ -65,7 +67,7 @@ func TestTableIsReadBack(t *testing.T) {
 	if got := worse(r, want, one, readers, 1); len(got) != 1 || !strings.Contains(got[0], "no ratio of path at many") {
 		t.Errorf("without a committed ratio: %q", got)
 	}
-	if err := replace(file+".none", ""); err == nil {
+	if err := measured.Replace(file+".none", "bench", ""); err == nil {
 		t.Error("a missing file is no error")
 	}
 }

@@ -2,9 +2,9 @@
 
 // Command peers measures the accuracy of load testing tools. Sweeps of synthetic and other
 // installed tools load a server that knows when it wrote each token. The command prints the
-// distances of their figures from the server's.
+// distances of their figures from the server's, and can write them into a page.
 //
-// docs/background/other-tools.md lists the tools to install.
+// tools/peers/run installs the tools and starts it.
 package main
 
 import (
@@ -12,14 +12,16 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
-	"strings"
-	"syscall"
+	"regexp"
+	"runtime"
+	"strconv"
 	"time"
+
+	"synthetic/tools/measured"
 )
 
 func main() {
@@ -31,110 +33,105 @@ func main() {
 	}
 }
 
-// scenario is a load: conversations in flight or, with rate, starts per second.
-type scenario struct {
-	level    int
-	rate     bool
-	requests int
+// bench holds the flags, and the server that it measures with.
+type bench struct {
+	own, tokenizer    string
+	serverCore, cores string
+	runs              int
+	limit             time.Duration
+	only              *regexp.Regexp
+	page              string
+
+	dir, url string
+	server   *truth
 }
 
-func scenarios() []scenario {
-	return []scenario{{1, false, 16}, {64, false, 640}, {256, false, 1280}, {20, true, 600}}
-}
-
-func (s scenario) String() string {
-	if s.rate {
-		return fmt.Sprintf("Poisson, %d/s", s.level)
-	}
-	if s.level == 1 {
-		return "1 stream"
-	}
-	return fmt.Sprintf("%d streams", s.level)
-}
-
-func run(ctx context.Context) error {
-	synthetic := flag.String("synthetic", "synthetic", "the `program` of this repository, its whole path if it is not in PATH")
-	tokenizer := flag.String("tokenizer", "", "`directory` of a tokenizer, which the other tools need")
+func parse() (b bench, err error) {
+	flag.StringVar(&b.own, "synthetic", "synthetic", "the `program` of this repository, its whole path if it is not in PATH")
+	flag.StringVar(&b.tokenizer, "tokenizer", "", "`directory` of a tokenizer, which the other tools need")
+	flag.StringVar(&b.serverCore, "server-core", "0", "core of the server, as taskset takes it")
+	flag.StringVar(&b.cores, "cores", fmt.Sprintf("0-%d", runtime.NumCPU()-1), "cores of the tools, as taskset takes them")
+	flag.IntVar(&b.runs, "runs", 5, "how often each tool runs under each load")
+	flag.DurationVar(&b.limit, "limit", 2*time.Minute, "how long a tool may run")
+	only := flag.String("only", "", "`regexp` of the loads and tools to run, for example '^256 streams/(synthetic|AIPerf)'")
+	flag.StringVar(&b.page, "write", "", "`file` that gets the table between its marks")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "Measures synthetic's sweeps and those of aiperf, guidellm, inference-perf and vllm that are in PATH.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	server := newTruth()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if b.runs < 1 {
+		return b, errors.New("-runs must be at least 1")
+	}
+	if b.only, err = regexp.Compile(*only); err != nil {
+		return b, fmt.Errorf("-only: %w", err)
+	}
+	return b, nil
+}
+
+func run(ctx context.Context) error {
+	b, err := parse()
 	if err != nil {
 		return err
 	}
-	web := &http.Server{Handler: server}
+	if b.dir, err = os.MkdirTemp("", "peers"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	if out, err := exec.Command("taskset", "-apc", b.serverCore, strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
+		return fmt.Errorf("binding the server to core %s: %w: %s", b.serverCore, err, out)
+	}
+	load := measured.Load()
+	rows, err := b.serve(ctx)
+	if err != nil {
+		return err
+	}
+	text := measured.Here(fmt.Sprintf("%d runs of each tool, alternating", b.runs), load) + "\n" + table(rows) + "\n"
+	fmt.Print(text)
+	if b.page == "" {
+		return nil
+	}
+	return measured.Replace(b.page, "peers", text)
+}
+
+// serve compares the tools while the server runs.
+func (b bench) serve(ctx context.Context) (rows []*row, err error) {
+	listener, err := listenStamped()
+	if err != nil {
+		return nil, err
+	}
+	b.server, b.url = newTruth(), "http://"+listener.Addr().String()
+	web := &http.Server{Handler: b.server, ConnContext: keepConnection}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
-	dir, err := os.MkdirTemp("", "peers")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	b := bench{dir: dir, url: "http://" + listener.Addr().String(), own: *synthetic, tokenizer: *tokenizer, server: server}
-	err = b.compare(ctx)
+	rows, err = b.compare(ctx)
 	if ended := errors.Join(web.Close(), <-served); !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
 	}
-	return err
+	return rows, err
 }
 
-type bench struct {
-	dir, url, own, tokenizer string
-	server                   *truth
-}
-
-// compare prints the figures of each tool under each load, and their distance from the
-// truth.
-func (b bench) compare(ctx context.Context) error {
-	fmt.Println("| load | tool | TTFT p50 | p95 | p99 | TPOT p50 | p95 | CPU s | MB |\n| :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+// compare runs each tool under each load, once in each round.
+func (b bench) compare(ctx context.Context) (rows []*row, err error) {
 	for _, s := range scenarios() {
 		for _, t := range b.tools(s) {
-			if _, err := exec.LookPath(t.args[0]); err != nil {
-				continue
+			if _, err := exec.LookPath(t.args[0]); err == nil && b.only.MatchString(s.String()+"/"+t.name) {
+				rows = append(rows, &row{load: s, tool: t})
 			}
-			row, err := b.measure(ctx, s, t)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				row = fmt.Sprintf(" failed: %.400s |", strings.ReplaceAll(err.Error(), "\n", " "))
-			}
-			fmt.Printf("| %s | %s |%s\n", s, t.name, row)
 		}
 	}
-	return nil
-}
-
-// measure returns the row of one tool under one load.
-func (b bench) measure(ctx context.Context, s scenario, t tool) (row string, err error) {
-	b.server.reset()
-	cpu, memory, err := b.start(ctx, t)
-	if err != nil {
-		return "", err
+	for round := range b.runs {
+		for _, r := range rows {
+			if r.gaveUp() {
+				continue
+			}
+			began := time.Now()
+			err := b.measure(ctx, uint64(round+1), r)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			fmt.Fprintf(os.Stderr, "run %d, %s, %s: %.1f s, %s\n", round+1, r.load, r.tool.name, time.Since(began).Seconds(), r.last(err))
+		}
 	}
-	measured, err := t.read(t.result)
-	if err != nil {
-		return "", err
-	}
-	for i, truth := range b.server.figures(s.requests) {
-		row += fmt.Sprintf(" %.2f (%+.2f) |", measured[i], measured[i]-truth)
-	}
-	return fmt.Sprintf("%s %.1f | %d |", row, cpu.Seconds(), memory), nil
-}
-
-// start runs a tool. It returns the CPU time, and the largest memory of one of its
-// processes in MB.
-func (b bench) start(ctx context.Context, t tool) (cpu time.Duration, memory int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, t.args[0], t.args[1:]...)
-	cmd.Dir = b.dir
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		return 0, 0, fmt.Errorf("%w: %s", err, output[max(0, len(output)-400):])
-	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10, nil
+	return rows, nil
 }

@@ -4,10 +4,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -32,13 +33,17 @@ type truth struct {
 // answer holds the delays of one response.
 type answer struct{ ttft, tpot time.Duration }
 
-func newTruth() *truth { return &truth{rng: rand.New(rand.NewPCG(1, 2))} }
+func newTruth() *truth {
+	t := &truth{}
+	t.reset(1)
+	return t
+}
 
 // reset forgets the responses and restarts the random numbers.
-func (t *truth) reset() {
+func (t *truth) reset(seed uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.seen, t.rng = nil, rand.New(rand.NewPCG(1, 2))
+	t.seen, t.rng = nil, rand.New(rand.NewPCG(1, seed))
 }
 
 func (t *truth) draw() (first, pace time.Duration) {
@@ -48,33 +53,50 @@ func (t *truth) draw() (first, pace time.Duration) {
 	return first, paceLeast + time.Duration(t.rng.Int64N(int64(paceMost-paceLeast)))
 }
 
-// figures returns the quantiles of the last responses in ms, in the order of columns.
-// Requests that a tool sends before its load are left out.
-func (t *truth) figures(requests int) [5]float64 {
+// figures returns the quantiles of the last responses in ms, in the order of columns. Requests that a tool sends
+// before its load are left out. interpolates is as in quantile.
+func (t *truth) figures(requests int, interpolates bool) (out [5]float64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	answers := t.seen[max(len(t.seen)-requests, 0):]
-	quantile := func(delay func(answer) time.Duration, q float64) float64 {
-		all := make([]time.Duration, len(answers))
-		for i, a := range answers {
-			all[i] = delay(a)
-		}
-		slices.Sort(all)
-		if len(all) == 0 {
-			return math.NaN()
-		}
-		return float64(all[min(int(math.Ceil(q*float64(len(all))))-1, len(all)-1)]) / float64(time.Millisecond)
+	if len(t.seen) < requests {
+		return out, fmt.Errorf("the server has ended %d of %d responses", len(t.seen), requests)
 	}
-	ttft, tpot := func(a answer) time.Duration { return a.ttft }, func(a answer) time.Duration { return a.tpot }
-	return [5]float64{quantile(ttft, 0.5), quantile(ttft, 0.95), quantile(ttft, 0.99), quantile(tpot, 0.5), quantile(tpot, 0.95)}
+	var ttft, tpot []float64
+	for _, a := range t.seen[len(t.seen)-requests:] {
+		ttft, tpot = append(ttft, a.ttft.Seconds()*1000), append(tpot, a.tpot.Seconds()*1000)
+	}
+	slices.Sort(ttft)
+	slices.Sort(tpot)
+	for i, q := range []float64{0.5, 0.95, 0.99} {
+		out[i] = quantile(ttft, q, interpolates)
+	}
+	out[3], out[4] = quantile(tpot, 0.5, interpolates), quantile(tpot, 0.95, interpolates)
+	return out, nil
+}
+
+// quantile returns the nearest rank of sorted values, or interpolates between two of them as numpy does.
+func quantile(sorted []float64, q float64, interpolates bool) float64 {
+	if !interpolates {
+		return sorted[int(math.Ceil(q*float64(len(sorted))))-1]
+	}
+	whole, part := math.Modf(q * float64(len(sorted)-1))
+	low, high := sorted[int(whole)], sorted[min(int(whole)+1, len(sorted)-1)]
+	return low + part*(high-low)
+}
+
+// connectionKey is the context key of the *stamped on which a request arrived.
+type connectionKey struct{}
+
+func keepConnection(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, c)
 }
 
 func (t *truth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	arrived := time.Now()
+	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/json")
 	switch r.URL.Path {
 	case "/v1/chat/completions":
-		t.stream(r.Context(), w, arrived)
+		t.stream(r.Context(), w)
 	case "/v1/models":
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"truth","object":"model"}]}`)
 	default: // health checks of the tools
@@ -82,24 +104,21 @@ func (t *truth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream writes a response and records when each write returned.
-func (t *truth) stream(ctx context.Context, w http.ResponseWriter, arrived time.Time) {
+// stream writes a response and records when it wrote the tokens, relative to the arrival of the request in the kernel.
+func (t *truth) stream(ctx context.Context, w http.ResponseWriter) {
+	arrived := ctx.Value(connectionKey{}).(*stamped).arrival()
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	first, pace := t.draw()
 	var began, last time.Time
 	for i := range tokens {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(time.Until(arrived.Add(first + time.Duration(i)*pace))):
-		}
-		fmt.Fprintf(w, "data: %s\n\n", chunk(i))
-		if out.Flush() != nil {
-			return
-		}
-		if last = time.Now(); i == 0 {
+		time.Sleep(time.Until(arrived.Add(first + time.Duration(i)*pace)))
+		if last = time.Now(); i == 0 { // before the write, which can let the client run first
 			began = last
+		}
+		_, err := w.Write(chunk(i == tokens-1))
+		if err != nil || out.Flush() != nil {
+			return
 		}
 	}
 	t.mu.Lock()
@@ -108,11 +127,11 @@ func (t *truth) stream(ctx context.Context, w http.ResponseWriter, arrived time.
 	fmt.Fprintf(w, "data: {\"id\":\"1\",\"object\":\"chat.completion.chunk\",\"model\":\"truth\",\"choices\":[],\"usage\":{\"prompt_tokens\":16,\"completion_tokens\":%d,\"total_tokens\":%d}}\n\ndata: [DONE]\n\n", tokens, tokens+16)
 }
 
-func chunk(i int) []byte {
-	choice := map[string]any{"index": 0, "delta": map[string]string{"role": "assistant", "content": " word"}}
-	if i == tokens-1 {
-		choice["finish_reason"] = "stop"
+// chunk returns the event of a token.
+func chunk(isLast bool) []byte {
+	finish := "null"
+	if isLast {
+		finish = `"stop"`
 	}
-	data, _ := json.Marshal(map[string]any{"id": "1", "object": "chat.completion.chunk", "model": "truth", "choices": []any{choice}}) // plain values cannot fail
-	return data
+	return fmt.Appendf(nil, `data: {"id":"1","object":"chat.completion.chunk","created":1763600000,"model":"truth","choices":[{"index":0,"delta":{"role":"assistant","content":" word"},"finish_reason":%s}]}`+"\n\n", finish)
 }

@@ -4,17 +4,24 @@ package main
 
 import (
 	"io"
-	"net/http/httptest"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
-// TestTruth: the server records its delays, is never early, and forgets after reset.
+// TestTruth: the server records its delays since a request arrived, is never early, and forgets after reset.
 func TestTruth(t *testing.T) {
 	truth := newTruth()
-	server := httptest.NewServer(truth)
-	defer server.Close()
-	answer, err := server.Client().Post(server.URL+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"truth","stream":true}`))
+	listener, err := listenStamped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := &http.Server{Handler: truth, ConnContext: keepConnection}
+	go web.Serve(listener)
+	defer web.Close()
+	sent := time.Now()
+	answer, err := http.Post("http://"+listener.Addr().String()+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"truth","stream":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,15 +31,27 @@ func TestTruth(t *testing.T) {
 		t.Errorf("%v: %.300s", err, text)
 	}
 	first, pace := newTruth().draw()
-	got := truth.figures(1)
-	if ms := float64(first.Microseconds()) / 1000; got[0] < ms || got[0] != got[2] {
-		t.Errorf("TTFT %v ms, want %g", got[:3], ms)
+	got, err := truth.figures(1, true)
+	if ms, most := first.Seconds()*1000, time.Since(sent).Seconds()*1000; err != nil || got[0] < ms || got[0] > most || got[0] != got[2] {
+		t.Errorf("TTFT %v ms, want %g to %g; %v", got[:3], ms, most, err)
 	}
-	if ms := float64(pace.Microseconds()) / 1000; got[3] < 0.8*ms {
+	if ms := pace.Seconds() * 1000; got[3] < 0.8*ms {
 		t.Errorf("TPOT %g ms, want %g", got[3], ms)
 	}
-	truth.reset()
+	if _, err := truth.figures(2, true); err == nil {
+		t.Error("a response that has not ended is no error")
+	}
+	truth.reset(1)
 	if again, _ := truth.draw(); again != first || len(truth.seen) != 0 {
 		t.Error("reset does not restart the random numbers")
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	values := []float64{10, 20, 30, 40}
+	for _, c := range []struct{ q, rank, between float64 }{{0.5, 20, 25}, {0.75, 30, 32.5}, {0.95, 40, 38.5}, {1, 40, 40}} {
+		if rank, between := quantile(values, c.q, false), quantile(values, c.q, true); rank != c.rank || between != c.between {
+			t.Errorf("quantile %g: %g and %g, want %g and %g", c.q, rank, between, c.rank, c.between)
+		}
 	}
 }

@@ -11,25 +11,51 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// tool is the command line of a program, the path of its result, and a function that reads
-// the result: figures in ms, in the order of columns.
-type tool struct {
-	name   string
-	args   []string
-	result string
-	read   func(path string) ([5]float64, error)
+// scenario is a load: conversations in flight or, with rate, starts per second.
+type scenario struct {
+	level    int
+	rate     bool
+	requests int
 }
 
-// tools returns the compared tools, synthetic first.
+func scenarios() []scenario {
+	return []scenario{{1, false, 10}, {64, false, 640}, {256, false, 1280}, {1000, false, 2000}, {20, true, 400}}
+}
+
+func (s scenario) String() string {
+	if s.rate {
+		return fmt.Sprintf("Poisson, %d/s", s.level)
+	}
+	if s.level == 1 {
+		return "1 stream"
+	}
+	return fmt.Sprintf("%d streams", s.level)
+}
+
+// tool is the command line of a program, the path of its result, and a function that reads
+// the result: figures in ms, in the order of columns. interpolates says that its quantiles are between two values.
+type tool struct {
+	name         string
+	args         []string
+	result       string
+	read         func(path string) ([5]float64, error)
+	interpolates bool
+}
+
+// tools returns the compared tools, synthetic first. Where many streams start at once, synthetic also starts them one after the other.
 func (b bench) tools(s scenario) []tool {
 	out := filepath.Join(b.dir, fmt.Sprintf("%d-%t", s.level, s.rate))
-	return []tool{
-		{"synthetic", []string{b.own, "sweep", "--plan.file=" + b.plan(s, out), "--output.dir=" + out + "-own"}, out + "-own", study},
-		{"AIPerf", b.aiperf(s, out+"-aiperf"), out + "-aiperf", study},
-		{"GuideLLM", b.guidellm(s, out+"-guidellm.json"), out + "-guidellm.json", study},
-		{"vLLM bench", b.vllm(s, out+"-vllm.json"), out + "-vllm.json", vllm},
-		{"inference-perf", []string{"inference-perf", "--config_file", b.inferencePerf(s, out)}, out + "-inference-perf/summary_lifecycle_metrics.json", inferencePerf},
+	all := []tool{
+		b.sweep("synthetic", s, 0, out+"-own"),
+		{"AIPerf", b.aiperf(s, out+"-aiperf"), out + "-aiperf", study, true},
+		{"GuideLLM", b.guidellm(s, out+"-guidellm.json"), out + "-guidellm.json", study, false},
+		{"vLLM bench", b.vllm(s, out+"-vllm.json"), out + "-vllm.json", vllm, true},
+		{"inference-perf", []string{"inference-perf", "--config_file", b.inferencePerf(s, out)}, out + "-inference-perf/summary_lifecycle_metrics.json", inferencePerf, true},
 	}
+	if s.level >= 256 {
+		return append(all, b.sweep("synthetic, 1,000 starts/s", s, 1000, out+"-own-paced"))
+	}
+	return all
 }
 
 func (b bench) aiperf(s scenario, out string) []string {
@@ -39,7 +65,7 @@ func (b bench) aiperf(s scenario, out string) []string {
 	}
 	return append([]string{"aiperf", "profile", "-m", "truth", "--url", b.url, "--endpoint-type", "chat", "--streaming", "--use-server-token-count",
 		"--request-count", fmt.Sprint(s.requests), "--synthetic-input-tokens-mean", "16", "--output-tokens-mean", fmt.Sprint(tokens),
-		"--tokenizer", b.tokenizer, "--artifact-dir", out, "--ui", "none"}, load...)
+		"--tokenizer", b.tokenizer, "--artifact-dir", out, "--ui", "none", "--no-gpu-telemetry", "--no-server-metrics"}, load...)
 }
 
 func (b bench) guidellm(s scenario, out string) []string {
@@ -78,14 +104,15 @@ func (b bench) inferencePerf(s scenario, out string) string {
 		load, b.url, b.tokenizer, out+"-inference-perf"))
 }
 
-// plan writes the plan of a load. Every turn is measured, like in the other tools.
-func (b bench) plan(s scenario, out string) string {
-	levels := fmt.Sprintf("{concurrency: [%d], start_rate: 0}", s.level)
+// sweep returns a sweep of a load. Every turn is measured, like in the other tools. startRate is that of the plan.
+func (b bench) sweep(name string, s scenario, startRate int, out string) tool {
+	levels := fmt.Sprintf("{concurrency: [%d], start_rate: %d}", s.level, startRate)
 	if s.rate {
 		levels = fmt.Sprintf("{rate: [%d]}", s.level)
 	}
-	return b.write(out+".yml", fmt.Sprintf("variants: [{name: own, base_url: %s/v1, metrics_urls: []}]\nlevels: %s\nmeasure: {conversations: %d}\nslos: []\n"+
+	plan := b.write(out+".yml", fmt.Sprintf("variants: [{name: own, base_url: %s/v1, metrics_urls: []}]\nlevels: %s\nmeasure: {conversations: %d}\nslos: []\n"+
 		"workload: {prompt_tokens: 16, max_output_tokens: %d, turns: {min: 1, max: 1}, think_time: {min: 0s, max: 0s}}\n", b.url, levels, s.requests, tokens))
+	return tool{name, []string{b.own, "sweep", "--plan.file=" + plan, "--output.dir=" + out}, out, study, false}
 }
 
 func (b bench) write(path, text string) string {

@@ -1,0 +1,62 @@
+// Package measured writes tables of measurements into pages of the documentation.
+package measured
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Here returns today's date and the machine, in the words of a page; runs says what ran on it, and load is from Load.
+func Here(runs, load string) string {
+	var model string
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		_, rest, _ := strings.Cut(string(info), "model name\t: ")
+		model, _, _ = strings.Cut(rest, "\n")
+	}
+	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	if average, err := strconv.ParseFloat(load, 64); err == nil && average > 0.5 {
+		load += ", so these figures were measured beside other programs"
+	}
+	return fmt.Sprintf("%s: %s, on %d cores of %s, Linux %s, %s. Load average before the first run: %s.\n",
+		time.Now().UTC().Format("2 January 2006"), runs, runtime.NumCPU(), model, strings.TrimSpace(string(kernel)), runtime.Version(), load)
+}
+
+// Load returns the load average of the last minute, as Linux writes it.
+func Load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(text), " ")
+	return first
+}
+
+// Range returns the median, the least and the greatest of values, of which there is at least one.
+func Range(values []float64) (median, least, greatest float64) {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2, sorted[0], sorted[n-1]
+}
+
+// Marks returns the lines of a page between which the table of a tool is.
+func Marks(tool string) (begin, end string) {
+	return "<!-- " + tool + ": begin -->\n", "<!-- " + tool + ": end -->\n"
+}
+
+// Replace writes text between the marks of a tool in a file.
+func Replace(file, tool, text string) error {
+	page, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	begin, end := Marks(tool)
+	head, rest, found := bytes.Cut(page, []byte(begin))
+	_, tail, closed := bytes.Cut(rest, []byte(end))
+	if !found || !closed {
+		return fmt.Errorf("%s has no lines %q and %q between which to write", file, strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return os.WriteFile(file, slices.Concat(head, []byte(begin+text+end), tail), 0o644)
+}
