@@ -198,7 +198,7 @@ bench-check: build ## Fail if a token costs 15 % more, beside plain net/http, th
 	$(GO) run ./tools/bench -check docs/background/performance.md -runs 3 -only 'in memory,1000 x 20/s'
 
 .PHONY: peers
-peers: build ## Measure the accuracy of five load testing tools and write the table of docs/background/other-tools.md (installs 8 GB; Linux): an hour; ARGS="-runs 1 -only '256 streams'" for less
+peers: build ## Measure the accuracy of five load testing tools and write the table of docs/background/other-tools.md (installs 12 GB; Linux): an hour; ARGS="-runs 1 -only '256 streams'" for less
 	tools/peers/run -write docs/background/other-tools.md $(ARGS)
 
 # worlds: every simulated deployment, with 2 seeds of 30 days without faults and 30 with

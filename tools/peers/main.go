@@ -83,13 +83,10 @@ func run(ctx context.Context) error {
 	}
 	load := measured.Load()
 	rows, err := b.serve(ctx)
-	if err != nil {
-		return err
-	}
 	text := measured.Here(fmt.Sprintf("%d runs of each tool, alternating", b.runs), load) + "\n" + table(rows) + "\n"
 	fmt.Print(text)
-	if b.page == "" {
-		return nil
+	if b.page == "" || err != nil {
+		return err
 	}
 	return measured.Replace(b.page, "peers", text)
 }
@@ -128,7 +125,7 @@ func (b bench) compare(ctx context.Context) (rows []*row, err error) {
 			began := time.Now()
 			err := b.measure(ctx, uint64(round+1), r)
 			if ctx.Err() != nil {
-				return nil, ctx.Err()
+				return rows, fmt.Errorf("ended in run %d of %d: %w", round+1, b.runs, ctx.Err())
 			}
 			fmt.Fprintf(os.Stderr, "run %d, %s, %s: %.1f s, %s\n", round+1, r.load, r.tool.name, time.Since(began).Seconds(), r.last(err))
 		}

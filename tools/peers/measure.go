@@ -22,7 +22,7 @@ func (b bench) measure(ctx context.Context, seed uint64, r *row) error {
 	if err == nil {
 		err = r.add(b.server, usage)
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		r.failures = append(r.failures, err.Error())
 	}
 	return err

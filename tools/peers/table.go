@@ -58,11 +58,14 @@ const columns = `| load | tool | TTFT p50 | p95 | p99 | TPOT p50 | p95 | CPU s |
 | :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 `
 
-// table returns the Markdown table of rows: medians with the range in brackets.
+// table returns the Markdown table of the rows with runs: medians with the range in brackets.
 func table(rows []*row) string {
 	var out strings.Builder
 	out.WriteString(columns)
 	for _, r := range rows {
+		if len(r.cpu)+len(r.failures) == 0 {
+			continue // the command was interrupted
+		}
 		name := r.tool.name
 		if n := len(r.failures); n > 0 && len(r.cpu) > 0 {
 			name += fmt.Sprintf(" (%d runs, %d failed)", len(r.cpu), n)

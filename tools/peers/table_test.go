@@ -32,7 +32,7 @@ func TestTable(t *testing.T) {
 	want := `| 64 streams | a tool (3 runs, 1 failed) | +2.0 (+1.0 to +3.0) | -2.0 (-3.0 to -1.0) | +0.0 (+0.0 to +0.0) | +0.00 (+0.00 to +0.00) | +0.20 (+0.10 to +0.30) | 2.0 (2.0–2.0) | 5 (5–5) |
 | 64 streams | broken | failed: exit 1: a / b c | | | | | | |
 `
-	if got := strings.TrimPrefix(table([]*row{r, broken}), columns); got != want {
+	if got := strings.TrimPrefix(table([]*row{r, broken, {load: load}}), columns); got != want {
 		t.Errorf("the table is\n%s\nwant\n%s", got, want)
 	}
 	r.load.requests = 3
