@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command peers measures the accuracy of load testing tools. Sweeps of synthetic and other
-// installed tools load a server that knows when it wrote each token. The command prints the
+// installed tools load a server that knows when it wrote the first and the last token. The command prints the
 // distances of their figures from the server's, and can write them into a page.
 //
 // tools/peers/run installs the tools and starts it.

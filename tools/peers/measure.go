@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // measure runs a tool once and adds its figures, or its failure, to a row.
@@ -36,6 +37,7 @@ func (b bench) start(ctx context.Context, args []string) (*syscall.Rusage, error
 	cmd.Dir = b.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with its child processes
+	cmd.WaitDelay = 10 * time.Second                                                     // a process outside the group may keep the output open
 	output, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

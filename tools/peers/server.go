@@ -23,11 +23,13 @@ const (
 	tokens                  = 64
 )
 
-// truth is a server that writes tokens at random times and records when it wrote them.
+// truth is a server that writes tokens at random times and records when it wrote the first and the last of a response.
 type truth struct {
 	mu   sync.Mutex
 	rng  *rand.Rand
 	seen []answer
+	// unstamped counts the requests whose arrival the kernel did not tell.
+	unstamped int
 }
 
 // answer holds the delays of one response.
@@ -43,7 +45,7 @@ func newTruth() *truth {
 func (t *truth) reset(seed uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.seen, t.rng = nil, rand.New(rand.NewPCG(1, seed))
+	t.seen, t.unstamped, t.rng = nil, 0, rand.New(rand.NewPCG(1, seed))
 }
 
 func (t *truth) draw() (first, pace time.Duration) {
@@ -58,6 +60,9 @@ func (t *truth) draw() (first, pace time.Duration) {
 func (t *truth) figures(requests int, interpolates bool) (out [5]float64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.unstamped > 0 {
+		return out, fmt.Errorf("the kernel did not say when %d requests arrived", t.unstamped)
+	}
 	if len(t.seen) < requests {
 		return out, fmt.Errorf("the server has ended %d of %d responses", len(t.seen), requests)
 	}
@@ -104,9 +109,17 @@ func (t *truth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream writes a response and records when it wrote the tokens, relative to the arrival of the request in the kernel.
+// stream writes a response and records its delays: the first token since the arrival of the request in the kernel, and the
+// mean between two tokens.
 func (t *truth) stream(ctx context.Context, w http.ResponseWriter) {
-	arrived := ctx.Value(connectionKey{}).(*stamped).arrival()
+	arrived, ok := ctx.Value(connectionKey{}).(*stamped).arrival()
+	if !ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.unstamped++
+		http.Error(w, "the kernel did not say when this request arrived", http.StatusInternalServerError)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	first, pace := t.draw()

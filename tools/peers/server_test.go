@@ -5,6 +5,7 @@ package main
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,16 @@ func TestTruth(t *testing.T) {
 	truth.reset(1)
 	if again, _ := truth.draw(); again != first || len(truth.seen) != 0 {
 		t.Error("reset does not restart the random numbers")
+	}
+}
+
+// TestUnstamped: a request of unknown arrival makes the run fail.
+func TestUnstamped(t *testing.T) {
+	truth, answer := newTruth(), httptest.NewRecorder()
+	request := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil)
+	truth.ServeHTTP(answer, request.WithContext(keepConnection(t.Context(), &stamped{})))
+	if _, err := truth.figures(0, true); err == nil || answer.Code != http.StatusInternalServerError {
+		t.Errorf("status %d, error %v", answer.Code, err)
 	}
 }
 

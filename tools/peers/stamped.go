@@ -46,10 +46,14 @@ func (l stampedListener) Accept() (net.Conn, error) {
 type stamped struct {
 	net.Conn
 	raw  syscall.RawConn
-	last atomic.Int64 // Unix time in ns
+	last atomic.Int64 // Unix time in ns; 0 if the kernel did not say when the bytes of the last read arrived
 }
 
-func (c *stamped) arrival() time.Time { return time.Unix(0, c.last.Load()) }
+// arrival returns false if the kernel did not say when the last bytes arrived.
+func (c *stamped) arrival() (time.Time, bool) {
+	last := c.last.Load()
+	return time.Unix(0, last), last != 0
+}
 
 func (c *stamped) Read(p []byte) (n int, err error) {
 	var control [64]byte
@@ -68,10 +72,12 @@ func (c *stamped) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	messages, err := unix.ParseSocketControlMessage(control[:used])
+	var stamp int64
 	for _, m := range messages {
 		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SCM_TIMESTAMPNS {
-			c.last.Store((*unix.Timespec)(unsafe.Pointer(&m.Data[0])).Nano())
+			stamp = (*unix.Timespec)(unsafe.Pointer(&m.Data[0])).Nano()
 		}
 	}
+	c.last.Store(stamp)
 	return n, err
 }
