@@ -17,7 +17,8 @@ const (
 	lowestGCPercent = 25
 	garbagePeriod   = 2 * time.Second
 	// gcInterval is how often allocations are counted. Each count has a weight of 1/gcWeight in the mean rate, so that a
-	// scrape does not look like many streams. The first gcWeight counts have equal weights.
+	// scrape does not look like many streams. The first gcWeight counts have equal weights. The first interval, in which
+	// the process starts, does not count.
 	gcInterval = time.Second
 	gcWeight   = 8
 	// gcMinimum is what Go's collector assumes to be alive if less is.
@@ -47,14 +48,16 @@ func adaptGC(end <-chan struct{}, now func() heap, set func(percent int)) {
 	ticker := time.NewTicker(gcInterval)
 	defer ticker.Stop()
 	rate, percent, last := 0.0, lowestGCPercent, now().allocated
-	for n := 1.0; ; n++ {
+	for n := 0.0; ; n++ {
 		select {
 		case <-end:
 			return
 		case <-ticker.C:
 		}
 		h := now()
-		rate += (float64(h.allocated-last)/gcInterval.Seconds() - rate) / min(n, gcWeight)
+		if n > 0 {
+			rate += (float64(h.allocated-last)/gcInterval.Seconds() - rate) / min(n, gcWeight)
+		}
 		last = h.allocated
 		// Each call locks the heap, so small differences are ignored.
 		if next := gcPercent(rate, h.alive); math.Abs(float64(next-percent)) > float64(percent)/8 {

@@ -16,7 +16,7 @@ func TestCollectionsAreRare(t *testing.T) {
 	for name, tt := range map[string]struct {
 		alive     uint64
 		perSecond func(second int) uint64 // allocated
-		want      func(percent int) bool  // after a minute
+		want      func(sets []int) bool   // the percentages of a minute
 	}{
 		"1,000 streams": {30 * mb, steady(14 * mb), between(80, 95)},
 		"1,000 targets, each with two turns a minute, and a scrape every 15 s": {150 * mb, func(s int) uint64 {
@@ -31,6 +31,12 @@ func TestCollectionsAreRare(t *testing.T) {
 			}
 			return 0
 		}, between(25, 25)},
+		"a start that allocates much": {5 * mb, func(s int) uint64 {
+			if s == 1 {
+				return 30 * mb
+			}
+			return 0
+		}, func(sets []int) bool { return len(sets) == 1 }},
 		"few bytes alive":             {mb, steady(mb), between(45, 50)}, // as with 4 MiB alive
 		"before the first collection": {0, steady(mb), between(45, 50)},
 	} {
@@ -46,7 +52,7 @@ func TestCollectionsAreRare(t *testing.T) {
 				}
 				return heap{allocated, tt.alive}
 			}, func(percent int) { sets = append(sets, percent) })
-			if got := sets[len(sets)-1]; !tt.want(got) || slices.Min(sets) < lowestGCPercent || len(sets) > 20 {
+			if !tt.want(sets) || slices.Min(sets) < lowestGCPercent || len(sets) > 20 {
 				t.Errorf("%s: set %d", name, sets)
 			}
 		})
@@ -55,7 +61,10 @@ func TestCollectionsAreRare(t *testing.T) {
 
 func steady(n uint64) func(int) uint64 { return func(int) uint64 { return n } }
 
-func between(low, high int) func(int) bool { return func(n int) bool { return low <= n && n <= high } }
+// between is about the last percentage.
+func between(low, high int) func([]int) bool {
+	return func(sets []int) bool { n := sets[len(sets)-1]; return low <= n && n <= high }
+}
 
 // expectAdapted sets a percentage that no process chooses. The returned function fails the test if no collector has been
 // adapted since. Tests that use it do not run in parallel.

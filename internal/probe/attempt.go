@@ -128,12 +128,11 @@ func (a *attempt) next(body *wire.Body, events *stream.Reader) (*stream.Event, e
 		return nil, err
 	}
 	event, err := events.Next()
-	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
-	if !late && err == nil {
+	if err == nil && (deadline.IsZero() || !event.At.After(deadline)) {
 		return event, nil
 	}
 	deadline = deadline.Add(a.trace.Extended)
-	late = late && event.At.After(deadline)
+	late := err == nil && event.At.After(deadline)
 	if late && !event.Kernel {
 		a.trace.Asked = time.Time{} // the event may have arrived in time
 	}

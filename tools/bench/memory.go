@@ -36,7 +36,10 @@ func (m *memory) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (m *memory) Arrival() stream.Arrival { return stream.Arrival{} }
+func (m *memory) Arrival() stream.Arrival {
+	now := time.Now()
+	return stream.Arrival{At: now, Seen: now}
+}
 
 // readMemory reads the same turn again and again, and prints the cost of an event.
 func readMemory(read readTurn) error {

@@ -40,8 +40,16 @@ func (s scenario) perTarget() int {
 	return n
 }
 
+// large returns the scenarios that -only can name, but that are not part of the table: they show the memory of many streams.
+func large() []scenario {
+	return []scenario{
+		{name: "3000 x 20/s", streams: 3000, gap: 50 * time.Millisecond, tokens: 100},
+		{name: "10000 x 1/s", streams: 10_000, gap: time.Second, tokens: 10},
+	}
+}
+
 func scenarioNamed(name string) (scenario, error) {
-	all := scenarios()
+	all := slices.Concat(scenarios(), large())
 	i := slices.IndexFunc(all, func(s scenario) bool { return s.name == name })
 	if i < 0 {
 		names := make([]string, len(all))

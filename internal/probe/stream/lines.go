@@ -89,8 +89,8 @@ func (l *lines) space(limit int) []byte {
 	switch {
 	case size == 0 || used == 0 && size > keptBuffer:
 		size = smallBuffer
-	case used == size:
-		size = max(min(2*size, limit+len(byteOrderMark)+2), used+1)
+	case used > size-size/4: // a smaller rest would need more reads
+		size = max(min(2*size, limit+len(byteOrderMark)+2), size, used+1)
 	}
 	if size != cap(l.buf) {
 		grown := newBuffer(size)

@@ -209,11 +209,15 @@ func (b *Body) fail(err error) error {
 }
 
 // finish sets err and releases the connection. Only the first call does something. net/http keeps
-// the connection if the body was read to its end, and otherwise closes it.
+// the connection if the body was read to its end. Otherwise it must not read on, from the middle of a chunk.
 func (b *Body) finish(err error) {
-	if b.err == nil {
-		b.err = err
-		b.src.Close()
-		b.exchange.close()
+	if b.err != nil {
+		return
 	}
+	b.err = err
+	if c := b.exchange.conn; c != nil && err != io.EOF {
+		c.Close()
+	}
+	b.src.Close()
+	b.exchange.close()
 }

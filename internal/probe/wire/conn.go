@@ -19,9 +19,9 @@ const settleTime = 3 * time.Millisecond
 // kept connection, or has sent bytes without a request.
 var errNoRequest = errors.New("the kept connection is closed")
 
-// conn is the connection that net/http uses. It counts the body bytes that it passes to net/http.
-// net/http reads only when it has used up all earlier bytes, so the counted bytes arrived together,
-// and Body can read that many without waiting.
+// conn is the connection that net/http uses, except for the chunks that Body reads. It counts the body bytes
+// that it passes to net/http. net/http reads only when it has used up all earlier bytes, so the counted bytes
+// arrived together, and Body can read that many without waiting.
 type conn struct {
 	net.Conn            // with TLS, if any
 	paced    *pacedConn // below TLS
@@ -144,7 +144,7 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 }
 
 // noteRead takes the arrival of what was read, and the error of the read. It returns an error if the answer is
-// too long.
+// too long. The caller holds c.mu.
 func (c *conn) noteRead(err error) error {
 	received := c.paced.received.Load()
 	tooLong := c.exchange.count(int(received - c.counted))

@@ -6,7 +6,8 @@ import (
 )
 
 // framing parses a response as its bytes arrive. It separates the body from the bytes around it,
-// and finds the end. It does not check the syntax: net/http does, and stops reading.
+// and finds the end. It does not check the syntax: net/http does, and stops reading. Most chunks are read by
+// chunks instead.
 type framing struct {
 	part    framePart
 	chunked bool
