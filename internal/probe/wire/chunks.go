@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// chunks removes the framing of a chunked body. net/http can do that too, but takes two passes for each event of
+// chunks removes the framing of a chunked body. net/http can do that too, but needs two calls for each event of
 // a stream. So net/http reads only what chunks does not know: the last chunk with the trailers, and size lines
 // with anything but digits.
 type chunks struct {
