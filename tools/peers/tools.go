@@ -19,7 +19,7 @@ type scenario struct {
 }
 
 func scenarios() []scenario {
-	return []scenario{{1, false, 10}, {64, false, 256}, {256, false, 768}, {1000, false, 2000}, {20, true, 400}}
+	return []scenario{{1, false, 10}, {64, false, 256}, {256, false, 768}, {1000, false, 1500}, {20, true, 400}}
 }
 
 func (s scenario) String() string {
