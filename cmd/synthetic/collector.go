@@ -17,8 +17,8 @@ const (
 	lowestGCPercent = 25
 	garbagePeriod   = 2 * time.Second
 	// gcInterval is how often allocations are counted. Each count has a weight of 1/gcWeight in the mean rate, so that a
-	// scrape does not look like many streams. The first gcWeight counts have equal weights. The first interval, in which
-	// the process starts, does not count.
+	// scrape does not look like many streams. The first gcWeight counts have equal weights. The process starts in the
+	// first interval, so that one is not counted.
 	gcInterval = time.Second
 	gcWeight   = 8
 	// gcMinimum is what Go's collector assumes to be alive if less is.

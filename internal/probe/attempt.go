@@ -34,7 +34,7 @@ const (
 
 // attempt is one request and its answer.
 type attempt struct {
-	// The first fields are those that each event needs, so that few lines of the CPU's cache hold them.
+	// Each event needs the first fields. They lie together, so that they take few lines of the CPU's cache.
 	outcome   Outcome
 	deadlines deadlines
 	limits    limits

@@ -12,7 +12,7 @@ type buffers struct {
 	answer []byte
 }
 
-// maxKeptBuffer is the capacity in bytes up to which a buffer is used again. It holds usual answers.
+// maxKeptBuffer is the capacity in bytes of the largest buffer that is used again. Usual answers need less.
 const maxKeptBuffer = 64 << 10
 
 var usedBuffers = sync.Pool{New: func() any { return new(buffers) }}

@@ -20,8 +20,8 @@ import (
 // memoryTime is the CPU time of one run in memory.
 const memoryTime = 2 * time.Second
 
-// inMemory is the scenario in which events come from memory. It has no connections, so that a change of the parser
-// shows: elsewhere the kernel takes most of the time.
+// inMemory is a scenario without connections: the events come from memory. It shows a change of the parser. In the other
+// scenarios the kernel takes most of the time.
 var inMemory = scenario{name: "in memory", tokens: 1000}
 
 // memory is a body in memory. Each read returns one event.

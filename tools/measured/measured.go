@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Here returns today's date and the machine, in the words of a page; runs says what ran on it, and load is from Load.
+// Here returns a sentence for a page with today's date, what ran, the machine and its load. load is from Load.
 func Here(runs, load string) string {
 	var model string
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {

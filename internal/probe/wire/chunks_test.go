@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzChunks checks that chunks, with net/http's reader for what it does not know, returns what net/http's reader alone
-// returns, however the bytes are divided into reads.
+// FuzzChunks reads a body with chunks, and with net/http's reader from where chunks stops. The result must be that of
+// net/http's reader alone, for every division of the bytes into reads.
 func FuzzChunks(f *testing.F) {
 	for _, text := range []string{
 		"5\r\nhello\r\n7\r\n, world\r\n0\r\n\r\n",

@@ -143,8 +143,8 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 	return n, mustSettle, err
 }
 
-// noteRead takes the arrival of what was read, and the error of the read. It returns an error if the answer is
-// too long. The caller holds c.mu.
+// noteRead notes when the last read arrived, and its error. It returns an error if the answer is too long. The
+// caller holds c.mu.
 func (c *conn) noteRead(err error) error {
 	received := c.paced.received.Load()
 	tooLong := c.exchange.count(int(received - c.counted))

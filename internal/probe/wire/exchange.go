@@ -20,7 +20,7 @@ import (
 
 // exchange is one request and its response, while net/http works on it.
 type exchange struct {
-	// The first fields are those that each read of the body needs, so that few lines of the CPU's cache hold them.
+	// Each read of the body needs the first fields. They lie together, so that they take few lines of the CPU's cache.
 	received atomic.Int64 // see Body.Received
 	limit    int64        // Trace.MaxBytes
 	// arrival is that of the last read. available counts the body bytes that net/http has read from
