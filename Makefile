@@ -90,7 +90,11 @@ e2e-grafana: ## Read the dashboards in Grafana's frontend at GRAFANA_FRONTEND, i
 	e2e/grafana/run $(ARGS)
 
 .PHONY: generate
-generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
+generate: write ## Write alerts/, dashboards/, the reference docs and the chart's copies
+	$(MAKE) helm-schema notices
+
+.PHONY: write
+write: build
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
 	./$(BIN) generate grafana --config.file=$(CONFIG) --output.dir=alerts/grafana
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
@@ -100,7 +104,6 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 	done
 	./$(BIN) generate metrics --output.dir=$(REFERENCE)
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
-	$(MAKE) helm-schema notices
 
 GENERATED := alerts dashboards docs deploy/helm plans THIRD_PARTY_NOTICES
 .PHONY: check-generated
