@@ -39,7 +39,6 @@ type runFlags struct {
 	evidence   string
 	keep       int
 	web        *web.FlagConfig
-	public     string
 }
 
 func addRun(app *kingpin.Application) command {
@@ -66,7 +65,6 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	c.Flag("evidence.directory", "Keep the texts of wrong answers that recall finds (see docs/how-to/recall.md): one file for each answer with its ids, times and response headers, but no prompt and no keys. It is created with mode 0700 if it is missing.").PlaceHolder("DIRECTORY").StringVar(&f.evidence)
 	c.Flag("evidence.keep", "How many files --evidence.directory keeps of each result (foreign and wrong), at most 10000; the oldest are removed. A file usually has some kB, and at most 0.5 MB.").Default("100").IntVar(&f.keep)
 	f.web = webflag.AddFlags(c, ":9877")
-	c.Flag("web.public-listen-address", "Also serve a page for everyone, without a password: states and uptime of the targets by their names in the configuration, and badges. Example: :9878").PlaceHolder("ADDRESS").StringVar(&f.public)
 	return command{c, f.run}
 }
 
@@ -113,15 +111,6 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	}
 	defer ports.close()
 	ports.wrap(s.Bounded)
-	if f.public != "" {
-		public, err := listen("web.public-listen-address", f.public)
-		if err != nil {
-			return err
-		}
-		defer public.Close()
-		s.ServePublic(public)
-		e.logger.Info("Serving the public view to everyone who reaches this address", "public_address", public.Addr())
-	}
 	f.logAddresses(e.logger, ports)
 	defer adaptCollector()()
 	server := s.Server()

@@ -19,9 +19,6 @@ import (
 type httpLimits struct {
 	connections             *httplimit.Connections
 	scrapes, pages, reloads *httplimit.Gate
-	// the public view has its own, so that the world cannot keep Prometheus out
-	public      *httplimit.Connections
-	publicPages *httplimit.Gate
 }
 
 func newHTTPLimits() httpLimits {
@@ -30,8 +27,6 @@ func newHTTPLimits() httpLimits {
 		scrapes:     httplimit.NewGate("scrapes", httplimit.MaxScrapes),
 		pages:       httplimit.NewGate("pages", httplimit.MaxPages),
 		reloads:     httplimit.NewGate("reloads", httplimit.MaxReloads),
-		public:      httplimit.NewConnections(httplimit.MaxPublic),
-		publicPages: httplimit.NewGate("pages", httplimit.MaxPages),
 	}
 }
 
@@ -127,8 +122,6 @@ func (s *Sidecar) bounds() []bound.Bound {
 		{Name: "inbound_scrapes", Level: l.scrapes.Level},
 		{Name: "inbound_pages", Level: l.pages.Level},
 		{Name: "inbound_reloads", Level: l.reloads.Level},
-		{Name: "public_connections", Level: l.public.Level},
-		{Name: "public_pages", Level: l.publicPages.Level},
 		{Name: "conversation_memory_bytes", Level: r.memory.Level},
 		{Name: "connections", Level: r.connections.Level},
 		{Name: "answer_wire_bytes", Level: r.peaks.Wire.Level},

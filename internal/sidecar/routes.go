@@ -1,21 +1,14 @@
 package sidecar
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"synthetic/internal/alerting/receivers"
-	"synthetic/internal/config"
-	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/httplimit"
-	"synthetic/internal/sidecar/status"
 )
 
 var compressions = []promhttp.Compression{promhttp.Identity, promhttp.Gzip}
@@ -65,51 +58,6 @@ func (s *Sidecar) Routes() []Route {
 		Route{"DELETE /api/v2/silence/{id}", "nothing", lifecycleCallers,
 			"ends a silence", s.lifecycle("ending a silence", s.silencing((*receivers.Receivers).EndSilence))},
 	)
-}
-
-// PublicRoutes returns the paths of the public view, which is served on another address.
-func (s *Sidecar) PublicRoutes() []Route {
-	var routes []Route
-	for _, r := range s.page.PublicRoutes(s.publicOptions()) {
-		routes = append(routes, Route{Pattern: r.Pattern, Gives: r.Shows})
-	}
-	return routes
-}
-
-func (s *Sidecar) publicOptions() status.PublicOptions {
-	return status.PublicOptions{Days: s.counter.Days, Targets: func() []string {
-		if names := s.publicNames.Load(); names != nil {
-			return *names
-		}
-		return nil
-	}}
-}
-
-// publicNames are the names that the configuration gives to its targets, lists of models and discovery groups. The
-// names of discovered targets may be addresses, and leased ones are those of strangers.
-func publicNames(cfg *config.Config) *[]string {
-	names := []string{}
-	for _, t := range cfg.Targets {
-		if !slices.ContainsFunc(cfg.Discovery, func(g discovery.Group) bool { return g.Lease > 0 && g.Name() == t.Name }) {
-			names = append(names, t.Name)
-		}
-	}
-	return &names
-}
-
-// ServePublic makes Run serve the public view on a listener, too.
-func (s *Sidecar) ServePublic(l net.Listener) { s.public = l }
-
-// runPublic serves the public view until ctx is done.
-func (s *Sidecar) runPublic(ctx context.Context) error {
-	view := s.limits.publicPages.Handler(httplimit.Pages(s.page.PublicHandler(s.publicOptions())))
-	server := httplimit.NewServer(view, s.limits.public, s.logger)
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stop()
-	if err := server.Serve(s.limits.public.Limit(s.public)); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving the public view: %w", err)
-	}
-	return nil
 }
 
 // Handler returns the handler of all paths that the sidecar serves.

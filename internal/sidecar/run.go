@@ -159,9 +159,6 @@ func (s *Sidecar) addParts(p *parts) {
 		began := time.Now() // this process measures from now on
 		p.add("older series", func(ctx context.Context) error { return s.readBack(ctx, began) })
 	}
-	if s.public != nil {
-		p.add("the public view", s.runPublic)
-	}
 	p.add("metrics of servers", s.servers.Run)
 	p.add("canaries", s.canaries.run)
 	p.add("models", func(ctx context.Context) error { return s.models.Run(ctx, s.targetsChanged) })

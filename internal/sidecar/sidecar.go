@@ -144,9 +144,6 @@ type Sidecar struct {
 	loading     sync.Mutex       // held during a load
 	fileVersion string           // of the configuration file at the last load
 	stateLock   *atomicfile.Lock // nil without a state file
-	// public is the listener of the public view, nil without one; publicNames are the names that it shows.
-	public      net.Listener
-	publicNames atomic.Pointer[[]string]
 	// incidents and days are the files of incidents and of the counts of each day, nil without a state file.
 	incidents, days *store.Lines
 	hanging         bool // Run has returned, but a part of it has not
@@ -278,7 +275,6 @@ func (s *Sidecar) apply(written *config.Config) error {
 	change.commit()
 	s.first, s.written = cmp.Or(s.first, written), written
 	s.jobs.Store(int64(len(cfg.Jobs)))
-	s.publicNames.Store(publicNames(written.ForShard(s.options.Shard)))
 	s.canaries.apply(cfg)
 	s.models.Follow(written.ForShard(s.options.Shard).Models)
 	s.discovery.Follow(written.Discovery)

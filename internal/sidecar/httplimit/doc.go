@@ -9,9 +9,9 @@ package httplimit
 import "time"
 
 const (
-	// MaxConnections and MaxPublic are the limits of the prober's port and of the public view, if there are enough
-	// descriptors. Together they fit into the reserve of wire.MaxConnections.
-	MaxConnections, MaxPublic = 192, 32
+	// MaxConnections is the limit of the port, if there are enough descriptors. It fits into the reserve of
+	// wire.MaxConnections.
+	MaxConnections = 192
 	// MaxScrapes, MaxPages and MaxReloads limit the concurrent answers of each kind. There can be
 	// more scrapes, because they share their bytes.
 	MaxScrapes, MaxPages, MaxReloads = 64, 16, 4
