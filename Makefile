@@ -96,7 +96,6 @@ generate: write ## Write alerts/, dashboards/, the reference docs and the chart'
 .PHONY: write
 write: build
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
-	./$(BIN) generate grafana --config.file=$(CONFIG) --output.dir=alerts/grafana
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
 	for file in config plan; do \
 		./$(BIN) generate reference $$file --output.dir=$(REFERENCE) && \

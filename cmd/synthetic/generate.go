@@ -32,7 +32,6 @@ type generateFlags struct {
 	match, keepLabels        string
 	style                    string
 	severities               rules.Severities // of style
-	datasource               string
 }
 
 func addGenerate(app *kingpin.Application) []command {
@@ -42,8 +41,6 @@ func addGenerate(app *kingpin.Application) []command {
 PrometheusRule resource. Example:
   synthetic generate rules --config.file=synthetic.yml --output.dir=alerts`, (*generateFlags).rules),
 		fromConfig(g, "dashboards", "Write the dashboards of a configuration, as JSON for Grafana.", (*generateFlags).dashboards),
-		fromConfig(g, "grafana", `Write alert rules that Grafana evaluates, for its provisioning, and the
-recording rules that they need, for Prometheus.`, (*generateFlags).grafana),
 		describing(g, "schema", "Write the JSON Schema of a file. Editors use it to complete and check keys.", schema, "config", "plan"),
 		describing(g, "reference", "Write the reference of every key of a file, as Markdown.", reference, "config", "plan"),
 		describing(g, "metrics", "Write the reference of every exported metric, as Markdown.", metricsReference),
@@ -62,9 +59,6 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	if name != "dashboards" {
 		c.Flag("match", `Matchers of PromQL for every selector of the rules, such as namespace="llm-probes". Use it where Prometheus also scrapes probers of other teams.`).PlaceHolder("MATCHERS").StringVar(&f.match)
 		c.Flag("keep-labels", "Labels of the scrape that alerts keep, separated by commas, such as cluster,namespace,pod. Alerts of different values stay apart.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
-	}
-	if name == "grafana" {
-		c.Flag("datasource.uid", "UID of the Prometheus data source in Grafana.").Default("prometheus").PlaceHolder("UID").StringVar(&f.datasource)
 	}
 	c.Flag("replicas", "How many sidecars run this configuration. Their probe rates add up.").Default("1").IntVar(&f.replicas)
 	return command{c, func(_ context.Context, e env) error {
@@ -169,23 +163,6 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 		return nil, err
 	}
 	return []output{{"synthetic-rules.yml", plain}, {"prometheusrule.yaml", resource}}, nil
-}
-
-// grafana returns the alert rules for Grafana and the recording rules for Prometheus.
-func (f *generateFlags) grafana(cfg *config.Config) ([]output, error) {
-	generated, err := f.generated(cfg)
-	if err != nil {
-		return nil, err
-	}
-	alerts, err := generated.GrafanaYAML(f.datasource)
-	if err != nil {
-		return nil, err
-	}
-	recording, err := generated.Recording().PrometheusYAML()
-	if err != nil {
-		return nil, err
-	}
-	return []output{{"grafana-alerts.yaml", alerts}, {"recording-rules.yml", recording}}, nil
 }
 
 // parseStyle returns the label and the values that --style names.

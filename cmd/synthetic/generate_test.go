@@ -48,7 +48,6 @@ func TestGenerateWrites(t *testing.T) {
 	for kind, files := range map[string][]string{
 		"rules":      {"synthetic-rules.yml", "prometheusrule.yaml"},
 		"dashboards": {"slo-overview.json", "fleet.json", "target-detail.json", "prober-health.json", "study.json"},
-		"grafana":    {"grafana-alerts.yaml", "recording-rules.yml"},
 	} {
 		var out, errs strings.Builder
 		if code := run(t.Context(), []string{"generate", kind, "--config.file=" + config, "--output.dir=" + dir}, &out, &errs); code != exitOK {
@@ -97,7 +96,6 @@ func TestRulesForEverybodyAreSaidToBe(t *testing.T) {
 	for args, want := range map[string]bool{
 		"rules":                    true,
 		"rules --match=job=\"x\"":  false,
-		"grafana":                  true,
 		"dashboards":               false,
 		"rules --keep-labels=zone": true,
 	} {
