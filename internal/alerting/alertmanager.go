@@ -40,8 +40,6 @@ const (
 
 // client sends alerts to one Alertmanager.
 type client struct {
-	// put takes the alerts of the pager's own receivers; nil for an Alertmanager.
-	put           func(context.Context, []message) error
 	url, endpoint string
 	timeout       time.Duration
 	http          *http.Client
@@ -89,9 +87,6 @@ func (c *client) post(ctx context.Context, messages []message) error {
 	for i := range messages {
 		messages[i].GeneratorURL = c.generator
 	}
-	if c.put != nil {
-		return c.put(ctx, messages)
-	}
 	body, err := json.Marshal(messages)
 	if err != nil {
 		return fmt.Errorf("encoding alerts: %w", err)
@@ -121,7 +116,5 @@ func (c *client) post(ctx context.Context, messages []message) error {
 }
 
 func (c *client) close() {
-	if c.http != nil {
-		c.http.CloseIdleConnections()
-	}
+	c.http.CloseIdleConnections()
 }

@@ -24,14 +24,12 @@ type Health struct {
 	Refused uint64
 	// Stalled is why the pager neither stores nor evaluates; nil if it works.
 	Stalled error
-	// Alertmanagers are in the order of the configuration, followed by the pager's own receivers
-	// and the heartbeat.
+	// Alertmanagers are in the order of the configuration.
 	Alertmanagers []Receiver
 }
 
-// Receiver describes an Alertmanager, or an own receiver.
+// Receiver describes an Alertmanager.
 type Receiver struct {
-	// URL of an Alertmanager, or name of an own receiver, such as "oncall/slack[0]".
 	URL string
 	// Undelivered is the number of alerts whose state it has not received yet.
 	Undelivered int
@@ -51,12 +49,7 @@ func (p *Pager) Health() Health {
 		h.Stalled = *reason
 	}
 	for _, l := range p.sendLoops {
-		if l.client.put == nil {
-			h.Alertmanagers = append(h.Alertmanagers, l.receiver())
-		}
-	}
-	for _, s := range p.ownStatus() {
-		h.Alertmanagers = append(h.Alertmanagers, Receiver{URL: s.Name, Undelivered: s.Undelivered, LastOK: s.LastOK, Err: s.Err, Sent: s.Sent, Failed: s.Failed})
+		h.Alertmanagers = append(h.Alertmanagers, l.receiver())
 	}
 	h.Evaluations, h.Failures, h.Missed = p.evaluations.rules.Load(), p.evaluations.failed.Load(), p.evaluations.missed.Load()
 	for _, g := range p.Groups() {

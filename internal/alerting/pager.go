@@ -30,8 +30,6 @@ import (
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/rules"
-
-	"synthetic/internal/alerting/receivers"
 )
 
 // Options configure a Pager. Gatherer and RuleFiles are required.
@@ -51,11 +49,6 @@ type Options struct {
 	Dir string
 	// Alertmanagers to notify; may be empty.
 	Alertmanagers []Alertmanager
-	// Receivers notifies people without an Alertmanager; nil for none. The pager sets what both have
-	// in common, such as the directory.
-	Receivers *receivers.Options
-	// Heartbeat expects a request every minute while the pager evaluates; nil for none.
-	Heartbeat *receivers.HeartbeatOptions
 	// ExternalLabels are added to every alert that does not have them.
 	ExternalLabels map[string]string
 	// ExternalURL is the address of the alerts page; "" for none.
@@ -118,9 +111,7 @@ type Pager struct {
 	rules       *ruleLoader
 	engine      *promql.Engine
 	states      *alertStates
-	sendLoops   []*sendLoop          // one for each Alertmanager, and one for receivers
-	receivers   *receivers.Receivers // nil for none
-	heartbeat   *receivers.Heartbeat // nil for none
+	sendLoops   []*sendLoop // one for each Alertmanager
 	external    labels.Labels
 	evaluations evaluations  // of all groups
 	close       func() error // runs once
@@ -167,18 +158,6 @@ func New(o Options) (*Pager, error) {
 	saved, err := p.readDirectory()
 	if err != nil {
 		return nil, errors.Join(err, p.close())
-	}
-	if o.Receivers != nil {
-		if err := p.newReceivers(*o.Receivers); err != nil {
-			return nil, errors.Join(err, p.close())
-		}
-		clients = append(clients, &client{url: ownReceivers, put: p.put, generator: p.page()})
-	}
-	if o.Heartbeat != nil {
-		p.heartbeat, err = receivers.NewHeartbeat(*o.Heartbeat, o.Dial, o.Logger)
-		if err != nil {
-			return nil, errors.Join(err, p.close())
-		}
 	}
 	p.clock = newClock(o.Now, saved)
 	p.feed = &feed{
@@ -297,22 +276,13 @@ func (p *Pager) evaluateNow() {
 func (p *Pager) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	deliveries, endDeliveries := context.WithCancel(context.Background())
-	if p.receivers != nil {
-		p.receivers.Start()
-	}
 	for _, l := range p.sendLoops {
 		parts.Go(func() { l.run(deliveries) })
 	}
 	parts.Go(func() { p.saveLoop(deliveries) })
-	if p.heartbeat != nil {
-		parts.Go(func() { p.heartbeat.Run(ctx, p.evaluates) })
-	}
 	p.watch(ctx)
 	endDeliveries()
 	parts.Wait()
-	if p.receivers != nil {
-		p.receivers.Stop()
-	}
 	err := errors.Join(p.save(), p.Close())
 	if err != nil {
 		p.options.Logger.Error("The pager did not end properly; what it stored last may be missing", "err", err)

@@ -97,10 +97,6 @@ func (s *alertStates) restore(saved savedStates, timing func(alert string) (aler
 	step := s.clock.step()
 	for _, r := range saved.Alerts {
 		r = r.shifted(-step)
-		if d, known := r.Delivered[ownReceivers]; known {
-			d.At = time.Time{} // the own receivers have forgotten it with the earlier process
-			r.Delivered[ownReceivers] = d
-		}
 		if r.firing() {
 			r.validUntil = s.validUntil(r, saved.SavedAt, timing)
 		}

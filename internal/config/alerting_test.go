@@ -1,7 +1,6 @@
 package config
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -16,7 +15,7 @@ func TestAlerting(t *testing.T) {
 		want *Alerting
 	}{
 		"absent":   {"", nil},
-		"defaults": {"alerting: {}", &Alerting{Interval: 15 * time.Second, Heartbeat: heartbeat{Method: "GET"}}},
+		"defaults": {"alerting: {}", &Alerting{Interval: 15 * time.Second}},
 		"every key": {`
 alerting:
   alertmanagers:
@@ -32,11 +31,7 @@ alerting:
   dashboard_url: https://grafana.example.com/d
   interval: 5s
   directory: pager
-  heartbeat: {url: https://beats.example.com/token, method: POST, http_client: {authorization: {type: GenieKey, credentials_file: key.txt}}}
 `, &Alerting{
-			Heartbeat: heartbeat{URL: "https://beats.example.com/token", Method: "POST", client: client{HTTP: promconfig.HTTPClientConfig{
-				Authorization: &promconfig.Authorization{Type: "GenieKey", CredentialsFile: "testdata/good/key.txt"},
-			}}},
 			Alertmanagers: []alertmanager{
 				{URL: "http://one:9093/am"},
 				{URL: "https://two:9093", client: client{HTTP: promconfig.HTTPClientConfig{
@@ -67,32 +62,5 @@ alerting:
 				t.Errorf("alerting (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// TestReceivers: the form is Alertmanager's; paths are relative to the configuration.
-func TestReceivers(t *testing.T) {
-	cfg, err := Parse("synthetic.yml", []byte(`
-targets: [{base_url: http://a:8000}]
-alerting:
-  global: {http_config: {authorization: {credentials_file: key.txt}}}
-  receivers:
-    - name: first
-      webhook_configs: [{url: "http://hooks.example.com/x", payload: {details_file: not-a-file}}]
-      opsgenie_configs: [{api_key_file: key.txt}]
-    - {name: second}
-`), "testdata/good")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := cfg.Alerting.Notify
-	if r := o.Config.Route; r.Receiver != "first" || !slices.Equal(r.GroupByStr, []string{"target"}) {
-		t.Errorf("the route is %+v", r)
-	}
-	if n := o.Config.Receivers[0].OpsGenieConfigs[0]; n.APIKeyFile != "testdata/good/key.txt" || n.HTTPConfig.Authorization.CredentialsFile != "testdata/good/key.txt" {
-		t.Errorf("Opsgenie's configuration is %+v", n)
-	}
-	if got, want := o.SecretFiles, []string{"testdata/good/key.txt", "testdata/good/key.txt"}; !slices.Equal(got, want) {
-		t.Errorf("files with secrets are %q, not %q", got, want)
 	}
 }

@@ -46,7 +46,7 @@ func minimalPolicy(jobs int) sink.Policy {
 
 // sameConfig compares configurations without their footprints; see TestFootprint.
 var sameConfig = cmp.Options{
-	cmpopts.IgnoreTypes(workload.Footprint{}), cmp.AllowUnexported(Alerting{}, heartbeat{}, alertmanager{}, Prometheus{}, Tracing{}),
+	cmpopts.IgnoreTypes(workload.Footprint{}), cmp.AllowUnexported(Alerting{}, alertmanager{}, Prometheus{}, Tracing{}),
 	cmp.Comparer(func(a, b *time.Location) bool {
 		return (a == nil) == (b == nil) && (a == nil || a.String() == b.String())
 	}),

@@ -17,16 +17,6 @@ type Alerting struct {
 	DashboardURL   webURL            `yaml:"dashboard_url" examples:"https://grafana.example.com/d"`
 	Interval       time.Duration     `yaml:"interval" default:"15s" min:"1s" max:"1m"`
 	Directory      string            `yaml:"directory" examples:"/var/lib/synthetic/pager"`
-	ownReceivers
-	Heartbeat heartbeat `yaml:"heartbeat" examples:"{url_file: heartbeat-url}"`
-}
-
-// heartbeat is a service that expects a request every minute.
-type heartbeat struct {
-	URL     webURL `yaml:"url" group:"address" secret:"true" examples:"https://hc-ping.com/your-uuid-here"`
-	URLFile string `yaml:"url_file" group:"address" secret:"true" examples:"heartbeat-url"`
-	Method  string `yaml:"method" default:"GET" enum:"GET,POST"`
-	client
 }
 
 // alertmanager is an Alertmanager to notify.
@@ -96,15 +86,6 @@ func (b *builder) alerting(a Alerting) *Alerting {
 			b.Mistake(at+".url", string(m.URL), "is also the address of "+before, "remove one of the two")
 		}
 		first[m.URL] = at
-	}
-	b.receivers(path, &a.ownReceivers)
-	if at := path + ".heartbeat"; b.Has(at) {
-		h := &a.Heartbeat
-		if h.URL == "" && h.URLFile == "" && b.Valid(at) {
-			b.Mistake(at, "", "has no address", "write url or url_file")
-		}
-		h.URLFile = b.file(at+".url_file", h.URLFile, true)
-		h.HTTP, h.HTTPClient = b.httpClient(at, "url", string(h.URL), h.HTTPClient), nil
 	}
 	return &a
 }

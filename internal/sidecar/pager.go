@@ -14,7 +14,6 @@ import (
 	promrules "github.com/prometheus/prometheus/rules"
 
 	"synthetic/internal/alerting"
-	"synthetic/internal/alerting/receivers"
 	"synthetic/internal/config"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/status"
@@ -68,7 +67,7 @@ func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
 // the pager, later ones replace its rules.
 func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 	if s.first != nil && !canFollow(s.first.Alerting, cfg.Alerting) {
-		return refused("alerting: while the process runs, only runbook_url, dashboard_url and the receivers with their route, global, inhibit_rules, time_intervals and templates can change, and not whether there are receivers: restart it, or undo the change")
+		return refused("alerting: while the process runs, only runbook_url and dashboard_url can change: restart it, or undo the change")
 	}
 	if cfg.Alerting == nil {
 		return nil
@@ -80,11 +79,6 @@ func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 	if s.pager != nil {
 		reload, err := s.pager.Prepare(files)
 		c.commits = append(c.commits, reload)
-		if err != nil || sameReceivers(s.written.Alerting, cfg.Alerting) {
-			return err
-		}
-		route, err := s.pager.Receivers().Prepare(*OwnReceivers(cfg.Alerting))
-		c.commits = append(c.commits, route)
 		return err
 	}
 	p, err := alerting.New(s.pagerOptions(cfg, files))
@@ -112,16 +106,9 @@ func canFollow(a, b *config.Alerting) bool {
 	}
 	fixed := func(c config.Alerting) config.Alerting {
 		c.RunbookURL, c.DashboardURL = "", ""
-		c.Receivers, c.Route, c.Global, c.InhibitRules, c.TimeIntervals, c.Templates, c.Notify = nil, nil, nil, nil, nil, nil, nil
 		return c
 	}
-	return (a.Notify == nil) == (b.Notify == nil) && reflect.DeepEqual(fixed(*a), fixed(*b))
-}
-
-// sameReceivers reports whether two configurations have the same own receivers.
-func sameReceivers(a, b *config.Alerting) bool {
-	return reflect.DeepEqual(a.Receivers, b.Receivers) && reflect.DeepEqual(a.Route, b.Route) && reflect.DeepEqual(a.Global, b.Global) &&
-		reflect.DeepEqual(a.InhibitRules, b.InhibitRules) && reflect.DeepEqual(a.TimeIntervals, b.TimeIntervals) && reflect.DeepEqual(a.Templates, b.Templates)
+	return reflect.DeepEqual(fixed(*a), fixed(*b))
 }
 
 // A job has some hundred series. The pager stores seriesPerJob, or leastSeries for a few jobs; what
@@ -141,12 +128,6 @@ func (s *Sidecar) pagerOptions(cfg *config.Config, files []alerting.RuleFile) al
 		Interval: c.Interval, Urgent: s.baselines.Failing, MaxSeries: max(seriesPerJob*jobs, leastSeries), Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
 		OnChange: s.alertChanged, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
-	}
-	if c.Notify != nil {
-		o.Receivers = OwnReceivers(c)
-	}
-	if h := c.Heartbeat; h.URL != "" || h.URLFile != "" {
-		o.Heartbeat = &receivers.HeartbeatOptions{URL: string(h.URL), URLFile: h.URLFile, Method: h.Method, HTTP: h.HTTP}
 	}
 	for _, a := range c.Alertmanagers {
 		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), HTTP: a.HTTP})
@@ -188,7 +169,6 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 			out.Rules = append(out.Rules, shown)
 		}
 	}
-	out.Muted = s.mutes()
 	health := s.pager.Health()
 	if health.Stalled != nil {
 		out.Stalled = health.Stalled.Error()

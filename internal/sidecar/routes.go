@@ -7,7 +7,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"synthetic/internal/alerting/receivers"
 	"synthetic/internal/sidecar/httplimit"
 )
 
@@ -34,8 +33,6 @@ func (s *Sidecar) Routes() []Route {
 		{Pattern: "GET /-/healthy", Gives: "whether the process runs", handler: http.HandlerFunc(healthy)},
 		{Pattern: "GET /-/ready", Gives: "whether the process probes", handler: http.HandlerFunc(s.ready)},
 	}
-	routes = append(routes, Route{Pattern: "GET /api/v2/silences", Gives: "current and expired silences of the configured receivers",
-		handler: s.limits.pages.Handler(httplimit.Pages(s.silencing((*receivers.Receivers).ListSilences)))})
 	for _, r := range s.page.Routes() {
 		routes = append(routes, Route{Pattern: r.Pattern, Gives: r.Shows, handler: pages})
 	}
@@ -53,10 +50,6 @@ func (s *Sidecar) Routes() []Route {
 			"lets a rise page that a target has learned to expect", s.lifecycle("rejecting a rise", s.reject)},
 		Route{"POST /-/judge", "nothing", lifecycleCallers,
 			"marks an incident as a false page, or as real, so that the next one like it pages as usual", s.lifecycle("judging an incident", s.judge)},
-		Route{"POST /api/v2/silences", "the ID of the silence", lifecycleCallers,
-			"keeps alerts from the receivers of the configuration for a time", s.lifecycle("silencing", s.silencing((*receivers.Receivers).AddSilence))},
-		Route{"DELETE /api/v2/silence/{id}", "nothing", lifecycleCallers,
-			"ends a silence", s.lifecycle("ending a silence", s.silencing((*receivers.Receivers).EndSilence))},
 	)
 }
 

@@ -48,10 +48,10 @@ func PagerCatalog() []Metric {
 		{PagerStalled, gauge, "boolean", "1 while the pager stores and evaluates nothing, because its disk is full or its storage failed; else 0.", nil},
 		{PagerSeries, gauge, "series", "Exported series that the pager stores.", nil},
 		{PagerRefused, Counter, "samples", "Samples that the pager did not store, because its disk was full or they were out of order.", nil},
-		{PagerNotifications, Counter, "requests", "Requests that an Alertmanager accepted, by its host and path, or messages that a receiver accepted, by its name.", each},
+		{PagerNotifications, Counter, "requests", "Requests that an Alertmanager accepted, by its host and path.", each},
 		{PagerNotifyFailures, Counter, "requests", "Requests that failed; their alerts are sent again.", each},
 		{PagerRejected, Counter, "alerts", "Alerts that an Alertmanager rejected, so that it does not notify about them.", each},
-		{PagerUndelivered, gauge, "alerts", "Alerts whose latest state an Alertmanager or a receiver has not accepted yet.", each},
+		{PagerUndelivered, gauge, "alerts", "Alerts whose latest state an Alertmanager has not accepted yet.", each},
 		{PagerLastNotification, gauge, "seconds", "Unix time at which an Alertmanager last accepted a request; absent before the first.", each},
 		{IncidentInfo, gauge, "", "An open incident in the words of the status page; always 1. Absent without one; of more than 100, the worst have a series. The texts change at most once a minute. severity is page while a page fires, else ticket; since is in RFC 3339; factor is the largest ratio to the baseline; cause is what the server's own metrics show; runbook and path are paths of this process, whose configured address is external_url. An empty label means unknown.", []string{
 			LabelTarget, LabelWorkload, labelSeverity, labelSummary, "since", "factor", "likely_part", labelCause, "runbook", "path", "external_url",

@@ -12,28 +12,6 @@ type Alerts struct {
 	Receivers []AlertReceiver `json:"alertmanagers"`
 	// Stalled is the reason why rules are not evaluated now; "" if they are.
 	Stalled string `json:"stalled,omitempty"`
-	Muted   []Mute `json:"muted,omitempty"`
-}
-
-// Mute is a silence or a maintenance window that is active now.
-type Mute struct {
-	Until time.Time `json:"until,omitzero"` // zero if the end is not known
-	Why   string    `json:"why"`
-	// Alerts says which alerts are muted, such as `target="chat"`.
-	Alerts string `json:"alerts"`
-	// Silence is the ID of a silence; "" for a maintenance window.
-	Silence string `json:"silence,omitempty"`
-}
-
-func (m Mute) String() string {
-	until, alerts := "", "all alerts"
-	if !m.Until.IsZero() {
-		until = m.Until.UTC().Format(" until 2 Jan 15:04 MST")
-	}
-	if m.Alerts != "" {
-		alerts = "alerts with " + m.Alerts
-	}
-	return "muted" + until + ": " + m.Why + " (" + alerts + ")"
 }
 
 type AlertRule struct {

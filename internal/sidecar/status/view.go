@@ -35,7 +35,6 @@ type overview struct {
 	Services []service
 	// reason why the pager is stalled, "" if it is not
 	Stalled string
-	Muted   []Mute
 	// query of the page without the time range
 	Query string
 }
@@ -116,7 +115,7 @@ func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	wanted, links := rangesOf(query)
 	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups(), Services: services(p.options.Siblings(), query)}
 	alerts, on := p.alerts()
-	o.Stalled, o.Muted = alerts.Stalled, alerts.Muted
+	o.Stalled = alerts.Stalled
 	var lastEnd time.Time
 	for _, i := range p.incidentsNow() {
 		if i.Ended.IsZero() {
