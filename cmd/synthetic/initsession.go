@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -163,14 +162,7 @@ func (s *sessionTrial) hold(ctx context.Context, conversations, turns int, prese
 // model may use its few tokens before it answers.
 func (s *sessionTrial) plan(turns int) workload.Conversation {
 	c := s.source.Next()
-	c.Steps = make([]workload.Step, turns)
-	c.Prompt = func(step int) []workload.Message {
-		history := slices.Clone(c.Opening)
-		for range step {
-			history = append(history, workload.Message{Role: "assistant", Content: "Understood."}, workload.Message{Role: "user", Content: "Please go on."})
-		}
-		return history
-	}
+	c.Turns, c.Answer = turns, "Understood."
 	return c
 }
 

@@ -131,7 +131,6 @@ type fileWorkload struct {
 	System            string             `yaml:"system" group:"system" examples:"You are a helpful assistant."`
 	SystemTokens      int                `yaml:"system_tokens" group:"system" min:"1" max:"2000000" examples:"8000"`
 	ContextTokens     int                `yaml:"context_tokens" min:"1" max:"10000000" examples:"100000"`
-	Agent             string             `yaml:"agent" enum:"coding,research,support" examples:"coding"`
 	Images            []string           `yaml:"images" min:"1" max:"100" examples:"[cat.png]"`
 	MaxOutputTokens   int                `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
 	Temperature       *float64           `yaml:"temperature" min:"0" max:"2" examples:"0"`
@@ -140,7 +139,6 @@ type fileWorkload struct {
 	ConversationsFile string             `yaml:"conversations_file" examples:"conversations.jsonl"`
 	Trace             fileTrace          `yaml:"trace" examples:"{file: trace.jsonl}"`
 	Distributions     fileDists          `yaml:"distributions" examples:"{prompt_tokens: {shape: lognormal, mean: 800, sd: 600}}"`
-	Clients           []fileClient       `yaml:"clients" min:"1" max:"100" examples:"[{share: 3, distributions: {prompt_tokens: {shape: fixed, mean: 200}}}]"`
 	Cancel            yamlform.Share     `yaml:"cancel" examples:"5%"`
 	Check             pattern            `yaml:"check" examples:"(?i)paris"`
 	Tools             []workload.Tool    `yaml:"tools" min:"1" max:"128" examples:"[{name: get_time, result: \"12:00\"}]"`
@@ -298,15 +296,7 @@ type fileTrace struct {
 type fileDists struct {
 	Prompt   workload.Dist `yaml:"prompt_tokens" examples:"{shape: lognormal, mean: 800, sd: 600, max: 8000}"`
 	Followup workload.Dist `yaml:"followup_tokens" examples:"{shape: lognormal, mean: 1200, sd: 2400, min: 20, max: 20000}"`
-	Output   workload.Dist `yaml:"output_tokens" examples:"{shape: gamma, mean: 200, sd: 150}"`
+	Output   workload.Dist `yaml:"output_tokens" examples:"{shape: lognormal, mean: 200, sd: 150}"`
 	Turns    workload.Dist `yaml:"turns" examples:"{shape: fixed, mean: 1}"`
-	Think    workload.Dist `yaml:"think_seconds" examples:"{shape: pareto, alpha: 1.5, min: 2, max: 120}"`
-}
-
-// fileClient is a class of clients whose conversations are mixed.
-type fileClient struct {
-	Share         float64          `yaml:"share" default:"1" above:"0" max:"1000000"`
-	Process       workload.Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma"`
-	Burstiness    float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
-	Distributions fileDists        `yaml:"distributions" required:"true" examples:"{prompt_tokens: {shape: fixed, mean: 4000}}"`
+	Think    workload.Dist `yaml:"think_seconds" examples:"{shape: lognormal, mean: 6, sd: 10, min: 2, max: 120}"`
 }

@@ -160,12 +160,10 @@ func TestEveryKey(t *testing.T) {
 	recalling.Name, recalling.Recall = "recalling", 0.5
 	agent := minimalSpec()
 	agent.Name, agent.SystemTokens, agent.ContextTokens, agent.Starters, agent.MaxOutputTokens = "agent", 300, 9000, 2, 40
-	agent.PromptTokens, agent.FollowupTokens, agent.TurnsMin, agent.TurnsMax = 404, 500, 26, 26
+	agent.FollowupTokens, agent.TurnsMin, agent.TurnsMax = 500, 26, 26
 	agent.Dists = workload.Dists{
-		Prompt:   &workload.Dist{Shape: workload.LogNormal, Mean: 400, SD: 200, Min: 20, Max: 2000},
 		Followup: &workload.Dist{Shape: workload.Fixed, Mean: 500},
 		Turns:    &workload.Dist{Shape: workload.LogNormal, Mean: 25, SD: 12.5, Min: 2, Max: 60},
-		Think:    &workload.Dist{Shape: workload.LogNormal, Mean: 3, SD: 3, Min: 0.1, Max: 30},
 	}
 	want := &Config{
 		Metrics: "native",

@@ -184,9 +184,6 @@ func (b *planner) rates(f fileLevels, p *sweep.Plan, ownRate float64) {
 	p.Levels = rising(b, "levels.rate", f.Rate, maxLevelRate)
 	b.NoEffect("levels", "beside rate", "remove it", "start_rate")
 	switch {
-	case len(p.Workload.Clients) > 0:
-		p.OwnRate = ownRate
-		b.NoEffect("levels", "beside clients, which have their own", "remove it", "process", "burstiness")
 	case f.Process == workload.Gamma:
 		p.Arrival.Burstiness = f.Burstiness
 	default:

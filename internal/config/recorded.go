@@ -3,14 +3,11 @@ package config
 import (
 	"fmt"
 	"math"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
 
-	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/probe/workload/trace"
 )
@@ -22,14 +19,14 @@ func (b *builder) trace(path string, w fileWorkload, c *conversation) {
 		return
 	}
 	b.NoEffect(path, "beside trace, which brings its own", "remove one of the two",
-		"conversations_file", "prompt_tokens", "starters", "followups", "turns", "think_time", "distributions", "clients",
-		"system_tokens", "context_tokens", "agent")
+		"conversations_file", "prompt_tokens", "starters", "followups", "turns", "think_time", "distributions",
+		"system_tokens", "context_tokens")
 	t := w.Trace
 	if t.To > 0 && t.To <= t.From {
 		b.Mistake(at+".to", model.Duration(t.To).String(), "is not above from", "write a time since the begin of the trace")
 	}
 	c.Trace = workload.Trace{
-		File:    b.traceFile(at+".file", t.File),
+		File:    b.file(at+".file", t.File, false),
 		Options: trace.Options{From: t.From, To: t.To, BlockTokens: t.BlockTokens, MaxPause: t.MaxPause},
 	}
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
@@ -46,14 +43,6 @@ func (b *builder) trace(path string, w fileWorkload, c *conversation) {
 	unknown := float64(sum.UnknownOutputs * c.MaxOutputTokens)
 	c.tokens = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + unknown) / n}
 	c.firstTurn = workload.Tokens{Prompt: c.tokens.Prompt}
-}
-
-// traceFile resolves the path of a trace, which may be a folder.
-func (b *builder) traceFile(at, path string) string {
-	if info, err := os.Stat(b.resolve(path)); err == nil && info.IsDir() {
-		return b.resolve(path)
-	}
-	return b.file(at, path, false)
 }
 
 // unreadable reports a file. The error is "FILE: REASON; REMEDY".
@@ -81,25 +70,7 @@ func (b *builder) distributions(path string, w fileWorkload, c *conversation) {
 		}
 	}
 	c.Dists = b.dists(path+".distributions", w.Distributions)
-	b.agent(path, w.Agent, &c.Spec)
-	for i, k := range w.Clients {
-		at := yamlform.Index(path+".clients", i)
-		if k.Process != workload.Gamma {
-			b.NoEffect(at, "with process "+string(k.Process), "remove it", "burstiness")
-		}
-		if b.Has(path + ".followups.script") {
-			b.NoEffect(at+".distributions", "beside followups, which are not generated", "remove one of the two", "followup_tokens")
-		}
-		c.Clients = append(c.Clients, workload.Client{
-			Share: k.Share, Process: k.Process, Burstiness: k.Burstiness, Dists: b.dists(at+".distributions", k.Distributions),
-		})
-	}
-	if len(c.Clients) > 0 {
-		b.NoEffect(path, "beside clients, which have their own", "move it to the clients", "distributions")
-		b.NoEffect(path, "beside clients, which have their own lengths", "remove one of the two", "agent")
-		c.ownRate = 1
-	}
-	if b.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" && b.affords(path+".clients", 1000*len(c.Clients)) {
+	if b.Valid(path) && c.ConversationsFile == "" && c.Trace.File == "" {
 		useMeans(&c.Spec)
 		b.firstTurnFits(path, c.Spec)
 	}
@@ -110,28 +81,23 @@ func (b *builder) distributions(path string, w fileWorkload, c *conversation) {
 
 // useMeans replaces fixed values by the means of their distributions.
 func useMeans(s *workload.Spec) {
-	classes := s.Clients
-	if len(classes) == 0 {
-		classes = []workload.Client{{Share: 1, Dists: s.Dists}}
-	}
-	mean := func(dist func(workload.Dists) *workload.Dist, fixed int) int {
-		sum, weight := 0.0, 0.0
-		for _, c := range classes {
-			value := float64(fixed)
-			if d := dist(c.Dists); d != nil {
-				value = d.EstimateMean()
-			}
-			sum, weight = sum+c.Share*value, weight+c.Share
+	for _, x := range []struct {
+		dist  *workload.Dist
+		fixed *int
+	}{{s.Prompt, &s.PromptTokens}, {s.Followup, &s.FollowupTokens}, {s.Output, &s.MaxOutputTokens}, {s.Turns, &s.TurnsMin}, {s.Turns, &s.TurnsMax}} {
+		if x.dist != nil && !(x.dist == s.Output && *x.fixed == 0) { // no limit stays no limit
+			*x.fixed = max(int(math.Ceil(x.dist.EstimateMean()-1e-6)), 1)
 		}
-		return max(int(math.Ceil(sum/weight-1e-6)), 1)
 	}
-	s.PromptTokens = mean(func(d workload.Dists) *workload.Dist { return d.Prompt }, s.PromptTokens)
-	s.FollowupTokens = mean(func(d workload.Dists) *workload.Dist { return d.Followup }, s.FollowupTokens)
-	if s.MaxOutputTokens > 0 {
-		s.MaxOutputTokens = mean(func(d workload.Dists) *workload.Dist { return d.Output }, s.MaxOutputTokens)
+}
+
+// firstTurnFits rejects a context that the first turn already exceeds. It needs the means of distributions.
+func (b *builder) firstTurnFits(path string, s workload.Spec) {
+	need := s.SystemTokens + s.PromptTokens + s.MaxOutputTokens
+	if s.ContextTokens > 0 && s.ContextTokens < need {
+		b.Mistake(path+".context_tokens", fmt.Sprint(s.ContextTokens), fmt.Sprintf("is less than the %d tokens of the first turn", need),
+			fmt.Sprintf("write %d or more", need))
 	}
-	s.TurnsMin = mean(func(d workload.Dists) *workload.Dist { return d.Turns }, s.TurnsMin)
-	s.TurnsMax = max(mean(func(d workload.Dists) *workload.Dist { return d.Turns }, s.TurnsMax), s.TurnsMin)
 }
 
 func (b *builder) dists(path string, f fileDists) workload.Dists {
@@ -147,30 +113,14 @@ func (b *builder) dist(path string, d workload.Dist) *workload.Dist {
 	if !b.Has(path) || !b.Valid(path) {
 		return nil
 	}
-	needs := map[workload.Shape][]string{
-		workload.Fixed: {"mean"}, workload.Normal: {"mean", "sd"}, workload.LogNormal: {"mean", "sd"}, workload.GammaShape: {"mean", "sd"},
-		workload.Pareto: {"alpha", "min"}, workload.Empirical: {"file"},
-	}[d.Shape]
-	for _, key := range []string{"mean", "sd", "alpha", "file", "min"} {
-		at, needed := path+"."+key, slices.Contains(needs, key)
-		switch {
-		case needed && !b.Has(at):
-			b.Mistake(at, "", "is missing, which shape "+string(d.Shape)+" needs", "write it")
-		case needed && key == "min" && d.Min <= 0:
-			b.Mistake(at, fmt.Sprint(d.Min), "is not above 0, where a Pareto distribution begins", "write the smallest number")
-		case !needed && key != "min":
-			b.NoEffect(path, "with shape "+string(d.Shape), "remove it", key)
-		}
+	switch {
+	case d.Shape == workload.Fixed:
+		b.NoEffect(path, "with shape fixed", "remove it", "sd")
+	case !b.Has(path + ".sd"):
+		b.Mistake(path+".sd", "", "is missing, which shape lognormal needs", "write it")
 	}
 	if d.Max > 0 && d.Max < d.Min {
 		b.Mistake(path+".max", fmt.Sprint(d.Max), fmt.Sprintf("is below min, which is %v", d.Min), "swap the two")
-	}
-	if d.Shape == workload.Empirical && b.Valid(path) {
-		at := path + ".file"
-		var err error
-		if d.Bins, err = workload.ReadHistogram(b.file(at, d.File, false)); err != nil && b.Valid(at) {
-			b.unreadable(at, d.File, "is no histogram: line ", err)
-		}
 	}
 	return &d
 }

@@ -50,37 +50,14 @@ func TestTracePlan(t *testing.T) {
 func TestDrawnPlan(t *testing.T) {
 	p := planOf(t, `levels: {rate: [2]}
 workload:
-  prompt_tokens: 300
   cancel: 5%
-  clients:
-    - {share: 3, process: gamma, burstiness: 0.5, distributions: {prompt_tokens: {shape: fixed, mean: 100}, turns: {shape: fixed, mean: 1}}}
-    - {distributions: {output_tokens: {shape: fixed, mean: 528}, turns: {shape: fixed, mean: 5}}}
+  distributions: {prompt_tokens: {shape: fixed, mean: 150}, turns: {shape: fixed, mean: 2}}
 `)
 	w := p.Workload
-	if w.PromptTokens != 150 || w.MaxOutputTokens != 228 || w.TurnsMin != 2 || w.TurnsMax != 2 || p.OwnRate != 1 {
-		t.Errorf("%d prompt, %d output tokens, %d … %d turns, own rate %g", w.PromptTokens, w.MaxOutputTokens, w.TurnsMin, w.TurnsMax, p.OwnRate)
-	}
-	if len(w.Clients) != 2 || w.Clients[0].Burstiness != 0.5 || w.Clients[1].Share != 1 || w.Clients[1].Turns.Mean != 5 || w.Clients[1].Prompt != nil {
-		t.Errorf("clients %+v", w.Clients)
+	if w.PromptTokens != 150 || w.MaxOutputTokens != 128 || w.TurnsMin != 2 || w.TurnsMax != 2 {
+		t.Errorf("%d prompt, %d output tokens, %d … %d turns", w.PromptTokens, w.MaxOutputTokens, w.TurnsMin, w.TurnsMax)
 	}
 	if want := (workload.Cancel{Share: 0.05, Min: time.Second, Max: 10 * time.Second}); w.Cancel != want {
 		t.Errorf("cancel %+v, want %+v", w.Cancel, want)
-	}
-}
-
-// TestFolderOfSessions checks a plan that replays the sessions of a folder, whose pauses are limited.
-func TestFolderOfSessions(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"a1.json", "a2.json"} {
-		text := `{"id": "` + name + `", "block_size": 64, "requests": [
- {"t": 0, "type": "n", "in": 200, "out": 20, "hash_ids": [1, 2, 3], "api_time": 2},
- {"t": 90, "type": "n", "in": 260, "out": 0, "hash_ids": [1, 2, 3, 4], "api_time": 2}]}`
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := planOf(t, "levels: {concurrency: [2]}\nworkload: {trace: {file: "+dir+", max_pause: 10s}}")
-	if w := p.Workload; w.Trace.File != dir || w.Trace.MaxPause != 10*time.Second || p.OwnRate != 0 {
-		t.Errorf("trace %+v, own rate %g", w.Trace, p.OwnRate)
 	}
 }

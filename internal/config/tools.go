@@ -47,7 +47,7 @@ func (b *builder) recall(path string, w fileWorkload, s *workload.Spec) {
 	}
 	at := path + ".recall"
 	switch {
-	case s.Recall == 0 || !b.Valid(at, path+".turns", path+".max_output_tokens", path+".distributions", path+".clients"):
+	case s.Recall == 0 || !b.Valid(at, path+".turns", path+".max_output_tokens", path+".distributions"):
 	case s.Check != "":
 		b.Mistake(at, "", "puts a code at the start of answers, so that check may fail", "remove one of the two")
 	case s.TurnsMax == 1:

@@ -21,8 +21,7 @@ type conversation struct {
 	tokens, firstTurn workload.Tokens
 	// twins are the average tokens of the cold twins of a conversation.
 	twins workload.Tokens
-	// ownRate is the number of conversations per second at the times of a trace or of classes of
-	// clients, or 0.
+	// ownRate is the number of conversations per second at the times of a trace, or 0.
 	ownRate float64
 }
 
@@ -134,8 +133,8 @@ func (b *builder) conversationsFile(path string, w fileWorkload, s *workload.Spe
 		return
 	}
 	b.NoEffect(path, "beside conversations_file, which brings its own", "remove one of the two",
-		"prompt_tokens", "starters", "followups", "turns.min", "distributions", "clients",
-		"system_tokens", "context_tokens", "agent")
+		"prompt_tokens", "starters", "followups", "turns.min", "distributions",
+		"system_tokens", "context_tokens")
 	s.PromptTokens, s.Starters, s.FollowupTokens, s.TurnsMin = 0, 0, 0, 0
 	if !b.Has(path + ".turns.max") {
 		s.TurnsMax = 0

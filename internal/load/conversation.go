@@ -3,7 +3,6 @@ package load
 import (
 	"fmt"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"synthetic/internal/bound"
@@ -23,9 +22,8 @@ type conversation struct {
 	// burst is true for a conversation that exists only because of a burst.
 	burst bool
 	claim *bound.Claim
-	// estimate is the number of tokens taken from the budget, cost the number that all lanes used so far.
-	estimate int
-	cost     *atomic.Int64
+	// estimate is the number of tokens taken from the budget, cost the number used so far.
+	estimate, cost int
 	// endTurnWatch removes the deadline of the turn in flight; nil without a total timeout.
 	endTurnWatch func()
 	// endAge ends the age of the turn in flight.
@@ -45,14 +43,9 @@ func (c *conversation) run(due time.Time) probe.Outcome {
 		Memory:       c.claim,
 		TwinShare:    c.twinShare,
 	}, c)
-	c.budget.Settle(c.estimate, int(c.cost.Load()))
+	c.budget.Settle(c.estimate, c.cost)
 	c.report("a conversation's end", result)
 	return result.Outcome
-}
-
-// Lane implements probe.LaneSink. A lane has no turn in flight yet.
-func (c *conversation) Lane() probe.Sink {
-	return &conversation{runner: c.runner, plan: c.plan, burst: c.burst, claim: c.claim, estimate: c.estimate, cost: c.cost}
 }
 
 // twinShare returns the share of the judged turns that get a cold twin now.
@@ -83,15 +76,15 @@ func (c *conversation) Observe(e probe.Event) {
 			default: // a request is already pending
 			}
 		}
-		c.cost.Add(int64(c.tokens(&e)))
+		c.cost += c.tokens(&e)
 		c.report("a turn's result", e)
 	case probe.Comparison:
-		c.cost.Add(int64(e.Tokens))
+		c.cost += e.Tokens
 		c.report("a comparison", e)
 	case probe.WrongAnswer:
 		c.report("a wrong answer", e)
 	case probe.Twin:
-		c.cost.Add(int64(e.PromptTokens + e.OutputTokens))
+		c.cost += e.PromptTokens + e.OutputTokens
 		c.report("a twin", e)
 	}
 }

@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"synthetic/internal/probe"
@@ -128,7 +127,7 @@ func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason strin
 		return nil, probe.SkipMemory
 	}
 	c := &conversation{
-		runner: r, plan: *r.pending, burst: r.inBurst, claim: claim, estimate: r.source.Estimate(*r.pending), cost: new(atomic.Int64),
+		runner: r, plan: *r.pending, burst: r.inBurst, claim: claim, estimate: r.source.Estimate(*r.pending),
 	}
 	if !r.budget.Allow(time.Now(), c.estimate, r.inBurst) {
 		claim.Release()

@@ -26,19 +26,16 @@ type Conversation struct {
 	PromptTokens, OutputTokens, CachedTokens, CachedOf int
 	// Lag is the maximum that the prober itself may have added to the duration. It has no lag before Sent.
 	Lag time.Duration
-	// firstLag is the lateness of the first turn. It is part of Lag if the lane is not the first one.
-	firstLag time.Duration
 }
 
-// Spent is where the time of a conversation went. Lanes that run side by side add up, so the sum may exceed the
-// duration.
+// Spent is where the time of a conversation went.
 type Spent struct {
 	// FirstToken is the time from sending requests to first tokens: network, queue and prefill. It has the
 	// whole duration of a turn without a token.
 	FirstToken time.Duration
 	// Answer is the time from first tokens to the ends of turns.
 	Answer time.Duration
-	// Between is the time between turns: tools, users who read and write, or other agents for which a lane waits.
+	// Between is the time between turns: tools, and users who read and write.
 	Between time.Duration
 }
 
@@ -53,7 +50,7 @@ func (c *Conversation) Duration() time.Duration {
 // add adds a finished turn.
 func (c *Conversation) add(r *Result) {
 	if c.Sent.IsZero() {
-		c.Sent, c.firstLag = r.Sent, max(r.ScheduleLag(), 0)
+		c.Sent = r.Sent
 	} else {
 		c.Spent.Between += r.Sent.Sub(c.End)
 		c.Lag += max(r.ScheduleLag(), 0)
@@ -72,25 +69,4 @@ func (c *Conversation) add(r *Result) {
 		c.CachedTokens += r.CachedTokens.V
 		c.CachedOf += r.PromptTokens.V
 	}
-}
-
-// Merge adds another part of the conversation, such as a lane. The outcome becomes that of a part that failed: the
-// others are canceled because of it.
-func (c *Conversation) Merge(l Conversation) {
-	c.Turns += l.Turns
-	if !l.Sent.IsZero() && (c.Sent.IsZero() || l.Sent.Before(c.Sent)) {
-		c.Sent = l.Sent
-	}
-	if l.End.After(c.End) {
-		c.End = l.End
-	}
-	if c.Outcome == Success || c.Outcome == Canceled && l.Outcome != Success {
-		c.Outcome = l.Outcome
-	}
-	c.Spent.FirstToken += l.Spent.FirstToken
-	c.Spent.Answer += l.Spent.Answer
-	c.Spent.Between += l.Spent.Between
-	c.PromptTokens, c.OutputTokens = c.PromptTokens+l.PromptTokens, c.OutputTokens+l.OutputTokens
-	c.CachedTokens, c.CachedOf = c.CachedTokens+l.CachedTokens, c.CachedOf+l.CachedOf
-	c.Lag += l.Lag + l.firstLag
 }

@@ -45,7 +45,6 @@ type dialogue struct {
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
 	session session
-	lane    *lane // nil outside a recorded session
 	result  Conversation
 }
 
@@ -76,9 +75,6 @@ func newDialogue(p *Prober, plan *Plan, client *wire.Client) *dialogue {
 // prepare adds the content of the next turn to the history: the results of tool calls, or the
 // user's next message. It returns when the turn is due, and false if the conversation stops.
 func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
-	if d.lane != nil {
-		return d.prepareStep(ctx)
-	}
 	if len(d.calls) > 0 {
 		d.answerCalls()
 		due = d.lastEnd.Add(d.drained)
@@ -164,7 +160,6 @@ func (d *dialogue) advance(ctx context.Context, n int, sink Sink) bool {
 	d.conclude(ctx, r, a, err)
 	sink.Observe(r.withoutSecrets())
 	d.reportWrong(r, a, false, sink)
-	d.lane.ended(r)
 	if r.Outcome != Success {
 		return false
 	}
@@ -214,8 +209,7 @@ func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err erro
 	d.fill(ctx, r, a, err)
 	d.endSession(r, a)
 	d.lastEnd = r.End
-	// The next prompt of a recorded session may have another history.
-	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK && d.lane == nil}
+	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
 	d.result.add(r)
 }
 
@@ -302,16 +296,13 @@ func (d *dialogue) newAttempt(req *http.Request, limit target.LimitField) *attem
 
 // recordAnswer adds an answer to the history. It returns false if the conversation ends with it.
 func (d *dialogue) recordAnswer(r *Result) bool {
-	if d.lane != nil {
-		return len(d.lane.steps) > d.userMessages
-	}
 	if d.recordCalls(r) {
 		return true
 	}
 	if d.userMessages == d.plan.Conversation.Turns {
 		return false
 	}
-	m := workload.Message{Role: "assistant", Content: r.Answer}
+	m := workload.Message{Role: "assistant", Content: cmp.Or(d.plan.Conversation.Answer, r.Answer)}
 	if r.NoAnswer {
 		m.Content = r.Refusal
 	}
@@ -379,7 +370,7 @@ func (d *dialogue) spec() *workload.Spec {
 
 // maxOutputTokens returns the token limit of the next answer.
 func (d *dialogue) maxOutputTokens() int {
-	if limit := valueAt(d.plan.Conversation.Outputs, d.turnIndex()); limit > 0 {
+	if limit := valueAt(d.plan.Conversation.Outputs, d.userMessages-1); limit > 0 {
 		return limit
 	}
 	return d.prober.opts.Workload.MaxOutputTokens
@@ -387,18 +378,10 @@ func (d *dialogue) maxOutputTokens() int {
 
 func (d *dialogue) deadlines(sent time.Time) deadlines {
 	out := newDeadlines(sent, d.prober.opts.Workload.Timeouts)
-	if patience := valueAt(d.plan.Conversation.Patience, d.turnIndex()); patience > 0 {
+	if patience := valueAt(d.plan.Conversation.Patience, d.userMessages-1); patience > 0 {
 		out.leave = sent.Add(patience)
 	}
 	return out
-}
-
-// turnIndex returns the index of the turn in the lists of the plan.
-func (d *dialogue) turnIndex() int {
-	if d.lane != nil {
-		return d.lane.steps[d.userMessages-1]
-	}
-	return d.userMessages - 1
 }
 
 // valueAt returns element i, or the zero value beyond the end.

@@ -125,23 +125,12 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 // turn; when ctx is done it cuts the turn in flight.
 func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversation {
 	if p.api.Stream().Document { // such an API has no conversations
-		if plan.Conversation.Steps != nil {
-			plan.Conversation = plan.Conversation.FirstTurn()
-		}
 		plan.Conversation.Turns = 1
 	}
 	d := newDialogue(p, &plan, p.shared)
 	if p.shared == nil {
 		defer d.client.CloseIdleConnections()
 	}
-	if plan.Conversation.Steps != nil {
-		return d.replay(ctx, sink)
-	}
-	return d.converse(ctx, sink)
-}
-
-// converse runs the turns of a conversation, or of one lane.
-func (d *dialogue) converse(ctx context.Context, sink Sink) Conversation {
 	for n := 1; d.advance(ctx, n, sink); n++ {
 	}
 	result := d.result

@@ -123,7 +123,16 @@ func (r *SessionReader) End(t *probe.Result) (c probe.Conversation, ended bool) 
 	if o == nil {
 		return c, false
 	}
-	o.Merge(probe.Conversation{Sent: t.Sent, End: t.End, Outcome: t.Outcome, Turns: 1})
+	o.Turns++
+	if o.Sent.IsZero() || t.Sent.Before(o.Sent) {
+		o.Sent = t.Sent
+	}
+	if t.End.After(o.End) {
+		o.End = t.End
+	}
+	if o.Outcome == probe.Success || o.Outcome == probe.Canceled && t.Outcome != probe.Success {
+		o.Outcome = t.Outcome
+	}
 	o.running--
 	if o.running > 0 || !o.allStarted {
 		return c, false

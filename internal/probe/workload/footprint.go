@@ -126,7 +126,7 @@ func (s *Source) FirstTurnTokens() (sum Tokens) {
 // LongestPrompt estimates the tokens of the longest prompt, or with first of the longest first prompt. It
 // is unknown for recorded or drawn lengths and for prompts with images or tools.
 func (s Spec) LongestPrompt(first bool) (tokens int, known bool) {
-	if s.ConversationsFile != "" || s.Trace.File != "" || s.Dists != (Dists{}) || s.Clients != nil || s.Images != nil || s.Tools != nil {
+	if s.ConversationsFile != "" || s.Trace.File != "" || s.Dists != (Dists{}) || s.Images != nil || s.Tools != nil {
 		return 0, false
 	}
 	source := Source{spec: s, ratio: newRatio()}
@@ -147,9 +147,6 @@ const defaultOutput = 500
 // Estimate estimates the prompt and output tokens of a conversation. Each turn sends the whole
 // history again.
 func (s *Source) Estimate(c Conversation) int {
-	if c.Steps != nil {
-		return s.stepTokens(c)
-	}
 	total := int(s.outlineTokens(s.outline(c)).Sum())
 	if len(s.spec.Tools) > 0 {
 		total *= 2 // a turn may call a tool, which takes another request
@@ -159,9 +156,6 @@ func (s *Source) Estimate(c Conversation) int {
 
 // EstimatePrompt estimates the prompt tokens of a turn, counted from 1.
 func (s *Source) EstimatePrompt(c Conversation, turn int) int {
-	if n := len(c.Steps); n > 0 { // which one it was is unknown
-		return s.stepTokens(c) / n
-	}
 	chars := c.CharsOpening
 	prompt := 0
 	for k := range turn - 1 {

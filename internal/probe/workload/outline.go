@@ -95,10 +95,6 @@ const (
 // outlines yields conversations whose mean is the mean of all: those of the file, random ones, or one for each
 // number of turns if everything else is fixed.
 func (s *Source) outlines(yield func(outline) bool) {
-	classes := s.spec.Clients
-	if len(classes) == 0 {
-		classes = []Client{{Share: 1, Dists: s.spec.Dists}}
-	}
 	switch {
 	case len(s.conversations) > 0:
 		for i := range s.conversations {
@@ -109,10 +105,10 @@ func (s *Source) outlines(yield func(outline) bool) {
 				return
 			}
 		}
-	case s.spec.Dists != Dists{} || len(s.spec.Clients) > 0:
+	case s.spec.Dists != Dists{}:
 		rng := newRand(s.spec.Seed, streamEstimate)
 		for n, turns := 0, 0; n < expectedDraws && turns < expectedTurns; n++ {
-			d := drawClass(rng, classes)
+			d := s.spec.Dists
 			o := s.drawOutline(rng, d, s.drawTurns(rng, d), s.drawOpening(rng, d.Prompt))
 			turns += len(o.outputs)
 			if !yield(o) {
@@ -127,21 +123,6 @@ func (s *Source) outlines(yield func(outline) bool) {
 			}
 		}
 	}
-}
-
-// drawClass draws the distributions of a class by its share.
-func drawClass(rng *rand.Rand, classes []Client) Dists {
-	sum := 0.0
-	for _, c := range classes {
-		sum += c.Share
-	}
-	at := rng.Float64() * sum
-	for _, c := range classes {
-		if at -= c.Share; at < 0 {
-			return c.Dists
-		}
-	}
-	return classes[len(classes)-1].Dists
 }
 
 // drawOpening draws the tokens of the system message and the first user message.

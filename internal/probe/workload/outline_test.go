@@ -18,7 +18,6 @@ func TestExpectedOfDrawn(t *testing.T) {
 		"with a bound":    {SystemTokens: 700, MaxOutputTokens: 50, Dists: long, ContextTokens: 3000},
 		"a bound alone":   {TurnsMin: 2, TurnsMax: 30, PromptTokens: 100, FollowupTokens: 40, MaxOutputTokens: 30, ContextTokens: 900},
 		"scripts":         {TurnsMin: 9, PromptTokens: 100, Followups: []string{"Why?", "Tell me more about that."}, ContextTokens: 400, MaxOutputTokens: 50},
-		"clients":         {PromptTokens: 100, FollowupTokens: 30, MaxOutputTokens: 20, Clients: []Client{{Share: 1, Process: Constant, Dists: long}, {Share: 1, Process: Constant}}},
 		"turns":           {PromptTokens: 100, FollowupTokens: 30, Starters: 2, Dists: Dists{Turns: lognormal(5, 3, 1, 60)}},
 	} {
 		s, same := newSource(t, spec, 4), newSource(t, spec, 4)

@@ -15,9 +15,6 @@ func TestPass(t *testing.T) {
 		"starters":  {TurnsMax: 2, PromptTokens: 30, FollowupTokens: 10, Starters: 5, Cancel: Cancel{Share: 0.3, Max: time.Second}},
 		"a file":    {ConversationsFile: "testdata/footprint.jsonl"},
 		"a trace":   {Trace: Trace{File: "trace/testdata/mooncake.jsonl"}},
-		"clients": {PromptTokens: 20, Clients: []Client{
-			{Share: 0.7, Process: Poisson}, {Share: 0.3, Process: Gamma, Burstiness: 0.3},
-		}},
 	} {
 		spec.Seed = 4
 		whole := plans(newSource(t, spec, 9), n)

@@ -72,10 +72,6 @@ func (s *Source) replayTrace(c *Conversation) {
 		s.trace.charsPerToken = s.ratio.value()
 	}
 	c.At, c.Turns = rec.At, max(len(rec.Turns), 1)
-	if rec.Graph {
-		s.planSteps(c, rec)
-		return
-	}
 	for i, t := range rec.Turns {
 		all := s.recordedMessages(t, c.ID, uint64(i))
 		c.Outputs = append(c.Outputs, t.Output)
@@ -86,15 +82,9 @@ func (s *Source) replayTrace(c *Conversation) {
 		c.Followups = append(c.Followups, all[len(all)-1].Content)
 		c.Think = append(c.Think, t.After)
 	}
-	c.Opening = s.withSystem(c.Opening)
-}
-
-// withSystem adds the workload's system message to messages without one.
-func (s *Source) withSystem(all []Message) []Message {
-	if len(all) > 0 && all[0].Role != "system" && s.spec.System != "" {
-		return append([]Message{{Role: "system", Content: s.spec.System}}, all...)
+	if len(c.Opening) > 0 && c.Opening[0].Role != "system" && s.spec.System != "" {
+		c.Opening = append([]Message{{Role: "system", Content: s.spec.System}}, c.Opening...)
 	}
-	return all
 }
 
 // recordedMessages returns the recorded messages of a turn. If only lengths are recorded, it
@@ -137,4 +127,11 @@ func filler(rng *rand.Rand, n int) string {
 		p.b.WriteByte(' ')
 	}
 	return p.b.String()[:n]
+}
+
+// Hasten divides the pauses of a conversation by speed.
+func (c *Conversation) Hasten(speed float64) {
+	for i := range c.Think {
+		c.Think[i] = time.Duration(float64(c.Think[i]) / speed)
+	}
 }

@@ -17,7 +17,6 @@ type Source struct {
 	images        []Image
 	conversations []fileConversation
 	trace         *traceReplay // nil if there is none
-	clients       *clients     // nil if there is only one class
 	version       string       // of the conversations file or the trace, when it was opened
 	titleOrder    []int        // the order of nouns in titles
 	*ratio
@@ -44,7 +43,6 @@ const (
 	streamPlan
 	streamBlock
 	streamRest
-	streamClient
 	streamCancel
 	streamReference
 	streamSystem
@@ -64,9 +62,6 @@ func NewSource(spec Spec, salt uint64) (*Source, error) {
 	var err error
 	if s.images, err = ReadImages(spec.Images); err != nil {
 		return nil, err
-	}
-	if len(spec.Clients) > 0 {
-		s.clients = newClients(spec.Clients, spec.Seed, salt)
 	}
 	if spec.Trace.File != "" {
 		s.version = fileVersion(spec.Trace.File)
@@ -116,25 +111,17 @@ func (s *Source) Next() Conversation {
 	s.next++
 	rng := newRand(s.spec.Seed, s.salt, streamPlan, id)
 	c := Conversation{ID: id}
-	dists := s.spec.Dists
 	switch {
 	case s.trace != nil:
 		s.replayTrace(&c)
 	case len(s.conversations) > 0:
 		s.replayFile(&c)
 	default:
-		if s.clients != nil {
-			class, at := s.clients.nextStart()
-			dists, c.At = class.Dists, at
-		}
-		s.generate(&c, rng, dists)
+		s.generate(&c, rng)
 	}
 	for range c.Turns - 1 - len(c.Think) {
-		if c.Steps != nil {
-			break
-		}
-		if dists.Think != nil {
-			c.Think = append(c.Think, seconds(dists.Think.draw(rng)))
+		if think := s.spec.Dists.Think; think != nil {
+			c.Think = append(c.Think, seconds(think.draw(rng)))
 			continue
 		}
 		c.Think = append(c.Think, between(rng, s.spec.ThinkMin, s.spec.ThinkMax))
@@ -154,13 +141,10 @@ func (s *Source) Skip() (at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next++
-	switch {
-	case s.trace != nil:
+	if s.trace != nil {
 		return s.trace.next().At
-	case s.clients != nil && len(s.conversations) == 0:
-		_, at = s.clients.nextStart()
 	}
-	return at
+	return 0
 }
 
 func countChars(all []Message) (n int) {
@@ -184,7 +168,8 @@ func (s *Source) drawPatience(c *Conversation) {
 	}
 }
 
-func (s *Source) generate(c *Conversation, rng *rand.Rand, d Dists) {
+func (s *Source) generate(c *Conversation, rng *rand.Rand) {
+	d := s.spec.Dists
 	turns := s.drawTurns(rng, d)
 	c.Opening = opening(s.systemText(), s.openingText(c, rng, d.Prompt))
 	o := s.drawOutline(rng, d, turns, s.tokens(countChars(c.Opening)))

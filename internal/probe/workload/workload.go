@@ -48,8 +48,7 @@ type Spec struct {
 	Trace Trace
 	// Dists replace the fixed lengths, turns and pauses. The fixed values are then about their means.
 	Dists
-	Clients []Client
-	Cancel  Cancel
+	Cancel Cancel
 	// Check is a regular expression (RE2) that must match in each answer; "" accepts every answer.
 	Check string
 	Tools []Tool
@@ -104,8 +103,7 @@ type Conversation struct {
 	// reference that each follow-up asks for, 0 for none. Both are empty without Spec.Recall.
 	References []recall.Code
 	Asked      []int
-	// At is the start time relative to the first conversation. A trace defines it, or the classes of
-	// clients at one start per second. Otherwise it is 0.
+	// At is the start time relative to the first conversation of a trace, otherwise 0.
 	At time.Duration
 	// Outputs are the token limits of the turns. Where one is 0 or missing, Spec.MaxOutputTokens
 	// applies.
@@ -116,8 +114,6 @@ type Conversation struct {
 	// CharsOpening is the number of characters of the opening, from which the source learns the
 	// characters per token. 0 means unknown.
 	CharsOpening int
-	// Steps are the turns of a recorded agent and its sub-agents; nil for other conversations. Turn n of
-	// a conversation is step n-1. Prompt returns the whole prompt of a step, and there is no Opening.
-	Steps  []Step
-	Prompt func(step int) []Message
+	// Answer replaces the deployment's answers in the history, unless it is "".
+	Answer string
 }

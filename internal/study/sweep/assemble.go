@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/study/runfile"
 )
 
@@ -54,36 +53,19 @@ func (p Plan) objectives() []runfile.Objective {
 	return out
 }
 
-// fingerprint returns the name of a file, or of a folder of a trace, with a checksum of the content.
+// fingerprint returns the name of a file with a checksum of its content.
 func fingerprint(path string) string {
 	sum := sha256.New()
-	paths := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		names, err := trace.FolderFiles(path)
-		if err != nil {
-			return filepath.Base(path) // the reader of the folder reports what is wrong
-		}
-		paths = nil
-		for _, name := range names {
-			paths = append(paths, filepath.Join(path, name))
-		}
-	}
-	for _, p := range paths {
-		if err := addFile(sum, p); err != nil {
-			return filepath.Base(path) // the reader of the file reports what is wrong
-		}
-	}
-	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
-}
-
-func addFile(to io.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return filepath.Base(path) // its reader reports what is wrong
 	}
-	_, err = io.Copy(to, f)
+	_, err = io.Copy(sum, f)
 	_ = f.Close() // the file was only read
-	return err
+	if err != nil {
+		return filepath.Base(path)
+	}
+	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
 }
 
 func (p Plan) summary() string {
@@ -91,8 +73,6 @@ func (p Plan) summary() string {
 	switch {
 	case w.Trace.File != "":
 		return "Recorded traffic (" + filepath.Base(w.Trace.File) + ")"
-	case len(w.Clients) > 0:
-		return fmt.Sprintf("A mixture of %d classes of clients", len(w.Clients))
 	case w.ConversationsFile != "":
 		return "Replayed conversations (" + filepath.Base(w.ConversationsFile) + ")"
 	case w.TurnsMax <= 1:

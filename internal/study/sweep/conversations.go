@@ -22,22 +22,14 @@ type conversations struct {
 }
 
 func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c *workload.Conversation, due time.Time, sink probe.Sink) probe.Conversation {
-	if v.salt != "" && c.Steps == nil {
-		c.Opening = v.salted(c.Opening)
-	}
-	if prompt := c.Prompt; v.salt != "" && prompt != nil {
-		c.Prompt = func(step int) []workload.Message { return v.salted(prompt(step)) }
+	if v.salt != "" {
+		c.Opening = slices.Clone(c.Opening)
+		c.Opening[0].Content = v.salt + c.Opening[0].Content
 	}
 	return v.prober.Converse(ctx, probe.Plan{
 		Conversation: *c, ID: fmt.Sprintf("%s/%d", v.label, c.ID),
 		Scheduled: due, Model: v.model, Stop: stop,
 	}, sink)
-}
-
-func (v *conversations) salted(all []workload.Message) []workload.Message {
-	all = slices.Clone(all)
-	all[0].Content = v.salt + all[0].Content
-	return all
 }
 
 // start starts the level's conversations. over is closed after the last one: at the loop's

@@ -16,13 +16,13 @@ func (p *parameters) add(name string, value any) {
 	*p = append(*p, runfile.Parameter{Name: name, Value: fmt.Sprint(value)})
 }
 
-func (p *parameters) addDistributions(at string, d workload.Dists) {
+func (p *parameters) addDistributions(d workload.Dists) {
 	for _, x := range []struct {
 		name string
 		*workload.Dist
 	}{{"prompt_tokens", d.Prompt}, {"followup_tokens", d.Followup}, {"output_tokens", d.Output}, {"turns", d.Turns}, {"think_seconds", d.Think}} {
 		if x.Dist != nil {
-			p.add(at+"distributions."+x.name, x.Dist)
+			p.add("distributions."+x.name, x.Dist)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func (p Plan) workload() runfile.Workload {
 	if w.Temperature != nil {
 		out.add("temperature", *w.Temperature)
 	}
-	if w.Dists.Think == nil && w.Trace.File == "" && len(w.Clients) == 0 {
+	if w.Dists.Think == nil && w.Trace.File == "" {
 		out.add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
 	}
 	if w.Trace.MaxPause > 0 {
@@ -62,12 +62,7 @@ func contentParameters(w workload.Spec) parameters {
 	if w.Trace.File == "" {
 		out.add("turns", formatRange(w.TurnsMin, w.TurnsMax))
 	}
-	out.addDistributions("", w.Dists)
-	for i, c := range w.Clients {
-		at := fmt.Sprintf("clients[%d].", i)
-		out.add(at+"arrival", fmt.Sprintf("%s (share=%g, burstiness=%g)", c.Process, c.Share, c.Burstiness))
-		out.addDistributions(at, c.Dists)
-	}
+	out.addDistributions(w.Dists)
 	if c := w.Cancel; c.Share > 0 {
 		out.add("cancel", fmt.Sprintf("%g after %s … %s", c.Share, c.Min, c.Max))
 	}
@@ -141,7 +136,7 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 
 func mayBeAbsent(name string) bool {
 	return slices.Contains([]string{"system", "system_tokens", "context_tokens", "conversations_file", "response_schema", "trace", "trace_window", "block_tokens", "cancel", "recall"}, name) ||
-		slices.ContainsFunc([]string{"followups[", "tools[", "distributions.", "clients["}, func(p string) bool { return strings.HasPrefix(name, p) })
+		slices.ContainsFunc([]string{"followups[", "tools[", "distributions."}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 func valueOf(list []runfile.Parameter, name string) (value string, ok bool) {

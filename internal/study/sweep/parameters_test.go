@@ -1,8 +1,6 @@
 package sweep
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -54,20 +52,5 @@ func TestMaxPause(t *testing.T) {
 	p := Plan{Workload: workload.Spec{Trace: workload.Trace{File: "x.jsonl", Options: trace.Options{MaxPause: time.Minute}}}}
 	if got, _ := valueOf(p.workload().Parameters, "max_pause"); got != "1m0s" {
 		t.Errorf("max_pause is %s", got)
-	}
-}
-
-// TestFolderFingerprint checks that the checksum of a folder is that of its files of a trace.
-func TestFolderFingerprint(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return fingerprint(dir)
-	}
-	first := write("a.jsonl", "{}")
-	if first == filepath.Base(dir) || write("README.md", "x") != first || write("b.jsonl", "{}") == first {
-		t.Errorf("the fingerprint is %s", first)
 	}
 }

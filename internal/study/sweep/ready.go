@@ -132,7 +132,8 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	}
 	defer source.Close()
 	source.Learn(known.chars, known.tokens)
-	c := source.Next().FirstTurn()
+	c := source.Next()
+	c.Turns, c.Outputs, c.Patience = 1, nil, nil // the answer has the limit of the workload
 	var last resultKeeper
 	v.hold(ctx, nil, &c, time.Now(), &last)
 	if last.Outcome == probe.HTTP4xx {

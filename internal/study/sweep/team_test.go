@@ -169,9 +169,6 @@ func TestTogetherLikeOne(t *testing.T) {
 			p.WarmUp = WarmUp{Conversations: 7, Rate: 2, Cooldown: 5 * time.Second}
 			p.Cache = Cache{Policy: Prime, Conversations: 5}
 		},
-		"clients": func(p *Plan) {
-			p.OwnRate, p.Workload.Clients = 1, []workload.Client{{Share: 0.63, Process: workload.Poisson}, {Share: 0.37, Process: workload.Constant}}
-		},
 	} {
 		for _, workers := range []int{1, 2, 7} {
 			if testing.Short() && (workers != 2 || name != "poisson") {

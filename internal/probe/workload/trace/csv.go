@@ -16,15 +16,14 @@ type table struct {
 	rows *csv.Reader
 	recordLimit
 	// The indexes of the columns, or -1.
-	at, prompt, output, session int
+	at, prompt, output int
 }
 
 // columns are the accepted column names, in lower case.
-var columns = [4][]string{
+var columns = [3][]string{
 	{"timestamp", "arrival_time"},
 	{"contexttokens", "request tokens", "input_tokens", "input_length", "prompt_tokens"},
 	{"generatedtokens", "response tokens", "output_tokens", "output_length", "completion_tokens"},
-	{"session id", "session_id"},
 }
 
 func newTable(r io.Reader) (*table, error) {
@@ -35,13 +34,13 @@ func newTable(r io.Reader) (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("line 1: neither JSON nor a CSV header (%w); docs/how-to/traces.md lists the supported formats", err)
 	}
-	var at [4]int
+	var at [3]int
 	for i, names := range columns {
 		at[i] = slices.IndexFunc(head, func(h string) bool {
 			return slices.Contains(names, strings.ToLower(strings.TrimSpace(strings.TrimPrefix(h, "\ufeff"))))
 		})
 	}
-	t.at, t.prompt, t.output, t.session = at[0], at[1], at[2], at[3]
+	t.at, t.prompt, t.output = at[0], at[1], at[2]
 	for i, name := range []string{"time", "prompt tokens", "output tokens"} {
 		if at[i] < 0 {
 			return nil, fmt.Errorf("line 1: %.80q has no column for the %s; name it %s", strings.Join(head, ","), name, strings.Join(columns[i], " or "))
@@ -50,24 +49,24 @@ func newTable(r io.Reader) (*table, error) {
 	return t, nil
 }
 
-func (t *table) read() ([]Record, error) {
+func (t *table) read() (Record, error) {
 	t.readBytes = 0
 	row, err := t.rows.Read()
 	var parseError *csv.ParseError
 	switch {
 	case errors.As(err, &parseError):
-		return nil, fmt.Errorf("line %d: %w; write as many columns as in the first line", parseError.Line, parseError.Err)
+		return Record{}, fmt.Errorf("line %d: %w; write as many columns as in the first line", parseError.Line, parseError.Err)
 	case errors.Is(err, io.EOF):
-		return nil, err
+		return Record{}, err
 	case err != nil:
-		return nil, fmt.Errorf("after %d bytes: %w", t.rows.InputOffset(), err)
+		return Record{}, fmt.Errorf("after %d bytes: %w", t.rows.InputOffset(), err)
 	}
 	r, err := t.record(row)
 	if err != nil {
 		line, _ := t.rows.FieldPos(0)
-		return nil, fmt.Errorf("line %d: %w", line, err)
+		return Record{}, fmt.Errorf("line %d: %w", line, err)
 	}
-	return []Record{r}, nil
+	return r, nil
 }
 
 func (t *table) record(row []string) (r Record, err error) {
@@ -78,9 +77,6 @@ func (t *table) record(row []string) (r Record, err error) {
 	turn.Prompt = max(turn.Prompt, 1)
 	if turn.Output, err = parseTokens("the number of output tokens", row[t.output]); err != nil {
 		return r, err
-	}
-	if t.session >= 0 {
-		r.Session = strings.Clone(row[t.session])
 	}
 	r.Turns, r.timed = []Turn{turn}, true
 	r.At, err = parseTime("the time", strings.TrimSpace(row[t.at]), time.Second)

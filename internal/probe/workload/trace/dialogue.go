@@ -12,7 +12,6 @@ import (
 type dialogue struct {
 	Messages      []Message         `json:"messages"`      // OpenAI
 	Conversations []shareGPTMessage `json:"conversations"` // ShareGPT
-	Conversation  []Message         `json:"conversation"`  // LMSYS
 }
 
 type shareGPTMessage struct {
@@ -42,9 +41,6 @@ func (d *dialogue) texts() (system string, user []string, err error) {
 	for i, m := range d.Messages {
 		add("messages", i, "role", m.Role, string(m.Content))
 	}
-	for i, m := range d.Conversation {
-		add("conversation", i, "role", m.Role, string(m.Content))
-	}
 	for i, m := range d.Conversations {
 		add("conversations", i, "from", m.From, m.Value)
 	}
@@ -61,7 +57,7 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
 		return json.Unmarshal(b, (*string)(t))
 	}
-	var parts []struct{ Type, Text, Content string }
+	var parts []struct{ Type, Text string }
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
@@ -71,7 +67,6 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 			return fmt.Errorf("a content part has type %q; only \"text\" can be replayed", p.Type)
 		}
 		text.WriteString(p.Text)
-		text.WriteString(p.Content) // OpenTelemetry's name
 	}
 	*t = Text(text.String())
 	return nil

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +15,8 @@ import (
 )
 
 const (
-	// mooncakeBlock and bailianBlock are the tokens of one block in hash_ids.
-	mooncakeBlock, bailianBlock = 512, 16
+	// mooncakeBlock is the number of tokens of one block in hash_ids.
+	mooncakeBlock = 512
 	// maxTokens bounds the tokens of a prompt or answer.
 	maxTokens = 2_000_000
 )
@@ -30,23 +31,7 @@ type object struct {
 	Session   label           `json:"session_id"`
 	TextInput string          `json:"text_input"`
 	Text      string          `json:"text"`
-	Role      string          `json:"role"`
 	Mode      string          `json:"message_mode"`
-	Turns     []object        `json:"turns"`
-	ChatID    label           `json:"chat_id"`
-	Parent    label           `json:"parent_chat_id"`
-	Spans     []struct {
-		Scopes []struct {
-			Spans []span `json:"spans"`
-		} `json:"scopeSpans"`
-	} `json:"resourceSpans"`
-	// The keys of Dynamo are decoded again when they are needed.
-	Schema    json.RawMessage `json:"schema"`
-	EventType json.RawMessage `json:"event_type"`
-	Event     json.RawMessage `json:"event"`
-	PlayID    json.RawMessage `json:"play_id"`
-	WaitFor   json.RawMessage `json:"wait_for"`
-	Reset     json.RawMessage `json:"prefix_reset"`
 	dialogue
 }
 
@@ -77,61 +62,27 @@ func (l *label) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parser converts objects to records. It remembers chats to find the first one of each
-// conversation.
-type parser struct {
-	blockTokens int
-	chats       *recent
-	// sessions collects the sessions of Dynamo's formats. headerBlock is the size of a block that a
-	// header names, 0 without one.
-	sessions    *sessionTable
-	headerBlock int
-}
-
-func newParser(o Options) *parser {
-	return &parser{blockTokens: o.BlockTokens, chats: newRecent(), sessions: newSessionTable()}
-}
-
-// parse returns one or more records. unit and number describe the position of b for errors.
-func (p *parser) parse(b []byte, unit string, number int) ([]Record, error) {
-	all, err := p.records(b)
+// parse parses a JSON object. unit and number describe its position for errors.
+func parse(b []byte, o Options, unit string, number int) (Record, error) {
+	r, err := parseObject(b, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s %d: %w", unit, number, err)
+		err = fmt.Errorf("%s %d: %w", unit, number, err)
 	}
-	return all, nil
+	return r, err
 }
 
-func (p *parser) records(b []byte) ([]Record, error) {
+func parseObject(b []byte, opts Options) (Record, error) {
 	var o object
 	if err := json.Unmarshal(b, &o); err != nil {
-		return nil, fmt.Errorf("not a JSON object with a record: %w; write one per line, or an array of them", atomicfile.InJSONTerms("it", err))
+		return Record{}, fmt.Errorf("not a JSON object with a record: %w; write one per line, or an array of them", atomicfile.InJSONTerms("it", err))
 	}
-	var r Record
-	var err error
 	switch {
-	case o.EventType != nil || bytes.HasPrefix(o.Event, []byte("{")):
-		return nil, p.dynamo(b, &o)
-	case bytes.HasPrefix(o.Schema, []byte(`"dynamo.`)):
-		return nil, p.header(b)
-	case o.PlayID != nil || o.WaitFor != nil || o.Reset != nil:
-		return nil, p.agentic(b, &o)
-	case o.Spans != nil:
-		return o.spanRecords()
-	case o.ChatID != "":
-		r, err = p.bailian(&o)
-	case o.Turns != nil:
-		r, err = p.session(&o)
 	case o.Input != nil || o.TextInput != "" || o.Text != "" || o.Messages != nil && (o.hasTime() || o.Session != ""):
-		r, err = p.mooncake(&o)
-	case o.Messages != nil || o.Conversations != nil || o.Conversation != nil:
-		r, err = o.dataset()
-	default:
-		err = fmt.Errorf("%.60q is a record in an unknown format; docs/how-to/traces.md lists the supported ones", bytes.TrimSpace(b))
+		return o.mooncake(opts)
+	case o.Messages != nil || o.Conversations != nil:
+		return o.dataset()
 	}
-	if err != nil {
-		return nil, err
-	}
-	return []Record{r}, nil
+	return Record{}, fmt.Errorf("%.60q is a record in an unknown format; docs/how-to/traces.md lists the supported ones", bytes.TrimSpace(b))
 }
 
 func (o *object) hasTime() bool { return len(o.Timestamp) > 0 && string(o.Timestamp) != "null" }
@@ -146,8 +97,8 @@ func (r *Record) setTime(o *object, unit time.Duration) (err error) {
 
 // mooncake parses a line of Mooncake, including AIPerf's additions: texts, and sessions whose
 // turns add to the history.
-func (p *parser) mooncake(o *object) (Record, error) {
-	turn, err := p.turn(o, mooncakeBlock)
+func (o *object) mooncake(opts Options) (Record, error) {
+	turn, err := o.turn(opts)
 	if turn.Prompt == 0 && len(turn.Messages) == 0 {
 		err = errors.Join(err, errors.New("messages is empty; write one or more, or input_length"))
 	}
@@ -155,58 +106,8 @@ func (p *parser) mooncake(o *object) (Record, error) {
 	return r, errors.Join(err, r.setTime(o, time.Millisecond))
 }
 
-// bailian parses a line of Alibaba Bailian. The prompt of a later turn includes the history.
-func (p *parser) bailian(o *object) (Record, error) {
-	if o.Input == nil {
-		return Record{}, errors.New("input_length is missing; write the number of prompt tokens")
-	}
-	if !o.hasTime() {
-		return Record{}, errors.New("timestamp is missing; write it in seconds")
-	}
-	turn, err := p.turn(o, bailianBlock)
-	r := Record{Session: string(o.ChatID), Turns: []Turn{turn}}
-	if root, ok := p.chats.get(string(o.Parent)); ok {
-		r.Session = root
-	}
-	p.chats.put(string(o.ChatID), r.Session)
-	return r, errors.Join(err, r.setTime(o, time.Second))
-}
-
-// session parses a line of AIPerf's multi-turn files, which is a whole conversation.
-func (p *parser) session(o *object) (Record, error) {
-	r := Record{Session: string(o.Session)}
-	var system []Message
-	for i := range o.Turns {
-		t := &o.Turns[i]
-		if t.Role == "system" && i == 0 {
-			system = []Message{{Role: t.Role, Content: Text(t.Text)}}
-			continue
-		}
-		turn, err := p.turn(t, mooncakeBlock)
-		if len(turn.Messages) == 0 && turn.Prompt == 0 && err == nil {
-			err = errors.New("has neither text nor input_length; write one")
-		}
-		if err == nil && len(r.Turns) == 0 {
-			err = r.setTime(t, time.Millisecond)
-			turn.Messages = append(system, turn.Messages...)
-		}
-		if err != nil {
-			return Record{}, fmt.Errorf("turns[%d]: %w", i, err)
-		}
-		r.Turns = append(r.Turns, turn)
-	}
-	if len(r.Turns) == 0 {
-		return Record{}, errors.New("turns is empty; write one or more, or remove the line")
-	}
-	return r, nil
-}
-
-// turn parses the fields that all formats with lengths share.
-func (p *parser) turn(o *object, blockTokens int) (Turn, error) {
-	t := Turn{Output: o.Output, Blocks: o.HashIDs, BlockTokens: blockTokens, Messages: o.Messages}
-	if p.blockTokens > 0 {
-		t.BlockTokens = p.blockTokens
-	}
+func (o *object) turn(opts Options) (Turn, error) {
+	t := Turn{Output: o.Output, Blocks: o.HashIDs, BlockTokens: cmp.Or(opts.BlockTokens, mooncakeBlock), Messages: o.Messages}
 	if o.Input != nil {
 		t.Prompt = max(*o.Input, 1)
 		if *o.Input < 0 || *o.Input > maxTokens {

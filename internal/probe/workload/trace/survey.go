@@ -66,16 +66,12 @@ func Survey(path string, o Options) (Summary, error) {
 
 func (s *Summary) add(r *Record) {
 	s.Records++
-	if r.Graph {
-		s.addGraph(r)
-		return
-	}
 	history := 0.0
 	for i := range r.Turns {
 		t := &r.Turns[i]
 		s.Turns++
 		s.Cached += history
-		tokens := t.tokens(t.Messages)
+		tokens := t.tokens()
 		if len(t.Blocks) > 0 {
 			s.Cached += tokens
 		}
@@ -89,39 +85,14 @@ func (s *Summary) add(r *Record) {
 	}
 }
 
-// addGraph adds steps, which have their whole prompts.
-func (s *Summary) addGraph(r *Record) {
-	for i := range r.Turns {
-		t := &r.Turns[i]
-		_, messages := r.Prompt(i)
-		tokens := t.tokens(messages)
-		s.Turns++
-		s.Prompt += tokens
-		s.Output += float64(t.Output)
-		if t.Output == 0 {
-			s.UnknownOutputs++
-		}
-		shared, all := float64(t.Shared), float64(t.Shared+len(t.Blocks))
-		if messages != nil {
-			shared, all = float64(length(messages[:t.Shared])), float64(length(messages))
-		}
-		if all > 0 {
-			s.Cached += tokens * shared / all
-		}
-	}
-}
-
 // tokens returns the length of a prompt, which is estimated if it was not recorded.
-func (t *Turn) tokens(messages []Message) float64 {
+func (t *Turn) tokens() float64 {
 	if t.Prompt > 0 {
 		return float64(t.Prompt)
 	}
-	return float64(length(messages)) / charsPerToken
-}
-
-func length(all []Message) (n int) {
-	for _, m := range all {
+	n := 0
+	for _, m := range t.Messages {
 		n += len(m.Content)
 	}
-	return n
+	return float64(n) / charsPerToken
 }

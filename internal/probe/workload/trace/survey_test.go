@@ -12,9 +12,7 @@ func TestSurvey(t *testing.T) {
 		// messages.
 		"aiperf-sessions.jsonl": {Records: 3, Turns: 4, Duration: 1050 * ms, Prompt: 300 + 390 + 15/4.5 + 28/4.5, Cached: 340, Output: 99},
 		"azure.csv":             {Records: 3, Turns: 3, Duration: 90 * time.Second, Prompt: 20760, Output: 5153},
-		// Steps 3, 4 and 5 of the first session share 1 of 2, 3 of 4 and 1 of 2 blocks with an earlier one.
-		"weka.jsonl":  {Records: 2, Turns: 8, Prompt: 1094, Cached: 90 + 225 + 75, Output: 81},
-		"lmsys.jsonl": {Records: 2, Turns: 2, Prompt: 25 / 4.5, UnknownOutputs: 2},
+		"vllm-multi-turn.json":  {Records: 2, Turns: 3, Prompt: (15 + 15 + 10 + 12) / 4.5, Cached: 15 / 4.5, UnknownOutputs: 3},
 	} {
 		got, err := Survey("testdata/"+name, Options{})
 		if near := got.Prompt-want.Prompt < 1e-6 && want.Prompt-got.Prompt < 1e-6; err != nil || !near {
