@@ -26,7 +26,6 @@ type file struct {
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
 	Metrics    string         `yaml:"metrics" default:"lean" enum:"lean,native,classic,both"`
 	Tracing    Tracing        `yaml:"tracing" examples:"{url: \"http://collector:4318\"}"`
-	State      fileState      `yaml:"state" examples:"{prometheus: {url: \"http://prometheus:9090\"}}"`
 	Timezone   zone           `yaml:"timezone" examples:"Europe/Berlin"`
 }
 
@@ -220,11 +219,6 @@ type fileRegression struct {
 	TicketRatio float64       `yaml:"ticket_ratio" default:"1.2" above:"1" max:"100"`
 	FalsePages  rate          `yaml:"false_pages" default:"0.5/30d" examples:"0.5/30d"`
 	AcceptAfter time.Duration `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
-}
-
-// fileState is the section of the source of history.
-type fileState struct {
-	Prometheus Prometheus `yaml:"prometheus" examples:"{url: \"http://prometheus:9090\"}"`
 }
 
 type fileAnswers struct {

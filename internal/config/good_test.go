@@ -46,7 +46,7 @@ func minimalPolicy(jobs int) sink.Policy {
 
 // sameConfig compares configurations without their footprints; see TestFootprint.
 var sameConfig = cmp.Options{
-	cmpopts.IgnoreTypes(workload.Footprint{}), cmp.AllowUnexported(Alerting{}, alertmanager{}, Prometheus{}, Tracing{}),
+	cmpopts.IgnoreTypes(workload.Footprint{}), cmp.AllowUnexported(Alerting{}, alertmanager{}, Tracing{}),
 	cmp.Comparer(func(a, b *time.Location) bool {
 		return (a == nil) == (b == nil) && (a == nil || a.String() == b.String())
 	}),
@@ -177,13 +177,6 @@ func TestEveryKey(t *testing.T) {
 			client: client{HTTP: promconfig.HTTPClientConfig{
 				BasicAuth: &promconfig.BasicAuth{Username: "me", PasswordFile: "testdata/good/key.txt"},
 				TLSConfig: promconfig.TLSConfig{CAFile: "testdata/good/ca.pem"},
-			}},
-		},
-		Prometheus: &Prometheus{
-			URL: "https://prometheus.example.com/prom", Labels: map[string]string{"cluster": "eu-1"},
-			client: client{HTTP: promconfig.HTTPClientConfig{
-				Authorization: &promconfig.Authorization{Type: "Bearer", CredentialsFile: "testdata/good/key.txt"},
-				TLSConfig:     promconfig.TLSConfig{CAFile: "testdata/good/ca.pem"},
 			}},
 		},
 		Targets:       []target.Target{gateway, direct},

@@ -25,13 +25,6 @@ type alertmanager struct {
 	client
 }
 
-// Prometheus holds the recorded series of earlier processes.
-type Prometheus struct {
-	URL    webURL            `yaml:"url" required:"true" examples:"http://prometheus:9090"`
-	Labels map[string]string `yaml:"labels" examples:"{cluster: eu-1}"`
-	client
-}
-
 // Tracing is the section of the receiver of spans.
 type Tracing struct {
 	URL webURL `yaml:"url" required:"true" examples:"http://collector:4318"`
@@ -88,16 +81,6 @@ func (b *builder) alerting(a Alerting) *Alerting {
 		first[m.URL] = at
 	}
 	return &a
-}
-
-func (b *builder) prometheus(p Prometheus) *Prometheus {
-	const path = "state.prometheus"
-	if !b.Has(path) {
-		return nil
-	}
-	b.labels(path+".labels", p.Labels)
-	b.service(path, p.URL, "/api/v1", &p.client)
-	return &p
 }
 
 func (b *builder) tracing(t Tracing) *Tracing {

@@ -155,10 +155,6 @@ func (s *Sidecar) addParts(p *parts) {
 	if s.pager != nil {
 		p.addLasting("the pager", s.pager.Run)
 	}
-	if s.first != nil && s.first.Prometheus != nil {
-		began := time.Now() // this process measures from now on
-		p.add("older series", func(ctx context.Context) error { return s.readBack(ctx, began) })
-	}
 	p.add("metrics of servers", s.servers.Run)
 	p.add("canaries", s.canaries.run)
 	p.add("models", func(ctx context.Context) error { return s.models.Run(ctx, s.targetsChanged) })

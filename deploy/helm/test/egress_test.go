@@ -25,7 +25,7 @@ func TestEgressFollowsTheConfiguration(t *testing.T) {
 	} {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
-			config := fmt.Sprintf("# see https://docs.example.org:1/\ntargets: [{name: a, base_url: '%s'}]\nstate: {prometheus: {url: http://prometheus.monitoring.svc:9090}}\n", address)
+			config := fmt.Sprintf("# see https://docs.example.org:1/\ntargets: [{name: a, base_url: '%s'}]\nalerting: {alertmanagers: [{url: http://alertmanager.monitoring.svc:9093}]}\n", address)
 			objects := render(t, "--set-literal=configFile="+config,
 				"--set=networkPolicy.enabled=true,networkPolicy.egress.enabled=true,networkPolicy.egress.fromConfig=true,networkPolicy.egress.dns=null")
 			var got []string

@@ -44,7 +44,6 @@ func TestMistakesAreRefused(t *testing.T) {
 		{"claim in a rolling update", target + ",state.existingClaim=x", "--set strategy.type=Recreate"},
 		{"size", target + ",state.sizeLimit=big", "/state/sizeLimit'"},
 		{"size of a claim", target + ",state.claim.size=big", "/state/claim/size'"},
-		{"Prometheus without an address", target + ",config.state.prometheus.timeout=1m", "missing property 'url'"},
 		{"pager without a disk", target + ",state.enabled=false,config.alerting.interval=15s", "set state.enabled, and in the configuration"},
 		{"value", target + ",replicas=2", "additional properties 'replicas' not allowed"},
 		{"nested value", target + ",image.repo=x", "additional properties 'repo' not allowed"},

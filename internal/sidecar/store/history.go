@@ -1,5 +1,4 @@
-// The history file keeps the half hours that baselines are made of and the minutes that limits
-// are made of. They are too large to be written every minute.
+// Package store keeps what outlives a process: the histories of jobs and the turn log.
 package store
 
 import (
