@@ -18,7 +18,6 @@ func TestCluster(t *testing.T) {
 		{"job", testIndexedJob},
 		{"study", testStudy},
 		{"discovery", testDiscovery},
-		{"siblings", testSiblings},
 		{"rolling", testPodsRoll},
 		{"scaling", testScale},
 	} {

@@ -13,7 +13,6 @@ import (
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/review"
-	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -37,13 +36,12 @@ func NewSidecar(start time.Time) *Sidecar {
 	s := &Sidecar{Now: start, Days: review.NewCounter(), series: map[string][]*series{}}
 	now := func() time.Time { return s.Now }
 	s.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: now})
-	replicas := siblings.New(now)
 	s.Recorder = metrics.NewRecorder(metrics.Options{
-		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines, Siblings: replicas.Views, UsualMisses: s.Days.UsualMisses,
+		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines, UsualMisses: s.Days.UsualMisses,
 		Heartbeat: func(probe.Key) time.Time { return now() },
 	})
 	s.Recorder.SetReload(true, start)
-	s.Fanout = sink.Fanout{s.Baselines, s.Recorder, replicas, s.Days}
+	s.Fanout = sink.Fanout{s.Baselines, s.Recorder, s.Days}
 	return s
 }
 

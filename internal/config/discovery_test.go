@@ -174,7 +174,7 @@ func TestADoorThatIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !cfg.Discovery[0].Template.IsFrontDoor() {
+	if cfg.Discovery[0].Template.Worker == nil {
 		t.Error("its targets are no front doors")
 	}
 }

@@ -44,7 +44,7 @@ func (s Shard) owns(name string) bool {
 	return best == s.Index
 }
 
-// ForShard returns a shard's part of the configuration. Siblings and the models of a target stay
+// ForShard returns a shard's part of the configuration. The targets of a service and the models of a target stay
 // together. Every shard has all leased targets, because only the shard that is asked leases one.
 func (c *Config) ForShard(s Shard) *Config {
 	if s.Count < 2 {

@@ -69,14 +69,14 @@ func TestShardsAreAPartition(t *testing.T) {
 	}
 	sibling := func(name string) int { return owner(t, 5, target.Target{Name: name, Service: "chat"}) }
 	if sibling("a") != sibling("b") {
-		t.Error("siblings are apart")
+		t.Error("targets of a service are apart")
 	}
 	if owner(t, 5, target.Target{Name: "x/llama"}) != owner(t, 5, target.Target{Name: "x"}) {
 		t.Error("a model is apart from its target")
 	}
 }
 
-// TestShardsOfGroups checks that found targets are divided among the shards, that siblings stay together,
+// TestShardsOfGroups checks that found targets are divided among the shards, that targets of a service stay together,
 // and that every shard has the leased targets.
 func TestShardsOfGroups(t *testing.T) {
 	held := map[int]int{}
@@ -89,7 +89,7 @@ func TestShardsOfGroups(t *testing.T) {
 		}
 	}
 	if owner(t, 5, target.Target{Name: "found/a", Service: "chat"}) != owner(t, 5, target.Target{Name: "found/b", Service: "chat"}) {
-		t.Error("siblings of a group are apart")
+		t.Error("targets of a service in a group are apart")
 	}
 	leased := Config{Targets: []target.Target{{Name: "m/a"}}, Discovery: []discovery.Group{{Template: target.Target{Name: "m"}, Lease: time.Minute}}}
 	for i := range 3 {

@@ -22,9 +22,6 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	for i, f := range in {
 		path := yamlform.Index("targets", i)
 		t := b.withSettings(path, b.endpoint(path, f.fileEndpoint, f.fileAPI), f.fileSettings)
-		if t.IsFrontDoor() && f.Service == "" && b.Valid(path+".service") { // discovery may provide it
-			b.Mistake(path+".worker", "", "has no effect on a target without a service", "write service, too")
-		}
 		t.Name = cmp.Or(f.Name, f.BaseURL.name())
 		b.register(path, path, t.Name, f.fileSettings)
 		b.models(path, f, t)

@@ -16,7 +16,6 @@ import (
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 
 	"synthetic/internal/study/runfile"
@@ -42,7 +41,6 @@ type script struct {
 func newScript(start time.Time) *script {
 	s := &script{now: start}
 	now := func() time.Time { return s.now }
-	equal := probe.Some(1.0)
 	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Now:             now,
@@ -51,9 +49,6 @@ func newScript(start time.Time) *script {
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return s.now },
 		UsualMisses:     func(probe.Key, time.Time) map[string]float64 { return map[string]float64{example().SLOs[0].Name: 0.3} },
-		Siblings: func() []siblings.View {
-			return []siblings.View{{Service: "all", Target: "vllm", Workload: "chat", Score: 0.5, Failed: probe.Some(0.0), Ratios: [2][2]probe.Opt[float64]{{equal, equal}, {equal, equal}}}}
-		},
 	})
 	s.sinks = sink.Fanout{baselines, s.recorder}
 	for name, connection := range map[string]target.Connection{"vllm": target.Reuse, "proxy": target.PerConversation} {

@@ -40,7 +40,7 @@ func modelName(name string) string {
 	return strings.Trim(name, "/.")
 }
 
-// worker returns the name of the worker behind a front door that gave the answer; "" if the
+// worker returns the name of the worker behind a router that gave the answer; "" if the
 // answer names none. Refusals also have the headers.
 func (a *attempt) worker(w *target.Worker) string {
 	if w == nil {

@@ -61,11 +61,10 @@ type Result struct {
 	Outcome Outcome
 	// Proof is how it is known whose fault a failure is; "" if the turn did not fail.
 	Proof Proof
-	// Worker names the worker behind a front door; "" if the answer names none or the target is
-	// not a front door.
+	// Worker names the worker behind a router; "" if the target has no worker, or the answer names none.
 	Worker string
 	// Moved is true if another worker answered than in the previous turn; unknown if an answer names
-	// none. It needs no front door.
+	// none. It needs no worker.
 	Moved Opt[bool]
 	// Fingerprint is the system_fingerprint of the answer; "" without one.
 	Fingerprint string

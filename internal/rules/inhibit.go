@@ -3,7 +3,6 @@ package rules
 import (
 	"slices"
 
-	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
@@ -74,13 +73,13 @@ func Inhibitions() []Inhibition {
 			Targets: burns, TargetLabels: map[string][]string{labelSLI: {string(slo.Correct)}}, Equal: job,
 		},
 		{
-			Why:     "A page about one slow replica explains the regression of that replica,",
-			Sources: []string{alertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
-			Targets: []string{AlertRegression}, Equal: job,
+			Why:     "A regression page explains that a replica is slower than the others of its service.",
+			Sources: []string{AlertRegression}, SourceLabels: map[string][]string{"severity": {"page"}},
+			Targets: []string{alertReplicaSlow}, Equal: job,
 		},
 		{
-			Why:     "and its missed latency SLOs.",
-			Sources: []string{alertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
+			Why:     "A page about one slow replica explains missed latency SLOs.",
+			Sources: []string{alertReplicaSlow},
 			Targets: burns, TargetLabels: latency, Equal: job,
 		},
 		{

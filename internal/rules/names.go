@@ -97,6 +97,8 @@ const (
 	// the additional seconds of the part that explains it.
 	RecordEffect = "target_workload:synthetic_regression_ratio:topk1"
 	RecordPart   = "target_workload:synthetic_excess_seconds:topk1"
+	// recordReplicaRatio is the level of a replica divided by the median of its service.
+	recordReplicaRatio = "target_workload:synthetic_replica_level:ratio5m"
 	// recordTroubled exists for jobs that would take part in a shared fault.
 	recordTroubled = "target_workload:synthetic_troubled:group"
 	// recordFleet is the number of targets with a shared fault; absent without one.

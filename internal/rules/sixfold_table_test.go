@@ -121,6 +121,10 @@ func sixfoldRegressions() []sixfold {
 	cached := func(perMinute float64) []series {
 		return one(counter(metrics.CachedPromptTokens, perMinute, firstTurns()...))
 	}
+	// replica makes the turns of a target slower. The log2 of its turns is 10 otherwise.
+	replica := func(ratio float64) []series {
+		return one(counter(metrics.SignalLog2, 4*(10+math.Log2(ratio)), signal()...))
+	}
 	return []sixfold{
 		{
 			// The ticket is in TestRegressionIsAPageOrATicket.
@@ -128,8 +132,8 @@ func sixfoldRegressions() []sixfold {
 			lead: 5 * time.Minute, fires: time.Minute, resolves: 6 * time.Minute,
 		},
 		{
-			alert: rules.AlertReplicaSlow, in: withServices, fault: one(gauge(metrics.SiblingPageScore, 1, job()...)), almost: one(gauge(metrics.SiblingPageScore, 0.99, job()...)),
-			lead: 5 * time.Minute, fires: time.Minute, resolves: 6 * time.Minute,
+			alert: rules.AlertReplicaSlow, in: withServices, fault: replica(2.2), almost: replica(1.8),
+			lead: 10 * time.Minute, fires: 10 * time.Minute, resolves: 12 * time.Minute,
 		},
 		{
 			alert: rules.AlertBaselineMoved, fault: one(aged(metrics.BaselineMoved, time.Minute, signal()...)), almost: one(aged(metrics.BaselineMoved, 61*time.Minute, signal()...)),

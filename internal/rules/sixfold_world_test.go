@@ -89,7 +89,10 @@ func healthyWorld() []series {
 		counter(metrics.SignalLog2, 40, signal()...),
 		counter(metrics.SignalBaselineLog2, 40, signal()...),
 		gauge(metrics.BaselineYoung, 0, signal()...),
-		gauge(metrics.SiblingPageScore, 0.1, job()...),
+		counter(metrics.SignalTurns, 4, sibling("b")...),
+		counter(metrics.SignalLog2, 40, sibling("b")...),
+		counter(metrics.SignalTurns, 4, sibling("c")...),
+		counter(metrics.SignalLog2, 40, sibling("c")...),
 		gauge(metrics.BaselineMoved, 0, signal()...),
 		gauge(metrics.PageScore, 0.1, signal()...),
 		gauge(metrics.TicketScore, 0.1, signal()...),
@@ -109,9 +112,12 @@ func healthyWorld() []series {
 func job() []string        { return []string{"target", "a", "workload", "chat", "service", "all"} }
 func firstTurns() []string { return append(job(), "turn", "first") }
 func signal() []string     { return append(firstTurns(), "signal", "ttft") }
-func within() []string     { return append(signal(), "within", "1h") }
-func judged() []string     { return append(job(), "slo", "ttft") }
-func refused() []string    { return append(job(), "reason", "http_429") }
+func sibling(target string) []string {
+	return []string{"target", target, "workload", "chat", "service", "all", "turn", "first", "signal", "ttft"}
+}
+func within() []string  { return append(signal(), "within", "1h") }
+func judged() []string  { return append(job(), "slo", "ttft") }
+func refused() []string { return append(job(), "reason", "http_429") }
 func recalled(result string) []string {
 	if result == "foreign" {
 		return append(job(), "result", result, "cached", "unknown", "depth", "unknown")

@@ -73,7 +73,7 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 	}
 	return metrics.NewRecorder(metrics.Options{
 		Build: buildInfo(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
-		Baselines: s.baselines, Siblings: s.replicas.Views, UsualMisses: s.counter.UsualMisses,
+		Baselines: s.baselines, UsualMisses: s.counter.UsualMisses,
 		Heartbeat: s.scheduler.LastBeat, Throttled: s.resources.throttled,
 		Models: s.models.Listings, Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
 		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Evidence: evidenceDropped, Spans: s.spanCounts, Marks: s.marks,
@@ -82,7 +82,7 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 
 func (s *Sidecar) newPage() *status.Page {
 	return status.New(status.Options{
-		Alerts: s.alerts, Discovery: s.discovery.Standings, Siblings: s.replicas.Views,
+		Alerts: s.alerts, Discovery: s.discovery.Standings,
 		Baseline: s.baselines.Read, Habits: s.baselines.Habits, Canary: s.canaries.reading, Lag: s.options.Lag.Lag, Marks: s.marks,
 	})
 }

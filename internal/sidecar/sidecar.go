@@ -38,7 +38,6 @@ import (
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/review"
-	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/sidecar/store"
@@ -108,7 +107,6 @@ type Sidecar struct {
 	registry *prometheus.Registry // Go and process metrics; /metrics adds the recorder's
 
 	baselines *baseline.Tracker
-	replicas  *siblings.Tracker
 	recorder  *metrics.Recorder
 	page      *status.Page
 	counter   *review.Counter
@@ -161,7 +159,7 @@ func New(o Options) (*Sidecar, error) {
 	}
 	s := &Sidecar{
 		options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{},
-		limits: newHTTPLimits(), resources: newResources(), replicas: siblings.New(nil),
+		limits: newHTTPLimits(), resources: newResources(),
 		targetsUnsaved: make(chan struct{}, 1), saves: make(chan chan error, 1),
 	}
 	if err := s.openLogs(); err != nil {
@@ -183,7 +181,7 @@ func New(o Options) (*Sidecar, error) {
 	s.canaries = newCanaries(o.Dial, o.Logger, s.recorder)
 	s.page = s.newPage()
 	// The recorder and the page read the baselines, so the baselines observe an event first.
-	s.trial.judges = sink.Fanout{s.baselines, s.recorder, s.replicas}
+	s.trial.judges = sink.Fanout{s.baselines, s.recorder}
 	s.sinks = sink.Fanout{s.trial, s.page, s.counter, newJournal(o.Events), s.spans, &fingerprints{marks: s.marks}}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)

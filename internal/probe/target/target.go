@@ -64,16 +64,16 @@ type Target struct {
 	// CacheSalt selects who shares the prefix cache. "" means SaltNone.
 	CacheSalt Salt
 	Session   Session
-	// Service is the value of the "service" label: the service that the target is a replica or
-	// the front door of. "" means none.
+	// Service is the value of the "service" label: the service that the target is a replica
+	// of. "" means none.
 	Service string
 	// Labels are added to all series of the target. There are at most MaxLabels.
 	Labels map[string]string
-	// Worker is set for a front door: a target that distributes requests to several workers.
+	// Worker says where answers name the worker; nil if they name none.
 	Worker *Worker
 }
 
-// Worker says where an answer names the worker that produced it.
+// Worker says where the answers of a router name the worker that produced them.
 type Worker struct {
 	// Header is the header that names the worker. "" means the headers of common routers and the
 	// nvext.worker_id in Dynamo's chunks.
@@ -81,9 +81,6 @@ type Worker struct {
 	// Fingerprint selects the system_fingerprint field instead of a header.
 	Fingerprint bool
 }
-
-// IsFrontDoor reports whether the target distributes requests to several workers.
-func (t Target) IsFrontDoor() bool { return t.Worker != nil }
 
 // MaxLabels is the maximum number of Target.Labels.
 const MaxLabels = 4

@@ -71,7 +71,7 @@ func (b *baseline) derive(now int32) {
 // levelOf returns the current level: the median of the newest residuals, or the median of a
 // week if that is higher.
 func levelOf(residuals []float64) float64 {
-	newestMedian := func(n int) float64 { return Median(residuals[max(0, len(residuals)-n):]) }
+	newestMedian := func(n int) float64 { return median(residuals[max(0, len(residuals)-n):]) }
 	return max(newestMedian(recent), newestMedian(longRecent))
 }
 
@@ -131,8 +131,8 @@ func (b *baseline) path(now int32) func(minute int64) float64 {
 
 func (b *baseline) at(t time.Time) float64 { return b.level + b.shapeAt(t) }
 
-// Median returns the median of v, which must not be empty.
-func Median(v []float64) float64 {
+// median returns the median of v, which must not be empty.
+func median(v []float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	n := len(s)
 	return (s[(n-1)/2] + s[n/2]) / 2

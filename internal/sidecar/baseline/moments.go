@@ -45,16 +45,6 @@ func logSeconds(d time.Duration) float64 { return math.Log(max(d, time.Microseco
 // values of a turn by signal; undefined if the turn has no information about it
 type values [signals]probe.Opt[time.Duration]
 
-// Measured returns the values of a turn by index of sink.Signals, as baselines use them. A
-// value that the prober read too late is undefined.
-func Measured(r *probe.Result, t workload.Timeouts) [signals]probe.Opt[time.Duration] {
-	v := valuesOf(r, t)
-	for i := range v {
-		v[i].OK = v[i].OK && !late(r, i, v[i].V)
-	}
-	return v
-}
-
 // valuesOf returns the values of a turn. A turn that timed out before its first token counts
 // with its deadline, or with its waiting time if that is longer; a turn that stalled counts the
 // same way in the TPOT. Other failures, and turns that the prober ended, have no values.

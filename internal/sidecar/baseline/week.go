@@ -89,7 +89,7 @@ func trendOver(all []deviation, s *shape, days int32) {
 		for _, d := range all[from:to] {
 			values = append(values, float64(d.mean)-float64(s.offset[d.cell]))
 		}
-		for trend := Median(values); i < len(all) && dayOf(all[i].number) == day; i++ {
+		for trend := median(values); i < len(all) && dayOf(all[i].number) == day; i++ {
 			all[i].trend = trend
 		}
 	}
@@ -108,7 +108,7 @@ func (s *shape) fit(all []deviation) {
 	var common [slots]float64
 	for i, v := range bySlot {
 		if len(v) > 0 {
-			common[i] = Median(v[max(0, len(v)-newest):])
+			common[i] = median(v[max(0, len(v)-newest):])
 		}
 	}
 	var noise [slots]float64
@@ -121,7 +121,7 @@ func (s *shape) fit(all []deviation) {
 			}
 		}
 		if len(near) > 0 {
-			noise[i] = 1.48 * Median(near) // the standard deviation of a normal distribution
+			noise[i] = 1.48 * median(near) // the standard deviation of a normal distribution
 		}
 	}
 	var own [weekSlots]float64
@@ -150,7 +150,7 @@ func agreed(v []float64) float64 {
 	case len(v) == 2:
 		return v[1]
 	}
-	return Median(v)
+	return median(v)
 }
 
 // significant returns a median of n values with a standard deviation of noise, or 0 if chance explains
@@ -182,7 +182,7 @@ func (s *shape) measureSpread(all []deviation) {
 		}
 	}
 	if len(known) > 0 {
-		s.typical = float32(Median(known))
+		s.typical = float32(median(known))
 	}
 }
 

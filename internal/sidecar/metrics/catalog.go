@@ -41,9 +41,7 @@ const (
 	labelVerdict = "verdict"
 	labelPurpose = "purpose"
 	LabelURL     = "url"
-	// LabelWorker names a replica behind a front door.
-	LabelWorker = "worker"
-	labelFinish = "finish_reason"
+	labelFinish  = "finish_reason"
 	// LabelChange is the text of a change, which may come from outside.
 	LabelChange = "change"
 	// LabelResult, labelCached and labelDepth say how an answer with a reference code was judged.
@@ -158,10 +156,6 @@ const (
 	Excess             = "synthetic_excess_seconds"
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
 
-	SiblingPageScore = "synthetic_sibling_page_score"
-	siblingRatio     = "synthetic_sibling_ratio"
-	siblingFailed    = "synthetic_sibling_failed_ratio"
-
 	expected      = "synthetic_expected_seconds"
 	expectedTurns = "synthetic_expected_turns"
 	expectedInfo  = "synthetic_expected_info"
@@ -243,7 +237,6 @@ func Catalog() []Metric {
 	job := []string{LabelTarget, LabelWorkload}
 	turn := []string{LabelTarget, LabelWorkload, LabelTurn}
 	signal := []string{LabelTarget, LabelWorkload, LabelTurn, LabelSignal}
-	sibling := []string{LabelService, LabelTarget, LabelWorkload, LabelWorker}
 	with := func(base []string, more ...string) []string {
 		return append(append([]string{}, base...), more...)
 	}
@@ -342,9 +335,6 @@ func Catalog() []Metric {
 		{ttftPer1k, gauge, "seconds", "Usual TTFT of 1,000 more prompt tokens that no cache holds: the prefill time. Learned from turns of different sizes; NaN while they differ by less than a factor of 2.", turn},
 		{ttftBase, gauge, "seconds", "The rest of the usual TTFT, which does not depend on the size: connection, queue and scheduling; NaN like synthetic_ttft_seconds_per_1k_uncached_tokens.", turn},
 		{CachedBaseline, gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN if unknown.", turn},
-		{SiblingPageScore, gauge, "", "How near a replica is to a page because it is slower, or fails more, than its siblings; from 1 on it pages. Absent for targets without a service. The label worker names replicas behind a front door.", sibling},
-		{siblingRatio, gauge, "ratio", "Geometric mean of a replica's turns in the last three minutes, divided by the median of its siblings, with cached and other prompts compared separately; NaN if unknown.", with(sibling, LabelTurn, LabelSignal)},
-		{siblingFailed, gauge, "ratio", "Share of failed turns among about the last twenty turns of a replica. Refusals for load are no failures.", sibling},
 		{expected, gauge, "seconds", "Measured values of the configured benchmark, by statistic: geomean, which turns are compared with, and quantiles. Absent without a benchmark or with too few turns.", with(signal, labelStatistic)},
 		{expectedTurns, gauge, "turns", "Number of turns in the benchmark of synthetic_expected_seconds; absent if unknown.", signal},
 		{expectedInfo, gauge, "", "The benchmark and level that a job is compared with; always 1. The label turns is pooled if the file does not separate first from follow-up turns: the figures are then only shown.", with(job, "run", "variant", "level", "turns")},

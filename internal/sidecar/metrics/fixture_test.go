@@ -10,7 +10,6 @@ import (
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 
-	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -81,14 +80,7 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 			return []discovery.Standing{{Name: "pods", Found: 3, LeftOut: map[string]int{discovery.BadHost: 1}, At: start, Failing: "no route"}}
 		},
 		UsualMisses: func(probe.Key, time.Time) map[string]float64 { return map[string]float64{"ttft": 0.3} },
-		Siblings: func() []siblings.View {
-			zero := probe.Some(0.0)
-			return []siblings.View{{
-				Service: "all", Target: "door", Workload: "chat", Worker: "pod-1", Score: 0.5,
-				Failed: zero, Ratios: [2][2]probe.Opt[float64]{{zero, zero}, {zero, zero}},
-			}}
-		},
-		Spans: func() (Spans, bool) { return Spans{Exported: 4, Dropped: 2, Refused: 1}, true },
+		Spans:       func() (Spans, bool) { return Spans{Exported: 4, Dropped: 2, Refused: 1}, true },
 		Bounds: []bound.Bound{
 			{Name: "memory_bytes", Level: func() (used, limit float64) { return 3, 10 }},
 			{Name: "none", Level: func() (used, limit float64) { return 3, 0 }},

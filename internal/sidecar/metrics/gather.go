@@ -103,7 +103,6 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 	for _, name := range slices.Sorted(maps.Keys(targetLabels)) {
 		gatherChanges(e, targetLabels[name], name, changes, faults[name])
 	}
-	r.gatherSiblings(e, v)
 	if v.process {
 		e.addAll(nil, value{ConfigLastReloadSuccessful, reload.successful}, value{ConfigLastReloadSuccess, reload.lastSuccess})
 		r.gatherProcess(e)

@@ -11,7 +11,6 @@ import (
 	"synthetic/internal/sidecar/discovery"
 
 	"synthetic/internal/sidecar/baseline"
-	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -49,8 +48,6 @@ type Options struct {
 	Baselines *baseline.Tracker
 	// Spans returns the counts of spans; nil or false without an export.
 	Spans func() (Spans, bool)
-	// Siblings returns how replicas compare with each other; nil means no comparison.
-	Siblings func() []siblings.View
 	// Marks has the changes of targets; nil means none.
 	Marks *sink.Marks
 	// UsualMisses returns the objectives of a job that are out of reach, with their usual share of

@@ -10,7 +10,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
-	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -77,48 +76,10 @@ func gatherBenchmark(e *exposition, l labels, b *sink.Benchmark) {
 	}
 }
 
-// gatherSiblings adds how each replica compares with its siblings.
-func (r *Recorder) gatherSiblings(e *exposition, v view) {
-	if r.options.Siblings == nil {
-		return
-	}
-	for _, s := range r.options.Siblings() {
-		if v.shows(s.Target) {
-			gatherSibling(e, s, r.ownLabels(s.Target))
-		}
-	}
-}
-
-// ownLabels returns a target's labels without the service.
-func (r *Recorder) ownLabels(target string) map[string]string {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if t := r.targets[target]; t != nil {
-		all := maps.Clone(t.labels)
-		delete(all, LabelService)
-		return all
-	}
-	return nil
-}
-
 // orNaN returns the value for an exposition, in which NaN means unknown.
 func orNaN(v probe.Opt[float64]) float64 {
 	if !v.OK {
 		return math.NaN()
 	}
 	return v.V
-}
-
-// gatherSibling adds the series of one replica.
-func gatherSibling(e *exposition, v siblings.View, own map[string]string) {
-	l := labels{}.with(LabelService, v.Service).with(LabelTarget, v.Target).with(LabelWorkload, v.Workload).withAll(own)
-	if v.Worker != "" {
-		l = l.with(LabelWorker, v.Worker)
-	}
-	e.addAll(l, value{SiblingPageScore, v.Score}, value{siblingFailed, orNaN(v.Failed)})
-	for k, kind := range probe.TurnKinds() {
-		for i, signal := range sink.Signals() {
-			e.add(siblingRatio, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), orNaN(v.Ratios[k][i]))
-		}
-	}
 }

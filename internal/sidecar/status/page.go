@@ -16,7 +16,6 @@ import (
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -38,8 +37,6 @@ type Options struct {
 	Canary func(target string) (answers.Reading, bool)
 	// Discovery returns the state of each discovery group; nil without discovery.
 	Discovery func() []discovery.Standing
-	// Siblings returns how replicas compare with each other; nil means no comparison.
-	Siblings func() []siblings.View
 	// Lag returns how late this process was in the last minute; nil means 0.
 	Lag func() time.Duration
 	// Marks are shown in charts and incidents; nil means an empty list.
@@ -71,9 +68,6 @@ func New(o Options) *Page {
 	}
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
-	}
-	if o.Siblings == nil {
-		o.Siblings = func() []siblings.View { return nil }
 	}
 	if o.Canary == nil {
 		o.Canary = func(string) (none answers.Reading, ok bool) { return none, false }

@@ -115,9 +115,6 @@ func (m multiple) String() string {
 	return fmt.Sprintf("×%.2f", m.V)
 }
 
-// Bar returns the length of the bar that shows the ratio, in percent.
-func (m multiple) Bar() float64 { return percent(m.V / barEnd) }
-
 // MarshalJSON implements json.Marshaler.
 func (m multiple) MarshalJSON() ([]byte, error) { return marshal(m.V, m.OK) }
 

@@ -30,9 +30,8 @@ type overview struct {
 	// Calm says that no incident is open, "" if one is or if this process knows of none.
 	Calm string
 	// number of jobs that are only judged in part
-	InPart   int
-	Groups   []group
-	Services []service
+	InPart int
+	Groups []group
 	// reason why the pager is stalled, "" if it is not
 	Stalled string
 	// query of the page without the time range
@@ -113,7 +112,7 @@ func rangesOf(query url.Values) (wanted time.Duration, links []link) {
 // single job always has details.
 func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	wanted, links := rangesOf(query)
-	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups(), Services: services(p.options.Siblings(), query)}
+	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups()}
 	alerts, on := p.alerts()
 	o.Stalled = alerts.Stalled
 	var lastEnd time.Time
