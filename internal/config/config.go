@@ -45,7 +45,6 @@ type Config struct {
 	// Answers is the severity of alerts on answers.
 	Answers slo.Severity
 	// Absent sections are nil.
-	Canary   *Canary
 	Alerting *Alerting
 	Tracing  *Tracing
 }
@@ -170,7 +169,7 @@ func (b *builder) build(f file) *Config {
 		Targets: targets, Models: b.modelSets, Discovery: groups, ServerMetrics: b.serverMetrics(f.Targets, targets),
 		SLOs: b.slos(f.SLOs, jobs), Changes: b.changes(f.Changes), Metrics: f.Metrics, Location: b.location,
 		Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing),
-		Answers: f.Answers.Severity, Canary: b.canary(f.Answers.Canary, targets),
+		Answers: f.Answers.Severity,
 	}
 	policy := b.policy(f.Regression, len(jobs))
 	if b.Err() == nil { // otherwise nobody reads the jobs

@@ -22,7 +22,7 @@ type file struct {
 	SLOs       []fileSLO      `yaml:"slos" max:"1000" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Changes    []fileChange   `yaml:"changes" min:"1" max:"1000" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
 	Regression fileRegression `yaml:"regression" examples:"{page_ratio: 1.5, page_for: 5m}"`
-	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page, canary: {directory: canaries}}"`
+	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
 	Metrics    string         `yaml:"metrics" default:"lean" enum:"lean,native,classic,both"`
 	Tracing    Tracing        `yaml:"tracing" examples:"{url: \"http://collector:4318\"}"`
@@ -223,7 +223,6 @@ type fileRegression struct {
 
 type fileAnswers struct {
 	Severity slo.Severity `yaml:"severity" default:"ticket" enum:"ticket,page"`
-	Canary   Canary       `yaml:"canary" examples:"{directory: canaries}"`
 }
 
 // filePlan is a plan file.

@@ -168,10 +168,6 @@ func TestEveryKey(t *testing.T) {
 	want := &Config{
 		Metrics: "native",
 		Answers: slo.Page,
-		Canary: &Canary{
-			Directory: "testdata/good/canaries", Targets: []string{"gateway"}, Interval: 10 * time.Minute,
-			Prompts: []string{"What is 2 + 2?"}, Tokens: 16, Base: "llama-base", ShowTexts: true,
-		},
 		Tracing: &Tracing{
 			URL: "https://collector.example.com:4318",
 			client: client{HTTP: promconfig.HTTPClientConfig{

@@ -228,3 +228,14 @@ func (b *builder) rejectUnused(targets []target.Target, workloads []conversation
 		}
 	}
 }
+
+// rejectRepeated reports items of the list at path that are equal to an earlier item.
+func (b *builder) rejectRepeated(path string, items []string) {
+	seen := map[string]bool{}
+	for i, item := range items {
+		if at := yamlform.Index(path, i); seen[item] && b.Valid(at) {
+			b.Mistake(at, item, "is listed twice", "remove one of the two")
+		}
+		seen[item] = true
+	}
+}

@@ -151,7 +151,6 @@ func fill(t *testing.T, store *dashboardtest.Store, mode metrics.Mode, start tim
 		s.conversation("proxy")
 		s.recorder.ServerRead("vllm", serverside.Reading{Complete: true, State: loaded, Speculation: serverside.Speculation{Counted: true, Drafted: 100, Accepted: 60}})
 		s.recorder.ServerRead("proxy", serverside.Reading{Complete: true, State: loaded, Speculation: serverside.Speculation{Acceptance: probe.Some(0.7)}})
-		s.recorder.CanaryRound("vllm", answers.Reading{Score: 0.1, Distance: 0.01, Tokens: 300})
 		s.sinks.Observe(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
 	}
 	return s.now.Add(-scrapeEvery)

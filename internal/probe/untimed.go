@@ -26,14 +26,13 @@ type Purpose string
 
 const (
 	ForModels     Purpose = "models"      // a list of models
-	ForCanary     Purpose = "canary"      // a canary prompt
 	ForComparison Purpose = "comparison"  // the answer of a turn again, without streaming
 	ForTokenLimit Purpose = "token_limit" // a turn that is sent again because the server wants max_completion_tokens
 	ForTwin       Purpose = "twin"        // the history of a turn again, with a cold cache
 	ForMetrics    Purpose = "server_metrics"
 )
 
-// untimedClient sends requests that are not measured: for lists of models and canaries. It is safe for concurrent use.
+// untimedClient sends requests that are not measured: for lists of models. It is safe for concurrent use.
 type untimedClient struct {
 	target target.Target
 	auth   *target.Authorizer

@@ -72,10 +72,6 @@ func sixfoldTargets() []sixfold {
 			lead: 20 * time.Minute, fires: 20 * time.Minute, resolves: 35 * time.Minute,
 		},
 		{
-			alert: rules.AlertAnswersChanged, fault: one(gauge(metrics.CanaryScore, 1, "target", "a")), almost: one(gauge(metrics.CanaryScore, 0.99, "target", "a")),
-			lead: 5 * time.Minute, fires: 2 * time.Minute, resolves: 20 * time.Minute,
-		},
-		{
 			alert: rules.AlertTargetDown, fault: failed(5), almost: failed(4),
 			lead: 5 * time.Minute, fires: 2 * time.Minute, resolves: 7 * time.Minute,
 		},

@@ -75,7 +75,6 @@ func healthyWorld() []series {
 		gauge(metrics.RecallScore, 0.2, job()...),
 		counter(metrics.RecallTwins, 0.1, append(job(), "result", "wrong_only_cached")...),
 		gauge(metrics.RecallWrong, 1, append(job(), "reason", "only when cached")...),
-		gauge(metrics.CanaryScore, 0.1, "target", "a"),
 		counter(metrics.ConversationsStarted, 4, job()...),
 		counter(metrics.ConversationsSkipped, 0, overBudget()...),
 

@@ -165,11 +165,6 @@ func targetScenarios() []scenario {
 			}, after: 5 * time.Minute, want: []string{rules.AlertForeignAnswers + " a chat"}},
 			{after: 45 * time.Minute},
 		}},
-		{name: "another model answers", steps: []step{
-			healthy,
-			{do: behaving(odd(answers.Model)), after: 10 * time.Minute, want: []string{rules.AlertAnswersChanged + " a"}},
-			{do: behaving(ok), after: 45 * time.Minute},
-		}},
 		{name: "some turns without usage are no alert", steps: []step{
 			{do: behaving(oneIn(4, with(ok, func(r *probe.Result) { r.UsageMissing = true }), ok)), after: 3 * time.Hour},
 		}},

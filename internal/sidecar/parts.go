@@ -83,7 +83,7 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 func (s *Sidecar) newPage() *status.Page {
 	return status.New(status.Options{
 		Alerts: s.alerts, Discovery: s.discovery.Standings,
-		Baseline: s.baselines.Read, Habits: s.baselines.Habits, Canary: s.canaries.reading, Lag: s.options.Lag.Lag, Marks: s.marks,
+		Baseline: s.baselines.Read, Habits: s.baselines.Habits, Lag: s.options.Lag.Lag, Marks: s.marks,
 	})
 }
 

@@ -119,7 +119,6 @@ type Sidecar struct {
 
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
-	canaries  *canaries
 	models    *discovery.ModelFollower
 	discovery *discovery.Follower
 	pager     *alerting.Pager // nil without alerting
@@ -178,7 +177,6 @@ func New(o Options) (*Sidecar, error) {
 	s.counter = review.NewCounter()
 	s.recorder = s.newRecorder()
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.serverRead, Changed: s.serverChanged})
-	s.canaries = newCanaries(o.Dial, o.Logger, s.recorder)
 	s.page = s.newPage()
 	// The recorder and the page read the baselines, so the baselines observe an event first.
 	s.trial.judges = sink.Fanout{s.baselines, s.recorder}
@@ -273,7 +271,6 @@ func (s *Sidecar) apply(written *config.Config) error {
 	change.commit()
 	s.first, s.written = cmp.Or(s.first, written), written
 	s.jobs.Store(int64(len(cfg.Jobs)))
-	s.canaries.apply(cfg)
 	s.models.Follow(written.ForShard(s.options.Shard).Models)
 	s.discovery.Follow(written.Discovery)
 	select {

@@ -49,19 +49,6 @@ func (a *answer) next(n int) string {
 	return text
 }
 
-// token returns the token after the next i tokens, "" beyond the end.
-func (a *answer) token(i int) string {
-	a.peek(i + 1)
-	return string(a.pending[min(i*charsPerToken, len(a.pending)):min((i+1)*charsPerToken, len(a.pending))])
-}
-
-// branch replaces the token after the next i tokens and all text after it, unless the end is fixed.
-func (a *answer) branch(i int, token string) {
-	if a.generate != nil {
-		a.pending = append(a.pending[:i*charsPerToken], []rune(token)...)
-	}
-}
-
 // word returns a word and the space after it.
 func (a *answer) word() []rune {
 	const consonants, vowels = "bdfgklmnprstvz", "aeiou"

@@ -32,8 +32,8 @@ func (a *responder) chunks(object string) chunks {
 		encode(t.id), object, t.arrived.Unix(), encode(t.model), t.fingerprint)}
 }
 
-func (c chunks) choice(text, logprobs, finish string) {
-	c.data(c.head, `{"index":0,`, text, `,"logprobs":`, logprobs, `,"finish_reason":`, finish, `}]}`)
+func (c chunks) choice(text, finish string) {
+	c.data(c.head, `{"index":0,`, text, `,"logprobs":null,"finish_reason":`, finish, `}]}`)
 }
 
 // done buffers the chunk with the usage, if the request wants it, and the end.
@@ -56,7 +56,7 @@ type chatEvents struct {
 
 func streamChat(a *responder) events {
 	s := &chatEvents{chunks: a.chunks("chat.completion.chunk")}
-	s.delta(`"role":"assistant","content":""`, nil, "null")
+	s.delta(`"role":"assistant","content":""`, "null")
 	return s
 }
 
@@ -77,7 +77,7 @@ func (s *chatEvents) piece(p piece) {
 	if p.arguments != "" {
 		fields = append(fields, `"tool_calls":[`+s.call(p.arguments)+`]`)
 	}
-	s.delta(strings.Join(fields, ","), p.logprobs, "null")
+	s.delta(strings.Join(fields, ","), "null")
 }
 
 // call returns a part of a tool call. The first part names the tool.
@@ -91,12 +91,12 @@ func (s *chatEvents) call(arguments string) string {
 }
 
 func (s *chatEvents) end() {
-	s.delta(`"content":""`, nil, `"`+s.turn.finish+`"`)
+	s.delta(`"content":""`, `"`+s.turn.finish+`"`)
 	s.done()
 }
 
-func (s *chatEvents) delta(delta string, logprobs []logprob, finish string) {
-	s.choice(`"delta":{`+delta+`}`, encode(logprobsObject(logprobs)), finish)
+func (s *chatEvents) delta(delta, finish string) {
+	s.choice(`"delta":{`+delta+`}`, finish)
 }
 
 func wholeChat(a *responder) any {
@@ -111,7 +111,7 @@ func wholeChat(a *responder) any {
 		message["content"], message["tool_calls"] = nil, []any{call}
 	}
 	return t.completion("chat.completion", map[string]any{
-		"index": 0, "message": message, "logprobs": logprobsObject(a.logprobs), "finish_reason": t.finish,
+		"index": 0, "message": message, "logprobs": nil, "finish_reason": t.finish,
 	})
 }
 

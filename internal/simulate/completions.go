@@ -24,10 +24,10 @@ type completionEvents struct{ chunks }
 
 func streamCompletion(a *responder) events { return completionEvents{a.chunks("text_completion")} }
 
-func (s completionEvents) piece(p piece) { s.choice(`"text":`+encode(p.text()), "null", "null") }
+func (s completionEvents) piece(p piece) { s.choice(`"text":`+encode(p.text()), "null") }
 
 func (s completionEvents) end() {
-	s.choice(`"text":""`, "null", `"`+s.turn.finish+`"`)
+	s.choice(`"text":""`, `"`+s.turn.finish+`"`)
 	s.done()
 }
 

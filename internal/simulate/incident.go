@@ -37,8 +37,6 @@ const (
 	Repetition     IncidentKind = "repetition"
 	WrongScript    IncidentKind = "wrong_script"
 	OtherModel     IncidentKind = "other_model"
-	BaseModel      IncidentKind = "base_model"
-	Drift          IncidentKind = "drift"
 	BadArguments   IncidentKind = "bad_arguments"
 	ToolMarkup     IncidentKind = "tool_markup"
 	Buffered       IncidentKind = "buffered"
@@ -65,7 +63,7 @@ func clusterKinds() []IncidentKind {
 func shareKinds() []IncidentKind {
 	return []IncidentKind{
 		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent,
-		Exclamations, Repetition, WrongScript, OtherModel, BaseModel, Drift,
+		Exclamations, Repetition, WrongScript, OtherModel,
 		NewFingerprint, BadArguments, ToolMarkup, Buffered, Foreign, ContextCut, Salad, Stale,
 	}
 }
@@ -84,9 +82,8 @@ type Incident struct {
 	// Workers are the numbers of the affected workers, from 0; empty means all. Only kinds of cluster
 	// have workers. For [Options.Replicas] they are replicas, and every kind can have them.
 	Workers []int
-	// Factor multiplies a duration or the acceptance of drafts. For Drift it is the standard deviation
-	// of the noise that is added to each log-probability, for ContextCut the number of tokens that stay,
-	// and for Salad a share of the KV cache, at most 1.
+	// Factor multiplies a duration or the acceptance of drafts. For ContextCut it is the number of tokens that
+	// stay, and for Salad a share of the KV cache, at most 1.
 	Factor float64
 	// Share is the share of the requests, from 0 to 1.
 	Share float64
@@ -96,7 +93,7 @@ func (i Incident) hasShare() bool { return slices.Contains(shareKinds(), i.Kind)
 
 func (i Incident) hasFactor() bool {
 	switch i.Kind {
-	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, Drift, ContextCut, Salad:
+	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, ContextCut, Salad:
 		return true
 	}
 	return false
@@ -120,7 +117,7 @@ func (i Incident) validate(workers int) error {
 		return fmt.Errorf("there is no worker %d: give 0 to %d", i.Workers[wrongWorker], workers-1)
 	case i.Kind == Salad && !(i.Factor > 0 && i.Factor <= 1):
 		return fmt.Errorf("its factor is %v: give a share of the KV cache above 0, at most 1, as in factor=0.7", i.Factor)
-	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && (i.Kind == Drift || i.Kind == ContextCut):
+	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && i.Kind == ContextCut:
 		return fmt.Errorf("its factor is %v: give a number above 0, at most 1e6", i.Factor)
 	}
 	return nil

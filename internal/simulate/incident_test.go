@@ -28,7 +28,6 @@ func TestParseIncident(t *testing.T) {
 		"cut,share=0.5":                      {Kind: CutStream, Share: 0.5},
 		"stall,share=0.5":                    {Kind: StallStream, Share: 0.5},
 		"error_event,share=0.015":            {Kind: ErrorEvent, Share: 0.015},
-		"drift,share=1,factor=0.05":          {Kind: Drift, Share: 1, Factor: 0.05},
 		"salad,share=0.5,factor=0.7":         {Kind: Salad, Share: 0.5, Factor: 0.7},
 	} {
 		if got, err := ParseIncident(text); err != nil || !reflect.DeepEqual(got, want) {
@@ -36,10 +35,10 @@ func TestParseIncident(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"nothing":                        `there is no kind "nothing"; give one of [acceptance bad_arguments base_model buffered cold_cache cut drift error_event exclamations foreign hang http_429 http_500 new_fingerprint no_answer other_model repetition salad slow_decode slow_network slow_prefill stale stall tool_markup truncated worker_loss wrong_script]`,
+		"nothing":                        `there is no kind "nothing"; give one of [acceptance bad_arguments buffered cold_cache cut error_event exclamations foreign hang http_429 http_500 new_fingerprint no_answer other_model repetition salad slow_decode slow_network slow_prefill stale stall tool_markup truncated worker_loss wrong_script]`,
 		"slow_prefill":                   "it lacks a factor: add for example factor=4",
 		"cut":                            "it lacks a share of the requests: add for example share=0.2",
-		"drift,share=1":                  "it lacks a factor: add for example factor=4",
+		"truncated,share=1":              "it lacks a factor: add for example factor=4",
 		"salad,share=1":                  "it lacks a factor: add for example factor=0.7",
 		"buffered":                       "it lacks a share of the requests: add for example share=0.2",
 		"hang,factor=3":                  "this kind has no factor: leave it out",
@@ -68,7 +67,7 @@ func TestValidate(t *testing.T) {
 		"slow-down without a cluster": {Options{Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it needs a cluster: set one"},
 		"unknown kind":                {Options{Incidents: []Incident{{}}}, `incident 1 (): kind "" is unknown`},
 		"share":                       {Options{Incidents: []Incident{{Kind: CutStream, Share: 2}}}, "its share of the requests is 2: give a number above 0, at most 1"},
-		"drift without a factor":      {Options{Incidents: []Incident{{Kind: Drift, Share: 1}}}, "its factor is 0: give a number above 0"},
+		"cut without a length":        {Options{Incidents: []Incident{{Kind: ContextCut, Share: 1}}}, "its factor is 0: give a number above 0"},
 		"percent of the KV cache":     {Options{Incidents: []Incident{{Kind: Salad, Share: 1, Factor: 70}}}, "its factor is 70: give a share of the KV cache above 0, at most 1"},
 		"share with workers":          {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, Workers: []int{0}}}}, "leave the workers out"},
 		"negative start":              {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, At: -1}}}, "neither may be negative"},

@@ -31,12 +31,9 @@ func (d *Deployment) models(w http.ResponseWriter, _ *http.Request) {
 func (t *turn) identify() {
 	o, served := t.options, t.request.Model
 	t.model = served
-	switch {
-	case t.fault.Kind == OtherModel:
+	if t.fault.Kind == OtherModel {
 		served += "-other"
 		t.model = served
-	case t.fault.Kind == BaseModel && slices.Contains(o.Adapters, served):
-		served = o.Model
 	}
 	if served != o.Model { // the key of the first model is 0
 		t.modelKey = hashOf(served)

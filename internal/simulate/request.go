@@ -39,8 +39,6 @@ type chatRequest struct {
 			Schema json.RawMessage `json:"schema"`
 		} `json:"json_schema"`
 	} `json:"response_format"`
-	Logprobs    bool `json:"logprobs"`
-	TopLogprobs int  `json:"top_logprobs"`
 
 	// Fields of embeddings and rerank.
 	inputs texts
@@ -137,8 +135,6 @@ func (q *chatRequest) validate(o Options) *apiError {
 		return badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *limit)
 	case q.StreamOptions.IncludeUsage && !q.Stream:
 		return badRequest("stream_options", "stream_options can only be set when stream is true.")
-	case q.TopLogprobs < 0 || q.TopLogprobs > maxTopLogprobs:
-		return badRequest("top_logprobs", "top_logprobs must be between 0 and %d, got %d.", maxTopLogprobs, q.TopLogprobs)
 	case q.ToolChoice.name != "" && q.function() == nil:
 		return badRequest("tool_choice", "tool_choice names the tool %q, which is not among the tools.", q.ToolChoice.name)
 	}

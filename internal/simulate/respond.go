@@ -10,8 +10,7 @@ import (
 // piece is the text of some tokens of an answer.
 type piece struct {
 	reasoning, content string
-	arguments          string    // of the tool call
-	logprobs           []logprob // of the content, if the request wants them
+	arguments          string // of the tool call
 }
 
 // responder sends an answer in the form of its API: as a stream of events, each flushed on its own,
@@ -22,7 +21,6 @@ type responder struct {
 
 	// The answer so far.
 	reasoning, content, arguments strings.Builder
-	logprobs                      []logprob
 
 	events events // nil until the stream is open
 	buf    []byte
@@ -45,7 +43,6 @@ func (a *responder) send(p piece) error {
 	a.reasoning.WriteString(p.reasoning)
 	a.content.WriteString(p.content)
 	a.arguments.WriteString(p.arguments)
-	a.logprobs = append(a.logprobs, p.logprobs...)
 	if !a.turn.request.Stream {
 		return nil
 	}
@@ -129,7 +126,7 @@ func (p piece) blocks() []blockText {
 
 // soFar returns the answer so far as one piece.
 func (a *responder) soFar() piece {
-	return piece{a.reasoning.String(), a.content.String(), a.arguments.String(), a.logprobs}
+	return piece{a.reasoning.String(), a.content.String(), a.arguments.String()}
 }
 
 // openBlock is the block that a stream is sending.

@@ -36,11 +36,9 @@ type turn struct {
 	output       int    // tokens of the complete answer
 	finish       string // reason for its end
 
-	rand        *rand.Rand
-	fault       Incident       // without a kind if there is none
-	faultAfter  int            // output tokens before a fault in mid-stream
-	drift       float64        // standard deviation of the noise of log-probabilities
-	driftedFrom map[int]string // original tokens, by place, where drift changed the text
+	rand       *rand.Rand
+	fault      Incident // without a kind if there is none
+	faultAfter int      // output tokens before a fault in mid-stream
 
 	sent       int // output tokens so far
 	firstToken time.Time
@@ -128,10 +126,6 @@ func (t *turn) planAnswer(n uint64, room int) {
 	t.output, t.finish = q.answerTokens(wanted, room)
 	if t.call != nil && t.finish == "stop" {
 		t.finish = toolCalls
-	}
-	if t.fault.Kind == Drift {
-		t.drift = t.fault.Factor
-		t.applyDrift(t.output)
 	}
 }
 
@@ -258,7 +252,7 @@ func (t *turn) nextPiece(n int) piece {
 	if t.call != nil {
 		p.arguments = text
 	} else {
-		p.content, p.logprobs = text, t.logprobs(t.sent+reasoning, text)
+		p.content = text
 	}
 	t.sent += n
 	return p

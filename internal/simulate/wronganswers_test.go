@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"encoding/json"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -49,9 +48,6 @@ func TestWrongAnswers(t *testing.T) {
 			return !strings.ContainsFunc(got.content, func(r rune) bool { return !unicode.Is(unicode.Han, r) })
 		},
 		OtherModel: func(got, _ identity) bool { return got.model != base.model && got.content != base.content },
-		BaseModel: func(got, gotLora identity) bool {
-			return got == base && gotLora.model == "lora" && gotLora.content == base.content
-		},
 		NewFingerprint: func(got, _ identity) bool {
 			return got.fingerprint != base.fingerprint && got.content == base.content
 		},
@@ -76,58 +72,6 @@ func TestBuffered(t *testing.T) {
 			t.Errorf("events at %v, want all but the role at the same time", got.at)
 		}
 	})
-}
-
-// logprobsOf returns the tokens of an answer with their log-probabilities.
-func (c client) logprobsOf(t *testing.T, prompt, more string) (all []logprob) {
-	t.Helper()
-	_, events := c.ask(t, "/v1/chat/completions", `{"model":"simulated-chat","temperature":0,"max_tokens":200,"ignore_eos":true,"logprobs":true,"top_logprobs":5,"messages":[{"role":"user","content":"`+prompt+`"}]`+more+`}`)
-	b, err := json.Marshal(events[0].at("choices", 0, "logprobs", "content"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &all); err != nil {
-		t.Fatal(err)
-	}
-	text := ""
-	for _, l := range all {
-		text += l.Token
-		if len(l.Top) != 5 || l.Top[0].Logprob < l.Top[4].Logprob || l.Logprob > 0 || len(l.Bytes) != len(l.Token) {
-			t.Fatalf("log-probabilities %+v", l)
-		}
-		if l.Top[0].Token != l.Token {
-			t.Errorf("the token %q is not the likeliest of %v", l.Token, l.Top)
-		}
-	}
-	if want := events[0].text("choices", 0, "message", "content"); text != want {
-		t.Errorf("tokens %q of the answer %q", text, want)
-	}
-	return all
-}
-
-func TestLogprobsAreRepeatableAndDrift(t *testing.T) {
-	_, healthy := serve(t, withIncident("", 0))
-	_, second := serve(t, withIncident("", 0))
-	_, drifting := serve(t, withIncident(Drift, 0.1))
-	a, b, drifted := healthy.logprobsOf(t, "hi", ""), second.logprobsOf(t, "hi", ""), drifting.logprobsOf(t, "hi", "")
-	if encode(a) != encode(b) || encode(a) == encode(healthy.logprobsOf(t, "other", "")) {
-		t.Error("the same prompt has different log-probabilities, or different prompts have the same")
-	}
-	// Until the text changes, all log-probabilities differ by about the factor.
-	n, sum := 0, 0.0
-	for n < len(a) && a[n].Token == drifted[n].Token {
-		sum += math.Pow(a[n].Logprob-drifted[n].Logprob, 2)
-		n++
-	}
-	if n == 0 || n == len(a) {
-		t.Fatalf("the text changes after %d of %d tokens, want some, not all", n, len(a))
-	}
-	if rms := math.Sqrt(sum / float64(n)); rms < 0.02 || rms > 0.3 {
-		t.Errorf("log-probabilities differ by %.3f over %d tokens, want about 0.1", rms, n)
-	}
-	if again := drifting.logprobsOf(t, "hi", ""); encode(again) != encode(drifted) {
-		t.Error("a drifting deployment gives different log-probabilities for the same prompt")
-	}
 }
 
 func TestTemperatureMakesAnswersVary(t *testing.T) {

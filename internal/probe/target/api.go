@@ -40,9 +40,6 @@ func (a API) DefaultPath() string {
 // ListsModels reports whether the API can list the served models.
 func (a API) ListsModels() bool { return a != Azure && a != Triton }
 
-// SupportsChat reports whether servers of the API also serve chat completions.
-func (a API) SupportsChat() bool { return a != Triton && a != Embeddings && a != Rerank }
-
 // HasConversations reports whether requests of the API contain a history, and answers a text.
 func (a API) HasConversations() bool { return a != Embeddings && a != Rerank }
 
@@ -56,19 +53,6 @@ func (a API) SupportsJSONSchema() bool { return a.OpenAIChat() || a == Responses
 
 // OpenAIChat reports whether requests have the format of OpenAI's chat completions.
 func (a API) OpenAIChat() bool { return a == "" || a == Chat || a == Azure }
-
-// Chat returns a target for chat completions of the same deployment. An Azure target stays as it
-// is; for all others the key is then sent as a bearer token.
-func (t Target) Chat() Target {
-	switch t.API {
-	case Azure:
-		return t
-	case Ollama:
-		t.BaseURL += "/v1"
-	}
-	t.API = Chat
-	return t
-}
 
 // keyHeader returns the header of the key. In Authorization, the key follows "Bearer".
 func (t *Target) keyHeader() string {

@@ -120,11 +120,6 @@ const (
 	RecallTwins        = "synthetic_recall_twins_total"
 	recallTwinTokens   = "synthetic_recall_twin_tokens_total"
 	RecallWrong        = "synthetic_recall_wrong_info"
-	CanaryScore        = "synthetic_canary_score"
-	canaryDistance     = "synthetic_canary_distance"
-	CanaryRounds       = "synthetic_canary_rounds_total"
-	canaryFailures     = "synthetic_canary_failures_total"
-	CanaryTokens       = "synthetic_canary_tokens_total"
 	tokenEvents        = "synthetic_token_events_total"
 
 	LastTurn          = "synthetic_last_turn_timestamp_seconds"
@@ -265,7 +260,7 @@ func Catalog() []Metric {
 		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
 		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
-		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), a canary prompt (canary), or a turn again without streaming (comparison), with a cold cache (twin) or with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
+		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again without streaming (comparison), with a cold cache (twin) or with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
 		{conversations, Counter, "conversations", "Conversations ended, with any outcome, including conversations that the prober ended.", job},
@@ -362,12 +357,6 @@ func Catalog() []Metric {
 		{ServerDrafted, Counter, "tokens", "Draft tokens proposed by a target since the prober started, by the target's counters; absent without such counters.", []string{LabelTarget}},
 		{ServerAccepted, Counter, "tokens", "Draft tokens accepted by a target since the prober started, by the target's counters; absent without such counters.", []string{LabelTarget}},
 		{ServerAcceptance, gauge, "ratio", "Share of draft tokens accepted, as averaged by a target without counters; absent while it is idle or drafts nothing.", []string{LabelTarget}},
-
-		{CanaryScore, gauge, "", "Confidence that a target's answers to the canary's prompts differ from the reference; from 1 on they do. Absent without a canary and before its first round.", []string{LabelTarget}},
-		{canaryDistance, gauge, "", "Distance of the last round's answers from the reference: the mean difference of the log-probabilities of the first tokens or, without them, the mean share of the text that differs.", []string{LabelTarget}},
-		{CanaryRounds, Counter, "rounds", "Rounds in which all canary prompts were answered and compared.", []string{LabelTarget}},
-		{canaryFailures, Counter, "rounds", "Rounds without a comparison, because a prompt was not answered.", []string{LabelTarget}},
-		{CanaryTokens, Counter, "tokens", "Tokens of the canary's prompts and answers, from the server's usage.", []string{LabelTarget}},
 
 		{targetInfo, gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", LabelURL}},
 		{Change, gauge, "seconds", "Unix time of a change of a target: a release that was marked over HTTP, another model, a new process, another version or another system_fingerprint of its server, or a rollout. The three latest of the last 24 hours, in words.", []string{LabelTarget, LabelChange}},

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"net/http"
 	"net/http/httptest"
@@ -21,7 +20,6 @@ import (
 	"google.golang.org/protobuf/encoding/protodelim"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/serverside"
 )
 
@@ -104,8 +102,6 @@ func scripted() *testRecorder {
 		Preemptions: probe.Some(97.0), QueueSeconds: probe.Some(250.5), QueuedRequests: probe.Some(40.0),
 		PromptTokens: probe.Some(4000.0), CachedTokens: probe.Some(3000.0), OutputTokens: probe.Some(1500.0),
 	}})
-	r.CanaryRound("east", answers.Reading{Score: 0.25, Distance: 0.0078125, Tokens: 316})
-	r.CanaryRound("east", answers.Reading{Err: errors.New("refused"), Tokens: 39})
 	r.ServerRead("west", serverside.Reading{Speculation: said{Acceptance: probe.Some(0.75)}})
 	return r
 }

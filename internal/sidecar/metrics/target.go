@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/sink"
@@ -19,7 +18,6 @@ type targetSeries struct {
 	labels map[string]string
 	// server holds the target's own metrics; nil unless they are read.
 	server *server
-	canary canarySeries
 	// requests counts the requests that were no turns.
 	requests map[probe.Purpose]float64
 }
@@ -37,48 +35,6 @@ func (r *Recorder) RequestsOf(target string) func(probe.Purpose) {
 func (t *targetSeries) count(p probe.Purpose, requests float64) {
 	if t != nil {
 		t.requests[p] += requests
-	}
-}
-
-// canarySeries holds the canary results of a target; absent before the first round.
-type canarySeries struct {
-	score, distance          float64
-	rounds, failures, tokens float64
-}
-
-// CanaryRound records a round of the canary's prompts.
-func (r *Recorder) CanaryRound(target string, reading answers.Reading) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t := r.targets[target]
-	if t == nil {
-		return
-	}
-	c := &t.canary
-	c.tokens += float64(reading.Tokens)
-	if reading.Err != nil {
-		c.failures++
-		return
-	}
-	c.rounds++
-	c.score, c.distance = reading.Score, reading.Distance
-}
-
-// CanaryOver drops the canary results of a target whose reference changed or went.
-func (r *Recorder) CanaryOver(target string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t := r.targets[target]; t != nil {
-		t.canary = canarySeries{}
-	}
-}
-
-func (c *canarySeries) gather(e *exposition, l labels) {
-	if c.rounds+c.failures > 0 {
-		e.addAll(l, value{CanaryRounds, c.rounds}, value{canaryFailures, c.failures}, value{CanaryTokens, c.tokens})
-	}
-	if c.rounds > 0 {
-		e.addAll(l, value{CanaryScore, c.score}, value{canaryDistance, c.distance})
 	}
 }
 
@@ -185,7 +141,6 @@ func loadCounters(s *serverside.State) []loadFigure {
 // gather adds the series of the target. Unknown server values have no series.
 func (t *targetSeries) gather(e *exposition, l labels) {
 	e.add(targetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
-	t.canary.gather(e, l)
 	for _, p := range slices.Sorted(maps.Keys(t.requests)) {
 		e.part(otherRequests, l, labelPurpose, string(p), t.requests[p])
 	}

@@ -2,7 +2,6 @@ package status
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -53,7 +52,7 @@ func full() *Page {
 		}),
 	)
 	p.Observe(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
-	p.options.Alerts, p.options.Baseline, p.options.Habits, p.options.Canary = someAlerts, someBaseline, someHabits, someCanaries
+	p.options.Alerts, p.options.Baseline, p.options.Habits = someAlerts, someBaseline, someHabits
 	return p
 }
 
@@ -66,21 +65,6 @@ func someHabits(job probe.Key) []baseline.Habit {
 		{ID: "sun-0200", When: "every Sunday 02:00–04:00", Turn: probe.First, Signal: sink.TTFT, Ratio: 1.84, Since: noon.AddDate(0, 0, -14), Next: noon.AddDate(0, 0, 7)},
 		{When: "every Monday 09:00–11:00", Turn: probe.First, Signal: sink.TPOT, Ratio: 3, Next: noon.AddDate(0, 0, 8)},
 	}
-}
-
-// someCanaries has one target whose answers changed, and one that does not answer.
-func someCanaries(target string) (answers.Reading, bool) {
-	switch target {
-	case "t":
-		same := strings.Repeat("as ever ", 10)
-		return answers.Reading{
-			Score: 1, Since: noon, Distance: 0.17, Usual: 0.002, Prompt: hostile,
-			Was: same + "and on", Is: same + hostile + strings.Repeat("ü", 500),
-		}, true
-	case "u":
-		return answers.Reading{Err: errors.New("HTTP 503: " + hostile)}, true
-	}
-	return answers.Reading{}, false
 }
 
 var styleOrScript = regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>`)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/sink"
@@ -32,9 +31,6 @@ type Options struct {
 	Baseline func(job probe.Key) (baseline.Reading, bool)
 	// Habits returns the rises of a job that are expected again; nil means none.
 	Habits func(job probe.Key) []baseline.Habit
-	// Canary returns how a target's answers compare with the recorded ones; nil, or false,
-	// means unknown.
-	Canary func(target string) (answers.Reading, bool)
 	// Discovery returns the state of each discovery group; nil without discovery.
 	Discovery func() []discovery.Standing
 	// Lag returns how late this process was in the last minute; nil means 0.
@@ -68,9 +64,6 @@ func New(o Options) *Page {
 	}
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
-	}
-	if o.Canary == nil {
-		o.Canary = func(string) (none answers.Reading, ok bool) { return none, false }
 	}
 	if o.Baseline == nil {
 		o.Baseline = func(probe.Key) (none baseline.Reading, ok bool) { return none, false }

@@ -13,7 +13,6 @@ import (
 
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/slo"
 )
 
@@ -48,8 +47,6 @@ type card struct {
 	Spark    string
 	Rows     []row
 	Charts   []template.HTML
-	// nil without a canary
-	Canary *canaryView
 	// Ranges link to other time ranges; Path is "" for the current one.
 	Ranges []link
 }
@@ -183,9 +180,6 @@ func (p *Page) cardOf(j Job, open []incident) card {
 
 func (p *Page) complete(c *card, j *job, s span, figure figureFunc) (err error) {
 	c.Rows = rows(c.Recent, c.Expected)
-	if r, ok := p.options.Canary(c.Target); ok {
-		c.Canary = &canaryView{r}
-	}
 	c.Charts, err = charts(figure, j.minutesIn(s), p.serverMinutes(c.Target, s), c.SLOs, p.marked(c.Target, s))
 	return err
 }
@@ -261,50 +255,6 @@ func (s SLO) State() state {
 		return state{"good", "met"}
 	}
 	return state{"bad", "missed"}
-}
-
-// canaryView shows how a target's answers compare with the recorded ones.
-type canaryView struct{ answers.Reading }
-
-func (c canaryView) State() state {
-	switch {
-	case c.Score >= 1:
-		return state{"bad", "the answers have changed, found " + c.Since.UTC().Format("2006-01-02 15:04")}
-	case c.Err != nil:
-		return state{"unknown", "not compared: " + c.Err.Error()}
-	}
-	return state{"good", "as recorded"}
-}
-
-func (c canaryView) Figures() string {
-	return fmt.Sprintf("distance %.2g, recorded up to %.2g; score %.2f", c.Distance, c.Usual, c.Score)
-}
-
-// shownText is the number of characters of an answer on the page.
-const shownText = 200
-
-// Texts returns the recorded and the current answer from shortly before their difference;
-// nothing if texts may not be shown.
-func (c canaryView) Texts() []string {
-	if c.Was == "" && c.Is == "" {
-		return nil
-	}
-	was, is := []rune(c.Was), []rune(c.Is)
-	from := 0
-	for from < min(len(was), len(is)) && was[from] == is[from] {
-		from++
-	}
-	from = max(from-20, 0)
-	return []string{excerpt(was, from), excerpt(is, from)}
-}
-
-func excerpt(text []rune, from int) string {
-	from = min(from, len(text))
-	shown := string(text[from:min(from+shownText, len(text))])
-	if from > 0 {
-		shown = "…" + shown
-	}
-	return strings.ToValidUTF8(shown, "?")
 }
 
 type group struct{ Name, Text, Failing string }

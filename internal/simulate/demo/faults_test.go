@@ -143,7 +143,7 @@ func networkTrial(name string, length time.Duration, do func(*simulate.Pipes), w
 func TestFaultsCoverEveryIncident(t *testing.T) {
 	all := faults(t)
 	wrongAnswers := []simulate.IncidentKind{
-		simulate.Exclamations, simulate.Repetition, simulate.WrongScript, simulate.OtherModel, simulate.BaseModel, simulate.Drift,
+		simulate.Exclamations, simulate.Repetition, simulate.WrongScript, simulate.OtherModel,
 		simulate.NewFingerprint, simulate.BadArguments, simulate.ToolMarkup, simulate.Buffered, simulate.Foreign, simulate.ContextCut, simulate.Salad, simulate.Stale,
 	}
 	for _, kind := range simulate.IncidentKinds() {

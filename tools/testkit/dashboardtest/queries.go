@@ -34,7 +34,6 @@ func MayBeEmpty() map[string]string {
 		"Acceptance of speculative decoding": "few deployments speculate, and fewer say how well",
 		"Drafted tokens per second":          "few deployments speculate",
 		"Metrics of the servers":             "no target need have server_metrics",
-		"Canary":                             "no target need have one",
 		"Recall":                             "it is off by default",
 		"Bad turns":                          "there are none when all is well",
 		"Read lag":                           "it is unknown where the kernel gives no timestamps",
