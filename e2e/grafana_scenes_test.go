@@ -165,7 +165,7 @@ func (s boardScene) record(t *testing.T, end time.Time) (*config.Config, storage
 	cfg, scrapes := s.play(t, end)
 	file := []byte("groups: []\n")
 	if !s.plain {
-		generated, err := rules.Generate(prober.RulesOf(cfg, 1))
+		generated, err := rules.Generate(prober.RulesOf(cfg))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func startPair(t *testing.T, d *deployment, more string) (first, second *sidecar
 // startPrometheusOf starts a Prometheus with the rules of a pair.
 func startPrometheusOf(t *testing.T, first, second *sidecar, more ...string) *prometheus {
 	t.Helper()
-	p := startPrometheus(t, first.address+", "+second.address, first.generateRules(t, "--replicas=2"), more...)
+	p := startPrometheus(t, first.address+", "+second.address, first.generateRules(t), more...)
 	p.awaitSample(t, "target_workload:synthetic_configured:max")
 	return p
 }

@@ -82,10 +82,10 @@ func (s *sidecar) awaitTurns(t *testing.T, n float64) {
 }
 
 // generateRules writes the alert rules of the sidecar's configuration and returns the file.
-func (s *sidecar) generateRules(t *testing.T, flags ...string) string {
+func (s *sidecar) generateRules(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	argv := append([]string{"generate", "rules", "--config.file=" + s.config, "--output.dir=" + dir}, flags...)
+	argv := []string{"generate", "rules", "--config.file=" + s.config, "--output.dir=" + dir}
 	if out, err := command(t, binary(t), argv...); err != nil {
 		t.Fatalf("generating rules: %v\n%s", err, out)
 	}

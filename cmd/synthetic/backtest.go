@@ -159,7 +159,7 @@ func (f *backtestFlags) configured() (configured, error) {
 	if err != nil {
 		return in, err
 	}
-	in.Input, in.jobs, in.location = sidecar.RulesOf(cfg, 1), cfg.Jobs, cfg.Location
+	in.Input, in.jobs, in.location = sidecar.RulesOf(cfg), cfg.Jobs, cfg.Location
 	if n := len(cfg.Jobs); n > 0 {
 		in.policy = cfg.Jobs[0].Policy
 		in.policy.FalsePages *= float64(n)

@@ -28,10 +28,7 @@ type output struct {
 type generateFlags struct {
 	configFile, outputDir    string
 	runbookURL, dashboardURL string
-	replicas                 int
-	match, keepLabels        string
-	style                    string
-	severities               rules.Severities // of style
+	keepLabels               string
 }
 
 func addGenerate(app *kingpin.Application) []command {
@@ -55,23 +52,11 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	c.Flag("output.dir", "Directory to write to; it is created if it does not exist.").Required().PlaceHolder("DIR").StringVar(&f.outputDir)
 	c.Flag("runbook-url", "Address of the directory of runbooks. Alerts link to them; without the flag they have no link.").PlaceHolder("URL").StringVar(&f.runbookURL)
 	c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID, such as https://grafana.example.org/d. Alerts link to them; without the flag they have no link.").PlaceHolder("URL").StringVar(&f.dashboardURL)
-	c.Flag("style", "How alerts say whether they are pages or tickets: synthetic (label severity is page or ticket), kube-prometheus (critical or warning), or LABEL:PAGE,TICKET with a label and values of your own.").Default("synthetic").PlaceHolder("synthetic").StringVar(&f.style)
-	if name != "dashboards" {
-		c.Flag("match", `Matchers of PromQL for every selector of the rules, such as namespace="llm-probes". Use it where Prometheus also scrapes probers of other teams.`).PlaceHolder("MATCHERS").StringVar(&f.match)
+	if name == "rules" {
 		c.Flag("keep-labels", "Labels of the scrape that alerts keep, separated by commas, such as cluster,namespace,pod. Alerts of different values stay apart.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
 	}
-	c.Flag("replicas", "How many sidecars run this configuration. Their probe rates add up.").Default("1").IntVar(&f.replicas)
-	return command{c, func(_ context.Context, e env) error {
-		err := f.run(e, build)
-		if err == nil && f.match == "" && name != "dashboards" {
-			fmt.Fprintln(e.stderr, noMatchNote)
-		}
-		return err
-	}}
+	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }
-
-// noMatchNote is printed with rules that have no matchers.
-const noMatchNote = `synthetic: these rules apply to every prober that their Prometheus scrapes. If other teams have probers there, add for example --match='namespace="llm-probes"'`
 
 // describing adds a generator of a document about synthetic itself. kinds are the
 // values of its argument; without kinds it has no argument.
@@ -113,13 +98,6 @@ func metricsReference(string) (output, error) {
 }
 
 func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([]output, error)) error {
-	if f.replicas < 1 {
-		return usagef("--replicas=%d: give the number of sidecars, 1 or more", f.replicas)
-	}
-	var err error
-	if f.severities, err = parseStyle(f.style); err != nil {
-		return err
-	}
 	for _, a := range []struct{ name, value string }{{"runbook-url", f.runbookURL}, {"dashboard-url", f.dashboardURL}} {
 		u, err := url.Parse(a.value)
 		if a.value != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
@@ -137,20 +115,14 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 	return writeAll(e, f.outputDir, files)
 }
 
-// generated returns the rules of the configuration.
-func (f *generateFlags) generated(cfg *config.Config) (rules.Rules, error) {
-	in := sidecar.RulesOf(cfg.ForRules(), f.replicas)
-	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.severities
-	in.Scope.Match = f.match
-	if f.keepLabels != "" {
-		in.Scope.Keep = strings.Split(f.keepLabels, ",")
-	}
-	return rules.Generate(in)
-}
-
 // rules returns the rule file and the resource that wraps it.
 func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
-	generated, err := f.generated(cfg)
+	in := sidecar.RulesOf(cfg.ForRules())
+	in.RunbookURL, in.DashboardURL = f.runbookURL, f.dashboardURL
+	if f.keepLabels != "" {
+		in.KeepLabels = strings.Split(f.keepLabels, ",")
+	}
+	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, err
 	}
@@ -165,24 +137,8 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	return []output{{"synthetic-rules.yml", plain}, {"prometheusrule.yaml", resource}}, nil
 }
 
-// parseStyle returns the label and the values that --style names.
-func parseStyle(style string) (rules.Severities, error) {
-	switch style {
-	case "synthetic":
-		return rules.Severities{}, nil
-	case "kube-prometheus":
-		return rules.KubePrometheus(), nil
-	}
-	label, values, _ := strings.Cut(style, ":")
-	page, ticket, _ := strings.Cut(values, ",")
-	if label == "" || page == "" || ticket == "" {
-		return rules.Severities{}, usagef("--style=%s: want synthetic, kube-prometheus or LABEL:PAGE,TICKET, for example severity:critical,warning", style)
-	}
-	return rules.Severities{Label: label, Page: page, Ticket: ticket}, nil
-}
-
 func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
-	in := dashboard.Input{SLOs: cfg.SLOs, SeverityLabel: f.severities.Label, SeverityPage: f.severities.Page, RunbookURL: f.runbookURL}
+	in := dashboard.Input{SLOs: cfg.SLOs, RunbookURL: f.runbookURL}
 	for _, j := range cfg.Jobs {
 		in.Traffic = append(in.Traffic, j.Traffic)
 	}

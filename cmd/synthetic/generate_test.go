@@ -20,11 +20,8 @@ func TestGenerateRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"nonsense"}, exitUsage, `expected command but got "nonsense"`},
-		{[]string{"rules", "--replicas=0"}, exitUsage, "--replicas=0: give the number of sidecars, 1 or more"},
 		{[]string{"rules", "--runbook-url=runbooks"}, exitUsage, "--runbook-url=runbooks is no http(s) address"},
 		{[]string{"rules", "--dashboard-url=https:///d"}, exitUsage, "--dashboard-url=https:///d is no http(s) address"},
-		{[]string{"rules", "--style=critical"}, exitUsage, "--style=critical: want synthetic, kube-prometheus or LABEL:PAGE,TICKET"},
-		{[]string{"rules", "--style=severity:critical"}, exitUsage, "want synthetic, kube-prometheus or LABEL:PAGE,TICKET"},
 		{[]string{"rules", "--output.dir=" + file}, exitFailure, "not a directory; choose another --output.dir"},
 		{[]string{"dashboards", "--config.file=" + dir}, exitUsage, "is a directory"},
 	} {
@@ -86,26 +83,6 @@ func TestGenerateDocuments(t *testing.T) {
 		written, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil || len(printed) < 1000 || printed != string(written) || out.String() != "wrote "+filepath.Join(dir, file)+"\n" {
 			t.Errorf("%q: %d bytes printed, %d written (%v); output:\n%s", args, len(printed), len(written), err, out.String())
-		}
-	}
-}
-
-// TestRulesForEverybodyAreSaidToBe: rules without matchers come with a note. Two
-// installations under one Prometheus would page for each other, which only the user can know.
-func TestRulesForEverybodyAreSaidToBe(t *testing.T) {
-	for args, want := range map[string]bool{
-		"rules":                    true,
-		"rules --match=job=\"x\"":  false,
-		"dashboards":               false,
-		"rules --keep-labels=zone": true,
-	} {
-		var out, errs strings.Builder
-		all := append([]string{"generate"}, strings.Fields(args)...)
-		if code := run(t.Context(), append(all, "--config.file=../../examples/synthetic.yml", "--output.dir="+t.TempDir()), &out, &errs); code != exitOK {
-			t.Fatalf("%s: exit code %d: %s", args, code, errs.String())
-		}
-		if got := strings.Contains(errs.String(), "--match="); got != want {
-			t.Errorf("%s: note about --match printed: %v, want %v: %s", args, got, want, errs.String())
 		}
 	}
 }

@@ -7,7 +7,6 @@ package dashboard
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -27,14 +26,9 @@ type Input struct {
 	// Traffic determines the initial resolution: coarser for slower probes. Empty means at
 	// least one conversation every 12 seconds.
 	Traffic []workload.Traffic
-	// SeverityLabel is the label of severities and SeverityPage its value for pages; "" means
-	// severity and page.
-	SeverityLabel, SeverityPage string
 	// RunbookURL is the address of docs/runbooks; "" for none.
 	RunbookURL string
 }
-
-func (in Input) severity() string { return cmp.Or(in.SeverityLabel, "severity") }
 
 // Runbook returns the address of the runbook of a table's alert; "" if it is unknown.
 func (in Input) Runbook() string {
@@ -42,11 +36,6 @@ func (in Input) Runbook() string {
 		return ""
 	}
 	return strings.TrimSuffix(in.RunbookURL, "/") + "/${__data.fields.alertname}.md"
-}
-
-// pages returns the matcher of alerts that page.
-func (in Input) pages() string {
-	return fmt.Sprintf("%s=%q", in.severity(), cmp.Or(in.SeverityPage, "page"))
 }
 
 // Dashboard is one generated dashboard.

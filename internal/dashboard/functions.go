@@ -28,7 +28,6 @@ func functions(in Input) template.FuncMap {
 		"burn":      burn, "periods": periods, "tiers": tiers, "burnWindows": burnWindows,
 		"leastBad": func() int { return slo.MinBadLong },
 		"signals":  func() []string { return []string{"TTFT", "TPOT"} }, "lower": strings.ToLower,
-		"severity": in.severity, "pages": in.pages,
 	}
 }
 

@@ -60,22 +60,6 @@ func TestAnnotationsAreThin(t *testing.T) {
 	}
 }
 
-// TestSeverityOfPages: marks and tables use the configured severity label.
-func TestSeverityOfPages(t *testing.T) {
-	in := example()
-	in.SeverityLabel, in.SeverityPage = "urgency", "critical"
-	for _, d := range generate(t, in) {
-		for _, a := range decode(t, d).Annotations.List {
-			if !strings.Contains(a.Expr, `urgency="critical"`) {
-				t.Errorf("%s: %s", d.File, a.Expr)
-			}
-		}
-		if d.UID == dashboard.OverviewUID && !strings.Contains(string(d.JSON), `"urgency": "Severity"`) {
-			t.Error("the table of alerts does not show the label urgency")
-		}
-	}
-}
-
 // TestAlertsLinkToRunbooks: with an address of runbooks, the names of alerts are links in both tables of alerts.
 func TestAlertsLinkToRunbooks(t *testing.T) {
 	in := example()

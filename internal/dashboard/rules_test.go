@@ -211,7 +211,7 @@ func TestWhatAlertsReadIsShown(t *testing.T) {
 func TestPagesHaveWords(t *testing.T) {
 	in := rules.Input{
 		SLOs: example().SLOs, Jobs: []rules.Job{{Target: "a", Workload: "w"}}, Answers: slo.Page, Discovery: true,
-		Scope: rules.Scope{Targets: []string{metrics.LabelService}},
+		TargetLabels: []string{metrics.LabelService},
 	}
 	generated, err := rules.Generate(in)
 	if err != nil {

@@ -58,7 +58,7 @@ var ttft = slo.Objective{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Ob
 // withServices is usual with targets that are replicas of a service.
 func withServices() rules.Input {
 	in := usual()
-	in.Scope.Targets, in.Discovery = []string{metrics.LabelService}, true
+	in.TargetLabels, in.Discovery = []string{metrics.LabelService}, true
 	return in
 }
 

@@ -43,7 +43,7 @@ func clusters(t *testing.T) *scene {
 	reasons := map[string]string{"x": "connect_error", "y": "http_5xx"}
 	targets := map[string][]string{"x": {"a", "b", "c"}, "y": {"e", "f", "g"}}
 	in := of(slices.Concat(targets["x"], targets["y"])...)
-	in.Scope.Keep, in.Jobs[0].ServerMetrics = []string{"cluster"}, true
+	in.KeepLabels, in.Jobs[0].ServerMetrics = []string{"cluster"}, true
 	s := newScene(t, in)
 	s.order, s.scraped = nil, map[string][]string{"x": {"cluster", "one"}, "y": {"cluster", "two"}}
 	set := func(value float64) {

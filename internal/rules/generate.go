@@ -35,8 +35,7 @@ const burnInterval = 15 * time.Second
 
 // Generate returns the rules. If an objective cannot have a page, the error names it and the remedy.
 func Generate(in Input) (Rules, error) {
-	scope, err := in.Scope.check()
-	if err := errors.Join(err, in.check()); err != nil {
+	if err := in.check(); err != nil {
 		return Rules{}, err
 	}
 	r := Rules{comments: map[string][]string{}}
@@ -53,7 +52,7 @@ func Generate(in Input) (Rules, error) {
 	if err := r.addBurnPages(in); err != nil {
 		return Rules{}, err
 	}
-	if err := errors.Join(r.restrict(scope), r.validate()); err != nil {
+	if err := errors.Join(r.keepLabels(in), r.validate()); err != nil {
 		return Rules{}, fmt.Errorf("generated rules are invalid, which is a mistake of this program: %w", err)
 	}
 	return r, nil
@@ -138,7 +137,7 @@ func (in Input) complete(rules []rule) []rulefmt.Rule {
 	for i, r := range rules {
 		out[i] = rulefmt.Rule{Record: r.Record, Alert: r.Alert, Expr: r.Expr, For: r.For, KeepFiringFor: r.Keep, Labels: r.Labels}
 		if r.Alert != "" {
-			out[i].Labels = map[string]string{in.Severities.label(): in.Severities.value(r.Severity)}
+			out[i].Labels = map[string]string{"severity": string(r.Severity)}
 			maps.Copy(out[i].Labels, r.Labels)
 			out[i].Annotations = in.annotations(r)
 		}

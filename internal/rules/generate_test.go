@@ -30,14 +30,6 @@ func TestGenerateRefuses(t *testing.T) {
 			`slos[0] "": the name must be set and unique, since it is the value of the slo label`,
 		},
 		{
-			"a severity label that is taken", rules.Input{Jobs: good, Severities: rules.Severities{Label: "target"}},
-			`severity label "target": write the name of a label that the alerts do not have, for example severity`,
-		},
-		{
-			"one value for both", rules.Input{Jobs: good, Severities: rules.Severities{Page: "high", Ticket: "high"}},
-			`severity "high" is the value for pages and for tickets: give them different values`,
-		},
-		{
 			"a name twice", rules.Input{Jobs: good, SLOs: []slo.Objective{ttft, ttft}},
 			`slos[1] "ttft": the name must be set and unique, since it is the value of the slo label`,
 		},
@@ -95,35 +87,6 @@ func TestGenerateQuotes(t *testing.T) {
 	h.run(3 * time.Minute)
 	if got := h.firing(); len(got) > 0 {
 		t.Errorf("after three healthy minutes %q fire", got)
-	}
-}
-
-// TestSeverities: the label and the values of severities can be configured.
-func TestSeverities(t *testing.T) {
-	for name, tc := range map[string]struct {
-		in   rules.Severities
-		want string // label and value of a page, and of a ticket
-	}{
-		"by default":         {rules.Severities{}, "severity page ticket"},
-		"of kube-prometheus": {rules.KubePrometheus(), "severity critical warning"},
-		"custom":             {rules.Severities{Label: "urgency", Page: "critical", Ticket: "low"}, "urgency critical low"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			in := usual()
-			in.Severities = tc.in
-			words := strings.Fields(tc.want)
-			got := map[string]bool{}
-			for _, g := range generate(t, in).Groups.Groups {
-				for _, r := range g.Rules {
-					if r.Alert != "" {
-						got[r.Labels[words[0]]] = true
-					}
-				}
-			}
-			if len(got) != 2 || !got[words[1]] || !got[words[2]] {
-				t.Errorf("values of the label %q: %v, want %q", words[0], got, words[1:])
-			}
-		})
 	}
 }
 

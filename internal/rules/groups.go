@@ -49,7 +49,7 @@ func (in Input) functions() template.FuncMap {
 		"configured": constant(recordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "regression": constant(recordRegression),
 		"outage": constant(recordOutage), "downPage": constant(recordDownPage), "fleetName": constant(recordFleet), "incident": constant(recordIncident), "pageBurn": constant(recordPageBurn),
 		"replicaRatio": constant(recordReplicaRatio), "effect": constant(RecordEffect), "part": constant(RecordPart), "minEffect": func() string { return num(minEffect) },
-		"services":      func() bool { return slices.Contains(in.Scope.Targets, metrics.LabelService) },
+		"services":      func() bool { return slices.Contains(in.TargetLabels, metrics.LabelService) },
 		"serverMetrics": in.serverMetrics, "targetCause": in.targetCause, "fallbackCause": fallbackCause, "sharedCause": in.sharedCause, "downCause": in.downCause, "noToken": constant(recordNoToken), "stuck": constant(recordStuck),
 
 		"andConfigured": constant(andConfigured),

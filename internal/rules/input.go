@@ -1,15 +1,11 @@
 package rules
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/prometheus/common/model"
-
-	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
@@ -34,9 +30,6 @@ type Input struct {
 	SLOs []slo.Objective
 	// Jobs determine windows by their rates. Rules do not name targets.
 	Jobs []Job
-	// Replicas is the number of probers that send Jobs to one deployment, so that their turns
-	// add up; 0 means 1.
-	Replicas int
 	// Discovery is true if a group discovers targets.
 	Discovery bool
 	// Answers is the severity of alerts about damaged answers and other models; "" means
@@ -48,38 +41,11 @@ type Input struct {
 	// DashboardURL is the address under which Grafana serves dashboards by UID, such as
 	// "https://grafana.example.org/d"; "" leaves links out.
 	DashboardURL string
-	// Scope selects the series of the rules; the zero value selects all.
-	Scope Scope
-	// Severities are the names of severities; the zero value means page and ticket.
-	Severities Severities
-}
-
-// Severities are the label for severities and its values; "" means the defaults severity, page
-// and ticket.
-type Severities struct{ Label, Page, Ticket string }
-
-// KubePrometheus returns the severities of kube-prometheus.
-func KubePrometheus() Severities { return Severities{Page: "critical", Ticket: "warning"} }
-
-// check rejects a label that would hide the subject of an alert, and values that do not differ.
-func (s Severities) check() error {
-	taken := []string{metrics.LabelTarget, metrics.LabelWorkload, metrics.LabelSLO, metrics.LabelTurn, metrics.LabelReason, labelSLI, "scope", "instance"}
-	switch {
-	case !model.LegacyValidation.IsValidLabelName(s.label()) || slices.Contains(taken, s.label()):
-		return fmt.Errorf("severity label %q: write the name of a label that the alerts do not have, for example severity", s.label())
-	case s.value(slo.Page) == s.value(slo.Ticket):
-		return fmt.Errorf("severity %q is the value for pages and for tickets: give them different values", s.value(slo.Page))
-	}
-	return nil
-}
-
-func (s Severities) label() string { return cmp.Or(s.Label, "severity") }
-
-func (s Severities) value(severity slo.Severity) string {
-	if severity == slo.Page {
-		return cmp.Or(s.Page, string(severity))
-	}
-	return cmp.Or(s.Ticket, string(severity))
+	// KeepLabels are labels that the scrape adds to a prober, such as cluster or pod. Each
+	// combination of values is judged separately.
+	KeepLabels []string
+	// TargetLabels are configured labels of targets, which alerts keep.
+	TargetLabels []string
 }
 
 func (in Input) check() error {
@@ -88,7 +54,7 @@ func (in Input) check() error {
 		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", because the windows of alerts depend on its rate"))
 	}
 	errs = append(errs, in.repeatedJobs()...)
-	errs = append(errs, in.Severities.check())
+	errs = append(errs, in.checkLabels())
 	seen := map[string]bool{}
 	for i, o := range in.SLOs {
 		where := fmt.Sprintf("slos[%d] %q", i, o.Name)

@@ -32,7 +32,7 @@ func (in Input) objectives() ([]objective, error) {
 
 func (in Input) objective(o slo.Objective) (objective, error) {
 	out := objective{Objective: o}
-	plan := func(j Job) slo.Plan { return o.BurnPlan(in.judgedPerMinute(j, o)) }
+	plan := func(j Job) slo.Plan { return o.BurnPlan(j.judgedPerMinute(o)) }
 	for _, g := range paces(in.covered(o), func(j Job) string { return planKey(plan(j)) }) {
 		p := plan(g.jobs[0])
 		if !p.Pages() {
@@ -47,7 +47,7 @@ func (in Input) objective(o slo.Objective) (objective, error) {
 func (in Input) filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	for _, t := range p.Tiers {
 		for _, j := range jobs {
-			if t.Severity == slo.Page && in.judgedPerMinute(j, o)*recentWindow.Minutes()*t.Burn*o.Budget() < float64(t.MinBadLong) {
+			if t.Severity == slo.Page && j.judgedPerMinute(o)*recentWindow.Minutes()*t.Burn*o.Budget() < float64(t.MinBadLong) {
 				return false
 			}
 		}
@@ -55,12 +55,7 @@ func (in Input) filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	return true
 }
 
-// judgedPerMinute returns the expected rate of turns or sessions of all replicas that an objective judges;
-// 0 if unknown.
-func (in Input) judgedPerMinute(j Job, o slo.Objective) float64 {
-	return float64(max(1, in.Replicas)) * j.judgedPerMinute(o)
-}
-
+// judgedPerMinute returns the expected rate of turns or sessions that an objective judges; 0 if unknown.
 func (j Job) judgedPerMinute(o slo.Objective) float64 {
 	switch {
 	case o.SLI == slo.Session:

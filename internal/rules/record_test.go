@@ -163,7 +163,7 @@ func houseOfEach(t *testing.T, perMinute float64, keep []string, targets ...stri
 		jobs = append(jobs, rules.Job{Target: name, Workload: "chat", TurnsPerMinute: perMinute, ConversationsPerMinute: perMinute})
 	}
 	in := withJobs(jobs...)()
-	in.Scope.Keep = keep
+	in.KeepLabels = keep
 	h := newHouse(t, in, len(jobs))
 	for i, p := range h.probers {
 		p.share, p.jobs, p.configured = 1, p.jobs[i:i+1], p.configured[i:i+1]

@@ -26,7 +26,7 @@ const (
 // labels, because the label of the ruler would differ.
 func TestRulersMayLabelWhatTheyRecord(t *testing.T) {
 	in := fixed()
-	in.Scope.Targets = []string{metrics.LabelService}
+	in.TargetLabels = []string{metrics.LabelService}
 	for _, g := range generate(t, in).Groups.Groups {
 		for _, r := range g.Rules {
 			e, err := parser.NewParser(parser.Options{}).ParseExpr(r.Expr)

@@ -19,10 +19,9 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
-// RulesOf returns the input of the rules for a configuration that the given number of replicas
-// runs. Closed-loop traffic has no rate known in advance.
-func RulesOf(cfg *config.Config, replicas int) rules.Input {
-	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers, Replicas: replicas}
+// RulesOf returns the input of the rules for a configuration. Closed-loop traffic has no rate known in advance.
+func RulesOf(cfg *config.Config) rules.Input {
+	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers}
 	var labels []string // of targets
 	for _, g := range cfg.Discovery {
 		in.Discovery = in.Discovery || g.Lease == 0
@@ -43,14 +42,14 @@ func RulesOf(cfg *config.Config, replicas int) rules.Input {
 		})
 	}
 	slices.Sort(labels)
-	in.Scope.Targets = slices.Compact(labels)
+	in.TargetLabels = slices.Compact(labels)
 	return in
 }
 
 // PagerRules returns the rules of "synthetic generate rules" for this process alone, since it
 // does not see the turns of other replicas.
 func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
-	in := RulesOf(cfg, 1)
+	in := RulesOf(cfg)
 	in.RunbookURL, in.DashboardURL = string(cfg.Alerting.RunbookURL), string(cfg.Alerting.DashboardURL)
 	generated, err := rules.Generate(in)
 	if err != nil {

@@ -76,7 +76,7 @@ func (f *simulationFlags) campaign() (worlds.Campaign, error) {
 		if err != nil {
 			return c, err
 		}
-		in = sidecar.RulesOf(cfg, 1)
+		in = sidecar.RulesOf(cfg)
 		if n := len(cfg.Jobs); n > 0 {
 			c.Policy = cfg.Jobs[0].Policy
 			c.Policy.FalsePages *= float64(n)

@@ -76,15 +76,3 @@ func TestRulesOfAnotherConfigurationAreRefused(t *testing.T) {
 		t.Errorf("err = %v, stderr:\n%s\nwant %q", err, errs, want)
 	}
 }
-
-// TestRulesOfAnotherNamespaceAreRefused: such rules would not match this release's series.
-func TestRulesOfAnotherNamespaceAreRefused(t *testing.T) {
-	values := chartDir + "/ci/full-values.yaml"
-	for namespace, refused := range map[string]bool{"probing": false, "elsewhere": true} {
-		dir := generated(t, values, "--match=job!=\"x\",namespace=\""+namespace+"\"")
-		_, errs, err := helm(t, "--values="+values, "--set-file=prometheusRule.rulesFile="+dir+"/synthetic-rules.yml")
-		if want := `this release is in namespace "probing": generate it with --match='namespace="probing"'`; (err != nil) != refused || refused && !strings.Contains(errs, want) {
-			t.Errorf("of namespace %s: err = %v, stderr:\n%s\nwant %q", namespace, err, errs, want)
-		}
-	}
-}

@@ -137,7 +137,7 @@ func pagesOf(t *testing.T, seed uint64, causes []cause) []backtest.Page {
 	}
 	length += 2 * calmTime
 	in := rules.Input{SLOs: backtest.Objectives()}
-	in.Scope.Targets = []string{metrics.LabelService}
+	in.TargetLabels = []string{metrics.LabelService}
 	deployments := worldOfFaults(seed, causes)
 	for _, d := range deployments {
 		in.Jobs = append(in.Jobs, d.RulesJob())

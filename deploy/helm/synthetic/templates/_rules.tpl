@@ -10,20 +10,15 @@
 {{- $groups = concat $groups (default (dig "spec" "groups" list $file) $file.groups) -}}
 {{- end -}}
 {{- if not $groups -}}
-{{- fail (printf "\n\nprometheusRule has no rules. Generate them from your configuration, because they depend on its SLOs, rates and targets:\n  synthetic generate rules --config.file=synthetic.yml --match='namespace=%q' --output.dir=alerts\n  helm … --set-file configFile=synthetic.yml --set-file prometheusRule.rulesFile=alerts/synthetic-rules.yml\n" .Release.Namespace) -}}
+{{- fail (printf "\n\nprometheusRule has no rules. Generate them from your configuration, because they depend on its SLOs, rates and targets:\n  synthetic generate rules --config.file=synthetic.yml --output.dir=alerts\n  helm … --set-file configFile=synthetic.yml --set-file prometheusRule.rulesFile=alerts/synthetic-rules.yml\n") -}}
 {{- end -}}
 {{ toYaml (dict "groups" $groups) }}
 {{- end -}}
 
-{{/* A generated file that does not name an SLO of the configuration comes from another one, and would not watch that SLO. One with another namespace's matcher would watch nothing. */}}
+{{/* A generated file that does not name an SLO of the configuration comes from another one, and would not watch that SLO. */}}
 {{- define "synthetic.checkRules" -}}
 {{- $root := index . 0 -}}
 {{- $text := index . 1 -}}
-{{- with regexFind `synthetic_build_info\{[^}]*namespace="[^"]*"` $text -}}
-{{- if not (contains (printf "namespace=%q" $root.Release.Namespace) .) -}}
-{{- fail (printf "\n\nprometheusRule.rulesFile is for probers in another namespace (%s}), but this release is in namespace %q: generate it with --match='namespace=%q'.\n" . $root.Release.Namespace $root.Release.Namespace) -}}
-{{- end -}}
-{{- end -}}
 {{- if not $root.Values.existingConfigMap -}}
 {{- range (include "synthetic.configText" $root | fromYaml).slos -}}
 {{- $name := default .sli .name -}}

@@ -19,9 +19,9 @@ import (
 
 // shared returns a Prometheus with two installations, in the namespaces x and y, that have a target of the
 // same name. The rules belong to x.
-func shared(t *testing.T, scope rules.Scope) *scene {
+func shared(t *testing.T, keep ...string) *scene {
 	in := usual()
-	in.Scope = scope
+	in.KeepLabels = keep
 	s := newScene(t, in)
 	s.drop("|")
 	s.scraped = map[string][]string{
@@ -42,43 +42,10 @@ func failing9(s *scene, instance string, n float64) {
 	s.set(instance, metrics.ConsecutiveFailed, n, "target", "a", "workload", "chat")
 }
 
-// TestMatchIsOneInstallation: a fault of another installation does not page here, and its probers do not
-// count.
-func TestMatchIsOneInstallation(t *testing.T) {
-	s := shared(t, rules.Scope{Match: `namespace="x"`, Keep: []string{"cluster"}, Targets: []string{"team"}})
-	s.set("y", metrics.SLOObjective, 0.5, "slo", "theirs")
-	failing9(s, "y", 9)
-	s.score("y", metrics.PageScore, "a", "first", "ttft", 2)
-	wantAlerts(t, "faults of the other", s.pass(20*time.Minute))
-
-	failing9(s, "x", 6)
-	wantAlerts(t, "a fault of ours", s.pass(time.Minute), rules.AlertTargetDown+" a page")
-	var down labels.Labels
-	for _, a := range s.Alerts() {
-		if a.Labels.Get(labels.AlertName) == rules.AlertTargetDown {
-			down = a.Labels
-		}
-	}
-	for name, want := range map[string]string{"cluster": "c1", "namespace": "x", "team": "blue", "pod": ""} {
-		if got := down.Get(name); got != want {
-			t.Errorf("the alert's label %s is %q, want %q", name, got, want)
-		}
-	}
-	if got := s.said(rules.AlertTargetDown).Get("description"); !strings.Contains(got, "The last 6 consecutive turns failed") {
-		t.Errorf("the page counts the turns of another installation: %q", got)
-	}
-	failing9(s, "x", 0)
-	s.pass(20 * time.Minute)
-	s.drop("x|")
-	if got := strings.Join(s.pass(6*time.Minute), " "); !strings.Contains(got, rules.AlertProberSilent+" page") {
-		t.Errorf("our probers are gone, and of the other there is one: %q began", got)
-	}
-}
-
 // TestKeptLabelsAreJudgedApart: targets of the same name are judged separately, and shared faults are found
 // within a cluster.
 func TestKeptLabelsAreJudgedApart(t *testing.T) {
-	s := shared(t, rules.Scope{Keep: []string{"namespace", "pod"}})
+	s := shared(t, "namespace", "pod")
 	failing9(s, "y", 9)
 	wantAlerts(t, "one of two", s.pass(time.Minute), rules.AlertTargetDown+" a page")
 	for _, a := range s.Alerts() {
@@ -92,7 +59,7 @@ func TestKeptLabelsAreJudgedApart(t *testing.T) {
 // of a prober. A replica that replaces another prober does.
 func TestLostWhereAnotherIs(t *testing.T) {
 	for cluster, want := range map[string][]string{"c1": nil, "c2": {rules.AlertTargetNoSamples + " a page c1 p1"}} {
-		s := shared(t, rules.Scope{Keep: []string{"cluster", "pod"}})
+		s := shared(t, "cluster", "pod")
 		s.drop("y|")
 		s.scraped["w"] = []string{"cluster", "c1", "namespace", "x", "pod", "p0", "team", "blue"}
 		s.scraped["y"][1] = cluster
@@ -123,19 +90,17 @@ func TestLostWhereAnotherIs(t *testing.T) {
 	}
 }
 
-// TestTextsAskWhatTheyAreAbout: with a scope, the queries in the texts of alerts select only series of the
-// scope.
-func TestTextsAskWhatTheyAreAbout(t *testing.T) {
+// TestTextsAskAboutKeptLabels: the queries in the texts of alerts about a target select its kept labels.
+func TestTextsAskAboutKeptLabels(t *testing.T) {
 	in := fixed()
-	in.Scope = rules.Scope{Match: `namespace="x"`, Keep: []string{"cluster"}, Targets: []string{metrics.LabelService, "team"}}
+	in.KeepLabels, in.TargetLabels = []string{"cluster"}, []string{metrics.LabelService, "team"}
 	var alert, query string
-	about := map[string]string{"namespace": "x", "cluster": "c1"}
+	about := map[string]string{"cluster": "c1"}
 	for _, l := range []string{"target", "workload", "service", "worker", "slo", "turn", "reason", "instance", "signal"} {
 		about[l] = "some-" + l
 	}
 	asked := map[string]int{}
 	ask := func(_ context.Context, q string, _ time.Time) (promql.Vector, error) {
-		asked[alert]++
 		query = q
 		e, err := parser.NewParser(parser.Options{}).ParseExpr(q)
 		if err != nil {
@@ -143,8 +108,8 @@ func TestTextsAskWhatTheyAreAbout(t *testing.T) {
 			return nil, err
 		}
 		for _, selector := range parser.ExtractSelectors(e) {
-			if !slices.ContainsFunc(selector, func(m *labels.Matcher) bool { return m.String() == `namespace="x"` }) {
-				t.Errorf("%s asks of all namespaces: %s", alert, q)
+			if strings.Contains(q, `"some-`) && slices.ContainsFunc(selector, func(m *labels.Matcher) bool { return m.String() == `cluster="c1"` }) {
+				asked[alert]++
 			}
 		}
 		return promql.Vector{{Metric: labels.FromMap(about), F: 1}}, nil
@@ -162,24 +127,22 @@ func TestTextsAskWhatTheyAreAbout(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{rules.AlertTargetDown, rules.AlertReplicaSlow, rules.AlertProberStarved, rules.AlertFleetRegression} {
+	for _, name := range []string{rules.AlertTargetDown, rules.AlertReplicaSlow, rules.AlertProberStarved} {
 		if asked[name] == 0 {
-			t.Errorf("%s asks nothing", name)
+			t.Errorf("%s asks about no cluster", name)
 		}
 	}
 }
 
-func TestScopeRefuses(t *testing.T) {
-	for want, scope := range map[string]rules.Scope{
-		`matchers "namespace": write some of PromQL, for example namespace="x"`: {Match: "namespace"},
-		`matchers "a=\"` + "`" + `\"": write some of PromQL`:                    {Match: "a=\"`\""},
-		`label "target": name a label that the scrape adds`:                     {Match: `target="a"`},
-		`label "a-b": name a label that the scrape adds`:                        {Keep: []string{"a-b"}},
+func TestKeepLabelsRefuses(t *testing.T) {
+	for want, keep := range map[string]string{
+		`label "target": name a label that the scrape adds`: "target",
+		`label "a-b": name a label that the scrape adds`:    "a-b",
 	} {
 		in := usual()
-		in.Scope = scope
+		in.KeepLabels = []string{keep}
 		if _, err := rules.Generate(in); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%+v: error is %v, want %s …", scope, err, want)
+			t.Errorf("%q: error is %v, want %s …", keep, err, want)
 		}
 	}
 }
