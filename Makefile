@@ -85,10 +85,6 @@ e2e-workers: build ## Sweep with several processes, one of which is killed or st
 e2e-real: ## Play faults on vLLM, LiteLLM, nginx and HAProxy (installs 6.5 GB): two hours; ARGS="-run Scenes/Limited"
 	e2e/real/run $(ARGS)
 
-.PHONY: e2e-grafana
-e2e-grafana: ## Read the dashboards in Grafana's frontend at GRAFANA_FRONTEND, in 96 states: half an hour; ARGS="-run Grafana/outage"
-	e2e/grafana/run $(ARGS)
-
 .PHONY: generate
 generate: write ## Write alerts/, dashboards/, the reference docs and the chart's copies
 	$(MAKE) helm-schema notices
@@ -115,7 +111,7 @@ check-generated: generate ## Fail if a generated file is stale
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l cmd internal tools e2e)" || { gofmt -l cmd internal tools e2e; echo 'Run gofmt -w on these files.'; exit 1; }
-	$(GO) vet ./... && $(GO) vet -tags e2e,real,grafana ./e2e/...
+	$(GO) vet ./... && $(GO) vet -tags e2e,real ./e2e/...
 	$(GO) run $(STATICCHECK) ./...
 
 # Tests of the chart run without Go's test cache, which does not see the files that helm reads.
@@ -151,15 +147,9 @@ studies: calibrate ## Run the plans of plans/ in virtual time; writes bin/studie
 	$(GO) test ./cmd/synthetic -run 'TestStudies/$(STUDY)' -count=1 -timeout 60m -args -studies=$(CURDIR)/bin/studies
 	@! test -d bin/studies/$(EXAMPLE) || cp bin/studies/$(EXAMPLE)/report.md bin/studies/$(EXAMPLE)/*.svg docs/studies/$(EXAMPLE)/
 
-.PHONY: demo-quality
-demo-quality: ## Measure the delay of every alert of the demo, and 200 hours without a fault, into bin/demo-quality.md: 45 minutes of CPU
-	@mkdir -p bin
-	$(GO) test ./internal/simulate/demo -run 'TestDemoQuality|TestHealthyDemo|TestDrafterOff' -count=1 -timeout 5h -parallel 1 \
-		-args -quality=$(CURDIR)/bin/demo-quality.md -quality.seeds=200
-
-.PHONY: demo-baselines
-demo-baselines: ## Learn the baselines with which the demo starts; about two minutes
-	$(GO) test ./internal/simulate/demo -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/internal/simulate/demo/baselines.json
+.PHONY: demo-baseline
+demo-baseline: ## Learn the baseline with which the demo starts; half a minute
+	$(GO) test ./internal/simulate/demo -run TestLearnBaseline -count=1 -timeout 30m -args -learn=$(CURDIR)/internal/simulate/demo/baseline.json
 
 # Inputs that reach new code are kept and varied. This compiles everything once more. A run of a few
 # hundred inputs gains nothing from it: GUIDED= leaves it out.

@@ -119,7 +119,7 @@ func TestComposeCommands(t *testing.T) {
 	cancel()
 	demo := []string(p.Services["synthetic"].Command)
 	demo = append(demo, "--web.listen-address=127.0.0.1:0")
-	demo = append(demo[:2:2], demo[3:]...) // without --web.listen-address: the port may be in use here
+	demo = append(demo[:1:1], demo[2:]...) // without --web.listen-address: the port may be in use here
 	if code := run(ended, demo, &out, &out); code != exitOK {
 		t.Errorf("%v: exit code %d: %s", demo, code, &out)
 	}

@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"synthetic/internal/alerting"
 	"synthetic/internal/config"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/sidecar"
@@ -20,13 +23,16 @@ import (
 	"synthetic/internal/slo"
 )
 
-// demoListen is the default address of the demo's sidecar.
-const demoListen = "127.0.0.1:9877"
+const (
+	// demoListen is the default address of the demo's sidecar.
+	demoListen = "127.0.0.1:9877"
+	// demoRows is the time between two rows of the table.
+	demoRows = 10 * time.Second
+)
 
 type demoFlags struct {
-	listen   string
-	seed     uint64
-	scenario string
+	listen string
+	seed   uint64
 }
 
 func addDemo(app *kingpin.Application) command {
@@ -34,12 +40,10 @@ func addDemo(app *kingpin.Application) command {
 	c := app.Command("demo", `Show everything with a simulated deployment, without a network.
 
 It starts a simulated deployment and a sidecar that probes it, prints the
-addresses of the pages, and runs until Ctrl-C. Example:
-  synthetic demo --scenario=regression`)
+addresses of the pages, and runs until Ctrl-C. After a minute one of three
+workers hangs and is lost; after six minutes prefill slows down.`)
 	c.Flag("web.listen-address", "Address of the status page and of /metrics. Default: "+demoListen+", or a free port if it is in use.").StringVar(&f.listen)
 	c.Flag("seed", "Seed of the simulated deployment's random texts and delays.").Default("1").Uint64Var(&f.seed)
-	c.Flag("scenario", "One of healthy, regression (prefill slows down), eagle3 (a drafter for speculative decoding is switched on), outage (workers hang and are lost) and kv-vs-rr (two routers side by side).").
-		Default("healthy").EnumVar(&f.scenario, demo.Names()...)
 	return command{c, f.run}
 }
 
@@ -49,40 +53,107 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer web.Close()
-	show, err := demo.Named(f.scenario, f.seed)
-	if err != nil {
-		return usageError{err}
-	}
-	start := time.Now()
-	addrs, stop, err := demo.Start(show.Targets)
+	began := time.Now()
+	addr, stop, err := demo.Start(demo.Deployment(f.seed))
 	if err != nil {
 		return err
 	}
 	defer stop()
-	view := newLive(e.stdout)
-	cfg, err := config.Parse("demo.yml", demo.ConfigFor(show.Targets, addrs), ".")
+	cfg, err := config.Parse("demo.yml", demo.Config(addr), ".")
 	if err != nil {
 		return err
 	}
-	s, err := f.sidecar(e, show, cfg, view)
+	known, err := demo.LoadBaseline()
+	if err != nil {
+		return err
+	}
+	out := &demoOutput{w: e.stdout, firing: map[string]int{}}
+	s, err := sidecar.New(sidecar.Options{ // no DrainTimeout: Ctrl-C ends turns at once
+		Logger: sidecar.Quiet(e.logger), Lag: lag.New(), OnAlert: out.alert,
+	})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	f.welcome(e, web.Addr(), addrs)
-	view.plan(show)
-	viewCtx, stopView := context.WithCancel(ctx)
-	var views sync.WaitGroup
-	views.Go(func() { view.follow(viewCtx, s.Status) })
-	views.Go(func() { show.Announce(viewCtx, start, func(text string) { view.say(event, text) }) })
+	s.Restore(known.HistoryUntil(began))
+	if err := s.Apply(cfg); err != nil {
+		return err
+	}
+	f.welcome(e, web.Addr(), addr)
+	outputCtx, stopOutput := context.WithCancel(ctx)
+	var outputs sync.WaitGroup
+	outputs.Go(func() { out.rows(outputCtx, began, s.Status) })
+	outputs.Go(func() { demo.Announce(outputCtx, began, out.say) })
 	server := s.Server()
 	err = s.Run(ctx, server, func() error { return server.Serve(s.Bounded(web)) })
-	stopView()
-	views.Wait()
+	stopOutput()
+	outputs.Wait()
 	if err == nil {
 		f.summarize(e, s.Status())
 	}
 	return err
+}
+
+// demoOutput prints events, alerts, and a table with a row every few seconds.
+type demoOutput struct {
+	mu     sync.Mutex
+	w      io.Writer
+	firing map[string]int // by name of the alert
+	header bool           // the last line is a row of the table
+}
+
+// say prints a line between the rows of the table.
+func (o *demoOutput) say(text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.header = false
+	fmt.Fprintf(o.w, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
+}
+
+// alert prints the first of several alerts with the same name, and the end of the last.
+func (o *demoOutput) alert(t alerting.Transition) {
+	name := t.Labels["alertname"]
+	o.mu.Lock()
+	change := -1
+	if t.Firing {
+		change = 1
+	}
+	o.firing[name] = max(o.firing[name]+change, 0)
+	n := o.firing[name]
+	o.mu.Unlock()
+	switch {
+	case t.Firing && n == 1:
+		o.say(fmt.Sprintf("FIRING %s %s – %s", strings.ToUpper(t.Labels["severity"]), name, t.Annotations["summary"]))
+	case !t.Firing && n == 0:
+		o.say("RESOLVED " + name)
+	}
+}
+
+func (o *demoOutput) rows(ctx context.Context, began time.Time, snapshot func() status.Snapshot) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(demoRows):
+		}
+		for _, j := range snapshot().Jobs {
+			o.row(time.Since(began), j)
+		}
+	}
+}
+
+// row prints the figures of the last 15 minutes.
+func (o *demoOutput) row(after time.Duration, j status.Job) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	const form = "%8s %6v %8s %8s %10s %10s %10s %10s\n"
+	if !o.header {
+		fmt.Fprintf(o.w, form, "after", "turns", "errors", "cached", "first p50", "p99", "follow p50", "p99 TTFT")
+		o.header = true
+	}
+	r := j.Recent
+	fmt.Fprintf(o.w, form, slo.FormatDuration(after.Round(time.Second)), j.Turns, r.Errors, r.Cached,
+		r.First.TTFT.P50, r.First.TTFT.P99, r.Followup.TTFT.P50, r.Followup.TTFT.P99)
 }
 
 // summarize prints the result of the demo and what to try next.
@@ -97,34 +168,11 @@ func (f *demoFlags) summarize(e env, s status.Snapshot) {
 		fmt.Fprintf(e.stdout, "    first turns  p50 %s, p99 %s\n    follow-ups   p50 %s, p99 %s\n",
 			first.P50, first.P99, followup.P50, followup.P99)
 	}
-	next := "regression"
-	if f.scenario == next {
-		next = "outage"
-	}
 	fmt.Fprintf(e.stdout, `
 Try next
-  a fault and its page       %s
   your own deployment        %s
   a configuration for it     %s
-`, commandLine("demo", "--scenario="+next), commandLine("probe", "--base-url", "http://127.0.0.1:8000/v1"),
-		commandLine("init", "--base-url", "http://127.0.0.1:8000/v1"))
-}
-
-// sidecar returns a sidecar that probes the deployments, with learned baselines.
-func (f *demoFlags) sidecar(e env, show demo.Scenario, cfg *config.Config, view *live) (*sidecar.Sidecar, error) {
-	baselines, err := demo.LoadBaselines(show.Targets)
-	if err != nil {
-		return nil, err
-	}
-	s, err := sidecar.New(sidecar.Options{
-		Logger: sidecar.Quiet(e.logger), Lag: lag.New(), // no DrainTimeout: Ctrl-C ends turns at once
-		OnAlert: newIncidents(view.say).update,
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.Restore(baselines.HistoryUntil(time.Now()))
-	return s, s.Apply(cfg)
+`, commandLine("probe", "--base-url", "http://127.0.0.1:8000/v1"), commandLine("init", "--base-url", "http://127.0.0.1:8000/v1"))
 }
 
 // webListener listens on --web.listen-address. Without the flag it falls back to a free port.
@@ -136,18 +184,20 @@ func (f *demoFlags) webListener() (net.Listener, error) {
 	return l, err
 }
 
-func (f *demoFlags) welcome(e env, web net.Addr, addrs []string) {
-	for _, addr := range addrs {
-		fmt.Fprintf(e.stdout, "A simulated deployment serves http://%s/v1,\nand the sidecar probes it.\n", addr)
-	}
-	fmt.Fprintf(e.stdout, `
+func (f *demoFlags) welcome(e env, web net.Addr, addr string) {
+	fmt.Fprintf(e.stdout, `A simulated deployment serves http://%[3]s/v1,
+and the sidecar probes it. %[4]s
+
   status page   http://%[1]s/
-  alerts        http://%[1]s/alerts
   metrics       http://%[1]s/metrics
   by hand       %[2]s
 
-The demo starts with learned baselines; a new sidecar learns them within days.
-The first figures appear within seconds. Ctrl-C ends the demo.
+The demo starts with a learned baseline; a new sidecar learns it within days.
+Ctrl-C ends the demo. It has five events:
 
-`, web, commandLine("probe", "--base-url", "http://"+addrs[0]+"/v1"))
+`, web, commandLine("probe", "--base-url", "http://"+addr+"/v1"), addr, demo.About)
+	for _, step := range demo.Steps() {
+		fmt.Fprintf(e.stdout, "  after %-8s %s\n", slo.FormatDuration(step.At), step.Text)
+	}
+	fmt.Fprintln(e.stdout)
 }

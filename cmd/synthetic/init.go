@@ -14,6 +14,7 @@ import (
 	"strings"
 	"text/template"
 	"time"
+	"unicode"
 
 	"github.com/alecthomas/kingpin/v2"
 
@@ -167,4 +168,20 @@ func apiList(apis []target.API) string {
 		names = append(names, string(a))
 	}
 	return strings.Join(names, ", ")
+}
+
+// commandLine returns a command of this program as a shell takes it, with the program's name as
+// the user has typed it.
+func commandLine(args ...string) string {
+	words := append([]string{os.Args[0]}, args...)
+	for i, w := range words {
+		if w == "" || strings.ContainsFunc(w, needsQuotes) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func needsQuotes(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_=./:,@%+", r)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/sidecar/status"
 	"synthetic/internal/simulate"
 )
 
@@ -110,21 +108,5 @@ func TestRunWithoutPager(t *testing.T) {
 	entries, err := os.ReadDir(os.Getenv("TMPDIR"))
 	if err != nil || len(entries) > 0 {
 		t.Errorf("there are %d temporary files (%v)", len(entries), err)
-	}
-}
-
-// TestLiveSays: alerts stay on the screen, above the figures.
-func TestLiveSays(t *testing.T) {
-	var out bytes.Buffer
-	v := newLive(&out)
-	v.terminal = true
-	v.draw(status.Snapshot{Jobs: []status.Job{{Target: "t", Workload: "w"}}})
-	lines := v.lines
-	v.say(bad, "FIRING PAGE Down – all turns fail")
-	if lines == 0 || v.lines != 0 || !strings.Contains(out.String(), "\x1b[J") {
-		t.Errorf("the block of %d lines was not erased first: %q", lines, out.String())
-	}
-	if !strings.HasSuffix(out.String(), "  FIRING PAGE Down – all turns fail\n\n") {
-		t.Errorf("got %q", out.String())
 	}
 }

@@ -302,10 +302,11 @@ func (d *dialogue) recordAnswer(r *Result) bool {
 	if d.userMessages == d.plan.Conversation.Turns {
 		return false
 	}
-	m := workload.Message{Role: "assistant", Content: cmp.Or(d.plan.Conversation.Answer, r.Answer)}
+	m := workload.Message{Role: "assistant", Content: r.Answer}
 	if r.NoAnswer {
 		m.Content = r.Refusal
 	}
+	m.Content = cmp.Or(d.plan.Conversation.Answer, m.Content)
 	if m.Content == "" { // strict servers reject a message without content
 		d.result.Shortened = true
 		return false

@@ -5,8 +5,6 @@ import (
 	"flag"
 	"math"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,24 +13,17 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// learnSeed is the seed of the deployments that baselines are learned from. No trial uses it.
+// learnSeed is the seed of the deployment that the baseline is learned from. No other test uses it.
 const learnSeed = 20000
 
-var learnFile = flag.String("learn", "", "file for the baselines of the healthy deployments of the demo")
+var learnFile = flag.String("learn", "", "file for the baseline of the healthy deployment of the demo")
 
-// TestLearnBaselines writes baselines.json with -learn=FILE. It learns from two hours of each deployment
-// in virtual time.
-func TestLearnBaselines(t *testing.T) {
+// TestLearnBaseline writes baseline.json with -learn=FILE. It learns from two hours in virtual time.
+func TestLearnBaseline(t *testing.T) {
 	if *learnFile == "" {
-		t.Skip("takes a minute: make demo-baselines")
+		t.Skip("takes a minute: make demo-baseline")
 	}
-	var file Baselines
-	for _, target := range healthyTargets() {
-		b := learn(t, target)
-		b.State.Target = target.Baseline
-		file = append(file, b)
-	}
-	text, err := json.Marshal(file)
+	text, err := json.Marshal(learn(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,38 +32,22 @@ func TestLearnBaselines(t *testing.T) {
 	}
 }
 
-// TestBaselinesFitTheDeployments checks that baselines.json fits the healthy deployments and has no
-// other entries.
-func TestBaselinesFitTheDeployments(t *testing.T) {
-	var file Baselines
-	if err := json.Unmarshal(baselinesJSON, &file); err != nil {
+// TestBaselineFits checks that baseline.json fits the healthy deployment.
+func TestBaselineFits(t *testing.T) {
+	known, err := LoadBaseline()
+	if err != nil {
 		t.Fatal(err)
 	}
-	targets := healthyTargets()
-	if len(file) != len(targets) {
-		t.Errorf("%d baselines for %d deployments; make demo-baselines", len(file), len(targets))
+	healthy := Deployment(1)
+	healthy.Incidents = nil
+	ratios := demoRun{options: healthy, baseline: known, length: 6 * time.Minute}.play(t).ratios(2*time.Minute, 6*time.Minute)
+	if len(ratios) != 4 {
+		t.Errorf("ratios of %d signals, want 4: %v", len(ratios), ratios)
 	}
-	for i, target := range targets {
-		t.Run(target.Baseline, func(t *testing.T) {
-			if testing.Short() && i > 0 {
-				t.Skip("one deployment is enough for a quick run; make test-long runs all")
-			}
-			t.Parallel()
-			known, err := LoadBaselines([]Target{target})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := demoRun{targets: []Target{target}, baselines: known, length: 6 * time.Minute}.play(t)
-			ratios := p.ratios(2*time.Minute, 6*time.Minute)
-			if len(ratios) != 4 {
-				t.Errorf("ratios of %d signals, want 4: %v", len(ratios), ratios)
-			}
-			for signal, ratio := range ratios {
-				if ratio < 0.93 || ratio > 1.07 {
-					t.Errorf("%s is %.3f times its baseline without a fault; make demo-baselines", signal, ratio)
-				}
-			}
-		})
+	for signal, ratio := range ratios {
+		if ratio < 0.93 || ratio > 1.07 {
+			t.Errorf("%s is %.3f times its baseline without a fault; make demo-baseline", signal, ratio)
+		}
 	}
 }
 
@@ -80,12 +55,13 @@ func TestBaselinesFitTheDeployments(t *testing.T) {
 // no daily season.
 const settling, learnFor = 10 * time.Minute, 130 * time.Minute
 
-// learn learns the baseline of a target from healthy time.
-func learn(t *testing.T, target Target) targetBaseline {
+// learn learns the baseline from healthy time.
+func learn(t *testing.T) Baseline {
 	t.Helper()
-	target.Options.Incidents, target.Options.Rollouts, target.Options.Seed = nil, nil, learnSeed
-	p := demoRun{targets: []Target{target}, length: settling + learnFor + time.Minute, scrapeInterval: time.Minute}.play(t)
-	out := targetBaseline{State: p.learned}
+	healthy := Deployment(learnSeed)
+	healthy.Incidents = nil
+	p := demoRun{options: healthy, length: settling + learnFor + time.Minute, scrapeInterval: time.Minute}.play(t)
+	out := Baseline{State: p.learned}
 	first, last := p.at(settling), p.scrapes[len(p.scrapes)-1]
 	for k, kind := range probe.TurnKinds() {
 		labels := []string{metrics.LabelTurn, string(kind)}
@@ -116,19 +92,4 @@ func (p recording) minutes(labels []string) [][2]float64 {
 // round rounds to a number of decimal places.
 func round(v float64, digits int) float64 {
 	return math.Round(v*math.Pow10(digits)) / math.Pow10(digits)
-}
-
-// healthyTargets returns the deployments of all scenarios without their events, one for each baseline.
-func healthyTargets() []Target {
-	var out []Target
-	for _, s := range scenarios() {
-		for _, target := range s.Targets {
-			target.Options.Incidents, target.Options.Rollouts = nil, nil
-			if !slices.ContainsFunc(out, func(o Target) bool { return o.Baseline == target.Baseline }) {
-				out = append(out, target)
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b Target) int { return strings.Compare(a.Baseline, b.Baseline) })
-	return out
 }

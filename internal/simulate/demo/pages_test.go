@@ -104,16 +104,6 @@ func (p recording) ratios(from, to time.Duration) map[string]float64 {
 	return out
 }
 
-// turns returns the number of turns that ended.
-func (p recording) turns() float64 { return sum(p.scrapes[len(p.scrapes)-1], metrics.Turns) }
-
-// failed returns the share of the turns that failed after a time.
-func (p recording) failed(from time.Duration) float64 {
-	first, last := p.at(from), p.scrapes[len(p.scrapes)-1]
-	increase := func(metric string) float64 { return sum(last, metric) - sum(first, metric) }
-	return increase(metrics.TurnFailures) / max(1, increase(metrics.Turns))
-}
-
 // at returns the first scrape at or after a time.
 func (p recording) at(after time.Duration) stage.Scrape {
 	i := slices.IndexFunc(p.scrapes, func(s stage.Scrape) bool { return s.At.Sub(p.began) >= after })

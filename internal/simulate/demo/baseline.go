@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -13,20 +12,14 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// baselinesJSON holds the Baselines of the healthy deployments of all scenarios. A new prober learns
-// them in days, but the demo lasts minutes. "make demo-baselines" learns them in virtual time.
+// baselineJSON holds the Baseline of the healthy deployment. A new prober learns it in days, but the demo
+// lasts minutes. "make demo-baseline" learns it in virtual time.
 //
-//go:embed baselines.json
-var baselinesJSON []byte
+//go:embed baseline.json
+var baselineJSON []byte
 
-// workload is the only workload of demo.yml.
-const workload = "chat"
-
-// Baselines are what the demo knows about its targets at the start.
-type Baselines []targetBaseline
-
-// targetBaseline was learned from a target in healthy time.
-type targetBaseline struct {
+// Baseline was learned from the deployment in healthy time.
+type Baseline struct {
 	// State holds the usual durations of the parts of a turn.
 	State baseline.JobState `json:"state"`
 	// Cached is the share of prompt tokens that are cached, by kind of turn.
@@ -36,22 +29,12 @@ type targetBaseline struct {
 	Minutes [2][2][][2]float64 `json:"minutes"`
 }
 
-// LoadBaselines returns the baselines of targets.
-func LoadBaselines(targets []Target) (Baselines, error) {
-	var all, out Baselines
-	if err := json.Unmarshal(baselinesJSON, &all); err != nil {
-		return nil, fmt.Errorf("reading the demo's baselines: %w", err)
+// LoadBaseline returns the baseline of the deployment.
+func LoadBaseline() (b Baseline, err error) {
+	if err = json.Unmarshal(baselineJSON, &b); err != nil {
+		err = fmt.Errorf("reading the demo's baseline: %w", err)
 	}
-	for _, t := range targets {
-		i := slices.IndexFunc(all, func(b targetBaseline) bool { return b.State.Target == t.Baseline })
-		if i < 0 {
-			return nil, fmt.Errorf("there is no baseline %q for the demo's target %q; make demo-baselines", t.Baseline, t.Name)
-		}
-		b := all[i]
-		b.State.Target, b.State.Workload = t.Name, workload
-		out = append(out, b)
-	}
-	return out, nil
+	return b, err
 }
 
 const (
@@ -61,18 +44,9 @@ const (
 	cachedInterval = 3 * time.Minute
 )
 
-// HistoryUntil returns the state and the history of a prober that has probed the targets for days
+// HistoryUntil returns the state and the history of a prober that has probed the deployment for days
 // until now. It repeats the learned minutes.
-func (b Baselines) HistoryUntil(now time.Time) (state baseline.File, history map[probe.Key][]byte) {
-	history = map[probe.Key][]byte{}
-	for _, target := range b {
-		state.Jobs = append(state.Jobs, target.State)
-		history[probe.Key{Target: target.State.Target, Workload: target.State.Workload}] = target.historyUntil(now)
-	}
-	return state, history
-}
-
-func (b targetBaseline) historyUntil(now time.Time) []byte {
+func (b Baseline) HistoryUntil(now time.Time) (baseline.File, map[probe.Key][]byte) {
 	begin := now.Add(-historyLength).Truncate(time.Minute)
 	at := begin
 	tracker := baseline.NewTracker(baseline.TrackerOptions{Now: func() time.Time { return at }})
@@ -91,7 +65,7 @@ func (b targetBaseline) historyUntil(now time.Time) []byte {
 			tracker.Backfill(job.Key(), k, signal, repeatMinutes(minutes, begin, now))
 		}
 	}
-	return maps.Collect(tracker.Histories())[job.Key()]
+	return baseline.File{Jobs: []baseline.JobState{b.State}}, maps.Collect(tracker.Histories())
 }
 
 // repeatMinutes repeats the learned minutes from begin to end.
