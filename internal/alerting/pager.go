@@ -218,7 +218,7 @@ func (p *Pager) page() string {
 	if p.options.ExternalURL == "" {
 		return ""
 	}
-	return strings.TrimSuffix(p.options.ExternalURL, "/") + "/alerts"
+	return strings.TrimSuffix(p.options.ExternalURL, "/") + "/"
 }
 
 func (p *Pager) parse(files []RuleFile) (*ruleSet, error) {

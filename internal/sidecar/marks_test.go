@@ -165,3 +165,10 @@ func TestEndOfADeployment(t *testing.T) {
 		}
 	}
 }
+
+// read returns what the sidecar serves at a path.
+func read(s *sidecar.Sidecar, method, path string) (code int, body string) {
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(method, "http://127.0.0.1"+path, nil))
+	return w.Code, w.Body.String()
+}
