@@ -1,16 +1,18 @@
 // Package redact removes the secrets of this process from texts. A server may repeat a key that it
-// was sent, in any spelling, so every text from outside passes Text before the process shows or
-// stores it.
+// was sent, so every text from outside passes Text before the process shows or stores it.
 //
-// The code that reads a secret passes it to Key or Value. Text then removes it in these spellings:
-// any case; white space, punctuation, zero-width and other non-ASCII characters between the
-// characters; reversed; in hex, base64 or as a list of byte values; and all of these
-// escaped up to maxLayers times for URLs, JSON, Go, C, HTML or mail (quoted-printable).
+// The code that reads a secret passes it to Key or Value. Text replaces it in its plain, URL-, JSON-
+// and base64-escaped form. A text that then still has a part of a key, in these or other spellings, is
+// not shown at all.
 package redact
 
 import (
-	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -19,43 +21,38 @@ import (
 const (
 	// Mark replaces a secret.
 	Mark = "<redacted>"
-	// keyRun is how many consecutive bytes of a key are removed. Shorter runs are too frequent in
-	// other texts.
-	keyRun = 12
+	// Withheld replaces a text that has a part of a key.
+	Withheld = "the server's answer holds a part of the key"
+	// part is how many consecutive bytes of a key are not shown.
+	part = 12
+	// leastPart is the number of letters and digits below which a part of a key is not distinctive.
+	leastPart = 8
 	// shortestKey is the length of the shortest key. Users write shorter texts, such as "none" and
 	// "EMPTY", for servers that need no key.
 	shortestKey = 6
 	// shortestValue is the length of the shortest header value that counts as a secret.
 	shortestValue = 8
-	// maxLayers is how often a text may be escaped: for example a message in a page in a JSON string.
-	maxLayers = 4
-	// maxBytes is the total length of the secrets of one generation. 1 MiB holds 6,000 keys of 164
-	// bytes; 5,000 of them take 75 MB of memory.
-	maxBytes = 1 << 20
+	// maxBytes is the total length of the keys of one generation: 3,000 keys of 164 bytes.
+	maxBytes = 512 << 10
 	// maxSessionBytes is the same for the tokens and cookies of conversations.
 	maxSessionBytes = 64 << 10
-	// longest bounds a secret; the rest of a longer one is not found. Servers accept headers of 8 KiB.
+	// longest bounds a secret. Servers accept headers of 8 KiB.
 	longest = 8 << 10
 )
 
 // secrets holds the secrets of this process. There is one set, because a secret of one target may
-// appear in a text about another one.
-var secrets set
+// appear in a text about another one. Sessions have their own, where they cannot displace the keys.
+var secrets, sessions = newSet(maxBytes), newSet(maxSessionBytes)
 
-// sessions holds the tokens and cookies of conversations. There may be a new one in each answer, so
-// they have a small set of their own, where they cannot displace the keys.
-var sessions = set{capacity: maxSessionBytes}
+// Key adds a key, a password or a token. If it has at least 12 bytes, Text also finds parts of it.
+func Key(secret string) { secrets.add(secret, shortestKey, true) }
 
-// Key adds a key, a password or a token. Text removes each run of keyRun bytes of it; if it is
-// shorter, it must appear in full and in its own case.
-func Key(secret string) { secrets.add(secret, keyRun, shortestKey) }
+// Value adds the value of a header, which may be a secret.
+func Value(secret string) { secrets.add(secret, shortestValue, false) }
 
-// Value adds the value of a header, which may be a secret. Text removes it where it appears in full.
-func Value(secret string) { secrets.add(secret, len(secret), shortestValue) }
-
-// Session adds a token or a cookie of a conversation. Text removes it where it appears in full. Only
-// the last few hundred are known, so add it again before each text that may have it.
-func Session(secret string) { sessions.add(secret, len(secret), shortestValue) }
+// Session adds a token or a cookie of a conversation. Only the last few hundred are known, so add it
+// again before each text that may have it.
+func Session(secret string) { sessions.add(secret, shortestValue, false) }
 
 // Text returns a text without the secrets. It does not change a text without secrets.
 func Text(text string) string { return sessions.text(secrets.text(text)) }
@@ -82,120 +79,193 @@ func Writer(w io.Writer) io.Writer { return writer{w} }
 type writer struct{ io.Writer }
 
 func (w writer) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(w.Writer, Text(string(p))); err != nil {
+	text := Text(string(p))
+	if text == Withheld {
+		text += "\n"
+	}
+	if _, err := io.WriteString(w.Writer, text); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// set holds secrets that are added while texts are searched. Tokens are replaced every hour, so that
-// old ones must be forgotten: if recent is full, it becomes older. A secret in use is added again at
-// each use.
+// set holds secrets. Tokens are replaced every hour, so that old ones must be forgotten: if recent is
+// full, it becomes older. A secret in use is added again at each use.
 type set struct {
-	capacity      int // total bytes of the secrets of one generation; 0 means maxBytes
+	capacity      int
 	mu            sync.RWMutex
-	recent, older generation
+	recent, older *generation
 }
 
-func (s *set) add(secret string, run, shortest int) {
+type generation struct {
+	secrets map[string]bool // true if its parts are secret, too
+	size    int             // bytes of the secrets
+	forms   []string        // what is replaced
+	// begins has the first bytes of forms, parts the parts of keys.
+	begins, parts hashes
+}
+
+func newGeneration() *generation {
+	return &generation{secrets: map[string]bool{}, begins: hashes{shortestKey, map[uint64]bool{}}, parts: hashes{leastPart, map[uint64]bool{}}}
+}
+
+func newSet(capacity int) *set {
+	return &set{capacity: capacity, recent: newGeneration(), older: newGeneration()}
+}
+
+func (s *set) add(secret string, shortest int, partsToo bool) {
 	secret = secret[:min(len(secret), longest)]
-	id := identity{secret, min(run, longest)}
+	if len(secret) < shortest {
+		return
+	}
 	s.mu.RLock()
-	known := s.recent.known[id]
+	had, known := s.recent.secrets[secret]
 	s.mu.RUnlock()
-	if known || len(secret) < shortest {
+	if known && (had || !partsToo) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.recent.known[id] {
+	if s.recent.size+len(secret) > s.capacity {
+		s.recent, s.older = newGeneration(), s.recent
+	}
+	s.recent.add(secret, partsToo)
+}
+
+func (g *generation) add(secret string, partsToo bool) {
+	g.secrets[secret] = partsToo
+	g.size += len(secret)
+	for _, form := range forms(secret) {
+		g.forms = append(g.forms, form)
+		g.begins.add(form)
+	}
+	for i := 0; partsToo && i+part <= len(secret); i++ {
+		for _, spelled := range spellings(secret[i : i+part]) {
+			g.parts.add(words(spelled))
+		}
+	}
+}
+
+// forms returns the spellings of a secret that Text replaces.
+func forms(secret string) []string {
+	quoted, _ := json.Marshal(secret)
+	all := append(inBase64(secret), secret, url.QueryEscape(secret), url.PathEscape(secret), string(quoted[1:len(quoted)-1]))
+	for _, form := range all {
+		all = append(all, strings.NewReplacer("+", "-", "/", "_").Replace(form))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// spellings returns a part of a key as a server may write it.
+func spellings(p string) []string {
+	reversed := []byte(p)
+	slices.Reverse(reversed)
+	all := append(inBase64(p), p, string(reversed))
+	for _, table := range numbers {
+		var b strings.Builder
+		for i := range len(p) {
+			b.WriteString(table[p[i]])
+		}
+		all = append(all, b.String())
+	}
+	return all
+}
+
+// numbers has each byte as a number: in hex, as an escape of Go, HTML, JSON, URLs, in octal and decimal.
+var numbers = func() (tables [7][256]string) {
+	for i, format := range []string{"%02x", "x%02x", "0x%02x", "u%04x", "25%02x", "%03o", "%d"} {
+		for c := range 256 {
+			tables[i][c] = fmt.Sprintf(format, c)
+		}
+	}
+	return tables
+}()
+
+// inBase64 encodes a secret behind none, one and two other bytes. It omits the characters that depend
+// on the bytes before and after.
+func inBase64(secret string) []string {
+	var all []string
+	for shift := range 3 {
+		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), secret...))
+		all = append(all, text[(8*shift+5)/6:8*(shift+len(secret))/6])
+	}
+	return all
+}
+
+// words returns the letters and digits of a text in lower case.
+func words(text string) string {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case 'A' <= c && c <= 'Z':
+			out = append(out, c|0x20)
+		case '0' <= c && c <= '9' || 'a' <= c && c <= 'z':
+			out = append(out, c)
+		case c == '\\' && i+1 < len(text) && strings.IndexByte("nrt", text[i+1]) >= 0:
+			i++
+		}
+	}
+	return string(out)
+}
+
+// hashes finds texts of least to 12 bytes in longer ones.
+type hashes struct {
+	least int
+	known map[uint64]bool // by hash: true for a text, false for its first least bytes only
+}
+
+var seed = maphash.MakeSeed()
+
+func (h hashes) add(text string) {
+	if len(text) < h.least {
 		return
 	}
-	if s.recent.size+len(secret) > cmp.Or(s.capacity, maxBytes) {
-		s.recent, s.older = generation{}, s.recent
+	begin := maphash.String(seed, text[:h.least])
+	h.known[begin] = h.known[begin]
+	h.known[maphash.String(seed, text[:min(len(text), part)])] = true
+}
+
+func (h hashes) in(text string) bool {
+	for i := 0; len(h.known) > 0 && i+h.least <= len(text); i++ {
+		found, ok := h.known[maphash.String(seed, text[i:i+h.least])]
+		for n := h.least + 1; ok && !found && n <= part && i+n <= len(text); n++ {
+			found = h.known[maphash.String(seed, text[i:i+n])]
+		}
+		if found {
+			return true
+		}
 	}
-	s.recent.add(id)
+	return false
 }
 
 func (s *set) text(text string) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if len(text) < shortestKey || s.recent.size == 0 {
-		return text
-	}
-	f := finder{set: s, budget: 64*len(text) + 1<<16}
-	l := &layer{text: text}
-	for range maxLayers {
-		f.search(l)
-		if l = l.unescape(); l == nil {
-			break
+	for _, g := range []*generation{s.recent, s.older} {
+		if g.begins.in(text) {
+			text = g.replace(text)
 		}
 	}
-	if l != nil {
-		f.search(l)
+	letters := words(text)
+	for _, g := range []*generation{s.recent, s.older} {
+		if g.parts.in(letters) {
+			return Withheld
+		}
 	}
-	if f.budget < 0 {
-		return Mark
-	}
-	return f.replace(text)
+	return text
 }
 
-// finder collects the places of secrets in one text.
-type finder struct {
-	set   *set
-	found []span
-	// budget bounds the comparisons, so that no text takes more than linear time.
-	budget int
-}
-
-type span struct{ from, to int }
-
-func (f *finder) search(l *layer) {
-	for _, g := range []*generation{&f.set.recent, &f.set.older} {
-		if len(g.words.seeds) > 0 {
-			f.scan(&g.words, l, l.codes(&wordCodes))
-		}
-		if len(g.symbols.seeds) > 0 {
-			f.scan(&g.symbols, l, l.codes(&symbolCodes))
-		}
-		if len(g.short.texts) > 0 {
-			g.short.find(l.text, func(from, to int) { f.found = append(f.found, l.span(from, to)) })
+func (g *generation) replace(text string) string {
+	var found []string
+	for _, form := range g.forms {
+		if strings.Contains(text, form) {
+			found = append(found, form)
 		}
 	}
-}
-
-// scan looks up every window of the text in the index. After a match it goes on behind it.
-func (f *finder) scan(x *index, l *layer, c coded) {
-	window, begin := uint64(0), 0
-	for i := 0; i < len(c.codes); i++ {
-		window = (window<<7 | uint64(c.codes[i])) & seedMask
-		if i+1-begin < seedLength || !x.filter.mayHave(window) {
-			continue
-		}
-		if from, to := x.match(window, c.codes, begin, i+1, &f.budget); to > 0 {
-			f.found = append(f.found, l.span(c.at(from), c.at(to-1)+1))
-			i, begin = to-1, to
-		}
-		if f.budget < 0 {
-			return
-		}
+	slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) }) // one may be the beginning of another
+	for _, form := range found {
+		text = strings.ReplaceAll(text, form, Mark)
 	}
-}
-
-func (f *finder) replace(text string) string {
-	if len(f.found) == 0 {
-		return text
-	}
-	slices.SortFunc(f.found, func(a, b span) int { return a.from - b.from })
-	var out strings.Builder
-	end := 0
-	for i, s := range f.found {
-		if i == 0 || s.from > end {
-			out.WriteString(text[end:s.from])
-			out.WriteString(Mark)
-		}
-		end = max(end, s.to)
-	}
-	out.WriteString(text[end:])
-	return out.String()
+	return text
 }
