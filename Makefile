@@ -71,6 +71,7 @@ KILLS ?= 200
 kill: ## Kill the program KILLS times at random moments; 200 kills take four minutes
 	$(GO) test $(TESTFLAGS) -timeout 30m -run TestKilledAnywhere -v ./cmd/synthetic -kills=$(KILLS)
 	$(GO) test $(TESTFLAGS) -run TestKilledPagerRepeatsNothing -v ./internal/alerting -args -kills=$(KILLS)
+	$(GO) test $(TESTFLAGS) -run TestKilledWriterOfIncidents -v ./internal/sidecar/status -args -kills=$(KILLS)
 
 .PHONY: e2e
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)

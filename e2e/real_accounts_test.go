@@ -21,7 +21,7 @@ targets:
   - {name: chat, base_url: %[1]q, model: tiny}
   - {name: completions, base_url: %[1]q, api: completions}
   - {name: responses, base_url: %[1]q, model: tiny, api: responses}
-  - {name: messages, base_url: %[1]q, models: "*", models_interval: 5s, api: messages}
+  - {name: messages, base_url: %[1]q, api: messages}
 workloads:
   - {name: chat, turns: {min: 2, max: 4}, prompt_tokens: 200, max_output_tokens: 32}
 traffic:

@@ -136,7 +136,6 @@ func TestRealScenes(t *testing.T) {
 		{"EngineKilled", engineKilledScene},
 		{"EngineRestarted", engineRestartedScene},
 		{"Saturated", saturatedScene},
-		{"AdapterLost", adapterLostScene},
 		{"NginxDownAfterFleet", nginxDownAfterFleetScene},
 		{"CalmAfter", calmScene},
 	} {
@@ -225,23 +224,6 @@ func saturatedScene(t *testing.T, s *realServers) {
 		repair: cancel,
 		alert:  "SyntheticSLOFastBurn|SyntheticRegression|SyntheticTargetDown", severity: "page", within: outageLimit,
 		cause: `\d+ waiting|preempt|saturated`,
-	})
-}
-
-func adapterLostScene(t *testing.T, s *realServers) {
-	s.loadAdapter("chat-v2")
-	w := startScene(t, `
-  - {name: vllm, base_url: "http://%s/v1", models: "*", models_interval: 10s}
-`, s.vllmAddress)
-	s.vllm.stop()
-	s.runVLLM()
-	w.play(t, scene{
-		name:   "LoRA adapter lost at a restart of vLLM",
-		fault:  func() {}, // vLLM has just come back without it
-		repair: func() { s.loadAdapter("chat-v2") },
-		alert:  ".*Model.*", severity: "ticket", within: ticketLimit,
-		cause:   `chat-v2`,
-		allowed: "SyntheticTargetDown|SyntheticFleetRegression",
 	})
 }
 

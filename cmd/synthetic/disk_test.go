@@ -41,8 +41,8 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	log := p.err
 
 	p.stalls(1)
-	if _, page := p.get("/"); !strings.Contains(page, "pager has stopped") {
-		t.Errorf("the page does not report the stalled pager: %s", page)
+	if _, page := p.get("/alerts"); !strings.Contains(page, "pager has stopped") {
+		t.Errorf("/alerts does not report the stalled pager: %s", page)
 	}
 	p.turns()
 	if alerts := box.All(); len(alerts) > 0 {
@@ -98,7 +98,7 @@ func TestStandingStillIsSaid(t *testing.T) {
 	}
 	p.stalls(1)
 	p.turns()
-	for _, path := range []string{"/", "/api/status"} {
+	for _, path := range []string{"/", "/alerts", "/api/alerts"} {
 		if _, page := p.get(path); !strings.Contains(page, "reading the free space of") {
 			t.Errorf("%s does not show why the pager is stalled: %s", path, page)
 		}
@@ -168,7 +168,7 @@ func TestHangingVolume(t *testing.T) {
 				return n > 10
 			})
 			p.turns()
-			for _, path := range []string{"/", "/-/ready"} {
+			for _, path := range []string{"/", "/alerts", "/-/ready"} {
 				if code, text := p.get(path); code != 200 {
 					t.Errorf("%s answers %d: %s", path, code, text)
 				}

@@ -20,7 +20,7 @@ func spending(cfg *config.Config) []string {
 		out = append(out, line)
 	}
 	day, money, priced, known := cfg.Footprint()
-	if day.Sum() == 0 || len(cfg.Jobs) == 1 && len(cfg.Models) == 0 {
+	if day.Sum() == 0 || len(cfg.Jobs) == 1 {
 		return out
 	}
 	all := "in all: " + perDay(day)

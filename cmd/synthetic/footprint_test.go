@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"synthetic/internal/config"
 )
 
 // TestFootprintIsSaid: check config and the status page show the expected tokens and cost,
@@ -58,11 +57,31 @@ func TestFootprintIsSaid(t *testing.T) {
 	}
 
 	p := sidecarRun(t, file)
+	var status struct {
+		Jobs []struct {
+			Spending struct {
+				Expected struct {
+					Prompt float64 `json:"prompt_tokens"`
+					Cost   float64 `json:"cost"`
+				} `json:"expected_per_day"`
+			} `json:"spending"`
+		} `json:"jobs"`
+	}
 	p.until("turn to each target", func(s map[string]float64) bool {
 		a, _ := sum(s, "synthetic_turns_total", `target="a"`)
 		b, _ := sum(s, "synthetic_turns_total", `target="b"`)
 		return a > 0 && b > 0
 	})
+	_, body := p.get("/api/status")
+	if err := json.Unmarshal([]byte(body), &status); err != nil {
+		t.Fatal(err)
+	}
+	if e := status.Jobs[0].Spending.Expected; e.Prompt < 15.2e6 || e.Prompt > 15.3e6 || e.Cost < 12 || e.Cost > 12.2 {
+		t.Errorf("the page expects %+v", e)
+	}
+	if _, page := p.get("/?target=a"); !strings.Contains(page, "expected at most: 15.2 M prompt") {
+		t.Errorf("the page does not show the tokens of a day:\n%s", page)
+	}
 	p.end()
 	server.Close() // waits for the handlers
 	close(requests)
@@ -90,19 +109,5 @@ func TestFootprintOfTheDocs(t *testing.T) {
 	}
 	if output := strings.ReplaceAll(out.String(), "../../", ""); !strings.Contains(string(page), output) {
 		t.Errorf("docs/how-to/costs.md does not show the binary's output:\n%s", output)
-	}
-}
-
-// TestSpendingOfSeveralModels: the expected tokens cover all models that may be probed,
-// listed or not.
-func TestSpendingOfSeveralModels(t *testing.T) {
-	for models, want := range map[string]string{`["llama*", qwen]`: "up to 8 targets", "[a, b]": "up to 2 targets", "[a]": "in all: 9.1 M"} {
-		cfg, err := config.Parse("x.yml", []byte(`targets: [{base_url: "http://a", models: `+models+`}]`), ".")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text := strings.Join(spending(cfg), "\n"); !strings.Contains(text, want) {
-			t.Errorf("%s: %q is missing in\n%s", models, want, text)
-		}
 	}
 }

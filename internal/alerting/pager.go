@@ -218,7 +218,7 @@ func (p *Pager) page() string {
 	if p.options.ExternalURL == "" {
 		return ""
 	}
-	return strings.TrimSuffix(p.options.ExternalURL, "/") + "/"
+	return strings.TrimSuffix(p.options.ExternalURL, "/") + "/alerts"
 }
 
 func (p *Pager) parse(files []RuleFile) (*ruleSet, error) {

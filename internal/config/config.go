@@ -28,8 +28,6 @@ import (
 // Config is a validated configuration. Its lists have the order of the file.
 type Config struct {
 	Targets []target.Target
-	// Models are the targets with several models; see WithDiscovered.
-	Models []discovery.ModelSet
 	// Discovery are the groups of discovered or leased targets. Their templates are among Targets.
 	Discovery []discovery.Group
 	// ServerMetrics are the targets whose server's metrics are read.
@@ -82,7 +80,7 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 	b := &builder{
 		Form: form, dir: dir, getenv: getenv, benchmarks: map[probe.Key]*sink.Benchmark{},
 		location: f.Timezone.Location, locations: map[string]*time.Location{},
-		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{}, usedNames: map[string]string{},
+		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{}, usedNames: map[string]string{}, models: map[string][]target.Target{},
 		targetNames: names{kind: "target", at: map[string][]int{}}, workloadNames: names{kind: "workload", at: map[string][]int{}},
 	}
 	cfg := b.build(f)
@@ -111,7 +109,7 @@ type builder struct {
 	getenv func(string) string
 	// jobsResolved is true if every name of a target or workload in the traffic was valid.
 	jobsResolved bool
-	modelSets    []discovery.ModelSet
+	models       map[string][]target.Target // by target
 	benchmarks   map[probe.Key]*sink.Benchmark
 	footprints   map[probe.Key]workload.Footprint
 	prices       map[string]*workload.Price // by target
@@ -166,7 +164,7 @@ func (b *builder) build(f file) *Config {
 		b.rejectUnused(targets, workloads, jobs)
 	}
 	c := &Config{
-		Targets: targets, Models: b.modelSets, Discovery: groups, ServerMetrics: b.serverMetrics(f.Targets, targets),
+		Targets: targets, Discovery: groups, ServerMetrics: b.serverMetrics(f.Targets, targets),
 		SLOs: b.slos(f.SLOs, jobs), Changes: b.changes(f.Changes), Metrics: f.Metrics, Location: b.location,
 		Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing),
 		Answers: f.Answers.Severity,
@@ -175,7 +173,7 @@ func (b *builder) build(f file) *Config {
 	if b.Err() == nil { // otherwise nobody reads the jobs
 		c.Jobs = b.jobs(c, jobs, policy)
 	}
-	return c
+	return c.replaceTargets(b.models)
 }
 
 // jobs adds to each job how its turns are judged.

@@ -149,8 +149,8 @@ slos:
 		got  *Config
 		want []string
 	}{
-		{"nothing yet", cfg.WithDiscovered(nil, nil), []string{"a-8000, http://a:8000/v1, , , availability of "}},
-		{"two", cfg.WithDiscovered(nil, map[string][]discovery.Target{"pods": {{Name: "p1", BaseURL: "http://b:1/v1"}, {Name: "p2", BaseURL: "http://b:2/v1", Model: "qwen", Service: "other"}}}), []string{
+		{"nothing yet", cfg.WithDiscovered(nil), []string{"a-8000, http://a:8000/v1, , , availability of "}},
+		{"two", cfg.WithDiscovered(map[string][]discovery.Target{"pods": {{Name: "p1", BaseURL: "http://b:1/v1"}, {Name: "p2", BaseURL: "http://b:2/v1", Model: "qwen", Service: "other"}}}), []string{
 			"a-8000, http://a:8000/v1, , , availability of ",
 			"pods/p1, http://b:1/v1, llama, chat, ttft of pods/p1+pods/p2, availability of ",
 			"pods/p2, http://b:2/v1, qwen, other, ttft of pods/p1+pods/p2, availability of ",
@@ -161,7 +161,7 @@ slos:
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
 		}
 	}
-	if none := cfg.WithDiscovered(nil, nil).SLOs[0].Targets; len(none) != 1 {
+	if none := cfg.WithDiscovered(nil).SLOs[0].Targets; len(none) != 1 {
 		t.Errorf("an objective of a group without targets is of %q: every target", none)
 	}
 }

@@ -34,10 +34,8 @@ type fileTarget struct {
 	fileEndpoint
 	fileAPI
 	fileSettings
-	ServerMetrics  fileServer         `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
-	Models         yamlform.Selection `yaml:"models" examples:"\"*\" | [\"llama*\", qwen]"`
-	MaxModels      int                `yaml:"max_models" default:"8" min:"1" max:"1000"`
-	ModelsInterval time.Duration      `yaml:"models_interval" default:"1m" min:"1s" max:"1d"`
+	ServerMetrics fileServer `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
+	Models        []string   `yaml:"models" min:"1" max:"1000" examples:"[llama-3-8b, qwen]"`
 }
 
 // fileSettings are the settings that targets and groups have in common.

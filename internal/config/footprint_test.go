@@ -43,10 +43,6 @@ func TestFootprint(t *testing.T) {
 			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{token_budget: 1000000000/1d}]",
 			conversation.Times(2851.2), 0, false, true, false,
 		},
-		"a pattern may be as many as are probed": {
-			`targets: [{base_url: "http://a:8000", models: ["llama*", qwen], max_models: 6, price: {prompt: 0, output: 1}}]`,
-			conversation.Times(6 * 2851.2), 6 * 2851.2 * conversation.Output / 1e6, true, true, false,
-		},
 		"names are as many as there are": {
 			`targets: [{base_url: "http://a:8000", models: [llama, qwen]}]`,
 			conversation.Times(2 * 2851.2), 0, false, true, false,

@@ -10,11 +10,10 @@ import (
 	"synthetic/internal/slo"
 )
 
-// models resolves which models of a target are probed.
-func (b *builder) models(path string, f fileTarget, t target.Target) {
+// readModels makes a target TARGET/MODEL of each model of a target.
+func (b *builder) readModels(path string, f fileTarget, t target.Target) {
 	at := path + ".models"
 	if !b.Has(at) {
-		b.NoEffect(path, "without models", "remove it, or write models", "max_models", "models_interval")
 		return
 	}
 	for _, other := range []string{"model", "server_metrics"} {
@@ -22,23 +21,23 @@ func (b *builder) models(path string, f fileTarget, t target.Target) {
 			b.Mistake(at, "", "cannot be combined with "+other+", which belongs to one model", "keep one of the two, or write a target for each model")
 		}
 	}
-	b.rejectRepeated(at, f.Models)
-	b.modelSets = append(b.modelSets, discovery.ModelSet{Target: t, Patterns: f.Models, Most: f.MaxModels, Interval: f.ModelsInterval})
+	seen := map[string]bool{}
+	for i, model := range f.Models {
+		one, item := t, yamlform.Index(at, i)
+		if label := yamlform.LabelSafe(model); seen[label] && b.Valid(item) {
+			b.Mistake(item, model, "has the same target name as an earlier model", "remove one of the two")
+		} else {
+			seen[label] = true
+		}
+		one.Name, one.Model = t.Name+"/"+yamlform.LabelSafe(model), model
+		b.models[t.Name] = append(b.models[t.Name], one)
+	}
 }
 
-// WithDiscovered returns the configuration with a target for each listed model, TARGET/MODEL, and for
-// each found target, GROUP/NAME. listed has the models by target, found the targets by group. A target
-// without a matching model stays as it is: its turns fail, and that is measured.
-func (c *Config) WithDiscovered(listed map[string][]string, found map[string][]discovery.Target) *Config {
+// WithDiscovered returns the configuration with a target GROUP/NAME for each found target. found has the
+// targets by group.
+func (c *Config) WithDiscovered(found map[string][]discovery.Target) *Config {
 	replacements := map[string][]target.Target{}
-	for _, s := range c.Models {
-		models, answered := listed[s.Target.Name]
-		out := modelTargets(s, models)
-		if answered && len(s.Patterns) > 0 && out[0].Name == s.Target.Name {
-			out[0].Model = s.Patterns[0] // a missing model; the turn's error will say so
-		}
-		replacements[s.Target.Name] = out
-	}
 	for _, g := range c.Discovery {
 		replacements[g.Name()] = []target.Target{}
 		for _, t := range found[g.Name()] {
@@ -48,18 +47,10 @@ func (c *Config) WithDiscovered(listed map[string][]string, found map[string][]d
 	return c.replaceTargets(replacements)
 }
 
-// ForRules returns the configuration for rules, which must not depend on the current targets: TARGET/*
-// stands for every model and GROUP/* for every target.
+// ForRules returns the configuration for rules, which must not depend on the current targets: GROUP/*
+// stands for every target of a group.
 func (c *Config) ForRules() *Config {
 	replacements := map[string][]target.Target{}
-	for _, s := range c.Models {
-		name, out := s.Target.Name, modelTargets(s, nil)
-		if s.Open() {
-			s.Target.Name += anyName
-			out = append(out, s.Target)
-		}
-		replacements[name] = out
-	}
 	for _, g := range c.Discovery {
 		t := g.Template
 		t.Name += anyName
@@ -70,23 +61,6 @@ func (c *Config) ForRules() *Config {
 
 // anyName ends the name of a target that stands for many.
 const anyName = "/*"
-
-// modelTargets returns the targets of the picked models, or the target itself. Models whose names
-// become equal as labels are one target.
-func modelTargets(s discovery.ModelSet, listed []string) (out []target.Target) {
-	picked, _ := s.Pick(listed)
-	for _, model := range picked {
-		t := s.Target
-		t.Name, t.Model = t.Name+"/"+yamlform.LabelSafe(model), model
-		if !slices.ContainsFunc(out, func(o target.Target) bool { return o.Name == t.Name }) {
-			out = append(out, t)
-		}
-	}
-	if len(out) > 0 {
-		return out
-	}
-	return []target.Target{s.Target}
-}
 
 // replaceTargets returns a copy in which targets are replaced, by name.
 func (c *Config) replaceTargets(replacements map[string][]target.Target) *Config {
@@ -144,15 +118,6 @@ func (c *Config) UpTo(name string) int {
 	for _, g := range c.Discovery {
 		if g.Name() == name {
 			return g.Most
-		}
-	}
-	for _, s := range c.Models {
-		switch {
-		case s.Target.Name != name:
-		case s.Open():
-			return s.Most
-		default:
-			return min(s.Most, len(s.Patterns))
 		}
 	}
 	return 1

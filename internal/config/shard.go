@@ -64,7 +64,6 @@ func (c *Config) ForShard(s Shard) *Config {
 	}
 	out := *c
 	out.Targets = filter(c.Targets, owns)
-	out.Models = filter(c.Models, func(m discovery.ModelSet) bool { return owns(m.Target) })
 	out.ServerMetrics = filter(c.ServerMetrics, func(w serverside.Watched) bool { return owns(w.Target) })
 	out.Jobs = filter(c.Jobs, func(j sink.Job) bool { return owns(j.Target) })
 	return &out

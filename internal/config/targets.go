@@ -24,7 +24,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		t := b.withSettings(path, b.endpoint(path, f.fileEndpoint, f.fileAPI), f.fileSettings)
 		t.Name = cmp.Or(f.Name, f.BaseURL.name())
 		b.register(path, path, t.Name, f.fileSettings)
-		b.models(path, f, t)
+		b.readModels(path, f, t)
 		out[i] = t
 	}
 	b.targetNames.valid = b.namesValid("targets", len(in))

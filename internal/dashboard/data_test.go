@@ -211,7 +211,7 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 	ago := float64(at.Add(-5 * time.Minute).Unix())
 	put(1, "__name__", "ALERTS", "alertname", "SyntheticRegression", "alertstate", "firing", "severity", "page")
 	put(ago, "__name__", "ALERTS_FOR_STATE", "alertname", "SyntheticRegression", "severity", "page")
-	for name, value := range map[string]float64{metrics.PagerStalled: 0, metrics.RecallScore: 0.2, metrics.PagerUndelivered: 0, metrics.ModelsProbed: 2, metrics.ModelsLeftOut: 1, metrics.ModelGone: ago} {
+	for name, value := range map[string]float64{metrics.PagerStalled: 0, metrics.RecallScore: 0.2, metrics.PagerUndelivered: 0} {
 		put(value, "__name__", name, metrics.LabelAlertmanager, "am")
 	}
 	for _, turn := range probe.TurnKinds() {

@@ -221,7 +221,7 @@ func TestNamesOfOneSourceAreCompared(t *testing.T) {
 		"the first decides":  {nil, [3]map[string]string{{pod: "a", gateway: "http://g:1"}, {pod: "a", gateway: "http://h:1"}, {pod: "b", gateway: "http://h:1"}}, " kept lost"},
 		"only the latest":    {nil, [3]map[string]string{{pod: "a"}, {gateway: "http://h:1"}, {pod: "a", gateway: "http://g:1"}}, "  lost"},
 		"the header is lost": {&target.Worker{Header: "X-Pod"}, [3]map[string]string{{"X-Pod": "a", gateway: "http://g:1"}, {gateway: "http://g:1"}, {"X-Pod": "a"}}, " kept "},
-		"a router's":     {&target.Worker{}, [3]map[string]string{{served: "a"}, {pod: "a:1"}, {pod: "b:1", served: "a"}}, "  lost"},
+		"a router's":         {&target.Worker{}, [3]map[string]string{{served: "a"}, {pod: "a:1"}, {pod: "b:1", served: "a"}}, "  lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRouter(t, func(n int, h http.Header) {

@@ -218,7 +218,7 @@ func madeWhereTheTurnsAre() []string {
 func alertNames() []string {
 	return []string{
 		rules.AlertSLOFastBurn, rules.AlertSLOSlowBurn, rules.AlertSLONoSamples,
-		rules.AlertTargetDown, rules.AlertTargetBusy, rules.AlertProxyBuffering, rules.AlertGatewayFallback, rules.AlertModelGone, rules.AlertTargetNoSamples,
+		rules.AlertTargetDown, rules.AlertTargetBusy, rules.AlertProxyBuffering, rules.AlertGatewayFallback, rules.AlertTargetNoSamples,
 		rules.AlertProberSilent, rules.AlertProberStarved, rules.AlertSchedulerStuck,
 		rules.AlertConfigReloadFailed, rules.AlertDiscoveryFailing, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
 		rules.AlertUsageMissing, rules.AlertRulesOutdated,

@@ -53,12 +53,11 @@ func setReason() string {
 		"{{ $reason = .Labels.reason }}")
 }
 
-// whyFailed shows the reason of the failures, what the server or the connection said, and a change before them. It needs
+// whyFailed shows the reason of the failures, what the server or the connection said. It needs
 // setReason.
 func whyFailed() string {
 	return "{{ if $reason }} ({{ $reason }})" + showFirst(fmt.Sprintf("topk(1, max by (error) (%s{target=%%q,workload=%%q,reason=%%q,error!=''}) > time() - %d)", metrics.BadTurn, maxTurnAge),
-		"$labels.target $labels.workload $reason", ": {{ .Labels.error }}") + "{{ end }}" +
-		changeBefore("time() - max("+metrics.Failing+"{target=%q,workload=%q} > 0)")
+		"$labels.target $labels.workload $reason", ": {{ .Labels.error }}") + "{{ end }}"
 }
 
 // Advice says where to look first for turns that fail with an outcome; "" for other outcomes.
@@ -206,16 +205,7 @@ func largestEffect() string {
 	const job = "$labels.target $labels.workload"
 	return "{{ with " + queryCall(RecordEffect+"{target=%q,workload=%q}", job) + " }}{{ with first . }}" + effect + "{{ end }}" +
 		showFirst(fmt.Sprintf("min(%s{target=%%q,workload=%%q} > 0)", metrics.RegressionSince), job, " since {{ (toTime .Value).UTC.Format `15:04 MST` }}") +
-		changeBefore("min("+metrics.RegressionSince+"{target=%q,workload=%q} > 0)") +
 		"{{ else }}turns were slower than the baseline{{ end }}"
-}
-
-// changeBefore names the latest change of the alert's target that sink.Mark.Explains a fault, if there is one.
-// start is a query for the start of the fault; its verbs are the target and the workload.
-func changeBefore(start string) string {
-	changes := fmt.Sprintf("topk(1, max by (change) (%s%s) >= %%f - %v <= %%f + %v)", metrics.Change, ofTarget, sink.ChangeBefore.Seconds(), sink.ChangeAfter.Seconds())
-	return showFirst(start, "$labels.target $labels.workload", showFirst(changes, "$labels.target .Value .Value",
-		", after a change at {{ (toTime .Value).UTC.Format `15:04 MST` }}: {{ .Labels.change }}"))
 }
 
 // effects lists the effects, largest first, with the start of the regression and the likely part.

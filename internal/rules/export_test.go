@@ -25,7 +25,6 @@ const (
 	RecordBudgetRemaining        = recordBudgetRemaining
 
 	// These are only in groups.yml.
-	AlertModelGone          = "SyntheticModelGone"
 	AlertGatewayFallback    = "SyntheticGatewayFallback"
 	AlertPagerStalled       = "SyntheticPagerStalled"
 	AlertDiscoveryFailing   = "SyntheticDiscoveryFailing"

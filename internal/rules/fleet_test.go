@@ -116,7 +116,6 @@ func (p *prober) restart() {
 		Build:     metrics.Build{Version: "test"},
 		Heartbeat: func(probe.Key) time.Time { return p.beat },
 		Lag:       func() time.Duration { return p.late },
-		Models:    func() map[string]discovery.Listing { return map[string]discovery.Listing{"a": {Gone: p.gone}} },
 		Discovery: func() []discovery.Standing {
 			return []discovery.Standing{{Name: "pods", Failing: p.undiscovered, Since: *p.clock}}
 		},

@@ -90,11 +90,6 @@ func sixfoldTargets() []sixfold {
 			lead:   20 * time.Minute, fires: 5 * time.Minute, resolves: 10 * time.Minute,
 		},
 		{
-			alert: rules.AlertModelGone, fault: one(aged(metrics.ModelGone, 3*time.Minute, "target", "a", "model", "lora-b")),
-			almost: one(aged(metrics.ModelGone, time.Minute, "target", "a", "model", "lora-b")),
-			lead:   5 * time.Minute, fires: 2 * time.Minute, resolves: 2 * time.Minute,
-		},
-		{
 			alert: rules.AlertTargetNoSamples,
 			fault: one(counter(metrics.SLOTurns, 0, judged()...)), almost: one(counter(metrics.SLOTurns, 0.5, judged()...)),
 			lead: 20 * time.Minute, fires: 22 * time.Minute, resolves: 14 * time.Minute,

@@ -49,7 +49,6 @@ func healthyWorld() []series {
 		gauge(metrics.BuildInfo, 1),
 		gauge(metrics.ConfigLastReloadSuccessful, 1),
 		gauge(metrics.DiscoveryFailing, 0, "group", "pods"),
-		aged(metrics.ModelGone, 5*time.Second, "target", "a", "model", "lora-b"),
 		gauge(metrics.PagerStalled, 0),
 		aged(metrics.SchedulerHeartbeat, 5*time.Second, job()...),
 		gauge(metrics.Silence, 300, job()...),

@@ -119,12 +119,6 @@ func targetScenarios() []scenario {
 			{do: behaving(routed(1)), after: 6 * time.Minute, want: []string{rules.AlertGatewayFallback + " a chat"}},
 			{do: behaving(routed(0)), after: 12 * time.Minute},
 		}},
-		{name: "an adapter is no longer listed", steps: []step{
-			healthy,
-			{do: all(func(p *prober) { p.gone = map[string]time.Time{"lora-b": *p.clock} }), after: time.Minute},
-			{after: 3 * time.Minute, want: []string{rules.AlertModelGone + " a"}},
-			{do: all(func(p *prober) { p.gone = nil }), after: time.Minute},
-		}},
 		{name: "usage goes missing", steps: []step{
 			healthy,
 			{do: behaving(with(ok, func(r *probe.Result) { r.UsageMissing = true })), after: 2 * time.Hour, want: []string{usage}},

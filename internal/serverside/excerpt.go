@@ -21,8 +21,6 @@ const (
 	maxLine = 64 << 10
 	// maxKept bounds the bytes of known families.
 	maxKept = 1 << 20
-	// maxIdentity bounds the bytes of families that only identify the server. Further lines are skipped.
-	maxIdentity = 32 << 10
 	// maxSeries bounds the lines of one family. A part of a family would give wrong figures.
 	maxSeries = 4096
 	// leaveOut is the remedy for a page that exceeds a limit.
@@ -43,10 +41,9 @@ type lines struct {
 	count int
 }
 
-// readExcerpt reads a page line by line, until ctx ends, and keeps the lines of known families and of those that
-// identify the server.
+// readExcerpt reads a page line by line, until ctx ends, and keeps the lines of known families.
 func readExcerpt(ctx context.Context, page io.Reader) (excerpt, error) {
-	e, kept, identity, known := excerpt{}, 0, 0, familyOfSeries()
+	e, kept, known := excerpt{}, 0, familyOfSeries()
 	limited := &io.LimitedReader{R: page, N: maxPage + 1}
 	r := bufio.NewReaderSize(limited, maxLine)
 	for {
@@ -64,12 +61,8 @@ func readExcerpt(ctx context.Context, page io.Reader) (excerpt, error) {
 			return nil, errNoPage
 		}
 		family, ok := known[string(name)]
-		if !ok && identifies(string(name)) && identity+len(line) <= maxIdentity {
-			family, ok = string(name), true
-			identity += len(line)
-		}
 		if ok {
-			if kept += len(line); kept-identity > maxKept {
+			if kept += len(line); kept > maxKept {
 				return nil, errMuchKept
 			}
 			if err := e.add(family, line); err != nil {

@@ -110,10 +110,6 @@ type Sample struct {
 	grew, busy map[string]time.Time
 	buckets    map[role][]bucket
 	settings   []runfile.Parameter
-	// version names the versions of the server, started is when its process started as a Unix time; "" and 0
-	// if unknown.
-	version string
-	started float64
 }
 
 // Scrape reads the metrics at a URL.
@@ -144,7 +140,6 @@ func newSample(ctx context.Context, found excerpt) (Sample, error) {
 		}
 	}
 	slices.Sort(s.Families)
-	s.identify(found)
 	return s, nil
 }
 

@@ -35,9 +35,7 @@ type Reading struct {
 type WatcherOptions struct {
 	// Report receives each reading, in the goroutine of its deployment.
 	Report func(target string, r Reading)
-	// Changed receives each change of a server, in the same goroutine; nil means that nobody asks.
-	Changed func(target string, c Change)
-	Logger  *slog.Logger
+	Logger *slog.Logger
 	// Interval is the time between two readings of all pages; 0 means 10 s.
 	Interval time.Duration
 	// Dial opens connections; nil means TCP.
@@ -59,9 +57,8 @@ type loop struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	// previous holds the previous sample of each page, identities what it said of its server, by URL.
-	previous   map[string]Sample
-	identities map[string]*identity
+	// previous holds the previous sample of each page, by URL.
+	previous map[string]Sample
 	// loggedComplete is the last logged value of Complete; nil before the first reading.
 	loggedComplete *bool
 }
@@ -80,7 +77,7 @@ func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 		if err != nil {
 			return nil, fmt.Errorf("target %q: %w", s.Target.Name, err)
 		}
-		wanted[s.Target.Name] = &loop{Watched: s, WatcherOptions: w.options, client: client, previous: map[string]Sample{}, identities: map[string]*identity{}}
+		wanted[s.Target.Name] = &loop{Watched: s, WatcherOptions: w.options, client: client, previous: map[string]Sample{}}
 	}
 	return func() {
 		select {
@@ -165,21 +162,9 @@ func (l *loop) read(ctx context.Context) (r Reading, failed error) {
 		drafts = append(drafts, speculation(l.previous[u], sample))
 		read = append(read, change{l.previous[u], sample})
 		l.previous[u] = sample
-		l.reportChanges(u, sample)
 	}
 	r.Complete, r.Speculation, r.State = failed == nil, combine(drafts), newChanges(read, l.previous).state()
 	return r, failed
-}
-
-func (l *loop) reportChanges(page string, s Sample) {
-	if l.identities[page] == nil {
-		l.identities[page] = &identity{}
-	}
-	for _, c := range l.identities[page].changes(s) {
-		if l.Changed != nil {
-			l.Changed(l.Target.Name, c)
-		}
-	}
 }
 
 // logChange logs when reading begins to succeed or to fail.

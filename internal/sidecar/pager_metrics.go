@@ -10,12 +10,17 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/status"
 )
 
 type pagerCollector struct {
-	health func() alerting.Health
-	descs  map[string]*prometheus.Desc
-	kinds  map[string]prometheus.ValueType
+	health    func() alerting.Health
+	incidents func() (open []status.IncidentInfo, lastEnd time.Time)
+	// externalURL is the configured address of this process, "" without one.
+	externalURL string
+
+	descs map[string]*prometheus.Desc
+	kinds map[string]prometheus.ValueType
 }
 
 func (c pagerCollector) withCatalog() *pagerCollector {
@@ -70,6 +75,11 @@ func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 		add(metrics.PagerUndelivered, float64(r.Undelivered), names[i])
 		addTime(metrics.PagerLastNotification, r.LastOK, names[i])
 	}
+	open, lastEnd := c.incidents()
+	for _, i := range open {
+		add(metrics.IncidentInfo, 1, i.Target, i.Workload, i.Severity, i.Summary, i.Since, i.Factor, i.LikelyPart, i.Cause, i.Runbook, i.Path, c.externalURL)
+	}
+	addTime(metrics.IncidentLastEnd, lastEnd)
 }
 
 // receiverNames returns the host and path of each Alertmanager. Receivers that do not differ in

@@ -12,6 +12,7 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/status"
 )
 
 // TestPagerMetrics: the exported metrics are those of the catalog.
@@ -25,7 +26,8 @@ func TestPagerMetrics(t *testing.T) {
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(pagerCollector{
-		health: func() alerting.Health { return health },
+		health:    func() alerting.Health { return health },
+		incidents: func() ([]status.IncidentInfo, time.Time) { return []status.IncidentInfo{{Summary: "down"}}, at },
 	}.withCatalog())
 	families, err := registry.Gather()
 	if err != nil {

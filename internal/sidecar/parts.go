@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"context"
 	"reflect"
 	"time"
 
@@ -11,11 +10,9 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/sidecar/tracing"
 )
@@ -49,20 +46,6 @@ func (s *Sidecar) serverRead(target string, r serverside.Reading) {
 	s.page.ServerRead(target, r)
 }
 
-func (s *Sidecar) serverChanged(target string, c serverside.Change) {
-	m := sink.Mark{At: c.At, Source: sink.MarkVersion, Target: target, Text: "version " + c.From + " → " + c.To}
-	if c.To == "" {
-		m.Source, m.Text = sink.MarkRestart, sink.RestartText
-	}
-	s.marks.Add(m)
-}
-
-func (s *Sidecar) listModels(ctx context.Context, t target.Target, sent func()) ([]string, error) {
-	return probe.ListModels(ctx, probe.Options{
-		Target: t, Dial: s.options.Dial, Connections: s.resources.connections, Sent: func(probe.Purpose) { sent() },
-	})
-}
-
 func (s *Sidecar) newRecorder() *metrics.Recorder {
 	var turnsDropped, evidenceDropped func() uint64 // nil without a turn log, or without evidence
 	if s.turns != nil {
@@ -75,14 +58,15 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 		Build: buildInfo(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
 		Baselines: s.baselines, UsualMisses: s.counter.UsualMisses,
 		Heartbeat: s.scheduler.LastBeat, Throttled: s.resources.throttled,
-		Models: s.models.Listings, Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
-		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Evidence: evidenceDropped, Spans: s.spanCounts, Marks: s.marks,
+		Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
+		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Evidence: evidenceDropped, Spans: s.spanCounts,
 	})
 }
 
 func (s *Sidecar) newPage() *status.Page {
 	return status.New(status.Options{
-		Alerts: s.alerts, Discovery: s.discovery.Standings, Baseline: s.baselines.Read, Lag: s.options.Lag.Lag,
+		Alerts: s.alerts, Discovery: s.discovery.Standings,
+		Baseline: s.baselines.Read, Habits: s.baselines.Habits, Lag: s.options.Lag.Lag,
 	})
 }
 
@@ -105,7 +89,7 @@ func (s *Sidecar) timestampSource() func() string {
 
 // awaits reports whether a target without jobs may still be listed or discovered.
 func (s *Sidecar) awaits(target string) bool {
-	return s.models.Awaits(target) || s.discovery.Awaits(target)
+	return s.discovery.Awaits(target)
 }
 
 func (s *Sidecar) historyRefused(job probe.Key, err error) {

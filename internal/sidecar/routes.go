@@ -42,12 +42,12 @@ func (s *Sidecar) Routes() []Route {
 			"leases a target of a module of `discovery`: the process probes it, with the module's key, for the module's `lease`", scrapes(httplimit.Pages(http.HandlerFunc(s.lease)))},
 		Route{"POST /-/reload", "the mistakes of the file", lifecycleCallers,
 			"reads the configuration file again", s.lifecycle("reloading", s.reload)},
-		Route{"POST /-/mark", "nothing", lifecycleCallers,
-			"adds a line of text to the pages, the alerts and `/metrics`", s.lifecycle("marking", s.mark)},
 		Route{"POST /-/accept", "the accepted levels", lifecycleCallers,
 			"makes a target's current level its baseline, which ends its regression alerts", s.lifecycle("accepting a level", s.accept)},
 		Route{"POST /-/reject", "the rejected rise", lifecycleCallers,
 			"lets a rise page that a target has learned to expect", s.lifecycle("rejecting a rise", s.reject)},
+		Route{"POST /-/judge", "nothing", lifecycleCallers,
+			"marks an incident as a false page, or as real, so that the next one like it pages as usual", s.lifecycle("judging an incident", s.judge)},
 	)
 }
 

@@ -156,7 +156,6 @@ func (s *Sidecar) addParts(p *parts) {
 		p.addLasting("the pager", s.pager.Run)
 	}
 	p.add("metrics of servers", s.servers.Run)
-	p.add("models", func(ctx context.Context) error { return s.models.Run(ctx, s.targetsChanged) })
 	p.add("discovery", func(ctx context.Context) error { return s.discovery.Run(ctx, s.targetsChanged) })
 	p.addLasting("lag", s.options.Lag.Run)
 }

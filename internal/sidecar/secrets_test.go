@@ -9,8 +9,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -65,7 +67,7 @@ func TestNoPartOfAKeyIsShown(t *testing.T) {
 					}
 				}
 			}
-			for _, where := range []string{"log", "/", "/api/status"} { // the echoes arrived
+			for _, where := range []string{"log", "/turns", "/alerts", "/api/alerts", "incident"} { // the echoes arrived
 				if text := shown[where]; !strings.Contains(text, redact.Mark) && !strings.Contains(text, "&lt;redacted&gt;") && !strings.Contains(text, `\u003credacted`) {
 					t.Errorf("%s has no place where a key was: %.2000s", where, text)
 				}
@@ -108,9 +110,13 @@ func shownOf(t *testing.T, dir string) map[string]string {
 	shown := map[string]string{}
 	for range echo.Cycle()/60 + 2 {
 		time.Sleep(time.Minute)
-		for _, path := range []string{"/", "/metrics", "/api/status"} {
+		for _, path := range []string{"/", "/turns", "/turns?outcome=failed", "/metrics", "/api/status", "/alerts", "/api/alerts"} {
 			_, text := read(s, http.MethodGet, path)
 			shown[path] += text
+			for _, incident := range regexp.MustCompile(`incidents/[^"]+`).FindAllString(text, -1) {
+				_, text := read(s, http.MethodGet, "/"+incident)
+				shown["incident"] += text
+			}
 		}
 	}
 	stop()
@@ -160,4 +166,11 @@ func (r *recorder) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.String()
+}
+
+// read returns what the sidecar serves at a path.
+func read(s *sidecar.Sidecar, method, path string) (code int, body string) {
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(method, "http://127.0.0.1"+path, nil))
+	return w.Code, w.Body.String()
 }

@@ -23,7 +23,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/common/version"
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/atomicfile"
@@ -69,7 +68,7 @@ type Options struct {
 	EvidenceKeep      int
 	// WebConfigFile is the file of passwords and certificates that the server enforces; "" for none.
 	WebConfigFile string
-	// Lifecycle allows reloads, accepted levels and marks over HTTP.
+	// Lifecycle allows reloads, and accepted levels over HTTP.
 	Lifecycle bool
 	// DrainTimeout bounds the wait for turns in flight at the end.
 	DrainTimeout time.Duration
@@ -114,12 +113,10 @@ type Sidecar struct {
 	evidence  *store.Evidence // nil without a directory of evidence
 	spans     *tracing.Tracer
 	trial     *trial
-	marks     *sink.Marks
 	sinks     sink.Fanout
 
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
-	models    *discovery.ModelFollower
 	discovery *discovery.Follower
 	pager     *alerting.Pager // nil without alerting
 	// externalHost is the host of alerting.external_url, "" without one.
@@ -141,9 +138,9 @@ type Sidecar struct {
 	loading     sync.Mutex       // held during a load
 	fileVersion string           // of the configuration file at the last load
 	stateLock   *atomicfile.Lock // nil without a state file
-	// days is the file of the counts of each day, nil without a state file.
-	days    *store.Lines
-	hanging bool // Run has returned, but a part of it has not
+	// incidents and days are the files of incidents and of the counts of each day, nil without a state file.
+	incidents, days *store.Lines
+	hanging         bool // Run has returned, but a part of it has not
 	// keepState alone writes the state files, so that nothing else waits for their volume. It is told by these
 	// channels that the discovered targets have changed, and to save everything and then send the error.
 	targetsUnsaved chan struct{}
@@ -165,22 +162,17 @@ func New(o Options) (*Sidecar, error) {
 		return nil, err
 	}
 	// Each part is created after the parts that it uses.
-	s.models = discovery.NewModelFollower(o.Logger, s.listModels)
 	s.baselines = baseline.NewTracker(baseline.TrackerOptions{Awaited: s.awaits, HistoryRefused: s.historyRefused})
-	s.marks = sink.NewMarks(s.changed)
 	s.trial = &trial{leased: func() func(string) bool { return s.discovery.Leased() }, saved: s.baselines.Saved, targets: map[string]*candidate{}}
 	s.discovery = discovery.New(o.Logger, s.trial.onlyFailed)
-	s.discovery.RolledOut = func(r discovery.Rollout) {
-		s.marks.Add(sink.Mark{Source: sink.MarkRollout, Target: r.Group, Only: r.Targets, Text: "rollout of " + r.Images})
-	}
 	s.scheduler = s.newScheduler()
 	s.counter = review.NewCounter()
 	s.recorder = s.newRecorder()
-	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.serverRead, Changed: s.serverChanged})
+	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.serverRead})
 	s.page = s.newPage()
 	// The recorder and the page read the baselines, so the baselines observe an event first.
 	s.trial.judges = sink.Fanout{s.baselines, s.recorder}
-	s.sinks = sink.Fanout{s.trial, s.page, s.counter, newJournal(o.Events), s.spans, &fingerprints{marks: s.marks}}
+	s.sinks = sink.Fanout{s.trial, s.page, s.counter, newJournal(o.Events), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}
@@ -237,21 +229,14 @@ func (o *Options) setDefaults() error {
 // Apply puts a new configuration into force. If any part of it is invalid, Apply returns an
 // error and changes nothing.
 func (s *Sidecar) Apply(cfg *config.Config) error {
-	mark := sink.Mark{Source: sink.MarkReload, Text: "another configuration"}
-	if s.first == nil {
-		mark = sink.Mark{Source: sink.MarkStart, Text: "synthetic " + version.Version}
-	}
 	err := s.apply(cfg)
 	s.recorder.SetReload(err == nil, time.Now())
-	if err == nil {
-		s.marks.Add(mark)
-	}
 	return err
 }
 
 // apply checks every part of a configuration before it changes any.
 func (s *Sidecar) apply(written *config.Config) error {
-	cfg := written.WithDiscovered(s.models.Listed(), s.discovery.Found(written.Discovery)).ForShard(s.options.Shard)
+	cfg := written.WithDiscovered(s.discovery.Found(written.Discovery)).ForShard(s.options.Shard)
 	if len(cfg.Jobs) > config.MaxJobs {
 		s.jobs.Store(int64(len(cfg.Jobs)))
 		return refused("with the discovered targets and models there are %d pairs of a workload and a target, more than %d: run several processes, each with a shard of the targets (docs/how-to/run-shards.md)", len(cfg.Jobs), config.MaxJobs)
@@ -271,7 +256,6 @@ func (s *Sidecar) apply(written *config.Config) error {
 	change.commit()
 	s.first, s.written = cmp.Or(s.first, written), written
 	s.jobs.Store(int64(len(cfg.Jobs)))
-	s.models.Follow(written.ForShard(s.options.Shard).Models)
 	s.discovery.Follow(written.Discovery)
 	select {
 	case s.targetsUnsaved <- struct{}{}:

@@ -23,13 +23,12 @@ import (
 // detectFlags are the flags of "alertquality detect".
 type detectFlags struct {
 	worldFlags
-	marks, judged, json bool
-	falsePages          float64
+	judged, json bool
+	falsePages   float64
 }
 
 func (f *detectFlags) add(c *kingpin.CmdClause) {
 	f.worldFlags.add(c)
-	c.Flag("marks", "Tell the detector of releases, as discovery and webhooks do.").BoolVar(&f.marks)
 	c.Flag("judged", "Say after each fault that its page was real, as people on call can (POST /-/judge with false=false).").BoolVar(&f.judged)
 	c.Flag("false-pages", "Promised number of false pages in 30 days, of all targets together.").Default(strconv.FormatFloat(sink.DefaultPolicy().FalsePages, 'g', -1, 64)).Float64Var(&f.falsePages)
 	c.Flag("json", "Print JSON.").BoolVar(&f.json)
@@ -43,7 +42,7 @@ func (f *detectFlags) run(ctx context.Context, stdout, progress io.Writer) error
 	if c.Policy.FalsePages = f.falsePages; !(f.falsePages > 0) {
 		return fmt.Errorf("--false-pages=%v: it must be positive", f.falsePages)
 	}
-	c.Progress, c.Marks, c.Judged = showProgress(progress), f.marks, f.judged
+	c.Progress, c.Judged = showProgress(progress), f.judged
 	debug.SetGCPercent(400) // a run is small, so memory is cheaper than time
 	began, before := time.Now(), cpuTime()
 	results, err := c.Detect(ctx)

@@ -110,7 +110,8 @@ const charts = (() => {
     if (s.legend === false) u.root.querySelectorAll(".u-legend .u-series")[i].style.display = "none";
   });
   const draw = (figure) => {
-    const data = JSON.parse(figure.querySelector("script").textContent);
+    const text = figure.querySelector("script").textContent;
+    const data = JSON.parse(text);
     const place = document.createElement("div");
     place.setAttribute("role", "img");
     place.setAttribute("aria-label", data.title + ". " + data.desc);
@@ -118,17 +119,29 @@ const charts = (() => {
     figure.prepend(place);
     const u = new uPlot(options(data, figure.clientWidth || 420), uPlot.join(data.tables), place);
     hideBandEdges(u);
-    drawn.set(figure, { u });
+    drawn.set(figure, { u, text });
   };
-  // enhance draws the new charts, and frees those that are no longer on the page.
-  const enhance = (root) => {
-    for (const [f, { u }] of [...drawn]) {
-      if (f.isConnected) continue;
+  // update gives a figure on the page the data of a new one, and keeps the zoom. It
+  // returns false if the figure has no interactive chart yet.
+  const update = (figure, fresh) => {
+    const old = drawn.get(figure), text = fresh.querySelector("script").textContent;
+    if (!old) return false;
+    if (old.text === text) return true;
+    const data = JSON.parse(text), previous = JSON.parse(old.text), { u } = old;
+    const layout = (d) => JSON.stringify([d.title, d.series, d.y]);
+    figure.querySelector("script").textContent = text;
+    if (layout(data) !== layout(previous)) {
       u.destroy();
-      drawn.delete(f);
+      draw(figure);
+      return true;
     }
-    root.querySelectorAll("figure.chart").forEach((f) => drawn.has(f) || draw(f));
+    const all = u.data[0], zoomed = u.scales.x.min > all[0] || u.scales.x.max < all[all.length - 1];
+    u.hooks.draw = [marks(data)];
+    u.setData(uPlot.join(data.tables), !zoomed);
+    old.text = text;
+    return true;
   };
+  const enhance = (root) => root.querySelectorAll("figure.chart").forEach((f) => drawn.has(f) || draw(f));
   const redrawAll = () => {
     for (const [f, { u }] of [...drawn]) { // a copy, because draw adds to drawn
       u.destroy();
@@ -138,6 +151,6 @@ const charts = (() => {
   };
   addEventListener("resize", () => drawn.forEach(({ u }, f) => u.setSize({ width: f.clientWidth, height: 230 })));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
-  return { enhance };
+  return { enhance, update };
 })();
 charts.enhance(document);

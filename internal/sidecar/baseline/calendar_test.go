@@ -218,30 +218,6 @@ func TestDeclaredWindow(t *testing.T) {
 	}
 }
 
-// TestMarkedChange checks that a rise that begins at a marked change pages only after half an hour,
-// and half as long if it violates an objective.
-func TestMarkedChange(t *testing.T) {
-	minding := options{}
-	minding.Thresholds[0][0], minding.Budgets[0][0] = 400*time.Millisecond, 0.05
-	for name, tt := range map[string]struct {
-		options     options
-		marked      time.Duration // before the rise
-		least, most time.Duration
-	}{
-		"a release":                        {options{}, 5 * time.Minute, 28 * time.Minute, 35 * time.Minute},
-		"a release violating an objective": {minding, 5 * time.Minute, 13 * time.Minute, 18 * time.Minute},
-		"a release an hour ago":            {options{}, time.Hour, 0, 5 * time.Minute},
-	} {
-		f := newFeed(tt.options)
-		f.run(8 * day)
-		f.marked = f.now.Add(-tt.marked)
-		f.ratio = 3
-		if took := f.until(time.Hour, pages); took < tt.least || took > tt.most {
-			t.Errorf("%s: ×3 pages after %v, want %v to %v", name, took, tt.least, tt.most)
-		}
-	}
-}
-
 // TestPatience checks that a job that had its false page pages for a rise like that one only if it lasts
 // longer, or is higher; and that an incident that was said to be real changes nothing.
 func TestPatience(t *testing.T) {

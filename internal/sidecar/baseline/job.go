@@ -24,8 +24,6 @@ type job struct {
 
 	timeouts workload.Timeouts
 	changes  []sink.Change
-	// marked is the newest marked change of the deployment, on the clock of the job.
-	marked time.Time
 	// start is the first reading of the clock.
 	start  time.Time
 	series [kinds][signals]series
@@ -149,7 +147,7 @@ func (j *job) pass(at time.Time) {
 	paged := j.anySeries((*series).paging)
 	patient, breached := j.isPatient(), j.anySeries((*series).violatesObjective)
 	for s := range j.all() {
-		s.marked, s.patient, s.breached = minuteOf(j.marked), patient, breached
+		s.patient, s.breached = patient, breached
 		if s.pass(at); s.paging() && !paged {
 			s.calendar.page(minute)
 			paged = true

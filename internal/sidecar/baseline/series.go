@@ -60,8 +60,6 @@ type series struct {
 	// ignoredUntil is the minute up to which the scan ignores these levels.
 	ignoredUntil int64
 	calendar     calendar
-	// marked is the minute of the newest marked change.
-	marked int64
 	// patient is true while the job has had its false pages of 30 days. A level below twice the
 	// baseline then pages if it is higher or lasts longer than the rises that ended by themselves.
 	// breached is true while a signal of the job violates its objective.
@@ -269,11 +267,6 @@ func (s *series) wait(page *finding) time.Duration {
 	if s.onset.Since == 0 {
 		return wait
 	}
-	if s.onset.Marked {
-		if more = markedFor; s.breached {
-			more /= 2
-		}
-	}
 	if s.patient && !s.breached && !page.atOnce && s.baseline != nil && !s.calendar.atRejected(s.onset.Since, s.zone) {
 		more = max(more, s.calendar.patience(s.onset.Height+s.baseline.shapeAt(minuteTime(s.minute, nil))))
 	}
@@ -286,7 +279,7 @@ func (s *series) followRise() {
 	if s.calendar.began == 0 {
 		s.calendar.began = s.minute
 	}
-	if over := s.onset.take(&s.scan, s.minute, s.marked); over.From > 0 {
+	if over := s.onset.take(&s.scan, s.minute); over.From > 0 {
 		if over.Height > 0 && s.baseline != nil {
 			over.Height += s.baseline.shapeAt(minuteTime((over.From+over.To)/2, nil))
 		}
@@ -306,10 +299,6 @@ func (s *series) endVerdicts() {
 		s.lastIncidentStart = since
 	}
 }
-
-// markedFor is how long a rise after a marked change must last to page if it violates no objective,
-// and half as long otherwise: cold caches heal.
-const markedFor = 30 * time.Minute
 
 // Levels open tickets once the baseline has seen each time of day twice, and page once it has
 // seen each part of a week. Before that only steps do: the rise of a usual morning is no

@@ -96,11 +96,8 @@ type onset struct {
 	// Seen is the last minute with a mean, Height the highest mean of up to five minutes.
 	Seen   int64   `json:"seen,omitzero"`
 	Height float64 `json:"height,omitzero"`
-	// Confirmed is true if the rise violated an objective, Marked if it began at a marked change.
+	// Confirmed is true if the rise violated an objective.
 	Confirmed bool `json:"confirmed,omitzero"`
-	Marked    bool `json:"marked,omitzero"`
-	// markedAgo is the end of the previous rise that began at a marked change.
-	markedAgo int64
 }
 
 const (
@@ -108,30 +105,21 @@ const (
 	risen, fallen = 0.15, 0.08
 )
 
-// take follows the rise up to a minute. It returns the rise if it is over. marked is the minute of the
-// newest marked change.
-func (o *onset) take(s *scan, minute, marked int64) (over rise) {
+// take follows the rise up to a minute. It returns the rise if it is over.
+func (o *onset) take(s *scan, minute int64) (over rise) {
 	last := s.latest()
 	if o.Since == 0 {
 		if last >= risen {
-			*o = onset{Since: minute - 1, Began: minute - s.slowFor(last), Seen: minute, markedAgo: o.markedAgo}
+			*o = onset{Since: minute - 1, Began: minute - s.slowFor(last), Seen: minute}
 		}
 		return over
 	}
 	if !math.IsNaN(last) {
 		o.Seen = minute
 	}
-	// A mark that comes later, as of the end of a rollout, changes nothing. A server that restarts
-	// all the time does not heal.
-	if minute <= o.Since+markAfter && marked >= o.Since-markBefore && minute-o.markedAgo > markedAgain {
-		o.Marked = true
-	}
 	if s.mean(overFor(s)) < fallen || minute-o.Seen >= silentMinutes {
 		over = rise{From: o.Since, To: o.Seen, Height: o.Height, Confirmed: o.Confirmed}
-		if o.Marked {
-			o.markedAgo = minute
-		}
-		*o = onset{markedAgo: o.markedAgo}
+		*o = onset{}
 		return over
 	}
 	if age := minute - o.Since; age >= leastRise {
@@ -142,13 +130,8 @@ func (o *onset) take(s *scan, minute, marked int64) (over rise) {
 	return over
 }
 
-const (
-	// leastRise is the length in minutes from which a rise has a height.
-	leastRise = 3
-	// A rise belongs to a change from markBefore minutes before its start to markAfter minutes after
-	// it, since neither time is exact. Within markedAgain minutes of such a rise, another does not.
-	markBefore, markAfter, markedAgain = 10, 2, 60
-)
+// leastRise is the length in minutes from which a rise has a height.
+const leastRise = 3
 
 // lasted reports whether the level has been up for d and still is.
 func (o *onset) lasted(s *scan, minute int64, d time.Duration) bool {

@@ -48,21 +48,6 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 	return r, true
 }
 
-// FaultsSince returns the starts of the present failures and regressions.
-func (r *Reading) FaultsSince(now time.Time) (out []time.Time) {
-	if r.Failing > 0 {
-		out = append(out, now.Add(-r.Failing))
-	}
-	for _, ofKind := range r.Views {
-		for _, v := range ofKind {
-			if !v.Since.IsZero() {
-				out = append(out, v.Since)
-			}
-		}
-	}
-	return out
-}
-
 func (j *job) views(now time.Time) (v Views) {
 	at := j.wall(now)
 	j.pass(at)

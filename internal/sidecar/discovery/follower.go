@@ -29,8 +29,6 @@ type Follower struct {
 	dirty         chan struct{} // the targets of a group may have changed
 	// onlyFailed reports whether turns of a leased target at an address have failed and none has succeeded.
 	onlyFailed func(target, base string) bool
-	// RolledOut, if it is set before Run, is called for each rollout that discovery sees.
-	RolledOut func(Rollout)
 
 	mu       sync.Mutex
 	groups   map[string]*groupState
@@ -246,20 +244,11 @@ func (f *Follower) waitForQuiet(ctx context.Context) {
 
 // update takes over the sources' answers, and reports whether targets have changed.
 func (f *Follower) update(now time.Time) (changed bool) {
-	var rolledOut []Rollout
-	defer func() {
-		for _, r := range rolledOut {
-			f.RolledOut(r)
-		}
-	}()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for name, g := range f.groups {
 		before := g.found
 		g.update(now)
-		if f.RolledOut != nil {
-			rolledOut = append(rolledOut, rollouts(name, before, g.found)...)
-		}
 		g.logLeftOut(f.logger)
 		if !reflect.DeepEqual(before, g.found) {
 			changed = true

@@ -87,10 +87,6 @@ func (g Group) LabelNames() []string {
 type Target struct {
 	Name, BaseURL, Model, Service string
 	Labels                        map[string]string
-	// Images are the container images of its pod or pod template, Revision the hash of that template; "" if
-	// discovery does not see them.
-	Images   string `json:",omitempty"`
-	Revision string `json:",omitempty"`
 }
 
 // Of returns the target with the settings of a template. Discovered values take precedence.

@@ -98,7 +98,6 @@ func (g Group) target(found labels.Labels) (t Target, kept bool, out *LeftOut) {
 		return bad(BadHost, "is not in allowed_hosts: add its host, if it may be probed")
 	}
 	t = Target{Name: safeName(cmp.Or(l.Get(nameLabel), nameOf(base))), BaseURL: base, Model: l.Get(modelLabel), Service: l.Get(serviceLabel)}
-	t.Images, t.Revision = template(found)
 	if t.Labels, err = targetLabels(l, g.Template.Labels); err != nil {
 		return bad(BadLabels, "%v", err)
 	}

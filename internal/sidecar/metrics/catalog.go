@@ -42,8 +42,6 @@ const (
 	labelPurpose = "purpose"
 	LabelURL     = "url"
 	labelFinish  = "finish_reason"
-	// LabelChange is the text of a change, which may come from outside.
-	LabelChange = "change"
 	// LabelResult, labelCached and labelDepth say how an answer with a reference code was judged.
 	LabelResult = "result"
 	labelCached = "cached"
@@ -180,7 +178,6 @@ const (
 	ServerAcceptance     = "synthetic_server_spec_acceptance_ratio"
 
 	targetInfo          = "synthetic_target_info"
-	Change              = "synthetic_change_timestamp_seconds"
 	TrafficRate         = "synthetic_traffic_conversations_per_second"
 	probeRate           = "synthetic_probe_rate_conversations_per_second"
 	bursts              = "synthetic_bursts_total"
@@ -201,11 +198,6 @@ const (
 	DiscoveryFailing   = "synthetic_discovery_failing"
 	Silence            = "synthetic_silence_seconds"
 	OutageTurns        = "synthetic_outage_turns"
-
-	ModelsProbed  = "synthetic_models_probed"
-	ModelGone     = "synthetic_model_gone_timestamp_seconds"
-	ModelsLeftOut = "synthetic_models_left_out"
-	modelsListed  = "synthetic_models_listed_timestamp_seconds"
 
 	spansExported = "synthetic_spans_exported_total"
 	spansLost     = "synthetic_spans_lost_total"
@@ -359,7 +351,6 @@ func Catalog() []Metric {
 		{ServerAcceptance, gauge, "ratio", "Share of draft tokens accepted, as averaged by a target without counters; absent while it is idle or drafts nothing.", []string{LabelTarget}},
 
 		{targetInfo, gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", LabelURL}},
-		{Change, gauge, "seconds", "Unix time of a change of a target: a release that was marked over HTTP, another model, a new process, another version or another system_fingerprint of its server, or a rollout. The three latest of the last 24 hours, in words.", []string{LabelTarget, LabelChange}},
 		{TrafficRate, gauge, "conversations per second", "Configured rate of conversation starts without bursts; absent for closed-loop traffic.", job},
 		{probeRate, gauge, "conversations per second", "Current rate of conversation starts, including a burst; absent for closed-loop traffic.", job},
 		{bursts, Counter, "", "Bursts started at the first sign of a fault, by reason: a turn failed (failed), a turn in flight takes much longer than others did (overdue), a signal approached a page (slower), or wrong answers did (wrong).", with(job, LabelReason)},
@@ -376,10 +367,6 @@ func Catalog() []Metric {
 		{throttled, Counter, "", "Seconds by which reads of a target were delayed, over all its connections, because its data needs more than its share of the prober's CPU.", []string{LabelTarget}},
 		{turnLogDropped, Counter, "turns", "Turns missing from the turn log, because it could not be written or was too slow; absent without a turn log.", nil},
 		{evidenceDropped, Counter, "", "Wrong answers missing from the directory of evidence, because it could not be written or was too slow; absent without --evidence.directory.", nil},
-		{ModelsProbed, gauge, "", "Models of a target that are probed, each as its own target TARGET/MODEL; absent if models are not followed.", []string{LabelTarget}},
-		{ModelsLeftOut, gauge, "", "Models of a target that are not probed because of max_models.", []string{LabelTarget}},
-		{ModelGone, gauge, "seconds", "Unix time of the first listing without a model that was probed before and that two listings lack. Absent after two listings that have the model again, a change of its target's configuration, or an hour.", []string{LabelTarget, "model"}},
-		{modelsListed, gauge, "seconds", "Unix time of the last successful model listing of a target; 0 for never. The probed models are those of that listing.", []string{LabelTarget}},
 		{discoveredTargets, gauge, "", "Targets of a group that were discovered or leased and are probed; absent without discovery.", []string{labelGroup}},
 		{discoveryLeftOut, gauge, "", "Discovered objects of a group that are not probed, by reason: an invalid address (address), a host outside allowed_hosts (host), invalid labels (labels), more than max_targets (max_targets), or a name already in use (name).", []string{labelGroup, LabelReason}},
 		{discoverySucceeded, gauge, "seconds", "Unix time of the last complete discovery of a group: the oldest last success of its sources; 0 for never. The probed targets are those of that time.", []string{labelGroup}},

@@ -61,11 +61,7 @@ func (r *testRecorder) Remove(k probe.Key) {
 
 // newTestRecorder returns a recorder with all options and one job per target.
 func newTestRecorder(c *clock, targets ...string) *testRecorder {
-	marks := sink.NewMarks(nil)
-	marks.Now = c.Now
-	marks.Add(sink.Mark{At: start, Source: sink.MarkDeploy, Text: "release 7"})
 	r := newPlainRecorder(Options{
-		Marks:           marks,
 		Now:             c.Now,
 		Build:           Build{Version: "1.2.3", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64", Tags: "netgo"},
 		TimestampSource: func() string { return "kernel" },
@@ -73,9 +69,6 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 		Throttled:       func(string) time.Duration { return 0 },
 		TurnLog:         func() uint64 { return 0 },
 		Evidence:        func() uint64 { return 0 },
-		Models: func() map[string]discovery.Listing {
-			return map[string]discovery.Listing{"followed": {Probed: 2, LeftOut: 1, At: start, Gone: map[string]time.Time{"lora-b": start}}}
-		},
 		Discovery: func() []discovery.Standing {
 			return []discovery.Standing{{Name: "pods", Found: 3, LeftOut: map[string]int{discovery.BadHost: 1}, At: start, Failing: "no route"}}
 		},

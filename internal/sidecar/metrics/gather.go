@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -62,9 +61,8 @@ func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
 func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 	e := newExposition(r.options.Now(), catalog, v.mode)
 	e.text = v.text
-	changes := r.changes(e)
 	r.mu.RLock()
-	jobs, targetLabels, faults := r.sortedJobs(), map[string]labels{}, map[string][]time.Time{}
+	jobs, targetLabels := r.sortedJobs(), map[string]labels{}
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
 		if !v.shows(name) {
 			continue
@@ -92,16 +90,12 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		}
 		reading, _ := r.options.Baselines.Read(j.key)
 		j.gather(e, l, &reading)
-		faults[j.key.Target] = append(faults[j.key.Target], reading.FaultsSince(e.now)...)
 		if r.options.UsualMisses != nil {
 			for name, share := range r.options.UsualMisses(j.key, e.now) {
 				e.add(SLOUsualMiss, l.with(LabelSLO, name), share)
 			}
 		}
 		e.add(ProberStarved, l, boolValue(j.starved(r.options.Lag(), e.now)))
-	}
-	for _, name := range slices.Sorted(maps.Keys(targetLabels)) {
-		gatherChanges(e, targetLabels[name], name, changes, faults[name])
 	}
 	if v.process {
 		e.addAll(nil, value{ConfigLastReloadSuccessful, reload.successful}, value{ConfigLastReloadSuccess, reload.lastSuccess})
@@ -130,16 +124,6 @@ func (r *Recorder) gatherProcess(e *exposition) {
 			e.add(spansExported, nil, float64(s.Exported))
 			e.add(spansLost, labels{}.with(LabelReason, "queue_full"), float64(s.Dropped))
 			e.add(spansLost, labels{}.with(LabelReason, "not_taken"), float64(s.Refused))
-		}
-	}
-	if r.options.Models != nil {
-		for target, m := range r.options.Models() {
-			l := labels{}.with(LabelTarget, target).withAll(own(m.Target))
-			e.addAll(l, value{ModelsProbed, float64(m.Probed)}, value{ModelsLeftOut, float64(m.LeftOut)}, value{modelsListed, unixSeconds(m.At)})
-			e.part(otherRequests, l, labelPurpose, string(probe.ForModels), float64(m.Requests))
-			for model, since := range m.Gone {
-				e.add(ModelGone, l.with("model", model), unixSeconds(since))
-			}
 		}
 	}
 	r.gatherDiscovery(e)

@@ -36,8 +36,6 @@ type Options struct {
 	TurnLog func() uint64
 	// Evidence returns the number of wrong answers missing from the evidence; nil without a directory.
 	Evidence func() uint64
-	// Models returns the model listings, by target; nil if no target has several models.
-	Models func() map[string]discovery.Listing
 	// Discovery returns the state of each discovery group; nil without discovery.
 	Discovery func() []discovery.Standing
 	// Leased returns a function that reports whether only ForTarget shows a target; nil means no
@@ -48,8 +46,6 @@ type Options struct {
 	Baselines *baseline.Tracker
 	// Spans returns the counts of spans; nil or false without an export.
 	Spans func() (Spans, bool)
-	// Marks has the changes of targets; nil means none.
-	Marks *sink.Marks
 	// UsualMisses returns the objectives of a job that are out of reach, with their usual share of
 	// slow turns at this time of day; nil means none.
 	UsualMisses func(job probe.Key, now time.Time) map[string]float64
@@ -100,9 +96,6 @@ func NewRecorder(o Options) *Recorder {
 	}
 	if o.Baselines == nil {
 		o.Baselines = baseline.NewTracker(baseline.TrackerOptions{})
-	}
-	if o.Marks == nil {
-		o.Marks = sink.NewMarks(nil)
 	}
 	if o.Leased == nil {
 		o.Leased = func() func(string) bool { return func(string) bool { return false } }

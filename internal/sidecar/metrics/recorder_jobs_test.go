@@ -27,7 +27,7 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	}
 	for _, name := range g.of("target=a") {
 		known := []string{
-			targetInfo, Change, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, tailLimit, RegressionDelay, Baseline, BaselineYoung,
+			targetInfo, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, tailLimit, RegressionDelay, Baseline, BaselineYoung,
 			BaselineNoise, RecallScore, RecallUsual, Excess, CachedBaseline, ttftPer1k, ttftBase, RegressionRatio, Detectable, ExpectedFalsePages, SLOUsualMiss,
 		}
 		if got := g.value(t, name); got != 0 && !slices.Contains(known, name[:strings.Index(name, "{")]) {

@@ -42,8 +42,6 @@ type Campaign struct {
 	BurstRate float64
 	// Zones configures the time zone of the users for each target.
 	Zones bool
-	// Marks tells the detector of releases when they happen. Only Detect uses it.
-	Marks bool
 	// Judged says after each fault that its page was real. Only Detect uses it.
 	Judged bool
 	// ScrapeInterval defaults to 15 s.
@@ -269,7 +267,7 @@ func (c Campaign) options(k runKey) SimulationOptions {
 	}
 	return SimulationOptions{
 		Deployments: deployments, SLOs: c.SLOs, Policy: c.Policy, Start: k.world.start(), Length: length,
-		ScrapeInterval: c.ScrapeInterval, BurstRate: c.BurstRate, Zones: c.Zones, Marks: c.Marks, Judged: c.Judged,
+		ScrapeInterval: c.ScrapeInterval, BurstRate: c.BurstRate, Zones: c.Zones, Judged: c.Judged,
 	}
 }
 

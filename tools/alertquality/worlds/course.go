@@ -24,8 +24,6 @@ type course struct {
 	flushed, away []float32
 	// sizes is the natural logarithm of the factor on the usual size of a prompt.
 	sizes []float32
-	// releases are the times of releases.
-	releases []time.Duration
 }
 
 // effect changes a course.

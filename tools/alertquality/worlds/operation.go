@@ -40,7 +40,6 @@ func atWork(times float64, do func(*course, time.Duration, *rand.Rand)) effect {
 		for _, d := range c.localDays() {
 			happens, at := rng.Float64() < times/5, d.at(uniform(rng, 9, 17))
 			if happens && !on(time.Saturday, time.Sunday)(d.date) {
-				c.releases = append(c.releases, at)
 				do(c, at, rng)
 			}
 		}

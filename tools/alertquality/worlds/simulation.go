@@ -60,8 +60,6 @@ type SimulationOptions struct {
 	BurstRate float64
 	// Zones configures the time zone of the users for each target.
 	Zones bool
-	// Marks tells the detector of releases when they happen, as discovery does. Only Detect uses it.
-	Marks bool
 	// Judged says after each fault that its page was real, as people on call can. Only Detect uses it.
 	Judged bool
 }

@@ -6,7 +6,6 @@ import (
 	"synthetic/internal/backtest"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
-	"synthetic/internal/sidecar/sink"
 )
 
 // watchedJob is a run of one job, and its state in each minute after the warm-up.
@@ -47,10 +46,6 @@ func (w *watchedJob) play(warmUp time.Duration) {
 	for at := time.Minute; at <= w.options.Length; at += time.Minute {
 		t.advance(at)
 		now = start.Add(at)
-		for w.options.Marks && len(t.course.releases) > 0 && t.course.releases[0] <= at {
-			tracker.Mark(sink.Mark{At: start.Add(t.course.releases[0]), Source: sink.MarkRollout, Text: "a release"})
-			t.course.releases = t.course.releases[1:]
-		}
 		if w.options.Judged {
 			w.judge(tracker, now)
 		}

@@ -1,0 +1,386 @@
+package status
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"synthetic/internal/chart"
+	"synthetic/internal/probe"
+)
+
+type turnPart string
+
+// The parts in their order. The last three end a turn with tokens, a failed turn, and one that
+// was canceled before its first token.
+const (
+	partDNS        turnPart = "dns"
+	partConnect    turnPart = "connect"
+	partTLS        turnPart = "tls"
+	partHeaders    turnPart = "headers"
+	partFirstEvent turnPart = "event"
+	partFirstToken turnPart = "token"
+	partTokens     turnPart = "tokens"
+	partFailed     turnPart = "failed"
+	partRest       turnPart = "rest"
+)
+
+// interval is one part of a turn. from and to are times since the turn was sent.
+type interval struct {
+	part     turnPart
+	from, to time.Duration
+}
+
+// intervals returns the consecutive parts of a turn. A failed turn ends in the part during
+// which it failed.
+func intervals(r probe.Result) []interval {
+	total := r.Duration()
+	if total <= 0 {
+		return nil
+	}
+	var all []interval
+	var at time.Duration
+	until := func(part turnPart, end time.Duration) {
+		if end = min(end, total); end >= at {
+			all = append(all, interval{part, at, end})
+			at = end
+		}
+	}
+	add := func(part turnPart, start time.Duration, d probe.Opt[time.Duration]) {
+		if d.OK {
+			until(part, start+d.V)
+		}
+	}
+	add(partDNS, at, r.Phases.DNS)
+	add(partConnect, at, r.Phases.Connect)
+	add(partTLS, at, r.Phases.TLS)
+	add(partHeaders, 0, r.Phases.Headers)
+	add(partFirstEvent, 0, r.Phases.FirstEvent)
+	add(partFirstToken, 0, r.TTFT)
+	switch {
+	case r.Outcome.Failed():
+		until(partFailed, total)
+	case r.TTFT.OK:
+		until(partTokens, total)
+	default:
+		until(partRest, total)
+	}
+	return all
+}
+
+const barWidth = 48
+
+// WriteTurn writes one finished turn: a headline, bars on a common time axis, and the tokens.
+func WriteTurn(w io.Writer, r probe.Result) error {
+	var b strings.Builder
+	mark := "ok  "
+	if r.Outcome != probe.Success {
+		mark = "FAIL"
+	}
+	fmt.Fprintf(&b, "%s turn %d (%s)  %s  %s\n", mark, r.Turn, r.Kind, r.Outcome, headline(r))
+	if r.Err != "" {
+		fmt.Fprintf(&b, "     %s\n", r.Err)
+	}
+	for _, i := range intervals(r) {
+		if i.part == partFirstEvent && i.from == i.to {
+			continue // it came with the headers, as usual
+		}
+		label, note := describe(i.part, r)
+		line := fmt.Sprintf("     %-11s %s %9s  %s", label, draw(i, r.Duration()), threeDigits(i.to-i.from), note)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	fmt.Fprintf(&b, "     %s\n", describeTokens(r))
+	if text := describeGateway(r.Gateway); text != "" {
+		fmt.Fprintf(&b, "     gateway: %s\n", text)
+	}
+	fmt.Fprintf(&b, "     trace %s\n\n", r.TraceID)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func headline(r probe.Result) string {
+	p50, longest := gaps(r.Gaps)
+	parts := []string{"TTFT " + textOf(r.TTFT, threeDigits)}
+	if r.AnswerTTFT.OK && r.AnswerTTFT != r.TTFT {
+		parts = append(parts, "answer TTFT "+textOf(r.AnswerTTFT, threeDigits))
+	}
+	parts = append(parts, "TPOT "+textOf(r.TPOT, threeDigits), "ITL p50 "+textOf(p50, threeDigits)+" max "+textOf(longest, threeDigits), "total "+threeDigits(r.Duration()))
+	return strings.Join(parts, "  ")
+}
+
+func describe(p turnPart, r probe.Result) (label, note string) {
+	switch {
+	case p == partHeaders && r.Phases.Reused:
+		return "headers", "HTTP/" + *httpVersion(r.Phases) + " on a kept connection"
+	case p == partHeaders:
+		return "headers", "HTTP/" + *httpVersion(r.Phases)
+	case p == partFirstEvent:
+		return "first event", ""
+	case p == partFirstToken:
+		return "first token", "TTFT " + threeDigits(r.TTFT.V)
+	case p == partTokens && r.Buffered:
+		return "tokens", fmt.Sprintf("%d events that came together: something on the way buffers", r.Events)
+	case p == partTokens, p == partFailed && r.TTFT.OK:
+		return "tokens", fmt.Sprintf("%d events", r.Events)
+	case p == partFailed, p == partRest:
+		return "waiting", "no token came"
+	}
+	return string(p), ""
+}
+
+// httpVersion returns "1.1" or "2", and nil for a turn without response headers.
+func httpVersion(p probe.Phases) *string {
+	version := "1.1"
+	switch {
+	case !p.Headers.OK:
+		return nil
+	case p.HTTP2:
+		version = "2"
+	}
+	return &version
+}
+
+// draw places an interval on the time axis. A part of any length is visible.
+func draw(i interval, total time.Duration) string {
+	column := func(d time.Duration) int {
+		return min(barWidth, max(0, int(float64(d)/float64(total)*barWidth+0.5)))
+	}
+	from, to := column(i.from), column(i.to)
+	fill := "█"
+	if to == from {
+		fill, from = "▏", min(from, barWidth-1)
+		to = from + 1
+	}
+	return "|" + strings.Repeat(" ", from) + strings.Repeat(fill, to-from) + strings.Repeat(" ", barWidth-to) + "|"
+}
+
+func describeTokens(r probe.Result) string {
+	cached := "n/a"
+	if r.CachedTokens.OK {
+		cached = fmt.Sprint(r.CachedTokens.V)
+		if r.PromptTokens.OK && r.PromptTokens.V > 0 {
+			cached += fmt.Sprintf(" (%.0f %%)", 100*float64(r.CachedTokens.V)/float64(r.PromptTokens.V))
+		}
+	}
+	output := textOf(r.OutputTokens, strconv.Itoa)
+	if r.UsageMissing {
+		output = "about " + output + " (" + cmp.Or(r.UsageImpossible, "the server sent no usage") + ": counted from events)"
+	}
+	if r.ReasoningTokens.OK && r.ReasoningTokens.V > 0 {
+		output += fmt.Sprintf(", of which reasoning %d", r.ReasoningTokens.V)
+	}
+	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", textOf(r.PromptTokens, strconv.Itoa), cached, output, beside(r))
+}
+
+// describeGateway returns what a gateway reports, or "".
+func describeGateway(g probe.Gateway) string {
+	var parts []string
+	if g.Overhead.OK {
+		text := "overhead " + threeDigits(g.Overhead.V)
+		if g.Response.OK {
+			text += " of the first " + threeDigits(g.Response.V)
+		}
+		parts = append(parts, text)
+	}
+	if g.Retries.V > 0 {
+		parts = append(parts, fmt.Sprintf("retries %d", g.Retries.V))
+	}
+	if g.Fallbacks.V > 0 {
+		parts = append(parts, fmt.Sprintf("fallbacks %d: another model answered", g.Fallbacks.V))
+	}
+	if g.Backend != "" {
+		parts = append(parts, "server "+g.Backend)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// beside describes an answer that was more than content.
+func beside(r probe.Result) string {
+	var s string
+	if r.NoAnswer {
+		s = "; no content"
+	}
+	if r.Refusal != "" {
+		s += "; refused"
+	}
+	if n := len(r.ToolCalls); n > 0 {
+		s += fmt.Sprintf("; tool calls: %d", n)
+	}
+	if r.OtherChoices {
+		s += "; several choices, of which the first was measured"
+	}
+	return s
+}
+
+// threeDigits writes a duration with at most three significant digits, and at most whole seconds: "812 µs", "18.2 ms",
+// "1.93 s", "1234 s".
+func threeDigits(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + threeDigits(-d)
+	case d >= 1000*time.Second:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return chart.Label(chart.Rounded(d.Seconds()), "s")
+}
+
+func textOf[T any](o probe.Opt[T], write func(T) string) string {
+	if !o.OK {
+		return "n/a"
+	}
+	return write(o.V)
+}
+
+// reportJSON is one conversation as JSON. Times are RFC 3339 with nanoseconds, durations are
+// seconds; unknown values are null, never 0.
+type reportJSON struct {
+	BaseURL      string     `json:"base_url"`
+	Model        string     `json:"model"`
+	Conversation string     `json:"conversation"`
+	Outcome      string     `json:"outcome"`
+	Turns        []turnJSON `json:"turns"`
+}
+
+type turnJSON struct {
+	Turn    int     `json:"turn"`
+	Kind    string  `json:"kind"`
+	Outcome string  `json:"outcome"`
+	Error   *string `json:"error"`
+	Status  *int    `json:"http_status"`
+	Version *string `json:"http_version"`
+
+	Scheduled time.Time `json:"scheduled"`
+	Sent      time.Time `json:"sent"`
+
+	TTFT        Duration `json:"ttft_seconds"`
+	AnswerTTFT  Duration `json:"answer_ttft_seconds"`
+	TPOT        Duration `json:"tpot_seconds"`
+	ITLp50      Duration `json:"itl_p50_seconds"`
+	ITLMax      Duration `json:"itl_max_seconds"`
+	Duration    float64  `json:"duration_seconds"`
+	ScheduleLag float64  `json:"schedule_lag_seconds"`
+
+	PromptTokens    *int    `json:"prompt_tokens"`
+	CachedTokens    *int    `json:"cached_prompt_tokens"`
+	OutputTokens    *int    `json:"output_tokens"`
+	OutputEstimated bool    `json:"output_tokens_estimated"`
+	UsageImpossible *string `json:"usage_impossible"`
+	ReasoningTokens *int    `json:"reasoning_tokens"`
+	TokenEvents     int     `json:"token_events"`
+	CoalescedEvents int     `json:"coalesced_events"`
+	Buffered        bool    `json:"buffered"`
+
+	// Gateway is null if no gateway reports anything.
+	Gateway *gatewayJSON `json:"gateway"`
+
+	Phases          phasesJSON `json:"phases"`
+	TimestampSource *string    `json:"timestamp_source"`
+	FinishReason    *string    `json:"finish_reason"`
+	// NoAnswer, Refused and OtherChoices are as in probe.Result.
+	NoAnswer     bool   `json:"no_answer"`
+	Refused      bool   `json:"refused"`
+	OtherChoices bool   `json:"other_choices"`
+	ToolCalls    int    `json:"tool_calls"`
+	TraceID      string `json:"trace_id"`
+}
+
+// gatewayJSON is what a gateway reports, as in probe.Gateway.
+type gatewayJSON struct {
+	Retries   *int     `json:"retries"`
+	Fallbacks *int     `json:"fallbacks"`
+	Overhead  Duration `json:"overhead_seconds"`
+	Response  Duration `json:"response_seconds"`
+	Backend   *string  `json:"backend"`
+}
+
+func newGatewayJSON(g probe.Gateway) *gatewayJSON {
+	if g == (probe.Gateway{}) {
+		return nil
+	}
+	return &gatewayJSON{pointer(g.Retries), pointer(g.Fallbacks), Duration(g.Overhead), Duration(g.Response), nonZero(g.Backend)}
+}
+
+// phasesJSON are the parts of a turn. DNS, Connect and TLS are durations of these steps; the
+// others count from the sending of the turn.
+type phasesJSON struct {
+	DNS        Duration `json:"dns_seconds"`
+	Connect    Duration `json:"connect_seconds"`
+	TLS        Duration `json:"tls_seconds"`
+	Headers    Duration `json:"headers_seconds"`
+	FirstEvent Duration `json:"first_event_seconds"`
+	Reused     bool     `json:"connection_reused"`
+}
+
+// WriteJSON writes the results of one conversation as indented JSON.
+func WriteJSON(w io.Writer, baseURL string, c probe.Conversation, results []probe.Result) error {
+	report := reportJSON{BaseURL: baseURL, Conversation: c.ID, Outcome: string(c.Outcome), Turns: []turnJSON{}}
+	for _, r := range results {
+		report.Model = r.Model
+		report.Turns = append(report.Turns, newTurnJSON(r))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(report)
+}
+
+func newTurnJSON(r probe.Result) turnJSON {
+	p50, longest := gaps(r.Gaps)
+	source := "read"
+	switch {
+	case r.Events == 0:
+		source = ""
+	case r.Kernel:
+		source = "kernel"
+	}
+	return turnJSON{
+		Turn: r.Turn, Kind: string(r.Kind), Outcome: string(r.Outcome),
+		Error: nonZero(r.Err), Status: nonZero(r.Status), Version: httpVersion(r.Phases),
+		Scheduled: r.Scheduled, Sent: r.Sent,
+		TTFT: Duration(r.TTFT), AnswerTTFT: Duration(r.AnswerTTFT), TPOT: Duration(r.TPOT),
+		ITLp50: Duration(p50), ITLMax: Duration(longest),
+		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
+		PromptTokens: pointer(r.PromptTokens), CachedTokens: pointer(r.CachedTokens),
+		OutputTokens: pointer(r.OutputTokens), OutputEstimated: r.UsageMissing, UsageImpossible: nonZero(r.UsageImpossible),
+		ReasoningTokens: pointer(r.ReasoningTokens),
+		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ToolCalls: len(r.ToolCalls),
+		TokenEvents: r.Events, CoalescedEvents: r.Coalesced, Buffered: r.Buffered,
+		Gateway:      newGatewayJSON(r.Gateway),
+		FinishReason: nonZero(r.FinishReason), TraceID: r.TraceID,
+		Phases: phasesJSON{
+			DNS: Duration(r.Phases.DNS), Connect: Duration(r.Phases.Connect), TLS: Duration(r.Phases.TLS),
+			Headers: Duration(r.Phases.Headers), FirstEvent: Duration(r.Phases.FirstEvent), Reused: r.Phases.Reused,
+		},
+		TimestampSource: nonZero(source),
+	}
+}
+
+// gaps returns the median (nearest rank) and the longest of the gaps.
+func gaps(g []time.Duration) (p50, longest probe.Opt[time.Duration]) {
+	if len(g) == 0 {
+		return p50, longest
+	}
+	sorted := slices.Sorted(slices.Values(g))
+	return probe.Some(sorted[(len(sorted)-1)/2]), probe.Some(sorted[len(sorted)-1])
+}
+
+// pointer returns nil, which is null in JSON, for an unknown value.
+func pointer(o probe.Opt[int]) *int {
+	if !o.OK {
+		return nil
+	}
+	return &o.V
+}
+
+// nonZero returns nil, which is null in JSON, for the zero value.
+func nonZero[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

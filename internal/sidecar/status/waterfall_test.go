@@ -1,0 +1,120 @@
+package status_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/status"
+)
+
+// updating reports whether the tests run with -update, a flag of the package's other tests.
+func updating() bool { return flag.Lookup("update").Value.String() == "true" }
+
+const ms = time.Millisecond
+
+func start() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.UTC) }
+
+// whole returns a turn with all values.
+func whole() probe.Result {
+	sent := start().Add(2 * ms)
+	return probe.Result{
+		Target: "t", Workload: "w", Model: "m", Conversation: "c1", Turn: 1, Kind: probe.First, TraceID: strings.Repeat("ab", 16),
+		Scheduled: start(), Sent: sent, End: sent.Add(1000 * ms), Outcome: probe.Success, Status: 200,
+		Phases: probe.Phases{
+			DNS: probe.Some(20 * ms), Connect: probe.Some(30 * ms), TLS: probe.Some(50 * ms),
+			Headers: probe.Some(150 * ms), FirstEvent: probe.Some(160 * ms),
+		},
+		TTFT: probe.Some(200 * ms), AnswerTTFT: probe.Some(300 * ms), TPOT: probe.Some(25 * ms),
+		Gaps: []time.Duration{10 * ms, 30 * ms, 20 * ms}, Events: 4, Coalesced: 1, Kernel: true,
+		PromptTokens: probe.Some(400), CachedTokens: probe.Some(100), OutputTokens: probe.Some(4), FinishReason: "stop",
+	}
+}
+
+// unreached returns a turn that could not connect.
+func unreached() probe.Result {
+	return probe.Result{
+		Conversation: "c1", Turn: 2, Kind: probe.Followup, TraceID: strings.Repeat("cd", 16),
+		Scheduled: start(), Sent: start(), End: start().Add(300 * time.Microsecond),
+		Outcome: probe.ConnectError, Err: "connect: refused",
+	}
+}
+
+// estimated returns a turn on a reused connection, from a server without usage.
+func estimated() probe.Result {
+	r := whole()
+	r.Turn, r.Kind = 2, probe.Followup
+	r.Phases = probe.Phases{Headers: probe.Some(200 * ms), FirstEvent: probe.Some(200 * ms), Reused: true}
+	r.AnswerTTFT = r.TTFT
+	r.PromptTokens, r.CachedTokens, r.UsageMissing, r.Kernel = probe.Opt[int]{}, probe.Opt[int]{}, true, false
+	r.Gateway = probe.Gateway{Retries: probe.Some(0), Fallbacks: probe.Some(1), Overhead: probe.Some(150 * ms), Response: probe.Some(160 * ms), Backend: "10.0.0.7:8000"}
+	return r
+}
+
+func TestGolden(t *testing.T) {
+	var text strings.Builder
+	impossible := estimated()
+	impossible.UsageImpossible = "the usage has 99999999 output tokens, but the answer has at most 264"
+	results := []probe.Result{whole(), estimated(), impossible, unreached()}
+	for _, r := range results {
+		if err := status.WriteTurn(&text, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden(t, "waterfall.txt", text.String())
+	var doc strings.Builder
+	sum := probe.Conversation{ID: "c1", Outcome: probe.ConnectError}
+	if err := status.WriteJSON(&doc, "http://x/v1", sum, results); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "waterfall.json", doc.String())
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if updating() {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// TestUnknownIsNull checks that no unknown value is written as a zero.
+func TestUnknownIsNull(t *testing.T) {
+	var doc strings.Builder
+	if err := status.WriteJSON(&doc, "u", probe.Conversation{}, []probe.Result{unreached()}); err != nil {
+		t.Fatal(err)
+	}
+	var report struct{ Turns []map[string]any }
+	if err := json.Unmarshal([]byte(doc.String()), &report); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{
+		"ttft_seconds", "answer_ttft_seconds", "tpot_seconds", "itl_p50_seconds", "itl_max_seconds",
+		"prompt_tokens", "cached_prompt_tokens", "output_tokens", "finish_reason", "timestamp_source", "http_status",
+	} {
+		if v, there := report.Turns[0][key]; !there || v != nil {
+			t.Errorf("%s is %v (there: %v), want null", key, v, there)
+		}
+	}
+	for key, v := range report.Turns[0]["phases"].(map[string]any) {
+		if key != "connection_reused" && v != nil {
+			t.Errorf("phases.%s is %v, want null", key, v)
+		}
+	}
+}
