@@ -40,8 +40,6 @@ type Config struct {
 	Changes []Change
 	// Location is the time zone of the file; nil means UTC. Each job has its own.
 	Location *time.Location
-	// Answers is the severity of alerts on answers.
-	Answers slo.Severity
 	// Absent sections are nil.
 	Alerting *Alerting
 	Tracing  *Tracing
@@ -167,7 +165,6 @@ func (b *builder) build(f file) *Config {
 		Targets: targets, Discovery: groups, ServerMetrics: b.serverMetrics(f.Targets, targets),
 		SLOs: b.slos(f.SLOs, jobs), Changes: b.changes(f.Changes), Metrics: f.Metrics, Location: b.location,
 		Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing),
-		Answers: f.Answers.Severity,
 	}
 	policy := b.policy(f.Regression, len(jobs))
 	if b.Err() == nil { // otherwise nobody reads the jobs

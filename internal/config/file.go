@@ -22,7 +22,6 @@ type file struct {
 	SLOs       []fileSLO      `yaml:"slos" max:"1000" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Changes    []fileChange   `yaml:"changes" min:"1" max:"1000" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
 	Regression fileRegression `yaml:"regression" examples:"{page_ratio: 1.5, page_for: 5m}"`
-	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
 	Metrics    string         `yaml:"metrics" default:"lean" enum:"lean,native,classic,both"`
 	Tracing    Tracing        `yaml:"tracing" examples:"{url: \"http://collector:4318\"}"`
@@ -141,7 +140,6 @@ type fileWorkload struct {
 	Tools             []workload.Tool    `yaml:"tools" min:"1" max:"128" examples:"[{name: get_time, result: \"12:00\"}]"`
 	ToolChoice        string             `yaml:"tool_choice" examples:"auto | required | get_time"`
 	ResponseSchema    map[string]any     `yaml:"response_schema" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
-	CompareStreamed   yamlform.Share     `yaml:"compare_streamed" examples:"1%"`
 	Recall            yamlform.Share     `yaml:"recall" examples:"99%"`
 	Timeouts          workload.Timeouts  `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
 }
@@ -217,10 +215,6 @@ type fileRegression struct {
 	TicketRatio float64       `yaml:"ticket_ratio" default:"1.2" above:"1" max:"100"`
 	FalsePages  rate          `yaml:"false_pages" default:"0.5/30d" examples:"0.5/30d"`
 	AcceptAfter time.Duration `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
-}
-
-type fileAnswers struct {
-	Severity slo.Severity `yaml:"severity" default:"ticket" enum:"ticket,page"`
 }
 
 // filePlan is a plan file.

@@ -116,7 +116,7 @@ func TestEveryKey(t *testing.T) {
 			}},
 			{Name: "get_time", Result: "12:00", Parameters: map[string]any{"type": "object", "properties": map[string]any{}}},
 		},
-		ToolChoice: "required", Compare: 0.01,
+		ToolChoice:     "required",
 		ResponseSchema: map[string]any{"type": "object"},
 		Timeouts:       workload.Timeouts{FirstToken: 20 * time.Second, Stall: 1500 * time.Millisecond, Total: 90 * time.Second},
 	}
@@ -167,7 +167,6 @@ func TestEveryKey(t *testing.T) {
 	}
 	want := &Config{
 		Metrics: "native",
-		Answers: slo.Page,
 		Tracing: &Tracing{
 			URL: "https://collector.example.com:4318",
 			client: client{HTTP: promconfig.HTTPClientConfig{
@@ -257,7 +256,6 @@ func compare(t *testing.T, text string, want *Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.Answers = slo.Ticket
 	if diff := cmp.Diff(want, cfg, sameConfig); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}

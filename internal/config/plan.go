@@ -71,8 +71,6 @@ type planner struct {
 
 func (b *planner) plan(f filePlan) sweep.Plan {
 	w := b.workload("workload", f.Workload)
-	b.NoEffect("workload", "in a sweep, whose levels it would change", "remove it", "compare_streamed")
-	w.Compare = 0
 	p := sweep.Plan{
 		Title: f.Title, Seed: f.Seed, Variants: b.variants(f.Variants), Workload: w.Spec,
 		Repetitions: f.Repetitions, Order: sweep.Interleaved, Pause: f.Pause, Cache: b.cache(f.Cache),

@@ -25,10 +25,6 @@ func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
 		b.schema(at, w.ResponseSchema)
 		s.ResponseSchema = w.ResponseSchema
 	}
-	s.Compare = float64(w.CompareStreamed)
-	if at := path + ".compare_streamed"; s.Compare > 0 && b.Valid(at, path+".temperature") && (w.Temperature == nil || *w.Temperature != 0) {
-		b.Mistake(at, "", "compares answers that are drawn at random", "write temperature: 0 beside it")
-	}
 }
 
 // leastForRecall is the smallest limit of an answer that has room for a reference code.
@@ -123,7 +119,6 @@ func (b *builder) checkSupport(path string, t target.Target, w workload.Spec) {
 		{len(w.Tools) > 0, t.API.SupportsTools(), "tools"},
 		{w.ToolChoice != "", t.API != target.Ollama, "tool_choice"},
 		{w.ResponseSchema != nil, t.API.SupportsJSONSchema(), "response_schema"},
-		{w.Compare > 0, t.API.OpenAIChat(), "compare_streamed"},
 		{w.Recall > 0, t.API.HasConversations(), "recall"},
 	} {
 		if feature.used && !feature.supported {

@@ -11,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/baseline"
@@ -107,12 +106,12 @@ func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome)
 	s.sinks.Observe(probe.Start{Target: target, Workload: "chat", Kind: kind})
 	ttft := time.Duration(100+s.turns%20*60) * time.Millisecond
 	sent := s.now.Add(-2 * time.Second)
-	var defect answers.Defect
+	other := ""
 	if s.turns%10 == 9 {
-		defect = answers.Repetition
+		other = "other"
 	}
 	s.sinks.Observe(probe.Result{
-		Defect: defect, Target: target, Workload: "chat", Kind: kind, Outcome: outcome,
+		AnsweredBy: other, Target: target, Workload: "chat", Kind: kind, Outcome: outcome,
 		TraceID:   fmt.Sprintf("%032x", s.turns),
 		Scheduled: sent.Add(-time.Millisecond), Sent: sent, End: s.now,
 		Phases: probe.Phases{

@@ -15,7 +15,6 @@ import (
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/slo"
 	"synthetic/tools/testkit/dashboardtest"
 )
 
@@ -210,7 +209,7 @@ func TestWhatAlertsReadIsShown(t *testing.T) {
 // knows by a recorded series whether the rules are loaded.
 func TestPagesHaveWords(t *testing.T) {
 	in := rules.Input{
-		SLOs: example().SLOs, Jobs: []rules.Job{{Target: "a", Workload: "w"}}, Answers: slo.Page, Discovery: true,
+		SLOs: example().SLOs, Jobs: []rules.Job{{Target: "a", Workload: "w"}}, Discovery: true,
 		TargetLabels: []string{metrics.LabelService},
 	}
 	generated, err := rules.Generate(in)

@@ -78,9 +78,6 @@ func (c *conversation) Observe(e probe.Event) {
 		}
 		c.cost += c.tokens(&e)
 		c.report("a turn's result", e)
-	case probe.Comparison:
-		c.cost += e.Tokens
-		c.report("a comparison", e)
 	case probe.WrongAnswer:
 		c.report("a wrong answer", e)
 	case probe.Twin:

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/target"
@@ -163,7 +162,6 @@ func (d *dialogue) advance(ctx context.Context, n int, sink Sink) bool {
 	if r.Outcome != Success {
 		return false
 	}
-	d.compare(ctx, r, sink)
 	if getsTwin {
 		d.noteTwin(r)
 	}
@@ -231,7 +229,6 @@ func (d *dialogue) fill(ctx context.Context, r *Result, a *attempt, err error) {
 	dropFalseGaps(r)
 	d.drained = a.drained
 	if r.Outcome == Success {
-		d.inspect(r)
 		d.judgeRecall(r)
 		d.checkAnswer(r)
 	}
@@ -263,15 +260,6 @@ func (d *dialogue) endSession(r *Result, a *attempt) {
 func (d *dialogue) learnSession(h http.Header, req *http.Request) {
 	d.session.hide(&d.prober.opts.Target, nil)
 	d.session.learn(h, req.URL, time.Now())
-}
-
-func (d *dialogue) inspect(r *Result) {
-	if r.Answer != "" {
-		r.Defect = d.prober.answerBaseline[r.Kind.Index()].Judge(r.Answer, r.OutputTokens.V)
-	}
-	if r.AnsweredBy != "" && r.Gateway.Fallbacks.V == 0 {
-		r.Defect = answers.Model
-	}
 }
 
 func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {

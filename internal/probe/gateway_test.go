@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 )
 
 // answeredBy returns a server that answers with recorded headers and names a model.
@@ -43,7 +42,7 @@ func TestGatewayHeaders(t *testing.T) {
 		headers, model string
 		listed         []any
 		want           probe.Gateway
-		defect         answers.Defect
+		other          bool
 	}{
 		"no gateway": {model: "m"},
 		"LiteLLM": {headers: recorded("direct"), model: "m", want: probe.Gateway{
@@ -55,14 +54,14 @@ func TestGatewayHeaders(t *testing.T) {
 		"LiteLLM fell back": {headers: recorded("fallback"), model: "tiny", want: probe.Gateway{
 			Retries: probe.Some(0), Fallbacks: probe.Some(1), Overhead: microseconds(8711890), Response: microseconds(8728672), Backend: "127.0.0.1:8791",
 		}},
-		"another model without a fallback": {headers: recorded("direct"), model: "tiny", defect: answers.Model, want: probe.Gateway{
+		"another model without a fallback": {headers: recorded("direct"), model: "tiny", other: true, want: probe.Gateway{
 			Retries: probe.Some(0), Fallbacks: probe.Some(0), Overhead: microseconds(17696), Response: microseconds(18872), Backend: "127.0.0.1:8791",
 		}},
 		"a deployment without an address": {headers: "x-litellm-model-id: azure-1\nx-litellm-model-api-base: \n", model: "m", want: probe.Gateway{Backend: "azure-1"}},
 		"Envoy":                           {headers: "x-envoy-attempt-count: 3\n", model: "m", want: probe.Gateway{Retries: probe.Some(2)}},
 		"OpenRouter":                      {model: "m", listed: []any{"m", "vendor/other"}, want: probe.Gateway{Fallbacks: probe.Some(0)}},
 		"OpenRouter fell back":            {model: "vendor/other-2026-01-05", listed: []any{"m", "vendor/other"}, want: probe.Gateway{Fallbacks: probe.Some(1)}},
-		"a model that is not listed":      {model: "third", listed: []any{"m", "vendor/other"}, defect: answers.Model},
+		"a model that is not listed":      {model: "third", listed: []any{"m", "vendor/other"}, other: true},
 		"impossible numbers": {
 			headers: "x-litellm-attempted-fallbacks: -1\nx-litellm-attempted-retries: 1e9\nx-litellm-overhead-duration-ms: NaN\nx-litellm-response-duration-ms: None\nx-envoy-attempt-count: 0\n", model: "m",
 		},
@@ -81,8 +80,8 @@ func TestGatewayHeaders(t *testing.T) {
 			if diff := cmp.Diff(tt.want, r.Gateway); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if r.Outcome != probe.Success || r.Defect != tt.defect {
-				t.Errorf("outcome %s, defect %q; want success and %q", r.Outcome, r.Defect, tt.defect)
+			if r.Outcome != probe.Success || r.IsOtherModel() != tt.other {
+				t.Errorf("outcome %s, another model: %t; want success and %t", r.Outcome, r.IsOtherModel(), tt.other)
 			}
 		})
 	}

@@ -60,8 +60,6 @@ type Prober struct {
 	contract    *answers.Contract
 	auth        *target.Authorizer
 	shared      *wire.Client // nil if each conversation has its own connection
-	// answerBaseline is indexed by TurnKind.Index.
-	answerBaseline [2]answers.Baseline
 	// lookupFailedHere is true if the last failed lookup of the model failed by a fault of the prober.
 	// A successful one does not reset it, because conversations that began without a model still read it.
 	lookupFailedHere atomic.Bool

@@ -5,7 +5,6 @@ package probe
 import (
 	"time"
 
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/workload"
 )
 
@@ -121,11 +120,7 @@ type Result struct {
 	Lag, StreamLag time.Duration
 	// Answer is the text of the content, as the history has it.
 	Answer string
-	// Defect is why a successful answer looks damaged, or that another model gave it; "" for a
-	// normal answer.
-	Defect answers.Defect
-	// AnsweredBy is the model that the server named, if it is not the requested one. It is no
-	// Defect if a gateway reports that it fell back to that model.
+	// AnsweredBy is the model that the server named, if it is not the requested one.
 	AnsweredBy string
 	// Recall says whether the answer has the reference that the turn asked for.
 	Recall Recall
@@ -152,6 +147,10 @@ type Phases struct {
 
 // Duration is the time from Sent to End.
 func (r *Result) Duration() time.Duration { return r.End.Sub(r.Sent) }
+
+// IsOtherModel reports whether another model than the requested one answered, and no gateway reports that it fell
+// back to it.
+func (r *Result) IsOtherModel() bool { return r.AnsweredBy != "" && r.Gateway.Fallbacks.V == 0 }
 
 // TokenLag is the maximum that the prober itself may have added to the TPOT.
 func (r *Result) TokenLag() time.Duration {

@@ -1,7 +1,7 @@
 package probe
 
 // Event is something that happens in a job. It is one of ConversationStart, Start, Result,
-// Comparison, Twin, WrongAnswer, Conversation, Skip, Paced, ModelFound and LimitLearned.
+// Twin, WrongAnswer, Conversation, Skip, Paced, ModelFound and LimitLearned.
 type Event interface {
 	// Key returns the job.
 	Key() Key
@@ -60,42 +60,11 @@ type ModelFound struct {
 // on.
 type LimitLearned Key
 
-// Comparison compares the streamed answer of a turn with an answer to the same request without
-// streaming.
-type Comparison struct {
-	Target, Workload string
-	// TraceID is that of the turn.
-	TraceID string
-	Verdict Verdict
-	// Text names the parts that differ, or says why Verdict is NoVerdict. It contains no text of
-	// the answers.
-	Text string
-	// Tokens is the number of tokens used for the comparison, including prompts.
-	Tokens int
-}
-
-// Verdict is the result of a Comparison.
-type Verdict string
-
-const (
-	Same Verdict = "same"
-	// Different: two answers without streaming are equal, and the streamed one differs.
-	Different Verdict = "different"
-	// Unsteady: two answers without streaming differ.
-	Unsteady Verdict = "unsteady"
-	// NoVerdict: the request without streaming failed.
-	NoVerdict Verdict = "none"
-)
-
-// Verdicts returns all verdicts.
-func Verdicts() []Verdict { return []Verdict{Same, Different, Unsteady, NoVerdict} }
-
 func (s Start) Key() Key             { return Key{s.Target, s.Workload} }
 func (r Result) Key() Key            { return Key{r.Target, r.Workload} }
 func (s ConversationStart) Key() Key { return Key(s) }
 func (c Conversation) Key() Key      { return Key{c.Target, c.Workload} }
 func (s Skip) Key() Key              { return Key{s.Target, s.Workload} }
 func (p Paced) Key() Key             { return Key{p.Target, p.Workload} }
-func (c Comparison) Key() Key        { return Key{c.Target, c.Workload} }
 func (m ModelFound) Key() Key        { return Key{m.Target, m.Workload} }
 func (l LimitLearned) Key() Key      { return Key(l) }

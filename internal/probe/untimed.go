@@ -10,8 +10,6 @@ import (
 	"io"
 	"net/http"
 
-	openai "github.com/sashabaranov/go-openai"
-
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
@@ -26,7 +24,6 @@ type Purpose string
 
 const (
 	ForModels     Purpose = "models"      // a list of models
-	ForComparison Purpose = "comparison"  // the answer of a turn again, without streaming
 	ForTokenLimit Purpose = "token_limit" // a turn that is sent again because the server wants max_completion_tokens
 	ForTwin       Purpose = "twin"        // the history of a turn again, with a cold cache
 	ForMetrics    Purpose = "server_metrics"
@@ -130,31 +127,4 @@ func statusError(resp *http.Response, body []byte) error {
 		text = fmt.Sprintf("redirect to %s://%s, not followed; set base_url to the address that answers", to.Scheme, to.Host)
 	}
 	return fmt.Errorf("HTTP %03d: %s", resp.StatusCode, text)
-}
-
-// completion is a chat completion that is not streamed, as far as it is read.
-type completion struct {
-	Fingerprint string       `json:"system_fingerprint"`
-	Usage       openai.Usage `json:"usage"`
-	Choices     []choice     `json:"choices"`
-}
-
-type choice struct {
-	FinishReason string `json:"finish_reason"`
-	Message      struct {
-		Content string `json:"content"`
-		// Servers use one of two names for the reasoning.
-		Reasoning        string            `json:"reasoning"`
-		ReasoningContent string            `json:"reasoning_content"`
-		ToolCalls        []openai.ToolCall `json:"tool_calls"`
-	} `json:"message"`
-	Logprobs openai.LogProbs `json:"logprobs"`
-}
-
-// check returns an error for a completion without a choice.
-func (c *completion) check() error {
-	if len(c.Choices) == 0 {
-		return errors.New("the answer has no choices")
-	}
-	return nil
 }

@@ -5,7 +5,6 @@ const (
 	AlertAcceptanceCollapse      = alertAcceptanceCollapse
 	AlertForeignAnswers          = alertForeignAnswers
 	AlertWrongAnswers            = alertWrongAnswers
-	AlertAnswersGarbled          = alertAnswersGarbled
 	AlertBudgetExhausted         = alertBudgetExhausted
 	AlertCachedRatioDrop         = alertCachedRatioDrop
 	AlertConversationsSkipped    = alertConversationsSkipped

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -66,7 +65,7 @@ func (in Input) functions() template.FuncMap {
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },
 
-		"badAnswers": badAnswers, "foreignAnswers": constant(alertForeignAnswers), "wrongAnswers": constant(alertWrongAnswers), "answersSeverity": func() slo.Severity { return cmp.Or(in.Answers, slo.Ticket) },
+		"foreignAnswers": constant(alertForeignAnswers), "wrongAnswers": constant(alertWrongAnswers),
 
 		"twins": twins, "wrongWhere": wrongWhere, "setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
 		"setReason": setReason, "whyFailed": whyFailed, "advice": advice, "failures": constant(fmt.Sprintf(failures, "")),
@@ -74,13 +73,6 @@ func (in Input) functions() template.FuncMap {
 		"setSharedReason": setSharedReason, "sharedURL": sharedURL, "sharedTurn": in.sharedTurn,
 		"slowTurn": slowTurn, "failedTurn": in.failedTurn, "acceptance": acceptance, "starvedText": starvedText,
 	}
-}
-
-// badAnswers counts damaged answers, or answers of another model, if they are more than a few and more
-// than a tenth.
-func badAnswers(window time.Duration, op string) string {
-	return increase(perJob(), matchers{"reason" + op + `"model"`}.selector(metrics.OddAnswers), window) +
-		" > 2 + 0.1 * " + increase(perJob(), metrics.Turns, window)
 }
 
 func (in Input) serverMetrics() bool {

@@ -32,7 +32,6 @@ func Inhibitions() []Inhibition {
 	burns := []string{alertSLOFastBurn, alertSLOSlowBurn, alertBudgetExhausted}
 	jobAlerts := slices.Concat(burns, []string{
 		AlertRegression, alertReplicaSlow, alertSLONoSamples, alertCachedRatioDrop, alertTargetBusy, alertConversationsSkipped, alertUsageMissing,
-		alertAnswersGarbled,
 	})
 	serverAlerts := []string{alertServerMetricsUnreadable, alertAcceptanceCollapse}
 	latency := map[string][]string{labelSLI: {SLILatency}}

@@ -32,9 +32,6 @@ type Input struct {
 	Jobs []Job
 	// Discovery is true if a group discovers targets.
 	Discovery bool
-	// Answers is the severity of alerts about damaged answers and other models; "" means
-	// ticket.
-	Answers slo.Severity
 	// RunbookURL is the address of docs/runbooks; "" leaves links out, because a relative path
 	// is no use in a page.
 	RunbookURL string

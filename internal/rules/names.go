@@ -29,7 +29,6 @@ const (
 	alertUsageMissing            = "SyntheticUsageMissing"
 	alertCachedRatioDrop         = "SyntheticCachedRatioDrop"
 	alertAcceptanceCollapse      = "SyntheticAcceptanceCollapse"
-	alertAnswersGarbled          = "SyntheticAnswersGarbled"
 	alertForeignAnswers          = "SyntheticForeignAnswers"
 	alertWrongAnswers            = "SyntheticWrongAnswers"
 	alertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"

@@ -54,9 +54,6 @@ func sixfoldTargets() []sixfold {
 	accepted := func(perMinute float64) []series {
 		return one(counter(metrics.ServerAccepted, perMinute, "target", "a"))
 	}
-	odd := func(reason string, perMinute float64) []series {
-		return one(counter(metrics.OddAnswers, perMinute, append(job(), "reason", reason)...))
-	}
 	return []sixfold{
 		{
 			alert: rules.AlertForeignAnswers, fault: one(counter(metrics.RecallTurns, 0.6, recalled("foreign")...)),
@@ -66,10 +63,6 @@ func sixfoldTargets() []sixfold {
 		{
 			alert: rules.AlertWrongAnswers, fault: one(gauge(metrics.RecallScore, 1, job()...)), almost: one(gauge(metrics.RecallScore, 0.99, job()...)),
 			lead: 5 * time.Minute, fires: 2 * time.Minute, resolves: 20 * time.Minute,
-		},
-		{
-			alert: rules.AlertAnswersGarbled, fault: odd("repetition", 1), almost: odd("repetition", 0.35),
-			lead: 20 * time.Minute, fires: 20 * time.Minute, resolves: 35 * time.Minute,
 		},
 		{
 			alert: rules.AlertTargetDown, fault: failed(5), almost: failed(4),

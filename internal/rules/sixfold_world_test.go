@@ -66,8 +66,6 @@ func healthyWorld() []series {
 		counter(metrics.TurnFailures, 0, refused()...),
 		counter(metrics.TurnOwnFaults, 0, firstTurns()...),
 		counter(metrics.UsageMissing, 0, job()...),
-		counter(metrics.OddAnswers, 0, append(job(), "reason", "repetition")...),
-		counter(metrics.OddAnswers, 0, append(job(), "reason", "model")...),
 		counter(metrics.RecallTurns, 8, recalled("right")...),
 		counter(metrics.RecallTurns, 0, recalled("wrong")...),
 		counter(metrics.RecallTurns, 0, recalled("foreign")...),

@@ -4,16 +4,10 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/rules"
 	"synthetic/internal/slo"
 )
-
-// odd turns succeed with an answer that is odd for a reason.
-func odd(why answers.Defect) func(int, probe.TurnKind) probe.Result {
-	return with(ok, func(r *probe.Result) { r.Defect = why })
-}
 
 // recalls turns succeed with a result of their reference code.
 func recalls(result recall.Result) func(int, probe.TurnKind) probe.Result {
@@ -123,12 +117,6 @@ func targetScenarios() []scenario {
 			healthy,
 			{do: behaving(with(ok, func(r *probe.Result) { r.UsageMissing = true })), after: 2 * time.Hour, want: []string{usage}},
 			{do: behaving(ok), after: time.Hour},
-		}},
-		{name: "answers become rubbish", steps: []step{
-			healthy,
-			{do: behaving(oneIn(3, odd(answers.Repetition), ok)), after: 20 * time.Minute, want: []string{rules.AlertAnswersGarbled + " a chat"}},
-			{do: behaving(ok), after: 45 * time.Minute},
-			{do: behaving(oneIn(40, odd(answers.Length), ok)), after: 2 * time.Hour}, // some are odd anywhere
 		}},
 		{name: "an answer has text of another conversation", in: recalling, steps: []step{
 			{do: behaving(oneIn(3, recalls(recall.Wrong), recalls(recall.Right))), after: 2 * time.Hour}, // a weak model

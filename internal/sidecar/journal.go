@@ -21,11 +21,10 @@ type journal struct {
 	jobs map[probe.Key]*journalEntry
 }
 
-// journalEntry records when the journal last logged an outcome of a job, a fault of the prober and a
-// changed answer, and whether that outcome was a failure.
+// journalEntry records when the journal last logged an outcome of a job and a fault of the prober, and whether that outcome was a failure.
 type journalEntry struct {
-	failing                          bool
-	outcomeAt, faultAt, differenceAt time.Time
+	failing            bool
+	outcomeAt, faultAt time.Time
 }
 
 func newJournal(logger *slog.Logger) *journal {
@@ -37,18 +36,8 @@ func (j *journal) Observe(e probe.Event) {
 	switch e := e.(type) {
 	case probe.LimitLearned:
 		j.logger.Info("The target refuses max_tokens: the prober sends max_completion_tokens instead", "target", e.Target, "workload", e.Workload)
-	case probe.Comparison:
-		j.compared(e)
 	case probe.Result:
 		j.ended(e)
-	}
-}
-
-func (j *journal) compared(c probe.Comparison) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if c.Verdict == probe.Different && isDue(&j.entry(c.Key()).differenceAt, time.Now()) {
-		j.logger.Warn("Streaming changed an answer", "target", c.Target, "workload", c.Workload, "trace", c.TraceID, "differs", c.Text)
 	}
 }
 

@@ -42,14 +42,6 @@ func TestJournal(t *testing.T) {
 			t.Errorf("a fault of the prober in a job of %s is hidden by that of another job", target)
 		}
 	}
-	for i, verdict := range []probe.Verdict{probe.Same, probe.Unsteady, probe.Different, probe.Different} {
-		before := len(out.String())
-		j.Observe(probe.Comparison{Target: "a", Workload: "w", Verdict: verdict, TraceID: "abc", Text: "tool calls"})
-		logged := out.String()[before:]
-		if want := i == 2; strings.Contains(logged, `Streaming changed an answer" target=a workload=w trace=abc differs="tool calls"`) != want || (logged != "") != want {
-			t.Errorf("comparison %d, %s: logged %q", i, verdict, logged)
-		}
-	}
 	j.Remove(probe.Key{Target: "a", Workload: "w"})
 	before := len(out.String())
 	j.Observe(probe.Result{Target: "a", Workload: "w", Outcome: probe.Empty, End: start})

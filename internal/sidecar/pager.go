@@ -21,7 +21,7 @@ import (
 
 // RulesOf returns the input of the rules for a configuration. Closed-loop traffic has no rate known in advance.
 func RulesOf(cfg *config.Config) rules.Input {
-	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers}
+	in := rules.Input{SLOs: cfg.SLOs}
 	var labels []string // of targets
 	for _, g := range cfg.Discovery {
 		in.Discovery = in.Discovery || g.Lease == 0

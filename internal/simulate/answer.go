@@ -68,21 +68,3 @@ func (a *answer) word() []rune {
 	}
 	return append(word, ' ')
 }
-
-// garble replaces the text if the incident is one of garbage answers. An endless answer is as long as
-// the request allows, because a model that repeats itself does not end its answer.
-func (a *answer) garble(kind IncidentKind) (garbled, endless bool) {
-	switch kind {
-	case Exclamations:
-		a.generate = func() []rune { return []rune("!!!!") }
-	case Repetition:
-		phrase := []rune(newAnswer(a.rand.Uint64(), 0).peek(5))
-		a.generate = func() []rune { return phrase }
-	case WrongScript:
-		a.generate = func() []rune { return []rune{rune(0x4e00 + a.rand.IntN(0x5000))} }
-		return true, false
-	default:
-		return false, false
-	}
-	return true, true
-}

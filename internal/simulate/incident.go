@@ -33,9 +33,6 @@ const (
 
 // Kinds of complete answers that are wrong.
 const (
-	Exclamations   IncidentKind = "exclamations"
-	Repetition     IncidentKind = "repetition"
-	WrongScript    IncidentKind = "wrong_script"
 	OtherModel     IncidentKind = "other_model"
 	BadArguments   IncidentKind = "bad_arguments"
 	ToolMarkup     IncidentKind = "tool_markup"
@@ -63,7 +60,7 @@ func clusterKinds() []IncidentKind {
 func shareKinds() []IncidentKind {
 	return []IncidentKind{
 		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent,
-		Exclamations, Repetition, WrongScript, OtherModel,
+		OtherModel,
 		NewFingerprint, BadArguments, ToolMarkup, Buffered, Foreign, ContextCut, Salad, Stale,
 	}
 }

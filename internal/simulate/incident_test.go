@@ -35,7 +35,7 @@ func TestParseIncident(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"nothing":                        `there is no kind "nothing"; give one of [acceptance bad_arguments buffered cold_cache cut error_event exclamations foreign hang http_429 http_500 new_fingerprint no_answer other_model repetition salad slow_decode slow_network slow_prefill stale stall tool_markup truncated worker_loss wrong_script]`,
+		"nothing":                        `there is no kind "nothing"; give one of [acceptance bad_arguments buffered cold_cache cut error_event foreign hang http_429 http_500 new_fingerprint no_answer other_model salad slow_decode slow_network slow_prefill stale stall tool_markup truncated worker_loss]`,
 		"slow_prefill":                   "it lacks a factor: add for example factor=4",
 		"cut":                            "it lacks a share of the requests: add for example share=0.2",
 		"truncated,share=1":              "it lacks a factor: add for example factor=4",

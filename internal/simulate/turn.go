@@ -110,17 +110,11 @@ func (t *turn) planAnswer(n uint64, room int) {
 	}
 	wanted := length.draw(t.text.rand)
 	t.reasoning = q.reasoningTokens(o.Reasoning, wanted)
-	garbled, endless := t.text.garble(t.fault.Kind)
-	if endless && q.maxTokens() != nil {
-		q.IgnoreEOS = true
-	}
 	text, ok := t.structured(rand.New(rand.NewPCG(t.textKey, o.Seed)))
-	switch {
-	case garbled:
-	case ok:
+	if ok {
 		wanted = t.text.end(t.reasoning, text)
 		q.IgnoreEOS = false
-	default:
+	} else {
 		t.text.insert(t.reasoning, requestedReference(t.history))
 	}
 	t.output, t.finish = q.answerTokens(wanted, room)

@@ -2,10 +2,8 @@ package simulate
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
-	"unicode"
 )
 
 // withIncident returns options with an incident for every request. An empty kind means none.
@@ -40,13 +38,6 @@ func TestWrongAnswers(t *testing.T) {
 		t.Errorf("second answer: %+v, want %+v", again, base)
 	}
 	for kind, check := range map[IncidentKind]func(got, gotLora identity) bool{
-		Exclamations: func(got, _ identity) bool { return got.content == strings.Repeat("!", 60*charsPerToken) },
-		Repetition: func(got, _ identity) bool {
-			return got.content == strings.Repeat(got.content[:20], 12) && got.model == base.model
-		},
-		WrongScript: func(got, _ identity) bool {
-			return !strings.ContainsFunc(got.content, func(r rune) bool { return !unicode.Is(unicode.Han, r) })
-		},
 		OtherModel: func(got, _ identity) bool { return got.model != base.model && got.content != base.content },
 		NewFingerprint: func(got, _ identity) bool {
 			return got.fingerprint != base.fingerprint && got.content == base.content

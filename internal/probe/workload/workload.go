@@ -56,9 +56,6 @@ type Spec struct {
 	ToolChoice string
 	// ResponseSchema is the JSON schema that the text of each answer must follow, or nil.
 	ResponseSchema map[string]any
-	// Compare is the share of successful turns whose request is sent again without streaming, to
-	// compare the answers.
-	Compare float64
 	// Recall is the share of follow-ups that ask for a reference code of the conversation. Above 0,
 	// generated conversations contain codes; see package recall.
 	Recall   float64

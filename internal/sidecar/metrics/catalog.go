@@ -38,7 +38,6 @@ const (
 	LabelError   = "error"
 	labelBound   = "bound"
 	labelGroup   = "group"
-	labelVerdict = "verdict"
 	labelPurpose = "purpose"
 	LabelURL     = "url"
 	labelFinish  = "finish_reason"
@@ -89,7 +88,6 @@ const (
 	ConversationsSkipped  = "synthetic_conversations_skipped_total"
 	conversationsInFlight = "synthetic_conversations_in_flight"
 	conversationsShort    = "synthetic_conversations_shortened_total"
-	streamComparisons     = "synthetic_stream_comparisons_total"
 
 	finishReasons = "synthetic_finish_reasons_total"
 
@@ -111,7 +109,7 @@ const (
 	turnsWithoutAnswer = "synthetic_turns_without_answer_total"
 	UsageMissing       = "synthetic_usage_missing_total"
 	coalescedEvents    = "synthetic_coalesced_events_total"
-	OddAnswers         = "synthetic_odd_answers_total"
+	otherModelTurns    = "synthetic_other_model_turns_total"
 	RecallTurns        = "synthetic_recall_turns_total"
 	RecallScore        = "synthetic_recall_score"
 	RecallUsual        = "synthetic_recall_usual_ratio"
@@ -252,7 +250,7 @@ func Catalog() []Metric {
 		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
 		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
-		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again without streaming (comparison), with a cold cache (twin) or with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
+		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again with a cold cache (twin) or with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
 		{conversations, Counter, "conversations", "Conversations ended, with any outcome, including conversations that the prober ended.", job},
@@ -261,8 +259,6 @@ func Catalog() []Metric {
 		{ConversationsSkipped, Counter, "conversations", "Conversations that were due but not started, by reason.", with(job, LabelReason)},
 		{conversationsInFlight, gauge, "conversations", "Conversations started and not yet ended.", job},
 		{conversationsShort, Counter, "conversations", "Conversations with fewer turns than planned, because their history became too long or an answer had no content to keep in it. They are no failures.", job},
-
-		{streamComparisons, Counter, "comparisons", "Turns that were repeated without streaming to compare the answers: same, different (two whole answers were equal and the streamed one was not), unsteady (the whole answers differed too), or no answer to compare with. Absent without compare_streamed.", with(job, labelVerdict)},
 
 		{finishReasons, Counter, "turns", "Turns whose answer ended with a finish reason, in the terms of chat completions: stop, length (cut by the token limit), tool_calls, content_filter, or other.", with(job, labelFinish)},
 
@@ -283,7 +279,7 @@ func Catalog() []Metric {
 		{reasoningTokens, Counter, "tokens", "Output tokens spent on reasoning, from the server's usage; 0 if it does not report them.", turn},
 		{turnsWithoutAnswer, Counter, "turns", "Turns whose tokens contained no content: only reasoning, a refusal or tool calls.", turn},
 		{UsageMissing, Counter, "turns", "Turns whose output tokens are an estimate, by reason: no usage came with the tokens (absent), or one with more tokens than the request and the answer allow (impossible).", with(turn, LabelReason)},
-		{OddAnswers, Counter, "turns", "Successful turns with a damaged answer, or with an answer by another model than requested (model), by reason.", with(job, LabelReason)},
+		{otherModelTurns, Counter, "turns", "Successful turns that another model than the requested one answered. A fallback that a gateway reports does not count.", job},
 		{RecallTurns, Counter, "turns", "Turns judged by reference codes, by result: right, wrong (the code that the turn asked for is missing or altered) or foreign (the answer, or that of a second request with a cold cache, has a code of another conversation). cached says whether the prefix cache served the code (yes, no, unknown), depth how many prompt tokens stand before it; both are unknown for foreign, whose series is always present. Absent without recall.", with(job, LabelResult, labelCached, labelDepth)},
 		{RecallScore, gauge, "", "Confidence that answers lack the reference codes more often than they did; from 1 on they do. NaN while the usual share is learned, and for a model that cannot recall. Absent without recall.", job},
 		{RecallTwins, Counter, "turns", "Turns that were asked again with a cold cache, by the results of both answers: right, wrong_only_cached, wrong_only_cold, wrong_both, or failed if the second one failed, was served from a cache or is foreign. Absent before the first.", with(job, LabelResult)},

@@ -104,7 +104,7 @@ func jobs(targets ...string) []sink.Job {
 	for _, t := range targets {
 		j := sink.Job{Objectives: objectives(), ServerMetrics: true}
 		j.Target = target.Target{Name: t, Model: "m-8b", Connection: target.Reuse, BaseURL: "http://name:secret@east.example:8000/v1?key=secret#secret"}
-		j.Workload.Name, j.Workload.Compare, j.Workload.Recall, j.Traffic.Rate = "chat", 0.01, 1, 0.25
+		j.Workload.Name, j.Workload.Recall, j.Traffic.Rate = "chat", 1, 0.25
 		if t == "east" {
 			j.Objectives = append(j.Objectives, slo.Objective{
 				Name: "line", SLI: slo.TTFT, Threshold: 300 * time.Millisecond, PerThousand: 60 * time.Millisecond,

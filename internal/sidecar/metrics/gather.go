@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
@@ -247,17 +246,10 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	for _, reason := range probe.SkipReasons() {
 		e.part(ConversationsSkipped, l, LabelReason, reason, float64(j.tally.Skipped[reason]))
 	}
-	if j.info.Workload.Compare > 0 {
-		for _, verdict := range probe.Verdicts() {
-			e.part(streamComparisons, l, labelVerdict, string(verdict), j.compared[verdict])
-		}
-	}
 	if j.info.Workload.Recall > 0 {
 		j.recalled.gather(e, l)
 	}
-	for _, reason := range answers.Defects() {
-		e.part(OddAnswers, l, LabelReason, string(reason), j.odd[reason])
-	}
+	e.add(otherModelTurns, l, j.otherModel)
 	for _, reason := range probe.FinishReasons() {
 		e.part(finishReasons, l, labelFinish, reason, j.finished[reason])
 	}

@@ -7,7 +7,6 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
@@ -29,14 +28,13 @@ type job struct {
 	mu   sync.Mutex
 	info sink.Job
 	// added is the number of the configuration, counted over all jobs.
-	added    uint64
-	tally    sink.Tally
-	turns    [kinds]turnSeries
-	compared map[probe.Verdict]float64
-	odd      map[answers.Defect]float64
-	recalled recalled
-	finished map[string]float64
-	lastTurn float64
+	added      uint64
+	tally      sink.Tally
+	turns      [kinds]turnSeries
+	otherModel float64
+	recalled   recalled
+	finished   map[string]float64
+	lastTurn   float64
 	// phase holds the phases that have occurred: a target without TLS needs no series of a
 	// handshake.
 	phase        [phases]*histogram
@@ -85,8 +83,6 @@ func newJob(key probe.Key, backends *bound.Peak) *job {
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
 		tally:        sink.NewTally(),
-		compared:     map[probe.Verdict]float64{},
-		odd:          map[answers.Defect]float64{},
 		recalled:     recalled{byClass: map[recallClass]map[recall.Result]float64{}},
 		finished:     map[string]float64{},
 	}
@@ -132,8 +128,6 @@ func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker)
 		if e.Outcome == probe.Success && !e.Shortened { // the duration of a shortened one cannot be compared
 			j.conversation.observe(e.End.Sub(e.Scheduled), "")
 		}
-	case probe.Comparison:
-		j.compared[e.Verdict]++
 	case probe.Twin:
 		j.recalled.countTwin(e)
 	}
@@ -161,7 +155,9 @@ func (j *job) judgeSession(c *probe.Conversation, now time.Time) {
 func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Tracker) {
 	t := &j.turns[r.Kind.Index()]
 	t.usage(r)
-	j.odd[r.Defect]++
+	if r.IsOtherModel() {
+		j.otherModel++
+	}
 	j.recalled.count(r.Recall)
 	if !r.Outcome.Own() {
 		j.finished[r.FinishLabel()]++

@@ -45,7 +45,7 @@ func unknown() []string {
 // late returns the counters of zero. Each belongs to a job.
 func late() []string {
 	return []string{
-		TurnFailures, TurnOwnFaults, finishReasons, ConversationsSkipped, OddAnswers, turnsNotJudged, UsageMissing,
+		TurnFailures, TurnOwnFaults, finishReasons, ConversationsSkipped, otherModelTurns, turnsNotJudged, UsageMissing,
 		conversationFailures, conversationsCanceled, conversationsShort,
 		reasoningTokens, turnsWithoutAnswer, bursts,
 	}

@@ -103,8 +103,6 @@ func (j *job) observe(e probe.Event, now time.Time) (counted bool) {
 		if slices.ContainsFunc(j.info.Objectives, func(o slo.Objective) bool { return o.JudgeSession(&e) != slo.NotJudged }) {
 			j.sessions = appendBounded(j.sessions, e, sessionsKept)
 		}
-	case probe.Comparison: // its tokens are mostly prompts, and unknown
-		j.spent.add(now, workload.Tokens{Prompt: float64(e.Tokens)})
 	case probe.Twin:
 		j.spent.add(now, workload.Tokens{Prompt: float64(e.PromptTokens), Output: float64(e.OutputTokens)})
 		if e.Cold == recall.Foreign {

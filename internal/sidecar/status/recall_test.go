@@ -1,12 +1,10 @@
 package status
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/answers/recall"
 )
 
@@ -27,9 +25,6 @@ func TestRecallIsShown(t *testing.T) {
 		row := turnRow{Result: probe.Result{Outcome: probe.Success, Recall: probe.Recall{Result: result}}}
 		if text := row.OddText(); (text != "") != marked || text != recallText(result) {
 			t.Errorf("%q turns are marked %q", result, text)
-		}
-		if row.Defect = answers.Repetition; !strings.Contains(row.OddText(), recallText(result)) || !strings.Contains(row.OddText(), "rubbish") {
-			t.Errorf("damaged %q turns are marked %q", result, row.OddText())
 		}
 	}
 }

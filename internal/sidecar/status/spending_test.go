@@ -55,18 +55,6 @@ func TestSpending(t *testing.T) {
 	check("after half a day of silence", Duration(probe.Some(23*time.Hour)), 1440e3*11/23, dayCost*11/23)
 }
 
-// TestComparisonsAreSpent checks that repeated turns count as spent tokens, too.
-func TestComparisonsAreSpent(t *testing.T) {
-	now := noon
-	p := New(Options{Now: func() time.Time { return now }})
-	p.Add(jobOf("a", "w"))
-	now = now.Add(time.Hour)
-	p.Observe(probe.Comparison{Target: "a", Workload: "w", Verdict: probe.Same, Tokens: 1000})
-	if got := p.Snapshot().Jobs[0].Spending.Measured; got == nil || got.Prompt < 23_000 || got.Prompt > 25_000 {
-		t.Errorf("a day takes %+v, want 24 k", got)
-	}
-}
-
 func TestNothingIsSaidOfADayInTheFirstMinute(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(0))

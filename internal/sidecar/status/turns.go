@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/answers/recall"
 )
 
@@ -45,20 +44,17 @@ func (t turnRow) State() state {
 	return state{"unknown", string(t.Outcome)}
 }
 
-// OddText describes a damaged or wrong answer, "" for a normal one.
+// OddText describes a wrong answer or one of another model, "" for a normal one.
 func (t turnRow) OddText() string {
-	texts := []string{recallText(t.Recall.Result), t.defectText()}
+	texts := []string{recallText(t.Recall.Result), t.otherModelText()}
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "; ")
 }
 
-func (t turnRow) defectText() string {
-	switch t.Defect {
-	case "":
+func (t turnRow) otherModelText() string {
+	if !t.IsOtherModel() {
 		return ""
-	case answers.Model:
-		return fmt.Sprintf("answered by another model than %s: %s", t.Model, t.AnsweredBy)
 	}
-	return "the answer looks like rubbish: " + string(t.Defect)
+	return fmt.Sprintf("answered by another model than %s: %s", t.Model, t.AnsweredBy)
 }
 
 // Figures returns the names and values of the turn's latencies.
