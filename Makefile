@@ -77,10 +77,6 @@ kill: ## Kill the program KILLS times at random moments; 200 kills take four min
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
 
-.PHONY: e2e-workers
-e2e-workers: build ## Sweep with several processes, one of which is killed or stopped: five minutes
-	E2E_SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -tags e2e -count=1 -timeout 15m -v -run 'TestSweepWorker|TestTenThousandStreams' ./e2e
-
 .PHONY: e2e-real
 e2e-real: ## Play faults on vLLM, LiteLLM, nginx and HAProxy (installs 6.5 GB): two hours; ARGS="-run Scenes/Limited"
 	e2e/real/run $(ARGS)

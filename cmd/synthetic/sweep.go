@@ -29,7 +29,6 @@ type sweepFlags struct {
 	line                 planLine
 	resume, findCapacity bool
 	resolution           string
-	workers              workerFlags
 	web                  sweepWeb
 }
 
@@ -46,33 +45,19 @@ The output directory gets run.json with all measurements, for "synthetic report"
 and a first report in report/. Ctrl-C ends the sweep; finished levels are kept,
 and --resume continues with the next one.
 
-Several machines can share the load. Start a worker on each of the others, and
-then the sweep, which sends them the plan and adds their results to its own:
-  synthetic sweep --worker --workers.token-file=token
-  synthetic sweep --plan.file=plan.yml --workers=host1,host2 --workers.token-file=token
-
-If a worker is lost, the others measure the level again without it.
-
-Exit codes: 0 if everything was measured, 1 if the deployment failed or workers
-do not answer before the first level, 2 if the plan or the directory cannot be used, 130 if the sweep or the worker was stopped.`)
+Exit codes: 0 if everything was measured, 1 if the deployment failed,
+2 if the plan or the directory cannot be used, 130 if the sweep was stopped.`)
 	c.Flag("plan.file", "The plan file (see docs/reference/plan.md).").PlaceHolder("FILE").StringVar(&f.planFile)
 	f.line.add(c)
 	c.Flag("output.dir", "Directory for the results. It must be new or empty, except with --resume. Default: a new directory sweep-TIME.").PlaceHolder("DIR").StringVar(&f.dir)
 	c.Flag("resume", "Continue after the last finished level in the output directory.").BoolVar(&f.resume)
 	c.Flag("find-capacity", "Instead of measuring all levels, search between the lowest and the highest for the highest load that provably meets the SLOs.").BoolVar(&f.findCapacity)
 	c.Flag("resolution", "Precision of --find-capacity as a share of the capacity; 0 searches only among the levels of the plan.").Default("5%").StringVar(&f.resolution)
-	f.workers.add(c)
 	f.web.add(c)
 	return command{c, f.run}
 }
 
 func (f *sweepFlags) run(ctx context.Context, e env) error {
-	if f.workers.works() {
-		if name := f.besideWorker(); name != "" {
-			return usagef("--worker carries the sweeps of other processes, which send it their plan: leave --%s out", name)
-		}
-		return f.workers.work(ctx, e, &f.web)
-	}
 	plan, err := f.plan(e)
 	if err != nil {
 		return err
@@ -94,12 +79,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Throttled: lag.Throttled, Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
-	leave, err := f.workers.join(&options, e.logger)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	stop, err := f.web.serve(&options, "0", e.logger)
+	stop, err := f.web.serve(&options, e.logger)
 	if err != nil {
 		return err
 	}
@@ -111,8 +91,6 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	case run == nil && errors.Is(err, sweep.ErrInterrupted):
 		fmt.Fprintf(e.stderr, "synthetic: %v before its start\n", err)
 		return errInterrupted
-	case run == nil && (errors.Is(err, sweep.ErrNoWorkers) || errors.Is(err, sweep.ErrBusy)):
-		return err // not a usage error
 	case run == nil:
 		return usageError{err}
 	}
@@ -126,26 +104,6 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return errInterrupted
 	}
 	return err
-}
-
-// besideWorker returns the name of a flag that has no effect beside --worker, "" for none. The pods of
-// a Job have the flags of pod 0.
-func (f *sweepFlags) besideWorker() string {
-	switch {
-	case !f.workers.worker:
-		return ""
-	case f.planFile != "":
-		return "plan.file"
-	case f.dir != "":
-		return "output.dir"
-	case f.resume:
-		return "resume"
-	case f.findCapacity:
-		return "find-capacity"
-	case f.workers.names != "":
-		return "workers"
-	}
-	return f.line.given()
 }
 
 // plan reads the plan file, or prints the plan that the flags stand for. It also completes

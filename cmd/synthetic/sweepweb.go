@@ -22,9 +22,8 @@ func (w *sweepWeb) add(c *kingpin.CmdClause) {
 	c.GetFlag("web.listen-address").Help("Address of /metrics while the sweep runs, for example :9879; for the dashboard Synthetic / Study. Repeatable. Default: none.").PlaceHolder("ADDRESS")
 }
 
-// serve starts to serve, and sets the exporter of the options. shard names the process. The caller
-// has to call stop.
-func (w *sweepWeb) serve(o *sweep.Options, shard string, logger *slog.Logger) (stop func(), err error) {
+// serve starts to serve, and sets the exporter of the options. The caller has to call stop.
+func (w *sweepWeb) serve(o *sweep.Options, logger *slog.Logger) (stop func(), err error) {
 	*w.flags.WebListenAddresses = slices.DeleteFunc(*w.flags.WebListenAddresses, func(addr string) bool { return addr == "" })
 	if len(*w.flags.WebListenAddresses) == 0 && !(w.flags.WebSystemdSocket != nil && *w.flags.WebSystemdSocket) {
 		return func() {}, nil
@@ -33,7 +32,7 @@ func (w *sweepWeb) serve(o *sweep.Options, shard string, logger *slog.Logger) (s
 	if err != nil {
 		return nil, err
 	}
-	o.Exporter = sweep.NewExporter(shard)
+	o.Exporter = sweep.NewExporter("0")
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", o.Exporter)
 	connections := httplimit.NewConnections(httplimit.MaxConnections)

@@ -53,7 +53,6 @@ func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 		return sweep.Plan{}, err
 	}
 	file := filepath.Base(path)
-	plan.Path, plan.Text = path, data
 	plan.Source = runfile.Plan{
 		File: file, Text: b.Redact("(not kept)", "headers", "extra_body", "http_client"), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)),
 	}

@@ -64,10 +64,7 @@ func TestGoodPlan(t *testing.T) {
 	if got.Source.File != "full.yml" || len(got.Source.SHA256) != 64 {
 		t.Errorf("source %+v", got.Source)
 	}
-	if got.Path != "testdata/goodplan/full.yml" || !strings.Contains(string(got.Text), "hunter2") {
-		t.Errorf("%s for workers: %s", got.Path, got.Text)
-	}
-	got.Source, got.Path, got.Text = runfile.Plan{}, "", nil
+	got.Source = runfile.Plan{}
 	half := 0.5
 	want := sweep.Plan{
 		Title: "Everything", Seed: 7,

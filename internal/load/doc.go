@@ -3,8 +3,6 @@
 // Scheduler runs the loops of the sidecar: it starts and stops them when the set of jobs
 // changes, and passes every event to a sink.
 //
-// A Loop can be one Shard of a load that several processes generate together.
-//
 // Data flows one way: Apply(jobs), runner, Loop, conversation, Prober, events, sink.
 //
 // Each goroutine has an owner that waits for it: Scheduler.Run owns one for each runner,

@@ -61,9 +61,6 @@ type Loop struct {
 	// ramps and growing pauses differ. A process alone has Replica 0; it starts at once and its
 	// pauses do not grow.
 	Replica uint64
-	// Shard is the share of the load that this process generates. All numbers above are for the
-	// whole load.
-	Shard Shard
 
 	// Decide, if set, decides which starts of an open loop take place. Starts of a burst use at
 	// most half of MaxConcurrency, and a skipped one is not reported, so that a burst does not
@@ -72,9 +69,6 @@ type Loop struct {
 	// Next returns a function that runs the next conversation, or the reason to skip it. It is
 	// called by one goroutine at a time and must not block.
 	Next func(due time.Time) (run func() probe.Outcome, skipReason string)
-	// SkipNext is called instead of Next, in the same order, for each conversation of another
-	// shard and for each skipped one of this shard.
-	SkipNext func()
 	// OnSkip is called for each start that was due and skipped.
 	OnSkip func(due time.Time, reason string)
 	// OnBeat, if set, is called every beatEvery while the loop starts conversations.
@@ -83,8 +77,7 @@ type Loop struct {
 	// running waits for the goroutines of slots and conversations.
 	running sync.WaitGroup
 
-	mu sync.Mutex
-	// started counts the conversations of all shards, inFlight those of this process.
+	mu                sync.Mutex
 	started, inFlight int
 }
 
@@ -107,10 +100,6 @@ func (l *Loop) open(ctx context.Context) {
 	next := l.startTimes()
 	for l.Limit == 0 || l.started < l.Limit { // no other goroutine writes started
 		due := next()
-		if !l.ownsStart(l.started) {
-			l.skipStart()
-			continue
-		}
 		if !l.waitForStart(ctx, due) {
 			return
 		}
@@ -125,13 +114,12 @@ func (l *Loop) open(ctx context.Context) {
 		if start.Burst {
 			maxInFlight /= 2
 		}
-		run, skipReason := l.admit(due, l.Shard.Slots(maxInFlight))
+		run, skipReason := l.admit(due, maxInFlight)
 		switch {
 		case run != nil:
 			l.running.Go(func() { l.runConversation(run) })
 		case !start.Burst:
 			l.OnSkip(due, skipReason)
-			l.skipStart()
 		}
 	}
 }
@@ -165,28 +153,11 @@ func (l *Loop) waitForStart(ctx context.Context, due time.Time) bool {
 	return await(ctx, time.After(time.Until(due)), l.OnBeat)
 }
 
-// skipStart passes the next conversation to the other shards, or drops it. All shards count
-// every conversation; a process alone does not need to.
-func (l *Loop) skipStart() {
-	if l.Shard.Whole() {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.started++
-	l.SkipNext()
-}
-
-// closed starts the slots of this shard and waits for them.
+// closed starts the slots and waits for them.
 func (l *Loop) closed(ctx context.Context) {
 	begin := cmp.Or(l.Begin, time.Now())
 	for i := range l.Concurrency {
-		if l.Shard.ownsSlot(i) {
-			l.running.Go(func() { l.slot(ctx, i, begin.Add(l.slotDelay(i))) })
-		}
-	}
-	if l.Shard.Slots(l.Concurrency) == 0 {
-		l.running.Go(func() { l.waitWithoutSlots(ctx) })
+		l.running.Go(func() { l.slot(ctx, i, begin.Add(l.slotDelay(i))) })
 	}
 	done := make(chan struct{})
 	go func() {
@@ -208,18 +179,6 @@ func (l *Loop) slotDelay(i int) time.Duration {
 	ramp := min(time.Duration(l.Concurrency)*rampStep, rampMax)
 	fraction := float64(l.Replica) / math.MaxUint64 // replicas ramp at different times
 	return time.Duration((float64(i) + fraction) / n * float64(ramp))
-}
-
-// waitWithoutSlots runs a closed loop whose shard has no slot. With a Limit it only counts the
-// conversations of the other shards.
-func (l *Loop) waitWithoutSlots(ctx context.Context) {
-	if l.Limit == 0 {
-		<-ctx.Done()
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.skipOtherShards()
 }
 
 // slot runs one conversation after the other in slot i, which opens at a time.
@@ -252,9 +211,6 @@ func canRestartAtOnce(o probe.Outcome) bool { return o == probe.Success || o == 
 func (l *Loop) admit(due time.Time, maxInFlight int) (run func() probe.Outcome, skipReason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.Process == workload.Closed {
-		l.skipOtherShards()
-	}
 	switch {
 	case l.Limit > 0 && l.started >= l.Limit:
 		return nil, limitReached
@@ -268,15 +224,6 @@ func (l *Loop) admit(due time.Time, maxInFlight int) (run func() probe.Outcome, 
 		l.inFlight++
 	}
 	return run, skipReason
-}
-
-// skipOtherShards skips the conversations before the next one of this shard. The caller holds
-// mu.
-func (l *Loop) skipOtherShards() {
-	for !l.ownsStart(l.started) && (l.Limit == 0 || l.started < l.Limit) {
-		l.started++
-		l.SkipNext()
-	}
 }
 
 // tooLate reports whether a start is too late to represent its time. Without this check, a

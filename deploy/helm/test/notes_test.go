@@ -30,7 +30,7 @@ func TestNotes(t *testing.T) {
 		{"full", []string{"from 2 pod(s)", "https://127.0.0.1:9877/", "Each of the 2 pods"}, []string{"Nothing tells Prometheus", "No alerts"}},
 		{"file", []string{"logs deployment/rel-synthetic"}, []string{"port-forward", " test rel"}},
 		{"existing", []string{"load a changed configuration within 15s"}, nil},
-		{"study", []string{"with 4 shards", "logs job/rel-synthetic --all-pods", "persistent volume claim rel-synthetic-results"}, []string{"Nothing tells Prometheus", "port-forward", "No alerts"}},
+		{"study", []string{"measures.", "logs job/rel-synthetic --follow", "persistent volume claim rel-synthetic-results"}, []string{"Nothing tells Prometheus", "port-forward", "No alerts"}},
 		{"alone", []string{"with 1 shard", "/results/rel of its pod"}, nil},
 	}
 	for _, test := range tests {

@@ -39,7 +39,7 @@ func TestShardsKnowTheirNumbers(t *testing.T) {
 func TestASweepIsScraped(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=podMonitor.enabled=true")
 	container := podsOf(t, objects).Spec.Containers[0]
-	if !slices.Contains(container.Args, "--web.listen-address=:9877") || container.Ports[0].Name != "http" || container.Ports[0].ContainerPort != 9877 || container.Ports[1].Name != "worker" {
+	if !slices.Contains(container.Args, "--web.listen-address=:9877") || container.Ports[0].Name != "http" || container.Ports[0].ContainerPort != 9877 {
 		t.Errorf("arguments %q, ports %+v", container.Args, container.Ports)
 	}
 	single(t, objects, "PodMonitor")
@@ -47,7 +47,7 @@ func TestASweepIsScraped(t *testing.T) {
 		t.Error("a sweep is probed, whose page serves /metrics alone")
 	}
 	ingress := decodeAs[networking.NetworkPolicy](t, single(t, objects, "NetworkPolicy")).Spec.Ingress
-	if len(ingress) != 2 || ingress[1].Ports[0].Port.StrVal != "http" {
+	if len(ingress) != 1 || ingress[0].Ports[0].Port.StrVal != "http" {
 		t.Errorf("the policy lets in %+v", ingress)
 	}
 }

@@ -135,18 +135,6 @@ func (s *Source) Next() Conversation {
 	return c
 }
 
-// Skip skips the next conversation and returns its At. Later conversations are the same as
-// after Next.
-func (s *Source) Skip() (at time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.next++
-	if s.trace != nil {
-		return s.trace.next().At
-	}
-	return 0
-}
-
 func countChars(all []Message) (n int) {
 	for _, m := range all {
 		n += utf8.RuneCountInString(m.Content)

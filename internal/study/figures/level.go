@@ -42,9 +42,6 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 		if r.State != runfile.Complete && !decidedEarly(r) {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))
 		}
-		if r.LostWorkers != nil {
-			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d lost %s; it was measured with the load divided between the other processes.", r.Repetition, runfile.LostWorkers(r.LostWorkers)))
-		}
 		if text := leftOutText(r); text != "" {
 			l.Limit = cmp.Or(l.Limit, r.Limit())
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d: %s.", r.Repetition, text))

@@ -131,9 +131,6 @@ func methodTable(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	}
 	row("Metric source", "client side: bytes as they arrived at the prober")
 	row("Tool", "%s", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
-	if text := workerSummary(runs); text != "" {
-		row("Workers", "%s", text)
-	}
 	row("Plan", "sha256 %s, seed %d", r.Plan.SHA256, r.Seed)
 	return rows
 }
@@ -209,26 +206,6 @@ func measuredLengths(runs []*runfile.Run) string {
 		return ""
 	}
 	return fmt.Sprintf("%s in prompts, %s in answers (means of successful turns)", Digits(prompt/turns, 0), Digits(output/turns, 0))
-}
-
-// workerSummary lists the processes that shared the load, with the largest error of their clocks.
-func workerSummary(runs []*runfile.Run) string {
-	var names []string
-	within := map[string]float64{}
-	for _, r := range runs {
-		for _, x := range r.Results {
-			for _, w := range x.Workers {
-				if _, ok := within[w.Name]; !ok {
-					names = append(names, w.Name)
-				}
-				within[w.Name] = max(within[w.Name], w.ErrorSeconds)
-			}
-		}
-	}
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%s (clock ± %.3f ms)", name, 1000*within[name])
-	}
-	return strings.Join(names, ", ")
 }
 
 // seriesOf collects the results of a variant by level.

@@ -93,19 +93,3 @@ func (b *Block) CountSession(j JudgedSession) {
 	}
 	b.SLOs[j.Objective] = n
 }
-
-func (b *Block) mergeConversations(o *Conversations) {
-	if o == nil {
-		return
-	}
-	if b.Conversations == nil {
-		b.Conversations = &Conversations{}
-	}
-	s := b.Conversations
-	s.Ended, s.Cut, s.Turns = s.Ended+o.Ended, s.Cut+o.Cut, s.Turns+o.Turns
-	s.Duration.Merge(o.Duration)
-	s.Tokens.merge(o.Tokens)
-	s.FirstTokenSeconds += o.FirstTokenSeconds
-	s.AnswerSeconds += o.AnswerSeconds
-	s.BetweenSeconds += o.BetweenSeconds
-}

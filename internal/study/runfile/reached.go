@@ -24,9 +24,6 @@ const (
 // result proves nothing about its level and is not compared. It returns "" if the level was
 // reached, or if the file does not tell.
 func (r *Run) NotReached(x Result) string {
-	if x.Unreached != "" {
-		return x.Unreached
-	}
 	carried, asked, ok := r.carriedLoad(x)
 	if !ok || carried >= ReachedShare*asked {
 		return ""
@@ -121,7 +118,7 @@ const (
 	throttledShare = 1 - ReachedShare
 )
 
-const remedy = "give it more CPU, or share the load among more processes (--workers)"
+const remedy = "give it more CPU"
 
 // Limit describes how the prober or its machine was the limit, and what helps, or returns "". A
 // limited measurement proves nothing about the deployment's capacity.

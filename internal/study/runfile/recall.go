@@ -63,16 +63,10 @@ func (b *Block) observeRecall(r probe.Recall) {
 	default:
 		return
 	}
-	b.addRecall(map[RecallClass]Recalled{{r.DepthClass(), r.CachedState()}: n})
-}
-
-func (b *Block) addRecall(counts map[RecallClass]Recalled) {
-	for class, n := range counts {
-		if b.Recall == nil {
-			b.Recall = map[RecallClass]Recalled{}
-		}
-		sum := b.Recall[class]
-		sum.Add(n)
-		b.Recall[class] = sum
+	if b.Recall == nil {
+		b.Recall = map[RecallClass]Recalled{}
 	}
+	class := RecallClass{r.DepthClass(), r.CachedState()}
+	n.Add(b.Recall[class])
+	b.Recall[class] = n
 }

@@ -13,7 +13,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// TestRecall: answers are counted by the place of their code, also when blocks are merged and in the file.
+// TestRecall: answers are counted by the place of their code, also in the file.
 func TestRecall(t *testing.T) {
 	answer := func(result recall.Result, depth int) probe.Result {
 		r := probe.Result{Kind: probe.Followup, Outcome: probe.Success, Recall: probe.Recall{Result: result}}
@@ -22,17 +22,14 @@ func TestRecall(t *testing.T) {
 		}
 		return r
 	}
-	var a, b, empty Block
-	for _, r := range []probe.Result{answer(recall.Right, 10), answer(recall.Wrong, 9000), {Kind: probe.First, Outcome: probe.Success}} {
-		a.Observe(&r, nil)
-	}
-	for _, r := range []probe.Result{answer(recall.Right, 20), answer(recall.Foreign, 0)} {
+	var b Block
+	for _, r := range []probe.Result{
+		answer(recall.Right, 10), answer(recall.Wrong, 9000), {Kind: probe.First, Outcome: probe.Success}, answer(recall.Right, 20), answer(recall.Foreign, 0),
+	} {
 		b.Observe(&r, nil)
 	}
-	empty.merge(a)
-	empty.merge(b)
 	want := map[RecallClass]Recalled{{"0-1k", "yes"}: {Right: 2}, {"8k-32k", "no"}: {Wrong: 1}, {"unknown", "unknown"}: {Foreign: 1}}
-	data, err := json.Marshal(empty)
+	data, err := json.Marshal(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +37,7 @@ func TestRecall(t *testing.T) {
 	if err := json.Unmarshal(data, &read); err != nil {
 		t.Fatal(err)
 	}
-	for name, got := range map[string]Block{"merged": empty, "read": read} {
+	for name, got := range map[string]Block{"counted": b, "read": read} {
 		if diff := cmp.Diff(want, got.Recall); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

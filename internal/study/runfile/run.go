@@ -175,18 +175,15 @@ const (
 
 // Result is one measurement of one level of one variant.
 type Result struct {
-	Variant    string    `json:"variant"`
-	Level      float64   `json:"level"` // the number of conversations in flight or of starts per second
-	Repetition int       `json:"repetition"`
-	Seed       uint64    `json:"seed"`
-	Started    time.Time `json:"started"`
-	Ended      time.Time `json:"ended"`
-	State      State     `json:"state"`
-	Why        string    `json:"why,omitempty"` // the reason for a state other than Complete
-	// Unreached is a reason for a reduced load that no figure here shows, such as parts
-	// that were not measured at the same time; otherwise "".
-	Unreached string     `json:"unreached,omitempty"`
-	Snapshots []Snapshot `json:"snapshots"`
+	Variant    string     `json:"variant"`
+	Level      float64    `json:"level"` // the number of conversations in flight or of starts per second
+	Repetition int        `json:"repetition"`
+	Seed       uint64     `json:"seed"`
+	Started    time.Time  `json:"started"`
+	Ended      time.Time  `json:"ended"`
+	State      State      `json:"state"`
+	Why        string     `json:"why,omitempty"` // the reason for a state other than Complete
+	Snapshots  []Snapshot `json:"snapshots"`
 	// Throttled is the share of the measured time in which the CPU limit of its cgroup stopped
 	// the prober; null if unknown.
 	Throttled *float64 `json:"throttled,omitempty"`
@@ -194,9 +191,4 @@ type Result struct {
 	// load, so they count in no rate and no quantile. The level caused the failures among them.
 	Tail    *Block        `json:"tail,omitempty"`
 	Verdict *LevelVerdict `json:"verdict,omitempty"` // null in files that no sweep wrote
-	// Workers carried parts of the level beside the process that ran the sweep.
-	Workers []Worker `json:"workers,omitempty"`
-	// LostWorkers were lost before this measurement. The load was divided between the others, and the
-	// level measured again if it had begun.
-	LostWorkers []LostWorker `json:"lost_workers,omitempty"`
 }

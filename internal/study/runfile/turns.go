@@ -201,3 +201,19 @@ func (s *Snapshot) finish(last time.Time) {
 	}
 	s.InFlightMean = &inFlight
 }
+
+// Earlier returns the earlier time.
+func Earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// Later returns the later time.
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

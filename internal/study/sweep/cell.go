@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,9 +15,6 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// errNotMeasured ends a replay at a level that is not in the store.
-var errNotMeasured = errors.New("not measured")
-
 // visit returns the result of a cell, from disk or measured now and saved.
 func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, error) {
 	name := s.Plan.name(c)
@@ -27,10 +23,7 @@ func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, 
 		s.keep(rec)
 		return &rec.Result, nil
 	}
-	if s.replaying {
-		return nil, errNotMeasured
-	}
-	s.clock.started, s.losses = time.Time{}, nil
+	s.clock.started = time.Time{}
 	if err := s.prepare(ctx, c); ctx.Err() != nil {
 		return nil, ErrInterrupted
 	} else if err != nil {
@@ -38,7 +31,7 @@ func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, 
 	}
 	s.clock.started = time.Now()
 	rec := &record{Cell: name}
-	if err := s.measureWhole(ctx, c, p, rec); err != nil {
+	if err := s.measure(ctx, c, p, rec); err != nil {
 		return nil, err
 	}
 	if rec.Result.State == runfile.Interrupted {
@@ -46,24 +39,6 @@ func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, 
 		return nil, ErrInterrupted
 	}
 	return &rec.Result, s.finish(c, rec)
-}
-
-// measureWhole measures a level again, with the load divided between the remaining processes, until
-// it has lost no worker.
-func (s *sweep) measureWhole(ctx context.Context, c cell, p purpose, rec *record) error {
-	for {
-		if err := s.measure(ctx, c, p, rec); err != nil {
-			return err
-		}
-		lost := rec.Result.LostWorkers
-		s.losses = append(s.losses, lost...)
-		rec.Result.LostWorkers = s.losses
-		if lost == nil {
-			return nil
-		}
-		s.Logger.Warn("Workers were lost; the level is measured again without them", "level", rec.Cell, "workers", runfile.LostWorkers(lost))
-		s.id = newID() // caches know the texts
-	}
 }
 
 func (s *sweep) finish(c cell, rec *record) error {
@@ -148,12 +123,9 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+turnsSuffix), place, s.Plan.Ramp.levels(l.value)); err != nil {
 		return err
 	}
-	if err := s.team.prepare(ctx, l); err != nil {
-		return errors.Join(err, l.sink.records.close())
-	}
 	v := s.Plan.Variants[c.Variant]
 	l.series = s.levelSeries(v.Name, l.value)
-	if !s.described[v.Name] && s.Part.Index == 0 {
+	if !s.described[v.Name] {
 		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
 	}
 	r := &rec.Result
@@ -166,7 +138,7 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 		delete(s.ready, c.Variant)
 		s.Logger.Warn("A level ended early; the next one waits until the target completes a turn", "level", rec.Cell, "why", r.Why)
 	}
-	return errors.Join(l.sink.records.close(), s.team.collect(s.store.path("levels", rec.Cell+turnsSuffix), r))
+	return l.sink.records.close()
 }
 
 // level prepares what a cell needs; done releases it.
@@ -186,10 +158,6 @@ func (s *sweep) level(c cell, p purpose) (l *level, done func(), err error) {
 		client.Close()
 		return nil, nil, err
 	}
-	metrics := v.Metrics
-	if s.Part.Index > 0 { // shard 0 reads them
-		metrics = nil
-	}
 	name, salt := s.Plan.name(c), ""
 	if s.Plan.Cache.Policy == bustCache { // so that its texts are new to every cache
 		salt = "[run " + s.id + " " + name + "]\n\n"
@@ -198,12 +166,8 @@ func (s *sweep) level(c cell, p purpose) (l *level, done func(), err error) {
 		sweep: s, plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
-		scraper:       newScraper(client, metrics, s.Logger.With("variant", v.Name)),
+		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 		watcher:       &watcher{Judge: s.Plan.judge(), plan: s.Plan, purpose: p, most: s.most, run: s.run, level: s.Plan.Levels[c.Level]},
-		named: levelSpec{
-			cell: c, Model: s.ready[c.Variant], Mark: s.id,
-			Chars: s.calibration.chars, Tokens: s.calibration.tokens, Number: s.progress.Number, Total: s.progress.Total,
-		},
 	}
 	return l, func() {
 		client.Close()

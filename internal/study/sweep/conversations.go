@@ -39,13 +39,11 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 	soft, halt := context.WithCancel(hard)
 	open := loop.Process != workload.Closed // in an open loop nothing waits, and a late start is skipped
 	next := l.conversations.source.Next
-	loop.Shard, loop.SkipNext = l.sweep.Part, func() { l.conversations.source.Skip() }
 	if open && l.plan.OwnRate > 0 {
 		own := &ownTimes{
 			source: l.conversations.source, speed: loop.Rate / l.plan.OwnRate, pauses: l.plan.Workload.Trace.File != "",
-			mine: func(n int) bool { return loop.Shard.OwnsStart(loop.Seed, n) },
 		}
-		loop.Times, loop.SkipNext, next = own.next, func() {}, func() workload.Conversation { return own.planned }
+		loop.Times, next = own.next, func() workload.Conversation { return own.planned }
 	}
 	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
 		if open {
@@ -88,25 +86,19 @@ type ownTimes struct {
 	speed   float64
 	pauses  bool
 	planned workload.Conversation
-	mine    func(n int) bool // reports whether this shard runs conversation n
-	n       int              // number of conversations so far
 	first   time.Duration
+	begun   bool
 }
 
-// next plans the next conversation of this shard, and returns when it starts.
+// next plans the next conversation, and returns when it starts.
 func (o *ownTimes) next() time.Duration {
-	at := time.Duration(0)
-	if o.mine(o.n) {
-		o.planned = o.source.Next()
-		at = o.planned.At
-		if o.pauses {
-			o.planned.Hasten(o.speed)
-		}
-	} else {
-		at = o.source.Skip()
+	o.planned = o.source.Next()
+	at := o.planned.At
+	if o.pauses {
+		o.planned.Hasten(o.speed)
 	}
-	if o.n++; o.n == 1 {
-		o.first = at
+	if !o.begun {
+		o.first, o.begun = at, true
 	}
 	return time.Duration(float64(at-o.first) / o.speed)
 }

@@ -1,8 +1,8 @@
 package sweep
 
 import (
-	"fmt"
 	"maps"
+	"time"
 
 	"synthetic/internal/study/runfile"
 )
@@ -34,21 +34,23 @@ func blockCounts(b runfile.Block) runfile.Block {
 	}
 }
 
-// addReport adds the counts of a worker; nil adds nothing. Its latencies are not merged.
-func addReport(s *levelReport, name string, r *levelReport) {
-	if r == nil {
-		return
-	}
-	s.Turns, s.Failed, s.OutputTokens = s.Turns+r.Turns, s.Failed+r.Failed, s.OutputTokens+r.OutputTokens
-	s.InFlight, s.Ended = s.InFlight+r.InFlight, s.Ended+r.Ended
-	s.Early = max(s.Early, r.Early)
-	if s.TargetLost == "" && r.TargetLost != "" {
-		s.TargetLost, s.Ours = fmt.Sprintf("%s: %s", name, r.TargetLost), r.Ours
-	}
-	o := countsOnly(r.Result) // the counts must not change later
-	for i := range min(len(o.Snapshots), len(s.Result.Snapshots)) {
-		own := s.Result.Snapshots[i] // the same snapshot, whatever the clocks say
-		o.Snapshots[i].Started, o.Snapshots[i].Seconds = own.Started, own.Seconds
-	}
-	s.Result.Merge(o)
+// levelReport holds the counts of the current level so far.
+type levelReport struct {
+	Result runfile.Result // the counts of each block without latencies
+	Counts
+	Ended int // counts conversations, if the measurement ends by their number
+	// TargetLost says why the target counts as dead, or "". Ours is set if the prober itself
+	// cannot send, so that the target may be alive.
+	TargetLost string
+	Ours       bool
+}
+
+// Counts summarises the turns of a measurement so far.
+type Counts struct {
+	// Turns counts ended turns, Failed the failed ones. Early is the mean duration of the first
+	// turns, before a queue can form.
+	Turns, Failed uint64
+	Early         time.Duration
+	InFlight      int
+	OutputTokens  uint64
 }

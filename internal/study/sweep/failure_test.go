@@ -409,7 +409,8 @@ func TestSwitches(t *testing.T) {
 			}
 			d.ServeHTTP(w, r)
 		}))()
-		plan := shortLevels()
+		plan := small()
+		plan.WarmUp, plan.Measure = WarmUp{Duration: 5 * time.Second}, Measure{Snapshots: 1, Snapshot: 20 * time.Second}
 		plan.Variants = nil
 		for _, name := range []string{"x", "y"} {
 			v := variant("a")

@@ -30,7 +30,6 @@ type level struct {
 	watcher       *watcher
 	series        *levelSeries  // nil if nothing exports the level
 	throttled     time.Duration // before the measurement, −1 if unknown
-	named         levelSpec     // describes the level to workers
 }
 
 // run measures the level and fills in the result. It returns after every turn has ended; when
@@ -39,12 +38,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
 	l.prepareCache(hard)
-	begin, end := l.sweep.team.begin(hard, l)
-	if end != nil {
-		r.State, r.Why, r.LostWorkers = end.state, end.why, end.lost
-		return end
-	}
-	load.Pause(hard, time.Until(begin))
+	begin := time.Now()
 	warmUp := l.plan.WarmUp.Duration
 	if warmUp > 0 {
 		l.sweep.phase(phaseWarmUp)
@@ -61,7 +55,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 		l.waitForWarmUp(hard, begin.Add(warmUp))
 		l.begin(begin.Add(warmUp))
 	}
-	end = l.measure(ctx, over)
+	end := l.measure(ctx, over)
 	l.sink.finish(time.Now())
 	r.Throttled = l.throttledShare(time.Now())
 	halt()
@@ -74,8 +68,9 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	r.State, r.Why, r.Verdict = end.state, end.why, end.verdict
 	r.Snapshots, r.Tail = l.sink.snapshots()
 	l.scraper.attach(r.Snapshots)
-	l.sweep.team.conclude(ctx, l, end, r)
-	r.LostWorkers = end.lost
+	if end.verdict == nil && end.state == runfile.Complete && len(l.plan.SLOs) > 0 {
+		r.Verdict = l.watcher.Conclude(l.watcher.run, *r)
+	}
 	return end
 }
 
@@ -117,20 +112,10 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 		return err
 	}
 	defer done()
-	l.named.WarmUp = true
-	if err := s.team.prepare(ctx, l); err != nil {
-		return err
-	}
-	begin, end := s.team.begin(ctx, l)
-	if end != nil {
-		return nil // the next level says why
-	}
 	s.phase(phaseWarmUp)
-	hard, cut := context.WithDeadline(ctx, begin.Add(w))
+	hard, cut := context.WithTimeout(ctx, w)
 	defer cut()
-	loop := l.loop(0)
-	loop.Begin = begin
-	over, _ := l.start(hard, loop)
+	over, _ := l.start(hard, l.loop(0))
 	<-over
 	return nil
 }
@@ -141,9 +126,7 @@ func (l *level) begin(at time.Time) {
 	l.throttled = l.sweep.throttled()
 	m := l.plan.Measure
 	if m.Conversations > 0 {
-		own := l.loop(0)
-		own.Shard = l.sweep.Part
-		l.sink.beginCounted(at, m.Snapshots, own.CountOwned(m.Conversations), l.scraper.edge)
+		l.sink.beginCounted(at, m.Snapshots, m.Conversations, l.scraper.edge)
 		return
 	}
 	l.sink.beginTimed(at, m.Snapshots, m.Snapshot)
@@ -201,7 +184,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 			l.sink.records.flush()
 			seen := l.sink.look(now, l.value)
 			seen.Result.Throttled = l.throttledShare(now)
-			end := l.sweep.team.look(ctx, l, now, &seen)
+			end := l.watcher.check(now, seen)
 			l.sweep.reportProgress(l.sink.stats(seen.Counts), now.Sub(l.watcher.began))
 			if end != nil {
 				return end

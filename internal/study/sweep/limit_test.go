@@ -41,7 +41,7 @@ func TestThrottled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"NOT JUDGED (the prober was the limit)", "for 10% of the time; give it more CPU, or share the load among more processes (--workers)"} {
+		for _, want := range []string{"NOT JUDGED (the prober was the limit)", "for 10% of the time; give it more CPU"} {
 			if !strings.Contains(string(files[0].Data), want) {
 				t.Errorf("the report does not say %q", want)
 			}

@@ -65,7 +65,7 @@ func (x *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) { x.handler
 func (x *Exporter) Progress(p Progress) {
 	x.mu.Lock()
 	switch p.Phase {
-	case phaseSwitch, phaseReady, phaseWorkers, phasePause: // between two levels
+	case phaseSwitch, phaseReady, phasePause: // between two levels
 		x.at = position{}
 	}
 	at := x.at
@@ -78,15 +78,15 @@ func (x *Exporter) Progress(p Progress) {
 	x.gauges[metrics.StudyLeft].WithLabelValues().Set(p.Left.Seconds())
 }
 
-// Level begins a level; asked is the load of this process.
-func (x *Exporter) Level(variant string, level float64, kind runfile.LevelKind, asked float64) *levelSeries {
+// Level begins a level.
+func (x *Exporter) Level(variant string, level float64, kind runfile.LevelKind) *levelSeries {
 	at := position{variant, strconv.FormatFloat(level, 'g', -1, 64)}
 	x.mu.Lock()
 	x.at = at
 	x.mu.Unlock()
 	load := x.gauges[metrics.StudyLoad]
 	load.Reset()
-	load.WithLabelValues(at.variant, at.level, string(kind)).Set(asked)
+	load.WithLabelValues(at.variant, at.level, string(kind)).Set(level)
 	return &levelSeries{
 		Exporter: x, position: at,
 		started:       x.counters[metrics.StudyConversationsStarted].WithLabelValues(at.variant, at.level),

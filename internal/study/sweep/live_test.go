@@ -37,7 +37,7 @@ func answered(outcome probe.Outcome) probe.Result {
 // TestCatalog: a level of a shard exports the catalog with its labels.
 func TestCatalog(t *testing.T) {
 	x := NewExporter("3")
-	l := x.Level("kv", 12.5, runfile.Rate, 3.125)
+	l := x.Level("kv", 12.5, runfile.Rate)
 	x.Progress(Progress{Number: 1, Total: 2, Phase: PhaseMeasure})
 	l.Conversation(1)
 	l.Observe(probe.Start{})
@@ -72,7 +72,7 @@ func TestCatalog(t *testing.T) {
 // nothing between two levels belongs to one.
 func TestFigures(t *testing.T) {
 	x := NewExporter("0")
-	first := x.Level("kv", 2, runfile.Concurrency, 2)
+	first := x.Level("kv", 2, runfile.Concurrency)
 	var talking sync.WaitGroup
 	for range 8 { // concurrently, as conversations do
 		talking.Go(func() {
@@ -106,12 +106,8 @@ func TestFigures(t *testing.T) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	x.Progress(Progress{Number: 2, Total: 3, Phase: phaseWorkers}) // as all shards except the first do
-	if want := `synthetic_study_phase{level="",phase="waiting for the workers",shard="0",variant=""} 1`; !strings.Contains(scrape(x), want) {
-		t.Errorf("between two levels of a shard, the page has no %s", want)
-	}
 	x.Progress(Progress{Number: 2, Total: 3, Phase: phasePause})
-	x.Level("kv", 4, runfile.Concurrency, 4)
+	x.Level("kv", 4, runfile.Concurrency)
 	page = scrape(x)
 	for _, want := range []string{`synthetic_study_phase{level="",phase="pausing",shard="0",variant=""} 1`, `synthetic_study_levels_done{shard="0"} 1`, `synthetic_study_levels_to_come{shard="0"} 2`} {
 		if !strings.Contains(page, want+"\n") {

@@ -7,10 +7,6 @@
 //
 // run owns every goroutine and all files. A level belongs to one goroutine; its collector takes
 // events from all conversations.
-//
-// Several processes may share the load; protocol.go describes how. The team of a level hides them:
-// the process that runs the sweep, shard 0, adds the reports of its workers to its own before the
-// watcher judges, and their results before it stores the level. Workers follow its decisions.
 package sweep
 
 import (
@@ -30,9 +26,6 @@ import (
 type Plan struct {
 	Title  string
 	Source runfile.Plan // the plan file without secrets
-	// Path and Text are the plan file as read, for workers.
-	Path string
-	Text []byte
 	// Seed decides the conversations and their starts, equally for every variant.
 	Seed     uint64
 	Variants []Variant // at least one entry; the first is the baseline

@@ -12,7 +12,6 @@ type Phase string
 const (
 	phaseSwitch  Phase = "switching"
 	phaseReady   Phase = "waiting until ready"
-	phaseWorkers Phase = "waiting for the workers"
 	phasePause   Phase = "pausing"
 	phasePrime   Phase = "priming the cache"
 	phaseWarmUp  Phase = "warming up"
@@ -40,11 +39,7 @@ func (s *sweep) levelSeries(variant string, level float64) *levelSeries {
 	if s.Exporter == nil {
 		return nil
 	}
-	asked := level / float64(max(s.Part.Count, 1))
-	if s.Plan.Kind == runfile.Concurrency {
-		asked = float64(s.Part.Slots(int(level)))
-	}
-	l := s.Exporter.Level(variant, level, s.Plan.Kind, asked)
+	l := s.Exporter.Level(variant, level, s.Plan.Kind)
 	if s.Plan.Workload.Recall > 0 {
 		l.foreign()
 	}

@@ -43,7 +43,6 @@ type ending struct {
 	why        string
 	verdict    *runfile.LevelVerdict
 	targetLost bool // the target no longer answers
-	lost       []runfile.LostWorker
 }
 
 func (w *watcher) check(now time.Time, seen levelReport) *ending {

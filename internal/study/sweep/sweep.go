@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"slices"
 	"sync"
 	"time"
 
-	"synthetic/internal/load"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/study/runfile"
 )
@@ -32,13 +30,7 @@ type Options struct {
 	Resolution   float64
 	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same
 	// marks against caches.
-	ID string
-	// Workers share the load of each level; nil for none. The sweep waits up to Patience for them
-	// before its first level.
-	Workers  *Workers
-	Patience time.Duration
-	// Part is this process's part of the load of the current level; the zero value is all.
-	Part load.Shard
+	ID   string
 	Tool runfile.Tool // stored in the run
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag measures the lateness of this process during Run; nil means never.
@@ -62,7 +54,6 @@ type sweep struct {
 	store *store
 	clock clock
 	run   *runfile.Run
-	team  team
 	// calibration fixes the length of all texts of the sweep.
 	calibration calibration
 
@@ -74,14 +65,11 @@ type sweep struct {
 	lost      error           // the target was gone at the end of the previous level
 	described map[string]bool // the variants whose parameters are in the run
 	progress  Progress
-	listed    int                  // number of levels in the plan
-	losses    []runfile.LostWorker // workers that the current level lost
+	listed    int // number of levels in the plan
 	// most is the share of its planned time after which a search ends a level that brackets.
-	most float64
-	kept []*record
-	// replaying is set in a copy of the sweep that measures nothing.
-	replaying bool
-	coming    []int // remaining levels, starting with the current one
+	most   float64
+	kept   []*record
+	coming []int // remaining levels, starting with the current one
 }
 
 // run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
@@ -107,17 +95,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	s := &sweep{
 		Options: o, listed: listed, id: o.ID, store: st, clock: clock{plan: o.Plan},
-		current: -1, ready: map[int]string{}, served: map[string]bool{}, described: map[string]bool{}, team: singleProcess{},
-	}
-	if o.Workers != nil && !s.complete() {
-		o.Workers.sweep = o.ID
-		defer o.Workers.hold(ctx)()
-		if err := o.join(ctx); err != nil {
-			return nil, err
-		}
-		t := &leader{Workers: o.Workers}
-		defer t.release()
-		s.team = t
+		current: -1, ready: map[int]string{}, served: map[string]bool{}, described: map[string]bool{},
 	}
 	if err := st.begin(o); err != nil {
 		return nil, err
@@ -137,27 +115,6 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	s.run.Capacities = s.Plan.capacities(s.run, s.listed)
 	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
-}
-
-// join waits for the workers.
-func (o *Options) join(ctx context.Context) error {
-	if n := o.Plan.MaxConcurrency; n > 0 && n < o.Workers.Count() {
-		return fmt.Errorf("max_concurrency is %d, and each of %d processes has to be allowed one conversation; raise it", n, o.Workers.Count())
-	}
-	return o.Workers.join(ctx, o.order(), o.Patience)
-}
-
-// complete reports whether all levels of the sweep are in the store. A search is replayed from the
-// results of its levels.
-func (s *sweep) complete() bool {
-	replay := *s
-	replay.replaying, replay.described = true, map[string]bool{}
-	replay.run = replay.newRun()
-	err := replay.levels(context.Background())
-	for _, rec := range s.store.records {
-		rec.kept = false
-	}
-	return err == nil
 }
 
 func (s *sweep) levels(ctx context.Context) (err error) {

@@ -108,14 +108,6 @@ Deployment
 {{- if eq (include "synthetic.kind" .) "Job" }}
 - name: results
   mountPath: /results
-{{- if include "synthetic.sharded" . }}
-- name: workers
-  mountPath: /etc/synthetic-workers
-  readOnly: true
-# Workers keep the turns of a level here.
-- name: worker-tmp
-  mountPath: /tmp
-{{- end }}
 {{- else if .Values.state.enabled }}
 - name: state
   mountPath: /var/lib/synthetic
@@ -150,14 +142,6 @@ Deployment
 {{- end }}
 {{- if eq (include "synthetic.kind" .) "Job" }}
 - {{ include "synthetic.resultsVolume" . | nindent 2 | trim }}
-{{- if include "synthetic.sharded" . }}
-- name: workers
-  secret:
-    secretName: {{ .Values.study.workers.existingSecret | quote }}
-    defaultMode: 0440
-- name: worker-tmp
-  emptyDir: {}
-{{- end }}
 {{- else if and .Values.state.enabled (not (include "synthetic.claiming" .)) }}
 - name: state
   {{- if .Values.state.existingClaim }}
@@ -186,7 +170,7 @@ Deployment
 {{- define "synthetic.spread" -}}
 {{- if .Values.topologySpreadConstraints -}}
 {{ toYaml .Values.topologySpreadConstraints }}
-{{- else if or (gt (int (include "synthetic.pods" .)) 1) (include "synthetic.sharded" .) -}}
+{{- else if gt (int (include "synthetic.pods" .)) 1 -}}
 - maxSkew: 1
   topologyKey: kubernetes.io/hostname
   whenUnsatisfiable: ScheduleAnyway

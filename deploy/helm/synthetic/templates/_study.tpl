@@ -1,17 +1,6 @@
-{{/* A sweep as an Indexed Job: pod 0 runs it, the others are its workers. Pods are named JOB-INDEX, and the headless Service gives them addresses. */}}
 {{- define "synthetic.jobSpec" -}}
 {{- with .Values.study -}}
-completionMode: Indexed
-completions: {{ .shards }}
-parallelism: {{ .shards }}
-backoffLimitPerIndex: {{ .backoffLimitPerIndex }}
-# Workers run until they are stopped: the Job succeeds with pod 0, and fails with any pod.
-maxFailedIndexes: 0
-{{- if include "synthetic.sharded" $ }}
-successPolicy:
-  rules:
-    - succeededIndexes: "0"
-{{- end }}
+backoffLimit: {{ .backoffLimit }}
 podFailurePolicy:
   rules:
     # A refused plan would fail again.
@@ -31,16 +20,12 @@ ttlSecondsAfterFinished: {{ . }}
 {{- end -}}
 {{- end -}}
 
-{{- define "synthetic.sharded" -}}
-{{- if and (eq (include "synthetic.kind" .) "Job") (gt (int .Values.study.shards) 1) -}}true{{- end -}}
-{{- end -}}
-
 {{/* True if the pods serve /metrics: those of a sweep only with a PodMonitor. */}}
 {{- define "synthetic.scraped" -}}
 {{- if or .Values.podMonitor.enabled (ne (include "synthetic.kind" .) "Job") -}}true{{- end -}}
 {{- end -}}
 
-{{/* --resume is always set, because the pod that replaces a lost one has the same arguments. All pods have the same: those with an index above 0 are workers. */}}
+{{/* --resume is always set, because the pod that replaces a lost one has the same arguments. */}}
 {{- define "synthetic.sweepArgs" -}}
 - sweep
 - --plan.file=/etc/synthetic/plan.yml
@@ -52,15 +37,6 @@ ttlSecondsAfterFinished: {{ . }}
 - --web.listen-address=:{{ .Values.port }}
 {{- if .Values.webConfig.existingSecret }}
 - --web.config.file=/etc/synthetic-web/web-config.yml
-{{- end }}
-{{- end }}
-{{- if include "synthetic.sharded" . }}
-{{- $name := include "synthetic.fullname" . }}
-- --workers={{ range $i := untilStep 1 (int .Values.study.shards) 1 }}{{ if gt $i 1 }},{{ end }}{{ $name }}-{{ $i }}.{{ $name }}:{{ $.Values.study.workers.port }}{{ end }}
-- --worker.listen=:{{ .Values.study.workers.port }}
-- --workers.token-file=/etc/synthetic-workers/token
-{{- if .Values.study.workers.tls }}
-- --workers.tls-dir=/etc/synthetic-workers
 {{- end }}
 {{- end }}
 {{- end -}}

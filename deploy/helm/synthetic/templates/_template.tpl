@@ -11,16 +11,11 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The ports of a pod: for scraping, and that of the workers of a sweep. */}}
+{{/* The port of a pod for scraping. */}}
 {{- define "synthetic.ports" -}}
 {{- if include "synthetic.scraped" . -}}
 - name: http
   containerPort: {{ .Values.port }}
-  protocol: TCP
-{{ end }}
-{{- if include "synthetic.sharded" . -}}
-- name: worker
-  containerPort: {{ .Values.study.workers.port }}
   protocol: TCP
 {{- end -}}
 {{- end -}}
@@ -48,9 +43,6 @@ spec:
   enableServiceLinks: false
   {{- if $job }}
   restartPolicy: Never
-  {{- if include "synthetic.sharded" . }}
-  subdomain: {{ include "synthetic.fullname" . | quote }}
-  {{- end }}
   {{- end }}
   # Time for turns in flight, a last scrape, and the end of the process.
   terminationGracePeriodSeconds: {{ add .Values.shutdownTimeoutSeconds 5 }}

@@ -94,12 +94,6 @@
 {{- define "synthetic.validateStudy" -}}
 {{- $root := index . 0 -}}
 {{- $study := $root.Values.study -}}
-{{- if and (gt (int $study.shards) 1) (semverCompare "<1.31.0-0" $root.Capabilities.KubeVersion.Version) -}}
-{{- fail (printf "\n\nA study of several pods ends when pod 0 has the report (successPolicy). This needs Kubernetes 1.31 or later; this cluster has %s.\n" $root.Capabilities.KubeVersion.Version) -}}
-{{- end -}}
-{{- if semverCompare "<1.29.0-0" $root.Capabilities.KubeVersion.Version -}}
-{{- fail (printf "\n\nA study is an Indexed Job that replaces lost pods by index. This needs Kubernetes 1.29 or later; this cluster has %s.\n" $root.Capabilities.KubeVersion.Version) -}}
-{{- end -}}
 {{- if gt (index . 1) 0 -}}
 {{- fail "\n\nstudy.plan is for a sweep; config, configFile, existingConfigMap and existingSecret are for a prober: install them as two releases.\n" -}}
 {{- end -}}
@@ -111,8 +105,5 @@
 {{- end -}}
 {{- if and (contains "/etc/synthetic/keys/" $study.plan) (not $root.Values.keys.existingSecret) -}}
 {{- fail "\n\nThe plan reads a key under /etc/synthetic/keys, but no Secret is mounted there: set keys.existingSecret to the name of a Secret with that key.\n" -}}
-{{- end -}}
-{{- if and (gt (int $study.shards) 1) (not $study.workers.existingSecret) -}}
-{{- fail (printf "\n\nThe %d pods of the sweep need a token. Create a Secret with the key token, and name it:\n  kubectl create secret generic synthetic-workers --from-literal=token=\"$(openssl rand -hex 32)\"\n  --set study.workers.existingSecret=synthetic-workers\n" (int $study.shards)) -}}
 {{- end -}}
 {{- end -}}
