@@ -25,7 +25,7 @@ type reportFlags struct {
 	full      bool
 }
 
-const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), results of other tools (AIPerf: profile_export_aiperf.json, or a directory of such runs; GuideLLM: benchmarks.json), or reports (JSON with "levels", or Markdown with tables). NAME=FILE gives a run a name.`
+const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), or reports (JSON with "levels", also as the last block of a text). NAME=FILE gives a run a name.`
 
 func addReport(app *kingpin.Application) []command {
 	r := app.Command("report", "Write reports of sweeps, and reviews of objectives, as Markdown and HTML.")
@@ -48,7 +48,7 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 	c.Flag("output.dir", "Directory to write to; it is created if it does not exist. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
 	c.Flag("fail-on", `Conditions for a failure, such as "ttft_p99>1s,capacity<baseline*0.9". The exit code is 0 if none holds, 1 if one holds, and 3 if the measurement cannot tell. A summary for a pull request goes to standard output.`).StringVar(&f.failOn)
 	c.Flag("slo", `An objective such as "ttft_p99<1s" that replaces the SLOs of the run; repeatable. Every turn is judged again if the run has its turns.jsonl.zst.`).StringsVar(&f.slos)
-	c.Flag("full", "Write every table and picture, and the data for reading the Markdown as a run, instead of one page.").BoolVar(&f.full)
+	c.Flag("full", "Write every table and picture, instead of one page.").BoolVar(&f.full)
 	c.Flag("force", "Compare runs even if their SLOs or workloads differ.").BoolVar(&f.force)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, read) }}
 }

@@ -53,11 +53,6 @@ func MarkdownCode(language, code string) string {
 	return fence + language + "\n" + strings.TrimSuffix(code, "\n") + "\n" + fence
 }
 
-// UnescapeMarkdown undoes MarkdownText and MarkdownCell, except for line ends.
-func UnescapeMarkdown(text string) string {
-	return reference.ReplaceAllStringFunc(text, html.UnescapeString)
-}
-
 // OneLine replaces line ends and other control characters.
 func OneLine(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -47,8 +47,8 @@ func (b bench) tools(s scenario) []tool {
 	out := filepath.Join(b.dir, fmt.Sprintf("%d-%t", s.level, s.rate))
 	all := []tool{
 		b.sweep("synthetic", s, 0, out+"-own"),
-		{"AIPerf", b.aiperf(s, out+"-aiperf"), out + "-aiperf", study, true},
-		{"GuideLLM", b.guidellm(s, out+"-guidellm.json"), out + "-guidellm.json", study, false},
+		{"AIPerf", b.aiperf(s, out+"-aiperf"), out + "-aiperf", aiperf, true},
+		{"GuideLLM", b.guidellm(s, out+"-guidellm.json"), out + "-guidellm.json", guidellm, false},
 		{"vLLM bench", b.vllm(s, out+"-vllm.json"), out + "-vllm.json", vllm, true},
 		{"inference-perf", []string{"inference-perf", "--config_file", b.inferencePerf(s, out)}, out + "-inference-perf/summary_lifecycle_metrics.json", inferencePerf, true},
 	}
@@ -122,7 +122,7 @@ func (b bench) write(path, text string) string {
 	return path
 }
 
-// study reads a result in a format that "report compare" reads.
+// study reads the run of a sweep.
 func study(path string) (row [5]float64, err error) {
 	read, err := figures.Read(path)
 	if err != nil {
@@ -132,6 +132,41 @@ func study(path string) (row [5]float64, err error) {
 		row[i] = read.Series[0].Levels[0].Figure(m).Value
 	}
 	return row, nil
+}
+
+func aiperf(dir string) (row [5]float64, err error) {
+	type statistics struct{ P50, P95, P99 float64 }
+	var r struct {
+		TTFT statistics `json:"time_to_first_token"`
+		TPOT statistics `json:"inter_token_latency"` // (latency − TTFT) / (tokens − 1) of each request
+	}
+	err = readJSON(filepath.Join(dir, "profile_export_aiperf.json"), &r)
+	return [5]float64{r.TTFT.P50, r.TTFT.P95, r.TTFT.P99, r.TPOT.P50, r.TPOT.P95}, err
+}
+
+func guidellm(path string) (row [5]float64, err error) {
+	type summary struct {
+		Successful struct {
+			Percentiles struct{ P50, P95, P99 float64 }
+		}
+	}
+	var r struct {
+		Benchmarks []struct {
+			Metrics struct {
+				TTFT summary `json:"time_to_first_token_ms"`
+				TPOT summary `json:"inter_token_latency_ms"`
+			}
+		}
+	}
+	if err := readJSON(path, &r); err != nil {
+		return row, err
+	}
+	if len(r.Benchmarks) == 0 {
+		return row, fmt.Errorf("%s holds no benchmark", path)
+	}
+	m := r.Benchmarks[0].Metrics
+	ttft, tpot := m.TTFT.Successful.Percentiles, m.TPOT.Successful.Percentiles
+	return [5]float64{ttft.P50, ttft.P95, ttft.P99, tpot.P50, tpot.P95}, nil
 }
 
 func vllm(path string) (row [5]float64, err error) {

@@ -17,9 +17,6 @@ import (
 // DataFile is the name of the data of a report, beside its pages.
 const DataFile = "report.json"
 
-// DataNote is in pages that have only a part of the figures.
-const DataNote = "All figures are in `" + DataFile + "`"
-
 // Schema is the version of the data that this program writes (see docs/report.schema.json).
 const Schema = 1
 

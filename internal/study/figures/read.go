@@ -2,9 +2,9 @@ package figures
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,9 +12,8 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Read reads a study: a run of this program, a report as JSON or Markdown, results of GuideLLM,
-// one or more AIPerf runs in a directory, or a turn log. Errors name the file, the place and
-// the remedy.
+// Read reads a study: a run of this program, the data of a report, also as the JSON block of a
+// text, or a turn log. Errors name the file, the place and the remedy.
 func Read(path string) (*Study, error) {
 	file := path
 	info, err := os.Stat(path)
@@ -25,21 +24,25 @@ func Read(path string) (*Study, error) {
 	data, err := os.ReadFile(file)
 	s := &Study{}
 	switch text := bytes.TrimSpace(data); {
-	case dir && errors.Is(err, fs.ErrNotExist):
-		missing := err
-		if s, err = readAIPerfRuns(path); s == nil && err == nil {
-			err = missing
-		}
 	case err != nil:
 		return nil, fmt.Errorf("reading a run: %w", err)
 	case len(text) == 0:
 		err = errors.New("the file is empty: the sweep or report that wrote it did not finish; run it again")
 	case isTurnLog(text):
 		s, err = parseTurnLog(file, data)
-	case text[0] != '{':
-		s, err = readMarkdown(file, string(data))
+	case text[0] == '{':
+		s, err = parserOf(text)(text)
 	default:
-		s, err = parserOf(text)(data)
+		_, block, found := bytes.Cut(text, []byte("```json\n"))
+		block, _, closed := bytes.Cut(block, []byte("\n```"))
+		switch {
+		case !found:
+			err = fmt.Errorf("neither a run.json, nor a report's data in JSON: give the run.json of the sweep, or the %s beside its report", DataFile)
+		case !closed:
+			err = errors.New("the JSON block is not closed: the report was written only in part; make it again")
+		default:
+			s, err = parseData(block)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -56,17 +59,13 @@ func Read(path string) (*Study, error) {
 	return s, nil
 }
 
-// readMarkdown reads a report in Markdown. A page of this program has only a part of the figures,
-// so the data beside it is read.
-func readMarkdown(file, text string) (*Study, error) {
-	if !strings.Contains(text, DataNote) {
-		return parseMarkdown(text)
+// parserOf returns the parser for a file, which its keys tell; parseRun for broken JSON.
+func parserOf(text []byte) func([]byte) (*Study, error) {
+	var keys fields
+	if json.Unmarshal(text, &keys) == nil && keys["format"] == nil && keys["levels"] != nil {
+		return parseData
 	}
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(file), DataFile))
-	if err != nil {
-		return nil, fmt.Errorf("this page has only a part of the figures, and %s is not beside it: read the run, or a report that was written with --full", DataFile)
-	}
-	return parseData(data)
+	return parseRun
 }
 
 func parseRun(data []byte) (*Study, error) {

@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,70 +18,7 @@ func seed(t *testing.T, name string) string {
 	return string(data)
 }
 
-// split separates the JSON of a report from its other text.
-func split(t *testing.T, text string) (data, rest string) {
-	t.Helper()
-	before, after, ok := strings.Cut(text, "```json\n")
-	if !ok {
-		t.Fatal("no JSON block")
-	}
-	data, after, _ = strings.Cut(after, "```")
-	return data, before + after
-}
-
-// This test reads the JSON and the tables of each report separately, and finds every printed
-// number in the JSON, rounded as in the table.
-func TestTheJSONGivesEveryNumberOfTheTables(t *testing.T) {
-	for _, tt := range []struct {
-		name        string
-		found, lost int // number of cells, and of those that the JSON lacks
-	}{
-		{"000", 12 * 8, 0},
-		{"002", 3 * 9, 0},
-		{"004", 9 * 2 * 8, 9 * 2}, // the table of errors has no data
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			data, text := split(t, seed(t, tt.name))
-			exact, err := parseData([]byte(data))
-			if err != nil {
-				t.Fatal(err)
-			}
-			// The JSON has the full names of series, the tables abbreviations.
-			printed := &Study{Series: []Series{}}
-			for _, s := range exact.Series {
-				printed.Series = append(printed.Series, Series{Name: s.Name})
-			}
-			printed.addTables(scanMarkdown(text))
-			found, lost := 0, 0
-			for i, series := range printed.Series {
-				if series.Name != exact.Series[i].Name {
-					t.Fatalf("the tables have the series %q, the JSON %q", series.Name, exact.Series[i].Name)
-				}
-				for _, l := range series.Levels {
-					known, ok := exact.Series[i].Level(l.At)
-					if !ok {
-						t.Fatalf("the JSON lacks level %g", l.At)
-					}
-					for m, f := range l.Figures {
-						have := known.Figure(m)
-						if !have.Known() {
-							lost++
-							continue
-						}
-						found++
-						if rounded := math.RoundToEven(have.Value/f.Step) * f.Step; math.Abs(rounded-f.Value) > 1e-6*max(f.Value, 1) {
-							t.Errorf("%s at %g: %s is printed as %g, the JSON has %g", series.Name, l.At, m, f.Value, have.Value)
-						}
-					}
-				}
-			}
-			if found != tt.found || lost != tt.lost {
-				t.Errorf("%d cells found in the JSON and %d not, want %d and %d", found, lost, tt.found, tt.lost)
-			}
-		})
-	}
-}
-
+// TestReadSeeds reads the JSON of the five published reports: at the end of their text, or alone.
 func TestReadSeeds(t *testing.T) {
 	for _, tt := range []struct {
 		name, series string
@@ -92,14 +28,14 @@ func TestReadSeeds(t *testing.T) {
 		at, value float64
 		metric    Metric
 	}{
-		{"000", "round_robin", runfile.Concurrency, 12, 90, 16.260163, ErrorPct},
-		{"001", "round_robin", runfile.Concurrency, 8, 90, 59300, LatencyP50},
-		{"002", "kv", runfile.Concurrency, 3, 200, 4438.375362, OutputTokensPerSecond},
-		{"003", "phase0 phase3-eagle3-chat", runfile.Rate, 8, 2, 953, TTFTP99},
-		{"004", "round_robin kv_aware", runfile.Concurrency, 9, 80, 82.2, KVHitRatePct},
+		{"000.txt", "round_robin", runfile.Concurrency, 12, 90, 16.260163, ErrorPct},
+		{"forms/001.json", "round_robin", runfile.Concurrency, 8, 90, 59300, LatencyP50},
+		{"002.txt", "kv", runfile.Concurrency, 3, 200, 4438.375362, OutputTokensPerSecond},
+		{"forms/003.json", "phase0 phase3-eagle3-chat", runfile.Rate, 8, 2, 953, TTFTP99},
+		{"004.txt", "round_robin kv_aware", runfile.Concurrency, 9, 80, 82.2, KVHitRatePct},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := Read(filepath.Join("testdata", tt.name+".txt"))
+			s, err := Read(filepath.Join("testdata", tt.name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,9 +52,6 @@ func TestReadSeeds(t *testing.T) {
 			l, _ := s.Series[0].Level(tt.at)
 			if got := l.Value(tt.metric); got != tt.value {
 				t.Errorf("%s at %g = %g, want %g", tt.metric, tt.at, got, tt.value)
-			}
-			if s.Title == "" || s.Generated.IsZero() || len(s.Method) == 0 {
-				t.Errorf("title %q, generated %v, %d lines of method", s.Title, s.Generated, len(s.Method))
 			}
 		})
 	}
@@ -142,7 +75,7 @@ func TestAnEmptyQueryIsUnknown(t *testing.T) {
 }
 
 func TestValidRuns(t *testing.T) {
-	s, err := Read("testdata/001.txt")
+	s, err := Read("testdata/forms/001.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,30 +88,6 @@ func TestValidRuns(t *testing.T) {
 	}
 }
 
-// TestOldReasons: reports of earlier versions have other words, and do not say that a level is too close to its limit.
-func TestOldReasons(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "report.json")
-	data := `{"schema": 1, "title": "old", "level_kind": "concurrency", "slos": [], "variants": ["chat"], "levels": [{"concurrency": 4, "chat": {"ttft_p50_ms": 3,
-		"verdict": {"standing": "undecided", "met": true, "slos": [{"name": "ttft", "standing": "undecided", "why": "WHY"}]}}}]}`
-	for why, want := range map[string]runfile.SLOVerdict{
-		"needs about 580 turns and has 94": {Why: "94 turns measured, about 580 needed in all"},
-		"is too close to its limit":        {Why: runfile.TooCloseToDecide, TooClose: true},
-		runfile.TooCloseToDecide:           {Why: runfile.TooCloseToDecide, TooClose: true},
-	} {
-		if err := os.WriteFile(path, []byte(strings.Replace(data, "WHY", why, 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		s, err := Read(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := s.Series[0].Levels[0].Verdict
-		if got := v.SLOs[0]; got.Why != want.Why || v.TooClose() != want.TooClose {
-			t.Errorf("%s: %+v, want %+v", why, got, want)
-		}
-	}
-}
-
 func TestReadRefuses(t *testing.T) {
 	whole := seed(t, "004")
 	for _, tt := range []struct{ name, data, want string }{
@@ -186,7 +95,7 @@ func TestReadRefuses(t *testing.T) {
 		{"half a report", whole[:strings.Index(whole, "kv_aware")+200], "the JSON block is not closed"},
 		{"half a JSON", `{"levels": [{"concurrency": 40, "ttft_p50`, "was written only in part"},
 		{"a run cut short", "{\n \"format\": 1,\n \"levels", "was written only in part"},
-		{"prose", "# Notes\n\nNothing was measured.\n", "no level has a known figure"},
+		{"prose", "# Notes\n\nNothing was measured.\n", "neither a run.json, nor a report's data"},
 		{"no levels", `{"levels": []}`, `"levels" is empty`},
 		{"a level without its value", `{"levels": [{"ttft_p50_ms": 3}]}`, `levels[0]: neither "concurrency" nor "rate"`},
 		{"a level of 0", `{"levels": [{"concurrency": 0, "ttft_p50_ms": 3}]}`, "levels[0]: a level of 0"},

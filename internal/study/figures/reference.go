@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 
 	"synthetic/internal/atomicfile"
@@ -78,16 +77,6 @@ func fieldNames(object json.RawMessage) []string {
 	return all
 }
 
-var oldReason = regexp.MustCompile(`^needs about (\d+) turns and has (\d+)$`)
-
-// readOldReason replaces a reason in the words of earlier versions, which did not store TooClose.
-func readOldReason(v *runfile.SLOVerdict) {
-	if v.Why == "is too close to its limit" || v.Why == runfile.TooCloseToDecide {
-		v.Why, v.TooClose = runfile.TooCloseToDecide, true
-	}
-	v.Why = oldReason.ReplaceAllString(v.Why, "$2 turns measured, about $1 needed in all")
-}
-
 // decode reads a level. Data without a schema says which quantiles were measured only by their
 // numbers of turns.
 func (l *Level) decode(text json.RawMessage, schema int) error {
@@ -104,9 +93,6 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 		}
 		l.Verdict = &v.LevelVerdict
 		l.Verdict.SLOs, l.Verdict.Why = v.SLOs, v.Why
-		for i := range v.SLOs {
-			readOldReason(&v.SLOs[i])
-		}
 	}
 	for source, figures := range d.Server {
 		for name, v := range figures {

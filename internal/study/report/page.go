@@ -452,7 +452,7 @@ func (b *builder) appendix() {
 	s.list(append([]string{
 		"In parentheses: the 95 % confidence interval. “?” is an unknown end of it, “(?)” an interval that is unknown or wider than the value. “–” is a figure that is unknown or has too few turns.",
 		fmt.Sprintf("TPOT is the time per output token after the first. Latencies do not count failed turns, nor runs with more than %d %% errors. Hit Rate is the share of prompt tokens that the server had cached.", figures.MaxErrorPct),
-		figures.DataNote + " and `report.csv`. The long form: `synthetic report render --full`.",
+		"All figures are in `" + figures.DataFile + "` and `report.csv`. The long form: `synthetic report render --full`.",
 	}, b.marks()...))
 }
 

@@ -14,7 +14,7 @@ const seeds = "../figures/testdata/"
 
 func read(t *testing.T, name string) *figures.Study {
 	t.Helper()
-	s, err := figures.Read(seeds + name + ".txt")
+	s, err := figures.Read(seeds + name + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
