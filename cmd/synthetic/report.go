@@ -20,7 +20,6 @@ type reportFlags struct {
 	runs      []string
 	outputDir string
 	failOn    string
-	slos      []string
 	force     bool
 	full      bool
 }
@@ -36,7 +35,6 @@ func addReport(app *kingpin.Application) []command {
   synthetic report compare old=before/run.json new=after/run.json --fail-on='ttft_p99>baseline*1.1'`, joined),
 		reportCommand(r, "average", "Combine repeated runs of one sweep into one report of all their turns.", averaged),
 		addSLOReport(r),
-		exportCommand(r),
 	}
 }
 
@@ -47,7 +45,6 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
 	c.Flag("output.dir", "Directory to write to; it is created if it does not exist. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
 	c.Flag("fail-on", `Conditions for a failure, such as "ttft_p99>1s,capacity<baseline*0.9". The exit code is 0 if none holds, 1 if one holds, and 3 if the measurement cannot tell. A summary for a pull request goes to standard output.`).StringVar(&f.failOn)
-	c.Flag("slo", `An objective such as "ttft_p99<1s" that replaces the SLOs of the run; repeatable. Every turn is judged again if the run has its turns.jsonl.zst.`).StringsVar(&f.slos)
 	c.Flag("full", "Write every table and picture, instead of one page.").BoolVar(&f.full)
 	c.Flag("force", "Compare runs even if their SLOs or workloads differ.").BoolVar(&f.force)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, read) }}
@@ -92,46 +89,12 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	return map[reports.GateResult]error{reports.GateFailed: errQuiet, reports.GateInconclusive: errInconclusive}[result]
 }
 
-// objectives returns the objectives of --slo.
-func (f *reportFlags) objectives() ([]figures.Objective, error) {
-	var wanted []figures.Objective
-	for _, text := range f.slos {
-		o, err := reports.ParseObjective(text)
-		if err != nil {
-			return nil, usagef("--slo: %w", err)
-		}
-		wanted = append(wanted, o)
-	}
-	return wanted, nil
-}
-
 // single reads the only run.
 func single(f *reportFlags) (*figures.Study, error) {
 	if len(f.runs) != 1 {
 		return nil, usagef("render takes one run, not %d: use compare to compare runs, or average to combine them", len(f.runs))
 	}
-	return f.study(f.runs[0])
-}
-
-// study reads FILE or NAME=FILE and judges it by the objectives of --slo, using each turn if
-// the run has its turns, and quantiles otherwise.
-func (f *reportFlags) study(arg string) (*figures.Study, error) {
-	wanted, err := f.objectives()
-	if err != nil {
-		return nil, err
-	}
-	s, err := readStudy(arg)
-	if err != nil || wanted == nil {
-		return s, err
-	}
-	counted, err := s.Recount(wanted)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	if !counted {
-		s.JudgeBy(wanted)
-	}
-	return s, nil
+	return readStudy(f.runs[0])
 }
 
 // readStudy reads FILE or NAME=FILE.
@@ -158,7 +121,7 @@ func joined(f *reportFlags) (*figures.Study, error) {
 	}
 	var all []*figures.Study
 	for _, arg := range f.runs {
-		s, err := f.study(arg)
+		s, err := readStudy(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -180,16 +143,15 @@ func joined(f *reportFlags) (*figures.Study, error) {
 func averaged(f *reportFlags) (*figures.Study, error) {
 	var runs []*runfile.Run
 	var first *figures.Study
-	counted := true
 	for _, arg := range f.runs {
-		s, err := f.study(arg)
+		s, err := readStudy(arg)
 		if err != nil {
 			return nil, err
 		}
 		if s.Run == nil {
 			return nil, usagef("%s has only quantiles, which cannot be averaged: give the run.json of sweeps", s.File)
 		}
-		first, counted = cmp.Or(first, s), counted && s.Counted
+		first = cmp.Or(first, s)
 		if d := figures.RunDifference(first, s); d != "" {
 			return nil, usagef("these runs cannot be combined: %s; use average for repetitions of one plan, and compare for other runs", d)
 		}
@@ -201,11 +163,6 @@ func averaged(f *reportFlags) (*figures.Study, error) {
 		runs = append(runs, s.Run)
 	}
 	s := figures.FromRuns(runs)
-	if len(f.slos) > 0 {
-		if s.Objectives = first.Objectives; !counted {
-			s.JudgeBy(first.Objectives)
-		}
-	}
 	s.Title = fmt.Sprintf("%s (%s)", s.Title, count(len(runs), "run"))
 	return s, nil
 }

@@ -162,7 +162,6 @@ func TestReportRefuses(t *testing.T) {
 		{"two to render", "render takes one run, not 2", []string{"render", good, good}},
 		{"one to compare", "compare takes two runs or more", []string{"compare", good}},
 		{"a wrong condition", `--fail-on: condition 1, "speed>1": there is no figure "speed"`, []string{"render", good, "--fail-on=speed>1"}},
-		{"a wrong objective", `--slo: "tops<5": want the quantile of a latency`, []string{"render", good, "--slo=tops<5"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -128,28 +128,6 @@ func TestSweepInOneLine(t *testing.T) {
 	if <-again.done; again.code != exitOK || strings.Contains(again.out.String(), "finished") {
 		t.Errorf("--resume with the stored plan repeated a measurement, exit code %d:\n%s%s", again.code, again.out, again.err)
 	}
-	exported := filepath.Join(t.TempDir(), "benchmarks.json")
-	export := start(t, "report", "export", dir, "--format=guidellm", "--output.file="+exported)
-	if <-export.done; export.code != exitOK {
-		t.Fatalf("report export: exit code %d: %s", export.code, export.err)
-	}
-	before, err := os.ReadFile(exported)
-	noLog := start(t, "report", "export", kept, "--output.file="+exported)
-	if <-noLog.done; noLog.code != exitUsage || !strings.Contains(noLog.err.String(), "plan.yml, line 1: it is not one JSON object") {
-		t.Errorf("report export of a plan: exit code %d: %s", noLog.code, noLog.err)
-	}
-	after, readErr := os.ReadFile(exported)
-	if left, _ := filepath.Glob(exported + "*"); err != nil || readErr != nil || !bytes.Equal(before, after) || len(left) != 1 {
-		t.Errorf("a failed export left %q (%v, %v) with %d bytes, before %d", left, err, readErr, len(after), len(before))
-	}
-	special := start(t, "report", "export", dir, "--output.file="+os.DevNull)
-	if <-special.done; special.code != exitUsage || !strings.Contains(special.err.String(), "is not a file: leave it out") {
-		t.Errorf("report export to a device: exit code %d: %s", special.code, special.err)
-	}
-	compare := start(t, "report", "compare", dir, "theirs="+exported)
-	if <-compare.done; compare.code != exitOK || !strings.Contains(compare.out.String(), "### theirs\n") {
-		t.Errorf("report compare with the export: exit code %d: %s\n%s", compare.code, compare.err, compare.out)
-	}
 }
 
 // TestPlanLineWithoutWarmUp: --warm-up=0 is not the default.

@@ -42,20 +42,6 @@ func (o Objective) Metric() Metric {
 	return o.Timing.percentile(o.Turns, o.Share)
 }
 
-// JudgeBy replaces the objectives. It drops what depends on the former ones: capacities,
-// verdicts and goodput. A level that the sweep gave up stays given up, because it was not
-// measured to its end.
-func (s *Study) JudgeBy(objectives []Objective) {
-	s.Objectives, s.Capacities = objectives, nil
-	for _, series := range s.Series {
-		for i := range series.Levels {
-			series.Levels[i].Verdict = nil
-			delete(series.Levels[i].Figures, GoodputPerSecond)
-			delete(series.Levels[i].Figures, SessionGoodput)
-		}
-	}
-}
-
 func objectiveOf(o runfile.Objective) Objective {
 	out := Objective{
 		Name: o.Name, Label: strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " ")),

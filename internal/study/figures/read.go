@@ -13,7 +13,7 @@ import (
 )
 
 // Read reads a study: a run of this program, the data of a report, also as the JSON block of a
-// text, or a turn log. Errors name the file, the place and the remedy.
+// text. Errors name the file, the place and the remedy.
 func Read(path string) (*Study, error) {
 	file := path
 	info, err := os.Stat(path)
@@ -28,8 +28,6 @@ func Read(path string) (*Study, error) {
 		return nil, fmt.Errorf("reading a run: %w", err)
 	case len(text) == 0:
 		err = errors.New("the file is empty: the sweep or report that wrote it did not finish; run it again")
-	case isTurnLog(text):
-		s, err = parseTurnLog(file, data)
 	case text[0] == '{':
 		s, err = parserOf(text)(text)
 	default:
@@ -46,10 +44,6 @@ func Read(path string) (*Study, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	turns := filepath.Join(filepath.Dir(file), runfile.TurnsFile)
-	if _, err := os.Stat(turns); err == nil && s.Run != nil && s.Turns == "" {
-		s.Turns = turns
 	}
 	s.File = path
 	s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))

@@ -312,21 +312,6 @@ func TestRunsProveTogether(t *testing.T) {
 	}
 }
 
-// TestJudgeBy: other objectives remove everything that the run's own objectives decided.
-func TestJudgeBy(t *testing.T) {
-	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
-	run.Capacities = []runfile.Capacity{{Variant: "default"}}
-	run.Results[0].State, run.Results[0].Verdict = runfile.EndedEarly, &runfile.LevelVerdict{Lost: []string{"ttft"}, Standing: runfile.Missed}
-	s := FromRuns([]*runfile.Run{run})
-	if l := s.Series[0].Levels[0]; !s.Has(GoodputPerSecond) || l.Verdict == nil || len(s.Capacities) != 1 {
-		t.Fatalf("the run has no goodput, loss or capacity: %+v", l)
-	}
-	s.JudgeBy([]Objective{{Name: "other", Timing: TTFT, Share: 95, Threshold: 1}})
-	if l := s.Series[0].Levels[0]; s.Has(GoodputPerSecond) || l.Verdict != nil || !l.GivenUp || len(s.Capacities) != 0 || s.Objectives[0].Name != "other" {
-		t.Errorf("judged anew: %+v, level %+v", s, l)
-	}
-}
-
 // TestJoinKeepsWhoseThingsAre: capacities and deployments keep the name of their column.
 func TestJoinKeepsWhoseThingsAre(t *testing.T) {
 	of := func(name string, level float64) *Study {

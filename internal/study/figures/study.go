@@ -19,11 +19,8 @@ type Study struct {
 	// Name labels the study, File is its path.
 	Name, File string
 	Title      string
-	// Run is the parsed run, nil for a report. Turns is the path of its turn log or "". Counted
-	// is set after Recount.
+	// Run is the parsed run, nil for a report.
 	Run        *runfile.Run
-	Turns      string
-	Counted    bool
 	Generated  time.Time // zero if the file does not give it
 	Kind       runfile.LevelKind
 	TargetRPS  *float64

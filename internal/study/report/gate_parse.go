@@ -118,20 +118,3 @@ func conditionFigures() []string {
 	slices.Sort(all)
 	return all
 }
-
-// ParseObjective parses an SLO such as "ttft_p99<1s": a quantile and its highest good value.
-func ParseObjective(text string) (figures.Objective, error) {
-	c, err := parseCondition(strings.TrimSpace(text))
-	if err != nil {
-		return figures.Objective{}, fmt.Errorf("%q: %w", text, err)
-	}
-	timing, turns, q := c.Metric.Latency()
-	if timing == figures.NoTiming || c.Baseline || c.At > 0 || c.Op[0] != '<' {
-		return figures.Objective{}, fmt.Errorf(`%q: want the quantile of a latency and its highest good value, such as "ttft_p99<1s"`, text)
-	}
-	label := strings.ReplaceAll(strings.TrimSuffix(fmt.Sprintf("%s_%s", timing, turns), "_"), "_", " ")
-	return figures.Objective{
-		Name: text, Label: strings.ToUpper(label),
-		Timing: timing, Turns: turns, Threshold: c.Value, Share: 100 * q,
-	}, nil
-}

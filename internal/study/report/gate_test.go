@@ -73,18 +73,6 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestObjective(t *testing.T) {
-	o, err := ParseObjective("answer_ttft_p95<=1.5s")
-	if err != nil || o.Metric() != "answer_ttft_p95_ms" || o.Label != "ANSWER TTFT" || o.Threshold != 1500 || o.Share != 95 {
-		t.Errorf("%+v, %v", o, err)
-	}
-	for _, text := range []string{"ttft_p99>1s", "tops<5", "ttft_p99@5<1s", "ttft_p99<baseline", "nonsense"} {
-		if _, err := ParseObjective(text); err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("%q: error %v", text, err)
-		}
-	}
-}
-
 // slower returns a study whose second variant is slower than the baseline.
 func slower() *figures.Study { return figures.FromRuns([]*runfile.Run{slowerRun()}) }
 

@@ -264,7 +264,7 @@ func (b *builder) openStep(c Compliance) string {
 	above, short := c.unjudgedAbove(), slices.IndexFunc(c.Undecided, func(at float64) bool { return !b.judge(c, at).TooClose() })
 	switch {
 	case len(b.s.Objectives) == 0:
-		return "name an SLO, such as `--slo='ttft_p99<1s'`, to judge the levels."
+		return "write `slos` into the plan, to judge the levels."
 	case !c.Judged:
 		return "repair what kept the levels from being judged, and measure again."
 	case short >= 0:

@@ -1,12 +1,13 @@
 // Package runfile defines the file of a finished sweep: its plan, its target, and the
 // measurements of each level with distributions that can be merged. It also writes such files
-// safely, rejects broken ones, merges runs, and exports turns for other tools.
+// safely, and rejects broken ones.
 //
 // Durations are seconds. Unknown values are null (a nil pointer) or absent, never 0.
 package runfile
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -191,4 +192,15 @@ type Result struct {
 	// load, so they count in no rate and no quantile. The level caused the failures among them.
 	Tail    *Block        `json:"tail,omitempty"`
 	Verdict *LevelVerdict `json:"verdict,omitempty"` // null in files that no sweep wrote
+}
+
+// Cell identifies a result.
+type Cell struct {
+	Variant    string
+	Level      float64
+	Repetition int
+}
+
+func toDuration(seconds float64) time.Duration {
+	return time.Duration(math.Round(seconds * float64(time.Second)))
 }

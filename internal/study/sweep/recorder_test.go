@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,9 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
-	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/turnlog"
 )
@@ -98,26 +95,6 @@ func TestEveryTurnIsKept(t *testing.T) {
 		if warm == 0 {
 			t.Error("no turn of the warm-up is in the log")
 		}
-		recounted(t, dir, run)
-	})
-}
-
-// TestStepsHaveTheirTurns: each step of a ramp is a level in the log, also if users leave.
-func TestStepsHaveTheirTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var network network
-		defer network.serve(t, "a", simulate.New(quick()))()
-		plan := small()
-		plan.Kind, plan.Levels, plan.Arrival = runfile.Rate, []float64{10}, workload.Arrival{Process: workload.Constant}
-		plan.Workload.TurnsMin, plan.Workload.TurnsMax = 1, 1
-		plan.Workload.Cancel = workload.Cancel{Share: 0.2, Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}
-		plan.Ramp = Ramp{From: 0.2, Over: 60 * time.Second, Steps: 3}
-		dir := t.TempDir()
-		run, err := Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: network.Dial})
-		if err != nil || len(run.Results) != 3 {
-			t.Fatalf("%d results, %v", len(run.Results), err)
-		}
-		recounted(t, dir, run)
 	})
 }
 
@@ -147,70 +124,6 @@ func TestWarmUpIsWritten(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// recounted judges the turns by the run's own objectives, with the same counts as the
-// measurement, and by an objective that no turn meets.
-func recounted(t *testing.T, dir string, run *runfile.Run) {
-	t.Helper()
-	study, err := figures.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := study.Run
-	if err := again.Recount(logOf(t, study.Turns), run.SLOs); err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range run.Results {
-		for _, o := range run.SLOs {
-			was, lost := r.Judged(o.Name)
-			is, lostNow := again.Results[i].Judged(o.Name)
-			if !slices.Equal(was, is) || lost != lostNow {
-				t.Errorf("level %g, %s: counted %v and %d lost, %v and %d when it was measured", r.Level, o.Name, is, lostNow, was, lost)
-			}
-		}
-	}
-	ok, err := study.Recount([]figures.Objective{{Name: "none", Label: "TTFT", Timing: figures.TTFT, Threshold: 1, Share: 99}})
-	if err != nil || !ok {
-		t.Fatalf("recounted: %t, %v", ok, err)
-	}
-	for _, l := range study.Series[0].Levels {
-		if l.Value(figures.GoodputPerSecond) != 0 || l.Verdict == nil || l.Verdict.Standing != runfile.Missed {
-			t.Errorf("level %g has a goodput of %g turns/s, judged %+v", l.At, l.Value(figures.GoodputPerSecond), l.Verdict)
-		}
-	}
-	alone, err := figures.Read(study.Turns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, l := range alone.Series[0].Levels {
-		whole := study.Series[0].Levels[i]
-		for _, m := range []figures.Metric{figures.TTFTP50, figures.TPOTP95, "latency_p99.9_ms", "ttft_sd_ms", figures.Completed} {
-			if a, b := l.Figure(m).Value, whole.Figure(m).Value; a != b {
-				t.Errorf("level %g: %s is %g by its turns alone, %g by the run", l.At, m, a, b)
-			}
-		}
-		if a, b := l.Value(figures.TurnsPerSecond), whole.Value(figures.TurnsPerSecond); a < 0.95*b || a > 1.05*b {
-			t.Errorf("level %g: %g turns/s by its turns alone, %g by the run", l.At, a, b)
-		}
-	}
-}
-
-// logOf reads a turn log.
-func logOf(t *testing.T, path string) turnlog.Next {
-	t.Helper()
-	turns, err := turnsOf(t, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func() (*turnlog.Turn, error) {
-		if len(turns) == 0 {
-			return nil, io.EOF
-		}
-		turn := turns[0]
-		turns = turns[1:]
-		return &turn, nil
-	}
 }
 
 // TestTurnsOfAKilledLevel: flushed turns can be read from a truncated file.
