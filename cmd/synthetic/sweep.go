@@ -29,7 +29,6 @@ type sweepFlags struct {
 	line                 planLine
 	resume, findCapacity bool
 	resolution           string
-	web                  sweepWeb
 }
 
 func addSweep(app *kingpin.Application) command {
@@ -53,7 +52,6 @@ Exit codes: 0 if everything was measured, 1 if the deployment failed,
 	c.Flag("resume", "Continue after the last finished level in the output directory.").BoolVar(&f.resume)
 	c.Flag("find-capacity", "Instead of measuring all levels, search between the lowest and the highest for the highest load that provably meets the SLOs.").BoolVar(&f.findCapacity)
 	c.Flag("resolution", "Precision of --find-capacity as a share of the capacity; 0 searches only among the levels of the plan.").Default("5%").StringVar(&f.resolution)
-	f.web.add(c)
 	return command{c, f.run}
 }
 
@@ -79,14 +77,8 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Throttled: lag.Throttled, Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
-	stop, err := f.web.serve(&options, e.logger)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	defer adaptCollector()()
 	run, err := sweep.Run(ctx, options)
-	view.clear()
 	switch {
 	case run == nil && errors.Is(err, sweep.ErrInterrupted):
 		fmt.Fprintf(e.stderr, "synthetic: %v before its start\n", err)

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,35 +211,6 @@ func TestProgressWithoutATerminal(t *testing.T) {
 
 // TestProgressOnATerminal: the progress is redrawn within the width of the terminal, and
 // only finished levels remain.
-func TestProgressOnATerminal(t *testing.T) {
-	var out bytes.Buffer
-	v := &sweepView{out: &out, progressTo: &out, width: 60}
-	p := sweep.Progress{
-		Cell: "a-c4-r1", Number: 2, Total: 8, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Measured: 15 * time.Second, Planned: time.Minute,
-		Coming: []string{"a-c6-r1", "a-c8-r1", "a-c10-r1", "a-c12-r1", "a-c14-r1", "a-c16-r1"},
-		Stats:  sweep.Stats{Counts: sweep.Counts{Turns: 30, Failed: 1, InFlight: 4, OutputTokens: 3000}, TTFT: [3]time.Duration{50 * time.Millisecond, 210 * time.Millisecond, 3 * time.Second}},
-	}
-	v.finished(runfile.Result{Variant: "a", Level: 2, Verdict: &runfile.LevelVerdict{Standing: runfile.Met}}, "")
-	out.Reset()
-	v.progress(p)
-	first := out.String()
-	want := []string{
-		"[2/8] a-c4-r1: measuring █████░░░░░░░░░░░░░░░ 15s of 1m0s,…",
-		"  levels  a 2 PASS · ▶ a-c4-r1 · a-c6-r1 · a-c8-r1 · a-c10…",
-		"  turns   30 ended, 1 failed, 4 in flight · 2.0 turns/s · …",
-		"  TTFT    p50 50ms, p95 210ms, p99 3s", "  TPOT    unknown", "",
-	}
-	if got := strings.Split(first, "\n"); !slices.Equal(got, want) {
-		t.Errorf("drawn:\n%s\nwant:\n%s", first, strings.Join(want, "\n"))
-	}
-	v.width = 200
-	out.Reset()
-	v.progress(p)
-	if got := out.String(); !strings.HasPrefix(got, "\x1b[5A\x1b[J[2/8]") || !strings.Contains(got, "a-c12-r1 · 2 more\n") || !strings.Contains(got, " · 200 output tokens/s\n") || !strings.Contains(got, ", about 20s left\n") {
-		t.Errorf("redrawn: %q", got)
-	}
-}
-
 // TestSweepStops stops a sweep with a signal: the run is written, and the exit code is
 // exitStopped.
 func TestSweepStops(t *testing.T) {

@@ -27,10 +27,8 @@ type board struct {
 	PerProber bool `yaml:"per_prober"`
 	// OneJob limits the variables to one target and one workload.
 	OneJob bool `yaml:"one_job"`
-	// Study is true for dashboards of sweeps, which have variants instead of targets.
-	Study bool
 	// Empty is what panels say if they have no text of their own for an empty answer. Stats say
-	// "unknown", except for a study.
+	// "unknown".
 	Empty string
 	Rows  []row
 	// Marks appear on the time axis of every panel.
@@ -50,7 +48,6 @@ func boards(in Input) ([]board, error) {
 		{File: "fleet", UID: fleetUID},
 		{File: "target-detail", UID: TargetUID},
 		{File: "prober-health", UID: HealthUID},
-		{File: "study", UID: studyUID},
 	}
 	read := func(file string, into any) error {
 		var text bytes.Buffer
@@ -71,9 +68,7 @@ func boards(in Input) ([]board, error) {
 		if err := read(b.File, b); err != nil {
 			return nil, err
 		}
-		if !b.Study { // a sweep has no incidents
-			b.Marks = marks
-		}
+		b.Marks = marks
 		b.complete()
 	}
 	return out, nil
@@ -89,16 +84,13 @@ func decode(text []byte, into any) error {
 // complete adds the dashboard's text for empty panels and its variables to all of its panels.
 func (b *board) complete() {
 	variables := []string{varTarget, varWorkload}
-	if b.Study {
-		variables = []string{varVariant}
-	}
 	if b.PerProber {
 		variables = append(variables, varInstance)
 	}
 	for _, r := range b.Rows {
 		for j := range r.Panels {
 			p := &r.Panels[j]
-			if p.Empty == "" && (p.Stat == nil || b.Study) {
+			if p.Empty == "" && p.Stat == nil {
 				p.Empty = b.Empty
 			}
 			for i := range p.Queries {
@@ -145,7 +137,7 @@ func scoped(expr string, singleValue bool, variables []string) string {
 // labelsOf returns the labels of a metric or of its buckets; nil for an unknown metric.
 func labelsOf(series string) []string {
 	name := strings.TrimSuffix(series, "_bucket")
-	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog(), metrics.StudyCatalog()) {
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
 		if m.Name == name {
 			return m.Labels
 		}

@@ -112,7 +112,7 @@ func labelsOf(name string) ([]string, bool) {
 		return append(scraped, own...), true
 	}
 	base, bucket := strings.CutSuffix(name, "_bucket")
-	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog(), metrics.StudyCatalog()) {
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
 		switch {
 		case m.Name == base && bucket && m.Kind == metrics.Histogram:
 			return append(append(scraped, "le"), m.Labels...), true
@@ -211,7 +211,6 @@ func TestVariablesAndLinks(t *testing.T) {
 		dashboard.OverviewUID: {"datasource", "target", "workload", "resolution"},
 		dashboard.FleetUID:    {"datasource", "target", "workload", "instance", "resolution"},
 		dashboard.TargetUID:   {"datasource", "target", "workload", "resolution"},
-		dashboard.StudyUID:    {"datasource", "variant", "resolution"},
 		dashboard.HealthUID:   {"datasource", "target", "workload", "instance", "resolution"},
 	}
 	for _, d := range generate(t, example()) {

@@ -48,7 +48,7 @@ type Dashboard struct {
 	JSON []byte
 }
 
-// Generate returns the overview, the fleet, the target detail, the prober health and the study.
+// Generate returns the overview, the fleet, the target detail, and the prober health.
 // An error names the dashboard.
 func Generate(in Input) ([]Dashboard, error) {
 	var out []Dashboard
@@ -138,7 +138,6 @@ const (
 	TargetUID   = "synthetic-target-detail"
 	HealthUID   = "synthetic-prober-health"
 	fleetUID    = "synthetic-fleet"
-	studyUID    = "synthetic-study"
 )
 
 // tag marks our dashboards; the links between them select by it.
@@ -150,6 +149,5 @@ const (
 	varTarget     = "target"
 	varWorkload   = "workload"
 	varInstance   = "instance"
-	varVariant    = "variant"
 	varResolution = "resolution"
 )

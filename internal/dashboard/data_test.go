@@ -17,8 +17,6 @@ import (
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 
-	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/sweep"
 	"synthetic/tools/testkit/dashboardtest"
 )
 
@@ -155,35 +153,6 @@ func fill(t *testing.T, store *dashboardtest.Store, mode metrics.Mode, start tim
 	return s.now.Add(-scrapeEvery)
 }
 
-// sweepTwo stores a closed-loop and an open-loop level of two shards.
-func sweepTwo(t *testing.T, store *dashboardtest.Store, start time.Time) {
-	t.Helper()
-	shards := []*sweep.Exporter{sweep.NewExporter("0"), sweep.NewExporter("1")}
-	for i := range scrapes {
-		for j, x := range shards {
-			at := start.Add(time.Duration(i) * scrapeEvery)
-			if err := store.Scrape(x, fmt.Sprintf("sweep-%d:9879", j), at); err != nil {
-				t.Fatal(err)
-			}
-			level, kind := 20.0, runfile.Concurrency
-			if i >= scrapes/2 {
-				level, kind = 3, runfile.Rate
-			}
-			l := x.Level("kv", level, kind, level/2)
-			x.Progress(sweep.Progress{Number: 1 + 2*i/scrapes, Total: 2, Phase: sweep.PhaseMeasure, Left: time.Minute})
-			l.Conversation(1)
-			for _, turn := range probe.TurnKinds() {
-				l.Observe(probe.Start{})
-				l.Observe(probe.Result{
-					Kind: turn, Outcome: probe.Success, Sent: at, End: at.Add(time.Second), Gaps: []time.Duration{20 * time.Millisecond},
-					TTFT: probe.Some(200 * time.Millisecond), TPOT: probe.Some(20 * time.Millisecond), OutputTokens: probe.Some(4),
-				})
-			}
-			l.Conversation(-1)
-		}
-	}
-}
-
 // remember stores series that exist only after hours or days or for few targets, and a page, from another
 // prober.
 func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
@@ -248,7 +217,6 @@ func TestPanelsHaveData(t *testing.T) {
 			// What joins series must bear that two probers have them.
 			end := fill(t, store, tc.mode, start, "prober-0:9900", "prober-1:9900")
 			remember(t, store, end)
-			sweepTwo(t, store, start)
 			empty, err := dashboardtest.Empty(t.Context(), store, generate(t, example()), start, end)
 			if err != nil {
 				t.Fatal(err)

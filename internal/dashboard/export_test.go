@@ -4,5 +4,4 @@ package dashboard
 const (
 	OverviewUID = overviewUID
 	FleetUID    = fleetUID
-	StudyUID    = studyUID
 )

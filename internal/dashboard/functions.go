@@ -18,9 +18,6 @@ func functions(in Input) template.FuncMap {
 	return template.FuncMap{
 		"turns": probe.TurnKinds, "turnName": turnName,
 		"quantiles": func() []float64 { return []float64{0.5, 0.95, 0.99} }, "statistic": metrics.Statistic, "quantile": quantile,
-		"studyLatencies": func() map[string]string {
-			return map[string]string{"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "turn_duration": "turn duration"}
-		},
 		"latencies": func(only ...slo.SLI) ([]latencyPanel, error) { return latencies(objectives, only) },
 		"promise":   objectiveText,
 		"isSLO":     func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },

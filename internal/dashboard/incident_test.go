@@ -37,12 +37,6 @@ func TestAnnotationsAreThin(t *testing.T) {
 	}
 	for _, d := range generate(t, example()) {
 		list := decode(t, d).Annotations.List
-		if d.UID == dashboard.StudyUID {
-			if len(list) != 0 {
-				t.Errorf("the incidents of targets are drawn over a sweep: %+v", list)
-			}
-			continue
-		}
 		if len(list) != 2 {
 			t.Fatalf("%s has %d annotations, want the begin and the end", d.File, len(list))
 		}

@@ -65,7 +65,6 @@ func TestPanelsHaveDataOfAProber(t *testing.T) {
 
 	end := start.Add((scrapes - 1) * scrapeEvery)
 	remember(t, store, end)
-	sweepTwo(t, store, start)
 	empty, err := dashboardtest.Empty(t.Context(), store, generate(t, example()), start, end)
 	if err != nil {
 		t.Fatal(err)

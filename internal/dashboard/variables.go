@@ -16,10 +16,6 @@ func (b board) variables(resolution string) []dashboard.VariableModel {
 	source := variable(varDatasource, "Data source", "The Prometheus that scrapes synthetic.")
 	source.Type = dashboard.VariableTypeDatasource
 	source.Query = &dashboard.StringOrMap{String: new("prometheus")}
-	if b.Study {
-		variant := labelVariable(varVariant, "Variant", "Deployments that are compared.", metrics.StudyPhase)
-		return []dashboard.VariableModel{source, variant, resolutionVariable(resolution)}
-	}
 	out := []dashboard.VariableModel{
 		source,
 		labelVariable(varTarget, "Target", "Deployments that are probed.", metrics.SchedulerHeartbeat),

@@ -6,7 +6,6 @@ import (
 
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
-	networking "k8s.io/api/networking/v1"
 )
 
 // TestShardsKnowTheirNumbers: pods have numbers even without a volume claim, each gets its
@@ -31,23 +30,5 @@ func TestShardsKnowTheirNumbers(t *testing.T) {
 		if empty != (values == ",state.claim.enabled=false") {
 			t.Errorf("%q: the volumes are %+v", values, pod.Volumes)
 		}
-	}
-}
-
-// TestASweepIsScraped: with a PodMonitor, the sweep's pods serve metrics and the network
-// policy admits Prometheus.
-func TestASweepIsScraped(t *testing.T) {
-	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=podMonitor.enabled=true")
-	container := podsOf(t, objects).Spec.Containers[0]
-	if !slices.Contains(container.Args, "--web.listen-address=:9877") || container.Ports[0].Name != "http" || container.Ports[0].ContainerPort != 9877 {
-		t.Errorf("arguments %q, ports %+v", container.Args, container.Ports)
-	}
-	single(t, objects, "PodMonitor")
-	if container.LivenessProbe != nil {
-		t.Error("a sweep is probed, whose page serves /metrics alone")
-	}
-	ingress := decodeAs[networking.NetworkPolicy](t, single(t, objects, "NetworkPolicy")).Spec.Ingress
-	if len(ingress) != 1 || ingress[0].Ports[0].Port.StrVal != "http" {
-		t.Errorf("the policy lets in %+v", ingress)
 	}
 }

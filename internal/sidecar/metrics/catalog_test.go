@@ -84,7 +84,7 @@ func TestBoundedSets(t *testing.T) {
 
 // TestUnits checks that names end in their base unit, or in a rate of it.
 func TestUnits(t *testing.T) {
-	for _, m := range slices.Concat(Catalog(), PagerCatalog(), StudyCatalog()) {
+	for _, m := range slices.Concat(Catalog(), PagerCatalog()) {
 		switch m.Unit {
 		case "seconds", "ratio":
 			if !strings.HasSuffix(m.Name, "_"+m.Unit) && !strings.Contains(m.Name, "_"+m.Unit+"_per_") {

@@ -53,7 +53,7 @@ func documentData() map[string]any {
 	}
 	groups, others := grouped(Catalog())
 	return map[string]any{
-		"Groups": groups, "Others": others, "Pager": PagerCatalog(), "Study": StudyCatalog(),
+		"Groups": groups, "Others": others, "Pager": PagerCatalog(),
 		"Lines": count, "PerJob": perJob, "PerSLO": perSLO,
 		"Failures": text(probe.Failures()), "SkipReasons": probe.SkipReasons(), "Phases": phaseNames(),
 		"BadTurnInterval": slo.FormatDuration(badTurnEvery), "BadTurnKept": slo.FormatDuration(badTurnKept),

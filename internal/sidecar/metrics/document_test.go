@@ -31,7 +31,7 @@ func TestDocumentNamesEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range slices.Concat(Catalog(), PagerCatalog(), StudyCatalog()) {
+	for _, m := range slices.Concat(Catalog(), PagerCatalog()) {
 		if !strings.Contains(string(doc), "- `"+m.Name+"` ("+string(m.Kind)) {
 			t.Errorf("%s is not documented", m.Name)
 		}

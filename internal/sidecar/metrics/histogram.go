@@ -17,9 +17,9 @@ type layout struct {
 
 func layouts() []layout {
 	return []layout{
-		{[]string{ttft, answerTTFT, StudyTTFT}, []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120}},
-		{[]string{tpot, itl, StudyTPOT, StudyITL}, []float64{0.001, 0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.1, 0.25, 2}},
-		{[]string{turnDuration, StudyTurnDuration}, []float64{0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 200, 600}},
+		{[]string{ttft, answerTTFT}, []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120}},
+		{[]string{tpot, itl}, []float64{0.001, 0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.1, 0.25, 2}},
+		{[]string{turnDuration}, []float64{0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 200, 600}},
 		// Think times are included.
 		{[]string{conversationDuration}, []float64{1, 5, 15, 30, 60, 120, 300, 900, 3600}},
 		// These tell a local dial from a queue in front of the engine.

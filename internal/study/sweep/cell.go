@@ -124,7 +124,6 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 		return err
 	}
 	v := s.Plan.Variants[c.Variant]
-	l.series = s.levelSeries(v.Name, l.value)
 	if !s.described[v.Name] {
 		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
 	}

@@ -52,9 +52,7 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 		c := next()
 		return func() probe.Outcome {
 			l.sink.conversationStarted(time.Now())
-			l.series.Conversation(1)
-			sum := l.conversations.hold(hard, soft.Done(), &c, due, l)
-			l.series.Conversation(-1)
+			sum := l.conversations.hold(hard, soft.Done(), &c, due, l.sink)
 			l.sink.conversationEnded(sum)
 			return sum.Outcome
 		}, ""
@@ -71,12 +69,6 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 		loop.Run(until)
 	}()
 	return done, halt
-}
-
-// Observe implements probe.Sink.
-func (l *level) Observe(e probe.Event) {
-	l.sink.Observe(e)
-	l.series.Observe(e)
 }
 
 // ownTimes starts conversations at the times of their source, sped up by a factor, with the

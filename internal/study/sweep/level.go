@@ -28,7 +28,6 @@ type level struct {
 	sink          *collector
 	scraper       *scraper
 	watcher       *watcher
-	series        *levelSeries  // nil if nothing exports the level
 	throttled     time.Duration // before the measurement, −1 if unknown
 }
 

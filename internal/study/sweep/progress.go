@@ -26,24 +26,11 @@ type Progress struct {
 	Cell          string
 	Number, Total int
 	Phase         Phase
-	Coming        []string // names the cells after it, as far as known
 	// Measured is the time since the measurement of the cell began, 0 before. Planned is its
 	// length, 0 if it ends by a number of conversations.
 	Measured, Planned time.Duration
 	Left              time.Duration // the estimated time to the end of the sweep
 	Stats
-}
-
-// levelSeries returns the metrics of a level; nil without an exporter.
-func (s *sweep) levelSeries(variant string, level float64) *levelSeries {
-	if s.Exporter == nil {
-		return nil
-	}
-	l := s.Exporter.Level(variant, level, s.Plan.Kind)
-	if s.Plan.Workload.Recall > 0 {
-		l.foreign()
-	}
-	return l
 }
 
 // clock estimates the time left. From earlier cells it learns the additional time of a cell,

@@ -44,7 +44,6 @@ type Options struct {
 	// its level, "" if it did. Both run in the goroutine of Run and may be nil.
 	Progress func(Progress)
 	Finished func(r runfile.Result, notReached string)
-	Exporter *Exporter // exports the figures of the sweep while it runs; may be nil
 	Logger   *slog.Logger
 }
 
@@ -155,10 +154,7 @@ func (s *sweep) grid(ctx context.Context) error {
 		s.coming = append(s.coming, c.Level)
 	}
 	for i, c := range cells {
-		s.progress.Number, s.progress.Coming = i+1, nil
-		for _, next := range cells[i+1:] {
-			s.progress.Coming = append(s.progress.Coming, s.Plan.name(next))
-		}
+		s.progress.Number = i + 1
 		if _, err := s.visit(ctx, c, wanted); err != nil {
 			return err
 		}
@@ -175,9 +171,6 @@ func (s *sweep) phase(p Phase) {
 func (s *sweep) reportProgress(stats Stats, measured time.Duration) {
 	s.progress.Stats, s.progress.Measured = stats, measured
 	s.progress.Left = s.clock.left(s.coming, time.Now())
-	if s.Exporter != nil {
-		s.Exporter.Progress(s.progress)
-	}
 	if s.Progress != nil {
 		s.Progress(s.progress)
 	}

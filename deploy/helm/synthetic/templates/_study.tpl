@@ -20,9 +20,9 @@ ttlSecondsAfterFinished: {{ . }}
 {{- end -}}
 {{- end -}}
 
-{{/* True if the pods serve /metrics: those of a sweep only with a PodMonitor. */}}
+{{/* True if the pods serve /metrics, which a sweep does not. */}}
 {{- define "synthetic.scraped" -}}
-{{- if or .Values.podMonitor.enabled (ne (include "synthetic.kind" .) "Job") -}}true{{- end -}}
+{{- if ne (include "synthetic.kind" .) "Job" -}}true{{- end -}}
 {{- end -}}
 
 {{/* --resume is always set, because the pod that replaces a lost one has the same arguments. */}}
@@ -33,12 +33,6 @@ ttlSecondsAfterFinished: {{ . }}
 - --resume
 - --log.level={{ .Values.log.level }}
 - --log.format={{ .Values.log.format }}
-{{- if include "synthetic.scraped" . }}
-- --web.listen-address=:{{ .Values.port }}
-{{- if .Values.webConfig.existingSecret }}
-- --web.config.file=/etc/synthetic-web/web-config.yml
-{{- end }}
-{{- end }}
 {{- end -}}
 
 {{/* The volume of a study's results. */}}
