@@ -130,10 +130,6 @@ helm-lint: build $(HELM_BIN) $(HELM4_BIN) ## Lint and render the chart with Helm
 	cd deploy/helm/test && $(GO) vet ./... && \
 		HELM=$(CURDIR)/$(HELM_BIN) HELM4=$(CURDIR)/$(HELM4_BIN) SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -vet=off -count=1 ./...
 
-.PHONY: e2e-kube
-e2e-kube: image-roots $(HELM_BIN) ## Install the chart in a cluster of Kubernetes' own servers (compiles them; needs root; see docs/background/e2e-kube.md)
-	HELM=$(CURDIR)/$(HELM_BIN) SYNTHETIC_IMAGE=$(CURDIR)/bin/image/$(IMAGE_PLATFORMS) e2e/kube/run $(ARGS)
-
 .PHONY: helm-schema
 helm-schema: ## Copy the schema of the configuration into the chart's values.schema.json
 	cd deploy/helm/test && $(GO) test . -run SchemaKnowsTheConfiguration -update

@@ -59,7 +59,7 @@ func TestConfigurationsWithinBounds(t *testing.T) {
 		"large expressions":  {target + "workloads:\n" + numbered("- {name: w%d, check: '"+strings.Repeat("(a{1000})", 111)+"'}", 100), "takes too long to check"},
 		"a large schema":     {target + "workloads: [{response_schema: {type: object, properties: {" + numbered("p%d: {type: string},", 30_000) + "}}}]\n", "takes too long to check"},
 		"large headers":      {"targets: [{base_url: 'http://a', http_client: {http_headers: {" + numbered("x-%d: {values: [a]},", 20_000) + "}}}]\n", "takes too long to check"},
-		"relabellings":       {"discovery:\n" + strings.Repeat("- {name: a, preset: kserve, relabel_configs: ["+strings.Repeat("{target_label: a, regex: '(a{1000})'},", 100)+"]}\n", 100), "takes too long to check"},
+		"relabellings":       {"discovery:\n" + strings.Repeat("- {name: a, lease: 10m, relabel_configs: ["+strings.Repeat("{target_label: a, regex: '(a{1000})'},", 100)+"]}\n", 100), "takes too long to check"},
 		"SLOs of all jobs":   {targets(5000) + "slos:\n" + numbered("- {name: s%d, sli: ttft, threshold: 1s, objective: 99%%}", 1000), "slos: cover 5000000 jobs together, more than 100000"},
 		"changes of all":     {targets(5000) + "changes:\n" + strings.Repeat("- {weekly: sunday 02:00 2h}\n", 1000), "changes: cover 5000000 jobs together, more than 100000"},
 		"repeated traffic":   {targets(5000) + "traffic:\n" + strings.Repeat("- {}\n", 5000), "and 4979 more"},

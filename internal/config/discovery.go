@@ -2,10 +2,8 @@ package config
 
 import (
 	"bytes"
-	_ "embed" // the presets
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,59 +18,14 @@ import (
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/discovery/kubernetes"
 )
-
-//go:embed presets.yml
-var presets []byte
-
-// filePresets is the format of presets.yml.
-type filePresets struct {
-	Presets []struct {
-		Name       string         `yaml:"name"`
-		Kubernetes fileKubernetes `yaml:"kubernetes"`
-		Target     struct {
-			Worker string `yaml:"worker"`
-		} `yaml:"target"`
-	} `yaml:"presets"`
-}
-
-// preset returns the block of a preset, and the Worker of its targets, which is nil unless they are
-// routers.
-func preset(name string) (fileKubernetes, *target.Worker) {
-	if name == "" {
-		return fileKubernetes{}, nil
-	}
-	var f filePresets
-	form, err := yamlform.Decode("presets.yml", presets, "", &f)
-	if err == nil {
-		err = form.Err()
-	}
-	if err != nil {
-		panic(err) // a test reads all of them
-	}
-	for _, p := range f.Presets {
-		switch {
-		case p.Name != name:
-		case p.Target.Worker == "auto":
-			return p.Kubernetes, &target.Worker{}
-		default:
-			return p.Kubernetes, nil
-		}
-	}
-	return fileKubernetes{}, nil
-}
 
 func (b *builder) groups(in []fileGroup) []discovery.Group {
 	var out []discovery.Group
 	for i, f := range in {
 		path := yamlform.Index("discovery", i)
 		g := b.group(path, f)
-		block, worker := preset(f.Preset)
-		if !b.Has(path + ".target.worker") {
-			g.Template.Worker = worker
-		}
-		g.Sources = b.sources(path, f, block)
+		g.Sources = b.sources(path, f)
 		if b.Has(path + ".lease") {
 			b.NoEffect(path, "beside lease", "remove it", "min_targets")
 		} else if g.Least > g.Most && b.Valid(path+".min_targets", path+".max_targets") {
@@ -135,34 +88,24 @@ func (a apiAddress) Base(text string) (string, error) {
 	return to.base(target.API(a)), nil
 }
 
-// sources resolves the source of a group's targets. block is the block of its preset.
-func (b *builder) sources(path string, f fileGroup, block fileKubernetes) []prom.Config {
-	inKubernetes := b.Has(path+".preset") || b.Has(path+".kubernetes")
-	for key, items := range map[string][]map[string]any{"file_sd_configs": f.File, "http_sd_configs": f.HTTP, "dns_sd_configs": f.DNS} {
+// sources resolves the source of a group's targets.
+func (b *builder) sources(path string, f fileGroup) []prom.Config {
+	for key, items := range map[string][]map[string]any{
+		"kubernetes_sd_configs": f.Kubernetes, "file_sd_configs": f.File, "http_sd_configs": f.HTTP, "dns_sd_configs": f.DNS,
+	} {
 		at := path + "." + key
 		switch {
 		case !b.Has(at):
-		case inKubernetes:
-			b.Mistake(at, "", "cannot be combined with kubernetes or a preset", "write a group for each")
+		case len(f.Kubernetes) > 0 && !hasKubernetes:
+			b.Mistake(at, "", "needs the discovery of Kubernetes, which this build lacks", "build with -tags kubernetes")
 		default:
 			return b.promSources(at, key, items)
 		}
 	}
-	leased := b.Has(path + ".lease")
-	switch {
-	case leased && b.Has(path+".preset"):
-		b.Mistake(path+".lease", "", "cannot be combined with preset", "write a group for each")
-	case !inKubernetes && !leased && b.Valid(path):
-		b.Mistake(path, f.Name, "has no source of targets", "write one of preset, kubernetes, file_sd_configs, http_sd_configs, dns_sd_configs or lease")
+	if !b.Has(path+".lease") && b.Valid(path) {
+		b.Mistake(path, f.Name, "has no source of targets", "write one of kubernetes_sd_configs, file_sd_configs, http_sd_configs, dns_sd_configs or lease")
 	}
-	if !inKubernetes || leased || !b.Valid(path+".preset") {
-		return nil
-	}
-	k := f.Kubernetes
-	if f.Preset != "" {
-		yamlform.Inherit(b.Form, path+".kubernetes", &k, block)
-	}
-	return []prom.Config{b.kubernetes(path+".kubernetes", k)}
+	return nil
 }
 
 // promSources decodes a list of Prometheus' service discovery. No message repeats a value.
@@ -232,69 +175,4 @@ func redecode(from, to any) error {
 // withoutValues returns the text of a library's error without the values that it repeats.
 func withoutValues(err error) string {
 	return strings.Join(strings.Fields(libraryDetail.ReplaceAllString(err.Error(), "")), " ")
-}
-
-// kubernetes checks which objects are targets.
-func (b *builder) kubernetes(path string, f fileKubernetes) *kubernetes.Config {
-	c := &kubernetes.Config{
-		Resource: f.Resource, Namespaces: f.Namespaces, Selector: f.Selector, URL: f.URL, When: f.When, Labels: f.Labels,
-		Kubeconfig: b.file(path+".kubeconfig", f.Kubeconfig, true),
-	}
-	if !b.Has(path + ".namespaces") {
-		c.Namespaces = []string{""} // the namespace of the process
-	}
-	for _, required := range []struct{ key, value string }{{"resource", f.Resource}, {"url", f.URL}} {
-		if at := path + "." + required.key; required.value == "" && b.Valid(at) {
-			b.Mistake(at, "", "is missing", "write it, or a preset beside kubernetes")
-		}
-	}
-	b.resource(path+".resource", f.Resource)
-	if err := kubernetes.CheckSelector(f.Selector); err != nil {
-		b.Mistake(path+".selector", f.Selector, "is not a label selector", "write for example app=vllm")
-	}
-	b.template(path+".url", f.URL)
-	b.template(path+".when", f.When)
-	b.labels(path+".labels", f.Labels)
-	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
-		at := yamlform.Join(path+".labels", name)
-		b.template(at, f.Labels[name])
-		if name != "model" && name != "service" { // these define the target
-			b.notReserved(at, name)
-		}
-	}
-	if f.With.Resource != "" {
-		c.With = b.join(path+".with", f.With)
-	}
-	return c
-}
-
-// join checks the key `with` of a Kubernetes discovery: other objects, such as Services, whose
-// fields are used together with those of each found object.
-func (b *builder) join(path string, f fileJoin) *kubernetes.Join {
-	b.resource(path+".resource", f.Resource)
-	b.template(path+".selector", f.Selector)
-	b.template(path+".name", f.Name)
-	b.template(path+".namespace", f.Namespace)
-	switch {
-	case f.Selector == "" && f.Name == "" && b.Valid(path):
-		b.Mistake(path, "", "does not say which objects belong together", "write selector or name")
-	case f.Selector != "" && f.Namespace != "" && b.Valid(path):
-		b.Mistake(path+".namespace", "", "has no effect beside selector, which selects in the object's namespace", "remove it")
-	}
-	return &kubernetes.Join{Resource: f.Resource, Selector: f.Selector, Name: f.Name, Namespace: f.Namespace}
-}
-
-func (b *builder) resource(at, text string) {
-	if _, err := kubernetes.ParseResource(text); err != nil && text != "" && b.Valid(at) {
-		b.Mistake(at, text, err.Error(), "write for example inferenceservices.v1beta1.serving.kserve.io, or pods.v1")
-	}
-}
-
-func (b *builder) template(at, text string) {
-	if !b.affords(at, len(text)) {
-		return
-	}
-	if err := kubernetes.CheckExpression(text); err != nil && b.Valid(at) {
-		b.Mistake(at, text, "is not a JSONPath template ("+err.Error()+")", "write it as for kubectl -o jsonpath, for example {.status.url}")
-	}
 }

@@ -16,7 +16,7 @@ import (
 
 type file struct {
 	Targets    []fileTarget   `yaml:"targets" min:"1" max:"5000" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
-	Discovery  []fileGroup    `yaml:"discovery" min:"1" max:"100" examples:"[{name: chat, preset: kserve}]"`
+	Discovery  []fileGroup    `yaml:"discovery" min:"1" max:"100" examples:"[{name: chat, file_sd_configs: [{files: [\"targets/*.json\"]}]}]"`
 	Workloads  []fileWorkload `yaml:"workloads" min:"1" max:"100" examples:"[{name: chat}]"`
 	Traffic    []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
 	SLOs       []fileSLO      `yaml:"slos" max:"1000" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
@@ -60,8 +60,7 @@ type fileTemplate struct {
 // fileGroup is a group of discovered or leased targets.
 type fileGroup struct {
 	Name         string           `yaml:"name" required:"true" examples:"chat"`
-	Preset       string           `yaml:"preset" enum:"kserve,llminferenceservice,dynamo,inferencepool,inferencepool-gateway,llm-d,production-stack,pods,services,endpointslices"`
-	Kubernetes   fileKubernetes   `yaml:"kubernetes" group:"source" examples:"{resource: inferenceservices.v1beta1.serving.kserve.io, url: status.url}"`
+	Kubernetes   []map[string]any `yaml:"kubernetes_sd_configs" group:"source" secret:"true" min:"1" max:"100" examples:"[{role: pod, namespaces: {names: [llm]}}]"`
 	File         []map[string]any `yaml:"file_sd_configs" group:"source" min:"1" max:"100" examples:"[{files: [\"targets/*.json\"]}]"`
 	HTTP         []map[string]any `yaml:"http_sd_configs" group:"source" secret:"true" min:"1" max:"100" examples:"[{url: \"http://inventory/llm\"}]"`
 	DNS          []map[string]any `yaml:"dns_sd_configs" group:"source" min:"1" max:"100" examples:"[{names: [vllm.llm.svc.cluster.local], type: A, port: 8000}]"`
@@ -71,24 +70,6 @@ type fileGroup struct {
 	AllowedHosts []string         `yaml:"allowed_hosts" min:"1" examples:"[\"*.svc\", 10.0.0.0/8]"`
 	MaxTargets   int              `yaml:"max_targets" default:"100" min:"1" max:"100000"`
 	Target       fileTemplate     `yaml:"target" examples:"{model: llama, labels: {team: search}}"`
-}
-
-type fileKubernetes struct {
-	Resource   string             `yaml:"resource" examples:"inferenceservices.v1beta1.serving.kserve.io"`
-	Namespaces yamlform.Selection `yaml:"namespaces" examples:"\"*\" | [llm]"`
-	Selector   string             `yaml:"selector" examples:"app=vllm"`
-	URL        string             `yaml:"url" examples:"status.url | \"http://{.status.podIP}:8000\""`
-	When       string             `yaml:"when" examples:"'{.status.conditions[?(@.type==\"Ready\")].status}'"`
-	Labels     map[string]string  `yaml:"labels" examples:"{model: \"{.spec.model.name}\"}"`
-	With       fileJoin           `yaml:"with" examples:"{resource: pods.v1, selector: spec.selector.matchLabels}"`
-	Kubeconfig string             `yaml:"kubeconfig" examples:"kubeconfig.yml"`
-}
-
-type fileJoin struct {
-	Resource  string `yaml:"resource" required:"true" examples:"pods.v1"`
-	Selector  string `yaml:"selector" group:"by" examples:"spec.selector.matchLabels"`
-	Name      string `yaml:"name" group:"by" examples:"\"{.spec.parentRefs[0].name}\""`
-	Namespace string `yaml:"namespace" examples:"\"{.spec.parentRefs[0].namespace}\""`
 }
 
 type fileAPI struct {

@@ -1,55 +1,11 @@
 package chart
 
 import (
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	rbac "k8s.io/api/rbac/v1"
-	"sigs.k8s.io/yaml"
 )
-
-// TestDiscoveryMayReadWhatItsPresetsWatch compares the chart's RBAC with the resources in
-// the presets file.
-func TestDiscoveryMayReadWhatItsPresetsWatch(t *testing.T) {
-	type watched struct{ Resource string }
-	var file struct {
-		Presets []struct {
-			Name       string
-			Kubernetes struct {
-				watched
-				With watched
-			}
-		}
-	}
-	text, err := os.ReadFile("../../../internal/config/presets.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(text, &file); err != nil || len(file.Presets) == 0 {
-		t.Fatalf("%d presets: %v", len(file.Presets), err)
-	}
-	wide := render(t, "--values="+chartDir+"/ci/existing-values.yaml")
-	rules := decodeAs[rbac.ClusterRole](t, single(t, wide, "ClusterRole")).Rules
-	for _, preset := range file.Presets {
-		for _, name := range []string{preset.Kubernetes.Resource, preset.Kubernetes.With.Resource} {
-			if name != "" && !allowed(rules, name) {
-				t.Errorf("preset %s watches %s, which no rule allows", preset.Name, name)
-			}
-		}
-	}
-}
-
-// allowed reports whether the rules permit listing a resource, written as
-// RESOURCE.VERSION.GROUP, or RESOURCE.VERSION for the core group.
-func allowed(rules []rbac.PolicyRule, name string) bool {
-	resource, rest, _ := strings.Cut(name, ".")
-	_, group, _ := strings.Cut(rest, ".")
-	return slices.ContainsFunc(rules, func(r rbac.PolicyRule) bool {
-		return slices.Contains(r.APIGroups, group) && slices.Contains(r.Resources, resource)
-	})
-}
 
 // TestDiscoveryMayReadAndNoMore: the rights are read-only, cover the named namespaces or
 // all, and are bound to the pods' service account.

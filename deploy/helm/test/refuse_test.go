@@ -20,7 +20,7 @@ func TestMistakesAreRefused(t *testing.T) {
 		{"route to no Service", target + ",ingress.enabled=true,ingress.hosts[0]=a.example,service.enabled=false", "lead to the Service"},
 		{"route without a Gateway", target + ",httpRoute.enabled=true", "httpRoute.parentRefs names no Gateway"},
 		{"Ingress for nobody", target + ",ingress.enabled=true", "/ingress/hosts': minItems"},
-		{"watch without a token", "config.discovery[0].name=chat,config.discovery[0].preset=kserve", "The group \"chat\" watches objects of the cluster"},
+		{"watch without a token", "config.discovery[0].name=chat,config.discovery[0].kubernetes_sd_configs[0].role=pod", "The group \"chat\" watches objects of the cluster"},
 		{"rights for everybody", target + ",rbac.create=true,serviceAccount.create=false", "set serviceAccount.create, or serviceAccount.name"},
 		{"rights for everybody by name", target + ",rbac.create=true,serviceAccount.create=false,serviceAccount.name=default", "set serviceAccount.create, or serviceAccount.name"},
 		{"scope", target + ",rbac.scope=world", "/rbac/scope': value must be one of"},

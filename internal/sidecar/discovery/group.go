@@ -1,7 +1,6 @@
 // Package discovery follows targets that come and go. They are found in files, over HTTP, in DNS
 // and in Kubernetes with Prometheus' service discovery, or leased by requests for their series.
-// The package also follows the models that a target serves. It yields plain values;
-// config.Config.Expand makes targets of them.
+// config.Config.WithDiscovered makes targets of them.
 package discovery
 
 import (
@@ -54,9 +53,6 @@ func (g Group) sameSource(o Group) bool {
 	return g.Lease > 0 == (o.Lease > 0) && reflect.DeepEqual(g.Sources, o.Sources)
 }
 
-// labeled is a source that knows in advance which labels it gives to targets.
-type labeled interface{ LabelNames() []string }
-
 // LabelNames returns the labels that targets of the group will have, as far as the
 // configuration tells. Labels from file_sd or http_sd are known only when targets are found.
 func (g Group) LabelNames() []string {
@@ -65,14 +61,10 @@ func (g Group) LabelNames() []string {
 		all = append(all, r.TargetLabel)
 	}
 	for _, s := range g.Sources {
-		switch s := s.(type) {
-		case labeled:
-			all = append(all, s.LabelNames()...)
-		case prom.StaticConfig:
-			for _, static := range s {
-				for name := range static.Labels {
-					all = append(all, string(name))
-				}
+		static, _ := s.(prom.StaticConfig)
+		for _, group := range static {
+			for name := range group.Labels {
+				all = append(all, string(name))
 			}
 		}
 	}

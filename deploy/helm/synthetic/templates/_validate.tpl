@@ -39,7 +39,7 @@
 {{- end -}}
 {{- if not (or .Values.rbac.create .Values.serviceAccount.automount) -}}
 {{- range $config.discovery -}}
-{{- if and (or .preset .kubernetes) (not (dig "kubernetes" "kubeconfig" "" .)) -}}
+{{- if .kubernetes_sd_configs -}}
 {{- fail (printf "\n\nThe group %q watches objects of the cluster, but the pods have no token for that: set rbac.create, or serviceAccount.automount if the account already has a role.\n" .name) -}}
 {{- end -}}
 {{- end -}}
