@@ -29,13 +29,13 @@ tracing: {url: "http://127.0.0.1:1"}
 	if err := s.Apply(&invalid); err == nil {
 		t.Fatal("two equal jobs are accepted")
 	}
-	if _, exports := s.spans.Counts(); exports || s.pager != nil || s.first != nil || len(s.recorder.Names()) > 0 {
+	if exports := s.spans.Traced(); exports || s.pager != nil || s.first != nil || len(s.recorder.Names()) > 0 {
 		t.Errorf("after a rejected configuration: spans are exported: %v, pager %v, targets %v", exports, s.pager, s.recorder.Names())
 	}
 	if err := s.Apply(valid); err != nil {
 		t.Fatal(err)
 	}
-	if _, exports := s.spans.Counts(); !exports || s.pager == nil || s.written != valid {
+	if !s.spans.Traced() || s.pager == nil || s.written != valid {
 		t.Error("a valid configuration is not in force")
 	}
 	if err := s.Apply(&invalid); err == nil || s.written != valid {

@@ -127,7 +127,6 @@ func (s *Sidecar) bounds() []bound.Bound {
 		{Name: "answer_wire_bytes", Level: r.peaks.Wire.Level},
 		{Name: "answer_text_bytes", Level: r.peaks.Answer.Level},
 		{Name: "answer_events", Level: r.peaks.Events.Level},
-		{Name: "spans_queued", Level: s.spans.Level},
 		{Name: "gateway_backends", Level: r.backends.Level},
 		{Name: "history_added_bytes", Level: r.peaks.Added.Level},
 		{Name: "jobs", Level: func() (used, limit float64) { return float64(s.jobs.Load()), config.MaxJobs }},

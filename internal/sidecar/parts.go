@@ -59,7 +59,7 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 		Baselines: s.baselines, UsualMisses: s.counter.UsualMisses,
 		Heartbeat: s.scheduler.LastBeat, Throttled: s.resources.throttled,
 		Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
-		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Evidence: evidenceDropped, Spans: s.spanCounts,
+		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Evidence: evidenceDropped,
 	})
 }
 
@@ -68,12 +68,6 @@ func (s *Sidecar) newPage() *status.Page {
 		Alerts: s.alerts, Discovery: s.discovery.Standings,
 		Baseline: s.baselines.Read, Habits: s.baselines.Habits, Lag: s.options.Lag.Lag,
 	})
-}
-
-// spanCounts returns the counts of exported and lost spans, and false without an export.
-func (s *Sidecar) spanCounts() (metrics.Spans, bool) {
-	counts, enabled := s.spans.Counts()
-	return metrics.Spans(counts), enabled
 }
 
 // timestampSource returns the function that names the source of event times.

@@ -197,9 +197,6 @@ const (
 	Silence            = "synthetic_silence_seconds"
 	OutageTurns        = "synthetic_outage_turns"
 
-	spansExported = "synthetic_spans_exported_total"
-	spansLost     = "synthetic_spans_lost_total"
-
 	boundLimit = "synthetic_bound_limit"
 	boundUsed  = "synthetic_bound_used"
 )
@@ -367,8 +364,6 @@ func Catalog() []Metric {
 		{discoveryLeftOut, gauge, "", "Discovered objects of a group that are not probed, by reason: an invalid address (address), a host outside allowed_hosts (host), invalid labels (labels), more than max_targets (max_targets), or a name already in use (name).", []string{labelGroup, LabelReason}},
 		{discoverySucceeded, gauge, "seconds", "Unix time of the last complete discovery of a group: the oldest last success of its sources; 0 for never. The probed targets are those of that time.", []string{labelGroup}},
 		{DiscoveryFailing, gauge, "", "1 if the discovery of a group fails or finds fewer targets than min_targets, else 0. Targets found before are still probed.", []string{labelGroup}},
-		{spansExported, Counter, "", "Spans accepted by the receiver of tracing.url; absent without an export.", nil},
-		{spansLost, Counter, "", "Spans not exported, by reason: the queue was full (queue_full), or the receiver could not be reached or refused them (not_taken); absent without an export.", []string{LabelReason}},
 		{boundLimit, gauge, "", "A limit of this process, in the unit at the end of the label bound (see docs/reference/limits.md); absent without a limit, and for limits of single turns before the first turn.", []string{labelBound}},
 		{boundUsed, gauge, "", "Current use of a limit; for limits of single turns, the largest use so far.", []string{labelBound}},
 	}

@@ -118,13 +118,6 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	if r.options.Evidence != nil {
 		e.add(evidenceDropped, nil, float64(r.options.Evidence()))
 	}
-	if r.options.Spans != nil {
-		if s, on := r.options.Spans(); on {
-			e.add(spansExported, nil, float64(s.Exported))
-			e.add(spansLost, labels{}.with(LabelReason, "queue_full"), float64(s.Dropped))
-			e.add(spansLost, labels{}.with(LabelReason, "not_taken"), float64(s.Refused))
-		}
-	}
 	r.gatherDiscovery(e)
 	for _, b := range r.options.Bounds {
 		if used, limit := b.Level(); limit > 0 {

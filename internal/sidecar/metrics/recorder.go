@@ -44,8 +44,6 @@ type Options struct {
 	// Baselines are read at each scrape and for each turn. They must observe an event
 	// before the Recorder does. nil means none.
 	Baselines *baseline.Tracker
-	// Spans returns the counts of spans; nil or false without an export.
-	Spans func() (Spans, bool)
 	// UsualMisses returns the objectives of a job that are out of reach, with their usual share of
 	// slow turns at this time of day; nil means none.
 	UsualMisses func(job probe.Key, now time.Time) map[string]float64
@@ -54,9 +52,6 @@ type Options struct {
 	// Bounds are the limits of this process. They are read at each scrape.
 	Bounds []bound.Bound
 }
-
-// Spans are numbers of spans: sent, without room in the queue, and refused by the receiver.
-type Spans struct{ Exported, Dropped, Refused uint64 }
 
 // Build holds the labels of synthetic_build_info.
 type Build struct {

@@ -1,8 +1,8 @@
 // Package tracing exports conversations and turns as OpenTelemetry spans, over OTLP and HTTP. Spans
 // have figures, names and outcomes, but never the text of a prompt, an answer or an error.
 //
-// Spans wait in a bounded queue. If the queue is full or the receiver refuses a span, the span is lost
-// and counted. Probing never waits.
+// Spans wait in the SDK's bounded queue. If the queue is full or the receiver refuses a span, the span is
+// lost. Probing never waits.
 package tracing
 
 import (
@@ -22,16 +22,15 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
 )
 
 const (
-	// queueSize is half an hour at one span a second.
-	queueSize = 2048
 	// closeTimeout bounds the export of the last spans at the end of the process.
 	closeTimeout = 3 * time.Second
+	// logInterval is the time between two logs of lost spans.
+	logInterval = time.Hour
 	// maxText bounds server texts such as a finish reason, in bytes.
 	maxText = 256
 )
@@ -45,7 +44,7 @@ type Options struct {
 	// Timeout bounds one request.
 	Timeout time.Duration
 	Version string // of this binary
-	// Logger logs when the receiver begins to refuse spans and when it accepts them again.
+	// Logger logs at most once an hour that spans are lost.
 	Logger *slog.Logger
 }
 
@@ -60,8 +59,6 @@ type Tracer struct {
 type running struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
-	exporter *countingExporter
-	cancel   context.CancelFunc // ends the export
 	client   *http.Client
 }
 
@@ -82,17 +79,20 @@ func (t *Tracer) Start(o Options) error {
 	if err != nil {
 		return fmt.Errorf("reading the resource of spans from the environment: %w", err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	counting := &countingExporter{SpanExporter: exporter, queue: bound.NewBudget(queueSize), ctx: ctx, logger: o.Logger}
-	batches := sdktrace.NewBatchSpanProcessor(counting,
-		sdktrace.WithMaxQueueSize(queueSize), sdktrace.WithExportTimeout(o.Timeout))
+	var logged atomic.Int64
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) { // the error can repeat credentials
+		last, now := logged.Load(), time.Now().UnixNano()
+		if (last == 0 || now-last > int64(logInterval)) && logged.CompareAndSwap(last, now) {
+			o.Logger.Warn("Spans are lost: the receiver of tracing.url cannot be reached or refuses them; check its log")
+		}
+	}))
 	limits := sdktrace.NewSpanLimits()
 	limits.AttributeValueLengthLimit = maxText
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithSpanProcessor(queueLimit{batches, counting}),
+		sdktrace.WithBatcher(exporter, sdktrace.WithExportTimeout(o.Timeout)),
 		sdktrace.WithSampler(sdktrace.AlwaysSample()), // whatever the environment asks for
 		sdktrace.WithIDGenerator(idsFromContext{}), sdktrace.WithResource(process), sdktrace.WithRawSpanLimits(limits))
-	t.running.Store(&running{provider, provider.Tracer("synthetic"), counting, cancel, o.Client})
+	t.running.Store(&running{provider, provider.Tracer("synthetic"), o.Client})
 	return nil
 }
 
@@ -112,31 +112,10 @@ func (t *Tracer) Close() {
 	if r == nil {
 		return
 	}
-	defer time.AfterFunc(closeTimeout, r.cancel).Stop()
-	defer r.cancel()
 	defer r.client.CloseIdleConnections()
-	_ = r.provider.Shutdown(context.Background()) // lost spans are counted
-}
-
-// Counts are numbers of spans: sent, lost because the queue was full, and refused by the receiver.
-type Counts struct{ Exported, Dropped, Refused uint64 }
-
-// Counts returns false before Start.
-func (t *Tracer) Counts() (Counts, bool) {
-	r := t.running.Load()
-	if r == nil {
-		return Counts{}, false
-	}
-	e := r.exporter
-	return Counts{Exported: e.exported.Load(), Dropped: e.dropped.Load(), Refused: e.refused.Load()}, true
-}
-
-// Level returns the length and the size of the queue; 0 and 0 before Start.
-func (t *Tracer) Level() (used, limit float64) {
-	if r := t.running.Load(); r != nil {
-		return r.exporter.queue.Level()
-	}
-	return 0, 0
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_ = r.provider.Shutdown(ctx) // the error handler logs it
 }
 
 // Add implements sink.Sink.
@@ -175,4 +154,20 @@ func (t *Tracer) Observe(e probe.Event) {
 			r.exportConversation(&e)
 		}
 	}
+}
+
+// idsFromContext is an sdktrace.IDGenerator that returns the ids in a context. The request headers had
+// them before the span existed.
+type idsFromContext struct{}
+
+type idsKey struct{}
+
+func (g idsFromContext) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	c, _ := ctx.Value(idsKey{}).(trace.SpanContext)
+	return c.TraceID(), c.SpanID()
+}
+
+func (g idsFromContext) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+	_, id := g.NewIDs(ctx)
+	return id
 }

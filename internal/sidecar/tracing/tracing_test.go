@@ -213,9 +213,23 @@ func TestEveryAPIHasNames(t *testing.T) {
 	}
 }
 
-// TestFullQueueLosesSpans has a receiver that hangs. It delays nothing, every span is counted, and
-// Close does not wait long.
-func TestFullQueueLosesSpans(t *testing.T) {
+// TestRefusedSpansAreLogged checks that the log mentions lost spans, without the receiver's error.
+func TestRefusedSpansAreLogged(t *testing.T) {
+	var log bytes.Buffer
+	r := receive(t, func(w http.ResponseWriter, _ *http.Request) bool {
+		http.Error(w, "Bearer hunter2 is not known", http.StatusUnauthorized)
+		return true
+	})
+	tracer := traced(t, r, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	tracer.Observe(example(time.Now()))
+	tracer.Close()
+	if text := log.String(); strings.Count(text, "level=WARN") != 1 || strings.Contains(text, "hunter2") {
+		t.Errorf("log:\n%s", text)
+	}
+}
+
+// TestCloseDoesNotWait has a receiver that hangs.
+func TestCloseDoesNotWait(t *testing.T) {
 	hung := make(chan struct{})
 	r := receive(t, func(_ http.ResponseWriter, req *http.Request) bool {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -224,49 +238,13 @@ func TestFullQueueLosesSpans(t *testing.T) {
 	})
 	defer close(hung)
 	tracer := traced(t, r, func(o *Options) { o.Timeout = time.Minute })
-	exporter := tracer.running.Load().exporter
-	const all = queueSize + 500
-	for range all {
+	for range 5000 { // more than the queue holds
 		tracer.Observe(example(time.Now()))
 	}
-	c, on := tracer.Counts()
-	used, limit := tracer.Level()
-	if !on || c.Dropped != all-queueSize || c.Exported != 0 || used != queueSize || limit != queueSize {
-		t.Errorf("%+v, %v of %v queued", c, used, limit)
-	}
+	began := time.Now()
 	tracer.Close()
-	if lost := exporter.refused.Load() + exporter.dropped.Load(); lost != all {
-		t.Errorf("%d of %d spans are counted", lost, all)
-	}
-	if _, on := tracer.Counts(); on {
-		t.Error("still on")
-	}
-}
-
-// TestRefusedSpansAreLoggedOnce checks that the log mentions lost spans once, without the receiver's
-// error.
-func TestRefusedSpansAreLoggedOnce(t *testing.T) {
-	var log bytes.Buffer
-	r := receive(t, func(w http.ResponseWriter, _ *http.Request) bool {
-		http.Error(w, "Bearer hunter2 is not known", http.StatusUnauthorized)
-		return true
-	})
-	tracer := traced(t, r, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	started := tracer.running.Load()
-	for range 3 {
-		tracer.Observe(example(time.Now()))
-		if err := started.provider.ForceFlush(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-	if c, _ := tracer.Counts(); c.Refused != 3 || c.Exported != 0 {
-		t.Errorf("%+v", c)
-	}
-	r.answer = nil // ForceFlush has waited for the last answer
-	tracer.Observe(example(time.Now()))
-	tracer.Close()
-	if text := log.String(); strings.Count(text, "level=WARN") != 1 || strings.Count(text, "level=INFO") != 1 || strings.Contains(text, "hunter2") {
-		t.Errorf("log:\n%s", text)
+	if took := time.Since(began); took > closeTimeout+2*time.Second {
+		t.Errorf("Close took %v", took)
 	}
 }
 
@@ -276,9 +254,6 @@ func TestTraced(t *testing.T) {
 		t.Error("a tracer that is off exports conversations")
 	}
 	off.Observe(example(time.Now()))
-	if used, limit := off.Level(); used != 0 || limit != 0 {
-		t.Errorf("%v of %v queued", used, limit)
-	}
 	if !traced(t, receive(t, nil), func(*Options) {}).Traced() {
 		t.Error("a tracer that exports does not mark conversations")
 	}
