@@ -1,7 +1,6 @@
 package alerting
 
 import (
-	"context"
 	"encoding/pem"
 	"io"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	promconfig "github.com/prometheus/common/config"
 )
@@ -73,12 +71,7 @@ func TestClient(t *testing.T) {
 			if tc.configure != nil {
 				tc.configure(&a, s)
 			}
-			c, err := newClient(a, "", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.close()
-			err = c.send(t.Context(), []message{{StartsAt: time.Now(), EndsAt: time.Now().Add(time.Minute)}})
+			err := newPoster(t, a)()
 			switch {
 			case tc.want == "" && err != nil:
 				t.Errorf("got %v", err)
@@ -91,23 +84,6 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestClientGivesUp: a request to a server that hangs ends after the timeout.
-func TestClientGivesUp(t *testing.T) {
-	release := make(chan struct{})
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
-	defer s.Close()
-	defer close(release)
-	c, err := newClient(Alertmanager{URL: s.URL}, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.timeout = time.Millisecond
-	defer c.close()
-	if err := c.send(context.Background(), []message{{}}); err == nil || !strings.Contains(err.Error(), "deadline") {
-		t.Errorf("got %v, want the deadline", err)
-	}
-}
-
 // TestTokenIsNotShown: an Alertmanager that repeats an OAuth 2 token in an answer that is not HTTP.
 func TestTokenIsNotShown(t *testing.T) {
 	const token = "a-token-of-the-endpoint-0123456789"
@@ -116,7 +92,7 @@ func TestTokenIsNotShown(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"access_token":"`+token+`","token_type":"bearer","expires_in":3600}`)
 	})
-	mux.HandleFunc("POST "+apiPath, func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST /api/v2/alerts", func(w http.ResponseWriter, r *http.Request) {
 		c, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
@@ -127,12 +103,7 @@ func TestTokenIsNotShown(t *testing.T) {
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	c, err := newClient(Alertmanager{URL: server.URL, HTTP: promconfig.HTTPClientConfig{OAuth2: &promconfig.OAuth2{ClientID: "id", TokenURL: server.URL + "/token"}}}, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.close()
-	if err := c.send(t.Context(), []message{{}}); err == nil || !strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), token[:12]) {
+	if err := newPoster(t, Alertmanager{URL: server.URL, HTTP: promconfig.HTTPClientConfig{OAuth2: &promconfig.OAuth2{ClientID: "id", TokenURL: server.URL + "/token"}}})(); err == nil || !strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), token[:12]) {
 		t.Errorf("got %v", err)
 	}
 }

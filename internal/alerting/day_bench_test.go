@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -141,36 +140,15 @@ func BenchmarkDay50(b *testing.B) {
 	// day.
 	wall := func() time.Time { return f.now.Add(time.Since(began)) }
 	before, residentBefore := heap(), resident(b)
-	dir := b.TempDir()
-	p, err := alerting.New(alerting.Options{
-		Gatherer: f.recorder, RuleFiles: f.rules(b), Interval: interval,
-		Dir: dir, Instance: "bench", Now: wall,
-	})
+	p, err := alerting.New(alerting.Options{Gatherer: f.recorder, RuleFiles: f.rules(b), Interval: interval, Instance: "bench", Now: wall})
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := alerting.NewHand(p)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() {
-		if err := h.End(); err != nil {
-			b.Error(err)
-		}
-	}()
-	round := func(evaluate bool) {
+	defer p.Close()
+	h := alerting.Hand{Pager: p}
+	for range int(history / interval) {
 		f.pass()
-		if err := h.Round(b.Context(), evaluate); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for i := range int(history / interval) {
-		round(i%4 == 0)
-		if i%120 == 0 {
-			if err := h.Compact(b.Context()); err != nil {
-				b.Fatal(err)
-			}
-		}
+		h.Round(b.Context())
 	}
 	for _, err := range h.Failures() {
 		b.Error(err)
@@ -182,9 +160,7 @@ func BenchmarkDay50(b *testing.B) {
 		f.pass()
 		b.StartTimer()
 		start := cpuTime(b)
-		if err := h.Round(b.Context(), true); err != nil {
-			b.Fatal(err)
-		}
+		h.Round(b.Context())
 		used += cpuTime(b) - start
 		n++
 	}
@@ -193,8 +169,7 @@ func BenchmarkDay50(b *testing.B) {
 	bounded(b, perRound/interval.Seconds()*100, 5, "cpu-%-of-core")
 	bounded(b, float64(resident(b)-residentBefore)/1e6, 256, "MB-resident")
 	bounded(b, float64(heap()-before)/1e6, 64, "MB-heap")
-	b.ReportMetric(float64(diskUse(b, dir))/1e6, "MB-disk")
-	b.ReportMetric(float64(h.HeadSeries()), "series")
+	b.ReportMetric(float64(h.StoredSeries()), "series")
 	b.ReportMetric(float64(p.Health().Series), "series-gathered")
 	runtime.KeepAlive(f)
 }
@@ -241,20 +216,4 @@ func cpuTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func diskUse(b *testing.B, dir string) int64 {
-	var sum int64
-	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		sum += info.Size()
-		return err
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return sum
 }

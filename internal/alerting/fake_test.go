@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
+	"testing"
 	"time"
-
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/rules"
 )
 
 // inbox is an Alertmanager without a network, so that it works in virtual time.
@@ -73,30 +70,26 @@ func (b *inbox) answers(f func([]posted) int) {
 // always answers every request with one status.
 func always(code int) func([]posted) int { return func([]posted) int { return code } }
 
-// address is the URL of the inbox of newDesk.
+// address is the URL of the inbox of the tests.
 const address = "http://alertmanager"
 
-// newDesk returns the states with a send loop to an inbox.
-func newDesk(c *clock, box *inbox, onChange func(Transition)) (*alertStates, *sendLoop) {
-	to := &client{url: address, endpoint: address + apiPath, timeout: 10 * time.Second, http: &http.Client{Transport: box}}
-	states := newAlertStates(c, labels.EmptyLabels(), []*client{to}, onChange)
-	return states, &sendLoop{states: states, changed: states.watch(), logger: slog.New(slog.DiscardHandler), client: to}
-}
-
-// ruleAlert is an alert of the rule manager.
-type ruleAlert struct {
-	name      string
-	fired     time.Time
-	resolved  time.Time // zero while it fires
-	keptSince time.Time
-}
-
-const evaluateEvery = 15 * time.Second
-
-func (a ruleAlert) at(now time.Time) *rules.Alert {
-	return &rules.Alert{
-		State: rules.StateFiring, Labels: labels.FromStrings(model.AlertNameLabel, a.name),
-		Annotations: labels.FromStrings("summary", a.name), ActiveAt: a.fired, FiredAt: a.fired,
-		ResolvedAt: a.resolved, KeepFiringSince: a.keptSince, ValidUntil: now.Add(4 * evaluateEvery),
+// newPoster returns a function that sends an alert to an Alertmanager.
+func newPoster(t *testing.T, a Alertmanager) (post func() error) {
+	t.Helper()
+	p := mustNew(t, Options{Gatherer: newGauge(t).registry, Alertmanagers: []Alertmanager{a}})
+	t.Cleanup(p.destinations[0].http.CloseIdleConnections)
+	return func() error {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, strings.TrimSuffix(a.URL, "/")+"/api/v2/alerts", strings.NewReader("[{}]"))
+		if err != nil {
+			return err
+		}
+		resp, err := p.post(t.Context(), nil, req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if failure := p.destinations[0].receiver().Err; failure != "" {
+			return errors.New(failure)
+		}
+		return err
 	}
 }

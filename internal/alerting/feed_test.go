@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 
 // rig is a pager that the test drives step by step, with a wall clock that can be stepped.
 type rig struct {
-	*Hand
+	Hand
 	t    *testing.T
 	now  time.Time
 	logs *bytes.Buffer
@@ -33,13 +32,9 @@ func newRig(t *testing.T, g prometheus.Gatherer, ruleText string, change func(*O
 	if change != nil {
 		change(&o)
 	}
-	h, err := NewHand(mustNew(t, o))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Hand = h
+	r.Hand = Hand{mustNew(t, o)}
 	t.Cleanup(func() {
-		if err := h.End(); err != nil {
+		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -50,15 +45,13 @@ func newRig(t *testing.T, g prometheus.Gatherer, ruleText string, change func(*O
 func (r *rig) round() {
 	r.t.Helper()
 	r.now = r.now.Add(r.options.Interval)
-	if err := r.Round(r.t.Context(), true); err != nil {
-		r.t.Fatal(err)
-	}
+	r.Round(r.t.Context())
 }
 
 // query evaluates an expression now. The keys of the result are the labels of its series.
 func (r *rig) query(expr string) map[string]float64 {
 	r.t.Helper()
-	q, err := r.engine.NewInstantQuery(context.Background(), r.store, nil, expr, r.clock.now())
+	q, err := r.engine.NewInstantQuery(context.Background(), r.memory, nil, expr, r.clock.now())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -104,11 +97,9 @@ func TestFeedStoresWhatRulesRead(t *testing.T) {
 	r := newRig(t, g.registry, reading("test_up"), nil)
 	r.round()
 	r.want(`{__name__=~"test_.*"}`, map[string]float64{`{__name__="test_up", instance="here", job="synthetic", target="a"}`: 3})
-	more, err := r.parse([]RuleFile{{"rules.yml", []byte(reading("test_up", "test_unread"))}})
-	if err != nil {
+	if err := r.Reload([]RuleFile{{"rules.yml", []byte(reading("test_up", "test_unread"))}}); err != nil {
 		t.Fatal(err)
 	}
-	r.rules.current.Store(more)
 	r.round()
 	r.want(`test_unread`, map[string]float64{`{__name__="test_unread", instance="here", job="synthetic"}`: 0})
 }
@@ -134,40 +125,6 @@ groups:
 	r.want(`count by (__name__) ({__name__=~"test_.*"})`, map[string]float64{`{__name__="test_up"}`: 1, `{__name__="test_queried"}`: 1})
 }
 
-// TestFeedHistograms stores the native form of a histogram if it has one and rules read it, otherwise
-// the buckets.
-func TestFeedHistograms(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	both := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "both", Help: "Both.", Buckets: []float64{1, 2}, NativeHistogramBucketFactor: 1.1})
-	classic := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "classic", Help: "Classic.", Buckets: []float64{1, 2}})
-	registry.MustRegister(both, classic)
-	observe := func() {
-		for range 10 {
-			both.Observe(1.5)
-			classic.Observe(1.5)
-		}
-	}
-	r := newRig(t, registry, reading("both", "both_bucket", "classic", "classic_bucket", "classic_sum"), nil)
-	observe()
-	r.round()
-	observe()
-	r.round()
-	r.want(`count by (__name__) ({job="synthetic"})`, map[string]float64{
-		`{__name__="both"}`: 1, `{__name__="classic_bucket"}`: 3, `{__name__="classic_sum"}`: 1,
-	})
-	r.want(`histogram_count(both)`, map[string]float64{`{instance="here", job="synthetic"}`: 20})
-	for _, expr := range []string{`histogram_quantile(0.5, rate(both[1m]))`, `histogram_quantile(0.5, rate(classic_bucket[1m]))`} {
-		for _, v := range r.query(expr) {
-			if math.Abs(v-1.5) > 0.1 {
-				t.Errorf("%s is %v, want about 1.5", expr, v)
-			}
-		}
-	}
-	registry.Unregister(both)
-	r.round()
-	r.want(`both`, map[string]float64{})
-}
-
 // TestFeedStale: a removed series ends at once, not after five minutes.
 func TestFeedStale(t *testing.T) {
 	g := newGauge(t)
@@ -190,8 +147,8 @@ func TestFeedIsBounded(t *testing.T) {
 	}
 	r.round()
 	r.round()
-	if v := r.Health(); v.Series != 2 || v.Refused != 4 {
-		t.Errorf("%d series are stored and %d samples refused, want 2 and 4", v.Series, v.Refused)
+	if v := r.Health(); v.Series != 2 {
+		t.Errorf("%d series are stored, want 2", v.Series)
 	}
 	if n := strings.Count(r.logs.String(), "stores no more series"); n != 1 {
 		t.Errorf("the limit was logged %d times:\n%s", n, r.logs)
@@ -245,13 +202,10 @@ groups:
 			if n := len(r.states.byID); n != 1 {
 				t.Fatalf("%d alerts fire, want 1", n)
 			}
-			for _, m := range r.states.due("nobody", 10, false) {
-				if ahead := m.message.EndsAt.Sub(r.now); ahead < validFor-time.Minute || ahead > validFor+time.Minute {
+			for _, m := range r.states.outgoing() {
+				if ahead := m.EndsAt.Sub(r.now); ahead < validFor-time.Minute || ahead > validFor+time.Minute {
 					t.Errorf("the alert ends %v from now, want about %v", ahead, validFor)
 				}
-			}
-			if r.Health().Refused != 0 {
-				t.Errorf("%d samples were refused", r.Health().Refused)
 			}
 		})
 	}

@@ -80,30 +80,3 @@ func TestReloadWhileItGathersItself(t *testing.T) {
 		}
 	}
 }
-
-// TestGathersItselfWhileReloading: reading the health does not wait for a reload.
-func TestGathersItselfWhileReloading(t *testing.T) {
-	collected := make(chan struct{}, 1)
-	p := selfGathering(t, func() bool { collected <- struct{}{}; return true })
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	p.mu.Lock() // as a reload does
-	defer p.mu.Unlock()
-	scraped := make(chan error, 1)
-	go func() { scraped <- p.feed.scrape(t.Context()) }()
-	select {
-	case err := <-scraped:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(stuck):
-		t.Fatal("the scrape waits for the reload")
-	}
-	<-collected
-	if got := p.Health().Series; got != 2 {
-		t.Errorf("%d series are stored, want the gauge and the health", got)
-	}
-}

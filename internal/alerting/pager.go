@@ -1,11 +1,7 @@
 // Package alerting pages without a Prometheus server. It gathers from a registry in its own
-// process, stores the series that the alert rules read in a small time series database,
-// evaluates the rules with Prometheus's own rule manager, and notifies Alertmanagers.
-//
-// It does not use Prometheus's notifier, which queues messages and drops them while an
-// Alertmanager is away. Instead it keeps the state of each alert for each Alertmanager. So an
-// Alertmanager that was away learns about every alert, also one that started and ended
-// meanwhile, and memory does not grow with the time away. See docs/how-to/pager.md.
+// process, keeps the series that the alert rules read in memory, evaluates the rules with
+// Prometheus' own rule groups, and notifies Alertmanagers. It writes one file, the state of the alerts,
+// so a full disk stops nothing. See docs/how-to/pager.md.
 package alerting
 
 import (
@@ -14,22 +10,21 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"io/fs"
 	"log/slog"
-	"maps"
 	"net"
 	"os"
-	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/notifier"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/rules"
+
+	"synthetic/internal/atomicfile"
 )
 
 // Options configure a Pager. Gatherer and RuleFiles are required.
@@ -39,13 +34,12 @@ type Options struct {
 	RuleFiles []RuleFile
 	// Interval between two scrapes; 0 means 15s.
 	Interval time.Duration
-	// Urgent reports whether a page may be due before the next evaluation. While it returns true, the pager scrapes three
-	// times in an interval, and evaluates after each scrape. nil means never. It must be quick.
+	// Urgent reports whether a page may be due before the next evaluation. While it returns true, the pager scrapes and
+	// evaluates three times in an interval. nil means never. It must be quick.
 	Urgent func() bool
 	// MaxSeries bounds the stored series, and so the memory; 0 means 50,000.
 	MaxSeries int
-	// Dir keeps samples and alerts across restarts, for one process at a time. "" means a
-	// temporary directory.
+	// Dir keeps the alerts across restarts, for one process at a time. "" keeps nothing.
 	Dir string
 	// Alertmanagers to notify; may be empty.
 	Alertmanagers []Alertmanager
@@ -60,16 +54,10 @@ type Options struct {
 	OnChange func(Transition)
 	// Dial opens the connections to Alertmanagers; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Logger logs what the pager does, EngineLogger what the storage and the rule manager log;
-	// nil logs nothing.
+	// Logger logs what the pager does, EngineLogger what Prometheus' parts log; nil logs nothing.
 	Logger, EngineLogger *slog.Logger
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
-
-	// freeBytes returns the free space of a volume; nil asks the kernel.
-	freeBytes func(dir string) (uint64, error)
-	// mkdir creates a directory and its parents; nil means os.MkdirAll.
-	mkdir func(dir string, mode fs.FileMode) error
 }
 
 func (o *Options) setDefaults() error {
@@ -80,14 +68,11 @@ func (o *Options) setDefaults() error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.freeBytes == nil {
-		o.freeBytes = freeBytes
-	}
-	if o.mkdir == nil {
-		o.mkdir = os.MkdirAll
-	}
 	if o.Urgent == nil {
 		o.Urgent = func() bool { return false }
+	}
+	if o.OnChange == nil {
+		o.OnChange = func(Transition) {}
 	}
 	if o.Gatherer == nil {
 		return errors.New("the pager needs a gatherer")
@@ -104,208 +89,190 @@ func (o *Options) setDefaults() error {
 
 // Pager evaluates alert rules and delivers alerts. Use New, then Run or Close.
 type Pager struct {
-	options     Options
-	clock       *clock
-	dir         *directory
-	feed        *feed
-	rules       *ruleLoader
-	engine      *promql.Engine
-	states      *alertStates
-	sendLoops   []*sendLoop // one for each Alertmanager
-	external    labels.Labels
-	evaluations evaluations  // of all groups
-	close       func() error // runs once
+	options Options
+	clock   *clock
+	syntax  parser.Parser
+	engine  *promql.Engine
+	memory  *memory
+	feed    *feed
+	states  *alertStates
+	lock    *atomicfile.Lock // nil until the directory is locked
 
-	// store is nil while it cannot be opened. abandoned counts stores that broke and could not
-	// be closed, failures the failed attempts since the last success. They belong to Run.
-	store               *store
-	abandoned, failures int
-	stalled             atomic.Pointer[error] // why the pager has stopped; nil if it works
+	notifier     *notifier.Manager
+	targets      map[string][]*targetgroup.Group
+	destinations []*destination // in the order of the configuration
+	byEndpoint   map[string]*destination
+	notified     time.Time       // when notify last sent
+	requests     context.Context // ends the requests that still run when the pager stops
+	endRequests  context.CancelFunc
+	saves        chan chan struct{} // each is closed after a save
 
-	manager atomic.Pointer[rules.Manager] // nil until Run
-	// mu serialises reloads. Health and Groups do not take it, because the pager's own scrape
-	// calls them.
-	mu sync.Mutex
-	// evaluating is held while a group with the pager's interval is evaluated: scrapeLoop evaluates them, too.
-	evaluating sync.Mutex
-	// cancelRules ends running evaluations.
-	rulesCtx    context.Context
-	cancelRules context.CancelFunc
+	// Health and Groups take no lock, because the pager's own scrape calls them.
+	rules, next atomic.Pointer[ruleSet] // next replaces rules before the next scrape
+	evaluations struct{ rules, failed atomic.Uint64 }
+	evaluated   atomic.Int64 // when a round last ended, in Unix nanoseconds of the wall clock
 }
 
-// New opens the storage and checks rules and Alertmanagers.
+// New checks rules and Alertmanagers, and reads the alerts of an earlier process.
 func New(o Options) (*Pager, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	syntax := parser.NewParser(parser.Options{})
-	p := &Pager{options: o, external: labels.FromMap(o.ExternalLabels), rules: &ruleLoader{syntax: syntax}}
-	rules, err := p.parse(o.RuleFiles)
-	if err != nil {
-		return nil, err
-	}
-	p.rules.current.Store(rules)
-	clients, err := p.newClients()
-	if err != nil {
-		return nil, err
-	}
-	p.dir = &directory{path: o.Dir, permanent: o.Dir != "", logger: o.EngineLogger, freeBytes: o.freeBytes, mkdir: o.mkdir}
+	p := &Pager{options: o, syntax: parser.NewParser(parser.Options{}), memory: newMemory(), saves: make(chan chan struct{})}
+	p.clock = &clock{wall: o.Now, base: o.Now().Round(0), start: time.Now()}
+	p.states = &alertStates{clock: p.clock, external: labels.FromMap(o.ExternalLabels), alone: len(o.Alertmanagers) == 0, onChange: o.OnChange, byID: map[uint64]*alertState{}}
 	p.engine = promql.NewEngine(promql.EngineOpts{
 		Logger: o.EngineLogger, MaxSamples: maxSamples, Timeout: time.Minute,
-		LookbackDelta: lookback(o.Interval), Parser: syntax, EnableAtModifier: true,
+		// A sample is current for five minutes, as in Prometheus, or longer with rare scrapes.
+		LookbackDelta: max(5*time.Minute, 4*o.Interval), Parser: p.syntax, EnableAtModifier: true,
 	})
-	p.close = sync.OnceValue(p.closeAll)
-	saved, err := p.readDirectory()
-	if err != nil {
-		return nil, errors.Join(err, p.close())
-	}
-	p.clock = newClock(o.Now, saved)
 	p.feed = &feed{
-		gatherer: o.Gatherer, clock: p.clock, rules: p.rules, maxSeries: o.MaxSeries, logger: o.Logger,
+		gatherer: o.Gatherer, memory: p.memory, clock: p.clock, maxSeries: o.MaxSeries, logger: o.Logger,
 		instance: labels.FromStrings("instance", o.Instance, "job", "synthetic"),
-		seed:     maphash.MakeSeed(),
+		series:   map[uint64]*fedSeries{}, seed: maphash.MakeSeed(),
 	}
-	if err := p.open(); err != nil && !waitable(err) {
-		return nil, errors.Join(err, p.close())
+	err := p.prepare()
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
 	}
-	p.states = newAlertStates(p.clock, p.external, clients, o.OnChange)
-	for _, c := range clients {
-		p.sendLoops = append(p.sendLoops, &sendLoop{client: c, logger: o.Logger, states: p.states, changed: p.states.watch()})
-	}
-	p.states.restore(saved, p.rules.timing)
 	return p, nil
 }
 
-func (p *Pager) newClients() ([]*client, error) {
-	var clients []*client
-	for _, a := range p.options.Alertmanagers {
-		c, err := newClient(a, p.page(), p.options.Dial)
-		if err != nil {
-			return nil, err
+func (p *Pager) prepare() error {
+	set, err := p.load(p.options.RuleFiles)
+	if err != nil {
+		return err
+	}
+	p.rules.Store(set)
+	p.requests, p.endRequests = context.WithCancel(context.Background())
+	if err := p.newNotifier(); err != nil {
+		return err
+	}
+	if p.options.Dir != "" {
+		switch err := p.claim(); {
+		case atomicfile.IsDiskFull(err):
+			p.options.Logger.Error("The disk is full, so the alerts are not saved: a restart forgets them", "err", err)
+		case err != nil:
+			return err
 		}
-		clients = append(clients, c)
 	}
-	return clients, nil
-}
-
-// readDirectory locks the directory and reads the saved state. On a full disk, here and when the
-// database is opened, Run waits for space.
-func (p *Pager) readDirectory() (savedStates, error) {
-	if err := p.dir.claim(); err != nil && !waitable(err) {
-		return savedStates{}, err
+	saved, err := readStates(p.options.Dir)
+	if err != nil {
+		return err
 	}
-	return readStates(p.options.Dir)
-}
-
-func (p *Pager) closeAll() error {
-	err := p.engine.Close()
-	if p.store != nil {
-		err = errors.Join(err, p.store.close())
-	}
-	p.dir.close()
-	return err
+	p.restore(saved)
+	return nil
 }
 
 // maxSamples bounds the memory of one query: 16 bytes each.
 const maxSamples = 5_000_000
 
-// lookback returns the age up to which a sample is current: Prometheus's default of five
-// minutes, or more with rare scrapes.
-func lookback(interval time.Duration) time.Duration { return max(5*time.Minute, 4*interval) }
-
-// page returns the address that alerts link to.
-func (p *Pager) page() string {
-	if p.options.ExternalURL == "" {
-		return ""
-	}
-	return strings.TrimSuffix(p.options.ExternalURL, "/") + "/alerts"
-}
-
-func (p *Pager) parse(files []RuleFile) (*ruleSet, error) {
-	return parseRules(files, p.options.Interval, p.rules.syntax, p.options.EngineLogger)
-}
-
-// Prepare checks rules that replace the current ones. commit puts them into force. Unchanged
+// Prepare checks rules that replace the current ones. commit puts them into force before the next scrape. Unchanged
 // groups, and alerts of changed rules with the same name, keep their state.
 func (p *Pager) Prepare(files []RuleFile) (commit func(), err error) {
-	rules, err := p.parse(files)
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.rules.current.Store(rules)
-		if manager := p.manager.Load(); manager != nil {
-			if err := p.update(manager); err != nil {
-				p.options.Logger.Error("The rule manager refused rules that were checked, which is a mistake of this program", "err", err)
-			}
-		}
-	}, err
+	set, err := p.load(files)
+	return func() { p.next.Store(set) }, err
 }
 
-func (p *Pager) update(manager *rules.Manager) error {
-	evaluate := func(ctx context.Context, g *rules.Group, _ time.Time) { p.evaluate(ctx, g) }
-	files := slices.Sorted(maps.Keys(p.rules.current.Load().groups))
-	return manager.Update(p.options.Interval, files, p.external, p.options.ExternalURL, evaluate)
-}
-
-func (p *Pager) evaluate(ctx context.Context, g *rules.Group) {
-	if g.Interval() == p.options.Interval {
-		p.evaluating.Lock()
-		defer p.evaluating.Unlock()
-	}
-	last, now := g.GetLastEvalTimestamp(), p.clock.now()
-	rules.DefaultEvalIterationFunc(ctx, g, now)
-	p.evaluations.add(g, last, now)
-}
-
-// evaluateNow evaluates the groups with the pager's interval, unless a reload is changing them.
-func (p *Pager) evaluateNow() {
-	if !p.mu.TryLock() {
-		return
-	}
-	defer p.mu.Unlock()
-	for _, g := range p.Groups() {
-		if g.Interval() == p.options.Interval {
-			p.evaluate(p.rulesCtx, g)
-		}
-	}
-}
-
-// Run scrapes, evaluates and delivers until ctx is done. Then it delivers the last changes,
-// saves its state and closes the storage. While the storage cannot be used it pauses, and
-// Health says why.
+// Run scrapes, evaluates and delivers until ctx is done. Then it delivers the last changes and saves the alerts.
 func (p *Pager) Run(ctx context.Context) error {
-	var parts sync.WaitGroup
-	deliveries, endDeliveries := context.WithCancel(context.Background())
-	for _, l := range p.sendLoops {
-		parts.Go(func() { l.run(deliveries) })
-	}
-	parts.Go(func() { p.saveLoop(deliveries) })
-	p.watch(ctx)
-	endDeliveries()
-	parts.Wait()
+	stop := p.runNotifier()
+	saving, endSaving := context.WithCancel(context.Background())
+	saved := make(chan struct{})
+	go func() {
+		defer close(saved)
+		p.saveLoop(saving)
+	}()
+	p.evaluateLoop(ctx)
+	stop()
+	endSaving()
+	<-saved
 	err := errors.Join(p.save(), p.Close())
 	if err != nil {
-		p.options.Logger.Error("The pager did not end properly; what it stored last may be missing", "err", err)
+		p.options.Logger.Error("The alerts could not be saved at the end; a restart continues with those of the last save", "err", err)
 	}
 	return err
 }
 
-// Close closes the storage of a Pager that is not running.
-func (p *Pager) Close() error { return p.close() }
+// Close releases what a Pager that does not run holds.
+func (p *Pager) Close() error {
+	p.lock.Release()
+	return p.engine.Close()
+}
 
-// saveInterval is the longest time until a delivery is saved.
-const saveInterval = 15 * time.Second
+// urgentRounds is how often the pager scrapes and evaluates in an interval while Options.Urgent returns true.
+const urgentRounds = 3
 
-// saveLoop saves the states when an alert has changed, and regularly for deliveries.
-func (p *Pager) saveLoop(ctx context.Context) {
-	changed := p.states.watch()
-	ticker := time.NewTicker(saveInterval)
+func (p *Pager) evaluateLoop(ctx context.Context) {
+	interval := p.options.Interval
+	tick := interval / urgentRounds
+	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	for failed := false; ; {
+	for due := time.Now(); ; {
+		if late := time.Since(due); late > -tick/2 {
+			due = due.Add(interval * (1 + late.Truncate(interval)/interval))
+			p.round(ctx)
+		} else if p.options.Urgent() {
+			p.round(ctx)
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-changed:
+		case <-ticker.C:
+		}
+	}
+}
+
+// restoredAfter is the number of evaluations after which pending alerts of an earlier process continue to wait:
+// Prometheus' rules need samples and records before.
+const restoredAfter = 2
+
+// round stores samples and evaluates the groups that are due.
+func (p *Pager) round(ctx context.Context) {
+	if next := p.next.Swap(nil); next != nil {
+		next.follow(p.rules.Load())
+		p.rules.Store(next)
+	}
+	set, now := p.rules.Load(), p.clock.now()
+	p.feed.scrape(now, set.reads)
+	for _, g := range set.groups {
+		if g.Interval() > p.options.Interval && now.Sub(g.GetLastEvalTimestamp()) < g.Interval()-p.options.Interval/2 {
+			continue
+		}
+		rules.DefaultEvalIterationFunc(ctx, g.Group, now)
+		if g.evaluations++; g.evaluations == restoredAfter {
+			g.RestoreForState(now)
+		}
+		for _, r := range g.Rules() {
+			p.evaluations.rules.Add(1)
+			if r.LastError() != nil {
+				p.evaluations.failed.Add(1)
+			}
+		}
+	}
+	p.states.expire()
+	p.notify()
+	p.memory.clean(now)
+	p.evaluated.Store(p.clock.wall().UnixNano())
+}
+
+// saveInterval is the longest time until a delivery, or a pending alert, is saved.
+const saveInterval = 15 * time.Second
+
+// saveWait is how long a notification waits until it is saved. If the process is killed between the two, its successor
+// could take an alert for firing after its end was sent, and page again.
+const saveWait = 2 * time.Second
+
+// saveLoop saves the states regularly, and when saveNow asks for it.
+func (p *Pager) saveLoop(ctx context.Context) {
+	ticker := time.NewTicker(saveInterval)
+	defer ticker.Stop()
+	for failed := false; ; {
+		var saved chan struct{}
+		select {
+		case <-ctx.Done():
+			return
+		case saved = <-p.saves:
 		case <-ticker.C:
 		}
 		err := p.save()
@@ -313,13 +280,46 @@ func (p *Pager) saveLoop(ctx context.Context) {
 			p.options.Logger.Error("The alerts cannot be saved: a restart would forget them", "err", err)
 		}
 		failed = err != nil
+		if saved != nil {
+			close(saved)
+		}
 	}
 }
 
-// save saves the states if there is a permanent directory.
-func (p *Pager) save() error {
-	if p.options.Dir == "" {
-		return nil
+func (p *Pager) saveNow() {
+	saved, late := make(chan struct{}), time.After(saveWait)
+	select {
+	case p.saves <- saved:
+	case <-late:
+		return
 	}
-	return p.states.save(p.options.Dir)
+	select {
+	case <-saved:
+	case <-late:
+	}
+}
+
+// clock is the time of samples and evaluations. It follows the monotonic clock, so a step of the
+// wall clock causes no gap in series and no early alert. Times that leave the pager are converted.
+type clock struct {
+	wall  func() time.Time
+	base  time.Time // this clock's time at the start
+	start time.Time // has a monotonic reading
+}
+
+func (c *clock) now() time.Time { return c.base.Add(time.Since(c.start)) }
+
+// step returns how far the wall clock is ahead. Less than a second counts as 0, because the two are read one after the other.
+func (c *clock) step() time.Duration {
+	return c.wall().Round(0).Sub(c.now()).Truncate(time.Second)
+}
+
+// toWall converts a time of this clock to the wall clock. The zero time stays zero.
+func (c *clock) toWall(t time.Time) time.Time { return shift(t, c.step()) }
+
+func shift(t time.Time, by time.Duration) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(by)
 }

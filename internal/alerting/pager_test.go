@@ -63,7 +63,7 @@ func TestPages(t *testing.T) {
 	if got := fired.Annotations["summary"]; got != "up at 2" {
 		t.Errorf("the summary is %q", got)
 	}
-	if got := fired.GeneratorURL; got != "https://pager.example.org/alerts" {
+	if got := fired.GeneratorURL; got != "https://pager.example.org/" {
 		t.Errorf("the alert comes from %q", got)
 	}
 	firing := func() bool {

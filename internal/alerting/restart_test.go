@@ -35,7 +35,7 @@ func lives(t *testing.T, dir, ruleText string, g *gauge, box *inbox, length time
 		Alertmanagers: []Alertmanager{{URL: address}}, Instance: "here",
 		Now: box.now,
 	})
-	p.sendLoops[0].client.http = &http.Client{Transport: box}
+	p.destinations[0].http = &http.Client{Transport: box}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()
@@ -223,15 +223,12 @@ func TestNewRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	taken, foreign := t.TempDir(), t.TempDir()
+	taken := t.TempDir()
 	lock, err := atomicfile.LockDir(taken)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	if err := os.WriteFile(filepath.Join(foreign, "tsdb"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	damaged := t.TempDir()
 	if err := os.WriteFile(filepath.Join(damaged, stateFileName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -244,7 +241,6 @@ func TestNewRefuses(t *testing.T) {
 		"needs a gatherer":                 func(o *Options) { o.Gatherer = nil },
 		"creating the pager's directory":   func(o *Options) { o.Dir = file },
 		"is in use by process":             func(o *Options) { o.Dir = taken },
-		"opening the pager's storage":      func(o *Options) { o.Dir = foreign },
 		"remove the file to start without": func(o *Options) { o.Dir = damaged },
 		"has version 9, not 1":             func(o *Options) { o.Dir = newer },
 		`alertmanager "am:9093"`:           func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "am:9093"}} },
@@ -268,44 +264,5 @@ func TestNewRefuses(t *testing.T) {
 		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("got %q, want %q in it", err, want)
 		}
-	}
-}
-
-// TestDamagedLog truncates the write-ahead log, as a crash of the machine does, or overwrites a part of
-// it. The pager starts with the samples that can be read, and its alerts continue.
-func TestDamagedLog(t *testing.T) {
-	for name, damage := range map[string]func([]byte) []byte{
-		"truncated": func(log []byte) []byte { return log[:len(log)-10] },
-		"overwritten": func(log []byte) []byte {
-			for i := len(log) / 2; i < len(log)/2+100; i++ {
-				log[i] = 0xff
-			}
-			return log
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				dir, g, box := t.TempDir(), newGauge(t), &inbox{}
-				g.up.WithLabelValues("fires").Set(1)
-				lives(t, dir, slow, g, box, 5*time.Minute, nil)
-				logs, err := filepath.Glob(filepath.Join(dir, "tsdb", "wal", "0*"))
-				if err != nil || len(logs) == 0 {
-					t.Fatalf("no log of samples: %v", err)
-				}
-				newest := logs[len(logs)-1]
-				text, err := os.ReadFile(newest)
-				if err != nil || len(text) < 1000 {
-					t.Fatalf("%d bytes of %s (%v)", len(text), newest, err)
-				}
-				if err := os.WriteFile(newest, damage(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				from := len(box.all())
-				lives(t, dir, slow, g, box, 5*time.Minute, nil)
-				if got := box.signs("Fires", from); strings.Contains(got, "-") || got == "" {
-					t.Errorf("messages about the firing alert: %q", got)
-				}
-			})
-		})
 	}
 }

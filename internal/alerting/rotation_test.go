@@ -2,7 +2,6 @@ package alerting
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	promconfig "github.com/prometheus/common/config"
@@ -26,29 +25,8 @@ func TestRotation(t *testing.T) {
 			server := tlstest.NewServer(t, now, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 			a := Alertmanager{URL: server.URL, HTTP: promconfig.HTTPClientConfig{TLSConfig: files.Client()}}
 			credentials(&a.HTTP, files.Path("token"))
-			c, err := newClient(a, "", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.close()
-			tlstest.Rotation(t, server, files, now, func() error { return c.send(t.Context(), []message{{}}) })
+			post := newPoster(t, a)
+			tlstest.Rotation(t, server, files, now, post)
 		})
-	}
-}
-
-// TestAnswersDoNotRepeatCredentials: an error contains the answer without the password.
-func TestAnswersDoNotRepeatCredentials(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, password, _ := r.BasicAuth()
-		http.Error(w, "no such password: "+password, http.StatusForbidden)
-	}))
-	defer server.Close()
-	c, err := newClient(Alertmanager{URL: server.URL, HTTP: promconfig.HTTPClientConfig{BasicAuth: &promconfig.BasicAuth{Username: "pager", Password: "hunter2"}}}, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.close()
-	if err := c.send(t.Context(), []message{{}}); err == nil || err.Error() != "it answers 403 Forbidden: no such password: <redacted>" {
-		t.Errorf("got %v", err)
 	}
 }

@@ -1,7 +1,7 @@
 package alerting
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,13 +9,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/rules"
 )
 
 // RuleFile is the text of a Prometheus rule file.
@@ -26,10 +26,10 @@ type RuleFile struct {
 	Data []byte
 }
 
-// ruleSet holds parsed rule files.
+// ruleSet holds the groups of rule files, in their order.
 type ruleSet struct {
-	groups map[string]*rulefmt.RuleGroups // by file name
-	alerts map[string]alertTiming         // by alert name
+	groups []*ruleGroup
+	alerts map[string]alertTiming // by alert name
 	// series are the names of the series that the rules read. Others are not stored: most
 	// exported series are for people and dashboards. If a rule selects series without a name,
 	// allSeries is true.
@@ -37,23 +37,58 @@ type ruleSet struct {
 	allSeries bool
 }
 
+type ruleGroup struct {
+	*rules.Group
+	evaluations int // since the process began
+}
+
 // alertTiming holds the longest interval and the longest keep_firing_for of an alert's rules.
 type alertTiming struct{ interval, keep time.Duration }
 
-// parseRules parses rule files. interval is the interval of groups without one.
-func parseRules(files []RuleFile, interval time.Duration, syntax parser.Parser, logger *slog.Logger) (*ruleSet, error) {
-	set := &ruleSet{groups: map[string]*rulefmt.RuleGroups{}, alerts: map[string]alertTiming{}, series: map[string]bool{}}
+// loader gives the texts of rule files to Prometheus' rule manager.
+type loader struct {
+	files  map[string][]byte
+	syntax parser.Parser
+	logger *slog.Logger
+}
+
+// Load implements rules.GroupLoader.
+func (l loader) Load(name string, ignoreUnknown bool, scheme model.ValidationScheme) (*rulefmt.RuleGroups, []error) {
+	return rulefmt.Parse(l.files[name], ignoreUnknown, scheme, l.syntax, l.logger)
+}
+
+// Parse implements rules.GroupLoader.
+func (l loader) Parse(query string) (parser.Expr, error) { return l.syntax.ParseExpr(query) }
+
+// load parses rule files.
+func (p *Pager) load(files []RuleFile) (*ruleSet, error) {
+	l := loader{files: map[string][]byte{}, syntax: p.syntax, logger: p.options.EngineLogger}
 	for _, f := range files {
-		groups, errs := rulefmt.Parse(f.Data, false, model.UTF8Validation, syntax, logger)
+		l.files[f.Name] = f.Data
+	}
+	manager := rules.NewManager(&rules.ManagerOptions{
+		NameValidationScheme: model.UTF8Validation,
+		QueryFunc:            rules.EngineQueryFunc(p.engine, p.memory),
+		NotifyFunc:           p.states.notify,
+		Appendable:           p.memory, Queryable: p.memory, Context: context.Background(),
+		Logger: p.options.EngineLogger, Parser: p.syntax, GroupLoader: l,
+		// A pending alert continues to wait after a restart, however short its "for" is.
+		OutageTolerance: outageTolerance, ForGracePeriod: 0,
+		// The states send the reminders, so they need the result of every evaluation.
+		ResendDelay: time.Millisecond,
+	})
+	set := &ruleSet{alerts: map[string]alertTiming{}, series: map[string]bool{}}
+	for _, f := range files {
+		loaded, errs := manager.LoadGroups(p.options.Interval, p.states.external, p.options.ExternalURL, nil, false, f.Name)
 		if len(errs) > 0 {
 			return nil, fmt.Errorf("rule file %q: %w; \"promtool check rules\" says the same", f.Name, errors.Join(errs...))
 		}
-		set.groups[f.Name] = groups
-		for _, g := range groups.Groups {
-			for _, r := range g.Rules {
-				if err := set.add(r, cmp.Or(time.Duration(g.Interval), interval), syntax); err != nil {
-					return nil, err
-				}
+		texts, _ := l.Load(f.Name, false, model.UTF8Validation) // for the order, which is that of the records
+		for _, text := range texts.Groups {
+			g := loaded[rules.GroupKey(f.Name, text.Name)]
+			set.groups = append(set.groups, &ruleGroup{Group: g})
+			for i, r := range g.Rules() {
+				set.add(r, text.Rules[i], g.Interval())
 			}
 		}
 	}
@@ -64,61 +99,48 @@ func parseRules(files []RuleFile, interval time.Duration, syntax parser.Parser, 
 var word = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*`)
 
 // add records the timing of a rule and the series that it reads.
-func (s *ruleSet) add(r rulefmt.Rule, interval time.Duration, syntax parser.Parser) error {
-	if r.Alert != "" {
-		t := s.alerts[r.Alert]
-		s.alerts[r.Alert] = alertTiming{max(t.interval, interval), max(t.keep, time.Duration(r.KeepFiringFor))}
+func (s *ruleSet) add(r rules.Rule, text rulefmt.Rule, interval time.Duration) {
+	if text.Alert != "" {
+		t := s.alerts[text.Alert]
+		s.alerts[text.Alert] = alertTiming{max(t.interval, interval), max(t.keep, time.Duration(text.KeepFiringFor))}
 	}
-	expr, err := syntax.ParseExpr(r.Expr)
-	if err != nil {
-		return err
-	}
-	for _, matchers := range parser.ExtractSelectors(expr) {
-		s.addSelector(matchers)
+	for _, matchers := range parser.ExtractSelectors(r.Query()) {
+		named := slices.IndexFunc(matchers, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual })
+		if named < 0 {
+			s.allSeries = true
+			continue
+		}
+		s.series[matchers[named].Value] = true
 	}
 	// Labels and annotations may contain queries, which are put together when the alert fires.
 	// So every word of such a template may be the name of a series.
-	for _, text := range slices.Concat(slices.Collect(maps.Values(r.Labels)), slices.Collect(maps.Values(r.Annotations))) {
-		if strings.Contains(text, "query") {
-			for _, name := range word.FindAllString(text, -1) {
+	for _, template := range slices.Concat(slices.Collect(maps.Values(text.Labels)), slices.Collect(maps.Values(text.Annotations))) {
+		if strings.Contains(template, "query") {
+			for _, name := range word.FindAllString(template, -1) {
 				s.series[name] = true
 			}
 		}
 	}
-	return nil
-}
-
-func (s *ruleSet) addSelector(matchers []*labels.Matcher) {
-	for _, m := range matchers {
-		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
-			s.series[m.Value] = true
-			return
-		}
-	}
-	s.allSeries = true
 }
 
 func (s *ruleSet) reads(series string) bool { return s.allSeries || s.series[series] }
 
-// ruleLoader passes the current rules to the rule manager.
-type ruleLoader struct {
-	syntax  parser.Parser
-	current atomic.Pointer[ruleSet] // nil until New has parsed the first rules
-}
-
-// timing returns the timing of an alert; known is false if no rule raises it.
-func (l *ruleLoader) timing(alert string) (t alertTiming, known bool) {
-	t, known = l.current.Load().alerts[alert]
-	return t, known
-}
-
-// Load implements rules.GroupLoader.
-func (l *ruleLoader) Load(name string, _ bool, _ model.ValidationScheme) (*rulefmt.RuleGroups, []error) {
-	if groups := l.current.Load().groups[name]; groups != nil {
-		return groups, nil
+// follow takes over the state of the groups that s replaces.
+func (s *ruleSet) follow(old *ruleSet) {
+	for _, g := range s.groups {
+		for _, o := range old.groups {
+			if g.File() != o.File() || g.Name() != o.Name() {
+				continue
+			}
+			if g.Equals(o.Group) {
+				g.Group = o.Group
+			} else {
+				g.CopyState(o.Group)
+				for _, r := range g.AlertingRules() {
+					r.SetRestored(o.evaluations >= restoredAfter)
+				}
+			}
+			g.evaluations = o.evaluations
+		}
 	}
-	return nil, []error{fmt.Errorf("there is no rule file %q", name)}
 }
-
-// Parse implements rules.GroupLoader.
-func (l *ruleLoader) Parse(query string) (parser.Expr, error) { return l.syntax.ParseExpr(query) }

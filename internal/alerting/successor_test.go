@@ -32,7 +32,9 @@ func TestTakenOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			var last Transition
-			s := newAlertStates(newClock(func() time.Time { return now }, savedStates{}), labels.EmptyLabels(), nil, func(c Transition) { last = c })
+			s := &alertStates{
+				clock: &clock{wall: func() time.Time { return now }, base: now, start: now}, onChange: func(c Transition) { last = c }, byID: map[uint64]*alertState{},
+			}
 			alert := func(ls labels.Labels, over time.Time) {
 				if ls.Len() > 0 {
 					s.notify(t.Context(), "", &rules.Alert{Labels: ls, FiredAt: now, ValidUntil: now.Add(time.Hour), ResolvedAt: over})

@@ -8,7 +8,6 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 
-	"synthetic/internal/alerting"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
@@ -26,14 +25,14 @@ type Sidecar struct {
 	Days *review.Counter
 	// Now is the current time of the replay.
 	Now time.Time
-	// series holds the series that each metric is stored in, by metricKey.
-	series map[string][]*series
+	// series holds the series of each metric, by metricKey.
+	series map[string]*series
 	key    []byte // reused by metricKey
 }
 
 // NewSidecar returns a sidecar that has just started.
 func NewSidecar(start time.Time) *Sidecar {
-	s := &Sidecar{Now: start, Days: review.NewCounter(), series: map[string][]*series{}}
+	s := &Sidecar{Now: start, Days: review.NewCounter(), series: map[string]*series{}}
 	now := func() time.Time { return s.Now }
 	s.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	s.Recorder = metrics.NewRecorder(metrics.Options{
@@ -48,9 +47,7 @@ func NewSidecar(start time.Time) *Sidecar {
 // Scraper returns a function that appends the current values of the wanted series to
 // store.
 func (s *Sidecar) Scraper(store *Store, wanted map[string]bool) (scrape func() error) {
-	read := s.Recorder.Only(func(family string) bool {
-		return wanted[family] || wanted[family+"_bucket"] || wanted[family+"_sum"] || wanted[family+"_count"]
-	})
+	read := s.Recorder.Only(func(family string) bool { return wanted[family] })
 	return func() error { return s.scrape(read, store, wanted) }
 }
 
@@ -61,22 +58,22 @@ func (s *Sidecar) scrape(read prometheus.Gatherer, store *Store, wanted map[stri
 	}
 	at := timestamp.FromTime(s.Now)
 	base := labels.FromStrings("instance", "prober", "job", "synthetic")
-	isWanted := func(series string) bool { return wanted[series] }
 	for _, f := range families {
+		if !wanted[f.GetName()] {
+			continue
+		}
 		for _, m := range f.Metric {
 			key := s.metricKey(f, m)
 			series, known := s.series[string(key)]
-			n := 0
-			alerting.Each(f.GetName(), m, false, isWanted, func(sample alerting.Sample) {
-				if !known {
-					series = append(series, store.seriesOf(sample.Labels(m, base)))
-				}
-				series[n].add(at, sample.Value)
-				n++
-			})
 			if !known {
+				of := labels.NewBuilder(base).Set(labels.MetricName, f.GetName())
+				for _, l := range m.Label {
+					of.Set(l.GetName(), l.GetValue())
+				}
+				series = store.seriesOf(of.Labels())
 				s.series[string(key)] = series
 			}
+			series.add(at, m.GetCounter().GetValue()+m.GetGauge().GetValue()) // the rules read no other kind
 		}
 	}
 	return nil

@@ -11,13 +11,13 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/storage"
 
-	"synthetic/internal/alerting"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
+	"synthetic/tools/testkit/promtest"
 )
 
 // benchTargets is the number of targets of the benchmark. Its results are scaled to 1,000.
@@ -94,7 +94,7 @@ func (p *prometheus) fill(b *testing.B, in rules.Input) {
 	base := labels.FromStrings("instance", "prober", "job", "synthetic")
 	for _, f := range families {
 		for _, m := range f.Metric {
-			alerting.Each(f.GetName(), m, false, func(s string) bool { return p.read[s] }, func(s alerting.Sample) {
+			promtest.Each(f.GetName(), m, func(s string) bool { return p.read[s] }, func(s promtest.Value) {
 				one := stored{labels: s.Labels(m, base), every: 15 * time.Second, since: 90 * time.Minute, value: s.Value}
 				one.counter = slices.Contains([]string{metrics.Turns, metrics.SLOTurns, metrics.ConversationsStarted, metrics.OutputTokens, metrics.SignalTurns}, f.GetName())
 				one.time = strings.HasSuffix(f.GetName(), "_timestamp_seconds")

@@ -22,7 +22,6 @@ import (
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/teststorage"
 
-	"synthetic/internal/alerting"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
@@ -147,7 +146,7 @@ func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float6
 		return !strings.HasSuffix(series, "_sum") && !strings.HasSuffix(series, "_count")
 	}
 	for _, m := range f.Metric {
-		alerting.Each(f.GetName(), m, false, wanted, func(s alerting.Sample) { add(s.Labels(m, base), s.Value) })
+		promtest.Each(f.GetName(), m, wanted, func(s promtest.Value) { add(s.Labels(m, base), s.Value) })
 	}
 }
 

@@ -1,9 +1,6 @@
 package sidecar
 
 import (
-	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -54,8 +51,6 @@ func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 	h := c.health()
 	add(metrics.PagerEvaluations, float64(h.Evaluations))
 	add(metrics.PagerFailures, float64(h.Failures))
-	add(metrics.PagerMissed, float64(h.Missed))
-	add(metrics.PagerDuration, h.Slowest.Seconds())
 	addTime(metrics.PagerLastEvaluation, h.Oldest)
 	for i, n := range []int{h.Pending, h.Firing} {
 		add(metrics.PagerAlerts, float64(n), metrics.PagerStates()[i])
@@ -66,35 +61,15 @@ func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	add(metrics.PagerStalled, stalled)
 	add(metrics.PagerSeries, float64(h.Series))
-	add(metrics.PagerRefused, float64(h.Refused))
-	names := receiverNames(h.Alertmanagers)
-	for i, r := range h.Alertmanagers {
-		add(metrics.PagerNotifications, float64(r.Sent), names[i])
-		add(metrics.PagerNotifyFailures, float64(r.Failed), names[i])
-		add(metrics.PagerRejected, float64(r.Rejected), names[i])
-		add(metrics.PagerUndelivered, float64(r.Undelivered), names[i])
-		addTime(metrics.PagerLastNotification, r.LastOK, names[i])
+	for _, r := range h.Alertmanagers {
+		add(metrics.PagerNotifications, float64(r.Sent), r.URL)
+		add(metrics.PagerNotifyFailures, float64(r.Failed), r.URL)
+		add(metrics.PagerUndelivered, float64(r.Undelivered), r.URL)
+		addTime(metrics.PagerLastNotification, r.LastOK, r.URL)
 	}
 	open, lastEnd := c.incidents()
 	for _, i := range open {
 		add(metrics.IncidentInfo, 1, i.Target, i.Workload, i.Severity, i.Summary, i.Since, i.Factor, i.LikelyPart, i.Cause, i.Runbook, i.Path, c.externalURL)
 	}
 	addTime(metrics.IncidentLastEnd, lastEnd)
-}
-
-// receiverNames returns the host and path of each Alertmanager. Receivers that do not differ in
-// them also get their position in the configuration.
-func receiverNames(all []alerting.Receiver) []string {
-	names, seen := make([]string, len(all)), map[string]bool{}
-	for i, r := range all {
-		names[i] = r.URL
-		if u, err := url.Parse(r.URL); err == nil {
-			names[i] = u.Host + strings.TrimSuffix(u.Path, "/")
-		}
-		if seen[names[i]] {
-			names[i] = fmt.Sprintf("%s#%d", names[i], i+1)
-		}
-		seen[names[i]] = true
-	}
-	return names
 }

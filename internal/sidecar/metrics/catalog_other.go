@@ -13,16 +13,12 @@ const (
 const (
 	PagerEvaluations      = "synthetic_pager_rule_evaluations_total"
 	PagerFailures         = "synthetic_pager_rule_evaluation_failures_total"
-	PagerMissed           = "synthetic_pager_evaluations_missed_total"
-	PagerDuration         = "synthetic_pager_evaluation_duration_seconds"
 	PagerLastEvaluation   = "synthetic_pager_last_evaluation_timestamp_seconds"
 	PagerAlerts           = "synthetic_pager_alerts"
 	PagerStalled          = "synthetic_pager_stalled"
 	PagerSeries           = "synthetic_pager_series"
-	PagerRefused          = "synthetic_pager_samples_refused_total"
 	PagerNotifications    = "synthetic_pager_notifications_total"
 	PagerNotifyFailures   = "synthetic_pager_notification_failures_total"
-	PagerRejected         = "synthetic_pager_alerts_rejected_total"
 	PagerUndelivered      = "synthetic_pager_alerts_undelivered"
 	PagerLastNotification = "synthetic_pager_last_notification_timestamp_seconds"
 
@@ -41,17 +37,13 @@ func PagerCatalog() []Metric {
 	return []Metric{
 		{PagerEvaluations, Counter, "rules", "Rules that the pager evaluated.", nil},
 		{PagerFailures, Counter, "rules", "Rules that the pager could not evaluate.", nil},
-		{PagerMissed, Counter, "evaluations", "Evaluations of rule groups that were skipped because earlier evaluations took too long.", nil},
-		{PagerDuration, gauge, "seconds", "Duration of the last evaluation of the slowest rule group.", nil},
 		{PagerLastEvaluation, gauge, "seconds", "Unix time of the last evaluation of the rule group that was evaluated least recently; absent before the first evaluation.", nil},
 		{PagerAlerts, gauge, "alerts", "Pending and firing alerts, by state.", []string{labelState}},
-		{PagerStalled, gauge, "boolean", "1 while the pager stores and evaluates nothing, because its disk is full or its storage failed; else 0.", nil},
+		{PagerStalled, gauge, "boolean", "1 while the pager has evaluated no rule for five minutes; else 0.", nil},
 		{PagerSeries, gauge, "series", "Exported series that the pager stores.", nil},
-		{PagerRefused, Counter, "samples", "Samples that the pager did not store, because its disk was full or they were out of order.", nil},
-		{PagerNotifications, Counter, "requests", "Requests that an Alertmanager accepted, by its host and path.", each},
+		{PagerNotifications, Counter, "requests", "Requests that an Alertmanager accepted.", each},
 		{PagerNotifyFailures, Counter, "requests", "Requests that failed; their alerts are sent again.", each},
-		{PagerRejected, Counter, "alerts", "Alerts that an Alertmanager rejected, so that it does not notify about them.", each},
-		{PagerUndelivered, gauge, "alerts", "Alerts whose latest state an Alertmanager has not accepted yet.", each},
+		{PagerUndelivered, gauge, "alerts", "Alerts in the last request to an Alertmanager, if that failed; else 0.", each},
 		{PagerLastNotification, gauge, "seconds", "Unix time at which an Alertmanager last accepted a request; absent before the first.", each},
 		{IncidentInfo, gauge, "", "An open incident in the words of the status page; always 1. Absent without one; of more than 100, the worst have a series. The texts change at most once a minute. severity is page while a page fires, else ticket; since is in RFC 3339; factor is the largest ratio to the baseline; cause is what the server's own metrics show; runbook and path are paths of this process, whose configured address is external_url. An empty label means unknown.", []string{
 			LabelTarget, LabelWorkload, labelSeverity, labelSummary, "since", "factor", "likely_part", labelCause, "runbook", "path", "external_url",

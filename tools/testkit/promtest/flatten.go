@@ -3,8 +3,6 @@ package promtest
 import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/prometheus/model/labels"
-
-	"synthetic/internal/alerting"
 )
 
 // Sample is a value of a series.
@@ -23,7 +21,7 @@ func Flatten(families []*dto.MetricFamily, keep func(name string) bool) []Sample
 			continue
 		}
 		for _, m := range f.Metric {
-			alerting.Each(f.GetName(), m, false, func(string) bool { return true }, func(s alerting.Sample) {
+			Each(f.GetName(), m, func(string) bool { return true }, func(s Value) {
 				out = append(out, Sample{s.Labels(m, labels.EmptyLabels()), s.Value})
 			})
 		}

@@ -1,4 +1,4 @@
-package alerting_test
+package promtest_test
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/alerting"
+	"synthetic/tools/testkit/promtest"
 )
 
-// TestEach converts every kind of metric, and a histogram in both forms.
+// TestEach converts every kind of metric.
 func TestEach(t *testing.T) {
 	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "c_total"})
 	counter.Add(3)
@@ -26,38 +26,30 @@ func TestEach(t *testing.T) {
 	for _, tc := range []struct {
 		family string
 		metric prometheus.Metric
-		native bool
 		want   func(string) bool
 		got    []string
 	}{
-		{"c_total", counter, false, all, []string{`{__name__="c_total", job="j"} 3`}},
-		{"g", gauge, false, all, []string{`{__name__="g", job="j", target="a"} -1`}},
-		{"s", summary, false, all, []string{
+		{"c_total", counter, all, []string{`{__name__="c_total", job="j"} 3`}},
+		{"g", gauge, all, []string{`{__name__="g", job="j", target="a"} -1`}},
+		{"s", summary, all, []string{
 			`{__name__="s", job="j", quantile="0.5"} 4`, `{__name__="s_sum", job="j"} 4`, `{__name__="s_count", job="j"} 1`,
 		}},
-		{"h", histogram, false, all, []string{
+		{"h", histogram, all, []string{
 			`{__name__="h_sum", job="j"} 2`, `{__name__="h_count", job="j"} 1`, `{__name__="h_bucket", job="j", le="1"} 0`,
 			`{__name__="h_bucket", job="j", le="2.5"} 1`, `{__name__="h_bucket", job="j", le="+Inf"} 1`,
 		}},
-		{"h", histogram, true, all, []string{
-			`{__name__="h_sum", job="j"} 2`, `{__name__="h_count", job="j"} 1`, `{__name__="h", job="j"} native of 1`,
-		}},
-		{"h", histogram, true, func(s string) bool { return s == "h_count" }, []string{`{__name__="h_count", job="j"} 1`}},
+		{"h", histogram, func(s string) bool { return s == "h_count" }, []string{`{__name__="h_count", job="j"} 1`}},
 	} {
 		var m dto.Metric
 		if err := tc.metric.Write(&m); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		alerting.Each(tc.family, &m, tc.native, tc.want, func(s alerting.Sample) {
-			value := fmt.Sprint(s.Value)
-			if s.Native != nil {
-				value = fmt.Sprintf("native of %d", s.Native.Count)
-			}
-			got = append(got, s.Labels(&m, labels.FromStrings("job", "j")).String()+" "+value)
+		promtest.Each(tc.family, &m, tc.want, func(s promtest.Value) {
+			got = append(got, fmt.Sprint(s.Labels(&m, labels.FromStrings("job", "j")), " ", s.Value))
 		})
 		if diff := cmp.Diff(tc.got, got); diff != "" {
-			t.Errorf("%s, native %v (-want +got):\n%s", tc.family, tc.native, diff)
+			t.Errorf("%s (-want +got):\n%s", tc.family, diff)
 		}
 	}
 }

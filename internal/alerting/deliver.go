@@ -1,0 +1,188 @@
+package alerting
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	promconfig "github.com/prometheus/common/config"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/config"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
+	"github.com/prometheus/prometheus/notifier"
+
+	"synthetic/internal/probe/target"
+	"synthetic/internal/redact"
+)
+
+// Alertmanager describes how to reach an Alertmanager. Each of several receives every alert.
+type Alertmanager struct {
+	// URL of its web page, such as "http://alertmanager:9093".
+	URL string
+	// HTTP has TLS and authentication. Files are read at each use.
+	HTTP promconfig.HTTPClientConfig
+}
+
+const (
+	requestTimeout = 10 * time.Second
+	// drainTimeout bounds the last deliveries of a stopping pager.
+	drainTimeout = 5 * time.Second
+	// queueCapacity is the number of alerts that wait for one Alertmanager. Dropped ones are sent again.
+	queueCapacity = 10_000
+)
+
+// destination is an Alertmanager with its state.
+type destination struct {
+	http   *http.Client
+	config promconfig.HTTPClientConfig
+
+	mu     sync.Mutex
+	status Receiver
+}
+
+// newNotifier creates Prometheus' notifier, which sends to all Alertmanagers.
+func (p *Pager) newNotifier() error {
+	o := &notifier.Options{QueueCapacity: queueCapacity, DrainOnShutdown: true, Do: p.post}
+	p.notifier = notifier.NewManager(o, model.UTF8Validation, p.options.EngineLogger)
+	conf := &config.Config{}
+	conf.GlobalConfig.MetricNameValidationScheme = model.UTF8Validation
+	p.targets = map[string][]*targetgroup.Group{}
+	p.byEndpoint = map[string]*destination{}
+	for i, a := range p.options.Alertmanagers {
+		u, err := url.Parse(a.URL)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
+			return fmt.Errorf("alertmanager %q: not an http or https address without user information; write for example http://alertmanager:9093", u.Redacted())
+		}
+		var options []promconfig.HTTPClientOption
+		if p.options.Dial != nil {
+			options = append(options, promconfig.WithDialContextFunc(p.options.Dial))
+		}
+		a.HTTP.EnableHTTP2 = true
+		d := &destination{config: a.HTTP, status: Receiver{URL: a.URL}}
+		if d.http, err = promconfig.NewClientFromConfig(a.HTTP, "alertmanager", options...); err != nil {
+			return fmt.Errorf("alertmanager %q: %w", a.URL, err)
+		}
+		prefix := strings.TrimSuffix(u.Path, "/")
+		conf.AlertingConfig.AlertmanagerConfigs = append(conf.AlertingConfig.AlertmanagerConfigs, &config.AlertmanagerConfig{
+			Scheme: u.Scheme, PathPrefix: prefix, Timeout: model.Duration(requestTimeout), APIVersion: config.AlertmanagerAPIVersionV2,
+			HTTPClientConfig: promconfig.DefaultHTTPClientConfig, // the destination has the client
+		})
+		p.targets[fmt.Sprintf("config-%d", i)] = []*targetgroup.Group{{Targets: []model.LabelSet{{model.AddressLabel: model.LabelValue(u.Host)}}}}
+		p.destinations = append(p.destinations, d)
+		p.byEndpoint[u.Scheme+"://"+u.Host+prefix+"/api/v2/alerts"] = d
+	}
+	return p.notifier.ApplyConfig(conf)
+}
+
+// runNotifier sends alerts until stop is called, which waits for the last ones.
+func (p *Pager) runNotifier() (stop func()) {
+	targets, done := make(chan map[string][]*targetgroup.Group, 1), make(chan struct{})
+	targets <- p.targets
+	go func() {
+		defer close(done)
+		p.notifier.Run(targets)
+	}()
+	for len(p.notifier.Alertmanagers()) < len(p.destinations) {
+		time.Sleep(time.Millisecond)
+	}
+	return func() {
+		defer time.AfterFunc(drainTimeout, p.endRequests).Stop()
+		p.notifier.Stop()
+		<-done
+		p.endRequests()
+		for _, d := range p.destinations {
+			d.http.CloseIdleConnections()
+		}
+	}
+}
+
+// notify sends all alerts if one has changed, if a reminder is due, or if an Alertmanager did not accept the last
+// request: the notifier drops those alerts.
+func (p *Pager) notify() {
+	changed := p.states.changed.Swap(false)
+	due := changed || time.Since(p.notified) >= resend
+	for _, d := range p.destinations {
+		due = due || d.receiver().Err != ""
+	}
+	if !due {
+		return
+	}
+	if changed && p.options.Dir != "" {
+		p.saveNow()
+	}
+	p.notified = time.Now()
+	alerts := p.states.outgoing()
+	for _, a := range alerts {
+		if p.options.ExternalURL != "" {
+			a.GeneratorURL = strings.TrimSuffix(p.options.ExternalURL, "/") + "/"
+		}
+	}
+	if len(alerts) > 0 {
+		p.notifier.Send(alerts...)
+	}
+}
+
+// post does a request of the notifier and records its success. The error contains no secrets.
+func (p *Pager) post(ctx context.Context, _ *http.Client, req *http.Request) (*http.Response, error) {
+	d := p.byEndpoint[req.URL.String()]
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	var alerts []notifier.Alert
+	if err := json.Unmarshal(body, &alerts); err != nil {
+		return nil, err
+	}
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	ctx, cancel := context.WithCancel(target.RememberingSent(ctx))
+	defer context.AfterFunc(p.requests, cancel)()
+	resp, err := d.http.Do(req.WithContext(ctx))
+	if err != nil {
+		target.RememberSecrets(d.config)
+		err = redact.Error(err)
+	}
+	failure := err
+	if err == nil && resp.StatusCode/100 != 2 {
+		failure = fmt.Errorf("it answers %.100s", resp.Status)
+	}
+	if failure == nil {
+		for _, a := range alerts {
+			p.states.accepted(a.Labels, a.EndsAt)
+		}
+	}
+	d.record(p, failure, len(alerts))
+	return resp, err
+}
+
+// record counts a request, and logs when requests begin to fail and when they succeed again.
+func (d *destination) record(p *Pager, err error, alerts int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	failed := d.status.Err != ""
+	if err == nil {
+		d.status.Sent++
+		d.status.LastOK, d.status.Err, d.status.Undelivered = p.clock.wall(), "", 0
+		if failed {
+			p.options.Logger.Info("The Alertmanager accepts alerts again", "alertmanager", d.status.URL)
+		}
+		return
+	}
+	d.status.Failed++
+	d.status.Err, d.status.Undelivered = err.Error(), alerts
+	if !failed {
+		p.options.Logger.Error("The Alertmanager does not accept alerts; trying again until it does", "alertmanager", d.status.URL, "alerts", alerts, "err", err)
+	}
+}
+
+func (d *destination) receiver() Receiver {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.status
+}
