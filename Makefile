@@ -54,13 +54,15 @@ test-long: ## Run the long simulations: the tests that "make test" skips or shor
 
 # These packages compute, in one goroutine or in several that share nothing, or share data that tests of
 # other packages share, too. Each package costs the link of a test binary.
-PURE := docs/runbooks e2e internal/archtest internal/backtest internal/chart internal/config internal/config/yamlform internal/dashboard \
-	internal/probe/answers/recall internal/probe/stream internal/probe/stream/jsonscan internal/probe/workload/trace internal/rules \
-	internal/sidecar/baseline internal/simulate/cluster internal/simulate/demo internal/sketch internal/slo \
-	internal/study/report internal/study/figures internal/study/runfile internal/study/stats internal/turnlog \
-	tools/alertquality tools/alertquality/worlds tools/calibrate tools/calibrate/replay tools/notices tools/splice tools/testkit/promtest
+PURE := docs/runbooks e2e internal/archtest internal/backtest internal/chart internal/config \
+	internal/config/yamlform internal/dashboard internal/probe/answers/recall internal/probe/stream \
+	internal/probe/stream/jsonscan internal/probe/workload/trace internal/rules internal/sidecar/baseline \
+	internal/simulate/cluster internal/simulate/demo internal/sketch internal/slo internal/study/report \
+	internal/study/figures internal/study/runfile internal/study/stats internal/turnlog tools/alertquality \
+	tools/alertquality/worlds tools/calibrate tools/calibrate/replay tools/notices tools/splice \
+	tools/testkit/promtest
 # So do these tests, and some measure memory. Others simulate for long what shorter tests simulate, too.
-PURE_TESTS := ^TestBacktest|TestCapacityAgreesWithGrid|TestNoPartOfAKeyIsShown|TestRejectedReloadsKeepNothing|TestPowerOnSimulatedLogits|TestManyJobsFit|TestConversationsOfTheLoad|TestPresetsDifferAsMeasured|TestManySecretsAreForgotten|TestBadTurnsAreBounded|TestReportOfHostileNames|TestReportRefuses|TestIncidentsShowAsOutcomes|TestHistogramEqualsClientGolang|TestProbeShowsNoPartOfAKey|TestNobodyIsPagedForWhatNeverWorked|TestCapacityBetweenLevels|TestUndecided|TestSearchResumes|TestSearchProofsErr|TestSearchTakesNoMoreThanTheList|TestEarlyStopInGrid|TestQueueGrows
+PURE_TESTS := ^TestBacktest|TestCapacityAgreesWithGrid|TestNoPartOfAKeyIsShown|TestRejectedReloadsKeepNothing|TestManyJobsFit|TestConversationsOfTheLoad|TestPresetsDifferAsMeasured|TestManySecretsAreForgotten|TestBadTurnsAreBounded|TestReportOfHostileNames|TestReportRefuses|TestIncidentsShowAsOutcomes|TestHistogramEqualsClientGolang|TestProbeShowsNoPartOfAKey|TestNobodyIsPagedForWhatNeverWorked|TestCapacityBetweenLevels|TestUndecided|TestSearchResumes|TestSearchProofsErr|TestSearchTakesNoMoreThanTheList|TestEarlyStopInGrid|TestQueueGrows
 .PHONY: race
 race: ## Run the tests of "make test" under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short $(WAITING) -timeout 20m -skip '$(PURE_TESTS)' $$($(GO) list ./... $(PURE:%=| grep -v /%$$))
@@ -71,7 +73,6 @@ KILLS ?= 200
 kill: ## Kill the program KILLS times at random moments; 200 kills take four minutes
 	$(GO) test $(TESTFLAGS) -timeout 30m -run TestKilledAnywhere -v ./cmd/synthetic -kills=$(KILLS)
 	$(GO) test $(TESTFLAGS) -run TestKilledPagerRepeatsNothing -v ./internal/alerting -args -kills=$(KILLS)
-	$(GO) test $(TESTFLAGS) -run TestKilledWriterOfIncidents -v ./internal/sidecar/status -args -kills=$(KILLS)
 
 .PHONY: e2e
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
