@@ -1,8 +1,7 @@
 # The binary and nothing else: no base, hence no digest to pin, no shell and no
 # packages. What a base would bring is in the binary: the certificates of public
 # authorities, which files in /etc/ssl/certs overrule, and the time zones.
-# "make image" lays out the root directories, one for each platform. Without a container
-# engine tools/image reads this file; it knows only the instructions used here.
+# "make image" lays out the root directories, one for each platform.
 FROM scratch
 ARG TARGETPLATFORM
 ARG VERSION=unknown

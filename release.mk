@@ -5,6 +5,7 @@
 RELEASED    := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 PLATFORMS   ?= $(RELEASED)
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+CYCLONEDX   := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 GORELEASER  := github.com/goreleaser/goreleaser/v2@v2.16.0
 COSIGN      := github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3
 COSIGN_BIN  := bin/cosign-$(lastword $(subst @, ,$(COSIGN)))/cosign
@@ -22,15 +23,13 @@ VULNDB ?= https://vuln.go.dev
 vuln: ## Report known vulnerabilities; VULNDB=file:///DIR reads a copy of the database
 	$(GO) run $(GOVULNCHECK) -db $(VULNDB) -show version ./...
 
-# Writes and checks the bill of materials of any binary: BINARY=FILE SBOM=FILE.
+# Writes the bill of materials of any binary: BINARY=FILE SBOM=FILE.
 BINARY ?= $(BIN)
 SBOM   ?= $(BINARY).cdx.json
 .PHONY: sbom sbom-of
-sbom: build sbom-of ## Write and check the bill of materials bin/synthetic.cdx.json
+sbom: build sbom-of ## Write the bill of materials bin/synthetic.cdx.json
 sbom-of:
-	cd tools/sbom && $(GO) tool cyclonedx-gomod bin -json -licenses -std -noserial -notimestamp \
-		-version $(VERSION) -output $(abspath $(SBOM)) $(abspath $(BINARY))
-	cd tools/sbom && BINARY=$(abspath $(BINARY)) SBOM=$(abspath $(SBOM)) $(GO) test -count=1 .
+	$(GO) run $(CYCLONEDX) bin -json -licenses -std -noserial -notimestamp -version $(VERSION) -output $(SBOM) $(BINARY)
 
 .PHONY: binaries
 binaries: ## Build bin/GOOS/GOARCH/synthetic for each of PLATFORMS
@@ -38,34 +37,15 @@ binaries: ## Build bin/GOOS/GOARCH/synthetic for each of PLATFORMS
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -ldflags '$(LDFLAGS)' -o bin/$$p/synthetic $(PKG) || exit 1; \
 	done
 
-.PHONY: reproducible
-reproducible: ## Build PLATFORMS here and in a clone with an empty cache, and compare the bytes
-	tools/reproducible $(PLATFORMS)
-
 # An image is a binary in an empty root; see Dockerfile.
 CONTAINER       ?= docker
 IMAGE           ?= synthetic
 IMAGE_PLATFORMS ?= linux/$(shell $(GO) env GOARCH)
 comma           := ,
 .PHONY: image
-image: ## Build the container image; without docker or a look-alike, write what "docker load" reads into bin/
-	$(MAKE) $$($(CONTAINER) info >/dev/null 2>&1 && echo image-build || echo image-archive)
-
-.PHONY: image-build
-image-build: image-roots
+image: image-roots ## Build the container image with docker, or with CONTAINER=podman
 	$(CONTAINER) build --platform=$(subst $() ,$(comma),$(IMAGE_PLATFORMS)) $(IMAGE_FLAGS) -f Dockerfile \
 		--build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) -t $(IMAGE):$(VERSION) bin/image
-
-# The binary of this machine's platform must run.
-.PHONY: image-archive
-image-archive: image-roots
-	for p in $(IMAGE_PLATFORMS); do \
-		file=$(CURDIR)/bin/image-$$(echo $$p | tr / -).tar; \
-		(cd tools/image && $(GO) run . -file=../../Dockerfile -context=../../bin/image -platform=$$p -tag=$(IMAGE):$(VERSION) \
-			-version=$(VERSION) -revision=$(REVISION) -created=$$(git log -1 --format=%ct) -output=$$file && \
-			ARCHIVE=$$file $(GO) test -count=1 .) && \
-		echo "$(IMAGE):$(VERSION) is in $$file: docker load -i $$file" || exit 1; \
-	done
 
 .PHONY: image-roots
 image-roots:
@@ -114,10 +94,10 @@ uninstall: ## Remove what "make install" has installed
 		share/bash-completion/completions/synthetic share/zsh/site-functions/_synthetic)
 
 .PHONY: release-check
-release-check: ## Check .goreleaser.yaml, build dist/ unsigned and compare with "make binaries" (compiles goreleaser: minutes)
+release-check: ## Check .goreleaser.yaml, build dist/ unsigned and compare with a build from an empty cache (compiles goreleaser: minutes)
 	$(goreleaser) check
 	$(goreleaser) release --snapshot --clean --skip=sign
-	$(MAKE) binaries PLATFORMS='$(RELEASED)'
+	GOCACHE=$(CURDIR)/bin/cache $(MAKE) binaries PLATFORMS='$(RELEASED)'
 	for p in $(RELEASED); do cmp bin/$$p/synthetic dist/synthetic_$${p%/*}_$${p#*/}_*/synthetic || exit 1; done
 
 .PHONY: release

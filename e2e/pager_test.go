@@ -36,7 +36,7 @@ func (d *deployment) restart(t *testing.T) {
 
 func (d *deployment) api() string { return "http://" + d.address + "/v1" }
 
-// paged is the answer of the sidecar's /api/alerts.
+// paged are the alerts of the sidecar's /api/status.
 type paged struct {
 	Rules []struct {
 		Name, Error string
@@ -53,14 +53,15 @@ type paged struct {
 
 func (s *sidecar) paged(t *testing.T) paged {
 	t.Helper()
-	body, err := get(t.Context(), "http://"+s.address+"/api/alerts")
+	body, err := get(t.Context(), "http://"+s.address+"/api/status")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p paged
-	if err := json.Unmarshal(body, &p); err != nil {
+	var status struct{ Alerts paged }
+	if err := json.Unmarshal(body, &status); err != nil {
 		t.Fatal(err)
 	}
+	p := status.Alerts
 	for _, r := range p.Rules {
 		if r.Error != "" {
 			t.Errorf("the rule %s cannot be evaluated: %s", r.Name, r.Error)

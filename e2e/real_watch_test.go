@@ -112,7 +112,7 @@ func (w *watcher) keepRecords(t *testing.T) {
 		err = os.MkdirAll(dir, 0o755)
 	}
 	files := map[string][]byte{"notifications.json": history, "synthetic.log": []byte(w.sidecar.output(t))}
-	for file, path := range map[string]string{"metrics.txt": "/metrics", "alerts.json": "/api/alerts"} {
+	for file, path := range map[string]string{"metrics.txt": "/metrics", "alerts.json": "/api/status"} {
 		files[file], _ = get(context.Background(), "http://"+w.sidecar.address+path) // the record lacks it if the sidecar is dead
 	}
 	for file, content := range files {

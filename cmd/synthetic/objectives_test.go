@@ -189,3 +189,10 @@ func TestInterruptedObjectives(t *testing.T) {
 		}
 	}
 }
+
+func runFor(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	code = run(t.Context(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}

@@ -62,14 +62,16 @@ func TestRunPages(t *testing.T) {
 		t.Fatalf("no page; log:\n%s", p.err)
 	}
 	p.err.find(t, `(msg="An alert fires" alert=Synthetic\w+ severity=page)`)
-	if code, page := p.get("/alerts"); code != http.StatusOK || !strings.Contains(page, ">paging<") {
-		t.Errorf("/alerts answers %d and does not show the alert:\n%s", code, page)
+	if code, page := p.get("/"); code != http.StatusOK || !strings.Contains(page, "runbook of Synthetic") {
+		t.Errorf("/ answers %d and does not show the alert:\n%s", code, page)
 	}
 	var shown struct {
-		Rules []struct{ Name, State string }
+		Alerts struct {
+			Rules []struct{ Name, State string }
+		}
 	}
-	if _, body := p.get("/api/alerts"); json.Unmarshal([]byte(body), &shown) != nil || len(shown.Rules) == 0 {
-		t.Errorf("/api/alerts shows no rules: %s", body)
+	if _, body := p.get("/api/status"); json.Unmarshal([]byte(body), &shown) != nil || len(shown.Alerts.Rules) == 0 {
+		t.Errorf("/api/status shows no rules: %s", body)
 	}
 
 	p.until("the delivery on /metrics", func(s map[string]float64) bool {
@@ -94,7 +96,7 @@ func TestRunPages(t *testing.T) {
 	}
 }
 
-// TestRunWithoutPager: without alerting, /alerts says so and no storage is opened.
+// TestRunWithoutPager: without alerting, the page says so and no storage is opened.
 func TestRunWithoutPager(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	_, server := fastDeployment(t)
@@ -102,8 +104,8 @@ func TestRunWithoutPager(t *testing.T) {
 	if _, found := sum(p.series(), "synthetic_pager_alerts"); found {
 		t.Error("alerts are exported without a pager")
 	}
-	if _, page := p.get("/alerts"); !strings.Contains(page, "does not evaluate alert rules") {
-		t.Errorf("/alerts says %s", page)
+	if _, page := p.get("/"); !strings.Contains(page, "does not evaluate alert rules") {
+		t.Errorf("/ says %s", page)
 	}
 	entries, err := os.ReadDir(os.Getenv("TMPDIR"))
 	if err != nil || len(entries) > 0 {

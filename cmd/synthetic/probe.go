@@ -17,7 +17,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/status"
 )
 
 // maxTurns and maxTokens are the limits of a workload, as in the configuration. A
@@ -107,7 +106,7 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 		explainUnlisted(e.stderr, f.target.BaseURL, unlisted, show.results)
 	}
 	if !show.text {
-		if err := status.WriteJSON(e.stdout, f.target.BaseURL, sum, show.results); err != nil {
+		if err := writeJSON(e.stdout, f.target.BaseURL, sum, show.results); err != nil {
 			return err
 		}
 	}
@@ -206,6 +205,6 @@ func (p *printer) Observe(e probe.Event) {
 	}
 	p.results = append(p.results, r)
 	if p.text {
-		_ = status.WriteTurn(p.w, r) // checkedOutput keeps the error
+		_ = writeTurn(p.w, r) // checkedOutput keeps the error
 	}
 }

@@ -25,7 +25,7 @@ func TestUsageErrorsNameTheFlag(t *testing.T) {
 		"run synthetic.yml":            "synthetic: unexpected argument \"synthetic.yml\"; did you mean --config.file=synthetic.yml?\nTry \"synthetic run --help\".\n",
 		"sweep --plan plan.yml":        "synthetic: unknown long flag '--plan'; did you mean --plan.file?\nTry \"synthetic sweep --help\".\n",
 		"check config --config.file=a": "synthetic: unknown long flag '--config.file'; the command takes a file as an argument, without a flag\nTry \"synthetic check config --help\".\n",
-		"no-such-thing":                "synthetic: expected command but got \"no-such-thing\"; the commands are help, demo, init, run, probe, accept, reject, incident, simulate, sweep, backtest, objectives, check, generate, report\nTry \"synthetic --help\".\n",
+		"no-such-thing":                "synthetic: expected command but got \"no-such-thing\"; the commands are help, demo, init, run, probe, accept, reject, simulate, sweep, backtest, objectives, check, generate, report\nTry \"synthetic --help\".\n",
 	} {
 		var out, errs strings.Builder
 		code := run(t.Context(), strings.Fields(args), &out, &errs)

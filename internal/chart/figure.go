@@ -12,18 +12,11 @@ import (
 // Figure returns a picture for a page, and the data of the interactive chart with which Script replaces
 // it.
 func Figure(c Chart) (template.HTML, error) {
-	return figure(c, c.render().file(c.Title, c.description(), "")) // the page has the style sheet
-}
-
-// FigureData returns a Figure without the picture, for a page that already runs Script.
-func FigureData(c Chart) (template.HTML, error) { return figure(c, nil) }
-
-func figure(c Chart, picture []byte) (template.HTML, error) {
 	data, err := json.Marshal(newPayload(c)) // json.Marshal escapes "<"
 	if err != nil {
 		return "", fmt.Errorf("encoding the chart %q: %w", c.Title, err)
 	}
-	html := fmt.Sprintf(`<figure class="chart">%s<script type="application/json">%s</script></figure>`, picture, data)
+	html := fmt.Sprintf(`<figure class="chart">%s<script type="application/json">%s</script></figure>`, c.render().file(c.Title, c.description(), ""), data)
 	return template.HTML(html), nil
 }
 

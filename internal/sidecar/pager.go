@@ -63,7 +63,7 @@ func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 			s.externalHost = strings.ToLower(u.Hostname())
 		}
 		s.registry.MustRegister(pagerCollector{
-			health: p.Health, incidents: s.page.OpenIncidents, externalURL: strings.TrimSuffix(string(cfg.Alerting.ExternalURL), "/"),
+			health: p.Health,
 		}.withCatalog())
 	})
 	return nil
@@ -98,19 +98,12 @@ func (s *Sidecar) pagerOptions(cfg *config.Config, files []alerting.RuleFile) al
 		Gatherer: s.Gatherer(), RuleFiles: files,
 		Interval: c.Interval, Urgent: s.baselines.Failing, MaxSeries: max(seriesPerJob*jobs, leastSeries), Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
-		OnChange: s.alertChanged, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
+		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
 		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), HTTP: a.HTTP})
 	}
 	return o
-}
-
-func (s *Sidecar) alertChanged(c alerting.Transition) {
-	s.page.Alert(status.AlertChange{
-		Firing: c.Firing, Labels: c.Labels, Annotations: c.Annotations, At: c.At, Lasted: c.Lasted, GoesOnAs: c.GoesOnAs,
-	})
-	s.options.OnAlert(c)
 }
 
 func logAlert(logger *slog.Logger) func(alerting.Transition) {

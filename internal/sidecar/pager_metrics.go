@@ -7,17 +7,12 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/status"
 )
 
 type pagerCollector struct {
-	health    func() alerting.Health
-	incidents func() (open []status.IncidentInfo, lastEnd time.Time)
-	// externalURL is the configured address of this process, "" without one.
-	externalURL string
-
-	descs map[string]*prometheus.Desc
-	kinds map[string]prometheus.ValueType
+	health func() alerting.Health
+	descs  map[string]*prometheus.Desc
+	kinds  map[string]prometheus.ValueType
 }
 
 func (c pagerCollector) withCatalog() *pagerCollector {
@@ -67,9 +62,4 @@ func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 		add(metrics.PagerUndelivered, float64(r.Undelivered), r.URL)
 		addTime(metrics.PagerLastNotification, r.LastOK, r.URL)
 	}
-	open, lastEnd := c.incidents()
-	for _, i := range open {
-		add(metrics.IncidentInfo, 1, i.Target, i.Workload, i.Severity, i.Summary, i.Since, i.Factor, i.LikelyPart, i.Cause, i.Runbook, i.Path, c.externalURL)
-	}
-	addTime(metrics.IncidentLastEnd, lastEnd)
 }

@@ -12,7 +12,6 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/status"
 )
 
 // TestPagerMetrics: the exported metrics are those of the catalog.
@@ -26,8 +25,7 @@ func TestPagerMetrics(t *testing.T) {
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(pagerCollector{
-		health:    func() alerting.Health { return health },
-		incidents: func() ([]status.IncidentInfo, time.Time) { return []status.IncidentInfo{{Summary: "down"}}, at },
+		health: func() alerting.Health { return health },
 	}.withCatalog())
 	families, err := registry.Gather()
 	if err != nil {

@@ -65,8 +65,7 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 
 func (s *Sidecar) newPage() *status.Page {
 	return status.New(status.Options{
-		Alerts: s.alerts, Discovery: s.discovery.Standings,
-		Baseline: s.baselines.Read, Habits: s.baselines.Habits, Lag: s.options.Lag.Lag,
+		Alerts: s.alerts, Discovery: s.discovery.Standings, Baseline: s.baselines.Read, Lag: s.options.Lag.Lag,
 	})
 }
 

@@ -46,8 +46,6 @@ func (s *Sidecar) Routes() []Route {
 			"makes a target's current level its baseline, which ends its regression alerts", s.lifecycle("accepting a level", s.accept)},
 		Route{"POST /-/reject", "the rejected rise", lifecycleCallers,
 			"lets a rise page that a target has learned to expect", s.lifecycle("rejecting a rise", s.reject)},
-		Route{"POST /-/judge", "nothing", lifecycleCallers,
-			"marks an incident as a false page, or as real, so that the next one like it pages as usual", s.lifecycle("judging an incident", s.judge)},
 	)
 }
 

@@ -74,7 +74,7 @@ func TestPageDrawsServerFigures(t *testing.T) {
 		defer stop()
 		time.Sleep(5 * time.Minute)
 		_, page := read(prober, http.MethodGet, "/")
-		for _, want := range []string{"server: requests", "server: tokens a second"} {
+		for _, want := range []string{"server: requests", "server: KV cache in use"} {
 			if !strings.Contains(page, "<title>"+want+"</title>") {
 				t.Errorf("the page has no chart %q", want)
 			}

@@ -138,9 +138,9 @@ type Sidecar struct {
 	loading     sync.Mutex       // held during a load
 	fileVersion string           // of the configuration file at the last load
 	stateLock   *atomicfile.Lock // nil without a state file
-	// incidents and days are the files of incidents and of the counts of each day, nil without a state file.
-	incidents, days *store.Lines
-	hanging         bool // Run has returned, but a part of it has not
+	// days is the file of the counts of each day, nil without a state file.
+	days    *store.Lines
+	hanging bool // Run has returned, but a part of it has not
 	// keepState alone writes the state files, so that nothing else waits for their volume. It is told by these
 	// channels that the discovered targets have changed, and to save everything and then send the error.
 	targetsUnsaved chan struct{}

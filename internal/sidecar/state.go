@@ -91,8 +91,6 @@ func (s *Sidecar) keepState(ctx context.Context, drained <-chan struct{}) error 
 			saved <- s.save()
 		case <-s.targetsUnsaved:
 			s.saveTargets()
-		case <-s.page.IncidentsChanged():
-			s.saveIncidents()
 		case <-state.C:
 			_ = s.saveState()
 		case <-history.C:
@@ -124,9 +122,8 @@ func (s *Sidecar) save() error {
 	return errors.Join(s.saveState(), s.saveHistory())
 }
 
-// saveState saves the state of all jobs, the incidents and the days. A write error is logged; the next save tries again.
+// saveState saves the state of all jobs and the days. A write error is logged; the next save tries again.
 func (s *Sidecar) saveState() error {
-	s.saveIncidents()
 	s.saveDays()
 	err := s.Baselines().WriteFile(s.options.StateFile)
 	if err != nil {
@@ -143,10 +140,7 @@ func (s *Sidecar) saveHistory() error {
 	return err
 }
 
-// maxIncidentBytes bounds the file of incidents beside the state file. An incident takes 10 to 30 kB.
-const maxIncidentBytes = 16 << 20
-
-// recallLines reads the incidents and days of earlier processes. Lines that cannot be read are skipped.
+// recallLines reads the days of earlier processes. Lines that cannot be read are skipped.
 func (s *Sidecar) recallLines() (err error) {
 	read := func(name string, most int64, restore func(text []byte) error) *store.Lines {
 		path := s.options.StateFile + name
@@ -161,17 +155,8 @@ func (s *Sidecar) recallLines() (err error) {
 		}
 		return lines
 	}
-	s.incidents = read(review.IncidentsFile, maxIncidentBytes, s.page.RestoreIncidents)
 	s.days = read(review.DaysFile, review.MostBytes, func(text []byte) error { return s.counter.Restore(text, time.Now()) })
 	return err
-}
-
-// saveIncidents saves the incidents that have changed. A kill loses no alert that started or ended before it, and at
-// most a minute of the turns of an incident.
-func (s *Sidecar) saveIncidents() {
-	if err := s.incidents.Save(s.page.SaveIncidents); err != nil {
-		s.logger.Error("The incidents could not be saved; a restart forgets what they were since the last save", "err", err)
-	}
 }
 
 func (s *Sidecar) saveDays() {

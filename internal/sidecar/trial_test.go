@@ -90,7 +90,7 @@ func TestNobodyIsPagedForWhatNeverWorked(t *testing.T) {
 			t.Errorf("targets that never answered raise %v", l.paged)
 		}
 		status, body := get(l.s, "/probe?module=chat&target=http://a")
-		if _, page := get(l.s, "/turns"); status != http.StatusServiceUnavailable || !strings.Contains(body, "no turn of chat/a has succeeded") || !strings.Contains(page, "chat/a") {
+		if _, page := get(l.s, "/"); status != http.StatusServiceUnavailable || !strings.Contains(body, "no turn of chat/a has succeeded") || !strings.Contains(page, "chat/a") {
 			t.Errorf("a scrape of a target that never answered: %d %s", status, body)
 		}
 		if samples := stage.SamplesOf(t, l.s, func(name string) bool { return name == "synthetic_turns_total" }); len(samples) > 0 {

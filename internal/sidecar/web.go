@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,36 +49,12 @@ func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.trial.onlyFailed(name, "") {
-		http.Error(w, fmt.Sprintf("no turn of %s has succeeded since it was leased: its series begin with the first success; the page /turns shows why its turns fail", name), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("no turn of %s has succeeded since it was leased: its series begin with the first success; the status page shows why its turns fail", name), http.StatusServiceUnavailable)
 		return
 	}
 	promhttp.HandlerFor(s.recorder.ForTarget(name), promhttp.HandlerOpts{
 		ErrorLog: errorLog{s.logger}, EnableOpenMetrics: true, OfferedCompressions: compressions,
 	}).ServeHTTP(w, r)
-}
-
-// judge records whether an incident was a false page, and tells the baselines if it was not. Parameters:
-// id, and false (true or false).
-func (s *Sidecar) judge(w http.ResponseWriter, r *http.Request) {
-	id := r.FormValue("id")
-	isFalse, err := strconv.ParseBool(r.FormValue("false"))
-	if err != nil {
-		http.Error(w, "false is neither true nor false: write for example POST /-/judge?id=ID&false=true", http.StatusBadRequest)
-		return
-	}
-	target, since, until, known := s.page.JudgeIncident(id, isFalse)
-	if !known {
-		http.Error(w, fmt.Sprintf("there is no incident %.100q: the page /alerts lists the incidents, and the last part of an incident's address is its id", id), http.StatusNotFound)
-		return
-	}
-	if !isFalse {
-		s.baselines.Confirm(target, since, until)
-	}
-	s.logger.Info("An incident was judged", "id", id, "false_page", isFalse)
-	fmt.Fprintf(w, "marked %s: false page: %t\n", id, isFalse)
-	if !isFalse {
-		s.saveLearned(w)
-	}
 }
 
 // ready answers 200 while every traffic loop gives signs of life. The server starts after the

@@ -18,7 +18,7 @@ const (
 func (s *soak) crowdIn(ctx context.Context) {
 	s.crowded.Add(1)
 	defer s.crowded.Add(-1)
-	paths := []string{"/metrics", "/", "/turns", "/metrics", "/alerts", "/api/status", "/api/alerts"}
+	paths := []string{"/metrics", "/", "/metrics", "/api/status"}
 	var all sync.WaitGroup
 	for i := range crowd {
 		all.Go(func() {

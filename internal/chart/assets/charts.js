@@ -110,8 +110,7 @@ const charts = (() => {
     if (s.legend === false) u.root.querySelectorAll(".u-legend .u-series")[i].style.display = "none";
   });
   const draw = (figure) => {
-    const text = figure.querySelector("script").textContent;
-    const data = JSON.parse(text);
+    const data = JSON.parse(figure.querySelector("script").textContent);
     const place = document.createElement("div");
     place.setAttribute("role", "img");
     place.setAttribute("aria-label", data.title + ". " + data.desc);
@@ -119,29 +118,17 @@ const charts = (() => {
     figure.prepend(place);
     const u = new uPlot(options(data, figure.clientWidth || 420), uPlot.join(data.tables), place);
     hideBandEdges(u);
-    drawn.set(figure, { u, text });
+    drawn.set(figure, { u });
   };
-  // update gives a figure on the page the data of a new one, and keeps the zoom. It
-  // returns false if the figure has no interactive chart yet.
-  const update = (figure, fresh) => {
-    const old = drawn.get(figure), text = fresh.querySelector("script").textContent;
-    if (!old) return false;
-    if (old.text === text) return true;
-    const data = JSON.parse(text), previous = JSON.parse(old.text), { u } = old;
-    const layout = (d) => JSON.stringify([d.title, d.series, d.y]);
-    figure.querySelector("script").textContent = text;
-    if (layout(data) !== layout(previous)) {
+  // enhance draws the new charts, and frees those that are no longer on the page.
+  const enhance = (root) => {
+    for (const [f, { u }] of [...drawn]) {
+      if (f.isConnected) continue;
       u.destroy();
-      draw(figure);
-      return true;
+      drawn.delete(f);
     }
-    const all = u.data[0], zoomed = u.scales.x.min > all[0] || u.scales.x.max < all[all.length - 1];
-    u.hooks.draw = [marks(data)];
-    u.setData(uPlot.join(data.tables), !zoomed);
-    old.text = text;
-    return true;
+    root.querySelectorAll("figure.chart").forEach((f) => drawn.has(f) || draw(f));
   };
-  const enhance = (root) => root.querySelectorAll("figure.chart").forEach((f) => drawn.has(f) || draw(f));
   const redrawAll = () => {
     for (const [f, { u }] of [...drawn]) { // a copy, because draw adds to drawn
       u.destroy();
@@ -151,6 +138,6 @@ const charts = (() => {
   };
   addEventListener("resize", () => drawn.forEach(({ u }, f) => u.setSize({ width: f.clientWidth, height: 230 })));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
-  return { enhance, update };
+  return { enhance };
 })();
 charts.enhance(document);

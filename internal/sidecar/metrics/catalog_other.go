@@ -4,9 +4,6 @@ package metrics
 const (
 	labelState        = "state"
 	LabelAlertmanager = "alertmanager"
-	labelSeverity     = "severity"
-	labelSummary      = "summary"
-	labelCause        = "cause"
 )
 
 // Names of the metrics of the embedded pager.
@@ -21,9 +18,6 @@ const (
 	PagerNotifyFailures   = "synthetic_pager_notification_failures_total"
 	PagerUndelivered      = "synthetic_pager_alerts_undelivered"
 	PagerLastNotification = "synthetic_pager_last_notification_timestamp_seconds"
-
-	IncidentInfo    = "synthetic_incident_info"
-	IncidentLastEnd = "synthetic_incident_last_end_timestamp_seconds"
 )
 
 // PagerStates are the values of the state label.
@@ -45,9 +39,5 @@ func PagerCatalog() []Metric {
 		{PagerNotifyFailures, Counter, "requests", "Requests that failed; their alerts are sent again.", each},
 		{PagerUndelivered, gauge, "alerts", "Alerts in the last request to an Alertmanager, if that failed; else 0.", each},
 		{PagerLastNotification, gauge, "seconds", "Unix time at which an Alertmanager last accepted a request; absent before the first.", each},
-		{IncidentInfo, gauge, "", "An open incident in the words of the status page; always 1. Absent without one; of more than 100, the worst have a series. The texts change at most once a minute. severity is page while a page fires, else ticket; since is in RFC 3339; factor is the largest ratio to the baseline; cause is what the server's own metrics show; runbook and path are paths of this process, whose configured address is external_url. An empty label means unknown.", []string{
-			LabelTarget, LabelWorkload, labelSeverity, labelSummary, "since", "factor", "likely_part", labelCause, "runbook", "path", "external_url",
-		}},
-		{IncidentLastEnd, gauge, "seconds", "Unix time at which the latest finished incident ended; absent if none is known.", nil},
 	}
 }

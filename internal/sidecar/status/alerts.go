@@ -1,9 +1,12 @@
 package status
 
 import (
-	"net/http"
+	"cmp"
+	"slices"
 	"strings"
 	"time"
+
+	"synthetic/docs/runbooks"
 )
 
 // Alerts are the rules of this process and the receivers of its alerts.
@@ -49,74 +52,90 @@ type AlertReceiver struct {
 	Err string `json:"error,omitempty"`
 }
 
-type alertsView struct {
-	head
-	On bool
-	Alerts
-	// incidents in memory, the worst first
-	Incidents []incident
-	Waiting   []string
+// openAlert is a firing alert on the page.
+type openAlert struct {
+	Name, Target, Workload string
+	State                  state
+	Summary, Dashboard     string
+	Since                  time.Time
+	// Step is the first step of its runbook, "" without one.
+	Step string
 }
 
-func (p *Page) serveAlerts(w http.ResponseWriter, r *http.Request) {
-	page := alertsView{head: p.head("incidents and alerts", "")}
-	if page.Alerts, page.On = p.alerts(); page.On {
-		page.Incidents = p.incidentsNow()
-		page.Waiting = page.waiting(page.Now)
-	}
-	render(w, r, alertsPage, page)
+// About names the subject of the alert.
+func (a openAlert) About() string {
+	return cmp.Or(strings.TrimSpace(a.Target+" "+a.Workload), "all targets, or the prober")
 }
 
-// noPager is the answer about alerts and incidents without a pager.
-const noPager = "this process does not evaluate alert rules and knows no incidents, because its configuration has no section alerting"
-
-func (p *Page) serveAlertsJSON(w http.ResponseWriter, _ *http.Request) {
-	alerts, on := p.alerts()
-	if !on {
-		http.Error(w, noPager, http.StatusNotFound)
-		return
-	}
-	answerJSON(w, "alerts", alerts)
-}
-
-func (p *Page) alerts() (Alerts, bool) {
-	if p.options.Alerts == nil {
-		return Alerts{}, false
-	}
-	return p.options.Alerts()
-}
-
-// waiting describes the pending alerts.
-func (a Alerts) waiting(now time.Time) (out []string) {
+// open returns the firing alerts, pages first, then the oldest first.
+func (a Alerts) open() (out []openAlert) {
 	for _, r := range a.Rules {
 		for _, alert := range r.Alerts {
-			if alert.State == "pending" {
-				out = append(out, strings.TrimSpace(r.Name+" "+subjectOf(alert.Labels).String())+": "+short(now.Sub(alert.ActiveAt))+" of "+r.For.String())
+			if alert.State != "firing" {
+				continue
 			}
+			o := openAlert{
+				Name: strings.TrimSpace(r.Name + " " + alert.Labels["slo"]), Target: alert.Labels["target"], Workload: alert.Labels["workload"],
+				Summary: alert.Annotations["summary"], Since: alert.FiredAt, Step: firstStep(r.Name), State: state{"warn", r.Severity},
+			}
+			if r.Severity == "page" {
+				o.State.Class = "bad"
+			}
+			if link := alert.Annotations["dashboard_url"]; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
+				o.Dashboard = link
+			}
+			out = append(out, o)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b openAlert) int {
+		return cmp.Or(a.State.rank()-b.State.rank(), a.Since.Compare(b.Since))
+	})
+	return out
+}
+
+// Rule returns the name of the alert's rule.
+func (a openAlert) Rule() string {
+	rule, _, _ := strings.Cut(a.Name, " ")
+	return rule
+}
+
+// troubles describes what keeps the pager from alerting: rules that cannot be evaluated, and Alertmanagers that do not
+// accept alerts.
+func (a Alerts) troubles() (out []string) {
+	if a.Stalled != "" {
+		out = append(out, "the pager has stopped: "+a.Stalled)
+	}
+	for _, r := range a.Rules {
+		if r.Err != "" {
+			out = append(out, "the rule "+r.Name+" cannot be evaluated: "+r.Err)
+		}
+	}
+	for _, r := range a.Receivers {
+		if r.Err != "" {
+			out = append(out, "the Alertmanager "+r.URL+" does not accept alerts: "+r.Err)
 		}
 	}
 	return out
 }
 
-// Badge returns the state with its colour. A rule that cannot be evaluated is bad, even if it
-// was good before.
-func (r AlertRule) Badge() state {
-	if r.Err != "" && len(r.Alerts) == 0 {
-		return state{"warn", "evaluation failed"}
+// firstStep returns the first item of the section Mitigate of an alert's runbook as plain text, "" without one.
+func firstStep(alert string) string {
+	text, err := runbooks.Files.ReadFile(alert + ".md")
+	if err != nil { // a user's own alert has no runbook
+		return ""
 	}
-	return badge(r.State, r.Severity)
-}
-
-func badge(s, severity string) state {
-	switch {
-	case s == "firing" && severity == "page":
-		return state{"bad", s}
-	case s == "firing" || s == "pending":
-		return state{"warn", s}
-	case s == "inactive":
-		return state{"good", s}
+	_, section, _ := strings.Cut(string(text), "\n## Mitigate\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, item, found := strings.Cut("\n"+section, "\n1. ")
+	if !found {
+		item = section
 	}
-	return state{"unknown", "not yet evaluated"}
+	if strings.HasPrefix(strings.TrimSpace(item), "|") { // a table
+		return ""
+	}
+	for _, end := range []string{"\n2. ", "\n\n", "\n```", "\n- "} {
+		item, _, _ = strings.Cut(strings.TrimLeft(item, "\n"), end)
+	}
+	plain := strings.NewReplacer("`", "", "**", "").Replace(strings.Join(strings.Fields(item), " "))
+	return link.ReplaceAllString(plain, "$1")
 }
-
-type link struct{ Path, Text string }

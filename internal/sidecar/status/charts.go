@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -15,26 +14,11 @@ import (
 	"synthetic/internal/slo"
 )
 
-// pause is the time without a turn after which a line is interrupted.
-const pause = 10 * time.Minute
+// pause is the number of minutes without a turn after which a line is interrupted.
+const pause = 10
 
-type span struct{ from, to time.Time }
-
-func (s span) contains(at time.Time) bool { return !at.Before(s.from) && !at.After(s.to) }
-
-type figureFunc func(chart.Chart) (template.HTML, error)
-
-// figureFor returns how a request gets charts: the page's script needs data, not pictures.
-func figureFor(r *http.Request) figureFunc {
-	if r.Header.Get(partHeader) != "" {
-		return chart.FigureData
-	}
-	return chart.Figure
-}
-
-// charts draws the latencies of a job with their baselines, its failures if any, and the server's own
-// figures. Each chart shows the marks. figure is chart.Figure or chart.FigureData.
-func charts(figure figureFunc, minutes []minute, server []serverMinute, objectives []SLO) ([]template.HTML, error) {
+// charts draws the latencies of a job with their baselines, its failures if any, and the server's own figures.
+func charts(minutes []minute, server []serverMinute, objectives []SLO) (out []template.HTML, err error) {
 	var all []chart.Chart
 	for i, signal := range sink.Signals() {
 		for k, kind := range probe.TurnKinds() {
@@ -50,11 +34,9 @@ func charts(figure figureFunc, minutes []minute, server []serverMinute, objectiv
 	if s := failures(minutes); s.Name != "" {
 		all = append(all, chart.Chart{Title: "failed turns", Y: chart.Axis{Unit: "%"}, Series: []chart.Series{s}})
 	}
-	all = append(all, serverCharts(server)...)
-	var out []template.HTML
-	for _, c := range all {
+	for _, c := range append(all, serverCharts(server)...) {
 		c.X.Unit = chart.Time
-		drawn, err := figure(c)
+		drawn, err := chart.Figure(c)
 		if err != nil {
 			return nil, err
 		}
@@ -67,59 +49,90 @@ func kindNames() map[probe.TurnKind]string {
 	return map[probe.TurnKind]string{probe.First: "first turn", probe.Followup: "follow-up"}
 }
 
-// latencies returns the series of a kind of turn and signal, by index: the baseline with a band
-// up to slow turns, and the quantiles of each minute. It returns none without turns.
-func latencies(minutes []minute, kind, signal int) []chart.Series {
-	usual := chart.Series{Name: "usual", Band: "usual up to", Color: 4, Dash: 2}
-	p50, p95 := chart.Series{Name: "p50", Color: 0}, chart.Series{Name: "p95", Color: 1}
-	hasTurns := false
+// lineOf adds a point for each minute to a series, with gaps where no minute is known for long.
+func lineOf[M any](s chart.Series, minutes []M, at func(M) int32, value func(M) chart.Point) chart.Series {
 	for i, m := range minutes {
-		l := m.kinds[kind].signals[signal]
-		hasTurns = hasTurns || l.p50 > 0
-		for _, s := range []*chart.Series{&usual, &p50, &p95} {
-			s.Points = append(s.Points, interruption(minutes, i)...)
+		if i > 0 && at(m)-at(minutes[i-1]) > pause {
+			s.Points = append(s.Points, pointAt(at(minutes[i-1])+1, math.NaN()))
 		}
-		point := pointAt(m.start(), float64(l.usual))
-		if l.tail > l.usual {
-			point.Low, point.High = float64(l.usual), float64(l.tail)
-		}
-		usual.Points = append(usual.Points, point)
-		p50.Points = append(p50.Points, pointAt(m.start(), float64(l.p50)))
-		p95.Points = append(p95.Points, pointAt(m.start(), float64(l.p95)))
-	}
-	switch {
-	case !hasTurns:
-		return nil
-	case slices.ContainsFunc(usual.Points, func(p chart.Point) bool { return p.Y > 0 }):
-		return []chart.Series{usual, p50, p95}
-	}
-	return []chart.Series{p50, p95}
-}
-
-// interruption returns a gap before a minute if no turn ended for long.
-func interruption(minutes []minute, i int) []chart.Point {
-	if i == 0 || minutes[i].start().Sub(minutes[i-1].start()) <= pause {
-		return nil
-	}
-	return []chart.Point{pointAt(minutes[i-1].start().Add(time.Minute), math.NaN())}
-}
-
-// pointAt returns a value at a time. NaN interrupts a line.
-func pointAt(t time.Time, v float64) chart.Point {
-	return chart.Point{X: float64(t.Unix()), Y: v, Low: math.NaN(), High: math.NaN()}
-}
-
-// failures returns the share of failed turns in percent; an empty series without failures.
-func failures(minutes []minute) (s chart.Series) {
-	for i, m := range minutes {
-		s.Points = append(s.Points, interruption(minutes, i)...)
-		turns, failed := int(m.kinds[0].turns)+int(m.kinds[1].turns), int(m.kinds[0].failed)+int(m.kinds[1].failed)
-		if failed > 0 {
-			s.Name, s.Color = "failed", 1
-		}
-		s.Points = append(s.Points, pointAt(m.start(), 100*float64(failed)/float64(max(turns, 1))))
+		s.Points = append(s.Points, value(m))
 	}
 	return s
+}
+
+func minuteAt(m minute) int32 { return m.at }
+
+// pointAt returns a value at a minute. NaN interrupts a line.
+func pointAt(at int32, v float64) chart.Point {
+	return chart.Point{X: float64(minuteStart(at).Unix()), Y: v, Low: math.NaN(), High: math.NaN()}
+}
+
+// latencies returns the series of a kind of turn and signal, by index: the baseline with a band up to slow turns, and
+// the quantiles of each minute. It returns none without turns.
+func latencies(minutes []minute, kind, signal int) []chart.Series {
+	of := func(m minute) level { return m.kinds[kind].signals[signal] }
+	if !slices.ContainsFunc(minutes, func(m minute) bool { return of(m).p50 > 0 }) {
+		return nil
+	}
+	usual := lineOf(chart.Series{Name: "usual", Band: "usual up to", Color: 4, Dash: 2}, minutes, minuteAt, func(m minute) chart.Point {
+		p := pointAt(m.at, float64(of(m).usual))
+		if of(m).tail > of(m).usual {
+			p.Low, p.High = float64(of(m).usual), float64(of(m).tail)
+		}
+		return p
+	})
+	out := []chart.Series{
+		lineOf(chart.Series{Name: "p50", Color: 0}, minutes, minuteAt, func(m minute) chart.Point { return pointAt(m.at, float64(of(m).p50)) }),
+		lineOf(chart.Series{Name: "p95", Color: 1}, minutes, minuteAt, func(m minute) chart.Point { return pointAt(m.at, float64(of(m).p95)) }),
+	}
+	if slices.ContainsFunc(usual.Points, func(p chart.Point) bool { return p.Y > 0 }) {
+		out = append([]chart.Series{usual}, out...)
+	}
+	return out
+}
+
+// failures returns the share of failed turns in percent; a series without a name if none failed.
+func failures(minutes []minute) chart.Series {
+	s := lineOf(chart.Series{Color: 1}, minutes, minuteAt, func(m minute) chart.Point {
+		turns, failed := int(m.kinds[0].turns)+int(m.kinds[1].turns), int(m.kinds[0].failed)+int(m.kinds[1].failed)
+		return pointAt(m.at, 100*float64(failed)/float64(max(turns, 1)))
+	})
+	if slices.ContainsFunc(s.Points, func(p chart.Point) bool { return p.Y > 0 }) {
+		s.Name = "failed"
+	}
+	return s
+}
+
+// serverCharts draws the figures that the server exports, if they are not all 0.
+func serverCharts(minutes []serverMinute) (out []chart.Chart) {
+	type line struct {
+		name  string
+		value func(serverMinute) float32
+	}
+	for _, c := range []struct {
+		title, unit string
+		lines       []line
+	}{
+		{"server: requests", "", []line{
+			{"running", func(m serverMinute) float32 { return m.running }}, {"waiting", func(m serverMinute) float32 { return m.waiting }},
+		}},
+		{"server: KV cache in use", "%", []line{{"fullest engine", func(m serverMinute) float32 { return 100 * m.kvUse }}}},
+		{"server: preemptions a minute", "", []line{{"preempted", func(m serverMinute) float32 { return m.preempted }}}},
+	} {
+		drawn, moves := chart.Chart{Title: c.title, Y: chart.Axis{Unit: c.unit}}, false
+		for i, l := range c.lines {
+			s := lineOf(chart.Series{Name: l.name, Color: i}, minutes, func(m serverMinute) int32 { return m.at },
+				func(m serverMinute) chart.Point { return pointAt(m.at, float64(l.value(m))) })
+			if slices.ContainsFunc(s.Points, func(p chart.Point) bool { return !math.IsNaN(p.Y) }) {
+				drawn.Series = append(drawn.Series, s)
+			}
+			moves = moves || slices.ContainsFunc(s.Points, func(p chart.Point) bool { return p.Y > 0 })
+		}
+		if moves {
+			out = append(out, drawn)
+		}
+	}
+	return out
 }
 
 // limits returns the thresholds of objectives on a signal, if they hold for every turn.
@@ -133,30 +146,29 @@ func limits(objectives []SLO, signal sink.Signal) (out []chart.Mark) {
 	return out
 }
 
-// sparkline returns the line of the last hour's TTFT, of the more frequent kind of turn, as a
-// path within 100 by 20; "" without data.
+// sparkline returns the line of the last hour's TTFT, of the more frequent kind of turn, as a path within 100 by 20;
+// "" without data.
 func sparkline(minutes []minute, now time.Time) string {
-	kind, count, highest := 0, 0, float32(0)
+	first := minuteOf(now) - 60
+	var best []string
 	for k := range 2 {
-		n, top := 0, float32(0)
+		highest, points := float32(0), []string(nil)
 		for _, m := range minutes {
-			if v := m.kinds[k].signals[0].p50; v > 0 {
-				n, top = n+1, max(top, v)
+			if v := m.kinds[k].signals[0].p50; m.at > first && v > 0 {
+				highest = max(highest, v)
 			}
 		}
-		if n > count {
-			kind, count, highest = k, n, top
+		for _, m := range minutes {
+			if v := m.kinds[k].signals[0].p50; m.at > first && v > 0 {
+				points = append(points, fmt.Sprintf("%d,%d", 100*int(m.at-first)/60, 19-int(17*v/highest)))
+			}
+		}
+		if len(points) > len(best) {
+			best = points
 		}
 	}
-	var path strings.Builder
-	for _, m := range minutes {
-		if v := m.kinds[kind].signals[0].p50; v > 0 {
-			x := 100 * int(m.at-minutes[0].at) / max(int(minuteOf(now)-minutes[0].at), 1)
-			fmt.Fprintf(&path, "L%d,%d", x, 19-int(17*v/highest))
-		}
-	}
-	if count < 2 {
+	if len(best) < 2 {
 		return ""
 	}
-	return "M" + path.String()[1:]
+	return "M" + strings.Join(best, "L")
 }

@@ -3,7 +3,6 @@ package status
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,8 +15,6 @@ import (
 
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
-	"synthetic/internal/sidecar/sink"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -51,26 +48,15 @@ func full() *Page {
 		}),
 	)
 	p.Observe(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
-	p.options.Alerts, p.options.Baseline, p.options.Habits = someAlerts, someBaseline, someHabits
+	p.options.Alerts, p.options.Baseline = someAlerts, someBaseline
 	return p
-}
-
-// someHabits are a learned habit and a declared window.
-func someHabits(job probe.Key) []baseline.Habit {
-	if job.Target != "t" {
-		return nil
-	}
-	return []baseline.Habit{
-		{ID: "sun-0200", When: "every Sunday 02:00–04:00", Turn: probe.First, Signal: sink.TTFT, Ratio: 1.84, Since: noon.AddDate(0, 0, -14), Next: noon.AddDate(0, 0, 7)},
-		{When: "every Monday 09:00–11:00", Turn: probe.First, Signal: sink.TPOT, Ratio: 3, Next: noon.AddDate(0, 0, 8)},
-	}
 }
 
 var styleOrScript = regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>`)
 
 func TestPages(t *testing.T) {
 	p := full()
-	for name, path := range map[string]string{"overview": "/", "target": "/?target=t", "incident": "/incidents/20260301-1158-title---script--script-alert--x----scr", "runbook": "/runbooks/SyntheticRegression", "turns": "/turns", "failed": "/turns?target=t&workload=w&outcome=failed", "empty": "/turns?target=none", "alerts": "/alerts"} {
+	for name, path := range map[string]string{"page": "/", "empty": "/?target=none"} {
 		t.Run(name, func(t *testing.T) {
 			w := get(t, p, path)
 			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
@@ -123,6 +109,7 @@ func TestJSON(t *testing.T) {
 	w := get(t, full(), "/api/status")
 	var got struct {
 		Window float64 `json:"window_seconds"`
+		Alerts struct{ Rules []struct{ Name string } }
 		Jobs   []struct {
 			Target string
 			Recent struct {
@@ -141,7 +128,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Window != 900 || len(got.Jobs) != 3 || got.Jobs[0].Target != hostile {
+	if got.Window != 900 || len(got.Jobs) != 3 || len(got.Alerts.Rules) != 4 || got.Jobs[0].Target != hostile {
 		t.Fatalf("got %+v", got)
 	}
 	known, unknown := got.Jobs[1], got.Jobs[2]
@@ -156,32 +143,21 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestTurnsOfAConversation(t *testing.T) {
-	p := pageAt(noon)
-	feed(p, turn(2*time.Second), turn(time.Second, func(r *probe.Result) { r.Conversation = "other" }), turn(3*time.Second, func(r *probe.Result) { r.Workload = "v" }))
-	for path, want := range map[string]int{
-		"/turns": 3, "/turns?target=t": 3, "/turns?target=t&workload=w": 2, "/turns?conversation=c1": 2,
-		"/turns?target=t&workload=w&conversation=c1": 1, "/turns?outcome=failed": 0, "/turns?conversation=": 0,
-	} {
-		if got := strings.Count(get(t, p, path).Body.String(), `<section class="turn `); got != want {
-			t.Errorf("%s shows %d turns, want %d", path, got, want)
-		}
-	}
-}
-
-func TestManyJobsAreAListOnly(t *testing.T) {
+// TestManyJobs: a page has sections of the worst jobs only, or of the jobs that the query names.
+func TestManyJobs(t *testing.T) {
 	p := pageAt(noon)
 	for i := range 30 {
 		feed(p, turn(time.Minute, func(r *probe.Result) { r.Target = string(rune('a' + i)) }))
 	}
-	cards := func(path string) int {
-		return strings.Count(get(t, p, path).Body.String(), `<section class="card"`)
-	}
-	if got := cards("/"); got != 0 {
-		t.Errorf("%d cards on the page of 30 jobs, want 0", got)
-	}
-	if got := cards("/?target=c"); got != 1 {
-		t.Errorf("%d cards for one target, want 1", got)
+	feed(p, turn(time.Minute, func(r *probe.Result) { r.Target = "z" }, failing(probe.Stall, "x")))
+	for path, want := range map[string]int{"/": sectionsShown, "/?target=c": 1, "/?target=c&workload=w": 1, "/?workload=none": 0} {
+		body := get(t, p, path).Body.String()
+		if got := strings.Count(body, `<section class="card"`); got != want {
+			t.Errorf("%s has %d sections, want %d", path, got, want)
+		}
+		if path == "/" && !strings.Contains(body, `<section class="card" id="z/w">`) {
+			t.Error("the job that fails has no section")
+		}
 	}
 }
 
@@ -214,6 +190,11 @@ func TestOtherPathsAndMethods(t *testing.T) {
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST /: %d", w.Code)
 	}
+	for path, want := range map[string]int{"/runbooks/SyntheticRegression": http.StatusOK, "/runbooks/none": http.StatusNotFound, "/favicon.ico": http.StatusOK} {
+		if w := get(t, p, path); w.Code != want {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
 	if body := get(t, p, "/").Body.String(); !strings.Contains(body, "No conversation has started yet.") {
 		t.Errorf("an empty page says:\n%s", body)
 	}
@@ -245,46 +226,4 @@ func TestSessionsOnThePage(t *testing.T) {
 	if body := get(t, p, "/").Body.String(); !strings.Contains(body, want) {
 		t.Errorf("the page lacks %q:\n%s", want, body)
 	}
-}
-
-// TestTurnsOfOneConversation checks that turns of one trace have ids of their own, which their incident links,
-// and one order, also if they end together.
-func TestTurnsOfOneConversation(t *testing.T) {
-	p := pageAt(noon)
-	p.Alert(told("SyntheticRegression", "page", 8*time.Minute, 0))
-	for i, end := range []time.Duration{3, 2, 2, 1} {
-		feed(p, turn(end*time.Minute, func(r *probe.Result) {
-			r.TraceID, r.SpanID, r.Turn = "trace", []string{"a", "c", "b", "d"}[i], i+1
-			if i == 2 {
-				failing(probe.Stall, "x")(r)
-			}
-		}))
-	}
-	ids := regexp.MustCompile(`id="(trace[^"]*)"`)
-	if got := fmt.Sprint(ids.FindAllString(get(t, p, "/turns").Body.String(), -1)); got != `[id="trace-d" id="trace-b" id="trace-c" id="trace-a"]` {
-		t.Errorf("the ids are %s", got)
-	}
-	i := p.incidentsNow()[0]
-	body := get(t, p, "/incidents/"+i.ID).Body.String()
-	for _, want := range []string{`#trace-b">turn 3 of trace <code>trace</code>`, "- worst turn: turn 3 of trace `trace`"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the incident lacks %q:\n%s", want, body)
-		}
-	}
-	if got := (turnRow{Result: probe.Result{TraceID: "trace"}}).Anchor(); got != "trace" {
-		t.Errorf("without a span, the id is %q", got)
-	}
-}
-
-// told returns a change of an alert about t/w that began some time before noon.
-func told(name, severity string, ago, lasted time.Duration, change ...func(*AlertChange)) AlertChange {
-	c := AlertChange{
-		Firing: lasted == 0, At: noon.Add(-ago), Lasted: lasted,
-		Labels:      map[string]string{"alertname": name, "severity": severity, "target": "t", "workload": "w"},
-		Annotations: map[string]string{"summary": "t/w: " + name},
-	}
-	for _, f := range change {
-		f(&c)
-	}
-	return c
 }

@@ -4,82 +4,57 @@ import (
 	"cmp"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
-	"synthetic/internal/slo"
 )
 
-// Each job keeps at most 512 samples of 72 bytes, and at most 92 turns of about 900 bytes plus up to 512 bytes of
-// error text: less than 200 kB.
+// Each job keeps at most 512 samples of 240 bytes, and at most 60 turns of about 900 bytes plus up to 512 bytes of
+// error text.
 const (
-	samplesKept = 512
-	// samplesAge is the age at which a sample is dropped. The page shows the last 15 minutes; an incident looks
-	// back for its start.
-	samplesAge    = time.Hour
-	successesKept = 32
-	// With many jobs each keeps fewer: successesOfAll divided by their number, and at least leastSuccesses.
-	successesOfAll = 8000
-	leastSuccesses = 8
-	// Failed turns and foreign answers have a list of their own, so that many good turns do not push them
-	// out.
-	failuresKept = 60
+	samplesKept   = 512
+	successesKept = 20
+	// Failed turns and foreign answers have a list of their own, so that many good turns do not push them out.
+	failuresKept = 20
+	worstKept    = 20
 	errorKept    = 512 // bytes of a turn's error text
-	// sessionsKept bounds the conversations, of about 250 bytes. Only those that an objective judges are kept.
-	sessionsKept = 128
+	// worstAge is how long a slow turn stays among the worst.
+	worstAge = time.Hour
 )
-
-// successesOf returns how many successful turns each of a number of jobs keeps.
-func successesOf(jobs int) int {
-	return min(max(successesOfAll/max(jobs, 1), leastSuccesses), successesKept)
-}
 
 type job struct {
-	mu sync.Mutex
-	// keeps is successesOf all jobs of the page.
-	keeps *atomic.Int64
-
-	hasEvents           bool
-	info                sink.Job
-	model               string // of the last request, "" before the first
-	tally               sink.Tally
-	spent               spent
-	recalled            recallCounts
-	samples             []sample
-	sessions            []probe.Conversation
+	mu        sync.Mutex
+	hasEvents bool
+	info      sink.Job
+	model     string // of the last request, "" before the first
+	tally     sink.Tally
+	recalled  recallCounts
+	samples   []sample
+	// successes and failures are the last turns, worst the slowest ones of the last hour by their ratio to the baseline.
 	successes, failures []*probe.Result
+	worst               []scored
 	last                *probe.Result // the last turn, except turns canceled by our own shutdown
 
-	// minutes are the finished minutes; current is the minute in progress, whose latencies are
-	// computed from the samples. compare returns the baselines; usual holds its result at the
-	// end of the last minute.
-	minutes day
+	// minutes are the finished minutes; current is the minute in progress, whose latencies are computed from the
+	// samples. compare returns the baselines; usual holds its result at the end of the last minute.
+	minutes []minute
 	current minute
 	compare func() (baseline.Reading, bool)
-	usual   usualValues
+	usual   baseline.Views
 }
 
-// usualValues are the baselines of a job and the values above which a turn counts as slow, in seconds, by index of
-// probe.TurnKinds and sink.Signals.
-type usualValues [2][2]struct{ baseline, tail probe.Opt[float64] }
-
-func usualOf(views baseline.Views) (out usualValues) {
-	for k := range out {
-		for i := range out[k] {
-			out[k][i].baseline, out[k][i].tail = views[k][i].Baseline, views[k][i].UsualTail
-		}
-	}
-	return out
+// scored is a turn with the larger ratio of its latencies to their baselines.
+type scored struct {
+	*probe.Result
+	score float64
 }
 
-// appendBounded appends a value and drops the oldest ones, so that at most limit are left. The slice has
-// space for at most limit values.
+// appendBounded appends a value and drops the oldest ones, so that at most limit are left. The slice has space for at
+// most limit values.
 func appendBounded[T any](values []T, v T, limit int) []T {
 	if n := len(values); n >= limit {
 		values = slices.Delete(values, 0, n-limit+1)
@@ -91,25 +66,16 @@ func appendBounded[T any](values []T, v T, limit int) []T {
 }
 
 // observe records an event, unless the tally does not count it.
-func (j *job) observe(e probe.Event, now time.Time) (counted bool) {
+func (j *job) observe(e probe.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if !j.tally.Observe(e) {
-		return false
+		return
 	}
 	j.hasEvents = true
-	switch e := e.(type) {
-	case probe.Result:
-		j.turnEnded(e)
-	case probe.Conversation:
-		if slices.ContainsFunc(j.info.Objectives, func(o slo.Objective) bool { return o.JudgeSession(&e) != slo.NotJudged }) {
-			j.sessions = appendBounded(j.sessions, e, sessionsKept)
-		}
-	case probe.Twin:
-		j.spent.add(now, workload.Tokens{Prompt: float64(e.PromptTokens), Output: float64(e.OutputTokens)})
-		if e.Cold == recall.Foreign {
-			j.recalled.count(e.Cold)
-		}
+	if r, ok := e.(probe.Result); ok {
+		j.turnEnded(r)
 	}
-	return true
 }
 
 func (j *job) turnEnded(r probe.Result) {
@@ -118,17 +84,13 @@ func (j *job) turnEnded(r probe.Result) {
 	// Texts are most of a turn's size, and the page does not show them.
 	r.Answer, r.Reasoning, r.Refusal, r.ToolCalls, r.Gaps = "", "", "", nil, nil
 	r.Err = bound.Shorten(r.Err, errorKept)
-	kept := &r
-	j.spent.add(r.End, workload.Tokens{
-		Prompt: float64(r.PromptTokens.V), Cached: float64(r.CachedTokens.V), Output: float64(r.OutputTokens.V),
-	})
 	if !r.Outcome.Canceled() {
-		j.last = kept
+		j.last = &r
 	}
-	if r.Outcome.Failed() || r.Recall.Result == recall.Foreign {
-		j.failures = appendBounded(j.failures, kept, failuresKept)
+	if isBad(r) {
+		j.failures = appendBounded(j.failures, &r, failuresKept)
 	} else {
-		j.successes = appendBounded(j.successes, kept, int(j.keeps.Load()))
+		j.successes = appendBounded(j.successes, &r, successesKept)
 	}
 	if r.Outcome.Own() {
 		return
@@ -136,89 +98,90 @@ func (j *job) turnEnded(r probe.Result) {
 	j.model = cmp.Or(r.Model, j.model)
 	j.finishMinute(minuteOf(r.End))
 	j.current.count(s)
-	oldest := s.end.Add(-samplesAge)
-	for len(j.samples) > 0 && j.samples[0].end.Before(oldest) {
-		j.samples = slices.Delete(j.samples, 0, 1)
+	if !isBad(r) {
+		j.keepWorst(&r)
 	}
+	j.samples = slices.DeleteFunc(j.samples, func(old sample) bool { return s.end.Sub(old.end) > window })
 	j.samples = appendBounded(j.samples, s, samplesKept)
 }
 
-// finishMinute stores the minute in progress when a turn of a later minute comes.
-func (j *job) finishMinute(now int32) {
-	back := now < j.current.at-1 // the event of a turn may be a little late
-	if now <= j.current.at && !back {
-		return
-	}
-	if back { // the clock was set back: later minutes are wrong
-		j.minutes.log.Cut(int64(now))
-	} else if j.current.at > 0 {
-		reading, _ := j.compare()
-		j.usual = usualOf(reading.Views)
-		m := j.currentMinute()
-		j.minutes.put(m.at, m.row())
-	}
-	j.current = minute{at: now}
-}
+func isBad(r probe.Result) bool { return r.Outcome.Failed() || r.Recall.Result == recall.Foreign }
 
-// minutesIn returns the minutes of a time range, including the minute in progress.
-func (j *job) minutesIn(s span) []minute {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	out := j.minutes.between(s.from, s.to)
-	if j.current.at > 0 && !j.current.start().After(s.to) {
-		out = append(out, j.currentMinute())
-	}
-	return out
-}
-
-// score returns how bad a turn is: the ratio of its latencies to their baselines, and a larger
-// value for a failure or a foreign answer.
-func (j *job) score(r probe.Result) float64 {
-	if r.Outcome.Failed() || r.Recall.Result == recall.Foreign {
-		return 1e6 + r.Duration().Seconds()
-	}
-	highest := 0.0
+// keepWorst keeps a turn if it is among the slowest.
+func (j *job) keepWorst(r *probe.Result) {
+	t := scored{Result: r}
 	for i, d := range []probe.Opt[time.Duration]{r.TTFT, r.TPOT} {
-		if usual := j.usual[r.Kind.Index()][i].baseline; d.OK && usual.OK {
-			highest = max(highest, d.V.Seconds()/usual.V)
+		if usual := j.usual[r.Kind.Index()][i].Baseline; d.OK && usual.OK {
+			t.score = max(t.score, d.V.Seconds()/usual.V)
 		}
 	}
-	return highest
+	j.worst = slices.DeleteFunc(j.worst, func(old scored) bool { return r.End.Sub(old.End) > worstAge })
+	at, _ := slices.BinarySearchFunc(j.worst, t, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Duration(), a.Duration()))
+	})
+	if at < worstKept {
+		j.worst = slices.Insert(j.worst, at, t)[:min(len(j.worst)+1, worstKept)]
+	}
 }
 
-// past is the history of a job before an alert.
-type past struct {
-	effect effect
-	// start of the current series of failures; zero without one
-	failing  time.Time
-	samples  []sample
-	sessions []probe.Conversation
-	turns    []scored
-	// the job with its objectives
-	key        probe.Key
-	objectives []slo.Objective
-}
-
-// oneFault is the longest time between two failures of one fault.
-const oneFault = 2 * time.Minute
-
-func (j *job) past(now time.Time) past {
+// turns returns copies of the last turns, newest first, and of the worst: the failed ones of the last hour, then the
+// slowest.
+func (j *job) turns(now time.Time) (last, worst []turnRow) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	p, last := past{samples: slices.Clone(j.samples), sessions: slices.Clone(j.sessions), key: j.info.Key(), objectives: j.info.Objectives}, now
-	for _, r := range slices.Backward(j.failures) {
-		if !r.Outcome.Failed() { // a foreign answer is no outage
-			continue
-		}
-		if last.Sub(r.End) > oneFault {
-			break
-		}
-		p.failing, last = r.Sent, r.End
-	}
 	for _, r := range slices.Concat(j.successes, j.failures) {
-		if !r.Outcome.Own() {
-			p.turns = append(p.turns, scored{*r, j.score(*r)})
+		last = append(last, turnRow{Result: *r})
+	}
+	slices.SortStableFunc(last, func(a, b turnRow) int { return b.End.Compare(a.End) })
+	for _, r := range slices.Backward(j.failures) {
+		if now.Sub(r.End) <= worstAge {
+			worst = append(worst, turnRow{Result: *r})
 		}
 	}
-	return p
+	for _, t := range j.worst {
+		if now.Sub(t.End) <= worstAge {
+			worst = append(worst, turnRow{*t.Result, multiple{t.score, t.score > 0}})
+		}
+	}
+	return last, worst
+}
+
+// sample holds the values of a Result that figures and objectives need.
+type sample struct {
+	sent, end                        time.Time
+	kind                             probe.TurnKind
+	outcome                          probe.Outcome
+	ttft, answer, tpot, longest      probe.Opt[time.Duration]
+	prompt, cached, uncached, output probe.Opt[int]
+	moved                            probe.Opt[bool]
+	lag, streamLag                   time.Duration
+}
+
+func sampleOf(r probe.Result) sample {
+	s := sample{
+		sent: r.Sent, end: r.End, kind: r.Kind, outcome: r.Outcome, ttft: r.TTFT, answer: r.AnswerTTFT, tpot: r.TPOT,
+		prompt: r.PromptTokens, cached: r.CachedTokens, uncached: r.UncachedEstimate, output: r.OutputTokens,
+		moved: r.Moved, lag: r.Lag, streamLag: r.StreamLag,
+	}
+	if len(r.Gaps) > 0 {
+		s.longest = probe.Some(slices.Max(r.Gaps))
+	}
+	return s
+}
+
+// result returns a Result on which objectives have the same judgement as on the turn of the sample.
+func (s *sample) result(key probe.Key) *probe.Result {
+	r := &probe.Result{
+		Target: key.Target, Workload: key.Workload, Kind: s.kind, Outcome: s.outcome, Sent: s.sent, End: s.end,
+		TTFT: s.ttft, AnswerTTFT: s.answer, TPOT: s.tpot, PromptTokens: s.prompt, CachedTokens: s.cached,
+		UncachedEstimate: s.uncached, OutputTokens: s.output, Lag: s.lag, StreamLag: s.streamLag,
+	}
+	if s.longest.OK {
+		r.Gaps = []time.Duration{s.longest.V}
+	}
+	return r
+}
+
+func (s *sample) latencies() [2]probe.Opt[time.Duration] {
+	return [2]probe.Opt[time.Duration]{s.ttft, s.tpot}
 }

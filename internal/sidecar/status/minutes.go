@@ -1,16 +1,16 @@
 package status
 
 import (
-	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/serverside"
 )
 
-// minutesKept is one day of minutes. A noisy minute takes about 15 bytes, a job 20 kB.
-const minutesKept = 24 * 60
+// minutesKept is the period of the charts: three hours. A minute of a job takes 76 bytes.
+const minutesKept = 3 * 60
 
 // minute summarises the turns of a job that ended in one minute, by index of probe.TurnKinds.
 type minute struct {
@@ -23,97 +23,40 @@ type minuteKind struct {
 	signals       [2]level // as sink.Signals
 }
 
-// level is one latency of a minute and its baseline in seconds, NaN if unknown. tail is the
-// value above which a turn counts as slow.
+// level is one latency of a minute and its baseline in seconds, NaN if unknown. tail is the value above which a turn
+// counts as slow.
 type level struct{ p50, p95, usual, tail float32 }
 
 func minuteOf(t time.Time) int32 { return int32(t.Unix() / 60) }
 
-func (m minute) start() time.Time { return minuteStart(m.at) }
-
 func minuteStart(at int32) time.Time { return time.Unix(int64(at)*60, 0).UTC() }
-
-type day struct{ log baseline.MinuteLog }
-
-func (d *day) put(at int32, row []uint32) {
-	d.log.Put(int64(at), row...)
-	d.log.Forget(d.first())
-}
-
-func (d *day) first() int64 { return d.log.Last() - minutesKept + 1 }
-
-// rows returns the rows of a time range. A row is valid until the next iteration.
-func (d *day) rows(from, to time.Time) iter.Seq2[int32, []uint32] {
-	last := int64(minuteOf(to))
-	return func(yield func(int32, []uint32) bool) {
-		for at, row := range d.log.From(max(int64(minuteOf(from)), d.first())) {
-			if at > last || !yield(int32(at), row) {
-				return
-			}
-		}
-	}
-}
-
-func (d *day) between(from, to time.Time) (out []minute) {
-	for at, row := range d.rows(from, to) {
-		out = append(out, minuteFrom(at, row))
-	}
-	return out
-}
-
-// row encodes the minute, with its values rounded. Values that are often equal, or rise together, are stored as
-// differences.
-func (m minute) row() (out []uint32) {
-	for _, k := range m.kinds {
-		out = append(out, uint32(k.turns), uint32(k.failed))
-		for _, l := range k.signals {
-			p50, usual := coarse(l.p50), coarse(l.usual)
-			out = append(out, p50, coarse(l.p95)-p50, usual, coarse(l.tail)-usual)
-		}
-	}
-	return out
-}
-
-func minuteFrom(at int32, row []uint32) minute {
-	m := minute{at: at}
-	for i := range m.kinds {
-		k := &m.kinds[i]
-		k.turns, k.failed, row = uint16(row[0]), uint16(row[1]), row[2:]
-		for j := range k.signals {
-			k.signals[j] = level{fromCoarse(row[0]), fromCoarse(row[0] + row[1]), fromCoarse(row[2]), fromCoarse(row[2] + row[3])}
-			row = row[4:]
-		}
-	}
-	return m
-}
-
-// droppedBits is the number of bits of a float32 that are not kept: noisy ones, which cannot be compressed. The others are
-// exact to 1/8192.
-const droppedBits = 11
-
-// coarse returns the bits that are kept of a value, which is not negative, or NaN.
-func coarse(v float32) uint32 { return (math.Float32bits(v) + 1<<(droppedBits-1)) >> droppedBits }
-
-// fromCoarse returns the value with four digits: more are not exact.
-func fromCoarse(kept uint32) float32 {
-	v := float64(math.Float32frombits(kept << droppedBits))
-	if !(v > 0) || math.IsInf(v, 1) {
-		return float32(v)
-	}
-	perUnit := math.Pow(10, 3-math.Floor(math.Log10(v)))
-	return float32(math.Round(v*perUnit) / perUnit)
-}
 
 // count counts a turn and its failure. Samples are bounded, so they cannot be counted later.
 func (m *minute) count(s sample) {
-	k := &m.kinds[s.kind]
+	k := &m.kinds[s.kind.Index()]
 	if k.turns == math.MaxUint16 {
 		return
 	}
 	k.turns++
-	if s.outcome().Failed() {
+	if s.outcome.Failed() {
 		k.failed++
 	}
+}
+
+// finishMinute stores the minute in progress when a turn of a later minute comes.
+func (j *job) finishMinute(now int32) {
+	back := now < j.current.at-1 // the event of a turn may be a little late
+	switch {
+	case now <= j.current.at && !back:
+		return
+	case back: // the clock was set back: later minutes are wrong
+		j.minutes = slices.DeleteFunc(j.minutes, func(m minute) bool { return m.at >= now })
+	case j.current.at > 0:
+		reading, _ := j.compare()
+		j.usual = reading.Views
+		j.minutes = appendBounded(j.minutes, j.currentMinute(), minutesKept)
+	}
+	j.current = minute{at: now}
 }
 
 // currentMinute returns the minute in progress with the latencies of its samples.
@@ -122,7 +65,7 @@ func (j *job) currentMinute() minute {
 	for k, kind := range probe.TurnKinds() {
 		var values [2][]time.Duration
 		for _, s := range j.samples {
-			if s.turn() != kind || minuteOf(s.end) != m.at {
+			if s.kind != kind || minuteOf(s.end) != m.at {
 				continue
 			}
 			for i, v := range s.latencies() {
@@ -134,7 +77,7 @@ func (j *job) currentMinute() minute {
 		for i, v := range j.usual[k] {
 			q := quantilesOf(values[i])
 			m.kinds[k].signals[i] = level{
-				positive(q.P50.V.Seconds()), positive(q.P95.V.Seconds()), positive(v.baseline.V), positive(v.tail.V),
+				positive(q.P50.V.Seconds()), positive(q.P95.V.Seconds()), positive(v.Baseline.V), positive(v.UsualTail.V),
 			}
 		}
 	}
@@ -147,4 +90,52 @@ func positive(v float64) float32 {
 		return float32(math.NaN())
 	}
 	return float32(v)
+}
+
+// minutesUntil returns the minutes of the charts, including the minute in progress.
+func (j *job) minutesUntil(now time.Time) []minute {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := slices.Clone(j.minutes)
+	if j.current.at > 0 {
+		out = append(out, j.currentMinute())
+	}
+	first := minuteOf(now) - minutesKept
+	return slices.DeleteFunc(out, func(m minute) bool { return m.at <= first })
+}
+
+// serverMinute holds a server's own figures of one minute, NaN if unknown: the largest value of a gauge, the increase
+// of a counter.
+type serverMinute struct {
+	at                                 int32 // minutes since 1970
+	running, waiting, kvUse, preempted float32
+}
+
+// addReading adds a reading to the minute at which it came.
+func addReading(minutes []serverMinute, at int32, s serverside.State) []serverMinute {
+	if n := len(minutes); n == 0 || minutes[n-1].at != at {
+		none := float32(math.NaN())
+		minutes = appendBounded(minutes, serverMinute{at, none, none, none, none}, minutesKept)
+	}
+	m := &minutes[len(minutes)-1]
+	for v, read := range map[*float32]probe.Opt[float64]{&m.running: s.Running, &m.waiting: s.Waiting, &m.kvUse: s.KVUse} {
+		if read.OK && !(*v >= float32(read.V)) {
+			*v = float32(read.V)
+		}
+	}
+	switch {
+	case !s.Preemptions.OK:
+	case m.preempted != m.preempted: // NaN
+		m.preempted = float32(s.Preemptions.V)
+	default:
+		m.preempted += float32(s.Preemptions.V)
+	}
+	return minutes
+}
+
+// serverMinutes returns a target's own figures; none if its metrics are not read.
+func (p *Page) serverMinutes(target string) []serverMinute {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.servers[target])
 }

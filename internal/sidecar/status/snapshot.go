@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/slo"
 )
 
@@ -19,10 +19,10 @@ type Snapshot struct {
 	Window Duration `json:"window_seconds"`
 	// lag of the prober in the last minute
 	Lag Duration `json:"prober_lag_seconds"`
-	// sum of all jobs
-	Spending spending `json:"spending"`
 	// sorted by target and workload
 	Jobs []Job `json:"jobs"`
+	// nil if this process evaluates no rules
+	Alerts *Alerts `json:"alerts,omitempty"`
 }
 
 type Job struct {
@@ -45,26 +45,41 @@ type Job struct {
 	TurnsInFlight         int `json:"turns_in_flight"`
 	ConversationsInFlight int `json:"conversations_in_flight"`
 
-	// Burst is the reason of the current burst: a failed turn, or a signal near a page; ""
-	// without a burst.
-	Burst    string   `json:"burst"`
-	Spending spending `json:"spending"`
+	// Burst is the reason of the current burst: a failed turn, or a signal near a page; "" without a burst.
+	Burst string `json:"burst"`
 
-	// InPart is true if the prober is too late for at least one objective, or lost the last
-	// turn. The metric for starvation is 1 only if it cannot judge anything.
+	// InPart is true if the prober is too late for at least one objective, or lost the last turn. The metric for
+	// starvation is 1 only if it cannot judge anything.
 	InPart bool `json:"judged_in_part"`
 	// last finished turn, nil before the first
 	Last   *lastTurn     `json:"last"`
 	Recent recentFigures `json:"recent"`
-	// nil without a benchmark
-	Expected *expectedFigures `json:"expected,omitempty"`
-	SLOs     []SLO            `json:"slos"`
+	SLOs   []SLO         `json:"slos"`
 	// signals with data
 	Signals []signalState `json:"signals"`
-	// rises that are expected again, the next one first
-	Habits []baseline.Habit `json:"expected_rises,omitempty"`
 	// recent turns, oldest first
 	Points []Point `json:"points"`
+}
+
+// Key returns the target and the workload.
+func (j Job) Key() probe.Key { return probe.Key{Target: j.Target, Workload: j.Workload} }
+
+// recallCounts counts turns by the result of their reference code.
+type recallCounts struct {
+	Right   int `json:"right"`
+	Wrong   int `json:"wrong"`
+	Foreign int `json:"foreign"`
+}
+
+func (c *recallCounts) count(r recall.Result) {
+	switch r {
+	case recall.Right:
+		c.Right++
+	case recall.Wrong:
+		c.Wrong++
+	case recall.Foreign:
+		c.Foreign++
+	}
 }
 
 type lastTurn struct {
@@ -77,13 +92,11 @@ type lastTurn struct {
 	Duration Duration      `json:"duration_seconds"`
 }
 
-// recentFigures holds the figures of the turns that ended within the window, except turns that
-// the prober ended.
+// recentFigures holds the figures of the turns that ended within the window, except turns that the prober ended.
 type recentFigures struct {
 	Turns  int `json:"turns"`
 	Failed int `json:"failed"`
-	// Span is the period of these turns: the window, or less if it had more turns than are
-	// kept.
+	// Span is the period of these turns: the window, or less if it had more turns than are kept.
 	Span Duration `json:"span_seconds"`
 	// Errors is Failed / Turns; Reasons are its parts, largest first.
 	Errors  share           `json:"error_ratio"`
@@ -107,8 +120,8 @@ type failureReason struct {
 
 type Kind struct {
 	Turns int `json:"turns"`
-	// TTFT covers the turns with a first token. TTFTAll counts turns that failed before it as
-	// infinite, so that a deployment that sheds load does not look faster.
+	// TTFT covers the turns with a first token. TTFTAll counts turns that failed before it as infinite, so that a
+	// deployment that sheds load does not look faster.
 	TTFT    quantiles `json:"ttft"`
 	TTFTAll quantiles `json:"ttft_with_failures"`
 	TPOT    quantiles `json:"tpot"`
@@ -132,8 +145,7 @@ type SLO struct {
 	CacheUnknown int `json:"cache_unknown,omitempty"`
 }
 
-// Met reports whether the share of good turns reaches the objective. It is false without judged
-// turns.
+// Met reports whether the share of good turns reaches the objective. It is false without judged turns.
 func (s SLO) Met() bool { return s.Share.OK && s.Share.V >= s.Objective.V }
 
 type Point struct {
@@ -143,6 +155,7 @@ type Point struct {
 	TTFT    Duration       `json:"ttft_seconds"`
 }
 
+// Snapshot returns the content of the page.
 func (p *Page) Snapshot() Snapshot {
 	late := p.options.Lag()
 	s := Snapshot{
@@ -151,17 +164,16 @@ func (p *Page) Snapshot() Snapshot {
 	}
 	for key, j := range p.all() {
 		if snapshot, ok := j.snapshot(key, s.At, late); ok {
-			snapshot.Signals, snapshot.Habits = p.signals(key), p.options.Habits(key)
-			if reading, known := p.options.Baseline(key); known && snapshot.Recall != nil {
-				snapshot.Recall.compare(reading.Recall)
-			}
+			snapshot.Signals = p.signals(key)
 			s.Jobs = append(s.Jobs, snapshot)
 		}
 	}
-	s.Spending = sumSpending(s.Jobs)
 	slices.SortFunc(s.Jobs, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Workload, b.Workload))
 	})
+	if alerts, ok := p.options.Alerts(); ok {
+		s.Alerts = &alerts
+	}
 	return s
 }
 
@@ -172,11 +184,11 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		j.mu.Unlock()
 		return out, false
 	}
-	objectives, last, samples, sessions := j.info.Objectives, j.last, slices.Clone(j.samples), slices.Clone(j.sessions)
+	objectives, last, recent := j.info.Objectives, j.last, slices.Clone(j.samples)
 	out = Job{
 		Target: key.Target, Workload: key.Workload, Model: j.model, Burst: j.tally.Burst.Why,
 		Conversations: j.tally.Conversations.Ended, ConversationsInFlight: j.tally.Conversations.InFlight,
-		Skipped: maps.Clone(j.tally.Skipped), Spending: j.spent.spending(j.info, now), Expected: expectedOf(j.info.Benchmark),
+		Skipped: maps.Clone(j.tally.Skipped),
 	}
 	if recalled := j.recalled; recalled != (recallCounts{}) || j.info.Workload.Recall > 0 {
 		out.Recall = &recalled
@@ -197,20 +209,18 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 			TTFT: Duration(last.TTFT), TPOT: Duration(last.TPOT), Duration: Duration(probe.Some(last.Duration())),
 		}
 	}
-	oldest := now.Add(-window)
-	recent := slices.DeleteFunc(samples, func(s sample) bool { return s.end.Before(oldest) })
+	recent = slices.DeleteFunc(recent, func(s sample) bool { return now.Sub(s.end) > window })
 	out.Recent = figures(recent)
 	out.Recent.Span = Duration(probe.Some(window))
 	if len(recent) == samplesKept {
 		out.Recent.Span.V = now.Sub(recent[0].end)
 	}
-	sessions = slices.DeleteFunc(sessions, func(c probe.Conversation) bool { return c.End.Before(oldest) })
-	out.SLOs = judge(key, recent, sessions, objectives)
+	out.SLOs = judge(key, recent, objectives)
 	out.InPart = last != nil && last.Outcome.OwnFault() ||
 		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance() })
 	out.Points = []Point{}
 	for _, s := range recent {
-		out.Points = append(out.Points, Point{End: s.end, Kind: s.turn(), Outcome: s.outcome(), TTFT: Duration(s.ttft.opt())})
+		out.Points = append(out.Points, Point{End: s.end, Kind: s.kind, Outcome: s.outcome, TTFT: Duration(s.ttft)})
 	}
 	return out, true
 }

@@ -91,15 +91,3 @@ func TestRatios(t *testing.T) {
 		t.Errorf("an unknown ratio in JSON: %s, %v", b, err)
 	}
 }
-
-func TestThreeDigits(t *testing.T) {
-	const ms = time.Millisecond
-	for d, want := range map[time.Duration]string{
-		0: "0 s", 812 * time.Microsecond: "812 µs", 1500 * time.Microsecond: "1.5 ms",
-		18230 * time.Microsecond: "18.2 ms", 182 * ms: "182 ms", 1930 * ms: "1.93 s", 90 * time.Second: "90 s", -2 * ms: "-2 ms", 1234 * time.Second: "1234 s",
-	} {
-		if got := threeDigits(d); got != want {
-			t.Errorf("threeDigits(%v) = %q, want %q", d, got, want)
-		}
-	}
-}

@@ -7,48 +7,58 @@ import (
 	"maps"
 	"math"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/slo"
 )
 
-// cardsShown bounds the jobs with full details on one page.
-const cardsShown = 20
+const (
+	// sectionsShown bounds the jobs with a section on one page. The table of all jobs links to the others.
+	sectionsShown = 20
+	// turnsShown bounds each list of turns of a section.
+	turnsShown = 10
+)
 
-type overview struct {
-	head
-	Snapshot Snapshot
-	// all jobs, worst first, if there are several
-	Fleet []card
-	Cards []card
-	Open  []incident
-	// Calm says that no incident is open, "" if one is or if this process knows of none.
-	Calm string
-	// number of jobs that are only judged in part
+// link matches a link in Markdown.
+var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// view is the input of the template.
+type view struct {
+	Style template.CSS
+	// Charts is the script of the charts, Live the one that refreshes the page.
+	Charts, Live template.JS
+	Title, Icon  string
+	Now          time.Time
+	Snapshot     Snapshot
+	// Fleet are all jobs, the worst first, if there are several.
+	Fleet []section
+	// Sections are the jobs with details.
+	Sections []section
+	// Open are the firing alerts that no section shows.
+	Open     []openAlert
+	Troubles []string
+	// InPart is the number of jobs that are only judged in part.
 	InPart int
 	Groups []group
-	// reason why the pager is stalled, "" if it is not
-	Stalled string
-	// query of the page without the time range
-	Query string
 }
 
-type card struct {
+type section struct {
 	Job
 	State state
 	// largest ratio to a baseline
-	Worst multiple
-	// link to the open incident, "" without one
-	Incident string
-	Spark    string
-	Rows     []row
-	Charts   []template.HTML
-	// Ranges link to other time ranges; Path is "" for the current one.
-	Ranges []link
+	Worst  multiple
+	Spark  string
+	Rows   []row
+	Charts []template.HTML
+	Open   []openAlert
+	// WorstTurns are those of the last hour, LastTurns the newest.
+	WorstTurns, LastTurns []turnRow
 }
 
 // row is a line of the table of figures.
@@ -58,26 +68,18 @@ type row struct {
 	Note bool // a note on the row above
 }
 
-// rows returns the quantiles of a job's recent turns. The TTFT with failures has a row only if
-// it differs; benchmark figures have rows if there is a benchmark.
-func rows(r recentFigures, e *expectedFigures) []row {
-	if e == nil {
-		e = &expectedFigures{}
-	}
-	var out []row
-	add := func(name string, q, all, expected quantiles) {
+// rows returns the quantiles of a job's recent turns. The TTFT with failures has a row only if it differs.
+func rows(r recentFigures) (out []row) {
+	add := func(name string, q, all quantiles) {
 		out = append(out, row{Name: name, quantiles: q})
 		if all.Count != q.Count {
 			out = append(out, row{"… with failures as ∞", all, true})
 		}
-		if expected.P50.OK || expected.P95.OK || expected.P99.OK {
-			out = append(out, row{"… expected", expected, true})
-		}
 	}
-	add("TTFT, first turn", r.First.TTFT, r.First.TTFTAll, e.First.TTFT)
-	add("TTFT, follow-up", r.Followup.TTFT, r.Followup.TTFTAll, e.Followup.TTFT)
-	add("TPOT, first turn", r.First.TPOT, r.First.TPOT, e.First.TPOT)
-	add("TPOT, follow-up", r.Followup.TPOT, r.Followup.TPOT, e.Followup.TPOT)
+	add("TTFT, first turn", r.First.TTFT, r.First.TTFTAll)
+	add("TTFT, follow-up", r.Followup.TTFT, r.Followup.TTFTAll)
+	add("TPOT, first turn", r.First.TPOT, r.First.TPOT)
+	add("TPOT, follow-up", r.Followup.TPOT, r.Followup.TPOT)
 	return out
 }
 
@@ -87,100 +89,78 @@ type state struct{ Class, Text string }
 // rank is smaller for worse states.
 func (s state) rank() int { return slices.Index([]string{"bad", "warn", "unknown", "good"}, s.Class) }
 
-// rangesOf returns the requested time range, and links to the others.
-func rangesOf(query url.Values) (wanted time.Duration, links []link) {
-	ranges := map[string]time.Duration{"1h": time.Hour, "3h": 3 * time.Hour, "24h": 24 * time.Hour}
-	name := query.Get("range")
-	if ranges[name] == 0 {
-		name = "3h"
+// view returns the table of all jobs, with the sections of the jobs that the query names, or of the worst.
+func (p *Page) view(query url.Values) (view, error) {
+	v := view{
+		Style: style(), Charts: chart.Script(), Live: template.JS(liveScript), Title: "synthetic", Icon: "good",
+		Now: p.options.Now().UTC(), Snapshot: p.Snapshot(), Groups: p.groups(),
 	}
-	query.Del("range")
-	for _, other := range []string{"1h", "3h", "24h"} {
-		l := link{Text: other}
-		if other != name {
-			l.Path = "./?" + strings.TrimPrefix(query.Encode()+"&range="+other, "&")
-		}
-		links = append(links, l)
+	if v.Snapshot.Alerts != nil {
+		v.Open, v.Troubles = v.Snapshot.Alerts.open(), v.Snapshot.Alerts.troubles()
 	}
-	return ranges[name], links
-}
-
-// overview returns the list of all jobs, with details of the jobs that the query names. A
-// single job always has details.
-func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
-	wanted, links := rangesOf(query)
-	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups()}
-	alerts, on := p.alerts()
-	o.Stalled = alerts.Stalled
-	var lastEnd time.Time
-	for _, i := range p.incidentsNow() {
-		if i.Ended.IsZero() {
-			o.Open = append(o.Open, i)
-		} else if i.Ended.After(lastEnd) {
-			lastEnd = i.Ended
-		}
-	}
-	switch {
-	case !on || o.Stalled != "" || len(o.Open) > 0:
-	case lastEnd.IsZero():
-		o.Calm = "no incident is open, and none is known"
-	default:
-		o.Calm = "no incident is open; the last one ended at " + o.When(lastEnd)
-	}
-	jobs, named := p.all(), query.Has("target") || query.Has("workload") || len(o.Snapshot.Jobs) == 1
-	for _, j := range o.Snapshot.Jobs {
-		c := p.cardOf(j, o.Open)
+	for _, j := range v.Snapshot.Jobs {
 		if j.InPart {
-			o.InPart++
+			v.InPart++
 		}
-		collected := jobs[probe.Key{Target: j.Target, Workload: j.Workload}]
-		if collected == nil {
-			continue
-		}
-		if len(o.Snapshot.Jobs) > 1 {
-			c.Spark = sparkline(collected.minutesIn(span{o.Now.Add(-time.Hour), o.Now}), o.Now)
-			o.Fleet = append(o.Fleet, c)
-		}
-		if named && matches(query, j.Target, j.Workload) && len(o.Cards) < cardsShown {
-			c.Ranges = links
-			if err := p.complete(&c, collected, span{o.Now.Add(-wanted), o.Now}, figure); err != nil {
-				return o, err
-			}
-			o.Cards = append(o.Cards, c)
-		}
+		v.Fleet = append(v.Fleet, sectionOf(j, v.Open))
 	}
-	if len(o.Cards) > 0 {
-		o.head.Charts = chart.Script()
-	}
-	slices.SortStableFunc(o.Fleet, func(a, b card) int {
+	slices.SortStableFunc(v.Fleet, func(a, b section) int {
 		return cmp.Or(a.State.rank()-b.State.rank(), cmp.Compare(b.Worst.V, a.Worst.V))
 	})
-	return o, nil
+	switch {
+	case len(v.Open) > 0:
+		v.Icon, v.Title = v.Open[0].State.Class, v.Open[0].State.Text+": "+v.Open[0].About()+" – synthetic"
+	case len(v.Fleet) > 0 && v.Fleet[0].State.Class != "unknown":
+		v.Icon = v.Fleet[0].State.Class
+	}
+	jobs := p.all()
+	for i := range v.Fleet {
+		s, j := &v.Fleet[i], jobs[v.Fleet[i].Key()]
+		if j == nil {
+			continue
+		}
+		minutes := j.minutesUntil(v.Now)
+		s.Spark = sparkline(minutes, v.Now)
+		if len(v.Sections) == sectionsShown || !matches(query, s.Target, s.Workload) {
+			continue
+		}
+		if err := p.complete(s, j, minutes, v.Now); err != nil {
+			return v, err
+		}
+		v.Sections = append(v.Sections, *s)
+		v.Open = slices.DeleteFunc(v.Open, func(a openAlert) bool { return a.Target == s.Target && a.Workload == s.Workload })
+	}
+	if len(v.Fleet) == 1 {
+		v.Fleet = nil
+	}
+	return v, nil
 }
 
-// cardOf returns the card of a job. Of the last turn and the open incident, it shows the worse
+// sectionOf returns the section of a job without its details. Of the last turn and the open alerts, it shows the worse
 // state, so that an open ticket does not hide that the target is down.
-func (p *Page) cardOf(j Job, open []incident) card {
-	c := card{Job: j, State: stateOf(j)}
-	for _, s := range j.Signals {
-		if s.Ratio.OK && !math.IsInf(s.Ratio.V, 0) && s.Ratio.V > c.Worst.V {
-			c.Worst = s.Ratio
+func sectionOf(j Job, open []openAlert) section {
+	s := section{Job: j, State: stateOf(j)}
+	for _, signal := range j.Signals {
+		if r := signal.Ratio; r.OK && !math.IsInf(r.V, 0) && r.V > s.Worst.V {
+			s.Worst = r
 		}
 	}
-	for _, i := range open {
-		if i.About.Target == j.Target && i.About.Workload == j.Workload {
-			c.Incident = i.ID
-			if i.State().rank() <= c.State.rank() {
-				c.State = i.State()
-			}
+	for _, a := range open {
+		if a.Target != j.Target || a.Workload != j.Workload {
+			continue
+		}
+		if s.Open = append(s.Open, a); a.State.rank() <= s.State.rank() && len(s.Open) == 1 {
+			s.State = state{a.State.Class, a.State.Text + ": " + a.Name}
 		}
 	}
-	return c
+	return s
 }
 
-func (p *Page) complete(c *card, j *job, s span, figure figureFunc) (err error) {
-	c.Rows = rows(c.Recent, c.Expected)
-	c.Charts, err = charts(figure, j.minutesIn(s), p.serverMinutes(c.Target, s), c.SLOs)
+func (p *Page) complete(s *section, j *job, minutes []minute, now time.Time) (err error) {
+	s.Rows = rows(s.Recent)
+	s.LastTurns, s.WorstTurns = j.turns(now)
+	s.LastTurns, s.WorstTurns = s.LastTurns[:min(len(s.LastTurns), turnsShown)], s.WorstTurns[:min(len(s.WorstTurns), turnsShown)]
+	s.Charts, err = charts(minutes, p.serverMinutes(s.Target), s.SLOs)
 	return err
 }
 
@@ -227,14 +207,11 @@ func (s SLO) Statement() string {
 	if s.CacheUnknown > 0 {
 		unknown = fmt.Sprintf("; %d judged by prompt tokens or an estimate, because their cached tokens are unknown", s.CacheUnknown)
 	}
-	if s.SLI == slo.Correct {
+	switch s.SLI {
+	case slo.Correct:
 		return fmt.Sprintf("%s of %s have the code that they ask for%s", s.Objective, turns, unknown)
-	}
-	if s.SLI == slo.Availability {
+	case slo.Availability:
 		return fmt.Sprintf("%s of %s succeed%s", s.Objective, turns, unknown)
-	}
-	if s.SLI == slo.Session {
-		return fmt.Sprintf("%s of sessions end within %s and without a failed turn", s.Objective, slo.FormatDuration(s.Threshold.V))
 	}
 	names := map[slo.SLI]string{
 		slo.TTFT: "TTFT", slo.AnswerTTFT: "answer TTFT", slo.TPOT: "TPOT",
@@ -244,7 +221,7 @@ func (s SLO) Statement() string {
 	if s.PerThousand.OK {
 		threshold += " + " + chart.Label(s.PerThousand.V.Seconds(), "s") + " per 1k uncached tokens"
 	}
-	return fmt.Sprintf("%s of %s have %s ≤ %s%s", s.Objective, turns, names[s.SLI], threshold, unknown)
+	return fmt.Sprintf("%s of %s have %s ≤ %s%s", s.Objective, turns, cmp.Or(names[s.SLI], string(s.SLI)), threshold, unknown)
 }
 
 func (s SLO) State() state {
@@ -257,13 +234,57 @@ func (s SLO) State() state {
 	return state{"bad", "missed"}
 }
 
+// turnRow is a turn on the page. Ratio is the larger ratio of its latencies to their baselines, unknown for a failed
+// turn.
+type turnRow struct {
+	probe.Result
+	Ratio multiple
+}
+
+func (t turnRow) State() state {
+	switch {
+	case t.Recall.Result == recall.Foreign:
+		return state{"bad", "foreign answer"}
+	case t.Outcome == probe.Success:
+		return state{"good", string(t.Outcome)}
+	case t.Outcome.Failed():
+		return state{"bad", string(t.Outcome)}
+	}
+	return state{"unknown", string(t.Outcome)}
+}
+
+// Note says why the turn failed, or what is wrong with its answer.
+func (t turnRow) Note() string {
+	notes := []string{t.Err, t.UsageImpossible}
+	switch t.Recall.Result {
+	case recall.Foreign:
+		notes = append(notes, "the answer has a reference code of another conversation")
+	case recall.Wrong:
+		notes = append(notes, "the answer lacks the reference code that was asked for")
+	}
+	return strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
+}
+
+// Durations returns the TTFT, the TPOT and the length of the turn.
+func (t turnRow) Durations() []Duration {
+	return []Duration{Duration(t.TTFT), Duration(t.TPOT), Duration(probe.Some(t.Duration()))}
+}
+
+// Tokens returns the prompt, cached and output tokens.
+func (t turnRow) Tokens() string {
+	count := func(n probe.Opt[int]) string {
+		if !n.OK {
+			return "n/a"
+		}
+		return fmt.Sprint(n.V)
+	}
+	return count(t.PromptTokens) + " / " + count(t.CachedTokens) + " / " + count(t.OutputTokens)
+}
+
 type group struct{ Name, Text, Failing string }
 
 // groups describes each discovery group: its targets, the objects left out, its error.
 func (p *Page) groups() (out []group) {
-	if p.options.Discovery == nil {
-		return nil
-	}
 	now := p.options.Now()
 	for _, s := range p.options.Discovery() {
 		g := group{Name: s.Name, Text: fmt.Sprintf("%d found", s.Found)}

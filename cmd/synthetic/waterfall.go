@@ -1,4 +1,4 @@
-package status
+package main
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"synthetic/internal/chart"
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/status"
 )
 
 type turnPart string
@@ -75,8 +76,8 @@ func intervals(r probe.Result) []interval {
 
 const barWidth = 48
 
-// WriteTurn writes one finished turn: a headline, bars on a common time axis, and the tokens.
-func WriteTurn(w io.Writer, r probe.Result) error {
+// writeTurn writes one finished turn: a headline, bars on a common time axis, and the tokens.
+func writeTurn(w io.Writer, r probe.Result) error {
 	var b strings.Builder
 	mark := "ok  "
 	if r.Outcome != probe.Success {
@@ -257,13 +258,13 @@ type turnJSON struct {
 	Scheduled time.Time `json:"scheduled"`
 	Sent      time.Time `json:"sent"`
 
-	TTFT        Duration `json:"ttft_seconds"`
-	AnswerTTFT  Duration `json:"answer_ttft_seconds"`
-	TPOT        Duration `json:"tpot_seconds"`
-	ITLp50      Duration `json:"itl_p50_seconds"`
-	ITLMax      Duration `json:"itl_max_seconds"`
-	Duration    float64  `json:"duration_seconds"`
-	ScheduleLag float64  `json:"schedule_lag_seconds"`
+	TTFT        status.Duration `json:"ttft_seconds"`
+	AnswerTTFT  status.Duration `json:"answer_ttft_seconds"`
+	TPOT        status.Duration `json:"tpot_seconds"`
+	ITLp50      status.Duration `json:"itl_p50_seconds"`
+	ITLMax      status.Duration `json:"itl_max_seconds"`
+	Duration    float64         `json:"duration_seconds"`
+	ScheduleLag float64         `json:"schedule_lag_seconds"`
 
 	PromptTokens    *int    `json:"prompt_tokens"`
 	CachedTokens    *int    `json:"cached_prompt_tokens"`
@@ -291,33 +292,33 @@ type turnJSON struct {
 
 // gatewayJSON is what a gateway reports, as in probe.Gateway.
 type gatewayJSON struct {
-	Retries   *int     `json:"retries"`
-	Fallbacks *int     `json:"fallbacks"`
-	Overhead  Duration `json:"overhead_seconds"`
-	Response  Duration `json:"response_seconds"`
-	Backend   *string  `json:"backend"`
+	Retries   *int            `json:"retries"`
+	Fallbacks *int            `json:"fallbacks"`
+	Overhead  status.Duration `json:"overhead_seconds"`
+	Response  status.Duration `json:"response_seconds"`
+	Backend   *string         `json:"backend"`
 }
 
 func newGatewayJSON(g probe.Gateway) *gatewayJSON {
 	if g == (probe.Gateway{}) {
 		return nil
 	}
-	return &gatewayJSON{pointer(g.Retries), pointer(g.Fallbacks), Duration(g.Overhead), Duration(g.Response), nonZero(g.Backend)}
+	return &gatewayJSON{pointer(g.Retries), pointer(g.Fallbacks), status.Duration(g.Overhead), status.Duration(g.Response), nonZero(g.Backend)}
 }
 
 // phasesJSON are the parts of a turn. DNS, Connect and TLS are durations of these steps; the
 // others count from the sending of the turn.
 type phasesJSON struct {
-	DNS        Duration `json:"dns_seconds"`
-	Connect    Duration `json:"connect_seconds"`
-	TLS        Duration `json:"tls_seconds"`
-	Headers    Duration `json:"headers_seconds"`
-	FirstEvent Duration `json:"first_event_seconds"`
-	Reused     bool     `json:"connection_reused"`
+	DNS        status.Duration `json:"dns_seconds"`
+	Connect    status.Duration `json:"connect_seconds"`
+	TLS        status.Duration `json:"tls_seconds"`
+	Headers    status.Duration `json:"headers_seconds"`
+	FirstEvent status.Duration `json:"first_event_seconds"`
+	Reused     bool            `json:"connection_reused"`
 }
 
-// WriteJSON writes the results of one conversation as indented JSON.
-func WriteJSON(w io.Writer, baseURL string, c probe.Conversation, results []probe.Result) error {
+// writeJSON writes the results of one conversation as indented JSON.
+func writeJSON(w io.Writer, baseURL string, c probe.Conversation, results []probe.Result) error {
 	report := reportJSON{BaseURL: baseURL, Conversation: c.ID, Outcome: string(c.Outcome), Turns: []turnJSON{}}
 	for _, r := range results {
 		report.Model = r.Model
@@ -341,8 +342,8 @@ func newTurnJSON(r probe.Result) turnJSON {
 		Turn: r.Turn, Kind: string(r.Kind), Outcome: string(r.Outcome),
 		Error: nonZero(r.Err), Status: nonZero(r.Status), Version: httpVersion(r.Phases),
 		Scheduled: r.Scheduled, Sent: r.Sent,
-		TTFT: Duration(r.TTFT), AnswerTTFT: Duration(r.AnswerTTFT), TPOT: Duration(r.TPOT),
-		ITLp50: Duration(p50), ITLMax: Duration(longest),
+		TTFT: status.Duration(r.TTFT), AnswerTTFT: status.Duration(r.AnswerTTFT), TPOT: status.Duration(r.TPOT),
+		ITLp50: status.Duration(p50), ITLMax: status.Duration(longest),
 		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
 		PromptTokens: pointer(r.PromptTokens), CachedTokens: pointer(r.CachedTokens),
 		OutputTokens: pointer(r.OutputTokens), OutputEstimated: r.UsageMissing, UsageImpossible: nonZero(r.UsageImpossible),
@@ -352,8 +353,8 @@ func newTurnJSON(r probe.Result) turnJSON {
 		Gateway:      newGatewayJSON(r.Gateway),
 		FinishReason: nonZero(r.FinishReason), TraceID: r.TraceID,
 		Phases: phasesJSON{
-			DNS: Duration(r.Phases.DNS), Connect: Duration(r.Phases.Connect), TLS: Duration(r.Phases.TLS),
-			Headers: Duration(r.Phases.Headers), FirstEvent: Duration(r.Phases.FirstEvent), Reused: r.Phases.Reused,
+			DNS: status.Duration(r.Phases.DNS), Connect: status.Duration(r.Phases.Connect), TLS: status.Duration(r.Phases.TLS),
+			Headers: status.Duration(r.Phases.Headers), FirstEvent: status.Duration(r.Phases.FirstEvent), Reused: r.Phases.Reused,
 		},
 		TimestampSource: nonZero(source),
 	}

@@ -1,4 +1,4 @@
-package status_test
+package main
 
 import (
 	"encoding/json"
@@ -12,22 +12,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/status"
 )
 
-// updating reports whether the tests run with -update, a flag of the package's other tests.
-func updating() bool { return flag.Lookup("update").Value.String() == "true" }
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const ms = time.Millisecond
 
-func start() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.UTC) }
+func scheduledAt() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.UTC) }
 
 // whole returns a turn with all values.
 func whole() probe.Result {
-	sent := start().Add(2 * ms)
+	sent := scheduledAt().Add(2 * ms)
 	return probe.Result{
 		Target: "t", Workload: "w", Model: "m", Conversation: "c1", Turn: 1, Kind: probe.First, TraceID: strings.Repeat("ab", 16),
-		Scheduled: start(), Sent: sent, End: sent.Add(1000 * ms), Outcome: probe.Success, Status: 200,
+		Scheduled: scheduledAt(), Sent: sent, End: sent.Add(1000 * ms), Outcome: probe.Success, Status: 200,
 		Phases: probe.Phases{
 			DNS: probe.Some(20 * ms), Connect: probe.Some(30 * ms), TLS: probe.Some(50 * ms),
 			Headers: probe.Some(150 * ms), FirstEvent: probe.Some(160 * ms),
@@ -42,7 +40,7 @@ func whole() probe.Result {
 func unreached() probe.Result {
 	return probe.Result{
 		Conversation: "c1", Turn: 2, Kind: probe.Followup, TraceID: strings.Repeat("cd", 16),
-		Scheduled: start(), Sent: start(), End: start().Add(300 * time.Microsecond),
+		Scheduled: scheduledAt(), Sent: scheduledAt(), End: scheduledAt().Add(300 * time.Microsecond),
 		Outcome: probe.ConnectError, Err: "connect: refused",
 	}
 }
@@ -64,14 +62,14 @@ func TestGolden(t *testing.T) {
 	impossible.UsageImpossible = "the usage has 99999999 output tokens, but the answer has at most 264"
 	results := []probe.Result{whole(), estimated(), impossible, unreached()}
 	for _, r := range results {
-		if err := status.WriteTurn(&text, r); err != nil {
+		if err := writeTurn(&text, r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	golden(t, "waterfall.txt", text.String())
 	var doc strings.Builder
 	sum := probe.Conversation{ID: "c1", Outcome: probe.ConnectError}
-	if err := status.WriteJSON(&doc, "http://x/v1", sum, results); err != nil {
+	if err := writeJSON(&doc, "http://x/v1", sum, results); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "waterfall.json", doc.String())
@@ -80,7 +78,7 @@ func TestGolden(t *testing.T) {
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if updating() {
+	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +95,7 @@ func golden(t *testing.T, name, got string) {
 // TestUnknownIsNull checks that no unknown value is written as a zero.
 func TestUnknownIsNull(t *testing.T) {
 	var doc strings.Builder
-	if err := status.WriteJSON(&doc, "u", probe.Conversation{}, []probe.Result{unreached()}); err != nil {
+	if err := writeJSON(&doc, "u", probe.Conversation{}, []probe.Result{unreached()}); err != nil {
 		t.Fatal(err)
 	}
 	var report struct{ Turns []map[string]any }
@@ -115,6 +113,18 @@ func TestUnknownIsNull(t *testing.T) {
 	for key, v := range report.Turns[0]["phases"].(map[string]any) {
 		if key != "connection_reused" && v != nil {
 			t.Errorf("phases.%s is %v, want null", key, v)
+		}
+	}
+}
+
+func TestThreeDigits(t *testing.T) {
+	const ms = time.Millisecond
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 812 * time.Microsecond: "812 µs", 1500 * time.Microsecond: "1.5 ms",
+		18230 * time.Microsecond: "18.2 ms", 182 * ms: "182 ms", 1930 * ms: "1.93 s", 90 * time.Second: "90 s", -2 * ms: "-2 ms", 1234 * time.Second: "1234 s",
+	} {
+		if got := threeDigits(d); got != want {
+			t.Errorf("threeDigits(%v) = %q, want %q", d, got, want)
 		}
 	}
 }
