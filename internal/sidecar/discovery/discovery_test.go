@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +12,8 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/model"
 	prom "github.com/prometheus/prometheus/discovery"
-	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/relabel"
 	"go.uber.org/goleak"
@@ -36,64 +33,8 @@ func (plainAddress) Base(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-// stage is a source whose answers the test provides.
-type stage struct {
-	name    string // kind of discovery, such as dns; "" means stage
-	updates chan []*targetgroup.Group
-	errs    chan error
-}
-
-func newStage() *stage {
-	return &stage{updates: make(chan []*targetgroup.Group), errs: make(chan error)}
-}
-
-func (s *stage) Name() string { return cmp.Or(s.name, "stage") }
-func (*stage) NewDiscovererMetrics(prometheus.Registerer, prom.RefreshMetricsInstantiator) prom.DiscovererMetrics {
-	return &prom.NoopDiscovererMetrics{}
-}
-
-func (s *stage) NewDiscoverer(o prom.DiscovererOptions) (prom.Discoverer, error) {
-	return staged{s, o.Logger}, nil
-}
-
-type staged struct {
-	*stage
-	logger *slog.Logger
-}
-
-func (s staged) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case err := <-s.errs:
-			s.logger.Error("Cannot ask", "err", err)
-			if err == errDiscovererEnds {
-				return
-			}
-		case groups := <-s.updates:
-			select {
-			case <-ctx.Done():
-			case up <- groups:
-			}
-		}
-	}
-}
-
 // errDiscovererEnds makes the discoverer of a stage end by itself.
 var errDiscovererEnds = errors.New("too many open files")
-
-// answer sends n targets.
-func (s *stage) answer(n int) { s.answerPart("all", n) }
-
-// answerPart sends n targets of one file or DNS name.
-func (s *stage) answerPart(part string, n int) {
-	g := &targetgroup.Group{Source: part}
-	for i := range n {
-		g.Targets = append(g.Targets, model.LabelSet{model.AddressLabel: model.LabelValue(fmt.Sprintf("10.0.0.%d:8000", i))})
-	}
-	s.updates <- []*targetgroup.Group{g}
-}
 
 func group(name string, sources ...prom.Config) Group {
 	return Group{Template: target.Target{Name: name}, Sources: sources, Most: 50, Address: plainAddress{}}
@@ -231,85 +172,6 @@ func (s *scene) after(d time.Duration, what string, groups []Group, found, chang
 		s.t.Errorf("%s: %d targets after %d changes, want %d after %d", what, got, s.changes, found, changes)
 	}
 	return s.Standings()[0]
-}
-
-// setRefresh sets the refresh interval of all sources.
-func (s *scene) setRefresh(interval time.Duration) {
-	s.Follower.mu.Lock()
-	defer s.Follower.mu.Unlock()
-	for _, g := range s.groups {
-		for _, src := range g.sources {
-			src.mu.Lock()
-			src.refresh = interval
-			src.mu.Unlock()
-		}
-	}
-}
-
-// TestFollower follows a source through its first answer, a burst of changes, a
-// failure, too few targets, another source and the end.
-func TestFollower(t *testing.T) {
-	play(t, func(s *scene) {
-		source := newStage()
-		g := group("pods", source)
-		g.Least = 2
-		groups := []Group{g}
-		s.Follow(groups)
-		s.after(time.Minute, "no answer yet", groups, 0, 0)
-		if !s.Awaits("pods/a") || s.Awaits("other/a") {
-			t.Error("awaits the wrong targets")
-		}
-		source.answer(4)
-		s.after(quiet/2, "waiting for quiet", groups, 0, 0)
-		s.after(quiet, "quiet", groups, 4, 1)
-		if s.Awaits("pods/a") {
-			t.Error("still awaits a target after the answer")
-		}
-		for n := 5; n < 45; n++ {
-			source.answer(n)
-			time.Sleep(quiet / 2)
-		}
-		s.after(quiet, "forty answers in twenty seconds cause few changes", groups, 44, 5)
-		for _, key := range []string{"one", "another"} {
-			source.errs <- fmt.Errorf("Get %q: no route", "http://inventory/llm?token="+key)
-		}
-		at := time.Now()
-		if st := s.after(time.Hour, "a failure changes nothing", groups, 44, 5); st.Failing != `Cannot ask: Get "http://inventory/llm?…": no route` || !st.Since.Equal(at) {
-			t.Errorf("%+v", st)
-		}
-		source.answer(1)
-		few := time.Now().Add(quiet)
-		s.after(time.Minute, "too few remove nothing", groups, 44, 5)
-		source.answer(1)
-		if st := s.after(time.Minute, "still", groups, 44, 5); !strings.Contains(st.Failing, "min_targets") || !st.Since.Equal(few) || !st.At.Equal(few) {
-			t.Errorf("%+v, want since %v", st, few)
-		}
-		source.answer(4)
-		if st := s.after(time.Minute, "enough", groups, 4, 6); st.Failing != "" {
-			t.Errorf("%+v", st)
-		}
-		other := newStage()
-		groups[0].Sources = []prom.Config{other}
-		s.Follow(groups)
-		s.after(time.Minute, "the targets of the old source stay until the new one answers", groups, 4, 6)
-		other.answer(3)
-		s.after(time.Minute, "the new source has answered", groups, 3, 7)
-		groups[0].Most = 2
-		s.Follow(groups)
-		if st := s.after(time.Minute, "the group allows fewer", groups, 2, 7); st.LeftOut[TooMany] != 1 {
-			t.Errorf("%+v", st)
-		}
-		s.Follow(nil)
-		if found := s.Found(groups)["pods"]; found != nil {
-			t.Errorf("still there: %v", found)
-		}
-		if n := strings.Count(s.log.String(), "Cannot ask"); n != 1 || strings.Contains(s.log.String(), "token") {
-			t.Errorf("a failure was logged %d times:\n%s", n, s.log)
-		}
-		if n := strings.Count(s.log.String(), "than max_targets allows"); n != 1 || strings.Contains(s.log.String(), "A discovered object is no target") {
-			t.Errorf("objects beyond max_targets were logged %d times:\n%s", n, s.log)
-		}
-	})
 }
 
 // TestLease leases two targets, renews one lease and lets the other end.
@@ -477,42 +339,6 @@ func TestNobodyTakesTheNameOfATarget(t *testing.T) {
 		s.after(time.Minute, "one lease", l.groups, 1, 1)
 		if found := s.Found(l.groups)["m"]; found[0].BaseURL != "http://a.ok:8000/a/b" {
 			t.Errorf("%v", found)
-		}
-	})
-}
-
-// TestPrometheusSources runs a static discovery of Prometheus, which ends after its only answer.
-func TestPrometheusSources(t *testing.T) {
-	play(t, func(s *scene) {
-		g := group("static", prom.StaticConfig{{Targets: []model.LabelSet{{model.AddressLabel: "a:1"}}, Labels: model.LabelSet{"team": "x"}}})
-		groups := []Group{g}
-		s.Follow(groups)
-		s.after(2*time.Second, "static", groups, 1, 1)
-		if st := s.after(time.Hour, "no second answer", groups, 1, 1); time.Since(st.At) > time.Minute {
-			t.Errorf("static targets are always current: %+v", st)
-		}
-		if got := s.Found(groups)["static"][0].Of(g.Template); got.Name != "static/a-1" || got.BaseURL != "http://a:1" || got.Labels["team"] != "x" {
-			t.Errorf("%+v", got)
-		}
-	})
-}
-
-// TestSourcesTogether: the time of a group is the oldest time of its sources.
-func TestSourcesTogether(t *testing.T) {
-	play(t, func(s *scene) {
-		first, second := newStage(), newStage()
-		groups := []Group{group("g", first, second)}
-		s.Follow(groups)
-		first.answer(1)
-		if st := s.after(time.Minute, "one of two sources has answered", groups, 1, 1); !st.At.IsZero() || !s.Awaits("g/a") {
-			t.Errorf("%+v", st)
-		}
-		second.answer(2)
-		at := time.Now()
-		time.Sleep(time.Hour)
-		first.answer(1)
-		if st := s.after(time.Minute, "both have answered, with one target in common", groups, 2, 2); !st.At.Equal(at) {
-			t.Errorf("the time is %v, want %v", st.At, at)
 		}
 	})
 }

@@ -1,85 +1,98 @@
 package discovery
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	prom "github.com/prometheus/prometheus/discovery"
+	"github.com/prometheus/prometheus/discovery/http"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/labels"
+
+	"synthetic/internal/probe/target"
+	"synthetic/internal/redact"
 )
 
 const (
-	// A change takes effect when nothing has changed for quiet, but after patience at the
-	// latest.
-	quiet    = time.Second
-	patience = 5 * time.Second
+	// quiet is how long changes are collected before they take effect.
+	quiet = time.Second
+	// again is the time until a rejected change is tried again.
+	again = 30 * time.Second
+	// silence is how long a source may take for its first answer. An empty result counts after it.
+	silence = time.Minute
+	// recovered is how long a discovery that has failed must not fail again. It is longer than
+	// the default refresh interval of every discovery.
+	recovered = 6 * time.Minute
 )
 
-// Follower follows groups of targets. A source that fails changes nothing: its targets stay
-// until it answers again. Use New.
+// Follower follows groups of targets with Prometheus' discovery manager. A source that fails changes
+// nothing: its targets stay until it answers again. Use New.
 type Follower struct {
 	logger        *slog.Logger
-	groupsChanged chan struct{} // the set of groups has changed
-	dirty         chan struct{} // the targets of a group may have changed
+	registry      *prometheus.Registry // the discoverers count their failures in it
+	groupsChanged chan struct{}        // the set of groups has changed
+	dirty         chan struct{}        // the targets of a group may have changed
 	// onlyFailed reports whether turns of a leased target at an address have failed and none has succeeded.
 	onlyFailed func(target, base string) bool
 
 	mu       sync.Mutex
 	groups   map[string]*groupState
 	recalled map[string][]Target // saved targets of groups that are not followed yet
+	synced   map[string][]*targetgroup.Group
 }
 
 type groupState struct {
 	Group
-	sources []*source
-	leases  map[string]*lease
+	leases map[string]*lease
 	// accepted are the discovered labels in force. found are the targets made of them, leftOut
 	// the objects that are no targets.
 	accepted []labels.Labels
-	recalled []Target // replaces accepted until all sources have answered
+	recalled []Target // replaces accepted until the sources have answered
 	found    []Target
 	leftOut  []LeftOut
-	answered bool      // all sources have answered once
-	replaced bool      // the sources have changed since accepted was set
+	answered bool
 	created  time.Time // when the group was added
-	tooFew   string    // error text if the last answer had too few targets
-	fewSince time.Time // since when there are too few targets; zero if there are enough
+	at       time.Time // when the group last answered without a failure
+	failures float64   // of its sources
+	failed   time.Time // when they last grew
+	problem  string    // "" while the group is as it should be
+	since    time.Time // when the problem began
 	logged   map[LeftOut]bool
 }
 
 // New returns a Follower without groups. onlyFailed reports whether turns of a leased target at
 // an address have failed and none has succeeded; nil if nothing is leased.
 func New(logger *slog.Logger, onlyFailed func(target, base string) bool) *Follower {
-	return &Follower{logger: logger, onlyFailed: onlyFailed, groupsChanged: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*groupState{}}
+	return &Follower{
+		logger: logger, registry: prometheus.NewRegistry(), onlyFailed: onlyFailed,
+		groupsChanged: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*groupState{},
+	}
 }
 
 // Follow replaces the set of groups. A group keeps its targets until its new sources have
-// answered once.
+// answered.
 func (f *Follower) Follow(groups []Group) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	next := map[string]*groupState{}
 	for _, g := range groups {
-		state := f.state(g)
-		if state.sources == nil || !state.sameSource(g) {
-			state.stop()
-			state.sources = newSources(g, func() { poke(f.dirty) })
-			state.answered, state.replaced = false, len(state.accepted)+len(state.recalled) > 0
+		for _, s := range g.Sources {
+			if c, ok := s.(*http.SDConfig); ok {
+				target.RememberSecrets(c.HTTPClientConfig)
+			}
 		}
+		state := f.state(g)
 		state.Group = g
 		state.found, state.leftOut = state.current(g)
 		next[g.Name()] = state
-	}
-	for name, old := range f.groups {
-		if next[name] == nil {
-			old.stop()
-		}
 	}
 	f.groups, f.recalled = next, nil
 	poke(f.groupsChanged)
@@ -88,21 +101,14 @@ func (f *Follower) Follow(groups []Group) {
 
 // state returns the state of a group, or the initial one of a new group.
 func (f *Follower) state(g Group) *groupState {
-	if state := f.groups[g.Name()]; state != nil {
+	if state := f.groups[g.Name()]; state != nil && state.Lease > 0 == (g.Lease > 0) {
 		return state
 	}
-	state := &groupState{leases: map[string]*lease{}, created: time.Now()}
+	state := &groupState{leases: map[string]*lease{}, created: time.Now(), answered: g.Lease > 0}
 	if g.Lease == 0 {
 		state.recalled = f.recalled[g.Name()]
 	}
 	return state
-}
-
-// stop ends the sources of a group. Run waits for them.
-func (g *groupState) stop() {
-	for _, s := range g.sources {
-		s.cancel()
-	}
 }
 
 func poke(c chan struct{}) {
@@ -139,7 +145,7 @@ func (g *groupState) current(updated Group) ([]Target, []LeftOut) {
 	return out, nil
 }
 
-// Recall sets the targets that an earlier process had found, by group. They are used until all
+// Recall sets the targets that an earlier process had found, by group. They are used until the
 // sources of a group have answered. Call it before the first Follow.
 func (f *Follower) Recall(found map[string][]Target) {
 	f.mu.Lock()
@@ -170,30 +176,49 @@ func (f *Follower) Awaits(target string) bool {
 	return g != nil && (!g.answered || time.Since(g.created) < g.Lease)
 }
 
-// Run follows the groups until ctx is done, and waits for its goroutines. It calls changed when
+// Run follows the groups until ctx is done, and waits for the manager. It calls changed when
 // Found has changed, and again later if changed fails.
 func (f *Follower) Run(ctx context.Context, changed func() error) error {
+	metrics, err := prom.CreateAndRegisterSDMetrics(f.registry)
+	if err != nil {
+		return err
+	}
+	m := prom.NewManager(target.RememberingSent(ctx), f.logger, f.registry, metrics, prom.Updatert(quiet))
+	if m == nil {
+		return fmt.Errorf("the discovery manager cannot register its metrics") // it has logged why
+	}
 	var running sync.WaitGroup
 	defer running.Wait()
-	defer f.stopAll()
-	var retry <-chan time.Time // time to call changed again after it failed
+	running.Go(func() { _ = m.Run() }) // it returns the error of ctx
 	minute := time.NewTicker(silence)
 	defer minute.Stop()
+	var update, retry <-chan time.Time
 	for {
-		f.start(ctx, &running)
 		callChanged := false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-f.groupsChanged:
-		case <-retry:
-			callChanged = true
-		case <-minute.C: // leases may have ended, and silence of a source may mean success
+			if err := m.ApplyConfig(f.sources()); err != nil {
+				f.logger.Error("A discovery cannot start", "err", err)
+			}
+		case synced := <-m.SyncCh():
+			f.mu.Lock()
+			f.synced = synced
+			f.mu.Unlock()
+			poke(f.dirty)
+		case <-minute.C: // leases may have ended, and an empty answer counts after a while
 			f.expire(time.Now())
 			poke(f.dirty)
 		case <-f.dirty:
-			f.waitForQuiet(ctx)
+			if update == nil {
+				update = time.After(quiet)
+			}
+		case <-update:
+			update = nil
 			callChanged = f.update(time.Now())
+		case <-retry:
+			callChanged = true
 		}
 		if callChanged && ctx.Err() == nil {
 			retry = nil
@@ -204,51 +229,26 @@ func (f *Follower) Run(ctx context.Context, changed func() error) error {
 	}
 }
 
-func (f *Follower) start(ctx context.Context, running *sync.WaitGroup) {
+func (f *Follower) sources() map[string]prom.Configs {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	out := map[string]prom.Configs{}
 	for name, g := range f.groups {
-		for _, s := range g.sources {
-			if s.started {
-				continue
-			}
-			s.started = true
-			logger := f.logger.With("group", name)
-			running.Go(func() { s.run(ctx, logger) })
+		if g.Lease == 0 {
+			out[name] = g.Sources
 		}
 	}
+	return out
 }
 
-func (f *Follower) stopAll() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, g := range f.groups {
-		g.stop()
-	}
-}
-
-// waitForQuiet waits until nothing has changed for quiet, but not longer than patience.
-func (f *Follower) waitForQuiet(ctx context.Context) {
-	limit := time.After(patience)
-	for {
-		select {
-		case <-f.dirty:
-			continue
-		case <-ctx.Done():
-		case <-limit:
-		case <-time.After(quiet):
-		}
-		return
-	}
-}
-
-// update takes over the sources' answers, and reports whether targets have changed.
+// update takes over the answers of the sources, and reports whether targets have changed.
 func (f *Follower) update(now time.Time) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.countFailures(now)
 	for name, g := range f.groups {
 		before := g.found
-		g.update(now)
+		g.update(now, f.synced[name])
 		g.logLeftOut(f.logger)
 		if !reflect.DeepEqual(before, g.found) {
 			changed = true
@@ -258,32 +258,99 @@ func (f *Follower) update(now time.Time) (changed bool) {
 	return changed
 }
 
-// update takes over the answers of the group's sources.
-func (g *groupState) update(now time.Time) {
-	all, complete := g.leased(), true
-	for _, s := range g.sources {
-		labels, answered := s.found()
-		complete = complete && answered
-		all = append(all, labels...)
-	}
-	if g.replaced && !complete {
+// update takes over the answers of the group's sources. The manager does not tell an empty answer
+// from none.
+func (g *groupState) update(now time.Time, answers []*targetgroup.Group) {
+	all := append(g.leased(), labelsOf(answers)...)
+	if g.Lease == 0 && len(all) == 0 && (now.Sub(g.created) < silence || g.isFailing(now)) {
 		return
 	}
-	g.answered, g.replaced = complete, false
+	g.answered = true
 	found, leftOut := g.resolve(all)
-	switch {
-	case len(found) >= g.Least:
-		g.tooFew, g.fewSince = "", time.Time{}
-	case complete:
-		g.tooFew = fmt.Sprintf("found %d targets, fewer than min_targets, %d", len(found), g.Least)
-		if g.fewSince.IsZero() {
-			g.fewSince = now
+	if len(found) < g.Least {
+		g.note(now, fmt.Sprintf("found %d targets, fewer than min_targets, %d", len(found), g.Least))
+		if len(found) < len(g.found) {
+			return
 		}
-	}
-	if len(found) < g.Least && len(found) < len(g.found) {
-		return
+	} else if !g.isFailing(now) {
+		g.note(now, "")
+		g.at = now
 	}
 	g.accepted, g.recalled, g.found, g.leftOut = all, nil, found, leftOut
+}
+
+// labelsOf returns the labels of each object, without secrets that a server repeats.
+func labelsOf(groups []*targetgroup.Group) (all []labels.Labels) {
+	for _, g := range groups {
+		for _, t := range g.Targets {
+			b := labels.NewBuilder(labels.EmptyLabels())
+			for _, set := range []map[string]string{plain(g.Labels), plain(t)} {
+				for name, value := range set {
+					b.Set(redact.Text(name), redact.Text(value))
+				}
+			}
+			all = append(all, b.Labels())
+		}
+	}
+	return all
+}
+
+func plain[K, V ~string](set map[K]V) map[string]string {
+	out := make(map[string]string, len(set))
+	for k, v := range set {
+		out[string(k)] = string(v)
+	}
+	return out
+}
+
+func (g *groupState) isFailing(now time.Time) bool {
+	return !g.failed.IsZero() && now.Sub(g.failed) < recovered
+}
+
+// note records the present problem of a group, "" for none.
+func (g *groupState) note(now time.Time, problem string) {
+	if problem == "" || g.problem == "" {
+		g.since = now
+	}
+	g.problem = problem
+}
+
+// failureCounters returns the counters of failures, by discovery, that have no label of the group.
+func failureCounters() map[string]string {
+	return map[string]string{
+		"dns": "prometheus_sd_dns_lookup_failures_total", "file": "prometheus_sd_file_read_errors_total",
+		"kubernetes": "prometheus_sd_kubernetes_failures_total",
+	}
+}
+
+// countFailures reads the failures of each group's sources from the metrics of the discoverers.
+func (f *Follower) countFailures(now time.Time) {
+	families, err := f.registry.Gather()
+	if err != nil {
+		f.logger.Error("The failures of discoveries cannot be counted", "err", err)
+	}
+	total, ofGroup := map[string]float64{}, map[string]float64{}
+	for _, family := range families {
+		for _, m := range family.Metric {
+			total[family.GetName()] += m.GetCounter().GetValue()
+			for _, l := range m.Label {
+				if l.GetName() == "config" && family.GetName() == "prometheus_sd_refresh_failures_total" {
+					ofGroup[l.GetValue()] += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	for name, g := range f.groups {
+		failures := ofGroup[name]
+		for _, s := range g.Sources {
+			failures += total[failureCounters()[s.Name()]]
+		}
+		if failures > g.failures {
+			g.failed = now
+			g.note(now, "the discovery fails; the log names the reason")
+		}
+		g.failures = failures
+	}
 }
 
 // maxLogged bounds the objects of a group that the log names.
@@ -321,7 +388,7 @@ type Standing struct {
 	// Found is the number of targets, LeftOut the numbers of other objects by reason.
 	Found   int
 	LeftOut map[string]int
-	// At is the time of the last complete answer: the oldest of its sources; zero for never.
+	// At is when the group last answered without a failure; zero for never.
 	At time.Time
 	// Failing is the current error, "" without one, and Since its beginning.
 	Failing string
@@ -334,26 +401,21 @@ type Standing struct {
 func (f *Follower) Standings() []Standing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	now := time.Now()
+	f.countFailures(now)
 	var out []Standing
-	for name, g := range f.groups {
-		s := Standing{Name: name, Found: len(g.found), LeftOut: map[string]int{}, At: time.Now(), Failing: g.tooFew, Since: g.fewSince, Leased: g.Lease > 0}
-		if g.tooFew != "" {
-			s.At = g.fewSince
+	for _, name := range slices.Sorted(maps.Keys(f.groups)) {
+		g := f.groups[name]
+		s := Standing{Name: name, Found: len(g.found), LeftOut: map[string]int{}, At: g.at, Failing: g.problem, Leased: g.Lease > 0}
+		if s.Failing != "" {
+			s.Since = g.since
+		} else if g.answered {
+			s.At = now
 		}
 		for _, l := range g.leftOut {
 			s.LeftOut[l.Reason]++
 		}
-		for _, src := range g.sources {
-			at, failure, since := src.standing()
-			if at.Before(s.At) {
-				s.At = at
-			}
-			if failure != "" && (s.Failing == "" || since.Before(s.Since)) {
-				s.Failing, s.Since = failure, since
-			}
-		}
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b Standing) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -48,10 +47,6 @@ type Address interface {
 }
 
 func (g Group) Name() string { return g.Template.Name }
-
-func (g Group) sameSource(o Group) bool {
-	return g.Lease > 0 == (o.Lease > 0) && reflect.DeepEqual(g.Sources, o.Sources)
-}
 
 // LabelNames returns the labels that targets of the group will have, as far as the
 // configuration tells. Labels from file_sd or http_sd are known only when targets are found.

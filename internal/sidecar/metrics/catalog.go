@@ -362,7 +362,7 @@ func Catalog() []Metric {
 		{evidenceDropped, Counter, "", "Wrong answers missing from the directory of evidence, because it could not be written or was too slow; absent without --evidence.directory.", nil},
 		{discoveredTargets, gauge, "", "Targets of a group that were discovered or leased and are probed; absent without discovery.", []string{labelGroup}},
 		{discoveryLeftOut, gauge, "", "Discovered objects of a group that are not probed, by reason: an invalid address (address), a host outside allowed_hosts (host), invalid labels (labels), more than max_targets (max_targets), or a name already in use (name).", []string{labelGroup, LabelReason}},
-		{discoverySucceeded, gauge, "seconds", "Unix time of the last complete discovery of a group: the oldest last success of its sources; 0 for never. The probed targets are those of that time.", []string{labelGroup}},
+		{discoverySucceeded, gauge, "seconds", "Unix time at which the discovery of a group last worked without a failure; 0 for never.", []string{labelGroup}},
 		{DiscoveryFailing, gauge, "", "1 if the discovery of a group fails or finds fewer targets than min_targets, else 0. Targets found before are still probed.", []string{labelGroup}},
 		{boundLimit, gauge, "", "A limit of this process, in the unit at the end of the label bound (see docs/reference/limits.md); absent without a limit, and for limits of single turns before the first turn.", []string{labelBound}},
 		{boundUsed, gauge, "", "Current use of a limit; for limits of single turns, the largest use so far.", []string{labelBound}},
