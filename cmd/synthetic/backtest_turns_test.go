@@ -309,32 +309,6 @@ slos:
 	}
 }
 
-// TestBacktestOfSessions checks that an objective on sessions judges the sessions of a log, which last 21 seconds.
-func TestBacktestOfSessions(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	log, cfg := filepath.Join(dir, "turns.jsonl"), filepath.Join(dir, "synthetic.yml")
-	writeTurns(t, log, time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), 2*time.Hour, func(string, time.Duration) (float64, bool) { return 1, false })
-	text := `
-targets: [{name: a, base_url: "http://127.0.0.1:8000/v1"}, {name: b, base_url: "http://127.0.0.1:8000/v1"}]
-slos:
-  - {name: short, sli: session, threshold: 10s, objective: 99%, targets: [a]}
-  - {name: long, sli: session, threshold: 40s, objective: 99%, targets: [b]}
-`
-	if err := os.WriteFile(cfg, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, errs := newBuffer(), newBuffer()
-	if code := run(t.Context(), []string{"backtest", "--turns=" + log, "--config.file=" + cfg, "--warm-up=0"}, out, errs); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, errs)
-	}
-	_, pages, _ := strings.Cut(out.String(), "Pages of synthetic:")
-	pages, _, _ = strings.Cut(pages, "By alert:")
-	if !strings.Contains(pages, "SyntheticSLOFastBurn") || strings.Contains(pages, "| b |") {
-		t.Errorf("want pages for the sessions of a only:\n%s", pages)
-	}
-}
-
 // TestJobsOfALogDivideFalsePages checks that the jobs of a log share the false pages that the configuration allows. The
 // number of jobs in the configuration does not matter.
 func TestJobsOfALogDivideFalsePages(t *testing.T) {

@@ -23,8 +23,6 @@ type Survey struct {
 	Turns       int
 	// Jobs are sorted by key.
 	Jobs []SurveyedJob
-	// Sessions are those of the jobs with an objective on sessions.
-	Sessions *turnlog.Sessions
 }
 
 // SurveyedJob describes the traffic of one job in a log.
@@ -47,7 +45,7 @@ type jobTotals struct {
 func SurveyTurns(ctx context.Context, log *turnlog.Log, objectives []slo.Objective, progress func(turns int, at time.Time)) (Survey, error) {
 	in := log.Read()
 	defer in.Close()
-	s := Survey{Sessions: turnlog.NewSessions(objectives)}
+	s := Survey{}
 	jobs := map[probe.Key]*jobTotals{}
 	for {
 		t, err := in.Next()
@@ -75,7 +73,6 @@ func SurveyTurns(ctx context.Context, log *turnlog.Log, objectives []slo.Objecti
 			jobs[t.Key()] = j
 		}
 		j.add(t)
-		s.Sessions.Add(t)
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(jobs), probe.Key.Compare) {
 		s.Jobs = append(s.Jobs, jobs[key].job(key))

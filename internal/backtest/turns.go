@@ -21,7 +21,6 @@ type turnSource struct {
 	scrapeInterval time.Duration
 	scraped        time.Time
 	log            *turnlog.Merged
-	sessions       *turnlog.SessionReader
 	// next is the turn that starts next; nil after the last. running are the turns that have
 	// not ended, sorted by end.
 	next     *turnlog.Turn
@@ -34,7 +33,7 @@ type turnSource struct {
 func newTurnSource(log *turnlog.Log, survey Survey, jobs []sink.Job, scrapeInterval time.Duration) (*turnSource, error) {
 	t := &turnSource{
 		sidecar: NewSidecar(survey.First), scrapeInterval: scrapeInterval, scraped: survey.First,
-		log: log.Read(), sessions: survey.Sessions.Read(), timeouts: map[probe.Key]workload.Timeouts{},
+		log: log.Read(), timeouts: map[probe.Key]workload.Timeouts{},
 	}
 	for _, j := range jobs {
 		t.sidecar.Add(j)
@@ -91,10 +90,6 @@ func (t *turnSource) play(to time.Time) error {
 			t.running = slices.Delete(t.running, 0, 1)
 			t.sidecar.Now = r.End
 			t.sidecar.Observe(*r)
-			if c, ended := t.sessions.End(r); ended {
-				t.sidecar.Observe(probe.ConversationStart(c.Key())) // a conversation counts only after its start
-				t.sidecar.Observe(c)
-			}
 		case t.next != nil && !t.next.At.After(to):
 			if err := t.startNext(); err != nil {
 				return err
@@ -107,7 +102,6 @@ func (t *turnSource) play(to time.Time) error {
 }
 
 func (t *turnSource) startNext() error {
-	t.sessions.Start(t.next)
 	if timeouts, known := t.timeouts[t.next.Key()]; known {
 		r := t.next.Result()
 		if !t.next.Duration.OK {

@@ -3,7 +3,6 @@ package backtest
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
-	"synthetic/internal/slo"
 	"synthetic/internal/turnlog"
 )
 
@@ -110,50 +108,5 @@ func TestSurvey(t *testing.T) {
 	}
 	if job := j.Job(Objectives(), sink.DefaultPolicy()); len(job.Objectives) != 3 || job.Traffic.Rate != 0.025 || job.Target.Name != "chat" {
 		t.Errorf("job %+v", job)
-	}
-}
-
-// TestSessionsCountFromTheirEnd: sessions of a log are judged as live: each scrape shows those that had ended by then,
-// with the failed and the slow ones as violations.
-func TestSessionsCountFromTheirEnd(t *testing.T) {
-	turn := func(trace string, kind probe.TurnKind, sent, duration int, outcome probe.Outcome) turnlog.Turn {
-		return turnlog.Turn{At: epoch().Add(time.Duration(sent) * time.Second), TraceID: trace, Kind: kind, Outcome: outcome, Duration: probe.Some(time.Duration(duration) * time.Second)}
-	}
-	log := openLog(t,
-		turn("good", probe.First, 0, 5, probe.Success),
-		turn("slow", probe.First, 1, 5, probe.Success),
-		turn("good", probe.Followup, 15, 3, probe.Success),
-		turn("failed", probe.First, 20, 1, probe.Success),
-		turn("cut", probe.First, 22, 1, probe.Canceled),
-		turn("failed", probe.Followup, 33, 1, probe.HTTP5xx),
-		turn("slow", probe.Followup, 50, 1, probe.Success),
-		turn("last", probe.First, 70, 1, probe.Success),
-	)
-	objectives := []slo.Objective{{Name: "task", SLI: slo.Session, Threshold: 20 * time.Second, Objective: 0.99}}
-	survey, err := SurveyTurns(t.Context(), log, objectives, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := newTurnSource(log, survey, []sink.Job{survey.Jobs[0].Job(objectives, sink.DefaultPolicy())}, 15*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	store := NewStore()
-	wanted := map[string]bool{"synthetic_slo_turns_total": true, "synthetic_slo_violations_total": true}
-	if err := src.Advance(t.Context(), store, epoch().Add(75*time.Second), wanted); err != nil {
-		t.Fatal(err)
-	}
-	// Scraped from 15 s to 75 s.
-	for name, want := range map[string][]float64{"synthetic_slo_turns_total": {0, 1, 2, 3, 4}, "synthetic_slo_violations_total": {0, 0, 1, 2, 2}} {
-		var got []float64
-		for _, s := range store.byName[name] {
-			for _, p := range s.points {
-				got = append(got, p.F)
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
 	}
 }

@@ -162,7 +162,7 @@ type fileSLO struct {
 // fileObjective holds the keys that SLOs have in both files.
 type fileObjective struct {
 	Name      string           `yaml:"name" examples:"ttft"`
-	SLI       slo.SLI          `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability,correct,session"`
+	SLI       slo.SLI          `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability,correct"`
 	Threshold fileThreshold    `yaml:"threshold" examples:"1s"`
 	Objective yamlform.Share   `yaml:"objective" required:"true" examples:"99% | 0.995"`
 	Turns     []probe.TurnKind `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`

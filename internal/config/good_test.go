@@ -145,7 +145,6 @@ func TestEveryKey(t *testing.T) {
 			Objective: 0.99, Window: 30 * day, Uncached: slo.Tokens{From: 1000, Below: 4096},
 		},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
-		{Name: "session", SLI: slo.Session, Threshold: 5 * time.Minute, Objective: 0.99, Window: 30 * day},
 	}
 	policy := sink.Policy{
 		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.5, AcceptAfter: 7 * day,

@@ -98,15 +98,7 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	for i, s := range in {
 		full[i].fileObjective = s.fileObjective
 	}
-	out := b.slos(full, jobs)
-	for i, o := range out {
-		measured := p.Measure.Duration()
-		if at := yamlform.Index("slos", i) + ".threshold"; o.SLI == slo.Session && measured > 0 && o.Threshold >= measured && b.Valid(at, "measure") {
-			b.Mistake(at, model.Duration(o.Threshold).String(), fmt.Sprintf("is not shorter than the measured time of a level, %v: no session that is sent in it could be judged", model.Duration(measured)),
-				fmt.Sprintf("write for example measure: {snapshots: 3, snapshot: %s}, or a shorter threshold", model.Duration(o.Threshold)))
-		}
-	}
-	return out
+	return b.slos(full, jobs)
 }
 
 func (b *planner) variants(in []fileVariant) []sweep.Variant {

@@ -99,11 +99,6 @@ func (b *builder) threshold(path string, s fileSLO) {
 	case (s.SLI == slo.TPOT || s.SLI == slo.ITL) && b.Has(at+".per_1k_uncached_tokens"):
 		b.Mistake(at+".per_1k_uncached_tokens", "", "has no meaning for "+string(s.SLI)+", which is measured after the prompt was read", "write a plain threshold, for example threshold: 60ms")
 	}
-	for _, key := range []string{at + ".per_1k_uncached_tokens", path + ".turns", path + ".when"} {
-		if s.SLI == slo.Session && b.Has(key) {
-			b.Mistake(key, "", "has no meaning for session, which judges all turns of a conversation together", "remove it")
-		}
-	}
 }
 
 // sizeOccurs rejects a class of sizes above the longest prompts of the jobs at covered. The length of recorded

@@ -112,7 +112,7 @@ func count(conditions ...bool) int {
 // TestEnums checks that the allowed values are the values of the packages that use them.
 func TestEnums(t *testing.T) {
 	want := map[string][]string{
-		"sli":        texts(slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration, slo.Availability, slo.Correct, slo.Session),
+		"sli":        texts(slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration, slo.Availability, slo.Correct),
 		"turns":      texts(probe.TurnKinds()...),
 		"connection": texts(target.Reuse, target.PerConversation),
 	}

@@ -42,13 +42,12 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// reference lists the panels of dashboards with an objective on turns and one on sessions. Panels with the same description, for first
+// reference lists the panels of dashboards with an objective. Panels with the same description, for first
 // and for follow-up turns, share a line.
 func reference(t *testing.T) string {
 	var b strings.Builder
 	for _, d := range generate(t, dashboard.Input{SLOs: []slo.Objective{
 		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * 24 * time.Hour},
-		{Name: "session", SLI: slo.Session, Threshold: 5 * time.Minute, Objective: 0.99, Window: 30 * 24 * time.Hour},
 	}}) {
 		board := decode(t, d)
 		fmt.Fprintf(&b, "\n## %s\n\n`%s`, UID `%s`. %s\n", board.Title, d.File, board.UID, board.Description)

@@ -22,7 +22,6 @@ func example() dashboard.Input {
 			{Name: "ttft-first", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * 24 * time.Hour, Turns: []probe.TurnKind{probe.First}},
 			{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.9, Window: 7 * 24 * time.Hour},
 			{Name: "available", SLI: slo.Availability, Objective: 0.995, Window: 30 * 24 * time.Hour},
-			{Name: "task", SLI: slo.Session, Threshold: 10 * time.Second, Objective: 0.9, Window: 30 * 24 * time.Hour},
 		},
 		Traffic: []workload.Traffic{{Arrival: workload.Arrival{Process: workload.Poisson, Rate: 0.2}}},
 	}

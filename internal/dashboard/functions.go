@@ -21,7 +21,6 @@ func functions(in Input) template.FuncMap {
 		"latencies": func(only ...slo.SLI) ([]latencyPanel, error) { return latencies(objectives, only) },
 		"promise":   objectiveText,
 		"isSLO":     func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },
-		"sessions":  func() string { return limits(objectives, slo.Session, probe.First) }, // "" without such objectives
 		"burn":      burn, "periods": periods, "tiers": tiers, "burnWindows": burnWindows,
 		"leastBad": func() int { return slo.MinBadLong },
 		"signals":  func() []string { return []string{"TTFT", "TPOT"} }, "lower": strings.ToLower,
@@ -104,16 +103,14 @@ func turnName(k probe.TurnKind) string {
 }
 
 func objectiveText(o slo.Objective) string {
-	subject, condition := "turns", "succeed"
+	condition := "succeed"
 	switch {
 	case o.SLI == slo.Correct:
 		condition = "have the code that they ask for"
-	case o.SLI == slo.Session:
-		subject, condition = "sessions", fmt.Sprintf("end within %s and without a failed turn", slo.FormatDuration(o.Threshold))
 	case o.SLI.HasThreshold():
 		condition = fmt.Sprintf("have %s ≤ %s%s", strings.ReplaceAll(string(o.SLI), "_", " "), o.Threshold, o.SlopeText())
 	}
-	return fmt.Sprintf("%s of %s%s %s over %s", percent(o.Objective), subject, o.ClassText(), condition, slo.FormatDuration(o.Window))
+	return fmt.Sprintf("%s of turns%s %s over %s", percent(o.Objective), o.ClassText(), condition, slo.FormatDuration(o.Window))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.6g %%", share*100) }

@@ -256,9 +256,6 @@ func (in Input) failedTurn() string {
 func (in Input) otherThan(s slo.SLI) []string {
 	var out []string
 	all := []slo.SLI{slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration, slo.Correct}
-	if slo.HasSessions(in.SLOs) {
-		all = append(all, slo.Session)
-	}
 	for _, o := range all {
 		if o != s {
 			out = append(out, string(o))

@@ -161,7 +161,7 @@ func pageBurnRules(objectives []objective) []rule {
 	before := fmt.Sprintf("last_over_time(%s[%s])", recordPageBurn, samePage)
 	return []rule{
 		recoveredRule(),
-		record(recordMayPage, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessRecovered(recordRecovered)+unlessSameFault(objectives)),
+		record(recordMayPage, anyOf(parts)+"\n"+unlessFailing+"\n"+unlessRecovered(recordRecovered)),
 		record(recordPageBurn, fmt.Sprintf(`(%[1]s and on (%[2]s, %[3]s) %[5]s)
 or
 topk by (%[2]s, %[4]s) (1,
@@ -203,9 +203,9 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 	a.Expr = fmt.Sprintf("(\n  %s\n  or\n  %s\n  %s\n)\n%s", recordPageBurn, kept(recordPageBurn), unlessRecovered(kept(recordRecovered)), andConfigured)
 	// Turns that are bad only for other objectives are left out.
 	others := forObjective(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(in.otherThan(o.SLI), "|")) })
-	a.Description = setJob + "Too many " + subjects(objectives) + " miss the objective that " + forObjective(objectives, objective.statement) + ". " +
+	a.Description = setJob + "Too many turns miss the objective that " + forObjective(objectives, objective.statement) + ". " +
 		showFirst(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
-			"In the last 5m, {{ humanizePercentage .Value }} of the "+subjects(objectives)+" did. ") + alsoBurning() + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
+			"In the last 5m, {{ humanizePercentage .Value }} of the turns did. ") + alsoBurning() + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
 	return a
 }
 
@@ -213,16 +213,14 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 // contains the fault.
 func slowBurn(objectives []objective) rule {
 	a := burnAlert(objectives, slo.Ticket)
-	a.Description = "Too many " + subjects(objectives) + " have missed the objective for days: its error budget will not last."
+	a.Description = "Too many turns have missed the objective for days: its error budget will not last."
 	a.Alert, a.For, a.Keep = alertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
 	var parts []string
-	longest := time.Duration(0)
 	for _, fit := range fits(objectives, slo.Ticket) {
 		ends := fit.lastWindow(slo.Ticket)
-		longest = max(longest, ends)
 		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
 	}
-	a.Expr = anyOf(parts) + unlessSlowSessions(objectives, longest) + "\n" + unlessOutOfReach + "\n" + andConfigured
+	a.Expr = anyOf(parts) + "\n" + unlessOutOfReach + "\n" + andConfigured
 	return a
 }
 
@@ -255,7 +253,7 @@ func burningFit(fit fit, s slo.Severity) string {
 // unlessExplained holds a burn rate back during an incident that explains it, and for some time after it.
 func unlessExplained(after time.Duration) string {
 	return unlessIncident(after, causeDown, causeFleet) + "\n" +
-		fmt.Sprintf("unless on (%s, %s) %s", onJob, labelSLI, slowIncident(after))
+		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.selector(recordIncident), slo.FormatDuration(after))
 }
 
 func tier(self matchers, fit fit, t slo.Tier) string {

@@ -10,10 +10,8 @@ import (
 
 const (
 	fastBurn = rules.AlertSLOFastBurn + " a chat ttft"
-	// sessionBurn is the page of the objective on sessions.
-	sessionBurn = rules.AlertSLOFastBurn + " a chat session"
-	outOfReach  = rules.AlertOutOfReach + " a chat ttft"
-	slowBurn    = rules.AlertSLOSlowBurn + " a chat ttft"
+	outOfReach = rules.AlertOutOfReach + " a chat ttft"
+	slowBurn   = rules.AlertSLOSlowBurn + " a chat ttft"
 )
 
 // burnScenarios test burn rates. The histories are shorter than the three days of the ticket's window, so
@@ -38,37 +36,7 @@ func burnScenarios() []scenario {
 			{after: 10 * time.Minute},
 			{do: behaving(slow), after: 4 * time.Minute, want: []string{fastBurn}},
 		}},
-		{name: "sessions that last too long page and resolve", in: withSLOs(available, session), steps: []step{
-			{after: 8 * time.Hour},
-			{do: behaving(slow), after: 15 * time.Minute, want: []string{sessionBurn}},
-			{do: behaving(ok), after: 45 * time.Minute},
-		}},
 		// A tenth of the turns spends little of the availability's budget in this time.
-		{name: "sessions with a failed turn page", in: withSLOs(available, session), steps: []step{
-			{after: 8 * time.Hour},
-			{do: behaving(oneIn(10, failing(probe.Stall), ok)), after: 36 * time.Minute, want: []string{sessionBurn, rules.AlertSLOSlowBurn + " a chat session"}},
-			{do: behaving(ok), after: 45 * time.Minute},
-		}},
-		{name: "failed turns page once, for the objective that pages first", in: withSLOs(available, session), steps: []step{
-			{after: 8 * time.Hour},
-			{do: behaving(oneIn(3, failing(probe.Stall), ok)), after: 12 * time.Minute, want: []string{sessionBurn}},
-			{after: 20 * time.Minute, want: []string{sessionBurn}},
-			{do: behaving(ok), after: 60 * time.Minute},
-		}},
-		{name: "slow turns page once, for the objective that pages first", in: withSLOs(ttft, session), steps: []step{
-			{after: 8 * time.Hour},
-			{do: behaving(slow), after: 20 * time.Minute, want: []string{fastBurn}},
-			{do: behaving(ok), after: 60 * time.Minute},
-		}},
-		{name: "a page for slow first turns does not hide sessions that fail", in: withSLOs(ttft, loose, session), steps: []step{
-			{after: 8 * time.Hour},
-			{do: behaving(func(n int, kind probe.TurnKind) probe.Result {
-				if kind == probe.First {
-					return slow(n, kind)
-				}
-				return oneIn(5, failing(probe.Stall), ok)(n, kind)
-			}), after: 30 * time.Minute, want: []string{sessionBurn, fastBurn}},
-		}},
 		// The long window is still bad and single turns are bad, but the short window shows
 		// that the fault has ended.
 		{name: "a fault that fades to a few bad turns", steps: []step{
@@ -206,6 +174,5 @@ var (
 	}
 	loose     = slo.Objective{Name: "loose", SLI: slo.Availability, Objective: 0.9, Window: 30 * day}
 	strict    = slo.Objective{Name: "strict", SLI: slo.TTFT, Threshold: 2 * time.Second, Objective: 0.995, Window: 30 * day}
-	session   = slo.Objective{Name: "session", SLI: slo.Session, Threshold: 5 * time.Second, Objective: 0.99, Window: 30 * day}
 	available = slo.Objective{Name: "available", SLI: slo.Availability, Objective: 0.995, Window: 30 * day}
 )

@@ -89,7 +89,7 @@ func (r *Rules) addBurnPages(in Input) error {
 	if err != nil || len(objectives) == 0 {
 		return err
 	}
-	pages := slices.Concat(sessionRules(objectives), pageBurnRules(objectives), []rule{in.fastBurn(objectives, in.targetCause()+fallbackCause())})
+	pages := append(pageBurnRules(objectives), in.fastBurn(objectives, in.targetCause()+fallbackCause()))
 	r.add("synthetic-burn-pages", 0, in.complete(pages), comments(objectives, slo.Page)...)
 	return nil
 }

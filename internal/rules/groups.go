@@ -85,11 +85,11 @@ func perOutage(failures string) string {
 }
 
 // judgedTurns selects the jobs with judged turns within a window. A job whose objectives judge only turns of
-// some sizes, or that ask for codes, or sessions, may have a window without such a turn, so all its turns count.
+// some sizes, or that ask for codes, may have a window without such a turn, so all its turns count.
 func (in Input) judgedTurns(window time.Duration) string {
 	uncovered := len(slices.DeleteFunc(slices.Clone(in.Jobs), func(j Job) bool {
 		return slices.ContainsFunc(in.SLOs, func(o slo.Objective) bool {
-			return o.SLI != slo.Correct && o.SLI != slo.Session && o.Uncached == slo.Tokens{} && o.CoversJob(j.Target, j.Workload)
+			return o.SLI != slo.Correct && o.Uncached == slo.Tokens{} && o.CoversJob(j.Target, j.Workload)
 		})
 	}))
 	judged, ended := increase(perJob(), metrics.SLOTurns, window), increase(perJob(), metrics.Turns, window)

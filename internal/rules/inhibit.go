@@ -22,7 +22,6 @@ type Inhibition struct {
 const (
 	SLIAvailability = "availability"
 	SLILatency      = "latency"
-	SLISession      = string(slo.Session)
 )
 
 // Inhibitions returns the rules that reduce the alerts of one fault to one page. After the fault has

@@ -49,11 +49,6 @@ const (
 	recordBurning  = "target_workload_slo:synthetic_slo_burning:ratio"
 	recordMayPage  = "target_workload_slo:synthetic_slo_may_page:ratio"
 	recordPageBurn = "target_workload_slo:synthetic_slo_page_burn:ratio"
-	// recordSessionsFailing exists for objectives on sessions whose misses of the last hour are nearly all failures,
-	// recordSameFault for objectives that burn because of a fault for which another one pages. Both exist only with an
-	// objective on sessions.
-	recordSessionsFailing = "target_workload_slo:synthetic_sessions_failing:count1h"
-	recordSameFault       = "target_workload_slo:synthetic_slo_same_fault:ratio"
 	// recordBudgetRemaining is the remaining share of the error budget: 1 untouched, 0 spent,
 	// below 0 overspent.
 	recordBudgetRemaining = "target_workload_slo:synthetic_slo_budget_remaining:ratio"

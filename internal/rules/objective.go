@@ -55,11 +55,9 @@ func (in Input) filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	return true
 }
 
-// judgedPerMinute returns the expected rate of turns or sessions that an objective judges; 0 if unknown.
+// judgedPerMinute returns the expected rate of turns that an objective judges; 0 if unknown.
 func (j Job) judgedPerMinute(o slo.Objective) float64 {
 	switch {
-	case o.SLI == slo.Session:
-		return j.ConversationsPerMinute
 	case o.SLI == slo.Correct: // follow-ups ask for codes
 		return j.TurnsPerMinute - j.ConversationsPerMinute
 	case o.Uncached != slo.Tokens{}:
@@ -83,17 +81,13 @@ func (o objective) kind() string {
 }
 
 func (o objective) sli() string {
-	if !o.SLI.HasThreshold() || o.SLI == slo.Session {
+	if !o.SLI.HasThreshold() {
 		return string(o.SLI)
 	}
 	return SLILatency
 }
 
 func (o objective) statement() string {
-	if o.SLI == slo.Session {
-		return fmt.Sprintf("%s %% of sessions end within %s and without a failed turn, over %s",
-			num(o.Objective.Objective*100), slo.FormatDuration(o.Threshold), slo.FormatDuration(o.Window))
-	}
 	share := num(o.Objective.Objective*100) + " % of turns"
 	if o.kind() != "" {
 		share = num(o.Objective.Objective*100) + " % of " + o.kind() + " turns"

@@ -131,47 +131,23 @@ func (in Input) budgetExhausted() rule {
 	}
 }
 
-// noSamples is a ticket for an SLO that judges none of the finished turns or sessions, so that its burn rate alerts
+// noSamples is a ticket for an SLO that judges none of the finished turns, so that its burn rate alerts
 // cannot fire. It leaves out classes of sizes, which may have no turn for long.
 func (in Input) noSamples() rule {
 	var parts, others []string
 	for _, o := range in.SLOs {
-		if o.Uncached != (slo.Tokens{}) || o.SLI == slo.Session {
+		if o.Uncached != (slo.Tokens{}) {
 			others = append(others, o.Name)
 		}
 	}
 	turns := noneOf(metrics.LabelSLO, others).selector(metrics.SLOTurns)
 	for _, c := range in.classes(turnWindow(time.Hour, 2)) {
-		ended := fmt.Sprintf("\nand on (%s)\n%s > 0%s", onJob, increase(perJob(), metrics.Turns, c.Window), c.When())
-		parts = append(parts, increase(perSLO(), turns, c.Window)+" == 0"+ended)
-		for _, o := range in.SLOs {
-			if o.SLI == slo.Session {
-				parts = append(parts, noSessions(o, c.Window)+ended)
-			}
-		}
+		parts = append(parts, fmt.Sprintf("%s == 0\nand on (%s)\n%s > 0%s", increase(perSLO(), turns, c.Window), onJob, increase(perJob(), metrics.Turns, c.Window), c.When()))
 	}
-	r := rule{
+	return rule{
 		Alert: alertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute), Dashboard: dashboardTarget,
 		Expr:        parenthesised(strings.Join(parts, "\nor\n")),
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
 		Description: "Turns end, but this SLO judges none of them, so its alerts cannot fire. Buffered turns have no TPOT.",
 	}
-	if slo.HasSessions(in.SLOs) {
-		r.Summary += " or session"
-		r.Description = "Turns end, but this SLO judges none of them, and none of their sessions, so its alerts cannot fire. Buffered turns have no TPOT. An SLO on sessions judges none if no session ends, or if the prober ends or shortens all of them."
-	}
-	return r
-}
-
-// noSessions selects the jobs for which an objective on sessions has judged none for some time, although they had the
-// objective at its beginning. The time is longer than turns, in which turns end, by twice the threshold, so that also a
-// session that is twice as long as allowed ends in it. The recorded rates see sessions before a restart of the prober,
-// the counter those that ended while nothing was recorded.
-func noSessions(o slo.Objective, turns time.Duration) string {
-	window := slo.WindowAtLeast(turns + 2*o.Threshold)
-	self := matchers{equals(metrics.LabelSLO, o.Name)}
-	// A failed scrape does not interrupt the alert.
-	counter := "last_over_time(" + self.selector(metrics.SLOTurns) + "[5m]"
-	return fmt.Sprintf("%s == 0\nand %s\n%s == %s", summed(self.selector(recordTurnsRate), window), onObjective,
-		aggregate("sum", perSLO(), counter+")"), aggregate("sum", perSLO(), counter+" offset "+slo.FormatDuration(window)+")"))
 }

@@ -14,8 +14,6 @@ func sampleScenarios() []scenario {
 		gone     = rules.AlertProberSilent
 		silent   = rules.AlertProberSilent + " a chat"
 		noSample = rules.AlertTargetNoSamples + " a chat"
-		// noSession is the ticket of the objective on sessions.
-		noSession = rules.AlertSLONoSamples + " a chat session"
 	)
 	pace := slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day}
 	oneToken := with(ok, func(r *probe.Result) { r.TPOT = probe.Opt[time.Duration]{} })
@@ -80,13 +78,6 @@ func sampleScenarios() []scenario {
 			{do: behaving(ok), after: 5 * time.Minute},
 		}},
 		// The window is 90 minutes: an hour, and twice the threshold.
-		{name: "sessions are cut from the start, then end, and are cut again", in: withSLOs(ttft, session), steps: []step{
-			{do: all(func(p *prober) { p.cut = true }), after: 100 * time.Minute},
-			{after: 20 * time.Minute, want: []string{noSession}},
-			{do: all(func(p *prober) { p.cut = false }), after: 8 * time.Minute},
-			{do: all(func(p *prober) { p.cut = true }), after: 100 * time.Minute},
-			{after: 20 * time.Minute, want: []string{noSession}},
-		}},
 		{name: "without objectives turns are samples", in: withSLOs(), steps: []step{
 			healthy,
 			{do: all(func(p *prober) { p.silent = true }), after: 10 * time.Minute, want: []string{silent}},

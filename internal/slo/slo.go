@@ -25,8 +25,6 @@ const (
 	Availability SLI = "availability"
 	// Correct is good if the answer has the reference code that the turn asked for.
 	Correct SLI = "correct"
-	// Session is good if a conversation ends within the threshold and without a failed turn. JudgeSession judges it.
-	Session SLI = "session"
 )
 
 // HasThreshold reports whether the SLI is a duration.
@@ -69,7 +67,7 @@ func matches[T comparable](set []T, v T) bool {
 type Judgement uint8
 
 const (
-	// NotJudged means that the turn does not count: the objective is on sessions, or does not cover it or its size, it
+	// NotJudged means that the turn does not count: the objective does not cover it or its size, it
 	// belongs to a burst, the prober ended it or was too late, or the value is undefined (such as
 	// the TPOT of a one-token answer).
 	NotJudged Judgement = iota
@@ -146,7 +144,7 @@ func (o Objective) proberTooLate(r *probe.Result) bool {
 
 // judge judges a turn as if the prober had not been late.
 func (o Objective) judge(r *probe.Result) Judgement {
-	if o.SLI == Session || r.Outcome.Own() || r.Burst || !o.Covers(r.Target, r.Workload, r.Kind) || !o.sizeFits(r) {
+	if r.Outcome.Own() || r.Burst || !o.Covers(r.Target, r.Workload, r.Kind) || !o.sizeFits(r) {
 		return NotJudged
 	}
 	failed := r.Outcome.Failed()

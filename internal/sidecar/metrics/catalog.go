@@ -23,14 +23,12 @@ const (
 	LabelWorkload = "workload"
 	LabelTurn     = "turn"
 	LabelReason   = "reason"
-	// turnSession is the value of LabelTurn for objectives on sessions and for a slow session.
-	turnSession = "session"
-	labelPhase  = "phase"
-	LabelSLO    = "slo"
-	LabelSignal = "signal"
-	labelWithin = "within"
-	LabelRatio  = "ratio"
-	LabelPart   = "part"
+	labelPhase    = "phase"
+	LabelSLO      = "slo"
+	LabelSignal   = "signal"
+	labelWithin   = "within"
+	LabelRatio    = "ratio"
+	LabelPart     = "part"
 	// labelStatistic names a figure of a benchmark.
 	labelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
@@ -319,7 +317,7 @@ func Catalog() []Metric {
 		{expectedTurns, gauge, "turns", "Number of turns in the benchmark of synthetic_expected_seconds; absent if unknown.", signal},
 		{expectedInfo, gauge, "", "The benchmark and level that a job is compared with; always 1. The label turns is pooled if the file does not separate first from follow-up turns: the figures are then only shown.", with(job, "run", "variant", "level", "turns")},
 
-		{SLOTurns, Counter, "turns", "Turns judged by an SLO; sessions, with turn=\"session\", for an SLO on sessions.", with(turn, LabelSLO)},
+		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},
 		{sloUnknown, Counter, "turns", "Turns that an SLO with uncached tokens judged by all prompt tokens, because the server reported no cached tokens, or by the prober's estimate, because the turn had no usage. Absent for other SLOs.", with(turn, LabelSLO)},
 		{SLOUsualMiss, gauge, "ratio", "Usual share of slow turns at this time of day, for a latency SLO that was missed at the same hours on at least three of the last five days in UTC: the median over these days of the largest share in the current hour, the one before and the one after, 0 on days that kept the SLO, at most 0.8. Failed turns are not slow. Absent for other SLOs.", with(job, LabelSLO)},

@@ -173,7 +173,6 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 		j.turns[k].gather(e, turn, &j.tally.Turns[k])
 		gatherRegression(e, turn, compared, k)
 	}
-	j.badSession.gather(e, l.with(LabelTurn, turnSession))
 	j.gatherConversations(e, l)
 	if j.judges(e.now) {
 		e.addAll(l, value{ConsecutiveFailed, float64(compared.Failures)}, value{Failing, compared.Failing.Seconds()})
@@ -248,7 +247,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	}
 	j.gateway.gather(e, l)
 	gatherSessions(e, l, j.sessions)
-	if slo.HasSessions(j.info.Objectives) || !e.lean() {
+	if !e.lean() {
 		e.addHistogram(conversationDuration, l, j.conversation)
 	}
 	e.addHistogram(ScheduleLag, l, j.lag)
@@ -272,10 +271,6 @@ func gatherSessions(e *exposition, l labels, s probe.SessionCounts) {
 func (j *job) gatherObjectives(e *exposition, l labels) {
 	for _, s := range j.slos {
 		o := s.objective
-		if o.SLI == slo.Session {
-			e.addAll(l.with(LabelTurn, turnSession).with(LabelSLO, o.Name), value{SLOTurns, s.turns[0]}, value{SLOViolations, s.violations[0]})
-			continue
-		}
 		for k, kind := range probe.TurnKinds() {
 			if o.Covers(j.key.Target, j.key.Workload, kind) {
 				turn := l.with(LabelTurn, string(kind)).with(LabelSLO, o.Name)

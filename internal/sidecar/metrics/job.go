@@ -41,12 +41,10 @@ type job struct {
 	conversation *histogram
 	lag, readLag *histogram
 	slos         []sloCounters
-	// badSession is the latest slow session, shown beside the bad turns.
-	badSession badTurn
-	own        ownShare
-	gateway    gatewaySeries
-	sessions   probe.SessionCounts
-	backends   *bound.Peak
+	own          ownShare
+	gateway      gatewaySeries
+	sessions     probe.SessionCounts
+	backends     *bound.Peak
 	// announcements are nil until a scrape in the mode lean or native.
 	announcements announcements
 }
@@ -124,31 +122,11 @@ func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker)
 	case probe.Result:
 		j.turnEnded(&e, now, baselines)
 	case probe.Conversation:
-		j.judgeSession(&e, now)
 		if e.Outcome == probe.Success && !e.Shortened { // the duration of a shortened one cannot be compared
 			j.conversation.observe(e.End.Sub(e.Scheduled), "")
 		}
 	case probe.Twin:
 		j.recalled.countTwin(e)
-	}
-}
-
-// judgeSession counts a conversation by the objectives on sessions. A slow one is shown as a bad turn.
-func (j *job) judgeSession(c *probe.Conversation, now time.Time) {
-	for i := range j.slos {
-		s := &j.slos[i]
-		v := s.objective.JudgeSession(c)
-		if v == slo.NotJudged {
-			continue
-		}
-		s.turns[0]++
-		if v == slo.Bad {
-			s.violations[0]++
-			if !c.Outcome.Failed() {
-				r := probe.Result{TraceID: c.TraceID, End: c.End, Outcome: probe.Success}
-				j.badSession.take(&r, string(slo.Session), now)
-			}
-		}
 	}
 }
 
@@ -251,7 +229,7 @@ func unixSeconds(t time.Time) float64 {
 
 type sloCounters struct {
 	objective slo.Objective
-	// The index is that of the kind of turn; an objective on sessions counts them at 0.
+	// The index is that of the kind of turn.
 	turns, violations, cacheUnknown [kinds]float64
 }
 

@@ -259,47 +259,6 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// TestSessionObjective ends a good, a slow and a failed session. The slow one is shown beside a turn that failed.
-func TestSessionObjective(t *testing.T) {
-	r := newTestRecorder(&clock{start}, "a")
-	s := jobs("a")
-	s[0].Objectives = []slo.Objective{{Name: "whole", SLI: slo.Session, Threshold: time.Minute, Objective: 0.9, Window: time.Hour}}
-	apply(r, s)
-	failed := turn("a", probe.Followup, start.Add(time.Hour), millisecond, 20*millisecond, 5)
-	failed.Outcome, failed.TraceID, failed.End = probe.HTTP5xx, "last", start.Add(time.Hour)
-	run(r, failed)
-	for _, c := range []probe.Conversation{
-		{End: start.Add(time.Minute), Outcome: probe.Success}, {End: start.Add(time.Hour), Outcome: probe.Success}, {End: start, Outcome: probe.Stall},
-	} {
-		c.Target, c.Workload, c.TraceID, c.Sent = "a", "chat", "t"+c.End.Format("15"), start
-		r.Observe(probe.ConversationStart{Target: "a", Workload: "chat"})
-		r.Observe(c)
-	}
-	g := gather(t, r)
-	for series, want := range map[string]float64{
-		seriesOfTurn(SLOTurns, "session", []string{"slo=whole"}): 3, seriesOfTurn(SLOViolations, "session", []string{"slo=whole"}): 2,
-		SLOThreshold + "{slo=whole}": 60,
-		BadTurn + "{error=,reason=session,target=a,trace_id=t" + start.Add(time.Hour).Format("15") + ",turn=session,workload=chat}": unixSeconds(start.Add(time.Hour)),
-		BadTurn + "{error=,reason=http_5xx,target=a,trace_id=last,turn=followup,workload=chat}":                                     unixSeconds(start.Add(time.Hour)),
-	} {
-		if got := g.value(t, series); got != want {
-			t.Errorf("%s = %v, want %v", series, got, want)
-		}
-	}
-	if _, found := g[first(SLOTurns, "slo=whole")]; found {
-		t.Error("an objective on sessions has a series of first turns")
-	}
-	// The panel on sessions reads the duration also in lean, which leaves it out for other jobs.
-	r.SetMode(Lean)
-	for _, want := range []bool{true, false} {
-		if _, found := gather(t, r)[conversationDuration+"{target=a,workload=chat}"]; found != want {
-			t.Errorf("with %d objectives lean has the duration of sessions: %t", len(s[0].Objectives), found)
-		}
-		s[0].Objectives = nil
-		apply(r, s)
-	}
-}
-
 // TestITLObjective checks that each gap is judged.
 func TestITLObjective(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")

@@ -105,11 +105,7 @@ func FromState(stateFile string, since time.Duration, now time.Time) (*Report, e
 // UTC. price returns the price of a job's tokens, nil for none. An error says if turns lack the trace IDs that an
 // objective on sessions needs.
 func FromTurns(log *turnlog.Log, objectives []slo.Objective, price func(probe.Key) *workload.Price, since time.Duration) (*Report, error) {
-	found, err := sessionsOf(log, objectives)
-	if err != nil {
-		return nil, err
-	}
-	sessions, days, last := found.Read(), map[dayKey]*Day{}, time.Time{}
+	days, last := map[dayKey]*Day{}, time.Time{}
 	day := func(job probe.Key, end time.Time) *Day {
 		key := dayKey{DateOf(end), job}
 		if days[key] == nil {
@@ -119,15 +115,11 @@ func FromTurns(log *turnlog.Log, objectives []slo.Objective, price func(probe.Ke
 	}
 	turns := log.Read()
 	defer turns.Close()
-	err = turnlog.Next(turns.Next).Each(func(t *turnlog.Turn) error {
+	err := turnlog.Next(turns.Next).Each(func(t *turnlog.Turn) error {
 		r := t.Result()
 		day(r.Key(), r.End).Count(r, objectives, price(r.Key()))
 		if r.End.After(last) {
 			last = r.End
-		}
-		sessions.Start(t)
-		if c, ended := sessions.End(&r); ended {
-			day(c.Key(), c.End).CountSession(c, objectives)
 		}
 		return nil
 	})
@@ -139,21 +131,6 @@ func FromTurns(log *turnlog.Log, objectives []slo.Objective, price func(probe.Ke
 		all = append(all, *d)
 	}
 	return newReport("a log of turns", all, since, last), nil
-}
-
-// sessionsOf finds the sessions of a log, which it reads only for an objective on sessions.
-func sessionsOf(log *turnlog.Log, objectives []slo.Objective) (*turnlog.Sessions, error) {
-	s := turnlog.NewSessions(objectives)
-	if !slo.HasSessions(objectives) {
-		return s, nil
-	}
-	turns := log.Read()
-	defer turns.Close()
-	err := turnlog.Next(turns.Next).Each(func(t *turnlog.Turn) error {
-		s.Add(t)
-		return s.Err()
-	})
-	return s, err
 }
 
 func newReport(source string, days []Day, since time.Duration, to time.Time) *Report {

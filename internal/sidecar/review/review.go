@@ -90,16 +90,6 @@ func (d *Day) Count(r probe.Result, objectives []slo.Objective, price *workload.
 	}
 }
 
-// CountSession adds a conversation.
-func (d *Day) CountSession(s probe.Conversation, objectives []slo.Objective) {
-	for _, o := range objectives {
-		if v := o.JudgeSession(&s); v != slo.NotJudged {
-			counts := d.add(Objective{Name: o.Name, Wanted: o.Objective, Judged: 1, Bad: badTurns(v), Threshold: o.Threshold})
-			counts.countHour(s.End, v == slo.Bad && !s.Outcome.Failed())
-		}
-	}
-}
-
 func badTurns(v slo.Judgement) int {
 	if v == slo.Bad {
 		return 1
@@ -192,11 +182,6 @@ func (c *Counter) Observe(e probe.Event) {
 	switch e := e.(type) {
 	case probe.Result:
 		end = e.End
-	case probe.Conversation:
-		end = e.End
-		if e.Sent.IsZero() || !slo.HasSessions(j.Objectives) {
-			return
-		}
 	default:
 		return
 	}
@@ -208,12 +193,7 @@ func (c *Counter) Observe(e probe.Event) {
 		c.forget(end)
 	}
 	c.unsaved[key] = true
-	switch e := e.(type) {
-	case probe.Result:
-		d.Count(e, j.Objectives, j.Price)
-	case probe.Conversation:
-		d.CountSession(e, j.Objectives)
-	}
+	d.Count(e.(probe.Result), j.Objectives, j.Price)
 	if key.date < DateOf(c.missed.hour) {
 		delete(c.missed.jobs, key.job)
 	}

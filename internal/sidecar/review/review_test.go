@@ -82,24 +82,6 @@ func TestCounterOutlivesTheProcess(t *testing.T) {
 	}
 }
 
-// TestSessionsOfADay: a day has the sessions that an objective judged.
-func TestSessionsOfADay(t *testing.T) {
-	job := sink.Job{Objectives: []slo.Objective{{Name: "session", SLI: slo.Session, Threshold: time.Minute, Objective: 0.9}}}
-	job.Target.Name, job.Workload.Name = "t", "w"
-	c := NewCounter()
-	c.Add(job)
-	for o, lasts := range map[probe.Outcome]time.Duration{probe.Success: time.Hour, probe.HTTP5xx: time.Second, probe.Canceled: time.Second} {
-		c.Observe(turn(noon, o))
-		c.Observe(probe.Conversation{Target: "t", Workload: "w", Outcome: o, Sent: noon.Add(-lasts), End: noon})
-	}
-	hours := make([]HourTurns, 24)
-	hours[12] = HourTurns{Judged: 2, Slow: 1}
-	want := []Objective{{Name: "session", Wanted: 0.9, Judged: 2, Bad: 2, Threshold: time.Minute, Hours: hours}}
-	if days := c.Days(""); len(days) != 1 || days[0].Turns != 2 || !reflect.DeepEqual(days[0].Objectives, want) {
-		t.Errorf("the days are %+v, want the objectives %+v", days, want)
-	}
-}
-
 // TestManyJobsFit checks that the days of 240 busy jobs are all kept, and that the file holds them.
 func TestManyJobsFit(t *testing.T) {
 	const jobs = 240

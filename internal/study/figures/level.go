@@ -30,8 +30,6 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 			}
 		}
 	}
-	l.addSessions(run, valid)
-	l.addSessionGoodput(run, valid, judge.Objectives)
 	l.addServer(valid)
 	l.addLags(results)
 	l.Drift = drift(valid)

@@ -214,7 +214,6 @@ func countedMetrics() []description {
 		{AddedGapP99, "At most added to a gap, p99", "ms", 1, LowerIsBetter},
 		{ForeignAnswers, "Foreign answers", "", 0, LowerIsBetter},
 	}
-	all = append(all, sessionDescriptions()...)
 	for _, c := range recallClasses() {
 		all = append(all, description{c.metric, c.title, "%", 1, HigherIsBetter})
 	}

@@ -31,9 +31,6 @@ func (o Objective) String() string {
 	return fmt.Sprintf("%s p%g < %gms%s", o.Label, o.Share, o.Threshold, o.Slope)
 }
 
-// OnSessions reports whether the objective judges sessions.
-func (o Objective) OnSessions() bool { return o.Label == strings.ToUpper(string(slo.Session)) }
-
 // Metric returns the equivalent quantile, which a report may lack, or NoMetric.
 func (o Objective) Metric() Metric {
 	if o.Timing == NoTiming {

@@ -10,11 +10,7 @@ import (
 func (b *builder) targets() {
 	targets := table{Header: []string{"Objective", "Target"}, Left: true}
 	for _, o := range b.s.Objectives {
-		subjects := "turns"
-		if o.OnSessions() {
-			subjects = "sessions"
-		}
-		targets.Rows = append(targets.Rows, cells(o.Name, fmt.Sprintf("%s, that is %g%% of %s good", o, o.Share, subjects)))
+		targets.Rows = append(targets.Rows, cells(o.Name, fmt.Sprintf("%s, that is %g%% of turns good", o, o.Share)))
 	}
 	b.table("SLO Targets", targets)
 }

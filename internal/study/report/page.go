@@ -116,9 +116,6 @@ func (b *builder) capacityReasons(c Compliance, proven string) (parts []string) 
 			text += fmt.Sprintf(", with %s turns in flight on average", figures.Digits(f.Value, 1))
 		}
 		say("%s.", text)
-		if b.s.LevelName() == string(runfile.Concurrency) && slices.ContainsFunc(b.s.Objectives, figures.Objective.OnSessions) {
-			say("So %g sessions at a time keep the SLO on sessions.", c.Least)
-		}
 	}
 	switch {
 	case len(c.Undecided) == 0:
@@ -355,7 +352,7 @@ func (b *builder) matrix() {
 		color := map[runfile.Standing]class{runfile.Met: classGood, runfile.Missed: classBad}[v.Standing]
 		return cell{v.Words(labelOf(b.s.Objectives)), cmp.Or(color, classUnknown)}
 	}}
-	s.table(b.byLevel(append([]column{slos}, b.metricColumns(figures.InFlightMean, figures.CorrectPct, figures.SessionGoodput)...)...))
+	s.table(b.byLevel(append([]column{slos}, b.metricColumns(figures.InFlightMean, figures.CorrectPct)...)...))
 	if text := b.unsoundMark(); text != "" {
 		s.paragraph(text)
 	}
@@ -447,7 +444,6 @@ func (b *builder) appendix() {
 	}
 	b.table("Appendix: Method", parameters(described))
 	b.eachSeries(b.section("Appendix: Figures"), b.mainMetrics())
-	b.sessions("Appendix: Sessions")
 	s := b.section("How to Read This")
 	s.list(append([]string{
 		"In parentheses: the 95 % confidence interval. “?” is an unknown end of it, “(?)” an interval that is unknown or wider than the value. “–” is a figure that is unknown or has too few turns.",

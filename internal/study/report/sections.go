@@ -78,18 +78,6 @@ func (b *builder) parts(t figures.Timing) {
 	}
 }
 
-// sessions adds the figures of whole conversations, with a table for each series.
-func (b *builder) sessions(title string) {
-	if !b.s.Any(func(l figures.Level) bool {
-		return l.Value(figures.SessionTurns) > 1 || l.Value(figures.SessionsEnded) == 0 && l.Value(figures.SessionsCut) > 0
-	}) {
-		return
-	}
-	s := b.section(title)
-	s.paragraph("A session is a whole conversation, from its first request to the end of its last answer. The time to first tokens is network, queue and prefill; the time between turns belongs to tools, users or other agents. The sessions that count were sent in the first half of the measured time, and were not shortened. The end of the level cut some of them. Quantiles treat a cut session as longer than every other one, so that a quantile that falls on a cut session is unknown. The other figures leave cut sessions out.")
-	b.eachSeries(s, figures.SessionMetrics())
-}
-
 // eachSeries adds metrics by level: to s or, if series are compared, to a subsection for each.
 func (b *builder) eachSeries(s *section, metrics []figures.Metric) {
 	for _, series := range b.s.Series {

@@ -44,17 +44,14 @@ type Block struct {
 	// the prober or a user ended.
 	TurnSeconds float64 `json:"turn_seconds,omitempty"`
 	// Good counts judged turns that met every objective that judged them. It is the numerator
-	// of goodput. If all objectives are on right answers or on sessions, a turn that none judged is good if it succeeded.
+	// of goodput. If all objectives are on right answers, a turn that none judged is good if it succeeded.
 	Good uint64 `json:"good"`
-	// NotJudged counts turns that an objective left out because the prober was late, and all turns of a session that it
-	// left out for this reason.
+	// NotJudged counts turns that an objective left out because the prober was late.
 	NotJudged uint64            `json:"not_judged,omitempty"`
 	SLOs      map[string]Judged `json:"slos,omitempty"` // counts good and bad turns by objective
 	Tokens    Tokens            `json:"tokens"`
 	// Sessions counts follow-up turns whose worker is known. Absent in files of earlier versions.
 	Sessions probe.SessionCounts `json:"sessions,omitzero"`
-	// Conversations sums the conversations that were sent in the block. Absent without any, and in files of earlier versions.
-	Conversations *Conversations `json:"conversations,omitempty"`
 	// Recall counts the answers that were judged by reference codes. Absent without recall.
 	Recall map[RecallClass]Recalled `json:"recall,omitempty"`
 	// First and followup turns are different populations.
@@ -179,7 +176,7 @@ func (b *Block) judge(r *probe.Result, objectives []slo.Objective) {
 		b.NotJudged++
 	}
 	// Without another objective, a turn that asked for no code cannot violate one.
-	judged, good := !slices.ContainsFunc(objectives, func(o slo.Objective) bool { return o.SLI != slo.Correct && o.SLI != slo.Session }), true
+	judged, good := !slices.ContainsFunc(objectives, func(o slo.Objective) bool { return o.SLI != slo.Correct }), true
 	judged = judged && len(objectives) > 0
 	for _, o := range objectives {
 		count := b.SLOs[o.Name]

@@ -269,5 +269,5 @@ func (r Result) LeftOut() (turns, all uint64) {
 			turns, all = turns+b.Outcomes[o], all+b.Outcomes[o]
 		}
 	}
-	return min(turns, all), all // a session that was left out may have turns that were left out
+	return turns, all
 }

@@ -87,11 +87,8 @@ func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
 
 // withoutTurns returns the verdict on an objective by which no turn was judged. Answers of one
 // token have no TPOT, for example, so that such an objective does not apply. An objective for a
-// kind or a size of turn, for right answers or on sessions may only have seen none yet.
+// kind or a size of turn, or for right answers may only have seen none yet.
 func withoutTurns(o runfile.Objective) runfile.SLOVerdict {
-	if o.SLI == slo.Session {
-		return runfile.SLOVerdict{Name: o.Name, Standing: runfile.Undecided, Why: "no session was judged"}
-	}
 	if isRestricted(o) {
 		return runfile.SLOVerdict{Name: o.Name, Standing: runfile.Undecided, Why: "no such turn was measured"}
 	}
@@ -99,7 +96,7 @@ func withoutTurns(o runfile.Objective) runfile.SLOVerdict {
 }
 
 func isRestricted(o runfile.Objective) bool {
-	return len(o.Turns) > 0 || o.Uncached != slo.Tokens{} || o.SLI == slo.Correct || o.SLI == slo.Session
+	return len(o.Turns) > 0 || o.Uncached != slo.Tokens{} || o.SLI == slo.Correct
 }
 
 // prove returns what blocks of judged turns prove about an objective, and the confidence that it
@@ -114,14 +111,10 @@ func (j Judge) prove(o runfile.Objective, blocks [][]Tally) (runfile.SLOVerdict,
 		return v, confidence
 	}
 	v.Why, v.TooClose = runfile.TooCloseToDecide, true
-	subjects := "turns"
-	if o.SLI == slo.Session {
-		subjects = "sessions"
-	}
 	for times := 1.0; times < mostTimes || bad == 0 && times < 1e9; times *= 1.1 {
 		if s, _ := j.standing(e, times*good/effect, times*bad/effect); s != runfile.Undecided {
 			v.TooClose = false
-			v.Why = fmt.Sprintf("%.0f %s measured, about %s needed in all", good+bad, subjects, roundUp(times*(good+bad)))
+			v.Why = fmt.Sprintf("%.0f turns measured, about %s needed in all", good+bad, roundUp(times*(good+bad)))
 			break
 		}
 	}

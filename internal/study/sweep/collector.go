@@ -40,8 +40,6 @@ type collector struct {
 	counts              Counts
 	ttft, tpot          sketch.Sketch
 	records             *recorder // records of every turn; nil for none
-	// judged are the verdicts on sessions that have ended, until they are known to belong to the cohort (see settle).
-	judged []judgedSession
 }
 
 // Stats summarises a level's measurement so far.
@@ -227,15 +225,11 @@ func (c *collector) conversationDue(at time.Time, skipped bool) {
 	}
 }
 
-// conversationEnded counts a conversation in the block in which it was sent, and ends a counted span after its last one.
+// conversationEnded counts a conversation, and ends a counted span after its last one.
 func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hold(-1)
-	if s := c.find(sum.Sent); s != nil {
-		c.blockAt(s, sum.Sent).EndConversation(&sum)
-	}
-	c.judgeSession(sum)
 	if len(c.spans) == 0 || c.at >= len(c.spans) {
 		return // in the warm-up, or after the end
 	}
@@ -259,7 +253,6 @@ func (c *collector) look(now time.Time, level float64) levelReport {
 		Counts: c.counts, TargetLost: c.streak.targetLost(now), Ours: c.streak.outcomes[probe.NotSent] > 0, Ended: c.ended,
 	}
 	c.hold(0)
-	c.settle(now)
 	soFar := runfile.Result{Level: level, Tail: &c.tail}
 	for _, span := range c.spans {
 		if length := min(now.Sub(span.Started), span.end.Sub(span.Started)); length > 0 {
@@ -280,7 +273,6 @@ func (c *collector) stats(counts Counts) Stats {
 func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.settle(time.Now())
 	var out []runfile.Snapshot
 	for _, s := range c.spans {
 		if length := s.end.Sub(s.Started); length > 0 {

@@ -46,7 +46,7 @@ type ending struct {
 }
 
 func (w *watcher) check(now time.Time, seen levelReport) *ending {
-	b := w.turnsOf(seen.Result)
+	b := w.TurnsOf(seen.Result)
 	if seen.TargetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.TargetLost, verdict: w.failed(b), targetLost: true}
 		if seen.Ours {
@@ -90,9 +90,6 @@ func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 			v.Decided = runfile.DecidedEarly
 			return endEarly(v, "the level cannot be proven to meet %s any more", strings.Join(names, ", "))
 		}
-	}
-	if w.judgesSessions() {
-		return nil
 	}
 	v := w.met(b)
 	switch {

@@ -2,9 +2,7 @@ package sweep
 
 import (
 	"math"
-	"slices"
 
-	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/stats"
 )
@@ -68,23 +66,6 @@ func (j *watcher) futile(b stats.Turns, times float64) []string {
 		}
 	}
 	return names
-}
-
-// turnsOf returns the judged turns so far, without sessions: an early verdict leaves objectives on sessions undecided.
-// Few sessions are over by then, and those in flight are missing, among which are the slow ones.
-func (j *watcher) turnsOf(r runfile.Result) stats.Turns {
-	b := j.TurnsOf(r)
-	for _, o := range j.Objectives {
-		if o.SLI == slo.Session {
-			delete(b, o.Name)
-		}
-	}
-	return b
-}
-
-// judgesSessions reports whether an objective is on sessions.
-func (j *watcher) judgesSessions() bool {
-	return slices.ContainsFunc(j.Objectives, func(o runfile.Objective) bool { return o.SLI == slo.Session })
 }
 
 // met returns the verdict of a level that certainly meets its objectives, nil for others. Each
