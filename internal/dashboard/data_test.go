@@ -128,7 +128,6 @@ func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome)
 // loaded is the state of a server that exports everything.
 var loaded = serverside.State{
 	Running: probe.Some(4.0), Waiting: probe.Some(1.0), KVUse: probe.Some(0.5), TokenAge: probe.Some(time.Duration(0)), Preemptions: probe.Some(1.0),
-	QueueSeconds: probe.Some(2.0), QueuedRequests: probe.Some(4.0), PromptTokens: probe.Some(400.0), CachedTokens: probe.Some(100.0), OutputTokens: probe.Some(50.0),
 }
 
 // fill stores the script with a scrape of each instance every 15 seconds, and returns the time of the last.
@@ -146,8 +145,8 @@ func fill(t *testing.T, store *dashboardtest.Store, mode metrics.Mode, start tim
 		s.now = s.now.Add(scrapeEvery)
 		s.conversation("vllm")
 		s.conversation("proxy")
-		s.recorder.ServerRead("vllm", serverside.Reading{Complete: true, State: loaded, Speculation: serverside.Speculation{Counted: true, Drafted: 100, Accepted: 60}})
-		s.recorder.ServerRead("proxy", serverside.Reading{Complete: true, State: loaded, Speculation: serverside.Speculation{Acceptance: probe.Some(0.7)}})
+		s.recorder.ServerRead("vllm", serverside.Reading{Complete: true, State: loaded})
+		s.recorder.ServerRead("proxy", serverside.Reading{Complete: true, State: loaded})
 		s.sinks.Observe(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
 	}
 	return s.now.Add(-scrapeEvery)

@@ -103,7 +103,7 @@ func scenarios() []scenario {
 	s = append(s, sampleScenarios()...)
 	s = append(s, proberScenarios()...)
 	s = append(s, regressionScenarios()...)
-	s = append(s, speculationScenarios()...)
+	s = append(s, serverScenarios()...)
 	return append(s, ruleScenarios()...)
 }
 
@@ -226,6 +226,6 @@ func alertNames() []string {
 		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression,
 		rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
 		rules.AlertCachedRatioDrop, rules.AlertBudgetExhausted, rules.AlertOutOfReach,
-		rules.AlertAcceptanceCollapse, rules.AlertServerMetricsUnreadable,
+		rules.AlertServerMetricsUnreadable,
 	}
 }

@@ -2,7 +2,6 @@ package rules
 
 // Names of alerts and recorded series, for tests.
 const (
-	AlertAcceptanceCollapse      = alertAcceptanceCollapse
 	AlertForeignAnswers          = alertForeignAnswers
 	AlertWrongAnswers            = alertWrongAnswers
 	AlertBudgetExhausted         = alertBudgetExhausted
@@ -32,9 +31,6 @@ const (
 	AlertBaselineYoung      = "SyntheticBaselineYoung"
 	AlertBaselineMoved      = "SyntheticBaselineMoved"
 	AlertRegressionBlind    = "SyntheticRegressionBlind"
-
-	RecordAcceptance      = "target:synthetic_spec_acceptance:ratio_increase15m"
-	RecordUsualAcceptance = "target:synthetic_spec_acceptance:quantile7d"
 )
 
 var (

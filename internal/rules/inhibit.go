@@ -32,7 +32,7 @@ func Inhibitions() []Inhibition {
 	jobAlerts := slices.Concat(burns, []string{
 		AlertRegression, alertReplicaSlow, alertSLONoSamples, alertCachedRatioDrop, alertTargetBusy, alertConversationsSkipped, alertUsageMissing,
 	})
-	serverAlerts := []string{alertServerMetricsUnreadable, alertAcceptanceCollapse}
+	serverAlerts := []string{alertServerMetricsUnreadable}
 	latency := map[string][]string{labelSLI: {SLILatency}}
 	return []Inhibition{
 		{

@@ -28,7 +28,6 @@ const (
 	alertConversationsSkipped    = "SyntheticConversationsSkipped"
 	alertUsageMissing            = "SyntheticUsageMissing"
 	alertCachedRatioDrop         = "SyntheticCachedRatioDrop"
-	alertAcceptanceCollapse      = "SyntheticAcceptanceCollapse"
 	alertForeignAnswers          = "SyntheticForeignAnswers"
 	alertWrongAnswers            = "SyntheticWrongAnswers"
 	alertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"

@@ -51,9 +51,6 @@ func sixfoldTargets() []sixfold {
 		return []series{gauge(metrics.ConsecutiveFailed, n, job()...), gauge(metrics.Failing, 60, job()...)}
 	}
 	busy := func(perMinute float64) []series { return one(counter(metrics.TurnFailures, perMinute, refused()...)) }
-	accepted := func(perMinute float64) []series {
-		return one(counter(metrics.ServerAccepted, perMinute, "target", "a"))
-	}
 	return []sixfold{
 		{
 			alert: rules.AlertForeignAnswers, fault: one(counter(metrics.RecallTurns, 0.6, recalled("foreign")...)),
@@ -88,10 +85,6 @@ func sixfoldTargets() []sixfold {
 			lead: 20 * time.Minute, fires: 22 * time.Minute, resolves: 14 * time.Minute,
 			onMissing: metrics.SLOTurns,
 			onNaN:     true, // what is no number is no sample
-		},
-		{
-			alert: rules.AlertAcceptanceCollapse, fault: accepted(40), almost: accepted(120),
-			lead: 20 * time.Minute, fires: 30 * time.Minute, resolves: 22 * time.Minute,
 		},
 		{
 			alert: rules.AlertServerMetricsUnreadable, fault: one(gauge(metrics.ServerMetricsUp, 0, "target", "a")),

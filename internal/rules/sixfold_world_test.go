@@ -100,8 +100,6 @@ func healthyWorld() []series {
 		counter(metrics.CacheKnownPrompt, 400, firstTurns()...),
 
 		gauge(metrics.ServerMetricsUp, 1, "target", "a"),
-		counter(metrics.ServerDrafted, 2000, "target", "a"),
-		counter(metrics.ServerAccepted, 1200, "target", "a"),
 	}
 }
 

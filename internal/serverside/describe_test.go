@@ -57,7 +57,7 @@ func TestDescribe(t *testing.T) {
 		{Name: "Server version", Value: "0.14.1", Source: "/version", Variant: "a"},
 		{Name: "block size", Value: "16", Source: "/metrics", Variant: "a"},
 		{Name: "gpu memory utilization", Value: "0.9", Source: "/metrics", Variant: "a"},
-		{Name: "Server metrics", Value: "vLLM, 2 of 16 families", Source: "/metrics", Variant: "a"},
+		{Name: "Server metrics", Value: "vLLM, 2 of 15 families", Source: "/metrics", Variant: "a"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("description (-want +got):\n%s", diff)

@@ -23,12 +23,9 @@ const (
 	kvUsage
 	kvFullest // the largest kvUsage of an engine
 	preemptions
-	queueSeconds // sum of the waiting times of queuedRequests requests
-	queuedRequests
 	drafted // speculative tokens
 	accepted
-	acceptance     // share of accepted draft tokens
-	acceptedLength // tokens of a step, including the one that is not drafted
+	acceptance // share of accepted draft tokens
 	outputTokens
 	progress // tokens or steps
 	ttft
@@ -118,12 +115,9 @@ func families() []family {
 		{kvUsage, share, "vllm:kv_cache_usage_perc vllm:gpu_cache_usage_perc sglang:token_usage trtllm_kv_cache_utilization llamacpp:kv_cache_usage_ratio"},
 		{kvUsage, share, "dynamo_component_gpu_cache_usage_percent llm_d_epp_average_kv_cache_utilization inference_pool_average_kv_cache_utilization"},
 		{preemptions, total, "vllm:num_preemptions_total sglang:num_retracted_requests_total"},
-		{queueSeconds, sumsAndCounts, "vllm:request_queue_time_seconds sglang:queue_time_seconds trtllm_request_queue_time_seconds"},
-		{queueSeconds, sumsAndCounts, "llm_d_epp_flow_control_request_queue_duration_seconds inference_extension_flow_control_request_queue_duration_seconds"},
 		{drafted, total, "vllm:spec_decode_num_draft_tokens_total trtllm_spec_decode_num_draft_tokens_total llamacpp:spec_decode_num_draft_tokens_total"},
 		{accepted, total, "vllm:spec_decode_num_accepted_tokens_total trtllm_spec_decode_num_accepted_tokens_total llamacpp:spec_decode_num_accepted_tokens_total"},
 		{acceptance, share, "sglang:spec_accept_rate"},
-		{acceptedLength, total, "sglang:spec_accept_length"},
 		{outputTokens, live, "vllm:generation_tokens_total"},
 		{outputTokens, total, "sglang:generation_tokens_total trtllm_generation_tokens_total llamacpp:tokens_predicted_total"},
 		{outputTokens, live, "dynamo_frontend_output_tokens_total"},

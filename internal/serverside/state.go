@@ -1,6 +1,7 @@
 package serverside
 
 import (
+	"math"
 	"time"
 
 	"synthetic/internal/probe"
@@ -16,11 +17,17 @@ type State struct {
 	// TokenAge is the longest time for which an engine has had running requests and made no tokens.
 	// If no engine has running requests, it is the shortest time of all engines without tokens.
 	TokenAge probe.Opt[time.Duration]
-	// The other figures are the increases since the previous reading. QueueSeconds is the sum of
-	// the waiting times of QueuedRequests requests.
-	Preemptions                              probe.Opt[float64]
-	QueueSeconds, QueuedRequests             probe.Opt[float64]
-	PromptTokens, CachedTokens, OutputTokens probe.Opt[float64]
+	// Preemptions is the increase since the previous reading.
+	Preemptions probe.Opt[float64]
+}
+
+// number returns a figure of the sample; unknown if it is missing or not a finite number.
+func (s Sample) number(r role) probe.Opt[float64] {
+	v, ok := s.values[r]
+	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+		return probe.Opt[float64]{}
+	}
+	return probe.Some(v)
 }
 
 // change is a new sample of a page, with the one before; the zero Sample if there was none.
@@ -48,8 +55,7 @@ func newChanges(read []change, latest map[string]Sample) changes {
 func (c changes) state() State {
 	s := State{
 		Running: c.sum(running), Waiting: c.sum(waiting), KVUse: c.highest(kvFullest), TokenAge: c.tokenAge(),
-		Preemptions: c.growth(preemptions), QueueSeconds: c.growth(queueSeconds), QueuedRequests: c.growth(queuedRequests),
-		PromptTokens: c.growth(promptTokens), CachedTokens: c.growth(cachedTokens), OutputTokens: c.growth(outputTokens),
+		Preemptions: c.growth(preemptions),
 	}
 	if held := c.sum(routerQueue); held.OK {
 		s.Waiting = probe.Some(s.Waiting.V + held.V)

@@ -48,45 +48,38 @@ func TestStateOfEngines(t *testing.T) {
 	}{
 		"vLLM": {[]string{"vllm"}, State{
 			Running: known(12), Waiting: known(0), KVUse: known(0.0016480498077274808), TokenAge: seconds(0),
-			Preemptions: known(0), QueueSeconds: known(0), QueuedRequests: known(0),
-			PromptTokens: known(0), CachedTokens: known(0), OutputTokens: known(0),
+			Preemptions: known(0),
 		}},
 		"SGLang, two data-parallel ranks": {[]string{"sglang"}, State{
 			Running: known(15), Waiting: known(21), KVUse: known(0.98), TokenAge: seconds(0),
-			Preemptions: known(0), QueueSeconds: known(0), QueuedRequests: known(0),
-			PromptTokens: known(0), CachedTokens: known(0), OutputTokens: known(0),
+			Preemptions: known(0),
 		}},
 		"TensorRT-LLM, which counts tokens when a request ends": {[]string{"trtllm"}, State{
 			Running: known(16), Waiting: known(5), KVUse: known(0.75),
-			QueueSeconds: known(0), QueuedRequests: known(0),
-			PromptTokens: known(0), CachedTokens: known(0), OutputTokens: known(0),
 		}},
 		"llama.cpp": {[]string{"llamacpp"}, State{
-			Running: known(4), Waiting: known(46), TokenAge: seconds(0), PromptTokens: known(0), OutputTokens: known(0),
+			Running: known(4), Waiting: known(46), TokenAge: seconds(0),
 		}},
 		"Dynamo's frontend": {[]string{"dynamo-frontend"}, State{
 			Running: known(9), Waiting: known(2), TokenAge: seconds(0),
-			PromptTokens: known(0), CachedTokens: known(0), OutputTokens: known(0),
 		}},
 		"Dynamo's worker": {[]string{"dynamo-worker"}, State{
-			Running: known(6), Waiting: known(1), KVUse: known(0.41), TokenAge: seconds(0), OutputTokens: known(0),
+			Running: known(6), Waiting: known(1), KVUse: known(0.41), TokenAge: seconds(0),
 		}},
 		"Dynamo's frontend and worker: the router's queue is added, the rest is the worker's": {
 			[]string{"dynamo-frontend", "dynamo-worker"}, State{
 				Running: known(6), Waiting: known(3), KVUse: known(0.41), TokenAge: seconds(0),
-				PromptTokens: known(0), CachedTokens: known(0), OutputTokens: known(0),
 			},
 		},
 		"llm-d's router": {[]string{"llm-d-router"}, State{
-			Running: known(11), Waiting: known(12), KVUse: known(0.3), PromptTokens: known(0),
+			Running: known(11), Waiting: known(12), KVUse: known(0.3),
 		}},
 		"llm-d's router under the older names": {[]string{"gateway-api"}, State{
 			Running: known(12), Waiting: known(8), KVUse: known(0.6),
 		}},
 		"llm-d's router and an engine": {[]string{"llm-d-router", "vllm"}, State{
 			Running: known(12), Waiting: known(5), KVUse: known(0.0016480498077274808), TokenAge: seconds(0),
-			Preemptions: known(0), QueueSeconds: known(0), QueuedRequests: known(0),
-			PromptTokens: known(0), CachedTokens: known(0), OutputTokens: known(0),
+			Preemptions: known(0),
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,19 +98,14 @@ func TestStateOfEngines(t *testing.T) {
 	}
 }
 
-// queue returns vLLM's histogram of queue times.
-func queue(sum, count string) string {
-	return histogramText("vllm:request_queue_time_seconds", sum, count)
-}
-
 func TestStateGrowth(t *testing.T) {
 	for name, tt := range map[string]struct {
 		readings [][]string
 		want     State
 	}{
 		"counters grow": {
-			[][]string{{"vllm:num_preemptions_total 3\n" + queue("1.5", "2")}, {"vllm:num_preemptions_total 100\n" + queue("9.5", "6")}},
-			State{Preemptions: known(97), QueueSeconds: known(8), QueuedRequests: known(4)},
+			[][]string{{"vllm:num_preemptions_total 3\n"}, {"vllm:num_preemptions_total 100\n"}},
+			State{Preemptions: known(97)},
 		},
 		"the server begins anew": {
 			[][]string{{"vllm:num_preemptions_total 100\n"}, {"vllm:num_preemptions_total 7\n"}},
@@ -138,12 +126,6 @@ func TestStateGrowth(t *testing.T) {
 		"a family that is missing": {
 			[][]string{{"vllm:num_preemptions_total 1\n"}, {"up 1\n"}}, State{},
 		},
-		"a frontend does not replace an engine that cannot be read": {
-			[][]string{
-				{"trtllm_prompt_tokens_total 100\n", inputs("100")}, {"", inputs("900")},
-			},
-			State{},
-		},
 		"no numbers": {
 			[][]string{{"vllm:num_preemptions_total NaN\n"}, {"vllm:num_preemptions_total +Inf\n# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running NaN\n"}}, State{},
 		},
@@ -155,11 +137,6 @@ func TestStateGrowth(t *testing.T) {
 			}
 		})
 	}
-}
-
-// inputs returns Dynamo's histogram of prompt tokens.
-func inputs(sum string) string {
-	return histogramText("dynamo_frontend_input_sequence_tokens", sum, "1")
 }
 
 // busyEngines is a page of two engines of vLLM: the requests that run, and the tokens so far.

@@ -27,7 +27,6 @@ type Reading struct {
 	Complete bool
 	// Requests is the number of requests for the pages that were sent.
 	Requests int
-	Speculation
 	State
 }
 
@@ -147,7 +146,6 @@ func (l *loop) run(ctx context.Context) {
 // After a failure, a page is compared with its last successful reading.
 func (l *loop) read(ctx context.Context) (r Reading, failed error) {
 	var read []change
-	var drafts []Speculation
 	for _, u := range l.URLs {
 		var trace wire.Trace
 		sample, err := l.client.Scrape(wire.WithTrace(ctx, &trace), u)
@@ -159,11 +157,10 @@ func (l *loop) read(ctx context.Context) (r Reading, failed error) {
 			continue
 		}
 		sample.markProgress(l.previous[u])
-		drafts = append(drafts, speculation(l.previous[u], sample))
 		read = append(read, change{l.previous[u], sample})
 		l.previous[u] = sample
 	}
-	r.Complete, r.Speculation, r.State = failed == nil, combine(drafts), newChanges(read, l.previous).state()
+	r.Complete, r.State = failed == nil, newChanges(read, l.previous).state()
 	return r, failed
 }
 
@@ -174,8 +171,8 @@ func (l *loop) logChange(r Reading, err error) {
 	}
 	l.loggedComplete = &r.Complete
 	if r.Complete {
-		l.Logger.Info("reading the server's metrics", "target", l.Target.Name, "pages", len(l.URLs), "counts_drafts", r.Counted)
+		l.Logger.Info("reading the server's metrics", "target", l.Target.Name, "pages", len(l.URLs))
 		return
 	}
-	l.Logger.Warn("cannot read the server's metrics; its load and its speculative decoding are unknown", "target", l.Target.Name, "err", err)
+	l.Logger.Warn("cannot read the server's metrics; its load is unknown", "target", l.Target.Name, "err", err)
 }

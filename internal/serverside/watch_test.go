@@ -14,10 +14,11 @@ import (
 
 	promconfig "github.com/prometheus/common/config"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 )
 
-// engineServer serves a page of counters that grow by 10 and 6 at each reading.
+// engineServer serves a page with a counter that grows by 10 at each reading.
 type engineServer struct {
 	*httptest.Server
 	readings atomic.Int64
@@ -36,7 +37,7 @@ func newEngineServer(t *testing.T) *engineServer {
 			return
 		}
 		n := e.readings.Add(1)
-		fmt.Fprintf(w, "vllm:spec_decode_num_draft_tokens_total %d\nvllm:spec_decode_num_accepted_tokens_total %d\n", 1000+10*n, 500+6*n)
+		fmt.Fprintf(w, "vllm:num_preemptions_total %d\n", 1000+10*n)
 	}))
 	t.Cleanup(e.Close)
 	return e
@@ -137,23 +138,23 @@ func TestWatcherReads(t *testing.T) {
 	e := newEngineServer(t)
 	w := watchThem(t, e.watched("a"))
 	first := w.next("at all", func(told) bool { return true })
-	if want := (told{"a", Reading{Complete: true, Requests: 1, Speculation: Speculation{Counted: true}}}); first != want {
+	if want := (told{"a", Reading{Complete: true, Requests: 1, State: State{Preemptions: probe.Some(0.0)}}}); first != want {
 		t.Errorf("the first reading is %+v, want %+v; earlier counts must not be included", first, want)
 	}
 	second := w.next("after it", func(told) bool { return true })
-	if want := (told{"a", Reading{Complete: true, Requests: 1, Speculation: Speculation{Drafted: 10, Accepted: 6, Counted: true}}}); second != want {
+	if want := (told{"a", Reading{Complete: true, Requests: 1, State: State{Preemptions: probe.Some(10.0)}}}); second != want {
 		t.Errorf("the second reading is %+v, want %+v", second, want)
 	}
 
 	e.broken.Store(true)
 	lost := w.next("that fails", func(r told) bool { return !r.Complete })
-	if lost.Counted || lost.Drafted != 0 {
+	if lost.Preemptions.OK {
 		t.Errorf("the failed reading is %+v", lost)
 	}
 	w.next("that fails again", func(r told) bool { return !r.Complete })
 	e.broken.Store(false)
 	back := w.next("that works again", func(r told) bool { return r.Complete })
-	if back.Drafted != 10 || back.Accepted != 6 {
+	if back.Preemptions.V != 10 {
 		t.Errorf("after the gap the reading is %+v, want the counts since the last successful one", back)
 	}
 	if lost.Requests != 1 {
@@ -181,10 +182,10 @@ func TestWatcherReads(t *testing.T) {
 func TestWatcherFollowsReloads(t *testing.T) {
 	a, b := newEngineServer(t), newEngineServer(t)
 	w := watchThem(t, a.watched("a"))
-	w.next("of a that counts", func(r told) bool { return r.target == "a" && r.Drafted > 0 })
+	w.next("of a that counts", func(r told) bool { return r.target == "a" && r.Preemptions.V > 0 })
 	w.apply(a.watched("a"), b.watched("b"))
 	w.next("of b", func(r told) bool {
-		if r.target == "a" && r.Drafted != 10 {
+		if r.target == "a" && r.Preemptions.V != 10 {
 			t.Errorf("a reload let a begin anew: %+v", r)
 		}
 		return r.target == "b"
@@ -192,9 +193,9 @@ func TestWatcherFollowsReloads(t *testing.T) {
 	changed := b.watched("b")
 	changed.URLs = append(changed.URLs, a.URL+"/other")
 	w.apply(changed)
-	w.next("of b that begins anew", func(r told) bool { return r.target == "b" && r.Counted && r.Drafted == 0 })
-	both := w.next("of both pages", func(r told) bool { return r.target == "b" && r.Drafted > 10 })
-	if both.Drafted != 20 || both.Accepted != 12 {
+	w.next("of b that begins anew", func(r told) bool { return r.target == "b" && r.Preemptions.OK && r.Preemptions.V == 0 })
+	both := w.next("of both pages", func(r told) bool { return r.target == "b" && r.Preemptions.V > 10 })
+	if both.Preemptions.V != 20 {
 		t.Errorf("two pages say %+v, want the sum", both)
 	}
 	w.apply()
@@ -204,7 +205,7 @@ func TestWatcherFollowsReloads(t *testing.T) {
 		if r.target != "c" {
 			t.Errorf("%s was read after it was taken out", r.target)
 		}
-		return r.Drafted > 0
+		return r.Preemptions.V > 0
 	})
 }
 

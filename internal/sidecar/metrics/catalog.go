@@ -158,20 +158,12 @@ const (
 	SLOWindow     = "synthetic_slo_window_seconds"
 	SLOUsualMiss  = "synthetic_slo_usual_miss_ratio"
 
-	ServerMetricsUp      = "synthetic_server_metrics_up"
-	ServerRunning        = "synthetic_server_requests_running"
-	ServerWaiting        = "synthetic_server_requests_waiting"
-	ServerKVUse          = "synthetic_server_kv_cache_usage_ratio"
-	ServerPreemptions    = "synthetic_server_preemptions_total"
-	ServerQueueSeconds   = "synthetic_server_queue_seconds_total"
-	ServerQueuedRequests = "synthetic_server_queued_requests_total"
-	ServerPromptTokens   = "synthetic_server_prompt_tokens_total"
-	ServerCachedTokens   = "synthetic_server_cached_tokens_total"
-	ServerOutputTokens   = "synthetic_server_output_tokens_total"
-	ServerTokenAge       = "synthetic_server_token_age_seconds"
-	ServerDrafted        = "synthetic_server_spec_draft_tokens_total"
-	ServerAccepted       = "synthetic_server_spec_accepted_tokens_total"
-	ServerAcceptance     = "synthetic_server_spec_acceptance_ratio"
+	ServerMetricsUp   = "synthetic_server_metrics_up"
+	ServerRunning     = "synthetic_server_requests_running"
+	ServerWaiting     = "synthetic_server_requests_waiting"
+	ServerKVUse       = "synthetic_server_kv_cache_usage_ratio"
+	ServerPreemptions = "synthetic_server_preemptions_total"
+	ServerTokenAge    = "synthetic_server_token_age_seconds"
 
 	targetInfo          = "synthetic_target_info"
 	TrafficRate         = "synthetic_traffic_conversations_per_second"
@@ -331,15 +323,7 @@ func Catalog() []Metric {
 		{ServerWaiting, gauge, "requests", "Requests of all clients that wait in the queues of a target.", []string{LabelTarget}},
 		{ServerKVUse, gauge, "ratio", "Share of the KV cache in use by running requests, for the engine of a target that uses most of it.", []string{LabelTarget}},
 		{ServerPreemptions, Counter, "requests", "Requests that a target preempted to make room in its KV cache, since the prober started.", []string{LabelTarget}},
-		{ServerQueueSeconds, Counter, "", "Seconds that requests of all clients waited in the queues of a target, since the prober started. Engines count a request when it ends.", []string{LabelTarget}},
-		{ServerQueuedRequests, Counter, "requests", "Requests whose queue time is counted.", []string{LabelTarget}},
-		{ServerPromptTokens, Counter, "tokens", "Prompt tokens of all clients of a target, since the prober started.", []string{LabelTarget}},
-		{ServerCachedTokens, Counter, "tokens", "Prompt tokens that a target took from its prefix cache, since the prober started.", []string{LabelTarget}},
-		{ServerOutputTokens, Counter, "tokens", "Output tokens for all clients of a target, since the prober started.", []string{LabelTarget}},
 		{ServerTokenAge, gauge, "seconds", "Time for which an engine of a target has processed requests and made no token, as of the last reading; the longest of its engines, from the first reading on. Without running requests, the time since any engine made a token. Absent for engines that count tokens only when a request ends.", []string{LabelTarget}},
-		{ServerDrafted, Counter, "tokens", "Draft tokens proposed by a target since the prober started, by the target's counters; absent without such counters.", []string{LabelTarget}},
-		{ServerAccepted, Counter, "tokens", "Draft tokens accepted by a target since the prober started, by the target's counters; absent without such counters.", []string{LabelTarget}},
-		{ServerAcceptance, gauge, "ratio", "Share of draft tokens accepted, as averaged by a target without counters; absent while it is idle or drafts nothing.", []string{LabelTarget}},
 
 		{targetInfo, gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", LabelURL}},
 		{TrafficRate, gauge, "conversations per second", "Configured rate of conversation starts without bursts; absent for closed-loop traffic.", job},

@@ -109,11 +109,8 @@ func lines() map[string]int {
 	r.Add(info)
 	one := probe.Some(1.0)
 	r.ServerRead("", serverside.Reading{
-		Complete: true, Speculation: serverside.Speculation{Counted: true, Acceptance: one},
-		State: serverside.State{
-			Running: one, Waiting: one, KVUse: one, TokenAge: second, Preemptions: one, QueueSeconds: one, QueuedRequests: one,
-			PromptTokens: one, CachedTokens: one, OutputTokens: one,
-		},
+		Complete: true,
+		State:    serverside.State{Running: one, Waiting: one, KVUse: one, TokenAge: second, Preemptions: one},
 	})
 	for _, kind := range probe.TurnKinds() {
 		r.Observe(probe.Start{Kind: kind})

@@ -97,12 +97,10 @@ func scripted() *testRecorder {
 	r.Observe(probe.ConversationStart{Target: "west", Workload: "chat"})
 	r.Observe(probe.Start{Target: "west", Workload: "chat", Kind: probe.First})
 	r.Observe(probe.Skip{Target: "west", Workload: "chat", Reason: probe.SkipReasons()[0]})
-	r.ServerRead("east", serverside.Reading{Complete: true, Speculation: said{Counted: true, Drafted: 1200, Accepted: 300}, State: load{
-		Running: probe.Some(16.0), Waiting: probe.Some(94.0), KVUse: probe.Some(0.98), TokenAge: probe.Some(1500 * time.Millisecond),
-		Preemptions: probe.Some(97.0), QueueSeconds: probe.Some(250.5), QueuedRequests: probe.Some(40.0),
-		PromptTokens: probe.Some(4000.0), CachedTokens: probe.Some(3000.0), OutputTokens: probe.Some(1500.0),
+	r.ServerRead("east", serverside.Reading{Complete: true, State: serverside.State{
+		Running: probe.Some(16.0), Waiting: probe.Some(94.0), KVUse: probe.Some(0.98), TokenAge: probe.Some(1500 * time.Millisecond), Preemptions: probe.Some(97.0),
 	}})
-	r.ServerRead("west", serverside.Reading{Speculation: said{Acceptance: probe.Some(0.75)}})
+	r.ServerRead("west", serverside.Reading{})
 	return r
 }
 

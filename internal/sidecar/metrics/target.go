@@ -41,12 +41,11 @@ func (t *targetSeries) count(p probe.Purpose, requests float64) {
 // server holds what a target's own metrics say. Its counters grow by the increases of each
 // reading and never fall, even if the server restarts.
 type server struct {
-	last              serverside.Reading
-	drafted, accepted float64
-	// total holds the sums of the increases. Its gauges are not used.
-	total serverside.State
-	// read is true after the first reading, counted after the first reading with counters.
-	read, counted bool
+	last serverside.Reading
+	// preempted is the sum of the increases; unknown if the server does not export them.
+	preempted probe.Opt[float64]
+	// read is true after the first reading.
+	read bool
 }
 
 // configure sets the configuration of the target. A model that is discovered stays as last
@@ -107,34 +106,8 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 	}
 	s := t.server
 	s.read, s.last = true, reading
-	if reading.Counted {
-		s.counted = true
-		s.drafted += max(0, reading.Drafted)
-		s.accepted += max(0, reading.Accepted)
-	}
-	sums := loadCounters(&s.total)
-	for i, c := range loadCounters(&reading.State) {
-		if c.figure.OK {
-			*sums[i].figure = probe.Some(sums[i].figure.V + max(0, c.figure.V))
-		}
-	}
-}
-
-// loadFigure is a figure of a server's load with the name of its series.
-type loadFigure struct {
-	name   string
-	figure *probe.Opt[float64]
-}
-
-func loadGauges(s *serverside.State) []loadFigure {
-	age := probe.Opt[float64]{V: s.TokenAge.V.Seconds(), OK: s.TokenAge.OK}
-	return []loadFigure{{ServerRunning, &s.Running}, {ServerWaiting, &s.Waiting}, {ServerKVUse, &s.KVUse}, {ServerTokenAge, &age}}
-}
-
-func loadCounters(s *serverside.State) []loadFigure {
-	return []loadFigure{
-		{ServerPreemptions, &s.Preemptions}, {ServerQueueSeconds, &s.QueueSeconds}, {ServerQueuedRequests, &s.QueuedRequests},
-		{ServerPromptTokens, &s.PromptTokens}, {ServerCachedTokens, &s.CachedTokens}, {ServerOutputTokens, &s.OutputTokens},
+	if p := reading.Preemptions; p.OK {
+		s.preempted = probe.Some(s.preempted.V + max(0, p.V))
 	}
 }
 
@@ -149,16 +122,12 @@ func (t *targetSeries) gather(e *exposition, l labels) {
 		return
 	}
 	e.add(ServerMetricsUp, l, boolValue(s.last.Complete))
-	if s.counted {
-		e.add(ServerDrafted, l, s.drafted)
-		e.add(ServerAccepted, l, s.accepted)
-	}
-	if a := s.last.Acceptance; a.OK {
-		e.add(ServerAcceptance, l, a.V)
-	}
-	for _, f := range append(loadGauges(&s.last.State), loadCounters(&s.total)...) {
-		if f.figure.OK {
-			e.add(f.name, l, f.figure.V)
+	age := probe.Opt[float64]{V: s.last.TokenAge.V.Seconds(), OK: s.last.TokenAge.OK}
+	for name, v := range map[string]probe.Opt[float64]{
+		ServerRunning: s.last.Running, ServerWaiting: s.last.Waiting, ServerKVUse: s.last.KVUse, ServerTokenAge: age, ServerPreemptions: s.preempted,
+	} {
+		if v.OK {
+			e.add(name, l, v.V)
 		}
 	}
 }
