@@ -85,7 +85,7 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	outputs.Go(func() { out.rows(outputCtx, began, s.Status) })
 	outputs.Go(func() { demo.Announce(outputCtx, began, out.say) })
 	server := s.Server()
-	err = s.Run(ctx, server, func() error { return server.Serve(s.Bounded(web)) })
+	err = s.Run(ctx, server, func() error { return server.Serve(web) })
 	stopOutput()
 	outputs.Wait()
 	if err == nil {

@@ -5,12 +5,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 
-	"github.com/coreos/go-systemd/v22/activation"
-	"github.com/mdlayher/vsock"
+	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/exporter-toolkit/web"
 )
 
@@ -22,15 +19,24 @@ type ports struct {
 	listeners []net.Listener
 }
 
+// addWebFlags adds the flags of ports.
+func addWebFlags(c *kingpin.CmdClause, address, help string) *web.FlagConfig {
+	f := &web.FlagConfig{WebSystemdSocket: new(bool)}
+	listen := c.Flag("web.listen-address", help).PlaceHolder("ADDRESS")
+	if address != "" {
+		listen.Default(address)
+	}
+	f.WebListenAddresses = listen.Strings()
+	f.WebConfigFile = c.Flag("web.config.file", "File with TLS settings and passwords of the port: see https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md").PlaceHolder("FILE").String()
+	return f
+}
+
 // openPorts checks the web configuration and listens.
 func openPorts(flags *web.FlagConfig, logger *slog.Logger) (*ports, error) {
 	if err := web.Validate(*flags.WebConfigFile); err != nil {
 		return nil, usagef("--web.config.file=%s: %w", *flags.WebConfigFile, err)
 	}
 	p := &ports{flags: flags, logger: logger}
-	if flags.WebSystemdSocket != nil && *flags.WebSystemdSocket {
-		return p, p.inherit()
-	}
 	for _, addr := range *flags.WebListenAddresses {
 		l, err := listen("web.listen-address", addr)
 		if err != nil {
@@ -42,23 +48,8 @@ func openPorts(flags *web.FlagConfig, logger *slog.Logger) (*ports, error) {
 	return p, nil
 }
 
-// inherit takes the sockets that systemd passes.
-func (p *ports) inherit() (err error) {
-	p.listeners, err = activation.Listeners()
-	switch {
-	case err != nil:
-		return fmt.Errorf("--web.systemd-socket: %w", err)
-	case len(p.listeners) == 0:
-		return usagef("--web.systemd-socket: systemd passed no socket: start the program with a .socket unit, or leave the flag out")
-	}
-	return nil
-}
-
-// listen listens on the address of a flag. vsock://:PORT is a port for the hypervisor.
+// listen listens on the address of a flag.
 func listen(flag, addr string) (net.Listener, error) {
-	if strings.HasPrefix(addr, "vsock://") {
-		return listenVsock(flag, addr)
-	}
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return nil, usagef("--%s=%s: %w; write for example :9877 or 127.0.0.1:9877", flag, addr, err)
 	}
@@ -67,29 +58,6 @@ func listen(flag, addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("serving HTTP: %w; choose another --%s", err, flag)
 	}
 	return l, nil
-}
-
-func listenVsock(flag, addr string) (net.Listener, error) {
-	var port uint64
-	u, err := url.Parse(addr)
-	if err == nil {
-		port, err = strconv.ParseUint(u.Port(), 10, 32)
-	}
-	if err != nil {
-		return nil, usagef("--%s=%s: %w; write for example vsock://:9877", flag, addr, err)
-	}
-	l, err := vsock.Listen(uint32(port), nil)
-	if err != nil {
-		return nil, fmt.Errorf("serving HTTP: %w; choose another --%s", err, flag)
-	}
-	return l, nil
-}
-
-// wrap replaces each listener l with limit(l).
-func (p *ports) wrap(limit func(net.Listener) net.Listener) {
-	for i, l := range p.listeners {
-		p.listeners[i] = limit(l)
-	}
 }
 
 // addresses returns the addresses of the listeners, separated by spaces.

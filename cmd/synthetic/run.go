@@ -10,7 +10,6 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/alecthomas/units"
 	"github.com/prometheus/exporter-toolkit/web"
-	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
 	"synthetic/internal/config"
 	"synthetic/internal/probe/lag"
@@ -64,7 +63,7 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	f.turnsSize = c.Flag("turns.max-size", fmt.Sprintf("Size at which the log of turns is packed and a new one begins; the last %d packed logs are kept. A million turns take 300 MB, packed 30 MB.", turnsKept)).Default("100MB").Bytes()
 	c.Flag("evidence.directory", "Keep the texts of wrong answers that recall finds (see docs/how-to/recall.md): one file for each answer with its ids, times and response headers, but no prompt and no keys. It is created with mode 0700 if it is missing.").PlaceHolder("DIRECTORY").StringVar(&f.evidence)
 	c.Flag("evidence.keep", "How many files --evidence.directory keeps of each result (foreign and wrong), at most 10000; the oldest are removed. A file usually has some kB, and at most 0.5 MB.").Default("100").IntVar(&f.keep)
-	f.web = webflag.AddFlags(c, ":9877")
+	f.web = addWebFlags(c, ":9877", "Address of the port. Repeatable.")
 	return command{c, f.run}
 }
 
@@ -110,7 +109,6 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer ports.close()
-	ports.wrap(s.Bounded)
 	f.logAddresses(e.logger, ports)
 	defer adaptCollector()()
 	server := s.Server()

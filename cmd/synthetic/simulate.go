@@ -11,7 +11,6 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/exporter-toolkit/web"
-	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
@@ -47,7 +46,7 @@ as in a measured deployment, and /metrics has Dynamo's names, too. Examples:
 
 Keys of --engine and their defaults:
 `+engineHelp())
-	f.web = webflag.AddFlags(c, "127.0.0.1:8000")
+	f.web = addWebFlags(c, "127.0.0.1:8000", "Address of the port. Repeatable.")
 	c.Flag("model", "Name of the model. Repeat it to serve further models, each with answers of its own.").Default("simulated-chat").StringsVar(&f.models)
 	c.Flag("seed", "Seed of the random texts, delays and faults.").Default("1").Uint64Var(&f.options.Seed)
 	c.Flag("engine", "Settings of the engine; repeatable. The keys are listed above.").PlaceHolder("KEY=VALUE,...").StringsVar(&f.engine)

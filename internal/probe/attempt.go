@@ -60,8 +60,6 @@ type attempt struct {
 	silent bool
 	// drained is how long the body took to end after the answer.
 	drained time.Duration
-	// paced is the longest wait for the pacer.
-	paced time.Duration
 }
 
 // run sends the request and reads the answer. It sets seen.sent immediately before it passes the
@@ -87,7 +85,6 @@ func (a *attempt) run(req *http.Request, deadlinesFrom func(sent time.Time) dead
 		return
 	}
 	a.body = body
-	defer func() { a.paced = body.Paced() }()
 	defer a.peaks.record(a.limits, body, &a.seen)
 	if outcome := statusOutcome(resp.StatusCode); outcome != "" {
 		a.readRefusal(ctx, outcome, resp, body)

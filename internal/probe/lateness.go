@@ -107,8 +107,7 @@ func (a *attempt) lateSpan(o Outcome, at time.Time) (from, to time.Time) {
 // fillLag sets the maximum that the prober itself may have added to the latencies of the turn.
 //
 // Until the request was written, that is the time of this turn in which the prober did not run, or the
-// time that no step explains. Afterwards it is the longest interruption or wait for the pacer, but
-// only if that can have changed a timestamp. The kernel stamps each segment on arrival. Segments
+// time that no step explains. Afterwards it is the longest interruption, but only if that can have changed a timestamp. The kernel stamps each segment on arrival. Segments
 // that wait together may all get the last one's time, and several events share one stamp.
 //
 // Data that stays unread for lag.MaxTolerance may have stopped the sender, so it always counts.
@@ -124,7 +123,7 @@ func (a *attempt) fillLag(r *Result) {
 	if r.Events > 0 && (!r.Kernel || r.Coalesced > 0) {
 		untilFirst, _ := a.lag.Between(r.Sent, a.seen.firstToken)
 		untilEnd, _ := a.lag.Between(r.Sent, r.End)
-		r.Lag, r.StreamLag = max(r.Lag, untilFirst, a.paced), max(untilEnd, a.paced)
+		r.Lag, r.StreamLag = max(r.Lag, untilFirst), untilEnd
 	}
 	if r.ReadLagMax >= lag.MaxTolerance {
 		r.Lag, r.StreamLag = max(r.Lag, r.ReadLagMax), max(r.StreamLag, r.ReadLagMax)

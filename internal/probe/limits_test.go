@@ -1,21 +1,12 @@
 package probe_test
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/wire"
 )
 
 // token returns an event with n bytes of text in a field.
@@ -135,38 +126,4 @@ func TestNoMemoryIsNotTheTarget(t *testing.T) {
 	if used, _ := budget.Level(); used != 0 {
 		t.Errorf("%v bytes are reserved at the end", used)
 	}
-}
-
-// TestPacedDiscovery checks that the list of models is paced too. In virtual time, only the pacer
-// takes time.
-func TestPacedDiscovery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var server sync.WaitGroup
-		o := options("models.test")
-		o.Target.Model, o.Pacer = "", &wire.Pacer{}
-		o.Dial = func(context.Context, string, string) (net.Conn, error) {
-			near, far := net.Pipe()
-			server.Go(func() {
-				defer far.Close()
-				if _, err := http.ReadRequest(bufio.NewReader(far)); err == nil {
-					_, _ = io.WriteString(far, jsonResponse("200 OK", fmt.Sprintf(`{"data":[{"id":"m"}],"junk":%q}`, strings.Repeat("x", 1<<20))))
-				}
-			})
-			return near, nil
-		}
-		p, err := probe.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close()
-		for range 5 { // each costs at least 40 ms, and 100 ms are available
-			if _, err := p.Model(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if waited := o.Pacer.Waited(); waited < 400*time.Millisecond {
-			t.Errorf("5 MiB waited for %v", waited)
-		}
-		server.Wait()
-	})
 }

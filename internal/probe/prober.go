@@ -28,8 +28,6 @@ type Options struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Connections limits the open connections of all probers that share it; nil means no limit.
 	Connections *bound.Budget
-	// Pacer limits the CPU time that this process spends on the target; nil means no limit.
-	Pacer *wire.Pacer
 	// Peaks records how close turns came to their limits; nil means no record.
 	Peaks *Peaks
 	// Learned is shared by the probers of a target; nil means that it is not shared.
@@ -137,7 +135,7 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 }
 
 func newClient(t *target.Target, o *Options) *wire.Client {
-	return wire.New(wire.Options{HTTP: t.HTTP, Dial: o.Dial, Connections: o.Connections, Pacer: o.Pacer})
+	return wire.New(wire.Options{HTTP: t.HTTP, Dial: o.Dial, Connections: o.Connections})
 }
 
 // withSalt adds a random cache salt to the fields of a body.

@@ -2,41 +2,19 @@ package sidecar
 
 import (
 	"math"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"synthetic/internal/bound"
 	"synthetic/internal/config"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/wire"
-	"synthetic/internal/sidecar/httplimit"
+	"synthetic/internal/sidecar/httpserver"
 )
 
-// httpLimits bounds connections and concurrent requests, and so the cost of answering them.
-type httpLimits struct {
-	connections             *httplimit.Connections
-	scrapes, pages, reloads *httplimit.Gate
-}
-
-func newHTTPLimits() httpLimits {
-	return httpLimits{
-		connections: httplimit.NewConnections(httplimit.MaxConnections),
-		scrapes:     httplimit.NewGate("scrapes", httplimit.MaxScrapes),
-		pages:       httplimit.NewGate("pages", httplimit.MaxPages),
-		reloads:     httplimit.NewGate("reloads", httplimit.MaxReloads),
-	}
-}
-
-// Server returns a server for Handler. Its listeners must come from Bounded.
-func (s *Sidecar) Server() *http.Server {
-	return httplimit.NewServer(s.Handler(), s.limits.connections, s.logger)
-}
-
-// Bounded limits the connections of l. All listeners share one limit.
-func (s *Sidecar) Bounded(l net.Listener) net.Listener { return s.limits.connections.Limit(l) }
+// Server returns a server for Handler.
+func (s *Sidecar) Server() *http.Server { return httpserver.New(s.Handler(), s.logger) }
 
 const (
 	// memoryPart is the share of the process's memory limit that conversation texts may use:
@@ -53,14 +31,8 @@ type targetResources struct {
 	peaks               *probe.Peaks
 	backends            *bound.Peak
 
-	mu     *sync.Mutex
-	shared map[probe.Key]*shared // one value for all jobs of a target
-}
-
-// shared is used by all probers of one target.
-type shared struct {
-	pacer   wire.Pacer
-	learned probe.Learned
+	mu      *sync.Mutex
+	learned map[probe.Key]*probe.Learned // one value for all jobs of a target
 }
 
 func newResources() targetResources {
@@ -70,58 +42,35 @@ func newResources() targetResources {
 	}
 	return targetResources{
 		memory: bound.NewBudget(limit / memoryPart), connections: bound.NewBudget(wire.MaxConnections()),
-		peaks: &probe.Peaks{}, backends: &bound.Peak{}, mu: &sync.Mutex{}, shared: map[probe.Key]*shared{},
+		peaks: &probe.Peaks{}, backends: &bound.Peak{}, mu: &sync.Mutex{}, learned: map[probe.Key]*probe.Learned{},
 	}
 }
 
-// forJob returns the resources that a job shares with the other jobs of its target.
-func (r targetResources) forJob(job probe.Key) *shared {
+// learnedOf returns what a job shares with the other jobs of its target.
+func (r targetResources) learnedOf(job probe.Key) *probe.Learned {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.ofTarget(job.Target)
-	if s == nil {
-		s = &shared{}
-	}
-	r.shared[job] = s
-	return s
-}
-
-// ofTarget returns the shared resources of a target, or nil if it has no job. The caller holds
-// mu.
-func (r targetResources) ofTarget(target string) *shared {
-	for job, s := range r.shared {
-		if job.Target == target {
-			return s
+	for other, l := range r.learned {
+		if other.Target == job.Target {
+			r.learned[job] = l
+			return l
 		}
 	}
-	return nil
+	r.learned[job] = &probe.Learned{}
+	return r.learned[job]
 }
 
-// throttled returns the total delay of a target's reads.
-func (r targetResources) throttled(target string) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s := r.ofTarget(target); s != nil {
-		return s.pacer.Waited()
-	}
-	return 0
-}
-
-// forget drops a finished job. The shared resources go with the last job of a target.
+// forget drops a finished job.
 func (r targetResources) forget(job probe.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.shared, job)
+	delete(r.learned, job)
 }
 
 // bounds returns the limits of this process that /metrics shows.
 func (s *Sidecar) bounds() []bound.Bound {
-	l, r := s.limits, s.resources
+	r := s.resources
 	return []bound.Bound{
-		{Name: "inbound_connections", Level: l.connections.Level},
-		{Name: "inbound_scrapes", Level: l.scrapes.Level},
-		{Name: "inbound_pages", Level: l.pages.Level},
-		{Name: "inbound_reloads", Level: l.reloads.Level},
 		{Name: "conversation_memory_bytes", Level: r.memory.Level},
 		{Name: "connections", Level: r.connections.Level},
 		{Name: "answer_wire_bytes", Level: r.peaks.Wire.Level},

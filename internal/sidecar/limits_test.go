@@ -19,20 +19,20 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
-// TestOnePacerForATarget: all jobs of a target share its pacer, which is dropped with the last of them.
-func TestOnePacerForATarget(t *testing.T) {
+// TestJobsShareWhatTheyLearned: all jobs of a target share it, and it is dropped with the last of them.
+func TestJobsShareWhatTheyLearned(t *testing.T) {
 	g := newResources()
 	first, second := probe.Key{Target: "a", Workload: "first"}, probe.Key{Target: "a", Workload: "second"}
-	a, b := g.forJob(first), g.forJob(probe.Key{Target: "b", Workload: "first"})
-	if a == b || g.forJob(second) != a || g.forJob(first) != a {
-		t.Error("two targets share a pacer, or two jobs of a target do not")
+	a, b := g.learnedOf(first), g.learnedOf(probe.Key{Target: "b", Workload: "first"})
+	if a == b || g.learnedOf(second) != a || g.learnedOf(first) != a {
+		t.Error("two targets share it, or two jobs of a target do not")
 	}
 	g.forget(first)
-	if g.ofTarget("a") != a {
-		t.Error("the pacer was dropped before the last job of the target")
+	if g.learned[second] != a {
+		t.Error("it was dropped before the last job of the target")
 	}
 	g.forget(second)
-	if d := g.throttled("a"); d != 0 || g.ofTarget("a") != nil || g.ofTarget("b") != b {
-		t.Errorf("after the last job of one of two targets: %v waited, shared %v", d, g.shared)
+	if len(g.learned) != 1 {
+		t.Errorf("%v is left", g.learned)
 	}
 }

@@ -27,11 +27,10 @@ func (s *Sidecar) newScheduler() *load.Scheduler {
 }
 
 func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
-	shared := s.resources.forJob(j.Key())
 	return probe.New(probe.Options{
 		Target: j.Target, Workload: j.Workload, Dial: s.options.Dial,
-		Connections: s.resources.connections, Pacer: &shared.pacer, Peaks: s.resources.peaks,
-		Learned: &shared.learned, Lag: s.options.Lag, Traced: s.spans.Traced,
+		Connections: s.resources.connections, Peaks: s.resources.peaks,
+		Learned: s.resources.learnedOf(j.Key()), Lag: s.options.Lag, Traced: s.spans.Traced,
 		Sent: s.recorder.RequestsOf(j.Target.Name), Evidence: s.evidence != nil,
 	})
 }
@@ -57,7 +56,7 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 	return metrics.NewRecorder(metrics.Options{
 		Build: buildInfo(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
 		Baselines: s.baselines, UsualMisses: s.counter.UsualMisses,
-		Heartbeat: s.scheduler.LastBeat, Throttled: s.resources.throttled,
+		Heartbeat: s.scheduler.LastBeat,
 		Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
 		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Evidence: evidenceDropped,
 	})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"synthetic/internal/sidecar/httplimit"
+	"synthetic/internal/sidecar/httpserver"
 )
 
 var compressions = []promhttp.Compression{promhttp.Identity, promhttp.Gzip}
@@ -25,21 +25,20 @@ const lifecycleCallers = "everyone, if the process runs with `--web.enable-lifec
 
 // Routes returns all paths, those that change something last.
 func (s *Sidecar) Routes() []Route {
-	scrapes, pages := s.limits.scrapes.Handler, s.limits.pages.Handler(httplimit.Pages(s.page))
 	routes := []Route{
-		{Pattern: "GET /metrics", Gives: "all series, except the series of leased targets", handler: scrapes(httplimit.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
+		{Pattern: "GET /metrics", Gives: "all series, except the series of leased targets", handler: httpserver.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
 			ErrorLog: errorLog{s.logger}, Registry: s.registry, OfferedCompressions: compressions,
-		}, s.registry)))},
+		}, s.registry))},
 		{Pattern: "GET /-/healthy", Gives: "whether the process runs", handler: http.HandlerFunc(healthy)},
 		{Pattern: "GET /-/ready", Gives: "whether the process probes", handler: http.HandlerFunc(s.ready)},
 	}
 	for _, r := range s.page.Routes() {
-		routes = append(routes, Route{Pattern: r.Pattern, Gives: r.Shows, handler: pages})
+		routes = append(routes, Route{Pattern: r.Pattern, Gives: r.Shows, handler: s.page})
 	}
 	return append(routes,
 		Route{"GET /probe", "the series of a leased target",
 			"a client with a password or a client certificate of `--web.config.file`; anyone else for the hosts that `allowed_hosts` names exactly, and for half of `max_targets` at most; no browser",
-			"leases a target of a module of `discovery`: the process probes it, with the module's key, for the module's `lease`", scrapes(httplimit.Pages(http.HandlerFunc(s.lease)))},
+			"leases a target of a module of `discovery`: the process probes it, with the module's key, for the module's `lease`", http.HandlerFunc(s.lease)},
 		Route{"POST /-/reload", "the mistakes of the file", lifecycleCallers,
 			"reads the configuration file again", s.lifecycle("reloading", s.reload)},
 		Route{"POST /-/accept", "the accepted levels", lifecycleCallers,
@@ -54,7 +53,7 @@ func (s *Sidecar) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.Routes() {
 		if r.Changes != "" {
-			r.handler = httplimit.OwnSite(r.handler, s.trusts)
+			r.handler = httpserver.OwnSite(r.handler, s.trusts)
 		}
 		mux.Handle(r.Pattern, r.handler)
 	}
@@ -70,13 +69,13 @@ func (s *Sidecar) lifecycle(action string, handle http.HandlerFunc) http.Handler
 			http.Error(w, action+" over HTTP is not enabled: start synthetic run with --web.enable-lifecycle", http.StatusForbidden)
 		}
 	}
-	return s.limits.reloads.Handler(handle)
+	return handle
 }
 
 // trusts reports whether a request that changes something is served although its Host is a name of
 // the public DNS: it has shown a password or a certificate, which the page of another site cannot,
 // or the name is our own.
 func (s *Sidecar) trusts(r *http.Request) bool {
-	host := httplimit.HostOf(r.Host)
+	host := httpserver.HostOf(r.Host)
 	return s.authenticated(r) || host == s.externalHost || host == strings.ToLower(s.options.Replica)
 }

@@ -121,7 +121,6 @@ type Sidecar struct {
 	pager     *alerting.Pager // nil without alerting
 	// externalHost is the host of alerting.external_url, "" without one.
 	externalHost string
-	limits       httpLimits
 	resources    targetResources
 
 	// first is the first configuration, nil before it. It decides whether there is a pager, a
@@ -155,7 +154,7 @@ func New(o Options) (*Sidecar, error) {
 	}
 	s := &Sidecar{
 		options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{},
-		limits: newHTTPLimits(), resources: newResources(),
+		resources:      newResources(),
 		targetsUnsaved: make(chan struct{}, 1), saves: make(chan chan error, 1),
 	}
 	if err := s.openLogs(); err != nil {

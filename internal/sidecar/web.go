@@ -16,7 +16,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/httplimit"
+	"synthetic/internal/sidecar/httpserver"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -38,7 +38,7 @@ func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name, err := s.discovery.Lease(discovery.LeaseRequest{
-		Module: query.Get("module"), Address: query.Get("target"), Caller: httplimit.Caller(r), Authenticated: s.authenticated(r),
+		Module: query.Get("module"), Address: query.Get("target"), Caller: httpserver.Caller(r), Authenticated: s.authenticated(r),
 	})
 	if err != nil {
 		status := http.StatusInternalServerError

@@ -73,14 +73,6 @@ func (b *Body) Arrival() stream.Arrival { return b.exchange.arrival }
 // this answer, and the decompressed bytes. With a proxy or HTTP/2 it counts only the body.
 func (b *Body) Received() int64 { return b.exchange.received.Load() }
 
-// Paced returns the longest wait of a read for the pacer. The arrivals can be late by that much.
-func (b *Body) Paced() time.Duration {
-	if b.exchange.conn == nil {
-		return 0
-	}
-	return time.Duration(b.exchange.conn.paced.longestWait.Load())
-}
-
 // SetReadDeadline sets the deadline of Read; the zero time means none. Bytes that arrived before the
 // deadline are in time, even if they are read later. After a Read has failed for its deadline, every
 // further Read fails. After the end of the body, SetReadDeadline does nothing.
@@ -90,7 +82,7 @@ func (b *Body) SetReadDeadline(t time.Time) error {
 	case c == nil:
 		b.exchange.setTimer(t)
 	case c.part != partNone: // otherwise the whole body has been read from the connection
-		return c.paced.SetReadDeadline(t)
+		return c.raw.SetReadDeadline(t)
 	}
 	return nil
 }
@@ -102,7 +94,6 @@ func (b *Body) Read(p []byte) (int, error) {
 		return b.readRaw(p)
 	}
 	n, err := b.decompress(p)
-	b.exchange.pacer.spend(costOfBytes(n))
 	if err := b.exchange.count(n); err != nil {
 		return 0, b.fail(err)
 	}

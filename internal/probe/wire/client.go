@@ -35,8 +35,6 @@ type Options struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Connections limits the open connections; nil means no limit.
 	Connections *bound.Budget
-	// Pacer limits the CPU time that the peer can cost; nil means no limit.
-	Pacer *Pacer
 	// DisableReuse closes each connection after its response.
 	DisableReuse bool
 }
@@ -112,7 +110,7 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	for {
-		x := newExchange(r.Context(), Exact(c.options.HTTP), c.options.Pacer)
+		x := newExchange(r.Context(), Exact(c.options.HTTP))
 		sent := r.WithContext(x.context())
 		sent.Close = r.Close || c.options.DisableReuse
 		resp, err := transport.RoundTrip(sent)

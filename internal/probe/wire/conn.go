@@ -23,8 +23,8 @@ var errNoRequest = errors.New("the kept connection is closed")
 // that it passes to net/http. net/http reads only when it has used up all earlier bytes, so the counted bytes
 // arrived together, and Body can read that many without waiting.
 type conn struct {
-	net.Conn            // with TLS, if any
-	paced    *pacedConn // below TLS
+	net.Conn              // with TLS, if any
+	raw      *countedConn // below TLS
 
 	// started is closed by the first write. Reads wait for it: bytes that a server sends before it
 	// has a request then count as its answer.
@@ -49,8 +49,8 @@ type conn struct {
 	asked time.Time
 }
 
-func newConn(c net.Conn, paced *pacedConn) *conn {
-	return &conn{Conn: c, paced: paced, started: make(chan struct{})}
+func newConn(c net.Conn, counted *countedConn) *conn {
+	return &conn{Conn: c, raw: counted, started: make(chan struct{})}
 }
 
 // assign gives the connection to an exchange. If the server has closed a kept connection, or has
@@ -58,14 +58,13 @@ func newConn(c net.Conn, paced *pacedConn) *conn {
 func (c *conn) assign(x *exchange, reused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	stale := reused && (c.writeErr != nil || len(c.unread) > 0 || !c.paced.quiet())
+	stale := reused && (c.writeErr != nil || len(c.unread) > 0 || !c.raw.quiet())
 	c.exchange, c.reused, c.sending, c.written = x, reused, false, 0
 	c.firstWrite, c.lastWrite, c.asked = time.Time{}, time.Time{}, time.Time{}
-	c.paced.reset()
-	c.paced.setExtend(x.trace.extend)
-	c.paced.SetDeadline(x.trace.HeaderDeadline)
+	c.raw.setExtend(x.trace.extend)
+	c.raw.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
-		c.paced.Close()
+		c.raw.Close()
 	}
 }
 
@@ -136,7 +135,7 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 	}
 	c.exchange.available += data
 	if c.part == partNone {
-		c.paced.SetDeadline(time.Time{})
+		c.raw.SetDeadline(time.Time{})
 		mustSettle = !inHead && !c.settled
 		c.settled = c.settled || mustSettle
 	}
@@ -146,10 +145,10 @@ func (c *conn) pass(p, b []byte, err error) (n int, mustSettle bool, _ error) {
 // noteRead notes when the last read arrived, and its error. It returns an error if the answer is too long. The
 // caller holds c.mu.
 func (c *conn) noteRead(err error) error {
-	received := c.paced.received.Load()
+	received := c.raw.received.Load()
 	tooLong := c.exchange.count(int(received - c.counted))
 	c.counted = received
-	c.exchange.arrival = c.paced.arrival()
+	c.exchange.arrival = c.raw.arrival()
 	c.readErr = cmp.Or(tooLong, err)
 	return tooLong
 }
@@ -220,7 +219,7 @@ func (c *conn) traceWrites(t *Trace) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t.FirstWrite, t.LastWrite, t.Asked = c.firstWrite, c.lastWrite, time.Time{}
-	if c.paced.provesSilence() {
+	if c.raw.provesSilence() {
 		t.Asked = c.asked
 	}
 }
@@ -228,5 +227,5 @@ func (c *conn) traceWrites(t *Trace) {
 // Close closes without the TLS close message, which would wait for a peer that does not read.
 func (c *conn) Close() error {
 	c.startOnce.Do(func() { close(c.started) })
-	return c.paced.Close()
+	return c.raw.Close()
 }

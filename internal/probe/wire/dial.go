@@ -36,35 +36,34 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 
 // connect makes a connection, and does the TLS handshake if secure is set.
 func (c *Client) connect(ctx context.Context, network, addr string, secure bool, t *Trace) (net.Conn, error) {
-	paced, err := c.dialPaced(ctx, network, addr, t)
+	counted, err := c.dialCounted(ctx, network, addr, t)
 	switch {
 	case err != nil:
 		return nil, err
 	case c.options.HTTP.Proxy() != nil:
-		return paced, nil
+		return counted, nil
 	case !secure:
-		return newConn(paced, paced), nil
+		return newConn(counted, counted), nil
 	}
-	c.options.Pacer.spend(handshakeCost)
 	start := time.Now()
-	paced.setExtend(t.extend)
-	paced.SetDeadline(t.HeaderDeadline)
-	overTLS, err := c.handshake(ctx, paced, addr)
+	counted.setExtend(t.extend)
+	counted.SetDeadline(t.HeaderDeadline)
+	overTLS, err := c.handshake(ctx, counted, addr)
 	t.TLS = time.Since(start)
 	if err != nil {
-		if paced.provesSilence() {
-			t.Asked = paced.lastWrite()
+		if counted.provesSilence() {
+			t.Asked = counted.lastWrite()
 		}
-		paced.Close()
+		counted.Close()
 		return nil, &Error{StepTLS, explainPlain(err)}
 	}
-	paced.setExtend(nil)
-	paced.SetDeadline(time.Time{})
+	counted.setExtend(nil)
+	counted.SetDeadline(time.Time{})
 	switch {
 	case overTLS.ConnectionState().NegotiatedProtocol == "h2":
 		return overTLS, nil
 	}
-	return newConn(overTLS, paced), nil
+	return newConn(overTLS, counted), nil
 }
 
 // explainPlain adds a remedy if the server answers without TLS.
@@ -79,14 +78,12 @@ func explainPlain(err error) error {
 // concurrently, the duplicates of their sockets, and a DNS query.
 const filesPerDial = 5
 
-// dialPaced dials within the limits of connections and CPU time.
-func (c *Client) dialPaced(ctx context.Context, network, addr string, t *Trace) (*pacedConn, error) {
-	budget, pacer := c.options.Connections, c.options.Pacer
+// dialCounted dials within the limit of connections.
+func (c *Client) dialCounted(ctx context.Context, network, addr string, t *Trace) (*countedConn, error) {
+	budget := c.options.Connections
 	if !budget.Take(filesPerDial) {
 		return nil, &Error{StepConnect, ErrNoRoom}
 	}
-	pacer.wait(ctx.Done(), t.HeaderDeadline)
-	pacer.spend(dialCost)
 	raw, err := c.dialTimed(ctx, network, addr, t)
 	if err != nil {
 		budget.Return(filesPerDial)
@@ -97,7 +94,7 @@ func (c *Client) dialPaced(ctx context.Context, network, addr string, t *Trace) 
 	if c.options.HTTP.Proxy() == nil { // the connection to a proxy does not measure arrivals
 		timed = newTimedConn(raw)
 	}
-	return newPacedConn(timed, pacer, func() { budget.Return(1) }), nil
+	return newCountedConn(timed, func() { budget.Return(1) }), nil
 }
 
 // dialTimed dials and measures the DNS lookup and the connecting separately.

@@ -31,7 +31,6 @@ type exchange struct {
 
 	ctx   context.Context
 	trace *Trace
-	pacer *Pacer
 	// timer replaces the deadlines of the connection where the connection is not this exchange's
 	// alone; it cancels ctx. Otherwise it is nil.
 	timer  *time.Timer
@@ -49,8 +48,8 @@ var errNoResponse = fmt.Errorf("the server closed the connection without a respo
 // exchangeKey is the context key of an *exchange. Dials need it.
 type exchangeKey struct{}
 
-func newExchange(ctx context.Context, exact bool, pacer *Pacer) *exchange {
-	x := &exchange{ctx: ctx, trace: traceOf(ctx), pacer: pacer}
+func newExchange(ctx context.Context, exact bool) *exchange {
+	x := &exchange{ctx: ctx, trace: traceOf(ctx)}
 	x.limit = x.trace.MaxBytes
 	if !exact {
 		x.ctx, x.cancel = context.WithCancelCause(ctx)

@@ -39,7 +39,7 @@ type transport struct {
 type http2Conn struct {
 	*http2.ClientConn
 	owner *transport
-	raw   *pacedConn // nil over a proxy with TLS
+	raw   *countedConn // nil over a proxy with TLS
 	// goAway is the error code of a GOAWAY, if it is not NO_ERROR.
 	goAway atomic.Value
 
@@ -73,7 +73,7 @@ func (t *transport) retire() []*http2Conn {
 // addHTTP2 is called by net/http after a TLS handshake that chose HTTP/2.
 func (t *transport) addHTTP2(_ string, conn *tls.Conn) http.RoundTripper {
 	c := &http2Conn{owner: t}
-	c.raw, _ = conn.NetConn().(*pacedConn)
+	c.raw, _ = conn.NetConn().(*countedConn)
 	settings := &http2.Transport{
 		DisableCompression: true,
 		IdleConnTimeout:    idleTimeout,

@@ -176,7 +176,6 @@ const (
 	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
 	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
 
-	throttled       = "synthetic_target_throttled_seconds_total"
 	turnLogDropped  = "synthetic_turn_log_dropped_total"
 	evidenceDropped = "synthetic_evidence_dropped_total"
 
@@ -339,7 +338,6 @@ func Catalog() []Metric {
 		{Silence, gauge, "seconds", "Age of the last turn at which the job counts as silent: 12 mean intervals between conversations plus the longest turn, at least 5 minutes. It exists for each configured job; rules judge the jobs that have it.", job},
 		{OutageTurns, gauge, "turns", "Number of consecutive failures at which the target counts as down. The label url is the probed URL, with the host's name instead of a loopback address, so that probers with the same url test one deployment.", with(job, LabelURL)},
 
-		{throttled, Counter, "", "Seconds by which reads of a target were delayed, over all its connections, because its data needs more than its share of the prober's CPU.", []string{LabelTarget}},
 		{turnLogDropped, Counter, "turns", "Turns missing from the turn log, because it could not be written or was too slow; absent without a turn log.", nil},
 		{evidenceDropped, Counter, "", "Wrong answers missing from the directory of evidence, because it could not be written or was too slow; absent without --evidence.directory.", nil},
 		{discoveredTargets, gauge, "", "Targets of a group that were discovered or leased and are probed; absent without discovery.", []string{labelGroup}},

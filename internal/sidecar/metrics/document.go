@@ -91,7 +91,6 @@ func lines() map[string]int {
 		Build:           Build{Version: "v"},
 		TimestampSource: func() string { return "s" },
 		Heartbeat:       func(probe.Key) time.Time { return time.Unix(1, 0) },
-		Throttled:       func(string) time.Duration { return 0 },
 		TurnLog:         func() uint64 { return 0 },
 		Evidence:        func() uint64 { return 0 },
 		Bounds:          []bound.Bound{{Level: func() (used, limit float64) { return 1, 1 }}},

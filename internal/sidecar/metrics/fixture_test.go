@@ -66,7 +66,6 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 		Build:           Build{Version: "1.2.3", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64", Tags: "netgo"},
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return start },
-		Throttled:       func(string) time.Duration { return 0 },
 		TurnLog:         func() uint64 { return 0 },
 		Evidence:        func() uint64 { return 0 },
 		Discovery: func() []discovery.Standing {

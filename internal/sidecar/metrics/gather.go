@@ -69,9 +69,6 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		l := labels{}.with(LabelTarget, name).withAll(r.targets[name].labels)
 		targetLabels[name] = l
 		r.targets[name].gather(e, l)
-		if r.options.Throttled != nil {
-			e.add(throttled, l, r.options.Throttled(name).Seconds())
-		}
 	}
 	reload := r.reload
 	r.mu.RUnlock()

@@ -61,7 +61,7 @@ func glob(t *testing.T, pattern string) []string {
 // TestLeanIsCompact counts the series of a target with the default SLOs, after every event
 // except a failure and the phases of TLS and DNS, as a Prometheus with native histograms does.
 func TestLeanIsCompact(t *testing.T) {
-	r := newPlainRecorder(Options{Heartbeat: func(probe.Key) time.Time { return start }, Throttled: func(string) time.Duration { return 0 }})
+	r := newPlainRecorder(Options{Heartbeat: func(probe.Key) time.Time { return start }})
 	info := sink.Job{}
 	info.Target.Name, info.Workload.Name, info.Traffic.Rate = "east", "chat", 0.1
 	for _, sli := range []slo.SLI{slo.TTFT, slo.TPOT, slo.Availability} {
@@ -108,7 +108,7 @@ func TestLeanKeepsZerosThatAreValues(t *testing.T) {
 		want bool
 	}{
 		ExpectedFalsePages: {0, false}, BaselineNoise: {0, false}, Detectable: {1.3, false}, CachedBaseline: {0, false},
-		BaselineMoved: {0, true}, ConversationsSkipped: {0, true}, throttled: {0, false},
+		BaselineMoved: {0, true}, ConversationsSkipped: {0, true},
 	} {
 		if got := Lean.form().leavesOut(name, tt.v); got != tt.want {
 			t.Errorf("%s = %v is left out: %t", name, tt.v, got)

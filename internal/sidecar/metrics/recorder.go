@@ -30,8 +30,6 @@ type Options struct {
 	Heartbeat func(job probe.Key) time.Time
 	// Lag returns how late this process was in the last minute; nil means 0.
 	Lag func() time.Duration
-	// Throttled returns the total delay of a target's reads. It is called at each scrape.
-	Throttled func(target string) time.Duration
 	// TurnLog returns the number of turns missing from the turn log; nil without a log.
 	TurnLog func() uint64
 	// Evidence returns the number of wrong answers missing from the evidence; nil without a directory.

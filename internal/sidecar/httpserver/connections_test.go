@@ -1,4 +1,4 @@
-package httplimit
+package httpserver
 
 import (
 	"io"
@@ -54,59 +54,11 @@ func TestSlowRequestsAreReplaced(t *testing.T) {
 			defer slow.Close()
 			go func() { _, _ = io.Copy(io.Discard, slow) }()
 		}
-		time.Sleep(busyTimeout)
+		time.Sleep(busyAge)
 		c := p.connect(get)
 		defer c.Close()
 		if answerOf(c) == nil {
 			t.Error("a connection above the limit got no answer")
 		}
 	})
-}
-
-// TestRequestsKeepTheirConnections checks that a new connection does not replace one with a young
-// request.
-func TestRequestsKeepTheirConnections(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		p, stop := open(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }), 2)
-		defer stop()
-		busy := []net.Conn{p.connect(get), p.connect(get)}
-		synctest.Wait()
-		third, err := p.pipes.Dial(t.Context(), "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer third.Close()
-		if !isClosed(third) {
-			t.Error("a connection above the limit was accepted")
-		}
-		close(release)
-		for i, c := range busy {
-			if answerOf(c) == nil {
-				t.Errorf("request %d lost its connection", i)
-			}
-			c.Close()
-		}
-		synctest.Wait()
-		after := p.connect(get)
-		defer after.Close()
-		if answerOf(after) == nil {
-			t.Error("no answer after the others were closed")
-		}
-	})
-}
-
-func TestLevel(t *testing.T) {
-	c := newConnections(3)
-	client, server := net.Pipe()
-	defer client.Close()
-	admitted := c.admit(server)
-	if used, limit := c.Level(); used != 1 || limit != 3 {
-		t.Errorf("%v of %v", used, limit)
-	}
-	admitted.Close()
-	admitted.Close()
-	if used, _ := c.Level(); used != 0 {
-		t.Errorf("%v after it was closed", used)
-	}
 }

@@ -1,4 +1,4 @@
-package httplimit
+package httpserver
 
 import (
 	"compress/gzip"
@@ -159,29 +159,4 @@ func TestScrapesBrokenRendering(t *testing.T) {
 	if got := ask(h).Code; got != status {
 		t.Errorf("status %d after it was repaired", got)
 	}
-}
-
-// TestRenderingThatHangs checks that a slow rendering ends, and the requests that wait for it.
-func TestRenderingThatHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := Scrapes(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			for {
-				time.Sleep(time.Second)
-				if _, err := w.Write([]byte("still here\n")); err != nil {
-					return
-				}
-			}
-		}))
-		var all sync.WaitGroup
-		for range 3 {
-			all.Go(func() {
-				began := time.Now()
-				w := ask(h)
-				if took := time.Since(began); w.Code != http.StatusServiceUnavailable || took > 3*renderTimeout {
-					t.Errorf("%d after %v", w.Code, took)
-				}
-			})
-		}
-		all.Wait()
-	})
 }

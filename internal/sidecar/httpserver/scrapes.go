@@ -1,6 +1,7 @@
-package httplimit
+package httpserver
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"net/http"
@@ -25,36 +26,49 @@ type variant struct {
 	gzip   bool
 }
 
-type scrapes struct {
-	handler http.Handler
-	recent  map[variant]*answer // of the last second
+// rendering is an http.ResponseWriter that keeps what a handler writes.
+type rendering struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+	start  time.Time
 }
+
+func (r *rendering) Header() http.Header         { return r.header }
+func (r *rendering) WriteHeader(status int)      { r.status = status }
+func (r *rendering) Write(p []byte) (int, error) { return r.body.Write(p) }
 
 // Scrapes serves the metrics of h. It renders each variant at most once a second; requests within a
 // second of a rendering get the same bytes.
 func Scrapes(h http.Handler) http.Handler {
-	s := &scrapes{handler: h, recent: map[variant]*answer{}}
-	serve := oneAtATime(s.page)
+	turn := make(chan struct{}, 1) // one at a time
+	recent, size := map[variant]*rendering{}, map[variant]int{}
+	shared := func(v variant) *rendering {
+		turn <- struct{}{}
+		defer func() { <-turn }()
+		maps.DeleteFunc(recent, func(_ variant, r *rendering) bool { return time.Since(r.start) >= freshFor })
+		if r := recent[v]; r != nil {
+			return r
+		}
+		r := &rendering{header: http.Header{}, status: http.StatusOK, start: time.Now()}
+		r.body.Grow(size[v] + size[v]/16)
+		h.ServeHTTP(r, v.request())
+		if size[v] = r.body.Len(); r.status == http.StatusOK {
+			recent[v] = r
+		}
+		return r
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("name[]") {
 			http.Error(w, noFilter, http.StatusBadRequest)
 			return
 		}
-		serve(w, r)
+		answer := shared(variantOf(r.Header))
+		maps.Copy(w.Header(), answer.header)
+		w.Header().Set("Content-Length", strconv.Itoa(answer.body.Len()))
+		w.WriteHeader(answer.status)
+		_, _ = w.Write(answer.body.Bytes()) // an error means that the client has gone
 	})
-}
-
-func (s *scrapes) page(r *http.Request) (*answer, error) {
-	maps.DeleteFunc(s.recent, func(_ variant, a *answer) bool { return time.Since(a.start) >= freshFor })
-	v := variantOf(r.Header)
-	if a := s.recent[v]; a != nil {
-		return a, nil
-	}
-	a, err := render(s.handler, v.request(r.Context()))
-	if err == nil && a.status == http.StatusOK {
-		s.recent[v] = a
-	}
-	return a, err
 }
 
 // variantOf returns the best variant that a client accepts. It ignores name escaping schemes, because
@@ -66,8 +80,8 @@ func variantOf(h http.Header) variant {
 }
 
 // request returns a request that depends only on the variant.
-func (v variant) request(ctx context.Context) *http.Request {
-	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, "/metrics", http.NoBody) // the URL is valid
+func (v variant) request() *http.Request {
+	r, _ := http.NewRequestWithContext(context.Background(), http.MethodGet, "/metrics", http.NoBody) // the URL is valid
 	r.Header.Set("Accept", string(v.format))
 	if v.gzip {
 		r.Header.Set("Accept-Encoding", "gzip")

@@ -1,4 +1,7 @@
-package httplimit
+// Package httpserver makes the server of the prober's own port. Each part of a request has a time limit,
+// a new connection replaces the one that has waited longest, and all scrapes of a second share a
+// rendering. Nothing refuses Prometheus.
+package httpserver
 
 import (
 	"fmt"
@@ -8,11 +11,24 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 )
 
-// NewServer returns a server of h that slow peers cannot block: each part of a request has a time
-// limit, and c limits the connections. Connection errors go to logger.
-func NewServer(h http.Handler, c *Connections, logger *slog.Logger) *http.Server {
+const (
+	// maxHeader and maxBody limit a request, in bytes.
+	maxHeader, maxBody = 16 << 10, 64 << 10
+	// maxStreams limits the concurrent requests of one HTTP/2 connection.
+	maxStreams    = 16
+	headerTimeout = 10 * time.Second
+	readTimeout   = 15 * time.Second
+	writeTimeout  = 20 * time.Second // includes the rendering
+	idleTimeout   = 2 * time.Minute
+	// freshFor is how long a rendering of /metrics is used.
+	freshFor = time.Second
+)
+
+// New returns a server of h. Connection errors go to logger.
+func New(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           Guard(h, maxBody),
 		ReadHeaderTimeout: headerTimeout,
@@ -21,9 +37,18 @@ func NewServer(h http.Handler, c *Connections, logger *slog.Logger) *http.Server
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
-		ConnState:         c.setState,
+		ConnState:         newConnections(maxConnections).set,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
+}
+
+// Caller returns the address of the client without its port.
+func Caller(r *http.Request) string {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr // a socket without ports
+	}
+	return address
 }
 
 // Guard refuses requests that a page of another site makes a browser send, limits request bodies to

@@ -1,4 +1,4 @@
-package httplimit
+package httpserver
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// port is a server of NewServer over connections in memory.
+// port is a server of New over connections in memory.
 type port struct {
 	t     *testing.T
 	pipes *simulate.Pipes
@@ -25,9 +25,10 @@ func open(t *testing.T, h http.Handler, limit int) (p port, stop func()) {
 	t.Helper()
 	p = port{t, simulate.NewPipes()}
 	c := newConnections(limit)
-	server := NewServer(h, c, slog.New(slog.DiscardHandler))
+	server := New(h, slog.New(slog.DiscardHandler))
+	server.ConnState = c.set
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(c.Limit(p.pipes)) }()
+	go func() { done <- server.Serve(p.pipes) }()
 	return p, func() {
 		server.Close()
 		<-done

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// countedConn is a connection below TLS, so that it sees every byte of the peer. It counts the
+// received bytes, and calls release when it is closed.
+type countedConn struct {
+	timedConn
+	release func()
+	closing sync.Once
+
+	received atomic.Int64 // bytes
+
+	mu           sync.Mutex
+	readDeadline time.Time
+	wrote        time.Time // when the last Write returned
+	// extend returns a later deadline for a peer that got everything at wrote; nil for none.
+	extend func(deadline, wrote time.Time) time.Time
+}
+
+func newCountedConn(c timedConn, release func()) *countedConn {
+	return &countedConn{timedConn: c, release: release}
+}
+
+func (c *countedConn) Read(p []byte) (int, error) {
+	n, err := c.timedConn.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) && c.extendDeadline() {
+		n, err = c.timedConn.Read(p)
+	}
+	c.received.Add(int64(n))
+	return n, err
+}
+
+func (c *countedConn) Write(p []byte) (int, error) {
+	n, err := c.timedConn.Write(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wrote = time.Now()
+	return n, err
+}
+
+func (c *countedConn) lastWrite() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wrote
+}
+
+// extendDeadline moves the deadline of the connection, and returns false if the deadline stays.
+func (c *countedConn) extendDeadline() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.extend == nil {
+		return false
+	}
+	later := c.extend(c.readDeadline, c.wrote)
+	return later.After(c.readDeadline) && c.timedConn.SetReadDeadline(later) == nil
+}
+
+// setExtend sets how deadlines move; nil means not at all.
+func (c *countedConn) setExtend(extend func(deadline, wrote time.Time) time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.extend = extend
+}
+
+func (c *countedConn) SetReadDeadline(t time.Time) error {
+	c.noteDeadline(t)
+	return c.timedConn.SetReadDeadline(t)
+}
+
+func (c *countedConn) SetDeadline(t time.Time) error {
+	c.noteDeadline(t)
+	return c.timedConn.SetDeadline(t)
+}
+
+func (c *countedConn) noteDeadline(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readDeadline = t
+}
+
+func (c *countedConn) Close() error {
+	err := net.ErrClosed
+	c.closing.Do(func() {
+		err = c.timedConn.Close()
+		c.release()
+	})
+	return err
+}
