@@ -3,14 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"text/template"
 
 	"github.com/alecthomas/kingpin/v2"
-
-	"synthetic/internal/redact"
 )
 
 // commandsInFull is the part of kingpin's help that prints the whole help of each command.
@@ -35,27 +32,20 @@ func listCommands(app *kingpin.Application) {
 }
 
 // explain adds to an error of the command line what kingpin leaves out: the name of the flag to
-// an error about its value, a remedy for an unknown flag or argument, and the names of the commands.
+// an error about its value, and the names of the commands.
 func explain(app *kingpin.Application, args []string, err error) error {
 	parsed, _ := app.ParseContext(args)
 	if parsed == nil {
 		return err
 	}
 	model, token := app.Model(), parsed.Peek().String()
-	flags, arguments, commands := model.Flags, []*kingpin.ArgModel(nil), model.Commands
+	commands := model.Commands
 	if c := parsed.SelectedCommand; c != nil {
-		m := c.Model()
-		flags, arguments, commands = slices.Concat(m.Flags, flags), m.Args, m.Commands
+		commands = c.Model().Commands
 	}
 	switch text := err.Error(); {
-	case strings.HasPrefix(text, "unknown long flag "):
-		return fmt.Errorf("%w%s", err, suggestFlags(flags, arguments, strings.TrimPrefix(token, "--")))
-	case strings.HasPrefix(text, "unknown short flag "):
-		return fmt.Errorf("%w: write -- before the name of a flag", err)
 	case strings.HasPrefix(text, "unexpected ") && strings.ContainsAny(token, "@?"):
 		return fmt.Errorf("unexpected argument, which may hold a password; write an address as --base-url=URL, without a password and a query")
-	case strings.HasPrefix(text, "unexpected "):
-		return fmt.Errorf("unexpected argument %q%s", token, suggestValue(flags, token))
 	case strings.HasPrefix(text, "expected command "), strings.HasPrefix(text, "must select a subcommand "):
 		return fmt.Errorf("%w; the commands are %s", err, names(commands))
 	}
@@ -79,66 +69,6 @@ func names(commands []*kingpin.CmdModel) string {
 		all = append(all, c.Name)
 	}
 	return strings.Join(all, ", ")
-}
-
-// suggestFlags suggests flags for an unknown name: flags that contain it, or else flags that differ in at most
-// two letters. Without such a flag, it names the argument of the command.
-func suggestFlags(flags []*kingpin.FlagModel, arguments []*kingpin.ArgModel, name string) string {
-	var contain, resemble []string
-	for _, f := range flags {
-		switch {
-		case f.Hidden:
-		case len(name) > 2 && strings.Contains(f.Name, name):
-			contain = append(contain, "--"+f.Name)
-		case distance(f.Name, name) <= 2:
-			resemble = append(resemble, "--"+f.Name)
-		}
-	}
-	if contain == nil {
-		contain = resemble
-	}
-	switch {
-	case len(contain) > 0:
-		return "; did you mean " + strings.Join(contain[:min(len(contain), 3)], " or ") + "?"
-	case len(arguments) > 0:
-		return fmt.Sprintf("; the command takes a %s as an argument, without a flag", arguments[0].Name)
-	}
-	return ""
-}
-
-// suggestValue returns the flag whose value an unexpected argument may be.
-func suggestValue(flags []*kingpin.FlagModel, argument string) string {
-	wanted := []string{"config.file", "plan.file", "turns"}
-	if strings.Contains(argument, "://") {
-		wanted = []string{"base-url", "url"}
-	}
-	for _, name := range wanted {
-		if slices.ContainsFunc(flags, func(f *kingpin.FlagModel) bool { return f.Name == name }) {
-			return fmt.Sprintf("; did you mean --%s=%s?", name, redact.Text(argument))
-		}
-	}
-	return ""
-}
-
-// distance returns the number of letters to insert, delete or replace to turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0]++
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // explainValue rewrites errors about choices, numbers and durations. Go's texts name its own functions.
