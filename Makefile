@@ -162,17 +162,13 @@ fuzz: ## Run every fuzz test for FUZZTIME (default 10m); FUZZ=Run selects those 
 	done
 
 .PHONY: siege
-siege: build ## Run every attack of tools/soak with 50 targets each; about eight minutes
-	$(GO) run ./tools/soak -siege
+siege: ## Besiege the port: idle connections, readers that do not read, floods of headers
+	$(GO) test $(TESTFLAGS) -run Siege -v ./internal/sidecar/httpserver
 
 .PHONY: starvation
 starvation: build ## Let targets fail while the program is stopped, has little CPU or a busy host: 20 minutes. CELLS='TLS-*/quota *' selects some
 	$(GO) test $(TESTFLAGS) -timeout 30m -run TestHoursOfStalls ./internal/sidecar -args -stall-hours=10
-	$(GO) run ./tools/soak -campaign -each $(or $(EACH),7m) -cells '$(or $(CELLS),*/*)'
-
-.PHONY: soak
-soak: build ## Run the program against failing deployments for DURATION (default 20m, at least 2m); SEED=2 selects other faults, STALLS=1 stalls the program
-	$(GO) run ./tools/soak -duration $(or $(DURATION),20m) -seed $(or $(SEED),1) $(if $(STALLS),-stalls)
+	$(GO) run ./tools/soak -each $(or $(EACH),7m) -cells '$(or $(CELLS),*/*)'
 
 .PHONY: bench
 bench: build ## Measure the CPU time of a token, beside plain net/http, and write the table of docs/background/performance.md: half an hour on Linux; ARGS="-runs 3 -only '1000 x 20/s'" for less

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// campaignFirstToken leaves room for targets that wait for a processor: the objective is
+	// firstToken leaves room for targets that wait for a processor: the objective is
 	// twice that.
-	campaignFirstToken = 400 * time.Millisecond
+	firstToken = 400 * time.Millisecond
 	// warmUp is how long the targets are healthy and the program is not stalled.
 	warmUp = 20 * time.Second
 	// sound is the number of healthy targets. They are more than two thirds, because a fault
@@ -117,24 +117,17 @@ func (t *trial) prepare() (err error) {
 		return err
 	}
 	t.closers = append(t.closers, func() { _ = os.RemoveAll(t.dir) }) // files that cannot be removed do no harm
-	if err := os.Mkdir(filepath.Join(t.dir, "disk"), 0o700); err != nil {
-		return err
-	}
-	if t.keys, err = newKeyring(t.dir); err != nil {
-		return err
-	}
 	if err := t.openTargets(); err != nil {
 		return err
 	}
-	if t.program, err = newProgram(t.binary, t.dir, filepath.Join(t.dir, "program.log"), t.keys); err != nil {
+	if t.program, err = newProgram(t.binary, t.dir, filepath.Join(t.dir, "program.log")); err != nil {
 		return err
 	}
 	t.closers = append(t.closers, func() { _ = t.program.log.Close() })
-	t.program.flags = []string{"--turns.file=" + t.turns()}
 	if err := t.configure(campaignRate, soundRate); err != nil {
 		return err
 	}
-	if err := t.program.start(nil); err != nil {
+	if err := t.program.start("--turns.file=" + t.turns()); err != nil {
 		return err
 	}
 	t.closers = append(t.closers, func() { _ = t.program.leave(syscall.SIGKILL) }) // if the trial was interrupted
@@ -146,16 +139,16 @@ func (t *trial) turns() string { return filepath.Join(t.dir, "turns.jsonl") }
 
 // openTargets starts a deployment for each fault, and two that stay healthy.
 func (t *trial) openTargets() error {
-	certificate, err := newCertificate(t.authority(), true)
+	certificate, err := newCertificate(t.authority())
 	if err != nil {
 		return err
 	}
 	open := func(name string, overTLS bool) (*deployment, error) {
-		var pair [2]*tls.Certificate
+		var served *tls.Certificate
 		if overTLS {
-			pair[0] = certificate
+			served = certificate
 		}
-		d, err := newDeployment(name, t.seed+uint64(len(t.fleet)), campaignFirstToken, t.keys, pair)
+		d, err := newDeployment(name, uint64(len(t.fleet)), served)
 		if err == nil {
 			t.closers = append(t.closers, d.down)
 		}

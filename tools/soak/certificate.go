@@ -17,19 +17,15 @@ import (
 	"time"
 )
 
-// newCertificate returns a self-signed certificate for loopback, or for another name if
-// right is false, and writes it to a file for clients to trust.
-func newCertificate(path string, right bool) (*tls.Certificate, error) {
+// newCertificate returns a self-signed certificate for loopback, and writes it to a file for clients to trust.
+func newCertificate(path string) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("creating a key: %w", err)
 	}
 	form := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "soak"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(90 * 24 * time.Hour), DNSNames: []string{"elsewhere.invalid"},
-	}
-	if right {
-		form.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(90 * 24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"synthetic/internal/simulate"
@@ -20,13 +19,9 @@ import (
 // deployment is a simulated deployment with its own port. It fails on demand and counts its
 // requests.
 type deployment struct {
-	name, addr string
-	sim        *simulate.Deployment
-	keys       *keyring
-	// certificate is the served certificate of the pair; the second has another name. nil
-	// means no TLS.
-	certificate atomic.Pointer[tls.Certificate]
-	pair        [2]*tls.Certificate
+	name, addr  string
+	sim         *simulate.Deployment
+	certificate *tls.Certificate // nil means no TLS
 
 	mu     sync.Mutex
 	fault  fault
@@ -37,24 +32,27 @@ type deployment struct {
 	received, opening int
 }
 
-// soakFirstToken is the median time to the first token of a soak's deployments.
-const soakFirstToken = 40 * time.Millisecond
-
-// newDeployment returns a deployment that listens on a free port of loopback. first is its
-// median time to the first token.
-func newDeployment(name string, seed uint64, first time.Duration, keys *keyring, pair [2]*tls.Certificate) (*deployment, error) {
-	d := &deployment{name: name, keys: keys, pair: pair, sim: simulate.New(simulate.Options{
-		Seed: seed, FirstToken: simulate.Delay{Median: first, Sigma: 0.2},
+// newDeployment returns a deployment that listens on a free port of loopback.
+func newDeployment(name string, seed uint64, certificate *tls.Certificate) (*deployment, error) {
+	d := &deployment{name: name, certificate: certificate, addr: "127.0.0.1:0", sim: simulate.New(simulate.Options{
+		Seed: seed, FirstToken: simulate.Delay{Median: firstToken, Sigma: 0.2},
 		InterToken: simulate.Delay{Median: 4 * time.Millisecond, Sigma: 0.2}, Answer: simulate.Length{Median: 16, Sigma: 0.2},
 	})}
-	d.certificate.Store(pair[0])
-	d.addr = "127.0.0.1:0"
 	return d, d.up()
+}
+
+// entry returns the target of a configuration. authority is a path.
+func (d *deployment) entry(name, authority string) string {
+	tls := ""
+	if d.certificate != nil {
+		tls = fmt.Sprintf(", http_client: {tls_config: {ca_file: %q}}", authority)
+	}
+	return fmt.Sprintf("  - {name: %s, base_url: %q, model: simulated-chat%s}\n", name, d.url(), tls)
 }
 
 func (d *deployment) url() string {
 	scheme := "http"
-	if d.certificate.Load() != nil {
+	if d.certificate != nil {
 		scheme = "https"
 	}
 	return fmt.Sprintf("%s://%s/v1", scheme, d.addr)
@@ -67,8 +65,8 @@ func (d *deployment) up() error {
 		return fmt.Errorf("a deployment on %s: %w", d.addr, err)
 	}
 	d.addr = l.Addr().String()
-	if d.certificate.Load() != nil {
-		l = tls.NewListener(l, &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return d.certificate.Load(), nil }})
+	if d.certificate != nil {
+		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*d.certificate}})
 	}
 	server := &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 	ended := make(chan struct{})
@@ -125,11 +123,6 @@ func (d *deployment) set(f fault) error {
 			return err
 		}
 	}
-	shown := d.pair[0]
-	if f == untrusted {
-		shown = d.pair[1]
-	}
-	d.certificate.Store(shown)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault = f
@@ -172,10 +165,6 @@ func (d *deployment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	opened := sync.OnceFunc(d.opened)
 	defer opened()
 	w = &opening{w, opened}
-	if !d.keys.knows(r.Header.Get("Authorization")) {
-		http.Error(w, `{"error":{"message":"no such key"}}`, http.StatusUnauthorized)
-		return
-	}
 	f.misbehave(w, r, d.sim)
 }
 

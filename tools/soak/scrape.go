@@ -6,11 +6,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -20,40 +17,16 @@ import (
 
 // tally holds the program's counts for a target.
 type tally struct {
-	Started, InFlight, Ended float64
+	Started, InFlight float64
 	// Unsent turns never reached the target. Unclear turns were cut short by the program or
 	// by its slowness, and may have reached it.
 	Unsent, Unclear float64
 	// Violations counts violations of the objective of availability.
 	Violations float64
-	// Failed counts failed turns by outcome.
-	Failed map[string]float64
 }
 
 // counts holds the tally of each target by name.
 type counts map[string]tally
-
-// sum adds up all targets.
-func (c counts) sum() tally {
-	all := tally{Failed: map[string]float64{}}
-	for _, t := range c {
-		all.Started, all.InFlight, all.Ended = all.Started+t.Started, all.InFlight+t.InFlight, all.Ended+t.Ended
-		for reason, n := range t.Failed {
-			all.Failed[reason] += n
-		}
-	}
-	return all
-}
-
-// listOf lists the outcomes with their counts.
-func listOf(outcomes map[string]float64) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(outcomes)) {
-		if n := outcomes[name]; n > 0 {
-			out = append(out, fmt.Sprintf("%.0f %s", n, name))
-		}
-	}
-	return out
-}
 
 // pageLimit bounds the size of a page.
 const pageLimit = 64 << 20
@@ -77,25 +50,17 @@ func (p *program) get(ctx context.Context, path string) (status int, body []byte
 }
 
 // metrics reads the program's /metrics.
-func (p *program) metrics(ctx context.Context) (map[string]*dto.MetricFamily, []byte, error) {
+func (p *program) metrics(ctx context.Context) (map[string]*dto.MetricFamily, error) {
 	status, body, err := p.get(ctx, "/metrics")
-	if err != nil {
-		return nil, nil, err
-	}
-	if status != http.StatusOK {
-		return nil, nil, errors.New("/metrics: " + http.StatusText(status))
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(body))
-	return families, body, err
-}
-
-func (p *program) counts() (counts, error) {
-	families, _, err := p.metrics(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	return countsOf(families), nil
+	if status != http.StatusOK {
+		return nil, errors.New("/metrics: " + http.StatusText(status))
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(body))
+	return families, err
 }
 
 func countsOf(families map[string]*dto.MetricFamily) counts {
@@ -117,7 +82,6 @@ func countsOf(families map[string]*dto.MetricFamily) counts {
 		}
 	}
 	each("synthetic_turns_started_total", func(t *tally, _ string, v float64) { t.Started += v })
-	each("synthetic_turns_total", func(t *tally, _ string, v float64) { t.Ended += v })
 	each("synthetic_turns_in_flight", func(t *tally, _ string, v float64) { t.InFlight += v })
 	each("synthetic_slo_violations_total", func(t *tally, slo string, v float64) {
 		if slo == "availability" {
@@ -126,10 +90,6 @@ func countsOf(families map[string]*dto.MetricFamily) counts {
 	})
 	each("synthetic_turns_canceled_total", func(t *tally, _ string, v float64) { t.Unclear += v })
 	ended := func(t *tally, reason string, v float64) {
-		if t.Failed == nil {
-			t.Failed = map[string]float64{}
-		}
-		t.Failed[reason] += v
 		switch reason {
 		case "connect_error", "tls_error", "not_sent":
 			t.Unsent += v
@@ -140,4 +100,22 @@ func countsOf(families map[string]*dto.MetricFamily) counts {
 	each("synthetic_turn_failures_total", ended)
 	each("synthetic_turn_own_faults_total", ended)
 	return out
+}
+
+// settle waits for the end of the last turn and for a newer rendering of /metrics, when no new
+// conversations start. received counts the requests that arrived.
+func (p *program) settle(received func() float64) (counts, error) {
+	before := 0.0
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(1500 * time.Millisecond) {
+		families, err := p.metrics(context.Background())
+		c, came, inFlight := countsOf(families), received(), 0.0
+		for _, t := range c {
+			inFlight += t.InFlight
+		}
+		if err == nil && inFlight == 0 && came == before {
+			return c, nil
+		}
+		before = came
+	}
+	return nil, errors.New("turns are in flight a minute after the last conversation began")
 }

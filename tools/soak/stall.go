@@ -28,26 +28,19 @@ const quotaPeriod = 100 * time.Millisecond
 
 // stalls are the conditions of the campaign. The first is the control.
 func stalls() []stall {
-	return append([]stall{
+	return []stall{
 		{name: "none"},
 		{name: "1 s once", stop: time.Second},
 		{name: "5 s once", stop: 5 * time.Second},
 		{name: "60 s once", stop: time.Minute},
-	}, append(repeatedStalls(),
-		stall{name: "quota 10 %", quota: 10},
-		stall{name: "quota 5 %", quota: 5},
-		stall{name: "quota 3 %", quota: 3},
-		stall{name: "quota 1 %", quota: 1},
-		stall{name: "host load 24", load: 24},
-	)...)
-}
-
-// repeatedStalls are the stalls that a soak has, too.
-func repeatedStalls() []stall {
-	return []stall{
 		{name: "4 s per 114 s", stop: 4 * time.Second, every: 114 * time.Second},
 		{name: "3.3 s per 60 s", stop: 3300 * time.Millisecond, every: time.Minute},
 		{name: "130 ms per s", stop: 130 * time.Millisecond, every: time.Second},
+		{name: "quota 10 %", quota: 10},
+		{name: "quota 5 %", quota: 5},
+		{name: "quota 3 %", quota: 3},
+		{name: "quota 1 %", quota: 1},
+		{name: "host load 24", load: 24},
 	}
 }
 
@@ -153,7 +146,7 @@ func limit(ctx context.Context, p *program, percent int) error {
 // within moves the process into a new control group with the given files, and back when ctx is
 // done.
 func within(ctx context.Context, p *program, root string, files [][2]string) (err error) {
-	pid := strconv.Itoa(p.life().cmd.Process.Pid)
+	pid := strconv.Itoa(p.cmd.Process.Pid)
 	group := filepath.Join(root, "synthetic-soak-"+pid)
 	if err := os.Mkdir(group, 0o755); err != nil {
 		return fmt.Errorf("creating a control group: %w", err)

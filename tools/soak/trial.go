@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +30,6 @@ type trial struct {
 	options
 	faults  []fault
 	dir     string
-	keys    *keyring
 	fleet   []*deployment // by fault
 	sound   [2]*deployment
 	program *program
@@ -60,7 +60,7 @@ func (t *trial) configure(failingRate, healthyRate float64) error {
 	var out, failing, healthy strings.Builder
 	out.WriteString("targets:\n")
 	add := func(names *strings.Builder, name string, d *deployment) {
-		out.WriteString(d.entry(name, t.keys.path, t.authority()))
+		out.WriteString(d.entry(name, t.authority()))
 		fmt.Fprintf(names, "%q, ", name)
 	}
 	for _, d := range t.fleet {
@@ -88,7 +88,7 @@ traffic:
 slos:
   - {name: ttft, sli: ttft, threshold: %v, objective: 99%%}
   - {name: availability, sli: availability, objective: 99%%}
-`, strings.TrimSuffix(failing.String(), ", "), failingRate, strings.TrimSuffix(healthy.String(), ", "), healthyRate, 2*campaignFirstToken)
+`, strings.TrimSuffix(failing.String(), ", "), failingRate, strings.TrimSuffix(healthy.String(), ", "), healthyRate, 2*firstToken)
 	return os.WriteFile(t.program.config(), []byte(out.String()), 0o600)
 }
 
@@ -107,15 +107,13 @@ func (t *trial) openPager() error {
 	if err != nil {
 		return err
 	}
-	t.mail = &mailbox{secret: t.keys, alarm: t.program.alarm, pages: map[string]*page{}, begin: time.Now()}
-	address, err := serve(t.mail)
-	if err != nil {
-		return err
-	}
+	t.mail = &mailbox{alarm: t.program.alarm, pages: map[string]*page{}, begin: time.Now()}
+	mail := httptest.NewServer(t.mail)
+	t.closers = append(t.closers, mail.Close)
 	t.pager, err = alerting.New(alerting.Options{
 		Gatherer: prometheus.GathererFunc(t.gather), Interval: campaignInterval,
 		RuleFiles:     []alerting.RuleFile{{Name: "synthetic-rules.yml", Data: text}},
-		Alertmanagers: []alerting.Alertmanager{{URL: "http://" + address}},
+		Alertmanagers: []alerting.Alertmanager{{URL: mail.URL}},
 	})
 	if err == nil {
 		t.closers = append(t.closers, func() { _ = t.pager.Close() }) // if it has not run
@@ -125,7 +123,7 @@ func (t *trial) openPager() error {
 
 // gather scrapes the program. As with Prometheus, a failed scrape has no series.
 func (t *trial) gather() ([]*dto.MetricFamily, error) {
-	families, _, err := t.program.metrics(context.Background())
+	families, err := t.program.metrics(context.Background())
 	var out []*dto.MetricFamily
 	for _, f := range families {
 		out = append(out, f)
