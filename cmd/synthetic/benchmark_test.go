@@ -110,16 +110,16 @@ func TestRunIsComparedWithABenchmark(t *testing.T) {
 func TestBenchmarkIsChecked(t *testing.T) {
 	configFile, runFile := benchmarked(t, "http://127.0.0.1:1")
 	var out, log bytes.Buffer
-	if code := run(context.Background(), []string{"check", "config", configFile}, &out, &log); code != 0 || !strings.Contains(out.String(), "workload chat to target a compared with kv_aware of nightly at concurrency 20, 1 change window, time zone UTC)") {
+	if code := run(context.Background(), []string{"check", configFile}, &out, &log); code != 0 || !strings.Contains(out.String(), "workload chat to target a compared with kv_aware of nightly at concurrency 20, 1 change window, time zone UTC)") {
 		t.Errorf("checking: %d %s%s", code, out.String(), log.String())
 	}
 	overwrite(t, runFile, []byte(`{"levels": [{"concurrency": 20, "kv_aware": {"ttft_p50_ms": 250}}]}`))
 	out.Reset()
-	if code := run(context.Background(), []string{"check", "config", configFile}, &out, &log); code != 0 || !strings.Contains(out.String(), "note: workload chat to target a: the usual level of first turns is learned and not that of kv_aware of nightly at concurrency 20, since the file does not tell") {
+	if code := run(context.Background(), []string{"check", configFile}, &out, &log); code != 0 || !strings.Contains(out.String(), "note: workload chat to target a: the usual level of first turns is learned and not that of kv_aware of nightly at concurrency 20, since the file does not tell") {
 		t.Errorf("checking a pooled report: %d %s%s", code, out.String(), log.String())
 	}
 	overwrite(t, runFile, nil)
-	for _, args := range [][]string{{"check", "config", configFile}, {"run", "--config.file=" + configFile, "--web.listen-address=127.0.0.1:0"}} {
+	for _, args := range [][]string{{"check", configFile}, {"run", "--config.file=" + configFile, "--web.listen-address=127.0.0.1:0"}} {
 		out.Reset()
 		log.Reset()
 		code := run(context.Background(), args, &out, &log)

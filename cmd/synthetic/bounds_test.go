@@ -74,8 +74,8 @@ func TestConfigurationsWithinBounds(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			t.Setenv("GOGC", fmt.Sprint(lowestGCPercent))
-			stdout, stderr, mib, cpu, _ := tryMeasured(t, "check", "config", file)
+			t.Setenv("GOGC", fmt.Sprint(gcPercent))
+			stdout, stderr, mib, cpu, _ := tryMeasured(t, "check", file)
 			t.Logf("%.1f MB: %v of CPU, %d MB", float64(len(tt.text))/(1<<20), cpu.Round(10*time.Millisecond), mib)
 			if !strings.Contains(stdout+stderr, tt.want) || strings.Count(stderr, "\n") > 25 {
 				t.Errorf("got %.300q %.3000q, want %q", stdout, stderr, tt.want)

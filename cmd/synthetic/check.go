@@ -3,7 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -23,50 +26,84 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func addCheck(app *kingpin.Application) []command {
-	check := app.Command("check", "Check files before they are used.")
-	c := check.Command("config", `Check a configuration file.
+func addCheck(app *kingpin.Application) command {
+	c := app.Command("check", `Check configuration files and plans of sweeps.
 
 It prints every mistake with its line and what to write instead, and exits with
-code 2. Without mistakes it prints the tokens that the traffic uses in a day.`)
-	file := c.Arg("file", "The configuration file.").Required().String()
-	keys := c.Flag("keys", "Fail if an environment variable that api_key_env names is not set, as \"run\" does. Use --no-keys on a machine without the keys.").Default("true").Bool()
-	discover := c.Flag("discover", "Run the discovery for this long and print the targets that it finds. Nothing is sent to the targets.").PlaceHolder("10s").Duration()
-	p := check.Command("plan", "Check the plan file of a sweep. Nothing is sent to its endpoints.")
-	planFile := p.Arg("file", "The plan file.").Required().String()
-	return []command{{p, func(_ context.Context, e env) error {
-		plan, err := config.LoadPlan(*planFile, cluster.Presets())
-		if err != nil {
-			return err
+code 2. Without mistakes it prints the tokens that the traffic uses in a day.
+Nothing is sent to targets.`)
+	f := &checkFlags{}
+	c.Arg("file", "Configuration files, and plan files of sweeps.").Required().StringsVar(&f.files)
+	c.Flag("keys", "Fail if an environment variable that api_key_env names is not set, as \"run\" does. Use --no-keys on a machine without the keys.").Default("true").BoolVar(&f.keys)
+	c.Flag("discover", "Run the discovery for this long and print the targets that it finds. Nothing is sent to the targets.").PlaceHolder("10s").DurationVar(&f.discover)
+	return command{c, f.check}
+}
+
+type checkFlags struct {
+	files    []string
+	keys     bool
+	discover time.Duration
+}
+
+func (f *checkFlags) check(ctx context.Context, e env) error {
+	var all error
+	for _, file := range f.files {
+		check := f.checkConfig
+		if isPlan(file) {
+			check = checkPlan
 		}
-		cells := len(plan.Cells())
-		fmt.Fprintf(e.stdout, "%s: ok (%s, %s, %s, %s to measure)\n", *planFile, count(len(plan.Variants), "variant"),
-			count(len(plan.Levels), "level"), count(len(plan.SLOs), "SLO"), count(cells, "cell"))
-		return nil
-	}}, {c, func(ctx context.Context, e env) error {
-		if *file == "" {
-			return usagef("name the configuration file; use /dev/stdin for standard input")
-		}
-		load := config.Load
-		if *keys {
-			load = config.LoadToRun
-		}
-		cfg, err := load(*file)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(e.stdout, "%s: ok (%s)\n", *file, strings.Join(contents(cfg), ", "))
-		for _, line := range spending(cfg) {
-			fmt.Fprintf(e.stdout, "%s: %s\n", *file, line)
-		}
-		for _, caution := range sidecar.Cautions(cfg) {
-			fmt.Fprintf(e.stdout, "%s: note: %s\n", *file, caution)
-		}
-		if *discover > 0 {
-			return showDiscovered(ctx, e, cfg, *discover)
-		}
-		return nil
-	}}}
+		all = errors.Join(all, check(ctx, e, file))
+	}
+	return all
+}
+
+// planKey is a key that a plan has and a configuration does not.
+var planKey = regexp.MustCompile(`(?m)^(variants|levels|measure|warm_up)\s*:`)
+
+// isPlan reports whether a file is a plan. It does not read a pipe, which can be read only once.
+func isPlan(file string) bool {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	text, err := os.ReadFile(file)
+	return err == nil && planKey.Match(text)
+}
+
+func checkPlan(_ context.Context, e env, file string) error {
+	plan, err := config.LoadPlan(file, cluster.Presets())
+	if err != nil {
+		return err
+	}
+	cells := len(plan.Cells())
+	fmt.Fprintf(e.stdout, "%s: ok (%s, %s, %s, %s to measure)\n", file, count(len(plan.Variants), "variant"),
+		count(len(plan.Levels), "level"), count(len(plan.SLOs), "SLO"), count(cells, "cell"))
+	return nil
+}
+
+func (f *checkFlags) checkConfig(ctx context.Context, e env, file string) error {
+	if file == "" {
+		return usagef("name the configuration file; use /dev/stdin for standard input")
+	}
+	load := config.Load
+	if f.keys {
+		load = config.LoadToRun
+	}
+	cfg, err := load(file)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "%s: ok (%s)\n", file, strings.Join(contents(cfg), ", "))
+	for _, line := range spending(cfg) {
+		fmt.Fprintf(e.stdout, "%s: %s\n", file, line)
+	}
+	for _, caution := range sidecar.Cautions(cfg) {
+		fmt.Fprintf(e.stdout, "%s: note: %s\n", file, caution)
+	}
+	if f.discover > 0 {
+		return showDiscovered(ctx, e, cfg, f.discover)
+	}
+	return nil
 }
 
 // showDiscovered runs the discovery for some time and prints the targets. The log names

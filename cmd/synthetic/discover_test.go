@@ -32,7 +32,7 @@ func TestCheckDiscovers(t *testing.T) {
 		{"bad.yml", 1, "gone: did not answer in 3s\n"},
 	} {
 		out := newBuffer()
-		args := []string{"check", "config", "--discover=3s", filepath.Join(dir, tc.file)}
+		args := []string{"check", "--discover=3s", filepath.Join(dir, tc.file)}
 		if code := run(t.Context(), args, out, newBuffer()); code != tc.code || !strings.HasSuffix(out.String(), tc.stdout) {
 			t.Errorf("%s: exit code %d, want %d\n%s", tc.file, code, tc.code, out.String())
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestFootprintIsSaid: check config and the status page show the expected tokens and cost,
+// TestFootprintIsSaid: check and the status page show the expected tokens and cost,
 // and every request has a header with its target and workload.
 func TestFootprintIsSaid(t *testing.T) {
 	type seen struct{ path, agent, probe string }
@@ -32,7 +32,7 @@ func TestFootprintIsSaid(t *testing.T) {
 	}
 
 	var out, log strings.Builder
-	if code := run(context.Background(), []string{"check", "config", file}, &out, &log); code != 0 {
+	if code := run(context.Background(), []string{"check", file}, &out, &log); code != 0 {
 		t.Fatalf("code %d: %s", code, log.String())
 	}
 	for _, want := range []string{
@@ -51,7 +51,7 @@ func TestFootprintIsSaid(t *testing.T) {
 	}
 	out.Reset()
 	const twins = "workload chat to target b: 9.25 M prompt and 1.48 M output tokens a day, at most 8.58 M of the prompts cached; 174 k of these tokens are for cold twins of recall; bursts"
-	if code := run(context.Background(), []string{"check", "config", recalling}, &out, &log); code != 0 || !strings.Contains(out.String(), twins) {
+	if code := run(context.Background(), []string{"check", recalling}, &out, &log); code != 0 || !strings.Contains(out.String(), twins) {
 		t.Errorf("code %d, %q is missing in\n%s", code, twins, &out)
 	}
 
@@ -79,7 +79,7 @@ func TestFootprintIsSaid(t *testing.T) {
 // TestFootprintOfTheDocs: docs/how-to/costs.md shows the same figures as the binary.
 func TestFootprintOfTheDocs(t *testing.T) {
 	var out, log strings.Builder
-	if code := run(context.Background(), []string{"check", "config", "../../examples/minimal.yml"}, &out, &log); code != 0 {
+	if code := run(context.Background(), []string{"check", "../../examples/minimal.yml"}, &out, &log); code != 0 {
 		t.Fatalf("code %d: %s", code, log.String())
 	}
 	page, err := os.ReadFile("../../docs/how-to/costs.md")

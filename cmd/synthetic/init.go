@@ -132,7 +132,7 @@ func (f *initFlags) write(e env, found findings) error {
 		fmt.Fprintln(e.stdout, found.Session.Text)
 	}
 	fmt.Fprintf(e.stdout, "wrote %s\nNext: read it, then\n  %s\n  %s\n", f.file,
-		commandLine("check", "config", f.file), commandLine("run", "--config.file="+f.file))
+		commandLine("check", f.file), commandLine("run", "--config.file="+f.file))
 	return nil
 }
 

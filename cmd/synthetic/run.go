@@ -110,7 +110,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	}
 	defer ports.close()
 	f.logAddresses(e.logger, ports)
-	defer adaptCollector()()
+	setCollector()
 	server := s.Server()
 	return s.Run(ctx, server, func() error { return ports.serve(server) })
 }

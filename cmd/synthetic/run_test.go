@@ -195,7 +195,7 @@ func TestRunRefuses(t *testing.T) {
 		"a broken file":     {[]string{"run", "--config.file=" + broken}, 2, "targets[0].base_url"},
 		"unknown flag":      {[]string{"run", "--nonsense"}, 2, "unknown long flag"},
 		"unknown command":   {[]string{"fly"}, 2, "fly"},
-		"check":             {[]string{"check", "config", broken}, 2, "targets[0].base_url"},
+		"check":             {[]string{"check", broken}, 2, "targets[0].base_url"},
 		"generate":          {[]string{"generate", "rules", "--config.file=" + broken, "--output.dir=/nonexistent/x"}, 2, "targets[0].base_url"},
 		"negative drain":    {[]string{"run", "--shutdown.timeout=-1s"}, 2, "negative"},
 		"frantic reload":    {[]string{"run", "--config.auto-reload-interval=1ms"}, 2, "at least 1s"},

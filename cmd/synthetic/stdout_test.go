@@ -14,7 +14,7 @@ func TestFullOutput(t *testing.T) {
 	}
 	defer full.Close()
 	stderr := newBuffer()
-	if code := run(t.Context(), []string{"check", "config", "../../examples/minimal.yml", "--no-keys"}, full, stderr); code != exitFailure {
+	if code := run(t.Context(), []string{"check", "../../examples/minimal.yml", "--no-keys"}, full, stderr); code != exitFailure {
 		t.Errorf("exit code %d, want %d", code, exitFailure)
 	}
 	if !strings.Contains(stderr.String(), "no space left on device") {

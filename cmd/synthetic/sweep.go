@@ -77,7 +77,6 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Throttled: lag.Throttled, Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
-	defer adaptCollector()()
 	run, err := sweep.Run(ctx, options)
 	switch {
 	case run == nil && errors.Is(err, sweep.ErrInterrupted):

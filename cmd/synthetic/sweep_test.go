@@ -45,13 +45,11 @@ measure: {snapshots: 1, snapshot: 1s}
 func TestSweepOnRealSockets(t *testing.T) {
 	_, server := fastDeployment(t)
 	plan, dir := planFor(t, server.URL, ""), filepath.Join(t.TempDir(), "out")
-	adapted := expectAdapted(t)
 	p := start(t, "sweep", "--plan.file="+plan, "--output.dir="+dir)
 	<-p.done
 	if p.code != exitOK {
 		t.Fatalf("exit code %d:\n%s%s", p.code, p.out, p.err)
 	}
-	adapted()
 	for _, want := range []string{"finished a, level 2, repetition 1: ", " 0 failed", "UNDECIDED (seems to pass; ", "capacity of b: no concurrency is proven", "4 levels in "} {
 		if !strings.Contains(p.out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, p.out)
@@ -119,9 +117,9 @@ func TestSweepInOneLine(t *testing.T) {
 		!strings.HasPrefix(string(text), "variants:\n") {
 		t.Errorf("the plan (%v):\n%s\ndiffers from the printed plan:\n%s", err, text, p.out)
 	}
-	check := start(t, "check", "plan", kept)
+	check := start(t, "check", kept)
 	if <-check.done; check.code != exitOK {
-		t.Errorf("check plan: exit code %d: %s", check.code, check.err)
+		t.Errorf("check: exit code %d: %s", check.code, check.err)
 	}
 	again := start(t, "sweep", "--plan.file="+kept, "--output.dir="+dir, "--resume")
 	if <-again.done; again.code != exitOK || strings.Contains(again.out.String(), "finished") {
@@ -181,13 +179,13 @@ func TestSweepRefuses(t *testing.T) {
 	}
 }
 
-// TestCheckPlan: check plan accepts the plan files of sweep and sends nothing.
+// TestCheckPlan: check accepts the plan files of sweep and sends nothing.
 func TestCheckPlan(t *testing.T) {
-	good := start(t, "check", "plan", planFor(t, "http://127.0.0.1:1", ""))
+	good := start(t, "check", planFor(t, "http://127.0.0.1:1", ""))
 	if <-good.done; good.code != exitOK || !strings.Contains(good.out.String(), "ok (2 variants, 2 levels, 3 SLOs, 4 cells to measure)") {
 		t.Errorf("exit code %d: %s%s", good.code, good.out, good.err)
 	}
-	bad := start(t, "check", "plan", planFor(t, "http://127.0.0.1:1", "repetition: 2\n"))
+	bad := start(t, "check", planFor(t, "http://127.0.0.1:1", "repetition: 2\n"))
 	if <-bad.done; bad.code != exitUsage || !strings.Contains(bad.err.String(), `did you mean "repetitions"?`) {
 		t.Errorf("exit code %d: %s%s", bad.code, bad.out, bad.err)
 	}

@@ -15,7 +15,7 @@ func TestUsageErrorsNameTheFlag(t *testing.T) {
 		"run --shutdown.timeout=5":                   "synthetic: --shutdown.timeout: missing unit in duration \"5\"; write for example 30s, 5m or 1h30m\nTry \"synthetic run --help\".\n",
 		"probe --base-url=http://x --header=a":       "synthetic: --header: expected KEY=VALUE got 'a'\nTry \"synthetic probe --help\".\n",
 		"probe --base-url=http://x --log.level=loud": "synthetic: --log.level: unrecognized log level loud\nTry \"synthetic probe --help\".\n",
-		"check":                    "synthetic: must select a subcommand of 'check'; the commands are config, plan\nTry \"synthetic check --help\".\n",
+		"check":                    "synthetic: required argument 'file' not provided\nTry \"synthetic check --help\".\n",
 		"probe --nope":             "synthetic: unknown long flag '--nope'\nTry \"synthetic probe --help\".\n",
 		"probe --url=http://x":     "synthetic: unknown long flag '--url'\nTry \"synthetic probe --help\".\n",
 		"probe https://me:pw@x/v1": "synthetic: unexpected argument, which may hold a password; write an address as --base-url=URL, without a password and a query\nTry \"synthetic probe --help\".\n",
@@ -33,7 +33,7 @@ func TestUsageErrorsNameTheFlag(t *testing.T) {
 func TestHelpFitsOnAScreen(t *testing.T) {
 	var out, errs strings.Builder
 	if code := run(t.Context(), []string{"--help"}, &out, &errs); code != exitOK || strings.Count(out.String(), "\n") > 70 ||
-		!strings.Contains(out.String(), "  check config         Check a configuration file.\n") {
+		!strings.Contains(out.String(), "Check configuration files and plans of sweeps.\n") {
 		t.Errorf("code %d, errors %q, help\n%s", code, errs.String(), out.String())
 	}
 	out.Reset()

@@ -143,7 +143,7 @@ func (b *builder) key(path string, e fileEndpoint) target.Credential {
 	case !envName.MatchString(name) || likeKey.MatchString(name):
 		b.Mistake(at, "", "is not the name of an environment variable (value not shown)", "write the variable's name, for example LLM_API_KEY")
 	case b.getenv != nil && strings.TrimSpace(b.getenv(name)) == "":
-		b.Mistake(at, "", "names a variable that is not set here (value not shown): every turn would fail without its key", "set it where synthetic runs; elsewhere, use \"check config --no-keys\"")
+		b.Mistake(at, "", "names a variable that is not set here (value not shown): every turn would fail without its key", "set it where synthetic runs; elsewhere, use \"check --no-keys\"")
 	}
 	return target.Credential{File: b.file(path+".api_key_file", e.APIKeyFile, true), Env: e.APIKeyEnv}
 }

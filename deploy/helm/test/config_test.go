@@ -52,9 +52,9 @@ func TestRenderedConfigurationIsAccepted(t *testing.T) {
 		if strings.Contains(values, "existing") || strings.Contains(values, "secret") {
 			t.Skip("its configuration is somebody else's")
 		}
-		args := []string{"check", "config", "--no-keys", filepath.Join(mountedConfig(t, objects), "synthetic.yml")}
+		args := []string{"check", "--no-keys", filepath.Join(mountedConfig(t, objects), "synthetic.yml")}
 		if has(objects, "Job") {
-			args = []string{"check", "plan", filepath.Join(mountedConfig(t, objects), "plan.yml")}
+			args = []string{"check", filepath.Join(mountedConfig(t, objects), "plan.yml")}
 		}
 		out, err := exec.CommandContext(t.Context(), tool(t, "SYNTHETIC"), args...).CombinedOutput()
 		if err != nil {

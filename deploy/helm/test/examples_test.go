@@ -42,8 +42,8 @@ func TestSidecarExamples(t *testing.T) {
 				}
 			}
 			file := filepath.Join(mountedConfig(t, objects), "synthetic.yml")
-			if out, err := exec.CommandContext(t.Context(), tool(t, "SYNTHETIC"), "check", "config", file).CombinedOutput(); err != nil {
-				t.Errorf("synthetic check config: %v\n%s", err, out)
+			if out, err := exec.CommandContext(t.Context(), tool(t, "SYNTHETIC"), "check", file).CombinedOutput(); err != nil {
+				t.Errorf("synthetic check: %v\n%s", err, out)
 			}
 		})
 	}

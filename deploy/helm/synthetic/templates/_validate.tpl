@@ -32,7 +32,7 @@
 {{- fail (printf "\n\nconfigFile is not YAML: %s\n" $config.Error) -}}
 {{- end -}}
 {{- if not (or $config.targets $config.discovery) -}}
-{{- fail "\n\nThe configuration has no targets: name at least one deployment, or discovery. \"synthetic check config\" shows details.\n" -}}
+{{- fail "\n\nThe configuration has no targets: name at least one deployment, or discovery. \"synthetic check\" shows details.\n" -}}
 {{- end -}}
 {{- if and (contains "/etc/synthetic/keys/" (include "synthetic.configText" .)) (not .Values.keys.existingSecret) -}}
 {{- fail "\n\nThe configuration reads a key under /etc/synthetic/keys, but no Secret is mounted there: set keys.existingSecret to the name of a Secret with that key.\n" -}}
