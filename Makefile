@@ -117,6 +117,10 @@ HELM4_BIN := bin/helm-$(lastword $(subst @, ,$(HELM4)))
 $(HELM_BIN) $(HELM4_BIN): bin/helm-%:
 	GOBIN=$(CURDIR)/bin $(GO) install $(filter %@$*,$(HELM) $(HELM4)) && mv bin/helm $@
 
+.PHONY: e2e-kube
+e2e-kube: ## Test the discovery of Kubernetes with its API server (compiles it; see docs/background/e2e.md)
+	e2e/kube/run $(ARGS)
+
 .PHONY: helm-tools
 helm-tools: $(HELM_BIN) $(HELM4_BIN) ## Compile Helm 3 and 4
 
