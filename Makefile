@@ -196,7 +196,6 @@ alert-quality: ## Score the alert rules on simulated deployments into bin/alert-
 	bin/alertquality run --seed=101 --seeds=2 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
 	bin/alertquality run --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
 	$(FLEET) --fleet=30 --warm-up=14 --scrape-interval=30s --objectives=default --output.dir=$(QUALITY)/fleet
-	$(FLEET) --fleet=30 --warm-up=14 --scrape-interval=30s --objectives=proposed --output.dir=$(QUALITY)/fleet-proposed
 	$(FLEET) --fleet=100 --scrape-interval=1m --evaluation-interval=1m --objectives=default --output.dir=$(QUALITY)/fleet-100
 	bin/alertquality tables $(QUALITY)
 	$(GO) test $(TESTFLAGS) -timeout 60m -run TestOverlappingFaults ./tools/alertquality/worlds -args -seeds=24

@@ -11,7 +11,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -21,8 +20,6 @@ type Sidecar struct {
 	sink.Fanout
 	Baselines *baseline.Tracker
 	Recorder  *metrics.Recorder
-	// Days counts turns by day, as the sidecar does beside its state file.
-	Days *review.Counter
 	// Now is the current time of the replay.
 	Now time.Time
 	// series holds the series of each metric, by metricKey.
@@ -32,15 +29,15 @@ type Sidecar struct {
 
 // NewSidecar returns a sidecar that has just started.
 func NewSidecar(start time.Time) *Sidecar {
-	s := &Sidecar{Now: start, Days: review.NewCounter(), series: map[string]*series{}}
+	s := &Sidecar{Now: start, series: map[string]*series{}}
 	now := func() time.Time { return s.Now }
 	s.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	s.Recorder = metrics.NewRecorder(metrics.Options{
-		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines, UsualMisses: s.Days.UsualMisses,
+		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines,
 		Heartbeat: func(probe.Key) time.Time { return now() },
 	})
 	s.Recorder.SetReload(true, start)
-	s.Fanout = sink.Fanout{s.Baselines, s.Recorder, s.Days}
+	s.Fanout = sink.Fanout{s.Baselines, s.Recorder}
 	return s
 }
 

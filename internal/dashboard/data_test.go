@@ -45,7 +45,6 @@ func newScript(start time.Time) *script {
 		Build:           metrics.Build{Version: "1.0.0", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64"},
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return s.now },
-		UsualMisses:     func(probe.Key, time.Time) map[string]float64 { return map[string]float64{example().SLOs[0].Name: 0.3} },
 	})
 	s.sinks = sink.Fanout{baselines, s.recorder}
 	for name, connection := range map[string]target.Connection{"vllm": target.Reuse, "proxy": target.PerConversation} {

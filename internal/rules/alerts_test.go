@@ -225,7 +225,7 @@ func alertNames() []string {
 		rules.AlertForeignAnswers, rules.AlertWrongAnswers,
 		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression,
 		rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
-		rules.AlertCachedRatioDrop, rules.AlertBudgetExhausted, rules.AlertOutOfReach,
+		rules.AlertCachedRatioDrop, rules.AlertBudgetExhausted,
 		rules.AlertServerMetricsUnreadable,
 	}
 }

@@ -39,55 +39,10 @@ func (in Input) burningExpr() (string, error) {
 	for _, fit := range fits(objectives, slo.Page) {
 		parts = append(parts, burningFit(fit, slo.Page))
 	}
-	return anyOf(parts) + unlessUsual(objectives) + unlessFailures(objectives), nil
+	return anyOf(parts) + unlessFailures(objectives), nil
 }
 
-// outOfReach selects objectives that were missed on most of the last days. The value is the usual share of slow turns
-// at this time of day, which may be 0. The window of 15 minutes covers a restart of the prober.
-const (
-	outOfReach       = "last_over_time(" + metrics.SLOUsualMiss + "[15m]) >= 0"
-	onObjective      = "on (" + onJob + ", " + metrics.LabelSLO + ")"
-	unlessOutOfReach = "unless " + onObjective + " " + outOfReach
-)
-
-// unlessUsual holds a burn rate back while it is usual for this time of day.
-func unlessUsual(objectives []objective) string {
-	if bySLI(objectives)[SLIAvailability] == nil {
-		return ""
-	}
-	return "\nunless " + onObjective + " " + recordUsual
-}
-
-// usualWindows are the long windows of the two default tiers of a page.
-var usualWindows = []time.Duration{time.Hour, 6 * time.Hour}
-
-// usualMissRule records the objectives that are out of reach and have a usual burn rate for this time of day. With a
-// usual share u of slow turns, a share of bad turns up to 1 - (1-u)^2 is usual: about twice u if u is small, and always
-// less than all turns. With u = 0 any bad turn is unusual. If several probers watch a target, the smallest u counts.
-// Bad turns include failures, for which an objective of availability must page. Without such an objective the rule is
-// left out.
-func usualMissRule(objectives []objective) []rule {
-	available := bySLI(objectives)[SLIAvailability]
-	if available == nil {
-		return nil
-	}
-	var parts []string
-	for _, window := range usualWindows {
-		parts = append(parts, fmt.Sprintf("%[2]s * on (%[3]s) group_left () %[4]s <= %[1]s 1 - (1 - min by (%[5]s, %[3]s) (avg_over_time(%[6]s[%[7]s]))) ^ 2",
-			onObjective, recordBurnRate(window), metrics.LabelSLO, recordBudget, onJob, metrics.SLOUsualMiss, slo.FormatDuration(window)))
-	}
-	return []rule{record(recordUsual, strings.Join(parts, "\nand "+onObjective+" ")+"\nand on ("+onJob+") "+missed(available))}
-}
-
-// outOfReachTicket reports an objective that is out of reach. Its pages are held back, and its other tickets end.
-func outOfReachTicket() rule {
-	return rule{
-		Alert: alertOutOfReach, Severity: slo.Ticket, Dashboard: dashboardTarget,
-		Expr:        fmt.Sprintf("max by (%s, %s) (%s)\n%s", onJob, metrics.LabelSLO, outOfReach, andConfigured),
-		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} is out of reach",
-		Description: "Slow turns missed it on at least three of the last five days, at the same hours. It pages only if an hour is clearly worse than usual at that time of day. \"synthetic objectives\" proposes an objective that the target keeps.",
-	}
-}
+const onObjective = "on (" + onJob + ", " + metrics.LabelSLO + ")"
 
 // bySLI returns the names of the objectives by SLI. It leaves out latency objectives on one kind of turn, because
 // failures are counted for both kinds together.
@@ -177,14 +132,13 @@ func unlessRecovered(series string) string {
 }
 
 // missingExpr selects jobs that take part in a shared fault because they miss an objective. In the last five minutes
-// the burn rate was at least half of a page's and above the usual one, with three misses or more, and in the last 90 s
+// the burn rate was at least half of a page's, with three misses or more, and in the last 90 s
 // more than one turn in twenty missed the objective. The 90 s exclude an outage that is over but still in the five
 // minutes.
-func (in Input) missingExpr() (string, error) {
-	objectives, err := in.objectives()
-	missed := fmt.Sprintf("max by (%[1]s) (%[2]s > 7 %[6]s and %[7]s %[3]s >= 0.01 and %[7]s %[4]s > 0.05 * %[5]s)", onJob,
-		perBudget(ratio(recordViolationsRate, "", recordTurnsRate)), recordViolationsRate, missesLately(), increase(perSLO(), metrics.SLOTurns, lately), unlessUsual(objectives), onObjective)
-	return strings.Join(strings.Fields(missed), " "), err
+func missingExpr() string {
+	missed := fmt.Sprintf("max by (%[1]s) (%[2]s > 7 and %[6]s %[3]s >= 0.01 and %[6]s %[4]s > 0.05 * %[5]s)", onJob,
+		perBudget(ratio(recordViolationsRate, "", recordTurnsRate)), recordViolationsRate, missesLately(), increase(perSLO(), metrics.SLOTurns, lately), onObjective)
+	return strings.Join(strings.Fields(missed), " ")
 }
 
 // fastBurn returns the page. It needs no "for", because the long window delays it. A recovery or the short window ends
@@ -220,7 +174,7 @@ func slowBurn(objectives []objective) rule {
 		ends := fit.lastWindow(slo.Ticket)
 		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
 	}
-	a.Expr = anyOf(parts) + "\n" + unlessOutOfReach + "\n" + andConfigured
+	a.Expr = anyOf(parts) + "\n" + andConfigured
 	return a
 }
 

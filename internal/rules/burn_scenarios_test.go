@@ -10,8 +10,7 @@ import (
 
 const (
 	fastBurn = rules.AlertSLOFastBurn + " a chat ttft"
-	outOfReach = rules.AlertOutOfReach + " a chat ttft"
-	slowBurn   = rules.AlertSLOSlowBurn + " a chat ttft"
+	slowBurn = rules.AlertSLOSlowBurn + " a chat ttft"
 )
 
 // burnScenarios test burn rates. The histories are shorter than the three days of the ticket's window, so
@@ -126,17 +125,6 @@ func burnScenarios() []scenario {
 				}
 				return ok(n, kind)
 			}), after: 40 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat first slow-first"}},
-		}},
-		// A third of the turns miss the objective every day. The first of those days is a page, later only
-		// hours that are clearly worse page.
-		{name: "an objective out of reach is one ticket", in: withSLOs(ttft, available), steps: []step{
-			{do: behaving(oneIn(3, slow, ok)), after: 3 * time.Hour, want: []string{fastBurn}},
-			{after: 4 * day, want: []string{outOfReach}},
-			{do: all((*prober).restart), after: 20 * time.Minute, want: []string{outOfReach}},
-			{do: behaving(oneIn(3, ok, slow)), after: 50 * time.Minute, want: []string{outOfReach, fastBurn}},
-			{do: behaving(oneIn(3, slow, ok)), after: 8 * time.Hour, want: []string{outOfReach}},
-			{do: behaving(failing(probe.HTTP5xx)), after: 5 * time.Minute, want: []string{outOfReach, rules.AlertTargetDown + " a chat"}},
-			{do: behaving(ok), after: 4 * day},
 		}},
 		{name: "three incidents at other hours do not hide a fourth", in: withSLOs(ttft, available), steps: []step{
 			{after: 8 * time.Hour},

@@ -7,7 +7,6 @@ const (
 	AlertBudgetExhausted         = alertBudgetExhausted
 	AlertCachedRatioDrop         = alertCachedRatioDrop
 	AlertConversationsSkipped    = alertConversationsSkipped
-	AlertOutOfReach              = alertOutOfReach
 	AlertProberSilent            = alertProberSilent
 	AlertProberStarved           = alertProberStarved
 	AlertProxyBuffering          = "SyntheticProxyBuffering"

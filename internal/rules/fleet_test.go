@@ -13,7 +13,6 @@ import (
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -68,8 +67,6 @@ type prober struct {
 	// configured is what the recorder knows of its jobs.
 	configured []sink.Job
 	recorder   *metrics.Recorder
-	// days outlast a restart, as with a state file.
-	days *review.Counter
 	// sinks are the baselines and the recorder, which reads them.
 	sinks sink.Fanout
 	// share is its part of the jobs' rates.
@@ -112,7 +109,7 @@ func (p *prober) restart() {
 	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	p.recorder = metrics.NewRecorder(metrics.Options{
 		Now:       now,
-		Baselines: baselines, UsualMisses: p.days.UsualMisses,
+		Baselines: baselines,
 		Build:     metrics.Build{Version: "test"},
 		Heartbeat: func(probe.Key) time.Time { return p.beat },
 		Lag:       func() time.Duration { return p.late },
@@ -120,7 +117,7 @@ func (p *prober) restart() {
 			return []discovery.Standing{{Name: "pods", Failing: p.undiscovered, Since: *p.clock}}
 		},
 	})
-	p.sinks = sink.Fanout{baselines, p.recorder, p.days}
+	p.sinks = sink.Fanout{baselines, p.recorder}
 	p.apply(p.configured)
 	p.recorder.SetReload(true, *p.clock)
 }

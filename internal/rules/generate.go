@@ -64,16 +64,16 @@ func (r *Rules) addObjectives(in Input) error {
 		return err
 	}
 	fast := windows(objectives, slo.Page)
-	fast = append(append(fast, recentWindow), usualWindows...)
+	fast = append(fast, recentWindow)
 	slices.Sort(fast)
 	fast = slices.Compact(fast)
 	slow := slices.DeleteFunc(windows(objectives, slo.Ticket), func(w time.Duration) bool { return slices.Contains(fast, w) })
-	burns := slices.Concat(recordBudgets(objectives), recordWindows(fast), usualMissRule(objectives))
+	burns := slices.Concat(recordBudgets(objectives), recordWindows(fast))
 	tickets := append(recordWindows(slow), in.recordBudget())
 	if len(fits(objectives, slo.Ticket)) > 0 {
 		tickets = append(tickets, slowBurn(objectives))
 	}
-	tickets = append(tickets, in.budgetExhausted(), in.noSamples(), outOfReachTicket())
+	tickets = append(tickets, in.budgetExhausted(), in.noSamples())
 	r.add("synthetic-slo-rates", slowInterval, in.complete(recordRates()))
 	r.add("synthetic-slo", burnInterval, in.complete(burns))
 	r.add("synthetic-slo-sums", sumInterval, in.complete(recordSums()))

@@ -69,7 +69,7 @@ func (in Input) functions() template.FuncMap {
 
 		"twins": twins, "wrongWhere": wrongWhere, "setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
 		"setReason": setReason, "whyFailed": whyFailed, "advice": advice, "failures": constant(fmt.Sprintf(failures, "")),
-		"burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": in.missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
+		"burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
 		"setSharedReason": setSharedReason, "sharedURL": sharedURL, "sharedTurn": in.sharedTurn,
 		"slowTurn": slowTurn, "failedTurn": in.failedTurn, "acceptance": acceptance, "starvedText": starvedText,
 	}

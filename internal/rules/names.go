@@ -13,7 +13,6 @@ const (
 	alertSLOSlowBurn     = "SyntheticSLOSlowBurn"
 	alertSLONoSamples    = "SyntheticSLONoSamples"
 	alertBudgetExhausted = "SyntheticErrorBudgetExhausted"
-	alertOutOfReach      = "SyntheticObjectiveOutOfReach"
 	// AlertRegression has both severities.
 	AlertRegression      = "SyntheticRegression"
 	AlertFleetRegression = "SyntheticFleetRegression"
@@ -41,8 +40,6 @@ const (
 	recordBudget = "slo:synthetic_slo_budget:ratio"
 	// recordRecovered exists for jobs that burn only because of a fault that is over.
 	recordRecovered = "target_workload_slo:synthetic_slo_recovered:group"
-	// recordUsual exists for objectives that are missed every day, while they are missed no more than usual.
-	recordUsual = "target_workload_slo:synthetic_slo_usual:group"
 	// recordBurning is the burn rate while it is fast enough for a page, recordMayPage while no
 	// incident explains it, recordPageBurn during a page.
 	recordBurning  = "target_workload_slo:synthetic_slo_burning:ratio"

@@ -25,7 +25,6 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/tools/testkit/promtest"
 )
@@ -243,7 +242,7 @@ func newHouse(t *testing.T, in rules.Input, replicas int) *house {
 		p := &prober{
 			instance: "prober-" + strconv.Itoa(i), clock: &h.clock, jobs: in.Jobs,
 			configured: sinkJobs(in), share: 1 / float64(replicas), behave: ok,
-			due: map[rules.Job]float64{}, turns: map[rules.Job]int{}, days: review.NewCounter(),
+			due: map[rules.Job]float64{}, turns: map[rules.Job]int{},
 		}
 		p.restart()
 		h.probers = append(h.probers, p)

@@ -124,7 +124,7 @@ func (in Input) budgetExhausted() rule {
 		Expr: parenthesised(in.byWindow(func(self matchers, window time.Duration) string {
 			return fmt.Sprintf("%s <= 0\nand on (target, workload, slo)\n(1 - %s)\n* on (target, workload, slo) count_over_time(%s[%s]) / %s >= 1",
 				self.selector(recordBudgetRemaining), self.selector(recordBudgetRemaining), self.selector(recordTurnsSum), slo.FormatDuration(window), num(float64(window/sumInterval)))
-		})) + "\n" + unlessOutOfReach + "\n" + andConfigured,
+		})) + "\n" + andConfigured,
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
 		Description: "There were more bad turns than the whole error budget allows; {{ $value | humanizePercentage }} of it is left.",
 		Dashboard:   dashboardTarget,

@@ -39,10 +39,6 @@ func sixfoldObjectives() []sixfold {
 			fault: one(counter(metrics.SLOTurns, 0, judged()...)), almost: one(counter(metrics.SLOTurns, 0.1, judged()...)),
 			lead: 20 * time.Minute, fires: 80 * time.Minute, resolves: 5 * time.Minute,
 		},
-		{
-			alert: rules.AlertOutOfReach, fault: one(gauge(metrics.SLOUsualMiss, 0.3, judged()...)), almost: one(gauge(metrics.SLOUsualMiss, -0.01, judged()...)),
-			lead: 5 * time.Minute, fires: 5 * time.Minute, resolves: 20 * time.Minute,
-		},
 	}
 }
 

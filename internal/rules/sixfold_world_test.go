@@ -77,7 +77,6 @@ func healthyWorld() []series {
 
 		gauge(metrics.SLOObjective, ttft.Objective, "slo", "ttft"),
 		gauge(metrics.SLOThreshold, ttft.Threshold.Seconds(), "slo", "ttft"),
-		gauge(metrics.SLOUsualMiss, -1, judged()...), // a prober has none
 		counter(metrics.SLOTurns, 12, judged()...),
 		counter(metrics.SLOViolations, 0, judged()...),
 

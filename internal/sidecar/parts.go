@@ -55,7 +55,7 @@ func (s *Sidecar) newRecorder() *metrics.Recorder {
 	}
 	return metrics.NewRecorder(metrics.Options{
 		Build: buildInfo(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
-		Baselines: s.baselines, UsualMisses: s.counter.UsualMisses,
+		Baselines: s.baselines,
 		Heartbeat: s.scheduler.LastBeat,
 		Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
 		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Evidence: evidenceDropped,

@@ -36,7 +36,6 @@ import (
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/sidecar/store"
@@ -108,7 +107,6 @@ type Sidecar struct {
 	baselines *baseline.Tracker
 	recorder  *metrics.Recorder
 	page      *status.Page
-	counter   *review.Counter
 	turns     *store.Log      // nil without a turn log
 	evidence  *store.Evidence // nil without a directory of evidence
 	spans     *tracing.Tracer
@@ -137,9 +135,7 @@ type Sidecar struct {
 	loading     sync.Mutex       // held during a load
 	fileVersion string           // of the configuration file at the last load
 	stateLock   *atomicfile.Lock // nil without a state file
-	// days is the file of the counts of each day, nil without a state file.
-	days    *store.Lines
-	hanging bool // Run has returned, but a part of it has not
+	hanging     bool             // Run has returned, but a part of it has not
 	// keepState alone writes the state files, so that nothing else waits for their volume. It is told by these
 	// channels that the discovered targets have changed, and to save everything and then send the error.
 	targetsUnsaved chan struct{}
@@ -165,13 +161,12 @@ func New(o Options) (*Sidecar, error) {
 	s.trial = &trial{leased: func() func(string) bool { return s.discovery.Leased() }, saved: s.baselines.Saved, targets: map[string]*candidate{}}
 	s.discovery = discovery.New(o.Logger, s.trial.onlyFailed)
 	s.scheduler = s.newScheduler()
-	s.counter = review.NewCounter()
 	s.recorder = s.newRecorder()
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.serverRead})
 	s.page = s.newPage()
 	// The recorder and the page read the baselines, so the baselines observe an event first.
 	s.trial.judges = sink.Fanout{s.baselines, s.recorder}
-	s.sinks = sink.Fanout{s.trial, s.page, s.counter, newJournal(o.Events), s.spans}
+	s.sinks = sink.Fanout{s.trial, s.page, newJournal(o.Events), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}

@@ -13,7 +13,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/store"
 )
 
@@ -49,7 +48,7 @@ func (s *Sidecar) restore() error {
 	}
 	s.Restore(states, histories)
 	s.recallTargets()
-	return s.recallLines()
+	return nil
 }
 
 func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history" }
@@ -122,9 +121,8 @@ func (s *Sidecar) save() error {
 	return errors.Join(s.saveState(), s.saveHistory())
 }
 
-// saveState saves the state of all jobs and the days. A write error is logged; the next save tries again.
+// saveState saves the state of all jobs. A write error is logged; the next save tries again.
 func (s *Sidecar) saveState() error {
-	s.saveDays()
 	err := s.Baselines().WriteFile(s.options.StateFile)
 	if err != nil {
 		s.logger.Error("The state could not be saved; after a restart, active pages and tickets are forgotten", "err", err)
@@ -138,31 +136,6 @@ func (s *Sidecar) saveHistory() error {
 		s.logger.Error("The history could not be saved; a restart continues with the history of the last save", "err", err)
 	}
 	return err
-}
-
-// recallLines reads the days of earlier processes. Lines that cannot be read are skipped.
-func (s *Sidecar) recallLines() (err error) {
-	read := func(name string, most int64, restore func(text []byte) error) *store.Lines {
-		path := s.options.StateFile + name
-		lines, text, failed := store.ReadLines(path, most)
-		if failed != nil {
-			err = refused("--state.file: %w; its directory must be readable and writable", failed)
-			return nil
-		}
-		if bad := restore(text); bad != nil {
-			s.logger.Error("Some lines of earlier processes cannot be read: they are forgotten", "file", path, "err", bad)
-			lines.Replace()
-		}
-		return lines
-	}
-	s.days = read(review.DaysFile, review.MostBytes, func(text []byte) error { return s.counter.Restore(text, time.Now()) })
-	return err
-}
-
-func (s *Sidecar) saveDays() {
-	if err := s.days.Save(s.counter.Save); err != nil {
-		s.logger.Error("The counts of the day could not be saved; a restart forgets the turns since the last save", "err", err)
-	}
 }
 
 // Discovered targets are saved beside the state file. After a restart during an outage of the

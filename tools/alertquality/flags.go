@@ -12,7 +12,6 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/slo"
 	"synthetic/tools/alertquality/worlds"
 )
 
@@ -30,7 +29,7 @@ type simulationFlags struct {
 
 func (f *simulationFlags) add(c *kingpin.CmdClause) {
 	c.Flag("config.file", "Take the SLOs and the regression settings of this configuration. Default: those of --objectives.").StringVar(&f.configFile)
-	c.Flag("objectives", "The SLOs without --config.file: model (a TTFT that suits each simulated deployment), default (those of synthetic init), or proposed (default in the warm-up, then what synthetic objectives proposes from it).").Default(ownObjectives).EnumVar(&f.objectives, ownObjectives, defaultObjectives, proposedObjectives)
+	c.Flag("objectives", "The SLOs without --config.file: model (a TTFT that suits each simulated deployment) or default (those of synthetic init).").Default(ownObjectives).EnumVar(&f.objectives, ownObjectives, defaultObjectives)
 	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
 	c.Flag("compare", "Also score burn-rate rules as sloth generates them, and an alert on p95 against last week's.").Default("true").BoolVar(&f.comparisons)
 	c.Flag("severity", "Alerts with this value of the label severity count as pages; may be repeated.").Default("page").StringsVar(&f.rules.Severities)
@@ -43,9 +42,8 @@ func (f *simulationFlags) add(c *kingpin.CmdClause) {
 
 // Values of --objectives.
 const (
-	ownObjectives      = "model"
-	defaultObjectives  = "default"
-	proposedObjectives = "proposed"
+	ownObjectives     = "model"
+	defaultObjectives = "default"
 )
 
 // report simulates the deployments and scores the rules on them.
@@ -82,21 +80,14 @@ func (f *simulationFlags) campaign() (worlds.Campaign, error) {
 			c.Policy.FalsePages *= float64(n)
 		}
 		c.SLOs = in.SLOs
-	} else if f.objectives == defaultObjectives || f.objectives == proposedObjectives {
+	} else if f.objectives == defaultObjectives {
 		c.SLOs = in.SLOs
 	}
-	c.Proposed = f.objectives == proposedObjectives
 	for i := range in.SLOs {
 		// The SLOs judge the simulated targets, which the configuration does not name.
 		in.SLOs[i].Targets, in.SLOs[i].Workloads = nil, nil
 	}
-	c.Rules = func(all []worlds.Deployment, proposed []slo.Objective) ([]backtest.RuleFile, error) {
-		in := in
-		if proposed != nil {
-			in.SLOs = proposed
-		}
-		return f.ruleFilesFor(in, all)
-	}
+	c.Rules = func(all []worlds.Deployment) ([]backtest.RuleFile, error) { return f.ruleFilesFor(in, all) }
 	return c, nil
 }
 

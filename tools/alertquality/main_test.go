@@ -166,7 +166,7 @@ func TestTables(t *testing.T) {
 	if _, err := alertquality(t, args...); err != nil {
 		t.Fatal(err)
 	}
-	for _, campaign := range []string{"compare", "fleet", "fleet-proposed", "fleet-100"} {
+	for _, campaign := range []string{"compare", "fleet", "fleet-100"} {
 		if err := os.Symlink("worlds", filepath.Join(dir, campaign)); err != nil {
 			t.Fatal(err)
 		}

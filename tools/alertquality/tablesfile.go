@@ -23,7 +23,7 @@ func sections() []section {
 		{"Bounds", "worlds", boundsTable}, {"Worlds", "worlds", worldsTable},
 		{"Forecast and measured minutes to a page", "worlds", forecastsTable},
 		{"Other rules", "compare", comparisonTable}, {"Fleet of 30", "fleet", fleetTable},
-		{"Fleet of 30 with proposed objectives", "fleet-proposed", fleetTable}, {"Fleet of 100", "fleet-100", fleetTable},
+		{"Fleet of 100", "fleet-100", fleetTable},
 		{"Descriptions", "worlds", descriptions},
 	}
 }

@@ -156,7 +156,6 @@ const (
 	SLOSlope      = "synthetic_slo_threshold_seconds_per_1k_uncached_tokens"
 	sloUnknown    = "synthetic_slo_cache_unknown_turns_total"
 	SLOWindow     = "synthetic_slo_window_seconds"
-	SLOUsualMiss  = "synthetic_slo_usual_miss_ratio"
 
 	ServerMetricsUp   = "synthetic_server_metrics_up"
 	ServerRunning     = "synthetic_server_requests_running"
@@ -311,7 +310,6 @@ func Catalog() []Metric {
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},
 		{sloUnknown, Counter, "turns", "Turns that an SLO with uncached tokens judged by all prompt tokens, because the server reported no cached tokens, or by the prober's estimate, because the turn had no usage. Absent for other SLOs.", with(turn, LabelSLO)},
-		{SLOUsualMiss, gauge, "ratio", "Usual share of slow turns at this time of day, for a latency SLO that was missed at the same hours on at least three of the last five days in UTC: the median over these days of the largest share in the current hour, the one before and the one after, 0 on days that kept the SLO, at most 0.8. Failed turns are not slow. Absent for other SLOs.", with(job, LabelSLO)},
 		{SLOObjective, gauge, "ratio", "Objective of an SLO: the wanted share of good turns.", []string{LabelSLO}},
 		{SLOThreshold, gauge, "seconds", "Largest good value of an SLO, for a turn without uncached prompt tokens; absent for availability.", []string{LabelSLO}},
 		{SLOSlope, gauge, "seconds", "What an SLO adds to its threshold for every 1,000 uncached prompt tokens of a turn; absent for an SLO with a plain threshold.", []string{LabelSLO}},

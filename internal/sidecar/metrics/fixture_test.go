@@ -71,7 +71,6 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 		Discovery: func() []discovery.Standing {
 			return []discovery.Standing{{Name: "pods", Found: 3, LeftOut: map[string]int{discovery.BadHost: 1}, At: start, Failing: "no route"}}
 		},
-		UsualMisses: func(probe.Key, time.Time) map[string]float64 { return map[string]float64{"ttft": 0.3} },
 		Bounds: []bound.Bound{
 			{Name: "memory_bytes", Level: func() (used, limit float64) { return 3, 10 }},
 			{Name: "none", Level: func() (used, limit float64) { return 3, 0 }},

@@ -86,11 +86,6 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		}
 		reading, _ := r.options.Baselines.Read(j.key)
 		j.gather(e, l, &reading)
-		if r.options.UsualMisses != nil {
-			for name, share := range r.options.UsualMisses(j.key, e.now) {
-				e.add(SLOUsualMiss, l.with(LabelSLO, name), share)
-			}
-		}
 		e.add(ProberStarved, l, boolValue(j.starved(r.options.Lag(), e.now)))
 	}
 	if v.process {

@@ -42,9 +42,6 @@ type Options struct {
 	// Baselines are read at each scrape and for each turn. They must observe an event
 	// before the Recorder does. nil means none.
 	Baselines *baseline.Tracker
-	// UsualMisses returns the objectives of a job that are out of reach, with their usual share of
-	// slow turns at this time of day; nil means none.
-	UsualMisses func(job probe.Key, now time.Time) map[string]float64
 	// Backends records how many servers behind a gateway the jobs name; nil records nothing.
 	Backends *bound.Peak
 	// Bounds are the limits of this process. They are read at each scrape.

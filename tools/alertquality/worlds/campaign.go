@@ -23,11 +23,8 @@ type Campaign struct {
 	Models []Model
 	Faults []Fault
 	// Rules returns the rule files to score on some deployments. The names must be the same for
-	// all deployments. proposed are the objectives that replaced SLOs; nil if none did.
-	Rules func(all []Deployment, proposed []slo.Objective) ([]backtest.RuleFile, error)
-	// Proposed replaces the SLOs after the warm-up by those that "synthetic objectives" proposes from it. The
-	// evaluation of rules begins then, too.
-	Proposed bool
+	// all deployments.
+	Rules func(all []Deployment) ([]backtest.RuleFile, error)
 	// SLOs and Policy are as in SimulationOptions.
 	SLOs   []slo.Objective
 	Policy sink.Policy
@@ -107,7 +104,7 @@ func (c Campaign) Run(ctx context.Context) ([]backtest.Score, error) {
 	}
 	var scores []backtest.Score
 	for _, w := range c.worlds() {
-		sets, err := c.load(w.deployments, nil)
+		sets, err := c.load(w.deployments)
 		if err != nil {
 			return nil, err
 		}
@@ -139,8 +136,8 @@ func scoreWorld(name string, sets []*backtest.RuleSet, faults []string, outcomes
 	return scores
 }
 
-func (c Campaign) load(d []Deployment, proposed []slo.Objective) ([]*backtest.RuleSet, error) {
-	files, err := c.Rules(d, proposed)
+func (c Campaign) load(d []Deployment) ([]*backtest.RuleSet, error) {
+	files, err := c.Rules(d)
 	if err != nil {
 		return nil, err
 	}
@@ -206,21 +203,13 @@ func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	o := c.options(k)
 	sim := NewSimulation(o)
-	sets, err := c.load(o.Deployments, nil)
+	sets, err := c.load(o.Deployments)
 	if err != nil {
 		return outcome{}, err
 	}
 	from := o.Start.Add(time.Duration(c.WarmUp) * day)
 	history := c.history(sets)
-	if c.Proposed {
-		history = 0
-	}
 	sim.WarmUp(time.Duration(c.WarmUp)*day - history)
-	if c.Proposed {
-		if sets, err = c.load(o.Deployments, sim.Propose()); err != nil {
-			return outcome{}, err
-		}
-	}
 	spans, err := backtest.Replay(ctx, sim, sets, from.Add(-history), o.Start.Add(o.Length))
 	if err != nil {
 		return outcome{}, fmt.Errorf("%s, seed %d: %w", k.world.name, k.seed, err)

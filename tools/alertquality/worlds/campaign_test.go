@@ -8,14 +8,13 @@ import (
 
 	"synthetic/internal/backtest"
 	"synthetic/internal/rules"
-	"synthetic/internal/slo"
 	"synthetic/tools/alertquality/worlds"
 )
 
 // generated returns a function that generates the rules for deployments.
-func generated(t *testing.T) func([]worlds.Deployment, []slo.Objective) ([]backtest.RuleFile, error) {
+func generated(t *testing.T) func([]worlds.Deployment) ([]backtest.RuleFile, error) {
 	t.Helper()
-	return func(all []worlds.Deployment, _ []slo.Objective) ([]backtest.RuleFile, error) {
+	return func(all []worlds.Deployment) ([]backtest.RuleFile, error) {
 		in := rules.Input{SLOs: backtest.Objectives()}
 		for _, d := range all {
 			in.Jobs = append(in.Jobs, d.RulesJob())
@@ -32,9 +31,9 @@ const consecutiveFailures = "synthetic_consecutive_failed_turns >= 3"
 
 // oneRule returns a function that returns a rule file with one page, which costs much less to evaluate
 // than the generated rules.
-func oneRule(expr string) func([]worlds.Deployment, []slo.Objective) ([]backtest.RuleFile, error) {
+func oneRule(expr string) func([]worlds.Deployment) ([]backtest.RuleFile, error) {
 	text := "groups: [{name: g, rules: [{alert: Bad, labels: {severity: page}, expr: '" + expr + "'}]}]"
-	return func([]worlds.Deployment, []slo.Objective) ([]backtest.RuleFile, error) {
+	return func([]worlds.Deployment) ([]backtest.RuleFile, error) {
 		return []backtest.RuleFile{{Name: "own", Text: []byte(text), RuleOptions: pages()}}, nil
 	}
 }
@@ -126,11 +125,11 @@ func TestFleetCampaign(t *testing.T) {
 	down := worlds.Fault{Name: "outage", Kind: worlds.Outage, Length: time.Hour, At: []time.Duration{2 * time.Hour}}
 	c := worlds.Campaign{
 		Models: []worlds.Model{worlds.Quiet(), worlds.Typical()}, Faults: []worlds.Fault{down},
-		Rules: func(all []worlds.Deployment, _ []slo.Objective) ([]backtest.RuleFile, error) {
+		Rules: func(all []worlds.Deployment) ([]backtest.RuleFile, error) {
 			if len(all) != 3 || all[0].Target == all[1].Target || all[1].Model.Name != "typical" {
 				t.Errorf("rules are asked for %d targets", len(all))
 			}
-			return oneRule(consecutiveFailures)(all, nil)
+			return oneRule(consecutiveFailures)(all)
 		},
 		Seeds: []uint64{1}, Days: 1, Fleet: 3, ScrapeInterval: time.Minute,
 	}
@@ -144,33 +143,5 @@ func TestFleetCampaign(t *testing.T) {
 	}
 	if f := s.Faults[0]; f.Incidents != 1 || f.Found != 1 || f.PagesPerIncident == nil || *f.PagesPerIncident != 3 {
 		t.Errorf("scored %+v, want one incident with a page for each target", f)
-	}
-}
-
-// TestProposedObjectives: after the warm-up, targets are judged by the objectives that each of them kept in it.
-func TestProposedObjectives(t *testing.T) {
-	quick, slow := worlds.Quiet(), worlds.Quiet()
-	slow.Name, slow.FirstTTFT, slow.FollowupTTFT = "slow", 2*time.Second, 2*time.Second
-	quick.ConversationsPerMinute, slow.ConversationsPerMinute = 1, 1
-	var names []string
-	c := worlds.Campaign{
-		Models: []worlds.Model{quick, slow}, Fleet: 2, Seeds: []uint64{1}, Days: 1, WarmUp: 1, ScrapeInterval: time.Minute,
-		SLOs: backtest.Objectives(), Proposed: true,
-		Rules: func(all []worlds.Deployment, proposed []slo.Objective) ([]backtest.RuleFile, error) {
-			for _, o := range proposed {
-				names = append(names, o.Name)
-			}
-			return oneRule(`synthetic_slo_turns_total{slo="ttft-2"} > 0`)(all, proposed)
-		},
-	}
-	scores, err := c.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(names, " "); got != "ttft-1 ttft-2 tpot availability" {
-		t.Errorf("proposed %s", got)
-	}
-	if p := scores[0].Pages; len(p) != 1 || p[0].Target != "slow-1" {
-		t.Errorf("the second objective judges %+v, want the slow target", p)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/review"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -110,21 +109,6 @@ func (s *Simulation) play(to time.Duration) {
 		t.advance(to)
 	}
 	s.sidecar.Now = s.options.Start.Add(to)
-}
-
-// Propose returns the objectives that "synthetic objectives" proposes from the days so far, and judges the deployments
-// by them from now on, as after a reload of the configuration.
-func (s *Simulation) Propose() []slo.Objective {
-	history := s.sidecar.Days.History("the warm-up", s.options.Length)
-	var all []review.Proposal
-	for _, d := range s.options.Deployments {
-		all = append(all, history.Propose(probe.Key{Target: d.Target, Workload: workloadName}, nil)...)
-	}
-	s.options.SLOs = review.Objectives(all)
-	for _, d := range s.options.Deployments {
-		s.sidecar.Add(jobOf(d, s.options))
-	}
-	return s.options.SLOs
 }
 
 // WarmUp plays without scraping, so that baselines are learned.
