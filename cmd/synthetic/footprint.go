@@ -45,9 +45,6 @@ func spent(j sink.Job) string {
 		cold.Cached = 0
 		text += fmt.Sprintf(", for %.2f, or %.2f with nothing cached", p.Cost(f.Day), p.Cost(cold))
 	}
-	if f.Twins.Sum() > 0 {
-		text += fmt.Sprintf("; %s of these tokens are for cold twins of recall", workload.Amount(f.Twins.Sum()))
-	}
 	if f.Bursts.Sum() > 0 {
 		text += fmt.Sprintf("; bursts at the first sign of a fault add at most %s", f.Bursts)
 	}

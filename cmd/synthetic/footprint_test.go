@@ -45,16 +45,6 @@ func TestFootprintIsSaid(t *testing.T) {
 		}
 	}
 
-	recalling := filepath.Join(t.TempDir(), "recall.yml")
-	if err := os.WriteFile(recalling, []byte(text+"workloads: [{name: chat, recall: 99%}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out.Reset()
-	const twins = "workload chat to target b: 9.25 M prompt and 1.48 M output tokens a day, at most 8.58 M of the prompts cached; 174 k of these tokens are for cold twins of recall; bursts"
-	if code := run(context.Background(), []string{"check", recalling}, &out, &log); code != 0 || !strings.Contains(out.String(), twins) {
-		t.Errorf("code %d, %q is missing in\n%s", code, twins, &out)
-	}
-
 	p := sidecarRun(t, file)
 	p.until("turn to each target", func(s map[string]float64) bool {
 		a, _ := sum(s, "synthetic_turns_total", `target="a"`)

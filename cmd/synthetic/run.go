@@ -23,9 +23,6 @@ const memoryShare = 0.9
 // turnsKept is how many packed logs of turns are kept.
 const turnsKept = 20
 
-// maxEvidence is the largest number of files of evidence of each result: the directory is listed for each new file.
-const maxEvidence = 10_000
-
 type runFlags struct {
 	configFile string
 	autoReload time.Duration
@@ -35,8 +32,6 @@ type runFlags struct {
 	stateFile  string
 	turnsFile  string
 	turnsSize  *units.Base2Bytes
-	evidence   string
-	keep       int
 	web        *web.FlagConfig
 }
 
@@ -61,8 +56,6 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	c.Flag("state.file", "File that keeps the baselines of the regression alerts across restarts. Their history is beside it, in the file with .history appended. Its directory must exist and be writable. Without the flag, a restarted process learns the baselines again, which takes a week.").StringVar(&f.stateFile)
 	c.Flag("turns.file", "Write a log of all finished turns, for synthetic backtest --turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)
 	f.turnsSize = c.Flag("turns.max-size", fmt.Sprintf("Size at which the log of turns is packed and a new one begins; the last %d packed logs are kept. A million turns take 300 MB, packed 30 MB.", turnsKept)).Default("100MB").Bytes()
-	c.Flag("evidence.directory", "Keep the texts of wrong answers that recall finds (see docs/how-to/recall.md): one file for each answer with its ids, times and response headers, but no prompt and no keys. It is created with mode 0700 if it is missing.").PlaceHolder("DIRECTORY").StringVar(&f.evidence)
-	c.Flag("evidence.keep", "How many files --evidence.directory keeps of each result (foreign and wrong), at most 10000; the oldest are removed. A file usually has some kB, and at most 0.5 MB.").Default("100").IntVar(&f.keep)
 	f.web = addWebFlags(c, ":9877", "Address of the port. Repeatable.")
 	return command{c, f.run}
 }
@@ -76,9 +69,6 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	}
 	if *f.turnsSize < 1 {
 		return usagef("--turns.max-size=%v: it must be positive", *f.turnsSize)
-	}
-	if f.keep < 1 || f.keep > maxEvidence {
-		return usagef("--evidence.keep=%d: give a number from 1 to %d", f.keep, maxEvidence)
 	}
 	var shard config.Shard
 	if f.shard != "" {
@@ -95,7 +85,6 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, StateFile: f.stateFile,
 		WebConfigFile: *f.web.WebConfigFile, Lifecycle: f.lifecycle, Lag: lag.New(),
 		TurnsFile: f.turnsFile, TurnsMaxSize: int64(*f.turnsSize), TurnsKeep: turnsKept,
-		EvidenceDirectory: f.evidence, EvidenceKeep: f.keep,
 	})
 	if err != nil {
 		return err

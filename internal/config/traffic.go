@@ -42,7 +42,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			if t.API == target.Embeddings || t.API == target.Rerank {
 				tokens = w.firstTurn
 			}
-			b.footprints[j.Key()] = settings.Footprint(tokens, w.twins)
+			b.footprints[j.Key()] = settings.Footprint(tokens)
 			jobs = append(jobs, j)
 		}
 	}

@@ -19,8 +19,6 @@ type conversation struct {
 	// tokens are the average tokens of a conversation. firstTurn are the tokens of its first turn without
 	// an answer.
 	tokens, firstTurn workload.Tokens
-	// twins are the average tokens of the cold twins of a conversation.
-	twins workload.Tokens
 	// ownRate is the number of conversations per second at the times of a trace, or 0.
 	ownRate float64
 }
@@ -71,7 +69,7 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		b.Mistake(path+".conversations_file", w.ConversationsFile, "cannot be replayed: "+reason, "")
 		return c
 	}
-	c.tokens, c.twins, c.firstTurn = source.ExpectedTokens(), source.TwinTokens(), source.FirstTurnTokens()
+	c.tokens, c.firstTurn = source.ExpectedTokens(), source.FirstTurnTokens()
 	return c
 }
 

@@ -167,17 +167,10 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 			t.Fatal(err)
 		}
 	}
-	twins := []string{"__name__", metrics.RecallTwins, "result", "wrong_only_cached", "target", "vllm", "workload", "chat", "instance", "prober-1:9900"}
-	for i, ago := range []time.Duration{time.Minute, 0} {
-		if err := store.Put(at.Add(-ago), float64(i), twins...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put(1, "__name__", metrics.RecallWrong, "reason", "only when cached")
 	ago := float64(at.Add(-5 * time.Minute).Unix())
 	put(1, "__name__", "ALERTS", "alertname", "SyntheticRegression", "alertstate", "firing", "severity", "page")
 	put(ago, "__name__", "ALERTS_FOR_STATE", "alertname", "SyntheticRegression", "severity", "page")
-	for name, value := range map[string]float64{metrics.PagerStalled: 0, metrics.RecallScore: 0.2, metrics.PagerUndelivered: 0} {
+	for name, value := range map[string]float64{metrics.PagerStalled: 0, metrics.PagerUndelivered: 0} {
 		put(value, "__name__", name, metrics.LabelAlertmanager, "am")
 	}
 	for _, turn := range probe.TurnKinds() {

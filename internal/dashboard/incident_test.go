@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/dashboard"
 	"synthetic/tools/testkit/dashboardtest"
 )
 

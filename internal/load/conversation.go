@@ -41,15 +41,11 @@ func (c *conversation) run(due time.Time) probe.Outcome {
 		Model:        *c.model.name.Load(),
 		Stop:         c.startsCtx.Done(),
 		Memory:       c.claim,
-		TwinShare:    c.twinShare,
 	}, c)
 	c.budget.Settle(c.estimate, c.cost)
 	c.report("a conversation's end", result)
 	return result.Outcome
 }
-
-// twinShare returns the share of the judged turns that get a cold twin now.
-func (c *conversation) twinShare() float64 { return c.Sign(c.key).TwinShare() }
 
 func (c *conversation) Observe(e probe.Event) {
 	switch e := e.(type) {
@@ -78,11 +74,6 @@ func (c *conversation) Observe(e probe.Event) {
 		}
 		c.cost += c.tokens(&e)
 		c.report("a turn's result", e)
-	case probe.WrongAnswer:
-		c.report("a wrong answer", e)
-	case probe.Twin:
-		c.cost += e.PromptTokens + e.OutputTokens
-		c.report("a twin", e)
 	}
 }
 

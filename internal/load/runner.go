@@ -95,9 +95,6 @@ func (r *runner) run() {
 // decide decides whether a start takes place, and reports a changed rate.
 func (r *runner) decide(at time.Time) workload.Start {
 	sign := r.Sign(r.key)
-	if r.job.Workload.Recall == 0 { // what is known is from before it was switched off
-		sign.Wrong, sign.NeedsTwins = 0, false
-	}
 	sign.Overdue = r.ages.Overdue(time.Now())
 	start := r.pace.Decide(at, sign)
 	r.inBurst = start.Burst
@@ -118,7 +115,6 @@ func (r *runner) reportRate(rate float64, why string) {
 // budget has too little left.
 func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason string) {
 	if r.pending == nil {
-		r.source.Ask(!r.Sign(r.key).Unable)
 		c := r.source.Next()
 		r.pending = &c
 	}

@@ -37,10 +37,6 @@ type dialogue struct {
 	// foreign are the codes of other conversations that answers brought into the history. The model may
 	// repeat them, so only the first time counts.
 	foreign []recall.Code
-	// judged are the codes of the last judged answer.
-	judged Codes
-	// twinTurns are the turns that get a twin after the last turn.
-	twinTurns []twinTurn
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
 	session session
@@ -152,18 +148,13 @@ func (d *dialogue) advance(ctx context.Context, n int, sink Sink) bool {
 		d.result.Outcome = Canceled
 		return false
 	}
-	getsTwin := d.getsTwin()
 	r := d.newResult(n, due)
 	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
 	a, err := d.ask(ctx, r, sink)
 	d.conclude(ctx, r, a, err)
 	sink.Observe(r.withoutSecrets())
-	d.reportWrong(r, a, false, sink)
 	if r.Outcome != Success {
 		return false
-	}
-	if getsTwin {
-		d.noteTwin(r)
 	}
 	return d.recordAnswer(r)
 }

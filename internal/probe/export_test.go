@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"net/http"
 	"time"
 
 	"synthetic/internal/probe/stream"
@@ -24,9 +23,3 @@ func Arrive(ttft, late time.Duration, gaps []time.Duration) Result {
 	dropFalseGaps(&r)
 	return r
 }
-
-// ShownHeaders is for tests.
-func ShownHeaders(h http.Header) http.Header { return shownHeaders(h, nil) }
-
-// NewCodes is for tests.
-var NewCodes = newCodes

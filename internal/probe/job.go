@@ -47,6 +47,4 @@ type Plan struct {
 	// Memory is the conversation's share of the memory for texts: at least the Cost of its
 	// opening. It grows with the turns. nil means no limit.
 	Memory *bound.Claim
-	// TwinShare returns the share of the turns that a Twin follows if their answer was judged; nil means 0.
-	TwinShare func() float64
 }

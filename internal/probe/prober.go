@@ -37,8 +37,6 @@ type Options struct {
 	// Traced is called at the start of each conversation. It reports whether the spans of the
 	// conversation will be exported; nil means never.
 	Traced func() bool
-	// Evidence makes conversations report each WrongAnswer.
-	Evidence bool
 	// Sent counts the requests that are not turns; nil counts nothing.
 	Sent func(Purpose)
 }
@@ -129,9 +127,7 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 	}
 	for n := 1; d.advance(ctx, n, sink); n++ {
 	}
-	result := d.result
-	d.askTwins(ctx, sink)
-	return result
+	return d.result
 }
 
 func newClient(t *target.Target, o *Options) *wire.Client {

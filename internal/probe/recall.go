@@ -64,7 +64,6 @@ func (d *dialogue) judgeRecall(r *Result) {
 	}
 	result, foreign := recall.Judge(r.Answer, slices.Concat(c.References, d.foreign), asked)
 	d.foreign = append(d.foreign, foreign...)
-	d.judged = newCodes(asked, foreign)
 	out := Recall{Result: result}
 	if result == recall.Wrong && r.IsCut() && len(r.Answer) < roomForCode {
 		return

@@ -136,7 +136,6 @@ type recorder struct {
 	mu      sync.Mutex
 	started int
 	results []probe.Result
-	twins   []probe.Twin
 }
 
 func (r *recorder) Observe(e probe.Event) {
@@ -147,8 +146,6 @@ func (r *recorder) Observe(e probe.Event) {
 		r.started++
 	case probe.Result:
 		r.results = append(r.results, e)
-	case probe.Twin:
-		r.twins = append(r.twins, e)
 	}
 }
 

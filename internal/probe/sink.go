@@ -1,7 +1,7 @@
 package probe
 
 // Event is something that happens in a job. It is one of ConversationStart, Start, Result,
-// Twin, WrongAnswer, Conversation, Skip, Paced, ModelFound and LimitLearned.
+// Conversation, Skip, Paced, ModelFound and LimitLearned.
 type Event interface {
 	// Key returns the job.
 	Key() Key

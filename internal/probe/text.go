@@ -16,8 +16,7 @@ const (
 )
 
 // withoutSecrets returns a copy of the result for sinks: texts that a server may have written contain no
-// secrets. Only a WrongAnswer
-// shows the answer itself.
+// secrets.
 func (r *Result) withoutSecrets() Event {
 	out := *r
 	out.Err = errorText(out.Err)

@@ -25,7 +25,6 @@ type Purpose string
 const (
 	ForModels     Purpose = "models"      // a list of models
 	ForTokenLimit Purpose = "token_limit" // a turn that is sent again because the server wants max_completion_tokens
-	ForTwin       Purpose = "twin"        // the history of a turn again, with a cold cache
 	ForMetrics    Purpose = "server_metrics"
 )
 

@@ -222,7 +222,7 @@ func alertNames() []string {
 		rules.AlertProberSilent, rules.AlertProberStarved, rules.AlertSchedulerStuck,
 		rules.AlertConfigReloadFailed, rules.AlertDiscoveryFailing, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
 		rules.AlertUsageMissing, rules.AlertRulesOutdated,
-		rules.AlertForeignAnswers, rules.AlertWrongAnswers,
+		rules.AlertForeignAnswers,
 		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression,
 		rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
 		rules.AlertCachedRatioDrop, rules.AlertBudgetExhausted,

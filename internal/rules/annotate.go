@@ -83,17 +83,6 @@ func Advice(o probe.Outcome) string {
 	return ""
 }
 
-// twins shows the results of the last hour's turns that were asked again with a cold cache.
-func twins() string {
-	counts := "round(sum by (result) (increase(" + metrics.RecallTwins + "{%s}[1h]))) > 0"
-	return "{{ with " + queryCall(counts, "$j") + " }} Asked again uncached:{{ range . }} {{ .Labels.result }} {{ .Value }}.{{ end }}{{ end }}"
-}
-
-// wrongWhere shows what the wrong answers have in common.
-func wrongWhere() string {
-	return showFirst(metrics.RecallWrong+"{%s}", "$j", ", {{ .Labels.reason }}")
-}
-
 // advice shows the Advice on $reason.
 func advice() string {
 	text, branch := "", "{{ if "

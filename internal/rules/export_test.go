@@ -3,7 +3,6 @@ package rules
 // Names of alerts and recorded series, for tests.
 const (
 	AlertForeignAnswers          = alertForeignAnswers
-	AlertWrongAnswers            = alertWrongAnswers
 	AlertBudgetExhausted         = alertBudgetExhausted
 	AlertCachedRatioDrop         = alertCachedRatioDrop
 	AlertConversationsSkipped    = alertConversationsSkipped

@@ -65,9 +65,9 @@ func (in Input) functions() template.FuncMap {
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },
 
-		"foreignAnswers": constant(alertForeignAnswers), "wrongAnswers": constant(alertWrongAnswers),
+		"foreignAnswers": constant(alertForeignAnswers),
 
-		"twins": twins, "wrongWhere": wrongWhere, "setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
+		"setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
 		"setReason": setReason, "whyFailed": whyFailed, "advice": advice, "failures": constant(fmt.Sprintf(failures, "")),
 		"burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
 		"setSharedReason": setSharedReason, "sharedURL": sharedURL, "sharedTurn": in.sharedTurn,

@@ -41,7 +41,7 @@ func Inhibitions() []Inhibition {
 		},
 		{
 			Why:     "A target that is down or has no samples needs no other alert.",
-			Sources: []string{AlertTargetDown, alertTargetNoSamples}, Targets: append(slices.Clone(jobAlerts), alertWrongAnswers), Equal: job,
+			Sources: []string{AlertTargetDown, alertTargetNoSamples}, Targets: jobAlerts, Equal: job,
 		},
 		{
 			Why:     "Its server metrics are then missing, too.",
@@ -66,8 +66,8 @@ func Inhibitions() []Inhibition {
 			Targets: burns, TargetLabels: latency, Equal: job,
 		},
 		{
-			Why:     "A page about wrong or foreign answers explains a missed share of right ones.",
-			Sources: []string{alertWrongAnswers, alertForeignAnswers},
+			Why:     "A page about foreign answers explains a missed share of right ones.",
+			Sources: []string{alertForeignAnswers},
 			Targets: burns, TargetLabels: map[string][]string{labelSLI: {string(slo.Correct)}}, Equal: job,
 		},
 		{

@@ -28,7 +28,6 @@ const (
 	alertUsageMissing            = "SyntheticUsageMissing"
 	alertCachedRatioDrop         = "SyntheticCachedRatioDrop"
 	alertForeignAnswers          = "SyntheticForeignAnswers"
-	alertWrongAnswers            = "SyntheticWrongAnswers"
 	alertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"
 )
 

@@ -54,10 +54,6 @@ func sixfoldTargets() []sixfold {
 			lead:   20 * time.Minute, fires: 5 * time.Minute, resolves: 45 * time.Minute,
 		},
 		{
-			alert: rules.AlertWrongAnswers, fault: one(gauge(metrics.RecallScore, 1, job()...)), almost: one(gauge(metrics.RecallScore, 0.99, job()...)),
-			lead: 5 * time.Minute, fires: 2 * time.Minute, resolves: 20 * time.Minute,
-		},
-		{
 			alert: rules.AlertTargetDown, fault: failed(5), almost: failed(4),
 			lead: 5 * time.Minute, fires: 2 * time.Minute, resolves: 7 * time.Minute,
 		},

@@ -69,9 +69,6 @@ func healthyWorld() []series {
 		counter(metrics.RecallTurns, 8, recalled("right")...),
 		counter(metrics.RecallTurns, 0, recalled("wrong")...),
 		counter(metrics.RecallTurns, 0, recalled("foreign")...),
-		gauge(metrics.RecallScore, 0.2, job()...),
-		counter(metrics.RecallTwins, 0.1, append(job(), "result", "wrong_only_cached")...),
-		gauge(metrics.RecallWrong, 1, append(job(), "reason", "only when cached")...),
 		counter(metrics.ConversationsStarted, 4, job()...),
 		counter(metrics.ConversationsSkipped, 0, overBudget()...),
 

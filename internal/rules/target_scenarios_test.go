@@ -123,14 +123,9 @@ func targetScenarios() []scenario {
 			{do: behaving(oneIn(10, recalls(recall.Foreign), recalls(recall.Right))), after: 5 * time.Minute, want: []string{rules.AlertForeignAnswers + " a chat"}},
 			{do: behaving(recalls(recall.Right)), after: 45 * time.Minute},
 		}},
-		{name: "answers lose their context", in: recalling, steps: []step{
-			{do: behaving(oneIn(50, recalls(recall.Wrong), recalls(recall.Right))), after: 4 * time.Hour}, // a weak model
-			{do: behaving(oneIn(4, recalls(recall.Wrong), recalls(recall.Right))), after: 30 * time.Minute, want: []string{rules.AlertWrongAnswers + " a chat"}},
-			{do: behaving(recalls(recall.Right)), after: 45 * time.Minute},
-		}},
 		{name: "wrong answers spend an error budget", in: withSLOs(available, slo.Objective{Name: "correct", SLI: slo.Correct, Objective: 0.99, Window: 30 * day}), steps: []step{
 			{do: behaving(recalls(recall.Right)), after: 8 * time.Hour},
-			{do: behaving(oneIn(2, recalls(recall.Wrong), recalls(recall.Right))), after: 25 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat correct", rules.AlertWrongAnswers + " a chat"}},
+			{do: behaving(oneIn(2, recalls(recall.Wrong), recalls(recall.Right))), after: 25 * time.Minute, want: []string{rules.AlertSLOFastBurn + " a chat correct"}},
 			{do: behaving(recalls(recall.Right)), after: 45 * time.Minute},
 		}},
 		{name: "the first answer with a code has text of another conversation", in: recalling, steps: []step{

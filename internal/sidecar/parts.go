@@ -31,7 +31,7 @@ func (s *Sidecar) newProber(j probe.Job) (load.Prober, error) {
 		Target: j.Target, Workload: j.Workload, Dial: s.options.Dial,
 		Connections: s.resources.connections, Peaks: s.resources.peaks,
 		Learned: s.resources.learnedOf(j.Key()), Lag: s.options.Lag, Traced: s.spans.Traced,
-		Sent: s.recorder.RequestsOf(j.Target.Name), Evidence: s.evidence != nil,
+		Sent: s.recorder.RequestsOf(j.Target.Name),
 	})
 }
 
@@ -46,19 +46,16 @@ func (s *Sidecar) serverRead(target string, r serverside.Reading) {
 }
 
 func (s *Sidecar) newRecorder() *metrics.Recorder {
-	var turnsDropped, evidenceDropped func() uint64 // nil without a turn log, or without evidence
+	var turnsDropped func() uint64 // nil without a turn log
 	if s.turns != nil {
 		turnsDropped = s.turns.Dropped
-	}
-	if s.evidence != nil {
-		evidenceDropped = s.evidence.Dropped
 	}
 	return metrics.NewRecorder(metrics.Options{
 		Build: buildInfo(), Host: s.options.Replica, TimestampSource: s.timestampSource(),
 		Baselines: s.baselines,
 		Heartbeat: s.scheduler.LastBeat,
 		Discovery: s.discovery.Standings, Leased: s.discovery.Leased,
-		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped, Evidence: evidenceDropped,
+		Backends: s.resources.backends, Bounds: s.bounds(), Lag: s.options.Lag.Lag, TurnLog: turnsDropped,
 	})
 }
 

@@ -148,9 +148,6 @@ func (s *Sidecar) addParts(p *parts) {
 	if s.turns != nil {
 		p.addLasting("the turn log "+s.options.TurnsFile, s.turns.Run)
 	}
-	if s.evidence != nil {
-		p.addLasting("the evidence "+s.options.EvidenceDirectory, s.evidence.Run)
-	}
 	p.addLasting("spans", s.spans.Run)
 	if s.pager != nil {
 		p.addLasting("the pager", s.pager.Run)
@@ -167,7 +164,6 @@ func (s *Sidecar) Close() {
 	}
 	s.stateLock.Release()
 	s.turns.Close()
-	s.evidence.Close()
 	s.spans.Close()
 	if s.pager != nil {
 		_ = s.pager.Close() // Run has returned its error

@@ -62,9 +62,6 @@ type Options struct {
 	TurnsFile    string
 	TurnsMaxSize int64
 	TurnsKeep    int
-	// EvidenceDirectory keeps the texts of wrong answers, EvidenceKeep files of each result; "" keeps none.
-	EvidenceDirectory string
-	EvidenceKeep      int
 	// WebConfigFile is the file of passwords and certificates that the server enforces; "" for none.
 	WebConfigFile string
 	// Lifecycle allows reloads, and accepted levels over HTTP.
@@ -107,8 +104,7 @@ type Sidecar struct {
 	baselines *baseline.Tracker
 	recorder  *metrics.Recorder
 	page      *status.Page
-	turns     *store.Log      // nil without a turn log
-	evidence  *store.Evidence // nil without a directory of evidence
+	turns     *store.Log // nil without a turn log
 	spans     *tracing.Tracer
 	trial     *trial
 	sinks     sink.Fanout
@@ -170,9 +166,6 @@ func New(o Options) (*Sidecar, error) {
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}
-	if s.evidence != nil {
-		s.sinks = append(s.sinks, s.evidence)
-	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if err := s.restore(); err != nil {
 		s.Close()
@@ -188,13 +181,6 @@ func (s *Sidecar) openLogs() (err error) {
 		s.turns, err = store.Open(store.Options{Path: o.TurnsFile, MaxSize: o.TurnsMaxSize, Keep: o.TurnsKeep, Logger: o.Logger})
 		if err != nil {
 			return refused("--turns.file: %w", err)
-		}
-	}
-	if o.EvidenceDirectory != "" {
-		s.evidence, err = store.OpenEvidence(store.EvidenceOptions{Directory: o.EvidenceDirectory, Keep: o.EvidenceKeep, Logger: o.Logger})
-		if err != nil {
-			s.turns.Close()
-			return refused("--evidence.directory: %w", err)
 		}
 	}
 	return nil

@@ -103,9 +103,6 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 		for _, h := range a.Forgotten {
 			fmt.Fprintf(w, "no longer expected: %s\n", h.When)
 		}
-		if a.Relearns {
-			fmt.Fprintf(w, "learned again: how often %s repeats reference codes\n", a.Key.Target)
-		}
 	}
 }
 

@@ -2,8 +2,6 @@ package workload
 
 import (
 	"time"
-
-	"synthetic/internal/probe/answers/recall"
 )
 
 // Sign is the current state of a job.
@@ -17,14 +15,6 @@ type Sign struct {
 	// Known is true if a burst would show nothing new, or do harm: a signal pages, MaxNewFailures turns have failed, or the
 	// last turn was refused for load.
 	Known bool
-	// Wrong is the same as Score for the alert about wrong answers. NeedsTwins is true while cold twins are to show
-	// whether the cache is the cause.
-	Wrong      float64
-	NeedsTwins bool
-	// Unable is true if the model cannot recall, so that no turn needs to ask for a code.
-	Unable bool
-	// Changing is true in a change window. What a twin shows would not count.
-	Changing bool
 }
 
 // A burst lasts longBurst at most, begins coolDown or more after the end of the previous one, and
@@ -38,8 +28,7 @@ const (
 
 const (
 	// signScore is the score that starts a burst. A third of the way to an alert happens too
-	// often without a fault, and would use up the bursts before there is one. For wrong answers it is
-	// recall.Doubtful.
+	// often without a fault, and would use up the bursts before there is one.
 	signScore = 0.5
 	// From MaxNewFailures consecutive failures on, the fault is known and needs no burst.
 	MaxNewFailures = 10
@@ -48,7 +37,7 @@ const (
 )
 
 // BurstReasons returns the reasons for a burst.
-func BurstReasons() []string { return []string{"failed", "overdue", "slower", "wrong"} }
+func BurstReasons() []string { return []string{"failed", "overdue", "slower"} }
 
 // reason returns the reason for a burst, or "".
 func (s Sign) reason() string {
@@ -59,24 +48,8 @@ func (s Sign) reason() string {
 		return "overdue"
 	case s.Score >= signScore:
 		return "slower"
-	case s.Wrong >= recall.Doubtful && (s.Wrong < 1 || s.NeedsTwins):
-		return "wrong"
 	}
 	return ""
-}
-
-// usualTwins is the share of the judged turns that get a cold twin when all is well.
-const usualTwins = 0.02
-
-// TwinShare returns the share of the judged turns to ask again with a cold cache.
-func (s Sign) TwinShare() float64 {
-	switch {
-	case s.Changing:
-		return 0
-	case s.NeedsTwins:
-		return 1
-	}
-	return usualTwins
 }
 
 // Pace thins out the starts of a process that runs at the burst rate. During a burst all of them take

@@ -56,17 +56,14 @@ type Footprint struct {
 	Day Tokens
 	// Bursts is the most that bursts add to a day.
 	Bursts Tokens
-	// Twins is the part of Day that goes to cold twins of recall when all is well.
-	Twins Tokens
 	// LimitedByBudget says that the job would use more without a budget.
 	LimitedByBudget bool
 }
 
 const minutesPerDay = 24 * 60
 
-// Footprint returns the footprint of the traffic, given the tokens of one conversation and those of its cold twins.
-func (t Traffic) Footprint(conversation, twins Tokens) Footprint {
-	conversation = conversation.Plus(twins)
+// Footprint returns the footprint of the traffic, given the tokens of one conversation.
+func (t Traffic) Footprint(conversation Tokens) Footprint {
 	f := Footprint{Conversation: conversation}
 	base, bursts := t.Rate*60*minutesPerDay, t.burstRate()*60*minutesPerDay // conversations per day
 	if perDay := t.Budget.perDay(); perDay > 0 {
@@ -77,7 +74,7 @@ func (t Traffic) Footprint(conversation, twins Tokens) Footprint {
 			bursts, f.LimitedByBudget = min(bursts, allowed-base), true
 		}
 	}
-	f.Day, f.Bursts, f.Twins = conversation.Times(base), conversation.Times(bursts), twins.Times(base)
+	f.Day, f.Bursts = conversation.Times(base), conversation.Times(bursts)
 	return f
 }
 
@@ -97,21 +94,6 @@ func (s *Source) ExpectedTokens() (sum Tokens) {
 		sum, n = sum.Plus(s.outlineTokens(o)), n+1
 	}
 	return sum.Times(1 / n)
-}
-
-// TwinTokens returns the average tokens of the cold twins of one conversation when all is well. No cache serves their
-// prompts.
-func (s *Source) TwinTokens() (sum Tokens) {
-	if s.spec.Recall <= 0 {
-		return Tokens{}
-	}
-	n := 0.0
-	for o := range s.outlines {
-		first := float64(o.opening)
-		all := s.outlineTokens(o)
-		sum, n = sum.Plus(Tokens{Prompt: all.Prompt - first, Output: all.Output - float64(o.outputs[0])}), n+1
-	}
-	return sum.Times(s.spec.Recall * usualTwins / n)
 }
 
 // FirstTurnTokens returns the tokens of APIs with one turn and no output tokens, such as embeddings.

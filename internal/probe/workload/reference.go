@@ -75,7 +75,7 @@ func (s *Source) addReference(c *Conversation) string {
 	earlier, code := len(c.References), recall.New(rng)
 	text := " " + recall.Statement(earlier+1, code)
 	asked := 0
-	if rng.Float64() < s.spec.Recall && !s.unable {
+	if rng.Float64() < s.spec.Recall {
 		asked = drawReference(rng, earlier, c.Asked)
 		text += " " + recall.Request(asked)
 	}

@@ -161,20 +161,3 @@ func TestShareOfAskingFollowups(t *testing.T) {
 		t.Errorf("%.2f of the follow-ups ask, want 0.25", share)
 	}
 }
-
-// TestNoFollowupAsksAModelThatCannotRecall: the texts still have codes, so that their prefixes stay.
-func TestNoFollowupAsksAModelThatCannotRecall(t *testing.T) {
-	able, unable := newSource(t, recalling()), newSource(t, recalling())
-	unable.Ask(false)
-	for range 50 {
-		a, u := able.Next(), unable.Next()
-		if user(a) != user(u) || len(a.References) != len(u.References) {
-			t.Fatalf("the opening or its codes differ:\n%s\n%s", user(a), user(u))
-		}
-		for i, text := range u.Followups {
-			if u.Asked[i] != 0 || strings.Contains(text, "Begin your answer") || len(recall.Find(text)) != 1 {
-				t.Errorf("follow-up %d: %q", i+1, text)
-			}
-		}
-	}
-}

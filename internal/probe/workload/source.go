@@ -25,8 +25,6 @@ type Source struct {
 	next     uint64
 	starters map[uint64]starter
 	system   starter // the generated system message
-	// unable is true if no follow-up asks for a reference.
-	unable bool
 }
 
 // starter is a shared opening text. It is generated again when the wanted length changes.
@@ -95,13 +93,6 @@ func (s *Source) textSalt() uint64 {
 		return 0
 	}
 	return s.salt
-}
-
-// Ask sets whether follow-ups of later conversations ask for references. It is true at first.
-func (s *Source) Ask(ask bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.unable = !ask
 }
 
 func (s *Source) Next() Conversation {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
@@ -36,7 +35,6 @@ type job struct {
 	parts       [kinds]parts
 	cached      [kinds]cached
 	firstCached firstCached
-	recall      recall.Watch
 }
 
 func newJob(key probe.Key, o options) *job {
@@ -100,9 +98,6 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 	at := j.wall(now)
 	changing := j.change(at)
 	j.pass(at)
-	if c := (recall.Class{Cached: r.Recall.CachedState(), Turn: r.Turn}); !changing && r.Recall.IsOwn() {
-		j.recall.Add(at, r.Model, r.TraceID, c, r.Recall.Result == recall.Wrong)
-	}
 	k := r.Kind.Index()
 	values := valuesOf(r, j.timeouts)
 	for i, v := range values {
@@ -125,16 +120,6 @@ func (j *job) observe(r *probe.Result, now time.Time) {
 			j.firstCached.add(r)
 		}
 	}
-}
-
-// observeTwin adds a twin to the test of recall.
-func (j *job) observeTwin(t *probe.Twin, now time.Time) {
-	sent := j.wall(t.Sent)
-	if judged := t.Cold == recall.Right || t.Cold == recall.Wrong; !judged || j.change(j.wall(now)) {
-		j.recall.AddFailedTwin(sent)
-		return
-	}
-	j.recall.AddTwin(sent, t.TraceID, t.Turn, t.Cached == recall.Wrong, t.Cold == recall.Wrong)
 }
 
 // pass closes the minutes before at.
@@ -335,5 +320,4 @@ func (j *job) forget() {
 	for k := range kinds {
 		j.parts[k].usual, j.cached[k].baseline = means{}, nil
 	}
-	j.recall = recall.Watch{}
 }

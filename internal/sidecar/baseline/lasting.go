@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers/recall"
 )
 
 // A level that lasts for days without violating an objective becomes the baseline without
@@ -104,9 +103,6 @@ type Accepted struct {
 	Ratios [kinds][signals]probe.Opt[float64]
 	// Forgotten are the habits that belonged to the previous baseline.
 	Forgotten []Habit
-	// Relearns is true if the job learns again how often the model recalls, because more answers than usual were
-	// wrong, or because the model could not recall.
-	Relearns bool
 }
 
 // Accept makes the level since a time the baseline of a target's jobs. An empty workload
@@ -145,9 +141,6 @@ func (j *job) accept(since, now time.Time) Accepted {
 	a.Forgotten = j.habits()
 	for s := range j.all() {
 		s.accept(a.Since, at)
-	}
-	if w := j.recall.Reading(); !w.Since.IsZero() || w.Unable {
-		j.recall, a.Relearns = recall.Watch{}, true
 	}
 	left := j.habits()
 	a.Forgotten = slices.DeleteFunc(a.Forgotten, func(h Habit) bool {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"synthetic/internal/atomicfile"
-	"synthetic/internal/probe/answers/recall"
 )
 
 // stateVersion is the version of the state file. Other versions are refused, except version 1,
@@ -43,8 +42,6 @@ type JobState struct {
 	Usual  [kinds]means  `json:"usual"`
 	// FirstCached holds the cached tokens of first turns.
 	FirstCached firstCached `json:"first_cached,omitzero"`
-	// Recall is what was learned about reference codes.
-	Recall recall.Watch `json:"recall,omitzero"`
 }
 
 // seriesState is the state of one kind of turn and signal, both by index. Counters are not
@@ -66,7 +63,7 @@ type seriesState struct {
 func (j *job) state(now time.Time) JobState {
 	st := JobState{
 		Target: j.key.Target, Workload: j.key.Workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Asked: j.ticketSince,
-		FirstCached: j.firstCached.copy(), Recall: j.recall.Copy(),
+		FirstCached: j.firstCached.copy(),
 	}
 	for k := range j.series {
 		st.Usual[k] = j.parts[k].usual
@@ -81,11 +78,10 @@ func (j *job) state(now time.Time) JobState {
 	return st
 }
 
-// restore takes over the state of an earlier process. Pages and tickets older than an hour end, also those about
-// wrong answers.
+// restore takes over the state of an earlier process. Pages and tickets older than an hour end.
 // Implausible values are dropped.
 func (j *job) restore(st JobState, now time.Time) {
-	j.relearned, j.firstCached, j.recall = st.Relearned, st.FirstCached.plausible(), st.Recall.Plausible()
+	j.relearned, j.firstCached = st.Relearned, st.FirstCached.plausible()
 	for k := range kinds {
 		j.parts[k].usual = st.Usual[k].plausible()
 	}
@@ -95,7 +91,6 @@ func (j *job) restore(st JobState, now time.Time) {
 		}
 	}
 	if st.Saved.IsZero() || now.Sub(st.Saved) > sumsLast {
-		j.recall.Forget()
 		return // the clock has gone back since; that does not make it older
 	}
 	minute := minuteOf(now)

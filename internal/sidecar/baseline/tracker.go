@@ -79,9 +79,8 @@ func (t *Tracker) Remove(key probe.Key) {
 
 // Observe implements sink.Sink.
 func (t *Tracker) Observe(e probe.Event) {
-	switch e.(type) {
-	case probe.Result, probe.Twin:
-	default:
+	r, ok := e.(probe.Result)
+	if !ok {
 		return
 	}
 	j := t.lock(e.Key())
@@ -89,13 +88,8 @@ func (t *Tracker) Observe(e probe.Event) {
 		return
 	}
 	defer j.mu.Unlock()
-	switch e := e.(type) {
-	case probe.Result:
-		j.failures.add(&e)
-		j.observe(&e, t.options.Now())
-	case probe.Twin:
-		j.observeTwin(&e, t.options.Now())
-	}
+	j.failures.add(&r)
+	j.observe(&r, t.options.Now())
 }
 
 // lock returns a job with its lock held, nil if it is unknown.

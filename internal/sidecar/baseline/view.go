@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/answers/recall"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
 )
@@ -27,8 +26,6 @@ type Reading struct {
 	// Failures is the number of consecutive failed turns, Failing the time since the second of them.
 	Failures int
 	Failing  time.Duration
-	// Recall says whether answers lack reference codes more often than usual.
-	Recall recall.Watched
 }
 
 // Read returns the current reading of a job, and false for an unknown job.
@@ -39,8 +36,7 @@ func (t *Tracker) Read(key probe.Key) (r Reading, ok bool) {
 	}
 	defer j.mu.Unlock()
 	now := t.options.Now()
-	j.recall.Expire(j.wall(now))
-	r.Views, r.Failures, r.Failing, r.Recall = j.views(now), j.failures.count, j.failures.lasts(now), j.recall.Reading()
+	r.Views, r.Failures, r.Failing = j.views(now), j.failures.count, j.failures.lasts(now)
 	at := j.wall(now)
 	for k := range kinds {
 		r.Excess[k], r.CachedBaseline[k] = j.parts[k].excess(), j.cached[k].usual(at)
@@ -86,12 +82,7 @@ func (t *Tracker) Sign(key probe.Key) workload.Sign {
 	}
 	defer j.mu.Unlock()
 	now := t.options.Now()
-	changing := j.change(j.wall(now))
-	j.recall.Expire(j.wall(now))
-	watched := j.recall.Reading()
-	sign := workload.Sign{
-		Score: j.score(now), Wrong: watched.Score, NeedsTwins: watched.NeedsTwins, Unable: watched.Unable, Changing: changing,
-	}
+	sign := workload.Sign{Score: j.score(now)}
 	if j.failures.lastFailed {
 		sign.Failed = j.failures.count
 	}

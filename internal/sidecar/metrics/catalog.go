@@ -109,11 +109,6 @@ const (
 	coalescedEvents    = "synthetic_coalesced_events_total"
 	otherModelTurns    = "synthetic_other_model_turns_total"
 	RecallTurns        = "synthetic_recall_turns_total"
-	RecallScore        = "synthetic_recall_score"
-	RecallUsual        = "synthetic_recall_usual_ratio"
-	RecallTwins        = "synthetic_recall_twins_total"
-	recallTwinTokens   = "synthetic_recall_twin_tokens_total"
-	RecallWrong        = "synthetic_recall_wrong_info"
 	tokenEvents        = "synthetic_token_events_total"
 
 	LastTurn          = "synthetic_last_turn_timestamp_seconds"
@@ -175,8 +170,7 @@ const (
 	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
 	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
 
-	turnLogDropped  = "synthetic_turn_log_dropped_total"
-	evidenceDropped = "synthetic_evidence_dropped_total"
+	turnLogDropped = "synthetic_turn_log_dropped_total"
 
 	discoveredTargets  = "synthetic_discovered_targets"
 	discoveryLeftOut   = "synthetic_discovery_left_out"
@@ -235,7 +229,7 @@ func Catalog() []Metric {
 		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
 		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
-		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again with a cold cache (twin) or with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
+		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
 		{conversations, Counter, "conversations", "Conversations ended, with any outcome, including conversations that the prober ended.", job},
@@ -266,11 +260,6 @@ func Catalog() []Metric {
 		{UsageMissing, Counter, "turns", "Turns whose output tokens are an estimate, by reason: no usage came with the tokens (absent), or one with more tokens than the request and the answer allow (impossible).", with(turn, LabelReason)},
 		{otherModelTurns, Counter, "turns", "Successful turns that another model than the requested one answered. A fallback that a gateway reports does not count.", job},
 		{RecallTurns, Counter, "turns", "Turns judged by reference codes, by result: right, wrong (the code that the turn asked for is missing or altered) or foreign (the answer, or that of a second request with a cold cache, has a code of another conversation). cached says whether the prefix cache served the code (yes, no, unknown), depth how many prompt tokens stand before it; both are unknown for foreign, whose series is always present. Absent without recall.", with(job, LabelResult, labelCached, labelDepth)},
-		{RecallScore, gauge, "", "Confidence that answers lack the reference codes more often than they did; from 1 on they do. NaN while the usual share is learned, and for a model that cannot recall. Absent without recall.", job},
-		{RecallTwins, Counter, "turns", "Turns that were asked again with a cold cache, by the results of both answers: right, wrong_only_cached, wrong_only_cold, wrong_both, or failed if the second one failed, was served from a cache or is foreign. Absent before the first.", with(job, LabelResult)},
-		{recallTwinTokens, Counter, "tokens", "Prompt and output tokens of the second requests with a cold cache, which are in no other counter. Absent before the first.", job},
-		{RecallWrong, gauge, "", "What the wrong answers of an alarm have in common, as reason, for example only when cached; always 1. Absent without an alarm, and while it is unknown.", with(job, LabelReason)},
-		{RecallUsual, gauge, "ratio", "Usual share of right answers to questions for a reference code. Below 0.1 the model cannot recall, and no turn asks it any more. NaN while it is learned; absent without recall.", job},
 		{tokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
 		{coalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and share its timestamp.", turn},
 
@@ -325,7 +314,7 @@ func Catalog() []Metric {
 		{targetInfo, gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", LabelURL}},
 		{TrafficRate, gauge, "conversations per second", "Configured rate of conversation starts without bursts; absent for closed-loop traffic.", job},
 		{probeRate, gauge, "conversations per second", "Current rate of conversation starts, including a burst; absent for closed-loop traffic.", job},
-		{bursts, Counter, "", "Bursts started at the first sign of a fault, by reason: a turn failed (failed), a turn in flight takes much longer than others did (overdue), a signal approached a page (slower), or wrong answers did (wrong).", with(job, LabelReason)},
+		{bursts, Counter, "", "Bursts started at the first sign of a fault, by reason: a turn failed (failed), a turn in flight takes much longer than others did (overdue), or a signal approached a page (slower).", with(job, LabelReason)},
 		{timestampSourceInfo, gauge, "", "Source of event timestamps: kernel or read; always 1.", []string{"source"}},
 		{BuildInfo, gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
 
@@ -337,7 +326,6 @@ func Catalog() []Metric {
 		{OutageTurns, gauge, "turns", "Number of consecutive failures at which the target counts as down. The label url is the probed URL, with the host's name instead of a loopback address, so that probers with the same url test one deployment.", with(job, LabelURL)},
 
 		{turnLogDropped, Counter, "turns", "Turns missing from the turn log, because it could not be written or was too slow; absent without a turn log.", nil},
-		{evidenceDropped, Counter, "", "Wrong answers missing from the directory of evidence, because it could not be written or was too slow; absent without --evidence.directory.", nil},
 		{discoveredTargets, gauge, "", "Targets of a group that were discovered or leased and are probed; absent without discovery.", []string{labelGroup}},
 		{discoveryLeftOut, gauge, "", "Discovered objects of a group that are not probed, by reason: an invalid address (address), a host outside allowed_hosts (host), invalid labels (labels), more than max_targets (max_targets), or a name already in use (name).", []string{labelGroup, LabelReason}},
 		{discoverySucceeded, gauge, "seconds", "Unix time at which the discovery of a group last worked without a failure; 0 for never.", []string{labelGroup}},

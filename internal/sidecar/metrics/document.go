@@ -92,7 +92,6 @@ func lines() map[string]int {
 		TimestampSource: func() string { return "s" },
 		Heartbeat:       func(probe.Key) time.Time { return time.Unix(1, 0) },
 		TurnLog:         func() uint64 { return 0 },
-		Evidence:        func() uint64 { return 0 },
 		Bounds:          []bound.Bound{{Level: func() (used, limit float64) { return 1, 1 }}},
 	})
 	second := probe.Some(time.Second)

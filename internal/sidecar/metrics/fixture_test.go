@@ -67,7 +67,6 @@ func newTestRecorder(c *clock, targets ...string) *testRecorder {
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return start },
 		TurnLog:         func() uint64 { return 0 },
-		Evidence:        func() uint64 { return 0 },
 		Discovery: func() []discovery.Standing {
 			return []discovery.Standing{{Name: "pods", Found: 3, LeftOut: map[string]int{discovery.BadHost: 1}, At: start, Failing: "no route"}}
 		},

@@ -107,9 +107,6 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	if r.options.TurnLog != nil {
 		e.add(turnLogDropped, nil, float64(r.options.TurnLog()))
 	}
-	if r.options.Evidence != nil {
-		e.add(evidenceDropped, nil, float64(r.options.Evidence()))
-	}
 	r.gatherDiscovery(e)
 	for _, b := range r.options.Bounds {
 		if used, limit := b.Level(); limit > 0 {
@@ -168,9 +165,6 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 	j.gatherConversations(e, l)
 	if j.judges(e.now) {
 		e.addAll(l, value{ConsecutiveFailed, float64(compared.Failures)}, value{Failing, compared.Failing.Seconds()})
-	}
-	if j.info.Workload.Recall > 0 {
-		gatherRecall(e, l, compared.Recall)
 	}
 	j.gatherObjectives(e, l)
 	if b := j.info.Benchmark; b != nil {

@@ -125,8 +125,6 @@ func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker)
 		if e.Outcome == probe.Success && !e.Shortened { // the duration of a shortened one cannot be compared
 			j.conversation.observe(e.End.Sub(e.Scheduled), "")
 		}
-	case probe.Twin:
-		j.recalled.countTwin(e)
 	}
 }
 

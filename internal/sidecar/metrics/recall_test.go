@@ -7,7 +7,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/sidecar/baseline"
 )
 
 // TestRecall: right and wrong turns are counted by cache and depth. Foreign ones have one series, which is 0
@@ -42,42 +41,6 @@ func TestRecall(t *testing.T) {
 			t.Errorf("no %s in:\n%s", want, recallLines(text))
 		}
 	}
-}
-
-// TestTwins: twins are counted by both results from the first one on, with their tokens, and a foreign one is a foreign
-// turn. Those without a pair of results count as failed.
-func TestTwins(t *testing.T) {
-	c := &clock{now: start}
-	r := newTestRecorder(c, "east")
-	for _, cold := range []recall.Result{recall.Right, recall.Wrong, recall.Foreign, ""} {
-		r.Observe(probe.Twin{Target: "east", Workload: "chat", Cached: recall.Wrong, Cold: cold, PromptTokens: 100, OutputTokens: 10})
-	}
-	text := exposed(t, r)
-	for _, want := range []string{
-		`synthetic_recall_twins_total{result="wrong_only_cached",target="east",workload="chat"} 1`,
-		`synthetic_recall_twins_total{result="wrong_both",target="east",workload="chat"} 1`,
-		`synthetic_recall_twins_total{result="right",target="east",workload="chat"} 0`,
-		`synthetic_recall_twins_total{result="failed",target="east",workload="chat"} 2`,
-		`synthetic_recall_twin_tokens_total{target="east",workload="chat"} 440`,
-		`result="foreign",target="east",workload="chat"} 1`,
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in:\n%s", want, recallLines(text))
-		}
-	}
-}
-
-// wrongWhenCached makes a recorder's answers be wrong only when cached, with a twin.
-func wrongWhenCached(r *testRecorder) {
-	tally := func(cached string, turns, wrong int) recall.Tally {
-		return recall.Tally{Class: recall.Class{Cached: cached, Turn: 2}, Count: recall.Count{Turns: turns, Wrong: wrong}}
-	}
-	now := r.options.Now()
-	alarm := recall.Alarm{Begun: recall.Begun{Since: now, Turns: []recall.Tally{tally("yes", 40, 20), tally("no", 40, 0)}}, Lost: 0.5, Bet: 1}
-	r.baselines.Restore(baseline.File{Jobs: []baseline.JobState{{
-		Target: "east", Workload: "chat", Saved: now, Recall: recall.Watch{Usual: []recall.Tally{tally("yes", 2000, 0)}, Alarm: &alarm, Last: now},
-	}}}, nil)
-	r.Observe(probe.Twin{Target: "east", Workload: "chat", Cached: recall.Wrong, Cold: recall.Right, PromptTokens: 100})
 }
 
 func recallLines(text string) string {

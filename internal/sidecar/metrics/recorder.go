@@ -32,8 +32,6 @@ type Options struct {
 	Lag func() time.Duration
 	// TurnLog returns the number of turns missing from the turn log; nil without a log.
 	TurnLog func() uint64
-	// Evidence returns the number of wrong answers missing from the evidence; nil without a directory.
-	Evidence func() uint64
 	// Discovery returns the state of each discovery group; nil without discovery.
 	Discovery func() []discovery.Standing
 	// Leased returns a function that reports whether only ForTarget shows a target; nil means no

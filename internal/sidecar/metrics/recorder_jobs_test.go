@@ -28,7 +28,7 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	for _, name := range g.of("target=a") {
 		known := []string{
 			targetInfo, TrafficRate, probeRate, SchedulerHeartbeat, Silence, OutageTurns, tailLimit, RegressionDelay, Baseline, BaselineYoung,
-			BaselineNoise, RecallScore, RecallUsual, Excess, CachedBaseline, ttftPer1k, ttftBase, RegressionRatio, Detectable, ExpectedFalsePages,
+			BaselineNoise, Excess, CachedBaseline, ttftPer1k, ttftBase, RegressionRatio, Detectable, ExpectedFalsePages,
 		}
 		if got := g.value(t, name); got != 0 && !slices.Contains(known, name[:strings.Index(name, "{")]) {
 			t.Errorf("%s = %v at the start", name, got)
