@@ -13,7 +13,6 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/config"
-	"synthetic/internal/sidecar"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/simulate/cluster"
 )
@@ -97,9 +96,6 @@ func (f *checkFlags) checkConfig(ctx context.Context, e env, file string) error 
 	for _, line := range spending(cfg) {
 		fmt.Fprintf(e.stdout, "%s: %s\n", file, line)
 	}
-	for _, caution := range sidecar.Cautions(cfg) {
-		fmt.Fprintf(e.stdout, "%s: note: %s\n", file, caution)
-	}
 	if f.discover > 0 {
 		return showDiscovered(ctx, e, cfg, f.discover)
 	}
@@ -140,11 +136,6 @@ func showDiscovered(ctx context.Context, e env, cfg *config.Config, patience tim
 // contents counts the parts of a configuration. Rare parts are listed only if there are any.
 func contents(cfg *config.Config) []string {
 	out := []string{count(len(cfg.Targets), "target"), count(len(cfg.Jobs), "traffic job"), count(len(cfg.SLOs), "SLO")}
-	for _, j := range cfg.Jobs {
-		if j.Benchmark != nil {
-			out = append(out, fmt.Sprintf("workload %s to target %s compared with %s", j.Workload.Name, j.Target.Name, j.Benchmark.Source()))
-		}
-	}
 	if n := len(cfg.Changes); n > 0 {
 		out = append(out, count(n, "change window"))
 	}

@@ -76,7 +76,7 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 		return nil, err
 	}
 	b := &builder{
-		Form: form, dir: dir, getenv: getenv, benchmarks: map[probe.Key]*sink.Benchmark{},
+		Form: form, dir: dir, getenv: getenv,
 		location: f.Timezone.Location, locations: map[string]*time.Location{},
 		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{}, usedNames: map[string]string{}, models: map[string][]target.Target{},
 		targetNames: names{kind: "target", at: map[string][]int{}}, workloadNames: names{kind: "workload", at: map[string][]int{}},
@@ -108,7 +108,6 @@ type builder struct {
 	// jobsResolved is true if every name of a target or workload in the traffic was valid.
 	jobsResolved bool
 	models       map[string][]target.Target // by target
-	benchmarks   map[probe.Key]*sink.Benchmark
 	footprints   map[probe.Key]workload.Footprint
 	prices       map[string]*workload.Price // by target
 	// locations holds the time zone of each target or group; nil means UTC. location is the file's.
@@ -182,7 +181,7 @@ func (b *builder) jobs(c *Config, jobs []probe.Job, policy sink.Policy) []sink.J
 	out := make([]sink.Job, len(jobs))
 	for i, j := range jobs {
 		out[i] = sink.Job{
-			Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy, Objectives: b.objectives[i],
+			Job: j, Policy: policy, Objectives: b.objectives[i],
 			Footprint: b.footprints[j.Key()], Price: b.prices[j.Target.Name], ServerMetrics: watched[j.Target.Name],
 			Location: b.locations[j.Target.Name],
 		}

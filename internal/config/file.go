@@ -141,15 +141,12 @@ type fileFollowups struct {
 }
 
 type fileTraffic struct {
-	Targets         yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
-	Workload        string             `yaml:"workload" examples:"chat"`
-	Arrival         workload.Arrival   `yaml:"arrival" examples:"{process: poisson, rate: 0.2}"`
-	BurstRate       float64            `yaml:"burst_rate" default:"0.2" min:"0" max:"10000"`
-	MaxConcurrency  int                `yaml:"max_concurrency" default:"32" min:"0" max:"100000"`
-	TokenBudget     tokenBudget        `yaml:"token_budget" examples:"5000000/1d"`
-	BaselineFile    string             `yaml:"baseline_file" examples:"benchmark/run.json"`
-	BaselineVariant string             `yaml:"baseline_variant" examples:"kv_aware"`
-	BaselineLevel   float64            `yaml:"baseline_level" above:"0" examples:"20"`
+	Targets        yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
+	Workload       string             `yaml:"workload" examples:"chat"`
+	Arrival        workload.Arrival   `yaml:"arrival" examples:"{process: poisson, rate: 0.2}"`
+	BurstRate      float64            `yaml:"burst_rate" default:"0.2" min:"0" max:"10000"`
+	MaxConcurrency int                `yaml:"max_concurrency" default:"32" min:"0" max:"100000"`
+	TokenBudget    tokenBudget        `yaml:"token_budget" examples:"5000000/1d"`
 }
 
 type fileSLO struct {

@@ -24,7 +24,6 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			continue
 		}
 		b.budget(path+".token_budget", settings.Budget, w)
-		benchmark := b.benchmark(path, f)
 		for _, n := range b.targetNames.pick(f.Targets) {
 			t, key := targets[n], pair{w.path, b.targetPaths[n]}
 			if before := first[key]; before != "" {
@@ -37,7 +36,6 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			}
 			j := probe.Job{Target: t, Workload: w.Spec, Traffic: settings}
 			b.checkSupport(path, t, w.Spec)
-			b.baseline(path, f, benchmark, j)
 			tokens := w.tokens
 			if t.API == target.Embeddings || t.API == target.Rerank {
 				tokens = w.firstTurn

@@ -51,23 +51,10 @@ func newScript(start time.Time) *script {
 		j := sink.Job{Objectives: example().SLOs, ServerMetrics: true}
 		j.Target = target.Target{Name: name, Model: "m", Connection: connection}
 		j.Workload.Name, j.Traffic.Rate = "chat", 0.1
-		if name == "vllm" {
-			j.Benchmark = &sink.Benchmark{Run: "nightly", Figures: benchmarks()}
-		}
 		s.sinks.Add(j)
 	}
 	s.recorder.SetReload(true, start)
 	return s
-}
-
-// benchmarks has figures for every kind of turn.
-func benchmarks() (all sink.Figures) {
-	for k := range all {
-		for i := range all[k] {
-			all[k][i] = sink.SignalFigures{Quantiles: [3]probe.Opt[time.Duration]{probe.Some(time.Second), probe.Some(time.Second), probe.Some(time.Second)}}
-		}
-	}
-	return all
 }
 
 // handler serves the recorder with the Go and process collectors, as the sidecar does.

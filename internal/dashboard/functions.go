@@ -37,9 +37,7 @@ func quantile(q float64, family, by, selector string) string {
 type latency struct {
 	SLI slo.SLI
 	// Short is the name in titles, such as "TTFT".
-	Short string
-	// Benchmark is true if a benchmark's figures are drawn beside it.
-	Benchmark       bool
+	Short           string
 	Says, Read, Act string
 }
 

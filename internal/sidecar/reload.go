@@ -3,7 +3,6 @@ package sidecar
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -28,31 +27,10 @@ func (s *Sidecar) Load() error {
 		return err
 	}
 	s.warnOfPatterns(cfg.Discovery)
-	for _, caution := range Cautions(cfg) {
-		s.logger.Warn("Some baselines are learned although a benchmark is configured", "file", file, "about", caution)
-	}
 	cfg = cfg.ForShard(s.options.Shard)
 	day, _, _, _ := cfg.Footprint()
 	s.logger.Info("Loaded the configuration", "file", file, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
 	return nil
-}
-
-// Cautions lists the kinds of turn that a benchmark cannot be compared with.
-func Cautions(cfg *config.Config) []string {
-	var out []string
-	for _, j := range cfg.Jobs {
-		if j.Benchmark == nil {
-			continue
-		}
-		reason := "too few of them were measured"
-		if j.Benchmark.Pooled {
-			reason = "the file does not tell the kinds of turn apart"
-		}
-		for _, kind := range j.Benchmark.Learned {
-			out = append(out, fmt.Sprintf("workload %s to target %s: the usual level of %s turns is learned and not that of %s, since %s", j.Workload.Name, j.Target.Name, kind, j.Benchmark.Source(), reason))
-		}
-	}
-	return out
 }
 
 // followFile loads the configuration on every signal, and on changes of the file if AutoReload

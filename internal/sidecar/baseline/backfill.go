@@ -25,7 +25,7 @@ func (j *job) backfill(kind, signal int, minutes []Minute) {
 	}
 	fresh := series{
 		replaying: true, signal: s.signal, policy: s.policy, threshold: s.threshold, budget: s.budget,
-		benchmark: s.benchmark, zone: s.zone, baseline: &baseline{zone: s.zone},
+		zone: s.zone, baseline: &baseline{zone: s.zone},
 	}
 	for _, m := range minutes {
 		fresh.replay(m)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	kinds   = len(sink.Figures{})
-	signals = len(sink.Figures{}[0])
+	kinds   = 2 // of probe.TurnKinds
+	signals = 2 // of sink.Signals
 )
 
 type options struct {
@@ -26,8 +26,6 @@ type options struct {
 	// by kind of turn and signal; 0 without an objective.
 	Thresholds [kinds][signals]time.Duration
 	Budgets    [kinds][signals]float64
-	// Benchmarks replace learned baselines, by kind of turn and signal.
-	Benchmarks sink.Figures
 	Changes    []sink.Change
 	// Location is the time zone of the target's users, whose week the level follows; nil means UTC.
 	Location *time.Location

@@ -70,13 +70,9 @@ func (j *job) configure(o options) {
 			if s.baseline.setZone(o.Location) {
 				s.refill()
 			}
-			if o.Benchmarks[k][i].Typical != s.benchmark.Typical {
-				s.judgeAnew()
-				s.calibrated = 0
-			}
 			s.signal, s.policy, s.changes, s.limited = i, o.Policy, o.Changes, 0
 			s.offset = int32((k*signals + i) * slots / (kinds * signals))
-			s.threshold, s.budget, s.benchmark = o.Thresholds[k][i], o.Budgets[k][i], o.Benchmarks[k][i]
+			s.threshold, s.budget = o.Thresholds[k][i], o.Budgets[k][i]
 		}
 	}
 }

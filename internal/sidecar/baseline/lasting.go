@@ -69,10 +69,10 @@ func (s *series) move(at time.Time) {
 }
 
 // accept makes the level since a time the baseline and restarts the evaluation. It returns
-// false if no level is known or if a benchmark replaces the baseline.
+// false if no level is known.
 func (s *series) accept(since, at time.Time) bool {
 	rise := s.riseSince(minuteOf(since))
-	if s.benchmark.Typical.OK || !s.baseline.started() || math.IsNaN(rise) {
+	if !s.baseline.started() || math.IsNaN(rise) {
 		return false
 	}
 	s.baseline.accept(max(0, numberOf(since)), numberOf(at), rise)

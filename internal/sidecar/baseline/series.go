@@ -71,7 +71,6 @@ type series struct {
 	policy    sink.Policy
 	threshold time.Duration
 	budget    float64
-	benchmark sink.SignalFigures
 }
 
 // turn is a turn with a value of a signal.
@@ -216,15 +215,15 @@ func (s *series) limit(number int32, at time.Time) {
 
 // past28 returns the baseline of the minutes in the history.
 func (s *series) past28(now int32) func(minute int64) float64 {
-	if s.benchmark.Typical.OK || s.baseline == nil {
-		return func(int64) float64 { return logSeconds(s.benchmark.Typical.V) }
+	if s.baseline == nil {
+		return func(int64) float64 { return 0 }
 	}
 	return s.baseline.path(now)
 }
 
 // wide returns how many times more than usual the level moves at a time of day.
 func (s *series) wide(at time.Time) float64 {
-	if s.benchmark.Typical.OK || s.baseline == nil {
+	if s.baseline == nil {
 		return 1
 	}
 	return s.baseline.wideAt(at)
@@ -232,7 +231,7 @@ func (s *series) wide(at time.Time) float64 {
 
 // judge compares the measurements up to the minute with the limits.
 func (s *series) judge() {
-	if !s.baseline.started() && !s.benchmark.Typical.OK {
+	if !s.baseline.started() {
 		// Without a baseline there is no regression. A regression would also keep every half
 		// hour out of the baseline.
 		s.judgeAnew()
@@ -308,9 +307,6 @@ const levelTickets, levelPages = 2 * slots, 7 * slots
 // covers reports whether there is a baseline over a number of half hours, at least half of which were
 // measured.
 func (s *series) covers(blocks int32) bool {
-	if s.benchmark.Typical.OK {
-		return true
-	}
 	if !s.baseline.mature() {
 		return false
 	}
@@ -403,20 +399,16 @@ func (s *series) gate(at time.Time) float64 {
 	return max(math.Log(s.policy.TicketRatio), learnNoise*s.baseline.noise*s.baseline.wideAt(at))
 }
 
-// reference returns the logarithm of the baseline of a turn: the benchmark or the learned
-// baseline.
+// reference returns the logarithm of the baseline of a turn, if one is known.
 func (s *series) reference(at time.Time) (ln float64, ok bool) {
-	switch {
-	case s.benchmark.Typical.OK:
-		return logSeconds(s.benchmark.Typical.V), true
-	case s.baseline.started():
+	if s.baseline.started() {
 		return s.baseline.at(at), true
 	}
 	return 0, false
 }
 
 func (s *series) young() bool {
-	return !s.benchmark.Typical.OK && !s.baseline.mature()
+	return !s.baseline.mature()
 }
 
 // tailLimit returns the log ratio to the recent level above which a turn counts as slow.

@@ -111,9 +111,6 @@ func (t *Tracker) sorted() []*job {
 
 func optionsOf(info sink.Job) options {
 	o := options{Timeouts: info.Workload.Timeouts, Changes: info.Changes, Location: info.Location, Policy: info.Policy}
-	if info.Benchmark != nil {
-		o.Benchmarks = info.Benchmark.Figures
-	}
 	for k, kind := range probe.TurnKinds() {
 		for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as sink.Signals
 			o.Thresholds[k][i], o.Budgets[k][i] = strictest(info.Objectives, sli, info.Key(), kind)

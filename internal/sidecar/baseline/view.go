@@ -264,8 +264,5 @@ func (s *series) view(at time.Time) View {
 			v.Noise = probe.Some(b.noise)
 		}
 	}
-	if s.benchmark.Typical.OK {
-		v.Samples = float64(s.benchmark.Samples.V)
-	}
 	return v
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
+
 	"synthetic/internal/probe"
 )
 
@@ -166,4 +168,13 @@ func countsOf(t *testing.T, r *testRecorder, family, label string) map[string]fl
 		}
 	}
 	return out
+}
+
+func valueOf(m *dto.Metric, label string) string {
+	for _, l := range m.Label {
+		if l.GetName() == label {
+			return l.GetValue()
+		}
+	}
+	return ""
 }

@@ -11,7 +11,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/sidecar/sink"
 )
 
 // badTurns lists the bad turns that a recorder shows, as "turn reason trace".
@@ -121,12 +120,15 @@ func TestFarAboveTheUsualIsBad(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c)
 	s := jobs("a")
-	s[0].Benchmark = &sink.Benchmark{Figures: sink.Figures{{{Typical: probe.Some(100 * millisecond), Samples: probe.Some(500)}}}}
 	s[0].Objectives = nil
 	apply(r, s)
 	step := func(trace string, ttft time.Duration) {
 		c.now = c.now.Add(5 * time.Second)
 		run(r, badly(c.now, trace, probe.Success, ttft))
+	}
+	for range 3 * 4320 {
+		c.now = c.now.Add(15 * time.Second)
+		step("usual", 100*millisecond)
 	}
 	step("usual", 150*millisecond)
 	if got := badTurns(t, r); got != nil {

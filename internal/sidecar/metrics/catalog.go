@@ -29,9 +29,7 @@ const (
 	labelWithin   = "within"
 	LabelRatio    = "ratio"
 	LabelPart     = "part"
-	// labelStatistic names a figure of a benchmark.
-	labelStatistic = "statistic"
-	LabelTraceID   = "trace_id"
+	LabelTraceID  = "trace_id"
 	// LabelError is the text of a failure, which the server may have written.
 	LabelError   = "error"
 	labelBound   = "bound"
@@ -139,10 +137,6 @@ const (
 	ttftBase           = "synthetic_ttft_base_seconds"
 	Excess             = "synthetic_excess_seconds"
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
-
-	expected      = "synthetic_expected_seconds"
-	expectedTurns = "synthetic_expected_turns"
-	expectedInfo  = "synthetic_expected_info"
 
 	SLOTurns      = "synthetic_slo_turns_total"
 	SLOViolations = "synthetic_slo_violations_total"
@@ -292,9 +286,6 @@ func Catalog() []Metric {
 		{ttftPer1k, gauge, "seconds", "Usual TTFT of 1,000 more prompt tokens that no cache holds: the prefill time. Learned from turns of different sizes; NaN while they differ by less than a factor of 2.", turn},
 		{ttftBase, gauge, "seconds", "The rest of the usual TTFT, which does not depend on the size: connection, queue and scheduling; NaN like synthetic_ttft_seconds_per_1k_uncached_tokens.", turn},
 		{CachedBaseline, gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN if unknown.", turn},
-		{expected, gauge, "seconds", "Measured values of the configured benchmark, by statistic: geomean, which turns are compared with, and quantiles. Absent without a benchmark or with too few turns.", with(signal, labelStatistic)},
-		{expectedTurns, gauge, "turns", "Number of turns in the benchmark of synthetic_expected_seconds; absent if unknown.", signal},
-		{expectedInfo, gauge, "", "The benchmark and level that a job is compared with; always 1. The label turns is pooled if the file does not separate first from follow-up turns: the figures are then only shown.", with(job, "run", "variant", "level", "turns")},
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},

@@ -95,12 +95,8 @@ func lines() map[string]int {
 		Bounds:          []bound.Bound{{Level: func() (used, limit float64) { return 1, 1 }}},
 	})
 	second := probe.Some(time.Second)
-	known := sink.SignalFigures{
-		Typical: second, Samples: probe.Some(1), Quantiles: [3]probe.Opt[time.Duration]{second, second, second},
-	}
 	info := sink.Job{
 		Objectives:    []slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}},
-		Benchmark:     &sink.Benchmark{Figures: sink.Figures{{known, known}, {known, known}}},
 		ServerMetrics: true,
 	}
 	info.Traffic.Rate = 1

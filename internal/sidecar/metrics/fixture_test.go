@@ -106,20 +106,10 @@ func jobs(targets ...string) []sink.Job {
 				Name: "line", SLI: slo.TTFT, Threshold: 300 * time.Millisecond, PerThousand: 60 * time.Millisecond,
 				Objective: 0.99, Window: 30 * 24 * time.Hour,
 			})
-			j.Benchmark = &sink.Benchmark{Run: "nightly", Variant: "kv_aware", Level: 20, Figures: benchmarks()}
 		}
 		out = append(out, j)
 	}
 	return out
-}
-
-// benchmarks returns figures of the TTFT of first turns.
-func benchmarks() (b sink.Figures) {
-	b[0][0] = sink.SignalFigures{
-		Typical: probe.Some(400 * time.Millisecond), Samples: probe.Some(300),
-		Quantiles: [3]probe.Opt[time.Duration]{probe.Some(390 * time.Millisecond), probe.Some(700 * time.Millisecond)},
-	}
-	return b
 }
 
 // turn returns a successful turn with n gaps.

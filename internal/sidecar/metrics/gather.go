@@ -167,9 +167,6 @@ func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 		e.addAll(l, value{ConsecutiveFailed, float64(compared.Failures)}, value{Failing, compared.Failing.Seconds()})
 	}
 	j.gatherObjectives(e, l)
-	if b := j.info.Benchmark; b != nil {
-		gatherBenchmark(e, l, b)
-	}
 }
 
 func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {

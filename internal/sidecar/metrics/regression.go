@@ -2,11 +2,8 @@ package metrics
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
-	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
@@ -43,38 +40,8 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 		value{ttftBase, orNaN(probe.Opt[float64]{V: line.V.Base, OK: line.OK})})
 }
 
-// geomean is the value of labelStatistic for the geometric mean. Statistic returns the others.
-const geomean = "geomean"
-
-// Statistic returns the value of labelStatistic for a quantile: "p95" for 0.95.
+// Statistic returns the name of a quantile: "p95" for 0.95.
 func Statistic(q float64) string { return fmt.Sprintf("p%g", 100*q) }
-
-// gatherBenchmark adds the known figures of a job's benchmark.
-func gatherBenchmark(e *exposition, l labels, b *sink.Benchmark) {
-	turns := "by_kind"
-	if b.Pooled {
-		turns = "pooled"
-	}
-	e.add(expectedInfo, l.with("run", b.Run).with("variant", b.Variant).
-		with("level", strconv.FormatFloat(b.Level, 'g', -1, 64)).with("turns", turns), 1)
-	for k, kind := range probe.TurnKinds() {
-		for i, signal := range sink.Signals() {
-			figures, l := b.Figures[k][i], l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal))
-			values := map[string]probe.Opt[time.Duration]{geomean: figures.Typical}
-			for n, q := range sink.Quantiles() {
-				values[Statistic(q)] = figures.Quantiles[n]
-			}
-			for _, statistic := range slices.Sorted(maps.Keys(values)) {
-				if d := values[statistic]; d.OK {
-					e.add(expected, l.with(labelStatistic, statistic), d.V.Seconds())
-				}
-			}
-			if figures.Samples.OK {
-				e.add(expectedTurns, l, float64(figures.Samples.V))
-			}
-		}
-	}
-}
 
 // orNaN returns the value for an exposition, in which NaN means unknown.
 func orNaN(v probe.Opt[float64]) float64 {

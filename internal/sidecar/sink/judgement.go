@@ -3,8 +3,6 @@ package sink
 import (
 	"cmp"
 	"time"
-
-	"synthetic/internal/probe"
 )
 
 // Signal is a latency whose regressions are detected.
@@ -19,9 +17,8 @@ const (
 func Signals() []Signal { return []Signal{TTFT, TPOT} }
 
 const (
-	kinds     = 2 // of turns: first and follow-up, as probe.TurnKinds
-	signals   = 2
-	quantiles = 3
+	kinds   = 2 // of turns: first and follow-up, as probe.TurnKinds
+	signals = 2
 )
 
 // Policy defines when a change of latency is a regression. Start from DefaultPolicy: the zero
@@ -53,25 +50,6 @@ func DefaultPolicy() Policy {
 		FalsePages: 0.5, AcceptAfter: 3 * 24 * time.Hour,
 	}
 }
-
-// Figures are the measured figures of a benchmark, by index of probe.TurnKinds and of
-// Signals.
-type Figures [kinds][signals]SignalFigures
-
-// SignalFigures are the measured figures of one signal.
-type SignalFigures struct {
-	// Typical is the geometric mean, used as the baseline. If it is unknown, the baseline is
-	// learned.
-	Typical probe.Opt[time.Duration]
-	// Quantiles are shown beside the live ones, by index of Quantiles; unknown if too few turns
-	// were measured.
-	Quantiles [quantiles]probe.Opt[time.Duration]
-	// Samples is the number of measured turns.
-	Samples probe.Opt[int]
-}
-
-// Quantiles returns the quantiles of SignalFigures.Quantiles.
-func Quantiles() []float64 { return []float64{0.5, 0.95, 0.99} }
 
 // Change is a declared change window. Turns in [From, To) do not enter the baseline.
 type Change struct {

@@ -3,7 +3,6 @@
 package sink
 
 import (
-	"fmt"
 	"time"
 
 	"synthetic/internal/probe"
@@ -18,8 +17,6 @@ type Job struct {
 	Objectives []slo.Objective
 	// Changes are the declared change windows of the target.
 	Changes []Change
-	// Benchmark replaces learned baselines; nil means that they are learned.
-	Benchmark *Benchmark
 	// Policy says when a change is a regression; the zero value means DefaultPolicy.
 	Policy Policy
 	// Footprint is the expected usage, Price its cost; nil if no price is configured.
@@ -29,25 +26,6 @@ type Job struct {
 	Location *time.Location
 	// ServerMetrics is true if the metrics of the target's server are read.
 	ServerMetrics bool
-}
-
-// Benchmark is one level of a benchmark run that a job is compared with.
-type Benchmark struct {
-	Run, Variant string
-	Kind         string
-	Level        float64
-	// Pooled is true if the run does not separate first turns from follow-up turns.
-	Pooled bool
-	// Figures replace learned baselines, by kind of turn and signal.
-	Figures Figures
-	// Learned lists the kinds of turn whose baseline is still learned, because the run has too
-	// few of them or does not separate the kinds.
-	Learned []probe.TurnKind
-}
-
-// Source describes where the benchmark was measured.
-func (b Benchmark) Source() string {
-	return fmt.Sprintf("%s of %s at %s %g", b.Variant, b.Run, b.Kind, b.Level)
 }
 
 // Sink follows jobs. Its methods are called from many goroutines and must not block.

@@ -3,8 +3,6 @@ package sweep
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/study/runfile"
@@ -117,32 +115,4 @@ func schemaName(schema map[string]any) string {
 		return err.Error()
 	}
 	return fmt.Sprintf("%016x", workload.Hash(string(text)))
-}
-
-// Differs describes the first difference in content between a workload and a run with the given
-// parameters. It returns "" if they agree or if the parameters are unknown (nil). It ignores
-// timing and timeouts.
-func Differs(w workload.Spec, run []runfile.Parameter) string {
-	own := contentParameters(w)
-	for _, p := range slices.Concat(own, run) {
-		here, ours := valueOf(own, p.Name)
-		there, theirs := valueOf(run, p.Name)
-		if ours && theirs && here != there || ours != theirs && run != nil && mayBeAbsent(p.Name) {
-			return fmt.Sprintf("%s is %s here and was %s there", p.Name, here, there)
-		}
-	}
-	return ""
-}
-
-func mayBeAbsent(name string) bool {
-	return slices.Contains([]string{"system", "system_tokens", "context_tokens", "conversations_file", "response_schema", "trace", "trace_window", "block_tokens", "cancel", "recall"}, name) ||
-		slices.ContainsFunc([]string{"followups[", "tools[", "distributions."}, func(p string) bool { return strings.HasPrefix(name, p) })
-}
-
-func valueOf(list []runfile.Parameter, name string) (value string, ok bool) {
-	i := slices.IndexFunc(list, func(p runfile.Parameter) bool { return p.Name == name })
-	if i < 0 {
-		return "none", false
-	}
-	return list[i].Value, true
 }
