@@ -11,12 +11,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/simulate"
@@ -86,6 +86,9 @@ func awaitPage(t *testing.T, box *stage.Letterbox, log *buffer) {
 }
 
 // hospital kills and restarts one program.
+// temporary matches the names of the temporary files of internal/atomicfile.
+var temporary = regexp.MustCompile(`^\..+\d{10,}$`)
+
 type hospital struct {
 	t      *testing.T
 	box    *stage.Letterbox
@@ -175,7 +178,7 @@ func (h *hospital) whole() {
 	}
 	h.samples, h.strays = samples, nil
 	_ = filepath.WalkDir(h.dir, func(path string, e fs.DirEntry, _ error) error {
-		if strings.HasPrefix(e.Name(), atomicfile.TempPrefix) || strings.Contains(e.Name(), ".tmp") {
+		if temporary.MatchString(e.Name()) || strings.Contains(e.Name(), ".tmp") {
 			h.strays = append(h.strays, path)
 		}
 		return nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -49,12 +48,6 @@ func TestSecondProcess(t *testing.T) {
 	holder := fmt.Sprintf("is in use by process %d on ", os.Getpid())
 	refused("the state file", holder, "--config.file="+file, state)
 	refused("the pager's directory", holder, "--config.file="+paging)
-	if runtime.GOOS == "linux" {
-		if err := os.Remove(strings.TrimPrefix(state, "--state.file=") + ".lock"); err != nil {
-			t.Fatal(err)
-		}
-		refused("the state file without its lock file", "is in use by another process", "--config.file="+file, state)
-	}
 }
 
 // TestStateFileRefused: the program does not start with an invalid state file and does not

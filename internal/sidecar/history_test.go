@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/atomicfile"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/sidecar/store"
 )
@@ -38,7 +37,7 @@ func (l *logged) String() string {
 // removed.
 func TestDamagedHistory(t *testing.T) {
 	dir := t.TempDir()
-	state, stray := filepath.Join(dir, "baselines.json"), filepath.Join(dir, atomicfile.TempPrefix+"baselines.json.history.12")
+	state, stray := filepath.Join(dir, "baselines.json"), filepath.Join(dir, ".baselines.json.history1234567890123")
 	for _, path := range []string{state + ".history", stray} {
 		if err := os.WriteFile(path, []byte("not one"), 0o600); err != nil {
 			t.Fatal(err)

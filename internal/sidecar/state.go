@@ -57,9 +57,6 @@ func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history"
 // baselines are learned again.
 func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	path := s.historyFile()
-	if err := atomicfile.RemoveStraysFor(path); err != nil { // the lock protects the state file alone
-		return nil, refused("--state.file: %w", err)
-	}
 	jobs, err := store.Read(path)
 	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
 		aside := path + ".damaged"
@@ -152,7 +149,6 @@ func (s *Sidecar) recallTargets() {
 	if err == nil {
 		err = atomicfile.ParseJSON(text, &found)
 	}
-	err = errors.Join(err, atomicfile.RemoveStraysFor(path)) // the lock protects the state file alone
 	switch {
 	case err == nil:
 		s.discovery.Recall(found)

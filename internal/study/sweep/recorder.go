@@ -92,19 +92,21 @@ func (r *recorder) close() error {
 // valid file.
 func (s *sweep) joinTurns() error {
 	slices.SortStableFunc(s.kept, func(a, b *record) int { return a.Result.Started.Compare(b.Result.Started) })
-	temp := s.store.path(atomicfile.TempPrefix + runfile.TurnsFile)
-	to, err := os.Create(temp)
+	to, err := atomicfile.Create(s.store.path(runfile.TurnsFile), 0o644)
 	if err != nil {
 		return fmt.Errorf("keeping turns: %w", err)
 	}
-	defer os.Remove(temp) // fails after the rename, as intended
+	defer to.Cleanup()
 	for _, rec := range s.kept {
 		err = errors.Join(err, appendFile(to, s.store.path("levels", rec.Cell+turnsSuffix)))
 	}
-	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
+	if err == nil {
+		err = to.CloseAtomicallyReplace()
+	}
+	if err != nil {
 		return fmt.Errorf("keeping turns: %w", err)
 	}
-	return os.Rename(temp, s.store.path(runfile.TurnsFile))
+	return nil
 }
 
 // appendFile copies a file if it exists. Earlier versions stored no turns.

@@ -141,7 +141,7 @@ func (s *store) begin(o Options) error {
 }
 
 func (s *store) load() error {
-	if err := atomicfile.RemoveStrays(s.path("levels")); err != nil {
+	if err := atomicfile.RemoveStrays(s.path("levels"), ""); err != nil {
 		return err
 	}
 	paths, err := filepath.Glob(s.path("levels", "*.json"))
