@@ -54,7 +54,7 @@ test-long: ## Run the long simulations: the tests that "make test" skips or shor
 
 # These packages compute, in one goroutine or in several that share nothing, or share data that tests of
 # other packages share, too. Each package costs the link of a test binary.
-PURE := docs/runbooks e2e internal/archtest internal/backtest internal/chart internal/config \
+PURE := docs/runbooks e2e internal/archtest internal/chart internal/config \
 	internal/config/yamlform internal/dashboard internal/probe/answers/recall internal/probe/stream \
 	internal/probe/stream/jsonscan internal/probe/workload/trace internal/rules internal/sidecar/baseline \
 	internal/simulate/cluster internal/simulate/demo internal/sketch internal/slo internal/study/report \
@@ -62,7 +62,7 @@ PURE := docs/runbooks e2e internal/archtest internal/backtest internal/chart int
 	tools/alertquality/worlds tools/calibrate tools/calibrate/replay tools/notices tools/splice \
 	tools/testkit/promtest
 # So do these tests, and some measure memory. Others simulate for long what shorter tests simulate, too.
-PURE_TESTS := ^TestBacktest|TestCapacityAgreesWithGrid|TestNoPartOfAKeyIsShown|TestRejectedReloadsKeepNothing|TestManyJobsFit|TestConversationsOfTheLoad|TestPresetsDifferAsMeasured|TestManySecretsAreForgotten|TestBadTurnsAreBounded|TestReportOfHostileNames|TestReportRefuses|TestIncidentsShowAsOutcomes|TestHistogramEqualsClientGolang|TestProbeShowsNoPartOfAKey|TestNobodyIsPagedForWhatNeverWorked|TestCapacityBetweenLevels|TestUndecided|TestSearchResumes|TestSearchProofsErr|TestSearchTakesNoMoreThanTheList|TestEarlyStopInGrid|TestQueueGrows
+PURE_TESTS := ^TestCapacityAgreesWithGrid|TestNoPartOfAKeyIsShown|TestRejectedReloadsKeepNothing|TestManyJobsFit|TestConversationsOfTheLoad|TestPresetsDifferAsMeasured|TestManySecretsAreForgotten|TestBadTurnsAreBounded|TestReportOfHostileNames|TestReportRefuses|TestIncidentsShowAsOutcomes|TestHistogramEqualsClientGolang|TestProbeShowsNoPartOfAKey|TestNobodyIsPagedForWhatNeverWorked|TestCapacityBetweenLevels|TestUndecided|TestSearchResumes|TestSearchProofsErr|TestSearchTakesNoMoreThanTheList|TestEarlyStopInGrid|TestQueueGrows
 .PHONY: race
 race: ## Run the tests of "make test" under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short $(WAITING) -timeout 20m -skip '$(PURE_TESTS)' $$($(GO) list ./... $(PURE:%=| grep -v /%$$))
@@ -186,19 +186,11 @@ bench-check: build ## Fail if a token costs 15 % more, beside plain net/http, th
 peers: build ## Measure the accuracy of five load testing tools and write the table of docs/background/other-tools.md (installs 12 GB; Linux): an hour; ARGS="-runs 1 -only '256 streams'" for less
 	tools/peers/run -write docs/background/other-tools.md $(ARGS)
 
-# worlds: every simulated deployment, with 2 seeds of 30 days without faults and 30 with
-# faults, so 120 days each. compare and fleet are shorter.
 QUALITY := bin/alert-quality
-FLEET := bin/alertquality run --seed=201 --seeds=1 --days=7 --no-compare --model=all --model=routines --default-rate --fault=none
 .PHONY: alert-quality
-alert-quality: ## Score the alert rules on simulated deployments into bin/alert-quality: some hours of CPU; docs/background/alert-quality.md
-	$(GO) build -o bin/alertquality ./tools/alertquality
-	bin/alertquality run --seed=101 --seeds=2 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
-	bin/alertquality run --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
-	$(FLEET) --fleet=30 --warm-up=14 --scrape-interval=30s --objectives=default --output.dir=$(QUALITY)/fleet
-	$(FLEET) --fleet=100 --scrape-interval=1m --evaluation-interval=1m --objectives=default --output.dir=$(QUALITY)/fleet-100
-	bin/alertquality tables $(QUALITY)
-	$(GO) test $(TESTFLAGS) -timeout 60m -run TestOverlappingFaults ./tools/alertquality/worlds -args -seeds=24
+alert-quality: ## Score the alert rules on eight simulated deployments, 14 days without faults and 14 with, into bin/alert-quality/tables.md: half an hour on two cores
+	$(GO) run ./tools/alertquality run --seed=101 --seeds=1 --days=14 --workers=2 --no-compare --scrape-interval=30s --output.dir=$(QUALITY)/worlds
+	$(GO) run ./tools/alertquality tables $(QUALITY)
 
 .PHONY: calibrate
 calibrate: ## Run every plan of plans/ with six seeds, without HTTP, and compare it with its published report; writes the tables of docs/background/simulation.md

@@ -54,7 +54,7 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	c.Flag("web.enable-lifecycle", "Allow POST /-/reload (reload the configuration), POST /-/accept and /-/reject (see synthetic accept and reject).").BoolVar(&f.lifecycle)
 	c.Flag("shutdown.timeout", "How long to wait after SIGTERM for turns in flight.").Default("25s").DurationVar(&f.shutdown)
 	c.Flag("state.file", "File that keeps the baselines of the regression alerts across restarts. Their history is beside it, in the file with .history appended. Its directory must exist and be writable. Without the flag, a restarted process learns the baselines again, which takes a week.").StringVar(&f.stateFile)
-	c.Flag("turns.file", "Write a log of all finished turns, for synthetic backtest --turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)
+	c.Flag("turns.file", "Write a log of all finished turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)
 	f.turnsSize = c.Flag("turns.max-size", fmt.Sprintf("Size at which the log of turns is packed and a new one begins; the last %d packed logs are kept. A million turns take 300 MB, packed 30 MB.", turnsKept)).Default("100MB").Bytes()
 	f.web = addWebFlags(c, ":9877", "Address of the port. Repeatable.")
 	return command{c, f.run}

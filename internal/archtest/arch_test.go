@@ -23,7 +23,7 @@ func layers() [][]string {
 		{"internal/study/runfile", "internal/serverside"},
 		{"internal/sidecar/"},
 		{"internal/rules", "internal/dashboard"},
-		{"internal/sidecar/status", "internal/study", "internal/backtest"},
+		{"internal/sidecar/status", "internal/study"},
 		{"internal/config"},
 		{"internal/sidecar"},
 		{"internal/simulate"},

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/backtest"
+	"synthetic/tools/alertquality/engine"
 )
 
 // bound is a limit that some worlds should keep.
@@ -13,7 +13,7 @@ type bound struct {
 	what   string
 	worlds func(name string) bool
 	// value returns the measured value as a number and as text. ok is false without a value.
-	value   func(backtest.Score) (v float64, text string, ok bool)
+	value   func(engine.Score) (v float64, text string, ok bool)
 	atLeast bool // the value should be at least the limit
 	limit   float64
 }
@@ -40,7 +40,7 @@ func bounds() []bound {
 		{"false pages in 30 days, at most 2", notIn(append(noisiest(), steady...)...), falsePages, false, 2},
 		{"upper end of the interval, at most 4", notIn(append(noisiest(), steady...)...), upper, false, 4},
 		{"false pages in 30 days, at most 4", in(noisiest()...), falsePages, false, 4},
-		{"no false page longer than 2 h", all, func(s backtest.Score) (float64, string, bool) {
+		{"no false page longer than 2 h", all, func(s engine.Score) (float64, string, bool) {
 			return s.LongestFalse, fmt.Sprintf("%.1f h", s.LongestFalse), true
 		}, false, 2},
 		{"TTFT ×3 found, at least 99 %", all, recall("TTFT ×3"), true, 0.99},
@@ -56,7 +56,7 @@ func bounds() []bound {
 }
 
 // boundsTable lists the worlds that miss each bound.
-func boundsTable(r backtest.Report) string {
+func boundsTable(r engine.Report) string {
 	var table strings.Builder
 	table.WriteString("| Bound | Kept by | Missed by |\n|---|---|---|\n")
 	for _, b := range bounds() {
@@ -79,11 +79,11 @@ func boundsTable(r backtest.Report) string {
 	return table.String()
 }
 
-func falsePages(s backtest.Score) (float64, string, bool) {
+func falsePages(s engine.Score) (float64, string, bool) {
 	return figure(s.AllFalsePages.Per30Days, "%.2f")
 }
 
-func upper(s backtest.Score) (float64, string, bool) {
+func upper(s engine.Score) (float64, string, bool) {
 	return figure(s.AllFalsePages.Per30DaysHigh, "%.2f")
 }
 
@@ -96,8 +96,8 @@ func figure(v *float64, format string) (float64, string, bool) {
 
 // recall returns the share of incidents that were found: by a page, or for small faults by a
 // page or a ticket.
-func recall(fault string) func(backtest.Score) (float64, string, bool) {
-	return func(s backtest.Score) (float64, string, bool) {
+func recall(fault string) func(engine.Score) (float64, string, bool) {
+	return func(s engine.Score) (float64, string, bool) {
 		f, ok := faultOf(s, fault)
 		v := f.Recall
 		if isSmall(fault) {
@@ -108,8 +108,8 @@ func recall(fault string) func(backtest.Score) (float64, string, bool) {
 }
 
 // median returns the median minutes until a fault was found.
-func median(fault string) func(backtest.Score) (float64, string, bool) {
-	return func(s backtest.Score) (float64, string, bool) {
+func median(fault string) func(engine.Score) (float64, string, bool) {
+	return func(s engine.Score) (float64, string, bool) {
 		f, ok := faultOf(s, fault)
 		v := f.MedianToPage
 		if isSmall(fault) {
@@ -128,7 +128,7 @@ func isSmall(fault string) bool {
 }
 
 // pagesPerIncident returns the mean over the paged incidents of all faults.
-func pagesPerIncident(s backtest.Score) (float64, string, bool) {
+func pagesPerIncident(s engine.Score) (float64, string, bool) {
 	pages, incidents := 0.0, 0.0
 	for _, f := range s.Faults {
 		if f.PagesPerIncident != nil {
@@ -139,10 +139,10 @@ func pagesPerIncident(s backtest.Score) (float64, string, bool) {
 	return pages / max(1, incidents), fmt.Sprintf("%.2f", pages/max(1, incidents)), incidents > 0
 }
 
-func faultOf(s backtest.Score, fault string) (backtest.FaultScore, bool) {
-	i := slices.IndexFunc(s.Faults, func(f backtest.FaultScore) bool { return f.Fault == fault })
+func faultOf(s engine.Score, fault string) (engine.FaultScore, bool) {
+	i := slices.IndexFunc(s.Faults, func(f engine.FaultScore) bool { return f.Fault == fault })
 	if i < 0 {
-		return backtest.FaultScore{}, false
+		return engine.FaultScore{}, false
 	}
 	return s.Faults[i], true
 }

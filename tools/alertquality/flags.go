@@ -8,10 +8,10 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
-	"synthetic/internal/backtest"
 	"synthetic/internal/config"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
+	"synthetic/tools/alertquality/engine"
 	"synthetic/tools/alertquality/worlds"
 )
 
@@ -21,7 +21,7 @@ type simulationFlags struct {
 	objectives  string
 	ruleFiles   []string
 	comparisons bool
-	rules       backtest.RuleOptions
+	rules       engine.RuleOptions
 	scrape      time.Duration
 	outputDir   string
 	worldFlags
@@ -47,18 +47,18 @@ const (
 )
 
 // report simulates the deployments and scores the rules on them.
-func (f *simulationFlags) report(ctx context.Context, progress io.Writer) (backtest.Report, error) {
+func (f *simulationFlags) report(ctx context.Context, progress io.Writer) (engine.Report, error) {
 	if f.rules.Interval <= 0 || f.scrape <= 0 {
-		return backtest.Report{}, fmt.Errorf("--evaluation-interval and --scrape-interval must be positive")
+		return engine.Report{}, fmt.Errorf("--evaluation-interval and --scrape-interval must be positive")
 	}
 	c, err := f.campaign()
 	if err != nil {
-		return backtest.Report{}, err
+		return engine.Report{}, err
 	}
 	c.Progress = showProgress(progress)
 	scores, err := c.Run(ctx)
 	fmt.Fprintln(progress)
-	return backtest.Report{Settings: c.Settings(), Scores: scores}, err
+	return engine.Report{Settings: c.Settings(), Scores: scores}, err
 }
 
 // campaign returns the runs that the flags ask for, with the rules to score.
@@ -68,7 +68,7 @@ func (f *simulationFlags) campaign() (worlds.Campaign, error) {
 		return c, err
 	}
 	c.ScrapeInterval = f.scrape
-	in := rules.Input{SLOs: backtest.Objectives()}
+	in := rules.Input{SLOs: engine.Objectives()}
 	if f.configFile != "" {
 		cfg, err := config.Load(f.configFile)
 		if err != nil {
@@ -87,13 +87,13 @@ func (f *simulationFlags) campaign() (worlds.Campaign, error) {
 		// The SLOs judge the simulated targets, which the configuration does not name.
 		in.SLOs[i].Targets, in.SLOs[i].Workloads = nil, nil
 	}
-	c.Rules = func(all []worlds.Deployment) ([]backtest.RuleFile, error) { return f.ruleFilesFor(in, all) }
+	c.Rules = func(all []worlds.Deployment) ([]engine.RuleFile, error) { return f.ruleFilesFor(in, all) }
 	return c, nil
 }
 
 // ruleFilesFor returns the rule files to score on some deployments. The rules only know these
 // targets; rules about any other target would only report that it is missing.
-func (f *simulationFlags) ruleFilesFor(in rules.Input, all []worlds.Deployment) ([]backtest.RuleFile, error) {
+func (f *simulationFlags) ruleFilesFor(in rules.Input, all []worlds.Deployment) ([]engine.RuleFile, error) {
 	in.Jobs = nil
 	for _, d := range all {
 		in.Jobs = append(in.Jobs, d.RulesJob())
@@ -102,5 +102,5 @@ func (f *simulationFlags) ruleFilesFor(in rules.Input, all []worlds.Deployment) 
 	if len(f.ruleFiles) > 0 && f.configFile == "" {
 		generated = nil
 	}
-	return backtest.RuleFiles(generated, f.ruleFiles, f.comparisons, f.rules)
+	return engine.RuleFiles(generated, f.ruleFiles, f.comparisons, f.rules)
 }

@@ -29,9 +29,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	simulation := &simulationFlags{}
 	runs := app.Command("run", "Simulate healthy and faulty deployments, and score rules on them.")
 	simulation.add(runs)
-	detection := &detectFlags{}
-	detects := app.Command("detect", "Play healthy and faulty deployments into the detector of regressions alone, which is many times faster than run, and print what it finds.")
-	detection.add(detects)
 	tables := app.Command("tables", "Write DIR/tables.md from the scores in DIR/worlds, DIR/compare and DIR/fleet*.")
 	dir := tables.Arg("dir", "Directory of the scores.").Required().String()
 	chosen, err := app.Parse(args)
@@ -40,8 +37,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	case chosen == tables.FullCommand():
 		return writeTables(*dir)
-	case chosen == detects.FullCommand():
-		return detection.run(ctx, stdout, stderr)
 	}
 	report, err := simulation.report(ctx, stderr)
 	if err != nil {

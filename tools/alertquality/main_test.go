@@ -5,12 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"synthetic/internal/backtest"
-	"synthetic/tools/alertquality/worlds"
 )
 
 // alertquality runs the command and returns its output.
@@ -30,7 +26,7 @@ func TestRunOfARuleFile(t *testing.T) {
 	if err := os.WriteFile(own, []byte(rule), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := alertquality(t, "run", "--rules.file=mine="+own, "--no-compare", "--model=quiet", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0", "--output.dir="+dir); err != nil {
+	if _, err := alertquality(t, "run", "--rules.file=mine="+own, "--no-compare", "--model=sparse", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0", "--output.dir="+dir); err != nil {
 		t.Fatal(err)
 	}
 	tables, err := os.ReadFile(filepath.Join(dir, "scores.md"))
@@ -60,7 +56,7 @@ slos:
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := alertquality(t, "run", "--config.file="+file, "--no-compare", "--model=quiet", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0")
+	out, err := alertquality(t, "run", "--config.file="+file, "--no-compare", "--model=sparse", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,56 +94,16 @@ regression: {false_pages: 2/30d, page_ratio: 1.7}
 	}
 }
 
-// TestRunOfAScenario: only the models and faults of the scenario are simulated, and the
-// report describes them.
-func TestRunOfAScenario(t *testing.T) {
-	t.Parallel()
-	out, err := alertquality(t, "run", "--scenario.file=scenario.yml", "--fault=wedged", "--no-compare", "--seeds=1", "--days=1", "--warm-up=0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		"- evenings: 6 conversations a minute of 3 to 6 turns, σ 0.45 of single turns; otherwise like typical, but for first_ttft 300ms, ",
-		"- wedged: lasts 15m0s, found if paged within 15m0s; hang\n",
-		"### evenings\n",
-		"| wedged | ",
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the tables have no %q:\n%s", want, out)
-		}
-	}
-	for _, other := range []string{"quiet", "creep"} {
-		if strings.Contains(out, other) {
-			t.Errorf("the tables contain %q, which was not simulated:\n%s", other, out)
-		}
-	}
-}
-
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	long := filepath.Join(t.TempDir(), "scenario.yml")
-	if err := os.WriteFile(long, []byte("faults: [{name: long, kind: hang, length: 1d}]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	const example = "--scenario.file=scenario.yml"
 	for name, tt := range map[string]struct {
 		args []string
 		want string
 	}{
-		"model":           {[]string{"--model=loud"}, `unknown model "loud"; choose one of`},
-		"fleet":           {[]string{"--fleet=-1"}, "not be negative"},
-		"fault":           {[]string{"--fault=earthquake"}, "no fault has a name with"},
-		"scenario":        {[]string{"--scenario.file=none.yml"}, "none.yml: cannot be read (no such file or directory): name a readable YAML file"},
-		"sealed":          {[]string{"--model=sealed-dst"}, `unknown model "sealed-dst"`},
-		"open":            {[]string{"--sealed", "--model=dst"}, "no sealed model has this name"},
-		"sealed scenario": {[]string{"--sealed", example}, "leave out --scenario.file and --seed"},
-		"sealed seed":     {[]string{"--sealed", "--seed=1"}, "leave out --scenario.file and --seed"},
-		"sealed seeds":    {[]string{"--sealed", "--seeds=5"}, "set --seeds to at most 4"},
-		"own model":       {[]string{example, "--model=morning"}, `unknown model "morning"`},
-		"own fault":       {[]string{example, "--fault=TTFT"}, "no fault has a name with"},
-		"seeds":           {[]string{"--seeds=0"}, "must be positive"},
-		"too short":       {[]string{"--scenario.file=" + long, "--days=1"}, "--days=1: fault \"long\" needs runs of 32h0m0s and they last 24h0m0s; write more days, or leave the fault out with --fault"},
-		"rule file":       {[]string{"--rules.file=none.yml", "--seeds=1", "--days=3"}, "--rules.file=none.yml: open none.yml: no such file"},
+		"model":     {[]string{"--model=loud"}, `unknown model "loud"; choose one of`},
+		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
+		"seeds":     {[]string{"--seeds=0"}, "must be positive"},
+		"rule file": {[]string{"--rules.file=none.yml", "--seeds=1", "--days=3"}, "--rules.file=none.yml: open none.yml: no such file"},
 	} {
 		if _, err := alertquality(t, append([]string{"run"}, tt.args...)...); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
@@ -162,14 +118,9 @@ func TestTables(t *testing.T) {
 	if _, err := alertquality(t, "tables", dir); err == nil || !strings.Contains(err.Error(), "make alert-quality writes them") {
 		t.Errorf("without scores: %v", err)
 	}
-	args := []string{"run", "--model=quiet", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0", "--conversations-per-minute=1", "--output.dir=" + dir + "/worlds"}
+	args := []string{"run", "--model=sparse", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0", "--conversations-per-minute=1", "--output.dir=" + dir + "/worlds"}
 	if _, err := alertquality(t, args...); err != nil {
 		t.Fatal(err)
-	}
-	for _, campaign := range []string{"compare", "fleet", "fleet-100"} {
-		if err := os.Symlink("worlds", filepath.Join(dir, campaign)); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if _, err := alertquality(t, "tables", dir); err != nil {
 		t.Fatal(err)
@@ -178,41 +129,17 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"## Bounds\n", "| quiet | p95-last-week |", "- **quiet**: ", "pages and 0 tickets in 2 days"} {
+	for _, want := range []string{"## Bounds\n", "- **sparse**: "} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("tables.md has no %q:\n%s", want, text)
 		}
 	}
 }
 
-// TestFleetTable counts what was sent, by alerts and targets.
-func TestFleetTable(t *testing.T) {
-	s := backtest.Score{Model: "fleet of 2", Rules: ours, Days: 7}
-	s.Pages = []backtest.Page{{Alerts: []string{"Fast", "Slow"}, Target: "peak-1"}, {Alerts: []string{"Fast", "Slow"}, Target: "peak-1"}, {Alerts: []string{"Shared"}}}
-	s.Tickets.List = []backtest.Page{{Alerts: []string{"Blind"}, Target: "quiet-1"}}
-	text := fleetTable(backtest.Report{Scores: []backtest.Score{s}})
-	for _, want := range []string{"3 pages and 1 tickets in 7 days", "| page | Fast, Slow | 2 | peak-1 (2) |", "| page | Shared | 1 | the fleet (1) |", "| ticket | Blind | 1 | quiet-1 (1) |"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-}
-
-// TestSealedSeeds: sealed models have their own seeds.
-func TestSealedSeeds(t *testing.T) {
-	c, err := (&worldFlags{sealed: true, seed: 1, seeds: 2, days: 30, workers: 1}).campaign()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(c.Seeds, worlds.SealedSeeds()[:2]) || len(c.Models) != len(worlds.Sealed()) {
-		t.Errorf("%d models, seeds %v", len(c.Models), c.Seeds)
-	}
-}
-
 // TestDetect prints a table, and JSON, of the detector alone.
 func TestDetect(t *testing.T) {
 	t.Parallel()
-	args := []string{"detect", "--model=quiet", "--default-rate", "--fault=none", "--fleet=2", "--seeds=1", "--days=1", "--warm-up=0"}
+	args := []string{"detect", "--model=sparse", "--default-rate", "--fault=none", "--fleet=2", "--seeds=1", "--days=1", "--warm-up=0"}
 	text, err := alertquality(t, args...)
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"synthetic/internal/backtest"
-	"synthetic/tools/alertquality/worlds"
+	"synthetic/tools/alertquality/engine"
 	"synthetic/tools/splice"
 )
 
@@ -37,7 +34,7 @@ func faultNames() []string {
 }
 
 // cells returns a cell for each fault: recall and median minutes.
-func cells(s backtest.Score) []string {
+func cells(s engine.Score) []string {
 	var out []string
 	for _, f := range shown() {
 		out = append(out, cell(s, f[1]))
@@ -45,7 +42,7 @@ func cells(s backtest.Score) []string {
 	return out
 }
 
-func cell(s backtest.Score, fault string) string {
+func cell(s engine.Score, fault string) string {
 	share, _, there := recall(fault)(s)
 	switch {
 	case !there:
@@ -58,20 +55,17 @@ func cell(s backtest.Score, fault string) string {
 }
 
 // rate formats the false pages per 30 days with their interval.
-func rate(s backtest.Score) string {
+func rate(s engine.Score) string {
 	r := s.AllFalsePages
 	return fmt.Sprintf("%s [%s–%s]", number(r.Per30Days), number(r.Per30DaysLow), number(r.Per30DaysHigh))
 }
 
 // worldsTable has a row for each world.
-func worldsTable(r backtest.Report) string {
+func worldsTable(r engine.Report) string {
 	var rows [][]string
 	for _, name := range r.Models() {
 		s := generatedScore(r, name, "")
 		mark := name
-		if m, err := worlds.ModelNamed(name); err == nil && m.HeldOut() {
-			mark += " (held out)"
-		}
 		_, perIncident, _ := pagesPerIncident(s)
 		regressions := generatedScore(r, name, "SyntheticRegression").AllFalsePages.Count
 		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.AllFalsePages.Count, s.Days), fmt.Sprint(regressions), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.LongestFalse)}
@@ -82,7 +76,7 @@ func worldsTable(r backtest.Report) string {
 }
 
 // settings returns the settings of a campaign, without the descriptions of models and faults.
-func settings(r backtest.Report) string {
+func settings(r engine.Report) string {
 	var b strings.Builder
 	for _, line := range r.Settings {
 		if name, _, ok := strings.Cut(line, ": "); ok && !strings.Contains(name, " targets") {
@@ -94,7 +88,7 @@ func settings(r backtest.Report) string {
 }
 
 // descriptions lists the models and faults.
-func descriptions(r backtest.Report) string {
+func descriptions(r engine.Report) string {
 	var b strings.Builder
 	for _, line := range r.Settings {
 		if name, about, ok := strings.Cut(line, ": "); ok {
@@ -104,27 +98,8 @@ func descriptions(r backtest.Report) string {
 	return b.String()
 }
 
-// forecastsTable compares the delays that were exported before each fault with the measured
-// delays.
-func forecastsTable(r backtest.Report) string {
-	faults := []string{"TTFT ×3", "TTFT ×2", "TTFT ×1.5", "TPOT ×1.5"}
-	var rows [][]string
-	for _, name := range r.Models() {
-		row := []string{name}
-		for _, fault := range faults {
-			cell := ""
-			if f, _ := faultOf(generatedScore(r, name, ""), fault); f.Forecast != nil {
-				cell = minutes(f.Forecast.MedianForecast) + " / " + minutes(f.Forecast.MedianReplayed)
-			}
-			row = append(row, cell)
-		}
-		rows = append(rows, row)
-	}
-	return table(slices.Insert(faults, 0, "World"), rows)
-}
-
 // comparisonTable shows all rule sets on the same series.
-func comparisonTable(r backtest.Report) string {
+func comparisonTable(r engine.Report) string {
 	var rows [][]string
 	for _, s := range r.Scores {
 		if s.Alert == "" && s.Target == "" {
@@ -134,43 +109,14 @@ func comparisonTable(r backtest.Report) string {
 	return settings(r) + "\n" + table(append([]string{"World", "Rules", "False pages in 30 days [95 %]", "Hours of false pages"}, faultNames()...), rows)
 }
 
-// fleetTable lists the pages and tickets of many targets at once, from one run without faults.
-func fleetTable(r backtest.Report) string {
-	s := generatedScore(r, r.Models()[0], "")
-	rows := slices.Concat(sentRows("page", s.Pages), sentRows("ticket", s.Tickets.List))
-	return settings(r) + fmt.Sprintf("\n%d pages and %d tickets in %.0f days.\n\n", len(s.Pages), len(s.Tickets.List), s.Days) +
-		table([]string{"Severity", "Alerts", "Sent", "Targets"}, rows)
-}
-
-// sentRows counts pages or tickets by their alerts and targets.
-func sentRows(severity string, all []backtest.Page) (rows [][]string) {
-	sent := map[string]map[string]int{}
-	for _, p := range all {
-		alerts := strings.Join(p.Alerts, ", ")
-		if sent[alerts] == nil {
-			sent[alerts] = map[string]int{}
-		}
-		sent[alerts][cmp.Or(p.Target, "the fleet")]++
-	}
-	for _, alerts := range slices.Sorted(maps.Keys(sent)) {
-		count, targets := 0, []string{}
-		for _, target := range slices.Sorted(maps.Keys(sent[alerts])) {
-			n := sent[alerts][target]
-			count, targets = count+n, append(targets, fmt.Sprintf("%s (%d)", target, n))
-		}
-		rows = append(rows, []string{severity, alerts, fmt.Sprint(count), strings.Join(targets, ", ")})
-	}
-	return rows
-}
-
 // generatedScore returns the score of the generated rules on a world: of one alert, or of all
 // if alert is "".
-func generatedScore(r backtest.Report, world, alert string) backtest.Score {
-	i := slices.IndexFunc(r.Scores, func(s backtest.Score) bool {
+func generatedScore(r engine.Report, world, alert string) engine.Score {
+	i := slices.IndexFunc(r.Scores, func(s engine.Score) bool {
 		return s.Model == world && s.Rules == ours && s.Alert == alert && s.Target == ""
 	})
 	if i < 0 {
-		return backtest.Score{}
+		return engine.Score{}
 	}
 	return r.Scores[i]
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"synthetic/internal/backtest"
+	"synthetic/tools/alertquality/engine"
 )
 
 // section is a section of tables.md.
@@ -15,15 +15,12 @@ type section struct {
 	title string
 	// dir is the directory with the scores of one campaign.
 	dir  string
-	text func(backtest.Report) string
+	text func(engine.Report) string
 }
 
 func sections() []section {
 	return []section{
 		{"Bounds", "worlds", boundsTable}, {"Worlds", "worlds", worldsTable},
-		{"Forecast and measured minutes to a page", "worlds", forecastsTable},
-		{"Other rules", "compare", comparisonTable}, {"Fleet of 30", "fleet", fleetTable},
-		{"Fleet of 100", "fleet-100", fleetTable},
 		{"Descriptions", "worlds", descriptions},
 	}
 }
@@ -41,8 +38,8 @@ func writeTables(dir string) error {
 	return writeFile(dir, "tables.md", []byte(text.String()))
 }
 
-func readScores(name string) (backtest.Report, error) {
-	var r backtest.Report
+func readScores(name string) (engine.Report, error) {
+	var r engine.Report
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return r, fmt.Errorf("reading the scores: %w; make alert-quality writes them", err)

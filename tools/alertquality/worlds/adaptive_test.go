@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/backtest"
+	"synthetic/tools/alertquality/engine"
 )
 
 // TestAdaptiveProbesAreFew: without a fault, adaptive probing takes little more turns than a
@@ -14,7 +14,7 @@ func TestAdaptiveProbesAreFew(t *testing.T) {
 	calm.ConversationsPerMinute = 2
 	turns := func(burstRate float64, injections ...Injection) (turns, bursts int) {
 		s := NewSimulation(SimulationOptions{
-			SLOs: backtest.Objectives(), Start: epoch(), Length: 9 * day, BurstRate: burstRate,
+			SLOs: engine.Objectives(), Start: epoch(), Length: 9 * day, BurstRate: burstRate,
 			Deployments: []Deployment{{Target: targetName, Model: calm, Seed: 5, Injections: injections}},
 		})
 		s.WarmUp(9 * day)

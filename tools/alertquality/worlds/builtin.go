@@ -3,14 +3,11 @@ package worlds
 import (
 	"math"
 	"math/rand/v2"
-	"time"
 )
 
 // builtin holds the properties that only built-in models have.
 type builtin struct {
-	about string
-	// heldOut means that no constant of the detection was chosen on the model.
-	heldOut bool
+	about   string
 	effects []effect
 	// body draws the deviation of a single turn in multiples of Sigma; nil means a normal
 	// distribution.
@@ -19,16 +16,8 @@ type builtin struct {
 	// turn missed the prefix cache.
 	slow   func(*rand.Rand) float64
 	misses bool
-	// flush is the factor on the TTFT of follow-up turns just after the prefix cache was emptied.
-	flush float64
-	// zone is the time zone of the users; "" means UTC. start is when a run begins; zero means
-	// epoch.
-	zone  string
-	start time.Time
 	// pace is the part of the level that applies to TPOT; 0 means a third.
 	pace float64
-	// sizes draws the sizes of prompts; nil if all are alike.
-	sizes *sizeMix
 }
 
 // mixed is a batch of short and long prompts: every fourth turn waits behind long prompts. Both

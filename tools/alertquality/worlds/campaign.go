@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat"
 
-	"synthetic/internal/backtest"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
+	"synthetic/tools/alertquality/engine"
 )
 
 // Campaign scores rule files on simulated series. Each world and seed has one run without
@@ -24,23 +24,16 @@ type Campaign struct {
 	Faults []Fault
 	// Rules returns the rule files to score on some deployments. The names must be the same for
 	// all deployments.
-	Rules func(all []Deployment) ([]backtest.RuleFile, error)
+	Rules func(all []Deployment) ([]engine.RuleFile, error)
 	// SLOs and Policy are as in SimulationOptions.
 	SLOs   []slo.Objective
 	Policy sink.Policy
 	Seeds  []uint64
 	// Days is the length of each run. Baselines are learned in the WarmUp days before it.
 	Days, WarmUp int
-	// Fleet is the number of targets to simulate at once, taking the models in turn. A fault
-	// hits all of them. 0 simulates each model alone.
-	Fleet int
 	// BurstRate is the rate at which conversations start at the first sign of a fault, per second; 0
 	// means that there are no bursts.
 	BurstRate float64
-	// Zones configures the time zone of the users for each target.
-	Zones bool
-	// Judged says after each fault that its page was real. Only Detect uses it.
-	Judged bool
 	// ScrapeInterval defaults to 15 s.
 	ScrapeInterval time.Duration
 	// Workers is the number of runs at the same time; 0 means 1.
@@ -56,24 +49,11 @@ type world struct {
 }
 
 func (c Campaign) worlds() []world {
-	if c.Fleet > 0 {
-		return []world{{fmt.Sprintf("fleet of %d", c.Fleet), c.fleet()}}
-	}
 	var out []world
 	for _, m := range c.Models {
 		out = append(out, world{m.Name, []Deployment{{Target: targetName, Model: m}}})
 	}
 	return out
-}
-
-// fleet returns Fleet targets, taking the models in turn.
-func (c Campaign) fleet() []Deployment {
-	var all []Deployment
-	for i := range c.Fleet {
-		m := c.Models[i%len(c.Models)]
-		all = append(all, Deployment{Target: fmt.Sprintf("%s-%d", m.Name, i/len(c.Models)+1), Model: m})
-	}
-	return all
 }
 
 // runKey identifies one run of a campaign.
@@ -85,7 +65,7 @@ type runKey struct {
 
 // outcome is the result of one run.
 type outcome struct {
-	backtest.Outcome
+	engine.Outcome
 	world string
 	// turns and bursts are the numbers per day.
 	turns, bursts float64
@@ -93,7 +73,7 @@ type outcome struct {
 
 // Run simulates all runs and returns the scores, by world and then by rule file. A rule
 // file comes before its alerts.
-func (c Campaign) Run(ctx context.Context) ([]backtest.Score, error) {
+func (c Campaign) Run(ctx context.Context) ([]engine.Score, error) {
 	outcomes, err := c.play(ctx)
 	if err != nil {
 		return nil, err
@@ -102,7 +82,7 @@ func (c Campaign) Run(ctx context.Context) ([]backtest.Score, error) {
 	for _, f := range c.Faults {
 		faults = append(faults, f.Name)
 	}
-	var scores []backtest.Score
+	var scores []engine.Score
 	for _, w := range c.worlds() {
 		sets, err := c.load(w.deployments)
 		if err != nil {
@@ -114,8 +94,8 @@ func (c Campaign) Run(ctx context.Context) ([]backtest.Score, error) {
 }
 
 // scoreWorld scores the runs of one world.
-func scoreWorld(name string, sets []*backtest.RuleSet, faults []string, outcomes []outcome) []backtest.Score {
-	var runs []backtest.Outcome
+func scoreWorld(name string, sets []*engine.RuleSet, faults []string, outcomes []outcome) []engine.Score {
+	var runs []engine.Outcome
 	var turns, bursts []float64
 	for _, o := range outcomes {
 		if o.world != name {
@@ -126,7 +106,7 @@ func scoreWorld(name string, sets []*backtest.RuleSet, faults []string, outcomes
 			turns, bursts = append(turns, o.turns), append(bursts, o.bursts)
 		}
 	}
-	scores := backtest.ScoreSets(name, sets, faults, runs)
+	scores := engine.ScoreSets(name, sets, faults, runs)
 	if len(turns) > 0 {
 		meanTurns, meanBursts := stat.Mean(turns, nil), stat.Mean(bursts, nil)
 		for i := range scores {
@@ -136,12 +116,12 @@ func scoreWorld(name string, sets []*backtest.RuleSet, faults []string, outcomes
 	return scores
 }
 
-func (c Campaign) load(d []Deployment) ([]*backtest.RuleSet, error) {
+func (c Campaign) load(d []Deployment) ([]*engine.RuleSet, error) {
 	files, err := c.Rules(d)
 	if err != nil {
 		return nil, err
 	}
-	return backtest.LoadRuleFiles(files)
+	return engine.LoadRuleFiles(files)
 }
 
 // keys returns the runs, in a fixed order.
@@ -189,14 +169,6 @@ func (c Campaign) inParallel(n int, do func(i int) error) error {
 	return workers.Wait()
 }
 
-// start returns when the runs of a world begin. A fleet begins at the epoch.
-func (w world) start() time.Time {
-	if len(w.deployments) == 1 {
-		return w.deployments[0].Model.start()
-	}
-	return epoch()
-}
-
 // epoch is the start of simulated runs: Monday, 00:00 UTC.
 func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 
@@ -210,14 +182,14 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	from := o.Start.Add(time.Duration(c.WarmUp) * day)
 	history := c.history(sets)
 	sim.WarmUp(time.Duration(c.WarmUp)*day - history)
-	spans, err := backtest.Replay(ctx, sim, sets, from.Add(-history), o.Start.Add(o.Length))
+	spans, err := engine.Replay(ctx, sim, sets, from.Add(-history), o.Start.Add(o.Length))
 	if err != nil {
 		return outcome{}, fmt.Errorf("%s, seed %d: %w", k.world.name, k.seed, err)
 	}
 	for i := range spans {
 		spans[i] = since(spans[i], from)
 	}
-	out := outcome{world: k.world.name, Outcome: backtest.Outcome{Days: float64(c.Days), Spans: spans, Incidents: sim.incidents()}}
+	out := outcome{world: k.world.name, Outcome: engine.Outcome{Days: float64(c.Days), Spans: spans, Incidents: sim.incidents()}}
 	for _, t := range sim.traffic {
 		out.turns += float64(t.turns) / o.Length.Hours() * 24
 		out.bursts += float64(t.bursts) / o.Length.Hours() * 24
@@ -227,13 +199,13 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 
 // history returns how long before the end of the warm-up the evaluation of rules begins, because
 // later evaluations look back.
-func (c Campaign) history(sets []*backtest.RuleSet) time.Duration {
-	return min(time.Duration(c.WarmUp)*day, backtest.Lookback(sets).Truncate(backtest.Chunk)+backtest.Chunk)
+func (c Campaign) history(sets []*engine.RuleSet) time.Duration {
+	return min(time.Duration(c.WarmUp)*day, engine.Lookback(sets).Truncate(engine.Chunk)+engine.Chunk)
 }
 
 // since cuts off what fired before from.
-func since(spans []backtest.Span, from time.Time) []backtest.Span {
-	spans = slices.DeleteFunc(spans, func(s backtest.Span) bool { return !s.To.After(from) })
+func since(spans []engine.Span, from time.Time) []engine.Span {
+	spans = slices.DeleteFunc(spans, func(s engine.Span) bool { return !s.To.After(from) })
 	for i := range spans {
 		if spans[i].From.Before(from) {
 			spans[i].From = from
@@ -255,8 +227,8 @@ func (c Campaign) options(k runKey) SimulationOptions {
 		deployments[i].Seed, deployments[i].Injections = seed+uint64(i)<<32, injections
 	}
 	return SimulationOptions{
-		Deployments: deployments, SLOs: c.SLOs, Policy: c.Policy, Start: k.world.start(), Length: length,
-		ScrapeInterval: c.ScrapeInterval, BurstRate: c.BurstRate, Zones: c.Zones, Judged: c.Judged,
+		Deployments: deployments, SLOs: c.SLOs, Policy: c.Policy, Start: epoch(), Length: length,
+		ScrapeInterval: c.ScrapeInterval, BurstRate: c.BurstRate,
 	}
 }
 
@@ -269,23 +241,15 @@ func (c Campaign) injections(warm, length time.Duration, seed uint64) []Injectio
 	return DrawInjections(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(seed, 2)))
 }
 
-// incidents returns the faults of the run. In a fleet each of them concerns every target.
-func (s *Simulation) incidents() []backtest.Incident {
-	first := s.traffic[0]
-	out := incidentsOf(first.injections, s.options.Start)
-	if len(s.traffic) == 1 {
-		for i := range out {
-			out[i].Forecast = first.forecasts[i]
-		}
-	}
-	return out
+func (s *Simulation) incidents() []engine.Incident {
+	return incidentsOf(s.traffic[0].injections, s.options.Start)
 }
 
 // incidentsOf returns the faults of a run that began at start.
-func incidentsOf(injections []Injection, start time.Time) []backtest.Incident {
-	var out []backtest.Incident
+func incidentsOf(injections []Injection, start time.Time) []engine.Incident {
+	var out []engine.Incident
 	for _, inj := range injections {
-		out = append(out, backtest.Incident{
+		out = append(out, engine.Incident{
 			Name: inj.Fault.Name, From: start.Add(inj.From), To: start.Add(inj.To), Within: inj.Fault.within(),
 		})
 	}
@@ -297,9 +261,6 @@ func (c Campaign) Settings() []string {
 	lines := []string{fmt.Sprintf("seeds %d to %d; each has %d days without faults and %d days with faults, after %d days in which baselines are learned",
 		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.Days, c.Days, c.WarmUp),
 		fmt.Sprintf("scraped every %s", cmp.Or(c.ScrapeInterval, 15*time.Second))}
-	if c.Fleet > 0 {
-		lines = append(lines, fmt.Sprintf("%d targets at one time, of the models below in turn; a fault hits all of them", c.Fleet))
-	}
 	for _, m := range c.Models {
 		lines = append(lines, m.describe())
 	}

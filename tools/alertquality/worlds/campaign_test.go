@@ -6,35 +6,35 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/backtest"
 	"synthetic/internal/rules"
+	"synthetic/tools/alertquality/engine"
 	"synthetic/tools/alertquality/worlds"
 )
 
 // generated returns a function that generates the rules for deployments.
-func generated(t *testing.T) func([]worlds.Deployment) ([]backtest.RuleFile, error) {
+func generated(t *testing.T) func([]worlds.Deployment) ([]engine.RuleFile, error) {
 	t.Helper()
-	return func(all []worlds.Deployment) ([]backtest.RuleFile, error) {
-		in := rules.Input{SLOs: backtest.Objectives()}
+	return func(all []worlds.Deployment) ([]engine.RuleFile, error) {
+		in := rules.Input{SLOs: engine.Objectives()}
 		for _, d := range all {
 			in.Jobs = append(in.Jobs, d.RulesJob())
 		}
-		return backtest.RuleFiles(&in, nil, false, pages())
+		return engine.RuleFiles(&in, nil, false, pages())
 	}
 }
 
-func pages() backtest.RuleOptions {
-	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}, Tickets: []string{"ticket"}}
+func pages() engine.RuleOptions {
+	return engine.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}, Tickets: []string{"ticket"}}
 }
 
 const consecutiveFailures = "synthetic_consecutive_failed_turns >= 3"
 
 // oneRule returns a function that returns a rule file with one page, which costs much less to evaluate
 // than the generated rules.
-func oneRule(expr string) func([]worlds.Deployment) ([]backtest.RuleFile, error) {
+func oneRule(expr string) func([]worlds.Deployment) ([]engine.RuleFile, error) {
 	text := "groups: [{name: g, rules: [{alert: Bad, labels: {severity: page}, expr: '" + expr + "'}]}]"
-	return func([]worlds.Deployment) ([]backtest.RuleFile, error) {
-		return []backtest.RuleFile{{Name: "own", Text: []byte(text), RuleOptions: pages()}}, nil
+	return func([]worlds.Deployment) ([]engine.RuleFile, error) {
+		return []engine.RuleFile{{Name: "own", Text: []byte(text), RuleOptions: pages()}}, nil
 	}
 }
 
@@ -45,8 +45,8 @@ func TestAlertQuality(t *testing.T) {
 		t.Skip("replays 22 days; make test-long runs it")
 	}
 	c := worlds.Campaign{
-		Models: []worlds.Model{worlds.Quiet()}, Faults: worlds.Faults(),
-		Rules: generated(t), SLOs: backtest.Objectives(),
+		Models: []worlds.Model{worlds.Typical()}, Faults: worlds.Faults(),
+		Rules: generated(t), SLOs: engine.Objectives(),
 		Seeds: []uint64{5001}, Days: 4, WarmUp: 7, Workers: 2, ScrapeInterval: 30 * time.Second,
 	}
 	scores, err := c.Run(t.Context())
@@ -71,11 +71,11 @@ func TestAlertQuality(t *testing.T) {
 	if len(set.Faults) < 6 {
 		t.Errorf("only %d kinds of faults in four days", len(set.Faults))
 	}
-	checkReport(t, backtest.Report{Settings: c.Settings(), Scores: scores})
+	checkReport(t, engine.Report{Settings: c.Settings(), Scores: scores})
 }
 
 // checkReport writes the report in each form and checks it.
-func checkReport(t *testing.T, r backtest.Report) {
+func checkReport(t *testing.T, r engine.Report) {
 	t.Helper()
 	files, err := r.Files()
 	if err != nil || len(files) != 2 {
@@ -87,7 +87,7 @@ func checkReport(t *testing.T, r backtest.Report) {
 			t.Errorf("the tables have no %q:\n%s", want, md)
 		}
 	}
-	var back backtest.Report
+	var back engine.Report
 	if err := json.Unmarshal(js, &back); err != nil || len(back.Scores) != len(r.Scores) {
 		t.Errorf("the JSON gives %d scores, %v", len(back.Scores), err)
 	}
@@ -116,32 +116,5 @@ func TestSameSeedSameScores(t *testing.T) {
 	}
 	if texts[0] != texts[1] {
 		t.Errorf("two runs differ:\n%s\n%s", texts[0], texts[1])
-	}
-}
-
-// TestFleetCampaign: a fault of a fleet hits every target, and each target has a page of its
-// own unless it is inhibited.
-func TestFleetCampaign(t *testing.T) {
-	down := worlds.Fault{Name: "outage", Kind: worlds.Outage, Length: time.Hour, At: []time.Duration{2 * time.Hour}}
-	c := worlds.Campaign{
-		Models: []worlds.Model{worlds.Quiet(), worlds.Typical()}, Faults: []worlds.Fault{down},
-		Rules: func(all []worlds.Deployment) ([]backtest.RuleFile, error) {
-			if len(all) != 3 || all[0].Target == all[1].Target || all[1].Model.Name != "typical" {
-				t.Errorf("rules are asked for %d targets", len(all))
-			}
-			return oneRule(consecutiveFailures)(all)
-		},
-		Seeds: []uint64{1}, Days: 1, Fleet: 3, ScrapeInterval: time.Minute,
-	}
-	scores, err := c.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := scores[0]
-	if s.Model != "fleet of 3" || s.Days != 2 || s.AllFalsePages.Count != 0 {
-		t.Errorf("scored %q: %v days, %d pages for nothing", s.Model, s.Days, s.AllFalsePages.Count)
-	}
-	if f := s.Faults[0]; f.Incidents != 1 || f.Found != 1 || f.PagesPerIncident == nil || *f.PagesPerIncident != 3 {
-		t.Errorf("scored %+v, want one incident with a page for each target", f)
 	}
 }

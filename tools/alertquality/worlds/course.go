@@ -11,19 +11,12 @@ const courseStep = 10 * time.Second
 // course describes a healthy deployment over time, in steps of courseStep from the start of a
 // run (Monday, 00:00 UTC).
 type course struct {
-	// start is the start of the run, in the time zone of the users.
-	start time.Time
 	// level is the natural logarithm of the factor on the TTFT.
 	level []float32
 	// slow is the share of slow turns.
 	slow []float32
 	// spread is the factor on the spread of single turns.
 	spread []float32
-	// flushed is the part of the prefix cache that is missing. away is added to the TTFT, in
-	// seconds.
-	flushed, away []float32
-	// sizes is the natural logarithm of the factor on the usual size of a prompt.
-	sizes []float32
 }
 
 // effect changes a course.
@@ -31,10 +24,10 @@ type effect func(c *course, rng *rand.Rand)
 
 // newCourse draws the course of a model. Each effect has its own random numbers, so adding an
 // effect does not change the others.
-func newCourse(m Model, seed uint64, start time.Time, length time.Duration) *course {
+func newCourse(m Model, seed uint64, length time.Duration) *course {
 	n := int(length/courseStep) + 2
 	track := func() []float32 { return make([]float32, n) }
-	c := &course{start: start.In(m.location()), level: track(), slow: track(), spread: track(), flushed: track(), away: track(), sizes: track()}
+	c := &course{level: track(), slow: track(), spread: track()}
 	for i := range c.spread {
 		c.spread[i] = 1
 	}

@@ -2,46 +2,14 @@ package worlds
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 )
 
-// describe describes a model in one line. For a model of a scenario file it lists the changed
-// parameters.
+// describe describes a model in one line.
 func (m Model) describe() string {
-	line := fmt.Sprintf("%s: %g conversations a minute of %d to %d turns, σ %g of single turns",
-		m.Name, m.ConversationsPerMinute, m.TurnsMin, m.TurnsMax, m.Sigma)
-	base, err := ModelNamed(m.Like)
-	if err != nil { // a built-in model
-		if m.HeldOut() {
-			line += "; held out"
-		}
-		return line + "; " + m.builtin.about
-	}
-	line += "; otherwise like " + m.Like
-	if changes := m.changes(base); len(changes) > 0 {
-		line += ", but for " + strings.Join(changes, ", ")
-	}
-	return line
-}
-
-// changes lists the parameters that differ from base, except those in every line, under their
-// names in the scenario file.
-func (m Model) changes(base Model) []string {
-	always := []string{"name", "like,omitempty", "conversations_per_minute", "turns_min", "turns_max", "sigma"}
-	var out []string
-	own, other := reflect.ValueOf(m), reflect.ValueOf(base)
-	for i := range own.NumField() {
-		key := own.Type().Field(i).Tag.Get("json")
-		if key == "" || slices.Contains(always, key) {
-			continue
-		}
-		if v := own.Field(i).Interface(); v != other.Field(i).Interface() {
-			out = append(out, fmt.Sprintf("%s %v", key, v))
-		}
-	}
-	return out
+	return fmt.Sprintf("%s: %g conversations a minute of %d to %d turns, σ %g of single turns; %s",
+		m.Name, m.ConversationsPerMinute, m.TurnsMin, m.TurnsMax, m.Sigma, m.builtin.about)
 }
 
 // describe describes a fault in one line. The names of built-in faults describe them; other

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 )
 
@@ -94,24 +93,10 @@ func (m Model) levelSD() float64 {
 	return m.LevelSD / math.Sqrt(2*(r-1+math.Exp(-r))/(r*r))
 }
 
-// HeldOut reports that no constant of the detection was chosen on the model.
-func (m Model) HeldOut() bool { return m.builtin.heldOut }
-
-// location returns the time zone of the users.
-func (m Model) location() *time.Location { return zone(m.builtin.zone) }
-
-// start returns when a run begins: on a Monday, 00:00 UTC.
-func (m Model) start() time.Time {
-	if m.builtin.start.IsZero() {
-		return epoch()
-	}
-	return m.builtin.start
-}
-
-// ModelNamed finds a built-in model that is not sealed, or one of own.
-func ModelNamed(name string, own ...Model) (Model, error) {
+// ModelNamed finds a model.
+func ModelNamed(name string) (Model, error) {
 	var names []string
-	for _, m := range slices.Concat(Models(), Routines(), own) {
+	for _, m := range Models() {
 		if m.Name == name {
 			return m, nil
 		}

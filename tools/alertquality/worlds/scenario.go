@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"synthetic/internal/backtest"
+	"synthetic/tools/alertquality/engine"
 )
 
 // Scenario holds the contents of a scenario file.
@@ -30,7 +30,7 @@ func PlaceFaults(faults []Fault, from time.Duration) []Injection {
 
 // minGap is the least time between the end of a placed fault and the next fault. A page in it
 // still belongs to the first.
-const minGap = backtest.Grace
+const minGap = engine.Grace
 
 // CheckFit returns an error if a run is too short for one of the faults, because tables would
 // not show such a fault.

@@ -18,7 +18,7 @@ func TestRampPagesLater(t *testing.T) {
 	ramp := step
 	ramp.Name, ramp.Ramp, ramp.At = "ramp", time.Hour, []time.Duration{14 * time.Hour}
 	c := worlds.Campaign{
-		Models: []worlds.Model{worlds.Quiet()}, Faults: []worlds.Fault{ramp, step},
+		Models: []worlds.Model{worlds.Typical()}, Faults: []worlds.Fault{ramp, step},
 		Rules: oneRule(`rate(synthetic_slo_violations_total{slo="ttft"}[5m]) / rate(synthetic_slo_turns_total{slo="ttft"}[5m]) > 0.1`),
 		Seeds: []uint64{1}, Days: 1, ScrapeInterval: time.Minute,
 	}
@@ -87,7 +87,7 @@ func TestSettingsOfAScenario(t *testing.T) {
 	other := worlds.Faults()[0]
 	other.Size = 2.5
 	c := worlds.Campaign{
-		Models: []worlds.Model{worlds.Quiet(), own, same}, Faults: []worlds.Fault{worlds.Faults()[0], creep, other},
+		Models: []worlds.Model{worlds.Typical(), own, same}, Faults: []worlds.Fault{worlds.Faults()[0], creep, other},
 		Seeds: []uint64{1},
 	}
 	want := []string{

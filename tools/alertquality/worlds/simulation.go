@@ -6,18 +6,18 @@ import (
 	"slices"
 	"time"
 
-	"synthetic/internal/backtest"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
+	"synthetic/tools/alertquality/engine"
 )
 
 // Simulation plays turns of simulated deployments into a sidecar, and scrapes it.
 type Simulation struct {
-	sidecar *backtest.Sidecar
+	sidecar *engine.Sidecar
 	options SimulationOptions
 	traffic []*traffic
 	scraped time.Duration
@@ -57,15 +57,11 @@ type SimulationOptions struct {
 	// BurstRate is the rate at which conversations start at the first sign of a fault, per second; 0
 	// means that there are no bursts.
 	BurstRate float64
-	// Zones configures the time zone of the users for each target.
-	Zones bool
-	// Judged says after each fault that its page was real, as people on call can. Only Detect uses it.
-	Judged bool
 }
 
 func NewSimulation(o SimulationOptions) *Simulation {
 	o.ScrapeInterval = cmp.Or(o.ScrapeInterval, 15*time.Second)
-	s := &Simulation{options: o, sidecar: backtest.NewSidecar(o.Start)}
+	s := &Simulation{options: o, sidecar: engine.NewSidecar(o.Start)}
 	for _, d := range o.Deployments {
 		j := jobOf(d, o)
 		s.sidecar.Add(j)
@@ -84,7 +80,7 @@ func jobOf(d Deployment, o SimulationOptions) sink.Job {
 	policy.FalsePages /= float64(len(o.Deployments))
 	slos := o.SLOs
 	if slos == nil {
-		slos = backtest.Objectives()
+		slos = engine.Objectives()
 		slos[0].Threshold = d.Model.TTFTObjective
 	}
 	slos = slices.DeleteFunc(slices.Clone(slos), func(o slo.Objective) bool { return !o.CoversJob(d.Target, workloadName) })
@@ -95,9 +91,6 @@ func jobOf(d Deployment, o SimulationOptions) sink.Job {
 			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}, BurstRate: o.BurstRate},
 		},
 		Objectives: slos, Policy: policy,
-	}
-	if o.Zones {
-		job.Location = d.Model.location()
 	}
 	return job
 }
@@ -117,14 +110,11 @@ func (s *Simulation) WarmUp(d time.Duration) {
 	s.play(d)
 }
 
-// Advance implements backtest.Source.
-func (s *Simulation) Advance(ctx context.Context, store *backtest.Store, to time.Time, wanted map[string]bool) error {
+// Advance implements engine.Source.
+func (s *Simulation) Advance(ctx context.Context, store *engine.Store, to time.Time, wanted map[string]bool) error {
 	scrape := s.sidecar.Scraper(store, wanted)
 	for !s.options.Start.Add(s.scraped + s.options.ScrapeInterval).After(to) {
 		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.keepForecasts(); err != nil {
 			return err
 		}
 		s.scraped += s.options.ScrapeInterval

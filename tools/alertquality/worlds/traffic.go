@@ -26,10 +26,8 @@ type traffic struct {
 	rng        *rand.Rand
 	course     *course
 	injections []Injection
-	// forecasts holds the forecasts for the injections, by index.
-	forecasts map[int]*float64
-	start     time.Time
-	sink      probe.Sink
+	start      time.Time
+	sink       probe.Sink
 	// setNow sets the clock of the sink.
 	setNow func(time.Time)
 	events events
@@ -45,9 +43,9 @@ type traffic struct {
 
 func newTraffic(d Deployment, o SimulationOptions, sink probe.Sink) *traffic {
 	return &traffic{
-		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, o.Start, o.Length),
+		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, o.Length),
 		ages:       workload.NewAges(workload.Timeouts{FirstToken: d.Model.FirstToken}),
-		injections: d.Injections, forecasts: map[int]*float64{}, start: o.Start, sink: sink,
+		injections: d.Injections, start: o.Start, sink: sink,
 	}
 }
 
@@ -160,9 +158,6 @@ func (t *traffic) drawTurn(c *conversation, now time.Time) {
 	if c.turn > 1 {
 		kind, median = probe.Followup, t.model.FollowupTTFT
 	}
-	if t.model.builtin.sizes != nil {
-		median = t.model.FirstTTFT // the rest follows from the size
-	}
 	t.sink.Observe(probe.Start{Target: t.target, Workload: workloadName, Kind: kind})
 	c.result = probe.Result{
 		Target: t.target, Workload: workloadName, Turn: c.turn, Kind: kind, Burst: c.burst,
@@ -197,11 +192,7 @@ func (t *traffic) fail(c *conversation, o probe.Outcome, after time.Duration) {
 func (t *traffic) drawAnswer(c *conversation, median, pace float64) {
 	m, i := t.model, t.course.index(c.next)
 	log, missed := m.deviation(t.course, i, t.rng)
-	flushed := 0.
-	if c.turn > 1 && m.builtin.flush > 0 {
-		flushed = float64(t.course.flushed[i])
-	}
-	prompt, cached := 1500, int(1200*(1-flushed))
+	prompt, cached := 1500, 1200
 	if missed {
 		cached = 0
 	}
@@ -209,11 +200,7 @@ func (t *traffic) drawAnswer(c *conversation, median, pace float64) {
 	if c.turn > 1 {
 		r.ContextTokens = probe.Some(max(c.context, 1200))
 	}
-	if m.builtin.sizes != nil {
-		prompt, cached = m.builtin.sizes.draw(c, float64(t.course.sizes[i]), float64(t.course.slow[i]), m.Output, t.rng)
-		median += median / m.FirstTTFT.Seconds() * m.builtin.sizes.perToken.Seconds() * float64(prompt-cached)
-	}
-	ttft := median*math.Exp(log)*(1+flushed*(m.builtin.flush-1)) + float64(t.course.away[i])
+	ttft := median * math.Exp(log)
 	// The load raises TPOT less than TTFT, which includes the queue.
 	tpot := m.TPOT.Seconds() * pace * math.Exp(float64(t.course.level[i])*cmp.Or(m.builtin.pace, 1./3)+m.PaceSigma*t.rng.NormFloat64())
 	if ttft > m.FirstToken.Seconds() {

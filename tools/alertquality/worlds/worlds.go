@@ -6,18 +6,9 @@ import (
 	"time"
 )
 
-// Models returns the built-in models.
+// Models returns the eight worlds: the most different ones of those that were used to tune the detection.
 func Models() []Model {
-	return slices.Concat([]Model{Quiet(), Typical()}, loads(), disturbed(), weeks(), heldOut())
-}
-
-// Quiet is a deployment with little noise, defined by parameters only.
-func Quiet() Model {
-	m := baseModel("quiet", "a level that wanders over an hour, four bursts of at most 3 min a day")
-	m.ConversationsPerMinute = 12
-	m.LevelSD, m.LevelTime = 0.054, time.Hour
-	m.BurstsPerDay, m.BurstLength, m.BurstMin, m.BurstMax = 4, 90*time.Second, 0.2, 0.55
-	return m
+	return slices.Concat([]Model{Typical()}, loads(), disturbed(), []Model{weekendQueue()})
 }
 
 // Typical is a deployment with the most common noise: on several time scales, with heavy tails
@@ -68,35 +59,14 @@ func disturbed() []Model {
 			calm(), shifts(oneToThree, stepWithin(math.Log(1.05), math.Log(1.15), 0.3))),
 		baseModel("neighbours", "three bursts a day by neighbours, 2 to 5 min long, ×1.5 to ×2.5",
 			calm(), bursts(3, between(2*time.Minute, 5*time.Minute), times(1.5, 2.5))),
-		baseModel("wander-10m", "a level with an autocorrelation of 10 min and an SD of 15 %", wander(0.15, 10*time.Minute, normal)),
 		baseModel("wander-1h", "a level with an autocorrelation of 60 min and an SD of 20 %", wander(0.20, time.Hour, normal)),
-		baseModel("wander-6h", "a level with an autocorrelation of 6 h and an SD of 15 %", wander(0.15, 6*time.Hour, normal)),
 	}
 }
 
-// weeks are models that follow the calendar.
-func weeks() []Model {
-	always := func(int) bool { return false }
-	holiday := func(d int) bool { return weekend(d) || isHoliday(d) }
-	all := []Model{
-		baseModel("peak", "a queue every noon, ×3.4 at the median with twice the scatter; height and time differ from day to day", calm(), queuePeak(3.4, always)),
-		baseModel("weekend", "like peak, without the queue on Saturdays and Sundays", calm(), queuePeak(3.4, weekend)),
-		baseModel("holiday", "like weekend, also without the queue on a public holiday, first in the second week and then once in four weeks", calm(), queuePeak(3.4, holiday)),
-		baseModel("quiet-week", "nine days at −22 % from the tenth day on, and again after 45 days", calm(), officeHours(0.15), away(9, 9, 45, -math.Log(0.78))),
-	}
-	for i := range all[:3] {
-		all[i].builtin.pace = 0.1              // a queue delays the first token, not decoding
-		all[i].TTFTObjective = 5 * time.Second // an objective that such a deployment can keep
-	}
-	overload := all[0]
-	overload.Name, overload.TTFTObjective = "overload", time.Second
-	overload.builtin.about = "like peak, with an objective that the queue misses every noon, so that burn alerts page"
-	return append(all, overload)
-}
-
-// isHoliday reports whether a day is a public holiday on a working day: Wednesday of the second
-// week, Thursday of the sixth, and so on.
-func isHoliday(d int) bool {
-	month, rest := d/28, d%28
-	return rest == 7+(2+month)%5
+// weekendQueue has a queue on working days.
+func weekendQueue() Model {
+	m := baseModel("weekend", "a queue at noon of working days, ×3.4 at the median with twice the scatter; height and time differ from day to day", calm(), queuePeak(3.4, weekend))
+	m.builtin.pace = 0.1              // a queue delays the first token, not decoding
+	m.TTFTObjective = 5 * time.Second // an objective that such a deployment can keep
+	return m
 }

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -16,20 +15,20 @@ type figures struct {
 	mean, sd float64
 }
 
-// modelOf returns a built-in model, sealed or not.
+// modelOf returns a model.
 func modelOf(t *testing.T, name string) Model {
 	t.Helper()
-	i := slices.IndexFunc(all(), func(m Model) bool { return m.Name == name })
+	i := slices.IndexFunc(Models(), func(m Model) bool { return m.Name == name })
 	if i < 0 {
 		t.Fatalf("no model has the name %q", name)
 	}
-	return all()[i]
+	return Models()[i]
 }
 
 func figuresOf(t *testing.T, name string, length time.Duration) figures {
 	t.Helper()
 	m := modelOf(t, name)
-	f := figures{c: newCourse(m, 7, m.start(), length)}
+	f := figures{c: newCourse(m, 7, length)}
 	var sum, squares float64
 	for _, v := range f.c.level {
 		sum += float64(v)
@@ -141,9 +140,9 @@ func TestWorlds(t *testing.T) {
 
 // TestLevelNoise: 30-minute means have the standard deviation LevelSD.
 func TestLevelNoise(t *testing.T) {
-	m := Quiet()
-	m.BurstsPerDay = 0
-	level := newCourse(m, 1, epoch(), 300*day).level
+	m := baseModel("level", "")
+	m.LevelSD, m.LevelTime = 0.054, time.Hour
+	level := newCourse(m, 1, 300*day).level
 	const block = int(30 * time.Minute / courseStep)
 	var squares, n float64
 	for part := range slices.Chunk(level, block) {
@@ -160,8 +159,8 @@ func TestLevelNoise(t *testing.T) {
 
 // TestCourseOfASeed: the seed alone determines a course.
 func TestCourseOfASeed(t *testing.T) {
-	for _, m := range all() {
-		a, again, other := newCourse(m, 3, m.start(), 9*day), newCourse(m, 3, m.start(), 9*day), newCourse(m, 4, m.start(), 9*day)
+	for _, m := range Models() {
+		a, again, other := newCourse(m, 3, 9*day), newCourse(m, 3, 9*day), newCourse(m, 4, 9*day)
 		if !reflect.DeepEqual(a, again) {
 			t.Errorf("%s: two courses of a seed differ", m.Name)
 		}
@@ -182,7 +181,7 @@ func TestSingleTurns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, rng := newCourse(m, 1, epoch(), 30*day), rand.New(rand.NewPCG(1, 1))
+		c, rng := newCourse(m, 1, 30*day), rand.New(rand.NewPCG(1, 1))
 		var slower3, slower8, missed float64
 		for range n {
 			log, miss := m.deviation(c, rng.IntN(len(c.level)), rng)
@@ -204,24 +203,5 @@ func TestSingleTurns(t *testing.T) {
 				t.Errorf("%s: share of turns %s: %.4f, want %v", world, what, share, v.want)
 			}
 		}
-	}
-}
-
-// TestDescriptions: each built-in model is described, and held-out models are marked.
-func TestDescriptions(t *testing.T) {
-	held := 0
-	for _, m := range all() {
-		if m.builtin.about == "" || !strings.Contains(m.describe(), m.builtin.about) {
-			t.Errorf("%s: described as %q", m.Name, m.describe())
-		}
-		if m.HeldOut() {
-			held++
-			if !strings.Contains(m.describe(), "held out") {
-				t.Errorf("%s is held out and not said to be: %q", m.Name, m.describe())
-			}
-		}
-	}
-	if held < 3 {
-		t.Errorf("%d models are held out", held)
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 
-	"synthetic/internal/backtest"
+	"synthetic/tools/alertquality/engine"
 )
 
 // Evaluate evaluates the rules on the scrapes and returns the firing alerts by the time of each scrape: the
-// name of each with its target, workload and SLO. It uses the replay of the backtest, which gives the same
+// name of each with its target, workload and SLO. It uses the replay of tools/alertquality, which gives the same
 // result as a rule manager in a quarter of the time.
 func Evaluate(t *testing.T, ruleFile []byte, scrapes []Scrape) map[time.Time][]string {
 	t.Helper()
-	sets, err := backtest.LoadRuleFiles([]backtest.RuleFile{{Text: ruleFile, RuleOptions: backtest.RuleOptions{Interval: time.Minute}}})
+	sets, err := engine.LoadRuleFiles([]engine.RuleFile{{Text: ruleFile, RuleOptions: engine.RuleOptions{Interval: time.Minute}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	from, to := scrapes[0].At, scrapes[len(scrapes)-1].At.Add(ScrapeEvery)
-	spans, err := backtest.Replay(t.Context(), &scraped{left: scrapes}, sets, from, to)
+	spans, err := engine.Replay(t.Context(), &scraped{left: scrapes}, sets, from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func Evaluate(t *testing.T, ruleFile []byte, scrapes []Scrape) map[time.Time][]s
 	return firing
 }
 
-func nameOf(s backtest.Span) string {
+func nameOf(s engine.Span) string {
 	words := []string{s.Alert}
 	for _, l := range []string{"target", "workload", "slo"} {
 		if v := s.Labels.Get(l); v != "" {
@@ -53,15 +53,15 @@ func nameOf(s backtest.Span) string {
 	return strings.Join(words, " ")
 }
 
-// scraped is a backtest.Source of scrapes.
+// scraped is a engine.Source of scrapes.
 type scraped struct {
 	left []Scrape
 	// last holds the series of the last scrape. Series that the next scrape lacks become stale.
 	last map[uint64]labels.Labels
 }
 
-// Advance implements backtest.Source.
-func (s *scraped) Advance(_ context.Context, store *backtest.Store, to time.Time, wanted map[string]bool) error {
+// Advance implements engine.Source.
+func (s *scraped) Advance(_ context.Context, store *engine.Store, to time.Time, wanted map[string]bool) error {
 	for ; len(s.left) > 0 && !s.left[0].At.After(to); s.left = s.left[1:] {
 		seen := map[uint64]labels.Labels{}
 		for _, sample := range s.left[0].Samples {

@@ -1,9 +1,9 @@
-// Package backtest replays the series of a prober through Prometheus's own rule engine in
+// Package engine replays the series of a prober through Prometheus's own rule engine in
 // accelerated time, and scores the rules: which incidents they page, how soon, and how many
 // pages are false.
 //
 // Any rule file can be scored, so different rules can be compared on the same series.
-package backtest
+package engine
 
 import (
 	"cmp"

@@ -1,10 +1,6 @@
-package backtest
+package engine
 
 import (
-	"encoding/csv"
-	"errors"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -18,65 +14,11 @@ type Incident struct {
 	Within time.Duration
 	// Target is the affected target; "" means all targets.
 	Target string
-	// Line is the incident's line in the file that it was read from; 0 without a file.
-	Line int
-	// Forecast is the delay until a page, in seconds, that the sidecar had exported for a fault
-	// of this incident's size just before it: +Inf if it expected no page, NaN if it exported
-	// nothing. nil if the run did not read it.
-	Forecast *float64
 }
 
 // incidentsOf returns the incidents of a target; "" means all targets.
 func incidentsOf(all []Incident, target string) []Incident {
 	return slices.DeleteFunc(slices.Clone(all), func(i Incident) bool { return !sameTarget(i.Target, target) })
-}
-
-const incidentForm = "each line is name,start,end or name,start,end,target"
-
-// ReadIncidents reads CSV lines of name, start, end, and optionally target. ParseTime reads the times; those
-// without a zone are on the clock of location. A header line is skipped.
-func ReadIncidents(r io.Reader, location *time.Location) (out []Incident, err error) {
-	c := csv.NewReader(r)
-	c.FieldsPerRecord, c.Comment, c.TrimLeadingSpace = -1, '#', true
-	for first := true; ; first = false {
-		row, err := c.Read()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the incidents: %w; %s", err, incidentForm)
-		}
-		if first && slices.Equal(row[:min(3, len(row))], []string{"name", "start", "end"}) {
-			continue
-		}
-		line, _ := c.FieldPos(0)
-		incident, err := parseIncident(row, location)
-		if err != nil {
-			return nil, fmt.Errorf("line %d, incident %q: %w", line, row[0], err)
-		}
-		incident.Line = line
-		out = append(out, incident)
-	}
-}
-
-func parseIncident(row []string, location *time.Location) (i Incident, err error) {
-	if len(row) != 3 && len(row) != 4 {
-		return i, fmt.Errorf("it has %d fields; %s", len(row), incidentForm)
-	}
-	if i.From, err = ParseTime(row[1], location); err != nil {
-		return i, fmt.Errorf("its start: %w", err)
-	}
-	if i.To, err = ParseTime(row[2], location); err != nil {
-		return i, fmt.Errorf("its end: %w", err)
-	}
-	if !i.To.After(i.From) {
-		return i, fmt.Errorf("it ends at %s, before it starts", row[2])
-	}
-	i.Name, i.Within = row[0], i.To.Sub(i.From)
-	if len(row) == 4 {
-		i.Target = row[3]
-	}
-	return i, nil
 }
 
 // detection says when alerts found an incident.

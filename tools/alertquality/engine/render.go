@@ -1,4 +1,4 @@
-package backtest
+package engine
 
 import (
 	"bytes"
@@ -18,8 +18,6 @@ type Report struct {
 	// Partial says how much is scored if the replay was stopped; "" if it was not.
 	Partial string  `json:"partial,omitempty"`
 	Scores  []Score `json:"scores"`
-	// Forecasts are those at the end of a replayed log of turns.
-	Forecasts []Forecast `json:"forecasts,omitempty"`
 }
 
 type file struct {
@@ -60,10 +58,6 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 		"faults":  func(model string) []FaultScore { return r.scores(model, false)[0].Faults },
 		"percent": percent, "duration": optionalDuration,
 		"hours": func(v float64) string { return duration(v * 3600) },
-		"delay": func(f Forecast, size string) string { return promised(f.Delay, size, optionalDuration) },
-		"detectable": func(f Forecast, within string) string {
-			return promised(f.Detectable, within, func(v *float64) string { return number(v, 1, "×%.2f") })
-		},
 		"share": func(v float64) string { return percent(&v) },
 		"join":  func(names []string) string { return strings.Join(names, ", ") },
 		"interval": func(r rate) string {
@@ -119,18 +113,6 @@ func optionalDuration(seconds *float64) string {
 		return "–"
 	}
 	return duration(*seconds)
-}
-
-// promised formats one figure of a forecast: a dash if it is unknown, "never" if no rise pages.
-func promised(figures map[string]*float64, key string, format func(*float64) string) string {
-	v, known := figures[key]
-	switch {
-	case !known:
-		return "–"
-	case v == nil:
-		return "never"
-	}
-	return format(v)
 }
 
 func percent(v *float64) string { return number(v, 0.01, "%.0f %%") }

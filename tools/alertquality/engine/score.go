@@ -1,4 +1,4 @@
-package backtest
+package engine
 
 import (
 	"math"
@@ -34,8 +34,6 @@ type FaultScore struct {
 	P90ToResolve    *float64 `json:"p90_to_resolve_seconds"`
 	// PagesPerIncident is the mean over paged incidents. Above 1 means flapping.
 	PagesPerIncident *float64 `json:"pages_per_incident"`
-	// Forecast is null if no incident had a forecast.
-	Forecast *forecastScore `json:"forecast,omitempty"`
 }
 
 // Score says how well a rule set did, or one of its alerts.
@@ -260,7 +258,7 @@ func scoreFault(name string, detections []detection) FaultScore {
 		MedianToTicket: quantile(toTicket, 0.5), P90ToTicket: quantile(toTicket, 0.9),
 		MedianToEither: quantile(toEither, 0.5), P90ToEither: quantile(toEither, 0.9),
 		MedianToResolve: quantile(toResolve, 0.5), P90ToResolve: quantile(toResolve, 0.9),
-		PagesPerIncident: finite(float64(pages) / float64(len(toResolve))), Forecast: scoreForecasts(detections),
+		PagesPerIncident: finite(float64(pages) / float64(len(toResolve))),
 	}
 }
 
@@ -271,29 +269,6 @@ func inTime(times []float64) (n int) {
 		}
 	}
 	return n
-}
-
-// forecastScore compares predicted with measured delays until a page, for one kind of
-// fault. The medians are in seconds; null where the median incident was missed.
-type forecastScore struct {
-	// Incidents counts the incidents that had a forecast.
-	Incidents      int      `json:"incidents"`
-	MedianForecast *float64 `json:"median_forecast_seconds"`
-	MedianReplayed *float64 `json:"median_replayed_seconds"`
-}
-
-// scoreForecasts scores the incidents with a forecast; it returns nil without any.
-func scoreForecasts(detections []detection) *forecastScore {
-	var forecast, replayed []float64
-	for _, d := range detections {
-		if f := d.Incident.Forecast; f != nil && !math.IsNaN(*f) {
-			forecast, replayed = append(forecast, *f), append(replayed, d.ToPage)
-		}
-	}
-	if len(forecast) == 0 {
-		return nil
-	}
-	return &forecastScore{len(forecast), quantile(forecast, 0.5), quantile(replayed, 0.5)}
 }
 
 // month is the number of days that rates are given for.

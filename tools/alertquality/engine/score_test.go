@@ -1,4 +1,4 @@
-package backtest
+package engine
 
 import (
 	"math"
@@ -236,25 +236,6 @@ func TestFiring(t *testing.T) {
 	}
 }
 
-func TestReadIncidents(t *testing.T) {
-	got, err := ReadIncidents(strings.NewReader("name,start,end,target\n# a comment\nouter, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z\none, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z, chat\n"), nil)
-	if err != nil || len(got) != 2 || got[0].Line != 3 || got[1].Line != 4 || got[0].Within != time.Hour || got[0].Target+got[1].Target != "chat" {
-		t.Errorf("incidents %v, %v", got, err)
-	}
-	for text, want := range map[string]string{
-		"a,b\n":       "each line is name,start,end",
-		"a,b,c,d,e\n": `line 1, incident "a": it has 5 fields`,
-		"name,start,end\n\n# why\na,yesterday,2026-01-05T01:00:00Z\n": `line 4, incident "a": its start: "yesterday" is not a time; write for example 2026-11-08T14:02:00Z`,
-		"x,2026-01-05T01:00Z,2026-01-05T02:00Z\n\"a\nb\",1,2\n":       `line 2, incident "a\nb": its start: "1" is not a time: Unix seconds have ten digits`,
-		"a,2026-01-05T01:00Z,\"x\n":                                   "error on line 1, column 24",
-		"a,2026-01-05T02:00:00Z,2026-01-05T01:00:00Z\n":               "before it starts",
-	} {
-		if _, err := ReadIncidents(strings.NewReader(text), nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-}
-
 func TestComparisonsLoad(t *testing.T) {
 	o := RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}, Tickets: []string{"ticket"}}
 	files, err := RuleFiles(nil, nil, true, o)
@@ -321,3 +302,5 @@ groups:
 		t.Error(diff)
 	}
 }
+
+func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
