@@ -47,7 +47,7 @@ func TestConfigurationsWithinBounds(t *testing.T) {
 		"deep and few":       {filled("a: "+strings.Repeat("[", 120_000), "x", ""), "exceeded max depth"},
 		"a long line":        {filled(target+"workloads: [{system: '", "Hello. ", "'}]\n"), "ok (1 target"},
 		"a long wrong value": {filled("targets: ", "k", "\n"), "is not a list"},
-		"a long number":      {filled("targets: [{base_url: 'http://a', max_models: ", "9", "}]\n"), "is not a whole number"},
+		"a long number":      {filled("discovery: [{name: a, lease: 10m, max_targets: ", "9", "}]\n"), "is not a whole number"},
 		"keys in brackets":   {target + "x: {" + strings.Repeat("a,", 124_000) + "}\n", "x: unknown key"},
 		"free values":        {"targets: [{base_url: 'http://a', extra_body: {" + numbered("a%d,", 124_000) + "}}]\n", "ok (1 target"},
 		"directives":         {numbered("%%TAG !%d! tag:x", 120_000) + "---\n" + target, "has 120000 %TAG directives, more than 100"},

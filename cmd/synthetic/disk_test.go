@@ -126,7 +126,7 @@ func TestHangingVolume(t *testing.T) {
 				return n > 10
 			})
 			p.turns()
-			for _, path := range []string{"/", "/alerts", "/-/ready"} {
+			for _, path := range []string{"/", "/-/ready"} {
 				if code, text := p.get(path); code != 200 {
 					t.Errorf("%s answers %d: %s", path, code, text)
 				}

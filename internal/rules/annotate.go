@@ -141,15 +141,6 @@ func serverCause(matcher, args, among, otherwise string) string {
 		"{{ else }}" + otherwise + "{{ end }}{{ end }}"
 }
 
-// ServerCause returns the part of a summary about the server's own metrics, "" if there is none.
-func ServerCause(summary string) string {
-	_, cause, found := strings.Cut(summary, "; the server")
-	if !found {
-		return ""
-	}
-	return "the server" + cause
-}
-
 // targetCause is serverCause of the alert's target.
 func (in Input) targetCause() string {
 	if !in.serverMetrics() {

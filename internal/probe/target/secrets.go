@@ -88,16 +88,6 @@ func rememberHeaders(h http.Header) {
 	}
 }
 
-// RememberSent returns a transport that tells package redact the keys in the headers of each request.
-func RememberSent(next http.RoundTripper) http.RoundTripper { return rememberSent{next} }
-
-type rememberSent struct{ http.RoundTripper }
-
-func (t rememberSent) RoundTrip(r *http.Request) (*http.Response, error) {
-	rememberHeaders(r.Header)
-	return t.RoundTripper.RoundTrip(r)
-}
-
 // rememberKey takes a key as a header has it, such as "Bearer abc" or "Basic abc".
 func rememberKey(value string) {
 	scheme, token, found := strings.Cut(value, " ")
