@@ -8,8 +8,7 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// spending describes the tokens and the money that each job, and all jobs together, are
-// expected to spend in a day.
+// spending describes the tokens that each job, and all jobs together, are expected to use in a day.
 func spending(cfg *config.Config) []string {
 	var out []string
 	for _, j := range cfg.Jobs {
@@ -19,32 +18,24 @@ func spending(cfg *config.Config) []string {
 		}
 		out = append(out, line)
 	}
-	day, money, priced, known := cfg.Footprint()
+	day, known := cfg.Footprint()
 	if day.Sum() == 0 || len(cfg.Jobs) == 1 {
 		return out
 	}
 	all := "in all: " + perDay(day)
-	if priced {
-		all += fmt.Sprintf(", for %.2f", money)
-	}
 	if !known {
 		all += ", without the closed loops"
 	}
 	return append(out, all)
 }
 
-// spent describes the expected spending of one job.
+// spent describes the expected tokens of one job.
 func spent(j sink.Job) string {
 	f := j.Footprint
 	if f.Day.Sum() == 0 {
 		return fmt.Sprintf("%s a conversation; the number a day depends on the speed of the deployment", f.Conversation)
 	}
 	text := perDay(f.Day)
-	if p := j.Price; p != nil {
-		cold := f.Day
-		cold.Cached = 0
-		text += fmt.Sprintf(", for %.2f, or %.2f with nothing cached", p.Cost(f.Day), p.Cost(cold))
-	}
 	if f.Bursts.Sum() > 0 {
 		text += fmt.Sprintf("; bursts at the first sign of a fault add at most %s", f.Bursts)
 	}

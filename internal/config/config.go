@@ -78,7 +78,7 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 	b := &builder{
 		Form: form, dir: dir, getenv: getenv,
 		location: f.Timezone.Location, locations: map[string]*time.Location{},
-		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{}, usedNames: map[string]string{}, models: map[string][]target.Target{},
+		footprints: map[probe.Key]workload.Footprint{}, usedNames: map[string]string{}, models: map[string][]target.Target{},
 		targetNames: names{kind: "target", at: map[string][]int{}}, workloadNames: names{kind: "workload", at: map[string][]int{}},
 	}
 	cfg := b.build(f)
@@ -109,7 +109,6 @@ type builder struct {
 	jobsResolved bool
 	models       map[string][]target.Target // by target
 	footprints   map[probe.Key]workload.Footprint
-	prices       map[string]*workload.Price // by target
 	// locations holds the time zone of each target or group; nil means UTC. location is the file's.
 	locations map[string]*time.Location
 	location  *time.Location
@@ -182,7 +181,7 @@ func (b *builder) jobs(c *Config, jobs []probe.Job, policy sink.Policy) []sink.J
 	for i, j := range jobs {
 		out[i] = sink.Job{
 			Job: j, Policy: policy, Objectives: b.objectives[i],
-			Footprint: b.footprints[j.Key()], Price: b.prices[j.Target.Name], ServerMetrics: watched[j.Target.Name],
+			Footprint: b.footprints[j.Key()], ServerMetrics: watched[j.Target.Name],
 			Location: b.locations[j.Target.Name],
 		}
 	}

@@ -56,7 +56,7 @@ func (b *builder) group(path string, f fileGroup) discovery.Group {
 	t := b.endpoint(at, fileEndpoint{fileReach: f.Target.fileReach}, f.Target.fileAPI)
 	t = b.withSettings(at, t, f.Target.fileSettings)
 	t.Name, t.BaseURL = f.Name, ""
-	b.register(path, at, t.Name, f.Target.fileSettings)
+	b.register(path, t.Name, f.Target.fileSettings)
 	for i, host := range f.AllowedHosts {
 		if err := discovery.CheckHost(host); err != nil {
 			b.Mistake(yamlform.Index(path+".allowed_hosts", i), host, err.Error(), "write for example *.svc")

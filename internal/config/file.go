@@ -42,7 +42,6 @@ type fileSettings struct {
 	ServedAs   []string          `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
 	Connection target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody  freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
-	Price      workload.Price    `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
 	CacheSalt  target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
 	Service    string            `yaml:"service" examples:"chat"`
 	Worker     string            `yaml:"worker" examples:"auto | system_fingerprint | x-inference-pod"`
@@ -222,8 +221,6 @@ type fileVariant struct {
 	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
 	MetricsURLs []webURL          `yaml:"metrics_urls" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
 	Switch      []string          `yaml:"switch" min:"1" examples:"[./deploy, eagle3]"`
-	GPUs        int               `yaml:"gpus" min:"1" max:"1000000" examples:"8"`
-	GPUPrice    float64           `yaml:"price_per_gpu_hour" above:"0" max:"1000000" examples:"2.5"`
 	Deployment  map[string]string `yaml:"deployment" examples:"{max-num-seqs: \"64\"}"`
 }
 

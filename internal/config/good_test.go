@@ -150,7 +150,6 @@ func TestEveryKey(t *testing.T) {
 		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.5, AcceptAfter: 7 * day,
 		FalsePages: 30. / 7 / 6,
 	}
-	price := &workload.Price{Prompt: 0.5, Cached: 0.25, Output: 2}
 	pacific, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {
 		t.Fatal(err)
@@ -176,10 +175,10 @@ func TestEveryKey(t *testing.T) {
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}}},
 		Jobs: []sink.Job{
-			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price, Location: pacific},
+			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},
 			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
 			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
-			{Job: probe.Job{Target: gateway, Workload: plain, Traffic: constant}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price, Location: pacific},
+			{Job: probe.Job{Target: gateway, Workload: plain, Traffic: constant}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Location: pacific},
 			{Job: probe.Job{Target: direct, Workload: recalling, Traffic: minimalTraffic()}, Objectives: objectives[1:], Policy: policy},
 			{Job: probe.Job{Target: direct, Workload: agent, Traffic: minimalTraffic()}, Objectives: objectives[1:], Policy: policy},
 		},

@@ -123,19 +123,12 @@ func (c *Config) UpTo(name string) int {
 	return 1
 }
 
-// Footprint returns the expected tokens of a day, and their cost. priced is true if every job has a
-// price, known if the tokens of every job are known.
-func (c *Config) Footprint() (day workload.Tokens, money float64, priced, known bool) {
-	priced, known = true, true
+// Footprint returns the expected tokens of a day. known is true if the tokens of every job are known.
+func (c *Config) Footprint() (day workload.Tokens, known bool) {
+	known = true
 	for _, j := range c.Jobs {
-		upTo := float64(c.UpTo(j.Target.Name))
-		day = day.Plus(j.Footprint.Day.Times(upTo))
+		day = day.Plus(j.Footprint.Day.Times(float64(c.UpTo(j.Target.Name))))
 		known = known && j.Footprint.Day.Sum() > 0
-		if j.Price == nil {
-			priced = false
-			continue
-		}
-		money += j.Price.Cost(j.Footprint.Day) * upTo
 	}
-	return day, money, priced, known
+	return day, known
 }

@@ -121,10 +121,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Unnamed: f.Name == "" && preset == "", Preset: preset,
 		Target: b.endpoint(path, f.fileEndpoint, f.fileAPI), Metrics: b.metricsURLs(path+".metrics_urls", url, f.MetricsURLs), Switch: f.Switch,
-		GPUs: f.GPUs, GPUPrice: f.GPUPrice, Deployment: b.lines(path+".deployment", f.Deployment),
-	}
-	if f.GPUs == 0 {
-		b.NoEffect(path, "without gpus", "write gpus, too", "price_per_gpu_hour")
+		Deployment: b.lines(path+".deployment", f.Deployment),
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)

@@ -23,7 +23,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		path := yamlform.Index("targets", i)
 		t := b.withSettings(path, b.endpoint(path, f.fileEndpoint, f.fileAPI), f.fileSettings)
 		t.Name = cmp.Or(f.Name, f.BaseURL.name())
-		b.register(path, path, t.Name, f.fileSettings)
+		b.register(path, t.Name, f.fileSettings)
 		b.readModels(path, f, t)
 		out[i] = t
 	}
@@ -31,16 +31,9 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	return out
 }
 
-// register makes the name of a target or group at path known. settingsPath is the path of its settings.
-func (b *builder) register(path, settingsPath, name string, f fileSettings) {
+// register makes the name of a target or group at path known.
+func (b *builder) register(path, name string, f fileSettings) {
 	b.locations[name] = cmp.Or(f.Timezone.Location, b.location)
-	if at := settingsPath + ".price"; b.Has(at) {
-		p := f.Price
-		if !b.Has(at + ".cached") {
-			p.Cached = p.Prompt
-		}
-		b.prices[name] = &p
-	}
 	b.Name(path, name, "target", b.usedNames)
 	b.targetNames.add(name)
 	b.targetPaths = append(b.targetPaths, path)

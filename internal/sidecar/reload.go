@@ -28,7 +28,7 @@ func (s *Sidecar) Load() error {
 	}
 	s.warnOfPatterns(cfg.Discovery)
 	cfg = cfg.ForShard(s.options.Shard)
-	day, _, _, _ := cfg.Footprint()
+	day, _ := cfg.Footprint()
 	s.logger.Info("Loaded the configuration", "file", file, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
 	return nil
 }

@@ -36,17 +36,6 @@ func Amount(n float64) string {
 	return fmt.Sprintf("%.3g%s", n, unit)
 }
 
-// Price is the price of a million tokens, in any currency.
-type Price struct {
-	Prompt float64 `yaml:"prompt" required:"true" min:"0" examples:"0.15"`
-	Cached float64 `yaml:"cached" min:"0" examples:"0.075"`
-	Output float64 `yaml:"output" required:"true" min:"0" examples:"0.6"`
-}
-
-func (p Price) Cost(t Tokens) float64 {
-	return ((t.Prompt-t.Cached)*p.Prompt + t.Cached*p.Cached + t.Output*p.Output) / 1e6
-}
-
 // Footprint is what a job is expected to use.
 type Footprint struct {
 	// Conversation is the average of one conversation whose answers have their maximum length. The

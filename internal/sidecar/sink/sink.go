@@ -19,9 +19,8 @@ type Job struct {
 	Changes []Change
 	// Policy says when a change is a regression; the zero value means DefaultPolicy.
 	Policy Policy
-	// Footprint is the expected usage, Price its cost; nil if no price is configured.
+	// Footprint is the expected usage.
 	Footprint workload.Footprint
-	Price     *workload.Price
 	// Location is the time zone of the target's users; nil means UTC.
 	Location *time.Location
 	// ServerMetrics is true if the metrics of the target's server are read.

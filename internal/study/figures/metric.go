@@ -86,11 +86,6 @@ const (
 	OutputTokensPerSecond       Metric = "tops"
 	PromptTokensPerSecond       Metric = "prompt_tokens_per_s"
 	OutputTokensPerTurn         Metric = "output_tokens_per_turn"
-	TokensPerUser               Metric = "tokens_per_s_per_user"
-	TokensPerGPU                Metric = "tokens_per_s_per_gpu"
-	GoodputPerGPU               Metric = "goodput_per_s_per_gpu"
-	CostPerMillionTokens        Metric = "cost_per_million_output_tokens"
-	JoulesPerToken              Metric = "joules_per_output_token"
 	KVHitRatePct                Metric = "kv_hit_rate_pct"
 	InFlightMean                Metric = "in_flight_mean"
 	InFlightMax                 Metric = "max_in_flight"
@@ -198,11 +193,6 @@ func countedMetrics() []description {
 		{OutputTokensPerSecond, "Output tokens/s", "", 1, HigherIsBetter},
 		{PromptTokensPerSecond, "Prompt tokens/s", "", 0, HigherIsBetter},
 		{OutputTokensPerTurn, "Output tokens/turn", "", 0, Neither},
-		{TokensPerUser, "Tokens/s per user", "", 1, HigherIsBetter},
-		{TokensPerGPU, "Tokens/s per GPU", "", 1, HigherIsBetter},
-		{GoodputPerGPU, "Goodput per GPU", "", 3, HigherIsBetter},
-		{CostPerMillionTokens, "Cost of a million output tokens", "", 2, LowerIsBetter},
-		{JoulesPerToken, "Joules per output token", "", 3, LowerIsBetter},
 		{KVHitRatePct, "Hit Rate", "%", 1, HigherIsBetter},
 		{InFlightMean, "Turns in flight", "", 1, Neither},
 		{InFlightMax, "Max Concurrent", "", 0, Neither},

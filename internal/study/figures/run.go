@@ -35,7 +35,6 @@ func FromRuns(runs []*runfile.Run) *Study {
 	for _, variant := range first.Variants {
 		if series := seriesOf(variant, pooled, judge); len(series.Levels) > 0 {
 			for _, l := range series.Levels {
-				l.addEconomy(first.HardwareOf(variant))
 				l.round()
 			}
 			s.Series = append(s.Series, series)

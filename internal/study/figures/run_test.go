@@ -89,28 +89,6 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// TestEconomy: eight GPUs at 2.50 an hour give 2100 tokens/s.
-func TestEconomy(t *testing.T) {
-	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
-	run.Hardware = []runfile.Hardware{{Variant: "default", GPUs: 8, PricePerGPUHour: 2.5}}
-	for i := range run.Results[0].Snapshots {
-		run.Results[0].Snapshots[i].Server = []runfile.Server{{Source: "gpus", Figures: map[string]float64{runfile.ServerGPUPower: 4200}}}
-	}
-	l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
-	for m, want := range map[Metric]float64{
-		TokensPerUser: 1000. / 36, TokensPerGPU: 2100. / 8, GoodputPerGPU: 21. / 8, CostPerMillionTokens: 8 * 2.5 / 3600 / 2100 * 1e6,
-		JoulesPerToken: 2,
-	} {
-		if f := l.Figure(m); math.Abs(f.Value-want) > 0.05*want || !(f.Low <= f.Value && f.Value <= f.High) {
-			t.Errorf("%s is %+v, want about %g", m, f, want)
-		}
-	}
-	run.Hardware = nil
-	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Has(TokensPerGPU) || !l.Has(TokensPerUser) {
-		t.Error("without GPUs there is a figure for each of them, or none for users")
-	}
-}
-
 // TestASpoiledRunIsNotJudged: a run that the prober spoiled is named, and neither passes nor
 // fails.
 func TestASpoiledRunIsNotJudged(t *testing.T) {

@@ -53,7 +53,6 @@ func (b *builder) everything() error {
 	b.errors()
 	b.answers()
 	b.rates()
-	b.economy()
 	b.server()
 	b.saturation()
 	b.comparison()

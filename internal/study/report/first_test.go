@@ -33,7 +33,7 @@ func TestFirstScreen(t *testing.T) {
 		"the prober was late": {single(func(l *figures.Level) {
 			l.Verdict, l.Limit = runfile.NotJudgedBecause("the prober was the limit"), "the prober could not send"
 		}), "inconclusive", "Whether default meets TTFT p99 < 1000ms", "ttft.svg"},
-		"speed decides nothing": {throughput(), "better", "b is better than a: Output tokens/s +50.0%", "pareto.svg"},
+		"speed decides nothing": {throughput(), "better", "b is better than a: Output tokens/s +50.0%", "tops.svg"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := buildDocument(tt.s, true)

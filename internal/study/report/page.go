@@ -14,14 +14,14 @@ import (
 // page adds what a reader needs first: the verdict, the capacities, the next step, one picture,
 // the verdicts on all levels, what changed, and the warnings.
 func (b *builder) page() {
-	pareto := false
+	byRate := false
 	for i, series := range b.s.Series[1:] {
 		d := compareSeries(b.s, series, b.capacity[0], b.capacity[i+1])
 		b.decisions = append(b.decisions, d)
 		v := badge{Word: string(d.Verdict), Headline: d.headline(), Reason: d.explanation()}
 		v.Class = map[comparisonResult]class{resultBetter: classGood, resultWorse: classBad}[d.Verdict]
 		b.doc.Verdicts = append(b.doc.Verdicts, v)
-		pareto = pareto || d.Criterion == byThroughput
+		byRate = byRate || d.Criterion == byThroughput
 	}
 	if !b.compares {
 		b.doc.Verdicts = []badge{b.singleBadge(b.capacity[0])}
@@ -53,8 +53,8 @@ func (b *builder) page() {
 	}
 	b.doc.Lead = append(b.doc.Lead, "**Next:** "+next)
 	b.doc.Picture = b.latencyPicture(b.leadTiming())
-	if pareto || b.doc.Picture == nil {
-		b.doc.Picture = cmp.Or(b.pareto(), b.doc.Picture)
+	if byRate || b.doc.Picture == nil {
+		b.doc.Picture = cmp.Or(b.metricPicture(figures.OutputTokensPerSecond), b.doc.Picture)
 	}
 	if b.answerFindings != nil {
 		b.doc.Picture = cmp.Or(b.metricPicture(figures.CorrectPct), b.doc.Picture)
@@ -202,7 +202,7 @@ func (b *builder) afterComparison(d decision, base, own Compliance) string {
 			text = fmt.Sprintf("measure %s again before it replaces %s.", d.Series, d.Baseline)
 		}
 	default:
-		text = "choose by price or by other reasons." + toFind
+		text = "choose by other reasons." + toFind
 	}
 	if len(b.decisions) > 1 {
 		text = d.Series + ": " + text

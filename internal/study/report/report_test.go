@@ -31,7 +31,6 @@ var routings = sync.OnceValue(func() *figures.Study {
 	run := reporttest.Run(reporttest.Options{
 		Seed: 1, Repetitions: 2, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1, Limit: 100}, {Name: "kv_aware", Slowdown: 0.7}},
 	})
-	run.Hardware = []runfile.Hardware{{Variant: "round_robin", GPUs: 8, PricePerGPUHour: 2.5}, {Variant: "kv_aware", GPUs: 8, PricePerGPUHour: 2.5}}
 	return figures.FromRuns([]*runfile.Run{run})
 })
 
@@ -369,7 +368,7 @@ func TestWinnerAndTies(t *testing.T) {
 		{"worse", "**b is worse than a: it misses TPOT at concurrency 40, and a meets every SLO up to concurrency 80.** Decided by capacity. Variants are compared by capacity first, then by latency.", variants(1, 2.2)},
 		{"equal", "At equal load no latency and no throughput differs by more than 5%.\n\n**Capacity of a: at least concurrency 80, below 120 (proven).** At concurrency 80, every", equal},
 		{"two equal", "**No difference: c against a, TTFT p95 ", variants(1, 1, 1)},
-		{"stopped before the baseline's turn", "**Next:** choose by price or by other reasons. To know the capacity of a, measure above concurrency 80.", stopped(equal)},
+		{"stopped before the baseline's turn", "**Next:** choose by other reasons. To know the capacity of a, measure above concurrency 80.", stopped(equal)},
 		{"capacity does not decide, latency does", "**b is better than a: TTFT p95 -", topped},
 		{"the highest level is met", "**Next:** b can replace a. To know the capacity of b, measure above concurrency 80.", topped},
 		{"the SLOs are named", "PASS = TTFT p99 < 1000ms AND TPOT p99 < 60ms", topped},

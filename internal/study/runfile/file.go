@@ -53,11 +53,6 @@ func (r *Run) Validate() error {
 			return fmt.Errorf("slos[%d] %q: a share of %g within %g seconds, and %g for every 1,000 tokens: want one between 0 and 1, within 0 to %g seconds", i, o.Name, o.Objective, o.ThresholdSeconds, o.PerThousandSeconds, mostSeconds)
 		}
 	}
-	for i, h := range r.Hardware {
-		if h.GPUs < 1 || !(h.PricePerGPUHour >= 0 && h.PricePerGPUHour <= mostLevel) {
-			return fmt.Errorf("hardware[%d] of %q: %d GPUs at %g an hour: want one GPU or more, and a price from 0", i, h.Variant, h.GPUs, h.PricePerGPUHour)
-		}
-	}
 	seen := map[string]bool{}
 	for i, result := range r.Results {
 		name := fmt.Sprintf("(%s, level %g, repetition %d)", result.Variant, result.Level, result.Repetition)

@@ -57,10 +57,8 @@ type Run struct {
 	// Variants are in printed order; the first is the baseline. There is at least one.
 	Variants []string `json:"variants"`
 	// Unnamed is set if the only variant is named after its host. Reports name it after its model.
-	Unnamed bool `json:"unnamed,omitempty"`
-	// Hardware of the variants whose GPUs the plan gives.
-	Hardware []Hardware `json:"hardware,omitempty"`
-	Results  []Result   `json:"results"` // in the order of measurement
+	Unnamed bool     `json:"unnamed,omitempty"`
+	Results []Result `json:"results"` // in the order of measurement
 	// Interrupted says why the sweep stopped early; "" if it finished.
 	Interrupted string `json:"interrupted,omitempty"`
 	// Capacities are in the order of variants; absent without objectives.
@@ -133,23 +131,6 @@ func (o Objective) Judging() slo.Objective {
 		Name: o.Name, SLI: o.SLI, Threshold: toDuration(o.ThresholdSeconds), PerThousand: toDuration(o.PerThousandSeconds),
 		Objective: o.Objective, Turns: o.Turns, Uncached: o.Uncached,
 	}
-}
-
-// Hardware is the number of GPUs of a variant and the hourly price of one, 0 if unknown.
-type Hardware struct {
-	Variant         string  `json:"variant"`
-	GPUs            int     `json:"gpus"`
-	PricePerGPUHour float64 `json:"price_per_gpu_hour,omitempty"`
-}
-
-// HardwareOf returns the hardware of a variant, without GPUs if unknown.
-func (r *Run) HardwareOf(variant string) Hardware {
-	for _, h := range r.Hardware {
-		if h.Variant == variant {
-			return h
-		}
-	}
-	return Hardware{Variant: variant}
 }
 
 // Parameter is a line of a table of names and values.

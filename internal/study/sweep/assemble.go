@@ -38,9 +38,6 @@ func (s *sweep) newRun() *runfile.Run {
 	r.Unnamed = len(p.Variants) == 1 && p.Variants[0].Unnamed
 	for _, v := range p.Variants {
 		r.Variants = append(r.Variants, v.Name)
-		if v.GPUs > 0 {
-			r.Hardware = append(r.Hardware, runfile.Hardware{Variant: v.Name, GPUs: v.GPUs, PricePerGPUHour: v.GPUPrice})
-		}
 	}
 	return r
 }

@@ -71,9 +71,7 @@ type Variant struct {
 	Metrics []string // the URLs of the deployment's own metrics
 	// Switch is the command that switches the deployment to the variant, with its arguments; empty
 	// for none.
-	Switch   []string
-	GPUs     int     // 0 if unknown
-	GPUPrice float64 // hourly price of one GPU; 0 if unknown
+	Switch []string
 	// Deployment completes the variant's own description.
 	Deployment []runfile.Parameter
 }
