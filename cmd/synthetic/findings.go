@@ -48,7 +48,7 @@ func candidates(wanted target.API) []target.API {
 	if wanted != "" {
 		return []target.API{wanted}
 	}
-	return []target.API{target.Chat, target.Responses, target.Messages, target.Completions, target.Ollama}
+	return []target.API{target.Chat, target.Responses, target.Messages, target.Completions}
 }
 
 // ask fills the findings. Without a path in the address, each API has its default path.

@@ -76,7 +76,7 @@ func TestInit(t *testing.T) {
 		want []string
 	}{
 		"everything": {[]string{"--base-url=" + all.URL}, []string{
-			`base_url: "` + all.URL + `/v1"`, "api: chat # it answered, and so did responses, messages, completions, ollama",
+			`base_url: "` + all.URL + `/v1"`, "api: chat # it answered, and so did responses, messages, completions",
 			`model: "m" # one of 1 listed models`, "\n    server_metrics: {} # ", "reports usage with cached tokens",
 			`max_output_tokens: 1024 # the model reasons first, in "reasoning"`,
 			"ten times the slowest TTFT of the turns", "timeouts: {first_token: ", "\ntimezone: ",
@@ -85,7 +85,7 @@ func TestInit(t *testing.T) {
 			"api: messages # it answered\n", "# No successful turn over chat: http_4xx, ", "# server_metrics: {urls",
 		}},
 		"the wanted API": {[]string{"--base-url=" + all.URL, "--api=responses", "--model=m"}, []string{"api: responses # it answered\n"}},
-		"no list":        {[]string{"--base-url=" + only("/v1/chat/completions"), "--model=m"}, []string{`model: "m"`, "# The models could not be listed: ", "# No successful turn over ollama: http_4xx, "}},
+		"no list":        {[]string{"--base-url=" + only("/v1/chat/completions"), "--model=m"}, []string{`model: "m"`, "# The models could not be listed: "}},
 		"odd texts":      {[]string{"--base-url=" + odd.URL}, []string{`# The server reports version "1 2: 3"`}},
 		"a key": {[]string{"--base-url=" + all.URL, "--api-key-env=SYNTHETIC_TEST_KEY"}, []string{
 			"api_key_env: SYNTHETIC_TEST_KEY # the name of the variable",
@@ -122,7 +122,7 @@ func TestInitRefusesDeadEndpoints(t *testing.T) {
 	lost := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(lost.Close)
 	for url, want := range map[string][]string{
-		closed.URL: {"  one turn over chat, responses, messages, completions, ollama: connect_error, ", "connection refused"},
+		closed.URL: {"  one turn over chat, responses, messages, completions: connect_error, ", "connection refused"},
 		lost.URL:   {"  one turn over chat", "http_4xx, ", "  listing the models of "},
 	} {
 		file := filepath.Join(t.TempDir(), "synthetic.yml")

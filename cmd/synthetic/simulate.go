@@ -35,8 +35,8 @@ func addSimulate(app *kingpin.Application) command {
 	f := &simulateFlags{}
 	c := app.Command("simulate", `Serve a simulated deployment.
 
-It serves the APIs of OpenAI (chat, completions, responses, embeddings), Azure,
-Anthropic, Triton and Ollama, and reranking, and exports /metrics with vLLM's
+It serves the APIs of OpenAI (chat, completions, responses), Azure and
+Anthropic, and exports /metrics with vLLM's
 names. The text of its answers is invented. Delays are drawn as --engine says,
 independently of the load. With --preset, requests share queue, batch and cache
 as in a measured deployment, and /metrics has Dynamo's names, too. Examples:

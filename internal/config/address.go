@@ -34,7 +34,7 @@ func (a *address) Parse(_, text string) *yamlform.Mistake {
 		return yamlform.Bad(text, "has no host", remedy)
 	}
 	path := strings.TrimRight(u.Path, "/")
-	for _, operation := range []string{"/chat/completions", "/completions", "/responses", "/messages", "/api/chat", "/embeddings", "/rerank", "/models"} {
+	for _, operation := range []string{"/chat/completions", "/completions", "/responses", "/messages", "/models"} {
 		if base, ok := strings.CutSuffix(path, operation); ok {
 			u.Path = base
 			return yamlform.Bad(text, "includes the operation, which is appended", "write "+yamlform.Shown(u.String()))

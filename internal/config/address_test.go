@@ -19,8 +19,8 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%q: got %q, %+v, want %q", text, a, m, want)
 		}
 	}
-	if got := address("http://a:1").base(target.Ollama); got != "http://a:1" {
-		t.Errorf("the root of Ollama is %q", got)
+	if got := address("http://a:1").base(target.Azure); got != "http://a:1" {
+		t.Errorf("the root of Azure is %q", got)
 	}
 	for text, remedy := range map[string]string{
 		"a:8000":              "write http://a:8000/v1",

@@ -72,7 +72,7 @@ type fileGroup struct {
 }
 
 type fileAPI struct {
-	API        target.API  `yaml:"api" enum:"chat,completions,responses,messages,azure,triton,ollama,embeddings,rerank" examples:"responses"`
+	API        target.API  `yaml:"api" enum:"chat,completions,responses,messages,azure" examples:"responses"`
 	APIVersion string      `yaml:"api_version" examples:"\"2024-10-21\""`
 	Session    fileSession `yaml:"session" examples:"{header: dynamo}"`
 }

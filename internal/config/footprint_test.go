@@ -38,10 +38,6 @@ func TestFootprint(t *testing.T) {
 			`targets: [{base_url: "http://a:8000", models: [llama, qwen]}]`,
 			conversation.Times(2 * 2851.2), true, false,
 		},
-		"embeddings": {
-			`targets: [{base_url: "http://a:8000", api: embeddings}]`,
-			workload.Tokens{Prompt: 500 * 2851.2}, true, false,
-		},
 		"a closed loop": {
 			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{arrival: {process: closed, concurrency: 2}}]",
 			workload.Tokens{}, false, false,

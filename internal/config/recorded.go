@@ -42,7 +42,6 @@ func (b *builder) trace(path string, w fileWorkload, c *conversation) {
 	c.ownRate = sum.Rate()
 	unknown := float64(sum.UnknownOutputs * c.MaxOutputTokens)
 	c.tokens = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + unknown) / n}
-	c.firstTurn = workload.Tokens{Prompt: c.tokens.Prompt}
 }
 
 // unreadable reports a file. The error is "FILE: REASON; REMEDY".

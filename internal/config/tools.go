@@ -117,9 +117,8 @@ func (b *builder) checkSupport(path string, t target.Target, w workload.Spec) {
 		key             string
 	}{
 		{len(w.Tools) > 0, t.API.SupportsTools(), "tools"},
-		{w.ToolChoice != "", t.API != target.Ollama, "tool_choice"},
+		{w.ToolChoice != "", t.API.SupportsTools(), "tool_choice"},
 		{w.ResponseSchema != nil, t.API.SupportsJSONSchema(), "response_schema"},
-		{w.Recall > 0, t.API.HasConversations(), "recall"},
 	} {
 		if feature.used && !feature.supported {
 			b.Mistake(path, "", fmt.Sprintf("sends workload %q to target %q, whose api %s has no %s", w.Name, t.Name, t.API, feature.key), "send it a workload without "+feature.key)

@@ -36,11 +36,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			}
 			j := probe.Job{Target: t, Workload: w.Spec, Traffic: settings}
 			b.checkSupport(path, t, w.Spec)
-			tokens := w.tokens
-			if t.API == target.Embeddings || t.API == target.Rerank {
-				tokens = w.firstTurn
-			}
-			b.footprints[j.Key()] = settings.Footprint(tokens)
+			b.footprints[j.Key()] = settings.Footprint(w.tokens)
 			jobs = append(jobs, j)
 		}
 	}

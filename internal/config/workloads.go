@@ -16,9 +16,8 @@ import (
 type conversation struct {
 	workload.Spec
 	path string
-	// tokens are the average tokens of a conversation. firstTurn are the tokens of its first turn without
-	// an answer.
-	tokens, firstTurn workload.Tokens
+	// tokens are the average tokens of a conversation.
+	tokens workload.Tokens
 	// ownRate is the number of conversations per second at the times of a trace, or 0.
 	ownRate float64
 }
@@ -69,7 +68,7 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		b.Mistake(path+".conversations_file", w.ConversationsFile, "cannot be replayed: "+reason, "")
 		return c
 	}
-	c.tokens, c.firstTurn = source.ExpectedTokens(), source.FirstTurnTokens()
+	c.tokens = source.ExpectedTokens()
 	return c
 }
 

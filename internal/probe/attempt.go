@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
-	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -41,7 +40,7 @@ type attempt struct {
 	seen      measurement
 
 	client     *wire.Client
-	stream     api.Stream
+	decoder    stream.Decoder
 	limitField target.LimitField
 	peaks      *Peaks
 	lag        Lateness
@@ -104,8 +103,7 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 }
 
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
-	a.stream.MaxEventBytes = a.limits.event
-	events := stream.NewReader(body, a.stream.Options)
+	events := stream.NewReader(body, stream.Options{MaxEventBytes: a.limits.event, Decoder: a.decoder})
 	defer events.Close()
 	for a.outcome == "" {
 		event, err := a.next(body, events)
@@ -187,13 +185,13 @@ func (a *attempt) endReadError(ctx context.Context, body *wire.Body, err error) 
 // Only the finish reason shows that the answer is complete: a proxy may send [DONE] after an
 // answer that its backend cut, and some servers never send [DONE].
 func (a *attempt) endComplete(at time.Time) {
-	hasTokens, finished := a.seen.events > 0, a.seen.finishReason != "" || a.stream.Endless
+	hasTokens, finished := a.seen.events > 0, a.seen.finishReason != ""
 	switch {
 	case a.seen.finishReason == finishFilter:
 		a.finish(ContentFilter, at, "a content filter ended the answer")
 	case hasTokens && finished && a.seen.onlyReasoning():
 		a.finish(Empty, at, "the answer contains only reasoning, with the finish reason "+strconv.Quote(a.seen.finishReason))
-	case hasTokens && finished, a.stream.Document && finished:
+	case hasTokens && finished:
 		a.finish(Success, at, "")
 	case hasTokens:
 		a.finish(Truncated, at, "the stream ended without a finish reason")

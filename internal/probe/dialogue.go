@@ -267,7 +267,7 @@ func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 
 func (d *dialogue) newAttempt(req *http.Request, limit target.LimitField) *attempt {
 	return &attempt{
-		client: d.client, stream: d.prober.api.Stream(),
+		client: d.client, decoder: d.prober.api.Decoder(),
 		peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag,
 		limits: newLimits(d.maxOutputTokens(), int(req.ContentLength)), limitField: limit,
 	}
@@ -335,7 +335,7 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 	}
 	req.Header = header
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", cmp.Or(r.Accept, "text/event-stream"))
+	req.Header.Set("Accept", "text/event-stream")
 	req.Header.Set("Traceparent", traceparent)
 	d.session.apply(req, time.Now())
 	return req, nil

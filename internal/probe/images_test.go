@@ -25,7 +25,6 @@ func TestImages(t *testing.T) {
 		target.Azure:     `{"image_url":{"url":"data:image/jpeg;base64,aW1hZ2U="},"type":"image_url"}`,
 		target.Responses: `{"image_url":"data:image/jpeg;base64,aW1hZ2U=","type":"input_image"}`,
 		target.Messages:  `{"source":{"data":"aW1hZ2U=","media_type":"image/jpeg","type":"base64"},"type":"image"}`,
-		target.Ollama:    `"images":["aW1hZ2U="]`,
 	} {
 		t.Run(string(api), func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("testdata", "apis", string(api)+".txt"))

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode"
 
-	"synthetic/internal/probe/target"
 	"synthetic/internal/redact"
 )
 
@@ -66,16 +65,12 @@ func listModels(ctx context.Context, client *untimedClient) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
-	path := "/models"
-	if t.API == target.Ollama { // the list of Ollama's own API has another format
-		path = "/v1/models"
-	}
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	_, err := client.do(ctx, path, nil, &list, maxModelsBytes)
+	_, err := client.do(ctx, "/models", nil, &list, maxModelsBytes)
 	if err != nil {
 		return nil, fmt.Errorf("listing the models of %q: %w", t.BaseURL, err)
 	}

@@ -118,9 +118,6 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 // conversation ended. A failed turn ends it. After plan.Stop is closed it starts no further
 // turn; when ctx is done it cuts the turn in flight.
 func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversation {
-	if p.api.Stream().Document { // such an API has no conversations
-		plan.Conversation.Turns = 1
-	}
 	d := newDialogue(p, &plan, p.shared)
 	if p.shared == nil {
 		defer d.client.CloseIdleConnections()

@@ -64,9 +64,6 @@ func count(results []probe.Result) map[recall.Result]int {
 // reasoning.
 func TestRecallInEveryAPI(t *testing.T) {
 	for _, api := range target.APIs() {
-		if single(api) {
-			continue
-		}
 		_, o := simulated(t, api, simulate.Options{})
 		results := recalling(t, o, 3, 1)
 		if n := count(results); n[recall.Right] != 9 || n[""] != 3 {

@@ -29,18 +29,12 @@ func simulated(t *testing.T, api target.API, o simulate.Options) (*simulate.Depl
 	return d, opts
 }
 
-// single reports whether an API answers in one piece.
-func single(api target.API) bool { return api == target.Embeddings || api == target.Rerank }
-
 // TestSimulatedAPIs runs conversations with a server of every API and compares the results with the
 // server's counts.
 func TestSimulatedAPIs(t *testing.T) {
 	for _, api := range target.APIs() {
 		t.Run(string(api), func(t *testing.T) {
-			turns := 4
-			if single(api) {
-				turns = 1
-			}
+			const turns = 4
 			d, o := simulated(t, api, simulate.Options{})
 			results, sum := converse(t.Context(), t, o, turns)
 			if sum.Outcome != probe.Success || len(results) != turns {
@@ -50,15 +44,12 @@ func TestSimulatedAPIs(t *testing.T) {
 			for _, r := range results {
 				prompt += r.PromptTokens.V
 				output += r.OutputTokens.V
-				if r.TTFT.OK == single(api) {
-					t.Errorf("turn %d has a TTFT: %v", r.Turn, r.TTFT.OK)
+				if !r.TTFT.OK {
+					t.Errorf("turn %d has no TTFT", r.Turn)
 				}
 			}
 			s := d.Stats()
-			if api == target.Triton { // does not report prompt tokens
-				s.PromptTokens = 0
-			}
-			if prompt != s.PromptTokens || !single(api) && output != s.OutputTokens {
+			if prompt != s.PromptTokens || output != s.OutputTokens {
 				t.Errorf("%d prompt and %d output tokens, the server counted %d and %d", prompt, output, s.PromptTokens, s.OutputTokens)
 			}
 		})
@@ -75,9 +66,6 @@ func TestSimulatedFaults(t *testing.T) {
 		probe.Stall:      simulate.StallStream,
 	} {
 		for _, api := range target.APIs() {
-			if single(api) && want != probe.HTTP5xx && want != probe.HTTP429 {
-				continue // the answer has no middle
-			}
 			_, o := simulated(t, api, simulate.Options{Incidents: []simulate.Incident{{Kind: kind, Share: 1}}})
 			if want == probe.Stall {
 				o.Workload.Timeouts.Stall = 200 * time.Millisecond
@@ -92,7 +80,7 @@ func TestSimulatedFaults(t *testing.T) {
 // TestSimulatedTools checks a tool call, the answer to its result, the next question, and the
 // mistakes of broken parsers.
 func TestSimulatedTools(t *testing.T) {
-	for _, api := range []target.API{target.Chat, target.Azure, target.Responses, target.Messages, target.Ollama} {
+	for _, api := range []target.API{target.Chat, target.Azure, target.Responses, target.Messages} {
 		for kind, want := range map[simulate.IncidentKind]probe.Outcome{
 			"": probe.Success, simulate.BadArguments: probe.ToolCallInvalid, simulate.ToolMarkup: probe.ToolCallInvalid,
 		} {

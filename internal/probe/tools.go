@@ -72,7 +72,6 @@ func (d *dialogue) checkAnswer(r *Result) {
 	}
 	a := answers.Answer{
 		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == finishLength,
-		WithoutIDs:    p.opts.Target.API == target.Ollama,
 		ChoiceOmitted: d.history[len(d.history)-1].Role == workload.RoleTool,
 	}
 	outcome, err := ToolCallInvalid, p.contract.CheckCalls(a)

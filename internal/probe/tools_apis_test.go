@@ -46,15 +46,6 @@ func TestToolsOfEveryAPI(t *testing.T) {
 			results: `{"content":[{"content":"{\"celsius\": 21}","tool_use_id":"a","type":"tool_result"},` +
 				`{"content":"12:00","tool_use_id":"b","type":"tool_result"}],"role":"user"}`,
 		},
-		target.Ollama: {
-			calls: `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"get_weather","arguments":{"city":"Oslo"}}}]},"done":false}` + "\n" +
-				`{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"get_time","arguments":{}}}]},"done":false}` + "\n" +
-				`{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}` + "\n",
-			words: `{"message":{"role":"assistant","content":"Mild."},"done":false}` + "\n" + `{"message":{"content":""},"done":true,"done_reason":"stop"}` + "\n",
-			asks: `[{"type":"function","function":{"name":"get_weather","description":"The weather.","parameters":` + schema + `}},` +
-				`{"type":"function","function":{"name":"get_time","parameters":{"type":"object"}}}]`,
-			results: `{"content":"{\"celsius\": 21}","role":"tool"},{"content":"12:00","role":"tool"}`,
-		},
 	} {
 		t.Run(string(name), func(t *testing.T) {
 			var mu sync.Mutex
@@ -70,9 +61,7 @@ func TestToolsOfEveryAPI(t *testing.T) {
 			defer server.Close()
 			o := toolOptions("")
 			o.Target.BaseURL, o.Target.API = server.URL+"/v1", name
-			if name != target.Ollama {
-				o.Workload.ToolChoice = workload.ChoiceRequired
-			}
+			o.Workload.ToolChoice = workload.ChoiceRequired
 			results, sum := converse(t.Context(), t, o, 1)
 			server.Close() // waits for its handlers
 			if len(results) != 2 || sum.Outcome != probe.Success || len(results[0].ToolCalls) != 2 || results[1].Answer != "Mild." {
@@ -99,7 +88,6 @@ func TestToolsOfEveryAPI(t *testing.T) {
 func TestFormatOfEveryAPI(t *testing.T) {
 	for name, want := range map[target.API]string{
 		target.Responses: `"text":{"format":{"name":"answer","schema":{"type":"object"},"strict":true,"type":"json_schema"}}`,
-		target.Ollama:    `"format":{"type":"object"}`,
 	} {
 		s := play(t, &scripted{steps: []step{{0, closeHead + "\n"}}})
 		o := options(s.addr)

@@ -15,10 +15,8 @@ type api struct {
 	errorBody func(*apiError) any
 	// whole returns a complete answer as one object.
 	whole func(*responder) any
-	// stream starts a streamed answer. It is nil for APIs that do not stream.
+	// stream starts a streamed answer.
 	stream func(*responder) events
-	// contentType is the content type of a stream; default server-sent events.
-	contentType string
 }
 
 // events encodes a streamed answer into the buffer of its responder.
@@ -35,22 +33,12 @@ func apis() map[string]api {
 	chat := api{read: readChat, errorBody: openAIError, whole: wholeChat, stream: streamChat}
 	azure := chat
 	azure.read, azure.stream = readAzure, streamAzure
-	rerank := api{read: readRerank, errorBody: openAIError, whole: wholeRerank}
-	triton := api{read: readTriton, errorBody: plainError, whole: wholeTriton, stream: streamTriton}
-	ollama := api{read: readOllama, errorBody: plainError, whole: wholeOllama, stream: streamOllama}
-	ollama.contentType = "application/x-ndjson"
 	return map[string]api{
 		"/v1/chat/completions":                         chat,
 		"/openai/deployments/{model}/chat/completions": azure,
 		"/v1/completions":                              {read: readCompletion, errorBody: openAIError, whole: wholeCompletion, stream: streamCompletion},
 		"/v1/responses":                                {read: readResponses, errorBody: openAIError, whole: wholeResponse, stream: streamResponse},
 		"/v1/messages":                                 {read: readMessages, errorBody: anthropicError, whole: wholeMessage, stream: streamMessage},
-		"/v2/models/{model}/generate":                  triton,
-		"/v2/models/{model}/generate_stream":           triton,
-		"/api/chat":                                    ollama,
-		"/v1/embeddings":                               {read: readEmbeddings, errorBody: openAIError, whole: wholeEmbeddings},
-		"/v1/rerank":                                   rerank,
-		"/rerank":                                      rerank,
 	}
 }
 
@@ -117,9 +105,6 @@ func (e *apiError) write(w http.ResponseWriter, body func(*apiError) any) {
 }
 
 func openAIError(e *apiError) any { return map[string]any{"error": e} }
-
-// plainError returns the body of an error in APIs that send only a message.
-func plainError(e *apiError) any { return map[string]string{"error": e.Message} }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")

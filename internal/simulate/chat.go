@@ -107,7 +107,7 @@ func wholeChat(a *responder) any {
 	}
 	if t.call != nil {
 		call := *t.call
-		call.Function.Arguments = arguments(a.arguments.String())
+		call.Function.Arguments = a.arguments.String()
 		message["content"], message["tool_calls"] = nil, []any{call}
 	}
 	return t.completion("chat.completion", map[string]any{

@@ -77,7 +77,7 @@ func (m anthropicMessage) chatMessages() []message {
 			rest.Content.present = rest.Content.present || b.Text != "" // empty text counts as absent
 			rest.Content.text += b.Text
 		case "tool_use":
-			rest.ToolCalls = append(rest.ToolCalls, toolCall{b.ID, "function", calledFunction{b.Name, arguments(b.Input)}})
+			rest.ToolCalls = append(rest.ToolCalls, toolCall{b.ID, "function", calledFunction{b.Name, string(b.Input)}})
 		case "tool_result":
 			out = append(out, message{Role: "tool", Content: b.Content})
 		}

@@ -39,10 +39,6 @@ type chatRequest struct {
 			Schema json.RawMessage `json:"schema"`
 		} `json:"json_schema"`
 	} `json:"response_format"`
-
-	// Fields of embeddings and rerank.
-	inputs texts
-	query  string
 }
 
 // jsonSchema is the type of a response_format with a schema.

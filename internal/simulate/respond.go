@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -32,7 +31,7 @@ func (a *responder) open() {
 		return
 	}
 	h := a.w.Header()
-	h.Set("Content-Type", cmp.Or(a.turn.api.contentType, "text/event-stream; charset=utf-8"))
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
 	a.w.WriteHeader(http.StatusOK)
 	a.events = a.turn.api.stream(a)

@@ -33,7 +33,7 @@ type responsesInput []struct {
 	Content    content
 	CallID     string `json:"call_id"`
 	Name       string
-	Arguments  arguments
+	Arguments  string
 	Output     content
 }
 

@@ -27,18 +27,8 @@ type toolCall struct {
 }
 
 type calledFunction struct {
-	Name      string    `json:"name"`
-	Arguments arguments `json:"arguments"`
-}
-
-// arguments is JSON. Requests hold it in a string or, in Ollama's API, as a value.
-type arguments string
-
-func (a *arguments) UnmarshalJSON(b []byte) error {
-	if json.Unmarshal(b, (*string)(a)) != nil {
-		*a = arguments(b)
-	}
-	return nil
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 // toolChoice is a mode such as "none", or the name of a tool to call.

@@ -119,8 +119,6 @@ func TestEveryAPICallsTools(t *testing.T) {
 			joined("delta", "partial_json"), []any{"content", 0, "input"}},
 		"responses": {`,"tools":[{"type":"function","name":"weather","parameters":` + weather + `}]`, "completed", []any{"item", "name"},
 			joined("arguments"), []any{"output", 0, "arguments"}},
-		"ollama": {nested, "stop", []any{"message", "tool_calls", 0, "function", "name"},
-			joined("message", "tool_calls", 0, "function", "arguments"), []any{"message", "tool_calls", 0, "function", "arguments"}},
 		"azure": {nested, "tool_calls", []any{"choices", 0, "delta", "tool_calls", 0, "function", "name"},
 			joined("choices", 0, "delta", "tool_calls", 0, "function", "arguments"), []any{"choices", 0, "message", "tool_calls", 0, "function", "arguments"}},
 	} {
@@ -273,7 +271,6 @@ func TestEveryAPIControlsReasoning(t *testing.T) {
 	for name, requests := range map[string]map[string]int{
 		"responses": {`,"reasoning":{"effort":"none"}`: 0, `,"reasoning":{"effort":"low"}`: 10},
 		"messages":  {`,"thinking":{"type":"disabled"}`: 0, `,"thinking":{"type":"enabled","budget_tokens":1024}`: 20},
-		"ollama":    {`,"think":false`: 0, `,"think":true`: 20, `,"think":"low"`: 10},
 	} {
 		for _, d := range dialects() {
 			for more, want := range requests {

@@ -24,8 +24,6 @@ type Answer struct {
 	Calls []workload.ToolCall
 	// Cut means that the token limit ended the answer, so an incomplete end is allowed.
 	Cut bool
-	// WithoutIDs means that the API has no IDs of calls.
-	WithoutIDs bool
 	// ChoiceOmitted means that the request did not contain the tool choice of the workload.
 	ChoiceOmitted bool
 }
@@ -69,7 +67,7 @@ func (c *Contract) CheckCalls(a Answer) error {
 		if err := c.checkCall(call, a.Cut); err != nil {
 			return fmt.Errorf("call %d: %w", i+1, err)
 		}
-		if !a.WithoutIDs && (call.ID == "" || ids[call.ID]) {
+		if call.ID == "" || ids[call.ID] {
 			return fmt.Errorf("call %d has the ID %q, which is empty or used twice", i+1, call.ID)
 		}
 		ids[call.ID] = true

@@ -15,15 +15,8 @@ import (
 // API is one kind of endpoint. It is safe for concurrent use.
 type API struct {
 	Request func(*Turn) (Request, error)
-	// Stream returns how to decode one answer. Each call returns a new Decoder.
-	Stream func() Stream
-}
-
-// Stream says how to decode an answer.
-type Stream struct {
-	stream.Options
-	// Endless means that the API has no finish reason. An answer is complete if the body is.
-	Endless bool
+	// Decoder returns a new Decoder, for one answer.
+	Decoder func() stream.Decoder
 }
 
 // Turn is the content of a request.
@@ -43,45 +36,20 @@ type Turn struct {
 type Request struct {
 	// Path is appended to the base URL. It begins with a slash and may contain a query.
 	Path string
-	// Accept is the type of the answer; "" means an event stream.
-	Accept string
-	Body   []byte
+	Body []byte
 }
 
 // New returns the API with the name. "" means chat completions.
 func New(name target.API) API {
 	switch name {
 	case target.Completions:
-		return API{completions, streamed(stream.NewCompletions)}
+		return API{completions, stream.NewCompletions}
 	case target.Responses:
-		return API{responses, streamed(stream.NewResponses)}
+		return API{responses, stream.NewResponses}
 	case target.Messages:
-		return API{messages, streamed(stream.NewMessages)}
-	case target.Triton:
-		return API{triton, func() Stream {
-			return Stream{Options: stream.Options{Decoder: stream.NewGenerate()}, Endless: true}
-		}}
-	case target.Ollama:
-		return API{ollama, func() Stream {
-			return Stream{Options: stream.Options{Decoder: stream.NewOllama(), Lines: true}}
-		}}
-	case target.Embeddings:
-		return API{embeddings, document("data")}
-	case target.Rerank:
-		return API{rerank, document("results")}
+		return API{messages, stream.NewMessages}
 	}
-	return API{chat, streamed(stream.NewChat)}
-}
-
-func streamed(decoder func() stream.Decoder) func() Stream {
-	return func() Stream { return Stream{Options: stream.Options{Decoder: decoder()}} }
-}
-
-// document is for an answer in one piece with a list of that name.
-func document(list string) func() Stream {
-	return func() Stream {
-		return Stream{Options: stream.Options{Decoder: stream.NewDocument(list), Document: true}}
-	}
+	return API{chat, stream.NewChat}
 }
 
 // fields is a JSON object.
@@ -112,7 +80,7 @@ func convertAll[S, T any](in []S, convert func(*S) T) []T {
 // request encodes a body, including the fields that the target adds; the configuration rejects
 // fields that would break it. A history may be long, so it is encoded into a buffer that usually
 // does not have to grow.
-func (t *Turn) request(path, accept string, f fields) (Request, error) {
+func (t *Turn) request(path string, f fields) (Request, error) {
 	maps.Copy(f, t.Extra)
 	size := 256 // for the other fields
 	for i := range t.History {
@@ -122,5 +90,5 @@ func (t *Turn) request(path, accept string, f fields) (Request, error) {
 	if err := json.NewEncoder(body).Encode(f); err != nil {
 		return Request{}, fmt.Errorf("encoding the request, with the extra body fields: %w", err)
 	}
-	return Request{Path: path, Accept: accept, Body: bytes.TrimSuffix(body.Bytes(), []byte("\n"))}, nil
+	return Request{Path: path, Body: bytes.TrimSuffix(body.Bytes(), []byte("\n"))}, nil
 }

@@ -39,7 +39,7 @@ func chat(t *Turn) (Request, error) {
 			"type": "json_schema", "json_schema": fields{"name": schemaName, "strict": true, "schema": schema},
 		}
 	}
-	return t.request(ChatPath(t.Target, t.Model), "", f)
+	return t.request(ChatPath(t.Target, t.Model), f)
 }
 
 // chatMessage converts a message. It always contains content, which is null beside tool calls,
@@ -64,32 +64,6 @@ func chatMessage(m *workload.Message) fields {
 	put(out, "tool_call_id", m.ToolCallID)
 	putAll(out, "tool_calls", m.ToolCalls, func(c *workload.ToolCall) wrapped {
 		return wrapped{c.ID, "function", toolCall{c.Name, c.Arguments}}
-	})
-	return out
-}
-
-// ollama builds a request for Ollama's own /api/chat, which has no tool choice.
-func ollama(t *Turn) (Request, error) {
-	options := fields{}
-	put(options, "temperature", t.Spec.Temperature)
-	put(options, "num_predict", max(t.Spec.MaxOutputTokens, 0))
-	f := fields{"model": t.Model, "messages": convertAll(t.History, ollamaMessage), "stream": true}
-	if len(options) > 0 {
-		f["options"] = options
-	}
-	putAll(f, "tools", t.Spec.Tools, chatTool)
-	if schema := t.Spec.ResponseSchema; schema != nil {
-		f["format"] = schema
-	}
-	return t.request("/api/chat", "application/x-ndjson", f)
-}
-
-func ollamaMessage(m *workload.Message) fields {
-	out := fields{"role": m.Role, "content": m.Content}
-	put(out, "thinking", m.Reasoning)
-	putAll(out, "images", m.Images, func(i *workload.Image) string { return i.Data })
-	putAll(out, "tool_calls", m.ToolCalls, func(c *workload.ToolCall) wrapped {
-		return wrapped{Function: toolCall{c.Name, argumentsObject(c.Arguments)}}
 	})
 	return out
 }

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/url"
-	"slices"
 	"strings"
 
 	"synthetic/internal/probe/workload"
@@ -15,16 +13,7 @@ func completions(t *Turn) (Request, error) {
 	}
 	put(f, "max_tokens", t.Spec.MaxOutputTokens)
 	put(f, "temperature", t.Spec.Temperature)
-	return t.request("/completions", "", f)
-}
-
-// triton builds a request for generate_stream of Triton's generate extension, with TensorRT-LLM's
-// names of the inputs. A model treats unknown inputs as parameters.
-func triton(t *Turn) (Request, error) {
-	f := fields{"text_input": flatten(t.History), "stream": true}
-	put(f, "max_tokens", t.Spec.MaxOutputTokens)
-	put(f, "temperature", t.Spec.Temperature)
-	return t.request("/v2/models/"+url.PathEscape(t.Model)+"/generate_stream", "", f)
+	return t.request("/completions", f)
 }
 
 // flatten writes a history as one text that ends where the assistant continues. The prompt of
@@ -43,31 +32,4 @@ func flatten(history []workload.Message) string {
 	}
 	b.WriteString("Assistant:")
 	return b.String()
-}
-
-// embeddings builds a request for OpenAI's /embeddings, with the last message.
-func embeddings(t *Turn) (Request, error) {
-	return t.request("/embeddings", "application/json", fields{"model": t.Model, "input": lastText(t.History)})
-}
-
-// rerank builds a request for the /rerank of vLLM, SGLang, llama.cpp and Cohere. The first
-// sentence of the last message is the query, and up to eight parts of the whole message are the
-// documents.
-func rerank(t *Turn) (Request, error) {
-	const maxPassages = 8
-	text := lastText(t.History)
-	query, _, _ := strings.Cut(text, ".")
-	words := strings.Fields(text)
-	passages := []string{}
-	for passage := range slices.Chunk(words, max((len(words)+maxPassages-1)/maxPassages, 1)) {
-		passages = append(passages, strings.Join(passage, " "))
-	}
-	return t.request("/rerank", "application/json", fields{"model": t.Model, "query": query, "documents": passages})
-}
-
-func lastText(history []workload.Message) string {
-	if len(history) == 0 {
-		return ""
-	}
-	return history[len(history)-1].Content
 }

@@ -45,7 +45,7 @@ func messages(t *Turn) (Request, error) {
 		}
 		return fields{"type": word}
 	}, func(name string) any { return fields{"type": "tool", "name": name} })
-	return t.request("/messages", "", f)
+	return t.request("/messages", f)
 }
 
 // messagesContent returns a text, or blocks for a message with images or tool calls.

@@ -25,7 +25,7 @@ func responses(t *Turn) (Request, error) {
 			"format": fields{"type": "json_schema", "name": schemaName, "strict": true, "schema": schema},
 		}
 	}
-	return t.request("/responses", "", f)
+	return t.request("/responses", f)
 }
 
 // responsesItems converts a message: its text, then its tool calls.

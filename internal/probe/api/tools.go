@@ -24,10 +24,10 @@ type wrapped struct {
 	Function any    `json:"function"`
 }
 
-// toolCall is one call. Arguments is a string or JSON.
+// toolCall is one call.
 type toolCall struct {
 	Name      string `json:"name"`
-	Arguments any    `json:"arguments"`
+	Arguments string `json:"arguments"`
 }
 
 func chatTool(t *workload.Tool) wrapped {

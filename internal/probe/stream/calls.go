@@ -28,8 +28,6 @@ func (c *call) empty() bool { return len(c.id.Raw)+len(c.name.Raw)+len(c.argumen
 type calls struct {
 	raw []call
 	out []ToolCall
-	// objects counts the calls of the whole stream that readObjects has read.
-	objects int
 	// seen says that an event of the stream had a call.
 	seen bool
 }
@@ -62,33 +60,6 @@ func (c *calls) add(next call) {
 func (c *calls) set(only call) {
 	c.reset()
 	c.add(only)
-}
-
-// readObjects reads a list of complete calls whose arguments are objects instead of strings.
-func (c *calls) readObjects(s *jsonscan.Scanner) {
-	for range s.Elements {
-		next := call{index: c.objects}
-		next.readObject(s)
-		c.add(next)
-		c.objects++
-	}
-}
-
-func (c *call) readObject(s *jsonscan.Scanner) {
-	for name := range s.Members {
-		switch string(name) {
-		case "id":
-			c.id = s.Text()
-		case "function":
-			c.readObject(s)
-		case "name":
-			c.name = s.Text()
-		case "arguments":
-			c.arguments = s.Object()
-		default:
-			s.Skip()
-		}
-	}
 }
 
 func (c *call) read(s *jsonscan.Scanner) {

@@ -12,13 +12,9 @@ import (
 // decoders returns the options of every API, by the name of its transcript.
 func decoders() map[string]func() Options {
 	sse := func(d func() Decoder) func() Options { return func() Options { return Options{Decoder: d()} } }
-	document := func(list string) func() Options {
-		return func() Options { return Options{Decoder: NewDocument(list), Document: true} }
-	}
 	return map[string]func() Options{
 		"chat": sse(NewChat), "azure": sse(NewChat), "completions": sse(NewCompletions), "responses": sse(NewResponses),
-		"messages": sse(NewMessages), "triton": sse(NewGenerate), "embeddings": document("data"), "rerank": document("results"),
-		"ollama": func() Options { return Options{Decoder: NewOllama(), Lines: true} },
+		"messages": sse(NewMessages),
 	}
 }
 
@@ -34,7 +30,6 @@ func FuzzDecoders(f *testing.F) {
 		f.Add(bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), []byte{6, 0, 1, 200})
 	}
 	f.Add([]byte(`data: {"type":"content_block_start","content_block":{"id":"\u0041","name":"f"},"delta":{"partial_json":"{"}}`), []byte{3})
-	f.Add([]byte(`{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":[1,{"b":"\n"}]}}},7]},"done":true}`), []byte{1})
 	f.Fuzz(func(t *testing.T, data, sizes []byte) {
 		for name, options := range decoders() {
 			whole, wholeErr := fuzzReadBy(t, options(), data, nil)
@@ -50,8 +45,6 @@ func TestDecodersDoNotAllocate(t *testing.T) {
 	for name, data := range map[string]string{
 		"responses": `{"type":"response.output_text.delta","sequence_number":7,"item_id":"m","output_index":1,"content_index":0,"delta":"It"}`,
 		"messages":  `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"It"}}`,
-		"triton":    `{"model_name":"m","output_log_probs":[0.0],"text_output":"It"}`,
-		"ollama":    `{"model":"m","message":{"role":"assistant","content":"It"},"done":false}`,
 	} {
 		d := decoders()[name]().Decoder
 		var ev Event

@@ -24,10 +24,6 @@ type Options struct {
 	MaxEventBytes int
 	// Decoder decodes the events; nil means chat completions.
 	Decoder Decoder
-	// Lines says that each line of the body is an event without field names (NDJSON).
-	Lines bool
-	// Document says that the body can be one JSON text.
-	Document bool
 }
 
 // TooLargeError means that an event or a line is larger than Options.MaxEventBytes.
@@ -156,13 +152,11 @@ func (r *Reader) addLine(line []byte) (complete bool, err error) {
 	}
 	if !r.started && len(line) > 0 {
 		r.started = true
-		r.isDocument = !r.options.Lines && beginsJSON(line)
+		r.isDocument = beginsJSON(line)
 	}
 	switch {
 	case r.isDocument:
 		return false, r.addData(line)
-	case r.options.Lines && len(line) > 0:
-		return true, r.addData(line)
 	case len(line) == 0:
 		r.isError = r.isError && r.hasData
 		return r.hasData, nil
@@ -226,7 +220,7 @@ func (r *Reader) complete() *Event {
 	ev := &r.event
 	*ev = Event{Arrival: r.arrival, Coalesced: r.hadEvent || sameSegment}
 	classify(ev, r.data, r.isError, r.options.Decoder)
-	if r.isDocument && !r.options.Document && ev.Kind != Error {
+	if r.isDocument && ev.Kind != Error {
 		ev.Kind, ev.Message = Malformed, "not an event stream but one JSON text: "+clip(r.data)
 	}
 	r.hadEvent, r.eventArrival = true, r.arrival

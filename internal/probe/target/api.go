@@ -14,42 +14,29 @@ const (
 	Messages API = "messages"
 	// Azure is Chat on Azure OpenAI, with its own paths and key header.
 	Azure API = "azure"
-	// Triton is generate_stream of Triton's generate extension.
-	Triton API = "triton"
-	// Ollama is Ollama's own /api/chat.
-	Ollama API = "ollama"
-	// Embeddings and Rerank answer in one piece, without a stream.
-	Embeddings API = "embeddings"
-	Rerank     API = "rerank"
 )
 
 // APIs returns all APIs.
 func APIs() []API {
-	return []API{Chat, Completions, Responses, Messages, Azure, Triton, Ollama, Embeddings, Rerank}
+	return []API{Chat, Completions, Responses, Messages, Azure}
 }
 
 // DefaultPath is the path of a base URL that was written without one.
 func (a API) DefaultPath() string {
-	switch a {
-	case Azure, Triton, Ollama: // their paths have different roots
+	if a == Azure { // its paths have different roots
 		return ""
 	}
 	return "/v1"
 }
 
 // ListsModels reports whether the API can list the served models.
-func (a API) ListsModels() bool { return a != Azure && a != Triton }
-
-// HasConversations reports whether requests of the API contain a history, and answers a text.
-func (a API) HasConversations() bool { return a != Embeddings && a != Rerank }
+func (a API) ListsModels() bool { return a != Azure }
 
 // SupportsTools reports whether requests of the API can contain tools.
-func (a API) SupportsTools() bool {
-	return a.OpenAIChat() || a == Responses || a == Messages || a == Ollama
-}
+func (a API) SupportsTools() bool { return a != Completions }
 
 // SupportsJSONSchema reports whether requests of the API can ask for a JSON schema.
-func (a API) SupportsJSONSchema() bool { return a.OpenAIChat() || a == Responses || a == Ollama }
+func (a API) SupportsJSONSchema() bool { return a.OpenAIChat() || a == Responses }
 
 // OpenAIChat reports whether requests have the format of OpenAI's chat completions.
 func (a API) OpenAIChat() bool { return a == "" || a == Chat || a == Azure }

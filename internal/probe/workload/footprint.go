@@ -85,15 +85,6 @@ func (s *Source) ExpectedTokens() (sum Tokens) {
 	return sum.Times(1 / n)
 }
 
-// FirstTurnTokens returns the tokens of APIs with one turn and no output tokens, such as embeddings.
-func (s *Source) FirstTurnTokens() (sum Tokens) {
-	n := 0.0
-	for o := range s.outlines {
-		sum.Prompt, n = sum.Prompt+float64(o.opening), n+1
-	}
-	return sum.Times(1 / n)
-}
-
 // LongestPrompt estimates the tokens of the longest prompt, or with first of the longest first prompt. It
 // is unknown for recorded or drawn lengths and for prompts with images or tools.
 func (s Spec) LongestPrompt(first bool) (tokens int, known bool) {

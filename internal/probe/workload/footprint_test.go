@@ -32,9 +32,6 @@ func TestExpected(t *testing.T) {
 			if math.Abs(got.Sum()-want) > 0.03*want {
 				t.Errorf("a conversation takes %.0f tokens, %.0f are planned", got.Sum(), want)
 			}
-			if shot := s.FirstTurnTokens(); shot.Prompt <= 0 || shot.Prompt > got.Prompt || shot.Output != 0 {
-				t.Errorf("a single shot takes %+v", shot)
-			}
 			if got.Cached < 0 || got.Cached > got.Prompt || spec.Starters > 0 && got.Cached == 0 {
 				t.Errorf("%.0f of %.0f prompt tokens may be cached", got.Cached, got.Prompt)
 			}

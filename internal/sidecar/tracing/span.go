@@ -31,18 +31,10 @@ func conventionalNames(a target.API) (operation, provider string) {
 	switch a {
 	case target.Completions:
 		return "text_completion", "openai"
-	case target.Embeddings:
-		return "embeddings", "openai"
 	case target.Messages:
 		return "chat", "anthropic"
 	case target.Azure:
 		return "chat", "azure.ai.openai"
-	case target.Triton:
-		return "text_completion", string(a)
-	case target.Rerank:
-		return "rerank", string(a)
-	case target.Ollama:
-		return "chat", string(a)
 	}
 	return "chat", "openai"
 }
