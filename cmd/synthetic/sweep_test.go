@@ -186,7 +186,7 @@ func TestCheckPlan(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", good.code, good.out, good.err)
 	}
 	bad := start(t, "check", planFor(t, "http://127.0.0.1:1", "repetition: 2\n"))
-	if <-bad.done; bad.code != exitUsage || !strings.Contains(bad.err.String(), `did you mean "repetitions"?`) {
+	if <-bad.done; bad.code != exitUsage || !strings.Contains(bad.err.String(), `unknown key`) {
 		t.Errorf("exit code %d: %s%s", bad.code, bad.out, bad.err)
 	}
 }

@@ -97,7 +97,7 @@ func shownAddress(text string) string {
 // withScheme completes "host:port" and "host:port/path".
 func withScheme(text string) string {
 	u, err := url.Parse("http://" + strings.TrimLeft(text, "/"))
-	if err != nil || u.Hostname() == "" || yamlform.LooksSecret(text) || strings.ContainsAny(text, " \t") {
+	if err != nil || u.Hostname() == "" || strings.ContainsAny(text, " \t") {
 		return exampleAddress
 	}
 	if strings.Trim(u.Path, "/") == "" {

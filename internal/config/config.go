@@ -119,7 +119,6 @@ type builder struct {
 	usedNames                  map[string]string
 	// objectives holds the SLOs of each job.
 	objectives [][]slo.Objective
-	effort     int // see affords
 }
 
 const (
@@ -130,9 +129,6 @@ const (
 	// smaller is the remedy for a configuration that is too large.
 	smaller = "run several processes, each with a part of the targets (docs/how-to/run-shards.md)"
 )
-
-// Smaller implements an interface of yamlform.
-func (*file) Smaller() string { return smaller }
 
 // checkCovered rejects SLOs or changes that cover too many jobs together.
 func (b *builder) checkCovered(at string, pairs int) {

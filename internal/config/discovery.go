@@ -122,9 +122,6 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 			return nil
 		}
 	}
-	if !b.affords(at, effortOf(items)) {
-		return nil
-	}
 	var sources prom.Configs
 	if err := redecode(map[string]any{key: items}, &sources); err != nil {
 		b.Mistake(at, "", "is not such a list ("+err.Error()+")", "write it as Prometheus' "+key)
@@ -141,9 +138,6 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 }
 
 func (b *builder) relabelConfigs(at string, items []map[string]any) []*relabel.Config {
-	if !b.affords(at, effortOf(items)) {
-		return nil
-	}
 	var out []*relabel.Config
 	err := redecode(items, &out)
 	for _, c := range out {

@@ -41,7 +41,7 @@ func (b *builder) endpointClient(path string, e fileEndpoint) promconfig.HTTPCli
 // off by default: one read carries many streams, so that arrivals cannot be timed separately.
 func (b *builder) httpClient(path, urlKey, url string, in map[string]any) promconfig.HTTPClientConfig {
 	at := path + ".http_client"
-	if len(in) == 0 || !b.Valid(at) || !b.affords(at, effortOf(in)) {
+	if len(in) == 0 || !b.Valid(at) {
 		return promconfig.HTTPClientConfig{}
 	}
 	c := b.promClient(at, in)

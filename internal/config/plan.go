@@ -115,7 +115,7 @@ func (b *planner) variants(in []fileVariant) []sweep.Variant {
 func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	url, preset := f.BaseURL.resolve()
 	if preset != "" && !slices.Contains(b.presets, preset) {
-		b.Mistake(path+".base_url", string(f.BaseURL), "is not a preset of this synthetic", yamlform.Suggest(preset, b.presets, "presets"))
+		b.Mistake(path+".base_url", string(f.BaseURL), "is not a preset of this synthetic", yamlform.Suggest(b.presets, "presets"))
 	}
 	f.fileEndpoint.BaseURL = url
 	v := sweep.Variant{
@@ -236,14 +236,6 @@ func (b *planner) checkEvenRamp(p sweep.Plan) {
 	}
 }
 
-// UnknownKey implements the interface of yamlform: window is a key of SLOs in the configuration only.
-func (*filePlanSLO) UnknownKey(key string) *yamlform.Mistake {
-	if key != "window" {
-		return nil
-	}
-	return yamlform.Bad("", "unknown key", "remove it: a level is judged by its whole measurement")
-}
-
 // rising checks a list of levels: above 0, each above the previous one.
 func rising[T int | float64](b *planner, path string, in []T, limit T) []float64 {
 	var out []float64
@@ -265,14 +257,6 @@ func rising[T int | float64](b *planner, path string, in []T, limit T) []float64
 
 // fileMeasure is the key measure.
 type fileMeasure struct{ sweep.Measure }
-
-// UnknownKey implements the interface of yamlform: duration is a key of warm_up only.
-func (*fileMeasure) UnknownKey(key string) *yamlform.Mistake {
-	if key != "duration" {
-		return nil
-	}
-	return yamlform.Bad("", "unknown key", "write the length and the number of snapshots, for example snapshots: 1, snapshot: 30s")
-}
 
 func (b *planner) measure(m sweep.Measure) sweep.Measure {
 	if m.Conversations == 0 {

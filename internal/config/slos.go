@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -185,12 +184,4 @@ func (b *builder) policy(r fileRegression, jobs int) sink.Policy {
 		PageRatio: r.PageRatio, PageFor: r.PageFor, TicketRatio: r.TicketRatio,
 		FalsePages: float64(r.FalsePages) / float64(max(jobs, 1)), AcceptAfter: r.AcceptAfter,
 	}
-}
-
-// UnknownKey names the key for the kind of turn.
-func (*fileWhen) UnknownKey(key string) *yamlform.Mistake {
-	if strings.HasPrefix(key, "turn") {
-		return yamlform.Bad("", "unknown key", "write turns: [first] or turns: [followup] beside when")
-	}
-	return nil
 }

@@ -112,17 +112,6 @@ func (b *builder) endpoint(path string, e fileEndpoint, a fileAPI) target.Target
 	}
 }
 
-// secretKey matches names of keys under which people write secrets.
-var secretKey = regexp.MustCompile(`(?i)^(api[-_]?)?(key|token)$|password|secret|bearer|authorization|credential|^apikey$`)
-
-// UnknownKey implements the interface of yamlform: it explains where API keys belong.
-func (*fileReach) UnknownKey(key string) *yamlform.Mistake {
-	if !secretKey.MatchString(key) {
-		return nil
-	}
-	return yamlform.Bad("", "keys are never written in the configuration", "put it in a file and write api_key_file, or in an environment variable and write api_key_env")
-}
-
 // envName matches names of environment variables. likeKey matches API keys that look like one, but
 // not HF_TOKEN.
 var (

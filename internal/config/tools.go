@@ -81,7 +81,7 @@ func (b *builder) tool(path string, t workload.Tool, first map[string]string) wo
 
 // schema compiles a JSON schema, as the prober does.
 func (b *builder) schema(at string, schema map[string]any) {
-	if !b.Valid(at) || !b.affords(at, effortOf(schema)) {
+	if !b.Valid(at) {
 		return
 	}
 	if _, err := answers.Compile(schema); err != nil {
@@ -104,7 +104,7 @@ func (b *builder) toolChoice(path string, w fileWorkload) string {
 	case len(w.Tools) == 0:
 		b.Mistake(at, "", "has no effect without tools", "write tools, or remove it")
 	case !slices.Contains(allowed, w.ToolChoice):
-		b.Mistake(at, w.ToolChoice, "is neither auto, required, none nor the name of a tool", yamlform.Suggest(w.ToolChoice, allowed, "values"))
+		b.Mistake(at, w.ToolChoice, "is neither auto, required, none nor the name of a tool", yamlform.Suggest(allowed, "values"))
 	}
 	return w.ToolChoice
 }

@@ -130,7 +130,7 @@ func (b *builder) pickWorkload(path, name string, workloads []conversation) (con
 	case name == "":
 		b.Mistake(at, "", "is missing", "name one of the workloads "+yamlform.Sequence(b.workloadNames.all))
 	case b.workloadNames.valid:
-		b.Mistake(at, name, "is not a workload", b.Suggest(name, b.workloadNames.all, "workloads"))
+		b.Mistake(at, name, "is not a workload", yamlform.Suggest(b.workloadNames.all, "workloads"))
 	}
 	return conversation{}, false
 }
@@ -181,7 +181,7 @@ func (b *builder) selected(path string, selection []string, known *names) {
 		case name == yamlform.Everything:
 			b.Mistake(at, name, "is in a list", "write "+known.kind+`s: "*" without brackets`)
 		case known.at[name] == nil && known.valid:
-			b.Mistake(at, name, "is not a "+known.kind, b.Suggest(name, known.all, known.kind+"s"))
+			b.Mistake(at, name, "is not a "+known.kind, yamlform.Suggest(known.all, known.kind+"s"))
 		}
 	}
 	b.rejectRepeated(path, selection)

@@ -25,9 +25,6 @@ func (p *pattern) Parse(tag, text string) *yamlform.Mistake {
 	if tag != "!!str" || text == "" {
 		return yamlform.Bad(text, "is not a regular expression", "write RE2 syntax, in quotes")
 	}
-	if len(text) > maxPattern {
-		return yamlform.Bad(text, fmt.Sprintf("has %d bytes, more than %d", len(text), maxPattern), "write a shorter one")
-	}
 	if _, err := syntax.Parse(text, syntax.Perl); err != nil {
 		reason := err.Error()
 		if se, ok := errors.AsType[*syntax.Error](err); ok {
@@ -93,7 +90,7 @@ func (w *weekly) Parse(_, text string) *yamlform.Mistake {
 	length, lengthErr := model.ParseDuration(fields[2])
 	switch {
 	case weekday < 0:
-		return yamlform.Bad(fields[0], "is not a weekday", yamlform.Suggest(fields[0], weekdays(), "weekdays"))
+		return yamlform.Bad(fields[0], "is not a weekday", yamlform.Suggest(weekdays(), "weekdays"))
 	case startErr != nil:
 		return yamlform.Bad(fields[1], "is not a time of day", "write hours and minutes from 00:00 to 23:59, for example 02:30")
 	case lengthErr != nil:

@@ -57,7 +57,6 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 	b.conversationsFile(path, w, &c.Spec)
 	b.distributions(path, w, &c)
 	b.recall(path, w, &c.Spec)
-	b.affords(path+".check", patternSize(c.Check))
 	b.trace(path, w, &c)
 	if !b.Valid(path) || c.Trace.File != "" {
 		return c

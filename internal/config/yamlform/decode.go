@@ -98,12 +98,8 @@ func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
 	case node.Kind != yaml.SequenceNode:
 		f.refuse(node, path, key, Bad(node.Value, "is not a list", ""))
 		return
-	case len(node.Content) > key.maxItems():
-		remedy := fmt.Sprintf("keep %d at most", key.maxItems())
-		if !strings.ContainsAny(path, ".[") { // a list of the file itself, such as targets
-			remedy = f.smaller
-		}
-		f.report(placeOf(node), path, Bad("", fmt.Sprintf("has %d items, more than %d", len(node.Content), key.maxItems()), remedy))
+	case key.max != "" && float64(len(node.Content)) > bound(reflect.ValueOf(0.0), key.max):
+		f.report(placeOf(node), path, Bad("", fmt.Sprintf("has %d items", len(node.Content)), "keep "+key.max+" at most"))
 		return
 	case len(node.Content) == 0 && (key.min != "" || isSelection):
 		f.refuse(node, path, key, Bad("", "is an empty list", ""))
@@ -125,7 +121,7 @@ func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 		f.report(placeOf(node), path, Bad(node.Value, "is not a mapping", "write keys and values; the keys are "+Sequence(names(fields))))
 		return
 	}
-	present := f.members(node, path, v, fields)
+	present := f.members(node, path, fields)
 	firstOfGroup := map[string]string{}
 	for _, key := range fields {
 		n := present[key.Name]
@@ -148,27 +144,14 @@ func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 }
 
 // members returns the values of the known keys of a mapping and reports unknown keys.
-func (f *Form) members(node *yaml.Node, path string, v reflect.Value, fields []Field) map[string]*yaml.Node {
+func (f *Form) members(node *yaml.Node, path string, fields []Field) map[string]*yaml.Node {
 	present := map[string]*yaml.Node{}
-	var intended []string
 	for key, n := range f.entries(node, path) {
 		if slices.ContainsFunc(fields, func(k Field) bool { return k.Name == key.Value }) {
 			present[key.Value] = n
 			continue
 		}
-		at, known := Join(path, key.Value), names(fields)
-		f.note(placeOf(key), at, f.unknownKey(key.Value, v, known))
-		if f.isFull() {
-			f.mark(path) // any key may be the misspelt one, so none is missing; nearest takes long
-			continue
-		}
-		intended = append(intended, nearest(key.Value, known))
-	}
-	for _, name := range intended {
-		// A misspelt key is wrong, not missing.
-		if name != "" && present[name] == nil {
-			f.mark(Join(path, name))
-		}
+		f.note(placeOf(key), Join(path, key.Value), Bad("", "unknown key", Suggest(names(fields), "keys here")))
 	}
 	return present
 }
@@ -221,37 +204,31 @@ func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if elem.Kind() == reflect.String {
 			f.value(n, at, elem, Field{secret: key.secret})
-		} else if x := f.free(n, at, 0); x != nil {
+		} else if x := f.free(n, at); x != nil {
 			elem.Set(reflect.ValueOf(x))
 		}
 		v.SetMapIndex(reflect.ValueOf(name.Value), elem)
 	}
 }
 
-// maxDepth bounds the depth of free values. The library allows 10,000 levels: 60 kB of such text need hundreds
-// of megabytes of paths and mappings.
-const maxDepth = 100
-
 // free decodes any JSON value: nil, bool, int, float64, string, []any or map[string]any.
-func (f *Form) free(node *yaml.Node, path string, depth int) any {
+func (f *Form) free(node *yaml.Node, path string) any {
 	tag := node.ShortTag()
 	m := unusable(node)
 	switch {
-	case depth > maxDepth:
-		m = Bad("", fmt.Sprintf("is nested more than %d deep", maxDepth), "write it flatter")
 	case node.Kind == yaml.ScalarNode && tag == "!!null":
 		return nil
 	case m != nil:
 	case node.Kind == yaml.SequenceNode:
 		items := make([]any, len(node.Content))
 		for i, n := range node.Content {
-			items[i] = f.free(n, path, depth+1)
+			items[i] = f.free(n, path)
 		}
 		return items
 	case node.Kind == yaml.MappingNode:
 		table := map[string]any{}
 		for key, n := range f.entries(node, path) {
-			table[key.Value] = f.free(n, Join(path, key.Value), depth+1)
+			table[key.Value] = f.free(n, Join(path, key.Value))
 		}
 		return table
 	case tag == "!!str" || tag == "!!timestamp":

@@ -3,7 +3,6 @@ package yamlform
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -88,14 +87,6 @@ func (k Field) Inner(path string) (string, reflect.Type) {
 		return at, nil
 	}
 	return at, t
-}
-
-// maxItems returns the largest length of a list.
-func (k Field) maxItems() int {
-	if n, err := strconv.Atoi(k.max); err == nil {
-		return n
-	}
-	return maxItems
 }
 
 // shortForm returns the key that can be written in place of the whole mapping.

@@ -11,7 +11,7 @@
 //	required  true if the key must be present
 //	enum      the allowed values, separated by commas
 //	examples  values for the documentation, separated by " | "; the first is also a remedy
-//	min, max  inclusive bounds of a number, a duration or the length of a list, which has at most 5000 items by default
+//	min, max  inclusive bounds of a number, a duration or the length of a list
 //	above     exclusive lower bound
 //	group     at most one key of a group may be present
 //	secret    true if no message may repeat the value
@@ -19,14 +19,10 @@
 // Fields are texts, bools, ints, uint64s, float64s, durations, structs, pointers, slices,
 // map[string]string, map[string]any, a [Selection], or any [Scalar]. Unknown or repeated keys, keys
 // without a value, aliases and tags are mistakes.
-//
-// A struct may have a method UnknownKey(key string) *Mistake, which explains an unknown key. The struct
-// of the file may have a method Smaller() string: the remedy for a file or a list that is too large.
 package yamlform
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"maps"
 	"reflect"
@@ -40,14 +36,9 @@ import (
 
 // Form is a decoded file.
 type Form struct {
-	name string
-	data []byte
-	// fileType is the struct type of the whole file.
-	fileType reflect.Type
-	// smaller is the remedy for a file or a list that is too large.
-	smaller  string
+	name     string
+	data     []byte
 	problems Errors
-	unlisted int // mistakes beyond maxProblems
 	places   map[string]place
 	// wrong holds the paths of keys with mistakes, aroundWrong the paths of what contains them. A
 	// file may have a mistake in every line, and each check asks for both.
@@ -64,14 +55,8 @@ func placeOf(n *yaml.Node) place { return place{int32(n.Line), int32(n.Column)} 
 func Decode(name string, data []byte, emptyRemedy string, v any) (*Form, error) {
 	to := reflect.ValueOf(v).Elem()
 	f := &Form{
-		name: name, data: data, fileType: to.Type(), smaller: "write fewer", places: map[string]place{},
+		name: name, data: data, places: map[string]place{},
 		wrong: map[string]bool{}, aroundWrong: map[string]bool{},
-	}
-	if own, ok := v.(interface{ Smaller() string }); ok {
-		f.smaller = own.Smaller()
-	}
-	if n := separators(data); n > maxSeparators && len(data) <= maxSize {
-		return nil, Errors{{name, 1, 1, "", *Bad("", fmt.Sprintf("has %d colons, commas and brackets, more than %d, or %d for each of %d list items", n, maxSeparators, maxSeparators/maxItems, maxItems), f.smaller)}}
 	}
 	root, err := parse(name, data, emptyRemedy)
 	if err != nil {
@@ -114,15 +99,8 @@ func (f *Form) mark(path string) {
 
 // note adds a mistake without marking the key as wrong.
 func (f *Form) note(at place, path string, m *Mistake) {
-	if f.isFull() {
-		f.unlisted++
-		return
-	}
 	f.problems = append(f.problems, Problem{f.name, int(at.line), int(at.column), path, *m})
 }
-
-// isFull reports whether further mistakes are only counted.
-func (f *Form) isFull() bool { return len(f.problems) >= maxProblems }
 
 // Has reports whether the key at path is present.
 func (f *Form) Has(path string) bool {
@@ -198,7 +176,7 @@ func (f *Form) Name(path, name, kind string, used map[string]string) {
 	case name == "" || !f.Valid(at):
 	case !labelName.MatchString(name):
 		remedy := "use up to 63 letters, digits, -, _ and ."
-		if safe := LabelSafe(name); safe != "" && !LooksSecret(safe) {
+		if safe := LabelSafe(name); safe != "" {
 			remedy = "write " + safe
 		}
 		f.note(f.place(at), at, Bad(name, "is not a valid name", remedy))

@@ -3,7 +3,6 @@ package yamlform
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -20,12 +19,12 @@ type Problem struct {
 
 // Mistake describes a wrong value and what to write instead.
 type Mistake struct {
-	// Value is the shortened text in the file. It is "" without a text, and for possible secrets.
+	// Value is the shortened text in the file. It is "" without a text, and for keys that hold secrets.
 	Value           string
 	Message, Remedy string
 }
 
-// Bad returns the mistake of a value, which it shortens, and omits if it may be secret.
+// Bad returns the mistake of a value, which it shortens.
 func Bad(value, message, remedy string) *Mistake {
 	return &Mistake{Shown(value), message, remedy}
 }
@@ -66,45 +65,23 @@ func (f *Form) Err() error {
 	slices.SortStableFunc(f.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if f.unlisted > 0 {
-		last := f.problems[len(f.problems)-1]
-		last.Field, last.Mistake = "", *Bad("", fmt.Sprintf("and %d more", f.unlisted), "correct these first")
-		return append(slices.Clip(f.problems), last)
+	if unlisted := len(f.problems) - maxProblems; unlisted > 0 {
+		last := f.problems[maxProblems-1]
+		last.Field, last.Mistake = "", *Bad("", fmt.Sprintf("and %d more", unlisted), "correct these first")
+		return append(slices.Clone(f.problems[:maxProblems]), last)
 	}
 	return f.problems
 }
 
-// secretValue matches texts that are probably keys: by their prefix, or as a part of a URL.
-var secretValue = regexp.MustCompile(`(?i)^(sk|hf|gsk|pk|ghp|xox[a-z])[-_]|^nvapi-|^eyJ|^bearer\s|^basic\s|//[^/\s]*@|[?&][^=]*(key|token|sig)[^=]*=`)
-
-// longRun matches runs that are too long for a part of a host, a path or a name.
-var longRun = regexp.MustCompile(`[A-Za-z0-9_+=-]{32,}`)
-
-// LooksSecret reports whether a value may be a secret, which no message may repeat. It has false
-// positives: a message without the value still has the place.
-func LooksSecret(s string) bool {
-	if secretValue.MatchString(strings.TrimSpace(s)) {
-		return true
-	}
-	run := longRun.FindString(s)
-	return run != "" && strings.ContainsAny(run, "0123456789")
-}
-
 const maxShown = 60 // characters of a value in a message
 
-// Shown returns a value for a message: shortened, and "" if its first 4 kB look secret.
+// Shown returns a value for a message, shortened.
 func Shown(s string) string {
-	s = s[:min(len(s), 4<<10)]
-	if LooksSecret(s) {
-		return ""
-	}
-	if runes := []rune(s); len(runes) > maxShown {
+	if runes := []rune(s[:min(len(s), 4*maxShown+4)]); len(runes) > maxShown {
 		return string(runes[:maxShown]) + "…"
 	}
 	return s
 }
 
 // shownKey returns a key for a message, in one line.
-func shownKey(key string) string {
-	return cmp.Or(Shown(strings.Join(strings.Fields(key), " ")), "(a key not shown)")
-}
+func shownKey(key string) string { return Shown(strings.Join(strings.Fields(key), " ")) }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -83,14 +82,8 @@ func setTag(v reflect.Value, text string) {
 	setScalar(v, node.ShortTag(), text)
 }
 
-// knownDefaults holds the results of defaultsOf by type.
-var knownDefaults sync.Map
-
 // defaultsOf returns a struct in which every field has its default.
 func defaultsOf(t reflect.Type) reflect.Value {
-	if known, ok := knownDefaults.Load(t); ok {
-		return known.(reflect.Value)
-	}
 	v := reflect.New(t).Elem()
 	for _, key := range Fields(t) {
 		member := v.FieldByIndex(key.index)
@@ -99,7 +92,6 @@ func defaultsOf(t reflect.Type) reflect.Value {
 			member.Set(defaultsOf(member.Type()))
 		}
 	}
-	knownDefaults.Store(t, v)
 	return v
 }
 
@@ -117,7 +109,7 @@ func outOfRange(v reflect.Value, text string, key Field) *Mistake {
 		if slices.Contains(key.Enum, text) {
 			return nil
 		}
-		return Bad(text, "is not one of the allowed values", Suggest(text, key.Enum, "values"))
+		return Bad(text, "is not one of the allowed values", Suggest(key.Enum, "values"))
 	}
 	n, ok := number(v)
 	switch {

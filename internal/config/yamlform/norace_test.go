@@ -1,5 +1,0 @@
-//go:build !race
-
-package yamlform
-
-const allocates = 1
