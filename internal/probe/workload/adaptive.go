@@ -18,7 +18,7 @@ type Sign struct {
 }
 
 // A burst lasts longBurst at most, begins coolDown or more after the end of the previous one, and
-// is one of burstsPerHour at most. docs/background/adaptive.md shows what these numbers cost and
+// is one of burstsPerHour at most. docs/background/alert-quality.md shows what these numbers cost and
 // how much sooner alerts fire.
 const (
 	longBurst     = 2 * time.Minute

@@ -24,7 +24,7 @@ const (
 // Arrival configures a process.
 type Arrival struct {
 	Process Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma,closed"`
-	// Rate is in conversations per second; Closed has none. docs/background/adaptive.md
+	// Rate is in conversations per second; Closed has none. docs/background/alert-quality.md
 	// explains the default.
 	Rate float64 `yaml:"rate" default:"0.033" above:"0" max:"10000"`
 	// Burstiness is for Gamma; 0 means 1. Concurrency is for Closed.
