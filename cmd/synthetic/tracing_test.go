@@ -57,7 +57,7 @@ func TestTracing(t *testing.T) {
 	defer receiver.Close()
 	file := filepath.Join(t.TempDir(), "synthetic.yml")
 	write := func(more string) {
-		text := fmt.Sprintf("targets: [{name: a, base_url: %q}]\ntraffic: [{arrival: {process: closed, concurrency: 2}}]\nworkloads: [{name: chat, think_time: {max: 0s}}]\nmetrics: both\n%s", deployment.URL, more)
+		text := fmt.Sprintf("targets: [{name: a, base_url: %q}]\ntraffic: [{arrival: {process: closed, concurrency: 2}}]\nworkloads: [{name: chat, think_time: {max: 0s}}]\n%s", deployment.URL, more)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

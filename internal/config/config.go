@@ -33,10 +33,8 @@ type Config struct {
 	// ServerMetrics are the targets whose server's metrics are read.
 	ServerMetrics []serverside.Watched
 	// Jobs are the pairs of target and workload, in the order of the traffic.
-	Jobs []sink.Job
-	SLOs []slo.Objective
-	// Metrics selects the content of /metrics: lean, native, classic or both.
-	Metrics string
+	Jobs    []sink.Job
+	SLOs    []slo.Objective
 	Changes []Change
 	// Location is the time zone of the file; nil means UTC. Each job has its own.
 	Location *time.Location
@@ -157,7 +155,7 @@ func (b *builder) build(f file) *Config {
 	}
 	c := &Config{
 		Targets: targets, Discovery: groups, ServerMetrics: b.serverMetrics(f.Targets, targets),
-		SLOs: b.slos(f.SLOs, jobs), Changes: b.changes(f.Changes), Metrics: f.Metrics, Location: b.location,
+		SLOs: b.slos(f.SLOs, jobs), Changes: b.changes(f.Changes), Location: b.location,
 		Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing),
 	}
 	policy := b.policy(f.Regression, len(jobs))

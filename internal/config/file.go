@@ -23,7 +23,6 @@ type file struct {
 	Changes    []fileChange   `yaml:"changes" min:"1" max:"1000" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
 	Regression fileRegression `yaml:"regression" examples:"{page_ratio: 1.5, page_for: 5m}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
-	Metrics    string         `yaml:"metrics" default:"lean" enum:"lean,native,classic,both"`
 	Tracing    Tracing        `yaml:"tracing" examples:"{url: \"http://collector:4318\"}"`
 	Timezone   zone           `yaml:"timezone" examples:"Europe/Berlin"`
 }

@@ -70,7 +70,6 @@ func TestMinimal(t *testing.T) {
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
 	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
-		Metrics: "lean",
 		Targets: []target.Target{tg},
 		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: minimalPolicy(1)}},
 		SLOs:    objectives,
@@ -164,7 +163,6 @@ func TestEveryKey(t *testing.T) {
 		Turns:    &workload.Dist{Shape: workload.LogNormal, Mean: 25, SD: 12.5, Min: 2, Max: 60},
 	}
 	want := &Config{
-		Metrics: "native",
 		Tracing: &Tracing{
 			URL: "https://collector.example.com:4318",
 			client: client{HTTP: promconfig.HTTPClientConfig{
@@ -228,7 +226,6 @@ targets: [{name: chat, base_url: "http://a:8000/"}]
 workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
 `, &Config{
-		Metrics: "lean",
 		Targets: []target.Target{tg},
 		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},
@@ -240,7 +237,6 @@ targets: [{name: chat, base_url: "http://a:8000"}]
 workloads: [{turns: {min: 9}}]
 slos: []
 `, &Config{
-		Metrics: "lean",
 		Targets: []target.Target{tg},
 		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},

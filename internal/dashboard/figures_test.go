@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"synthetic/internal/dashboard"
-	"synthetic/internal/sidecar/metrics"
 	"synthetic/tools/testkit/dashboardtest"
 )
 
@@ -15,7 +14,7 @@ import (
 func TestFigures(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	store := dashboardtest.Open(t, dashboardtest.Text)
-	end := fill(t, store, metrics.Lean, start, "prober-0:9900")
+	end := fill(t, store, start, "prober-0:9900")
 	ds := generate(t, example())
 
 	const failed, slow = 9. / 92, 8. / 46

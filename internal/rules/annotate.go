@@ -2,12 +2,10 @@ package rules
 
 import (
 	"fmt"
-	"strings"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
-	"synthetic/internal/slo"
 )
 
 // Descriptions are Prometheus templates. setJob sets $j to the matchers of the alert's job for queries.
@@ -28,12 +26,8 @@ func showFirst(query, args, text string) string {
 	return "{{ with " + queryCall(query, args) + " }}{{ with first . }}" + text + "{{ end }}{{ end }}"
 }
 
-const (
-	// minEffect is the smallest ratio to the baseline that is listed.
-	minEffect = 1.1
-	// maxTurnAge is the largest age of a bad turn that is shown, in seconds.
-	maxTurnAge = 600
-)
+// minEffect is the smallest ratio to the baseline that is listed.
+const minEffect = 1.1
 
 // recentFailures is the window in which the texts look for the reason of failures.
 const recentFailures = "3m"
@@ -53,12 +47,8 @@ func setReason() string {
 		"{{ $reason = .Labels.reason }}")
 }
 
-// whyFailed shows the reason of the failures, what the server or the connection said. It needs
-// setReason.
-func whyFailed() string {
-	return "{{ if $reason }} ({{ $reason }})" + showFirst(fmt.Sprintf("topk(1, max by (error) (%s{target=%%q,workload=%%q,reason=%%q,error!=''}) > time() - %d)", metrics.BadTurn, maxTurnAge),
-		"$labels.target $labels.workload $reason", ": {{ .Labels.error }}") + "{{ end }}"
-}
+// whyFailed shows the reason of the failures. It needs setReason.
+const whyFailed = "{{ if $reason }} ({{ $reason }}){{ end }}"
 
 // Advice says where to look first for turns that fail with an outcome; "" for other outcomes.
 func Advice(o probe.Outcome) string {
@@ -108,13 +98,6 @@ func setSharedReason(text string) string {
 // sharedURL shows the URL of all targets of a shared fault, if they have one.
 func sharedURL() string {
 	return "{{ with " + queryCall(fmt.Sprintf("count by (url) (%s and on (target) group by (target) (%s))", "synthetic_target_info", sharedJobs), "") + " }}{{ if eq (len .) 1 }}, all at {{ (first .).Labels.url }}{{ end }}{{ end }}"
-}
-
-// sharedTurn shows one failed turn of a shared fault.
-func (in Input) sharedTurn() string {
-	return showFirst(fmt.Sprintf("topk(1, max by (target, workload, turn, reason, trace_id, error) (%s{reason!~'%s'}) > time() - %d and on (target, workload) %s)",
-		metrics.BadTurn, strings.Join(in.otherThan(slo.Availability), "|"), maxTurnAge, sharedJobs), "",
-		"One bad turn: {{ .Labels.target }}/{{ .Labels.workload }}, "+turnText+".")
 }
 
 // queued is the mean number of waiting requests from which a server is said to queue.
@@ -213,36 +196,6 @@ func alsoBurning() string {
 const seenFrom = "{{ with query (printf `topk(5, " + metrics.ConsecutiveFailed + "{%s} > 1)` $j) }}Seen by{{ range . }} {{ .Labels.instance }}{{ end }}. {{ end }}"
 
 func since() string { return fmt.Sprintf("min(%s{%%s} > 0)", metrics.RegressionSince) }
-
-// badTurn shows the trace id of the latest recent bad turn that the matchers select. It reads a metric
-// because rules cannot read exemplars.
-func badTurn(matchers, args string) string {
-	return showFirst(fmt.Sprintf("topk(1, max by (turn, reason, trace_id, error) (%s{%%s%s}) > time() - %d)", metrics.BadTurn, matchers, maxTurnAge), "$j "+args,
-		"One bad turn: "+turnText+". ")
-}
-
-// turnText describes a bad turn.
-const turnText = "trace {{ .Labels.trace_id }} ({{ .Labels.turn }} turn, {{ .Labels.reason }}, {{ humanizeTimestamp .Value }}){{ with .Labels.error }}: {{ . }}{{ end }}"
-
-func slowTurn() string {
-	return showFirst(RecordEffect+"{%s}", "$j", badTurn(`,turn=%q,reason=~"(answer_)?%s"`, ".Labels.turn .Labels.signal"))
-}
-
-func (in Input) failedTurn() string {
-	return badTurn(fmt.Sprintf(",reason!~%q", strings.Join(in.otherThan(slo.Availability), "|")), "")
-}
-
-// otherThan returns the reasons of bad turns that did not fail, except the reason of s.
-func (in Input) otherThan(s slo.SLI) []string {
-	var out []string
-	all := []slo.SLI{slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration, slo.Correct}
-	for _, o := range all {
-		if o != s {
-			out = append(out, string(o))
-		}
-	}
-	return out
-}
 
 func acceptance() string {
 	return "If the new level is intended (synthetic run needs --web.enable-lifecycle): synthetic accept --target={{ $labels.target }}" +

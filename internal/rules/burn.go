@@ -155,11 +155,9 @@ func (in Input) fastBurn(objectives []objective, cause string) rule {
 		return fmt.Sprintf("max_over_time(%s[%s])", record, slo.FormatDuration(keep))
 	}
 	a.Expr = fmt.Sprintf("(\n  %s\n  or\n  %s\n  %s\n)\n%s", recordPageBurn, kept(recordPageBurn), unlessRecovered(kept(recordRecovered)), andConfigured)
-	// Turns that are bad only for other objectives are left out.
-	others := forObjective(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(in.otherThan(o.SLI), "|")) })
 	a.Description = setJob + "Too many turns miss the objective that " + forObjective(objectives, objective.statement) + ". " +
 		showFirst(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
-			"In the last 5m, {{ humanizePercentage .Value }} of the turns did. ") + alsoBurning() + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
+			"In the last 5m, {{ humanizePercentage .Value }} of the turns did. ") + alsoBurning() + effects()
 	return a
 }
 

@@ -2,10 +2,7 @@ package rules_test
 
 import (
 	"fmt"
-	"slices"
 	"time"
-
-	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
@@ -195,12 +192,4 @@ func (p *prober) turn(j rules.Job, i int) probe.Result {
 	p.sinks.Observe(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})
 	p.sinks.Observe(r)
 	return r
-}
-
-// gather gathers the families of a scrape in the mode Lean, the default of /metrics. Backtests and the embedded
-// pager read every series.
-func (p *prober) gather(wanted func(family string) bool) ([]*dto.MetricFamily, error) {
-	p.recorder.SetMode(metrics.Lean)
-	all, err := p.recorder.Gather()
-	return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return !wanted(f.GetName()) }), err
 }

@@ -68,10 +68,10 @@ func (in Input) functions() template.FuncMap {
 		"foreignAnswers": constant(alertForeignAnswers),
 
 		"setJob": constant(setJob), "queryCall": queryCall, "showFirst": showFirst, "largestEffect": largestEffect, "effects": effects,
-		"setReason": setReason, "whyFailed": whyFailed, "advice": advice, "failures": constant(fmt.Sprintf(failures, "")),
+		"setReason": setReason, "whyFailed": constant(whyFailed), "advice": advice, "failures": constant(fmt.Sprintf(failures, "")),
 		"burning": constant(recordBurning), "burningExpr": in.burningExpr, "missing": missingExpr, "troubled": constant(recordTroubled), "sharedJobs": constant(sharedJobs),
-		"setSharedReason": setSharedReason, "sharedURL": sharedURL, "sharedTurn": in.sharedTurn,
-		"slowTurn": slowTurn, "failedTurn": in.failedTurn, "acceptance": acceptance, "starvedText": starvedText,
+		"setSharedReason": setSharedReason, "sharedURL": sharedURL,
+		"acceptance": acceptance, "starvedText": starvedText,
 	}
 }
 

@@ -276,9 +276,9 @@ func TestRegressionText(t *testing.T) {
 		ttft, tpot float64
 		want       string
 	}{
-		"prefill":             {3.1, 1.2, "ttft of first turns is 3.10 times the baseline (200ms). tpot of first turns is 1.20 times the baseline (40ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: queue_prefill (+0.4 s per turn). One bad turn: trace t1 (first turn, ttft, 2027-01-15 08:00:00 +0000 UTC). "},
+		"prefill":             {3.1, 1.2, "ttft of first turns is 3.10 times the baseline (200ms). tpot of first turns is 1.20 times the baseline (40ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: queue_prefill (+0.4 s per turn). "},
 		"decode":              {1.3, 2.5, "tpot of first turns is 2.50 times the baseline (40ms). ttft of first turns is 1.30 times the baseline (200ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: decode (+2 s per turn). "},
-		"nobody can tell":     {1.5, 1.4, "ttft of first turns is 1.50 times the baseline (200ms). tpot of first turns is 1.40 times the baseline (40ms). Since 2027-01-15 07:50:00 +0000 UTC. One bad turn: trace t1 (first turn, ttft, 2027-01-15 08:00:00 +0000 UTC). "},
+		"nobody can tell":     {1.5, 1.4, "ttft of first turns is 1.50 times the baseline (200ms). tpot of first turns is 1.40 times the baseline (40ms). Since 2027-01-15 07:50:00 +0000 UTC. "},
 		"nothing known of it": {math.NaN(), math.NaN(), "Since 2027-01-15 07:50:00 +0000 UTC. "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -293,8 +293,6 @@ func TestRegressionText(t *testing.T) {
 			for part, v := range map[string]float64{"queue_prefill": 0.4, "connect": -0.01, "decode": 2} {
 				s.set("x", metrics.Excess, v, append(first, "part", part)...)
 			}
-			s.set("x", metrics.BadTurn, float64(s.now.Unix()), append(first, "reason", "ttft", "trace_id", "t1")...)
-			s.set("x", metrics.BadTurn, float64(s.now.Unix()+1), append(first, "reason", "http_5xx", "trace_id", "t2")...)
 			s.pass(time.Minute)
 			want := tc.want + "Check what changed then. If the new level is intended (synthetic run needs --web.enable-lifecycle): synthetic accept --target=a --since=2027-01-15T07:50:00Z"
 			if got := s.said(rules.AlertRegression).Get("description"); got != want {
@@ -444,4 +442,26 @@ func TestSharedFaultEndsDespiteSlowTurns(t *testing.T) {
 	failing(0)
 	pass(4*time.Minute, perScrape/40.)
 	wantAlerts(t, "all are well, but for single slow turns", s.firing())
+}
+
+// TestDownNamesTheReasonOfNow: the page about an outage names its own reason, also if more turns failed for another one
+// a minute and a half before.
+func TestDownNamesTheReasonOfNow(t *testing.T) {
+	s := newScene(t, of("a"))
+	l := []string{"target", "a", "workload", "chat"}
+	pass := func(d time.Duration, hung, refused float64) {
+		for range int(d / every) {
+			s.set("x", metrics.TurnFailures, hung, append(l, "turn", "first", "reason", "timeout_first_token")...)
+			s.set("x", metrics.TurnFailures, refused, append(l, "turn", "first", "reason", "connect_error")...)
+			s.pass(every)
+		}
+	}
+	pass(5*time.Minute, 0, 0)
+	pass(90*time.Second, 9, 0)
+	s.set("x", metrics.ConsecutiveFailed, 5, l...)
+	pass(every, 9, 2)
+	pass(every, 9, 4)
+	if got := s.said(rules.AlertTargetDown).Get("summary"); !strings.HasPrefix(got, "a/chat: turns fail (connect_error)") {
+		t.Errorf("the page says %q", got)
+	}
 }

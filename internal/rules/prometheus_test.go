@@ -113,7 +113,7 @@ func (p *prometheus) scrape(pr *prober) {
 		p.refs[h] = ref
 	}
 	if !pr.down {
-		fams, err := pr.gather(func(family string) bool { return p.read[family] })
+		fams, err := pr.recorder.Only(func(family string) bool { return p.read[family] }).Gather()
 		if err != nil {
 			p.t.Fatal(err)
 		}

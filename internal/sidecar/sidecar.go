@@ -280,7 +280,6 @@ func (s *Sidecar) prepare(written, cfg *config.Config) (*change, error) {
 // announce tells the sinks about the jobs before any of them starts.
 func (s *Sidecar) announce(cfg *config.Config) {
 	s.lacksKernelTimestamps.Store(slices.ContainsFunc(cfg.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) }))
-	s.recorder.SetMode(metrics.Mode(cfg.Metrics))
 	for _, j := range cfg.Jobs {
 		s.sinks.Add(j)
 	}
@@ -305,9 +304,9 @@ func (s *Sidecar) Restore(states baseline.File, histories map[probe.Key][]byte) 
 // Baselines returns the states of all jobs, for the state file.
 func (s *Sidecar) Baselines() baseline.File { return s.baselines.States() }
 
-// Gatherer returns every series of the sidecar, in the mode both, except Go and process metrics.
+// Gatherer returns every series of the sidecar except Go and process metrics.
 func (s *Sidecar) Gatherer() prometheus.Gatherer {
-	return s.recorder.Only(func(string) bool { return true })
+	return s.recorder
 }
 
 // Status returns what the status page shows.

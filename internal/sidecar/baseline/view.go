@@ -7,7 +7,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/sink"
 )
 
 // Views are the comparisons of each kind of turn and signal with its baseline, by index of
@@ -53,24 +52,6 @@ func (j *job) views(now time.Time) (v Views) {
 		}
 	}
 	return v
-}
-
-// Unusual returns the first signal of a turn that is far above its baseline, and "" if there is
-// none. A value that the prober read too late is never unusual.
-func (t *Tracker) Unusual(r *probe.Result) sink.Signal {
-	j := t.lock(r.Key())
-	if j == nil {
-		return ""
-	}
-	defer j.mu.Unlock()
-	at := j.wall(t.options.Now())
-	values := valuesOf(r, j.timeouts)
-	for i, v := range []probe.Opt[time.Duration]{r.TTFT, r.TPOT} { // as sink.Signals
-		if v.OK && !j.tooLate(r, i, values[i].V, at) && j.series[r.Kind.Index()][i].unusual(v.V, j.sizeOf(r, i), at) {
-			return sink.Signals()[i]
-		}
-	}
-	return ""
 }
 
 // Sign returns the first signs of a fault, on which the scheduler probes more often. A run of
@@ -224,17 +205,6 @@ func (s *series) hadFalsePages() float64 {
 
 // Sizes returns the ratios of View.Delay.
 func Sizes() [3]float64 { return [3]float64{1.5, 2, 3} }
-
-// unusual reports whether a value is slow, or well above the baseline while a page or ticket is
-// up.
-func (s *series) unusual(value time.Duration, size float64, at time.Time) bool {
-	reference, ok := s.reference(at)
-	x := logSeconds(value) - s.size.effect(size) - reference
-	return ok && !s.size.isNew(size) && (x >= max(0, s.level())+s.tailLimit(at) || s.regressed() && x >= wellAbove)
-}
-
-// A turn above the log ratio wellAbove, 1.3 times the baseline, belongs to a regression.
-const wellAbove = 0.26
 
 func (s *series) view(at time.Time) View {
 	v := View{

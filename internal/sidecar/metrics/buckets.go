@@ -23,7 +23,7 @@ func nativeBounds() [1 << nativeSchema]float64 {
 
 // histogram counts durations in classic and native buckets. client_golang's histogram has each bucket twice,
 // because it can be read while it counts, and takes 8 to 17 µs to read. This one is used under the lock of its
-// job, and a scrape computes only the buckets that its format can carry.
+// job.
 type histogram struct {
 	bounds []float64 // upper bounds of the classic buckets, in seconds
 	// classic has the counts of the classic buckets, not cumulative; the last one is above all bounds.
@@ -109,23 +109,12 @@ func exemplar(v float64, trace string) *dto.Exemplar {
 	return &e.exemplar
 }
 
-// written returns the histogram in the form of the exposition. Without classic buckets, exemplars are beside the
-// native ones.
-func (h *histogram) written(classic, native bool) *dto.Histogram {
+// written returns the histogram in the form of the exposition.
+func (h *histogram) written() *dto.Histogram {
 	count, sum := h.count, h.sum
 	out := &dto.Histogram{SampleCount: &count, SampleSum: &sum, CreatedTimestamp: h.created}
-	if native {
-		h.writeNative(out)
-	}
-	if classic {
-		h.writeClassic(out)
-		return out
-	}
-	for _, e := range h.exemplars {
-		if e != nil {
-			out.Exemplars = append(out.Exemplars, e)
-		}
-	}
+	h.writeNative(out)
+	h.writeClassic(out)
 	return out
 }
 

@@ -30,13 +30,11 @@ const (
 	LabelRatio    = "ratio"
 	LabelPart     = "part"
 	LabelTraceID  = "trace_id"
-	// LabelError is the text of a failure, which the server may have written.
-	LabelError   = "error"
-	labelBound   = "bound"
-	labelGroup   = "group"
-	labelPurpose = "purpose"
-	LabelURL     = "url"
-	labelFinish  = "finish_reason"
+	labelBound    = "bound"
+	labelGroup    = "group"
+	labelPurpose  = "purpose"
+	LabelURL      = "url"
+	labelFinish   = "finish_reason"
 	// LabelResult, labelCached and labelDepth say how an answer with a reference code was judged.
 	LabelResult = "result"
 	labelCached = "cached"
@@ -112,7 +110,6 @@ const (
 	LastTurn          = "synthetic_last_turn_timestamp_seconds"
 	ConsecutiveFailed = "synthetic_consecutive_failed_turns"
 	Failing           = "synthetic_failing_seconds"
-	BadTurn           = "synthetic_bad_turn_timestamp_seconds"
 
 	SignalTurns        = "synthetic_signal_turns_total"
 	SignalLog2         = "synthetic_signal_log2_total"
@@ -261,7 +258,6 @@ func Catalog() []Metric {
 
 		{ConsecutiveFailed, gauge, "turns", "Number of consecutive failed turns. A refusal for load (http_429) does not change it; a wrong answer (content_mismatch, tool_call_invalid, schema_mismatch) resets it.", job},
 		{Failing, gauge, "seconds", "Time since the second of the consecutive failed turns; 0 with fewer. A turn without a first token counts from its start. While turns are refused for load (http_429), it stands still.", job},
-		{BadTurn, gauge, "seconds", "Unix time of the end of a bad turn, one of each kind. The reason is foreign_answer (text of another conversation), that of its failure, or the SLI of a missed SLO or unusual value. The trace id is that of its traceparent header, the error the text of its failure, shortened.", with(turn, LabelReason, LabelTraceID, LabelError)},
 
 		{SignalTurns, Counter, "turns", "Turns with a value of the signal. A turn without one counts with its deadline, or with its waiting time if that is longer.", signal},
 		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over these turns. Its rate divided by the rate of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},

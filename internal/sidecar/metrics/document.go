@@ -56,11 +56,7 @@ func documentData() map[string]any {
 		"Groups": groups, "Others": others, "Pager": PagerCatalog(),
 		"Lines": count, "PerJob": perJob, "PerSLO": perSLO,
 		"Failures": text(probe.Failures()), "SkipReasons": probe.SkipReasons(), "Phases": phaseNames(),
-		"BadTurnInterval": slo.FormatDuration(badTurnEvery), "BadTurnKept": slo.FormatDuration(badTurnKept),
-		"BadTurnOther":    slo.FormatDuration(badTurnOther),
-		"BadTurnsPerHour": 5 * int(time.Hour/badTurnEvery),
-		"Buckets":         layouts(), "Unread": unread(), "Zero": zero(), "Unknown": unknown(),
-		"Late": late(), "AnswerTTFT": answerTTFT, "ConversationDuration": conversationDuration, "ProbeRate": probeRate, "AnnounceFor": slo.FormatDuration(announceFor),
+		"Buckets": layouts(),
 	}
 }
 
@@ -85,7 +81,7 @@ func grouped(catalog []Metric) (groups []documentGroup, others []Metric) {
 }
 
 // lines returns the number of text lines of each family, for one job with one SLO after every
-// phase and a bad turn of both kinds.
+// phase of both kinds of turns.
 func lines() map[string]int {
 	r := NewRecorder(Options{
 		Build:           Build{Version: "v"},

@@ -16,22 +16,14 @@ import (
 // and sort every series, which would double the cost of a scrape with thousands of series that
 // are known to be valid.
 type exposition struct {
-	form
 	now      time.Time
 	families map[string]*dto.MetricFamily
 	window   sketch.Sketch
-	// announcements are those of the job that is being gathered; nil outside the modes lean and native.
-	announcements announcements
-	// firstScrape is true during the job's first scrape in these modes.
-	firstScrape bool
 }
 
-func newExposition(now time.Time, catalog []Metric, mode Mode) *exposition {
-	e := &exposition{form: mode.form(), now: now, families: make(map[string]*dto.MetricFamily, len(catalog))}
+func newExposition(now time.Time, catalog []Metric) *exposition {
+	e := &exposition{now: now, families: make(map[string]*dto.MetricFamily, len(catalog))}
 	for _, m := range catalog {
-		if slices.Contains(e.unread, m.Name) {
-			continue
-		}
 		kind := dto.MetricType(dto.MetricType_value[strings.ToUpper(string(m.Kind))])
 		e.families[m.Name] = &dto.MetricFamily{Name: &m.Name, Help: &m.Help, Type: kind.Enum()}
 	}
@@ -62,24 +54,8 @@ func (e *exposition) addAll(l labels, values ...value) {
 	}
 }
 
-// add adds a series to a counter or gauge, unless the mode leaves it out.
+// add adds a series to a counter or gauge.
 func (e *exposition) add(name string, l labels, v float64) {
-	if !e.leavesOut(name, v) {
-		e.keep(name, l, e.announced(name, l, v))
-	}
-}
-
-// part adds a series with one more label. It builds the label only for a scrape that includes
-// the series, because most reasons never occur.
-func (e *exposition) part(name string, l labels, label, of string, v float64) {
-	if e.families[name] != nil && !e.leavesOut(name, v) {
-		l = l.with(label, of)
-		e.keep(name, l, e.announced(name, l, v))
-	}
-}
-
-// keep adds a series in every mode.
-func (e *exposition) keep(name string, l labels, v float64) {
 	if f := e.families[name]; f != nil {
 		f.Metric = append(f.Metric, series(f.GetType(), l, v))
 	}
@@ -107,7 +83,7 @@ func series(kind dto.MetricType, l labels, v float64) *dto.Metric {
 
 func (e *exposition) addHistogram(name string, l labels, h *histogram) {
 	if f := e.families[name]; f != nil && h != nil {
-		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: e.histogram(h)})
+		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: h.written()})
 	}
 }
 
@@ -119,7 +95,7 @@ func (e *exposition) distribution(name, window string, l labels, d *distribution
 	if f == nil && beside == nil {
 		return
 	}
-	h := e.histogram(d.histogram)
+	h := d.histogram.written()
 	if f != nil {
 		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: h})
 	}

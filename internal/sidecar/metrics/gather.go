@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
@@ -22,31 +21,28 @@ import (
 // Gather implements prometheus.Gatherer. Each job is read under one hold of its
 // lock, so its series agree with each other.
 func (r *Recorder) Gather() ([]*dto.MetricFamily, error) {
-	return r.gather(Catalog(), view{every, true, r.mode(), false}), nil
+	return r.gather(Catalog(), view{every, true}), nil
 }
 
 // ForTarget gathers the series of one target, without the series of the process.
 func (r *Recorder) ForTarget(target string) prometheus.Gatherer {
 	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
-		return r.gather(Catalog(), view{func(t string) bool { return t == target }, false, r.mode(), false}), nil
+		return r.gather(Catalog(), view{func(t string) bool { return t == target }, false}), nil
 	})
 }
 
-// unleased gathers all series except those of leased targets, which only ForTarget returns. text tells that the
-// scrape is in a text format.
-func (r *Recorder) unleased(text bool) prometheus.Gatherer {
+// unleased gathers all series except those of leased targets, which only ForTarget returns.
+func (r *Recorder) unleased() prometheus.Gatherer {
 	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		leased := r.options.Leased()
-		return r.gather(Catalog(), view{func(t string) bool { return !leased(t) }, true, r.mode(), text}), nil
+		return r.gather(Catalog(), view{func(t string) bool { return !leased(t) }, true}), nil
 	})
 }
 
-// view selects the targets to gather, whether to include the process, and the form of the series.
+// view selects the targets to gather, and whether to include the process.
 type view struct {
 	shows   func(target string) bool
 	process bool
-	mode    Mode
-	text    bool
 }
 
 func every(string) bool { return true }
@@ -54,12 +50,11 @@ func every(string) bool { return true }
 // Only gathers some families. The others cost nothing.
 func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
 	catalog := slices.DeleteFunc(Catalog(), func(m Metric) bool { return !wanted(m.Name) })
-	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog, view{every, true, both, false}), nil })
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog, view{every, true}), nil })
 }
 
 func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
-	e := newExposition(r.options.Now(), catalog, v.mode)
-	e.text = v.text
+	e := newExposition(r.options.Now(), catalog)
 	r.mu.RLock()
 	jobs, targetLabels := r.sortedJobs(), map[string]labels{}
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
@@ -137,24 +132,14 @@ func (r *Recorder) gatherDiscovery(e *exposition) {
 func (j *job) gather(e *exposition, l labels, compared *baseline.Reading) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if e.lean() {
-		if e.firstScrape = j.announcements == nil; e.firstScrape {
-			j.announcements = announcements{}
-		}
-		e.announcements = j.announcements
-		defer func() { e.announcements = nil }()
-	}
 	if rate := j.info.Traffic.Rate; rate > 0 {
 		current := rate
 		if burst := j.tally.Burst; burst.Why != "" {
 			current = burst.Rate
 		}
-		e.add(TrafficRate, l, rate)
-		if current != rate || !e.lean() {
-			e.add(probeRate, l, current)
-		}
+		e.addAll(l, value{TrafficRate, rate}, value{probeRate, current})
 		for _, why := range workload.BurstReasons() {
-			e.part(bursts, l, LabelReason, why, float64(j.tally.Bursts[why]))
+			e.add(bursts, l.with(LabelReason, why), float64(j.tally.Bursts[why]))
 		}
 	}
 	for k, kind := range probe.TurnKinds() {
@@ -179,36 +164,19 @@ func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {
 		value{OutputTokens, t.outputTokens}, value{reasoningTokens, t.reasoningTokens}, value{turnsWithoutAnswer, t.withoutAnswer},
 		value{tokenEvents, t.tokenEvents}, value{coalescedEvents, t.coalesced},
 		value{turnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
-	e.part(UsageMissing, l, LabelReason, "absent", t.usageMissing)
-	e.part(UsageMissing, l, LabelReason, "impossible", t.usageImpossible)
+	e.add(UsageMissing, l.with(LabelReason, "absent"), t.usageMissing)
+	e.add(UsageMissing, l.with(LabelReason, "impossible"), t.usageImpossible)
 	for _, reason := range probe.Failures() {
-		if reason == probe.HTTP429 { // a rule needs the zero before the first refusal, and sums over reasons must not be empty
-			e.keep(TurnFailures, l.with(LabelReason, string(reason)), outcome(reason))
-			continue
-		}
-		e.part(TurnFailures, l, LabelReason, string(reason), outcome(reason))
+		e.add(TurnFailures, l.with(LabelReason, string(reason)), outcome(reason))
 	}
 	for _, reason := range probe.OwnFaults() {
-		if reason == probe.NotSent { // rules and dashboards subtract the sum over reasons, which must not be absent
-			e.keep(TurnOwnFaults, l.with(LabelReason, string(reason)), outcome(reason))
-			continue
-		}
-		e.part(TurnOwnFaults, l, LabelReason, string(reason), outcome(reason))
+		e.add(TurnOwnFaults, l.with(LabelReason, string(reason)), outcome(reason))
 	}
 	e.distribution(ttft, ttftWindow, l, &t.ttft)
 	e.distribution(tpot, tpotWindow, l, &t.tpot)
 	e.distribution(turnDuration, turnDurationWindow, l, &t.duration)
-	if t.reasoned || !e.lean() {
-		e.addHistogram(answerTTFT, l, t.answer)
-	}
+	e.addHistogram(answerTTFT, l, t.answer)
 	e.addHistogram(itl, l, t.itl)
-	t.bad.gather(e, l)
-}
-
-func (b *badTurn) gather(e *exposition, l labels) {
-	if b.current(e.now) {
-		e.add(BadTurn, l.with(LabelReason, b.reason).with(LabelTraceID, b.trace).with(LabelError, b.err), b.end)
-	}
 }
 
 func (j *job) gatherConversations(e *exposition, l labels) {
@@ -219,20 +187,18 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		value{conversationsCanceled, float64(c.Canceled)}, value{conversationsShort, float64(c.Shortened)},
 		value{LastTurn, j.lastTurn})
 	for _, reason := range probe.SkipReasons() {
-		e.part(ConversationsSkipped, l, LabelReason, reason, float64(j.tally.Skipped[reason]))
+		e.add(ConversationsSkipped, l.with(LabelReason, reason), float64(j.tally.Skipped[reason]))
 	}
 	if j.info.Workload.Recall > 0 {
 		j.recalled.gather(e, l)
 	}
 	e.add(otherModelTurns, l, j.otherModel)
 	for _, reason := range probe.FinishReasons() {
-		e.part(finishReasons, l, labelFinish, reason, j.finished[reason])
+		e.add(finishReasons, l.with(labelFinish, reason), j.finished[reason])
 	}
 	j.gateway.gather(e, l)
 	gatherSessions(e, l, j.sessions)
-	if !e.lean() {
-		e.addHistogram(conversationDuration, l, j.conversation)
-	}
+	e.addHistogram(conversationDuration, l, j.conversation)
 	e.addHistogram(ScheduleLag, l, j.lag)
 	e.addHistogram(ReadLag, l, j.readLag)
 	for i, phase := range phaseNames() {
@@ -301,17 +267,7 @@ func gatherDefinitions(e *exposition, jobs []*job) {
 // histograms, or text.
 func (r *Recorder) Handler(opts promhttp.HandlerOpts, others ...prometheus.Gatherer) http.Handler {
 	opts.EnableOpenMetrics = true
-	handler := func(text bool) http.Handler {
-		return promhttp.HandlerFor(gatherers(append([]prometheus.Gatherer{r.unleased(text)}, others...)), opts)
-	}
-	text, protobuf := handler(true), handler(false)
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if expfmt.NegotiateAccept(req.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...).FormatType() == expfmt.TypeProtoDelim {
-			protobuf.ServeHTTP(w, req)
-			return
-		}
-		text.ServeHTTP(w, req)
-	})
+	return promhttp.HandlerFor(gatherers(append([]prometheus.Gatherer{r.unleased()}, others...)), opts)
 }
 
 // gatherers gathers from several gatherers with different names. Unlike prometheus.Gatherers it

@@ -23,7 +23,7 @@ func TestHistogramIsBounded(t *testing.T) {
 	for d := time.Duration(1); d < math.MaxInt64/2; d += d/16 + 1 {
 		h.observe(d, "")
 	}
-	got := h.written(true, true)
+	got := h.written()
 	if got.GetZeroThreshold() != zeroThreshold || got.GetSchema() != nativeSchema || got.GetSampleSum() < 0 {
 		t.Errorf("schema %d, zero threshold %g, sum %g", got.GetSchema(), got.GetZeroThreshold(), got.GetSampleSum())
 	}
@@ -66,7 +66,7 @@ func TestHistogramEqualsClientGolang(t *testing.T) {
 				if err := theirs.Write(&want); err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want.Histogram, ours.written(true, true), protocmp.Transform()); diff != "" {
+				if diff := cmp.Diff(want.Histogram, ours.written(), protocmp.Transform()); diff != "" {
 					t.Fatalf("%s after %v (-client_golang +ours):\n%s", family, durations[:i+1], diff)
 				}
 			}

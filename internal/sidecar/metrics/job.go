@@ -8,7 +8,6 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers/recall"
-	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
@@ -45,8 +44,6 @@ type job struct {
 	gateway      gatewaySeries
 	sessions     probe.SessionCounts
 	backends     *bound.Peak
-	// announcements are nil until a scrape in the mode lean or native.
-	announcements announcements
 }
 
 type turnSeries struct {
@@ -62,9 +59,6 @@ type turnSeries struct {
 
 	ttft, tpot, duration distribution
 	answer, itl          *histogram
-	// reasoned is true after a turn in which the first token was not part of the answer.
-	reasoned bool
-	bad      badTurn
 }
 
 // distribution is a histogram with the values of the last minute.
@@ -114,13 +108,13 @@ func (j *job) setSLOs(objectives []slo.Objective) {
 }
 
 // observe adds an event to the job's series, unless the tally does not count it.
-func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker) {
+func (j *job) observe(e probe.Event, now time.Time) {
 	if !j.tally.Observe(e) {
 		return
 	}
 	switch e := e.(type) {
 	case probe.Result:
-		j.turnEnded(&e, now, baselines)
+		j.turnEnded(&e, now)
 	case probe.Conversation:
 		if e.Outcome == probe.Success && !e.Shortened { // the duration of a shortened one cannot be compared
 			j.conversation.observe(e.End.Sub(e.Scheduled), "")
@@ -128,7 +122,7 @@ func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker)
 	}
 }
 
-func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Tracker) {
+func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	t := &j.turns[r.Kind.Index()]
 	t.usage(r)
 	if r.IsOtherModel() {
@@ -145,14 +139,8 @@ func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Trac
 		t.notJudged++
 	}
 	j.own.add(r.Outcome, now)
-	var violated slo.SLI
 	for i := range j.slos {
-		if s := &j.slos[i]; s.judge(r) == slo.Bad && violated == "" {
-			violated = s.objective.SLI
-		}
-	}
-	if why := whyBad(r, violated, baselines); why != "" {
-		t.bad.take(r, why, now)
+		j.slos[i].judge(r)
 	}
 	t.observe(r, now)
 	j.gateway.observe(r, j.silence(), j.backends)
@@ -179,7 +167,6 @@ func (t *turnSeries) observe(r *probe.Result, now time.Time) {
 	}
 	if r.AnswerTTFT.OK {
 		t.answer.observe(r.AnswerTTFT.V, "")
-		t.reasoned = t.reasoned || r.AnswerTTFT != r.TTFT
 	}
 	if r.TPOT.OK {
 		t.tpot.observe(r.TPOT.V, r.TraceID, now)
@@ -257,10 +244,10 @@ func (t *turnSeries) usage(r *probe.Result) {
 	}
 }
 
-func (c *sloCounters) judge(r *probe.Result) slo.Judgement {
+func (c *sloCounters) judge(r *probe.Result) {
 	v := c.objective.Judge(r)
 	if v == slo.NotJudged {
-		return v
+		return
 	}
 	k := r.Kind.Index()
 	c.turns[k]++
@@ -270,5 +257,4 @@ func (c *sloCounters) judge(r *probe.Result) slo.Judgement {
 	if v == slo.Bad {
 		c.violations[k]++
 	}
-	return v
 }

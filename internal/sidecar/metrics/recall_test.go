@@ -10,7 +10,7 @@ import (
 )
 
 // TestRecall: right and wrong turns are counted by cache and depth. Foreign ones have one series, which is 0
-// before the first turn, and are the bad turn on display.
+// before the first turn.
 func TestRecall(t *testing.T) {
 	c := &clock{now: start}
 	r := newTestRecorder(c, "east")
@@ -35,7 +35,6 @@ func TestRecall(t *testing.T) {
 		`synthetic_recall_turns_total{cached="yes",depth="1k-8k",result="right",target="east",workload="chat"} 2`,
 		`synthetic_recall_turns_total{cached="yes",depth="1k-8k",result="wrong",target="east",workload="chat"} 0`,
 		`synthetic_recall_turns_total{cached="unknown",depth="unknown",result="foreign",target="east",workload="chat"} 1`,
-		`synthetic_bad_turn_timestamp_seconds{error="",reason="foreign_answer",target="east"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in:\n%s", want, recallLines(text))
@@ -46,7 +45,7 @@ func TestRecall(t *testing.T) {
 func recallLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "synthetic_recall") || strings.HasPrefix(line, "synthetic_bad_turn") {
+		if strings.HasPrefix(line, "synthetic_recall") {
 			b.WriteString(line)
 		}
 	}

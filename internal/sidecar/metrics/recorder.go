@@ -37,8 +37,7 @@ type Options struct {
 	// Leased returns a function that reports whether only ForTarget shows a target; nil means no
 	// target.
 	Leased func() func(target string) bool
-	// Baselines are read at each scrape and for each turn. They must observe an event
-	// before the Recorder does. nil means none.
+	// Baselines are read at each scrape; nil means none.
 	Baselines *baseline.Tracker
 	// Backends records how many servers behind a gateway the jobs name; nil records nothing.
 	Backends *bound.Peak
@@ -63,7 +62,6 @@ type Recorder struct {
 	jobs    map[probe.Key]*job
 	targets map[string]*targetSeries
 	reload  reload
-	scraped Mode
 	added   uint64 // number of configurations so far
 }
 
@@ -92,8 +90,8 @@ func NewRecorder(o Options) *Recorder {
 }
 
 // Add creates the series of a job. All of them start at 0, so that increase() sees the first
-// failure; lean leaves late counters out until then and announces them with 0. A known job keeps its series. An SLO is identified by its name: after a change of
-// its threshold the counter continues.
+// failure. A known job keeps its series. An SLO is identified by its name: after a change of its
+// threshold the counter continues.
 func (r *Recorder) Add(info sink.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,7 +137,7 @@ func (r *Recorder) Observe(e probe.Event) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.observe(e, r.options.Now(), r.options.Baselines)
+	j.observe(e, r.options.Now())
 }
 
 // SetReload records the result and the time of the last load of the configuration.
@@ -150,28 +148,6 @@ func (r *Recorder) SetReload(ok bool, at time.Time) {
 	if ok {
 		r.reload = reload{successful: 1, lastSuccess: unixSeconds(at)}
 	}
-}
-
-// SetMode sets the mode of Gather and Handler. The first scrape after a change to lean or native exports
-// late counters with their values, because the scrapes before had them.
-func (r *Recorder) SetMode(m Mode) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.scraped = m
-	if m.lean() {
-		return
-	}
-	for _, j := range r.jobs {
-		j.mu.Lock()
-		j.announcements = nil
-		j.mu.Unlock()
-	}
-}
-
-func (r *Recorder) mode() Mode {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.scraped
 }
 
 // sortedJobs returns the jobs by target and workload. The caller holds the lock.

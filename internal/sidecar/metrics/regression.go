@@ -24,15 +24,15 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, orNaN(v.Expected)},
 			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})
 		for n, size := range baseline.Sizes() {
-			e.part(RegressionDelay, l, LabelRatio, strconv.FormatFloat(size, 'f', -1, 64), orNaN(v.Delay[n]))
+			e.add(RegressionDelay, l.with(LabelRatio, strconv.FormatFloat(size, 'f', -1, 64)), orNaN(v.Delay[n]))
 		}
 		for w, within := range []string{"15m", "1h"} {
-			e.part(Detectable, l, labelWithin, within, orNaN(v.Detectable[w]))
+			e.add(Detectable, l.with(labelWithin, within), orNaN(v.Detectable[w]))
 		}
 	}
 	for i, part := range baseline.Parts() {
 		excess := probe.Opt[float64]{V: r.Excess[k].V[i], OK: r.Excess[k].OK}
-		e.part(Excess, l, LabelPart, string(part), orNaN(excess))
+		e.add(Excess, l.with(LabelPart, string(part)), orNaN(excess))
 	}
 	e.add(CachedBaseline, l, orNaN(r.CachedBaseline[k]))
 	line := r.Views[k][0].Line // of the TTFT, the first of sink.Signals

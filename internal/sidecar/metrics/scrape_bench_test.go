@@ -33,15 +33,8 @@ func BenchmarkScrape1000(b *testing.B) { scrapes(b, 1000) }
 func scrapes(b *testing.B, targets int) {
 	r := busyRecorder(targets)
 	h := r.Handler(promhttp.HandlerOpts{DisableCompression: true})
-	for _, mode := range []Mode{Lean, native, both} {
-		r.SetMode(mode)
-		scrapesInMode(b, r, h, mode)
-	}
-}
-
-func scrapesInMode(b *testing.B, r *testRecorder, h http.Handler, mode Mode) {
 	for name, accept := range formats() {
-		b.Run(string(mode)+"/"+name, func(b *testing.B) {
+		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			req := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 			req.Header.Set("Accept", accept)

@@ -115,7 +115,7 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 func (t *targetSeries) gather(e *exposition, l labels) {
 	e.add(targetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
 	for _, p := range slices.Sorted(maps.Keys(t.requests)) {
-		e.part(otherRequests, l, labelPurpose, string(p), t.requests[p])
+		e.add(otherRequests, l.with(labelPurpose, string(p)), t.requests[p])
 	}
 	s := t.server
 	if s == nil || !s.read {

@@ -35,7 +35,6 @@ func MayBeEmpty() map[string]string {
 		"Drafted tokens per second":          "few deployments speculate",
 		"Metrics of the servers":             "no target need have server_metrics",
 		"Recall":                             "it is off by default",
-		"Bad turns":                          "there are none when all is well",
 		"Read lag":                           "it is unknown where the kernel gives no timestamps",
 	}
 }
