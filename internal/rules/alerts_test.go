@@ -103,7 +103,6 @@ func scenarios() []scenario {
 	s = append(s, sampleScenarios()...)
 	s = append(s, proberScenarios()...)
 	s = append(s, regressionScenarios()...)
-	s = append(s, serverScenarios()...)
 	return append(s, ruleScenarios()...)
 }
 
@@ -201,7 +200,7 @@ func TestEveryAlertHasAScenario(t *testing.T) {
 		if !fired[name] {
 			t.Errorf("no scenario in which %s fires", name)
 		}
-		if !over[name] && name != rules.AlertBudgetExhausted { // TestBudgetExhausted has its end
+		if !over[name] {
 			t.Errorf("no scenario in which %s ends", name)
 		}
 	}
@@ -210,7 +209,7 @@ func TestEveryAlertHasAScenario(t *testing.T) {
 // madeWhereTheTurnsAre lists the alerts on gauges for which the prober decides.
 func madeWhereTheTurnsAre() []string {
 	return []string{
-		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression, rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
+		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
 	}
 }
 
@@ -224,8 +223,7 @@ func alertNames() []string {
 		rules.AlertUsageMissing, rules.AlertRulesOutdated,
 		rules.AlertForeignAnswers,
 		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression,
-		rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
-		rules.AlertCachedRatioDrop, rules.AlertBudgetExhausted,
-		rules.AlertServerMetricsUnreadable,
+		rules.AlertBaselineMoved, rules.AlertRegressionBlind,
+		rules.AlertCachedRatioDrop,
 	}
 }

@@ -2,23 +2,21 @@ package rules
 
 // Names of alerts and recorded series, for tests.
 const (
-	AlertForeignAnswers          = alertForeignAnswers
-	AlertBudgetExhausted         = alertBudgetExhausted
-	AlertCachedRatioDrop         = alertCachedRatioDrop
-	AlertConversationsSkipped    = alertConversationsSkipped
-	AlertProberSilent            = alertProberSilent
-	AlertProberStarved           = alertProberStarved
-	AlertProxyBuffering          = "SyntheticProxyBuffering"
-	AlertReplicaSlow             = alertReplicaSlow
-	AlertSLOFastBurn             = alertSLOFastBurn
-	AlertSLONoSamples            = alertSLONoSamples
-	AlertSLOSlowBurn             = alertSLOSlowBurn
-	AlertSchedulerStuck          = alertSchedulerStuck
-	AlertServerMetricsUnreadable = alertServerMetricsUnreadable
-	AlertTargetBusy              = alertTargetBusy
-	AlertTargetNoSamples         = alertTargetNoSamples
-	AlertUsageMissing            = alertUsageMissing
-	RecordBudgetRemaining        = recordBudgetRemaining
+	AlertForeignAnswers       = alertForeignAnswers
+	AlertCachedRatioDrop      = alertCachedRatioDrop
+	AlertConversationsSkipped = alertConversationsSkipped
+	AlertProberSilent         = alertProberSilent
+	AlertProberStarved        = alertProberStarved
+	AlertProxyBuffering       = "SyntheticProxyBuffering"
+	AlertReplicaSlow          = alertReplicaSlow
+	AlertSLOFastBurn          = alertSLOFastBurn
+	AlertSLONoSamples         = alertSLONoSamples
+	AlertSLOSlowBurn          = alertSLOSlowBurn
+	AlertSchedulerStuck       = alertSchedulerStuck
+	AlertTargetBusy           = alertTargetBusy
+	AlertTargetNoSamples      = alertTargetNoSamples
+	AlertUsageMissing         = alertUsageMissing
+	RecordBudgetRemaining     = recordBudgetRemaining
 
 	// These are only in groups.yml.
 	AlertGatewayFallback    = "SyntheticGatewayFallback"
@@ -26,7 +24,6 @@ const (
 	AlertDiscoveryFailing   = "SyntheticDiscoveryFailing"
 	AlertConfigReloadFailed = "SyntheticConfigReloadFailed"
 	AlertRulesOutdated      = "SyntheticRulesOutdated"
-	AlertBaselineYoung      = "SyntheticBaselineYoung"
 	AlertBaselineMoved      = "SyntheticBaselineMoved"
 	AlertRegressionBlind    = "SyntheticRegressionBlind"
 )

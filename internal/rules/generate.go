@@ -73,7 +73,7 @@ func (r *Rules) addObjectives(in Input) error {
 	if len(fits(objectives, slo.Ticket)) > 0 {
 		tickets = append(tickets, slowBurn(objectives))
 	}
-	tickets = append(tickets, in.budgetExhausted(), in.noSamples())
+	tickets = append(tickets, in.noSamples())
 	r.add("synthetic-slo-rates", slowInterval, in.complete(recordRates()))
 	r.add("synthetic-slo", burnInterval, in.complete(burns))
 	r.add("synthetic-slo-sums", sumInterval, in.complete(recordSums()))

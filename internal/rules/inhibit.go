@@ -28,24 +28,19 @@ const (
 // ended, the expressions of the rules themselves hold back alerts that would follow; see holds.go.
 func Inhibitions() []Inhibition {
 	job := perJob()
-	burns := []string{alertSLOFastBurn, alertSLOSlowBurn, alertBudgetExhausted}
+	burns := []string{alertSLOFastBurn, alertSLOSlowBurn}
 	jobAlerts := slices.Concat(burns, []string{
 		AlertRegression, alertReplicaSlow, alertSLONoSamples, alertCachedRatioDrop, alertTargetBusy, alertConversationsSkipped, alertUsageMissing,
 	})
-	serverAlerts := []string{alertServerMetricsUnreadable}
 	latency := map[string][]string{labelSLI: {SLILatency}}
 	return []Inhibition{
 		{
 			Why:     "If many targets share a fault, one page lists them. An outage of another target still pages.",
-			Sources: []string{AlertFleetRegression}, Targets: slices.Concat(jobAlerts, serverAlerts),
+			Sources: []string{AlertFleetRegression}, Targets: jobAlerts,
 		},
 		{
 			Why:     "A target that is down or has no samples needs no other alert.",
 			Sources: []string{AlertTargetDown, alertTargetNoSamples}, Targets: jobAlerts, Equal: job,
-		},
-		{
-			Why:     "Its server metrics are then missing, too.",
-			Sources: []string{AlertTargetDown, alertTargetNoSamples}, Targets: serverAlerts, Equal: job[:1],
 		},
 		{
 			Why:     "A silent prober explains missing samples.",
@@ -87,7 +82,7 @@ func Inhibitions() []Inhibition {
 		},
 		{
 			Why:     "A fast burn explains a slow burn.",
-			Sources: []string{alertSLOFastBurn}, Targets: []string{alertSLOSlowBurn, alertBudgetExhausted}, Equal: job,
+			Sources: []string{alertSLOFastBurn}, Targets: []string{alertSLOSlowBurn}, Equal: job,
 		},
 	}
 }

@@ -9,10 +9,9 @@ import (
 // Names of alerts that Go code uses. groups.yml has the others. Each has a page
 // docs/runbooks/NAME.md.
 const (
-	alertSLOFastBurn     = "SyntheticSLOFastBurn"
-	alertSLOSlowBurn     = "SyntheticSLOSlowBurn"
-	alertSLONoSamples    = "SyntheticSLONoSamples"
-	alertBudgetExhausted = "SyntheticErrorBudgetExhausted"
+	alertSLOFastBurn  = "SyntheticSLOFastBurn"
+	alertSLOSlowBurn  = "SyntheticSLOSlowBurn"
+	alertSLONoSamples = "SyntheticSLONoSamples"
 	// AlertRegression has both severities.
 	AlertRegression      = "SyntheticRegression"
 	AlertFleetRegression = "SyntheticFleetRegression"
@@ -20,15 +19,14 @@ const (
 	alertReplicaSlow     = "SyntheticReplicaSlow"
 	alertProberSilent    = "SyntheticProberSilent"
 
-	alertTargetBusy              = "SyntheticTargetBusy"
-	alertTargetNoSamples         = "SyntheticTargetNoSamples"
-	alertProberStarved           = "SyntheticProberStarved"
-	alertSchedulerStuck          = "SyntheticSchedulerStuck"
-	alertConversationsSkipped    = "SyntheticConversationsSkipped"
-	alertUsageMissing            = "SyntheticUsageMissing"
-	alertCachedRatioDrop         = "SyntheticCachedRatioDrop"
-	alertForeignAnswers          = "SyntheticForeignAnswers"
-	alertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"
+	alertTargetBusy           = "SyntheticTargetBusy"
+	alertTargetNoSamples      = "SyntheticTargetNoSamples"
+	alertProberStarved        = "SyntheticProberStarved"
+	alertSchedulerStuck       = "SyntheticSchedulerStuck"
+	alertConversationsSkipped = "SyntheticConversationsSkipped"
+	alertUsageMissing         = "SyntheticUsageMissing"
+	alertCachedRatioDrop      = "SyntheticCachedRatioDrop"
+	alertForeignAnswers       = "SyntheticForeignAnswers"
 )
 
 // Names of recorded series: the remaining labels, the metric, the operation. All have the labels target,

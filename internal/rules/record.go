@@ -115,22 +115,6 @@ func ratio(part, on, whole string) string {
 	return part + "\n/" + on + "\n(" + whole + " > 0)"
 }
 
-// budgetExhausted is only a ticket, because the faults that spent the budget fired their own alerts. If
-// the history is shorter than the window, the spent budget is scaled by its share of the window, so that
-// a bad first hour does not spend the budget of a month.
-func (in Input) budgetExhausted() rule {
-	return rule{
-		Alert: alertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
-		Expr: parenthesised(in.byWindow(func(self matchers, window time.Duration) string {
-			return fmt.Sprintf("%s <= 0\nand on (target, workload, slo)\n(1 - %s)\n* on (target, workload, slo) count_over_time(%s[%s]) / %s >= 1",
-				self.selector(recordBudgetRemaining), self.selector(recordBudgetRemaining), self.selector(recordTurnsSum), slo.FormatDuration(window), num(float64(window/sumInterval)))
-		})) + "\n" + andConfigured,
-		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
-		Description: "There were more bad turns than the whole error budget allows; {{ $value | humanizePercentage }} of it is left.",
-		Dashboard:   dashboardTarget,
-	}
-}
-
 // noSamples is a ticket for an SLO that judges none of the finished turns, so that its burn rate alerts
 // cannot fire. It leaves out classes of sizes, which may have no turn for long.
 func (in Input) noSamples() rule {

@@ -18,7 +18,6 @@ func regressionScenarios() []scenario {
 	const (
 		cachedFirst = rules.AlertCachedRatioDrop + " a chat first"
 		cachedMore  = rules.AlertCachedRatioDrop + " a chat followup"
-		exhausted   = rules.AlertBudgetExhausted + " a chat ttft"
 	)
 	return []scenario{
 		{name: "the prefix cache is lost", regressions: true, steps: []step{
@@ -30,16 +29,5 @@ func regressionScenarios() []scenario {
 			{do: behaving(cachedBy(80)), after: 49 * time.Hour},
 			{do: behaving(ok), after: time.Hour},
 		}},
-		{name: "the whole budget is spent", in: weekly, records: "synthetic-slo", steps: []step{
-			{after: 6 * time.Hour},
-			{do: behaving(slow), after: 4 * time.Hour, want: []string{exhausted, fastBurn}},
-		}},
 	}
-}
-
-// weekly is usual with an SLO over a week, whose budget an afternoon can spend.
-func weekly() rules.Input {
-	o := ttft
-	o.Window = 7 * day
-	return withSLOs(o)()
 }

@@ -53,7 +53,7 @@ func TestDocsNameOnlyWhatExists(t *testing.T) {
 			known[m.Name+"_bucket"] = true
 		}
 	}
-	for _, g := range generate(t, withSLOs(ttft)()).Groups.Groups {
+	for _, g := range generate(t, withServices()).Groups.Groups {
 		for _, r := range g.Rules {
 			known[r.Record] = true
 		}

@@ -37,7 +37,7 @@ func newBench(t *testing.T, a sixfold) *bench {
 		in = a.in
 	}
 	b := &bench{
-		t: t, file: only(t, in(), a.alert), totals: map[string]float64{},
+		t: t, file: only(t, in(), a), totals: map[string]float64{},
 		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	b.server = promtest.New(t, b.file, time.Minute)
@@ -50,7 +50,7 @@ func newBench(t *testing.T, a sixfold) *bench {
 }
 
 // only returns a rule file with an alert and the recording rules that it reads.
-func only(t *testing.T, in rules.Input, alert string) []byte {
+func only(t *testing.T, in rules.Input, a sixfold) []byte {
 	t.Helper()
 	r, err := rules.Generate(in)
 	if err != nil {
@@ -58,7 +58,7 @@ func only(t *testing.T, in rules.Input, alert string) []byte {
 	}
 	var read string // the expressions of the needed rules
 	needed := func(r rulefmt.Rule) bool {
-		return r.Alert == alert || r.Record != "" && strings.Contains(read, r.Record)
+		return r.Alert == a.alert && (a.scope == "" || r.Labels["scope"] == a.scope) || r.Record != "" && strings.Contains(read, r.Record)
 	}
 	for before := -1; before != len(read); {
 		before = len(read)

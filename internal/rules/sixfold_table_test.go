@@ -11,14 +11,6 @@ import (
 // one is a fault of a single series.
 func one(s series) []series { return []series{s} }
 
-// shortBudget is usual with an SLO whose window is hardly longer than a page on
-// it needs, so that a test can live through it.
-func shortBudget() rules.Input {
-	o := ttft
-	o.Window = 60 * time.Hour
-	return withSLOs(o)()
-}
-
 func sixfoldObjectives() []sixfold {
 	bad := func(perMinute float64) []series { return one(counter(metrics.SLOViolations, perMinute, judged()...)) }
 	return []sixfold{
@@ -29,10 +21,6 @@ func sixfoldObjectives() []sixfold {
 		{
 			alert: rules.AlertSLOSlowBurn, fault: bad(0.6), almost: bad(0.1),
 			lead: time.Hour, fires: 32 * time.Minute, resolves: 100 * time.Minute,
-		},
-		{
-			alert: rules.AlertBudgetExhausted, in: shortBudget, fault: bad(12), almost: bad(0.1),
-			lead: time.Hour, fires: 62 * time.Minute, resolves: 61 * time.Hour,
 		},
 		{
 			alert: rules.AlertSLONoSamples,
@@ -78,10 +66,6 @@ func sixfoldTargets() []sixfold {
 			onMissing: metrics.SLOTurns,
 			onNaN:     true, // what is no number is no sample
 		},
-		{
-			alert: rules.AlertServerMetricsUnreadable, fault: one(gauge(metrics.ServerMetricsUp, 0, "target", "a")),
-			lead: 5 * time.Minute, fires: 19 * time.Minute, resolves: 3 * time.Minute,
-		},
 	}
 }
 
@@ -113,7 +97,7 @@ func sixfoldRegressions() []sixfold {
 			lead: 5 * time.Minute, fires: 65 * time.Minute, resolves: 25 * time.Hour,
 		},
 		{
-			alert: rules.AlertBaselineYoung, fault: one(gauge(metrics.BaselineYoung, 1, signal()...)),
+			alert: rules.AlertRegressionBlind, scope: "young", fault: one(gauge(metrics.BaselineYoung, 1, signal()...)),
 			lead: time.Hour, fires: 49 * time.Hour, resolves: 20 * time.Minute,
 		},
 		{

@@ -14,6 +14,8 @@ import (
 // each case tests only the rule.
 type sixfold struct {
 	alert string
+	// scope is the label scope of the rule; "" means all rules of the alert.
+	scope string
 	// in returns the input of the rules; nil means usual.
 	in func() rules.Input
 	// fault are the series that differ from the healthy world; almost are series just below the
@@ -62,7 +64,7 @@ func TestSixCases(t *testing.T) {
 	}
 	for _, a := range sixfolds() {
 		for name, test := range sixCases() {
-			t.Run(a.alert+"/"+name, func(t *testing.T) {
+			t.Run(a.alert+a.scope+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				test(t, a)
 			})
@@ -72,9 +74,9 @@ func TestSixCases(t *testing.T) {
 
 // TestEveryAlertHasSixCases: the table contains all generated alerts.
 func TestEveryAlertHasSixCases(t *testing.T) {
-	var listed []string
+	var listed, entries []string
 	for _, a := range sixfolds() {
-		listed = append(listed, a.alert)
+		listed, entries = append(listed, a.alert), append(entries, a.alert+a.scope)
 		if len(a.fault) == 0 || a.fires == 0 || a.resolves == 0 {
 			t.Errorf("%s: no fault, or no bound on how long it takes to fire or to resolve", a.alert)
 		}
@@ -92,14 +94,14 @@ func TestEveryAlertHasSixCases(t *testing.T) {
 		}
 	}
 	slices.Sort(wanted)
-	slices.Sort(listed)
+	slices.Sort(entries)
 	for _, name := range slices.Compact(wanted) {
 		if !slices.Contains(listed, name) && name != rules.AlertFleetRegression { // TestFleet has several targets
 			t.Errorf("%s is not in the table of six cases", name)
 		}
 	}
-	if once := slices.Compact(slices.Clone(listed)); len(once) != len(listed) {
-		t.Errorf("an alert is in the table twice: %v", listed)
+	if once := slices.Compact(slices.Clone(entries)); len(once) != len(entries) {
+		t.Errorf("an alert is in the table twice: %v", entries)
 	}
 }
 
