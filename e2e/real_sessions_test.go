@@ -29,13 +29,12 @@ const sessionConversations = 16
 // Without it, conversations change their worker, or all of them share one: vLLM's router hashes nothing then.
 func TestRealSessions(t *testing.T) {
 	workers := []string{worker(t, "worker-1"), worker(t, "worker-2")}
-	hash, cookie := target.DefaultSession(), target.Session{Cookies: true}
+	hash := target.DefaultSession()
 	for name, tt := range map[string]struct {
 		session target.Session
 		start   func(t *testing.T, dir, address string, workers []string) *process
 	}{
-		"haproxy-header": {hash, haproxyRouter("balance hdr(X-Session-ID)\n  hash-type consistent", "")},
-		"haproxy-cookie": {cookie, haproxyRouter("balance roundrobin\n  cookie ROUTE insert indirect nocache", "cookie %s")},
+		"haproxy-header": {hash, haproxyRouter("balance hdr(X-Session-ID)\n  hash-type consistent")},
 		"nginx-header":   {hash, nginxRouter},
 		"vllm-router":    {hash, vllmRouter},
 		"litellm":        {target.Session{Header: "X-LiteLLM-Session-ID"}, liteLLMRouter},
@@ -119,18 +118,13 @@ func (s *turnSink) Observe(e probe.Event) {
 	}
 }
 
-// haproxyRouter returns a function that starts HAProxy. option is a format of the name of a server.
-func haproxyRouter(balance, option string) func(t *testing.T, dir, address string, workers []string) *process {
+// haproxyRouter returns a function that starts HAProxy.
+func haproxyRouter(balance string) func(t *testing.T, dir, address string, workers []string) *process {
 	return func(t *testing.T, dir, address string, workers []string) *process {
 		text := "global\n  maxconn 200\ndefaults\n  mode http\n  timeout connect 2s\n  timeout client 30s\n  timeout server 30s\n" +
 			"frontend in\n  bind " + address + "\n  default_backend out\nbackend out\n  " + balance + "\n"
 		for i, w := range workers {
-			name := fmt.Sprintf("w%d", i+1)
-			text += fmt.Sprintf("  server %s %s ", name, w)
-			if option != "" {
-				text += fmt.Sprintf(option, name)
-			}
-			text += "\n"
+			text += fmt.Sprintf("  server w%d %s\n", i+1, w)
 		}
 		return start(t, "haproxy", nil, "haproxy", "-db", "-f", written(t, dir, "haproxy.cfg", text))
 	}

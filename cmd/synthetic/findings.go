@@ -34,7 +34,6 @@ type findings struct {
 	// Metrics are the known metric families on the server's /metrics.
 	Metrics []string
 	Version string
-	Session sessionFinding
 }
 
 // failedAPI is an API over which no turn succeeded, and the turn's error.
@@ -81,9 +80,6 @@ func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.AP
 	}
 	n.Target.Model = model
 	n.askServer(ctx)
-	if n.Turn != nil {
-		n.askRouter(ctx)
-	}
 }
 
 // FirstToken returns the timeout to propose: ten times the slowest TTFT, rounded up to a second. The

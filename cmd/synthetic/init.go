@@ -128,9 +128,6 @@ func (f *initFlags) write(e env, found findings) error {
 	if err := errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("writing the configuration: %w; choose another --output.file", err)
 	}
-	if found.Session.Text != "" {
-		fmt.Fprintln(e.stdout, found.Session.Text)
-	}
 	fmt.Fprintf(e.stdout, "wrote %s\nNext: read it, then\n  %s\n  %s\n", f.file,
 		commandLine("check", f.file), commandLine("run", "--config.file="+f.file))
 	return nil

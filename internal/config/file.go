@@ -73,13 +73,12 @@ type fileGroup struct {
 type fileAPI struct {
 	API        target.API  `yaml:"api" enum:"chat,completions,responses,messages,azure" examples:"responses"`
 	APIVersion string      `yaml:"api_version" examples:"\"2024-10-21\""`
-	Session    fileSession `yaml:"session" examples:"{header: dynamo}"`
+	Session    fileSession `yaml:"session" examples:"{header: X-Dynamo-Session-ID}"`
 }
 
 type fileSession struct {
-	Header  string   `yaml:"header" default:"X-Session-ID" examples:"dynamo | none | X-Conversation-ID"`
-	Echo    []string `yaml:"echo" min:"1" max:"8" examples:"[X-Session-Token]"`
-	Cookies string   `yaml:"cookies" default:"none" enum:"none,conversation"`
+	Header string   `yaml:"header" default:"X-Session-ID" examples:"none | X-Dynamo-Session-ID"`
+	Echo   []string `yaml:"echo" min:"1" max:"8" examples:"[X-Session-Token]"`
 }
 
 // fileEndpoint is an API at an address.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"net/textproto"
-	"strings"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -13,13 +12,10 @@ import (
 // session resolves how a target learns which requests belong to one conversation. headers are those
 // that the target configures.
 func (b *builder) session(path string, f fileSession, headers map[string]string) target.Session {
-	s, preset := target.SessionPreset(f.Header)
-	if !preset {
+	var s target.Session
+	if f.Header != "none" {
 		s.Header = textproto.CanonicalMIMEHeaderKey(f.Header)
-		b.sessionHeader(path+".header", f.Header, "one of "+strings.Join(target.SessionPresets(), ", ")+", or ")
-	}
-	if f.Echo != nil {
-		s.Echo = nil
+		b.sessionHeader(path+".header", f.Header, "none, or ")
 	}
 	const isFixed = "names a header that headers sets for all requests"
 	fixed := map[string]bool{}
@@ -34,7 +30,6 @@ func (b *builder) session(path string, f fileSession, headers map[string]string)
 			b.Mistake(at, name, isFixed, "remove it from headers or from echo")
 		}
 	}
-	s.Cookies = f.Cookies == "conversation"
 	if at := path + ".header"; b.Has(at) && fixed[s.Header] {
 		b.Mistake(at, "", isFixed, "remove it from headers, or write header: none")
 	}

@@ -117,7 +117,6 @@ func (b *builder) checkSupport(path string, t target.Target, w workload.Spec) {
 		key             string
 	}{
 		{len(w.Tools) > 0, t.API.SupportsTools(), "tools"},
-		{w.ToolChoice != "", t.API.SupportsTools(), "tool_choice"},
 		{w.ResponseSchema != nil, t.API.SupportsJSONSchema(), "response_schema"},
 	} {
 		if feature.used && !feature.supported {

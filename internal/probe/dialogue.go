@@ -248,9 +248,9 @@ func (d *dialogue) endSession(r *Result, a *attempt) {
 
 // learnSession learns the session from the headers of the answer to a request. Before, it hides the values
 // that the request had, which the answer may replace.
-func (d *dialogue) learnSession(h http.Header, req *http.Request) {
+func (d *dialogue) learnSession(h http.Header) {
 	d.session.hide(&d.prober.opts.Target, nil)
-	d.session.learn(h, req.URL, time.Now())
+	d.session.learn(h)
 }
 
 func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
@@ -261,7 +261,7 @@ func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
 	}
 	a := d.newAttempt(req, limit)
 	a.run(req, d.deadlines)
-	d.learnSession(a.headers, req)
+	d.learnSession(a.headers)
 	return a, nil
 }
 
@@ -337,7 +337,7 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
 	req.Header.Set("Traceparent", traceparent)
-	d.session.apply(req, time.Now())
+	d.session.apply(req)
 	return req, nil
 }
 
