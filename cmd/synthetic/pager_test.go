@@ -75,9 +75,8 @@ func TestRunPages(t *testing.T) {
 	}
 
 	p.until("the delivery on /metrics", func(s map[string]float64) bool {
-		sent, _ := sum(s, "synthetic_pager_notifications_total", `alertmanager="`+strings.TrimPrefix(am.URL, "http://")+`"`)
-		firing, _ := sum(s, "synthetic_pager_alerts", `state="firing"`)
-		return sent > 0 && firing > 0
+		undelivered, found := sum(s, "synthetic_pager_alerts_undelivered", `alertmanager="`+strings.TrimPrefix(am.URL, "http://")+`"`)
+		return found && undelivered == 0
 	})
 
 	// A reload may change the rules, but does not stop or start the pager.
@@ -101,7 +100,7 @@ func TestRunWithoutPager(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	_, server := fastDeployment(t)
 	p := sidecarRun(t, configFor(t, "/v1", map[string]string{"a": server.URL}))
-	if _, found := sum(p.series(), "synthetic_pager_alerts"); found {
+	if _, found := sum(p.series(), "synthetic_pager_stalled"); found {
 		t.Error("alerts are exported without a pager")
 	}
 	if _, page := p.get("/"); !strings.Contains(page, "does not evaluate alert rules") {

@@ -118,13 +118,7 @@ func (p *Pager) notify() {
 		p.saveNow()
 	}
 	p.notified = time.Now()
-	alerts := p.states.outgoing()
-	for _, a := range alerts {
-		if p.options.ExternalURL != "" {
-			a.GeneratorURL = strings.TrimSuffix(p.options.ExternalURL, "/") + "/"
-		}
-	}
-	if len(alerts) > 0 {
+	if alerts := p.states.outgoing(p.options.ExternalURL); len(alerts) > 0 {
 		p.notifier.Send(alerts...)
 	}
 }
@@ -133,26 +127,26 @@ func (p *Pager) notify() {
 func (p *Pager) post(ctx context.Context, _ *http.Client, req *http.Request) (*http.Response, error) {
 	d := p.byEndpoint[req.URL.String()]
 	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, err
-	}
 	var alerts []notifier.Alert
-	if err := json.Unmarshal(body, &alerts); err != nil {
+	if err == nil {
+		err = json.Unmarshal(body, &alerts)
+	}
+	if err != nil {
 		return nil, err
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	ctx, cancel := context.WithCancel(target.RememberingSent(ctx))
 	defer context.AfterFunc(p.requests, cancel)()
 	resp, err := d.http.Do(req.WithContext(ctx))
-	if err != nil {
+	failure := ""
+	switch {
+	case err != nil:
 		target.RememberSecrets(d.config)
 		err = redact.Error(err)
-	}
-	failure := err
-	if err == nil && resp.StatusCode/100 != 2 {
-		failure = fmt.Errorf("it answers %.100s", resp.Status)
-	}
-	if failure == nil {
+		failure = err.Error()
+	case resp.StatusCode/100 != 2:
+		failure = fmt.Sprintf("it answers %.100s", resp.Status)
+	default:
 		for _, a := range alerts {
 			p.states.accepted(a.Labels, a.EndsAt)
 		}
@@ -161,23 +155,19 @@ func (p *Pager) post(ctx context.Context, _ *http.Client, req *http.Request) (*h
 	return resp, err
 }
 
-// record counts a request, and logs when requests begin to fail and when they succeed again.
-func (d *destination) record(p *Pager, err error, alerts int) {
+// record keeps the result of a request, and logs when requests begin to fail and when they succeed again.
+func (d *destination) record(p *Pager, failure string, alerts int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	failed := d.status.Err != ""
-	if err == nil {
-		d.status.Sent++
-		d.status.LastOK, d.status.Err, d.status.Undelivered = p.clock.wall(), "", 0
-		if failed {
-			p.options.Logger.Info("The Alertmanager accepts alerts again", "alertmanager", d.status.URL)
-		}
-		return
+	logger := p.options.Logger.With("alertmanager", d.status.URL)
+	switch failed := d.status.Err != ""; {
+	case failure == "" && failed:
+		logger.Info("The Alertmanager accepts alerts again")
+	case failure != "" && !failed:
+		logger.Error("The Alertmanager does not accept alerts; trying again until it does", "alerts", alerts, "err", failure)
 	}
-	d.status.Failed++
-	d.status.Err, d.status.Undelivered = err.Error(), alerts
-	if !failed {
-		p.options.Logger.Error("The Alertmanager does not accept alerts; trying again until it does", "alertmanager", d.status.URL, "alerts", alerts, "err", err)
+	if d.status.Err, d.status.Undelivered = failure, alerts; failure == "" {
+		d.status.LastOK, d.status.Undelivered = p.clock.wall(), 0
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,7 +43,7 @@ func newBench(t *testing.T, change func(*Options)) *bench {
 	t.Helper()
 	b := &bench{gauge: newGauge(t), t: t, box: &inbox{}}
 	o := Options{
-		Gatherer: b.registry, RuleFiles: []RuleFile{{"rules.yml", []byte(firing)}}, Instance: "here",
+		Gatherer: b.registry, Rules: []byte(firing), Instance: "here",
 		Alertmanagers: []Alertmanager{{URL: address}},
 	}
 	if change != nil {
@@ -334,42 +333,6 @@ func (b *bench) check(p *period, later []*period) {
 	if answered {
 		b.t.Errorf("%s fired from %v to %v and was never sent", p.target, p.from, p.end)
 	}
-}
-
-// TestUrgentEvaluation: while it is urgent, an alert fires within a third of the interval, whenever its cause begins.
-func TestUrgentEvaluation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		urgent := atomic.Bool{}
-		b := newBench(t, func(o *Options) { o.Urgent = urgent.Load })
-		// takes returns the longest time from a cause to its message, for causes in each second of the interval.
-		takes := func() (longest time.Duration) {
-			for range 15 {
-				time.Sleep(61 * time.Second)
-				before, began := len(b.box.all()), time.Now()
-				b.set(1)
-				time.Sleep(20 * time.Second)
-				for _, p := range b.box.all()[before:] {
-					if p.firing() {
-						longest = max(longest, p.at.Sub(began))
-						break
-					}
-				}
-				b.set(0)
-			}
-			return longest
-		}
-		if calm := takes(); calm < 13*time.Second || calm > 16*time.Second {
-			t.Errorf("an alert takes %v", calm)
-		}
-		urgent.Store(true)
-		if longest := takes(); longest > 6*time.Second {
-			t.Errorf("while it is urgent, an alert takes %v", longest)
-		}
-		if h := b.Health(); h.Failures != 0 {
-			t.Errorf("%d evaluations failed", h.Failures)
-		}
-		b.stop()
-	})
 }
 
 // TestFullDisk: neither a full disk, nor one that is read-only or missing, keeps the pager from paging. With space

@@ -26,11 +26,16 @@ func (h Hand) Failures() (errs []error) {
 }
 
 // StoredSeries returns the number of stored series, including those of the rules.
-func (h Hand) StoredSeries() int { return len(h.memory.byLabels) }
+func (h Hand) StoredSeries() (n int) {
+	for _, all := range h.memory.byName {
+		n += len(all)
+	}
+	return n
+}
 
 // Reload puts rules into force.
-func (p *Pager) Reload(files []RuleFile) error {
-	commit, err := p.Prepare(files)
+func (p *Pager) Reload(text []byte) error {
+	commit, err := p.Prepare(text)
 	if err == nil {
 		commit()
 	}

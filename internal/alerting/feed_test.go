@@ -26,7 +26,7 @@ func newRig(t *testing.T, g prometheus.Gatherer, ruleText string, change func(*O
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), logs: &bytes.Buffer{}}
 	o := Options{
-		Gatherer: g, RuleFiles: []RuleFile{{"rules.yml", []byte(ruleText)}},
+		Gatherer: g, Rules: []byte(ruleText),
 		Instance: "here", Now: func() time.Time { return r.now }, Logger: slog.New(slog.NewTextHandler(r.logs, nil)),
 	}
 	if change != nil {
@@ -97,7 +97,7 @@ func TestFeedStoresWhatRulesRead(t *testing.T) {
 	r := newRig(t, g.registry, reading("test_up"), nil)
 	r.round()
 	r.want(`{__name__=~"test_.*"}`, map[string]float64{`{__name__="test_up", instance="here", job="synthetic", target="a"}`: 3})
-	if err := r.Reload([]RuleFile{{"rules.yml", []byte(reading("test_up", "test_unread"))}}); err != nil {
+	if err := r.Reload([]byte(reading("test_up", "test_unread"))); err != nil {
 		t.Fatal(err)
 	}
 	r.round()
@@ -119,7 +119,6 @@ groups:
         expr: test_up < -1
         annotations:
           description: '{{ with printf `+"`max(test_queried{target=%q})`"+` $labels.target | query }}{{ . | first | value }}{{ end }}'
-          summary: test_unread is only a word here
 `, nil)
 	r.round()
 	r.want(`count by (__name__) ({__name__=~"test_.*"})`, map[string]float64{`{__name__="test_up"}`: 1, `{__name__="test_queried"}`: 1})
@@ -137,29 +136,6 @@ func TestFeedStale(t *testing.T) {
 	g.set(2)
 	r.round()
 	r.want(`test_up`, map[string]float64{`{__name__="test_up", instance="here", job="synthetic", target="a"}`: 2})
-}
-
-func TestFeedIsBounded(t *testing.T) {
-	g := newGauge(t)
-	r := newRig(t, g.registry, reading("test_up"), func(o *Options) { o.MaxSeries = 2 })
-	for _, target := range []string{"a", "b", "c", "d"} {
-		g.up.WithLabelValues(target).Set(1)
-	}
-	r.round()
-	r.round()
-	if v := r.Health(); v.Series != 2 {
-		t.Errorf("%d series are stored, want 2", v.Series)
-	}
-	if n := strings.Count(r.logs.String(), "stores no more series"); n != 1 {
-		t.Errorf("the limit was logged %d times:\n%s", n, r.logs)
-	}
-	g.up.Reset()
-	g.set(1)
-	r.round()
-	r.round()
-	if v := r.Health(); v.Series != 1 || !strings.Contains(r.logs.String(), "all series again") {
-		t.Errorf("%d series are stored, want 1:\n%s", v.Series, r.logs)
-	}
 }
 
 // TestClockStep steps the wall clock forwards and backwards. The rules see no change, and
@@ -202,7 +178,7 @@ groups:
 			if n := len(r.states.byID); n != 1 {
 				t.Fatalf("%d alerts fire, want 1", n)
 			}
-			for _, m := range r.states.outgoing() {
+			for _, m := range r.states.outgoing("") {
 				if ahead := m.EndsAt.Sub(r.now); ahead < validFor-time.Minute || ahead > validFor+time.Minute {
 					t.Errorf("the alert ends %v from now, want about %v", ahead, validFor)
 				}

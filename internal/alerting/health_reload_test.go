@@ -23,7 +23,7 @@ func (c *selfCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
 
 func (c *selfCollector) Collect(ch chan<- prometheus.Metric) {
 	if c.before() {
-		ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, float64(c.health().Series))
+		ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, float64(c.health().Evaluations))
 	}
 }
 
@@ -33,7 +33,7 @@ func selfGathering(t *testing.T, before func() bool) *Pager {
 	self := &selfCollector{desc: prometheus.NewDesc("test_health", "Health.", nil, nil), before: before}
 	g := newGauge(t)
 	p := mustNew(t, Options{
-		Gatherer: g.registry, RuleFiles: []RuleFile{{"rules.yml", []byte(reading("test_up", "test_health"))}},
+		Gatherer: g.registry, Rules: []byte(reading("test_up", "test_health")),
 		Instance: "here", Interval: 10 * time.Millisecond,
 	})
 	self.health = p.Health
@@ -66,7 +66,7 @@ func TestReloadWhileItGathersItself(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			text := reading("test_up", "test_health", fmt.Sprintf("test_%d", round))
-			done <- p.Reload([]RuleFile{{"rules.yml", []byte(text)}})
+			done <- p.Reload([]byte(text))
 		}()
 		select {
 		case err := <-done:

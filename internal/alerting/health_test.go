@@ -30,13 +30,10 @@ groups:
 			if h.Evaluations < 3*38 || h.Evaluations > 3*41 || h.Failures*3 != h.Evaluations {
 				t.Errorf("%d evaluations, %d failures", h.Evaluations, h.Failures)
 			}
-			if h.Firing != 1 || h.Pending != 1 || h.Series != 2 {
-				t.Errorf("%d alerts fire, %d wait, %d series", h.Firing, h.Pending, h.Series)
-			}
-			if ago := time.Since(h.Oldest); ago < 0 || ago > 15*time.Second {
+			if ago := time.Since(h.Evaluated); ago < 0 || ago > 15*time.Second {
 				t.Errorf("evaluated %v ago, want within an interval", ago)
 			}
-			if am := h.Alertmanagers; len(am) != 1 || am[0].URL != address || am[0].Sent < 9 || am[0].Undelivered != 0 || am[0].LastOK.IsZero() {
+			if am := h.Alertmanagers; len(am) != 1 || am[0].URL != address || am[0].Undelivered != 0 || am[0].LastOK.IsZero() {
 				t.Errorf("Alertmanagers: %+v", am)
 			}
 		})

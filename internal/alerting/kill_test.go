@@ -33,7 +33,7 @@ func child(dir string) {
 		return 1
 	}))
 	p, err := New(Options{
-		Gatherer: registry, RuleFiles: []RuleFile{{Name: "quick", Data: []byte(quick)}}, Interval: time.Second,
+		Gatherer: registry, Rules: []byte(quick), Interval: time.Second,
 		Dir: filepath.Join(dir, "pager"), Alertmanagers: []Alertmanager{{URL: os.Getenv(childURL)}}, Instance: "child",
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})

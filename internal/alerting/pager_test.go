@@ -43,7 +43,7 @@ func mustNew(t *testing.T, o Options) *Pager {
 func TestPages(t *testing.T) {
 	g, am := newGauge(t), newReceiver()
 	p := mustNew(t, Options{
-		Gatherer: g.registry, RuleFiles: []RuleFile{{"rules.yml", []byte(quick)}}, Interval: time.Second,
+		Gatherer: g.registry, Rules: []byte(quick), Interval: time.Second,
 		Alertmanagers:  []Alertmanager{{URL: serve(t, am)}},
 		ExternalLabels: map[string]string{"cluster": "x"}, ExternalURL: "https://pager.example.org/",
 		Instance: "here",

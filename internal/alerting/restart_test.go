@@ -31,7 +31,7 @@ groups:
 func lives(t *testing.T, dir, ruleText string, g *gauge, box *inbox, length time.Duration, during func(p *Pager)) {
 	t.Helper()
 	p := mustNew(t, Options{
-		Gatherer: g.registry, RuleFiles: []RuleFile{{"rules.yml", []byte(ruleText)}}, Dir: dir,
+		Gatherer: g.registry, Rules: []byte(ruleText), Dir: dir,
 		Alertmanagers: []Alertmanager{{URL: address}}, Instance: "here",
 		Now: box.now,
 	})
@@ -202,10 +202,10 @@ func TestReload(t *testing.T) {
 		g.up.WithLabelValues("waits").Set(1)
 		lives(t, "", slow, g, box, 6*time.Minute, func(p *Pager) {
 			more := slow + "  - name: more\n    rules:\n      - {alert: More, expr: vector(1)}\n"
-			if err := p.Reload([]RuleFile{{"rules.yml", []byte(more)}}); err != nil {
+			if err := p.Reload([]byte(more)); err != nil {
 				t.Error(err)
 			}
-			if err := p.Reload([]RuleFile{{"rules.yml", []byte("groups: [{name: x, rules: [{alert: A, expr: 'up >'}]}]")}}); err == nil || !strings.Contains(err.Error(), `rule file "rules.yml"`) {
+			if err := p.Reload([]byte("groups: [{name: x, rules: [{alert: A, expr: 'up >'}]}]")); err == nil || !strings.Contains(err.Error(), "the alert rules") {
 				t.Errorf("a rule file with a mistake gives %v", err)
 			}
 			time.Sleep(5 * time.Minute)
@@ -233,26 +233,20 @@ func TestNewRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(damaged, stateFileName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	newer := t.TempDir()
-	if err := os.WriteFile(filepath.Join(newer, stateFileName), []byte(`{"version": 9}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for want, change := range map[string]func(*Options){
-		"needs a gatherer":                 func(o *Options) { o.Gatherer = nil },
 		"creating the pager's directory":   func(o *Options) { o.Dir = file },
 		"is in use by process":             func(o *Options) { o.Dir = taken },
 		"remove the file to start without": func(o *Options) { o.Dir = damaged },
-		"has version 9, not 1":             func(o *Options) { o.Dir = newer },
 		`alertmanager "am:9093"`:           func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "am:9093"}} },
 		"without user information":         func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "http://u:hunter2@am"}} },
 		"no such file": func(o *Options) {
 			o.Alertmanagers = []Alertmanager{{URL: "https://am", HTTP: promconfig.HTTPClientConfig{TLSConfig: promconfig.TLSConfig{CAFile: "none"}}}}
 		},
-		`rule file "rules.yml"`: func(o *Options) { o.RuleFiles[0].Data = []byte("groups: 1") },
+		"the alert rules": func(o *Options) { o.Rules = []byte("groups: 1") },
 	} {
 		o := Options{
-			Gatherer:  prometheus.NewRegistry(),
-			RuleFiles: []RuleFile{{"rules.yml", []byte(slow)}},
+			Gatherer: prometheus.NewRegistry(),
+			Rules:    []byte(slow),
 		}
 		change(&o)
 		p, err := New(o)

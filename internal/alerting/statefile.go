@@ -23,30 +23,24 @@ const stateFileName = "alerts.json"
 // outageTolerance is the longest downtime of a process after which its alerts continue.
 const outageTolerance = time.Hour
 
+type activeAlert struct {
+	Labels labels.Labels `json:"labels"`
+	Since  time.Time     `json:"since"`
+}
+
 // refillRounds is for how many rounds an alert of an earlier process fires at least: its rule needs new samples.
 const refillRounds = 20
 
 // savedStates is the content of the file of alert states. Times are wall times.
 type savedStates struct {
-	Version int           `json:"version"`
 	SavedAt time.Time     `json:"saved_at"`
 	Alerts  []*alertState `json:"alerts"`
 	// Active are the pending and firing alerts of the rules, which continue their "for".
 	Active []activeAlert `json:"active"`
 }
 
-type activeAlert struct {
-	Labels labels.Labels `json:"labels"`
-	Since  time.Time     `json:"since"`
-}
-
-const stateVersion = 1
-
-// readStates reads saved states; none without a file or directory.
+// readStates reads saved states; none without a file.
 func readStates(dir string) (saved savedStates, err error) {
-	if dir == "" {
-		return saved, nil
-	}
 	path := filepath.Join(dir, stateFileName)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,9 +52,6 @@ func readStates(dir string) (saved savedStates, err error) {
 	if err := atomicfile.ParseJSON(data, &saved); err != nil {
 		return saved, fmt.Errorf("reading the saved alerts in %q: %w; remove the file to start without them", path, err)
 	}
-	if saved.Version != stateVersion {
-		return saved, fmt.Errorf("%q has version %d, not %d; remove it to start without the saved alerts", path, saved.Version, stateVersion)
-	}
 	saved.Alerts = slices.DeleteFunc(saved.Alerts, func(r *alertState) bool { return r == nil })
 	return saved, nil
 }
@@ -70,15 +61,9 @@ func (p *Pager) restore(saved savedStates) {
 	now := p.clock.now()
 	away := now.Sub(saved.SavedAt)
 	continues := away >= 0 && away <= outageTolerance
-	alerts := p.rules.Load().alerts
 	for _, r := range saved.Alerts {
-		if t, known := alerts[r.Labels.Get(labels.AlertName)]; known && continues && r.firing() {
-			// A rule does not report an alert that fires only because of keep_firing_for.
-			kept := now.Add(t.keep)
-			if !r.KeptSince.IsZero() {
-				kept = r.KeptSince.Add(t.keep)
-			}
-			r.validUntil = slices.MaxFunc([]time.Time{kept, now.Add(refillRounds * p.options.Interval), now.Add(4 * t.interval)}, time.Time.Compare)
+		if continues && r.firing() {
+			r.validUntil = p.keptUntil(r, now)
 		}
 		p.states.byID[r.Labels.Hash()] = r
 	}
@@ -91,15 +76,33 @@ func (p *Pager) restore(saved savedStates) {
 	}
 }
 
+// keptUntil returns until when an alert of an earlier process fires without a report of its rule; the zero time if it
+// has no rule any more. A rule does not report an alert that fires only because of keep_firing_for.
+func (p *Pager) keptUntil(r *alertState, now time.Time) (until time.Time) {
+	since := now
+	if !r.KeptSince.IsZero() {
+		since = r.KeptSince
+	}
+	for _, g := range p.Groups() {
+		for _, rule := range g.AlertingRules() {
+			if rule.Name() == r.Labels.Get(labels.AlertName) {
+				refilled := now.Add(max(refillRounds*p.options.Interval, 4*g.Interval()))
+				until = slices.MaxFunc([]time.Time{until, since.Add(rule.KeepFiringFor()), refilled}, time.Time.Compare)
+			}
+		}
+	}
+	return until
+}
+
 // save saves the states if there is a directory, which it creates if needed.
 func (p *Pager) save() error {
 	if p.options.Dir == "" {
 		return nil
 	}
 	if err := p.claim(); err != nil {
-		return fmt.Errorf("saving the alerts: %w", err)
+		return err
 	}
-	out := savedStates{Version: stateVersion, SavedAt: p.clock.wall(), Alerts: p.states.snapshot(), Active: []activeAlert{}}
+	out := savedStates{SavedAt: p.clock.wall(), Alerts: p.states.snapshot(), Active: []activeAlert{}}
 	for _, g := range p.rules.Load().groups {
 		for _, r := range g.AlertingRules() {
 			r.ForEachActiveAlert(func(a *rules.Alert) {
@@ -113,10 +116,7 @@ func (p *Pager) save() error {
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(p.options.Dir, stateFileName), data, 0o600)
 	}
-	if err != nil {
-		return fmt.Errorf("saving the alerts: %w", err)
-	}
-	return nil
+	return err
 }
 
 // claim creates the directory if it is missing, and locks it once.
@@ -127,8 +127,7 @@ func (p *Pager) claim() (err error) {
 	if p.lock != nil {
 		return nil
 	}
-	p.lock, err = atomicfile.LockDir(p.options.Dir)
-	if err != nil {
+	if p.lock, err = atomicfile.LockDir(p.options.Dir); err != nil {
 		return fmt.Errorf("alerting.directory: %w", err)
 	}
 	return nil

@@ -2,7 +2,6 @@ package alerting
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,20 +17,13 @@ type Transition struct {
 	Labels      map[string]string
 	Annotations map[string]string
 	Value       float64
-	// At is the start of the alert.
-	At time.Time
-	// Lasted is the duration of the alert; zero while it fires.
-	Lasted time.Duration
-	// GoesOnAs names a firing alert about the same subject with at least the same urgency: this
-	// alert ended, but not the incident. "" for none.
-	GoesOnAs string
+	Lasted      time.Duration // zero while it fires
 }
 
 // alertStates holds every alert about which an Alertmanager may still need a notification.
 type alertStates struct {
 	clock    *clock
 	external labels.Labels
-	alone    bool // there is no Alertmanager
 	onChange func(Transition)
 	changed  atomic.Bool // since the last notification
 
@@ -41,111 +33,73 @@ type alertStates struct {
 
 // notify implements rules.NotifyFunc. It gets the alerts of one rule that fire or ended lately.
 func (s *alertStates) notify(_ context.Context, _ string, alerts ...*rules.Alert) {
-	s.update(func(time.Time) (changes []Transition) {
-		for _, a := range alerts {
-			if r, changed := s.record(a); changed {
-				changes = append(changes, s.transition(r))
+	s.mu.Lock()
+	var changes []Transition
+	for _, a := range alerts {
+		ls := s.identity(a.Labels)
+		r := s.byID[ls.Hash()]
+		fired := r != nil && r.firing()
+		switch {
+		case a.ResolvedAt.IsZero():
+			if r == nil {
+				r = &alertState{Labels: ls, StartsAt: a.FiredAt}
+				s.byID[ls.Hash()] = r
 			}
+			r.refresh(a)
+		case fired:
+			r.EndsAt, r.Annotations = a.ResolvedAt, a.Annotations
 		}
-		return changes
-	})
+		if r != nil && r.firing() != fired {
+			changes = append(changes, s.transition(r))
+		}
+	}
+	s.mu.Unlock()
+	s.report(changes)
 }
 
 // expire ends the alerts that their rules no longer report.
 func (s *alertStates) expire() {
-	s.update(func(now time.Time) (changes []Transition) {
-		for _, r := range s.byID {
-			if r.firing() && now.After(r.validUntil) {
-				r.EndsAt = now
-				changes = append(changes, s.transition(r))
-			}
+	s.mu.Lock()
+	var changes []Transition
+	now := s.clock.now()
+	for _, r := range s.byID {
+		if r.firing() && now.After(r.validUntil) {
+			r.EndsAt = now
+			changes = append(changes, s.transition(r))
 		}
-		return changes
-	})
+	}
+	s.mu.Unlock()
+	s.report(changes)
 }
 
-// update changes states under the lock, and reports the changes after it.
-func (s *alertStates) update(do func(now time.Time) []Transition) {
-	s.mu.Lock()
-	changes := do(s.clock.now())
-	s.mu.Unlock()
-	if len(changes) == 0 {
-		return
-	}
-	s.changed.Store(true)
+func (s *alertStates) report(changes []Transition) {
 	for _, c := range changes {
+		s.changed.Store(true)
 		s.onChange(c)
 	}
 }
 
-// record updates one alert, and reports whether it started or ended.
-func (s *alertStates) record(a *rules.Alert) (r *alertState, changed bool) {
-	ls := s.identity(a.Labels)
-	id := ls.Hash()
-	r = s.byID[id]
-	fired := r != nil && r.firing()
-	if !a.ResolvedAt.IsZero() {
-		if fired {
-			r.EndsAt, r.Annotations = a.ResolvedAt, a.Annotations
-		}
-		return r, fired
-	}
-	if r == nil {
-		r = &alertState{Labels: ls, StartsAt: a.FiredAt}
-		s.byID[id] = r
-	}
-	r.refresh(a)
-	return r, !fired
-}
-
 // identity adds the external labels that the alert does not have.
 func (s *alertStates) identity(ls labels.Labels) labels.Labels {
-	b := labels.NewBuilder(ls)
-	s.external.Range(func(e labels.Label) {
-		if !ls.Has(e.Name) {
-			b.Set(e.Name, e.Value)
-		}
-	})
+	b := labels.NewBuilder(s.external)
+	ls.Range(func(l labels.Label) { b.Set(l.Name, l.Value) })
 	return b.Labels()
 }
 
 func (s *alertStates) transition(r *alertState) Transition {
-	t := Transition{
-		Firing: r.firing(), Labels: r.Labels.Map(), Annotations: r.Annotations.Map(),
-		Value: r.value, At: s.clock.toWall(r.StartsAt),
-	}
+	t := Transition{Firing: r.firing(), Labels: r.Labels.Map(), Annotations: r.Annotations.Map(), Value: r.value}
 	if !t.Firing {
-		t.Lasted, t.GoesOnAs = r.EndsAt.Sub(r.StartsAt), s.successor(r)
+		t.Lasted = r.EndsAt.Sub(r.StartsAt)
 	}
 	return t
-}
-
-// successor names the alert that continues the incident of r: about the same target and
-// workload or about all, and the same objective. It must be a page, or anything if r is a
-// ticket. The caller holds mu.
-func (s *alertStates) successor(r *alertState) (name string) {
-	for _, o := range s.byID {
-		same := o.Labels.Get("target") == r.Labels.Get("target") && o.Labels.Get("workload") == r.Labels.Get("workload")
-		urgent := o.Labels.Get("severity") == "page" || r.Labels.Get("severity") != "page"
-		if r.Labels.Get("target") == "" || !o.firing() || !urgent || !same && o.Labels.Get("scope") != "fleet" {
-			continue
-		}
-		// The first name in alphabetical order makes the choice among several reproducible.
-		if other := strings.TrimSpace(o.Labels.Get(labels.AlertName) + " " + o.Labels.Get("slo")); name == "" || other < name {
-			name = other
-		}
-	}
-	return name
 }
 
 const (
 	// resend is the interval of reminders about a firing alert.
 	resend = time.Minute
-	// validFor is how long an Alertmanager keeps an alert without a reminder: three lost
-	// reminders.
+	// validFor is how long an Alertmanager keeps an alert without a reminder: three lost reminders.
 	validFor = 4 * resend
-	// repeatEnd is how long the end of an alert is repeated, in case the Alertmanager restarts
-	// before it has notified anybody.
+	// repeatEnd is how long the end is repeated, in case the Alertmanager restarts before it has notified anybody.
 	repeatEnd = 15 * time.Minute
 	// missedHold is how long an alert that started and ended while no Alertmanager could be reached is
 	// reported as firing. It must exceed the usual group_interval of 5m, or nobody is notified.
@@ -156,17 +110,17 @@ const (
 
 // outgoing returns what to send now, and drops the alerts whose end is known. Its times are wall times, because an
 // Alertmanager compares them with its own clock.
-func (s *alertStates) outgoing() (out []*notifier.Alert) {
+func (s *alertStates) outgoing(from string) (out []*notifier.Alert) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, step := s.clock.now(), s.clock.step()
 	for id, r := range s.byID {
 		firing, ended := r.reported(now), now.Sub(r.EndsAt)
-		if !firing && ended >= repeatEnd && (!r.OverAt.IsZero() || ended > missedWithin || s.alone) {
+		if !firing && ended >= repeatEnd && (!r.OverAt.IsZero() || ended > missedWithin) {
 			delete(s.byID, id)
 			continue
 		}
-		a := &notifier.Alert{Labels: r.Labels, Annotations: r.Annotations, StartsAt: r.StartsAt.Add(step), EndsAt: now.Add(validFor + step)}
+		a := &notifier.Alert{Labels: r.Labels, Annotations: r.Annotations, GeneratorURL: from, StartsAt: r.StartsAt.Add(step), EndsAt: now.Add(validFor + step)}
 		if !firing {
 			a.EndsAt = now.Add(step)
 			if ended <= resend && r.ToldAt.Before(r.EndsAt) {
@@ -218,31 +172,28 @@ func (s *alertStates) snapshot() []*alertState {
 	return out
 }
 
-// alertState is an alert from its start until an Alertmanager knows its end. Its times are
-// those of the pager's clock; in the file they are wall times.
+// alertState is an alert from its start until an Alertmanager knows its end. Its times are those of the pager's clock;
+// in the file they are wall times.
 type alertState struct {
 	Labels      labels.Labels `json:"labels"`
 	Annotations labels.Labels `json:"annotations"`
 	StartsAt    time.Time     `json:"starts_at"`
 	// EndsAt is zero while the alert fires.
 	EndsAt time.Time `json:"ends_at,omitzero"`
-	// KeptSince is when the expression stopped holding, while keep_firing_for keeps the alert
-	// firing; otherwise zero.
+	// KeptSince is when the expression stopped holding, while keep_firing_for keeps the alert firing; otherwise zero.
 	KeptSince time.Time `json:"kept_since,omitzero"`
 	// ToldAt is when an Alertmanager first accepted the start, OverAt the end.
 	ToldAt time.Time `json:"told_at,omitzero"`
 	OverAt time.Time `json:"over_at,omitzero"`
 
 	value float64
-	// validUntil is when a firing alert ends if its rule does not report it any more, because
-	// it was removed or cannot be evaluated.
+	// validUntil is when a firing alert ends if its rule, which was removed or fails, does not report it any more.
 	validUntil time.Time
 }
 
 func (r *alertState) firing() bool { return r.EndsAt.IsZero() }
 
-// refresh updates a firing alert from its rule. A continuing alert keeps its start, also across
-// a restart.
+// refresh updates a firing alert from its rule. A continuing alert keeps its start, also across a restart.
 func (r *alertState) refresh(a *rules.Alert) {
 	if !r.firing() {
 		r.StartsAt, r.EndsAt, r.ToldAt, r.OverAt = a.FiredAt, time.Time{}, time.Time{}, time.Time{}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	promrules "github.com/prometheus/prometheus/rules"
 
@@ -20,18 +19,14 @@ import (
 
 // PagerRules returns the rules of "synthetic generate rules" for this process alone, since it
 // does not see the turns of other replicas.
-func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
+func PagerRules(cfg *config.Config) ([]byte, error) {
 	in := RulesOf(cfg)
 	in.RunbookURL, in.DashboardURL = string(cfg.Alerting.RunbookURL), string(cfg.Alerting.DashboardURL)
 	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, refused("the rules of alerting: %w", err)
 	}
-	text, err := generated.PrometheusYAML()
-	if err != nil {
-		return nil, err
-	}
-	return []alerting.RuleFile{{Name: "synthetic", Data: text}}, nil
+	return generated.PrometheusYAML()
 }
 
 // preparePager checks what a configuration changes in the pager. The first configuration creates
@@ -43,16 +38,16 @@ func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 	if cfg.Alerting == nil {
 		return nil
 	}
-	files, err := PagerRules(cfg)
+	text, err := PagerRules(cfg)
 	if err != nil {
 		return err
 	}
 	if s.pager != nil {
-		reload, err := s.pager.Prepare(files)
+		reload, err := s.pager.Prepare(text)
 		c.commits = append(c.commits, reload)
 		return err
 	}
-	p, err := alerting.New(s.pagerOptions(cfg, files))
+	p, err := alerting.New(s.pagerOptions(cfg, text))
 	if err != nil {
 		return refused("alerting: %w", err)
 	}
@@ -62,9 +57,7 @@ func (s *Sidecar) preparePager(c *change, cfg *config.Config) error {
 		if u, err := url.Parse(string(cfg.Alerting.ExternalURL)); err == nil {
 			s.externalHost = strings.ToLower(u.Hostname())
 		}
-		s.registry.MustRegister(pagerCollector{
-			health: p.Health,
-		}.withCatalog())
+		s.registry.MustRegister(newPagerCollector(p.Health))
 	})
 	return nil
 }
@@ -75,28 +68,15 @@ func canFollow(a, b *config.Alerting) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	fixed := func(c config.Alerting) config.Alerting {
-		c.RunbookURL, c.DashboardURL = "", ""
-		return c
-	}
-	return reflect.DeepEqual(fixed(*a), fixed(*b))
+	fixed := *a
+	fixed.RunbookURL, fixed.DashboardURL = b.RunbookURL, b.DashboardURL
+	return reflect.DeepEqual(fixed, *b)
 }
 
-// A job has some hundred series. The pager stores seriesPerJob, or leastSeries for a few jobs; what
-// is above that, such as a label that never repeats, is left out.
-const (
-	seriesPerJob = 1000
-	leastSeries  = 50_000
-)
-
-func (s *Sidecar) pagerOptions(cfg *config.Config, files []alerting.RuleFile) alerting.Options {
-	c, jobs := cfg.Alerting, 0
-	for _, j := range cfg.Jobs {
-		jobs += cfg.UpTo(j.Target.Name)
-	}
+func (s *Sidecar) pagerOptions(cfg *config.Config, text []byte) alerting.Options {
+	c := cfg.Alerting
 	o := alerting.Options{
-		Gatherer: s.Gatherer(), RuleFiles: files,
-		Interval: c.Interval, Urgent: s.baselines.Failing, MaxSeries: max(seriesPerJob*jobs, leastSeries), Dir: c.Directory,
+		Gatherer: s.Gatherer(), Rules: text, Interval: c.Interval, Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
 		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}
@@ -109,12 +89,9 @@ func (s *Sidecar) pagerOptions(cfg *config.Config, files []alerting.RuleFile) al
 func logAlert(logger *slog.Logger) func(alerting.Transition) {
 	return func(c alerting.Transition) {
 		logger := logger.With("alert", c.Labels["alertname"], "severity", c.Labels["severity"], "summary", c.Annotations["summary"])
-		switch {
-		case c.Firing:
+		if c.Firing {
 			logger.Warn("An alert fires", "value", c.Value)
-		case c.GoesOnAs != "":
-			logger.Info("An alert ended, but another alert continues its incident", "goes_on_as", c.GoesOnAs, "lasted", c.Lasted)
-		default:
+		} else {
 			logger.Info("An alert ended", "lasted", c.Lasted)
 		}
 	}
@@ -145,10 +122,9 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 
 // alertRule returns a rule with its alerts, oldest first.
 func (s *Sidecar) alertRule(r *promrules.AlertingRule) status.AlertRule {
-	known := func(d time.Duration) status.Duration { return status.Duration{V: d, OK: true} }
 	out := status.AlertRule{
 		Name: r.Name(), Expr: r.Query().String(), State: r.State().String(), Severity: r.Labels().Get("severity"),
-		For: known(r.HoldDuration()), Keep: known(r.KeepFiringFor()), Labels: r.Labels().Map(), Alerts: []status.Alert{},
+		For: status.Duration{V: r.HoldDuration(), OK: true}, Keep: status.Duration{V: r.KeepFiringFor(), OK: true}, Labels: r.Labels().Map(), Alerts: []status.Alert{},
 	}
 	if err := r.LastError(); err != nil {
 		out.Err = err.Error()

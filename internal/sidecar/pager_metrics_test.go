@@ -18,15 +18,13 @@ import (
 func TestPagerMetrics(t *testing.T) {
 	at := time.Unix(1767600000, 0)
 	health := alerting.Health{
-		Evaluations: 7, Pending: 2, Firing: 1, Oldest: at,
+		Evaluations: 7, Evaluated: at,
 		Alertmanagers: []alerting.Receiver{
-			{URL: "http://a:9093", Sent: 3, LastOK: at}, {URL: "https://a:9093", Undelivered: 4}, {URL: "http://b/prefix"},
+			{URL: "http://a:9093", LastOK: at}, {URL: "https://a:9093", Undelivered: 4}, {URL: "http://b/prefix"},
 		},
 	}
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(pagerCollector{
-		health: func() alerting.Health { return health },
-	}.withCatalog())
+	registry.MustRegister(newPagerCollector(func() alerting.Health { return health }))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

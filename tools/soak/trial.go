@@ -112,7 +112,7 @@ func (t *trial) openPager() error {
 	t.closers = append(t.closers, mail.Close)
 	t.pager, err = alerting.New(alerting.Options{
 		Gatherer: prometheus.GathererFunc(t.gather), Interval: campaignInterval,
-		RuleFiles:     []alerting.RuleFile{{Name: "synthetic-rules.yml", Data: text}},
+		Rules:         text,
 		Alertmanagers: []alerting.Alertmanager{{URL: mail.URL}},
 	})
 	if err == nil {

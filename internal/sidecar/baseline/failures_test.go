@@ -38,24 +38,3 @@ func TestFailing(t *testing.T) {
 		}
 	}
 }
-
-// TestMayBeGoingDown: a page about an outage is near from the second failure on, for two minutes, and not after a good turn.
-func TestMayBeGoingDown(t *testing.T) {
-	c := &clock{start}
-	r := newTracker(c, "a", "b")
-	for _, next := range []struct {
-		after   time.Duration
-		outcome probe.Outcome
-		want    bool
-	}{
-		{0, probe.Success, false}, {0, probe.HTTP5xx, false}, {time.Second, probe.HTTP5xx, true}, {time.Second, probe.Success, false},
-		{time.Second, probe.HTTP5xx, false}, {time.Second, probe.HTTP5xx, true}, {time.Second, probe.HTTP429, false}, {time.Second, probe.HTTP5xx, true}, {newOutage + 2*time.Second, probe.HTTP5xx, false},
-	} {
-		c.now = c.now.Add(next.after)
-		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: next.outcome, End: c.now})
-		c.now = c.now.Add(time.Second)
-		if got := r.Failing(); got != next.want {
-			t.Errorf("after %s: %v, want %v", next.outcome, got, next.want)
-		}
-	}
-}

@@ -71,23 +71,6 @@ func (t *Tracker) Sign(key probe.Key) workload.Sign {
 	return sign
 }
 
-// newOutage is the age of an outage from which on a page about it is no longer near: it was sent.
-const newOutage = 2 * time.Minute
-
-// Failing reports whether a job may be going down: its last turns failed, for at most newOutage.
-func (t *Tracker) Failing() bool {
-	now := t.options.Now()
-	for _, j := range t.sorted() {
-		j.mu.Lock()
-		lasts, goesOn := j.failures.lasts(now), j.failures.lastFailed
-		j.mu.Unlock()
-		if goesOn && lasts > 0 && lasts <= newOutage {
-			return true
-		}
-	}
-	return false
-}
-
 // failureRun counts consecutive failed turns.
 type failureRun struct {
 	count      int

@@ -65,11 +65,11 @@ func newPage(a *promrules.Alert, first time.Duration) page {
 // order of time.
 func (p recording) pages(t *testing.T) []page {
 	t.Helper()
-	files, err := sidecar.PagerRules(p.cfg)
+	text, err := sidecar.PagerRules(p.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := promtest.New(t, files[0].Data, pagerInterval)
+	server := promtest.New(t, text, pagerInterval)
 	seen := map[string]page{}
 	for _, s := range p.scrapes {
 		server.Scrape(s.At, "prober", s.Samples)

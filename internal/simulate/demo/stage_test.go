@@ -91,7 +91,7 @@ func readByTests() []string {
 // family. The pager stores no others, either.
 func neededFamilies(t *testing.T, cfg *config.Config) func(family string) bool {
 	t.Helper()
-	files, err := sidecar.PagerRules(cfg)
+	text, err := sidecar.PagerRules(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func neededFamilies(t *testing.T, cfg *config.Config) func(family string) bool {
 	return func(family string) bool {
 		needed, ok := known[family]
 		if !ok {
-			needed = bytes.Contains(files[0].Data, []byte(family)) || slices.Contains(readByTests(), family)
+			needed = bytes.Contains(text, []byte(family)) || slices.Contains(readByTests(), family)
 			known[family] = needed
 		}
 		return needed
