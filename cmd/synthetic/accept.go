@@ -45,25 +45,6 @@ model, so that its regression alert ends. The sidecar must run with
 	}}
 }
 
-func addReject(app *kingpin.Application) command {
-	f := &acceptFlags{}
-	var rise string
-	c := app.Command("reject", `Let a rise page that a target has learned to expect.
-
-A rise that came twice at the same time of the week or the month is expected, and
-does not page. The page of the target lists these rises with their IDs. A rejected
-one pages each time, until it has stayed away for two weeks (or a month, for one of
-the month). The sidecar must run with --web.enable-lifecycle. Example:
-  synthetic reject --target=chat sun-0200`)
-	c.Arg("rise", "ID of the rise on the page of the target.").Required().StringVar(&rise)
-	c.Flag("target", "Name of the target.").Required().StringVar(&f.target)
-	c.Flag("workload", "Only this workload. Default: all workloads of the target.").StringVar(&f.workload)
-	f.sidecar.add(c)
-	return command{c, func(ctx context.Context, e env) error {
-		return f.sidecar.post(ctx, e, "-/reject", url.Values{"target": {f.target}, "workload": {f.workload}, "rise": {rise}})
-	}}
-}
-
 // sidecarFlags name a running sidecar, for commands that change something in it.
 type sidecarFlags struct{ url, httpConfig string }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestAccept accepts the present level of a running sidecar, and rejects an expected rise.
+// TestAccept accepts the present level of a running sidecar.
 func TestAccept(t *testing.T) {
 	_, a := fastDeployment(t)
 	p := sidecarRun(t, configFor(t, "", map[string]string{"a": a.URL}), "--web.enable-lifecycle")
@@ -30,16 +30,11 @@ func TestAccept(t *testing.T) {
 		"no address":    {"--target=a --url=127.0.0.1", exitUsage, `^$`, `--url: want an address`},
 		"a password":    {"--target=a --url=http://u:hunter2@127.0.0.1:1", exitUsage, `^$`, `without user and password`},
 		"no target":     {"--url=" + p.base, exitUsage, `^$`, `required flag.*--target`},
-		"no rise":       {"reject --target=a --url=" + p.base + " sun-0200", exitUsage, `^$`, `^synthetic: a expects no rise "sun-0200": it has learned none`},
-		"which rise":    {"reject --target=a --url=" + p.base, exitUsage, `^$`, `required argument 'rise'`},
 		"configuration": {"--target=a --http.config.file=" + bad, exitUsage, `^$`, `--http.config.file: .*nonsense`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs strings.Builder
-			args := strings.Fields(tt.args)
-			if args[0] != "reject" {
-				args = append([]string{"accept"}, args...)
-			}
+			args := append([]string{"accept"}, strings.Fields(tt.args)...)
 			code := run(t.Context(), args, &out, &errs)
 			if code != tt.code || !regexp.MustCompile(tt.out).MatchString(out.String()) || !regexp.MustCompile("(?s)"+tt.errs).MatchString(errs.String()) || strings.Contains(errs.String(), "hunter2") {
 				t.Errorf("code %d, output %q, errors %q", code, out.String(), errs.String())

@@ -65,40 +65,6 @@ workloads: [{name: chat}, {name: long}]
 	}
 }
 
-// TestReject rejects expected rises, with correct and wrong requests.
-func TestReject(t *testing.T) {
-	cfg, err := config.Parse("synthetic.yml", []byte(`
-targets: [{name: east, base_url: "http://east"}, {name: west, base_url: "http://west"}]
-workloads: [{name: chat}, {name: long}]
-`), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, tt := range map[string]struct {
-		query string
-		code  int
-		want  string
-	}{
-		"unknown target": {"target=north&rise=sun-0200", 404, `no target "north" .* one of east, west`},
-		"unknown rise":   {"target=west&rise=sun-0200", 404, `west expects no rise "sun-0200": it has learned none; a window of changes`},
-		"no rise":        {"target=west", 404, `expects no rise ""`},
-	} {
-		s, err := sidecar.New(sidecar.Options{Lifecycle: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Apply(cfg); err != nil {
-			t.Fatal(err)
-		}
-		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1/-/reject?"+tt.query, nil))
-		if w.Code != tt.code || !regexp.MustCompile(tt.want).MatchString(w.Body.String()) {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
-		}
-		s.Close()
-	}
-}
-
 // TestAcceptSinceAgo: since may be a duration ago. An accepted level is saved at once.
 func TestAcceptSinceAgo(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "baselines.json")

@@ -43,8 +43,6 @@ func (s *Sidecar) Routes() []Route {
 			"reads the configuration file again", s.lifecycle("reloading", s.reload)},
 		Route{"POST /-/accept", "the accepted levels", lifecycleCallers,
 			"makes a target's current level its baseline, which ends its regression alerts", s.lifecycle("accepting a level", s.accept)},
-		Route{"POST /-/reject", "the rejected rise", lifecycleCallers,
-			"lets a rise page that a target has learned to expect", s.lifecycle("rejecting a rise", s.reject)},
 	)
 }
 

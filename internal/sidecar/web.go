@@ -3,10 +3,8 @@ package sidecar
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -95,61 +93,17 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, s.unknown(target, workload), http.StatusNotFound)
 		return
 	}
-	s.saveLearned(w)
+	if s.options.StateFile != "" {
+		// A crash would bring the former baseline back.
+		if err := s.saveNow(); err != nil {
+			fmt.Fprintln(w, "not saved yet:", err)
+		}
+	}
 	for _, a := range accepted {
 		since, ratios := a.Since.UTC().Format(time.RFC3339), describeRatios(a)
 		s.logger.Info("A level was accepted as the baseline", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
 		fmt.Fprintf(w, "accepted as usual: %s (workload %s) since %s; before: %s\n", a.Key.Target, a.Key.Workload, since, ratios)
-		for _, h := range a.Forgotten {
-			fmt.Fprintf(w, "no longer expected: %s\n", h.When)
-		}
 	}
-}
-
-// saveLearned saves what a request changed, because a crash would bring the former baseline back. It tells the client
-// if that is not possible.
-func (s *Sidecar) saveLearned(w io.Writer) {
-	if s.options.StateFile == "" {
-		return
-	}
-	if err := s.saveNow(); err != nil {
-		fmt.Fprintln(w, "not saved yet:", err)
-	}
-}
-
-// reject lets a rise page that a target has learned to expect. Parameters: target, workload (empty means all) and
-// rise, its ID.
-func (s *Sidecar) reject(w http.ResponseWriter, r *http.Request) {
-	target, workload, id := r.FormValue("target"), r.FormValue("workload"), r.FormValue("rise")
-	jobs := s.baselines.Reject(target, workload, id)
-	rejected := slices.DeleteFunc(slices.Clone(jobs), func(j baseline.Rejection) bool { return j.Habit == nil })
-	switch {
-	case len(jobs) == 0:
-		http.Error(w, s.unknown(target, workload), http.StatusNotFound)
-		return
-	case len(rejected) == 0:
-		http.Error(w, fmt.Sprintf("%s expects no rise %.100q: %s", target, id, describeHabits(jobs)), http.StatusNotFound)
-		return
-	}
-	s.saveLearned(w)
-	for _, j := range rejected {
-		s.logger.Info("An expected rise was rejected", "target", j.Key.Target, "workload", j.Key.Workload, "rise", id, "when", j.Habit.When)
-		fmt.Fprintf(w, "rejected: %s (workload %s): %s; the next rise, on %s, pages\n", j.Key.Target, j.Key.Workload, j.Habit.When, j.Habit.Next.Format(time.DateOnly))
-	}
-}
-
-// describeHabits lists the rises that can be rejected.
-func describeHabits(jobs []baseline.Rejection) string {
-	var known []string
-	for _, j := range jobs {
-		for _, h := range j.Others {
-			known = append(known, fmt.Sprintf("%s (workload %s, %s)", h.ID, j.Key.Workload, h.When))
-		}
-	}
-	if len(known) == 0 {
-		return "it has learned none; a window of changes is taken out of the configuration"
-	}
-	return "write rise as one of " + strings.Join(known, ", ")
 }
 
 // unknown returns an error text that lists the known targets.

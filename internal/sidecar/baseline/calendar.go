@@ -28,19 +28,10 @@ type rise struct {
 	// Height is the highest log ratio of five minutes to the level without its shape. A shape that
 	// learns the rise later does not count it twice.
 	Height float64
-	// Confirmed is true if the rise violated an objective, Rejected if a user said that it must page.
-	Confirmed, Rejected bool
+	// Confirmed is true if the rise violated an objective.
+	Confirmed bool
 	// habitual is true if an alike rise came a week, a fortnight or a month before or after it.
 	habitual bool
-}
-
-func (r rise) overlaps(other rise) bool { return r.From <= other.To && r.To >= other.From }
-
-// rejects reports whether a half hour belongs to a rejected rise.
-func (c *calendar) rejects(number int32) bool {
-	first := minuteOf(startOf(number))
-	block := rise{From: first, To: first + int64(BlockLength/time.Minute) - 1}
-	return slices.ContainsFunc(c.rises, func(r rise) bool { return r.Rejected && r.overlaps(block) })
 }
 
 // pageStart is the minute in which the first page of a job began, and whether an objective was violated
@@ -54,9 +45,8 @@ type pageStart struct {
 type expectation struct {
 	From, To int64
 	Height   float64
-	every    repetition
-	// Since is the minute since which such a rise is expected, and of the begin of the rise that is expected again.
-	Since, of int64
+	// of is the minute in which the rise began that is expected again.
+	of int64
 }
 
 const (
@@ -74,44 +64,37 @@ const (
 )
 
 // add remembers a rise, and expects it again if it came before, also if it violated an objective, because
-// the objective has alerts of its own. A rise at the time of a rejected one is rejected, too, and not
-// expected; its page was real.
+// the objective has alerts of its own.
 func (c *calendar) add(r rise, zone *time.Location) {
 	defer c.forget(r.To)
 	if r.Height < leastHeight {
 		return
 	}
 	r = c.join(r)
-	r.Rejected = r.Rejected || c.atRejected(r.From, zone)
 	var again []expectation
 	begin := minuteTime(r.From, zone)
 	for i := range c.rises {
 		before := &c.rises[i]
-		if before.Rejected || math.Abs(before.Height-r.Height) > alike {
+		if math.Abs(before.Height-r.Height) > alike {
 			continue
 		}
 		for _, next := range comings(minuteTime(before.From, zone), begin) {
 			r.habitual, before.habitual = true, true
-			from, length := minuteOf(next.at), min(max(r.To-r.From, before.To-before.From), longestExpected)
+			from, length := minuteOf(next), min(max(r.To-r.From, before.To-before.From), longestExpected)
 			again = append(again, expectation{
-				From: from - punctual, To: from + length + punctual, Height: min(r.Height, before.Height, mostHeight), every: next.every,
-				Since: c.since(next.every, r.From), of: r.From,
+				From: from - punctual, To: from + length + punctual, Height: min(r.Height, before.Height, mostHeight), of: r.From,
 			})
 		}
 	}
 	c.rises = newestOf(append(c.rises, r))
-	if r.Rejected {
-		c.confirmWithin(r.From, r.To)
-	} else {
-		c.expected = newestOf(append(c.expected, again...))
-	}
+	c.expected = newestOf(append(c.expected, again...))
 }
 
 // join takes the last rise out and returns it with r, if r continues it. When a page or a ticket ends by itself, the
 // minutes so far are ignored, and the rest of the rise begins anew.
 func (c *calendar) join(r rise) rise {
 	n := len(c.rises) - 1
-	if n < 0 || c.rises[n].Rejected || r.Rejected || r.From < c.rises[n].From || r.From-c.rises[n].To > leastRise {
+	if n < 0 || r.From < c.rises[n].From || r.From-c.rises[n].To > leastRise {
 		return r
 	}
 	last := c.rises[n]
@@ -122,43 +105,6 @@ func (c *calendar) join(r rise) rise {
 	return r
 }
 
-// atRejected reports whether a rise that begins at a minute repeats a rejected one.
-func (c *calendar) atRejected(minute int64, zone *time.Location) bool {
-	begin := minuteTime(minute, zone)
-	return slices.ContainsFunc(c.rises, func(r rise) bool {
-		if !r.Rejected {
-			return false
-		}
-		earlier := minuteTime(r.From, zone)
-		return slices.ContainsFunc(repetitions(earlier, begin), func(every repetition) bool {
-			return every.Days > 0 || !c.rejectedWeekly(earlier, zone)
-		})
-	})
-}
-
-// rejectedWeekly reports whether rises a week or a fortnight from a time are rejected, too. Then the weekly job is rejected,
-// and no day of a month.
-func (c *calendar) rejectedWeekly(at time.Time, zone *time.Location) bool {
-	return slices.ContainsFunc(c.rises, func(r rise) bool {
-		other := minuteTime(r.From, zone)
-		return r.Rejected && slices.ContainsFunc([]int{-14, -7, 7, 14}, func(days int) bool {
-			return other.Sub(at.AddDate(0, 0, days)).Abs() <= punctual*time.Minute
-		})
-	})
-}
-
-// since returns when a habit began whose newest rise begins at a minute: with that rise, or with an earlier
-// one if the rise was expected already.
-func (c *calendar) since(every repetition, minute int64) int64 {
-	since := minute
-	for _, e := range c.expected {
-		if e.every.sameKind(every) && e.From <= minute && minute <= e.To {
-			since = min(since, e.Since)
-		}
-	}
-	return since
-}
-
 // forget drops what is too old at a minute.
 func (c *calendar) forget(minute int64) {
 	oldest := minute - rememberedDays*24*60
@@ -167,11 +113,8 @@ func (c *calendar) forget(minute int64) {
 	c.expected = slices.DeleteFunc(c.expected, func(e expectation) bool { return e.To < minute })
 }
 
-// forgetHabits drops what was learned about an earlier level, but not what users said.
-func (c *calendar) forgetHabits() {
-	c.expected = nil
-	c.rises = slices.DeleteFunc(c.rises, func(r rise) bool { return !r.Rejected })
-}
+// forgetHabits drops what was learned about an earlier level.
+func (c *calendar) forgetHabits() { c.expected, c.rises = nil, nil }
 
 func newestOf[T any](all []T) []T { return all[max(0, len(all)-mostRemembered):] }
 
@@ -195,13 +138,13 @@ func (c *calendar) within(from, to time.Time) (height float64) {
 	return height
 }
 
-// patience returns for how long a rise must last to be longer than each remembered one that was as high,
-// violated no objective, and was not said to be real. One that repeats is expected at its own times, and says
+// patience returns for how long a rise must last to be longer than each remembered one that was as high
+// and violated no objective. One that repeats is expected at its own times, and says
 // nothing about others.
 func (c *calendar) patience(height float64) time.Duration {
 	longest := int64(0)
 	for _, r := range c.rises {
-		if !r.Confirmed && !r.Rejected && !r.habitual && r.Height >= height-asHigh {
+		if !r.Confirmed && !r.habitual && r.Height >= height-asHigh {
 			longest = max(longest, r.To-r.From+1)
 		}
 	}
@@ -218,18 +161,6 @@ func (c *calendar) page(minute int64) { c.pages = newestOf(append(c.pages, pageS
 func (c *calendar) confirm(began int64) {
 	if n := len(c.pages); n > 0 && c.pages[n-1].Minute >= began {
 		c.pages[n-1].Confirmed = true
-	}
-}
-
-// confirmWithin marks the rises and the pages of a period as real. Such rises are not expected again.
-func (c *calendar) confirmWithin(from, to int64) {
-	for i := range c.rises {
-		r := &c.rises[i]
-		r.Rejected = r.Rejected || r.To >= from && r.From <= to
-	}
-	for i := range c.pages {
-		p := &c.pages[i]
-		p.Confirmed = p.Confirmed || p.Minute >= from && p.Minute <= to
 	}
 }
 
@@ -258,15 +189,15 @@ type repetition struct {
 	Monthly          bool
 }
 
-// after returns the time of the nth repetition after one at t, of an earlier one if n is negative.
-func (r repetition) after(t time.Time, n int) time.Time {
+// after returns the time of the repetition after one at t.
+func (r repetition) after(t time.Time) time.Time {
 	switch {
 	case r.Days > 0:
-		return t.AddDate(0, 0, n*r.Days)
+		return t.AddDate(0, 0, r.Days)
 	case r.Monthly:
-		return t.AddDate(0, n, 0)
+		return t.AddDate(0, 1, 0)
 	}
-	return workingDay(t, t.Month()+time.Month(n), r.WorkingDay)
+	return workingDay(t, t.Month()+1, r.WorkingDay)
 }
 
 // repetitions returns the repetitions that two times fit: weeks or fortnights, a day that each month has, and a working
@@ -280,7 +211,7 @@ func repetitions(first, second time.Time) (out []repetition) {
 		}
 	}
 	for _, r := range candidates {
-		if second.Sub(r.after(first, 1)).Abs() <= punctual*time.Minute {
+		if second.Sub(r.after(first)).Abs() <= punctual*time.Minute {
 			out = append(out, r)
 		}
 	}
@@ -298,17 +229,11 @@ func workingDays(t time.Time) (out []repetition) {
 	return out
 }
 
-// coming is when a rise comes again.
-type coming struct {
-	at    time.Time
-	every repetition
-}
-
 // comings returns when a rise comes again that came at two times. One routine closes a month and opens the next one, so
 // both come again if they are at the same time of day in one turn of the month.
-func comings(first, second time.Time) (out []coming) {
+func comings(first, second time.Time) (out []time.Time) {
 	for _, r := range repetitions(first, second) {
-		out = append(out, coming{r.after(second, 1), r})
+		out = append(out, r.after(second))
 	}
 	const longestTurn = 6 // days; a job of every week is none
 	days := int(math.Round(second.Sub(first).Hours() / 24))
@@ -317,10 +242,10 @@ func comings(first, second time.Time) (out []coming) {
 	}
 	if last, next := edges(first), edges(second); len(last) > 0 && len(next) > 0 {
 		for _, r := range last {
-			out = append(out, coming{r.after(first, 1), r})
+			out = append(out, r.after(first))
 		}
 		for _, r := range next {
-			out = append(out, coming{r.after(second, 1), r})
+			out = append(out, r.after(second))
 		}
 	}
 	return out

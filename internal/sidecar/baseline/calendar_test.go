@@ -66,6 +66,8 @@ func TestExpected(t *testing.T) {
 	}
 }
 
+const weekMinutes = 7 * 24 * 60
+
 // TestJoinedRise checks that a rise whose first part ended a ticket is one rise, and is expected for as long as the longest
 // one before.
 func TestJoinedRise(t *testing.T) {
@@ -107,58 +109,14 @@ func TestHigherPart(t *testing.T) {
 	}
 }
 
-// TestRejectedPart checks that a rejected rise is not joined with one before it, as when a history is restored.
-func TestRejectedPart(t *testing.T) {
-	rejected := riseAt(5, 3, 10, 0.6)
-	rejected.Rejected = true
-	var c calendar
-	c.add(rise{From: rejected.From - 180, To: rejected.From - 2, Height: 0.5}, nil)
-	c.add(rejected, nil)
-	if len(c.rises) != 2 || !c.atRejected(riseAt(5, 10, 10, 0).From, nil) {
-		t.Errorf("rises are %+v", c.rises)
-	}
-}
-
 // TestWeeklyIsNotMonthly checks that a weekly job at the end of a month and at the beginning of the next one is expected a week
-// later only, and that a rejection of every Wednesday says nothing about other days.
+// later only.
 func TestWeeklyIsNotMonthly(t *testing.T) {
 	var c calendar
 	c.add(riseAt(7, 29, 2, 0.6), nil)
 	c.add(riseAt(8, 5, 2, 0.6), nil)
-	if len(c.expected) != 1 || c.expected[0].every != (repetition{Days: 7}) {
+	if len(c.expected) != 1 || c.height(riseAt(8, 12, 2, 0).From) != 0.6 {
 		t.Errorf("expected are %+v", c.expected)
-	}
-	c = calendar{}
-	for day := 3; day <= 24; day += 7 { // Wednesdays of June
-		r := riseAt(6, day, 2, 0.6)
-		r.Rejected = true
-		c.add(r, nil)
-	}
-	c.add(riseAt(7, 10, 2, 0.6), nil) // a Friday, a month after the second of them
-	c.add(riseAt(7, 17, 2, 0.6), nil)
-	if c.atRejected(riseAt(7, 10, 2, 0).From, nil) || c.height(riseAt(7, 24, 2, 0).From) != 0.6 {
-		t.Errorf("a job of Fridays is rejected with one of Wednesdays: %+v, expected %+v", c.rises, c.expected)
-	}
-	if !c.atRejected(riseAt(7, 1, 2, 0).From, nil) {
-		t.Error("the next Wednesday is not rejected")
-	}
-}
-
-// TestRejectDayOfMonth checks that a rise which is expected as a day and as a working day of a month is one habit, and that a
-// rejection forgets both.
-func TestRejectDayOfMonth(t *testing.T) {
-	f := newFeed(options{})
-	s := &f.series[0][0]
-	s.calendar.add(riseAt(4, 1, 10, 1), nil)
-	s.calendar.add(riseAt(5, 1, 10, 1), nil)
-	now := riseAt(5, 20, 10, 1).From
-	s.minute, f.minute = now, now
-	all := f.habits()
-	if len(all) != 1 {
-		t.Fatalf("habits are %+v", all)
-	}
-	if r := f.reject(all[0].ID); r.Habit == nil || s.calendar.height(riseAt(6, 1, 10, 1).From) != 0 {
-		t.Errorf("rejected %+v, expected are still %+v", r.Habit, s.calendar.expected)
 	}
 }
 
@@ -219,27 +177,21 @@ func TestDeclaredWindow(t *testing.T) {
 }
 
 // TestPatience checks that a job that had its false page pages for a rise like that one only if it lasts
-// longer, or is higher; and that an incident that was said to be real changes nothing.
+// longer, or is higher.
 func TestPatience(t *testing.T) {
 	for name, tt := range map[string]struct {
-		real  bool
 		ratio float64
 		pages bool // within the length of the first rise
 	}{
-		"as high":           {false, 1.7, false},
-		"higher":            {false, 2.5, true},
-		"as high, but real": {true, 1.7, true},
+		"as high": {1.7, false},
+		"higher":  {2.5, true},
 	} {
 		f := newFeed(options{})
 		f.every = 20 * time.Second
 		f.run(9 * day)
-		begin := f.now
 		f.at(1.7, 2*time.Hour).at(1, 30*time.Hour)
 		if n := len(f.series[0][0].calendar.pages); n != 1 {
 			t.Fatalf("%s: ×1.7 pages %d times", name, n)
-		}
-		if tt.real {
-			f.confirm(begin, begin.Add(2*time.Hour))
 		}
 		f.ratio = tt.ratio
 		if n := f.pagesIn(100 * time.Minute); (n > 0) != tt.pages {

@@ -185,11 +185,7 @@ func (c *calendar) archive(out []byte) []byte {
 	for _, r := range c.rises {
 		out = binary.AppendUvarint(out, flagged(r.From, r.Confirmed))
 		out = binary.AppendUvarint(out, uint64(r.To-r.From))
-		height := r.Height
-		if r.Rejected {
-			height = -height // earlier versions skip it
-		}
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(height)))
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(r.Height)))
 	}
 	out = binary.AppendUvarint(out, uint64(len(c.pages)))
 	for _, p := range c.pages {
@@ -294,8 +290,8 @@ func (r *reader) calendar(zone *time.Location) (c calendar) {
 	for range r.count() {
 		from, confirmed := r.minute()
 		length, height := int64(min(r.uvarint(), historyMinutes)), float64(r.float())
-		if from > 0 && math.Abs(height) <= mostLog {
-			c.add(rise{From: from, To: from + length, Height: math.Abs(height), Confirmed: confirmed, Rejected: height < 0}, zone)
+		if from > 0 && height >= 0 && height <= mostLog {
+			c.add(rise{From: from, To: from + length, Height: height, Confirmed: confirmed}, zone)
 		}
 	}
 	for range r.count() {

@@ -167,26 +167,6 @@ func (j *job) isPatient() bool {
 	return had >= accepted
 }
 
-// Confirm says that what paged the jobs of a target in a period was real: it makes them no more patient, and
-// is not expected again. The target "" means all of them.
-func (t *Tracker) Confirm(target string, from, to time.Time) {
-	for _, j := range t.sorted() {
-		if target != "" && j.key.Target != target {
-			continue
-		}
-		j.mu.Lock()
-		j.confirm(from, to)
-		j.mu.Unlock()
-	}
-}
-
-func (j *job) confirm(from, to time.Time) {
-	for s := range j.all() {
-		s.calendar.confirmWithin(minuteOf(from), minuteOf(to))
-		s.onset.Confirmed = s.onset.Confirmed || s.onset.Since > 0 && s.onset.Since <= minuteOf(to)
-	}
-}
-
 // ticketMinutes is how long a ticket stays up, and a page of less than twice the baseline that
 // violates no objective. After that the level is known, and only a higher one is reported.
 const ticketMinutes = 110

@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -24,7 +23,7 @@ func (s *series) acceptDays() int32 { return int32(max(1, s.policy.AcceptAfter/(
 // before, without violating an objective. Such a half hour is learned, with the earlier ones.
 func (s *series) habit(b *block) bool {
 	own := b.entry()
-	return !s.violated(&own) && !s.calendar.rejects(own.number-weekSlots) && (s.repeats(own, b.start, 1, s.acceptDays()) || s.repeats(own, b.start, 7, habitWeeks))
+	return !s.violated(&own) && (s.repeats(own, b.start, 1, s.acceptDays()) || s.repeats(own, b.start, 7, habitWeeks))
 }
 
 // habitWeeks is the number of weeks after which a rise of the same weekday is a habit.
@@ -37,7 +36,7 @@ func (s *series) repeats(own entry, start time.Time, days int, times int32) bool
 	local := minuteTime(minuteOf(start), s.zone)
 	for back := 1; back <= int(times); back++ {
 		e := s.baseline.entryOf(numberOf(local.AddDate(0, 0, -back*days)))
-		if e == nil || s.calendar.rejects(e.number) || float64(own.mean-e.mean) > s.gate(start) || s.violated(e) {
+		if e == nil || float64(own.mean-e.mean) > s.gate(start) || s.violated(e) {
 			return false
 		}
 		similar = append(similar, e)
@@ -101,8 +100,6 @@ type Accepted struct {
 	Since time.Time
 	// Ratios compare the level with the previous baseline, by kind of turn and signal.
 	Ratios [kinds][signals]probe.Opt[float64]
-	// Forgotten are the habits that belonged to the previous baseline.
-	Forgotten []Habit
 }
 
 // Accept makes the level since a time the baseline of a target's jobs. An empty workload
@@ -138,13 +135,8 @@ func (j *job) accept(since, now time.Time) Accepted {
 		a.Since = now.Add(-acceptLast)
 	}
 	at := j.wall(now)
-	a.Forgotten = j.habits()
 	for s := range j.all() {
 		s.accept(a.Since, at)
 	}
-	left := j.habits()
-	a.Forgotten = slices.DeleteFunc(a.Forgotten, func(h Habit) bool {
-		return slices.ContainsFunc(left, func(l Habit) bool { return l.ID == h.ID })
-	})
 	return a
 }

@@ -266,7 +266,7 @@ func (s *series) wait(page *finding) time.Duration {
 	if s.onset.Since == 0 {
 		return wait
 	}
-	if s.patient && !s.breached && !page.atOnce && s.baseline != nil && !s.calendar.atRejected(s.onset.Since, s.zone) {
+	if s.patient && !s.breached && !page.atOnce && s.baseline != nil {
 		more = max(more, s.calendar.patience(s.onset.Height+s.baseline.shapeAt(minuteTime(s.minute, nil))))
 	}
 	page.atOnce = page.atOnce && more == 0
