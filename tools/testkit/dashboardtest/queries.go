@@ -31,11 +31,9 @@ func (q Query) String() string {
 // MayBeEmpty lists the panels, by title, that may be empty, with the reason.
 func MayBeEmpty() map[string]string {
 	return map[string]string{
-		"Acceptance of speculative decoding": "few deployments speculate, and fewer say how well",
-		"Drafted tokens per second":          "few deployments speculate",
-		"Metrics of the servers":             "no target need have server_metrics",
-		"Recall":                             "it is off by default",
-		"Read lag":                           "it is unknown where the kernel gives no timestamps",
+		"Metrics of the servers": "no target need have server_metrics",
+		"Recall":                 "it is off by default",
+		"Read lag":               "it is unknown where the kernel gives no timestamps",
 	}
 }
 
