@@ -170,7 +170,7 @@ func slowBurn(objectives []objective) rule {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Ticket) {
 		ends := fit.lastWindow(slo.Ticket)
-		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
+		parts = append(parts, burningFit(fit, slo.Ticket)+"\n"+unlessExplained(ends)+fmt.Sprintf("\nunless on (%s) max_over_time(%s[%s])", onJob, recordPageBurn, slo.FormatDuration(ends)))
 	}
 	a.Expr = anyOf(parts) + "\n" + andConfigured
 	return a
@@ -185,11 +185,6 @@ func burnAlert(objectives []objective, s slo.Severity) rule {
 		Severity: s, Dashboard: dashboardTarget, Windows: strings.Join(windows, " "),
 		Summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
 	}
-}
-
-// burning is true while a tier of a severity burns and no recent incident explains it.
-func burning(fit fit, s slo.Severity, after time.Duration) string {
-	return burningFit(fit, s) + "\n" + unlessExplained(after)
 }
 
 // burningFit is true while a tier of a severity burns. Its value is the burn rate in the long window of the first

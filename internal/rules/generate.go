@@ -21,8 +21,6 @@ import (
 // Rules are generated groups that Prometheus's own parser accepts.
 type Rules struct {
 	Groups rulefmt.RuleGroups
-	// comments for readers of the file, by group name
-	comments map[string][]string
 }
 
 // slowInterval is the interval of rules over days. It is less than half of Prometheus's lookback of
@@ -38,7 +36,7 @@ func Generate(in Input) (Rules, error) {
 	if err := in.check(); err != nil {
 		return Rules{}, err
 	}
-	r := Rules{comments: map[string][]string{}}
+	var r Rules
 	if err := r.addObjectives(in); err != nil {
 		return Rules{}, err
 	}
@@ -77,7 +75,7 @@ func (r *Rules) addObjectives(in Input) error {
 	r.add("synthetic-slo-rates", slowInterval, in.complete(recordRates()))
 	r.add("synthetic-slo", burnInterval, in.complete(burns))
 	r.add("synthetic-slo-sums", sumInterval, in.complete(recordSums()))
-	r.add("synthetic-slo-slow", slowInterval, in.complete(tickets), comments(objectives, slo.Ticket)...)
+	r.add("synthetic-slo-slow", slowInterval, in.complete(tickets))
 	return nil
 }
 
@@ -90,7 +88,7 @@ func (r *Rules) addBurnPages(in Input) error {
 		return err
 	}
 	pages := append(pageBurnRules(objectives), in.fastBurn(objectives, in.targetCause()+fallbackCause()))
-	r.add("synthetic-burn-pages", 0, in.complete(pages), comments(objectives, slo.Page)...)
+	r.add("synthetic-burn-pages", 0, in.complete(pages))
 	return nil
 }
 
@@ -98,8 +96,7 @@ func (r *Rules) addBurnPages(in Input) error {
 // another group at most one interval later.
 const maxRules = 20
 
-func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, comments ...string) {
-	r.comments[name] = comments
+func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule) {
 	part := name
 	for chunk := range slices.Chunk(rules, maxRules) {
 		r.Groups.Groups = append(r.Groups.Groups, rulefmt.RuleGroup{Name: part, Interval: model.Duration(interval), Rules: chunk})

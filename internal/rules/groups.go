@@ -60,10 +60,9 @@ func (in Input) functions() template.FuncMap {
 		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.FormatDuration(slowInterval) },
 		"equals": equals, "selector": func(m string) string { return matchers{m}.selector("") },
 		"noneOf": func(label string, values []string) string { return noneOf(label, values).selector("") },
-		"short":  slo.FormatDuration, "num": num, "percent": percent,
+		"short":  slo.FormatDuration,
 		// exact formats a number so that it parses back to the same value.
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
-		"list":  func(values ...string) []string { return values },
 
 		"foreignAnswers": constant(alertForeignAnswers),
 

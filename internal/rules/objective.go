@@ -141,19 +141,6 @@ func forObjective(objectives []objective, text func(objective) string) string {
 	return template + "{{ end }}"
 }
 
-// comments describes how windows differ from the default.
-func comments(objectives []objective, s slo.Severity) []string {
-	var lines []string
-	for _, o := range objectives {
-		for _, fit := range o.fits {
-			for _, note := range fit.notes(s) {
-				lines = append(lines, "SLO "+o.Name+": "+fit.subject()+note)
-			}
-		}
-	}
-	return lines
-}
-
 // fit is the burn rate plan of a group of jobs, for all objectives that share it.
 type fit struct {
 	pace

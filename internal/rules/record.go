@@ -88,15 +88,8 @@ func windows(objectives []objective, s slo.Severity) []time.Duration {
 	return slices.Compact(all)
 }
 
+// recordBudget records what is left of the error budget, with a part for each window of the objectives.
 func (in Input) recordBudget() rule {
-	left := in.byWindow(func(self matchers, window time.Duration) string {
-		return "1 -\n" + perBudget(ratio(summed(self.selector(recordViolationsSum), window), "", summed(self.selector(recordTurnsSum), window)))
-	})
-	return record(recordBudgetRemaining, left)
-}
-
-// byWindow joins an expression for each window of the objectives.
-func (in Input) byWindow(expr func(self matchers, window time.Duration) string) string {
 	var parts []string
 	periods := slo.Periods(in.SLOs)
 	for _, p := range periods {
@@ -104,9 +97,9 @@ func (in Input) byWindow(expr func(self matchers, window time.Duration) string) 
 		if len(periods) == 1 {
 			self = nil
 		}
-		parts = append(parts, expr(self, p.Window))
+		parts = append(parts, "1 -\n"+perBudget(ratio(summed(self.selector(recordViolationsSum), p.Window), "", summed(self.selector(recordTurnsSum), p.Window))))
 	}
-	return strings.Join(parts, "\nor\n")
+	return record(recordBudgetRemaining, strings.Join(parts, "\nor\n"))
 }
 
 // ratio divides two sums, and has no result without turns. on limits the labels to match, because rulers
