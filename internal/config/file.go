@@ -225,18 +225,10 @@ type fileVariant struct {
 type fileLevels struct {
 	Concurrency    []int            `yaml:"concurrency" group:"kind" min:"1" examples:"[50, 60, 70]"`
 	Rate           []float64        `yaml:"rate" group:"kind" min:"1" examples:"[0.5, 1, 2]"`
-	Speed          []float64        `yaml:"speed" group:"kind" min:"1" examples:"[1, 2]"`
-	Ramp           fileRamp         `yaml:"ramp" examples:"{from: 10%, over: 5m, steps: 10}"`
 	StartRate      float64          `yaml:"start_rate" default:"10" min:"0" max:"100000"`
 	Process        workload.Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma"`
 	Burstiness     float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
 	MaxConcurrency int              `yaml:"max_concurrency" default:"0" min:"0" max:"1000000"`
-}
-
-type fileRamp struct {
-	From  yamlform.Share `yaml:"from" default:"10%"`
-	Over  time.Duration  `yaml:"over" required:"true" min:"1s" max:"7d" examples:"5m"`
-	Steps int            `yaml:"steps" default:"0" min:"0" max:"1000"`
 }
 
 type filePlanSLO struct{ fileObjective }

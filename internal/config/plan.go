@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	_ "embed" // the intro of the reference
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -78,9 +77,8 @@ func (b *planner) plan(f filePlan) sweep.Plan {
 	if f.Order == string(sweep.Blocks) {
 		p.Order = sweep.Blocks
 	}
-	b.levels(f.Levels, &p, w.ownRate)
+	b.levels(f.Levels, &p)
 	p.Measure = b.measure(f.Measure.Measure)
-	b.checkRamp(p)
 	p.WarmUp = b.warmUp(f.WarmUp, p.Measure)
 	p.SLOs = b.planSLOs(f.SLOs, p)
 	return p
@@ -143,29 +141,26 @@ const (
 	defaultSnapshots = 3
 	maxConcurrency   = 1_000_000
 	maxLevelRate     = 10_000
-	maxSpeed         = 1_000_000
 )
 
 // levels resolves the levels and their load.
-func (b *planner) levels(f fileLevels, p *sweep.Plan, ownRate float64) {
+func (b *planner) levels(f fileLevels, p *sweep.Plan) {
 	switch {
 	case b.Wrong("levels"):
 	case b.Has("levels.concurrency"):
 		p.Kind, p.StartRate = runfile.Concurrency, f.StartRate
 		p.Levels = rising(b, "levels.concurrency", f.Concurrency, maxConcurrency)
-		b.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency", "ramp")
-	case b.Has("levels.speed"):
-		b.speeds(f, p, ownRate)
+		b.NoEffect("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency")
 	case b.Has("levels.rate"):
-		b.rates(f, p, ownRate)
+		b.rates(f, p)
 	case b.Has("levels"):
-		b.Mistake("levels", "", "has neither concurrency, rate nor speed", "write for example concurrency: [10, 20, 30]")
+		b.Mistake("levels", "", "has neither concurrency nor rate", "write for example concurrency: [10, 20, 30]")
 	}
 }
 
 // rates resolves the levels of an open loop.
-func (b *planner) rates(f fileLevels, p *sweep.Plan, ownRate float64) {
-	p.Kind, p.MaxConcurrency, p.Ramp = runfile.Rate, f.MaxConcurrency, f.Ramp.ramp()
+func (b *planner) rates(f fileLevels, p *sweep.Plan) {
+	p.Kind, p.MaxConcurrency = runfile.Rate, f.MaxConcurrency
 	p.Arrival = workload.Arrival{Process: f.Process}
 	p.Levels = rising(b, "levels.rate", f.Rate, maxLevelRate)
 	b.NoEffect("levels", "beside rate", "remove it", "start_rate")
@@ -174,65 +169,6 @@ func (b *planner) rates(f fileLevels, p *sweep.Plan, ownRate float64) {
 		p.Arrival.Burstiness = f.Burstiness
 	default:
 		b.NoEffect("levels", "with process "+string(f.Process), "remove it", "burstiness")
-	}
-}
-
-// speeds returns one level for each factor in levels.speed: the trace is replayed that many times
-// faster than it was recorded.
-func (b *planner) speeds(f fileLevels, p *sweep.Plan, ownRate float64) {
-	const at = "levels.speed"
-	p.Kind, p.MaxConcurrency, p.Ramp, p.OwnRate = runfile.Rate, f.MaxConcurrency, f.Ramp.ramp(), ownRate
-	p.Arrival = workload.Arrival{Process: workload.Constant}
-	b.NoEffect("levels", "beside speed, which keeps the recorded times", "remove it", "start_rate", "process", "burstiness")
-	switch {
-	case !b.Valid("workload"):
-	case p.Workload.Trace.File == "":
-		b.Mistake(at, "", "needs recorded times", "write workload: {trace: {file: FILE}}, or rate in place of speed")
-	case ownRate == 0:
-		b.Mistake(at, "", "needs recorded times, and the trace has none", "write rate or concurrency in its place")
-	}
-	for _, speed := range rising(b, at, f.Speed, maxSpeed) {
-		p.Levels = append(p.Levels, sweep.FourDigits(speed*ownRate))
-	}
-}
-
-// ramp returns the zero value if there is no ramp.
-func (f fileRamp) ramp() sweep.Ramp {
-	if f.Over == 0 {
-		return sweep.Ramp{}
-	}
-	return sweep.Ramp{From: float64(f.From), Over: f.Over, Steps: f.Steps}
-}
-
-// checkRamp checks a ramp against the measurement: each step must be a snapshot, and without steps a
-// level must have about the load in its name.
-func (b *planner) checkRamp(p sweep.Plan) {
-	const at = "levels.ramp.steps"
-	n := p.Ramp.Steps
-	switch {
-	case p.Ramp.Over == 0 || !b.Valid("levels", "measure"):
-	case n == 0:
-		b.checkEvenRamp(p)
-	case len(p.Levels) > 1:
-		b.Mistake(at, strconv.Itoa(n), "make levels of one rate, and there are more", "write the highest rate alone")
-	case p.Measure.Snapshots != n || p.Measure.Duration() != p.Ramp.Over:
-		step := model.Duration(p.Ramp.Over / time.Duration(n))
-		b.Mistake(at, strconv.Itoa(n), "must be a snapshot each", fmt.Sprintf("write measure: {snapshots: %d, snapshot: %s}", n, step))
-	}
-}
-
-// checkEvenRamp checks the average load of levels with an even ramp. A measurement that counts
-// conversations takes longer with a ramp.
-func (b *planner) checkEvenRamp(p sweep.Plan) {
-	for _, level := range p.Levels {
-		missing := (1 - p.Ramp.From) / 2 * p.Ramp.Over.Seconds()
-		whole := cmp.Or(p.Measure.Duration().Seconds(), float64(p.Measure.Conversations)/level+missing)
-		if needed := missing / (1 - runfile.ReachedShare); whole < needed*(1-1e-9) {
-			b.Mistake("levels.ramp.over", model.Duration(p.Ramp.Over).String(),
-				fmt.Sprintf("leaves rate %g %.0f%% of it on average", level, 100*max(1-missing/whole, 0)),
-				fmt.Sprintf("write steps, each of which is a level, or measure for %s", model.Duration(math.Ceil(needed)*1e9)))
-			return
-		}
 	}
 }
 

@@ -39,7 +39,6 @@ func (b *builder) trace(path string, w fileWorkload, c *conversation) {
 		return
 	}
 	n := float64(sum.Records)
-	c.ownRate = sum.Rate()
 	unknown := float64(sum.UnknownOutputs * c.MaxOutputTokens)
 	c.tokens = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + unknown) / n}
 }

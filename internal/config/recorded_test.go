@@ -1,7 +1,6 @@
 package config
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,19 +26,15 @@ func planOf(t *testing.T, text string) sweep.Plan {
 	return p
 }
 
-// TestTracePlan checks the levels of a plan with speeds.
+// TestTracePlan checks a plan whose workload is a trace.
 func TestTracePlan(t *testing.T) {
 	file, err := filepath.Abs("../probe/workload/trace/testdata/azure.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planOf(t, "levels: {speed: [1, 4], max_concurrency: 50, ramp: {from: 20%, over: 30s}}\nworkload: {trace: {file: "+file+", to: 30s}}")
-	// Two records within 4.31 s, and an equal pause after them.
-	if own := 2 / (2 * 4.314579); p.Kind != runfile.Rate || math.Abs(p.OwnRate-own) > 1e-9 || !cmp.Equal(p.Levels, []float64{0.2318, 0.9271}) || p.MaxConcurrency != 50 {
-		t.Errorf("kind %s, own rate %g, levels %g, at most %d", p.Kind, p.OwnRate, p.Levels, p.MaxConcurrency)
-	}
-	if want := (sweep.Ramp{From: 0.2, Over: 30 * time.Second}); p.Ramp != want {
-		t.Errorf("ramp %+v, want %+v", p.Ramp, want)
+	p := planOf(t, "levels: {rate: [1, 4], max_concurrency: 50}\nworkload: {trace: {file: "+file+", to: 30s}}")
+	if p.Kind != runfile.Rate || !cmp.Equal(p.Levels, []float64{1, 4}) || p.MaxConcurrency != 50 {
+		t.Errorf("kind %s, levels %g, at most %d", p.Kind, p.Levels, p.MaxConcurrency)
 	}
 	if w := p.Workload; w.Trace.File != file || w.Trace.To != 30*time.Second || w.PromptTokens != 0 || w.Starters != 0 || w.TurnsMax != 0 || w.MaxOutputTokens != 128 {
 		t.Errorf("workload %+v", w)

@@ -18,8 +18,6 @@ type conversation struct {
 	path string
 	// tokens are the average tokens of a conversation.
 	tokens workload.Tokens
-	// ownRate is the number of conversations per second at the times of a trace, or 0.
-	ownRate float64
 }
 
 // workloads resolves the workloads, or the default one.

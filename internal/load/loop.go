@@ -51,11 +51,6 @@ type Loop struct {
 	// End, if set, ends an open loop: starts due at or after it do not take place. A start due
 	// before End still takes place after it, unless it is more than maxLate late.
 	End time.Time
-	// Times, if set, replaces the arrival process of an open loop. It returns offsets from
-	// Begin that never decrease.
-	Times func() time.Duration
-	// Warp, if set, maps the offset of each start to another one, for a rate that ramps up.
-	Warp func(time.Duration) time.Duration
 
 	// Replica spreads processes with the same configuration over time: their first starts, slot
 	// ramps and growing pauses differ. A process alone has Replica 0; it starts at once and its
@@ -127,21 +122,12 @@ func (l *Loop) open(ctx context.Context) {
 // startTimes returns a function that returns the time of each start of an open loop.
 func (l *Loop) startTimes() func() time.Time {
 	begin := cmp.Or(l.Begin, time.Now())
-	next := l.Times
-	if next == nil {
-		phase := time.Duration(0)
-		if l.Replica != 0 {
-			phase = workload.Phase(begin, l.Rate, l.Replica)
-		}
-		next = workload.NewSchedule(l.Arrival, l.Seed, phase).Next
+	phase := time.Duration(0)
+	if l.Replica != 0 {
+		phase = workload.Phase(begin, l.Rate, l.Replica)
 	}
-	return func() time.Time {
-		offset := next()
-		if l.Warp != nil {
-			offset = l.Warp(offset)
-		}
-		return begin.Add(offset)
-	}
+	next := workload.NewSchedule(l.Arrival, l.Seed, phase).Next
+	return func() time.Time { return begin.Add(next()) }
 }
 
 // waitForStart waits until due. It returns false if the loop or ctx ends first.

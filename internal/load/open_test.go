@@ -1,7 +1,6 @@
 package load
 
 import (
-	"context"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -260,34 +259,6 @@ func TestReplicasDoNotFireTogether(t *testing.T) {
 					t.Errorf("two replicas start within 0.1 s of a 10 s interval: %v", starts)
 				}
 			}
-		}
-	})
-}
-
-// TestOwnStartTimes checks an open loop with its own start times and a warp. It continues after
-// a skipped start.
-func TestOwnStartTimes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begin := time.Now()
-		times := []time.Duration{0, 300 * time.Millisecond, 300 * time.Millisecond, 5 * time.Second, time.Hour}
-		given := 0
-		var started []time.Duration
-		skipped := 0
-		loop := Loop{
-			Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, MaxConcurrency: 1,
-			Times:  func() time.Duration { given++; return times[given-1] },
-			Warp:   func(even time.Duration) time.Duration { return 2 * even },
-			OnSkip: func(time.Time, string) { skipped++ },
-			Next: func(due time.Time) (func() probe.Outcome, string) {
-				started = append(started, due.Sub(begin))
-				return func() probe.Outcome { time.Sleep(time.Second); return probe.UserCanceled }, ""
-			},
-		}
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		defer stop()
-		loop.Run(ctx)
-		if want := []time.Duration{0, 10 * time.Second}; !slices.Equal(started, want) || skipped != 2 {
-			t.Errorf("started at %s, %d skipped, want %s and 2", started, skipped, want)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package workload
 import (
 	"math/rand/v2"
 	"strings"
-	"time"
 
 	"synthetic/internal/probe/workload/trace"
 )
@@ -17,18 +16,14 @@ type Trace struct {
 // traceReplay replays a trace, again from the start at its end.
 type traceReplay struct {
 	Trace
-	reader *trace.Reader
-	// lapFirst and lapLast are the times of the first and last record of the current lap, and
-	// lapRecords is their number. lapOffset is the length of the earlier laps.
-	lapFirst, lapLast, lapOffset time.Duration
-	lapRecords                   int
-	lastRecord                   trace.Record
+	reader     *trace.Reader
+	lastRecord trace.Record
 	// charsPerToken is the ratio at the first replay. It must not change, because equal block
 	// names stand for equal texts.
 	charsPerToken float64
 }
 
-// next returns the next record, with its time since the start of the first lap. If the file can
+// next returns the next record. If the file can
 // no longer be read, it returns the last record again; Source.Stale reports the change.
 func (r *traceReplay) next() trace.Record {
 	for range 2 { // the rest of this lap, or the next one
@@ -43,27 +38,19 @@ func (r *traceReplay) next() trace.Record {
 			r.close()
 			continue
 		}
-		if r.lapRecords++; r.lapRecords == 1 {
-			r.lapFirst = rec.At
-		}
-		r.lapLast = rec.At
-		rec.At += r.lapOffset
 		r.lastRecord = rec
 		break
 	}
 	return r.lastRecord
 }
 
-// close ends a lap. The pause before the next lap is the mean interval.
+// close ends a lap.
 func (r *traceReplay) close() {
 	if r.reader == nil {
 		return
 	}
 	r.reader.Close()
 	r.reader = nil
-	span := r.lapLast - r.lapFirst
-	r.lapOffset += span + span/time.Duration(max(r.lapRecords-1, 1))
-	r.lapRecords = 0
 }
 
 func (s *Source) replayTrace(c *Conversation) {
@@ -71,7 +58,7 @@ func (s *Source) replayTrace(c *Conversation) {
 	if s.trace.charsPerToken == 0 {
 		s.trace.charsPerToken = s.ratio.value()
 	}
-	c.At, c.Turns = rec.At, max(len(rec.Turns), 1)
+	c.Turns = max(len(rec.Turns), 1)
 	for i, t := range rec.Turns {
 		all := s.recordedMessages(t, c.ID, uint64(i))
 		c.Outputs = append(c.Outputs, t.Output)
@@ -127,11 +114,4 @@ func filler(rng *rand.Rand, n int) string {
 		p.b.WriteByte(' ')
 	}
 	return p.b.String()[:n]
-}
-
-// Hasten divides the pauses of a conversation by speed.
-func (c *Conversation) Hasten(speed float64) {
-	for i := range c.Think {
-		c.Think[i] = time.Duration(float64(c.Think[i]) / speed)
-	}
 }

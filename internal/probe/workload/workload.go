@@ -100,8 +100,6 @@ type Conversation struct {
 	// reference that each follow-up asks for, 0 for none. Both are empty without Spec.Recall.
 	References []recall.Code
 	Asked      []int
-	// At is the start time relative to the first conversation of a trace, otherwise 0.
-	At time.Duration
 	// Outputs are the token limits of the turns. Where one is 0 or missing, Spec.MaxOutputTokens
 	// applies.
 	Outputs []int

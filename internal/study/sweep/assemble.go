@@ -22,10 +22,6 @@ func (s *sweep) newRun() *runfile.Run {
 		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
 		CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.objectives(), Confidence: p.Confidence,
 	}
-	if p.Ramp.Steps > 0 { // each step is a level and a snapshot
-		r.MeasurementSeconds, r.Snapshots = p.Measure.Snapshot.Seconds(), 1
-		r.WarmUp = fmt.Sprintf("%s at the rate of the first", p.WarmUp.Duration)
-	}
 	if p.Cache.Policy == Prime {
 		r.CachePolicy += fmt.Sprintf(" with %d conversations", p.Cache.Conversations)
 	}

@@ -50,9 +50,7 @@ func (s *sweep) finish(c cell, rec *record) error {
 	if s.Finished == nil {
 		return nil
 	}
-	for _, r := range s.splitSteps(rec.Result) {
-		s.Finished(r, s.run.NotReached(r))
-	}
+	s.Finished(rec.Result, s.run.NotReached(rec.Result))
 	return nil
 }
 
@@ -61,7 +59,7 @@ func (s *sweep) keep(rec *record) {
 	rec.kept = true
 	ended := func(b runfile.Block) bool { return len(b.Outcomes) > 0 }
 	if rec.Result.State != runfile.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
-		s.run.Results = append(s.run.Results, s.splitSteps(rec.Result)...)
+		s.run.Results = append(s.run.Results, rec.Result)
 		s.kept = append(s.kept, rec)
 	}
 	if rec.Deployment != nil {
@@ -119,8 +117,8 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 		return err
 	}
 	defer done()
-	place := turnlog.Study{Rate: s.Plan.Kind == runfile.Rate, Repetition: c.Repetition}
-	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+turnsSuffix), place, s.Plan.Ramp.levels(l.value)); err != nil {
+	place := turnlog.Study{Rate: s.Plan.Kind == runfile.Rate, Level: l.value, Repetition: c.Repetition}
+	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+turnsSuffix), place); err != nil {
 		return err
 	}
 	v := s.Plan.Variants[c.Variant]

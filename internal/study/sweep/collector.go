@@ -158,7 +158,7 @@ func (c *collector) turnEnded(r *probe.Result) {
 	c.advance(time.Now())
 	c.live--
 	if len(c.spans) == 0 || r.End.Before(c.spans[0].Started) {
-		c.records.add(r, turnlog.WarmUp, 0)
+		c.records.add(r, turnlog.WarmUp)
 		return
 	}
 	c.streak.add(r)
@@ -169,11 +169,11 @@ func (c *collector) turnEnded(r *probe.Result) {
 	if s == nil || r.Outcome == probe.Canceled {
 		// The sweep's own end cut this turn, so it belongs to the tail even if it ended at the
 		// same moment.
-		c.records.add(r, turnlog.Tail, min(c.at, len(c.spans)-1))
+		c.records.add(r, turnlog.Tail)
 		c.tail.Observe(r, c.objectives)
 		return
 	}
-	c.records.add(r, turnlog.Measured, slices.Index(c.spans, s))
+	c.records.add(r, turnlog.Measured)
 	c.blockAt(s, r.End).Observe(r, c.objectives)
 	if r.Outcome.Own() {
 		return // a fault of the prober says nothing about the deployment

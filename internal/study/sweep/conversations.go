@@ -38,18 +38,11 @@ func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c *workl
 func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct{}, halt func()) {
 	soft, halt := context.WithCancel(hard)
 	open := loop.Process != workload.Closed // in an open loop nothing waits, and a late start is skipped
-	next := l.conversations.source.Next
-	if open && l.plan.OwnRate > 0 {
-		own := &ownTimes{
-			source: l.conversations.source, speed: loop.Rate / l.plan.OwnRate, pauses: l.plan.Workload.Trace.File != "",
-		}
-		loop.Times, next = own.next, func() workload.Conversation { return own.planned }
-	}
 	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
 		if open {
 			l.sink.conversationDue(due, false)
 		}
-		c := next()
+		c := l.conversations.source.Next()
 		return func() probe.Outcome {
 			l.sink.conversationStarted(time.Now())
 			sum := l.conversations.hold(hard, soft.Done(), &c, due, l.sink)
@@ -71,30 +64,6 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 	return done, halt
 }
 
-// ownTimes starts conversations at the times of their source, sped up by a factor, with the
-// recorded pauses. Only the loop uses it.
-type ownTimes struct {
-	source  *workload.Source
-	speed   float64
-	pauses  bool
-	planned workload.Conversation
-	first   time.Duration
-	begun   bool
-}
-
-// next plans the next conversation, and returns when it starts.
-func (o *ownTimes) next() time.Duration {
-	o.planned = o.source.Next()
-	at := o.planned.At
-	if o.pauses {
-		o.planned.Hasten(o.speed)
-	}
-	if !o.begun {
-		o.first, o.begun = at, true
-	}
-	return time.Duration(float64(at-o.first) / o.speed)
-}
-
 // loop returns the level's own load; a limit of 0 means no limit.
 func (l *level) loop(limit int) *load.Loop {
 	if l.plan.Kind == runfile.Concurrency {
@@ -102,7 +71,6 @@ func (l *level) loop(limit int) *load.Loop {
 	}
 	return &load.Loop{
 		Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: l.plan.MaxConcurrency, Limit: limit,
-		Warp: l.plan.Ramp.warp(l.plan.WarmUp.Duration),
 	}
 }
 

@@ -41,12 +41,7 @@ func (p Plan) workload() runfile.Workload {
 	out.add("timeout_first_token", w.Timeouts.FirstToken)
 	out.add("timeout_stall", w.Timeouts.Stall)
 	out.add("timeout_total", w.Timeouts.Total)
-	if r := p.Ramp; r.Over > 0 {
-		out.add("ramp", fmt.Sprintf("from %g over %s in %d steps", r.From, r.Over, r.Steps))
-	}
-	if a := p.Arrival; p.OwnRate > 0 {
-		out.add("arrival", fmt.Sprintf("the workload's own times (%g/s)", p.OwnRate))
-	} else if p.Kind == runfile.Rate && a.Burstiness > 0 {
+	if a := p.Arrival; p.Kind == runfile.Rate && a.Burstiness > 0 {
 		out.add("arrival", fmt.Sprintf("%s (burstiness=%.1f)", a.Process, a.Burstiness))
 	} else if p.Kind == runfile.Rate {
 		out.add("arrival", a.Process)

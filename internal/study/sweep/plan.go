@@ -38,11 +38,6 @@ type Plan struct {
 	Levels []float64
 	// StartRate caps the conversation starts per second of a closed loop; 0 is no cap.
 	StartRate float64
-	// OwnRate, if above 0, starts the conversations of an open loop at their workload's own
-	// times (workload.Conversation.At), scaled from OwnRate starts per second to the rate of
-	// the level.
-	OwnRate float64
-	Ramp    Ramp // how a level reaches its rate
 	// Arrival has the process and burstiness of an open loop. MaxConcurrency caps its
 	// conversations in flight: a start beyond the cap is skipped and counted. 0 is no cap.
 	Arrival        workload.Arrival

@@ -159,14 +159,14 @@ func TestSkippedStartsReachNoRate(t *testing.T) {
 	}
 }
 
-// TestLateAtTheEnd stops a process from 7.5 s to 10.5 s of a level of 10 s. Of the accumulated
+// TestLateAtTheEnd stops a process from 8 s to 10.5 s of a level of 10 s. Of the accumulated
 // starts it makes those of the last second, unless it was stopped before. The others count as
 // due, and not as skipped for a cap.
 func TestLateAtTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		stop       time.Duration
 		asked, due int
-	}{{time.Minute, 17, 20}, {9 * time.Second, 16, 16}} {
+	}{{time.Minute, 17, 20}, {9 * time.Second, 16, 17}} {
 		synctest.Test(t, func(t *testing.T) {
 			var net network
 			server := &listener{Handler: twoTokens()}
@@ -183,11 +183,11 @@ func TestLateAtTheEnd(t *testing.T) {
 			l.sink.beginTimed(begin, 1, 10*time.Second)
 			over, halt := l.start(hard, &load.Loop{
 				Arrival: workload.Arrival{Process: workload.Constant, Rate: 2}, Begin: begin, End: begin.Add(10 * time.Second),
-				Warp: func(even time.Duration) time.Duration {
+				Decide: func(time.Time) workload.Start {
 					if times++; times == 17 {
-						time.Sleep(3 * time.Second)
+						time.Sleep(2500 * time.Millisecond)
 					}
-					return even
+					return workload.Start{Due: true}
 				},
 			})
 			time.Sleep(10 * time.Second)

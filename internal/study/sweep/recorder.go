@@ -23,17 +23,16 @@ const turnsSuffix = ".jsonl.zst"
 // memory, because probing must not wait for a disk, and writes them every second. So a killed
 // process loses about a second of turns. A nil recorder does nothing.
 type recorder struct {
-	place  turnlog.Study // equal for all turns except their level
-	levels []float64     // by snapshot; later snapshots have the last one
-	file   *os.File
-	pack   *zstd.Encoder
+	place turnlog.Study // equal for all turns
+	file  *os.File
+	pack  *zstd.Encoder
 
 	mu    sync.Mutex
 	lines []byte
 	err   error // first write error; later turns are dropped
 }
 
-func newRecorder(path string, place turnlog.Study, levels []float64) (*recorder, error) {
+func newRecorder(path string, place turnlog.Study) (*recorder, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("keeping turns: %w", err)
@@ -42,17 +41,16 @@ func newRecorder(path string, place turnlog.Study, levels []float64) (*recorder,
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &recorder{place: place, levels: levels, file: file, pack: pack}, nil
+	return &recorder{place: place, file: file, pack: pack}, nil
 }
 
-// add buffers a turn of a snapshot, numbered from 0.
-func (r *recorder) add(x *probe.Result, phase turnlog.Phase, snapshot int) {
+// add buffers a turn.
+func (r *recorder) add(x *probe.Result, phase turnlog.Phase) {
 	if r == nil || x.Sent.IsZero() {
 		return
 	}
 	t := turnlog.FromResult(x)
 	s := r.place
-	s.Level = r.levels[min(snapshot, len(r.levels)-1)]
 	s.Phase, s.Conversation, s.Index, s.AnswerTTFT = phase, x.Conversation, x.Turn, x.AnswerTTFT
 	t.Study = &s
 	r.mu.Lock()

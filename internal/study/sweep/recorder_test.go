@@ -129,14 +129,14 @@ func TestWarmUpIsWritten(t *testing.T) {
 // TestTurnsOfAKilledLevel: flushed turns can be read from a truncated file.
 func TestTurnsOfAKilledLevel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a"+turnsSuffix)
-	r, err := newRecorder(path, turnlog.Study{Repetition: 1}, []float64{2})
+	r, err := newRecorder(path, turnlog.Study{Repetition: 1, Level: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.close()
 	sent := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	for i := range 3 {
-		r.add(&probe.Result{Target: "a", Workload: "w", Kind: probe.First, Turn: 1, Sent: sent, End: sent.Add(time.Second), Outcome: probe.Success}, turnlog.Measured, 0)
+		r.add(&probe.Result{Target: "a", Workload: "w", Kind: probe.First, Turn: 1, Sent: sent, End: sent.Add(time.Second), Outcome: probe.Success}, turnlog.Measured)
 		if i == 1 {
 			r.flush()
 		}

@@ -125,14 +125,12 @@ const (
 	growth, deviations = 2, 4
 )
 
-// growing describes the growing queue of an open loop, or returns "". It ignores ramps and
-// traces, whose load itself may grow. If the deployment keeps up, the turns in flight settle
+// growing describes the growing queue of an open loop, or returns "". If the deployment keeps up, the turns in flight settle
 // within a few conversations.
 func (w *watcher) growing(s Counts) string {
 	half := len(w.history) / 2
 	full := filled * s.Early * time.Duration(max(w.plan.Workload.TurnsMax, 1))
-	uneven := w.plan.Ramp.Over > 0 || w.plan.OwnRate > 0 && w.plan.Workload.Trace.File != ""
-	if w.plan.Kind != runfile.Rate || uneven || s.Turns < earlyTurns || time.Duration(half)*lookEvery < full {
+	if w.plan.Kind != runfile.Rate || s.Turns < earlyTurns || time.Duration(half)*lookEvery < full {
 		return ""
 	}
 	then, now := w.meanInFlight(half), w.meanInFlight(len(w.history))

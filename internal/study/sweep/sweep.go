@@ -76,9 +76,6 @@ type sweep struct {
 // deployment is unavailable. It returns no run only if Dir cannot be used.
 func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	if o.FindCapacity && o.Plan.Ramp.Over > 0 {
-		return nil, errors.New("--find-capacity: a search measures levels of one rate; take ramp out of the plan's levels")
-	}
 	if o.Command == nil {
 		o.Command = runCommand
 	}

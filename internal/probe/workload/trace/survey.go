@@ -24,14 +24,6 @@ type Summary struct {
 // charsPerToken is typical for English.
 const charsPerToken = 4.5
 
-// Rate returns the mean conversations per second, or 0 without times.
-func (s Summary) Rate() float64 {
-	if s.Duration <= 0 {
-		return 0
-	}
-	return float64(s.Records) / s.Duration.Seconds()
-}
-
 // Survey reads a whole trace. It returns a summary or the first error.
 func Survey(path string, o Options) (Summary, error) {
 	r, err := Open(path, o)

@@ -22,9 +22,6 @@ func TestSurvey(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if r := (Summary{Records: 9, Duration: 3 * time.Second}).Rate(); r != 3 {
-		t.Errorf("a rate of %g", r)
-	}
 	for _, o := range []Options{{From: time.Hour}, {To: 1}} {
 		if _, err := Survey("testdata/azure.csv", o); o.From > 0 && (err == nil || err.Error() != "testdata/azure.csv: no session starts in the window; make it longer") {
 			t.Errorf("%+v: %v", o, err)
