@@ -30,10 +30,6 @@ func engineKeys(o *simulate.Options) *flag.FlagSet {
 	keys.Float64Var(&o.Reasoning, "reasoning", 0, "share of an answer that is reasoning, before the content")
 	keys.StringVar(&o.ReasoningField, "reasoning_field", "reasoning", "or reasoning_content")
 	keys.BoolVar(&o.RefuseMaxTokens, "refuse_max_tokens", false, "answer max_tokens with 400, as OpenAI's reasoning models do")
-	keys.Func("adapters", "LoRA adapters of the model: adapters=sql+legal", func(value string) error {
-		o.Adapters = strings.Split(value, "+")
-		return nil
-	})
 	return keys
 }
 

@@ -55,7 +55,7 @@ Keys of --engine and their defaults:
 	c.Flag("replicas", "Serve N replicas behind a router. The header "+simulate.WorkerHeader+
 		" names the replica that answered, and the workers of an incident are these replicas.").PlaceHolder("N").IntVar(&f.replicas)
 	kinds := strings.Trim(strings.ReplaceAll(fmt.Sprint(simulate.IncidentKinds()), " ", ", "), "[]")
-	c.Flag("incident", "A fault with a schedule, for example slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or drift,share=1,factor=0.05 or worker_loss,workers=0+2; repeatable. Kinds: "+kinds+".").
+	c.Flag("incident", "A fault with a schedule, for example slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or worker_loss,workers=0+2; repeatable. Kinds: "+kinds+".").
 		PlaceHolder("INCIDENT").StringsVar(&f.incidents)
 	return command{c, f.run}
 }

@@ -77,7 +77,7 @@ func New(o Options) *Deployment {
 
 // Update changes the options for later requests. change gets the options as they were given,
 // without defaults, and must not call the Deployment. Changes to a running cluster have no effect;
-// a new pointer in Cluster starts a new cluster, like a Rollout.
+// a new pointer in Cluster starts a new cluster.
 func (d *Deployment) Update(change func(*Options)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -33,25 +33,19 @@ const (
 
 // Kinds of complete answers that are wrong.
 const (
-	OtherModel     IncidentKind = "other_model"
-	BadArguments   IncidentKind = "bad_arguments"
-	ToolMarkup     IncidentKind = "tool_markup"
-	Buffered       IncidentKind = "buffered"
-	NewFingerprint IncidentKind = "new_fingerprint"
+	BadArguments IncidentKind = "bad_arguments"
+	ToolMarkup   IncidentKind = "tool_markup"
 	// Foreign gives the answer of another recent conversation. Without one, the answer is right.
 	Foreign IncidentKind = "foreign"
 	// ContextCut answers from the last tokens of the prompt alone. The Factor is their number.
 	ContextCut IncidentKind = "truncated"
 	// Salad loses the text of the cached part of a prompt while more than Factor of the KV cache is in use.
-	// Stale takes that part from another recent conversation. Both leave prompts alone that are not cached.
 	Salad IncidentKind = "salad"
-	Stale IncidentKind = "stale"
 )
 
 func clusterKinds() []IncidentKind {
 	return []IncidentKind{
-		cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance,
-		cluster.Hang, cluster.WorkerLoss, cluster.ColdCache,
+		cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Hang, cluster.WorkerLoss,
 	}
 }
 
@@ -60,8 +54,7 @@ func clusterKinds() []IncidentKind {
 func shareKinds() []IncidentKind {
 	return []IncidentKind{
 		ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent,
-		OtherModel,
-		NewFingerprint, BadArguments, ToolMarkup, Buffered, Foreign, ContextCut, Salad, Stale,
+		BadArguments, ToolMarkup, Foreign, ContextCut, Salad,
 	}
 }
 
@@ -79,7 +72,7 @@ type Incident struct {
 	// Workers are the numbers of the affected workers, from 0; empty means all. Only kinds of cluster
 	// have workers. For [Options.Replicas] they are replicas, and every kind can have them.
 	Workers []int
-	// Factor multiplies a duration or the acceptance of drafts. For ContextCut it is the number of tokens that
+	// Factor multiplies a duration. For ContextCut it is the number of tokens that
 	// stay, and for Salad a share of the KV cache, at most 1.
 	Factor float64
 	// Share is the share of the requests, from 0 to 1.
@@ -90,7 +83,7 @@ func (i Incident) hasShare() bool { return slices.Contains(shareKinds(), i.Kind)
 
 func (i Incident) hasFactor() bool {
 	switch i.Kind {
-	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, cluster.Acceptance, ContextCut, Salad:
+	case cluster.SlowPrefill, cluster.SlowDecode, cluster.SlowNetwork, ContextCut, Salad:
 		return true
 	}
 	return false
@@ -114,28 +107,20 @@ func (i Incident) validate(workers int) error {
 		return fmt.Errorf("there is no worker %d: give 0 to %d", i.Workers[wrongWorker], workers-1)
 	case i.Kind == Salad && !(i.Factor > 0 && i.Factor <= 1):
 		return fmt.Errorf("its factor is %v: give a share of the KV cache above 0, at most 1, as in factor=0.7", i.Factor)
-	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && i.Kind == ContextCut:
+	case !(i.Factor >= 0 && i.Factor <= 1e6) || i.Factor == 0 && i.hasFactor():
 		return fmt.Errorf("its factor is %v: give a number above 0, at most 1e6", i.Factor)
 	}
 	return nil
 }
 
-// clusterFaults returns the incidents that affect a cluster, in its own time. The cluster starts at
-// the time born after the start of the deployment, and its clock then shows lead. Incidents that
-// ended before born are left out.
-func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
+// clusterFaults returns the incidents that affect a cluster, whose clock shows lead at the start of the
+// deployment.
+func (o Options) clusterFaults(lead time.Duration) []cluster.Fault {
 	var all []cluster.Fault
 	for _, i := range o.Incidents {
-		f := cluster.Fault{Kind: i.Kind, At: i.At - born, For: i.For, Workers: i.Workers, Factor: i.Factor}
-		ended := f.At < 0 && (i.Kind == cluster.ColdCache || f.For > 0 && f.At+f.For <= 0)
-		if i.hasShare() || ended {
-			continue
+		if !i.hasShare() {
+			all = append(all, cluster.Fault{Kind: i.Kind, At: i.At + lead, For: i.For, Workers: i.Workers, Factor: i.Factor})
 		}
-		if f.At < 0 && f.For > 0 {
-			f.For += f.At
-		}
-		f.At = max(f.At, 0) + lead
-		all = append(all, f)
 	}
 	return all
 }
@@ -178,7 +163,7 @@ func ParseIncident(text string) (Incident, error) {
 		example = "0.7"
 	}
 	switch {
-	case i.hasFactor() && i.Factor == 0 && i.Kind != cluster.Acceptance:
+	case i.hasFactor() && i.Factor == 0:
 		return i, fmt.Errorf("incident %q: it lacks a factor: add for example factor=%s", text, example)
 	case i.hasShare() && i.Share == 0:
 		return i, fmt.Errorf("incident %q: it lacks a share of the requests: add for example share=0.2", text)

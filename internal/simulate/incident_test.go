@@ -17,11 +17,9 @@ func TestParseIncident(t *testing.T) {
 		"slow_prefill,at=1m,for=5m,factor=4": {Kind: cluster.SlowPrefill, At: time.Minute, For: 5 * time.Minute, Factor: 4},
 		"slow_decode,factor=1.5,workers=2":   {Kind: cluster.SlowDecode, Factor: 1.5, Workers: []int{2}},
 		"slow_network,factor=10,for=1h":      {Kind: cluster.SlowNetwork, Factor: 10, For: time.Hour},
-		"acceptance,factor=0":                {Kind: cluster.Acceptance},
 		"hang,workers=0+2":                   {Kind: cluster.Hang, Workers: []int{0, 2}},
 		"worker_loss,for=90s":                {Kind: cluster.WorkerLoss, For: 90 * time.Second},
 		"worker_loss,workers=1,at=1s,for=2s": {Kind: cluster.WorkerLoss, Workers: []int{1}, At: time.Second, For: 2 * time.Second},
-		"cold_cache,at=2s":                   {Kind: cluster.ColdCache, At: 2 * time.Second},
 		"http_500,share=0.2":                 {Kind: ErrorStatus, Share: 0.2},
 		"http_429,share=1":                   {Kind: BusyStatus, Share: 1},
 		"no_answer,share=0.5":                {Kind: NoAnswer, Share: 0.5},
@@ -35,12 +33,11 @@ func TestParseIncident(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"nothing":                        `there is no kind "nothing"; give one of [acceptance bad_arguments buffered cold_cache cut error_event foreign hang http_429 http_500 new_fingerprint no_answer other_model salad slow_decode slow_network slow_prefill stale stall tool_markup truncated worker_loss]`,
+		"nothing":                        `there is no kind "nothing"; give one of [bad_arguments cut error_event foreign hang http_429 http_500 no_answer salad slow_decode slow_network slow_prefill stall tool_markup truncated worker_loss]`,
 		"slow_prefill":                   "it lacks a factor: add for example factor=4",
 		"cut":                            "it lacks a share of the requests: add for example share=0.2",
 		"truncated,share=1":              "it lacks a factor: add for example factor=4",
 		"salad,share=1":                  "it lacks a factor: add for example factor=0.7",
-		"buffered":                       "it lacks a share of the requests: add for example share=0.2",
 		"hang,factor=3":                  "this kind has no factor: leave it out",
 		"slow_decode,factor=3,share=1":   "this kind has no share of the requests: leave it out",
 		"cut,share=much":                 "share=much: invalid value; write for example at=1m, factor=4 or share=0.2",
@@ -114,7 +111,7 @@ func TestSharesFollowTheirSchedule(t *testing.T) {
 	})
 }
 
-func TestSlowPrefillAndColdCache(t *testing.T) {
+func TestSlowPrefill(t *testing.T) {
 	ttft := func(incidents ...Incident) (first, again time.Duration) {
 		o := Options{Cluster: preset(t, "phase0", known), Answer: Length{Median: 2}, Incidents: incidents}
 		bench(t, o, func(t *testing.T, _ *Deployment, c client) {
@@ -136,8 +133,5 @@ func TestSlowPrefillAndColdCache(t *testing.T) {
 	slow, slowAgain := ttft(Incident{Kind: cluster.SlowPrefill, Factor: 4, For: 30 * time.Second})
 	if slow < 2*first || slowAgain != again {
 		t.Errorf("TTFT with slow prefill %v, after it %v; without %v and %v", slow, slowAgain, first, again)
-	}
-	if _, cold := ttft(Incident{Kind: cluster.ColdCache, At: 30 * time.Second}); cold != first {
-		t.Errorf("TTFT with an emptied cache %v, with a cold cache %v", cold, first)
 	}
 }

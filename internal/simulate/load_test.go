@@ -16,7 +16,7 @@ func loaded(t *testing.T, c *cluster.Config, l Load) *driver {
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	return o.withDefaults().start(*c, time.Now(), 0)
+	return o.withDefaults().start(*c, time.Now())
 }
 
 func TestLoadRises(t *testing.T) {

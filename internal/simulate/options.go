@@ -17,9 +17,9 @@ import (
 type Options struct {
 	// Model is the name of the model; default "simulated-chat".
 	Model string
-	// Models are served in addition, and Adapters are LoRA adapters of Model. Each gives its own
-	// answers. All share the pace and the metrics of the deployment.
-	Models, Adapters []string
+	// Models are served in addition. Each gives its own answers. All share the pace and the metrics of
+	// the deployment.
+	Models []string
 	// APIKey, if set, is required for requests and for the list of models.
 	APIKey string
 	// Seed seeds texts, lengths, delays and faults. The same seed and sequence of requests give the
@@ -46,9 +46,7 @@ type Options struct {
 	// some hundreds for a busy cluster.
 	Speed float64
 	// Load is what other clients ask of the cluster.
-	Load Load
-	// Rollouts replace the cluster, in order of time.
-	Rollouts  []Rollout
+	Load      Load
 	Incidents []Incident
 
 	// Answer is the length of an answer in tokens before the limits of the request; default median
@@ -65,14 +63,6 @@ type Options struct {
 	RefuseMaxTokens bool
 	// MaxModelLen limits the tokens of prompt plus answer; default 131072.
 	MaxModelLen int
-}
-
-// Rollout replaces the cluster of a deployment by another, with a cold cache and counters at 0.
-// Requests in flight end on the old cluster. The Load moves to the new one.
-type Rollout struct {
-	// At is the time since the start of the deployment.
-	At      time.Duration
-	Cluster cluster.Config
 }
 
 // Delay is a log-normal duration. Sigma 0 means no spread.
@@ -132,7 +122,7 @@ func (o Options) Validate() error {
 	var errs []error
 	names := o.withDefaults().names()
 	if slices.Contains(names, "") || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
-		errs = append(errs, fmt.Errorf("models and adapters are %q: give each a name of its own", names))
+		errs = append(errs, fmt.Errorf("models are %q: give each a name of its own", names))
 	}
 	workers := 0
 	if o.Cluster != nil {

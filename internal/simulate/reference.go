@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// recentKept bounds the histories that a Foreign answer and a Stale prompt can come from.
+// recentKept bounds the histories that a Foreign answer can come from.
 const recentKept = 16
 
 var (
@@ -51,15 +51,11 @@ func (d *Deployment) historyFor(t *turn) []message {
 		d.recent = slices.Delete(d.recent, 0, 1)
 	}
 	switch t.fault.Kind {
-	case Foreign, Stale:
+	case Foreign:
 		for _, other := range slices.Backward(others) {
 			if !sameConversation(own, other) {
-				t.other = other
-				break
+				return other
 			}
-		}
-		if t.fault.Kind == Foreign && t.other != nil {
-			return t.other
 		}
 	case ContextCut:
 		return lastTokens(own, int(t.fault.Factor))
@@ -71,11 +67,11 @@ func (d *Deployment) historyFor(t *turn) []message {
 // its length. kvUse is the share of the KV cache in use. The cache of a cluster keeps the blocks of the
 // planned text, so the changed answer is not cached as history.
 func (t *turn) readCache(kvUse float64) {
-	damaged := t.fault.Kind == Salad && kvUse > t.fault.Factor || t.fault.Kind == Stale && t.other != nil
+	damaged := t.fault.Kind == Salad && kvUse > t.fault.Factor
 	if !damaged || t.cached == 0 || t.text.generate == nil { // tool calls and JSON have a fixed end
 		return
 	}
-	t.history = slices.Concat(firstTokens(t.other, t.cached), lastTokens(t.history, t.promptTokens-t.cached))
+	t.history = lastTokens(t.history, t.promptTokens-t.cached)
 	t.text = newAnswer(t.options.Seed, newPrompt(t.history, blockTokens, t.modelKey).hash)
 	t.text.insert(t.reasoning, requestedReference(t.history))
 }
@@ -91,20 +87,6 @@ func sameConversation(a, b []message) bool {
 		}
 	}
 	return true
-}
-
-// firstTokens returns the start of a history with about n tokens of text.
-func firstTokens(history []message, n int) []message {
-	left := n * charsPerToken
-	for i, m := range history {
-		text := []rune(m.Content.text)
-		if len(text) > left {
-			m.Content.text = string(text[:left])
-			return slices.Concat(history[:i], []message{m})
-		}
-		left -= len(text)
-	}
-	return history
 }
 
 // lastTokens returns the end of a history with about n tokens of text.

@@ -68,8 +68,7 @@ func TestForeignAnswers(t *testing.T) {
 	}
 }
 
-// TestDamagedCache: a reference in the cached part of a prompt is lost by Salad above its share of the KV cache, and
-// replaced by Stale. References behind that part, and prompts that are not cached, stay right.
+// TestDamagedCache: a reference in the cached part of a prompt is lost by Salad above its share of the KV cache. References behind that part, and prompts that are not cached, stay right.
 func TestDamagedCache(t *testing.T) {
 	pad := strings.Repeat("mill ", 40)
 	conversation := func(code string) []message {
@@ -81,7 +80,6 @@ func TestDamagedCache(t *testing.T) {
 	}{
 		"salad":           {Incident{Kind: Salad, Share: 1, Factor: 1e-9}, "2BBBB ", ""},
 		"salad, low use":  {Incident{Kind: Salad, Share: 1, Factor: 0.7}, "2BBBB ", "2BBBB "},
-		"stale":           {Incident{Kind: Stale, Share: 1}, "2BBBB ", "7AAAA "},
 		"without a fault": {Incident{}, "2BBBB ", "2BBBB "},
 	} {
 		o := quick

@@ -47,9 +47,6 @@ func (a *responder) send(p piece) error {
 	}
 	a.open()
 	a.events.piece(p)
-	if a.turn.fault.Kind == Buffered {
-		return nil
-	}
 	return a.flush()
 }
 

@@ -202,49 +202,6 @@ func TestRouterHitRate(t *testing.T) {
 	})
 }
 
-func TestRollout(t *testing.T) {
-	o := Options{
-		Cluster: preset(t, "phase0"), Load: Load{Concurrency: 10, WarmUp: time.Minute}, Answer: Length{Median: 300},
-		Rollouts:  []Rollout{{At: 10 * time.Second, Cluster: *preset(t, "eagle3")}},
-		Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2, At: 5 * time.Second, For: 25 * time.Second}},
-	}
-	bench(t, o, func(t *testing.T, d *Deployment, c client) {
-		time.Sleep(9 * time.Second)
-		done := make(chan reply)
-		go func() { done <- c.say(t, []message{user("hi")}, "") }()
-		time.Sleep(2 * time.Second)
-		p := c.scrape(t)
-		if n := p.sum(t, "dynamo_frontend_model_total_kv_blocks"); n != 20_250 {
-			t.Errorf("%v KV blocks after the rollout, want 20250", n)
-		}
-		if n := p.sum(t, "vllm:generation_tokens_total"); n == 0 || n > 2000 {
-			t.Errorf("%v tokens in the first second of the new cluster", n)
-		}
-		if got := <-done; got.finish != "stop" || got.usage.Completion != 300 {
-			t.Errorf("the request in flight got %+v", got)
-		}
-		// The slow-down continues on the new cluster, until its end.
-		slow := c.pace(t)
-		if time.Since(d.began) > 30*time.Second {
-			t.Fatalf("the slow-down has ended: %v", time.Since(d.began))
-		}
-		time.Sleep(time.Until(d.began.Add(31 * time.Second)))
-		if quick := c.pace(t); slow < quick*3/2 {
-			t.Errorf("%v per event during the slow-down, %v after it", slow, quick)
-		}
-	})
-}
-
-// pace returns the time per event of a short answer.
-func (c client) pace(t *testing.T) time.Duration {
-	t.Helper()
-	got := c.say(t, []message{user("hi")}, `,"max_tokens":21,"ignore_eos":true`)
-	if got.usage == nil {
-		t.Fatalf("got %+v", got)
-	}
-	return got.at[len(got.at)-1] / time.Duration(got.usage.Completion-1)
-}
-
 func TestLogBuckets(t *testing.T) {
 	const want = "[0.001 0.0022 0.0046 0.01 0.022 0.046 0.1]"
 	if got := fmt.Sprint(logBuckets(.001, .1, 7)); got != want {

@@ -135,7 +135,7 @@ func BenchmarkLoad(b *testing.B) {
 				b.Fatal(err)
 			}
 			o := Options{Cluster: &c, Load: Load{Concurrency: concurrency}}.withDefaults()
-			d := o.start(c, time.Now(), 0)
+			d := o.start(c, time.Now())
 			d.cluster.Advance(2*time.Minute, d.handle)
 			b.ResetTimer()
 			for range b.N {

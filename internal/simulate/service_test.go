@@ -67,7 +67,7 @@ func TestReplicasHaveMetrics(t *testing.T) {
 
 func TestReplicasOfAPreset(t *testing.T) {
 	o := Options{Cluster: preset(t, "phase0"), Incidents: []Incident{
-		{Kind: cluster.SlowDecode, Factor: 3, Workers: []int{2}}, {Kind: cluster.ColdCache},
+		{Kind: cluster.SlowDecode, Factor: 3, Workers: []int{2}}, {Kind: cluster.Hang},
 	}}
 	all, err := o.Replicas(3)
 	if err != nil {

@@ -25,13 +25,7 @@ func (d *Deployment) current() (Options, *driver) {
 
 // roll starts the cluster that is due, unless it already runs. The caller holds d.mu.
 func (d *Deployment) roll(o Options) {
-	due, born := o.Cluster, time.Duration(0)
-	elapsed := clock{start: d.began, speed: o.Speed}.now()
-	for i := range o.Rollouts {
-		if r := &o.Rollouts[i]; r.At <= elapsed {
-			due, born = &r.Cluster, r.At
-		}
-	}
+	due := o.Cluster
 	if due == d.driverConfig {
 		return
 	}
@@ -41,22 +35,20 @@ func (d *Deployment) roll(o Options) {
 		d.driver.load.stopped = true
 		d.driver.mu.Unlock()
 	}
-	d.driver, d.driverConfig = o.start(*due, d.began, born), due
+	d.driver, d.driverConfig = o.start(*due, d.began), due
 }
 
-// start returns the driver of a cluster that starts at the time born after the start of the
-// deployment.
-func (o Options) start(config cluster.Config, began time.Time, born time.Duration) *driver {
+// start returns the driver of a cluster that starts with the deployment.
+func (o Options) start(config cluster.Config, began time.Time) *driver {
 	warmUp := o.Load.WarmUp
-	if born > 0 || o.Load.Concurrency == 0 {
+	if o.Load.Concurrency == 0 {
 		warmUp = 0
 	}
 	config.Seed ^= o.Seed
-	config.Faults = slices.Concat(config.Faults, o.clusterFaults(born, warmUp))
+	config.Faults = slices.Concat(config.Faults, o.clusterFaults(warmUp))
 	c := cluster.New(config)
-	birth := began.Add(time.Duration(float64(born) / o.Speed))
 	d := &driver{
-		config: config, clock: clock{start: birth, at: warmUp, speed: o.Speed}, cluster: c,
+		config: config, clock: clock{start: began, at: warmUp, speed: o.Speed}, cluster: c,
 		lead: make(chan struct{}, 1), wakeLeader: make(chan struct{}, 1),
 		calls: make(map[uint64]*call), tally: newTally(config, o.Model),
 	}

@@ -28,7 +28,6 @@ type turn struct {
 	promptTokens int
 	cached       int
 	history      []message // that the answer depends on; a fault can change it
-	other        []message // history of another conversation, for Foreign and Stale
 	text         *answer
 	textKey      uint64 // determines text
 	reasoning    int    // tokens of reasoning at the start of the answer

@@ -14,14 +14,10 @@ const (
 	SlowDecode  FaultKind = "slow_decode"
 	// SlowNetwork multiplies the delays of the frontend.
 	SlowNetwork FaultKind = "slow_network"
-	// Acceptance multiplies the probability that drafts are accepted.
-	Acceptance FaultKind = "acceptance"
 	// Hang makes workers accept requests and start no step.
 	Hang FaultKind = "hang"
 	// WorkerLoss stops workers and fails their requests. They return with an empty cache.
 	WorkerLoss FaultKind = "worker_loss"
-	// ColdCache empties prefix caches once.
-	ColdCache FaultKind = "cold_cache"
 )
 
 // Fault is a fault with a schedule. The factors of overlapping faults of a kind are multiplied.
@@ -58,14 +54,6 @@ func (c *Cluster) hasFault(k FaultKind, worker int) bool {
 // schedule puts the start of a fault on the agenda; the start then adds its end.
 func (c *Cluster) schedule(f Fault) {
 	c.agenda.add(f.At, 0, func() {
-		if f.Kind == ColdCache {
-			for _, w := range c.workers {
-				if f.affects(ColdCache, w.id) {
-					w.pool.clear()
-				}
-			}
-			return
-		}
 		c.faults = append(c.faults, &f)
 		c.faultsChanged()
 		if f.For > 0 {

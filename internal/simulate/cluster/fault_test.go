@@ -46,32 +46,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestAcceptanceCollapse(t *testing.T) {
-	c := small()
-	c.Engine.Speculation = Speculation{Draft: 2, Acceptance: 1}
-	accepted := lastEvent(t, c)
-	rejected := lastEvent(t, c, Fault{Kind: Acceptance, Factor: 0})
-	if accepted.At != 100*ms+11*ms+13*ms || rejected.At != accepted.At+13*ms {
-		t.Errorf("done at %v, and at %v if all drafts are rejected", accepted.At, rejected.At)
-	}
-}
-
-func TestColdCache(t *testing.T) {
-	c := small()
-	c.Faults = []Fault{{Kind: ColdCache, At: 1950 * ms}}
-	r := newRun(t, c)
-	for i := range uint64(3) {
-		at := time.Duration(i) * time.Second
-		r.submit(at, Request{ID: i, Prompt: 160, Output: 2, Chain: chainOf(1, 10)})
-		r.advance(at + 900*ms)
-	}
-	for id, want := range map[uint64]int{0: 0, 1: 144, 2: 0} {
-		if got := r.last(id).Cached; got != want {
-			t.Errorf("request %d: %d tokens cached, want %d", id, got, want)
-		}
-	}
-}
-
 func TestRouterSkipsLostWorker(t *testing.T) {
 	c := small()
 	c.Workers = 3

@@ -138,7 +138,7 @@ func (w *worker) accepted(drafted int) int {
 		return 0
 	}
 	c := w.cluster
-	rate := c.engine.Speculation.Acceptance * c.factor(Acceptance, w.id)
+	rate := c.engine.Speculation.Acceptance
 	n := 0
 	for n < drafted && c.rand.Float64() < rate {
 		n++
