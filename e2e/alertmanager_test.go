@@ -35,7 +35,7 @@ func startAlertmanager(t *testing.T) *alertmanager {
 	a := &alertmanager{pager: newWebhook(t)}
 	text := string(example)
 	for from, to := range map[string]string{
-		"http://127.0.0.1:9099": a.pager.url, "group_wait: 30s": "group_wait: 1s", "group_interval: 5m": "group_interval: 2s",
+		"http://receiver:9099": a.pager.url, "group_wait: 30s": "group_wait: 1s", "group_interval: 5m": "group_interval: 2s",
 	} {
 		if !strings.Contains(text, from) {
 			t.Fatalf("examples/alertmanager/alertmanager.yml has no %q", from)

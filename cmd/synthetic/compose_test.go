@@ -128,7 +128,7 @@ func TestComposeCommands(t *testing.T) {
 // TestComposeAddresses: each service has the addresses at which the others listen.
 func TestComposeAddresses(t *testing.T) {
 	p := composeProject(t)
-	ports := map[string]string{"synthetic": "9877", "prometheus": "9090", "alertmanager": "9093"}
+	ports := map[string]string{"synthetic": "9877", "prometheus": "9090", "alertmanager": "9093", "receiver": "9099"}
 	check := func(who, address string) {
 		host, port, err := net.SplitHostPort(address)
 		if _, ok := p.Services[host]; err != nil || !ok || ports[host] != port {
@@ -149,6 +149,22 @@ func TestComposeAddresses(t *testing.T) {
 				check("Prometheus", string(target["__address__"]))
 			}
 		}
+	}
+	var alertmanager struct {
+		Receivers []struct {
+			Webhooks []struct{ URL string } `yaml:"webhook_configs"`
+		}
+	}
+	text, err := os.ReadFile(mounted(t, p.Services["alertmanager"], "", "/etc/alertmanager/alertmanager.yml"))
+	if err != nil || yaml.Unmarshal(text, &alertmanager) != nil || len(alertmanager.Receivers) != 2 {
+		t.Fatalf("alertmanager.yml has %+v (%v)", alertmanager, err)
+	}
+	for _, r := range alertmanager.Receivers {
+		u, err := url.Parse(r.Webhooks[0].URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("Alertmanager", u.Host)
 	}
 	var sources struct {
 		APIVersion  int `yaml:"apiVersion"`
@@ -197,7 +213,7 @@ func TestComposeOnTheHost(t *testing.T) {
 		if s.NetworkMode != "host" || len(s.Ports) > 0 || !strings.HasSuffix(strings.Join(s.Command, " "), flags) {
 			t.Errorf("%s: network %q, ports %v, command %v", name, s.NetworkMode, s.Ports, s.Command)
 		}
-		for _, other := range []string{"synthetic", "prometheus", "alertmanager"} {
+		for _, other := range []string{"synthetic", "prometheus", "alertmanager", "receiver"} {
 			if at := s.ExtraHosts[other]; !slices.Equal(at, []string{"127.0.0.1"}) {
 				t.Errorf("%s finds %s at %v", name, other, at)
 			}
