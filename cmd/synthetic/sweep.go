@@ -75,7 +75,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	view := newSweepView(e)
 	options := sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
-		Tool: tool(), Dial: dial, Lag: lag.New(), Throttled: lag.Throttled, Progress: view.progress, Finished: view.finished, Logger: e.logger,
+		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
 	run, err := sweep.Run(ctx, options)
 	switch {

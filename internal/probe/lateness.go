@@ -8,37 +8,12 @@ import (
 	"synthetic/internal/probe/lag"
 )
 
-// These constants decide whether the prober's own lateness explains a failure. A missed deadline
-// is explained if, before the peer had the request, the prober did not run for 1/lateShare of the
-// time, and at least lateMin. With less, the peer had nearly as much time as from any other client.
-// A peer that gave up is explained by one interruption of lateAtOnce before it had the request:
-// servers wait at least that long for a request.
+// lateAtOnce is the interruption of the prober that excuses a peer which gave up or timed out: servers wait at
+// least that long for a request. lateMin is the shortest loss of time that moves a deadline.
 const (
 	lateAtOnce = time.Second
-	lateShare  = 10
 	lateMin    = 100 * time.Millisecond
 )
-
-// endTimedOut ends a turn that missed a deadline. If the kernel proves that only the peer could
-// continue, only lateness before that counts. Without this proof, the prober must have looked on
-// time.
-func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
-	from, to := a.lateSpan(o, at)
-	span := to.Sub(from)
-	asked := a.trace.Asked
-	if a.leftUnread() {
-		asked = time.Time{}
-	}
-	if asked.IsZero() && time.Since(to) < lateMin {
-		asked = a.trace.LastWrite
-	}
-	if isEarlier(asked, to) {
-		to = asked
-	}
-	_, lost := a.lag.Between(from, to)
-	a.silent = true
-	a.finishOrBlameProber(o, at, text, tooLate(lost-a.trace.Extended, span))
-}
 
 // lateBefore returns the time that the prober lost before the peer was asked. The peer gets that much
 // longer for its first token, so that its silence proves something.
@@ -52,56 +27,39 @@ func (a *attempt) lateBefore(asked time.Time) time.Duration {
 	return 0
 }
 
-// endAbandoned ends a turn that the peer gave up. A peer that had begun its answer had the request.
-func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
-	to := cmp.Or(a.trace.Asked, a.trace.LastWrite, at)
-	switch {
-	case a.leftUnread():
-		to = at
-	case a.status/100 == 2:
+// endTimedOut ends a turn that missed a deadline. If the kernel proves that only the peer could
+// continue, only lateness before that counts, and only if it did not move the deadline.
+func (a *attempt) endTimedOut(o Outcome, at time.Time, text string) {
+	a.silent = true
+	asked := a.trace.Asked
+	if a.trace.Extended > 0 || !asked.IsZero() && a.seen.events > 0 {
 		a.finish(o, at, text)
 		return
 	}
-	longest, _ := a.lag.Between(a.seen.sent, to)
-	a.finishOrBlameProber(o, at, text, longest >= lateAtOnce)
+	a.finishOrBlameProber(o, at, text, cmp.Or(asked, at))
 }
 
-// leftUnread reports whether the prober left so much data unread for so long that the kernel's buffer
-// may have been full. Then the kernel stopped the sender.
-func (a *attempt) leftUnread() bool {
-	return a.seen.readLagMax >= lag.MaxTolerance && a.body != nil && a.body.Received() >= leastBuffer
+// endAbandoned ends a turn that the peer gave up. A peer that had begun its answer had the request.
+func (a *attempt) endAbandoned(o Outcome, at time.Time, text string) {
+	if a.seen.events > 0 {
+		a.finish(o, at, text)
+		return
+	}
+	a.finishOrBlameProber(o, at, text, cmp.Or(a.trace.Asked, a.trace.LastWrite, at))
 }
 
-// leastBuffer is less than what the receive buffer of a connection holds: Linux begins with 128 KiB.
-const leastBuffer = 32 << 10
-
-// tooLate reports whether the prober lost too large a part of a span.
-func tooLate(lost, span time.Duration) bool { return lost >= lateMin && lost*lateShare >= span }
-
-// finishOrBlameProber finishes the turn. If the prober was late, the turn says nothing about the
-// peer.
-func (a *attempt) finishOrBlameProber(o Outcome, at time.Time, text string, proberLate bool) {
+// finishOrBlameProber finishes the turn. If the prober was interrupted between the last token, or else the
+// begin, and a time, the turn says nothing about the peer.
+func (a *attempt) finishOrBlameProber(o Outcome, at time.Time, text string, to time.Time) {
+	longest, _ := a.lag.Between(cmp.Or(a.seen.lastToken, a.seen.sent), to)
 	switch {
-	case !proberLate:
+	case longest < lateAtOnce:
 	case a.status == 0 && a.trace.FirstWrite.IsZero():
 		o, text = NotSent, "nothing was sent, because the prober itself was late: "+text
 	default:
 		o, text = ProberLate, "the prober itself was late: "+text
 	}
 	a.finish(o, at, text)
-}
-
-// lateSpan returns the time in which the prober's lateness can have caused an outcome. It ends
-// at the deadline.
-func (a *attempt) lateSpan(o Outcome, at time.Time) (from, to time.Time) {
-	from, to = a.seen.sent, at
-	if o == Stall {
-		from = a.seen.lastToken
-	}
-	if deadline, _ := a.deadlines.next(a.seen.lastToken); !deadline.IsZero() && deadline.Before(to) {
-		to = deadline
-	}
-	return from, to
 }
 
 // fillLag sets the maximum that the prober itself may have added to the latencies of the turn.

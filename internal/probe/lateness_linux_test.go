@@ -57,7 +57,7 @@ func neverAccepts(t *testing.T) string {
 func TestKernelProvesSilence(t *testing.T) {
 	lost := func(from, to time.Time) time.Duration {
 		if to.Sub(from) > 500*time.Millisecond { // after the peer was asked
-			return 800 * time.Millisecond
+			return 2 * time.Second
 		}
 		return 0
 	}

@@ -45,7 +45,6 @@ func TestLatenessOfOurOwn(t *testing.T) {
 	well := late{never, never}
 	stoppedProber := late{lasting(time.Second), lasting(time.Second)}
 	throttled := late{lasting(80 * time.Millisecond), part(0.8)}
-	paused := late{lasting(time.Second), part(0.05)}
 	slightly := late{lasting(15 * time.Millisecond), lasting(15 * time.Millisecond)}
 	for _, tc := range []struct {
 		name   string
@@ -68,20 +67,12 @@ func TestLatenessOfOurOwn(t *testing.T) {
 		{"a server error", []step{{0, jsonResponse("500 No", "{}")}}, false, false, nil, probe.HTTP5xx, probe.HTTP5xx},
 		{"an answer", []step{{0, sseHead + chunk(hello, finish, done) + lastChunk}}, false, false, nil, probe.Success, probe.Success},
 	} {
-		after := tc.ours // after a pause that leaves the peer nearly all of the time
-		if tc.bound {
-			after = tc.theirs
-		}
-		part := tc.ours // if part of the time was lost, but the deadline was checked on time
-		if tc.theirs != probe.ConnectError || tc.ours == probe.ProberLate {
-			part = tc.theirs // because the peer had the request, or the first message of the handshake
-		}
 		stopped := tc.ours
-		if tc.bound && tc.theirs != probe.Stall {
-			stopped = tc.theirs // because it got more time
+		if tc.bound {
+			stopped = tc.theirs // because it got more time, or had its request
 		}
 		for lateness, want := range map[*late]probe.Outcome{
-			&well: tc.theirs, &slightly: tc.theirs, &paused: after, &stoppedProber: stopped, &throttled: part,
+			&well: tc.theirs, &slightly: tc.theirs, &throttled: tc.theirs, &stoppedProber: stopped,
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				o := options(play(t, &scripted{steps: tc.steps, hold: tc.hold}).addr)

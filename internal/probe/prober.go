@@ -106,10 +106,9 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 	defer client.CloseIdleConnections()
 	begin := time.Now()
 	model, err := discoverModel(ctx, &untimedClient{p.opts.Target, p.auth, client, p.opts.counter(ForModels)})
-	now := time.Now()
-	_, lost := p.opts.Lag.Between(begin, now)
 	if err != nil {
-		p.lookupFailedHere.Store(errors.Is(err, errOwnFault) || tooLate(lost, now.Sub(begin)))
+		longest, _ := p.opts.Lag.Between(begin, time.Now())
+		p.lookupFailedHere.Store(errors.Is(err, errOwnFault) || longest >= lateAtOnce)
 	}
 	return model, err
 }

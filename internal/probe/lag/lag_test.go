@@ -34,11 +34,3 @@ func TestMonitorNeverRan(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkTurn(b *testing.B) {
-	m := lag.New()
-	for b.Loop() {
-		m.Between(time.Now().Add(-time.Minute), time.Now())
-		m.Lag()
-	}
-}

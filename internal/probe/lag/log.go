@@ -1,19 +1,17 @@
 package lag
 
 import (
-	"math"
+	"cmp"
+	"slices"
 	"time"
 )
 
 const (
 	// keptSeconds is how many seconds are remembered. Turns are usually shorter.
 	keptSeconds = 1024
-	// lagSeconds is the span that lag considers. A level counts if more than 1 in lagShare of
-	// its time belongs to gaps of at least that level.
+	// lagSeconds is the span that lag considers. lagShare is the part of it, 1 in so many, that gaps take.
 	lagSeconds = 60
 	lagShare   = 20
-	// levels of lateness, from minGap on; each is √2 times the previous one. The last is 28 s.
-	levels = 24
 	// minGap is the shortest gap that counts.
 	minGap = 10 * time.Millisecond
 )
@@ -23,8 +21,6 @@ type log struct {
 	// due is when the monitor wants to run next; 0 while it does not run.
 	due     time.Duration
 	seconds [keptSeconds]second
-	// late is the time in gaps of each level, for each of the last seconds.
-	late [lagSeconds][levels]time.Duration
 	// newest is the newest second that was cleared for use.
 	newest int
 }
@@ -69,33 +65,22 @@ func (l *log) advance(now time.Duration) {
 	current := int(now / time.Second)
 	for s := max(l.newest+1, current-keptSeconds+1); s <= current; s++ {
 		l.seconds[s%keptSeconds] = second{}
-		l.late[s%lagSeconds] = [levels]time.Duration{}
 	}
 	l.newest = max(l.newest, current)
 }
 
 func (l *log) add(g gap) {
-	level := levelOf(g.length())
 	last := int(g.to / time.Second)
 	for s := max(int(g.from/time.Second), last-keptSeconds+1, 0); s <= last; s++ {
 		sec := &l.seconds[s%keptSeconds]
-		part := g.overlap(spanOf(s))
-		sec.lost += part
+		sec.lost += g.overlap(spanOf(s))
 		if g.length() > sec.longest.length() {
 			sec.longest = g
-		}
-		if s > last-lagSeconds {
-			l.late[s%lagSeconds][level] += part
 		}
 	}
 }
 
 func spanOf(s int) gap { return gap{time.Duration(s) * time.Second, time.Duration(s+1) * time.Second} }
-
-// levelOf returns the highest level that a lateness reaches.
-func levelOf(d time.Duration) int {
-	return min(int(2*math.Log2(float64(d)/float64(minGap))), levels-1)
-}
 
 // between returns the longest part of a gap between two times, and the sum of all parts.
 // Forgotten seconds have no gaps.
@@ -111,19 +96,20 @@ func (l *log) between(from, to, now time.Duration) (longest, lost time.Duration)
 	return longest, lost
 }
 
-// lag returns the highest level with enough time in the last minute.
+// lag returns the longest duration for which gaps at least so long took more than 1 in lagShare of the last
+// minute.
 func (l *log) lag(now time.Duration) time.Duration {
 	l.advance(now)
-	total, current := time.Duration(0), l.currentGap(now).length()
-	for level := levels - 1; level >= 0; level-- {
-		for s := range l.late {
-			total += l.late[s][level]
-		}
-		if current > 0 && levelOf(current) == level {
-			total += min(current, lagSeconds*time.Second)
-		}
-		if total > lagSeconds*time.Second/lagShare {
-			return time.Duration(float64(minGap) * math.Pow(2, float64(level)/2))
+	current := l.currentGap(now)
+	recent := []second{{lost: current.length(), longest: current}}
+	for s := max(l.newest-lagSeconds+1, 0); s <= l.newest; s++ {
+		recent = append(recent, l.seconds[s%keptSeconds])
+	}
+	slices.SortFunc(recent, func(a, b second) int { return cmp.Compare(b.longest.length(), a.longest.length()) })
+	total := time.Duration(0)
+	for _, s := range recent {
+		if total += s.lost; total > lagSeconds*time.Second/lagShare {
+			return s.longest.length()
 		}
 	}
 	return 0

@@ -110,22 +110,15 @@ func Lags(results []Result, kind func(Block) *sketch.Sketch) (all sketch.Sketch)
 	return all
 }
 
-// The prober was the limit of a level, which is then not judged, if more than 1 turn in
-// spoiledShare was left out, or if its CPU limit stopped it for more than throttledShare of the
-// time. A level may lack as much of its load (see ReachedShare).
-const (
-	spoiledShare   = 100
-	throttledShare = 1 - ReachedShare
-)
+// spoiledShare: the prober was the limit of a level, which is then not judged, if more than 1 turn in
+// spoiledShare was left out.
+const spoiledShare = 100
 
 const remedy = "give it more CPU"
 
 // Limit describes how the prober or its machine was the limit, and what helps, or returns "". A
 // limited measurement proves nothing about the deployment's capacity.
 func (r Result) Limit() string {
-	if r.Throttled != nil && *r.Throttled > throttledShare {
-		return fmt.Sprintf("the CPU limit of its cgroup kept the prober from running for %.0f%% of the time; %s", 100**r.Throttled, remedy)
-	}
 	if turns, all := r.LeftOut(); turns*spoiledShare > all {
 		return fmt.Sprintf("the prober was too late for an SLO, or could not send, in %d of %d turns; %s", turns, all, remedy)
 	}

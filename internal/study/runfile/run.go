@@ -166,9 +166,6 @@ type Result struct {
 	State      State      `json:"state"`
 	Why        string     `json:"why,omitempty"` // the reason for a state other than Complete
 	Snapshots  []Snapshot `json:"snapshots"`
-	// Throttled is the share of the measured time in which the CPU limit of its cgroup stopped
-	// the prober; null if unknown.
-	Throttled *float64 `json:"throttled,omitempty"`
 	// Tail holds the turns in flight when the measurement ended. They ended under a falling
 	// load, so they count in no rate and no quantile. The level caused the failures among them.
 	Tail    *Block        `json:"tail,omitempty"`

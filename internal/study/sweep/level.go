@@ -28,7 +28,6 @@ type level struct {
 	sink          *collector
 	scraper       *scraper
 	watcher       *watcher
-	throttled     time.Duration // before the measurement, −1 if unknown
 }
 
 // run measures the level and fills in the result. It returns after every turn has ended; when
@@ -56,7 +55,6 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	end := l.measure(ctx, over)
 	l.sink.finish(time.Now())
-	r.Throttled = l.throttledShare(time.Now())
 	halt()
 	if end.state == runfile.Complete {
 		l.sweep.phase(phaseDrain)
@@ -122,33 +120,12 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 func (l *level) begin(at time.Time) {
 	l.sweep.phase(PhaseMeasure)
 	l.watcher.began = at
-	l.throttled = l.sweep.throttled()
 	m := l.plan.Measure
 	if m.Conversations > 0 {
 		l.sink.beginCounted(at, m.Snapshots, m.Conversations, l.scraper.edge)
 		return
 	}
 	l.sink.beginTimed(at, m.Snapshots, m.Snapshot)
-}
-
-// throttled returns the throttled time from Options, −1 if unknown.
-func (s *sweep) throttled() time.Duration {
-	if s.Throttled != nil {
-		if d, ok := s.Throttled(); ok {
-			return d
-		}
-	}
-	return -1
-}
-
-func (l *level) throttledShare(now time.Time) *float64 {
-	end := l.sweep.throttled()
-	length := now.Sub(l.watcher.began)
-	if l.throttled < 0 || end < 0 || length <= 0 { // stopped before it began
-		return nil
-	}
-	share := min((end-l.throttled).Seconds()/length.Seconds(), 1) // nested groups may count the same time twice
-	return &share
 }
 
 // measure waits until the measurement ends, and returns why it did.
@@ -182,7 +159,6 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		case now := <-looks.C:
 			l.sink.records.flush()
 			seen := l.sink.look(now, l.value)
-			seen.Result.Throttled = l.throttledShare(now)
 			end := l.watcher.check(now, seen)
 			l.sweep.reportProgress(l.sink.stats(seen.Counts), now.Sub(l.watcher.began))
 			if end != nil {

@@ -34,11 +34,8 @@ type Options struct {
 	Tool runfile.Tool // stored in the run
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag measures the lateness of this process during Run; nil means never.
-	Lag *lag.Monitor
-	// Throttled returns how long the CPU limit has stopped the process so far. nil or false
-	// means unknown.
-	Throttled func() (time.Duration, bool)
-	Command   func(ctx context.Context, command, env []string) error
+	Lag     *lag.Monitor
+	Command func(ctx context.Context, command, env []string) error
 	// Progress receives the position of the sweep, at every change and every second of a
 	// measurement. Finished receives every result after it was saved, and why it did not reach
 	// its level, "" if it did. Both run in the goroutine of Run and may be nil.
