@@ -203,17 +203,6 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// Inherit copies from base the keys of the mapping at path that are absent or wrong. v points to the
-// struct of the mapping.
-func Inherit[T any](f *Form, path string, v *T, base T) {
-	to, from := reflect.ValueOf(v).Elem(), reflect.ValueOf(base)
-	for _, key := range Fields(to.Type()) {
-		if at := join(path, key.Name); !f.Has(at) || !f.Valid(at) {
-			to.FieldByIndex(key.index).Set(from.FieldByIndex(key.index))
-		}
-	}
-}
-
 // Redact returns the text of the file with note in place of all values under keys. If there are such values,
 // the text is formatted anew.
 func (f *Form) Redact(note string, keys ...string) string {

@@ -83,18 +83,6 @@ tip: 0
 	}
 }
 
-// TestInherit checks that only absent and wrong keys are copied.
-func TestInherit(t *testing.T) {
-	m, f := decode(t, "name: x\ndishes: [{price: 7}, {count: 2, price: many}]")
-	base := dish{Price: 3, Count: 9}
-	for i := range m.Dishes {
-		Inherit(f, Index("dishes", i), &m.Dishes[i], base)
-	}
-	if diff := cmp.Diff([]dish{{7, 9}, {3, 2}}, m.Dishes); diff != "" {
-		t.Errorf("dishes (-want +got):\n%s", diff)
-	}
-}
-
 func TestRedact(t *testing.T) {
 	text := "name: x\nnotes: {b: hunter, a: hunter}\nother:\n  deep: [hunter, # why\n    hunter]\nkind: hot\n"
 	m, f := decode(t, text)

@@ -37,7 +37,6 @@ const mostCounted = math.MaxUint32 >> 1
 func (e *entry) n() uint32   { return e.counted >> 1 }
 func (e *entry) usual() bool { return e.counted&1 == 1 }
 func (e *entry) admit()      { e.counted |= 1 }
-func (e *entry) exclude()    { e.counted &^= 1 }
 
 // baseline is the usual level of a value over four weeks: an overall level, and an offset for
 // each half hour of the week. Its owner decides what it learns, so that a lasting regression does
