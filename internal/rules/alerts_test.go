@@ -1,7 +1,6 @@
 package rules_test
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"synthetic/internal/sidecar/metrics"
@@ -24,13 +23,7 @@ type scenario struct {
 	in func() rules.Input
 	// replicas share the traffic; 0 means one.
 	replicas int
-	// regressions is true if the wanted alerts include those on regressions. Otherwise these may fire
-	// in addition, because many faults are also regressions.
-	regressions bool
-	// records begins the names of the groups that are evaluated all the time, because alerts read what they
-	// record over hours; "" means the rates.
-	records string
-	steps   []step
+	steps    []step
 }
 
 // step is a part of a script: a change, a time, and the alerts that fire at its end.
@@ -102,14 +95,13 @@ func scenarios() []scenario {
 	s = append(s, targetScenarios()...)
 	s = append(s, sampleScenarios()...)
 	s = append(s, proberScenarios()...)
-	s = append(s, regressionScenarios()...)
 	return append(s, ruleScenarios()...)
 }
 
 func TestAlerts(t *testing.T) {
 	for i, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
-			if testing.Short() && (i%20 != 0 || s.records != "") {
+			if testing.Short() && i%20 != 0 {
 				t.Skip("one in twenty is enough for a quick run; make test-long runs all")
 			}
 			s.play(t)
@@ -125,21 +117,15 @@ func (s scenario) play(t *testing.T) {
 		in = s.in()
 	}
 	h := newHouse(t, in, max(1, s.replicas))
-	h.records = cmp.Or(s.records, h.records)
-	if !s.regressions { // a page on a regression holds back what it explains
-		delete(h.read, metrics.PageScore)
-		delete(h.read, metrics.TicketScore)
-	}
+	delete(h.read, metrics.PageScore) // a page on a regression holds back what it explains
+	delete(h.read, metrics.TicketScore)
 	for i, step := range s.steps {
 		if step.do != nil {
 			step.do(h)
 		}
 		h.scrapes(max(0, step.after-watched))
 		h.run(min(step.after, watched))
-		got := h.firing()
-		if !s.regressions {
-			got = slices.DeleteFunc(got, isRegression)
-		}
+		got := slices.DeleteFunc(h.firing(), isRegression)
 		if diff := gocmp.Diff(step.want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("step %d: alerts that fire (-want +got):\n%s", i, diff)
 		}
@@ -158,7 +144,7 @@ func isRegression(alert string) bool {
 // checkAnnotations checks the texts of alerts.
 func checkAnnotations(t *testing.T, h *house) {
 	t.Helper()
-	for _, a := range h.alerts() {
+	for _, a := range h.Alerts() {
 		name := a.Labels.Get("alertname")
 		for _, key := range []string{"summary", "description", "runbook_url", "dashboard_url"} {
 			text := a.Annotations.Get(key)
@@ -175,55 +161,19 @@ func checkAnnotations(t *testing.T, h *house) {
 	}
 }
 
-// TestEveryAlertHasAScenario: every alert fires in a scenario and ends later in it. Alerts on gauges that
-// the prober sets are tested in their own files.
-func TestEveryAlertHasAScenario(t *testing.T) {
-	fired, over := map[string]bool{}, map[string]bool{}
-	for _, s := range scenarios() {
-		before := map[string]bool{}
-		for _, step := range s.steps {
-			now := map[string]bool{}
-			for _, alert := range step.want {
-				name, _, _ := strings.Cut(alert, " ")
-				fired[name], now[name] = true, true
-			}
-			for name := range before {
-				over[name] = over[name] || !now[name]
-			}
-			before = now
-		}
-	}
-	for _, name := range alertNames() {
-		if slices.Contains(madeWhereTheTurnsAre(), name) {
-			continue
-		}
-		if !fired[name] {
-			t.Errorf("no scenario in which %s fires", name)
-		}
-		if !over[name] {
-			t.Errorf("no scenario in which %s ends", name)
-		}
-	}
-}
-
-// madeWhereTheTurnsAre lists the alerts on gauges for which the prober decides.
-func madeWhereTheTurnsAre() []string {
-	return []string{
-		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
-	}
-}
-
 // alertNames lists the names of all alerts.
 func alertNames() []string {
-	return []string{
-		rules.AlertSLOFastBurn, rules.AlertSLOSlowBurn, rules.AlertSLONoSamples,
-		rules.AlertTargetDown, rules.AlertTargetBusy, rules.AlertProxyBuffering, rules.AlertGatewayFallback, rules.AlertTargetNoSamples,
-		rules.AlertProberSilent, rules.AlertProberStarved, rules.AlertSchedulerStuck,
-		rules.AlertConfigReloadFailed, rules.AlertDiscoveryFailing, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
-		rules.AlertUsageMissing, rules.AlertRulesOutdated,
-		rules.AlertForeignAnswers,
-		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression,
-		rules.AlertBaselineMoved, rules.AlertRegressionBlind,
-		rules.AlertCachedRatioDrop,
+	r, err := rules.Generate(withServices())
+	if err != nil {
+		panic(err)
 	}
+	var names []string
+	for _, g := range r.Groups.Groups {
+		for _, rule := range g.Rules {
+			if rule.Alert != "" && !slices.Contains(names, rule.Alert) {
+				names = append(names, rule.Alert)
+			}
+		}
+	}
+	return names
 }

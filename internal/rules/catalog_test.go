@@ -59,27 +59,6 @@ func checkSelector(t *testing.T, known map[string][]string, s *parser.VectorSele
 	}
 }
 
-// TestAlertsAreListed: alertNames is complete.
-func TestAlertsAreListed(t *testing.T) {
-	got := map[string]bool{}
-	for _, g := range generate(t, withServices()).Groups.Groups {
-		for _, rule := range g.Rules {
-			if rule.Alert != "" {
-				got[rule.Alert] = true
-			}
-		}
-	}
-	for _, name := range alertNames() {
-		if !got[name] {
-			t.Errorf("%s is listed and not generated", name)
-		}
-		delete(got, name)
-	}
-	for name := range got {
-		t.Errorf("%s is generated and not listed", name)
-	}
-}
-
 // TestLinksLeadToDashboards: links have the UIDs of the dashboards.
 func TestLinksLeadToDashboards(t *testing.T) {
 	for _, g := range generate(t, fixed()).Groups.Groups {

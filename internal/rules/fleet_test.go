@@ -6,9 +6,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
-	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/baseline"
-	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 )
@@ -85,16 +83,8 @@ type prober struct {
 	// Each skipEvery-th conversation is skipped for the reason skip, if that is set.
 	skip      string
 	skipEvery int
-	// undiscovered is the error of a discovery, "" without one.
-	undiscovered string
-	// gone are models that are no longer listed.
-	gone map[string]time.Time
 	// started counts conversations that were due.
 	started int
-	// server, if set, returns the server metrics of each minute.
-	server func() serverside.Reading
-	// stalled is a metric of the pager, if there is one.
-	stalled *float64
 	// late is the lag of the process.
 	late time.Duration
 }
@@ -110,9 +100,6 @@ func (p *prober) restart() {
 		Build:     metrics.Build{Version: "test"},
 		Heartbeat: func(probe.Key) time.Time { return p.beat },
 		Lag:       func() time.Duration { return p.late },
-		Discovery: func() []discovery.Standing {
-			return []discovery.Standing{{Name: "pods", Failing: p.undiscovered, Since: *p.clock}}
-		},
 	})
 	p.sinks = sink.Fanout{baselines, p.recorder}
 	p.apply(p.configured)
@@ -140,11 +127,6 @@ func (p *prober) minute() {
 		return
 	}
 	p.beat = *p.clock
-	if p.server != nil {
-		for _, j := range p.configured {
-			p.recorder.ServerRead(j.Target.Name, p.server())
-		}
-	}
 	if p.silent {
 		return
 	}

@@ -103,15 +103,6 @@ func TestOneProberOfAPair(t *testing.T) {
 	wantAlerts(t, "both", s.pass(time.Minute), rules.AlertTargetDown+" a page")
 }
 
-// TestStarvedProberPages: an outage pages as early as without a starved prober.
-func TestStarvedProberPages(t *testing.T) {
-	s, names := probers(t, 1, false)
-	s.set(names[0], metrics.ProberStarved, 1, "target", "a", "workload", "chat")
-	s.pass(12 * time.Minute)
-	s.set(names[0], metrics.ConsecutiveFailed, 5, "target", "a", "workload", "chat")
-	wantAlerts(t, "an outage", s.pass(time.Minute), rules.AlertTargetDown+" a page")
-}
-
 // TestReplacedProber: the jobs of a lost prober alert, except jobs that its successor does not have.
 func TestReplacedProber(t *testing.T) {
 	for name, tt := range map[string]struct {

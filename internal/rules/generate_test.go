@@ -1,13 +1,10 @@
 package rules_test
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"synthetic/internal/rules"
 	"synthetic/internal/slo"
@@ -124,58 +121,5 @@ func TestOutputIsReadable(t *testing.T) {
 		if strings.Contains(line, `\n`) {
 			t.Errorf("line %d has an escaped line end: %q", i+1, line)
 		}
-	}
-}
-
-func TestGenerateIsRepeatable(t *testing.T) {
-	first, err := generate(t, fixed()).PrometheusYAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 20 {
-		again, err := generate(t, fixed()).PrometheusYAML()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(first, again) {
-			t.Fatal("two runs differ")
-		}
-	}
-}
-
-// TestResourceHoldsTheSameRules compares the resource with the rule file.
-func TestResourceHoldsTheSameRules(t *testing.T) {
-	r := generate(t, fixed())
-	plain, err := r.PrometheusYAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	resource, err := r.Resource("probes", map[string]string{"release": "main"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct {
-		APIVersion string `yaml:"apiVersion"`
-		Kind       string
-		Metadata   struct {
-			Name   string
-			Labels map[string]string
-		}
-		Spec any
-	}
-	var spec any
-	if err := yaml.Unmarshal(plain, &spec); err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(resource, &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.APIVersion != "monitoring.coreos.com/v1" || got.Kind != "PrometheusRule" || got.Metadata.Name != "probes" || got.Metadata.Labels["release"] != "main" {
-		t.Errorf("resource is headed %+v", got)
-	}
-	a, _ := yaml.Marshal(spec)
-	b, _ := yaml.Marshal(got.Spec)
-	if !bytes.Equal(a, b) {
-		t.Error("the spec of the resource is not the rule file")
 	}
 }

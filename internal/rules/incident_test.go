@@ -58,21 +58,16 @@ func TestFleet(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	in := of(names...)
 	s := newScene(t, in)
-	fail := func(n float64, targets ...string) {
-		for _, name := range targets {
-			s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
-		}
-	}
-	fail(5, "a")
+	s.fail(5, "a")
 	wantAlerts(t, "one of four", s.pass(2*time.Minute), rules.AlertTargetDown+" a page")
-	fail(0, "a")
+	s.fail(0, "a")
 	s.pass(20 * time.Minute)
 
-	fail(3, names[:3]...)
+	s.fail(3, names[:3]...)
 	s.score("x", metrics.PageScore, "d", "first", "ttft", 0.9)
 	s.score("x", metrics.RegressionRatio, "d", "first", "ttft", 2.5)
 	wantAlerts(t, "no page yet", s.pass(2*time.Minute))
-	fail(5, "a")
+	s.fail(5, "a")
 	wantAlerts(t, "a page, and the others near", s.pass(2*time.Minute), rules.AlertFleetRegression+" page")
 	text := s.said(rules.AlertFleetRegression)
 	if got, want := text.Get("summary"), "4 targets share a fault"; got != want {
@@ -81,9 +76,9 @@ func TestFleet(t *testing.T) {
 	if got := text.Get("description"); !strings.Contains(got, "d/chat (2.5 times)") {
 		t.Errorf("the description does not list the slow target: %q", got)
 	}
-	fail(20, names...)
+	s.fail(20, names...)
 	wantAlerts(t, "all are down", s.pass(20*time.Minute))
-	fail(0, names...)
+	s.fail(0, names...)
 	s.score("x", metrics.PageScore, "d", "first", "ttft", 0)
 	wantAlerts(t, "recovery, and half an hour after", s.pass(30*time.Minute))
 	wantAlerts(t, "at the end", s.firing())
@@ -94,19 +89,14 @@ func TestFleet(t *testing.T) {
 func TestOutageAfterFleet(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	s := newScene(t, of(names...))
-	fail := func(n float64, targets ...string) {
-		for _, name := range targets {
-			s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
-		}
-	}
-	fail(9, names[:3]...)
+	s.fail(9, names[:3]...)
 	wantAlerts(t, "three of four", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
-	fail(0, names...)
+	s.fail(0, names...)
 	for _, name := range names[:3] { // the windows of the regression still contain the outage
 		s.score("x", metrics.PageScore, name, "first", "ttft", 1.5)
 	}
 	s.pass(time.Minute + every)
-	fail(5, "a")
+	s.fail(5, "a")
 	wantAlerts(t, "one again, a minute after the recovery", s.pass(time.Minute), rules.AlertTargetDown+" a page")
 	s.pass(time.Minute)
 	wantAlerts(t, "at the end", s.firing(), rules.AlertTargetDown+" a page")
@@ -155,13 +145,9 @@ func TestRecoveredTargetsShareNothing(t *testing.T) {
 func TestFleetLeavesTheRest(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	s := newScene(t, of(names...))
-	for _, name := range names {
-		s.set("x", metrics.ConsecutiveFailed, 9, "target", name, "workload", "chat")
-	}
+	s.fail(9, names...)
 	wantAlerts(t, "all", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
-	for _, name := range names[2:] {
-		s.set("x", metrics.ConsecutiveFailed, 0, "target", name, "workload", "chat")
-	}
+	s.fail(0, names[2:]...)
 	wantAlerts(t, "two recovered", s.pass(3*time.Minute), rules.AlertTargetDown+" a page", rules.AlertTargetDown+" b page")
 	wantAlerts(t, "at the end", s.firing(), rules.AlertTargetDown+" a page", rules.AlertTargetDown+" b page")
 }
@@ -171,17 +157,12 @@ func TestFleetLeavesTheRest(t *testing.T) {
 func TestFleetOutlivesARestart(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	s := newScene(t, of(names...))
-	count := func(n float64) {
-		for _, name := range names {
-			s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
-		}
-	}
-	count(9)
+	s.fail(9, names...)
 	wantAlerts(t, "all", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
 	s.drop(metrics.ConsecutiveFailed)
 	wantAlerts(t, "no turn since the restart", s.pass(2*time.Minute))
 	for n := range 8 {
-		count(float64(n + 1))
+		s.fail(float64(n+1), names...)
 		wantAlerts(t, fmt.Sprint("failed turn ", n+1), s.pass(45*time.Second))
 	}
 	wantAlerts(t, "at the end", s.firing(), rules.AlertFleetRegression+" page")
@@ -194,35 +175,29 @@ func TestOwnFaultsAreNotShared(t *testing.T) {
 	s := newScene(t, of(names...))
 	down := func(name string) string { return rules.AlertTargetDown + " " + name + " page" }
 	const slow = rules.AlertRegression + " b page"
-	fail := func(n float64, targets ...string) {
-		for _, name := range targets {
-			s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
-		}
-	}
-	fail(9, "a")
+	s.fail(9, "a")
 	wantAlerts(t, "one", s.pass(8*time.Minute), down("a"))
 	s.score("x", metrics.PageScore, "b", "first", "ttft", 2)
 	wantAlerts(t, "a slow one", s.pass(8*time.Minute), slow)
-	fail(9, "c")
+	s.fail(9, "c")
 	wantAlerts(t, "a third", s.pass(8*time.Minute), down("c"))
-	fail(9, names[4:7]...)
+	s.fail(9, names[4:7]...)
 	wantAlerts(t, "three at once", s.pass(8*time.Minute), rules.AlertFleetRegression+" page")
-	fail(0, names[4:]...)
+	s.fail(0, names[4:]...)
 	s.pass(4 * time.Minute)
 	wantAlerts(t, "after the shared fault", s.firing(), slow, down("a"), down("c"))
-	fail(9, "e")
+	s.fail(9, "e")
 	wantAlerts(t, "one of the three again", s.pass(4*time.Minute), down("e"))
 }
 
 // TestOutageIsOverAfterAGoodTurn: a failed turn a few minutes after an outage does not page.
 func TestOutageIsOverAfterAGoodTurn(t *testing.T) {
 	s := newScene(t, of("a"))
-	fail := func(n float64) { s.set("x", metrics.ConsecutiveFailed, n, "target", "a", "workload", "chat") }
-	fail(9)
+	s.fail(9, "a")
 	wantAlerts(t, "down", s.pass(3*time.Minute), rules.AlertTargetDown+" a page")
-	fail(0)
+	s.fail(0, "a")
 	s.pass(3 * time.Minute)
-	fail(1)
+	s.fail(1, "a")
 	wantAlerts(t, "a failed turn", s.pass(time.Minute))
 }
 
@@ -233,19 +208,13 @@ func TestFleetIsAShareOfMany(t *testing.T) {
 		names = append(names, fmt.Sprint("t", i))
 	}
 	s := newScene(t, of(names...))
-	for _, name := range names[:5] {
-		s.set("x", metrics.ConsecutiveFailed, 9, "target", name, "workload", "chat")
-	}
+	s.fail(9, names[:5]...)
 	if got := s.pass(3 * time.Minute); len(got) != 5 {
 		t.Errorf("five of twenty: %v fire", got)
 	}
-	for _, name := range names[:5] {
-		s.set("x", metrics.ConsecutiveFailed, 0, "target", name, "workload", "chat")
-	}
+	s.fail(0, names[:5]...)
 	s.pass(20 * time.Minute)
-	for _, name := range names[:6] {
-		s.set("x", metrics.ConsecutiveFailed, 9, "target", name, "workload", "chat")
-	}
+	s.fail(9, names[:6]...)
 	wantAlerts(t, "six of twenty", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
 }
 
@@ -257,7 +226,7 @@ func TestRemovedTargetIsSilent(t *testing.T) {
 			s := newScene(t, of("a", "b"))
 			s.set("y", metrics.BuildInfo, 1)
 			s.job("y", "b")
-			s.set("x", metrics.ConsecutiveFailed, 9, "target", "a", "workload", "chat")
+			s.fail(9, "a")
 			wantAlerts(t, "down", s.pass(3*time.Minute), rules.AlertTargetDown+" a page")
 			s.drop(drop)
 			s.pass(every)
@@ -402,9 +371,7 @@ func TestOldBurnStartsNoSharedFault(t *testing.T) {
 	if got := pass(90 * time.Minute); !slices.Contains(got, rules.AlertSLOFastBurn+" f page") {
 		t.Fatalf("%v fire, want the burn of one target", got)
 	}
-	for _, name := range []string{"a", "b", "c"} {
-		s.set("x", metrics.ConsecutiveFailed, 3, "target", name, "workload", "chat")
-	}
+	s.fail(3, "a", "b", "c")
 	wantAlerts(t, "three are near a page", pass(5*time.Minute))
 }
 
@@ -429,17 +396,12 @@ func TestSharedFaultEndsDespiteSlowTurns(t *testing.T) {
 			s.pass(every)
 		}
 	}
-	failing := func(n float64) {
-		for _, name := range names {
-			s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
-		}
-	}
-	failing(0)
+	s.fail(0, names...)
 	pass(10*time.Minute, 0)
-	failing(9)
+	s.fail(9, names...)
 	pass(2*time.Minute, perScrape)
 	wantAlerts(t, "all fail", s.firing(), rules.AlertFleetRegression+" page")
-	failing(0)
+	s.fail(0, names...)
 	pass(4*time.Minute, perScrape/40.)
 	wantAlerts(t, "all are well, but for single slow turns", s.firing())
 }

@@ -27,36 +27,11 @@ func proberScenarios() []scenario {
 			}},
 			{do: all(func(p *prober) { p.stuck = false }), after: 12 * time.Minute},
 		}},
-		{name: "the only scheduler is stuck while the prober is starved", steps: []step{
-			healthy,
-			{do: starving(0, 2*time.Second), after: 4 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
-			{do: all(func(p *prober) { p.stuck = true }), after: 10 * time.Minute, want: []string{
-				rules.AlertProberSilent + " a chat", rules.AlertProberStarved + " prober-0", rules.AlertSchedulerStuck + " a chat prober-0",
-			}},
-		}},
 		{name: "one scheduler of two is stuck", replicas: 2, steps: []step{
 			healthy,
 			{do: func(h *house) { h.probers[1].stuck = true }, after: 10 * time.Minute, want: []string{
 				rules.AlertSchedulerStuck + " a chat prober-1",
 			}},
-		}},
-		{name: "a reload fails and is repaired", steps: []step{
-			healthy,
-			{do: func(h *house) { h.probers[0].recorder.SetReload(false, h.now) }, after: 4 * time.Minute},
-			{after: 3 * time.Minute, want: []string{rules.AlertConfigReloadFailed + " prober-0"}},
-			{do: func(h *house) { h.probers[0].recorder.SetReload(true, h.now) }, after: time.Minute},
-		}},
-		{name: "a discovery fails and is back", in: withServices, steps: []step{
-			healthy,
-			{do: all(func(p *prober) { p.undiscovered = "forbidden" }), after: 14 * time.Minute},
-			{after: 3 * time.Minute, want: []string{rules.AlertDiscoveryFailing}},
-			{do: all(func(p *prober) { p.undiscovered = "" }), after: time.Minute},
-		}},
-		{name: "the disk of the pager is full, and no longer", steps: []step{
-			healthy,
-			{do: all(func(p *prober) { p.stalled = new(1.) }), after: 4 * time.Minute},
-			{after: 3 * time.Minute, want: []string{rules.AlertPagerStalled + " prober-0"}},
-			{do: all(func(p *prober) { p.stalled = new(0.) }), after: time.Minute},
 		}},
 		{name: "the only prober is starved while turns fail", steps: []step{
 			healthy,
@@ -72,13 +47,6 @@ func proberScenarios() []scenario {
 			// Good latencies are good in spite of the lag.
 			{do: starving(0, 300*time.Millisecond), after: 30 * time.Minute},
 			{do: behaving(failing(probe.ConnectError)), after: 10 * time.Minute, want: []string{rules.AlertTargetDown + " a chat"}},
-		}},
-		{name: "one prober of two is starved while turns fail", replicas: 2, steps: []step{
-			healthy,
-			{do: starving(0, 2*time.Second), after: 4 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
-			{do: behaving(failing(probe.ConnectError)), after: 10 * time.Minute, want: []string{
-				rules.AlertProberStarved + " prober-0", rules.AlertTargetDown + " a chat",
-			}},
 		}},
 		{name: "one prober of two is lost, and the other sees the outage", replicas: 2, steps: []step{
 			healthy,
@@ -104,9 +72,6 @@ func proberScenarios() []scenario {
 			healthy,
 			{do: skipping(probe.SkipReasons()[0], 3), after: 30 * time.Minute, want: []string{skipped("max_concurrency")}},
 			{do: skipping("", 0), after: 40 * time.Minute},
-		}},
-		{name: "one conversation in fifty is over the budget", steps: []step{
-			{do: skipping("budget", 50), after: 3 * time.Hour},
 		}},
 		{name: "the budget lets nothing through", steps: []step{
 			healthy,

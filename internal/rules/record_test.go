@@ -17,11 +17,11 @@ import (
 )
 
 // only returns the value of the only series of an expression.
-func (p *prometheus) only(expr string) float64 {
-	p.t.Helper()
-	got := p.query(expr)
+func (h *house) only(expr string) float64 {
+	h.t.Helper()
+	got := h.query(expr)
 	if len(got) != 1 {
-		p.t.Fatalf("%s gives %v, want one series", expr, got)
+		h.t.Fatalf("%s gives %v, want one series", expr, got)
 	}
 	return slices.Collect(maps.Values(got))[0]
 }
@@ -174,7 +174,7 @@ func houseOfEach(t *testing.T, perMinute float64, keep []string, targets ...stri
 
 func pages(h *house) []string {
 	var out []string
-	for _, a := range h.alerts() {
+	for _, a := range h.Alerts() {
 		if a.Labels.Get("severity") == "page" {
 			out = append(out, a.Labels.Get("alertname"))
 		}
@@ -188,7 +188,7 @@ func TestWhatAPageSays(t *testing.T) {
 	h.scrapes(8 * time.Hour)
 	behaving(with(failing(probe.ConnectError), func(r *probe.Result) { r.Err = "connection refused" }))(h)
 	h.run(10 * time.Minute)
-	alerts := slices.DeleteFunc(h.alerts(), func(a *promrules.Alert) bool { return isRegression(a.Labels.Get("alertname")) })
+	alerts := slices.DeleteFunc(h.Alerts(), func(a *promrules.Alert) bool { return isRegression(a.Labels.Get("alertname")) })
 	if len(alerts) != 1 {
 		t.Fatalf("%v fire, want only %s", h.firing(), rules.AlertTargetDown)
 	}
@@ -207,26 +207,6 @@ func TestWhatAPageSays(t *testing.T) {
 	}
 }
 
-// TestWhatBufferingSays: the ticket says which share of the answers a proxy buffers, and what to set.
-func TestWhatBufferingSays(t *testing.T) {
-	h := newHouse(t, usual(), 1)
-	h.scrapes(time.Hour)
-	behaving(oneIn(4, with(ok, func(r *probe.Result) { r.Buffered, r.TPOT, r.Gaps = true, probe.Opt[time.Duration]{}, nil }), ok))(h)
-	h.run(15 * time.Minute)
-	alerts := slices.DeleteFunc(h.alerts(), func(a *promrules.Alert) bool { return a.Labels.Get("alertname") != rules.AlertProxyBuffering })
-	if len(alerts) != 1 {
-		t.Fatalf("%v fire, want %s", h.firing(), rules.AlertProxyBuffering)
-	}
-	if got, want := alerts[0].Annotations.Get("summary"), "a/chat: 25% of the answers arrive in one burst"; got != want {
-		t.Errorf("the summary reads %q, want %q", got, want)
-	}
-	for _, want := range []string{"HTTP/1.1, but not over HTTP/2", "`proxy_buffering off`", "`X-Accel-Buffering: no`"} {
-		if got := alerts[0].Annotations.Get("description"); !strings.Contains(got, want) {
-			t.Errorf("the description lacks %q: %q", want, got)
-		}
-	}
-}
-
 // TestWhatAFleetPageSays: the page of a shared fault names its reason, its targets and their URL.
 func TestWhatAFleetPageSays(t *testing.T) {
 	h := houseOfEach(t, 12, nil, "a", "b", "c", "d")
@@ -236,7 +216,7 @@ func TestWhatAFleetPageSays(t *testing.T) {
 	})(h)
 	h.run(5 * time.Minute)
 	var said labels.Labels
-	for _, a := range h.alerts() {
+	for _, a := range h.Alerts() {
 		if a.Labels.Get("alertname") == rules.AlertFleetRegression {
 			said = a.Annotations
 		}

@@ -40,39 +40,6 @@ func TestRulersMayLabelWhatTheyRecord(t *testing.T) {
 	}
 }
 
-func TestMarks(t *testing.T) {
-	for text, want := range map[string]string{
-		"raw":                                        "none",
-		"rec:orded":                                  "all",
-		"sum by (a) (rec:orded)":                     "none",
-		"topk by (a) (1, rec:orded)":                 "all",
-		"raw or on (a) rec:orded":                    "some",
-		"raw and on (a) rec:orded > 1":               "none",
-		"rec:orded / on (a) raw":                     "none",
-		"rec:orded / on (a) group_left (b) raw":      "all",
-		"1 - max_over_time(rec:orded[1h])":           "all",
-		"rec:orded > rec:other":                      "all",
-		"absent(rec:orded) or raw":                   "none",
-		"rec:orded / raw":                            "rec:orded / raw",
-		"max(raw) + (raw unless rec:orded)":          "raw unless rec:orded",
-		"(raw or on (a) rec:orded) and rec:other":    "(raw or on (a) rec:orded) and rec:other",
-		"raw - ignoring (a) group_left () rec:orded": "raw - ignoring (a) group_left () rec:orded",
-		`abs(rec:orded) or raw`:                      "twice",
-		"max by (a) (rec:orded or raw)":              "none",
-		"sum by (a) (rec:orded or raw)":              "counted twice",
-		"(rec:orded or raw) > on (a) raw":            "name the labels",
-	} {
-		e, err := parser.NewParser(parser.Options{}).ParseExpr(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := marks(e)
-		if err == nil && string(got) != want || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %q, %v; want %q", text, got, err, want)
-		}
-	}
-}
-
 // marks follows the label through an expression. The error names a part that matches series with the label
 // and series without it.
 func marks(e parser.Expr) (marked, error) {

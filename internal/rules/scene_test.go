@@ -79,6 +79,13 @@ func (s *scene) set(instance, name string, v float64, pairs ...string) {
 	s.values[key] = promtest.Sample{Labels: named(name, pairs), Value: v}
 }
 
+// fail sets the number of consecutive failures of targets.
+func (s *scene) fail(n float64, targets ...string) {
+	for _, name := range targets {
+		s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
+	}
+}
+
 // score sets a gauge of a signal.
 func (s *scene) score(instance, name, target, turn, signal string, v float64) {
 	s.set(instance, name, v, "target", target, "workload", "chat", "turn", turn, "signal", signal)

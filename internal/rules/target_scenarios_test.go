@@ -24,9 +24,8 @@ func routed(fallbacks int) func(int, probe.TurnKind) probe.Result {
 // targetScenarios are about faults of the deployment.
 func targetScenarios() []scenario {
 	const (
-		down  = rules.AlertTargetDown + " a chat"
-		busy  = rules.AlertTargetBusy + " a chat"
-		usage = rules.AlertUsageMissing + " a chat"
+		down = rules.AlertTargetDown + " a chat"
+		busy = rules.AlertTargetBusy + " a chat"
 
 		buffers = rules.AlertProxyBuffering + " a chat"
 	)
@@ -56,10 +55,6 @@ func targetScenarios() []scenario {
 			{do: behaving(failing(probe.ContentMismatch)), after: 30 * time.Minute, want: []string{
 				rules.AlertSLOFastBurn + " a chat available",
 			}},
-		}},
-		{name: "half of the turns failing is not down", steps: []step{
-			{after: 8 * time.Hour},
-			{do: behaving(oneIn(2, failing(probe.HTTP5xx), ok)), after: 30 * time.Minute, want: []string{fastBurn}},
 		}},
 		{name: "down and up again", steps: []step{
 			{after: 8 * time.Hour},
@@ -113,11 +108,6 @@ func targetScenarios() []scenario {
 			{do: behaving(routed(1)), after: 6 * time.Minute, want: []string{rules.AlertGatewayFallback + " a chat"}},
 			{do: behaving(routed(0)), after: 12 * time.Minute},
 		}},
-		{name: "usage goes missing", steps: []step{
-			healthy,
-			{do: behaving(with(ok, func(r *probe.Result) { r.UsageMissing = true })), after: 2 * time.Hour, want: []string{usage}},
-			{do: behaving(ok), after: time.Hour},
-		}},
 		{name: "an answer has text of another conversation", in: recalling, steps: []step{
 			{do: behaving(oneIn(3, recalls(recall.Wrong), recalls(recall.Right))), after: 2 * time.Hour}, // a weak model
 			{do: behaving(oneIn(10, recalls(recall.Foreign), recalls(recall.Right))), after: 5 * time.Minute, want: []string{rules.AlertForeignAnswers + " a chat"}},
@@ -141,9 +131,6 @@ func targetScenarios() []scenario {
 				}
 			}, after: 5 * time.Minute, want: []string{rules.AlertForeignAnswers + " a chat"}},
 			{after: 45 * time.Minute},
-		}},
-		{name: "some turns without usage are no alert", steps: []step{
-			{do: behaving(oneIn(4, with(ok, func(r *probe.Result) { r.UsageMissing = true }), ok)), after: 3 * time.Hour},
 		}},
 	}
 	for _, o := range probe.Failures() {

@@ -17,7 +17,7 @@ func TestWhatAFallbackSays(t *testing.T) {
 	behaving(with(routed(1), func(r *probe.Result) { r.TTFT = probe.Some(9 * time.Second) }))(h)
 	h.run(15 * time.Minute)
 	said := map[string]string{}
-	for _, a := range h.alerts() {
+	for _, a := range h.Alerts() {
 		for _, key := range []string{"summary", "description"} {
 			said[a.Labels.Get("alertname")+" "+key] = a.Annotations.Get(key)
 		}

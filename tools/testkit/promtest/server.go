@@ -72,13 +72,13 @@ func New(t testing.TB, ruleFile []byte, defaultInterval time.Duration) *Server {
 			}
 		}
 	}
-	slices.SortFunc(s.groups, InOrderOf(ruleFile))
+	slices.SortFunc(s.groups, inOrderOf(ruleFile))
 	return s
 }
 
-// InOrderOf compares groups by their order in a rule file. A manager returns them in any
+// inOrderOf compares groups by their order in a rule file. A manager returns them in any
 // order, but rules that are evaluated at the same instant read series recorded before.
-func InOrderOf(file []byte) func(a, b *promrules.Group) int {
+func inOrderOf(file []byte) func(a, b *promrules.Group) int {
 	place := func(g *promrules.Group) int { return bytes.Index(file, []byte("name: "+g.Name()+"\n")) }
 	return func(a, b *promrules.Group) int { return place(a) - place(b) }
 }
@@ -117,8 +117,15 @@ func (s *Server) Scrape(at time.Time, instance string, samples []Sample) {
 // test.
 func (s *Server) Evaluate(at time.Time) {
 	s.t.Helper()
+	s.EvaluateGroups("", at, at)
+}
+
+// EvaluateGroups is Evaluate for the groups whose names begin with prefix and whose interval
+// divides due. It evaluates them as of another time.
+func (s *Server) EvaluateGroups(prefix string, due, at time.Time) {
+	s.t.Helper()
 	for _, g := range s.groups {
-		if at.UnixNano()%g.Interval().Nanoseconds() != 0 {
+		if !strings.HasPrefix(g.Name(), prefix) || due.UnixNano()%g.Interval().Nanoseconds() != 0 {
 			continue
 		}
 		g.Eval(s.t.Context(), at)
