@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -84,7 +83,7 @@ func converseThrough(t *testing.T, address string, s target.Session) (sum probe.
 	p, err := probe.New(probe.Options{
 		Target: target.Target{
 			Name: "router", BaseURL: "http://" + address + "/v1", Model: "m", Connection: target.PerConversation,
-			Session: s, Service: "chat", Worker: &target.Worker{Header: simulate.WorkerHeader},
+			Session: s, Service: "chat",
 		},
 		Workload: workload.Spec{Name: "w", MaxOutputTokens: 8, Timeouts: workload.Timeouts{FirstToken: 20 * time.Second, Stall: 20 * time.Second, Total: 30 * time.Second}},
 	})
@@ -101,7 +100,7 @@ func converseThrough(t *testing.T, address string, s target.Session) (sum probe.
 		if end.Outcome != probe.Success || len(turns.all) != 3 {
 			t.Fatalf("%d turns, %s: %+v", len(turns.all), end.Outcome, turns.all)
 		}
-		used[cmp.Or(turns.all[0].Worker, turns.all[0].Gateway.Backend)]++ // LiteLLM renames the engine's header
+		used[turns.all[0].Worker]++
 		for _, r := range turns.all {
 			sum.Count(r.Moved, r.PromptTokens, r.CachedTokens)
 		}

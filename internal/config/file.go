@@ -43,7 +43,7 @@ type fileSettings struct {
 	ExtraBody  freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
 	CacheSalt  target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
 	Service    string            `yaml:"service" examples:"chat"`
-	Worker     string            `yaml:"worker" examples:"auto | system_fingerprint | x-inference-pod"`
+	Worker     string            `yaml:"worker" examples:"x-inference-pod"`
 	Labels     map[string]string `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
 	Timezone   zone              `yaml:"timezone" examples:"America/Los_Angeles"`
 }

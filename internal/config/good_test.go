@@ -84,7 +84,7 @@ func TestEveryKey(t *testing.T) {
 		Headers:    map[string]string{"x-tenant": "probe"},
 		Connection: target.Reuse, CacheSalt: target.SaltConversation,
 		Session: target.Session{Header: "X-Session-Id", Echo: []string{"X-Route"}},
-		Service: "chat", Worker: &target.Worker{Header: "x-worker"}, Labels: map[string]string{"team": "search"},
+		Service: "chat", Worker: "x-worker", Labels: map[string]string{"team": "search"},
 		HTTP: promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{
 			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
 			ServerName: "inner", InsecureSkipVerify: true,

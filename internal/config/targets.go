@@ -51,20 +51,12 @@ func (b *builder) withSettings(path string, t target.Target, f fileSettings) tar
 	return t
 }
 
-// worker resolves where the answers of a router name the worker.
-func (b *builder) worker(at, text string) *target.Worker {
-	switch text {
-	case "":
-		return nil
-	case "auto":
-		return &target.Worker{}
-	case "system_fingerprint":
-		return &target.Worker{Fingerprint: true}
+// worker checks the name of the header in which a router names the worker.
+func (b *builder) worker(at, name string) string {
+	if name != "" && !httpguts.ValidHeaderFieldName(name) {
+		b.Mistake(at, name, "is not a header name", "write a header name of letters, digits and -")
 	}
-	if !httpguts.ValidHeaderFieldName(text) {
-		b.Mistake(at, text, "is not a header name", "write auto, system_fingerprint, or a header name of letters, digits and -")
-	}
-	return &target.Worker{Header: text}
+	return name
 }
 
 func (b *builder) ownLabels(path string, f fileSettings) map[string]string {

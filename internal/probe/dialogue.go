@@ -175,7 +175,7 @@ func (d *dialogue) newResult(n int, due time.Time) *Result {
 }
 
 // ask sends the request and reads the answer. If the server rejects the name of the limit field, it
-// returns only a second attempt with the other name. The attempt is nil if nothing was sent.
+// returns only a second attempt with the other name.
 func (d *dialogue) ask(ctx context.Context, r *Result, sink Sink) (*attempt, error) {
 	a, err := d.send(ctx, r)
 	if err != nil {
@@ -196,7 +196,7 @@ func (d *dialogue) ask(ctx context.Context, r *Result, sink Sink) (*attempt, err
 // conclude ends a turn. a and err are what ask returned.
 func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err error) {
 	d.fill(ctx, r, a, err)
-	d.endSession(r, a)
+	d.endSession(r)
 	d.lastEnd = r.End
 	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
 	d.result.add(r)
@@ -228,28 +228,24 @@ func (d *dialogue) fill(ctx context.Context, r *Result, a *attempt, err error) {
 // fillRespondent sets what answered, as far as the answer says it.
 func (d *dialogue) fillRespondent(r *Result, a *attempt) {
 	t := &d.prober.opts.Target
-	r.Worker, r.Fingerprint = a.worker(t.Worker), a.seen.fingerprint
 	r.Gateway = gatewayOf(a.headers, t, r.Model, a.seen.model)
+	r.Worker = a.worker(t.Worker, r.Gateway.Backend)
 	if r.Outcome == Success && !isServedModel(t, r.Model, a.seen.model) {
 		r.AnsweredBy = a.seen.model
 	}
 }
 
 // endSession compares the worker with that of the previous turn, and hides the session's secrets in
-// the texts of the turn. The attempt is nil if nothing was sent.
-func (d *dialogue) endSession(r *Result, a *attempt) {
-	var names []string
-	if a != nil {
-		names = a.respondents(d.prober.opts.Target.Worker, r.Gateway.Backend)
-	}
-	d.session.hide(&d.prober.opts.Target, names)
-	r.Moved = d.session.moved(names)
+// the texts of the turn.
+func (d *dialogue) endSession(r *Result) {
+	d.session.hide(&d.prober.opts.Target, r.Worker)
+	r.Moved = d.session.moved(r.Worker)
 }
 
 // learnSession learns the session from the headers of the answer to a request. Before, it hides the values
 // that the request had, which the answer may replace.
 func (d *dialogue) learnSession(h http.Header) {
-	d.session.hide(&d.prober.opts.Target, nil)
+	d.session.hide(&d.prober.opts.Target, "")
 	d.session.learn(h)
 }
 

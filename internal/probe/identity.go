@@ -40,39 +40,15 @@ func modelName(name string) string {
 	return strings.Trim(name, "/.")
 }
 
-// worker returns the name of the worker behind a router that gave the answer; "" if the
-// answer names none. Refusals also have the headers.
-func (a *attempt) worker(w *target.Worker) string {
-	if w == nil {
-		return ""
+// worker returns the name of the worker behind a router that gave the answer: the header that the
+// target configures, or else the first known name, at last the gateway's backend; "" if the answer names none.
+// Refusals also have the headers.
+func (a *attempt) worker(header, backend string) string {
+	name := ""
+	if header != "" {
+		name = a.headers.Get(header)
+	} else { // the first two are of the Gateway API inference extension and of llm-d's simulator, then Dynamo's
+		name = cmp.Or(a.headers.Get("X-Gateway-Destination-Endpoint-Served"), a.headers.Get("X-Inference-Pod"), a.seen.worker, backend)
 	}
-	return cmp.Or(a.workerNames(w)...)
-}
-
-// workerNames returns the worker's name from each source, "" where a source names none, the preferred
-// source first. The sources, and their order, depend only on w. Without w, only sources count that no
-// cache for other content sets.
-func (a *attempt) workerNames(w *target.Worker) []string {
-	servedBy := ""
-	switch {
-	case w == nil:
-	case w.Fingerprint:
-		return []string{a.seen.fingerprint}
-	case w.Header != "":
-		return []string{a.headers.Get(w.Header), a.seen.worker}
-	default:
-		servedBy = a.headers.Get("X-Served-By") // KServe's
-	}
-	// The first two are of the Gateway API inference extension and of llm-d's simulator.
-	return []string{a.headers.Get("X-Gateway-Destination-Endpoint-Served"), a.headers.Get("X-Inference-Pod"), servedBy, a.seen.worker}
-}
-
-// respondents returns the names that an answer gives what answered behind a router or gateway, by
-// source as workerNames does. The last is the gateway's backend.
-func (a *attempt) respondents(w *target.Worker, backend string) []string {
-	names := append(a.workerNames(w), backend)
-	for i, name := range names {
-		names[i] = bound.Clip(name, maxBackend)
-	}
-	return names
+	return bound.Clip(name, maxBackend)
 }

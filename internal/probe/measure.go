@@ -30,9 +30,9 @@ type measurement struct {
 	refusal   []byte
 	calls     calls
 
-	// reasoningField is the server's name of the reasoning. model, fingerprint and worker are
+	// reasoningField is the server's name of the reasoning. model and worker are
 	// the server's names of what answers.
-	reasoningField, model, fingerprint, worker string
+	reasoningField, model, worker string
 	// id is the server's id of the answer.
 	id           string
 	otherChoices bool
@@ -56,7 +56,6 @@ func (m *measurement) add(e *stream.Event) {
 	}
 	keep(&m.finishReason, e.FinishReason)
 	keep(&m.model, e.Model)
-	keep(&m.fingerprint, e.Fingerprint)
 	keep(&m.worker, e.Worker)
 	keep(&m.id, e.ID)
 	m.otherChoices = m.otherChoices || e.OtherChoice

@@ -60,13 +60,11 @@ type Result struct {
 	Outcome Outcome
 	// Proof is how it is known whose fault a failure is; "" if the turn did not fail.
 	Proof Proof
-	// Worker names the worker behind a router; "" if the target has no worker, or the answer names none.
+	// Worker names the worker behind a router; "" if the answer names none.
 	Worker string
 	// Moved is true if another worker answered than in the previous turn; unknown if an answer names
-	// none. It needs no worker.
+	// none.
 	Moved Opt[bool]
-	// Fingerprint is the system_fingerprint of the answer; "" without one.
-	Fingerprint string
 	// Gateway is what a gateway in front of the server reports of the turn.
 	Gateway Gateway
 	// Status is the HTTP status; 0 if none arrived.

@@ -1,9 +1,7 @@
 package probe
 
 import (
-	"cmp"
 	"net/http"
-	"slices"
 
 	"synthetic/internal/probe/target"
 	"synthetic/internal/redact"
@@ -23,8 +21,8 @@ type session struct {
 	id string
 	// echoed has the latest value of each header of Echo.
 	echoed map[string]string
-	// previous are the names of the worker that answered the latest turn with a name, by source.
-	previous []string
+	// previous is the name of the worker that answered the latest turn with a name.
+	previous string
 }
 
 // apply adds the session to a request. A header that the target configures has priority, then an echoed
@@ -72,9 +70,9 @@ func (s *session) hasRoom(name, value, older string) bool {
 
 // hide tells package redact the tokens of the session. The names of the worker that
 // answered are no secrets, although some routers use one as a token.
-func (s *session) hide(t *target.Target, names []string) {
+func (s *session) hide(t *target.Target, worker string) {
 	for _, v := range s.echoed {
-		if !slices.Contains(names, v) && !slices.Contains(s.previous, v) && !t.IsPublic(v) {
+		if v != worker && v != s.previous && !t.IsPublic(v) {
 			redact.Session(v)
 		}
 	}
@@ -95,18 +93,15 @@ func SessionLabel(moved Opt[bool]) string {
 	return SessionKept
 }
 
-// moved reports whether another worker answered than in the previous turn, by the first source that
-// named both; unknown if no source did. An answer without any name does not count as a turn.
-func (s *session) moved(names []string) (moved Opt[bool]) {
-	if cmp.Or(names...) == "" {
+// moved reports whether another worker answered than in the previous turn; unknown without a name. An answer
+// without a name does not count as a turn.
+func (s *session) moved(worker string) (moved Opt[bool]) {
+	if worker == "" {
 		return moved
 	}
-	for i, previous := range s.previous {
-		if previous != "" && names[i] != "" {
-			moved = Some(names[i] != previous)
-			break
-		}
+	if s.previous != "" {
+		moved = Some(worker != s.previous)
 	}
-	s.previous = names
+	s.previous = worker
 	return moved
 }

@@ -20,7 +20,7 @@ const (
 func (r *Result) withoutSecrets() Event {
 	out := *r
 	out.Err = errorText(out.Err)
-	for _, text := range []*string{&out.Worker, &out.Fingerprint, &out.FinishReason, &out.AnsweredBy, &out.ReasoningField, &out.Gateway.Backend} {
+	for _, text := range []*string{&out.Worker, &out.FinishReason, &out.AnsweredBy, &out.ReasoningField, &out.Gateway.Backend} {
 		*text = redact.Text(*text)
 	}
 	return out

@@ -69,17 +69,8 @@ type Target struct {
 	Service string
 	// Labels are added to all series of the target. There are at most MaxLabels.
 	Labels map[string]string
-	// Worker says where answers name the worker; nil if they name none.
-	Worker *Worker
-}
-
-// Worker says where the answers of a router name the worker that produced them.
-type Worker struct {
-	// Header is the header that names the worker. "" means the headers of common routers and the
-	// nvext.worker_id in Dynamo's chunks.
-	Header string
-	// Fingerprint selects the system_fingerprint field instead of a header.
-	Fingerprint bool
+	// Worker is the response header that names the worker; "" means the headers of common routers.
+	Worker string
 }
 
 // MaxLabels is the maximum number of Target.Labels.
