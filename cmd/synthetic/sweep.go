@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,16 +50,11 @@ Exit codes: 0 if everything was measured, 1 if the deployment failed,
 	c.Flag("output.dir", "Directory for the results. It must be new or empty, except with --resume. Default: a new directory sweep-TIME.").PlaceHolder("DIR").StringVar(&f.dir)
 	c.Flag("resume", "Continue after the last finished level in the output directory.").BoolVar(&f.resume)
 	c.Flag("find-capacity", "Instead of measuring all levels, search between the lowest and the highest for the highest load that provably meets the SLOs.").BoolVar(&f.findCapacity)
-	c.Flag("resolution", "Precision of --find-capacity as a share of the capacity; 0 searches only among the levels of the plan.").Default("5%").StringVar(&f.resolution)
 	return command{c, f.run}
 }
 
 func (f *sweepFlags) run(ctx context.Context, e env) error {
 	plan, err := f.plan(e)
-	if err != nil {
-		return err
-	}
-	resolution, err := parseResolution(f.resolution)
 	if err != nil {
 		return err
 	}
@@ -74,7 +68,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	}
 	view := newSweepView(e)
 	options := sweep.Options{
-		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
+		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
 	run, err := sweep.Run(ctx, options)
@@ -123,19 +117,6 @@ func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
 	return plan, nil
 }
 
-// parseResolution reads "5%" or "0.05" as a share.
-func parseResolution(text string) (float64, error) {
-	number, percent := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v == 0 || v >= 0.005 && v <= 1) {
-		return 0, usagef("--resolution=%s: give a share from 0.5%% to 100%%, or 0 for the levels of the plan only", text)
-	}
-	return v, nil
-}
-
 // writeReport writes the report of a run into dir/report. An error is only logged: the run
 // is complete, and "synthetic report" can try again.
 func writeReport(e env, dir string, run *runfile.Run) {
@@ -163,11 +144,7 @@ func tool() runfile.Tool {
 }
 
 func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
-	cost := fmt.Sprintf("%s took %.0f s", count(len(c.Visited), "level"), c.MeasuredSeconds)
-	if c.GridSeconds != nil {
-		cost += fmt.Sprintf(" of measurement, all listed levels take %.0f s", *c.GridSeconds)
-	}
-	return fmt.Sprintf("capacity of %s: %s; %s", c.Variant, c.Sentence(kind), cost)
+	return fmt.Sprintf("capacity of %s: %s; %s took %.0f s of measurement", c.Variant, c.Sentence(kind), count(len(c.Visited), "level"), c.MeasuredSeconds)
 }
 
 // finishedLine summarises a level without latencies: one number for first and later turns

@@ -158,7 +158,6 @@ func TestSweepRefuses(t *testing.T) {
 		{[]string{"--plan.file=" + bad}, "plan.yml:1:23: variants[0].base_url: \"preset:phase9\" is not a preset"},
 		{[]string{"--plan.file=nowhere.yml"}, "cannot be read"},
 		{[]string{"--plan.file=" + noSLOs, "--find-capacity"}, "--find-capacity needs SLOs"},
-		{[]string{"--plan.file=" + noSLOs, "--resolution=5"}, "give a share from 0.5% to 100%"},
 		{nil, "name the plan: --plan.file=plan.yml, or --base-url="},
 		{[]string{"--plan.file=" + noSLOs, "--rate=1"}, "--rate cannot be combined with --plan.file"},
 		{[]string{"--base-url=http://127.0.0.1:1", "--concurrency=1", "--rate=1"}, "either --concurrency"},

@@ -205,7 +205,6 @@ type filePlan struct {
 	Order       string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
 	Pause       time.Duration     `yaml:"pause" default:"0s" max:"1d"`
 	Cache       sweep.Cache       `yaml:"cache" examples:"{policy: bust}"`
-	EarlyStop   bool              `yaml:"early_stop" default:"false"`
 	SLOs        []filePlanSLO     `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Deployment  map[string]string `yaml:"deployment" examples:"{GPU: 1x H200}"`
 }

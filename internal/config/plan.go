@@ -72,7 +72,7 @@ func (b *planner) plan(f filePlan) sweep.Plan {
 	p := sweep.Plan{
 		Title: f.Title, Seed: f.Seed, Variants: b.variants(f.Variants), Workload: w.Spec,
 		Repetitions: f.Repetitions, Order: sweep.Interleaved, Pause: f.Pause, Cache: b.cache(f.Cache),
-		Confidence: confidence, EarlyStop: f.EarlyStop, Deployment: b.lines("deployment", f.Deployment),
+		Confidence: confidence, Deployment: b.lines("deployment", f.Deployment),
 	}
 	if f.Order == string(sweep.Blocks) {
 		p.Order = sweep.Blocks

@@ -102,7 +102,7 @@ func TestGoodPlan(t *testing.T) {
 		WarmUp:  sweep.WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second},
 		Measure: sweep.Measure{Snapshots: 1, Conversations: 300}, Repetitions: 2, Order: sweep.Blocks,
 		Pause: 30 * time.Second, Cache: sweep.Cache{Policy: sweep.Prime, Conversations: 5},
-		Confidence: 0.95, EarlyStop: true,
+		Confidence: 0.95,
 		Deployment: []runfile.Parameter{{Name: "Model", Value: "Llama", Source: "plan"}, {Name: "GPU", Value: "1x H200", Source: "plan"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -37,7 +37,7 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 		l.Warnings = append(l.Warnings, text)
 	}
 	for _, r := range results {
-		if r.State != runfile.Complete && !decidedEarly(r) {
+		if r.State != runfile.Complete {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))
 		}
 		if text := leftOutText(r); text != "" {
@@ -186,12 +186,6 @@ func sortServer(all []ServerFigure) {
 	slices.SortFunc(all, func(a, b ServerFigure) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name))
 	})
-}
-
-// decidedEarly reports whether a result ended early because its verdict was clear, which needs
-// no warning.
-func decidedEarly(r runfile.Result) bool {
-	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided != runfile.DecidedMeasured
 }
 
 // round rounds the figures to twelve significant digits: sums depend on the order of the turns in the last

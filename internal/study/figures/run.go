@@ -43,11 +43,6 @@ func FromRuns(runs []*runfile.Run) *Study {
 	for _, c := range first.Capacities { // recomputed from all runs, by the current rule
 		s.Capacities = append(s.Capacities, judge.Capacity(c.Variant, pooled))
 	}
-	for _, result := range pooled.Results { // their figures come from fewer turns
-		if decidedEarly(result) {
-			s.Notes = append(s.Notes, fmt.Sprintf("%s, level %g, repetition %d was decided early: %s", result.Variant, result.Level, result.Repetition, result.Why))
-		}
-	}
 	for _, r := range runs {
 		if r.Interrupted != "" {
 			s.Interrupted = r.Interrupted

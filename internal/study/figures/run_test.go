@@ -179,24 +179,6 @@ func TestRepetitionsThatDisagree(t *testing.T) {
 	}
 }
 
-func TestDecidedEarlyIsNoWarning(t *testing.T) {
-	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 60}})
-	run.Results[0].State, run.Results[0].Why = runfile.EndedEarly, "every objective is met"
-	run.Results[0].Verdict = &runfile.LevelVerdict{Met: true, Standing: runfile.Met, Decided: runfile.DecidedEarly}
-	run.Results[1].State, run.Results[1].Why = runfile.EndedEarly, "the target is gone"
-	run.Results[1].Verdict = &runfile.LevelVerdict{Standing: runfile.Missed, Decided: runfile.DecidedMeasured}
-	s := FromRuns([]*runfile.Run{run})
-	if l := s.Series[0].Levels[0]; len(l.Warnings) > 0 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "level 40, repetition 1 was decided early: every objective is met") {
-		t.Errorf("warnings %q, notes %q", l.Warnings, s.Notes)
-	}
-	if s.Series[0].Levels[0].GivenUp || !s.Series[0].Levels[1].GivenUp {
-		t.Error("a level that was decided is given up, or one that was given up is not")
-	}
-	if all := strings.Join(s.Series[0].Levels[1].Warnings, " "); !strings.Contains(all, "did not finish: the target is gone") {
-		t.Errorf("warnings %q", all)
-	}
-}
-
 func TestDrift(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
 	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Drift != 0 {

@@ -31,7 +31,7 @@ func Judge(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict
 }
 
 func judgeQuantiles(objectives []figures.Objective, l figures.Level) runfile.LevelVerdict {
-	v := runfile.LevelVerdict{Decided: runfile.DecidedMeasured}
+	v := runfile.LevelVerdict{}
 	var unknown string
 	for _, o := range objectives {
 		slo, seemsLost := judgeQuantile(o, l)

@@ -85,7 +85,7 @@ func spoil(rng *rand.Rand, r *runfile.Result, oneToken, nothingJudged bool) {
 	}
 	if kind == 4 {
 		r.State, r.Why = runfile.EndedEarly, "the queue grows"
-		r.Verdict = &runfile.LevelVerdict{Standing: runfile.Missed, Decided: runfile.DecidedMeasured}
+		r.Verdict = &runfile.LevelVerdict{Standing: runfile.Missed}
 	}
 }
 

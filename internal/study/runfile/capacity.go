@@ -24,10 +24,8 @@ type Capacity struct {
 	NotJudged []float64 `json:"not_judged,omitempty"`
 	// Visited levels in the order of the visits.
 	Visited []float64 `json:"visited"`
-	// MeasuredSeconds is the measured time of all visits, GridSeconds the planned time of all
-	// levels; null if measurements end by a number of conversations.
-	MeasuredSeconds float64  `json:"measured_seconds"`
-	GridSeconds     *float64 `json:"grid_seconds"`
+	// MeasuredSeconds is the measured time of all visits.
+	MeasuredSeconds float64 `json:"measured_seconds"`
 }
 
 // AddLevel adds the next higher level. The capacity is the highest proven level below the lowest

@@ -43,11 +43,6 @@ type LevelVerdict struct {
 	// Confidence that every objective is met, in (0, 1). It is the least confidence of all
 	// objectives, one-sided, for the effective number of turns.
 	Confidence float64 `json:"confidence"`
-	// Decided is "measured" after the full level, "early" if a sequential test with an error
-	// probability of Error decided or no proof is possible any more, and "provisional" for a
-	// level that a search passed by that test on its way up.
-	Decided string  `json:"decided"`
-	Error   float64 `json:"error,omitempty"`
 	// SLOs has the verdict on each objective, and Why the reason if the level is not judged.
 	// Files do not have them: they are derived from the turns.
 	SLOs []SLOVerdict `json:"-"`
@@ -56,7 +51,7 @@ type LevelVerdict struct {
 
 // NotJudgedBecause returns the verdict on a level that says nothing about its objectives.
 func NotJudgedBecause(why string) *LevelVerdict {
-	return &LevelVerdict{Standing: NotJudged, Decided: DecidedMeasured, Why: why}
+	return &LevelVerdict{Standing: NotJudged, Why: why}
 }
 
 // Conclude sets Standing to what the objectives prove together. One missed objective is enough
@@ -182,17 +177,9 @@ func bracketed(text string) string {
 // same kind (see package stats) would not decide.
 const TooCloseToDecide = "too close to the limit to decide"
 
-// Values of LevelVerdict.Decided.
-const (
-	DecidedMeasured    = "measured"
-	DecidedEarly       = "early"
-	DecidedProvisional = "provisional"
-)
-
-// GaveUp reports whether the sweep gave up the level for a reason other than its judged turns,
-// such as a growing queue or a lost target.
+// GaveUp reports whether the sweep gave up the level, because the target no longer answered.
 func (r Result) GaveUp() bool {
-	return r.State == EndedEarly && r.Verdict != nil && r.Verdict.Standing == Missed && r.Verdict.Decided == DecidedMeasured
+	return r.State == EndedEarly && r.Verdict != nil && r.Verdict.Standing == Missed
 }
 
 // Judged counts the turns that an objective judged.

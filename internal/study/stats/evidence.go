@@ -2,56 +2,13 @@ package stats
 
 import (
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Evidence is a sequential test of a share of bad turns against the share that an objective
-// allows. It may be evaluated after every turn: the probability that evidence for a false claim
-// ever exceeds ln(1/α) is at most α (Ville's inequality for the mean of likelihood ratios). It
-// assumes independent turns; EffectiveCounts gives the counts to use for correlated ones.
+// Evidence compares a share of bad turns with the share that an objective allows.
 type Evidence struct {
 	Allowed float64 // the share of bad turns that the objective allows, in (0, 1)
-}
-
-// Against returns the logarithm of the evidence that the share of bad turns exceeds the allowed
-// one.
-func (e Evidence) Against(good, bad float64) float64 {
-	// The alternatives range from just above the allowed share to 1 in equal steps, so one of
-	// them is near the real share.
-	var shares []float64
-	for _, times := range []float64{1.5, 2, 3, 5, 10, 20, 50} {
-		if s := e.Allowed * times; s < 0.9 {
-			shares = append(shares, s)
-		}
-	}
-	return e.mixture(good, bad, append(shares, 0.95))
-}
-
-// InFavour returns the logarithm of the evidence that the share of bad turns is below the
-// allowed one.
-func (e Evidence) InFavour(good, bad float64) float64 {
-	return e.mixture(good, bad, []float64{0, e.Allowed / 8, e.Allowed / 3})
-}
-
-// mixture returns the logarithm of the mean likelihood ratio of the alternatives against the
-// allowed share.
-func (e Evidence) mixture(good, bad float64, shares []float64) float64 {
-	logs := make([]float64, len(shares))
-	for i, s := range shares {
-		logs[i] = timesLog(bad, math.Log(s/e.Allowed)) + timesLog(good, math.Log((1-s)/(1-e.Allowed)))
-	}
-	return floats.LogSumExp(logs) - math.Log(float64(len(shares)))
-}
-
-// timesLog returns n × log, and 0 for n = 0 even if log is infinite.
-func timesLog(n, log float64) float64 {
-	if n == 0 {
-		return 0
-	}
-	return n * log
 }
 
 // Tally counts the judged turns of a block.
@@ -102,13 +59,6 @@ func (e Evidence) DesignEffect(measured ...[]Tally) float64 {
 		effect *= square(studentRatio(df))
 	}
 	return 1 + effectMargin*(effect-1)*min(max(e.Allowed/share, 1), maxScale)
-}
-
-// EffectiveCounts returns the numbers of good and bad turns divided by their design effect.
-func (e Evidence) EffectiveCounts(measured ...[]Tally) (good, bad float64) {
-	effect := e.DesignEffect(measured...)
-	good, bad, _ = Count(slices.Concat(measured...))
-	return good / effect, bad / effect
 }
 
 // Confidence returns the confidence that the share of bad turns is at most the allowed one: 1

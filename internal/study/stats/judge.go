@@ -55,7 +55,7 @@ func unsound(run *runfile.Run, result runfile.Result) string {
 // objective, and each may use the whole allowed error. "Missed" needs one objective, and they
 // share the allowed error.
 func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
-	v := &runfile.LevelVerdict{Decided: runfile.DecidedMeasured, Confidence: 1}
+	v := &runfile.LevelVerdict{Confidence: 1}
 	judged := false
 	for _, o := range j.Objectives {
 		blocks := make([][]Tally, len(all))
@@ -180,10 +180,9 @@ func withoutSliver(blocks []Tally) []Tally {
 
 // Level returns the verdict on one level from its results, at least one. A level that was given
 // up is missed regardless of other results. Results that were not reached or that the prober
-// spoiled prove nothing. A level that a search only passed is undecided until it is measured.
+// spoiled prove nothing.
 func (j Judge) Level(run *runfile.Run, results []runfile.Result) *runfile.LevelVerdict {
-	var last *runfile.LevelVerdict
-	var measured, passed []Turns
+	var measured []Turns
 	why := ""
 	for _, r := range results {
 		v, turns := r.Verdict, j.TurnsOf(r)
@@ -197,21 +196,12 @@ func (j Judge) Level(run *runfile.Run, results []runfile.Result) *runfile.LevelV
 			why = unsound(run, r)
 		case early && v.Unjudged():
 			why = r.Why
-		case v != nil && v.Decided == runfile.DecidedProvisional:
-			passed = append(passed, turns)
-		case early && v.Standing == runfile.Met:
-			last, measured = j.decided(*v, turns), append(measured, turns)
 		default:
-			last, measured = j.JudgeTurns(turns), append(measured, turns)
+			measured = append(measured, turns)
 		}
 	}
-	switch {
-	case len(measured) > 1:
+	if measured != nil {
 		return j.JudgeTurns(measured...)
-	case last != nil:
-		return last
-	case passed != nil:
-		return onlyPassed(j.JudgeTurns(passed...))
 	}
 	return runfile.NotJudgedBecause(cmp.Or(why, "no turn"))
 }
@@ -228,17 +218,6 @@ func (j Judge) decided(v runfile.LevelVerdict, turns Turns) *runfile.LevelVerdic
 		}
 	}
 	return &v
-}
-
-// onlyPassed makes a verdict undecided, because the search measured only a part of the level.
-func onlyPassed(v *runfile.LevelVerdict) *runfile.LevelVerdict {
-	for i, s := range v.SLOs {
-		if s.Standing == runfile.Met {
-			v.SLOs[i] = runfile.SLOVerdict{Name: s.Name, Standing: runfile.Undecided, Why: "the search measured only a part of the level"}
-		}
-	}
-	v.Conclude()
-	return v
 }
 
 // Capacity returns the capacity of a variant, by the same rule for a grid and for a search:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -59,7 +58,7 @@ func ladder() Plan {
 }
 
 // TestCapacityAgreesWithGrid: the search finds the same level as the full grid, wherever the
-// knee is, in at most a third of its measured time.
+// knee is, in at most half of its measured time.
 func TestCapacityAgreesWithGrid(t *testing.T) {
 	for _, at := range []int64{0, 4, 5, 9} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
@@ -71,7 +70,7 @@ func TestCapacityAgreesWithGrid(t *testing.T) {
 			if found != grid || found != float64(at) {
 				t.Errorf("the search finds %g, the grid %g, the knee is at %d", found, grid, at)
 			}
-			if searchTime > gridTime/3 {
+			if searchTime > gridTime/2 {
 				t.Errorf("the search measured %.0f s, the grid %.0f s", searchTime, gridTime)
 			}
 			t.Logf("%.0f s against %.0f s", searchTime, gridTime)
@@ -102,54 +101,12 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 		if above := max(level+1, 2); len(c.Undecided) > 0 || (c.Missed == nil) != (above > 9) || c.Missed != nil && *c.Missed != above {
 			t.Errorf("level %g, undecided %v, missed %v", level, c.Undecided, c.Missed)
 		}
-		if *c.GridSeconds != 2400 || c.Wanted != 0.95 {
+		if c.Wanted != 0.95 {
 			t.Errorf("%+v", c)
 		}
 		seconds = c.MeasuredSeconds
 	})
 	return level, seconds
-}
-
-// TestCapacityBetweenLevels finds the knee between two distant levels.
-func TestCapacityBetweenLevels(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var net network
-		o := quick()
-		o.Engine = &knee{share: kneeAt(5, 0.4)}
-		defer net.serve(t, "a", simulate.New(o))()
-		plan := ladder()
-		plan.Levels = []float64{2, 9}
-		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Resolution: 0.05})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := run.Capacities[0]
-		if c.Level == nil || *c.Level != 5 || c.Missed == nil || *c.Missed != 6 || *c.GridSeconds != 600 {
-			t.Errorf("%s, %v s for the listed levels", c.Sentence("level"), *c.GridSeconds)
-		}
-		t.Logf("%.0f s measured, %v", c.MeasuredSeconds, c.Visited)
-	})
-}
-
-// TestRefined: added levels are at most the share apart, and none occurs twice.
-func TestRefined(t *testing.T) {
-	for _, c := range []struct {
-		listed []float64
-		kind   runfile.LevelKind
-		share  float64
-		want   []float64
-	}{
-		{[]float64{1, 4}, runfile.Concurrency, 0.05, []float64{1, 2, 3, 4}},
-		{[]float64{100, 110, 121}, runfile.Concurrency, 0.05, []float64{100, 105, 110, 115, 121}},
-		{[]float64{1, 1.1}, runfile.Rate, 0.05, []float64{1, 1.05, 1.1}},
-		{[]float64{0.5, 1}, runfile.Rate, 0.5, []float64{0.5, 0.707, 1}},
-		{[]float64{7}, runfile.Rate, 0.05, []float64{7}},
-		{[]float64{10, 10.1}, runfile.Rate, 0.05, []float64{10, 10.1}},
-	} {
-		if got := refineLevels(c.listed, c.share, c.kind); !slices.Equal(got, c.want) {
-			t.Errorf("%v by %g: %v, want %v", c.listed, c.share, got, c.want)
-		}
-	}
 }
 
 // edge is an engine that is slow for a fixed share of requests while more than two run, and for
@@ -169,8 +126,7 @@ func (e *edge) Generate(ctx context.Context, w simulate.Work, emit func(int) err
 	return emit(w.OutputTokens)
 }
 
-// TestUndecided measures a level exactly at its limit. Grid and search call it undecided, and
-// the search ends it early.
+// TestUndecided measures a level exactly at its limit. Grid and search call it undecided.
 func TestUndecided(t *testing.T) {
 	for _, search := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -185,13 +141,8 @@ func TestUndecided(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := run.Capacities[0]
-			if c.Level == nil || *c.Level != 2 || !slices.Equal(c.Undecided, []float64{4}) || c.Missed == nil || *c.Missed != 6 {
+			if c.Level == nil || *c.Level != 2 || !slices.Equal(c.Undecided, []float64{4}) || !search && (c.Missed == nil || *c.Missed != 6) {
 				t.Errorf("search %t: %s", search, c.Sentence("level"))
-			}
-			i := slices.IndexFunc(run.Results, func(r runfile.Result) bool { return r.Level == 4 })
-			r := run.Results[i]
-			if early := r.State == runfile.EndedEarly; early != search || search && !strings.Contains(r.Why, "cannot be proven to meet ttft") {
-				t.Errorf("search %t: the level at the edge is %s (%s)", search, r.State, r.Why)
 			}
 		})
 	}
@@ -228,96 +179,15 @@ func TestSearchResumes(t *testing.T) {
 	})
 }
 
-// TestEarlyStopInGrid gives up doomed levels and measures the others in full.
-func TestEarlyStopInGrid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var net network
-		o := quick()
-		o.Engine = &knee{share: kneeAt(4, 0.05)}
-		defer net.serve(t, "a", simulate.New(o))()
-		plan := ladder()
-		plan.Levels, plan.EarlyStop = []float64{2, 4, 8}, true
-		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, want := range []runfile.State{runfile.Complete, runfile.Complete, runfile.EndedEarly} {
-			r := run.Results[i]
-			if r.State != want {
-				t.Errorf("level %g is %s (%s), want %s", r.Level, r.State, r.Why, want)
-			}
-		}
-		r := run.Results[2]
-		if r.Verdict.Met || r.Verdict.Standing != runfile.Missed || r.Verdict.Decided != runfile.DecidedEarly || r.Verdict.Lost[0] != "ttft" {
-			t.Errorf("verdict %+v", r.Verdict)
-		}
-		if s := r.Snapshots[0].Seconds; len(r.Snapshots) != 1 || s < 30 || s > 40 {
-			t.Errorf("given up after %g s in %d snapshots, want soon after a tenth of 300 s", s, len(r.Snapshots))
-		}
-	})
-}
-
-// TestQueueGrows gives up an open loop that the deployment cannot keep up with, although no
-// objective detects it.
-func TestQueueGrows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var net network
-		o := quick()
-		o.Engine = &single{}
-		defer net.serve(t, "a", simulate.New(o))()
-		plan := small()
-		plan.Kind, plan.Levels, plan.EarlyStop = runfile.Rate, []float64{2, 20}, true
-		plan.Arrival.Process = "poisson"
-		plan.SLOs = plan.SLOs[1:] // availability
-		plan.Workload.TurnsMin, plan.Workload.TurnsMax = 1, 1
-		plan.Workload.Timeouts.FirstToken, plan.Workload.Timeouts.Total = 20*time.Minute, 20*time.Minute
-		plan.WarmUp = WarmUp{}
-		plan.Measure = Measure{Snapshots: 1, Snapshot: 10 * time.Minute}
-		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r := run.Results[0]; r.State != runfile.Complete || !r.Verdict.Met {
-			t.Errorf("2/s: %s (%s)", r.State, r.Why)
-		}
-		r := run.Results[1]
-		if r.State != runfile.EndedEarly || r.Verdict.Met || r.Snapshots[0].Seconds > 300 {
-			t.Errorf("20/s: %s (%s) after %g s", r.State, r.Why, r.Snapshots[0].Seconds)
-		}
-	})
-}
-
-// single serves one request at a time, for 100 ms each.
-type single struct{ turn chan struct{} }
-
-func (s *single) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
-	// The first request makes the queue. No other test request runs then.
-	if s.turn == nil {
-		s.turn = make(chan struct{}, 1)
-	}
-	select {
-	case s.turn <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-s.turn }()
-	if !load.Pause(ctx, 100*time.Millisecond) {
-		return ctx.Err()
-	}
-	return emit(w.OutputTokens)
-}
-
 // TestCapacity computes the capacity from results of a grid or a search.
 func TestCapacity(t *testing.T) {
 	type seen struct {
-		level       float64
-		good, bad   uint64 // in each of ten blocks
-		provisional bool
+		level     float64
+		good, bad uint64 // in each of ten blocks
 	}
-	met := func(level float64) seen { return seen{level, 50, 0, false} }
-	missed := func(level float64) seen { return seen{level, 30, 20, false} }
-	unsure := func(level float64) seen { return seen{level, 99, 1, false} }
-	passed := func(level float64) seen { return seen{level, 50, 0, true} }
+	met := func(level float64) seen { return seen{level, 50, 0} }
+	missed := func(level float64) seen { return seen{level, 30, 20} }
+	unsure := func(level float64) seen { return seen{level, 99, 1} }
 	for _, c := range []struct {
 		name string
 		seen []seen
@@ -331,10 +201,6 @@ func TestCapacity(t *testing.T) {
 		{"none is met", []seen{unsure(2), missed(4), met(6)},
 			"no level is proven to meet the SLOs with the wanted confidence of 95%, level 2 is undecided, level 4 misses them"},
 		{"all are met", []seen{met(14), met(16)}, "level 16 meets the SLOs with a confidence of 99.3% (wanted 95%)"},
-		{"passed, then measured", []seen{missed(8), passed(4), unsure(6), met(4)},
-			"level 4 meets the SLOs with a confidence of 99.3% (wanted 95%), level 6 is undecided, level 8 misses them"},
-		{"passed, and not proven", []seen{passed(4), missed(6), unsure(4)},
-			"no level is proven to meet the SLOs with the wanted confidence of 95%, level 4 is undecided, level 6 misses them"},
 		{"not judged", []seen{met(2), {level: 4}, missed(6)},
 			"level 2 meets the SLOs with a confidence of 99.3% (wanted 95%), level 4 was not judged, level 6 misses them"},
 	} {
@@ -345,17 +211,14 @@ func TestCapacity(t *testing.T) {
 			for _, o := range plan.objectives() {
 				counts[o.Name] = runfile.Judged{Good: s.good, Bad: s.bad}
 			}
-			verdict := runfile.LevelVerdict{Decided: runfile.DecidedMeasured}
-			if s.provisional {
-				verdict.Decided = runfile.DecidedProvisional
-			}
+			verdict := runfile.LevelVerdict{}
 			results = append(results, runfile.Result{
 				Variant: "a", Level: s.level, Verdict: &verdict,
 				Snapshots: []runfile.Snapshot{{Blocks: slices.Repeat([]runfile.Block{{SLOs: counts}}, 10)}},
 			})
 		}
 		results = append(results, runfile.Result{Variant: "a", Level: 16, State: runfile.Interrupted})
-		if got := plan.capacities(&runfile.Run{Results: results}, 8)[0].Sentence("level"); got != c.want {
+		if got := plan.capacities(&runfile.Run{Results: results})[0].Sentence("level"); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

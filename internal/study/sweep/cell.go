@@ -16,7 +16,7 @@ import (
 )
 
 // visit returns the result of a cell, from disk or measured now and saved.
-func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, error) {
+func (s *sweep) visit(ctx context.Context, c cell) (*runfile.Result, error) {
 	name := s.Plan.name(c)
 	s.progress.Cell = name
 	if rec := s.store.records[name]; rec != nil {
@@ -31,7 +31,7 @@ func (s *sweep) visit(ctx context.Context, c cell, p purpose) (*runfile.Result, 
 	}
 	s.clock.started = time.Now()
 	rec := &record{Cell: name}
-	if err := s.measure(ctx, c, p, rec); err != nil {
+	if err := s.measure(ctx, c, rec); err != nil {
 		return nil, err
 	}
 	if rec.Result.State == runfile.Interrupted {
@@ -111,8 +111,8 @@ func (s *sweep) prepare(ctx context.Context, c cell) error {
 }
 
 // measure measures one level, and asks the variant for its description if it is unknown.
-func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) error {
-	l, done, err := s.level(c, p)
+func (s *sweep) measure(ctx context.Context, c cell, rec *record) error {
+	l, done, err := s.level(c)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (s *sweep) measure(ctx context.Context, c cell, p purpose, rec *record) err
 }
 
 // level prepares what a cell needs; done releases it.
-func (s *sweep) level(c cell, p purpose) (l *level, done func(), err error) {
+func (s *sweep) level(c cell) (l *level, done func(), err error) {
 	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
 	source, err := workload.NewSource(s.Plan.Workload, seed)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *sweep) level(c cell, p purpose) (l *level, done func(), err error) {
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
-		watcher:       &watcher{Judge: s.Plan.judge(), plan: s.Plan, purpose: p, most: s.most, run: s.run, level: s.Plan.Levels[c.Level]},
+		watcher:       &watcher{Judge: s.Plan.judge(), run: s.run},
 	}
 	return l, func() {
 		client.Close()

@@ -104,7 +104,7 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 		return nil
 	}
 	// No repetition has the number 0, so these texts occur in no level.
-	l, done, err := s.level(cell{Variant: variant}, fullCurve)
+	l, done, err := s.level(cell{Variant: variant})
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		case now := <-looks.C:
 			l.sink.records.flush()
 			seen := l.sink.look(now, l.value)
-			end := l.watcher.check(now, seen)
+			end := l.watcher.check(seen)
 			l.sweep.reportProgress(l.sink.stats(seen.Counts), now.Sub(l.watcher.began))
 			if end != nil {
 				return end

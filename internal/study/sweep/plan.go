@@ -52,7 +52,6 @@ type Plan struct {
 	// Confidence of verdicts, in (0, 1). A level is wrongly given up early with a probability
 	// below 1 − Confidence.
 	Confidence float64
-	EarlyStop  bool // gives up doomed levels in a grid too; a search always does
 	// Deployment completes the deployment's own description.
 	Deployment []runfile.Parameter
 }

@@ -172,7 +172,7 @@ func TestLateAtTheEnd(t *testing.T) {
 			server := &listener{Handler: twoTokens()}
 			defer net.serve(t, "a", server)()
 			s := &sweep{Options: Options{Plan: brief(), Dial: net.Dial, Logger: slog.New(slog.DiscardHandler)}, run: &runfile.Run{}}
-			l, done, err := s.level(cell{}, fullCurve)
+			l, done, err := s.level(cell{})
 			if err != nil {
 				t.Fatal(err)
 			}

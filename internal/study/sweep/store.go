@@ -57,10 +57,7 @@ type record struct {
 }
 
 func (o Options) mode() string {
-	switch {
-	case o.FindCapacity && o.Resolution > 0:
-		return fmt.Sprintf("search to %g%%", 100*o.Resolution)
-	case o.FindCapacity:
+	if o.FindCapacity {
 		return "search"
 	}
 	return "grid"
@@ -103,7 +100,7 @@ func (s *store) open(o Options) error {
 	case !o.Resume:
 		return fmt.Errorf("%s holds a sweep of this plan from %s; use --resume to continue it, or choose another --output.dir", o.Dir, s.header.Started.Format(time.DateTime))
 	case s.header.Mode != o.mode():
-		return fmt.Errorf("%s holds a %s, this is a %s (--find-capacity, --resolution); choose another --output.dir", o.Dir, s.header.Mode, o.mode())
+		return fmt.Errorf("%s holds a %s, this is a %s (--find-capacity); choose another --output.dir", o.Dir, s.header.Mode, o.mode())
 	}
 	return s.load()
 }

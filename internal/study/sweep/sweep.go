@@ -24,10 +24,8 @@ type Options struct {
 	// Resume continues the sweep in Dir.
 	Resume bool
 	// FindCapacity searches for the highest level that meets the objectives, instead of
-	// measuring all levels. Resolution adds levels between the plan's, at most that share
-	// apart; 0 adds none.
+	// measuring all levels.
 	FindCapacity bool
-	Resolution   float64
 	// ID distinguishes this sweep; empty makes a random one. Sweeps with equal IDs use the same
 	// marks against caches.
 	ID   string
@@ -61,11 +59,8 @@ type sweep struct {
 	lost      error           // the target was gone at the end of the previous level
 	described map[string]bool // the variants whose parameters are in the run
 	progress  Progress
-	listed    int // number of levels in the plan
-	// most is the share of its planned time after which a search ends a level that brackets.
-	most   float64
-	kept   []*record
-	coming []int // remaining levels, starting with the current one
+	kept      []*record
+	coming    []int // remaining levels, starting with the current one
 }
 
 // run measures the plan and returns the run, which is also in Dir/run.json. If it ends early,
@@ -82,12 +77,8 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	defer st.close()
 	o.ID = cmp.Or(st.header.ID, o.ID, newID())
-	listed := len(o.Plan.Levels)
-	if o.FindCapacity && o.Resolution > 0 {
-		o.Plan.Levels = refineLevels(o.Plan.Levels, o.Resolution, o.Plan.Kind)
-	}
 	s := &sweep{
-		Options: o, listed: listed, id: o.ID, store: st, clock: clock{plan: o.Plan},
+		Options: o, id: o.ID, store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, served: map[string]bool{}, described: map[string]bool{},
 	}
 	if err := st.begin(o); err != nil {
@@ -105,7 +96,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	s.keepUnvisited()
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
-	s.run.Capacities = s.Plan.capacities(s.run, s.listed)
+	s.run.Capacities = s.Plan.capacities(s.run)
 	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
@@ -139,17 +130,13 @@ func (s *sweep) watchLag() (end func()) {
 
 func (s *sweep) grid(ctx context.Context) error {
 	cells := s.Plan.Cells()
-	wanted := fullCurve
-	if s.Plan.EarlyStop {
-		wanted = dropDoomed
-	}
 	s.progress.Total = len(cells)
 	for _, c := range cells {
 		s.coming = append(s.coming, c.Level)
 	}
 	for i, c := range cells {
 		s.progress.Number = i + 1
-		if _, err := s.visit(ctx, c, wanted); err != nil {
+		if _, err := s.visit(ctx, c); err != nil {
 			return err
 		}
 		s.coming = s.coming[1:]
