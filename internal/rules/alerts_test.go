@@ -3,6 +3,7 @@ package rules_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"synthetic/internal/sidecar/metrics"
 	"testing"
 	"time"
@@ -162,7 +163,7 @@ func checkAnnotations(t *testing.T, h *house) {
 }
 
 // alertNames lists the names of all alerts.
-func alertNames() []string {
+var alertNames = sync.OnceValue(func() []string {
 	r, err := rules.Generate(withServices())
 	if err != nil {
 		panic(err)
@@ -176,4 +177,4 @@ func alertNames() []string {
 		}
 	}
 	return names
-}
+})

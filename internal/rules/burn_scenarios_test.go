@@ -17,7 +17,6 @@ const (
 // the ticket fires together with a page.
 func burnScenarios() []scenario {
 	return []scenario{
-		{name: "healthy", steps: []step{{after: 3 * day}}},
 		{name: "slow first tokens page and resolve", steps: []step{
 			{after: 8 * time.Hour},
 			// 14.4 % of an hour are 8m38s of slow turns.
@@ -67,12 +66,6 @@ func burnScenarios() []scenario {
 			{after: 4 * time.Minute, want: []string{fastBurn}},
 			{after: 30 * time.Minute, want: []string{fastBurn}},
 		}},
-		{name: "a counter reset in good times", steps: []step{
-			healthy,
-			{do: all((*prober).restart), after: time.Minute},
-			{after: 10 * time.Minute},
-			{do: all((*prober).restart), after: time.Hour},
-		}},
 		{name: "a low objective pages over a longer window", in: withSLOs(half), steps: []step{
 			{after: 14 * time.Hour},
 			{do: behaving(slow), after: 5 * time.Hour},
@@ -82,12 +75,6 @@ func burnScenarios() []scenario {
 			{after: 8 * time.Hour},
 			{do: behaving(oneIn(2, failing(probe.ErrorEvent), ok)), after: 30 * time.Minute, want: []string{
 				rules.AlertSLOFastBurn + " a chat available",
-			}},
-		}},
-		{name: "refusals and slow turns page for both", in: withSLOs(ttft, available), steps: []step{
-			{after: 8 * time.Hour},
-			{do: behaving(oneIn(2, failing(probe.HTTP429), slow)), after: 30 * time.Minute, want: []string{
-				rules.AlertSLOFastBurn + " a chat available", fastBurn, rules.AlertTargetBusy + " a chat",
 			}},
 		}},
 		{name: "a fault again after the traffic has become rare", steps: []step{

@@ -107,8 +107,8 @@ func (k kept) addTo(grouping []string) []string {
 
 var constantQuery = regexp.MustCompile(`query "[^"]*"`)
 
-// text changes the queries of an annotation. Those about the alert's target or instance select its kept labels,
-// too, so that they do not show a target of the same name elsewhere.
+// text restricts the queries of an annotation to the kept labels of the alert, so that they show neither a target of
+// the same name elsewhere nor a fault that others share.
 func (k kept) text(t string) (string, error) {
 	verbs, args := "=%q", ""
 	for _, l := range k.always {
@@ -122,6 +122,34 @@ func (k kept) text(t string) (string, error) {
 	return constantQuery.ReplaceAllStringFunc(t, func(q string) string {
 		e, err := k.expr(q[len(`query "`) : len(q)-1])
 		failed = errors.Join(failed, err)
-		return "query `" + e + "`"
+		if len(k.always) == 0 {
+			return "query `" + e + "`"
+		}
+		e, err = k.ofAlert(e)
+		failed = errors.Join(failed, err)
+		return "query (printf `" + e + "`" + args + ")"
 	}), failed
+}
+
+// ofAlert restricts every selector of an expression to the kept labels of an alert. The result is a format whose
+// arguments are their values.
+func (k kept) ofAlert(text string) (string, error) {
+	e, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+	if err != nil {
+		return text, err
+	}
+	const value = "value of "
+	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
+		if selector, ok := n.(*parser.VectorSelector); ok {
+			for _, l := range k.always {
+				selector.LabelMatchers = append(selector.LabelMatchers, labels.MustNewMatcher(labels.MatchEqual, l, value+l))
+			}
+		}
+		return nil
+	})
+	format := strings.ReplaceAll(e.String(), "%", "%%")
+	for i, l := range k.always {
+		format = strings.ReplaceAll(format, fmt.Sprintf("%q", value+l), fmt.Sprintf("%%[%d]q", i+1))
+	}
+	return format, nil
 }

@@ -127,7 +127,7 @@ func TestTextsAskAboutKeptLabels(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{rules.AlertTargetDown, rules.AlertReplicaSlow, rules.AlertProberStarved} {
+	for _, name := range []string{rules.AlertTargetDown, rules.AlertRegression, rules.AlertProberStarved} {
 		if asked[name] == 0 {
 			t.Errorf("%s asks about no cluster", name)
 		}

@@ -70,14 +70,6 @@ func targetScenarios() []scenario {
 			{after: 5 * time.Minute, want: []string{down}},
 			{do: behaving(ok), after: 4 * time.Minute},
 		}},
-		{name: "a restart amid an outage, and nothing can be sent", steps: []step{
-			healthy,
-			{do: behaving(failing(probe.ConnectError)), after: 3 * time.Minute, want: []string{down}},
-			{do: func(h *house) {
-				h.probers[0].restart()
-				h.probers[0].behave = failing(probe.NotSent)
-			}, after: 7 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0", down}},
-		}},
 		{name: "one replica cannot send amid an outage", replicas: 2, steps: []step{
 			healthy,
 			{do: func(h *house) {

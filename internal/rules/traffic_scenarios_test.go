@@ -33,20 +33,10 @@ func trafficScenarios() []scenario {
 			{do: once(slow), after: time.Minute},
 			{after: time.Hour},
 		}},
-		{name: "the very first turn is bad", steps: []step{
-			{do: once(slow), after: time.Minute},
-			{after: 10 * time.Minute},
-			{after: time.Hour},
-		}},
 		{name: "one bad turn of a rare probe", in: withJobs(rare), steps: []step{
 			{after: 6 * time.Hour},
 			{do: once(slow), after: 15 * time.Minute},
 			{after: 6 * time.Hour},
-		}},
-		{name: "two bad turns of a rare probe, hours apart", in: withJobs(rare), steps: []step{
-			{after: 6 * time.Hour},
-			{do: once(slow), after: 6 * time.Hour},
-			{do: once(slow), after: 6 * time.Hour},
 		}},
 		{name: "an outage seen by a rare probe", in: withJobs(rare), steps: []step{
 			{after: day},
