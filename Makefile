@@ -186,11 +186,9 @@ bench-check: build ## Fail if a token costs 15 % more, beside plain net/http, th
 peers: build ## Measure the accuracy of five load testing tools and write the table of docs/background/other-tools.md (installs 12 GB; Linux): an hour; ARGS="-runs 1 -only '256 streams'" for less
 	tools/peers/run -write docs/background/other-tools.md $(ARGS)
 
-QUALITY := bin/alert-quality
 .PHONY: alert-quality
-alert-quality: ## Score the alert rules on eight simulated deployments, 14 days without faults and 14 with, into bin/alert-quality/tables.md: half an hour on two cores
-	$(GO) run ./tools/alertquality run --seed=101 --seeds=1 --days=14 --workers=2 --no-compare --scrape-interval=30s --output.dir=$(QUALITY)/worlds
-	$(GO) run ./tools/alertquality tables $(QUALITY)
+alert-quality: ## Score the alert rules on eight simulated deployments, and write the tables of docs/background/alert-quality.md and README.md: at most half an hour on two cores
+	$(GO) run ./tools/alertquality -write docs/background/alert-quality.md -readme README.md
 
 .PHONY: calibrate
 calibrate: ## Run every plan of plans/ with six seeds, without HTTP, and compare it with its published report; writes the tables of docs/background/simulation.md

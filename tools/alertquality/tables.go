@@ -2,137 +2,107 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"synthetic/tools/alertquality/engine"
+	"synthetic/tools/alertquality/worlds"
 	"synthetic/tools/splice"
 )
 
-// ours is the name of the generated rules in the scores.
-const ours = "synthetic"
-
-func table(head []string, rows [][]string) string {
-	return splice.Table("---", slices.Insert(rows, 0, head)...)
-}
-
-// shown lists the faults with a column in the tables: the title of the column, and the fault.
-func shown() [][2]string {
-	return [][2]string{
-		{"×3", "TTFT ×3"}, {"×2", "TTFT ×2"}, {"×1.5", "TTFT ×1.5"}, {"×1.3", "TTFT ×1.3"},
-		{"15 % ×4", "TTFT ×4 of 15 % of turns"}, {"TPOT ×1.5", "TPOT ×1.5"}, {"outage", "outage"}, {"hang", "hang"},
-		{"×2 in 10 min", "TTFT ×2 rising for 10 min"}, {"×1.5 in 30 min", "TTFT ×1.5 rising for 30 min"},
+// falseTable has a row for each world, with its false pages.
+func falseTable(models []worlds.Model, scores []engine.Score) string {
+	rows := [][]string{{"World", "What it does", "False pages in 30 days [95 %]", "By SyntheticRegression", "Repeated pages", "Longest", "Pages per incident"}}
+	for i, s := range scores {
+		rows = append(rows, []string{
+			s.World, models[i].About, falseRate(s), fmt.Sprintf("%d of %d", s.FalseRegressions, s.False.Count), fmt.Sprint(s.SecondCalls),
+			fmt.Sprintf("%.1f h", s.LongestFalse), fmt.Sprintf("%.2f", perIncident(s)),
+		})
 	}
+	return splice.Table("---", rows...)
 }
 
-func faultNames() []string {
-	var names []string
-	for _, f := range shown() {
-		names = append(names, f[0])
+func falseRate(s engine.Score) string {
+	return fmt.Sprintf("%.1f [%.1f–%.1f]", s.False.Per30Days, s.False.Low, s.False.High)
+}
+
+// faultTable has a row for each world, and a column for each fault.
+func faultTable(scores []engine.Score) string {
+	head := []string{"World"}
+	for _, f := range worlds.Faults() {
+		head = append(head, f.Name)
 	}
-	return names
-}
-
-// cells returns a cell for each fault: recall and median minutes.
-func cells(s engine.Score) []string {
-	var out []string
-	for _, f := range shown() {
-		out = append(out, cell(s, f[1]))
+	rows := [][]string{head}
+	for _, s := range scores {
+		row := []string{s.World}
+		for _, f := range worlds.Faults() {
+			row = append(row, cell(s, f.Name))
+		}
+		rows = append(rows, row)
 	}
-	return out
+	return splice.Table("---", rows...)
 }
 
+// cell says of how many faults were found, and after how many minutes: by a page, or for small faults by a page or a ticket.
 func cell(s engine.Score, fault string) string {
-	share, _, there := recall(fault)(s)
-	switch {
-	case !there:
+	f, ok := faultOf(s, fault)
+	switch found, seconds := foundOf(f); {
+	case !ok:
 		return ""
-	case share == 0:
-		return "–"
+	case math.IsInf(seconds, 1):
+		return fmt.Sprintf("%d of %d", found, f.Incidents)
+	default:
+		return fmt.Sprintf("%d of %d, %.1f", found, f.Incidents, seconds/60)
 	}
-	_, took, _ := median(fault)(s)
-	return fmt.Sprintf("%.0f %%, %s", 100*share, strings.TrimSuffix(took, " min"))
 }
 
-// rate formats the false pages per 30 days with their interval.
-func rate(s engine.Score) string {
-	r := s.AllFalsePages
-	return fmt.Sprintf("%s [%s–%s]", number(r.Per30Days), number(r.Per30DaysLow), number(r.Per30DaysHigh))
-}
-
-// worldsTable has a row for each world.
-func worldsTable(r engine.Report) string {
-	var rows [][]string
-	for _, name := range r.Models() {
-		s := generatedScore(r, name, "")
-		mark := name
-		_, perIncident, _ := pagesPerIncident(s)
-		regressions := generatedScore(r, name, "SyntheticRegression").AllFalsePages.Count
-		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.AllFalsePages.Count, s.Days), fmt.Sprint(regressions), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.LongestFalse)}
-		rows = append(rows, slices.Concat(row, cells(s), []string{perIncident}))
+// foundOf returns how many incidents were found, and the median of seconds.
+func foundOf(f engine.FaultScore) (found int, seconds float64) {
+	if strings.Contains(f.Fault, "×1.5") || strings.Contains(f.Fault, "×1.3") {
+		return f.FoundEither, f.MedianToEither
 	}
-	head := slices.Concat([]string{"World", "False pages in 30 days [95 %]", "False pages in days", "By SyntheticRegression", "Repeated pages", "Longest false page"}, faultNames(), []string{"Pages per incident"})
-	return settings(r) + "\n" + table(head, rows)
+	return f.Found, f.MedianToPage
 }
 
-// settings returns the settings of a campaign, without the descriptions of models and faults.
-func settings(r engine.Report) string {
-	var b strings.Builder
-	for _, line := range r.Settings {
-		if name, _, ok := strings.Cut(line, ": "); ok && !strings.Contains(name, " targets") {
-			break // the models follow
-		}
-		fmt.Fprintf(&b, "- %s\n", line)
-	}
-	return b.String()
-}
-
-// descriptions lists the models and faults.
-func descriptions(r engine.Report) string {
-	var b strings.Builder
-	for _, line := range r.Settings {
-		if name, about, ok := strings.Cut(line, ": "); ok {
-			fmt.Fprintf(&b, "- **%s**: %s\n", name, about)
-		}
-	}
-	return b.String()
-}
-
-// comparisonTable shows all rule sets on the same series.
-func comparisonTable(r engine.Report) string {
-	var rows [][]string
-	for _, s := range r.Scores {
-		if s.Alert == "" && s.Target == "" {
-			rows = append(rows, slices.Concat([]string{s.Model, s.Rules, rate(s), fmt.Sprintf("%.0f h", s.FalseHours)}, cells(s)))
-		}
-	}
-	return settings(r) + "\n" + table(append([]string{"World", "Rules", "False pages in 30 days [95 %]", "Hours of false pages"}, faultNames()...), rows)
-}
-
-// generatedScore returns the score of the generated rules on a world: of one alert, or of all
-// if alert is "".
-func generatedScore(r engine.Report, world, alert string) engine.Score {
-	i := slices.IndexFunc(r.Scores, func(s engine.Score) bool {
-		return s.Model == world && s.Rules == ours && s.Alert == alert && s.Target == ""
-	})
+func faultOf(s engine.Score, fault string) (engine.FaultScore, bool) {
+	i := slices.IndexFunc(s.Faults, func(f engine.FaultScore) bool { return f.Fault == fault })
 	if i < 0 {
-		return engine.Score{}
+		return engine.FaultScore{}, false
 	}
-	return r.Scores[i]
+	return s.Faults[i], true
 }
 
-// minutes formats seconds as minutes, or as a dash if they are unknown.
-func minutes(seconds *float64) string {
-	if seconds == nil {
-		return "–"
+// perIncident returns the mean of pages over the paged incidents.
+func perIncident(s engine.Score) float64 {
+	pages, paged := 0, 0
+	for _, f := range s.Faults {
+		pages, paged = pages+f.Pages, paged+f.Paged
 	}
-	return fmt.Sprintf("%.1f", *seconds/60)
+	return float64(pages) / float64(max(1, paged))
 }
 
-// number formats a figure, or a dash if it is unknown.
-func number(v *float64) string {
-	if v == nil {
-		return "–"
+// summary is the table of the README: three worlds, and the mean of all.
+func summary(scores []engine.Score) string {
+	rows := [][]string{{""}, {"false pages in 30 days [95 % interval]"}}
+	faults := []string{"TTFT ×3", "TTFT ×2", "TTFT ×1.5", "outage"}
+	for _, f := range faults {
+		how := "page"
+		if f == "TTFT ×1.5" {
+			how = "page or ticket"
+		}
+		rows = append(rows, []string{f + ": found, median minutes to the " + how})
 	}
-	return fmt.Sprintf("%.2f", *v)
+	pages, days := 0, 0.0
+	for _, s := range scores {
+		pages, days = pages+s.False.Count, days+s.Days
+		if !slices.Contains([]string{"typical", "autoscale", "sparse"}, s.World) {
+			continue
+		}
+		rows[0], rows[1] = append(rows[0], s.World), append(rows[1], falseRate(s))
+		for i, f := range faults {
+			rows[2+i] = append(rows[2+i], cell(s, f))
+		}
+	}
+	return fmt.Sprintf("%s\nThe mean of all %d is %.1f false pages in 30 days.\n", splice.Table("---", rows...), len(scores), float64(pages)*30/days)
 }

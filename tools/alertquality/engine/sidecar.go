@@ -14,14 +14,15 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Sidecar is the part of a sidecar that turns events into series. The caller moves
-// its clock.
+// Sidecar is the part of a sidecar that turns events into series. The caller moves its clock.
 type Sidecar struct {
 	sink.Fanout
 	Baselines *baseline.Tracker
-	Recorder  *metrics.Recorder
+	recorder  *metrics.Recorder
 	// Now is the current time of the replay.
 	Now time.Time
+
+	read prometheus.Gatherer // the series that the rules read
 	// series holds the series of each metric, by metricKey.
 	series map[string]*series
 	key    []byte // reused by metricKey
@@ -32,38 +33,34 @@ func NewSidecar(start time.Time) *Sidecar {
 	s := &Sidecar{Now: start, series: map[string]*series{}}
 	now := func() time.Time { return s.Now }
 	s.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: now})
-	s.Recorder = metrics.NewRecorder(metrics.Options{
-		Now: now, Build: metrics.Build{Version: "backtest"}, Baselines: s.Baselines,
+	s.recorder = metrics.NewRecorder(metrics.Options{
+		Now: now, Build: metrics.Build{Version: "simulated"}, Baselines: s.Baselines,
 		Heartbeat: func(probe.Key) time.Time { return now() },
 	})
-	s.Recorder.SetReload(true, start)
-	s.Fanout = sink.Fanout{s.Baselines, s.Recorder}
+	s.recorder.SetReload(true, start)
+	s.Fanout = sink.Fanout{s.Baselines, s.recorder}
 	return s
 }
 
-// Scraper returns a function that appends the current values of the wanted series to
-// store.
-func (s *Sidecar) Scraper(store *Store, wanted map[string]bool) (scrape func() error) {
-	read := s.Recorder.Only(func(family string) bool { return wanted[family] })
-	return func() error { return s.scrape(read, store, wanted) }
-}
-
-func (s *Sidecar) scrape(read prometheus.Gatherer, store *Store, wanted map[string]bool) error {
-	families, err := read.Gather()
+// Scrape adds the current values of the series that the store wants. All calls have the same store.
+func (s *Sidecar) Scrape(store *Store) error {
+	if s.read == nil {
+		s.read = s.recorder.Only(store.Wants)
+	}
+	families, err := s.read.Gather()
 	if err != nil {
 		return err
 	}
 	at := timestamp.FromTime(s.Now)
-	base := labels.FromStrings("instance", "prober", "job", "synthetic")
 	for _, f := range families {
-		if !wanted[f.GetName()] {
+		if !store.Wants(f.GetName()) {
 			continue
 		}
 		for _, m := range f.Metric {
 			key := s.metricKey(f, m)
 			series, known := s.series[string(key)]
 			if !known {
-				of := labels.NewBuilder(base).Set(labels.MetricName, f.GetName())
+				of := labels.NewBuilder(labels.FromStrings("instance", "prober", "job", "synthetic")).Set(labels.MetricName, f.GetName())
 				for _, l := range m.Label {
 					of.Set(l.GetName(), l.GetValue())
 				}
@@ -76,8 +73,7 @@ func (s *Sidecar) scrape(read prometheus.Gatherer, store *Store, wanted map[stri
 	return nil
 }
 
-// metricKey returns a key that differs between all metrics of all families. It is
-// valid until the next call.
+// metricKey returns a key that differs between all metrics of all families. It is valid until the next call.
 func (s *Sidecar) metricKey(f *dto.MetricFamily, m *dto.Metric) []byte {
 	s.key = append(s.key[:0], f.GetName()...)
 	for _, l := range m.Label { // the names are the same for a whole family

@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
-	"maps"
-	"math"
+	"errors"
 	"slices"
 	"sort"
 	"time"
 
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 	"github.com/prometheus/prometheus/promql"
@@ -35,23 +35,24 @@ func (s *series) add(at int64, v float64) {
 	s.points = append(s.points, promql.FPoint{T: at, F: v})
 }
 
-// Store holds in memory the series that a replay still needs. It is not safe for concurrent
-// use.
+// Store holds in memory the series that rules read, for as long as they read them. The store of the pager
+// forgets after a day. A Store is not safe for concurrent use.
 type Store struct {
-	// scraped, if set, holds more series to read. Rule sets share the scraped series and must
-	// not see what other sets record.
-	scraped *Store
-	byHash  map[uint64]*series
-	byName  map[string][]*series
+	// keep says by series name how long samples are kept. Other series are not stored.
+	keep   map[string]time.Duration
+	byHash map[uint64]*series
+	byName map[string][]*series
 }
 
-// NewStore returns an empty Store.
-func NewStore() *Store {
-	return &Store{byHash: map[uint64]*series{}, byName: map[string][]*series{}}
+func newStore(keep map[string]time.Duration) *Store {
+	return &Store{keep: keep, byHash: map[uint64]*series{}, byName: map[string][]*series{}}
 }
 
-// Append adds a sample to the series with these labels.
-func (s *Store) Append(l labels.Labels, at time.Time, v float64) {
+// Wants reports whether rules read series of this name.
+func (s *Store) Wants(name string) bool { return s.keep[name] > 0 }
+
+// Add adds a sample to the series with these labels.
+func (s *Store) Add(l labels.Labels, at time.Time, v float64) {
 	s.seriesOf(l).add(timestamp.FromTime(at), v)
 }
 
@@ -67,11 +68,10 @@ func (s *Store) seriesOf(l labels.Labels) *series {
 	return s.byHash[h]
 }
 
-// trim drops samples older than keep allows for the name of their series. Most series are read
-// over minutes, a few over a month.
-func (s *Store) trim(at time.Time, keep map[string]time.Duration) {
+// trim drops samples that no rule reads any more.
+func (s *Store) trim(at time.Time) {
 	for name, all := range s.byName {
-		oldest := timestamp.FromTime(at.Add(-max(staleAfter, keep[name])))
+		oldest := timestamp.FromTime(at.Add(-s.keep[name]))
 		for _, series := range all {
 			if i := series.from(oldest); i > 0 {
 				series.points = series.points[:copy(series.points, series.points[i:])]
@@ -80,72 +80,54 @@ func (s *Store) trim(at time.Time, keep map[string]time.Duration) {
 	}
 }
 
+// Appender implements storage.Appendable for the rules, which store at once.
+func (s *Store) Appender(context.Context) storage.Appender { return appender{store: s} }
+
+// appender has the methods that Prometheus' rules call.
+type appender struct {
+	storage.Appender
+	store *Store
+}
+
+func (a appender) Append(_ storage.SeriesRef, l labels.Labels, at int64, v float64) (storage.SeriesRef, error) {
+	if a.store.Wants(l.Get(model.MetricNameLabel)) {
+		a.store.seriesOf(l).add(at, v)
+	}
+	return 0, nil
+}
+
+func (appender) AppendHistogram(storage.SeriesRef, labels.Labels, int64, *histogram.Histogram, *histogram.FloatHistogram) (storage.SeriesRef, error) {
+	return 0, errors.New("a rule records a native histogram, which the store cannot hold: record a number")
+}
+
+func (appender) SetOptions(*storage.AppendOptions) {}
+func (appender) Commit() error                     { return nil }
+
 // Querier implements storage.Queryable.
-func (s *Store) Querier(mint, maxt int64) (storage.Querier, error) {
-	return &querier{storage.NoopQuerier(), s, mint, maxt}, nil
+func (s *Store) Querier(from, to int64) (storage.Querier, error) {
+	return &querier{storage.NoopQuerier(), s, from, to}, nil
 }
 
 type querier struct {
-	storage.Querier // the engine never asks for label names or values
+	storage.Querier // the rules never ask for label names or values
 	store           *Store
-	mint, maxt      int64
+	from, to        int64
 }
 
-// Select implements storage.Querier.
-func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
+// Select implements storage.Querier. The rules name each series that they read.
+func (q *querier) Select(_ context.Context, sorted bool, _ *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
 	set := &seriesSet{at: -1}
-	for _, series := range q.store.candidates(ms) {
-		if !labels.Selector(ms).Matches(series.labels) {
-			continue
-		}
-		if from, to := series.from(q.mint), series.from(q.maxt+1); from < to {
-			set.series = append(set.series, promql.Series{Metric: series.labels, Floats: thinOut(series.points[from:to], hints)})
+	named := slices.IndexFunc(ms, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel })
+	for _, series := range q.store.byName[ms[named].Value] {
+		from, to := series.from(q.from), series.from(q.to+1)
+		if from < to && labels.Selector(ms).Matches(series.labels) {
+			set.series = append(set.series, promql.Series{Metric: series.labels, Floats: series.points[from:to]})
 		}
 	}
 	if sorted {
-		sort.Slice(set.series, func(i, j int) bool {
-			return labels.Compare(set.series[i].Metric, set.series[j].Metric) < 0
-		})
+		slices.SortFunc(set.series, func(a, b promql.Series) int { return labels.Compare(a.Metric, b.Metric) })
 	}
 	return set
-}
-
-// A rate reads every point of its window at every step, so windows of hours and days would take
-// most of the time. A window of at least thinFrom gets only about thinPoints points. The error
-// of its rate is then about 1/thinPoints.
-const (
-	thinFrom   = 6 * time.Hour
-	thinPoints = 720
-)
-
-// thinOut drops points that a long window does not need.
-func thinOut(points []promql.FPoint, hints *storage.SelectHints) []promql.FPoint {
-	if hints == nil || hints.Range < thinFrom.Milliseconds() {
-		return points
-	}
-	every := hints.Range / thinPoints
-	out, last := make([]promql.FPoint, 0, len(points)), int64(math.MinInt64)
-	for _, p := range points {
-		if bucket := p.T / every; bucket != last {
-			out, last = append(out, p), bucket
-		}
-	}
-	return out
-}
-
-// candidates returns the series of the name that a matcher requires, or all series.
-func (s *Store) candidates(ms []*labels.Matcher) []*series {
-	if s == nil {
-		return nil
-	}
-	var own []*series
-	i := slices.IndexFunc(ms, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual })
-	if i >= 0 {
-		own = s.byName[ms[i].Value]
-	} else {
-		own = slices.Concat(slices.Collect(maps.Values(s.byName))...)
-	}
-	return slices.Concat(own, s.scraped.candidates(ms))
 }
 
 type seriesSet struct {

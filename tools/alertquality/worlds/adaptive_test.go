@@ -3,22 +3,17 @@ package worlds
 import (
 	"testing"
 	"time"
-
-	"synthetic/tools/alertquality/engine"
 )
 
-// TestAdaptiveProbesAreFew: without a fault, adaptive probing takes little more turns than a
-// constant rate. A fault causes more bursts.
+// TestAdaptiveProbesAreFew: without a fault, adaptive probing takes little more turns than a constant rate. A fault
+// causes more bursts.
 func TestAdaptiveProbesAreFew(t *testing.T) {
 	calm := Typical()
 	calm.ConversationsPerMinute = 2
 	turns := func(burstRate float64, injections ...Injection) (turns, bursts int) {
-		s := NewSimulation(SimulationOptions{
-			SLOs: engine.Objectives(), Start: epoch(), Length: 9 * day, BurstRate: burstRate,
-			Deployments: []Deployment{{Target: targetName, Model: calm, Seed: 5, Injections: injections}},
-		})
+		s := NewSimulation(SimulationOptions{Model: calm, Seed: 5, Injections: injections, Length: 9 * day, BurstRate: burstRate})
 		s.WarmUp(9 * day)
-		return s.traffic[0].turns, s.traffic[0].bursts
+		return s.traffic.turns, s.traffic.bursts
 	}
 	const adaptive = 0.2
 	constant, none := turns(0)

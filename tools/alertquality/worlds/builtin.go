@@ -5,21 +5,6 @@ import (
 	"math/rand/v2"
 )
 
-// builtin holds the properties that only built-in models have.
-type builtin struct {
-	about   string
-	effects []effect
-	// body draws the deviation of a single turn in multiples of Sigma; nil means a normal
-	// distribution.
-	body func(*rand.Rand) float64
-	// slow draws the natural logarithm of the factor of a slow turn. If misses is set, such a
-	// turn missed the prefix cache.
-	slow   func(*rand.Rand) float64
-	misses bool
-	// pace is the part of the level that applies to TPOT; 0 means a third.
-	pace float64
-}
-
 // mixed is a batch of short and long prompts: every fourth turn waits behind long prompts. Both
 // kinds have heavy tails.
 func mixed(rng *rand.Rand) float64 {
@@ -47,14 +32,14 @@ func times(least, most float64) func(*rand.Rand) float64 {
 // deviation draws the natural logarithm of a turn's TTFT relative to the median, and whether
 // the turn missed the prefix cache.
 func (m Model) deviation(c *course, i int, rng *rand.Rand) (log float64, missed bool) {
-	body := m.builtin.body
+	body := m.body
 	if body == nil {
 		body = normal
 	}
 	log = float64(c.level[i]) + m.Sigma*float64(c.spread[i])*body(rng)
-	if m.builtin.slow != nil && rng.Float64() < float64(c.slow[i]) {
-		log += m.builtin.slow(rng)
-		missed = m.builtin.misses
+	if m.slow != nil && rng.Float64() < float64(c.slow[i]) {
+		log += m.slow(rng)
+		missed = m.misses
 	}
 	if rng.Float64() < m.Outliers {
 		log += uniform(rng, math.Log(m.OutlierMin), math.Log(m.OutlierMax))

@@ -31,7 +31,7 @@ func newCourse(m Model, seed uint64, length time.Duration) *course {
 	for i := range c.spread {
 		c.spread[i] = 1
 	}
-	for i, mv := range append(m.effects(), m.builtin.effects...) {
+	for i, mv := range m.effects {
 		mv(c, rand.New(rand.NewPCG(seed, 100+uint64(i))))
 	}
 	return c

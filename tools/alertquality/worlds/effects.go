@@ -132,16 +132,6 @@ func queuePeak(factor float64, quiet func(d int) bool) effect {
 	}
 }
 
-// away lowers the level for some days, again after each period.
-func away(first, days, period int, amount float64) effect {
-	return func(c *course, rng *rand.Rand) {
-		for from := time.Duration(first) * day; from < c.length(); from += time.Duration(period) * day {
-			jitter := between(0, 12*time.Hour)(rng)
-			c.add(from+jitter, from+jitter+time.Duration(days)*day, -amount)
-		}
-	}
-}
-
 // missShare lets the share of slow turns drift around middle. Its logit has the standard
 // deviation sd, and its autocorrelation falls to 1/e within keep.
 func missShare(middle, sd float64, keep time.Duration) effect {
@@ -151,16 +141,6 @@ func missShare(middle, sd float64, keep time.Duration) effect {
 		offset := math.Log(middle / (1 - middle))
 		for i, v := range x.level {
 			c.slow[i] += float32(1 / (1 + math.Exp(-offset-float64(v))))
-		}
-	}
-}
-
-// seasons adds a daily season with its maximum at 14:00, and a weekly one.
-func seasons(daily, weekly float64) effect {
-	return func(c *course, _ *rand.Rand) {
-		for i := range c.level {
-			hours := (time.Duration(i) * courseStep).Hours()
-			c.level[i] += float32(daily*math.Cos(2*math.Pi*(hours-14)/24) + weekly*math.Cos(2*math.Pi*hours/168))
 		}
 	}
 }

@@ -1,12 +1,9 @@
 package worlds
 
 import (
-	"fmt"
+	"cmp"
 	"math/rand/v2"
 	"time"
-
-	"synthetic/internal/config/yamlform"
-	"synthetic/internal/probe"
 )
 
 type FaultKind string
@@ -22,29 +19,22 @@ const (
 	Hang FaultKind = "hang"
 )
 
-// Fault is a fault to inject. The tags define its form in a scenario file.
+// Fault is a fault to inject.
 type Fault struct {
-	Name string    `json:"name" required:"true" examples:"creep"`
-	Kind FaultKind `json:"kind" required:"true" enum:"slow,slow_decode,outage,hang"`
+	Name string
+	Kind FaultKind
 	// Size is the factor of Slow and SlowDecode.
-	Size float64 `json:"size,omitempty" above:"1" max:"1000" examples:"1.5"`
+	Size float64
 	// Share is the share of turns that are hit; 0 means all.
-	Share yamlform.Share `json:"share,omitempty" examples:"15%"`
+	Share float64
 	// Ramp is how long the fault takes to reach its size; 0 means at once.
-	Ramp   time.Duration `json:"ramp,omitempty" examples:"1h"`
-	Length time.Duration `json:"length" required:"true" min:"1m" max:"30d" examples:"4h"`
+	Ramp   time.Duration
+	Length time.Duration
 	// Within is how soon a page must come for the fault to count as found; 0 means Length.
-	Within time.Duration `json:"within,omitempty" min:"1s" examples:"40m"`
-	// At are the onsets, counted from the end of the warm-up. Without any, onsets are random.
-	At []time.Duration `json:"at,omitempty" min:"1" examples:"[2h, 1d6h]"`
-
-	// refusal is how an outage refuses turns; "" means HTTP 5xx. A deployment that is slow refuses
-	// the share refused of its turns. Scenario files have no key for them.
-	refusal probe.Outcome
-	refused float64
+	Within time.Duration
 }
 
-// Faults are the built-in faults.
+// Faults are the faults of a campaign.
 func Faults() []Fault {
 	return []Fault{
 		{Name: "TTFT ×3", Kind: Slow, Size: 3, Length: 30 * time.Minute},
@@ -101,14 +91,9 @@ func (f Fault) size(after time.Duration) float64 {
 	return f.Size
 }
 
-func (f Fault) hits(rng *rand.Rand) bool { return f.Share == 0 || rng.Float64() < float64(f.Share) }
+func (f Fault) hits(rng *rand.Rand) bool { return f.Share == 0 || rng.Float64() < f.Share }
 
 // within returns how soon a page must come.
 func (f Fault) within() time.Duration {
-	if f.Within > 0 {
-		return f.Within
-	}
-	return f.Length
+	return cmp.Or(f.Within, f.Length)
 }
-
-func (i Injection) String() string { return fmt.Sprintf("%s at %s", i.Fault.Name, i.From) }

@@ -13,7 +13,7 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Names of the simulated job if there is only one.
+// Names of the simulated job.
 const (
 	targetName   = "chat"
 	workloadName = "chat"
@@ -21,7 +21,6 @@ const (
 
 // traffic simulates the conversations with one deployment, event by event.
 type traffic struct {
-	target     string
 	model      Model
 	rng        *rand.Rand
 	course     *course
@@ -41,11 +40,11 @@ type traffic struct {
 	turns, bursts int
 }
 
-func newTraffic(d Deployment, o SimulationOptions, sink probe.Sink) *traffic {
+func newTraffic(o SimulationOptions, sink probe.Sink) *traffic {
 	return &traffic{
-		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, o.Length),
-		ages:       workload.NewAges(workload.Timeouts{FirstToken: d.Model.FirstToken}),
-		injections: d.Injections, start: o.Start, sink: sink,
+		model: o.Model, rng: rand.New(rand.NewPCG(o.Seed, 1)), course: newCourse(o.Model, o.Seed, o.Length),
+		ages:       workload.NewAges(workload.Timeouts{FirstToken: o.Model.FirstToken}),
+		injections: o.Injections, start: epoch(), sink: sink,
 	}
 }
 
@@ -102,7 +101,7 @@ func (t *traffic) startConversation() {
 		sign.Overdue = t.ages.Overdue(at)
 		start := t.pace.Decide(at, sign)
 		if start.Changed {
-			t.sink.Observe(probe.Paced{Target: t.target, Workload: workloadName, Rate: t.pace.Rate(), Why: start.Reason})
+			t.sink.Observe(probe.Paced{Target: targetName, Workload: workloadName, Rate: t.pace.Rate(), Why: start.Reason})
 		}
 		if start.Reason != "" {
 			t.bursts++
@@ -111,7 +110,7 @@ func (t *traffic) startConversation() {
 			return
 		}
 	}
-	t.sink.Observe(probe.ConversationStart{Target: t.target, Workload: workloadName})
+	t.sink.Observe(probe.ConversationStart{Target: targetName, Workload: workloadName})
 	heap.Push(&t.events, c)
 }
 
@@ -146,7 +145,7 @@ func (t *traffic) step(c *conversation) {
 	}
 	heap.Pop(&t.events)
 	t.sink.Observe(probe.Conversation{
-		Target: t.target, Workload: workloadName, Scheduled: c.result.Sent, End: now, Outcome: c.result.Outcome,
+		Target: targetName, Workload: workloadName, Scheduled: c.result.Sent, End: now, Outcome: c.result.Outcome,
 		Turns: c.turn,
 	})
 }
@@ -158,9 +157,9 @@ func (t *traffic) drawTurn(c *conversation, now time.Time) {
 	if c.turn > 1 {
 		kind, median = probe.Followup, t.model.FollowupTTFT
 	}
-	t.sink.Observe(probe.Start{Target: t.target, Workload: workloadName, Kind: kind})
+	t.sink.Observe(probe.Start{Target: targetName, Workload: workloadName, Kind: kind})
 	c.result = probe.Result{
-		Target: t.target, Workload: workloadName, Turn: c.turn, Kind: kind, Burst: c.burst,
+		Target: targetName, Workload: workloadName, Turn: c.turn, Kind: kind, Burst: c.burst,
 		Scheduled: now, Sent: now, // no trace, because exemplars would double the time of a run
 	}
 	fault, after, on := t.fault(c.next)
@@ -168,8 +167,8 @@ func (t *traffic) drawTurn(c *conversation, now time.Time) {
 	switch {
 	case hit && fault.Kind == Hang:
 		t.fail(c, probe.TimeoutFirstToken, t.model.FirstToken)
-	case hit && (fault.Kind == Outage || fault.refused > 0 && t.rng.Float64() < fault.refused):
-		t.fail(c, cmp.Or(fault.refusal, probe.HTTP5xx), 5*time.Millisecond)
+	case hit && fault.Kind == Outage:
+		t.fail(c, probe.HTTP5xx, 5*time.Millisecond)
 	case t.rng.Float64() < t.model.Failures:
 		t.fail(c, probe.HTTP5xx, 5*time.Millisecond)
 	default:
@@ -202,7 +201,7 @@ func (t *traffic) drawAnswer(c *conversation, median, pace float64) {
 	}
 	ttft := median * math.Exp(log)
 	// The load raises TPOT less than TTFT, which includes the queue.
-	tpot := m.TPOT.Seconds() * pace * math.Exp(float64(t.course.level[i])*cmp.Or(m.builtin.pace, 1./3)+m.PaceSigma*t.rng.NormFloat64())
+	tpot := m.TPOT.Seconds() * pace * math.Exp(float64(t.course.level[i])*cmp.Or(m.pace, 1./3)+m.PaceSigma*t.rng.NormFloat64())
 	if ttft > m.FirstToken.Seconds() {
 		t.fail(c, probe.TimeoutFirstToken, m.FirstToken)
 		return

@@ -18,19 +18,19 @@ func Typical() Model {
 		wander(0.06, 2*time.Minute, student), wander(0.06, 25*time.Minute, student), wander(0.05, 4*time.Hour, normal),
 		officeHours(0.18), spikes(5, 80*time.Second, 1.45))
 	m.ConversationsPerMinute, m.Sigma, m.PaceSigma = 12, 0.42, 0.15
-	m.builtin.body = mixed
+	m.body = mixed
 	return m
 }
 
 // baseModel returns a model whose level is constant except for the given effects.
 func baseModel(name, about string, effects ...effect) Model {
 	return Model{
-		Name: name, ConversationsPerMinute: 6, TurnsMin: 3, TurnsMax: 5,
+		Name: name, About: about, ConversationsPerMinute: 6, TurnsMin: 3, TurnsMax: 5,
 		FirstTTFT: 250 * time.Millisecond, FollowupTTFT: 150 * time.Millisecond,
 		TPOT: 20 * time.Millisecond, Output: 48, FirstToken: 30 * time.Second, TTFTObjective: time.Second,
-		Sigma: 0.3, PaceSigma: 0.1, LevelTime: time.Hour, BurstLength: 90 * time.Second, BurstMin: 0.2, BurstMax: 0.55,
+		Sigma: 0.3, PaceSigma: 0.1,
 		Outliers: 0.003, OutlierMin: 3, OutlierMax: 10, Failures: 0.0003,
-		builtin: builtin{about: about, effects: effects},
+		effects: effects,
 	}
 }
 
@@ -40,14 +40,14 @@ func calm() effect { return wander(0.05, 40*time.Minute, student) }
 // loads are models whose turns depend on replicas, caches and the probe rate.
 func loads() []Model {
 	auto := baseModel("autoscale", "replicas come and go with the load of the day; a new one is cold for 5 min, and its turns take 1.5 to 3 times as long", autoscaling, wander(0.04, 10*time.Minute, student))
-	auto.Sigma, auto.builtin.slow, auto.builtin.misses = 0.35, times(1.5, 3), true
+	auto.Sigma, auto.slow, auto.misses = 0.35, times(1.5, 3), true
 	heavy := baseModel("pareto", "a Pareto tail (power 1.7) on 5 % of turns; a share of cache misses that drifts around 30 % within hours; a miss takes 2.2 to 3.4 times as long",
 		calm(), missShare(0.3, 0.3, 8*time.Hour))
 	heavy.Sigma, heavy.Outliers = 0.35, 0
-	heavy.builtin.body, heavy.builtin.slow, heavy.builtin.misses = pareto, times(2.2, 3.4), true
+	heavy.body, heavy.slow, heavy.misses = pareto, times(2.2, 3.4), true
 	sparse := Typical()
 	sparse.Name, sparse.ConversationsPerMinute = "sparse", 1
-	sparse.builtin.about = "typical, at one conversation a minute"
+	sparse.About = "typical, at one conversation a minute"
 	return []Model{auto, heavy, sparse}
 }
 
@@ -66,7 +66,7 @@ func disturbed() []Model {
 // weekendQueue has a queue on working days.
 func weekendQueue() Model {
 	m := baseModel("weekend", "a queue at noon of working days, ×3.4 at the median with twice the scatter; height and time differ from day to day", calm(), queuePeak(3.4, weekend))
-	m.builtin.pace = 0.1              // a queue delays the first token, not decoding
+	m.pace = 0.1                      // a queue delays the first token, not decoding
 	m.TTFTObjective = 5 * time.Second // an objective that such a deployment can keep
 	return m
 }

@@ -71,7 +71,6 @@ func TestWorlds(t *testing.T) {
 		low, high   float64
 		of          func(f figures) float64
 	}{
-		{"quiet", "SD", 0.05, 0.08, func(f figures) float64 { return f.sd }},
 		{"typical", "SD", 0.09, 0.15, func(f figures) float64 { return f.sd }},
 		{"typical", "kept after 10 min", 0.4, 0.75, func(f figures) float64 { return f.autocorrelation(10 * time.Minute) }},
 		{"typical", "afternoon against night", 0.08, 0.25, func(f figures) float64 {
@@ -93,67 +92,14 @@ func TestWorlds(t *testing.T) {
 			}
 			return float64(n) / 60
 		}},
-		{"wander-10m", "SD", 0.14, 0.16, func(f figures) float64 { return f.sd }},
-		{"wander-10m", "kept after 10 min", 0.3, 0.43, func(f figures) float64 { return f.autocorrelation(10 * time.Minute) }},
 		{"wander-1h", "SD", 0.18, 0.22, func(f figures) float64 { return f.sd }},
 		{"wander-1h", "kept after an hour", 0.3, 0.43, func(f figures) float64 { return f.autocorrelation(time.Hour) }},
-		{"wander-6h", "SD", 0.13, 0.17, func(f figures) float64 { return f.sd }},
-		{"wander-6h", "kept after 6 h", 0.25, 0.45, func(f figures) float64 { return f.autocorrelation(6 * time.Hour) }},
-		{"peak", "factor at noon", 2.3, 3.6, func(f figures) float64 { return math.Exp(f.average(f.c.level, 13, 14, every)) }},
-		{"peak", "scatter at noon", 1.7, 2, func(f figures) float64 { return f.average(f.c.spread, 13, 14, every) }},
 		{"weekend", "factor at noon of working days", 2.3, 3.6, func(f figures) float64 { return math.Exp(f.average(f.c.level, 13, 14, working)) }},
 		{"weekend", "level on weekends", -0.03, 0.03, func(f figures) float64 { return f.average(f.c.level, 0, 24, weekend) }},
-		{"holiday", "level on the first one", -0.1, 0.1, func(f figures) float64 {
-			return f.average(f.c.level, 11, 16, func(d int) bool { return d == 9 })
-		}},
-		{"holiday", "factor on the day before", 1.5, 3.6, func(f figures) float64 {
-			return math.Exp(f.average(f.c.level, 12, 15, func(d int) bool { return d == 8 }))
-		}},
-		{"quiet-week", "factor in it", 0.76, 0.80, func(f figures) float64 {
-			in := func(d int) bool { return d >= 10 && d < 18 }
-			out := func(d int) bool { return d >= 20 && d < 34 }
-			return math.Exp(f.average(f.c.level, 0, 6, in) - f.average(f.c.level, 0, 6, out))
-		}},
-		{"hourly-jobs", "after 02:00 against 04:00", 0.4, 0.6, func(f figures) float64 {
-			return f.average(f.c.level, 2.05, 2.4, every) - f.average(f.c.level, 4, 5, every)
-		}},
-		{"maintenance", "in the nights of it", 0.28, 0.42, func(f figures) float64 {
-			in := func(d int) bool { return d%7 >= 1 && d%7 <= 4 }
-			return f.average(f.c.level, 3.3, 4.3, in) - f.average(f.c.level, 1, 2.8, in)
-		}},
-		{"evictions", "share of misses", 0.2, 0.25, func(f figures) float64 { return f.average(f.c.slow, 0, 24, every) }},
-		{"drift", "factor of two weeks", 1.12, 1.17, func(f figures) float64 {
-			at := func(n int) float64 { return f.average(f.c.level, 0, 24, func(d int) bool { return d == n }) }
-			return math.Exp(at(16) - at(2))
-		}},
-		{"prompt-mix", "share in the afternoon", 0.25, 0.35, func(f figures) float64 { return f.average(f.c.slow, 13, 16, working) }},
-		{"prompt-mix", "share at night", 0.04, 0.06, func(f figures) float64 { return f.average(f.c.slow, 0, 4, working) }},
-		{"releases", "share of the canary", 0.05, 0.11, func(f figures) float64 {
-			return f.average(f.c.slow, 11, 12, func(d int) bool { return d%7 == 1 })
-		}},
 	} {
 		if got := tt.of(figuresOf(t, tt.world, 60*day)); got < tt.low || got > tt.high {
 			t.Errorf("%s: %s %.3f, want %.3f to %.3f", tt.world, tt.what, got, tt.low, tt.high)
 		}
-	}
-}
-
-// TestLevelNoise: 30-minute means have the standard deviation LevelSD.
-func TestLevelNoise(t *testing.T) {
-	m := baseModel("level", "")
-	m.LevelSD, m.LevelTime = 0.054, time.Hour
-	level := newCourse(m, 1, 300*day).level
-	const block = int(30 * time.Minute / courseStep)
-	var squares, n float64
-	for part := range slices.Chunk(level, block) {
-		sum := 0.0
-		for _, v := range part {
-			sum += float64(v)
-		}
-		squares, n = squares+sum/float64(block)*sum/float64(block), n+1
-	}
-	if sd := math.Sqrt(squares / n); math.Abs(sd/m.LevelSD-1) > 0.1 {
-		t.Errorf("30-minute level SD %.4f, want %.4f", sd, m.LevelSD)
 	}
 }
 
@@ -174,13 +120,9 @@ func TestCourseOfASeed(t *testing.T) {
 func TestSingleTurns(t *testing.T) {
 	const n = 200_000
 	for world, want := range map[string]struct{ slower3, slower8, missed [2]float64 }{
-		"quiet":  {[2]float64{0.001, 0.005}, [2]float64{0, 0.002}, [2]float64{0, 0}},
 		"pareto": {[2]float64{0.1, 0.2}, [2]float64{0.003, 0.03}, [2]float64{0.27, 0.33}},
 	} {
-		m, err := ModelNamed(world)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := modelOf(t, world)
 		c, rng := newCourse(m, 1, 30*day), rand.New(rand.NewPCG(1, 1))
 		var slower3, slower8, missed float64
 		for range n {

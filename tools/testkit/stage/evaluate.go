@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -16,23 +15,22 @@ import (
 )
 
 // Evaluate evaluates the rules on the scrapes and returns the firing alerts by the time of each scrape: the
-// name of each with its target, workload and SLO. It uses the replay of tools/alertquality, which gives the same
-// result as a rule manager in a quarter of the time.
+// name of each with its target, workload and SLO. It uses the replay of tools/alertquality.
 func Evaluate(t *testing.T, ruleFile []byte, scrapes []Scrape) map[time.Time][]string {
 	t.Helper()
-	sets, err := engine.LoadRuleFiles([]engine.RuleFile{{Text: ruleFile, RuleOptions: engine.RuleOptions{Interval: time.Minute}}})
+	rules, err := engine.Load(ruleFile, ScrapeEvery)
 	if err != nil {
 		t.Fatal(err)
 	}
 	from, to := scrapes[0].At, scrapes[len(scrapes)-1].At.Add(ScrapeEvery)
-	spans, err := engine.Replay(t.Context(), &scraped{left: scrapes}, sets, from, to)
+	spans, err := rules.Replay(t.Context(), &scraped{left: scrapes}, from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	firing := map[time.Time][]string{}
 	for _, s := range scrapes {
 		var names []string
-		for _, span := range spans[0] {
+		for _, span := range spans {
 			if !s.At.Before(span.From) && s.At.Before(span.To) {
 				names = append(names, nameOf(span))
 			}
@@ -61,20 +59,20 @@ type scraped struct {
 }
 
 // Advance implements engine.Source.
-func (s *scraped) Advance(_ context.Context, store *engine.Store, to time.Time, wanted map[string]bool) error {
+func (s *scraped) Advance(store *engine.Store, to time.Time) error {
 	for ; len(s.left) > 0 && !s.left[0].At.After(to); s.left = s.left[1:] {
 		seen := map[uint64]labels.Labels{}
 		for _, sample := range s.left[0].Samples {
-			if !wanted[sample.Labels.Get(model.MetricNameLabel)] {
+			if !store.Wants(sample.Labels.Get(model.MetricNameLabel)) {
 				continue
 			}
 			l := labels.NewBuilder(sample.Labels).Set("instance", "prober").Set("job", "synthetic").Labels()
 			seen[l.Hash()] = l
-			store.Append(l, s.left[0].At, sample.Value)
+			store.Add(l, s.left[0].At, sample.Value)
 		}
 		for hash, l := range s.last {
 			if _, still := seen[hash]; !still {
-				store.Append(l, s.left[0].At, math.Float64frombits(value.StaleNaN))
+				store.Add(l, s.left[0].At, math.Float64frombits(value.StaleNaN))
 			}
 		}
 		s.last = seen
