@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"synthetic/internal/sidecar/metrics"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 

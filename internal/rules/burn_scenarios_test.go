@@ -17,6 +17,7 @@ const (
 // the ticket fires together with a page.
 func burnScenarios() []scenario {
 	return []scenario{
+		{name: "healthy", steps: []step{{after: 3 * day}}},
 		{name: "slow first tokens page and resolve", steps: []step{
 			{after: 8 * time.Hour},
 			// 14.4 % of an hour are 8m38s of slow turns.
