@@ -19,7 +19,7 @@ func TestUsageErrorsNameTheFlag(t *testing.T) {
 		"probe --nope":             "synthetic: unknown long flag '--nope'\nTry \"synthetic probe --help\".\n",
 		"probe --url=http://x":     "synthetic: unknown long flag '--url'\nTry \"synthetic probe --help\".\n",
 		"probe https://me:pw@x/v1": "synthetic: unexpected argument, which may hold a password; write an address as --base-url=URL, without a password and a query\nTry \"synthetic probe --help\".\n",
-		"no-such-thing":            "synthetic: expected command but got \"no-such-thing\"; the commands are help, demo, init, run, probe, accept, simulate, sweep, objectives, check, generate, report\nTry \"synthetic --help\".\n",
+		"no-such-thing":            "synthetic: expected command but got \"no-such-thing\"; the commands are help, demo, init, run, probe, accept, simulate, sweep, check, generate, report\nTry \"synthetic --help\".\n",
 	} {
 		var out, errs strings.Builder
 		code := run(t.Context(), strings.Fields(args), &out, &errs)
