@@ -32,7 +32,6 @@ const (
 
 type demoFlags struct {
 	listen string
-	seed   uint64
 }
 
 func addDemo(app *kingpin.Application) command {
@@ -43,7 +42,6 @@ It starts a simulated deployment and a sidecar that probes it, prints the
 addresses of the pages, and runs until Ctrl-C. After a minute one of three
 workers hangs and is lost; after six minutes prefill slows down.`)
 	c.Flag("web.listen-address", "Address of the status page and of /metrics. Default: "+demoListen+", or a free port if it is in use.").StringVar(&f.listen)
-	c.Flag("seed", "Seed of the simulated deployment's random texts and delays.").Default("1").Uint64Var(&f.seed)
 	return command{c, f.run}
 }
 
@@ -54,7 +52,7 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	}
 	defer web.Close()
 	began := time.Now()
-	addr, stop, err := demo.Start(demo.Deployment(f.seed))
+	addr, stop, err := demo.Start(demo.Deployment(1))
 	if err != nil {
 		return err
 	}

@@ -21,13 +21,12 @@ type ports struct {
 
 // addWebFlags adds the flags of ports.
 func addWebFlags(c *kingpin.CmdClause, address, help string) *web.FlagConfig {
-	f := &web.FlagConfig{WebSystemdSocket: new(bool)}
+	f := &web.FlagConfig{WebSystemdSocket: new(bool), WebConfigFile: new(string)}
 	listen := c.Flag("web.listen-address", help).PlaceHolder("ADDRESS")
 	if address != "" {
 		listen.Default(address)
 	}
 	f.WebListenAddresses = listen.Strings()
-	f.WebConfigFile = c.Flag("web.config.file", "File with TLS settings and passwords of the port: see https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md").PlaceHolder("FILE").String()
 	return f
 }
 

@@ -57,6 +57,7 @@ on this machine only with --web.listen-address=127.0.0.1:9877. See SECURITY.md.`
 	c.Flag("turns.file", "Write a log of all finished turns: start, outcome, times and tokens, but no texts and no keys (see docs/reference/turn-log.md). Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)
 	f.turnsSize = c.Flag("turns.max-size", fmt.Sprintf("Size at which the log of turns is packed and a new one begins; the last %d packed logs are kept. A million turns take 300 MB, packed 30 MB.", turnsKept)).Default("100MB").Bytes()
 	f.web = addWebFlags(c, ":9877", "Address of the port. Repeatable.")
+	c.Flag("web.config.file", "File with TLS settings and passwords of the port: see https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md").PlaceHolder("FILE").StringVar(f.web.WebConfigFile)
 	return command{c, f.run}
 }
 
