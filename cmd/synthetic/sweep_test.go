@@ -111,7 +111,7 @@ func TestSweepInOneLine(t *testing.T) {
 	}
 	kept := filepath.Join(dir, "plan.yml")
 	text, err := os.ReadFile(kept)
-	if err != nil || !strings.Contains(p.out.String(), kept+":\n"+string(text)) || !strings.Contains(string(text), "concurrency: [2,4], start_rate: 81}") ||
+	if err != nil || !strings.Contains(p.out.String(), kept+":\n"+string(text)) || !strings.Contains(string(text), "concurrency: [2,4], start_rate: 27}") ||
 		!strings.HasPrefix(string(text), "variants:\n") {
 		t.Errorf("the plan (%v):\n%s\ndiffers from the printed plan:\n%s", err, text, p.out)
 	}
