@@ -9,8 +9,8 @@ import (
 
 func TestUsageErrorsNameTheFlag(t *testing.T) {
 	for args, want := range map[string]string{
-		"demo --seed=x":                              "synthetic: --seed: \"x\" is not a whole number from 0\nTry \"synthetic demo --help\".\n",
-		"demo --seed=99999999999999999999":           "synthetic: --seed: \"99999999999999999999\" is too large\nTry \"synthetic demo --help\".\n",
+		"simulate --seed=x":                          "synthetic: --seed: \"x\" is not a whole number from 0\nTry \"synthetic simulate --help\".\n",
+		"simulate --seed=99999999999999999999":       "synthetic: --seed: \"99999999999999999999\" is too large\nTry \"synthetic simulate --help\".\n",
 		"probe --base-url=http://x --turns=often":    "synthetic: --turns: \"often\" is not a number\nTry \"synthetic probe --help\".\n",
 		"run --shutdown.timeout=5":                   "synthetic: --shutdown.timeout: missing unit in duration \"5\"; write for example 30s, 5m or 1h30m\nTry \"synthetic run --help\".\n",
 		"probe --base-url=http://x --header=a":       "synthetic: --header: expected KEY=VALUE got 'a'\nTry \"synthetic probe --help\".\n",
