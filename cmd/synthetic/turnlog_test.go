@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/turnlog"
+	"synthetic/tools/testkit/turns"
 )
 
 // endedRequests remembers when a server ended its answer to each request, by the ids of its trace and span.
@@ -123,24 +121,17 @@ func withTurnLog(t *testing.T, url string) (*exec.Cmd, string) {
 // turnIDs reads the ids of the traces and spans of a turn log.
 func turnIDs(t *testing.T, path string) map[string]bool {
 	t.Helper()
-	log, err := turnlog.Open([]string{path})
+	all, err := turns.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns, ids := log.Read(), map[string]bool{}
-	defer turns.Close()
-	for {
-		turn, err := turns.Next()
-		if errors.Is(err, io.EOF) {
-			return ids
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	ids := map[string]bool{}
+	for _, turn := range all {
 		id := turn.TraceID + "-" + turn.SpanID
 		if ids[id] {
 			t.Errorf("the turn %s is logged twice", id)
 		}
 		ids[id] = true
 	}
+	return ids
 }

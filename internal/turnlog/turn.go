@@ -1,5 +1,4 @@
-// Package turnlog reads and writes logs of turns: "synthetic run" writes them and a replay
-// reads them. A log has one JSON object per line for each turn, ordered by time;
+// Package turnlog writes logs of turns. A log has one JSON object per line for each turn, ordered by time;
 // docs/reference/turn-log.md describes the keys.
 package turnlog
 
@@ -16,21 +15,17 @@ import (
 	"synthetic/internal/probe"
 )
 
-// version is the format version. Every line has it, so that logs can be cut and joined. A line
-// without it has version 1.
+// version is the format version. Every line has it, so that logs can be cut and joined.
 const version = 1
-
-// Slack is how much earlier than a previous line a line may be. Readers sort the lines.
-const Slack = 10 * time.Minute
 
 // Turn is one finished turn.
 type Turn struct {
-	// At is when the turn was sent: in UTC if it was read, with a monotonic reading if not.
+	// At is when the turn was sent.
 	At               time.Time
 	Target, Workload string
 	Kind             probe.TurnKind
 	Outcome          probe.Outcome
-	// Proof is how it is known whose fault a failure is; "" in logs of older versions.
+	// Proof is how it is known whose fault a failure is.
 	Proof probe.Proof
 	// Unknown values have OK = false.
 	TTFT, TPOT, Duration                     probe.Opt[time.Duration]
@@ -42,7 +37,7 @@ type Turn struct {
 	// Gateway has no addresses and no Response.
 	Gateway probe.Gateway
 	TraceID string
-	// SpanID identifies the turn within the trace; "" in logs of older versions.
+	// SpanID identifies the turn within the trace.
 	SpanID string
 	// Moved is true if another worker answered than in the previous turn of the conversation.
 	Moved  probe.Opt[bool]
@@ -86,31 +81,6 @@ func FromResult(r *probe.Result) Turn {
 		Gateway: probe.Gateway{Retries: r.Gateway.Retries, Fallbacks: r.Gateway.Fallbacks, Overhead: r.Gateway.Overhead},
 		TraceID: r.TraceID, SpanID: r.SpanID, Moved: r.Moved, Burst: r.Burst, Recall: r.Recall,
 	}
-}
-
-func (t *Turn) Key() probe.Key { return probe.Key{Target: t.Target, Workload: t.Workload} }
-
-// TotalDuration returns Duration, or an estimate from the tokens if it is unknown.
-func (t *Turn) TotalDuration() time.Duration {
-	if t.Duration.OK {
-		return t.Duration.V
-	}
-	return t.TTFT.V + time.Duration(max(0, t.OutputTokens.V-1))*t.TPOT.V
-}
-
-// Result returns the turn as a probe.Result, without what the log does not have.
-func (t *Turn) Result() probe.Result {
-	r := probe.Result{
-		Target: t.Target, Workload: t.Workload, Kind: t.Kind, Turn: 1 + t.Kind.Index(), TraceID: t.TraceID, SpanID: t.SpanID, Moved: t.Moved,
-		Scheduled: t.At, Sent: t.At, End: t.At.Add(t.TotalDuration()), Outcome: t.Outcome, Proof: t.Proof,
-		TTFT: t.TTFT, AnswerTTFT: t.TTFT, TPOT: t.TPOT,
-		PromptTokens: t.PromptTokens, CachedTokens: t.CachedTokens, OutputTokens: t.OutputTokens, ContextTokens: t.ContextTokens, UncachedEstimate: t.UncachedEstimate,
-		Events: t.OutputTokens.V, Gateway: t.Gateway, Burst: t.Burst, Recall: t.Recall,
-	}
-	if t.Study != nil {
-		r.Conversation, r.Turn, r.AnswerTTFT = t.Study.Conversation, t.Study.Index, t.Study.AnswerTTFT
-	}
-	return r
 }
 
 // Append appends the turn as a line of JSON.

@@ -20,7 +20,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/alerting"
-	"synthetic/internal/turnlog"
+	"synthetic/tools/testkit/turns"
 )
 
 // trial is one program under a stall, with a target for each fault and many healthy ones. Each
@@ -211,14 +211,12 @@ func (t *trial) received(of ...*deployment) (n float64) {
 
 // readLog counts the turns of the turn log.
 func (t *trial) readLog() error {
-	log, err := turnlog.Open([]string{t.turns()})
+	logged, err := turns.Read(t.turns())
 	if err != nil {
 		return err
 	}
-	turns := log.Read()
-	defer turns.Close()
 	t.logged = map[string]*turnCounts{}
-	return turnlog.Next(turns.Next).Each(func(turn *turnlog.Turn) error {
+	for _, turn := range logged {
 		c := t.logged[turn.Target]
 		if c == nil {
 			c = &turnCounts{}
@@ -231,6 +229,6 @@ func (t *trial) readLog() error {
 		case turn.Outcome.Failed():
 			c.failed++
 		}
-		return nil
-	})
+	}
+	return nil
 }

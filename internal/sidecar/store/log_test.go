@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/turnlog"
 	"synthetic/tools/testkit/smalldisk"
+	"synthetic/tools/testkit/turns"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -60,22 +60,14 @@ func running(l *Log) (stop func()) {
 // readBack returns the times at which the turns in log files were sent.
 func readBack(t *testing.T, paths ...string) (sent []time.Time) {
 	t.Helper()
-	log, err := turnlog.Open(paths)
+	all, err := turns.Read(paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := log.Read()
-	defer m.Close()
-	for {
-		turn, err := m.Next()
-		if errors.Is(err, io.EOF) {
-			return sent
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, turn := range all {
 		sent = append(sent, turn.At)
 	}
+	return sent
 }
 
 // TestWritten checks that turns are written within 5 s, and all of them at the end, and are read in the order of

@@ -17,31 +17,8 @@ import (
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/turnlog"
+	"synthetic/tools/testkit/turns"
 )
-
-// turnsOf reads a turn log as far as possible.
-func turnsOf(t *testing.T, path string) (turns []turnlog.Turn, err error) {
-	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	r, err := turnlog.NewReader(path, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for {
-		turn, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return turns, nil
-		} else if err != nil {
-			return turns, err
-		}
-		turns = append(turns, *turn)
-	}
-}
 
 // TestEveryTurnIsKept compares the turn log with the run: it has every measured turn at its
 // place, and marks the warm-up.
@@ -56,7 +33,7 @@ func TestEveryTurnIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		turns, err := turnsOf(t, filepath.Join(dir, runfile.TurnsFile))
+		logged, err := turns.Read(filepath.Join(dir, runfile.TurnsFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,11 +42,11 @@ func TestEveryTurnIsKept(t *testing.T) {
 			repetition int
 		}
 		measured, ttft, warm := map[place]uint64{}, map[place]float64{}, 0
-		for _, turn := range turns {
-			switch p := (place{turn.Study.Level, turn.Study.Repetition}); turn.Study.Phase {
+		for _, turn := range logged {
+			switch p := (place{turn.Level, turn.Repetition}); turn.Phase {
 			case turnlog.Measured:
 				measured[p]++
-				ttft[p] += turn.TTFT.V.Seconds()
+				ttft[p] += turn.TTFT
 			case turnlog.WarmUp:
 				warm++
 			}
