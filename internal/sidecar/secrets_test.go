@@ -29,7 +29,7 @@ import (
 const secretsConfig = `
 targets:
   - {name: chat, base_url: http://deployment/v1, model: m, api_key_file: key, service: s, worker: auto, server_metrics: {}}
-  - {name: found, base_url: http://deployment/v1, api_key_file: key, models: "*"}
+  - {name: found, base_url: http://deployment/v1, api_key_file: key, models: [m]}
 workloads:
   - {name: chat, turns: {min: 1, max: 1}, prompt_tokens: 20, max_output_tokens: 6, timeouts: {first_token: 10s, stall: 5s, total: 20s}}
 traffic:
