@@ -33,7 +33,7 @@ func main() {
 	flag.Float64Var(&f.burstRate, "burst-rate", 0, "conversations a second at the first sign of a fault; 0 for no bursts, 0.2 is the default of synthetic")
 	flag.Uint64Var(&f.seed, "seed", 101, "the first seed")
 	flag.IntVar(&f.seeds, "seeds", 1, "number of seeds; each has one run without faults and one with faults")
-	flag.IntVar(&f.days, "days", 14, "length of each run")
+	flag.IntVar(&f.days, "days", 7, "length of each run")
 	flag.IntVar(&f.warm, "warm-up", 7, "days before each run, in which baselines are learned")
 	flag.IntVar(&f.worker, "workers", 2, "number of runs at the same time")
 	flag.StringVar(&f.page, "write", "", "page that gets the tables between its marks")

@@ -35,9 +35,9 @@ const (
 	evaluationInterval = 30 * time.Second
 )
 
-// ruleHistory is how long before the end of the warm-up the evaluation of rules begins: as far as the alerts look
-// back, without the budget of 30 days.
-const ruleHistory = 3 * day
+// ruleHistory is how long before the end of the warm-up the evaluation of rules begins: as far as pages look back. Only
+// tickets look back further, and see less of the time before.
+const ruleHistory = day
 
 // Run simulates all runs and returns a score for each world.
 func (c Campaign) Run(ctx context.Context) ([]engine.Score, error) {
