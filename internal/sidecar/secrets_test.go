@@ -107,8 +107,8 @@ func shownOf(t *testing.T, dir string) map[string]string {
 	}
 	stop := stage.Run(t, s)
 	shown := map[string]string{}
-	for range echo.Cycle()/60 + 2 {
-		time.Sleep(time.Minute)
+	for range 9 * (echo.Cycle()/60 + 2) {
+		time.Sleep(7 * time.Second)
 		for _, path := range []string{"/", "/metrics", "/api/status"} {
 			_, text := read(s, http.MethodGet, path)
 			shown[path] += text
