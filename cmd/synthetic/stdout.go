@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"sync"
 )
 
@@ -33,13 +32,4 @@ func (o *checkedOutput) failed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
-}
-
-// fileOf returns the file that w writes to, nil if it is none.
-func fileOf(w io.Writer) *os.File {
-	if o, ok := w.(*checkedOutput); ok {
-		w = o.Writer
-	}
-	f, _ := w.(*os.File)
-	return f
 }

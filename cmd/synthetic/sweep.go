@@ -23,9 +23,6 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// resolution is the precision of --find-capacity, as a share of the capacity.
-const resolution = 0.05
-
 type sweepFlags struct {
 	planFile, dir        string
 	line                 planLine

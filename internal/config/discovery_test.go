@@ -1,7 +1,6 @@
 package config
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -57,5 +56,3 @@ slos:
 		t.Errorf("an objective of a group without targets is of %q: every target", none)
 	}
 }
-
-func reflectGroup() reflect.Type { return reflect.TypeFor[fileGroup]() }

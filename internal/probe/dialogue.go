@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"synthetic/internal/probe/answers/recall"
@@ -91,23 +90,6 @@ func (d *dialogue) prepare(ctx context.Context) (due time.Time, ok bool) {
 	}
 	d.history = append(d.history, workload.Message{Role: "user", Content: text})
 	return due, true
-}
-
-// untilStopped calls do between two turns. It cancels do's context if the conversation must
-// stop.
-func (d *dialogue) untilStopped(ctx context.Context, do func(context.Context) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	defer watching.Wait()
-	defer cancel()
-	watching.Go(func() {
-		select {
-		case <-d.plan.Stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	return do(ctx)
 }
 
 func (d *dialogue) stopped() bool {

@@ -3,8 +3,6 @@ package probe
 import (
 	"fmt"
 
-	openai "github.com/sashabaranov/go-openai"
-
 	"synthetic/internal/bound"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
@@ -91,14 +89,6 @@ func (l limits) impossible(prompt, output, receivedBytes int) string {
 		return fmt.Sprintf("the usage has %d output tokens, but the answer has at most %d", output, mostOutput)
 	}
 	return ""
-}
-
-// spent returns the tokens of an answer that is not streamed, or 0 if they are impossible.
-func (l limits) spent(u openai.Usage, receivedBytes int) int {
-	if l.impossible(u.PromptTokens, u.CompletionTokens, receivedBytes) != "" {
-		return 0
-	}
-	return max(u.PromptTokens, 0) + max(u.CompletionTokens, 0)
 }
 
 // Peaks records how close the turns of a process came to the limits. A nil *Peaks records

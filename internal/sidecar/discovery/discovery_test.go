@@ -33,9 +33,6 @@ func (plainAddress) Base(text string) (string, error) {
 	return strings.TrimRight(text, "/"), nil
 }
 
-// errDiscovererEnds makes the discoverer of a stage end by itself.
-var errDiscovererEnds = errors.New("too many open files")
-
 func group(name string, sources ...prom.Config) Group {
 	return Group{Template: target.Target{Name: name}, Sources: sources, Most: 50, Address: plainAddress{}}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 )
 
@@ -17,7 +18,7 @@ type steps struct {
 
 func (s *steps) Advance(store *Store, to time.Time) error {
 	for ; !epoch().Add(s.at).After(to); s.at += 30 * time.Second {
-		store.Add(labels.FromStrings(labels.MetricName, "level", "target", "a"), epoch().Add(s.at), s.values[min(int(s.at/time.Minute), len(s.values)-1)])
+		store.Add(labels.FromStrings(model.MetricNameLabel, "level", "target", "a"), epoch().Add(s.at), s.values[min(int(s.at/time.Minute), len(s.values)-1)])
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 
@@ -60,7 +61,7 @@ func (s *Sidecar) Scrape(store *Store) error {
 			key := s.metricKey(f, m)
 			series, known := s.series[string(key)]
 			if !known {
-				of := labels.NewBuilder(labels.FromStrings("instance", "prober", "job", "synthetic")).Set(labels.MetricName, f.GetName())
+				of := labels.NewBuilder(labels.FromStrings("instance", "prober", "job", "synthetic")).Set(model.MetricNameLabel, f.GetName())
 				for _, l := range m.Label {
 					of.Set(l.GetName(), l.GetValue())
 				}
