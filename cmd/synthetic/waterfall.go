@@ -110,7 +110,11 @@ func headline(r probe.Result) string {
 	if r.AnswerTTFT.OK && r.AnswerTTFT != r.TTFT {
 		parts = append(parts, "answer TTFT "+textOf(r.AnswerTTFT, threeDigits))
 	}
-	parts = append(parts, "TPOT "+textOf(r.TPOT, threeDigits), "ITL p50 "+textOf(p50, threeDigits)+" max "+textOf(longest, threeDigits), "total "+threeDigits(r.Duration()))
+	tpot := textOf(r.TPOT, threeDigits)
+	if r.TPOTUnknown != "" {
+		tpot += " (" + string(r.TPOTUnknown) + ")"
+	}
+	parts = append(parts, "TPOT "+tpot, "ITL p50 "+textOf(p50, threeDigits)+" max "+textOf(longest, threeDigits), "total "+threeDigits(r.Duration()))
 	return strings.Join(parts, "  ")
 }
 
@@ -261,6 +265,7 @@ type turnJSON struct {
 	TTFT        status.Duration `json:"ttft_seconds"`
 	AnswerTTFT  status.Duration `json:"answer_ttft_seconds"`
 	TPOT        status.Duration `json:"tpot_seconds"`
+	TPOTUnknown *string         `json:"tpot_unknown"`
 	ITLp50      status.Duration `json:"itl_p50_seconds"`
 	ITLMax      status.Duration `json:"itl_max_seconds"`
 	Duration    float64         `json:"duration_seconds"`
@@ -342,7 +347,7 @@ func newTurnJSON(r probe.Result) turnJSON {
 		Turn: r.Turn, Kind: string(r.Kind), Outcome: string(r.Outcome),
 		Error: nonZero(r.Err), Status: nonZero(r.Status), Version: httpVersion(r.Phases),
 		Scheduled: r.Scheduled, Sent: r.Sent,
-		TTFT: status.Duration(r.TTFT), AnswerTTFT: status.Duration(r.AnswerTTFT), TPOT: status.Duration(r.TPOT),
+		TTFT: status.Duration(r.TTFT), AnswerTTFT: status.Duration(r.AnswerTTFT), TPOT: status.Duration(r.TPOT), TPOTUnknown: nonZero(string(r.TPOTUnknown)),
 		ITLp50: status.Duration(p50), ITLMax: status.Duration(longest),
 		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
 		PromptTokens: pointer(r.PromptTokens), CachedTokens: pointer(r.CachedTokens),

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -143,12 +144,12 @@ func (a *attempt) addEvent(e *stream.Event) {
 	case stream.Error:
 		a.finish(ErrorEvent, e.At, "the stream contained an error: "+e.Message)
 	case stream.Malformed:
-		a.finish(Malformed, e.At, "invalid data in the stream: "+e.Message)
+		a.finish(Malformed, e.At, "invalid data in the stream"+a.contentType()+": "+e.Message)
 	case stream.Done:
-		a.seen.add(e)
+		a.seen.add(e, a.limits)
 		a.endComplete(e.At)
 	default:
-		a.seen.add(e)
+		a.seen.add(e, a.limits)
 		if e.Kind == stream.Token && a.seen.events == 1 {
 			a.answering.Store(true)
 		}
@@ -156,6 +157,15 @@ func (a *attempt) addEvent(e *stream.Event) {
 			a.finish(Malformed, e.At, text)
 		}
 	}
+}
+
+// contentType names the type of an answer that had no event and is no event stream, or returns "".
+func (a *attempt) contentType() string {
+	kind := a.headers.Get("Content-Type")
+	if !a.seen.firstEvent.IsZero() || kind == "" || strings.HasPrefix(kind, "text/event-stream") {
+		return ""
+	}
+	return " (Content-Type " + strconv.Quote(kind) + ")"
 }
 
 // endReadError ends a turn in which reading the body failed or reached its end.
@@ -187,7 +197,9 @@ func (a *attempt) endReadError(ctx context.Context, body *wire.Body, err error) 
 func (a *attempt) endComplete(at time.Time) {
 	hasTokens, finished := a.seen.events > 0, a.seen.finishReason != ""
 	switch {
-	case a.seen.finishReason == finishFilter:
+	case a.seen.finishReason == stream.Aborted:
+		a.finish(Aborted, at, "the server gave the answer up, with the finish reason "+strconv.Quote(a.seen.abort))
+	case a.seen.finishReason == stream.Filtered:
 		a.finish(ContentFilter, at, "a content filter ended the answer")
 	case hasTokens && finished && a.seen.onlyReasoning():
 		a.finish(Empty, at, "the answer contains only reasoning, with the finish reason "+strconv.Quote(a.seen.finishReason))
@@ -200,7 +212,7 @@ func (a *attempt) endComplete(at time.Time) {
 	case !a.seen.firstEvent.IsZero():
 		a.finish(Truncated, at, "the stream ended before its first token")
 	default:
-		a.finish(Empty, at, "the stream contained no event")
+		a.finish(Empty, at, "the stream contained no event"+a.contentType())
 	}
 }
 
@@ -323,7 +335,7 @@ func (a *attempt) fill(r *Result) {
 	r.Sent, r.End = a.seen.sent, a.end
 	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err
 	r.Proof = proofOf(a.outcome, a.silent)
-	a.seen.fill(r, a.limits)
+	a.seen.fill(r)
 	step := func(d time.Duration) Opt[time.Duration] { return Opt[time.Duration]{V: d, OK: d > 0} }
 	r.Phases.Reused, r.Phases.HTTP2 = a.trace.Reused, a.http2
 	r.Phases.DNS, r.Phases.Connect, r.Phases.TLS = step(a.trace.DNS), step(a.trace.Connect), step(a.trace.TLS)

@@ -16,10 +16,10 @@ func Arrive(ttft, late time.Duration, gaps []time.Duration) Result {
 		if i > 0 {
 			at = at.Add(gaps[i-1])
 		}
-		m.add(&stream.Event{Kind: stream.Token, Content: []byte("a"), Arrival: stream.Arrival{At: at, Seen: at.Add(late), Kernel: true}})
+		m.add(&stream.Event{Kind: stream.Token, Content: []byte("a"), Arrival: stream.Arrival{At: at, Seen: at.Add(late), Kernel: true}}, newLimits(0, 0))
 	}
 	r := Result{Sent: sent, End: at}
-	m.fill(&r, newLimits(0, 0))
+	m.fill(&r)
 	dropFalseGaps(&r)
 	return r
 }

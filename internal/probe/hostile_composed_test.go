@@ -105,7 +105,7 @@ func streams() []aStream {
 		{"an error event", hello + "event: error\ndata: no\n\n", failed},
 		{"an error as a document", `{"error":{"message":"no"}}`, failed},
 		{"a document", `{"choices":[{"message":{"content":"Hello"}}]}`, malformed},
-		{"HTML", "<!doctype html>\n<p>502\n\n", empty},
+		{"HTML", "<!doctype html>\n<p>502\n\n", malformed},
 		{"data that is no JSON", hello + "data: Hello\n\n", malformed},
 		{"data cut amid its JSON", hello + "data: {\"choices\":[{\n\n", malformed},
 		{"a number", "data: 5\n\n", malformed},

@@ -38,33 +38,55 @@ type measurement struct {
 	otherChoices bool
 
 	usage stream.Usage
-	// firstTokens is the number of tokens in the first token-bearing event, from its usage. The
-	// default is 1, because a prefill yields one token.
-	firstTokens int
+	// impossible says why a usage cannot be true; "" if none was impossible.
+	impossible string
+	// reasoningTooLarge is true if a usage had more reasoning than output. thinks is true if the server
+	// reasoned, perhaps without streaming it.
+	reasoningTooLarge, thinks bool
+	// firstTokens is the running usage of the first token-bearing event; 0 if it has none. firstSize is
+	// its size. reasoningEvents had reasoning and no content.
+	firstTokens, firstSize, reasoningEvents int
 
-	finishReason string
-	done         bool
+	// finishReason is the last one, but Aborted and Filtered stay. abort is the server's name of Aborted.
+	finishReason, abort string
+	done                bool
 }
 
 // add adds the next event, in order of arrival.
-func (m *measurement) add(e *stream.Event) {
+func (m *measurement) add(e *stream.Event, l limits) {
 	if m.firstEvent.IsZero() {
 		m.firstEvent = e.At
 	}
 	if e.HasUsage {
-		m.usage = e.Usage
+		m.addUsage(e.Usage, l)
 	}
-	keep(&m.finishReason, e.FinishReason)
+	switch {
+	case e.FinishReason == stream.Aborted:
+		m.finishReason, m.abort = e.FinishReason, e.Message
+	case m.finishReason != stream.Aborted && m.finishReason != stream.Filtered:
+		keep(&m.finishReason, e.FinishReason)
+	}
 	keep(&m.model, e.Model)
 	keep(&m.worker, e.Worker)
 	keep(&m.id, e.ID)
 	m.otherChoices = m.otherChoices || e.OtherChoice
+	m.thinks = m.thinks || e.Thinks
 	switch e.Kind {
 	case stream.Done:
 		m.done = true
 	case stream.Token:
 		m.addToken(e)
 	}
+}
+
+// addUsage adds the counts of an event, unless they are impossible.
+func (m *measurement) addUsage(u stream.Usage, l limits) {
+	if text := l.impossible(u.PromptTokens, u.OutputTokens, m.size); text != "" {
+		m.impossible = text
+		return
+	}
+	m.usage.Add(u)
+	m.reasoningTooLarge = m.reasoningTooLarge || u.ReasoningKnown && u.ReasoningTokens > u.OutputTokens
 }
 
 // keep sets a name to the last value that is not empty. Most events have none.
@@ -82,9 +104,9 @@ func (m *measurement) addToken(e *stream.Event) {
 	}
 	if m.firstToken.IsZero() {
 		m.takeBuffers()
-		m.firstToken, m.kernel, m.firstTokens = e.At, e.Kernel, 1
-		if e.HasUsage && e.Usage.OutputTokens > 0 {
-			m.firstTokens = e.Usage.OutputTokens
+		m.firstToken, m.kernel = e.At, e.Kernel
+		if e.HasUsage {
+			m.firstTokens = min(e.Usage.OutputTokens, m.usage.OutputTokens)
 		}
 	} else {
 		m.gaps = append(m.gaps, e.At.Sub(m.lastToken))
@@ -101,6 +123,9 @@ func (m *measurement) addToken(e *stream.Event) {
 		}
 		m.answer = append(m.answer, e.Content...)
 	}
+	if m.events == 1 {
+		m.firstSize = m.size
+	}
 }
 
 // addOtherTexts adds everything but content. Behind a buffering proxy, one event may contain all
@@ -109,6 +134,9 @@ func (m *measurement) addOtherTexts(e *stream.Event) {
 	before := m.calls.size
 	m.reasoning = append(m.reasoning, e.Reasoning...)
 	m.refusal = append(m.refusal, e.Refusal...)
+	if e.Reasoning != nil && e.Content == nil {
+		m.reasoningEvents++
+	}
 	m.reasoningField = cmp.Or(e.ReasoningField, m.reasoningField)
 	for i := range e.ToolCalls {
 		m.calls.add(&e.ToolCalls[i])
@@ -117,7 +145,7 @@ func (m *measurement) addOtherTexts(e *stream.Event) {
 }
 
 // fill fills the result. The measurement then has no gaps and no answer.
-func (m *measurement) fill(r *Result, l limits) {
+func (m *measurement) fill(r *Result) {
 	defer m.returnBuffers()
 	r.Phases.FirstEvent = m.since(m.firstEvent)
 	r.TTFT = m.since(m.firstToken)
@@ -128,22 +156,19 @@ func (m *measurement) fill(r *Result, l limits) {
 	r.Reasoning, r.ReasoningField, r.Refusal = string(m.reasoning), m.reasoningField, string(m.refusal)
 	r.ToolCalls, r.OtherChoices = m.calls.complete(), m.otherChoices
 	r.NoAnswer = m.events > 0 && m.isBlank()
-	m.fillTokens(r, l)
-	r.TPOT = m.tpot(r.OutputTokens)
+	m.fillTokens(r)
+	r.TPOT, r.TPOTUnknown = m.tpot()
 }
 
 // isBlank reports whether the content is only white space.
 func (m *measurement) isBlank() bool { return len(bytes.TrimSpace(m.answer)) == 0 }
-
-// Finish reasons that do not mean a complete answer.
-const finishLength, finishFilter = "length", "content_filter"
 
 // FinishOther stands for all finish reasons that FinishReasons does not list.
 const FinishOther = "other"
 
 // FinishReasons returns the values of FinishLabel.
 func FinishReasons() []string {
-	return []string{"stop", finishLength, "tool_calls", finishFilter, FinishOther}
+	return []string{stream.Stop, stream.Length, stream.ToolCalls, stream.Filtered, stream.Aborted, FinishOther}
 }
 
 // FinishLabel returns the finish reason as one of FinishReasons, or "" if the answer has none.
@@ -155,11 +180,11 @@ func (r *Result) FinishLabel() string {
 }
 
 // IsCut reports whether the token limit ended a successful answer.
-func (r *Result) IsCut() bool { return r.Outcome == Success && r.FinishReason == finishLength }
+func (r *Result) IsCut() bool { return r.Outcome == Success && r.FinishReason == stream.Length }
 
 // onlyReasoning reports whether an answer ended by itself and contains only reasoning.
 func (m *measurement) onlyReasoning() bool {
-	return m.finishReason != finishLength &&
+	return m.finishReason != stream.Length &&
 		len(m.reasoning) > 0 && m.isBlank() && len(m.refusal) == 0 && len(m.calls.all) == 0
 }
 
@@ -170,35 +195,22 @@ func (m *measurement) since(t time.Time) Opt[time.Duration] {
 	return Some(t.Sub(m.sent))
 }
 
-// fillTokens sets the tokens from the usage. Some servers and proxies report 0, omit fields, or
-// report more cached tokens than prompt tokens. Such values are unknown. Impossible ones would spoil
-// the totals and the budget, so then the whole usage is.
-func (m *measurement) fillTokens(r *Result, l limits) {
+// fillTokens sets the tokens from the usage. A count of 0, which some servers and proxies report, is
+// unknown.
+func (m *measurement) fillTokens(r *Result) {
 	u := m.usage
-	if r.UsageImpossible = l.impossible(u.PromptTokens, u.OutputTokens, m.size); r.UsageImpossible != "" {
-		u, m.firstTokens = stream.Usage{}, 1
-	}
 	positive := func(n int) Opt[int] { return Opt[int]{V: max(n, 0), OK: n > 0} }
 	r.PromptTokens, r.OutputTokens = positive(u.PromptTokens), positive(u.OutputTokens)
-	if u.CachedKnown && r.PromptTokens.OK && u.CachedTokens <= u.PromptTokens {
+	if u.CachedKnown && r.PromptTokens.OK {
 		r.CachedTokens = Some(u.CachedTokens)
 	}
-	if u.ReasoningKnown && r.OutputTokens.OK && u.ReasoningTokens <= u.OutputTokens {
+	if u.ReasoningKnown && r.OutputTokens.OK {
 		r.ReasoningTokens = Some(u.ReasoningTokens)
+	}
+	if !r.OutputTokens.OK {
+		r.UsageImpossible = m.impossible
 	}
 	if !r.OutputTokens.OK && m.events > 0 {
 		r.OutputTokens, r.UsageMissing = Some(m.events), true
 	}
-}
-
-// tpot returns the mean time between tokens after the first event, without queue and prefill:
-// (last token − first token) / (output tokens − tokens of the first event). It is unknown
-// without a second token-bearing event, and if all tokens arrived at once.
-func (m *measurement) tpot(output Opt[int]) Opt[time.Duration] {
-	n := output.V - m.firstTokens
-	if !output.OK || m.events < 2 || n < 1 {
-		return Opt[time.Duration]{}
-	}
-	v := m.lastToken.Sub(m.firstToken) / time.Duration(n)
-	return Opt[time.Duration]{V: v, OK: v > 0}
 }

@@ -16,9 +16,11 @@ const (
 	HTTP4xx           Outcome = "http_4xx"
 	HTTP5xx           Outcome = "http_5xx"
 	ErrorEvent        Outcome = "error_event"
-	Truncated         Outcome = "truncated"
-	Malformed         Outcome = "malformed"
-	Empty             Outcome = "empty"
+	// Aborted: the server gave the answer up, by its finish reason.
+	Aborted   Outcome = "aborted"
+	Truncated Outcome = "truncated"
+	Malformed Outcome = "malformed"
+	Empty     Outcome = "empty"
 	// ContentFilter: the provider's filter ended or prevented the answer.
 	ContentFilter   Outcome = "content_filter"
 	ContentMismatch Outcome = "content_mismatch"
@@ -42,7 +44,7 @@ const (
 func Outcomes() []Outcome {
 	return []Outcome{
 		Success, ConnectError, TLSError, TimeoutFirstToken, Stall, TimeoutTotal,
-		HTTP429, HTTP4xx, HTTP5xx, ErrorEvent, Truncated, Malformed, Empty,
+		HTTP429, HTTP4xx, HTTP5xx, ErrorEvent, Aborted, Truncated, Malformed, Empty,
 		ContentFilter, ContentMismatch, ToolCallInvalid, SchemaMismatch, NotSent, ProberLate, Canceled, UserCanceled,
 	}
 }

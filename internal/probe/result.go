@@ -76,9 +76,10 @@ type Result struct {
 	// TTFT is the time from Sent to the first token-bearing event, AnswerTTFT to the first
 	// content; unknown if there was none.
 	TTFT, AnswerTTFT Opt[time.Duration]
-	// TPOT is (last token − first token) / (output tokens − tokens of the first event). It is
-	// unknown for fewer than two tokens and for tokens that arrived together.
-	TPOT Opt[time.Duration]
+	// TPOT is (last token − first token) / (tokens of the events after the first). It is unknown for
+	// fewer than two events and for tokens that arrived together, and for the reason TPOTUnknown.
+	TPOT        Opt[time.Duration]
+	TPOTUnknown TPOTUnknown
 	// Gaps are the times between consecutive token-bearing events, the inter-token latencies.
 	// Tokens that arrived together have none.
 	Gaps []time.Duration

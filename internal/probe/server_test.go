@@ -196,12 +196,13 @@ const (
 	closeHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 	lastChunk = "0\r\n\r\n"
 
-	role   = `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}` + "\n\n"
-	hello  = `data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}` + "\n\n"
-	world  = `data: {"choices":[{"index":0,"delta":{"content":" world"}}]}` + "\n\n"
-	finish = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
-	usage  = `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":12,"prompt_tokens_details":{"cached_tokens":4}}}` + "\n\n"
-	done   = "data: [DONE]\n\n"
+	role    = `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}` + "\n\n"
+	hello   = `data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}` + "\n\n"
+	world   = `data: {"choices":[{"index":0,"delta":{"content":" world"}}]}` + "\n\n"
+	finish  = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
+	aborted = `data: {"choices":[{"delta":{},"finish_reason":"abort"}]}` + "\n\n"
+	usage   = `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":12,"prompt_tokens_details":{"cached_tokens":4}}}` + "\n\n"
+	done    = "data: [DONE]\n\n"
 )
 
 // chunk frames a text as one HTTP chunk.

@@ -21,7 +21,7 @@ func TestTimesAreArrivals(t *testing.T) {
 		{gap, chunk(`data: {"choices":[{"delta":{"reasoning":"hm"}}]}` + "\n\n")},
 		{gap, chunk(hello)},
 		{gap, chunk(world)},
-		{gap, chunk(finish, strings.Replace(usage, `"completion_tokens":2`, `"completion_tokens":5`, 1), done) + lastChunk},
+		{gap, chunk(finish, strings.Replace(usage, `"completion_tokens":2`, `"completion_tokens_details":{"reasoning_tokens":1},"completion_tokens":5`, 1), done) + lastChunk},
 	}})
 	r := once(t, options(s.addr))
 	if r.Outcome != probe.Success {

@@ -62,7 +62,7 @@ func (c *calls) complete() []workload.ToolCall {
 // token limit cut.
 func (d *dialogue) checkAnswer(r *Result) {
 	p := d.prober
-	if r.NoAnswer && len(r.ToolCalls) == 0 && (r.Refusal != "" || r.FinishReason == finishLength) {
+	if r.NoAnswer && len(r.ToolCalls) == 0 && (r.Refusal != "" || r.FinishReason == stream.Length) {
 		return
 	}
 	if p.opts.Target.API == target.Messages {
@@ -71,7 +71,7 @@ func (d *dialogue) checkAnswer(r *Result) {
 		}
 	}
 	a := answers.Answer{
-		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == finishLength,
+		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == stream.Length,
 		ChoiceOmitted: d.history[len(d.history)-1].Role == workload.RoleTool,
 	}
 	outcome, err := ToolCallInvalid, p.contract.CheckCalls(a)
@@ -96,7 +96,7 @@ func (p *Prober) checkContent(answer string) error {
 // recordCalls adds an answer with tool calls to the history. It returns false for other answers,
 // for calls that the token limit cut, and after maxToolRounds.
 func (d *dialogue) recordCalls(r *Result) bool {
-	hasCalls := len(d.prober.opts.Workload.Tools) > 0 && len(r.ToolCalls) > 0 && r.FinishReason != finishLength
+	hasCalls := len(d.prober.opts.Workload.Tools) > 0 && len(r.ToolCalls) > 0 && r.FinishReason != stream.Length
 	if !hasCalls || d.toolRounds == maxToolRounds {
 		d.toolRounds = 0
 		return false

@@ -65,6 +65,8 @@ func Advice(o probe.Outcome) string {
 		return "The server refuses the requests themselves: check the prober's key and the name of the model first."
 	case probe.HTTP5xx, probe.ErrorEvent:
 		return "The server, or a proxy in front of it, reports an error of its own: read their logs."
+	case probe.Aborted:
+		return "The server gives running answers up: an engine that shuts down, pauses or is overloaded. Read its log."
 	case probe.Truncated:
 		return "Connections break amid the answers: a killed engine, a restart, or a timeout of a proxy."
 	case probe.Malformed, probe.Empty:

@@ -74,14 +74,17 @@ type choice struct {
 	finish text
 }
 
+// delta has the texts of an event. Several kinds of reasoning repeat the same text.
 type delta struct {
-	content, reasoning, reasoningContent, refusal text
+	content, refusal, transcript                   text
+	reasoningContent, reasoning, details, thinking text
 	// hasTools means tool_calls, hasFunction the older function_call.
 	hasTools, hasFunction bool
 }
 
 func (d *delta) empty() bool {
-	texts := len(d.content.Raw) + len(d.reasoning.Raw) + len(d.reasoningContent.Raw) + len(d.refusal.Raw)
+	texts := len(d.content.Raw) + len(d.refusal.Raw) + len(d.transcript.Raw) +
+		len(d.reasoningContent.Raw) + len(d.reasoning.Raw) + len(d.details.Raw) + len(d.thinking.Raw)
 	return texts == 0 && !d.hasTools && !d.hasFunction
 }
 
@@ -138,7 +141,11 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 		c.choice, c.otherChoice = choice{}, false
 		c.readChoices(s, d)
 	case "usage":
-		c.usage, c.hasUsage = readUsage(s, "prompt_tokens", "completion_tokens")
+		c.readUsage(s)
+	case "x_groq":
+		for range s.Only("usage") {
+			c.readUsage(s)
+		}
 	case "id":
 		c.id = s.Text()
 	case "model":
@@ -153,13 +160,20 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 	}
 }
 
+func (c *chunk) readUsage(s *jsonscan.Scanner) {
+	if u, ok := readUsage(s); ok {
+		c.usage.Add(u)
+		c.hasUsage = true
+	}
+}
+
 func (c *chunk) readChoices(s *jsonscan.Scanner, d *chat) {
 	for position := range s.Elements {
 		if position > 0 { // rare
 			c.readFurtherChoice(s, d, position)
 			continue
 		}
-		c.choice.read(s, 0, &d.calls, d.hasText)
+		c.choice.read(s, 0, &d.calls, d.hasText, c)
 		if !d.indexKnown && !c.hasChoice {
 			c.answer = c.choice.index
 		}
@@ -176,7 +190,7 @@ const noChoice = -1
 func (c *chunk) readFurtherChoice(s *jsonscan.Scanner, d *chat, position int) {
 	var further choice
 	var itsCalls calls
-	further.read(s, position, &itsCalls, d.hasText)
+	further.read(s, position, &itsCalls, d.hasText, c)
 	if further.index == c.answer && c.choice.index == noChoice {
 		c.choice, d.calls = further, itsCalls
 		return
@@ -184,8 +198,8 @@ func (c *chunk) readFurtherChoice(s *jsonscan.Scanner, d *chat, position int) {
 	c.otherChoice = c.otherChoice || !further.delta.empty()
 }
 
-// read reads a choice. Its position in the list is the default of its index.
-func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, hasText bool) {
+// read reads a choice, and its errors and usage into the whole chunk. Its position in the list is the default of its index.
+func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, hasText bool, whole *chunk) {
 	c.index = position
 	for name := range s.Members {
 		switch string(name) {
@@ -196,6 +210,10 @@ func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, hasText b
 			c.delta.read(s, calls)
 		case "finish_reason":
 			c.finish = s.Text()
+		case "error": // OpenRouter
+			whole.fault.read(s)
+		case "usage": // Moonshot
+			whole.readUsage(s)
 		case "text":
 			if t := s.Text(); hasText {
 				c.delta.content = t
@@ -206,17 +224,24 @@ func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, hasText b
 	}
 }
 
+// read reads the fields that hold tokens, with the servers that send the less usual ones.
 func (d *delta) read(s *jsonscan.Scanner, calls *calls) {
 	for name := range s.Members {
 		switch string(name) {
 		case "content":
-			d.content = s.Text()
-		case "reasoning":
-			d.reasoning = s.Text()
-		case "reasoning_content":
-			d.reasoningContent = s.Text()
+			d.readContent(s)
+		case "reasoning_content": // DeepSeek, SGLang, vLLM before 0.11
+			d.reasoningContent = texts(s, maxParts)
+		case "reasoning": // vLLM, OpenRouter, Groq
+			d.reasoning = texts(s, maxParts)
+		case "reasoning_details": // MiniMax; OpenRouter, beside reasoning
+			d.details = texts(s, maxParts)
 		case "refusal":
 			d.refusal = s.Text()
+		case "audio":
+			for range s.Only("transcript") {
+				d.transcript = s.Text()
+			}
 		case "tool_calls":
 			calls.reset()
 			d.hasTools = calls.readAll(s)
@@ -231,50 +256,82 @@ func (d *delta) read(s *jsonscan.Scanner, calls *calls) {
 	}
 }
 
-// readUsage reads the object of token counts. The arguments are the names of its counts; their details
-// have the same names with "_details".
-func readUsage(s *jsonscan.Scanner, promptName, outputName string) (u Usage, ok bool) {
-	var hasPrompt, hasOutput bool
-	for name := range s.Members {
-		count, isDetails := bytes.CutSuffix(name, []byte("_details"))
-		switch isPrompt, isOutput := string(count) == promptName, string(count) == outputName; {
-		case isPrompt && isDetails:
-			u.CachedTokens, u.CachedKnown = readDetail(s, "cached_tokens")
-		case isOutput && isDetails:
-			u.ReasoningTokens, u.ReasoningKnown = readDetail(s, "reasoning_tokens")
-		case isPrompt:
-			u.PromptTokens, hasPrompt = s.Count()
-		case isOutput:
-			u.OutputTokens, hasOutput = s.Count()
-		default:
-			s.Skip()
+// maxParts limits how deep texts lie in parts.
+const maxParts = 4
+
+// readContent reads a string, or a list of parts: Mistral's have {"type": "thinking", "thinking": […]} and
+// {"type": "text", "text": …}.
+func (d *delta) readContent(s *jsonscan.Scanner) {
+	if s.Peek() != '[' {
+		d.content = s.Text()
+		return
+	}
+	d.content, d.thinking = text{}, text{}
+	for range s.Elements {
+		if s.Peek() == '"' {
+			d.content = d.content.Append(s.Text())
+			continue
+		}
+		for name := range s.Members {
+			switch string(name) {
+			case "text":
+				d.content = d.content.Append(s.Text())
+			case "thinking":
+				d.thinking = d.thinking.Append(texts(s, maxParts))
+			case "refusal":
+				d.refusal = d.refusal.Append(s.Text())
+			default:
+				s.Skip()
+			}
 		}
 	}
-	return u, hasPrompt || hasOutput
 }
 
-func readDetail(s *jsonscan.Scanner, name string) (n int, ok bool) {
-	for range s.Only(name) {
-		n, ok = s.Count()
+// texts consumes a value and returns its texts, joined: a string, or the parts of a list.
+func texts(s *jsonscan.Scanner, depth int) (all text) {
+	switch next := s.Peek(); {
+	case next == '"':
+		return s.Text()
+	case next == '[' && depth > 0:
+		for range s.Elements {
+			all = all.Append(texts(s, depth-1))
+		}
+	case next == '{' && depth > 0:
+		var summary text
+		for name := range s.Members {
+			switch string(name) {
+			case "text":
+				all = texts(s, depth-1)
+			case "summary":
+				summary = texts(s, depth-1)
+			default:
+				s.Skip()
+			}
+		}
+		all = all.Or(summary)
+	default:
+		s.Skip()
 	}
-	return n, ok
+	return all
 }
 
 func (c *chunk) fill(ev *Event, data []byte, isError bool, calls *calls) {
 	c.fault.fill(ev, data, isError) // before Decode, which overwrites data
 	d := &c.choice.delta
-	ev.Content = d.content.Decode()
+	ev.Content = d.content.Or(d.transcript).Decode()
 	if ev.Reasoning = d.reasoningContent.Decode(); ev.Reasoning != nil {
 		ev.ReasoningField = "reasoning_content"
 	} else if ev.Reasoning = d.reasoning.Decode(); ev.Reasoning != nil {
 		ev.ReasoningField = "reasoning"
+	} else {
+		ev.Reasoning = d.details.Or(d.thinking).Decode()
 	}
 	ev.Refusal = d.refusal.Decode()
 	if d.hasTools || d.hasFunction {
 		ev.ToolCalls = calls.decode()
 	}
 	ev.OtherChoice = c.otherChoice
-	ev.FinishReason = FinishReason(c.choice.finish.Decode())
+	ev.markFinish(c.choice.finish.Decode())
 	ev.Usage, ev.HasUsage = c.usage, c.hasUsage
 	ev.markToken()
 }

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
@@ -18,8 +19,11 @@ func classify(ev *Event, data []byte, isError bool, d Decoder) {
 	case len(trimmed) == 0 && !isError:
 		ev.Kind = Other
 	case d.Decode(ev, trimmed, isError):
+	case len(trimmed) == 0:
+		ev.Kind, ev.Message = Error, "an error event without data"
 	case isError:
 		ev.Kind, ev.Message = Error, clip(data)
+	case trimmed[0] == '[' && listFault(ev, trimmed):
 	default:
 		ev.Kind, ev.Message = Malformed, clip(data)
 	}
@@ -45,22 +49,21 @@ func ErrorMessage(body []byte) string {
 	if f, ok := parseFault(body); ok {
 		return f.text(body)
 	}
-	return clip(body)
+	return describe(body)
 }
 
-// FinishReason translates the finish reasons of all APIs to those of chat completions. The known
-// ones need no allocation.
-func FinishReason[T string | []byte](b T) string {
-	switch string(b) {
-	case "stop", "end_turn", "stop_sequence", "completed":
-		return "stop"
-	case "length", "max_tokens", "max_output_tokens":
-		return "length"
-	case "tool_calls", "tool_use":
-		return "tool_calls"
-	case "content_filter", "refusal":
-		return "content_filter"
-	default:
-		return clip([]byte(b))
+// describe returns the start of a text, or the title of an HTML page.
+func describe(text []byte) string {
+	lower := bytes.ToLower(text[:min(len(text), maxStray)])
+	if !bytes.HasPrefix(lower, []byte("<!doctype html")) && !bytes.Contains(lower, []byte("<html")) {
+		return clip(text)
 	}
+	_, title, found := bytes.Cut(lower, []byte("<title>"))
+	end := bytes.Index(title, []byte("</title"))
+	if !found || end < 0 {
+		return "an HTML page: " + clip(text[:min(len(text), maxMessage-32)])
+	}
+	start := len(lower) - len(title)
+	title = bytes.Join(bytes.Fields(text[start:start+end]), []byte(" "))
+	return "an HTML page with the title " + strconv.Quote(clip(title[:min(len(title), maxMessage/4)]))
 }

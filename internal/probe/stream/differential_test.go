@@ -2,14 +2,16 @@ package stream
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // object is an object decoded by encoding/json. Its methods read members like the scanner.
@@ -64,6 +66,7 @@ func reference(data []byte, answer *int) (seen, bool) {
 		return seen{Kind: Malformed}, true
 	}
 	var s seen
+	found, failed := false, false
 	for position, c := range o.list("choices") {
 		choice, _ := c.(map[string]any)
 		index, ok := object(choice).count("index")
@@ -73,22 +76,18 @@ func reference(data []byte, answer *int) (seen, bool) {
 		if *answer < 0 {
 			*answer = index
 		}
-		if index == *answer {
+		if e := choice["error"]; e != nil && e != false && e != "" {
+			failed = true
+		}
+		s.Usage.Add(referenceUsage(object(choice).object("usage")))
+		if index == *answer && !found {
+			found = true
 			referenceChoice(&s, choice)
-			break
 		}
 	}
-	usage := o.object("usage")
-	var prompt, output bool
-	u := Usage{}
-	u.PromptTokens, prompt = usage.count("prompt_tokens")
-	u.OutputTokens, output = usage.count("completion_tokens")
-	u.CachedTokens, u.CachedKnown = usage.object("prompt_tokens_details").count("cached_tokens")
-	u.ReasoningTokens, u.ReasoningKnown = usage.object("completion_tokens_details").count("reasoning_tokens")
-	if prompt || output {
-		s.Usage = u
-	}
-	if e := o["error"]; e != nil && e != false && e != "" || o.text("object") == "error" {
+	s.Usage.Add(referenceUsage(o.object("usage")))
+	s.Usage.Add(referenceUsage(o.object("x_groq").object("usage")))
+	if e := o["error"]; failed || e != nil && e != false && e != "" || o.text("object") == "error" || slices.ContainsFunc(o.list("errors"), func(e any) bool { return e != nil && e != false && e != "" }) {
 		s.Kind = Error
 	}
 	return s, false
@@ -96,19 +95,84 @@ func reference(data []byte, answer *int) (seen, bool) {
 
 func referenceChoice(s *seen, choice object) {
 	delta := choice.object("delta")
+	refusal := delta.text("refusal")
 	s.Content = delta.text("content")
-	if s.Reasoning = delta.text("reasoning_content"); s.Reasoning == "" {
-		s.Reasoning = delta.text("reasoning")
+	thinking := ""
+	for _, e := range delta.list("content") {
+		part, _ := e.(map[string]any)
+		if text, ok := e.(string); ok {
+			s.Content += text
+		}
+		s.Content += object(part).text("text")
+		refusal += object(part).text("refusal")
+		thinking += parts(part["thinking"], maxParts)
 	}
+	s.Content = cmp.Or(s.Content, delta.object("audio").text("transcript"))
+	for _, name := range []string{"reasoning_content", "reasoning", "reasoning_details"} {
+		s.Reasoning = cmp.Or(s.Reasoning, parts(delta[name], maxParts))
+	}
+	s.Reasoning = cmp.Or(s.Reasoning, thinking)
 	s.Tool = delta.object("function_call").tool()
 	for _, call := range delta.list("tool_calls") {
 		o, _ := call.(map[string]any)
 		s.Tool = s.Tool || object(o).tool()
 	}
-	s.Finish = choice.text("finish_reason")
-	if s.Content != "" || s.Reasoning != "" || s.Tool || delta.text("refusal") != "" {
+	s.Finish = FinishReason(choice.text("finish_reason"))
+	if s.Content != "" || s.Reasoning != "" || s.Tool || refusal != "" {
 		s.Kind = Token
 	}
+}
+
+// largest returns the largest of the counts with these names.
+func (o object) largest(names ...string) (largest int, ok bool) {
+	for _, name := range names {
+		n, known := o.count(name)
+		largest, ok = max(largest, n), ok || known
+	}
+	return largest, ok
+}
+
+func referenceUsage(o object) (u Usage) {
+	var prompt, output, ok bool
+	u.PromptTokens, prompt = o.largest("prompt_tokens", "input_tokens")
+	u.OutputTokens, output = o.largest("completion_tokens", "output_tokens")
+	if !prompt && !output {
+		return Usage{}
+	}
+	u.CachedTokens, u.CachedKnown = o.largest("prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens", "num_cached_tokens")
+	u.ReasoningTokens, u.ReasoningKnown = o.largest("reasoning_tokens")
+	for _, side := range []string{"prompt", "input"} {
+		n, known := o.object(side + "_tokens_details").count("cached_tokens")
+		u.CachedTokens, u.CachedKnown = max(u.CachedTokens, n), u.CachedKnown || known
+	}
+	for _, side := range []string{"completion", "output"} {
+		n, known := o.object(side + "_tokens_details").count("reasoning_tokens")
+		u.ReasoningTokens, u.ReasoningKnown = max(u.ReasoningTokens, n), u.ReasoningKnown || known
+	}
+	var total int
+	if total, ok = o.count("total_tokens"); ok && output && u.ReasoningTokens > 0 && total == u.PromptTokens+u.OutputTokens+u.ReasoningTokens {
+		u.OutputTokens += u.ReasoningTokens
+	}
+	return u
+}
+
+// parts returns the joined texts of a value or of its parts.
+func parts(v any, depth int) (text string) {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		for _, e := range v {
+			if depth > 0 {
+				text += parts(e, depth-1)
+			}
+		}
+	case map[string]any:
+		if depth > 0 {
+			text = cmp.Or(parts(v["text"], depth-1), parts(v["summary"], depth-1))
+		}
+	}
+	return text
 }
 
 // repeats reports whether an object has two members with the same name. The two decoders can differ in
@@ -162,7 +226,7 @@ func agree(t *testing.T, data []byte, d *chat) {
 	if len(want.Finish) > maxMessage {
 		want.Finish = clip([]byte(want.Finish))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Fatalf("%.200q (-encoding/json +scan):\n%s", data, diff)
 	}
 }

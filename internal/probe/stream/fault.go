@@ -2,9 +2,9 @@ package stream
 
 import "synthetic/internal/probe/stream/jsonscan"
 
-// fault is what a JSON object says about a failure, in the formats of many servers.
+// fault is what a JSON text says about a failure, in the formats of many servers.
 type fault struct {
-	failed  bool // there is an "error" that is not null
+	failed  bool // there is an "error" that is not null, or a list of "errors"
 	reason  text // the message of that error
 	isError bool // "object" is "error", so the whole object is one
 	message text
@@ -18,35 +18,56 @@ func (f *fault) blank() bool {
 // memberOrSkip reads the value of a top-level member if it belongs to a failure.
 func (f *fault) memberOrSkip(s *jsonscan.Scanner, name []byte) {
 	switch string(name) {
-	case "error":
+	case "error": // OpenAI and most others
 		f.read(s)
-	case "object":
+	case "errors": // several, as of Cloudflare
+		for range s.Elements {
+			f.read(s)
+		}
+	case "object": // vLLM before 0.10: {"object": "error", "message": …}
 		f.isError = string(s.Text().Raw) == "error"
 	case "message":
 		f.message = s.Text()
-	case "detail":
-		f.detail = s.Text()
+	case "detail": // FastAPI: a string, or a list of {"loc": …, "msg": …}
+		f.detail = firstMessage(s, maxParts)
 	default:
 		s.Skip()
 	}
 }
 
-// read reads an error: a string, an object with a message, or another value. Null, false and "" are
-// no error.
+// read reads an error: a string, an object with a message, a list of them, or another value. Null, false
+// and "" are no error.
 func (f *fault) read(s *jsonscan.Scanner) {
-	f.failed, f.reason = true, text{}
-	switch s.Peek() {
-	case 'n', 'f':
-		f.failed = false
-		s.Skip()
-	case '"':
-		f.reason = s.Text()
-		f.failed = len(f.reason.Raw) > 0
-	default:
-		for range s.Only("message") {
-			f.reason = s.Text()
-		}
+	next := s.Peek()
+	reason := firstMessage(s, maxParts)
+	if next != 'n' && next != 'f' && (next != '"' || len(reason.Raw) > 0) {
+		f.failed, f.reason = true, f.reason.Or(reason)
 	}
+}
+
+// firstMessage consumes a value and returns its first text that describes an error. depth limits how deep
+// it looks.
+func firstMessage(s *jsonscan.Scanner, depth int) (message text) {
+	switch next := s.Peek(); {
+	case next == '"':
+		return s.Text()
+	case next == '[' && depth > 0:
+		for range s.Elements {
+			message = message.Or(firstMessage(s, depth-1))
+		}
+	case next == '{' && depth > 0:
+		for name := range s.Members {
+			switch string(name) {
+			case "message", "msg", "error", "detail":
+				message = message.Or(firstMessage(s, depth-1))
+			default:
+				s.Skip()
+			}
+		}
+	default:
+		s.Skip()
+	}
+	return message
 }
 
 // fill makes ev an Error if data describes a failure.
@@ -65,11 +86,32 @@ func (f *fault) text(data []byte) string {
 	return clip(data)
 }
 
-// parseFault returns false if data is not a JSON object.
+// parseFault returns false if data is not a JSON object or a list of them.
 func parseFault(data []byte) (f fault, ok bool) {
 	s := jsonscan.New(data)
-	for name := range s.Root {
-		f.memberOrSkip(&s, name)
+	members := func() {
+		for name := range s.Members {
+			f.memberOrSkip(&s, name)
+		}
+	}
+	switch s.Peek() {
+	case '{':
+		members()
+	case '[': // Gemini
+		for range s.Elements {
+			members()
+		}
+	default:
+		return f, false
 	}
 	return f, s.Valid()
+}
+
+// listFault makes ev an Error if data is a list that describes a failure.
+func listFault(ev *Event, data []byte) bool {
+	f, ok := parseFault(data)
+	if ok {
+		f.fill(ev, data, false)
+	}
+	return ok && ev.Kind == Error
 }

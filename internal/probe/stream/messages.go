@@ -26,6 +26,7 @@ type messagesEvent struct {
 	tool           call
 	stop           text
 	hasUsage       bool
+	thinks         bool
 	fault          fault
 }
 
@@ -43,7 +44,8 @@ func (d *messages) Decode(ev *Event, data []byte, isError bool) bool {
 	e.tool.index = e.index
 	d.calls.set(e.tool)
 	ev.ToolCalls = d.calls.decode()
-	ev.FinishReason = FinishReason(e.stop.Decode())
+	ev.markFinish(e.stop.Decode())
+	ev.Thinks = e.thinks
 	ev.Usage, ev.HasUsage = d.usage.total(), e.hasUsage
 	if string(e.kind.Raw) == "message_stop" && ev.Kind == Other {
 		ev.Kind = Done
@@ -82,6 +84,8 @@ func (e *messagesEvent) readPart(s *jsonscan.Scanner) {
 			e.text = s.Text()
 		case "thinking":
 			e.thinking = s.Text()
+		case "signature", "data": // of thinking, also of redacted one
+			e.thinks = len(s.Text().Raw) > 0 || e.thinks
 		case "id":
 			e.tool.id = s.Text()
 		case "name":
@@ -96,23 +100,36 @@ func (e *messagesEvent) readPart(s *jsonscan.Scanner) {
 	}
 }
 
+// read reads the counts of an event. They replace the earlier ones unless the prompt becomes smaller: some
+// gateways end with an input of 0.
 func (u *messagesUsage) read(s *jsonscan.Scanner) {
+	next := *u
 	for name := range s.Members {
+		count := &next.input
 		switch string(name) {
 		case "input_tokens":
-			u.input = s.CountOr(u.input)
 		case "cache_read_input_tokens":
-			if n, ok := s.Count(); ok {
-				u.cached, u.cachedKnown = n, true
+			if s.Peek()-'0' <= 9 {
+				next.cachedKnown = true
 			}
+			count = &next.cached
 		case "cache_creation_input_tokens":
-			u.written = s.CountOr(u.written)
+			count = &next.written
 		case "output_tokens":
-			u.output = s.CountOr(u.output)
+			count = &next.output
 		default:
 			s.Skip()
+			continue
+		}
+		if n := s.CountOr(0); n > 0 {
+			*count = n
 		}
 	}
+	output := max(u.output, next.output)
+	if next.input+next.cached+next.written >= u.input+u.cached+u.written {
+		*u = next
+	}
+	u.output = output
 }
 
 // total returns the counts as other APIs define them.

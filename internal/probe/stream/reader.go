@@ -15,6 +15,8 @@ const (
 	keptBuffer = 64 << 10
 	// maxEmptyReads is how often a source may return nothing before it counts as broken.
 	maxEmptyReads = 100
+	// maxStray bounds how much of a body is kept that is no event stream, in bytes.
+	maxStray = 4 << 10
 )
 
 // Options of a Reader; the zero value is usable.
@@ -47,10 +49,14 @@ type Reader struct {
 	// data is the payload of the current event. It refers to lines or, after keep, to joined.
 	data, joined []byte
 	hasData      bool
-	isError      bool  // the event is named "error"
-	isDocument   bool  // the body is one JSON text and not an event stream
-	started      bool  // there was a non-empty line
-	event        Event // the last one
+	isError      bool // the event is named "error"
+	isDocument   bool // the body is one JSON text and not an event stream
+	hadAny       bool // there was an event
+	// comment is the last comment of the current event, which explains an error without data. stray has
+	// the lines of a body that is no event stream. Both are bounded.
+	comment, stray []byte
+	started        bool  // there was a non-empty line
+	event          Event // the last one
 }
 
 // NewReader returns a Reader of src. It buffers at most about two events.
@@ -69,8 +75,8 @@ func NewReader(src Source, o Options) *Reader {
 // again.
 //
 // If the body ends without the blank line after an event, the event still counts. A body that is one
-// JSON text instead of an event stream is one event: an Error if it is an error object, otherwise
-// Malformed.
+// JSON text or another text instead of an event stream is one event: an Error if it is an error object,
+// otherwise Malformed.
 func (r *Reader) Next() (*Event, error) {
 	for {
 		for line, ok := r.lines.next(); ok; line, ok = r.lines.next() {
@@ -130,10 +136,15 @@ func (r *Reader) ended() (*Event, error) {
 			return nil, r.giveUp(err)
 		}
 	}
-	if !r.hasData {
-		return nil, io.EOF
+	switch {
+	case r.hasData || r.isError:
+		return r.complete(), nil
+	case len(r.stray) > 0 && !r.hadAny:
+		r.hadAny = true
+		r.event = Event{Arrival: r.arrival, Kind: Malformed, Message: "not an event stream but " + describe(bytes.TrimSpace(r.stray))}
+		return &r.event, nil
 	}
-	return r.complete(), nil
+	return nil, io.EOF
 }
 
 // giveUp makes all further calls of Next return err.
@@ -158,9 +169,13 @@ func (r *Reader) addLine(line []byte) (complete bool, err error) {
 	case r.isDocument:
 		return false, r.addData(line)
 	case len(line) == 0:
-		r.isError = r.isError && r.hasData
-		return r.hasData, nil
+		complete = r.hasData || r.isError
+		if !complete {
+			r.comment = r.comment[:0]
+		}
+		return complete, nil
 	case line[0] == ':': // a comment, such as a keep-alive ping
+		r.comment = append(r.comment[:0], line[1:min(len(line), 1+maxMessage)]...)
 		return false, nil
 	}
 	return false, r.addField(line)
@@ -186,6 +201,11 @@ func (r *Reader) addField(line []byte) error {
 	case "error": // of older versions of llama-server; the standard does not have it
 		r.isError = true
 		return r.addData(value)
+	case "id", "retry":
+	default:
+		if !r.hadAny && len(r.stray) < maxStray {
+			r.stray = append(append(r.stray, line[:min(len(line), maxStray)]...), '\n')
+		}
 	}
 	return nil
 }
@@ -219,11 +239,15 @@ func (r *Reader) complete() *Event {
 	sameSegment := r.eventArrival.Kernel && r.arrival.Kernel && r.arrival.At.Equal(r.eventArrival.At)
 	ev := &r.event
 	*ev = Event{Arrival: r.arrival, Coalesced: r.hadEvent || sameSegment}
+	if !r.hasData { // Dynamo explains an error without data in a comment
+		r.data = bytes.TrimSpace(r.comment)
+	}
 	classify(ev, r.data, r.isError, r.options.Decoder)
 	if r.isDocument && ev.Kind != Error {
 		ev.Kind, ev.Message = Malformed, "not an event stream but one JSON text: "+clip(r.data)
 	}
-	r.hadEvent, r.eventArrival = true, r.arrival
+	r.hadEvent, r.hadAny, r.eventArrival = true, true, r.arrival
+	r.comment, r.stray = r.comment[:0], nil
 	r.data, r.hasData, r.isError, r.isDocument = nil, false, false, false
 	if cap(r.joined) > keptBuffer {
 		r.joined = nil

@@ -112,13 +112,18 @@ func TestReaderOddities(t *testing.T) {
 		"a called error with an object": {[]string{"event:error\ndata: {\"message\":\"boom\"}\n\n"}, []seen{{Kind: Error, Message: "boom", At: 1}}},
 		"an error after a comment":      {[]string{": ping\ndata: {\"error\":{\"message\":\"boom\",\"code\":500}}\n\n"}, []seen{{Kind: Error, Message: "boom", At: 1}}},
 		"an error field":                {[]string{"error: {\"message\":\"boom\"}\n\n"}, []seen{{Kind: Error, Message: "boom", At: 1}}},
-		"an event called error, empty":  {[]string{"event: error\n\n" + a}, []seen{token("a", 1)}},
+		"an event called error, empty":  {[]string{"event: error\n\n" + a}, []seen{{Kind: Error, Message: "an error event without data", At: 1}, {Kind: Token, Content: "a", At: 1, Coalesced: true}}},
+		"an error in a comment":         {[]string{"event: error\n: worker lost\n\n: keep-alive\n\n: x\nevent: error"}, []seen{{Kind: Error, Message: "worker lost", At: 1}, {Kind: Error, Message: "x", At: 1, Coalesced: true}}},
 		"a JSON error body":             {[]string{`{"error":`, `{"message":"no such model"}}`}, []seen{{Kind: Error, Message: "no such model", At: 2}}},
 		"a JSON error body in lines":    {[]string{"\n{\n  \"error\": {\n\n\"message\": \"boom\"}\n}\n"}, []seen{{Kind: Error, Message: "boom", At: 1}}},
 		"a JSON error, indented":        {[]string{"\n  {\"error\":\n\"e\"}\n"}, []seen{{Kind: Error, Message: "e", At: 1}}},
-		"a JSON array":                  {[]string{`[{"error":"e"}]`}, []seen{{Kind: Malformed, Message: `not an event stream but one JSON text: [{"error":"e"}]`, At: 1}}},
+		"a JSON array":                  {[]string{`[{"error":"e"}]`}, []seen{{Kind: Error, Message: "e", At: 1}}},
+		"a JSON list":                   {[]string{`[{"a":"e"}]`}, []seen{{Kind: Malformed, Message: `not an event stream but one JSON text: [{"a":"e"}]`, At: 1}}},
 		"a JSON answer":                 {[]string{`{"choices":[{"message":{"content":"hi"}}]}`}, []seen{{Kind: Malformed, Message: `not an event stream but one JSON text: {"choices":[{"message":{"content":"hi"}}]}`, At: 1}}},
-		"an HTML page":                  {[]string{"<html>\n<body>\n\n</html>"}, nil},
+		"an HTML page":                  {[]string{"<html>\n<body>\n\n</html>"}, []seen{{Kind: Malformed, Message: "not an event stream but an HTML page: <html>\n<body>\n</html>", At: 1}}},
+		"an HTML page with a title":     {[]string{"<!DOCTYPE html>\n<head><TITLE>502 Bad\nGateway</TITLE>\n</html>"}, []seen{{Kind: Malformed, Message: `not an event stream but an HTML page with the title "502 Bad Gateway"`, At: 1}}},
+		"a plain text":                  {[]string{"upstream connect error"}, []seen{{Kind: Malformed, Message: "not an event stream but upstream connect error", At: 1}}},
+		"a field that nobody knows":     {[]string{a + "x\n\n"}, []seen{token("a", 1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := newReads(test.reads...)

@@ -34,7 +34,7 @@ func (d *responses) Decode(ev *Event, data []byte, isError bool) bool {
 		return false
 	}
 	kind := string(e.kind.Raw)
-	e.fault.fill(ev, data, isError || kind == "error" || kind == "response.failed")
+	e.fault.fill(ev, data, isError || kind == "error" || kind == "response.failed" || string(e.status.Raw) == "failed")
 	ev.Usage, ev.HasUsage = e.usage, e.hasUsage
 	d.fill(ev, &e, strings.TrimPrefix(kind, "response."))
 	ev.markToken()
@@ -43,7 +43,7 @@ func (d *responses) Decode(ev *Event, data []byte, isError bool) bool {
 
 func (d *responses) fill(ev *Event, e *responsesEvent, kind string) {
 	switch kind {
-	case "output_text.delta":
+	case "output_text.delta", "audio.transcript.delta", "output_audio_transcript.delta":
 		ev.Content = e.delta.Decode()
 	case "refusal.delta":
 		ev.Refusal = e.delta.Decode()
@@ -56,11 +56,11 @@ func (d *responses) fill(ev *Event, e *responsesEvent, kind string) {
 			e.item.index = e.index
 			d.setCall(ev, e.item)
 		}
-	case "completed", "incomplete":
+	case "completed", "incomplete", "cancelled":
 		if ev.Kind == Other {
 			ev.Kind = Done
 		}
-		ev.FinishReason = d.finishReason(e)
+		ev.markFinish(d.finishReason(e))
 	}
 }
 
@@ -71,14 +71,15 @@ func (d *responses) setCall(ev *Event, c call) {
 }
 
 // finishReason returns why a response ended. Only an incomplete response has a reason.
-func (d *responses) finishReason(e *responsesEvent) string {
+func (d *responses) finishReason(e *responsesEvent) []byte {
+	status := e.status.Decode()
 	switch {
 	case len(e.reason.Raw) > 0:
-		return FinishReason(e.reason.Decode())
-	case d.calls.seen:
-		return "tool_calls"
+		return e.reason.Decode()
+	case d.calls.seen && FinishReason(status) != Aborted:
+		return []byte(ToolCalls)
 	}
-	return FinishReason(e.status.Decode())
+	return status
 }
 
 func (e *responsesEvent) member(s *jsonscan.Scanner, name []byte) {
@@ -125,7 +126,7 @@ func (e *responsesEvent) readResponse(s *jsonscan.Scanner) {
 				e.reason = s.Text()
 			}
 		case "usage":
-			e.usage, e.hasUsage = readUsage(s, "input_tokens", "output_tokens")
+			e.usage, e.hasUsage = readUsage(s)
 		default:
 			s.Skip()
 		}

@@ -41,22 +41,9 @@ const (
 	Done
 	// Error is an error object inside the stream.
 	Error
-	// Malformed is data that is not a JSON object.
+	// Malformed is data that is not a JSON object, or a body that is no event stream.
 	Malformed
 )
-
-// Usage has the server's own token counts.
-type Usage struct {
-	// PromptTokens and OutputTokens are 0 if unknown.
-	PromptTokens, OutputTokens int
-	// CachedTokens is valid only if CachedKnown.
-	CachedTokens int
-	CachedKnown  bool
-	// ReasoningTokens is the part of OutputTokens spent on reasoning. It is valid only if
-	// ReasoningKnown.
-	ReasoningTokens int
-	ReasoningKnown  bool
-}
 
 // Decoder decodes the events of one stream. It can use earlier events for later ones.
 type Decoder interface {
@@ -86,10 +73,12 @@ type Event struct {
 	Fingerprint, Worker string
 	// ID is the id of a completion or chat completion, in the first event that has one.
 	ID string
+	// Thinks says that the server reasoned, perhaps without streaming the text.
+	Thinks bool
 	// OtherChoice says that the event has text of a choice that is not the answer.
 	OtherChoice bool
-	// FinishReason is "", or a finish reason of chat completions: stop, length, tool_calls,
-	// content_filter.
+	// FinishReason is "", Stop, Length, ToolCalls, Filtered, Aborted or the server's name of another
+	// reason. If it is Aborted, Message has the server's name of it.
 	FinishReason string
 	// Usage is valid if HasUsage.
 	Usage    Usage

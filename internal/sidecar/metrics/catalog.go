@@ -198,7 +198,7 @@ func Catalog() []Metric {
 	return []Metric{
 		{ttft, Histogram, "seconds", "Time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. A turn without a first token has no sample here; it counts in the SLO counters.", turn},
 		{answerTTFT, Histogram, "seconds", "Time from sending a turn to the first non-empty content. It differs from the TTFT for reasoning models.", turn},
-		{tpot, Histogram, "seconds", "Time per output token of a turn: (last token - first token) / (output tokens - tokens of the first event).", turn},
+		{tpot, Histogram, "seconds", "Time per output token of a turn: (last token - first token) / (tokens made in between).", turn},
 		{itl, Histogram, "seconds", "Inter-token latency: the time between consecutive events with tokens. With speculative decoding one event carries several tokens.", turn},
 		{turnDuration, Histogram, "seconds", "Time from sending a turn to the end of its stream, for successful turns.", turn},
 		{conversationDuration, Histogram, "seconds", "Time from a conversation's scheduled start to the end of its last turn, for successful conversations.", job},

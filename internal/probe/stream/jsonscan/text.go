@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -20,6 +21,14 @@ func (t Text) Or(other Text) Text {
 		return other
 	}
 	return t
+}
+
+// Append returns both texts, joined.
+func (t Text) Append(other Text) Text {
+	if len(t.Raw) == 0 || len(other.Raw) == 0 {
+		return t.Or(other)
+	}
+	return Text{slices.Concat(t.Raw, other.Raw), t.escaped || other.escaped}
 }
 
 func (t Text) Clone() Text { return Text{bytes.Clone(t.Raw), t.escaped} }

@@ -1,0 +1,128 @@
+package probe
+
+import (
+	"slices"
+	"time"
+)
+
+// TPOTUnknown says why a turn with several token-bearing events has no TPOT.
+type TPOTUnknown string
+
+const (
+	// NoUsage: there is no usage, and the events are longer than single tokens.
+	NoUsage TPOTUnknown = "no_usage"
+	// HiddenReasoning: the output contains reasoning that was not streamed, or not as a whole.
+	HiddenReasoning TPOTUnknown = "hidden_reasoning"
+	// Contradiction: the counts contradict each other or the events.
+	Contradiction TPOTUnknown = "contradiction"
+	// LargeFirstEvent: the first event contains much of the answer.
+	LargeFirstEvent TPOTUnknown = "large_first_event"
+)
+
+const (
+	// countError is by how much a count of tokens may be wrong.
+	countError = 1.1
+	// tokenBytes is the most bytes that events have on average if each is one token: tokens have 3 to 4.5
+	// bytes in most languages. leastBytes is the least of tokens in events with several.
+	tokenBytes, leastBytes = 5, 2
+	// shareError is by how much the tokens of the first event may differ from its share of the bytes.
+	shareError = 1.5
+	// A pause is a gap of pauseGaps usual ones. Hidden reasoning may be in pauses that are long enough for
+	// hiddenShare of it.
+	pauseGaps, hiddenShare = 5, 0.25
+)
+
+// tpot returns the mean time between tokens after the first event, without queue and prefill:
+// (last token − first token) / (tokens of the events after the first). It is unknown without a second
+// token-bearing event, if all tokens arrived at once, and if the number of tokens is not known well.
+func (m *measurement) tpot() (v Opt[time.Duration], why TPOTUnknown) {
+	if m.events < 2 {
+		return v, ""
+	}
+	n, why := m.tokensAfterFirst()
+	if why != "" {
+		return v, why
+	}
+	v.V = time.Duration(float64(m.lastToken.Sub(m.firstToken)) / n)
+	v.OK = v.V > 0
+	return v, ""
+}
+
+func (m *measurement) tokensAfterFirst() (n float64, why TPOTUnknown) {
+	events, size, output := float64(m.events), float64(m.size), float64(m.usage.OutputTokens)
+	switch {
+	case output == 0 && size > tokenBytes*events:
+		return 0, NoUsage
+	case output == 0 && (m.reasoningEvents > 0 || m.thinks): // perhaps a summary
+		return 0, HiddenReasoning
+	case output == 0:
+		return events - 1, ""
+	case m.firstTokens > 0 && (output-float64(m.firstTokens))*countError < events-1:
+		return 0, Contradiction
+	case m.firstTokens > 0: // a running usage counts hidden reasoning before the first event, too
+		return output - float64(m.firstTokens), ""
+	}
+	visible, why := m.visibleTokens()
+	if why != "" {
+		return 0, why
+	}
+	// Each event has at least a token. Beyond that, the share of the bytes is the share of the tokens.
+	share := visible * float64(m.firstSize) / max(size, 1)
+	first := func(share float64) float64 { return max(1, min(share, 1+visible-events)) }
+	if visible-first(share/shareError) > countError*countError*(visible-first(share*shareError)) {
+		return 0, LargeFirstEvent
+	}
+	return visible - first(share), ""
+}
+
+// visibleTokens returns how many tokens the events had.
+func (m *measurement) visibleTokens() (n float64, why TPOTUnknown) {
+	events, n := float64(m.events), float64(m.usage.OutputTokens)
+	reasoning, streamed := float64(m.usage.ReasoningTokens), float64(m.reasoningEvents)
+	switch {
+	case n*countError < events || m.reasoningTooLarge:
+		return 0, Contradiction
+	case n <= countError*events: // one each
+		return n, ""
+	case reasoning > 0 && streamed == 0:
+		if n -= reasoning; n*countError < events {
+			return 0, Contradiction
+		}
+		if m.pausedFor(reasoning, n) {
+			return 0, HiddenReasoning
+		}
+	case reasoning == 0 && (streamed > 0 || m.thinks): // perhaps a summary
+		return 0, HiddenReasoning
+	case streamed > 0:
+		// In a summary, an event stands for more tokens than in the answer.
+		each := 1.0
+		if rest := events - streamed; rest > 0 {
+			each = max(1, (n-reasoning)/rest)
+		}
+		if reasoning > countError*each*streamed {
+			return 0, HiddenReasoning
+		}
+	}
+	if n > countError*events && float64(m.size) < leastBytes*n {
+		return 0, HiddenReasoning
+	}
+	return n, ""
+}
+
+// pausedFor reports whether pauses between the events were long enough for hidden reasoning, if the
+// events had the given number of tokens.
+func (m *measurement) pausedFor(reasoning, visible float64) bool {
+	if reasoning <= (countError-1)/2*visible || len(m.gaps) == 0 {
+		return false
+	}
+	sorted := slices.Sorted(slices.Values(m.gaps))
+	usual := sorted[len(sorted)/2]
+	paused := time.Duration(0)
+	for _, gap := range sorted {
+		if gap > pauseGaps*usual {
+			paused += gap
+		}
+	}
+	perToken := float64(usual) * float64(m.events) / visible
+	return float64(paused) > hiddenShare*reasoning*perToken
+}

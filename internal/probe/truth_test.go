@@ -1,0 +1,188 @@
+package probe
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe/stream"
+)
+
+// made is an answer whose true times are known: each token takes perToken, hidden reasoning too.
+type made struct {
+	events []stream.Event
+	tpot   time.Duration
+}
+
+const perToken = 10 * time.Millisecond
+
+// makeAnswer makes a random answer. Reasoning is absent, streamed, hidden before the first event,
+// summarised, or hidden between the events as well. usage is absent, in each event, at the end, too
+// small, or ends in 0.
+func makeAnswer(random *rand.Rand) made {
+	pick := func(values ...string) string { return values[random.IntN(len(values))] }
+	kind, usage, detailed := pick("none", "streamed", "hidden", "summarised", "interleaved"), pick("absent", "running", "end", "end", "small", "zero"), random.IntN(2) == 0
+	if kind == "hidden" || kind == "interleaved" {
+		detailed = true // otherwise nothing tells it from several tokens in an event
+	}
+	if kind == "interleaved" && (usage == "absent" || usage == "zero") {
+		usage = "end" // otherwise nothing tells it from a stall
+	}
+	perEvent := func() int { return 1 }
+	switch random.IntN(3) {
+	case 0:
+		perEvent = func() int { return 4 }
+	case 1:
+		perEvent = func() int { return 1 + random.IntN(5) }
+	}
+	now, made, output, reasoning, between := time.Now(), made{}, 0, 0, 0
+	spend := func(n int) {
+		now = now.Add(time.Duration(n) * perToken)
+		output += n
+	}
+	emit := func(carried, spent int, thinks bool) {
+		spend(spent)
+		var text strings.Builder
+		for range carried {
+			text.WriteString(pick("a ", " tok", " word", " longer", ",", " to", " the"))
+		}
+		e := stream.Event{Kind: stream.Token, Arrival: stream.Arrival{At: now, Seen: now}}
+		if thinks {
+			e.Reasoning, reasoning = []byte(text.String()), reasoning+spent
+		} else {
+			e.Content = []byte(text.String())
+		}
+		if len(made.events) > 0 {
+			between += spent
+		}
+		if usage == "running" {
+			e.Usage, e.HasUsage = stream.Usage{PromptTokens: 5, OutputTokens: output}, true
+		}
+		made.events = append(made.events, e)
+	}
+	hide := func() {
+		n := 20 + random.IntN(200)
+		spend(n)
+		reasoning += n
+		if len(made.events) > 0 {
+			between += n
+		}
+	}
+	if kind == "hidden" || kind == "interleaved" && random.IntN(2) == 0 {
+		hide()
+	}
+	for range 5 + random.IntN(60) {
+		n := perEvent()
+		switch kind {
+		case "streamed":
+			emit(n, n, true)
+		case "summarised":
+			emit(n, n*(3+random.IntN(6)), true)
+		}
+	}
+	for i := range 30 + random.IntN(150) {
+		if first := len(made.events) == 0 && random.IntN(4) == 0; first {
+			emit(20, 20, false) // something holds the first tokens back
+		}
+		if kind == "interleaved" && i%20 == 10 {
+			hide()
+		}
+		n := perEvent()
+		emit(n, n, false)
+	}
+	u := stream.Usage{PromptTokens: 5, OutputTokens: output}
+	if detailed && kind != "none" {
+		u.ReasoningTokens, u.ReasoningKnown = reasoning, true
+	}
+	last := stream.Event{Kind: stream.Done, FinishReason: stream.Stop, HasUsage: usage != "absent", Usage: u, Arrival: stream.Arrival{At: now}}
+	switch usage {
+	case "small":
+		last.Usage.OutputTokens = len(made.events) / 2
+	case "zero":
+		last.Usage = stream.Usage{}
+	}
+	made.events = append(made.events, last)
+	made.tpot = made.events[len(made.events)-2].At.Sub(made.events[0].At) / time.Duration(between)
+	return made
+}
+
+// TestTPOTIsTrueOrUnknown holds TPOT against answers of known times.
+func TestTPOTIsTrueOrUnknown(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	known, reasons := 0, map[TPOTUnknown]int{}
+	for i := range 5000 {
+		a := makeAnswer(random)
+		m := measurement{sent: a.events[0].At.Add(-time.Second)}
+		for j := range a.events {
+			m.add(&a.events[j], newLimits(0, 1000))
+		}
+		var r Result
+		m.fill(&r)
+		reasons[r.TPOTUnknown]++
+		if r.TPOT.OK == (r.TPOTUnknown != "") {
+			t.Fatalf("answer %d: TPOT %v, unknown %q", i, r.TPOT, r.TPOTUnknown)
+		}
+		if !r.TPOT.OK {
+			continue
+		}
+		known++
+		if ratio := float64(r.TPOT.V) / float64(a.tpot); ratio < 0.95 || ratio > 1.05 {
+			t.Errorf("answer %d: TPOT %v, want %v; %d events, usage %+v, first %d bytes of %d", i, r.TPOT.V, a.tpot, m.events, m.usage, m.firstSize, m.size)
+		}
+	}
+	t.Logf("%d known; unknown: %v", known, reasons)
+	for _, why := range []TPOTUnknown{NoUsage, HiddenReasoning, Contradiction, LargeFirstEvent} {
+		if reasons[why] == 0 && why != LargeFirstEvent {
+			t.Errorf("no answer is unknown for %s", why)
+		}
+	}
+	if known < 1500 {
+		t.Errorf("only %d of 5000 answers have a TPOT", known)
+	}
+}
+
+// TestCountsNeverFall adds random usages, some impossible or contradictory.
+func TestCountsNeverFall(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	count := func() int { return []int{0, 1, 7, 50, 300, 1 << 40}[random.IntN(6)] }
+	for range 5000 {
+		var m measurement
+		before := m.usage
+		for range 6 {
+			m.addUsage(stream.Usage{
+				PromptTokens: count(), OutputTokens: count(), CachedTokens: count(), CachedKnown: random.IntN(2) == 0,
+				ReasoningTokens: count(), ReasoningKnown: random.IntN(2) == 0,
+			}, newLimits(100, 1000))
+			u := m.usage
+			if u.PromptTokens < before.PromptTokens || u.OutputTokens < before.OutputTokens || u.CachedTokens < before.CachedTokens || u.ReasoningTokens < before.ReasoningTokens {
+				t.Fatalf("%+v became %+v", before, u)
+			}
+			if u.CachedTokens > u.PromptTokens || u.ReasoningTokens > u.OutputTokens || u.OutputTokens >= 1<<40 || u.PromptTokens >= 1<<40 {
+				t.Fatalf("the counts are impossible: %+v", u)
+			}
+			before = u
+		}
+	}
+}
+
+// TestNoSuccessAfterAFailedReason puts a failed reason into each position of an answer.
+func TestNoSuccessAfterAFailedReason(t *testing.T) {
+	token := stream.Event{Kind: stream.Token, Content: []byte("a")}
+	stop := stream.Event{FinishReason: stream.Stop}
+	answer := []stream.Event{{}, token, token, stop, {FinishReason: "tired"}, {FinishReason: stream.Filtered}, stop}
+	for at := range len(answer) + 1 {
+		a := attempt{limits: newLimits(0, 0)}
+		for i := range len(answer) + 1 {
+			if i == at {
+				a.addEvent(&stream.Event{Kind: token.Kind, Content: token.Content, FinishReason: stream.Aborted, Message: "abort"})
+			}
+			if i < len(answer) {
+				a.addEvent(&answer[i])
+			}
+		}
+		if a.addEvent(&stream.Event{Kind: stream.Done}); a.outcome != Aborted {
+			t.Errorf("abort as event %d: %s", at, a.outcome)
+		}
+	}
+}
