@@ -216,6 +216,9 @@ func beside(r probe.Result) string {
 	if n := len(r.ToolCalls); n > 0 {
 		s += fmt.Sprintf("; tool calls: %d", n)
 	}
+	if r.ContextCut {
+		s += "; fewer prompt tokens than the turn before: the server cut the history"
+	}
 	if r.OtherChoices {
 		s += "; several choices, of which the first was measured"
 	}
@@ -291,6 +294,7 @@ type turnJSON struct {
 	NoAnswer     bool   `json:"no_answer"`
 	Refused      bool   `json:"refused"`
 	OtherChoices bool   `json:"other_choices"`
+	ContextCut   bool   `json:"context_cut"`
 	ToolCalls    int    `json:"tool_calls"`
 	TraceID      string `json:"trace_id"`
 }
@@ -353,7 +357,7 @@ func newTurnJSON(r probe.Result) turnJSON {
 		PromptTokens: pointer(r.PromptTokens), CachedTokens: pointer(r.CachedTokens),
 		OutputTokens: pointer(r.OutputTokens), OutputEstimated: r.UsageMissing, UsageImpossible: nonZero(r.UsageImpossible),
 		ReasoningTokens: pointer(r.ReasoningTokens),
-		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ToolCalls: len(r.ToolCalls),
+		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ContextCut: r.ContextCut, ToolCalls: len(r.ToolCalls),
 		TokenEvents: r.Events, CoalescedEvents: r.Coalesced, Buffered: r.Buffered,
 		Gateway:      newGatewayJSON(r.Gateway),
 		FinishReason: nonZero(r.FinishReason), TraceID: r.TraceID,

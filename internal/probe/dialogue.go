@@ -29,6 +29,7 @@ type dialogue struct {
 	added   int // bytes of history that the target wrote
 	lastEnd time.Time
 	context Opt[int] // as Result.ContextTokens of the next turn
+	prompt  int      // tokens of the last turn; 0 if unknown
 	// userMessages counts the user's messages. calls are the tool calls of the last answer,
 	// whose results are not sent yet. toolRounds counts consecutive answers with tool calls.
 	userMessages, toolRounds int
@@ -180,6 +181,8 @@ func (d *dialogue) conclude(ctx context.Context, r *Result, a *attempt, err erro
 	d.fill(ctx, r, a, err)
 	d.endSession(r)
 	d.lastEnd = r.End
+	r.ContextCut = r.Kind == Followup && r.PromptTokens.OK && r.PromptTokens.V < d.prompt
+	d.prompt = r.PromptTokens.V
 	d.context = Opt[int]{V: r.PromptTokens.V + r.OutputTokens.V - r.ReasoningTokens.V, OK: r.PromptTokens.OK}
 	d.result.add(r)
 }

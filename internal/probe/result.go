@@ -94,6 +94,9 @@ type Result struct {
 	// ContextTokens are the tokens of the turns before in the conversation, without reasoning: a prefix
 	// cache could hold them. Unknown in first turns.
 	ContextTokens Opt[int]
+	// ContextCut is true for a follow-up whose prompt has fewer tokens than that of the turn before,
+	// although it contains it: the server dropped a part of it.
+	ContextCut bool
 	// UncachedEstimate replaces PromptTokens − CachedTokens in a turn without PromptTokens, such as a
 	// failed one. It is estimated from the length of the texts and the cached share of the job's last
 	// turn of this kind.

@@ -11,62 +11,48 @@ const (
 	Aborted   = "aborted"
 )
 
-// finishReasons says how each finish reason of a server ends an answer, with the servers that send it. A
-// reason that is not here is complete, under its own name.
-var finishReasons = map[string]string{
-	"stop":          Stop, // chat completions
-	"end_turn":      Stop, // Anthropic, Bedrock
-	"stop_sequence": Stop, // Anthropic, Bedrock, TGI
-	"pause_turn":    Stop, // Anthropic: a server tool paused
-	"completed":     Stop, // responses
-	"complete":      Stop, // Cohere
-	"eos":           Stop, // Together
-	"eos_token":     Stop, // TGI, watsonx
-
-	"tool_calls":    ToolCalls, // chat completions
-	"tool_call":     ToolCalls, // Cohere
-	"tool_use":      ToolCalls, // Anthropic, Bedrock
-	"function_call": ToolCalls, // chat completions before tools
-
-	"length":                        Length, // chat completions
-	"max_tokens":                    Length, // Anthropic, Gemini, Cohere
-	"max_output_tokens":             Length, // responses
-	"model_length":                  Length, // Mistral
-	"token_limit":                   Length, // watsonx
-	"model_context_window_exceeded": Length, // Anthropic, Bedrock
-
-	"content_filter":       Filtered, // chat completions
-	"content_filtered":     Filtered, // Bedrock
-	"guardrail_intervened": Filtered, // Bedrock
-	"refusal":              Filtered, // Anthropic
-	"sensitive":            Filtered, // Zhipu
-	"safety":               Filtered, // Gemini, as the five below
-	"image_safety":         Filtered,
-	"recitation":           Filtered,
-	"blocklist":            Filtered,
-	"prohibited_content":   Filtered,
-	"spii":                 Filtered,
-	"error_toxic":          Filtered, // Cohere
-
-	"abort":                        Aborted, // vLLM, SGLang: the engine gave the request up
-	"aborted":                      Aborted,
-	"error":                        Aborted, // vLLM, Mistral, OpenRouter, Cohere
-	"cancelled":                    Aborted, // responses, Dynamo, watsonx
-	"canceled":                     Aborted,
-	"user_cancel":                  Aborted, // Cohere
-	"failed":                       Aborted, // responses
-	"timeout":                      Aborted, // Cohere, Dynamo
-	"time_limit":                   Aborted, // watsonx
-	"not_finished":                 Aborted, // watsonx
-	"network_error":                Aborted, // Zhipu
-	"insufficient_system_resource": Aborted, // DeepSeek
-	"malformed_function_call":      Aborted, // Gemini
-	"malformed_model_output":       Aborted, // Bedrock, as the next
-	"malformed_tool_use":           Aborted,
-
-	"null": "", // Alibaba: the answer goes on
-	"":     "",
+// finishRows says how each finish reason of a server ends an answer. A reason that is not here is complete,
+// under its own name.
+var finishRows = []struct{ server, end, reasons string }{
+	{"chat completions", Stop, "stop"},
+	{"chat completions", ToolCalls, "tool_calls function_call"},
+	{"chat completions", Length, "length"},
+	{"chat completions", Filtered, "content_filter"},
+	{"Anthropic, Bedrock", Stop, "end_turn stop_sequence pause_turn"},
+	{"Anthropic, Bedrock", ToolCalls, "tool_use"},
+	{"Anthropic, Bedrock", Length, "max_tokens model_context_window_exceeded"},
+	{"Anthropic, Bedrock", Filtered, "refusal content_filtered guardrail_intervened"},
+	{"Bedrock", Aborted, "malformed_model_output malformed_tool_use"},
+	{"responses", Stop, "completed"},
+	{"responses", Length, "max_output_tokens"},
+	{"responses", Aborted, "cancelled failed"},
+	{"vLLM, SGLang: the engine gave the request up", Aborted, "abort aborted error"},
+	{"Dynamo", Aborted, "cancelled timeout"},
+	{"TGI, Together", Stop, "eos_token eos"},
+	{"Cohere", Stop, "complete"},
+	{"Cohere", ToolCalls, "tool_call"},
+	{"Cohere", Filtered, "error_toxic"},
+	{"Cohere", Aborted, "error user_cancel timeout"},
+	{"Gemini", Filtered, "safety image_safety recitation blocklist prohibited_content spii"},
+	{"Gemini", Aborted, "malformed_function_call"},
+	{"Mistral", Length, "model_length"},
+	{"Zhipu", Filtered, "sensitive"},
+	{"Zhipu", Aborted, "network_error"},
+	{"DeepSeek", Aborted, "insufficient_system_resource"},
+	{"watsonx", Length, "token_limit"},
+	{"watsonx", Aborted, "not_finished canceled time_limit"},
+	{"Alibaba: the answer goes on", "", "null"},
 }
+
+var finishReasons = func() map[string]string {
+	reasons := map[string]string{"": ""}
+	for _, row := range finishRows {
+		for _, name := range strings.Fields(row.reasons) {
+			reasons[name] = row.end
+		}
+	}
+	return reasons
+}()
 
 // FinishReason translates the finish reasons of all APIs to those of chat completions, and those of failed
 // answers to Aborted. The usual ones need no allocation.

@@ -166,6 +166,9 @@ func (t *turnSeries) gather(e *exposition, l labels, tally *sink.TurnTally) {
 		value{turnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	e.add(UsageMissing, l.with(LabelReason, "absent"), t.usageMissing)
 	e.add(UsageMissing, l.with(LabelReason, "impossible"), t.usageImpossible)
+	for _, why := range probe.TPOTUnknowns() {
+		e.add(tpotUnknown, l.with(LabelReason, string(why)), t.tpotUnknown[why])
+	}
 	for _, reason := range probe.Failures() {
 		e.add(TurnFailures, l.with(LabelReason, string(reason)), outcome(reason))
 	}
@@ -193,6 +196,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		j.recalled.gather(e, l)
 	}
 	e.add(otherModelTurns, l, j.otherModel)
+	e.add(contextCut, l, j.contextCut)
 	for _, reason := range probe.FinishReasons() {
 		e.add(finishReasons, l.with(labelFinish, reason), j.finished[reason])
 	}

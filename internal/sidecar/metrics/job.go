@@ -31,6 +31,7 @@ type job struct {
 	tally      sink.Tally
 	turns      [kinds]turnSeries
 	otherModel float64
+	contextCut float64
 	recalled   recalled
 	finished   map[string]float64
 	lastTurn   float64
@@ -50,6 +51,7 @@ type turnSeries struct {
 	promptTokens, cachedTokens, cacheKnown, outputTokens float64
 	reasoningTokens, withoutAnswer                       float64
 	usageMissing, usageImpossible                        float64
+	tpotUnknown                                          map[probe.TPOTUnknown]float64
 	tokenEvents, coalesced                               float64
 
 	// notJudged counts turns that an objective skipped because the prober was too late.
@@ -80,6 +82,7 @@ func newJob(key probe.Key, backends *bound.Peak) *job {
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
+		t.tpotUnknown = map[probe.TPOTUnknown]float64{}
 		t.ttft.histogram, t.answer = newHistogram(ttft), newHistogram(answerTTFT)
 		t.tpot.histogram, t.itl = newHistogram(tpot), newHistogram(itl)
 		t.duration.histogram = newHistogram(turnDuration)
@@ -128,6 +131,9 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	if r.IsOtherModel() {
 		j.otherModel++
 	}
+	if r.ContextCut {
+		j.contextCut++
+	}
 	j.recalled.count(r.Recall)
 	if !r.Outcome.Own() {
 		j.finished[r.FinishLabel()]++
@@ -170,6 +176,9 @@ func (t *turnSeries) observe(r *probe.Result, now time.Time) {
 	}
 	if r.TPOT.OK {
 		t.tpot.observe(r.TPOT.V, r.TraceID, now)
+	}
+	if r.TPOTUnknown != "" {
+		t.tpotUnknown[r.TPOTUnknown]++
 	}
 	if r.Outcome == probe.Success {
 		t.duration.observe(r.Duration(), r.TraceID, now)
