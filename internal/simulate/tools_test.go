@@ -155,9 +155,6 @@ func TestToolResultsAreAnswered(t *testing.T) {
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"sunny"}]}]}]`, []any{"content", 0, "text"}},
 		"/v1/responses": {`"tools":[{"type":"function","name":"weather","parameters":` + weather + `}],"input":[{"role":"user","content":[{"type":"input_text","text":"hi"}]},
 			{"type":"function_call","call_id":"1","name":"weather","arguments":"{}"},{"type":"function_call_output","call_id":"1","output":"sunny"}]`, []any{"output", 0, "content", 0, "text"}},
-		"/api/chat": {`"stream":false,"tools":[{"type":"function","function":{"name":"weather","parameters":` + weather + `}}],"messages":[{"role":"user","content":"hi"},
-			{"role":"assistant","content":"","tool_calls":[{"function":{"name":"weather","arguments":{"city":"x"}}}]},
-			{"role":"tool","tool_name":"weather","content":"sunny"}]`, []any{"message", "content"}},
 	} {
 		status, got := c.ask(t, path, `{"model":"simulated-chat",`+test.body+`}`)
 		if status != http.StatusOK || got[0].text(test.text...) == "" {

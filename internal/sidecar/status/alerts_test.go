@@ -50,7 +50,7 @@ func TestOpenAlerts(t *testing.T) {
 	if len(open) != 2 || open[0].State != (state{"bad", "page"}) || open[0].Dashboard != "" || open[1].About() != "all targets, or the prober" {
 		t.Errorf("%+v", open)
 	}
-	if !strings.HasPrefix(open[0].Step, "Read the reason and the error in the page;") || strings.ContainsAny(open[0].Step, "`*[\n") {
+	if !strings.HasPrefix(open[0].Step, "Read the reason in the page, and what the server answered") || strings.ContainsAny(open[0].Step, "`*[\n") {
 		t.Errorf("the first step is %q", open[0].Step)
 	}
 	names, err := runbooks.Files.ReadDir(".")
