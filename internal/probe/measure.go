@@ -3,6 +3,7 @@ package probe
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -199,6 +200,13 @@ func (m *measurement) since(t time.Time) Opt[time.Duration] {
 // unknown.
 func (m *measurement) fillTokens(r *Result) {
 	u := m.usage
+	switch {
+	case m.events == 0 && u.OutputTokens == 1:
+		u.OutputTokens = 0 // it ends the answer and has no text
+	case m.contradicted():
+		m.impossible = fmt.Sprintf("the usage has %d output tokens, but %d events had some", u.OutputTokens, m.events)
+		u.OutputTokens = 0
+	}
 	positive := func(n int) Opt[int] { return Opt[int]{V: max(n, 0), OK: n > 0} }
 	r.PromptTokens, r.OutputTokens = positive(u.PromptTokens), positive(u.OutputTokens)
 	if u.CachedKnown && r.PromptTokens.OK {

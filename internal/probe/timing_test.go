@@ -88,6 +88,7 @@ func TestUsageThatCannotBeTrue(t *testing.T) {
 		"zeros":               {`{"prompt_tokens":0,"completion_tokens":0,"prompt_tokens_details":{"cached_tokens":0}}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
 		"more cached than is": {`{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":11}}`, probe.Some(10), probe.Opt[int]{}, probe.Some(3), false},
 		"astronomic":          {`{"prompt_tokens":9007199254740992,"completion_tokens":9007199254740992}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
+		"fewer than events":   {`{"prompt_tokens":10,"completion_tokens":1}`, probe.Some(10), probe.Opt[int]{}, probe.Some(2), true},
 		"more than requested": {`{"prompt_tokens":10,"completion_tokens":300}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
 		"more than sent":      {`{"prompt_tokens":20000,"completion_tokens":3}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
 		"hidden reasoning":    {`{"prompt_tokens":10,"completion_tokens":50,"completion_tokens_details":{"reasoning_tokens":48}}`, probe.Some(10), probe.Opt[int]{}, probe.Some(50), false},

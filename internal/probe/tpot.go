@@ -80,12 +80,17 @@ func (m *measurement) tokensAfterFirst() (n float64, why TPOTUnknown) {
 	return visible - first(share), ""
 }
 
+// contradicted reports whether the usage has fewer output tokens than events with tokens.
+func (m *measurement) contradicted() bool {
+	return m.usage.OutputTokens > 0 && float64(m.usage.OutputTokens)*countError < float64(m.events)
+}
+
 // visibleTokens returns how many tokens the events had.
 func (m *measurement) visibleTokens() (n float64, why TPOTUnknown) {
 	events, n := float64(m.events), float64(m.usage.OutputTokens)
 	reasoning, streamed := float64(m.usage.ReasoningTokens), float64(m.reasoningEvents)
 	switch {
-	case n*countError < events || m.reasoningTooLarge:
+	case m.contradicted() || m.reasoningTooLarge:
 		return 0, Contradiction
 	case n <= countError*events: // one each
 		return n, ""
