@@ -32,7 +32,7 @@ func TestEach(t *testing.T) {
 		{"c_total", counter, all, []string{`{__name__="c_total", job="j"} 3`}},
 		{"g", gauge, all, []string{`{__name__="g", job="j", target="a"} -1`}},
 		{"s", summary, all, []string{
-			`{__name__="s", job="j", quantile="0.5"} 4`, `{__name__="s_sum", job="j"} 4`, `{__name__="s_count", job="j"} 1`,
+			`{__name__="s_sum", job="j"} 4`, `{__name__="s_count", job="j"} 1`, `{__name__="s", job="j", quantile="0.5"} 4`,
 		}},
 		{"h", histogram, all, []string{
 			`{__name__="h_sum", job="j"} 2`, `{__name__="h_count", job="j"} 1`, `{__name__="h_bucket", job="j", le="1"} 0`,
