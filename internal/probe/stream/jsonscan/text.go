@@ -13,6 +13,7 @@ import (
 type Text struct {
 	Raw     []byte
 	escaped bool
+	joined  bool // Append made it
 }
 
 // Or returns other if t is empty.
@@ -23,15 +24,19 @@ func (t Text) Or(other Text) Text {
 	return t
 }
 
-// Append returns both texts, joined.
+// Append returns both texts, joined. Many calls take a time in proportion to the result.
 func (t Text) Append(other Text) Text {
 	if len(t.Raw) == 0 || len(other.Raw) == 0 {
 		return t.Or(other)
 	}
-	return Text{slices.Concat(t.Raw, other.Raw), t.escaped || other.escaped}
+	if !t.joined {
+		t.Raw, t.joined = slices.Clip(t.Raw), true // so that append does not write into the JSON text
+	}
+	t.Raw, t.escaped = append(t.Raw, other.Raw...), t.escaped || other.escaped
+	return t
 }
 
-func (t Text) Clone() Text { return Text{bytes.Clone(t.Raw), t.escaped} }
+func (t Text) Clone() Text { return Text{Raw: bytes.Clone(t.Raw), escaped: t.escaped} }
 
 // Decode returns the string without escapes, or nil if it is empty. It overwrites the bytes of t and
 // returns them.
