@@ -23,7 +23,8 @@ func (l planLine) add(c *kingpin.CmdClause) {
 		{"base-url", "URL", "Address of the API, or preset:NAME for a simulated deployment."},
 		{"concurrency", "10,50,100", "Levels of conversations in flight (closed loop)."},
 		{"rate", "0.5,1,2", "Levels of conversations started per second (open loop)."},
-		{"duration", "60s", "Measured time of each level. A warm-up of a third of it comes before."},
+		{"duration", "60s", "Measured time of each level."},
+		{"warm-up", "20s", "Time under the same load before the measured time. Default: a third of the duration."},
 		{"api", string(target.Chat), "API of the endpoint: " + apiList(target.APIs()) + "."},
 		{"model", "NAME", "Model to ask for. Default: the first that /models lists."},
 		{"api-key-file", "FILE", "File that holds the API key."},
@@ -59,7 +60,10 @@ func (l planLine) text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	warmUp := (duration / 3).Round(100 * time.Millisecond)
+	warmUp, err := l.time("warm-up", (duration / 3).Round(100*time.Millisecond))
+	if err != nil {
+		return "", err
+	}
 	if file := l["api-key-file"]; *file != "" { // relative to the working directory, not to the plan file
 		if *file, err = filepath.Abs(*file); err != nil {
 			return "", fmt.Errorf("--api-key-file: %w", err)

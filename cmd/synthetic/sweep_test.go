@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kingpin/v2"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -104,14 +106,14 @@ slos: [{sli: correct, objective: 90%%}]
 func TestSweepInOneLine(t *testing.T) {
 	_, server := fastDeployment(t)
 	dir := filepath.Join(t.TempDir(), "out")
-	p := start(t, "sweep", "--base-url="+server.URL, "--concurrency=2,4", "--duration=1s", "--output.dir="+dir,
+	p := start(t, "sweep", "--base-url="+server.URL, "--concurrency=2,4", "--duration=1s", "--warm-up=100ms", "--output.dir="+dir,
 		"--prompt-tokens=50", "--max-output-tokens=8", "--turns=1")
 	if <-p.done; p.code != exitOK {
 		t.Fatalf("exit code %d:\n%s%s", p.code, p.out, p.err)
 	}
 	kept := filepath.Join(dir, "plan.yml")
 	text, err := os.ReadFile(kept)
-	if err != nil || !strings.Contains(p.out.String(), kept+":\n"+string(text)) || !strings.Contains(string(text), "concurrency: [2,4], start_rate: 27}") ||
+	if err != nil || !strings.Contains(p.out.String(), kept+":\n"+string(text)) || !strings.Contains(string(text), "concurrency: [2,4], start_rate: 81}") ||
 		!strings.HasPrefix(string(text), "variants:\n") {
 		t.Errorf("the plan (%v):\n%s\ndiffers from the printed plan:\n%s", err, text, p.out)
 	}
@@ -122,6 +124,21 @@ func TestSweepInOneLine(t *testing.T) {
 	again := start(t, "sweep", "--plan.file="+kept, "--output.dir="+dir, "--resume")
 	if <-again.done; again.code != exitOK || strings.Contains(again.out.String(), "finished") {
 		t.Errorf("--resume with the stored plan repeated a measurement, exit code %d:\n%s%s", again.code, again.out, again.err)
+	}
+}
+
+// TestPlanLineWithoutWarmUp: --warm-up=0 is not the default.
+func TestPlanLineWithoutWarmUp(t *testing.T) {
+	for args, want := range map[string]string{"--warm-up=0s": "warm_up: {duration: 0s}", "--duration=60s": "warm_up: {duration: 20s}"} {
+		l := planLine{}
+		app := kingpin.New("synthetic", "")
+		l.add(app.Command("sweep", ""))
+		if _, err := app.Parse([]string{"sweep", "--base-url=http://a", "--rate=1", args}); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := l.text(); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %v\n%s", args, err, text)
+		}
 	}
 }
 
