@@ -19,8 +19,8 @@ type chat struct {
 	calls      calls
 	// hasText says that choices have a text instead of a delta.
 	hasText bool
-	// A stream repeats its id, model and fingerprint in each chunk; only the first ones are decoded.
-	hasID, hasModel, hasFingerprint bool
+	// A stream repeats its id and model in each chunk; only the first ones are decoded.
+	hasID, hasModel bool
 }
 
 // NewCompletions returns the Decoder of streamed completions.
@@ -43,9 +43,6 @@ func (d *chat) Decode(ev *Event, data []byte, isError bool) bool {
 	if len(c.model.Raw) > 0 && !d.hasModel {
 		ev.Model, d.hasModel = clip(c.model.Clone().Decode()), true
 	}
-	if len(c.fingerprint.Raw) > 0 && !d.hasFingerprint {
-		ev.Fingerprint, d.hasFingerprint = clip(c.fingerprint.Clone().Decode()), true
-	}
 	ev.Worker = c.worker
 	c.fill(ev, data, isError, &d.calls)
 	return true
@@ -56,15 +53,14 @@ type chunk struct {
 	choice      choice
 	otherChoice bool // another choice has a delta
 	// answer is the index of the choice that is the answer.
-	answer      int
-	hasChoice   bool
-	usage       Usage
-	hasUsage    bool
-	fault       fault
-	id          text
-	model       text
-	fingerprint text
-	worker      string // from the extension of NVIDIA Dynamo
+	answer    int
+	hasChoice bool
+	usage     Usage
+	hasUsage  bool
+	fault     fault
+	id        text
+	model     text
+	worker    string // from the extension of NVIDIA Dynamo
 }
 
 // choice is the element of "choices" that is the answer.
@@ -150,8 +146,6 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 		c.id = s.Text()
 	case "model":
 		c.model = s.Text()
-	case "system_fingerprint":
-		c.fingerprint = s.Text()
 	case "nvext":
 		c.worker = ""
 		c.readWorker(s)

@@ -68,9 +68,8 @@ type Event struct {
 	ToolCalls []ToolCall
 	// Model is the name of the answering model, in the first event that has one.
 	Model string
-	// Fingerprint is the system_fingerprint, in the first event that has one. Worker identifies the
-	// worker that decoded the event.
-	Fingerprint, Worker string
+	// Worker identifies the worker that decoded the event.
+	Worker string
 	// ID is the id of a completion or chat completion, in the first event that has one.
 	ID string
 	// Thinks says that the server reasoned, perhaps without streaming the text.

@@ -38,18 +38,23 @@ func (r *rendering) Header() http.Header         { return r.header }
 func (r *rendering) WriteHeader(status int)      { r.status = status }
 func (r *rendering) Write(p []byte) (int, error) { return r.body.Write(p) }
 
-// Scrapes serves the metrics of h. It renders each variant at most once a second; requests within a
-// second of a rendering get the same bytes.
+// Scrapes serves the metrics of h. It renders each variant at most once a second. A request gets a rendering
+// that is less than a second old, or that began after the request.
 func Scrapes(h http.Handler) http.Handler {
 	turn := make(chan struct{}, 1) // one at a time
 	recent, size := map[variant]*rendering{}, map[variant]int{}
-	shared := func(v variant) *rendering {
-		turn <- struct{}{}
+	shared := func(ctx context.Context, v variant) *rendering {
+		arrived := time.Now()
+		select {
+		case turn <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
 		defer func() { <-turn }()
-		maps.DeleteFunc(recent, func(_ variant, r *rendering) bool { return time.Since(r.start) >= freshFor })
-		if r := recent[v]; r != nil {
+		if r := recent[v]; r != nil && (r.start.After(arrived) || time.Since(r.start) < freshFor) {
 			return r
 		}
+		maps.DeleteFunc(recent, func(_ variant, r *rendering) bool { return time.Since(r.start) >= freshFor })
 		r := &rendering{header: http.Header{}, status: http.StatusOK, start: time.Now()}
 		r.body.Grow(size[v] + size[v]/16)
 		h.ServeHTTP(r, v.request())
@@ -63,7 +68,10 @@ func Scrapes(h http.Handler) http.Handler {
 			http.Error(w, noFilter, http.StatusBadRequest)
 			return
 		}
-		answer := shared(variantOf(r.Header))
+		answer := shared(r.Context(), variantOf(r.Header))
+		if answer == nil { // the client has gone
+			return
+		}
 		maps.Copy(w.Header(), answer.header)
 		w.Header().Set("Content-Length", strconv.Itoa(answer.body.Len()))
 		w.WriteHeader(answer.status)

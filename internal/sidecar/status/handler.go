@@ -54,11 +54,29 @@ func (p *Page) routes() http.Handler {
 	return gzhttp.GzipHandler(mux)
 }
 
+// inTurn runs render while no other page is rendered. It returns false if the client has gone before.
+func (p *Page) inTurn(r *http.Request, render func()) bool {
+	select {
+	case p.rendering <- struct{}{}:
+	case <-r.Context().Done():
+		return false
+	}
+	defer func() { <-p.rendering }()
+	render()
+	return true
+}
+
 func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
-	v, err := p.view(r.URL.Query())
+	var v view
 	var b bytes.Buffer // an error must not leave half a page
-	if err == nil {
-		err = page.Execute(&b, v)
+	var err error
+	rendered := p.inTurn(r, func() {
+		if v, err = p.view(r.URL.Query()); err == nil {
+			err = page.Execute(&b, v)
+		}
+	})
+	if !rendered {
+		return
 	}
 	if err != nil {
 		http.Error(w, "rendering the page: "+err.Error(), http.StatusInternalServerError)
@@ -76,8 +94,12 @@ func (p *Page) servePage(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(b.Bytes()) // the client is gone if this fails
 }
 
-func (p *Page) serveJSON(w http.ResponseWriter, _ *http.Request) {
-	b, err := json.MarshalIndent(p.Snapshot(), "", "  ")
+func (p *Page) serveJSON(w http.ResponseWriter, r *http.Request) {
+	var b []byte
+	var err error
+	if !p.inTurn(r, func() { b, err = json.MarshalIndent(p.Snapshot(), "", "  ") }) {
+		return
+	}
 	if err != nil {
 		http.Error(w, "encoding the status: "+err.Error(), http.StatusInternalServerError)
 		return

@@ -40,6 +40,8 @@ type Page struct {
 	http.Handler
 	options Options
 	started time.Time
+	// rendering holds a value while a page is rendered: one at a time, for any number of clients.
+	rendering chan struct{}
 
 	mu   sync.Mutex
 	jobs map[probe.Key]*job
@@ -63,7 +65,7 @@ func New(o Options) *Page {
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
 	}
-	p := &Page{options: o, started: o.Now(), jobs: map[probe.Key]*job{}, servers: map[string][]serverMinute{}}
+	p := &Page{options: o, started: o.Now(), rendering: make(chan struct{}, 1), jobs: map[probe.Key]*job{}, servers: map[string][]serverMinute{}}
 	p.Handler = p.routes()
 	return p
 }
