@@ -41,9 +41,6 @@ func addInit(app *kingpin.Application) command {
 It asks the endpoint for its models, version and metrics, and takes one turn over
 each API to learn which of them answer, and whether they report reasoning and
 usage. Each turn has a prompt of about 50 tokens and an answer of at most 64.
-Then it tries for at most 6 seconds whether a router keeps conversations on one
-worker by a session id, with 4 to 21 prompts of about 300 tokens and answers of at
-most 8.
 Whatever it cannot learn becomes a comment in the file. It writes no file, and exits
 with 1, if no turn succeeds. An existing file is never overwritten. Example:
   synthetic init --base-url http://127.0.0.1:8000/v1`)
