@@ -62,7 +62,7 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 // values of its argument; without kinds it has no argument.
 func describing(parent *kingpin.CmdClause, name, help string, build func(kind string) (output, error), kinds ...string) command {
 	var kind, dir string
-	c := parent.Command(name, help)
+	c := parent.Command(name, help).Hidden()
 	if len(kinds) > 0 {
 		c.Arg("file", "The kind of file: config, the configuration of the sidecar, or plan, the plan of a sweep.").Default(kinds[0]).EnumVar(&kind, kinds...)
 	}
