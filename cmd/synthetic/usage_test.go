@@ -37,7 +37,7 @@ func TestHelpFitsOnAScreen(t *testing.T) {
 		t.Errorf("code %d, errors %q, help\n%s", code, errs.String(), out.String())
 	}
 	out.Reset()
-	if run(t.Context(), []string{"init", "--help"}, &out, &errs); !strings.Contains(out.String(), "It writes no file, and exits with 1, if no turn") {
+	if run(t.Context(), []string{"init", "--help"}, &out, &errs); !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "It writes no file, and exits with 1, if no turn") {
 		t.Errorf("the help of init is\n%s", out.String())
 	}
 }

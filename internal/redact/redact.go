@@ -222,7 +222,9 @@ func (h hashes) add(text string) {
 		return
 	}
 	begin := maphash.String(seed, text[:h.least])
-	h.known[begin] = h.known[begin]
+	if _, ok := h.known[begin]; !ok {
+		h.known[begin] = false
+	}
 	h.known[maphash.String(seed, text[:min(len(text), part)])] = true
 }
 

@@ -21,12 +21,20 @@ func TestTruth(t *testing.T) {
 	web := &http.Server{Handler: truth, ConnContext: keepConnection}
 	go web.Serve(listener)
 	defer web.Close()
-	sent := time.Now()
-	answer, err := http.Post("http://"+listener.Addr().String()+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"truth","stream":true}`))
-	if err != nil {
-		t.Fatal(err)
+	ask := func() *http.Response {
+		answer, err := http.Post("http://"+listener.Addr().String()+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"truth","stream":true}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { answer.Body.Close() })
+		return answer
 	}
-	defer answer.Body.Close()
+	// The kernel begins to stamp some time after the first socket asks for it.
+	sent, answer := time.Now(), ask()
+	for try := 0; answer.StatusCode == http.StatusInternalServerError && try < 1000; try++ {
+		truth.reset(1)
+		sent, answer = time.Now(), ask()
+	}
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || strings.Count(string(text), `"content":" word"`) != tokens || !strings.Contains(string(text), `"completion_tokens":64`) || !strings.HasSuffix(string(text), "data: [DONE]\n\n") {
 		t.Errorf("%v: %.300s", err, text)
