@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	promconfig "github.com/prometheus/common/config"
 	"github.com/prometheus/common/model"
 	prom "github.com/prometheus/prometheus/discovery"
 	_ "github.com/prometheus/prometheus/discovery/dns"  // registers itself in prom.Configs
@@ -111,11 +112,15 @@ func (b *builder) sources(path string, f fileGroup) []prom.Config {
 // promSources decodes a list of Prometheus' service discovery. No message repeats a value.
 func (b *builder) promSources(at, key string, items []map[string]any) []prom.Config {
 	for i, item := range items {
-		key, message, remedy := forbidden(item)
+		secret, message, remedy := forbidden(item)
 		url, _ := item["url"].(string)
+		_, redirects := item["follow_redirects"]
 		switch {
-		case key != "":
-			b.Mistake(yamlform.Index(at, i)+"."+key, "", message, remedy)
+		case redirects && key == "http_sd_configs":
+			b.Mistake(yamlform.Index(at, i)+".follow_redirects", "", "has no effect: redirects are never followed", "remove it")
+			return nil
+		case secret != "":
+			b.Mistake(yamlform.Index(at, i)+"."+secret, "", message, remedy)
 			return nil
 		case strings.Contains(url, "@"):
 			b.Mistake(yamlform.Index(at, i), "", "has a url with user information (not shown)", "write basic_auth with password_file")
@@ -129,8 +134,11 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 	}
 	sources.SetDirectory(b.dir)
 	for i, s := range sources {
+		if c, ok := discovery.HTTPClient(s); ok && c.OAuth2 != nil { // the library does not set the directory of this path
+			c.OAuth2.ClientCertificateKeyFile = promconfig.JoinDir(b.dir, c.OAuth2.ClientCertificateKeyFile)
+		}
 		if h, ok := s.(*promhttp.SDConfig); ok {
-			h.HTTPClientConfig.SetDirectory(b.dir)
+			h.HTTPClientConfig.FollowRedirects = false
 			b.clientFiles(yamlform.Index(at, i), h.HTTPClientConfig)
 		}
 	}

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,5 +56,40 @@ slos:
 	}
 	if none := cfg.WithDiscovered(nil).SLOs[0].Targets; len(none) != 1 {
 		t.Errorf("an objective of a group without targets is of %q: every target", none)
+	}
+}
+
+// TestDiscoveryClient: the HTTP client of a source follows no redirect, and its files are beside the configuration.
+func TestDiscoveryClient(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"password", "key", "ca"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := Parse("synthetic.yml", []byte(`
+discovery:
+  - name: basic
+    http_sd_configs: [{url: "http://a/", basic_auth: {username: u, password_file: password}, tls_config: {ca_file: ca}}]
+  - name: oauth
+    http_sd_configs:
+      - url: http://a/
+        oauth2:
+          client_id: c
+          token_url: http://a/token
+          grant_type: urn:ietf:params:oauth:grant-type:jwt-bearer
+          client_certificate_key_file: key
+`), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	basic, _ := discovery.HTTPClient(cfg.Discovery[0].Sources[0])
+	oauth, ok := discovery.HTTPClient(cfg.Discovery[1].Sources[0])
+	if !ok || basic.FollowRedirects || oauth.FollowRedirects {
+		t.Error("a source follows redirects")
+	}
+	got := []string{basic.BasicAuth.PasswordFile, basic.TLSConfig.CAFile, oauth.OAuth2.ClientCertificateKeyFile}
+	if diff := cmp.Diff([]string{filepath.Join(dir, "password"), filepath.Join(dir, "ca"), filepath.Join(dir, "key")}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

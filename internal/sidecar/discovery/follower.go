@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	promconfig "github.com/prometheus/common/config"
+	"github.com/prometheus/common/model"
 	prom "github.com/prometheus/prometheus/discovery"
-	"github.com/prometheus/prometheus/discovery/http"
 	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/labels"
 
@@ -28,8 +29,8 @@ const (
 	again = 30 * time.Second
 	// silence is how long a source may take for its first answer. An empty result counts after it.
 	silence = time.Minute
-	// recovered is how long a discovery that has failed must not fail again. It is longer than
-	// the default refresh interval of every discovery.
+	// recovered is how long a discovery that has failed must not fail again, at least. It is longer
+	// than the default refresh interval of every discovery.
 	recovered = 6 * time.Minute
 )
 
@@ -47,6 +48,16 @@ type Follower struct {
 	groups   map[string]*groupState
 	recalled map[string][]Target // saved targets of groups that are not followed yet
 	synced   map[string][]*targetgroup.Group
+	syncedAt time.Time
+	counted  map[string]float64 // failures by set, and by counter without a set
+	sets     int                // how often the sets of a group were named
+}
+
+// ownSource is a source with the name of its set. It keeps the manager from using one discoverer for
+// equal sources, whose failures would count for one group only.
+type ownSource struct {
+	prom.Config
+	set string
 }
 
 type groupState struct {
@@ -55,14 +66,15 @@ type groupState struct {
 	// accepted are the discovered labels in force. found are the targets made of them, leftOut
 	// the objects that are no targets.
 	accepted []labels.Labels
-	recalled []Target // replaces accepted until the sources have answered
+	recalled []Target // stay beside those of accepted until every source has answered
 	found    []Target
 	leftOut  []LeftOut
+	sets     []string        // of the sources, in the manager
+	heard    map[string]bool // the sets that have answered
 	answered bool
-	created  time.Time // when the group was added
-	at       time.Time // when the group last answered without a failure
-	failures float64   // of its sources
-	failed   time.Time // when they last grew
+	created  time.Time // when the group got its sources
+	at       time.Time // of the last answer without a failure
+	failed   time.Time // when the failures of its sources last grew
 	problem  string    // "" while the group is as it should be
 	since    time.Time // when the problem began
 	logged   map[LeftOut]bool
@@ -85,8 +97,8 @@ func (f *Follower) Follow(groups []Group) {
 	next := map[string]*groupState{}
 	for _, g := range groups {
 		for _, s := range g.Sources {
-			if c, ok := s.(*http.SDConfig); ok {
-				target.RememberSecrets(c.HTTPClientConfig)
+			if c, ok := HTTPClient(s); ok {
+				target.RememberSecrets(c)
 			}
 		}
 		state := f.state(g)
@@ -99,13 +111,38 @@ func (f *Follower) Follow(groups []Group) {
 	poke(f.dirty)
 }
 
-// state returns the state of a group, or the initial one of a new group.
-func (f *Follower) state(g Group) *groupState {
-	if state := f.groups[g.Name()]; state != nil && state.Lease > 0 == (g.Lease > 0) {
-		return state
+// HTTPClient returns the configuration of a source's HTTP client, if it has one.
+func HTTPClient(s prom.Config) (promconfig.HTTPClientConfig, bool) {
+	return field[promconfig.HTTPClientConfig](s, "HTTPClientConfig")
+}
+
+// field returns a field that several kinds of sources have.
+func field[T any](s prom.Config, name string) (value T, ok bool) {
+	v := reflect.Indirect(reflect.ValueOf(s))
+	if v.Kind() != reflect.Struct || !v.FieldByName(name).IsValid() {
+		return value, false
 	}
-	state := &groupState{leases: map[string]*lease{}, created: time.Now(), answered: g.Lease > 0}
-	if g.Lease == 0 {
+	value, ok = v.FieldByName(name).Interface().(T)
+	return value, ok
+}
+
+// state returns the state of a group, or the initial one of a group that is new or has new sources.
+func (f *Follower) state(g Group) *groupState {
+	old := f.groups[g.Name()]
+	if old != nil && old.Lease > 0 == (g.Lease > 0) && reflect.DeepEqual(old.Sources, g.Sources) {
+		return old
+	}
+	state := &groupState{leases: map[string]*lease{}, heard: map[string]bool{}, created: time.Now(), answered: g.Lease > 0}
+	// The names of the sets are new: an answer of the earlier sources may still come.
+	f.sets++
+	for i := range g.Sources {
+		state.sets = append(state.sets, fmt.Sprintf("%s/%d/%d", g.Name(), f.sets, i))
+	}
+	switch {
+	case g.Lease > 0:
+	case old != nil && old.Lease == 0:
+		state.recalled, state.at, state.logged = old.found, old.at, old.logged
+	default:
 		state.recalled = f.recalled[g.Name()]
 	}
 	return state
@@ -129,20 +166,26 @@ func (f *Follower) Found(groups []Group) map[string][]Target {
 	return out
 }
 
-// current makes targets of the labels in force with the settings of updated. Recalled targets
-// remain if updated still allows them.
+// current makes targets of the labels in force with the settings of updated.
 func (g *groupState) current(updated Group) ([]Target, []LeftOut) {
-	if g.recalled == nil {
-		return updated.resolve(g.accepted)
+	return updated.targets(g.accepted, g.recalled)
+}
+
+// targets makes targets of discovered labels. Recalled targets with other names remain if the group
+// still allows them.
+func (g Group) targets(all []labels.Labels, recalled []Target) ([]Target, []LeftOut) {
+	out, leftOut := g.resolve(all)
+	names := map[string]bool{}
+	for _, t := range out {
+		names[t.Name] = true
 	}
-	var out []Target
-	for _, t := range g.recalled {
-		base, err := updated.Address.Base(t.BaseURL)
-		if err == nil && base == t.BaseURL && updated.allows(base) && len(out) < updated.Most {
+	for _, t := range recalled {
+		base, err := g.Address.Base(t.BaseURL)
+		if err == nil && base == t.BaseURL && g.allows(base) && len(out) < g.Most && !names[t.Name] {
 			out = append(out, t)
 		}
 	}
-	return out, nil
+	return out, leftOut
 }
 
 // Recall sets the targets that an earlier process had found, by group. They are used until the
@@ -204,7 +247,7 @@ func (f *Follower) Run(ctx context.Context, changed func() error) error {
 			}
 		case synced := <-m.SyncCh():
 			f.mu.Lock()
-			f.synced = synced
+			f.synced, f.syncedAt = synced, time.Now()
 			f.mu.Unlock()
 			poke(f.dirty)
 		case <-minute.C: // leases may have ended, and an empty answer counts after a while
@@ -233,9 +276,9 @@ func (f *Follower) sources() map[string]prom.Configs {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := map[string]prom.Configs{}
-	for name, g := range f.groups {
-		if g.Lease == 0 {
-			out[name] = g.Sources
+	for _, g := range f.groups {
+		for i, set := range g.sets {
+			out[set] = prom.Configs{ownSource{g.Sources[i], set}}
 		}
 	}
 	return out
@@ -248,7 +291,7 @@ func (f *Follower) update(now time.Time) (changed bool) {
 	f.countFailures(now)
 	for name, g := range f.groups {
 		before := g.found
-		g.update(now, f.synced[name])
+		g.update(now, f.synced, f.syncedAt)
 		g.logLeftOut(f.logger)
 		if !reflect.DeepEqual(before, g.found) {
 			changed = true
@@ -260,13 +303,22 @@ func (f *Follower) update(now time.Time) (changed bool) {
 
 // update takes over the answers of the group's sources. The manager does not tell an empty answer
 // from none.
-func (g *groupState) update(now time.Time, answers []*targetgroup.Group) {
-	all := append(g.leased(), labelsOf(answers)...)
-	if g.Lease == 0 && len(all) == 0 && (now.Sub(g.created) < silence || g.isFailing(now)) {
+func (g *groupState) update(now time.Time, synced map[string][]*targetgroup.Group, syncedAt time.Time) {
+	all, recalled, answered := g.leased(), []Target(nil), true
+	early := now.Sub(g.created) < silence || g.isFailing(now)
+	for _, set := range g.sets {
+		all = append(all, labelsOf(synced[set])...)
+		g.heard[set] = g.heard[set] || len(synced[set]) > 0 || !early
+		answered = answered && g.heard[set]
+	}
+	if g.Lease == 0 && len(all) == 0 && early {
 		return
 	}
-	g.answered = true
-	found, leftOut := g.resolve(all)
+	if !answered {
+		recalled = g.recalled
+	}
+	g.answered = g.answered || answered
+	found, leftOut := g.targets(all, recalled)
 	if len(found) < g.Least {
 		g.note(now, fmt.Sprintf("found %d targets, fewer than min_targets, %d", len(found), g.Least))
 		if len(found) < len(g.found) {
@@ -274,9 +326,11 @@ func (g *groupState) update(now time.Time, answers []*targetgroup.Group) {
 		}
 	} else if !g.isFailing(now) {
 		g.note(now, "")
-		g.at = now
+		if answered {
+			g.at = syncedAt
+		}
 	}
-	g.accepted, g.recalled, g.found, g.leftOut = all, nil, found, leftOut
+	g.accepted, g.recalled, g.found, g.leftOut = all, recalled, found, leftOut
 }
 
 // labelsOf returns the labels of each object, without secrets that a server repeats.
@@ -304,7 +358,12 @@ func plain[K, V ~string](set map[K]V) map[string]string {
 }
 
 func (g *groupState) isFailing(now time.Time) bool {
-	return !g.failed.IsZero() && now.Sub(g.failed) < recovered
+	wait := recovered
+	for _, s := range g.Sources {
+		interval, _ := field[model.Duration](s, "RefreshInterval")
+		wait = max(wait, time.Duration(interval)*3/2)
+	}
+	return !g.failed.IsZero() && now.Sub(g.failed) < wait
 }
 
 // note records the present problem of a group, "" for none.
@@ -315,7 +374,7 @@ func (g *groupState) note(now time.Time, problem string) {
 	g.problem = problem
 }
 
-// failureCounters returns the counters of failures, by discovery, that have no label of the group.
+// failureCounters returns the counters of failures, by discovery, that have no label of the set.
 func failureCounters() map[string]string {
 	return map[string]string{
 		"dns": "prometheus_sd_dns_lookup_failures_total", "file": "prometheus_sd_file_read_errors_total",
@@ -329,28 +388,32 @@ func (f *Follower) countFailures(now time.Time) {
 	if err != nil {
 		f.logger.Error("The failures of discoveries cannot be counted", "err", err)
 	}
-	total, ofGroup := map[string]float64{}, map[string]float64{}
+	counted := map[string]float64{}
 	for _, family := range families {
 		for _, m := range family.Metric {
-			total[family.GetName()] += m.GetCounter().GetValue()
+			counted[family.GetName()] += m.GetCounter().GetValue()
 			for _, l := range m.Label {
 				if l.GetName() == "config" && family.GetName() == "prometheus_sd_refresh_failures_total" {
-					ofGroup[l.GetValue()] += m.GetCounter().GetValue()
+					counted[l.GetValue()] += m.GetCounter().GetValue()
 				}
 			}
 		}
 	}
-	for name, g := range f.groups {
-		failures := ofGroup[name]
-		for _, s := range g.Sources {
-			failures += total[failureCounters()[s.Name()]]
+	for _, g := range f.groups {
+		for i, set := range g.sets {
+			kind := g.Sources[i].Name()
+			counter := failureCounters()[kind]
+			switch {
+			case counted[set] > f.counted[set]:
+				g.failed = now
+				g.note(now, "the discovery fails; the log names the reason")
+			case counted[counter] > f.counted[counter]:
+				g.failed = now
+				g.note(now, fmt.Sprintf("a discovery of the kind %s fails, perhaps that of another group; the log names the reason", kind))
+			}
 		}
-		if failures > g.failures {
-			g.failed = now
-			g.note(now, "the discovery fails; the log names the reason")
-		}
-		g.failures = failures
 	}
+	f.counted = counted
 }
 
 // maxLogged bounds the objects of a group that the log names.
@@ -409,7 +472,7 @@ func (f *Follower) Standings() []Standing {
 		s := Standing{Name: name, Found: len(g.found), LeftOut: map[string]int{}, At: g.at, Failing: g.problem, Leased: g.Lease > 0}
 		if s.Failing != "" {
 			s.Since = g.since
-		} else if g.answered {
+		} else if s.Leased {
 			s.At = now
 		}
 		for _, l := range g.leftOut {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	nethttp "net/http"
 	"net/http/httptest"
 	"os"
@@ -14,9 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/discovery/file"
 	"github.com/prometheus/prometheus/discovery/http"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
 )
 
 // inventory is a server for http_sd_configs.
@@ -162,4 +165,118 @@ func TestRecall(t *testing.T) {
 		<-changes
 	}
 	wantTargets(t, f, groups, "remote/c-1")
+}
+
+// TestNewSourceOfAGroup: the targets of the earlier source stay until the new one answers, and an answer of the
+// earlier one that comes late is none.
+func TestNewSourceOfAGroup(t *testing.T) {
+	old, replacement := newInventory(t), newInventory(t)
+	old.answer = `[{"targets": ["http://a:1"]}]`
+	groups := []Group{group("g", old.config())}
+	f := New(slog.New(slog.DiscardHandler), nil)
+	f.Follow(groups)
+	changes := begin(t, f)
+	<-changes
+	wantTargets(t, f, groups, "g/a-1")
+	f.mu.Lock()
+	f.groups["g"].created = time.Now().Add(-time.Hour)
+	f.mu.Unlock()
+
+	groups = []Group{group("g", replacement.config())}
+	wantTargets(t, f, groups, "g/a-1")
+	f.Follow(groups)
+	f.update(time.Now())
+	replacement.set("")
+	f.mu.Lock()
+	f.synced = map[string][]*targetgroup.Group{f.groups["g"].sets[0]: {}} // as the manager sends it at once
+	f.mu.Unlock()
+	f.update(time.Now())
+	wantTargets(t, f, groups, "g/a-1")
+	if !f.Awaits("g/b-1") {
+		t.Error("the new source has not answered")
+	}
+	replacement.set(`[{"targets": ["http://b:1"]}]`)
+	for slices.Contains(namesOf(f, groups), "g/a-1") {
+		<-changes
+	}
+	wantTargets(t, f, groups, "g/b-1")
+}
+
+// TestRecallOfTwoSources: saved targets stay until both sources have answered. Two groups with the same failing
+// source both fail.
+func TestRecallOfTwoSources(t *testing.T) {
+	good, bad := newInventory(t), newInventory(t)
+	good.answer = `[{"targets": ["http://a:1"]}]`
+	groups := []Group{group("g", good.config(), bad.config()), group("other", bad.config())}
+	f := New(slog.New(slog.DiscardHandler), nil)
+	f.Recall(map[string][]Target{"g": {{Name: "a-1", BaseURL: "http://a:1", Model: "saved"}, {Name: "b-1", BaseURL: "http://b:1", Model: "saved"}}})
+	f.Follow(groups)
+	changes := begin(t, f)
+	for f.heard("g") < 1 {
+		<-changes
+	}
+	bad.set("")
+	f.update(time.Now().Add(2 * silence))
+	wantTargets(t, f, groups, "g/a-1", "g/b-1")
+	for _, s := range f.Standings() {
+		if s.Failing != "the discovery fails; the log names the reason" || !s.At.IsZero() {
+			t.Errorf("%+v", s)
+		}
+	}
+	bad.set(`[{"targets": ["http://c:1"]}]`)
+	for f.Awaits("g/x") || f.Awaits("other/x") {
+		<-changes
+	}
+	wantTargets(t, f, groups, "g/a-1", "g/c-1", "other/c-1")
+}
+
+func (f *Follower) heard(group string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Collect(maps.Values(f.groups[group].heard)), func(yes bool) bool { return !yes }))
+}
+
+// TestLongRefreshInterval: a discovery that is asked each hour fails for longer than an hour.
+func TestLongRefreshInterval(t *testing.T) {
+	c := http.DefaultSDConfig
+	c.RefreshInterval = model.Duration(time.Hour)
+	now := time.Now()
+	g := &groupState{Group: group("g", &file.SDConfig{}, &c), failed: now}
+	if !g.isFailing(now.Add(80*time.Minute)) || g.isFailing(now.Add(91*time.Minute)) {
+		t.Error("it does not fail for one and a half refresh intervals")
+	}
+	g.Sources = g.Sources[:1]
+	if !g.isFailing(now.Add(5*time.Minute)) || g.isFailing(now.Add(7*time.Minute)) {
+		t.Error("it does not fail for 6 minutes")
+	}
+}
+
+// TestFailureOfAMechanism: the counter of files has no group, and the text says so. A group that is new since
+// then has not failed.
+func TestFailureOfAMechanism(t *testing.T) {
+	f := New(slog.New(slog.DiscardHandler), nil)
+	failures := prometheus.NewCounter(prometheus.CounterOpts{Name: failureCounters()["file"]})
+	f.registry.MustRegister(failures)
+	first, second := group("first", &file.SDConfig{Files: []string{"a.json"}}), group("second", &file.SDConfig{Files: []string{"b.json"}})
+	f.Follow([]Group{first})
+	failures.Inc()
+	if got := f.Standings()[0].Failing; !strings.Contains(got, "of the kind file fails, perhaps that of another group") {
+		t.Errorf("%q", got)
+	}
+	f.Follow([]Group{first, second})
+	if got := f.Standings()[1].Failing; got != "" {
+		t.Errorf("the new group: %q", got)
+	}
+}
+
+// TestSuccessIsTheLastSync: a group without a failure reports when the manager last sent its targets.
+func TestSuccessIsTheLastSync(t *testing.T) {
+	f := New(slog.New(slog.DiscardHandler), nil)
+	f.Follow([]Group{group("g", &file.SDConfig{Files: []string{"a.json"}})})
+	f.syncedAt = time.Now().Add(-time.Hour)
+	f.synced = map[string][]*targetgroup.Group{f.groups["g"].sets[0]: {{Targets: []model.LabelSet{{model.AddressLabel: "http://a:1"}}}}}
+	f.update(time.Now())
+	if got := f.Standings()[0]; got.Failing != "" || !got.At.Equal(f.syncedAt) {
+		t.Errorf("%+v, want the time %v", got, f.syncedAt)
+	}
 }

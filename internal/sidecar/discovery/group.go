@@ -55,14 +55,6 @@ func (g Group) LabelNames() []string {
 	for _, r := range g.Relabel {
 		all = append(all, r.TargetLabel)
 	}
-	for _, s := range g.Sources {
-		static, _ := s.(prom.StaticConfig)
-		for _, group := range static {
-			for name := range group.Labels {
-				all = append(all, string(name))
-			}
-		}
-	}
 	all = slices.DeleteFunc(all, func(name string) bool {
 		return name == "" || strings.Contains(name, "$") || name == nameLabel || name == baseLabel || target.IsReservedLabel(name)
 	})
