@@ -91,9 +91,6 @@ const (
 	Ours Proof = "ours"
 )
 
-// Proofs returns all proofs.
-func Proofs() []Proof { return []Proof{Answered, Silent, Ours} }
-
 // proofOf returns the proof of an outcome. silent is true if a deadline ended the turn.
 func proofOf(o Outcome, silent bool) Proof {
 	switch {

@@ -43,8 +43,8 @@ func TestKeys(t *testing.T) {
 		"bare":     {func(*Turn) {}, nil},
 		"odd":      {func(t *Turn) { t.Target = "a \"b\"\\\n\u2028é<&>" }, map[string]any{"target": "a \"b\"\\\n\u2028é<&>"}},
 		"negative": {func(t *Turn) { t.TTFT, t.PromptTokens = probe.Some(-time.Second), probe.Some(-1) }, nil},
-		"failed": {func(t *Turn) { t.UncachedEstimate, t.Proof = probe.Some(300), probe.Proofs()[0] },
-			map[string]any{"estimated_uncached_tokens": 300.0, "proof": string(probe.Proofs()[0])}},
+		"failed": {func(t *Turn) { t.UncachedEstimate, t.Proof = probe.Some(300), probe.Answered },
+			map[string]any{"estimated_uncached_tokens": 300.0, "proof": string(probe.Answered)}},
 		"gateway": {func(t *Turn) {
 			t.Gateway = probe.Gateway{Retries: probe.Some(2), Fallbacks: probe.Some(0), Overhead: probe.Some(17696 * time.Microsecond)}
 		}, map[string]any{"gateway_retries": 2.0, "gateway_fallbacks": 0.0, "gateway_overhead_seconds": 0.017696}},

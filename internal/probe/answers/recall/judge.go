@@ -17,9 +17,6 @@ const (
 	Foreign Result = "foreign"
 )
 
-// Results returns all results.
-func Results() []Result { return []Result{Right, Wrong, Foreign} }
-
 // searched is the number of bytes at each end of an answer that Judge searches for codes.
 const searched = 16 << 10
 
