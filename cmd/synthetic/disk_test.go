@@ -165,7 +165,7 @@ func TestHangingVolume(t *testing.T) {
 
 // TestReadOnlyDirectories makes the volume of the state and of the pager's directory read-only. The process says so,
 // where and what to do, and keeps probing, exporting and alerting. When the volume is writable again, it saves
-// without a restart. A process does not start with such a volume.
+// without a restart. A process does not start with such a volume for the state or the turns.
 func TestReadOnlyDirectories(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, "64")
@@ -195,9 +195,8 @@ func TestReadOnlyDirectories(t *testing.T) {
 	other := smalldisk.New(t, "1")
 	other.SetReadOnly(true)
 	for name, args := range map[string][]string{
-		"--state.file":       {"--config.file=" + plain, "--state.file=" + filepath.Join(other.Path, "state")},
-		"--turns.file":       {"--config.file=" + plain, "--turns.file=" + filepath.Join(other.Path, "turns")},
-		"alerting.directory": {"--config.file=" + withDirectory(t, plain, other.Path)},
+		"--state.file": {"--config.file=" + plain, "--state.file=" + filepath.Join(other.Path, "state")},
+		"--turns.file": {"--config.file=" + plain, "--turns.file=" + filepath.Join(other.Path, "turns")},
 	} {
 		out, errs := newBuffer(), newBuffer()
 		code := run(t.Context(), append([]string{"run", "--web.listen-address=127.0.0.1:0"}, args...), out, errs)
@@ -221,19 +220,4 @@ func TestReadOnlyDirectories(t *testing.T) {
 	if code := p.end(); code != exitOK {
 		t.Errorf("exit code %d; log:\n%s", code, p.err)
 	}
-}
-
-// withDirectory returns a copy of a configuration with a pager in a directory.
-func withDirectory(t *testing.T, file, directory string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copied := filepath.Join(t.TempDir(), "synthetic.yml")
-	if err := os.WriteFile(copied, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	withAlerting(t, copied, "alerting: {directory: "+directory+"}\n")
-	return copied
 }

@@ -24,8 +24,8 @@ func withAlerting(t *testing.T, path, section string) {
 	}
 }
 
-// TestRunPages breaks a deployment and expects the page at an Alertmanager, on the page
-// /alerts and in the log.
+// TestRunPages breaks a deployment and expects the page at an Alertmanager, on the status
+// page and in the log.
 func TestRunPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits 20 s in real time; make test-long runs it")
@@ -75,7 +75,7 @@ func TestRunPages(t *testing.T) {
 	}
 
 	p.until("the delivery on /metrics", func(s map[string]float64) bool {
-		undelivered, found := sum(s, "synthetic_pager_alerts_undelivered", `alertmanager="`+strings.TrimPrefix(am.URL, "http://")+`"`)
+		undelivered, found := sum(s, "synthetic_pager_alerts_undelivered", `alertmanager="`+am.URL+`"`)
 		return found && undelivered == 0
 	})
 

@@ -90,27 +90,3 @@ func TestStateFileRefused(t *testing.T) {
 		t.Errorf("a directory that does not exist: exit code %d, want %d:\n%s", code, exitUsage, errs)
 	}
 }
-
-// TestDamagedAlertsRefused: the program does not start with a damaged alerts file and does
-// not change it.
-func TestDamagedAlertsRefused(t *testing.T) {
-	t.Parallel()
-	file := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"})
-	withAlerting(t, file, "alerting: {directory: pager}\n")
-	ledger := filepath.Join(filepath.Dir(file), "pager", "alerts.json")
-	if err := os.Mkdir(filepath.Dir(ledger), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	const damaged = `{"version": 1, "alerts": [`
-	if err := os.WriteFile(ledger, []byte(damaged), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, errs := newBuffer(), newBuffer()
-	code := run(t.Context(), []string{"run", "--config.file=" + file, "--web.listen-address=127.0.0.1:0"}, out, errs)
-	if code != exitUsage || !strings.Contains(errs.String(), "remove the file to start without them") || !strings.Contains(errs.String(), ledger) {
-		t.Errorf("exit code %d, want %d:\n%s", code, exitUsage, errs)
-	}
-	if text, err := os.ReadFile(ledger); err != nil || string(text) != damaged {
-		t.Errorf("the file holds %q now (%v)", text, err)
-	}
-}

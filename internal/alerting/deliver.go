@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,8 @@ type Alertmanager struct {
 
 const (
 	requestTimeout = 10 * time.Second
+	// startTimeout bounds the start of the notifier.
+	startTimeout = 5 * time.Second
 	// drainTimeout bounds the last deliveries of a stopping pager.
 	drainTimeout = 5 * time.Second
 	// queueCapacity is the number of alerts that wait for one Alertmanager. Dropped ones are sent again.
@@ -45,6 +48,8 @@ type destination struct {
 
 	mu     sync.Mutex
 	status Receiver
+	// failed and accepted tell whether a request failed or succeeded since the last call of settle.
+	failed, accepted bool
 }
 
 // newNotifier creates Prometheus' notifier, which sends to all Alertmanagers.
@@ -76,23 +81,27 @@ func (p *Pager) newNotifier() error {
 		})
 		p.targets[fmt.Sprintf("config-%d", i)] = []*targetgroup.Group{{Targets: []model.LabelSet{{model.AddressLabel: model.LabelValue(u.Host)}}}}
 		p.destinations = append(p.destinations, d)
-		p.byEndpoint[u.Scheme+"://"+u.Host+prefix+"/api/v2/alerts"] = d
+		endpoint := url.URL{Scheme: u.Scheme, Host: u.Host, Path: path.Join("/", prefix, "/api/v2/alerts")}
+		// The request changes the address, for example an empty port.
+		req, err := http.NewRequestWithContext(p.requests, http.MethodPost, endpoint.String(), nil)
+		if err != nil {
+			return fmt.Errorf("alertmanager %q: %w", a.URL, err)
+		}
+		p.byEndpoint[req.URL.String()] = d
 	}
 	return p.notifier.ApplyConfig(conf)
 }
 
-// runNotifier sends alerts until stop is called, which waits for the last ones.
-func (p *Pager) runNotifier() (stop func()) {
+// runNotifier sends alerts until stop is called, which waits for the last ones. It waits until the notifier knows all
+// Alertmanagers, or ctx is done.
+func (p *Pager) runNotifier(ctx context.Context) (stop func(), err error) {
 	targets, done := make(chan map[string][]*targetgroup.Group, 1), make(chan struct{})
 	targets <- p.targets
 	go func() {
 		defer close(done)
 		p.notifier.Run(targets)
 	}()
-	for len(p.notifier.Alertmanagers()) < len(p.destinations) {
-		time.Sleep(time.Millisecond)
-	}
-	return func() {
+	stop = func() {
 		defer time.AfterFunc(drainTimeout, p.endRequests).Stop()
 		p.notifier.Stop()
 		<-done
@@ -101,6 +110,15 @@ func (p *Pager) runNotifier() (stop func()) {
 			d.http.CloseIdleConnections()
 		}
 	}
+	for began := time.Now(); ctx.Err() == nil && len(p.notifier.Alertmanagers()) < len(p.destinations); time.Sleep(time.Millisecond) {
+		if time.Since(began) > startTimeout {
+			err := fmt.Errorf("after %v the notifier knows %d of %d Alertmanagers; check their addresses, and restart the process",
+				startTimeout, len(p.notifier.Alertmanagers()), len(p.destinations))
+			stop()
+			return nil, err
+		}
+	}
+	return stop, nil
 }
 
 // notify sends all alerts if one has changed, if a reminder is due, or if an Alertmanager did not accept the last
@@ -109,7 +127,7 @@ func (p *Pager) notify() {
 	changed := p.states.changed.Swap(false)
 	due := changed || time.Since(p.notified) >= resend
 	for _, d := range p.destinations {
-		due = due || d.receiver().Err != ""
+		due = d.settle(p) || due
 	}
 	if !due {
 		return
@@ -126,6 +144,9 @@ func (p *Pager) notify() {
 // post does a request of the notifier and records its success. The error contains no secrets.
 func (p *Pager) post(ctx context.Context, _ *http.Client, req *http.Request) (*http.Response, error) {
 	d := p.byEndpoint[req.URL.String()]
+	if d == nil {
+		return nil, fmt.Errorf("no Alertmanager has the address %q", req.URL.Redacted())
+	}
 	body, err := io.ReadAll(req.Body)
 	var alerts []notifier.Alert
 	if err == nil {
@@ -155,20 +176,31 @@ func (p *Pager) post(ctx context.Context, _ *http.Client, req *http.Request) (*h
 	return resp, err
 }
 
-// record keeps the result of a request, and logs when requests begin to fail and when they succeed again.
+// record keeps the result of a request, and logs when requests begin to fail. A success does not clear a failure: it
+// may be that of another batch of the same alerts.
 func (d *destination) record(p *Pager, failure string, alerts int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	logger := p.options.Logger.With("alertmanager", d.status.URL)
-	switch failed := d.status.Err != ""; {
-	case failure == "" && failed:
-		logger.Info("The Alertmanager accepts alerts again")
-	case failure != "" && !failed:
-		logger.Error("The Alertmanager does not accept alerts; trying again until it does", "alerts", alerts, "err", failure)
+	if failure == "" {
+		d.accepted, d.status.LastOK = true, p.clock.wall()
+		return
 	}
-	if d.status.Err, d.status.Undelivered = failure, alerts; failure == "" {
-		d.status.LastOK, d.status.Undelivered = p.clock.wall(), 0
+	if d.status.Err == "" {
+		p.options.Logger.Error("The Alertmanager does not accept alerts; trying again until it does", "alertmanager", d.status.URL, "alerts", alerts, "err", failure)
 	}
+	d.failed, d.status.Err, d.status.Undelivered = true, failure, alerts
+}
+
+// settle clears a failure if all requests since the last call succeeded, and reports whether one is left.
+func (d *destination) settle(p *Pager) (failing bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.status.Err != "" && d.accepted && !d.failed {
+		d.status.Err, d.status.Undelivered = "", 0
+		p.options.Logger.Info("The Alertmanager accepts alerts again", "alertmanager", d.status.URL)
+	}
+	d.accepted, d.failed = false, false
+	return d.status.Err != ""
 }
 
 func (d *destination) receiver() Receiver {

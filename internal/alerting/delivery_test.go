@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -373,23 +374,155 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestStartOnAFullDisk: the pager starts, pages, and saves the alerts when there is space.
-func TestStartOnAFullDisk(t *testing.T) {
-	disk := smalldisk.New(t, "1")
-	synctest.Test(t, func(t *testing.T) {
-		disk.Fill()
-		dir := filepath.Join(disk.Path, "pager")
-		b := newBench(t, func(o *Options) { o.Dir = dir })
-		b.fire("a")
-		time.Sleep(time.Minute)
-		if got := b.box.changes("a"); got != "+" {
-			t.Errorf("messages %q", got)
+// TestStartOnABadDisk: the pager starts, pages, and saves the alerts when the disk works. It keeps a file that it
+// cannot read.
+func TestStartOnABadDisk(t *testing.T) {
+	prepared := func(prepare func(state string) error) func(*testing.T) (string, func()) {
+		return func(t *testing.T) (string, func()) {
+			dir := t.TempDir()
+			if err := prepare(filepath.Join(dir, stateFileName)); err != nil {
+				t.Fatal(err)
+			}
+			return dir, func() {
+				if _, err := os.Stat(filepath.Join(dir, stateFileName+damagedSuffix)); err != nil {
+					t.Errorf("the file is not kept: %v", err)
+				}
+			}
 		}
-		disk.Free()
-		time.Sleep(time.Minute)
-		if saved, err := readStates(dir); err != nil || len(saved.Alerts) != 1 {
-			t.Errorf("saved %+v, %v", saved, err)
+	}
+	for name, begin := range map[string]func(*testing.T) (dir string, end func()){
+		"full": func(t *testing.T) (string, func()) {
+			disk := smalldisk.New(t, "1")
+			disk.Fill()
+			return filepath.Join(disk.Path, "pager"), disk.Free
+		},
+		"read-only": func(t *testing.T) (string, func()) {
+			disk := smalldisk.New(t, "1")
+			disk.SetReadOnly(true)
+			return disk.Path, func() { disk.SetReadOnly(false) }
+		},
+		"a file is in the way": func(t *testing.T) (string, func()) {
+			file := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return filepath.Join(file, "pager"), func() {
+				if err := os.Remove(file); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+		"damaged":    prepared(func(state string) error { return os.WriteFile(state, []byte(`{"alerts": [`), 0o600) }),
+		"unreadable": prepared(func(state string) error { return os.Mkdir(state, 0o700) }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, end := begin(t)
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, func(o *Options) { o.Dir = dir })
+				b.fire("a")
+				time.Sleep(time.Minute)
+				if got := b.box.changes("a"); got != "+" {
+					t.Errorf("messages %q", got)
+				}
+				end()
+				time.Sleep(time.Minute)
+				if saved, err := readStates(dir); err != nil || len(saved.Alerts) != 1 {
+					t.Errorf("saved %+v, %v", saved, err)
+				}
+				b.stop()
+			})
+		})
+	}
+}
+
+// TestAddresses: the path and the port of an Alertmanager need not be in the form of the requests.
+func TestAddresses(t *testing.T) {
+	for _, url := range []string{
+		"http://am/", "http://am/a//b", "http://am/a/../b/", "http://am/team%20a", "http://am/a%2Fb", "http://am/50%25",
+		"http://am:/x", "HTTP://AM:80", "http://[fe80::1%25eth0]:9093/", "http://am/x?y#z",
+	} {
+		t.Run(url, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, func(o *Options) { o.Alertmanagers[0].URL = url })
+				b.fire("a")
+				time.Sleep(time.Minute)
+				b.stop()
+				if got, h := b.box.changes("a"), b.Health().Alertmanagers[0]; got != "+" || h.Err != "" || h.LastOK.IsZero() {
+					t.Errorf("messages %q, health %+v", got, h)
+				}
+			})
+		})
+	}
+}
+
+// TestUnknownEndpoint: a request to an address that no Alertmanager has is an error.
+func TestUnknownEndpoint(t *testing.T) {
+	p := mustNew(t, Options{Gatherer: newGauge(t).registry})
+	defer p.Close()
+	req := httptest.NewRequest(http.MethodPost, address, strings.NewReader("[]"))
+	resp, err := p.post(t.Context(), nil, req)
+	if err == nil {
+		resp.Body.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), address) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestFailedBatch: the alerts of a failed request are sent again at the next interval although a later request of the
+// same evaluation succeeds.
+func TestFailedBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		failed := 0
+		b.box.answers(func(alerts []posted) int {
+			if failed == 0 {
+				failed = len(alerts)
+				return http.StatusBadGateway
+			}
+			return http.StatusOK
+		})
+		const targets = 300
+		for i := range targets {
+			b.fire(strconv.Itoa(i))
+		}
+		time.Sleep(16 * time.Second)
+		if h := b.Health().Alertmanagers[0]; failed == targets || h.Err == "" || h.Undelivered != failed || h.LastOK.IsZero() {
+			t.Errorf("%d alerts in the failed request, health %+v", failed, h)
+		}
+		time.Sleep(15 * time.Second)
+		for i := range targets {
+			if got := b.box.changes(strconv.Itoa(i)); got != "+" {
+				t.Fatalf("target %d: messages %q", i, got)
+			}
+		}
+		time.Sleep(15 * time.Second)
+		if h := b.Health().Alertmanagers[0]; h.Err != "" || h.Undelivered != 0 {
+			t.Errorf("after all requests succeeded, the health is %+v", h)
 		}
 		b.stop()
+	})
+}
+
+// TestNotifierDoesNotStart: Run ends if the notifier does not learn an Alertmanager, or at once if it is stopped.
+func TestNotifierDoesNotStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := func(ctx context.Context) error {
+			p := mustNew(t, Options{Gatherer: newGauge(t).registry, Rules: []byte(firing)})
+			p.destinations = append(p.destinations, &destination{http: &http.Client{}})
+			return p.Run(ctx)
+		}
+		began := time.Now()
+		if err := start(t.Context()); err == nil || !strings.Contains(err.Error(), "knows 0 of 1 Alertmanagers") {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took > startTimeout+time.Second {
+			t.Errorf("it took %v", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := start(ctx); err != nil {
+			t.Errorf("stopped: %v", err)
+		}
 	})
 }

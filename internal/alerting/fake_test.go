@@ -87,6 +87,7 @@ func newPoster(t *testing.T, a Alertmanager) (post func() error) {
 		if err == nil {
 			resp.Body.Close()
 		}
+		p.destinations[0].settle(p)
 		if failure := p.destinations[0].receiver().Err; failure != "" {
 			return errors.New(failure)
 		}

@@ -1,6 +1,7 @@
 package alerting
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -22,9 +23,10 @@ type Health struct {
 // Receiver describes an Alertmanager.
 type Receiver struct {
 	URL string
-	// Undelivered is the number of alerts in the last request, if that failed.
+	// Undelivered is the number of alerts in the last request that failed, 0 if Err is "".
 	Undelivered int
-	// LastOK is when it last accepted alerts; Err is the error of the last request, "" without one.
+	// LastOK is when it last accepted alerts; Err is the error of the last request that failed, "" once all
+	// alerts were accepted again.
 	LastOK time.Time
 	Err    string
 }
@@ -35,10 +37,13 @@ const stalledAfter = 5 * time.Minute
 // Health returns the state of the pager. It is cheap enough for every scrape, including the pager's own.
 func (p *Pager) Health() Health {
 	h := Health{Evaluations: p.evaluations.Load(), Failures: p.failures.Load()}
-	if at := p.evaluated.Load(); at != 0 {
+	at := p.evaluated.Load()
+	if at != 0 {
 		h.Evaluated = time.Unix(0, at)
-		if ago := p.clock.wall().Sub(h.Evaluated); ago > stalledAfter {
-			h.Stalled = fmt.Errorf("the rules were last evaluated %v ago: the process has too little CPU, or a part of it hangs; restart it", ago.Round(time.Second))
+	}
+	if at = cmp.Or(at, p.started.Load()); at != 0 {
+		if ago := p.clock.wall().Sub(time.Unix(0, at)); ago > stalledAfter {
+			h.Stalled = fmt.Errorf("no rules were evaluated for %v: the process has too little CPU, or a part of it hangs; restart it", ago.Round(time.Second))
 		}
 	}
 	for _, d := range p.destinations {

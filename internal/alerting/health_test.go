@@ -1,6 +1,7 @@
 package alerting
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,5 +38,32 @@ groups:
 				t.Errorf("Alertmanagers: %+v", am)
 			}
 		})
+	})
+}
+
+// TestStalled: a pager whose first evaluation hangs is stalled, and evaluated nothing.
+func TestStalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		p := selfGathering(t, func() bool { <-hang; return true })
+		time.Sleep(2 * stalledAfter)
+		if h := p.Health(); h.Stalled != nil {
+			t.Errorf("before Run: %v", h.Stalled)
+		}
+		stop := running(t, p)
+		time.Sleep(stalledAfter - time.Second)
+		if h := p.Health(); h.Stalled != nil {
+			t.Errorf("too early: %v", h.Stalled)
+		}
+		time.Sleep(2 * time.Second)
+		if h := p.Health(); h.Stalled == nil || !strings.Contains(h.Stalled.Error(), "no rules were evaluated for 5m1s") || !h.Evaluated.IsZero() {
+			t.Errorf("the health is %+v", h)
+		}
+		close(hang)
+		time.Sleep(time.Second)
+		if h := p.Health(); h.Stalled != nil || h.Evaluated.IsZero() {
+			t.Errorf("after an evaluation: %+v", h)
+		}
+		stop()
 	})
 }

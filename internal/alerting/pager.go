@@ -40,7 +40,7 @@ type Options struct {
 	Alertmanagers []Alertmanager
 	// ExternalLabels are added to every alert that does not have them.
 	ExternalLabels map[string]string
-	// ExternalURL is the address of the alerts page; "" for none.
+	// ExternalURL is the address of the status page; "" for none.
 	ExternalURL string
 	// Instance is the value of the label instance; "" means the host name.
 	Instance string
@@ -66,6 +66,8 @@ type Pager struct {
 	scrapes  uint64
 	states   *alertStates
 	lock     *atomicfile.Lock // nil until the directory is locked
+	// unreadable is true until a state file that could not be read at the start is renamed.
+	unreadable bool
 
 	notifier     *notifier.Manager
 	targets      map[string][]*targetgroup.Group
@@ -79,7 +81,8 @@ type Pager struct {
 	// Health and Groups take no lock, because the pager's own scrape calls them.
 	rules, next           atomic.Pointer[ruleSet] // next replaces rules before the next scrape
 	evaluations, failures atomic.Uint64
-	evaluated             atomic.Int64 // when a round last ended, in Unix nanoseconds of the wall clock
+	// started is when Run began, evaluated when a round last ended, in Unix nanoseconds of the wall clock.
+	started, evaluated atomic.Int64
 }
 
 // New checks rules and Alertmanagers, and reads the alerts of an earlier process.
@@ -124,17 +127,21 @@ func (p *Pager) prepare() error {
 	if err := p.newNotifier(); err != nil || p.options.Dir == "" {
 		return err
 	}
-	switch err := p.claim(); {
-	case atomicfile.IsDiskFull(err):
-		p.options.Logger.Error("The disk is full, so the alerts are not saved: a restart forgets them", "err", err)
-	case err != nil:
-		return err
+	// A disk that does not work must not keep the pager from paging.
+	if err := p.claim(); err != nil {
+		if _, taken := errors.AsType[*atomicfile.InUseError](err); taken {
+			return err
+		}
+		p.options.Logger.Error("The alerts are not saved until the disk works: a restart forgets them", "err", err)
 	}
 	saved, err := readStates(p.options.Dir)
-	if err == nil {
-		p.restore(saved)
+	if err != nil {
+		p.unreadable = true
+		p.options.Logger.Error("The pager starts without the saved alerts; it renames their file to "+stateFileName+damagedSuffix, "err", err)
+		return nil
 	}
-	return err
+	p.restore(saved)
+	return nil
 }
 
 // Prepare checks rules that replace the current ones. commit puts them into force before the next scrape. Rules with
@@ -146,7 +153,11 @@ func (p *Pager) Prepare(text []byte) (commit func(), err error) {
 
 // Run scrapes, evaluates and delivers until ctx is done. Then it delivers the last changes and saves the alerts.
 func (p *Pager) Run(ctx context.Context) error {
-	stop := p.runNotifier()
+	p.started.Store(p.clock.wall().UnixNano())
+	stop, err := p.runNotifier(ctx)
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
 	saving, endSaving := context.WithCancel(context.Background())
 	var saver sync.WaitGroup
 	saver.Go(func() { p.saveLoop(saving) })
@@ -162,7 +173,7 @@ func (p *Pager) Run(ctx context.Context) error {
 	stop()
 	endSaving()
 	saver.Wait()
-	err := errors.Join(p.save(), p.Close())
+	err = errors.Join(p.save(), p.Close())
 	if err != nil {
 		p.options.Logger.Error("The alerts could not be saved at the end; a restart continues with those of the last save", "err", err)
 	}

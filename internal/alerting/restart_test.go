@@ -3,8 +3,6 @@ package alerting
 import (
 	"context"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -219,26 +217,16 @@ func TestReload(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	taken := t.TempDir()
 	lock, err := atomicfile.LockDir(taken)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	damaged := t.TempDir()
-	if err := os.WriteFile(filepath.Join(damaged, stateFileName), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for want, change := range map[string]func(*Options){
-		"creating the pager's directory":   func(o *Options) { o.Dir = file },
-		"is in use by process":             func(o *Options) { o.Dir = taken },
-		"remove the file to start without": func(o *Options) { o.Dir = damaged },
-		`alertmanager "am:9093"`:           func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "am:9093"}} },
-		"without user information":         func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "http://u:hunter2@am"}} },
+		"is in use by process":     func(o *Options) { o.Dir = taken },
+		`alertmanager "am:9093"`:   func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "am:9093"}} },
+		"without user information": func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "http://u:hunter2@am"}} },
 		"no such file": func(o *Options) {
 			o.Alertmanagers = []Alertmanager{{URL: "https://am", HTTP: promconfig.HTTPClientConfig{TLSConfig: promconfig.TLSConfig{CAFile: "none"}}}}
 		},

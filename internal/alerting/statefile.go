@@ -20,6 +20,9 @@ import (
 // stateFileName is the file of alert states in the pager's directory.
 const stateFileName = "alerts.json"
 
+// damagedSuffix is added to the name of a state file that cannot be read.
+const damagedSuffix = ".damaged"
+
 // outageTolerance is the longest downtime of a process after which its alerts continue.
 const outageTolerance = time.Hour
 
@@ -50,7 +53,7 @@ func readStates(dir string) (saved savedStates, err error) {
 		return saved, fmt.Errorf("reading the saved alerts: %w", err)
 	}
 	if err := atomicfile.ParseJSON(data, &saved); err != nil {
-		return saved, fmt.Errorf("reading the saved alerts in %q: %w; remove the file to start without them", path, err)
+		return saved, fmt.Errorf("reading the saved alerts in %q: %w", path, err)
 	}
 	saved.Alerts = slices.DeleteFunc(saved.Alerts, func(r *alertState) bool { return r == nil })
 	return saved, nil
@@ -101,6 +104,12 @@ func (p *Pager) save() error {
 	}
 	if err := p.claim(); err != nil {
 		return err
+	}
+	if path := filepath.Join(p.options.Dir, stateFileName); p.unreadable {
+		if err := os.Rename(path, path+damagedSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("keeping the alerts that could not be read: %w; remove the file", err)
+		}
+		p.unreadable = false
 	}
 	out := savedStates{SavedAt: p.clock.wall(), Alerts: p.states.snapshot(), Active: []activeAlert{}}
 	for _, g := range p.rules.Load().groups {

@@ -31,6 +31,13 @@ func LockDir(dir string) (*Lock, error) {
 	return lock(dir, filepath.Join(dir, LockName), "")
 }
 
+// InUseError reports that another process holds a lock.
+type InUseError struct{ path, holder string }
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("%q is in use by %s; stop it, or choose another place", e.path, e.holder)
+}
+
 // Release releases the lock. It can be called more than once.
 func (l *Lock) Release() {
 	if l != nil && l.releaser != nil {
@@ -51,7 +58,7 @@ func lock(path, lockFile, names string) (*Lock, error) {
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		holder, _ := os.ReadFile(lockFile)
-		return nil, fmt.Errorf("%q is in use by %s; stop it, or choose another place", path, cmp.Or(strings.TrimSpace(string(holder)), "another process"))
+		return nil, &InUseError{path, cmp.Or(strings.TrimSpace(string(holder)), "another process")}
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.ENOLCK):
 		return &Lock{}, nil // the volume does not support locks; run without one
 	case err != nil:

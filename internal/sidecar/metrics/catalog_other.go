@@ -25,6 +25,6 @@ func PagerCatalog() []Metric {
 		{PagerFailures, Counter, "rules", "Rules that the pager could not evaluate.", nil},
 		{PagerLastEvaluation, gauge, "seconds", "Unix time at which the pager last evaluated its rules; absent before the first evaluation.", nil},
 		{PagerStalled, gauge, "boolean", "1 while the pager has evaluated no rule for five minutes; else 0.", nil},
-		{PagerUndelivered, gauge, "alerts", "Alerts in the last request to an Alertmanager, if that failed; else 0.", each},
+		{PagerUndelivered, gauge, "alerts", "Alerts in the last failed request to an Alertmanager; 0 once it accepts all again.", each},
 	}
 }
