@@ -31,7 +31,7 @@ func TestNotes(t *testing.T) {
 		{"file", []string{"logs deployment/rel-synthetic"}, []string{"port-forward", " test rel"}},
 		{"existing", []string{"load a changed configuration within 15s"}, nil},
 		{"study", []string{"measures.", "logs job/rel-synthetic --follow", "persistent volume claim rel-synthetic-results"}, []string{"Nothing tells Prometheus", "port-forward", "No alerts"}},
-		{"alone", []string{"with 1 shard", "/results/rel of its pod"}, nil},
+		{"alone", []string{"/results/rel of its pod"}, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.values, func(t *testing.T) {
