@@ -54,8 +54,8 @@ var finishReasons = func() map[string]string {
 	return reasons
 }()
 
-// FinishReason translates the finish reasons of all APIs to those of chat completions, and those of failed
-// answers to Aborted. The usual ones need no allocation.
+// FinishReason translates a finish reason of any API to the name that chat completions use. It returns Aborted
+// for a failed answer. The usual ones need no allocation.
 func FinishReason[T string | []byte](b T) string {
 	if reason, ok := finishReasons[string(b)]; ok {
 		return reason
