@@ -226,13 +226,16 @@ func (f *Follower) Run(ctx context.Context, changed func() error) error {
 	if err != nil {
 		return err
 	}
-	m := prom.NewManager(target.RememberingSent(ctx), f.logger, f.registry, metrics, prom.Updatert(quiet))
+	// The manager ends after this loop: ApplyConfig must not meet one that has ended.
+	managed, end := context.WithCancel(context.WithoutCancel(ctx))
+	m := prom.NewManager(target.RememberingSent(managed), f.logger, f.registry, metrics, prom.Updatert(quiet))
 	if m == nil {
+		end()
 		return fmt.Errorf("the discovery manager cannot register its metrics") // it has logged why
 	}
 	var running sync.WaitGroup
-	defer running.Wait()
-	running.Go(func() { _ = m.Run() }) // it returns the error of ctx
+	running.Go(func() { _ = m.Run() }) // it returns the error of its context
+	defer func() { end(); running.Wait() }()
 	minute := time.NewTicker(silence)
 	defer minute.Stop()
 	var update, retry <-chan time.Time
