@@ -78,6 +78,47 @@ func (v LevelVerdict) Unjudged() bool {
 	return v.Standing == NotJudged || v.Standing == Undecided && !v.Met && len(v.Lost) == 0
 }
 
+// ChanceMark follows a verdict that chance could turn.
+const ChanceMark = "~"
+
+// Measured returns the verdict by the measured percentiles, for a matrix: PASS, FAIL (TTFT+TPOT), NOT JUDGED (not
+// reached). It ends with ChanceMark where chance could turn it, which ToSettle explains. label returns the printed
+// name of an objective; nil prints its name.
+func (v LevelVerdict) Measured(label func(name string) string) string {
+	if label == nil {
+		label = func(name string) string { return name }
+	}
+	text := "PASS" + bracketed(v.Reasons(NotJudged, label))
+	switch {
+	case v.Unjudged():
+		return "NOT JUDGED" + bracketed(v.Why)
+	case !v.Met:
+		text = "FAIL" + bracketed(joinLabels(v.Lost, label, "+"))
+	}
+	if v.Standing == Undecided {
+		text += " " + ChanceMark
+	}
+	return text
+}
+
+// ToSettle returns what would settle a verdict that chance could turn: "TTFT: 42 turns measured, about 320 needed in
+// all". It returns "" for other verdicts.
+func (v LevelVerdict) ToSettle(label func(name string) string) string {
+	return v.Reasons(Undecided, label)
+}
+
+// ByMeasurement returns the verdict with the standing that the measured percentiles give, without a proof.
+func (v LevelVerdict) ByMeasurement() LevelVerdict {
+	switch {
+	case v.Unjudged():
+	case v.Met:
+		v.Standing = Met
+	default:
+		v.Standing = Missed
+	}
+	return v
+}
+
 // Words returns the text of a verdict for every output: PASS, FAIL (ttft+tpot), UNDECIDED (seems
 // to pass; ttft: 40 turns measured, about 300 needed in all), NOT JUDGED (not reached). label returns the printed
 // name of an objective; nil prints its name.

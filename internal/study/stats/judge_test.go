@@ -64,20 +64,25 @@ func TestObjectiveWithoutTurns(t *testing.T) {
 	ttft, tpot := runfile.Objective{Name: "ttft", Objective: 0.99}, runfile.Objective{Name: "tpot", Objective: 0.99}
 	first := runfile.Objective{Name: "first", Objective: 0.99, Turns: []probe.TurnKind{probe.First}}
 	for _, tt := range []struct {
-		name       string
-		objectives []runfile.Objective
-		blocks     []Tally // of ttft
-		want       string
+		name           string
+		objectives     []runfile.Objective
+		blocks         []Tally // of ttft
+		want, toSettle string
 	}{
-		{"met", []runfile.Objective{ttft, tpot}, blocks(10, 40, 0), "PASS (tpot: no turn has one)"},
-		{"missed", []runfile.Objective{ttft, tpot}, blocks(10, 20, 20), "FAIL (ttft)"},
-		{"undecided", []runfile.Objective{ttft, tpot}, blocks(10, 10, 0), "UNDECIDED (seems to pass; ttft: 100 turns measured, about 320 needed in all)"},
-		{"no turn at all", []runfile.Objective{ttft, tpot}, nil, "NOT JUDGED (no turn)"},
-		{"no first turn", []runfile.Objective{ttft, first}, blocks(10, 40, 0), "UNDECIDED (seems to pass; first: no such turn was measured)"},
+		{"met", []runfile.Objective{ttft, tpot}, blocks(10, 40, 0), "PASS (tpot: no turn has one)", ""},
+		{"missed", []runfile.Objective{ttft, tpot}, blocks(10, 20, 20), "FAIL (ttft)", ""},
+		{"too few turns", []runfile.Objective{ttft, tpot}, blocks(10, 10, 0), "PASS (tpot: no turn has one) ~", "ttft: 100 turns measured, about 320 needed in all"},
+		{"bad turns in one burst", []runfile.Objective{ttft, tpot}, append(blocks(9, 20, 0), Tally{17, 3}), "FAIL (ttft) ~", "ttft: too close to the limit to decide"},
+		{"no turn at all", []runfile.Objective{ttft, tpot}, nil, "NOT JUDGED (no turn)", ""},
+		{"no first turn", []runfile.Objective{ttft, first}, blocks(10, 40, 0), "PASS ~", "first: no such turn was measured"},
 	} {
 		v := Judge{Objectives: tt.objectives, Confidence: 0.95}.JudgeTurns(Turns{"ttft": tt.blocks})
-		if got := v.Words(nil); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		toSettle := v.ToSettle(func(name string) string { return name })
+		if got := v.Measured(nil); got != tt.want || toSettle != tt.toSettle {
+			t.Errorf("%s: %s, settled by %q; want %s, %q", tt.name, got, toSettle, tt.want, tt.toSettle)
+		}
+		if s := v.ByMeasurement().Standing; s != runfile.NotJudged && (s == runfile.Met) != v.Met {
+			t.Errorf("%s: by measurement it is %s", tt.name, s)
 		}
 	}
 }
