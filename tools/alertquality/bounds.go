@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"synthetic/tools/alertquality/engine"
-	"synthetic/tools/splice"
+	"synthetic/tools/measured"
 )
 
 // bound is a limit that some worlds should keep.
@@ -72,7 +72,7 @@ func boundsTable(scores []engine.Score) string {
 		}
 		rows = append(rows, []string{b.what, fmt.Sprintf("%d of %d", kept, all), strings.Join(missed, ", ")})
 	}
-	return splice.Table("---", rows...)
+	return measured.Table("---", rows...)
 }
 
 // share returns the share of incidents that were found.

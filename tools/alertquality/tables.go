@@ -8,7 +8,7 @@ import (
 
 	"synthetic/tools/alertquality/engine"
 	"synthetic/tools/alertquality/worlds"
-	"synthetic/tools/splice"
+	"synthetic/tools/measured"
 )
 
 // falseTable has a row for each world, with its false pages.
@@ -20,7 +20,7 @@ func falseTable(models []worlds.Model, scores []engine.Score) string {
 			fmt.Sprintf("%.1f h", s.LongestFalse), fmt.Sprintf("%.2f", perIncident(s)),
 		})
 	}
-	return splice.Table("---", rows...)
+	return measured.Table("---", rows...)
 }
 
 func falseRate(s engine.Score) string {
@@ -41,7 +41,7 @@ func faultTable(scores []engine.Score) string {
 		}
 		rows = append(rows, row)
 	}
-	return splice.Table("---", rows...)
+	return measured.Table("---", rows...)
 }
 
 // cell says of how many faults were found, and after how many minutes: by a page, or for small faults by a page or a ticket.
@@ -104,5 +104,5 @@ func summary(scores []engine.Score) string {
 			rows[2+i] = append(rows[2+i], cell(s, f))
 		}
 	}
-	return fmt.Sprintf("%s\nThe mean of all %d is %.1f false pages in 30 days.\n", splice.Table("---", rows...), len(scores), float64(pages)*30/days)
+	return fmt.Sprintf("%s\nThe mean of all %d is %.1f false pages in 30 days.\n", measured.Table("---", rows...), len(scores), float64(pages)*30/days)
 }

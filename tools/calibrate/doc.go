@@ -1,11 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"synthetic/tools/splice"
+	"synthetic/tools/measured"
 )
 
 // The files that this command writes, relative to the root of the repository.
@@ -14,18 +15,14 @@ const (
 	figuresFile = "tools/calibrate/testdata/figures.csv"
 )
 
-// tool is the name of this command in the markers of the page.
-const tool = "calibrate"
-
-// pageParts renders the generated sections of the page.
-func pageParts(runs []played) []splice.Part {
-	return []splice.Part{{Name: "parameters", Text: parameters()}, {Name: "summary", Text: summary(runs)}}
-}
+// The generated parts of the page, by their marks.
+const parametersPart, summaryPart = "calibrate parameters", "calibrate summary"
 
 // write updates both files under root.
 func write(root string, runs []played) error {
 	if err := os.WriteFile(filepath.Join(root, figuresFile), []byte(seriesCSV(runs)), 0o644); err != nil {
 		return fmt.Errorf("writing the figures: %w", err)
 	}
-	return splice.File(filepath.Join(root, page), tool, pageParts(runs))
+	name := filepath.Join(root, page)
+	return errors.Join(measured.Replace(name, parametersPart, parameters()), measured.Replace(name, summaryPart, summary(runs)))
 }

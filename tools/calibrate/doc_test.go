@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/tools/splice"
+	"synthetic/tools/measured"
 )
 
 const root = "../../"
@@ -27,8 +27,11 @@ func TestDocIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	have := read(t, root+page)
-	want, err := splice.Replace(have, tool, pageParts(runs))
+	want, err := measured.Replaced(have, parametersPart, parameters())
 	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err = measured.Replaced(want, summaryPart, summary(runs)); err != nil {
 		t.Fatal(err)
 	}
 	fresh(t, page, have, want)

@@ -5,13 +5,13 @@ import (
 	"math"
 	"strings"
 
-	"synthetic/tools/splice"
+	"synthetic/tools/measured"
 )
 
 // table is a Markdown table. The first row is the header.
 type table [][]string
 
-func (t table) String() string { return splice.Table("---:", t...) }
+func (t table) String() string { return measured.Table("---:", t...) }
 
 // number renders a figure, and a dash for NaN.
 func number(v float64, digits int) string {

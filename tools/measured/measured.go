@@ -2,7 +2,6 @@
 package measured
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"runtime"
@@ -52,11 +51,33 @@ func Replace(file, tool, text string) error {
 	if err != nil {
 		return err
 	}
-	begin, end := Marks(tool)
-	head, rest, found := bytes.Cut(page, []byte(begin))
-	_, tail, closed := bytes.Cut(rest, []byte(end))
-	if !found || !closed {
-		return fmt.Errorf("%s has no lines %q and %q between which to write", file, strings.TrimSpace(begin), strings.TrimSpace(end))
+	fresh, err := Replaced(string(page), tool, text)
+	if err != nil {
+		return fmt.Errorf("%s %w", file, err)
 	}
-	return os.WriteFile(file, slices.Concat(head, []byte(begin+text+end), tail), 0o644)
+	return os.WriteFile(file, []byte(fresh), 0o644)
+}
+
+// Replaced returns a page with text between the marks of a tool.
+func Replaced(page, tool, text string) (string, error) {
+	begin, end := Marks(tool)
+	head, rest, found := strings.Cut(page, begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		return "", fmt.Errorf("has no lines %q and %q between which to write", strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return head + begin + text + end + tail, nil
+}
+
+// Table renders a Markdown table. The first row is the header, and all columns are aligned
+// by align: "---" or "---:".
+func Table(align string, rows ...[]string) string {
+	var b strings.Builder
+	for i, row := range rows {
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|"+align, len(row)) + "|\n")
+		}
+	}
+	return b.String()
 }

@@ -33,12 +33,12 @@ func TestCellFails(t *testing.T) {
 		return cell{fault: f, turnCounts: turnCounts{failed: failed, own: own}, lost: lost}
 	}
 	trialOf := func(s stall, c cell, pages ...page) *trial {
-		return &trial{stall: s, faults: []fault{c.fault}, onset: onset, mail: &mailbox{begin: onset}, pages: pages, lasted: 4 * time.Minute,
+		return &trial{stall: s, faults: []fault{c.fault}, onset: onset, pages: pages, lasted: 4 * time.Minute,
 			logged: map[string]*turnCounts{string(c.fault): &c.turnCounts, "sound-01": {all: 9}}, program: &program{},
 			counts: counts{string(c.fault): {Violations: float64(c.failed) - c.lost}}, sound: [2]*deployment{{}, {}}}
 	}
 	down := func(target string, after float64) page {
-		return page{Alert: "SyntheticTargetDown", Severity: "page", Target: target, Arrived: after}
+		return page{Alert: "SyntheticTargetDown", Severity: "page", Target: target, Arrived: onset.Add(time.Duration(after * float64(time.Second)))}
 	}
 	control := trialOf(stall{name: "none"}, result(broken, 100, 0, 0), down("HTTP-500", 60))
 	once := stall{name: "5 s once", stop: 5 * time.Second}
@@ -52,7 +52,7 @@ func TestCellFails(t *testing.T) {
 		"late by the stop":        {result(broken, 100, 0, 0), []page{down("HTTP-500", 94)}, ""},
 		"late":                    {result(broken, 100, 0, 0), []page{down("HTTP-500", 96)}, "the page came after 1m36s; at most 1m35s is allowed"},
 		"no page":                 {result(broken, 100, 0, 0), nil, "no page in 4m0s"},
-		"only a ticket":           {result(broken, 100, 0, 0), []page{{Target: "HTTP-500", Severity: "ticket", Arrived: 60}}, "no page"},
+		"only a ticket":           {result(broken, 100, 0, 0), []page{{Target: "HTTP-500", Severity: "ticket", Arrived: onset.Add(time.Minute)}}, "no page"},
 		"false blame":             {result(broken, 98, 2, 0), []page{down("HTTP-500", 60)}, "2 of 100 failed turns count as the program's own"},
 		"a lost violation":        {result(broken, 100, 0, 1), []page{down("HTTP-500", 60)}, "the turn log has 100 failures, the objective 99 violations"},
 		"a page without a reason": {result(broken, 100, 0, 0), []page{down("HTTP-500", 60), down("sound-01", 70)}, "page about a healthy target"},

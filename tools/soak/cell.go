@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/tools/splice"
+	"synthetic/tools/measured"
 )
 
 const (
@@ -37,15 +37,13 @@ func (t *trial) cell(f fault) cell {
 	}
 	c.lost = float64(c.failed) - t.counts[string(f)].Violations
 	for _, p := range t.pages {
-		delay := seconds(p.Arrived) - t.onset.Sub(t.mail.begin)
+		delay := p.Arrived.Sub(t.onset)
 		if p.Severity == "page" && p.Target == string(f) && (c.page == 0 || delay < c.page) {
 			c.page = delay
 		}
 	}
 	return c
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // blame is the share of the failed turns that the program counted as its own faults.
 func (c cell) blame() float64 { return float64(c.own) / float64(max(1, c.own+c.failed)) }
@@ -172,7 +170,7 @@ func table(trials []*trial, each time.Duration) string {
 		rows = append(rows, append(row, t.soundText()))
 		wrong = append(wrong, t.failures(trials[0])...)
 	}
-	text := fmt.Sprintf("%v from the beginning of the faults on; quotas by %s\n\n%s\n", each, quotaMeans(), splice.Table("---", rows...))
+	text := fmt.Sprintf("%v from the beginning of the faults on\n\n%s\n", each, measured.Table("---", rows...))
 	if len(wrong) == 0 {
 		return text + "all cells passed\n"
 	}

@@ -58,7 +58,7 @@ func (d *deployment) url() string {
 	return fmt.Sprintf("%s://%s/v1", scheme, d.addr)
 }
 
-// up starts to listen, on the same port as before.
+// up starts to listen.
 func (d *deployment) up() error {
 	l, err := net.Listen("tcp", d.addr)
 	if err != nil {
@@ -74,9 +74,7 @@ func (d *deployment) up() error {
 		defer close(ended)
 		_ = server.Serve(l) // Close ends it
 	}()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.server, d.ended, d.fault = server, ended, healthy
+	d.server, d.ended = server, ended
 	return nil
 }
 
@@ -108,20 +106,11 @@ func (d *deployment) down() {
 	<-ended
 }
 
-// set makes the deployment fail from now on, or healthy again.
+// set makes the deployment fail from now on. One that is dead stays so.
 func (d *deployment) set(f fault) error {
-	d.mu.Lock()
-	was := d.fault
-	d.mu.Unlock()
-	switch {
-	case f.dead():
+	if f.dead() {
 		d.down()
 		return d.pretend(f)
-	case was.dead():
-		d.down()
-		if err := d.up(); err != nil {
-			return err
-		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -6,11 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strconv"
 	"syscall"
 	"time"
 )
@@ -20,10 +17,12 @@ type stall struct {
 	name string
 	// The program is stopped for the time stop, once, or at the beginning of each period every.
 	stop, every time.Duration
-	quota       int // percent of a core that the program may use; 0 for no limit
+	quota       int // percent of each period in which the program may run; 0 for no limit
 	load        int // processes that keep the processors busy
 }
 
+// quotaPeriod is the period in which the kernel gives a control group its quota. A quota is played by
+// stopping the program for the rest of each period, which needs no rights.
 const quotaPeriod = 100 * time.Millisecond
 
 // stalls are the conditions of the campaign. The first is the control.
@@ -58,7 +57,7 @@ func (s stall) inflict(ctx context.Context, p *program) error {
 	case s.load > 0:
 		return burn(ctx, s.load)
 	case s.quota > 0:
-		return limit(ctx, p, s.quota)
+		return stall{stop: quotaPeriod * time.Duration(100-s.quota) / 100, every: quotaPeriod}.interrupt(ctx, p)
 	case s.stop > 0:
 		return s.interrupt(ctx, p)
 	}
@@ -115,62 +114,3 @@ func burn(ctx context.Context, n int) error {
 	<-ctx.Done()
 	return nil
 }
-
-// The directories of control groups, versions 1 and 2.
-const cgroupV1, cgroupV2 = "/sys/fs/cgroup/cpu", "/sys/fs/cgroup"
-
-// quotaMeans returns how limit limits a process.
-func quotaMeans() string {
-	switch {
-	case syscall.Access(filepath.Join(cgroupV1, "cpu.shares"), 2) == nil:
-		return "cgroup v1"
-	case put(cgroupV2, "cgroup.subtree_control", "+cpu") == nil: // fails in most containers
-		return "cgroup v2"
-	}
-	return "SIGSTOP"
-}
-
-// limit limits the process to a share of a core: by a quota of its control group, or by
-// stopping it for the rest of each period.
-func limit(ctx context.Context, p *program, percent int) error {
-	share := quotaPeriod * time.Duration(percent) / 100
-	switch quotaMeans() {
-	case "cgroup v1":
-		return within(ctx, p, cgroupV1, [][2]string{{"cpu.cfs_period_us", micros(quotaPeriod)}, {"cpu.cfs_quota_us", micros(share)}})
-	case "cgroup v2":
-		return within(ctx, p, cgroupV2, [][2]string{{"cpu.max", micros(share) + " " + micros(quotaPeriod)}})
-	}
-	return stall{stop: quotaPeriod - share, every: quotaPeriod}.interrupt(ctx, p)
-}
-
-// within moves the process into a new control group with the given files, and back when ctx is
-// done.
-func within(ctx context.Context, p *program, root string, files [][2]string) (err error) {
-	pid := strconv.Itoa(p.cmd.Process.Pid)
-	group := filepath.Join(root, "synthetic-soak-"+pid)
-	if err := os.Mkdir(group, 0o755); err != nil {
-		return fmt.Errorf("creating a control group: %w", err)
-	}
-	defer func() {
-		err = errors.Join(err, put(root, "cgroup.procs", pid), os.Remove(group))
-	}()
-	for _, f := range append(files, [2]string{"cgroup.procs", pid}) {
-		if err := put(group, f[0], f[1]); err != nil {
-			return fmt.Errorf("limiting the program: %w", err)
-		}
-	}
-	<-ctx.Done()
-	return nil
-}
-
-// put writes to a file of a control group.
-func put(group, name, text string) error {
-	f, err := os.OpenFile(filepath.Join(group, name), os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
-}
-
-func micros(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }

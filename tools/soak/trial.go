@@ -20,6 +20,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/alerting"
+	"synthetic/tools/testkit/stage"
 	"synthetic/tools/testkit/turns"
 )
 
@@ -34,7 +35,7 @@ type trial struct {
 	sound   [2]*deployment
 	program *program
 	pager   *alerting.Pager
-	mail    *mailbox
+	mail    stage.Letterbox
 	closers []func()
 
 	// onset is when faults and stall began, lasted how long they did.
@@ -107,8 +108,7 @@ func (t *trial) openPager() error {
 	if err != nil {
 		return err
 	}
-	t.mail = &mailbox{alarm: t.program.alarm, pages: map[string]*page{}, begin: time.Now()}
-	mail := httptest.NewServer(t.mail)
+	mail := httptest.NewServer(&t.mail)
 	t.closers = append(t.closers, mail.Close)
 	t.pager, err = alerting.New(alerting.Options{
 		Gatherer: prometheus.GathererFunc(t.gather), Interval: campaignInterval,
@@ -149,7 +149,7 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	endPaging()
 	parts.Wait()
-	t.pages = t.mail.all()
+	t.pages = pages(&t.mail)
 	return t.count()
 }
 
@@ -177,10 +177,10 @@ func (t *trial) fail(ctx context.Context) error {
 func (t *trial) watch(ctx context.Context) {
 	said := map[string]bool{}
 	for !waitUntil(ctx, time.Now().Add(time.Second)) {
-		for _, p := range t.mail.all() {
+		for _, p := range pages(&t.mail) {
 			if key := p.Alert + p.Target; p.Severity == "page" && !said[key] {
 				said[key] = true
-				t.say("%s about %q after %.0f s", p.Alert, p.Target, p.Arrived-t.onset.Sub(t.mail.begin).Seconds())
+				t.say("%s about %q after %.0f s", p.Alert, p.Target, p.Arrived.Sub(t.onset).Seconds())
 			}
 		}
 	}
