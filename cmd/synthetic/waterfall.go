@@ -219,6 +219,9 @@ func beside(r probe.Result) string {
 	if r.ContextCut {
 		s += "; fewer prompt tokens than the turn before: the server cut the history"
 	}
+	if r.LeftOut != nil {
+		s += "; sent without " + strings.Join(r.LeftOut, ", ") + ", which the server refuses"
+	}
 	if r.OtherChoices {
 		s += "; several choices, of which the first was measured"
 	}
@@ -291,12 +294,14 @@ type turnJSON struct {
 	TimestampSource *string    `json:"timestamp_source"`
 	FinishReason    *string    `json:"finish_reason"`
 	// NoAnswer, Refused and OtherChoices are as in probe.Result.
-	NoAnswer     bool   `json:"no_answer"`
-	Refused      bool   `json:"refused"`
-	OtherChoices bool   `json:"other_choices"`
-	ContextCut   bool   `json:"context_cut"`
-	ToolCalls    int    `json:"tool_calls"`
-	TraceID      string `json:"trace_id"`
+	NoAnswer     bool `json:"no_answer"`
+	Refused      bool `json:"refused"`
+	OtherChoices bool `json:"other_choices"`
+	ContextCut   bool `json:"context_cut"`
+	ToolCalls    int  `json:"tool_calls"`
+	// LeftOut are the fields of the request that the server refuses.
+	LeftOut []string `json:"left_out,omitempty"`
+	TraceID string   `json:"trace_id"`
 }
 
 // gatewayJSON is what a gateway reports, as in probe.Gateway.
@@ -357,7 +362,7 @@ func newTurnJSON(r probe.Result) turnJSON {
 		PromptTokens: pointer(r.PromptTokens), CachedTokens: pointer(r.CachedTokens),
 		OutputTokens: pointer(r.OutputTokens), OutputEstimated: r.UsageMissing, UsageImpossible: nonZero(r.UsageImpossible),
 		ReasoningTokens: pointer(r.ReasoningTokens),
-		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ContextCut: r.ContextCut, ToolCalls: len(r.ToolCalls),
+		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ContextCut: r.ContextCut, ToolCalls: len(r.ToolCalls), LeftOut: r.LeftOut,
 		TokenEvents: r.Events, CoalescedEvents: r.Coalesced, Buffered: r.Buffered,
 		Gateway:      newGatewayJSON(r.Gateway),
 		FinishReason: nonZero(r.FinishReason), TraceID: r.TraceID,

@@ -96,7 +96,7 @@ func TestEveryKey(t *testing.T) {
 		}}},
 		ServedAs: []string{"azure/llama"},
 		Extra: map[string]any{
-			"ignore_eos": true, "priority": 3, "top_p": 0.5, "stop": []any{"a", nil},
+			"ignore_eos": true, "stream_options": nil, "priority": 3, "top_p": 0.5, "stop": []any{"a", nil},
 			"nested": map[string]any{"on": false, "date": "2024-01-01"},
 		},
 	}

@@ -122,7 +122,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 		Deployment: b.lines(path+".deployment", f.Deployment),
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
-	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
+	v.Target.Extra = b.extraBody(path+".extra_body", v.Target.API, f.ExtraBody)
 	return v
 }
 

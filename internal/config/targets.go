@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
 )
@@ -42,7 +43,7 @@ func (b *builder) register(path, name string, f fileSettings) {
 // withSettings adds the settings that targets and groups have in common.
 func (b *builder) withSettings(path string, t target.Target, f fileSettings) target.Target {
 	t.Connection, t.ServedAs, t.CacheSalt = f.Connection, f.ServedAs, f.CacheSalt
-	t.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
+	t.Extra = b.extraBody(path+".extra_body", t.API, f.ExtraBody)
 	t.Service, t.Labels = f.Service, b.ownLabels(path, f)
 	t.Worker = b.worker(path+".worker", f.Worker)
 	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && b.Valid(path+".cache_salt") {
@@ -174,11 +175,15 @@ func ownFields() map[string]string {
 	}
 }
 
-// extraBody rejects fields that would break the measurement.
-func (b *builder) extraBody(path string, in map[string]any) map[string]any {
+// extraBody rejects fields that would break the measurement. Optional ones can be left out, with null.
+func (b *builder) extraBody(path string, a target.API, in map[string]any) map[string]any {
 	own := ownFields()
-	for name := range in {
-		if remedy := own[strings.ToLower(name)]; remedy != "" {
+	for name, value := range in {
+		switch remedy := own[strings.ToLower(name)]; {
+		case remedy == "", value == nil && api.New(a).IsOptional(name):
+		case value == nil:
+			b.Mistake(yamlform.Join(path, name), "", "cannot be left out", "remove it")
+		default:
 			b.Mistake(yamlform.Join(path, name), "", "is set by synthetic itself", remedy)
 		}
 	}

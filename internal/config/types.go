@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"regexp/syntax"
 	"slices"
@@ -202,10 +201,13 @@ func (*rate) Describe() (string, map[string]any) {
 	return "rate", map[string]any{"type": "string", "pattern": perTimePattern}
 }
 
-// freeBody holds fields of a request body.
+// freeBody holds fields of a request body. A null leaves the field out.
 type freeBody map[string]any
 
 func (*freeBody) Describe() (string, map[string]any) {
-	own := map[string]any{"enum": slices.Sorted(maps.Keys(ownFields()))}
-	return "mapping of anything", map[string]any{"type": "object", "propertyNames": map[string]any{"not": own}}
+	null := map[string]any{}
+	for name := range ownFields() {
+		null[name] = map[string]any{"type": "null"}
+	}
+	return "mapping of anything", map[string]any{"type": "object", "properties": null}
 }

@@ -49,8 +49,8 @@ func (c *conversation) run(due time.Time) probe.Outcome {
 
 func (c *conversation) Observe(e probe.Event) {
 	switch e := e.(type) {
-	case probe.LimitLearned:
-		c.report("the name of the limit field", e)
+	case probe.FieldsLearned:
+		c.report("the refused fields", e)
 	case probe.Start:
 		c.report("a turn's start", e)
 		c.endAge = c.ages.Begin(time.Now())

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/stream"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 )
 
@@ -40,11 +40,12 @@ type attempt struct {
 	limits    limits
 	seen      measurement
 
-	client     *wire.Client
-	decoder    stream.Decoder
-	limitField target.LimitField
-	peaks      *Peaks
-	lag        Lateness
+	client  *wire.Client
+	api     api.API
+	sent    []string // the fields of the request
+	refused string   // the optional field that the server refuses; "" if none
+	peaks   *Peaks
+	lag     Lateness
 	// answering is true after the first token. A dial that another connection made needless can read
 	// it while tokens arrive.
 	answering atomic.Bool
@@ -104,7 +105,7 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 }
 
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
-	events := stream.NewReader(body, stream.Options{MaxEventBytes: a.limits.event, Decoder: a.decoder})
+	events := stream.NewReader(body, stream.Options{MaxEventBytes: a.limits.event, Decoder: a.api.Decoder()})
 	defer events.Close()
 	for a.outcome == "" {
 		event, err := a.next(body, events)
@@ -142,6 +143,9 @@ func (a *attempt) next(body *wire.Body, events *stream.Reader) (*stream.Event, e
 func (a *attempt) addEvent(e *stream.Event) {
 	switch e.Kind {
 	case stream.Error:
+		if a.seen.events == 0 {
+			a.refused = a.refusedField([]byte(e.Message))
+		}
 		a.finish(ErrorEvent, e.At, "the stream contained an error: "+e.Message)
 	case stream.Malformed:
 		a.finish(Malformed, e.At, "invalid data in the stream"+a.contentType()+": "+e.Message)
@@ -303,6 +307,7 @@ func (a *attempt) readRefusal(ctx context.Context, o Outcome, resp *http.Respons
 	_ = body.SetReadDeadline(deadline)
 	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
 	message := statusError(resp, text).Error()
+	a.refused = a.refusedField(text)
 	switch {
 	case ctx.Err() != nil:
 		a.finish(Canceled, time.Now(), shutdownText)

@@ -142,7 +142,7 @@ func conversationDialects() []conversationDialect {
 		{name: "content, then a tool call", events: said("tool_calls", contentDelta, calls, callsMore), turns: 3, heard: "It is so.",
 			holds: func(r probe.Result) bool { return len(r.ToolCalls) == 1 && !r.NoAnswer }},
 		{name: "a refusal", events: said("stop", `{"refusal":"I "}`, `{"refusal":"won't."}`), turns: 3, heard: "I won't.",
-			holds: func(r probe.Result) bool { return r.Refusal == "I won't." && r.NoAnswer && !r.AnswerTTFT.OK }},
+			holds: func(r probe.Result) bool { return r.Refusal == "I won't." && r.NoAnswer && r.AnswerTTFT == r.TTFT }},
 		{name: "a content filter", events: said("content_filter", contentDelta), turns: 1, want: probe.ContentFilter},
 		{name: "a content filter before the first token", events: said("content_filter"), turns: 1, want: probe.ContentFilter},
 		{name: "two choices, one after the other", turns: 3, heard: "It is so.",

@@ -157,23 +157,25 @@ func (d *dialogue) newResult(n int, due time.Time) *Result {
 	return r
 }
 
-// ask sends the request and reads the answer. If the server rejects the name of the limit field, it
-// returns only a second attempt with the other name.
+// ask sends the request and reads the answer. If the server refuses an optional field, it returns only the
+// attempt without the field.
 func (d *dialogue) ask(ctx context.Context, r *Result, sink Sink) (*attempt, error) {
-	a, err := d.send(ctx, r)
-	if err != nil {
-		return a, err
+	learned := d.prober.opts.Learned
+	r.LeftOut = learned.leftOut()
+	for known := len(r.LeftOut); ; r.LeftOut = slices.Sorted(slices.Values(r.LeftOut)) {
+		a, err := d.send(ctx, r)
+		switch {
+		case err != nil:
+			return a, err
+		case a.refused == "" || len(r.LeftOut) == known+maxRefused:
+			if a.status/100 == 2 && learned.add(r.LeftOut) {
+				sink.Observe(FieldsLearned{r.Target, r.Workload, r.LeftOut})
+			}
+			return a, nil
+		}
+		d.prober.opts.counter(ForRefusedField)()
+		r.LeftOut, r.Scheduled = append(r.LeftOut, a.refused), a.end
 	}
-	again, first := d.learnLimitField(a)
-	if first {
-		sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
-	}
-	if again {
-		d.prober.opts.counter(ForTokenLimit)()
-		r.Scheduled = a.end
-		a, err = d.send(ctx, r)
-	}
-	return a, err
 }
 
 // conclude ends a turn. a and err are what ask returned.
@@ -235,22 +237,24 @@ func (d *dialogue) learnSession(h http.Header) {
 }
 
 func (d *dialogue) send(ctx context.Context, r *Result) (*attempt, error) {
-	limit := d.prober.opts.Learned.limitField()
-	req, err := d.request(ctx, limit, d.trace(r))
+	body, req, err := d.request(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
-	a := d.newAttempt(req, limit)
+	a := d.newAttempt(body)
 	a.run(req, d.deadlines)
 	d.learnSession(a.headers)
 	return a, nil
 }
 
-func (d *dialogue) newAttempt(req *http.Request, limit target.LimitField) *attempt {
+func (d *dialogue) newAttempt(body api.Request) *attempt {
+	most := d.maxOutputTokens()
+	if !body.HasLimit() {
+		most = 0
+	}
 	return &attempt{
-		client: d.client, decoder: d.prober.api.Decoder(),
-		peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag,
-		limits: newLimits(d.maxOutputTokens(), int(req.ContentLength)), limitField: limit,
+		client: d.client, api: d.prober.api, sent: body.Fields,
+		peaks: d.prober.opts.Peaks, lag: d.prober.opts.Lag, limits: newLimits(most, len(body.Body)),
 	}
 }
 
@@ -292,34 +296,33 @@ var (
 
 // request builds the request of a turn, if the memory suffices. If the key cannot be read, the
 // error names its place, not its content.
-func (d *dialogue) request(ctx context.Context, limit target.LimitField, traceparent string) (*http.Request, error) {
+func (d *dialogue) request(ctx context.Context, r *Result) (body api.Request, req *http.Request, err error) {
 	if !d.plan.Memory.Grow(Cost(d.spec(), d.history)) {
-		return nil, errNoMemory
+		return body, nil, errNoMemory
 	}
 	if d.plan.Model == "" && d.prober.lookupFailedHere.Load() {
-		return nil, errNoModel
+		return body, nil, errNoModel
 	}
 	turn := &api.Turn{
-		Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit, Target: &d.prober.opts.Target, Extra: d.extra,
+		Model: d.plan.Model, Spec: d.spec(), History: d.history, Without: r.LeftOut, Target: &d.prober.opts.Target, Extra: d.extra,
 	}
 	header, err := d.prober.auth.Header(ctx)
 	if err != nil {
-		return nil, err
+		return body, nil, err
 	}
-	r, err := d.prober.api.Request(turn)
-	if err != nil {
-		return nil, err
+	if body, err = d.prober.api.Request(turn); err != nil {
+		return body, nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, turn.Target.BaseURL+r.Path, bytes.NewReader(r.Body))
+	req, err = http.NewRequestWithContext(ctx, http.MethodPost, turn.Target.BaseURL+body.Path, bytes.NewReader(body.Body))
 	if err != nil {
-		return nil, fmt.Errorf("building the request: %w", err)
+		return body, nil, fmt.Errorf("building the request: %w", err)
 	}
 	req.Header = header
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
-	req.Header.Set("Traceparent", traceparent)
+	req.Header.Set("Traceparent", d.trace(r))
 	d.session.apply(req)
-	return req, nil
+	return body, req, nil
 }
 
 // spec returns the workload with the token limit of the next answer.

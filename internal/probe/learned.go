@@ -1,51 +1,97 @@
 package probe
 
 import (
-	"net/http"
 	"regexp"
-	"sync/atomic"
-
-	"synthetic/internal/probe/target"
+	"slices"
+	"strings"
+	"sync"
 )
 
-// Learned is what the prober learned about the requests that a target accepts. The probers of a
-// target may share it. It is safe for concurrent use.
+// Learned holds the fields of requests that a target refuses. The probers of a target may share it. It is
+// safe for concurrent use.
 type Learned struct {
-	refusesMaxTokens atomic.Bool
+	mu     sync.Mutex
+	fields []string
 }
 
-// limitField returns the name of the token limit in the next request.
-func (l *Learned) limitField() target.LimitField {
-	if l.refusesMaxTokens.Load() {
-		return target.MaxCompletionTokens
+// leftOut returns the fields that the next request leaves out.
+func (l *Learned) leftOut() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clip(l.fields)
+}
+
+// add adds fields, and returns false if all of them are known.
+func (l *Learned) add(fields []string) (added bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range fields {
+		if !slices.Contains(l.fields, f) {
+			l.fields, added = append(l.fields, f), true
+		}
 	}
-	return target.MaxTokens
+	return added
 }
 
-// refusesMaxTokens matches errors of servers that want max_completion_tokens. An error about a
-// limit that is too large must not match: there vLLM names both fields.
-var refusesMaxTokens = regexp.MustCompile(
-	`(?i)max_tokens.*(unsupported|not supported|unrecognized|unknown|not permitted|use .?max_completion_tokens)` +
-		`|(unsupported|unrecognized|unknown).*max_tokens`)
+// maxRefused bounds how often a turn is sent again, each time without another field.
+const maxRefused = 5
 
-// learnLimitField reports whether an attempt failed only because of the name of the limit field,
-// so that it must be repeated. first is true if this was not known before.
-func (d *dialogue) learnLimitField(a *attempt) (again, first bool) {
-	if d.maxOutputTokens() <= 0 {
-		return false, false
+// The words of servers that do not know or do not support a field; and those about its value, such as a limit
+// above the context, which another request may get right.
+var (
+	refusal = regexp.MustCompile(`(?i)\bun(supported|recogni[sz]ed|expected|known)|extra(_forbidden|neous)|additional propert|cannot find field` +
+		`|\bnot (be |a )?(supported|allowed|permitted|recogni[sz]ed|accepted|valid)|\bdo(es)?(n't| not) (support|accept|allow)|\binvalid (request )?(parameter|argument|field|key)`)
+	aboutValue = regexp.MustCompile(`(?i)too (large|long|high|small)|exceed|at (most|least)|maximum|minimum|between|greater|less than|out of range`)
+	fieldName  = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*`)
+)
+
+const (
+	// nearRefusal is the longest distance in bytes between the words of a refusal and the name of the field.
+	nearRefusal = 80
+	// maxRefusal is how much of an answer is searched, in bytes. Some servers repeat the request in it.
+	maxRefusal = 4 << 10
+)
+
+// refusedField returns the optional field of the request that an error says the server does not accept, or "".
+// It is the name nearest to the words of a refusal: some servers add the names of all fields that they accept.
+func (a *attempt) refusedField(text []byte) (field string) {
+	if a.status == 401 || a.status == 403 || a.status == 429 {
+		return ""
 	}
-	return d.prober.opts.Learned.learn(&d.prober.opts.Target, a.limitField, a.status, errorText(a.err))
-}
-
-func (l *Learned) learn(t *target.Target, sent target.LimitField, status int, message string) (again, first bool) {
-	again = t.API.OpenAIChat() && rejectsBody(status) && sent == target.MaxTokens && refusesMaxTokens.MatchString(message)
-	if !again {
-		return false, false
+	text = text[:min(len(text), maxRefusal)]
+	nearest := nearRefusal
+	for _, words := range refusal.FindAllIndex(text, -1) {
+		from, to := max(0, words[0]-nearRefusal), min(len(text), words[1]+nearRefusal)
+		if aboutValue.Match(text[from:to]) {
+			continue
+		}
+		for _, name := range fieldName.FindAllIndex(text[from:to], -1) {
+			begin, end := from+name[0], from+name[1]
+			known := a.sentField(string(text[begin:end]))
+			quoted := begin > 0 && strings.IndexByte("'\"`[.", text[begin-1]) >= 0
+			if known == "" || !quoted && !a.api.IsOptional(known) {
+				continue // usual words, such as "this model"
+			}
+			if distance := max(words[0]-end, begin-words[1]); distance >= 0 && distance < nearest {
+				field, nearest = known, distance
+			}
+		}
 	}
-	return true, l.refusesMaxTokens.CompareAndSwap(false, true)
+	if !a.api.IsOptional(field) {
+		return ""
+	}
+	return field
 }
 
-// rejectsBody reports whether a status means that the server does not accept the request body.
-func rejectsBody(status int) bool {
-	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
+// sentField returns the field of the request with a name that an error may write in another way.
+func (a *attempt) sentField(name string) string {
+	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
+	if name = plain(name); name == "includeusage" {
+		name = "streamoptions"
+	}
+	i := slices.IndexFunc(a.sent, func(f string) bool { return plain(f) == name })
+	if i < 0 {
+		return ""
+	}
+	return a.sent[i]
 }

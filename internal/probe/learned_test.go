@@ -44,14 +44,14 @@ func TestLimitIsLearnedOnce(t *testing.T) {
 	}
 }
 
-// learner is a recorder that counts LimitLearned events.
+// learner is a recorder that counts FieldsLearned events.
 type learner struct {
 	recorder
 	learned int
 }
 
 func (l *learner) Observe(e probe.Event) {
-	if _, ok := e.(probe.LimitLearned); ok {
+	if _, ok := e.(probe.FieldsLearned); ok {
 		l.learned++
 	}
 	l.recorder.Observe(e)

@@ -118,12 +118,10 @@ func (m *measurement) addToken(e *stream.Event) {
 	if e.Reasoning != nil || e.Refusal != nil || e.ToolCalls != nil {
 		m.addOtherTexts(e)
 	}
-	if len(e.Content) > 0 {
-		if m.firstAnswer.IsZero() {
-			m.firstAnswer = e.At
-		}
-		m.answer = append(m.answer, e.Content...)
+	if m.firstAnswer.IsZero() && (e.Content != nil || e.Refusal != nil || e.ToolCalls != nil) {
+		m.firstAnswer = e.At
 	}
+	m.answer = append(m.answer, e.Content...)
 	if m.events == 1 {
 		m.firstSize = m.size
 	}

@@ -74,7 +74,7 @@ type Result struct {
 
 	Phases Phases
 	// TTFT is the time from Sent to the first token-bearing event, AnswerTTFT to the first
-	// content; unknown if there was none.
+	// one with more than reasoning; unknown if there was none.
 	TTFT, AnswerTTFT Opt[time.Duration]
 	// TPOT is (last token − first token) / (tokens of the events after the first). It is unknown for
 	// fewer than two events and for tokens that arrived together, and for the reason TPOTUnknown.
@@ -129,6 +129,8 @@ type Result struct {
 	// NoAnswer is true if there were tokens, but no content except white space: only reasoning,
 	// a refusal or tool calls.
 	NoAnswer bool
+	// LeftOut are the fields that the request left out because the target refuses them.
+	LeftOut []string
 	// OtherChoices is true if the server sent several choices. The first one was measured.
 	OtherChoices bool
 	// Reasoning and Refusal are texts besides the content. ReasoningField is the server's name

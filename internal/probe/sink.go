@@ -1,7 +1,7 @@
 package probe
 
 // Event is something that happens in a job. It is one of ConversationStart, Start, Result,
-// Conversation, Skip, Paced, ModelFound and LimitLearned.
+// Conversation, Skip, Paced, ModelFound and FieldsLearned.
 type Event interface {
 	// Key returns the job.
 	Key() Key
@@ -56,9 +56,12 @@ type ModelFound struct {
 	Target, Workload, Model string
 }
 
-// LimitLearned means that a target rejects max_tokens, and gets max_completion_tokens from now
-// on.
-type LimitLearned Key
+// FieldsLearned means that a target refuses fields of requests, which are left out from now on.
+type FieldsLearned struct {
+	Target, Workload string
+	// Fields are all fields that are left out.
+	Fields []string
+}
 
 func (s Start) Key() Key             { return Key{s.Target, s.Workload} }
 func (r Result) Key() Key            { return Key{r.Target, r.Workload} }
@@ -67,4 +70,4 @@ func (c Conversation) Key() Key      { return Key{c.Target, c.Workload} }
 func (s Skip) Key() Key              { return Key{s.Target, s.Workload} }
 func (p Paced) Key() Key             { return Key{p.Target, p.Workload} }
 func (m ModelFound) Key() Key        { return Key{m.Target, m.Workload} }
-func (l LimitLearned) Key() Key      { return Key(l) }
+func (f FieldsLearned) Key() Key     { return Key{f.Target, f.Workload} }

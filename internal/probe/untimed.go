@@ -23,9 +23,9 @@ var errOwnFault = errors.New("the prober could not send the request")
 type Purpose string
 
 const (
-	ForModels     Purpose = "models"      // a list of models
-	ForTokenLimit Purpose = "token_limit" // a turn that is sent again because the server wants max_completion_tokens
-	ForMetrics    Purpose = "server_metrics"
+	ForModels       Purpose = "models"        // a list of models
+	ForRefusedField Purpose = "refused_field" // a turn that is sent again without a field that the server refuses
+	ForMetrics      Purpose = "server_metrics"
 )
 
 // untimedClient sends requests that are not measured: for lists of models. It is safe for concurrent use.

@@ -34,8 +34,8 @@ func newJournal(logger *slog.Logger) *journal {
 // Observe implements sink.Sink.
 func (j *journal) Observe(e probe.Event) {
 	switch e := e.(type) {
-	case probe.LimitLearned:
-		j.logger.Info("The target refuses max_tokens: the prober sends max_completion_tokens instead", "target", e.Target, "workload", e.Workload)
+	case probe.FieldsLearned:
+		j.logger.Info("The target refuses fields of requests: the prober leaves them out", "target", e.Target, "workload", e.Workload, "fields", e.Fields)
 	case probe.Result:
 		j.ended(e)
 	}

@@ -79,7 +79,7 @@ func TestEveryRequestIsCounted(t *testing.T) {
 			}
 		}
 		mu.Unlock()
-		for _, want := range []string{"found models", "found server_metrics", "found token_limit"} {
+		for _, want := range []string{"found models", "found server_metrics", "found refused_field"} {
 			if purposes[want] == 0 {
 				t.Errorf("no request for %s among %v", want, purposes)
 			}

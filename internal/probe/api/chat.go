@@ -28,7 +28,11 @@ func chat(t *Turn) (Request, error) {
 		"model": t.Model, "messages": convertAll(t.History, chatMessage),
 		"stream": true, "stream_options": fields{"include_usage": true},
 	}
-	put(f, string(cmp.Or(t.Limit, target.MaxTokens)), t.Spec.MaxOutputTokens)
+	limit := maxTokens
+	if t.leavesOut(limit) {
+		limit = maxCompletionTokens
+	}
+	put(f, limit, t.Spec.MaxOutputTokens)
 	put(f, "temperature", t.Spec.Temperature)
 	putAll(f, "tools", t.Spec.Tools, chatTool)
 	addToolChoice(f, t, sameWord, func(name string) any {

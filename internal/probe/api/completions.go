@@ -11,7 +11,7 @@ func completions(t *Turn) (Request, error) {
 	f := fields{
 		"model": t.Model, "prompt": flatten(t.History), "stream": true, "stream_options": fields{"include_usage": true},
 	}
-	put(f, "max_tokens", t.Spec.MaxOutputTokens)
+	put(f, maxTokens, t.Spec.MaxOutputTokens)
 	put(f, "temperature", t.Spec.Temperature)
 	return t.request("/completions", f)
 }

@@ -33,7 +33,7 @@ func messages(t *Turn) (Request, error) {
 			all, results = append(all, fields{"role": m.Role, "content": messagesContent(m)}), nil
 		}
 	}
-	f := fields{"model": t.Model, "messages": all, "max_tokens": cmp.Or(t.Spec.MaxOutputTokens, defaultLimit), "stream": true}
+	f := fields{"model": t.Model, "messages": all, maxTokens: cmp.Or(t.Spec.MaxOutputTokens, defaultLimit), "stream": true}
 	put(f, "system", strings.Join(system, "\n\n"))
 	put(f, "temperature", t.Spec.Temperature)
 	putAll(f, "tools", t.Spec.Tools, func(t *workload.Tool) tool {

@@ -14,7 +14,7 @@ func responses(t *Turn) (Request, error) {
 		input = append(input, responsesItems(i, &t.History[i])...)
 	}
 	f := fields{"model": t.Model, "input": input, "stream": true, "store": false}
-	put(f, "max_output_tokens", t.Spec.MaxOutputTokens)
+	put(f, maxOutputTokens, t.Spec.MaxOutputTokens)
 	put(f, "temperature", t.Spec.Temperature)
 	putAll(f, "tools", t.Spec.Tools, func(t *workload.Tool) tool {
 		return tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters}

@@ -17,16 +17,11 @@ type chat struct {
 	index      int
 	indexKnown bool
 	calls      calls
-	// hasText says that choices have a text instead of a delta.
-	hasText bool
 	// A stream repeats its id and model in each chunk; only the first ones are decoded.
 	hasID, hasModel bool
 }
 
-// NewCompletions returns the Decoder of streamed completions.
-func NewCompletions() Decoder { return &chat{hasText: true} }
-
-// NewChat returns the Decoder of streamed chat completions.
+// NewChat returns the Decoder of streamed completions and chat completions.
 func NewChat() Decoder { return &chat{} }
 
 func (d *chat) Decode(ev *Event, data []byte, isError bool) bool {
@@ -72,14 +67,14 @@ type choice struct {
 
 // delta has the texts of an event. Several kinds of reasoning repeat the same text.
 type delta struct {
-	content, refusal, transcript                   text
+	content, refusal, transcript, legacy           text
 	reasoningContent, reasoning, details, thinking text
 	// hasTools means tool_calls, hasFunction the older function_call.
 	hasTools, hasFunction bool
 }
 
 func (d *delta) empty() bool {
-	texts := len(d.content.Raw) + len(d.refusal.Raw) + len(d.transcript.Raw) +
+	texts := len(d.content.Raw) + len(d.refusal.Raw) + len(d.transcript.Raw) + len(d.legacy.Raw) +
 		len(d.reasoningContent.Raw) + len(d.reasoning.Raw) + len(d.details.Raw) + len(d.thinking.Raw)
 	return texts == 0 && !d.hasTools && !d.hasFunction
 }
@@ -167,7 +162,7 @@ func (c *chunk) readChoices(s *jsonscan.Scanner, d *chat) {
 			c.readFurtherChoice(s, d, position)
 			continue
 		}
-		c.choice.read(s, 0, &d.calls, d.hasText, c)
+		c.choice.read(s, 0, &d.calls, c)
 		if !d.indexKnown && !c.hasChoice {
 			c.answer = c.choice.index
 		}
@@ -184,7 +179,7 @@ const noChoice = -1
 func (c *chunk) readFurtherChoice(s *jsonscan.Scanner, d *chat, position int) {
 	var further choice
 	var itsCalls calls
-	further.read(s, position, &itsCalls, d.hasText, c)
+	further.read(s, position, &itsCalls, c)
 	if further.index == c.answer && c.choice.index == noChoice {
 		c.choice, d.calls = further, itsCalls
 		return
@@ -193,25 +188,29 @@ func (c *chunk) readFurtherChoice(s *jsonscan.Scanner, d *chat, position int) {
 }
 
 // read reads a choice, and its errors and usage into the whole chunk. Its position in the list is the default of its index.
-func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, hasText bool, whole *chunk) {
+func (c *choice) read(s *jsonscan.Scanner, position int, calls *calls, whole *chunk) {
 	c.index = position
 	for name := range s.Members {
 		switch string(name) {
 		case "index":
 			c.index = s.CountOr(c.index)
 		case "delta":
-			c.delta = delta{}
+			c.delta = delta{legacy: c.delta.legacy}
 			c.delta.read(s, calls)
 		case "finish_reason":
+			if s.Peek() == '{' { // SGLang's own: {"type": "stop", "matched": …}
+				for range s.Only("type") {
+					c.finish = s.Text()
+				}
+				continue
+			}
 			c.finish = s.Text()
 		case "error": // OpenRouter
 			whole.fault.read(s)
 		case "usage": // Moonshot
 			whole.readUsage(s)
 		case "text":
-			if t := s.Text(); hasText {
-				c.delta.content = t
-			}
+			c.delta.legacy = s.Text()
 		default:
 			s.Skip()
 		}
@@ -312,7 +311,7 @@ func texts(s *jsonscan.Scanner, depth int) (all text) {
 func (c *chunk) fill(ev *Event, data []byte, isError bool, calls *calls) {
 	c.fault.fill(ev, data, isError) // before Decode, which overwrites data
 	d := &c.choice.delta
-	ev.Content = d.content.Or(d.transcript).Decode()
+	ev.Content = d.content.Or(d.transcript).Or(d.legacy).Decode()
 	if ev.Reasoning = d.reasoningContent.Decode(); ev.Reasoning != nil {
 		ev.ReasoningField = "reasoning_content"
 	} else if ev.Reasoning = d.reasoning.Decode(); ev.Reasoning != nil {

@@ -13,7 +13,7 @@ import (
 func decoders() map[string]func() Options {
 	sse := func(d func() Decoder) func() Options { return func() Options { return Options{Decoder: d()} } }
 	return map[string]func() Options{
-		"chat": sse(NewChat), "azure": sse(NewChat), "completions": sse(NewCompletions), "responses": sse(NewResponses),
+		"chat": sse(NewChat), "azure": sse(NewChat), "completions": sse(NewChat), "responses": sse(NewResponses),
 		"messages": sse(NewMessages),
 	}
 }

@@ -51,13 +51,3 @@ func (t *Target) keyHeader() string {
 	}
 	return "Authorization"
 }
-
-// LimitField is the name of the token limit in requests of Chat and Azure. Other APIs have only
-// one name for it.
-type LimitField string
-
-const (
-	// MaxTokens is known to every server, but OpenAI's reasoning models reject it.
-	MaxTokens           LimitField = "max_tokens"
-	MaxCompletionTokens LimitField = "max_completion_tokens"
-)

@@ -199,7 +199,7 @@ func Catalog() []Metric {
 	}
 	return []Metric{
 		{ttft, Histogram, "seconds", "Time from sending a turn to its first event with a token (content, reasoning or tool call), including DNS, connect and TLS. A turn without a first token has no sample here; it counts in the SLO counters.", turn},
-		{answerTTFT, Histogram, "seconds", "Time from sending a turn to the first non-empty content. It differs from the TTFT for reasoning models.", turn},
+		{answerTTFT, Histogram, "seconds", "Time from sending a turn to the first token that is no reasoning. It differs from the TTFT for reasoning models.", turn},
 		{tpot, Histogram, "seconds", "Time per output token of a turn: (last token - first token) / (tokens made in between).", turn},
 		{itl, Histogram, "seconds", "Inter-token latency: the time between consecutive events with tokens. With speculative decoding one event carries several tokens.", turn},
 		{turnDuration, Histogram, "seconds", "Time from sending a turn to the end of its stream, for successful turns.", turn},
@@ -222,7 +222,7 @@ func Catalog() []Metric {
 		{turnsCanceled, Counter, "turns", "Turns ended early by the prober's shutdown or reload, or closed by a simulated user. They are no failures.", turn},
 		{turnsNotJudged, Counter, "turns", "Turns that an SLO skipped, because the prober was so late in them that a latency could be on either side of the threshold.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns in which at least 90 % of the token events arrived together although the prober read in time: something on the way buffers. They have no TPOT and no ITL.", turn},
-		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again with the other name of its token limit (token_limit). Absent before the first.", []string{LabelTarget, labelPurpose}},
+		{otherRequests, Counter, "requests", "Requests to a target that are no turns, by purpose: a list of its models (models), its metrics (server_metrics), or a turn again without a field that the target refuses (refused_field). Absent before the first.", []string{LabelTarget, labelPurpose}},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
 		{conversations, Counter, "conversations", "Conversations ended, with any outcome, including conversations that the prober ended.", job},

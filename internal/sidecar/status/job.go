@@ -30,7 +30,8 @@ type job struct {
 	mu        sync.Mutex
 	hasEvents bool
 	info      sink.Job
-	model     string // of the last request, "" before the first
+	model     string   // of the last request, "" before the first
+	leftOut   []string // of the last request
 	tally     sink.Tally
 	recalled  recallCounts
 	samples   []sample
@@ -95,7 +96,7 @@ func (j *job) turnEnded(r probe.Result) {
 	if r.Outcome.Own() {
 		return
 	}
-	j.model = cmp.Or(r.Model, j.model)
+	j.model, j.leftOut = cmp.Or(r.Model, j.model), r.LeftOut
 	j.finishMinute(minuteOf(r.End))
 	j.current.count(s)
 	if !isBad(r) {

@@ -30,6 +30,8 @@ type Job struct {
 	Workload string `json:"workload"`
 	// model of the last request, "" before the first
 	Model string `json:"model"`
+	// fields that requests leave out because the target refuses them
+	LeftOut []string `json:"left_out,omitempty"`
 
 	// Counts since the start. Turns includes Failed, Canceled and OwnFaults.
 	Turns         int            `json:"turns"`
@@ -186,7 +188,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 	}
 	objectives, last, recent := j.info.Objectives, j.last, slices.Clone(j.samples)
 	out = Job{
-		Target: key.Target, Workload: key.Workload, Model: j.model, Burst: j.tally.Burst.Why,
+		Target: key.Target, Workload: key.Workload, Model: j.model, LeftOut: j.leftOut, Burst: j.tally.Burst.Why,
 		Conversations: j.tally.Conversations.Ended, ConversationsInFlight: j.tally.Conversations.InFlight,
 		Skipped: maps.Clone(j.tally.Skipped),
 	}
