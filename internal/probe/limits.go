@@ -13,11 +13,15 @@ import (
 // values apply.
 const (
 	// The event of a token has 200 to 400 bytes, or about 3,000 with the logprobs of 20
-	// alternatives. Headers, keep-alives and an echoed prompt, as IDs or with its logprobs, are
-	// additional.
-	wireBase, wirePerToken, wirePerByteSent, wireMax = 64 << 10, 4 << 10, 2, 16 << 20
-	// One event may contain the whole answer, for example behind a buffering proxy.
-	eventBase, eventPerToken, eventMax = 128 << 10, 256, 1 << 20
+	// alternatives. Headers, keep-alives and an echoed prompt are additional.
+	wireBase, wirePerToken, wireMax = 64 << 10, 4 << 10, 32 << 20
+	// One event may contain the whole answer, for example behind a buffering proxy, or the IDs of all prompt
+	// tokens, as of vLLM.
+	eventBase, eventPerToken, eventMax = 128 << 10, 256, 16 << 20
+	// The ID of a token has up to 8 bytes with its comma and space, and a token at least a byte of the request.
+	idBytes = 8
+	// eventUnlimited is eventBase plus the longest answer without max_tokens.
+	eventUnlimited = 1 << 20
 	// A server sends at most one event per token. Four times that allows for servers that split
 	// characters.
 	eventsBase, eventsPerToken, eventsMax = 64, 4, 1 << 16
@@ -46,15 +50,16 @@ type limits struct {
 
 // newLimits returns the limits for the answer to a request of sentBytes.
 func newLimits(maxTokens, sentBytes int) limits {
+	ids := idBytes * sentBytes
 	if maxTokens <= 0 {
-		return limits{sent: sentBytes, wire: wireMax, event: eventMax, events: eventsMax, answer: answerMax}
+		return limits{sent: sentBytes, wire: wireMax, event: min(eventUnlimited+ids, eventMax), events: eventsMax, answer: answerMax}
 	}
 	tokens := min(maxTokens, answerMax) // prevents an overflow
 	return limits{
 		maxTokens: maxTokens,
 		sent:      sentBytes,
-		wire:      int64(min(wireBase+wirePerToken*tokens+wirePerByteSent*sentBytes, wireMax)),
-		event:     min(eventBase+eventPerToken*tokens, eventMax),
+		wire:      int64(min(wireBase+wirePerToken*tokens+2*ids, wireMax)),
+		event:     min(min(eventBase+eventPerToken*tokens, eventUnlimited)+ids, eventMax),
 		events:    min(eventsBase+eventsPerToken*tokens, eventsMax),
 		answer:    min(answerBase+answerPerToken*tokens, answerMax),
 	}

@@ -32,7 +32,7 @@ func TestAnswerBounds(t *testing.T) {
 		"comments, within the bytes": {strings.Repeat(": ping\n", 10_000) + hello, ""},
 		"comments, beyond them":      {strings.Repeat(": ping\n", 100_000) + hello, "the server sent more than "},
 		"one event, within":          {token("other", 150_000) + hello, ""},
-		"one event, beyond":          {token("other", 160_000) + hello, "more than 156672 bytes"},
+		"one event, beyond":          {token("other", 160_000) + hello, "the stream sent an event of more than 15"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, &scripted{steps: []step{{0, closeHead + tc.stream + finish + done}}})
@@ -48,6 +48,37 @@ func TestAnswerBounds(t *testing.T) {
 			}
 			if len(r.Answer) > text+1 || len(r.Gaps) > events {
 				t.Errorf("an answer of %d bytes with %d gaps is kept", len(r.Answer), len(r.Gaps))
+			}
+		})
+	}
+}
+
+// TestEchoedPrompt sends a prompt of 200,000 tokens to a server that echoes their IDs in its first event, as vLLM
+// does. An event that is longer than the IDs of any prompt of this length is refused, and little of it is read.
+func TestEchoedPrompt(t *testing.T) {
+	prompt := strings.Repeat("word ", 200_000)
+	for name, tc := range map[string]struct {
+		ids  int
+		want probe.Outcome
+	}{"echoed": {200_000, probe.Success}, "endless": {4_000_000, probe.Malformed}} {
+		t.Run(name, func(t *testing.T) {
+			ids := `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}],"prompt_token_ids":[0` + strings.Repeat(", 100000", tc.ids) + "]}\n\n"
+			s := play(t, &scripted{steps: []step{{0, closeHead + ids + hello + finish + done}}})
+			o := options(s.addr)
+			o.Workload.MaxOutputTokens, o.Peaks = 100, &probe.Peaks{}
+			p, err := probe.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			sink, plan := &recorder{}, plan(1)
+			plan.Conversation.Opening[0].Content = prompt
+			p.Converse(t.Context(), plan, sink)
+			if r := sink.results[0]; r.Outcome != tc.want {
+				t.Errorf("%s %s", r.Outcome, r.Err)
+			}
+			if used, _ := o.Peaks.Wire.Level(); used > float64(9*len(prompt)) {
+				t.Errorf("%v bytes were read for a request of %d", used, len(prompt))
 			}
 		})
 	}
