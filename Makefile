@@ -59,7 +59,7 @@ PURE := docs/runbooks e2e internal/archtest internal/chart internal/config \
 	internal/probe/stream/jsonscan internal/probe/workload/trace internal/rules internal/sidecar/baseline \
 	internal/simulate/cluster internal/simulate/demo internal/sketch internal/slo internal/study/report \
 	internal/study/figures internal/study/runfile internal/study/stats internal/turnlog tools/alertquality \
-	tools/alertquality/worlds tools/calibrate tools/calibrate/replay tools/notices \
+	tools/alertquality/worlds tools/calibrate tools/calibrate/replay \
 	tools/testkit/promtest
 # So do these tests, and some measure memory. Others simulate for long what shorter tests simulate, too.
 PURE_TESTS := ^TestCapacityAgreesWithGrid|TestNoPartOfAKeyIsShown|TestRejectedReloadsKeepNothing|TestConversationsOfTheLoad|TestPresetsDifferAsMeasured|TestManySecretsAreForgotten|TestReportOfHostileNames|TestReportRefuses|TestIncidentsShowAsOutcomes|TestHistogramEqualsClientGolang|TestProbeShowsNoPartOfAKey|TestNobodyIsPagedForWhatNeverWorked|TestUndecided|TestSearchResumes

@@ -5,6 +5,8 @@
 RELEASED    := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 PLATFORMS   ?= $(RELEASED)
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+# It compares paths with GOROOT, which -trimpath removes.
+GO_LICENSES := GOFLAGS= $(GO) run github.com/google/go-licenses@v1.6.0
 CYCLONEDX   := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 GORELEASER  := github.com/goreleaser/goreleaser/v2@v2.16.0
 COSIGN      := github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3
@@ -13,10 +15,31 @@ ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 ZIZMOR      := zizmor==1.32.0
 ZIZMOR_DIR  := bin/zizmor-$(lastword $(subst ==, ,$(ZIZMOR)))
 
+# What a linked module may have. These licences ask for their text beside the binary. MPL-2.0 also asks
+# for the source of its files: it is, unchanged, in the module proxy of Go.
+LICENCES := 0BSD,Apache-2.0,BSD-2-Clause,BSD-3-Clause,CC0-1.0,ISC,MIT,MPL-2.0,Unlicense,Zlib
+define NOTICES
+Third-party notices
+===================
+
+The licences and notices of the modules that are linked into cmd/synthetic, of the Go standard library, and
+of the npm packages that it embeds. A text that several share stands here once. Written by "make notices".
+endef
+export NOTICES
+
 .PHONY: notices
-notices: ## Write THIRD_PARTY_NOTICES; refuse licences that tools/notices does not allow
-	@mkdir -p bin
-	$(GO) run ./tools/notices -platforms '$(RELEASED)' $(PKG) > bin/notices && mv bin/notices THIRD_PARTY_NOTICES
+notices: ## Write THIRD_PARTY_NOTICES; refuse the licences that are not in LICENCES
+	$(GO_LICENSES) check $(PKG) --allowed_licenses=$(LICENCES)
+	rm -rf bin/licences && $(GO_LICENSES) save $(PKG) --save_path=bin/licences
+	rm -rf bin/licences/synthetic && cp -r internal/chart/third_party bin/licences/npm
+	mkdir bin/licences/the-Go-standard-library && cp "$$($(GO) env GOROOT)/LICENSE" bin/licences/the-Go-standard-library
+	$(GO) list -deps -f '{{with .Module}}{{.Path}} {{.Dir}}/THIRD_PARTY_LICENSES{{end}}' $(PKG) | sort -u | while read -r module texts; do \
+		test ! -d $$texts || { mkdir -p bin/licences/$$module && cp -r $$texts bin/licences/$$module; }; done
+	{ echo "$$NOTICES"; cd bin/licences && find . -type f '(' -iname '*LICEN[CS]E*' -o -iname 'NOTICE*' -o -iname 'COPYING*' ')' | LC_ALL=C sort | xargs sha256sum | \
+		awk '!($$1 in of) {texts[++n] = $$1; file[$$1] = $$2} {of[$$1] = of[$$1] "\n" substr($$2, 3)} \
+			END {for (i = 1; i <= n; i++) {print "\n" rule of[texts[i]] "\n" rule "\n"; while ((getline line <file[texts[i]]) > 0) {gsub(/[ \t\r\f]+$$/, "", line); print line}}}' \
+			rule=-------------------------------------------------------------------------------- ; } >bin/notices
+	mv bin/notices THIRD_PARTY_NOTICES
 
 VULNDB ?= https://vuln.go.dev
 .PHONY: vuln
