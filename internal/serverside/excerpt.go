@@ -41,9 +41,11 @@ type lines struct {
 	count int
 }
 
-// readExcerpt reads a page line by line, until ctx ends, and keeps the lines of known families.
+// readExcerpt reads a page line by line, until ctx ends, and keeps the lines of known families. It skips
+// other lines than series, but not before the first one.
 func readExcerpt(ctx context.Context, page io.Reader) (excerpt, error) {
 	e, kept, known := excerpt{}, 0, familyOfSeries()
+	started := false
 	limited := &io.LimitedReader{R: page, N: maxPage + 1}
 	r := bufio.NewReaderSize(limited, maxLine)
 	for {
@@ -57,16 +59,13 @@ func readExcerpt(ctx context.Context, page io.Reader) (excerpt, error) {
 			return nil, err
 		}
 		name, ok := seriesName(line)
-		if !ok {
+		if started = started || name != nil; !ok && !started {
 			return nil, errNoPage
 		}
 		family, ok := known[string(name)]
 		if ok {
-			if kept += len(line); kept > maxKept {
+			if kept += e.add(family, line); kept > maxKept {
 				return nil, errMuchKept
-			}
-			if err := e.add(family, line); err != nil {
-				return nil, err
 			}
 		}
 		if err == io.EOF {
@@ -88,32 +87,38 @@ func nextLine(r *bufio.Reader) ([]byte, error) {
 	return nil, err
 }
 
-func (e excerpt) add(family string, line []byte) error {
+// add adds a line and returns by how much the text grows. A family with too many series loses its text.
+func (e excerpt) add(family string, line []byte) (grown int) {
 	l := e[family]
 	if l == nil {
 		l = &lines{}
 		e[family] = l
 	}
+	before := l.text.Len()
 	if l.count++; l.count > maxSeries {
-		return fmt.Errorf("%q has more than %d series; %s", family, maxSeries, leaveOut)
+		l.text = bytes.Buffer{}
+		return -before
 	}
 	l.text.Write(line)
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		l.text.WriteByte('\n')
 	}
-	return nil
+	return l.text.Len() - before
 }
 
-// family parses the lines of one family; nil if there are none.
+// family parses the lines of one family; nil if there are none. The error repeats no text of the server.
 func (e excerpt) family(name string) (*dto.MetricFamily, error) {
 	l := e[name]
 	if l == nil {
 		return nil, nil
 	}
+	if l.count > maxSeries {
+		return nil, fmt.Errorf("more than %d series; %s", maxSeries, leaveOut)
+	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	found, err := parser.TextToMetricFamilies(&l.text)
 	if err != nil {
-		return nil, fmt.Errorf("the metrics of %q cannot be parsed", name) // err would repeat the server's text
+		return nil, errors.New("not in the Prometheus text format")
 	}
 	return found[name], nil
 }
@@ -142,8 +147,8 @@ func seriesName(line []byte) (name []byte, ok bool) {
 		return nil, true
 	}
 	end := bytes.IndexAny(line, "{ \t")
-	if end < 0 {
+	if end < 0 || !model.LegacyValidation.IsValidMetricName(string(line[:end])) {
 		return nil, false
 	}
-	return line[:end], model.LegacyValidation.IsValidMetricName(string(line[:end]))
+	return line[:end], true
 }

@@ -4,7 +4,6 @@
 package serverside
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -98,9 +98,10 @@ func (c *Client) request(ctx context.Context, page string, read func(context.Con
 type Sample struct {
 	// At is when the answer was complete.
 	At time.Time
-	// Families are the known families that were found.
-	Families []string
-	values   map[role]float64
+	// Families are the known families that were found. Unread are those that could not be read,
+	// with the reasons.
+	Families, Unread []string
+	values           map[role]float64
 	// front holds the roles whose value comes from a frontend or router.
 	front map[role]bool
 	// running and progress are the values of these roles, by engine.
@@ -131,10 +132,13 @@ func newSample(ctx context.Context, found excerpt) (Sample, error) {
 	s := Sample{values: map[role]float64{}, front: map[role]bool{}, buckets: map[role][]bucket{}}
 	for _, f := range families() {
 		mf, err := found.family(f.name)
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return Sample{}, err
-		}
-		if len(mf.GetMetric()) > 0 {
+		switch {
+		case ctx.Err() != nil:
+			return Sample{}, ctx.Err()
+		case err != nil:
+			s.Unread = append(s.Unread, f.name+": "+err.Error())
+		case len(mf.GetMetric()) > 0:
+			mf.Metric = parts(mf.Metric)
 			s.Families = append(s.Families, f.name)
 			s.add(f, mf)
 		}
@@ -201,12 +205,50 @@ func engineOf(m *dto.Metric) string {
 	return ""
 }
 
-// ratio converts a value above 1, which must be a percentage, to a share.
+// parts returns the series whose figures add up. Each rank of a tensor or pipeline has the figures of its whole
+// engine, so one of them counts. SGLang exports the total of all priorities, with an empty one, beside their parts.
+func parts(all []*dto.Metric) []*dto.Metric {
+	var out []*dto.Metric
+	kept, total := map[string]int{}, map[string]bool{}
+	for _, m := range all {
+		var key strings.Builder
+		priority := ""
+		for _, l := range m.Label {
+			switch l.GetName() {
+			case "priority":
+				priority = l.GetValue()
+			case "tp_rank", "pp_rank", "moe_ep_rank":
+			default:
+				fmt.Fprintf(&key, "%q=%q,", l.GetName(), l.GetValue())
+			}
+		}
+		if priority == "" {
+			total[key.String()] = true
+		}
+		key.WriteString("priority " + priority)
+		i, repeats := kept[key.String()]
+		switch {
+		case !repeats:
+			kept[key.String()] = len(out)
+			out = append(out, m)
+		case valueOf(m) > valueOf(out[i]):
+			out[i] = m
+		}
+	}
+	for key, i := range kept {
+		if engine, priority, _ := strings.Cut(key, "priority "); priority != "" && total[engine] {
+			out[i] = nil
+		}
+	}
+	return slices.DeleteFunc(out, func(m *dto.Metric) bool { return m == nil })
+}
+
+// ratio returns a share of at most 1. Some caches are used to 1.0003; more than 1.5 must be a percentage.
 func ratio(v float64) float64 {
-	if v > 1 {
+	if v > 1.5 {
 		return v / 100
 	}
-	return v
+	return min(v, 1)
 }
 
 func valueOf(m *dto.Metric) float64 {

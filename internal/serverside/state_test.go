@@ -1,8 +1,11 @@
 package serverside
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -171,5 +174,76 @@ func TestTokenAge(t *testing.T) {
 				t.Errorf("token age %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestViewsAreNotAdded reads gauges and counters whose series are parts of a sum, or show the same engine again.
+func TestViewsAreNotAdded(t *testing.T) {
+	of := func(metric string, series ...string) string {
+		text := "# TYPE " + metric + " gauge\n"
+		for _, s := range series {
+			text += metric + s + "\n"
+		}
+		return text
+	}
+	const running, usage = "sglang:num_running_reqs", "sglang:token_usage"
+	for name, tt := range map[string]struct {
+		page string
+		want State
+	}{
+		"tensor-parallel ranks":         {of(running, `{tp_rank="0"} 7`, `{tp_rank="1"} 7`, `{tp_rank="2"} 6`), State{Running: known(7)}},
+		"pipeline and tensor ranks":     {of(running, `{tp_rank="0",pp_rank="0"} 7`, `{tp_rank="1",pp_rank="0"} 7`, `{tp_rank="0",pp_rank="1"} 7`), State{Running: known(7)}},
+		"data-parallel ranks":           {of(running, `{dp_rank="0"} 7`, `{dp_rank="1"} 5`), State{Running: known(12)}},
+		"data-parallel attention":       {of(running, `{dp_rank="0",tp_rank="0"} 7`, `{dp_rank="0",tp_rank="1"} 7`, `{dp_rank="1",tp_rank="2"} 5`, `{dp_rank="1",tp_rank="3"} 5`), State{Running: known(12)}},
+		"engines of vLLM":               {of("vllm:num_requests_running", `{engine="0"} 7`, `{engine="1"} 5`), State{Running: known(12)}},
+		"models":                        {of(running, `{model_name="a"} 7`, `{model_name="b"} 5`), State{Running: known(12)}},
+		"priorities with a total":       {of(running, `{tp_rank="0",priority=""} 10`, `{tp_rank="0",priority="0"} 7`, `{tp_rank="0",priority="5"} 3`), State{Running: known(10)}},
+		"the total is last":             {of(running, `{priority="0"} 7`, `{priority="5"} 3`, `{priority=""} 10`), State{Running: known(10)}},
+		"a total without the label":     {of(running, `{tp_rank="0"} 10`, `{tp_rank="0",priority="0"} 7`), State{Running: known(10)}},
+		"totals of two engines":         {of(running, `{dp_rank="0",priority=""} 10`, `{dp_rank="0",priority="1"} 10`, `{dp_rank="1",priority=""} 4`, `{dp_rank="1",priority="1"} 4`), State{Running: known(14)}},
+		"priorities without a total":    {of("llm_d_epp_flow_control_queue_size", `{priority="0"} 7`, `{priority="5"} 3`), State{Waiting: known(10)}},
+		"a use of 1.0003":               {of(usage, `{tp_rank="0"} 1.0003`), State{KVUse: known(1)}},
+		"a use in per cent":             {of(usage, ` 87`), State{KVUse: known(0.87)}},
+		"a family that cannot be read":  {of(usage, ` lots`) + of(running, ` 3`), State{Running: known(3)}},
+		"a line that is no series":      {of(running, ` 3`) + "a.dotted.name 5\n" + of("sglang:num_queue_reqs", ` 2`), State{Running: known(3), Waiting: known(2)}},
+		"a family with too many series": {of(usage, strings.Repeat(" 1\n"+usage, maxSeries+1)+" 1") + of(running, ` 3`), State{Running: known(3)}},
+	} {
+		if diff := cmp.Diff(tt.want, following(t, []string{tt.page})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestShuffledViews shuffles the series of random engines, ranks and priorities. The sum is that of the engines.
+func TestShuffledViews(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 300 {
+		var series []string
+		want := 0.0
+		ranks, priorities := 1+random.IntN(4), random.IntN(4)
+		for engine := range 1 + random.IntN(5) {
+			total := 0
+			shares := make([]int, priorities)
+			for p := range shares {
+				shares[p] = random.IntN(20)
+				total += shares[p]
+			}
+			if priorities == 0 {
+				total = random.IntN(50)
+			}
+			want += float64(total)
+			for rank := range ranks {
+				labels := fmt.Sprintf(`{dp_rank="%d",tp_rank="%d"`, engine, engine*ranks+rank)
+				series = append(series, fmt.Sprintf(`sglang:num_running_reqs%s,priority=""} %d`, labels, total))
+				for p, n := range shares {
+					series = append(series, fmt.Sprintf(`sglang:num_running_reqs%s,priority="%d"} %d`, labels, p, n))
+				}
+			}
+		}
+		random.Shuffle(len(series), func(i, j int) { series[i], series[j] = series[j], series[i] })
+		page := "# TYPE sglang:num_running_reqs gauge\n" + strings.Join(series, "\n") + "\n"
+		if got := following(t, []string{page}).Running; got != known(want) {
+			t.Fatalf("%v run, want %v, in\n%s", got, want, page)
+		}
 	}
 }
