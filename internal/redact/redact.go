@@ -159,9 +159,7 @@ func forms(secret string) []string {
 
 // spellings returns a part of a key as a server may write it.
 func spellings(p string) []string {
-	reversed := []byte(p)
-	slices.Reverse(reversed)
-	all := append(inBase64(p), p, string(reversed))
+	all := append(inBase64(p), p)
 	for _, table := range numbers {
 		var b strings.Builder
 		for i := range len(p) {
@@ -172,9 +170,9 @@ func spellings(p string) []string {
 	return all
 }
 
-// numbers has each byte as a number: in hex, as an escape of Go, HTML, JSON, URLs, in octal and decimal.
-var numbers = func() (tables [7][256]string) {
-	for i, format := range []string{"%02x", "x%02x", "0x%02x", "u%04x", "25%02x", "%03o", "%d"} {
+// numbers has each byte in hex: alone (as in URLs), and as an escape of Go and HTML, of Go's %#v, and of JSON.
+var numbers = func() (tables [4][256]string) {
+	for i, format := range []string{"%02x", "x%02x", "0x%02x", "u%04x"} {
 		for c := range 256 {
 			tables[i][c] = fmt.Sprintf(format, c)
 		}

@@ -39,11 +39,6 @@ func plain() []Form {
 			}
 			return string(out)
 		}},
-		{"reversed", func(k string) string {
-			out := []byte(k)
-			slices.Reverse(out)
-			return string(out)
-		}},
 		{"start", func(k string) string { return k[:max(12, len(k)*2/3)] }},
 		{"end", func(k string) string { return k[min(len(k)-12, len(k)/3):] }},
 		{"quoted", strconv.Quote},
@@ -93,11 +88,9 @@ func escaped() []Form {
 			return b.String()
 		}
 	}
-	percent := each("%%%02X")
 	return []Form{
-		{"percent", percent},
+		{"percent", each("%%%02X")},
 		{"percent in lower case", each("%%%02x")},
-		{"percent twice", func(k string) string { return url.QueryEscape(percent(k)) }},
 		{"query", url.QueryEscape},
 		{"JSON", each(`\u%04x`)},
 		{"JSON in JSON", func(k string) string {
@@ -106,9 +99,7 @@ func escaped() []Form {
 		}},
 		{"new lines in JSON", func(k string) string { return strings.ReplaceAll(k[:12]+"\n"+k[12:], "\n", `\n`) }},
 		{"Go", each(`\x%02x`)},
-		{"octal", each(`\%03o`)},
 		{"HTML", html.EscapeString},
-		{"HTML in decimal", each("&#%d;")},
 		{"HTML in hex", each("&#x%X;")},
 		{"quoted-printable", func(k string) string {
 			var b strings.Builder
@@ -139,7 +130,6 @@ func encoded() []Form {
 		{"hex with spaces", func(k string) string { return fmt.Sprintf("% x", k) }},
 		{"hex with colons", func(k string) string { return strings.ReplaceAll(fmt.Sprintf("% x", k), " ", ":") }},
 		{"hex with prefixes", func(k string) string { return fmt.Sprintf("%#v", []byte(k)) }},
-		{"decimal", func(k string) string { return fmt.Sprint([]byte(k)) }},
 	}
 }
 
