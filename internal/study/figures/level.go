@@ -130,12 +130,12 @@ func (l *Level) addErrors(results []runfile.Result) {
 		ended, failed := b.Ended()
 		return stats.Pair{Part: float64(failed), Whole: float64(ended)}
 	})
-	for _, r := range results {
+	for i, r := range results {
 		if r.Tail == nil {
 			continue
 		}
 		if _, failed := r.Tail.Ended(); failed > 0 {
-			share = append(share, []stats.Pair{{Part: float64(failed), Whole: float64(failed)}})
+			share[i] = append(share[i], stats.Pair{Part: float64(failed), Whole: float64(failed)})
 			l.countErrors(*r.Tail)
 		}
 	}

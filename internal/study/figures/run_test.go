@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sketch"
 	"synthetic/internal/study/runfile"
 	"synthetic/tools/testkit/reporttest"
 )
@@ -68,14 +69,14 @@ func TestStatistics(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
 	l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
 	var sum, squares, n float64
-	each := func(do func(v *runfile.Sample)) {
+	each := func(do func(v *sketch.Sketch)) {
 		for _, b := range run.Results[0].Blocks() {
 			do(b.First.Latency.Values)
 			do(b.Followup.Latency.Values)
 		}
 	}
-	each(func(v *runfile.Sample) { sum, n = sum+v.Sum(), n+float64(v.Count()) })
-	each(func(v *runfile.Sample) { squares += v.Squares(sum / n) })
+	each(func(v *sketch.Sketch) { sum, n = sum+v.Sum(), n+float64(v.Count()) })
+	each(func(v *sketch.Sketch) { squares += v.Squares(sum / n) })
 	for s, want := range map[string]float64{"mean": 1000 * sum / n, SD: 1000 * math.Sqrt(squares/n)} {
 		f := l.Figure(Latency.Statistic(s))
 		if math.Abs(f.Value-want) > 1e-6*want || !f.Ranged() || !(f.Low < f.Value && f.Value < f.High) || float64(f.N) != n {
@@ -307,29 +308,6 @@ func TestQuantilesAreWithinAHundredth(t *testing.T) {
 		if math.Abs(f.Value-want) > 0.006*want || f.Low > 1.005*want || f.High < 0.995*want {
 			t.Errorf("%s is %.2f (%.2f to %.2f), want %.2f", m, f.Value, f.Low, f.High, want)
 		}
-	}
-}
-
-// TestEarlierVersions reads a run of version 1, which had sketches, and marks a level that was
-// not loaded because of its start rate.
-func TestEarlierVersions(t *testing.T) {
-	s, err := Read("testdata/version1.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := s.Series[0].Levels[0].Figure(TTFTP50)
-	if s.Run.Format != 1 || !f.Ranged() || f.N == 0 {
-		t.Errorf("format %d, TTFT p50 %+v", s.Run.Format, f)
-	}
-	run, held := *s.Run, 0.3*s.Run.Results[0].Level
-	run.Workload.Parameters = append(run.Workload.Parameters, runfile.Parameter{Name: "think_time", Value: "0s … 0s"})
-	rate := 10.0
-	run.TargetRPS = &rate
-	for i := range run.Results[0].Snapshots {
-		run.Results[0].Snapshots[i].InFlightMean = &held
-	}
-	if got := run.NotReached(run.Results[0]); !strings.Contains(got, "an earlier version let start_rate (10/s) hold back") {
-		t.Errorf("a third of the load: %q", got)
 	}
 }
 

@@ -38,7 +38,7 @@ func (l *Level) addTimings(results []runfile.Result) {
 
 // addStatistics adds mean, standard deviation and extremes in ms. The interval of the deviation
 // comes from the variance, which is a mean. Extremes have no interval.
-func (l *Level) addStatistics(t Timing, series []stats.Series, values *runfile.Sample) {
+func (l *Level) addStatistics(t Timing, series []stats.Series, values *sketch.Sketch) {
 	n := values.Count()
 	mean := values.Sum() / float64(n)
 	sums, squares := make([][]stats.Pair, len(series)), make([][]stats.Pair, len(series))
@@ -65,7 +65,7 @@ func timingSeries(results []runfile.Result, timing Timing, turns Turns) []stats.
 	all := make([]stats.Series, len(results))
 	for i, r := range results {
 		for _, b := range r.Blocks() {
-			merged := runfile.Distribution{Values: &runfile.Sample{}}
+			merged := runfile.Distribution{Values: &sketch.Sketch{}}
 			if turns != FollowupTurns {
 				merged.Merge(timing.distribution(b.First))
 			}
@@ -204,7 +204,7 @@ func (l *Level) addRates(results []runfile.Result) {
 		l.Figures[rate.metric] = f
 	}
 	if !(l.Figures[TurnTimeMean].Value > 0) {
-		delete(l.Figures, TurnTimeMean) // earlier versions did not record it
+		delete(l.Figures, TurnTimeMean)
 	}
 	starts := make([][]stats.Pair, len(results))
 	for i, r := range results {

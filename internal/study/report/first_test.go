@@ -26,7 +26,7 @@ func TestFirstScreen(t *testing.T) {
 		s                   *figures.Study
 		word, text, picture string
 	}{
-		"better":     {quicker(), "better", "kv_aware is better than round_robin: TTFT p95 -29.5% (95% interval -30.7% to -28.1%), the mean of 2 levels.", "ttft.svg"},
+		"better":     {quicker(), "better", "kv_aware is better than round_robin: TTFT p95 -29.5% (95% interval -30.7% to -28.2%), the mean of 2 levels.", "ttft.svg"},
 		"meets":      {single(func(*figures.Level) {}), "meets its SLOs", "up to concurrency 60.", "ttft.svg"},
 		"misses":     {single(func(l *figures.Level) { l.Verdict = missed }), "misses its SLOs", "not even at concurrency 40", "ttft.svg"},
 		"not judged": {read(t, "000"), "not judged", "scales to concurrency 60", "ttft.svg"},

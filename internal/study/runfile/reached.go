@@ -41,16 +41,12 @@ func (r *Run) carriedLoad(x Result) (carried, asked float64, ok bool) {
 	var started, due uint64
 	known := true
 	for _, s := range x.Snapshots {
-		mean := s.ConversationsMean
-		if mean == nil && HasNoThinkTime(r.Workload.Parameters) { // earlier versions
-			mean = s.InFlightMean
-		}
-		if mean == nil {
+		if mean := s.ConversationsMean; mean == nil {
 			known = false
 		} else {
 			seconds, held = seconds+s.Seconds, held+*mean*s.Seconds
 		}
-		started, due = started+s.ConversationStarts, due+max(s.ConversationsDue, s.ConversationStarts+s.ConversationSkips)
+		started, due = started+s.ConversationStarts, due+s.ConversationsDue
 	}
 	if r.LevelKind == Rate {
 		return float64(started), float64(due), due > 0
@@ -83,8 +79,6 @@ func (r *Run) belowConcurrency(x Result) string {
 	switch lag := lags.Quantile(0.99); {
 	case r.Conversations > 0:
 		return "the measurement ends by a number of conversations, so it includes the time in which the first ones start and the last ones end; measure for a time, or more conversations"
-	case len(x.Snapshots) > 0 && x.Snapshots[0].ConversationsMean == nil && !math.IsNaN(ramp):
-		return fmt.Sprintf("an earlier version let start_rate (%g/s) hold back every conversation, not only the first ones; sweep again", *r.TargetRPS)
 	case ramp > r.WarmUpSeconds:
 		return fmt.Sprintf("at a start_rate of %g/s the level is full after %s, and the warm-up is %s; raise start_rate, or warm up longer",
 			*r.TargetRPS, roundToMillis(ramp), roundToMillis(r.WarmUpSeconds))

@@ -16,9 +16,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Format is the version of the files that this program writes. Version 1 had sketches in place
-// of exact values.
-const Format = 2
+// Format is the version of the files that this program writes.
+const Format = 1
 
 // Run is one sweep with every measured (variant, level, repetition).
 type Run struct {
@@ -31,7 +30,7 @@ type Run struct {
 	Seed     uint64      `json:"seed"`
 	Workload Workload    `json:"workload"`
 	SLOs     []Objective `json:"slos"`
-	// Confidence of verdicts, in (0, 1); 0 in files of earlier versions.
+	// Confidence of verdicts, in (0, 1).
 	Confidence float64 `json:"confidence,omitempty"`
 	// Deployment describes the target, in printed order.
 	Deployment []Parameter `json:"deployment"`

@@ -23,8 +23,7 @@ type Snapshot struct {
 	ConversationStarts uint64 `json:"conversation_starts"`
 	ConversationSkips  uint64 `json:"conversation_skips,omitempty"`
 	// ConversationsDue counts the starts that were due in an open loop. ConversationsMean is
-	// the mean number of conversations in flight over time, including those between turns. Both
-	// are absent in files of earlier versions.
+	// the mean number of conversations in flight over time, including those between turns.
 	ConversationsDue  uint64   `json:"conversations_due,omitempty"`
 	ConversationsMean *float64 `json:"conversations_mean,omitempty"`
 	// InFlightMean is the mean number of turns in flight over time, InFlightMax the largest,
@@ -50,7 +49,7 @@ type Block struct {
 	NotJudged uint64            `json:"not_judged,omitempty"`
 	SLOs      map[string]Judged `json:"slos,omitempty"` // counts good and bad turns by objective
 	Tokens    Tokens            `json:"tokens"`
-	// Sessions counts follow-up turns whose worker is known. Absent in files of earlier versions.
+	// Sessions counts follow-up turns whose worker is known.
 	Sessions probe.SessionCounts `json:"sessions,omitzero"`
 	// Recall counts the answers that were judged by reference codes. Absent without recall.
 	Recall map[RecallClass]Recalled `json:"recall,omitempty"`
@@ -87,7 +86,7 @@ type Distributions struct {
 	AnswerTTFT Distribution `json:"answer_ttft,omitzero"`
 	TPOT       Distribution `json:"tpot,omitzero"`
 	// NTPOT is the duration of a turn over its output tokens, including the wait for the first
-	// one. Absent in files of earlier versions.
+	// one.
 	NTPOT Distribution `json:"ntpot,omitzero"`
 	// ITL has one value per gap between events with tokens. It counts no failures, because a
 	// failed turn has no definite number of gaps.
@@ -98,8 +97,8 @@ type Distributions struct {
 // Distribution is a set of values in seconds and the number of turns that failed without a
 // value. Quantiles can include failures at +∞.
 type Distribution struct {
-	Values   *Sample `json:"values,omitempty"`
-	Failures uint64  `json:"failures,omitempty"`
+	Values   *sketch.Sketch `json:"values,omitempty"`
+	Failures uint64         `json:"failures,omitempty"`
 }
 
 // Server holds the metrics of one endpoint of the deployment for a snapshot.
@@ -234,21 +233,15 @@ func (d *Distributions) observe(r *probe.Result) {
 	if n := r.OutputTokens; n.OK && n.V > 0 {
 		d.NTPOT.observe(probe.Some(r.Duration()/time.Duration(n.V)), false)
 	}
-	if len(r.Gaps) > 0 && d.ITL.Values == nil {
-		d.ITL.Values = &Sample{}
-	}
 	for _, gap := range r.Gaps {
-		d.ITL.Values.Bin(gap.Seconds())
+		addToSketch(&d.ITL.Values, gap)
 	}
 }
 
 func (d *Distribution) observe(v probe.Opt[time.Duration], failed bool) {
 	switch {
 	case v.OK:
-		if d.Values == nil {
-			d.Values = &Sample{}
-		}
-		d.Values.Add(v.V.Seconds())
+		addToSketch(&d.Values, v.V)
 	case failed:
 		d.Failures++
 	}
@@ -268,7 +261,7 @@ func (d *Distribution) Merge(o Distribution) {
 		return
 	}
 	if d.Values == nil {
-		d.Values = &Sample{}
+		d.Values = &sketch.Sketch{}
 	}
 	d.Values.Merge(o.Values)
 }

@@ -72,11 +72,8 @@ func (v *LevelVerdict) Conclude() {
 	}
 }
 
-// Unjudged reports whether nothing was judged, so that the turns do not even seem to pass or
-// fail. Earlier versions stored such a level as undecided.
-func (v LevelVerdict) Unjudged() bool {
-	return v.Standing == NotJudged || v.Standing == Undecided && !v.Met && len(v.Lost) == 0
-}
+// Unjudged reports whether nothing was judged, so that the turns neither pass nor fail.
+func (v LevelVerdict) Unjudged() bool { return v.Standing == NotJudged }
 
 // ChanceMark follows a verdict that chance could turn.
 const ChanceMark = "~"

@@ -25,40 +25,24 @@ func Count(blocks []Tally) (good, bad float64, n int) {
 	return good, bad, n
 }
 
-const (
-	// effectMargin covers the uncertainty of a design effect that few blocks give. It was chosen
-	// on simulated levels with AR(1) block noise: without it, 11 % of the levels at a
-	// correlation of 0.8 were wrongly proven to meet an objective, with it 10 % or fewer.
-	effectMargin = 1.25
-	// maxScale bounds the scaling of a design effect to the allowed share. Larger scales made
-	// no proof safer in the same simulation, and left clearly met levels undecided.
-	maxScale = 3
-)
+// maxScale bounds the scaling of a design effect to the allowed share.
+const maxScale = 3
 
-// DesignEffect returns the number of turns that prove as much as one independent turn, at least
-// 1. Each argument holds the blocks of one uninterrupted measurement, in order.
+// DesignEffect returns the number of turns that prove as much as one independent turn, from 1 to
+// the number of turns. Each argument holds the blocks of one uninterrupted measurement, in order.
 //
 // A level that shows few bad turns by chance shows little variance too. Where bad turns are
 // fewer than allowed, the effect is therefore scaled up to the allowed share.
 func (e Evidence) DesignEffect(measured ...[]Tally) float64 {
 	series := make([][]Pair, len(measured))
-	blocks := 0
 	for i, tallies := range measured {
 		for _, t := range tallies {
 			series[i] = append(series[i], Pair{Part: t.Bad, Whole: t.Good + t.Bad})
 		}
-		blocks += len(tallies)
 	}
 	total := Total(series)
-	share := total.Part / total.Whole
-	effect, df := varianceRatio(series, share)
-	if effect == 1 {
-		return 1
-	}
-	if blocks >= minBlocks {
-		effect *= square(studentRatio(df))
-	}
-	return 1 + effectMargin*(effect-1)*min(max(e.Allowed/share, 1), maxScale)
+	scale := min(max(e.Allowed*total.Whole/total.Part, 1), maxScale)
+	return max(min(1+(ShareEffect(series)-1)*scale, total.Whole), 1)
 }
 
 // Confidence returns the confidence that the share of bad turns is at most the allowed one: 1

@@ -40,25 +40,17 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-func TestVarianceRatio(t *testing.T) {
-	even, bursts := []Tally{}, []Tally{}
+func TestDesignEffect(t *testing.T) {
+	bursts := []Tally{}
 	for i := range 20 {
-		even = append(even, Tally{9, 1})
 		if i%10 == 0 {
 			bursts = append(bursts, Tally{0, 10})
 		} else {
 			bursts = append(bursts, Tally{10, 0})
 		}
 	}
-	effect := func(tallies []Tally) float64 {
-		var pairs []Pair
-		for _, t := range tallies {
-			pairs = append(pairs, Pair{Part: t.Bad, Whole: t.Good + t.Bad})
-		}
-		total := Total([][]Pair{pairs})
-		got, _ := varianceRatio([][]Pair{pairs}, total.Part/total.Whole)
-		return got
-	}
+	even := blocks(20, 9, 1)
+	effect := func(tallies []Tally) float64 { return Evidence{0.01}.DesignEffect(tallies) }
 	if got := effect(even); got != 1 {
 		t.Errorf("even blocks have a design effect of %g, want 1", got)
 	}

@@ -152,30 +152,11 @@ func (j Judge) TurnsOf(level runfile.Result) Turns {
 		for _, n := range judged {
 			out[o.Name] = append(out[o.Name], Tally{float64(n.Good), float64(n.Bad)})
 		}
-		out[o.Name] = withoutSliver(out[o.Name])
 		if lost > 0 {
 			out[o.Name] = append(out[o.Name], Tally{Bad: float64(lost)})
 		}
 	}
 	return out
-}
-
-// withoutSliver joins the last block to the previous one if it has less than half of the mean
-// number of turns, because the measurement ended within it. One bad turn of three would look
-// like a burst.
-func withoutSliver(blocks []Tally) []Tally {
-	last := len(blocks) - 1
-	if last < 1 {
-		return blocks
-	}
-	good, bad, _ := Count(blocks[:last])
-	end := blocks[last]
-	if 2*(end.Good+end.Bad)*float64(last) >= good+bad {
-		return blocks
-	}
-	blocks[last-1].Good += end.Good
-	blocks[last-1].Bad += end.Bad
-	return blocks[:last]
 }
 
 // Level returns the verdict on one level from its results, at least one. A level that was given

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -47,14 +48,33 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// TestSliver: a bad turn in the first moment of a block is no burst.
-func TestSliver(t *testing.T) {
-	got := withoutSliver(append(blocks(20, 75, 0), Tally{2, 1}))
-	if want := append(blocks(19, 75, 0), Tally{77, 1}); !slices.Equal(got, want) {
-		t.Errorf("joined to %v, want %v", got, want)
+// TestMeasured: the measured share decides, at the limit too; chance decides the confidence.
+func TestMeasured(t *testing.T) {
+	j := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.9}}, Confidence: 0.95}
+	if v := j.JudgeTurns(Turns{"ttft": blocks(10, 89, 11)}); v.Met || v.Measured(nil) != "FAIL (ttft) ~" {
+		t.Errorf("11 %% bad turns of 10 %%: %+v", v)
 	}
-	if got := withoutSliver(append(blocks(20, 75, 0), Tally{40, 1})); len(got) != 21 {
-		t.Errorf("more than half a block was joined: %v", got)
+	if v := j.JudgeTurns(Turns{"ttft": blocks(10, 90, 10)}); !v.Met || v.Measured(nil) != "PASS ~" || v.Confidence > 0.6 {
+		t.Errorf("a share at the limit: %+v", v)
+	}
+}
+
+// TestDriftingLevel: a level that becomes worse from block to block, with 79 % bad turns, fails however many turns
+// it has.
+func TestDriftingLevel(t *testing.T) {
+	for _, perBlock := range []float64{10, 100, 1000} {
+		var drift []Tally
+		for i := range 30 {
+			bad := perBlock / 10 * float64(min(2+(i+1)/2, 10))
+			drift = append(drift, Tally{perBlock - bad, bad})
+		}
+		good, bad, _ := Count(drift)
+		for _, objective := range []float64{0.5, 0.9, 0.99} {
+			v := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: objective}}, Confidence: 0.95}.JudgeTurns(Turns{"ttft": drift})
+			if effect := (Evidence{1 - objective}).DesignEffect(drift); v.Standing != runfile.Missed || effect > good+bad || math.Round(100*bad/(good+bad)) != 79 {
+				t.Errorf("%g bad of %g turns, objective %g: %+v with a design effect of %g, want a failure", bad, good+bad, objective, v, effect)
+			}
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ func (s *sweep) joinTurns() error {
 	return nil
 }
 
-// appendFile copies a file if it exists. Earlier versions stored no turns.
+// appendFile copies a file if it exists.
 func appendFile(to io.Writer, path string) error {
 	from, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -14,7 +14,7 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-const storeFormat = 2
+const storeFormat = 1
 
 // store is a sweep's output directory:
 //
