@@ -80,7 +80,7 @@ func (in Input) serverMetrics() bool {
 
 // perOutage divides consecutive failures by the number that counts as an outage.
 func perOutage(failures string) string {
-	return fmt.Sprintf("(%s) / ignoring (%s) group_left (%[2]s) %s", failures, metrics.LabelURL, metrics.OutageTurns)
+	return fmt.Sprintf("(%s) / ignoring (%s, __type__, __unit__) group_left (%[2]s) %s", failures, metrics.LabelURL, metrics.OutageTurns)
 }
 
 // judgedTurns selects the jobs with judged turns within a window. A job whose objectives judge only turns of

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"testing"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -38,8 +39,14 @@ func aged(name string, age time.Duration, pairs ...string) series {
 
 func (s series) name() string { return s.labels.Get(model.MetricNameLabel) }
 
+// named returns the labels of a series as Prometheus stores them with the feature type-and-unit-labels.
+// Without the feature, every rule sees fewer labels.
 func named(name string, pairs []string) labels.Labels {
-	return labels.FromStrings(append([]string{model.MetricNameLabel, name}, pairs...)...)
+	kind := model.MetricTypeGauge
+	if strings.HasSuffix(name, "_total") {
+		kind = model.MetricTypeCounter
+	}
+	return labels.FromStrings(append([]string{model.MetricNameLabel, name, "__type__", string(kind)}, pairs...)...)
 }
 
 // healthyWorld is what a prober of usual exports while all is well: 4
