@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	oklog "github.com/oklog/run"
@@ -122,10 +120,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 	})
 	s.addParts(p)
 	if s.options.ConfigFile != "" {
-		hangups := make(chan os.Signal, 1)
-		signal.Notify(hangups, syscall.SIGHUP)
-		defer signal.Stop(hangups)
-		p.add("reloads", func(ctx context.Context) error { return s.followFile(ctx, hangups) })
+		p.add("reloads", func(ctx context.Context) error { return s.followFile(ctx, s.hangups) })
 	}
 	p.Add(func() error {
 		if err := listen(); !errors.Is(err, http.ErrServerClosed) {
@@ -159,6 +154,7 @@ func (s *Sidecar) addParts(p *parts) {
 
 // Close releases what a sidecar holds, unless a part of it hangs. The kernel releases that when the process ends.
 func (s *Sidecar) Close() {
+	signal.Stop(s.hangups)
 	if s.hanging {
 		return
 	}
