@@ -28,7 +28,7 @@ type output struct {
 type generateFlags struct {
 	configFile, outputDir    string
 	runbookURL, dashboardURL string
-	keepLabels               string
+	keepLabels, uidPrefix    string
 }
 
 func addGenerate(app *kingpin.Application) []command {
@@ -51,9 +51,11 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	c.Flag("config.file", "The configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
 	c.Flag("output.dir", "Directory to write to; it is created if it does not exist.").Required().PlaceHolder("DIR").StringVar(&f.outputDir)
 	c.Flag("runbook-url", "Address of the directory of runbooks. Alerts link to them; without the flag they have no link.").PlaceHolder("URL").StringVar(&f.runbookURL)
-	c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID, such as https://grafana.example.org/d. Alerts link to them; without the flag they have no link.").PlaceHolder("URL").StringVar(&f.dashboardURL)
+	c.Flag("keep-labels", "Labels of the scrape that tell installations apart, separated by commas, such as cluster,namespace. Alerts of different values stay apart; dashboards have a variable for each.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
 	if name == "rules" {
-		c.Flag("keep-labels", "Labels of the scrape that alerts keep, separated by commas, such as cluster,namespace,pod. Alerts of different values stay apart.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
+		c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID, such as https://grafana.example.org/d. Alerts link to them; without the flag they have no link.").PlaceHolder("URL").StringVar(&f.dashboardURL)
+	} else {
+		c.Flag("uid-prefix", "Begins the UIDs of the dashboards, such as staging-, so that two installations fit into one Grafana. Then write --dashboard-url of the rules with it: https://grafana.example.org/d/staging-").PlaceHolder("TEXT").StringVar(&f.uidPrefix)
 	}
 	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }
@@ -119,9 +121,7 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	in := sidecar.RulesOf(cfg.ForRules())
 	in.RunbookURL, in.DashboardURL = f.runbookURL, f.dashboardURL
-	if f.keepLabels != "" {
-		in.KeepLabels = strings.Split(f.keepLabels, ",")
-	}
+	in.KeepLabels = f.kept()
 	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, err
@@ -137,8 +137,12 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	return []output{{"synthetic-rules.yml", plain}, {"prometheusrule.yaml", resource}}, nil
 }
 
+func (f *generateFlags) kept() []string {
+	return strings.FieldsFunc(f.keepLabels, func(r rune) bool { return r == ',' })
+}
+
 func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
-	in := dashboard.Input{SLOs: cfg.SLOs, RunbookURL: f.runbookURL}
+	in := dashboard.Input{SLOs: cfg.SLOs, RunbookURL: f.runbookURL, KeepLabels: f.kept(), UIDPrefix: f.uidPrefix}
 	for _, j := range cfg.Jobs {
 		in.Traffic = append(in.Traffic, j.Traffic)
 	}

@@ -44,7 +44,7 @@ func TestGenerateWrites(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "deep")
 	for kind, files := range map[string][]string{
 		"rules":      {"synthetic-rules.yml", "prometheusrule.yaml"},
-		"dashboards": {"slo-overview.json", "fleet.json", "target-detail.json", "prober-health.json"},
+		"dashboards": {"overview.json", "target.json", "prober.json"},
 	} {
 		var out, errs strings.Builder
 		if code := run(t.Context(), []string{"generate", kind, "--config.file=" + config, "--output.dir=" + dir}, &out, &errs); code != exitOK {

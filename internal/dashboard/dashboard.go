@@ -1,15 +1,16 @@
-// Package dashboard generates Grafana dashboards from the objectives and the metric catalog. It
-// is pure: the same input gives the same bytes.
+// Package dashboard generates three Grafana dashboards with Grafana's own SDK: the overview of all
+// targets, the detail of one target, and the probers. It is pure: the same input gives the same bytes.
 //
-// Queries read raw series of the catalog, so the dashboards also work without the recording
-// rules.
+// Queries read raw series and the alerts. Where a recording rule is needed, the panel says so.
 package dashboard
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
@@ -20,27 +21,22 @@ import (
 
 // Input is everything that the dashboards depend on.
 type Input struct {
-	// SLOs, in the order of the configuration, determine the rows of the overview and the
-	// threshold lines of latency panels.
+	// SLOs determine the threshold lines of latency charts.
 	SLOs []slo.Objective
-	// Traffic determines the initial resolution: coarser for slower probes. Empty means at
-	// least one conversation every 12 seconds.
+	// Traffic determines the longest gap that a line bridges: slow probes have long ones.
 	Traffic []workload.Traffic
 	// RunbookURL is the address of docs/runbooks; "" for none.
 	RunbookURL string
-}
-
-// Runbook returns the address of the runbook of a table's alert; "" if it is unknown.
-func (in Input) Runbook() string {
-	if in.RunbookURL == "" {
-		return ""
-	}
-	return strings.TrimSuffix(in.RunbookURL, "/") + "/${__data.fields.alertname}.md"
+	// KeepLabels are labels that the scrape adds, such as cluster, namespace or job. Each has a variable, and
+	// targets of the same name stay apart by them.
+	KeepLabels []string
+	// UIDPrefix begins the UIDs and tags, so that two installations fit into one Grafana.
+	UIDPrefix string
 }
 
 // Dashboard is one generated dashboard.
 type Dashboard struct {
-	// File is the file name, such as "slo-overview.json".
+	// File is the file name, such as "overview.json".
 	File string
 	// UID identifies the dashboard in Grafana and in links.
 	UID, Title string
@@ -48,106 +44,106 @@ type Dashboard struct {
 	JSON []byte
 }
 
-// Generate returns the overview, the fleet, the target detail, and the prober health.
-// An error names the dashboard.
-func Generate(in Input) ([]Dashboard, error) {
-	var out []Dashboard
-	all, err := boards(in)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range all {
-		encoded, err := b.encode(resolution(in.Traffic))
-		if err != nil {
-			return nil, fmt.Errorf("building the dashboard %q: %w", b.Title, err)
-		}
-		out = append(out, Dashboard{File: b.File + ".json", UID: b.UID, Title: b.Title, JSON: encoded})
-	}
-	return out, nil
-}
-
-func (b board) encode(resolution string) ([]byte, error) {
-	panels, err := place(b.Rows)
-	if err != nil {
-		return nil, err
-	}
-	var marks []dashboard.AnnotationQuery
-	for _, m := range b.Marks {
-		built, err := m.render()
-		if err != nil {
-			return nil, err
-		}
-		marks = append(marks, built)
-	}
-	// Grafana's file provisioning and the dashboard sidecar of its Helm chart need the classic
-	// schema. The schema that the SDK prefers needs Grafana 12.
-	d := dashboard.NewDashboard()
-	d.Uid, d.Title, d.Description, d.Tags = &b.UID, &b.Title, &b.About, []string{tag}
-	d.GraphTooltip, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), new("1m")
-	d.Time = &dashboard.DashboardDashboardTime{From: "now-1h", To: "now"}
-	d.Links, d.Annotations.List = []dashboard.DashboardLink{toOtherDashboards()}, marks
-	d.Templating.List, d.Panels = b.variables(resolution), panels
-	if err := d.Validate(); err != nil {
-		return nil, err
-	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	// People read the queries, so "<" must stay "<".
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(d); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
-}
-
-// toOtherDashboards links to every dashboard with our tag, with the current time range and variables.
-func toOtherDashboards() dashboard.DashboardLink {
-	return dashboard.DashboardLink{
-		Title:       "Synthetic",
-		Type:        dashboard.DashboardLinkTypeDashboards,
-		Icon:        "external link",
-		Tooltip:     "The other dashboards, with the same time range and selection",
-		Tags:        []string{tag},
-		IncludeVars: true,
-		KeepTime:    true,
-		AsDropdown:  true, // on the line of the variables
-	}
-}
-
-// render returns the annotation. Single samples become lines; adjacent ones would become a
-// filled region that hides curves.
-func (m mark) render() (dashboard.AnnotationQuery, error) {
-	return dashboard.NewAnnotationQueryBuilder().
-		Name(m.Name).
-		Datasource(datasource()).
-		Enable(true).
-		Hide(true). // of its toggle
-		IconColor(m.Color).
-		Expr(m.Expr).
-		Step("1m").
-		TitleFormat(m.Name).
-		TextFormat(m.Text).
-		Target(prometheus.NewDataqueryBuilder().RefId("Anno").Expr(m.Expr).Interval("1m").Range()).
-		Build()
-}
-
 // UIDs of the dashboards: part of every link to them, so they never change.
 const (
-	overviewUID = "synthetic-slo-overview"
-	TargetUID   = "synthetic-target-detail"
-	HealthUID   = "synthetic-prober-health"
-	fleetUID    = "synthetic-fleet"
+	overviewUID = "synthetic-overview"
+	TargetUID   = "synthetic-target"
+	ProberUID   = "synthetic-prober"
 )
 
 // tag marks our dashboards; the links between them select by it.
 const tag = "synthetic"
 
-// Names of the dashboards' variables. A variable that selects by a label has the name of the label.
+// Generate returns the overview, the detail of a target, and the probers. An error names the dashboard.
+func Generate(in Input) ([]Dashboard, error) {
+	var out []Dashboard
+	for _, make := range []func(Input) *board{overview, targetDetail, probers} {
+		b := make(in)
+		encoded, err := b.encode()
+		if err != nil {
+			return nil, fmt.Errorf("building the dashboard %q: %w", b.title, err)
+		}
+		out = append(out, Dashboard{File: strings.TrimPrefix(b.uid, "synthetic-") + ".json", UID: in.UIDPrefix + b.uid, Title: b.title, JSON: encoded})
+	}
+	return out, nil
+}
+
+// board collects the panels of a dashboard. Panels flow from left to right and wrap.
+type board struct {
+	*dashboard.DashboardBuilder
+	in         Input
+	uid, title string
+	scope      scope
+	panels     uint32 // so far
+	err        error  // the first query that cannot be parsed
+}
+
+func newBoard(in Input, uid, title, about string, variables ...string) *board {
+	title = strings.TrimSpace("Synthetic "+strings.Trim(in.UIDPrefix, "-_ ")) + " / " + title
+	b := &board{DashboardBuilder: dashboard.NewDashboardBuilder(title), in: in, uid: uid, title: title}
+	b.scope = scope{variables: variables, one: uid == TargetUID, keep: in.KeepLabels}
+	// Grafana's file provisioning and the dashboard sidecar of its Helm chart need the classic schema. The
+	// schema that the SDK prefers needs Grafana 12.
+	b.Uid(in.UIDPrefix+uid).Description(about).Tags([]string{in.UIDPrefix + tag}).
+		Tooltip(dashboard.DashboardCursorSyncCrosshair).Refresh("30s").Time("now-1h", "now").
+		Link(dashboard.NewDashboardLinkBuilder("Synthetic").Type(dashboard.DashboardLinkTypeDashboards).Icon("external link").
+			Tooltip("The other dashboards, with the same time range and selection").
+			Tags([]string{in.UIDPrefix + tag}).IncludeVars(true).KeepTime(true).AsDropdown(true))
+	b.addVariables()
+	b.mark("Incident begins", red, paged+" unless "+pagedBefore)
+	b.mark("Incident is over", green, pagedBefore+" unless "+paged)
+	return b
+}
+
+// The pages of targets in one series each, now and one step earlier.
 const (
-	varDatasource = "datasource"
-	varTarget     = "target"
-	varWorkload   = "workload"
-	varInstance   = "instance"
-	varResolution = "resolution"
+	paged       = `max by (target, workload) (ALERTS{alertname=~"Synthetic.*",alertstate="firing",severity="page",target!=""})`
+	pagedBefore = `max by (target, workload) (ALERTS{alertname=~"Synthetic.*",alertstate="firing",severity="page",target!=""} offset $__interval)`
 )
+
+// mark adds an annotation: a thin line at each sample of its query. Adjacent samples would become a filled region
+// that hides curves.
+func (b *board) mark(name, color, expr string) {
+	expr = b.scoped(expr)
+	b.Annotation(dashboard.NewAnnotationQueryBuilder().Name(name).Datasource(source()).Enable(true).
+		Hide(true). // of its toggle
+		IconColor(color).Expr(expr).Step("1m").TitleFormat(name).TextFormat("{{target}} {{workload}}").
+		Target(prometheus.NewDataqueryBuilder().RefId("Anno").Expr(expr).Interval("1m").Range()))
+}
+
+func (b *board) encode() ([]byte, error) {
+	built, err := b.Build()
+	if b.err != nil || err != nil {
+		return nil, fmt.Errorf("%w", firstError(b.err, err))
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // people read the queries
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(built); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// longestGap returns the longest gap in milliseconds that a line of a 60-second summary bridges: five mean intervals of
+// the slowest traffic, between 2 minutes and an hour. Closed-loop traffic has no known rate and is ignored.
+func (in Input) longestGap() float64 {
+	slowest := math.Inf(1)
+	for _, t := range in.Traffic {
+		if t.Rate > 0 {
+			slowest = min(slowest, t.Rate)
+		}
+	}
+	gap := time.Duration(min(5/slowest, time.Hour.Seconds())) * time.Second
+	return float64(max(gap, 2*time.Minute).Milliseconds())
+}

@@ -154,6 +154,22 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 		}
 	}
 	ago := float64(at.Add(-5 * time.Minute).Unix())
+	for _, series := range [][]string{
+		{"synthetic_session_turns_total", "session", "kept"}, {"synthetic_session_prompt_tokens_total", "session", "kept"}, {"synthetic_session_cached_prompt_tokens_total", "session", "kept"},
+		{metrics.PagerEvaluations}, {metrics.PagerFailures}, {"synthetic_turn_log_dropped_total"},
+		{"vllm:prefix_cache_hits_total", "job", "vllm"}, {"vllm:prefix_cache_queries_total", "job", "vllm"}, {"vllm:num_preemptions_total", "job", "vllm"},
+		{"vllm:num_requests_running", "job", "vllm"}, {"vllm:num_requests_waiting", "job", "vllm"}, {"vllm:kv_cache_usage_perc", "job", "vllm"},
+		{"synthetic_discovered_targets", "group", "pods"}, {"synthetic_discovery_left_out", "group", "pods", "reason", "host"},
+		{"synthetic_discovery_last_success_timestamp_seconds", "group", "pods"}, {metrics.DiscoveryFailing, "group", "pods"},
+		{"synthetic_bound_used", "bound", "connections"}, {"synthetic_bound_limit", "bound", "connections"}, {metrics.PagerLastEvaluation},
+		{"target_workload_slo:synthetic_slo_budget_remaining:ratio", "slo", "tpot"},
+	} {
+		for i, ago := range []time.Duration{time.Minute, 0} {
+			if err := store.Put(at.Add(-ago), float64(i+1), append([]string{"__name__"}, append(series, "target", "vllm", "workload", "chat", "instance", "prober-1:9900")...)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	put(1, "__name__", "ALERTS", "alertname", "SyntheticRegression", "alertstate", "firing", "severity", "page")
 	put(ago, "__name__", "ALERTS_FOR_STATE", "alertname", "SyntheticRegression", "severity", "page")
 	for name, value := range map[string]float64{metrics.PagerStalled: 0, metrics.PagerUndelivered: 0} {
@@ -161,6 +177,8 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 	}
 	for _, turn := range probe.TurnKinds() {
 		put(0.8, "__name__", metrics.CachedBaseline, "turn", string(turn))
+		put(0.1, "__name__", "synthetic_ttft_seconds_per_1k_uncached_tokens", "turn", string(turn))
+		put(0.1, "__name__", "synthetic_ttft_base_seconds", "turn", string(turn))
 		for _, part := range baseline.Parts() {
 			put(0.4, "__name__", metrics.Excess, "turn", string(turn), "part", string(part))
 		}
@@ -214,8 +232,8 @@ func TestEmptyFindsMissingData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The overview says that there is no prober, and the target detail that there is no cause.
-	if len(empty) != len(all)-2 {
+	// The overview says that there is no prober and that there are no rules.
+	if len(empty) != len(all)-1 {
 		t.Errorf("%d of %d queries found data in an empty storage", len(all)-len(empty), len(all))
 	}
 }

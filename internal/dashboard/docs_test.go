@@ -62,8 +62,7 @@ func reference(t *testing.T) string {
 				titles += ", "
 				continue
 			}
-			shows, _, _ := strings.Cut(p.Description, "\n\n**Read:** ")
-			fmt.Fprintf(&b, "- %s (%s, `%s`): %s\n", titles, p.Type, p.FieldConfig.Defaults.Unit, shows)
+			fmt.Fprintf(&b, "- %s (%s, `%s`): %s\n", titles, p.Type, p.FieldConfig.Defaults.Unit, p.Description)
 			titles = ""
 		}
 	}

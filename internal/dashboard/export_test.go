@@ -1,7 +1,4 @@
 package dashboard
 
-// UIDs of dashboards, for tests.
-const (
-	OverviewUID = overviewUID
-	FleetUID    = fleetUID
-)
+// OverviewUID is the UID of the overview, for tests.
+const OverviewUID = overviewUID

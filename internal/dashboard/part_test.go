@@ -33,6 +33,7 @@ func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		put(1, "__name__", metrics.PageScore, "signal", "ttft")
 		put(tt.ttft, "__name__", metrics.RegressionRatio, "signal", "ttft")
 		put(tt.tpot, "__name__", metrics.RegressionRatio, "signal", "tpot")
 		for part, seconds := range map[string]float64{"connect": 0.1, "queue_prefill": 1, "proxy_buffering": 0, "decode": 2.5} {
@@ -55,7 +56,7 @@ func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
 		for _, e := range effect {
 			put(e.F, "__name__", rules.RecordEffect, "signal", e.Metric.Get("signal"))
 		}
-		shown, said := likely(find(t, generate(t, example()), "Likely cause", "A")), likely(recorded[rules.RecordPart])
+		shown, said := likely(find(t, generate(t, example()), "Targets", "G")), likely(recorded[rules.RecordPart])
 		if shown != tt.want || said != tt.want {
 			t.Errorf("TTFT × %v, TPOT × %v: shown is %q and said is %q, want %q", tt.ttft, tt.tpot, shown, said, tt.want)
 		}
@@ -74,6 +75,7 @@ func TestFailingTargetHasACauseAtOnce(t *testing.T) {
 	}
 	for target, consecutive := range map[string]float64{"failing": 3, "healthy": 0} {
 		put(at, consecutive, target, "__name__", metrics.ConsecutiveFailed)
+		put(at, 20*consecutive, target, "__name__", metrics.Failing)
 		for minute := range 4 {
 			put(at.Add(time.Duration(minute-3)*time.Minute), 100*float64(minute), target, "__name__", metrics.Turns)
 			for reason, failed := range map[string]float64{"connect_error": 3, "truncated": 2} {
@@ -81,7 +83,7 @@ func TestFailingTargetHasACauseAtOnce(t *testing.T) {
 			}
 		}
 	}
-	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Targets, the worst first", "G"), at, time.Hour)
+	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Targets", "G"), at, time.Hour)
 	if err != nil || len(got) != 1 || got[0].Metric.Get("target") != "failing" || got[0].Metric.Get("part") != "connect_error" {
 		t.Errorf("%v (%v), want connect_error for failing", got, err)
 	}

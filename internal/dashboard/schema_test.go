@@ -5,13 +5,13 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/grafana/grafana-foundation-sdk/go/bargauge"
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
 	grafana "github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/stat"
-	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
@@ -22,7 +22,7 @@ func TestSchema(t *testing.T) {
 	// Only the used panel types are registered, because compiling all of them takes long.
 	runtime := cog.NewRuntime()
 	runtime.RegisterDataqueryVariant(prometheus.VariantConfig())
-	for _, panel := range []variants.PanelcfgConfig{heatmap.VariantConfig(), stat.VariantConfig(), statetimeline.VariantConfig(), table.VariantConfig(), timeseries.VariantConfig()} {
+	for _, panel := range []variants.PanelcfgConfig{heatmap.VariantConfig(), stat.VariantConfig(), bargauge.VariantConfig(), table.VariantConfig(), timeseries.VariantConfig()} {
 		runtime.RegisterPanelcfgVariant(panel)
 	}
 	for _, d := range generate(t, example()) {

@@ -67,7 +67,7 @@ func TestLinksLeadToDashboards(t *testing.T) {
 				continue
 			}
 			path, _, _ := strings.Cut(strings.TrimPrefix(rule.Annotations["dashboard_url"], "https://grafana.example.org/d/"), "?")
-			if path != dashboard.TargetUID && path != dashboard.HealthUID {
+			if path != dashboard.TargetUID && path != dashboard.ProberUID {
 				t.Errorf("%s links to the dashboard %q", rule.Alert, path)
 			}
 		}

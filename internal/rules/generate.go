@@ -159,7 +159,11 @@ func (in Input) annotations(r rule) map[string]string {
 // dashboard links to a dashboard. The detail dashboard opens on the alert's target, and on its
 // workload if it has one.
 func (in Input) dashboard(uid string) string {
-	url := strings.TrimSuffix(in.DashboardURL, "/") + "/" + uid
+	url := strings.TrimSuffix(in.DashboardURL, "/")
+	if !strings.HasSuffix(url, "-") { // which ends with a prefix of the UIDs
+		url += "/"
+	}
+	url += uid
 	if uid == dashboardTarget {
 		url += "?var-target={{ $labels.target | urlquery }}{{ with $labels.workload }}&var-workload={{ . | urlquery }}{{ end }}"
 	}

@@ -68,6 +68,14 @@ func (k kept) expr(text string) (string, error) {
 	if err != nil {
 		return text, err
 	}
+	k.addToAll(e)
+	return strings.TrimSpace(parser.Prettify(e)), nil // a YAML block must not begin with a space
+}
+
+// AddLabels makes the aggregations and matchings of an expression keep labels.
+func AddLabels(e parser.Expr, labels []string) { kept{always: labels}.addToAll(e) }
+
+func (k kept) addToAll(e parser.Expr) {
 	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
 		switch n := n.(type) {
 		case *parser.AggregateExpr:
@@ -81,7 +89,6 @@ func (k kept) expr(text string) (string, error) {
 		}
 		return nil
 	})
-	return strings.TrimSpace(parser.Prettify(e)), nil // a YAML block must not begin with a space
 }
 
 // isAbsent reports whether an expression is a call of absent or absent_over_time. Its result has none of

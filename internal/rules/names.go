@@ -119,6 +119,6 @@ const (
 
 // UIDs of the dashboards that alerts link to.
 const (
-	dashboardTarget = "synthetic-target-detail"
-	dashboardHealth = "synthetic-prober-health"
+	dashboardTarget = "synthetic-target"
+	dashboardHealth = "synthetic-prober"
 )

@@ -196,7 +196,7 @@ func TestWhatAPageSays(t *testing.T) {
 		"summary":       "a/chat: turns fail (connect_error)",
 		"description":   rules.Advice(probe.ConnectError) + " The last 40 consecutive turns failed, not counting refusals for load (HTTP 429). Seen by prober-0. URL: http://gateway:8000/v1. ",
 		"runbook_url":   "https://example.org/runbooks/SyntheticTargetDown.md",
-		"dashboard_url": "https://grafana.example.org/d/synthetic-target-detail?var-target=a&var-workload=chat",
+		"dashboard_url": "https://grafana.example.org/d/synthetic-target?var-target=a&var-workload=chat",
 	} {
 		if got := alerts[0].Annotations.Get(key); got != want {
 			t.Errorf("%s reads %q, want %q", key, got, want)

@@ -13,7 +13,7 @@ const (
 	Counter   Kind = "counter"
 	gauge     Kind = "gauge"
 	Histogram Kind = "histogram"
-	summary   Kind = "summary"
+	Summary   Kind = "summary"
 )
 
 // Names of labels.
@@ -210,9 +210,9 @@ func Catalog() []Metric {
 		{ProberLag, gauge, "seconds", "Lag of the prober: for more than 5 % of the last minute its goroutines ran at least this late; 0 below 10 ms.", nil},
 		{ProberStarved, gauge, "", "1 if the prober is too late for latencies of a job, or cannot send, else 0. Either synthetic_prober_lag_seconds exceeds 1 s, or most turns of the last two minutes were faults of the prober. Without a turn in that time, the last one counts for ten minutes.", job},
 
-		{ttftWindow, summary, "seconds", "Quantiles of the TTFT over the last 60 seconds.", turn},
-		{tpotWindow, summary, "seconds", "Quantiles of the TPOT over the last 60 seconds.", turn},
-		{turnDurationWindow, summary, "seconds", "Quantiles of the turn duration over the last 60 seconds.", turn},
+		{ttftWindow, Summary, "seconds", "Quantiles of the TTFT over the last 60 seconds.", turn},
+		{tpotWindow, Summary, "seconds", "Quantiles of the TPOT over the last 60 seconds.", turn},
+		{turnDurationWindow, Summary, "seconds", "Quantiles of the turn duration over the last 60 seconds.", turn},
 
 		{turnsStarted, Counter, "turns", "Turns started. At every scrape it equals turns ended plus turns in flight.", turn},
 		{Turns, Counter, "turns", "Turns ended, with any outcome, including turns that the prober ended.", turn},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synthetic/docs/runbooks"
+	"synthetic/internal/probe"
 )
 
 // Alerts are the rules of this process and the receivers of its alerts.
@@ -76,7 +77,7 @@ func (a Alerts) open() (out []openAlert) {
 			}
 			o := openAlert{
 				Name: strings.TrimSpace(r.Name + " " + alert.Labels["slo"]), Target: alert.Labels["target"], Workload: alert.Labels["workload"],
-				Summary: alert.Annotations["summary"], Since: alert.FiredAt, Step: firstStep(r.Name), State: state{"warn", r.Severity},
+				Summary: alert.Annotations["summary"], Since: alert.ActiveAt, Step: runbooks.FirstStep(r.Name), State: state{"warn", r.Severity},
 			}
 			if r.Severity == "page" {
 				o.State.Class = "bad"
@@ -91,6 +92,27 @@ func (a Alerts) open() (out []openAlert) {
 		return cmp.Or(a.State.rank()-b.State.rank(), a.Since.Compare(b.Since))
 	})
 	return out
+}
+
+// begins returns the start of the fault that an alert is about: that of the failures or of the regression, if it is
+// earlier than that of the alert. Dashboards and the texts of alerts show the same.
+func (p *Page) begins(a openAlert, now time.Time) time.Time {
+	reading, _ := p.options.Baseline(probe.Key{Target: a.Target, Workload: a.Workload})
+	began := a.Since
+	earlier := func(at time.Time) {
+		if !at.IsZero() && at.Before(began) {
+			began = at
+		}
+	}
+	if reading.Failing > 0 {
+		earlier(now.Add(-reading.Failing))
+	}
+	for _, views := range reading.Views {
+		for _, v := range views {
+			earlier(v.Since)
+		}
+	}
+	return began
 }
 
 // Rule returns the name of the alert's rule.
@@ -116,26 +138,4 @@ func (a Alerts) troubles() (out []string) {
 		}
 	}
 	return out
-}
-
-// firstStep returns the first item of the section Mitigate of an alert's runbook as plain text, "" without one.
-func firstStep(alert string) string {
-	text, err := runbooks.Files.ReadFile(alert + ".md")
-	if err != nil { // a user's own alert has no runbook
-		return ""
-	}
-	_, section, _ := strings.Cut(string(text), "\n## Mitigate\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	_, item, found := strings.Cut("\n"+section, "\n1. ")
-	if !found {
-		item = section
-	}
-	if strings.HasPrefix(strings.TrimSpace(item), "|") { // a table
-		return ""
-	}
-	for _, end := range []string{"\n2. ", "\n\n", "\n```", "\n- "} {
-		item, _, _ = strings.Cut(strings.TrimLeft(item, "\n"), end)
-	}
-	plain := strings.NewReplacer("`", "", "**", "").Replace(strings.Join(strings.Fields(item), " "))
-	return link.ReplaceAllString(plain, "$1")
 }

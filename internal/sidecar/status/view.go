@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,9 +23,6 @@ const (
 	// turnsShown bounds each list of turns of a section.
 	turnsShown = 10
 )
-
-// link matches a link in Markdown.
-var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
 // view is the input of the template.
 type view struct {
@@ -97,6 +93,9 @@ func (p *Page) view(query url.Values) (view, error) {
 	}
 	if v.Snapshot.Alerts != nil {
 		v.Open, v.Troubles = v.Snapshot.Alerts.open(), v.Snapshot.Alerts.troubles()
+		for i, a := range v.Open {
+			v.Open[i].Since = p.begins(a, v.Now)
+		}
 	}
 	for _, j := range v.Snapshot.Jobs {
 		if j.InPart {

@@ -40,6 +40,7 @@ type Panel struct {
 		Defaults struct {
 			Unit, NoValue string
 			Color         struct{ Mode string }
+			Custom        struct{ SpanNulls any }
 		}
 		Overrides []Override
 	}

@@ -31,9 +31,7 @@ func (q Query) String() string {
 // MayBeEmpty lists the panels, by title, that may be empty, with the reason.
 func MayBeEmpty() map[string]string {
 	return map[string]string{
-		"Metrics of the servers": "no target need have server_metrics",
-		"Recall":                 "it is off by default",
-		"Read lag":               "it is unknown where the kernel gives no timestamps",
+		"Overhead of the gateway": "most targets have no gateway",
 	}
 }
 
@@ -61,7 +59,7 @@ func Substitute(expr string, span time.Duration) string {
 		"$__rate_interval", "4m", "$__interval", "1m",
 		"$__range", model.Duration(span.Truncate(time.Second)).String(),
 		`="$target"`, `=~".*"`, `="$workload"`, `=~".*"`,
-		"$target", ".*", "$workload", ".*", "$instance", ".*", "$variant", ".*",
+		"$target", ".*", "$workload", ".*", "$instance", ".*", "$server", ".*", "$cluster", ".*", "$namespace", ".*",
 	).Replace(expr)
 }
 

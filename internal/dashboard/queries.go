@@ -1,0 +1,122 @@
+package dashboard
+
+import (
+	"fmt"
+	"slices"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/slo"
+)
+
+// Every fault has one figure: the ratio, the start and the part are the series that alerts and the status page show.
+const (
+	running  = `group by (target, workload) (synthetic_scheduler_heartbeat_timestamp_seconds)`
+	firing   = `alertname=~"Synthetic.*",alertstate="firing"`
+	onTarget = `target!=""`
+
+	// What pages without rules: an outage, and a regression.
+	down = `(min by (target, workload) (synthetic_consecutive_failed_turns) > 2 and max by (target, workload) (synthetic_failing_seconds) >= 40)`
+	slow = `(max by (target, workload) (avg by (target, workload, turn, signal) (synthetic_regression_page_score)) >= 1)`
+
+	pages = `(group by (target, workload) (ALERTS{` + firing + `,severity="page",` + onTarget + `}) or group by (target, workload) (target_workload_cause:synthetic_incident:max)` +
+		` or group by (target, workload) (` + down + `) or group by (target, workload) (` + slow + `))`
+	tickets = `(group by (target, workload) (ALERTS{` + firing + `,severity="ticket",` + onTarget + `})` +
+		` or group by (target, workload) (max by (target, workload) (avg by (target, workload, turn, signal) (synthetic_regression_ticket_score)) >= 1))`
+	// state is the first of these that holds. A prober that is gone for less than a day leaves its jobs unjudged.
+	state = pages + ` * 3 or ` + tickets + ` * 2 or (min by (target, workload) (synthetic_prober_starved) == 1) or ` +
+		running + ` * 0 or group by (target, workload) (target_workload:synthetic_configured:max)`
+
+	// began is the Unix time at which the fault of a target began: that of the failures, of the regression, or of the alert.
+	began = `(min by (target, workload) (label_replace(time() - max by (target, workload) (synthetic_failing_seconds > 0), "of", "failures", "", "")` +
+		` or label_replace(min by (target, workload) (synthetic_regression_since_timestamp_seconds > 0), "of", "regression", "", "")` +
+		` or label_replace(min by (target, workload) (ALERTS_FOR_STATE{alertname=~"Synthetic.*",` + onTarget + `} and on (alertname, target, workload, slo) ALERTS{` + firing + `}), "of", "alert", "", ""))` +
+		` and on (target, workload) (` + pages + ` or ` + tickets + `))`
+	// ended is the Unix time at which the last page of a day about a target ended.
+	ended = `(max by (target, workload) (max_over_time(timestamp(ALERTS{` + firing + `,severity="page",` + onTarget + `})[1d:30s])) unless on (target, workload) ` + pages + `)`
+
+	ratio     = `max by (target, workload) (synthetic_regression_ratio > 0)`
+	ratioTTFT = `max by (target, workload) (synthetic_regression_ratio{signal="ttft"} > 0)`
+	ratioTPOT = `max by (target, workload) (synthetic_regression_ratio{signal="tpot"} > 0)`
+	// likelyPart is that of the alerts: decoding, if the TPOT has the largest effect; otherwise the larger of the
+	// other parts, unless the TPOT rose almost as much as the TTFT.
+	likelyPart = `(max by (target, workload, part) (synthetic_excess_seconds{part="decode"} > 0) and on (target, workload) (` + ratioTPOT + ` > 1.1 unless ` + ratioTTFT + ` > ` + ratioTPOT + `)` +
+		` or topk by (target, workload) (1, max by (target, workload, part) (synthetic_excess_seconds{part!="decode"} > 0) and on (target, workload) (` + ratioTTFT + ` > 1.1 unless ` + ratioTPOT + ` > ` + ratioTTFT + ` ^ 0.67)))`
+	// failure is the most frequent reason, if a twentieth of the turns fail or the target is failing.
+	failure = `label_replace(topk by (target, workload) (1, sum by (target, workload, reason) (rate(synthetic_turn_failures_total[$__rate_interval])) / on (target, workload) group_left () sum by (target, workload) (rate(synthetic_turns_total[$__rate_interval]))` +
+		` > on (target, workload) group_left () 0.05 * (min by (target, workload) (synthetic_consecutive_failed_turns) < bool 3)), "part", "$1", "reason", "(.*)")`
+	cause = `(` + failure + ` or on (target, workload) ` + likelyPart + `)`
+
+	failedShare = `sum by (target, workload) (rate(synthetic_turn_failures_total[$__rate_interval])) / (sum by (target, workload) (rate(synthetic_turns_total[$__rate_interval]))` +
+		` - sum by (target, workload) (rate(synthetic_turns_canceled_total[$__rate_interval])) - sum by (target, workload) (rate(synthetic_turn_own_faults_total[$__rate_interval])) > 0)`
+	targetWaiting = running + ` * 0 + on (target) group_left () max by (target) (synthetic_server_requests_waiting)`
+	targetCause   = `group by (target, workload, part) (` + cause + `) and on (target, workload) (` + pages + ` or ` + tickets + `)`
+)
+
+// alertRows are the most urgent alert of each target, or that it is normal again; the alerts without a target; and what
+// is wrong with the alerts themselves. The value sorts them.
+const alertRows = `(group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="page",` + onTarget + `}) * 3` +
+	` or on (target, workload) label_replace(` + down + ` * 0 + 3, "alertname", "SyntheticTargetDown", "", "")` +
+	` or on (target, workload) label_replace(` + slow + ` * 0 + 3, "alertname", "SyntheticRegression", "", "")` +
+	` or group by (target, workload, alertname, slo) (ALERTS{` + firing + `,severity="ticket",` + onTarget + `}) * 2` +
+	` or label_replace(` + ended + ` * 0 + 1, "alertname", "Normal", "", ""))` +
+	` or label_replace(group by (alertname) (ALERTS{` + firing + `,severity="page",target=""}) * 3 or group by (alertname) (ALERTS{` + firing + `,severity="ticket",target=""}) * 2, "target", "` + noTarget + `", "", "")` +
+	` or label_replace(absent(synthetic_scheduler_heartbeat_timestamp_seconds) * 2, "alertname", "NoProber", "", "")` +
+	` or label_replace(absent(target_workload:synthetic_configured:max or synthetic_pager_stalled) * 2, "alertname", "NoRules", "", "")` +
+	` or label_replace(absent(ALERTS{` + firing + `}) * 0, "alertname", "Calm", "", "")`
+
+// noTarget stands for the target of an alert without one.
+const noTarget = "(all)"
+
+// everyTarget adds a row with NaN where a value is unknown. Grafana's merge of tables leaves out all columns if the
+// answer to one query is empty.
+func everyTarget(expr string) string {
+	return "(" + expr + ") or on (target, workload) " + running + " * NaN"
+}
+
+// worst selects the target that is furthest above its usual level at the end of the time range; without a baseline, the
+// slowest one.
+func worst(expr, signal string) string {
+	return fmt.Sprintf(`%s and on (target, workload) topk(1, max by (target, workload) (synthetic_regression_ratio{signal=%[2]q} @ end()) > 0`+
+		` or on () max by (target, workload) (synthetic_%[3]s_window_seconds{quantile="0.95"} @ end()))`, expr, signal, signal)
+}
+
+// summary returns a quantile of the last 60 seconds: the largest of several probers.
+func summary(family, q, matchers string) string {
+	return fmt.Sprintf(`max by (target, workload, turn) (%s{quantile="%s"%s})`, family, q, matchers)
+}
+
+// quantiles returns the p50, p95 and p99 of the last 60 seconds of a kind of turn.
+func quantiles(family string, kind probe.TurnKind) (out []query) {
+	for _, q := range [][2]string{{"p50", "0.5"}, {"p95", "0.95"}, {"p99", "0.99"}} {
+		out = append(out, query{q[0], summary(family, q[1], fmt.Sprintf(",turn=%q", kind))})
+	}
+	return out
+}
+
+// limits returns the thresholds of the objectives on an SLI that apply to all sizes of these kinds of turns.
+func (in Input) limits(sli slo.SLI, kinds ...probe.TurnKind) (out []query) {
+	for _, o := range in.SLOs {
+		covers := func(k probe.TurnKind) bool { return len(o.Turns) == 0 || slices.Contains(o.Turns, k) }
+		if o.SLI == sli && !o.Sized() && slices.ContainsFunc(kinds, covers) {
+			out = append(out, query{"SLO " + o.Name, fmt.Sprintf("max(%s{slo=%q})", metrics.SLOThreshold, o.Name)})
+		}
+	}
+	return out
+}
+
+func perMinute(by, family string) string {
+	return fmt.Sprintf("sum by (%s) (rate(%s[$__rate_interval])) * 60", by, family)
+}
+
+// share divides the rates of two families.
+func share(by, family, of string) string {
+	return fmt.Sprintf("sum by (%[1]s) (rate(%[2]s[$__rate_interval])) / (sum by (%[1]s) (rate(%[3]s[$__rate_interval])) > 0)", by, family, of)
+}
+
+// budgetLeft is the share of the error budget that is left, of the worst target. Until the recorded series
+// begins, ten minutes after the rules were loaded, it is computed from the last day, if that has 300 turns.
+func budgetLeft() string {
+	return `min by (slo) (target_workload_slo:synthetic_slo_budget_remaining:ratio) or min by (slo) (1 - sum by (target, workload, slo) (increase(synthetic_slo_violations_total[1d]))` +
+		` / (sum by (target, workload, slo) (increase(synthetic_slo_turns_total[1d])) > 300) / on (slo) group_left () (1 - max by (slo) (synthetic_slo_objective_ratio)))`
+}

@@ -1,0 +1,199 @@
+package dashboard
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+)
+
+func targetDetail(in Input) *board {
+	b := newBoard(in, TargetUID, "Target", "What the users of one deployment see: which turns are slower or fail, since when, and in which part.", varTarget, varWorkload)
+	b.WithPanel(b.table("State", "The state, the start of the fault or the end of the last page of a day, its likely cause, and the figures that the alerts name.",
+		"State", b.targetColumns()[2:11], targetQueries()...).Height(3))
+	for _, kind := range probe.TurnKinds() {
+		b.WithPanel(b.latency("TTFT", "ttft", slo.TTFT, kind))
+	}
+	b.WithPanel(b.chart("TPOT", "s", "Time per output token after the first, of the last 60 seconds, of first turns and follow-ups. 0.05 s is 20 tokens a second. A step up at the same load points to the engine.",
+		slices.Concat([]query{
+			{"p50", `max(synthetic_tpot_window_seconds{quantile="0.5"})`}, {"p95", `max(synthetic_tpot_window_seconds{quantile="0.95"})`}, {"p99", `max(synthetic_tpot_window_seconds{quantile="0.99"})`},
+			{"usual", `max(synthetic_baseline_seconds{signal="tpot"})`},
+		}, in.limits(slo.TPOT, probe.TurnKinds()...))...))
+	b.WithPanel(b.phases())
+	b.WithPanel(stacked(b.failures()))
+	b.WithPanel(b.chart("Cached share of prompt tokens", "percentunit", "Share of prompt tokens that the prefix cache served, for turns whose usage reports it. Follow-ups should be high. If they fall, the routing lost its affinity or the cache evicts, and their TTFT rises.",
+		query{"{{turn}} turns", share("turn", "synthetic_cached_prompt_tokens_total", "synthetic_cache_reported_prompt_tokens_total")},
+		query{"{{turn}} turns, usual", `max by (turn) (synthetic_cached_baseline_ratio)`}).Max(1))
+	b.WithPanel(b.turns())
+	b.WithPanel(b.chart("Tokens per second", "short", "Tokens of the probes, from the server's usage: the cost of the probes, not the capacity of the deployment. Turns count when they end.",
+		query{"prompt", `sum(rate(synthetic_prompt_tokens_total[$__rate_interval]))`}, query{"output", `sum(rate(synthetic_output_tokens_total[$__rate_interval]))`},
+		query{"reasoning", `sum(rate(synthetic_reasoning_tokens_total[$__rate_interval]))`}))
+	b.WithPanel(b.chart("Turn duration", "s", "Time from sending a turn to the end of its stream, of successful turns of the last 60 seconds. It is about TTFT + TPOT × output tokens, so longer answers take longer.",
+		query{"p50", `max(synthetic_turn_duration_window_seconds{quantile="0.5"})`}, query{"p95", `max(synthetic_turn_duration_window_seconds{quantile="0.95"})`},
+		query{"p99", `max(synthetic_turn_duration_window_seconds{quantile="0.99"})`}))
+	b.WithRow(dashboard.NewRowBuilder("The server's own metrics").Id(b.nextID()))
+	b.serverPanels()
+	b.WithRow(dashboard.NewRowBuilder("Bad turns").Id(b.nextID()))
+	if len(in.SLOs) > 0 {
+		b.WithPanel(b.chart("Bad turns by objective", "suffix:/min", "Turns per minute that missed an objective, failed turns included. Each turn is judged exactly.",
+			query{"{{slo}}", perMinute("slo", "synthetic_slo_violations_total")}, query{"judged", `max(sum by (slo) (rate(synthetic_slo_turns_total[$__rate_interval]))) * 60`}))
+	}
+	b.WithPanel(b.distribution("TTFT of every turn", "synthetic_ttft_seconds"))
+	b.WithPanel(b.distribution("TPOT of every turn", "synthetic_tpot_seconds"))
+	b.WithRow(b.baselineRow())
+	b.WithRow(b.answersRow())
+	return b
+}
+
+func (b *board) latency(name, family string, sli slo.SLI, kind probe.TurnKind) *timeseries.PanelBuilder {
+	turns := map[probe.TurnKind]string{probe.First: "first turns", probe.Followup: "follow-up turns"}[kind]
+	return b.chart(name+", "+turns, "s", "Time to the first token of the last 60 seconds. Dashed: the objective, and the usual level at this time of day. If only first turns rise, check prefill and queueing; if only follow-ups rise, check the prefix cache and the routing. A gap means that no turn got a token; such turns count as failures.",
+		slices.Concat(quantiles("synthetic_"+family+"_window_seconds", kind),
+			[]query{{"usual", fmt.Sprintf(`max(synthetic_baseline_seconds{signal=%q,turn=%q})`, family, kind)}}, b.in.limits(sli, kind))...)
+}
+
+// phases stacks the means of the phases, which add up to the mean TTFT. Those of a new connection are spread over all
+// turns, and the headers and the first event are measured from sending the turn.
+func (b *board) phases() *timeseries.PanelBuilder {
+	turns := `sum(rate(synthetic_phase_duration_seconds_count{phase="first_event"}[$__rate_interval]))`
+	mean := func(phases string) string {
+		return fmt.Sprintf(`sum(rate(synthetic_phase_duration_seconds_sum{phase=~"%s"}[$__rate_interval])) / %s`, phases, turns)
+	}
+	connecting := "(" + mean("dns|connect|tls") + ")"
+	return stacked(b.chart("Phases of a turn", "s", "Means until the first event, which add up to it. Connecting: DNS, TCP and TLS, spread over all turns. Headers: from the request to the headers. First event: from the headers on. A server that sends headers at once has its queue and prefill in the last one, others in the headers.",
+		query{"connecting", connecting},
+		query{"headers", "clamp_min(" + mean("headers") + " - " + connecting + ", 0)"},
+		query{"first event", "clamp_min(" + mean("first_event") + " - " + mean("headers") + ", 0)"}))
+}
+
+// failures has a colour for each kind of reason.
+func (b *board) failures() *timeseries.PanelBuilder {
+	return b.chart("Failures", "suffix:/min", "Failed turns per minute by reason. connect_error, tls_error: the network or the process. timeout_first_token, stall: a stuck or overloaded engine. http_429: busy, not down. truncated, aborted: a proxy or an engine failed amid an answer.",
+		query{"{{reason}}", perMinute("reason", "synthetic_turn_failures_total") + " > 0"}).
+		NoValue("no turn failed").
+		OverrideByRegexp("/_error$/", line(red, "solid")).OverrideByRegexp("/^(timeout_.*|stall)$/", line("purple", "solid")).
+		OverrideByRegexp("/^http_5xx$/", line(orange, "solid")).OverrideByRegexp("/^http_429$/", line("yellow", "solid"))
+}
+
+func (b *board) turns() *timeseries.PanelBuilder {
+	return b.chart("Turns per minute", "suffix:/min", "Turns started, ended well, and failed: the number of samples of all other figures. Own: lost to a fault of the prober or its shutdown, or not judged because it was late; they say nothing about the target.",
+		query{"started", `sum(rate(synthetic_turns_started_total[$__rate_interval])) * 60`},
+		query{"success", `clamp_min(sum(rate(synthetic_turns_total[$__rate_interval])) - sum(rate(synthetic_turn_failures_total[$__rate_interval])) - sum(rate(synthetic_turn_own_faults_total[$__rate_interval])) - sum(rate(synthetic_turns_canceled_total[$__rate_interval])), 0) * 60`},
+		query{"failed", `sum(rate(synthetic_turn_failures_total[$__rate_interval])) * 60`},
+		query{"own", `(sum(rate(synthetic_turn_own_faults_total[$__rate_interval])) + sum(rate(synthetic_turns_canceled_total[$__rate_interval])) + sum(rate(synthetic_turns_not_judged_total[$__rate_interval]))) * 60`}).
+		OverrideByRegexp("/^failed$/", line(red, "solid"))
+}
+
+// serverPanels show what this Prometheus scrapes from the servers of the selected job, beside the gauges that the
+// prober reads from the target.
+func (b *board) serverPanels() {
+	both := func(title, unit, about string, queries ...query) *timeseries.PanelBuilder {
+		return b.chart(title, unit, about+" Prober: as the target's server_metrics say. Server: as this Prometheus scrapes the job of the servers (vLLM, SGLang, TensorRT-LLM).", queries...).
+			Span(6).NoValue("the target has no server_metrics, and no server is scraped")
+	}
+	b.WithPanel(both("Requests", "short", "Requests of all clients that run and that wait. The client sees a queue as a longer TTFT.",
+		query{"running, prober", `max(synthetic_server_requests_running)`}, query{"waiting, prober", `max(synthetic_server_requests_waiting)`},
+		query{"running, server", scraped("sum(%s)", "vllm:num_requests_running", "sglang:num_running_reqs", "trtllm_num_requests_running")},
+		query{"waiting, server", scraped("sum(%s)", "vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting")}))
+	b.WithPanel(both("KV cache, hit rate", "percentunit", "Near 100 % in use the server preempts requests and the queue grows.",
+		query{"in use, prober", `max(synthetic_server_kv_cache_usage_ratio)`},
+		query{"in use, server", scraped("max(%s)", "vllm:kv_cache_usage_perc", "sglang:token_usage", "trtllm_kv_cache_utilization")},
+		query{"hit rate, server", scraped("sum(rate(%s[$__rate_interval]))", "vllm:prefix_cache_hits_total") + " / " + scraped("sum(rate(%s[$__rate_interval]))", "vllm:prefix_cache_queries_total") + " or " + scraped("avg(%s)", "sglang:cache_hit_rate", "trtllm_kv_cache_hit_rate")}).Max(1))
+	b.WithPanel(both("Preemptions", "suffix:/min", "Requests that lost their place in the KV cache and compute their prompt again.",
+		query{"prober", `max(rate(synthetic_server_preemptions_total[$__rate_interval])) * 60`},
+		query{"server", scraped("sum(rate(%s[$__rate_interval])) * 60", "vllm:num_preemptions_total", "sglang:num_retracted_requests_total")}))
+	b.WithPanel(both("Time without a token", "s", "Time for which the server has made no token. With running requests it means that an engine is stuck. Unreadable is 1 while the metrics of the target cannot be read.",
+		query{"without a token, prober", `max(synthetic_server_token_age_seconds)`}, query{"unreadable", `1 - min(synthetic_server_metrics_up)`}))
+}
+
+// scraped returns the first of several servers' families that the selected job exports.
+func scraped(form string, families ...string) (expr string) {
+	for i, f := range families {
+		if i > 0 {
+			expr += " or "
+		}
+		expr += fmt.Sprintf(form, f+`{job=~"$`+varServer+`"}`)
+	}
+	return "(" + expr + ")"
+}
+
+// distribution shows every turn, with a dot for each that carries a trace.
+func (b *board) distribution(title, family string) *heatmap.PanelBuilder {
+	rate := fmt.Sprintf("sum(rate(%s[$__rate_interval])) * 60", family)
+	classic := fmt.Sprintf("sum by (le) (rate(%s_bucket[$__rate_interval])) * 60", family)
+	return heatmap.NewPanelBuilder().Id(b.nextID()).Title(title).Datasource(source()).Span(8).Height(7).Unit("s").NoValue(nothing).
+		Description("Turns per minute in each bucket; darker means more. Two bands are two groups of turns, such as cache hits and misses. A dot is a single turn with its trace, if Prometheus stores exemplars.").
+		Calculate(false). // Prometheus has counted already
+		YAxis(heatmap.NewYAxisConfigBuilder().Unit("s")).
+		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("Oranges").Fill("dark-orange").
+			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64)).
+		CellValues(heatmap.NewCellValuesBuilder().Unit("suffix:/min").Decimals(2)).
+		FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9)). // empty buckets stay background
+		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).ShowColorScale(true).YHistogram(true)).
+		HideLegend().CellGap(1).
+		WithTarget(b.target(0, query{"{{le}}", rate + " or (" + classic + " unless on () " + rate + ")"}).Range().Format("heatmap").Exemplar(true))
+}
+
+// baselineRow says what is compared with what, and which regressions would be seen.
+func (b *board) baselineRow() *dashboard.RowBuilder {
+	signal := func(expr string) string { return "max by (signal, turn) (" + expr + ")" }
+	date := "time:MMM D, HH:mm"
+	return dashboard.NewRowBuilder("The baseline, and what would be detected").Id(b.nextID()).
+		WithPanel(b.table("Signals against the baseline", "For each signal and kind of turn: the geometric mean of the last minutes, the usual level at this time of day with its spread, the scores (1 pages or opens a ticket), and how good the baseline is. Detectable is the smallest ratio that pages within an hour; false pages are expected in 30 days.",
+			"× usual", []column{
+				{"signal", "Signal", "", 70, nil}, {"turn", "Turns", "", 80, nil},
+				{"Value #A", "Now", "s", 80, nil}, {"Value #B", "Usual", "s", 80, nil}, {"Value #C", "Spread", "percentunit", 75, nil},
+				{"Value #D", "× usual", "none", 85, append(coloured(level{1.15, orange}, level{2, red}), decimals(2))},
+				{"Value #E", "Page", "none", 70, append(coloured(level{0.5, orange}, level{1, red}), decimals(2))},
+				{"Value #F", "Ticket", "none", 70, append(coloured(level{0.5, orange}, level{1, orange}), decimals(2))},
+				{"Value #G", "Turns known", "short", 0, nil}, {"Value #H", "History", "s", 0, nil},
+				{"Value #I", "Young", "none", 70, []dashboard.DynamicConfigValue{mapping(yesNo())}},
+				{"Value #J", "Detectable", "none", 0, []dashboard.DynamicConfigValue{decimals(2)}}, {"Value #K", "False pages", "none", 0, []dashboard.DynamicConfigValue{decimals(2)}},
+				{"Value #L", "Level moved", date, 0, nil}, {"Value #M", "Per 1k uncached", "s", 0, nil}, {"Value #N", "Without them", "s", 0, nil},
+			},
+			baselineQueries(signal)...).Height(6)).
+		WithPanel(stacked(b.chart("Additional seconds before the first token, by part", "s", "Seconds by which each part of a turn exceeds its usual time. Connecting is DNS, TCP and TLS; queue or prefill is the rest of the TTFT. Decoding is not shown: see the ratio of TPOT.",
+			query{"{{part}}", `clamp_min(max by (part) (synthetic_excess_seconds{part!="decode"}), 0)`})).Span(24))
+}
+
+func baselineQueries(signal func(string) string) (out []string) {
+	rows := `group by (signal, turn) (synthetic_signal_turns_total)`
+	for _, expr := range []string{
+		`2 ^ (sum by (signal, turn) (rate(synthetic_signal_log2_total[$__rate_interval])) / sum by (signal, turn) (rate(synthetic_signal_turns_total[$__rate_interval]))) / 1e6`,
+		`synthetic_baseline_seconds`, `synthetic_baseline_level_noise`, `synthetic_regression_ratio > 0`, `synthetic_regression_page_score`, `synthetic_regression_ticket_score`,
+		`synthetic_baseline_turns`, `synthetic_regression_history_seconds`, `synthetic_baseline_young`, `synthetic_regression_detectable_ratio{within="1h"} < 100`,
+		`synthetic_regression_expected_false_pages`, `1000 * (synthetic_baseline_moved_timestamp_seconds > 0)`,
+	} {
+		out = append(out, signal(expr)+" or on (signal, turn) "+rows+" * NaN")
+	}
+	for _, expr := range []string{`max by (turn) (synthetic_ttft_seconds_per_1k_uncached_tokens)`, `max by (turn) (synthetic_ttft_base_seconds)`} {
+		out = append(out, `group by (signal, turn) (synthetic_signal_turns_total{signal="ttft"}) * 0 + on (turn) group_left () `+expr+" or on (signal, turn) "+rows+" * NaN")
+	}
+	return out
+}
+
+// answersRow shows what is wrong with answers that arrive, and what gateways and sessions report.
+func (b *board) answersRow() *dashboard.RowBuilder {
+	of := func(family string) string { return share("target, workload", family, "synthetic_turns_total") }
+	return dashboard.NewRowBuilder("Answers, gateway and sessions").Id(b.nextID()).
+		WithPanel(stacked(b.chart("Finish reasons", "percentunit", "Share of the answers by the reason with which they ended. If length rises, answers became longer or no longer end.",
+			query{"{{finish_reason}}", `sum by (finish_reason) (rate(synthetic_finish_reasons_total[$__rate_interval])) / on () group_left () (sum(rate(synthetic_finish_reasons_total[$__rate_interval])) > 0)`})).Max(1)).
+		WithPanel(b.chart("Unusual answers", "percentunit", "Share of the turns: answered by another model, without content, with a history that the server cut, sent in one burst; and the share of answers whose reference code is wrong or of another conversation, if recall is on.",
+			query{"other model", of("synthetic_other_model_turns_total")}, query{"no content", of("synthetic_turns_without_answer_total")},
+			query{"history cut", of("synthetic_context_cut_total")}, query{"one burst", of("synthetic_turns_buffered_total")},
+			query{"code {{result}}", `sum by (result) (rate(synthetic_recall_turns_total{result!="right"}[$__rate_interval])) / on () group_left () (sum(rate(synthetic_turns_total[$__rate_interval])) > 0)`})).
+		WithPanel(b.chart("Gateway", "suffix:/min", "Turns per minute by the server behind the gateway that answered, and the gateway's retries and fallbacks. Known if a gateway such as LiteLLM says so in its headers.",
+			query{"{{backend}}", perMinute("backend", "synthetic_gateway_turns_total")}, query{"retries", `sum(rate(synthetic_gateway_retries_total[$__rate_interval])) * 60`},
+			query{"fallbacks", `sum(rate(synthetic_gateway_fallbacks_total[$__rate_interval])) * 60`}).NoValue("no gateway reports anything")).
+		WithPanel(b.chart("Overhead of the gateway", "s", "Mean time to the gateway's headers that the answering server did not use. The TTFT includes it.",
+			query{"mean", `sum(rate(synthetic_gateway_overhead_seconds_sum[$__rate_interval])) / sum(rate(synthetic_gateway_overhead_seconds_count[$__rate_interval]))`}).NoValue("no gateway reports anything")).
+		WithPanel(b.chart("Sessions", "percentunit", "Share of the follow-up turns that the worker of the previous turn answered, and the cached share of their prompts. Known if answers name their worker.",
+			query{"kept", `sum(rate(synthetic_session_turns_total{session="kept"}[$__rate_interval])) / sum(rate(synthetic_session_turns_total[$__rate_interval]))`},
+			query{"cached, {{session}}", share("session", "synthetic_session_cached_prompt_tokens_total", "synthetic_session_prompt_tokens_total")}).NoValue("no answer names its worker"))
+}
