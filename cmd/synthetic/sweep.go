@@ -172,8 +172,8 @@ func finishedLine(r runfile.Result, notReached string) string {
 	} else if r.Verdict != nil {
 		line += ", " + r.Verdict.Words(nil)
 	}
-	if limit := r.Limit(); limit != "" {
-		line += ": " + limit
+	if late, all := r.LeftOut(); late > 0 {
+		line += fmt.Sprintf("; the prober was late for %d of %d turns", late, all)
 	}
 	if r.Why != "" {
 		line += "; ended early, " + r.Why

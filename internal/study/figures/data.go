@@ -58,7 +58,6 @@ type levelData struct {
 	Excluded   []string            `json:"excluded,omitempty"`
 	GivenUp    bool                `json:"given_up,omitempty"`
 	NotReached string              `json:"not_reached,omitempty"`
-	Limit      string              `json:"limit,omitempty"`
 	SLO        string              `json:"slo,omitempty"` // the verdict in words
 	Verdict    *verdictData        `json:"verdict,omitempty"`
 	Drift      float64             `json:"drift,omitempty"`
@@ -175,7 +174,7 @@ func dataMetrics() []Metric {
 
 func (l Level) data(words string) levelData {
 	d := levelData{
-		Errors: l.Errors, Runs: l.Runs, Valid: l.Valid, Excluded: l.Excluded, GivenUp: l.GivenUp, NotReached: l.NotReached, Limit: l.Limit,
+		Errors: l.Errors, Runs: l.Runs, Valid: l.Valid, Excluded: l.Excluded, GivenUp: l.GivenUp, NotReached: l.NotReached,
 		SLO: words, Drift: l.Drift, Warnings: l.Warnings, Families: l.Families, Sessions: l.Sessions, Recall: l.Recall,
 		Intervals: map[string][2]*float64{}, OpenIntervals: map[string][2]*float64{}, PrintedSteps: map[string]float64{},
 		Turns: map[string]uint64{}, TurnsNeeded: map[string]uint64{}, Server: map[string]map[string]float64{},

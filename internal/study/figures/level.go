@@ -41,7 +41,6 @@ func levelOf(at float64, run *runfile.Run, measured []measured, judge stats.Judg
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not finish: %s.", r.Repetition, r.Why))
 		}
 		if text := leftOutText(r); text != "" {
-			l.Limit = cmp.Or(l.Limit, r.Limit())
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d: %s.", r.Repetition, text))
 		}
 		if v := r.Verdict; r.State == runfile.EndedEarly && v != nil && !v.Met && !v.Unjudged() && v.Standing != runfile.Undecided {
@@ -80,16 +79,13 @@ func (l *Level) reachedResults(all []measured) (results []runfile.Result) {
 	return results
 }
 
-// leftOutText describes turns or results that are not judged because of the prober.
+// leftOutText describes turns that are not judged because of the prober.
 func leftOutText(r runfile.Result) string {
 	turns, all := r.LeftOut()
-	switch limit := r.Limit(); {
-	case limit != "":
-		return "it is not judged: " + limit
-	case turns > 0:
-		return fmt.Sprintf("the prober was late or could not send: %d of %d turns are left out; give the prober more cores, or fewer streams", turns, all)
+	if turns == 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("the prober was late or could not send: %d of %d turns are left out; give the prober more cores, or fewer streams", turns, all)
 }
 
 // validResults returns the results with few errors, which represent the latencies of the level.

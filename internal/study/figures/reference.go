@@ -85,7 +85,7 @@ func (l *Level) decode(text json.RawMessage, schema int) error {
 	if err := errors.Join(json.Unmarshal(text, &d), json.Unmarshal(text, &f)); err != nil && schema > 0 {
 		return fmt.Errorf("reading a report's data: %w; the file was edited", err)
 	}
-	l.Errors, l.Runs, l.Valid, l.Excluded, l.GivenUp, l.NotReached, l.Limit = d.Errors, d.Runs, d.Valid, d.Excluded, d.GivenUp, d.NotReached, d.Limit
+	l.Errors, l.Runs, l.Valid, l.Excluded, l.GivenUp, l.NotReached = d.Errors, d.Runs, d.Valid, d.Excluded, d.GivenUp, d.NotReached
 	l.Drift, l.Warnings, l.Families, l.Sessions, l.Recall = d.Drift, d.Warnings, d.Families, d.Sessions, d.Recall
 	if v := d.Verdict; v != nil && schema > 0 {
 		if !slices.Contains([]runfile.Standing{runfile.Met, runfile.Missed, runfile.Undecided, runfile.NotJudged}, v.Standing) {

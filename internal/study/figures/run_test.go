@@ -90,18 +90,33 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// TestASpoiledRunIsNotJudged: a run that the prober spoiled is named, and neither passes nor
-// fails.
-func TestASpoiledRunIsNotJudged(t *testing.T) {
+// TestLateTurnsAreNamed: turns that the prober left out are counted in a warning.
+func TestLateTurnsAreNamed(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
-	b := &run.Results[0].Snapshots[0].Blocks[0]
-	b.Outcomes[probe.NotSent] = 1
-	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Limit != "" || !strings.Contains(strings.Join(l.Warnings, "\n"), "1 of") {
-		t.Errorf("one turn that was not sent: limit %q, warnings %q", l.Limit, l.Warnings)
+	run.Results[0].Snapshots[0].Blocks[0].Outcomes[probe.NotSent] = 1
+	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; !strings.Contains(strings.Join(l.Warnings, "\n"), "the prober was late or could not send: 1 of") {
+		t.Errorf("one turn that was not sent: warnings %q", l.Warnings)
 	}
-	b.NotJudged = 10_000
-	if l := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Limit == "" || !strings.Contains(strings.Join(l.Warnings, "\n"), "not judged") {
-		t.Errorf("thousands that were left out: limit %q, warnings %q", l.Limit, l.Warnings)
+}
+
+// TestLagMovesFiguresByItsSize: a lag of 100 ms in each turn takes away what it may have caused, and nothing of TPOT.
+func TestLagMovesFiguresByItsSize(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
+	before := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	for _, b := range run.Results[0].Blocks() {
+		for range b.TurnsStarted {
+			b.AddedTTFT.Add(0.1)
+			b.AddedGap.Add(0.0001)
+		}
+	}
+	after := FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	if got, was := after.Figure(TTFTP50), before.Figure(TTFTP50); got.Value != was.Value || got.High != was.High || math.Abs(got.Low-(got.Value-100)) > 2 {
+		t.Errorf("TTFT p50 was %+v, now %+v", was, got)
+	}
+	for _, m := range []Metric{TPOTP50, TPOTP99, LatencyP50, LatencyP95} {
+		if got, was := after.Figure(m), before.Figure(m); got != was {
+			t.Errorf("%s was %+v, now %+v", m, was, got)
+		}
 	}
 }
 

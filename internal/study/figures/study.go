@@ -60,9 +60,6 @@ type Level struct {
 	// NotReached says why the level did not carry its load and what helps; "" if it did.
 	// Nothing is concluded from such a level.
 	NotReached string
-	// Limit says how the prober or its machine limited at least one run, so that the figures
-	// prove nothing about the SLOs; "" if it did not.
-	Limit string
 	// Verdict is what counted turns prove about the objectives; nil if none were counted.
 	Verdict  *runfile.LevelVerdict
 	Sessions probe.SessionCounts // follow-up turns whose worker is known

@@ -16,13 +16,14 @@ import (
 // mean for each kind of turn.
 func (l *Level) addTimings(results []runfile.Result) {
 	for _, timing := range Timings() {
+		lag := ownLag(timing, results)
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
 			series := timingSeries(results, timing, turns)
 			pooled := stats.Pool(series)
 			for _, q := range allQuantiles() {
-				l.addTiming(timing.percentile(turns, 100*q), stats.EstimatePooledQuantile(q, series, pooled, false))
+				l.addTiming(timing.percentile(turns, 100*q), stats.EstimatePooledQuantile(q, series, pooled, false).Moved(lag))
 				if turns == AllTurns && timing != ITL {
-					l.addTiming(timing.percentile(WithFailures, 100*q), stats.EstimatePooledQuantile(q, series, pooled, true))
+					l.addTiming(timing.percentile(WithFailures, 100*q), stats.EstimatePooledQuantile(q, series, pooled, true).Moved(lag))
 				}
 			}
 			switch {
@@ -34,6 +35,25 @@ func (l *Level) addTimings(results []runfile.Result) {
 			}
 		}
 	}
+}
+
+// ownLag returns what the prober can have added to a latency.
+func ownLag(t Timing, results []runfile.Result) stats.Lag {
+	kind := func(b runfile.Block) *sketch.Sketch { return b.AddedGap }
+	if t == TTFT {
+		kind = func(b runfile.Block) *sketch.Sketch { return b.AddedTTFT }
+	}
+	turns := runfile.Lags(results, kind)
+	lag := stats.Lag{Turns: &turns, Values: 1, Tokens: 1}
+	switch n := float64(turns.Count()); {
+	case n == 0:
+	case t == ITL:
+		lag.Values = float64(stats.Pool(timingSeries(results, ITL, AllTurns)).Values.Count()) / n
+	case t == TPOT || t == NTPOT:
+		tokens := stats.Total(pairs(results, func(b runfile.Block) stats.Pair { return stats.Pair{Part: float64(b.Tokens.Output)} }))
+		lag.Tokens = max(tokens.Part/n, 1)
+	}
+	return lag
 }
 
 // addStatistics adds mean, standard deviation and extremes in ms. The interval of the deviation

@@ -56,10 +56,6 @@ func TestJudge(t *testing.T) {
 		{"fewer errors", "PASS", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 0.5})},
 		{"a run left out", "FAIL (ERRORS)", figures.Level{Runs: 3, Valid: 2, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
-		{"spoiled by the prober itself", "NOT JUDGED (the prober was the limit)", figures.Level{Limit: "late", Figures: map[figures.Metric]figures.Figure{
-			figures.TTFTP99: figures.Plain(9000), figures.TPOTP99: figures.Plain(1)}}},
-		{"spoiled, and counted", "NOT JUDGED (the prober was the limit)", figures.Level{Limit: "late", Verdict: runfile.NotJudgedBecause("the prober was the limit")}},
-		{"spoiled once, and proven by other runs", "PASS", figures.Level{Limit: "late", Verdict: &runfile.LevelVerdict{Standing: runfile.Met, Met: true}}},
 		{"given up, no objective missed yet", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"given up for an objective", "FAIL (TTFT)", figures.Level{GivenUp: true, Verdict: &runfile.LevelVerdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
@@ -119,7 +115,7 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 	seemsMet, seemsMissed := counted(runfile.Undecided), counted(runfile.Undecided, "ttft")
 	tooClose := figures.Level{Verdict: &runfile.LevelVerdict{Standing: runfile.Undecided, Met: true, SLOs: []runfile.SLOVerdict{
 		{Name: "ttft", Standing: runfile.Undecided, Why: runfile.TooCloseToDecide, TooClose: true}}}}
-	late := figures.Level{Limit: "late", Verdict: runfile.NotJudgedBecause("the prober was the limit")}
+	late := figures.Level{Verdict: runfile.NotJudgedBecause("the prober was the limit")}
 	notReached := figures.Level{NotReached: "too little"}
 	for _, tt := range []struct {
 		name          string
@@ -139,7 +135,7 @@ func TestCapacityIsWhatIsProven(t *testing.T) {
 		{"nothing is proven", []figures.Level{seemsMissed, seemsMet, seemsMet}, "not proven (concurrency 10, 20 and 30 undecided)", "for longer", nil},
 		{"nothing is proven below a miss", []figures.Level{seemsMet, missed}, "not proven (concurrency 10 undecided, concurrency 20 fails)", "for longer", nil},
 		{"all miss", []figures.Level{missed, missed}, "below concurrency 10", "measure below concurrency", nil},
-		{"the lowest was not judged", []figures.Level{late, missed}, "below concurrency 20", "measure concurrency 10 again (late)", nil},
+		{"the lowest was not judged", []figures.Level{late, missed}, "below concurrency 20", "measure concurrency 10 again (the prober was the limit)", nil},
 		{"too close, then too few turns", []figures.Level{met, tooClose, seemsMet, seemsMet}, "concurrency 10 (concurrency 20, 30 and 40 undecided)", "measure concurrency 30 for longer", nil},
 		{"too close, then not reached", []figures.Level{met, tooClose, notReached}, "concurrency 10 (concurrency 20 undecided, concurrency 30 not judged)", "measure concurrency 30 again", nil},
 		{"nothing was judged", []figures.Level{late, notReached}, "not known", "repair what kept the levels", nil},
@@ -188,9 +184,9 @@ func TestCapacitiesRankWhatWasMeasured(t *testing.T) {
 	}
 }
 
-// TestShiftNeedsAnEnd: a level that the prober distorted is no end of a series.
+// TestShiftNeedsAnEnd: a level that was not reached is no end of a series.
 func TestShiftNeedsAnEnd(t *testing.T) {
-	of := func(slow float64, distorted ...float64) figures.Series {
+	of := func(slow float64, unreached ...float64) figures.Series {
 		s := figures.Series{Name: "a"}
 		for _, at := range []float64{2, 4, 8, 16} {
 			ttft := 200.0
@@ -198,8 +194,8 @@ func TestShiftNeedsAnEnd(t *testing.T) {
 				ttft = 3000
 			}
 			l := level(at, map[figures.Metric]float64{figures.TTFTP50: ttft, figures.ErrorPct: 0})
-			if slices.Contains(distorted, at) {
-				l.Limit = "the prober could not send"
+			if slices.Contains(unreached, at) {
+				l.NotReached = "too little"
 			}
 			s.Levels = append(s.Levels, l)
 		}
@@ -210,9 +206,9 @@ func TestShiftNeedsAnEnd(t *testing.T) {
 		base, other figures.Series
 		want        string
 	}{
-		{"a level is distorted", of(16), of(16, 8), ""},
-		{"the highest levels are distorted", of(100), of(100, 8, 16), ""},
-		{"the baseline is distorted", of(100, 8, 16), of(100), ""},
+		{"a level was not reached", of(16), of(16, 8), ""},
+		{"the highest levels were not reached", of(100), of(100, 8, 16), ""},
+		{"the baseline was not reached", of(100, 8, 16), of(100), ""},
 		{"it is slow earlier", of(16), of(8), "from concurrency 8 to concurrency 4: -50%"},
 		{"it is slow later", of(8), of(16), "from concurrency 4 to concurrency 8: +100%"},
 	} {
@@ -385,9 +381,6 @@ func TestWarningsOfWhatDistorts(t *testing.T) {
 		"sent late":                  {map[figures.Metric]float64{figures.ScheduleLagP99: 50, figures.LatencyMean: 100}, "sent 50 ms or more after it was due"},
 		"sent a moment late":         {map[figures.Metric]float64{figures.ScheduleLagP99: 15, figures.LatencyMean: 4000}, ""},
 	} {
-		if why := unsound(level(4, tt.figures)); (why == "") != (tt.want == "") {
-			t.Errorf("%s: unsound for %q", name, why)
-		}
 		s := &figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{level(4, tt.figures)}}}}
 		got := texts(studyWarnings(s))
 		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {

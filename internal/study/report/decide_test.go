@@ -20,14 +20,6 @@ func around(name string, percent float64, values ...float64) figures.Series {
 	return s
 }
 
-// late makes the prober late at all levels of a series.
-func late(s figures.Series) figures.Series {
-	for _, l := range s.Levels {
-		l.Figures[figures.AddedTTFTP99] = figures.Plain(9300)
-	}
-	return s
-}
-
 func TestDecide(t *testing.T) {
 	base := around("a", 2, 200, 300, 400)
 	for _, tt := range []struct {
@@ -41,7 +33,6 @@ func TestDecide(t *testing.T) {
 		{"both", around("b", 2, 150, 300, 800), resultInconclusive, "the true difference may be more than 5%"},
 		{"alike", around("b", 2, 201, 299, 401), resultAlike, "No difference: b against a, TTFT p95 +0.1% (95% interval -1.5% to +1.8%)"},
 		{"too noisy to say", around("b", 40, 201, 299, 401), resultInconclusive, "No figure differs beyond noise at most of the levels"},
-		{"late prober", late(around("b", 2, 150, 225, 300)), resultInconclusive, "b, concurrency 10: the prober was late: in 1 turn of 100 it may have added 9300 ms or more"},
 		{"other levels", figures.Series{Name: "b"}, resultInconclusive, "no level of both has a latency"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -75,29 +75,6 @@ func TestTheHeadlineNamesJudgedSLOs(t *testing.T) {
 	}
 }
 
-// TestVerdictOfADistortedLevel: a page that calls a capacity proven does not say that its level proves nothing.
-func TestVerdictOfADistortedLevel(t *testing.T) {
-	l := level(64, map[figures.Metric]float64{figures.AddedTTFTP99: 181, figures.TTFTP50: 75})
-	l.Verdict = &runfile.LevelVerdict{Standing: runfile.Met, Met: true, Confidence: 0.973}
-	d, err := buildDocument(&figures.Study{Objectives: slos(), Series: []figures.Series{{Name: "kv", Levels: []figures.Level{l}}}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := d.markdown()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		"**Capacity of kv: at least concurrency 64 (proven).**", "| 64 † | PASS |",
-		"Do not use the latencies at concurrency 64, because the prober was late; the verdicts hold.",
-		"The verdict holds nevertheless",
-	} {
-		if !strings.Contains(string(page), want) {
-			t.Errorf("the page lacks %q:\n%s", want, page)
-		}
-	}
-}
-
 // TestChangesCountLevels: the page says at how many levels a figure differs beyond chance, and if some have no interval.
 func TestChangesCountLevels(t *testing.T) {
 	for want, o := range map[string]overall{
@@ -128,7 +105,7 @@ func TestGrowingTTFT(t *testing.T) {
 // TestCaveatsWithOtherClients: the levels that show nothing are named, also if other clients distort all of them.
 func TestCaveatsWithOtherClients(t *testing.T) {
 	l := level(4, map[figures.Metric]float64{figures.OutputTokensPerSecond: 30, figures.InFlightMean: 4, figures.ErrorPct: 0})
-	l.Server, l.Limit = []figures.ServerFigure{{Source: "a", Name: runfile.ServerOutputPerSecond, Value: 140}}, "late"
+	l.Server, l.NotReached = []figures.ServerFigure{{Source: "a", Name: runfile.ServerOutputPerSecond, Value: 140}}, "late"
 	d, err := buildDocument(&figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{l}}}}, false)
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func TestFirstScreen(t *testing.T) {
 		"misses":     {single(func(l *figures.Level) { l.Verdict = missed }), "misses its SLOs", "not even at concurrency 40", "ttft.svg"},
 		"not judged": {read(t, "000"), "not judged", "scales to concurrency 60", "ttft.svg"},
 		"the prober was late": {single(func(l *figures.Level) {
-			l.Verdict, l.Limit = runfile.NotJudgedBecause("the prober was the limit"), "the prober could not send"
+			l.Verdict = runfile.NotJudgedBecause("the prober was the limit")
 		}), "inconclusive", "Whether default meets TTFT p99 < 1000ms", "ttft.svg"},
 		"speed decides nothing": {throughput(), "better", "b is better than a: Output tokens/s +50.0%", "tops.svg"},
 	} {

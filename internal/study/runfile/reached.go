@@ -104,19 +104,4 @@ func Lags(results []Result, kind func(Block) *sketch.Sketch) (all sketch.Sketch)
 	return all
 }
 
-// spoiledShare: the prober was the limit of a level, which is then not judged, if more than 1 turn in
-// spoiledShare was left out.
-const spoiledShare = 100
-
 const remedy = "give it more CPU"
-
-// Limit describes how the prober or its machine was the limit, and what helps, or returns "". A
-// limited measurement proves nothing about the deployment's capacity.
-func (r Result) Limit() string {
-	if turns, all := r.LeftOut(); turns*spoiledShare > all {
-		return fmt.Sprintf("the prober was too late for an SLO, or could not send, in %d of %d turns; %s", turns, all, remedy)
-	}
-	return ""
-}
-
-func (r Result) Spoiled() bool { return r.Limit() != "" }

@@ -189,6 +189,10 @@ func (b *Block) judge(r *probe.Result, objectives []slo.Objective) {
 			if r.Outcome.Failed() {
 				count.Failed++
 			}
+		default:
+			if o.SkippedAsLate(r) {
+				count.Late++
+			}
 		}
 		b.SLOs[o.Name] = count
 	}

@@ -226,6 +226,8 @@ type Judged struct {
 	Bad  uint64 `json:"bad"`
 	// Failed counts the bad turns that did not succeed; the others were too slow.
 	Failed uint64 `json:"failed,omitempty"`
+	// Late counts turns that it left out because the prober was too late, or could not send.
+	Late uint64 `json:"late,omitempty"`
 }
 
 // Judged returns the judged turns of each block and the turns lost in the tail. Turns of the
@@ -235,7 +237,9 @@ type Judged struct {
 // The verdict of a sweep and the matrix of a report both use this rule.
 func (r Result) Judged(objective string) (blocks []Judged, lost uint64) {
 	for _, b := range r.Blocks() {
-		blocks = append(blocks, b.SLOs[objective])
+		judged := b.SLOs[objective]
+		judged.Late += b.ownFaults()
+		blocks = append(blocks, judged)
 	}
 	if r.Tail != nil {
 		lost = r.Tail.SLOs[objective].Failed
@@ -289,10 +293,14 @@ func (r Result) EndedTurns() (turns, failed uint64) { return countEnded(r.Blocks
 func (r Result) LeftOut() (turns, all uint64) {
 	for _, b := range r.blocksAndTail() {
 		ended, _ := b.Ended()
-		turns, all = turns+b.NotJudged, all+ended
-		for _, o := range probe.OwnFaults() {
-			turns, all = turns+b.Outcomes[o], all+b.Outcomes[o]
-		}
+		turns, all = turns+b.NotJudged+b.ownFaults(), all+ended+b.ownFaults()
 	}
 	return turns, all
+}
+
+func (b Block) ownFaults() (turns uint64) {
+	for _, o := range probe.OwnFaults() {
+		turns += b.Outcomes[o]
+	}
+	return turns
 }

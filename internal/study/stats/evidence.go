@@ -12,18 +12,21 @@ type Evidence struct {
 }
 
 // Tally counts the judged turns of a block.
-type Tally struct{ Good, Bad float64 }
-
-// Count sums blocks; n of them have judged turns.
-func Count(blocks []Tally) (good, bad float64, n int) {
-	for _, b := range blocks {
-		good, bad = good+b.Good, bad+b.Bad
-		if b.Good+b.Bad > 0 {
-			n++
-		}
-	}
-	return good, bad, n
+type Tally struct {
+	Good, Bad float64
+	// Late turns may be good or bad: the prober was too late for them, or could not send them.
+	Late float64
 }
+
+// Count sums blocks.
+func Count(blocks []Tally) (sum Tally) {
+	for _, b := range blocks {
+		sum.Good, sum.Bad, sum.Late = sum.Good+b.Good, sum.Bad+b.Bad, sum.Late+b.Late
+	}
+	return sum
+}
+
+func (t Tally) judged() float64 { return t.Good + t.Bad }
 
 // maxScale bounds the scaling of a design effect to the allowed share.
 const maxScale = 3
@@ -37,7 +40,7 @@ func (e Evidence) DesignEffect(measured ...[]Tally) float64 {
 	series := make([][]Pair, len(measured))
 	for i, tallies := range measured {
 		for _, t := range tallies {
-			series[i] = append(series[i], Pair{Part: t.Bad, Whole: t.Good + t.Bad})
+			series[i] = append(series[i], Pair{Part: t.Bad, Whole: t.judged()})
 		}
 	}
 	total := Total(series)

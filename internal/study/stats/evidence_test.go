@@ -44,9 +44,9 @@ func TestDesignEffect(t *testing.T) {
 	bursts := []Tally{}
 	for i := range 20 {
 		if i%10 == 0 {
-			bursts = append(bursts, Tally{0, 10})
+			bursts = append(bursts, Tally{Good: 0, Bad: 10})
 		} else {
-			bursts = append(bursts, Tally{10, 0})
+			bursts = append(bursts, Tally{Good: 10, Bad: 0})
 		}
 	}
 	even := blocks(20, 9, 1)
@@ -58,7 +58,7 @@ func TestDesignEffect(t *testing.T) {
 	if got := effect(bursts); got < 9 || got > 11 {
 		t.Errorf("bursts of ten have a design effect of %g, want about 10", got)
 	}
-	if got := effect([]Tally{{5, 0}}); got != 1 {
+	if got := effect([]Tally{{Good: 5}}); got != 1 {
 		t.Errorf("one block has a design effect of %g, want 1", got)
 	}
 }

@@ -32,23 +32,16 @@ func NewJudge(r *runfile.Run) Judge {
 // defaultConfidence applies to files without a confidence.
 const defaultConfidence = 0.95
 
+// notReached is the reason why a level that did not carry its load is not judged.
+const notReached = "not reached"
+
 // Conclude returns the verdict on a complete result. The level is not judged if it did not carry
-// its load or the prober was the limit.
+// its load.
 func (j Judge) Conclude(run *runfile.Run, result runfile.Result) *runfile.LevelVerdict {
-	if why := unsound(run, result); why != "" {
-		return runfile.NotJudgedBecause(why)
+	if run.NotReached(result) != "" {
+		return runfile.NotJudgedBecause(notReached)
 	}
 	return j.JudgeTurns(j.TurnsOf(result))
-}
-
-func unsound(run *runfile.Run, result runfile.Result) string {
-	switch {
-	case run.NotReached(result) != "":
-		return "not reached"
-	case result.Spoiled():
-		return "the prober was the limit"
-	}
-	return ""
 }
 
 // JudgeTurns returns the verdict on all measurements of one level together. "Met" needs every
@@ -62,8 +55,8 @@ func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
 		for i, turns := range all {
 			blocks[i] = turns[o.Name]
 		}
-		good, bad, _ := Count(slices.Concat(blocks...))
-		if good+bad == 0 {
+		sum := Count(slices.Concat(blocks...))
+		if sum.judged() == 0 {
 			v.SLOs = append(v.SLOs, withoutTurns(o))
 			if isRestricted(o) {
 				v.Confidence = 0
@@ -71,7 +64,7 @@ func (j Judge) JudgeTurns(all ...Turns) *runfile.LevelVerdict {
 			continue
 		}
 		judged = true
-		if good/(good+bad) < o.Objective {
+		if sum.Good/sum.judged() < o.Objective {
 			v.Lost = append(v.Lost, o.Name)
 		}
 		slo, confidence := j.prove(o, blocks)
@@ -103,18 +96,28 @@ func isRestricted(o runfile.Objective) bool {
 // is met.
 func (j Judge) prove(o runfile.Objective, blocks [][]Tally) (runfile.SLOVerdict, float64) {
 	e := Evidence{1 - o.Objective}
-	good, bad, _ := Count(slices.Concat(blocks...))
-	effect := e.DesignEffect(blocks...)
+	sum, effect := Count(slices.Concat(blocks...)), e.DesignEffect(blocks...)
 	v := runfile.SLOVerdict{Name: o.Name}
-	standing, confidence := j.standing(e, good/effect, bad/effect)
-	if v.Standing = standing; standing != runfile.Undecided {
+	prove := func(times, good, bad float64) (runfile.Standing, float64) {
+		return j.standing(e, times*good/effect, times*bad/effect)
+	}
+	standing, confidence := prove(1, sum.Good, sum.Bad)
+	worst, _ := prove(1, sum.Good, sum.Bad+sum.Late)
+	best, _ := prove(1, sum.Good+sum.Late, sum.Bad)
+	switch v.Standing = standing; {
+	case standing == runfile.Undecided:
+	case worst != standing || best != standing:
+		v.Standing = runfile.Undecided
+		v.Why = fmt.Sprintf("the prober was late in %.0f of %.0f turns, which decides; give it more CPU", sum.Late, sum.judged()+sum.Late)
+		return v, confidence
+	default:
 		return v, confidence
 	}
 	v.Why, v.TooClose = runfile.TooCloseToDecide, true
-	for times := 1.0; times < mostTimes || bad == 0 && times < 1e9; times *= 1.1 {
-		if s, _ := j.standing(e, times*good/effect, times*bad/effect); s != runfile.Undecided {
+	for times := 1.0; times < mostTimes || sum.Bad == 0 && times < 1e9; times *= 1.1 {
+		if s, _ := prove(times, sum.Good, sum.Bad); s != runfile.Undecided {
 			v.TooClose = false
-			v.Why = fmt.Sprintf("%.0f turns measured, about %s needed in all", good+bad, roundUp(times*(good+bad)))
+			v.Why = fmt.Sprintf("%.0f turns measured, about %s needed in all", sum.judged(), roundUp(times*sum.judged()))
 			break
 		}
 	}
@@ -150,7 +153,7 @@ func (j Judge) TurnsOf(level runfile.Result) Turns {
 	for _, o := range j.Objectives {
 		judged, lost := level.Judged(o.Name)
 		for _, n := range judged {
-			out[o.Name] = append(out[o.Name], Tally{float64(n.Good), float64(n.Bad)})
+			out[o.Name] = append(out[o.Name], Tally{float64(n.Good), float64(n.Bad), float64(n.Late)})
 		}
 		if lost > 0 {
 			out[o.Name] = append(out[o.Name], Tally{Bad: float64(lost)})
@@ -160,8 +163,7 @@ func (j Judge) TurnsOf(level runfile.Result) Turns {
 }
 
 // Level returns the verdict on one level from its results, at least one. A level that was given
-// up is missed regardless of other results. Results that were not reached or that the prober
-// spoiled prove nothing.
+// up is missed regardless of other results. Results that were not reached prove nothing.
 func (j Judge) Level(run *runfile.Run, results []runfile.Result) *runfile.LevelVerdict {
 	var measured []Turns
 	why := ""
@@ -170,11 +172,9 @@ func (j Judge) Level(run *runfile.Run, results []runfile.Result) *runfile.LevelV
 		early := v != nil && r.State == runfile.EndedEarly
 		switch {
 		case run.NotReached(r) != "":
-			why = cmp.Or(why, unsound(run, r))
+			why = cmp.Or(why, notReached)
 		case early && v.Standing == runfile.Missed:
 			return j.decided(*v, turns)
-		case unsound(run, r) != "":
-			why = unsound(run, r)
 		case early && v.Unjudged():
 			why = r.Why
 		default:

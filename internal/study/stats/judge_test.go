@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"synthetic/internal/probe"
@@ -11,7 +12,7 @@ import (
 
 // blocks returns n equal blocks.
 func blocks(n int, good, bad float64) []Tally {
-	return slices.Repeat([]Tally{{good, bad}}, n)
+	return slices.Repeat([]Tally{{Good: good, Bad: bad}}, n)
 }
 
 // TestStanding: clear levels are proven; levels near the limit, or with few turns, are not.
@@ -28,7 +29,7 @@ func TestStanding(t *testing.T) {
 		{"at the edge", blocks(10, 99, 1), runfile.Undecided},
 		{"beyond it, within noise", blocks(10, 69, 1), runfile.Undecided},
 		{"beyond it", blocks(10, 98, 2), runfile.Missed},
-		{"as many, in one burst", append(blocks(9, 100, 0), Tally{80, 20}), runfile.Undecided},
+		{"as many, in one burst", append(blocks(9, 100, 0), Tally{Good: 80, Bad: 20}), runfile.Undecided},
 	} {
 		if v := one.JudgeTurns(Turns{"ttft": c.blocks}); v.Standing != c.want {
 			t.Errorf("%s: %s with a confidence of %.3f, want %s", c.name, v.Standing, v.Confidence, c.want)
@@ -59,6 +60,20 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
+// TestLateTurns: turns for which the prober was late matter if they could turn the verdict.
+func TestLateTurns(t *testing.T) {
+	j := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.9}}, Confidence: 0.95}
+	for late, want := range map[float64]string{0: "PASS", 2: "PASS", 100: "PASS ~"} {
+		v := j.JudgeTurns(Turns{"ttft": {{Good: 500, Bad: 10, Late: late}}})
+		if got := v.Measured(nil); got != want || (want == "PASS ~") != strings.HasPrefix(v.SLOs[0].Why, "the prober was late in 100 of 610 turns") {
+			t.Errorf("%g late turns: %s, %+v; want %s", late, got, v.SLOs, want)
+		}
+	}
+	if v := j.JudgeTurns(Turns{"ttft": {{Good: 100, Bad: 300, Late: 30}}}); v.Standing != runfile.Missed {
+		t.Errorf("three of four turns are bad, and a few late: %+v", v)
+	}
+}
+
 // TestDriftingLevel: a level that becomes worse from block to block, with 79 % bad turns, fails however many turns
 // it has.
 func TestDriftingLevel(t *testing.T) {
@@ -66,13 +81,13 @@ func TestDriftingLevel(t *testing.T) {
 		var drift []Tally
 		for i := range 30 {
 			bad := perBlock / 10 * float64(min(2+(i+1)/2, 10))
-			drift = append(drift, Tally{perBlock - bad, bad})
+			drift = append(drift, Tally{Good: perBlock - bad, Bad: bad})
 		}
-		good, bad, _ := Count(drift)
+		sum := Count(drift)
 		for _, objective := range []float64{0.5, 0.9, 0.99} {
 			v := Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: objective}}, Confidence: 0.95}.JudgeTurns(Turns{"ttft": drift})
-			if effect := (Evidence{1 - objective}).DesignEffect(drift); v.Standing != runfile.Missed || effect > good+bad || math.Round(100*bad/(good+bad)) != 79 {
-				t.Errorf("%g bad of %g turns, objective %g: %+v with a design effect of %g, want a failure", bad, good+bad, objective, v, effect)
+			if effect := (Evidence{1 - objective}).DesignEffect(drift); v.Standing != runfile.Missed || effect > sum.judged() || math.Round(100*sum.Bad/sum.judged()) != 79 {
+				t.Errorf("%g bad of %g turns, objective %g: %+v with a design effect of %g, want a failure", sum.Bad, sum.judged(), objective, v, effect)
 			}
 		}
 	}
@@ -92,7 +107,7 @@ func TestObjectiveWithoutTurns(t *testing.T) {
 		{"met", []runfile.Objective{ttft, tpot}, blocks(10, 40, 0), "PASS (tpot: no turn has one)", ""},
 		{"missed", []runfile.Objective{ttft, tpot}, blocks(10, 20, 20), "FAIL (ttft)", ""},
 		{"too few turns", []runfile.Objective{ttft, tpot}, blocks(10, 10, 0), "PASS (tpot: no turn has one) ~", "ttft: 100 turns measured, about 320 needed in all"},
-		{"bad turns in one burst", []runfile.Objective{ttft, tpot}, append(blocks(9, 20, 0), Tally{17, 3}), "FAIL (ttft) ~", "ttft: too close to the limit to decide"},
+		{"bad turns in one burst", []runfile.Objective{ttft, tpot}, append(blocks(9, 20, 0), Tally{Good: 17, Bad: 3}), "FAIL (ttft) ~", "ttft: too close to the limit to decide"},
 		{"no turn at all", []runfile.Objective{ttft, tpot}, nil, "NOT JUDGED (no turn)", ""},
 		{"no first turn", []runfile.Objective{ttft, first}, blocks(10, 40, 0), "PASS ~", "first: no such turn was measured"},
 	} {

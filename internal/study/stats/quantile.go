@@ -81,6 +81,27 @@ func EstimatePooledQuantile(q float64, all []Series, pooled runfile.Distribution
 	return e
 }
 
+// Lag is what the prober's own lateness can have added to the values of a latency.
+type Lag struct {
+	Turns  *sketch.Sketch // the most that it added to a value of each turn, in seconds
+	Values float64        // the number of values of a turn
+	Tokens float64        // the number of tokens that share an addition; 1 if each value gets all of it
+}
+
+// Moved returns the estimate with a lower end that allows for the prober's lateness; NaN if that may be the whole
+// value. Lateness in fewer values than a tenth of those beyond the quantile hardly moves it. A late turn counts as one
+// late value.
+func (q Quantile) Moved(by Lag) Quantile {
+	late := min(q.Q, 1-q.Q) / 10 * by.Values
+	if by.Turns.Count() == 0 || late >= 1 {
+		return q
+	}
+	if q.Low = min(q.Low, q.Value-by.Turns.Quantile(1-late)/by.Tokens); q.Low <= 0 {
+		q.Low = math.NaN()
+	}
+	return q
+}
+
 // Pool returns the union of all blocks.
 func Pool(all []Series) runfile.Distribution {
 	pooled := runfile.Distribution{Values: &sketch.Sketch{}}

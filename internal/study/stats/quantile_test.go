@@ -123,3 +123,39 @@ func TestOrderOfBlocks(t *testing.T) {
 		t.Errorf("a drift is worth %.0f turns, shuffled blocks %.0f", a.Effective, b.Effective)
 	}
 }
+
+// TestMoved: lateness takes away the figures that it can have moved, by its size.
+func TestMoved(t *testing.T) {
+	turns := func(late int, by float64) Lag {
+		lag := Lag{Turns: &sketch.Sketch{}, Values: 1, Tokens: 1}
+		for i := range 1000 {
+			lag.Turns.Add(by * float64((i+late)/1000))
+		}
+		return lag
+	}
+	gaps := turns(10, 0.011) // in one gap of a hundredth of the turns
+	gaps.Values = 100
+	tokens := turns(1000, 0.2)
+	tokens.Tokens = 100
+	known := func(q, value, low float64) Quantile { return Quantile{Q: q, Value: value, Low: low, High: 1.1 * value} }
+	for name, tt := range map[string]struct {
+		q    Quantile
+		by   Lag
+		want float64 // the lower end
+	}{
+		"11 ms in a few gaps, p50":   {known(0.5, 0.040, 0.039), gaps, 0.039},
+		"11 ms in a few gaps, p99":   {known(0.99, 0.050, 0.048), gaps, 0.048},
+		"0.1 s in 1 % of turns, p50": {known(0.5, 0.2, 0.19), turns(10, 0.1), 0.19},
+		"0.1 s in 1 % of turns, p99": {known(0.99, 0.3, 0.29), turns(10, 0.1), 0.2},
+		"0.1 s in all turns, p50":    {known(0.5, 0.2, 0.19), turns(1000, 0.1), 0.1},
+		"longer than the value":      {known(0.5, 0.2, 0.19), turns(1000, 1), math.NaN()},
+		"less than its interval":     {known(0.5, 0.2, 0.15), turns(1000, 0.01), 0.15},
+		"over 100 tokens":            {known(0.5, 0.040, 0.0395), tokens, 0.038},
+		"never":                      {known(0.5, 0.2, 0.19), Lag{Turns: &sketch.Sketch{}, Values: 1, Tokens: 1}, 0.19},
+	} {
+		got := tt.q.Moved(tt.by).Low
+		if math.Abs(got-tt.want) > 2e-3 && math.IsNaN(got) == math.IsNaN(tt.want) || math.IsNaN(got) != math.IsNaN(tt.want) {
+			t.Errorf("%s: the lower end is %g, want %g", name, got, tt.want)
+		}
+	}
+}

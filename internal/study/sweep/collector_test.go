@@ -66,9 +66,9 @@ func TestCollectorPlaces(t *testing.T) {
 			t.Errorf("mean in flight %.4f and %.4f, want 2.4995 and 1.5", a, b)
 		}
 		// The tail's failure counts, its success does not.
-		good, bad, _ := stats.Count(stats.Judge{Objectives: []runfile.Objective{{Name: "up"}}}.TurnsOf(c.look(time.Now(), 1).Result)["up"])
-		if good != 3 || bad != 2 {
-			t.Errorf("%g good, %g bad, want 3 and 2", good, bad)
+		sum := stats.Count(stats.Judge{Objectives: []runfile.Objective{{Name: "up"}}}.TurnsOf(c.look(time.Now(), 1).Result)["up"])
+		if sum.Good != 3 || sum.Bad != 2 {
+			t.Errorf("%+v, want 3 good and 2 bad", sum)
 		}
 	})
 }
