@@ -77,6 +77,9 @@ func checkPlan(_ context.Context, e env, file string) error {
 	cells := len(plan.Cells())
 	fmt.Fprintf(e.stdout, "%s: ok (%s, %s, %s, %s to measure)\n", file, count(len(plan.Variants), "variant"),
 		count(len(plan.Levels), "level"), count(len(plan.SLOs), "SLO"), count(cells, "cell"))
+	for _, note := range plan.Notes {
+		fmt.Fprintf(e.stdout, "%s: %s\n", file, note)
+	}
 	return nil
 }
 
@@ -93,7 +96,7 @@ func (f *checkFlags) checkConfig(ctx context.Context, e env, file string) error 
 		return err
 	}
 	fmt.Fprintf(e.stdout, "%s: ok (%s)\n", file, strings.Join(contents(cfg), ", "))
-	for _, line := range spending(cfg) {
+	for _, line := range append(spending(cfg), cfg.Notes...) {
 		fmt.Fprintf(e.stdout, "%s: %s\n", file, line)
 	}
 	if f.discover > 0 {

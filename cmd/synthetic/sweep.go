@@ -65,6 +65,9 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
+	for _, note := range plan.Notes {
+		e.logger.Warn("Recorded traffic", "note", note)
+	}
 	view := newSweepView(e)
 	options := sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,

@@ -41,6 +41,8 @@ type Config struct {
 	// Absent sections are nil.
 	Alerting *Alerting
 	Tracing  *Tracing
+	// Notes are what the user should know of the files that were read.
+	Notes []string
 }
 
 // exampleTargets is the smallest configuration, for remedies.
@@ -80,6 +82,7 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 		targetNames: names{kind: "target", at: map[string][]int{}}, workloadNames: names{kind: "workload", at: map[string][]int{}},
 	}
 	cfg := b.build(f)
+	cfg.Notes = b.notes
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
@@ -117,6 +120,7 @@ type builder struct {
 	usedNames                  map[string]string
 	// objectives holds the SLOs of each job.
 	objectives [][]slo.Objective
+	notes      []string
 }
 
 const (

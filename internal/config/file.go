@@ -112,7 +112,7 @@ type fileWorkload struct {
 	ThinkTime         fileThink          `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
 	ConversationsFile string             `yaml:"conversations_file" examples:"conversations.jsonl"`
 	Trace             fileTrace          `yaml:"trace" examples:"{file: trace.jsonl}"`
-	Distributions     fileDists          `yaml:"distributions" examples:"{prompt_tokens: {shape: lognormal, mean: 800, sd: 600}}"`
+	Distributions     fileDists          `yaml:"distributions" examples:"{prompt_tokens: {mean: 800, sd: 600}}"`
 	Cancel            yamlform.Share     `yaml:"cancel" examples:"5%"`
 	Check             pattern            `yaml:"check" examples:"(?i)paris"`
 	Tools             []workload.Tool    `yaml:"tools" min:"1" max:"128" examples:"[{name: get_time, result: \"12:00\"}]"`
@@ -239,13 +239,12 @@ type fileTrace struct {
 	To          time.Duration `yaml:"to" examples:"40m"`
 	BlockTokens int           `yaml:"block_tokens" min:"1" max:"65536" examples:"512"`
 	MaxPause    time.Duration `yaml:"max_pause" min:"1ms" examples:"60s"`
+	Skip        bool          `yaml:"skip" default:"false"`
 }
 
-// fileDists are distributions that replace fixed or uniform numbers.
+// fileDists are distributions that replace fixed lengths.
 type fileDists struct {
-	Prompt   workload.Dist `yaml:"prompt_tokens" examples:"{shape: lognormal, mean: 800, sd: 600, max: 8000}"`
-	Followup workload.Dist `yaml:"followup_tokens" examples:"{shape: lognormal, mean: 1200, sd: 2400, min: 20, max: 20000}"`
-	Output   workload.Dist `yaml:"output_tokens" examples:"{shape: lognormal, mean: 200, sd: 150}"`
-	Turns    workload.Dist `yaml:"turns" examples:"{shape: fixed, mean: 1}"`
-	Think    workload.Dist `yaml:"think_seconds" examples:"{shape: lognormal, mean: 6, sd: 10, min: 2, max: 120}"`
+	Prompt   workload.Dist `yaml:"prompt_tokens" examples:"{mean: 800, sd: 600, max: 8000}"`
+	Followup workload.Dist `yaml:"followup_tokens" examples:"{mean: 1200, sd: 2400, min: 20, max: 20000}"`
+	Output   workload.Dist `yaml:"output_tokens" examples:"{mean: 200, sd: 150}"`
 }

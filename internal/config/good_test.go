@@ -157,11 +157,8 @@ func TestEveryKey(t *testing.T) {
 	recalling.Name, recalling.Recall = "recalling", 0.5
 	agent := minimalSpec()
 	agent.Name, agent.SystemTokens, agent.ContextTokens, agent.Starters, agent.MaxOutputTokens = "agent", 300, 9000, 2, 40
-	agent.FollowupTokens, agent.TurnsMin, agent.TurnsMax = 500, 26, 26
-	agent.Dists = workload.Dists{
-		Followup: &workload.Dist{Shape: workload.Fixed, Mean: 500},
-		Turns:    &workload.Dist{Shape: workload.LogNormal, Mean: 25, SD: 12.5, Min: 2, Max: 60},
-	}
+	agent.FollowupTokens, agent.TurnsMin, agent.TurnsMax = 500, 2, 60
+	agent.Dists = workload.Dists{Followup: &workload.Dist{Mean: 500, Min: 500, Max: 500}}
 	want := &Config{
 		Tracing: &Tracing{
 			URL: "https://collector.example.com:4318",

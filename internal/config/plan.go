@@ -48,6 +48,7 @@ func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 	}
 	b := &planner{builder: &builder{Form: form, dir: filepath.Dir(path)}, presets: presets}
 	plan := b.plan(f)
+	plan.Notes = b.notes
 	if err := b.Err(); err != nil {
 		return sweep.Plan{}, err
 	}

@@ -27,7 +27,7 @@ func (b *builder) trace(path string, w fileWorkload, c *conversation) {
 	}
 	c.Trace = workload.Trace{
 		File:    b.file(at+".file", t.File, false),
-		Options: trace.Options{From: t.From, To: t.To, BlockTokens: t.BlockTokens, MaxPause: t.MaxPause},
+		Options: trace.Options{From: t.From, To: t.To, BlockTokens: t.BlockTokens, MaxPause: t.MaxPause, Skip: t.Skip},
 	}
 	c.PromptTokens, c.Starters, c.FollowupTokens, c.TurnsMin, c.TurnsMax = 0, 0, 0, 0, 0
 	if !b.Valid(at) {
@@ -38,9 +38,17 @@ func (b *builder) trace(path string, w fileWorkload, c *conversation) {
 		b.unreadable(at+".file", t.File, "cannot be replayed: ", err)
 		return
 	}
+	b.noteLeftOut(at+".file", sum.LeftOut)
 	n := float64(sum.Records)
 	unknown := float64(sum.UnknownOutputs * c.MaxOutputTokens)
 	c.tokens = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + unknown) / n}
+}
+
+// noteLeftOut notes the records of a file that cannot be used.
+func (b *builder) noteLeftOut(at string, l trace.LeftOut) {
+	if l.Count > 0 {
+		b.notes = append(b.notes, at+": "+l.String())
+	}
 }
 
 // unreadable reports a file. The error is "FILE: REASON; REMEDY".
@@ -62,7 +70,7 @@ const (
 
 // distributions resolves the distributions of a workload. Checks of other keys use their means.
 func (b *builder) distributions(path string, w fileWorkload, c *conversation) {
-	for key, drawn := range map[string]string{"prompt_tokens": "prompt_tokens", "followups": "followup_tokens", "max_output_tokens": "output_tokens", "turns": "turns", "think_time": "think_seconds"} {
+	for key, drawn := range map[string]string{"prompt_tokens": "prompt_tokens", "followups": "followup_tokens", "max_output_tokens": "output_tokens"} {
 		if b.Has(path + ".distributions." + drawn) {
 			b.NoEffect(path, "beside its distribution", "remove one of the two", key)
 		}
@@ -82,7 +90,7 @@ func useMeans(s *workload.Spec) {
 	for _, x := range []struct {
 		dist  *workload.Dist
 		fixed *int
-	}{{s.Prompt, &s.PromptTokens}, {s.Followup, &s.FollowupTokens}, {s.Output, &s.MaxOutputTokens}, {s.Turns, &s.TurnsMin}, {s.Turns, &s.TurnsMax}} {
+	}{{s.Prompt, &s.PromptTokens}, {s.Followup, &s.FollowupTokens}, {s.Output, &s.MaxOutputTokens}} {
 		if x.dist != nil && !(x.dist == s.Output && *x.fixed == 0) { // no limit stays no limit
 			*x.fixed = max(int(math.Ceil(x.dist.EstimateMean()-1e-6)), 1)
 		}
@@ -102,20 +110,12 @@ func (b *builder) dists(path string, f fileDists) workload.Dists {
 	return workload.Dists{
 		Prompt: b.dist(path+".prompt_tokens", f.Prompt), Output: b.dist(path+".output_tokens", f.Output),
 		Followup: b.dist(path+".followup_tokens", f.Followup),
-		Turns:    b.dist(path+".turns", f.Turns), Think: b.dist(path+".think_seconds", f.Think),
 	}
 }
 
-// dist checks that a distribution has the keys of its shape and no others.
 func (b *builder) dist(path string, d workload.Dist) *workload.Dist {
 	if !b.Has(path) || !b.Valid(path) {
 		return nil
-	}
-	switch {
-	case d.Shape == workload.Fixed:
-		b.NoEffect(path, "with shape fixed", "remove it", "sd")
-	case !b.Has(path + ".sd"):
-		b.Mistake(path+".sd", "", "is missing, which shape lognormal needs", "write it")
 	}
 	if d.Max > 0 && d.Max < d.Min {
 		b.Mistake(path+".max", fmt.Sprint(d.Max), fmt.Sprintf("is below min, which is %v", d.Min), "swap the two")

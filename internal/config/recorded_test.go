@@ -46,11 +46,11 @@ func TestDrawnPlan(t *testing.T) {
 	p := planOf(t, `levels: {rate: [2]}
 workload:
   cancel: 5%
-  distributions: {prompt_tokens: {shape: fixed, mean: 150}, turns: {shape: fixed, mean: 2}}
+  distributions: {prompt_tokens: {mean: 150, sd: 0}}
 `)
 	w := p.Workload
-	if w.PromptTokens != 150 || w.MaxOutputTokens != 128 || w.TurnsMin != 2 || w.TurnsMax != 2 {
-		t.Errorf("%d prompt, %d output tokens, %d … %d turns", w.PromptTokens, w.MaxOutputTokens, w.TurnsMin, w.TurnsMax)
+	if w.PromptTokens != 150 || w.MaxOutputTokens != 128 {
+		t.Errorf("%d prompt, %d output tokens", w.PromptTokens, w.MaxOutputTokens)
 	}
 	if want := (workload.Cancel{Share: 0.05, Min: time.Second, Max: 10 * time.Second}); w.Cancel != want {
 		t.Errorf("cancel %+v, want %+v", w.Cancel, want)

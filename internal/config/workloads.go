@@ -65,6 +65,7 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		b.Mistake(path+".conversations_file", w.ConversationsFile, "cannot be replayed: "+reason, "")
 		return c
 	}
+	b.noteLeftOut(path+".conversations_file", source.LeftOut())
 	c.tokens = source.ExpectedTokens()
 	return c
 }

@@ -8,32 +8,20 @@ import (
 	"strings"
 )
 
-// Shape is the kind of a distribution.
-type Shape string
-
-const (
-	Fixed     Shape = "fixed"
-	LogNormal Shape = "lognormal"
-)
-
-// Dist is a distribution of lengths in tokens, numbers of turns, or pauses in seconds.
+// Dist is a log-normal distribution of lengths in tokens.
 type Dist struct {
-	Shape Shape `yaml:"shape" required:"true" enum:"fixed,lognormal"`
 	// Mean and SD describe the values themselves, not their logarithms.
 	Mean float64 `yaml:"mean" required:"true" above:"0" max:"2000000" examples:"800"`
-	SD   float64 `yaml:"sd" min:"0" max:"2000000" examples:"600"`
+	SD   float64 `yaml:"sd" required:"true" min:"0" max:"2000000" examples:"600"`
 	// Values outside Min and Max are set to the bound. Max 0 means no bound.
 	Min float64 `yaml:"min" min:"0" max:"2000000" examples:"10"`
 	Max float64 `yaml:"max" above:"0" max:"2000000" examples:"32000"`
 }
 
 func (d *Dist) draw(rng *rand.Rand) float64 {
-	x := d.Mean
-	if d.Shape == LogNormal {
-		cv := d.SD / d.Mean
-		sigma2 := math.Log1p(cv * cv)
-		x *= math.Exp(math.Sqrt(sigma2)*rng.NormFloat64() - sigma2/2)
-	}
+	cv := d.SD / d.Mean
+	sigma2 := math.Log1p(cv * cv)
+	x := d.Mean * math.Exp(math.Sqrt(sigma2)*rng.NormFloat64()-sigma2/2)
 	return min(max(x, d.Min), cmp.Or(d.Max, math.Inf(1)))
 }
 
@@ -53,7 +41,7 @@ func (d *Dist) EstimateMean() float64 {
 
 func (d *Dist) String() string {
 	var b strings.Builder
-	b.WriteString(string(d.Shape))
+	b.WriteString("lognormal")
 	for _, p := range []struct {
 		name  string
 		value float64
@@ -67,5 +55,5 @@ func (d *Dist) String() string {
 
 // Dists are the distributions of conversations. nil means that the fixed values of Spec apply.
 type Dists struct {
-	Prompt, Followup, Output, Turns, Think *Dist
+	Prompt, Followup, Output *Dist
 }

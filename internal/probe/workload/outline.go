@@ -109,7 +109,7 @@ func (s *Source) outlines(yield func(outline) bool) {
 		rng := newRand(s.spec.Seed, streamEstimate)
 		for n, turns := 0, 0; n < expectedDraws && turns < expectedTurns; n++ {
 			d := s.spec.Dists
-			o := s.drawOutline(rng, d, s.drawTurns(rng, d), s.drawOpening(rng, d.Prompt))
+			o := s.drawOutline(rng, d, s.drawTurns(rng), s.drawOpening(rng, d.Prompt))
 			turns += len(o.outputs)
 			if !yield(o) {
 				return

@@ -10,15 +10,15 @@ import (
 // TestExpectedOfDrawn compares the expected tokens of drawn conversations with the mean of planned ones.
 func TestExpectedOfDrawn(t *testing.T) {
 	lognormal := func(mean, sd, least, most float64) *Dist {
-		return &Dist{Shape: LogNormal, Mean: mean, SD: sd, Min: least, Max: most}
+		return &Dist{Mean: mean, SD: sd, Min: least, Max: most}
 	}
-	long := Dists{Turns: lognormal(12, 4, 1, 40), Followup: lognormal(300, 300, 10, 4000), Prompt: lognormal(200, 100, 20, 900), Output: lognormal(50, 50, 5, 300)}
+	long := Dists{Followup: lognormal(300, 300, 10, 4000), Prompt: lognormal(200, 100, 20, 900), Output: lognormal(50, 50, 5, 300)}
 	for name, spec := range map[string]Spec{
-		"without a bound": {SystemTokens: 700, MaxOutputTokens: 50, Dists: long},
-		"with a bound":    {SystemTokens: 700, MaxOutputTokens: 50, Dists: long, ContextTokens: 3000},
+		"without a bound": {TurnsMin: 2, TurnsMax: 24, SystemTokens: 700, MaxOutputTokens: 50, Dists: long},
+		"with a bound":    {TurnsMin: 2, TurnsMax: 24, SystemTokens: 700, MaxOutputTokens: 50, Dists: long, ContextTokens: 3000},
 		"a bound alone":   {TurnsMin: 2, TurnsMax: 30, PromptTokens: 100, FollowupTokens: 40, MaxOutputTokens: 30, ContextTokens: 900},
 		"scripts":         {TurnsMin: 9, PromptTokens: 100, Followups: []string{"Why?", "Tell me more about that."}, ContextTokens: 400, MaxOutputTokens: 50},
-		"turns":           {PromptTokens: 100, FollowupTokens: 30, Starters: 2, Dists: Dists{Turns: lognormal(5, 3, 1, 60)}},
+		"turns":           {TurnsMin: 1, TurnsMax: 9, PromptTokens: 100, FollowupTokens: 30, Starters: 2},
 	} {
 		s, same := newSource(t, spec, 4), newSource(t, spec, 4)
 		s.current, same.current = minCharsPerToken, minCharsPerToken // so that the texts are short

@@ -49,26 +49,27 @@ func (s *Source) replayFile(c *Conversation) {
 
 // readConversations reads a file as described at Spec.ConversationsFile. Errors name the file, the line and
 // the remedy.
-func readConversations(path string) (all []fileConversation, err error) {
+func readConversations(path string) (all []fileConversation, left trace.LeftOut, err error) {
 	r, err := trace.Open(path, trace.Options{})
 	if err != nil {
-		return nil, err
+		return nil, left, err
 	}
 	defer r.Close()
 	for size := 0; ; {
 		record, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return all, nil
+			left, err = r.LeftOut()
+			return all, left, err
 		}
 		if err != nil {
-			return nil, err
+			return nil, left, err
 		}
 		c := newFileConversation(record)
 		if len(c.user) == 0 {
-			return nil, fmt.Errorf("%s, conversation %d: it has no user message; add one, or remove the line", path, len(all)+1)
+			return nil, left, fmt.Errorf("%s, conversation %d: it has no user message; add one, or remove the line", path, len(all)+1)
 		}
 		if size += c.size(); size > maxReplay {
-			return nil, fmt.Errorf("%s, conversation %d: more than %d MiB of messages; split the file and use a part of it",
+			return nil, left, fmt.Errorf("%s, conversation %d: more than %d MiB of messages; split the file and use a part of it",
 				path, len(all)+1, maxReplay>>20)
 		}
 		all = append(all, c)

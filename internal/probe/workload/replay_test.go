@@ -86,22 +86,25 @@ func TestStale(t *testing.T) {
 
 func TestBadConversations(t *testing.T) {
 	const good = `{"messages":[{"role":"user","content":"hi"}]}` + "\n"
+	const unusable = ", no record can be used: "
 	const unknown = "is a record in an unknown format; docs/how-to/traces.md lists the supported ones"
 	const noUser = `the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`
 	const roles = `is unknown; use user, assistant or system (human, gpt or system in "conversations")`
 	tests := map[string]struct{ text, want string }{
-		"empty file":   {"\n\n", ": the file has no records; docs/how-to/traces.md lists the supported formats"},
-		"not JSON":     {good + "hello\n", ", line 2: not a JSON object with a record: invalid character 'h' looking for beginning of value; write one per line, or an array of them"},
-		"no user":      {good + "\n" + `{"messages":[{"role":"assistant","content":"hi"}]}`, ", line 3: " + noUser},
+		"empty file": {"\n\n", ": the file has no records; docs/how-to/traces.md lists the supported formats"},
+		"not JSON":   {good + "hello\n", ", line 2: not a JSON object with a record: invalid character 'h' looking for beginning of value; write one per line, or an array of them"},
+		"no user":    {`{"messages":[{"role":"assistant","content":"hi"}]}`, unusable + "line 1: " + noUser},
+		"many without": {good + strings.Repeat(`{"messages":[{"role":"assistant","content":"hi"}]}`+"\n", 11),
+			": 11 of 12 records cannot be used and are left out, the first in line 2: " + noUser + "; replay the others with trace: {file: …, skip: true}"},
 		"no texts":     {good + `{"input_length":7,"output_length":3}`, ", conversation 2: it has no user message; add one, or remove the line"},
 		"no known key": {`{"prompt":"hi"}`, `, line 1: "{\"prompt\":\"hi\"}" ` + unknown},
 		"empty user message": {`{"messages":[{"role":"user","content":" "}]}`,
-			", line 1: messages[0]: the user message is empty; write its text or remove it"},
-		"unknown role": {`{"messages":[{"role":"usr","content":"hi"}]}`, `, line 1: messages[0]: role "usr" ` + roles},
+			unusable + "line 1: messages[0]: the user message is empty; write its text or remove it"},
+		"unknown role": {`{"messages":[{"role":"usr","content":"hi"}]}`, unusable + `line 1: messages[0]: role "usr" ` + roles},
 		"unknown from": {`{"conversations":[{"from":"human","value":"a"},{"from":"dog","value":"b"}]}`,
-			`, line 1: conversations[1]: from "dog" ` + roles},
+			unusable + `line 1: conversations[1]: from "dog" ` + roles},
 		"an image": {`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`,
-			`, line 1: not a JSON object with a record: a content part has type "image_url"; only "text" can be replayed; write one per line, or an array of them`},
+			unusable + `line 1: a content part has type "image_url"; only "text" can be replayed`},
 		"a long line": {good + `{"messages":"` + strings.Repeat("x", 4<<20) + `"}`, ", line 2: the record is longer than 4 MiB; leave it out"},
 	}
 	for name, tt := range tests {
@@ -128,7 +131,7 @@ func TestContentOfManyParts(t *testing.T) {
 	path := file(t, many)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	all, err := readConversations(path)
+	all, _, err := readConversations(path)
 	runtime.ReadMemStats(&after)
 	if err != nil || all[0].user[0] != strings.Repeat("0123456789", parts) {
 		t.Fatalf("%v, %v", len(all), err)

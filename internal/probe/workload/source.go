@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 	"unique"
+
+	"synthetic/internal/probe/workload/trace"
 )
 
 // Source plans conversations. Equal specs and salts give equal plans, as long as the learned
@@ -16,6 +18,7 @@ type Source struct {
 	salt          uint64
 	images        []Image
 	conversations []fileConversation
+	leftOut       trace.LeftOut
 	trace         *traceReplay // nil if there is none
 	version       string       // of the conversations file or the trace, when it was opened
 	titleOrder    []int        // the order of nouns in titles
@@ -67,7 +70,7 @@ func NewSource(spec Spec, salt uint64) (*Source, error) {
 	}
 	if spec.ConversationsFile != "" {
 		s.version = fileVersion(spec.ConversationsFile) // before reading, so that a change in between is noticed
-		if s.conversations, err = readConversations(spec.ConversationsFile); err != nil {
+		if s.conversations, s.leftOut, err = readConversations(spec.ConversationsFile); err != nil {
 			return nil, err
 		}
 	}
@@ -81,6 +84,9 @@ func (s *Source) Close() {
 		s.trace.close()
 	}
 }
+
+// LeftOut returns the conversations of the file that cannot be used.
+func (s *Source) LeftOut() trace.LeftOut { return s.leftOut }
 
 // Stale reports whether the conversations file or the trace has changed or is gone.
 func (s *Source) Stale() bool {
@@ -111,10 +117,6 @@ func (s *Source) Next() Conversation {
 		s.generate(&c, rng)
 	}
 	for range c.Turns - 1 - len(c.Think) {
-		if think := s.spec.Dists.Think; think != nil {
-			c.Think = append(c.Think, seconds(think.draw(rng)))
-			continue
-		}
 		c.Think = append(c.Think, between(rng, s.spec.ThinkMin, s.spec.ThinkMax))
 	}
 	s.drawPatience(&c)
@@ -149,7 +151,7 @@ func (s *Source) drawPatience(c *Conversation) {
 
 func (s *Source) generate(c *Conversation, rng *rand.Rand) {
 	d := s.spec.Dists
-	turns := s.drawTurns(rng, d)
+	turns := s.drawTurns(rng)
 	c.Opening = opening(s.systemText(), s.openingText(c, rng, d.Prompt))
 	o := s.drawOutline(rng, d, turns, s.tokens(countChars(c.Opening)))
 	c.Turns = len(o.outputs)
@@ -161,10 +163,7 @@ func (s *Source) generate(c *Conversation, rng *rand.Rand) {
 	}
 }
 
-func (s *Source) drawTurns(rng *rand.Rand, d Dists) int {
-	if d.Turns != nil {
-		return d.Turns.count(rng)
-	}
+func (s *Source) drawTurns(rng *rand.Rand) int {
 	return between(rng, max(s.spec.TurnsMin, 1), s.spec.TurnsMax)
 }
 

@@ -46,7 +46,7 @@ type Spec struct {
 	ConversationsFile string
 	// Trace is recorded traffic that replaces generated texts; see package trace.
 	Trace Trace
-	// Dists replace the fixed lengths, turns and pauses. The fixed values are then about their means.
+	// Dists replace the fixed lengths. The fixed values are then about their means.
 	Dists
 	Cancel Cancel
 	// Check is a regular expression (RE2) that must match in each answer; "" accepts every answer.

@@ -18,7 +18,7 @@ func (p *parameters) addDistributions(d workload.Dists) {
 	for _, x := range []struct {
 		name string
 		*workload.Dist
-	}{{"prompt_tokens", d.Prompt}, {"followup_tokens", d.Followup}, {"output_tokens", d.Output}, {"turns", d.Turns}, {"think_seconds", d.Think}} {
+	}{{"prompt_tokens", d.Prompt}, {"followup_tokens", d.Followup}, {"output_tokens", d.Output}} {
 		if x.Dist != nil {
 			p.add("distributions."+x.name, x.Dist)
 		}
@@ -32,7 +32,7 @@ func (p Plan) workload() runfile.Workload {
 	if w.Temperature != nil {
 		out.add("temperature", *w.Temperature)
 	}
-	if w.Dists.Think == nil && w.Trace.File == "" {
+	if w.Trace.File == "" {
 		out.add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
 	}
 	if w.Trace.MaxPause > 0 {

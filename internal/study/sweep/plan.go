@@ -54,6 +54,8 @@ type Plan struct {
 	Confidence float64
 	// Deployment completes the deployment's own description.
 	Deployment []runfile.Parameter
+	// Notes are what the user should know of the files that were read.
+	Notes []string
 }
 
 // Variant is a deployment, or a setting of one.

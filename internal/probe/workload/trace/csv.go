@@ -17,11 +17,12 @@ type table struct {
 	recordLimit
 	// The indexes of the columns, or -1.
 	at, prompt, output int
+	clock              clock
 }
 
 // columns are the accepted column names, in lower case.
 var columns = [3][]string{
-	{"timestamp", "arrival_time"},
+	{"timestamp", "arrival_time", "timestamp_s", "timestamp_ms"},
 	{"contexttokens", "request tokens", "input_tokens", "input_length", "prompt_tokens"},
 	{"generatedtokens", "response tokens", "output_tokens", "output_length", "completion_tokens"},
 }
@@ -41,6 +42,11 @@ func newTable(r io.Reader) (*table, error) {
 		})
 	}
 	t.at, t.prompt, t.output = at[0], at[1], at[2]
+	names := strings.ToLower(strings.Join(head, ","))
+	t.clock = clock{unit: time.Second, sure: strings.Contains(names, "timestamp_s") || strings.Contains(names, "request tokens")} // BurstGPT
+	if strings.Contains(names, "timestamp_ms") {
+		t.clock = clock{unit: time.Millisecond, sure: true}
+	}
 	for i, name := range []string{"time", "prompt tokens", "output tokens"} {
 		if at[i] < 0 {
 			return nil, fmt.Errorf("line 1: %.80q has no column for the %s; name it %s", strings.Join(head, ","), name, strings.Join(columns[i], " or "))
@@ -74,11 +80,12 @@ func (t *table) record(row []string) (r Record, err error) {
 	if turn.Prompt, err = parseTokens("the number of prompt tokens", row[t.prompt]); err != nil {
 		return r, err
 	}
-	turn.Prompt = max(turn.Prompt, 1)
 	if turn.Output, err = parseTokens("the number of output tokens", row[t.output]); err != nil {
 		return r, err
 	}
-	r.Turns, r.timed = []Turn{turn}, true
-	r.At, err = parseTime("the time", strings.TrimSpace(row[t.at]), time.Second)
-	return r, err
+	if turn.Prompt == 0 || turn.Output == 0 {
+		return r, noTokens
+	}
+	r.Turns = []Turn{turn}
+	return r, r.setTime(t.clock, strings.TrimSpace(row[t.at]))
 }

@@ -3,7 +3,6 @@ package trace
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -26,16 +25,16 @@ func (d *dialogue) texts() (system string, user []string, err error) {
 		switch role {
 		case "user", "human":
 			if strings.TrimSpace(text) == "" && err == nil {
-				err = fmt.Errorf("%s[%d]: the user message is empty; write its text or remove it", list, i)
+				err = unusable(fmt.Sprintf("%s[%d]: the user message is empty; write its text or remove it", list, i))
 			}
 			user = append(user, text)
 		case "system", "developer":
 			system = text
-		case "assistant", "gpt", "tool", "function":
+		case "assistant", "gpt", "chatgpt", "bing", "bard", "tool", "function":
 		default:
-			unknown := fmt.Errorf("%s[%d]: %s %q is unknown; use user, assistant or system (human, gpt or system in \"conversations\")",
-				list, i, field, role)
-			err = cmp.Or(err, unknown)
+			unknown := unusable(fmt.Sprintf("%s[%d]: %s %q is unknown; use user, assistant or system (human, gpt or system in \"conversations\")",
+				list, i, field, role))
+			err = cmp.Or(err, error(unknown))
 		}
 	}
 	for i, m := range d.Messages {
@@ -45,7 +44,7 @@ func (d *dialogue) texts() (system string, user []string, err error) {
 		add("conversations", i, "from", m.From, m.Value)
 	}
 	if len(user) == 0 && err == nil {
-		err = errors.New(`the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`)
+		err = unusable(`the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`)
 	}
 	return system, user, err
 }
@@ -64,7 +63,7 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	var text strings.Builder // a line can have 100,000 parts
 	for _, p := range parts {
 		if p.Type != "text" {
-			return fmt.Errorf("a content part has type %q; only \"text\" can be replayed", p.Type)
+			return unusable(fmt.Sprintf("a content part has type %q; only \"text\" can be replayed", p.Type))
 		}
 		text.WriteString(p.Text)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -24,26 +23,17 @@ const (
 // object is a record in any of the JSON formats.
 type object struct {
 	Timestamp json.RawMessage `json:"timestamp"` // a date, or a number whose unit depends on the format
-	Delay     float64         `json:"delay"`     // milliseconds
+	Seconds   json.RawMessage `json:"timestamp_s"`
+	Millis    json.RawMessage `json:"timestamp_ms"`
+	Delay     float64         `json:"delay"` // milliseconds
 	Input     *int            `json:"input_length"`
-	Output    int             `json:"output_length"`
+	Output    *int            `json:"output_length"`
 	HashIDs   []uint64        `json:"hash_ids"`
 	Session   label           `json:"session_id"`
-	TextInput string          `json:"text_input"`
-	Text      string          `json:"text"`
+	TextInput *string         `json:"text_input"`
+	Text      *string         `json:"text"`
 	Mode      string          `json:"message_mode"`
 	dialogue
-}
-
-// scaleTime converts n units to a duration. Negative and huge numbers are errors.
-func scaleTime(key string, n float64, unit time.Duration) (time.Duration, error) {
-	if d := n * float64(unit); d >= 0 && d < math.MaxInt64/2 {
-		return time.Duration(d), nil
-	}
-	if n > 0 {
-		return 0, fmt.Errorf("%s is %g, which is too large; write it in units of %s", key, n, unit)
-	}
-	return 0, fmt.Errorf("%s is %g; write a number of at least 0", key, n)
 }
 
 // label is a string or number that identifies something.
@@ -74,10 +64,13 @@ func parse(b []byte, o Options, unit string, number int) (Record, error) {
 func parseObject(b []byte, opts Options) (Record, error) {
 	var o object
 	if err := json.Unmarshal(b, &o); err != nil {
+		if u, ok := errors.AsType[unusable](err); ok {
+			return Record{}, u
+		}
 		return Record{}, fmt.Errorf("not a JSON object with a record: %w; write one per line, or an array of them", atomicfile.InJSONTerms("it", err))
 	}
 	switch {
-	case o.Input != nil || o.TextInput != "" || o.Text != "" || o.Messages != nil && (o.hasTime() || o.Session != ""):
+	case o.Input != nil || o.TextInput != nil || o.Text != nil || o.Messages != nil && (o.hasTime() || o.Session != ""):
 		return o.mooncake(opts)
 	case o.Messages != nil || o.Conversations != nil:
 		return o.dataset()
@@ -85,44 +78,61 @@ func parseObject(b []byte, opts Options) (Record, error) {
 	return Record{}, fmt.Errorf("%.60q is a record in an unknown format; docs/how-to/traces.md lists the supported ones", bytes.TrimSpace(b))
 }
 
-func (o *object) hasTime() bool { return len(o.Timestamp) > 0 && string(o.Timestamp) != "null" }
+func (o *object) hasTime() bool { _, text := o.clock(0); return text != "" }
 
-// setTime sets the time of the record from a timestamp in units.
-func (r *Record) setTime(o *object, unit time.Duration) (err error) {
-	if r.timed = o.hasTime(); r.timed {
-		r.At, err = parseTime("timestamp", strings.Trim(string(o.Timestamp), `"`), unit)
+// clock returns how the time of the record is to be read, and its text; "" without a time.
+func (o *object) clock(unit time.Duration) (clock, string) {
+	for _, c := range []struct {
+		clock
+		raw json.RawMessage
+	}{{clock{time.Second, true}, o.Seconds}, {clock{time.Millisecond, true}, o.Millis}, {clock{unit, false}, o.Timestamp}} {
+		if len(c.raw) > 0 && string(c.raw) != "null" {
+			return c.clock, strings.Trim(string(c.raw), `"`)
+		}
 	}
-	return err
+	return clock{}, ""
 }
 
 // mooncake parses a line of Mooncake, including AIPerf's additions: texts, and sessions whose
 // turns add to the history.
 func (o *object) mooncake(opts Options) (Record, error) {
 	turn, err := o.turn(opts)
-	if turn.Prompt == 0 && len(turn.Messages) == 0 {
-		err = errors.Join(err, errors.New("messages is empty; write one or more, or input_length"))
+	if err == nil && turn.Prompt == 0 && len(turn.Messages) == 0 {
+		err = unusable("messages is empty; write one or more, or input_length")
 	}
 	r := Record{Session: string(o.Session), Turns: []Turn{turn}, delta: o.Session != "" && (o.Messages == nil || o.Mode == "delta")}
-	return r, errors.Join(err, r.setTime(o, time.Millisecond))
+	clock, text := o.clock(time.Millisecond)
+	return r, errors.Join(err, r.setTime(clock, text))
 }
 
 func (o *object) turn(opts Options) (Turn, error) {
-	t := Turn{Output: o.Output, Blocks: o.HashIDs, BlockTokens: cmp.Or(opts.BlockTokens, mooncakeBlock), Messages: o.Messages}
-	if o.Input != nil {
-		t.Prompt = max(*o.Input, 1)
-		if *o.Input < 0 || *o.Input > maxTokens {
-			return t, tokensError("input_length", strconv.Itoa(*o.Input))
+	t := Turn{Blocks: o.HashIDs, BlockTokens: cmp.Or(opts.BlockTokens, mooncakeBlock), Messages: o.Messages}
+	for _, n := range []struct {
+		name     string
+		from, to *int
+	}{{"input_length", o.Input, &t.Prompt}, {"output_length", o.Output, &t.Output}} {
+		switch {
+		case n.from == nil: // unknown
+			continue
+		case *n.from < 0 || *n.from > maxTokens:
+			return t, tokensError(n.name, strconv.Itoa(*n.from))
+		case *n.from == 0:
+			return t, noTokens
 		}
+		*n.to = *n.from
 	}
-	if o.Output < 0 || o.Output > maxTokens {
-		return t, tokensError("output_length", strconv.Itoa(o.Output))
-	}
-	if text := o.TextInput + o.Text; text != "" {
-		t.Messages = append(t.Messages, Message{Role: "user", Content: Text(text)})
+	for _, text := range []*string{o.TextInput, o.Text} {
+		switch {
+		case text == nil:
+		case strings.TrimSpace(*text) == "":
+			return t, unusable("the text is empty; write it or remove the line")
+		default:
+			t.Messages = append(t.Messages, Message{Role: "user", Content: Text(*text)})
+		}
 	}
 	for i, m := range t.Messages {
 		if strings.TrimSpace(m.Role) == "" {
-			return t, fmt.Errorf("messages[%d] has no role; write user, assistant or system", i)
+			return t, unusable(fmt.Sprintf("messages[%d] has no role; write user, assistant or system", i))
 		}
 	}
 	var err error
@@ -130,9 +140,15 @@ func (o *object) turn(opts Options) (Turn, error) {
 	return t, err
 }
 
+// noTokens is the fault of a row of a failed request. It must not ask for an answer of the usual length.
+const noTokens = unusable("a request or an answer of 0 tokens; remove the line")
+
 // parseTokens parses a number of tokens. It accepts fractions, because some exports write them.
 func parseTokens(name, text string) (int, error) {
-	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if text = strings.TrimSpace(text); text == "" {
+		return 0, noTokens
+	}
+	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(n >= 0 && n <= maxTokens) {
 		return 0, tokensError(name, text)
 	}
@@ -156,18 +172,6 @@ func (o *object) dataset() (Record, error) {
 	if first := &r.Turns[0]; system != "" {
 		first.Messages = []Message{{Role: "system", Content: Text(system)}, first.Messages[0]}
 	}
-	return r, r.setTime(o, time.Second)
-}
-
-// parseTime parses a number of units, or a date as the time since 1970 in UTC.
-func parseTime(name, text string, unit time.Duration) (time.Duration, error) {
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		return scaleTime(name, n, unit)
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return time.Duration(at.UnixNano()), nil
-		}
-	}
-	return 0, fmt.Errorf("%.40q is not a time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number", text)
+	clock, text := o.clock(time.Second)
+	return r, r.setTime(clock, text)
 }

@@ -23,6 +23,8 @@ type Options struct {
 	BlockTokens int
 	// MaxPause shortens longer pauses between turns; 0 means no maximum.
 	MaxPause time.Duration
+	// Skip accepts any number of records that cannot be used.
+	Skip bool
 }
 
 // Reader returns the records of a trace, which are ordered by time.
@@ -40,6 +42,7 @@ type Reader struct {
 	first, last time.Duration
 	// sessions are the names of the finished sessions.
 	sessions map[string]bool
+	leftOut  LeftOut
 }
 
 // source returns a record of a file. Its errors name the position.
@@ -85,6 +88,9 @@ func newSource(plain io.Reader, o Options) (source, error) {
 		_, _ = b.Discard(3) // they were read
 	}
 	head, _ := b.Peek(64 << 10) // the next read returns the error again
+	if kind := otherKind(head); kind != "" {
+		return nil, errors.New("line 1: the file is " + kind)
+	}
 	head = bytes.TrimSpace(head)
 	switch {
 	case len(head) > 0 && head[0] == '[':
@@ -129,6 +135,9 @@ func (r *Reader) session() (Record, error) {
 		if err := r.read(); err != nil {
 			return Record{}, err
 		}
+		if r.next == nil && r.leftOut.first != nil {
+			return Record{}, fmt.Errorf("%s, no record can be used: %w", r.name, r.leftOut.first)
+		}
 		if r.next == nil {
 			return Record{}, fmt.Errorf("%s: the file has no records; docs/how-to/traces.md lists the supported formats", r.name)
 		}
@@ -160,9 +169,12 @@ func (r *Reader) session() (Record, error) {
 	return rec, nil
 }
 
-// read sets next.
+// read sets next. It leaves out records that cannot be used.
 func (r *Reader) read() error {
 	rec, err := r.source()
+	for r.leftOut.adds(err) {
+		rec, err = r.source()
+	}
 	switch {
 	case errors.Is(err, io.EOF):
 		r.next = nil

@@ -19,6 +19,7 @@ type Summary struct {
 	// answers, except for UnknownOutputs turns without a length.
 	Prompt, Cached, Output float64
 	UnknownOutputs         int
+	LeftOut                LeftOut
 }
 
 // charsPerToken is typical for English.
@@ -32,7 +33,7 @@ func Survey(path string, o Options) (Summary, error) {
 	}
 	defer r.Close()
 	var s Summary
-	var first, last time.Duration
+	var first, last, guessed time.Duration
 	for {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -44,14 +45,20 @@ func Survey(path string, o Options) (Summary, error) {
 		if s.Records == 0 {
 			first = rec.At
 		}
-		last = rec.At
+		last, guessed = rec.At, rec.guessed
 		s.add(&rec)
+	}
+	if s.LeftOut, err = r.LeftOut(); err != nil {
+		return s, err
 	}
 	if s.Records == 0 {
 		return s, fmt.Errorf("%s: no session starts in the window; make it longer", path)
 	}
 	if span := last - first; span > 0 {
 		s.Duration = span + span/time.Duration(s.Records-1)
+		if err := checkUnit(guessed, span/time.Duration(s.Records-1)); err != nil {
+			return s, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	return s, nil
 }

@@ -19,6 +19,8 @@ type Record struct {
 	// this one. lastTurnAt is the time of the last such record.
 	timed, delta bool
 	lastTurnAt   time.Duration
+	// guessed is the unit of At if nothing but the format says it.
+	guessed time.Duration
 }
 
 // Turn is one request of a conversation.
