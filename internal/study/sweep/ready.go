@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,14 +17,16 @@ import (
 )
 
 const (
-	// readyTimeout bounds the wait for the first turn of a variant: at the start, after a switch,
-	// and after a level that lost the target.
+	// firstTimeout bounds the wait for the first turn of a target: a wrong address, model or key is a mistake in
+	// the plan. It is not shorter because routers refuse while they start: NVIDIA Dynamo's frontend answers 404 until a
+	// worker has registered, which took 20 s with a small model.
+	firstTimeout = 25 * time.Second
+	// readyTimeout replaces it after a switch, which may have started a large model, and after a level that
+	// lost the target.
 	readyTimeout = 10 * time.Minute
-	// refusedTimeout bounds the wait while a target that has completed no turn yet refuses each request, for example
-	// because it does not serve the model. It is not shorter because routers also refuse while they start: NVIDIA Dynamo's
-	// frontend answers 404 until a worker has registered, which took 20 s with a small model. A command of switch may
-	// have started a large model, and a target that has served the model comes back, so these get readyTimeout.
-	refusedTimeout = 3 * time.Minute
+	// connectTimeout bounds one attempt to reach a target, so that firstTimeout holds for addresses that swallow
+	// packets.
+	connectTimeout = 5 * time.Second
 	// readyTokens is the length of the answer of a readiness test, readyPause the time between
 	// two tests.
 	readyTokens = 16
@@ -55,50 +57,47 @@ func runCommand(ctx context.Context, command, env []string) error {
 // awaitReady runs one-turn conversations until one succeeds, because /health answers even if
 // the engine behind it hangs. It returns the name of the model.
 func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
 	spec := s.Plan.Workload
 	spec.MaxOutputTokens, spec.Check = readyTokens, ""
-	prober, err := probe.New(probe.Options{Target: v.Target, Workload: spec, Dial: s.Dial, Lag: s.Lag})
+	prober, err := probe.New(probe.Options{Target: v.Target, Workload: spec, Dial: s.dialQuickly, Lag: s.Lag})
 	if err != nil {
 		return "", err
 	}
 	defer prober.Close()
 	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.id + "]\n\n"}
-	var lastLogged, refusedSince time.Time // refusedSince is zero if the last turn was not refused
-	for {
-		why, atMost := s.try(ctx, c, spec), readyTimeout
-		if !errors.Is(why, errRefused) {
-			refusedSince = time.Time{}
-		} else if len(v.Switch) == 0 && !s.served[v.Name] {
-			atMost = refusedTimeout
-			if refusedSince.IsZero() {
-				refusedSince = time.Now()
-			}
-		}
+	atMost, remedy := firstTimeout, "start it, or correct the address, the model, the key or the workload of the plan"
+	if len(v.Switch) > 0 || s.served[v.Name] {
+		atMost, remedy = readyTimeout, "if loading takes longer, let the command of switch wait for it"
+	}
+	var lastLogged time.Time
+	for begin := time.Now(); ; {
+		why := s.try(ctx, c, spec)
 		switch {
 		case why == nil:
 			s.served[v.Name] = true
 			return c.model, nil
-		case !refusedSince.IsZero() && time.Since(refusedSince) >= refusedTimeout:
-			return "", fmt.Errorf("%q completed no turn for %s: %w; correct the model, the key or the workload of the plan", v.Name, refusedTimeout, why)
-		case ctx.Err() == nil && time.Since(lastLogged) >= logNotReadyEvery:
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case time.Since(begin) >= atMost:
+			return "", fmt.Errorf("%q completed no turn within %s: %w; %s", v.Name, atMost, why, remedy)
+		case time.Since(lastLogged) >= logNotReadyEvery:
 			lastLogged = time.Now()
 			s.Logger.Warn("The target does not complete a turn yet; trying again", "variant", v.Name, "url", v.Target.BaseURL,
 				"why", why, "at_most", atMost)
 		}
-		switch {
-		case load.Pause(ctx, readyPause):
-		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return "", fmt.Errorf("%q completed no turn within %s: %w; if loading takes longer, let the command of switch wait for it", v.Name, readyTimeout, why)
-		default:
-			return "", ctx.Err()
-		}
+		load.Pause(ctx, readyPause)
 	}
 }
 
-// errRefused marks the error of a turn that the target refused with a status of the 400s.
-var errRefused = errors.New("the target refused the last turn")
+// dialQuickly is Options.Dial within connectTimeout.
+func (s *sweep) dialQuickly(ctx context.Context, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if s.Dial == nil {
+		return (&net.Dialer{}).DialContext(ctx, network, addr)
+	}
+	return s.Dial(ctx, network, addr)
+}
 
 // try asks for the model and runs a turn. The first turns of a sweep also calibrate how many
 // tokens a text has; the second has the length that the first one found. This fixes the texts
@@ -136,9 +135,6 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	c.Turns, c.Outputs, c.Patience = 1, nil, nil // the answer has the limit of the workload
 	var last resultKeeper
 	v.hold(ctx, nil, &c, time.Now(), &last)
-	if last.Outcome == probe.HTTP4xx {
-		return known, fmt.Errorf("%w as %s: %s", errRefused, last.Outcome, last.Err)
-	}
 	if last.Outcome != probe.Success && !(last.Outcome == probe.Aborted && last.Events > 0) { // a level measures these
 		return known, fmt.Errorf("the last turn ended as %s: %s", last.Outcome, last.Err)
 	}
